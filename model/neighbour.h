@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Neighbours: which IP address was seen with which 20-octet link-layer address, and since which frame. The
+ * history is kept, so that a question about an early frame gets the answer that was true then.
+ */
+#ifndef IPOIB_MODEL_NEIGHBOUR_H
+#define IPOIB_MODEL_NEIGHBOUR_H
+
+#include <glib.h>
+
+#include "wire/lladdr.h"
+
+struct ip {
+    uint8_t length; /* octets: 4, 16, or 0 for none */
+    uint8_t octets[16];
+};
+
+static inline struct ip ip_read(const uint8_t *p, uint8_t length)
+{
+    struct ip ip = {.length = length};
+    memcpy(ip.octets, p, length);
+    return ip;
+}
+
+/* 0.0.0.0 or :: */
+bool ip_is_unspecified(const struct ip *ip);
+
+struct neighbour {
+    uint8_t lladdr[LLADDR_SIZE];
+    struct ip ip;
+    uint32_t frame;      /* first seen */
+    uint32_t last_frame; /* last seen */
+    int64_t last_seconds; /* when, s since 1970 */
+};
+
+struct neighbours;
+
+/* limit: how many pairs are kept; later ones are forgotten at once. */
+struct neighbours *neighbours_new(unsigned limit);
+void neighbours_free(struct neighbours *n);
+
+/*
+ * ip was seen with lladdr on link (any number that tells partitions and interfaces apart).
+ * Returns the neighbour that another link-layer address had made for this IP on this link before (duplicate use
+ * or a change of address), NULL where there is none.
+ */
+const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, const struct ip *ip, const uint8_t *lladdr,
+                                        uint32_t frame, int64_t seconds);
+
+/* The IP that the link-layer address was last seen with up to this frame, by family (4 or 16 octets); NULL: none. */
+const struct neighbour *neighbours_of_lladdr(struct neighbours *n, const uint8_t *lladdr, uint8_t length, uint32_t frame);
+
+#endif

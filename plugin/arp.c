@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ARP and RARP with hardware type 32 (RFC 4391 §9.2). The built-in dissector draws the message under its own
+ * names; what it does for Ethernet alone is added: the parts of the 20-octet addresses, their IPs, duplicate use
+ * of an IP, requests and replies.
+ */
+#include "plugin/plugin.h"
+
+#include <epan/expert.h>
+#include <epan/proto_data.h>
+#include <epan/to_str.h>
+
+#include "wire/arp.h"
+#include "wire/encap.h"
+
+static int proto_entry_arp = -1;
+static int hf_duplicate_frame = -1, hf_duplicate_seconds = -1;
+static int ett_arp = -1, ett_duplicate = -1;
+static expert_field ei_duplicate = EI_INIT;
+
+static dissector_handle_t builtin_arp;
+
+struct duplicate {
+    uint32_t frame;
+    uint32_t seconds;
+    uint8_t lladdr[LLADDR_SIZE];
+};
+
+static bool is_ipv4(const struct arp *a)
+{
+    return a->pro == TYPE_IPV4 && a->pln == 4 && a->hln == LLADDR_SIZE;
+}
+
+/* Learn the sender; if another address held its IP, keep that for this frame. */
+static void learn(packet_info *pinfo, const uint8_t *p, const struct arp *a)
+{
+    struct ip ip = ip_read(p + a->spa, 4);
+    const uint8_t *lladdr = p + a->sha;
+    if (a->op != ARP_REQUEST && a->op != ARP_REPLY)
+        return;
+    if (ip_is_unspecified(&ip) || lladdr_is_zero(lladdr) || lladdr_is_multicast(lladdr))
+        return;
+    const struct neighbour *other = neighbours_seen(state_neighbours(), frame_link(pinfo), &ip, lladdr, pinfo->num,
+                                                    pinfo->abs_ts.secs);
+    if (!other)
+        return;
+    struct duplicate *d = wmem_new(wmem_file_scope(), struct duplicate);
+    d->frame = other->last_frame;
+    d->seconds = (uint32_t)(pinfo->abs_ts.secs - other->last_seconds);
+    memcpy(d->lladdr, other->lladdr, LLADDR_SIZE);
+    p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_DUPLICATE, d);
+}
+
+static void show_duplicate(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb, const struct arp *a)
+{
+    const struct duplicate *d = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_DUPLICATE);
+    if (!d)
+        return;
+    const char *ip = tvb_ip_to_str(pinfo->pool, tvb, (int)a->spa);
+    proto_item *ti;
+    proto_tree *sub = proto_tree_add_subtree_format(tree, tvb, 0, 0, ett_duplicate, &ti,
+                                                    "Duplicate IP address detected for %s: also in use by %s (frame %u)", ip,
+                                                    bytes_to_str_punct(pinfo->pool, d->lladdr, LLADDR_SIZE, ':'), d->frame);
+    proto_item_set_generated(ti);
+    ti = proto_tree_add_uint(sub, hf_duplicate_frame, tvb, 0, 0, d->frame);
+    proto_item_set_generated(ti);
+    expert_add_info_format(pinfo, ti, &ei_duplicate, "Duplicate IP address configured (%s)", ip);
+    proto_item_set_generated(proto_tree_add_uint(sub, hf_duplicate_seconds, tvb, 0, 0, d->seconds));
+    col_append_fstr(pinfo->cinfo, COL_INFO, " (duplicate use of %s detected!)", ip);
+}
+
+static struct pair_key arp_key(packet_info *pinfo, uint8_t kind, const uint8_t *asker, const uint8_t *asked, size_t n)
+{
+    struct pair_key k = {.kind = kind};
+    uint32_t link = frame_link(pinfo);
+    pair_key_add(&k, &link, sizeof link);
+    pair_key_add(&k, asker, n);
+    pair_key_add(&k, asked, n);
+    return k;
+}
+
+/* ARP is matched by both IPs, RARP by the target's link-layer address (RFC 903). */
+static void match(packet_info *pinfo, const uint8_t *p, const struct arp *a)
+{
+    struct pair_key k;
+    if (a->op == ARP_REQUEST) {
+        k = arp_key(pinfo, PAIR_ARP, p + a->spa, p + a->tpa, 4);
+        pair_request(pinfo, &k, 0);
+    } else if (a->op == ARP_REPLY) {
+        k = arp_key(pinfo, PAIR_ARP, p + a->tpa, p + a->spa, 4);
+        pair_response(pinfo, &k);
+    } else if (a->op == RARP_REQUEST || a->op == RARP_REPLY) {
+        k = arp_key(pinfo, PAIR_RARP, p + a->tha, p + a->tha, LLADDR_SIZE);
+        if (a->op == RARP_REQUEST)
+            pair_request(pinfo, &k, 0);
+        else
+            pair_response(pinfo, &k);
+    }
+}
+
+/* The built-in dissector's tree, if it is there to be added to. */
+static proto_tree *arp_tree(proto_tree *tree, tvbuff_t *tvb, uint32_t size)
+{
+    int size_there = (int)MIN(size, tvb_captured_length(tvb));
+    proto_item *ti;
+    return proto_tree_add_subtree(tree, tvb, 0, size_there, ett_arp, &ti, "IPoIB link-layer addresses");
+}
+
+static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+{
+    struct arp a;
+    bool fixed;
+    struct view v = tvb_view(tvb);
+    enum wire_result r = arp_decode(v, &a, &fixed);
+    if (!fixed || a.hln != LLADDR_SIZE)
+        return;
+    proto_tree *sub = arp_tree(tree, tvb, a.size);
+    if (r == WIRE_OK && is_ipv4(&a)) {
+        if (!pinfo->fd->visited)
+            learn(pinfo, v.p, &a);
+        match(pinfo, v.p, &a);
+    }
+    if (view_has(v, a.sha, LLADDR_SIZE) == WIRE_OK)
+        lladdr_add(sub, pinfo, tvb, (int)a.sha, "Sender");
+    if (view_has(v, a.tha, LLADDR_SIZE) == WIRE_OK)
+        lladdr_add(sub, pinfo, tvb, (int)a.tha, "Target");
+    pair_show(pinfo, sub, tvb);
+    if (r == WIRE_OK && is_ipv4(&a))
+        show_duplicate(pinfo, sub, tvb, &a);
+}
+
+static int dissect_arp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    struct view v = tvb_view(tvb);
+    struct arp a;
+    bool fixed;
+    enum wire_result r = arp_decode(v, &a, &fixed);
+    bool ours = fixed && a.hrd == ARP_HRD_INFINIBAND;
+    if (ours && r != WIRE_OK) /* the built-in one is going to throw: ours comes first */
+        dissect_infiniband(tvb, pinfo, tree);
+    int n = call_dissector_only(builtin_arp, tvb, pinfo, tree, data);
+    if (ours && r == WIRE_OK)
+        dissect_infiniband(tvb, pinfo, tree);
+    return n;
+}
+
+void arp_register(void)
+{
+    static hf_register_info hf[] = {
+        {&hf_duplicate_frame, {"Frame showing earlier use of IP address", "arp.duplicate-address-frame", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_duplicate_seconds, {"Seconds since earlier frame seen", "arp.seconds-since-duplicate-address-frame", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
+    };
+    static ei_register_info ei[] = {
+        {&ei_duplicate, {"arp.duplicate-address-detected", PI_SEQUENCE, PI_WARN, "Duplicate IP address configured", EXPFILL}},
+    };
+    static int *ett[] = {&ett_arp, &ett_duplicate};
+    int arp = proto_get_id_by_filter_name("arp");
+    proto_register_field_array(proto_ipoib, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+    expert_register_field_array(expert_register_protocol(proto_ipoib), ei, array_length(ei));
+    proto_entry_arp = proto_register_protocol_in_name_only("ARP with IPoIB addresses", "ARP entry", "arp.ipoib_entry", arp, FT_PROTOCOL);
+}
+
+/* ARP and RARP are one dissector. */
+void arp_handoff(void)
+{
+    builtin_arp = dissector_get_uint_handle(find_dissector_table("ethertype"), TYPE_ARP);
+    if (!builtin_arp)
+        return;
+    dissector_handle_t ours = create_dissector_handle_with_name(dissect_arp, proto_entry_arp, "ARP (IPoIB)");
+    dissector_add_uint("ethertype", TYPE_ARP, ours);
+    dissector_add_uint("ethertype", TYPE_RARP, ours);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Communication management: whose service a connection is for, the IPoIB private data (RFC 4755 §6), the
+ * handshake from REQ to DREP, and the MTU that both sides agreed on (RFC 4755 §5.1).
+ */
+#include "plugin/plugin.h"
+
+#include <epan/proto_data.h>
+
+#include "wire/cm.h"
+
+static int hf_message = -1, hf_local = -1, hf_remote = -1, hf_service_id = -1, hf_service_qpn = -1, hf_service = -1;
+static int hf_qpn = -1, hf_transport = -1, hf_reason = -1, hf_which = -1, hf_status = -1;
+static int hf_reserved = -1, hf_ud_qpn = -1, hf_recv_mtu = -1, hf_mtu = -1;
+static int hf_connection = -1, hf_connection_service = -1, hf_connection_req = -1;
+static int ett_cm = -1, ett_private = -1, ett_connection = -1;
+
+/* What the first pass knew of the connection when this message came. */
+struct cm_known {
+    struct connection *connection;
+    uint32_t mtu;
+};
+
+void connection_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct connection *c)
+{
+    const char *service = name_of(cm_service_names, c->service);
+    proto_item *ti = proto_tree_add_uint(tree, hf_connection, tvb, 0, 0, c->number);
+    proto_tree *sub = proto_item_add_subtree(ti, ett_connection);
+    proto_item_set_generated(ti);
+    proto_item_append_text(ti, " (%s)", service);
+    proto_item_set_generated(proto_tree_add_uint(sub, hf_connection_service, tvb, 0, 0, c->service));
+    if (c->req_frame && c->req_frame != pinfo->num)
+        proto_item_set_generated(proto_tree_add_uint(sub, hf_connection_req, tvb, 0, 0, c->req_frame));
+    if (!connection_is_ipoib(c) && tree)
+        col_append_fstr(pinfo->cinfo, COL_INFO, " [%s]", service);
+}
+
+static struct cm_known *known(struct frame *f, packet_info *pinfo, const struct cm *cm)
+{
+    if (!pinfo->fd->visited) {
+        struct cm_known *k = wmem_new0(wmem_file_scope(), struct cm_known);
+        k->connection = connections_message(state_connections(), pinfo->num, cm, f->ib.payload, &f->src, &f->dst);
+        k->mtu = k->connection ? connection_mtu(k->connection) : 0;
+        p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_CM, k);
+    }
+    return p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_CM);
+}
+
+/* The owner of a communication ID and the ID: what request and response of a CM exchange share. */
+static struct pair_key exchange(enum pair_kind kind, const struct port *owner, uint32_t comm_id)
+{
+    struct pair_key k = {.kind = (uint8_t)kind};
+    pair_key_add(&k, owner, sizeof *owner);
+    pair_key_add(&k, &comm_id, sizeof comm_id);
+    return k;
+}
+
+static void ask(const struct frame *f, packet_info *pinfo, const struct cm *cm, enum pair_kind kind)
+{
+    struct pair_key k = exchange(kind, &f->src, cm->local_comm_id);
+    pair_request(pinfo, &k, cm->message);
+}
+
+static void answer(const struct frame *f, packet_info *pinfo, enum pair_kind kind, uint32_t comm_id)
+{
+    struct pair_key k = exchange(kind, &f->dst, comm_id);
+    pair_response(pinfo, &k);
+}
+
+static void match(const struct frame *f, packet_info *pinfo, const struct cm *cm)
+{
+    switch (cm->message) {
+    case CM_REQ:
+        ask(f, pinfo, cm, PAIR_CM_SETUP);
+        break;
+    case CM_REP:
+        answer(f, pinfo, PAIR_CM_SETUP, cm->remote_comm_id);
+        ask(f, pinfo, cm, PAIR_CM_READY);
+        break;
+    case CM_REJ:
+        answer(f, pinfo, cm->which == 1 ? PAIR_CM_READY : cm->which == 3 ? PAIR_CM_PATH : PAIR_CM_SETUP, cm->remote_comm_id);
+        break;
+    case CM_RTU:
+        answer(f, pinfo, PAIR_CM_READY, cm->remote_comm_id);
+        break;
+    case CM_DREQ:
+        ask(f, pinfo, cm, PAIR_CM_END);
+        break;
+    case CM_DREP:
+        answer(f, pinfo, PAIR_CM_END, cm->remote_comm_id);
+        break;
+    case CM_LAP:
+        ask(f, pinfo, cm, PAIR_CM_PATH);
+        break;
+    case CM_APR:
+        answer(f, pinfo, PAIR_CM_PATH, cm->remote_comm_id);
+        break;
+    case CM_SIDR_REQ:
+        ask(f, pinfo, cm, PAIR_SIDR);
+        break;
+    case CM_SIDR_REP:
+        answer(f, pinfo, PAIR_SIDR, cm->local_comm_id);
+        break;
+    case CM_MRA:
+        break;
+    }
+}
+
+/* ---- drawing */
+
+static void add_service(proto_tree *tree, tvbuff_t *tvb, int offset, const struct cm *cm, enum cm_service service)
+{
+    proto_item *ti = proto_tree_add_item(tree, hf_service_id, tvb, offset, 8, ENC_BIG_ENDIAN);
+    proto_item_append_text(ti, " (%s)", name_of(cm_service_names, service));
+    if (cm_service_is_ipoib(cm->service))
+        proto_tree_add_item(tree, hf_service_qpn, tvb, offset + 5, 3, ENC_BIG_ENDIAN);
+    proto_item_set_generated(proto_tree_add_uint(tree, hf_service, tvb, offset, 8, service));
+}
+
+/* REQ and REP must hold IPoIB's private data; of the others only such that hold any octet but zero show it. */
+static bool has_private(const struct cm *cm, struct view mad)
+{
+    static const uint8_t zero[CM_PRIVATE_SIZE];
+    if (view_has(mad, cm->private_off, CM_PRIVATE_SIZE) != WIRE_OK)
+        return false;
+    return cm->message == CM_REQ || cm->message == CM_REP || memcmp(mad.p + cm->private_off, zero, sizeof zero) != 0;
+}
+
+static void add_private(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm, struct view mad)
+{
+    struct cm_private p;
+    int o = (int)cm->private_off;
+    if (!has_private(cm, mad) || cm_private_decode(mad, cm, &p) != WIRE_OK)
+        return;
+    proto_tree *sub = proto_tree_add_subtree(tree, tvb, o, CM_PRIVATE_SIZE, ett_private, NULL, "IPoIB private data");
+    proto_tree_add_item(sub, hf_reserved, tvb, o + CM_PRIVATE_RESERVED, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_ud_qpn, tvb, o + CM_PRIVATE_UD_QPN, 3, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_recv_mtu, tvb, o + CM_PRIVATE_RECV_MTU, 4, ENC_BIG_ENDIAN);
+    col_append_fstr(pinfo->cinfo, COL_INFO, ", UD QPN 0x%06x, Receive MTU %u", p.ud_qpn, p.recv_mtu);
+}
+
+static void add_req(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm, enum cm_service service)
+{
+    add_service(tree, tvb, REQ_SERVICE_ID, cm, service);
+    proto_tree_add_item(tree, hf_qpn, tvb, REQ_QPN, 3, ENC_BIG_ENDIAN);
+    proto_tree_add_uint(tree, hf_transport, tvb, REQ_TRANSPORT, 1, cm->transport);
+    col_append_fstr(pinfo->cinfo, COL_INFO, " %s %s", name_of(cm_transport_names, cm->transport), name_of(cm_service_names, service));
+    if (cm_service_is_ipoib(cm->service))
+        col_append_fstr(pinfo->cinfo, COL_INFO, " to UD QPN 0x%06x", cm_service_qpn(cm->service_id));
+    col_append_fstr(pinfo->cinfo, COL_INFO, ", QPN 0x%06x", cm->qpn);
+}
+
+static void add_rej(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm)
+{
+    const char *reason = name_of(cm_reject_names, cm->reason), *which = name_of(cm_answered_names, cm->which);
+    proto_tree_add_uint(tree, hf_which, tvb, REJ_WHICH, 1, cm->which);
+    proto_tree_add_item(tree, hf_reason, tvb, REJ_REASON, 2, ENC_BIG_ENDIAN);
+    col_append_fstr(pinfo->cinfo, COL_INFO, " of %s, reason %u (%s)", which, cm->reason, reason ? reason : "unknown");
+}
+
+static void add_body(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm, enum cm_service service)
+{
+    switch (cm->message) {
+    case CM_REQ:
+        add_req(tree, pinfo, tvb, cm, service);
+        break;
+    case CM_REP:
+        proto_tree_add_item(tree, hf_qpn, tvb, REP_QPN, 3, ENC_BIG_ENDIAN);
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", QPN 0x%06x", cm->qpn);
+        break;
+    case CM_REJ:
+        add_rej(tree, pinfo, tvb, cm);
+        break;
+    case CM_MRA:
+        proto_tree_add_uint(tree, hf_which, tvb, MRA_WHICH, 1, cm->which);
+        break;
+    case CM_DREQ:
+        proto_tree_add_item(tree, hf_qpn, tvb, DREQ_REMOTE_QPN, 3, ENC_BIG_ENDIAN);
+        break;
+    case CM_LAP:
+        proto_tree_add_item(tree, hf_qpn, tvb, LAP_REMOTE_QPN, 3, ENC_BIG_ENDIAN);
+        break;
+    case CM_APR:
+        proto_tree_add_item(tree, hf_status, tvb, APR_STATUS, 1, ENC_BIG_ENDIAN);
+        break;
+    case CM_SIDR_REQ:
+        add_service(tree, tvb, SIDR_REQ_SERVICE_ID, cm, service);
+        break;
+    case CM_SIDR_REP:
+        add_service(tree, tvb, SIDR_REP_SERVICE_ID, cm, service);
+        proto_tree_add_item(tree, hf_status, tvb, SIDR_REP_STATUS, 1, ENC_BIG_ENDIAN);
+        proto_tree_add_item(tree, hf_qpn, tvb, SIDR_REP_QPN, 3, ENC_BIG_ENDIAN);
+        break;
+    case CM_RTU:
+    case CM_DREP:
+        break;
+    }
+}
+
+static void add_ids(proto_tree *tree, tvbuff_t *tvb, const struct cm *cm)
+{
+    bool remote = cm->message != CM_REQ && cm->message != CM_SIDR_REQ && cm->message != CM_SIDR_REP;
+    proto_tree_add_item(tree, hf_message, tvb, MAD_ATTRIBUTE, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_local, tvb, CM_LOCAL_COMM_ID, 4, ENC_BIG_ENDIAN);
+    if (remote)
+        proto_tree_add_item(tree, hf_remote, tvb, CM_REMOTE_COMM_ID, 4, ENC_BIG_ENDIAN);
+}
+
+static bool is_ipoib(const struct cm *cm, const struct cm_known *k)
+{
+    if (k && k->connection)
+        return connection_is_ipoib(k->connection);
+    return cm_service_is_ipoib(cm->service);
+}
+
+static void add_all(proto_tree *tree, struct frame *f, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm)
+{
+    struct cm_known *k = known(f, pinfo, cm);
+    enum cm_service service = k && k->connection ? k->connection->service : cm->service;
+    add_body(tree, pinfo, tvb, cm, service);
+    if (is_ipoib(cm, k))
+        add_private(tree, pinfo, tvb, cm, f->ib.payload);
+    if (k && k->connection) {
+        connection_add(tree, pinfo, tvb, k->connection);
+        if (k->mtu) {
+            proto_item_set_generated(proto_tree_add_uint(tree, hf_mtu, tvb, 0, 0, k->mtu));
+            col_append_fstr(pinfo->cinfo, COL_INFO, ", IPoIB MTU %u", k->mtu);
+        }
+    }
+}
+
+void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
+{
+    struct cm cm;
+    bool have_ids;
+    enum wire_result r = cm_decode(f->ib.payload, &cm, &have_ids);
+    if (!have_ids)
+        return;
+    tvbuff_t *tvb = tvb_new_subset_length_caplen(f->tvb, (int)f->ib.payload_off, (int)f->ib.payload.cap, (int)f->ib.payload.len);
+    proto_tree *sub = proto_tree_add_subtree_format(tree, tvb, 0, (int)MIN(f->ib.payload.cap, (uint32_t)MAD_SIZE), ett_cm, NULL,
+                                                    "IPoIB: Communication Management, %s", name_of(cm_message_names, cm.message));
+    col_clear_fence(pinfo->cinfo, COL_INFO);
+    col_add_fstr(pinfo->cinfo, COL_INFO, "CM %s", name_of(cm_message_names, cm.message));
+    add_ids(sub, tvb, &cm);
+    if (r != WIRE_OK)
+        return;
+    match(f, pinfo, &cm);
+    add_all(sub, f, pinfo, tvb, &cm);
+    pair_show(pinfo, sub, tvb);
+}
+
+void cm_register(void)
+{
+    static hf_register_info hf[] = {
+        {&hf_message, {"Message", "ipoib.cm.message", FT_UINT16, BASE_HEX, NAMES(cm_message_names), 0, NULL, HFILL}},
+        {&hf_local, {"Local communication ID", "ipoib.cm.local_comm_id", FT_UINT32, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_remote, {"Remote communication ID", "ipoib.cm.remote_comm_id", FT_UINT32, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_service_id, {"Service-ID", "ipoib.cm.service_id", FT_UINT64, BASE_HEX, NULL, 0, "RFC 4755 section 3.5", HFILL}},
+        {&hf_service_qpn, {"UD QPN of the Service-ID", "ipoib.cm.service_id.qpn", FT_UINT24, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_service, {"Service", "ipoib.cm.service", FT_UINT8, BASE_DEC, NAMES(cm_service_names), 0, NULL, HFILL}},
+        {&hf_qpn, {"QPN", "ipoib.cm.qpn", FT_UINT24, BASE_HEX, NULL, 0, "of the connection", HFILL}},
+        {&hf_transport, {"Transport", "ipoib.cm.transport", FT_UINT8, BASE_DEC, NAMES(cm_transport_names), 0, NULL, HFILL}},
+        {&hf_which, {"Answers", "ipoib.cm.answers", FT_UINT8, BASE_DEC, NAMES(cm_answered_names), 0, NULL, HFILL}},
+        {&hf_reason, {"Reason", "ipoib.cm.reason", FT_UINT16, BASE_DEC, NAMES(cm_reject_names), 0, "IBA 12.6.7.2", HFILL}},
+        {&hf_status, {"Status", "ipoib.cm.status", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_reserved, {"Reserved", "ipoib.cm.reserved", FT_UINT8, BASE_HEX, NULL, 0, "RFC 4755 section 6", HFILL}},
+        {&hf_ud_qpn, {"UD QPN", "ipoib.cm.ud_qpn", FT_UINT24, BASE_HEX, NULL, 0, "RFC 4755 section 6", HFILL}},
+        {&hf_recv_mtu, {"Receive MTU", "ipoib.cm.recv_mtu", FT_UINT32, BASE_DEC, NULL, 0, "octets; RFC 4755 section 5.1", HFILL}},
+        {&hf_mtu, {"IPoIB MTU of the connection", "ipoib.cm.mtu", FT_UINT32, BASE_DEC, NULL, 0, "octets; RFC 4755 section 5.1", HFILL}},
+        {&hf_connection, {"Connection", "ipoib.connection", FT_UINT32, BASE_DEC, NULL, 0, "number in this capture", HFILL}},
+        {&hf_connection_service, {"Service", "ipoib.connection.service", FT_UINT8, BASE_DEC, NAMES(cm_service_names), 0, NULL, HFILL}},
+        {&hf_connection_req, {"Asked for in", "ipoib.connection.req", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
+    };
+    static int *ett[] = {&ett_cm, &ett_private, &ett_connection};
+    proto_register_field_array(proto_ipoib, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What differs between Wireshark 4.0, 4.2, 4.4 and 4.6, so that the rest is written once. */
+#ifndef IPOIB_PLUGIN_COMPAT_H
+#define IPOIB_PLUGIN_COMPAT_H
+
+#include <wireshark.h>
+#include <ws_version.h>
+
+#define WS_AT_LEAST(major, minor) \
+    (WIRESHARK_VERSION_MAJOR > (major) || (WIRESHARK_VERSION_MAJOR == (major) && WIRESHARK_VERSION_MINOR >= (minor)))
+
+#if !WS_AT_LEAST(4, 0)
+#error "Wireshark 4.0 or later is needed"
+#endif
+
+/* Heuristic dissectors and the reassembly's flags became bool in 4.4. */
+#if WS_AT_LEAST(4, 4)
+typedef bool ws_bool;
+#else
+typedef gboolean ws_bool;
+#endif
+
+#endif

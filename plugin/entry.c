@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The doors: every carrier of InfiniBand or IPoIB that Wireshark knows is taken over here. The InfiniBand headers
+ * are still drawn by the built-in dissector; before it runs, the frame is decoded, so that the payload's dissector
+ * knows P_Key, QPNs and connection, and after it what it left undone is done.
+ */
+#include "plugin/plugin.h"
+
+#include <epan/exceptions.h>
+#include <epan/prefs.h>
+#include <epan/proto_data.h>
+#include <wiretap/wtap.h>
+
+#include "wire/carrier.h"
+#include "wire/mgid.h"
+
+#define ERF_TABLE "erf.types.type"
+#define ENCAP_TABLE "wtap_encap"
+
+static int proto_entry_ib = -1;
+
+static int hf_pseudo = -1, hf_daddr = -1, hf_dgid = -1, hf_grh = -1, hf_grh_version = -1, hf_grh_tclass = -1;
+static int hf_grh_flow = -1, hf_grh_length = -1, hf_grh_next = -1, hf_grh_hops = -1, hf_grh_sgid = -1;
+static int ett_pseudo = -1, ett_grh = -1;
+
+static dissector_handle_t builtin_ib, builtin_roce, builtin_roce2, data_handle;
+static dissector_handle_t our_roce2;
+
+/* What the built-in dissector could not do: payloads of sliced frames, management datagrams. */
+static void frame_finish(struct frame *f, packet_info *pinfo, proto_tree *tree)
+{
+    if (f->class == PAYLOAD_MAD) {
+        sa_dissect(f, pinfo, tree);
+        cm_dissect(f, pinfo, tree);
+    } else if (!f->done && (f->class == PAYLOAD_IPOIB || f->class == PAYLOAD_PART)) {
+        col_clear_fence(pinfo->cinfo, COL_INFO); /* "Invalid Packet Length from LRH!": a sliced frame is none */
+        col_clear(pinfo->cinfo, COL_INFO);
+        payload_call(f, pinfo, tree);
+    } else if (f->connection) {
+        connection_add(tree, pinfo, f->tvb, f->connection);
+    }
+}
+
+/*
+ * The built-in dissector may throw (a management datagram that ends early), and it writes the LIDs of a CM REQ over
+ * the packet's addresses, in the first pass only.
+ */
+static void builtin_guarded(dissector_handle_t handle, struct frame *f, packet_info *pinfo, proto_tree *tree)
+{
+    tvbuff_t *volatile tvb = f->tvb;
+    volatile unsigned long code = 0;
+    const char *volatile message = NULL;
+    TRY
+    {
+        call_dissector_only(handle, tvb, pinfo, tree, NULL);
+    }
+    CATCH_NONFATAL_ERRORS
+    {
+        code = EXCEPT_CODE;
+        message = GET_MESSAGE;
+    }
+    ENDTRY;
+    if (f->ib.has_grh) {
+        set_address(&pinfo->src, AT_IB, GID_SIZE, f->ib.sgid);
+    } else if (f->ib.has_lrh) {
+        uint16_t *lid = wmem_new(pinfo->pool, uint16_t);
+        *lid = f->ib.slid;
+        set_address(&pinfo->src, AT_IB, sizeof *lid, lid);
+    }
+    frame_finish(f, pinfo, tree);
+    if (code)
+        THROW_MESSAGE((long)code, message);
+}
+
+static int dissect_ib_from(dissector_handle_t handle, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, enum ib_start start)
+{
+    if (!proto_is_protocol_enabled(find_protocol_by_id(proto_ipoib)))
+        return call_dissector_only(handle, tvb, pinfo, tree, NULL);
+    struct frame *outer = frame_current(pinfo);
+    struct frame *f = frame_begin(tvb, pinfo, start);
+    if (f->class == PAYLOAD_MAD) {
+        builtin_guarded(handle, f, pinfo, tree);
+    } else {
+        call_dissector_only(handle, tvb, pinfo, tree, NULL);
+        frame_finish(f, pinfo, tree);
+    }
+    if (outer) /* RoCE v2 within IPoIB */
+        p_set_proto_data(pinfo->pool, pinfo, proto_ipoib, DATA_FRAME, outer);
+    return (int)tvb_captured_length(tvb);
+}
+
+static int dissect_ib(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+{
+    return dissect_ib_from(builtin_ib, tvb, pinfo, tree, IB_START_LRH);
+}
+
+static int dissect_roce(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+{
+    return dissect_ib_from(builtin_roce, tvb, pinfo, tree, IB_START_GRH);
+}
+
+static int dissect_roce2(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+{
+    return dissect_ib_from(builtin_roce2, tvb, pinfo, tree, IB_START_BTH);
+}
+
+/*
+ * A link type that Wireshark maps to nothing arrives with encapsulation 0: LINKTYPE_INFINIBAND in pcapng and from
+ * pipes, but others too. What does not look like InfiniBand stays what it was.
+ */
+static int dissect_unknown(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    if (!ib_plausible(tvb_view(tvb)))
+        return call_dissector_with_data(data_handle, tvb, pinfo, tree, data);
+    return dissect_ib(tvb, pinfo, tree, data);
+}
+
+/* ---- LINKTYPE_IPOIB and snoop: no InfiniBand headers but, in the former, 40 octets of a pseudo header */
+
+static void add_grh(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo)
+{
+    proto_item *ti = proto_tree_add_item(tree, hf_grh, tvb, 0, GRH_SIZE, ENC_NA);
+    proto_tree *sub = proto_item_add_subtree(ti, ett_grh);
+    proto_tree_add_item(sub, hf_grh_version, tvb, 0, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_grh_tclass, tvb, 0, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_grh_flow, tvb, 0, 4, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_grh_length, tvb, GRH_PAY_LEN, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_grh_next, tvb, GRH_NXT_HDR, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_grh_hops, tvb, GRH_HOP_LMT, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_grh_sgid, tvb, GRH_SGID, GID_SIZE, ENC_NA);
+    proto_tree_add_item(sub, hf_dgid, tvb, GRH_DGID, GID_SIZE, ENC_NA);
+    mgid_add(sub, pinfo, tvb, GRH_DGID);
+    set_address_tvb(&pinfo->src, AT_IB, GID_SIZE, tvb, GRH_SGID);
+    set_address_tvb(&pinfo->dst, AT_IB, GID_SIZE, tvb, GRH_DGID);
+}
+
+static void add_address(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo)
+{
+    proto_item *ti = proto_tree_add_item(tree, hf_daddr, tvb, DLT_IPOIB_ADDRESS, LLADDR_SIZE, ENC_NA);
+    proto_tree *sub = proto_item_add_subtree(ti, ett_grh);
+    lladdr_add(sub, pinfo, tvb, DLT_IPOIB_ADDRESS, "Destination");
+    proto_tree_add_item(sub, hf_dgid, tvb, DLT_IPOIB_ADDRESS + LLADDR_GID, GID_SIZE, ENC_NA);
+    set_address_tvb(&pinfo->dst, AT_IB, GID_SIZE, tvb, DLT_IPOIB_ADDRESS + LLADDR_GID);
+}
+
+static int dissect_dlt_ipoib(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+{
+    struct view v = tvb_view(tvb);
+    col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
+    col_clear(pinfo->cinfo, COL_INFO);
+    proto_item *ti = proto_tree_add_item(tree, hf_pseudo, tvb, 0, DLT_IPOIB_PSEUDO, ENC_NA);
+    proto_tree *sub = proto_item_add_subtree(ti, ett_pseudo);
+    if (dlt_ipoib_has_grh(v))
+        add_grh(sub, tvb, pinfo);
+    else
+        add_address(sub, tvb, pinfo);
+    encap_dissect(tvb_new_subset_remaining(tvb, DLT_IPOIB_PSEUDO), pinfo, tree, NULL);
+    return (int)tvb_captured_length(tvb);
+}
+
+static int dissect_snoop(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+{
+    col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
+    col_clear(pinfo->cinfo, COL_INFO);
+    encap_dissect(tvb, pinfo, tree, NULL);
+    return (int)tvb_captured_length(tvb);
+}
+
+/* ---- registration */
+
+/*
+ * The UDP port of RoCE v2 is a preference of the built-in dissector, which takes the port back whenever one of its
+ * preferences changes; so it is asked for again at every file.
+ */
+static void take_roce2_port(void)
+{
+    unsigned port = prefs_get_uint_value("infiniband", "rroce.port");
+    dissector_table_t udp = find_dissector_table("udp.port");
+    dissector_handle_t now = udp ? dissector_get_uint_handle(udp, port) : NULL;
+    if (!now || now == our_roce2)
+        return;
+    builtin_roce2 = now;
+    dissector_add_uint("udp.port", port, our_roce2);
+}
+
+static dissector_handle_t entry_handle(dissector_t dissector, int proto, const char *name)
+{
+    return create_dissector_handle_with_name(dissector, proto, name);
+}
+
+void entry_register(void)
+{
+    static hf_register_info hf[] = {
+        {&hf_pseudo, {"Pseudo header", "ipoib.pseudo", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_daddr, {"Destination address", "ipoib.daddr", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_dgid, {"Destination GID", "ipoib.dgid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_grh, {"Global Route Header", "ipoib.grh", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_grh_version, {"IP Version", "ipoib.grh.ipver", FT_UINT8, BASE_DEC, NULL, 0xf0, NULL, HFILL}},
+        {&hf_grh_tclass, {"Traffic Class", "ipoib.grh.tclass", FT_UINT16, BASE_DEC, NULL, 0x0ff0, NULL, HFILL}},
+        {&hf_grh_flow, {"Flow Label", "ipoib.grh.flowlabel", FT_UINT32, BASE_DEC, NULL, 0x000fffff, NULL, HFILL}},
+        {&hf_grh_length, {"Payload Length", "ipoib.grh.paylen", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_grh_next, {"Next Header", "ipoib.grh.nxthdr", FT_UINT8, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_grh_hops, {"Hop Limit", "ipoib.grh.hoplmt", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_grh_sgid, {"Source GID", "ipoib.grh.sgid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
+    };
+    static int *ett[] = {&ett_pseudo, &ett_grh};
+    int ib = proto_get_id_by_filter_name("infiniband");
+
+    proto_register_field_array(proto_ipoib, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+    /* A name that shows in no tree and no frame.protocols: a door, not a protocol. */
+    proto_entry_ib = proto_register_protocol_in_name_only("InfiniBand with IPoIB", "IPoIB entry", "ipoib.entry", ib, FT_PROTOCOL);
+}
+
+void entry_handoff(void)
+{
+    dissector_table_t ethertype = find_dissector_table("ethertype");
+    dissector_handle_t ib = entry_handle(dissect_ib, proto_entry_ib, "IPoIB over InfiniBand");
+    dissector_handle_t dlt = entry_handle(dissect_dlt_ipoib, proto_ipoib, "IPoIB (LINKTYPE_IPOIB)");
+    dissector_handle_t snoop = entry_handle(dissect_snoop, proto_ipoib, "IPoIB (snoop)");
+
+    builtin_ib = find_dissector("infiniband");
+    data_handle = find_dissector("data");
+    dissector_add_uint(ERF_TABLE, ERF_TYPE_INFINIBAND, ib);
+    dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_INFINIBAND, ib);
+    dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_UNKNOWN, entry_handle(dissect_unknown, proto_entry_ib, "IPoIB (LINKTYPE_INFINIBAND)"));
+    dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_IP_OVER_IB_PCAP, dlt);
+    dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_IP_OVER_IB_SNOOP, snoop);
+
+    builtin_roce = dissector_get_uint_handle(ethertype, ETHERTYPE_ROCE);
+    if (builtin_roce)
+        dissector_add_uint("ethertype", ETHERTYPE_ROCE, entry_handle(dissect_roce, proto_entry_ib, "IPoIB over RoCE"));
+    our_roce2 = entry_handle(dissect_roce2, proto_entry_ib, "IPoIB over RoCE v2");
+    register_init_routine(take_roce2_port);
+    take_roce2_port();
+}

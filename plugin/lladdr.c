@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The 20-octet link-layer address (RFC 4391 §9.1.1), its flags (RFC 4755 §3.1), and the IP it was seen with. */
+#include "plugin/plugin.h"
+
+#include <epan/addr_resolv.h>
+
+#include "wire/lladdr.h"
+#include "wire/mgid.h"
+
+static int hf_lladdr = -1, hf_flags = -1, hf_rc = -1, hf_uc = -1, hf_reserved = -1, hf_qpn = -1, hf_gid = -1;
+static int hf_ipv4 = -1, hf_ipv6 = -1;
+static int ett_lladdr = -1, ett_flags = -1;
+
+/* The IP that the address was seen with up to this frame, and the host name where Wireshark resolves names. */
+static void add_ip(proto_tree *tree, proto_item *parent, packet_info *pinfo, tvbuff_t *tvb, const uint8_t *p, uint8_t length)
+{
+    const struct neighbour *n = neighbours_of_lladdr(state_neighbours(), p, length, pinfo->num);
+    if (!n)
+        return;
+    address a;
+    proto_item *ti;
+    set_address(&a, length == 4 ? AT_IPv4 : AT_IPv6, length, n->ip.octets);
+    if (length == 4) {
+        uint32_t ip;
+        memcpy(&ip, n->ip.octets, 4);
+        ti = proto_tree_add_ipv4(tree, hf_ipv4, tvb, 0, 0, ip);
+    } else {
+        ti = proto_tree_add_ipv6(tree, hf_ipv6, tvb, 0, 0, (const ws_in6_addr *)n->ip.octets);
+    }
+    proto_item_set_generated(ti);
+    proto_item_append_text(parent, ", %s", address_with_resolution_to_str(pinfo->pool, &a));
+}
+
+static void add_flags(proto_tree *tree, tvbuff_t *tvb, int offset)
+{
+    uint8_t flags = tvb_get_guint8(tvb, offset);
+    proto_item *ti = proto_tree_add_item(tree, hf_flags, tvb, offset, 1, ENC_BIG_ENDIAN);
+    proto_tree *sub = proto_item_add_subtree(ti, ett_flags);
+    proto_tree_add_item(sub, hf_rc, tvb, offset, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_uc, tvb, offset, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_reserved, tvb, offset, 1, ENC_BIG_ENDIAN);
+    if (flags & LLADDR_FLAG_RC)
+        proto_item_append_text(ti, ", RC");
+    if (flags & LLADDR_FLAG_UC)
+        proto_item_append_text(ti, ", UC");
+}
+
+proto_item *lladdr_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset, const char *label)
+{
+    const uint8_t *p = tvb_get_ptr(tvb, offset, LLADDR_SIZE);
+    struct lladdr a = lladdr_read(p);
+    proto_item *ti = proto_tree_add_item(tree, hf_lladdr, tvb, offset, LLADDR_SIZE, ENC_NA);
+    proto_tree *sub = proto_item_add_subtree(ti, ett_lladdr);
+
+    if (label)
+        proto_item_prepend_text(ti, "%s ", label);
+    add_flags(sub, tvb, offset + LLADDR_FLAGS);
+    proto_tree_add_item(sub, hf_qpn, tvb, offset + LLADDR_QPN, 3, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_gid, tvb, offset + LLADDR_GID, GID_SIZE, ENC_NA);
+    if (mgid_is_ipoib(a.gid)) {
+        mgid_add(sub, pinfo, tvb, offset + LLADDR_GID);
+    } else if (!lladdr_is_zero(p)) {
+        add_ip(sub, ti, pinfo, tvb, p, 4);
+        add_ip(sub, ti, pinfo, tvb, p, 16);
+    }
+    return ti;
+}
+
+void lladdr_register(void)
+{
+    static hf_register_info hf[] = {
+        {&hf_lladdr, {"Link-layer address", "ipoib.lladdr", FT_BYTES, SEP_COLON, NULL, 0, "RFC 4391 section 9.1.1", HFILL}},
+        {&hf_flags, {"Flags", "ipoib.lladdr.flags", FT_UINT8, BASE_HEX, NULL, 0, "RFC 4755 section 3.1", HFILL}},
+        {&hf_rc, {"Reliable connected mode (RC)", "ipoib.lladdr.flags.rc", FT_BOOLEAN, 8, TFS(&tfs_supported_not_supported), LLADDR_FLAG_RC, NULL, HFILL}},
+        {&hf_uc, {"Unreliable connected mode (UC)", "ipoib.lladdr.flags.uc", FT_BOOLEAN, 8, TFS(&tfs_supported_not_supported), LLADDR_FLAG_UC, NULL, HFILL}},
+        {&hf_reserved, {"Reserved", "ipoib.lladdr.flags.reserved", FT_UINT8, BASE_HEX, NULL, LLADDR_FLAG_RESERVED, NULL, HFILL}},
+        {&hf_qpn, {"QPN", "ipoib.lladdr.qpn", FT_UINT24, BASE_HEX, NULL, 0, "queue pair for unicast datagrams", HFILL}},
+        {&hf_gid, {"GID", "ipoib.lladdr.gid", FT_IPv6, BASE_NONE, NULL, 0, "one of the port's GIDs", HFILL}},
+        {&hf_ipv4, {"Seen with IP", "ipoib.lladdr.ipv4", FT_IPv4, BASE_NONE, NULL, 0, "up to this frame", HFILL}},
+        {&hf_ipv6, {"Seen with IPv6", "ipoib.lladdr.ipv6", FT_IPv6, BASE_NONE, NULL, 0, "up to this frame", HFILL}},
+    };
+    static int *ett[] = {&ett_lladdr, &ett_flags};
+    proto_register_field_array(proto_ipoib, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+}

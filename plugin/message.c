@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Connected mode: the packets of a message (RC or UC SEND First, Middle, Last) put together to one IPoIB
+ * datagram, which is dissected at the packet that completes it. Which packet is which part, what is a
+ * retransmission and what is lost is model/stream.c's to say.
+ */
+#include "plugin/plugin.h"
+
+#include <epan/prefs.h>
+#include <epan/reassemble.h>
+
+#include "wire/encap.h"
+
+static int hf_message = -1, hf_index = -1, hf_repeated = -1;
+static int hf_segments = -1, hf_segment = -1, hf_overlap = -1, hf_conflict = -1, hf_tails = -1, hf_too_long = -1;
+static int hf_error = -1, hf_count = -1, hf_in = -1, hf_length = -1, hf_data = -1;
+static int ett_part = -1, ett_segment = -1, ett_segments = -1;
+
+static const fragment_items items = {
+    &ett_segment, &ett_segments, &hf_segments, &hf_segment, &hf_overlap, &hf_conflict, &hf_tails,
+    &hf_too_long, &hf_error,     &hf_count,    &hf_in,      &hf_length,  &hf_data,     "packets"};
+
+static ws_bool pref_reassemble = TRUE;
+static guint pref_limit_mib = 256;
+
+static reassembly_table table;
+
+/* Messages that are not whole yet, so that their octets stay below a limit. */
+struct open_message {
+    uint32_t number, octets;
+    GList link;
+};
+static GHashTable *open_by_number;
+static GQueue open_messages = G_QUEUE_INIT; /* oldest first */
+static uint64_t open_octets;
+
+/* Message numbers are unique in a capture, so they alone are the key. */
+static guint key_hash(gconstpointer key)
+{
+    return GPOINTER_TO_UINT(key);
+}
+
+static gint key_equal(gconstpointer a, gconstpointer b)
+{
+    return a == b;
+}
+
+static gpointer key_make(const packet_info *pinfo _U_, const guint32 id, const void *data _U_)
+{
+    return GUINT_TO_POINTER(id);
+}
+
+static void key_free(gpointer key _U_)
+{
+}
+
+static const reassembly_table_functions key_functions = {key_hash, key_equal, key_make, key_make, key_free, key_free};
+
+static void forget(packet_info *pinfo, uint32_t number)
+{
+    tvbuff_t *left = fragment_delete(&table, pinfo, number, NULL);
+    if (left)
+        tvb_free(left);
+}
+
+static struct open_message *find_open(uint32_t number)
+{
+    return g_hash_table_lookup(open_by_number, GUINT_TO_POINTER(number));
+}
+
+static struct open_message *open_message(uint32_t number)
+{
+    struct open_message *m = g_new0(struct open_message, 1);
+    m->number = number;
+    m->link.data = m;
+    g_queue_push_tail_link(&open_messages, &m->link);
+    g_hash_table_insert(open_by_number, GUINT_TO_POINTER(number), m);
+    return m;
+}
+
+static void close_message(struct open_message *m)
+{
+    open_octets -= m->octets;
+    g_queue_unlink(&open_messages, &m->link);
+    g_hash_table_remove(open_by_number, GUINT_TO_POINTER(m->number)); /* frees m */
+}
+
+static void drop_message(packet_info *pinfo, uint32_t number)
+{
+    struct open_message *m = find_open(number);
+    if (!m)
+        return;
+    forget(pinfo, number);
+    close_message(m);
+}
+
+/* Account for a part that came in; unfinished messages that are too old make room. false: not kept. */
+static bool admit(packet_info *pinfo, const struct stream_result *part, uint32_t octets)
+{
+    uint64_t limit = (uint64_t)pref_limit_mib << 20;
+    if (part->evicted)
+        drop_message(pinfo, part->evicted);
+    struct open_message *m = find_open(part->number);
+    if (!m && part->index != 0)
+        return false; /* was dropped */
+    if (!m)
+        m = open_message(part->number);
+    m->octets += octets;
+    open_octets += octets;
+    while (open_octets > limit && open_messages.head && open_messages.head->data != m)
+        drop_message(pinfo, ((struct open_message *)open_messages.head->data)->number);
+    if (part->verdict == STREAM_WHOLE)
+        close_message(m);
+    return true;
+}
+
+static void table_open(void)
+{
+    reassembly_table_init(&table, &key_functions);
+    open_by_number = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+}
+
+static void table_close(void)
+{
+    reassembly_table_destroy(&table);
+    if (open_by_number)
+        g_hash_table_destroy(open_by_number);
+    open_by_number = NULL;
+    g_queue_init(&open_messages); /* its links lay within what the table freed */
+    open_octets = 0;
+}
+
+/* Give the part to the reassembly table in the first pass; ask it in later ones. */
+static fragment_head *reassemble(tvbuff_t *tvb, const struct frame *f, packet_info *pinfo)
+{
+    const struct stream_result *p = &f->part;
+    bool more = f->ib.position != IB_LAST;
+    if (!pref_reassemble || p->verdict == STREAM_ORPHAN || p->verdict == STREAM_REPEATED)
+        return NULL;
+    if (tvb_captured_length(tvb) < tvb_reported_length(tvb))
+        return NULL; /* sliced: the whole can't be had */
+    if (!pinfo->fd->visited && !admit(pinfo, p, tvb_reported_length(tvb)))
+        return NULL;
+    return fragment_add_seq(&table, tvb, 0, pinfo, p->number, NULL, p->index, tvb_reported_length(tvb), more, 0);
+}
+
+static void add_part_item(tvbuff_t *tvb, const struct frame *f, packet_info *pinfo, proto_tree *tree, fragment_head *head)
+{
+    static const char *const names[] = {[IB_FIRST] = "First", [IB_MIDDLE] = "Middle", [IB_LAST] = "Last", [IB_ONLY] = "Only"};
+    const struct stream_result *p = &f->part;
+    proto_item *ti = proto_tree_add_item(tree, proto_ipoib, tvb, 0, -1, ENC_NA);
+    proto_tree *sub = proto_item_add_subtree(ti, ett_part);
+
+    col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
+    proto_item_append_text(ti, ", %s packet of a message", names[f->ib.position]);
+    col_append_fstr(pinfo->cinfo, COL_INFO, "%s packet of message", names[f->ib.position]);
+    if (p->number) {
+        col_append_fstr(pinfo->cinfo, COL_INFO, " %u", p->number);
+        proto_item_set_generated(proto_tree_add_uint(sub, hf_message, tvb, 0, 0, p->number));
+        proto_item_set_generated(proto_tree_add_uint(sub, hf_index, tvb, 0, 0, p->index));
+    } else {
+        col_append_str(pinfo->cinfo, COL_INFO, " whose begin was not captured");
+    }
+    if (p->verdict == STREAM_REPEATED) {
+        proto_item_set_generated(proto_tree_add_boolean(sub, hf_repeated, tvb, 0, 0, TRUE));
+        col_append_str(pinfo->cinfo, COL_INFO, " (retransmission)");
+    }
+    if (f->connection)
+        connection_add(sub, pinfo, tvb, f->connection);
+    if (head && head->reassembled_in != 0 && head->reassembled_in != pinfo->num) {
+        proto_item_set_generated(proto_tree_add_uint(sub, hf_in, tvb, 0, 0, head->reassembled_in));
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", reassembled in %u", head->reassembled_in);
+    }
+}
+
+/* A First that was sliced: what there is of it, with the length that its IP header tells. */
+static void sliced_first(tvbuff_t *tvb, const struct frame *f, packet_info *pinfo, proto_tree *tree)
+{
+    uint32_t told = encap_datagram_length(tvb_view(tvb)) + ENCAP_SIZE;
+    uint32_t cap = tvb_captured_length(tvb), len = tvb_reported_length(tvb);
+    encap_dissect(tvb_new_subset_length_caplen(tvb, 0, (int)cap, (int)(told > len ? told : len)), pinfo, tree, f);
+}
+
+void message_dissect(tvbuff_t *tvb, struct frame *f, packet_info *pinfo, proto_tree *tree)
+{
+    fragment_head *head = reassemble(tvb, f, pinfo);
+
+    if (head && f->part.verdict == STREAM_WHOLE && head->reassembled_in == pinfo->num) {
+        tvbuff_t *whole = process_reassembled_data(tvb, 0, pinfo, "Reassembled IPoIB", head, &items, NULL, tree);
+        if (whole) {
+            encap_dissect(whole, pinfo, tree, f);
+            return;
+        }
+    }
+    bool sliced = tvb_captured_length(tvb) < tvb_reported_length(tvb);
+    if (sliced && f->part.index == 0 && f->part.number)
+        sliced_first(tvb, f, pinfo, tree);
+    else
+        add_part_item(tvb, f, pinfo, tree, head);
+}
+
+static void register_preferences(void)
+{
+    module_t *m = prefs_register_protocol(proto_ipoib, NULL);
+    prefs_register_bool_preference(m, "reassemble", "Reassemble connected-mode messages",
+                                   "Put the First, Middle and Last packets of RC and UC SENDs together to one IPoIB datagram",
+                                   &pref_reassemble);
+    prefs_register_uint_preference(m, "reassembly_limit", "Memory for unfinished messages (MiB)",
+                                   "Above this the oldest messages that lack packets are given up", 10, &pref_limit_mib);
+}
+
+void message_register(void)
+{
+    static hf_register_info hf[] = {
+        {&hf_message, {"Message", "ipoib.message", FT_UINT32, BASE_DEC, NULL, 0, "number of the message in this capture", HFILL}},
+        {&hf_index, {"Packet of the message", "ipoib.message.index", FT_UINT32, BASE_DEC, NULL, 0, "from 0", HFILL}},
+        {&hf_repeated, {"Retransmission", "ipoib.message.retransmission", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_segments, {"Packets of the message", "ipoib.segments", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_segment, {"Packet", "ipoib.segment", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_overlap, {"Overlap", "ipoib.segment.overlap", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_conflict, {"Overlap with other octets", "ipoib.segment.conflict", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_tails, {"Several Lasts", "ipoib.segment.tails", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_too_long, {"Packet too long", "ipoib.segment.toolong", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_error, {"Reassembly error", "ipoib.segment.error", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_count, {"Packet count", "ipoib.segment.count", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_in, {"Reassembled in", "ipoib.reassembled.in", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_length, {"Reassembled length", "ipoib.reassembled.length", FT_UINT32, BASE_DEC, NULL, 0, "octets", HFILL}},
+        {&hf_data, {"Reassembled data", "ipoib.reassembled.data", FT_BYTES, BASE_NONE, NULL, 0, NULL, HFILL}},
+    };
+    static int *ett[] = {&ett_part, &ett_segment, &ett_segments};
+    proto_register_field_array(proto_ipoib, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+    register_preferences();
+    register_init_routine(table_open);
+    register_cleanup_routine(table_close);
+}

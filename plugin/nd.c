@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Neighbour Discovery with 20-octet addresses (RFC 4391 §9.3). The built-in icmpv6 dissector runs first; the
+ * addresses in the options that it shows as 22 octets are added in their parts.
+ */
+#include "plugin/plugin.h"
+
+#include <epan/ipproto.h>
+#include <wiretap/wtap.h>
+
+#include "wire/lladdr.h"
+#include "wire/nd.h"
+
+static int proto_entry_nd = -1;
+static int hf_padding = -1;
+static int ett_nd = -1;
+
+static dissector_handle_t builtin_icmpv6;
+
+static bool lladdr_there(struct view v, const struct nd_option *o)
+{
+    return nd_is_ipoib_lladdr(o) && view_has(v, o->off + ND_OPT_LLADDR, LLADDR_SIZE) == WIRE_OK;
+}
+
+/* NS and RS name their sender in the IP source and option 1, NA its target in the message and option 2. */
+static void learn(packet_info *pinfo, struct view v, const struct nd_option *o)
+{
+    const uint8_t *lladdr = v.p + o->off + ND_OPT_LLADDR;
+    uint8_t type = v.p[0];
+    struct ip ip = {0};
+    if (type == ND_NA && o->type == ND_OPT_TARGET_LLADDR && view_has(v, ND_TARGET, 16) == WIRE_OK)
+        ip = ip_read(v.p + ND_TARGET, 16);
+    else if (o->type == ND_OPT_SOURCE_LLADDR && pinfo->net_src.type == AT_IPv6)
+        ip = ip_read(pinfo->net_src.data, 16);
+    if (ip.length && !ip_is_unspecified(&ip) && !lladdr_is_multicast(lladdr))
+        neighbours_seen(state_neighbours(), frame_link(pinfo), &ip, lladdr, pinfo->num, pinfo->abs_ts.secs);
+}
+
+/* A solicited NA answers the NS for its target (RFC 4861 §7.2.4). */
+static void match(packet_info *pinfo, struct view v)
+{
+    struct pair_key k = {.kind = PAIR_ND};
+    uint32_t link = frame_link(pinfo);
+    if ((v.p[0] != ND_NS && v.p[0] != ND_NA) || view_has(v, ND_TARGET, 16) != WIRE_OK)
+        return;
+    pair_key_add(&k, &link, sizeof link);
+    pair_key_add(&k, v.p + ND_TARGET, 16);
+    if (v.p[0] == ND_NS)
+        pair_request(pinfo, &k, 0);
+    else if (v.p[ND_NA_FLAGS] & ND_NA_SOLICITED)
+        pair_response(pinfo, &k);
+}
+
+static void add_option(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct nd_option *o)
+{
+    proto_tree_add_item(tree, hf_padding, tvb, (int)o->off + ND_OPT_PAD, 2, ENC_BIG_ENDIAN);
+    lladdr_add(tree, pinfo, tvb, (int)o->off + ND_OPT_LLADDR, o->type == ND_OPT_SOURCE_LLADDR ? "Source" : "Target");
+}
+
+/* Is it certain that this came over IPoIB? Cooked captures do not say so here. */
+static bool surely_ipoib(packet_info *pinfo)
+{
+    int encap = pinfo->rec->rec_header.packet_header.pkt_encap;
+    return frame_current(pinfo) || encap == WTAP_ENCAP_IP_OVER_IB_PCAP || encap == WTAP_ENCAP_IP_OVER_IB_SNOOP;
+}
+
+/* Can it have? Under InfiniBand, or a carrier that has no Ethernet addresses. */
+static bool maybe_ipoib(packet_info *pinfo)
+{
+    return frame_current(pinfo) || pinfo->dl_src.type != AT_ETHER;
+}
+
+static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+{
+    struct view v = tvb_view(tvb);
+    struct nd_iter it;
+    struct nd_option o;
+    proto_tree *sub = NULL;
+
+    if (!nd_options(v, &it))
+        return;
+    while (nd_next(&it, &o)) {
+        if (!lladdr_there(v, &o))
+            continue;
+        if (!sub)
+            sub = proto_tree_add_subtree(tree, tvb, (int)o.off, (int)o.size, ett_nd, NULL, "IPoIB link-layer addresses");
+        if (!pinfo->fd->visited)
+            learn(pinfo, v, &o);
+        add_option(sub, pinfo, tvb, &o);
+    }
+    if (!sub && !surely_ipoib(pinfo))
+        return;
+    match(pinfo, v);
+    if (v.p[0] == ND_NS || v.p[0] == ND_NA) {
+        if (!sub)
+            sub = proto_tree_add_subtree(tree, tvb, 0, 0, ett_nd, NULL, "IPoIB neighbour discovery");
+        pair_show(pinfo, sub, tvb);
+    }
+}
+
+static int dissect_icmpv6(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    bool ours = tvb_captured_length(tvb) > 0 && tvb_get_guint8(tvb, 0) >= ND_RS && tvb_get_guint8(tvb, 0) <= ND_REDIRECT &&
+                maybe_ipoib(pinfo);
+    if (!ours)
+        return call_dissector_only(builtin_icmpv6, tvb, pinfo, tree, data);
+    bool whole = tvb_captured_length(tvb) >= tvb_reported_length(tvb);
+    if (!whole) /* the built-in one is going to throw: ours comes first */
+        dissect_infiniband(tvb, pinfo, tree);
+    int n = call_dissector_only(builtin_icmpv6, tvb, pinfo, tree, data);
+    if (whole)
+        dissect_infiniband(tvb, pinfo, tree);
+    return n;
+}
+
+void nd_register(void)
+{
+    static hf_register_info hf[] = {
+        {&hf_padding, {"Padding", "ipoib.nd.padding", FT_UINT16, BASE_HEX, NULL, 0, "RFC 4391 section 9.3: zero", HFILL}},
+    };
+    static int *ett[] = {&ett_nd};
+    proto_register_field_array(proto_ipoib, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+    proto_entry_nd = proto_register_protocol_in_name_only("ICMPv6 with IPoIB addresses", "ICMPv6 entry", "icmpv6.ipoib_entry",
+                                                          proto_get_id_by_filter_name("icmpv6"), FT_PROTOCOL);
+}
+
+void nd_handoff(void)
+{
+    builtin_icmpv6 = dissector_get_uint_handle(find_dissector_table("ip.proto"), IP_PROTO_ICMPV6);
+    if (builtin_icmpv6)
+        dissector_add_uint("ip.proto", IP_PROTO_ICMPV6,
+                           create_dissector_handle_with_name(dissect_icmpv6, proto_entry_nd, "ICMPv6 (IPoIB)"));
+}

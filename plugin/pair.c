@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Request and response: ARP, Neighbour Discovery, SA and CM. Each links to the other, with the time between. */
+#include "plugin/plugin.h"
+
+#include <epan/proto_data.h>
+
+static int hf_response_in = -1, hf_response_to = -1, hf_time = -1;
+
+struct pair {
+    uint32_t request, response; /* frames; response 0: not seen yet */
+    uint32_t what;              /* the asker's word for its request */
+    nstime_t asked;
+};
+
+/* A frame may answer one and ask another: a CM REP does. */
+struct frame_pairs {
+    struct pair *asks, *answers;
+};
+
+static wmem_map_t *pairs;
+
+static guint key_hash(gconstpointer p)
+{
+    return wmem_strong_hash(p, sizeof(struct pair_key));
+}
+
+static gboolean key_equal(gconstpointer a, gconstpointer b)
+{
+    return memcmp(a, b, sizeof(struct pair_key)) == 0;
+}
+
+void pair_key_add(struct pair_key *k, const void *p, size_t n)
+{
+    if (n > sizeof k->octets - k->length)
+        n = sizeof k->octets - k->length;
+    memcpy(k->octets + k->length, p, n);
+    k->length = (uint8_t)(k->length + n);
+}
+
+static struct frame_pairs *frame_pairs(packet_info *pinfo, bool make)
+{
+    struct frame_pairs *fp = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_PAIRS);
+    if (!fp && make) {
+        fp = wmem_new0(wmem_file_scope(), struct frame_pairs);
+        p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_PAIRS, fp);
+    }
+    return fp;
+}
+
+/* A request that is asked again is another request: the response's time counts from the last. */
+void pair_request(packet_info *pinfo, const struct pair_key *k, uint32_t what)
+{
+    if (pinfo->fd->visited)
+        return;
+    struct pair *p = wmem_new0(wmem_file_scope(), struct pair);
+    p->request = pinfo->num;
+    p->asked = pinfo->abs_ts;
+    p->what = what;
+    if (wmem_map_contains(pairs, k))
+        wmem_map_insert(pairs, k, p); /* the key that is there stays */
+    else
+        wmem_map_insert(pairs, wmem_memdup(wmem_file_scope(), k, sizeof *k), p);
+    frame_pairs(pinfo, true)->asks = p;
+}
+
+void pair_response(packet_info *pinfo, const struct pair_key *k)
+{
+    if (pinfo->fd->visited)
+        return;
+    struct pair *p = wmem_map_lookup(pairs, k);
+    if (!p)
+        return;
+    if (!p->response)
+        p->response = pinfo->num;
+    frame_pairs(pinfo, true)->answers = p;
+}
+
+uint32_t pair_answers_what(packet_info *pinfo)
+{
+    const struct frame_pairs *fp = frame_pairs(pinfo, false);
+    return fp && fp->answers ? fp->answers->what : 0;
+}
+
+void pair_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb)
+{
+    const struct frame_pairs *fp = frame_pairs(pinfo, false);
+    if (!fp)
+        return;
+    if (fp->asks && fp->asks->response)
+        proto_item_set_generated(proto_tree_add_uint(tree, hf_response_in, tvb, 0, 0, fp->asks->response));
+    if (fp->answers) {
+        nstime_t dt;
+        nstime_delta(&dt, &pinfo->abs_ts, &fp->answers->asked);
+        proto_item_set_generated(proto_tree_add_uint(tree, hf_response_to, tvb, 0, 0, fp->answers->request));
+        proto_item_set_generated(proto_tree_add_time(tree, hf_time, tvb, 0, 0, &dt));
+    }
+}
+
+void pair_register(void)
+{
+    static hf_register_info hf[] = {
+        {&hf_response_in, {"Response in", "ipoib.response_in", FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(FT_FRAMENUM_RESPONSE), 0, NULL, HFILL}},
+        {&hf_response_to, {"Response to", "ipoib.response_to", FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(FT_FRAMENUM_REQUEST), 0, NULL, HFILL}},
+        {&hf_time, {"Time from the request", "ipoib.time", FT_RELATIVE_TIME, BASE_NONE, NULL, 0, NULL, HFILL}},
+    };
+    proto_register_field_array(proto_ipoib, hf, array_length(hf));
+    pairs = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), key_hash, key_equal);
+}

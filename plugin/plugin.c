@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What Wireshark looks for when it loads the plugin. */
+#include "plugin/plugin.h"
+
+#include <epan/proto.h>
+#if WS_AT_LEAST(4, 4)
+#include <wsutil/plugins.h>
+#endif
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT extern const char plugin_version[];
+EXPORT extern const int plugin_want_major;
+EXPORT extern const int plugin_want_minor;
+EXPORT void plugin_register(void);
+
+const char plugin_version[] = PLUGIN_VERSION;
+const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
+const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
+
+#if WS_AT_LEAST(4, 4)
+EXPORT uint32_t plugin_describe(void);
+uint32_t plugin_describe(void)
+{
+    return WS_PLUGIN_DESC_DISSECTOR;
+}
+#endif
+
+int proto_ipoib = -1;
+
+static void register_all(void)
+{
+    /* The built-in protocols are registered before those of plugins. */
+    proto_ipoib = proto_get_id_by_filter_name("ipoib");
+    if (proto_ipoib <= 0)
+        proto_ipoib = proto_register_protocol("IP over InfiniBand", "IPoIB", "ipoib");
+    state_register();
+    entry_register();
+    payload_register();
+    message_register();
+    lladdr_register();
+    mgid_register();
+    pair_register();
+    sa_register();
+    cm_register();
+    arp_register();
+    nd_register();
+}
+
+static void handoff_all(void)
+{
+    entry_handoff();
+    payload_handoff();
+    arp_handoff();
+    nd_handoff();
+}
+
+void plugin_register(void)
+{
+    static proto_plugin plugin = {.register_protoinfo = register_all, .register_handoff = handoff_all};
+    proto_register_plugin(&plugin);
+}

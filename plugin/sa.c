@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Subnet administration (IBA 15.2): who joins and leaves which group, who resolves whom, and what the SA answers,
+ * in words and with the octets that the numbers stand for. Tables that come in several RMPP segments are walked by
+ * their AttributeOffset; a record is drawn in the packet in which it ends.
+ */
+#include "plugin/plugin.h"
+
+#include <epan/proto_data.h>
+
+#include "wire/mgid.h"
+#include "wire/sa.h"
+
+static int hf_status = -1, hf_method = -1, hf_attribute = -1, hf_mask = -1, hf_tid = -1;
+static int hf_rmpp_type = -1, hf_segment = -1, hf_offset = -1;
+static int hf_gid = -1, hf_port_gid = -1, hf_qkey = -1, hf_mlid = -1, hf_mtu = -1, hf_mtu_selector = -1, hf_tclass = -1;
+static int hf_pkey = -1, hf_rate = -1, hf_rate_selector = -1, hf_life = -1, hf_life_selector = -1, hf_sl = -1;
+static int hf_flow = -1, hf_hops = -1, hf_scope = -1, hf_join = -1, hf_proxy = -1;
+static int hf_dgid = -1, hf_sgid = -1, hf_dlid = -1, hf_slid = -1, hf_service_id = -1, hf_service_gid = -1;
+static int hf_service_name = -1, hf_lease = -1;
+static int hf_trap = -1, hf_subscribe = -1, hf_issuer_lid = -1, hf_issuer_gid = -1, hf_producer = -1, hf_inform_qpn = -1;
+static int ett_sa = -1, ett_record = -1;
+
+/* What one frame of a table needs from the frames before it. */
+struct table_part {
+    uint32_t skip;  /* octets of this segment until the first record that begins in it */
+    uint32_t carried;
+    uint8_t *carry; /* the begin of the record that ends in this segment */
+};
+
+/* A table on its way. */
+struct table {
+    uint32_t next_segment;
+    uint32_t carried;
+    uint8_t carry[512];
+};
+
+static wmem_map_t *tables;
+
+/* ---- records */
+
+static bool asked(const struct sa *sa, uint64_t component)
+{
+    bool request = !(sa->mad.method & MAD_RESPONSE) && sa->mad.method != SA_REPORT;
+    return !request || (sa->component_mask & component);
+}
+
+static void add_gid(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset)
+{
+    if (!mgid_add(tree, pinfo, tvb, offset))
+        proto_tree_add_item(tree, hf_gid, tvb, offset, GID_SIZE, ENC_NA);
+}
+
+static void add_mtu(proto_tree *tree, tvbuff_t *tvb, int offset, uint8_t code)
+{
+    proto_item *ti = proto_tree_add_uint(tree, hf_mtu, tvb, offset, 1, ib_mtu_octets(code));
+    proto_item_append_text(ti, " octets (code %u)", code);
+}
+
+static void add_life(proto_tree *tree, tvbuff_t *tvb, int offset, uint8_t code)
+{
+    /* IBA 15.2.5.16: 4.096 us times 2 to the code */
+    proto_item *ti = proto_tree_add_item(tree, hf_life, tvb, offset, 1, ENC_BIG_ENDIAN);
+    if (code < 40)
+        proto_item_append_text(ti, " (%.3f ms)", 0.004096 * (double)(1ull << code));
+}
+
+static void add_mc_member(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, const struct sa *sa)
+{
+    struct mc_member m = mc_member_read(tvb_get_ptr(tvb, o, MCM_SIZE));
+    char text[80];
+    if (asked(sa, MCM_HAS_MGID))
+        add_gid(tree, pinfo, tvb, o + MCM_MGID);
+    if (asked(sa, MCM_HAS_PORT_GID))
+        proto_tree_add_item(tree, hf_port_gid, tvb, o + MCM_PORT_GID, GID_SIZE, ENC_NA);
+    if (asked(sa, MCM_HAS_QKEY))
+        proto_tree_add_item(tree, hf_qkey, tvb, o + MCM_QKEY, 4, ENC_BIG_ENDIAN);
+    if (asked(sa, MCM_HAS_MLID))
+        proto_tree_add_item(tree, hf_mlid, tvb, o + MCM_MLID, 2, ENC_BIG_ENDIAN);
+    if (asked(sa, MCM_HAS_MTU_SELECTOR))
+        proto_tree_add_item(tree, hf_mtu_selector, tvb, o + MCM_MTU, 1, ENC_BIG_ENDIAN);
+    if (asked(sa, MCM_HAS_MTU))
+        add_mtu(tree, tvb, o + MCM_MTU, m.mtu);
+    if (asked(sa, MCM_HAS_TCLASS))
+        proto_tree_add_item(tree, hf_tclass, tvb, o + MCM_TCLASS, 1, ENC_BIG_ENDIAN);
+    if (asked(sa, MCM_HAS_PKEY))
+        proto_tree_add_item(tree, hf_pkey, tvb, o + MCM_PKEY, 2, ENC_BIG_ENDIAN);
+    if (asked(sa, MCM_HAS_RATE_SELECTOR))
+        proto_tree_add_item(tree, hf_rate_selector, tvb, o + MCM_RATE, 1, ENC_BIG_ENDIAN);
+    if (asked(sa, MCM_HAS_RATE))
+        proto_tree_add_item(tree, hf_rate, tvb, o + MCM_RATE, 1, ENC_BIG_ENDIAN);
+    if (asked(sa, MCM_HAS_LIFE_SELECTOR))
+        proto_tree_add_item(tree, hf_life_selector, tvb, o + MCM_LIFE, 1, ENC_BIG_ENDIAN);
+    if (asked(sa, MCM_HAS_LIFE))
+        add_life(tree, tvb, o + MCM_LIFE, m.life);
+    if (asked(sa, MCM_HAS_SL))
+        proto_tree_add_item(tree, hf_sl, tvb, o + MCM_SL_FLOW_HOP, 1, ENC_BIG_ENDIAN);
+    if (asked(sa, MCM_HAS_FLOW_LABEL))
+        proto_tree_add_item(tree, hf_flow, tvb, o + MCM_SL_FLOW_HOP, 4, ENC_BIG_ENDIAN);
+    if (asked(sa, MCM_HAS_HOP_LIMIT))
+        proto_tree_add_item(tree, hf_hops, tvb, o + MCM_SL_FLOW_HOP + 3, 1, ENC_BIG_ENDIAN);
+    if (asked(sa, MCM_HAS_SCOPE))
+        proto_tree_add_item(tree, hf_scope, tvb, o + MCM_SCOPE_JOIN, 1, ENC_BIG_ENDIAN);
+    if (asked(sa, MCM_HAS_JOIN_STATE)) {
+        proto_item *ti = proto_tree_add_item(tree, hf_join, tvb, o + MCM_SCOPE_JOIN, 1, ENC_BIG_ENDIAN);
+        proto_item_append_text(ti, " (%s)", join_state_text(m.join_state, text, sizeof text));
+    }
+    if (asked(sa, MCM_HAS_PROXY))
+        proto_tree_add_item(tree, hf_proxy, tvb, o + MCM_PROXY, 1, ENC_BIG_ENDIAN);
+}
+
+static void add_path(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o)
+{
+    uint8_t mtu = tvb_get_guint8(tvb, o + PATH_MTU) & 0x3f;
+    proto_tree_add_item(tree, hf_dgid, tvb, o + PATH_DGID, GID_SIZE, ENC_NA);
+    mgid_add(tree, pinfo, tvb, o + PATH_DGID);
+    proto_tree_add_item(tree, hf_sgid, tvb, o + PATH_SGID, GID_SIZE, ENC_NA);
+    proto_tree_add_item(tree, hf_dlid, tvb, o + PATH_DLID, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_slid, tvb, o + PATH_SLID, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_flow, tvb, o + PATH_FLOW_HOP, 4, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_hops, tvb, o + PATH_FLOW_HOP + 3, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_tclass, tvb, o + PATH_TCLASS, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_pkey, tvb, o + PATH_PKEY, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_uint(tree, hf_sl, tvb, o + PATH_SL + 1, 1, (tvb_get_guint8(tvb, o + PATH_SL + 1) & 0x0fu) << 4);
+    if (mtu)
+        add_mtu(tree, tvb, o + PATH_MTU, mtu);
+    proto_tree_add_item(tree, hf_rate, tvb, o + PATH_RATE, 1, ENC_BIG_ENDIAN);
+}
+
+static void add_service(proto_tree *tree, tvbuff_t *tvb, int o)
+{
+    proto_tree_add_item(tree, hf_service_id, tvb, o + SERVICE_ID, 8, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_service_gid, tvb, o + SERVICE_GID, GID_SIZE, ENC_NA);
+    proto_tree_add_item(tree, hf_pkey, tvb, o + SERVICE_PKEY, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_lease, tvb, o + SERVICE_LEASE, 4, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_service_name, tvb, o + SERVICE_NAME, SERVICE_NAME_SIZE, ENC_UTF_8);
+}
+
+static void add_inform(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o)
+{
+    add_gid(tree, pinfo, tvb, o + INFORM_GID);
+    proto_tree_add_item(tree, hf_subscribe, tvb, o + INFORM_SUBSCRIBE, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_trap, tvb, o + INFORM_TRAP, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_inform_qpn, tvb, o + INFORM_QPN_TIME, 3, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_producer, tvb, o + INFORM_PRODUCER, 3, ENC_BIG_ENDIAN);
+}
+
+static void add_notice(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o)
+{
+    uint16_t trap = tvb_get_ntohs(tvb, o + NOTICE_TRAP);
+    proto_tree_add_item(tree, hf_trap, tvb, o + NOTICE_TRAP, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_producer, tvb, o + NOTICE_PRODUCER, 3, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_issuer_lid, tvb, o + NOTICE_ISSUER_LID, 2, ENC_BIG_ENDIAN);
+    if (trap >= 64 && trap <= 67)
+        add_gid(tree, pinfo, tvb, o + NOTICE_DETAILS_GID);
+    proto_tree_add_item(tree, hf_issuer_gid, tvb, o + NOTICE_ISSUER_GID, GID_SIZE, ENC_NA);
+}
+
+/* One record at offset o; its size in octets is there. */
+static void add_record(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, const struct sa *sa)
+{
+    int size = (int)sa_record_size(sa->mad.attribute);
+    const char *name = name_of(sa_attribute_names, sa->mad.attribute);
+    proto_tree *sub = proto_tree_add_subtree(tree, tvb, o, size, ett_record, NULL, name ? name : "record");
+    switch (sa->mad.attribute) {
+    case SA_MC_MEMBER_RECORD:
+        add_mc_member(sub, pinfo, tvb, o, sa);
+        break;
+    case SA_PATH_RECORD:
+        add_path(sub, pinfo, tvb, o);
+        break;
+    case SA_SERVICE_RECORD:
+        add_service(sub, tvb, o);
+        break;
+    case SA_INFORM_INFO:
+        add_inform(sub, pinfo, tvb, o);
+        break;
+    case SA_NOTICE:
+        add_notice(sub, pinfo, tvb, o);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- tables */
+
+static uint32_t record_stride(const struct sa *sa)
+{
+    uint32_t size = sa_record_size(sa->mad.attribute);
+    return sa->record_stride >= size ? sa->record_stride : (size + 7u) & ~7u;
+}
+
+static guint table_hash(gconstpointer p)
+{
+    return wmem_strong_hash(p, sizeof(struct pair_key));
+}
+
+static gboolean table_equal(gconstpointer a, gconstpointer b)
+{
+    return memcmp(a, b, sizeof(struct pair_key)) == 0;
+}
+
+static struct table *table_of(const struct pair_key *k, bool make)
+{
+    struct table *t = wmem_map_lookup(tables, k);
+    if (!t && make) {
+        t = wmem_new0(wmem_file_scope(), struct table);
+        wmem_map_insert(tables, wmem_memdup(wmem_file_scope(), k, sizeof *k), t);
+    }
+    return t;
+}
+
+/* The first pass: what this segment takes over from the one before, and what it leaves for the next. */
+static struct table_part *table_walk(const struct pair_key *k, const struct sa *sa)
+{
+    struct table *t = table_of(k, true);
+    struct table_part *part = wmem_new0(wmem_file_scope(), struct table_part);
+    uint32_t stride = record_stride(sa), n = sa->data.len;
+    uint32_t begin = (sa->segment - 1) * SA_DATA_SIZE % stride; /* octets of a record that precede this segment */
+
+    part->skip = begin ? MIN(stride - begin, n) : 0;
+    if (begin && t->next_segment == sa->segment && t->carried == begin && stride - begin <= n) {
+        part->carried = begin;
+        part->carry = wmem_memdup(wmem_file_scope(), t->carry, begin);
+    }
+    uint32_t rest = n - part->skip - (n - part->skip) / stride * stride;
+    bool room = sa->data.cap == n && rest <= sizeof t->carry;
+    t->carried = room ? rest : 0;
+    if (room)
+        memcpy(t->carry, sa->data.p + n - rest, rest);
+    t->next_segment = sa->segment + 1;
+    return part;
+}
+
+static void add_carried(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct table_part *part, const struct sa *sa)
+{
+    uint32_t stride = part->carried + part->skip;
+    if (!part->carried || sa->data.cap < part->skip || stride < sa_record_size(sa->mad.attribute))
+        return;
+    uint8_t *record = wmem_alloc(pinfo->pool, stride);
+    memcpy(record, part->carry, part->carried);
+    memcpy(record + part->carried, sa->data.p, part->skip);
+    tvbuff_t *whole = tvb_new_child_real_data(tvb, record, stride, (int)stride);
+    add_new_data_source(pinfo, whole, "SA record over two segments");
+    add_record(tree, pinfo, whole, 0, sa);
+}
+
+static void add_table(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct pair_key *k, const struct sa *sa)
+{
+    uint32_t size = sa_record_size(sa->mad.attribute), stride = record_stride(sa);
+    struct table_part none = {0}, *part = &none;
+    if (sa->rmpp_type == RMPP_TYPE_DATA && sa->segment > 0) {
+        if (!pinfo->fd->visited)
+            p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_TABLE, table_walk(k, sa));
+        part = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_TABLE);
+        if (!part)
+            part = &none;
+    }
+    add_carried(tree, pinfo, tvb, part, sa);
+    for (uint32_t o = part->skip; o + size <= sa->data.cap && o + stride <= sa->data.len + 7; o += stride)
+        add_record(tree, pinfo, tvb, (int)(SA_DATA + o), sa);
+}
+
+/* ---- the Info column */
+
+static const char *mc_verb(packet_info *pinfo, const struct sa *sa)
+{
+    uint32_t request = pair_answers_what(pinfo);
+    switch (sa->mad.method) {
+    case SA_SET:
+        return "Join";
+    case SA_DELETE:
+        return "Leave";
+    case SA_DELETE_RESP:
+        return sa->mad.status ? "Leave refused:" : "Left";
+    case SA_GET_RESP:
+        return request == SA_SET ? (sa->mad.status ? "Join refused:" : "Joined") : "Group";
+    default:
+        return "Group";
+    }
+}
+
+static const char *group_name(packet_info *pinfo, const uint8_t *gid)
+{
+    const char *ip = mgid_group_text(pinfo, gid);
+    return ip ? wmem_strdup_printf(pinfo->pool, "%s (%s)", gid_text(pinfo, gid), ip) : gid_text(pinfo, gid);
+}
+
+static void info_mc_member(packet_info *pinfo, const struct sa *sa)
+{
+    struct mc_member m = mc_member_read(sa->data.p);
+    char text[80];
+    col_add_fstr(pinfo->cinfo, COL_INFO, "%s %s", mc_verb(pinfo, sa),
+                 asked(sa, MCM_HAS_MGID) ? group_name(pinfo, m.mgid) : "any");
+    if (asked(sa, MCM_HAS_JOIN_STATE) && m.join_state)
+        col_append_fstr(pinfo->cinfo, COL_INFO, " %s", join_state_text(m.join_state, text, sizeof text));
+    if (sa->mad.status)
+        return;
+    if (asked(sa, MCM_HAS_MLID) && m.mlid)
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", MLID 0x%04x", m.mlid);
+    if (asked(sa, MCM_HAS_MTU) && ib_mtu_octets(m.mtu))
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", MTU %u", ib_mtu_octets(m.mtu));
+    if (asked(sa, MCM_HAS_RATE) && name_of(ib_rate_names, m.rate))
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", %s", name_of(ib_rate_names, m.rate));
+    if (asked(sa, MCM_HAS_QKEY))
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", Q_Key 0x%x", m.qkey);
+}
+
+static void info_path(packet_info *pinfo, const struct sa *sa)
+{
+    const uint8_t *p = sa->data.p;
+    col_append_fstr(pinfo->cinfo, COL_INFO, " %s to %s", gid_text(pinfo, p + PATH_SGID), gid_text(pinfo, p + PATH_DGID));
+    if (sa->mad.method & MAD_RESPONSE && !sa->mad.status)
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", LID %u, MTU %u", be16(p + PATH_DLID), ib_mtu_octets(p[PATH_MTU] & 0x3f));
+}
+
+static void info_event(packet_info *pinfo, const struct sa *sa)
+{
+    const uint8_t *p = sa->data.p;
+    bool notice = sa->mad.attribute == SA_NOTICE;
+    uint16_t trap = be16(p + (notice ? NOTICE_TRAP : INFORM_TRAP));
+    const char *name = name_of(notice_trap_names, trap);
+    if (!notice)
+        col_append_fstr(pinfo->cinfo, COL_INFO, " %s", p[INFORM_SUBSCRIBE] ? "subscribe to" : "unsubscribe from");
+    col_append_fstr(pinfo->cinfo, COL_INFO, " trap %u%s%s%s", trap, name ? " (" : "", name ? name : "", name ? ")" : "");
+    if (notice && trap >= 64 && trap <= 67)
+        col_append_fstr(pinfo->cinfo, COL_INFO, " %s", group_name(pinfo, p + NOTICE_DETAILS_GID));
+}
+
+static void info(packet_info *pinfo, const struct sa *sa)
+{
+    const char *method = name_of(sa_method_names, sa->mad.method), *attribute = name_of(sa_attribute_names, sa->mad.attribute);
+    uint32_t size = sa_record_size(sa->mad.attribute);
+    bool table = sa->mad.method == SA_GET_TABLE_RESP || sa->mad.method == SA_GET_TABLE;
+    bool record = size && sa->data.cap >= size && !table && !(sa->rmpp_type && sa->rmpp_type != RMPP_TYPE_DATA);
+
+    if (!method)
+        return;
+    if (record && sa->mad.attribute == SA_MC_MEMBER_RECORD && sa->mad.method != SA_GET) {
+        info_mc_member(pinfo, sa);
+    } else {
+        col_add_fstr(pinfo->cinfo, COL_INFO, "SA %s %s", method, attribute ? attribute : "");
+        if (record && sa->mad.attribute == SA_PATH_RECORD)
+            info_path(pinfo, sa);
+        else if (record && (sa->mad.attribute == SA_NOTICE || sa->mad.attribute == SA_INFORM_INFO))
+            info_event(pinfo, sa);
+    }
+    if (sa->rmpp_type)
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", %s segment %u", name_of(rmpp_type_names, sa->rmpp_type)
+                        ? name_of(rmpp_type_names, sa->rmpp_type) : "RMPP", sa->segment);
+    if (sa->mad.status)
+        col_append_fstr(pinfo->cinfo, COL_INFO, " [%s]", sa_status_name(sa->mad.status));
+}
+
+/* ---- the MAD */
+
+static void add_header(proto_tree *tree, tvbuff_t *tvb, const struct sa *sa)
+{
+    char text[256];
+    proto_item *ti;
+    proto_tree_add_item(tree, hf_method, tvb, MAD_METHOD, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_attribute, tvb, MAD_ATTRIBUTE, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_tid, tvb, MAD_TID, 8, ENC_BIG_ENDIAN);
+    ti = proto_tree_add_item(tree, hf_status, tvb, MAD_STATUS, 2, ENC_BIG_ENDIAN);
+    proto_item_append_text(ti, " (%s)", sa_status_name(sa->mad.status));
+    if (sa->rmpp_type) {
+        proto_tree_add_item(tree, hf_rmpp_type, tvb, RMPP_TYPE, 1, ENC_BIG_ENDIAN);
+        proto_tree_add_item(tree, hf_segment, tvb, RMPP_DATA1, 4, ENC_BIG_ENDIAN);
+    }
+    if (sa->record_stride) {
+        ti = proto_tree_add_item(tree, hf_offset, tvb, SA_ATTRIBUTE_OFFSET, 2, ENC_BIG_ENDIAN);
+        proto_item_append_text(ti, " (%u octets from record to record)", sa->record_stride);
+    }
+    ti = proto_tree_add_item(tree, hf_mask, tvb, SA_COMPONENT_MASK, 8, ENC_BIG_ENDIAN);
+    if (sa->mad.attribute == SA_MC_MEMBER_RECORD && sa->component_mask)
+        proto_item_append_text(ti, " (%s)", mc_component_text(sa->component_mask, text, sizeof text));
+}
+
+/* Transactions are the asker's: its port and its transaction ID (IBA 13.4.6.4). */
+static struct pair_key transaction(const struct frame *f, const struct sa *sa, bool response)
+{
+    struct pair_key k = {.kind = PAIR_SA};
+    const struct port *asker = response ? &f->dst : &f->src;
+    pair_key_add(&k, asker, sizeof *asker);
+    pair_key_add(&k, &sa->mad.tid, sizeof sa->mad.tid);
+    return k;
+}
+
+static void match(packet_info *pinfo, const struct pair_key *k, const struct sa *sa, bool response)
+{
+    if (response && sa->rmpp_type != RMPP_TYPE_ACK)
+        pair_response(pinfo, k);
+    else if (!response && (sa->rmpp_type == 0 || sa->rmpp_type == RMPP_TYPE_DATA))
+        pair_request(pinfo, k, sa->mad.method);
+}
+
+static void add_records(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct pair_key *k, const struct sa *sa)
+{
+    uint32_t size = sa_record_size(sa->mad.attribute);
+    if (!size)
+        return;
+    if (sa->mad.method == SA_GET_TABLE_RESP)
+        add_table(tree, pinfo, tvb, k, sa);
+    else if (sa->data.cap >= size)
+        add_record(tree, pinfo, tvb, SA_DATA, sa);
+}
+
+void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
+{
+    struct sa sa;
+    bool have_mad;
+    enum wire_result r = sa_decode(f->ib.payload, &sa, &have_mad);
+    if (r != WIRE_OK)
+        return;
+    tvbuff_t *tvb = tvb_new_subset_length_caplen(f->tvb, (int)f->ib.payload_off, (int)f->ib.payload.cap, (int)f->ib.payload.len);
+    bool response = (sa.mad.method & MAD_RESPONSE) != 0;
+    /* An RMPP ACK of a response comes from the asker, under the response's method (IBA 13.6.2.2). */
+    bool from_asker = !response || sa.rmpp_type == RMPP_TYPE_ACK;
+    struct pair_key k = transaction(f, &sa, !from_asker);
+    proto_tree *sub = proto_tree_add_subtree(tree, tvb, 0, (int)MIN(f->ib.payload.cap, (uint32_t)MAD_SIZE), ett_sa, NULL,
+                                             "IPoIB: Subnet Administration");
+    match(pinfo, &k, &sa, response);
+    add_header(sub, tvb, &sa);
+    add_records(sub, pinfo, tvb, &k, &sa);
+    pair_show(pinfo, sub, tvb);
+    info(pinfo, &sa);
+}
+
+void sa_register(void)
+{
+    static hf_register_info hf[] = {
+        {&hf_status, {"Status", "ipoib.sa.status", FT_UINT16, BASE_HEX, NULL, 0, "IBA 15.2.1.2", HFILL}},
+        {&hf_method, {"Method", "ipoib.sa.method", FT_UINT8, BASE_HEX, NAMES(sa_method_names), 0, NULL, HFILL}},
+        {&hf_attribute, {"Attribute", "ipoib.sa.attribute", FT_UINT16, BASE_HEX, NAMES(sa_attribute_names), 0, NULL, HFILL}},
+        {&hf_tid, {"Transaction ID", "ipoib.sa.tid", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_mask, {"Component mask", "ipoib.sa.component_mask", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_rmpp_type, {"RMPP type", "ipoib.sa.rmpp.type", FT_UINT8, BASE_DEC, NAMES(rmpp_type_names), 0, NULL, HFILL}},
+        {&hf_segment, {"RMPP segment", "ipoib.sa.rmpp.segment", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_offset, {"AttributeOffset", "ipoib.sa.attribute_offset", FT_UINT16, BASE_DEC, NULL, 0, "units of 8 octets", HFILL}},
+        {&hf_gid, {"GID", "ipoib.sa.gid", FT_IPv6, BASE_NONE, NULL, 0, "no IPoIB MGID", HFILL}},
+        {&hf_port_gid, {"PortGID", "ipoib.sa.port_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_qkey, {"Q_Key", "ipoib.sa.qkey", FT_UINT32, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_mlid, {"MLID", "ipoib.sa.mlid", FT_UINT16, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_mtu, {"MTU", "ipoib.sa.mtu", FT_UINT16, BASE_DEC, NULL, 0, "octets", HFILL}},
+        {&hf_mtu_selector, {"MTU selector", "ipoib.sa.mtu.selector", FT_UINT8, BASE_DEC, NAMES(sa_selector_names), 0xc0, NULL, HFILL}},
+        {&hf_tclass, {"TClass", "ipoib.sa.tclass", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_pkey, {"P_Key", "ipoib.sa.pkey", FT_UINT16, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_rate, {"Rate", "ipoib.sa.rate", FT_UINT8, BASE_DEC, NAMES(ib_rate_names), 0x3f, NULL, HFILL}},
+        {&hf_rate_selector, {"Rate selector", "ipoib.sa.rate.selector", FT_UINT8, BASE_DEC, NAMES(sa_selector_names), 0xc0, NULL, HFILL}},
+        {&hf_life, {"Packet life time", "ipoib.sa.life", FT_UINT8, BASE_DEC, NULL, 0x3f, "4.096 us times 2 to this", HFILL}},
+        {&hf_life_selector, {"Packet life time selector", "ipoib.sa.life.selector", FT_UINT8, BASE_DEC, NAMES(sa_selector_names), 0xc0, NULL, HFILL}},
+        {&hf_sl, {"SL", "ipoib.sa.sl", FT_UINT8, BASE_DEC, NULL, 0xf0, NULL, HFILL}},
+        {&hf_flow, {"FlowLabel", "ipoib.sa.flow_label", FT_UINT32, BASE_HEX, NULL, 0x0fffff00, NULL, HFILL}},
+        {&hf_hops, {"HopLimit", "ipoib.sa.hop_limit", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_scope, {"Scope", "ipoib.sa.scope", FT_UINT8, BASE_HEX, NULL, 0xf0, NULL, HFILL}},
+        {&hf_join, {"JoinState", "ipoib.sa.join_state", FT_UINT8, BASE_HEX, NULL, 0x0f, "IBA 15.2.5.17", HFILL}},
+        {&hf_proxy, {"ProxyJoin", "ipoib.sa.proxy_join", FT_BOOLEAN, 8, NULL, 0x80, NULL, HFILL}},
+        {&hf_dgid, {"DGID", "ipoib.sa.dgid", FT_IPv6, BASE_NONE, NULL, 0, "who is resolved", HFILL}},
+        {&hf_sgid, {"SGID", "ipoib.sa.sgid", FT_IPv6, BASE_NONE, NULL, 0, "who resolves", HFILL}},
+        {&hf_dlid, {"DLID", "ipoib.sa.dlid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_slid, {"SLID", "ipoib.sa.slid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_service_id, {"Service-ID", "ipoib.sa.service_id", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_service_gid, {"Service GID", "ipoib.sa.service_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_service_name, {"Service name", "ipoib.sa.service_name", FT_STRINGZPAD, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_lease, {"Lease", "ipoib.sa.lease", FT_UINT32, BASE_DEC, NULL, 0, "seconds", HFILL}},
+        {&hf_trap, {"Trap", "ipoib.sa.trap", FT_UINT16, BASE_DEC, NAMES(notice_trap_names), 0, NULL, HFILL}},
+        {&hf_subscribe, {"Subscribe", "ipoib.sa.subscribe", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_issuer_lid, {"Issuer LID", "ipoib.sa.issuer_lid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_issuer_gid, {"Issuer GID", "ipoib.sa.issuer_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_producer, {"Producer type", "ipoib.sa.producer", FT_UINT24, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_inform_qpn, {"QPN", "ipoib.sa.qpn", FT_UINT24, BASE_HEX, NULL, 0, "where reports go", HFILL}},
+    };
+    static int *ett[] = {&ett_sa, &ett_record};
+    proto_register_field_array(proto_ipoib, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+    tables = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), table_hash, table_equal);
+}
