@@ -20,6 +20,11 @@ static expert_field ei_duplicate = EI_INIT;
 
 static dissector_handle_t builtin_arp;
 
+/* The built-in dissector's fields, for messages of which it draws no address (see cut_short()). */
+static struct {
+    int arp, hw_type, proto_type, hw_size, proto_size, opcode, src_hw, src_ip, dst_hw, dst_ip;
+} builtin;
+
 struct duplicate {
     uint32_t frame;
     uint32_t seconds;
@@ -129,17 +134,43 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
         show_duplicate(pinfo, sub, tvb, &a);
 }
 
+/*
+ * A message that ends early, in the capture or for good: the built-in dissector looks at the last address before
+ * it draws the first, and so draws none. Field by field, and the exception where the octets end.
+ */
+static int cut_short(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct arp *a)
+{
+    bool ipv4 = a->pro == TYPE_IPV4 && a->pln == 4;
+    proto_item *ti = proto_tree_add_item(tree, builtin.arp, tvb, 0, -1, ENC_NA);
+    proto_tree *sub = proto_item_add_subtree(ti, ett_arp);
+
+    col_set_str(pinfo->cinfo, COL_PROTOCOL, a->op == RARP_REQUEST || a->op == RARP_REPLY ? "RARP" : "ARP");
+    proto_tree_add_item(sub, builtin.hw_type, tvb, ARP_HRD, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, builtin.proto_type, tvb, ARP_PRO, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, builtin.hw_size, tvb, ARP_HLN, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, builtin.proto_size, tvb, ARP_PLN, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, builtin.opcode, tvb, ARP_OP, 2, ENC_BIG_ENDIAN);
+    if (a->hln == LLADDR_SIZE && ipv4) {
+        dissect_infiniband(tvb, pinfo, tree);
+        proto_tree_add_item(sub, builtin.src_hw, tvb, (int)a->sha, a->hln, ENC_NA);
+        proto_tree_add_item(sub, builtin.src_ip, tvb, (int)a->spa, a->pln, ENC_BIG_ENDIAN);
+        proto_tree_add_item(sub, builtin.dst_hw, tvb, (int)a->tha, a->hln, ENC_NA);
+        proto_tree_add_item(sub, builtin.dst_ip, tvb, (int)a->tpa, a->pln, ENC_BIG_ENDIAN);
+    }
+    return (int)tvb_captured_length(tvb);
+}
+
 static int dissect_arp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
     struct view v = tvb_view(tvb);
-    struct arp a;
+    struct arp a = {0};
     bool fixed;
     enum wire_result r = arp_decode(v, &a, &fixed);
-    bool ours = fixed && a.hrd == ARP_HRD_INFINIBAND;
-    if (ours && r != WIRE_OK) /* the built-in one is going to throw: ours comes first */
-        dissect_infiniband(tvb, pinfo, tree);
+    bool ours = v.cap >= 2 && be16(v.p + ARP_HRD) == ARP_HRD_INFINIBAND;
+    if (ours && r != WIRE_OK)
+        return cut_short(tvb, pinfo, tree, &a);
     int n = call_dissector_only(builtin_arp, tvb, pinfo, tree, data);
-    if (ours && r == WIRE_OK)
+    if (ours)
         dissect_infiniband(tvb, pinfo, tree);
     return n;
 }
@@ -161,9 +192,24 @@ void arp_register(void)
     proto_entry_arp = proto_register_protocol_in_name_only("ARP with IPoIB addresses", "ARP entry", "arp.ipoib_entry", arp, FT_PROTOCOL);
 }
 
+static void find_builtin_fields(void)
+{
+    builtin.arp = proto_get_id_by_filter_name("arp");
+    builtin.hw_type = proto_registrar_get_id_byname("arp.hw.type");
+    builtin.proto_type = proto_registrar_get_id_byname("arp.proto.type");
+    builtin.hw_size = proto_registrar_get_id_byname("arp.hw.size");
+    builtin.proto_size = proto_registrar_get_id_byname("arp.proto.size");
+    builtin.opcode = proto_registrar_get_id_byname("arp.opcode");
+    builtin.src_hw = proto_registrar_get_id_byname("arp.src.hw");
+    builtin.src_ip = proto_registrar_get_id_byname("arp.src.proto_ipv4");
+    builtin.dst_hw = proto_registrar_get_id_byname("arp.dst.hw");
+    builtin.dst_ip = proto_registrar_get_id_byname("arp.dst.proto_ipv4");
+}
+
 /* ARP and RARP are one dissector. */
 void arp_handoff(void)
 {
+    find_builtin_fields();
     builtin_arp = dissector_get_uint_handle(find_dissector_table("ethertype"), TYPE_ARP);
     if (!builtin_arp)
         return;

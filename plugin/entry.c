@@ -19,12 +19,28 @@
 
 static int proto_entry_ib = -1;
 
-static int hf_pseudo = -1, hf_daddr = -1, hf_dgid = -1, hf_grh = -1, hf_grh_version = -1, hf_grh_tclass = -1;
+static int hf_pseudo = -1, hf_daddr = -1, hf_daddr_qpn = -1, hf_dgid = -1, hf_grh = -1, hf_grh_version = -1, hf_grh_tclass = -1;
 static int hf_grh_flow = -1, hf_grh_length = -1, hf_grh_next = -1, hf_grh_hops = -1, hf_grh_sgid = -1;
 static int ett_pseudo = -1, ett_grh = -1;
 
 static dissector_handle_t builtin_ib, builtin_roce, builtin_roce2, data_handle;
 static dissector_handle_t our_roce2;
+static int builtin_icrc, builtin_vcrc;
+
+/* The built-in dissector loses its way to the CRCs behind some management datagrams. */
+static void add_lost_crcs(const struct frame *f, proto_tree *tree)
+{
+    int end = (int)f->ib.payload_off + (int)f->ib.payload.len + f->ib.pad;
+    GPtrArray *found = tree ? proto_find_first_finfo(tree, builtin_icrc) : NULL;
+    bool there = found && found->len;
+    if (found)
+        g_ptr_array_free(found, TRUE);
+    if (there || !tvb_bytes_exist(f->tvb, end, ICRC_SIZE))
+        return;
+    proto_tree_add_item(tree, builtin_icrc, f->tvb, end, ICRC_SIZE, ENC_BIG_ENDIAN);
+    if (f->ib.has_lrh && tvb_bytes_exist(f->tvb, end + ICRC_SIZE, VCRC_SIZE))
+        proto_tree_add_item(tree, builtin_vcrc, f->tvb, end + ICRC_SIZE, VCRC_SIZE, ENC_BIG_ENDIAN);
+}
 
 /* What the built-in dissector could not do: payloads of sliced frames, management datagrams. */
 static void frame_finish(struct frame *f, packet_info *pinfo, proto_tree *tree)
@@ -32,17 +48,20 @@ static void frame_finish(struct frame *f, packet_info *pinfo, proto_tree *tree)
     if (f->class == PAYLOAD_MAD) {
         sa_dissect(f, pinfo, tree);
         cm_dissect(f, pinfo, tree);
+        add_lost_crcs(f, tree);
     } else if (!f->done && (f->class == PAYLOAD_IPOIB || f->class == PAYLOAD_PART)) {
         col_clear_fence(pinfo->cinfo, COL_INFO); /* "Invalid Packet Length from LRH!": a sliced frame is none */
         col_clear(pinfo->cinfo, COL_INFO);
         payload_call(f, pinfo, tree);
     } else if (f->connection) {
         connection_add(tree, pinfo, f->tvb, f->connection);
+    } else if (f->class == PAYLOAD_NONE && f->ib.has_grh) {
+        mgid_add(tree, pinfo, f->tvb, f->ib.grh_off + GRH_DGID);
     }
 }
 
 /*
- * The built-in dissector may throw (a management datagram that ends early), and it writes the LIDs of a CM REQ over
+ * The built-in dissector may throw (a management datagram or header that ends early), and it writes the LIDs of a CM REQ over
  * the packet's addresses, in the first pass only.
  */
 static void builtin_guarded(dissector_handle_t handle, struct frame *f, packet_info *pinfo, proto_tree *tree)
@@ -54,7 +73,7 @@ static void builtin_guarded(dissector_handle_t handle, struct frame *f, packet_i
     {
         call_dissector_only(handle, tvb, pinfo, tree, NULL);
     }
-    CATCH_NONFATAL_ERRORS
+    CATCH_BOUNDS_ERRORS
     {
         code = EXCEPT_CODE;
         message = GET_MESSAGE;
@@ -78,7 +97,7 @@ static int dissect_ib_from(dissector_handle_t handle, tvbuff_t *tvb, packet_info
         return call_dissector_only(handle, tvb, pinfo, tree, NULL);
     struct frame *outer = frame_current(pinfo);
     struct frame *f = frame_begin(tvb, pinfo, start);
-    if (f->class == PAYLOAD_MAD) {
+    if (f->class == PAYLOAD_MAD || f->result == WIRE_TRUNCATED) {
         builtin_guarded(handle, f, pinfo, tree);
     } else {
         call_dissector_only(handle, tvb, pinfo, tree, NULL);
@@ -139,6 +158,7 @@ static void add_address(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo)
     proto_item *ti = proto_tree_add_item(tree, hf_daddr, tvb, DLT_IPOIB_ADDRESS, LLADDR_SIZE, ENC_NA);
     proto_tree *sub = proto_item_add_subtree(ti, ett_grh);
     lladdr_add(sub, pinfo, tvb, DLT_IPOIB_ADDRESS, "Destination");
+    proto_tree_add_item(sub, hf_daddr_qpn, tvb, DLT_IPOIB_ADDRESS + LLADDR_QPN, 3, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_dgid, tvb, DLT_IPOIB_ADDRESS + LLADDR_GID, GID_SIZE, ENC_NA);
     set_address_tvb(&pinfo->dst, AT_IB, GID_SIZE, tvb, DLT_IPOIB_ADDRESS + LLADDR_GID);
 }
@@ -193,6 +213,7 @@ void entry_register(void)
     static hf_register_info hf[] = {
         {&hf_pseudo, {"Pseudo header", "ipoib.pseudo", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_daddr, {"Destination address", "ipoib.daddr", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_daddr_qpn, {"Destination QPN", "ipoib.daddr.qpn", FT_UINT24, BASE_HEX, NULL, 0, NULL, HFILL}},
         {&hf_dgid, {"Destination GID", "ipoib.dgid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_grh, {"Global Route Header", "ipoib.grh", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_grh_version, {"IP Version", "ipoib.grh.ipver", FT_UINT8, BASE_DEC, NULL, 0xf0, NULL, HFILL}},
@@ -220,6 +241,8 @@ void entry_handoff(void)
     dissector_handle_t snoop = entry_handle(dissect_snoop, proto_ipoib, "IPoIB (snoop)");
 
     builtin_ib = find_dissector("infiniband");
+    builtin_icrc = proto_registrar_get_id_byname("infiniband.invariant.crc");
+    builtin_vcrc = proto_registrar_get_id_byname("infiniband.variant.crc");
     data_handle = find_dissector("data");
     dissector_add_uint(ERF_TABLE, ERF_TYPE_INFINIBAND, ib);
     dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_INFINIBAND, ib);

@@ -3,7 +3,9 @@
 #include "plugin/plugin.h"
 
 #include <epan/etypes.h>
+#include <epan/exceptions.h>
 #include <epan/expert.h>
+#include <epan/show_exception.h>
 
 #include "wire/encap.h"
 #include "wire/mgid.h"
@@ -29,10 +31,15 @@ static void add_mode(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const 
         connection_add(tree, pinfo, tvb, f->connection);
 }
 
-/* A datagram that has not even a header: named, not called malformed a second time by anybody else. */
+/* Not even a header. An empty message is no datagram, and no fault. */
 static void too_short(tvbuff_t *tvb, packet_info *pinfo, proto_item *ti)
 {
-    col_append_str(pinfo->cinfo, COL_INFO, "IPoIB: too short for the encapsulation header");
+    if (tvb_reported_length(tvb) == 0) {
+        col_append_str(pinfo->cinfo, COL_INFO, "empty message");
+        proto_item_append_text(ti, ", empty message");
+        return;
+    }
+    col_append_str(pinfo->cinfo, COL_INFO, "too short for the encapsulation header");
     expert_add_info(pinfo, ti, &ei_short);
     proto_item_append_text(ti, ", %u octets", tvb_reported_length(tvb));
 }
@@ -59,6 +66,10 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
     tvb_ensure_bytes_exist(tvb, 0, ENCAP_SIZE);
     const char *name = try_val_to_str(e.type, etype_vals);
     proto_item_append_text(ti, ", Type: %s (0x%04x)", name ? name : "unknown", e.type);
+    if (v.len == ENCAP_SIZE) {
+        col_append_str(pinfo->cinfo, COL_INFO, "no datagram behind the encapsulation header");
+        return;
+    }
     tvbuff_t *next = tvb_new_subset_remaining(tvb, ENCAP_SIZE);
     if (dissector_try_uint(ethertypes, e.type, next, pinfo, tree))
         return;
@@ -71,14 +82,23 @@ static tvbuff_t *payload_tvb(const struct frame *f)
     return tvb_new_subset_length_caplen(f->tvb, (int)f->ib.payload_off, (int)f->ib.payload.cap, (int)f->ib.payload.len);
 }
 
+/* A fault of the datagram is shown here, so that the built-in dissector goes on to the CRCs behind it. */
 static int payload_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
     struct frame *f = data;
     f->done = true;
-    if (f->class == PAYLOAD_IPOIB)
-        encap_dissect(tvb, pinfo, tree, f);
-    else
-        message_dissect(tvb, f, pinfo, tree);
+    TRY
+    {
+        if (f->class == PAYLOAD_IPOIB)
+            encap_dissect(tvb, pinfo, tree, f);
+        else
+            message_dissect(tvb, f, pinfo, tree);
+    }
+    CATCH_NONFATAL_ERRORS
+    {
+        show_exception(tvb, pinfo, tree, EXCEPT_CODE, GET_MESSAGE);
+    }
+    ENDTRY;
     return (int)tvb_captured_length(tvb);
 }
 
@@ -88,11 +108,11 @@ void payload_call(struct frame *f, packet_info *pinfo, proto_tree *tree)
 }
 
 /* The built-in dissector's question for payloads; entry.c has decided before whose they are. */
-static ws_bool heuristic(tvbuff_t *tvb _U_, packet_info *pinfo, proto_tree *tree, void *data _U_)
+static ws_bool heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
     struct frame *f = frame_current(pinfo);
     if (!f || f->done || (f->class != PAYLOAD_IPOIB && f->class != PAYLOAD_PART))
-        return FALSE;
+        return tvb_reported_length(tvb) == 0; /* a built-in heuristic calls an empty payload malformed */
     col_clear(pinfo->cinfo, COL_INFO);
     payload_dissect(payload_tvb(f), pinfo, tree, f);
     return TRUE;
@@ -122,7 +142,7 @@ void payload_register(void)
     };
     static int *ett[] = {&ett_ipoib};
     static ei_register_info ei[] = {
-        {&ei_short, {"ipoib.short", PI_MALFORMED, PI_WARN, "Too short for the encapsulation header (RFC 4391 section 6)", EXPFILL}},
+        {&ei_short, {"ipoib.short", PI_PROTOCOL, PI_WARN, "Too short for the encapsulation header (RFC 4391 section 6)", EXPFILL}},
     };
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
