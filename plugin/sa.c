@@ -39,12 +39,6 @@ static wmem_map_t *tables;
 
 /* ---- records */
 
-static bool asked(const struct sa *sa, uint64_t component)
-{
-    bool request = !(sa->mad.method & MAD_RESPONSE) && sa->mad.method != SA_REPORT;
-    return !request || (sa->component_mask & component);
-}
-
 static void add_gid(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset)
 {
     if (!mgid_add(tree, pinfo, tvb, offset))
@@ -69,62 +63,72 @@ static void add_mc_member(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, i
 {
     struct mc_member m = mc_member_read(tvb_get_ptr(tvb, o, MCM_SIZE));
     char text[80];
-    if (asked(sa, MCM_HAS_MGID))
+    if (sa_says(sa, MCM_HAS_MGID))
         add_gid(tree, pinfo, tvb, o + MCM_MGID);
-    if (asked(sa, MCM_HAS_PORT_GID))
+    if (sa_says(sa, MCM_HAS_PORT_GID))
         proto_tree_add_item(tree, hf_port_gid, tvb, o + MCM_PORT_GID, GID_SIZE, ENC_NA);
-    if (asked(sa, MCM_HAS_QKEY))
+    if (sa_says(sa, MCM_HAS_QKEY))
         proto_tree_add_item(tree, hf_qkey, tvb, o + MCM_QKEY, 4, ENC_BIG_ENDIAN);
-    if (asked(sa, MCM_HAS_MLID))
+    if (sa_says(sa, MCM_HAS_MLID))
         proto_tree_add_item(tree, hf_mlid, tvb, o + MCM_MLID, 2, ENC_BIG_ENDIAN);
-    if (asked(sa, MCM_HAS_MTU_SELECTOR))
+    if (sa_says(sa, MCM_HAS_MTU_SELECTOR))
         proto_tree_add_item(tree, hf_mtu_selector, tvb, o + MCM_MTU, 1, ENC_BIG_ENDIAN);
-    if (asked(sa, MCM_HAS_MTU))
+    if (sa_says(sa, MCM_HAS_MTU))
         add_mtu(tree, tvb, o + MCM_MTU, m.mtu);
-    if (asked(sa, MCM_HAS_TCLASS))
+    if (sa_says(sa, MCM_HAS_TCLASS))
         proto_tree_add_item(tree, hf_tclass, tvb, o + MCM_TCLASS, 1, ENC_BIG_ENDIAN);
-    if (asked(sa, MCM_HAS_PKEY))
+    if (sa_says(sa, MCM_HAS_PKEY))
         proto_tree_add_item(tree, hf_pkey, tvb, o + MCM_PKEY, 2, ENC_BIG_ENDIAN);
-    if (asked(sa, MCM_HAS_RATE_SELECTOR))
+    if (sa_says(sa, MCM_HAS_RATE_SELECTOR))
         proto_tree_add_item(tree, hf_rate_selector, tvb, o + MCM_RATE, 1, ENC_BIG_ENDIAN);
-    if (asked(sa, MCM_HAS_RATE))
+    if (sa_says(sa, MCM_HAS_RATE))
         proto_tree_add_item(tree, hf_rate, tvb, o + MCM_RATE, 1, ENC_BIG_ENDIAN);
-    if (asked(sa, MCM_HAS_LIFE_SELECTOR))
+    if (sa_says(sa, MCM_HAS_LIFE_SELECTOR))
         proto_tree_add_item(tree, hf_life_selector, tvb, o + MCM_LIFE, 1, ENC_BIG_ENDIAN);
-    if (asked(sa, MCM_HAS_LIFE))
+    if (sa_says(sa, MCM_HAS_LIFE))
         add_life(tree, tvb, o + MCM_LIFE, m.life);
-    if (asked(sa, MCM_HAS_SL))
+    if (sa_says(sa, MCM_HAS_SL))
         proto_tree_add_item(tree, hf_sl, tvb, o + MCM_SL_FLOW_HOP, 1, ENC_BIG_ENDIAN);
-    if (asked(sa, MCM_HAS_FLOW_LABEL))
+    if (sa_says(sa, MCM_HAS_FLOW_LABEL))
         proto_tree_add_item(tree, hf_flow, tvb, o + MCM_SL_FLOW_HOP, 4, ENC_BIG_ENDIAN);
-    if (asked(sa, MCM_HAS_HOP_LIMIT))
+    if (sa_says(sa, MCM_HAS_HOP_LIMIT))
         proto_tree_add_item(tree, hf_hops, tvb, o + MCM_SL_FLOW_HOP + 3, 1, ENC_BIG_ENDIAN);
-    if (asked(sa, MCM_HAS_SCOPE))
+    if (sa_says(sa, MCM_HAS_SCOPE))
         proto_tree_add_item(tree, hf_scope, tvb, o + MCM_SCOPE_JOIN, 1, ENC_BIG_ENDIAN);
-    if (asked(sa, MCM_HAS_JOIN_STATE)) {
+    if (sa_says(sa, MCM_HAS_JOIN_STATE)) {
         proto_item *ti = proto_tree_add_item(tree, hf_join, tvb, o + MCM_SCOPE_JOIN, 1, ENC_BIG_ENDIAN);
         proto_item_append_text(ti, " (%s)", join_state_text(m.join_state, text, sizeof text));
     }
-    if (asked(sa, MCM_HAS_PROXY))
+    if (sa_says(sa, MCM_HAS_PROXY))
         proto_tree_add_item(tree, hf_proxy, tvb, o + MCM_PROXY, 1, ENC_BIG_ENDIAN);
 }
 
-static void add_path(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o)
+static void add_path(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, const struct sa *sa)
 {
-    uint8_t mtu = tvb_get_guint8(tvb, o + PATH_MTU) & 0x3f;
-    proto_tree_add_item(tree, hf_dgid, tvb, o + PATH_DGID, GID_SIZE, ENC_NA);
-    mgid_add(tree, pinfo, tvb, o + PATH_DGID);
-    proto_tree_add_item(tree, hf_sgid, tvb, o + PATH_SGID, GID_SIZE, ENC_NA);
-    proto_tree_add_item(tree, hf_dlid, tvb, o + PATH_DLID, 2, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_slid, tvb, o + PATH_SLID, 2, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_flow, tvb, o + PATH_FLOW_HOP, 4, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_hops, tvb, o + PATH_FLOW_HOP + 3, 1, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_tclass, tvb, o + PATH_TCLASS, 1, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_pkey, tvb, o + PATH_PKEY, 2, ENC_BIG_ENDIAN);
-    proto_tree_add_uint(tree, hf_sl, tvb, o + PATH_SL + 1, 1, (tvb_get_guint8(tvb, o + PATH_SL + 1) & 0x0fu) << 4);
-    if (mtu)
-        add_mtu(tree, tvb, o + PATH_MTU, mtu);
-    proto_tree_add_item(tree, hf_rate, tvb, o + PATH_RATE, 1, ENC_BIG_ENDIAN);
+    if (sa_says(sa, PATH_HAS_DGID)) {
+        proto_tree_add_item(tree, hf_dgid, tvb, o + PATH_DGID, GID_SIZE, ENC_NA);
+        mgid_add(tree, pinfo, tvb, o + PATH_DGID);
+    }
+    if (sa_says(sa, PATH_HAS_SGID))
+        proto_tree_add_item(tree, hf_sgid, tvb, o + PATH_SGID, GID_SIZE, ENC_NA);
+    if (sa_says(sa, PATH_HAS_DLID))
+        proto_tree_add_item(tree, hf_dlid, tvb, o + PATH_DLID, 2, ENC_BIG_ENDIAN);
+    if (sa_says(sa, PATH_HAS_SLID))
+        proto_tree_add_item(tree, hf_slid, tvb, o + PATH_SLID, 2, ENC_BIG_ENDIAN);
+    if (sa_says(sa, PATH_HAS_FLOW_LABEL))
+        proto_tree_add_item(tree, hf_flow, tvb, o + PATH_FLOW_HOP, 4, ENC_BIG_ENDIAN);
+    if (sa_says(sa, PATH_HAS_HOP_LIMIT))
+        proto_tree_add_item(tree, hf_hops, tvb, o + PATH_FLOW_HOP + 3, 1, ENC_BIG_ENDIAN);
+    if (sa_says(sa, PATH_HAS_TCLASS))
+        proto_tree_add_item(tree, hf_tclass, tvb, o + PATH_TCLASS, 1, ENC_BIG_ENDIAN);
+    if (sa_says(sa, PATH_HAS_PKEY))
+        proto_tree_add_item(tree, hf_pkey, tvb, o + PATH_PKEY, 2, ENC_BIG_ENDIAN);
+    if (sa_says(sa, PATH_HAS_SL))
+        proto_tree_add_uint(tree, hf_sl, tvb, o + PATH_SL + 1, 1, (tvb_get_guint8(tvb, o + PATH_SL + 1) & 0x0fu) << 4);
+    if (sa_says(sa, PATH_HAS_MTU))
+        add_mtu(tree, tvb, o + PATH_MTU, tvb_get_guint8(tvb, o + PATH_MTU) & 0x3f);
+    if (sa_says(sa, PATH_HAS_RATE))
+        proto_tree_add_item(tree, hf_rate, tvb, o + PATH_RATE, 1, ENC_BIG_ENDIAN);
 }
 
 static void add_service(proto_tree *tree, tvbuff_t *tvb, int o)
@@ -167,7 +171,7 @@ static void add_record(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int 
         add_mc_member(sub, pinfo, tvb, o, sa);
         break;
     case SA_PATH_RECORD:
-        add_path(sub, pinfo, tvb, o);
+        add_path(sub, pinfo, tvb, o, sa);
         break;
     case SA_SERVICE_RECORD:
         add_service(sub, tvb, o);
@@ -292,18 +296,18 @@ static void info_mc_member(packet_info *pinfo, const struct sa *sa)
     struct mc_member m = mc_member_read(sa->data.p);
     char text[80];
     col_add_fstr(pinfo->cinfo, COL_INFO, "%s %s", mc_verb(pinfo, sa),
-                 asked(sa, MCM_HAS_MGID) ? group_name(pinfo, m.mgid) : "any");
-    if (asked(sa, MCM_HAS_JOIN_STATE) && m.join_state)
+                 sa_says(sa, MCM_HAS_MGID) ? group_name(pinfo, m.mgid) : "any");
+    if (sa_says(sa, MCM_HAS_JOIN_STATE) && m.join_state)
         col_append_fstr(pinfo->cinfo, COL_INFO, " %s", join_state_text(m.join_state, text, sizeof text));
     if (sa->mad.status)
         return;
-    if (asked(sa, MCM_HAS_MLID) && m.mlid)
+    if (sa_says(sa, MCM_HAS_MLID) && m.mlid)
         col_append_fstr(pinfo->cinfo, COL_INFO, ", MLID 0x%04x", m.mlid);
-    if (asked(sa, MCM_HAS_MTU) && ib_mtu_octets(m.mtu))
+    if (sa_says(sa, MCM_HAS_MTU) && ib_mtu_octets(m.mtu))
         col_append_fstr(pinfo->cinfo, COL_INFO, ", MTU %u", ib_mtu_octets(m.mtu));
-    if (asked(sa, MCM_HAS_RATE) && name_of(ib_rate_names, m.rate))
+    if (sa_says(sa, MCM_HAS_RATE) && name_of(ib_rate_names, m.rate))
         col_append_fstr(pinfo->cinfo, COL_INFO, ", %s", name_of(ib_rate_names, m.rate));
-    if (asked(sa, MCM_HAS_QKEY))
+    if (sa_says(sa, MCM_HAS_QKEY))
         col_append_fstr(pinfo->cinfo, COL_INFO, ", Q_Key 0x%x", m.qkey);
 }
 

@@ -130,6 +130,21 @@ enum {
     PATH_SIZE = 64,
 };
 
+/* Component mask bits of a PathRecord, as far as they are used here. */
+enum {
+    PATH_HAS_DGID = 1 << 2,
+    PATH_HAS_SGID = 1 << 3,
+    PATH_HAS_DLID = 1 << 4,
+    PATH_HAS_SLID = 1 << 5,
+    PATH_HAS_FLOW_LABEL = 1 << 8,
+    PATH_HAS_HOP_LIMIT = 1 << 9,
+    PATH_HAS_TCLASS = 1 << 10,
+    PATH_HAS_PKEY = 1 << 13,
+    PATH_HAS_SL = 1 << 15,
+    PATH_HAS_MTU = 1 << 17,
+    PATH_HAS_RATE = 1 << 19,
+};
+
 /* ServiceRecord (IBA 15.2.5.14) */
 enum {
     SERVICE_ID = 0,
@@ -170,6 +185,16 @@ enum {
     NOTICE_SIZE = 80,
 };
 enum { TRAP_GROUP_CREATED = 66, TRAP_GROUP_DELETED = 67 };
+
+/*
+ * Does the MAD say anything of the component? A request only of those in its mask; what stands elsewhere in the
+ * record then means nothing (IBA 15.2.1.1).
+ */
+static inline bool sa_says(const struct sa *sa, uint64_t component)
+{
+    bool request = !(sa->mad.method & MAD_RESPONSE) && sa->mad.method != SA_REPORT;
+    return !request || (sa->component_mask & component);
+}
 
 /* Octets of one record of the attribute, 0: not one that is decoded here. */
 uint32_t sa_record_size(uint16_t attribute);

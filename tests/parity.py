@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The plugin and the pure decoder agree: for every capture of testdata, tshark's fields against wire-fields.
+
+Environment: IPOIB_SRC, IPOIB_BUILD, IPOIB_TSHARK. Output: TAP."""
+import glob
+import ipaddress
+import os
+import subprocess
+import sys
+
+SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+BUILD = os.environ.get("IPOIB_BUILD") or os.path.join(SRC, "build")
+TSHARK = (os.environ.get("IPOIB_TSHARK") or os.path.join(SRC, "script/tshark")).split()
+FIELDS = """ipoib.type ipoib.reserved ipoib.lladdr ipoib.lladdr.flags ipoib.lladdr.flags.rc ipoib.lladdr.flags.uc
+ipoib.lladdr.flags.reserved ipoib.lladdr.qpn ipoib.lladdr.gid ipoib.mgid ipoib.mgid.flags ipoib.mgid.transient
+ipoib.mgid.scope ipoib.mgid.signature ipoib.mgid.pkey ipoib.mgid.ipv4 ipoib.mgid.ipv6 ipoib.sa.status
+ipoib.sa.join_state ipoib.sa.mtu ipoib.sa.rate ipoib.sa.component_mask ipoib.cm.service_id ipoib.cm.service_id.qpn
+ipoib.cm.ud_qpn ipoib.cm.recv_mtu ipoib.cm.reserved""".split()
+# what only a REQ's own octets show to a decoder without state
+STATEFUL = {"ipoib.cm.ud_qpn", "ipoib.cm.recv_mtu", "ipoib.cm.reserved", "ipoib.cm.service_id", "ipoib.cm.service_id.qpn"}
+
+
+def normal(value):
+    """One spelling for a value: numbers as numbers, booleans as 0 and 1, IPv6 compressed, octets without colons."""
+    if value in ("True", "False"):
+        return int(value == "True")
+    for read in (lambda v: int(v, 0), lambda v: str(ipaddress.ip_address(v))):
+        try:
+            return read(value)
+        except ValueError:
+            pass
+    return value.replace(":", "").lower()
+
+
+def values(text):
+    return [normal(v) for v in text.split(",")] if text else []
+
+
+def by_wire(capture):
+    out = subprocess.run([os.path.join(BUILD, "bin/wire-fields"), capture], capture_output=True, text=True)
+    if out.returncode:
+        return None
+    frames = {}
+    for line in out.stdout.splitlines():
+        number, *rest = line.split("\t")
+        frames[int(number)] = None if rest == ["-"] else {k: values(v) for k, v in (r.split("=", 1) for r in rest)}
+    return frames
+
+
+def by_tshark(capture):
+    command = TSHARK + ["-r", capture, "-T", "fields", "-e", "frame.number", "-e", "ipoib.cm.message",
+                         "-e", "ipoib.connection.service"]
+    for field in FIELDS:
+        command += ["-e", field]
+    out = subprocess.run(command, capture_output=True, text=True)
+    if out.returncode:
+        raise RuntimeError(out.stderr.strip())
+    frames = {}
+    for line in out.stdout.splitlines():
+        number, message, service, *rest = line.split("\t")
+        # data of another protocol's connection: the decoder without state sees no connection
+        foreign = service not in ("", "1", "2") and not message
+        frames[int(number)] = (foreign, message, {f: values(v) for f, v in zip(FIELDS, rest)})
+    return frames
+
+
+def compare(capture):
+    """Differences, and the number of values that were compared."""
+    wire, tshark, problems, compared = by_wire(capture), by_tshark(capture), [], 0
+    if wire is None:
+        return None, 0
+    if len(wire) != len(tshark):
+        return ["%d frames by the decoder, %d by tshark" % (len(wire), len(tshark))], 0
+    for number, fields in wire.items():
+        foreign, message, shown = tshark[number]
+        if fields is None or foreign:
+            continue
+        for field in FIELDS:
+            if field in STATEFUL and message != "0x0010":
+                continue
+            a, b = fields.get(field, []), shown[field]
+            compared += len(a)
+            if a != b:
+                problems.append("frame %d %s: decoder %s, tshark %s" % (number, field, a, b))
+    return problems, compared
+
+
+def main():
+    captures = sorted(glob.glob(os.path.join(SRC, "testdata/*.pcap*")) + glob.glob(os.path.join(SRC, "testdata/built/*.pcap*")))
+    failed = total = 0
+    for i, capture in enumerate(captures, 1):
+        name = os.path.basename(capture)
+        problems, compared = compare(capture)
+        total += compared
+        if problems is None:
+            print("ok %d - %s # SKIP libpcap cannot read it" % (i, name))
+        elif problems:
+            failed += 1
+            print("not ok %d - %s" % (i, name))
+            print("\n".join("# " + p for p in problems[:20]))
+        else:
+            print("ok %d - %s: %d values agree" % (i, name, compared))
+    print("1..%d" % len(captures))
+    if total < 1000:
+        print("# too few values were compared: %d" % total)
+        failed += 1
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Streams, connections and neighbours: what spans packets. */
+#include "tests/unit/unit.h"
+
+#include "model/connection.h"
+#include "model/neighbour.h"
+#include "model/stream.h"
+
+static struct stream_result send_packet(struct stream *s, uint32_t *counter, enum ib_position position, uint32_t psn)
+{
+    return stream_packet(s, counter, position, psn, 4096, position == IB_FIRST);
+}
+
+static void message_over_the_psn_wrap(void **state)
+{
+    (void)state;
+    struct stream s = {0};
+    uint32_t n = 0;
+    assert_int_equal(send_packet(&s, &n, IB_FIRST, 0xfffffe).verdict, STREAM_PART);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 0xffffff).index, 1);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 0x000000).index, 2);
+    struct stream_result r = send_packet(&s, &n, IB_LAST, 0x000001);
+    assert_int_equal(r.verdict, STREAM_WHOLE);
+    assert_int_equal(r.number, 1);
+    assert_true(r.ipoib);
+    stream_clear(&s);
+}
+
+static void retransmissions_count_once(void **state)
+{
+    (void)state;
+    struct stream s = {0};
+    uint32_t n = 0;
+    send_packet(&s, &n, IB_FIRST, 10);
+    send_packet(&s, &n, IB_MIDDLE, 11);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 11).verdict, STREAM_REPEATED);
+    assert_int_equal(send_packet(&s, &n, IB_LAST, 12).verdict, STREAM_WHOLE);
+    assert_int_equal(send_packet(&s, &n, IB_FIRST, 10).verdict, STREAM_REPEATED);
+    assert_int_equal(send_packet(&s, &n, IB_LAST, 12).verdict, STREAM_REPEATED);
+    assert_int_equal(n, 1);
+    stream_clear(&s);
+}
+
+/* Go-back-N: the lost Middle comes again with all behind it, and completes the message. */
+static void lost_middle_comes_later(void **state)
+{
+    (void)state;
+    struct stream s = {0};
+    uint32_t n = 0;
+    send_packet(&s, &n, IB_FIRST, 10);
+    assert_int_equal(send_packet(&s, &n, IB_LAST, 12).verdict, STREAM_PART);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 11).verdict, STREAM_WHOLE);
+    assert_int_equal(send_packet(&s, &n, IB_LAST, 12).verdict, STREAM_REPEATED);
+    stream_clear(&s);
+}
+
+static void orphans_are_nobodys(void **state)
+{
+    (void)state;
+    struct stream s = {0};
+    uint32_t n = 0;
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 5).verdict, STREAM_ORPHAN);
+    send_packet(&s, &n, IB_FIRST, 10);
+    send_packet(&s, &n, IB_LAST, 11);
+    assert_int_equal(send_packet(&s, &n, IB_LAST, 13).verdict, STREAM_ORPHAN); /* its First, 12, was lost */
+    stream_clear(&s);
+}
+
+static void old_messages_make_room(void **state)
+{
+    (void)state;
+    struct stream s = {0};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < STREAM_MESSAGES; i++)
+        assert_int_equal(send_packet(&s, &n, IB_FIRST, 100 * i).evicted, 0);
+    assert_int_equal(send_packet(&s, &n, IB_FIRST, 5000).evicted, 1);
+    stream_clear(&s);
+}
+
+/* ---- connections: A at LID 1 asks B at LID 2 */
+
+static uint8_t mad[MAD_SIZE];
+
+static struct cm message(enum cm_message m, uint32_t local, uint32_t remote, uint32_t qpn)
+{
+    struct cm cm = {.message = m, .local_comm_id = local, .remote_comm_id = remote, .qpn = qpn, .private_off = REQ_PRIVATE};
+    if (m == CM_REQ) {
+        cm.service_id = 0x1000000000000048;
+        cm.service = SERVICE_IPOIB_LINUX;
+        cm.local_lid = 1;
+    }
+    memset(mad, 0, sizeof mad);
+    mad[REQ_PRIVATE + 3] = 0x48;
+    mad[REQ_PRIVATE + 6] = m == CM_REQ ? 0xff : 0x08; /* Receive MTU 65280 and 2048 */
+    return cm;
+}
+
+static struct connection *deliver(struct connections *c, uint32_t frame, struct cm cm, uint16_t from, uint16_t to)
+{
+    struct port src = port_lid(from), dst = port_lid(to);
+    return connections_message(c, frame, &cm, view_make(mad, sizeof mad, sizeof mad), &src, &dst);
+}
+
+static void handshake_binds_both_flows(void **state)
+{
+    (void)state;
+    struct connections *c = connections_new(10);
+    struct port a = port_lid(1), b = port_lid(2);
+    struct connection *conn = deliver(c, 1, message(CM_REQ, 0xa, 0, 0x50), 1, 2);
+    assert_non_null(conn);
+    assert_true(connection_is_ipoib(conn));
+    assert_int_equal(connection_mtu(conn), 0);
+    assert_ptr_equal(deliver(c, 2, message(CM_REQ, 0xa, 0, 0x50), 1, 2), conn); /* repeated */
+    assert_ptr_equal(deliver(c, 3, message(CM_REP, 0xb, 0xa, 0x60), 2, 1), conn);
+    assert_int_equal(connection_mtu(conn), 2044);
+    assert_ptr_equal(deliver(c, 4, message(CM_RTU, 0xa, 0xb, 0), 1, 2), conn);
+    assert_int_equal(conn->rtu_frame, 4);
+    struct flow *to_b = connections_flow(c, &b, 0x60, false), *to_a = connections_flow(c, &a, 0x50, false);
+    assert_ptr_equal(to_b->connection, conn);
+    assert_false(to_b->to_requester);
+    assert_ptr_equal(to_a->connection, conn);
+    assert_true(to_a->to_requester);
+    assert_null(connections_flow(c, &b, 0x50, false));
+    connections_free(c);
+}
+
+/* The same communication IDs at other ports, and again after the end, are other connections. */
+static void ids_belong_to_their_ports(void **state)
+{
+    (void)state;
+    struct connections *c = connections_new(10);
+    struct connection *one = deliver(c, 1, message(CM_REQ, 0xa, 0, 0x50), 1, 2);
+    struct connection *two = deliver(c, 2, message(CM_REQ, 0xa, 0, 0x50), 3, 2);
+    assert_ptr_not_equal(one, two);
+    assert_ptr_equal(deliver(c, 3, message(CM_REJ, 0xb, 0xa, 0), 2, 3), two);
+    assert_int_equal(two->rej_frame, 3);
+    assert_int_equal(one->rej_frame, 0);
+    deliver(c, 4, message(CM_DREQ, 0xa, 0, 0), 1, 2);
+    assert_int_equal(one->dreq_frame, 4);
+    assert_ptr_not_equal(deliver(c, 5, message(CM_REQ, 0xa, 0, 0x50), 1, 2), one);
+    assert_null(deliver(c, 6, message(CM_RTU, 0x77, 0x78, 0), 7, 8));
+    connections_free(c);
+}
+
+static void connections_stay_below_their_limit(void **state)
+{
+    (void)state;
+    struct connections *c = connections_new(2);
+    assert_non_null(deliver(c, 1, message(CM_REQ, 1, 0, 0x50), 1, 2));
+    assert_non_null(deliver(c, 2, message(CM_REQ, 2, 0, 0x51), 1, 2));
+    assert_null(deliver(c, 3, message(CM_REQ, 3, 0, 0x52), 1, 2));
+    connections_free(c);
+}
+
+/* ---- neighbours */
+
+static const uint8_t addr_a[20] = {0x80, 0, 0, 0x48, 0xfe, 0x80, [19] = 1};
+static const uint8_t addr_a2[20] = {0x80, 0, 0, 0x49, 0xfe, 0x80, [19] = 1};
+static const uint8_t addr_b[20] = {0x00, 0, 0, 0x48, 0xfe, 0x80, [19] = 2};
+
+static void neighbour_history_and_duplicates(void **state)
+{
+    (void)state;
+    struct neighbours *n = neighbours_new(100);
+    struct ip ip = ip_read((const uint8_t[]){10, 0, 0, 1}, 4), ip2 = ip_read((const uint8_t[]){10, 0, 0, 2}, 4);
+    assert_null(neighbours_seen(n, 0, &ip, addr_a, 5, 100));
+    assert_null(neighbours_seen(n, 0, &ip, addr_a, 6, 101));
+    assert_null(neighbours_of_lladdr(n, addr_a, 4, 4));
+    assert_non_null(neighbours_of_lladdr(n, addr_a, 4, 5));
+    assert_null(neighbours_of_lladdr(n, addr_a, 16, 5));
+    assert_null(neighbours_seen(n, 0, &ip2, addr_a, 8, 102));
+    assert_int_equal(neighbours_of_lladdr(n, addr_a, 4, 7)->ip.octets[3], 1);
+    assert_int_equal(neighbours_of_lladdr(n, addr_a, 4, 8)->ip.octets[3], 2);
+    const struct neighbour *other = neighbours_seen(n, 0, &ip, addr_b, 9, 103);
+    assert_non_null(other);
+    assert_int_equal(other->last_frame, 6);
+    assert_null(neighbours_seen(n, 1, &ip, addr_b, 10, 104)); /* another link has its own IPs */
+    neighbours_free(n);
+}
+
+/* RFC 4391 §9.4: a restarted interface has another QPN; that is no duplicate. */
+static void restarted_interface_is_no_duplicate(void **state)
+{
+    (void)state;
+    struct neighbours *n = neighbours_new(100);
+    struct ip ip = ip_read((const uint8_t[]){10, 0, 0, 1}, 4);
+    assert_null(neighbours_seen(n, 0, &ip, addr_a, 1, 1));
+    assert_null(neighbours_seen(n, 0, &ip, addr_a2, 2, 2));
+    assert_non_null(neighbours_seen(n, 0, &ip, addr_b, 3, 3));
+    neighbours_free(n);
+}
+
+static void neighbours_stay_below_their_limit(void **state)
+{
+    (void)state;
+    struct neighbours *n = neighbours_new(10);
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct ip ip = ip_read((const uint8_t[]){10, 0, (uint8_t)(i >> 8), (uint8_t)i}, 4);
+        neighbours_seen(n, 0, &ip, addr_a, i + 1, 1);
+    }
+    assert_int_equal(neighbours_of_lladdr(n, addr_a, 4, 1000)->ip.octets[3], 9);
+    neighbours_free(n);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(message_over_the_psn_wrap),
+        cmocka_unit_test(retransmissions_count_once),
+        cmocka_unit_test(lost_middle_comes_later),
+        cmocka_unit_test(orphans_are_nobodys),
+        cmocka_unit_test(old_messages_make_room),
+        cmocka_unit_test(handshake_binds_both_flows),
+        cmocka_unit_test(ids_belong_to_their_ports),
+        cmocka_unit_test(connections_stay_below_their_limit),
+        cmocka_unit_test(neighbour_history_and_duplicates),
+        cmocka_unit_test(restarted_interface_is_no_duplicate),
+        cmocka_unit_test(neighbours_stay_below_their_limit),
+    };
+    return cmocka_run_group_tests_name("model", tests, NULL, NULL);
+}
