@@ -23,27 +23,46 @@ struct cm_known {
 
 void connection_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct connection *c)
 {
-    const char *service = name_of(cm_service_names, c->service);
     proto_item *ti = proto_tree_add_uint(tree, hf_connection, tvb, 0, 0, c->number);
     proto_tree *sub = proto_item_add_subtree(ti, ett_connection);
     proto_item_set_generated(ti);
-    proto_item_append_text(ti, " (%s)", service);
+    proto_item_append_text(ti, " (%s)", name_of(cm_service_names, c->service));
     proto_item_set_generated(proto_tree_add_uint(sub, hf_connection_service, tvb, 0, 0, c->service));
     if (c->req_frame && c->req_frame != pinfo->num)
         proto_item_set_generated(proto_tree_add_uint(sub, hf_connection_req, tvb, 0, 0, c->req_frame));
-    if (!connection_is_ipoib(c) && tree)
-        col_append_fstr(pinfo->cinfo, COL_INFO, " [%s]", service);
 }
 
-static struct cm_known *known(struct frame *f, packet_info *pinfo, const struct cm *cm)
+void connection_name_foreign(packet_info *pinfo, const struct connection *c)
 {
+    if (!connection_is_ipoib(c))
+        col_append_fstr(pinfo->cinfo, COL_INFO, " [%s]", name_of(cm_service_names, c->service));
+}
+
+static struct cm_known *known(packet_info *pinfo)
+{
+    return p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_CM);
+}
+
+static bool is_ipoib(const struct cm *cm, const struct cm_known *k)
+{
+    if (k && k->connection)
+        return connection_is_ipoib(k->connection);
+    return cm_service_is_ipoib(cm->service);
+}
+
+void cm_observe(struct frame *f, packet_info *pinfo)
+{
+    struct cm cm;
+    bool have_ids;
+    if (f->class != PAYLOAD_MAD || cm_decode(f->ib.payload, &cm, &have_ids) != WIRE_OK)
+        return;
     if (!pinfo->fd->visited) {
         struct cm_known *k = wmem_new0(wmem_file_scope(), struct cm_known);
-        k->connection = connections_message(state_connections(), pinfo->num, cm, f->ib.payload, &f->src, &f->dst);
+        k->connection = connections_message(state_connections(), pinfo->num, &cm, f->ib.payload, &f->src, &f->dst);
         k->mtu = k->connection ? connection_mtu(k->connection) : 0;
         p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_CM, k);
     }
-    return p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_CM);
+    f->cm_is_ipoib = is_ipoib(&cm, known(pinfo));
 }
 
 /* The owner of a communication ID and the ID: what request and response of a CM exchange share. */
@@ -206,22 +225,17 @@ static void add_ids(proto_tree *tree, tvbuff_t *tvb, const struct cm *cm)
         proto_tree_add_item(tree, hf_remote, tvb, CM_REMOTE_COMM_ID, 4, ENC_BIG_ENDIAN);
 }
 
-static bool is_ipoib(const struct cm *cm, const struct cm_known *k)
-{
-    if (k && k->connection)
-        return connection_is_ipoib(k->connection);
-    return cm_service_is_ipoib(cm->service);
-}
-
 static void add_all(proto_tree *tree, struct frame *f, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm)
 {
-    struct cm_known *k = known(f, pinfo, cm);
+    const struct cm_known *k = known(pinfo);
     enum cm_service service = k && k->connection ? k->connection->service : cm->service;
     add_body(tree, pinfo, tvb, cm, service);
-    if (is_ipoib(cm, k))
+    if (f->cm_is_ipoib)
         add_private(tree, pinfo, tvb, cm, f->ib.payload);
     if (k && k->connection) {
         connection_add(tree, pinfo, tvb, k->connection);
+        if (cm->message != CM_REQ)
+            connection_name_foreign(pinfo, k->connection);
         if (k->mtu) {
             proto_item_set_generated(proto_tree_add_uint(tree, hf_mtu, tvb, 0, 0, k->mtu));
             col_append_fstr(pinfo->cinfo, COL_INFO, ", IPoIB MTU %u", k->mtu);

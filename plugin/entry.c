@@ -55,23 +55,57 @@ static void frame_finish(struct frame *f, packet_info *pinfo, proto_tree *tree)
         payload_call(f, pinfo, tree);
     } else if (f->connection) {
         connection_add(tree, pinfo, f->tvb, f->connection);
+        connection_name_foreign(pinfo, f->connection);
     } else if (f->class == PAYLOAD_NONE && f->ib.has_grh) {
         mgid_add(tree, pinfo, f->tvb, f->ib.grh_off + GRH_DGID);
     }
 }
 
-/*
- * The built-in dissector may throw (a management datagram or header that ends early), and it writes the LIDs of a CM REQ over
- * the packet's addresses, in the first pass only.
- */
-static void builtin_guarded(dissector_handle_t handle, struct frame *f, packet_info *pinfo, proto_tree *tree)
+static void call_builtin(dissector_handle_t handle, struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
-    tvbuff_t *volatile tvb = f->tvb;
-    volatile unsigned long code = 0;
-    const char *volatile message = NULL;
+    struct rivals *volatile rivals = rivals_of(f);
+    if (!rivals) {
+        call_dissector_only(handle, f->tvb, pinfo, tree, NULL);
+        return;
+    }
+    rivals_silence(rivals);
     TRY
     {
-        call_dissector_only(handle, tvb, pinfo, tree, NULL);
+        call_dissector_only(handle, f->tvb, pinfo, tree, NULL);
+    }
+    FINALLY
+    {
+        rivals_restore(rivals);
+    }
+    ENDTRY;
+}
+
+/* The built-in dissector writes the LIDs of a CM REQ over the packet's addresses, in the first pass only. */
+static void restore_source(const struct frame *f, packet_info *pinfo, const address *before)
+{
+    if (f->ib.has_grh) {
+        set_address(&pinfo->src, AT_IB, GID_SIZE, f->ib.sgid);
+    } else if (f->ib.has_lrh) {
+        uint16_t *lid = wmem_new(pinfo->pool, uint16_t);
+        *lid = f->ib.slid;
+        set_address(&pinfo->src, AT_IB, sizeof *lid, lid);
+    } else {
+        copy_address_shallow(&pinfo->src, before);
+    }
+}
+
+/* For frames at which the built-in dissector may throw: management datagrams and headers that end early. */
+static void guarded(dissector_handle_t handle, struct frame *f, packet_info *pinfo, proto_tree *tree)
+{
+    address before;
+    volatile unsigned long code = 0;
+    const char *volatile message = NULL;
+
+    copy_address_shallow(&before, &pinfo->src);
+    cm_observe(f, pinfo);
+    TRY
+    {
+        call_builtin(handle, f, pinfo, tree);
     }
     CATCH_BOUNDS_ERRORS
     {
@@ -79,13 +113,7 @@ static void builtin_guarded(dissector_handle_t handle, struct frame *f, packet_i
         message = GET_MESSAGE;
     }
     ENDTRY;
-    if (f->ib.has_grh) {
-        set_address(&pinfo->src, AT_IB, GID_SIZE, f->ib.sgid);
-    } else if (f->ib.has_lrh) {
-        uint16_t *lid = wmem_new(pinfo->pool, uint16_t);
-        *lid = f->ib.slid;
-        set_address(&pinfo->src, AT_IB, sizeof *lid, lid);
-    }
+    restore_source(f, pinfo, &before);
     frame_finish(f, pinfo, tree);
     if (code)
         THROW_MESSAGE((long)code, message);
@@ -98,9 +126,9 @@ static int dissect_ib_from(dissector_handle_t handle, tvbuff_t *tvb, packet_info
     struct frame *outer = frame_current(pinfo);
     struct frame *f = frame_begin(tvb, pinfo, start);
     if (f->class == PAYLOAD_MAD || f->result == WIRE_TRUNCATED) {
-        builtin_guarded(handle, f, pinfo, tree);
+        guarded(handle, f, pinfo, tree);
     } else {
-        call_dissector_only(handle, tvb, pinfo, tree, NULL);
+        call_builtin(handle, f, pinfo, tree);
         frame_finish(f, pinfo, tree);
     }
     if (outer) /* RoCE v2 within IPoIB */

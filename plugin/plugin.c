@@ -35,6 +35,7 @@ static void register_all(void)
     if (proto_ipoib <= 0)
         proto_ipoib = proto_register_protocol("IP over InfiniBand", "IPoIB", "ipoib");
     state_register();
+    rivals_register();
     entry_register();
     payload_register();
     message_register();

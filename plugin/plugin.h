@@ -6,7 +6,7 @@
  *   message.c  connected mode: parts of a message on their way to one datagram
  *   sa.c cm.c  management datagrams: subnet administration and communication management
  *   arp.c nd.c lladdr.c mgid.c   addresses, wherever they stand
- *   pair.c     request and response;  state.c  what is remembered of a file
+ *   pair.c     request and response;  state.c  what is remembered of a file;  rivals.c  who must be kept silent
  */
 #ifndef IPOIB_PLUGIN_PLUGIN_H
 #define IPOIB_PLUGIN_PLUGIN_H
@@ -49,6 +49,7 @@ struct frame {
     struct connection *connection;
     bool to_requester;
     struct stream_result part; /* PAYLOAD_PART */
+    bool cm_is_ipoib;    /* PAYLOAD_MAD: a CM message of an IPoIB connection */
     bool done;           /* the payload was dissected */
 };
 
@@ -63,6 +64,14 @@ struct frame *frame_current(packet_info *pinfo);
 
 /* Which link a frame is on: partition and capture interface. For keys; not for show. */
 uint32_t frame_link(packet_info *pinfo);
+
+/* ---- other heuristics that would take IPoIB's frames (rivals.c) */
+
+struct rivals;
+/* Those that may not see this frame, NULL for none. */
+struct rivals *rivals_of(const struct frame *f);
+void rivals_silence(struct rivals *r);
+void rivals_restore(struct rivals *r);
 
 /* ---- what is remembered of a capture file (state.c) */
 
@@ -104,6 +113,8 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
 /* tvb: the payload of a PAYLOAD_PART frame. */
 void message_dissect(tvbuff_t *tvb, struct frame *f, packet_info *pinfo, proto_tree *tree);
 void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree);
+/* Note the CM message, before anybody draws it; sets cm_is_ipoib. */
+void cm_observe(struct frame *f, packet_info *pinfo);
 void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree);
 /* ipoib.lladdr and its parts at offset; parent: tree to add to. LLADDR_SIZE octets must be there. */
 proto_item *lladdr_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset, const char *label);
@@ -113,11 +124,14 @@ proto_item *mgid_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int of
 const char *mgid_group_text(packet_info *pinfo, const uint8_t *gid);
 const char *gid_text(packet_info *pinfo, const uint8_t *gid);
 /* ipoib.connection and what it is; the frames of its handshake. */
+/* In the Info column, whose connection it is if not IPoIB's. */
+void connection_name_foreign(packet_info *pinfo, const struct connection *c);
 void connection_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct connection *c);
 
 /* ---- registration, in the order of plugin.c */
 
 void state_register(void);
+void rivals_register(void);
 void entry_register(void);
 void entry_handoff(void);
 void payload_register(void);

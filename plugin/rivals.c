@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The other heuristics on InfiniBand payloads and CM private data. Wireshark moves whichever matched last to the
+ * front of its list, and some match too much: SDP's takes every connection whose Service-ID has bit 16 set, and so
+ * IPoIB's to QPNs above 0xffff. While a frame is known to be IPoIB's they are silent.
+ */
+#include "plugin/plugin.h"
+
+struct rivals {
+    const char *list;
+    GPtrArray *entries; /* heur_dtbl_entry_t, all but ours */
+    GByteArray *enabled; /* as they were before the silence */
+};
+
+static struct rivals payload = {.list = "infiniband.payload"};
+static struct rivals private_data = {.list = "infiniband.mad.cm.private"};
+
+static void collect(const gchar *list _U_, struct heur_dtbl_entry *entry, gpointer p)
+{
+    struct rivals *r = p;
+    if (entry->protocol != find_protocol_by_id(proto_ipoib))
+        g_ptr_array_add(r->entries, entry);
+}
+
+/* At every file: plugins and scripts may have come and gone. */
+static void recollect(struct rivals *r)
+{
+    if (!r->entries) {
+        r->entries = g_ptr_array_new();
+        r->enabled = g_byte_array_new();
+    }
+    g_ptr_array_set_size(r->entries, 0);
+    heur_dissector_table_foreach(r->list, collect, r);
+    g_byte_array_set_size(r->enabled, r->entries->len);
+}
+
+static void recollect_all(void)
+{
+    recollect(&payload);
+    recollect(&private_data);
+}
+
+struct rivals *rivals_of(const struct frame *f)
+{
+    if (f->class == PAYLOAD_IPOIB || f->class == PAYLOAD_PART)
+        return &payload;
+    return f->class == PAYLOAD_MAD && f->cm_is_ipoib ? &private_data : NULL;
+}
+
+void rivals_silence(struct rivals *r)
+{
+    for (guint i = 0; r->entries && i < r->entries->len; i++) {
+        heur_dtbl_entry_t *e = g_ptr_array_index(r->entries, i);
+        r->enabled->data[i] = e->enabled;
+        e->enabled = FALSE;
+    }
+}
+
+void rivals_restore(struct rivals *r)
+{
+    for (guint i = 0; r->entries && i < r->entries->len; i++)
+        ((heur_dtbl_entry_t *)g_ptr_array_index(r->entries, i))->enabled = r->enabled->data[i];
+}
+
+void rivals_register(void)
+{
+    register_init_routine(recollect_all);
+}
