@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The subcommand "convert": from input to output, packet by packet. Its options: convert_options.c. */
+#include "capture/convert.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "capture/convert_options.h"
+#include "capture/input.h"
+#include "capture/output.h"
+#include "capture/tally.h"
+#include "capture/translate.h"
+
+/* What the user left open: the other link type than the input's. */
+static uint32_t target_linktype(const struct convert_options *options, uint32_t from)
+{
+    if (options->linktype)
+        return options->linktype;
+    return from == LINK_ERF ? LINK_INFINIBAND : LINK_ERF;
+}
+
+static struct translation plan(const struct input *in, const struct convert_options *options)
+{
+    return (struct translation){
+        .from = input_linktype(in),
+        .to = target_linktype(options, input_linktype(in)),
+        .from_raw = input_is_raw_erf(in),
+        .to_raw = options->container == CONTAINER_RAW,
+        .container_time_wins = input_is_pcapng(in),
+    };
+}
+
+static struct output *create_output(const struct input *in, const struct convert_options *options,
+                                    const struct translation *way)
+{
+    struct output_format format = {
+        .container = options->container,
+        .linktype = way->to,
+        /* ibdump's, and enough for every ERF record; frames that stay frames can be longer */
+        .snaplen =
+            way->from == LINK_INFINIBAND && way->to == LINK_INFINIBAND ? input_snaplen(in) : ERF_MAX_LEN,
+    };
+
+    return output_open(options->out, &format, input_file(in));
+}
+
+/* Returns false if the input ended too early or the output cannot be written. */
+static bool carry_all(struct input *in, struct output *out, const struct translation *way,
+                      struct tally *tally)
+{
+    struct packet from, to;
+    struct remarks note;
+    enum input_result result;
+
+    while ((result = input_next(in, &from)) == INPUT_PACKET) {
+        enum verdict verdict = translate(way, &from, &to, &note);
+
+        if (verdict == CARRIED && !output_write(out, &to))
+            return false;
+        tally_add(tally, verdict, &note);
+    }
+    return result == INPUT_END;
+}
+
+static bool convert(const struct convert_options *options, struct tally *tally)
+{
+    struct input *in = input_open(options->in);
+    struct translation way;
+    struct output *out;
+    bool good;
+
+    if (!in)
+        return false;
+    way = plan(in, options);
+    out = create_output(in, options, &way);
+    good = out && carry_all(in, out, &way, tally);
+    good = output_close(out) && good;
+    tally_remark(tally, input_name(in), way.to, options->container == CONTAINER_PCAPNG);
+    input_close(in);
+    return good;
+}
+
+int convert_main(int argc, char **argv)
+{
+    struct convert_options options;
+    struct tally tally = {0};
+    int status = convert_parse_options(argc, argv, &options);
+    bool good;
+
+    if (status >= 0)
+        return status;
+    good = convert(&options, &tally);
+    tally_summary(&tally);
+    return good && tally_drops(&tally) == 0 ? 0 : 1;
+}

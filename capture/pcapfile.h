@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writing classic pcap files (draft-ietf-opsawg-pcap), always little-endian. libpcap's own writer is not
+ * used: it hides write errors (pcap_dump, pcap_dump_close) and needs the packet in one piece.
+ */
+#ifndef CAPTURE_PCAPFILE_H
+#define CAPTURE_PCAPFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PCAPFILE_HEADER_LEN = 24, PCAPFILE_RECORD_LEN = 16 };
+
+/* The file header: times in nanoseconds with NANO, else microseconds; SNAPLEN in octets. */
+void pcapfile_put_file_header(uint8_t out[PCAPFILE_HEADER_LEN], bool nano, uint32_t linktype,
+                              uint32_t snaplen);
+
+/* A record header: FRACTION in the file's unit, CAPLEN (what follows) and WIRELEN in octets. */
+void pcapfile_put_record_header(uint8_t out[PCAPFILE_RECORD_LEN], uint32_t sec, uint32_t fraction,
+                                uint32_t caplen, uint32_t wirelen);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Counting what a conversion did, and telling it. See tally.h. */
+#include "capture/tally.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "capture/message.h"
+
+void tally_add(struct tally *tally, enum verdict verdict, const struct remarks *note)
+{
+    tally->verdicts[verdict]++;
+    tally->lost_before += note->lost;
+    if (verdict == NOT_INFINIBAND)
+        tally->types[note->erf_type]++;
+    if (verdict != CARRIED)
+        return;
+    tally->octets += note->octets;
+    tally->lost_headers += note->lost_headers;
+    tally->ibdump_times += note->ibdump_time;
+}
+
+uint64_t tally_drops(const struct tally *tally)
+{
+    uint64_t drops = 0;
+
+    for (int v = 0; v < VERDICTS; v++)
+        if (v != CARRIED && v != NO_PACKET)
+            drops += tally->verdicts[v];
+    return drops;
+}
+
+/* "NAME: 3 packets TEXT" */
+static void tell(const char *name, uint64_t count, const char *what, const char *text)
+{
+    if (count > 0)
+        say("%s: %" PRIu64 " %s%s %s", name, count, what, count == 1 ? "" : "s", text);
+}
+
+void tally_remark(const struct tally *tally, const char *input, uint32_t to, bool pcapng)
+{
+    static const char *const left_out[VERDICTS] = {
+        [MALFORMED] = "left out: no ERF record",
+        [TOO_LONG] = "left out: too long for an ERF record",
+        [EMPTY] = "left out: no octet of it was captured, and a raw ERF file cannot say that",
+        [BAD_TIME] = "left out: the time is before 1970 or after 2106",
+    };
+
+    for (int type = 0; type <= ERF_TYPE_MASK; type++)
+        if (tally->types[type] > 0)
+            say("%s: %" PRIu64 " record%s left out: ERF type %d is not InfiniBand (21)", input,
+                tally->types[type], tally->types[type] == 1 ? "" : "s", type);
+    for (int v = 0; v < VERDICTS; v++)
+        if (left_out[v])
+            tell(input, tally->verdicts[v], "packet", left_out[v]);
+    tell(input, tally->verdicts[NO_PACKET], "ERF record",
+         "without a packet (padding, provenance) not copied");
+    tell(input, tally->lost_headers, "packet",
+         "copied without ERF extension headers, which link type 247 cannot carry");
+    tell(input, tally->ibdump_times, "packet",
+         "had ibdump's inexact ERF time; the file's own time was taken");
+    tell(input, tally->lost_before, "packet",
+         to == LINK_ERF || pcapng
+             ? "had been lost by the capture itself (the loss counters are kept)"
+             : "had been lost by the capture itself (loss counters, which this output cannot carry)");
+}
+
+void tally_summary(const struct tally *tally)
+{
+    say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops", tally->verdicts[CARRIED], tally->octets,
+        tally_drops(tally));
+}
