@@ -144,6 +144,12 @@ static fragment_head *reassemble(tvbuff_t *tvb, const struct frame *f, packet_in
     return fragment_add_seq(&table, tvb, 0, pinfo, p->number, NULL, p->index, tvb_reported_length(tvb), more, 0);
 }
 
+void message_add_number(proto_tree *tree, tvbuff_t *tvb, const struct frame *f)
+{
+    if (f->class == PAYLOAD_PART && f->part.number)
+        proto_item_set_generated(proto_tree_add_uint(tree, hf_message, tvb, 0, 0, f->part.number));
+}
+
 static void add_part_item(tvbuff_t *tvb, const struct frame *f, packet_info *pinfo, proto_tree *tree, fragment_head *head)
 {
     static const char *const names[] = {[IB_FIRST] = "First", [IB_MIDDLE] = "Middle", [IB_LAST] = "Last", [IB_ONLY] = "Only"};
@@ -156,7 +162,7 @@ static void add_part_item(tvbuff_t *tvb, const struct frame *f, packet_info *pin
     col_append_fstr(pinfo->cinfo, COL_INFO, "%s packet of message", names[f->ib.position]);
     if (p->number) {
         col_append_fstr(pinfo->cinfo, COL_INFO, " %u", p->number);
-        proto_item_set_generated(proto_tree_add_uint(sub, hf_message, tvb, 0, 0, p->number));
+        message_add_number(sub, tvb, f);
         proto_item_set_generated(proto_tree_add_uint(sub, hf_index, tvb, 0, 0, p->index));
     } else {
         col_append_str(pinfo->cinfo, COL_INFO, " whose begin was not captured");

@@ -27,6 +27,7 @@ static void add_mode(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const 
     proto_item_set_generated(ti);
     if (f->ib.dgid && mgid_is_ipoib(f->ib.dgid))
         mgid_add(tree, pinfo, f->tvb, f->ib.grh_off + GRH_DGID);
+    message_add_number(tree, tvb, f);
     if (f->connection)
         connection_add(tree, pinfo, tvb, f->connection);
 }

@@ -112,6 +112,8 @@ void payload_call(struct frame *f, packet_info *pinfo, proto_tree *tree);
 void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct frame *f);
 /* tvb: the payload of a PAYLOAD_PART frame. */
 void message_dissect(tvbuff_t *tvb, struct frame *f, packet_info *pinfo, proto_tree *tree);
+/* ipoib.message, if the frame is a part of one. */
+void message_add_number(proto_tree *tree, tvbuff_t *tvb, const struct frame *f);
 void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree);
 /* Note the CM message, before anybody draws it; sets cm_is_ipoib. */
 void cm_observe(struct frame *f, packet_info *pinfo);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One spelling of wiretap's file-reader interface for Wireshark 4.0 (gboolean, the packet's octets in a Buffer beside
+ * the record), 4.4 (bool) and 4.6 (bool, the octets in the record).
+ */
+#ifndef IPOIB_WIRETAP_COMPAT_H
+#define IPOIB_WIRETAP_COMPAT_H
+
+#include <wireshark.h>
+#include <ws_version.h>
+
+#ifdef HAVE_WTAP_MODULE_H
+#include <wiretap/file_wrappers.h>
+#include <wiretap/wtap_module.h>
+#else
+#include "plugin/wiretap/layout.h"
+#endif
+
+#define WIRESHARK_AT_LEAST(minor) (WIRESHARK_VERSION_MAJOR > 4 || WIRESHARK_VERSION_MINOR >= (minor))
+
+#if WIRESHARK_AT_LEAST(4)
+typedef bool wt_bool;
+#else
+typedef gboolean wt_bool;
+#endif
+
+#if WIRESHARK_AT_LEAST(6)
+/* The parameter (or argument) between a record and the error number, for the packet's octets. */
+#define WT_BUFFER_PARAM
+#define WT_BUFFER_ARG(buffer)
+#define WT_OCTETS_PARAM
+#define WT_RECORD_OCTETS(rec, octets) ws_buffer_start_ptr(&(rec)->data)
+#else
+#define WT_BUFFER_PARAM               Buffer *buffer,
+#define WT_BUFFER_ARG(buffer)         buffer,
+#define WT_OCTETS_PARAM               const guint8 *octets,
+#define WT_RECORD_OCTETS(rec, octets) (octets)
+#endif
+
+/* Make rec a packet record of the encapsulation. */
+static inline void wt_setup_packet(wtap_rec *rec, int encap)
+{
+#if WIRESHARK_AT_LEAST(6)
+    wtap_setup_packet_rec(rec, encap);
+#else
+    rec->rec_type = REC_TYPE_PACKET;
+    rec->rec_header.packet_header.pkt_encap = encap;
+#endif
+    rec->block = wtap_block_create(WTAP_BLOCK_PACKET);
+}
+
+/* Read the packet's octets to where this version keeps them. A short read is WTAP_ERR_SHORT_READ. */
+static inline wt_bool wt_read_octets(FILE_T fh, wtap_rec *rec, Buffer *buffer, unsigned count, int *err,
+                                     char **err_info)
+{
+#if WIRESHARK_AT_LEAST(6)
+    (void)buffer;
+    return wtap_read_bytes_buffer(fh, &rec->data, count, err, err_info);
+#else
+    (void)rec;
+    return wtap_read_packet_bytes(fh, buffer, count, err, err_info);
+#endif
+}
+
+/* Write octets to the file. 4.0 leaves the count of what was written to the file type, 4.4 keeps it itself. */
+static inline wt_bool wt_write(wtap_dumper *wdh, const void *octets, size_t count, int *err)
+{
+    if (count == 0) /* for 4.0's gzip writer, nothing written is an error */
+        return TRUE;
+    if (!wtap_dump_file_write(wdh, octets, count, err))
+        return FALSE;
+#if !WIRESHARK_AT_LEAST(4)
+    wtap_set_bytes_dumped(wdh, wtap_get_bytes_dumped(wdh) + (gint64)count);
+#endif
+    return TRUE;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What Wireshark's plugin loader looks for, and the registration of the file type and its open routine. */
+#include "plugin/wiretap/pcap247.h"
+#include "plugin/wiretap/trust.h"
+
+#include <wiretap/pcap-encap.h>
+#if WIRESHARK_AT_LEAST(4)
+#include <wsutil/array.h>
+#include <wsutil/plugins.h>
+#endif
+
+#define DESCRIPTION "Wireshark/libpcap pcap, InfiniBand link type (247)"
+
+WS_DLL_PUBLIC_DEF const char plugin_version[] = PLUGIN_VERSION;
+WS_DLL_PUBLIC_DEF const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
+WS_DLL_PUBLIC_DEF const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
+WS_DLL_PUBLIC void plugin_register(void);
+WS_DLL_PUBLIC uint32_t plugin_describe(void);
+
+int pcap247_file_type = -1;
+
+/* The one interface is implied, as in Wireshark's own pcap type: there is no block to write for it. */
+static const struct supported_block_type blocks[] = {
+    {WTAP_BLOCK_PACKET, MULTIPLE_BLOCKS_SUPPORTED, NO_OPTIONS_SUPPORTED},
+};
+
+static const struct file_type_subtype_info file_type = {
+    .description = DESCRIPTION,
+    .name = "pcap247",
+    .default_file_extension = "pcap",
+    .additional_file_extensions = "cap;dmp",
+    .writing_must_seek = FALSE,
+    BLOCKS_SUPPORTED(blocks),
+    .can_write_encap = pcap247_can_write_encap,
+    .dump_open = pcap247_dump_open,
+};
+
+static struct open_info open_routine = {
+    .name = DESCRIPTION,
+    .type = OPEN_INFO_MAGIC,
+    .open_routine = pcap247_open,
+};
+
+static void register_pcap247(void)
+{
+    /* A Wireshark that maps link type 247 by itself, or a second copy of this plugin: leave it alone. */
+    if (wtap_pcap_encap_to_wtap_encap(LINKTYPE_INFINIBAND) != WTAP_ENCAP_UNKNOWN ||
+        wtap_has_open_info(open_routine.name) || !trust_version())
+        return;
+
+    pcap247_file_type = wtap_register_file_type_subtype(&file_type);
+    if (pcap247_file_type >= 0)
+        wtap_register_open_info(&open_routine, TRUE); /* first: Wireshark's pcap reader takes 247 for an error */
+}
+
+void plugin_register(void)
+{
+    static wtap_plugin plugin = {.register_wtap_module = register_pcap247};
+
+    wtap_register_plugin(&plugin);
+}
+
+/* Asked for by 4.4 and later, for the list of plugins. */
+uint32_t plugin_describe(void)
+{
+#if WIRESHARK_AT_LEAST(4)
+    return WS_PLUGIN_DESC_FILE_TYPE;
+#else
+    return 0;
+#endif
+}

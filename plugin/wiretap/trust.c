@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether what this plugin was compiled to believe about libwiretap's structures is true of the running library. */
+#define WS_LOG_DOMAIN "ipoib-pcap247"
+
+#include "plugin/wiretap/trust.h"
+
+#include <stdio.h>
+
+#include <wsutil/wslog.h>
+#if WIRESHARK_AT_LEAST(4)
+#include <wsutil/version_info.h>
+#else
+#include <wsutil/filesystem.h>
+#endif
+
+#define BUILT_FOR G_STRINGIFY(WIRESHARK_VERSION_MAJOR) "." G_STRINGIFY(WIRESHARK_VERSION_MINOR)
+
+static void running_version(int *major, int *minor)
+{
+    *major = *minor = -1;
+#if WIRESHARK_AT_LEAST(4)
+    int micro;
+    get_ws_version_number(major, minor, &micro);
+#else
+    /* 4.0 exports its version to file readers in one place only: the last part of its plugin folder's name. */
+    const char *folder = get_plugins_dir_with_version();
+    char *name = g_path_get_basename(folder ? folder : "");
+    if (sscanf(name, "%d%*1[.-]%d", major, minor) != 2)
+        *major = *minor = -1;
+    g_free(name);
+#endif
+}
+
+wt_bool trust_version(void)
+{
+    int major, minor;
+
+    running_version(&major, &minor);
+    if (major == WIRESHARK_VERSION_MAJOR && minor == WIRESHARK_VERSION_MINOR)
+        return TRUE;
+    ws_warning("built for Wireshark " BUILT_FOR ", running in %d.%d: pcap files of link type 247 will not open",
+               major, minor);
+    return FALSE;
+}
+
+static wt_bool verdict(wt_bool agrees, const char *what)
+{
+    static wt_bool reported;
+
+    if (!agrees && !reported) {
+        reported = TRUE;
+        ws_warning("%s of this Wireshark is not laid out as in the " BUILT_FOR " that this plugin was built for: "
+                   "pcap files of link type 247 will not open", what);
+    }
+    return agrees;
+}
+
+/* The members at both ends of what we use, all at once, so that one written over another shows as well. */
+static wt_bool reads_back(wtap *wth)
+{
+    wtap saved = *wth;
+    wt_bool agrees;
+
+    wth->file_type_subtype = 0x5a01;
+    wth->snapshot_length = 0x5a02;
+    wth->file_encap = 0x5a03;
+    wth->file_tsprec = 0x5a04;
+    agrees = wtap_file_type_subtype(wth) == 0x5a01 && wtap_snapshot_length(wth) == 0x5a02 &&
+             wtap_file_encap(wth) == 0x5a03 && wtap_file_tsprec(wth) == 0x5a04;
+    wth->file_tsprec = saved.file_tsprec;
+    wth->file_encap = saved.file_encap;
+    wth->snapshot_length = saved.snapshot_length;
+    wth->file_type_subtype = saved.file_type_subtype;
+    return agrees;
+}
+
+/* The one member in the middle that has an accessor; `priv` and the two read functions are its neighbours. */
+static wt_bool middle_reads_back(wtap *wth)
+{
+    void *saved = wth->wslua_data;
+    wt_bool agrees;
+
+    wth->wslua_data = wth;
+    agrees = wtap_uses_lua_filehandler(wth);
+    wth->wslua_data = NULL;
+    agrees = agrees && !wtap_uses_lua_filehandler(wth);
+    wth->wslua_data = saved;
+    return agrees;
+}
+
+wt_bool trust_reading(wtap *wth)
+{
+    /* What the core has set, and what it has left for the reader to set. */
+    wt_bool agrees = wth->fh != NULL && wth->pathname != NULL && wth->priv == NULL && wth->wslua_data == NULL;
+
+    return verdict(agrees && reads_back(wth) && middle_reads_back(wth), "struct wtap");
+}
+
+wt_bool trust_writing(wtap_dumper *wdh)
+{
+    int type = wdh->file_type_subtype;
+    gint64 count = wdh->bytes_dumped;
+    wt_bool agrees = wdh->file_encap == WTAP_ENCAP_INFINIBAND && wdh->priv == NULL && wdh->wslua_data == NULL;
+
+    wdh->file_type_subtype = 0x5a01;
+    wdh->bytes_dumped = 0x5a025a035a04;
+    agrees = agrees && wtap_dump_file_type_subtype(wdh) == 0x5a01 && wtap_get_bytes_dumped(wdh) == 0x5a025a035a04;
+    wdh->bytes_dumped = count;
+    wdh->file_type_subtype = type;
+    return verdict(agrees, "struct wtap_dumper");
+}
