@@ -16,6 +16,9 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, 'frames'))
+import ib                                                                               # noqa: E402
+
 SRC = os.environ.get('IPOIB_SRC') or os.path.dirname(HERE)
 EXPECT = os.path.join(SRC, 'tests', 'frames', 'expect')
 TSHARK = shlex.split(os.environ.get('IPOIB_TSHARK') or 'tshark')
@@ -25,6 +28,7 @@ COLUMNS = {'info': '_ws.col.Info', 'src': '_ws.col.Source', 'dst': '_ws.col.Dest
 OPTIONS = ['-o', 'ip.check_checksum:TRUE', '-o', 'udp.check_checksum:TRUE']
 SEPARATOR, AGGREGATOR = '\t', '\x1e'
 TIMEOUT = 120
+CRC_SOURCES = ['datagram.pcap', 'connected.pcap']       # captures of real traffic, with ICRC and VCRC
 
 
 class Line:
@@ -77,7 +81,7 @@ def parse(path):
 
 
 def forms(value):
-    """The ways to read a printed value: text, number, octets, IPv6 address; values agree if they share one."""
+    """The ways to read a printed value: text, number, octets, IPv6 address; values agree if one is shared."""
     v = value.strip().lower()
     v = {'true': '1', 'false': '0'}.get(v, v)
     out = {('text', v)}
@@ -220,6 +224,10 @@ def main(argv):
                               stderr=subprocess.STDOUT)
         said = made.stdout.decode().split('\n')[:-1]
         tap(made.returncode == 0, 'testdata/built is what build.py makes', said)
+        for name in CRC_SOURCES:
+            good, bad = ib.crcs(find(name)) if find(name) else (0, 0)
+            tap(good and not bad, 'CRCs of the real %s are what the builder makes' % name,
+                ['%d right, %d wrong' % (good, bad)] if bad or not good else ())
         built = sorted(n for n in os.listdir(FOLDERS[0]) if n.startswith('built-'))
         orphans = [n for n in built if not os.path.exists(os.path.join(EXPECT, n + '.txt'))]
         tap(not orphans, 'every built capture has an expectation', orphans)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Makes bad captures out of good ones, and judges what tshark showed of the cut ones.
 
-    mutate.py make OUTDIR [--every N] CAPTURE...    writes cut-*, short-* and fault-* captures, one a link type
+    mutate.py make OUTDIR [--every N] CAPTURE...    writes cut-*, short-*, fault-* captures by link type
     mutate.py subset INDEX FIELDS                   what cut frames show is what whole ones show
     mutate.py agree FIELDS1 FIELDS2 [COLUMN...]     the same rows in both, but for the named columns
 
