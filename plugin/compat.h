@@ -13,6 +13,11 @@
 #error "Wireshark 4.0 or later is needed"
 #endif
 
+/* tvb_get_guint8 was renamed in 4.4. */
+#if !WS_AT_LEAST(4, 4)
+#define tvb_get_uint8 tvb_get_guint8
+#endif
+
 /* Heuristic dissectors and the reassembly's flags became bool in 4.4. */
 #if WS_AT_LEAST(4, 4)
 typedef bool ws_bool;

@@ -8,6 +8,7 @@
 #include "plugin/plugin.h"
 
 #include <epan/proto_data.h>
+#include <wiretap/wtap.h>
 
 #include "wire/encap.h"
 #include "wire/mgid.h"

@@ -33,7 +33,7 @@ static void add_ip(proto_tree *tree, proto_item *parent, packet_info *pinfo, tvb
 
 static void add_flags(proto_tree *tree, tvbuff_t *tvb, int offset)
 {
-    uint8_t flags = tvb_get_guint8(tvb, offset);
+    uint8_t flags = tvb_get_uint8(tvb, offset);
     proto_item *ti = proto_tree_add_item(tree, hf_flags, tvb, offset, 1, ENC_BIG_ENDIAN);
     proto_tree *sub = proto_item_add_subtree(ti, ett_flags);
     proto_tree_add_item(sub, hf_rc, tvb, offset, 1, ENC_BIG_ENDIAN);

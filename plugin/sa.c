@@ -124,9 +124,9 @@ static void add_path(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o,
     if (sa_says(sa, PATH_HAS_PKEY))
         proto_tree_add_item(tree, hf_pkey, tvb, o + PATH_PKEY, 2, ENC_BIG_ENDIAN);
     if (sa_says(sa, PATH_HAS_SL))
-        proto_tree_add_uint(tree, hf_sl, tvb, o + PATH_SL + 1, 1, (tvb_get_guint8(tvb, o + PATH_SL + 1) & 0x0fu) << 4);
+        proto_tree_add_uint(tree, hf_sl, tvb, o + PATH_SL + 1, 1, (tvb_get_uint8(tvb, o + PATH_SL + 1) & 0x0fu) << 4);
     if (sa_says(sa, PATH_HAS_MTU))
-        add_mtu(tree, tvb, o + PATH_MTU, tvb_get_guint8(tvb, o + PATH_MTU) & 0x3f);
+        add_mtu(tree, tvb, o + PATH_MTU, tvb_get_uint8(tvb, o + PATH_MTU) & 0x3f);
     if (sa_says(sa, PATH_HAS_RATE))
         proto_tree_add_item(tree, hf_rate, tvb, o + PATH_RATE, 1, ENC_BIG_ENDIAN);
 }

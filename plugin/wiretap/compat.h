@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One spelling of wiretap's file-reader interface for Wireshark 4.0 (gboolean, the packet's octets in a Buffer beside
- * the record), 4.4 (bool) and 4.6 (bool, the octets in the record).
+ * One spelling of wiretap's file-reader interface for Wireshark 4.0 (gboolean, the packet's octets in a Buffer
+ * beside the record), 4.4 (bool) and 4.6 (bool, the octets in the record).
  */
 #ifndef IPOIB_WIRETAP_COMPAT_H
 #define IPOIB_WIRETAP_COMPAT_H
@@ -62,7 +62,7 @@ static inline wt_bool wt_read_octets(FILE_T fh, wtap_rec *rec, Buffer *buffer, u
 #endif
 }
 
-/* Write octets to the file. 4.0 leaves the count of what was written to the file type, 4.4 keeps it itself. */
+/* Write octets to the file. 4.0 leaves the count of what was written to the caller, 4.4 keeps it itself. */
 static inline wt_bool wt_write(wtap_dumper *wdh, const void *octets, size_t count, int *err)
 {
     if (count == 0) /* for 4.0's gzip writer, nothing written is an error */

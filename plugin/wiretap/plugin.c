@@ -50,7 +50,7 @@ static void register_pcap247(void)
 
     pcap247_file_type = wtap_register_file_type_subtype(&file_type);
     if (pcap247_file_type >= 0)
-        wtap_register_open_info(&open_routine, TRUE); /* first: Wireshark's pcap reader takes 247 for an error */
+        wtap_register_open_info(&open_routine, TRUE); /* first: to Wireshark's pcap reader 247 is an error */
 }
 
 void plugin_register(void)

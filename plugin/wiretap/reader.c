@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading classic pcap files of link type 247: the file header, then record by record, in order or at random. */
+/* Reading classic pcap files of link type 247: the file header, then records, in order or at random. */
 #include "plugin/wiretap/pcap247.h"
 #include "plugin/wiretap/trust.h"
 
@@ -31,7 +31,7 @@ static wt_bool know_magic(const uint8_t *magic, struct pcap247 *file)
     return file->big_endian || little == PCAP_MAGIC_USEC || little == PCAP_MAGIC_NSEC;
 }
 
-/* A read for the header failed: a file too short for one is not ours; any other failure (bad gzip data) is final. */
+/* A read for the header failed: a file too short for one is not ours; other failures (bad gzip data) are final. */
 static wtap_open_return_val header_unread(int *err, char **err_info)
 {
     if (*err != WTAP_ERR_SHORT_READ)
@@ -59,9 +59,10 @@ static wt_bool read_record(wtap *wth, FILE_T fh, wtap_rec *rec, Buffer *buffer, 
     /* A length that no packet has would make us swallow the rest of the file as one: say so instead. */
     if (caplen > WTAP_MAX_PACKET_SIZE_STANDARD || len > INT32_MAX) {
         *err = WTAP_ERR_BAD_FILE;
-        *err_info = g_strdup_printf("pcap: the record at offset %" G_GINT64_FORMAT " has %u captured octets of a "
-                                    "packet of %u; more than %u captured or %d in all is not a packet",
-                                    (gint64)offset, caplen, len, WTAP_MAX_PACKET_SIZE_STANDARD, INT32_MAX);
+        *err_info =
+            g_strdup_printf("pcap: the record at offset %" G_GINT64_FORMAT " has %u captured octets of a "
+                            "packet of %u; more than %u captured or %d in all is not a packet",
+                            (gint64)offset, caplen, len, WTAP_MAX_PACKET_SIZE_STANDARD, INT32_MAX);
         return FALSE;
     }
 
@@ -81,13 +82,15 @@ static wt_bool read_record(wtap *wth, FILE_T fh, wtap_rec *rec, Buffer *buffer, 
 #define RECORD_BUFFER buffer
 #endif
 
-static wt_bool pcap247_read(wtap *wth, wtap_rec *rec, WT_BUFFER_PARAM int *err, char **err_info, gint64 *offset)
+static wt_bool pcap247_read(wtap *wth, wtap_rec *rec, WT_BUFFER_PARAM int *err, char **err_info,
+                            gint64 *offset)
 {
     *offset = file_tell(wth->fh);
     return read_record(wth, wth->fh, rec, RECORD_BUFFER, err, err_info);
 }
 
-static wt_bool pcap247_seek_read(wtap *wth, gint64 offset, wtap_rec *rec, WT_BUFFER_PARAM int *err, char **err_info)
+static wt_bool pcap247_seek_read(wtap *wth, gint64 offset, wtap_rec *rec, WT_BUFFER_PARAM int *err,
+                                 char **err_info)
 {
     if (file_seek(wth->random_fh, offset, SEEK_SET, err) == -1)
         return FALSE;
@@ -113,8 +116,8 @@ static wtap_open_return_val claim(wtap *wth, const struct pcap247 *file, uint32_
 }
 
 /*
- * The core puts every open routine to the file's beginning, so one that refuses need not go back. Four octets are
- * all that is read of a file that is no pcap.
+ * The core puts every open routine to the file's beginning, so one that refuses need not go back. Four octets
+ * are all that is read of a file that is no pcap.
  */
 wtap_open_return_val pcap247_open(wtap *wth, int *err, char **err_info)
 {
@@ -135,11 +138,12 @@ wtap_open_return_val pcap247_open(wtap *wth, int *err, char **err_info)
     if ((linktype & PCAP_LINKTYPE_MASK) != LINKTYPE_INFINIBAND || (linktype & PCAP_LINKTYPE_RESERVED) != 0)
         return WTAP_OPEN_NOT_MINE;
 
-    unsigned major = get16(header + PCAP_MAJOR, file.big_endian), minor = get16(header + PCAP_MINOR, file.big_endian);
+    unsigned major = get16(header + PCAP_MAJOR, file.big_endian);
+    unsigned minor = get16(header + PCAP_MINOR, file.big_endian);
     if (major != PCAP_VERSION_MAJOR || minor != PCAP_VERSION_MINOR) {
         *err = WTAP_ERR_UNSUPPORTED;
-        *err_info = g_strdup_printf("pcap: version %u.%u of a file of link type 247 (InfiniBand); only %d.%d is known",
-                                    major, minor, PCAP_VERSION_MAJOR, PCAP_VERSION_MINOR);
+        *err_info = g_strdup_printf("pcap: version %u.%u of a file of link type 247 (InfiniBand) is not 2.4",
+                                    major, minor);
         return WTAP_OPEN_ERROR;
     }
     return claim(wth, &file, get32(header + PCAP_SNAPLEN, file.big_endian));

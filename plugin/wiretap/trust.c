@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether what this plugin was compiled to believe about libwiretap's structures is true of the running library. */
+/* Whether what this plugin was compiled to believe about libwiretap's structures is true of the running one. */
 #define WS_LOG_DOMAIN "ipoib-pcap247"
 
 #include "plugin/wiretap/trust.h"
@@ -22,7 +22,7 @@ static void running_version(int *major, int *minor)
     int micro;
     get_ws_version_number(major, minor, &micro);
 #else
-    /* 4.0 exports its version to file readers in one place only: the last part of its plugin folder's name. */
+    /* 4.0 shows its version to file readers in one place only: the last part of its plugin folder's name. */
     const char *folder = get_plugins_dir_with_version();
     char *name = g_path_get_basename(folder ? folder : "");
     if (sscanf(name, "%d%*1[.-]%d", major, minor) != 2)
@@ -38,7 +38,8 @@ wt_bool trust_version(void)
     running_version(&major, &minor);
     if (major == WIRESHARK_VERSION_MAJOR && minor == WIRESHARK_VERSION_MINOR)
         return TRUE;
-    ws_warning("built for Wireshark " BUILT_FOR ", running in %d.%d: pcap files of link type 247 will not open",
+    ws_warning("built for Wireshark " BUILT_FOR
+               ", running in %d.%d: pcap files of link type 247 will not open",
                major, minor);
     return FALSE;
 }
@@ -49,8 +50,10 @@ static wt_bool verdict(wt_bool agrees, const char *what)
 
     if (!agrees && !reported) {
         reported = TRUE;
-        ws_warning("%s of this Wireshark is not laid out as in the " BUILT_FOR " that this plugin was built for: "
-                   "pcap files of link type 247 will not open", what);
+        ws_warning("%s of this Wireshark is not laid out as in the " BUILT_FOR
+                   " that this plugin was built for: "
+                   "pcap files of link type 247 will not open",
+                   what);
     }
     return agrees;
 }
@@ -104,7 +107,8 @@ wt_bool trust_writing(wtap_dumper *wdh)
 
     wdh->file_type_subtype = 0x5a01;
     wdh->bytes_dumped = 0x5a025a035a04;
-    agrees = agrees && wtap_dump_file_type_subtype(wdh) == 0x5a01 && wtap_get_bytes_dumped(wdh) == 0x5a025a035a04;
+    agrees =
+        agrees && wtap_dump_file_type_subtype(wdh) == 0x5a01 && wtap_get_bytes_dumped(wdh) == 0x5a025a035a04;
     wdh->bytes_dumped = count;
     wdh->file_type_subtype = type;
     return verdict(agrees, "struct wtap_dumper");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether what this plugin was compiled to believe about libwiretap's structures is true of the running library. */
+/* Whether what this plugin was compiled to believe about libwiretap's structures is true of the running one. */
 #ifndef IPOIB_WIRETAP_TRUST_H
 #define IPOIB_WIRETAP_TRUST_H
 
@@ -9,9 +9,9 @@
 wt_bool trust_version(void);
 
 /*
- * True if `struct wtap` is laid out as compiled. Members are written directly and read back with the library's
- * accessors, then restored: wth is unchanged afterwards. To be called on a wtap that no reader has claimed yet.
- * The first disagreement is reported.
+ * True if `struct wtap` is laid out as compiled. Members are written directly and read back with the
+ * library's accessors, then restored: wth is unchanged afterwards. To be called on a wtap that no reader has
+ * claimed yet. The first disagreement is reported.
  */
 wt_bool trust_reading(wtap *wth);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing classic pcap files of link type 247, so that what was opened can be filtered, cut, merged and saved: no
- * format of Wireshark's own can hold WTAP_ENCAP_INFINIBAND packets. Nothing else can be written in this one.
+ * Writing classic pcap files of link type 247, so that what was opened can be filtered, cut, merged and saved:
+ * no format of Wireshark's own can hold WTAP_ENCAP_INFINIBAND packets. Nothing else can be written in this one.
  */
 #include "plugin/wiretap/pcap247.h"
 #include "plugin/wiretap/trust.h"
@@ -68,7 +68,7 @@ wt_bool pcap247_dump_open(wtap_dumper *wdh, int *err, char **err_info)
 
     if (!trust_writing(wdh)) {
         *err = WTAP_ERR_INTERNAL;
-        *err_info = g_strdup("pcap247: this Wireshark's writing interface is not the one that the plugin was built for");
+        *err_info = g_strdup("pcap247: this Wireshark's file writing is not what the plugin was built for");
         return FALSE;
     }
     put32(header + PCAP_MAGIC, PCAP_MAGIC_NSEC);

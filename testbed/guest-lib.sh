@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Functions for scripts that run in the fabric's machine (see README.md).
+
+# fabric_up [MODULE PARAMETER...]: the HCAs; parameters nhca topo ibmtu loss_ppm cap_mode cap_lost ...
+# Fresh HCAs would give every ib0 the same QPN; HCA i first uses up 16 i of them, so that a mix-up shows.
+fabric_up() {
+    local d i=0
+    sysctl -q -w kernel.printk="3 4 1 7"
+    modprobe -a ib_umad ib_uverbs rdmavt rdma_ucm && insmod "$FABRIC_MODULE" "$@" || return 1
+    for d in $(ls /sys/class/infiniband | sort -V); do
+        [ $i = 0 ] || qpn-skip "$d" $((16*i)) || return 1
+        i=$((i+1))
+    done
+    modprobe ib_ipoib || return 1
+    for _ in $(seq 50); do [ -e /dev/vqib_wire ] && return 0; sleep 0.05; done
+    echo "fabric_up: no /dev/vqib_wire" >&2; return 1
+}
+
+# fabric_set PARAMETER VALUE: loss_ppm, cap_mode, cap_lost or rxq_max while it runs
+fabric_set() { echo "$2" > "/sys/module/vqib/parameters/$1"; }
+
+# fabric_sm [OPENSM OPTION...]: OpenSM on the first HCA; returns when every port is ACTIVE
+fabric_sm() {
+    mkdir -p /tmp/osm; local n; n=$(ls /sys/class/infiniband | wc -l)
+    OSM_CACHE_DIR=/tmp/osm OSM_TMP_DIR=/tmp/osm \
+        opensm -g 0x0011750000000100 -f /tmp/osm/log "$@" >/tmp/osm/out 2>&1 &
+    FABRIC_SM=$!
+    for _ in $(seq 200); do
+        [ "$(cat /sys/class/infiniband/*/ports/1/state | grep -c ACTIVE)" = "$n" ] && return 0
+        sleep 0.1
+    done
+    echo "fabric_sm: not every port is ACTIVE" >&2; return 1
+}
+
+# fabric_nets [MODE[:MTU]]...: ib0.. in network namespaces n0.. as 10.0.0.1/24.. ; MODE is datagram or
+# connected, the last one stands for all that follow. Returns when all links run.
+fabric_nets() {
+    local spec=${1:-datagram} i=0 d
+    for d in $(ls /sys/class/net | grep '^ib' | sort -V); do
+        [ $# -gt 0 ] && { spec=$1; shift; }
+        ip netns add n$i; echo "${spec%%:*}" > "/sys/class/net/$d/mode"
+        ip link set "$d" netns n$i; ip -n n$i link set lo up
+        [ "${spec#*:}" != "$spec" ] && ip -n n$i link set "$d" mtu "${spec#*:}"
+        ip -n n$i addr add 10.0.0.$((i+1))/24 dev "$d"; ip -n n$i link set "$d" up; i=$((i+1))
+    done
+    for d in $(seq 0 $((i-1))); do fabric_link "$d" "ib$d" || return 1; done
+}
+
+# fabric_link NODE INTERFACE: waits until the interface has joined its broadcast group and runs
+fabric_link() {
+    for _ in $(seq 100); do
+        ip -n "n$1" link show "$2" up | grep -q LOWER_UP && return 0
+        sleep 0.1
+    done
+    echo "fabric_link: $2 of n$1 does not run" >&2; return 1
+}
+
+# fabric_on NODE COMMAND...: COMMAND in the NODE's network namespace
+fabric_on() { local n=$1; shift; ip netns exec "n$n" "$@"; }
+
+# fabric_link_local NODE INTERFACE: its link-local address, once duplicate address detection is over
+fabric_link_local() {
+    local a
+    for _ in $(seq 100); do
+        a=$(ip -n "n$1" -6 -o addr show dev "$2" scope link -tentative |
+            awk '{sub("/.*", "", $4); print $4; exit}')
+        [ -n "$a" ] && { echo "$a"; return 0; }
+        sleep 0.1
+    done
+    echo "fabric_link_local: $2 of n$1 has none" >&2; return 1
+}
+
+# fabric_join NODE INTERFACE GROUP: a member of an IPv4 or IPv6 group until fabric_leave
+fabric_join() {
+    ip netns exec "n$1" python3 -c '
+import signal, socket, struct, sys
+index = socket.if_nametoindex(sys.argv[1]); group = sys.argv[2]
+if ":" in group:
+    s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+    group = socket.inet_pton(socket.AF_INET6, group)
+    s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, group + struct.pack("@i", index))
+else:
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    group = socket.inet_aton(group)
+    s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, group + struct.pack("@4xi", index))
+signal.pause()' "$2" "$3" &
+    FABRIC_MEMBERS="$FABRIC_MEMBERS $!"
+    for _ in $(seq 100); do
+        ip -n "n$1" maddr show dev "$2" | grep -qw "$3" && return 0
+        sleep 0.1
+    done
+    echo "fabric_join: no $3 on $2 of n$1" >&2; return 1
+}
+# fabric_leave: ends what fabric_join began
+fabric_leave() { kill $FABRIC_MEMBERS; wait $FABRIC_MEMBERS 2>/dev/null; FABRIC_MEMBERS=; }
+
+# fabric_await FILE PATTERN: waits until a line of FILE matches
+fabric_await() {
+    for _ in $(seq 100); do grep -q "$2" "$1" 2>/dev/null && return 0; sleep 0.1; done
+    echo "fabric_await: no $2 in $1" >&2; return 1
+}
+
+# fabric_capture FILE: every packet on the wire from now on into /fabric-out/FILE, pcap of LINKTYPE 247, ns
+fabric_capture() { cat /dev/vqib_wire > "/fabric-out/$1" & FABRIC_CAP=$!; sleep 0.2; }
+
+# fabric_capture_end: ends it; fails if the capture lost packets
+fabric_capture_end() {
+    sleep 0.5; kill "$FABRIC_CAP"; wait "$FABRIC_CAP" 2>/dev/null
+    ! dmesg | grep 'vqib: a capture lost' >&2
+}
