@@ -213,7 +213,7 @@ void arp_handoff(void)
     builtin_arp = dissector_get_uint_handle(find_dissector_table("ethertype"), TYPE_ARP);
     if (!builtin_arp)
         return;
-    dissector_handle_t ours = create_dissector_handle_with_name(dissect_arp, proto_entry_arp, "ARP (IPoIB)");
+    dissector_handle_t ours = create_dissector_handle_with_name(dissect_arp, proto_entry_arp, "ipoib.entry.arp");
     dissector_add_uint("ethertype", TYPE_ARP, ours);
     dissector_add_uint("ethertype", TYPE_RARP, ours);
 }

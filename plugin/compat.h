@@ -13,6 +13,29 @@
 #error "Wireshark 4.0 or later is needed"
 #endif
 
+/* True and false strings got a header of their own in 4.6. */
+#if WS_AT_LEAST(4, 6)
+#include <epan/tfs.h>
+#endif
+
+/* An unsigned preference of another protocol, 0 where there is none; 4.6 asks in two steps. */
+#include <epan/prefs.h>
+#if WS_AT_LEAST(4, 6)
+#include <epan/prefs-int.h>
+static inline unsigned preference_uint(const char *module, const char *name)
+{
+    module_t *m = prefs_find_module(module);
+    pref_t *p = m ? prefs_find_preference(m, name) : NULL;
+    return p && prefs_get_type(p) == PREF_UINT ? prefs_get_uint_value(p, pref_current) : 0;
+}
+#else
+static inline unsigned preference_uint(const char *module, const char *name)
+{
+    module_t *m = prefs_find_module(module);
+    return m && prefs_find_preference(m, name) ? prefs_get_uint_value(module, name) : 0;
+}
+#endif
+
 /* tvb_get_guint8 was renamed in 4.4. */
 #if !WS_AT_LEAST(4, 4)
 #define tvb_get_uint8 tvb_get_guint8

@@ -7,7 +7,6 @@
 #include "plugin/plugin.h"
 
 #include <epan/exceptions.h>
-#include <epan/prefs.h>
 #include <epan/proto_data.h>
 #include <wiretap/wtap.h>
 
@@ -222,9 +221,9 @@ static int dissect_snoop(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, vo
  */
 static void take_roce2_port(void)
 {
-    unsigned port = prefs_get_uint_value("infiniband", "rroce.port");
+    unsigned port = preference_uint("infiniband", "rroce.port");
     dissector_table_t udp = find_dissector_table("udp.port");
-    dissector_handle_t now = udp ? dissector_get_uint_handle(udp, port) : NULL;
+    dissector_handle_t now = udp && port ? dissector_get_uint_handle(udp, port) : NULL;
     if (!now || now == our_roce2)
         return;
     builtin_roce2 = now;
@@ -264,9 +263,9 @@ void entry_register(void)
 void entry_handoff(void)
 {
     dissector_table_t ethertype = find_dissector_table("ethertype");
-    dissector_handle_t ib = entry_handle(dissect_ib, proto_entry_ib, "IPoIB over InfiniBand");
-    dissector_handle_t dlt = entry_handle(dissect_dlt_ipoib, proto_ipoib, "IPoIB (LINKTYPE_IPOIB)");
-    dissector_handle_t snoop = entry_handle(dissect_snoop, proto_ipoib, "IPoIB (snoop)");
+    dissector_handle_t ib = entry_handle(dissect_ib, proto_entry_ib, "ipoib.entry.infiniband");
+    dissector_handle_t dlt = entry_handle(dissect_dlt_ipoib, proto_ipoib, "ipoib.entry.linktype_ipoib");
+    dissector_handle_t snoop = entry_handle(dissect_snoop, proto_ipoib, "ipoib.entry.snoop");
 
     builtin_ib = find_dissector("infiniband");
     builtin_icrc = proto_registrar_get_id_byname("infiniband.invariant.crc");
@@ -274,14 +273,14 @@ void entry_handoff(void)
     data_handle = find_dissector("data");
     dissector_add_uint(ERF_TABLE, ERF_TYPE_INFINIBAND, ib);
     dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_INFINIBAND, ib);
-    dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_UNKNOWN, entry_handle(dissect_unknown, proto_entry_ib, "IPoIB (LINKTYPE_INFINIBAND)"));
+    dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_UNKNOWN, entry_handle(dissect_unknown, proto_entry_ib, "ipoib.entry.linktype_infiniband"));
     dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_IP_OVER_IB_PCAP, dlt);
     dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_IP_OVER_IB_SNOOP, snoop);
 
     builtin_roce = dissector_get_uint_handle(ethertype, ETHERTYPE_ROCE);
     if (builtin_roce)
-        dissector_add_uint("ethertype", ETHERTYPE_ROCE, entry_handle(dissect_roce, proto_entry_ib, "IPoIB over RoCE"));
-    our_roce2 = entry_handle(dissect_roce2, proto_entry_ib, "IPoIB over RoCE v2");
+        dissector_add_uint("ethertype", ETHERTYPE_ROCE, entry_handle(dissect_roce, proto_entry_ib, "ipoib.entry.roce"));
+    our_roce2 = entry_handle(dissect_roce2, proto_entry_ib, "ipoib.entry.roce2");
     register_init_routine(take_roce2_port);
     take_roce2_port();
 }

@@ -130,5 +130,5 @@ void nd_handoff(void)
     builtin_icmpv6 = dissector_get_uint_handle(find_dissector_table("ip.proto"), IP_PROTO_ICMPV6);
     if (builtin_icmpv6)
         dissector_add_uint("ip.proto", IP_PROTO_ICMPV6,
-                           create_dissector_handle_with_name(dissect_icmpv6, proto_entry_nd, "ICMPv6 (IPoIB)"));
+                           create_dissector_handle_with_name(dissect_icmpv6, proto_entry_nd, "ipoib.entry.icmpv6"));
 }

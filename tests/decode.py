@@ -6,7 +6,7 @@
 
 Each capture with a file in tests/frames/expect (CAPTURE.txt, form in its README) is read twice, in one pass
 and in two (-2), with one tshark each.  Output is TAP: one line per capture and mode, the failing lines below.
-Environment: IPOIB_TSHARK (command that runs tshark with the plugin, default tshark), IPOIB_SRC (source tree).
+Environment: IPOIB_TSHARK (command that runs tshark with the plugin, default script/tshark), IPOIB_SRC (source tree).
 """
 import ipaddress
 import os
@@ -21,7 +21,7 @@ import ib                                                                       
 
 SRC = os.environ.get('IPOIB_SRC') or os.path.dirname(HERE)
 EXPECT = os.path.join(SRC, 'tests', 'frames', 'expect')
-TSHARK = shlex.split(os.environ.get('IPOIB_TSHARK') or 'tshark')
+TSHARK = shlex.split(os.environ.get('IPOIB_TSHARK') or os.path.join(os.path.dirname(__file__), '..', 'script', 'tshark'))
 FOLDERS = [os.path.join(SRC, 'testdata', 'built'), os.path.join(SRC, 'testdata')]
 COLUMNS = {'info': '_ws.col.Info', 'src': '_ws.col.Source', 'dst': '_ws.col.Destination',
            'proto': 'frame.protocols'}

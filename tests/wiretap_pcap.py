@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Classic pcap files for tests/wiretap.sh: an independent reader, and a maker of whole and damaged files.
 
-  wiretap_pcap.py list FILE        a line per packet: time, captured octets, octets, MD5 sum (as tshark prints them)
+  wiretap_pcap.py list FILE        a line per packet: time, captured octets, octets, MD5 sum (as of tshark)
   wiretap_pcap.py find TYPE FILE.. the files of link type TYPE ('other': all but 247)
   wiretap_pcap.py complete FILE    what a cut file holds: 'header', 'N' or 'N cut'
   wiretap_pcap.py make DIR         write the test files to DIR
@@ -24,7 +24,8 @@ def header_of(data):
     for order in "<>":
         magic = struct.unpack(order + "I", data[:4])[0]
         if magic in (USEC, NSEC):
-            return order, 10**9 if magic == NSEC else 10**6, struct.unpack(order + "I", data[20:24])[0] & 0xFFFF
+            linktype = struct.unpack(order + "I", data[20:24])[0] & 0xFFFF
+            return order, 10**9 if magic == NSEC else 10**6, linktype
     return None
 
 
@@ -110,7 +111,8 @@ def make_oddities(folder, packets):
     write(folder, "no-octets.pcap", file_of([(1, 2, b"", 0, 30), (1, 3, b"", 0, 0), packets[1]]))
     write(folder, "snaplen-0.pcap", file_of(packets, snaplen=0))
     write(folder, "snaplen-huge.pcap", file_of(packets, snaplen=0xFFFFFFFF))
-    write(folder, "long-fraction.pcap", file_of([(10, 2500001, one[2]), (10, 0xFFFFFFFF, one[2])], magic=USEC))
+    long = [(10, 2500001, one[2]), (10, 0xFFFFFFFF, one[2])]
+    write(folder, "long-fraction.pcap", file_of(long, magic=USEC))
     write(folder, "no-packets.pcap", file_of([]))
     write(folder, "late-time.pcap", file_of([(0xFFFFFFFF, 999999999, one[2])]))
 
@@ -138,7 +140,8 @@ def make_faults(folder, packets):
 
 
 def make_others(folder):
-    arp = bytes.fromhex("ffffffffffff 020000000001 0806 0001 0800 06 04 0001 020000000001 c0000201 000000000000 c0000202")
+    arp = bytes.fromhex("ffffffffffff 020000000001 0806 0001 0800 06 04 0001"
+                        "020000000001 c0000201 000000000000 c0000202")
     write(folder, "ethernet.pcap", file_of([(1700000000, 5, arp)], magic=USEC, linktype=ETHERNET))
     # One ERF record of type 21 (InfiniBand): time, type, flags, rlen, lctr, wlen.
     erf = struct.pack("<Q", 1700000000 << 32) + struct.pack(">BBHHH", 21, 4, 16 + 30, 0, 30) + acknowledge(1)

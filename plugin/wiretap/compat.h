@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One spelling of wiretap's file-reader interface for Wireshark 4.0 (gboolean, the packet's octets in a Buffer
- * beside the record), 4.4 (bool) and 4.6 (bool, the octets in the record).
+ * One spelling of wiretap's file-reader interface for Wireshark 4.0 (gboolean, the packet's octets in a
+ * Buffer beside the record), 4.4 (bool) and 4.6 (bool, the octets in the record).
  */
 #ifndef IPOIB_WIRETAP_COMPAT_H
 #define IPOIB_WIRETAP_COMPAT_H
@@ -24,17 +24,17 @@ typedef bool wt_bool;
 typedef gboolean wt_bool;
 #endif
 
+/* The parameter between a record and the error number, for the packet's octets: a reader's and a writer's. */
 #if WIRESHARK_AT_LEAST(6)
-/* The parameter (or argument) between a record and the error number, for the packet's octets. */
 #define WT_BUFFER_PARAM
-#define WT_BUFFER_ARG(buffer)
+#define WT_BUFFER NULL
 #define WT_OCTETS_PARAM
-#define WT_RECORD_OCTETS(rec, octets) ws_buffer_start_ptr(&(rec)->data)
+#define WT_OCTETS(rec) ws_buffer_start_ptr(&(rec)->data)
 #else
-#define WT_BUFFER_PARAM               Buffer *buffer,
-#define WT_BUFFER_ARG(buffer)         buffer,
-#define WT_OCTETS_PARAM               const guint8 *octets,
-#define WT_RECORD_OCTETS(rec, octets) (octets)
+#define WT_BUFFER_PARAM Buffer *buffer,
+#define WT_BUFFER       buffer
+#define WT_OCTETS_PARAM const guint8 *octets,
+#define WT_OCTETS(rec)  octets
 #endif
 
 /* Make rec a packet record of the encapsulation. */

@@ -2,10 +2,10 @@
 /*
  * The part of libwiretap's file-reader interface that Wireshark 4.0 and 4.4 export but publish no header for.
  *
- * A reader is handed a `struct wtap` and fills in a few of its members. Their places hold within a minor version
- * and not beyond, so this header compiles for the versions that it describes and for no other. What a reader has
- * no business with is named `core_*`: it is here to keep the distance. trust.h checks at run time that the
- * description fits the library that is running.
+ * A reader is handed a `struct wtap` and fills in a few of its members. Their places hold within a minor
+ * version and not beyond, so this header compiles for the versions that it describes and for no other. What a
+ * reader has no business with is named `core_*`: it is here to keep the distance. trust.h checks at run time
+ * that the description fits the library that is running.
  */
 #ifndef IPOIB_WIRETAP_LAYOUT_H
 #define IPOIB_WIRETAP_LAYOUT_H

@@ -31,7 +31,7 @@ static wt_bool know_magic(const uint8_t *magic, struct pcap247 *file)
     return file->big_endian || little == PCAP_MAGIC_USEC || little == PCAP_MAGIC_NSEC;
 }
 
-/* A read for the header failed: a file too short for one is not ours; other failures (bad gzip data) are final. */
+/* A read for the header failed: a file too short for one is not ours, other failures (bad gzip) are final. */
 static wtap_open_return_val header_unread(int *err, char **err_info)
 {
     if (*err != WTAP_ERR_SHORT_READ)
@@ -76,17 +76,11 @@ static wt_bool read_record(wtap *wth, FILE_T fh, wtap_rec *rec, Buffer *buffer, 
     return wt_read_octets(fh, rec, buffer, caplen, err, err_info);
 }
 
-#if WIRESHARK_AT_LEAST(6)
-#define RECORD_BUFFER NULL
-#else
-#define RECORD_BUFFER buffer
-#endif
-
 static wt_bool pcap247_read(wtap *wth, wtap_rec *rec, WT_BUFFER_PARAM int *err, char **err_info,
                             gint64 *offset)
 {
     *offset = file_tell(wth->fh);
-    return read_record(wth, wth->fh, rec, RECORD_BUFFER, err, err_info);
+    return read_record(wth, wth->fh, rec, WT_BUFFER, err, err_info);
 }
 
 static wt_bool pcap247_seek_read(wtap *wth, gint64 offset, wtap_rec *rec, WT_BUFFER_PARAM int *err,
@@ -94,7 +88,7 @@ static wt_bool pcap247_seek_read(wtap *wth, gint64 offset, wtap_rec *rec, WT_BUF
 {
     if (file_seek(wth->random_fh, offset, SEEK_SET, err) == -1)
         return FALSE;
-    if (read_record(wth, wth->random_fh, rec, RECORD_BUFFER, err, err_info))
+    if (read_record(wth, wth->random_fh, rec, WT_BUFFER, err, err_info))
         return TRUE;
     if (*err == 0) /* the file was longer when its records were counted */
         *err = WTAP_ERR_SHORT_READ;

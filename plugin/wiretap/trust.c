@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether what this plugin was compiled to believe about libwiretap's structures is true of the running one. */
+/* Whether what this plugin was compiled to believe about libwiretap is true of the running one. */
 #define WS_LOG_DOMAIN "ipoib-pcap247"
 
 #include "plugin/wiretap/trust.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether what this plugin was compiled to believe about libwiretap's structures is true of the running one. */
+/* Whether what this plugin was compiled to believe about libwiretap is true of the running one. */
 #ifndef IPOIB_WIRETAP_TRUST_H
 #define IPOIB_WIRETAP_TRUST_H
 

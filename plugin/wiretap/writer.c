@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing classic pcap files of link type 247, so that what was opened can be filtered, cut, merged and saved:
- * no format of Wireshark's own can hold WTAP_ENCAP_INFINIBAND packets. Nothing else can be written in this one.
+ * Writing classic pcap files of link type 247, so that what was opened can be filtered, cut, merged and
+ * saved: no format of Wireshark's own can hold WTAP_ENCAP_INFINIBAND packets. This one holds nothing else.
  */
 #include "plugin/wiretap/pcap247.h"
 #include "plugin/wiretap/trust.h"
@@ -57,7 +57,7 @@ static wt_bool write_record(wtap_dumper *wdh, const wtap_rec *rec, WT_OCTETS_PAR
     else if (rec->ts.secs < 0 || rec->ts.secs > (time_t)UINT32_MAX)
         return unwritable_time(rec, err, err_info);
     else
-        return write_packet(wdh, rec, WT_RECORD_OCTETS(rec, octets), err);
+        return write_packet(wdh, rec, WT_OCTETS(rec), err);
     return FALSE;
 }
 
