@@ -76,19 +76,21 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     struct nd_iter it;
     struct nd_option o;
     proto_tree *sub = NULL;
+    bool ours = surely_ipoib(pinfo);
 
     if (!nd_options(v, &it))
         return;
     while (nd_next(&it, &o)) {
         if (!lladdr_there(v, &o))
             continue;
+        ours = true;
         if (!sub)
             sub = proto_tree_add_subtree(tree, tvb, (int)o.off, (int)o.size, ett_nd, NULL, "IPoIB link-layer addresses");
         if (!pinfo->fd->visited)
             learn(pinfo, v, &o);
         add_option(sub, pinfo, tvb, &o);
     }
-    if (!sub && !surely_ipoib(pinfo))
+    if (!ours)
         return;
     match(pinfo, v);
     if (v.p[0] == ND_NS || v.p[0] == ND_NA) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Classic pcap files of link type 247, as libpcap's RDMA capture writes them: the format, this plugin's parts.
+ * Classic pcap files of link type 247, as of libpcap's RDMA capture: the format, and this plugin's parts.
  *
  * The format is draft-ietf-opsawg-pcap: a header of 24 octets, then records of a 16-octet header and the
  * packet. All numbers are in the writer's byte order, which the magic number tells.
