@@ -44,25 +44,21 @@ def fields():
 
 
 def show(capture, names, options):
-    command = TSHARK + QUIET + options + ["-r", capture, "-T", "fields", "-e", "frame.number", "-e", "frame.protocols"]
+    command = TSHARK + QUIET + options + ["-r", capture, "-T", "fields", "-e", "frame.number", "-e", "frame.protocols",
+                                          "-e", "_ws.col.Source", "-e", "_ws.col.Destination", "-e", "_ws.col.Info"]
     for name in names:
         command += ["-e", name]
-    columns = ["-o", 'gui.column.format:"No.","%m","S","%s","D","%d","P","%p","I","%i"']
     rows = subprocess.run(command, capture_output=True, text=True)
-    lines = subprocess.run(TSHARK + QUIET + options + ["-r", capture] + columns, capture_output=True, text=True)
-    if rows.returncode or lines.returncode:
-        return {"error": rows.stderr + lines.stderr}
-    shown = {line.split("\t")[0]: [line] for line in rows.stdout.splitlines()}
-    for line in lines.stdout.splitlines():
-        shown.setdefault(line.split()[0], []).append(LATER.sub("", line).rstrip())
-    return shown
+    if rows.returncode:
+        return {"error": rows.stderr}
+    return {line.split("\t")[0]: LATER.sub("", line) for line in rows.stdout.splitlines()}
 
 
 def differences(a, b):
     out = []
     for n in b:
         if a.get(n) != b[n]:
-            columns = [x for x in zip("\t".join(a.get(n, [])).split("\t"), "\t".join(b[n]).split("\t")) if x[0] != x[1]]
+            columns = [x for x in zip(a.get(n, "").split("\t"), b[n].split("\t")) if x[0] != x[1]]
             out.append("frame %s: %s" % (n, columns[:3]))
     return out
 
@@ -73,8 +69,8 @@ def ask_sharkd(captures):
     for capture in captures:
         requests.append({"method": "load", "params": {"file": os.path.abspath(capture)}})
         requests.append({"method": "frames", "params": {}})
-        requests += [{"method": "frame", "params": {"frame": n, "proto": True, "columns": True}} for n in range(1, 41)]
-    text = "".join(json.dumps(dict(r, jsonrpc="2.0", id=i)) + "\n" for i, r in enumerate(requests))
+        requests += [{"method": "frame", "params": {"frame": n, "proto": True, "columns": True}} for n in range(1, 81)]
+    text = "".join(json.dumps(dict(r, jsonrpc="2.0", id=i)) + "\n" for i, r in enumerate(requests, 1))
     out = subprocess.run(SHARKD + ["-"], input=text, capture_output=True, text=True, timeout=300)
     answers = [json.loads(line) for line in out.stdout.splitlines() if line.startswith("{")]
     per = len(requests) // len(captures)
@@ -94,7 +90,7 @@ def reload_test():
         print("ok %d - reloading leaves no state # SKIP sharkd does not run here" % (tests + 1))
         return
     complaints = ["answer %d differs" % i for i, (a, b) in enumerate(zip(shown[0], shown[2])) if a != b]
-    tap(not complaints and "IPoIB" in json.dumps(shown[0]), "another file between: nothing is left of it", complaints)
+    tap(not complaints and "ipoib.connection" in json.dumps(shown[0]), "another file between: nothing is left of it", complaints)
     complaints = ["answer %d differs" % i for i, (a, b) in enumerate(zip(shown[2], shown[3])) if a != b]
     tap(not complaints, "the same file again shows the same", complaints)
 
@@ -104,11 +100,12 @@ def main():
     captures = sorted(glob.glob(os.path.join(SRC, "testdata/*.pcap")) + glob.glob(os.path.join(SRC, "testdata/built/*.*")))
     for capture in [c for c in captures if not c.endswith((".md", "README"))]:
         one, two = show(capture, names, []), show(capture, names, ["-2"])
-        some = show(capture, names, ["-Y", "frame.number > 3"])
         name = os.path.basename(capture)
         complaints = differences(one, two) + differences(two, one)
         tap(not complaints and "error" not in one, name + ": two passes show what one does", complaints)
-        complaints = differences(one, some)
+        if "built" in capture:
+            continue
+        complaints = differences(one, show(capture, names, ["-Y", "frame.number > 3"]))
         tap(not complaints, name + ": filtered shows what the whole does", complaints)
     reload_test()
     print("1..%d" % tests)
