@@ -52,7 +52,7 @@ static void frame_finish(struct frame *f, packet_info *pinfo, proto_tree *tree)
         col_clear_fence(pinfo->cinfo, COL_INFO); /* "Invalid Packet Length from LRH!": a sliced frame is none */
         col_clear(pinfo->cinfo, COL_INFO);
         payload_call(f, pinfo, tree);
-    } else if (f->connection) {
+    } else if (f->connection && !f->done) {
         connection_add(tree, pinfo, f->tvb, f->connection);
         connection_name_foreign(pinfo, f->connection);
     } else if (f->class == PAYLOAD_NONE && f->ib.has_grh) {

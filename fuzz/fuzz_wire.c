@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The pure decoder under libFuzzer. The first octet chooses the link type, the rest is a frame.
+ *
+ * Beyond "no crash": a frame that decodes whole is, cut short by the capture, never called malformed, and what
+ * was read of its headers stays the same.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "wire/arp.h"
+#include "wire/carrier.h"
+#include "wire/cm.h"
+#include "wire/encap.h"
+#include "wire/lladdr.h"
+#include "wire/mgid.h"
+#include "wire/nd.h"
+#include "wire/sa.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const int linktypes[] = {LINKTYPE_INFINIBAND, LINKTYPE_ERF,        LINKTYPE_IPOIB,
+                                LINKTYPE_LINUX_SLL,  LINKTYPE_LINUX_SLL2, LINKTYPE_ETHERNET};
+static volatile unsigned sink; /* what is read is used, so that no read is optimised away */
+
+static void use(const uint8_t *p, size_t n)
+{
+    while (n--)
+        sink += *p++;
+}
+
+static void must(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void walk_mad(struct view v)
+{
+    struct sa sa;
+    struct cm cm;
+    struct cm_private private;
+    bool have;
+    if (sa_decode(v, &sa, &have) == WIRE_OK) {
+        if (sa.data.cap >= MCM_SIZE)
+            sink += mc_member_read(sa.data.p).qkey;
+        use(sa.data.p, sa.data.cap);
+    }
+    if (cm_decode(v, &cm, &have) == WIRE_OK) {
+        if (cm_private_decode(v, &cm, &private) == WIRE_OK)
+            sink += private.recv_mtu;
+        sink += cm_private_is_srp(v, &cm);
+    }
+}
+
+static void walk_datagram(struct view v)
+{
+    struct arp arp;
+    struct nd_iter it;
+    struct nd_option o;
+    bool fixed;
+    arp_decode(v, &arp, &fixed);
+    if (nd_options(v, &it))
+        while (nd_next(&it, &o))
+            if (nd_is_ipoib_lladdr(&o) && view_has(v, o.off + ND_OPT_LLADDR, LLADDR_SIZE) == WIRE_OK)
+                sink += lladdr_read(v.p + o.off + ND_OPT_LLADDR).qpn;
+}
+
+static void walk_payload(struct view v)
+{
+    struct encap e;
+    encap_decode(v, &e);
+    sink += encap_agrees(v) + encap_begins_message(v, true) + encap_datagram_length(v);
+    walk_mad(v);
+    walk_datagram(view_from(v, ENCAP_SIZE));
+    use(v.p, v.cap);
+}
+
+static enum wire_result walk(struct view v, enum ib_start start, struct ib_packet *ib)
+{
+    enum wire_result r = ib_decode(v, start, ib);
+    if (ib->has_grh && mgid_is_ipoib(ib->dgid))
+        sink += mgid_read(ib->dgid).pkey;
+    if (r == WIRE_OK) {
+        must(ib->payload.cap <= ib->payload.len);
+        must(ib->payload.cap == 0 || ib->payload.p + ib->payload.cap <= v.p + v.cap);
+        walk_payload(ib->payload);
+    }
+    return r;
+}
+
+static void cut_everywhere(struct view v, enum ib_start start, const struct ib_packet *whole)
+{
+    for (uint32_t cap = 0; cap < v.cap; cap++) {
+        struct ib_packet ib;
+        enum wire_result r = ib_decode(view_make(v.p, cap, v.len), start, &ib);
+        must(r == WIRE_OK || r == WIRE_TRUNCATED);
+        must(!ib.has_bth || (ib.opcode == whole->opcode && ib.dqpn == whole->dqpn && ib.pkey == whole->pkey));
+        must(!ib.has_deth || (ib.qkey == whole->qkey && ib.sqpn == whole->sqpn));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct carrier c;
+    struct ib_packet ib;
+    if (size < 1 || size > 1 << 16)
+        return 0;
+    struct view v = view_make(data + 1, (uint32_t)size - 1, (uint32_t)size - 1);
+    int linktype = linktypes[data[0] % (sizeof linktypes / sizeof *linktypes)];
+    if (carrier_locate(linktype, v, &c) != WIRE_OK)
+        return 0;
+    if (linktype == LINKTYPE_IPOIB)
+        sink += dlt_ipoib_has_grh(v);
+    sink += ib_plausible(v);
+    if (c.kind == CARRIER_IB) {
+        if (walk(c.inner, c.start, &ib) == WIRE_OK && c.inner.cap <= 512)
+            cut_everywhere(c.inner, c.start, &ib);
+    } else if (c.kind != CARRIER_NONE) {
+        walk_payload(c.inner);
+    }
+    return 0;
+}
