@@ -76,10 +76,9 @@ static void put_mgid(const uint8_t *gid)
 static void put_lladdr(const uint8_t *p)
 {
     struct lladdr a = lladdr_read(p);
-    char text[3 * LLADDR_SIZE];
+    char text[3 * LLADDR_SIZE + 1];
     for (int i = 0; i < LLADDR_SIZE; i++)
-        snprintf(text + 3 * i, 4, "%02x:", p[i]);
-    text[3 * LLADDR_SIZE - 1] = '\0';
+        snprintf(text + (i ? 3 * i - 1 : 0), 4, i ? ":%02x" : "%02x", p[i]);
     put("ipoib.lladdr", "%s", text);
     put("ipoib.lladdr.flags", "0x%02x", a.flags);
     put("ipoib.lladdr.flags.rc", "%d", !!(a.flags & LLADDR_FLAG_RC));
@@ -263,7 +262,7 @@ int main(int argc, char **argv)
     pcap_t *pcap = argc == 2 ? pcap_open_offline(argv[1], error) : NULL;
     if (!pcap) {
         fprintf(stderr, "wire-fields: %s\n", argc == 2 ? error : "usage: wire-fields CAPTURE");
-        return 2;
+        return 3; /* libpcap cannot read it */
     }
     struct pcap_pkthdr *h;
     const u_char *p;
