@@ -90,10 +90,11 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
             learn(pinfo, v, &o);
         add_option(sub, pinfo, tvb, &o);
     }
-    if (!ours)
+    /* An NA without option may answer an NS that is known to be IPoIB's: no other NS is remembered. */
+    if (!ours && v.p[0] != ND_NA)
         return;
     match(pinfo, v);
-    if (v.p[0] == ND_NS || v.p[0] == ND_NA) {
+    if ((v.p[0] == ND_NS || v.p[0] == ND_NA) && pair_is_known(pinfo)) {
         if (!sub)
             sub = proto_tree_add_subtree(tree, tvb, 0, 0, ett_nd, NULL, "IPoIB neighbour discovery");
         pair_show(pinfo, sub, tvb);

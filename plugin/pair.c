@@ -75,6 +75,11 @@ void pair_response(packet_info *pinfo, const struct pair_key *k)
     frame_pairs(pinfo, true)->answers = p;
 }
 
+bool pair_is_known(packet_info *pinfo)
+{
+    return frame_pairs(pinfo, false) != NULL;
+}
+
 uint32_t pair_answers_what(packet_info *pinfo)
 {
     const struct frame_pairs *fp = frame_pairs(pinfo, false);

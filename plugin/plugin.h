@@ -100,6 +100,7 @@ void pair_key_add(struct pair_key *k, const void *p, size_t n);
 /* what: a number of the caller's, given back to who dissects the response. */
 void pair_request(packet_info *pinfo, const struct pair_key *k, uint32_t what);
 void pair_response(packet_info *pinfo, const struct pair_key *k);
+bool pair_is_known(packet_info *pinfo);
 uint32_t pair_answers_what(packet_info *pinfo);
 /* Add ipoib.response_in, ipoib.response_to and ipoib.time of this frame. */
 void pair_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb);

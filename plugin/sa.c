@@ -372,7 +372,7 @@ static void add_header(proto_tree *tree, tvbuff_t *tvb, const struct sa *sa)
         proto_tree_add_item(tree, hf_rmpp_type, tvb, RMPP_TYPE, 1, ENC_BIG_ENDIAN);
         proto_tree_add_item(tree, hf_segment, tvb, RMPP_DATA1, 4, ENC_BIG_ENDIAN);
     }
-    if (sa->record_stride) {
+    if (sa->record_stride || sa->mad.method == SA_GET_TABLE_RESP) {
         ti = proto_tree_add_item(tree, hf_offset, tvb, SA_ATTRIBUTE_OFFSET, 2, ENC_BIG_ENDIAN);
         proto_item_append_text(ti, " (%u octets from record to record)", sa->record_stride);
     }
