@@ -45,7 +45,7 @@ static void learn(packet_info *pinfo, const uint8_t *p, const struct arp *a)
         return;
     if (ip_is_unspecified(&ip) || lladdr_is_zero(lladdr) || lladdr_is_multicast(lladdr))
         return;
-    const struct neighbour *other = neighbours_seen(state_neighbours(), frame_link(pinfo), &ip, lladdr, pinfo->num,
+    const struct neighbour *other = neighbours_seen(state_fabric()->neighbours, frame_link(pinfo), &ip, lladdr, pinfo->num,
                                                     pinfo->abs_ts.secs);
     if (!other)
         return;

@@ -54,11 +54,11 @@ void cm_observe(struct frame *f, packet_info *pinfo)
 {
     struct cm cm;
     bool have_ids;
-    if (f->class != PAYLOAD_MAD || cm_decode(f->ib.payload, &cm, &have_ids) != WIRE_OK)
+    if (f->p.verdict.class != PAYLOAD_MAD || cm_decode(f->p.ib.payload, &cm, &have_ids) != WIRE_OK)
         return;
     if (!pinfo->fd->visited) {
         struct cm_known *k = wmem_new0(wmem_file_scope(), struct cm_known);
-        k->connection = connections_message(state_connections(), pinfo->num, &cm, f->ib.payload, &f->src, &f->dst);
+        k->connection = connections_message(state_fabric()->connections, pinfo->num, &cm, f->p.ib.payload, &f->p.src, &f->p.dst);
         k->mtu = k->connection ? connection_mtu(k->connection) : 0;
         p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_CM, k);
     }
@@ -76,13 +76,13 @@ static struct pair_key exchange(enum pair_kind kind, const struct port *owner, u
 
 static void ask(const struct frame *f, packet_info *pinfo, const struct cm *cm, enum pair_kind kind)
 {
-    struct pair_key k = exchange(kind, &f->src, cm->local_comm_id);
+    struct pair_key k = exchange(kind, &f->p.src, cm->local_comm_id);
     pair_request(pinfo, &k, cm->message);
 }
 
 static void answer(const struct frame *f, packet_info *pinfo, enum pair_kind kind, uint32_t comm_id)
 {
-    struct pair_key k = exchange(kind, &f->dst, comm_id);
+    struct pair_key k = exchange(kind, &f->p.dst, comm_id);
     pair_response(pinfo, &k);
 }
 
@@ -231,7 +231,7 @@ static void add_all(proto_tree *tree, struct frame *f, packet_info *pinfo, tvbuf
     enum cm_service service = k && k->connection ? k->connection->service : cm->service;
     add_body(tree, pinfo, tvb, cm, service);
     if (f->cm_is_ipoib)
-        add_private(tree, pinfo, tvb, cm, f->ib.payload);
+        add_private(tree, pinfo, tvb, cm, f->p.ib.payload);
     if (k && k->connection) {
         connection_add(tree, pinfo, tvb, k->connection);
         if (cm->message != CM_REQ)
@@ -247,11 +247,11 @@ void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
     struct cm cm;
     bool have_ids;
-    enum wire_result r = cm_decode(f->ib.payload, &cm, &have_ids);
+    enum wire_result r = cm_decode(f->p.ib.payload, &cm, &have_ids);
     if (!have_ids)
         return;
-    tvbuff_t *tvb = tvb_new_subset_length_caplen(f->tvb, (int)f->ib.payload_off, (int)f->ib.payload.cap, (int)f->ib.payload.len);
-    proto_tree *sub = proto_tree_add_subtree_format(tree, tvb, 0, (int)MIN(f->ib.payload.cap, (uint32_t)MAD_SIZE), ett_cm, NULL,
+    tvbuff_t *tvb = tvb_new_subset_length_caplen(f->tvb, (int)f->p.ib.payload_off, (int)f->p.ib.payload.cap, (int)f->p.ib.payload.len);
+    proto_tree *sub = proto_tree_add_subtree_format(tree, tvb, 0, (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE), ett_cm, NULL,
                                                     "IPoIB: Communication Management, %s", name_of(cm_message_names, cm.message));
     col_clear_fence(pinfo->cinfo, COL_INFO);
     col_add_fstr(pinfo->cinfo, COL_INFO, "CM %s", name_of(cm_message_names, cm.message));

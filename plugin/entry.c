@@ -7,7 +7,6 @@
 #include "plugin/plugin.h"
 
 #include <epan/exceptions.h>
-#include <epan/proto_data.h>
 #include <wiretap/wtap.h>
 
 #include "wire/carrier.h"
@@ -29,7 +28,7 @@ static int builtin_icrc, builtin_vcrc;
 /* The built-in dissector loses its way to the CRCs behind some management datagrams. */
 static void add_lost_crcs(const struct frame *f, proto_tree *tree)
 {
-    int end = (int)f->ib.payload_off + (int)f->ib.payload.len + f->ib.pad;
+    int end = (int)f->p.ib.payload_off + (int)f->p.ib.payload.len + f->p.ib.pad;
     GPtrArray *found = tree ? proto_find_first_finfo(tree, builtin_icrc) : NULL;
     bool there = found && found->len;
     if (found)
@@ -37,56 +36,47 @@ static void add_lost_crcs(const struct frame *f, proto_tree *tree)
     if (there || !tvb_bytes_exist(f->tvb, end, ICRC_SIZE))
         return;
     proto_tree_add_item(tree, builtin_icrc, f->tvb, end, ICRC_SIZE, ENC_BIG_ENDIAN);
-    if (f->ib.has_lrh && tvb_bytes_exist(f->tvb, end + ICRC_SIZE, VCRC_SIZE))
+    if (f->p.ib.has_lrh && tvb_bytes_exist(f->tvb, end + ICRC_SIZE, VCRC_SIZE))
         proto_tree_add_item(tree, builtin_vcrc, f->tvb, end + ICRC_SIZE, VCRC_SIZE, ENC_BIG_ENDIAN);
 }
 
 /* What the built-in dissector could not do: payloads of sliced frames, management datagrams. */
 static void frame_finish(struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
-    if (f->class == PAYLOAD_MAD) {
+    if (f->p.verdict.class == PAYLOAD_MAD) {
         sa_dissect(f, pinfo, tree);
         cm_dissect(f, pinfo, tree);
         add_lost_crcs(f, tree);
-    } else if (!f->done && (f->class == PAYLOAD_IPOIB || f->class == PAYLOAD_PART)) {
+    } else if (!f->done && (f->p.verdict.class == PAYLOAD_IPOIB || f->p.verdict.class == PAYLOAD_PART)) {
         col_clear_fence(pinfo->cinfo, COL_INFO); /* "Invalid Packet Length from LRH!": a sliced frame is none */
         col_clear(pinfo->cinfo, COL_INFO);
         payload_call(f, pinfo, tree);
-    } else if (f->connection && !f->done) {
-        connection_add(tree, pinfo, f->tvb, f->connection);
-        connection_name_foreign(pinfo, f->connection);
-    } else if (f->class == PAYLOAD_NONE && f->ib.has_grh) {
-        mgid_add(tree, pinfo, f->tvb, f->ib.grh_off + GRH_DGID);
+    } else if (f->p.verdict.connection && !f->done) {
+        connection_add(tree, pinfo, f->tvb, f->p.verdict.connection);
+        connection_name_foreign(pinfo, f->p.verdict.connection);
+    } else if (f->p.verdict.class == PAYLOAD_NONE && f->p.ib.has_grh) {
+        mgid_add(tree, pinfo, f->tvb, f->p.ib.grh_off + GRH_DGID);
     }
 }
 
 static void call_builtin(dissector_handle_t handle, struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
-    struct rivals *volatile rivals = rivals_of(f);
-    if (!rivals) {
-        call_dissector_only(handle, f->tvb, pinfo, tree, NULL);
-        return;
-    }
-    rivals_silence(rivals);
-    TRY
-    {
-        call_dissector_only(handle, f->tvb, pinfo, tree, NULL);
-    }
-    FINALLY
-    {
-        rivals_restore(rivals);
-    }
-    ENDTRY;
+    struct rivals *rivals = rivals_of(f);
+    if (rivals)
+        rivals_silence(rivals);
+    call_dissector_only(handle, f->tvb, pinfo, tree, NULL);
+    if (rivals)
+        rivals_restore();
 }
 
 /* The built-in dissector writes the LIDs of a CM REQ over the packet's addresses, in the first pass only. */
 static void restore_source(const struct frame *f, packet_info *pinfo, const address *before)
 {
-    if (f->ib.has_grh) {
-        set_address(&pinfo->src, AT_IB, GID_SIZE, f->ib.sgid);
-    } else if (f->ib.has_lrh) {
+    if (f->p.ib.has_grh) {
+        set_address(&pinfo->src, AT_IB, GID_SIZE, f->p.ib.sgid);
+    } else if (f->p.ib.has_lrh) {
         uint16_t *lid = wmem_new(pinfo->pool, uint16_t);
-        *lid = f->ib.slid;
+        *lid = f->p.ib.slid;
         set_address(&pinfo->src, AT_IB, sizeof *lid, lid);
     } else {
         copy_address_shallow(&pinfo->src, before);
@@ -112,6 +102,7 @@ static void guarded(dissector_handle_t handle, struct frame *f, packet_info *pin
         message = GET_MESSAGE;
     }
     ENDTRY;
+    rivals_restore();
     restore_source(f, pinfo, &before);
     frame_finish(f, pinfo, tree);
     if (code)
@@ -120,18 +111,17 @@ static void guarded(dissector_handle_t handle, struct frame *f, packet_info *pin
 
 static int dissect_ib_from(dissector_handle_t handle, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, enum ib_start start)
 {
-    if (!proto_is_protocol_enabled(find_protocol_by_id(proto_ipoib)))
+    bool enabled = proto_is_protocol_enabled(find_protocol_by_id(proto_ipoib));
+    struct frame *f = enabled ? frame_begin(tvb, pinfo, start) : NULL;
+    if (!f)
         return call_dissector_only(handle, tvb, pinfo, tree, NULL);
-    struct frame *outer = frame_current(pinfo);
-    struct frame *f = frame_begin(tvb, pinfo, start);
-    if (f->class == PAYLOAD_MAD || f->result == WIRE_TRUNCATED) {
+    if (f->p.verdict.class == PAYLOAD_MAD || f->p.result == WIRE_TRUNCATED) {
         guarded(handle, f, pinfo, tree);
     } else {
         call_builtin(handle, f, pinfo, tree);
         frame_finish(f, pinfo, tree);
     }
-    if (outer) /* RoCE v2 within IPoIB */
-        p_set_proto_data(pinfo->pool, pinfo, proto_ipoib, DATA_FRAME, outer);
+    frame_end(f);
     return (int)tvb_captured_length(tvb);
 }
 

@@ -16,7 +16,7 @@ static const true_false_string supported = {"Supported", "Not supported"};
 /* The IP that the address was seen with up to this frame, and the host name where Wireshark resolves names. */
 static void add_ip(proto_tree *tree, proto_item *parent, packet_info *pinfo, tvbuff_t *tvb, const uint8_t *p, uint8_t length)
 {
-    const struct neighbour *n = neighbours_of_lladdr(state_neighbours(), p, length, pinfo->num);
+    const struct neighbour *n = neighbours_of_lladdr(state_fabric()->neighbours, p, length, pinfo->num);
     if (!n)
         return;
     address a;

@@ -133,8 +133,8 @@ static void table_close(void)
 /* Give the part to the reassembly table in the first pass; ask it in later ones. */
 static fragment_head *reassemble(tvbuff_t *tvb, const struct frame *f, packet_info *pinfo)
 {
-    const struct stream_result *p = &f->part;
-    bool more = f->ib.position != IB_LAST;
+    const struct stream_result *p = &f->p.verdict.part;
+    bool more = f->p.ib.position != IB_LAST;
     if (!pref_reassemble || p->verdict == STREAM_ORPHAN || p->verdict == STREAM_REPEATED)
         return NULL;
     if (tvb_captured_length(tvb) < tvb_reported_length(tvb))
@@ -146,20 +146,20 @@ static fragment_head *reassemble(tvbuff_t *tvb, const struct frame *f, packet_in
 
 void message_add_number(proto_tree *tree, tvbuff_t *tvb, const struct frame *f)
 {
-    if (f->class == PAYLOAD_PART && f->part.number)
-        proto_item_set_generated(proto_tree_add_uint(tree, hf_message, tvb, 0, 0, f->part.number));
+    if (f->p.verdict.class == PAYLOAD_PART && f->p.verdict.part.number)
+        proto_item_set_generated(proto_tree_add_uint(tree, hf_message, tvb, 0, 0, f->p.verdict.part.number));
 }
 
 static void add_part_item(tvbuff_t *tvb, const struct frame *f, packet_info *pinfo, proto_tree *tree, fragment_head *head)
 {
     static const char *const names[] = {[IB_FIRST] = "First", [IB_MIDDLE] = "Middle", [IB_LAST] = "Last", [IB_ONLY] = "Only"};
-    const struct stream_result *p = &f->part;
+    const struct stream_result *p = &f->p.verdict.part;
     proto_item *ti = proto_tree_add_item(tree, proto_ipoib, tvb, 0, -1, ENC_NA);
     proto_tree *sub = proto_item_add_subtree(ti, ett_part);
 
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
-    proto_item_append_text(ti, ", %s packet of a message", names[f->ib.position]);
-    col_append_fstr(pinfo->cinfo, COL_INFO, "%s packet of message", names[f->ib.position]);
+    proto_item_append_text(ti, ", %s packet of a message", names[f->p.ib.position]);
+    col_append_fstr(pinfo->cinfo, COL_INFO, "%s packet of message", names[f->p.ib.position]);
     if (p->number) {
         col_append_fstr(pinfo->cinfo, COL_INFO, " %u", p->number);
         message_add_number(sub, tvb, f);
@@ -171,8 +171,8 @@ static void add_part_item(tvbuff_t *tvb, const struct frame *f, packet_info *pin
         proto_item_set_generated(proto_tree_add_boolean(sub, hf_repeated, tvb, 0, 0, TRUE));
         col_append_str(pinfo->cinfo, COL_INFO, " (retransmission)");
     }
-    if (f->connection)
-        connection_add(sub, pinfo, tvb, f->connection);
+    if (f->p.verdict.connection)
+        connection_add(sub, pinfo, tvb, f->p.verdict.connection);
     if (head && head->reassembled_in != 0 && head->reassembled_in != pinfo->num) {
         proto_item_set_generated(proto_tree_add_uint(sub, hf_in, tvb, 0, 0, head->reassembled_in));
         col_append_fstr(pinfo->cinfo, COL_INFO, ", reassembled in %u", head->reassembled_in);
@@ -191,7 +191,7 @@ void message_dissect(tvbuff_t *tvb, struct frame *f, packet_info *pinfo, proto_t
 {
     fragment_head *head = reassemble(tvb, f, pinfo);
 
-    if (head && f->part.verdict == STREAM_WHOLE && head->reassembled_in == pinfo->num) {
+    if (head && f->p.verdict.part.verdict == STREAM_WHOLE && head->reassembled_in == pinfo->num) {
         tvbuff_t *whole = process_reassembled_data(tvb, 0, pinfo, "Reassembled IPoIB", head, &items, NULL, tree);
         if (whole) {
             encap_dissect(whole, pinfo, tree, f);
@@ -199,7 +199,7 @@ void message_dissect(tvbuff_t *tvb, struct frame *f, packet_info *pinfo, proto_t
         }
     }
     bool sliced = tvb_captured_length(tvb) < tvb_reported_length(tvb);
-    if (sliced && f->part.index == 0 && f->part.number)
+    if (sliced && f->p.verdict.part.index == 0 && f->p.verdict.part.number)
         sliced_first(tvb, f, pinfo, tree);
     else
         add_part_item(tvb, f, pinfo, tree, head);

@@ -33,7 +33,7 @@ static void learn(packet_info *pinfo, struct view v, const struct nd_option *o)
     else if (o->type == ND_OPT_SOURCE_LLADDR && pinfo->net_src.type == AT_IPv6)
         ip = ip_read(pinfo->net_src.data, 16);
     if (ip.length && !ip_is_unspecified(&ip) && !lladdr_is_multicast(lladdr))
-        neighbours_seen(state_neighbours(), frame_link(pinfo), &ip, lladdr, pinfo->num, pinfo->abs_ts.secs);
+        neighbours_seen(state_fabric()->neighbours, frame_link(pinfo), &ip, lladdr, pinfo->num, pinfo->abs_ts.secs);
 }
 
 /* A solicited NA answers the NS for its target (RFC 4861 §7.2.4). */

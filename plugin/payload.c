@@ -23,13 +23,13 @@ static const value_string mode_names[] = {
 
 static void add_mode(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct frame *f)
 {
-    proto_item *ti = proto_tree_add_uint(tree, hf_mode, tvb, 0, 0, f->ib.transport);
+    proto_item *ti = proto_tree_add_uint(tree, hf_mode, tvb, 0, 0, f->p.ib.transport);
     proto_item_set_generated(ti);
-    if (f->ib.dgid && mgid_is_ipoib(f->ib.dgid))
-        mgid_add(tree, pinfo, f->tvb, f->ib.grh_off + GRH_DGID);
+    if (f->p.ib.dgid && mgid_is_ipoib(f->p.ib.dgid))
+        mgid_add(tree, pinfo, f->tvb, f->p.ib.grh_off + GRH_DGID);
     message_add_number(tree, tvb, f);
-    if (f->connection)
-        connection_add(tree, pinfo, tvb, f->connection);
+    if (f->p.verdict.connection)
+        connection_add(tree, pinfo, tvb, f->p.verdict.connection);
 }
 
 /* Not even a header. An empty message is no datagram, and no fault. */
@@ -80,7 +80,7 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
 
 static tvbuff_t *payload_tvb(const struct frame *f)
 {
-    return tvb_new_subset_length_caplen(f->tvb, (int)f->ib.payload_off, (int)f->ib.payload.cap, (int)f->ib.payload.len);
+    return tvb_new_subset_length_caplen(f->tvb, (int)f->p.ib.payload_off, (int)f->p.ib.payload.cap, (int)f->p.ib.payload.len);
 }
 
 /* A fault of the datagram is shown here, so that the built-in dissector goes on to the CRCs behind it. */
@@ -90,7 +90,7 @@ static int payload_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, 
     f->done = true;
     TRY
     {
-        if (f->class == PAYLOAD_IPOIB)
+        if (f->p.verdict.class == PAYLOAD_IPOIB)
             encap_dissect(tvb, pinfo, tree, f);
         else
             message_dissect(tvb, f, pinfo, tree);
@@ -112,7 +112,8 @@ void payload_call(struct frame *f, packet_info *pinfo, proto_tree *tree)
 static ws_bool heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
     struct frame *f = frame_current(pinfo);
-    if (!f || f->done || (f->class != PAYLOAD_IPOIB && f->class != PAYLOAD_PART))
+    rivals_restore();
+    if (!f || f->done || (f->p.verdict.class != PAYLOAD_IPOIB && f->p.verdict.class != PAYLOAD_PART))
         return tvb_reported_length(tvb) == 0; /* a built-in heuristic calls an empty payload malformed */
     col_clear(pinfo->cinfo, COL_INFO);
     payload_dissect(payload_tvb(f), pinfo, tree, f);

@@ -15,8 +15,7 @@
 
 #include <epan/packet.h>
 
-#include "model/connection.h"
-#include "model/neighbour.h"
+#include "model/fabric.h"
 #include "wire/ib.h"
 #include "wire/names.h"
 
@@ -30,25 +29,11 @@ _Static_assert(offsetof(struct name, name) == offsetof(value_string, strptr), "a
 
 /* ---- what is known of the frame at hand (frame.c) */
 
-enum payload_class {
-    PAYLOAD_NONE,       /* none, or headers not whole */
-    PAYLOAD_OTHER,      /* not IPoIB's, as far as can be told */
-    PAYLOAD_MAD,
-    PAYLOAD_IPOIB,      /* one datagram with its encapsulation header */
-    PAYLOAD_PART,       /* a part of a message of a connection that is IPoIB's */
-    PAYLOAD_FOREIGN,    /* data of a connection that is known to be another protocol's */
-};
-
 struct frame {
-    tvbuff_t *tvb;       /* from the header that ib.start names */
-    struct view view;
-    struct ib_packet ib;
-    enum wire_result result;
-    enum payload_class class;
-    struct port src, dst;
-    struct connection *connection;
-    bool to_requester;
-    struct stream_result part; /* PAYLOAD_PART */
+    struct packet p;     /* what model/ makes of it */
+    tvbuff_t *tvb;       /* from the header that p.ib.start names */
+    uint32_t number;
+    struct frame *outer; /* of which this is a payload (RoCE v2), or NULL */
     bool cm_is_ipoib;    /* PAYLOAD_MAD: a CM message of an IPoIB connection */
     bool done;           /* the payload was dissected */
 };
@@ -56,8 +41,11 @@ struct frame {
 /* The view of a tvb's octets; they are captured, so that none of them throws. */
 struct view tvb_view(tvbuff_t *tvb);
 
-/* Decode and classify; the frame lives as long as the packet. */
+/* Decode and classify; the frame lives until frame_end(), or an exception, ends it. NULL: nested too deep. */
 struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start);
+void frame_end(struct frame *f);
+/* At the end of a file. */
+void frame_forget(void);
 
 /* The InfiniBand frame that carries the packet at hand, NULL where none does. */
 struct frame *frame_current(packet_info *pinfo);
@@ -71,20 +59,15 @@ struct rivals;
 /* Those that may not see this frame, NULL for none. */
 struct rivals *rivals_of(const struct frame *f);
 void rivals_silence(struct rivals *r);
-void rivals_restore(struct rivals *r);
+/* End the silence, if there is one; as soon as it has served, for an exception may come at any time. */
+void rivals_restore(void);
 
 /* ---- what is remembered of a capture file (state.c) */
 
-struct connections *state_connections(void);
-struct neighbours *state_neighbours(void);
-struct qpn_set *state_qpns(void);
-
-/* The QPs of which IPoIB datagrams came: unicast payloads between them need no look. */
-void qpn_learn(struct qpn_set *s, const struct port *port, uint32_t qpn);
-bool qpn_known(const struct qpn_set *s, const struct port *port, uint32_t qpn);
+struct fabric *state_fabric(void);
 
 /* Kinds of per-packet data under proto_ipoib. */
-enum data_key { DATA_FRAME, DATA_CLASS, DATA_PAIRS, DATA_DUPLICATE, DATA_CM, DATA_TABLE };
+enum data_key { DATA_VERDICT, DATA_PAIRS, DATA_DUPLICATE, DATA_CM, DATA_TABLE };
 
 /* ---- request and response (pair.c) */
 

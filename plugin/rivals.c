@@ -13,6 +13,7 @@ struct rivals {
 };
 
 static struct rivals payload = {.list = "infiniband.payload"};
+static struct rivals *silent; /* whose silence lasts */
 static struct rivals private_data = {.list = "infiniband.mad.cm.private"};
 
 static void collect(const gchar *list _U_, struct heur_dtbl_entry *entry, gpointer p)
@@ -36,30 +37,36 @@ static void recollect(struct rivals *r)
 
 static void recollect_all(void)
 {
+    rivals_restore();
     recollect(&payload);
     recollect(&private_data);
 }
 
 struct rivals *rivals_of(const struct frame *f)
 {
-    if (f->class == PAYLOAD_IPOIB || f->class == PAYLOAD_PART)
+    if (f->p.verdict.class == PAYLOAD_IPOIB || f->p.verdict.class == PAYLOAD_PART)
         return &payload;
-    return f->class == PAYLOAD_MAD && f->cm_is_ipoib ? &private_data : NULL;
+    return f->p.verdict.class == PAYLOAD_MAD && f->cm_is_ipoib ? &private_data : NULL;
 }
 
 void rivals_silence(struct rivals *r)
 {
+    rivals_restore();
     for (guint i = 0; r->entries && i < r->entries->len; i++) {
         heur_dtbl_entry_t *e = g_ptr_array_index(r->entries, i);
         r->enabled->data[i] = e->enabled;
         e->enabled = FALSE;
     }
+    silent = r;
 }
 
-void rivals_restore(struct rivals *r)
+void rivals_restore(void)
 {
-    for (guint i = 0; r->entries && i < r->entries->len; i++)
-        ((heur_dtbl_entry_t *)g_ptr_array_index(r->entries, i))->enabled = r->enabled->data[i];
+    if (!silent)
+        return;
+    for (guint i = 0; silent->entries && i < silent->entries->len; i++)
+        ((heur_dtbl_entry_t *)g_ptr_array_index(silent->entries, i))->enabled = silent->enabled->data[i];
+    silent = NULL;
 }
 
 void rivals_register(void)

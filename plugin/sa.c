@@ -385,7 +385,7 @@ static void add_header(proto_tree *tree, tvbuff_t *tvb, const struct sa *sa)
 static struct pair_key transaction(const struct frame *f, const struct sa *sa, bool response)
 {
     struct pair_key k = {.kind = PAIR_SA};
-    const struct port *asker = response ? &f->dst : &f->src;
+    const struct port *asker = response ? &f->p.dst : &f->p.src;
     pair_key_add(&k, asker, sizeof *asker);
     pair_key_add(&k, &sa->mad.tid, sizeof sa->mad.tid);
     return k;
@@ -414,15 +414,15 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
     struct sa sa;
     bool have_mad;
-    enum wire_result r = sa_decode(f->ib.payload, &sa, &have_mad);
+    enum wire_result r = sa_decode(f->p.ib.payload, &sa, &have_mad);
     if (r != WIRE_OK)
         return;
-    tvbuff_t *tvb = tvb_new_subset_length_caplen(f->tvb, (int)f->ib.payload_off, (int)f->ib.payload.cap, (int)f->ib.payload.len);
+    tvbuff_t *tvb = tvb_new_subset_length_caplen(f->tvb, (int)f->p.ib.payload_off, (int)f->p.ib.payload.cap, (int)f->p.ib.payload.len);
     bool response = (sa.mad.method & MAD_RESPONSE) != 0;
     /* An RMPP ACK of a response comes from the asker, under the response's method (IBA 13.6.2.2). */
     bool from_asker = !response || sa.rmpp_type == RMPP_TYPE_ACK;
     struct pair_key k = transaction(f, &sa, !from_asker);
-    proto_tree *sub = proto_tree_add_subtree(tree, tvb, 0, (int)MIN(f->ib.payload.cap, (uint32_t)MAD_SIZE), ett_sa, NULL,
+    proto_tree *sub = proto_tree_add_subtree(tree, tvb, 0, (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE), ett_sa, NULL,
                                              "IPoIB: Subnet Administration");
     match(pinfo, &k, &sa, response);
     add_header(sub, tvb, &sa);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What was seen of a fabric so far, and what a packet is in the light of it. Fed with every InfiniBand packet of a
+ * capture once, in its order; by Wireshark's plugin in the first pass, by the tools as they read.
+ */
+#ifndef IPOIB_MODEL_FABRIC_H
+#define IPOIB_MODEL_FABRIC_H
+
+#include "model/connection.h"
+#include "model/neighbour.h"
+#include "model/qpns.h"
+
+struct fabric {
+    struct connections *connections;
+    struct neighbours *neighbours;
+    struct qpns *qpns;
+};
+
+/* All is bounded: a hostile capture does not eat the memory, a fabric of 50,000 ports stays below the limits. */
+struct fabric *fabric_new(void);
+void fabric_free(struct fabric *f);
+
+enum payload_class {
+    PAYLOAD_NONE,    /* none, or headers not whole */
+    PAYLOAD_OTHER,   /* not IPoIB's, as far as can be told */
+    PAYLOAD_MAD,
+    PAYLOAD_IPOIB,   /* one datagram with its encapsulation header */
+    PAYLOAD_PART,    /* a part of a message of a connection that is IPoIB's */
+    PAYLOAD_FOREIGN, /* data of a connection that is known to be another protocol's */
+};
+
+/* What a packet is. */
+struct verdict {
+    enum payload_class class;
+    bool by_context;                /* decided by what came before, not by the packet alone */
+    struct connection *connection;  /* whose data it is; NULL: none is known */
+    bool to_requester;
+    struct stream_result part;      /* PAYLOAD_PART */
+};
+
+struct packet {
+    struct ib_packet ib;
+    enum wire_result result;  /* of ib_decode() */
+    struct port src, dst;
+    struct verdict verdict;
+};
+
+/* Decode the packet in v, and say what it is as far as it tells itself. outer: of the IP packet (RoCE v2), or NULL. */
+void packet_read(struct packet *p, struct view v, enum ib_start start, const struct port *outer_src, const struct port *outer_dst);
+
+/* Decide the rest by what is known of the fabric, and learn from the packet. Once for each packet. */
+void fabric_classify(struct fabric *f, struct packet *p);
+
+#endif
