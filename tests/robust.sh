@@ -6,14 +6,14 @@
 #
 #   tests/robust.sh [CAPTURE...]        default: testdata/*.pcap and testdata/built/*.pcap; output is TAP
 #
-# Environment: IPOIB_TSHARK (command that runs tshark with the plugin, default tshark), IPOIB_SRC (source
+# Environment: IPOIB_TSHARK (command that runs tshark with the plugin, default script/tshark), IPOIB_SRC (source
 # tree), IPOIB_EVERY (use every N-th length and offset, default 1), IPOIB_TIMEOUT (seconds for one tshark,
 # default 300).
 set -u
 src=${IPOIB_SRC:-$(dirname "$(readlink -f "$0")")/..}
 every=${IPOIB_EVERY:-1}
 limit=${IPOIB_TIMEOUT:-300}
-read -ra tshark <<<"${IPOIB_TSHARK:-tshark}"
+read -ra tshark <<<"${IPOIB_TSHARK:-$src/script/tshark}"
 # Wireshark's own RPC-over-RDMA dissector (4.0, 4.4) has a bug in two passes over cut SENDs, plugin or not
 options=(-n --disable-protocol rpcordma)
 mutate=(python3 "$src/tests/mutate.py")
