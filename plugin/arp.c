@@ -111,6 +111,15 @@ static proto_tree *arp_tree(proto_tree *tree, tvbuff_t *tvb, uint32_t size)
     return proto_tree_add_subtree(tree, tvb, 0, size_there, ett_arp, &ti, "IPoIB link-layer addresses");
 }
 
+/* Carriers without link-layer addresses (LINKTYPE_IPOIB knows the destination alone): the message has them. */
+static void fill_addresses(packet_info *pinfo, tvbuff_t *tvb, struct view v, const struct arp *a)
+{
+    if (pinfo->src.type == AT_NONE && !lladdr_is_zero(v.p + a->sha))
+        set_address_tvb(&pinfo->src, AT_IB, GID_SIZE, tvb, (int)a->sha + LLADDR_GID);
+    if (pinfo->dst.type == AT_NONE && !lladdr_is_zero(v.p + a->tha))
+        set_address_tvb(&pinfo->dst, AT_IB, GID_SIZE, tvb, (int)a->tha + LLADDR_GID);
+}
+
 static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
     struct arp a;
@@ -120,6 +129,8 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     if (!fixed || a.hln != LLADDR_SIZE)
         return;
     proto_tree *sub = arp_tree(tree, tvb, a.size);
+    if (r == WIRE_OK)
+        fill_addresses(pinfo, tvb, v, &a);
     if (r == WIRE_OK && is_ipv4(&a)) {
         if (!pinfo->fd->visited)
             learn(pinfo, v.p, &a);

@@ -21,11 +21,29 @@ static struct port port_of_address(const address *a)
     return (struct port){0};
 }
 
+/*
+ * Verdicts that are not about one part of a message are the same for all packets of a flow: kept once, for a capture
+ * has many.
+ */
+static wmem_map_t *shared;
+
+static const struct verdict *shared_verdict(const struct verdict *v)
+{
+    uint32_t number = v->connection ? v->connection->number : 0;
+    void *key = GUINT_TO_POINTER(number << 4 | (uint32_t)v->class << 1 | v->to_requester);
+    struct verdict *s = wmem_map_lookup(shared, key);
+    if (!s) {
+        s = wmem_memdup(wmem_file_scope(), v, sizeof *v);
+        wmem_map_insert(shared, key, s);
+    }
+    return s;
+}
+
 static void keep(const struct frame *f, packet_info *pinfo)
 {
-    struct verdict *v = wmem_new(wmem_file_scope(), struct verdict);
-    *v = f->p.verdict;
-    p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_VERDICT, v);
+    const struct verdict *v = &f->p.verdict;
+    v = v->class == PAYLOAD_PART ? wmem_memdup(wmem_file_scope(), v, sizeof *v) : shared_verdict(v);
+    p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_VERDICT, (void *)v);
 }
 
 static void recall(struct frame *f, packet_info *pinfo)
@@ -84,4 +102,9 @@ uint32_t frame_link(packet_info *pinfo)
     uint32_t interface = pinfo->rec->presence_flags & WTAP_HAS_INTERFACE_ID
                              ? pinfo->rec->rec_header.packet_header.interface_id : 0;
     return interface << 16 | (f && f->p.ib.has_bth ? f->p.ib.pkey & 0x7fffu : 0);
+}
+
+void frame_register(void)
+{
+    shared = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
 }

@@ -34,6 +34,7 @@ static void register_all(void)
     proto_ipoib = proto_get_id_by_filter_name("ipoib");
     if (proto_ipoib <= 0)
         proto_ipoib = proto_register_protocol("IP over InfiniBand", "IPoIB", "ipoib");
+    frame_register();
     state_register();
     rivals_register();
     entry_register();
@@ -43,6 +44,7 @@ static void register_all(void)
     mgid_register();
     pair_register();
     sa_register();
+    sa_record_register();
     cm_register();
     arp_register();
     nd_register();

@@ -4,7 +4,7 @@
  *   entry.c    a carrier hands a frame over; frame.c says what is in it, with the pure decoder
  *   payload.c  the encapsulation header and the datagram behind it
  *   message.c  connected mode: parts of a message on their way to one datagram
- *   sa.c cm.c  management datagrams: subnet administration and communication management
+ *   sa.c sa_record.c cm.c  management datagrams: subnet administration and communication management
  *   arp.c nd.c lladdr.c mgid.c   addresses, wherever they stand
  *   pair.c     request and response;  state.c  what is remembered of a file;  rivals.c  who must be kept silent
  */
@@ -99,6 +99,9 @@ void message_dissect(tvbuff_t *tvb, struct frame *f, packet_info *pinfo, proto_t
 /* ipoib.message, if the frame is a part of one. */
 void message_add_number(proto_tree *tree, tvbuff_t *tvb, const struct frame *f);
 void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree);
+/* One record of the MAD sa at offset o of tvb; its sa_record_size() octets must be there. */
+struct sa;
+void sa_record_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, const struct sa *sa);
 /* Note the CM message, before anybody draws it; sets cm_is_ipoib. */
 void cm_observe(struct frame *f, packet_info *pinfo);
 void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree);
@@ -116,6 +119,7 @@ void connection_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const s
 
 /* ---- registration, in the order of plugin.c */
 
+void frame_register(void);
 void state_register(void);
 void rivals_register(void);
 void entry_register(void);
@@ -127,6 +131,7 @@ void lladdr_register(void);
 void mgid_register(void);
 void pair_register(void);
 void sa_register(void);
+void sa_record_register(void);
 void cm_register(void);
 void arp_register(void);
 void arp_handoff(void);

@@ -13,13 +13,7 @@
 
 static int hf_status = -1, hf_method = -1, hf_attribute = -1, hf_mask = -1, hf_tid = -1;
 static int hf_rmpp_type = -1, hf_segment = -1, hf_offset = -1;
-static int hf_gid = -1, hf_port_gid = -1, hf_qkey = -1, hf_mlid = -1, hf_mtu = -1, hf_mtu_selector = -1, hf_tclass = -1;
-static int hf_pkey = -1, hf_rate = -1, hf_rate_selector = -1, hf_life = -1, hf_life_selector = -1, hf_sl = -1;
-static int hf_flow = -1, hf_hops = -1, hf_scope = -1, hf_join = -1, hf_proxy = -1;
-static int hf_dgid = -1, hf_sgid = -1, hf_dlid = -1, hf_slid = -1, hf_service_id = -1, hf_service_gid = -1;
-static int hf_service_name = -1, hf_lease = -1;
-static int hf_trap = -1, hf_subscribe = -1, hf_issuer_lid = -1, hf_issuer_gid = -1, hf_producer = -1, hf_inform_qpn = -1;
-static int ett_sa = -1, ett_record = -1;
+static int ett_sa = -1;
 
 /* What one frame of a table needs from the frames before it. */
 struct table_part {
@@ -36,156 +30,6 @@ struct table {
 };
 
 static wmem_map_t *tables;
-
-/* ---- records */
-
-static void add_gid(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset)
-{
-    if (!mgid_add(tree, pinfo, tvb, offset))
-        proto_tree_add_item(tree, hf_gid, tvb, offset, GID_SIZE, ENC_NA);
-}
-
-static void add_mtu(proto_tree *tree, tvbuff_t *tvb, int offset, uint8_t code)
-{
-    proto_item *ti = proto_tree_add_uint(tree, hf_mtu, tvb, offset, 1, ib_mtu_octets(code));
-    proto_item_append_text(ti, " octets (code %u)", code);
-}
-
-static void add_life(proto_tree *tree, tvbuff_t *tvb, int offset, uint8_t code)
-{
-    /* IBA 15.2.5.16: 4.096 us times 2 to the code */
-    proto_item *ti = proto_tree_add_item(tree, hf_life, tvb, offset, 1, ENC_BIG_ENDIAN);
-    if (code < 40)
-        proto_item_append_text(ti, " (%.3f ms)", 0.004096 * (double)(1ull << code));
-}
-
-static void add_mc_member(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, const struct sa *sa)
-{
-    struct mc_member m = mc_member_read(tvb_get_ptr(tvb, o, MCM_SIZE));
-    char text[80];
-    if (sa_says(sa, MCM_HAS_MGID))
-        add_gid(tree, pinfo, tvb, o + MCM_MGID);
-    if (sa_says(sa, MCM_HAS_PORT_GID))
-        proto_tree_add_item(tree, hf_port_gid, tvb, o + MCM_PORT_GID, GID_SIZE, ENC_NA);
-    if (sa_says(sa, MCM_HAS_QKEY))
-        proto_tree_add_item(tree, hf_qkey, tvb, o + MCM_QKEY, 4, ENC_BIG_ENDIAN);
-    if (sa_says(sa, MCM_HAS_MLID))
-        proto_tree_add_item(tree, hf_mlid, tvb, o + MCM_MLID, 2, ENC_BIG_ENDIAN);
-    if (sa_says(sa, MCM_HAS_MTU_SELECTOR))
-        proto_tree_add_item(tree, hf_mtu_selector, tvb, o + MCM_MTU, 1, ENC_BIG_ENDIAN);
-    if (sa_says(sa, MCM_HAS_MTU))
-        add_mtu(tree, tvb, o + MCM_MTU, m.mtu);
-    if (sa_says(sa, MCM_HAS_TCLASS))
-        proto_tree_add_item(tree, hf_tclass, tvb, o + MCM_TCLASS, 1, ENC_BIG_ENDIAN);
-    if (sa_says(sa, MCM_HAS_PKEY))
-        proto_tree_add_item(tree, hf_pkey, tvb, o + MCM_PKEY, 2, ENC_BIG_ENDIAN);
-    if (sa_says(sa, MCM_HAS_RATE_SELECTOR))
-        proto_tree_add_item(tree, hf_rate_selector, tvb, o + MCM_RATE, 1, ENC_BIG_ENDIAN);
-    if (sa_says(sa, MCM_HAS_RATE))
-        proto_tree_add_item(tree, hf_rate, tvb, o + MCM_RATE, 1, ENC_BIG_ENDIAN);
-    if (sa_says(sa, MCM_HAS_LIFE_SELECTOR))
-        proto_tree_add_item(tree, hf_life_selector, tvb, o + MCM_LIFE, 1, ENC_BIG_ENDIAN);
-    if (sa_says(sa, MCM_HAS_LIFE))
-        add_life(tree, tvb, o + MCM_LIFE, m.life);
-    if (sa_says(sa, MCM_HAS_SL))
-        proto_tree_add_item(tree, hf_sl, tvb, o + MCM_SL_FLOW_HOP, 1, ENC_BIG_ENDIAN);
-    if (sa_says(sa, MCM_HAS_FLOW_LABEL))
-        proto_tree_add_item(tree, hf_flow, tvb, o + MCM_SL_FLOW_HOP, 4, ENC_BIG_ENDIAN);
-    if (sa_says(sa, MCM_HAS_HOP_LIMIT))
-        proto_tree_add_item(tree, hf_hops, tvb, o + MCM_SL_FLOW_HOP + 3, 1, ENC_BIG_ENDIAN);
-    if (sa_says(sa, MCM_HAS_SCOPE))
-        proto_tree_add_item(tree, hf_scope, tvb, o + MCM_SCOPE_JOIN, 1, ENC_BIG_ENDIAN);
-    if (sa_says(sa, MCM_HAS_JOIN_STATE)) {
-        proto_item *ti = proto_tree_add_item(tree, hf_join, tvb, o + MCM_SCOPE_JOIN, 1, ENC_BIG_ENDIAN);
-        proto_item_append_text(ti, " (%s)", join_state_text(m.join_state, text, sizeof text));
-    }
-    if (sa_says(sa, MCM_HAS_PROXY))
-        proto_tree_add_item(tree, hf_proxy, tvb, o + MCM_PROXY, 1, ENC_BIG_ENDIAN);
-}
-
-static void add_path(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, const struct sa *sa)
-{
-    if (sa_says(sa, PATH_HAS_DGID)) {
-        proto_tree_add_item(tree, hf_dgid, tvb, o + PATH_DGID, GID_SIZE, ENC_NA);
-        mgid_add(tree, pinfo, tvb, o + PATH_DGID);
-    }
-    if (sa_says(sa, PATH_HAS_SGID))
-        proto_tree_add_item(tree, hf_sgid, tvb, o + PATH_SGID, GID_SIZE, ENC_NA);
-    if (sa_says(sa, PATH_HAS_DLID))
-        proto_tree_add_item(tree, hf_dlid, tvb, o + PATH_DLID, 2, ENC_BIG_ENDIAN);
-    if (sa_says(sa, PATH_HAS_SLID))
-        proto_tree_add_item(tree, hf_slid, tvb, o + PATH_SLID, 2, ENC_BIG_ENDIAN);
-    if (sa_says(sa, PATH_HAS_FLOW_LABEL))
-        proto_tree_add_item(tree, hf_flow, tvb, o + PATH_FLOW_HOP, 4, ENC_BIG_ENDIAN);
-    if (sa_says(sa, PATH_HAS_HOP_LIMIT))
-        proto_tree_add_item(tree, hf_hops, tvb, o + PATH_FLOW_HOP + 3, 1, ENC_BIG_ENDIAN);
-    if (sa_says(sa, PATH_HAS_TCLASS))
-        proto_tree_add_item(tree, hf_tclass, tvb, o + PATH_TCLASS, 1, ENC_BIG_ENDIAN);
-    if (sa_says(sa, PATH_HAS_PKEY))
-        proto_tree_add_item(tree, hf_pkey, tvb, o + PATH_PKEY, 2, ENC_BIG_ENDIAN);
-    if (sa_says(sa, PATH_HAS_SL))
-        proto_tree_add_uint(tree, hf_sl, tvb, o + PATH_SL + 1, 1, (tvb_get_uint8(tvb, o + PATH_SL + 1) & 0x0fu) << 4);
-    if (sa_says(sa, PATH_HAS_MTU))
-        add_mtu(tree, tvb, o + PATH_MTU, tvb_get_uint8(tvb, o + PATH_MTU) & 0x3f);
-    if (sa_says(sa, PATH_HAS_RATE))
-        proto_tree_add_item(tree, hf_rate, tvb, o + PATH_RATE, 1, ENC_BIG_ENDIAN);
-}
-
-static void add_service(proto_tree *tree, tvbuff_t *tvb, int o)
-{
-    proto_tree_add_item(tree, hf_service_id, tvb, o + SERVICE_ID, 8, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_service_gid, tvb, o + SERVICE_GID, GID_SIZE, ENC_NA);
-    proto_tree_add_item(tree, hf_pkey, tvb, o + SERVICE_PKEY, 2, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_lease, tvb, o + SERVICE_LEASE, 4, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_service_name, tvb, o + SERVICE_NAME, SERVICE_NAME_SIZE, ENC_UTF_8);
-}
-
-static void add_inform(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o)
-{
-    add_gid(tree, pinfo, tvb, o + INFORM_GID);
-    proto_tree_add_item(tree, hf_subscribe, tvb, o + INFORM_SUBSCRIBE, 1, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_trap, tvb, o + INFORM_TRAP, 2, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_inform_qpn, tvb, o + INFORM_QPN_TIME, 3, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_producer, tvb, o + INFORM_PRODUCER, 3, ENC_BIG_ENDIAN);
-}
-
-static void add_notice(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o)
-{
-    uint16_t trap = tvb_get_ntohs(tvb, o + NOTICE_TRAP);
-    proto_tree_add_item(tree, hf_trap, tvb, o + NOTICE_TRAP, 2, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_producer, tvb, o + NOTICE_PRODUCER, 3, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_issuer_lid, tvb, o + NOTICE_ISSUER_LID, 2, ENC_BIG_ENDIAN);
-    if (trap >= 64 && trap <= 67)
-        add_gid(tree, pinfo, tvb, o + NOTICE_DETAILS_GID);
-    proto_tree_add_item(tree, hf_issuer_gid, tvb, o + NOTICE_ISSUER_GID, GID_SIZE, ENC_NA);
-}
-
-/* One record at offset o; its size in octets is there. */
-static void add_record(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, const struct sa *sa)
-{
-    int size = (int)sa_record_size(sa->mad.attribute);
-    const char *name = name_of(sa_attribute_names, sa->mad.attribute);
-    proto_tree *sub = proto_tree_add_subtree(tree, tvb, o, size, ett_record, NULL, name ? name : "record");
-    switch (sa->mad.attribute) {
-    case SA_MC_MEMBER_RECORD:
-        add_mc_member(sub, pinfo, tvb, o, sa);
-        break;
-    case SA_PATH_RECORD:
-        add_path(sub, pinfo, tvb, o, sa);
-        break;
-    case SA_SERVICE_RECORD:
-        add_service(sub, tvb, o);
-        break;
-    case SA_INFORM_INFO:
-        add_inform(sub, pinfo, tvb, o);
-        break;
-    case SA_NOTICE:
-        add_notice(sub, pinfo, tvb, o);
-        break;
-    default:
-        break;
-    }
-}
 
 /* ---- tables */
 
@@ -247,7 +91,7 @@ static void add_carried(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, con
     memcpy(record + part->carried, sa->data.p, part->skip);
     tvbuff_t *whole = tvb_new_child_real_data(tvb, record, stride, (int)stride);
     add_new_data_source(pinfo, whole, "SA record over two segments");
-    add_record(tree, pinfo, whole, 0, sa);
+    sa_record_add(tree, pinfo, whole, 0, sa);
 }
 
 static void add_table(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct pair_key *k, const struct sa *sa)
@@ -263,7 +107,7 @@ static void add_table(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const
     }
     add_carried(tree, pinfo, tvb, part, sa);
     for (uint32_t o = part->skip; o + size <= sa->data.cap && o + stride <= sa->data.len + 7; o += stride)
-        add_record(tree, pinfo, tvb, (int)(SA_DATA + o), sa);
+        sa_record_add(tree, pinfo, tvb, (int)(SA_DATA + o), sa);
 }
 
 /* ---- the Info column */
@@ -407,7 +251,7 @@ static void add_records(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, con
     if (sa->mad.method == SA_GET_TABLE_RESP)
         add_table(tree, pinfo, tvb, k, sa);
     else if (sa->data.cap >= size)
-        add_record(tree, pinfo, tvb, SA_DATA, sa);
+        sa_record_add(tree, pinfo, tvb, SA_DATA, sa);
 }
 
 void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
@@ -442,40 +286,8 @@ void sa_register(void)
         {&hf_rmpp_type, {"RMPP type", "ipoib.sa.rmpp.type", FT_UINT8, BASE_DEC, NAMES(rmpp_type_names), 0, NULL, HFILL}},
         {&hf_segment, {"RMPP segment", "ipoib.sa.rmpp.segment", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_offset, {"AttributeOffset", "ipoib.sa.attribute_offset", FT_UINT16, BASE_DEC, NULL, 0, "units of 8 octets", HFILL}},
-        {&hf_gid, {"GID", "ipoib.sa.gid", FT_IPv6, BASE_NONE, NULL, 0, "no IPoIB MGID", HFILL}},
-        {&hf_port_gid, {"PortGID", "ipoib.sa.port_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_qkey, {"Q_Key", "ipoib.sa.qkey", FT_UINT32, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_mlid, {"MLID", "ipoib.sa.mlid", FT_UINT16, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_mtu, {"MTU", "ipoib.sa.mtu", FT_UINT16, BASE_DEC, NULL, 0, "octets", HFILL}},
-        {&hf_mtu_selector, {"MTU selector", "ipoib.sa.mtu.selector", FT_UINT8, BASE_DEC, NAMES(sa_selector_names), 0xc0, NULL, HFILL}},
-        {&hf_tclass, {"TClass", "ipoib.sa.tclass", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_pkey, {"P_Key", "ipoib.sa.pkey", FT_UINT16, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_rate, {"Rate", "ipoib.sa.rate", FT_UINT8, BASE_DEC, NAMES(ib_rate_names), 0x3f, NULL, HFILL}},
-        {&hf_rate_selector, {"Rate selector", "ipoib.sa.rate.selector", FT_UINT8, BASE_DEC, NAMES(sa_selector_names), 0xc0, NULL, HFILL}},
-        {&hf_life, {"Packet life time", "ipoib.sa.life", FT_UINT8, BASE_DEC, NULL, 0x3f, "4.096 us times 2 to this", HFILL}},
-        {&hf_life_selector, {"Packet life time selector", "ipoib.sa.life.selector", FT_UINT8, BASE_DEC, NAMES(sa_selector_names), 0xc0, NULL, HFILL}},
-        {&hf_sl, {"SL", "ipoib.sa.sl", FT_UINT8, BASE_DEC, NULL, 0xf0, NULL, HFILL}},
-        {&hf_flow, {"FlowLabel", "ipoib.sa.flow_label", FT_UINT32, BASE_HEX, NULL, 0x0fffff00, NULL, HFILL}},
-        {&hf_hops, {"HopLimit", "ipoib.sa.hop_limit", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_scope, {"Scope", "ipoib.sa.scope", FT_UINT8, BASE_HEX, NULL, 0xf0, NULL, HFILL}},
-        {&hf_join, {"JoinState", "ipoib.sa.join_state", FT_UINT8, BASE_HEX, NULL, 0x0f, "IBA 15.2.5.17", HFILL}},
-        {&hf_proxy, {"ProxyJoin", "ipoib.sa.proxy_join", FT_BOOLEAN, 8, NULL, 0x80, NULL, HFILL}},
-        {&hf_dgid, {"DGID", "ipoib.sa.dgid", FT_IPv6, BASE_NONE, NULL, 0, "who is resolved", HFILL}},
-        {&hf_sgid, {"SGID", "ipoib.sa.sgid", FT_IPv6, BASE_NONE, NULL, 0, "who resolves", HFILL}},
-        {&hf_dlid, {"DLID", "ipoib.sa.dlid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_slid, {"SLID", "ipoib.sa.slid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_service_id, {"Service-ID", "ipoib.sa.service_id", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_service_gid, {"Service GID", "ipoib.sa.service_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_service_name, {"Service name", "ipoib.sa.service_name", FT_STRINGZPAD, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_lease, {"Lease", "ipoib.sa.lease", FT_UINT32, BASE_DEC, NULL, 0, "seconds", HFILL}},
-        {&hf_trap, {"Trap", "ipoib.sa.trap", FT_UINT16, BASE_DEC, NAMES(notice_trap_names), 0, NULL, HFILL}},
-        {&hf_subscribe, {"Subscribe", "ipoib.sa.subscribe", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_issuer_lid, {"Issuer LID", "ipoib.sa.issuer_lid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_issuer_gid, {"Issuer GID", "ipoib.sa.issuer_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_producer, {"Producer type", "ipoib.sa.producer", FT_UINT24, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_inform_qpn, {"QPN", "ipoib.sa.qpn", FT_UINT24, BASE_HEX, NULL, 0, "where reports go", HFILL}},
     };
-    static int *ett[] = {&ett_sa, &ett_record};
+    static int *ett[] = {&ett_sa};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     tables = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), table_hash, table_equal);

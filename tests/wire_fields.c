@@ -162,8 +162,6 @@ static void read_mc_member(const uint8_t *p, const struct sa *sa)
 
 static void read_path(const uint8_t *p, const struct sa *sa)
 {
-    if (sa_says(sa, PATH_HAS_DGID))
-        put_mgid(p + PATH_DGID);
     if (sa_says(sa, PATH_HAS_MTU))
         put("ipoib.sa.mtu", "%u", ib_mtu_octets(p[PATH_MTU] & 0x3f));
     if (sa_says(sa, PATH_HAS_RATE))

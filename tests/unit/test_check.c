@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The checks of single packets: each rule passes on what the documents show, fails on one fault, and is silent or
+ * inconclusive where nothing can be said. Every fault raises its own rules and no other.
+ */
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+
+#include "rules/check.h"
+#include "wire/encap.h"
+#include "wire/nd.h"
+
+static unsigned passed[RULE_COUNT], failed[RULE_COUNT], unsure[RULE_COUNT];
+static struct finding last[RULE_COUNT];
+static char last_actual[RULE_COUNT][64];
+
+static void note(void *user, const struct finding *f)
+{
+    (void)user;
+    (f->outcome == OUTCOME_PASS ? passed : f->outcome == OUTCOME_FAIL ? failed : unsure)[f->rule]++;
+    last[f->rule] = *f;
+    snprintf(last_actual[f->rule], sizeof last_actual[0], "%s", f->actual);
+}
+
+static struct reporter start(const uint8_t *base)
+{
+    memset(passed, 0, sizeof passed);
+    memset(failed, 0, sizeof failed);
+    memset(unsure, 0, sizeof unsure);
+    return (struct reporter){note, NULL, base};
+}
+
+static unsigned total(const unsigned *counts)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        n += counts[i];
+    return n;
+}
+
+/* Exactly this rule failed, once. */
+static void only(enum rule_number rule)
+{
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        if (failed[i] && i != rule)
+            fail_msg("%s failed too: %s", rules[i].id, last_actual[i]);
+    assert_int_equal(failed[rule], 1);
+}
+
+static struct view whole(const uint8_t *p, uint32_t n)
+{
+    return view_make(p, n, n);
+}
+
+static void encapsulation(void **state)
+{
+    (void)state;
+    uint8_t p[24] = {0x08, 0x00, 0, 0, 0x45};
+    struct reporter r = start(p);
+    check_encapsulation(&r, whole(p, 24), false);
+    assert_int_equal(total(failed), 0);
+    assert_int_equal(passed[R_RFC4391_6_RESERVED_ZERO], 1);
+    assert_int_equal(passed[R_RFC4391_6_TYPE], 1);
+
+    r = start(p);
+    p[2] = 0x12;
+    check_encapsulation(&r, whole(p, 24), false);
+    only(R_RFC4391_6_RESERVED_ZERO);
+    assert_int_equal(last[R_RFC4391_6_RESERVED_ZERO].offset, 2);
+    assert_int_equal(last[R_RFC4391_6_RESERVED_ZERO].length, 2);
+    assert_string_equal(last_actual[R_RFC4391_6_RESERVED_ZERO], "0x1200");
+    p[2] = 0;
+
+    r = start(p);
+    p[4] = 0x65; /* IPv6 behind Type IPv4 */
+    check_encapsulation(&r, whole(p, 24), false);
+    only(R_RFC4391_6_TYPE);
+    r = start(p);
+    check_encapsulation(&r, whole(p, 24), true);
+    only(R_RFC4755_4_TYPE);
+
+    r = start(p);
+    check_encapsulation(&r, whole(p, 3), false);
+    only(R_RFC4391_6_ENCAPSULATION_HEADER);
+    r = start(p);
+    check_encapsulation(&r, whole(p, 0), false); /* an empty message is no datagram */
+    assert_int_equal(total(failed) + total(passed), 0);
+}
+
+/* RFC 4391 §6: "Other network protocols ... may use the encapsulation format": a freedom, never reported. */
+static void other_types_are_free(void **state)
+{
+    (void)state;
+    uint8_t p[24] = {0x88, 0xcc};
+    struct reporter r = start(p);
+    check_encapsulation(&r, whole(p, 24), false);
+    assert_int_equal(total(failed) + total(unsure), 0);
+}
+
+static void what_was_not_captured_is_no_fault(void **state)
+{
+    (void)state;
+    uint8_t p[60] = {0x08, 0x06, 0xff, 0xff, 0, 32, 8, 0, 20, 4, 0, 1};
+    for (uint32_t cap = 0; cap < 4; cap++) {
+        struct reporter r = start(p);
+        check_encapsulation(&r, view_make(p, cap, 60), false);
+        assert_int_equal(total(failed), 0);
+    }
+    struct reporter r = start(p + 4);
+    check_arp(&r, view_make(p + 4, 7, 56));
+    assert_int_equal(total(failed), 0);
+    assert_int_equal(total(unsure), 1);
+}
+
+static void mgids(void **state)
+{
+    (void)state;
+    uint8_t g[16] = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, [15] = 22};
+    struct reporter r = start(g);
+    check_mgid(&r, g, 0xffff);
+    check_mgid(&r, g, 0x7fff); /* a limited member's packets: the same partition */
+    assert_int_equal(total(failed), 0);
+
+    r = start(g);
+    check_mgid(&r, g, 0x8001);
+    only(R_RFC4391_4_MGID_PKEY);
+    assert_int_equal(last[R_RFC4391_4_MGID_PKEY].offset, 4);
+
+    r = start(g);
+    g[1] = 0x02;
+    check_mgid(&r, g, 0xffff);
+    only(R_RFC4391_4_MGID_T_FLAG);
+    g[1] = 0x32;
+    r = start(g);
+    check_mgid(&r, g, 0xffff);
+    only(R_RFC4391_4_MGID_FORMAT);
+    g[1] = 0x12;
+
+    r = start(g);
+    g[8] = 1;
+    check_mgid(&r, g, 0xffff);
+    only(R_RFC4391_4_MGID_GROUP_ID_IPV4);
+
+    r = start(g);
+    g[3] = 0x1c; /* another protocol's group */
+    check_mgid(&r, g, 0xffff);
+    assert_int_equal(total(passed) + total(failed), 0);
+}
+
+/* LRH to MLID 0xc000, GRH to the broadcast-GID, BTH, DETH, ARP. */
+static void headers_of_a_multicast(void **state)
+{
+    (void)state;
+    uint8_t p[8 + 40 + 12 + 8 + 60 + 4] = {0, 3, 0xc0, 0, 0, 33, 0, 1, 0x60, [12] = 0, 84, 0x1b, 0};
+    static const uint8_t broadcast[16] = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, [12] = 0xff, 0xff, 0xff, 0xff};
+    memcpy(p + 8 + 24, broadcast, 16);
+    uint8_t *bth = p + 48, *payload = p + 68;
+    bth[0] = 0x64;
+    memset(bth + 2, 0xff, 2);
+    memset(bth + 5, 0xff, 3);
+    payload[0] = 0x08;
+    payload[1] = 0x06;
+    struct ib_packet ib;
+    assert_int_equal(ib_decode(whole(p, sizeof p), IB_START_LRH, &ib), WIRE_OK);
+    struct reporter r = start(p);
+    check_datagram_headers(&r, &ib);
+    assert_int_equal(total(failed), 0);
+    assert_int_equal(passed[R_RFC4391_4_MGID_SIGNATURE_IPV4], 1);
+    assert_int_equal(passed[R_RFC4391_6_GRH_ON_MULTICAST], 1);
+
+    payload[0] = 0x86; /* IPv6 to an IPv4 group */
+    payload[1] = 0xdd;
+    r = start(p);
+    check_datagram_headers(&r, &ib);
+    only(R_RFC4391_4_MGID_SIGNATURE_IPV6);
+
+    payload[0] = 0x08; /* 255.255.255.255 to 224.0.0.1's group */
+    payload[1] = 0x00;
+    memset(payload + 4 + 16, 0xff, 4);
+    memcpy(p + 32 + 12, "\0\0\0\1", 4);
+    r = start(p);
+    check_datagram_headers(&r, &ib);
+    only(R_RFC4391_4_BROADCAST_MAPPING);
+}
+
+static void multicast_without_grh(void **state)
+{
+    (void)state;
+    uint8_t p[8 + 12 + 8 + 60 + 4] = {0, 2, 0xc0, 0, 0, 23, 0, 1, 0x64};
+    struct ib_packet ib;
+    assert_int_equal(ib_decode(whole(p, sizeof p), IB_START_LRH, &ib), WIRE_OK);
+    struct reporter r = start(p);
+    check_datagram_headers(&r, &ib);
+    only(R_RFC4391_6_GRH_ON_MULTICAST);
+}
+
+static void arp_messages(void **state)
+{
+    (void)state;
+    uint8_t p[56] = {0, 32, 8, 0, 20, 4, 0, 1, 0x80, 0, 0, 0x48, 0xfe, 0x80};
+    struct reporter r = start(p);
+    check_arp(&r, whole(p, 56));
+    assert_int_equal(total(failed), 0);
+    assert_int_equal(passed[R_RFC4755_3_1_FLAGS], 1);
+
+    r = start(p);
+    p[1] = 1;
+    check_arp(&r, whole(p, 56));
+    only(R_RFC4391_9_2_ARP_HARDWARE_TYPE);
+    p[1] = 32;
+    r = start(p);
+    p[4] = 6;
+    check_arp(&r, whole(p, 56));
+    only(R_RFC4391_9_2_ARP_HARDWARE_LENGTH);
+    p[4] = 20;
+    r = start(p);
+    p[5] = 6;
+    check_arp(&r, whole(p, 60));
+    only(R_RFC4391_9_2_ARP_AS_RFC826);
+    p[5] = 4;
+    r = start(p);
+    check_arp(&r, whole(p, 40));
+    only(R_RFC4391_9_1_1_FORMAT);
+
+    p[8] = 0x81; /* one fault, two documents that forbid it */
+    r = start(p);
+    check_arp(&r, whole(p, 56));
+    assert_int_equal(failed[R_RFC4755_3_1_FLAGS], 1);
+    assert_int_equal(failed[R_RFC4391_9_1_1_RESERVED_FLAGS], 1);
+    assert_int_equal(total(failed), 2);
+    p[8] = 0xc0;
+    p[32] = 0x3f; /* the target of a reply is the asker's: no fault of this sender */
+    p[35] = 1;
+    r = start(p);
+    check_arp(&r, whole(p, 56));
+    assert_int_equal(total(failed), 0);
+}
+
+static void nd_options_and_padding(void **state)
+{
+    (void)state;
+    uint8_t ns[48] = {ND_NS, [24] = 1, 3, 0, 0, 0x80, 0, 0, 0x48, 0xfe, 0x80};
+    struct reporter r = start(ns);
+    check_nd(&r, whole(ns, 48));
+    assert_int_equal(total(failed), 0);
+    assert_int_equal(passed[R_RFC4391_9_3_ND_OPTION_PADDING], 1);
+
+    r = start(ns);
+    ns[27] = 1;
+    check_nd(&r, whole(ns, 48));
+    only(R_RFC4391_9_3_ND_OPTION_PADDING);
+    assert_int_equal(last[R_RFC4391_9_3_ND_OPTION_PADDING].offset, 26);
+
+    /* a real sender's fault: a Router Solicitation with an option of length 1, the first 6 of 20 octets */
+    uint8_t rs[16] = {ND_RS, [8] = 1, 1, 0x80, 0, 0, 0x48, 0xfe, 0x80};
+    r = start(rs);
+    check_nd(&r, whole(rs, 16));
+    only(R_RFC4391_9_3_ND_OPTION_LENGTH);
+}
+
+static void cm_messages(void **state)
+{
+    (void)state;
+    uint8_t p[MAD_SIZE] = {1, MAD_CLASS_CM, 2, 3, [16] = 0, CM_REQ};
+    struct cm cm;
+    bool ids;
+    p[REQ_SERVICE_ID] = 0x01;
+    p[REQ_SERVICE_ID + 7] = 0x48;
+    memcpy(p + REQ_PRIVATE, "\0\0\0\x48\0\0\xff\xf4", 8);
+    cm_decode(whole(p, sizeof p), &cm, &ids);
+    struct reporter r = start(p);
+    check_cm(&r, whole(p, sizeof p), &cm);
+    assert_int_equal(total(failed), 0);
+    assert_int_equal(total(passed), 5);
+
+    p[REQ_SERVICE_ID] = 0x10; /* Linux */
+    cm_decode(whole(p, sizeof p), &cm, &ids);
+    r = start(p);
+    check_cm(&r, whole(p, sizeof p), &cm);
+    only(R_RFC4755_3_5_SERVICE_ID);
+    p[REQ_SERVICE_ID] = 0x01;
+    cm_decode(whole(p, sizeof p), &cm, &ids);
+
+    p[REQ_PRIVATE] = 1;
+    r = start(p);
+    check_cm(&r, whole(p, sizeof p), &cm);
+    only(R_RFC4755_6_RESERVED_ZERO);
+    p[REQ_PRIVATE] = 0;
+
+    memset(p + REQ_PRIVATE + 4, 0, 4);
+    r = start(p);
+    check_cm(&r, whole(p, sizeof p), &cm);
+    assert_int_equal(failed[R_RFC4755_5_1_RECEIVE_MTU], 1);
+    assert_int_equal(failed[R_RFC4755_6_PRIVATE_DATA], 1);
+    assert_int_equal(total(failed), 2);
+}
+
+/* A DREQ needs no private data (RFC 4755 §3.2 speaks of the set-up and of REJ); Linux's empty RTU and REJ lack it. */
+static void cm_messages_without_private_data(void **state)
+{
+    (void)state;
+    uint8_t p[MAD_SIZE] = {1, MAD_CLASS_CM, 2, 3, [16] = 0, CM_DREQ};
+    struct cm cm;
+    bool ids;
+    cm_decode(whole(p, sizeof p), &cm, &ids);
+    struct reporter r = start(p);
+    check_cm(&r, whole(p, sizeof p), &cm);
+    assert_int_equal(total(failed), 0);
+    p[17] = CM_REJ;
+    cm_decode(whole(p, sizeof p), &cm, &ids);
+    r = start(p);
+    check_cm(&r, whole(p, sizeof p), &cm);
+    only(R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA);
+    p[17] = CM_RTU;
+    cm_decode(whole(p, sizeof p), &cm, &ids);
+    r = start(p);
+    check_cm(&r, whole(p, sizeof p), &cm);
+    assert_int_equal(failed[R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA], 1);
+    assert_int_equal(failed[R_RFC4755_6_PRIVATE_DATA], 1);
+    assert_int_equal(total(failed), 2);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(encapsulation),
+        cmocka_unit_test(other_types_are_free),
+        cmocka_unit_test(what_was_not_captured_is_no_fault),
+        cmocka_unit_test(mgids),
+        cmocka_unit_test(headers_of_a_multicast),
+        cmocka_unit_test(multicast_without_grh),
+        cmocka_unit_test(arp_messages),
+        cmocka_unit_test(nd_options_and_padding),
+        cmocka_unit_test(cm_messages),
+        cmocka_unit_test(cm_messages_without_private_data),
+    };
+    return cmocka_run_group_tests_name("check", tests, NULL, NULL);
+}
