@@ -177,7 +177,7 @@ static int dissect_arp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void
     struct arp a = {0};
     bool fixed;
     enum wire_result r = arp_decode(v, &a, &fixed);
-    bool ours = v.cap >= 2 && be16(v.p + ARP_HRD) == ARP_HRD_INFINIBAND;
+    bool ours = v.cap >= 2 && be16(v.p + ARP_HRD) == ARP_HRD_INFINIBAND && plugin_enabled();
     if (ours && r != WIRE_OK)
         return cut_short(tvb, pinfo, tree, &a);
     int n = call_dissector_only(builtin_arp, tvb, pinfo, tree, data);

@@ -111,8 +111,7 @@ static void guarded(dissector_handle_t handle, struct frame *f, packet_info *pin
 
 static int dissect_ib_from(dissector_handle_t handle, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, enum ib_start start)
 {
-    bool enabled = proto_is_protocol_enabled(find_protocol_by_id(proto_ipoib));
-    struct frame *f = enabled ? frame_begin(tvb, pinfo, start) : NULL;
+    struct frame *f = plugin_enabled() ? frame_begin(tvb, pinfo, start) : NULL;
     if (!f)
         return call_dissector_only(handle, tvb, pinfo, tree, NULL);
     if (f->p.verdict.class == PAYLOAD_MAD || f->p.result == WIRE_TRUNCATED) {

@@ -14,6 +14,11 @@ struct view tvb_view(tvbuff_t *tvb)
     return view_make(cap ? tvb_get_ptr(tvb, 0, (int)cap) : NULL, cap, tvb_reported_length(tvb));
 }
 
+bool plugin_enabled(void)
+{
+    return proto_is_protocol_enabled(find_protocol_by_id(proto_ipoib));
+}
+
 static struct port port_of_address(const address *a)
 {
     if (a->type == AT_IPv4 || a->type == AT_IPv6)

@@ -104,7 +104,7 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
 static int dissect_icmpv6(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
     bool ours = tvb_captured_length(tvb) > 0 && tvb_get_uint8(tvb, 0) >= ND_RS && tvb_get_uint8(tvb, 0) <= ND_REDIRECT &&
-                maybe_ipoib(pinfo);
+                maybe_ipoib(pinfo) && plugin_enabled();
     if (!ours)
         return call_dissector_only(builtin_icmpv6, tvb, pinfo, tree, data);
     bool whole = tvb_captured_length(tvb) >= tvb_reported_length(tvb);

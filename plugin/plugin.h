@@ -38,6 +38,9 @@ struct frame {
     bool done;           /* the payload was dissected */
 };
 
+/* Has the user left the protocol "ipoib" enabled? Without it all is as if the plugin were not there. */
+bool plugin_enabled(void);
+
 /* The view of a tvb's octets; they are captured, so that none of them throws. */
 struct view tvb_view(tvbuff_t *tvb);
 

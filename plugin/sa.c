@@ -203,15 +203,20 @@ static void info(packet_info *pinfo, const struct sa *sa)
 
 /* ---- the MAD */
 
-static void add_header(proto_tree *tree, tvbuff_t *tvb, const struct sa *sa)
+static void add_mad_header(proto_tree *tree, tvbuff_t *tvb, const struct sa *sa)
 {
-    char text[256];
     proto_item *ti;
     proto_tree_add_item(tree, hf_method, tvb, MAD_METHOD, 1, ENC_BIG_ENDIAN);
     proto_tree_add_item(tree, hf_attribute, tvb, MAD_ATTRIBUTE, 2, ENC_BIG_ENDIAN);
     proto_tree_add_item(tree, hf_tid, tvb, MAD_TID, 8, ENC_BIG_ENDIAN);
     ti = proto_tree_add_item(tree, hf_status, tvb, MAD_STATUS, 2, ENC_BIG_ENDIAN);
     proto_item_append_text(ti, " (%s)", sa_status_name(sa->mad.status));
+}
+
+static void add_sa_header(proto_tree *tree, tvbuff_t *tvb, const struct sa *sa)
+{
+    char text[256];
+    proto_item *ti;
     if (sa->rmpp_type) {
         proto_tree_add_item(tree, hf_rmpp_type, tvb, RMPP_TYPE, 1, ENC_BIG_ENDIAN);
         proto_tree_add_item(tree, hf_segment, tvb, RMPP_DATA1, 4, ENC_BIG_ENDIAN);
@@ -259,7 +264,7 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
     struct sa sa;
     bool have_mad;
     enum wire_result r = sa_decode(f->p.ib.payload, &sa, &have_mad);
-    if (r != WIRE_OK)
+    if (!have_mad || sa.mad.class != MAD_CLASS_SA)
         return;
     tvbuff_t *tvb = tvb_new_subset_length_caplen(f->tvb, (int)f->p.ib.payload_off, (int)f->p.ib.payload.cap, (int)f->p.ib.payload.len);
     bool response = (sa.mad.method & MAD_RESPONSE) != 0;
@@ -268,10 +273,14 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
     struct pair_key k = transaction(f, &sa, !from_asker);
     proto_tree *sub = proto_tree_add_subtree(tree, tvb, 0, (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE), ett_sa, NULL,
                                              "IPoIB: Subnet Administration");
-    match(pinfo, &k, &sa, response);
-    add_header(sub, tvb, &sa);
-    add_records(sub, pinfo, tvb, &k, &sa);
-    pair_show(pinfo, sub, tvb);
+    add_mad_header(sub, tvb, &sa);
+    col_clear_fence(pinfo->cinfo, COL_INFO); /* the built-in dissector calls a sliced frame malformed */
+    if (r == WIRE_OK) {
+        match(pinfo, &k, &sa, response);
+        add_sa_header(sub, tvb, &sa);
+        add_records(sub, pinfo, tvb, &k, &sa);
+        pair_show(pinfo, sub, tvb);
+    }
     info(pinfo, &sa);
 }
 
