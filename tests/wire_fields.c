@@ -21,7 +21,7 @@
 #include "wire/nd.h"
 #include "wire/sa.h"
 
-enum { FIELDS_MAX = 40, VALUE_MAX = 4096, IPV6_SRC = 8, NEXT_ICMPV6 = 58, NEXT_HOP_BY_HOP = 0 };
+enum { FIELDS_MAX = 40, VALUE_MAX = 4096 };
 
 static struct field {
     const char *name;
@@ -113,26 +113,13 @@ static void read_nd(struct view v)
             put_lladdr(v.p + o.off + ND_OPT_LLADDR);
 }
 
-static void read_ipv6(struct view v)
-{
-    if (v.cap < 40)
-        return;
-    uint8_t next = v.p[6];
-    struct view d = view_sub(v, 40, be16(v.p + 4));
-    if (next == NEXT_HOP_BY_HOP && d.cap >= 2) {
-        next = d.p[0];
-        d = view_from(d, 8 + 8u * d.p[1]);
-    }
-    if (next == NEXT_ICMPV6)
-        read_nd(d);
-}
-
 static void read_datagram(uint16_t type, struct view v)
 {
+    struct view icmpv6;
     if (type == TYPE_ARP || type == TYPE_RARP)
         read_arp(v);
-    else if (type == TYPE_IPV6)
-        read_ipv6(v);
+    else if (type == TYPE_IPV6 && nd_in_ipv6(v, &icmpv6))
+        read_nd(icmpv6);
 }
 
 static void read_encap(struct view v)

@@ -1,6 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "wire/nd.h"
 
+enum { IPV6_PAYLOAD_LENGTH = 4, IPV6_NEXT_HEADER = 6, IPV6_SIZE = 40 };
+enum { NEXT_HOP_BY_HOP = 0, NEXT_DESTINATION = 60, NEXT_ICMPV6 = 58 };
+
+bool nd_in_ipv6(struct view v, struct view *icmpv6)
+{
+    if (view_has(v, 0, IPV6_SIZE) != WIRE_OK || v.p[0] >> 4 != 6)
+        return false;
+    uint8_t next = v.p[IPV6_NEXT_HEADER];
+    struct view d = view_sub(v, IPV6_SIZE, be16(v.p + IPV6_PAYLOAD_LENGTH));
+    while ((next == NEXT_HOP_BY_HOP || next == NEXT_DESTINATION) && view_has(d, 0, 2) == WIRE_OK) {
+        next = d.p[0];
+        d = view_from(d, 8 + 8u * d.p[1]);
+    }
+    *icmpv6 = d;
+    return next == NEXT_ICMPV6 && d.cap > 0;
+}
+
 /* Octets before the options (RFC 4861 §4.1 to 4.5), 0: not an ND message. */
 static uint32_t options_offset(uint8_t type)
 {

@@ -17,6 +17,12 @@ enum { ND_OPT_TYPE = 0, ND_OPT_LENGTH = 1, ND_OPT_PAD = 2, ND_OPT_LLADDR = 4 };
 enum { ND_OPT_SOURCE_LLADDR = 1, ND_OPT_TARGET_LLADDR = 2 };
 enum { ND_OPT_IPOIB_LENGTH = 3 }; /* units of 8 octets */
 
+/*
+ * The ICMPv6 message of the IPv6 packet in v, behind hop-by-hop and destination options (RFC 8200 §4.3, 4.6).
+ * false: another protocol, a fragment, or not captured so far.
+ */
+bool nd_in_ipv6(struct view v, struct view *icmpv6);
+
 struct nd_option {
     uint8_t type;
     uint32_t off;  /* octets from the ICMPv6 header */
