@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The judge, and with it the model of the fabric, under libFuzzer: the first octet chooses the link type, the rest is
+ * the next frame of a capture that ends after a thousand frames. Every finding must lie within its frame.
+ */
+#include <stdlib.h>
+
+#include "rules/judge.h"
+#include "wire/carrier.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const int linktypes[] = {LINKTYPE_INFINIBAND, LINKTYPE_ERF,        LINKTYPE_IPOIB,
+                                LINKTYPE_LINUX_SLL,  LINKTYPE_LINUX_SLL2, LINKTYPE_ETHERNET};
+enum { FRAMES_OF_A_CAPTURE = 1000 };
+
+static size_t frame_size;
+
+static void note(void *user, uint32_t frame, const struct finding *f)
+{
+    (void)user;
+    (void)frame;
+    if (f->rule >= RULE_COUNT || f->offset > frame_size || f->length > frame_size || !f->expected || !f->actual)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct judge *judge;
+    static unsigned frames;
+    if (size < 1 || size > 1 << 16)
+        return 0;
+    if (!judge)
+        judge = judge_new(note, NULL);
+    frame_size = size - 1;
+    judge_frame(judge, linktypes[data[0] % (sizeof linktypes / sizeof *linktypes)],
+                view_make(data + 1, (uint32_t)size - 1, (uint32_t)size - 1));
+    if (++frames % FRAMES_OF_A_CAPTURE == 0) {
+        judge_free(judge);
+        judge = NULL;
+    }
+    return 0;
+}
