@@ -5,13 +5,11 @@
  */
 #include <stdlib.h>
 
+#include "fuzz/linktypes.h"
 #include "rules/judge.h"
-#include "wire/carrier.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const int linktypes[] = {LINKTYPE_INFINIBAND, LINKTYPE_ERF,        LINKTYPE_IPOIB,
-                                LINKTYPE_LINUX_SLL,  LINKTYPE_LINUX_SLL2, LINKTYPE_ETHERNET};
 enum { FRAMES_OF_A_CAPTURE = 1000 };
 
 static size_t frame_size;
@@ -33,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!judge)
         judge = judge_new(note, NULL);
     frame_size = size - 1;
-    judge_frame(judge, linktypes[data[0] % (sizeof linktypes / sizeof *linktypes)],
+    judge_frame(judge, linktype_of(data[0]),
                 view_make(data + 1, (uint32_t)size - 1, (uint32_t)size - 1));
     if (++frames % FRAMES_OF_A_CAPTURE == 0) {
         judge_free(judge);

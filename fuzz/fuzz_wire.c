@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "fuzz/linktypes.h"
 #include "wire/arp.h"
 #include "wire/carrier.h"
 #include "wire/cm.h"
@@ -19,8 +20,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const int linktypes[] = {LINKTYPE_INFINIBAND, LINKTYPE_ERF,        LINKTYPE_IPOIB,
-                                LINKTYPE_LINUX_SLL,  LINKTYPE_LINUX_SLL2, LINKTYPE_ETHERNET};
 static volatile unsigned sink; /* what is read is used, so that no read is optimised away */
 
 static void use(const uint8_t *p, size_t n)
@@ -107,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1 || size > 1 << 16)
         return 0;
     struct view v = view_make(data + 1, (uint32_t)size - 1, (uint32_t)size - 1);
-    int linktype = linktypes[data[0] % (sizeof linktypes / sizeof *linktypes)];
+    int linktype = linktype_of(data[0]);
     if (carrier_locate(linktype, v, &c) != WIRE_OK)
         return 0;
     if (linktype == LINKTYPE_IPOIB)

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+#include "fuzz/linktypes.h"
 
-enum { LINKTYPES = 6 };
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 /* On the heap and of exactly this size, so that AddressSanitizer sees one octet too many. */
 static void run(const unsigned char *frame, size_t size, unsigned linktype, size_t fault, unsigned char with)
