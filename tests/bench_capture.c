@@ -68,19 +68,19 @@ static void write_file_header(void)
 /* A frame of n octets with its ERF and pcap record headers; a thousand frames a second. */
 static void write_frame(const uint8_t *frame, uint32_t n)
 {
-    uint8_t h[RECORD_HEADER + ERF_HEADER_SIZE] = {0};
+    uint8_t h[RECORD_HEADER + ERF_HEADER_LEN] = {0};
     uint32_t seconds = 1700000000 + frame_count / 1000, us = frame_count % 1000 * 1000;
     uint8_t *erf = h + RECORD_HEADER;
     little32(h, seconds);
     little32(h + 4, us);
-    little32(h + 8, n + ERF_HEADER_SIZE);
-    little32(h + 12, n + ERF_HEADER_SIZE);
+    little32(h + 8, n + ERF_HEADER_LEN);
+    little32(h + 12, n + ERF_HEADER_LEN);
     little32(erf, (uint32_t)((uint64_t)us * 4294967296u / 1000000u));
     little32(erf + 4, seconds);
-    erf[ERF_TYPE] = ERF_TYPE_INFINIBAND;
-    erf[ERF_FLAGS] = 4;
-    put16(erf + ERF_RLEN, n + ERF_HEADER_SIZE);
-    put16(erf + ERF_WLEN, n);
+    erf[ERF_OFF_TYPE] = ERF_TYPE_INFINIBAND;
+    erf[ERF_OFF_FLAGS] = ERF_FLAG_VARYING;
+    put16(erf + ERF_OFF_RLEN, n + ERF_HEADER_LEN);
+    put16(erf + ERF_OFF_WLEN, n);
     write_all(h, sizeof h);
     write_all(frame, n);
     frame_count++;

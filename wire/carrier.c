@@ -17,15 +17,15 @@ bool dlt_ipoib_has_grh(struct view v)
 
 static enum wire_result locate_erf(struct view v, struct carrier *c)
 {
-    uint32_t off = ERF_HEADER_SIZE;
+    uint32_t off = ERF_HEADER_LEN;
     enum wire_result r = view_has(v, 0, off);
     if (r != WIRE_OK)
         return r;
-    if ((v.p[ERF_TYPE] & 0x7f) != ERF_TYPE_INFINIBAND)
+    if ((v.p[ERF_OFF_TYPE] & ERF_TYPE_MASK) != ERF_TYPE_INFINIBAND)
         return WIRE_OK;
-    uint32_t wlen = be16(v.p + ERF_WLEN);
-    for (uint8_t more = v.p[ERF_TYPE]; more & ERF_TYPE_MORE_HEADERS; off += ERF_EXTENSION_SIZE) {
-        r = view_has(v, off, ERF_EXTENSION_SIZE);
+    uint32_t wlen = be16(v.p + ERF_OFF_WLEN);
+    for (uint8_t more = v.p[ERF_OFF_TYPE]; more & ERF_TYPE_MORE; off += ERF_EXT_LEN) {
+        r = view_has(v, off, ERF_EXT_LEN);
         if (r != WIRE_OK)
             return r;
         more = v.p[off];

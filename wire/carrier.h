@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What brings IPoIB into a capture file: for a link type and a frame, where InfiniBand or IPoIB begins.
- * Link types as in libpcap's pcap-linktype; the ERF record header as in Endace's ERF types document.
+ * Link types as in libpcap's pcap-linktype.
  */
 #ifndef IPOIB_WIRE_CARRIER_H
 #define IPOIB_WIRE_CARRIER_H
 
+#include "wire/erf.h"
 #include "wire/ib.h"
 
 enum {
@@ -16,10 +17,6 @@ enum {
     LINKTYPE_INFINIBAND = 247,
     LINKTYPE_LINUX_SLL2 = 276,
 };
-
-/* ERF record header */
-enum { ERF_TYPE = 8, ERF_FLAGS = 9, ERF_RLEN = 10, ERF_WLEN = 14, ERF_HEADER_SIZE = 16, ERF_EXTENSION_SIZE = 8 };
-enum { ERF_TYPE_INFINIBAND = 21, ERF_TYPE_MORE_HEADERS = 0x80 };
 
 /*
  * LINKTYPE_IPOIB: 40 octets before the encapsulation header. A GRH where the packet had one; else octets 0 to
