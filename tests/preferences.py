@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The preferences do what they say: reassembly on and off, and the limit on unfinished messages.
 
-built-rc-interleaved.pcap holds three whole messages on two pairs of QPs whose packets alternate; with no memory for
-unfinished messages but the one at hand, the first of two that alternate is given up. connected.pcap's two
+built-rc-interleaved.pcap holds three whole messages, their Firsts before their Middles before their Lasts; with no
+memory for unfinished messages but the one at hand, each First drives out the one before, and only the third is left. connected.pcap's two
 messages come one after the other, and need none. Environment: IPOIB_SRC, IPOIB_TSHARK. Output: TAP."""
 import os
 import shlex
