@@ -9,40 +9,52 @@
 #ifndef IPOIB_MODEL_CONNECTION_H
 #define IPOIB_MODEL_CONNECTION_H
 
+#include "model/endport.h"
 #include "model/port.h"
 #include "model/stream.h"
 #include "wire/cm.h"
 
-struct connection_side {
-    struct port port;            /* where its CM messages come from */
-    uint32_t comm_id;
-    uint32_t qpn;                /* of the connection; known when its REQ or REP was seen */
-    bool known, has_private;
-    struct cm_private private;   /* IPoIB's (RFC 4755 §6) */
-};
-
-struct connection {
-    uint32_t number; /* from 1, in the order of the capture */
-    uint64_t service_id;
-    enum cm_service service;
-    uint8_t transport; /* CM_TRANSPORT_* */
-    uint16_t pkey;
-    struct connection_side requester, responder;
-    uint32_t req_frame, rep_frame, rtu_frame, rej_frame, dreq_frame, drep_frame; /* 0: not seen */
-};
+struct connection;
 
 /* What arrives at one connected QP. */
 struct flow {
+    struct port_number id;         /* first: it is the key; the receiving port and the QPN */
     struct connection *connection; /* NULL: no handshake was seen */
-    bool to_requester;
-    bool looked_ipoib;             /* without handshake: a message that began here looked like IPoIB */
     struct stream stream;
+    uint32_t early_frame;          /* the last IPoIB data that came before any handshake of this QP; 0: none */
+    uint8_t to_requester : 1;
+    uint8_t looked_ipoib : 1;      /* without handshake: a message that began here looked like IPoIB */
+    uint8_t heap : 1;              /* not a part of a connection */
+};
+
+struct connection_side {
+    struct port_number id; /* first: it is the key; where its CM messages come from, and its communication ID */
+    struct connection *of;
+    struct flow flow;      /* what it receives; flow.id.number is its QPN */
+    uint32_t ud_qpn, recv_mtu; /* of the private data, if has_private */
+    uint8_t reserved;
+    bool known, has_private;   /* known: its REQ or REP was seen */
+};
+
+struct connection {
+    struct connection_side requester, responder;
+    struct connection *older[2];   /* of the same endport, as requester and as responder; NULL: none */
+    struct endport *endport[2];    /* requester's and responder's, by the GIDs of the REQ; NULL: too many */
+    uint64_t service_id;
+    uint32_t number; /* from 1, in the order of the capture */
+    uint32_t req_frame, rep_frame, rtu_frame, rej_frame, dreq_frame, drep_frame; /* 0: not seen */
+    uint16_t pkey;
+    uint8_t service;   /* enum cm_service */
+    uint8_t transport; /* CM_TRANSPORT_* */
+    bool crossed;      /* its REQ crossed one of the other side */
+    bool torn_down;    /* its end with its interface was judged */
+    uint32_t left_seconds; /* its interface left the broadcast group: s since 1970, low 32 bits; 0: no */
 };
 
 struct connections;
 
-/* limit: how many connections and flows are kept; what comes after is not tracked. */
-struct connections *connections_new(unsigned limit);
+/* limit: how many connections and flows are kept; what comes after is not tracked. ports: to know the GIDs by. */
+struct connections *connections_new(unsigned limit, struct endports *ports);
 void connections_free(struct connections *c);
 
 /*
@@ -60,8 +72,24 @@ uint32_t connection_mtu(const struct connection *c);
 
 static inline bool connection_is_ipoib(const struct connection *c)
 {
-    return cm_service_is_ipoib(c->service);
+    return cm_service_is_ipoib((enum cm_service)c->service);
 }
+
+/* Set up, and not at its end. */
+static inline bool connection_is_open(const struct connection *c)
+{
+    return c->rep_frame && !c->rej_frame && !c->dreq_frame && !c->drep_frame;
+}
+
+/* The endport's connection before this one. */
+static inline struct connection *connection_older(const struct connection *c, const struct endport *of)
+{
+    return c->older[c->endport[0] == of ? 0 : 1];
+}
+
+/* All, in the order of their REQs. */
+const struct connection *connections_at(const struct connections *c, unsigned index);
+unsigned connections_count(const struct connections *c);
 
 /* Message numbers of the capture's streams. */
 uint32_t *connections_counter(struct connections *c);

@@ -4,14 +4,15 @@
 #include "wire/encap.h"
 #include "wire/mgid.h"
 
-enum { CONNECTIONS_MAX = 1 << 17, NEIGHBOURS_MAX = 1 << 18, QPNS_MAX = 1 << 18 };
-
 struct fabric *fabric_new(void)
 {
     struct fabric *f = g_new0(struct fabric, 1);
-    f->connections = connections_new(CONNECTIONS_MAX);
-    f->neighbours = neighbours_new(NEIGHBOURS_MAX);
-    f->qpns = qpns_new(QPNS_MAX);
+    f->endports = endports_new(FABRIC_ENDPORTS_MAX);
+    f->groups = groups_new(FABRIC_GROUPS_MAX);
+    f->subnet = subnet_new(f->groups, f->endports);
+    f->connections = connections_new(FABRIC_CONNECTIONS_MAX, f->endports);
+    f->neighbours = neighbours_new(FABRIC_NEIGHBOURS_MAX);
+    f->qpns = qpns_new(FABRIC_QPNS_MAX);
     return f;
 }
 
@@ -22,17 +23,20 @@ void fabric_free(struct fabric *f)
     connections_free(f->connections);
     neighbours_free(f->neighbours);
     qpns_free(f->qpns);
+    subnet_free(f->subnet);
+    groups_free(f->groups);
+    endports_free(f->endports);
     g_free(f);
 }
 
 static void find_ports(struct packet *p, const struct port *outer_src, const struct port *outer_dst)
 {
     if (p->ib.has_lrh) {
-        p->src = port_lid(p->ib.slid);
-        p->dst = port_lid(p->ib.dlid);
+        p->src = port_lid(p->at.interface, p->ib.slid);
+        p->dst = port_lid(p->at.interface, p->ib.dlid);
     } else if (p->ib.has_grh) {
-        p->src = port_gid(p->ib.sgid);
-        p->dst = port_gid(p->ib.dgid);
+        p->src = port_gid(p->at.interface, p->ib.sgid);
+        p->dst = port_gid(p->at.interface, p->ib.dgid);
     } else if (outer_src && outer_dst) {
         p->src = *outer_src;
         p->dst = *outer_dst;
@@ -49,9 +53,11 @@ static enum payload_class datagram_alone(const struct ib_packet *ib)
     return encap_agrees(ib->payload) ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
 }
 
-void packet_read(struct packet *p, struct view v, enum ib_start start, const struct port *outer_src, const struct port *outer_dst)
+void packet_read(struct packet *p, const struct moment *at, struct view v, enum ib_start start, const struct port *outer_src,
+                 const struct port *outer_dst)
 {
     memset(p, 0, sizeof *p);
+    p->at = *at;
     p->result = ib_decode(v, start, &p->ib);
     if (p->ib.has_bth)
         find_ports(p, outer_src, outer_dst);
@@ -69,7 +75,7 @@ static void classify_datagram(struct fabric *f, struct packet *p)
 {
     if (p->verdict.class == PAYLOAD_IPOIB) {
         qpns_learn(f->qpns, &p->src, p->ib.sqpn);
-    } else if (!p->ib.immediate && (qpns_known(f->qpns, &p->src, p->ib.sqpn) || qpns_known(f->qpns, &p->dst, p->ib.dqpn))) {
+    } else if (!p->ib.immediate && (qpns_find(f->qpns, &p->src, p->ib.sqpn) || qpns_find(f->qpns, &p->dst, p->ib.dqpn))) {
         p->verdict.class = PAYLOAD_IPOIB;
         p->verdict.by_context = true;
     }
@@ -117,14 +123,31 @@ static void classify_connected(struct fabric *f, struct packet *p)
         v->class = classify_part(f, p, flow, ours);
     if (looks && !v->connection)
         flow->looked_ipoib = true;
+    if (send && (looks || ours) && !(v->connection && v->connection->rep_frame))
+        flow->early_frame = p->at.frame;
     v->by_context = v->class != PAYLOAD_OTHER || v->connection;
+}
+
+bool packet_cm(const struct packet *p, struct cm *cm)
+{
+    bool have_ids;
+    return p->verdict.class == PAYLOAD_MAD && cm_decode(p->ib.payload, cm, &have_ids) == WIRE_OK;
+}
+
+static void classify_mad(struct fabric *f, struct packet *p)
+{
+    struct cm cm;
+    if (packet_cm(p, &cm))
+        p->verdict.connection = connections_message(f->connections, p->at.frame, &cm, p->ib.payload, &p->src, &p->dst);
 }
 
 void fabric_classify(struct fabric *f, struct packet *p)
 {
-    if (p->result != WIRE_OK || p->verdict.class == PAYLOAD_MAD)
+    if (p->result != WIRE_OK)
         return;
-    if (p->ib.transport == IB_UD)
+    if (p->verdict.class == PAYLOAD_MAD)
+        classify_mad(f, p);
+    else if (p->ib.transport == IB_UD)
         classify_datagram(f, p);
     else if (p->ib.transport == IB_RC || p->ib.transport == IB_UC)
         classify_connected(f, p);

@@ -7,16 +7,28 @@
 #define IPOIB_MODEL_FABRIC_H
 
 #include "model/connection.h"
+#include "model/group.h"
 #include "model/neighbour.h"
 #include "model/qpns.h"
+#include "model/subnet.h"
 
 struct fabric {
+    struct endports *endports;
+    struct groups *groups;
+    struct subnet *subnet;
     struct connections *connections;
     struct neighbours *neighbours;
     struct qpns *qpns;
 };
 
-/* All is bounded: a hostile capture does not eat the memory, a fabric of 50,000 ports stays below the limits. */
+/* All is bounded (FABRIC_*_MAX): a hostile capture does not eat the memory, a fabric of 50,000 ports stays below. */
+enum {
+    FABRIC_CONNECTIONS_MAX = 1 << 17,
+    FABRIC_NEIGHBOURS_MAX = 1 << 18,
+    FABRIC_QPNS_MAX = 1 << 18,
+    FABRIC_GROUPS_MAX = 1 << 16,
+    FABRIC_ENDPORTS_MAX = 1 << 18,
+};
 struct fabric *fabric_new(void);
 void fabric_free(struct fabric *f);
 
@@ -33,12 +45,20 @@ enum payload_class {
 struct verdict {
     enum payload_class class;
     bool by_context;                /* decided by what came before, not by the packet alone */
-    struct connection *connection;  /* whose data it is; NULL: none is known */
+    struct connection *connection;  /* whose data, or CM message, it is; NULL: none is known */
     bool to_requester;
     struct stream_result part;      /* PAYLOAD_PART */
 };
 
+/* Where in the capture a packet stands. */
+struct moment {
+    uint32_t frame;     /* from 1 */
+    uint16_t interface; /* of the capture; 0 where there is one */
+    int64_t ns;         /* since 1970 */
+};
+
 struct packet {
+    struct moment at;
     struct ib_packet ib;
     enum wire_result result;  /* of ib_decode() */
     struct port src, dst;
@@ -46,9 +66,22 @@ struct packet {
 };
 
 /* Decode the packet in v, and say what it is as far as it tells itself. outer: of the IP packet (RoCE v2), or NULL. */
-void packet_read(struct packet *p, struct view v, enum ib_start start, const struct port *outer_src, const struct port *outer_dst);
+void packet_read(struct packet *p, const struct moment *at, struct view v, enum ib_start start, const struct port *outer_src,
+                 const struct port *outer_dst);
 
-/* Decide the rest by what is known of the fabric, and learn from the packet. Once for each packet. */
+/*
+ * Decide the rest by what is known of the fabric, and learn which QPs and connections are IPoIB's. Once for each packet,
+ * in the order of the capture.
+ */
 void fabric_classify(struct fabric *f, struct packet *p);
+
+/* A CM message: decoded as far as it goes. false: it is none. */
+bool packet_cm(const struct packet *p, struct cm *cm);
+
+/* Is it a CM message of an IPoIB connection? By its connection, else by its own Service-ID. */
+static inline bool packet_cm_is_ipoib(const struct packet *p, const struct cm *cm)
+{
+    return p->verdict.connection ? connection_is_ipoib(p->verdict.connection) : cm_service_is_ipoib(cm->service);
+}
 
 #endif

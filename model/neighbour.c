@@ -4,15 +4,10 @@
 enum { ADDRESS_SIZE = LLADDR_SIZE - LLADDR_QPN };
 
 struct neighbours {
-    GHashTable *by_lladdr; /* 19 octets (QPN, GID) -> GPtrArray of neighbours, oldest first */
-    GHashTable *by_ip;     /* struct link_ip -> neighbour that holds the IP now */
+    GHashTable *by_lladdr; /* QPN and GID, 19 octets -> the newest pair of that address */
+    GHashTable *by_ip;     /* a set: the pair that holds the IP on the link now */
     GPtrArray *all;
     unsigned limit;
-};
-
-struct link_ip {
-    uint32_t link;
-    struct ip ip;
 };
 
 static guint octets_hash(const uint8_t *p, size_t n)
@@ -35,26 +30,26 @@ static gboolean lladdr_equal(gconstpointer a, gconstpointer b)
 
 static guint link_ip_hash(gconstpointer p)
 {
-    const struct link_ip *k = p;
-    return octets_hash(k->ip.octets, k->ip.length) ^ k->link;
+    const struct neighbour *b = p;
+    return octets_hash(b->ip.octets, b->ip.length) ^ b->link * 2654435761u;
 }
 
-static gboolean link_ip_equal(gconstpointer a, gconstpointer b)
+static bool same_ip(const struct ip *a, const struct ip *b)
 {
-    const struct link_ip *x = a, *y = b;
-    return x->link == y->link && x->ip.length == y->ip.length && memcmp(x->ip.octets, y->ip.octets, x->ip.length) == 0;
+    return a->length == b->length && memcmp(a->octets, b->octets, a->length) == 0;
 }
 
-static void array_unref(gpointer p)
+static gboolean link_ip_equal(gconstpointer p, gconstpointer q)
 {
-    g_ptr_array_unref(p);
+    const struct neighbour *a = p, *b = q;
+    return a->link == b->link && same_ip(&a->ip, &b->ip);
 }
 
 struct neighbours *neighbours_new(unsigned limit)
 {
     struct neighbours *n = g_new0(struct neighbours, 1);
-    n->by_lladdr = g_hash_table_new_full(lladdr_hash, lladdr_equal, NULL, array_unref);
-    n->by_ip = g_hash_table_new_full(link_ip_hash, link_ip_equal, g_free, NULL);
+    n->by_lladdr = g_hash_table_new(lladdr_hash, lladdr_equal);
+    n->by_ip = g_hash_table_new(link_ip_hash, link_ip_equal);
     n->all = g_ptr_array_new_with_free_func(g_free);
     n->limit = limit;
     return n;
@@ -76,36 +71,30 @@ bool ip_is_unspecified(const struct ip *ip)
     return memcmp(ip->octets, zero, ip->length) == 0;
 }
 
-/* How far back a pair is looked for in an address's history: proxy ARP gives one address many IPs. */
-enum { HISTORY_DEPTH = 16 };
+/* How far back an address's history is walked: proxy ARP gives one address many IPs, a hostile capture a million. */
+enum { HISTORY_DEPTH = 16, HISTORY_DEPTH_BY_FRAME = 256 };
 
-static struct neighbour *find(struct neighbours *n, const struct ip *ip, const uint8_t *lladdr)
+static struct neighbour *find(struct neighbours *n, uint32_t link, const struct ip *ip, const uint8_t *lladdr)
 {
-    GPtrArray *history = g_hash_table_lookup(n->by_lladdr, lladdr);
-    guint len = history ? history->len : 0;
-    for (guint i = len; i > 0 && i + HISTORY_DEPTH > len; i--) {
-        struct neighbour *b = g_ptr_array_index(history, i - 1);
-        if (b->ip.length == ip->length && memcmp(b->ip.octets, ip->octets, ip->length) == 0)
+    unsigned depth = 0;
+    for (struct neighbour *b = g_hash_table_lookup(n->by_lladdr, lladdr); b && depth < HISTORY_DEPTH; b = b->older, depth++)
+        if (b->link == link && same_ip(&b->ip, ip))
             return b;
-    }
     return NULL;
 }
 
-static struct neighbour *add(struct neighbours *n, const struct ip *ip, const uint8_t *lladdr, uint32_t frame)
+static struct neighbour *add(struct neighbours *n, uint32_t link, const struct ip *ip, const uint8_t *lladdr, uint32_t frame)
 {
     if (n->all->len >= n->limit)
         return NULL;
     struct neighbour *b = g_new0(struct neighbour, 1);
     memcpy(b->lladdr, lladdr, LLADDR_SIZE);
+    b->link = link;
     b->ip = *ip;
     b->frame = frame;
     g_ptr_array_add(n->all, b);
-    GPtrArray *history = g_hash_table_lookup(n->by_lladdr, lladdr);
-    if (!history) {
-        history = g_ptr_array_new();
-        g_hash_table_insert(n->by_lladdr, b->lladdr, history);
-    }
-    g_ptr_array_add(history, b);
+    b->older = g_hash_table_lookup(n->by_lladdr, lladdr);
+    g_hash_table_replace(n->by_lladdr, b->lladdr, b);
     return b;
 }
 
@@ -115,33 +104,50 @@ static bool same_port(const struct neighbour *b, const uint8_t *lladdr)
     return memcmp(b->lladdr + LLADDR_GID, lladdr + LLADDR_GID, GID_SIZE) == 0;
 }
 
+const struct neighbour *neighbours_of_ip(const struct neighbours *n, uint32_t link, const struct ip *ip)
+{
+    struct neighbour key = {.link = link, .ip = *ip};
+    return g_hash_table_lookup(n->by_ip, &key);
+}
+
 const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, const struct ip *ip, const uint8_t *lladdr,
                                         uint32_t frame, int64_t seconds)
 {
-    struct link_ip key = {link, *ip};
-    struct neighbour *pair = find(n, ip, lladdr);
-    struct neighbour *holder = g_hash_table_lookup(n->by_ip, &key);
+    struct neighbour *pair = find(n, link, ip, lladdr);
+    struct neighbour *holder = (struct neighbour *)neighbours_of_ip(n, link, ip);
 
     if (!pair)
-        pair = add(n, ip, lladdr, frame);
+        pair = add(n, link, ip, lladdr, frame);
     if (!pair)
         return NULL;
     pair->last_frame = frame;
     pair->last_seconds = seconds;
-    if (!holder || same_port(holder, lladdr)) {
-        g_hash_table_replace(n->by_ip, g_memdup2(&key, sizeof key), pair);
+    pair->lladdr[LLADDR_FLAGS] = lladdr[LLADDR_FLAGS];
+    if (holder == pair)
         return NULL;
-    }
-    return holder;
+    if (holder && !same_port(holder, lladdr))
+        return holder;
+    pair->replaced = holder;
+    pair->seconds = seconds;
+    g_hash_table_replace(n->by_ip, pair, pair);
+    return NULL;
 }
 
 const struct neighbour *neighbours_of_lladdr(struct neighbours *n, const uint8_t *lladdr, uint8_t length, uint32_t frame)
 {
-    GPtrArray *history = g_hash_table_lookup(n->by_lladdr, lladdr);
-    for (guint i = history ? history->len : 0; i > 0; i--) {
-        const struct neighbour *b = g_ptr_array_index(history, i - 1);
+    unsigned depth = 0;
+    for (struct neighbour *b = g_hash_table_lookup(n->by_lladdr, lladdr); b && depth < HISTORY_DEPTH_BY_FRAME; b = b->older, depth++)
         if (b->ip.length == length && b->frame <= frame)
             return b;
-    }
     return NULL;
+}
+
+const struct neighbour *neighbours_at(const struct neighbours *n, unsigned index)
+{
+    return index < n->all->len ? g_ptr_array_index(n->all, index) : NULL;
+}
+
+unsigned neighbours_count(const struct neighbours *n)
+{
+    return n->all->len;
 }

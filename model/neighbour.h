@@ -27,10 +27,14 @@ bool ip_is_unspecified(const struct ip *ip);
 
 struct neighbour {
     uint8_t lladdr[LLADDR_SIZE];
+    uint32_t link;
     struct ip ip;
-    uint32_t frame;      /* first seen */
-    uint32_t last_frame; /* last seen */
-    int64_t last_seconds; /* when, s since 1970 */
+    uint32_t frame;             /* first seen */
+    uint32_t last_frame;        /* last seen */
+    int64_t seconds;            /* when it took the IP, s since 1970 */
+    int64_t last_seconds;       /* when it was last seen */
+    struct neighbour *older;    /* the pair that this link-layer address made before; NULL: none */
+    struct neighbour *replaced; /* the same port's address with another QPN, which had the IP before; NULL: none */
 };
 
 struct neighbours;
@@ -46,6 +50,13 @@ void neighbours_free(struct neighbours *n);
  */
 const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, const struct ip *ip, const uint8_t *lladdr,
                                         uint32_t frame, int64_t seconds);
+
+/* Who has the IP on the link now; NULL: not known. */
+const struct neighbour *neighbours_of_ip(const struct neighbours *n, uint32_t link, const struct ip *ip);
+
+/* All, in the order of their first frames. */
+const struct neighbour *neighbours_at(const struct neighbours *n, unsigned index);
+unsigned neighbours_count(const struct neighbours *n);
 
 /* The IP that the link-layer address was last seen with up to this frame, by family (4 or 16 octets); NULL: none. */
 const struct neighbour *neighbours_of_lladdr(struct neighbours *n, const uint8_t *lladdr, uint8_t length, uint32_t frame);

@@ -1,16 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/port.h"
 
+static uint64_t mix(uint64_t h)
+{
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93ull;
+    return h ^ h >> 32;
+}
+
+struct port port_gid(uint16_t interface, const uint8_t *gid)
+{
+    return port_make(PORT_GID, interface, mix(be64(gid) ^ mix(be64(gid + 8))));
+}
+
+struct port port_ip(uint16_t interface, const uint8_t *ip, size_t len)
+{
+    return port_make(PORT_IP, interface, len == 4 ? be32(ip) : mix(be64(ip) ^ mix(be64(ip + 8))));
+}
+
 guint port_number_hash(gconstpointer key)
 {
     const struct port_number *k = key;
-    guint32 h = 2166136261u ^ k->number * 2654435761u ^ k->port.kind;
-    for (unsigned i = 0; i < sizeof k->port.address; i += 4)
-        h = (h ^ be32(k->port.address + i)) * 16777619u;
-    return h ^ h >> 15;
+    return (guint)mix(k->port.id ^ (uint64_t)k->number * 0x9e3779b97f4a7c15ull);
 }
 
 gboolean port_number_equal(gconstpointer a, gconstpointer b)
 {
-    return memcmp(a, b, sizeof(struct port_number)) == 0;
+    const struct port_number *x = a, *y = b;
+    return port_same(x->port, y->port) && x->number == y->number;
 }

@@ -13,44 +13,59 @@
 
 enum port_kind { PORT_NONE, PORT_LID, PORT_GID, PORT_IP };
 
+/*
+ * Kind (2 bits), capture interface (16), and the LID or 46 bits of a hash of the address: a fabric's ports fit in them
+ * without a clash, and keys stay small. 0: nobody.
+ */
 struct port {
-    uint8_t kind;
-    uint8_t address[16]; /* big-endian; octets that the kind does not use are 0 */
+    uint64_t id;
 };
 
-static inline struct port port_lid(uint16_t lid)
+static inline struct port port_make(enum port_kind kind, uint16_t interface, uint64_t value)
 {
-    return (struct port){PORT_LID, {(uint8_t)(lid >> 8), (uint8_t)lid}};
+    return (struct port){(uint64_t)kind << 62 | (uint64_t)interface << 46 | (value & ((1ull << 46) - 1))};
 }
 
-static inline struct port port_gid(const uint8_t *gid)
+/* What is seen on one interface of a capture is not known on another: the same LID may be another port there. */
+static inline struct port port_lid(uint16_t interface, uint16_t lid)
 {
-    struct port p = {.kind = PORT_GID};
-    memcpy(p.address, gid, sizeof p.address);
-    return p;
+    return port_make(PORT_LID, interface, lid);
 }
 
+struct port port_gid(uint16_t interface, const uint8_t *gid);
 /* len: 4 or 16 octets */
-static inline struct port port_ip(const uint8_t *ip, size_t len)
+struct port port_ip(uint16_t interface, const uint8_t *ip, size_t len);
+
+static inline bool port_same(struct port a, struct port b)
 {
-    struct port p = {.kind = PORT_IP};
-    memcpy(p.address, ip, len <= sizeof p.address ? len : sizeof p.address);
-    return p;
+    return a.id == b.id;
 }
 
+static inline enum port_kind port_kind(struct port p)
+{
+    return (enum port_kind)(p.id >> 62);
+}
+
+static inline uint16_t port_interface(struct port p)
+{
+    return (uint16_t)(p.id >> 46);
+}
+
+/* 0: it is not known by a LID. */
+static inline uint16_t port_to_lid(struct port p)
+{
+    return port_kind(p) == PORT_LID ? (uint16_t)p.id : 0;
+}
+
+/* A port and a number of its own: a QPN, a communication ID. */
 struct port_number {
     struct port port;
-    uint8_t zero[3];
     uint32_t number;
 };
 
 static inline struct port_number port_number(const struct port *port, uint32_t number)
 {
-    struct port_number k;
-    memset(&k, 0, sizeof k);
-    k.port = *port;
-    k.number = number;
-    return k;
+    return (struct port_number){*port, number};
 }
 
 guint port_number_hash(gconstpointer key);

@@ -5,9 +5,9 @@
 enum { RECENT = 1024 };
 
 struct qpns {
-    GHashTable *known; /* struct port_number */
+    GHashTable *known; /* a set of struct qp */
     unsigned limit;
-    struct port_number recent[RECENT];
+    struct qp *recent[RECENT];
 };
 
 struct qpns *qpns_new(unsigned limit)
@@ -26,19 +26,25 @@ void qpns_free(struct qpns *s)
     g_free(s);
 }
 
-void qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn)
+struct qp *qpns_find(struct qpns *s, const struct port *port, uint32_t qpn)
 {
     struct port_number key = port_number(port, qpn);
-    struct port_number *slot = &s->recent[port_number_hash(&key) % RECENT];
-    if (port_number_equal(slot, &key))
-        return;
-    *slot = key;
-    if (g_hash_table_size(s->known) < s->limit && !g_hash_table_contains(s->known, &key))
-        g_hash_table_add(s->known, g_memdup2(&key, sizeof key));
+    struct qp **slot = &s->recent[port_number_hash(&key) % RECENT];
+    if (*slot && port_number_equal(*slot, &key))
+        return *slot;
+    struct qp *q = g_hash_table_lookup(s->known, &key);
+    if (q)
+        *slot = q;
+    return q;
 }
 
-bool qpns_known(const struct qpns *s, const struct port *port, uint32_t qpn)
+struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn)
 {
-    struct port_number key = port_number(port, qpn);
-    return g_hash_table_contains(s->known, &key);
+    struct qp *q = qpns_find(s, port, qpn);
+    if (q || g_hash_table_size(s->known) >= s->limit)
+        return q;
+    q = g_new0(struct qp, 1);
+    q->id = port_number(port, qpn);
+    g_hash_table_add(s->known, q);
+    return q;
 }

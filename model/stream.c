@@ -4,6 +4,11 @@
 /* RFC 4755 §5: a message has at most 2^31 octets; packets carry 256 of them or more. */
 #define INDEX_LIMIT (1u << 23)
 
+struct stream_messages {
+    struct stream_message messages[STREAM_MESSAGES];
+    unsigned next;
+};
+
 static void message_reset(struct stream_message *m)
 {
     if (m->seen)
@@ -13,8 +18,10 @@ static void message_reset(struct stream_message *m)
 
 void stream_clear(struct stream *s)
 {
-    for (unsigned i = 0; i < STREAM_MESSAGES; i++)
-        message_reset(&s->messages[i]);
+    for (unsigned i = 0; s->open && i < STREAM_MESSAGES; i++)
+        message_reset(&s->open->messages[i]);
+    g_free(s->open);
+    s->open = NULL;
 }
 
 /* Mark a packet as seen; false if it was already. */
@@ -33,8 +40,10 @@ static bool mark(struct stream_message *m, uint32_t index)
 
 static struct stream_message *begin(struct stream *s, uint32_t *counter, uint32_t psn, bool ipoib, uint32_t *evicted)
 {
-    struct stream_message *m = &s->messages[s->next];
-    s->next = (s->next + 1) % STREAM_MESSAGES;
+    if (!s->open)
+        s->open = g_new0(struct stream_messages, 1);
+    struct stream_message *m = &s->open->messages[s->open->next];
+    s->open->next = (s->open->next + 1) % STREAM_MESSAGES;
     *evicted = m->number && !m->whole ? m->number : 0;
     message_reset(m);
     m->number = ++*counter;
@@ -49,8 +58,8 @@ static struct stream_message *find(struct stream *s, uint32_t psn)
 {
     struct stream_message *best = NULL;
     int32_t best_distance = 0;
-    for (unsigned i = 0; i < STREAM_MESSAGES; i++) {
-        struct stream_message *m = &s->messages[i];
+    for (unsigned i = 0; s->open && i < STREAM_MESSAGES; i++) {
+        struct stream_message *m = &s->open->messages[i];
         int32_t d = psn_distance(m->psn, psn);
         if (m->number && d >= 0 && (!best || d < best_distance)) {
             best = m;
@@ -64,9 +73,9 @@ static struct stream_message *find(struct stream *s, uint32_t psn)
 
 static struct stream_message *exact(struct stream *s, uint32_t psn)
 {
-    for (unsigned i = 0; i < STREAM_MESSAGES; i++)
-        if (s->messages[i].number && s->messages[i].psn == psn)
-            return &s->messages[i];
+    for (unsigned i = 0; s->open && i < STREAM_MESSAGES; i++)
+        if (s->open->messages[i].number && s->open->messages[i].psn == psn)
+            return &s->open->messages[i];
     return NULL;
 }
 

@@ -25,9 +25,9 @@ struct stream_message {
     GByteArray *seen;  /* a bit a packet */
 };
 
+/* All zero at first. What is open stands apart: most QPs never see a message of several packets. */
 struct stream {
-    struct stream_message messages[STREAM_MESSAGES];
-    unsigned next;
+    struct stream_messages *open;
 };
 
 enum stream_verdict {

@@ -7,16 +7,18 @@
 #include "wire/nd.h"
 
 /*
- * RFC 4391 §9.1.1 demands an octet of 0, RFC 4755 §3.1 gives two bits of it a meaning: what is left of the former is
- * the six bits of the latter. A node that does not know RFC 4755 breaks the former rule with the two bits; nobody can
- * see that from outside.
+ * RFC 4391 §9.1.1 demands an octet of 0, RFC 4755 §3.1 gives two bits of it a meaning and demands 0 of the other six.
+ * Who sets one of the two knows the latter document and is bound by it, who sets none by the former.
  */
 static void check_lladdr(const struct reporter *r, const uint8_t *p)
 {
+    uint8_t flags = p[LLADDR_FLAGS];
+    bool connected = flags & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
+    struct subject address = subject_address(p);
     if (lladdr_is_zero(p) || lladdr_is_multicast(p))
         return;
-    expect_bits(r, R_RFC4391_9_1_1_RESERVED_FLAGS, p + LLADDR_FLAGS, LLADDR_FLAG_RESERVED, 0);
-    expect_bits(r, R_RFC4755_3_1_FLAGS, p + LLADDR_FLAGS, LLADDR_FLAG_RESERVED, 0);
+    expect_same(r, connected ? R_RFC4755_3_1_FLAGS : R_RFC4391_9_1_1_RESERVED_FLAGS, &address, p + LLADDR_FLAGS, 1,
+                flags & ~LLADDR_FLAG_RESERVED & 0xff, flags);
 }
 
 static bool known_operation(uint16_t op)
@@ -50,6 +52,16 @@ void check_arp(const struct reporter *r, struct view v)
     /* the target of a reply is an echo of the request's sender: not the sender's to answer for */
 }
 
+/* RFC 4861 §4.1 to 4.5: the source's address in RS, RA and NS, the target's in NA and Redirect. */
+static void note_message(const struct reporter *r, const uint8_t *message, const struct nd_option *o)
+{
+    bool of_target = message[0] == ND_NA || message[0] == ND_REDIRECT;
+    struct subject address = subject_address(message + o->off + ND_OPT_LLADDR);
+    if (of_target != (o->type == ND_OPT_TARGET_LLADDR))
+        note(r, R_RFC4391_9_3_ND_MESSAGES, &address, message[0], message + o->off, o->size, "a %s link-layer address option in a message that has none",
+             of_target ? "source" : "target");
+}
+
 static void check_option(const struct reporter *r, struct view v, const struct nd_option *o)
 {
     const uint8_t *p = v.p + o->off;
@@ -62,6 +74,7 @@ static void check_option(const struct reporter *r, struct view v, const struct n
     }
     expect_value(r, R_RFC4391_9_3_ND_OPTION_PADDING, p + ND_OPT_PAD, 2, 0);
     check_lladdr(r, p + ND_OPT_LLADDR);
+    note_message(r, v.p, o);
 }
 
 void check_nd(const struct reporter *r, struct view v)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/judge.h"
 
-#include "model/fabric.h"
+#include "rules/scene.h"
 #include "wire/carrier.h"
 #include "wire/encap.h"
 #include "wire/mgid.h"
@@ -9,15 +9,21 @@
 
 struct judge {
     struct fabric *fabric;
+    bool own_fabric;
+    const struct deviations *known;
+    struct told *told;
     judge_report *report;
     void *user;
     uint32_t frame;
 };
 
-struct judge *judge_new(judge_report *report, void *user)
+struct judge *judge_new(struct fabric *fabric, const struct deviations *known, judge_report *report, void *user)
 {
     struct judge *j = g_new0(struct judge, 1);
-    j->fabric = fabric_new();
+    j->own_fabric = fabric == NULL;
+    j->fabric = fabric ? fabric : fabric_new();
+    j->known = known;
+    j->told = told_new();
     j->report = report;
     j->user = user;
     return j;
@@ -27,101 +33,182 @@ void judge_free(struct judge *j)
 {
     if (!j)
         return;
-    fabric_free(j->fabric);
+    if (j->own_fabric)
+        fabric_free(j->fabric);
+    told_free(j->told);
     g_free(j);
 }
 
+/* A failure that is known is told as such. */
 static void pass_on(void *user, const struct finding *f)
 {
     struct judge *j = user;
-    j->report(j->user, j->frame, f);
+    const char *reason = f->outcome == OUTCOME_FAIL ? deviations_reason(j->known, f->rule, f->actual) : NULL;
+    if (!reason) {
+        j->report(j->user, j->frame, f);
+        return;
+    }
+    struct finding known = *f;
+    known.outcome = OUTCOME_DEVIATION;
+    known.reason = reason;
+    j->report(j->user, j->frame, &known);
 }
 
-static void judge_datagram(const struct reporter *r, uint16_t type, struct view datagram)
+static struct reporter reporter(struct judge *j, const uint8_t *base, uint16_t interface)
+{
+    return (struct reporter){pass_on, j, base, j->told, interface};
+}
+
+/* ---- datagrams */
+
+/* scene NULL: of a carrier without InfiniBand headers. */
+static void judge_datagram(const struct reporter *r, const struct scene *scene, uint16_t type, struct view datagram)
 {
     struct view icmpv6;
-    if (type == TYPE_ARP || type == TYPE_RARP)
+    if (type == TYPE_ARP || type == TYPE_RARP) {
         check_arp(r, datagram);
-    else if (type == TYPE_IPV6 && nd_in_ipv6(datagram, &icmpv6))
+        if (scene)
+            check_arp_scene(scene, datagram);
+    } else if (type == TYPE_IPV6 && nd_in_ipv6(datagram, &icmpv6)) {
         check_nd(r, icmpv6);
+        if (scene)
+            check_nd_scene(scene, datagram, icmpv6);
+    }
 }
 
-static void judge_payload(const struct reporter *r, struct view payload, bool connected)
+static void judge_payload(const struct reporter *r, const struct scene *scene, struct view payload, bool connected)
 {
     struct encap e;
     check_encapsulation(r, payload, connected);
     if (encap_decode(payload, &e) == WIRE_OK)
-        judge_datagram(r, e.type, view_from(payload, ENCAP_SIZE));
+        judge_datagram(r, scene, e.type, view_from(payload, ENCAP_SIZE));
 }
 
-/* Membership records: every MGID that is asked for, or told of by the SA, is of the record's own P_Key. */
-static void judge_sa(const struct reporter *r, struct view mad)
+static void judge_ud(struct judge *j, const struct scene *s)
 {
-    struct sa sa;
-    bool have_mad;
-    if (sa_decode(mad, &sa, &have_mad) != WIRE_OK || sa.mad.attribute != SA_MC_MEMBER_RECORD || sa.data.cap < MCM_SIZE)
+    const struct ib_packet *ib = &s->p->ib;
+    check_datagram_headers(s->r, ib);
+    check_transmission(s);
+    if (ib->dgid && mgid_is_ipoib(ib->dgid))
+        check_multicast(s);
+    else if (!ib_is_multicast(ib))
+        check_unicast(s);
+    judge_payload(s->r, s, ib->payload, false);
+    struct qp *qp = qpns_learn(j->fabric->qpns, &s->p->src, ib->sqpn);
+    if (qp) {
+        qp->pkey = ib->pkey;
+        qp->qkey = ib->qkey;
+    }
+}
+
+static void judge_connected(const struct scene *s)
+{
+    const struct packet *p = s->p;
+    bool first = p->verdict.class == PAYLOAD_IPOIB ||
+                 (p->verdict.part.index == 0 && p->verdict.part.verdict != STREAM_ORPHAN && p->verdict.part.verdict != STREAM_REPEATED);
+    if (!first) /* a First holds the header; of the rest nothing is judged */
         return;
-    bool single = sa.mad.method != SA_GET_TABLE && sa.mad.method != SA_GET_TABLE_RESP && sa.mad.status == 0;
-    if (single && sa_says(&sa, MCM_HAS_MGID) && sa_says(&sa, MCM_HAS_PKEY))
-        check_mgid(r, sa.data.p + MCM_MGID, be16(sa.data.p + MCM_PKEY));
+    check_connection_data(s);
+    if (p->verdict.class == PAYLOAD_IPOIB)
+        judge_payload(s->r, s, p->ib.payload, true);
+    else
+        check_encapsulation(s->r, p->ib.payload, true);
 }
 
-static void judge_cm(struct judge *j, const struct reporter *r, const struct packet *p)
+/* ---- management */
+
+struct watch {
+    const struct scene *scene;
+    bool ipoib;
+};
+
+static void on_subnet_event(void *user, const struct subnet_event *e)
 {
+    struct watch *w = user;
+    w->ipoib |= e->group && mgid_is_ipoib(e->group->mgid);
+    check_group_event(w->scene, e);
+    check_subnet_event(w->scene, e);
+}
+
+static void name_foreign(const struct scene *s, const struct cm *cm)
+{
+    const struct connection *c = s->p->verdict.connection;
+    struct subject subject = subject_connection(c ? c->number : 0);
+    uint8_t service = c ? c->service : (uint8_t)cm->service;
+    if (cm->message == CM_REQ && service != SERVICE_UNKNOWN)
+        note(s->r, R_ULP_IDENTIFY, &subject, cm->service_id, s->p->ib.payload.p + REQ_SERVICE_ID, 8, "a connection of %s",
+             name_of(cm_service_names, service));
+}
+
+static bool judge_mad(struct judge *j, const struct scene *s)
+{
+    struct watch w = {s, false};
     struct cm cm;
-    bool have_ids;
-    if (cm_decode(p->ib.payload, &cm, &have_ids) != WIRE_OK)
-        return;
-    const struct connection *c = connections_message(j->fabric->connections, j->frame, &cm, p->ib.payload, &p->src, &p->dst);
-    if (c ? connection_is_ipoib(c) : cm_service_is_ipoib(cm.service))
-        check_cm(r, p->ib.payload, &cm);
+    subnet_mad(j->fabric->subnet, s->p->at.frame, s->p->ib.payload, &s->p->src, &s->p->dst, on_subnet_event, &w);
+    if (!packet_cm(s->p, &cm))
+        return w.ipoib;
+    if (!packet_cm_is_ipoib(s->p, &cm)) {
+        name_foreign(s, &cm);
+        return false;
+    }
+    check_connection_message(s, &cm);
+    return true;
 }
 
-static void judge_packet(struct judge *j, struct view v, enum ib_start start)
+/* ---- frames */
+
+bool judge_packet(struct judge *j, const struct packet *p, const uint8_t *base)
 {
-    struct reporter r = {pass_on, j, v.p};
-    struct packet p;
-    packet_read(&p, v, start, NULL, NULL);
-    fabric_classify(j->fabric, &p);
-    switch (p.verdict.class) {
+    struct reporter r = reporter(j, base, p->at.interface);
+    struct scene s = {&r, j->fabric, p};
+    j->frame = p->at.frame;
+    switch (p->verdict.class) {
     case PAYLOAD_MAD:
-        judge_sa(&r, p.ib.payload);
-        judge_cm(j, &r, &p);
-        break;
+        return judge_mad(j, &s);
     case PAYLOAD_IPOIB:
-        if (p.ib.transport == IB_UD)
-            check_datagram_headers(&r, &p.ib);
-        judge_payload(&r, p.ib.payload, p.ib.transport != IB_UD);
-        break;
-    case PAYLOAD_PART: /* a First holds the header; of the rest nothing is judged */
-        if (p.verdict.part.index == 0 && p.verdict.part.verdict != STREAM_ORPHAN)
-            check_encapsulation(&r, p.ib.payload, true);
-        break;
+        if (p->ib.transport == IB_UD)
+            judge_ud(j, &s);
+        else
+            judge_connected(&s);
+        return true;
+    case PAYLOAD_PART:
+        judge_connected(&s);
+        return true;
     case PAYLOAD_NONE:
     case PAYLOAD_OTHER:
     case PAYLOAD_FOREIGN:
         break;
     }
+    return false;
 }
 
-void judge_frame(struct judge *j, int linktype, struct view frame)
+void judge_bare(struct judge *j, uint32_t frame, bool encapsulated, uint16_t type, struct view v)
+{
+    struct reporter r = reporter(j, v.p, 0);
+    j->frame = frame;
+    if (encapsulated)
+        judge_payload(&r, NULL, v, false);
+    else
+        judge_datagram(&r, NULL, type, v);
+}
+
+bool judge_frame(struct judge *j, const struct capture_frame *f)
 {
     struct carrier c;
-    j->frame++;
-    if (carrier_locate(linktype, frame, &c) != WIRE_OK)
-        return;
-    struct reporter r = {pass_on, j, c.inner.p};
+    struct packet p;
+    if (carrier_locate(f->linktype, f->octets, &c) != WIRE_OK)
+        return false;
     switch (c.kind) {
     case CARRIER_IB:
-        judge_packet(j, c.inner, c.start);
-        break;
+        packet_read(&p, &(struct moment){f->number, (uint16_t)f->interface, f->ns}, c.inner, c.start, NULL, NULL);
+        fabric_classify(j->fabric, &p);
+        return judge_packet(j, &p, c.inner.p);
     case CARRIER_IPOIB:
-        judge_payload(&r, c.inner, false);
-        break;
     case CARRIER_COOKED:
-        judge_datagram(&r, c.type, c.inner);
-        break;
+        judge_bare(j, f->number, c.kind == CARRIER_IPOIB, c.type, c.inner);
+        return true;
     case CARRIER_NONE:
         break;
     }
+    return false;
 }

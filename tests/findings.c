@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * findings CAPTURE: how often each rule passed, failed and could not be judged, one line a rule that was judged:
- * identifier, passes, failures, inconclusive, first frame that failed. For tests/findings.py.
+ * findings [--deviations none|linux] [--frames] CAPTURE: what the judge says of a capture, for tests.
+ * One line a rule that was judged: identifier, passes, failures, deviations, inconclusive, noted, first frame that
+ * failed, deviated or was noted. --frames: one line for each of these: frame, identifier, outcome, expected|actual|subject.
  */
 #include <pcap/pcap.h>
 #include <stdio.h>
@@ -9,35 +10,74 @@
 #include "rules/judge.h"
 
 static struct {
-    unsigned count[3], first;
+    unsigned count[OUTCOMES], first;
 } tally[RULE_COUNT];
+static bool frames;
 
-static void note(void *user, uint32_t frame, const struct finding *f)
+static void note_finding(void *user, uint32_t frame, const struct finding *f)
 {
+    static const char *const words[OUTCOMES] = {"pass", "fail", "deviation", "inconclusive", "noted"};
     (void)user;
     tally[f->rule].count[f->outcome]++;
-    if (f->outcome == OUTCOME_FAIL && tally[f->rule].first == 0)
+    if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE)
+        return;
+    if (tally[f->rule].first == 0)
         tally[f->rule].first = frame;
+    if (frames)
+        printf("%u\t%s\t%s\t%s|%s|%s\n", frame, rules[f->rule].id, words[f->outcome], f->expected, f->actual, f->subject);
+}
+
+static void print_tally(void)
+{
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        const unsigned *n = tally[i].count;
+        if (n[0] + n[1] + n[2] + n[3] + n[4])
+            printf("%s %u %u %u %u %u %u\n", rules[i].id, n[OUTCOME_PASS], n[OUTCOME_FAIL], n[OUTCOME_DEVIATION],
+                   n[OUTCOME_INCONCLUSIVE], n[OUTCOME_NOTED], tally[i].first);
+    }
+}
+
+static void judge_capture(pcap_t *pcap, const struct deviations *known)
+{
+    struct judge *j = judge_new(NULL, known, note_finding, NULL);
+    struct pcap_pkthdr *h;
+    const u_char *p;
+    bool nano = pcap_get_tstamp_precision(pcap) == PCAP_TSTAMP_PRECISION_NANO;
+    for (uint32_t n = 1; pcap_next_ex(pcap, &h, &p) == 1; n++) {
+        struct capture_frame f = {n, 0, pcap_datalink(pcap), 0, view_make(p, h->caplen, h->len)};
+        f.ns = (int64_t)h->ts.tv_sec * 1000000000 + (int64_t)h->ts.tv_usec * (nano ? 1 : 1000);
+        judge_frame(j, &f);
+    }
+    judge_free(j);
 }
 
 int main(int argc, char **argv)
 {
     char error[PCAP_ERRBUF_SIZE];
-    pcap_t *pcap = argc == 2 ? pcap_open_offline(argv[1], error) : NULL;
+    const char *list = "none", *capture = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--frames") == 0)
+            frames = true;
+        else if (strcmp(argv[i], "--deviations") == 0 && i + 1 < argc)
+            list = argv[++i];
+        else
+            capture = argv[i];
+    }
+    GError *fault = NULL;
+    struct deviations *known = deviations_open(list, &fault);
+    if (!known || !capture) {
+        fprintf(stderr, "findings: %s\n", fault ? fault->message : "which capture?");
+        return 2;
+    }
+    pcap_t *pcap = pcap_open_offline_with_tstamp_precision(capture, PCAP_TSTAMP_PRECISION_NANO, error);
     if (!pcap) {
-        fprintf(stderr, "findings: %s\n", argc == 2 ? error : "usage: findings CAPTURE");
+        fprintf(stderr, "findings: %s\n", error);
         return 3; /* libpcap cannot read it */
     }
-    struct judge *j = judge_new(note, NULL);
-    struct pcap_pkthdr *h;
-    const u_char *p;
-    while (pcap_next_ex(pcap, &h, &p) == 1)
-        judge_frame(j, pcap_datalink(pcap), view_make(p, h->caplen, h->len));
-    for (size_t i = 0; i < RULE_COUNT; i++)
-        if (tally[i].count[0] + tally[i].count[1] + tally[i].count[2])
-            printf("%s %u %u %u %u\n", rules[i].id, tally[i].count[OUTCOME_PASS], tally[i].count[OUTCOME_FAIL],
-                   tally[i].count[OUTCOME_INCONCLUSIVE], tally[i].first);
-    judge_free(j);
+    judge_capture(pcap, known);
+    if (!frames)
+        print_tally();
     pcap_close(pcap);
+    deviations_free(known);
     return 0;
 }

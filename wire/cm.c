@@ -138,12 +138,14 @@ static void decode_req(const uint8_t *p, struct cm *cm)
     cm->qpn = be24(p + REQ_QPN);
     cm->transport = p[REQ_TRANSPORT] >> 1 & 3;
     cm->psn = be24(p + REQ_PSN);
+    cm->retry_count = p[REQ_RETRY] & 7;
     cm->pkey = be16(p + REQ_PKEY);
     cm->path_mtu = p[REQ_PATH_MTU] >> 4;
     cm->local_lid = be16(p + REQ_PRIMARY_LOCAL_LID);
     cm->remote_lid = be16(p + REQ_PRIMARY_REMOTE_LID);
     cm->local_gid = p + REQ_PRIMARY_LOCAL_GID;
     cm->remote_gid = p + REQ_PRIMARY_REMOTE_GID;
+    cm->local_ack_timeout = p[REQ_PRIMARY_ACK_TIMEOUT] >> 3;
     cm->alternate_local_lid = be16(p + REQ_ALTERNATE_LOCAL_LID);
     cm->alternate_remote_lid = be16(p + REQ_ALTERNATE_REMOTE_LID);
 }

@@ -33,12 +33,14 @@ enum {
     REQ_QPN = MAD_DATA + 32,
     REQ_TRANSPORT = MAD_DATA + 43,  /* remote CM response timeout (5), transport service type (2), flow control (1) */
     REQ_PSN = MAD_DATA + 44,
+    REQ_RETRY = MAD_DATA + 47,      /* local CM response timeout (5), retry count (3) */
     REQ_PKEY = MAD_DATA + 48,
     REQ_PATH_MTU = MAD_DATA + 50,   /* path MTU (4), RDC exists (1), RNR retry count (3) */
     REQ_PRIMARY_LOCAL_LID = MAD_DATA + 52,
     REQ_PRIMARY_REMOTE_LID = MAD_DATA + 54,
     REQ_PRIMARY_LOCAL_GID = MAD_DATA + 56,
     REQ_PRIMARY_REMOTE_GID = MAD_DATA + 72,
+    REQ_PRIMARY_ACK_TIMEOUT = MAD_DATA + 95, /* local ACK timeout (5), reserved (3) */
     REQ_ALTERNATE_LOCAL_LID = MAD_DATA + 96,
     REQ_ALTERNATE_REMOTE_LID = MAD_DATA + 98,
     REQ_PRIVATE = MAD_DATA + 140,
@@ -70,6 +72,9 @@ enum {
     SIDR_REP_QKEY = MAD_DATA + 20,
     SIDR_REP_PRIVATE = MAD_DATA + 96,
 };
+
+/* REJ: the reason of a consumer that does not want the connection (IBA 12.6.7.2) */
+enum { CM_REJ_CONSUMER = 28 };
 
 /* REQ: transport service type (IBA 12.6.5, table 99) */
 enum { CM_TRANSPORT_RC = 0, CM_TRANSPORT_UC = 1, CM_TRANSPORT_RD = 2, CM_TRANSPORT_EXTENDED = 3 };
@@ -125,6 +130,8 @@ struct cm {
     uint8_t transport; /* REQ: CM_TRANSPORT_* */
     uint16_t pkey;     /* REQ, SIDR_REQ */
     uint8_t path_mtu;  /* REQ: code of the IBA */
+    uint8_t local_ack_timeout; /* REQ, primary path: exponent n of 4.096 us * 2^n, 0: no timeout */
+    uint8_t retry_count;       /* REQ: 0 to 7 */
     uint16_t local_lid, remote_lid, alternate_local_lid, alternate_remote_lid; /* REQ; LAP: alternate */
     const uint8_t *local_gid, *remote_gid;  /* REQ: of the primary path */
     uint8_t which;     /* MRA, REJ: message that is answered (cm_answered_names) */

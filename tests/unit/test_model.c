@@ -81,6 +81,8 @@ static void old_messages_make_room(void **state)
 
 static uint8_t mad[MAD_SIZE];
 
+static const uint8_t gids[2][GID_SIZE] = {{0xfe, 0x80, [15] = 1}, {0xfe, 0x80, [15] = 2}};
+
 static struct cm message(enum cm_message m, uint32_t local, uint32_t remote, uint32_t qpn)
 {
     struct cm cm = {.message = m, .local_comm_id = local, .remote_comm_id = remote, .qpn = qpn, .private_off = REQ_PRIVATE};
@@ -88,6 +90,8 @@ static struct cm message(enum cm_message m, uint32_t local, uint32_t remote, uin
         cm.service_id = 0x1000000000000048;
         cm.service = SERVICE_IPOIB_LINUX;
         cm.local_lid = 1;
+        cm.local_gid = gids[0];
+        cm.remote_gid = gids[1];
     }
     memset(mad, 0, sizeof mad);
     mad[REQ_PRIVATE + 3] = 0x48;
@@ -97,15 +101,16 @@ static struct cm message(enum cm_message m, uint32_t local, uint32_t remote, uin
 
 static struct connection *deliver(struct connections *c, uint32_t frame, struct cm cm, uint16_t from, uint16_t to)
 {
-    struct port src = port_lid(from), dst = port_lid(to);
+    struct port src = port_lid(0, from), dst = port_lid(0, to);
     return connections_message(c, frame, &cm, view_make(mad, sizeof mad, sizeof mad), &src, &dst);
 }
 
 static void handshake_binds_both_flows(void **state)
 {
     (void)state;
-    struct connections *c = connections_new(10);
-    struct port a = port_lid(1), b = port_lid(2);
+    struct endports *ports = endports_new(10);
+    struct connections *c = connections_new(10, ports);
+    struct port a = port_lid(0, 1), b = port_lid(0, 2);
     struct connection *conn = deliver(c, 1, message(CM_REQ, 0xa, 0, 0x50), 1, 2);
     assert_non_null(conn);
     assert_true(connection_is_ipoib(conn));
@@ -122,13 +127,15 @@ static void handshake_binds_both_flows(void **state)
     assert_true(to_a->to_requester);
     assert_null(connections_flow(c, &b, 0x50, false));
     connections_free(c);
+    endports_free(ports);
 }
 
 /* The same communication IDs at other ports, and again after the end, are other connections. */
 static void ids_belong_to_their_ports(void **state)
 {
     (void)state;
-    struct connections *c = connections_new(10);
+    struct endports *ports = endports_new(10);
+    struct connections *c = connections_new(10, ports);
     struct connection *one = deliver(c, 1, message(CM_REQ, 0xa, 0, 0x50), 1, 2);
     struct connection *two = deliver(c, 2, message(CM_REQ, 0xa, 0, 0x50), 3, 2);
     assert_ptr_not_equal(one, two);
@@ -140,16 +147,19 @@ static void ids_belong_to_their_ports(void **state)
     assert_ptr_not_equal(deliver(c, 5, message(CM_REQ, 0xa, 0, 0x50), 1, 2), one);
     assert_null(deliver(c, 6, message(CM_RTU, 0x77, 0x78, 0), 7, 8));
     connections_free(c);
+    endports_free(ports);
 }
 
 static void connections_stay_below_their_limit(void **state)
 {
     (void)state;
-    struct connections *c = connections_new(2);
+    struct endports *ports = endports_new(10);
+    struct connections *c = connections_new(2, ports);
     assert_non_null(deliver(c, 1, message(CM_REQ, 1, 0, 0x50), 1, 2));
     assert_non_null(deliver(c, 2, message(CM_REQ, 2, 0, 0x51), 1, 2));
     assert_null(deliver(c, 3, message(CM_REQ, 3, 0, 0x52), 1, 2));
     connections_free(c);
+    endports_free(ports);
 }
 
 /* ---- neighbours */

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/group.h"
+
+struct groups {
+    GHashTable *by_mgid; /* a set of struct group */
+    GHashTable *members; /* a set of struct member */
+    GHashTable *links;   /* a set of struct link */
+    GPtrArray *all;
+    unsigned limit;
+};
+
+static guint group_hash(gconstpointer p)
+{
+    const struct group *g = p;
+    guint h = g->interface * 2654435761u;
+    for (unsigned i = 0; i < MGID_SIZE; i += 4)
+        h = (h ^ be32(g->mgid + i)) * 16777619u;
+    return h ^ h >> 15;
+}
+
+static gboolean group_equal(gconstpointer p, gconstpointer q)
+{
+    const struct group *a = p, *b = q;
+    return a->interface == b->interface && memcmp(a->mgid, b->mgid, MGID_SIZE) == 0;
+}
+
+static guint member_hash(gconstpointer p)
+{
+    const struct member *m = p;
+    uint64_t h = (uint64_t)(uintptr_t)m->group * 0x9e3779b97f4a7c15ull + (uintptr_t)m->endport;
+    h *= 0xd6e8feb86659fd93ull;
+    return (guint)(h >> 32);
+}
+
+static gboolean member_equal(gconstpointer p, gconstpointer q)
+{
+    const struct member *a = p, *b = q;
+    return a->group == b->group && a->endport == b->endport;
+}
+
+struct groups *groups_new(unsigned limit)
+{
+    struct groups *g = g_new0(struct groups, 1);
+    g->by_mgid = g_hash_table_new(group_hash, group_equal);
+    g->members = g_hash_table_new_full(member_hash, member_equal, g_free, NULL);
+    g->links = g_hash_table_new_full(g_int_hash, g_int_equal, g_free, NULL);
+    g->all = g_ptr_array_new_with_free_func(g_free);
+    g->limit = limit;
+    return g;
+}
+
+void groups_free(struct groups *g)
+{
+    if (!g)
+        return;
+    g_hash_table_destroy(g->by_mgid);
+    g_hash_table_destroy(g->members);
+    g_hash_table_destroy(g->links);
+    g_ptr_array_unref(g->all);
+    g_free(g);
+}
+
+const struct link *groups_link(struct groups *g, uint16_t interface, uint16_t pkey)
+{
+    uint32_t key = link_key(interface, pkey);
+    return g_hash_table_lookup(g->links, &key);
+}
+
+bool group_is_broadcast(const struct group *g)
+{
+    return mgid_is_ipoib(g->mgid) && mgid_read(g->mgid).broadcast;
+}
+
+/* A broadcast-GID makes a link of its partition. */
+static void add_to_link(struct groups *g, struct group *group)
+{
+    uint16_t pkey = be16(group->mgid + MGID_PKEY);
+    struct link *l = (struct link *)groups_link(g, group->interface, pkey);
+    if (!l) {
+        l = g_new0(struct link, 1);
+        l->key = link_key(group->interface, pkey);
+        g_hash_table_add(g->links, l);
+    }
+    group->next = l->broadcast;
+    l->broadcast = group;
+}
+
+struct group *groups_find(struct groups *g, uint16_t interface, const uint8_t *mgid, bool create)
+{
+    struct group key = {.interface = interface};
+    memcpy(key.mgid, mgid, MGID_SIZE);
+    struct group *group = g_hash_table_lookup(g->by_mgid, &key);
+    if (group || !create || g->all->len >= g->limit)
+        return group;
+    group = g_memdup2(&key, sizeof key);
+    g_ptr_array_add(g->all, group);
+    g_hash_table_add(g->by_mgid, group);
+    if (group_is_broadcast(group))
+        add_to_link(g, group);
+    return group;
+}
+
+struct member *groups_member(struct groups *g, struct group *group, struct endport *port, bool create)
+{
+    struct member key = {.group = group, .endport = port};
+    struct member *m = g_hash_table_lookup(g->members, &key);
+    if (m || !create || g_hash_table_size(g->members) >= 4 * g->limit)
+        return m;
+    m = g_memdup2(&key, sizeof key);
+    g_hash_table_add(g->members, m);
+    return m;
+}
+
+struct group *groups_broadcast(struct groups *g, uint16_t interface, uint16_t pkey, uint8_t scope)
+{
+    const struct link *l = groups_link(g, interface, pkey);
+    for (struct group *b = l ? l->broadcast : NULL; b; b = b->next)
+        if (group_scope(b) == scope && b->state == GROUP_THERE)
+            return b;
+    return NULL;
+}
+
+struct group *groups_only_broadcast(struct groups *g, uint16_t interface, uint16_t pkey)
+{
+    const struct link *l = groups_link(g, interface, pkey);
+    struct group *only = NULL;
+    for (struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+        if (b->state != GROUP_THERE)
+            continue;
+        if (only)
+            return NULL;
+        only = b;
+    }
+    return only;
+}
+
+bool group_told(struct group *group, const struct mc_member *r, uint32_t frame)
+{
+    struct group before = *group;
+    group->mlid = r->mlid;
+    group->pkey = r->pkey;
+    group->qkey = r->qkey;
+    group->flow_label = r->flow_label;
+    group->mtu = r->mtu;
+    group->rate = r->rate;
+    group->life = r->life;
+    group->tclass = r->tclass;
+    group->sl = r->sl;
+    group->hop_limit = r->hop_limit;
+    bool changed = before.state != GROUP_THERE || memcmp(&before, group, sizeof before) != 0;
+    group->state = GROUP_THERE;
+    group->frame = frame;
+    if (changed && group->records < 255)
+        group->records++;
+    return changed;
+}
+
+const struct group *groups_at(const struct groups *g, unsigned index)
+{
+    return index < g->all->len ? g_ptr_array_index(g->all, index) : NULL;
+}
+
+unsigned groups_count(const struct groups *g)
+{
+    return g->all->len;
+}

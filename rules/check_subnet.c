@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the fabric is made of: partitions, paths, the subnet manager. All but the path's MTU is shown, never counted. */
+#include "rules/scene.h"
+
+enum { PKEY_DEFAULT = 0x7fff }; /* 15 bits (IBA 10.9.1.2) */
+
+static void note_pkeys(const struct scene *s, const struct endport *p)
+{
+    struct subject port = subject_port(endport_has_gid(p) ? p->gid : NULL, p->lid);
+    unsigned partitions = 0;
+    bool has_default = false;
+    for (unsigned i = 0; i < ENDPORT_PKEYS; i++) {
+        uint16_t pkey = p->pkeys[i];
+        if ((pkey & ~PKEY_MEMBERSHIP & 0xffff) == 0)
+            continue;
+        partitions++;
+        has_default |= (pkey & 0x7fff) == PKEY_DEFAULT;
+        for (unsigned j = 0; j < i; j++)
+            if ((p->pkeys[j] ^ pkey) == PKEY_MEMBERSHIP)
+                note(s->r, R_PARTITION_MEMBERSHIP_TWINS, &port, pkey, NULL, 0, "both 0x%04x and 0x%04x: the same partition",
+                     pkey | PKEY_MEMBERSHIP, pkey & 0x7fff);
+    }
+    if (!has_default)
+        note(s->r, R_PARTITION_DEFAULT_PKEY, &port, partitions, NULL, 0, "a P_Key table without the default partition");
+    if (partitions > 1)
+        note(s->r, R_PARTITION_OVERLAP, &port, partitions, NULL, 0, "in %u partitions", partitions);
+}
+
+/* A path of less MTU than the broadcast group's shows a physical link of less (RFC 4391 §4.1). */
+static void check_path(const struct scene *s, const struct subnet_event *e)
+{
+    const uint8_t *p = e->record;
+    uint16_t pkey = be16(p + PATH_PKEY);
+    const struct group *b = groups_only_broadcast(s->f->groups, e->interface, pkey);
+    struct subject port = subject_port(p + PATH_DGID, 0);
+    if (!b || !e->mtu)
+        return;
+    if (!e->request || e->request->mask & PATH_HAS_MTU)
+        inconclusive(s->r, R_RFC4391_4_1_GROUP_MTU, p + PATH_MTU, "whether the path's MTU was asked for was not seen");
+    else
+        expect_about(s->r, R_RFC4391_4_1_GROUP_MTU, &port, b->mtu <= e->mtu, p + PATH_MTU, 1, "a path with the broadcast group's MTU",
+                     "a path with a smaller MTU");
+}
+
+static const char *control_text(uint8_t control)
+{
+    static const char *const names[] = {"asks", "hands the subnet over to", "acknowledges", "disables", "makes stand by", "makes discover"};
+    return names[control <= SM_DISCOVER ? control : 0];
+}
+
+void check_subnet_event(const struct scene *s, const struct subnet_event *e)
+{
+    struct subject subnet = subject_subnet();
+    uint16_t lid = port_to_lid(s->p->src);
+    switch (e->kind) {
+    case SUBNET_PATH:
+        check_path(s, e);
+        break;
+    case SUBNET_PKEYS:
+        note_pkeys(s, e->endport);
+        break;
+    case SUBNET_PORT_INFO:
+        if (e->endport->lmc) {
+            struct subject port = subject_port(endport_has_gid(e->endport) ? e->endport->gid : NULL, e->lid);
+            note(s->r, R_SM_LMC_PATHS, &port, e->endport->lmc, NULL, 0, "LMC %u: %u LIDs from %u on", e->endport->lmc, 1u << e->endport->lmc, e->lid);
+        }
+        break;
+    case SUBNET_SA_MOVED:
+        note(s->r, R_SM_FAILOVER_REJOIN, &subnet, (uint64_t)s->p->at.frame, NULL, 0, "the SA answers from LID %u, before from LID %u", lid, e->lid);
+        note(s->r, R_SM_TAKEOVER_CAUSES, &subnet, (uint64_t)s->p->at.frame, NULL, 0, "another subnet manager took over");
+        break;
+    case SUBNET_SM_SECOND:
+        note(s->r, R_SM_ONE_MASTER, &subnet, lid, NULL, 0, "another subnet manager says that it is the master");
+        break;
+    case SUBNET_SM_CONTROL:
+        note(s->r, R_SM_TAKEOVER_CAUSES, &subnet, (uint64_t)s->p->at.frame << 8 | e->control, NULL, 0, "a subnet manager %s another",
+             control_text(e->control));
+        break;
+    case SUBNET_SUBSCRIBED: {
+        static const uint8_t any[GID_SIZE];
+        struct subject port = subject_port(NULL, port_to_lid(s->p->dst));
+        if (memcmp(e->record + INFORM_GID, any, GID_SIZE) == 0 && e->record[INFORM_SUBSCRIBE])
+            note(s->r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, &port, be16(e->record + INFORM_TRAP), e->record, INFORM_SIZE,
+                 "subscribes to the traps of all groups, as routers do");
+        break;
+    }
+    default:
+        break;
+    }
+}
