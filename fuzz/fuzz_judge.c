@@ -29,11 +29,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1 || size > 1 << 16)
         return 0;
     if (!judge)
-        judge = judge_new(note, NULL);
+        judge = judge_new(NULL, NULL, note, NULL);
     frame_size = size - 1;
-    judge_frame(judge, linktype_of(data[0]),
-                view_make(data + 1, (uint32_t)size - 1, (uint32_t)size - 1));
-    if (++frames % FRAMES_OF_A_CAPTURE == 0) {
+    frames++;
+    judge_frame(judge, &(struct capture_frame){frames, 0, linktype_of(data[0]), (int64_t)frames * 1000000000,
+                                               view_make(data + 1, (uint32_t)size - 1, (uint32_t)size - 1)});
+    if (frames % FRAMES_OF_A_CAPTURE == 0) {
         judge_free(judge);
         judge = NULL;
     }

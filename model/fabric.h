@@ -59,6 +59,7 @@ struct moment {
 
 struct packet {
     struct moment at;
+    const uint8_t *begin;     /* of its octets */
     struct ib_packet ib;
     enum wire_result result;  /* of ib_decode() */
     struct port src, dst;

@@ -43,26 +43,20 @@ static struct cm_known *known(packet_info *pinfo)
     return p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_CM);
 }
 
-static bool is_ipoib(const struct cm *cm, const struct cm_known *k)
-{
-    if (k && k->connection)
-        return connection_is_ipoib(k->connection);
-    return cm_service_is_ipoib(cm->service);
-}
-
 void cm_observe(struct frame *f, packet_info *pinfo)
 {
     struct cm cm;
-    bool have_ids;
-    if (f->p.verdict.class != PAYLOAD_MAD || cm_decode(f->p.ib.payload, &cm, &have_ids) != WIRE_OK)
+    if (!packet_cm(&f->p, &cm))
         return;
     if (!pinfo->fd->visited) {
         struct cm_known *k = wmem_new0(wmem_file_scope(), struct cm_known);
-        k->connection = connections_message(state_fabric()->connections, pinfo->num, &cm, f->p.ib.payload, &f->p.src, &f->p.dst);
+        k->connection = f->p.verdict.connection;
         k->mtu = k->connection ? connection_mtu(k->connection) : 0;
         p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_CM, k);
+    } else {
+        f->p.verdict.connection = known(pinfo) ? known(pinfo)->connection : NULL;
     }
-    f->cm_is_ipoib = is_ipoib(&cm, known(pinfo));
+    f->cm_is_ipoib = packet_cm_is_ipoib(&f->p, &cm);
 }
 
 /* The owner of a communication ID and the ID: what request and response of a CM exchange share. */

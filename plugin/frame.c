@@ -19,10 +19,17 @@ bool plugin_enabled(void)
     return proto_is_protocol_enabled(find_protocol_by_id(proto_ipoib));
 }
 
-static struct port port_of_address(const address *a)
+/* Of the capture file; 0 where it has one alone. */
+static uint16_t interface_of(packet_info *pinfo)
+{
+    bool told = pinfo->rec->presence_flags & WTAP_HAS_INTERFACE_ID;
+    return told ? (uint16_t)pinfo->rec->rec_header.packet_header.interface_id : 0;
+}
+
+static struct port port_of_address(packet_info *pinfo, const address *a)
 {
     if (a->type == AT_IPv4 || a->type == AT_IPv6)
-        return port_ip(a->data, (size_t)a->len);
+        return port_ip(interface_of(pinfo), a->data, (size_t)a->len);
     return (struct port){0};
 }
 
@@ -72,13 +79,15 @@ struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start
     struct frame *f = outer ? outer + 1 : frames;
     if (f == frames + DEPTH)
         return NULL;
-    struct port src = port_of_address(&pinfo->net_src), dst = port_of_address(&pinfo->net_dst);
+    struct port src = port_of_address(pinfo, &pinfo->net_src), dst = port_of_address(pinfo, &pinfo->net_dst);
+    struct moment at = {pinfo->num, interface_of(pinfo), (int64_t)pinfo->abs_ts.secs * 1000000000 + pinfo->abs_ts.nsecs};
     *f = (struct frame){.tvb = tvb, .number = pinfo->num, .outer = outer};
-    packet_read(&f->p, tvb_view(tvb), start, &src, &dst);
+    packet_read(&f->p, &at, tvb_view(tvb), start, &src, &dst);
     if (!pinfo->fd->visited) {
         fabric_classify(state_fabric(), &f->p);
         if (f->p.verdict.by_context)
             keep(f, pinfo);
+        conformance_judge(f, pinfo);
     } else if (f->p.verdict.class == PAYLOAD_OTHER) {
         recall(f, pinfo);
     }
@@ -104,9 +113,7 @@ struct frame *frame_current(packet_info *pinfo)
 uint32_t frame_link(packet_info *pinfo)
 {
     const struct frame *f = frame_current(pinfo);
-    uint32_t interface = pinfo->rec->presence_flags & WTAP_HAS_INTERFACE_ID
-                             ? pinfo->rec->rec_header.packet_header.interface_id : 0;
-    return interface << 16 | (f && f->p.ib.has_bth ? f->p.ib.pkey & 0x7fffu : 0);
+    return link_key(interface_of(pinfo), f && f->p.ib.has_bth ? f->p.ib.pkey : 0);
 }
 
 void frame_register(void)

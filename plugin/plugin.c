@@ -48,6 +48,7 @@ static void register_all(void)
     cm_register();
     arp_register();
     nd_register();
+    conformance_register();
 }
 
 static void handoff_all(void)
@@ -56,6 +57,7 @@ static void handoff_all(void)
     payload_handoff();
     arp_handoff();
     nd_handoff();
+    conformance_handoff();
 }
 
 void plugin_register(void)

@@ -6,6 +6,7 @@
  *   message.c  connected mode: parts of a message on their way to one datagram
  *   sa.c sa_record.c cm.c  management datagrams: subnet administration and communication management
  *   arp.c nd.c lladdr.c mgid.c   addresses, wherever they stand
+ *   conformance.c  what the judge of rules/ finds, as expert items
  *   pair.c     request and response;  state.c  what is remembered of a file;  rivals.c  who must be kept silent
  */
 #ifndef IPOIB_PLUGIN_PLUGIN_H
@@ -16,6 +17,7 @@
 #include <epan/packet.h>
 
 #include "model/fabric.h"
+#include "rules/check.h"
 #include "wire/ib.h"
 #include "wire/names.h"
 
@@ -70,7 +72,20 @@ void rivals_restore(void);
 struct fabric *state_fabric(void);
 
 /* Kinds of per-packet data under proto_ipoib. */
-enum data_key { DATA_VERDICT, DATA_PAIRS, DATA_DUPLICATE, DATA_CM, DATA_TABLE };
+enum data_key { DATA_VERDICT, DATA_PAIRS, DATA_DUPLICATE, DATA_CM, DATA_TABLE, DATA_FINDINGS };
+
+/* ---- judging (conformance.c) */
+
+/* How often a rule had which outcome in this file, and the first frame of each but PASS. */
+struct verdict_counts {
+    uint64_t count[OUTCOMES];
+    uint32_t first[OUTCOMES];
+};
+
+/* Of all rules, by their numbers. */
+const struct verdict_counts *conformance_counts(void);
+/* In the first pass, once a frame is classified. */
+void conformance_judge(struct frame *f, packet_info *pinfo);
 
 /* ---- request and response (pair.c) */
 
@@ -105,7 +120,7 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree);
 /* One record of the MAD sa at offset o of tvb; its sa_record_size() octets must be there. */
 struct sa;
 void sa_record_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, const struct sa *sa);
-/* Note the CM message, before anybody draws it; sets cm_is_ipoib. */
+/* Keep what is known of the CM message, before anybody draws it; sets cm_is_ipoib. */
 void cm_observe(struct frame *f, packet_info *pinfo);
 void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree);
 /* ipoib.lladdr and its parts at offset; parent: tree to add to. LLADDR_SIZE octets must be there. */
@@ -140,5 +155,7 @@ void arp_register(void);
 void arp_handoff(void);
 void nd_register(void);
 void nd_handoff(void);
+void conformance_register(void);
+void conformance_handoff(void);
 
 #endif

@@ -157,9 +157,9 @@ static bool judge_mad(struct judge *j, const struct scene *s)
 
 /* ---- frames */
 
-bool judge_packet(struct judge *j, const struct packet *p, const uint8_t *base)
+bool judge_packet(struct judge *j, const struct packet *p)
 {
-    struct reporter r = reporter(j, base, p->at.interface);
+    struct reporter r = reporter(j, p->begin, p->at.interface);
     struct scene s = {&r, j->fabric, p};
     j->frame = p->at.frame;
     switch (p->verdict.class) {
@@ -202,7 +202,7 @@ bool judge_frame(struct judge *j, const struct capture_frame *f)
     case CARRIER_IB:
         packet_read(&p, &(struct moment){f->number, (uint16_t)f->interface, f->ns}, c.inner, c.start, NULL, NULL);
         fabric_classify(j->fabric, &p);
-        return judge_packet(j, &p, c.inner.p);
+        return judge_packet(j, &p);
     case CARRIER_IPOIB:
     case CARRIER_COOKED:
         judge_bare(j, f->number, c.kind == CARRIER_IPOIB, c.type, c.inner);

@@ -35,10 +35,9 @@ struct judge *judge_new(struct fabric *fabric, const struct deviations *known, j
 void judge_free(struct judge *j);
 
 /*
- * For who has decoded and classified the next packet already, with the fabric of the judge; base: the packet's begin.
- * true as below.
+ * For who has decoded and classified the next packet already, with the fabric of the judge. true as below.
  */
-bool judge_packet(struct judge *j, const struct packet *p, const uint8_t *base);
+bool judge_packet(struct judge *j, const struct packet *p);
 
 /* A datagram in a carrier without InfiniBand headers: v begins at the encapsulation header, or behind it (type tells). */
 void judge_bare(struct judge *j, uint32_t frame, bool encapsulated, uint16_t type, struct view v);

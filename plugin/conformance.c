@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Judging: each packet goes to the judge once, in the first pass; what it found is kept with the frame and drawn as
+ * expert items whenever the frame is. Behind all other dissectors, so that a frame's findings stand together at its end.
+ */
+#include "plugin/plugin.h"
+
+#include <epan/expert.h>
+#include <epan/prefs.h>
+#include <epan/proto_data.h>
+#include <wiretap/wtap.h>
+#include <wsutil/report_message.h>
+
+#include "rules/judge.h"
+#include "wire/carrier.h"
+
+static int hf_conformance = -1, hf_id = -1, hf_level = -1, hf_section = -1, hf_deviation = -1;
+static int hf_expected = -1, hf_actual = -1, hf_subject = -1, hf_reason = -1, hf_note_id = -1, hf_note = -1;
+static int ett_conformance = -1, ett_finding = -1;
+static expert_field ei_must = EI_INIT, ei_should = EI_INIT, ei_deviation = EI_INIT, ei_note = EI_INIT;
+
+static ws_bool pref_judge = TRUE;
+static const char *pref_deviations = "linux";
+
+static int proto_conformance = -1;
+
+/* What the judge found in a frame; texts live as long as the file. */
+struct kept {
+    struct finding f;
+    uint32_t begin; /* of what is judged, in the frame */
+    struct kept *next;
+};
+
+static struct judge *judge;
+static struct deviations *known;
+static struct kept *pending, **pending_end = &pending;
+static struct verdict_counts counts[RULE_COUNT];
+
+const struct verdict_counts *conformance_counts(void)
+{
+    return counts;
+}
+
+static void count(uint32_t frame, const struct finding *f)
+{
+    struct verdict_counts *c = &counts[f->rule];
+    c->count[f->outcome]++;
+    if (f->outcome != OUTCOME_PASS && c->first[f->outcome] == 0)
+        c->first[f->outcome] = frame;
+}
+
+static void keep(void *user _U_, uint32_t frame, const struct finding *f)
+{
+    count(frame, f);
+    if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE)
+        return;
+    struct kept *k = wmem_new0(wmem_file_scope(), struct kept);
+    k->f = *f;
+    k->f.expected = wmem_strdup(wmem_file_scope(), f->expected);
+    k->f.actual = wmem_strdup(wmem_file_scope(), f->actual);
+    k->f.subject = wmem_strdup(wmem_file_scope(), f->subject);
+    k->f.reason = wmem_strdup(wmem_file_scope(), f->reason);
+    *pending_end = k;
+    pending_end = &k->next;
+}
+
+/* begin: where in the frame offsets count from. */
+static void attach(packet_info *pinfo, uint32_t begin)
+{
+    if (!pending)
+        return;
+    for (struct kept *k = pending; k; k = k->next)
+        k->begin = begin;
+    struct kept *before = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS);
+    if (!before)
+        p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS, pending);
+    while (before && before->next)
+        before = before->next;
+    if (before)
+        before->next = pending;
+    pending = NULL;
+    pending_end = &pending;
+}
+
+void conformance_judge(struct frame *f, packet_info *pinfo)
+{
+    if (!judge)
+        return;
+    judge_packet(judge, &f->p);
+    attach(pinfo, (uint32_t)tvb_raw_offset(f->tvb));
+}
+
+/* Carriers without InfiniBand headers have no entry of ours: their frames are judged when all is drawn. */
+static void judge_bare_carrier(tvbuff_t *tvb, packet_info *pinfo)
+{
+    struct view v = tvb_view(tvb);
+    struct carrier c;
+    int linktype;
+    switch (pinfo->rec->rec_header.packet_header.pkt_encap) {
+    case WTAP_ENCAP_SLL:
+        linktype = LINKTYPE_LINUX_SLL;
+        break;
+    case WTAP_ENCAP_SLL2:
+        linktype = LINKTYPE_LINUX_SLL2;
+        break;
+    case WTAP_ENCAP_IP_OVER_IB_PCAP:
+        linktype = LINKTYPE_IPOIB;
+        break;
+    case WTAP_ENCAP_IP_OVER_IB_SNOOP:
+        judge_bare(judge, pinfo->num, true, 0, v);
+        attach(pinfo, 0);
+        return;
+    default:
+        return;
+    }
+    if (carrier_locate(linktype, v, &c) != WIRE_OK || (c.kind != CARRIER_IPOIB && c.kind != CARRIER_COOKED))
+        return;
+    judge_bare(judge, pinfo->num, c.kind == CARRIER_IPOIB, c.type, c.inner);
+    attach(pinfo, (uint32_t)(c.inner.p - v.p));
+}
+
+/* ---- drawing */
+
+static expert_field *expert_of(const struct finding *f)
+{
+    if (f->outcome == OUTCOME_NOTED)
+        return &ei_note;
+    if (f->outcome == OUTCOME_DEVIATION)
+        return &ei_deviation;
+    return rules[f->rule].level == RULE_MUST ? &ei_must : &ei_should;
+}
+
+static void add_text(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text)
+{
+    if (*text)
+        proto_item_set_generated(proto_tree_add_string(tree, hf, tvb, 0, 0, text));
+}
+
+static void add_rule(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
+{
+    const struct rule *rule = &rules[f->rule];
+    add_text(tree, hf_id, tvb, rule->id);
+    add_text(tree, hf_level, tvb, rule_level_name(rule->level));
+    proto_item_set_generated(proto_tree_add_boolean(tree, hf_deviation, tvb, 0, 0, f->outcome == OUTCOME_DEVIATION));
+    add_text(tree, hf_expected, tvb, f->expected);
+    add_text(tree, hf_actual, tvb, f->actual);
+    add_text(tree, hf_reason, tvb, f->reason);
+}
+
+static void add_finding(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct kept *k)
+{
+    const struct rule *rule = &rules[k->f.rule];
+    uint32_t at = k->begin + k->f.offset, cap = tvb_captured_length(tvb);
+    uint32_t n = at < cap ? MIN(k->f.length, cap - at) : 0;
+    proto_item *ti;
+    proto_tree *sub = proto_tree_add_subtree(tree, tvb, n ? (int)at : 0, (int)n, ett_finding, &ti, rule->id);
+    bool noted = k->f.outcome == OUTCOME_NOTED;
+
+    if (noted) {
+        add_text(sub, hf_note_id, tvb, rule->id);
+        add_text(sub, hf_note, tvb, k->f.actual);
+    } else {
+        add_rule(sub, tvb, &k->f);
+    }
+    add_text(sub, hf_subject, tvb, k->f.subject);
+    char *section = wmem_strdup_printf(pinfo->pool, "%s section %s", rule_document_name(rule->document), rule->section);
+    add_text(sub, hf_section, tvb, section);
+    proto_item_append_text(ti, ": %s", k->f.actual);
+    if (*k->f.expected)
+        proto_item_append_text(ti, " (expected: %s)", k->f.expected);
+    expert_add_info_format(pinfo, ti, expert_of(&k->f), "%s (%s): %s", rule->id, section, noted ? k->f.actual : rule->text);
+}
+
+static int draw(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+{
+    if (!plugin_enabled())
+        return 0;
+    if (judge && !pinfo->fd->visited)
+        judge_bare_carrier(tvb, pinfo);
+    const struct kept *k = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS);
+    if (!k)
+        return 0;
+    proto_item *ti = proto_tree_add_item(tree, hf_conformance, tvb, 0, 0, ENC_NA);
+    proto_tree *sub = proto_item_add_subtree(ti, ett_conformance);
+    proto_item_set_generated(ti);
+    for (; k; k = k->next)
+        add_finding(sub, pinfo, tvb, k);
+    return (int)tvb_captured_length(tvb);
+}
+
+/* ---- a file's begin and end */
+
+static void conformance_open(void)
+{
+    GError *error = NULL;
+    memset(counts, 0, sizeof counts);
+    if (!pref_judge)
+        return;
+    known = deviations_open(pref_deviations && *pref_deviations ? pref_deviations : "none", &error);
+    if (!known) {
+        report_failure("IPoIB: known deviations: %s", error->message);
+        g_clear_error(&error);
+    }
+    judge = judge_new(state_fabric(), known, keep, NULL);
+}
+
+static void conformance_close(void)
+{
+    judge_free(judge);
+    deviations_free(known);
+    judge = NULL;
+    known = NULL;
+    pending = NULL;
+    pending_end = &pending;
+}
+
+static void register_preferences(void)
+{
+    module_t *m = prefs_find_module("ipoib");
+    prefs_register_bool_preference(m, "conformance", "Judge frames by RFC 4391 and RFC 4755",
+                                   "Findings are expert items, with the rule's identifier in ipoib.rule.id", &pref_judge);
+    prefs_register_string_preference(m, "deviations", "Known deviations",
+                                     "Failures that are noted as known, not warned of: \"linux\", \"none\", or the path of a file of your own",
+                                     &pref_deviations);
+}
+
+void conformance_register(void)
+{
+    static hf_register_info hf[] = {
+        {&hf_conformance, {"IPoIB conformance", "ipoib.conformance", FT_NONE, BASE_NONE, NULL, 0, "what the frame shows of the RFCs' rules", HFILL}},
+        {&hf_id, {"Rule", "ipoib.rule.id", FT_STRING, BASE_NONE, NULL, 0, "identifier of the rule that is not kept", HFILL}},
+        {&hf_level, {"Level", "ipoib.rule.level", FT_STRING, BASE_NONE, NULL, 0, "MUST or SHOULD", HFILL}},
+        {&hf_section, {"Section", "ipoib.rule.section", FT_STRING, BASE_NONE, NULL, 0, "document and section", HFILL}},
+        {&hf_deviation, {"Known deviation", "ipoib.rule.deviation", FT_BOOLEAN, BASE_NONE, NULL, 0, "of an implementation that is listed", HFILL}},
+        {&hf_expected, {"Expected", "ipoib.rule.expected", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_actual, {"Actual", "ipoib.rule.actual", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_subject, {"Subject", "ipoib.rule.subject", FT_STRING, BASE_NONE, NULL, 0, "whom it concerns; absent: this packet", HFILL}},
+        {&hf_reason, {"Known because", "ipoib.rule.reason", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_note_id, {"Statement", "ipoib.note.id", FT_STRING, BASE_NONE, NULL, 0, "identifier of a statement that the frame is an example of; never a fault", HFILL}},
+        {&hf_note, {"Note", "ipoib.note", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+    };
+    static ei_register_info ei[] = {
+        {&ei_must, {"ipoib.rule.violated", PI_PROTOCOL, PI_WARN, "A MUST of the RFCs is not kept", EXPFILL}},
+        {&ei_should, {"ipoib.rule.advice", PI_PROTOCOL, PI_NOTE, "A SHOULD of the RFCs is not kept", EXPFILL}},
+        {&ei_deviation, {"ipoib.rule.known", PI_PROTOCOL, PI_NOTE, "A known deviation", EXPFILL}},
+        {&ei_note, {"ipoib.noted", PI_PROTOCOL, PI_CHAT, "A statement that is shown, never counted", EXPFILL}},
+    };
+    static int *ett[] = {&ett_conformance, &ett_finding};
+    proto_register_field_array(proto_ipoib, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+    expert_register_field_array(expert_register_protocol(proto_ipoib), ei, array_length(ei));
+    proto_conformance = proto_register_protocol_in_name_only("IPoIB conformance", "IPoIB conformance", "ipoib.entry_conformance", proto_ipoib, FT_PROTOCOL);
+    register_preferences();
+    register_init_routine(conformance_open);
+    register_cleanup_routine(conformance_close);
+}
+
+void conformance_handoff(void)
+{
+    register_postdissector(create_dissector_handle(draw, proto_conformance));
+}
