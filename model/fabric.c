@@ -12,6 +12,7 @@ struct fabric *fabric_new(void)
     f->subnet = subnet_new(f->groups, f->endports);
     f->connections = connections_new(FABRIC_CONNECTIONS_MAX, f->endports);
     f->neighbours = neighbours_new(FABRIC_NEIGHBOURS_MAX);
+    f->resolutions = g_new0(struct resolutions, 1);
     f->qpns = qpns_new(FABRIC_QPNS_MAX);
     return f;
 }
@@ -22,6 +23,7 @@ void fabric_free(struct fabric *f)
         return;
     connections_free(f->connections);
     neighbours_free(f->neighbours);
+    g_free(f->resolutions);
     qpns_free(f->qpns);
     subnet_free(f->subnet);
     groups_free(f->groups);

@@ -10,6 +10,7 @@
 #include "model/group.h"
 #include "model/neighbour.h"
 #include "model/qpns.h"
+#include "model/resolution.h"
 #include "model/subnet.h"
 
 struct fabric {
@@ -18,6 +19,7 @@ struct fabric {
     struct subnet *subnet;
     struct connections *connections;
     struct neighbours *neighbours;
+    struct resolutions *resolutions;
     struct qpns *qpns;
 };
 

@@ -131,12 +131,10 @@ static void check_interface_id(const struct scene *s, const uint8_t *ip, const u
 
 /* ---- whom the answer goes to */
 
-/* asker: its link-layer address. Which document binds depends on whether it takes connections. */
-static void check_reply(const struct scene *s, const uint8_t *asker)
+/* asker: its link-layer address. Which rule binds depends on whether it takes connections. */
+static void check_reply(const struct scene *s, const uint8_t *asker, enum rule_number rule)
 {
     struct subject address = subject_address(asker);
-    bool connected = asker[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED;
-    enum rule_number rule = connected ? R_RFC4755_3_1_REPLY_TO_UD_QPN : R_RFC4391_9_1_1_ARP_REPLY_QPN;
     if (s->p->ib.transport != IB_UD || ib_is_multicast(&s->p->ib) || lladdr_is_zero(asker) || lladdr_is_multicast(asker))
         return;
     expect_same(s->r, rule, &address, s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3, be24(asker + LLADDR_QPN), s->p->ib.dqpn);
@@ -152,6 +150,16 @@ static void note_query(const struct scene *s, const uint8_t *sha)
              "a question that does not go to the broadcast-GID: it revalidates what is known");
 }
 
+/* RFC 826: the reply's target is who asked, its link-layer address and its IP. */
+static void check_target(const struct scene *s, const uint8_t *p, const struct arp *a)
+{
+    struct ip sender = ip_read(p + a->spa, 4);
+    const struct ip *asker = resolution_asker_ip(s->f->resolutions, link_of(s), p + a->tha, &sender);
+    if (asker)
+        expect_that(s->r, R_RFC4391_9_2_ARP_AS_RFC826, memcmp(asker->octets, p + a->tpa, 4) == 0, p + a->tpa, 4,
+                    "the IP of who asked", "another target");
+}
+
 void check_arp_scene(const struct scene *s, struct view v)
 {
     struct arp a;
@@ -165,8 +173,15 @@ void check_arp_scene(const struct scene *s, struct view v)
     }
     if (a.op == ARP_REQUEST)
         note_query(s, v.p + a.sha);
+    if (a.op == ARP_REQUEST && ipv4) {
+        struct ip asker = ip_read(v.p + a.spa, 4), asked = ip_read(v.p + a.tpa, 4);
+        resolution_asked(s->f->resolutions, link_of(s), v.p + a.sha, &asker, &asked);
+    }
+    if (a.op == ARP_REPLY && ipv4)
+        check_target(s, v.p, &a);
     if (a.op == ARP_REPLY) {
-        check_reply(s, v.p + a.tha);
+        bool connected = v.p[a.tha + LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED;
+        check_reply(s, v.p + a.tha, connected ? R_RFC4755_3_1_REPLY_TO_UD_QPN : R_RFC4391_9_1_1_ARP_REPLY_QPN);
         if (s->p->ib.transport == IB_UD)
             pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
     }
@@ -214,7 +229,8 @@ void check_nd_scene(const struct scene *s, struct view ipv6, struct view icmpv6)
     if (type == ND_NA && icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
         struct ip asker = ip_read(ipv6.p + IPV6_SOURCE + 16, 16);
         const struct neighbour *n = neighbours_of_ip(s->f->neighbours, link_of(s), &asker);
-        if (n && n->lladdr[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED)
-            check_reply(s, n->lladdr);
+        if (n)
+            check_reply(s, n->lladdr, n->lladdr[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED ? R_RFC4755_3_1_REPLY_TO_UD_QPN
+                                                                                       : R_RFC4391_9_1_1_TRAFFIC_TO_QPN);
     }
 }

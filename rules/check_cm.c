@@ -29,10 +29,10 @@ static void note_timers(const struct told_message *t, const uint8_t *mad)
              "a lost packet is repeated for %u ms, %u times", (unsigned)ms, t->cm->retry_count);
 }
 
-static const char *lacking(const struct cm_private *d)
+static const char *lacking(const struct cm_private *d, enum cm_message m)
 {
     if (d->ud_qpn == 0 && d->recv_mtu == 0)
-        return "no private data";
+        return m == CM_RTU ? "no private data in the RTU" : m == CM_REJ ? "no private data in the REJ" : "no private data";
     return d->ud_qpn == 0 ? "no UD QPN" : "no Receive MTU";
 }
 
@@ -58,13 +58,13 @@ static void check_private(const struct told_message *t, const struct cm_private 
     const uint8_t *p = t->private;
     if (!nothing || m == CM_RTU || m == CM_REJ)
         expect_about(t->r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, &t->subject, d->ud_qpn, p + CM_PRIVATE_UD_QPN, 3, "the sender's UD QPN",
-                     lacking(d));
+                     lacking(d, m));
     if (m == CM_REQ && !nothing)
         expect_about(t->r, R_RFC4755_5_1_RECEIVE_MTU, &t->subject, d->recv_mtu, p + CM_PRIVATE_RECV_MTU, 4, "the Receive MTU", "0");
     else
         form = d->recv_mtu;
     if (m != CM_REJ)
-        expect_about(t->r, R_RFC4755_6_PRIVATE_DATA, &t->subject, form, p, CM_PRIVATE_SIZE, "UD QPN and Receive MTU", lacking(d));
+        expect_about(t->r, R_RFC4755_6_PRIVATE_DATA, &t->subject, form, p, CM_PRIVATE_SIZE, "UD QPN and Receive MTU", lacking(d, m));
     if (!nothing)
         expect_same(t->r, R_RFC4755_6_RESERVED_ZERO, &t->subject, p + CM_PRIVATE_RESERVED, 1, 0, d->reserved);
 }

@@ -2,6 +2,7 @@
 /* A datagram to one port: the QP of the link-layer address (RFC 4391 §9.1.1, 9.4), the partition, the GRH. */
 #include "rules/scene.h"
 #include "wire/encap.h"
+#include "wire/nd.h"
 
 /* Caches time out "on the order of a minute" (RFC 1122 §2.3.2.1). */
 enum { REVALIDATE_SECONDS = 60 };
@@ -50,10 +51,17 @@ static void check_wrong_qpn(const struct scene *s, const struct neighbour *holde
     fail_about(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address, s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3, expected, actual);
 }
 
+/* Of the QP that an NA goes to, the rules of answers tell (check_announced.c). */
+static bool is_answer(struct view payload)
+{
+    struct view d = view_from(payload, ENCAP_SIZE), icmpv6;
+    return be16(payload.p) == TYPE_IPV6 && nd_in_ipv6(d, &icmpv6) && icmpv6.cap && icmpv6.p[0] == ND_NA;
+}
+
 static void check_qpn(const struct scene *s)
 {
     struct ip ip;
-    if (!destination(s->p->ib.payload, &ip))
+    if (!destination(s->p->ib.payload, &ip) || is_answer(s->p->ib.payload))
         return;
     const struct neighbour *holder = neighbours_of_ip(s->f->neighbours, link_key(s->p->at.interface, s->p->ib.pkey), &ip);
     if (!holder)

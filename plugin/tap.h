@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Statistics. Those of the whole capture (conformance, peers, groups, connections) are drawn from what the first pass
+ * gathered: `tshark -z` prints them as text, Wireshark shows the same rows in a window of its Statistics menu. The tree
+ * counts packet by packet, and so can be filtered.
+ */
+#ifndef IPOIB_PLUGIN_TAP_H
+#define IPOIB_PLUGIN_TAP_H
+
+#include "plugin/plugin.h"
+
+#define TAP_NAME "ipoib"
+
+/* ---- statistics of the whole capture (tap_report.c) */
+
+struct column {
+    const char *name;
+    bool number; /* of unsigned values, right-aligned; else of text */
+};
+
+struct rows;
+
+struct table {
+    const char *cli;   /* argument of -z */
+    const char *title; /* of the menu's entry, the window and the text */
+    const char *none;  /* what the text says where there is no row */
+    const struct column *columns;
+    unsigned n_columns;
+    void (*fill)(struct rows *rows);
+    void (*conclude)(GString *out); /* the text's lines behind the table; or NULL */
+};
+
+/* A row's cells come one after the other, in the order of the columns. */
+void cell_number(struct rows *rows, uint64_t value);
+void cell_text(struct rows *rows, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* A frame number, "" for 0. */
+void cell_frame(struct rows *rows, uint32_t frame);
+
+/* Cells that more than one table has: "-" for what is not known. */
+void cell_gid(struct rows *rows, const uint8_t *gid);
+void cell_pkey(struct rows *rows, uint16_t pkey);
+void cell_lid(struct rows *rows, uint16_t lid);
+
+/* t lives as long as the program. */
+void table_register(const struct table *t);
+/* For tshark alone: what write() adds is printed at the end. */
+void text_register(const char *cli, void (*write)(GString *out));
+
+/* ---- registration */
+
+void tap_conformance_register(void);
+void tap_peers_register(void);
+void tap_groups_register(void);
+void tap_connections_register(void);
+void tap_tree_register(void);
+void tap_tree_handoff(void);
+
+#endif

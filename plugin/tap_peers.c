@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* -z ipoib,peers: who has which IP address at which 20-octet link-layer address, by ARP and Neighbour Discovery. */
+#include "plugin/tap.h"
+
+#include <arpa/inet.h>
+
+static void cell_ip(struct rows *rows, const struct ip *ip)
+{
+    char text[INET6_ADDRSTRLEN] = "";
+    inet_ntop(ip->length == 4 ? AF_INET : AF_INET6, ip->octets, text, sizeof text);
+    cell_text(rows, "%s", text);
+}
+
+/* Every interface takes datagrams; its address says what else (RFC 4755 §3.1). */
+static void cell_modes(struct rows *rows, uint8_t flags)
+{
+    cell_text(rows, "UD%s%s", flags & LLADDR_FLAG_RC ? ", RC" : "", flags & LLADDR_FLAG_UC ? ", UC" : "");
+}
+
+/* The link's P_Key with the bit of full membership, as its MGIDs have it (RFC 4391 §4). */
+static uint16_t pkey_of_link(uint32_t link)
+{
+    return link & 0x7fff ? (uint16_t)(link | 0x8000) : 0;
+}
+
+/* Two addresses for one IP: of the same port, whose interface was restarted, or of another. */
+static const char *standing(const struct neighbour *n)
+{
+    const struct neighbour *now = neighbours_of_ip(state_fabric()->neighbours, n->link, &n->ip);
+    if (now == n)
+        return n->replaced ? "has it, after another QPN" : "has it";
+    for (const struct neighbour *b = now; b; b = b->replaced)
+        if (b == n)
+            return "had it, with this QPN";
+    return "claims another's";
+}
+
+static void add_peer(struct rows *rows, const struct neighbour *n)
+{
+    uint16_t interface = (uint16_t)(n->link >> 16);
+    struct lladdr a = lladdr_read(n->lladdr);
+    const struct endport *port = endports_by_gid(state_fabric()->endports, interface, a.gid, false);
+    cell_ip(rows, &n->ip);
+    cell_text(rows, "0x%02x", a.flags);
+    cell_text(rows, "0x%06x", a.qpn);
+    cell_gid(rows, a.gid);
+    cell_text(rows, "%s", "");
+    cell_pkey(rows, pkey_of_link(n->link));
+    cell_number(rows, interface);
+    cell_lid(rows, port ? port->lid : 0);
+    cell_number(rows, n->frame);
+    cell_number(rows, n->last_frame);
+    cell_text(rows, "%s", standing(n));
+}
+
+static void fill(struct rows *rows)
+{
+    const struct fabric *f = state_fabric();
+    for (unsigned i = 0; f && i < neighbours_count(f->neighbours); i++)
+        add_peer(rows, neighbours_at(f->neighbours, i));
+}
+
+void tap_peers_register(void)
+{
+    static const struct column columns[] = {
+        {"IP", false},        {"Flags", false},       {"QPN", false}, {"GID", false},        {"Modes", false},     {"P_Key", false},
+        {"Interface", true},  {"LID", false},         {"First", true}, {"Last", true},       {"IP address", false},
+    };
+    static const struct table peers = {"ipoib,peers", "IPoIB Peers", "no ARP or Neighbour Discovery of IPoIB was seen",
+                                       columns, array_length(columns), fill, NULL};
+    table_register(&peers);
+}

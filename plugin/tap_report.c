@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tables of the whole capture, in tshark as text and in Wireshark as windows. tshark could print Wireshark's tables too,
+ * but neither aligns their columns nor says what an empty one means: so it gets a writer of its own under the same name,
+ * which is registered first and thus wins.
+ */
+#include "plugin/tap.h"
+
+#include <arpa/inet.h>
+#include <epan/stat_tap_ui.h>
+#include <epan/tap.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- rows */
+
+struct rows {
+    GArray *cells; /* of stat_tap_table_item_type, row after row; texts are g_free()d with them, or by who takes them */
+};
+
+/* Wireshark's cells hold 32 bits. */
+void cell_number(struct rows *rows, uint64_t value)
+{
+    stat_tap_table_item_type cell = {.type = TABLE_ITEM_UINT, .value.uint_value = (unsigned)MIN(value, UINT_MAX)};
+    g_array_append_val(rows->cells, cell);
+}
+
+void cell_text(struct rows *rows, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    stat_tap_table_item_type cell = {.type = TABLE_ITEM_STRING, .value.string_value = g_strdup_vprintf(format, args)};
+    va_end(args);
+    g_array_append_val(rows->cells, cell);
+}
+
+void cell_frame(struct rows *rows, uint32_t frame)
+{
+    if (frame)
+        cell_text(rows, "%" PRIu32, frame);
+    else
+        cell_text(rows, "%s", "");
+}
+
+void cell_gid(struct rows *rows, const uint8_t *gid)
+{
+    char text[INET6_ADDRSTRLEN];
+    inet_ntop(AF_INET6, gid, text, sizeof text);
+    cell_text(rows, "%s", text);
+}
+
+void cell_pkey(struct rows *rows, uint16_t pkey)
+{
+    if (pkey & 0x7fff)
+        cell_text(rows, "0x%04x", pkey);
+    else
+        cell_text(rows, "-");
+}
+
+void cell_lid(struct rows *rows, uint16_t lid)
+{
+    if (lid)
+        cell_text(rows, "%u", lid);
+    else
+        cell_text(rows, "-");
+}
+
+static void cell_clear(stat_tap_table_item_type *cell)
+{
+    if (cell->type == TABLE_ITEM_STRING)
+        g_free((char *)cell->value.string_value);
+    *cell = (stat_tap_table_item_type){.type = TABLE_ITEM_NONE};
+}
+
+/* ---- tshark: text */
+
+struct text_tap {
+    const char *cli;
+    void (*write)(GString *out);
+    const struct table *table; /* NULL: write() */
+};
+
+static const char *cell_string(const stat_tap_table_item_type *cell, char number[16])
+{
+    if (cell->type == TABLE_ITEM_STRING)
+        return cell->value.string_value;
+    g_snprintf(number, 16, "%u", cell->value.uint_value);
+    return number;
+}
+
+static void add_padded(GString *out, const char *text, int width, bool right)
+{
+    g_string_append_printf(out, "%*s  ", right ? width : -width, text);
+}
+
+static void end_line(GString *out)
+{
+    while (out->len && out->str[out->len - 1] == ' ')
+        g_string_truncate(out, out->len - 1);
+    g_string_append_c(out, '\n');
+}
+
+static void measure(const struct table *t, const GArray *cells, int *widths)
+{
+    char number[16];
+    for (unsigned i = 0; i < t->n_columns; i++)
+        widths[i] = (int)strlen(t->columns[i].name);
+    for (unsigned i = 0; i < cells->len; i++) {
+        int n = (int)strlen(cell_string(&g_array_index(cells, stat_tap_table_item_type, i), number));
+        widths[i % t->n_columns] = MAX(widths[i % t->n_columns], n);
+    }
+}
+
+static void add_rows(GString *out, const struct table *t, const GArray *cells)
+{
+    char number[16];
+    int *widths = g_new0(int, t->n_columns);
+    measure(t, cells, widths);
+    for (unsigned i = 0; i < t->n_columns; i++)
+        add_padded(out, t->columns[i].name, widths[i], t->columns[i].number);
+    end_line(out);
+    for (unsigned i = 0; i < cells->len; i++) {
+        unsigned column = i % t->n_columns;
+        const stat_tap_table_item_type *cell = &g_array_index(cells, stat_tap_table_item_type, i);
+        add_padded(out, cell_string(cell, number), widths[column], t->columns[column].number);
+        if (column + 1 == t->n_columns)
+            end_line(out);
+    }
+    g_free(widths);
+}
+
+static GArray *make_rows(const struct table *t)
+{
+    struct rows rows = {g_array_new(FALSE, FALSE, sizeof(stat_tap_table_item_type))};
+    t->fill(&rows);
+    return rows.cells;
+}
+
+static void write_table(GString *out, const struct table *t)
+{
+    static const char rule[] = "===================================================================\n";
+    GArray *cells = make_rows(t);
+    g_string_append_printf(out, "%s%s\n", rule, t->title);
+    add_rows(out, t, cells);
+    if (cells->len == 0)
+        g_string_append_printf(out, "(%s)\n", t->none);
+    if (t->conclude)
+        t->conclude(out);
+    g_string_append(out, rule);
+    g_array_set_clear_func(cells, (GDestroyNotify)cell_clear);
+    g_array_free(cells, TRUE);
+}
+
+static void text_draw(void *data)
+{
+    const struct text_tap *t = data;
+    GString *out = g_string_new(NULL);
+    if (t->table)
+        write_table(out, t->table);
+    else
+        t->write(out);
+    fputs(out->str, stdout);
+    g_string_free(out, TRUE);
+}
+
+/* All is in the model; the listener is there so that every frame is dissected, and for the end. */
+static tap_packet_status text_packet(void *data _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *seen _U_,
+                                     tap_flags_t flags _U_)
+{
+    return TAP_PACKET_DONT_REDRAW;
+}
+
+static stat_init_result text_init(const char *arg, void *data)
+{
+    struct text_tap *t = data;
+    if (strcmp(arg, t->cli) != 0) {
+        fprintf(stderr, "tshark: -z %s: \"%s\" tells of the whole capture and takes no filter\n", arg, t->cli);
+        STAT_INIT_FAILED;
+    }
+    GString *error = register_tap_listener(TAP_NAME, t, NULL, TL_REQUIRES_NOTHING, NULL, text_packet, text_draw, NULL);
+    if (error) {
+        fprintf(stderr, "tshark: -z %s: %s\n", arg, error->str);
+        g_string_free(error, TRUE);
+        STAT_INIT_FAILED;
+    }
+    STAT_INIT_OK;
+}
+
+static void add_text_tap(const char *cli, void (*write)(GString *out), const struct table *table)
+{
+    struct text_tap *t = wmem_new0(wmem_epan_scope(), struct text_tap);
+    stat_tap_ui ui = {.group = REGISTER_PACKET_STAT_GROUP_UNSORTED, .cli_string = cli, .tap_init_cb = text_init};
+    *t = (struct text_tap){cli, write, table};
+    register_stat_tap_ui(&ui, t);
+}
+
+/* In Wireshark -z opens the window; it has no use for text. */
+static bool has_windows(void)
+{
+    const char *program = g_get_prgname();
+    return program && g_ascii_strcasecmp(program, "wireshark") == 0;
+}
+
+void text_register(const char *cli, void (*write)(GString *out))
+{
+    if (!has_windows())
+        add_text_tap(cli, write, NULL);
+}
+
+/* ---- Wireshark: windows */
+
+struct window {
+    stat_tap_table_ui ui; /* first: Wireshark hands it back */
+    const struct table *table;
+    GPtrArray *spare;     /* rows that are not shown now, but may be by an older window of the same table */
+};
+
+/* The first column gives the table its order: Wireshark sorts by it. */
+static stat_tap_table_item *window_fields(const struct table *t)
+{
+    stat_tap_table_item *fields = wmem_alloc0_array(wmem_epan_scope(), stat_tap_table_item, t->n_columns + 1);
+    fields[0] = (stat_tap_table_item){TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "#", "%u"};
+    for (unsigned i = 0; i < t->n_columns; i++) {
+        bool number = t->columns[i].number;
+        fields[i + 1] = (stat_tap_table_item){number ? TABLE_ITEM_UINT : TABLE_ITEM_STRING,
+                                              number ? TAP_ALIGN_RIGHT : TAP_ALIGN_LEFT, t->columns[i].name, number ? "%u" : "%s"};
+    }
+    return fields;
+}
+
+/* Rows stay where they are in memory: open windows point at them. */
+static void resize(struct window *w, stat_tap_table *t, unsigned n)
+{
+    while (t->num_elements > n)
+        g_ptr_array_add(w->spare, t->elements[--t->num_elements]);
+    t->elements = g_renew(stat_tap_table_item_type *, t->elements, MAX(n, 1));
+    while (t->num_elements < n)
+        t->elements[t->num_elements++] = w->spare->len ? g_ptr_array_steal_index(w->spare, w->spare->len - 1)
+                                                       : g_new0(stat_tap_table_item_type, t->num_fields);
+}
+
+static void put_rows(stat_tap_table *t, const GArray *cells)
+{
+    unsigned columns = t->num_fields - 1;
+    for (unsigned row = 0; row < t->num_elements; row++) {
+        stat_tap_table_item_type *to = t->elements[row];
+        for (unsigned i = 0; i < t->num_fields; i++)
+            cell_clear(&to[i]);
+        to[0] = (stat_tap_table_item_type){.type = TABLE_ITEM_UINT, .value.uint_value = row + 1};
+        memcpy(to + 1, &g_array_index(cells, stat_tap_table_item_type, row * columns), columns * sizeof *to);
+    }
+}
+
+/* A window opens, or is told to fill itself anew: all packets were dissected before. */
+static void window_init(stat_tap_table_ui *ui)
+{
+    struct window *w = (struct window *)ui;
+    GArray *cells = make_rows(w->table);
+    if (!ui->tables || ui->tables->len == 0)
+        stat_tap_add_table(ui, stat_tap_init_table(w->table->title, (int)ui->nfields, 0, NULL));
+    stat_tap_table *t = g_array_index(ui->tables, stat_tap_table *, 0);
+    resize(w, t, cells->len / w->table->n_columns);
+    put_rows(t, cells);
+    g_array_free(cells, TRUE);
+}
+
+static void window_free_cell(stat_tap_table *t _U_, unsigned row _U_, unsigned column _U_, stat_tap_table_item_type *cell)
+{
+    cell_clear(cell);
+}
+
+static void add_window(const struct table *t)
+{
+    struct window *w = wmem_new0(wmem_epan_scope(), struct window);
+    w->table = t;
+    w->spare = g_ptr_array_new();
+    w->ui = (stat_tap_table_ui){.group = REGISTER_PACKET_STAT_GROUP_UNSORTED,
+                                .title = t->title,
+                                .tap_name = TAP_NAME,
+                                .cli_string = t->cli,
+                                .stat_tap_init_cb = window_init,
+                                .packet_func = text_packet,
+                                .stat_tap_free_table_item_cb = window_free_cell,
+                                .nfields = t->n_columns + 1,
+                                .fields = window_fields(t)};
+    register_stat_tap_table_ui(&w->ui);
+}
+
+void table_register(const struct table *t)
+{
+    if (!has_windows())
+        add_text_tap(t->cli, NULL, t);
+    add_window(t);
+}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The table of the rules' fixtures, and the captures that they start from.
+
+A fixture is a function under one of the decorators below; what it is called with is a copy of its base, a Tape, which
+it changes.  The base is a real capture of testdata by its name, or a capture derived from one, under @base.  Fixtures
+return the frame (or its number in the real capture) that must carry the finding.
+"""
+import os
+
+import edit
+
+TESTDATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'testdata')
+
+FAIL, PASS, USE, SHOWN = 'fail', 'pass', 'use', 'shown'
+
+BASES = {}      # name -> (what it is, function)
+FIXTURES = []   # in their order
+_tapes = {}
+
+
+class Fixture:
+    """kind: FAIL: one fault, a failure of the rule in one frame; PASS: the check passes; USE: what a MAY rule allows is
+    done, and nothing is said; SHOWN: the rule is noted.
+
+    make None: the base itself is the fixture.  linux: the outcome where the deviations of Linux are known.  also: rules
+    of which a finding comes along by the documents' own words; of all others none may.
+    """
+
+    def __init__(self, kind, rule, base, what, make=None, variant='', linux='fail', also=()):
+        self.kind, self.rule, self.base, self.what, self.make = kind, rule, base, what, make
+        self.variant, self.linux, self.also = variant, linux, sorted(also)
+
+    def name(self):
+        """Of its file."""
+        return '%s.%s%s.pcap' % (self.rule, self.kind, self.variant) if self.make else base_file(self.base)
+
+
+def _decorator(kind):
+    def of(rule, base_name, what, **options):
+        def enter(make):
+            FIXTURES.append(Fixture(kind, rule, base_name, what, make, **options))
+            return make
+        return enter
+    return of
+
+
+fail, passes, use, shown = (_decorator(kind) for kind in (FAIL, PASS, USE, SHOWN))
+
+
+def as_it_is(kind, base_name, *rules):
+    """The base is the fixture of these rules."""
+    for rule in rules:
+        FIXTURES.append(Fixture(kind, rule, base_name, 'the capture as it is'))
+
+
+def base(name, of, what):
+    """A capture that others start from; made from a real one by the function below."""
+    def enter(make):
+        BASES[name] = ('%s: %s' % (of, what), of, make)
+        return make
+    return enter
+
+
+def is_real(name):
+    return name not in BASES
+
+
+def base_file(name):
+    return os.path.join(TESTDATA, name) if is_real(name) else 'base.%s.pcap' % name
+
+
+def tape(name):
+    """A copy of the base; each is read and made once."""
+    if name not in _tapes:
+        if is_real(name):
+            _tapes[name] = edit.Tape(os.path.join(TESTDATA, name))
+        else:
+            _, of, make = BASES[name]
+            _tapes[name] = tape(of)
+            make(_tapes[name])
+    return _tapes[name].copy()
+
+
+def make_capture(fixture):
+    """(its tape, the number of the frame that carries the finding; 0: none does)"""
+    t = tape(fixture.base)
+    at = fixture.make(t)
+    return t, t.number(at) if at is not None else 0

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What findings come to: counts, cases, frames, verdicts; and that texts are harmless. Memory stays bounded. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "verdict/plain.h"
+#include "verdict/report.h"
+
+/* One rule of each level, by the table. */
+static const enum rule_number MUST_RULE = R_RFC4391_6_RESERVED_ZERO, SHOULD_RULE = R_RFC4391_4_1_QKEY_CONTROLLED,
+                              INFO_RULE = R_RFC4391_3_SAME_PARTITION;
+
+static void add(struct verdict *v, uint32_t frame, enum rule_number rule, enum outcome outcome, const char *subject, const char *actual)
+{
+    struct finding f = {rule, outcome, 0, 0, "0x0000", actual, subject, outcome == OUTCOME_DEVIATION ? "known" : ""};
+    verdict_add(v, frame, &f);
+}
+
+static struct verdict *with_ipoib(void)
+{
+    struct verdict *v = verdict_new(NULL);
+    verdict_frame(v, true);
+    verdict_frame(v, false);
+    return v;
+}
+
+static enum rule_number first_may(void)
+{
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        if (rules[i].level == RULE_MAY)
+            return (enum rule_number)i;
+    fail_msg("no MAY rule");
+    return RULE_COUNT;
+}
+
+static void levels_are_as_the_tests_think(void **state)
+{
+    (void)state;
+    assert_int_equal(rules[MUST_RULE].level, RULE_MUST);
+    assert_int_equal(rules[SHOULD_RULE].level, RULE_SHOULD);
+    assert_int_equal(rules[INFO_RULE].level, RULE_INFO);
+}
+
+static void nothing_seen_is_not_judged(void **state)
+{
+    struct verdict *v = verdict_new(NULL);
+    (void)state;
+    assert_int_equal(verdict_summarize(v, false).status, VERDICT_UNJUDGED);
+    verdict_frame(v, false);
+    assert_int_equal(verdict_summarize(v, false).status, VERDICT_UNJUDGED);
+    verdict_frame(v, true); /* IPoIB, and no rule had an occasion: nothing is broken */
+    assert_int_equal(verdict_summarize(v, false).status, VERDICT_CONFORMANT);
+    assert_int_equal(verdict_frames(v), 2);
+    assert_int_equal(verdict_ipoib_frames(v), 1);
+    verdict_free(v);
+}
+
+static void undecided_is_not_judged(void **state)
+{
+    struct verdict *v = with_ipoib();
+    (void)state;
+    add(v, 1, MUST_RULE, OUTCOME_INCONCLUSIVE, "", "not captured");
+    assert_int_equal(verdict_summarize(v, true).status, VERDICT_UNJUDGED);
+    assert_int_equal(verdict_summarize(v, true).inconclusive, 1);
+    add(v, 2, MUST_RULE, OUTCOME_PASS, "", "");
+    assert_int_equal(verdict_summarize(v, true).status, VERDICT_CONFORMANT);
+    assert_int_equal(verdict_summarize(v, true).inconclusive, 0);
+    assert_int_equal(verdict_summarize(v, true).passed, 1);
+    verdict_free(v);
+}
+
+static void must_violates_and_should_by_strictness(void **state)
+{
+    struct verdict *v = with_ipoib();
+    (void)state;
+    add(v, 1, SHOULD_RULE, OUTCOME_FAIL, "", "x");
+    assert_int_equal(verdict_summarize(v, false).status, VERDICT_CONFORMANT);
+    assert_int_equal(verdict_summarize(v, false).should, 1);
+    assert_int_equal(verdict_summarize(v, true).status, VERDICT_VIOLATED);
+    add(v, 1, MUST_RULE, OUTCOME_FAIL, "", "x");
+    add(v, 2, MUST_RULE, OUTCOME_FAIL, "", "x");
+    assert_int_equal(verdict_summarize(v, false).status, VERDICT_VIOLATED);
+    assert_int_equal(verdict_summarize(v, false).must, 1); /* rules, not findings */
+    assert_true(verdict_counts(MUST_RULE, false));
+    assert_false(verdict_counts(SHOULD_RULE, false));
+    assert_true(verdict_counts(SHOULD_RULE, true));
+    assert_false(verdict_counts(INFO_RULE, true));
+    verdict_free(v);
+}
+
+static void deviations_do_not_violate(void **state)
+{
+    struct verdict *v = with_ipoib();
+    (void)state;
+    add(v, 5, MUST_RULE, OUTCOME_DEVIATION, "connection 1", "x");
+    assert_int_equal(verdict_summarize(v, true).status, VERDICT_CONFORMANT);
+    assert_int_equal(verdict_summarize(v, true).deviated, 1);
+    assert_string_equal(verdict_result(v, MUST_RULE, OUTCOME_DEVIATION)->cases[0].reason, "known");
+    add(v, 6, MUST_RULE, OUTCOME_FAIL, "connection 1", "y"); /* the worst counts */
+    assert_int_equal(verdict_worst(v, MUST_RULE), OUTCOME_FAIL);
+    assert_int_equal(verdict_summarize(v, true).deviated, 0);
+    assert_int_equal(verdict_summarize(v, true).must, 1);
+    verdict_free(v);
+}
+
+static void freedoms_and_notes_never_count(void **state)
+{
+    struct verdict *v = with_ipoib();
+    enum rule_number may = first_may();
+    (void)state;
+    for (int outcome = 0; outcome < OUTCOMES; outcome++) {
+        add(v, 1, may, (enum outcome)outcome, "", "x");
+        assert_int_equal(verdict_count(v, may, (enum outcome)outcome), 0);
+    }
+    assert_int_equal(verdict_worst(v, may), -1);
+    add(v, 1, INFO_RULE, OUTCOME_FAIL, "", "x");
+    add(v, 1, INFO_RULE, OUTCOME_NOTED, "", "x");
+    assert_int_equal(verdict_count(v, INFO_RULE, OUTCOME_FAIL), 0);
+    assert_int_equal(verdict_count(v, INFO_RULE, OUTCOME_NOTED), 2);
+    assert_int_equal(verdict_summarize(v, true).noted, 1);
+    assert_int_equal(verdict_summarize(v, true).status, VERDICT_CONFORMANT);
+    verdict_free(v);
+}
+
+static void frames_are_the_first_and_each_once(void **state)
+{
+    struct verdict *v = with_ipoib();
+    (void)state;
+    for (uint32_t frame = 1; frame <= VERDICT_FRAMES; frame++) {
+        add(v, frame * 3, MUST_RULE, OUTCOME_FAIL, "", "x");
+        add(v, frame * 3, MUST_RULE, OUTCOME_FAIL, "", "x");
+    }
+    const struct verdict_result *r = verdict_result(v, MUST_RULE, OUTCOME_FAIL);
+    assert_int_equal(r->frames.n, VERDICT_FRAMES);
+    assert_false(r->frames.more);
+    assert_int_equal(r->frames.first[0], 3);
+    assert_int_equal(r->frames.first[VERDICT_FRAMES - 1], 3 * VERDICT_FRAMES);
+    add(v, 1000, MUST_RULE, OUTCOME_FAIL, "", "x");
+    assert_true(r->frames.more);
+    assert_int_equal(r->frames.n, VERDICT_FRAMES);
+    assert_int_equal(r->n_cases, 1);
+    assert_int_equal(r->cases[0].count, 2 * VERDICT_FRAMES + 1);
+    assert_int_equal(r->count, 2 * VERDICT_FRAMES + 1);
+    verdict_free(v);
+}
+
+static void cases_are_distinct_and_bounded(void **state)
+{
+    struct verdict *v = with_ipoib();
+    char subject[32];
+    (void)state;
+    for (uint32_t i = 0; i < 1000; i++) {
+        g_snprintf(subject, sizeof subject, "port %u", i % 100);
+        add(v, i + 1, MUST_RULE, OUTCOME_FAIL, subject, "x");
+    }
+    const struct verdict_result *r = verdict_result(v, MUST_RULE, OUTCOME_FAIL);
+    assert_int_equal(r->count, 1000);
+    assert_int_equal(r->n_cases, VERDICT_CASES);
+    for (unsigned i = 0; i < VERDICT_CASES; i++)
+        assert_int_equal(r->cases[i].count, 10); /* each of 100 ports ten times */
+    assert_int_equal(r->uncased, 1000 - 10 * VERDICT_CASES);
+    assert_int_equal(r->cases[2].frames.first[0], 3);
+    assert_int_equal(r->cases[2].frames.first[1], 103);
+    verdict_free(v);
+}
+
+static void a_long_text_is_one_case(void **state)
+{
+    struct verdict *v = with_ipoib();
+    char text[2 * VERDICT_TEXT + 1];
+    (void)state;
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    add(v, 1, MUST_RULE, OUTCOME_FAIL, "", text);
+    text[sizeof text - 2] = 'b';
+    add(v, 2, MUST_RULE, OUTCOME_FAIL, "", text);
+    const struct verdict_result *r = verdict_result(v, MUST_RULE, OUTCOME_FAIL);
+    assert_int_equal(r->n_cases, 1);
+    assert_int_equal(r->cases[0].count, 2);
+    assert_int_equal(strlen(r->cases[0].actual), VERDICT_TEXT);
+    assert_string_equal(r->cases[0].actual + VERDICT_TEXT - 4, "a...");
+    verdict_free(v);
+}
+
+static void selection_keeps_others_out(void **state)
+{
+    struct selection s = {{false}};
+    (void)state;
+    assert_false(selection_add(&s, "rfc4391.60"));
+    assert_false(selection_add(&s, ""));
+    assert_true(selection_add(&s, "rfc4391.6"));
+    assert_true(s.rule[MUST_RULE]);
+    assert_false(s.rule[SHOULD_RULE]);
+    struct verdict *v = verdict_new(&s);
+    verdict_frame(v, true);
+    add(v, 1, SHOULD_RULE, OUTCOME_FAIL, "", "x");
+    assert_int_equal(verdict_worst(v, SHOULD_RULE), -1);
+    add(v, 1, MUST_RULE, OUTCOME_FAIL, "", "x");
+    assert_int_equal(verdict_worst(v, MUST_RULE), OUTCOME_FAIL);
+    verdict_free(v);
+}
+
+static void selection_knows_what_a_capture_shows(void **state)
+{
+    struct selection s = {{false}};
+    (void)state;
+    assert_true(selection_add(&s, "rfc4391.2.ud-supported")); /* a probe alone shows it */
+    assert_int_equal(selection_in_capture(&s), 0);
+    assert_true(selection_add(&s, "rfc4391.6.reserved-zero"));
+    assert_int_equal(selection_in_capture(&s), 1);
+}
+
+/* 1 if any capture is violated, else 2 if any was not judged, else 0. */
+static void exit_status_is_the_worst(void **state)
+{
+    struct judged j[2] = {{.name = "a", .verdict = with_ipoib()}, {.name = "b", .verdict = with_ipoib()}};
+    struct report r = {.captures = j, .n = 2};
+    char trouble[] = "cut short";
+    (void)state;
+    assert_int_equal(report_exit_status(&r), 0);
+    j[1].trouble = trouble;
+    assert_int_equal(report_exit_status(&r), 2);
+    add(j[0].verdict, 1, MUST_RULE, OUTCOME_FAIL, "", "x");
+    assert_int_equal(report_exit_status(&r), 1);
+    j[0].trouble = trouble;
+    assert_int_equal(judged_summary(&r, &j[0]).status, VERDICT_VIOLATED);
+    assert_int_equal(report_count(&r, VERDICT_UNJUDGED), 1);
+    verdict_free(j[0].verdict);
+    verdict_free(j[1].verdict);
+}
+
+static void plain_texts(void **state)
+{
+    static const struct {
+        const char *text, *plain;
+    } cases[] = {
+        {"", ""},
+        {"abc <&> \"'", "abc <&> \"'"},
+        {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
+        {"a\nb\tc\x1b[31m", "a\\x0ab\\x09c\\x1b[31m"},
+        {"\x7f\xc2\x85", "\\x7f\\x85"},                      /* DEL, NEL */
+        {"\xff\xc3", "\\xff\\xc3"},                          /* no UTF-8, and a character that ends too early */
+        {"\xc0\x80", "\\xc0\\x80"},                          /* NUL in two octets */
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},                 /* a surrogate */
+        {"\xef\xbf\xbe\xef\xbf\xbf", "\\u{fffe}\\u{ffff}"},  /* not for XML */
+        {"\xe2\x80\xae", "\\u{202e}"},                       /* RIGHT-TO-LEFT OVERRIDE */
+        {"\xe2\x80\xa8", "\\u{2028}"},                       /* LINE SEPARATOR */
+    };
+    char out[64];
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        assert_string_equal(plain_text(cases[i].text, out, sizeof out), cases[i].plain);
+        char *copy = plain_dup(cases[i].text);
+        assert_string_equal(copy, cases[i].plain);
+        g_free(copy);
+    }
+}
+
+static void plain_text_fits(void **state)
+{
+    char out[9];
+    (void)state;
+    assert_string_equal(plain_text("12345678", out, sizeof out), "12345678");
+    assert_string_equal(plain_text("123456789", out, sizeof out), "12345...");
+    assert_string_equal(plain_text("1234\xc3\xbc\xc3\xbc\xc3\xbc", out, sizeof out), "1234..."); /* no half character */
+    assert_string_equal(plain_text("12\n456789", out, sizeof out), "12..."); /* no half escape */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels_are_as_the_tests_think),
+        cmocka_unit_test(nothing_seen_is_not_judged),
+        cmocka_unit_test(undecided_is_not_judged),
+        cmocka_unit_test(must_violates_and_should_by_strictness),
+        cmocka_unit_test(deviations_do_not_violate),
+        cmocka_unit_test(freedoms_and_notes_never_count),
+        cmocka_unit_test(frames_are_the_first_and_each_once),
+        cmocka_unit_test(cases_are_distinct_and_bounded),
+        cmocka_unit_test(a_long_text_is_one_case),
+        cmocka_unit_test(selection_keeps_others_out),
+        cmocka_unit_test(selection_knows_what_a_capture_shows),
+        cmocka_unit_test(exit_status_is_the_worst),
+        cmocka_unit_test(plain_texts),
+        cmocka_unit_test(plain_text_fits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
