@@ -37,6 +37,8 @@ static enum whose whose_gid(const struct scene *s, const uint8_t *gid)
         return WHOSE_UNKNOWN;
     if (owner && owner->lid)
         return WHOSE_OTHERS;
+    if (!sender->born_frame) /* alias GUIDs that it joined with were not seen */
+        return WHOSE_UNKNOWN;
     return memcmp(sender->gid + 8, gid + 8, 8) == 0 ? WHOSE_OWN_GUID : WHOSE_NOBODYS;
 }
 

@@ -189,17 +189,48 @@ static void check_reports(const struct scene *s, const struct group *g, struct e
     }
 }
 
+/*
+ * The sender by its GID. Several GIDs may share a LID: alias GUIDs of virtual functions (IBA 4.1.1). A GID of another
+ * subnet came through a router, whose LID it is not.
+ */
+static struct endport *find_sender(const struct scene *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    struct endport *sender = endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid, false);
+    if (sender || !ib->has_lrh)
+        return sender;
+    const struct endport *by_lid = endports_by_lid(s->f->endports, s->p->at.interface, ib->slid, false);
+    if (by_lid && endport_has_gid(by_lid) && memcmp(by_lid->gid, ib->sgid, GID_SIZE / 2) != 0)
+        return NULL;
+    return endports_learn(s->f->endports, s->p->at.interface, ib->slid, ib->sgid);
+}
+
+/* RFC 4391 §5: who sends on the link is an interface of it, and joined its broadcast group as FullMember. */
+static void check_full_member(const struct scene *s, struct endport *sender)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    struct group *b = groups_broadcast(s->f->groups, s->p->at.interface, ib->pkey, ib->dgid[MGID_FLAGS_SCOPE] & 0x0f);
+    const struct member *m = b ? groups_member(s->f->groups, b, sender, false) : NULL;
+    struct subject port = subject_port(sender->gid, 0);
+    port.other = be32(ib->dgid + MGID_PKEY);
+    if (m && m->join_state)
+        expect_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &port, m->join_state & JOIN_FULL, s->r->base + ib->grh_off + GRH_SGID, GID_SIZE,
+                     "a FullMember of the broadcast group", "it joined without FullMember");
+}
+
 void check_multicast(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     struct view ip = view_from(ib->payload, ENCAP_SIZE);
     struct encap e;
-    struct endport *sender = endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid, false);
+    struct endport *sender = find_sender(s);
     struct group *g = groups_find(s->f->groups, s->p->at.interface, ib->dgid, true);
     if (!g || !check_scope(s, s->r->base + ib->grh_off + GRH_DGID, sender) || !check_group_there(s, g))
         return;
     if (is_sa(s))
         sender = NULL;
+    if (sender)
+        check_full_member(s, sender);
     struct member *m = sender ? groups_member(s->f->groups, g, sender, false) : NULL;
     bool there = g->state == GROUP_THERE;
     if (there && !check_mlid(s, g, m))

@@ -51,10 +51,10 @@ def gid_of_port(t):
     return 86
 
 
-@fail('rfc4391.9.1.1.gid-from-port-guid', DATAGRAM, "n0's address in its ARP reply has a GID that is nobody's")
+@fail('rfc4391.9.1.1.gid-from-port-guid', DATAGRAM, "n1's address in its ARP reply has a GID that is nobody's")
 def gid_from_port_guid(t):
-    t[86]['arp.sha.gid'] = 'fe80::11:7500:0:1ff'
-    return 86
+    t[44]['arp.sha.gid'] = 'fe80::11:7500:0:1ff'
+    return 44
 
 
 @fail('rfc4391.9.1.1.format', DATAGRAM, "n0's ARP reply ends within the target's address")

@@ -49,7 +49,7 @@ def broadcast_group_exists(t):
 def full_member_join(t):
     for n in (19, 20):
         t[n]['mcm.join'] = SEND_ONLY_NON_MEMBER
-    return 20
+    return 29  # its first datagram: who sends on the link is an interface of it
 
 
 @fail('rfc4391.5.pkey-configured', 'bring-up', "n1 joins the broadcast group of P_Key 0x8005, which its table does not have")

@@ -15,7 +15,8 @@
 static const enum rule_number MUST_RULE = R_RFC4391_6_RESERVED_ZERO, SHOULD_RULE = R_RFC4391_4_1_QKEY_CONTROLLED,
                               INFO_RULE = R_RFC4391_3_SAME_PARTITION;
 
-static void add(struct verdict *v, uint32_t frame, enum rule_number rule, enum outcome outcome, const char *subject, const char *actual)
+static void add(struct verdict *v, uint32_t frame, enum rule_number rule, enum outcome outcome, const char *subject,
+                const char *actual)
 {
     struct finding f = {rule, outcome, 0, 0, "0x0000", actual, subject, outcome == OUTCOME_DEVIATION ? "known" : ""};
     verdict_add(v, frame, &f);
