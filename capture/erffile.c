@@ -9,11 +9,10 @@
 #include <string.h>
 
 #include "capture/erf.h"
-#include "capture/message.h"
 
 struct erffile {
     FILE *file;
-    const char *name;
+    char *error;
     uint64_t offset; /* octets of the file up to the record in the buffer */
     size_t have;     /* octets of it that are in the buffer */
     uint8_t record[ERF_MAX_LEN];
@@ -33,24 +32,24 @@ static bool header_is_possible(const uint8_t *rec)
            erf_type(rec) <= ERF_TYPE_PAD;
 }
 
-struct erffile *erffile_open(FILE *file, const char *name)
+struct erffile *erffile_open(FILE *file, char error[ERFFILE_ERROR_LEN])
 {
     struct erffile *erf = malloc(sizeof(*erf));
 
     if (!erf) {
-        say("out of memory");
+        snprintf(error, ERFFILE_ERROR_LEN, "out of memory");
         return NULL;
     }
     erf->file = file;
-    erf->name = name;
+    erf->error = error;
     erf->offset = 0;
     erf->have = 0;
     if (fill(erf, ERF_HEADER_LEN) && header_is_possible(erf->record))
         return erf;
     if (ferror(file))
-        say("%s: cannot be read: %s", name, strerror(errno));
+        snprintf(error, ERFFILE_ERROR_LEN, "cannot be read: %s", strerror(errno));
     else
-        say("%s: is no capture file: neither pcap nor pcapng nor ERF", name);
+        snprintf(error, ERFFILE_ERROR_LEN, "is no capture file: neither pcap nor pcapng nor ERF");
     free(erf);
     return NULL;
 }
@@ -64,10 +63,10 @@ void erffile_close(struct erffile *erf)
 static enum input_result cut_short(const struct erffile *erf)
 {
     if (ferror(erf->file))
-        say("%s: cannot be read: %s", erf->name, strerror(errno));
+        snprintf(erf->error, ERFFILE_ERROR_LEN, "cannot be read: %s", strerror(errno));
     else
-        say("%s: is cut short: the record at octet %" PRIu64 " has only %zu octets", erf->name, erf->offset,
-            erf->have);
+        snprintf(erf->error, ERFFILE_ERROR_LEN, "is cut short: the record at octet %" PRIu64 " has only %zu octets",
+                 erf->offset, erf->have);
     return INPUT_ERROR;
 }
 
@@ -78,7 +77,7 @@ enum input_result erffile_next(struct erffile *erf, struct packet *out)
     if (!fill(erf, ERF_HEADER_LEN))
         return erf->have == 0 && !ferror(erf->file) ? INPUT_END : cut_short(erf);
     if (!header_is_possible(erf->record)) {
-        say("%s: damaged: no ERF record at octet %" PRIu64, erf->name, erf->offset);
+        snprintf(erf->error, ERFFILE_ERROR_LEN, "damaged: no ERF record at octet %" PRIu64, erf->offset);
         return INPUT_ERROR;
     }
     if (!fill(erf, erf_rlen(erf->record)))

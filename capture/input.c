@@ -19,6 +19,7 @@ struct input {
     pcap_t *pcap;        /* NULL for raw ERF */
     struct erffile *erf; /* NULL for pcap and pcapng */
     bool pcapng;
+    char error[ERFFILE_ERROR_LEN];
 };
 
 /* Reads the first octets and puts them back. Returns how many there are, up to MAGIC_LEN. */
@@ -111,7 +112,9 @@ static bool open_any(struct input *in)
     in->pcapng = is_pcapng(magic);
     if (in->pcapng || is_pcap(magic))
         return open_pcap(in);
-    in->erf = erffile_open(in->file, in->name);
+    in->erf = erffile_open(in->file, in->error);
+    if (!in->erf)
+        say("%s: %s", in->name, in->error);
     return in->erf != NULL;
 }
 
@@ -168,6 +171,15 @@ static void set_time(const struct input *in, const struct timeval *ts, struct pa
     out->ns = (uint32_t)ns;
 }
 
+static enum input_result next_erf(struct input *in, struct packet *out)
+{
+    enum input_result result = erffile_next(in->erf, out);
+
+    if (result == INPUT_ERROR)
+        say("%s: %s", in->name, in->error);
+    return result;
+}
+
 static enum input_result next_pcap(struct input *in, struct packet *out)
 {
     struct pcap_pkthdr *header;
@@ -192,7 +204,7 @@ static enum input_result next_pcap(struct input *in, struct packet *out)
 enum input_result input_next(struct input *in, struct packet *out)
 {
     memset(out, 0, sizeof(*out));
-    return in->erf ? erffile_next(in->erf, out) : next_pcap(in, out);
+    return in->erf ? next_erf(in, out) : next_pcap(in, out);
 }
 
 uint32_t input_linktype(const struct input *in)

@@ -5,12 +5,9 @@
 #include <string.h>
 
 #include "capture/octets.h"
+#include "capture/pcapng_format.h"
 
-/* Block types, and options of each block (draft-ietf-opsawg-pcapng, sections 3.5 and 4.1 to 4.3). */
-enum { BLOCK_SHB = 0x0a0d0d0a, BLOCK_IDB = 1, BLOCK_EPB = 6 };
-enum { OPT_END = 0, SHB_USERAPPL = 4, IF_NAME = 2, IF_TSRESOL = 9, EPB_DROPCOUNT = 4 };
-
-enum { BLOCK_OVERHEAD = 12, OPTION_HEAD = 4, OPTION_MAX = 65535 };
+enum { OPTION_MAX = 65535 };
 
 static uint32_t padded(uint32_t len)
 {
@@ -50,7 +47,7 @@ size_t pcapng_put_shb(uint8_t *out, size_t room, const char *application)
 
     if (chars > OPTION_MAX || BLOCK_OVERHEAD + 16 + option_len((uint32_t)chars) + OPTION_HEAD > room)
         return 0;
-    put_le32(out + 8, 0x1a2b3c4d); /* byte-order magic */
+    put_le32(out + 8, PCAPNG_BYTE_ORDER);
     put_le16(out + 12, 1);         /* version 1.0 */
     put_le16(out + 14, 0);
     put_le64(out + 16, UINT64_MAX); /* section length: not known */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ipoib-check: a verdict on captures, for people and for CI. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "verdict/judging.h"
+#include "verdict/list.h"
+#include "verdict/options.h"
+#include "verdict/save.h"
+#include "verdict/say.h"
+
+static const char tool[] = "ipoib-check";
+
+static volatile int interrupted; /* the signal's number */
+
+static void interrupt(int number)
+{
+    interrupted = number;
+}
+
+/* Without SA_RESTART: a read that waits for a pipe ends too. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error: told, with an exit status */
+}
+
+/* No file may get number 0, 1 or 2 because the caller closed it: read-only, so that writing to a closed stdout fails. */
+static void occupy_standard_files(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Colours where a person looks at it: a terminal, unless NO_COLOR is set to anything (no-color.org). */
+static bool use_colours(const struct options *o)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return !o->output && isatty(STDOUT_FILENO) && !(no && no[0]) && !(term && strcmp(term, "dumb") == 0);
+}
+
+static GString *write_report(const struct options *o, const struct report *r)
+{
+    switch (o->format) {
+    case FORMAT_JSON:
+        return report_json(r);
+    case FORMAT_JUNIT:
+        return report_junit(r);
+    case FORMAT_TAP:
+        return report_tap(r);
+    case FORMAT_TEXT:
+        break;
+    }
+    return report_text(r, use_colours(o));
+}
+
+/* The exit status after the text has been written where it belongs. */
+static int deliver(const struct options *o, GString *text, int status)
+{
+    bool good = save(text, o->output);
+    g_string_free(text, TRUE);
+    return good ? status : EXIT_UNJUDGED;
+}
+
+static int list(const struct options *o)
+{
+    bool json = o->format == FORMAT_JSON;
+    return deliver(o, json ? list_json(&o->selection, tool, IPOIB_VERSION) : list_text(&o->selection), EXIT_CONFORMANT);
+}
+
+/* False: interrupted. */
+static bool judge_all(const struct options *o, struct report *r, const struct deviations *known)
+{
+    for (int i = 0; i < o->n_captures; i++) {
+        struct judged *j = &r->captures[r->n++];
+        if (!judge_capture(j, o->captures[i], &o->selection, known, &interrupted))
+            return false;
+    }
+    return true;
+}
+
+static int judge(const struct options *o, const struct deviations *known)
+{
+    int status;
+    struct report r = {.tool = tool,
+                       .version = IPOIB_VERSION,
+                       .deviations = o->deviations,
+                       .only = (const char *const *)o->only->pdata,
+                       .strict = o->strict,
+                       .captures = g_new0(struct judged, (gsize)o->n_captures)};
+    if (judge_all(o, &r, known)) {
+        status = deliver(o, write_report(o, &r), report_exit_status(&r));
+    } else {
+        say("interrupted: there is no verdict and no report");
+        status = 128 + interrupted;
+    }
+    for (unsigned i = 0; i < r.n; i++)
+        judged_clear(&r.captures[i]);
+    g_free(r.captures);
+    return status;
+}
+
+static int run(const struct options *o)
+{
+    GError *error = NULL;
+    if (o->help || o->version) {
+        GString *text = g_string_new(o->help ? options_help : "ipoib-check " IPOIB_VERSION "\n");
+        return deliver(&(struct options){0}, text, EXIT_CONFORMANT);
+    }
+    if (o->list)
+        return list(o);
+    if (!save_is_safe(o->output, o->captures, o->n_captures))
+        return EXIT_UNJUDGED;
+    struct deviations *known = deviations_open(o->deviations, &error);
+    if (!known) {
+        say("%s", error->message);
+        g_error_free(error);
+        return EXIT_UNJUDGED;
+    }
+    int status = judge(o, known);
+    deviations_free(known);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o;
+    occupy_standard_files();
+    catch_signals();
+    int status = options_read(&o, argc, argv) ? run(&o) : EXIT_UNJUDGED;
+    options_clear(&o);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rule table, for ipoib-check --list. */
+#ifndef IPOIB_VERDICT_LIST_H
+#define IPOIB_VERDICT_LIST_H
+
+#include "verdict/verdict.h"
+
+/* The selected rules, one a line: identifier, level, document and section, who can see a breach, the sentence. */
+GString *list_text(const struct selection *selection);
+GString *list_json(const struct selection *selection, const char *tool, const char *version);
+
+#endif

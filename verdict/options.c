@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of ipoib-check. */
+#include "verdict/options.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "verdict/say.h"
+
+const char options_help[] =
+    "Usage: ipoib-check [OPTION]... CAPTURE...\n"
+    "       ipoib-check --list [--only SELECTOR]... [--format text|json] [-o FILE]\n"
+    "\n"
+    "Judges captures of IP over InfiniBand by what RFC 4391 and RFC 4755 demand. A\n"
+    "CAPTURE is a pcap, pcapng or ERF file, also compressed by gzip; - is standard\n"
+    "input. Each is judged by itself.\n"
+    "\n"
+    "  --format text|json|junit|tap  the report's format; text if not given\n"
+    "  --strict             a violated SHOULD counts as a violated MUST does\n"
+    "  --deviations NAME    known deviations, which are noted and not counted: linux\n"
+    "                       (Linux and OpenSM; if not given), none, or a file's path\n"
+    "  --only SELECTOR      judge by these rules alone: an identifier, or a beginning\n"
+    "                       of it (rfc4755, rfc4391.6); may be given several times\n"
+    "  -o, --output FILE    write the report to FILE, not to standard output\n"
+    "  -l, --list           print the rules, judge nothing\n"
+    "  -h, --help           print this text\n"
+    "  -V, --version        print the version\n"
+    "\n"
+    "Exit status: 1 if any capture is violated; else 2 if any could not be judged\n"
+    "(to its end), has no IPoIB in it, or the usage was wrong; else 0: conformant.\n"
+    "128 and the signal's number if it was interrupted: then there is no report.\n";
+
+static bool read_format(struct options *o, const char *name)
+{
+    static const char *const names[] = {
+        [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_JUNIT] = "junit", [FORMAT_TAP] = "tap"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        if (strcmp(names[i], name) == 0) {
+            o->format = (enum format)i;
+            return true;
+        }
+    say("no format '%s': text, json, junit or tap", name);
+    return false;
+}
+
+static bool read_selector(struct options *o, char *selector)
+{
+    if (!selection_add(&o->selection, selector)) {
+        say("no rule is named '%s', or begins so: see ipoib-check --list", selector);
+        return false;
+    }
+    g_ptr_array_add(o->only, selector);
+    return true;
+}
+
+static bool read_option(struct options *o, int option, char *argument)
+{
+    switch (option) {
+    case 'f':
+        return read_format(o, argument);
+    case 'O':
+        return read_selector(o, argument);
+    case 's':
+        o->strict = true;
+        return true;
+    case 'd':
+        o->deviations = argument;
+        return true;
+    case 'o':
+        o->output = argument;
+        return true;
+    case 'l':
+        o->list = true;
+        return true;
+    case 'h':
+        o->help = true;
+        return true;
+    case 'V':
+        o->version = true;
+        return true;
+    default: /* getopt_long has said what */
+        say("try 'ipoib-check --help'");
+        return false;
+    }
+}
+
+static bool read_all(struct options *o, int argc, char **argv)
+{
+    static const struct option known[] = {
+        {"format", required_argument, NULL, 'f'}, {"strict", no_argument, NULL, 's'},
+        {"deviations", required_argument, NULL, 'd'}, {"only", required_argument, NULL, 'O'},
+        {"output", required_argument, NULL, 'o'}, {"list", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
+    static char name[] = "ipoib-check"; /* in getopt's messages */
+    int option;
+    argv[0] = name;
+    while ((option = getopt_long(argc, argv, "o:lhV", known, NULL)) != -1)
+        if (!read_option(o, option, optarg))
+            return false;
+    o->captures = argv + optind;
+    o->n_captures = argc - optind;
+    return true;
+}
+
+/* What single options do not show. */
+static bool is_sensible(const struct options *o)
+{
+    if (o->list && o->n_captures > 0)
+        say("--list judges nothing: no capture with it");
+    else if (o->list && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
+        say("--list prints text or json");
+    else if (!o->list && o->n_captures == 0)
+        say("no capture given: try 'ipoib-check --help'");
+    else if (!o->list && o->only->len > 0 && selection_in_capture(&o->selection) == 0)
+        say("no capture can show the selected rules: see ipoib-check --list");
+    else
+        return true;
+    return false;
+}
+
+bool options_read(struct options *o, int argc, char **argv)
+{
+    *o = (struct options){.deviations = "linux"};
+    o->only = g_ptr_array_new();
+    bool good = read_all(o, argc, argv) && (o->help || o->version || is_sensible(o));
+    if (o->only->len == 0)
+        for (size_t i = 0; i < RULE_COUNT; i++)
+            o->selection.rule[i] = true;
+    g_ptr_array_add(o->only, NULL);
+    return good;
+}
+
+void options_clear(struct options *o)
+{
+    g_ptr_array_unref(o->only);
+}

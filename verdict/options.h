@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of ipoib-check. */
+#ifndef IPOIB_VERDICT_OPTIONS_H
+#define IPOIB_VERDICT_OPTIONS_H
+
+#include "verdict/verdict.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JUNIT, FORMAT_TAP };
+
+struct options {
+    enum format format;
+    bool strict, list, help, version;
+    const char *deviations;
+    const char *output;   /* NULL: stdout */
+    GPtrArray *only;      /* selectors, NULL at the end; empty: all rules */
+    struct selection selection;
+    char **captures;      /* of argv */
+    int n_captures;
+};
+
+/* False after a message: the usage is wrong. To be cleared either way. */
+bool options_read(struct options *o, int argc, char **argv);
+void options_clear(struct options *o);
+
+extern const char options_help[];
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The report as JSON; doc/reports.md explains every member. */
+#include "verdict/report.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "verdict/words.h"
+
+static json_t *json_frames(const struct verdict_frames *f)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < f->n; i++)
+        json_array_append_new(list, json_integer(f->first[i]));
+    return list;
+}
+
+static json_t *json_case(const struct verdict_case *c)
+{
+    return json_pack("{ss ss ss ss sI so}", "subject", c->subject, "expected", c->expected, "actual", c->actual, "reason",
+                     c->reason, "count", (json_int_t)c->count, "frames", json_frames(&c->frames));
+}
+
+static json_t *json_cases(const struct verdict_result *r)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < r->n_cases; i++)
+        json_array_append_new(list, json_case(&r->cases[i]));
+    return list;
+}
+
+/* What was found of a rule with this outcome; the first case stands in it, all that were kept in "cases". */
+static json_t *json_result(const struct judged *j, enum rule_number rule, enum outcome outcome, bool strict)
+{
+    static const struct verdict_result nothing;
+    const struct verdict_result *r = verdict_result(j->verdict, rule, outcome);
+    r = r ? r : &nothing;
+    const struct verdict_case *c = r->n_cases ? &r->cases[0] : NULL;
+    json_t *o = json_pack("{ss ss ss ss ss ss sI sb}", "capture", j->name, "id", rules[rule].id, "level",
+                          rule_level_name(rules[rule].level), "document", rule_document_name(rules[rule].document), "section",
+                          rules[rule].section, "outcome", outcome_name(outcome), "count",
+                          (json_int_t)verdict_count(j->verdict, rule, outcome), "violation",
+                          outcome == OUTCOME_FAIL && verdict_counts(rule, strict));
+    json_object_update_new(o, json_pack("{ss ss ss ss so so sI}", "subject", c ? c->subject : "", "expected",
+                                        c ? c->expected : "", "actual", c ? c->actual : "", "reason", c ? c->reason : "",
+                                        "frames", json_frames(&r->frames), "cases", json_cases(r), "further_cases",
+                                        (json_int_t)r->uncased));
+    json_object_set_new(o, "text", json_string(rules[rule].text));
+    return o;
+}
+
+static void add_results(json_t *list, const struct judged *j, bool strict)
+{
+    static const enum outcome order[] = {OUTCOME_FAIL, OUTCOME_DEVIATION, OUTCOME_INCONCLUSIVE, OUTCOME_NOTED, OUTCOME_PASS};
+    for (size_t rule = 0; rule < RULE_COUNT; rule++)
+        for (size_t i = 0; i < G_N_ELEMENTS(order); i++)
+            if (verdict_count(j->verdict, (enum rule_number)rule, order[i]))
+                json_array_append_new(list, json_result(j, (enum rule_number)rule, order[i], strict));
+}
+
+static json_t *json_capture(const struct report *r, const struct judged *j)
+{
+    struct verdict_summary s = judged_summary(r, j);
+    json_t *o = json_pack("{ss ss sI sI}", "name", j->name, "verdict", status_name(s.status), "frames",
+                          (json_int_t)verdict_frames(j->verdict), "ipoib_frames", (json_int_t)verdict_ipoib_frames(j->verdict));
+    json_object_set_new(o, "rules", json_pack("{si si si si si si}", "must_violated", s.must, "should_violated", s.should,
+                                              "deviation", s.deviated, "inconclusive", s.inconclusive, "noted", s.noted,
+                                              "passed", s.passed));
+    bool why_not = s.status == VERDICT_UNJUDGED || j->trouble;
+    json_object_set_new(o, "error", why_not ? json_string(judged_why_not(j)) : json_null());
+    return o;
+}
+
+static json_t *json_only(const struct report *r)
+{
+    json_t *list = json_array();
+    for (const char *const *s = r->only; s && *s; s++)
+        json_array_append_new(list, json_string(*s));
+    return list;
+}
+
+static json_t *json_summary(const struct report *r)
+{
+    json_t *captures = json_array();
+    for (unsigned i = 0; i < r->n; i++)
+        json_array_append_new(captures, json_capture(r, &r->captures[i]));
+    return json_pack("{ss si si si si sb ss so so}", "verdict", status_name(report_status(r)), "exit_status",
+                     report_exit_status(r), "violated", report_count(r, VERDICT_VIOLATED), "unjudged",
+                     report_count(r, VERDICT_UNJUDGED), "conformant", report_count(r, VERDICT_CONFORMANT), "strict", r->strict,
+                     "deviations", r->deviations, "only", json_only(r), "captures", captures);
+}
+
+GString *report_json(const struct report *r)
+{
+    char several[32];
+    g_snprintf(several, sizeof several, "%u captures", r->n);
+    json_t *results = json_array();
+    for (unsigned i = 0; i < r->n; i++)
+        add_results(results, &r->captures[i], r->strict);
+    json_t *whole = json_pack("{ss ss ss so so}", "tool", r->tool, "version", r->version, "subject",
+                              r->n == 1 ? r->captures[0].name : several, "results", results, "summary", json_summary(r));
+    char *text = json_dumps(whole, JSON_INDENT(1));
+    json_decref(whole);
+    GString *out = g_string_new(text);
+    g_string_append_c(out, '\n');
+    free(text);
+    return out;
+}

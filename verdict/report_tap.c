@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The report as TAP 13: for each capture one test of whether it could be judged, then one for each selected rule of
+ * level MUST and SHOULD that a capture can show. Only what counts is "not ok"; doc/reports.md says why.
+ */
+#include "verdict/report.h"
+
+#include <inttypes.h>
+
+#include "verdict/words.h"
+
+struct tap {
+    GString *out;
+    const struct report *report;
+    const struct judged *judged;
+    unsigned number;
+};
+
+/* '#' begins a directive, so that one of a name is escaped (TAP 13). */
+static void put_escaped(GString *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '#' || *text == '\\')
+            g_string_append_c(out, '\\');
+        g_string_append_c(out, *text);
+    }
+}
+
+/* A string as YAML and JSON have it; the text is plain, so that two characters alone are special. */
+static void put_yaml(GString *out, const char *key, const char *text)
+{
+    g_string_append_printf(out, "%s: \"", key);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            g_string_append_c(out, '\\');
+        g_string_append_c(out, *text);
+    }
+    g_string_append(out, "\"\n");
+}
+
+static void put_test(struct tap *t, bool ok, const char *what)
+{
+    g_string_append_printf(t->out, "%sok %u - ", ok ? "" : "not ", ++t->number);
+    put_escaped(t->out, t->judged->name);
+    g_string_append(t->out, ": ");
+    put_escaped(t->out, what);
+}
+
+static void put_frames(GString *out, const struct verdict_frames *f, const char *indent)
+{
+    g_string_append_printf(out, "%sframes: [", indent);
+    for (unsigned i = 0; i < f->n; i++)
+        g_string_append_printf(out, "%s%" PRIu32, i ? ", " : "", f->first[i]);
+    g_string_append(out, "]\n");
+}
+
+static void put_case(GString *out, const struct verdict_case *c)
+{
+    g_string_append_printf(out, "    - count: %" PRIu64 "\n", c->count);
+    const char *const keys[] = {"subject", "expected", "actual", "reason"};
+    const char *const values[] = {c->subject, c->expected, c->actual, c->reason};
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+        if (!values[i][0])
+            continue;
+        g_string_append(out, "      ");
+        put_yaml(out, keys[i], values[i]);
+    }
+    put_frames(out, &c->frames, "      ");
+}
+
+static void put_diagnostics(const struct tap *t, enum rule_number rule, enum outcome outcome)
+{
+    const struct verdict_result *r = verdict_result(t->judged->verdict, rule, outcome);
+    if (!r)
+        return;
+    g_string_append(t->out, "  ---\n  ");
+    put_yaml(t->out, "outcome", outcome_name(outcome));
+    g_string_append(t->out, "  ");
+    put_yaml(t->out, "level", rule_level_name(rules[rule].level));
+    g_string_append(t->out, "  ");
+    GString *place = g_string_new(NULL);
+    add_place(place, &rules[rule]);
+    put_yaml(t->out, "section", place->str);
+    g_string_free(place, TRUE);
+    g_string_append(t->out, "  ");
+    put_yaml(t->out, "message", rules[rule].text);
+    g_string_append_printf(t->out, "  count: %" PRIu64 "\n", r->count);
+    put_frames(t->out, &r->frames, "  ");
+    g_string_append(t->out, "  cases:\n");
+    for (unsigned i = 0; i < r->n_cases; i++)
+        put_case(t->out, &r->cases[i]);
+    g_string_append(t->out, "  ...\n");
+}
+
+/* Why a test was no test, behind # SKIP. */
+static void put_skip(const struct tap *t, const char *why, const struct verdict_result *r)
+{
+    g_string_append_printf(t->out, " # SKIP %s", why);
+    if (r && r->n_cases > 0) {
+        GString *text = g_string_new(NULL);
+        add_case(text, &r->cases[0], true);
+        g_string_append(t->out, ": ");
+        put_escaped(t->out, text->str);
+        g_string_free(text, TRUE);
+    }
+}
+
+static void put_rule(struct tap *t, enum rule_number rule)
+{
+    int worst = verdict_worst(t->judged->verdict, rule);
+    bool counts = worst == OUTCOME_FAIL && verdict_counts(rule, t->report->strict);
+    const struct verdict_result *r = worst < 0 ? NULL : verdict_result(t->judged->verdict, rule, (enum outcome)worst);
+    put_test(t, !counts, rules[rule].id);
+    if (worst == OUTCOME_FAIL && !counts)
+        put_skip(t, "violated, but SHOULD counts with --strict only", r);
+    else if (worst == OUTCOME_DEVIATION)
+        put_skip(t, "known deviation", r);
+    else if (worst == OUTCOME_INCONCLUSIVE)
+        put_skip(t, "inconclusive", r);
+    else if (worst < 0)
+        put_skip(t, "no occasion in this capture", NULL);
+    g_string_append_c(t->out, '\n');
+    if (worst > OUTCOME_PASS)
+        put_diagnostics(t, rule, (enum outcome)worst);
+}
+
+/* What is shown and never counted is no test: comments. */
+static void put_notes(const struct tap *t)
+{
+    for (size_t rule = 0; rule < RULE_COUNT; rule++) {
+        const struct verdict_result *r = verdict_result(t->judged->verdict, (enum rule_number)rule, OUTCOME_NOTED);
+        for (unsigned i = 0; r && i < r->n_cases; i++) {
+            g_string_append_printf(t->out, "# noted: %s: ", rules[rule].id);
+            add_case(t->out, &r->cases[i], true);
+            g_string_append(t->out, r->cases[i].frames.n ? ", " : "");
+            add_frames(t->out, &r->cases[i].frames);
+            g_string_append_c(t->out, '\n');
+        }
+    }
+}
+
+static unsigned count_tests(const struct report *r)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < r->n; i++) {
+        n++;
+        for (size_t rule = 0; rule < RULE_COUNT; rule++)
+            n += judged_tests(&r->captures[i], (enum rule_number)rule);
+    }
+    return n;
+}
+
+static void put_capture(struct tap *t)
+{
+    bool whole = judged_wholly(t->report, t->judged);
+    put_test(t, whole, "could be judged");
+    g_string_append_c(t->out, '\n');
+    if (!whole) {
+        g_string_append(t->out, "  ---\n  ");
+        put_yaml(t->out, "message", judged_why_not(t->judged));
+        g_string_append(t->out, "  ...\n");
+    }
+    for (size_t rule = 0; rule < RULE_COUNT; rule++)
+        if (judged_tests(t->judged, (enum rule_number)rule))
+            put_rule(t, (enum rule_number)rule);
+    put_notes(t);
+}
+
+GString *report_tap(const struct report *r)
+{
+    struct tap t = {g_string_new(NULL), r, NULL, 0};
+    g_string_append_printf(t.out, "TAP version 13\n1..%u\n", count_tests(r));
+    for (unsigned i = 0; i < r->n; i++) {
+        t.judged = &r->captures[i];
+        put_capture(&t);
+    }
+    return t.out;
+}

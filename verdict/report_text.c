@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The report for people: grouped, the worst first, with the frames to open. */
+#include "verdict/report.h"
+
+#include <inttypes.h>
+
+#include "verdict/words.h"
+
+/* ECMA-48 SGR; "" without colours */
+enum colour { RED, YELLOW, GREEN, BOLD, PLAIN };
+
+struct text {
+    GString *out;
+    const struct report *report;
+    const struct judged *judged;
+    bool colours;
+};
+
+static void put_colour(const struct text *t, enum colour colour)
+{
+    static const char *const codes[] = {"\033[1;31m", "\033[33m", "\033[32m", "\033[1m", "\033[0m"};
+    if (t->colours)
+        g_string_append(t->out, codes[colour]);
+}
+
+static void put_coloured(const struct text *t, enum colour colour, const char *words)
+{
+    put_colour(t, colour);
+    g_string_append(t->out, words);
+    put_colour(t, PLAIN);
+}
+
+/* ---- a group of rules: those with an outcome, of a level */
+
+struct group {
+    enum outcome outcome;
+    int level; /* -1: any */
+    enum colour colour;
+    const char *heading;
+};
+
+struct listed {
+    enum rule_number rule;
+    uint64_t count;
+};
+
+static gint by_count(gconstpointer a, gconstpointer b)
+{
+    const struct listed *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return (gint)x->rule - (gint)y->rule;
+}
+
+static GArray *rules_of_group(const struct text *t, const struct group *g)
+{
+    GArray *found = g_array_new(FALSE, FALSE, sizeof(struct listed));
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        struct listed l = {(enum rule_number)i, verdict_count(t->judged->verdict, (enum rule_number)i, g->outcome)};
+        if (l.count && (g->level < 0 || (int)rules[i].level == g->level))
+            g_array_append_val(found, l);
+    }
+    g_array_sort(found, by_count);
+    return found;
+}
+
+static void put_rule(const struct text *t, const struct group *g, enum rule_number rule)
+{
+    const struct verdict *v = t->judged->verdict;
+    g_string_append(t->out, "  ");
+    put_coloured(t, g->colour, rules[rule].id);
+    g_string_append(t->out, "  (");
+    add_place(t->out, &rules[rule]);
+    g_string_append_printf(t->out, ")\n      %s\n", rules[rule].text);
+    add_cases(t->out, verdict_result(v, rule, g->outcome), "      ");
+    uint64_t passed = verdict_count(v, rule, OUTCOME_PASS);
+    if (passed == 0)
+        return;
+    g_string_append(t->out, "      ");
+    add_times(t->out, passed);
+    g_string_append(t->out, " as demanded\n");
+}
+
+/* What is not known is told on one line a rule. */
+static void put_shortly(const struct text *t, const struct group *g, enum rule_number rule)
+{
+    const struct verdict_result *r = verdict_result(t->judged->verdict, rule, g->outcome);
+    g_string_append_printf(t->out, "  %s  ", rules[rule].id);
+    add_times(t->out, r->count);
+    if (r->n_cases > 0 && (r->cases[0].actual[0] || r->cases[0].subject[0])) {
+        g_string_append(t->out, ": ");
+        add_case(t->out, &r->cases[0], true);
+        g_string_append(t->out, r->n_cases > 1 ? ", ..." : "");
+    }
+    if (r->frames.n > 0) {
+        g_string_append(t->out, ", ");
+        g_string_append_printf(t->out, r->count > 1 ? "first in frame %" PRIu32 : "frame %" PRIu32, r->frames.first[0]);
+    }
+    g_string_append_c(t->out, '\n');
+}
+
+static void put_group(const struct text *t, const struct group *g)
+{
+    GArray *found = rules_of_group(t, g);
+    if (found->len > 0) {
+        g_string_append_c(t->out, '\n');
+        put_coloured(t, BOLD, g->heading);
+        g_string_append_c(t->out, '\n');
+    }
+    for (guint i = 0; i < found->len; i++) {
+        enum rule_number rule = g_array_index(found, struct listed, i).rule;
+        if (g->outcome == OUTCOME_INCONCLUSIVE)
+            put_shortly(t, g, rule);
+        else
+            put_rule(t, g, rule);
+    }
+    g_array_unref(found);
+}
+
+static void put_groups(const struct text *t)
+{
+    const struct group groups[] = {
+        {OUTCOME_FAIL, RULE_MUST, RED, "MUST, violated"},
+        {OUTCOME_FAIL, RULE_SHOULD, t->report->strict ? RED : YELLOW,
+         t->report->strict ? "SHOULD, violated" : "SHOULD, violated (counted with --strict only)"},
+        {OUTCOME_DEVIATION, -1, YELLOW, "Known deviations"},
+        {OUTCOME_NOTED, -1, PLAIN, "Noted"},
+        {OUTCOME_INCONCLUSIVE, -1, PLAIN, "Inconclusive: what would decide was not captured or not seen"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(groups); i++)
+        put_group(t, &groups[i]);
+}
+
+/* ---- the verdict */
+
+static void put_part(GString *out, bool *first, unsigned n, const char *one, const char *many)
+{
+    if (n == 0)
+        return;
+    g_string_append_printf(out, "%s%u %s", *first ? "" : ", ", n, n == 1 ? one : many);
+    *first = false;
+}
+
+static void put_counts(GString *out, const struct verdict_summary *s)
+{
+    bool first = true;
+    put_part(out, &first, s->must, "MUST violated", "MUSTs violated");
+    put_part(out, &first, s->should, "SHOULD violated", "SHOULDs violated");
+    put_part(out, &first, s->deviated, "known deviation", "known deviations");
+    put_part(out, &first, s->noted, "note", "notes");
+    put_part(out, &first, s->inconclusive, "rule inconclusive", "rules inconclusive");
+    put_part(out, &first, s->passed, "rule passed", "rules passed");
+    if (first)
+        g_string_append(out, "the rules had no occasion");
+}
+
+static void put_verdict(const struct text *t)
+{
+    static const struct {
+        enum colour colour;
+        const char *words;
+    } shown[] = {
+        [VERDICT_CONFORMANT] = {GREEN, "CONFORMANT"},
+        [VERDICT_VIOLATED] = {RED, "VIOLATED"},
+        [VERDICT_UNJUDGED] = {RED, "NOT JUDGED"},
+    };
+    struct verdict_summary s = judged_summary(t->report, t->judged);
+    g_string_append_printf(t->out, "\n%s: ", t->judged->name);
+    put_coloured(t, shown[s.status].colour, shown[s.status].words);
+    g_string_append(t->out, ": ");
+    if (s.status == VERDICT_UNJUDGED)
+        g_string_append(t->out, judged_why_not(t->judged));
+    else
+        put_counts(t->out, &s);
+    if (s.status == VERDICT_VIOLATED && t->judged->trouble)
+        g_string_append_printf(t->out, "; and not judged to its end: %s", t->judged->trouble);
+    g_string_append_c(t->out, '\n');
+}
+
+void report_text_of(GString *out, const struct report *r, const struct judged *j, bool colours)
+{
+    struct text t = {out, r, j, colours};
+    put_colour(&t, BOLD);
+    g_string_append(out, j->name);
+    put_colour(&t, PLAIN);
+    g_string_append_printf(out, ": %" PRIu64 " frame%s, %" PRIu64 " with IPoIB\n", verdict_frames(j->verdict),
+                           verdict_frames(j->verdict) == 1 ? "" : "s", verdict_ipoib_frames(j->verdict));
+    put_groups(&t);
+    put_verdict(&t);
+}
+
+GString *report_text(const struct report *r, bool colours)
+{
+    GString *out = g_string_new(NULL);
+    for (unsigned i = 0; i < r->n; i++) {
+        if (i > 0)
+            g_string_append_c(out, '\n');
+        report_text_of(out, r, &r->captures[i], colours);
+    }
+    if (r->n > 1)
+        g_string_append_printf(out, "\n%u captures: %u violated, %u not judged, %u conformant\n", r->n,
+                               report_count(r, VERDICT_VIOLATED), report_count(r, VERDICT_UNJUDGED),
+                               report_count(r, VERDICT_CONFORMANT));
+    return out;
+}

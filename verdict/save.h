@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writing a report so that it is whole, or an error is told. */
+#ifndef IPOIB_VERDICT_SAVE_H
+#define IPOIB_VERDICT_SAVE_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+/*
+ * Writes the text to the file at path (NULL or "-": stdout). A regular file is replaced at once, by renaming: there is
+ * never half a report. False after a message.
+ */
+bool save(const GString *text, const char *path);
+
+/* False after a message if path is one of the captures: the report would take its place. */
+bool save_is_safe(const char *path, char *const *captures, int n);
+
+#endif
