@@ -26,7 +26,7 @@ static void note_timers(const struct told_message *t, const uint8_t *mad)
     uint64_t ms = (((uint64_t)TIMEOUT_UNIT_NS << t->cm->local_ack_timeout) * (t->cm->retry_count + 1u)) / 1000000;
     if (t->cm->transport == CM_TRANSPORT_RC && t->cm->local_ack_timeout && ms > LONG_MS)
         note(t->r, R_RFC4755_7_1_RC_TIMERS, &t->subject, ms, mad + REQ_PRIMARY_ACK_TIMEOUT, 1,
-             "a lost packet is repeated for %u ms, %u times", (unsigned)ms, t->cm->retry_count);
+             "a lost packet ends the connection after %u ms, with %u retries", (unsigned)ms, t->cm->retry_count);
 }
 
 static const char *lacking(const struct cm_private *d, enum cm_message m)

@@ -37,42 +37,77 @@ void add_frames(GString *out, const struct verdict_frames *f)
         g_string_append(out, " and others");
 }
 
-void add_case(GString *out, const struct verdict_case *c, bool why)
+static void add_what(GString *out, const struct verdict_case *c)
 {
-    const char *colon = c->subject[0] && (c->expected[0] || c->actual[0]) ? ": " : "";
-    g_string_append_printf(out, "%s%s", c->subject, colon);
     if (c->expected[0])
         g_string_append_printf(out, "expected %s, found %s", c->expected, c->actual[0] ? c->actual : "something else");
     else
         g_string_append(out, c->actual);
+}
+
+void add_case(GString *out, const struct verdict_case *c, bool why)
+{
+    const char *colon = c->subject[0] && (c->expected[0] || c->actual[0]) ? ": " : "";
+    g_string_append_printf(out, "%s%s", c->subject, colon);
+    add_what(out, c);
     if (why && c->reason[0])
         g_string_append_printf(out, " (%s)", c->reason);
 }
 
-/* Is the case's reason to be told here? It is where the next case has another. */
-static bool reason_ends(const struct verdict_result *r, unsigned i)
+static bool says_the_same(const struct verdict_case *a, const struct verdict_case *b)
 {
-    return r->cases[i].reason[0] && (i + 1 == r->n_cases || !g_str_equal(r->cases[i].reason, r->cases[i + 1].reason));
+    return g_str_equal(a->expected, b->expected) && g_str_equal(a->actual, b->actual) && g_str_equal(a->reason, b->reason);
 }
 
-static void add_case_lines(GString *out, const struct verdict_case *c, const char *indent)
+static bool told_before(const struct verdict_result *r, unsigned i)
 {
-    g_string_append(out, indent);
-    add_times(out, c->count);
-    g_string_append(out, ": ");
-    add_case(out, c, false);
-    g_string_append_c(out, '\n');
-    if (c->frames.n == 0)
-        return;
-    g_string_append_printf(out, "%s  ", indent);
-    add_frames(out, &c->frames);
-    g_string_append_c(out, '\n');
+    for (unsigned j = 0; j < i; j++)
+        if (says_the_same(&r->cases[j], &r->cases[i]))
+            return true;
+    return false;
+}
+
+/* Of whom the same is found: a line each. */
+static void add_subjects(GString *out, const struct verdict_result *r, unsigned first, const char *indent)
+{
+    for (unsigned i = first; i < r->n_cases; i++) {
+        const struct verdict_case *c = &r->cases[i];
+        if (!says_the_same(&r->cases[first], c) || (c->frames.n == 0 && !c->subject[0]))
+            continue;
+        g_string_append_printf(out, "%s  %s%s", indent, c->subject, c->subject[0] && c->frames.n ? ": " : "");
+        add_frames(out, &c->frames);
+        g_string_append_c(out, '\n');
+    }
+}
+
+static uint64_t times(const struct verdict_result *r, unsigned first)
+{
+    uint64_t n = 0;
+    for (unsigned i = first; i < r->n_cases; i++)
+        n += says_the_same(&r->cases[first], &r->cases[i]) ? r->cases[i].count : 0;
+    return n;
+}
+
+/* The last that has this reason is followed by it. */
+static bool reason_ends(const struct verdict_result *r, unsigned i)
+{
+    for (unsigned j = i + 1; j < r->n_cases; j++)
+        if (!told_before(r, j) && g_str_equal(r->cases[i].reason, r->cases[j].reason))
+            return false;
+    return r->cases[i].reason[0];
 }
 
 void add_cases(GString *out, const struct verdict_result *r, const char *indent)
 {
     for (unsigned i = 0; i < r->n_cases; i++) {
-        add_case_lines(out, &r->cases[i], indent);
+        if (told_before(r, i))
+            continue;
+        g_string_append(out, indent);
+        add_times(out, times(r, i));
+        g_string_append(out, ": ");
+        add_what(out, &r->cases[i]);
+        g_string_append_c(out, '\n');
+        add_subjects(out, r, i, indent);
         if (reason_ends(r, i))
             g_string_append_printf(out, "%sknown: %s\n", indent, r->cases[i].reason);
     }
