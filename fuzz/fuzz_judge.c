@@ -1,42 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The judge, and with it the model of the fabric, under libFuzzer: the first octet chooses the link type, the rest is
- * the next frame of a capture that ends after a thousand frames. Every finding must lie within its frame.
+ * The judge, and with it the model of the fabric, under libFuzzer: an input is a capture, frame after frame (see
+ * fuzz/frames.h). Every finding must lie within its frame, and its texts be there.
  */
 #include <stdlib.h>
 
+#include "fuzz/frames.h"
 #include "fuzz/linktypes.h"
 #include "rules/judge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { FRAMES_OF_A_CAPTURE = 1000 };
-
 static size_t frame_size;
 
-static void note(void *user, uint32_t frame, const struct finding *f)
+static void check_finding(void *user, uint32_t frame, const struct finding *f)
 {
     (void)user;
     (void)frame;
-    if (f->rule >= RULE_COUNT || f->offset > frame_size || f->length > frame_size || !f->expected || !f->actual)
+    if (f->rule >= RULE_COUNT || (int)f->outcome >= OUTCOMES || f->offset > frame_size || f->length > frame_size - f->offset)
+        abort();
+    if (!f->expected || !f->actual || !f->subject || !f->reason || rules[f->rule].level == RULE_MAY)
+        abort();
+    if (f->outcome == OUTCOME_NOTED && rules[f->rule].level != RULE_INFO && rules[f->rule].level != RULE_DRAFT)
         abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct judge *judge;
-    static unsigned frames;
-    if (size < 1 || size > 1 << 16)
-        return 0;
-    if (!judge)
-        judge = judge_new(NULL, NULL, note, NULL);
-    frame_size = size - 1;
-    frames++;
-    judge_frame(judge, &(struct capture_frame){frames, 0, linktype_of(data[0]), (int64_t)frames * 1000000000,
-                                               view_make(data + 1, (uint32_t)size - 1, (uint32_t)size - 1)});
-    if (frames % FRAMES_OF_A_CAPTURE == 0) {
-        judge_free(judge);
-        judge = NULL;
+    struct judge *judge = judge_new(NULL, NULL, check_finding, NULL);
+    struct fuzz_frame f;
+    int64_t ns = 0;
+    for (uint32_t n = 1; fuzz_next_frame(&data, &size, &f); n++) {
+        /* on the heap and of exactly its size, so that AddressSanitizer sees one octet too many */
+        uint8_t *octets = g_malloc(f.captured ? f.captured : 1);
+        memcpy(octets, f.octets, f.captured);
+        frame_size = f.captured;
+        ns += f.milliseconds * 1000000ll;
+        judge_frame(judge, &(struct capture_frame){n, f.interface, linktype_of(f.linktype), ns, view_make(octets, f.captured, f.length)});
+        g_free(octets);
     }
+    judge_free(judge);
     return 0;
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A capture as a fuzzer's input: for each frame 6 octets - link type (low nibble) and interface (high), time since the
+ * frame before (a power of two of milliseconds), octets captured (16 bits, big-endian), octets cut (16 bits) - and the
+ * captured octets.
+ */
+#ifndef IPOIB_FUZZ_FRAMES_H
+#define IPOIB_FUZZ_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FUZZ_FRAME_HEADER = 6 };
+
+struct fuzz_frame {
+    uint8_t linktype, interface;
+    uint32_t milliseconds, captured, length;
+    const uint8_t *octets;
+};
+
+static inline bool fuzz_next_frame(const uint8_t **p, size_t *left, struct fuzz_frame *f)
+{
+    const uint8_t *h = *p;
+    if (*left < FUZZ_FRAME_HEADER)
+        return false;
+    f->linktype = h[0] & 0x0f;
+    f->interface = h[0] >> 4;
+    f->milliseconds = 1u << (h[1] & 0x0f);
+    f->captured = (uint32_t)(h[2] << 8 | h[3]);
+    if (f->captured > *left - FUZZ_FRAME_HEADER)
+        f->captured = (uint32_t)(*left - FUZZ_FRAME_HEADER);
+    f->length = f->captured + (uint32_t)(h[4] << 8 | h[5]);
+    f->octets = h + FUZZ_FRAME_HEADER;
+    *p += FUZZ_FRAME_HEADER + f->captured;
+    *left -= FUZZ_FRAME_HEADER + f->captured;
+    return true;
+}
+
+#endif
