@@ -1,14 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/connection.h"
 
+#include "model/hash.h"
+#include "model/slab.h"
+
 struct connections {
     GHashTable *by_comm_id; /* a set of struct connection_side */
     GHashTable *flows;      /* a set of struct flow */
-    GPtrArray *all;
+    struct slab all;
     struct endports *ports;
     unsigned limit;
-    uint32_t messages;
+    struct stream_store streams;
 };
+
+static guint comm_id_hash(gconstpointer p)
+{
+    const struct connection_side *s = p;
+    struct port_number key = port_number(&s->flow.id.port, s->comm_id);
+    return port_number_hash(&key);
+}
+
+static gboolean comm_id_equal(gconstpointer p, gconstpointer q)
+{
+    const struct connection_side *a = p, *b = q;
+    return a->comm_id == b->comm_id && port_same(a->flow.id.port, b->flow.id.port);
+}
+
+/* Whose side it is. Its flow may be another connection's by now, that has a path with its LID and QPN. */
+static struct connection *owner(const struct connection_side *s)
+{
+    return (struct connection *)((char *)s - (s->asks ? offsetof(struct connection, requester) : offsetof(struct connection, responder)));
+}
 
 /* A flow leaves the table: the QP is another connection's now, or all ends. */
 static void flow_drop(gpointer p)
@@ -22,9 +44,9 @@ static void flow_drop(gpointer p)
 struct connections *connections_new(unsigned limit, struct endports *ports)
 {
     struct connections *c = g_new0(struct connections, 1);
-    c->by_comm_id = g_hash_table_new(port_number_hash, port_number_equal);
+    c->by_comm_id = g_hash_table_new(comm_id_hash, comm_id_equal);
     c->flows = g_hash_table_new_full(port_number_hash, port_number_equal, flow_drop, NULL);
-    c->all = g_ptr_array_new_with_free_func(g_free);
+    slab_init(&c->all, sizeof(struct connection));
     c->ports = ports;
     c->limit = limit;
     return c;
@@ -36,23 +58,23 @@ void connections_free(struct connections *c)
         return;
     g_hash_table_destroy(c->by_comm_id);
     g_hash_table_destroy(c->flows); /* before the connections, of which most flows are parts */
-    g_ptr_array_unref(c->all);
+    slab_clear(&c->all);
     g_free(c);
 }
 
-uint32_t *connections_counter(struct connections *c)
+struct stream_store *connections_streams(struct connections *c)
 {
-    return &c->messages;
+    return &c->streams;
 }
 
 const struct connection *connections_at(const struct connections *c, unsigned index)
 {
-    return index < c->all->len ? g_ptr_array_index(c->all, index) : NULL;
+    return slab_at(&c->all, index);
 }
 
 unsigned connections_count(const struct connections *c)
 {
-    return c->all->len;
+    return c->all.count;
 }
 
 struct flow *connections_flow(struct connections *c, const struct port *dst, uint32_t qpn, bool create)
@@ -69,41 +91,44 @@ struct flow *connections_flow(struct connections *c, const struct port *dst, uin
 }
 
 /* From now on what arrives at the QP belongs to the side; an older connection's messages are over. */
-static void bind_side(struct connections *c, struct connection_side *side, uint32_t qpn, bool to_requester)
+static void bind_side(struct connections *c, struct connection_side *side, uint32_t qpn)
 {
-    const struct flow *before = connections_flow(c, &side->id.port, qpn, false);
-    side->flow = (struct flow){.id = port_number(&side->id.port, qpn), .connection = side->of, .to_requester = to_requester};
-    side->flow.early_frame = before ? before->early_frame : 0;
-    g_hash_table_replace(c->flows, &side->flow, &side->flow);
+    struct flow *f = &side->flow;
+    const struct flow *before = connections_flow(c, &f->id.port, qpn, false);
+    uint32_t early = before ? before->early_frame : 0;
+    *f = (struct flow){.id = port_number(&f->id.port, qpn), .connection = owner(side), .to_requester = side->asks};
+    f->early_frame = early;
+    g_hash_table_replace(c->flows, f, f);
 }
 
 /* Another LID of the side: a path of its own, or an alternate one. */
 static void bind_lid(struct connections *c, uint16_t lid, const struct connection_side *side)
 {
-    struct port p = port_lid(port_interface(side->id.port), lid);
-    if (lid == 0 || lid >= LID_MULTICAST_FIRST || port_kind(side->id.port) != PORT_LID || port_same(p, side->id.port))
+    struct port own = side->flow.id.port, p = port_lid(port_interface(own), lid);
+    if (lid == 0 || lid >= LID_MULTICAST_FIRST || port_kind(own) != PORT_LID || port_same(p, own))
         return;
     struct flow *f = connections_flow(c, &p, side->flow.id.number, true);
-    if (!f || f->connection == side->of)
+    if (!f || f->connection == owner(side))
         return;
     stream_clear(&f->stream);
-    f->connection = side->of;
-    f->to_requester = side->flow.to_requester;
+    f->connection = owner(side);
+    f->to_requester = side->asks;
 }
 
-static struct connection *lookup(struct connections *c, const struct port *owner, uint32_t comm_id)
+static struct connection *lookup(struct connections *c, const struct port *port, uint32_t comm_id)
 {
-    struct port_number key = port_number(owner, comm_id);
+    struct connection_side key = {.flow.id.port = *port, .comm_id = comm_id};
     struct connection_side *side = g_hash_table_lookup(c->by_comm_id, &key);
-    return side ? side->of : NULL;
+    return side ? owner(side) : NULL;
 }
 
-static void side_known(struct connections *c, struct connection_side *side, const struct port *port, const struct cm *cm, bool requester)
+static void side_known(struct connections *c, struct connection_side *side, const struct port *port, const struct cm *cm)
 {
-    side->id = port_number(port, cm->local_comm_id);
+    side->flow.id.port = *port;
+    side->comm_id = cm->local_comm_id;
     side->known = true;
     g_hash_table_replace(c->by_comm_id, side, side);
-    bind_side(c, side, cm->qpn, requester);
+    bind_side(c, side, cm->qpn);
 }
 
 static void read_private(struct connection_side *side, const struct cm *cm, struct view mad)
@@ -120,7 +145,7 @@ static void read_private(struct connection_side *side, const struct cm *cm, stru
 /* The REQ names both ports by their GIDs; each remembers the connections that it had. */
 static void attach(struct connections *c, struct connection *conn, const struct cm *cm)
 {
-    uint16_t interface = port_interface(conn->requester.id.port);
+    uint16_t interface = port_interface(conn->requester.flow.id.port);
     conn->endport[0] = endports_by_gid(c->ports, interface, cm->local_gid, true);
     conn->endport[1] = endports_by_gid(c->ports, interface, cm->remote_gid, true);
     for (unsigned i = 0; i < 2; i++)
@@ -133,7 +158,7 @@ static void attach(struct connections *c, struct connection *conn, const struct 
 /* The same REQ again (IBA 12.9.8: it is repeated until answered) is not another connection. */
 static bool repeats(const struct connection *conn, const struct cm *cm)
 {
-    return conn->requester.id.number == cm->local_comm_id && conn->requester.flow.id.number == cm->qpn &&
+    return conn->requester.comm_id == cm->local_comm_id && conn->requester.flow.id.number == cm->qpn &&
            conn->service_id == cm->service_id && !conn->rej_frame && !conn->dreq_frame;
 }
 
@@ -143,19 +168,18 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
     struct connection *conn = lookup(c, src, cm->local_comm_id);
     if (conn && repeats(conn, cm))
         return conn;
-    if (c->all->len >= c->limit)
+    if (c->all.count >= c->limit)
         return NULL;
-    conn = g_new0(struct connection, 1);
-    g_ptr_array_add(c->all, conn);
-    conn->number = c->all->len;
-    conn->requester.of = conn->responder.of = conn;
+    conn = slab_add(&c->all);
+    conn->number = c->all.count;
+    conn->requester.asks = true;
     conn->service_id = cm->service_id;
     conn->service = (uint8_t)(cm->service == SERVICE_UNKNOWN && cm_private_is_srp(mad, cm) ? SERVICE_SRP : cm->service);
     conn->transport = cm->transport;
     conn->pkey = cm->pkey;
     conn->req_frame = frame;
-    conn->responder.id.port = *dst;
-    side_known(c, &conn->requester, src, cm, true);
+    conn->responder.flow.id.port = *dst;
+    side_known(c, &conn->requester, src, cm);
     bind_lid(c, cm->local_lid, &conn->requester);
     bind_lid(c, cm->alternate_local_lid, &conn->requester);
     if (connection_is_ipoib(conn)) {
@@ -169,12 +193,12 @@ static struct connection *on_rep(struct connections *c, uint32_t frame, const st
                                  const struct port *src, const struct port *dst)
 {
     struct connection *conn = lookup(c, dst, cm->remote_comm_id);
-    if (!conn || conn->requester.id.number != cm->remote_comm_id)
+    if (!conn || conn->requester.comm_id != cm->remote_comm_id)
         return NULL;
     if (conn->responder.known) /* the same REP again */
-        return conn->responder.id.number == cm->local_comm_id ? conn : NULL;
+        return conn->responder.comm_id == cm->local_comm_id ? conn : NULL;
     conn->rep_frame = frame;
-    side_known(c, &conn->responder, src, cm, false);
+    side_known(c, &conn->responder, src, cm);
     if (connection_is_ipoib(conn))
         read_private(&conn->responder, cm, mad);
     return conn;
@@ -190,7 +214,7 @@ static void note(struct connection *conn, uint32_t frame, enum cm_message messag
 
 static void on_lap(struct connections *c, const struct cm *cm, const struct port *src, struct connection *conn)
 {
-    bool from_requester = port_same(*src, conn->requester.id.port);
+    bool from_requester = port_same(*src, conn->requester.flow.id.port);
     bind_lid(c, cm->alternate_local_lid, from_requester ? &conn->requester : &conn->responder);
     bind_lid(c, cm->alternate_remote_lid, from_requester ? &conn->responder : &conn->requester);
 }

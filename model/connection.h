@@ -28,12 +28,12 @@ struct flow {
 };
 
 struct connection_side {
-    struct port_number id; /* first: it is the key; where its CM messages come from, and its communication ID */
-    struct connection *of;
-    struct flow flow;      /* what it receives; flow.id.number is its QPN */
+    struct flow flow; /* what it receives, at the port of which its CM messages come; flow.id.number is its QPN */
+    uint32_t comm_id; /* with the port, it is a key */
     uint32_t ud_qpn, recv_mtu; /* of the private data, if has_private */
     uint8_t reserved;
-    bool known, has_private;   /* known: its REQ or REP was seen */
+    bool known : 1, has_private : 1; /* known: its REQ or REP was seen */
+    bool asks : 1;                   /* it is the requester */
 };
 
 struct connection {
@@ -43,12 +43,12 @@ struct connection {
     uint64_t service_id;
     uint32_t number; /* from 1, in the order of the capture */
     uint32_t req_frame, rep_frame, rtu_frame, rej_frame, dreq_frame, drep_frame; /* 0: not seen */
+    uint32_t left_seconds; /* its interface left the broadcast group: s since 1970, low 32 bits; 0: no */
     uint16_t pkey;
     uint8_t service;   /* enum cm_service */
     uint8_t transport; /* CM_TRANSPORT_* */
     bool crossed;      /* its REQ crossed one of the other side */
     bool torn_down;    /* its end with its interface was judged */
-    uint32_t left_seconds; /* its interface left the broadcast group: s since 1970, low 32 bits; 0: no */
 };
 
 struct connections;
@@ -91,7 +91,7 @@ static inline struct connection *connection_older(const struct connection *c, co
 const struct connection *connections_at(const struct connections *c, unsigned index);
 unsigned connections_count(const struct connections *c);
 
-/* Message numbers of the capture's streams. */
-uint32_t *connections_counter(struct connections *c);
+/* What the capture's streams share. */
+struct stream_store *connections_streams(struct connections *c);
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/endport.h"
 
+#include "model/hash.h"
+#include "model/slab.h"
+
 struct endports {
     GHashTable *by_gid; /* a set of struct endport */
     GHashTable *by_lid; /* interface and LID -> struct endport */
-    GPtrArray *all;
+    struct slab all;
     unsigned limit;
 };
 
 static guint gid_hash(gconstpointer p)
 {
-    const struct endport *e = p;
-    guint h = e->interface * 2654435761u;
-    for (unsigned i = 0; i < GID_SIZE; i += 4)
-        h = (h ^ be32(e->gid + i)) * 16777619u;
-    return h ^ h >> 15;
+    G_STATIC_ASSERT(offsetof(struct endport, interface) == GID_SIZE);
+    return hash_octets(p, GID_SIZE + sizeof(uint16_t));
 }
 
 static gboolean gid_equal(gconstpointer p, gconstpointer q)
@@ -28,19 +28,12 @@ static gpointer lid_key(uint16_t interface, uint16_t lid)
     return GUINT_TO_POINTER((guint)interface << 16 | lid);
 }
 
-static void endport_free(gpointer p)
-{
-    struct endport *e = p;
-    g_free(e->pkeys);
-    g_free(e);
-}
-
 struct endports *endports_new(unsigned limit)
 {
     struct endports *e = g_new0(struct endports, 1);
     e->by_gid = g_hash_table_new(gid_hash, gid_equal);
-    e->by_lid = g_hash_table_new(NULL, NULL);
-    e->all = g_ptr_array_new_with_free_func(endport_free);
+    e->by_lid = g_hash_table_new(hash_number, NULL);
+    slab_init(&e->all, sizeof(struct endport));
     e->limit = limit;
     return e;
 }
@@ -51,17 +44,18 @@ void endports_free(struct endports *e)
         return;
     g_hash_table_destroy(e->by_gid);
     g_hash_table_destroy(e->by_lid);
-    g_ptr_array_unref(e->all);
+    for (unsigned i = 0; i < e->all.count; i++)
+        g_free(((struct endport *)slab_at(&e->all, i))->pkeys);
+    slab_clear(&e->all);
     g_free(e);
 }
 
 static struct endport *add(struct endports *e, uint16_t interface)
 {
-    if (e->all->len >= e->limit)
+    if (e->all.count >= e->limit)
         return NULL;
-    struct endport *p = g_new0(struct endport, 1);
+    struct endport *p = slab_add(&e->all);
     p->interface = interface;
-    g_ptr_array_add(e->all, p);
     return p;
 }
 
@@ -172,4 +166,14 @@ enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_
     }
     bool full = p->ud[ENDPORT_UD_QPS - 1].qpn != 0;
     return full ? ANNOUNCED_UNKNOWN : answer;
+}
+
+enum { GSI_PSN_KNOWN = 1u << 31 };
+
+void endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame)
+{
+    bool known = p->gsi_psn & GSI_PSN_KNOWN;
+    if (known && psn_distance(p->gsi_psn & PSN_MASK, psn) != 1)
+        p->gap_frame = frame;
+    p->gsi_psn = psn | GSI_PSN_KNOWN;
 }

@@ -27,6 +27,8 @@ struct endport {
     uint8_t neighbor_mtu, mtu_cap;  /* codes of the IBA; 0: not known */
     uint8_t subscribed;             /* SUBSCRIBED_* */
     uint32_t born_frame;            /* 0: before the capture began */
+    uint32_t gap_frame;             /* the last at which something that its GSI had sent was missing; 0: never */
+    uint32_t gsi_psn;               /* of the last packet that its GSI (QP1) sent; with bit 31 set: known */
     struct {
         uint32_t qpn;
         uint16_t pkey; /* 15 bits */
@@ -52,6 +54,18 @@ static inline bool endport_has_gid(const struct endport *p)
 {
     static const uint8_t zero[GID_SIZE];
     return memcmp(p->gid, zero, GID_SIZE) != 0;
+}
+
+/*
+ * The port's GSI sent a packet with this PSN. They count up one by one (IBA 9.8.2.2), whoever it sends to: what was not
+ * captured shows, and what was known of the port may be out of date since.
+ */
+void endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame);
+
+/* Was it born in this capture, and all that it asked the SA since captured? */
+static inline bool endport_is_followed(const struct endport *p)
+{
+    return p->born_frame > p->gap_frame;
 }
 
 /* A link-layer address of the port on this partition named the UD QP. */

@@ -98,7 +98,7 @@ static enum payload_class classify_part(struct fabric *f, struct packet *p, stru
     const struct ib_packet *ib = &p->ib;
     struct stream_result *part = &p->verdict.part;
     bool begins = ours || (ib->position == IB_FIRST && encap_begins_message(ib->payload, true));
-    *part = stream_packet(&flow->stream, connections_counter(f->connections), ib->position, ib->psn, ib->payload.len, begins);
+    *part = stream_packet(&flow->stream, connections_streams(f->connections), ib->position, ib->psn, begins);
     if (part->verdict == STREAM_ORPHAN)
         return ours ? PAYLOAD_PART : PAYLOAD_OTHER;
     return part->ipoib ? PAYLOAD_PART : PAYLOAD_OTHER;

@@ -23,7 +23,23 @@ struct fabric {
     struct qpns *qpns;
 };
 
-/* All is bounded (FABRIC_*_MAX): a hostile capture does not eat the memory, a fabric of 50,000 ports stays below. */
+/*
+ * All is bounded: a hostile capture does not eat the memory, a fabric of 50,000 ports stays below. FABRIC_MEMORY_MAX octets are
+ * what it takes when all is full at once, by the octets that tests/unit/test_memory.c holds for one of each, tables included:
+ *
+ *   a connection with its two flows               300  FABRIC_CONNECTIONS_MAX         39 MB
+ *   a flow whose handshake was not seen            80  4 for each of these            42 MB
+ *   a flow's open messages                        320  STREAMS_MAX                    84 MB
+ *   what comes behind a gap in a message           40  STREAM_RUNS_MAX                42 MB
+ *   a neighbour                                   160  FABRIC_NEIGHBOURS_MAX          42 MB
+ *   a known QP                                     64  FABRIC_QPNS_MAX                17 MB
+ *   a group with one member                       200  FABRIC_GROUPS_MAX              13 MB
+ *   a membership                                   80  4 for each of these            21 MB
+ *   a link, of a broadcast group                  100  one for each of these           7 MB
+ *   an endport with its P_Key table               240  FABRIC_ENDPORTS_MAX            63 MB
+ *   a route of subnet management                  160  2^17                           21 MB
+ */
+#define FABRIC_MEMORY_MAX 400000000
 enum {
     FABRIC_CONNECTIONS_MAX = 1 << 17,
     FABRIC_NEIGHBOURS_MAX = 1 << 18,

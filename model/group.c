@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/group.h"
 
+#include "model/hash.h"
+#include "model/slab.h"
+
 struct groups {
     GHashTable *by_mgid; /* a set of struct group */
     GHashTable *members; /* a set of struct member */
     GHashTable *links;   /* a set of struct link */
-    GPtrArray *all;
+    struct slab all;
     unsigned limit;
 };
 
 static guint group_hash(gconstpointer p)
 {
-    const struct group *g = p;
-    guint h = g->interface * 2654435761u;
-    for (unsigned i = 0; i < MGID_SIZE; i += 4)
-        h = (h ^ be32(g->mgid + i)) * 16777619u;
-    return h ^ h >> 15;
+    G_STATIC_ASSERT(offsetof(struct group, interface) == MGID_SIZE);
+    return hash_octets(p, MGID_SIZE + sizeof(uint16_t));
 }
 
 static gboolean group_equal(gconstpointer p, gconstpointer q)
@@ -26,10 +26,8 @@ static gboolean group_equal(gconstpointer p, gconstpointer q)
 
 static guint member_hash(gconstpointer p)
 {
-    const struct member *m = p;
-    uint64_t h = (uint64_t)(uintptr_t)m->group * 0x9e3779b97f4a7c15ull + (uintptr_t)m->endport;
-    h *= 0xd6e8feb86659fd93ull;
-    return (guint)(h >> 32);
+    G_STATIC_ASSERT(offsetof(struct member, endport) == sizeof(struct group *));
+    return hash_octets(p, sizeof(struct group *) + sizeof(struct endport *));
 }
 
 static gboolean member_equal(gconstpointer p, gconstpointer q)
@@ -43,8 +41,8 @@ struct groups *groups_new(unsigned limit)
     struct groups *g = g_new0(struct groups, 1);
     g->by_mgid = g_hash_table_new(group_hash, group_equal);
     g->members = g_hash_table_new_full(member_hash, member_equal, g_free, NULL);
-    g->links = g_hash_table_new_full(g_int_hash, g_int_equal, g_free, NULL);
-    g->all = g_ptr_array_new_with_free_func(g_free);
+    g->links = g_hash_table_new_full(hash_uint32, g_int_equal, g_free, NULL);
+    slab_init(&g->all, sizeof(struct group));
     g->limit = limit;
     return g;
 }
@@ -56,7 +54,7 @@ void groups_free(struct groups *g)
     g_hash_table_destroy(g->by_mgid);
     g_hash_table_destroy(g->members);
     g_hash_table_destroy(g->links);
-    g_ptr_array_unref(g->all);
+    slab_clear(&g->all);
     g_free(g);
 }
 
@@ -90,10 +88,10 @@ struct group *groups_find(struct groups *g, uint16_t interface, const uint8_t *m
     struct group key = {.interface = interface};
     memcpy(key.mgid, mgid, MGID_SIZE);
     struct group *group = g_hash_table_lookup(g->by_mgid, &key);
-    if (group || !create || g->all->len >= g->limit)
+    if (group || !create || g->all.count >= g->limit)
         return group;
-    group = g_memdup2(&key, sizeof key);
-    g_ptr_array_add(g->all, group);
+    group = slab_add(&g->all);
+    *group = key;
     g_hash_table_add(g->by_mgid, group);
     if (group_is_broadcast(group))
         add_to_link(g, group);
@@ -157,10 +155,10 @@ bool group_told(struct group *group, const struct mc_member *r, uint32_t frame)
 
 const struct group *groups_at(const struct groups *g, unsigned index)
 {
-    return index < g->all->len ? g_ptr_array_index(g->all, index) : NULL;
+    return slab_at(&g->all, index);
 }
 
 unsigned groups_count(const struct groups *g)
 {
-    return g->all->len;
+    return g->all.count;
 }

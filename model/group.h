@@ -40,6 +40,7 @@ struct member {
     uint16_t mlid;       /* that the SA told this port */
     uint8_t join_state;  /* JOIN_*; 0: it left */
     bool refused;        /* the last join was refused */
+    bool pending;        /* it asked to join or to leave, and the answer was not seen so far */
     bool asked;          /* it asked the SA for the group's record */
     uint32_t reported;   /* it said by IGMP or MLD that it listens: s since 1970, low 32 bits; 0: never */
 };
@@ -73,6 +74,12 @@ struct group *groups_only_broadcast(struct groups *g, uint16_t interface, uint16
 
 /* The SA told the group's attributes. true: they differ from what it told before, or are the first. */
 bool group_told(struct group *group, const struct mc_member *record, uint32_t frame);
+
+/* Is the SA's last word on the membership still true, as far as the capture tells? */
+static inline bool member_is_known(const struct member *m)
+{
+    return m->frame && m->frame > m->endport->gap_frame && m->frame > m->endport->born_frame && !m->pending;
+}
 
 static inline uint8_t group_scope(const struct group *g)
 {

@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/neighbour.h"
 
+#include "model/hash.h"
+#include "model/slab.h"
+
 enum { ADDRESS_SIZE = LLADDR_SIZE - LLADDR_QPN };
 
 struct neighbours {
     GHashTable *by_lladdr; /* QPN and GID, 19 octets -> the newest pair of that address */
     GHashTable *by_ip;     /* a set: the pair that holds the IP on the link now */
-    GPtrArray *all;
+    struct slab all;
     unsigned limit;
 };
 
-static guint octets_hash(const uint8_t *p, size_t n)
-{
-    guint h = 2166136261u;
-    while (n--)
-        h = (h ^ *p++) * 16777619u;
-    return h;
-}
-
 static guint lladdr_hash(gconstpointer p)
 {
-    return octets_hash((const uint8_t *)p + LLADDR_QPN, ADDRESS_SIZE);
+    return hash_octets((const uint8_t *)p + LLADDR_QPN, ADDRESS_SIZE);
 }
 
 static gboolean lladdr_equal(gconstpointer a, gconstpointer b)
@@ -31,7 +26,10 @@ static gboolean lladdr_equal(gconstpointer a, gconstpointer b)
 static guint link_ip_hash(gconstpointer p)
 {
     const struct neighbour *b = p;
-    return octets_hash(b->ip.octets, b->ip.length) ^ b->link * 2654435761u;
+    uint8_t octets[sizeof b->link + sizeof b->ip.octets];
+    memcpy(octets, &b->link, sizeof b->link);
+    memcpy(octets + sizeof b->link, b->ip.octets, b->ip.length);
+    return hash_octets(octets, sizeof b->link + b->ip.length);
 }
 
 static bool same_ip(const struct ip *a, const struct ip *b)
@@ -50,7 +48,7 @@ struct neighbours *neighbours_new(unsigned limit)
     struct neighbours *n = g_new0(struct neighbours, 1);
     n->by_lladdr = g_hash_table_new(lladdr_hash, lladdr_equal);
     n->by_ip = g_hash_table_new(link_ip_hash, link_ip_equal);
-    n->all = g_ptr_array_new_with_free_func(g_free);
+    slab_init(&n->all, sizeof(struct neighbour));
     n->limit = limit;
     return n;
 }
@@ -61,7 +59,7 @@ void neighbours_free(struct neighbours *n)
         return;
     g_hash_table_destroy(n->by_lladdr);
     g_hash_table_destroy(n->by_ip);
-    g_ptr_array_unref(n->all);
+    slab_clear(&n->all);
     g_free(n);
 }
 
@@ -85,14 +83,13 @@ static struct neighbour *find(struct neighbours *n, uint32_t link, const struct 
 
 static struct neighbour *add(struct neighbours *n, uint32_t link, const struct ip *ip, const uint8_t *lladdr, uint32_t frame)
 {
-    if (n->all->len >= n->limit)
+    if (n->all.count >= n->limit)
         return NULL;
-    struct neighbour *b = g_new0(struct neighbour, 1);
+    struct neighbour *b = slab_add(&n->all);
     memcpy(b->lladdr, lladdr, LLADDR_SIZE);
     b->link = link;
     b->ip = *ip;
     b->frame = frame;
-    g_ptr_array_add(n->all, b);
     b->older = g_hash_table_lookup(n->by_lladdr, lladdr);
     g_hash_table_replace(n->by_lladdr, b->lladdr, b);
     return b;
@@ -144,10 +141,10 @@ const struct neighbour *neighbours_of_lladdr(struct neighbours *n, const uint8_t
 
 const struct neighbour *neighbours_at(const struct neighbours *n, unsigned index)
 {
-    return index < n->all->len ? g_ptr_array_index(n->all, index) : NULL;
+    return slab_at(&n->all, index);
 }
 
 unsigned neighbours_count(const struct neighbours *n)
 {
-    return n->all->len;
+    return n->all.count;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/port.h"
 
+#include "model/hash.h"
+
 static uint64_t mix(uint64_t h)
 {
     h ^= h >> 32;
@@ -18,10 +20,18 @@ struct port port_ip(uint16_t interface, const uint8_t *ip, size_t len)
     return port_make(PORT_IP, interface, len == 4 ? be32(ip) : mix(be64(ip) ^ mix(be64(ip + 8))));
 }
 
+guint port_number_place(const struct port_number *key)
+{
+    return (guint)mix(key->port.id ^ (uint64_t)key->number * 0x9e3779b97f4a7c15ull);
+}
+
 guint port_number_hash(gconstpointer key)
 {
     const struct port_number *k = key;
-    return (guint)mix(k->port.id ^ (uint64_t)k->number * 0x9e3779b97f4a7c15ull);
+    uint8_t octets[sizeof k->port.id + sizeof k->number];
+    memcpy(octets, &k->port.id, sizeof k->port.id);
+    memcpy(octets + sizeof k->port.id, &k->number, sizeof k->number);
+    return hash_octets(octets, sizeof octets);
 }
 
 gboolean port_number_equal(gconstpointer a, gconstpointer b)

@@ -68,6 +68,10 @@ static inline struct port_number port_number(const struct port *port, uint32_t n
     return (struct port_number){*port, number};
 }
 
+/* A place for it in a table in which newer entries overwrite older ones: the same in each run, as findings must be. */
+guint port_number_place(const struct port_number *key);
+
+/* For GHashTable; of a key that a struct port_number begins. */
 guint port_number_hash(gconstpointer key);
 gboolean port_number_equal(gconstpointer a, gconstpointer b);
 

@@ -29,7 +29,7 @@ void qpns_free(struct qpns *s)
 struct qp *qpns_find(struct qpns *s, const struct port *port, uint32_t qpn)
 {
     struct port_number key = port_number(port, qpn);
-    struct qp **slot = &s->recent[port_number_hash(&key) % RECENT];
+    struct qp **slot = &s->recent[port_number_place(&key) % RECENT];
     if (*slot && port_number_equal(*slot, &key))
         return *slot;
     struct qp *q = g_hash_table_lookup(s->known, &key);

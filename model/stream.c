@@ -4,62 +4,150 @@
 /* RFC 4755 §5: a message has at most 2^31 octets; packets carry 256 of them or more. */
 #define INDEX_LIMIT (1u << 23)
 
+/* Packets begin to end - 1, seen behind a gap. */
+struct run {
+    uint32_t begin, end;
+};
+
+struct message {
+    uint32_t number;  /* of the whole capture, from 1; 0: unused */
+    uint32_t psn;     /* of its first packet */
+    uint32_t packets; /* of them seen */
+    uint32_t last;    /* index of the last packet, if seen_last */
+    uint32_t reached; /* the packets before this one were all seen */
+    bool seen_last, whole, ipoib;
+    uint8_t n_runs;
+    struct run *runs; /* n_runs, in their order, none touching another */
+};
+
 struct stream_messages {
-    struct stream_message messages[STREAM_MESSAGES];
+    struct stream_store *store;
+    struct message messages[STREAM_MESSAGES];
     unsigned next;
 };
 
-static void message_reset(struct stream_message *m)
+static void drop_runs(struct stream_store *store, struct message *m)
 {
-    if (m->seen)
-        g_byte_array_unref(m->seen);
+    store->runs -= m->n_runs;
+    m->n_runs = 0;
+    g_free(m->runs);
+    m->runs = NULL;
+}
+
+static void message_reset(struct stream_store *store, struct message *m)
+{
+    drop_runs(store, m);
     memset(m, 0, sizeof *m);
 }
 
 void stream_clear(struct stream *s)
 {
-    for (unsigned i = 0; s->open && i < STREAM_MESSAGES; i++)
-        message_reset(&s->open->messages[i]);
+    if (!s->open)
+        return;
+    for (unsigned i = 0; i < STREAM_MESSAGES; i++)
+        message_reset(s->open->store, &s->open->messages[i]);
+    s->open->store->streams--;
     g_free(s->open);
     s->open = NULL;
 }
 
-/* Mark a packet as seen; false if it was already. */
-static bool mark(struct stream_message *m, uint32_t index)
+/* ---- which packets were seen */
+
+enum seen { SEEN_NOW, SEEN_BEFORE, SEEN_TOO_MANY_GAPS };
+
+static void remove_run(struct stream_store *store, struct message *m, unsigned i)
 {
-    guint byte = index / 8, old = m->seen->len;
-    if (byte >= old) {
-        g_byte_array_set_size(m->seen, byte + 1);
-        memset(m->seen->data + old, 0, byte + 1 - old);
-    }
-    uint8_t bit = (uint8_t)(1u << index % 8);
-    bool is_new = !(m->seen->data[byte] & bit);
-    m->seen->data[byte] |= bit;
-    return is_new;
+    m->n_runs--;
+    store->runs--;
+    memmove(m->runs + i, m->runs + i + 1, (m->n_runs - i) * sizeof *m->runs);
 }
 
-static struct stream_message *begin(struct stream *s, uint32_t *counter, uint32_t psn, bool ipoib, uint32_t *evicted)
+/* The gap before the first run may be closed now. */
+static void close_gap(struct stream_store *store, struct message *m)
 {
-    if (!s->open)
+    if (m->n_runs == 0 || m->runs[0].begin != m->reached)
+        return;
+    m->reached = m->runs[0].end;
+    remove_run(store, m, 0);
+    if (m->n_runs == 0)
+        drop_runs(store, m);
+}
+
+/* A packet behind a gap, before the run i. */
+static enum seen add_run(struct stream_store *store, struct message *m, unsigned i, uint32_t index)
+{
+    if (store->runs >= STREAM_RUNS_MAX || m->n_runs >= STREAM_MESSAGE_RUNS)
+        return SEEN_TOO_MANY_GAPS;
+    if ((m->n_runs & (m->n_runs - 1)) == 0) /* a power of two: all that there is room for is taken */
+        m->runs = g_renew(struct run, m->runs, m->n_runs ? 2u * m->n_runs : 1);
+    memmove(m->runs + i + 1, m->runs + i, (m->n_runs - i) * sizeof *m->runs);
+    m->runs[i] = (struct run){index, index + 1};
+    m->n_runs++;
+    store->runs++;
+    return SEEN_NOW;
+}
+
+static enum seen mark_behind_gap(struct stream_store *store, struct message *m, uint32_t index)
+{
+    unsigned i = 0;
+    while (i < m->n_runs && m->runs[i].end < index)
+        i++;
+    if (i == m->n_runs || m->runs[i].begin > index + 1)
+        return add_run(store, m, i, index);
+    struct run *r = &m->runs[i];
+    if (index >= r->begin && index < r->end)
+        return SEEN_BEFORE;
+    if (index + 1 == r->begin) {
+        r->begin = index;
+        return SEEN_NOW;
+    }
+    r->end = index + 1;
+    if (i + 1u < m->n_runs && r[1].begin == r->end) {
+        r->end = r[1].end;
+        remove_run(store, m, i + 1);
+    }
+    return SEEN_NOW;
+}
+
+static enum seen mark(struct stream_store *store, struct message *m, uint32_t index)
+{
+    if (index < m->reached)
+        return SEEN_BEFORE;
+    if (index > m->reached)
+        return mark_behind_gap(store, m, index);
+    m->reached++;
+    close_gap(store, m);
+    return SEEN_NOW;
+}
+
+/* ---- messages */
+
+static struct message *begin(struct stream *s, struct stream_store *store, uint32_t psn, bool ipoib, uint32_t *evicted)
+{
+    if (!s->open && store->streams >= STREAMS_MAX)
+        return NULL;
+    if (!s->open) {
         s->open = g_new0(struct stream_messages, 1);
-    struct stream_message *m = &s->open->messages[s->open->next];
+        s->open->store = store;
+        store->streams++;
+    }
+    struct message *m = &s->open->messages[s->open->next];
     s->open->next = (s->open->next + 1) % STREAM_MESSAGES;
     *evicted = m->number && !m->whole ? m->number : 0;
-    message_reset(m);
-    m->number = ++*counter;
+    message_reset(store, m);
+    m->number = ++store->messages;
     m->psn = psn;
     m->ipoib = ipoib;
-    m->seen = g_byte_array_new();
     return m;
 }
 
 /* The message in which psn lies: the one with the nearest begin at or before it. */
-static struct stream_message *find(struct stream *s, uint32_t psn)
+static struct message *find(struct stream *s, uint32_t psn)
 {
-    struct stream_message *best = NULL;
+    struct message *best = NULL;
     int32_t best_distance = 0;
     for (unsigned i = 0; s->open && i < STREAM_MESSAGES; i++) {
-        struct stream_message *m = &s->open->messages[i];
+        struct message *m = &s->open->messages[i];
         int32_t d = psn_distance(m->psn, psn);
         if (m->number && d >= 0 && (!best || d < best_distance)) {
             best = m;
@@ -71,7 +159,7 @@ static struct stream_message *find(struct stream *s, uint32_t psn)
     return best;
 }
 
-static struct stream_message *exact(struct stream *s, uint32_t psn)
+static struct message *exact(struct stream *s, uint32_t psn)
 {
     for (unsigned i = 0; s->open && i < STREAM_MESSAGES; i++)
         if (s->open->messages[i].number && s->open->messages[i].psn == psn)
@@ -79,12 +167,17 @@ static struct stream_message *exact(struct stream *s, uint32_t psn)
     return NULL;
 }
 
-static enum stream_verdict add(struct stream_message *m, uint32_t index, bool last, uint32_t octets)
+static enum stream_verdict add(struct stream_store *store, struct message *m, uint32_t index, bool last)
 {
-    if (!mark(m, index))
+    switch (mark(store, m, index)) {
+    case SEEN_BEFORE:
         return STREAM_REPEATED;
+    case SEEN_TOO_MANY_GAPS:
+        return STREAM_PART;
+    case SEEN_NOW:
+        break;
+    }
     m->packets++;
-    m->octets += octets;
     if (last && !m->seen_last) {
         m->seen_last = true;
         m->last = index;
@@ -93,14 +186,13 @@ static enum stream_verdict add(struct stream_message *m, uint32_t index, bool la
     return m->whole ? STREAM_WHOLE : STREAM_PART;
 }
 
-struct stream_result stream_packet(struct stream *s, uint32_t *counter, enum ib_position position, uint32_t psn,
-                                   uint32_t octets, bool ipoib)
+struct stream_result stream_packet(struct stream *s, struct stream_store *store, enum ib_position position, uint32_t psn, bool ipoib)
 {
     struct stream_result r = {.verdict = STREAM_ORPHAN};
-    struct stream_message *m = position == IB_FIRST ? exact(s, psn) : find(s, psn);
+    struct message *m = position == IB_FIRST ? exact(s, psn) : find(s, psn);
 
     if (position == IB_FIRST && !m)
-        m = begin(s, counter, psn, ipoib, &r.evicted);
+        m = begin(s, store, psn, ipoib, &r.evicted);
     if (!m)
         return r;
     uint32_t index = (uint32_t)psn_distance(m->psn, psn);
@@ -110,6 +202,6 @@ struct stream_result stream_packet(struct stream *s, uint32_t *counter, enum ib_
     r.number = m->number;
     r.index = index;
     r.ipoib = m->ipoib;
-    r.verdict = add(m, index, position == IB_LAST, octets);
+    r.verdict = add(store, m, index, position == IB_LAST);
     return r;
 }

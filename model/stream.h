@@ -15,14 +15,17 @@
 /* Messages of one QP that may be open at a time; a sender repeats at most a few after a loss. */
 #define STREAM_MESSAGES 8
 
-struct stream_message {
-    uint32_t number;   /* of the whole capture, from 1; 0: unused */
-    uint32_t psn;      /* of its first packet */
-    uint32_t packets;  /* of them seen */
-    uint32_t octets;   /* of them seen */
-    uint32_t last;     /* index of the last packet, if seen_last */
-    bool seen_last, whole, ipoib;
-    GByteArray *seen;  /* a bit a packet */
+/*
+ * Bounds of a capture: streams with messages of several packets; and runs of packets behind a gap, of a message and of all.
+ * Streams beyond the first are not followed; a message with more gaps is never found whole.
+ */
+enum { STREAMS_MAX = 1 << 18, STREAM_MESSAGE_RUNS = 64, STREAM_RUNS_MAX = 1 << 20 };
+
+/* What all streams of a capture share; all zero at first. */
+struct stream_store {
+    uint32_t messages; /* the last one's number, from 1 */
+    uint32_t streams;  /* that have open messages */
+    uint32_t runs;     /* of all of them */
 };
 
 /* All zero at first. What is open stands apart: most QPs never see a message of several packets. */
@@ -46,10 +49,9 @@ struct stream_result {
 
 /*
  * A SEND packet at this QP: position First, Middle or Last. ipoib: does a First hold IPoIB (by connection or
- * by look)? counter: the capture's last message number. octets: of payload.
+ * by look)? store: the same for all streams of a capture; it must outlive them.
  */
-struct stream_result stream_packet(struct stream *s, uint32_t *counter, enum ib_position position, uint32_t psn,
-                                   uint32_t octets, bool ipoib);
+struct stream_result stream_packet(struct stream *s, struct stream_store *store, enum ib_position position, uint32_t psn, bool ipoib);
 
 void stream_clear(struct stream *s);
 

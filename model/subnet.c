@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/subnet.h"
 
+#include "model/hash.h"
+
 /* Requests that wait: few at a time on a real fabric. One that is overwritten is as one that was not seen. */
 enum { REQUESTS = 1024 };
 /* Ports that subnet management speaks of by their route. */
@@ -51,8 +53,8 @@ struct subnet *subnet_new(struct groups *groups, struct endports *endports)
     struct subnet *s = g_new0(struct subnet, 1);
     s->groups = groups;
     s->endports = endports;
-    s->routes = g_hash_table_new_full(g_int64_hash, g_int64_equal, route_free, NULL);
-    s->managers = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    s->routes = g_hash_table_new_full(hash_uint64, g_int64_equal, route_free, NULL);
+    s->managers = g_hash_table_new_full(hash_number, NULL, NULL, g_free);
     return s;
 }
 
@@ -94,7 +96,7 @@ static void tell(const struct delivery *d, struct subnet_event *e)
 static struct sa_request *slot(struct subnet *s, struct port asker, uint64_t tid)
 {
     struct port_number key = port_number(&asker, (uint32_t)(tid ^ tid >> 32));
-    return &s->requests[port_number_hash(&key) % REQUESTS];
+    return &s->requests[port_number_place(&key) % REQUESTS];
 }
 
 static struct sa_request *remember(const struct delivery *d, const struct sa *sa)
@@ -142,8 +144,11 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
             m->asked = true;
         return;
     }
-    e.member = e.group && e.endport ? groups_member(d->s->groups, e.group, e.endport, false) : NULL;
-    e.join_state_before = e.member ? e.member->join_state : 0;
+    e.member = e.group && e.endport ? groups_member(d->s->groups, e.group, e.endport, true) : NULL;
+    if (e.member) {
+        e.join_state_before = member_is_known(e.member) ? e.member->join_state : 0;
+        e.member->pending = true;
+    }
     tell(d, &e);
 }
 
@@ -162,6 +167,7 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t
         e->member->mlid = e->group->mlid;
     }
     e->member->refused = refused;
+    e->member->pending = false;
     e->member->frame = d->frame;
 }
 
@@ -456,6 +462,7 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
     if (born) {
         r->endport->born_frame = d->frame;
         r->endport->subscribed = 0;
+        r->endport->gsi_psn = 0;
         e.kind = SUBNET_PORT_BORN;
         tell(d, &e);
     }

@@ -48,4 +48,15 @@ typedef bool ws_bool;
 typedef gboolean ws_bool;
 #endif
 
+/* The init routine of a -z says whether it could since 4.6; before it ended the program. */
+#if WS_AT_LEAST(4, 6)
+typedef bool stat_init_result;
+#define STAT_INIT_OK return true
+#define STAT_INIT_FAILED return false
+#else
+typedef void stat_init_result;
+#define STAT_INIT_OK return
+#define STAT_INIT_FAILED exit(1)
+#endif
+
 #endif

@@ -12,6 +12,7 @@
 #include <wsutil/report_message.h>
 
 #include "rules/judge.h"
+#include "verdict/verdict.h"
 #include "wire/carrier.h"
 
 static int hf_conformance = -1, hf_id = -1, hf_level = -1, hf_section = -1, hf_deviation = -1;
@@ -34,24 +35,22 @@ struct kept {
 static struct judge *judge;
 static struct deviations *known;
 static struct kept *pending, **pending_end = &pending;
-static struct verdict_counts counts[RULE_COUNT];
+static struct verdict *verdict; /* on the whole file */
+static bool saw_ipoib;          /* in the frame at hand */
 
-const struct verdict_counts *conformance_counts(void)
+const struct verdict *conformance_verdict(void)
 {
-    return counts;
+    return verdict;
 }
 
-static void count(uint32_t frame, const struct finding *f)
+const char *conformance_deviations(void)
 {
-    struct verdict_counts *c = &counts[f->rule];
-    c->count[f->outcome]++;
-    if (f->outcome != OUTCOME_PASS && c->first[f->outcome] == 0)
-        c->first[f->outcome] = frame;
+    return pref_deviations && *pref_deviations ? pref_deviations : "none";
 }
 
 static void keep(void *user _U_, uint32_t frame, const struct finding *f)
 {
-    count(frame, f);
+    verdict_add(verdict, frame, f);
     if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE)
         return;
     struct kept *k = wmem_new0(wmem_file_scope(), struct kept);
@@ -86,15 +85,12 @@ void conformance_judge(struct frame *f, packet_info *pinfo)
 {
     if (!judge)
         return;
-    judge_packet(judge, &f->p);
+    saw_ipoib |= judge_packet(judge, &f->p);
     attach(pinfo, (uint32_t)tvb_raw_offset(f->tvb));
 }
 
-/* Carriers without InfiniBand headers have no entry of ours: their frames are judged when all is drawn. */
-static void judge_bare_carrier(tvbuff_t *tvb, packet_info *pinfo)
+bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier *c)
 {
-    struct view v = tvb_view(tvb);
-    struct carrier c;
     int linktype;
     switch (pinfo->rec->rec_header.packet_header.pkt_encap) {
     case WTAP_ENCAP_SLL:
@@ -107,16 +103,38 @@ static void judge_bare_carrier(tvbuff_t *tvb, packet_info *pinfo)
         linktype = LINKTYPE_IPOIB;
         break;
     case WTAP_ENCAP_IP_OVER_IB_SNOOP:
-        judge_bare(judge, pinfo->num, true, 0, v);
-        attach(pinfo, 0);
-        return;
+        *c = (struct carrier){.kind = CARRIER_IPOIB, .inner = tvb_view(tvb)};
+        return true;
     default:
-        return;
+        return false;
     }
-    if (carrier_locate(linktype, v, &c) != WIRE_OK || (c.kind != CARRIER_IPOIB && c.kind != CARRIER_COOKED))
+    return carrier_locate(linktype, tvb_view(tvb), c) == WIRE_OK && (c->kind == CARRIER_IPOIB || c->kind == CARRIER_COOKED);
+}
+
+/* Carriers without InfiniBand headers have no entry of ours: their frames are judged when all is drawn. */
+static void judge_bare_carrier(tvbuff_t *tvb, packet_info *pinfo)
+{
+    struct carrier c;
+    if (!conformance_bare_carrier(tvb, pinfo, &c))
         return;
+    saw_ipoib = true;
     judge_bare(judge, pinfo->num, c.kind == CARRIER_IPOIB, c.type, c.inner);
-    attach(pinfo, (uint32_t)(c.inner.p - v.p));
+    attach(pinfo, (uint32_t)(c.inner.p - tvb_view(tvb).p));
+}
+
+/* In the first pass, once for each frame, whatever is in it. */
+static void judge_rest(tvbuff_t *tvb, packet_info *pinfo)
+{
+    judge_bare_carrier(tvb, pinfo);
+    verdict_frame(verdict, saw_ipoib);
+    saw_ipoib = false;
+}
+
+void conformance_findings(packet_info *pinfo, void (*each)(void *user, const struct finding *f), void *user)
+{
+    const struct kept *k = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS);
+    for (; k; k = k->next)
+        each(user, &k->f);
 }
 
 /* ---- drawing */
@@ -176,7 +194,7 @@ static int draw(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data 
     if (!plugin_enabled())
         return 0;
     if (judge && !pinfo->fd->visited)
-        judge_bare_carrier(tvb, pinfo);
+        judge_rest(tvb, pinfo);
     const struct kept *k = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS);
     if (!k)
         return 0;
@@ -193,14 +211,15 @@ static int draw(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data 
 static void conformance_open(void)
 {
     GError *error = NULL;
-    memset(counts, 0, sizeof counts);
     if (!pref_judge)
         return;
-    known = deviations_open(pref_deviations && *pref_deviations ? pref_deviations : "none", &error);
+    known = deviations_open(conformance_deviations(), &error);
     if (!known) {
         report_failure("IPoIB: known deviations: %s", error->message);
         g_clear_error(&error);
     }
+    verdict = verdict_new(NULL);
+    saw_ipoib = false;
     judge = judge_new(state_fabric(), known, keep, NULL);
 }
 
@@ -208,6 +227,8 @@ static void conformance_close(void)
 {
     judge_free(judge);
     deviations_free(known);
+    verdict_free(verdict);
+    verdict = NULL;
     judge = NULL;
     known = NULL;
     pending = NULL;

@@ -103,11 +103,17 @@ void frame_end(struct frame *f)
 void frame_forget(void)
 {
     current = NULL;
+    frames[0] = (struct frame){0};
 }
 
 struct frame *frame_current(packet_info *pinfo)
 {
     return current && current->number == pinfo->num ? current : NULL;
+}
+
+const struct frame *frame_of(packet_info *pinfo)
+{
+    return frames[0].number == pinfo->num ? &frames[0] : NULL;
 }
 
 uint32_t frame_link(packet_info *pinfo)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What Wireshark looks for when it loads the plugin. */
 #include "plugin/plugin.h"
+#include "plugin/tap.h"
 
 #include <epan/proto.h>
 #if WS_AT_LEAST(4, 4)
@@ -49,6 +50,11 @@ static void register_all(void)
     arp_register();
     nd_register();
     conformance_register();
+    tap_tree_register();
+    tap_conformance_register();
+    tap_peers_register();
+    tap_groups_register();
+    tap_connections_register();
 }
 
 static void handoff_all(void)
@@ -58,6 +64,7 @@ static void handoff_all(void)
     arp_handoff();
     nd_handoff();
     conformance_handoff();
+    tap_tree_handoff();
 }
 
 void plugin_register(void)

@@ -7,6 +7,7 @@
  *   sa.c sa_record.c cm.c  management datagrams: subnet administration and communication management
  *   arp.c nd.c lladdr.c mgid.c   addresses, wherever they stand
  *   conformance.c  what the judge of rules/ finds, as expert items
+ *   tap_*.c    statistics, of the Statistics menu and of -z (tap.h)
  *   pair.c     request and response;  state.c  what is remembered of a file;  rivals.c  who must be kept silent
  */
 #ifndef IPOIB_PLUGIN_PLUGIN_H
@@ -55,6 +56,9 @@ void frame_forget(void);
 /* The InfiniBand frame that carries the packet at hand, NULL where none does. */
 struct frame *frame_current(packet_info *pinfo);
 
+/* The outermost one of the packet, for who comes behind all dissectors; NULL where it has none. */
+const struct frame *frame_of(packet_info *pinfo);
+
 /* Which link a frame is on: partition and capture interface. For keys; not for show. */
 uint32_t frame_link(packet_info *pinfo);
 
@@ -76,14 +80,16 @@ enum data_key { DATA_VERDICT, DATA_PAIRS, DATA_DUPLICATE, DATA_CM, DATA_TABLE, D
 
 /* ---- judging (conformance.c) */
 
-/* How often a rule had which outcome in this file, and the first frame of each but PASS. */
-struct verdict_counts {
-    uint64_t count[OUTCOMES];
-    uint32_t first[OUTCOMES];
-};
+struct carrier;
 
-/* Of all rules, by their numbers. */
-const struct verdict_counts *conformance_counts(void);
+/* What was found in the file, up to now or, once it was read, as a whole; NULL: it is not judged. See verdict/verdict.h. */
+const struct verdict *conformance_verdict(void);
+/* The list of known deviations that the user chose. */
+const char *conformance_deviations(void);
+/* What was found in the frame, as it is drawn: neither passed nor inconclusive. */
+void conformance_findings(packet_info *pinfo, void (*each)(void *user, const struct finding *f), void *user);
+/* Is the frame's carrier one of IPoIB without InfiniBand headers? tvb: the whole frame. */
+bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier *c);
 /* In the first pass, once a frame is classified. */
 void conformance_judge(struct frame *f, packet_info *pinfo);
 

@@ -4,14 +4,12 @@
 
 static struct fabric *fabric;
 
+/* Made for the first who asks: in which order init routines run is Wireshark's business. */
 struct fabric *state_fabric(void)
 {
+    if (!fabric)
+        fabric = fabric_new();
     return fabric;
-}
-
-static void state_open(void)
-{
-    fabric = fabric_new();
 }
 
 static void state_close(void)
@@ -23,6 +21,5 @@ static void state_close(void)
 
 void state_register(void)
 {
-    register_init_routine(state_open);
     register_cleanup_routine(state_close);
 }

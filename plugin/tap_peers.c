@@ -23,16 +23,14 @@ static uint16_t pkey_of_link(uint32_t link)
     return link & 0x7fff ? (uint16_t)(link | 0x8000) : 0;
 }
 
-/* Two addresses for one IP: of the same port, whose interface was restarted, or of another. */
-static const char *standing(const struct neighbour *n)
+/* One IP, several addresses: of the same port, whose interface was restarted (RFC 4391 §9.4), or of different ones. */
+static const char *state(const struct neighbour *n)
 {
     const struct neighbour *now = neighbours_of_ip(state_fabric()->neighbours, n->link, &n->ip);
-    if (now == n)
-        return n->replaced ? "has it, after another QPN" : "has it";
-    for (const struct neighbour *b = now; b; b = b->replaced)
-        if (b == n)
-            return "had it, with this QPN";
-    return "claims another's";
+    if (!now || now == n)
+        return "current";
+    bool same_port = memcmp(now->lladdr + LLADDR_GID, n->lladdr + LLADDR_GID, GID_SIZE) == 0;
+    return same_port ? "replaced" : "duplicate";
 }
 
 static void add_peer(struct rows *rows, const struct neighbour *n)
@@ -44,27 +42,27 @@ static void add_peer(struct rows *rows, const struct neighbour *n)
     cell_text(rows, "0x%02x", a.flags);
     cell_text(rows, "0x%06x", a.qpn);
     cell_gid(rows, a.gid);
-    cell_text(rows, "%s", "");
+    cell_modes(rows, a.flags);
     cell_pkey(rows, pkey_of_link(n->link));
     cell_number(rows, interface);
     cell_lid(rows, port ? port->lid : 0);
     cell_number(rows, n->frame);
     cell_number(rows, n->last_frame);
-    cell_text(rows, "%s", standing(n));
+    cell_text(rows, "%s", state(n));
 }
 
 static void fill(struct rows *rows)
 {
     const struct fabric *f = state_fabric();
-    for (unsigned i = 0; f && i < neighbours_count(f->neighbours); i++)
+    for (unsigned i = 0; i < neighbours_count(f->neighbours); i++)
         add_peer(rows, neighbours_at(f->neighbours, i));
 }
 
 void tap_peers_register(void)
 {
     static const struct column columns[] = {
-        {"IP", false},        {"Flags", false},       {"QPN", false}, {"GID", false},        {"Modes", false},     {"P_Key", false},
-        {"Interface", true},  {"LID", false},         {"First", true}, {"Last", true},       {"IP address", false},
+        {"IP", false},       {"Flags", false}, {"QPN", false},        {"GID", false},       {"Modes", false}, {"P_Key", false},
+        {"Interface", true}, {"LID", false},   {"First frame", true}, {"Last frame", true}, {"State", false},
     };
     static const struct table peers = {"ipoib,peers", "IPoIB Peers", "no ARP or Neighbour Discovery of IPoIB was seen",
                                        columns, array_length(columns), fill, NULL};

@@ -37,7 +37,7 @@ static enum whose whose_gid(const struct scene *s, const uint8_t *gid)
         return WHOSE_UNKNOWN;
     if (owner && owner->lid)
         return WHOSE_OTHERS;
-    if (!sender->born_frame) /* alias GUIDs that it joined with were not seen */
+    if (!endport_is_followed(sender)) /* alias GUIDs that it joined with were not seen */
         return WHOSE_UNKNOWN;
     return memcmp(sender->gid + 8, gid + 8, 8) == 0 ? WHOSE_OWN_GUID : WHOSE_NOBODYS;
 }
@@ -231,7 +231,8 @@ void check_nd_scene(const struct scene *s, struct view ipv6, struct view icmpv6)
     if (type == ND_NA && icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
         struct ip asker = ip_read(ipv6.p + IPV6_SOURCE + 16, 16);
         const struct neighbour *n = neighbours_of_ip(s->f->neighbours, link_of(s), &asker);
-        if (n)
+        bool either = n && n->replaced && be24(n->replaced->lladdr + LLADDR_QPN) == s->p->ib.dqpn; /* one IP, two interfaces of a port */
+        if (n && !either)
             check_reply(s, n->lladdr, n->lladdr[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED ? R_RFC4755_3_1_REPLY_TO_UD_QPN
                                                                                        : R_RFC4391_9_1_1_TRAFFIC_TO_QPN);
     }

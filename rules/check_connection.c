@@ -28,7 +28,10 @@ static void check_told_qpn(const struct scene *s, enum rule_number rule, const s
     char actual[24];
     if (!port || qpn == 0)
         return;
-    switch (endport_announced(port, c->pkey, qpn)) {
+    enum announced announced = endport_announced(port, c->pkey, qpn);
+    if (announced == ANNOUNCED_ANOTHER && !endport_is_followed(port))
+        announced = ANNOUNCED_UNKNOWN; /* it may have had another address before the capture began */
+    switch (announced) {
     case ANNOUNCED:
         pass(s->r, rule);
         break;
@@ -77,19 +80,18 @@ static int compare_addresses(uint32_t qpn_a, const struct endport *a, uint32_t q
 static void check_crossing(const struct scene *s, const struct cm *cm, const struct connection *c)
 {
     struct subject subject = about(c, cm->message);
-    if (!c->crossed || !c->requester.has_private || !c->endport[0] || !c->endport[1])
+    bool decides = cm->message == CM_REP || cm->reason == CM_REJ_CONSUMER; /* other reasons are about something else */
+    if (!c->crossed || !decides || !c->requester.has_private || !c->endport[0] || !c->endport[1])
         return;
     int local = compare_addresses(cm_service_qpn(c->service_id), c->endport[1], c->requester.ud_qpn, c->endport[0]);
     bool accepts = cm->message == CM_REP, should_accept = local < 0;
-    if (accepts == should_accept && (accepts || cm->reason == CM_REJ_CONSUMER)) {
+    if (accepts == should_accept) {
         pass_about(s->r, R_RFC4755_3_3_SIMULTANEOUS, &subject);
         return;
     }
-    char actual[32] = "REP";
-    if (!accepts)
-        g_snprintf(actual, sizeof actual, "REJ, reason %u", cm->reason);
     fail_about(s->r, R_RFC4755_3_3_SIMULTANEOUS, &subject, s->p->ib.payload.p + MAD_ATTRIBUTE, 2,
-               should_accept ? "REP: the local address is the smaller one" : "REJ, reason 28: the local address is the larger one", actual);
+               should_accept ? "REP: the local address is the smaller one" : "REJ, reason 28: the local address is the larger one",
+               accepts ? "REP" : "REJ, reason 28");
 }
 
 static void on_rep(const struct scene *s, const struct cm *cm, const struct connection *c)

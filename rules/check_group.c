@@ -26,13 +26,16 @@ bool check_scope(const struct scene *s, const uint8_t *mgid, struct endport *por
     const struct link *l = groups_link(s->f->groups, s->p->at.interface, m.pkey);
     if (m.broadcast)
         return true;
+    bool heard_of = false; /* of a broadcast-GID of this scope, as in a join whose answer was not seen */
     for (struct group *b = l ? l->broadcast : NULL; b; b = b->next)
         if (b->state == GROUP_THERE && group_scope(b) == m.scope) {
             pass_about(s->r, R_RFC4391_4_SCOPE_CONSISTENT, &group);
             return true;
+        } else if (group_scope(b) == m.scope) {
+            heard_of = true;
         }
-    for (struct group *b = l ? l->broadcast : NULL; b; b = b->next)
-        if (b->state == GROUP_THERE && is_full_member(s, b, port)) {
+    for (struct group *b = l && !heard_of ? l->broadcast : NULL; b; b = b->next)
+        if (b->state == GROUP_THERE && port && endport_is_followed(port) && is_full_member(s, b, port)) {
             expect_same(s->r, R_RFC4391_4_SCOPE_CONSISTENT, &group, mgid + MGID_FLAGS_SCOPE, 1,
                         (uint32_t)(m.flags << 4 | group_scope(b)), (uint32_t)(m.flags << 4 | m.scope));
             return false;

@@ -38,8 +38,8 @@ static bool is_sa(const struct scene *s)
 static bool told_otherwise(const struct scene *s, const struct group *g, const struct member *m, uint16_t dlid)
 {
     if (!m || !m->frame)
-        return g->records > 1 || is_sa(s);
-    return m->mlid == dlid && m->frame > g->gone_frame;
+        return g->records > 1 || is_sa(s) || (m && m->pending);
+    return !member_is_known(m) || (m->mlid == dlid && m->frame > g->gone_frame);
 }
 
 static bool check_mlid(const struct scene *s, const struct group *g, const struct member *m)
@@ -65,13 +65,14 @@ static void check_joined(const struct scene *s, struct group *g, struct endport 
     const uint8_t *p = s->r->base + s->p->ib.grh_off + GRH_DGID;
     struct subject port = subject_port(s->p->ib.sgid, 0);
     port.other = be32(g->mgid + MGID_GROUP_IPV4);
+    bool known = m && member_is_known(m);
     if (m && m->join_state)
         pass_about(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, &port);
-    else if (m && m->refused)
+    else if (known && m->refused)
         expect_about(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, &port, false, p, GID_SIZE, "a member of the group", "its join was refused");
-    else if (m && m->frame > sender->born_frame)
+    else if (known)
         expect_about(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, &port, false, p, GID_SIZE, "a member of the group", "it left the group");
-    else if (m && m->asked && !m->frame && sender->born_frame)
+    else if (m && m->asked && !m->frame && !m->pending && endport_is_followed(sender))
         expect_about(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, &port, false, p, GID_SIZE, "a member of the group",
                      "it asked for the group's record and never joined");
     else
@@ -85,7 +86,7 @@ static void check_subscribed(const struct scene *s, const struct endport *sender
         return;
     if (sender->subscribed == (SUBSCRIBED_CREATED | SUBSCRIBED_DELETED))
         pass_about(s->r, R_RFC4391_10_SUBSCRIBE_TRAPS, &port);
-    else if (sender->born_frame)
+    else if (endport_is_followed(sender))
         expect_about(s->r, R_RFC4391_10_SUBSCRIBE_TRAPS, &port, false, s->r->base + s->p->ib.grh_off + GRH_DGID, GID_SIZE,
                      "a subscription to the traps 66 and 67", "it sends to a group without one");
     else
@@ -160,7 +161,7 @@ static void check_listener(const struct scene *s, const uint8_t *mgid, struct en
     struct member *m = g && port ? groups_member(s->f->groups, g, port, false) : NULL;
     struct subject subject = subject_port(port ? port->gid : NULL, 0);
     uint32_t now = (uint32_t)(s->p->at.ns / 1000000000);
-    if (!m || m->join_state == 0) {
+    if (!m || m->join_state == 0 || !member_is_known(m)) {
         inconclusive(s->r, R_RFC4391_10_RECEIVER_FULLMEMBER, NULL, "its join was not seen");
         return;
     }
@@ -213,7 +214,7 @@ static void check_full_member(const struct scene *s, struct endport *sender)
     const struct member *m = b ? groups_member(s->f->groups, b, sender, false) : NULL;
     struct subject port = subject_port(sender->gid, 0);
     port.other = be32(ib->dgid + MGID_PKEY);
-    if (m && m->join_state)
+    if (m && m->join_state && member_is_known(m))
         expect_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &port, m->join_state & JOIN_FULL, s->r->base + ib->grh_off + GRH_SGID, GID_SIZE,
                      "a FullMember of the broadcast group", "it joined without FullMember");
 }

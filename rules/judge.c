@@ -140,10 +140,21 @@ static void name_foreign(const struct scene *s, const struct cm *cm)
              name_of(cm_service_names, service));
 }
 
+enum { QPN_GSI = 1 };
+
+static void follow_gsi(struct judge *j, const struct packet *p)
+{
+    uint16_t lid = port_to_lid(p->src);
+    struct endport *port = lid && p->ib.sqpn == QPN_GSI ? endports_by_lid(j->fabric->endports, p->at.interface, lid, false) : NULL;
+    if (port)
+        endport_gsi_sent(port, p->ib.psn, p->at.frame);
+}
+
 static bool judge_mad(struct judge *j, const struct scene *s)
 {
     struct watch w = {s, false};
     struct cm cm;
+    follow_gsi(j, s->p);
     subnet_mad(j->fabric->subnet, s->p->at.frame, s->p->ib.payload, &s->p->src, &s->p->dst, on_subnet_event, &w);
     if (!packet_cm(s->p, &cm))
         return w.ipoib;

@@ -9,7 +9,6 @@
 #include "wire/encap.h"
 #include "wire/lladdr.h"
 #include "wire/mgid.h"
-#include "wire/smp.h"
 
 enum { PCAP_HEADER = 24, RECORD_HEADER = 16, IP_SIZE = 20, UDP_HEADER = 8, SNAPLEN = 65535 };
 enum { BEFORE = LRH_SIZE + GRH_SIZE + BTH_SIZE + DETH_SIZE };
@@ -226,4 +225,38 @@ void craft_member_record(uint8_t *p, const struct mc_member *r)
     put32(p + MCM_SL_FLOW_HOP, (uint32_t)r->sl << 28 | r->flow_label << 8 | r->hop_limit);
     p[MCM_SCOPE_JOIN] = (uint8_t)(r->scope << 4 | r->join_state);
     p[MCM_PROXY] = (uint8_t)(r->proxy << 7);
+}
+
+void craft_port_data(uint8_t *mad, uint16_t attribute, uint32_t number, uint16_t lid)
+{
+    uint8_t gid[GID_SIZE], *data = mad + SMP_DATA;
+    craft_gid(gid, number);
+    switch (attribute) {
+    case SMP_NODE_INFO:
+        data[NODE_INFO_TYPE] = NODE_TYPE_CA;
+        memcpy(data + NODE_INFO_PORT_GUID, gid + 8, 8);
+        break;
+    case SMP_PORT_INFO:
+        memcpy(data + PORT_INFO_GID_PREFIX, gid, 8);
+        put16(data + PORT_INFO_LID, lid);
+        data[PORT_INFO_SPEED_STATE] = PORT_ACTIVE;
+        data[PORT_INFO_MTU_SMSL] = 4 << 4; /* 2048 octets */
+        data[PORT_INFO_MTU_CAP] = 5;       /* 4096 octets */
+        break;
+    case SMP_PKEY_TABLE:
+        put16(data, 0xffff);
+        break;
+    }
+}
+
+/* Five hops, by switches of 253 ports. */
+void craft_route(uint8_t *mad, uint32_t number)
+{
+    enum { HOPS = 5, PORTS = 253 };
+    put16(mad + MAD_STATUS, SMP_STATUS_D);
+    mad[SMP_HOP_COUNT] = HOPS;
+    put16(mad + SMP_DR_SLID, LID_PERMISSIVE);
+    put16(mad + SMP_DR_DLID, LID_PERMISSIVE);
+    for (unsigned i = 1; i <= HOPS; i++, number /= PORTS)
+        mad[SMP_INITIAL_PATH + i] = (uint8_t)(1 + number % PORTS);
 }

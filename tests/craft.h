@@ -7,6 +7,7 @@
 #define IPOIB_TESTS_CRAFT_H
 
 #include "wire/sa.h"
+#include "wire/smp.h"
 
 enum { CRAFT_PAYLOAD_MAX = 2048, CRAFT_SECONDS = 1700000000 };
 /* Operation codes (IBA table 38) */
@@ -56,5 +57,12 @@ void craft_mgid(uint8_t *mgid, uint8_t flags_scope, uint16_t pkey, uint32_t low)
 
 /* A MCMemberRecord at p. */
 void craft_member_record(uint8_t *p, const struct mc_member *r);
+
+/*
+ * Directed route SMPs: the response's NodeInfo, PortInfo (active, with the LID) or P_KeyTable (0xffff alone) of the port with
+ * this number, as craft_gid() has it; and a route of its own for each number.
+ */
+void craft_port_data(uint8_t *mad, uint16_t attribute, uint32_t number, uint16_t lid);
+void craft_route(uint8_t *mad, uint32_t number);
 
 #endif

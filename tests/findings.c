@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * findings [--deviations none|linux] [--frames] CAPTURE: what the judge says of a capture, for tests.
+ * findings [--deviations none|linux] [--frames] [--skip N] [--lose PERMILLE] [--seed N] CAPTURE: what the judge says of
+ * a capture, for tests; of one that began N frames later, or lost some frames at random.
  * One line a rule that was judged: identifier, passes, failures, deviations, inconclusive, noted, first frame that
  * failed, deviated or was noted. --frames: one line for each of these: frame, identifier, outcome, expected|actual|subject.
  */
 #include <pcap/pcap.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "rules/judge.h"
 
@@ -13,6 +15,13 @@ static struct {
     unsigned count[OUTCOMES], first;
 } tally[RULE_COUNT];
 static bool frames;
+static uint32_t skip, lose_permille, seed = 1;
+
+static bool is_lost(uint32_t n)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return n <= skip || (seed >> 8) % 1000 < lose_permille;
+}
 
 static void note_finding(void *user, uint32_t frame, const struct finding *f)
 {
@@ -46,7 +55,8 @@ static void judge_capture(pcap_t *pcap, const struct deviations *known)
     for (uint32_t n = 1; pcap_next_ex(pcap, &h, &p) == 1; n++) {
         struct capture_frame f = {n, 0, pcap_datalink(pcap), 0, view_make(p, h->caplen, h->len)};
         f.ns = (int64_t)h->ts.tv_sec * 1000000000 + (int64_t)h->ts.tv_usec * (nano ? 1 : 1000);
-        judge_frame(j, &f);
+        if (!is_lost(n))
+            judge_frame(j, &f);
     }
     judge_free(j);
 }
@@ -60,6 +70,12 @@ int main(int argc, char **argv)
             frames = true;
         else if (strcmp(argv[i], "--deviations") == 0 && i + 1 < argc)
             list = argv[++i];
+        else if (strcmp(argv[i], "--skip") == 0 && i + 1 < argc)
+            skip = (uint32_t)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--lose") == 0 && i + 1 < argc)
+            lose_permille = (uint32_t)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
+            seed = (uint32_t)atoi(argv[++i]);
         else
             capture = argv[i];
     }

@@ -6,16 +6,16 @@
 #include "model/neighbour.h"
 #include "model/stream.h"
 
-static struct stream_result send_packet(struct stream *s, uint32_t *counter, enum ib_position position, uint32_t psn)
+static struct stream_result send_packet(struct stream *s, struct stream_store *store, enum ib_position position, uint32_t psn)
 {
-    return stream_packet(s, counter, position, psn, 4096, position == IB_FIRST);
+    return stream_packet(s, store, position, psn, position == IB_FIRST);
 }
 
 static void message_over_the_psn_wrap(void **state)
 {
     (void)state;
     struct stream s = {0};
-    uint32_t n = 0;
+    struct stream_store n = {0};
     assert_int_equal(send_packet(&s, &n, IB_FIRST, 0xfffffe).verdict, STREAM_PART);
     assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 0xffffff).index, 1);
     assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 0x000000).index, 2);
@@ -30,14 +30,14 @@ static void retransmissions_count_once(void **state)
 {
     (void)state;
     struct stream s = {0};
-    uint32_t n = 0;
+    struct stream_store n = {0};
     send_packet(&s, &n, IB_FIRST, 10);
     send_packet(&s, &n, IB_MIDDLE, 11);
     assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 11).verdict, STREAM_REPEATED);
     assert_int_equal(send_packet(&s, &n, IB_LAST, 12).verdict, STREAM_WHOLE);
     assert_int_equal(send_packet(&s, &n, IB_FIRST, 10).verdict, STREAM_REPEATED);
     assert_int_equal(send_packet(&s, &n, IB_LAST, 12).verdict, STREAM_REPEATED);
-    assert_int_equal(n, 1);
+    assert_int_equal(n.messages, 1);
     stream_clear(&s);
 }
 
@@ -46,7 +46,7 @@ static void lost_middle_comes_later(void **state)
 {
     (void)state;
     struct stream s = {0};
-    uint32_t n = 0;
+    struct stream_store n = {0};
     send_packet(&s, &n, IB_FIRST, 10);
     assert_int_equal(send_packet(&s, &n, IB_LAST, 12).verdict, STREAM_PART);
     assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 11).verdict, STREAM_WHOLE);
@@ -58,7 +58,7 @@ static void orphans_are_nobodys(void **state)
 {
     (void)state;
     struct stream s = {0};
-    uint32_t n = 0;
+    struct stream_store n = {0};
     assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 5).verdict, STREAM_ORPHAN);
     send_packet(&s, &n, IB_FIRST, 10);
     send_packet(&s, &n, IB_LAST, 11);
@@ -70,11 +70,47 @@ static void old_messages_make_room(void **state)
 {
     (void)state;
     struct stream s = {0};
-    uint32_t n = 0;
+    struct stream_store n = {0};
     for (uint32_t i = 0; i < STREAM_MESSAGES; i++)
         assert_int_equal(send_packet(&s, &n, IB_FIRST, 100 * i).evicted, 0);
     assert_int_equal(send_packet(&s, &n, IB_FIRST, 5000).evicted, 1);
     stream_clear(&s);
+}
+
+/* Packets in any order: one is missing, then none. */
+static void gaps_close_from_both_ends(void **state)
+{
+    (void)state;
+    static const uint32_t order[] = {5, 3, 7, 4, 1, 8, 6, 9};
+    struct stream s = {0};
+    struct stream_store n = {0};
+    send_packet(&s, &n, IB_FIRST, 100);
+    for (unsigned i = 0; i < sizeof order / sizeof *order; i++) {
+        assert_int_equal(send_packet(&s, &n, order[i] == 9 ? IB_LAST : IB_MIDDLE, 100 + order[i]).verdict, STREAM_PART);
+        assert_int_equal(send_packet(&s, &n, order[i] == 9 ? IB_LAST : IB_MIDDLE, 100 + order[i]).verdict, STREAM_REPEATED);
+    }
+    assert_int_equal(n.runs, 1); /* 3 to 9: 2 is missing */
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 102).verdict, STREAM_WHOLE);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 105).verdict, STREAM_REPEATED);
+    assert_int_equal(n.runs, 0);
+    stream_clear(&s);
+    assert_int_equal(n.streams, 0);
+}
+
+/* Every other packet of a message as long as there can be: what is kept has a bound, and is given back. */
+static void gaps_stay_below_their_limit(void **state)
+{
+    (void)state;
+    struct stream s = {0};
+    struct stream_store n = {0};
+    send_packet(&s, &n, IB_FIRST, 0);
+    for (uint32_t psn = 2; psn < 1u << 23; psn += 2)
+        send_packet(&s, &n, IB_MIDDLE, psn);
+    assert_int_equal(n.runs, STREAM_MESSAGE_RUNS);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 1).verdict, STREAM_PART);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 2).verdict, STREAM_REPEATED);
+    stream_clear(&s);
+    assert_int_equal(n.runs, 0);
 }
 
 /* ---- connections: A at LID 1 asks B at LID 2 */
@@ -220,6 +256,8 @@ int main(void)
         cmocka_unit_test(lost_middle_comes_later),
         cmocka_unit_test(orphans_are_nobodys),
         cmocka_unit_test(old_messages_make_room),
+        cmocka_unit_test(gaps_close_from_both_ends),
+        cmocka_unit_test(gaps_stay_below_their_limit),
         cmocka_unit_test(handshake_binds_both_flows),
         cmocka_unit_test(ids_belong_to_their_ports),
         cmocka_unit_test(connections_stay_below_their_limit),

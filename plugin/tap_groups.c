@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* -z ipoib,groups: the multicast groups of IPoIB as subnet administration told of them. */
+#include "plugin/tap.h"
+
+#include <arpa/inet.h>
+
+static void cell_ip_group(struct rows *rows, const uint8_t *gid)
+{
+    char text[INET6_ADDRSTRLEN] = "";
+    struct mgid m = mgid_read(gid);
+    if (m.signature == MGID_SIGNATURE_IPV4)
+        inet_ntop(AF_INET, m.ipv4, text, sizeof text);
+    else
+        inet_ntop(AF_INET6, m.ipv6, text, sizeof text);
+    cell_text(rows, "%s%s", text, m.broadcast ? " (broadcast)" : "");
+}
+
+/* What stands in the group's record. */
+static void cells_record(struct rows *rows, const struct group *g)
+{
+    uint32_t octets = ib_mtu_octets(g->mtu);
+    const char *rate = name_of(ib_rate_names, g->rate);
+    cell_text(rows, "0x%04x", g->mlid);
+    cell_text(rows, octets ? "%u" : "code %u", octets ? octets : g->mtu);
+    cell_text(rows, "0x%08x", g->qkey);
+    cell_text(rows, "%u", g->sl);
+    if (rate)
+        cell_text(rows, "%s", rate);
+    else
+        cell_text(rows, "code %u", g->rate);
+}
+
+/* Known to exist, but not its record: the SA was asked, or said no. */
+static void cells_unknown(struct rows *rows)
+{
+    for (unsigned i = 0; i < 5; i++)
+        cell_text(rows, "-");
+}
+
+static void add_group(struct rows *rows, const struct group *g)
+{
+    static const char *const states[] = {[GROUP_HEARD_OF] = "heard of",
+                                         [GROUP_THERE] = "there",
+                                         [GROUP_MISSING] = "missing",
+                                         [GROUP_GONE] = "deleted"};
+    cell_gid(rows, g->mgid);
+    cell_ip_group(rows, g->mgid);
+    cell_pkey(rows, be16(g->mgid + MGID_PKEY));
+    cell_number(rows, g->interface);
+    if (g->records)
+        cells_record(rows, g);
+    else
+        cells_unknown(rows);
+    cell_number(rows, g->members);
+    cell_text(rows, "%s", states[g->state]);
+    cell_frame(rows, g->frame);
+}
+
+static void fill(struct rows *rows)
+{
+    const struct fabric *f = state_fabric();
+    for (unsigned i = 0; i < groups_count(f->groups); i++) {
+        const struct group *g = groups_at(f->groups, i);
+        if (mgid_is_ipoib(g->mgid))
+            add_group(rows, g);
+    }
+}
+
+void tap_groups_register(void)
+{
+    static const struct column columns[] = {
+        {"MGID", false}, {"IP group", false}, {"P_Key", false}, {"Interface", true}, {"MLID", false},  {"MTU", false},
+        {"Q_Key", false}, {"SL", false},      {"Rate", false},  {"Members", true},   {"State", false}, {"Last told in", false},
+    };
+    static const struct table groups = {"ipoib,groups", "IPoIB Groups", "subnet administration told of no group of IPoIB",
+                                        columns, array_length(columns), fill, NULL};
+    table_register(&groups);
+}

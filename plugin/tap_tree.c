@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* -z ipoib,tree: how many packets of which kind. Each tells of itself by the tap "ipoib", behind all other dissectors. */
+#include "plugin/tap.h"
+
+#include <epan/stats_tree.h>
+#include <epan/tap.h>
+
+#include "wire/arp.h"
+#include "wire/carrier.h"
+#include "wire/encap.h"
+#include "wire/nd.h"
+
+static int proto_tap = -1, tap = -1;
+
+/* What a packet is, one string for each branch of the tree; NULL: nothing of it. */
+enum branch { MODE, TYPE, DESTINATION, RESOLUTION, SUBNET_ADMINISTRATION, CONNECTION_MANAGEMENT, FINDINGS, BRANCHES };
+
+static const char *const branch_names[BRANCHES] = {
+    [MODE] = "Mode",
+    [TYPE] = "Type",
+    [DESTINATION] = "Destination",
+    [RESOLUTION] = "Address resolution",
+    [SUBNET_ADMINISTRATION] = "Subnet administration",
+    [CONNECTION_MANAGEMENT] = "Communication management",
+    [FINDINGS] = "Findings",
+};
+
+struct kinds {
+    const char *of[BRANCHES];
+};
+
+/* ---- what a packet is */
+
+static const struct name arp_names[] = {
+    {ARP_REQUEST, "ARP request"}, {ARP_REPLY, "ARP reply"}, {RARP_REQUEST, "RARP request"}, {RARP_REPLY, "RARP reply"}, {0, NULL},
+};
+static const struct name nd_names[] = {
+    {ND_RS, "ND router solicitation"},    {ND_RA, "ND router advertisement"},   {ND_NS, "ND neighbor solicitation"},
+    {ND_NA, "ND neighbor advertisement"}, {ND_REDIRECT, "ND redirect"},         {0, NULL},
+};
+static const struct name type_names[] = {
+    {TYPE_IPV4, "IPv4"}, {TYPE_IPV6, "IPv6"}, {TYPE_ARP, "ARP"}, {TYPE_RARP, "RARP"}, {0, NULL},
+};
+
+static const char *resolution_of(uint16_t type, struct view datagram)
+{
+    struct view icmpv6;
+    struct arp a;
+    bool have_fixed = false;
+    if (type == TYPE_ARP || type == TYPE_RARP) {
+        arp_decode(datagram, &a, &have_fixed);
+        return have_fixed ? name_of(arp_names, a.op) : NULL;
+    }
+    return type == TYPE_IPV6 && nd_in_ipv6(datagram, &icmpv6) ? name_of(nd_names, icmpv6.p[0]) : NULL;
+}
+
+static void see_datagram(struct kinds *k, packet_info *pinfo, uint16_t type, struct view datagram)
+{
+    const char *name = name_of(type_names, type);
+    k->of[TYPE] = name ? name : wmem_strdup_printf(pinfo->pool, "0x%04x", type);
+    k->of[RESOLUTION] = resolution_of(type, datagram);
+}
+
+static void see_payload(struct kinds *k, packet_info *pinfo, struct view payload)
+{
+    struct encap e;
+    if (encap_decode(payload, &e) == WIRE_OK)
+        see_datagram(k, pinfo, e.type, view_from(payload, ENCAP_SIZE));
+    else
+        k->of[TYPE] = payload.len < ENCAP_SIZE ? "too short" : "not captured";
+}
+
+static const char *destination_of(const struct ib_packet *ib)
+{
+    if (!ib_is_multicast(ib))
+        return "unicast";
+    if (!ib->dgid || !mgid_is_ipoib(ib->dgid))
+        return "multicast, no MGID of IPoIB";
+    return mgid_read(ib->dgid).broadcast ? "broadcast" : "multicast";
+}
+
+static const char *connected_mode(const struct packet *p)
+{
+    bool part = p->verdict.class == PAYLOAD_PART;
+    if (p->ib.transport == IB_UC)
+        return part ? "connected, UC, part of a message" : "connected, UC";
+    return part ? "connected, RC, part of a message" : "connected, RC";
+}
+
+/* Only the first part of a message has the header. */
+static bool begins_datagram(const struct verdict *v)
+{
+    return v->class == PAYLOAD_IPOIB || (v->part.index == 0 && (v->part.verdict == STREAM_PART || v->part.verdict == STREAM_WHOLE));
+}
+
+static void see_ipoib(struct kinds *k, packet_info *pinfo, const struct packet *p)
+{
+    k->of[MODE] = p->ib.transport == IB_UD ? "datagram, UD" : connected_mode(p);
+    k->of[DESTINATION] = destination_of(&p->ib);
+    if (begins_datagram(&p->verdict))
+        see_payload(k, pinfo, p->ib.payload);
+}
+
+static const char *name_or_hex(packet_info *pinfo, const struct name *names, uint32_t value)
+{
+    const char *name = name_of(names, value);
+    return name ? name : wmem_strdup_printf(pinfo->pool, "0x%02x", value);
+}
+
+static void see_mad(struct kinds *k, packet_info *pinfo, const struct frame *f)
+{
+    struct sa sa;
+    struct cm cm;
+    bool have_mad;
+    if (packet_cm(&f->p, &cm) && f->cm_is_ipoib)
+        k->of[CONNECTION_MANAGEMENT] = name_or_hex(pinfo, cm_message_names, cm.message);
+    if (sa_decode(f->p.ib.payload, &sa, &have_mad) == WIRE_OK)
+        k->of[SUBNET_ADMINISTRATION] = wmem_strdup_printf(pinfo->pool, "%s(%s)", name_or_hex(pinfo, sa_method_names, sa.mad.method),
+                                                          name_or_hex(pinfo, sa_attribute_names, sa.mad.attribute));
+}
+
+static void see_frame(struct kinds *k, packet_info *pinfo, const struct frame *f)
+{
+    if (f->p.verdict.class == PAYLOAD_IPOIB || f->p.verdict.class == PAYLOAD_PART)
+        see_ipoib(k, pinfo, &f->p);
+    else if (f->p.verdict.class == PAYLOAD_MAD)
+        see_mad(k, pinfo, f);
+}
+
+static void see_bare(struct kinds *k, packet_info *pinfo, tvbuff_t *tvb)
+{
+    struct carrier c;
+    if (!conformance_bare_carrier(tvb, pinfo, &c))
+        return;
+    k->of[MODE] = "not told by the carrier";
+    if (c.kind == CARRIER_IPOIB)
+        see_payload(k, pinfo, c.inner);
+    else
+        see_datagram(k, pinfo, c.type, c.inner);
+}
+
+/* ---- telling it */
+
+static int tell(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree _U_, void *data _U_)
+{
+    if (!have_tap_listener(tap) || !plugin_enabled())
+        return 0;
+    struct kinds *k = wmem_new0(pinfo->pool, struct kinds);
+    const struct frame *f = frame_of(pinfo);
+    if (f)
+        see_frame(k, pinfo, f);
+    else
+        see_bare(k, pinfo, tvb);
+    tap_queue_packet(tap, pinfo, k);
+    return (int)tvb_captured_length(tvb);
+}
+
+/* ---- counting */
+
+static int nodes[BRANCHES];
+
+static void tree_init(stats_tree *st)
+{
+    for (unsigned i = 0; i < BRANCHES; i++)
+        nodes[i] = stats_tree_create_node(st, branch_names[i], 0, STAT_DT_INT, TRUE);
+}
+
+static const char *finding_name(const struct finding *f)
+{
+    if (f->outcome == OUTCOME_DEVIATION)
+        return "known deviation";
+    if (f->outcome == OUTCOME_NOTED)
+        return "noted";
+    return rules[f->rule].level == RULE_MUST ? "MUST violated" : "SHOULD violated";
+}
+
+static void count_finding(void *user, const struct finding *f)
+{
+    stats_tree *st = user;
+    tick_stat_node(st, branch_names[FINDINGS], 0, TRUE);
+    int level = tick_stat_node(st, finding_name(f), nodes[FINDINGS], TRUE);
+    tick_stat_node(st, rules[f->rule].id, level, FALSE);
+}
+
+static tap_packet_status tree_packet(stats_tree *st, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data, tap_flags_t flags _U_)
+{
+    const struct kinds *k = data;
+    for (unsigned i = 0; i < BRANCHES; i++) {
+        if (!k->of[i])
+            continue;
+        tick_stat_node(st, branch_names[i], 0, TRUE);
+        tick_stat_node(st, k->of[i], nodes[i], FALSE);
+    }
+    conformance_findings(pinfo, count_finding, st);
+    return TAP_PACKET_REDRAW;
+}
+
+void tap_tree_register(void)
+{
+    tap = register_tap(TAP_NAME);
+    proto_tap = proto_register_protocol_in_name_only("IPoIB statistics", "IPoIB statistics", "ipoib.entry_statistics", proto_ipoib, FT_PROTOCOL);
+    stats_tree_register_plugin(TAP_NAME, "ipoib", "IPoIB Packets", TL_REQUIRES_NOTHING, tree_packet, tree_init, NULL);
+}
+
+void tap_tree_handoff(void)
+{
+    register_postdissector(create_dissector_handle(tell, proto_tap));
+}

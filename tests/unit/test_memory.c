@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How many octets of memory the model takes for each thing that it remembers, tables and the allocator's own share
+ * included: the growth of the heap over 10^5 of them, fed as a capture feeds them. doc/performance.md states the limits.
+ */
+#include "tests/unit/unit.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/fabric.h"
+#include "tests/craft.h"
+
+enum { ENTRIES = 100000, LIMIT = 1 << 20 };
+
+#if defined(__SANITIZE_ADDRESS__)
+static const bool own_allocator = false;
+#else
+static const bool own_allocator = true;
+#endif
+
+/* Octets that are allocated now, with what each allocation costs beside; large ones are mapped pages of their own. */
+static size_t in_use(void)
+{
+    struct mallinfo2 m = mallinfo2();
+    return m.uordblks + m.hblkhd;
+}
+
+/* How much it is since before for each of n; and the most that it was from half of ENTRIES on: tables grow by doubling. */
+struct meter {
+    size_t before, now, most;
+};
+
+static struct meter meter_start(void)
+{
+    return (struct meter){.before = in_use()};
+}
+
+static void meter_note(struct meter *m, unsigned n)
+{
+    if (n < ENTRIES / 2 || n % 1000 != 0)
+        return;
+    m->now = (in_use() - m->before + n - 1) / n;
+    m->most = m->now > m->most ? m->now : m->most;
+}
+
+static void assert_octets(const char *what, const struct meter *m, unsigned limit)
+{
+    if (!own_allocator)
+        skip();
+    printf("# %s: %zu octets, at most %zu while the tables grow; limit %u\n", what, m->now, m->most, limit);
+    assert_in_range(m->now, 1, limit);
+    assert_in_range(m->most, 1, limit);
+}
+
+static struct port port_at(uint16_t lid)
+{
+    return port_lid(0, lid);
+}
+
+/* ---- one thing each */
+
+static void a_neighbour(void **state)
+{
+    (void)state;
+    struct meter m = meter_start();
+    struct neighbours *n = neighbours_new(LIMIT);
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        uint8_t lladdr[LLADDR_SIZE], gid[GID_SIZE], octets[4];
+        craft_gid(gid, i);
+        craft_lladdr(lladdr, 0, 0x48, gid);
+        put32(octets, 0x0a000000 + i);
+        struct ip ip = ip_read(octets, sizeof octets);
+        neighbours_seen(n, 1, &ip, lladdr, i + 1, 1);
+        meter_note(&m, i + 1);
+    }
+    assert_int_equal(neighbours_count(n), ENTRIES);
+    assert_octets("a neighbour", &m, 160);
+    neighbours_free(n);
+}
+
+struct administration {
+    struct endports *ports;
+    struct groups *groups;
+    struct subnet *subnet;
+};
+
+static struct administration administration_new(void)
+{
+    struct administration a = {endports_new(LIMIT), groups_new(LIMIT), NULL};
+    a.subnet = subnet_new(a.groups, a.ports);
+    return a;
+}
+
+static void administration_free(struct administration *a)
+{
+    subnet_free(a->subnet);
+    groups_free(a->groups);
+    endports_free(a->ports);
+}
+
+static void deliver_mad(struct administration *a, uint32_t frame, const uint8_t *mad, uint16_t from, uint16_t to)
+{
+    struct port src = port_at(from), dst = port_at(to);
+    subnet_mad(a->subnet, frame, view_make(mad, MAD_SIZE, MAD_SIZE), &src, &dst, NULL, NULL);
+}
+
+/* The port with this number (and LID) joins the IPv4 group: question and answer. */
+static void join(struct administration *a, uint32_t frame, uint16_t port, uint32_t group)
+{
+    enum { SA_LID = 0xbfff };
+    uint8_t mgid[MGID_SIZE], gid[GID_SIZE];
+    craft_mgid(mgid, 0x12, 0xffff, group);
+    craft_gid(gid, port);
+    struct mc_member r = {.mgid = mgid, .port_gid = gid, .qkey = 0xb1b, .mlid = 0xc001, .pkey = 0xffff, .mtu = 4, .rate = 3, .scope = 2,
+                          .join_state = JOIN_FULL};
+    uint8_t *mad = craft_mad(port, SA_LID, MAD_CLASS_SA, SA_SET, SA_MC_MEMBER_RECORD, frame);
+    put32(mad + SA_COMPONENT_MASK + 4, MCM_HAS_MGID | MCM_HAS_PORT_GID | MCM_HAS_JOIN_STATE);
+    craft_member_record(mad + SA_DATA, &r);
+    deliver_mad(a, frame, mad, port, SA_LID);
+    mad = craft_mad(SA_LID, port, MAD_CLASS_SA, SA_GET_RESP, SA_MC_MEMBER_RECORD, frame);
+    craft_member_record(mad + SA_DATA, &r);
+    deliver_mad(a, frame, mad, SA_LID, port);
+}
+
+static void a_group_with_a_member(void **state)
+{
+    (void)state;
+    struct meter m = meter_start();
+    struct administration a = administration_new();
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        join(&a, i + 1, 1, i);
+        meter_note(&m, i + 1);
+    }
+    assert_int_equal(groups_count(a.groups), ENTRIES);
+    assert_int_equal(groups_at(a.groups, ENTRIES - 1)->members, 1);
+    assert_octets("a group with one member", &m, 200);
+    administration_free(&a);
+}
+
+static void a_membership(void **state)
+{
+    enum { GROUPS = 50, PORTS = ENTRIES / GROUPS };
+    (void)state;
+    struct administration a = administration_new();
+    for (uint16_t port = 1; port <= PORTS; port++)
+        join(&a, port, port, 0);
+    struct meter m = meter_start();
+    for (uint32_t group = 1; group <= GROUPS; group++)
+        for (uint16_t port = 1; port <= PORTS; port++) {
+            join(&a, group, port, group);
+            meter_note(&m, (group - 1) * PORTS + port);
+        }
+    assert_int_equal(groups_at(a.groups, GROUPS)->members, PORTS);
+    assert_octets("a membership", &m, 80);
+    administration_free(&a);
+}
+
+static void a_connection_with_its_flows(void **state)
+{
+    enum { ENDPORTS = 100 };
+    (void)state;
+    struct endports *ports = endports_new(LIMIT);
+    uint8_t gids[ENDPORTS][GID_SIZE], mad[MAD_SIZE] = {0};
+    for (uint32_t i = 0; i < ENDPORTS; i++) {
+        craft_gid(gids[i], i);
+        endports_learn(ports, 0, (uint16_t)(i + 1), gids[i]);
+    }
+    struct meter m = meter_start();
+    struct connections *c = connections_new(LIMIT, ports);
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        uint32_t asker = i % ENDPORTS, asked = (i + 1) % ENDPORTS;
+        struct port a = port_at((uint16_t)(asker + 1)), b = port_at((uint16_t)(asked + 1));
+        struct view v = view_make(mad, sizeof mad, sizeof mad);
+        struct cm req = {.message = CM_REQ, .local_comm_id = i, .qpn = 0x100000 + i, .service_id = 0x0100000000000048, .service = SERVICE_IPOIB_RFC,
+                         .private_off = REQ_PRIVATE, .local_gid = gids[asker], .remote_gid = gids[asked], .local_lid = (uint16_t)(asker + 1)};
+        struct cm rep = {.message = CM_REP, .local_comm_id = ~i, .remote_comm_id = i, .qpn = 0x200000 + i, .private_off = REP_PRIVATE};
+        struct cm rtu = {.message = CM_RTU, .local_comm_id = i, .remote_comm_id = ~i};
+        assert_non_null(connections_message(c, i + 1, &req, v, &a, &b));
+        connections_message(c, i + 1, &rep, v, &b, &a);
+        connections_message(c, i + 1, &rtu, v, &a, &b);
+        assert_non_null(connections_flow(c, &a, req.qpn, false));
+        assert_non_null(connections_flow(c, &b, rep.qpn, false));
+        meter_note(&m, i + 1);
+    }
+    assert_int_equal(connections_count(c), ENTRIES);
+    assert_octets("a connection with its two flows", &m, 300);
+    connections_free(c);
+    endports_free(ports);
+}
+
+static void a_flow_without_handshake(void **state)
+{
+    (void)state;
+    struct endports *ports = endports_new(LIMIT);
+    struct meter m = meter_start();
+    struct connections *c = connections_new(LIMIT, ports);
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        struct port p = port_at((uint16_t)(i % 1000 + 1));
+        assert_non_null(connections_flow(c, &p, i, true));
+        meter_note(&m, i + 1);
+    }
+    assert_octets("a flow without handshake", &m, 80);
+    connections_free(c);
+    endports_free(ports);
+}
+
+/* Its one message has a gap. */
+static void a_flow_with_open_messages(void **state)
+{
+    (void)state;
+    struct endports *ports = endports_new(LIMIT);
+    struct meter m = meter_start();
+    struct connections *c = connections_new(LIMIT, ports);
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        struct port p = port_at((uint16_t)(i % 1000 + 1));
+        struct flow *f = connections_flow(c, &p, i, true);
+        stream_packet(&f->stream, connections_streams(c), IB_FIRST, 0, true);
+        stream_packet(&f->stream, connections_streams(c), IB_MIDDLE, 1000, false);
+        meter_note(&m, i + 1);
+    }
+    assert_int_equal(connections_streams(c)->runs, ENTRIES);
+    assert_octets("a flow with open messages", &m, 400);
+    connections_free(c);
+    endports_free(ports);
+}
+
+/* What comes behind a gap, of eight messages a stream. */
+static void packets_behind_a_gap(void **state)
+{
+    enum { FLOWS = ENTRIES / STREAM_MESSAGES };
+    (void)state;
+    struct stream *s = calloc(FLOWS, sizeof *s);
+    struct stream_store store = {0};
+    for (uint32_t i = 0; i < FLOWS; i++)
+        for (uint32_t k = 0; k < STREAM_MESSAGES; k++)
+            stream_packet(&s[i], &store, IB_FIRST, 1000 * k, true);
+    struct meter m = meter_start();
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        stream_packet(&s[i % FLOWS], &store, IB_MIDDLE, 1000 * (i / FLOWS) + 500, false);
+        meter_note(&m, i + 1);
+    }
+    assert_int_equal(store.runs, ENTRIES);
+    assert_octets("what comes behind a gap", &m, 40);
+    for (uint32_t i = 0; i < FLOWS; i++)
+        stream_clear(&s[i]);
+    assert_int_equal(store.streams + store.runs, 0);
+    free(s);
+}
+
+static void an_endport(void **state)
+{
+    enum { INTERFACES = 4 };
+    (void)state;
+    struct meter m = meter_start();
+    struct endports *ports = endports_new(LIMIT);
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        uint8_t gid[GID_SIZE];
+        craft_gid(gid, i);
+        assert_non_null(endports_learn(ports, (uint16_t)(i % INTERFACES), (uint16_t)(1 + i / INTERFACES), gid));
+        meter_note(&m, i + 1);
+    }
+    assert_octets("an endport", &m, 160);
+    endports_free(ports);
+}
+
+/* As the subnet manager meets it: NodeInfo, PortInfo and its P_Key table, by a directed route. */
+static void an_endport_with_route_and_pkeys(void **state)
+{
+    (void)state;
+    enum { INTERFACES = 4 };
+    struct meter m = meter_start();
+    struct administration a = administration_new();
+    static const uint16_t attributes[] = {SMP_NODE_INFO, SMP_PORT_INFO, SMP_PKEY_TABLE};
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        struct port anybody = port_lid((uint16_t)(i % INTERFACES), LID_PERMISSIVE);
+        for (unsigned k = 0; k < 3; k++) {
+            uint8_t *mad = craft_mad(LID_PERMISSIVE, LID_PERMISSIVE, MAD_CLASS_SMP_DIRECTED, SMP_GET_RESP, attributes[k], i);
+            craft_port_data(mad, attributes[k], i, (uint16_t)(1 + i / INTERFACES));
+            craft_route(mad, i);
+            subnet_mad(a.subnet, i + 1, view_make(mad, MAD_SIZE, MAD_SIZE), &anybody, &anybody, NULL, NULL);
+        }
+        meter_note(&m, i + 1);
+    }
+    struct endport *last = endports_by_lid(a.ports, 0, ENTRIES / INTERFACES, false);
+    assert_non_null(last);
+    assert_int_equal(endport_has_pkey(last, 0xffff), PKEY_IS_THERE);
+    assert_octets("an endport with its route and P_Key table", &m, 400);
+    administration_free(&a);
+}
+
+static void a_known_qp(void **state)
+{
+    (void)state;
+    struct meter m = meter_start();
+    struct qpns *q = qpns_new(LIMIT);
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        struct port p = port_at((uint16_t)(i % 1000 + 1));
+        assert_non_null(qpns_learn(q, &p, i));
+        meter_note(&m, i + 1);
+    }
+    assert_octets("a known QP", &m, 64);
+    qpns_free(q);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_neighbour),
+        cmocka_unit_test(a_group_with_a_member),
+        cmocka_unit_test(a_membership),
+        cmocka_unit_test(a_connection_with_its_flows),
+        cmocka_unit_test(a_flow_without_handshake),
+        cmocka_unit_test(a_flow_with_open_messages),
+        cmocka_unit_test(packets_behind_a_gap),
+        cmocka_unit_test(an_endport),
+        cmocka_unit_test(an_endport_with_route_and_pkeys),
+        cmocka_unit_test(a_known_qp),
+    };
+    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}
