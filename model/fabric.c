@@ -107,7 +107,7 @@ static enum payload_class classify_part(struct fabric *f, struct packet *p, stru
 static void classify_connected(struct fabric *f, struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;
-    struct verdict *v = &p->verdict;
+    struct ruling *v = &p->verdict;
     bool send = ib->kind == IB_KIND_SEND && !ib->immediate;
     bool looks = send && (ib->position == IB_ONLY || ib->position == IB_FIRST) &&
                  encap_begins_message(ib->payload, ib->position == IB_FIRST);

@@ -60,7 +60,7 @@ enum payload_class {
 };
 
 /* What a packet is. */
-struct verdict {
+struct ruling {
     enum payload_class class;
     bool by_context;                /* decided by what came before, not by the packet alone */
     struct connection *connection;  /* whose data, or CM message, it is; NULL: none is known */
@@ -81,7 +81,7 @@ struct packet {
     struct ib_packet ib;
     enum wire_result result;  /* of ib_decode() */
     struct port src, dst;
-    struct verdict verdict;
+    struct ruling verdict;
 };
 
 /* Decode the packet in v, and say what it is as far as it tells itself. outer: of the IP packet (RoCE v2), or NULL. */

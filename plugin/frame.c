@@ -39,11 +39,11 @@ static struct port port_of_address(packet_info *pinfo, const address *a)
  */
 static wmem_map_t *shared;
 
-static const struct verdict *shared_verdict(const struct verdict *v)
+static const struct ruling *shared_verdict(const struct ruling *v)
 {
     uint32_t number = v->connection ? v->connection->number : 0;
     void *key = GUINT_TO_POINTER(number << 4 | (uint32_t)v->class << 1 | v->to_requester);
-    struct verdict *s = wmem_map_lookup(shared, key);
+    struct ruling *s = wmem_map_lookup(shared, key);
     if (!s) {
         s = wmem_memdup(wmem_file_scope(), v, sizeof *v);
         wmem_map_insert(shared, key, s);
@@ -53,14 +53,14 @@ static const struct verdict *shared_verdict(const struct verdict *v)
 
 static void keep(const struct frame *f, packet_info *pinfo)
 {
-    const struct verdict *v = &f->p.verdict;
+    const struct ruling *v = &f->p.verdict;
     v = v->class == PAYLOAD_PART ? wmem_memdup(wmem_file_scope(), v, sizeof *v) : shared_verdict(v);
     p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_VERDICT, (void *)v);
 }
 
 static void recall(struct frame *f, packet_info *pinfo)
 {
-    const struct verdict *v = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_VERDICT);
+    const struct ruling *v = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_VERDICT);
     if (v)
         f->p.verdict = *v;
 }

@@ -88,7 +88,7 @@ static const char *connected_mode(const struct packet *p)
 }
 
 /* Only the first part of a message has the header. */
-static bool begins_datagram(const struct verdict *v)
+static bool begins_datagram(const struct ruling *v)
 {
     return v->class == PAYLOAD_IPOIB || (v->part.index == 0 && (v->part.verdict == STREAM_PART || v->part.verdict == STREAM_WHOLE));
 }

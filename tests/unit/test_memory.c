@@ -47,11 +47,13 @@ static void meter_note(struct meter *m, unsigned n)
 
 static void assert_octets(const char *what, const struct meter *m, unsigned limit)
 {
-    if (!own_allocator)
-        skip();
+    if (!own_allocator) {
+        printf("# %s: not measured, the sanitizer's allocator is another\n", what);
+        return;
+    }
     printf("# %s: %zu octets, at most %zu while the tables grow; limit %u\n", what, m->now, m->most, limit);
-    assert_in_range(m->now, 1, limit);
-    assert_in_range(m->most, 1, limit);
+    assert_true(m->now >= 1 && m->now <= limit);
+    assert_true(m->most >= 1 && m->most <= limit);
 }
 
 static struct port port_at(uint16_t lid)

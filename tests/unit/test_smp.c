@@ -464,7 +464,7 @@ static void records_one_by_one(void **state)
         struct view v = cut(p, cap, sizeof p);
         if (membership_begin(v, &it)) {
             while (membership_next(&it, &m))
-                assert_in_range(m.group[3], 1, 11);
+                assert_true(m.group[3] >= 1 && m.group[3] <= 11);
             /* the last group ends an octet before the datagram does */
             assert_int_equal(it.end, cap == sizeof p - 1 ? WIRE_OK : WIRE_TRUNCATED);
         }
