@@ -168,7 +168,7 @@ def main():
                 ("the editor of packets changes nothing by itself", judge_editor()),
                 ("the fixtures come out the same twice", judge_repeated(folder))]
         whole = sum(tell(n, name, complaints) for n, (name, complaints) in enumerate(rest, len(visible) + 1))
-    print("# %d of the %d rules have their fixtures; %d no capture can show" % (good, len(rules), len(rules) - len(visible)))
+    print("# remark: %d of the %d rules have their fixtures; %d no capture can show" % (good, len(rules), len(rules) - len(visible)))
     return 0 if good == len(visible) and whole == len(rest) else 1
 
 
