@@ -60,7 +60,7 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
 {
     memset(p, 0, sizeof *p);
     p->at = *at;
-    p->begin = v.p;
+    p->octets = v;
     p->result = ib_decode(v, start, &p->ib);
     if (p->ib.has_bth)
         find_ports(p, outer_src, outer_dst);

@@ -77,7 +77,7 @@ struct moment {
 
 struct packet {
     struct moment at;
-    const uint8_t *begin;     /* of its octets */
+    struct view octets;
     struct ib_packet ib;
     enum wire_result result;  /* of ib_decode() */
     struct port src, dst;

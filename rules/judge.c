@@ -4,6 +4,7 @@
 #include "rules/scene.h"
 #include "wire/carrier.h"
 #include "wire/encap.h"
+#include "wire/icrc.h"
 #include "wire/mgid.h"
 #include "wire/nd.h"
 
@@ -15,6 +16,7 @@ struct judge {
     judge_report *report;
     void *user;
     uint32_t frame;
+    const struct packet *packet; /* at hand; NULL: of a carrier without InfiniBand headers */
 };
 
 struct judge *judge_new(struct fabric *fabric, const struct deviations *known, judge_report *report, void *user)
@@ -39,10 +41,21 @@ void judge_free(struct judge *j)
     g_free(j);
 }
 
-/* A failure that is known is told as such. */
+/* A receiver drops a packet whose CRC is wrong (IBA 7.8): nobody sent what it says. */
+static bool is_damaged(const struct judge *j)
+{
+    return j->packet && icrc_check(j->packet->octets, &j->packet->ib) == ICRC_WRONG;
+}
+
 static void pass_on(void *user, const struct finding *f)
 {
     struct judge *j = user;
+    if ((f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_NOTED) && is_damaged(j)) {
+        struct finding unknown = {f->rule, OUTCOME_INCONCLUSIVE, 0, 0, "", "the packet is damaged: its ICRC is wrong", f->subject, ""};
+        j->report(j->user, j->frame, &unknown);
+        return;
+    }
+    /* a failure that is known is told as such */
     const char *reason = f->outcome == OUTCOME_FAIL ? deviations_reason(j->known, f->rule, f->actual) : NULL;
     if (!reason) {
         j->report(j->user, j->frame, f);
@@ -170,9 +183,10 @@ static bool judge_mad(struct judge *j, const struct scene *s)
 
 bool judge_packet(struct judge *j, const struct packet *p)
 {
-    struct reporter r = reporter(j, p->begin, p->at.interface);
+    struct reporter r = reporter(j, p->octets.p, p->at.interface);
     struct scene s = {&r, j->fabric, p};
     j->frame = p->at.frame;
+    j->packet = p;
     switch (p->verdict.class) {
     case PAYLOAD_MAD:
         return judge_mad(j, &s);
@@ -197,6 +211,7 @@ void judge_bare(struct judge *j, uint32_t frame, bool encapsulated, uint16_t typ
 {
     struct reporter r = reporter(j, v.p, 0);
     j->frame = frame;
+    j->packet = NULL;
     if (encapsulated)
         judge_payload(&r, NULL, v, false);
     else
