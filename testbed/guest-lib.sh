@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Functions for scripts that run in the fabric's machine (see README.md).
 
-# fabric_up [MODULE PARAMETER...]: the HCAs; parameters nhca topo ibmtu loss_ppm cap_mode cap_lost ...
-# Fresh HCAs would give every ib0 the same QPN; HCA i first uses up 16 i of them, so that a mix-up shows.
+# fabric_up [topo=FILE] [MODULE PARAMETER...]: the HCAs; parameters nhca topo ibmtu loss_ppm cap_mode cap_lost ...
+# topo=FILE reads the cables from a file (README.md; a plain name is one of topologies/). Fresh HCAs would give every ib0 the
+# same QPN; HCA i first uses up 16 i of them, so that a mix-up shows.
 fabric_up() {
-    local d i=0
+    local d arg i=0 parameters=()
     sysctl -q -w kernel.printk="3 4 1 7"
-    modprobe -a ib_umad ib_uverbs rdmavt rdma_ucm && insmod "$FABRIC_MODULE" "$@" || return 1
+    for arg; do
+        case $arg in
+        topo=[01]) parameters+=("$arg") ;;
+        topo=*) arg=$(fabric_links "${arg#topo=}") || return 1; parameters+=("links=$arg") ;;
+        *) parameters+=("$arg") ;;
+        esac
+    done
+    modprobe -a ib_umad ib_uverbs rdmavt rdma_ucm && insmod "$FABRIC_MODULE" "${parameters[@]}" ||
+        { dmesg | grep 'vqib:' | tail -2 >&2; return 1; }
     for d in $(ls /sys/class/infiniband | sort -V); do
         [ $i = 0 ] || qpn-skip "$d" $((16*i)) || return 1
         i=$((i+1))
@@ -16,8 +25,54 @@ fabric_up() {
     echo "fabric_up: no /dev/vqib_wire" >&2; return 1
 }
 
+# fabric_links FILE: a topology file as the module's parameter "links"
+fabric_links() {
+    local file=$1
+    [ "${file#*/}" != "$file" ] || file=$FABRIC_TESTBED/topologies/$file.topo
+    [ -r "$file" ] || { echo "fabric_up: cannot read $file" >&2; return 1; }
+    awk '{ sub(/#.*/, "") } NF == 0 { next } NF != 2 { print FILENAME ":" FNR ": not two ends" > "/dev/stderr"; exit 1 }
+        { printf "%s%s:%s", n++ ? "," : "", $1, $2 }' "$file"
+}
+
+# fabric_down: ends OpenSM, the network namespaces, IPoIB and the HCAs
+fabric_down() {
+    local n
+    [ -z "${FABRIC_SM:-}" ] || { kill "$FABRIC_SM"; wait "$FABRIC_SM"; } 2>/dev/null
+    FABRIC_SM=
+    for n in $(ip netns list | cut -d' ' -f1); do ip netns pids "$n" | xargs -r kill; ip netns del "$n"; done
+    for _ in $(seq 100); do
+        [ "$(ls /sys/class/net | grep -c '^ib')" = "$(ls /sys/class/infiniband | wc -l)" ] && break
+        sleep 0.1
+    done
+    rmmod ib_ipoib && rmmod vqib
+}
+
 # fabric_set PARAMETER VALUE: loss_ppm, cap_mode, cap_lost or rxq_max while it runs
 fabric_set() { echo "$2" > "/sys/module/vqib/parameters/$1"; }
+
+# fabric_fault END NAME=VALUE...: what happens to packets that leave by END (h0, s0.1, ...; "all" is every one) from now on
+fabric_fault() {
+    local where=$1 fault end; shift
+    [ "$where" != all ] || where='*'
+    for fault; do
+        for end in /sys/kernel/debug/vqib/$where; do echo "${fault#*=}" > "$end/${fault%%=*}" || return 1; done
+    done
+}
+
+# fabric_count END COUNTER: its value now
+fabric_count() { awk -v name="$2" '$1 == name { print $2 }' "/sys/kernel/debug/vqib/$1/counters"; }
+
+# fabric_port END DOWN|UP: the cable at that end is pulled, or put in again
+fabric_port() {
+    case $2 in
+    DOWN) echo 0 ;;
+    UP) echo 1 ;;
+    *) echo "fabric_port: DOWN or UP" >&2; return 1 ;;
+    esac > "/sys/kernel/debug/vqib/$1/cable"
+}
+
+# fabric_active END: waits until the SM has made that port Active
+fabric_active() { fabric_await "/sys/kernel/debug/vqib/$1/state" '^Active'; }
 
 # fabric_sm [OPENSM OPTION...]: OpenSM on the first HCA; returns when every port is ACTIVE
 fabric_sm() {
@@ -27,6 +82,7 @@ fabric_sm() {
     FABRIC_SM=$!
     for _ in $(seq 200); do
         [ "$(cat /sys/class/infiniband/*/ports/1/state | grep -c ACTIVE)" = "$n" ] && return 0
+        kill -0 $FABRIC_SM 2>/dev/null || break
         sleep 0.1
     done
     echo "fabric_sm: not every port is ACTIVE" >&2; return 1
@@ -108,3 +164,6 @@ fabric_capture_end() {
     sleep 0.5; kill "$FABRIC_CAP"; wait "$FABRIC_CAP" 2>/dev/null
     ! dmesg | grep 'vqib: a capture lost' >&2
 }
+
+# $FABRIC_SNIFF COMMAND...: COMMAND with verbs flow steering of type sniffer on the virtual HCAs (tools/flow-shim.c)
+FABRIC_SNIFF="env LD_PRELOAD=$FABRIC_CACHE/bin/flow-shim.so"

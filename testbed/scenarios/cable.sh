@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cable [MODE[:MTU]]: two HCAs on a switch; n1's cable is pulled for two seconds.
+# Expected: both ends of the link are Down, the switch sends trap 128; when the cable is in again OpenSM makes the port
+# Active, n1 joins its groups again, and the two talk as before.
+fabric_up topo=1 && fabric_capture cable.pcap && fabric_sm && fabric_nets "$@" || return 1
+fabric_on 0 ping -c 3 -i 0.3 10.0.0.2 || return 1
+fabric_port h1 DOWN
+grep -q '^Down' /sys/kernel/debug/vqib/s0.2/state || return 1
+! fabric_on 0 ping -c 2 -i 0.5 -W 1 10.0.0.2 || return 1
+fabric_port h1 UP && fabric_active h1 && fabric_link 1 ib1 && sleep 2 || return 1
+fabric_on 0 ping -c 3 -W 10 10.0.0.2 && fabric_on 1 ping -c 2 -i 0.3 10.0.0.1 || return 1
+[ "$(fabric_count h1 link_downed)" = 1 ] && [ "$(fabric_count s0.2 link_downed)" = 1 ] || return 1
+fabric_capture_end

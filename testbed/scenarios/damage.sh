@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# damage: two HCAs on a switch, datagram mode. Packets from n0 get a wrong bit: first on the cable, so that the VCRC tells,
+# then in the HCA before its VCRC is made, so that only the ICRC does.
+# Expected: the switch drops what has a wrong VCRC; it forwards what has a wrong ICRC, and n1's HCA drops that. Both count.
+# Each is in the capture as it was on the wire. No damaged packet gets to IP.
+fabric_up topo=1 seed=4391 && fabric_sm && fabric_nets && fabric_capture damage.pcap || return 1
+fabric_on 0 ping -c 2 -i 0.2 10.0.0.2 || return 1
+for kind in vcrc icrc; do
+    fabric_fault h0 ${kind}_ppm=300000
+    fabric_on 0 ping -q -c 100 -i 0.02 -W 1 10.0.0.2
+    fabric_fault h0 ${kind}_ppm=0
+    fabric_on 0 ping -q -c 2 -i 0.2 -W 5 10.0.0.2 || return 1
+done
+echo "damaged $(fabric_count h0 damaged), bad VCRC at the switch $(fabric_count s0.1 bad_vcrc)," \
+    "bad ICRC at h1 $(fabric_count h1 bad_icrc)"
+vcrc=$(fabric_count s0.1 bad_vcrc) icrc=$(fabric_count h1 bad_icrc)
+[ "$vcrc" -gt 10 ] && [ "$icrc" -gt 10 ] && [ $((vcrc+icrc)) = "$(fabric_count h0 damaged)" ] || return 1
+[ "$(fabric_on 1 awk '/^Ip: [0-9]/ { print $5 }' /proc/net/snmp)" = 0 ] || return 1      # InHdrErrors
+perfquery -C vqib1 -P 1 | grep -E 'RcvErrors' | grep -q "[.]$icrc\$" || return 1
+fabric_capture_end
