@@ -29,7 +29,8 @@ static gboolean comm_id_equal(gconstpointer p, gconstpointer q)
 /* Whose side it is. Its flow may be another connection's by now, that has a path with its LID and QPN. */
 static struct connection *owner(const struct connection_side *s)
 {
-    return (struct connection *)((char *)s - (s->asks ? offsetof(struct connection, requester) : offsetof(struct connection, responder)));
+    size_t at = s->asks ? offsetof(struct connection, requester) : offsetof(struct connection, responder);
+    return (struct connection *)((char *)s - at);
 }
 
 /* A flow leaves the table: the QP is another connection's now, or all ends. */

@@ -186,7 +186,8 @@ static enum stream_verdict add(struct stream_store *store, struct message *m, ui
     return m->whole ? STREAM_WHOLE : STREAM_PART;
 }
 
-struct stream_result stream_packet(struct stream *s, struct stream_store *store, enum ib_position position, uint32_t psn, bool ipoib)
+struct stream_result stream_packet(struct stream *s, struct stream_store *store, enum ib_position position, uint32_t psn,
+                                   bool ipoib)
 {
     struct stream_result r = {.verdict = STREAM_ORPHAN};
     struct message *m = position == IB_FIRST ? exact(s, psn) : find(s, psn);

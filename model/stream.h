@@ -51,7 +51,8 @@ struct stream_result {
  * A SEND packet at this QP: position First, Middle or Last. ipoib: does a First hold IPoIB (by connection or
  * by look)? store: the same for all streams of a capture; it must outlive them.
  */
-struct stream_result stream_packet(struct stream *s, struct stream_store *store, enum ib_position position, uint32_t psn, bool ipoib);
+struct stream_result stream_packet(struct stream *s, struct stream_store *store, enum ib_position position, uint32_t psn,
+                                   bool ipoib);
 
 void stream_clear(struct stream *s);
 

@@ -94,7 +94,8 @@ static void datagram(uint32_t from, uint32_t to)
 static void segment(uint32_t connection, uint32_t psn)
 {
     uint32_t from = connection % peers, to = (from + 1) % peers, data = random_size();
-    struct craft c = {.slid = lid_of(from), .dlid = lid_of(to), .pkey = PKEY, .opcode = CRAFT_RC_ONLY, .dqpn = 0x200000 + connection, .psn = psn};
+    struct craft c = {.slid = lid_of(from), .dlid = lid_of(to), .pkey = PKEY, .opcode = CRAFT_RC_ONLY,
+                      .dqpn = 0x200000 + connection, .psn = psn};
     craft_udp(craft_packet(&c, craft_udp_size(data)), IP_FIRST + from, IP_FIRST + to, data);
     write_frame();
 }

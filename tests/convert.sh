@@ -575,12 +575,11 @@ program_usage() { # STATUS TEXT ARGUMENT...
     status=$?
     [ "$status" -eq "$want" ] && grep -q -- "$text" out.txt || { cat out.txt; return 1; }
 }
-check help program_usage 0 'This build converts only' --help
-check help-short program_usage 0 'This build converts only' -h
+check help program_usage 0 'Usage: ipoib-capture .OPTION' --help
+check help-short program_usage 0 'Usage: ipoib-capture .OPTION' -h
 check convert-help program_usage 0 'IN OUT' convert --help
 check version program_usage 0 '^ipoib-capture [0-9]' -v
-check no-arguments program_usage 2 'nothing to do'
-check capture-options-are-refused program_usage 2 "this build has the subcommand 'convert' only" -d mlx5_0
+check unknown-subcommand program_usage 2 'unknown: confert' confert
 
 # --- hostile input
 check hostile python3 hostile.py "$program"

@@ -23,7 +23,8 @@ static uint16_t lid_of(uint32_t i)
 
 /* ---- joins */
 
-static const struct mc_member usual = {.qkey = IB_QKEY, .mlid = MLID, .pkey = PKEY, .mtu = MTU_2048, .rate = 3, .scope = 2, .join_state = JOIN_FULL};
+static const struct mc_member usual = {.qkey = IB_QKEY, .mlid = MLID, .pkey = PKEY, .mtu = MTU_2048, .rate = 3, .scope = 2,
+                                       .join_state = JOIN_FULL};
 
 /* Question and answer. */
 static void join(uint16_t lid, const uint8_t *gid, const uint8_t *mgid, struct mc_member r)
@@ -91,7 +92,8 @@ static void broadcasts(uint32_t i)
     uint16_t pkey = (uint16_t)((i / 256 & 1) << 15 | i / 512);
     craft_mgid(mgid, (uint8_t)i, pkey, 0xffffffff);
     join_of(0, mgid, usual);
-    struct craft c = {.slid = LID_A, .dlid = LID_B, .pkey = pkey | 0x8000, .opcode = CRAFT_UD, .dqpn = UD_QPN, .sqpn = UD_QPN, .qkey = IB_QKEY};
+    struct craft c = {.slid = LID_A, .dlid = LID_B, .pkey = pkey | 0x8000, .opcode = CRAFT_UD, .dqpn = UD_QPN, .sqpn = UD_QPN,
+                      .qkey = IB_QKEY};
     craft_udp(craft_packet(&c, craft_udp_size(8)), 0x0a000001, 0x0a000002, 8);
     craft_write();
 }
@@ -155,7 +157,8 @@ static void ip_with_many_qpns(uint32_t i)
 
 static void qps(uint32_t i)
 {
-    struct craft c = {.slid = lid_of(i), .dlid = LID_B, .pkey = PKEY, .opcode = CRAFT_UD, .dqpn = UD_QPN, .sqpn = 2 + i / 7 % 0xfffff0, .qkey = i};
+    struct craft c = {.slid = lid_of(i), .dlid = LID_B, .pkey = PKEY, .opcode = CRAFT_UD, .dqpn = UD_QPN,
+                      .sqpn = 2 + i / 7 % 0xfffff0, .qkey = i};
     craft_udp(craft_packet(&c, craft_udp_size(8)), 0x0a000000 + i, 0x0b000001, 8);
     craft_write();
 }
@@ -163,7 +166,8 @@ static void qps(uint32_t i)
 /* IGMPv3 reports (RFC 3376 §4.2) with as many records as fit; ten records an entry. */
 static void reports(uint32_t i)
 {
-    enum { RECORDS = 250, ENTRIES_A_FRAME = RECORDS / 10, RECORD = 8, IP = 20, SIZE = ENCAP_SIZE + IP + REPORT_RECORDS + RECORDS * RECORD };
+    enum { RECORDS = 250, ENTRIES_A_FRAME = RECORDS / 10, RECORD = 8, IP = 20 };
+    enum { SIZE = ENCAP_SIZE + IP + REPORT_RECORDS + RECORDS * RECORD };
     uint8_t mgid[MGID_SIZE];
     if (i % ENTRIES_A_FRAME)
         return;

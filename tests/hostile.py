@@ -48,7 +48,9 @@ STREAMS, RUNS = (constant("model/stream.h", name) for name in ("STREAMS_MAX", "S
 ROUTES = constant("model/subnet.c", "ROUTES_MAX")
 
 # Octets of one each, as tests/unit/test_memory.c holds them, and of what a kind of capture makes the model keep.
-GROUP, MEMBER, NEIGHBOUR, ENDPORT, PKEYS, ROUTE, QP, CONNECTION, FLOW, OPEN, RUN, LINK = 200, 80, 160, 160, 80, 160, 64, 300, 80, 320, 40, 100
+GROUP, MEMBER, LINK = 200, 80, 100
+NEIGHBOUR, ENDPORT, PKEYS, ROUTE, QP = 160, 160, 80, 160, 64
+CONNECTION, FLOW, OPEN, RUN = 300, 80, 320, 40
 KEEPS = {
     "groups-joined": GROUPS * GROUP,
     "groups-colliding": GROUPS * GROUP,
@@ -119,7 +121,8 @@ def check_kind(kind):
     small, large = Run(kind, SMALL), Run(kind, LARGE)
     print("# %s: %.2f s and %.1f MB for %d, %.2f s and %.1f MB for %d; %.1f findings an entry"
           % (kind, small.seconds, small.memory / 1e6, SMALL, large.seconds, large.memory / 1e6, LARGE, large.told / LARGE))
-    test(kind + ": is judged", "exit status %d, %d" % (small.status, large.status) if small.status or large.status or not small.judged else "")
+    test(kind + ": is judged",
+         "exit status %d, %d" % (small.status, large.status) if small.status or large.status or not small.judged else "")
     test(kind + ": memory has its limit", memory_problem(large, kind))
     ratio = growth(kind, small, large)
     each = large.seconds / LARGE
@@ -132,12 +135,14 @@ def check_kind(kind):
 def check_large(kind, entries):
     run = Run(kind, entries)
     print("# %s: %.2f s and %.1f MB for %d" % (kind, run.seconds, run.memory / 1e6, entries))
-    test("%s, %d: memory has its limit" % (kind, entries), "exit status %d" % run.status if run.status else memory_problem(run, kind))
+    test("%s, %d: memory has its limit" % (kind, entries),
+         "exit status %d" % run.status if run.status else memory_problem(run, kind))
 
 
 def check_sanitized(kind):
     run = Run(kind, SANITIZED, ASAN)
-    test(kind + ": nothing wrong in the sanitizers' eyes", "exit status %d: %s" % (run.status, run.errors[:200]) if run.status or run.errors else "")
+    test(kind + ": nothing wrong in the sanitizers' eyes",
+         "exit status %d: %s" % (run.status, run.errors[:200]) if run.status or run.errors else "")
 
 
 def main():

@@ -3,6 +3,7 @@
 # Expected: REJ reason 8 (invalid Service-ID) for RFC 4755's 0x01 form and for a QPN that is not the
 # interface's; REP, RTU, DREQ, DREP for Linux's 0x10 form from a program with private data of its own; then
 # Linux's own REQ, refused by a peer whose interface is down.
+# judged: violated rfc4755.6.private-data
 fabric_up && fabric_sm && fabric_nets connected:65520 && fabric_capture cm-reject.pcap || return 1
 hardware=$(ip -n n1 -o link show ib1 | grep -oE 'link/infiniband [0-9a-f:]+' | cut -d' ' -f2)
 qpn=$(echo "$hardware" | cut -d: -f2-4 | tr -d :)

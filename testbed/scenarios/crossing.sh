@@ -4,6 +4,7 @@
 # datagram from either side at once.
 # Expected: two REQs that cross, each sent before the other's has been answered; both are answered by REP and stay, a
 # connection for each direction (RFC 4755 section 3.3 would have one rejected with reason 28).
+# judged: deviation rfc4755.3.3.simultaneous
 fabric_up && fabric_capture crossing.pcap && fabric_sm && fabric_nets connected:65520 && sleep 3 || return 1
 address() { ip -n "n$1" -o link show "ib$1" | grep -oE 'link/infiniband [0-9a-f:]+' | cut -d' ' -f2; }
 a=$(address 0) b=$(address 1)

@@ -5,6 +5,7 @@
 # datagram of 8000 octets in IP fragments, NS and NA (multicast and, by neighbour revalidation, unicast), an
 # IPv4 and an IPv6 group with ICMP to it and its leave, then Deletes of MCMemberRecord as the interface goes
 # down.
+# judged: deviation rfc4391.10.subscribe-traps rfc4391.4.1.qkey-controlled
 fabric_up && fabric_capture datagram.pcap && fabric_sm && fabric_nets || return 1
 sleep 1     # the router solicitations and listener reports that a new interface sends by itself
 peer=$(fabric_link_local 1 ib1) && fabric_on 0 ping -c 3 -i 0.2 10.0.0.2 &&

@@ -4,6 +4,7 @@
 # Expected: all pairs ping each other over IPv4 and IPv6 every other second; about every 5 s a TCP transfer of 200 kB, UDP
 # datagrams of 1400 and 9000 octets, a group that is joined, pinged and left; now and then a flushed neighbour table,
 # and an interface that goes down and comes back.
+# arguments: 30
 seconds=${1:-600}; [ $# -gt 0 ] && shift
 nodes="0 1 2"
 

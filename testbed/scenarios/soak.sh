@@ -3,6 +3,8 @@
 # Sixteen HCAs on two switches; in datagram mode, then in connected mode, each sends TCP in bulk to the next one while 1 %
 # of all packets are lost, others come twice, late or damaged, and a cable between the switches is pulled now and then.
 # Expected: the kernel has nothing to say of its own; afterwards, without loss, each reaches the next.
+# arguments: 10 1
+# judged: not
 seconds=${1:-20} loads=${2:-2}
 complaints() {   # what the kernel has to complain about, but for Debian's rdmavt (see README.md)
     dmesg | awk '/WARNING: .* rvt_post_send/ { known = 1 } !known { print } /end trace/ { known = 0 }' |

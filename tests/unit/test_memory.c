@@ -115,8 +115,8 @@ static void join(struct administration *a, uint32_t frame, uint16_t port, uint32
     uint8_t mgid[MGID_SIZE], gid[GID_SIZE];
     craft_mgid(mgid, 0x12, 0xffff, group);
     craft_gid(gid, port);
-    struct mc_member r = {.mgid = mgid, .port_gid = gid, .qkey = 0xb1b, .mlid = 0xc001, .pkey = 0xffff, .mtu = 4, .rate = 3, .scope = 2,
-                          .join_state = JOIN_FULL};
+    struct mc_member r = {.mgid = mgid, .port_gid = gid, .qkey = 0xb1b, .mlid = 0xc001, .pkey = 0xffff,
+                          .mtu = 4, .rate = 3, .scope = 2, .join_state = JOIN_FULL};
     uint8_t *mad = craft_mad(port, SA_LID, MAD_CLASS_SA, SA_SET, SA_MC_MEMBER_RECORD, frame);
     put32(mad + SA_COMPONENT_MASK + 4, MCM_HAS_MGID | MCM_HAS_PORT_GID | MCM_HAS_JOIN_STATE);
     craft_member_record(mad + SA_DATA, &r);
@@ -175,9 +175,11 @@ static void a_connection_with_its_flows(void **state)
         uint32_t asker = i % ENDPORTS, asked = (i + 1) % ENDPORTS;
         struct port a = port_at((uint16_t)(asker + 1)), b = port_at((uint16_t)(asked + 1));
         struct view v = view_make(mad, sizeof mad, sizeof mad);
-        struct cm req = {.message = CM_REQ, .local_comm_id = i, .qpn = 0x100000 + i, .service_id = 0x0100000000000048, .service = SERVICE_IPOIB_RFC,
-                         .private_off = REQ_PRIVATE, .local_gid = gids[asker], .remote_gid = gids[asked], .local_lid = (uint16_t)(asker + 1)};
-        struct cm rep = {.message = CM_REP, .local_comm_id = ~i, .remote_comm_id = i, .qpn = 0x200000 + i, .private_off = REP_PRIVATE};
+        struct cm req = {.message = CM_REQ, .local_comm_id = i, .qpn = 0x100000 + i, .service_id = 0x0100000000000048,
+                         .service = SERVICE_IPOIB_RFC, .private_off = REQ_PRIVATE, .local_gid = gids[asker],
+                         .remote_gid = gids[asked], .local_lid = (uint16_t)(asker + 1)};
+        struct cm rep = {.message = CM_REP, .local_comm_id = ~i, .remote_comm_id = i, .qpn = 0x200000 + i,
+                         .private_off = REP_PRIVATE};
         struct cm rtu = {.message = CM_RTU, .local_comm_id = i, .remote_comm_id = ~i};
         assert_non_null(connections_message(c, i + 1, &req, v, &a, &b));
         connections_message(c, i + 1, &rep, v, &b, &a);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* RDMA devices and their ports: finding, opening, and what they say of themselves. */
+#ifndef CAPTURE_DEVICE_H
+#define CAPTURE_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+
+struct device_list {
+    struct ibv_device **devices; /* libibverbs's */
+    int count;
+};
+
+/* Returns false after a message if there is no device. */
+bool device_list_get(struct device_list *list);
+void device_list_free(struct device_list *list);
+
+/* An open device and one of its ports. */
+struct device {
+    struct ibv_context *context;
+    struct ibv_device_attr attr;
+    struct ibv_port_attr port_attr;
+    uint8_t port;
+};
+
+/* Opens the device NAME (NULL: the first one), port PORT. Returns false after a message. */
+bool device_open(struct device *device, const struct device_list *list, const char *name, unsigned port);
+void device_close(struct device *device);
+
+/* Asks for the port's attributes anew. Returns false if it does not answer. */
+bool device_refresh(struct device *device);
+
+const char *device_name(const struct device *device);
+bool device_is_ethernet(const struct device *device);
+unsigned device_mtu(const struct device *device); /* of the port, octets */
+
+/* Whether the kernel driver's name begins so ("mlx5"); false if it is not known. */
+bool device_has_driver(const struct ibv_device *device, const char *prefix);
+
+/* Whether LID is one of the port's, its LMC's range included. */
+bool device_owns_lid(const struct device *device, uint16_t lid);
+
+#endif

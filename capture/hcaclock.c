@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A device's own clock. See hcaclock.h. */
+#include "capture/hcaclock.h"
+
+#include <string.h>
+#include <time.h>
+
+#define SECOND UINT64_C(1000000000)
+
+uint64_t time_of_day(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* The counter now, as the device returns it: the field is a timespec, but the unit is the counter's. */
+static bool read_counter(struct ibv_context *context, uint64_t *ticks)
+{
+    struct ibv_values_ex values = {.comp_mask = IBV_VALUES_MASK_RAW_CLOCK};
+
+    if (ibv_query_rt_values_ex(context, &values) != 0 || !(values.comp_mask & IBV_VALUES_MASK_RAW_CLOCK))
+        return false;
+    *ticks = (uint64_t)values.raw_clock.tv_sec * SECOND + (uint64_t)values.raw_clock.tv_nsec;
+    return true;
+}
+
+static bool read_both(struct hcaclock *clock)
+{
+    uint64_t before = time_of_day();
+
+    if (!read_counter(clock->context, &clock->ticks))
+        return false;
+    clock->checked = time_of_day();
+    clock->time = before + (clock->checked - before) / 2;
+    return true;
+}
+
+bool hcaclock_start(struct hcaclock *clock, struct ibv_context *context)
+{
+    struct ibv_device_attr_ex attr;
+
+    memset(clock, 0, sizeof(*clock));
+    memset(&attr, 0, sizeof(attr));
+    if (ibv_query_device_ex(context, NULL, &attr) != 0 || attr.hca_core_clock == 0 ||
+        attr.completion_timestamp_mask == 0)
+        return false;
+    clock->context = context;
+    clock->khz = attr.hca_core_clock;
+    clock->mask = attr.completion_timestamp_mask;
+    return read_both(clock);
+}
+
+void hcaclock_follow(struct hcaclock *clock, uint64_t now)
+{
+    if (!clock->wallclock && clock->khz && (now >= clock->checked + SECOND || now < clock->checked))
+        read_both(clock);
+}
+
+uint64_t hcaclock_time(const struct hcaclock *clock, uint64_t ticks)
+{
+    uint64_t ahead = (ticks - clock->ticks) & clock->mask, behind = (clock->ticks - ticks) & clock->mask;
+
+    if (ahead <= behind)
+        return clock->time + ahead / clock->khz * 1000000 + ahead % clock->khz * 1000000 / clock->khz;
+    return clock->time - behind / clock->khz * 1000000 - behind % clock->khz * 1000000 / clock->khz;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* --list. See list.h. */
+#include "capture/list.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+
+#include "capture/device.h"
+#include "capture/message.h"
+#include "capture/refusal.h"
+#include "capture/sniffer.h"
+
+static const char *link_layer(const struct device *device)
+{
+    switch (device->port_attr.link_layer) {
+    case IBV_LINK_LAYER_ETHERNET:
+        return "Ethernet";
+    case IBV_LINK_LAYER_INFINIBAND:
+        return "InfiniBand";
+    default:
+        return "InfiniBand (link layer not told)";
+    }
+}
+
+static void show_gid(const struct device *device)
+{
+    char text[INET6_ADDRSTRLEN];
+    union ibv_gid gid;
+
+    if (ibv_query_gid(device->context, device->port, 0, &gid) == 0 &&
+        inet_ntop(AF_INET6, gid.raw, text, sizeof(text)))
+        printf("    GID      %s\n", text);
+}
+
+static void show_pkeys(const struct device *device)
+{
+    int shown = 0;
+    __be16 pkey;
+
+    for (int i = 0; i < device->port_attr.pkey_tbl_len; i++) {
+        if (ibv_query_pkey(device->context, device->port, i, &pkey) != 0 || pkey == 0)
+            continue;
+        printf("%s0x%04x", shown++ ? " " : "    P_Keys   ", ntohs(pkey));
+    }
+    if (shown)
+        printf("\n");
+}
+
+static void show_modes(struct device *device)
+{
+    struct refusal refusal = sniffer_try(device);
+    char cause[400];
+
+    if (refusal.step == REFUSED_NOT) {
+        printf("    sniffer  yes\n");
+        return;
+    }
+    refusal_cause(device, refusal, cause, sizeof(cause));
+    printf("    sniffer  no: %s\n", cause);
+}
+
+static void show_port(struct device *device)
+{
+    printf("%s port %u: %s, %s", device_name(device), device->port, ibv_port_state_str(device->port_attr.state),
+           link_layer(device));
+    if (!device_is_ethernet(device))
+        printf(", LID %u", device->port_attr.lid);
+    printf(", MTU %u\n", device_mtu(device));
+    show_gid(device);
+    if (!device_is_ethernet(device))
+        show_pkeys(device);
+    show_modes(device);
+}
+
+/* Every port of a device. Returns false if it could not be opened. */
+static bool show_device(const struct device_list *list, int number)
+{
+    const char *name = ibv_get_device_name(list->devices[number]);
+    unsigned ports = 1;
+
+    for (unsigned port = 1; port <= ports; port++) {
+        struct device device;
+
+        if (!device_open(&device, list, name, port))
+            return false;
+        ports = device.attr.phys_port_cnt;
+        show_port(&device);
+        device_close(&device);
+    }
+    return true;
+}
+
+int list_devices(void)
+{
+    struct device_list list;
+    bool good = true;
+
+    if (!device_list_get(&list))
+        return 1;
+    for (int i = 0; i < list.count; i++)
+        good = show_device(&list, i) && good;
+    device_list_free(&list);
+    if (fflush(stdout) == 0)
+        return good ? 0 : 1;
+    say("standard output: cannot be written");
+    return 1;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A live capture: what it needs is made, used and taken down again. See live.h. */
+#include "capture/live.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/devevent.h"
+#include "capture/list.h"
+#include "capture/message.h"
+#include "capture/receive.h"
+#include "capture/stop.h"
+#include "capture/writer.h"
+
+enum {
+    ENTRY_PLAIN = 4096,     /* octets: ibdump's sizes, enough for the MTU, all headers and CRCs */
+    ENTRY_MTU_4096 = 8192,
+    ENTRY_JUMBO = 16384,
+    PATIENCE_MS = 700, /* after a signal, for a reader that does not read: Wireshark waits for our end */
+};
+
+struct live {
+    const struct live_options *options;
+    struct device_list list;
+    struct device device;
+    struct sniffer sniffer;
+    struct dropcount dropcount;
+    struct handover *handover;
+    struct outfile *outfile;
+    struct recorder *recorder;
+    struct writer *writer;
+    struct progress progress;
+    char description[128], comment[700];
+};
+
+static struct record_format format_of(const struct live *l)
+{
+    bool ethernet = device_is_ethernet(&l->device);
+
+    return (struct record_format){
+        .pcapng = l->options->pcapng,
+        .ethernet = ethernet,
+        .erf = !ethernet || l->options->erf == 1,
+    };
+}
+
+static bool check_port(const struct live *l)
+{
+    if (!device_is_ethernet(&l->device) && l->options->erf == 0) {
+        say("%s port %u: InfiniBand frames cannot be written without ERF (--erf 0); 'ipoib-capture convert' makes a "
+            "file of link type 247 from it", device_name(&l->device), l->device.port);
+        return false;
+    }
+    if (device_is_ethernet(&l->device) && l->options->direction != DIRECTION_BOTH)
+        say("%s port %u: -I has no effect on Ethernet, where a frame does not tell its direction",
+            device_name(&l->device), l->device.port);
+    if (l->device.port_attr.state != IBV_PORT_ACTIVE)
+        say("%s port %u: the port is not active (%s): nothing comes before it is", device_name(&l->device),
+            l->device.port, ibv_port_state_str(l->device.port_attr.state));
+    return true;
+}
+
+static struct rx_plan rx_plan_of(const struct live *l)
+{
+    struct rx_plan plan = {
+        .entries = 1u << l->options->log2_buffers,
+        .entries_asked = l->options->buffers_asked,
+        .entry_len = device_mtu(&l->device) > 2048 ? ENTRY_MTU_4096 : ENTRY_PLAIN,
+        .huge_pages = l->options->huge_pages,
+    };
+
+    if (l->options->jumbo)
+        plan.entry_len = ENTRY_JUMBO;
+    return plan;
+}
+
+static bool open_device(struct live *l)
+{
+    struct rx_plan plan;
+
+    if (!device_list_get(&l->list) || !device_open(&l->device, &l->list, l->options->device, l->options->port) ||
+        !check_port(l))
+        return false;
+    devevent_prepare(&l->device);
+    plan = rx_plan_of(l);
+    return sniffer_create(&l->sniffer, &l->device, &plan);
+}
+
+static bool make_memory(struct live *l)
+{
+    uint64_t room = l->options->memory ? l->options->memory + l->options->memory / 8 + 2 * BLOCK_ROOM : l->options->hold;
+
+    l->handover = handover_create(room, l->options->memory > 0);
+    if (!l->handover)
+        say("there is no memory for %" PRIu64 " octets: %s", room, strerror(errno));
+    return l->handover != NULL;
+}
+
+static bool make_recorder(struct live *l)
+{
+    const struct live_options *o = l->options;
+    struct recorder_plan plan = {
+        .format = format_of(l),
+        .snaplen = o->snaplen,
+        .interface = device_name(&l->device),
+        .description = l->description,
+        .comment = l->comment,
+        .file_octets = o->ring_octets,
+        .file_packets = o->ring_packets,
+        .file_time = o->ring_time,
+        .memory = o->memory,
+    };
+
+    snprintf(l->description, sizeof(l->description), "%s port %u, %s, sniffer mode", device_name(&l->device),
+             l->device.port, device_is_ethernet(&l->device) ? "Ethernet" : "InfiniBand");
+    snprintf(l->comment, sizeof(l->comment), "%s", o->comment ? o->comment : "");
+    if (!o->comment)
+        plan.comment = NULL;
+    l->recorder = recorder_create(&plan, l->handover);
+    return l->recorder != NULL;
+}
+
+/* The file is created last: what fails before leaves an old one as it was. */
+static bool open_output(struct live *l)
+{
+    const struct outfile_plan plan = {
+        .path = l->options->file, .series = l->options->series, .keep = l->options->ring_files};
+
+    l->outfile = outfile_open(&plan);
+    if (!l->outfile)
+        return false;
+    l->writer = writer_create(l->handover, l->outfile, format_of(l));
+    return l->writer && (l->options->memory || writer_start(l->writer));
+}
+
+static bool prepare(struct live *l)
+{
+    if (!open_device(l) || !make_memory(l) || !make_recorder(l) || !sniffer_prepare(&l->sniffer))
+        return false;
+    if (!open_output(l)) /* a FIFO may wait for its reader: frames come after that only */
+        return false;
+    if (!dropcount_open(&l->dropcount, &l->device))
+        say("%s has no counter of frames that it loses (out_of_buffer): these cannot be told",
+            device_name(&l->device));
+    return sniffer_start(&l->sniffer);
+}
+
+static void take_down(struct live *l)
+{
+    if (l->writer && l->outfile) { /* it never came to the capture */
+        handover_end(l->handover);
+        writer_finish(l->writer, 0);
+    }
+    outfile_close(l->outfile);
+    writer_destroy(l->writer);
+    recorder_destroy(l->recorder);
+    handover_destroy(l->handover);
+    dropcount_close(&l->dropcount);
+    if (l->sniffer.device)
+        sniffer_destroy(&l->sniffer);
+    device_close(&l->device);
+    device_list_free(&l->list);
+}
+
+/* Says why frames were lost. */
+static void tell_losses(const struct live *l, const struct receiver *r, struct recorder_counts counts)
+{
+    if (counts.device > r->failures)
+        say("%" PRIu64 " frames were lost by the device, which had no buffer left: more (-b) help",
+            counts.device - r->failures);
+    if (r->failures > 0)
+        say("%" PRIu64 " frames could not be delivered by the device", r->failures);
+    if (r->too_long > 0)
+        say("%" PRIu64 " of them were longer than a buffer: -j takes buffers of 16 KiB", r->too_long);
+    if (counts.own > 0)
+        say("%" PRIu64 " frames were lost because the file is written too slowly: more memory (-p), a faster disk, or "
+            "memory mode (-M) help", counts.own);
+    if (writer_lost(l->writer) > 0 && !l->options->reader_may_leave)
+        say("%" PRIu64 " frames were captured but could not be written", writer_lost(l->writer));
+    if (r->restarts > 0)
+        say("the queue pair failed %u time%s: an unknown number of frames is missing there", r->restarts,
+            r->restarts == 1 ? "" : "s");
+}
+
+/* Ends the file. A reader's leaving is a loss like another, but for Wireshark, which ends captures so. */
+static bool close_output(struct live *l)
+{
+    bool left = l->options->reader_may_leave && outfile_reader_left(l->outfile), good = outfile_close(l->outfile);
+
+    l->outfile = NULL;
+    return good || left;
+}
+
+/* Writes the rest. Returns the exit status. */
+static int finish(struct live *l, const struct receiver *r)
+{
+    struct recorder_counts counts = recorder_counts(r->recorder);
+    uint64_t lost;
+    bool good;
+
+    progress_end(&l->progress, recorder_is_full(l->recorder));
+    if (l->options->memory && !writer_start(l->writer))
+        return 1;
+    writer_finish(l->writer, stop_signal() ? PATIENCE_MS : -1);
+    good = close_output(l);
+    tell_losses(l, r, counts);
+    lost = counts.device + counts.own + writer_lost(l->writer);
+    fprintf(stderr, "\nCaptured:  %8" PRIu64 " packets, %8" PRIu64 " bytes\n", counts.packets, counts.octets);
+    say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops", writer_packets(l->writer),
+        writer_octets(l->writer), lost);
+    return good && lost == 0 && r->restarts == 0 && !r->failed ? 0 : 1;
+}
+
+int live_run(const struct live_options *options)
+{
+    struct live l = {.options = options, .dropcount = {.fd = -1}};
+    struct receiver r = {.options = options};
+    int status = 1;
+
+    if (!stop_catch_signals()) {
+        say("signals cannot be caught: %s", strerror(errno));
+        return 1;
+    }
+    if (prepare(&l)) {
+        r.device = &l.device;
+        r.sniffer = &l.sniffer;
+        r.dropcount = &l.dropcount;
+        r.recorder = l.recorder;
+        r.progress = &l.progress;
+        r.live = outfile_is_live(l.outfile);
+        progress_begin(&l.progress, options, &l.device, l.sniffer.ring.entries);
+        receive(&r);
+        status = finish(&l, &r);
+    }
+    take_down(&l);
+    return status;
+}
+
+int live_main(int argc, char **argv)
+{
+    struct live_options options;
+    int status = live_parse_options(argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    return options.list ? list_devices() : live_run(&options);
+}

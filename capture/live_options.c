@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of a capture. See live_options.h. */
+#include "capture/live_options.h"
+
+#include <getopt.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "capture/message.h"
+#include "capture/numbers.h"
+
+static const char usage[] =
+    "Usage: ipoib-capture [OPTION]...         captures from an RDMA device's port\n"
+    "       ipoib-capture --list              lists the devices, their ports and what they can\n"
+    "       ipoib-capture convert IN OUT      turns 247 captures into ERF and back\n"
+    "\n"
+    "ibdump's options, with ibdump's meaning:\n"
+    "  -d, --ib-dev=DEV         the RDMA device (default: the first one)\n"
+    "  -i, --ib-port=PORT       its port (default 1)\n"
+    "  -w, --write=FILE         the file (default sniffer.pcap, or sniffer.pcapng);\n"
+    "  -o, --output=FILE        - is standard output\n"
+    "  -b, --max-burst=LOG2     log2 of the buffers: so many frames may come at once\n"
+    "                           (default 15, 32768 buffers, or as many as the device has)\n"
+    "  -s, --silent             no progress on standard output\n"
+    "  -T, --conti              buffers in huge pages\n"
+    "  -M, --mem-mode=SIZE      keep SIZE octets in memory, stop then, and write\n"
+    "  -p, --writer-thread=SIZE octets that wait for the writer: twice SIZE (default 128M)\n"
+    "      --decap              take off a mirroring switch's headers\n"
+    "  -I, --direction=tx|rx    frames sent, or received, by this port only\n"
+    "  -j, --jumbo-mtu          buffers of 16 KiB\n"
+    "      --erf=0|1            1 puts Ethernet frames into ERF records too\n"
+    "  -q, -m, --a0-mode        taken, but of no effect: a warning says what happens instead\n"
+    "  -h, --help               shows this text\n"
+    "  -v, --version            shows the version\n"
+    "\n"
+    "What is new:\n"
+    "      --format=erf|pcapng  ibdump's file (default), or pcapng with nanoseconds,\n"
+    "                           directions, drop counts and statistics\n"
+    "      --mode=sniffer       all frames of the port, as the device sees them (default)\n"
+    "      --count=N            stop after N packets\n"
+    "      --duration=SECONDS   stop after that time\n"
+    "      --snaplen=N          keep the first N octets of each frame\n"
+    "      --ring-size=SIZE     begin a new file before one has more octets, ...\n"
+    "      --ring-packets=N     ... with so many packets, ...\n"
+    "      --ring-time=SECONDS  ... or after that time\n"
+    "      --ring-files=N       keep the last N of these files\n"
+    "      --comment=TEXT       into the pcapng's interface description\n"
+    "SIZE takes K, M and G.\n"
+    "\n"
+    "It ends by SIGINT, SIGTERM or SIGHUP. The last line on standard error tells packets,\n"
+    "octets and drops.\n"
+    "Exit status: 0, 1 (an error, or frames were lost), 2 (wrong usage).\n";
+
+enum {
+    OPT_ERF = 1000,
+    OPT_A0,
+    OPT_FORMAT,
+    OPT_MODE,
+    OPT_COUNT,
+    OPT_DURATION,
+    OPT_SNAPLEN,
+    OPT_RING_SIZE,
+    OPT_RING_PACKETS,
+    OPT_RING_TIME,
+    OPT_RING_FILES,
+    OPT_COMMENT,
+    OPT_PKEY,
+    OPT_LIST,
+};
+
+static const struct option known[] = {
+    {"ib-dev", required_argument, NULL, 'd'},
+    {"mst-dev", required_argument, NULL, 'm'},
+    {"ib-port", required_argument, NULL, 'i'},
+    {"output", required_argument, NULL, 'o'},
+    {"write", required_argument, NULL, 'w'},
+    {"max-burst", required_argument, NULL, 'b'},
+    {"mem-mode", required_argument, NULL, 'M'},
+    {"writer-thread", required_argument, NULL, 'p'},
+    {"direction", required_argument, NULL, 'I'},
+    {"decap", no_argument, NULL, 'E'},
+    {"src_qp", required_argument, NULL, 'q'},
+    {"silent", no_argument, NULL, 's'},
+    {"conti", no_argument, NULL, 'T'},
+    {"jumbo-mtu", no_argument, NULL, 'j'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'v'},
+    {"erf", required_argument, NULL, OPT_ERF},
+    {"a0-mode", no_argument, NULL, OPT_A0},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"mode", required_argument, NULL, OPT_MODE},
+    {"count", required_argument, NULL, OPT_COUNT},
+    {"duration", required_argument, NULL, OPT_DURATION},
+    {"snaplen", required_argument, NULL, OPT_SNAPLEN},
+    {"ring-size", required_argument, NULL, OPT_RING_SIZE},
+    {"ring-packets", required_argument, NULL, OPT_RING_PACKETS},
+    {"ring-time", required_argument, NULL, OPT_RING_TIME},
+    {"ring-files", required_argument, NULL, OPT_RING_FILES},
+    {"comment", required_argument, NULL, OPT_COMMENT},
+    {"pkey", required_argument, NULL, OPT_PKEY},
+    {"list", no_argument, NULL, OPT_LIST},
+    {NULL, 0, NULL, 0},
+};
+
+enum { LOG2_MAX = 20, SNAPLEN_MAX = 65535 };
+
+void live_usage(FILE *to)
+{
+    fputs(usage, to);
+}
+
+struct live_options live_defaults(void)
+{
+    return (struct live_options){.port = 1, .log2_buffers = 15, .erf = -1, .hold = UINT64_C(256) << 20};
+}
+
+static int wrong(void)
+{
+    say("try 'ipoib-capture --help'");
+    return 2;
+}
+
+static int print(const char *text)
+{
+    fputs(text, stdout);
+    if (fflush(stdout) == 0)
+        return 0;
+    say("standard output: cannot be written");
+    return 1;
+}
+
+/* Says what an option wants. */
+static bool want(bool good, const char *option, const char *arg, const char *wanted)
+{
+    if (!good)
+        say("%s %s: %s", option, arg, wanted);
+    return good;
+}
+
+static bool one_of(const char *arg, const char *first, const char *second, bool *is_second)
+{
+    *is_second = strcmp(arg, second) == 0;
+    return *is_second || strcmp(arg, first) == 0;
+}
+
+static bool take_mode(const char *arg)
+{
+    return want(strcmp(arg, "sniffer") == 0, "--mode", arg, "this build has the mode sniffer only");
+}
+
+static bool take_file_limit(struct live_options *o, int c, const char *arg)
+{
+    uint64_t n;
+
+    switch (c) {
+    case OPT_RING_SIZE:
+        return want(parse_size(arg, 1024, UINT64_MAX / 2, &o->ring_octets), "--ring-size", arg,
+                    "octets, 1K or more");
+    case OPT_RING_PACKETS:
+        return want(parse_number(arg, 1, UINT64_MAX / 2, &o->ring_packets), "--ring-packets", arg,
+                    "a number of packets");
+    case OPT_RING_TIME:
+        return want(parse_seconds(arg, &o->ring_time), "--ring-time", arg, "seconds");
+    default:
+        if (!want(parse_number(arg, 1, 100000, &n), "--ring-files", arg, "a number of files, 1 to 100000"))
+            return false;
+        o->ring_files = (uint32_t)n;
+        return true;
+    }
+}
+
+static bool take_limit(struct live_options *o, int c, const char *arg)
+{
+    uint64_t n;
+
+    switch (c) {
+    case OPT_COUNT:
+        return want(parse_number(arg, 1, UINT64_MAX, &o->count), "--count", arg, "a number of packets");
+    case OPT_DURATION:
+        return want(parse_seconds(arg, &o->duration), "--duration", arg, "seconds");
+    case OPT_SNAPLEN:
+        if (!want(parse_number(arg, 1, SNAPLEN_MAX, &n), "--snaplen", arg, "octets, 1 to 65535"))
+            return false;
+        o->snaplen = (uint32_t)n;
+        return true;
+    default:
+        return take_file_limit(o, c, arg);
+    }
+}
+
+static bool take_memory(struct live_options *o, int c, const char *arg)
+{
+    uint64_t n;
+
+    switch (c) {
+    case 'M':
+        return want(parse_size(arg, 1, UINT64_C(1) << 46, &o->memory), "-M", arg, "octets");
+    case 'p':
+        if (!want(parse_size(arg, 1, UINT64_C(1) << 45, &n), "-p", arg, "octets"))
+            return false;
+        o->hold = 2 * n;
+        return true;
+    default:
+        if (!want(parse_number(arg, 0, LOG2_MAX, &n), "-b", arg, "the log2 of the buffers, 0 to 20"))
+            return false;
+        o->log2_buffers = (unsigned)n;
+        o->buffers_asked = true;
+        return true;
+    }
+}
+
+/* ibdump's options that have no meaning without vendor tools. */
+static bool take_obsolete(int c)
+{
+    if (c == 'q')
+        say("-q has no effect: frames of all queue pairs are captured; filter them when reading, by "
+            "infiniband.bth.destqp or infiniband.deth.srcqp");
+    else if (c == 'm')
+        say("-m has no effect: no firmware tools are needed, and so no MST device");
+    else if (c == OPT_A0)
+        say("--a0-mode has no effect: the sniffer is set up by the kernel's driver");
+    else
+        say("--pkey has no effect in sniffer mode: frames of all partitions are captured");
+    return true;
+}
+
+static bool take_words(struct live_options *o, int c, const char *arg)
+{
+    bool second;
+
+    switch (c) {
+    case 'I':
+        if (!want(one_of(arg, "tx", "rx", &second), "-I", arg, "tx or rx"))
+            return false;
+        o->direction = second ? DIRECTION_RX : DIRECTION_TX;
+        return true;
+    case OPT_ERF:
+        if (!want(one_of(arg, "0", "1", &second), "--erf", arg, "0 or 1"))
+            return false;
+        o->erf = second;
+        return true;
+    case OPT_FORMAT:
+        return want(one_of(arg, "erf", "pcapng", &o->pcapng), "--format", arg, "erf or pcapng");
+    case OPT_MODE:
+        return take_mode(arg);
+    default:
+        return take_obsolete(c);
+    }
+}
+
+static bool take_port(struct live_options *o, const char *arg)
+{
+    uint64_t n;
+
+    if (!want(parse_number(arg, 1, 255, &n), "-i", arg, "a port, counted from 1"))
+        return false;
+    o->port = (unsigned)n;
+    return true;
+}
+
+static bool take(struct live_options *o, int c, const char *arg)
+{
+    switch (c) {
+    case 'd':
+        o->device = arg;
+        return true;
+    case 'i':
+        return take_port(o, arg);
+    case 'w':
+    case 'o':
+        o->file = arg;
+        return true;
+    case 's':
+        o->silent = true;
+        return true;
+    case 'T':
+        o->huge_pages = true;
+        return true;
+    case 'j':
+        o->jumbo = true;
+        return true;
+    case 'E':
+        o->decap = true;
+        return true;
+    case OPT_LIST:
+        o->list = true;
+        return true;
+    case OPT_COMMENT:
+        o->comment = arg;
+        return want(strlen(arg) <= 512, "--comment", arg, "at most 512 octets");
+    case 'M':
+    case 'p':
+    case 'b':
+        return take_memory(o, c, arg);
+    case 'I':
+    case OPT_ERF:
+    case OPT_FORMAT:
+    case OPT_MODE:
+    case OPT_PKEY:
+    case OPT_A0:
+    case 'q':
+    case 'm':
+        return take_words(o, c, arg);
+    default:
+        return take_limit(o, c, arg);
+    }
+}
+
+/* What contradicts itself, or NULL. */
+static const char *contradiction(const struct live_options *o, bool writer_asked)
+{
+    bool limits = o->ring_octets || o->ring_packets || o->ring_time;
+
+    if (o->memory && writer_asked)
+        return "-M and -p exclude each other: -M writes at the end";
+    if (o->memory && limits)
+        return "-M writes one file at the end: no --ring-size, --ring-packets or --ring-time with it";
+    if (o->ring_files && !limits)
+        return "--ring-files needs --ring-size, --ring-packets or --ring-time, which say where a file ends";
+    if (limits && strcmp(o->file, "-") == 0)
+        return "several files cannot go to standard output";
+    if (o->comment && !o->pcapng)
+        return "--comment needs --format pcapng: the other format has no place for it";
+    return NULL;
+}
+
+static int settle(struct live_options *o, bool writer_asked)
+{
+    const char *fault;
+
+    if (!o->file)
+        o->file = o->pcapng ? "sniffer.pcapng" : "sniffer.pcap";
+    o->series = o->ring_octets || o->ring_packets || o->ring_time;
+    if (strcmp(o->file, "-") == 0)
+        o->silent = true;
+    fault = contradiction(o, writer_asked);
+    if (!fault)
+        return -1;
+    say("%s", fault);
+    return wrong();
+}
+
+int live_parse_options(int argc, char **argv, struct live_options *o)
+{
+    bool writer_asked = false;
+    int c;
+
+    *o = live_defaults();
+    opterr = 0; /* the messages are ours, with the program's name as it is */
+    while ((c = getopt_long(argc, argv, ":p:w:d:i:o:b:hM:vEI:q:sm:jT", known, NULL)) != -1) {
+        if (c == 'h')
+            return print(usage);
+        if (c == 'v')
+            return print("ipoib-capture " IPOIB_VERSION "\n");
+        if (c == ':' || c == '?') {
+            say("%s %s", c == ':' ? "a value is missing after" : "unknown option", argv[optind - 1]);
+            return wrong();
+        }
+        if (!take(o, c, optarg))
+            return wrong();
+        writer_asked = writer_asked || c == 'p';
+    }
+    if (optind < argc) {
+        say("unknown: %s", argv[optind]);
+        return wrong();
+    }
+    return settle(o, writer_asked);
+}

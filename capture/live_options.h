@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of a capture: ibdump's, and the long options that are new. */
+#ifndef CAPTURE_LIVE_OPTIONS_H
+#define CAPTURE_LIVE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum live_direction { DIRECTION_BOTH, DIRECTION_TX, DIRECTION_RX };
+
+struct live_options {
+    const char *device; /* NULL: the first one */
+    unsigned port;
+    const char *file;      /* "-": stdout */
+    unsigned log2_buffers; /* -b */
+    bool buffers_asked, silent, huge_pages, jumbo, decap;
+    int erf;         /* --erf; -1: as the link layer is */
+    uint64_t memory; /* -M, octets; 0: off */
+    uint64_t hold;   /* octets that wait for the writer at most */
+    enum live_direction direction;
+    bool pcapng, list;
+    uint64_t count, duration; /* packets; nanoseconds; 0: without end */
+    uint32_t snaplen;         /* octets; 0: all */
+    bool series;              /* several files, by one of the next three */
+    uint32_t ring_files;      /* so many are kept; 0: all */
+    uint64_t ring_octets, ring_packets, ring_time; /* a file's limits; nanoseconds; 0: none */
+    const char *comment;      /* NULL: none */
+    bool reader_may_leave;    /* that the pipe is closed is the usual end (extcap) */
+};
+
+/* Returns -1 if OPTIONS are filled in, or the exit status: 0 after -h and -v, 2 after a message on a wrong usage. */
+int live_parse_options(int argc, char **argv, struct live_options *options);
+
+/* What holds without any option. */
+struct live_options live_defaults(void);
+
+void live_usage(FILE *to);
+
+#endif

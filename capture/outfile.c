@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The file that a capture goes into. See outfile.h. */
+#include "capture/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/message.h"
+#include "capture/stop.h"
+
+struct outfile {
+    struct outfile_plan plan;
+    char *name;   /* of the present file; NULL: stdout */
+    char **kept;  /* of a series, the names that are there: plan.keep of them, in turn */
+    uint32_t made;
+    int fd;
+    int error; /* what failed; 0: nothing. The user knows */
+    bool live;
+};
+
+const char *outfile_name(const struct outfile *out)
+{
+    return out->name ? out->name : "standard output";
+}
+
+bool outfile_is_live(const struct outfile *out)
+{
+    return out->live;
+}
+
+bool outfile_reader_left(const struct outfile *out)
+{
+    return out->error == EPIPE;
+}
+
+static bool fail(struct outfile *out, const char *what)
+{
+    if (!out->error)
+        say("%s: %s: %s", outfile_name(out), what, strerror(errno));
+    if (!out->error)
+        out->error = errno ? errno : EIO;
+    return false;
+}
+
+/* "dir/cap.pcap" becomes "dir/cap_00001_20240131235959.pcap", as dumpcap names the files of a series. */
+static char *series_name(const struct outfile *out)
+{
+    const char *slash = strrchr(out->plan.path, '/'), *base = slash ? slash + 1 : out->plan.path;
+    const char *dot = strrchr(base, '.');
+    size_t stem = dot && dot != base ? (size_t)(dot - out->plan.path) : strlen(out->plan.path);
+    time_t now = time(NULL);
+    char stamp[32];
+    struct tm local;
+    char *name;
+
+    if (!localtime_r(&now, &local) || strftime(stamp, sizeof(stamp), "%Y%m%d%H%M%S", &local) == 0)
+        stamp[0] = '\0';
+    if (asprintf(&name, "%.*s_%05u_%s%s", (int)stem, out->plan.path, out->made + 1, stamp,
+                 out->plan.path + stem) < 0)
+        return NULL;
+    return name;
+}
+
+/* The oldest file of the series goes when a new one comes. */
+static void keep_name(struct outfile *out)
+{
+    char **place;
+
+    if (!out->kept)
+        return;
+    place = &out->kept[out->made % out->plan.keep];
+    if (*place && unlink(*place) != 0 && errno != ENOENT)
+        say("%s: cannot be removed: %s", *place, strerror(errno));
+    free(*place);
+    *place = strdup(out->name);
+}
+
+static bool create(struct outfile *out)
+{
+    struct stat st;
+
+    out->name = out->plan.series ? series_name(out) : strdup(out->plan.path);
+    if (!out->name)
+        return fail(out, "no memory for the name");
+    do /* a signal may come while a FIFO waits for its reader */
+        out->fd = open(out->name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    while (out->fd < 0 && errno == EINTR && !stop_requested());
+    if (out->fd < 0)
+        return fail(out, "cannot be created");
+    out->live = fstat(out->fd, &st) == 0 && !S_ISREG(st.st_mode);
+    if (out->plan.series)
+        keep_name(out);
+    out->made++;
+    return true;
+}
+
+static bool use_stdout(struct outfile *out)
+{
+    struct stat st;
+
+    out->fd = STDOUT_FILENO;
+    if (fstat(out->fd, &st) != 0)
+        return fail(out, "cannot be written");
+    out->live = !S_ISREG(st.st_mode);
+    return true;
+}
+
+struct outfile *outfile_open(const struct outfile_plan *plan)
+{
+    struct outfile *out = calloc(1, sizeof(*out));
+
+    if (!out) {
+        say("out of memory");
+        return NULL;
+    }
+    out->plan = *plan;
+    out->fd = -1;
+    if (plan->series && plan->keep)
+        out->kept = calloc(plan->keep, sizeof(*out->kept));
+    if (strcmp(plan->path, "-") == 0 ? use_stdout(out) : create(out))
+        return out;
+    outfile_close(out);
+    return NULL;
+}
+
+static bool close_file(struct outfile *out)
+{
+    int fd = out->fd;
+
+    out->fd = -1;
+    /* a network file system may say only now that it is full */
+    return fd < 0 || close(fd) == 0 || fail(out, "cannot be written, what is there is not complete");
+}
+
+bool outfile_next(struct outfile *out)
+{
+    bool good = close_file(out);
+
+    free(out->name);
+    out->name = NULL;
+    return good && create(out);
+}
+
+size_t outfile_write(struct outfile *out, const void *octets, size_t len, atomic_bool *abandon)
+{
+    const char *at = octets;
+    size_t done = 0;
+
+    while (done < len && !out->error) {
+        ssize_t n = write(out->fd, at + done, len - done);
+
+        if (n > 0) {
+            done += (size_t)n;
+            continue;
+        }
+        if (n < 0 && errno == EINTR && !atomic_load(abandon))
+            continue;
+        if (n < 0 && errno == EINTR)
+            errno = ETIMEDOUT; /* the reader does not read, and the user will not wait for him */
+        fail(out, "cannot be written, what is there is not complete");
+    }
+    return done;
+}
+
+void outfile_take_back(struct outfile *out, size_t len)
+{
+    off_t end = out->live || out->fd < 0 ? -1 : lseek(out->fd, 0, SEEK_CUR);
+
+    if (end < (off_t)len || ftruncate(out->fd, end - (off_t)len) != 0)
+        return; /* the last record stays cut short, which readers say of the file */
+    lseek(out->fd, end - (off_t)len, SEEK_SET);
+}
+
+bool outfile_close(struct outfile *out)
+{
+    bool good;
+
+    if (!out)
+        return true;
+    close_file(out);
+    good = !out->error;
+    for (uint32_t i = 0; out->kept && i < out->plan.keep; i++)
+        free(out->kept[i]);
+    free(out->kept);
+    free(out->name);
+    free(out);
+    return good;
+}

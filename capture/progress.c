@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a capture shows while it runs. See progress.h. Scripts wait for these lines: they are ibdump's. */
+#include "capture/progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/stop.h"
+
+void progress_begin(struct progress *p, const struct live_options *options, const struct device *device,
+                    uint32_t buffers)
+{
+    memset(p, 0, sizeof(*p));
+    p->silent = options->silent;
+    p->memory = options->memory;
+    if (p->silent)
+        return;
+    printf(" ------------------------------------------------\n"
+           " Device                         : \"%s\"\n"
+           " Physical port                  : %u\n"
+           " Link layer                     : %s\n"
+           " Dump file                      : %s\n"
+           " Sniffer WQEs (max burst size)  : %" PRIu32 "\n"
+           " ------------------------------------------------\n"
+           "\n"
+           "\n"
+           "Ready to capture (Press ^c to stop):\n",
+           device_name(device), device->port, device_is_ethernet(device) ? "Ethernet" : "Infiniband", options->file,
+           buffers);
+    fflush(stdout);
+}
+
+void progress_show(struct progress *p, struct recorder_counts counts, uint64_t now)
+{
+    if (p->silent || counts.packets == p->packets || now < p->shown + 1000000000)
+        return;
+    printf("\rCaptured:  %8" PRIu64 " packets, %8" PRIu64, counts.packets, counts.octets);
+    if (p->memory)
+        printf("/%" PRIu64, p->memory);
+    printf(" bytes     ");
+    if (counts.device + counts.own > 0)
+        printf("(%" PRIu64 " lost)     ", counts.device + counts.own);
+    fflush(stdout);
+    p->shown = now;
+    p->packets = counts.packets;
+}
+
+void progress_end(struct progress *p, bool full)
+{
+    if (p->silent)
+        return;
+    if (stop_signal())
+        printf("\n\nInterrupted (signal %d) - exiting ...\n", stop_signal());
+    printf("\n%s", full ? "Buffer full ...\n" : "");
+    fflush(stdout);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The receiving loop. See receive.h. Under load it polls; when the queue is empty it naps, for a time in which not
+ * even the fastest link fills the posted receives; when nothing comes for a while it sleeps until an event.
+ */
+#include "capture/receive.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture/devevent.h"
+#include "capture/hcaclock.h"
+#include "capture/ibframe.h"
+#include "capture/message.h"
+#include "capture/pcapng.h"
+#include "capture/stop.h"
+
+#define SECOND UINT64_C(1000000000)
+#define MS     UINT64_C(1000000)
+
+enum {
+    NAP_PER_ENTRY = 12,      /* ns: a quarter of the entries at 20 million frames a second */
+    NAP_MAX = 500000,        /* ns */
+    NAPS = 40,               /* without a frame before it sleeps */
+    LOOK_BATCHES = 16,       /* under load the clock is read once in so many batches */
+    RESTARTS_MAX = 100,      /* of the queue pair: then something is wrong for good */
+    AHEAD = 4,               /* frames whose octets are fetched ahead: the device put them into memory, not the cache */
+};
+static const uint64_t look_every = 20 * MS, file_patience = 500 * MS;
+
+static uint64_t monotonic(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+static bool wanted_direction(const struct receiver *r, uint32_t direction)
+{
+    switch (r->options->direction) {
+    case DIRECTION_TX:
+        return direction != PCAPNG_INBOUND;
+    case DIRECTION_RX:
+        return direction != PCAPNG_OUTBOUND;
+    case DIRECTION_BOTH:
+        break;
+    }
+    return true;
+}
+
+static bool is_done(const struct receiver *r)
+{
+    return (r->options->count && r->recorded >= r->options->count) || recorder_is_full(r->recorder);
+}
+
+static void record(struct receiver *r, const struct rx *rx)
+{
+    struct frame frame = {.octets = rx->octets, .len = rx->len, .time = rx->time};
+
+    if (r->options->decap && frame_is_mirrored(frame.octets, frame.len)) {
+        frame.octets += MIRROR_HEAD_LEN;
+        frame.len -= MIRROR_HEAD_LEN + MIRROR_TAIL_LEN;
+        frame.decapsulated = true;
+    }
+    frame.wirelen = frame.len;
+    frame.direction = frame_direction(r->device, frame.octets, frame.len);
+    if (wanted_direction(r, frame.direction) && recorder_put(r->recorder, &frame))
+        r->recorded++;
+}
+
+static void note_failure(struct receiver *r, const struct rx *rx)
+{
+    if (rx->status == IBV_WC_WR_FLUSH_ERR) { /* no frame was lost: the receive was taken back */
+        r->broken = true;
+        return;
+    }
+    if (r->failures++ == 0)
+        say("%s: a receive failed: %s (vendor error 0x%x); each of these is counted as a drop", device_name(r->device),
+            ibv_wc_status_str(rx->status), rx->vendor_error);
+    r->too_long += rx->status == IBV_WC_LOC_LEN_ERR;
+    recorder_lost(r->recorder, 1);
+    recorder_note(r->recorder, "The device could not deliver a frame before this one.");
+}
+
+static void take_batch(struct receiver *r, const struct rx *rx, int count)
+{
+    for (int i = 0; i < count && !is_done(r); i++) {
+        if (i + AHEAD < count) {
+            __builtin_prefetch(rx[i + AHEAD].octets);
+            __builtin_prefetch(rx[i + AHEAD].octets + 64);
+        }
+        if (rx[i].status == IBV_WC_SUCCESS)
+            record(r, &rx[i]);
+        else
+            note_failure(r, &rx[i]);
+    }
+}
+
+/* Looks after what the device tells. Returns false if the capture cannot go on. */
+static bool hear_device(struct receiver *r)
+{
+    switch (devevent_take(r->device)) {
+    case DEVEVENT_NONE:
+        return true;
+    case DEVEVENT_GONE:
+        say("%s: the device is gone (removed, or reset by its driver)", device_name(r->device));
+        return false;
+    case DEVEVENT_BROKEN:
+        r->broken = true;
+        return true;
+    case DEVEVENT_PORT_DOWN:
+        say("%s port %u: the link went down; waiting for it", device_name(r->device), r->device->port);
+        recorder_note(r->recorder, "The link was down before this frame.");
+        return true;
+    case DEVEVENT_PORT_UP:
+        say("%s port %u: the link is up", device_name(r->device), r->device->port);
+        device_refresh(r->device);
+        return true;
+    case DEVEVENT_CHANGED:
+        device_refresh(r->device);
+        return true;
+    }
+    return true;
+}
+
+/* The queue pair or the completion queue works no more. Returns false after a message if that cannot be mended. */
+static bool mend(struct receiver *r)
+{
+    if (++r->restarts > RESTARTS_MAX) {
+        say("%s: the queue pair failed again and again", device_name(r->device));
+        return false;
+    }
+    if (r->restarts == 1)
+        say("%s: the queue pair failed and is made anew: frames may be missing", device_name(r->device));
+    recorder_note(r->recorder, "The queue pair failed before this frame and was made anew: frames may be missing.");
+    do { /* what the device has told of the old queue pair is no news of the new one */
+        r->broken = false;
+        if (!hear_device(r))
+            return false;
+    } while (r->broken);
+    return sniffer_restart(r->sniffer);
+}
+
+/* What is due by the clock. Returns false if the capture ends. */
+static bool look_after(struct receiver *r, uint64_t now)
+{
+    r->next_look = now + look_every;
+    recorder_lost(r->recorder, dropcount_more(r->dropcount));
+    recorder_tick(r->recorder, time_of_day(), r->live ? 0 : file_patience);
+    progress_show(r->progress, recorder_counts(r->recorder), now);
+    if (!hear_device(r)) {
+        r->failed = true;
+        return false;
+    }
+    return r->end == 0 || now < r->end;
+}
+
+static bool look_if_due(struct receiver *r)
+{
+    uint64_t now = monotonic();
+
+    return now < r->next_look || look_after(r, now);
+}
+
+/* Waits TIMEOUT ns, or until a signal, a device event or, with CHANNEL, a completion. */
+static void wait_for(const struct receiver *r, uint64_t timeout, bool channel)
+{
+    struct timespec t = {.tv_sec = (time_t)(timeout / SECOND), .tv_nsec = (long)(timeout % SECOND)};
+    struct pollfd fds[3] = {
+        {.fd = stop_fd(), .events = POLLIN},
+        {.fd = r->device->context->async_fd, .events = POLLIN},
+        {.fd = r->sniffer->ring.channel->fd, .events = POLLIN},
+    };
+
+    ppoll(fds, channel ? 3 : 2, &t, NULL);
+}
+
+static uint64_t nap_time(const struct receiver *r)
+{
+    uint64_t nap = (uint64_t)r->sniffer->ring.entries * NAP_PER_ENTRY;
+
+    return nap < NAP_MAX ? nap : NAP_MAX;
+}
+
+/* Until when it may sleep: the next second, for the counts and the progress, or the end of the capture. */
+static uint64_t sleep_time(const struct receiver *r, uint64_t now)
+{
+    uint64_t time = r->options->memory ? SECOND : file_patience;
+
+    return r->end && r->end < now + time ? (r->end > now ? r->end - now : 0) : time;
+}
+
+/* The queue is empty. Returns true if it is worth polling at once. */
+static bool rest(struct receiver *r, uint64_t now, struct rx *rx, int *count)
+{
+    if (r->busy > 0) {
+        r->busy--;
+        wait_for(r, nap_time(r), false);
+        return false;
+    }
+    rxring_disarm(&r->sniffer->ring);
+    rxring_arm(&r->sniffer->ring);
+    *count = rxring_poll(&r->sniffer->ring, rx); /* what came before it was armed gives no event */
+    if (*count != 0)
+        return true;
+    wait_for(r, sleep_time(r, now), true);
+    r->next_look = 0;
+    return false;
+}
+
+/* The queue cannot be polled: the device's events may say why. Returns false if the capture cannot go on. */
+static bool repair(struct receiver *r)
+{
+    if (!hear_device(r))
+        return false;
+    if (r->broken)
+        return mend(r);
+    say("%s: the completion queue cannot be polled: the device does not work any more", device_name(r->device));
+    return false;
+}
+
+/* What was polled. Returns false if the capture cannot go on. */
+static bool digest(struct receiver *r, const struct rx *rx, int count)
+{
+    int error;
+
+    if (count < 0)
+        return repair(r);
+    take_batch(r, rx, count);
+    r->busy = NAPS;
+    error = r->broken ? 0 : rxring_repost(&r->sniffer->ring);
+    if (error != 0 && r->sniffer->ring.unposted_count == r->sniffer->ring.entries) {
+        say("%s: no receive can be posted any more: %s", device_name(r->device), strerror(error));
+        return false;
+    }
+    return true;
+}
+
+/* One turn of the loop. Returns false at the capture's end. */
+static bool turn(struct receiver *r)
+{
+    struct rx rx[RX_BATCH];
+    int count = rxring_poll(&r->sniffer->ring, rx);
+    uint64_t now;
+
+    if (count == 0) {
+        now = monotonic();
+        if (r->broken && !mend(r)) {
+            r->failed = true;
+            return false;
+        }
+        if (now >= r->next_look && !look_after(r, now))
+            return false;
+        if (r->live)
+            recorder_tick(r->recorder, time_of_day(), 0);
+        if (!rest(r, now, rx, &count))
+            return true;
+    }
+    if (!digest(r, rx, count)) {
+        r->failed = true;
+        return false;
+    }
+    return !is_done(r) && (++r->batches % LOOK_BATCHES != 0 || look_if_due(r));
+}
+
+/* The frames that are there when the capture ends. */
+static void drain(struct receiver *r)
+{
+    struct rx rx[RX_BATCH];
+    uint32_t left = r->sniffer->ring.entries;
+    int count;
+
+    sniffer_stop(r->sniffer);
+    while (left > 0 && !is_done(r) && (count = rxring_poll(&r->sniffer->ring, rx)) > 0) {
+        take_batch(r, rx, count);
+        left -= left < (uint32_t)count ? left : (uint32_t)count;
+    }
+}
+
+void receive(struct receiver *r)
+{
+    uint64_t now = monotonic();
+
+    r->end = r->options->duration ? now + r->options->duration : 0;
+    r->busy = NAPS;
+    while (!stop_requested() && turn(r))
+        ;
+    drain(r);
+    recorder_lost(r->recorder, dropcount_more(r->dropcount));
+    recorder_end(r->recorder, time_of_day());
+}

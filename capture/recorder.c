@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From frames to the records of a capture file. See recorder.h. */
+#include "capture/recorder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/erf.h"
+#include "capture/message.h"
+#include "capture/octets.h"
+#include "capture/packet.h"
+#include "capture/pcapfile.h"
+#include "capture/pcapng.h"
+#include "capture/pcapng_format.h"
+
+enum {
+    LINK_ETHERNET = 1,
+    ERF_TYPE_ETHERNET = 2,
+    ERF_ETHERNET_LEN = 2,  /* an offset and a pad octet, between an Ethernet record's header and its frame */
+    ERF_FLAG_SECOND = 0x01, /* capture interface 1 */
+    HEADER_ROOM = 1024,    /* octets of a file's header and of anything else but packets, at most */
+    RECORD_ROOM = PCAPNG_EPB_HEAD_LEN + ERF_HEADER_LEN + ERF_ETHERNET_LEN + PCAPNG_EPB_TAIL_MAX,
+};
+#define SECOND UINT64_C(1000000000)
+
+struct recorder {
+    struct recorder_plan plan;
+    struct handover *h;
+    struct block *block; /* being filled, or NULL */
+    uint64_t block_time; /* of its first record */
+    struct recorder_counts counts;
+    uint64_t pending;  /* lost since the record before */
+    const char *note;  /* for the next packet */
+    uint64_t memory;   /* octets of all records */
+    uint64_t file_octets, file_packets, file_begin; /* of the present file; begin: its first packet's time */
+    uint64_t told;     /* when the counts were written */
+    bool begins_file;  /* the next block begins a file */
+};
+
+static uint32_t erf_len(struct record_format format)
+{
+    if (!format.erf)
+        return 0;
+    return format.ethernet ? ERF_HEADER_LEN + ERF_ETHERNET_LEN : ERF_HEADER_LEN;
+}
+
+static uint16_t linktype(struct record_format format)
+{
+    return format.erf ? LINK_ERF : LINK_ETHERNET;
+}
+
+static uint32_t get_le32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* One record at AT with LEFT octets: its length, 0 if it is cut; the packet's octets, or -1 if it is none. */
+static size_t record_at(struct record_format format, const uint8_t *at, size_t left, int64_t *packet)
+{
+    size_t head = format.pcapng ? PCAPNG_EPB_HEAD_LEN : PCAPFILE_RECORD_LEN, len;
+
+    if (left < head)
+        return 0;
+    len = format.pcapng ? get_le32(at + 4) : head + get_le32(at + 8);
+    if (format.pcapng && get_le32(at) != BLOCK_EPB)
+        *packet = -1;
+    else
+        *packet = (int64_t)get_le32(format.pcapng ? at + 20 : at + 8) - erf_len(format);
+    return len <= left ? len : 0;
+}
+
+struct record_count record_count(struct record_format format, const uint8_t *data, size_t len, bool file_header)
+{
+    struct record_count count = {0};
+    size_t record;
+    int64_t packet;
+
+    if (file_header && !format.pcapng)
+        count.len = len < PCAPFILE_HEADER_LEN ? 0 : PCAPFILE_HEADER_LEN;
+    if (file_header && !format.pcapng && count.len == 0)
+        return count;
+    while ((record = record_at(format, data + count.len, len - count.len, &packet)) > 0) {
+        count.len += record;
+        count.packets += packet >= 0;
+        count.octets += packet >= 0 ? (uint64_t)packet : 0;
+    }
+    return count;
+}
+
+static uint32_t file_snaplen(const struct recorder *r)
+{
+    if (r->plan.snaplen == 0 || r->plan.snaplen > ERF_MAX_LEN - erf_len(r->plan.format))
+        return ERF_MAX_LEN; /* ibdump's */
+    return r->plan.snaplen + erf_len(r->plan.format);
+}
+
+static size_t put_file_header(const struct recorder *r, uint8_t *out)
+{
+    const struct pcapng_idb idb = {
+        .linktype = linktype(r->plan.format),
+        .snaplen = file_snaplen(r),
+        .name = r->plan.interface,
+        .description = r->plan.description,
+        .comment = r->plan.comment,
+    };
+    size_t len;
+
+    if (!r->plan.format.pcapng) {
+        pcapfile_put_file_header(out, false, linktype(r->plan.format), file_snaplen(r));
+        return PCAPFILE_HEADER_LEN;
+    }
+    len = pcapng_put_shb(out, HEADER_ROOM, "ipoib-capture " IPOIB_VERSION);
+    return len + pcapng_put_interface(out + len, HEADER_ROOM - len, &idb);
+}
+
+static void give_block(struct recorder *r)
+{
+    if (r->block)
+        handover_give(r->h, r->block);
+    r->block = NULL;
+}
+
+static void begin_file(struct recorder *r)
+{
+    r->block->new_file = true;
+    r->block->len = (uint32_t)put_file_header(r, r->block->data);
+    r->file_octets = r->block->len;
+    r->file_packets = 0;
+    r->begins_file = false;
+}
+
+/* A block with ROOM octets left, or false. */
+static bool make_room(struct recorder *r, uint32_t room)
+{
+    if (r->block && !r->begins_file && r->block->len + room <= BLOCK_ROOM)
+        return true;
+    give_block(r);
+    r->block = handover_take(r->h);
+    if (!r->block)
+        return false;
+    r->block_time = 0;
+    if (r->begins_file)
+        begin_file(r);
+    return true;
+}
+
+static void grew(struct recorder *r, uint32_t len)
+{
+    r->block->len += len;
+    r->file_octets += len;
+    r->memory += len;
+}
+
+static void put_counts(struct recorder *r, uint64_t now)
+{
+    struct pcapng_isb isb = {.time = now, .dropped = r->counts.device, .lost = r->counts.own};
+
+    r->told = now;
+    if (!r->plan.format.pcapng || r->begins_file || !make_room(r, PCAPNG_ISB_LEN))
+        return;
+    isb.received = r->counts.packets + r->counts.device + r->counts.own;
+    pcapng_put_isb(r->block->data + r->block->len, &isb);
+    grew(r, PCAPNG_ISB_LEN);
+    if (r->block_time == 0)
+        r->block_time = now;
+}
+
+/* The next record begins a new file. */
+static void end_file(struct recorder *r, uint64_t now)
+{
+    put_counts(r, now);
+    r->begins_file = true;
+}
+
+struct recorder *recorder_create(const struct recorder_plan *plan, struct handover *h)
+{
+    struct recorder *r = calloc(1, sizeof(*r));
+
+    if (!r) {
+        say("out of memory");
+        return NULL;
+    }
+    r->plan = *plan;
+    r->h = h;
+    r->begins_file = true;
+    make_room(r, 0);
+    return r;
+}
+
+void recorder_destroy(struct recorder *r)
+{
+    free(r);
+}
+
+/* The ERF header, which has the octets behind it counted in. Returns its length. */
+static uint32_t put_erf(const struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
+{
+    uint32_t more = r->plan.format.ethernet ? ERF_ETHERNET_LEN : 0;
+
+    erf_put_header(out, erf_time((uint32_t)(f->time / SECOND), (uint32_t)(f->time % SECOND)), caplen + more,
+                   f->wirelen);
+    if (f->decapsulated)
+        out[ERF_OFF_FLAGS] |= ERF_FLAG_SECOND;
+    if (more) {
+        out[ERF_OFF_TYPE] = ERF_TYPE_ETHERNET;
+        memset(out + ERF_HEADER_LEN, 0, ERF_ETHERNET_LEN);
+    }
+    return ERF_HEADER_LEN + more;
+}
+
+/* The frame in its ERF record, if it has one. Returns the octets. */
+static uint32_t put_frame(const struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
+{
+    uint32_t head = r->plan.format.erf ? put_erf(r, out, f, caplen) : 0;
+
+    memcpy(out + head, f->octets, caplen);
+    return head + caplen;
+}
+
+static uint32_t put_pcap(const struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
+{
+    uint32_t len = put_frame(r, out + PCAPFILE_RECORD_LEN, f, caplen);
+
+    pcapfile_put_record_header(out, (uint32_t)(f->time / SECOND), (uint32_t)(f->time % SECOND) / 1000, len,
+                               f->wirelen + erf_len(r->plan.format));
+    return PCAPFILE_RECORD_LEN + len;
+}
+
+static uint32_t put_pcapng(struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
+{
+    const struct pcapng_epb epb = {
+        .time = f->time,
+        .caplen = caplen + erf_len(r->plan.format),
+        .wirelen = f->wirelen + erf_len(r->plan.format),
+        .dropped = r->pending,
+        .flags = f->direction,
+        .comment = r->note,
+    };
+    uint32_t len = put_frame(r, out + PCAPNG_EPB_HEAD_LEN, f, caplen);
+
+    pcapng_put_epb_head(out, &epb);
+    len += PCAPNG_EPB_HEAD_LEN;
+    return len + (uint32_t)pcapng_put_epb_tail(out + len, &epb);
+}
+
+/* Whether a record of LEN octets belongs into the next file of the series. */
+static bool file_is_over(const struct recorder *r, uint64_t time, uint64_t len)
+{
+    const struct recorder_plan *p = &r->plan;
+
+    if (r->file_packets == 0)
+        return false;
+    return (p->file_octets && r->file_octets + len + (p->format.pcapng ? PCAPNG_ISB_LEN : 0) > p->file_octets) ||
+           (p->file_packets && r->file_packets >= p->file_packets) ||
+           (p->file_time && time >= r->file_begin + p->file_time);
+}
+
+bool recorder_put(struct recorder *r, const struct frame *f)
+{
+    uint32_t caplen = r->plan.snaplen && r->plan.snaplen < f->len ? r->plan.snaplen : f->len, len;
+    uint8_t *out;
+
+    if (file_is_over(r, f->time, caplen + RECORD_ROOM))
+        end_file(r, f->time);
+    if (!make_room(r, caplen + RECORD_ROOM)) {
+        r->counts.own++;
+        r->pending++;
+        return false;
+    }
+    out = r->block->data + r->block->len;
+    len = r->plan.format.pcapng ? put_pcapng(r, out, f, caplen) : put_pcap(r, out, f, caplen);
+    if (r->block_time == 0)
+        r->block_time = f->time;
+    if (r->file_packets++ == 0)
+        r->file_begin = f->time;
+    grew(r, len);
+    r->block->packets++;
+    r->block->octets += caplen;
+    r->counts.packets++;
+    r->counts.octets += caplen;
+    r->pending = 0;
+    r->note = NULL;
+    return true;
+}
+
+void recorder_lost(struct recorder *r, uint64_t count)
+{
+    r->counts.device += count;
+    r->pending += count;
+}
+
+void recorder_note(struct recorder *r, const char *text)
+{
+    r->note = text;
+}
+
+void recorder_tick(struct recorder *r, uint64_t now, uint64_t patience)
+{
+    if (file_is_over(r, now, 0) && !r->begins_file)
+        end_file(r, now);
+    if (r->told == 0)
+        r->told = now;
+    if (now >= r->told + SECOND)
+        put_counts(r, now);
+    if (r->plan.memory || !r->block)
+        return;
+    /* the header of the file is there at once: a reader may wait for it */
+    if (r->begins_file || r->block->new_file)
+        give_block(r);
+    else if (r->block_time && now >= r->block_time + patience && handover_is_empty(r->h))
+        give_block(r); /* a writer that is behind gets whole blocks: many small ones would use them all up */
+}
+
+void recorder_end(struct recorder *r, uint64_t now)
+{
+    put_counts(r, now);
+    give_block(r);
+    handover_end(r->h);
+}
+
+bool recorder_is_full(const struct recorder *r)
+{
+    return r->plan.memory && r->memory >= r->plan.memory;
+}
+
+
+struct recorder_counts recorder_counts(const struct recorder *r)
+{
+    return r->counts;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A queue pair that only receives. See rxring.h. */
+#include "capture/rxring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "capture/message.h"
+
+enum { ENTRIES_MIN = 256 };
+
+/* --- memory */
+
+static void free_memory(struct rxring *ring)
+{
+    if (ring->mr)
+        ibv_dereg_mr(ring->mr);
+    if (ring->memory)
+        munmap(ring->memory, (size_t)ring->entries * ring->entry_len);
+    ring->mr = NULL;
+    ring->memory = NULL;
+}
+
+/* Returns false with errno. */
+static bool get_memory(struct rxring *ring, bool huge_pages)
+{
+    size_t len = (size_t)ring->entries * ring->entry_len;
+    int error;
+
+    ring->memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (ring->memory == MAP_FAILED) {
+        ring->memory = NULL;
+        return false;
+    }
+    if (huge_pages && madvise(ring->memory, len, MADV_HUGEPAGE) != 0)
+        say("-T: this kernel has no huge pages; the buffers are in ordinary ones");
+    ring->mr = ibv_reg_mr(ring->pd, ring->memory, len, IBV_ACCESS_LOCAL_WRITE);
+    if (ring->mr)
+        return true;
+    error = errno;
+    free_memory(ring);
+    errno = error;
+    return false;
+}
+
+static void tell_memory(const struct rxring *ring)
+{
+    uint64_t mib = (uint64_t)ring->entries * ring->entry_len >> 20;
+    struct rlimit limit;
+
+    if (errno == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        say("%s: %u buffers (%" PRIu64 " MiB) cannot be registered: this user may lock %" PRIu64
+            " MiB of memory; raise that (ulimit -l), run as root, or ask for fewer (-b)",
+            device_name(ring->device), ring->entries, mib, (uint64_t)limit.rlim_cur >> 20);
+    else
+        say("%s: %u buffers (%" PRIu64 " MiB) cannot be registered: %s; ask for fewer (-b)",
+            device_name(ring->device), ring->entries, mib, strerror(errno));
+}
+
+/* Fewer entries do where the user did not name a number. */
+static bool find_memory(struct rxring *ring, const struct rx_plan *plan)
+{
+    while (!get_memory(ring, plan->huge_pages)) {
+        if (plan->entries_asked || errno != ENOMEM || ring->entries / 2 < ENTRIES_MIN) {
+            tell_memory(ring);
+            return false;
+        }
+        ring->entries /= 2;
+        ring->fewer = true;
+    }
+    return true;
+}
+
+/* Every entry's receive, ready to be posted. */
+static bool make_requests(struct rxring *ring)
+{
+    ring->wr = calloc(ring->entries, sizeof(*ring->wr));
+    ring->sge = calloc(ring->entries, sizeof(*ring->sge));
+    ring->unposted = calloc(ring->entries, sizeof(*ring->unposted));
+    if (!ring->wr || !ring->sge || !ring->unposted) {
+        say("out of memory");
+        return false;
+    }
+    for (uint32_t i = 0; i < ring->entries; i++) {
+        ring->sge[i].addr = (uintptr_t)(ring->memory + (size_t)i * ring->entry_len);
+        ring->sge[i].length = ring->entry_len;
+        ring->sge[i].lkey = ring->mr->lkey;
+        ring->wr[i].wr_id = i;
+        ring->wr[i].sg_list = &ring->sge[i];
+        ring->wr[i].num_sge = 1;
+    }
+    return true;
+}
+
+/* --- the completion queue */
+
+/* One whose completions carry the device's time, as time of day or as its counter; NULL if it has none. */
+static struct ibv_cq_ex *create_timed(struct rxring *ring)
+{
+    struct ibv_cq_init_attr_ex attr = {
+        .cqe = ring->entries,
+        .channel = ring->channel,
+        .wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
+    };
+    struct ibv_cq_ex *cq = ibv_create_cq_ex(ring->device->context, &attr);
+
+    memset(&ring->clock, 0, sizeof(ring->clock));
+    ring->clock.wallclock = cq != NULL;
+    if (cq || !hcaclock_start(&ring->clock, ring->device->context))
+        return cq;
+    attr.wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+    return ibv_create_cq_ex(ring->device->context, &attr);
+}
+
+static bool create_cq(struct rxring *ring)
+{
+    ring->cq_ex = create_timed(ring);
+    ring->cq = ring->cq_ex ? ibv_cq_ex_to_cq(ring->cq_ex)
+                           : ibv_create_cq(ring->device->context, (int)ring->entries, NULL, ring->channel, 0);
+    if (ring->cq)
+        return true;
+    say("%s: no completion queue of %u entries can be created: %s", device_name(ring->device), ring->entries,
+        strerror(errno));
+    return false;
+}
+
+static void destroy_cq(struct rxring *ring)
+{
+    if (!ring->cq)
+        return;
+    rxring_disarm(ring);
+    if (ring->events > 0)
+        ibv_ack_cq_events(ring->cq, ring->events);
+    ring->events = 0;
+    ibv_destroy_cq(ring->cq);
+    ring->cq = NULL;
+    ring->cq_ex = NULL;
+}
+
+static bool create_channel(struct rxring *ring)
+{
+    ring->channel = ibv_create_comp_channel(ring->device->context);
+    if (ring->channel)
+        return fcntl(ring->channel->fd, F_SETFL, fcntl(ring->channel->fd, F_GETFL) | O_NONBLOCK) == 0;
+    say("%s: no completion channel can be created: %s", device_name(ring->device), strerror(errno));
+    return false;
+}
+
+/* --- all of it */
+
+static uint32_t entries_there_are(const struct device *device, const struct rx_plan *plan)
+{
+    uint32_t entries = plan->entries;
+
+    if (device->attr.max_qp_wr > 0 && entries > (uint32_t)device->attr.max_qp_wr)
+        entries = (uint32_t)device->attr.max_qp_wr;
+    if (device->attr.max_cqe > 0 && entries > (uint32_t)device->attr.max_cqe)
+        entries = (uint32_t)device->attr.max_cqe;
+    return entries;
+}
+
+bool rxring_create(struct rxring *ring, struct device *device, const struct rx_plan *plan)
+{
+    memset(ring, 0, sizeof(*ring));
+    ring->device = device;
+    ring->entry_len = plan->entry_len;
+    ring->entries = entries_there_are(device, plan);
+    ring->fewer = plan->entries_asked && ring->entries < plan->entries;
+    ring->pd = ibv_alloc_pd(device->context);
+    if (!ring->pd) {
+        say("%s: no protection domain can be allocated: %s", device_name(device), strerror(errno));
+        return false;
+    }
+    if (!create_channel(ring) || !find_memory(ring, plan) || !make_requests(ring) || !create_cq(ring)) {
+        rxring_destroy(ring);
+        return false;
+    }
+    if (ring->fewer)
+        say("%s: %u buffers instead of %u: there is no room for more", device_name(device), ring->entries,
+            plan->entries);
+    return true;
+}
+
+void rxring_destroy(struct rxring *ring)
+{
+    destroy_cq(ring);
+    free_memory(ring);
+    if (ring->channel)
+        ibv_destroy_comp_channel(ring->channel);
+    if (ring->pd)
+        ibv_dealloc_pd(ring->pd);
+    free(ring->wr);
+    free(ring->sge);
+    free(ring->unposted);
+    memset(ring, 0, sizeof(*ring));
+}
+
+struct ibv_qp_init_attr rxring_qp_attr(const struct rxring *ring, enum ibv_qp_type type)
+{
+    return (struct ibv_qp_init_attr){
+        .qp_type = type,
+        .send_cq = ring->cq,
+        .recv_cq = ring->cq,
+        .cap = {.max_send_wr = 1, .max_recv_wr = ring->entries, .max_send_sge = 1, .max_recv_sge = 1},
+    };
+}
+
+int rxring_attach(struct rxring *ring, struct ibv_qp *qp)
+{
+    ring->qp = qp;
+    ring->unposted_count = ring->entries;
+    for (uint32_t i = 0; i < ring->entries; i++)
+        ring->unposted[i] = i;
+    return rxring_repost(ring);
+}
+
+bool rxring_renew(struct rxring *ring)
+{
+    ring->qp = NULL;
+    destroy_cq(ring);
+    return create_cq(ring);
+}
+
+int rxring_repost(struct rxring *ring)
+{
+    uint32_t count = ring->unposted_count, left = 0;
+    struct ibv_recv_wr *bad = NULL;
+    int error;
+
+    if (count == 0 || !ring->qp)
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        ring->wr[ring->unposted[i]].next = i + 1 < count ? &ring->wr[ring->unposted[i + 1]] : NULL;
+    error = ibv_post_recv(ring->qp, &ring->wr[ring->unposted[0]], &bad);
+    for (struct ibv_recv_wr *wr = error ? bad : NULL; wr; wr = wr->next)
+        ring->unposted[left++] = (uint32_t)wr->wr_id;
+    ring->unposted_count = left;
+    return error;
+}
+
+/* --- taking completions */
+
+static void take(struct rxring *ring, struct rx *rx, uint64_t wr_id, enum ibv_wc_status status)
+{
+    uint32_t entry = (uint32_t)wr_id;
+
+    rx->octets = ring->memory + (size_t)entry * ring->entry_len;
+    rx->status = status;
+    ring->unposted[ring->unposted_count++] = entry;
+}
+
+static int poll_plain(struct rxring *ring, struct rx out[RX_BATCH])
+{
+    struct ibv_wc wc[RX_BATCH];
+    uint32_t room = ring->entries - ring->unposted_count;
+    int count = ibv_poll_cq(ring->cq, room < RX_BATCH ? (int)room : RX_BATCH, wc);
+    uint64_t now = count > 0 ? time_of_day() : 0;
+
+    for (int i = 0; i < count; i++) {
+        take(ring, &out[i], wc[i].wr_id, wc[i].status);
+        out[i].len = wc[i].byte_len;
+        out[i].vendor_error = wc[i].vendor_err;
+        out[i].time = now;
+    }
+    return count;
+}
+
+/* The completion that the extended queue is at. */
+static void take_timed(struct rxring *ring, struct rx *rx, uint64_t now)
+{
+    struct ibv_cq_ex *cq = ring->cq_ex;
+
+    take(ring, rx, cq->wr_id, cq->status);
+    rx->time = now;
+    if (cq->status != IBV_WC_SUCCESS) {
+        rx->vendor_error = ibv_wc_read_vendor_err(cq);
+        return;
+    }
+    rx->len = ibv_wc_read_byte_len(cq);
+    if (ring->clock.wallclock)
+        rx->time = ibv_wc_read_completion_wallclock_ns(cq);
+    else
+        rx->time = hcaclock_time(&ring->clock, ibv_wc_read_completion_ts(cq));
+}
+
+static int poll_timed(struct rxring *ring, struct rx out[RX_BATCH])
+{
+    struct ibv_poll_cq_attr attr = {0};
+    uint32_t room = ring->entries - ring->unposted_count, count = 0;
+    int error;
+    uint64_t now;
+
+    if (room == 0)
+        return 0;
+    error = ibv_start_poll(ring->cq_ex, &attr);
+    if (error != 0)
+        return error == ENOENT ? 0 : -1;
+    now = time_of_day();
+    do
+        take_timed(ring, &out[count++], now);
+    while (count < RX_BATCH && count < room && (error = ibv_next_poll(ring->cq_ex)) == 0);
+    ibv_end_poll(ring->cq_ex);
+    hcaclock_follow(&ring->clock, now);
+    return error != 0 && error != ENOENT && count == 0 ? -1 : (int)count;
+}
+
+int rxring_poll(struct rxring *ring, struct rx out[RX_BATCH])
+{
+    return ring->cq_ex ? poll_timed(ring, out) : poll_plain(ring, out);
+}
+
+void rxring_arm(struct rxring *ring)
+{
+    ibv_req_notify_cq(ring->cq, 0);
+}
+
+void rxring_disarm(struct rxring *ring)
+{
+    struct ibv_cq *cq;
+    void *context;
+
+    while (ibv_get_cq_event(ring->channel, &cq, &context) == 0)
+        ring->events++;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sniffer mode. See sniffer.h. */
+#include "capture/sniffer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "capture/message.h"
+
+enum { QKEY = 0x11111111 }; /* of the UD queue pair, which nobody sends to */
+
+static struct refusal refused(enum refusal_step step, int error)
+{
+    return (struct refusal){.step = step, .error = error ? error : EIO};
+}
+
+static void destroy_flow(struct sniffer *s)
+{
+    if (s->flow)
+        ibv_destroy_flow(s->flow);
+    s->flow = NULL;
+}
+
+static void drop_qp(struct sniffer *s)
+{
+    destroy_flow(s);
+    if (s->qp)
+        ibv_destroy_qp(s->qp);
+    s->qp = NULL;
+}
+
+static int to_init(const struct sniffer *s, enum ibv_qp_type type)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = s->device->port, .qkey = QKEY};
+    int mask = IBV_QP_STATE | IBV_QP_PORT;
+
+    if (type == IBV_QPT_UD)
+        mask |= IBV_QP_PKEY_INDEX | IBV_QP_QKEY;
+    return ibv_modify_qp(s->qp, &attr, mask);
+}
+
+static int to_rtr(const struct sniffer *s)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};
+
+    return ibv_modify_qp(s->qp, &attr, IBV_QP_STATE);
+}
+
+static int create_flow(struct sniffer *s)
+{
+    struct ibv_flow_attr attr = {
+        .type = IBV_FLOW_ATTR_SNIFFER,
+        .size = sizeof(attr),
+        .port = s->device->port,
+    };
+
+    errno = 0;
+    s->flow = ibv_create_flow(s->qp, &attr);
+    return s->flow ? 0 : errno ? errno : EOPNOTSUPP;
+}
+
+/* A queue pair of TYPE that frames could come to; none is left if that is refused. It has no receives: none comes. */
+static struct refusal try_type(struct sniffer *s, enum ibv_qp_type type)
+{
+    struct ibv_qp_init_attr attr = rxring_qp_attr(&s->ring, type);
+    struct refusal refusal = {REFUSED_NOT, 0};
+    int error;
+
+    s->qp = ibv_create_qp(s->ring.pd, &attr);
+    if (!s->qp)
+        return refused(REFUSED_QP, errno);
+    if ((error = to_init(s, type)) != 0 || (error = to_rtr(s)) != 0)
+        refusal = refused(REFUSED_STATE, error);
+    else if ((error = create_flow(s)) != 0)
+        refusal = refused(REFUSED_FLOW, error);
+    if (refusal.step == REFUSED_NOT)
+        destroy_flow(s);
+    else
+        drop_qp(s);
+    return refusal;
+}
+
+/*
+ * Ethernet wants RAW_PACKET. On InfiniBand libpcap takes RAW_PACKET and ibdump, on mlx4 devices, UD: what is refused
+ * as the one is tried as the other.
+ */
+static struct refusal try_types(struct sniffer *s)
+{
+    bool ud_first = device_has_driver(s->device->context->device, "mlx4");
+    struct refusal first, second;
+
+    if (s->device->context->device->transport_type == IBV_TRANSPORT_IWARP)
+        return refused(REFUSED_TRANSPORT, EOPNOTSUPP);
+    if (device_is_ethernet(s->device))
+        return try_type(s, IBV_QPT_RAW_PACKET);
+    first = try_type(s, ud_first ? IBV_QPT_UD : IBV_QPT_RAW_PACKET);
+    if (first.step == REFUSED_NOT)
+        return first;
+    second = try_type(s, ud_first ? IBV_QPT_RAW_PACKET : IBV_QPT_UD);
+    return second.step == REFUSED_NOT ? second : refusal_main(first, second);
+}
+
+bool sniffer_create(struct sniffer *s, struct device *device, const struct rx_plan *plan)
+{
+    memset(s, 0, sizeof(*s));
+    s->device = device;
+    return rxring_create(&s->ring, device, plan);
+}
+
+/* Whether nothing was refused. */
+static bool granted(const struct sniffer *s, struct refusal refusal)
+{
+    if (refusal.step != REFUSED_NOT)
+        refusal_tell(s->device, refusal);
+    return refusal.step == REFUSED_NOT;
+}
+
+bool sniffer_prepare(struct sniffer *s)
+{
+    return granted(s, try_types(s));
+}
+
+bool sniffer_start(struct sniffer *s)
+{
+    int error = rxring_attach(&s->ring, s->qp);
+
+    if (error != 0)
+        return granted(s, refused(REFUSED_RECEIVE, error));
+    error = create_flow(s);
+    return error == 0 || granted(s, refused(REFUSED_FLOW, error));
+}
+
+void sniffer_stop(struct sniffer *s)
+{
+    destroy_flow(s);
+}
+
+bool sniffer_restart(struct sniffer *s)
+{
+    drop_qp(s);
+    return rxring_renew(&s->ring) && sniffer_prepare(s) && sniffer_start(s);
+}
+
+void sniffer_destroy(struct sniffer *s)
+{
+    drop_qp(s);
+    rxring_destroy(&s->ring);
+}
+
+struct refusal sniffer_try(struct device *device)
+{
+    struct rx_plan plan = {.entries = 16, .entry_len = 4096};
+    struct refusal refusal;
+    struct sniffer s;
+
+    if (!sniffer_create(&s, device, &plan))
+        return refused(REFUSED_QP, errno);
+    refusal = try_types(&s);
+    sniffer_destroy(&s);
+    return refusal;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sniffer mode: the device copies each frame that its port sends or receives to a queue pair of ours
+ * (ibv_create_flow with IBV_FLOW_ATTR_SNIFFER).
+ */
+#ifndef CAPTURE_SNIFFER_H
+#define CAPTURE_SNIFFER_H
+
+#include <stdbool.h>
+
+#include "capture/device.h"
+#include "capture/refusal.h"
+#include "capture/rxring.h"
+
+struct sniffer {
+    struct device *device;
+    struct rxring ring;
+    struct ibv_qp *qp;
+    struct ibv_flow *flow;
+};
+
+/* The memory and the completion queue. Returns false after a message. */
+bool sniffer_create(struct sniffer *s, struct device *device, const struct rx_plan *plan);
+
+/* A queue pair, and whether the device lets it be sniffed with: no frame comes yet. Returns false after a message. */
+bool sniffer_prepare(struct sniffer *s);
+
+/* From now on frames come. Returns false after a message. */
+bool sniffer_start(struct sniffer *s);
+
+/* Frames come no more; completions that are there can still be polled. */
+void sniffer_stop(struct sniffer *s);
+
+/* The queue pair or the completion queue went into its error state: both are made anew. Returns false after a message. */
+bool sniffer_restart(struct sniffer *s);
+
+/* Ends what the others began. */
+void sniffer_destroy(struct sniffer *s);
+
+/* Whether the port can be sniffed, tried for a moment without receiving anything. */
+struct refusal sniffer_try(struct device *device);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the stand-in for libibverbs plays: the devices that there are, what they refuse, what they receive, and what
+ * befalls them. Read from the file that the environment variable IPOIB_REPLAY names; a word and its values a line:
+ *
+ *   device NAME            begins a device; all that follows is its own
+ *   transport iwarp        it is no InfiniBand device
+ *   sysfs FOLDER           its place in sysfs; there ports/1/hw_counters/out_of_buffer counts what it loses, if it exists
+ *   max-qp-wr N, max-cqe N its limits
+ *   clock KHZ|wallclock    completions carry the device's counter, or the time of day
+ *   ports N                default 1, all alike
+ *   port active|down ib|ethernet|none
+ *   lid N, lmc N, mtu N, gid ADDRESS, pkeys N...
+ *   fail VERB ERRNO        that verb fails: list open pd mr channel cq qp-ud qp-raw init rtr post flow
+ *   frames FILE            a classic pcap of link type 247 or 1: these frames come, again and again
+ *   synthetic OCTETS       or made ones of that size, with their number (8 octets, big-endian) at the end
+ *   total N                so many frames come (default: those of the file once; synthetic: without end)
+ *   rate N                 so many a second; what finds no receive posted is lost. Without it, frames wait for receives
+ *   burst N                with rate: so many come at once
+ *   at N WHAT [VALUE]      when N frames have come ...
+ *   after MS WHAT [VALUE]  when the flow is so old ...
+ *       error STATUS       ... the next frame's completion has that status (ibv_wc_status)
+ *       drop N             ... the next N frames are lost
+ *       qp-error, cq-error, poll-error, post-error, remove, port-down, port-up, lid N, pause MS
+ */
+#ifndef REPLAY_SCENARIO_H
+#define REPLAY_SCENARIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+
+enum { MAX_DEVICES = 8, MAX_INCIDENTS = 4096, MAX_FAILURES = 16, MAX_PKEYS = 128 };
+
+struct incident {
+    bool by_time;
+    uint64_t when; /* frames, or nanoseconds since the flow began */
+    char what[16];
+    uint64_t value;
+    bool done;
+};
+
+struct failure {
+    char verb[16];
+    int error;
+};
+
+struct packet_store {
+    uint8_t *octets;
+    size_t *begins; /* count + 1 of them */
+    size_t count;
+};
+
+struct scenario {
+    char name[64], sysfs[200];
+    bool iwarp, wallclock;
+    uint64_t clock_khz;
+    int max_qp_wr, max_cqe, ports;
+    enum ibv_port_state state;
+    uint8_t link_layer, lmc;
+    uint16_t lid;
+    unsigned mtu;
+    union ibv_gid gid;
+    uint16_t pkeys[MAX_PKEYS];
+    int pkey_count;
+    struct failure failures[MAX_FAILURES];
+    int failure_count;
+    struct packet_store packets;
+    uint32_t synthetic;
+    uint64_t total, rate, burst;
+    struct incident incidents[MAX_INCIDENTS];
+    int incident_count;
+};
+
+/* Reads the file; ends the program after a message if it is wrong. Returns how many devices there are. */
+int scenario_read(const char *path, struct scenario *devices);
+
+/* The error with which VERB fails, or 0. */
+int scenario_failure(const struct scenario *s, const char *verb);
+
+#endif

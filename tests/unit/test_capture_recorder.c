@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From frames to records: the octets, laid out by hand after the formats' documents, limits of files, counts. */
+#include "tests/unit/unit.h"
+
+#include "capture/pcapng.h"
+#include "capture/recorder.h"
+
+static const uint8_t octets[] = {0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5};
+static const struct frame frame = {.octets = octets, .len = 6, .wirelen = 6, .time = UINT64_C(1700000000500000999)};
+
+struct fixture {
+    struct handover *h;
+    struct recorder *r;
+};
+
+static struct fixture begin(const struct recorder_plan *plan)
+{
+    struct fixture f = {.h = handover_create(1, false)};
+
+    f.r = recorder_create(plan, f.h);
+    return f;
+}
+
+static void finish(struct fixture *f)
+{
+    recorder_destroy(f->r);
+    handover_destroy(f->h);
+}
+
+/* The block that the writer gets is EXPECTED, octet for octet. */
+static void expect_block(struct fixture *f, const uint8_t *expected, size_t len)
+{
+    struct block *b = handover_next(f->h);
+
+    assert_non_null(b);
+    assert_int_equal(b->len, len);
+    assert_memory_equal(b->data, expected, len);
+}
+
+/* 1700000000.5 s is 0x6553f100.80000000; 999 ns more are 999 * 4.294967296 = 4290.7, rounded up 4291 = 0x10c3. */
+static void ibdumps_file(void **state)
+{
+    static const uint8_t expected[] = {
+        0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0xc5, 0, 0, 0,
+        0x00, 0xf1, 0x53, 0x65, 0x20, 0xa1, 0x07, 0x00, 22, 0, 0, 0, 22, 0, 0, 0, /* .500000 s, 6 + 16 octets */
+        0xc3, 0x10, 0x00, 0x80, 0x00, 0xf1, 0x53, 0x65, 21, 4, 0, 22, 0, 0, 0, 6,
+        0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5,
+        0x00, 0xf1, 0x53, 0x65, 0x20, 0xa1, 0x07, 0x00, 22, 0, 0, 0, 22, 0, 0, 0,
+        0xc3, 0x10, 0x00, 0x80, 0x00, 0xf1, 0x53, 0x65, 21, 5, 0, 22, 0, 0, 0, 6, /* taken out of a mirror's headers */
+        0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5,
+    };
+    const struct recorder_plan plan = {.format = {.erf = true}};
+    struct fixture f = begin(&plan);
+    struct frame mirrored = frame;
+
+    (void)state;
+    mirrored.decapsulated = true;
+    assert_true(recorder_put(f.r, &frame));
+    assert_true(recorder_put(f.r, &mirrored));
+    recorder_end(f.r, frame.time);
+    expect_block(&f, expected, sizeof(expected));
+    assert_null(handover_next(f.h));
+    finish(&f);
+}
+
+static void ethernet_with_and_without_erf(void **state)
+{
+    static const uint8_t plain[] = {
+        0x00, 0xf1, 0x53, 0x65, 0x20, 0xa1, 0x07, 0x00, 6, 0, 0, 0, 6, 0, 0, 0, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5,
+    };
+    static const uint8_t erf[] = {
+        0x00, 0xf1, 0x53, 0x65, 0x20, 0xa1, 0x07, 0x00, 24, 0, 0, 0, 24, 0, 0, 0,
+        0xc3, 0x10, 0x00, 0x80, 0x00, 0xf1, 0x53, 0x65, 2, 4, 0, 24, 0, 0, 0, 6, 0, 0, /* type 2, offset and pad */
+        0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5,
+    };
+    const struct recorder_plan plans[] = {{.format = {.ethernet = true}}, {.format = {.ethernet = true, .erf = true}}};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct fixture f = begin(&plans[i]);
+        struct block *b;
+
+        assert_true(recorder_put(f.r, &frame));
+        recorder_end(f.r, frame.time);
+        b = handover_next(f.h);
+        assert_int_equal(b->data[20], i ? 197 : 1);
+        assert_int_equal(b->len, 24 + (i ? sizeof(erf) : sizeof(plain)));
+        assert_memory_equal(b->data + 24, i ? erf : plain, i ? sizeof(erf) : sizeof(plain));
+        finish(&f);
+    }
+}
+
+static void snaplen_keeps_the_wire_length(void **state)
+{
+    static const uint8_t expected[] = {
+        20, 0, 0, 0, 22, 0, 0, 0, 0xc3, 0x10, 0x00, 0x80, 0x00, 0xf1, 0x53, 0x65, 21, 4, 0, 20, 0, 0, 0, 6,
+        0xa0, 0xa1, 0xa2, 0xa3,
+    };
+    const struct recorder_plan plan = {.format = {.erf = true}, .snaplen = 4};
+    struct fixture f = begin(&plan);
+    struct block *b;
+
+    (void)state;
+    recorder_put(f.r, &frame);
+    recorder_end(f.r, frame.time);
+    b = handover_next(f.h);
+    assert_int_equal(b->data[16], 20); /* the file's limit counts the ERF header */
+    assert_int_equal(b->len, 24 + 8 + sizeof(expected));
+    assert_memory_equal(b->data + 24 + 8, expected, sizeof(expected));
+    assert_int_equal(b->octets, 4);
+    finish(&f);
+}
+
+/* Direction, drop count and comment, and the counts at the end. */
+static void a_pcapngs_packet_and_counts(void **state)
+{
+    static const uint8_t packet[] = {
+        6, 0, 0, 0, 88, 0, 0, 0, 0, 0, 0, 0,
+        0xfe, 0x9c, 0x97, 0x17, 0xe7, 0x68, 0xf7, 0x53, 22, 0, 0, 0, 22, 0, 0, 0, /* 0x17979cfe53f768e7 */
+        0xc3, 0x10, 0x00, 0x80, 0x00, 0xf1, 0x53, 0x65, 21, 4, 0, 22, 0, 0, 0, 6,
+        0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0, 0,
+        1, 0, 2, 0, 'h', 'i', 0, 0, /* opt_comment */
+        2, 0, 4, 0, 2, 0, 0, 0,     /* epb_flags: outbound */
+        4, 0, 8, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 88, 0, 0, 0,
+        5, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0x9c, 0x97, 0x17, 0xe7, 0x68, 0xf7, 0x53,
+        4, 0, 8, 0, 4, 0, 0, 0, 0, 0, 0, 0, /* came: 1 and 3 lost */
+        5, 0, 8, 0, 3, 0, 0, 0, 0, 0, 0, 0, /* lost by the device */
+        7, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* lost by us */
+        0, 0, 0, 0, 64, 0, 0, 0,
+    };
+    const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true}, .interface = "mlx5_0"};
+    struct fixture f = begin(&plan);
+    struct frame out = frame;
+    struct block *b;
+
+    (void)state;
+    out.direction = PCAPNG_OUTBOUND;
+    recorder_lost(f.r, 3);
+    recorder_note(f.r, "hi");
+    assert_true(recorder_put(f.r, &out));
+    recorder_end(f.r, frame.time);
+    b = handover_next(f.h);
+    assert_true(b->len > sizeof(packet));
+    assert_memory_equal(b->data + b->len - sizeof(packet), packet, sizeof(packet));
+    finish(&f);
+}
+
+static void files_end_by_size_count_and_time(void **state)
+{
+    /* a pcap's header has 24 octets, a record 38; 24 + 2 * 38 = 100, and room is kept for the longest record */
+    const struct recorder_plan plans[] = {
+        {.format = {.erf = true}, .file_packets = 2},
+        {.format = {.erf = true}, .file_time = 1000},
+        {.format = {.erf = true}, .file_octets = 400},
+    };
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct fixture f = begin(&plans[i]);
+        struct frame next = frame;
+        struct block *b;
+        uint32_t packets = 0;
+        int files = 0;
+
+        for (int n = 0; n < 4; n++, next.time += 500)
+            assert_true(recorder_put(f.r, &next));
+        recorder_end(f.r, next.time);
+        for (; (b = handover_next(f.h)) != NULL; handover_return(f.h, b)) {
+            files += b->new_file;
+            packets += b->packets;
+            assert_true(i != 2 || b->len <= 400);
+            assert_memory_equal(b->data, "\xd4\xc3\xb2\xa1", 4);
+        }
+        assert_int_equal(packets, 4);
+        assert_int_equal(files, 2);
+        finish(&f);
+    }
+}
+
+static void what_finds_no_room_is_counted(void **state)
+{
+    static uint8_t large[65000];
+    const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true}};
+    struct fixture f = begin(&plan);
+    const struct frame big = {.octets = large, .len = sizeof(large), .wirelen = sizeof(large), .time = 1};
+    struct recorder_counts counts;
+    struct record_count count;
+    struct block *b;
+
+    (void)state;
+    for (int i = 0; i < 20; i++) /* four fit into each of the four blocks, in the first one beside the header */
+        recorder_put(f.r, &big);
+    counts = recorder_counts(f.r);
+    assert_int_equal(counts.packets, 16);
+    assert_int_equal(counts.own, 4);
+    handover_return(f.h, handover_next(f.h));
+    assert_true(recorder_put(f.r, &big));
+    recorder_end(f.r, 2);
+    for (int i = 0; i < 3; i++)
+        handover_next(f.h);
+    b = handover_next(f.h); /* its first packet tells the four; the counts follow */
+    count = record_count(plan.format, b->data, b->len, false);
+    assert_int_equal(count.packets, 1);
+    assert_int_equal(count.octets, 65000);
+    assert_int_equal(count.len, b->len);
+    assert_int_equal(b->data[28 + 16 + 65000], 4); /* epb_dropcount */
+    assert_int_equal(b->data[28 + 16 + 65000 + 4], 4);
+    finish(&f);
+}
+
+static void records_are_counted_up_to_a_cut(void **state)
+{
+    const struct recorder_plan plan = {.format = {.erf = true}};
+    struct fixture f = begin(&plan);
+    struct record_count count;
+    struct block *b;
+
+    (void)state;
+    recorder_put(f.r, &frame);
+    recorder_put(f.r, &frame);
+    recorder_end(f.r, frame.time);
+    b = handover_next(f.h);
+    for (uint32_t len = 0; len <= b->len; len++) {
+        uint32_t whole = len < 24 ? 0 : (len - 24) / 38;
+
+        count = record_count(plan.format, b->data, len, true);
+        assert_int_equal(count.packets, whole);
+        assert_int_equal(count.octets, 6 * whole);
+        assert_int_equal(count.len, len < 24 ? 0 : 24 + 38 * whole);
+    }
+    finish(&f);
+}
+
+static void memory_is_full_with_the_packet_that_crosses(void **state)
+{
+    const struct recorder_plan plan = {.format = {.erf = true}, .memory = 77}; /* 2 records have 76 octets */
+    struct fixture f = begin(&plan);
+
+    (void)state;
+    recorder_put(f.r, &frame);
+    recorder_put(f.r, &frame);
+    assert_false(recorder_is_full(f.r));
+    recorder_put(f.r, &frame);
+    assert_true(recorder_is_full(f.r));
+    finish(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ibdumps_file),
+        cmocka_unit_test(ethernet_with_and_without_erf),
+        cmocka_unit_test(snaplen_keeps_the_wire_length),
+        cmocka_unit_test(a_pcapngs_packet_and_counts),
+        cmocka_unit_test(files_end_by_size_count_and_time),
+        cmocka_unit_test(what_finds_no_room_is_counted),
+        cmocka_unit_test(records_are_counted_up_to_a_cut),
+        cmocka_unit_test(memory_is_full_with_the_packet_that_crosses),
+    };
+
+    return cmocka_run_group_tests_name("capture_recorder", tests, NULL, NULL);
+}
