@@ -48,10 +48,21 @@ const char *conformance_deviations(void)
     return pref_deviations && *pref_deviations ? pref_deviations : "none";
 }
 
+/* What a hostile capture can make be kept: some 230 octets each. The statistics count what comes after. */
+enum { KEPT_MAX = 100000 };
+static unsigned kept_count;
+
+static bool may_keep(void)
+{
+    if (kept_count++ == KEPT_MAX)
+        report_warning("IPoIB: more than %d findings; the further ones are in no packet's tree, but in Statistics, IPoIB Conformance", KEPT_MAX);
+    return kept_count <= KEPT_MAX;
+}
+
 static void keep(void *user _U_, uint32_t frame, const struct finding *f)
 {
     verdict_add(verdict, frame, f);
-    if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE)
+    if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE || !may_keep())
         return;
     struct kept *k = wmem_new0(wmem_file_scope(), struct kept);
     k->f = *f;
@@ -233,6 +244,7 @@ static void conformance_close(void)
     known = NULL;
     pending = NULL;
     pending_end = &pending;
+    kept_count = 0;
 }
 
 static void register_preferences(void)
