@@ -73,4 +73,6 @@ void judged_clear(struct judged *j)
     g_free(j->name);
     g_free(j->trouble);
     verdict_free(j->verdict);
+    if (j->stages)
+        g_ptr_array_unref(j->stages);
 }

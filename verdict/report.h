@@ -11,13 +11,24 @@ struct judged {
     struct verdict *verdict;
     char *trouble; /* why it was not judged, or not to its end; NULL: it was */
     double seconds; /* that judging took */
+    GPtrArray *stages; /* struct stage, of a probe's look at a fabric; NULL: none */
 };
+
+/* A step of the diagnosis of a fabric, from the bottom up: no rule's, but what must hold before any rule matters. */
+struct stage {
+    char *id;      /* "fabric.port-state" */
+    int outcome;   /* enum outcome, or VERDICT_SKIPPED */
+    char *text;    /* what was found */
+    char *advice;  /* what to do next, "" for nothing */
+};
+void judged_add_stage(struct judged *j, const char *id, int outcome, const char *text, const char *advice);
 
 struct report {
     const char *tool, *version;
     const char *deviations;   /* the name of the list */
     const char *const *only;  /* selectors, NULL at the end; NULL: all rules */
     bool strict;
+    bool probed; /* by a probe: the "captures" are targets that were asked, and findings have evidence, not frames */
     struct judged *captures;
     unsigned n;
 };
@@ -35,13 +46,14 @@ int report_exit_status(const struct report *r);
 unsigned report_count(const struct report *r, enum verdict_status status);
 
 /* Why nothing was judged: the trouble, or that there was nothing to judge. */
-const char *judged_why_not(const struct judged *j);
+const char *judged_why_not(const struct report *r, const struct judged *j);
 
 /*
  * Is the rule a test of the capture's, in the formats that have tests? The selected rules of level MUST and SHOULD that a
- * capture can show are, whether they had an occasion or not; of a capture without IPoIB none.
+ * capture can show are, whether they had an occasion or not; of a capture without IPoIB none. Of a probe's target: those
+ * that a check tried, or had to skip.
  */
-bool judged_tests(const struct judged *j, enum rule_number rule);
+bool judged_tests(const struct report *r, const struct judged *j, enum rule_number rule);
 
 /* Was all of the capture judged? */
 bool judged_wholly(const struct report *r, const struct judged *j);
@@ -52,6 +64,12 @@ GString *report_text(const struct report *r, bool colours);
 GString *report_json(const struct report *r);
 GString *report_junit(const struct report *r);
 GString *report_tap(const struct report *r);
+
+/* One target's part of a probe's report: a line for each rule. */
+void report_text_probed(GString *out, const struct report *r, const struct judged *j, bool colours);
+
+/* The last line of report_text, where there are several captures or targets. */
+void report_text_total(GString *out, const struct report *r);
 
 /* One capture's part of report_text. */
 void report_text_of(GString *out, const struct report *r, const struct judged *j, bool colours);

@@ -61,6 +61,8 @@ static enum kind kind_of(const struct junit *x, enum rule_number rule)
 static const char *why_skipped(int worst)
 {
     switch (worst) {
+    case VERDICT_SKIPPED:
+        return "skipped";
     case OUTCOME_FAIL:
         return "violated, but SHOULD counts with --strict only";
     case OUTCOME_DEVIATION:
@@ -123,12 +125,41 @@ static void write_rule(const struct junit *x, enum rule_number rule)
     end(x);
 }
 
+/* A stage of the diagnosis of a fabric is a test too. */
+static void write_stage(const struct junit *x, const struct stage *s)
+{
+    begin_testcase(x, s->id);
+    if (s->outcome != OUTCOME_PASS && s->outcome != OUTCOME_NOTED) {
+        bool failed = s->outcome == OUTCOME_FAIL;
+        begin(x, failed ? "failure" : "skipped");
+        attribute(x, "message", s->text);
+        if (failed)
+            attribute(x, "type", "STAGE");
+        content(x, s->advice);
+        end(x);
+    }
+    end(x);
+}
+
+static guint n_stages(const struct junit *x)
+{
+    return x->judged->stages ? x->judged->stages->len : 0;
+}
+
+static void count_stages(const struct junit *x, unsigned kinds[3])
+{
+    for (guint i = 0; i < n_stages(x); i++) {
+        int outcome = ((const struct stage *)x->judged->stages->pdata[i])->outcome;
+        kinds[outcome == OUTCOME_FAIL ? KIND_FAILED : outcome == OUTCOME_PASS || outcome == OUTCOME_NOTED ? KIND_PASSED : KIND_SKIPPED]++;
+    }
+}
+
 static void write_could_be_judged(const struct junit *x)
 {
     begin_testcase(x, "could be judged");
     if (!judged_wholly(x->report, x->judged)) {
         begin(x, "error");
-        attribute(x, "message", judged_why_not(x->judged));
+        attribute(x, "message", judged_why_not(x->report, x->judged));
         attribute(x, "type", "unjudged");
         end(x);
     }
@@ -139,9 +170,10 @@ static void write_could_be_judged(const struct junit *x)
 
 static void count_attributes(const struct junit *x)
 {
-    unsigned kinds[] = {0, 0, 0}, tests = 1;
+    unsigned kinds[] = {0, 0, 0}, tests = 1 + n_stages(x);
+    count_stages(x, kinds);
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
-        if (judged_tests(x->judged, (enum rule_number)rule)) {
+        if (judged_tests(x->report, x->judged, (enum rule_number)rule)) {
             tests++;
             kinds[kind_of(x, (enum rule_number)rule)]++;
         }
@@ -208,8 +240,10 @@ static void write_suite(const struct junit *x, unsigned id)
     host_and_times(x);
     write_properties(x);
     write_could_be_judged(x);
+    for (guint i = 0; i < n_stages(x); i++)
+        write_stage(x, x->judged->stages->pdata[i]);
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
-        if (judged_tests(x->judged, (enum rule_number)rule))
+        if (judged_tests(x->report, x->judged, (enum rule_number)rule))
             write_rule(x, (enum rule_number)rule);
     write_output(x);
     end(x);

@@ -54,18 +54,19 @@ static void put_frames(GString *out, const struct verdict_frames *f, const char 
     g_string_append(out, "]\n");
 }
 
-static void put_case(GString *out, const struct verdict_case *c)
+static void put_case(GString *out, const struct verdict_case *c, bool probed)
 {
     g_string_append_printf(out, "    - count: %" PRIu64 "\n", c->count);
-    const char *const keys[] = {"subject", "expected", "actual", "reason"};
-    const char *const values[] = {c->subject, c->expected, c->actual, c->reason};
+    const char *const keys[] = {"subject", "expected", "actual", "reason", "check", "sent", "received"};
+    const char *const values[] = {c->subject, c->expected, c->actual, c->reason, c->check, c->sent, c->came};
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
         if (!values[i][0])
             continue;
         g_string_append(out, "      ");
         put_yaml(out, keys[i], values[i]);
     }
-    put_frames(out, &c->frames, "      ");
+    if (!probed)
+        put_frames(out, &c->frames, "      ");
 }
 
 static void put_diagnostics(const struct tap *t, enum rule_number rule, enum outcome outcome)
@@ -85,10 +86,11 @@ static void put_diagnostics(const struct tap *t, enum rule_number rule, enum out
     g_string_append(t->out, "  ");
     put_yaml(t->out, "message", rules[rule].text);
     g_string_append_printf(t->out, "  count: %" PRIu64 "\n", r->count);
-    put_frames(t->out, &r->frames, "  ");
+    if (!t->report->probed)
+        put_frames(t->out, &r->frames, "  ");
     g_string_append(t->out, "  cases:\n");
     for (unsigned i = 0; i < r->n_cases; i++)
-        put_case(t->out, &r->cases[i]);
+        put_case(t->out, &r->cases[i], t->report->probed);
     g_string_append(t->out, "  ...\n");
 }
 
@@ -117,6 +119,8 @@ static void put_rule(struct tap *t, enum rule_number rule)
         put_skip(t, "known deviation", r);
     else if (worst == OUTCOME_INCONCLUSIVE)
         put_skip(t, "inconclusive", r);
+    else if (worst == VERDICT_SKIPPED)
+        put_skip(t, "not tried", r);
     else if (worst < 0)
         put_skip(t, "no occasion in this capture", NULL);
     g_string_append_c(t->out, '\n');
@@ -143,11 +147,27 @@ static unsigned count_tests(const struct report *r)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < r->n; i++) {
-        n++;
+        n += 1 + (r->captures[i].stages ? r->captures[i].stages->len : 0);
         for (size_t rule = 0; rule < RULE_COUNT; rule++)
-            n += judged_tests(&r->captures[i], (enum rule_number)rule);
+            n += judged_tests(r, &r->captures[i], (enum rule_number)rule);
     }
     return n;
+}
+
+/* A stage of the diagnosis of a fabric is a test too. */
+static void put_stage(struct tap *t, const struct stage *s)
+{
+    bool tried = s->outcome == OUTCOME_PASS || s->outcome == OUTCOME_FAIL || s->outcome == OUTCOME_NOTED;
+    put_test(t, s->outcome != OUTCOME_FAIL, s->id);
+    if (!tried) {
+        g_string_append_printf(t->out, " # SKIP %s: ", outcome_name((enum outcome)s->outcome));
+        put_escaped(t->out, s->text);
+    }
+    g_string_append(t->out, "\n  ---\n  ");
+    put_yaml(t->out, "message", s->text);
+    g_string_append(t->out, "  ");
+    put_yaml(t->out, "advice", s->advice);
+    g_string_append(t->out, "  ...\n");
 }
 
 static void put_capture(struct tap *t)
@@ -157,11 +177,13 @@ static void put_capture(struct tap *t)
     g_string_append_c(t->out, '\n');
     if (!whole) {
         g_string_append(t->out, "  ---\n  ");
-        put_yaml(t->out, "message", judged_why_not(t->judged));
+        put_yaml(t->out, "message", judged_why_not(t->report, t->judged));
         g_string_append(t->out, "  ...\n");
     }
+    for (guint i = 0; t->judged->stages && i < t->judged->stages->len; i++)
+        put_stage(t, t->judged->stages->pdata[i]);
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
-        if (judged_tests(t->judged, (enum rule_number)rule))
+        if (judged_tests(t->report, t->judged, (enum rule_number)rule))
             put_rule(t, (enum rule_number)rule);
     put_notes(t);
 }

@@ -149,6 +149,7 @@ static void put_counts(GString *out, const struct verdict_summary *s)
     put_part(out, &first, s->deviated, "known deviation", "known deviations");
     put_part(out, &first, s->noted, "note", "notes");
     put_part(out, &first, s->inconclusive, "rule inconclusive", "rules inconclusive");
+    put_part(out, &first, s->skipped, "rule skipped", "rules skipped");
     put_part(out, &first, s->passed, "rule passed", "rules passed");
     if (first)
         g_string_append(out, "the rules had no occasion");
@@ -169,7 +170,7 @@ static void put_verdict(const struct text *t)
     put_coloured(t, shown[s.status].colour, shown[s.status].words);
     g_string_append(t->out, ": ");
     if (s.status == VERDICT_UNJUDGED)
-        g_string_append(t->out, judged_why_not(t->judged));
+        g_string_append(t->out, judged_why_not(t->report, t->judged));
     else
         put_counts(t->out, &s);
     if (s.status == VERDICT_VIOLATED && t->judged->trouble)
@@ -177,9 +178,86 @@ static void put_verdict(const struct text *t)
     g_string_append_c(t->out, '\n');
 }
 
+/* ---- a probe's target: a line for each stage and rule, and what there is to say of those that did not pass */
+
+static enum colour colour_of(int outcome)
+{
+    return outcome == OUTCOME_FAIL ? RED : outcome == OUTCOME_DEVIATION ? YELLOW : outcome == OUTCOME_PASS ? GREEN : PLAIN;
+}
+
+static void put_outcome(const struct text *t, int outcome)
+{
+    g_string_append(t->out, "  ");
+    put_colour(t, colour_of(outcome));
+    g_string_append_printf(t->out, "%-14s", outcome_name((enum outcome)outcome));
+    put_colour(t, PLAIN);
+}
+
+static void put_stages(const struct text *t)
+{
+    for (guint i = 0; t->judged->stages && i < t->judged->stages->len; i++) {
+        const struct stage *s = t->judged->stages->pdata[i];
+        put_outcome(t, s->outcome);
+        g_string_append_printf(t->out, "%s  %s\n", s->id, s->text);
+        if (s->advice[0])
+            g_string_append_printf(t->out, "                  -> %s\n", s->advice);
+    }
+}
+
+static void put_line(GString *out, const char *name, const char *text)
+{
+    if (text[0])
+        g_string_append_printf(out, "                  %-9s %s\n", name, text);
+}
+
+static void put_evidence(const struct text *t, const struct verdict_case *c)
+{
+    put_line(t->out, "sent", c->sent);
+    put_line(t->out, "expected", c->expected);
+    put_line(t->out, "found", c->actual);
+    put_line(t->out, "came", c->came);
+    put_line(t->out, "known", c->reason);
+}
+
+static void put_probed_rule(const struct text *t, enum rule_number rule, int worst)
+{
+    const struct verdict_result *r = verdict_result(t->judged->verdict, rule, (enum outcome)worst);
+    put_outcome(t, worst);
+    g_string_append(t->out, rules[rule].id);
+    if (rules[rule].level != RULE_MUST)
+        g_string_append_printf(t->out, " (%s)", rule_level_name(rules[rule].level));
+    bool explained = worst == OUTCOME_FAIL || worst == OUTCOME_DEVIATION || worst == OUTCOME_INCONCLUSIVE;
+    const char *words = r && r->n_cases ? r->cases[0].actual : "";
+    if (!explained && words[0])
+        g_string_append_printf(t->out, "  %s", words);
+    g_string_append_c(t->out, '\n');
+    for (unsigned i = 0; explained && r && i < r->n_cases; i++)
+        put_evidence(t, &r->cases[i]);
+}
+
+void report_text_probed(GString *out, const struct report *r, const struct judged *j, bool colours)
+{
+    struct text t = {out, r, j, colours};
+    put_colour(&t, BOLD);
+    g_string_append(out, j->name);
+    put_colour(&t, PLAIN);
+    g_string_append_c(out, '\n');
+    put_stages(&t);
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        int worst = verdict_worst(j->verdict, (enum rule_number)i);
+        if (worst >= 0)
+            put_probed_rule(&t, (enum rule_number)i, worst);
+    }
+    put_verdict(&t);
+}
+
 void report_text_of(GString *out, const struct report *r, const struct judged *j, bool colours)
 {
     struct text t = {out, r, j, colours};
+    if (r->probed) {
+        report_text_probed(out, r, j, colours);
+        return;
+    }
     put_colour(&t, BOLD);
     g_string_append(out, j->name);
     put_colour(&t, PLAIN);
@@ -197,9 +275,15 @@ GString *report_text(const struct report *r, bool colours)
             g_string_append_c(out, '\n');
         report_text_of(out, r, &r->captures[i], colours);
     }
+    report_text_total(out, r);
+    return out;
+}
+
+void report_text_total(GString *out, const struct report *r)
+{
     if (r->n > 1)
-        g_string_append_printf(out, "\n%u captures: %u violated, %u not judged, %u conformant\n", r->n,
+        g_string_append_printf(out, "\n%u %s: %u violated, %u not judged, %u conformant\n", r->n,
+                               r->probed ? "targets" : "captures",
                                report_count(r, VERDICT_VIOLATED), report_count(r, VERDICT_UNJUDGED),
                                report_count(r, VERDICT_CONFORMANT));
-    return out;
 }

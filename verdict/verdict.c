@@ -7,8 +7,8 @@
 struct verdict {
     const struct selection *selection;
     uint64_t frames, ipoib_frames;
-    uint64_t counts[RULE_COUNT][OUTCOMES];
-    struct verdict_result *results[RULE_COUNT][OUTCOMES]; /* made when the first finding comes */
+    uint64_t counts[RULE_COUNT][VERDICT_OUTCOMES];
+    struct verdict_result *results[RULE_COUNT][VERDICT_OUTCOMES]; /* made when the first finding comes */
 };
 
 struct verdict *verdict_new(const struct selection *selection)
@@ -25,6 +25,9 @@ static void result_free(struct verdict_result *r)
         g_free(r->cases[i].expected);
         g_free(r->cases[i].actual);
         g_free(r->cases[i].reason);
+        g_free(r->cases[i].check);
+        g_free(r->cases[i].sent);
+        g_free(r->cases[i].came);
     }
     g_free(r);
 }
@@ -34,7 +37,7 @@ void verdict_free(struct verdict *v)
     if (!v)
         return;
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
-        for (size_t outcome = 0; outcome < OUTCOMES; outcome++)
+        for (size_t outcome = 0; outcome < VERDICT_OUTCOMES; outcome++)
             result_free(v->results[rule][outcome]);
     g_free(v);
 }
@@ -83,7 +86,13 @@ static struct verdict_case *find_case(struct verdict_result *r, char *const text
     return NULL;
 }
 
-static struct verdict_case *new_case(struct verdict_result *r, char *const texts[4])
+static char *short_text(const char *text)
+{
+    char buffer[VERDICT_TEXT + 1];
+    return g_strdup(plain_text(text ? text : "", buffer, sizeof buffer));
+}
+
+static struct verdict_case *new_case(struct verdict_result *r, char *const texts[4], const struct verdict_evidence *e)
 {
     if (r->n_cases == VERDICT_CASES)
         return NULL;
@@ -92,10 +101,13 @@ static struct verdict_case *new_case(struct verdict_result *r, char *const texts
     c->expected = g_strdup(texts[1]);
     c->actual = g_strdup(texts[2]);
     c->reason = g_strdup(texts[3]);
+    c->check = short_text(e ? e->check : NULL);
+    c->sent = short_text(e ? e->sent : NULL);
+    c->came = short_text(e ? e->came : NULL);
     return c;
 }
 
-static void add_to_case(struct verdict_result *r, uint32_t frame, const struct finding *f)
+static void add_to_case(struct verdict_result *r, uint32_t frame, const struct finding *f, const struct verdict_evidence *e)
 {
     char buffers[4][VERDICT_TEXT + 1];
     char *texts[4];
@@ -104,7 +116,7 @@ static void add_to_case(struct verdict_result *r, uint32_t frame, const struct f
         texts[i] = plain_text(given[i] ? given[i] : "", buffers[i], sizeof buffers[i]);
     struct verdict_case *c = find_case(r, texts);
     if (!c)
-        c = new_case(r, texts);
+        c = new_case(r, texts, e);
     if (!c) {
         r->uncased++;
         return;
@@ -120,20 +132,36 @@ static enum outcome outcome_of(const struct finding *f)
     return breach && level != RULE_MUST && level != RULE_SHOULD ? OUTCOME_NOTED : f->outcome;
 }
 
-void verdict_add(struct verdict *v, uint32_t frame, const struct finding *f)
+static void add(struct verdict *v, uint32_t frame, const struct finding *f, const struct verdict_evidence *e)
 {
     if (rules[f->rule].level == RULE_MAY || !verdict_selected(v, f->rule))
         return;
     enum outcome outcome = outcome_of(f);
     v->counts[f->rule][outcome]++;
-    if (outcome == OUTCOME_PASS)
+    if (outcome == OUTCOME_PASS && !e)
         return;
     struct verdict_result **r = &v->results[f->rule][outcome];
     if (!*r)
         *r = g_new0(struct verdict_result, 1);
     (*r)->count++;
     add_frame(&(*r)->frames, frame);
-    add_to_case(*r, frame, f);
+    add_to_case(*r, frame, f, e);
+}
+
+void verdict_add(struct verdict *v, uint32_t frame, const struct finding *f)
+{
+    add(v, frame, f, NULL);
+}
+
+void verdict_add_evidence(struct verdict *v, const struct finding *f, const struct verdict_evidence *e)
+{
+    add(v, 0, f, e);
+}
+
+void verdict_skip(struct verdict *v, enum rule_number rule, const char *why, const struct verdict_evidence *e)
+{
+    struct finding f = {.rule = rule, .outcome = (enum outcome)VERDICT_SKIPPED, .expected = "", .actual = why, .subject = "", .reason = ""};
+    add(v, 0, &f, e);
 }
 
 /* ---- what it comes to */
@@ -155,10 +183,10 @@ bool verdict_selected(const struct verdict *v, enum rule_number rule)
 
 int verdict_worst(const struct verdict *v, enum rule_number rule)
 {
-    static const enum outcome worst_first[] = {OUTCOME_FAIL, OUTCOME_DEVIATION, OUTCOME_NOTED, OUTCOME_PASS, OUTCOME_INCONCLUSIVE};
+    static const int worst_first[] = {OUTCOME_FAIL, OUTCOME_DEVIATION, OUTCOME_NOTED, OUTCOME_PASS, OUTCOME_INCONCLUSIVE, VERDICT_SKIPPED};
     for (size_t i = 0; i < G_N_ELEMENTS(worst_first); i++)
         if (v->counts[rule][worst_first[i]])
-            return (int)worst_first[i];
+            return worst_first[i];
     return -1;
 }
 
@@ -185,6 +213,9 @@ static void count_rule(struct verdict_summary *s, const struct verdict *v, enum 
         break;
     case OUTCOME_NOTED:
         s->noted++;
+        break;
+    case VERDICT_SKIPPED:
+        s->skipped++;
         break;
     default:
         break;

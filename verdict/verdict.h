@@ -4,6 +4,8 @@
  *
  * Memory is bounded, whatever is found: of each rule and outcome at most VERDICT_CASES distinct cases are kept, each
  * with its first VERDICT_FRAMES frames and texts of at most VERDICT_TEXT octets; the rest is counted.
+ *
+ * What a capture shows is found in frames; what a probe finds has evidence instead: the check, what it sent, what came.
  */
 #ifndef IPOIB_VERDICT_VERDICT_H
 #define IPOIB_VERDICT_VERDICT_H
@@ -21,9 +23,20 @@ struct verdict_frames {
     bool more;      /* there are others that are not in first */
 };
 
+/* What a probe could not try; an outcome that no check of a capture has. */
+enum { VERDICT_SKIPPED = OUTCOMES, VERDICT_OUTCOMES };
+
+/* What a probe knows beside a finding. Texts, "" for nothing. */
+struct verdict_evidence {
+    const char *check; /* the name of the check that found it */
+    const char *sent;
+    const char *came;
+};
+
 /* The findings of a rule that say the same. */
 struct verdict_case {
     char *subject, *expected, *actual, *reason; /* valid UTF-8 without control characters; "" for nothing */
+    char *check, *sent, *came; /* a probe's evidence, of the first of them; "" for nothing */
     uint64_t count;
     struct verdict_frames frames;
 };
@@ -54,6 +67,7 @@ struct verdict_summary {
     unsigned must, should; /* violated; should is a violation where strictness is asked for */
     unsigned deviated, inconclusive, passed;
     unsigned noted; /* rules of level INFO and DRAFT that have something to show */
+    unsigned skipped; /* a probe could not try them */
 };
 
 struct verdict;
@@ -73,11 +87,19 @@ uint64_t verdict_ipoib_frames(const struct verdict *v);
  */
 void verdict_add(struct verdict *v, uint32_t frame, const struct finding *f);
 
-/* How often; and what, NULL where that is never (and for OUTCOME_PASS, of which only the count is kept). */
+/* A probe's finding. Unlike a capture's, what passed is kept too. */
+void verdict_add_evidence(struct verdict *v, const struct finding *f, const struct verdict_evidence *e);
+/* A probe could not try the rule. */
+void verdict_skip(struct verdict *v, enum rule_number rule, const char *why, const struct verdict_evidence *e);
+
+/*
+ * How often; and what, NULL where that is never (and for a capture's OUTCOME_PASS, of which only the count
+ * is kept). outcome: VERDICT_SKIPPED too.
+ */
 uint64_t verdict_count(const struct verdict *v, enum rule_number rule, enum outcome outcome);
 const struct verdict_result *verdict_result(const struct verdict *v, enum rule_number rule, enum outcome outcome);
 
-/* The worst outcome of a rule: a failure, a deviation, nothing but inconclusive, passed, noted. -1: nothing was found of it. */
+/* The worst outcome of a rule: a failure, a deviation, nothing but inconclusive, passed, noted, skipped. -1: nothing was found of it. */
 int verdict_worst(const struct verdict *v, enum rule_number rule);
 
 /* Is the rule among the selected ones? */

@@ -6,11 +6,12 @@
 
 const char *outcome_name(enum outcome outcome)
 {
-    static const char *const names[OUTCOMES] = {[OUTCOME_PASS] = "pass",
+    static const char *const names[VERDICT_OUTCOMES] = {[OUTCOME_PASS] = "pass",
                                                 [OUTCOME_FAIL] = "fail",
                                                 [OUTCOME_DEVIATION] = "deviation",
                                                 [OUTCOME_INCONCLUSIVE] = "inconclusive",
-                                                [OUTCOME_NOTED] = "noted"};
+                                                [OUTCOME_NOTED] = "noted",
+                                                [VERDICT_SKIPPED] = "skipped"};
     return names[outcome];
 }
 

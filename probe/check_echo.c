@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Checks by IP datagrams over UD, from the probe's own address. See checks.c. */
+#include "probe/checks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/message.h"
+#include "wire/encap.h"
+
+enum {
+    ECHO_SMALL = 84,
+    ECHO_ID = 0x1b0b,
+    IPV4_HEAD = 20,
+    IPV6_HEAD = 40,
+    IPV4_MORE = 0x3fff,
+    ICMP = 1,
+    ICMPV6 = 58
+};
+enum { REPLY4 = 0, REPLY6 = 129, MTU_DEMANDED = 2044, MTU_MIN4 = 68, MTU_MIN6 = 1280 };
+
+struct echo {
+    uint32_t length; /* octets of the IP datagram */
+    uint16_t reserved, sequence;
+    bool grh;
+    const uint8_t *peer; /* its IP address */
+    bool ipv6;
+};
+
+/* The ICMP message of an unfragmented reply whose datagram has n octets; NULL: it is none. */
+static const uint8_t *reply_in(const struct echo *e, const struct encap *h, struct view ip)
+{
+    uint32_t head = e->ipv6 ? IPV6_HEAD : IPV4_HEAD;
+    if (h->type != (e->ipv6 ? TYPE_IPV6 : TYPE_IPV4) || ip.cap < head + 8 || ip.cap < e->length)
+        return NULL;
+    if (e->ipv6)
+        return ip.p[6] == ICMPV6 && be16(ip.p + 4) + head == e->length && memcmp(ip.p + 8, e->peer, 16) == 0
+                   ? ip.p + head
+                   : NULL;
+    bool whole = ip.p[0] == 0x45 && ip.p[9] == ICMP && be16(ip.p + 2) == e->length &&
+                 (be16(ip.p + 6) & IPV4_MORE) == 0;
+    return whole && memcmp(ip.p + 12, e->peer, 4) == 0 ? ip.p + head : NULL;
+}
+
+static bool take_reply(struct probe *p, const struct ud_from *from, void *user)
+{
+    const struct echo *e = user;
+    struct encap h;
+    (void)p;
+    if (encap_decode(from->octets, &h) != WIRE_OK)
+        return false;
+    const uint8_t *icmp = reply_in(e, &h, view_from(from->octets, ENCAP_SIZE));
+    return icmp && icmp[0] == (e->ipv6 ? REPLY6 : REPLY4) && be16(icmp + 4) == ECHO_ID &&
+           be16(icmp + 6) == e->sequence;
+}
+
+static void tell_sent(struct probe *p, const struct echo *e)
+{
+    results_sent(p->results, "ICMP echo request of %u octets over UD, %s GRH, Reserved 0x%04x", e->length,
+                 e->grh ? "with" : "without", e->reserved);
+}
+
+/* The peer has to find the way back first: the station answers it meanwhile. */
+static bool echo_once(struct probe *p, struct echo *e)
+{
+    uint8_t out[UD_SIZE];
+    struct echo_message m = {e->reserved, ECHO_ID, ++p->sequence, p->source.ip, p->peer.ip, e->length};
+    struct ud_to to = to_peer(p, e->grh || p->peer.needs_grh);
+    e->sequence = p->sequence;
+    uint32_t n = e->ipv6 ? make_echo6(out, &m) : make_echo4(out, &m);
+    return send_unicast(p, &to, out, n) && await_packet(p, (int)p->options->timeout_ms, take_reply, e);
+}
+
+static bool echo(struct probe *p, struct echo *e)
+{
+    e->peer = p->peer.ip;
+    e->ipv6 = p->peer.ipv6;
+    for (unsigned i = 0; i < TRIES && !p->stopped && !p->broken; i++)
+        if (echo_once(p, e)) {
+            tell_sent(p, e);
+            results_came(p->results, "an echo reply of %u octets", e->length);
+            return true;
+        }
+    tell_sent(p, e);
+    results_came(p->results, "no echo reply");
+    return false;
+}
+
+/* As try_variant() of address resolution, with the small plain echo as what has to go. */
+static enum kept try_echo(struct probe *p, struct echo *variant)
+{
+    struct echo small = {.length = ECHO_SMALL};
+    if (echo(p, variant))
+        return KEPT_YES;
+    if (!echo(p, &small))
+        return KEPT_UNKNOWN;
+    if (echo(p, variant))
+        return KEPT_YES;
+    bool there = echo(p, &small);
+    tell_sent(p, variant);
+    results_came(p->results,
+                 there ? "no echo reply to 6 of them; to small plain ones between and after, replies"
+                       : "no echo replies any more");
+    return there && !p->stopped && !p->broken ? KEPT_NO : KEPT_UNKNOWN;
+}
+
+static void add_kept(struct probe *p, enum rule_number rule, enum kept k, const char *passed,
+                     const char *failed)
+{
+    static const enum outcome outcomes[] = {
+        [KEPT_YES] = OUTCOME_PASS, [KEPT_NO] = OUTCOME_FAIL, [KEPT_UNKNOWN] = OUTCOME_INCONCLUSIVE};
+    results_add(p->results, rule, outcomes[k], k == KEPT_YES ? "" : "an echo reply",
+                k == KEPT_YES  ? passed
+                : k == KEPT_NO ? failed
+                               : "the peer answers no echo requests");
+}
+
+/* No reply to any proves nothing: a firewall may be between. */
+void check_echo(struct probe *p)
+{
+    struct echo e = {.length = ECHO_SMALL};
+    enum kept k = echo(p, &e) ? KEPT_YES : KEPT_UNKNOWN;
+    add_kept(p, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, k, "the reply came to the QPN of the probe's address", "");
+    add_kept(p, R_RFC4755_7_ANY_MODE_ACCEPTED, k, "IP over UD is accepted", "");
+}
+
+void check_echo_header(struct probe *p)
+{
+    struct echo grh = {.length = ECHO_SMALL, .grh = true},
+                reserved = {.length = ECHO_SMALL, .reserved = 0xbeef};
+    add_kept(p, R_RFC4391_6_GRH_OPTIONAL, try_echo(p, &grh), "an echo request with a GRH is answered",
+             "an echo request with a GRH is not answered");
+    add_kept(p, R_RFC4391_6_RESERVED_IGNORED, try_echo(p, &reserved),
+             "an echo request with Reserved 0xbeef is answered",
+             "an echo request with Reserved 0xbeef is not answered");
+}
+
+/* The largest size that is answered, octets; *all: all of them were. */
+static uint32_t sweep(struct probe *p, const uint32_t *sizes, unsigned n, uint32_t link, bool *all,
+                      GString *silent)
+{
+    uint32_t largest = 0;
+    *all = true;
+    for (unsigned i = 0; i < n && !p->stopped && !p->broken; i++) {
+        struct echo e = {.length = sizes[i]};
+        if (sizes[i] > link || (i > 0 && sizes[i] <= sizes[i - 1]))
+            continue;
+        if (echo(p, &e))
+            largest = MAX(largest, sizes[i]);
+        else {
+            *all = false;
+            g_string_append_printf(silent, "%s%u", silent->len ? ", " : "", sizes[i]);
+        }
+    }
+    return largest;
+}
+
+static void judge_demanded(struct probe *p, uint32_t link)
+{
+    struct echo e = {.length = MTU_DEMANDED};
+    char text[80];
+    snprintf(text, sizeof text, "the link's MTU is %u octets", link);
+    if (link < MTU_DEMANDED)
+        results_skip(p->results, R_RFC4391_7_MTU_2044, text);
+    else
+        add_kept(p, R_RFC4391_7_MTU_2044, try_echo(p, &e), "2044 octets go there and back in one packet",
+                 "2044 octets are not answered, 84 are");
+}
+
+void check_sizes(struct probe *p)
+{
+    uint32_t link = ib_mtu_octets(p->link.mtu) - ENCAP_SIZE, min = p->peer.ipv6 ? MTU_MIN6 : MTU_MIN4;
+    const uint32_t sizes[] = {min, 576, 1280, 1500, MTU_DEMANDED, link};
+    bool all;
+    GString *silent = g_string_new(NULL);
+    char text[160];
+    struct echo least = {.length = min};
+    judge_demanded(p, link);
+    add_kept(p, R_RFC4755_5_MINIMUM_MTU, try_echo(p, &least),
+             "the protocol's smallest MTU goes there and back",
+             "the protocol's smallest MTU is not answered");
+    uint32_t largest = sweep(p, sizes, G_N_ELEMENTS(sizes), link, &all, silent);
+    snprintf(text, sizeof text, "up to %u octets are answered%s%s", largest, silent->len ? ", not: " : "",
+             silent->str);
+    results_sent(p->results, "ICMP echo requests up to the link's MTU, %u octets, over UD", link);
+    results_came(p->results, "%s", text);
+    /* A peer that has taken over the link's MTU takes and sends datagrams of that size (RFC 4391 §5). */
+    results_add(p->results, R_RFC4391_5_JOIN_PARAMETERS_USED,
+                largest == link ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
+                largest == link ? "" : "an echo reply of the link's MTU", text);
+    g_string_free(silent, TRUE);
+}

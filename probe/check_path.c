@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Checks of the peer's addresses against what the subnet administrator knows of its port. See checks.c. */
+#include "probe/checks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/message.h"
+#include "probe/octets.h"
+
+enum {
+    SA_NODE_RECORD = 0x0011,
+    NODE_RECORD_HAS_LID = 1 << 0,
+    NODE_RECORD_INFO = 4,
+    NODE_RECORD_PORT_GUID = NODE_RECORD_INFO + 20,
+    NODE_RECORD_SIZE = 108
+}; /* IBA 15.2.5.2: LID, reserved, NodeInfo, NodeDescription */
+enum {
+    PATH_HAS_NUMB = 1 << 12,
+    ONE_PATH = 0x81,
+    PATH_CODE = 0x3f
+}; /* reversible, one; MTU and rate without selector */
+enum { STATUS_NONE = 0x0300 };
+
+static enum sa_result ask_path(struct probe *p, struct sa_answer *a)
+{
+    struct sa_question q = {.method = SA_GET,
+                            .attribute = SA_PATH_RECORD,
+                            .mask = PATH_HAS_DGID | PATH_HAS_SGID | PATH_HAS_NUMB | PATH_HAS_PKEY};
+    memcpy(q.record + PATH_DGID, p->peer.lladdr + LLADDR_GID, 16);
+    memcpy(q.record + PATH_SGID, p->t->facts.gid, 16);
+    q.record[PATH_NUMB] = ONE_PATH;
+    put16(q.record + PATH_PKEY, p->pkey);
+    results_sent(p->results, "SA Get PathRecord from this port to the peer's GID, P_Key 0x%04x", p->pkey);
+    enum sa_result result = sa_ask(p, &q, a);
+    return result == SA_TOLD && a->records->len < PATH_SIZE ? SA_SILENT : result;
+}
+
+static void no_path(struct probe *p, enum sa_result result, uint16_t status)
+{
+    struct results *r = p->results;
+    char actual[100];
+    if (result == SA_REFUSED) {
+        snprintf(actual, sizeof actual, "no path: the SA says 0x%04x, %s", status, sa_status_name(status));
+        results_came(r, "%s", actual);
+    } else
+        snprintf(actual, sizeof actual, "no answer of the SA");
+    /* Without a record for the GID the SA knows no such port in the partition: yet the peer is there, and says so. */
+    bool unknown = result == SA_REFUSED && status == STATUS_NONE;
+    results_add(r, R_RFC4391_9_1_1_GID_OF_PORT, unknown ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+                "a GID that the SA knows", actual);
+    results_add(r, R_RFC4391_4_1_GROUP_MTU, OUTCOME_INCONCLUSIVE, "a path", actual);
+    results_add(r, R_RFC4391_9_1_PKEY_COMPATIBLE, OUTCOME_INCONCLUSIVE, "a path", actual);
+}
+
+/* The LMC's low bits choose among the port's LIDs; the peer's is not known, but paths differ from others by it alone. */
+static void judge_lid(struct probe *p, uint16_t dlid)
+{
+    char expected[40], actual[60];
+    bool same = dlid == p->peer.lid || (p->t->facts.lmc && (dlid ^ p->peer.lid) >> p->t->facts.lmc == 0);
+    snprintf(expected, sizeof expected, "the port with LID %u", p->peer.lid);
+    snprintf(actual, sizeof actual, "the GID's path leads to LID %u", dlid);
+    results_add(p->results, R_RFC4391_9_1_1_GID_OF_PORT, same ? OUTCOME_PASS : OUTCOME_FAIL, expected,
+                actual);
+}
+
+static void judge_mtu(struct probe *p, uint8_t code)
+{
+    char expected[60], actual[60];
+    snprintf(expected, sizeof expected, "at least the group's MTU, %u octets", ib_mtu_octets(p->link.mtu));
+    snprintf(actual, sizeof actual, "the path's MTU is %u octets", ib_mtu_octets(code));
+    results_add(p->results, R_RFC4391_4_1_GROUP_MTU, code >= p->link.mtu ? OUTCOME_PASS : OUTCOME_FAIL,
+                expected, actual);
+}
+
+static void judge_pkey(struct probe *p, uint16_t pkey)
+{
+    char expected[40], actual[60];
+    snprintf(expected, sizeof expected, "partition 0x%04x", p->pkey & 0x7fff);
+    snprintf(actual, sizeof actual, "the path's P_Key is 0x%04x", pkey);
+    results_add(p->results, R_RFC4391_9_1_PKEY_COMPATIBLE,
+                ((pkey ^ p->pkey) & 0x7fff) == 0 ? OUTCOME_PASS : OUTCOME_FAIL, expected, actual);
+}
+
+void check_path(struct probe *p)
+{
+    struct sa_answer a;
+    enum sa_result result = ask_path(p, &a);
+    if (result != SA_TOLD)
+        no_path(p, result, a.status);
+    else {
+        const uint8_t *record = a.records->data;
+        results_came(p->results, "DLID %u, P_Key 0x%04x, MTU %u octets", be16(record + PATH_DLID),
+                     be16(record + PATH_PKEY), ib_mtu_octets(record[PATH_MTU] & PATH_CODE));
+        judge_lid(p, be16(record + PATH_DLID));
+        judge_mtu(p, record[PATH_MTU] & PATH_CODE);
+        judge_pkey(p, be16(record + PATH_PKEY));
+    }
+    sa_answer_clear(&a);
+}
+
+/* ---- the port's GUID */
+
+static bool ask_guid(struct probe *p, uint8_t guid[8])
+{
+    struct sa_question q = {.method = SA_GET, .attribute = SA_NODE_RECORD, .mask = NODE_RECORD_HAS_LID};
+    struct sa_answer a;
+    put16(q.record, p->peer.lid);
+    results_sent(p->results, "SA Get NodeRecord of LID %u", p->peer.lid);
+    bool told = sa_ask(p, &q, &a) == SA_TOLD && a.records->len >= NODE_RECORD_SIZE;
+    if (told)
+        memcpy(guid, a.records->data + NODE_RECORD_PORT_GUID, 8);
+    else
+        results_came(p->results, "%s", a.status ? sa_status_name(a.status) : "no answer");
+    sa_answer_clear(&a);
+    return told;
+}
+
+void check_port_guid(struct probe *p)
+{
+    uint8_t gid[16];
+    char expected[48], actual[48];
+    memcpy(gid, p->t->facts.gid, 8); /* the subnet prefix is the same: the peer is on this subnet */
+    if (!ask_guid(p, gid + 8)) {
+        results_add(p->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, OUTCOME_INCONCLUSIVE, "a NodeRecord",
+                    "the SA does not tell");
+        return;
+    }
+    ip_text(true, gid, expected);
+    ip_text(true, p->peer.lladdr + LLADDR_GID, actual);
+    results_came(p->results, "port GUID %016" G_GINT64_MODIFIER "x", be64(gid + 8));
+    results_add(p->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID,
+                memcmp(gid, p->peer.lladdr + LLADDR_GID, 16) == 0 ? OUTCOME_PASS : OUTCOME_FAIL, expected,
+                actual);
+}
+
+/* ---- the link-local address */
+
+static void tell_link_local(struct probe *p, enum outcome outcome, const char *text)
+{
+    static const enum rule_number told[] = {R_RFC4391_8_LINK_LOCAL, R_RFC4391_8_1_LINK_LOCAL_FORM,
+                                            R_RFC4391_8_U_BIT};
+    for (size_t i = 0; i < G_N_ELEMENTS(told); i++)
+        results_add(p->results, told[i], outcome,
+                    outcome == OUTCOME_PASS ? "" : "an NA from the link-local address of its GUID", text);
+}
+
+/*
+ * Silence decides nothing: the peer may have no IPv6, or a link-local address of another kind, which is allowed to it. The
+ * probe asks as if for an IPv6 peer, at the queue pair that is known.
+ */
+void check_link_local(struct probe *p)
+{
+    struct answer *a = g_new(struct answer, 1);
+    struct peer before = p->peer;
+    char text[120], ip[48];
+    struct question q = {.grh = p->peer.needs_grh};
+    p->peer.ipv6 = true;
+    link_local_of(p->peer.ip, p->peer.lladdr + LLADDR_GID + 8);
+    ip_text(true, p->peer.ip, ip);
+    if (ask_peer(p, &q, TRIES, a)) {
+        snprintf(text, sizeof text, "it has %s", ip);
+        tell_link_local(p, OUTCOME_PASS, text);
+    } else {
+        snprintf(text, sizeof text, "nothing from %s: no IPv6 there, or another address", ip);
+        tell_link_local(p, OUTCOME_INCONCLUSIVE, text);
+    }
+    p->peer = before;
+    g_free(a);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Checks by address resolution: what the peer answers, and what it takes. See checks.h and the table in checks.c. */
+#include "probe/checks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "wire/arp.h"
+#include "wire/encap.h"
+
+enum {
+    RESERVED_TRIED = 0xbeef,
+    FLAGS_UNKNOWN = LLADDR_FLAG_RESERVED,
+    FLAGS_CONNECTED = LLADDR_FLAG_RC | LLADDR_FLAG_UC
+};
+
+/* By unicast, in the form that the peer takes. */
+static struct question plain(const struct probe *p)
+{
+    return (struct question){.grh = p->peer.needs_grh};
+}
+
+static enum kept silence(struct probe *p, const struct question *variant, struct answer *a)
+{
+    /* That the peer is there is asked in another way than the one that is tested. */
+    struct question control = plain(p);
+    if (variant->grh != control.grh || (!variant->reserved && !variant->flags))
+        control = (struct question){.multicast = true};
+    /* Nothing is held against a peer that has gone, or a fabric that loses packets. */
+    if (!ask_peer(p, &control, TRIES, a))
+        return KEPT_UNKNOWN;
+    if (ask_peer(p, variant, TRIES, a))
+        return KEPT_YES;
+    char sent[VERDICT_TEXT];
+    g_strlcpy(sent, p->results->sent, sizeof sent);
+    bool there = ask_peer(p, &control, TRIES, a);
+    results_sent(p->results, "%s", sent);
+    results_came(p->results, "%s",
+                 there ? "no answer to 6 of them; to plain ones between and after, answers"
+                       : "no answer to plain ones any more");
+    return there ? KEPT_NO : KEPT_UNKNOWN;
+}
+
+enum kept try_variant(struct probe *p, const struct question *variant, struct answer *a)
+{
+    enum kept k = ask_peer(p, variant, TRIES, a) ? KEPT_YES : silence(p, variant, a);
+    return p->stopped || p->broken ? KEPT_UNKNOWN : k;
+}
+
+static void add_kept(struct probe *p, enum rule_number rule, enum kept k, const char *passed,
+                     const char *failed)
+{
+    static const enum outcome outcomes[] = {
+        [KEPT_YES] = OUTCOME_PASS, [KEPT_NO] = OUTCOME_FAIL, [KEPT_UNKNOWN] = OUTCOME_INCONCLUSIVE};
+    results_add(p->results, rule, outcomes[k], k == KEPT_YES ? "" : "an answer",
+                k == KEPT_YES  ? passed
+                : k == KEPT_NO ? failed
+                               : "the peer no longer answers at all");
+}
+
+/* A packet is taken with the Q_Key of the queue pair alone: what came had the link's (RFC 4391 §9.1). */
+static void add_qkey(struct probe *p)
+{
+    char actual[16];
+    snprintf(actual, sizeof actual, "0x%08x", p->link.qkey);
+    results_add(p->results, R_RFC4391_13_QKEY_CONTROLLED, p->link.qkey >> 31 ? OUTCOME_PASS : OUTCOME_FAIL,
+                "a controlled Q_Key (high-order bit 1)", actual);
+}
+
+void check_answers_multicast(struct probe *p)
+{
+    struct results *r = p->results;
+    struct answer *a = g_new(struct answer, 1);
+    enum kept k = try_variant(p, &(struct question){.multicast = true}, a);
+    add_kept(p, R_RFC4391_2_MULTICAST_SUPPORTED, k, "a question to the group is answered",
+             "a question to the group is not answered");
+    add_kept(p, R_RFC4391_5_FULL_MEMBER_JOIN, k, "it hears the group", "it does not hear the group");
+    add_qkey(p);
+    results_add(r, R_RFC4391_2_UD_SUPPORTED, OUTCOME_PASS, "", "it answers over UD");
+    results_add(r, R_RFC4391_9_1_1_FORMAT, OUTCOME_PASS, "", "a link-layer address of 20 octets");
+    results_add(r, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_PASS, "", "the answer came over UD");
+    if (!p->peer.ipv6) {
+        results_add(r, R_RFC4391_9_1_1_ARP_REPLY_QPN, OUTCOME_PASS, "", "the reply came to the probe's QPN");
+        results_add(r, R_RFC4755_3_1_REPLY_TO_UD_QPN, OUTCOME_PASS, "",
+                    "the reply came to the probe's UD QPN");
+        g_free(a);
+        return;
+    }
+    const char *why = "an NS without a sender is answered to all nodes, not to a QPN";
+    results_skip(r, R_RFC4391_9_1_1_ARP_REPLY_QPN, why);
+    results_skip(r, R_RFC4755_3_1_REPLY_TO_UD_QPN, why);
+    g_free(a);
+}
+
+/* RFC 826: the reply's sender is what was asked for, its target who asked. */
+static bool fields_are_right(struct probe *p, const struct answer *a, char *wrong, size_t size)
+{
+    static const uint8_t nobody[4];
+    struct view v = view_from(view_make(a->octets, a->n, a->n), ENCAP_SIZE);
+    struct arp m;
+    bool fixed;
+    arp_decode(v, &m, &fixed);
+    if (m.pro != TYPE_IPV4)
+        snprintf(wrong, size, "protocol type 0x%04x", m.pro);
+    else if (memcmp(v.p + m.tpa, nobody, 4) != 0)
+        snprintf(wrong, size, "target address %u.%u.%u.%u", v.p[m.tpa], v.p[m.tpa + 1], v.p[m.tpa + 2],
+                 v.p[m.tpa + 3]);
+    else if (!lladdr_same(v.p + m.tha, p->lladdr))
+        snprintf(wrong, size, "another target link-layer address than the asker's");
+    else
+        return true;
+    return false;
+}
+
+void check_arp_fields(struct probe *p)
+{
+    struct answer *a = g_new(struct answer, 1);
+    char wrong[80] = "";
+    struct question q = plain(p);
+    if (!ask_peer(p, &q, TRIES, a))
+        results_add(p->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_INCONCLUSIVE, "an answer",
+                    "the peer no longer answers");
+    else if (fields_are_right(p, a, wrong, sizeof wrong))
+        results_add(p->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_PASS, "",
+                    "the reply's addresses are as they have to be");
+    else
+        results_add(p->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_FAIL,
+                    "target 0.0.0.0 at the probe's link-layer address", wrong);
+    g_free(a);
+}
+
+/* The judge of packets tells of the hardware type and length, the Type and the Reserved field. */
+void check_one_qp(struct probe *p)
+{
+    struct answer *a = g_new(struct answer, 1);
+    char expected[40], actual[40];
+    struct question q = plain(p);
+    if (ask_peer(p, &q, TRIES, a)) {
+        uint32_t announced = lladdr_read(a->lladdr).qpn;
+        snprintf(expected, sizeof expected, "QPN 0x%06x, as announced", announced);
+        snprintf(actual, sizeof actual, "sent by QPN 0x%06x", a->qpn);
+        results_add(p->results, R_RFC4755_2_2_ONE_UD_QP, a->qpn == announced ? OUTCOME_PASS : OUTCOME_FAIL,
+                    expected, actual);
+    } else
+        results_add(p->results, R_RFC4755_2_2_ONE_UD_QP, OUTCOME_INCONCLUSIVE, "an answer",
+                    "the peer no longer answers");
+    g_free(a);
+}
+
+void check_grh(struct probe *p)
+{
+    struct answer *a = g_new(struct answer, 1);
+    add_kept(p, R_RFC4391_6_GRH_OPTIONAL, try_variant(p, &(struct question){.grh = true}, a),
+             "answered with a GRH", "not answered with a GRH");
+    add_kept(p, R_RFC4391_6_GRH_OPTIONAL, try_variant(p, &(struct question){0}, a), "answered without a GRH",
+             "not answered without a GRH");
+    g_free(a);
+}
+
+void check_reserved(struct probe *p)
+{
+    struct answer *a = g_new(struct answer, 1);
+    add_kept(p, R_RFC4391_6_RESERVED_IGNORED,
+             try_variant(p, &(struct question){.grh = p->peer.needs_grh, .reserved = RESERVED_TRIED}, a),
+             "answered with Reserved 0xbeef", "not answered with Reserved 0xbeef");
+    g_free(a);
+}
+
+void check_flags(struct probe *p)
+{
+    struct answer *a = g_new(struct answer, 1);
+    enum kept k = try_variant(p, &(struct question){.grh = p->peer.needs_grh, .flags = FLAGS_UNKNOWN}, a);
+    add_kept(p, R_RFC4391_9_1_1_FLAGS_IGNORED, k, "answered with flags 0x3f", "not answered with flags 0x3f");
+    add_kept(p, R_RFC4755_3_1_FLAGS_IGNORED, k, "answered with flags 0x3f", "not answered with flags 0x3f");
+    g_free(a);
+}
+
+static bool has_connected_mode(const struct probe *p)
+{
+    return p->peer.lladdr[LLADDR_FLAGS] & FLAGS_CONNECTED;
+}
+
+void check_connected_flags(struct probe *p)
+{
+    struct answer *a = g_new(struct answer, 1);
+    if (has_connected_mode(p))
+        results_skip(p->results, R_RFC4755_3_1_UD_ONLY_FLAGS,
+                     "the peer has connected mode: its flags say so");
+    else
+        add_kept(p, R_RFC4755_3_1_UD_ONLY_FLAGS,
+                 try_variant(p, &(struct question){.grh = p->peer.needs_grh, .flags = FLAGS_CONNECTED}, a),
+                 "flags 0, and those received do not matter", "not answered with flags 0xc0");
+    g_free(a);
+}
+
+void check_ud_with_connected(struct probe *p)
+{
+    struct answer *a = g_new(struct answer, 1);
+    if (!has_connected_mode(p))
+        results_skip(p->results, R_RFC4755_2_RFC4391_SUPPORTED, "the peer announces no connected mode");
+    else
+        add_kept(p, R_RFC4755_2_RFC4391_SUPPORTED,
+                 try_variant(p, &(struct question){.grh = p->peer.needs_grh}, a), "it answers over UD",
+                 "no answer over UD");
+    g_free(a);
+}
+
+/* Answered though it must not be: that the peer is there is asked behind it. */
+void check_wrong_qkey(struct probe *p)
+{
+    struct answer *a = g_new(struct answer, 1);
+    bool answered =
+        ask_peer(p, &(struct question){.grh = p->peer.needs_grh, .qkey = p->link.qkey ^ 1}, TRIES, a);
+    struct question q = plain(p);
+    char sent[VERDICT_TEXT];
+    g_strlcpy(sent, p->results->sent, sizeof sent);
+    bool there = answered || ask_peer(p, &q, TRIES, a);
+    results_sent(p->results, "%s", sent);
+    if (answered)
+        results_add(p->results, R_RFC4391_9_1_QKEY_MATCH, OUTCOME_FAIL, "no answer",
+                    "answered with a wrong Q_Key");
+    else if (there)
+        results_add(p->results, R_RFC4391_9_1_QKEY_MATCH, OUTCOME_PASS, "", "a wrong Q_Key is not answered");
+    else
+        results_add(p->results, R_RFC4391_9_1_QKEY_MATCH, OUTCOME_INCONCLUSIVE, "no answer",
+                    "the peer no longer answers at all");
+    g_free(a);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of checks. See checks.h. */
+#include "probe/checks.h"
+
+#define RULES(...) {__VA_ARGS__}, sizeof((enum rule_number[]){__VA_ARGS__}) / sizeof(enum rule_number)
+
+const struct check checks[] = {
+    {"multicast", NEEDS_NOTHING, check_answers_multicast,
+     "ARP request, sender 0.0.0.0, to the broadcast group (IPv6: NS from :: to the solicited-node group)",
+     "an answer by unicast UD to the probe's QPN (IPv6: to all nodes)",
+     RULES(R_RFC4391_2_UD_SUPPORTED, R_RFC4391_2_MULTICAST_SUPPORTED, R_RFC4391_5_FULL_MEMBER_JOIN,
+           R_RFC4391_9_1_1_ARP_REPLY_QPN, R_RFC4755_3_1_REPLY_TO_UD_QPN, R_RFC4755_7_RESOLUTION_OVER_UD,
+           R_RFC4391_9_1_1_FORMAT, R_RFC4391_13_QKEY_CONTROLLED)},
+    {"arp-fields", NEEDS_IPV4, check_arp_fields, "the same, by unicast",
+     "operation 2, the addresses as RFC 826 has them",
+     RULES(R_RFC4391_9_2_ARP_AS_RFC826, R_RFC4391_9_2_ARP_HARDWARE_TYPE, R_RFC4391_9_2_ARP_HARDWARE_LENGTH,
+           R_RFC4391_6_TYPE, R_RFC4391_6_RESERVED_ZERO)},
+    {"one-qp", NEEDS_NOTHING, check_one_qp, "the same, by unicast",
+     "every answer is sent by the QPN that the peer announces", RULES(R_RFC4755_2_2_ONE_UD_QP)},
+    {"grh", NEEDS_NOTHING, check_grh, "the same by unicast, without a GRH and with one", "answers to both",
+     RULES(R_RFC4391_6_GRH_OPTIONAL)},
+    {"reserved", NEEDS_NOTHING, check_reserved, "the same with Reserved 0xbeef in the encapsulation header",
+     "an answer all the same", RULES(R_RFC4391_6_RESERVED_IGNORED)},
+    {"flags", NEEDS_IPV4, check_flags,
+     "the same with the unknown flag bits 0x3f in the probe's link-layer address", "an answer all the same",
+     RULES(R_RFC4391_9_1_1_FLAGS_IGNORED, R_RFC4755_3_1_FLAGS_IGNORED)},
+    {"connected-flags", NEEDS_IPV4, check_connected_flags,
+     "to a peer without connected mode: the same with the flags RC and UC (0xc0)",
+     "an answer over UD, flags 0 in it", RULES(R_RFC4755_3_1_UD_ONLY_FLAGS)},
+    {"ud-with-connected", NEEDS_NOTHING, check_ud_with_connected, "to a peer with connected mode: the same",
+     "an answer over UD", RULES(R_RFC4755_2_RFC4391_SUPPORTED)},
+    {"path", NEEDS_NOTHING, check_path, "to the SA: PathRecord from this port to the peer's GID",
+     "a path, to the LID that the peer's answers come from, with the partition's P_Key and at least the group's MTU",
+     RULES(R_RFC4391_9_1_1_GID_OF_PORT, R_RFC4391_4_1_GROUP_MTU, R_RFC4391_9_1_PKEY_COMPATIBLE)},
+    {"port-guid", NEEDS_NOTHING, check_port_guid, "to the SA: NodeRecord of the peer's LID",
+     "the peer's GID is the subnet prefix and the port's GUID", RULES(R_RFC4391_9_1_1_GID_FROM_PORT_GUID)},
+    {"link-local", NEEDS_NOTHING, check_link_local,
+     "NS from :: for the link-local address that the peer's GUID makes, to the peer's QPN",
+     "an NA: it has that address",
+     RULES(R_RFC4391_8_LINK_LOCAL, R_RFC4391_8_1_LINK_LOCAL_FORM, R_RFC4391_8_U_BIT)},
+    {"q-key", NEEDS_DISRUPTIVE, check_wrong_qkey, "the same with a wrong Q_Key", "no answer",
+     RULES(R_RFC4391_9_1_QKEY_MATCH)},
+    {"echo", NEEDS_SOURCE, check_echo, "ICMP echo request of 84 octets over UD",
+     "an echo reply at the QPN of the probe's address",
+     RULES(R_RFC4391_9_1_1_TRAFFIC_TO_QPN, R_RFC4755_7_ANY_MODE_ACCEPTED)},
+    {"echo-header", NEEDS_SOURCE, check_echo_header, "the same with a GRH, then with Reserved 0xbeef",
+     "echo replies all the same", RULES(R_RFC4391_6_GRH_OPTIONAL, R_RFC4391_6_RESERVED_IGNORED)},
+    {"sizes", NEEDS_SOURCE, check_sizes,
+     "ICMP echo requests of 68 (IPv6: 1280), 576, 1280, 1500, 2044 octets and the link's MTU",
+     "echo replies of the same size, each in one packet",
+     RULES(R_RFC4391_7_MTU_2044, R_RFC4755_5_MINIMUM_MTU, R_RFC4391_5_JOIN_PARAMETERS_USED)},
+};
+const unsigned n_checks = sizeof checks / sizeof checks[0];
+
+bool check_selected(const struct check *c, const struct selection *s)
+{
+    for (unsigned i = 0; i < c->n_rules; i++)
+        if (s->rule[c->rules[i]])
+            return true;
+    return false;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The checks of a peer: each asks something, and tells of one or several rules what the answer shows. */
+#ifndef IPOIB_PROBE_CHECKS_H
+#define IPOIB_PROBE_CHECKS_H
+
+#include "probe/probe.h"
+
+enum check_needs {
+    NEEDS_NOTHING = 0,
+    NEEDS_SOURCE = 1,     /* an address of the probe's own, of the target's family */
+    NEEDS_DISRUPTIVE = 2, /* --disruptive */
+    NEEDS_IPV4 = 4,       /* a target of IPv4 */
+};
+
+enum { CHECK_RULES = 10 };
+
+struct check {
+    const char *name;
+    unsigned needs;
+    void (*run)(struct probe *p);
+    const char *sends, *expects; /* in words, for --list and --dry-run */
+    enum rule_number rules[CHECK_RULES];
+    unsigned n_rules;
+};
+
+extern const struct check checks[];
+extern const unsigned n_checks;
+
+/* Is any of its rules selected? */
+bool check_selected(const struct check *c, const struct selection *s);
+
+/* probe/check_resolution.c: address resolution */
+void check_answers_multicast(struct probe *p);
+void check_arp_fields(struct probe *p);
+void check_one_qp(struct probe *p);
+void check_grh(struct probe *p);
+void check_reserved(struct probe *p);
+void check_flags(struct probe *p);
+void check_connected_flags(struct probe *p);
+void check_ud_with_connected(struct probe *p);
+void check_wrong_qkey(struct probe *p);
+
+/* probe/check_path.c: what the SA knows of the peer */
+void check_path(struct probe *p);
+void check_port_guid(struct probe *p);
+void check_link_local(struct probe *p);
+
+/* probe/check_echo.c: IP */
+void check_echo(struct probe *p);
+void check_echo_header(struct probe *p);
+void check_sizes(struct probe *p);
+
+/* ---- for the checks */
+
+/*
+ * Does the peer answer the variant of a question? YES; NO: it answers the plain question, before and after, and not this;
+ * UNKNOWN: it no longer answers either (told as inconclusive), or the run ends.
+ */
+enum kept { KEPT_YES, KEPT_NO, KEPT_UNKNOWN };
+enum kept try_variant(struct probe *p, const struct question *variant, struct answer *a);
+
+#endif

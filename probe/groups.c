@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Multicast groups at the subnet administrator. The SA knows ports, not processes: what the host's own interface is in
+ * is never left. So a port's standing is read before a join, only what the join adds is taken back, and that is left alone
+ * too where an interface of the host came up meanwhile.
+ */
+#include "probe/probe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/octets.h"
+#include "verdict/say.h"
+
+struct membership {
+    uint8_t mgid[16];
+    uint8_t added; /* JoinState bits that were not there before */
+    bool host_was_up;
+};
+
+enum { SA_WAIT_MS = 1500, SELECT_EXACTLY = 2 };
+enum { STATUS_NO_RECORDS = 0x0300 }; /* IBA 15.2.2, table 188 */
+
+/* The MAD as it is sent, for the log. */
+static void log_question(struct probe *p, const struct sa_question *q)
+{
+    uint8_t mad[MAD_SIZE] = {[MAD_BASE_VERSION] = 1,
+                             [MAD_CLASS] = MAD_CLASS_SA,
+                             [MAD_CLASS_VERSION] = 2,
+                             [MAD_METHOD] = q->method};
+    put32(mad + MAD_TID + 4, ++p->sequence);
+    put16(mad + MAD_ATTRIBUTE, q->attribute);
+    put64(mad + SA_COMPONENT_MASK, q->mask);
+    memcpy(mad + SA_DATA, q->record, SA_DATA_SIZE);
+    wirelog_mad(p->log, p->t, mad, LOG_SENT);
+}
+
+static void log_answer(struct probe *p, struct sa_answer *a)
+{
+    put64(a->mad + MAD_TID, p->sequence);
+    wirelog_mad(p->log, p->t, a->mad, p->about_fabric ? LOG_OF_SUBJECT : LOG_RECEIVED);
+}
+
+/*
+ * Where no subnet administrator runs, the port's driver answers what nobody takes: unsupported class, method or attribute
+ * (IBA 13.4.7). Of what every administrator has to know, that is as good as silence.
+ */
+static bool is_nobody(const struct sa_question *q, uint16_t status)
+{
+    enum { UNSUPPORTED = 0x001c, OF_CLASS = 0xff00 };
+    return (q->attribute == SA_CLASS_PORT_INFO || q->attribute == SA_MC_MEMBER_RECORD) &&
+           !(status & OF_CLASS) && (status & UNSUPPORTED);
+}
+
+enum sa_result sa_ask(struct probe *p, const struct sa_question *q, struct sa_answer *a)
+{
+    a->records = g_byte_array_new();
+    bool single = q->method !=
+                  SA_GET_TABLE; /* a table's segments are the adapter's business: they are not seen whole */
+    if (single)
+        log_question(p, q);
+    switch (p->t->ops->ask(p->t, q, SA_WAIT_MS, a)) {
+    case TRANSPORT_OK:
+        if (p->about_fabric)
+            verdict_frame(p->results->judged->verdict, true);
+        if (single)
+            log_answer(p, a);
+        if (a->status)
+            return is_nobody(q, a->status) ? SA_SILENT : SA_REFUSED;
+        return SA_TOLD;
+    case TRANSPORT_NOTHING:
+        return SA_SILENT;
+    case TRANSPORT_STOPPED:
+        p->stopped = true;
+        return SA_BROKEN;
+    default:
+        p->broken = true;
+        return SA_BROKEN;
+    }
+}
+
+void sa_answer_clear(struct sa_answer *a)
+{
+    g_byte_array_unref(a->records);
+}
+
+static void read_group(struct mc_group *g, const uint8_t *record)
+{
+    struct mc_member m = mc_member_read(record);
+    *g = (struct mc_group){.mlid = m.mlid,
+                           .pkey = m.pkey,
+                           .qkey = m.qkey,
+                           .flow_label = m.flow_label,
+                           .mtu = m.mtu,
+                           .rate = m.rate,
+                           .sl = m.sl,
+                           .tclass = m.tclass,
+                           .hop_limit = m.hop_limit,
+                           .scope = m.scope,
+                           .life = m.life};
+    memcpy(g->mgid, m.mgid, 16);
+}
+
+/* Asks about one group; the record that came is at *record, in a. */
+static enum sa_result ask_member(struct probe *p, struct sa_question *q, struct sa_answer *a,
+                                 const uint8_t **record)
+{
+    q->attribute = SA_MC_MEMBER_RECORD;
+    enum sa_result result = sa_ask(p, q, a);
+    *record = a->records->data;
+    return result == SA_TOLD && a->records->len < MCM_SIZE ? SA_SILENT : result;
+}
+
+enum sa_result group_get(struct probe *p, const uint8_t *mgid, struct mc_group *g, uint16_t *status)
+{
+    struct sa_question q = {.method = SA_GET, .mask = MCM_HAS_MGID};
+    struct sa_answer a;
+    const uint8_t *record;
+    memcpy(q.record + MCM_MGID, mgid, 16);
+    enum sa_result result = ask_member(p, &q, &a, &record);
+    if (result == SA_TOLD)
+        read_group(g, record);
+    *status = a.status;
+    sa_answer_clear(&a);
+    return result;
+}
+
+enum sa_result group_standing(struct probe *p, const uint8_t *mgid, uint8_t *join_state, bool *member,
+                              bool *known)
+{
+    struct sa_question q = {.method = SA_GET, .mask = MCM_HAS_MGID | MCM_HAS_PORT_GID, .sm_key = p->sm_key};
+    struct sa_answer a;
+    const uint8_t *record;
+    *member = *known = false;
+    *join_state = 0;
+    memcpy(q.record + MCM_MGID, mgid, 16);
+    memcpy(q.record + MCM_PORT_GID, p->t->facts.gid, 16);
+    enum sa_result result = ask_member(p, &q, &a, &record);
+    if (result == SA_TOLD) {
+        *join_state = mc_member_read(record).join_state;
+        *member = true;
+        *known = *join_state != 0; /* without the right SM_Key it is hidden */
+    } else if (result == SA_REFUSED && a.status == STATUS_NO_RECORDS) {
+        *known = true;
+        result = SA_TOLD;
+    }
+    sa_answer_clear(&a);
+    return result;
+}
+
+static void put_join(struct probe *p, struct sa_question *q, const uint8_t *mgid, uint8_t join_state)
+{
+    q->mask = MCM_HAS_MGID | MCM_HAS_PORT_GID | MCM_HAS_JOIN_STATE;
+    memcpy(q->record + MCM_MGID, mgid, 16);
+    memcpy(q->record + MCM_PORT_GID, p->t->facts.gid, 16);
+    q->record[MCM_SCOPE_JOIN] = join_state;
+}
+
+/* A group with the broadcast group's attributes (RFC 4391 §10); without rate and MTU the SM would take its best. */
+static void put_creation(const struct probe *p, struct sa_question *q)
+{
+    const struct mc_group *g = &p->link;
+    q->mask |= MCM_HAS_QKEY | MCM_HAS_MTU_SELECTOR | MCM_HAS_MTU | MCM_HAS_TCLASS | MCM_HAS_PKEY |
+               MCM_HAS_RATE_SELECTOR | MCM_HAS_RATE | MCM_HAS_SL | MCM_HAS_FLOW_LABEL | MCM_HAS_HOP_LIMIT;
+    put32(q->record + MCM_QKEY, g->qkey);
+    q->record[MCM_MTU] = (uint8_t)(SELECT_EXACTLY << 6 | g->mtu);
+    q->record[MCM_TCLASS] = g->tclass;
+    put16(q->record + MCM_PKEY, g->pkey);
+    q->record[MCM_RATE] = (uint8_t)(SELECT_EXACTLY << 6 | g->rate);
+    put32(q->record + MCM_SL_FLOW_HOP, (uint32_t)g->sl << 28 | g->flow_label << 8 | g->hop_limit);
+}
+
+static bool host_is_up(const struct probe *p)
+{
+    char *name = host_interface(p);
+    g_free(name);
+    return name != NULL;
+}
+
+enum sa_result group_join(struct probe *p, const uint8_t *mgid, uint8_t join_state, bool create,
+                          struct mc_group *g, uint16_t *status)
+{
+    struct sa_question q = {.method = SA_SET};
+    struct sa_answer a;
+    const uint8_t *record;
+    uint8_t have;
+    bool member, known;
+    *status = 0;
+    enum sa_result result = group_standing(p, mgid, &have, &member, &known);
+    if (result != SA_TOLD)
+        return result;
+    if (member && (!known || (have & join_state) == join_state))
+        return group_get(p, mgid, g, status);
+    struct membership m = {.added = join_state & (uint8_t)~have, .host_was_up = host_is_up(p)};
+    memcpy(m.mgid, mgid, 16);
+    put_join(p, &q, mgid, join_state);
+    if (create)
+        put_creation(p, &q);
+    /* Written down first: where the answer is lost, the membership may be there all the same. */
+    g_array_append_val(p->memberships, m);
+    result = ask_member(p, &q, &a, &record);
+    *status = a.status;
+    if (result == SA_TOLD)
+        read_group(g, record);
+    else if (result == SA_REFUSED)
+        g_array_set_size(p->memberships, p->memberships->len - 1);
+    sa_answer_clear(&a);
+    return result;
+}
+
+bool group_attach(struct probe *p, const struct mc_group *g)
+{
+    if (p->t->ops->attach(p->t, g->mgid, g->mlid) != TRANSPORT_OK)
+        return false;
+    g_array_append_val(p->attached, *g);
+    return true;
+}
+
+static void leave(struct probe *p, const struct membership *m)
+{
+    struct sa_question q = {.method = SA_DELETE};
+    struct sa_answer a;
+    const uint8_t *record;
+    if (!m->host_was_up && host_is_up(p))
+        return; /* the host's interface came up meanwhile, and is in the group itself */
+    put_join(p, &q, m->mgid, m->added);
+    enum sa_result result = ask_member(p, &q, &a, &record);
+    if (result == SA_SILENT || result == SA_BROKEN)
+        say("the subnet administrator did not confirm that a group was left; it forgets it when the port goes down");
+    sa_answer_clear(&a);
+}
+
+void groups_leave(struct probe *p)
+{
+    p->t->ending = true;
+    while (p->memberships->len > 0) {
+        struct membership m = g_array_index(p->memberships, struct membership, p->memberships->len - 1);
+        g_array_set_size(p->memberships, p->memberships->len - 1);
+        leave(p, &m);
+    }
+}
+
+void groups_open(struct probe *p)
+{
+    p->memberships = g_array_new(FALSE, TRUE, sizeof(struct membership));
+    p->attached = g_array_new(FALSE, TRUE, sizeof(struct mc_group));
+}
+
+void groups_close(struct probe *p)
+{
+    g_array_unref(p->memberships);
+    g_array_unref(p->attached);
+}

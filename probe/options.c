@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of ipoib-probe. */
+#include "probe/options.h"
+
+#include <arpa/inet.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verdict/say.h"
+
+const char options_help[] =
+    "Usage: ipoib-probe [OPTION]... TARGET...\n"
+    "       ipoib-probe --list\n"
+    "\n"
+    "Asks a peer on an IP over InfiniBand link, and says which requirements of RFC 4391\n"
+    "and RFC 4755 it keeps. A TARGET is an IPv4 or IPv6 address, or the word fabric:\n"
+    "then this port and the subnet administrator are looked at, from the bottom up.\n"
+    "By default nothing is sent that a peer remembers.\n"
+    "\n"
+    "  -d, --device DEV     the InfiniBand device (ibv_devices); the first if not given\n"
+    "  -p, --port PORT      its port; the first active one if not given\n"
+    "      --pkey K         the partition (0x8001); the port's first P_Key if not given\n"
+    "      --source IP      an unused address for the probe: allows the checks that need\n"
+    "                       one (echo requests of all sizes). The peer will remember it\n"
+    "                       for some time. It is tested first whether anybody has it\n"
+    "      --only SELECTOR  these rules alone: an identifier, or a beginning of it\n"
+    "                       (rfc4755, rfc4391.6); may be given several times\n"
+    "      --disruptive     also what disturbs: wrong Q_Keys (the peer's port counts them\n"
+    "                       and may send a trap)\n"
+    "      --strict         a violated SHOULD counts as a violated MUST does\n"
+    "      --deviations NAME  known deviations, which are shown and not counted: linux\n"
+    "                       (Linux and OpenSM; if not given), none, or a file's path\n"
+    "      --format text|json|junit|tap   the report's format; text if not given\n"
+    "  -o, --output FILE    write the report to FILE, not to standard output\n"
+    "  -w, --write FILE     every packet sent and received, as pcapng for Wireshark\n"
+    "      --rate N         at most N packets a second (1 to 100000); 200 if not given\n"
+    "      --timeout MS     how long each answer is awaited; 500 if not given\n"
+    "  -n, --dry-run        print what would be sent, send nothing\n"
+    "  -l, --list           print the checks\n"
+    "  -h, --help           print this text\n"
+    "  -V, --version        print the version\n"
+    "\n"
+    "Exit status: 1 if a target violates a MUST (with --strict a SHOULD), or the fabric\n"
+    "has a fault; else 2 if one could not be tested, or the usage was wrong; 3 if a\n"
+    "privilege or the device is missing; else 0. 128 and the signal's number if it was\n"
+    "interrupted: everything is undone then, and there is no report.\n";
+
+enum {
+    LONG_PKEY = 256,
+    LONG_SOURCE,
+    LONG_ONLY,
+    LONG_DISRUPTIVE,
+    LONG_STRICT,
+    LONG_DEVIATIONS,
+    LONG_FORMAT,
+    LONG_RATE,
+    LONG_TIMEOUT
+};
+enum { RATE_MAX = 100000, TIMEOUT_MAX = 60000 };
+
+static bool read_number(const char *text, unsigned min, unsigned max, const char *what, unsigned *out)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 0);
+    if (end == text || *end || text[0] == '-' || n < min || n > max) {
+        say("%s is a number from %u to %u, not '%s'", what, min, max, text);
+        return false;
+    }
+    *out = (unsigned)n;
+    return true;
+}
+
+static bool read_pkey(struct options *o, const char *text)
+{
+    unsigned n;
+    if (!read_number(text, 1, 0xffff, "--pkey", &n))
+        return false;
+    if (n == 0x8000) {
+        say("P_Key 0x8000 is no partition");
+        return false;
+    }
+    o->pkey = (uint16_t)n;
+    return true;
+}
+
+static bool read_format(struct options *o, const char *name)
+{
+    static const char *const names[] = {
+        [PROBE_TEXT] = "text", [PROBE_JSON] = "json", [PROBE_JUNIT] = "junit", [PROBE_TAP] = "tap"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        if (strcmp(names[i], name) == 0) {
+            o->format = (enum probe_format)i;
+            return true;
+        }
+    say("no format '%s': text, json, junit or tap", name);
+    return false;
+}
+
+static bool read_selector(struct options *o, char *selector)
+{
+    if (!selection_add(&o->selection, selector)) {
+        say("no rule is named '%s', or begins so: see ipoib-probe --list", selector);
+        return false;
+    }
+    g_ptr_array_add(o->only, selector);
+    return true;
+}
+
+/* false: no address */
+static bool read_ip(const char *text, bool *ipv6, uint8_t ip[16])
+{
+    memset(ip, 0, 16);
+    *ipv6 = inet_pton(AF_INET6, text, ip) == 1;
+    return *ipv6 || inet_pton(AF_INET, text, ip) == 1;
+}
+
+static bool is_one_host(bool ipv6, const uint8_t *ip)
+{
+    static const uint8_t zero[16];
+    if (ipv6)
+        return ip[0] != 0xff && memcmp(ip, zero, 16) != 0;
+    return ip[0] < 224 && ip[0] != 127 && memcmp(ip, zero, 4) != 0;
+}
+
+static bool read_source(struct options *o, const char *text)
+{
+    o->has_source = read_ip(text, &o->source_ipv6, o->source) && is_one_host(o->source_ipv6, o->source);
+    if (!o->has_source)
+        say("--source is an IPv4 or IPv6 address of one host, not '%s'", text);
+    return o->has_source;
+}
+
+static bool read_target(struct options *o, const char *text)
+{
+    struct target t = {.fabric = strcmp(text, "fabric") == 0};
+    if (strchr(text, '/')) {
+        say("'%s': prefixes are not swept in this version: name the addresses", text);
+        return false;
+    }
+    if (!t.fabric && !read_ip(text, &t.ipv6, t.ip)) {
+        say("'%s' is no IPv4 or IPv6 address, and not the word fabric", text);
+        return false;
+    }
+    if (!t.fabric && !is_one_host(t.ipv6, t.ip)) {
+        say("'%s' is not the address of one host", text);
+        return false;
+    }
+    t.name = g_strdup(text);
+    g_array_append_val(o->targets, t);
+    return true;
+}
+
+static bool read_option(struct options *o, int option, char *argument)
+{
+    switch (option) {
+    case 'd':
+        o->device = argument;
+        return true;
+    case 'p':
+        return read_number(argument, 1, 254, "--port", &o->port);
+    case LONG_PKEY:
+        return read_pkey(o, argument);
+    case LONG_SOURCE:
+        return read_source(o, argument);
+    case LONG_ONLY:
+        return read_selector(o, argument);
+    case LONG_DISRUPTIVE:
+        o->disruptive = true;
+        return true;
+    case LONG_STRICT:
+        o->strict = true;
+        return true;
+    case LONG_DEVIATIONS:
+        o->deviations = argument;
+        return true;
+    case LONG_FORMAT:
+        return read_format(o, argument);
+    case LONG_RATE:
+        return read_number(argument, 1, RATE_MAX, "--rate", &o->rate);
+    case LONG_TIMEOUT:
+        return read_number(argument, 1, TIMEOUT_MAX, "--timeout", &o->timeout_ms);
+    case 'o':
+        o->output = argument;
+        return true;
+    case 'w':
+        o->capture = argument;
+        return true;
+    case 'n':
+        o->dry_run = true;
+        return true;
+    case 'l':
+        o->list = true;
+        return true;
+    case 'h':
+        o->help = true;
+        return true;
+    case 'V':
+        o->version = true;
+        return true;
+    default: /* getopt_long has said what */
+        say("try 'ipoib-probe --help'");
+        return false;
+    }
+}
+
+static bool read_all(struct options *o, int argc, char **argv)
+{
+    static const struct option known[] = {{"device", required_argument, NULL, 'd'},
+                                          {"port", required_argument, NULL, 'p'},
+                                          {"pkey", required_argument, NULL, LONG_PKEY},
+                                          {"source", required_argument, NULL, LONG_SOURCE},
+                                          {"only", required_argument, NULL, LONG_ONLY},
+                                          {"disruptive", no_argument, NULL, LONG_DISRUPTIVE},
+                                          {"strict", no_argument, NULL, LONG_STRICT},
+                                          {"deviations", required_argument, NULL, LONG_DEVIATIONS},
+                                          {"format", required_argument, NULL, LONG_FORMAT},
+                                          {"rate", required_argument, NULL, LONG_RATE},
+                                          {"timeout", required_argument, NULL, LONG_TIMEOUT},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"write", required_argument, NULL, 'w'},
+                                          {"dry-run", no_argument, NULL, 'n'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {NULL, 0, NULL, 0}};
+    static char name[] = "ipoib-probe"; /* in getopt's messages */
+    int option;
+    argv[0] = name;
+    while ((option = getopt_long(argc, argv, "d:p:o:w:nlhV", known, NULL)) != -1)
+        if (!read_option(o, option, optarg))
+            return false;
+    for (int i = optind; i < argc; i++)
+        if (!read_target(o, argv[i]))
+            return false;
+    return true;
+}
+
+static bool is_own_source(const struct options *o)
+{
+    for (guint i = 0; o->has_source && i < o->targets->len; i++) {
+        const struct target *t = &g_array_index(o->targets, struct target, i);
+        if (!t->fabric && t->ipv6 == o->source_ipv6 && memcmp(t->ip, o->source, t->ipv6 ? 16 : 4) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What single options do not show. */
+static bool is_sensible(const struct options *o)
+{
+    if (o->list && o->targets->len > 0)
+        say("--list probes nothing: no target with it");
+    else if (o->list && o->format != PROBE_TEXT && o->format != PROBE_JSON)
+        say("--list prints text or json");
+    else if (!o->list && o->targets->len == 0)
+        say("no target given: try 'ipoib-probe --help'");
+    else if (is_own_source(o))
+        say("--source is the probe's own address: it cannot be a target too");
+    else
+        return true;
+    return false;
+}
+
+bool options_read(struct options *o, int argc, char **argv)
+{
+    *o = (struct options){.deviations = "linux", .rate = 200, .timeout_ms = 500};
+    o->only = g_ptr_array_new();
+    o->targets = g_array_new(FALSE, TRUE, sizeof(struct target));
+    bool good = read_all(o, argc, argv) && (o->help || o->version || is_sensible(o));
+    if (o->only->len == 0)
+        for (size_t i = 0; i < RULE_COUNT; i++)
+            o->selection.rule[i] = true;
+    g_ptr_array_add(o->only, NULL);
+    return good;
+}
+
+void options_clear(struct options *o)
+{
+    for (guint i = 0; i < o->targets->len; i++)
+        g_free(g_array_index(o->targets, struct target, i).name);
+    g_array_unref(o->targets);
+    g_ptr_array_unref(o->only);
+}

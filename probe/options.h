@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of ipoib-probe. */
+#ifndef IPOIB_PROBE_OPTIONS_H
+#define IPOIB_PROBE_OPTIONS_H
+
+#include "verdict/verdict.h"
+
+enum probe_format { PROBE_TEXT, PROBE_JSON, PROBE_JUNIT, PROBE_TAP };
+
+/* What is probed. */
+struct target {
+    char *name;
+    bool fabric; /* the SA's groups and this port's standing; else an address */
+    bool ipv6;
+    uint8_t ip[16]; /* the first 4 octets of IPv4 */
+};
+
+struct options {
+    const char *device; /* NULL: the first with an InfiniBand port */
+    unsigned port;      /* 0: the first that is active */
+    uint16_t pkey;      /* 0: index 0's */
+    bool has_source, source_ipv6;
+    uint8_t source[16];
+    bool disruptive, strict, list, dry_run, help, version;
+    const char *deviations;
+    enum probe_format format;
+    const char *capture; /* -w */
+    const char *output;  /* -o; NULL: stdout */
+    unsigned rate;       /* packets a second */
+    unsigned timeout_ms; /* for each answer */
+    GPtrArray *only;     /* selectors, NULL at the end; empty: all rules */
+    struct selection selection;
+    GArray *targets; /* struct target */
+};
+
+/* False after a message: the usage is wrong. To be cleared either way. */
+bool options_read(struct options *o, int argc, char **argv);
+void options_clear(struct options *o);
+
+extern const char options_help[];
+
+#endif

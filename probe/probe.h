@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A run of the probe: the port it stands on, the IPoIB link, its own address there, and the peer that is asked. */
+#ifndef IPOIB_PROBE_PROBE_H
+#define IPOIB_PROBE_PROBE_H
+
+#include "probe/options.h"
+#include "probe/results.h"
+#include "probe/transport.h"
+#include "probe/wirelog.h"
+
+/* A multicast group, as the SA tells it. Codes of the IBA where no unit is told. */
+struct mc_group {
+    uint8_t mgid[16];
+    uint16_t mlid, pkey;
+    uint32_t qkey, flow_label;
+    uint8_t mtu, rate, sl, tclass, hop_limit, scope, life;
+};
+
+/* An address of the probe's own that the station answers for. */
+struct source {
+    bool given, usable;
+    bool ipv6;
+    uint8_t ip[16]; /* the first 4 octets of IPv4 */
+};
+
+struct peer {
+    char name[48];
+    bool ipv6;
+    uint8_t ip[16];
+    bool known; /* it answered: the following is its own word and what the packet said */
+    uint8_t lladdr[LLADDR_SIZE];
+    uint16_t lid;
+    uint8_t sl;
+    uint32_t qpn;   /* that it sends from */
+    bool needs_grh; /* it takes unicast with a GRH alone */
+};
+
+struct probe {
+    struct transport *t;
+    const struct options *options;
+    struct wirelog *log;
+    struct results *results;
+    const volatile int *stop;
+
+    uint16_t pkey;
+    unsigned pkey_index;
+    uint64_t sm_key;             /* with which the SA tells of members; 0: it does not */
+    struct mc_group link;        /* the broadcast group */
+    uint8_t lladdr[LLADDR_SIZE]; /* the probe's own, flags 0 */
+    struct source source;
+    GArray *memberships; /* struct membership of probe/groups.c: what is to be undone */
+    GArray *attached;    /* struct mc_group: those that are received */
+
+    struct peer peer;
+    gint64 last_sent; /* monotonic microseconds, for the rate */
+    uint16_t sequence;
+    bool about_fabric;    /* what the SA answers is judged; else it is only learnt from */
+    bool stopped, broken; /* by a signal; by an error of the transport */
+};
+
+/* ---- probe/link.c: standing on the link */
+
+/* Searches the broadcast group, from scope 2 outwards, into p->link. */
+enum sa_result link_find_broadcast(struct probe *p, char *why, size_t size);
+/* With which SM_Key does the SA tell of members? Into p->sm_key. */
+void link_find_sm_key(struct probe *p);
+/* Chooses the P_Key's place, finds the broadcast group, makes the queue pair, joins and attaches. False: why is told. */
+bool link_open(struct probe *p, char *why, size_t size);
+/* Leaves what was joined. */
+void link_close(struct probe *p);
+/* The partition asked for, in the port's table. False: it is not there (why). */
+bool link_find_pkey(struct probe *p, char *why, size_t size);
+
+/* ---- probe/groups.c: the SA's records */
+
+enum sa_result { SA_TOLD, SA_REFUSED, SA_SILENT, SA_BROKEN };
+
+/* Asks, and logs both ways. The records are in a->records, to be cleared by sa_answer_clear. */
+enum sa_result sa_ask(struct probe *p, const struct sa_question *q, struct sa_answer *a);
+void sa_answer_clear(struct sa_answer *a);
+
+/* The group's record; status: the SA's word where it refused. */
+enum sa_result group_get(struct probe *p, const uint8_t *mgid, struct mc_group *g, uint16_t *status);
+/* This port's JoinState in the group: SA_TOLD with *known false where it is a member, but the SA does not tell how. */
+enum sa_result group_standing(struct probe *p, const uint8_t *mgid, uint8_t *join_state, bool *member,
+                              bool *known);
+/*
+ * This port becomes a member with that JoinState, unless it is already; what was added is taken back by groups_leave().
+ * An MGID without a group: with create true it is made with the broadcast group's attributes.
+ */
+enum sa_result group_join(struct probe *p, const uint8_t *mgid, uint8_t join_state, bool create,
+                          struct mc_group *g, uint16_t *status);
+void groups_leave(struct probe *p);
+/* The lists of what was joined and attached, before all else and behind it. */
+void groups_open(struct probe *p);
+void groups_close(struct probe *p);
+
+/* Receives what is sent to the group from now on, of which this port is a member. */
+bool group_attach(struct probe *p, const struct mc_group *g);
+
+/* Has the host an interface up on this port and partition (in this network namespace)? Its name, or NULL; g_free. */
+char *host_interface(const struct probe *p);
+/* Has an interface of the host this address (in this network namespace)? Its name, or NULL; g_free. */
+char *host_has_address(bool ipv6, const uint8_t *ip);
+
+/* ---- probe/traffic.c: packets */
+
+/* A packet to one port or to a group, at the rate that was asked for. False: stopped or broken. */
+bool send_unicast(struct probe *p, const struct ud_to *to, const uint8_t *octets, uint32_t n);
+bool send_group(struct probe *p, const struct mc_group *g, const uint8_t *octets, uint32_t n);
+/* To the peer as it answered; grh: with a Global Route Header. */
+struct ud_to to_peer(const struct probe *p, bool grh);
+
+/* true: this is what was waited for. */
+typedef bool packet_match(struct probe *p, const struct ud_from *from, void *user);
+/* Receives until a match, for ms milliseconds; answers ARP and NS for the probe's own address meanwhile. */
+bool await_packet(struct probe *p, int ms, packet_match *match, void *user);
+/* A packet of the peer's that is judged, in words. */
+void packet_text(const struct ud_from *from, char *out, size_t size);
+
+/* ---- probe/station.c: the probe's own address */
+
+/* Answers what asks for it. */
+void station_take(struct probe *p, const struct ud_from *from);
+/* Is the source address unused? Makes it ready; false: why tells who has it. */
+bool station_open(struct probe *p, char *why, size_t size);
+
+/* ---- probe/question.c: asking the peer for its address */
+
+struct question {
+    bool multicast; /* to the broadcast or the solicited-node group; else to the peer's queue pair */
+    bool grh;       /* unicast alone: multicast always has one */
+    uint16_t reserved;
+    uint8_t flags;     /* of the probe's link-layer address: of IPv4, and of IPv6 with a source address */
+    uint32_t qkey;     /* 0: the link's */
+    const uint8_t *ip; /* whose address is asked for; NULL: the peer's */
+    bool any;          /* take an answer of anybody, not of the peer alone */
+};
+
+struct answer {
+    uint8_t lladdr[LLADDR_SIZE];
+    uint32_t qpn;
+    uint16_t lid;
+    uint8_t sl;
+    bool grh;
+    double ms;
+    uint32_t n;
+    uint8_t octets[UD_SIZE]; /* from the encapsulation header on */
+};
+
+enum { TRIES = 3 };
+
+/* Asks up to so many times. True: a holds the answer. */
+bool ask_peer(struct probe *p, const struct question *q, unsigned tries, struct answer *a);
+/* What is asked, in words. */
+void question_text(const struct probe *p, const struct question *q, char *out, size_t size);
+void lladdr_text(const uint8_t *lladdr, char out[64]);
+void ip_text(bool ipv6, const uint8_t *ip, char out[48]);
+/* The answer, in words. */
+void answer_text(const struct answer *a, char *out, size_t size);
+
+/* ---- the runs */
+
+/* The checks of a peer (probe/run_peer.c). */
+void run_peer(struct probe *p);
+/* The fabric from the bottom up (probe/run_fabric.c). */
+void run_fabric(struct probe *p, enum opening opening, const char *why);
+
+#endif

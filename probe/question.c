@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Asking for a link-layer address so that nobody remembers who asked: an ARP request with sender 0.0.0.0 (RFC 5227 §2.1.1),
+ * a Neighbour Solicitation from the unspecified address (RFC 4862 §5.4.2). The answer to the latter goes to all nodes.
+ */
+#include "probe/probe.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/message.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+#include "wire/nd.h"
+
+struct asked {
+    const struct question *q;
+    bool ipv6;
+    const uint8_t *ip;
+    struct answer *a;
+    gint64 sent;
+};
+
+static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
+
+/* ---- words */
+
+void lladdr_text(const uint8_t *lladdr, char out[64])
+{
+    size_t n = 0;
+    for (unsigned i = 0; i < LLADDR_SIZE; i++)
+        n += (size_t)snprintf(out + n, 64 - n, "%s%02x", i ? ":" : "", lladdr[i]);
+}
+
+void ip_text(bool ipv6, const uint8_t *ip, char out[48])
+{
+    inet_ntop(ipv6 ? AF_INET6 : AF_INET, ip, out, 48);
+}
+
+static bool asks_ipv6(const struct probe *p, const struct question *q)
+{
+    return q->ip ? p->source.ipv6 : p->peer.ipv6;
+}
+
+void question_text(const struct probe *p, const struct question *q, char *out, size_t size)
+{
+    char ip[48];
+    bool ipv6 = asks_ipv6(p, q);
+    ip_text(ipv6, q->ip ? q->ip : p->peer.ip, ip);
+    int n = snprintf(out, size, "%s for %s, sender %s, %s", ipv6 ? "NS" : "ARP request", ip,
+                     ipv6 ? "::" : "0.0.0.0",
+                     q->multicast ? "multicast"
+                     : q->grh     ? "unicast with GRH"
+                                  : "unicast without GRH");
+    if (q->reserved && (size_t)n < size)
+        n += snprintf(out + n, size - (size_t)n, ", Reserved 0x%04x", q->reserved);
+    if (q->flags && (size_t)n < size)
+        n += snprintf(out + n, size - (size_t)n, ", address flags 0x%02x", q->flags);
+    if (q->qkey && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, ", Q_Key 0x%08x", q->qkey);
+}
+
+void answer_text(const struct answer *a, char *out, size_t size)
+{
+    char lladdr[64];
+    lladdr_text(a->lladdr, lladdr);
+    snprintf(out, size, "it is at %s, told by QPN 0x%06x, LID %u, %s GRH, after %.1f ms", lladdr, a->qpn,
+             a->lid, a->grh ? "with" : "without", a->ms);
+}
+
+/* ---- the answer */
+
+/* A reply for the address to this probe: its target is the asker's address, flags and all or without. */
+static const uint8_t *answered_by_arp(struct probe *p, const struct asked *x, struct view v)
+{
+    struct arp a;
+    bool fixed;
+    if (arp_decode(v, &a, &fixed) != WIRE_OK || a.op != ARP_REPLY || a.hln != LLADDR_SIZE || a.pln != 4)
+        return NULL;
+    bool ours = memcmp(v.p + a.spa, x->ip, 4) == 0 && lladdr_same(v.p + a.tha, p->lladdr);
+    return ours ? v.p + a.sha : NULL;
+}
+
+static const uint8_t *answered_by_na(const struct asked *x, struct view v)
+{
+    struct view icmpv6;
+    struct nd_iter it;
+    struct nd_option o;
+    if (!nd_in_ipv6(v, &icmpv6) || icmpv6.cap < ND_TARGET + 16 || icmpv6.p[0] != ND_NA ||
+        memcmp(icmpv6.p + ND_TARGET, x->ip, 16) != 0 || !nd_options(icmpv6, &it))
+        return NULL;
+    while (nd_next(&it, &o))
+        if (o.type == ND_OPT_TARGET_LLADDR && nd_is_ipoib_lladdr(&o) &&
+            view_has(icmpv6, o.off, o.size) == WIRE_OK)
+            return icmpv6.p + o.off + ND_OPT_LLADDR;
+    return NULL;
+}
+
+static bool take_answer(struct probe *p, const struct ud_from *from, void *user)
+{
+    struct asked *x = user;
+    struct encap e;
+    if (encap_decode(from->octets, &e) != WIRE_OK || e.type != (x->ipv6 ? TYPE_IPV6 : TYPE_ARP))
+        return false;
+    struct view body = view_from(from->octets, ENCAP_SIZE);
+    const uint8_t *lladdr = x->ipv6 ? answered_by_na(x, body) : answered_by_arp(p, x, body);
+    if (!lladdr || (p->peer.known && !x->q->any && !lladdr_same(lladdr, p->peer.lladdr)))
+        return false;
+    struct answer *a = x->a;
+    *a = (struct answer){.qpn = from->qpn,
+                         .lid = from->lid,
+                         .sl = from->sl,
+                         .grh = from->grh != NULL,
+                         .ms = (double)(g_get_monotonic_time() - x->sent) / 1000,
+                         .n = from->octets.cap};
+    memcpy(a->lladdr, lladdr, LLADDR_SIZE);
+    memcpy(a->octets, from->octets.p, from->octets.cap);
+    return true;
+}
+
+/* ---- the question */
+
+static uint32_t make_question(const struct probe *p, const struct asked *x, const uint8_t *lladdr,
+                              uint8_t *out)
+{
+    uint8_t group[16];
+    if (!x->ipv6) {
+        struct arp_message m = {.reserved = x->q->reserved, .op = ARP_REQUEST, .sha = lladdr, .tpa = x->ip};
+        return make_arp(out, &m);
+    }
+    (void)p;
+    solicited_node(group, x->ip);
+    struct nd_message m = {.reserved = x->q->reserved, .type = ND_NS, .to = group, .target = x->ip};
+    return make_nd(out, &m);
+}
+
+/* The group that the question goes to: IPv6 asks one of its own, which has to be joined to be sent to. */
+static bool find_group(struct probe *p, const struct asked *x, struct mc_group *g)
+{
+    uint8_t group[16], mgid[16];
+    uint16_t status;
+    *g = p->link;
+    if (!x->ipv6)
+        return true;
+    solicited_node(group, x->ip);
+    ipv6_mgid(mgid, p->link.scope, p->pkey, group);
+    return group_join(p, mgid, JOIN_SEND_ONLY_NON, false, g, &status) == SA_TOLD;
+}
+
+/* The answers to NS without a sender go to all nodes. */
+static bool hear_all_nodes(struct probe *p)
+{
+    uint8_t mgid[16];
+    struct mc_group g;
+    uint16_t status;
+    ipv6_mgid(mgid, p->link.scope, p->pkey, all_nodes);
+    for (guint i = 0; i < p->attached->len; i++)
+        if (memcmp(g_array_index(p->attached, struct mc_group, i).mgid, mgid, 16) == 0)
+            return true;
+    return group_join(p, mgid, JOIN_FULL, false, &g, &status) == SA_TOLD && group_attach(p, &g);
+}
+
+static bool send_question(struct probe *p, struct asked *x, const struct mc_group *g)
+{
+    uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
+    memcpy(lladdr, p->lladdr, LLADDR_SIZE);
+    lladdr[LLADDR_FLAGS] = x->q->flags;
+    uint32_t n = make_question(p, x, lladdr, out);
+    bool sent;
+    if (x->q->multicast)
+        sent = send_group(p, g, out, n);
+    else {
+        struct ud_to to = to_peer(p, x->q->grh);
+        to.qkey = x->q->qkey ? x->q->qkey : to.qkey;
+        sent = send_unicast(p, &to, out, n);
+    }
+    x->sent = g_get_monotonic_time();
+    return sent;
+}
+
+bool ask_peer(struct probe *p, const struct question *q, unsigned tries, struct answer *a)
+{
+    struct asked x = {.q = q, .ipv6 = asks_ipv6(p, q), .ip = q->ip ? q->ip : p->peer.ip, .a = a};
+    struct mc_group g;
+    char text[VERDICT_TEXT];
+    question_text(p, q, text, sizeof text);
+    results_sent(p->results, "%s", text);
+    results_came(p->results, "%s", "no answer");
+    if ((x.ipv6 && !hear_all_nodes(p)) || (q->multicast && !find_group(p, &x, &g)))
+        return false;
+    for (unsigned i = 0; i < tries && !p->stopped && !p->broken; i++)
+        if (send_question(p, &x, &g) && await_packet(p, (int)p->options->timeout_ms, take_answer, &x)) {
+            answer_text(a, text, sizeof text);
+            results_came(p->results, "%s", text);
+            return true;
+        }
+    return false;
+}

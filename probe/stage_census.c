@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The upper stages: which groups there are, what they are like, and whether this port is where its host wants it. */
+#include "probe/stages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules/check.h"
+#include "wire/mgid.h"
+
+enum {
+    SA_SWITCH_INFO_RECORD = 0x0014,
+    SWITCH_RECORD_INFO = 4,
+    SWITCH_MULTICAST_CAP = SWITCH_RECORD_INFO + 4,
+    SWITCH_RECORD_SIZE = 24
+};
+enum { MLID_LIMIT_PERCENT = 80, MLIDS_OF_IBA = 0xfffe - 0xc000 + 1 };
+
+struct census {
+    unsigned records, groups, ipoib, other_partition;
+    unsigned mlids;
+    uint64_t mlid_seen[(0x10000 - 0xc000) / 64];
+};
+
+static void count_mlid(struct census *c, uint16_t mlid)
+{
+    if (mlid < LID_MULTICAST_FIRST)
+        return;
+    unsigned n = mlid - LID_MULTICAST_FIRST;
+    uint64_t bit = (uint64_t)1 << n % 64;
+    c->mlids += !(c->mlid_seen[n / 64] & bit);
+    c->mlid_seen[n / 64] |= bit;
+}
+
+/* ---- attributes (RFC 4391 §10) */
+
+static void differ(struct probe *p, enum rule_number rule, const struct mc_member *m, const char *name,
+                   uint32_t expected, uint32_t actual)
+{
+    char mgid[48], wanted[60], found[60];
+    ip_text(true, m->mgid, mgid);
+    snprintf(wanted, sizeof wanted, "%s 0x%x, as the broadcast group", name, expected);
+    snprintf(found, sizeof found, "%s 0x%x", name, actual);
+    results_came(p->results, "the record of %s", mgid);
+    results_add(p->results, rule, OUTCOME_FAIL, wanted, found);
+}
+
+struct attribute {
+    const char *name;
+    uint32_t expected, actual;
+};
+
+static bool compare(struct probe *p, enum rule_number rule, const struct mc_member *m,
+                    const struct attribute *list, unsigned n)
+{
+    bool same = true;
+    for (unsigned i = 0; i < n; i++)
+        if (list[i].expected != list[i].actual) {
+            differ(p, rule, m, list[i].name, list[i].expected, list[i].actual);
+            same = false;
+        }
+    return same;
+}
+
+static void pass_group(struct probe *p, enum rule_number rule, const char *mgid)
+{
+    results_came(p->results, "the record of %s", mgid);
+    results_add(p->results, rule, OUTCOME_PASS, "", "as the broadcast group's");
+}
+
+static void judge_attributes(struct probe *p, const struct mc_member *m)
+{
+    const struct mc_group *g = &p->link;
+    const struct attribute must[] = {{"P_Key", g->pkey & 0x7fff, m->pkey & 0x7fff},
+                                     {"Q_Key", g->qkey, m->qkey},
+                                     {"SL", g->sl, m->sl},
+                                     {"MTU code", g->mtu, m->mtu},
+                                     {"hop limit", g->hop_limit, m->hop_limit}};
+    const struct attribute should[] = {{"TClass", g->tclass, m->tclass},
+                                       {"flow label", g->flow_label, m->flow_label},
+                                       {"rate code", g->rate, m->rate},
+                                       {"packet life time", g->life, m->life}};
+    char mgid[48];
+    ip_text(true, m->mgid, mgid);
+    if (compare(p, R_RFC4391_10_GROUP_ATTRIBUTES, m, must, G_N_ELEMENTS(must)))
+        pass_group(p, R_RFC4391_10_GROUP_ATTRIBUTES, mgid);
+    if (compare(p, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, m, should, G_N_ELEMENTS(should)))
+        pass_group(p, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, mgid);
+}
+
+static void take_finding(void *user, const struct finding *f)
+{
+    results_judged(user, 0, f);
+}
+
+static void judge_mgid(struct probe *p, const uint8_t *mgid)
+{
+    const struct reporter r = {.report = take_finding, .user = p->results, .base = mgid};
+    char text[48];
+    ip_text(true, mgid, text);
+    results_came(p->results, "the group %s", text);
+    check_mgid(&r, mgid, p->pkey | 0x8000);
+}
+
+/* ---- the groups */
+
+static bool same_as_before(const GByteArray *records, uint32_t stride, uint32_t at)
+{
+    for (uint32_t before = 0; before < at; before += stride)
+        if (memcmp(records->data + before + MCM_MGID, records->data + at + MCM_MGID, 16) == 0)
+            return true;
+    return false;
+}
+
+static void take_group(struct probe *p, struct census *c, const uint8_t *record)
+{
+    struct mc_member m = mc_member_read(record);
+    c->groups++;
+    count_mlid(c, m.mlid);
+    if (!mgid_is_ipoib(m.mgid))
+        return;
+    c->ipoib++;
+    if ((m.pkey ^ p->pkey) & 0x7fff) {
+        c->other_partition++;
+        return;
+    }
+    judge_mgid(p, m.mgid);
+    judge_attributes(p, &m);
+}
+
+/* The smallest multicast forwarding table of the subnet's switches, in MLIDs; 0: no switch, or not told. */
+static unsigned mlids_of_switches(struct probe *p)
+{
+    struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_SWITCH_INFO_RECORD, .sm_key = p->sm_key};
+    struct sa_answer a;
+    unsigned least = 0;
+    if (sa_ask(p, &q, &a) == SA_TOLD && a.stride)
+        for (uint32_t at = 0; at + SWITCH_RECORD_SIZE <= a.records->len; at += a.stride) {
+            unsigned cap = be16(a.records->data + at + SWITCH_MULTICAST_CAP);
+            least = cap && (!least || cap < least) ? cap : least;
+        }
+    sa_answer_clear(&a);
+    return least;
+}
+
+static void tell_census(struct probe *p, const char *id, const struct census *c)
+{
+    unsigned cap = mlids_of_switches(p), limit = cap ? cap : MLIDS_OF_IBA;
+    bool full = (uint64_t)c->mlids * 100 >= (uint64_t)limit * MLID_LIMIT_PERCENT;
+    results_stage(
+        p->results, id, full ? OUTCOME_FAIL : OUTCOME_PASS,
+        full
+            ? "solicited-node groups take most: disable IPv6 where it is not used, or let the SM share MLIDs (OpenSM: ipv6_nsm, consolidate_ipv6_snm_req)"
+            : "",
+        "%u groups, %u of IPoIB (%u of other partitions), %u MLIDs of %u%s", c->groups, c->ipoib,
+        c->other_partition, c->mlids, limit, cap ? "" : " (no switch tells its table's size)");
+}
+
+bool stage_census(struct probe *p, const char *id)
+{
+    struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
+    struct sa_answer a;
+    struct census c = {0};
+    results_sent(p->results, "SA GetTable MCMemberRecord");
+    enum sa_result result = sa_ask(p, &q, &a);
+    if (result != SA_TOLD || a.stride < MCM_SIZE)
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "the groups cannot be listed: %s",
+                      result == SA_REFUSED ? sa_status_name(a.status)
+                                           : "no answer of the subnet administrator");
+    else {
+        for (uint32_t at = 0; at + MCM_SIZE <= a.records->len; at += a.stride, c.records++)
+            if (!same_as_before(a.records, a.stride, at))
+                take_group(p, &c, a.records->data + at);
+        tell_census(p, id, &c);
+    }
+    sa_answer_clear(&a);
+    return true;
+}
+
+/* ---- this host's groups */
+
+/* A line of /proc/net/dev_mcast: index, name, users, global users, the 20-octet address in hexadecimal digits. */
+static bool read_wanted(const char *line, const char *interface, uint8_t mgid[16])
+{
+    char name[64], address[80];
+    if (sscanf(line, "%*d %63s %*d %*d %79s", name, address) != 2 || strcmp(name, interface) != 0 ||
+        strlen(address) != 2 * LLADDR_SIZE)
+        return false;
+    for (unsigned i = 0; i < 16; i++) {
+        const char digits[3] = {address[2 * (LLADDR_GID + i)], address[2 * (LLADDR_GID + i) + 1], '\0'};
+        mgid[i] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+    return true;
+}
+
+static unsigned look_up_wanted(struct probe *p, const char *interface, const char *text, GString *missing)
+{
+    char **lines = g_strsplit(text, "\n", -1);
+    uint8_t mgid[16], state;
+    char name[48];
+    unsigned n = 0;
+    for (char **line = lines; *line && !p->stopped; line++) {
+        bool member = true, known;
+        if (!read_wanted(*line, interface, mgid))
+            continue;
+        n++;
+        if (group_standing(p, mgid, &state, &member, &known) == SA_TOLD && !member) {
+            ip_text(true, mgid, name);
+            g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", name);
+        }
+    }
+    g_strfreev(lines);
+    return n;
+}
+
+bool stage_own_groups(struct probe *p, const char *id)
+{
+    char *name = host_interface(p), *text = NULL;
+    GString *missing = g_string_new(NULL);
+    if (!name || !g_file_get_contents("/proc/net/dev_mcast", &text, NULL, NULL))
+        results_stage(p->results, id, VERDICT_SKIPPED, "", "no interface of this host is up there");
+    else {
+        unsigned n = look_up_wanted(p, name, text, missing);
+        if (missing->len)
+            results_stage(
+                p->results, id, OUTCOME_FAIL,
+                "set the interface down and up: it joins them anew; if they stay away, see fabric.join and dmesg",
+                "%s wants %u groups, and this port is not in %s", name, n, missing->str);
+        else
+            results_stage(p->results, id, OUTCOME_PASS, "",
+                          "%s wants %u groups, and this port is in all of them", name, n);
+    }
+    g_string_free(missing, TRUE);
+    g_free(text);
+    g_free(name);
+    return true;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The stages around the broadcast group: there, within the port's means, open to it; and the host's interface on it. */
+#include "probe/stages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool stage_broadcast_group(struct probe *p, const char *id)
+{
+    char why[256], mgid[48];
+    results_sent(p->results, "SA Get MCMemberRecord of the broadcast-GID, scope 2 to 14");
+    enum sa_result result = link_find_broadcast(p, why, sizeof why);
+    if (result != SA_TOLD) {
+        results_came(p->results, "%s", why);
+        results_stage(
+            p->results, id, result == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+            result == SA_REFUSED
+                ? "have the subnet manager create it: OpenSM does for partitions with the flag ipoib (partitions.conf)"
+                : "",
+            "%s", why);
+        results_add(p->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS,
+                    result == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE, "a broadcast group", why);
+        return false;
+    }
+    ip_text(true, p->link.mgid, mgid);
+    results_came(p->results, "%s, MLID 0x%04x", mgid, p->link.mlid);
+    results_add(p->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS, OUTCOME_PASS, "", "it exists");
+    results_stage(p->results, id, OUTCOME_PASS, "", "%s, MLID 0x%04x, Q_Key 0x%08x, SL %u, MTU %u octets",
+                  mgid, p->link.mlid, p->link.qkey, p->link.sl, ib_mtu_octets(p->link.mtu));
+    link_find_sm_key(p);
+    return !p->stopped;
+}
+
+bool stage_group_mtu(struct probe *p, const char *id)
+{
+    unsigned group = ib_mtu_octets(p->link.mtu), port = ib_mtu_octets(p->t->facts.mtu);
+    if (p->t->facts.mtu >= p->link.mtu)
+        results_stage(p->results, id, OUTCOME_PASS, "", "group %u octets, port %u: IP datagrams of %u", group,
+                      port, group - 4);
+    else
+        results_stage(
+            p->results, id, OUTCOME_FAIL,
+            "lower the group's MTU in the partition configuration (mtu=4 is 2048), or find out why this port's is so small",
+            "the group's MTU is %u octets, the port's %u: the join is refused, or the driver gives up", group,
+            port);
+    return true;
+}
+
+bool stage_group_rate(struct probe *p, const char *id)
+{
+    uint32_t group = ib_rate_100mbps(p->link.rate), port = p->t->facts.rate_100mbps;
+    if (!group || !port)
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "rate code %u of the group, or the port's rate, is not known", p->link.rate);
+    else if (port >= group)
+        results_stage(p->results, id, OUTCOME_PASS, "", "group %u.%u Gb/s, port %u.%u", group / 10,
+                      group % 10, port / 10, port % 10);
+    else
+        results_stage(
+            p->results, id, OUTCOME_FAIL,
+            "lower the group's rate in the partition configuration (rate=3 is 10 Gb/s), or find out why this link is so slow",
+            "the group's rate is %u.%u Gb/s, the port's %u.%u", group / 10, group % 10, port / 10, port % 10);
+    return true;
+}
+
+/* ---- the join */
+
+/* A refused join, tried in other ways: what is it that the SM does not want? */
+static void find_blame(struct probe *p, char *out, size_t size)
+{
+    static const struct {
+        uint8_t state;
+        const char *name;
+    } others[] = {{JOIN_NON, "NonMember"},
+                  {JOIN_SEND_ONLY_NON, "SendOnlyNonMember"},
+                  {JOIN_SEND_ONLY_FULL, "SendOnlyFullMember"}};
+    struct mc_group g;
+    uint16_t status;
+    if (p->t->facts.mtu < p->link.mtu) {
+        snprintf(out, size, "to blame: the MTU, see fabric.mtu");
+        return;
+    }
+    if (p->t->facts.rate_100mbps && p->t->facts.rate_100mbps < ib_rate_100mbps(p->link.rate)) {
+        snprintf(out, size, "to blame: the rate, see fabric.rate");
+        return;
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(others) && !p->stopped; i++)
+        if (group_join(p, p->link.mgid, others[i].state, false, &g, &status) == SA_TOLD) {
+            snprintf(
+                out, size,
+                "to blame: the JoinState, for as %s the port may join: look at the partition's membership and the SM's log",
+                others[i].name);
+            return;
+        }
+    snprintf(
+        out, size,
+        "every JoinState is refused: to blame are the port's GID or its partition; look at the SM's log");
+}
+
+static void tell_refusal(struct probe *p, const char *id, uint16_t status)
+{
+    char blame[200];
+    results_came(p->results, "status 0x%04x, %s", status, sa_status_name(status));
+    find_blame(p, blame, sizeof blame);
+    results_stage(p->results, id, OUTCOME_FAIL, blame, "the subnet administrator refuses: status 0x%04x, %s",
+                  status, sa_status_name(status));
+}
+
+bool stage_join(struct probe *p, const char *id)
+{
+    uint8_t state;
+    char text[64];
+    bool member, known;
+    uint16_t status = 0;
+    struct mc_group g;
+    results_sent(p->results, "SA Set MCMemberRecord of the broadcast-GID, JoinState FullMember");
+    if (group_standing(p, p->link.mgid, &state, &member, &known) == SA_TOLD && member) {
+        results_stage(p->results, id, OUTCOME_PASS, "", "this port is in the group already%s%s",
+                      known ? ": " : "", known ? join_state_text(state, text, sizeof text) : "");
+        return true;
+    }
+    switch (group_join(p, p->link.mgid, JOIN_FULL, false, &g, &status)) {
+    case SA_TOLD:
+        results_stage(p->results, id, OUTCOME_PASS, "",
+                      "accepted; this port was not in the group, and leaves it again");
+        return true;
+    case SA_REFUSED:
+        tell_refusal(p, id, status);
+        return false;
+    default:
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "no answer of the subnet administrator");
+        return false;
+    }
+}
+
+bool stage_send_only_join(struct probe *p, const char *id)
+{
+    uint8_t state;
+    bool member, known;
+    uint16_t status = 0;
+    struct mc_group g;
+    if (group_standing(p, p->link.mgid, &state, &member, &known) != SA_TOLD || !known) {
+        results_stage(
+            p->results, id, VERDICT_SKIPPED, "",
+            "the SA does not tell what this port is in the group: it could not be undone with certainty");
+        return true;
+    }
+    if (state & JOIN_SEND_ONLY_FULL)
+        results_stage(p->results, id, OUTCOME_PASS, "", "this port is one already");
+    else if (group_join(p, p->link.mgid, JOIN_SEND_ONLY_FULL, false, &g, &status) == SA_TOLD)
+        results_stage(p->results, id, OUTCOME_PASS, "", "accepted, and left again");
+    else if (status)
+        results_stage(p->results, id, OUTCOME_NOTED, "Linux then joins as FullMember wherever it sends",
+                      "refused: status 0x%04x, %s", status, sa_status_name(status));
+    else
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "no answer of the subnet administrator");
+    return !p->stopped;
+}
+
+/* ---- the host's interface */
+
+bool stage_interface(struct probe *p, const char *id)
+{
+    char *name = host_interface(p), *path = NULL, *carrier = NULL;
+    if (!name) {
+        results_stage(
+            p->results, id, OUTCOME_NOTED,
+            "ip link: if there is one, it is down, of another partition, or in another network namespace",
+            "no interface of this host is up on this port and partition");
+        return true;
+    }
+    path = g_build_filename("/sys/class/net", name, "carrier", NULL);
+    bool told = g_file_get_contents(path, &carrier, NULL, NULL);
+    if (told && carrier[0] == '1')
+        results_stage(p->results, id, OUTCOME_PASS, "", "%s is up and has carrier", name);
+    else
+        results_stage(
+            p->results, id, OUTCOME_FAIL,
+            "carrier comes with the broadcast group's join: if fabric.join passes, set the interface down and up; dmesg tells what the driver was refused",
+            "%s is up, but has no carrier", name);
+    g_free(carrier);
+    g_free(path);
+    g_free(name);
+    return true;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Packets out, at the rate that was asked for, and in; both are logged. See probe.h. */
+#include "probe/probe.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "wire/arp.h"
+#include "wire/encap.h"
+#include "wire/mgid.h"
+#include "wire/nd.h"
+
+static bool fails(struct probe *p, enum transport_result result)
+{
+    if (result == TRANSPORT_STOPPED)
+        p->stopped = true;
+    if (result == TRANSPORT_ERROR)
+        p->broken = true;
+    return p->stopped || p->broken;
+}
+
+static void keep_rate(struct probe *p)
+{
+    gint64 next = p->last_sent + G_USEC_PER_SEC / p->options->rate, now = g_get_monotonic_time();
+    if (p->last_sent && now < next)
+        g_usleep((gulong)(next - now));
+    p->last_sent = g_get_monotonic_time();
+}
+
+static bool send_to(struct probe *p, const struct ud_to *to, const uint8_t *octets, uint32_t n)
+{
+    if (p->stopped || p->broken)
+        return false;
+    keep_rate(p);
+    if (*p->stop) {
+        p->stopped = true;
+        return false;
+    }
+    wirelog_ud_sent(p->log, p->t, p->pkey, to, octets, n);
+    return !fails(p, p->t->ops->send(p->t, to, octets, n));
+}
+
+bool send_unicast(struct probe *p, const struct ud_to *to, const uint8_t *octets, uint32_t n)
+{
+    return send_to(p, to, octets, n);
+}
+
+bool send_group(struct probe *p, const struct mc_group *g, const uint8_t *octets, uint32_t n)
+{
+    struct ud_to to = {.lid = g->mlid,
+                       .sl = g->sl,
+                       .hop_limit = g->hop_limit,
+                       .tclass = g->tclass,
+                       .flow_label = g->flow_label,
+                       .qpn = QPN_MULTICAST,
+                       .qkey = p->link.qkey,
+                       .grh = true};
+    memcpy(to.gid, g->mgid, 16);
+    return send_to(p, &to, octets, n);
+}
+
+struct ud_to to_peer(const struct probe *p, bool grh)
+{
+    struct ud_to to = {.lid = p->peer.lid,
+                       .sl = p->peer.sl,
+                       .hop_limit = 1,
+                       .qpn = lladdr_read(p->peer.lladdr).qpn,
+                       .qkey = p->link.qkey,
+                       .grh = grh};
+    memcpy(to.gid, p->peer.lladdr + LLADDR_GID, 16);
+    return to;
+}
+
+/* ---- what comes */
+
+static uint16_t mlid_of(const struct probe *p, const struct ud_from *from)
+{
+    for (guint i = 0; from->grh && i < p->attached->len; i++) {
+        const struct mc_group *g = &g_array_index(p->attached, struct mc_group, i);
+        if (memcmp(g->mgid, from->grh + GRH_DGID, GID_SIZE) == 0)
+            return g->mlid;
+    }
+    return from->grh && from->grh[GRH_DGID] == 0xff ? LID_MULTICAST_FIRST : 0;
+}
+
+/* Does it announce the peer's IP address? */
+static bool names_peer(const struct probe *p, struct view v)
+{
+    struct encap e;
+    struct arp a;
+    struct view icmpv6, body = view_from(v, ENCAP_SIZE);
+    bool fixed;
+    if (encap_decode(v, &e) != WIRE_OK)
+        return false;
+    if (e.type == TYPE_ARP && !p->peer.ipv6)
+        return arp_decode(body, &a, &fixed) == WIRE_OK && a.pln == 4 &&
+               memcmp(body.p + a.spa, p->peer.ip, 4) == 0;
+    if (e.type != TYPE_IPV6 || !p->peer.ipv6 || !nd_in_ipv6(body, &icmpv6) || icmpv6.cap < ND_TARGET + 16)
+        return false;
+    return icmpv6.p[0] == ND_NA && memcmp(icmpv6.p + ND_TARGET, p->peer.ip, 16) == 0;
+}
+
+static bool is_of_peer(const struct probe *p, const struct ud_from *from)
+{
+    if (p->peer.known && from->qpn == p->peer.qpn && from->lid == p->peer.lid)
+        return true;
+    return names_peer(p, from->octets);
+}
+
+void packet_text(const struct ud_from *from, char *out, size_t size)
+{
+    struct encap e = {0};
+    encap_decode(from->octets, &e);
+    const char *what = e.type == TYPE_ARP    ? "an ARP message"
+                       : e.type == TYPE_IPV4 ? "an IPv4 packet"
+                       : e.type == TYPE_IPV6 ? "an IPv6 packet"
+                                             : "a packet";
+    snprintf(out, size, "%s of %u octets from QPN 0x%06x, LID %u", what, from->octets.len, from->qpn,
+             from->lid);
+}
+
+static void take(struct probe *p, const struct ud_from *from)
+{
+    char text[120];
+    bool of_peer = is_of_peer(p, from);
+    packet_text(from, text, sizeof text);
+    if (of_peer)
+        results_came(p->results, "%s", text);
+    verdict_frame(p->results->judged->verdict, of_peer);
+    wirelog_ud_received(p->log, p->t, p->pkey, p->link.qkey, mlid_of(p, from), from,
+                        of_peer ? LOG_OF_SUBJECT : LOG_RECEIVED);
+    station_take(p, from);
+}
+
+bool await_packet(struct probe *p, int ms, packet_match *match, void *user)
+{
+    gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
+    struct ud_from from;
+    while (!p->stopped && !p->broken) {
+        gint64 left = (end - g_get_monotonic_time() + 999) / 1000;
+        enum transport_result result = p->t->ops->receive(p->t, (int)MAX(left, 0), &from);
+        if (result == TRANSPORT_NOTHING || fails(p, result))
+            return false;
+        if (from.qpn == p->t->qpn && from.lid == p->t->facts.lid)
+            continue; /* the port gives back what it sends to its own groups */
+        take(p, &from);
+        if (match(p, &from, user))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The small interface between what the probe asks and what carries it: one InfiniBand port, one UD queue pair on it, and
+ * the subnet administrator behind it. probe/verbs.c is the one for hardware; the unit tests have one in memory.
+ */
+#ifndef IPOIB_PROBE_TRANSPORT_H
+#define IPOIB_PROBE_TRANSPORT_H
+
+#include <glib.h>
+
+#include "wire/lladdr.h"
+#include "wire/sa.h"
+
+enum { UD_SIZE = 4096 };        /* octets of the largest UD message (IBA 9.8.3: the largest path MTU) */
+enum { TRANSPORT_PKEYS = 128 }; /* of a P_Key table's entries that are looked at; the largest known has 128 */
+
+/* What is known of the port that the probe stands on. Numbers are the IBA's codes where not told otherwise. */
+struct port_facts {
+    char device[64];
+    unsigned port;
+    uint8_t gid[16];
+    uint16_t lid, sm_lid;
+    uint8_t sm_sl, lmc;
+    uint8_t state;                   /* PORT_DOWN ... PORT_ACTIVE of wire/smp.h */
+    uint8_t mtu, mtu_cap;            /* active, and the largest */
+    uint32_t rate_100mbps;           /* 0: not known */
+    bool infiniband;                 /* the link layer; false: Ethernet (RoCE) */
+    uint16_t pkeys[TRANSPORT_PKEYS]; /* with 0 where an entry is empty */
+    unsigned n_pkeys;
+};
+
+/* Where a UD packet goes. */
+struct ud_to {
+    uint16_t lid;
+    uint8_t sl, hop_limit, tclass;
+    uint32_t flow_label;
+    uint32_t qpn, qkey;
+    bool grh;
+    uint8_t gid[16]; /* with GRH */
+};
+
+/* A UD packet that came. octets lives until the next call of the transport. */
+struct ud_from {
+    struct view octets;    /* from the encapsulation header on */
+    const uint8_t *grh;    /* 40 octets; NULL: it came without */
+    uint32_t qpn;          /* of the sender */
+    uint16_t lid;          /* of the sender */
+    uint8_t sl, path_bits; /* path_bits: of our own LID, which it was sent to */
+};
+
+/* A question to the subnet administrator. */
+struct sa_question {
+    uint8_t method;
+    uint16_t attribute;
+    uint64_t mask, sm_key;
+    uint8_t record[SA_DATA_SIZE];
+};
+
+/* Its answer. */
+struct sa_answer {
+    uint16_t status;
+    GByteArray *records;   /* the caller's: what came, back to back; of a Get one record */
+    uint32_t stride;       /* octets from one record to the next; 0: a single one */
+    uint8_t mad[MAD_SIZE]; /* the response's first MAD, as it came */
+};
+
+enum transport_result {
+    TRANSPORT_OK,
+    TRANSPORT_NOTHING, /* nothing came in time */
+    TRANSPORT_ERROR,   /* transport_error() says what */
+    TRANSPORT_STOPPED, /* a signal */
+};
+
+struct transport;
+
+struct transport_ops {
+    /* Makes the queue pair ready, on the P_Key of that index and with that Q_Key. */
+    enum transport_result (*open_qp)(struct transport *t, unsigned pkey_index, uint32_t qkey);
+    enum transport_result (*send)(struct transport *t, const struct ud_to *to, const uint8_t *octets,
+                                  uint32_t n);
+    /* The next packet within so many milliseconds. */
+    enum transport_result (*receive)(struct transport *t, int ms, struct ud_from *from);
+    /* Asks, again if there is no answer, within so many milliseconds in all. */
+    enum transport_result (*ask)(struct transport *t, const struct sa_question *q, int ms,
+                                 struct sa_answer *a);
+    /* What is sent to the group from now on is received too; the port's membership is the SA's. */
+    enum transport_result (*attach)(struct transport *t, const uint8_t *mgid, uint16_t mlid);
+    void (*close)(struct transport *t);
+};
+
+struct transport {
+    const struct transport_ops *ops;
+    struct port_facts facts;
+    uint32_t qpn; /* once the queue pair is ready */
+    bool denied;  /* an error was that of a missing privilege */
+    bool ending;  /* what was done is being undone: signals no longer stop it */
+    char error[256];
+};
+
+/* The device (NULL: the first with an InfiniBand port) and its port (0: the first active one, else the first). */
+enum opening { OPENED, OPEN_NO_DEVICE, OPEN_NO_PRIVILEGE };
+enum opening verbs_open(struct transport **t, const char *device, unsigned port, const volatile int *stop,
+                        char *why, size_t size);
+
+#endif

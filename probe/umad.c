@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The subnet administrator by libibumad. The kernel matches answers to questions, repeats, and puts RMPP together. */
+#include "probe/verbs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <infiniband/umad.h>
+
+#include "probe/octets.h"
+
+enum { SA_QP = 1, SA_VERSION = 2, TRIES = 3, TABLE_SIZE = 1 << 20 };
+#define SA_QKEY 0x80010000u /* IBA 10.2.5 */
+
+struct umad_sa {
+    int fd, agent;
+    char device[UMAD_CA_NAME_LEN];
+    unsigned port;
+    uint32_t transaction;
+    uint8_t *buffer; /* umad_size() octets of its own, then the MAD */
+};
+
+int umad_sa_open(struct umad_sa **sa, const char *device, unsigned port)
+{
+    struct umad_sa *s = calloc(1, sizeof *s);
+    *sa = NULL;
+    if (!s)
+        return ENOMEM;
+    umad_init();
+    snprintf(s->device, sizeof s->device, "%s", device);
+    s->port = port;
+    errno = 0;
+    s->fd = umad_open_port(device, (int)port);
+    if (s->fd < 0 && errno)
+        s->fd = -errno; /* the library tells EIO, whatever it was */
+    s->agent = s->fd < 0 ? -1 : umad_register(s->fd, MAD_CLASS_SA, SA_VERSION, 1, NULL);
+    s->buffer = calloc(1, umad_size() + TABLE_SIZE);
+    int error = s->fd < 0 ? -s->fd : s->agent < 0 ? -s->agent : s->buffer ? 0 : ENOMEM;
+    if (error)
+        umad_sa_close(s);
+    else
+        *sa = s;
+    return error;
+}
+
+void umad_sa_close(struct umad_sa *sa)
+{
+    if (!sa)
+        return;
+    if (sa->fd >= 0 && sa->agent >= 0)
+        umad_unregister(sa->fd, sa->agent);
+    if (sa->fd >= 0)
+        umad_close_port(sa->fd);
+    free(sa->buffer);
+    free(sa);
+}
+
+/* The SM may have moved since the port was opened. */
+static bool where_is_sm(struct umad_sa *sa, unsigned *lid, unsigned *sl)
+{
+    umad_port_t port;
+    if (umad_get_port(sa->device, (int)sa->port, &port) < 0)
+        return false;
+    *lid = port.sm_lid;
+    *sl = port.sm_sl;
+    umad_release_port(&port);
+    return true;
+}
+
+static bool put_question(struct umad_sa *sa, const struct sa_question *q)
+{
+    unsigned lid = 0, sl = 0;
+    if (!where_is_sm(sa, &lid, &sl))
+        return false;
+    memset(sa->buffer, 0, umad_size() + MAD_SIZE);
+    umad_set_addr(sa->buffer, (int)lid, SA_QP, (int)sl, (int)SA_QKEY);
+    uint8_t *mad = umad_get_mad(sa->buffer);
+    mad[MAD_BASE_VERSION] = 1;
+    mad[MAD_CLASS] = MAD_CLASS_SA;
+    mad[MAD_CLASS_VERSION] = SA_VERSION;
+    mad[MAD_METHOD] = q->method;
+    put32(mad + MAD_TID + 4, ++sa->transaction);
+    put16(mad + MAD_ATTRIBUTE, q->attribute);
+    put64(mad + SA_SM_KEY, q->sm_key);
+    put64(mad + SA_COMPONENT_MASK, q->mask);
+    memcpy(mad + SA_DATA, q->record, SA_DATA_SIZE);
+    return true;
+}
+
+/* length: of the MAD, or of what RMPP put together: headers once, then the records. */
+static void read_answer(const uint8_t *mad, uint32_t length, uint8_t method, struct sa_answer *a)
+{
+    memcpy(a->mad, mad, MAD_SIZE);
+    a->status = be16(mad + MAD_STATUS);
+    a->stride = method == SA_GET_TABLE ? be16(mad + SA_ATTRIBUTE_OFFSET) * 8u : 0;
+    g_byte_array_set_size(a->records, 0);
+    if (a->status == 0 && length > SA_DATA)
+        g_byte_array_append(a->records, mad + SA_DATA, length - SA_DATA);
+}
+
+static enum transport_result failed(char *error, size_t size, const char *what, int number)
+{
+    snprintf(error, size, "%s: %s", what, strerror(number));
+    return TRANSPORT_ERROR;
+}
+
+/* Until the answer to the last question comes: one to an earlier, given up question is dropped. */
+static enum transport_result await(struct umad_sa *sa, const struct sa_question *q, int ms,
+                                   const volatile int *stop, struct sa_answer *a, char *error, size_t size)
+{
+    gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
+    while (!*stop) {
+        int length = TABLE_SIZE;
+        gint64 left = (end - g_get_monotonic_time()) / 1000;
+        if (left <= 0)
+            return TRANSPORT_NOTHING;
+        int got = umad_recv(sa->fd, sa->buffer, &length, (int)MIN(left, 100));
+        if (got == -ETIMEDOUT || got == -EINTR || got == -EWOULDBLOCK)
+            continue;
+        if (got < 0)
+            return failed(error, size, "the SA's answer cannot be received", -got);
+        const uint8_t *mad = umad_get_mad(sa->buffer);
+        if (be32(mad + MAD_TID + 4) != sa->transaction)
+            continue;
+        if (umad_status(sa->buffer) || !(mad[MAD_METHOD] & MAD_RESPONSE))
+            return TRANSPORT_NOTHING; /* the kernel gave the question back: no answer */
+        read_answer(mad, (uint32_t)length, q->method, a);
+        return TRANSPORT_OK;
+    }
+    return TRANSPORT_STOPPED;
+}
+
+enum transport_result umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
+                                  const volatile int *stop, struct sa_answer *a, char *error, size_t size)
+{
+    if (!put_question(sa, q))
+        return failed(error, size, "the port is gone", ENODEV);
+    int sent = umad_send(sa->fd, sa->agent, sa->buffer, MAD_SIZE, MAX(ms / TRIES, 1), TRIES - 1);
+    if (sent < 0)
+        return failed(error, size, "the SA cannot be asked", -sent);
+    return await(sa, q, ms + 200, stop, a, error, size);
+}

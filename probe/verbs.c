@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The transport on a real port: a UD queue pair by libibverbs, the SA by libibumad (probe/umad.c). See transport.h. */
+#include "probe/verbs.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <infiniband/verbs.h>
+
+enum { SLOTS = 256, SLOT_SIZE = GRH_SIZE + UD_SIZE, SEND_WAIT_MS = 1000 };
+
+struct verbs {
+    struct transport base;
+    struct ibv_context *context;
+    struct ibv_pd *pd;
+    struct ibv_comp_channel *channel;
+    struct ibv_cq *received, *sent;
+    struct ibv_qp *qp;
+    struct ibv_mr *mr;
+    struct umad_sa *sa;
+    const volatile int *stop;
+    uint8_t *memory; /* SLOTS to receive into, and one to send from */
+    unsigned taken;  /* the slot that the caller has: posted again by the next call. SLOTS: none */
+};
+
+static enum transport_result fail(struct transport *t, const char *what, int error)
+{
+    t->denied |= error == EPERM || error == EACCES;
+    if (error == EPERM || error == EACCES)
+        snprintf(t->error, sizeof t->error,
+                 "%s: not permitted; it needs root, or CAP_NET_RAW for a controlled Q_Key", what);
+    else
+        snprintf(t->error, sizeof t->error, "%s: %s", what, strerror(error));
+    return TRANSPORT_ERROR;
+}
+
+/* ---- the queue pair */
+
+static bool post_slot(struct verbs *v, unsigned slot)
+{
+    struct ibv_sge sge = {(uintptr_t)(v->memory + (size_t)slot * SLOT_SIZE), SLOT_SIZE, v->mr->lkey};
+    struct ibv_recv_wr wr = {.wr_id = slot, .sg_list = &sge, .num_sge = 1}, *bad;
+    return ibv_post_recv(v->qp, &wr, &bad) == 0;
+}
+
+static bool make_queues(struct verbs *v)
+{
+    v->memory = calloc(SLOTS + 1, SLOT_SIZE);
+    v->pd = ibv_alloc_pd(v->context);
+    v->channel = ibv_create_comp_channel(v->context);
+    if (!v->memory || !v->pd || !v->channel)
+        return false;
+    v->mr = ibv_reg_mr(v->pd, v->memory, (size_t)(SLOTS + 1) * SLOT_SIZE, IBV_ACCESS_LOCAL_WRITE);
+    v->received = ibv_create_cq(v->context, SLOTS, NULL, v->channel, 0);
+    v->sent = ibv_create_cq(v->context, 16, NULL, NULL, 0);
+    if (!v->mr || !v->received || !v->sent)
+        return false;
+    struct ibv_qp_init_attr init = {
+        .send_cq = v->sent,
+        .recv_cq = v->received,
+        .qp_type = IBV_QPT_UD,
+        .sq_sig_all = 1,
+        .cap = {.max_send_wr = 8, .max_recv_wr = SLOTS, .max_send_sge = 1, .max_recv_sge = 1}};
+    v->qp = ibv_create_qp(v->pd, &init);
+    return v->qp != NULL;
+}
+
+/* IBA 11.2.5.2, table 92: what each state asks for */
+static int to_rts(struct verbs *v, unsigned pkey_index, uint32_t qkey)
+{
+    struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT,
+                               .pkey_index = (uint16_t)pkey_index,
+                               .port_num = (uint8_t)v->base.facts.port,
+                               .qkey = qkey};
+    struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR}, rts = {.qp_state = IBV_QPS_RTS};
+    int error = ibv_modify_qp(v->qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+    for (unsigned i = 0; !error && i < SLOTS; i++)
+        error = post_slot(v, i) ? 0 : ENOMEM;
+    if (!error)
+        error = ibv_modify_qp(v->qp, &rtr, IBV_QP_STATE);
+    return error ? error : ibv_modify_qp(v->qp, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN);
+}
+
+static enum transport_result open_qp(struct transport *t, unsigned pkey_index, uint32_t qkey)
+{
+    struct verbs *v = (struct verbs *)t;
+    errno = 0;
+    if (!make_queues(v))
+        return fail(t, "no UD queue pair can be made (ulimit -l: memory that may be locked)",
+                    errno ? errno : ENOMEM);
+    int error = to_rts(v, pkey_index, qkey);
+    if (error)
+        return fail(t, "the UD queue pair cannot be made ready", error);
+    t->qpn = v->qp->qp_num;
+    ibv_req_notify_cq(v->received, 0);
+    return TRANSPORT_OK;
+}
+
+/* ---- sending */
+
+static enum transport_result await_sent(struct verbs *v)
+{
+    struct ibv_wc wc;
+    gint64 end = g_get_monotonic_time() + SEND_WAIT_MS * 1000;
+    int n;
+    while ((n = ibv_poll_cq(v->sent, 1, &wc)) == 0)
+        if (g_get_monotonic_time() > end)
+            return fail(&v->base, "a packet was not sent", ETIMEDOUT);
+    if (n > 0 && wc.status == IBV_WC_SUCCESS)
+        return TRANSPORT_OK;
+    snprintf(v->base.error, sizeof v->base.error, "a packet was not sent: %s",
+             n < 0 ? "poll" : ibv_wc_status_str(wc.status));
+    return TRANSPORT_ERROR;
+}
+
+static struct ibv_ah *make_ah(struct verbs *v, const struct ud_to *to)
+{
+    struct ibv_ah_attr attr = {
+        .dlid = to->lid, .sl = to->sl, .port_num = (uint8_t)v->base.facts.port, .is_global = to->grh};
+    if (to->grh) {
+        memcpy(attr.grh.dgid.raw, to->gid, 16);
+        attr.grh.flow_label = to->flow_label;
+        attr.grh.hop_limit = to->hop_limit;
+        attr.grh.traffic_class = to->tclass;
+    }
+    return ibv_create_ah(v->pd, &attr);
+}
+
+static enum transport_result send_ud(struct transport *t, const struct ud_to *to, const uint8_t *octets,
+                                     uint32_t n)
+{
+    struct verbs *v = (struct verbs *)t;
+    struct ibv_ah *ah = make_ah(v, to);
+    if (!ah)
+        return fail(t, "no address handle", errno);
+    uint8_t *slot = v->memory + (size_t)SLOTS * SLOT_SIZE;
+    memcpy(slot, octets, n);
+    struct ibv_sge sge = {(uintptr_t)slot, n, v->mr->lkey};
+    struct ibv_send_wr wr = {.sg_list = &sge,
+                             .num_sge = 1,
+                             .opcode = IBV_WR_SEND,
+                             .wr.ud = {.ah = ah, .remote_qpn = to->qpn, .remote_qkey = to->qkey}},
+                       *bad;
+    int error = ibv_post_send(v->qp, &wr, &bad);
+    enum transport_result result = error ? fail(t, "a packet cannot be sent", error) : await_sent(v);
+    ibv_destroy_ah(ah);
+    return result;
+}
+
+/* ---- receiving */
+
+static bool take(struct verbs *v, struct ud_from *from)
+{
+    struct ibv_wc wc;
+    while (ibv_poll_cq(v->received, 1, &wc) > 0) {
+        unsigned slot = (unsigned)wc.wr_id;
+        if (wc.status != IBV_WC_SUCCESS || wc.byte_len < GRH_SIZE) {
+            post_slot(v, slot);
+            continue;
+        }
+        const uint8_t *p = v->memory + (size_t)slot * SLOT_SIZE;
+        uint32_t n = wc.byte_len - GRH_SIZE;
+        *from = (struct ud_from){view_make(p + GRH_SIZE, n, n),
+                                 wc.wc_flags & IBV_WC_GRH ? p : NULL,
+                                 wc.src_qp,
+                                 wc.slid,
+                                 wc.sl,
+                                 wc.dlid_path_bits};
+        v->taken = slot;
+        return true;
+    }
+    return false;
+}
+
+static void take_event(struct verbs *v)
+{
+    struct ibv_cq *cq;
+    void *context;
+    if (ibv_get_cq_event(v->channel, &cq, &context) == 0)
+        ibv_ack_cq_events(cq, 1);
+    ibv_req_notify_cq(v->received, 0);
+}
+
+static enum transport_result receive(struct transport *t, int ms, struct ud_from *from)
+{
+    struct verbs *v = (struct verbs *)t;
+    gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
+    if (v->taken < SLOTS)
+        post_slot(v, v->taken);
+    v->taken = SLOTS;
+    while (!*v->stop || t->ending) {
+        if (take(v, from))
+            return TRANSPORT_OK;
+        gint64 left = (end - g_get_monotonic_time() + 999) / 1000;
+        if (left <= 0)
+            return TRANSPORT_NOTHING;
+        struct pollfd fd = {v->channel->fd, POLLIN, 0};
+        int n = poll(&fd, 1, (int)MIN(left, 100));
+        if (n > 0)
+            take_event(v);
+        else if (n < 0 && errno != EINTR)
+            return fail(t, "poll", errno);
+    }
+    return TRANSPORT_STOPPED;
+}
+
+static enum transport_result attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
+{
+    struct verbs *v = (struct verbs *)t;
+    union ibv_gid gid;
+    memcpy(gid.raw, mgid, 16);
+    int error = ibv_attach_mcast(v->qp, &gid, mlid);
+    return error ? fail(t, "a multicast group cannot be received", error) : TRANSPORT_OK;
+}
+
+static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
+                                 struct sa_answer *a)
+{
+    struct verbs *v = (struct verbs *)t;
+    static const int never;
+    return umad_sa_ask(v->sa, q, ms, t->ending ? &never : v->stop, a, t->error, sizeof t->error);
+}
+
+static void close_verbs(struct transport *t)
+{
+    struct verbs *v = (struct verbs *)t;
+    umad_sa_close(v->sa);
+    /* A queue pair that is destroyed is detached from its groups (IBA 10.5.1). */
+    if (v->qp)
+        ibv_destroy_qp(v->qp);
+    if (v->received)
+        ibv_destroy_cq(v->received);
+    if (v->sent)
+        ibv_destroy_cq(v->sent);
+    if (v->mr)
+        ibv_dereg_mr(v->mr);
+    if (v->channel)
+        ibv_destroy_comp_channel(v->channel);
+    if (v->pd)
+        ibv_dealloc_pd(v->pd);
+    if (v->context)
+        ibv_close_device(v->context);
+    free(v->memory);
+    free(v);
+}
+
+/* ---- opening */
+
+static void read_pkeys(struct verbs *v, unsigned n)
+{
+    struct port_facts *f = &v->base.facts;
+    f->n_pkeys = MIN(n, TRANSPORT_PKEYS);
+    for (unsigned i = 0; i < f->n_pkeys; i++) {
+        __be16 pkey = 0;
+        if (ibv_query_pkey(v->context, (uint8_t)f->port, (int)i, &pkey) == 0)
+            f->pkeys[i] = ntohs(pkey);
+    }
+}
+
+/* IBA 14.2.5.6: LinkWidthActive is a bit of 1, 4, 8, 12 and, since 1.3, 2; LinkSpeedActive of 2.5 Gb/s and so on */
+static uint32_t rate_100mbps(const struct ibv_port_attr *p)
+{
+    static const struct {
+        uint8_t code;
+        uint32_t value;
+    } widths[] = {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}},
+      speeds[] = {{1, 25}, {2, 50}, {4, 100}, {8, 100}, {16, 140}, {32, 250}, {64, 500}, {128, 1000}};
+    uint32_t width = 0, speed = 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(widths); i++)
+        width = p->active_width == widths[i].code ? widths[i].value : width;
+    for (size_t i = 0; i < G_N_ELEMENTS(speeds); i++)
+        speed = p->active_speed == speeds[i].code ? speeds[i].value : speed;
+    return width * speed;
+}
+
+static bool read_facts(struct verbs *v)
+{
+    struct port_facts *f = &v->base.facts;
+    struct ibv_port_attr p;
+    union ibv_gid gid;
+    if (ibv_query_port(v->context, (uint8_t)f->port, &p) ||
+        ibv_query_gid(v->context, (uint8_t)f->port, 0, &gid))
+        return false;
+    g_strlcpy(f->device, ibv_get_device_name(v->context->device), sizeof f->device);
+    memcpy(f->gid, gid.raw, 16);
+    f->lid = p.lid;
+    f->sm_lid = p.sm_lid;
+    f->sm_sl = p.sm_sl;
+    f->lmc = p.lmc;
+    f->state = p.state; /* libibverbs numbers the states as the IBA does */
+    f->mtu = (uint8_t)p.active_mtu;
+    f->mtu_cap = (uint8_t)p.max_mtu;
+    f->rate_100mbps = rate_100mbps(&p);
+    f->infiniband = p.link_layer != IBV_LINK_LAYER_ETHERNET;
+    read_pkeys(v, p.pkey_tbl_len);
+    return true;
+}
+
+/* The port that was asked for; else the first active one, else the first with InfiniBand. 0: none. */
+static unsigned choose_port(struct ibv_context *context, unsigned asked)
+{
+    struct ibv_device_attr d;
+    struct ibv_port_attr p;
+    unsigned found = 0;
+    if (ibv_query_device(context, &d))
+        return 0;
+    for (unsigned i = 1; i <= d.phys_port_cnt; i++) {
+        if (ibv_query_port(context, (uint8_t)i, &p) || (asked && asked != i))
+            continue;
+        bool usable = asked || p.link_layer != IBV_LINK_LAYER_ETHERNET;
+        if (usable && (!found || (p.state == IBV_PORT_ACTIVE && !asked)))
+            found = i;
+        if (asked || (usable && p.state == IBV_PORT_ACTIVE))
+            break;
+    }
+    return found;
+}
+
+static enum opening open_umad(struct verbs *v, char *why, size_t size)
+{
+    const struct port_facts *f = &v->base.facts;
+    int error = umad_sa_open(&v->sa, f->device, f->port);
+    if (!error)
+        return OPENED;
+    bool privilege = error == EACCES || error == EPERM;
+    snprintf(why, size,
+             privilege ? "%s port %u: the subnet administrator cannot be asked, for this user may not open "
+                         "/dev/infiniband/umad*: run as root"
+                       : "%s port %u: the subnet administrator cannot be asked: /dev/infiniband/umad* "
+                         "cannot be opened (modprobe ib_umad)",
+             f->device, f->port);
+    return privilege ? OPEN_NO_PRIVILEGE : OPEN_NO_DEVICE;
+}
+
+static enum opening open_port(struct verbs *v, struct ibv_device *device, unsigned port, char *why,
+                              size_t size)
+{
+    const char *name = ibv_get_device_name(device);
+    errno = 0;
+    v->context = ibv_open_device(device);
+    if (!v->context) {
+        bool privilege = errno == EACCES || errno == EPERM;
+        snprintf(why, size, "%s: cannot be opened: %s%s", name, strerror(errno ? errno : ENODEV),
+                 privilege ? "; this user may not open /dev/infiniband/uverbs*" : " (modprobe ib_uverbs)");
+        return privilege ? OPEN_NO_PRIVILEGE : OPEN_NO_DEVICE;
+    }
+    v->base.facts.port = choose_port(v->context, port);
+    if (v->base.facts.port == 0 || !read_facts(v)) {
+        snprintf(why, size, port ? "%s has no port %u" : "%s has no InfiniBand port", name, port);
+        return OPEN_NO_DEVICE;
+    }
+    if (!v->base.facts.infiniband) {
+        snprintf(why, size, "%s port %u: its link layer is Ethernet: there is no IP over InfiniBand on it",
+                 name, port);
+        return OPEN_NO_DEVICE;
+    }
+    return open_umad(v, why, size);
+}
+
+static const struct transport_ops verbs_ops = {open_qp, send_ud, receive, ask, attach, close_verbs};
+
+enum opening verbs_open(struct transport **t, const char *device, unsigned port, const volatile int *stop,
+                        char *why, size_t size)
+{
+    int n = 0;
+    struct ibv_device **list = ibv_get_device_list(&n);
+    enum opening result = OPEN_NO_DEVICE;
+    snprintf(why, size,
+             n == 0 ? "no InfiniBand device: none is there, or its driver or ib_uverbs is not loaded"
+                    : "no InfiniBand device of that name: see ibv_devices");
+    *t = NULL;
+    for (int i = 0; i < n && result != OPENED; i++) {
+        if (device && strcmp(device, ibv_get_device_name(list[i])) != 0)
+            continue;
+        struct verbs *v = calloc(1, sizeof *v);
+        if (!v)
+            break;
+        *v = (struct verbs){.base.ops = &verbs_ops, .stop = stop, .taken = SLOTS};
+        result = open_port(v, list[i], port, why, size);
+        if (result == OPENED)
+            *t = &v->base;
+        else
+            close_verbs(&v->base);
+        if (result == OPEN_NO_PRIVILEGE)
+            break;
+    }
+    if (list)
+        ibv_free_device_list(list);
+    return result;
+}

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# kernel PROBE CHECK: ipoib-probe (and ipoib-check) against the kernel's IPoIB; a scenario for testbed/fabric once, results in TAP
+# in /fabric-out/tap. h0 runs OpenSM and is the peer, h1 is the probe's; then a peer in connected mode; then faults.
+probe=$1 check=$2 tap=/fabric-out/tap n=0
+: > $tap
+try() { n=$((n+1)); if "${@:2}" >/tmp/try 2>&1; then echo "ok $n - $1"; else echo "not ok $n - $1"; sed 's/^/# /' /tmp/try | tail -40; fi >> $tap; }
+# the outcome of a rule or stage in the last report
+outcome() { python3 -c '
+import json, sys
+found = [r for r in json.load(open("/tmp/report"))["results"] if r["id"] == sys.argv[1]]
+print(",".join(sorted({r["outcome"] for r in found})) or "none")' "$1"; }
+# report STATUS ARGUMENT...: the probe's exit status is that; its JSON is left in /tmp/report
+report() { local want=$1; shift; "$probe" --format json -o /tmp/report "$@"; local got=$?; [ $got = "$want" ] || { echo "exit $got"; cat /tmp/report; return 1; }; }
+is() { local got; got=$(outcome "$1"); [ "$got" = "$2" ] || { echo "$1: $got, not $2"; return 1; }; }
+no_failure() { ! python3 -c 'import json; print([r for r in json.load(open("/tmp/report"))["results"] if r["outcome"] == "fail"])' | grep -v '^\[\]$'; }
+# h1's groups with its JoinState in them, told with OpenSM's SM_Key; send-only ones are left out: the kernel takes and drops them
+# by itself, as it sends
+members() { saquery --smkey 1 -C vqib0 MCMR | awk '{ sub(/\.+/, " ") } $1 == "MGID" { group = $2 } $1 == "PortGid" { port = $2 }
+    $1 == "JoinState" && port ~ /:110$/ && $2 !~ /8$/ { print group, $2 }' | sort; }
+no_harm() { members > /tmp/after; cat /tmp/before; diff /tmp/before /tmp/after && fabric_on 1 ping -c 1 -W 2 10.0.0.1; }
+
+fabric_up && fabric_sm && fabric_nets datagram connected:65520 || return 1
+peer6=$(fabric_link_local 0 ib0) && fabric_on 1 ping -c 1 10.0.0.1 && members > /tmp/before && grep -q ff12:401b:ffff::ffff:ffff /tmp/before || return 1
+
+everything() { report 0 -d vqib1 --source 10.0.0.77 --disruptive -w /fabric-out/probe.pcapng 10.0.0.1 && no_failure &&
+    is rfc4391.2.ud-supported pass && is rfc4391.6.grh-optional pass && is rfc4391.6.reserved-ignored pass &&
+    is rfc4391.7.mtu-2044 pass && is rfc4391.9.1.qkey-match pass && is rfc4391.9.1.1.flags-ignored pass &&
+    is rfc4391.9.1.1.gid-from-port-guid pass && is rfc4391.8.u-bit pass && is rfc4755.3.1.ud-only-flags skipped; }
+try "a peer in datagram mode keeps what is asked of it" everything
+try "nothing of the host's is changed" no_harm
+try "nothing in its packets is a fault of the peer's, by ipoib-check" eval \
+    '"$check" --only rfc4391.9.2 --only rfc4391.8 --only rfc4391.10 /fabric-out/probe.pcapng'
+# the machine is emulated, and shared: the best of three
+in_time() { local i s; for i in 1 2 3; do s=$(date +%s%N); report 0 -d vqib1 --only rfc4391.6 10.0.0.1 || return 1
+    [ $(($(date +%s%N)-s)) -lt 2000000000 ] && return 0; done; echo "$(($(date +%s%N)-s)) ns"; return 1; }
+try "--only rfc4391.6 takes less than 2 s" in_time
+ipv6() { report 0 -d vqib1 --source fe80::77 "$peer6" && no_failure && is rfc4391.9.3.nd-option-padding pass &&
+    is rfc4391.7.mtu-2044 pass && is rfc4391.6.reserved-ignored pass; }
+try "an IPv6 peer" ipv6
+connected() { report 0 -d vqib0 --source 10.0.0.78 10.0.0.2 && no_failure && is rfc4755.2.rfc4391-supported pass &&
+    is rfc4391.7.mtu-2044 pass && is rfc4755.7.any-mode-accepted pass; }
+try "a peer in connected mode, MTU 65520" connected
+absent() { report 2 -d vqib1 --timeout 100 10.0.0.99; }
+try "a peer that is not there: could not be tested" absent
+in_use() { ip -n n0 addr add 10.0.0.50/24 dev ib0 && report 0 -d vqib1 --source 10.0.0.50 10.0.0.1 2>/tmp/said; grep 'in use' /tmp/said &&
+    is rfc4391.7.mtu-2044 skipped && fabric_on 1 "$probe" -d vqib1 --source 10.0.0.2 --format json -o /tmp/report 10.0.0.1 2>/tmp/said;
+    grep "in use, by this host's ib1" /tmp/said && is rfc4391.7.mtu-2044 skipped; }
+try "an address that is in use is not taken" in_use
+fabric() { report 0 -d vqib1 fabric && is fabric.join pass && is fabric.census pass && is rfc4391.4.1.qkey-controlled deviation &&
+    is sm.one-master pass; }
+try "the fabric, healthy" fabric
+own() { fabric_on 1 "$probe" -d vqib1 --format json -o /tmp/report fabric; is fabric.interface pass && is fabric.own-groups pass; }
+try "the host's own interface and groups" own
+try "the fabric is left as it was" no_harm
+killed() { local s i; for i in 1 2 3 4 5 6; do s=$([ $((i % 2)) = 0 ] && echo INT || echo KILL)
+    env --default-signal=INT "$probe" -d vqib1 --source 10.0.0.77 10.0.0.1 >/dev/null 2>&1 & sleep 0.$((RANDOM % 9)); kill -$s $!; wait $!; done; }
+try "SIGINT and SIGKILL at any moment" eval 'killed; no_harm'
+nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$probe" -d vqib1 10.0.0.1 >/tmp/out 2>&1; [ $? = 3 ] && grep -q 'may not open\|not permitted' /tmp/out; }
+try "without privilege: exit status 3, and what is missing" nobody
+loss() { fabric_fault all loss_ppm=100000; "$probe" -d vqib1 --source 10.0.0.77 --format json -o /tmp/report 10.0.0.1; s=$?
+    fabric_fault all loss_ppm=0; [ $s = 0 ] || [ $s = 2 ] && no_failure; }
+try "10 % loss makes no fault" loss
+no_interface() { ip -n n1 link set ib1 down; sleep 1; members > /tmp/before; report 0 -d vqib1 10.0.0.1 && members > /tmp/after &&
+    diff /tmp/before /tmp/after && report 0 -d vqib1 fabric && is fabric.join pass && members > /tmp/after && diff /tmp/before /tmp/after; }
+try "without ib0 the port joins and leaves by itself" no_interface
+no_sm() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; report 1 -d vqib1 fabric; is fabric.sm fail && is fabric.broadcast-group skipped &&
+    { report 2 -d vqib1 --timeout 100 10.0.0.1 && grep -q 'does not answer' /tmp/report; }; }
+try "the SM dies" no_sm
+port() { fabric_port h1 DOWN; sleep 1; report 1 -d vqib1 fabric; is fabric.port-state fail && is fabric.sm skipped; }
+try "a pulled cable" port
+echo "1..$n" >> $tap
+! grep -q '^not ok' $tap

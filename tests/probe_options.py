@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line of ipoib-probe, without a device: wrong usage is told and ends with 2, no device with 3, and --list and
+--dry-run need none. Results in TAP."""
+import json
+import os
+import subprocess
+import sys
+
+PROBE = os.path.join(os.environ['IPOIB_BIN'], 'ipoib-probe')
+# A device name that cannot exist: also where the machine has an adapter nothing is sent.
+NOWHERE = ['-d', 'no-such-device']
+count = failed = 0
+
+
+def run(*arguments):
+    done = subprocess.run([PROBE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check(good, name):
+    global count, failed
+    count += 1
+    failed += not good
+    print('%sok %d - %s' % ('' if good else 'not ', count, name))
+
+
+def wrong(words, *arguments):
+    status, out, err = run(*arguments)
+    check(status == 2 and words in err and not out, 'wrong usage: ' + ' '.join(arguments))
+
+
+wrong('no target')
+wrong('no IPv4 or IPv6 address', 'nonsense')
+wrong('not the address of one host', '224.0.0.1')
+wrong('not the address of one host', '::')
+wrong('not swept', '10.0.0.0/24')
+wrong('no rule is named', '--only', 'rfc9999', '10.0.0.1')
+wrong('--pkey', '--pkey', '0x10000', '10.0.0.1')
+wrong('no partition', '--pkey', '0x8000', '10.0.0.1')
+wrong('--rate', '--rate', '0', '10.0.0.1')
+wrong('--timeout', '--timeout', '-5', '10.0.0.1')
+wrong('--source', '--source', '224.0.0.1', '10.0.0.1')
+wrong('cannot be a target', '--source', '10.0.0.1', '10.0.0.1')
+wrong('no format', '--format', 'xml', '10.0.0.1')
+wrong('probes nothing', '--list', '10.0.0.1')
+
+status, out, err = run(*NOWHERE, '10.0.0.1')
+check(status == 3 and 'no InfiniBand device' in err and 'NOT JUDGED' in out, 'no device: exit status 3, and it is said')
+status, out, err = run(*NOWHERE, '--format', 'json', 'fabric', '10.0.0.1')
+report = json.loads(out)
+check(status == 3 and report['tool'] == 'ipoib-probe' and [t['name'] for t in report['summary']['targets']] == ['fabric', '10.0.0.1'],
+      'no device: a JSON report all the same')
+stages = {r['id']: r for r in report['results']}
+check(stages['fabric.device']['outcome'] == 'fail' and stages['fabric.device']['advice'] and stages['fabric.join']['outcome'] == 'skipped',
+      'the diagnosis ends at the device')
+check(all(key in r for r in report['results'] for key in ('id', 'level', 'section', 'outcome', 'expected', 'actual', 'evidence')),
+      'every result has the members that are promised')
+status, out, err = run(*NOWHERE, '--format', 'tap', 'fabric')
+check(status == 3 and out.startswith('TAP version 13') and 'not ok 2 - fabric: fabric.device' in out, 'TAP')
+check(int(out.split('\n')[1].split('..')[1]) == sum(line.startswith(('ok ', 'not ok ')) for line in out.splitlines()), 'the plan of TAP')
+status, out, err = run(*NOWHERE, '--format', 'junit', 'fabric')
+schema = os.path.join(os.environ['IPOIB_SRC'], 'tests', 'junit.xsd')
+valid = subprocess.run(['xmllint', '--noout', '--schema', schema, '-'], input=out, text=True, stderr=subprocess.PIPE, check=False)
+check(status == 3 and valid.returncode == 0, 'JUnit is valid')
+
+status, out, err = run('--list', '--only', 'rfc4391.6')
+check(status == 0 and 'rfc4391.6.reserved-ignored' in out and 'one-qp' not in out, '--list names the checks of what is selected')
+status, out, err = run('--list', '--format', 'json')
+listed = json.loads(out)
+told = {i for c in listed['checks'] for i in c['rules']} | {o['id'] for o in listed['other_rules']}
+check(len(told) >= 90, '--list tells of every rule that a probe can see what becomes of it')
+status, out, err = run('--dry-run', '10.0.0.2', 'fe80::2', 'fabric')
+check(status == 0 and 'Nothing was sent' in out and 'only with --source' in out and 'fabric.census' in out, '--dry-run needs no device')
+print('1..%d' % count)
+sys.exit(failed != 0)
