@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint8_t *octets = g_malloc(f.captured ? f.captured : 1);
         memcpy(octets, f.octets, f.captured);
         frame_size = f.captured;
-        ns += f.milliseconds * 1000000ll;
+        ns += f.milliseconds * 1000000LL;
         judge_frame(judge, &(struct capture_frame){n, f.interface, linktype_of(f.linktype), ns, view_make(octets, f.captured, f.length)});
         g_free(octets);
     }

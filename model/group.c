@@ -81,6 +81,7 @@ static void add_to_link(struct groups *g, struct group *group)
     }
     group->next = l->broadcast;
     l->broadcast = group;
+    /* cppcheck-suppress memleak ; the table has l */
 }
 
 struct group *groups_find(struct groups *g, uint16_t interface, const uint8_t *mgid, bool create)
@@ -132,9 +133,17 @@ struct group *groups_only_broadcast(struct groups *g, uint16_t interface, uint16
     return only;
 }
 
+/* Are the attributes that are known those of the record? */
+static bool is_as_told(const struct group *g, const struct mc_member *r)
+{
+    return g->mlid == r->mlid && g->pkey == r->pkey && g->qkey == r->qkey && g->flow_label == r->flow_label &&
+           g->mtu == r->mtu && g->rate == r->rate && g->life == r->life && g->tclass == r->tclass && g->sl == r->sl &&
+           g->hop_limit == r->hop_limit;
+}
+
 bool group_told(struct group *group, const struct mc_member *r, uint32_t frame)
 {
-    struct group before = *group;
+    bool changed = group->state != GROUP_THERE || !is_as_told(group, r);
     group->mlid = r->mlid;
     group->pkey = r->pkey;
     group->qkey = r->qkey;
@@ -145,7 +154,6 @@ bool group_told(struct group *group, const struct mc_member *r, uint32_t frame)
     group->tclass = r->tclass;
     group->sl = r->sl;
     group->hop_limit = r->hop_limit;
-    bool changed = before.state != GROUP_THERE || memcmp(&before, group, sizeof before) != 0;
     group->state = GROUP_THERE;
     group->frame = frame;
     if (changed && group->records < 255)

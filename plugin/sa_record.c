@@ -94,6 +94,7 @@ static void add_component(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, i
     uint8_t octet = tvb_get_uint8(tvb, offset);
     switch (c->drawing) {
     case PLAIN:
+        /* NOLINTNEXTLINE(bugprone-branch-clone): both are 0 */
         proto_tree_add_item(tree, *c->hf, tvb, offset, c->size, c->size == GID_SIZE ? ENC_NA : ENC_BIG_ENDIAN);
         break;
     case GROUP:

@@ -112,21 +112,23 @@ static void measure(const struct table *t, const GArray *cells, int *widths)
     }
 }
 
-static void add_rows(GString *out, const struct table *t, const GArray *cells)
+static void add_row(GString *out, const struct table *t, const stat_tap_table_item_type *cells, const int *widths)
 {
     char number[16];
+    for (unsigned i = 0; i < t->n_columns; i++)
+        add_padded(out, cell_string(&cells[i], number), widths[i], t->columns[i].number);
+    end_line(out);
+}
+
+static void add_rows(GString *out, const struct table *t, const GArray *cells)
+{
     int *widths = g_new0(int, t->n_columns);
     measure(t, cells, widths);
     for (unsigned i = 0; i < t->n_columns; i++)
         add_padded(out, t->columns[i].name, widths[i], t->columns[i].number);
     end_line(out);
-    for (unsigned i = 0; i < cells->len; i++) {
-        unsigned column = i % t->n_columns;
-        const stat_tap_table_item_type *cell = &g_array_index(cells, stat_tap_table_item_type, i);
-        add_padded(out, cell_string(cell, number), widths[column], t->columns[column].number);
-        if (column + 1 == t->n_columns)
-            end_line(out);
-    }
+    for (unsigned i = 0; i < cells->len; i += t->n_columns)
+        add_row(out, t, &g_array_index(cells, stat_tap_table_item_type, i), widths);
     g_free(widths);
 }
 
@@ -248,7 +250,7 @@ static void put_rows(stat_tap_table *t, const GArray *cells)
         for (unsigned i = 0; i < t->num_fields; i++)
             cell_clear(&to[i]);
         to[0] = (stat_tap_table_item_type){.type = TABLE_ITEM_UINT, .value.uint_value = row + 1};
-        memcpy(to + 1, &g_array_index(cells, stat_tap_table_item_type, row * columns), columns * sizeof *to);
+        memcpy(to + 1, &g_array_index(cells, stat_tap_table_item_type, (size_t)row * columns), columns * sizeof *to);
     }
 }
 

@@ -90,19 +90,18 @@ static void forget(const struct reporter *r, enum rule_number rule, const struct
 
 static const char *subject_text(const struct subject *s, char *buf, size_t size)
 {
-    char gid[INET6_ADDRSTRLEN] = "";
-    if (s->octets)
-        inet_ntop(AF_INET6, s->octets + (s->kind == SUBJECT_ADDRESS ? 4 : 0), gid, sizeof gid);
+    char gid[INET6_ADDRSTRLEN];
     switch (s->kind) {
     case SUBJECT_GROUP:
-        snprintf(buf, size, "group %s", gid);
+        snprintf(buf, size, "group %s", inet_ntop(AF_INET6, s->octets, gid, sizeof gid));
         break;
     case SUBJECT_ADDRESS:
-        snprintf(buf, size, "address %02x, QPN 0x%06x, %s", s->octets[0], be24(s->octets + 1), gid);
+        snprintf(buf, size, "address %02x, QPN 0x%06x, %s", s->octets[0], be24(s->octets + 1),
+                 inet_ntop(AF_INET6, s->octets + 4, gid, sizeof gid));
         break;
     case SUBJECT_PORT:
         if (s->octets)
-            snprintf(buf, size, "port %s", gid);
+            snprintf(buf, size, "port %s", inet_ntop(AF_INET6, s->octets, gid, sizeof gid));
         else
             snprintf(buf, size, "LID %u", s->number);
         break;

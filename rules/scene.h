@@ -35,7 +35,7 @@ void check_multicast(const struct scene *s);
 void check_unicast(const struct scene *s);
 
 /* ARP or ND: whose address is it, who announces it, who is answered? Learns the pair of addresses (check_announced.c). */
-void check_arp_scene(const struct scene *s, struct view arp);
+void check_arp_scene(const struct scene *s, struct view v);
 void check_nd_scene(const struct scene *s, struct view ipv6, struct view icmpv6);
 
 /* What subnet administration and management told (check_group.c, check_subnet.c). */

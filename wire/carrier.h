@@ -47,6 +47,6 @@ struct carrier {
 };
 
 /* WIRE_OK with kind set (also to CARRIER_NONE); WIRE_TRUNCATED, WIRE_MALFORMED: the carrier's header is not whole. */
-enum wire_result carrier_locate(int linktype, struct view frame, struct carrier *c);
+enum wire_result carrier_locate(int linktype, struct view v, struct carrier *c);
 
 #endif

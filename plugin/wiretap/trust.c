@@ -25,7 +25,7 @@ static void running_version(int *major, int *minor)
     /* 4.0 shows its version to file readers in one place only: the last part of its plugin folder's name. */
     const char *folder = get_plugins_dir_with_version();
     char *name = g_path_get_basename(folder ? folder : "");
-    if (sscanf(name, "%d%*1[.-]%d", major, minor) != 2)
+    if (sscanf(name, "%d%*1[.-]%d", major, minor) != 2) /* NOLINT(cert-err34-c): a number too large is no version either */
         *major = *minor = -1;
     g_free(name);
 #endif
