@@ -221,9 +221,9 @@ static int draw(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data 
 
 static void conformance_open(void)
 {
-    GError *error = NULL;
     if (!pref_judge)
         return;
+    GError *error = NULL;
     known = deviations_open(conformance_deviations(), &error);
     if (!known) {
         report_failure("IPoIB: known deviations: %s", error->message);
