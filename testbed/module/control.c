@@ -82,6 +82,7 @@ static void add_end(struct vqib_end *end)
 	debugfs_create_file("state", 0444, dir, end, &state_fops);
 	debugfs_create_file("counters", 0444, dir, end, &counters_fops);
 	debugfs_create_file_unsafe("cable", 0644, dir, end, &cable_fops);
+	debugfs_create_file("rewrite", 0644, dir, end, &vqib_rewrite_fops);
 	debugfs_create_u32("loss_ppm", 0644, dir, &f->loss_ppm);
 	debugfs_create_u32("dup_ppm", 0644, dir, &f->dup_ppm);
 	debugfs_create_u32("reorder_ppm", 0644, dir, &f->reorder_ppm);

@@ -24,6 +24,7 @@ void vqib_fault_init(struct vqib_end *end)
 
 	prandom_seed_state(&end->rnd, seed ? (u64)seed << 16 | number : get_random_u64());
 	end->faults.reorder_us = 2000;
+	INIT_LIST_HEAD(&end->rewrites);
 }
 
 static bool hit(struct vqib_end *from, u32 ppm)
@@ -76,6 +77,8 @@ u32 vqib_fault(struct vqib_end *from, struct vqib_pkt *p)
 	if (vqib_is_vl15(p) && !f->vl15)
 		return 0;
 	spin_lock_irqsave(&from->line.lock, flags);
+	if (vqib_rewrite(from, p))
+		fate |= VQIB_FATE_LOST;
 	if (f->drop_next) {
 		f->drop_next--;
 		fate |= VQIB_FATE_LOST;

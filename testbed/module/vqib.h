@@ -7,6 +7,7 @@
  *   link.c        link training and port states
  *   wire.c        packets: sending, queues, delivery
  *   fault.c       what a cable does to packets: loss, duplicates, delay, damage
+ *   rewrite.c     packets whose octets are changed on the way
  *   crc.c         ICRC and VCRC
  *   capture.c     /dev/vqib_wire: every packet as a pcap stream, and injection
  *   sniffer.c     a port's packets for a queue pair: verbs flow steering of type sniffer
@@ -144,6 +145,7 @@ enum vqib_counter {
  * @disabled: taken down by management until it is enabled again
  * @unplugged: the cable is pulled
  * @faults: of packets that leave here
+ * @rewrites: rules for packets that leave here (rewrite.c), under @line.lock
  * @line: packets that have left here and are held back
  * @rnd: decides who is hit; the fault's dice, under @line.lock
  * @count: see &enum vqib_counter
@@ -160,6 +162,7 @@ struct vqib_end {
 	bool disabled;
 	bool unplugged;
 	struct vqib_faults faults;
+	struct list_head rewrites;
 	struct vqib_line line;
 	struct rnd_state rnd;
 	atomic64_t count[VQIB_COUNTERS];
@@ -271,6 +274,11 @@ enum vqib_fate {
 };
 void vqib_fault_init(struct vqib_end *end);
 u32 vqib_fault(struct vqib_end *from, struct vqib_pkt *p);
+
+/* rewrite.c */
+extern const struct file_operations vqib_rewrite_fops;
+bool vqib_rewrite(struct vqib_end *from, struct vqib_pkt *p);
+void vqib_rewrite_clear(struct vqib_end *end);
 
 /* crc.c */
 void vqib_crc_init(void);

@@ -183,6 +183,7 @@ void vqib_end_stop(struct vqib_end *end)
 	list_for_each_entry_safe(p, next, &end->line.pkts, list)
 		kfree(p);
 	INIT_LIST_HEAD(&end->line.pkts);
+	vqib_rewrite_clear(end);
 }
 
 /* ----------------------------------------------------------------- sending */
