@@ -22,9 +22,10 @@ enum { REPLY4 = 0, REPLY6 = 129, MTU_DEMANDED = 2044, MTU_MIN4 = 68, MTU_MIN6 = 
 struct echo {
     uint32_t length; /* octets of the IP datagram */
     uint16_t reserved, sequence;
-    bool grh;
+    bool grh, aside;
     const uint8_t *peer; /* its IP address */
     bool ipv6;
+    uint32_t to_qpn; /* where the reply came to */
 };
 
 /* The ICMP message of an unfragmented reply whose datagram has n octets; NULL: it is none. */
@@ -44,20 +45,20 @@ static const uint8_t *reply_in(const struct echo *e, const struct encap *h, stru
 
 static bool take_reply(struct probe *p, const struct ud_from *from, void *user)
 {
-    const struct echo *e = user;
+    struct echo *e = user;
     struct encap h;
-    (void)p;
     if (encap_decode(from->octets, &h) != WIRE_OK)
         return false;
     const uint8_t *icmp = reply_in(e, &h, view_from(from->octets, ENCAP_SIZE));
+    e->to_qpn = from->to_qpn ? from->to_qpn : p->t->qpn;
     return icmp && icmp[0] == (e->ipv6 ? REPLY6 : REPLY4) && be16(icmp + 4) == ECHO_ID &&
            be16(icmp + 6) == e->sequence;
 }
 
 static void tell_sent(struct probe *p, const struct echo *e)
 {
-    results_sent(p->results, "ICMP echo request of %u octets over UD, %s GRH, Reserved 0x%04x", e->length,
-                 e->grh ? "with" : "without", e->reserved);
+    results_sent(p->results, "ICMP echo request of %u octets over UD, %s GRH, Reserved 0x%04x%s", e->length,
+                 e->grh ? "with" : "without", e->reserved, e->aside ? ", from a second QP" : "");
 }
 
 /* The peer has to find the way back first: the station answers it meanwhile. */
@@ -66,6 +67,7 @@ static bool echo_once(struct probe *p, struct echo *e)
     uint8_t out[UD_SIZE];
     struct echo_message m = {e->reserved, ECHO_ID, ++p->sequence, p->source.ip, p->peer.ip, e->length};
     struct ud_to to = to_peer(p, e->grh || p->peer.needs_grh);
+    to.aside = e->aside;
     e->sequence = p->sequence;
     uint32_t n = e->ipv6 ? make_echo6(out, &m) : make_echo4(out, &m);
     return send_unicast(p, &to, out, n) && await_packet(p, (int)p->options->timeout_ms, take_reply, e);
@@ -119,9 +121,13 @@ static void add_kept(struct probe *p, enum rule_number rule, enum kept k, const 
 void check_echo(struct probe *p)
 {
     struct echo e = {.length = ECHO_SMALL};
-    enum kept k = echo(p, &e) ? KEPT_YES : KEPT_UNKNOWN;
-    add_kept(p, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, k, "the reply came to the QPN of the probe's address", "");
-    add_kept(p, R_RFC4755_7_ANY_MODE_ACCEPTED, k, "IP over UD is accepted", "");
+    struct echo aside = {.length = ECHO_SMALL, .aside = true};
+    add_kept(p, R_RFC4755_7_ANY_MODE_ACCEPTED, echo(p, &e) ? KEPT_YES : KEPT_UNKNOWN, "IP over UD is accepted", "");
+    enum kept k = KEPT_UNKNOWN;
+    if (p->t->aside_qpn && echo(p, &aside))
+        k = aside.to_qpn == p->t->qpn ? KEPT_YES : KEPT_NO;
+    add_kept(p, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, k, "the reply came to the QPN of the probe's address",
+             "the reply came to the QPN that the request was sent from");
 }
 
 void check_echo_header(struct probe *p)

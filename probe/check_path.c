@@ -101,7 +101,7 @@ void check_path(struct probe *p)
 
 /* ---- the port's GUID */
 
-static bool ask_guid(struct probe *p, uint8_t guid[8])
+bool ask_port_guid(struct probe *p, uint8_t guid[8])
 {
     struct sa_question q = {.method = SA_GET, .attribute = SA_NODE_RECORD, .mask = NODE_RECORD_HAS_LID};
     struct sa_answer a;
@@ -121,7 +121,7 @@ void check_port_guid(struct probe *p)
     uint8_t gid[16];
     char expected[48], actual[48];
     memcpy(gid, p->t->facts.gid, 8); /* the subnet prefix is the same: the peer is on this subnet */
-    if (!ask_guid(p, gid + 8)) {
+    if (!ask_port_guid(p, gid + 8)) {
         results_add(p->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, OUTCOME_INCONCLUSIVE, "a NodeRecord",
                     "the SA does not tell");
         return;

@@ -74,21 +74,40 @@ void check_answers_multicast(struct probe *p)
     enum kept k = try_variant(p, &(struct question){.multicast = true}, a);
     add_kept(p, R_RFC4391_2_MULTICAST_SUPPORTED, k, "a question to the group is answered",
              "a question to the group is not answered");
-    add_kept(p, R_RFC4391_5_FULL_MEMBER_JOIN, k, "it hears the group", "it does not hear the group");
     add_qkey(p);
     results_add(r, R_RFC4391_2_UD_SUPPORTED, OUTCOME_PASS, "", "it answers over UD");
     results_add(r, R_RFC4391_9_1_1_FORMAT, OUTCOME_PASS, "", "a link-layer address of 20 octets");
     results_add(r, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_PASS, "", "the answer came over UD");
-    if (!p->peer.ipv6) {
-        results_add(r, R_RFC4391_9_1_1_ARP_REPLY_QPN, OUTCOME_PASS, "", "the reply came to the probe's QPN");
-        results_add(r, R_RFC4755_3_1_REPLY_TO_UD_QPN, OUTCOME_PASS, "",
-                    "the reply came to the probe's UD QPN");
-        g_free(a);
-        return;
-    }
-    const char *why = "an NS without a sender is answered to all nodes, not to a QPN";
-    results_skip(r, R_RFC4391_9_1_1_ARP_REPLY_QPN, why);
-    results_skip(r, R_RFC4755_3_1_REPLY_TO_UD_QPN, why);
+    g_free(a);
+}
+
+bool has_connected_mode(const struct probe *p)
+{
+    return p->peer.lladdr[LLADDR_FLAGS] & FLAGS_CONNECTED;
+}
+
+/* Of the rule of RFC 4391, and of the same in RFC 4755, which binds who has connected mode. */
+static void add_both(struct probe *p, enum rule_number rule, enum rule_number connected, enum kept k,
+                     const char *passed, const char *failed)
+{
+    add_kept(p, rule, k, passed, failed);
+    if (has_connected_mode(p))
+        add_kept(p, connected, k, passed, failed);
+    else
+        results_skip(p->results, connected, "the peer announces no connected mode");
+}
+
+/* A reply that goes to where the question came from, and not to the QPN that it names, is seen at the second queue pair. */
+void check_reply_qpn(struct probe *p)
+{
+    struct answer *a = g_new(struct answer, 1);
+    struct question q = plain(p);
+    q.aside = true;
+    enum kept k = KEPT_UNKNOWN;
+    if (p->t->aside_qpn && ask_peer(p, &q, TRIES, a))
+        k = a->to_qpn == p->t->qpn ? KEPT_YES : KEPT_NO;
+    add_both(p, R_RFC4391_9_1_1_ARP_REPLY_QPN, R_RFC4755_3_1_REPLY_TO_UD_QPN, k,
+             "the reply came to the QPN of the probe's address", "the reply came to the QPN that the request was sent from");
     g_free(a);
 }
 
@@ -150,11 +169,15 @@ void check_one_qp(struct probe *p)
 void check_grh(struct probe *p)
 {
     struct answer *a = g_new(struct answer, 1);
-    add_kept(p, R_RFC4391_6_GRH_OPTIONAL, try_variant(p, &(struct question){.grh = true}, a),
-             "answered with a GRH", "not answered with a GRH");
-    add_kept(p, R_RFC4391_6_GRH_OPTIONAL, try_variant(p, &(struct question){0}, a), "answered without a GRH",
-             "not answered without a GRH");
+    enum kept with = try_variant(p, &(struct question){.grh = true}, a);
+    enum kept without = try_variant(p, &(struct question){0}, a);
     g_free(a);
+    if (with == KEPT_NO && without == KEPT_NO) { /* then it is not the GRH that matters */
+        results_add(p->results, R_RFC4391_6_GRH_OPTIONAL, OUTCOME_INCONCLUSIVE, "an answer", "unicast is not answered at all");
+        return;
+    }
+    add_kept(p, R_RFC4391_6_GRH_OPTIONAL, with, "answered with a GRH", "not answered with a GRH");
+    add_kept(p, R_RFC4391_6_GRH_OPTIONAL, without, "answered without a GRH", "not answered without a GRH");
 }
 
 void check_reserved(struct probe *p)
@@ -170,14 +193,9 @@ void check_flags(struct probe *p)
 {
     struct answer *a = g_new(struct answer, 1);
     enum kept k = try_variant(p, &(struct question){.grh = p->peer.needs_grh, .flags = FLAGS_UNKNOWN}, a);
-    add_kept(p, R_RFC4391_9_1_1_FLAGS_IGNORED, k, "answered with flags 0x3f", "not answered with flags 0x3f");
-    add_kept(p, R_RFC4755_3_1_FLAGS_IGNORED, k, "answered with flags 0x3f", "not answered with flags 0x3f");
+    add_both(p, R_RFC4391_9_1_1_FLAGS_IGNORED, R_RFC4755_3_1_FLAGS_IGNORED, k, "answered with flags 0x3f",
+             "not answered with flags 0x3f");
     g_free(a);
-}
-
-static bool has_connected_mode(const struct probe *p)
-{
-    return p->peer.lladdr[LLADDR_FLAGS] & FLAGS_CONNECTED;
 }
 
 void check_connected_flags(struct probe *p)

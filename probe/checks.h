@@ -32,6 +32,7 @@ bool check_selected(const struct check *c, const struct selection *s);
 /* probe/check_resolution.c: address resolution */
 void check_answers_multicast(struct probe *p);
 void check_arp_fields(struct probe *p);
+void check_reply_qpn(struct probe *p);
 void check_one_qp(struct probe *p);
 void check_grh(struct probe *p);
 void check_reserved(struct probe *p);
@@ -45,12 +46,20 @@ void check_path(struct probe *p);
 void check_port_guid(struct probe *p);
 void check_link_local(struct probe *p);
 
+/* probe/check_membership.c: the peer's port in the broadcast group */
+void check_membership(struct probe *p);
+
 /* probe/check_echo.c: IP */
 void check_echo(struct probe *p);
 void check_echo_header(struct probe *p);
 void check_sizes(struct probe *p);
 
 /* ---- for the checks */
+
+/* The GUID of the port that the peer's answers come from, by the SA. false: it does not tell. */
+bool ask_port_guid(struct probe *p, uint8_t guid[8]);
+/* Does the peer's address say that it takes connections (RFC 4755 §3.1)? */
+bool has_connected_mode(const struct probe *p);
 
 /*
  * Does the peer answer the variant of a question? YES; NO: it answers the plain question, before and after, and not this;

@@ -128,13 +128,19 @@ enum sa_result group_get(struct probe *p, const uint8_t *mgid, struct mc_group *
 enum sa_result group_standing(struct probe *p, const uint8_t *mgid, uint8_t *join_state, bool *member,
                               bool *known)
 {
+    return group_standing_of(p, mgid, p->t->facts.gid, join_state, member, known);
+}
+
+enum sa_result group_standing_of(struct probe *p, const uint8_t *mgid, const uint8_t *port_gid, uint8_t *join_state,
+                                 bool *member, bool *known)
+{
     struct sa_question q = {.method = SA_GET, .mask = MCM_HAS_MGID | MCM_HAS_PORT_GID, .sm_key = p->sm_key};
     struct sa_answer a;
     const uint8_t *record;
     *member = *known = false;
     *join_state = 0;
     memcpy(q.record + MCM_MGID, mgid, 16);
-    memcpy(q.record + MCM_PORT_GID, p->t->facts.gid, 16);
+    memcpy(q.record + MCM_PORT_GID, port_gid, 16);
     enum sa_result result = ask_member(p, &q, &a, &record);
     if (result == SA_TOLD) {
         *join_state = mc_member_read(record).join_state;

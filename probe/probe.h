@@ -81,7 +81,10 @@ void sa_answer_clear(struct sa_answer *a);
 
 /* The group's record; status: the SA's word where it refused. */
 enum sa_result group_get(struct probe *p, const uint8_t *mgid, struct mc_group *g, uint16_t *status);
-/* This port's JoinState in the group: SA_TOLD with *known false where it is a member, but the SA does not tell how. */
+/* A port's JoinState in the group: SA_TOLD with *known false where it is a member, but the SA does not tell how. */
+enum sa_result group_standing_of(struct probe *p, const uint8_t *mgid, const uint8_t *port_gid, uint8_t *join_state,
+                                 bool *member, bool *known);
+/* This port's. */
 enum sa_result group_standing(struct probe *p, const uint8_t *mgid, uint8_t *join_state, bool *member,
                               bool *known);
 /*
@@ -135,11 +138,12 @@ struct question {
     uint32_t qkey;     /* 0: the link's */
     const uint8_t *ip; /* whose address is asked for; NULL: the peer's */
     bool any;          /* take an answer of anybody, not of the peer alone */
+    bool aside;        /* unicast alone: sent from the second queue pair, in the name of the first */
 };
 
 struct answer {
     uint8_t lladdr[LLADDR_SIZE];
-    uint32_t qpn;
+    uint32_t qpn, to_qpn;
     uint16_t lid;
     uint8_t sl;
     bool grh;

@@ -53,6 +53,8 @@ void question_text(const struct probe *p, const struct question *q, char *out, s
                      q->multicast ? "multicast"
                      : q->grh     ? "unicast with GRH"
                                   : "unicast without GRH");
+    if (q->aside && (size_t)n < size)
+        n += snprintf(out + n, size - (size_t)n, ", from QPN 0x%06x in the name of 0x%06x", p->t->aside_qpn, p->t->qpn);
     if (q->reserved && (size_t)n < size)
         n += snprintf(out + n, size - (size_t)n, ", Reserved 0x%04x", q->reserved);
     if (q->flags && (size_t)n < size)
@@ -71,15 +73,16 @@ void answer_text(const struct answer *a, char *out, size_t size)
 
 /* ---- the answer */
 
-/* A reply for the address to this probe: its target is the asker's address, flags and all or without. */
-static const uint8_t *answered_by_arp(struct probe *p, const struct asked *x, struct view v)
+/* A reply for the address to this probe: it came to its queue pair alone, or its target is the asker's address, with flags or without. */
+static const uint8_t *answered_by_arp(struct probe *p, const struct asked *x, const struct ud_from *from, struct view v)
 {
     struct arp a;
     bool fixed;
     if (arp_decode(v, &a, &fixed) != WIRE_OK || a.op != ARP_REPLY || a.hln != LLADDR_SIZE || a.pln != 4)
         return NULL;
-    bool ours = memcmp(v.p + a.spa, x->ip, 4) == 0 && lladdr_same(v.p + a.tha, p->lladdr);
-    return ours ? v.p + a.sha : NULL;
+    bool multicast = from->grh && from->grh[GRH_DGID] == 0xff;
+    bool ours = !multicast || lladdr_same(v.p + a.tha, p->lladdr);
+    return ours && memcmp(v.p + a.spa, x->ip, 4) == 0 ? v.p + a.sha : NULL;
 }
 
 static const uint8_t *answered_by_na(const struct asked *x, struct view v)
@@ -104,11 +107,12 @@ static bool take_answer(struct probe *p, const struct ud_from *from, void *user)
     if (encap_decode(from->octets, &e) != WIRE_OK || e.type != (x->ipv6 ? TYPE_IPV6 : TYPE_ARP))
         return false;
     struct view body = view_from(from->octets, ENCAP_SIZE);
-    const uint8_t *lladdr = x->ipv6 ? answered_by_na(x, body) : answered_by_arp(p, x, body);
+    const uint8_t *lladdr = x->ipv6 ? answered_by_na(x, body) : answered_by_arp(p, x, from, body);
     if (!lladdr || (p->peer.known && !x->q->any && !lladdr_same(lladdr, p->peer.lladdr)))
         return false;
     struct answer *a = x->a;
     *a = (struct answer){.qpn = from->qpn,
+                         .to_qpn = from->to_qpn ? from->to_qpn : p->t->qpn,
                          .lid = from->lid,
                          .sl = from->sl,
                          .grh = from->grh != NULL,
@@ -173,6 +177,7 @@ static bool send_question(struct probe *p, struct asked *x, const struct mc_grou
     else {
         struct ud_to to = to_peer(p, x->q->grh);
         to.qkey = x->q->qkey ? x->q->qkey : to.qkey;
+        to.aside = x->q->aside;
         sent = send_unicast(p, &to, out, n);
     }
     x->sent = g_get_monotonic_time();

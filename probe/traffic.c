@@ -84,18 +84,29 @@ static uint16_t mlid_of(const struct probe *p, const struct ud_from *from)
     return from->grh && from->grh[GRH_DGID] == 0xff ? LID_MULTICAST_FIRST : 0;
 }
 
+static bool has_ip(struct view v, uint32_t at, const uint8_t *ip)
+{
+    return view_has(v, at, 4) == WIRE_OK && memcmp(v.p + at, ip, 4) == 0;
+}
+
+/* Its sender's IP, where the lengths of the message say, or where they would if they were right. */
+static bool arp_names(struct view v, const uint8_t *ip)
+{
+    struct arp a;
+    bool fixed;
+    arp_decode(v, &a, &fixed);
+    return fixed && (has_ip(v, a.spa, ip) || has_ip(v, ARP_SIZE_FIXED + LLADDR_SIZE, ip));
+}
+
 /* Does it announce the peer's IP address? */
 static bool names_peer(const struct probe *p, struct view v)
 {
     struct encap e;
-    struct arp a;
     struct view icmpv6, body = view_from(v, ENCAP_SIZE);
-    bool fixed;
     if (encap_decode(v, &e) != WIRE_OK)
         return false;
     if (e.type == TYPE_ARP && !p->peer.ipv6)
-        return arp_decode(body, &a, &fixed) == WIRE_OK && a.pln == 4 &&
-               memcmp(body.p + a.spa, p->peer.ip, 4) == 0;
+        return arp_names(body, p->peer.ip);
     if (e.type != TYPE_IPV6 || !p->peer.ipv6 || !nd_in_ipv6(body, &icmpv6) || icmpv6.cap < ND_TARGET + 16)
         return false;
     return icmpv6.p[0] == ND_NA && memcmp(icmpv6.p + ND_TARGET, p->peer.ip, 16) == 0;

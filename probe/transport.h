@@ -37,6 +37,7 @@ struct ud_to {
     uint32_t qpn, qkey;
     bool grh;
     uint8_t gid[16]; /* with GRH */
+    bool aside;      /* from the second queue pair */
 };
 
 /* A UD packet that came. octets lives until the next call of the transport. */
@@ -44,6 +45,7 @@ struct ud_from {
     struct view octets;    /* from the encapsulation header on */
     const uint8_t *grh;    /* 40 octets; NULL: it came without */
     uint32_t qpn;          /* of the sender */
+    uint32_t to_qpn;       /* the queue pair that it came to; 0: the only one */
     uint16_t lid;          /* of the sender */
     uint8_t sl, path_bits; /* path_bits: of our own LID, which it was sent to */
 };
@@ -92,6 +94,8 @@ struct transport {
     const struct transport_ops *ops;
     struct port_facts facts;
     uint32_t qpn; /* once the queue pair is ready */
+    /* Of a second one, that is in no group: a packet sent from it shows whether the answer goes to the QPN that was announced. */
+    uint32_t aside_qpn; /* 0: there is none */
     bool denied;  /* an error was that of a missing privilege */
     bool ending;  /* what was done is being undone: signals no longer stop it */
     char error[256];

@@ -11,7 +11,8 @@
 
 #include <infiniband/verbs.h>
 
-enum { SLOTS = 256, SLOT_SIZE = GRH_SIZE + UD_SIZE, SEND_WAIT_MS = 1000 };
+enum { SLOTS_MAIN = 256, SLOTS_ASIDE = 16, SLOTS = SLOTS_MAIN + SLOTS_ASIDE };
+enum { SLOT_SIZE = GRH_SIZE + UD_SIZE, SEND_WAIT_MS = 1000 };
 
 struct verbs {
     struct transport base;
@@ -19,7 +20,7 @@ struct verbs {
     struct ibv_pd *pd;
     struct ibv_comp_channel *channel;
     struct ibv_cq *received, *sent;
-    struct ibv_qp *qp;
+    struct ibv_qp *qp, *aside;
     struct ibv_mr *mr;
     struct umad_sa *sa;
     const volatile int *stop;
@@ -40,11 +41,24 @@ static enum transport_result fail(struct transport *t, const char *what, int err
 
 /* ---- the queue pair */
 
+/* The first SLOTS_MAIN are those of the one, the others those of the one aside. */
 static bool post_slot(struct verbs *v, unsigned slot)
 {
+    struct ibv_qp *qp = slot < SLOTS_MAIN ? v->qp : v->aside;
     struct ibv_sge sge = {(uintptr_t)(v->memory + (size_t)slot * SLOT_SIZE), SLOT_SIZE, v->mr->lkey};
     struct ibv_recv_wr wr = {.wr_id = slot, .sg_list = &sge, .num_sge = 1}, *bad;
-    return ibv_post_recv(v->qp, &wr, &bad) == 0;
+    return ibv_post_recv(qp, &wr, &bad) == 0;
+}
+
+static struct ibv_qp *make_qp(struct verbs *v, unsigned slots)
+{
+    struct ibv_qp_init_attr init = {
+        .send_cq = v->sent,
+        .recv_cq = v->received,
+        .qp_type = IBV_QPT_UD,
+        .sq_sig_all = 1,
+        .cap = {.max_send_wr = 8, .max_recv_wr = slots, .max_send_sge = 1, .max_recv_sge = 1}};
+    return ibv_create_qp(v->pd, &init);
 }
 
 static bool make_queues(struct verbs *v)
@@ -59,30 +73,26 @@ static bool make_queues(struct verbs *v)
     v->sent = ibv_create_cq(v->context, 16, NULL, NULL, 0);
     if (!v->mr || !v->received || !v->sent)
         return false;
-    struct ibv_qp_init_attr init = {
-        .send_cq = v->sent,
-        .recv_cq = v->received,
-        .qp_type = IBV_QPT_UD,
-        .sq_sig_all = 1,
-        .cap = {.max_send_wr = 8, .max_recv_wr = SLOTS, .max_send_sge = 1, .max_recv_sge = 1}};
-    v->qp = ibv_create_qp(v->pd, &init);
-    return v->qp != NULL;
+    v->qp = make_qp(v, SLOTS_MAIN);
+    v->aside = make_qp(v, SLOTS_ASIDE);
+    return v->qp && v->aside;
 }
 
 /* IBA 11.2.5.2, table 92: what each state asks for */
-static int to_rts(struct verbs *v, unsigned pkey_index, uint32_t qkey)
+static int to_rts(struct verbs *v, struct ibv_qp *qp, unsigned pkey_index, uint32_t qkey)
 {
+    unsigned first = qp == v->qp ? 0 : SLOTS_MAIN, end = qp == v->qp ? SLOTS_MAIN : SLOTS;
     struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT,
                                .pkey_index = (uint16_t)pkey_index,
                                .port_num = (uint8_t)v->base.facts.port,
                                .qkey = qkey};
     struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR}, rts = {.qp_state = IBV_QPS_RTS};
-    int error = ibv_modify_qp(v->qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
-    for (unsigned i = 0; !error && i < SLOTS; i++)
+    int error = ibv_modify_qp(qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+    for (unsigned i = first; !error && i < end; i++)
         error = post_slot(v, i) ? 0 : ENOMEM;
     if (!error)
-        error = ibv_modify_qp(v->qp, &rtr, IBV_QP_STATE);
-    return error ? error : ibv_modify_qp(v->qp, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN);
+        error = ibv_modify_qp(qp, &rtr, IBV_QP_STATE);
+    return error ? error : ibv_modify_qp(qp, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN);
 }
 
 static enum transport_result open_qp(struct transport *t, unsigned pkey_index, uint32_t qkey)
@@ -92,10 +102,13 @@ static enum transport_result open_qp(struct transport *t, unsigned pkey_index, u
     if (!make_queues(v))
         return fail(t, "no UD queue pair can be made (ulimit -l: memory that may be locked)",
                     errno ? errno : ENOMEM);
-    int error = to_rts(v, pkey_index, qkey);
+    int error = to_rts(v, v->qp, pkey_index, qkey);
+    if (!error)
+        error = to_rts(v, v->aside, pkey_index, qkey);
     if (error)
         return fail(t, "the UD queue pair cannot be made ready", error);
     t->qpn = v->qp->qp_num;
+    t->aside_qpn = v->aside->qp_num;
     ibv_req_notify_cq(v->received, 0);
     return TRANSPORT_OK;
 }
@@ -145,7 +158,7 @@ static enum transport_result send_ud(struct transport *t, const struct ud_to *to
                              .opcode = IBV_WR_SEND,
                              .wr.ud = {.ah = ah, .remote_qpn = to->qpn, .remote_qkey = to->qkey}},
                        *bad;
-    int error = ibv_post_send(v->qp, &wr, &bad);
+    int error = ibv_post_send(to->aside ? v->aside : v->qp, &wr, &bad);
     enum transport_result result = error ? fail(t, "a packet cannot be sent", error) : await_sent(v);
     ibv_destroy_ah(ah);
     return result;
@@ -155,6 +168,7 @@ static enum transport_result send_ud(struct transport *t, const struct ud_to *to
 
 static bool take(struct verbs *v, struct ud_from *from)
 {
+    const struct transport *t = &v->base;
     struct ibv_wc wc;
     while (ibv_poll_cq(v->received, 1, &wc) > 0) {
         unsigned slot = (unsigned)wc.wr_id;
@@ -167,6 +181,7 @@ static bool take(struct verbs *v, struct ud_from *from)
         *from = (struct ud_from){view_make(p + GRH_SIZE, n, n),
                                  wc.wc_flags & IBV_WC_GRH ? p : NULL,
                                  wc.src_qp,
+                                 slot < SLOTS_MAIN ? t->qpn : t->aside_qpn,
                                  wc.slid,
                                  wc.sl,
                                  wc.dlid_path_bits};
@@ -232,6 +247,8 @@ static void close_verbs(struct transport *t)
     /* A queue pair that is destroyed is detached from its groups (IBA 10.5.1). */
     if (v->qp)
         ibv_destroy_qp(v->qp);
+    if (v->aside)
+        ibv_destroy_qp(v->aside);
     if (v->received)
         ibv_destroy_cq(v->received);
     if (v->sent)

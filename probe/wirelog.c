@@ -217,8 +217,9 @@ void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey
                      const uint8_t *octets, uint32_t n)
 {
     uint8_t grh[GRH_SIZE];
+    uint32_t own = to->aside ? t->aside_qpn : t->qpn;
     struct heads h = {t->facts.lid, to->lid, pkey,     to->sl,
-                      to->qpn,      t->qpn,  to->qkey, to->grh && put_grh(grh, t, to) ? grh : NULL};
+                      to->qpn,      own,     to->qkey, to->grh && put_grh(grh, t, to) ? grh : NULL};
     log_frame(w, &h, octets, n, LOG_SENT);
 }
 
@@ -226,7 +227,8 @@ void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t 
                          uint16_t mlid, const struct ud_from *from, enum log_way way)
 {
     uint16_t dlid = mlid ? mlid : (uint16_t)(t->facts.lid | from->path_bits);
-    struct heads h = {from->lid, dlid, pkey,     from->sl, mlid ? QPN_MULTICAST : t->qpn,
+    uint32_t own = from->to_qpn ? from->to_qpn : t->qpn;
+    struct heads h = {from->lid, dlid, pkey,     from->sl, mlid ? QPN_MULTICAST : own,
                       from->qpn, qkey, from->grh};
     log_frame(w, &h, from->octets.p, from->octets.cap, way);
 }

@@ -14,7 +14,7 @@
 #include "wire/encap.h"
 #include "wire/smp.h"
 
-enum { PEER_QPN = 0x48, PEER_LID = 7, OWN_QPN = 0x99, OWN_LID = 3, MLID = 0xc000, QUEUE = 16 };
+enum { PEER_QPN = 0x48, PEER_LID = 7, OWN_QPN = 0x99, ASIDE_QPN = 0x9a, OWN_LID = 3, MLID = 0xc000, QUEUE = 16 };
 #define QKEY 0x0b1bu
 
 static const uint8_t peer_ip[4] = {10, 0, 0, 2}, own_ip[4] = {10, 0, 0, 77};
@@ -30,6 +30,10 @@ enum fault {
     MINDS_FLAGS,
     OTHER_SENDER_QPN,
     WRONG_TARGET,
+    WRONG_TARGET_LLADDR,
+    ANSWERS_SENDER,
+    NOT_FULL_MEMBER,
+    SENDS_IP_TO_SENDER,
     TAKES_ANY_QKEY,
     WRONG_PATH,
     WRONG_GUID,
@@ -48,16 +52,18 @@ struct fake {
     struct ud_from queue[QUEUE];
     uint8_t octets[QUEUE][UD_SIZE], grh[GRH_SIZE];
     unsigned first, n, sent;
+    uint32_t sender; /* the QPN that the packet in hand came from */
     bool member, knows_us;
     uint8_t waiting[UD_SIZE]; /* an echo reply that waits for address resolution */
-    uint32_t waiting_n;
+    uint32_t waiting_n, waiting_sender;
     unsigned joins, leaves, announced; /* announced: packets in which the probe told an address of its own */
 };
 
 /* ---- the peer */
 
-static void push(struct fake *f, const uint8_t *octets, uint32_t n, bool multicast)
+static void push(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_qpn)
 {
+    bool multicast = to_qpn == QPN_MULTICAST;
     if (f->n == QUEUE)
         return;
     unsigned slot = (f->first + f->n++) % QUEUE;
@@ -67,6 +73,7 @@ static void push(struct fake *f, const uint8_t *octets, uint32_t n, bool multica
     f->queue[slot] = (struct ud_from){.octets = view_make(f->octets[slot], n, n),
                                       .grh = multicast ? f->grh : NULL,
                                       .qpn = f->fault == OTHER_SENDER_QPN ? PEER_QPN + 1 : PEER_QPN,
+                                      .to_qpn = multicast ? OWN_QPN : to_qpn,
                                       .lid = PEER_LID};
 }
 
@@ -88,7 +95,7 @@ static void answer_arp(struct fake *f, const uint8_t *arp)
     if (be16(arp + ARP_OP) == ARP_REPLY) {
         f->knows_us = memcmp(spa, own_ip, 4) == 0 && be24(sha + LLADDR_QPN) == OWN_QPN;
         if (f->knows_us && f->waiting_n)
-            push(f, f->waiting, f->waiting_n, false);
+            push(f, f->waiting, f->waiting_n, f->fault == SENDS_IP_TO_SENDER ? f->waiting_sender : be24(sha + LLADDR_QPN));
         f->waiting_n = 0;
         return;
     }
@@ -102,7 +109,9 @@ static void answer_arp(struct fake *f, const uint8_t *arp)
     uint32_t n = make_arp(out, &m);
     if (f->fault == HARDWARE_TYPE_1)
         put16(out + ENCAP_SIZE + ARP_HRD, 1);
-    push(f, out, n, false);
+    if (f->fault == WRONG_TARGET_LLADDR)
+        memset(out + ENCAP_SIZE + ARP_SIZE_FIXED + LLADDR_SIZE + 4, 0, LLADDR_SIZE);
+    push(f, out, n, f->fault == ANSWERS_SENDER ? f->sender : be24(sha + LLADDR_QPN));
 }
 
 /* The reply has the request's octets, with the addresses changed over and the type 0; ICMP's checksum is nobody's matter here. */
@@ -118,14 +127,15 @@ static void answer_echo(struct fake *f, const uint8_t *octets, uint32_t n)
     put16(f->waiting + ENCAP_RESERVED, 0);
     f->waiting[ENCAP_SIZE + 20] = 0;
     f->waiting_n = n;
+    f->waiting_sender = f->sender;
     if (f->knows_us) {
-        push(f, f->waiting, n, false);
+        push(f, f->waiting, n, f->fault == SENDS_IP_TO_SENDER ? f->sender : OWN_QPN);
         f->waiting_n = 0;
         return;
     }
     put_lladdr(f, lladdr);
     struct arp_message m = {.op = ARP_REQUEST, .sha = lladdr, .spa = peer_ip, .tpa = own_ip};
-    push(f, question, make_arp(question, &m), true);
+    push(f, question, make_arp(question, &m), QPN_MULTICAST);
 }
 
 static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *octets)
@@ -149,6 +159,7 @@ static enum transport_result fake_send(struct transport *t, const struct ud_to *
     struct fake *f = (struct fake *)t;
     if (!accepts(f, to, octets))
         return TRANSPORT_OK;
+    f->sender = to->aside ? ASIDE_QPN : OWN_QPN;
     if (be16(octets) == TYPE_ARP)
         answer_arp(f, octets + ENCAP_SIZE);
     else if (be16(octets) == TYPE_IPV4)
@@ -187,6 +198,11 @@ static uint16_t ask_group(struct fake *f, const struct sa_question *q, uint8_t *
     put_broadcast(broadcast);
     if (memcmp(q->record + MCM_MGID, broadcast, 16) != 0)
         return 0x0300;
+    if (q->method == SA_GET && (q->mask & MCM_HAS_PORT_GID) && memcmp(q->record + MCM_PORT_GID, peer_gid, 16) == 0) {
+        memcpy(record, broadcast, MCM_SIZE);
+        record[MCM_SCOPE_JOIN] = f->fault == NOT_FULL_MEMBER ? 0x22 : 0x21;
+        return 0;
+    }
     if (q->method == SA_GET && (q->mask & MCM_HAS_PORT_GID) && !f->member)
         return 0x0300;
     f->joins += q->method == SA_SET;
@@ -238,6 +254,7 @@ static enum transport_result fake_open(struct transport *t, unsigned pkey_index,
     assert_int_equal(pkey_index, 0);
     assert_int_equal(qkey, QKEY);
     t->qpn = OWN_QPN;
+    t->aside_qpn = ASIDE_QPN;
     return TRANSPORT_OK;
 }
 
@@ -356,9 +373,13 @@ static void each_fault_is_found(void **state)
     check_fault(REFUSES_GRH, "rfc4391.6.grh-optional " ALWAYS);
     check_fault(MINDS_RESERVED, "rfc4391.6.reserved-ignored " ALWAYS);
     check_fault(MINDS_FLAGS,
-                "rfc4391.9.1.1.flags-ignored " ALWAYS "rfc4755.3.1.flags-ignored rfc4755.3.1.ud-only-flags ");
+                "rfc4391.9.1.1.flags-ignored " ALWAYS "rfc4755.3.1.ud-only-flags ");
     check_fault(OTHER_SENDER_QPN, ALWAYS "rfc4755.2.2.one-ud-qp ");
     check_fault(WRONG_TARGET, "rfc4391.9.2.arp-as-rfc826 " ALWAYS);
+    check_fault(WRONG_TARGET_LLADDR, "rfc4391.9.2.arp-as-rfc826 " ALWAYS);
+    check_fault(ANSWERS_SENDER, "rfc4391.9.1.1.arp-reply-qpn " ALWAYS);
+    check_fault(SENDS_IP_TO_SENDER, "rfc4391.9.1.1.traffic-to-qpn " ALWAYS);
+    check_fault(NOT_FULL_MEMBER, "rfc4391.5.full-member-join " ALWAYS);
     check_fault(TAKES_ANY_QKEY, "rfc4391.9.1.qkey-match " ALWAYS);
     check_fault(WRONG_PATH, "rfc4391.9.1.1.gid-of-port " ALWAYS);
     check_fault(WRONG_GUID, "rfc4391.9.1.1.gid-from-port-guid " ALWAYS);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Groups of its own that have something wrong; the subnet administrator lets each of these be made. See faults.def. */
+#include "tests/deviant/deviant.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/octets.h"
+#include "wire/mgid.h"
+
+enum { MTU_1024 = 3 }; /* IBA 9.8.3 */
+
+/* 239.1.2.3 on this link (RFC 4391 §4) */
+static void ipv4_mgid(const struct deviant *d, uint8_t *mgid)
+{
+    memcpy(mgid, d->p.link.mgid, 16);
+    put32(mgid + MGID_GROUP_IPV4, 0x0f010203);
+}
+
+static bool make(struct deviant *d, const uint8_t *mgid, const struct mc_group *like)
+{
+    struct mc_group before = d->p.link, g;
+    uint16_t status;
+    d->p.link = *like;
+    bool made = group_join(&d->p, mgid, JOIN_FULL, true, &g, &status) == SA_TOLD;
+    d->p.link = before;
+    return made;
+}
+
+bool make_groups(struct deviant *d, char *why, size_t size)
+{
+    struct mc_group like = d->p.link;
+    uint8_t mgid[16];
+    ipv4_mgid(d, mgid);
+    switch (d->fault) {
+    case FAULT_GROUP_T:
+        mgid[MGID_FLAGS_SCOPE] &= 0x0f;
+        break;
+    case FAULT_GROUP_FLAGS:
+        mgid[MGID_FLAGS_SCOPE] |= 0x20;
+        break;
+    case FAULT_GROUP_ID:
+        mgid[MGID_GROUP] = 0x01;
+        break;
+    case FAULT_GROUP_MTU:
+        like.mtu = MTU_1024;
+        break;
+    case FAULT_GROUP_TCLASS:
+        like.tclass = 0x20;
+        break;
+    default:
+        return true;
+    }
+    snprintf(why, size, "the subnet administrator refuses the group");
+    return make(d, mgid, &like);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Neighbour Discovery (RFC 4861 §7.2, RFC 4391 §9.3). See deviant.h. */
+#include "wire/nd.h"
+
+#include <string.h>
+
+#include "probe/message.h"
+#include "probe/octets.h"
+#include "tests/deviant/deviant.h"
+#include "wire/encap.h"
+
+enum { IPV6_PAYLOAD = 4, IPV6_FROM = 8, IPV6_SIZE = 40, ICMPV6 = 58, ICMPV6_CHECKSUM = 2, NA_SIZE = 24, OVERRIDE = 0x20 };
+
+static const uint8_t unspecified[16], all_nodes[16] = {0xff, 0x02, [15] = 1};
+
+/* Over the pseudo header of RFC 8200 §8.1. */
+static void put_checksum(uint8_t *ipv6)
+{
+    uint32_t length = be16(ipv6 + IPV6_PAYLOAD), sum = length + ICMPV6;
+    put16(ipv6 + IPV6_SIZE + ICMPV6_CHECKSUM, 0);
+    for (uint32_t i = IPV6_FROM; i < IPV6_SIZE + length; i += 2) /* addresses and message; all lengths here are even */
+        sum += be16(ipv6 + i);
+    sum = (sum & 0xffff) + (sum >> 16);
+    put16(ipv6 + IPV6_SIZE + ICMPV6_CHECKSUM, ~(sum + (sum >> 16)) & 0xffff);
+}
+
+/* The option has so many units of 8 octets, and the message too. */
+static uint32_t resize(uint8_t *out, uint32_t n, uint32_t units)
+{
+    uint8_t *ipv6 = out + ENCAP_SIZE;
+    uint32_t payload = NA_SIZE + 8 * units, end = ENCAP_SIZE + IPV6_SIZE + payload;
+    if (end > n)
+        memset(out + n, 0, end - n);
+    ipv6[IPV6_SIZE + NA_SIZE + ND_OPT_LENGTH] = (uint8_t)units;
+    put16(ipv6 + IPV6_PAYLOAD, payload);
+    put_checksum(ipv6);
+    return end;
+}
+
+static uint32_t make_na(const struct deviant *d, const struct nd_message *m, uint8_t *out)
+{
+    uint32_t n = make_nd(out, m);
+    if (d->fault == FAULT_ND_LENGTH)
+        return resize(out, n, 4);
+    return d->fault == FAULT_ND_SHORT ? resize(out, n, 1) : n;
+}
+
+/* RFC 4861 §7.2.4: to all nodes where the question has no sender. */
+static void answer(struct deviant *d, const struct ud_from *from, const uint8_t *asker, const uint8_t *lladdr)
+{
+    uint8_t out[UD_SIZE];
+    bool nobody = memcmp(asker, unspecified, 16) == 0;
+    struct nd_message m = {.type = ND_NA,
+                           .flags = nobody ? OVERRIDE : OVERRIDE | ND_NA_SOLICITED,
+                           .from = d->ip6,
+                           .to = nobody ? all_nodes : asker,
+                           .target = d->ip6,
+                           .lladdr = d->lladdr,
+                           .padding = d->fault == FAULT_ND_PADDING ? 0x1234 : 0};
+    uint32_t n = make_na(d, &m, out);
+    if (nobody)
+        send_to_group(d, &d->all_nodes, out, n);
+    else if (lladdr)
+        send_to_port(d, from->lid, from->sl, lladdr_read(lladdr).qpn, out, n);
+}
+
+static const uint8_t *lladdr_of(struct view icmpv6, uint8_t type)
+{
+    struct nd_iter it;
+    struct nd_option o;
+    if (!nd_options(icmpv6, &it))
+        return NULL;
+    while (nd_next(&it, &o))
+        if (o.type == type && nd_is_ipoib_lladdr(&o) && view_has(icmpv6, o.off, o.size) == WIRE_OK)
+            return icmpv6.p + o.off + ND_OPT_LLADDR;
+    return NULL;
+}
+
+void take_nd(struct deviant *d, const struct ud_from *from, struct view ipv6, struct view icmpv6)
+{
+    if (view_has(icmpv6, ND_TARGET, 16) != WIRE_OK)
+        return;
+    const uint8_t *target = icmpv6.p + ND_TARGET, *lladdr;
+    if (icmpv6.p[0] == ND_NS && memcmp(target, d->ip6, 16) == 0)
+        answer(d, from, ipv6.p + IPV6_FROM, lladdr_of(icmpv6, ND_OPT_SOURCE_LLADDR));
+    else if (icmpv6.p[0] == ND_NA && (lladdr = lladdr_of(icmpv6, ND_OPT_TARGET_LLADDR)))
+        learn(d, target, lladdr, from);
+}
+
+/* To the solicited-node group, which its sender joins; two faults take another group. */
+void ask_nd(struct deviant *d, const uint8_t *ip)
+{
+    uint8_t group[16], out[UD_SIZE];
+    struct mc_group g;
+    solicited_node(group, ip);
+    struct nd_message m = {.type = ND_NS, .from = d->ip6, .to = group, .target = ip, .lladdr = d->lladdr};
+    uint32_t n = make_nd(out, &m);
+    if (d->fault == FAULT_SIGNATURE_NS)
+        send_to_group(d, &d->p.link, out, n);
+    else if (d->fault == FAULT_GROUP_ID_NS)
+        send_to_group(d, &d->all_nodes, out, n);
+    else if (join_ipv6(d, group, JOIN_SEND_ONLY_NON, &g))
+        send_to_group(d, &g, out, n);
+}

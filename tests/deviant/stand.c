@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Standing on the link: queue pair, addresses, groups. See deviant.h. */
+#include "tests/deviant/deviant.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/message.h"
+#include "probe/octets.h"
+
+static bool fail(char *why, size_t size, const char *what)
+{
+    snprintf(why, size, "%s", what);
+    return false;
+}
+
+/* ---- its addresses */
+
+/* IBA 15.2.5.18: LID, block, reserved, then eight GUIDs; the mask's bits are in that order. A GUID of 0: the SM chooses. */
+static bool ask_alias(struct deviant *d, uint8_t guid[8])
+{
+    enum { SA_GUID_INFO_RECORD = 0x0030, LID = 1 << 0, BLOCK = 1 << 1, SECOND_GUID = 1 << 5, GUIDS = 8 };
+    struct sa_question q = {.method = SA_SET, .attribute = SA_GUID_INFO_RECORD, .mask = LID | BLOCK | SECOND_GUID};
+    struct sa_answer a;
+    put16(q.record, d->p.t->facts.lid);
+    bool told = sa_ask(&d->p, &q, &a) == SA_TOLD && a.records->len >= GUIDS + 16;
+    if (told)
+        memcpy(guid, a.records->data + GUIDS + 8, 8);
+    sa_answer_clear(&a);
+    return told && be64(guid) != 0;
+}
+
+static bool choose_gid(struct deviant *d, uint8_t *gid)
+{
+    memcpy(gid, d->p.t->facts.gid, 16);
+    if (d->fault == FAULT_GID_OF_NOBODY)
+        put32(gid + 8, 0x00112233);
+    if (d->fault == FAULT_GID_OF_OTHER)
+        put64(gid + 8, 0x0011750000000100); /* the testbed's first port */
+    return d->fault != FAULT_GID_ALIAS || ask_alias(d, gid + 8);
+}
+
+static uint8_t choose_flags(enum fault_number f)
+{
+    switch (f) {
+    case FAULT_FLAGS_SENT:
+        return 0x01;
+    case FAULT_FLAGS_SENT_RC:
+        return LLADDR_FLAG_RC | 0x01;
+    case FAULT_CONNECTED:
+    case FAULT_FLAGS_MINDED_RC:
+    case FAULT_ARP_TO_SENDER_RC:
+    case FAULT_UNICAST_DEAF:
+        return LLADDR_FLAG_RC;
+    default:
+        return 0;
+    }
+}
+
+/* RFC 4391 §8 */
+static void choose_link_local(struct deviant *d)
+{
+    link_local_of(d->ip6, d->p.t->facts.gid + 8);
+    if (d->fault == FAULT_LINK_LOCAL_OTHER)
+        d->ip6[15] ^= 0x40;
+    if (d->fault == FAULT_LINK_LOCAL_U)
+        d->ip6[8] ^= 0x02;
+    if (d->fault == FAULT_LINK_LOCAL_FORM)
+        d->ip6[3] = 0x01;
+}
+
+static bool choose_addresses(struct deviant *d)
+{
+    d->lladdr[LLADDR_FLAGS] = choose_flags(d->fault);
+    put24(d->lladdr + LLADDR_QPN, d->p.t->qpn);
+    choose_link_local(d);
+    return choose_gid(d, d->lladdr + LLADDR_GID);
+}
+
+/* ---- its groups */
+
+bool join_ipv6(struct deviant *d, const uint8_t *ip, uint8_t join_state, struct mc_group *g)
+{
+    uint8_t mgid[16];
+    uint16_t status;
+    ipv6_mgid(mgid, d->p.link.scope, d->p.pkey, ip);
+    return group_join(&d->p, mgid, join_state, true, g, &status) == SA_TOLD;
+}
+
+static uint8_t broadcast_state(enum fault_number f)
+{
+    return f == FAULT_JOIN_NON ? JOIN_NON : f == FAULT_JOIN_SEND_ONLY ? JOIN_SEND_ONLY_NON : JOIN_FULL;
+}
+
+static bool join_groups(struct deviant *d)
+{
+    static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
+    uint8_t own[16];
+    struct mc_group g;
+    uint16_t status;
+    if (d->fault != FAULT_JOIN_NONE &&
+        group_join(&d->p, d->p.link.mgid, broadcast_state(d->fault), false, &g, &status) != SA_TOLD)
+        return false;
+    if (!group_attach(&d->p, &d->p.link))
+        return false;
+    solicited_node(own, d->ip6);
+    return join_ipv6(d, all_nodes, JOIN_FULL, &d->all_nodes) && group_attach(&d->p, &d->all_nodes) &&
+           join_ipv6(d, own, JOIN_FULL, &g) && group_attach(&d->p, &g);
+}
+
+static bool open_queue_pairs(struct deviant *d)
+{
+    struct transport *t = d->p.t;
+    if (t->ops->open_qp(t, d->p.pkey_index, d->p.link.qkey) != TRANSPORT_OK)
+        return false;
+    return !d->other || d->other->ops->open_qp(d->other, d->p.pkey_index, d->p.link.qkey) == TRANSPORT_OK;
+}
+
+bool stand(struct deviant *d, char *why, size_t size)
+{
+    if (!link_find_pkey(&d->p, why, size) || link_find_broadcast(&d->p, why, size) != SA_TOLD)
+        return false;
+    if (!open_queue_pairs(d))
+        return fail(why, size, d->p.t->error);
+    link_find_sm_key(&d->p);
+    if (!choose_addresses(d))
+        return fail(why, size, "the subnet administrator gives no alias GUID");
+    if (!join_groups(d))
+        return fail(why, size, "a group cannot be joined");
+    return make_groups(d, why, size);
+}
