@@ -24,7 +24,7 @@ static enum kept silence(struct probe *p, const struct question *variant, struct
 {
     /* That the peer is there is asked in another way than the one that is tested. */
     struct question control = plain(p);
-    if (variant->grh != control.grh || (!variant->reserved && !variant->flags))
+    if (!variant->multicast && (variant->grh != control.grh || (!variant->reserved && !variant->flags)))
         control = (struct question){.multicast = true};
     /* Nothing is held against a peer that has gone, or a fabric that loses packets. */
     if (!ask_peer(p, &control, TRIES, a))

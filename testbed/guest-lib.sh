@@ -59,6 +59,12 @@ fabric_fault() {
     done
 }
 
+# fabric_rewrite END RULE...: packets that leave by END are changed so (README.md), beside what was asked for before; off: no more
+fabric_rewrite() {
+    local end=$1 rule; shift
+    for rule; do echo "$rule" > "/sys/kernel/debug/vqib/$end/rewrite" || return 1; done
+}
+
 # fabric_count END COUNTER: its value now
 fabric_count() { awk -v name="$2" '$1 == name { print $2 }' "/sys/kernel/debug/vqib/$1/counters"; }
 

@@ -3,15 +3,23 @@
 """run.py [FAULT...]: each fault of the deviant peer (or these), and ipoib-probe, which has to find it and nothing else.
 
 It runs in the machine of the virtual fabric (tests/deviant/fabric.sh), with the programs in /fabric-out. Output: TAP."""
+import functools
+import glob
+import itertools
 import json
+import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 PROBE, DEVIANT = "/fabric-out/ipoib-probe", "/fabric-out/deviant"
+KERNEL_ADDRESS = "10.0.0.5"
 ADDRESS, SOURCE, SOURCE6, ANSWER_MS = "10.0.0.9", "10.0.0.77", "fe80::77", "150"
 REPORT = "/tmp/report.json"
+NO_SERVICE = "rfc4755.3.5.service-id"
+LONGEST = 60      # seconds of one probe, though nobody answers any more
 
 
 class Peer:
@@ -52,17 +60,25 @@ def explain(report, ids):
             yield "%s %s: %s; %s" % (r["outcome"], r["id"], r["actual"], json.dumps(r.get("evidence")))
 
 
-def judge(found, result):
-    """What is wrong with what the probe found; nothing where it is as the table has it."""
-    failed, report, said, status = result
-    rules, words = expectation(found)
+def judge_failures(found, result):
+    """Which rules and stages fail that should not, or should and do not."""
+    failed, report, _, _ = result
+    rules, _ = expectation(found)
     complaints = ["%s is found, and is not there" % r for r in sorted(failed - rules)]
     complaints += ["%s is not found" % r for r in sorted(rules - failed)]
+    return complaints + list(explain(report, failed ^ rules))
+
+
+def judge(found, result):
+    """What is wrong with what the probe found; nothing where it is as the table has it."""
+    _, report, said, status = result
+    complaints = judge_failures(found, result)
+    _, words = expectation(found)
     if ("untested" in words) != any(t.get("error") for t in report["summary"]["targets"]):
         complaints.append("exit status %d: could it test?" % status)
     if ("unusable" in words) != ("in use" in said):
         complaints.append("of the source: %s" % said.strip())
-    return complaints + list(explain(report, failed ^ rules)) if complaints else []
+    return complaints
 
 
 def check(option, probed, found, arguments=()):
@@ -77,21 +93,113 @@ def check(option, probed, found, arguments=()):
             p.end()
 
 
-def main():
+# ---- faults on the wire
+
+def read_rewritings(name):
+    """[(name, peer, end, rules, found, what it does)]"""
+    lines = [line.strip() for line in open(name)]
+    rows = [[field.strip() for field in line.split("|")] for line in lines if line and not line.startswith("#")]
+    return [(n, peer, end, [r.strip() for r in rule.split(";") if r.strip()], found, does) for n, peer, end, rule, found, does in rows]
+
+
+def rewrite(end, rule):
+    with open("/sys/kernel/debug/vqib/%s/rewrite" % end, "w") as f:
+        f.write(rule)
+
+
+def hits(end):
+    return [int(line.rsplit(None, 1)[1]) for line in open("/sys/kernel/debug/vqib/%s/rewrite" % end)]
+
+
+def check_rewriting(peer, end, rules, found):
+    peers = [Peer("vqib2", "right")] if peer == "deviant" else []
+    try:
+        for rule in rules:
+            rewrite(end, rule)
+        complaints = judge(found, probe(ADDRESS if peers else KERNEL_ADDRESS, ["--disruptive"]))
+        return complaints + ["no packet was as in '%s'" % r for r, n in zip(rules, hits(end)) if not n]
+    finally:
+        rewrite(end, "off")
+        for p in peers:
+            p.end()
+
+
+def missing_checks(found):
+    """Rules that this probe has no check of."""
+    text = subprocess.run([PROBE, "--list"], capture_output=True, text=True, check=True).stdout
+    none = text[text.index("No check in this version"):].split() if "No check in this version" in text else []
+    return [rule for rule in found.split() if rule in none]
+
+
+# ---- what is nobody's fault, and one that is the fabric's
+
+def with_right_peer(change, undo, found="", arguments=()):
+    """The probe and a right peer, where something happens half a second into the run."""
+    peer = Peer("vqib2", "right")
+    timer = threading.Timer(0.5, change)
+    timer.start()
+    begin = time.monotonic()
+    try:
+        complaints = judge_failures(found, probe(ADDRESS, arguments))
+        if time.monotonic() - begin > LONGEST:
+            complaints.append("it took %.0f s" % (time.monotonic() - begin))
+        return complaints
+    finally:
+        timer.cancel()
+        undo()
+        peer.end()
+
+
+def set_loss(ppm):
+    for name in glob.glob("/sys/kernel/debug/vqib/*/loss_ppm"):
+        with open(name, "w") as f:
+            f.write(str(ppm))
+
+
+def signal_opensm(number):
+    os.kill(int(os.environ["OPENSM"]), number)
+
+
+def other_tests():
+    yield ("loss", "", "every tenth packet is lost", functools.partial(with_right_peer, lambda: set_loss(100000), lambda: set_loss(0)))
+    yield ("sm-stops", "", "the subnet manager stops half-way",
+           functools.partial(with_right_peer, lambda: signal_opensm(signal.SIGSTOP), lambda: signal_opensm(signal.SIGCONT)))
+    yield ("qkey-not-controlled", "rfc4391.13.qkey-controlled", "the group's Q_Key is not a controlled one, and that is not excused",
+           functools.partial(with_right_peer, lambda: None, lambda: None, "rfc4391.13.qkey-controlled", ["--deviations", "none"]))
+
+
+# ---- all
+
+def deviant_tests():
     table = [line.rstrip("\n").split("\t") for line in
              subprocess.run([DEVIANT, "--table"], capture_output=True, text=True, check=True).stdout.splitlines()]
-    chosen = [row for row in table if not sys.argv[1:] or row[0] in sys.argv[1:]]
+    for option, probed, found, does in table:
+        if "connected" in probed and not missing_checks(NO_SERVICE):    # it announces connections and can take none
+            found += " " + NO_SERVICE
+        yield option, found, does, functools.partial(check, option, probed, found)
+
+
+def wire_tests():
+    for name, peer, end, rules, found, does in read_rewritings(os.path.join(os.path.dirname(__file__), "rewritings")):
+        yield "wire-" + name, found, does, functools.partial(check_rewriting, peer, end, rules, found)
+
+
+def main():
+    tests = [t for t in itertools.chain(deviant_tests(), wire_tests(), other_tests()) if not sys.argv[1:] or t[0] in sys.argv[1:]]
     failures = 0
-    for number, (option, probed, found, does) in enumerate(chosen, 1):
+    for number, (option, found, does, run) in enumerate(tests, 1):
         begin = time.monotonic()
+        if missing_checks(found):
+            print("ok %d - %s: %s # SKIP ipoib-probe has no check of %s" % (number, option, does, " ".join(missing_checks(found))))
+            continue
         try:
-            complaints = check(option, probed, found)
+            complaints = run()
         except Exception as e:          # the others are tried all the same
             complaints = [repr(e)]
         failures += bool(complaints)
         print("%sok %d - %s: %s" % ("not " if complaints else "", number, option, does))
         print("".join("# %s\n" % c for c in complaints) + "# %.1f s" % (time.monotonic() - begin), flush=True)
-    print("1..%d" % len(chosen))
+    print("1..%d" % len(tests))
     return 1 if failures else 0
 
 

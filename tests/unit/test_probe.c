@@ -33,6 +33,7 @@ enum fault {
     WRONG_TARGET_LLADDR,
     ANSWERS_SENDER,
     NOT_FULL_MEMBER,
+    DEAF_TO_MULTICAST,
     SENDS_IP_TO_SENDER,
     TAKES_ANY_QKEY,
     WRONG_PATH,
@@ -51,7 +52,7 @@ struct fake {
     enum fault fault;
     struct ud_from queue[QUEUE];
     uint8_t octets[QUEUE][UD_SIZE], grh[GRH_SIZE];
-    unsigned first, n, sent;
+    unsigned first, n, sent, heard;
     uint32_t sender; /* the QPN that the packet in hand came from */
     bool member, knows_us;
     uint8_t waiting[UD_SIZE]; /* an echo reply that waits for address resolution */
@@ -142,6 +143,8 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *octet
 {
     bool multicast = to->qpn == QPN_MULTICAST;
     f->sent++;
+    if (f->fault == DEAF_TO_MULTICAST && multicast && memcmp(octets + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->heard++)
+        return false; /* it is found, and then no more */
     if (f->fault == IS_ABSENT || (f->fault == DIES && f->sent > 6) || (f->fault == DROPS_HALF && f->sent % 2))
         return false;
     if (to->qkey != QKEY && f->fault != TAKES_ANY_QKEY)
@@ -380,6 +383,7 @@ static void each_fault_is_found(void **state)
     check_fault(ANSWERS_SENDER, "rfc4391.9.1.1.arp-reply-qpn " ALWAYS);
     check_fault(SENDS_IP_TO_SENDER, "rfc4391.9.1.1.traffic-to-qpn " ALWAYS);
     check_fault(NOT_FULL_MEMBER, "rfc4391.5.full-member-join " ALWAYS);
+    check_fault(DEAF_TO_MULTICAST, "rfc4391.2.multicast-supported " ALWAYS);
     check_fault(TAKES_ANY_QKEY, "rfc4391.9.1.qkey-match " ALWAYS);
     check_fault(WRONG_PATH, "rfc4391.9.1.1.gid-of-port " ALWAYS);
     check_fault(WRONG_GUID, "rfc4391.9.1.1.gid-from-port-guid " ALWAYS);
