@@ -57,6 +57,25 @@ static void send_runt(struct deviant *d, const struct ud_from *from, uint32_t qp
     send_to_port(d, from->lid, from->sl, qpn, runt, ENCAP_SIZE - 1);
 }
 
+/* IPv4 of a protocol that nobody has (RFC 3692): nothing answers it. */
+static void send_large(struct deviant *d, const struct ud_from *from, uint32_t qpn)
+{
+    enum { LARGE = 2100, EXPERIMENT = 253 };
+    uint8_t out[ENCAP_SIZE + LARGE] = {TYPE_IPV4 >> 8, TYPE_IPV4 & 0xff};
+    uint8_t *ip = out + ENCAP_SIZE;
+    uint32_t sum = 0;
+    ip[0] = 0x45;
+    put16(ip + 2, LARGE);
+    ip[8] = 1;
+    ip[9] = EXPERIMENT;
+    memcpy(ip + 12, d->ip4, 4);
+    memcpy(ip + 16, d->ip4, 4);
+    for (unsigned i = 0; i < 20; i += 2)
+        sum += be16(ip + i);
+    put16(ip + 10, ~((sum & 0xffff) + (sum >> 16)) & 0xffff);
+    send_to_port(d, from->lid, from->sl, qpn, out, sizeof out);
+}
+
 static void answer(struct deviant *d, const struct ud_from *from, const uint8_t *sha, const uint8_t *spa, const uint8_t *tpa)
 {
     uint8_t out[UD_SIZE];
@@ -66,6 +85,8 @@ static void answer(struct deviant *d, const struct ud_from *from, const uint8_t 
     uint32_t n = spoil(d, out, make_arp(out, &m));
     if (d->fault == FAULT_RUNT)
         send_runt(d, from, qpn);
+    if (d->fault == FAULT_MTU_ABOVE)
+        send_large(d, from, qpn);
     send_to_port(d, from->lid, from->sl, qpn, out, n);
 }
 
