@@ -34,6 +34,11 @@ const struct check checks[] = {
      "an answer over UD, flags 0 in it", RULES(R_RFC4755_3_1_UD_ONLY_FLAGS)},
     {"ud-with-connected", NEEDS_NOTHING, check_ud_with_connected, "to a peer with connected mode: the same",
      "an answer over UD", RULES(R_RFC4755_2_RFC4391_SUPPORTED)},
+    {"solicitation", NEEDS_SOURCE | NEEDS_IPV6, check_solicitation,
+     "NS from the probe's address, by unicast, with its link-layer address: plain, with the unknown flag bits 0x3f, from a "
+     "second QP, and with a padding that is not 0",
+     "an NA to the QPN of that address; of the last it is told what comes",
+     RULES(R_RFC4391_9_1_1_FORMAT, R_RFC4391_9_1_1_FLAGS_IGNORED, R_RFC4391_9_1_1_TRAFFIC_TO_QPN)},
     {"path", NEEDS_NOTHING, check_path, "to the SA: PathRecord from this port to the peer's GID",
      "a path, to the LID that the peer's answers come from, with the partition's P_Key and at least the group's MTU",
      RULES(R_RFC4391_9_1_1_GID_OF_PORT, R_RFC4391_4_1_GROUP_MTU, R_RFC4391_9_1_PKEY_COMPATIBLE)},

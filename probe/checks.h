@@ -10,6 +10,7 @@ enum check_needs {
     NEEDS_SOURCE = 1,     /* an address of the probe's own, of the target's family */
     NEEDS_DISRUPTIVE = 2, /* --disruptive */
     NEEDS_IPV4 = 4,       /* a target of IPv4 */
+    NEEDS_IPV6 = 32,      /* a target of IPv6 */
 };
 
 enum { CHECK_RULES = 10 };
@@ -40,6 +41,9 @@ void check_flags(struct probe *p);
 void check_connected_flags(struct probe *p);
 void check_ud_with_connected(struct probe *p);
 void check_wrong_qkey(struct probe *p);
+
+/* probe/check_solicitation.c: Neighbour Discovery with an address of the probe's */
+void check_solicitation(struct probe *p);
 
 /* probe/check_path.c: what the SA knows of the peer */
 void check_path(struct probe *p);

@@ -13,7 +13,7 @@ static const char *need_text(unsigned needs)
     if (needs & NEEDS_DISRUPTIVE)
         return "with --disruptive";
     if (needs & NEEDS_SOURCE)
-        return "with --source";
+        return needs & NEEDS_IPV6 ? "IPv6 targets, with --source" : "with --source";
     return needs & NEEDS_IPV4 ? "IPv4 targets" : "";
 }
 
@@ -135,6 +135,8 @@ static const char *left_out(const struct options *o, const struct target *t, con
         return "only with --disruptive";
     if ((c->needs & NEEDS_IPV4) && t->ipv6)
         return "only of IPv4 targets";
+    if ((c->needs & NEEDS_IPV6) && !t->ipv6)
+        return "only of IPv6 targets";
     if ((c->needs & NEEDS_SOURCE) && !o->has_source)
         return "only with --source";
     return (c->needs & NEEDS_SOURCE) && o->source_ipv6 != t->ipv6

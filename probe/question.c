@@ -48,11 +48,17 @@ void question_text(const struct probe *p, const struct question *q, char *out, s
     char ip[48];
     bool ipv6 = asks_ipv6(p, q);
     ip_text(ipv6, q->ip ? q->ip : p->peer.ip, ip);
+    char sender[48];
+    ip_text(true, p->source.ip, sender);
     int n = snprintf(out, size, "%s for %s, sender %s, %s", ipv6 ? "NS" : "ARP request", ip,
-                     ipv6 ? "::" : "0.0.0.0",
+                     !ipv6      ? "0.0.0.0"
+                     : q->named ? sender
+                                : "::",
                      q->multicast ? "multicast"
                      : q->grh     ? "unicast with GRH"
                                   : "unicast without GRH");
+    if (q->padding && (size_t)n < size)
+        n += snprintf(out + n, size - (size_t)n, ", padding 0x%04x in the option", q->padding);
     if (q->aside && (size_t)n < size)
         n += snprintf(out + n, size - (size_t)n, ", from QPN 0x%06x in the name of 0x%06x", p->t->aside_qpn, p->t->qpn);
     if (q->reserved && (size_t)n < size)
@@ -133,9 +139,13 @@ static uint32_t make_question(const struct probe *p, const struct asked *x, cons
         struct arp_message m = {.reserved = x->q->reserved, .op = ARP_REQUEST, .sha = lladdr, .tpa = x->ip};
         return make_arp(out, &m);
     }
-    (void)p;
     solicited_node(group, x->ip);
     struct nd_message m = {.reserved = x->q->reserved, .type = ND_NS, .to = group, .target = x->ip};
+    if (x->q->named) {
+        m.from = p->source.ip;
+        m.lladdr = lladdr;
+        m.padding = x->q->padding;
+    }
     return make_nd(out, &m);
 }
 

@@ -61,6 +61,8 @@ static const char *why_not(const struct probe *p, const struct check *c)
         return "it disturbs: with --disruptive alone";
     if ((c->needs & NEEDS_IPV4) && p->peer.ipv6)
         return "it is asked by ARP: for an IPv4 target";
+    if ((c->needs & NEEDS_IPV6) && !p->peer.ipv6)
+        return "it is asked by NS: for an IPv6 target";
     if (!(c->needs & NEEDS_SOURCE))
         return NULL;
     if (!p->source.given)

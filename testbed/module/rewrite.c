@@ -123,6 +123,8 @@ bool vqib_rewrite(struct vqib_end *from, struct vqib_pkt *p)
 	bool drop = false;
 	struct rule *rule;
 
+	if (list_empty(&from->rewrites))
+		return false;
 	if (p->len < vqib_bth_at(p) + VQIB_BTH || !vqib_vcrc_ok(p) || !vqib_icrc_ok(p))
 		return false;		/* damaged packets stay damaged */
 	list_for_each_entry(rule, &from->rewrites, list) {

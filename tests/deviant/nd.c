@@ -61,7 +61,7 @@ static void answer(struct deviant *d, const struct ud_from *from, const uint8_t 
     if (nobody)
         send_to_group(d, &d->all_nodes, out, n);
     else if (lladdr)
-        send_to_port(d, from->lid, from->sl, lladdr_read(lladdr).qpn, out, n);
+        send_to_port(d, from->lid, from->sl, d->fault == FAULT_NA_TO_SENDER ? from->qpn : lladdr_read(lladdr).qpn, out, n);
 }
 
 static const uint8_t *lladdr_of(struct view icmpv6, uint8_t type)
@@ -76,14 +76,22 @@ static const uint8_t *lladdr_of(struct view icmpv6, uint8_t type)
     return NULL;
 }
 
+static bool minds(const struct deviant *d, const uint8_t *option)
+{
+    if (d->fault == FAULT_NS_OPTION_MINDED)
+        return option != NULL;
+    return d->fault == FAULT_NS_FLAGS_MINDED && option && (option[LLADDR_FLAGS] & LLADDR_FLAG_RESERVED);
+}
+
 void take_nd(struct deviant *d, const struct ud_from *from, struct view ipv6, struct view icmpv6)
 {
     if (view_has(icmpv6, ND_TARGET, 16) != WIRE_OK)
         return;
-    const uint8_t *target = icmpv6.p + ND_TARGET, *lladdr;
-    if (icmpv6.p[0] == ND_NS && memcmp(target, d->ip6, 16) == 0)
-        answer(d, from, ipv6.p + IPV6_FROM, lladdr_of(icmpv6, ND_OPT_SOURCE_LLADDR));
-    else if (icmpv6.p[0] == ND_NA && (lladdr = lladdr_of(icmpv6, ND_OPT_TARGET_LLADDR)))
+    const uint8_t *target = icmpv6.p + ND_TARGET;
+    const uint8_t *lladdr = lladdr_of(icmpv6, icmpv6.p[0] == ND_NS ? ND_OPT_SOURCE_LLADDR : ND_OPT_TARGET_LLADDR);
+    if (icmpv6.p[0] == ND_NS && memcmp(target, d->ip6, 16) == 0 && !minds(d, lladdr))
+        answer(d, from, ipv6.p + IPV6_FROM, lladdr);
+    else if (icmpv6.p[0] == ND_NA && lladdr)
         learn(d, target, lladdr, from);
 }
 

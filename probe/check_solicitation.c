@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Neighbour Solicitations with an address of the probe's, and its link-layer address in the option of RFC 4391 §9.3: the peer
+ * remembers them. See the table in checks.c.
+ */
+#include "probe/checks.h"
+
+enum { FLAGS_UNKNOWN = LLADDR_FLAG_RESERVED, PADDING_TRIED = 0x1234 };
+
+static struct question named(const struct probe *p)
+{
+    return (struct question){.grh = p->peer.needs_grh, .named = true};
+}
+
+static void add(struct probe *p, enum rule_number rule, enum kept k, const char *passed, const char *failed)
+{
+    static const enum outcome outcomes[] = {
+        [KEPT_YES] = OUTCOME_PASS, [KEPT_NO] = OUTCOME_FAIL, [KEPT_UNKNOWN] = OUTCOME_INCONCLUSIVE};
+    results_add(p->results, rule, outcomes[k], k == KEPT_YES ? "" : "an NA",
+                k == KEPT_YES  ? passed
+                : k == KEPT_NO ? failed
+                               : "the peer does not answer");
+}
+
+/* An answer that goes to where the question came from, and not to the QPN that it names, is seen at the second queue pair. */
+static enum kept try_aside(struct probe *p, struct answer *a)
+{
+    struct question q = named(p);
+    q.aside = true;
+    if (!p->t->aside_qpn || !ask_peer(p, &q, TRIES, a))
+        return KEPT_UNKNOWN;
+    return a->to_qpn == p->t->qpn ? KEPT_YES : KEPT_NO;
+}
+
+/* What a receiver does with a wrong padding is not said (RFC 4391 §9.3 binds the sender): it is told, and not judged. */
+static void tell_padding(struct probe *p, struct answer *a)
+{
+    struct question q = named(p);
+    q.padding = PADDING_TRIED;
+    bool answered = ask_peer(p, &q, TRIES, a);
+    if (!p->stopped && !p->broken)
+        results_stage(p->results, "peer.nd-padding", OUTCOME_NOTED, "", "an NS whose option is padded with 0x%04x is %s", PADDING_TRIED,
+                      answered ? "answered" : "not answered");
+}
+
+void check_solicitation(struct probe *p)
+{
+    struct answer *a = g_new(struct answer, 1);
+    struct question plain = named(p), flags = named(p);
+    flags.flags = FLAGS_UNKNOWN;
+    enum kept k = try_variant(p, &plain, a);
+    add(p, R_RFC4391_9_1_1_FORMAT, k, "an NS with a link-layer address of 20 octets is answered",
+        "an NS with a link-layer address of 20 octets in its option is not answered, one without is");
+    if (k == KEPT_YES) {
+        add(p, R_RFC4391_9_1_1_FLAGS_IGNORED, try_variant(p, &flags, a), "answered with flags 0x3f", "not answered with flags 0x3f");
+        add(p, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, try_aside(p, a), "the NA came to the QPN of the probe's address",
+            "the NA came to the QPN that the NS was sent from");
+        tell_padding(p, a);
+    }
+    g_free(a);
+}
