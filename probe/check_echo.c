@@ -122,7 +122,8 @@ void check_echo(struct probe *p)
 {
     struct echo e = {.length = ECHO_SMALL};
     struct echo aside = {.length = ECHO_SMALL, .aside = true};
-    add_kept(p, R_RFC4755_7_ANY_MODE_ACCEPTED, echo(p, &e) ? KEPT_YES : KEPT_UNKNOWN, "IP over UD is accepted", "");
+    add_kept(p, R_RFC4755_7_ANY_MODE_ACCEPTED, echo(p, &e) ? KEPT_YES : KEPT_UNKNOWN,
+             "IP over UD is accepted", "");
     enum kept k = KEPT_UNKNOWN;
     if (p->t->aside_qpn && echo(p, &aside))
         k = aside.to_qpn == p->t->qpn ? KEPT_YES : KEPT_NO;

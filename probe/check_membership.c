@@ -41,11 +41,15 @@ void check_membership(struct probe *p)
     struct standing_of_peer s = ask_standing(p);
     results_sent(p->results, "SA Get MCMemberRecord of the peer's port in the broadcast group");
     if (s.told && !s.known) {
-        results_skip(p->results, R_RFC4391_5_FULL_MEMBER_JOIN, "the SA tells of members by its own SM_Key alone");
+        results_skip(p->results, R_RFC4391_5_FULL_MEMBER_JOIN,
+                     "the SA tells of members by its own SM_Key alone");
         return;
     }
     join_state_text(s.join_state, states, sizeof states);
-    g_snprintf(text, sizeof text, "%s", !s.told ? "the SA does not tell" : s.member ? states : "not a member");
+    g_snprintf(text, sizeof text, "%s",
+               !s.told    ? "the SA does not tell"
+               : s.member ? states
+                          : "not a member");
     results_came(p->results, "%s", text);
     results_add(p->results, R_RFC4391_5_FULL_MEMBER_JOIN,
                 !s.told                    ? OUTCOME_INCONCLUSIVE

@@ -107,7 +107,8 @@ void check_reply_qpn(struct probe *p)
     if (p->t->aside_qpn && ask_peer(p, &q, TRIES, a))
         k = a->to_qpn == p->t->qpn ? KEPT_YES : KEPT_NO;
     add_both(p, R_RFC4391_9_1_1_ARP_REPLY_QPN, R_RFC4755_3_1_REPLY_TO_UD_QPN, k,
-             "the reply came to the QPN of the probe's address", "the reply came to the QPN that the request was sent from");
+             "the reply came to the QPN of the probe's address",
+             "the reply came to the QPN that the request was sent from");
     g_free(a);
 }
 
@@ -173,7 +174,8 @@ void check_grh(struct probe *p)
     enum kept without = try_variant(p, &(struct question){0}, a);
     g_free(a);
     if (with == KEPT_NO && without == KEPT_NO) { /* then it is not the GRH that matters */
-        results_add(p->results, R_RFC4391_6_GRH_OPTIONAL, OUTCOME_INCONCLUSIVE, "an answer", "unicast is not answered at all");
+        results_add(p->results, R_RFC4391_6_GRH_OPTIONAL, OUTCOME_INCONCLUSIVE, "an answer",
+                    "unicast is not answered at all");
         return;
     }
     add_kept(p, R_RFC4391_6_GRH_OPTIONAL, with, "answered with a GRH", "not answered with a GRH");

@@ -39,7 +39,8 @@ static void tell_padding(struct probe *p, struct answer *a)
     q.padding = PADDING_TRIED;
     bool answered = ask_peer(p, &q, TRIES, a);
     if (!p->stopped && !p->broken)
-        results_stage(p->results, "peer.nd-padding", OUTCOME_NOTED, "", "an NS whose option is padded with 0x%04x is %s", PADDING_TRIED,
+        results_stage(p->results, "peer.nd-padding", OUTCOME_NOTED, "",
+                      "an NS whose option is padded with 0x%04x is %s", PADDING_TRIED,
                       answered ? "answered" : "not answered");
 }
 
@@ -52,8 +53,10 @@ void check_solicitation(struct probe *p)
     add(p, R_RFC4391_9_1_1_FORMAT, k, "an NS with a link-layer address of 20 octets is answered",
         "an NS with a link-layer address of 20 octets in its option is not answered, one without is");
     if (k == KEPT_YES) {
-        add(p, R_RFC4391_9_1_1_FLAGS_IGNORED, try_variant(p, &flags, a), "answered with flags 0x3f", "not answered with flags 0x3f");
-        add(p, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, try_aside(p, a), "the NA came to the QPN of the probe's address",
+        add(p, R_RFC4391_9_1_1_FLAGS_IGNORED, try_variant(p, &flags, a), "answered with flags 0x3f",
+            "not answered with flags 0x3f");
+        add(p, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, try_aside(p, a),
+            "the NA came to the QPN of the probe's address",
             "the NA came to the QPN that the NS was sent from");
         tell_padding(p, a);
     }

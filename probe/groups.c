@@ -131,8 +131,8 @@ enum sa_result group_standing(struct probe *p, const uint8_t *mgid, uint8_t *joi
     return group_standing_of(p, mgid, p->t->facts.gid, join_state, member, known);
 }
 
-enum sa_result group_standing_of(struct probe *p, const uint8_t *mgid, const uint8_t *port_gid, uint8_t *join_state,
-                                 bool *member, bool *known)
+enum sa_result group_standing_of(struct probe *p, const uint8_t *mgid, const uint8_t *port_gid,
+                                 uint8_t *join_state, bool *member, bool *known)
 {
     struct sa_question q = {.method = SA_GET, .mask = MCM_HAS_MGID | MCM_HAS_PORT_GID, .sm_key = p->sm_key};
     struct sa_answer a;

@@ -82,8 +82,8 @@ void sa_answer_clear(struct sa_answer *a);
 /* The group's record; status: the SA's word where it refused. */
 enum sa_result group_get(struct probe *p, const uint8_t *mgid, struct mc_group *g, uint16_t *status);
 /* A port's JoinState in the group: SA_TOLD with *known false where it is a member, but the SA does not tell how. */
-enum sa_result group_standing_of(struct probe *p, const uint8_t *mgid, const uint8_t *port_gid, uint8_t *join_state,
-                                 bool *member, bool *known);
+enum sa_result group_standing_of(struct probe *p, const uint8_t *mgid, const uint8_t *port_gid,
+                                 uint8_t *join_state, bool *member, bool *known);
 /* This port's. */
 enum sa_result group_standing(struct probe *p, const uint8_t *mgid, uint8_t *join_state, bool *member,
                               bool *known);
@@ -138,9 +138,10 @@ struct question {
     uint32_t qkey;     /* 0: the link's */
     const uint8_t *ip; /* whose address is asked for; NULL: the peer's */
     bool any;          /* take an answer of anybody, not of the peer alone */
-    bool named;        /* IPv6: from the probe's own address, with the option that has its link-layer address; the answer is unicast */
-    uint16_t padding;  /* of that option */
-    bool aside;        /* unicast alone: sent from the second queue pair, in the name of the first */
+    bool
+        named; /* IPv6: from the probe's own address, with the option that has its link-layer address; the answer is unicast */
+    uint16_t padding; /* of that option */
+    bool aside;       /* unicast alone: sent from the second queue pair, in the name of the first */
 };
 
 struct answer {

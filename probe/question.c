@@ -60,7 +60,8 @@ void question_text(const struct probe *p, const struct question *q, char *out, s
     if (q->padding && (size_t)n < size)
         n += snprintf(out + n, size - (size_t)n, ", padding 0x%04x in the option", q->padding);
     if (q->aside && (size_t)n < size)
-        n += snprintf(out + n, size - (size_t)n, ", from QPN 0x%06x in the name of 0x%06x", p->t->aside_qpn, p->t->qpn);
+        n += snprintf(out + n, size - (size_t)n, ", from QPN 0x%06x in the name of 0x%06x", p->t->aside_qpn,
+                      p->t->qpn);
     if (q->reserved && (size_t)n < size)
         n += snprintf(out + n, size - (size_t)n, ", Reserved 0x%04x", q->reserved);
     if (q->flags && (size_t)n < size)
@@ -80,7 +81,8 @@ void answer_text(const struct answer *a, char *out, size_t size)
 /* ---- the answer */
 
 /* A reply for the address to this probe: it came to its queue pair alone, or its target is the asker's address, with flags or without. */
-static const uint8_t *answered_by_arp(struct probe *p, const struct asked *x, const struct ud_from *from, struct view v)
+static const uint8_t *answered_by_arp(struct probe *p, const struct asked *x, const struct ud_from *from,
+                                      struct view v)
 {
     struct arp a;
     bool fixed;

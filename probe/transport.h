@@ -96,8 +96,8 @@ struct transport {
     uint32_t qpn; /* once the queue pair is ready */
     /* Of a second one, that is in no group: a packet sent from it shows whether the answer goes to the QPN that was announced. */
     uint32_t aside_qpn; /* 0: there is none */
-    bool denied;  /* an error was that of a missing privilege */
-    bool ending;  /* what was done is being undone: signals no longer stop it */
+    bool denied;        /* an error was that of a missing privilege */
+    bool ending;        /* what was done is being undone: signals no longer stop it */
     char error[256];
 };
 

@@ -76,7 +76,8 @@ static void send_large(struct deviant *d, const struct ud_from *from, uint32_t q
     send_to_port(d, from->lid, from->sl, qpn, out, sizeof out);
 }
 
-static void answer(struct deviant *d, const struct ud_from *from, const uint8_t *sha, const uint8_t *spa, const uint8_t *tpa)
+static void answer(struct deviant *d, const struct ud_from *from, const uint8_t *sha, const uint8_t *spa,
+                   const uint8_t *tpa)
 {
     uint8_t out[UD_SIZE];
     bool to_sender = d->fault == FAULT_ARP_TO_SENDER || d->fault == FAULT_ARP_TO_SENDER_RC;
@@ -94,7 +95,8 @@ void take_arp(struct deviant *d, const struct ud_from *from, struct view v)
 {
     struct arp a;
     bool fixed;
-    if (arp_decode(v, &a, &fixed) != WIRE_OK || a.hln != LLADDR_SIZE || a.pln != 4 || minds_flags(d, v.p[a.sha]))
+    if (arp_decode(v, &a, &fixed) != WIRE_OK || a.hln != LLADDR_SIZE || a.pln != 4 ||
+        minds_flags(d, v.p[a.sha]))
         return;
     bool for_it = memcmp(v.p + a.tpa, d->ip4, 4) == 0;
     if (a.op == ARP_REPLY && for_it)

@@ -28,8 +28,8 @@ struct contact {
 };
 
 struct deviant {
-    struct probe p;           /* the port, the link and the groups: p.t, p.link, p.pkey */
-    struct transport *other;  /* FAULT_QPN_OTHER: a second queue pair, to send from */
+    struct probe p;          /* the port, the link and the groups: p.t, p.link, p.pkey */
+    struct transport *other; /* FAULT_QPN_OTHER: a second queue pair, to send from */
     enum fault_number fault;
     uint8_t ip4[4], ip6[16], lladdr[LLADDR_SIZE];
     struct mc_group all_nodes;

@@ -22,8 +22,8 @@ static void change_type(uint8_t *icmp, uint8_t type)
 }
 
 /* ip: the datagram's octets that hold source and destination, size octets each. */
-static void reply(struct deviant *d, const struct ud_from *from, struct view v, uint32_t addresses, uint32_t size, uint32_t icmp,
-                  uint8_t type)
+static void reply(struct deviant *d, const struct ud_from *from, struct view v, uint32_t addresses,
+                  uint32_t size, uint32_t icmp, uint8_t type)
 {
     uint8_t out[UD_SIZE];
     memcpy(out, from->octets.p, ENCAP_SIZE);
@@ -37,8 +37,8 @@ static void reply(struct deviant *d, const struct ud_from *from, struct view v, 
 
 void take_ipv4(struct deviant *d, const struct ud_from *from, struct view v)
 {
-    if (view_has(v, 0, IPV4_SIZE + 8) != WIRE_OK || v.p[0] != 0x45 || v.p[9] != ICMP || (be16(v.p + 6) & IPV4_FRAGMENT) ||
-        memcmp(v.p + 16, d->ip4, 4) != 0 || v.p[IPV4_SIZE] != REQUEST4)
+    if (view_has(v, 0, IPV4_SIZE + 8) != WIRE_OK || v.p[0] != 0x45 || v.p[9] != ICMP ||
+        (be16(v.p + 6) & IPV4_FRAGMENT) || memcmp(v.p + 16, d->ip4, 4) != 0 || v.p[IPV4_SIZE] != REQUEST4)
         return;
     reply(d, from, v, 12, 4, IPV4_SIZE, REPLY4);
 }

@@ -39,7 +39,8 @@ static int print_table(void)
 static void take(struct deviant *d, const struct ud_from *from)
 {
     struct encap e;
-    bool own = from->lid == d->p.t->facts.lid && (from->qpn == d->p.t->qpn || (d->other && from->qpn == d->other->qpn));
+    bool own = from->lid == d->p.t->facts.lid &&
+               (from->qpn == d->p.t->qpn || (d->other && from->qpn == d->other->qpn));
     if (own || !takes(d, from) || encap_decode(from->octets, &e) != WIRE_OK)
         return;
     struct view v = view_from(from->octets, ENCAP_SIZE);
@@ -73,8 +74,9 @@ static int serve(struct deviant *d)
 static int run(struct deviant *d, const char *device)
 {
     char why[300];
-    bool opened = verbs_open(&d->p.t, device, 0, &stop, why, sizeof why) == OPENED &&
-                  (d->fault != FAULT_QPN_OTHER || verbs_open(&d->other, device, 0, &stop, why, sizeof why) == OPENED);
+    bool opened =
+        verbs_open(&d->p.t, device, 0, &stop, why, sizeof why) == OPENED &&
+        (d->fault != FAULT_QPN_OTHER || verbs_open(&d->other, device, 0, &stop, why, sizeof why) == OPENED);
     int status = 1;
     if (opened && stand(d, why, sizeof why))
         status = serve(d);

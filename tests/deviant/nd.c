@@ -9,7 +9,15 @@
 #include "tests/deviant/deviant.h"
 #include "wire/encap.h"
 
-enum { IPV6_PAYLOAD = 4, IPV6_FROM = 8, IPV6_SIZE = 40, ICMPV6 = 58, ICMPV6_CHECKSUM = 2, NA_SIZE = 24, OVERRIDE = 0x20 };
+enum {
+    IPV6_PAYLOAD = 4,
+    IPV6_FROM = 8,
+    IPV6_SIZE = 40,
+    ICMPV6 = 58,
+    ICMPV6_CHECKSUM = 2,
+    NA_SIZE = 24,
+    OVERRIDE = 0x20
+};
 
 static const uint8_t unspecified[16], all_nodes[16] = {0xff, 0x02, [15] = 1};
 
@@ -18,7 +26,8 @@ static void put_checksum(uint8_t *ipv6)
 {
     uint32_t length = be16(ipv6 + IPV6_PAYLOAD), sum = length + ICMPV6;
     put16(ipv6 + IPV6_SIZE + ICMPV6_CHECKSUM, 0);
-    for (uint32_t i = IPV6_FROM; i < IPV6_SIZE + length; i += 2) /* addresses and message; all lengths here are even */
+    for (uint32_t i = IPV6_FROM; i < IPV6_SIZE + length;
+         i += 2) /* addresses and message; all lengths here are even */
         sum += be16(ipv6 + i);
     sum = (sum & 0xffff) + (sum >> 16);
     put16(ipv6 + IPV6_SIZE + ICMPV6_CHECKSUM, ~(sum + (sum >> 16)) & 0xffff);
@@ -61,7 +70,8 @@ static void answer(struct deviant *d, const struct ud_from *from, const uint8_t 
     if (nobody)
         send_to_group(d, &d->all_nodes, out, n);
     else if (lladdr)
-        send_to_port(d, from->lid, from->sl, d->fault == FAULT_NA_TO_SENDER ? from->qpn : lladdr_read(lladdr).qpn, out, n);
+        send_to_port(d, from->lid, from->sl,
+                     d->fault == FAULT_NA_TO_SENDER ? from->qpn : lladdr_read(lladdr).qpn, out, n);
 }
 
 static const uint8_t *lladdr_of(struct view icmpv6, uint8_t type)
@@ -88,7 +98,8 @@ void take_nd(struct deviant *d, const struct ud_from *from, struct view ipv6, st
     if (view_has(icmpv6, ND_TARGET, 16) != WIRE_OK)
         return;
     const uint8_t *target = icmpv6.p + ND_TARGET;
-    const uint8_t *lladdr = lladdr_of(icmpv6, icmpv6.p[0] == ND_NS ? ND_OPT_SOURCE_LLADDR : ND_OPT_TARGET_LLADDR);
+    const uint8_t *lladdr =
+        lladdr_of(icmpv6, icmpv6.p[0] == ND_NS ? ND_OPT_SOURCE_LLADDR : ND_OPT_TARGET_LLADDR);
     if (icmpv6.p[0] == ND_NS && memcmp(target, d->ip6, 16) == 0 && !minds(d, lladdr))
         answer(d, from, ipv6.p + IPV6_FROM, lladdr);
     else if (icmpv6.p[0] == ND_NA && lladdr)

@@ -20,7 +20,8 @@ static bool fail(char *why, size_t size, const char *what)
 static bool ask_alias(struct deviant *d, uint8_t guid[8])
 {
     enum { SA_GUID_INFO_RECORD = 0x0030, LID = 1 << 0, BLOCK = 1 << 1, SECOND_GUID = 1 << 5, GUIDS = 8 };
-    struct sa_question q = {.method = SA_SET, .attribute = SA_GUID_INFO_RECORD, .mask = LID | BLOCK | SECOND_GUID};
+    struct sa_question q = {
+        .method = SA_SET, .attribute = SA_GUID_INFO_RECORD, .mask = LID | BLOCK | SECOND_GUID};
     struct sa_answer a;
     put16(q.record, d->p.t->facts.lid);
     bool told = sa_ask(&d->p, &q, &a) == SA_TOLD && a.records->len >= GUIDS + 16;

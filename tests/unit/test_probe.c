@@ -14,7 +14,15 @@
 #include "wire/encap.h"
 #include "wire/smp.h"
 
-enum { PEER_QPN = 0x48, PEER_LID = 7, OWN_QPN = 0x99, ASIDE_QPN = 0x9a, OWN_LID = 3, MLID = 0xc000, QUEUE = 16 };
+enum {
+    PEER_QPN = 0x48,
+    PEER_LID = 7,
+    OWN_QPN = 0x99,
+    ASIDE_QPN = 0x9a,
+    OWN_LID = 3,
+    MLID = 0xc000,
+    QUEUE = 16
+};
 #define QKEY 0x0b1bu
 
 static const uint8_t peer_ip[4] = {10, 0, 0, 2}, own_ip[4] = {10, 0, 0, 77};
@@ -96,7 +104,8 @@ static void answer_arp(struct fake *f, const uint8_t *arp)
     if (be16(arp + ARP_OP) == ARP_REPLY) {
         f->knows_us = memcmp(spa, own_ip, 4) == 0 && be24(sha + LLADDR_QPN) == OWN_QPN;
         if (f->knows_us && f->waiting_n)
-            push(f, f->waiting, f->waiting_n, f->fault == SENDS_IP_TO_SENDER ? f->waiting_sender : be24(sha + LLADDR_QPN));
+            push(f, f->waiting, f->waiting_n,
+                 f->fault == SENDS_IP_TO_SENDER ? f->waiting_sender : be24(sha + LLADDR_QPN));
         f->waiting_n = 0;
         return;
     }
@@ -143,7 +152,8 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *octet
 {
     bool multicast = to->qpn == QPN_MULTICAST;
     f->sent++;
-    if (f->fault == DEAF_TO_MULTICAST && multicast && memcmp(octets + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->heard++)
+    if (f->fault == DEAF_TO_MULTICAST && multicast &&
+        memcmp(octets + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->heard++)
         return false; /* it is found, and then no more */
     if (f->fault == IS_ABSENT || (f->fault == DIES && f->sent > 6) || (f->fault == DROPS_HALF && f->sent % 2))
         return false;
@@ -201,7 +211,8 @@ static uint16_t ask_group(struct fake *f, const struct sa_question *q, uint8_t *
     put_broadcast(broadcast);
     if (memcmp(q->record + MCM_MGID, broadcast, 16) != 0)
         return 0x0300;
-    if (q->method == SA_GET && (q->mask & MCM_HAS_PORT_GID) && memcmp(q->record + MCM_PORT_GID, peer_gid, 16) == 0) {
+    if (q->method == SA_GET && (q->mask & MCM_HAS_PORT_GID) &&
+        memcmp(q->record + MCM_PORT_GID, peer_gid, 16) == 0) {
         memcpy(record, broadcast, MCM_SIZE);
         record[MCM_SCOPE_JOIN] = f->fault == NOT_FULL_MEMBER ? 0x22 : 0x21;
         return 0;
@@ -375,8 +386,7 @@ static void each_fault_is_found(void **state)
     check_fault(NEEDS_GRH, "rfc4391.6.grh-optional " ALWAYS);
     check_fault(REFUSES_GRH, "rfc4391.6.grh-optional " ALWAYS);
     check_fault(MINDS_RESERVED, "rfc4391.6.reserved-ignored " ALWAYS);
-    check_fault(MINDS_FLAGS,
-                "rfc4391.9.1.1.flags-ignored " ALWAYS "rfc4755.3.1.ud-only-flags ");
+    check_fault(MINDS_FLAGS, "rfc4391.9.1.1.flags-ignored " ALWAYS "rfc4755.3.1.ud-only-flags ");
     check_fault(OTHER_SENDER_QPN, ALWAYS "rfc4755.2.2.one-ud-qp ");
     check_fault(WRONG_TARGET, "rfc4391.9.2.arp-as-rfc826 " ALWAYS);
     check_fault(WRONG_TARGET_LLADDR, "rfc4391.9.2.arp-as-rfc826 " ALWAYS);
