@@ -138,8 +138,8 @@ struct question {
     uint32_t qkey;     /* 0: the link's */
     const uint8_t *ip; /* whose address is asked for; NULL: the peer's */
     bool any;          /* take an answer of anybody, not of the peer alone */
-    bool
-        named; /* IPv6: from the probe's own address, with the option that has its link-layer address; the answer is unicast */
+    /* IPv6: from the probe's own address, with the option that has its link-layer address; the answer is unicast */
+    bool named;
     uint16_t padding; /* of that option */
     bool aside;       /* unicast alone: sent from the second queue pair, in the name of the first */
 };

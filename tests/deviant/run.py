@@ -26,7 +26,8 @@ class Peer:
     """A running deviant peer; address6 is its link-local address."""
 
     def __init__(self, device, fault):
-        self.process = subprocess.Popen([DEVIANT, "-d", device, "-a", ADDRESS, "--" + fault], stdout=subprocess.PIPE, text=True)
+        command = [DEVIANT, "-d", device, "-a", ADDRESS, "--" + fault]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline().split()
         if not line:
             raise RuntimeError("the deviant peer does not stand on the link")
@@ -95,11 +96,12 @@ def check(option, probed, found, arguments=()):
 
 # ---- faults on the wire
 
-def read_rewritings(name):
+def read_rewritings(path):
     """[(name, peer, end, rules, found, what it does)]"""
-    lines = [line.strip() for line in open(name)]
+    lines = [line.strip() for line in open(path)]
     rows = [[field.strip() for field in line.split("|")] for line in lines if line and not line.startswith("#")]
-    return [(n, peer, end, [r.strip() for r in rule.split(";") if r.strip()], found, does) for n, peer, end, rule, found, does in rows]
+    return [(name, peer, end, [r.strip() for r in rules.split(";") if r.strip()], found, does)
+            for name, peer, end, rules, found, does in rows]
 
 
 def rewrite(end, rule):
@@ -161,11 +163,13 @@ def signal_opensm(number):
 
 
 def other_tests():
-    yield ("loss", "", "every tenth packet is lost", functools.partial(with_right_peer, lambda: set_loss(100000), lambda: set_loss(0)))
+    nothing, controlled = lambda: None, "rfc4391.13.qkey-controlled"
+    yield ("loss", "", "every tenth packet is lost",
+           functools.partial(with_right_peer, lambda: set_loss(100000), lambda: set_loss(0)))
     yield ("sm-stops", "", "the subnet manager stops half-way",
            functools.partial(with_right_peer, lambda: signal_opensm(signal.SIGSTOP), lambda: signal_opensm(signal.SIGCONT)))
-    yield ("qkey-not-controlled", "rfc4391.13.qkey-controlled", "the group's Q_Key is not a controlled one, and that is not excused",
-           functools.partial(with_right_peer, lambda: None, lambda: None, "rfc4391.13.qkey-controlled", ["--deviations", "none"]))
+    yield ("qkey-not-controlled", controlled, "the group's Q_Key is not a controlled one, and that is not excused",
+           functools.partial(with_right_peer, nothing, nothing, controlled, ["--deviations", "none"]))
 
 
 # ---- all
@@ -190,7 +194,8 @@ def main():
     for number, (option, found, does, run) in enumerate(tests, 1):
         begin = time.monotonic()
         if missing_checks(found):
-            print("ok %d - %s: %s # SKIP ipoib-probe has no check of %s" % (number, option, does, " ".join(missing_checks(found))))
+            reason = "ipoib-probe has no check of " + " ".join(missing_checks(found))
+            print("ok %d - %s: %s # SKIP %s" % (number, option, does, reason), flush=True)
             continue
         try:
             complaints = run()
