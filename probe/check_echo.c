@@ -88,6 +88,12 @@ static bool echo(struct probe *p, struct echo *e)
     return false;
 }
 
+bool echo_over_ud(struct probe *p, uint32_t length)
+{
+    struct echo e = {.length = length};
+    return echo(p, &e);
+}
+
 /* As try_variant() of address resolution, with the small plain echo as what has to go. */
 static enum kept try_echo(struct probe *p, struct echo *variant)
 {
@@ -109,12 +115,7 @@ static enum kept try_echo(struct probe *p, struct echo *variant)
 static void add_kept(struct probe *p, enum rule_number rule, enum kept k, const char *passed,
                      const char *failed)
 {
-    static const enum outcome outcomes[] = {
-        [KEPT_YES] = OUTCOME_PASS, [KEPT_NO] = OUTCOME_FAIL, [KEPT_UNKNOWN] = OUTCOME_INCONCLUSIVE};
-    results_add(p->results, rule, outcomes[k], k == KEPT_YES ? "" : "an echo reply",
-                k == KEPT_YES  ? passed
-                : k == KEPT_NO ? failed
-                               : "the peer answers no echo requests");
+    tell_kept(p, rule, k, &(struct kept_words){"an echo reply", passed, failed, "the peer answers no echo requests"});
 }
 
 /* No reply to any proves nothing: a firewall may be between. */

@@ -50,12 +50,7 @@ enum kept try_variant(struct probe *p, const struct question *variant, struct an
 static void add_kept(struct probe *p, enum rule_number rule, enum kept k, const char *passed,
                      const char *failed)
 {
-    static const enum outcome outcomes[] = {
-        [KEPT_YES] = OUTCOME_PASS, [KEPT_NO] = OUTCOME_FAIL, [KEPT_UNKNOWN] = OUTCOME_INCONCLUSIVE};
-    results_add(p->results, rule, outcomes[k], k == KEPT_YES ? "" : "an answer",
-                k == KEPT_YES  ? passed
-                : k == KEPT_NO ? failed
-                               : "the peer no longer answers at all");
+    tell_kept(p, rule, k, &(struct kept_words){"an answer", passed, failed, "the peer no longer answers at all"});
 }
 
 /* A packet is taken with the Q_Key of the queue pair alone: what came had the link's (RFC 4391 §9.1). */

@@ -50,6 +50,41 @@ const struct check checks[] = {
      RULES(R_RFC4391_8_LINK_LOCAL, R_RFC4391_8_1_LINK_LOCAL_FORM, R_RFC4391_8_U_BIT)},
     {"q-key", NEEDS_DISRUPTIVE, check_wrong_qkey, "the same with a wrong Q_Key", "no answer",
      RULES(R_RFC4391_9_1_QKEY_MATCH)},
+    {"reply-to-ud", NEEDS_IPV4 | NEEDS_CONNECTIONS, check_reply_to_ud,
+     "ARP request, sender 0.0.0.0, by unicast over UD, with the flags RC and UC (0xc0) in the probe's link-layer address",
+     "an answer at the probe's UD QPN", RULES(R_RFC4755_3_1_REPLY_TO_UD_QPN)},
+    {"connection", NEEDS_CONNECTIONS, check_connection,
+     "CM REQ with the RFC's Service-ID; if it is unknown there, with Linux's (0x10...). Then DREQ, as behind each of these",
+     "a REP with the peer's UD QPN, its Receive MTU and Reserved 0; it answers over UD meanwhile",
+     RULES(R_RFC4755_3_5_SERVICE_ID, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, R_RFC4755_6_PRIVATE_DATA,
+           R_RFC4755_6_RESERVED_ZERO, R_RFC4755_2_RFC4391_SUPPORTED)},
+    {"connection-reserved", NEEDS_CONNECTIONS, check_connection_reserved, "the same with 0xee in the Reserved octet",
+     "a REP all the same", RULES(R_RFC4755_6_RESERVED_IGNORED)},
+    {"connection-second", NEEDS_CONNECTIONS, check_connection_second, "a second REQ while a connection stands",
+     "any answer: it is told, not judged", RULES(R_RFC4755_3_2_FURTHER_REQ)},
+    {"connection-modes", NEEDS_CONNECTIONS, check_connection_modes,
+     "REQ for each mode that the peer announces; with --disruptive for the other too", "a REP, and a REJ",
+     RULES(R_RFC4755_3_1_FLAGS, R_RFC4755_7_ANY_MODE_ACCEPTED)},
+    {"connection-resolution", NEEDS_CONNECTIONS, check_connection_resolution,
+     "ARP request, sender 0.0.0.0 (IPv6: NS from ::), over a connection", "an answer over UD, or none",
+     RULES(R_RFC4755_7_RESOLUTION_OVER_UD, R_RFC4755_3_1_REPLY_TO_UD_QPN)},
+    {"connection-end", NEEDS_CONNECTIONS, check_connection_end, "DREQ, then a question over UD and a further REQ",
+     "an answer over UD; what comes of the rest is told", RULES(R_RFC4755_2_RFC4391_SUPPORTED)},
+    {"peer-request", NEEDS_CONNECTIONS, check_peer_request, "nothing: the peer's own REQ would show it",
+     "what is known of it: this host's kernel takes all REQs",
+     RULES(R_RFC4755_3_3_SIMULTANEOUS, R_RFC4755_5_1_RECEIVE_MTU, R_RFC4755_5_1_SMALLER_MTU_ACCEPTED)},
+    {"connection-echo", NEEDS_SOURCE | NEEDS_CONNECTIONS, check_connection_echo,
+     "ICMP echo request of 84 octets over a connection of each mode, then with Reserved 0xbeef",
+     "echo replies over any mode; the peer's multicast over UD",
+     RULES(R_RFC4755_7_ANY_MODE_ACCEPTED, R_RFC4755_4_ENCAPSULATION_HEADER, R_RFC4755_4_TYPE,
+           R_RFC4755_2_1_MULTICAST_OVER_UD, R_RFC4391_6_RESERVED_IGNORED)},
+    {"connection-sizes", NEEDS_SOURCE | NEEDS_CONNECTIONS, check_connection_sizes,
+     "REQ with Receive MTU 65524; ICMP echo requests of 68 (IPv6: 1280) octets up to the connection's MTU",
+     "none of them ends the connection; replies to the smallest",
+     RULES(R_RFC4755_5_1_CONNECTION_MTU, R_RFC4755_5_MINIMUM_MTU)},
+    {"connection-small", NEEDS_SOURCE | NEEDS_CONNECTIONS, check_connection_small,
+     "REQ with Receive MTU 1284; then an ICMP echo request of 2000 octets over UD",
+     "nothing of more than 1280 octets of IP over the connection", RULES(R_RFC4755_5_1_CONNECTION_MTU)},
     {"echo", NEEDS_SOURCE, check_echo, "ICMP echo request of 84 octets over UD; again from a second QP",
      "echo replies at the QPN of the probe's address",
      RULES(R_RFC4391_9_1_1_TRAFFIC_TO_QPN, R_RFC4755_7_ANY_MODE_ACCEPTED)},
@@ -61,6 +96,16 @@ const struct check checks[] = {
      RULES(R_RFC4391_7_MTU_2044, R_RFC4755_5_MINIMUM_MTU, R_RFC4391_5_JOIN_PARAMETERS_USED)},
 };
 const unsigned n_checks = sizeof checks / sizeof checks[0];
+
+void tell_kept(struct probe *p, enum rule_number rule, enum kept k, const struct kept_words *words)
+{
+    static const enum outcome outcomes[] = {
+        [KEPT_YES] = OUTCOME_PASS, [KEPT_NO] = OUTCOME_FAIL, [KEPT_UNKNOWN] = OUTCOME_INCONCLUSIVE};
+    results_add(p->results, rule, outcomes[k], k == KEPT_YES ? "" : words->expected,
+                k == KEPT_YES  ? words->passed
+                : k == KEPT_NO ? words->failed
+                               : words->unknown);
+}
 
 bool check_selected(const struct check *c, const struct selection *s)
 {

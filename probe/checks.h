@@ -11,6 +11,7 @@ enum check_needs {
     NEEDS_DISRUPTIVE = 2, /* --disruptive */
     NEEDS_IPV4 = 4,       /* a target of IPv4 */
     NEEDS_IPV6 = 32,      /* a target of IPv6 */
+    NEEDS_CONNECTIONS = 8, /* a peer that announces connected mode, and a transport that makes connections */
 };
 
 enum { CHECK_RULES = 10 };
@@ -58,6 +59,23 @@ void check_echo(struct probe *p);
 void check_echo_header(struct probe *p);
 void check_sizes(struct probe *p);
 
+/* probe/check_connection.c: connections set up, refused and ended */
+void check_connection(struct probe *p);
+void check_connection_reserved(struct probe *p);
+void check_connection_second(struct probe *p);
+void check_connection_modes(struct probe *p);
+void check_connection_end(struct probe *p);
+void check_peer_request(struct probe *p);
+
+/* probe/check_connection_resolution.c: address resolution where there are connections */
+void check_connection_resolution(struct probe *p);
+void check_reply_to_ud(struct probe *p);
+
+/* probe/check_connection_ip.c: IP over connections */
+void check_connection_echo(struct probe *p);
+void check_connection_sizes(struct probe *p);
+void check_connection_small(struct probe *p);
+
 /* ---- for the checks */
 
 /* The GUID of the port that the peer's answers come from, by the SA. false: it does not tell. */
@@ -71,5 +89,13 @@ bool has_connected_mode(const struct probe *p);
  */
 enum kept { KEPT_YES, KEPT_NO, KEPT_UNKNOWN };
 enum kept try_variant(struct probe *p, const struct question *variant, struct answer *a);
+/* What that says of a rule (probe/checks.c); failed is what is found then, unknown why it cannot be told. */
+struct kept_words {
+    const char *expected, *passed, *failed, *unknown;
+};
+void tell_kept(struct probe *p, enum rule_number rule, enum kept k, const struct kept_words *words);
+
+/* probe/check_echo.c: is an echo request of that size, over UD, answered? */
+bool echo_over_ud(struct probe *p, uint32_t length);
 
 #endif

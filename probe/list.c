@@ -13,7 +13,11 @@ static const char *need_text(unsigned needs)
     if (needs & NEEDS_DISRUPTIVE)
         return "with --disruptive";
     if (needs & NEEDS_SOURCE)
-        return needs & NEEDS_IPV6 ? "IPv6 targets, with --source" : "with --source";
+        return needs & NEEDS_IPV6          ? "IPv6 targets, with --source"
+               : needs & NEEDS_CONNECTIONS ? "targets with connected mode, with --source"
+                                           : "with --source";
+    if (needs & NEEDS_CONNECTIONS)
+        return needs & NEEDS_IPV4 ? "IPv4 targets with connected mode" : "targets with connected mode";
     return needs & NEEDS_IPV4 ? "IPv4 targets" : "";
 }
 
@@ -26,37 +30,35 @@ static bool has_check(enum rule_number rule)
     return false;
 }
 
-/* What no packet shows that this version sends or receives: connections, routers, what is done at the end of an interface. */
-static bool is_out_of_reach(enum rule_number rule)
+/* What no answer to this version's questions shows, and why; of the rest an answer, or the SA's record, may tell. */
+static const char *why_no_check(enum rule_number rule)
 {
-    static const enum rule_number out[] = {R_RFC4391_10_LEAVE,
-                                           R_RFC4391_11_ROUTER_NONMEMBER_JOIN,
-                                           R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA,
-                                           R_RFC4755_3_2_FURTHER_REQ,
-                                           R_RFC4755_3_3_SIMULTANEOUS,
-                                           R_RFC4755_3_5_SERVICE_ID,
-                                           R_RFC4755_4_TYPE,
-                                           R_RFC4755_4_ENCAPSULATION_HEADER,
-                                           R_RFC4755_5_1_RECEIVE_MTU,
-                                           R_RFC4755_5_1_CONNECTION_MTU,
-                                           R_RFC4755_6_PRIVATE_DATA,
-                                           R_RFC4755_6_RESERVED_ZERO,
-                                           R_DRAFT_7_ALL_ROUTER_GROUP,
-                                           R_PARTITION_DEFAULT_PKEY,
-                                           R_PARTITION_LIMITED_TO_LIMITED,
-                                           R_PARTITION_OVERLAP,
-                                           R_PARTITION_VALUE_FORMAT,
-                                           R_SM_LMC_PATHS};
+    static const struct {
+        enum rule_number rule;
+        const char *why;
+    } out[] = {
+        {R_RFC4391_4_1_SCOPE_SEARCH, "what a peer asks the subnet administrator is not seen"},
+        {R_RFC4391_10_SENDONLY_SEMANTICS, "it takes a third port, which receives or does not"},
+        {R_RFC4391_10_LEAVE, "the peer's own doing at the end of its interface"},
+        {R_RFC4391_11_ROUTER_NONMEMBER_JOIN, "routers are not looked for"},
+        {R_DRAFT_7_ALL_ROUTER_GROUP, "routers are not looked for"},
+        {R_PARTITION_DEFAULT_PKEY, "the partitions of other ports are not looked at"},
+        {R_PARTITION_LIMITED_TO_LIMITED, "the partitions of other ports are not looked at"},
+        {R_PARTITION_INVALID_DROPPED, "an adapter sends with the P_Keys of its table alone"},
+        {R_PARTITION_OVERLAP, "the partitions of other ports are not looked at"},
+        {R_PARTITION_VALUE_FORMAT, "a matter of notation"},
+        {R_SM_LMC_PATHS, "one path to a port is asked for"},
+    };
     for (size_t i = 0; i < G_N_ELEMENTS(out); i++)
-        if (out[i] == rule)
-            return true;
-    return !rule_in_capture(&rules[rule]);
+        if (out[i].rule == rule)
+            return out[i].why;
+    return rule_in_capture(&rules[rule]) ? NULL : "no check in this version";
 }
 
 static const char *other_way(enum rule_number rule)
 {
-    return is_out_of_reach(rule) ? "no check in this version"
-                                 : "judged where an answer, or the SA's record, shows it";
+    const char *why = why_no_check(rule);
+    return why ? why : "judged where an answer, or the SA's record, shows it";
 }
 
 static void put_check(GString *out, const struct check *c)
@@ -68,15 +70,24 @@ static void put_check(GString *out, const struct check *c)
         g_string_append_printf(out, "  rule     %s\n", rules[c->rules[i]].id);
 }
 
+static void put_other(GString *out, enum rule_number rule)
+{
+    const char *why = why_no_check(rule);
+    if (why)
+        g_string_append_printf(out, "  %-34s %s\n", rules[rule].id, why);
+    else
+        g_string_append_printf(out, "  %s\n", rules[rule].id);
+}
+
 static void put_others(GString *out, const struct options *o, bool judged)
 {
     g_string_append(out, judged ? "\nJudged where an answer, or the SA's record, shows them:\n"
-                                : "\nNo check in this version:\n");
+                                : "\nNo check, and why:\n");
     for (size_t i = 0; i < RULE_COUNT; i++) {
         enum rule_number rule = (enum rule_number)i;
         if (o->selection.rule[i] && rule_by_probe(&rules[i]) && !has_check(rule) &&
-            is_out_of_reach(rule) != judged)
-            g_string_append_printf(out, "  %s\n", rules[i].id);
+            (why_no_check(rule) == NULL) == judged)
+            put_other(out, rule);
     }
 }
 

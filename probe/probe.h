@@ -23,6 +23,9 @@ struct source {
     uint8_t ip[16]; /* the first 4 octets of IPv4 */
 };
 
+/* Which Service-ID the peer takes connections by. */
+enum service_form { FORM_UNKNOWN, FORM_RFC, FORM_LINUX, FORM_NONE };
+
 struct peer {
     char name[48];
     bool ipv6;
@@ -33,6 +36,8 @@ struct peer {
     uint8_t sl;
     uint32_t qpn;   /* that it sends from */
     bool needs_grh; /* it takes unicast with a GRH alone */
+    enum service_form form;
+    bool cm_silent; /* it answered no REQ: it is not asked again */
 };
 
 struct probe {
@@ -111,6 +116,8 @@ char *host_has_address(bool ipv6, const uint8_t *ip);
 /* A packet to one port or to a group, at the rate that was asked for. False: stopped or broken. */
 bool send_unicast(struct probe *p, const struct ud_to *to, const uint8_t *octets, uint32_t n);
 bool send_group(struct probe *p, const struct mc_group *g, const uint8_t *octets, uint32_t n);
+/* A message over a connection, likewise. False: stopped, or nothing goes over it any more. */
+bool send_message(struct probe *p, struct call *c, const uint8_t *octets, uint32_t n);
 /* To the peer as it answered; grh: with a Global Route Header. */
 struct ud_to to_peer(const struct probe *p, bool grh);
 
@@ -118,6 +125,8 @@ struct ud_to to_peer(const struct probe *p, bool grh);
 typedef bool packet_match(struct probe *p, const struct ud_from *from, void *user);
 /* Receives until a match, for ms milliseconds; answers ARP and NS for the probe's own address meanwhile. */
 bool await_packet(struct probe *p, int ms, packet_match *match, void *user);
+/* "RC", "UC" or "UD": what it came over. */
+const char *mode_text(const struct ud_from *from);
 /* A packet of the peer's that is judged, in words. */
 void packet_text(const struct ud_from *from, char *out, size_t size);
 

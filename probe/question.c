@@ -112,8 +112,8 @@ static bool take_answer(struct probe *p, const struct ud_from *from, void *user)
 {
     struct asked *x = user;
     struct encap e;
-    if (encap_decode(from->octets, &e) != WIRE_OK || e.type != (x->ipv6 ? TYPE_IPV6 : TYPE_ARP))
-        return false;
+    if (from->call || encap_decode(from->octets, &e) != WIRE_OK || e.type != (x->ipv6 ? TYPE_IPV6 : TYPE_ARP))
+        return false; /* answers over connections are no answers (RFC 4755 §7) */
     struct view body = view_from(from->octets, ENCAP_SIZE);
     const uint8_t *lladdr = x->ipv6 ? answered_by_na(x, body) : answered_by_arp(p, x, from, body);
     if (!lladdr || (p->peer.known && !x->q->any && !lladdr_same(lladdr, p->peer.lladdr)))

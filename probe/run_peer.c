@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The checks of a peer, one after the other. */
 #include "probe/checks.h"
+#include "probe/connection.h"
 
 #include <string.h>
 
@@ -26,7 +27,7 @@ static bool take_rival(struct probe *p, const struct ud_from *from, void *user)
     struct rivals *r = user;
     enum { REPLY_SENDER = 4 + 8, REPLY_SIZE = 4 + 56 };
     const uint8_t *octets = from->octets.p;
-    bool reply = from->octets.cap >= REPLY_SIZE && be16(octets) == 0x0806 && be16(octets + 10) == 2 &&
+    bool reply = !from->call && from->octets.cap >= REPLY_SIZE && be16(octets) == 0x0806 && be16(octets + 10) == 2 &&
                  memcmp(octets + REPLY_SENDER + LLADDR_SIZE, p->peer.ip, 4) == 0;
     if (!reply || lladdr_same(octets + REPLY_SENDER, r->first))
         return false;
@@ -57,6 +58,9 @@ static void look_for_rivals(struct probe *p, const struct answer *a)
 
 static const char *why_not(const struct probe *p, const struct check *c)
 {
+    const char *none = (c->needs & NEEDS_CONNECTIONS) ? connections_none(p) : NULL;
+    if (none)
+        return none;
     if ((c->needs & NEEDS_DISRUPTIVE) && !p->options->disruptive)
         return "it disturbs: with --disruptive alone";
     if ((c->needs & NEEDS_IPV4) && p->peer.ipv6)

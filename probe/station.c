@@ -13,8 +13,11 @@
 #include "wire/encap.h"
 #include "wire/nd.h"
 
+/* Over UD, even to what came over a connection (RFC 4755 §7). */
 static struct ud_to back_to(const struct probe *p, const struct ud_from *from)
 {
+    if (from->call)
+        return to_peer(p, p->peer.needs_grh);
     return (struct ud_to){.lid = from->lid, .sl = from->sl, .qpn = from->qpn, .qkey = p->link.qkey};
 }
 

@@ -46,6 +46,16 @@ bool send_unicast(struct probe *p, const struct ud_to *to, const uint8_t *octets
     return send_to(p, to, octets, n);
 }
 
+bool send_message(struct probe *p, struct call *c, const uint8_t *octets, uint32_t n)
+{
+    if (p->stopped || p->broken || c->dead)
+        return false;
+    keep_rate(p);
+    wirelog_message(p->log, p->t, c, view_make(octets, n, n), LOG_SENT);
+    enum transport_result result = p->t->ops->send_call(p->t, c, octets, n);
+    return !fails(p, result) && result == TRANSPORT_OK;
+}
+
 bool send_group(struct probe *p, const struct mc_group *g, const uint8_t *octets, uint32_t n)
 {
     struct ud_to to = {.lid = g->mlid,
@@ -114,9 +124,16 @@ static bool names_peer(const struct probe *p, struct view v)
 
 static bool is_of_peer(const struct probe *p, const struct ud_from *from)
 {
+    if (from->call)
+        return true;
     if (p->peer.known && from->qpn == p->peer.qpn && from->lid == p->peer.lid)
         return true;
     return names_peer(p, from->octets);
+}
+
+const char *mode_text(const struct ud_from *from)
+{
+    return !from->call ? "UD" : from->call->asked.uc ? "UC" : "RC";
 }
 
 void packet_text(const struct ud_from *from, char *out, size_t size)
@@ -127,8 +144,8 @@ void packet_text(const struct ud_from *from, char *out, size_t size)
                        : e.type == TYPE_IPV4 ? "an IPv4 packet"
                        : e.type == TYPE_IPV6 ? "an IPv6 packet"
                                              : "a packet";
-    snprintf(out, size, "%s of %u octets from QPN 0x%06x, LID %u", what, from->octets.len, from->qpn,
-             from->lid);
+    snprintf(out, size, "%s of %u octets over %s from QPN 0x%06x, LID %u", what, from->octets.len,
+             mode_text(from), from->qpn, from->lid);
 }
 
 static void take(struct probe *p, const struct ud_from *from)
@@ -139,8 +156,11 @@ static void take(struct probe *p, const struct ud_from *from)
     if (of_peer)
         results_came(p->results, "%s", text);
     verdict_frame(p->results->judged->verdict, of_peer);
-    wirelog_ud_received(p->log, p->t, p->pkey, p->link.qkey, mlid_of(p, from), from,
-                        of_peer ? LOG_OF_SUBJECT : LOG_RECEIVED);
+    if (from->call)
+        wirelog_message(p->log, p->t, from->call, from->octets, LOG_OF_SUBJECT);
+    else
+        wirelog_ud_received(p->log, p->t, p->pkey, p->link.qkey, mlid_of(p, from), from,
+                            of_peer ? LOG_OF_SUBJECT : LOG_RECEIVED);
     station_take(p, from);
 }
 
@@ -153,7 +173,7 @@ bool await_packet(struct probe *p, int ms, packet_match *match, void *user)
         enum transport_result result = p->t->ops->receive(p->t, (int)MAX(left, 0), &from);
         if (result == TRANSPORT_NOTHING || fails(p, result))
             return false;
-        if (from.qpn == p->t->qpn && from.lid == p->t->facts.lid)
+        if (!from.call && from.qpn == p->t->qpn && from.lid == p->t->facts.lid)
             continue; /* the port gives back what it sends to its own groups */
         take(p, &from);
         if (match(p, &from, user))

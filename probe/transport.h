@@ -8,6 +8,7 @@
 
 #include <glib.h>
 
+#include "wire/cm.h"
 #include "wire/lladdr.h"
 #include "wire/sa.h"
 
@@ -40,10 +41,13 @@ struct ud_to {
     bool aside;      /* from the second queue pair */
 };
 
-/* A UD packet that came. octets lives until the next call of the transport. */
+struct call;
+
+/* A UD packet that came, or a message over a connection. octets lives until the next use of the transport. */
 struct ud_from {
     struct view octets;    /* from the encapsulation header on */
     const uint8_t *grh;    /* 40 octets; NULL: it came without */
+    struct call *call;     /* the connection that it came over; NULL: UD */
     uint32_t qpn;          /* of the sender */
     uint32_t to_qpn;       /* the queue pair that it came to; 0: the only one */
     uint16_t lid;          /* of the sender */
@@ -64,6 +68,42 @@ struct sa_answer {
     GByteArray *records;   /* the caller's: what came, back to back; of a Get one record */
     uint32_t stride;       /* octets from one record to the next; 0: a single one */
     uint8_t mad[MAD_SIZE]; /* the response's first MAD, as it came */
+};
+
+/*
+ * A connection asked for by CM REQ, and what came of it. What goes over it is a message of at most CALL_MESSAGE octets: what
+ * IP allows (65535), and the encapsulation header.
+ */
+enum { CALL_MESSAGE = 65535 + 4, CALL_PRIVATE = 196, CALL_PRIVATE_SENT = 92 }; /* IBA 12.6.5 and 12.6.8: of REP and REQ */
+struct call_question {
+    uint8_t gid[16];
+    uint16_t pkey;
+    uint64_t service_id;
+    bool uc; /* else RC */
+    uint8_t private_data[CALL_PRIVATE_SENT], private_size;
+};
+
+enum call_result {
+    CALL_UP,
+    CALL_REFUSED,    /* REJ */
+    CALL_SILENT,     /* no answer in time */
+    CALL_IMPOSSIBLE, /* nothing was sent: why tells what this side lacks */
+};
+
+struct call {
+    struct call_question asked;
+    enum call_result result;
+    uint16_t reason; /* of the REJ */
+    uint8_t private_data[CALL_PRIVATE];
+    uint32_t private_size; /* of the REP or REJ, with the zeros behind what the peer put in */
+    int64_t asked_ns;      /* when the REQ was sent, since 1970 */
+    uint32_t qpn, peer_qpn, psn, peer_psn; /* psn: of the next packet of each side, as far as it is known */
+    uint16_t peer_lid;
+    uint8_t sl, path_mtu, ack_timeout, retry_count; /* codes of the IBA */
+    bool dead;          /* nothing goes over it any more: it was ended, or a message was not acknowledged */
+    bool ended_by_peer; /* by a DREQ */
+    uint32_t number;    /* in the log */
+    char why[120];
 };
 
 enum transport_result {
@@ -88,6 +128,14 @@ struct transport_ops {
     /* What is sent to the group from now on is received too; the port's membership is the SA's. */
     enum transport_result (*attach)(struct transport *t, const uint8_t *mgid, uint16_t mlid);
     void (*close)(struct transport *t);
+
+    /* Connections (RFC 4755). A transport that makes none has NULL here, and no_calls says why. */
+    /* Asks within so many milliseconds; *c is the caller's until it hangs up, whatever came of it. OK or STOPPED. */
+    enum transport_result (*call)(struct transport *t, const struct call_question *q, int ms, struct call **c);
+    /* A message over it. NOTHING: it cannot go, the call is dead. */
+    enum transport_result (*send_call)(struct transport *t, struct call *c, const uint8_t *octets, uint32_t n);
+    /* Ends it and frees it; where it was up with a DREQ, *answered: the DREP came in time. */
+    void (*hang_up)(struct transport *t, struct call *c, int ms, bool *answered);
 };
 
 struct transport {
@@ -99,6 +147,7 @@ struct transport {
     bool denied;        /* an error was that of a missing privilege */
     bool ending;        /* what was done is being undone: signals no longer stop it */
     char error[256];
+    char no_calls[160]; /* why there are no connections; "": there are, as far as is known */
 };
 
 /* The device (NULL: the first with an InfiniBand port) and its port (0: the first active one, else the first). */

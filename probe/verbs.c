@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The transport on a real port: a UD queue pair by libibverbs, the SA by libibumad (probe/umad.c). See transport.h. */
+/*
+ * The transport on a real port: a UD queue pair by libibverbs, the SA by libibumad (probe/umad.c), connections by librdmacm
+ * (probe/connect.c). See transport.h.
+ */
 #include "probe/verbs.h"
 
 #include <arpa/inet.h>
@@ -10,6 +13,8 @@
 #include <string.h>
 
 #include <infiniband/verbs.h>
+
+#include "probe/connect.h"
 
 enum { SLOTS_MAIN = 256, SLOTS_ASIDE = 16, SLOTS = SLOTS_MAIN + SLOTS_ASIDE };
 enum { SLOT_SIZE = GRH_SIZE + UD_SIZE, SEND_WAIT_MS = 1000 };
@@ -23,6 +28,7 @@ struct verbs {
     struct ibv_qp *qp, *aside;
     struct ibv_mr *mr;
     struct umad_sa *sa;
+    struct caller *caller; /* NULL: nobody has been called yet */
     const volatile int *stop;
     uint8_t *memory; /* SLOTS to receive into, and one to send from */
     unsigned taken;  /* the slot that the caller has: posted again by the next call. SLOTS: none */
@@ -178,13 +184,13 @@ static bool take(struct verbs *v, struct ud_from *from)
         }
         const uint8_t *p = v->memory + (size_t)slot * SLOT_SIZE;
         uint32_t n = wc.byte_len - GRH_SIZE;
-        *from = (struct ud_from){view_make(p + GRH_SIZE, n, n),
-                                 wc.wc_flags & IBV_WC_GRH ? p : NULL,
-                                 wc.src_qp,
-                                 slot < SLOTS_MAIN ? t->qpn : t->aside_qpn,
-                                 wc.slid,
-                                 wc.sl,
-                                 wc.dlid_path_bits};
+        *from = (struct ud_from){.octets = view_make(p + GRH_SIZE, n, n),
+                                 .grh = wc.wc_flags & IBV_WC_GRH ? p : NULL,
+                                 .qpn = wc.src_qp,
+                                 .to_qpn = slot < SLOTS_MAIN ? t->qpn : t->aside_qpn,
+                                 .lid = wc.slid,
+                                 .sl = wc.sl,
+                                 .path_bits = wc.dlid_path_bits};
         v->taken = slot;
         return true;
     }
@@ -200,6 +206,17 @@ static void take_event(struct verbs *v)
     ibv_req_notify_cq(v->received, 0);
 }
 
+/* Until something may have come; 0, or an errno. */
+static int await_event(struct verbs *v, int ms)
+{
+    struct pollfd fds[1 + CALLER_FDS] = {{v->channel->fd, POLLIN, 0}};
+    unsigned calls = v->caller ? caller_fds(v->caller, fds + 1) : 0;
+    int n = poll(fds, 1 + calls, ms);
+    if (n > 0 && fds[0].revents)
+        take_event(v);
+    return n < 0 && errno != EINTR ? errno : 0;
+}
+
 static enum transport_result receive(struct transport *t, int ms, struct ud_from *from)
 {
     struct verbs *v = (struct verbs *)t;
@@ -208,17 +225,14 @@ static enum transport_result receive(struct transport *t, int ms, struct ud_from
         post_slot(v, v->taken);
     v->taken = SLOTS;
     while (!*v->stop || t->ending) {
-        if (take(v, from))
+        if (take(v, from) || (v->caller && caller_take(v->caller, from)))
             return TRANSPORT_OK;
         gint64 left = (end - g_get_monotonic_time() + 999) / 1000;
         if (left <= 0)
             return TRANSPORT_NOTHING;
-        struct pollfd fd = {v->channel->fd, POLLIN, 0};
-        int n = poll(&fd, 1, (int)MIN(left, 100));
-        if (n > 0)
-            take_event(v);
-        else if (n < 0 && errno != EINTR)
-            return fail(t, "poll", errno);
+        int error = await_event(v, (int)MIN(left, 100));
+        if (error)
+            return fail(t, "poll", error);
     }
     return TRANSPORT_STOPPED;
 }
@@ -240,9 +254,33 @@ static enum transport_result ask(struct transport *t, const struct sa_question *
     return umad_sa_ask(v->sa, q, ms, t->ending ? &never : v->stop, a, t->error, sizeof t->error);
 }
 
+/* ---- connections */
+
+static enum transport_result call(struct transport *t, const struct call_question *q, int ms, struct call **c)
+{
+    struct verbs *v = (struct verbs *)t;
+    if (!v->caller)
+        v->caller = caller_new(&t->facts, v->stop, t->no_calls, sizeof t->no_calls);
+    if (v->caller)
+        return caller_call(v->caller, q, ms, c);
+    *c = NULL;
+    return TRANSPORT_OK;
+}
+
+static enum transport_result send_call(struct transport *t, struct call *c, const uint8_t *octets, uint32_t n)
+{
+    return caller_send(((struct verbs *)t)->caller, c, octets, n);
+}
+
+static void hang_up(struct transport *t, struct call *c, int ms, bool *answered)
+{
+    caller_hang_up(((struct verbs *)t)->caller, c, ms, answered);
+}
+
 static void close_verbs(struct transport *t)
 {
     struct verbs *v = (struct verbs *)t;
+    caller_free(v->caller);
     umad_sa_close(v->sa);
     /* A queue pair that is destroyed is detached from its groups (IBA 10.5.1). */
     if (v->qp)
@@ -378,7 +416,8 @@ static enum opening open_port(struct verbs *v, struct ibv_device *device, unsign
     return open_umad(v, why, size);
 }
 
-static const struct transport_ops verbs_ops = {open_qp, send_ud, receive, ask, attach, close_verbs};
+static const struct transport_ops verbs_ops = {open_qp,     send_ud, receive,   ask,    attach,
+                                               close_verbs, call,    send_call, hang_up};
 
 enum opening verbs_open(struct transport **t, const char *device, unsigned port, const volatile int *stop,
                         char *why, size_t size)

@@ -34,19 +34,11 @@ struct wirelog {
     judge_report *report;
     void *user;
     enum log_way way; /* of the frame that is judged */
-    uint32_t number, psn;
+    uint32_t number, psn, calls;
     GPtrArray *first;   /* frames before the first judge */
     GPtrArray *waiting; /* frames of what wirelog_begin named */
     char *what;
     bool judged;
-};
-
-/* The headers of a frame; GRH where grh is set. */
-struct heads {
-    uint16_t slid, dlid, pkey;
-    uint8_t sl;
-    uint32_t dqpn, sqpn, qkey;
-    const uint8_t *grh;
 };
 
 /* ---- the file */
@@ -164,29 +156,41 @@ static uint32_t put_lrh(uint8_t *p, const struct heads *h, uint32_t words)
     return LRH_SIZE;
 }
 
+static uint32_t transport_size(const struct heads *h)
+{
+    return h->connected ? BTH_SIZE : BTH_SIZE + DETH_SIZE;
+}
+
 static uint32_t put_transport(uint8_t *p, const struct heads *h, uint32_t pad, uint32_t psn)
 {
-    memset(p, 0, BTH_SIZE + DETH_SIZE);
-    p[BTH_OPCODE] = UD_SEND_ONLY;
+    memset(p, 0, transport_size(h));
+    p[BTH_OPCODE] = h->connected ? h->opcode : UD_SEND_ONLY;
     p[BTH_SE_M_PAD_TVER] = (uint8_t)(pad << 4);
     put16(p + BTH_PKEY, h->pkey);
     put24(p + BTH_DEST_QP, h->dqpn);
     put24(p + BTH_PSN, psn & PSN_MASK);
+    if (h->connected)
+        return BTH_SIZE;
     put32(p + BTH_SIZE + DETH_QKEY, h->qkey);
     put24(p + BTH_SIZE + DETH_SRC_QP, h->sqpn);
     return BTH_SIZE + DETH_SIZE;
 }
 
-static void log_frame(struct wirelog *w, const struct heads *h, const uint8_t *payload, uint32_t n,
-                      enum log_way way)
+static int64_t now_ns(void)
 {
     struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void wirelog_frame(struct wirelog *w, const struct heads *h, const uint8_t *payload, uint32_t n,
+                   enum log_way way)
+{
     struct frame *f = g_malloc0(sizeof *f + FRAME_MAX);
-    uint32_t pad = -n & 3, ib = BTH_SIZE + DETH_SIZE + n + pad + ICRC_SIZE;
+    uint32_t pad = -n & 3, ib = transport_size(h) + n + pad + ICRC_SIZE;
     uint32_t words = (LRH_SIZE + (h->grh ? GRH_SIZE : 0) + ib) / 4;
     uint8_t *p = f->octets + ERF_HEADER_LEN;
-    clock_gettime(CLOCK_REALTIME, &now);
-    f->ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    f->ns = h->ns ? h->ns : now_ns();
     f->way = way;
     p += put_lrh(p, h, words);
     if (h->grh) {
@@ -194,7 +198,7 @@ static void log_frame(struct wirelog *w, const struct heads *h, const uint8_t *p
         put16(p + GRH_PAY_LEN, ib);
         p += GRH_SIZE;
     }
-    p += put_transport(p, h, pad, w->psn++);
+    p += put_transport(p, h, pad, h->connected ? h->psn : w->psn++);
     memcpy(p, payload, n);
     p += n + pad + ICRC_SIZE + VCRC_SIZE;
     f->n = (uint32_t)(p - f->octets);
@@ -218,9 +222,15 @@ void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey
 {
     uint8_t grh[GRH_SIZE];
     uint32_t own = to->aside ? t->aside_qpn : t->qpn;
-    struct heads h = {t->facts.lid, to->lid, pkey,     to->sl,
-                      to->qpn,      own,     to->qkey, to->grh && put_grh(grh, t, to) ? grh : NULL};
-    log_frame(w, &h, octets, n, LOG_SENT);
+    struct heads h = {.slid = t->facts.lid,
+                      .dlid = to->lid,
+                      .pkey = pkey,
+                      .sl = to->sl,
+                      .dqpn = to->qpn,
+                      .sqpn = own,
+                      .qkey = to->qkey,
+                      .grh = to->grh && put_grh(grh, t, to) ? grh : NULL};
+    wirelog_frame(w, &h, octets, n, LOG_SENT);
 }
 
 void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t pkey, uint32_t qkey,
@@ -228,18 +238,40 @@ void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t 
 {
     uint16_t dlid = mlid ? mlid : (uint16_t)(t->facts.lid | from->path_bits);
     uint32_t own = from->to_qpn ? from->to_qpn : t->qpn;
-    struct heads h = {from->lid, dlid, pkey,     from->sl, mlid ? QPN_MULTICAST : own,
-                      from->qpn, qkey, from->grh};
-    log_frame(w, &h, from->octets.p, from->octets.cap, way);
+    struct heads h = {.slid = from->lid,
+                      .dlid = dlid,
+                      .pkey = pkey,
+                      .sl = from->sl,
+                      .dqpn = mlid ? QPN_MULTICAST : own,
+                      .sqpn = from->qpn,
+                      .qkey = qkey,
+                      .grh = from->grh};
+    wirelog_frame(w, &h, from->octets.p, from->octets.cap, way);
 }
 
 void wirelog_mad(struct wirelog *w, const struct transport *t, const uint8_t *mad, enum log_way way)
 {
-    uint16_t own = t->facts.lid, sm = t->facts.sm_lid;
+    wirelog_gsi(w, t, &(struct log_gsi){.lid = t->facts.sm_lid, .sl = t->facts.sm_sl, .pkey = 0xffff}, mad, way);
+}
+
+void wirelog_gsi(struct wirelog *w, const struct transport *t, const struct log_gsi *g, const uint8_t *mad,
+                 enum log_way way)
+{
     bool sent = way == LOG_SENT;
-    struct heads h = {sent ? own : sm, sent ? sm : own, 0xffff,   t->facts.sm_sl,
-                      GSI_QP,          GSI_QP,          GSI_QKEY, NULL};
-    log_frame(w, &h, mad, MAD_SIZE, way);
+    struct heads h = {.slid = sent ? t->facts.lid : g->lid,
+                      .dlid = sent ? g->lid : t->facts.lid,
+                      .pkey = g->pkey,
+                      .sl = g->sl,
+                      .dqpn = GSI_QP,
+                      .sqpn = GSI_QP,
+                      .qkey = GSI_QKEY,
+                      .ns = g->ns};
+    wirelog_frame(w, &h, mad, MAD_SIZE, way);
+}
+
+uint32_t wirelog_number(struct wirelog *w)
+{
+    return ++w->calls;
 }
 
 /* ---- what they belong to */

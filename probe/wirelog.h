@@ -38,5 +38,42 @@ void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t 
                          uint16_t mlid, const struct ud_from *from, enum log_way way);
 /* A question to the SA (sent: the MAD as sent, without its header's numbers), or its answer. */
 void wirelog_mad(struct wirelog *w, const struct transport *t, const uint8_t *mad, enum log_way way);
+/* The same to, or from, another port's GSI. ns: when, since 1970; 0: now. */
+struct log_gsi {
+    uint16_t lid, pkey;
+    uint8_t sl;
+    int64_t ns;
+};
+void wirelog_gsi(struct wirelog *w, const struct transport *t, const struct log_gsi *g, const uint8_t *mad,
+                 enum log_way way);
+
+/* ---- probe/wirelog_connection.c */
+
+/*
+ * Of a connection's set-up and end the adapter's user learns what they came to, and not the messages: they are made up
+ * again from that (probe/cm_message.h). lid: the peer's, where the path is not known.
+ */
+void wirelog_call(struct wirelog *w, const struct transport *t, struct call *c, uint16_t lid);
+/* A DREQ of ours or of the peer's, and the DREP if there was one. */
+void wirelog_hung_up(struct wirelog *w, const struct transport *t, const struct call *c, bool by_peer, bool answered);
+/* The next number of a call. */
+uint32_t wirelog_number(struct wirelog *w);
+/* A message, in the packets that the path's MTU makes of it. Counts the call's PSNs on. */
+void wirelog_message(struct wirelog *w, const struct transport *t, struct call *c, struct view octets,
+                     enum log_way way);
+
+/* The headers of a frame; GRH where grh is set, DETH where it is not connected. */
+struct heads {
+    uint16_t slid, dlid, pkey;
+    uint8_t sl;
+    uint32_t dqpn, sqpn, qkey;
+    const uint8_t *grh;
+    bool connected;
+    uint8_t opcode; /* connected */
+    uint32_t psn;   /* connected; else they are counted up */
+    int64_t ns;     /* since 1970; 0: now */
+};
+void wirelog_frame(struct wirelog *w, const struct heads *h, const uint8_t *payload, uint32_t n,
+                   enum log_way way);
 
 #endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Checks by IP datagrams over connections, from the probe's own address (RFC 4755 §2.1, 4, 5, 7). See the table in checks.c. */
+#include "probe/checks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/connection.h"
+#include "probe/message.h"
+#include "wire/encap.h"
+
+enum { ECHO_SMALL = 84, ECHO_ID = 0x1b0c, LARGER_THAN_SMALL = 2000, MTU_MIN4 = 68, MTU_MIN6 = 1280 };
+enum { IPV4_HEAD = 20, IPV6_HEAD = 40, FRAGMENT_HEAD = 8, FRAGMENT = 44, ICMP = 1, ICMPV6 = 58 };
+enum { REPLY4 = 0, REPLY6 = 129, OFFSET4 = 0x1fff, OFFSET6 = 0xfff8 };
+
+/* A conversation over a connection, which is set up again if it has died. */
+struct talk {
+    struct dial dial;
+    struct call *call;
+    bool died; /* a message was not acknowledged */
+    char how[120];
+};
+
+struct echo {
+    uint32_t length; /* octets of the IP datagram */
+    uint16_t reserved, sequence;
+    bool over_call, by_multicast; /* the reply; anything of the peer's meanwhile */
+};
+
+/* ---- the reply */
+
+/* The ICMP message, or its begin where the reply comes in fragments: a connection may have a larger MTU than UD has. */
+static const uint8_t *icmp4(const struct probe *p, struct view ip)
+{
+    bool of_peer = ip.cap >= IPV4_HEAD + 8 && ip.p[0] == 0x45 && ip.p[9] == ICMP && (be16(ip.p + 6) & OFFSET4) == 0 &&
+                   memcmp(ip.p + 12, p->peer.ip, 4) == 0;
+    return of_peer ? ip.p + IPV4_HEAD : NULL;
+}
+
+static const uint8_t *icmp6(const struct probe *p, struct view ip)
+{
+    if (ip.cap < IPV6_HEAD + FRAGMENT_HEAD + 8 || memcmp(ip.p + 8, p->peer.ip, 16) != 0)
+        return NULL;
+    const uint8_t *next = ip.p + IPV6_HEAD;
+    if (ip.p[6] == FRAGMENT)
+        return next[0] == ICMPV6 && (be16(next + 2) & OFFSET6) == 0 ? next + FRAGMENT_HEAD : NULL;
+    return ip.p[6] == ICMPV6 ? next : NULL;
+}
+
+static bool take_reply(struct probe *p, const struct ud_from *from, void *user)
+{
+    struct echo *e = user;
+    struct encap h;
+    bool multicast = !from->call && from->grh && from->grh[GRH_DGID] == 0xff;
+    e->by_multicast |= multicast && from->lid == p->peer.lid;
+    if (encap_decode(from->octets, &h) != WIRE_OK || h.type != (p->peer.ipv6 ? TYPE_IPV6 : TYPE_IPV4))
+        return false;
+    struct view ip = view_from(from->octets, ENCAP_SIZE);
+    const uint8_t *icmp = p->peer.ipv6 ? icmp6(p, ip) : icmp4(p, ip);
+    if (!icmp || icmp[0] != (p->peer.ipv6 ? REPLY6 : REPLY4) || be16(icmp + 4) != ECHO_ID ||
+        be16(icmp + 6) != e->sequence)
+        return false;
+    e->over_call = from->call != NULL;
+    return true;
+}
+
+/* ---- the request */
+
+static void tell_sent(struct probe *p, const struct talk *t, const struct echo *e)
+{
+    results_sent(p->results, "ICMP echo request of %u octets over %s, Reserved 0x%04x", e->length, t->dial.uc ? "UC" : "RC",
+                 e->reserved);
+}
+
+static bool stands(struct probe *p, struct talk *t)
+{
+    if (is_up(t->call))
+        return true;
+    hang_up(p, t->call);
+    t->call = dial(p, &t->dial);
+    return is_up(t->call);
+}
+
+static bool echo_once(struct probe *p, struct talk *t, struct echo *e)
+{
+    struct echo_message m = {e->reserved, ECHO_ID, ++p->sequence, p->source.ip, p->peer.ip, e->length};
+    e->sequence = p->sequence;
+    if (!stands(p, t))
+        return false;
+    uint8_t *out = g_malloc(ENCAP_SIZE + e->length);
+    uint32_t n = p->peer.ipv6 ? make_echo6(out, &m) : make_echo4(out, &m);
+    bool sent = send_message(p, t->call, out, n);
+    g_free(out);
+    if (!sent && t->call->dead) {
+        t->died = true;
+        g_strlcpy(t->how, t->call->why, sizeof t->how);
+    }
+    return sent && await_packet(p, (int)p->options->timeout_ms, take_reply, e);
+}
+
+static bool echo(struct probe *p, struct talk *t, struct echo *e)
+{
+    bool answered = false;
+    for (unsigned i = 0; i < TRIES && !answered && !p->stopped && !p->broken; i++)
+        answered = echo_once(p, t, e);
+    if (!is_up(t->call) && !t->died)
+        return false; /* there was no connection: the results tell why */
+    tell_sent(p, t, e);
+    if (answered)
+        results_came(p->results, "an echo reply over %s", e->over_call ? "the connection" : "UD");
+    else
+        results_came(p->results, "%s", t->died ? t->how : "no echo reply");
+    return answered;
+}
+
+static enum kept try_echo(struct probe *p, struct talk *t, struct echo *variant)
+{
+    struct echo small = {.length = ECHO_SMALL};
+    if (echo(p, t, variant))
+        return KEPT_YES;
+    if (!echo(p, t, &small))
+        return KEPT_UNKNOWN;
+    if (echo(p, t, variant))
+        return KEPT_YES;
+    bool there = echo(p, t, &small);
+    tell_sent(p, t, variant);
+    results_came(p->results, there ? "no echo reply to 6 of them; to small plain ones between and after, replies"
+                                   : "no echo replies any more");
+    return there && !p->stopped && !p->broken ? KEPT_NO : KEPT_UNKNOWN;
+}
+
+/* ---- IP over each mode */
+
+/* Of what the peer sends over connections the judge of packets tells; here: whether there was anything to judge. */
+static void judge_reply(struct probe *p, const struct echo *e)
+{
+    static const enum rule_number of_sender[] = {R_RFC4755_4_TYPE, R_RFC4755_4_ENCAPSULATION_HEADER};
+    for (size_t i = 0; i < G_N_ELEMENTS(of_sender); i++)
+        if (e->over_call)
+            results_add(p->results, of_sender[i], OUTCOME_PASS, "", "the reply over the connection has the header");
+        else
+            results_skip(p->results, of_sender[i], "the peer sent nothing over the connection: it replies over UD");
+    if (e->by_multicast)
+        results_add(p->results, R_RFC4755_2_1_MULTICAST_OVER_UD, OUTCOME_PASS, "",
+                    "while the connection stood its multicast came over UD");
+    else
+        results_skip(p->results, R_RFC4755_2_1_MULTICAST_OVER_UD, "the peer sent no multicast while the connection stood");
+}
+
+/* Silence over the connection proves something only where the same is answered over UD: a firewall may be between. */
+static void judge_mode(struct probe *p, struct talk *t, struct echo *e)
+{
+    char mode[4], text[80];
+    g_strlcpy(mode, t->dial.uc ? "UC" : "RC", sizeof mode);
+    enum kept k = echo(p, t, e) ? KEPT_YES : KEPT_UNKNOWN;
+    bool had_connection = is_up(t->call) || t->died;
+    if (k != KEPT_YES && had_connection && echo_over_ud(p, ECHO_SMALL))
+        k = echo(p, t, e) ? KEPT_YES : echo_over_ud(p, ECHO_SMALL) ? KEPT_NO : KEPT_UNKNOWN;
+    if (k == KEPT_NO) {
+        tell_sent(p, t, e);
+        results_came(p->results, "no echo reply to 6 of them; over UD, replies");
+    }
+    snprintf(text, sizeof text, k == KEPT_YES ? "IP over %s is accepted" : "IP over %s is not answered, over UD it is", mode);
+    tell_kept(p, R_RFC4755_7_ANY_MODE_ACCEPTED, k,
+             &(struct kept_words){"an echo reply", text, text,
+                                  had_connection ? "the peer answers no echo requests" : p->results->came});
+    if (k == KEPT_YES)
+        judge_reply(p, e);
+}
+
+static void judge_reserved(struct probe *p, struct talk *t)
+{
+    struct echo e = {.length = ECHO_SMALL, .reserved = 0xbeef};
+    tell_kept(p, R_RFC4391_6_RESERVED_IGNORED, try_echo(p, t, &e),
+             &(struct kept_words){"an echo reply", "an echo request with Reserved 0xbeef over a connection is answered",
+                                  "an echo request with Reserved 0xbeef over a connection is not answered",
+                                  "the peer answers no echo requests over a connection"});
+}
+
+void check_connection_echo(struct probe *p)
+{
+    for (unsigned uc = 0; uc <= 1 && !p->stopped && !p->broken; uc++) {
+        struct talk t = {.dial.uc = uc};
+        struct echo e = {.length = ECHO_SMALL};
+        if (!announces(p, uc))
+            continue;
+        judge_mode(p, &t, &e);
+        if (is_up(t.call))
+            judge_reserved(p, &t);
+        hang_up(p, t.call);
+    }
+}
+
+/* ---- sizes */
+
+static uint32_t sweep(struct probe *p, struct talk *t, uint32_t least, uint32_t most, GString *silent)
+{
+    const uint32_t sizes[] = {least, 1500, 2044, 4092, 9000, 16384, 32768, most};
+    uint32_t largest = 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes) && !p->stopped && !p->broken; i++) {
+        struct echo e = {.length = sizes[i]};
+        if (sizes[i] > most || sizes[i] < least || (i > 0 && sizes[i] == sizes[i - 1]))
+            continue;
+        if (echo(p, t, &e))
+            largest = MAX(largest, sizes[i]);
+        else
+            g_string_append_printf(silent, "%s%u", silent->len ? ", " : "", sizes[i]);
+    }
+    return largest;
+}
+
+/*
+ * A peer that told a Receive MTU has to take messages of that size: one that ends the connection is refused. An echo
+ * request that was taken and is not answered proves nothing.
+ */
+static void judge_largest(struct probe *p, struct talk *t, uint32_t most)
+{
+    struct echo e = {.length = most}, small = {.length = ECHO_SMALL};
+    char expected[80];
+    snprintf(expected, sizeof expected, "%u octets of IP are taken: the smaller Receive MTU less 4", most);
+    t->died = false;
+    bool answered = echo(p, t, &e), refused = !answered && t->died;
+    if (refused) {
+        t->died = false;
+        bool again = echo(p, t, &small) && !t->died && !echo(p, t, &e) && t->died;
+        refused = again && !p->stopped;
+    }
+    results_add(p->results, R_RFC4755_5_1_CONNECTION_MTU,
+                answered  ? OUTCOME_PASS
+                : refused ? OUTCOME_FAIL
+                          : OUTCOME_INCONCLUSIVE,
+                answered ? "" : expected, answered ? "the largest size of the connection is taken" : p->results->came);
+}
+
+static void judge_least(struct probe *p, struct talk *t, uint32_t least)
+{
+    struct echo e = {.length = least};
+    tell_kept(p, R_RFC4755_5_MINIMUM_MTU, try_echo(p, t, &e),
+             &(struct kept_words){"an echo reply", "the protocol's smallest MTU goes over a connection",
+                                  "the protocol's smallest MTU is not answered over a connection",
+                                  "the peer answers no echo requests over a connection"});
+}
+
+void check_connection_sizes(struct probe *p)
+{
+    struct talk t = {.dial.uc = uc_by_default(p)};
+    uint32_t least = p->peer.ipv6 ? MTU_MIN6 : MTU_MIN4, most = stands(p, &t) ? mtu_of(t.call) : 0;
+    if (most < least) {
+        const char *why = t.call ? "its REP told no Receive MTU that IP could do with" : p->results->came;
+        results_add(p->results, R_RFC4755_5_MINIMUM_MTU, OUTCOME_INCONCLUSIVE, "a connection for IP", why);
+        results_add(p->results, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_INCONCLUSIVE, "a connection for IP", why);
+        hang_up(p, t.call);
+        return;
+    }
+    GString *silent = g_string_new(NULL);
+    judge_least(p, &t, least);
+    uint32_t largest = sweep(p, &t, least, most, silent);
+    judge_largest(p, &t, most);
+    results_stage(p->results, "peer.connection-mtu", OUTCOME_NOTED, "", "%u octets; echo requests of up to %u are answered%s%s",
+                  most, largest, silent->len ? ", not of: " : "", silent->str);
+    g_string_free(silent, TRUE);
+    hang_up(p, t.call);
+}
+
+/* ---- a small Receive MTU of the probe's */
+
+void check_connection_small(struct probe *p)
+{
+    const enum rule_number rule = R_RFC4755_5_1_CONNECTION_MTU;
+    if (ib_mtu_octets(p->link.mtu) < LARGER_THAN_SMALL + ENCAP_SIZE) {
+        results_skip(p->results, rule, "the link's MTU is less than 2000 octets: UD carries nothing that is too large for the connection");
+        return;
+    }
+    struct call *c = dial(p, &(struct dial){.uc = uc_by_default(p), .receive_mtu = RECEIVE_SMALL});
+    char refused[VERDICT_TEXT];
+    g_strlcpy(refused, p->results->came, sizeof refused);
+    bool up = is_up(c);
+    uint32_t before = c ? c->peer_psn : 0;
+    bool answered = up && echo_over_ud(p, LARGER_THAN_SMALL);
+    results_sent(p->results, "REQ with Receive MTU %u; then an echo request of %u octets over UD", RECEIVE_SMALL,
+                 LARGER_THAN_SMALL);
+    if (!up)
+        results_add(p->results, rule, OUTCOME_INCONCLUSIVE, "a REP to a REQ with a small Receive MTU", refused);
+    else if (c->peer_psn == before)
+        results_skip(p->results, rule,
+                     answered ? "the peer sent nothing over the connection: it replies over UD"
+                              : "the peer sent nothing over the connection");
+    hang_up(p, c);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Checks of address resolution where there are connections: it stays on UD (RFC 4755 §3.1, 7). See the table in checks.c. */
+#include "probe/checks.h"
+
+#include <string.h>
+
+#include "probe/connection.h"
+#include "probe/message.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+#include "wire/nd.h"
+
+/* The answer to a question that went over a connection, and over what it came. */
+struct heard {
+    bool any, over_call;
+};
+
+static bool is_arp_reply(const struct probe *p, struct view v)
+{
+    struct arp a;
+    bool fixed;
+    return arp_decode(v, &a, &fixed) == WIRE_OK && a.op == ARP_REPLY && a.hln == LLADDR_SIZE && a.pln == 4 &&
+           memcmp(v.p + a.spa, p->peer.ip, 4) == 0 && lladdr_same(v.p + a.tha, p->lladdr);
+}
+
+static bool is_na(const struct probe *p, struct view v)
+{
+    struct view icmpv6;
+    return nd_in_ipv6(v, &icmpv6) && icmpv6.cap >= ND_TARGET + 16 && icmpv6.p[0] == ND_NA &&
+           memcmp(icmpv6.p + ND_TARGET, p->peer.ip, 16) == 0;
+}
+
+static bool take_answer(struct probe *p, const struct ud_from *from, void *user)
+{
+    struct heard *h = user;
+    struct encap e;
+    if (encap_decode(from->octets, &e) != WIRE_OK)
+        return false;
+    struct view body = view_from(from->octets, ENCAP_SIZE);
+    bool is = p->peer.ipv6 ? e.type == TYPE_IPV6 && is_na(p, body) : e.type == TYPE_ARP && is_arp_reply(p, body);
+    if (!is)
+        return false;
+    h->any = true;
+    h->over_call = from->call != NULL;
+    return true;
+}
+
+/* As over UD: with a sender that nobody remembers. */
+static uint32_t make_question(const struct probe *p, uint8_t *out)
+{
+    uint8_t group[16];
+    if (!p->peer.ipv6) {
+        struct arp_message m = {.op = ARP_REQUEST, .sha = p->lladdr, .tpa = p->peer.ip};
+        return make_arp(out, &m);
+    }
+    solicited_node(group, p->peer.ip);
+    struct nd_message m = {.type = ND_NS, .to = group, .target = p->peer.ip};
+    return make_nd(out, &m);
+}
+
+/* The judge of packets has told of an answer over the connection. */
+static void tell(struct probe *p, const struct heard *h)
+{
+    const enum rule_number rule = R_RFC4755_7_RESOLUTION_OVER_UD;
+    const char *none = "what was sent over the connection was not answered";
+    results_came(p->results, "%s", !h->any ? "no answer" : h->over_call ? "an answer over the connection" : "an answer over UD");
+    if (!h->over_call)
+        results_add(p->results, rule, OUTCOME_PASS, "", h->any ? "the answer came over UD" : none);
+    if (p->peer.ipv6)
+        results_skip(p->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, "an NS without a sender is answered to all nodes, not to a QPN");
+    else if (h->any && !h->over_call)
+        results_add(p->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, OUTCOME_PASS, "", "the reply came to the probe's UD QPN");
+    else
+        results_skip(p->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, none);
+}
+
+void check_connection_resolution(struct probe *p)
+{
+    uint8_t out[UD_SIZE];
+    struct heard h = {.any = false};
+    struct call *c = dial(p, &(struct dial){.uc = uc_by_default(p)});
+    bool sent = is_up(c);
+    for (unsigned i = 0; i < TRIES && sent && !h.any; i++) {
+        sent = send_message(p, c, out, make_question(p, out));
+        if (sent)
+            await_packet(p, (int)p->options->timeout_ms, take_answer, &h);
+    }
+    if (sent || h.any) {
+        results_sent(p->results, "%s over the connection", p->peer.ipv6 ? "NS, sender ::," : "ARP request, sender 0.0.0.0,");
+        tell(p, &h);
+    } else
+        results_add(p->results, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_INCONCLUSIVE, "a connection that takes the question",
+                    is_up(c) || !c ? p->results->came : c->why);
+    hang_up(p, c);
+}
+
+/* A peer that is told of connected modes answers to the UD QPN of the address all the same. */
+void check_reply_to_ud(struct probe *p)
+{
+    struct answer *a = g_new(struct answer, 1);
+    struct question q = {.grh = p->peer.needs_grh, .flags = LLADDR_FLAG_RC | LLADDR_FLAG_UC};
+    tell_kept(p, R_RFC4755_3_1_REPLY_TO_UD_QPN, try_variant(p, &q, a),
+             &(struct kept_words){"an answer at the UD QPN", "the reply came to the UD QPN of an address with the flags RC and UC",
+                                  "no answer at the UD QPN of an address with the flags RC and UC",
+                                  "the peer no longer answers at all"});
+    g_free(a);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Connections to the peer, for the checks. See connection.h. */
+#include "probe/connection.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/octets.h"
+#include "wire/encap.h"
+
+/* A REQ that is lost is sent again by the kernel after 4.3 s: it is asked anew before that. */
+enum { CALL_WAIT_MS = 2000, HANG_UP_WAIT_MS = 1000, REASON_NO_SERVICE = 8 };
+
+/* ---- who has connections */
+
+bool announces(const struct probe *p, bool uc)
+{
+    return p->peer.lladdr[LLADDR_FLAGS] & (uc ? LLADDR_FLAG_UC : LLADDR_FLAG_RC);
+}
+
+bool uc_by_default(const struct probe *p)
+{
+    return !announces(p, false);
+}
+
+const char *connections_none(const struct probe *p)
+{
+    if (!announces(p, false) && !announces(p, true))
+        return "the peer announces no connected mode: the flags of its address are 0";
+    if (p->t->no_calls[0])
+        return p->t->no_calls;
+    return p->t->ops->call ? NULL : "this transport makes no connections";
+}
+
+/* ---- private data and Service-ID (RFC 4755 §6, 3.5) */
+
+uint64_t service_id(const struct probe *p, enum service_form form)
+{
+    uint64_t prefix = form == FORM_LINUX ? 0x10 : 0x01;
+    return prefix << 56 | lladdr_read(p->peer.lladdr).qpn;
+}
+
+static bool private_of(const struct call *c, struct cm_private *d)
+{
+    const uint8_t *p = c->private_data;
+    *d = (struct cm_private){0};
+    if (c->private_size < CM_PRIVATE_SIZE)
+        return false;
+    *d = (struct cm_private){p[CM_PRIVATE_RESERVED], be24(p + CM_PRIVATE_UD_QPN), be32(p + CM_PRIVATE_RECV_MTU)};
+    return d->ud_qpn || d->recv_mtu;
+}
+
+uint32_t receive_mtu_of(const struct call *c)
+{
+    struct cm_private d;
+    private_of(c, &d);
+    return d.recv_mtu;
+}
+
+uint32_t mtu_of(const struct call *c)
+{
+    uint32_t own = be32(c->asked.private_data + CM_PRIVATE_RECV_MTU), peer = receive_mtu_of(c);
+    uint32_t mtu = peer > ENCAP_SIZE ? cm_connection_mtu(own, peer) : 0;
+    return MIN(mtu, CALL_MESSAGE - ENCAP_SIZE);
+}
+
+/* ---- words */
+
+static void tell_asked(struct probe *p, const struct call_question *q)
+{
+    results_sent(p->results, "REQ, %s, Service-ID 0x%016llx, private data: Reserved 0x%02x, UD QPN 0x%06x, Receive MTU %u",
+                 q->uc ? "UC" : "RC", (unsigned long long)q->service_id, q->private_data[CM_PRIVATE_RESERVED],
+                 be24(q->private_data + CM_PRIVATE_UD_QPN), be32(q->private_data + CM_PRIVATE_RECV_MTU));
+}
+
+void call_text(const struct call *c, char *out, size_t size)
+{
+    struct cm_private d;
+    bool has = private_of(c, &d);
+    const char *name = name_of(cm_reject_names, c->reason);
+    int n = 0;
+    if (c->result == CALL_UP)
+        n = snprintf(out, size, "REP");
+    else if (c->result == CALL_REFUSED)
+        n = snprintf(out, size, "REJ, reason %u (%s)", c->reason, name ? name : "unknown");
+    else
+        n = snprintf(out, size, "%s", c->result == CALL_SILENT ? "no answer" : c->why);
+    if (c->result != CALL_UP && c->result != CALL_REFUSED)
+        return;
+    if (!has)
+        snprintf(out + n, size - (size_t)n, ", no private data");
+    else
+        snprintf(out + n, size - (size_t)n, ", private data: Reserved 0x%02x, UD QPN 0x%06x, Receive MTU %u", d.reserved,
+                 d.ud_qpn, d.recv_mtu);
+}
+
+/* ---- asking */
+
+static struct call_question question_of(const struct probe *p, const struct dial *d, enum service_form form)
+{
+    struct call_question q = {
+        .pkey = p->pkey, .service_id = service_id(p, form), .uc = d->uc, .private_size = CM_PRIVATE_SIZE};
+    memcpy(q.gid, p->peer.lladdr + LLADDR_GID, 16);
+    q.private_data[CM_PRIVATE_RESERVED] = d->reserved;
+    put24(q.private_data + CM_PRIVATE_UD_QPN, p->t->qpn);
+    put32(q.private_data + CM_PRIVATE_RECV_MTU, d->receive_mtu ? d->receive_mtu : RECEIVE_LARGE);
+    return q;
+}
+
+/*
+ * The judge of packets tells of the form of the private data; whether the QPN is the peer's it can say only where it has
+ * seen the port come up.
+ */
+static void judge_qpn(struct probe *p, const struct call *c, uint64_t failed_before)
+{
+    const enum rule_number rule = R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA;
+    struct cm_private d;
+    char expected[48], actual[24];
+    uint32_t announced = lladdr_read(p->peer.lladdr).qpn;
+    if (!private_of(c, &d) || !d.ud_qpn || verdict_count(p->results->judged->verdict, rule, OUTCOME_FAIL) > failed_before)
+        return;
+    snprintf(expected, sizeof expected, "QPN 0x%06x, as announced", announced);
+    snprintf(actual, sizeof actual, "QPN 0x%06x", d.ud_qpn);
+    results_add(p->results, rule, d.ud_qpn == announced ? OUTCOME_PASS : OUTCOME_FAIL, expected, actual);
+}
+
+static void note_answer(struct probe *p, struct call *c)
+{
+    char text[VERDICT_TEXT];
+    uint64_t failed = verdict_count(p->results->judged->verdict, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL);
+    call_text(c, text, sizeof text);
+    results_came(p->results, "%s", text);
+    wirelog_call(p->log, p->t, c, p->peer.lid);
+    if (c->result == CALL_UP || c->result == CALL_REFUSED) {
+        verdict_frame(p->results->judged->verdict, true);
+        judge_qpn(p, c, failed);
+    }
+}
+
+static struct call *try_call(struct probe *p, const struct call_question *q)
+{
+    struct call *c = NULL;
+    int wait = MAX(CALL_WAIT_MS, (int)p->options->timeout_ms);
+    if (p->t->ops->call(p->t, q, wait, &c) == TRANSPORT_STOPPED)
+        p->stopped = true;
+    if (!c) {
+        results_came(p->results, "%s", p->t->no_calls);
+        return NULL;
+    }
+    note_answer(p, c);
+    if (p->stopped || c->result == CALL_SILENT || c->result == CALL_IMPOSSIBLE) {
+        hang_up(p, c);
+        return NULL;
+    }
+    return c;
+}
+
+static struct call *call_form(struct probe *p, const struct dial *d, enum service_form form)
+{
+    struct call_question q = question_of(p, d, form);
+    tell_asked(p, &q);
+    for (unsigned i = 0; i < TRIES && !p->stopped && !p->broken && !p->t->no_calls[0]; i++) {
+        struct call *c = try_call(p, &q);
+        if (c)
+            return c;
+    }
+    p->peer.cm_silent = d->uc == uc_by_default(p); /* another mode may be what it has not */
+    return NULL;
+}
+
+static bool is_unknown_there(const struct call *c)
+{
+    return c && c->result == CALL_REFUSED && c->reason == REASON_NO_SERVICE;
+}
+
+/* Which Service-ID does the peer take? The answer to the REQ that decided it. */
+static struct call *find_form(struct probe *p, const struct dial *d)
+{
+    struct call *c = call_form(p, d, FORM_RFC);
+    if (!c)
+        return NULL;
+    if (!is_unknown_there(c)) {
+        p->peer.form = FORM_RFC;
+        return c;
+    }
+    hang_up(p, c);
+    c = call_form(p, d, FORM_LINUX);
+    if (c)
+        p->peer.form = is_unknown_there(c) ? FORM_NONE : FORM_LINUX;
+    return c;
+}
+
+struct call *dial(struct probe *p, const struct dial *d)
+{
+    const struct dial plain = {.uc = uc_by_default(p)};
+    bool is_plain = d->uc == plain.uc && !d->reserved && !d->receive_mtu;
+    if (p->peer.cm_silent) {
+        results_came(p->results, "not asked: earlier REQs were not answered");
+        return NULL;
+    }
+    if (p->peer.form == FORM_UNKNOWN) {
+        struct call *c = find_form(p, &plain);
+        if (!c || is_plain)
+            return c;
+        hang_up(p, c);
+    }
+    return call_form(p, d, p->peer.form == FORM_LINUX ? FORM_LINUX : FORM_RFC);
+}
+
+bool is_up(const struct call *c)
+{
+    return c && c->result == CALL_UP && !c->dead;
+}
+
+bool hang_up(struct probe *p, struct call *c)
+{
+    bool answered = false;
+    if (!c)
+        return false;
+    struct call last = *c;
+    p->t->ops->hang_up(p->t, c, HANG_UP_WAIT_MS, &answered);
+    if (last.result == CALL_UP)
+        wirelog_hung_up(p->log, p->t, &last, last.ended_by_peer, last.ended_by_peer || answered);
+    return answered;
+}

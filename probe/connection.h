@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Connections to the peer (RFC 4755 §3.2 to 3.5, 6), for the checks: asked for, logged, and what came of it in words. */
+#ifndef IPOIB_PROBE_CONNECTION_H
+#define IPOIB_PROBE_CONNECTION_H
+
+#include "probe/probe.h"
+
+/* Receive MTUs of the probe: what Linux tells, and the least that IPv6 can do with, encapsulation header and all. */
+enum { RECEIVE_LARGE = 65524, RECEIVE_SMALL = 1280 + 4 };
+enum { RESERVED_OCTET_TRIED = 0xee };
+
+struct dial {
+    bool uc; /* else RC */
+    uint8_t reserved;
+    uint32_t receive_mtu; /* 0: RECEIVE_LARGE */
+};
+
+/* Why there are no connections to this peer, or of this port. NULL: there are. */
+const char *connections_none(const struct probe *p);
+/* Does the peer announce the mode? And the one to try all else by: RC, if it announces that. */
+bool announces(const struct probe *p, bool uc);
+bool uc_by_default(const struct probe *p);
+
+/*
+ * Asks for a connection with the Service-ID that the peer takes: the RFC's, or where that is unknown there, Linux's. What
+ * was asked and what came stand in the results. NULL: no answer, or it could not be asked: p->results->came tells; else it is
+ * up, or refused, and hang_up() has to follow. The UD QPN in the answer's private data has been judged.
+ */
+struct call *dial(struct probe *p, const struct dial *d);
+/* True: the peer answered the DREQ. c may be NULL. */
+bool hang_up(struct probe *p, struct call *c);
+bool is_up(const struct call *c);
+
+uint64_t service_id(const struct probe *p, enum service_form form);
+/* The Receive MTU that the peer told; 0: none. */
+uint32_t receive_mtu_of(const struct call *c);
+/* The IPoIB MTU of the connection, octets of IP; 0: not known. */
+uint32_t mtu_of(const struct call *c);
+/* "REP: ..." or "REJ, reason ..." */
+void call_text(const struct call *c, char *out, size_t size);
+
+#endif
