@@ -64,16 +64,32 @@ static void judge_no_rep(struct probe *p, const struct call *c)
         add(p, of_rep[i], OUTCOME_INCONCLUSIVE, "a REP", p->results->came);
 }
 
-static void judge_ud(struct probe *p, const char *when)
+static bool answers_over_ud(struct probe *p)
 {
     struct answer *a = g_new(struct answer, 1);
-    enum kept k = try_variant(p, &(struct question){.grh = p->peer.needs_grh}, a);
-    char passed[80], failed[80];
-    snprintf(passed, sizeof passed, "it answers over UD %s", when);
-    snprintf(failed, sizeof failed, "no answer over UD %s", when);
-    tell_kept(p, R_RFC4755_2_RFC4391_SUPPORTED, k,
-             &(struct kept_words){"an answer", passed, failed, "the peer no longer answers at all"});
+    bool answers = ask_peer(p, &(struct question){.grh = p->peer.needs_grh}, TRIES, a);
     g_free(a);
+    return answers && !p->stopped && !p->broken;
+}
+
+/* While a connection stands; that the peer is there at all is asked without one. *c is another one behind it. */
+static enum kept answers_meanwhile(struct probe *p, struct call **c)
+{
+    const struct dial d = plain(p);
+    if (answers_over_ud(p))
+        return KEPT_YES;
+    for (unsigned i = 0; i < 2; i++) {
+        hang_up(p, *c);
+        *c = NULL;
+        if (!answers_over_ud(p))
+            return KEPT_UNKNOWN;
+        *c = dial(p, &d);
+        if (!is_up(*c))
+            return KEPT_UNKNOWN;
+        if (answers_over_ud(p))
+            return KEPT_YES;
+    }
+    return KEPT_NO;
 }
 
 void check_connection(struct probe *p)
@@ -84,30 +100,11 @@ void check_connection(struct probe *p)
     judge_service_id(p, c);
     judge_no_rep(p, c);
     if (is_up(c))
-        judge_ud(p, "while a connection stands");
+        tell_kept(p, R_RFC4755_2_RFC4391_SUPPORTED, answers_meanwhile(p, &c),
+                  &(struct kept_words){"an answer", "it answers over UD while a connection stands",
+                                       "no answer over UD while a connection stands, and answers without one",
+                                       "the peer no longer answers at all"});
     hang_up(p, c);
-}
-
-/* ---- the Reserved octet */
-
-static bool goes_up(struct probe *p, const struct dial *d)
-{
-    struct call *c = dial(p, d);
-    bool up = is_up(c);
-    hang_up(p, c);
-    return up;
-}
-
-void check_connection_reserved(struct probe *p)
-{
-    struct dial control = plain(p), variant = control;
-    variant.reserved = RESERVED_OCTET_TRIED;
-    enum kept k = KEPT_YES;
-    if (!goes_up(p, &variant))
-        k = !goes_up(p, &control) ? KEPT_UNKNOWN : goes_up(p, &variant) ? KEPT_YES : KEPT_NO;
-    tell_kept(p, R_RFC4755_6_RESERVED_IGNORED, p->stopped || p->broken ? KEPT_UNKNOWN : k,
-             &(struct kept_words){"a REP", "a REQ with Reserved 0xee is accepted",
-                                  "a REQ with Reserved 0xee is not accepted, with 0 it is", p->results->came});
 }
 
 /* ---- a second connection */
@@ -121,9 +118,11 @@ void check_connection_second(struct probe *p)
     g_strlcpy(text, p->results->came, sizeof text);
     bool told = is_up(first) && second;
     add(p, R_RFC4755_3_2_FURTHER_REQ, told ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "an answer", text);
-    if (is_up(first))
+    if (is_up(first)) {
+        p->peer.cm_silent = false; /* it is silent about a second one alone */
         results_stage(p->results, "peer.second-connection", OUTCOME_NOTED, "", "a second REQ while a connection stands: %s",
                       text);
+    }
     hang_up(p, second);
     hang_up(p, first);
 }
@@ -165,6 +164,14 @@ void check_connection_modes(struct probe *p)
 
 /* ---- the end */
 
+static bool goes_up(struct probe *p, const struct dial *d)
+{
+    struct call *c = dial(p, d);
+    bool up = is_up(c);
+    hang_up(p, c);
+    return up;
+}
+
 void check_connection_end(struct probe *p)
 {
     struct dial d = plain(p);
@@ -176,19 +183,31 @@ void check_connection_end(struct probe *p)
         return;
     }
     bool answered = hang_up(p, c);
-    judge_ud(p, "after the connection's end");
+    bool there = answers_over_ud(p);
+    add(p, R_RFC4755_2_RFC4391_SUPPORTED, there ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "an answer",
+        there ? "it answers over UD after the connection's end" : "the peer no longer answers at all");
     bool again = goes_up(p, &d);
     results_stage(p->results, "peer.disconnect", OUTCOME_NOTED, "", "the DREQ is %s; a further REQ behind it is %s",
                   answered ? "answered by a DREP" : "not answered", again ? "accepted" : p->results->came);
 }
 
-/* ---- what only the peer's REQ shows */
+/* ---- what a program cannot see */
 
-void check_peer_request(struct probe *p)
+/*
+ * A stock kernel lets no program accept IPoIB's REQs, and rdma_cm takes the first octet of a REQ's private data for its
+ * own header's version, 0, even where it puts no header there.
+ */
+void check_connection_unseen(struct probe *p)
 {
-    static const enum rule_number of_req[] = {R_RFC4755_3_3_SIMULTANEOUS, R_RFC4755_5_1_RECEIVE_MTU,
-                                              R_RFC4755_5_1_SMALLER_MTU_ACCEPTED};
-    for (size_t i = 0; i < G_N_ELEMENTS(of_req); i++)
-        results_skip(p->results, of_req[i],
-                     "a REQ of the peer's shows it, which this host's kernel answers itself and gives to no program");
+    static const struct {
+        enum rule_number rule;
+        const char *why;
+    } unseen[] = {
+        {R_RFC4755_3_3_SIMULTANEOUS, "a REQ of the peer's shows it, which this host's kernel answers itself and gives to no program"},
+        {R_RFC4755_5_1_RECEIVE_MTU, "a REQ of the peer's shows it, which this host's kernel answers itself and gives to no program"},
+        {R_RFC4755_5_1_SMALLER_MTU_ACCEPTED, "the peer shows it as the requester: its REQs are answered by this host's kernel"},
+        {R_RFC4755_6_RESERVED_IGNORED, "this host's kernel writes 0 into that octet, whatever a program sends there"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(unseen); i++)
+        results_skip(p->results, unseen[i].rule, unseen[i].why);
 }

@@ -61,11 +61,10 @@ void check_sizes(struct probe *p);
 
 /* probe/check_connection.c: connections set up, refused and ended */
 void check_connection(struct probe *p);
-void check_connection_reserved(struct probe *p);
 void check_connection_second(struct probe *p);
 void check_connection_modes(struct probe *p);
 void check_connection_end(struct probe *p);
-void check_peer_request(struct probe *p);
+void check_connection_unseen(struct probe *p);
 
 /* probe/check_connection_resolution.c: address resolution where there are connections */
 void check_connection_resolution(struct probe *p);

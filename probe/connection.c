@@ -68,8 +68,8 @@ uint32_t mtu_of(const struct call *c)
 
 static void tell_asked(struct probe *p, const struct call_question *q)
 {
-    results_sent(p->results, "REQ, %s, Service-ID 0x%016llx, private data: Reserved 0x%02x, UD QPN 0x%06x, Receive MTU %u",
-                 q->uc ? "UC" : "RC", (unsigned long long)q->service_id, q->private_data[CM_PRIVATE_RESERVED],
+    results_sent(p->results, "REQ, %s, Service-ID 0x%016llx, private data: UD QPN 0x%06x, Receive MTU %u",
+                 q->uc ? "UC" : "RC", (unsigned long long)q->service_id,
                  be24(q->private_data + CM_PRIVATE_UD_QPN), be32(q->private_data + CM_PRIVATE_RECV_MTU));
 }
 
@@ -101,7 +101,6 @@ static struct call_question question_of(const struct probe *p, const struct dial
     struct call_question q = {
         .pkey = p->pkey, .service_id = service_id(p, form), .uc = d->uc, .private_size = CM_PRIVATE_SIZE};
     memcpy(q.gid, p->peer.lladdr + LLADDR_GID, 16);
-    q.private_data[CM_PRIVATE_RESERVED] = d->reserved;
     put24(q.private_data + CM_PRIVATE_UD_QPN, p->t->qpn);
     put32(q.private_data + CM_PRIVATE_RECV_MTU, d->receive_mtu ? d->receive_mtu : RECEIVE_LARGE);
     return q;
@@ -193,7 +192,7 @@ static struct call *find_form(struct probe *p, const struct dial *d)
 struct call *dial(struct probe *p, const struct dial *d)
 {
     const struct dial plain = {.uc = uc_by_default(p)};
-    bool is_plain = d->uc == plain.uc && !d->reserved && !d->receive_mtu;
+    bool is_plain = d->uc == plain.uc && !d->receive_mtu;
     if (p->peer.cm_silent) {
         results_came(p->results, "not asked: earlier REQs were not answered");
         return NULL;

@@ -7,11 +7,9 @@
 
 /* Receive MTUs of the probe: what Linux tells, and the least that IPv6 can do with, encapsulation header and all. */
 enum { RECEIVE_LARGE = 65524, RECEIVE_SMALL = 1280 + 4 };
-enum { RESERVED_OCTET_TRIED = 0xee };
 
 struct dial {
     bool uc; /* else RC */
-    uint8_t reserved;
     uint32_t receive_mtu; /* 0: RECEIVE_LARGE */
 };
 

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The probe's checks of connections against a peer in memory that has connected mode and keeps all of RFC 4755, or has one
+ * fault: then exactly the rules of that fault fail. It accepts by the RFC's Service-ID and answers over the connection that a
+ * question came by, neither of which Linux does.
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "probe/checks.h"
+#include "probe/cm_message.h"
+#include "probe/connection.h"
+#include "probe/message.h"
+#include "probe/octets.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+
+enum { PEER_QPN = 0x48, PEER_LID = 7, OWN_QPN = 0x99, OWN_LID = 3, QUEUE = 64, PEER_MTU = 65524, CALLS = 4 };
+enum { IP = ENCAP_SIZE, ICMP_AT = ENCAP_SIZE + 20 };
+#define QKEY 0x80000b1bu
+
+static const uint8_t peer_ip[4] = {10, 0, 0, 2}, own_ip[4] = {10, 0, 0, 77};
+static const uint8_t peer_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x18, 0x95};
+static const uint8_t own_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x18, 0x96};
+
+enum fault {
+    NO_FAULT,
+    AS_LINUX, /* its Service-ID, REJ without private data, all answers over UD */
+    NO_SERVICE,
+    NO_RC, /* announced, and refused as unknown */
+    WRONG_QPN,
+    WRONG_QPN_IN_REJ,
+    NO_QPN,
+    NO_RECEIVE_MTU,
+    NO_PRIVATE,
+    RESERVED_SET,
+    REFUSES_SECOND,
+    RESOLUTION_OVER_CALL,
+    MULTICAST_OVER_CALL,
+    DROPS_IP,
+    MINDS_RESERVED,
+    TYPE_WRONG,
+    IGNORES_SMALL_MTU,
+    DIES_OF_LARGE,
+    CUTS_SMALL,
+    DUMB_WITH_CALL, /* no UD while a connection stands */
+    DUMB_AFTER_CALL,
+    CM_SILENT,
+    DREQ_UNANSWERED,
+};
+
+struct fake {
+    struct transport base;
+    enum fault fault;
+    uint8_t flags;
+    struct {
+        struct ud_from from;
+        uint8_t *octets;
+    } queue[QUEUE];
+    unsigned first, n, up, asked, hung_up;
+    bool was_up;
+    uint32_t waiting; /* octets of an echo reply that waits for address resolution; 0: none */
+    uint8_t *reply;
+    struct call *waiting_call;
+    bool knows_us;
+    uint8_t grh[GRH_SIZE];
+};
+
+/* ---- what the peer sends */
+
+static void push(struct fake *f, struct call *c, const uint8_t *octets, uint32_t n, bool multicast)
+{
+    assert_true(f->n < QUEUE);
+    unsigned slot = (f->first + f->n++) % QUEUE;
+    g_free(f->queue[slot].octets);
+    f->queue[slot].octets = g_memdup2(octets, n);
+    f->queue[slot].from = (struct ud_from){.octets = view_make(f->queue[slot].octets, n, n),
+                                           .grh = multicast && !c ? f->grh : NULL,
+                                           .call = c,
+                                           .qpn = c ? c->peer_qpn : PEER_QPN,
+                                           .lid = PEER_LID};
+}
+
+static void put_lladdr(const struct fake *f, uint8_t *p)
+{
+    p[0] = f->flags;
+    put24(p + LLADDR_QPN, PEER_QPN);
+    memcpy(p + LLADDR_GID, peer_gid, 16);
+}
+
+static void send_reply(struct fake *f)
+{
+    struct call *c = f->waiting_call;
+    /* RFC 4755 §5.1: the smaller Receive MTU less 4; a larger reply goes by UD, in fragments, of which the first is enough here */
+    uint32_t n = f->waiting;
+    if (f->fault == AS_LINUX)
+        c = NULL;
+    if (c && n > mtu_of(c) + ENCAP_SIZE && f->fault != IGNORES_SMALL_MTU)
+        c = NULL;
+    if (!c && n > 2044 + ENCAP_SIZE) {
+        put16(f->reply + IP + 6, 0x2000); /* more fragments */
+        n = 2044 + ENCAP_SIZE;
+    }
+    if (c && f->fault == TYPE_WRONG)
+        put16(f->reply + ENCAP_TYPE, TYPE_IPV6);
+    push(f, c, f->reply, n, false);
+    f->waiting = 0;
+}
+
+/* ---- what it takes */
+
+static struct call *open_calls[CALLS];
+
+static struct call *any_call(void)
+{
+    for (unsigned i = 0; i < CALLS; i++)
+        if (open_calls[i])
+            return open_calls[i];
+    return NULL;
+}
+
+static void answer_arp(struct fake *f, struct call *c, const uint8_t *arp)
+{
+    uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
+    const uint8_t *sha = arp + ARP_SIZE_FIXED, *spa = sha + LLADDR_SIZE, *tpa = spa + 4 + LLADDR_SIZE;
+    put_lladdr(f, lladdr);
+    if (be16(arp + ARP_OP) == ARP_REPLY) {
+        f->knows_us = memcmp(spa, own_ip, 4) == 0 && be24(sha + LLADDR_QPN) == OWN_QPN;
+        if (f->knows_us && f->waiting)
+            send_reply(f);
+        return;
+    }
+    if (memcmp(tpa, peer_ip, 4) != 0)
+        return;
+    struct arp_message m = {.op = ARP_REPLY, .sha = lladdr, .spa = peer_ip, .tha = sha, .tpa = spa};
+    push(f, f->fault == RESOLUTION_OVER_CALL ? c : NULL, out, make_arp(out, &m), false);
+}
+
+static void ask_who_we_are(struct fake *f, struct call *c)
+{
+    uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
+    put_lladdr(f, lladdr);
+    struct arp_message m = {.op = ARP_REQUEST, .sha = lladdr, .spa = peer_ip, .tpa = own_ip};
+    if (f->fault == MULTICAST_OVER_CALL && c) {
+        static const uint8_t group[4] = {224, 0, 0, 251};
+        struct echo_message e = {0, 1, 1, peer_ip, group, 84};
+        push(f, c, out, make_echo4(out, &e), false);
+    }
+    push(f, NULL, out, make_arp(out, &m), true);
+}
+
+/* ICMP's checksum is nobody's matter here. */
+static void answer_echo(struct fake *f, struct call *c, const uint8_t *octets, uint32_t n)
+{
+    bool is = octets[IP + 9] == 1 && octets[ICMP_AT] == 8 && n == be16(octets + IP + 2) + (uint32_t)ENCAP_SIZE;
+    if (!is || (c && f->fault == DROPS_IP) || (c && f->fault == CUTS_SMALL && n < 80 + ENCAP_SIZE) ||
+        (c && f->fault == MINDS_RESERVED && be16(octets + ENCAP_RESERVED)))
+        return;
+    g_free(f->reply);
+    f->reply = g_memdup2(octets, n);
+    memcpy(f->reply + IP + 12, octets + IP + 16, 4);
+    memcpy(f->reply + IP + 16, octets + IP + 12, 4);
+    put16(f->reply + ENCAP_RESERVED, 0);
+    f->reply[ICMP_AT] = 0;
+    f->waiting = n;
+    /* what comes over UD is answered over a connection too, where one stands (RFC 4755 §7) */
+    f->waiting_call = c ? c : any_call();
+    if (f->knows_us)
+        send_reply(f);
+    else
+        ask_who_we_are(f, c);
+}
+
+static void take(struct fake *f, struct call *c, const uint8_t *octets, uint32_t n)
+{
+    if (be16(octets) == TYPE_ARP)
+        answer_arp(f, c, octets + ENCAP_SIZE);
+    else if (be16(octets) == TYPE_IPV4)
+        answer_echo(f, c, octets, n);
+}
+
+static enum transport_result fake_send(struct transport *t, const struct ud_to *to, const uint8_t *octets, uint32_t n)
+{
+    struct fake *f = (struct fake *)t;
+    bool for_peer = to->qpn == QPN_MULTICAST || (to->lid == PEER_LID && to->qpn == PEER_QPN);
+    if (!for_peer || to->qkey != QKEY || (f->fault == DUMB_WITH_CALL && f->up) ||
+        (f->fault == DUMB_AFTER_CALL && f->was_up && !f->up))
+        return TRANSPORT_OK;
+    take(f, NULL, octets, n);
+    return TRANSPORT_OK;
+}
+
+static enum transport_result fake_send_call(struct transport *t, struct call *c, const uint8_t *octets, uint32_t n)
+{
+    struct fake *f = (struct fake *)t;
+    assert_int_equal(c->result, CALL_UP);
+    assert_true(n <= PEER_MTU); /* RFC 4755 §5.1 binds the probe too */
+    assert_true(n <= be32(c->asked.private_data + CM_PRIVATE_RECV_MTU));
+    if (f->fault == DIES_OF_LARGE && n > 32768) {
+        c->dead = true;
+        g_strlcpy(c->why, "gone", sizeof c->why);
+        return TRANSPORT_NOTHING;
+    }
+    take(f, c, octets, n);
+    return TRANSPORT_OK;
+}
+
+static enum transport_result fake_receive(struct transport *t, int ms, struct ud_from *from)
+{
+    struct fake *f = (struct fake *)t;
+    (void)ms;
+    while (f->n > 0) {
+        *from = f->queue[f->first].from;
+        f->first = (f->first + 1) % QUEUE;
+        f->n--;
+        bool gone = from->call;
+        for (unsigned i = 0; i < CALLS && gone; i++)
+            gone = open_calls[i] != from->call;
+        if (!gone)
+            return TRANSPORT_OK;
+    }
+    return TRANSPORT_NOTHING;
+}
+
+/* ---- its communication manager */
+
+static uint16_t refusal(const struct fake *f, const struct call_question *q)
+{
+    uint64_t prefix = f->fault == AS_LINUX ? 0x10 : 0x01;
+    if (f->fault == NO_SERVICE || q->service_id != (prefix << 56 | PEER_QPN))
+        return 8;
+    if (f->fault == NO_RC || !(f->flags & (q->uc ? LLADDR_FLAG_UC : LLADDR_FLAG_RC)))
+        return 9;
+    if (f->up && (f->fault == REFUSES_SECOND || f->fault == WRONG_QPN_IN_REJ))
+        return CM_REJ_CONSUMER;
+    return 0;
+}
+
+static void put_private(const struct fake *f, struct call *c)
+{
+    bool rep = c->result == CALL_UP;
+    uint32_t qpn = (rep && f->fault == WRONG_QPN) || (!rep && f->fault == WRONG_QPN_IN_REJ) ? PEER_QPN + 1 : PEER_QPN;
+    c->private_size = rep ? 196 : 148; /* IBA 12.6.7 and 12.6.8 */
+    if (f->fault == NO_PRIVATE || (!rep && f->fault == AS_LINUX))
+        return;
+    c->private_data[CM_PRIVATE_RESERVED] = f->fault == RESERVED_SET ? 0x80 : 0;
+    put24(c->private_data + CM_PRIVATE_UD_QPN, f->fault == NO_QPN ? 0 : qpn);
+    put32(c->private_data + CM_PRIVATE_RECV_MTU, f->fault == NO_RECEIVE_MTU ? 0 : PEER_MTU);
+}
+
+static enum transport_result fake_call(struct transport *t, const struct call_question *q, int ms, struct call **out)
+{
+    struct fake *f = (struct fake *)t;
+    struct call *c = *out = g_new0(struct call, 1);
+    (void)ms;
+    f->asked++;
+    assert_memory_equal(q->gid, peer_gid, 16);
+    assert_int_equal(q->private_size, 8);
+    assert_int_equal(be32(q->private_data), OWN_QPN); /* Reserved 0, UD QPN */
+    *c = (struct call){.asked = *q, .peer_lid = PEER_LID, .path_mtu = 4, .qpn = 0x200 + f->asked, .peer_qpn = 0x300 + f->asked};
+    c->reason = refusal(f, q);
+    c->result = f->fault == CM_SILENT ? CALL_SILENT : c->reason ? CALL_REFUSED : CALL_UP;
+    put_private(f, c);
+    for (unsigned i = 0; i < CALLS && c->result == CALL_UP; i++)
+        if (!open_calls[i]) {
+            open_calls[i] = c;
+            break;
+        }
+    f->up += c->result == CALL_UP;
+    f->was_up |= f->up > 0;
+    return TRANSPORT_OK;
+}
+
+static void fake_hang_up(struct transport *t, struct call *c, int ms, bool *answered)
+{
+    struct fake *f = (struct fake *)t;
+    (void)ms;
+    *answered = c->result == CALL_UP && f->fault != DREQ_UNANSWERED;
+    f->up -= c->result == CALL_UP;
+    f->hung_up++;
+    for (unsigned i = 0; i < CALLS; i++)
+        if (open_calls[i] == c)
+            open_calls[i] = NULL;
+    if (f->waiting_call == c)
+        f->waiting_call = NULL;
+    g_free(c);
+}
+
+/* ---- a run */
+
+static const struct transport_ops fake_ops = {.send = fake_send,
+                                              .receive = fake_receive,
+                                              .call = fake_call,
+                                              .send_call = fake_send_call,
+                                              .hang_up = fake_hang_up};
+static const struct transport_ops without_calls = {.send = fake_send, .receive = fake_receive};
+
+struct outcome_of_run {
+    struct fake fake;
+    struct judged judged;
+};
+
+/* The checks that tell of RFC 4755, and of the encapsulation header. */
+static void run_checks(struct probe *p)
+{
+    for (unsigned i = 0; i < n_checks; i++) {
+        bool about = g_str_has_prefix(checks[i].name, "connection") || g_str_equal(checks[i].name, "reply-to-ud");
+        for (unsigned k = 0; k < checks[i].n_rules; k++)
+            ((struct options *)p->options)->selection.rule[checks[i].rules[k]] |= about;
+    }
+    run_peer(p);
+}
+
+static void make_probe(struct probe *p, struct fake *f)
+{
+    struct mc_group *g = &p->link;
+    broadcast_mgid(g->mgid, 2, 0xffff);
+    g->mlid = 0xc000;
+    g->qkey = QKEY;
+    g->mtu = 4;
+    g->pkey = p->pkey = 0xffff;
+    memcpy(f->grh + GRH_DGID, g->mgid, 16);
+    memcpy(f->grh + GRH_SGID, peer_gid, 16);
+    f->grh[0] = 0x60;
+    g_array_append_val(p->attached, *g);
+    put24(p->lladdr + LLADDR_QPN, OWN_QPN);
+    memcpy(p->lladdr + LLADDR_GID, own_gid, 16);
+    p->source = (struct source){.given = true, .usable = true};
+    memcpy(p->source.ip, own_ip, 4);
+    memcpy(p->peer.ip, peer_ip, 4);
+    g_strlcpy(p->peer.name, "10.0.0.2", sizeof p->peer.name);
+}
+
+static void run_with(struct outcome_of_run *o, enum fault fault, uint8_t flags, const struct transport_ops *ops, const char *known)
+{
+    static volatile int stop;
+    struct options options = {.rate = 100000, .timeout_ms = 1, .disruptive = true, .has_source = true};
+    memset(o, 0, sizeof *o);
+    memset(open_calls, 0, sizeof open_calls);
+    o->judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
+    struct deviations *d = deviations_open(known, NULL);
+    struct results results = {.judged = &o->judged, .known = d};
+    o->fake = (struct fake){.base = {.ops = ops, .qpn = OWN_QPN}, .fault = fault, .flags = flags};
+    o->fake.base.facts = (struct port_facts){.lid = OWN_LID, .sm_lid = 1, .mtu = 4};
+    memcpy(o->fake.base.facts.gid, own_gid, 16);
+    struct probe p = {.t = &o->fake.base, .options = &options, .results = &results, .stop = &stop, .log = wirelog_new(NULL)};
+    groups_open(&p);
+    make_probe(&p, &o->fake);
+    run_checks(&p);
+    groups_close(&p);
+    wirelog_free(p.log);
+    deviations_free(d);
+    assert_int_equal(o->fake.up, 0); /* nothing is left standing */
+    assert_int_equal(o->fake.asked, o->fake.hung_up);
+}
+
+static void clear(struct outcome_of_run *o)
+{
+    for (unsigned i = 0; i < QUEUE; i++)
+        g_free(o->fake.queue[i].octets);
+    g_free(o->fake.reply);
+    g_free(o->judged.trouble);
+    verdict_free(o->judged.verdict);
+    if (o->judged.stages)
+        g_ptr_array_unref(o->judged.stages);
+}
+
+/* The identifiers of the rules with that outcome, with a space behind each. */
+static void check_those(const struct outcome_of_run *o, enum outcome outcome, const char *expected)
+{
+    GString *found = g_string_new(NULL);
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        if (verdict_count(o->judged.verdict, (enum rule_number)i, outcome))
+            g_string_append_printf(found, "%s ", rules[i].id);
+    if (!g_str_equal(found->str, expected))
+        fail_msg("fault %d: \"%s\", not \"%s\"", o->fake.fault, found->str, expected);
+    g_string_free(found, TRUE);
+}
+
+static void check_fault(enum fault fault, const char *expected)
+{
+    struct outcome_of_run o;
+    run_with(&o, fault, LLADDR_FLAG_RC, &fake_ops, "none");
+    check_those(&o, OUTCOME_FAIL, expected);
+    clear(&o);
+}
+
+static void check_worst(const struct outcome_of_run *o, enum rule_number rule, int outcome)
+{
+    if (verdict_worst(o->judged.verdict, rule) != outcome)
+        fail_msg("%s: %d, not %d", rules[rule].id, verdict_worst(o->judged.verdict, rule), outcome);
+}
+
+/* ---- the tests */
+
+static void good_peer(void **state)
+{
+    static const enum rule_number passed[] = {R_RFC4755_2_RFC4391_SUPPORTED,
+                                              R_RFC4755_2_1_MULTICAST_OVER_UD,
+                                              R_RFC4755_3_1_FLAGS,
+                                              R_RFC4755_3_1_REPLY_TO_UD_QPN,
+                                              R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA,
+                                              R_RFC4755_3_5_SERVICE_ID,
+                                              R_RFC4755_4_TYPE,
+                                              R_RFC4755_4_ENCAPSULATION_HEADER,
+                                              R_RFC4755_5_MINIMUM_MTU,
+                                              R_RFC4755_5_1_CONNECTION_MTU,
+                                              R_RFC4755_6_PRIVATE_DATA,
+                                              R_RFC4755_6_RESERVED_ZERO,
+                                              R_RFC4755_7_ANY_MODE_ACCEPTED,
+                                              R_RFC4755_7_RESOLUTION_OVER_UD,
+                                              R_RFC4391_6_RESERVED_IGNORED};
+    static const uint8_t flags[] = {LLADDR_FLAG_RC, LLADDR_FLAG_UC, LLADDR_FLAG_RC | LLADDR_FLAG_UC};
+    struct outcome_of_run o;
+    (void)state;
+    for (size_t k = 0; k < G_N_ELEMENTS(flags); k++) {
+        run_with(&o, NO_FAULT, flags[k], &fake_ops, "none");
+        check_those(&o, OUTCOME_FAIL, "");
+        for (size_t i = 0; i < G_N_ELEMENTS(passed); i++)
+            check_worst(&o, passed[i], OUTCOME_PASS);
+        check_worst(&o, R_RFC4755_3_3_SIMULTANEOUS, VERDICT_SKIPPED);
+        check_worst(&o, R_RFC4755_6_RESERVED_IGNORED, VERDICT_SKIPPED);
+        clear(&o);
+    }
+}
+
+static void each_fault_is_found(void **state)
+{
+    (void)state;
+    check_fault(NO_SERVICE, "rfc4755.3.5.service-id ");
+    check_fault(NO_RC, "rfc4755.7.any-mode-accepted ");
+    check_fault(WRONG_QPN, "rfc4755.3.2.ud-qpn-in-private-data ");
+    check_fault(WRONG_QPN_IN_REJ, "rfc4755.3.2.ud-qpn-in-private-data ");
+    check_fault(NO_QPN, "rfc4755.3.2.ud-qpn-in-private-data ");
+    check_fault(NO_RECEIVE_MTU, "rfc4755.6.private-data ");
+    /* without it in REP and REJ: the one is the format's matter, the other the QPN's (RFC 4755 §3.2, 6) */
+    check_fault(NO_PRIVATE, "rfc4755.3.2.ud-qpn-in-private-data rfc4755.6.private-data ");
+    check_fault(RESERVED_SET, "rfc4755.6.reserved-zero ");
+    check_fault(RESOLUTION_OVER_CALL, "rfc4755.7.resolution-over-ud ");
+    check_fault(MULTICAST_OVER_CALL, "rfc4755.2.1.multicast-over-ud ");
+    check_fault(DROPS_IP, "rfc4755.7.any-mode-accepted ");
+    check_fault(MINDS_RESERVED, "rfc4391.6.reserved-ignored ");
+    check_fault(TYPE_WRONG, "rfc4755.4.type ");
+    check_fault(IGNORES_SMALL_MTU, "rfc4755.5.1.connection-mtu ");
+    check_fault(DIES_OF_LARGE, "rfc4755.5.1.connection-mtu ");
+    check_fault(CUTS_SMALL, "rfc4755.5.minimum-mtu ");
+    check_fault(DUMB_WITH_CALL, "rfc4755.2.rfc4391-supported ");
+}
+
+/* What the documents leave to the peer, and silence that proves nothing. */
+static void freedoms(void **state)
+{
+    struct outcome_of_run o;
+    (void)state;
+    check_fault(REFUSES_SECOND, "");
+    check_fault(DREQ_UNANSWERED, "");
+    check_fault(DUMB_AFTER_CALL, ""); /* it has died, as far as anybody can tell */
+    run_with(&o, CM_SILENT, LLADDR_FLAG_RC, &fake_ops, "none");
+    check_those(&o, OUTCOME_FAIL, "");
+    check_worst(&o, R_RFC4755_3_5_SERVICE_ID, OUTCOME_INCONCLUSIVE);
+    assert_true(o.fake.asked <= 2 * TRIES); /* once for each mode: further checks do not wait for it again */
+    clear(&o);
+}
+
+/* By the list of known deviations, what Linux does is no failure. */
+static void linux_deviates(void **state)
+{
+    struct outcome_of_run o;
+    (void)state;
+    check_fault(AS_LINUX, "rfc4755.3.2.ud-qpn-in-private-data rfc4755.3.5.service-id ");
+    run_with(&o, AS_LINUX, LLADDR_FLAG_RC, &fake_ops, "linux");
+    check_those(&o, OUTCOME_FAIL, "");
+    check_those(&o, OUTCOME_DEVIATION, "rfc4755.3.2.ud-qpn-in-private-data rfc4755.3.5.service-id ");
+    check_worst(&o, R_RFC4755_4_TYPE, VERDICT_SKIPPED); /* nothing came over the connection */
+    check_worst(&o, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_PASS);
+    clear(&o);
+}
+
+static void no_connections(void **state)
+{
+    struct outcome_of_run o;
+    (void)state;
+    run_with(&o, NO_FAULT, 0, &fake_ops, "none");
+    assert_int_equal(o.fake.asked, 0);
+    check_worst(&o, R_RFC4755_3_5_SERVICE_ID, VERDICT_SKIPPED);
+    clear(&o);
+    run_with(&o, NO_FAULT, LLADDR_FLAG_RC, &without_calls, "none");
+    check_worst(&o, R_RFC4755_3_5_SERVICE_ID, VERDICT_SKIPPED);
+    clear(&o);
+}
+
+/* Offsets by IBA 12.6.5 to 12.6.10, tables 99 to 104: the MAD's header has 24 octets. */
+static void messages(void **state)
+{
+    static const uint8_t private_data[8] = {0, 0, 0, 5, 0, 0, 0xff, 0xf4};
+    uint8_t mad[MAD_SIZE];
+    struct cm_fields f = {.local_id = 0x11223344,
+                          .remote_id = 0x55667788,
+                          .service_id = 0x0100000000000048,
+                          .qpn = 0x123456,
+                          .psn = 0xabcdef,
+                          .uc = true,
+                          .pkey = 0x8001,
+                          .local_lid = 3,
+                          .remote_lid = 7,
+                          .path_mtu = 4,
+                          .ack_timeout = 18,
+                          .retry_count = 7,
+                          .local_gid = own_gid,
+                          .remote_gid = peer_gid,
+                          .reason = 28,
+                          .remote_qpn = 0x654321,
+                          .private_data = private_data,
+                          .private_size = 8};
+    (void)state;
+    make_cm(mad, CM_REQ, &f);
+    assert_int_equal(mad[1], 7);
+    assert_int_equal(be16(mad + 16), 0x10);
+    assert_int_equal(be32(mad + 24), 0x11223344);
+    assert_int_equal(be32(mad + 28), 0);
+    assert_int_equal(be64(mad + 24 + 8), 0x0100000000000048);
+    assert_int_equal(be24(mad + 24 + 32), 0x123456);
+    assert_int_equal(mad[24 + 43] >> 1 & 3, 1); /* UC */
+    assert_int_equal(be24(mad + 24 + 44), 0xabcdef);
+    assert_int_equal(mad[24 + 47] & 7, 7);
+    assert_int_equal(be16(mad + 24 + 48), 0x8001);
+    assert_int_equal(mad[24 + 50] >> 4, 4);
+    assert_int_equal(be16(mad + 24 + 52), 3);
+    assert_int_equal(be16(mad + 24 + 54), 7);
+    assert_memory_equal(mad + 24 + 56, own_gid, 16);
+    assert_memory_equal(mad + 24 + 72, peer_gid, 16);
+    assert_int_equal(mad[24 + 95] >> 3, 18);
+    assert_memory_equal(mad + 24 + 140, private_data, 8);
+    make_cm(mad, CM_REP, &f);
+    assert_int_equal(be32(mad + 28), 0x55667788);
+    assert_int_equal(be24(mad + 24 + 12), 0x123456);
+    assert_int_equal(be24(mad + 24 + 20), 0xabcdef);
+    assert_memory_equal(mad + 24 + 36, private_data, 8);
+    make_cm(mad, CM_REJ, &f);
+    assert_int_equal(be16(mad + 24 + 10), 28);
+    assert_memory_equal(mad + 24 + 84, private_data, 8);
+    make_cm(mad, CM_DREQ, &f);
+    assert_int_equal(be24(mad + 24 + 8), 0x654321);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_peer),      cmocka_unit_test(each_fault_is_found), cmocka_unit_test(freedoms),
+        cmocka_unit_test(linux_deviates), cmocka_unit_test(no_connections),      cmocka_unit_test(messages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
