@@ -157,15 +157,16 @@ static const char *left_out(const struct options *o, const struct target *t, con
 
 static void put_peer(GString *out, const struct options *o, const struct target *t)
 {
-    g_string_append_printf(out, "  %-18s %s, up to 3 times\n", "resolve", checks[0].sends);
+    g_string_append_printf(out, "  %-22s %s, up to 3 times\n", "resolve", checks[0].sends);
     for (unsigned i = 0; i < n_checks; i++) {
         if (!check_selected(&checks[i], &o->selection))
             continue;
         const char *why = left_out(o, t, &checks[i]);
         if (why)
-            g_string_append_printf(out, "  %-18s nothing: %s\n", checks[i].name, why);
+            g_string_append_printf(out, "  %-22s nothing: %s\n", checks[i].name, why);
         else
-            g_string_append_printf(out, "  %-18s %s\n", checks[i].name, checks[i].sends);
+            g_string_append_printf(out, "  %-22s %s%s\n", checks[i].name, checks[i].sends,
+                                   checks[i].needs & NEEDS_CONNECTIONS ? " (if the peer announces connected mode)" : "");
     }
 }
 

@@ -7,8 +7,8 @@
 set -u
 out=$(mktemp -d /tmp/ipoib-probe-test.XXXXXX)
 trap 'rm -rf "$out"' EXIT
-cp "$IPOIB_BIN/ipoib-probe" "$IPOIB_BIN/ipoib-check" "$out/" || exit 1
-"$IPOIB_SRC/testbed/fabric" once "$IPOIB_SRC/tests/probe/kernel.sh" "$out" /fabric-out/ipoib-probe /fabric-out/ipoib-check > "$out/log" 2>&1
+cp "$IPOIB_BIN/ipoib-probe" "$IPOIB_BIN/ipoib-check" "$IPOIB_SRC/tests/probe/lib.sh" "$out/" || exit 1
+"$IPOIB_SRC/testbed/fabric" once "$IPOIB_SRC/tests/probe/kernel.sh" "$out" /fabric-out/ipoib-probe /fabric-out/ipoib-check /fabric-out/lib.sh > "$out/log" 2>&1
 status=$?
 if [ $status = 125 ]; then
     echo "1..0 # SKIP the virtual fabric does not run here: $(tail -1 "$out/log")"

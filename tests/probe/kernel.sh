@@ -1,18 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernel PROBE CHECK: ipoib-probe (and ipoib-check) against the kernel's IPoIB; a scenario for testbed/fabric once, results in TAP
+# kernel PROBE CHECK LIB: ipoib-probe (and ipoib-check) against the kernel's IPoIB; a scenario for testbed/fabric once, results in TAP
 # in /fabric-out/tap. h0 runs OpenSM and is the peer, h1 is the probe's; then a peer in connected mode; then faults.
-probe=$1 check=$2 tap=/fabric-out/tap n=0
-: > $tap
-try() { n=$((n+1)); if "${@:2}" >/tmp/try 2>&1; then echo "ok $n - $1"; else echo "not ok $n - $1"; sed 's/^/# /' /tmp/try | tail -40; fi >> $tap; }
-# the outcome of a rule or stage in the last report
-outcome() { python3 -c '
-import json, sys
-found = [r for r in json.load(open("/tmp/report"))["results"] if r["id"] == sys.argv[1]]
-print(",".join(sorted({r["outcome"] for r in found})) or "none")' "$1"; }
-# report STATUS ARGUMENT...: the probe's exit status is that; its JSON is left in /tmp/report
-report() { local want=$1; shift; "$probe" --format json -o /tmp/report "$@"; local got=$?; [ $got = "$want" ] || { echo "exit $got"; cat /tmp/report; return 1; }; }
-is() { local got; got=$(outcome "$1"); [ "$got" = "$2" ] || { echo "$1: $got, not $2"; return 1; }; }
-no_failure() { ! python3 -c 'import json; print([r for r in json.load(open("/tmp/report"))["results"] if r["outcome"] == "fail"])' | grep -v '^\[\]$'; }
+probe=$1 check=$2
+. "$3" || return 1
 # h1's groups with its JoinState in them, told with OpenSM's SM_Key; send-only ones are left out: the kernel takes and drops them
 # by itself, as it sends
 members() { saquery --smkey 1 -C vqib0 MCMR | awk '{ sub(/\.+/, " ") } $1 == "MGID" { group = $2 } $1 == "PortGid" { port = $2 }
@@ -68,5 +58,4 @@ no_sm() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; report 1 -d vqib1 fa
 try "the SM dies" no_sm
 port() { fabric_port h1 DOWN; sleep 1; report 1 -d vqib1 fabric; is fabric.port-state fail && is fabric.sm skipped; }
 try "a pulled cable" port
-echo "1..$n" >> $tap
-! grep -q '^not ok' $tap
+tap_end
