@@ -30,7 +30,7 @@ static bool is_na(const struct probe *p, struct view v)
            memcmp(icmpv6.p + ND_TARGET, p->peer.ip, 16) == 0;
 }
 
-static bool take_answer(struct probe *p, const struct ud_from *from, void *user)
+static bool hear_answer(struct probe *p, const struct ud_from *from, void *user)
 {
     struct heard *h = user;
     struct encap e;
@@ -46,7 +46,7 @@ static bool take_answer(struct probe *p, const struct ud_from *from, void *user)
 }
 
 /* As over UD: with a sender that nobody remembers. */
-static uint32_t make_question(const struct probe *p, uint8_t *out)
+static uint32_t put_question(const struct probe *p, uint8_t *out)
 {
     uint8_t group[16];
     if (!p->peer.ipv6) {
@@ -81,9 +81,9 @@ void check_connection_resolution(struct probe *p)
     struct call *c = dial(p, &(struct dial){.uc = uc_by_default(p)});
     bool sent = is_up(c);
     for (unsigned i = 0; i < TRIES && sent && !h.any; i++) {
-        sent = send_message(p, c, out, make_question(p, out));
+        sent = send_message(p, c, out, put_question(p, out));
         if (sent)
-            await_packet(p, (int)p->options->timeout_ms, take_answer, &h);
+            await_packet(p, (int)p->options->timeout_ms, hear_answer, &h);
     }
     if (sent || h.any) {
         results_sent(p->results, "%s over the connection", p->peer.ipv6 ? "NS, sender ::," : "ARP request, sender 0.0.0.0,");
