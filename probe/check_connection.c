@@ -14,7 +14,8 @@ static struct dial plain(const struct probe *p)
     return (struct dial){.uc = uc_by_default(p)};
 }
 
-static void add(struct probe *p, enum rule_number rule, enum outcome outcome, const char *expected, const char *actual)
+static void add(struct probe *p, enum rule_number rule, enum outcome outcome, const char *expected,
+                const char *actual)
 {
     results_add(p->results, rule, outcome, outcome == OUTCOME_PASS ? "" : expected, actual);
 }
@@ -50,7 +51,8 @@ static void judge_service_id(struct probe *p, const struct call *c)
     else if (p->peer.form == FORM_LINUX)
         add(p, rule, OUTCOME_FAIL, expected, actual);
     else if (still_answers(p))
-        add(p, rule, OUTCOME_FAIL, expected, "connected mode is announced, and no Service-ID of it is known there");
+        add(p, rule, OUTCOME_FAIL, expected,
+            "connected mode is announced, and no Service-ID of it is known there");
     else
         add(p, rule, OUTCOME_INCONCLUSIVE, expected, "the peer no longer answers at all");
 }
@@ -120,8 +122,8 @@ void check_connection_second(struct probe *p)
     add(p, R_RFC4755_3_2_FURTHER_REQ, told ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "an answer", text);
     if (is_up(first)) {
         p->peer.cm_silent = false; /* it is silent about a second one alone */
-        results_stage(p->results, "peer.second-connection", OUTCOME_NOTED, "", "a second REQ while a connection stands: %s",
-                      text);
+        results_stage(p->results, "peer.second-connection", OUTCOME_NOTED, "",
+                      "a second REQ while a connection stands: %s", text);
     }
     hang_up(p, second);
     hang_up(p, first);
@@ -142,8 +144,8 @@ static void judge_announced(struct probe *p, const struct call *c)
 static void judge_unannounced(struct probe *p, const struct call *c)
 {
     bool refused = c && c->result == CALL_REFUSED;
-    add(p, R_RFC4755_3_1_FLAGS, refused ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "REJ: the mode is not announced",
-        p->results->came);
+    add(p, R_RFC4755_3_1_FLAGS, refused ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
+        "REJ: the mode is not announced", p->results->came);
 }
 
 /* A mode that is not announced is asked for with --disruptive alone: Linux writes a warning into its log. */
@@ -178,7 +180,8 @@ void check_connection_end(struct probe *p)
     struct call *c = dial(p, &d);
     bool up = is_up(c);
     if (!up) {
-        add(p, R_RFC4755_2_RFC4391_SUPPORTED, OUTCOME_INCONCLUSIVE, "a connection to be ended", p->results->came);
+        add(p, R_RFC4755_2_RFC4391_SUPPORTED, OUTCOME_INCONCLUSIVE, "a connection to be ended",
+            p->results->came);
         hang_up(p, c);
         return;
     }
@@ -187,7 +190,8 @@ void check_connection_end(struct probe *p)
     add(p, R_RFC4755_2_RFC4391_SUPPORTED, there ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "an answer",
         there ? "it answers over UD after the connection's end" : "the peer no longer answers at all");
     bool again = goes_up(p, &d);
-    results_stage(p->results, "peer.disconnect", OUTCOME_NOTED, "", "the DREQ is %s; a further REQ behind it is %s",
+    results_stage(p->results, "peer.disconnect", OUTCOME_NOTED, "",
+                  "the DREQ is %s; a further REQ behind it is %s",
                   answered ? "answered by a DREP" : "not answered", again ? "accepted" : p->results->came);
 }
 
@@ -203,10 +207,14 @@ void check_connection_unseen(struct probe *p)
         enum rule_number rule;
         const char *why;
     } unseen[] = {
-        {R_RFC4755_3_3_SIMULTANEOUS, "a REQ of the peer's shows it, which this host's kernel answers itself and gives to no program"},
-        {R_RFC4755_5_1_RECEIVE_MTU, "a REQ of the peer's shows it, which this host's kernel answers itself and gives to no program"},
-        {R_RFC4755_5_1_SMALLER_MTU_ACCEPTED, "the peer shows it as the requester: its REQs are answered by this host's kernel"},
-        {R_RFC4755_6_RESERVED_IGNORED, "this host's kernel writes 0 into that octet, whatever a program sends there"},
+        {R_RFC4755_3_3_SIMULTANEOUS,
+         "a REQ of the peer's shows it, which this host's kernel answers itself and gives to no program"},
+        {R_RFC4755_5_1_RECEIVE_MTU,
+         "a REQ of the peer's shows it, which this host's kernel answers itself and gives to no program"},
+        {R_RFC4755_5_1_SMALLER_MTU_ACCEPTED,
+         "the peer shows it as the requester: its REQs are answered by this host's kernel"},
+        {R_RFC4755_6_RESERVED_IGNORED,
+         "this host's kernel writes 0 into that octet, whatever a program sends there"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(unseen); i++)
         results_skip(p->results, unseen[i].rule, unseen[i].why);

@@ -32,8 +32,8 @@ struct echo {
 /* The ICMP message, or its begin where the reply comes in fragments: a connection may have a larger MTU than UD has. */
 static const uint8_t *icmp4(const struct probe *p, struct view ip)
 {
-    bool of_peer = ip.cap >= IPV4_HEAD + 8 && ip.p[0] == 0x45 && ip.p[9] == ICMP && (be16(ip.p + 6) & OFFSET4) == 0 &&
-                   memcmp(ip.p + 12, p->peer.ip, 4) == 0;
+    bool of_peer = ip.cap >= IPV4_HEAD + 8 && ip.p[0] == 0x45 && ip.p[9] == ICMP &&
+                   (be16(ip.p + 6) & OFFSET4) == 0 && memcmp(ip.p + 12, p->peer.ip, 4) == 0;
     return of_peer ? ip.p + IPV4_HEAD : NULL;
 }
 
@@ -68,8 +68,8 @@ static bool take_reply(struct probe *p, const struct ud_from *from, void *user)
 
 static void tell_sent(struct probe *p, const struct talk *t, const struct echo *e)
 {
-    results_sent(p->results, "ICMP echo request of %u octets over %s, Reserved 0x%04x", e->length, t->dial.uc ? "UC" : "RC",
-                 e->reserved);
+    results_sent(p->results, "ICMP echo request of %u octets over %s, Reserved 0x%04x", e->length,
+                 t->dial.uc ? "UC" : "RC", e->reserved);
 }
 
 static bool stands(struct probe *p, struct talk *t)
@@ -91,7 +91,7 @@ static bool echo_once(struct probe *p, struct talk *t, struct echo *e)
     uint32_t n = p->peer.ipv6 ? make_echo6(out, &m) : make_echo4(out, &m);
     bool sent = send_message(p, t->call, out, n);
     g_free(out);
-    if (!sent && t->call->dead) {
+    if (!sent && t->call && t->call->dead) {
         t->died = true;
         g_strlcpy(t->how, t->call->why, sizeof t->how);
     }
@@ -102,7 +102,8 @@ static bool echo(struct probe *p, struct talk *t, struct echo *e)
 {
     bool answered = false;
     for (unsigned i = 0; i < TRIES && !answered && !p->stopped && !p->broken; i++)
-        answered = echo_once(p, t, e);
+        if (!(answered = echo_once(p, t, e)))
+            station_introduce(p);
     if (!is_up(t->call) && !t->died)
         return false; /* there was no connection: the results tell why */
     tell_sent(p, t, e);
@@ -124,8 +125,9 @@ static enum kept try_echo(struct probe *p, struct talk *t, struct echo *variant)
         return KEPT_YES;
     bool there = echo(p, t, &small);
     tell_sent(p, t, variant);
-    results_came(p->results, there ? "no echo reply to 6 of them; to small plain ones between and after, replies"
-                                   : "no echo replies any more");
+    results_came(p->results,
+                 there ? "no echo reply to 6 of them; to small plain ones between and after, replies"
+                       : "no echo replies any more");
     return there && !p->stopped && !p->broken ? KEPT_NO : KEPT_UNKNOWN;
 }
 
@@ -137,14 +139,17 @@ static void judge_reply(struct probe *p, const struct echo *e)
     static const enum rule_number of_sender[] = {R_RFC4755_4_TYPE, R_RFC4755_4_ENCAPSULATION_HEADER};
     for (size_t i = 0; i < G_N_ELEMENTS(of_sender); i++)
         if (e->over_call)
-            results_add(p->results, of_sender[i], OUTCOME_PASS, "", "the reply over the connection has the header");
+            results_add(p->results, of_sender[i], OUTCOME_PASS, "",
+                        "the reply over the connection has the header");
         else
-            results_skip(p->results, of_sender[i], "the peer sent nothing over the connection: it replies over UD");
+            results_skip(p->results, of_sender[i],
+                         "the peer sent nothing over the connection: it replies over UD");
     if (e->by_multicast)
         results_add(p->results, R_RFC4755_2_1_MULTICAST_OVER_UD, OUTCOME_PASS, "",
                     "while the connection stood its multicast came over UD");
     else
-        results_skip(p->results, R_RFC4755_2_1_MULTICAST_OVER_UD, "the peer sent no multicast while the connection stood");
+        results_skip(p->results, R_RFC4755_2_1_MULTICAST_OVER_UD,
+                     "the peer sent no multicast while the connection stood");
 }
 
 /* Silence over the connection proves something only where the same is answered over UD: a firewall may be between. */
@@ -160,10 +165,11 @@ static void judge_mode(struct probe *p, struct talk *t, struct echo *e)
         tell_sent(p, t, e);
         results_came(p->results, "no echo reply to 6 of them; over UD, replies");
     }
-    snprintf(text, sizeof text, k == KEPT_YES ? "IP over %s is accepted" : "IP over %s is not answered, over UD it is", mode);
+    snprintf(text, sizeof text,
+             k == KEPT_YES ? "IP over %s is accepted" : "IP over %s is not answered, over UD it is", mode);
     tell_kept(p, R_RFC4755_7_ANY_MODE_ACCEPTED, k,
-             &(struct kept_words){"an echo reply", text, text,
-                                  had_connection ? "the peer answers no echo requests" : p->results->came});
+              &(struct kept_words){"an echo reply", text, text,
+                                   had_connection ? "the peer answers no echo requests" : p->results->came});
     if (k == KEPT_YES)
         judge_reply(p, e);
 }
@@ -172,9 +178,10 @@ static void judge_reserved(struct probe *p, struct talk *t)
 {
     struct echo e = {.length = ECHO_SMALL, .reserved = 0xbeef};
     tell_kept(p, R_RFC4391_6_RESERVED_IGNORED, try_echo(p, t, &e),
-             &(struct kept_words){"an echo reply", "an echo request with Reserved 0xbeef over a connection is answered",
-                                  "an echo request with Reserved 0xbeef over a connection is not answered",
-                                  "the peer answers no echo requests over a connection"});
+              &(struct kept_words){"an echo reply",
+                                   "an echo request with Reserved 0xbeef over a connection is answered",
+                                   "an echo request with Reserved 0xbeef over a connection is not answered",
+                                   "the peer answers no echo requests over a connection"});
 }
 
 void check_connection_echo(struct probe *p)
@@ -229,16 +236,17 @@ static void judge_largest(struct probe *p, struct talk *t, uint32_t most)
                 answered  ? OUTCOME_PASS
                 : refused ? OUTCOME_FAIL
                           : OUTCOME_INCONCLUSIVE,
-                answered ? "" : expected, answered ? "the largest size of the connection is taken" : p->results->came);
+                answered ? "" : expected,
+                answered ? "the largest size of the connection is taken" : p->results->came);
 }
 
 static void judge_least(struct probe *p, struct talk *t, uint32_t least)
 {
     struct echo e = {.length = least};
     tell_kept(p, R_RFC4755_5_MINIMUM_MTU, try_echo(p, t, &e),
-             &(struct kept_words){"an echo reply", "the protocol's smallest MTU goes over a connection",
-                                  "the protocol's smallest MTU is not answered over a connection",
-                                  "the peer answers no echo requests over a connection"});
+              &(struct kept_words){"an echo reply", "the protocol's smallest MTU goes over a connection",
+                                   "the protocol's smallest MTU is not answered over a connection",
+                                   "the peer answers no echo requests over a connection"});
 }
 
 void check_connection_sizes(struct probe *p)
@@ -248,7 +256,8 @@ void check_connection_sizes(struct probe *p)
     if (most < least) {
         const char *why = t.call ? "its REP told no Receive MTU that IP could do with" : p->results->came;
         results_add(p->results, R_RFC4755_5_MINIMUM_MTU, OUTCOME_INCONCLUSIVE, "a connection for IP", why);
-        results_add(p->results, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_INCONCLUSIVE, "a connection for IP", why);
+        results_add(p->results, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_INCONCLUSIVE, "a connection for IP",
+                    why);
         hang_up(p, t.call);
         return;
     }
@@ -256,8 +265,9 @@ void check_connection_sizes(struct probe *p)
     judge_least(p, &t, least);
     uint32_t largest = sweep(p, &t, least, most, silent);
     judge_largest(p, &t, most);
-    results_stage(p->results, "peer.connection-mtu", OUTCOME_NOTED, "", "%u octets; echo requests of up to %u are answered%s%s",
-                  most, largest, silent->len ? ", not of: " : "", silent->str);
+    results_stage(p->results, "peer.connection-mtu", OUTCOME_NOTED, "",
+                  "%u octets; echo requests of up to %u are answered%s%s", most, largest,
+                  silent->len ? ", not of: " : "", silent->str);
     g_string_free(silent, TRUE);
     hang_up(p, t.call);
 }
@@ -268,7 +278,9 @@ void check_connection_small(struct probe *p)
 {
     const enum rule_number rule = R_RFC4755_5_1_CONNECTION_MTU;
     if (ib_mtu_octets(p->link.mtu) < LARGER_THAN_SMALL + ENCAP_SIZE) {
-        results_skip(p->results, rule, "the link's MTU is less than 2000 octets: UD carries nothing that is too large for the connection");
+        results_skip(
+            p->results, rule,
+            "the link's MTU is less than 2000 octets: UD carries nothing that is too large for the connection");
         return;
     }
     struct call *c = dial(p, &(struct dial){.uc = uc_by_default(p), .receive_mtu = RECEIVE_SMALL});
@@ -277,10 +289,11 @@ void check_connection_small(struct probe *p)
     bool up = is_up(c);
     uint32_t before = c ? c->peer_psn : 0;
     bool answered = up && echo_over_ud(p, LARGER_THAN_SMALL);
-    results_sent(p->results, "REQ with Receive MTU %u; then an echo request of %u octets over UD", RECEIVE_SMALL,
-                 LARGER_THAN_SMALL);
+    results_sent(p->results, "REQ with Receive MTU %u; then an echo request of %u octets over UD",
+                 RECEIVE_SMALL, LARGER_THAN_SMALL);
     if (!up)
-        results_add(p->results, rule, OUTCOME_INCONCLUSIVE, "a REP to a REQ with a small Receive MTU", refused);
+        results_add(p->results, rule, OUTCOME_INCONCLUSIVE, "a REP to a REQ with a small Receive MTU",
+                    refused);
     else if (c->peer_psn == before)
         results_skip(p->results, rule,
                      answered ? "the peer sent nothing over the connection: it replies over UD"

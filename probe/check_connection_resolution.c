@@ -37,7 +37,8 @@ static bool hear_answer(struct probe *p, const struct ud_from *from, void *user)
     if (encap_decode(from->octets, &e) != WIRE_OK)
         return false;
     struct view body = view_from(from->octets, ENCAP_SIZE);
-    bool is = p->peer.ipv6 ? e.type == TYPE_IPV6 && is_na(p, body) : e.type == TYPE_ARP && is_arp_reply(p, body);
+    bool is =
+        p->peer.ipv6 ? e.type == TYPE_IPV6 && is_na(p, body) : e.type == TYPE_ARP && is_arp_reply(p, body);
     if (!is)
         return false;
     h->any = true;
@@ -63,13 +64,18 @@ static void tell(struct probe *p, const struct heard *h)
 {
     const enum rule_number rule = R_RFC4755_7_RESOLUTION_OVER_UD;
     const char *none = "what was sent over the connection was not answered";
-    results_came(p->results, "%s", !h->any ? "no answer" : h->over_call ? "an answer over the connection" : "an answer over UD");
+    results_came(p->results, "%s",
+                 !h->any        ? "no answer"
+                 : h->over_call ? "an answer over the connection"
+                                : "an answer over UD");
     if (!h->over_call)
         results_add(p->results, rule, OUTCOME_PASS, "", h->any ? "the answer came over UD" : none);
     if (p->peer.ipv6)
-        results_skip(p->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, "an NS without a sender is answered to all nodes, not to a QPN");
+        results_skip(p->results, R_RFC4755_3_1_REPLY_TO_UD_QPN,
+                     "an NS without a sender is answered to all nodes, not to a QPN");
     else if (h->any && !h->over_call)
-        results_add(p->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, OUTCOME_PASS, "", "the reply came to the probe's UD QPN");
+        results_add(p->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, OUTCOME_PASS, "",
+                    "the reply came to the probe's UD QPN");
     else
         results_skip(p->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, none);
 }
@@ -86,11 +92,12 @@ void check_connection_resolution(struct probe *p)
             await_packet(p, (int)p->options->timeout_ms, hear_answer, &h);
     }
     if (sent || h.any) {
-        results_sent(p->results, "%s over the connection", p->peer.ipv6 ? "NS, sender ::," : "ARP request, sender 0.0.0.0,");
+        results_sent(p->results, "%s over the connection",
+                     p->peer.ipv6 ? "NS, sender ::," : "ARP request, sender 0.0.0.0,");
         tell(p, &h);
     } else
-        results_add(p->results, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_INCONCLUSIVE, "a connection that takes the question",
-                    is_up(c) || !c ? p->results->came : c->why);
+        results_add(p->results, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_INCONCLUSIVE,
+                    "a connection that takes the question", is_up(c) || !c ? p->results->came : c->why);
     hang_up(p, c);
 }
 
@@ -100,8 +107,9 @@ void check_reply_to_ud(struct probe *p)
     struct answer *a = g_new(struct answer, 1);
     struct question q = {.grh = p->peer.needs_grh, .flags = LLADDR_FLAG_RC | LLADDR_FLAG_UC};
     tell_kept(p, R_RFC4755_3_1_REPLY_TO_UD_QPN, try_variant(p, &q, a),
-             &(struct kept_words){"an answer at the UD QPN", "the reply came to the UD QPN of an address with the flags RC and UC",
-                                  "no answer at the UD QPN of an address with the flags RC and UC",
-                                  "the peer no longer answers at all"});
+              &(struct kept_words){"an answer at the UD QPN",
+                                   "the reply came to the UD QPN of an address with the flags RC and UC",
+                                   "no answer at the UD QPN of an address with the flags RC and UC",
+                                   "the peer no longer answers at all"});
     g_free(a);
 }

@@ -77,12 +77,14 @@ static bool echo(struct probe *p, struct echo *e)
 {
     e->peer = p->peer.ip;
     e->ipv6 = p->peer.ipv6;
-    for (unsigned i = 0; i < TRIES && !p->stopped && !p->broken; i++)
+    for (unsigned i = 0; i < TRIES && !p->stopped && !p->broken; i++) {
         if (echo_once(p, e)) {
             tell_sent(p, e);
             results_came(p->results, "an echo reply of %u octets", e->length);
             return true;
         }
+        station_introduce(p);
+    }
     tell_sent(p, e);
     results_came(p->results, "no echo reply");
     return false;
@@ -115,7 +117,8 @@ static enum kept try_echo(struct probe *p, struct echo *variant)
 static void add_kept(struct probe *p, enum rule_number rule, enum kept k, const char *passed,
                      const char *failed)
 {
-    tell_kept(p, rule, k, &(struct kept_words){"an echo reply", passed, failed, "the peer answers no echo requests"});
+    tell_kept(p, rule, k,
+              &(struct kept_words){"an echo reply", passed, failed, "the peer answers no echo requests"});
 }
 
 /* No reply to any proves nothing: a firewall may be between. */

@@ -50,7 +50,8 @@ enum kept try_variant(struct probe *p, const struct question *variant, struct an
 static void add_kept(struct probe *p, enum rule_number rule, enum kept k, const char *passed,
                      const char *failed)
 {
-    tell_kept(p, rule, k, &(struct kept_words){"an answer", passed, failed, "the peer no longer answers at all"});
+    tell_kept(p, rule, k,
+              &(struct kept_words){"an answer", passed, failed, "the peer no longer answers at all"});
 }
 
 /* A packet is taken with the Q_Key of the queue pair alone: what came had the link's (RFC 4391 §9.1). */

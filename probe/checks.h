@@ -7,10 +7,10 @@
 
 enum check_needs {
     NEEDS_NOTHING = 0,
-    NEEDS_SOURCE = 1,     /* an address of the probe's own, of the target's family */
-    NEEDS_DISRUPTIVE = 2, /* --disruptive */
-    NEEDS_IPV4 = 4,       /* a target of IPv4 */
-    NEEDS_IPV6 = 32,      /* a target of IPv6 */
+    NEEDS_SOURCE = 1,      /* an address of the probe's own, of the target's family */
+    NEEDS_DISRUPTIVE = 2,  /* --disruptive */
+    NEEDS_IPV4 = 4,        /* a target of IPv4 */
+    NEEDS_IPV6 = 32,       /* a target of IPv6 */
     NEEDS_CONNECTIONS = 8, /* a peer that announces connected mode, and a transport that makes connections */
 };
 

@@ -13,7 +13,8 @@ static void put_req(uint8_t *p, const struct cm_fields *f)
 {
     put64(p + REQ_SERVICE_ID, f->service_id);
     put24(p + REQ_QPN, f->qpn);
-    p[REQ_TRANSPORT] = (uint8_t)(RESPONSE_TIMEOUT << 3 | (f->uc ? CM_TRANSPORT_UC : CM_TRANSPORT_RC) << 1 | 1);
+    p[REQ_TRANSPORT] =
+        (uint8_t)(RESPONSE_TIMEOUT << 3 | (f->uc ? CM_TRANSPORT_UC : CM_TRANSPORT_RC) << 1 | 1);
     put24(p + REQ_PSN, f->psn);
     p[REQ_RETRY] = (uint8_t)(RESPONSE_TIMEOUT << 3 | f->retry_count);
     put16(p + REQ_PKEY, f->pkey);

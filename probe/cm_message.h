@@ -16,7 +16,7 @@ struct cm_fields {
     uint16_t pkey, local_lid, remote_lid;
     uint8_t path_mtu, sl, ack_timeout, retry_count;
     const uint8_t *local_gid, *remote_gid;
-    uint16_t reason; /* REJ, of a REQ */
+    uint16_t reason;     /* REJ, of a REQ */
     uint32_t remote_qpn; /* DREQ */
     const uint8_t *private_data;
     uint32_t private_size; /* cut off where the message has room for less */

@@ -14,8 +14,10 @@
 #include <rdma/rdma_cma.h>
 
 enum { CALLS = CALLER_FDS - 1, SLOTS = 8, SEND_WAIT_MS = 2000, RESOLVE_MS = 1000, STEP_MS = 100 };
-enum { SLOT_SIZE = 1 << 17 };                  /* a message above every Receive MTU is seen as such, and does not end the connection */
-enum { RETRIES = 7, RNR_RETRIES = 6 };         /* 7 of the latter would be for ever (IBA 9.7.5.2.8) */
+enum {
+    SLOT_SIZE = 1 << 17
+}; /* a message above every Receive MTU is seen as such, and does not end the connection */
+enum { RETRIES = 7, RNR_RETRIES = 6 }; /* 7 of the latter would be for ever (IBA 9.7.5.2.8) */
 
 enum stage { BEGUN, RESOLVED, ROUTED, ANSWERED, REFUSED, SILENT, FAILED };
 
@@ -91,7 +93,8 @@ static void note_event(struct line *l, const struct rdma_cm_event *e)
     case RDMA_CM_EVENT_DEVICE_REMOVAL:
         l->stage = FAILED;
         l->call.dead = true;
-        snprintf(l->call.why, sizeof l->call.why, "%s: %s", rdma_event_str(e->event), strerror(abs(e->status)));
+        snprintf(l->call.why, sizeof l->call.why, "%s: %s", rdma_event_str(e->event),
+                 strerror(abs(e->status)));
         break;
     default:
         break;
@@ -232,7 +235,7 @@ static enum transport_result find_way(struct line *l)
     put_address(&peer, l->call.asked.gid, l->call.asked.pkey);
     peer.sib_sid = htobe64(l->call.asked.service_id);
     peer.sib_sid_mask = UINT64_MAX;
-    gint64 end = g_get_monotonic_time() + 2 * RESOLVE_MS * 1000;
+    gint64 end = g_get_monotonic_time() + (gint64)2 * RESOLVE_MS * 1000;
     if (!make_id(l) || rdma_resolve_addr(l->id, NULL, (struct sockaddr *)&peer, RESOLVE_MS)) {
         cannot(l, "the peer's GID cannot be resolved", errno);
         return TRANSPORT_NOTHING;
@@ -387,7 +390,7 @@ enum transport_result caller_send(struct caller *c, struct call *call, const uin
     struct ibv_sge sge = {(uintptr_t)slot, n, l->mr->lkey};
     struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
     int error = ibv_post_send(l->qp, &wr, &bad);
-    gint64 end = g_get_monotonic_time() + SEND_WAIT_MS * 1000;
+    gint64 end = g_get_monotonic_time() + (gint64)SEND_WAIT_MS * 1000;
     while (!error && (done = ibv_poll_cq(l->sent, 1, &wc)) == 0 && g_get_monotonic_time() < end)
         if (*c->stop)
             return TRANSPORT_STOPPED;
@@ -408,11 +411,12 @@ static bool take_of(struct line *l, struct ud_from *from)
         unsigned slot = (unsigned)wc.wr_id;
         if (wc.status != IBV_WC_SUCCESS)
             continue; /* the queue pair is in error: nothing more comes */
-        *from = (struct ud_from){.octets = view_make(l->memory + (size_t)slot * SLOT_SIZE, wc.byte_len, wc.byte_len),
-                                 .call = &l->call,
-                                 .qpn = l->call.peer_qpn,
-                                 .lid = l->call.peer_lid,
-                                 .sl = l->call.sl};
+        *from = (struct ud_from){
+            .octets = view_make(l->memory + (size_t)slot * SLOT_SIZE, wc.byte_len, wc.byte_len),
+            .call = &l->call,
+            .qpn = l->call.peer_qpn,
+            .lid = l->call.peer_lid,
+            .sl = l->call.sl};
         l->caller->taken_of = l;
         l->caller->taken = slot;
         return true;
@@ -466,8 +470,9 @@ struct caller *caller_new(const struct port_facts *f, const volatile int *stop, 
     struct rdma_event_channel *events = rdma_create_event_channel();
     if (!events) {
         bool denied = errno == EACCES || errno == EPERM;
-        snprintf(why, size, denied ? "this user may not open /dev/infiniband/rdma_cm"
-                                   : "/dev/infiniband/rdma_cm cannot be opened (modprobe rdma_ucm)");
+        snprintf(why, size,
+                 denied ? "this user may not open /dev/infiniband/rdma_cm"
+                        : "/dev/infiniband/rdma_cm cannot be opened (modprobe rdma_ucm)");
         return NULL;
     }
     int flags = fcntl(events->fd, F_GETFL);

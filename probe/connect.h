@@ -20,7 +20,8 @@ struct caller *caller_new(const struct port_facts *f, const volatile int *stop, 
 void caller_free(struct caller *c);
 
 /* As the transport's. */
-enum transport_result caller_call(struct caller *c, const struct call_question *q, int ms, struct call **call);
+enum transport_result caller_call(struct caller *c, const struct call_question *q, int ms,
+                                  struct call **call);
 enum transport_result caller_send(struct caller *c, struct call *call, const uint8_t *octets, uint32_t n);
 void caller_hang_up(struct caller *c, struct call *call, int ms, bool *answered);
 

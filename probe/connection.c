@@ -46,7 +46,8 @@ static bool private_of(const struct call *c, struct cm_private *d)
     *d = (struct cm_private){0};
     if (c->private_size < CM_PRIVATE_SIZE)
         return false;
-    *d = (struct cm_private){p[CM_PRIVATE_RESERVED], be24(p + CM_PRIVATE_UD_QPN), be32(p + CM_PRIVATE_RECV_MTU)};
+    *d = (struct cm_private){p[CM_PRIVATE_RESERVED], be24(p + CM_PRIVATE_UD_QPN),
+                             be32(p + CM_PRIVATE_RECV_MTU)};
     return d->ud_qpn || d->recv_mtu;
 }
 
@@ -90,8 +91,8 @@ void call_text(const struct call *c, char *out, size_t size)
     if (!has)
         snprintf(out + n, size - (size_t)n, ", no private data");
     else
-        snprintf(out + n, size - (size_t)n, ", private data: Reserved 0x%02x, UD QPN 0x%06x, Receive MTU %u", d.reserved,
-                 d.ud_qpn, d.recv_mtu);
+        snprintf(out + n, size - (size_t)n, ", private data: Reserved 0x%02x, UD QPN 0x%06x, Receive MTU %u",
+                 d.reserved, d.ud_qpn, d.recv_mtu);
 }
 
 /* ---- asking */
@@ -116,7 +117,8 @@ static void judge_qpn(struct probe *p, const struct call *c, uint64_t failed_bef
     struct cm_private d;
     char expected[48], actual[24];
     uint32_t announced = lladdr_read(p->peer.lladdr).qpn;
-    if (!private_of(c, &d) || !d.ud_qpn || verdict_count(p->results->judged->verdict, rule, OUTCOME_FAIL) > failed_before)
+    if (!private_of(c, &d) || !d.ud_qpn ||
+        verdict_count(p->results->judged->verdict, rule, OUTCOME_FAIL) > failed_before)
         return;
     snprintf(expected, sizeof expected, "QPN 0x%06x, as announced", announced);
     snprintf(actual, sizeof actual, "QPN 0x%06x", d.ud_qpn);
@@ -126,7 +128,8 @@ static void judge_qpn(struct probe *p, const struct call *c, uint64_t failed_bef
 static void note_answer(struct probe *p, struct call *c)
 {
     char text[VERDICT_TEXT];
-    uint64_t failed = verdict_count(p->results->judged->verdict, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL);
+    uint64_t failed =
+        verdict_count(p->results->judged->verdict, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL);
     call_text(c, text, sizeof text);
     results_came(p->results, "%s", text);
     wirelog_call(p->log, p->t, c, p->peer.lid);

@@ -9,7 +9,7 @@
 enum { RECEIVE_LARGE = 65524, RECEIVE_SMALL = 1280 + 4 };
 
 struct dial {
-    bool uc; /* else RC */
+    bool uc;              /* else RC */
     uint32_t receive_mtu; /* 0: RECEIVE_LARGE */
 };
 

@@ -165,8 +165,9 @@ static void put_peer(GString *out, const struct options *o, const struct target 
         if (why)
             g_string_append_printf(out, "  %-22s nothing: %s\n", checks[i].name, why);
         else
-            g_string_append_printf(out, "  %-22s %s%s\n", checks[i].name, checks[i].sends,
-                                   checks[i].needs & NEEDS_CONNECTIONS ? " (if the peer announces connected mode)" : "");
+            g_string_append_printf(
+                out, "  %-22s %s%s\n", checks[i].name, checks[i].sends,
+                checks[i].needs & NEEDS_CONNECTIONS ? " (if the peer announces connected mode)" : "");
     }
 }
 

@@ -27,8 +27,8 @@ static bool take_rival(struct probe *p, const struct ud_from *from, void *user)
     struct rivals *r = user;
     enum { REPLY_SENDER = 4 + 8, REPLY_SIZE = 4 + 56 };
     const uint8_t *octets = from->octets.p;
-    bool reply = !from->call && from->octets.cap >= REPLY_SIZE && be16(octets) == 0x0806 && be16(octets + 10) == 2 &&
-                 memcmp(octets + REPLY_SENDER + LLADDR_SIZE, p->peer.ip, 4) == 0;
+    bool reply = !from->call && from->octets.cap >= REPLY_SIZE && be16(octets) == 0x0806 &&
+                 be16(octets + 10) == 2 && memcmp(octets + REPLY_SENDER + LLADDR_SIZE, p->peer.ip, 4) == 0;
     if (!reply || lladdr_same(octets + REPLY_SENDER, r->first))
         return false;
     memcpy(r->other, octets + REPLY_SENDER, LLADDR_SIZE);

@@ -70,6 +70,19 @@ void station_take(struct probe *p, const struct ud_from *from)
         answer_ns(p, from, body);
 }
 
+void station_introduce(struct probe *p)
+{
+    uint8_t out[UD_SIZE], group[16];
+    struct ud_to to = to_peer(p, p->peer.needs_grh);
+    struct arp_message arp = {.op = ARP_REQUEST, .sha = p->lladdr, .spa = p->source.ip, .tpa = p->peer.ip};
+    struct nd_message ns = {
+        .type = ND_NS, .from = p->source.ip, .to = group, .target = p->peer.ip, .lladdr = p->lladdr};
+    if (!p->source.usable || p->source.ipv6 != p->peer.ipv6)
+        return;
+    solicited_node(group, p->peer.ip);
+    send_unicast(p, &to, out, p->peer.ipv6 ? make_nd(out, &ns) : make_arp(out, &arp));
+}
+
 /* The peer asks for the probe's IPv6 address by its solicited-node group. */
 static bool join_solicited_node(struct probe *p, char *why, size_t size)
 {

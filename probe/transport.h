@@ -74,7 +74,11 @@ struct sa_answer {
  * A connection asked for by CM REQ, and what came of it. What goes over it is a message of at most CALL_MESSAGE octets: what
  * IP allows (65535), and the encapsulation header.
  */
-enum { CALL_MESSAGE = 65535 + 4, CALL_PRIVATE = 196, CALL_PRIVATE_SENT = 92 }; /* IBA 12.6.5 and 12.6.8: of REP and REQ */
+enum {
+    CALL_MESSAGE = 65535 + 4,
+    CALL_PRIVATE = 196,
+    CALL_PRIVATE_SENT = 92
+}; /* IBA 12.6.5 and 12.6.8: of REP and REQ */
 struct call_question {
     uint8_t gid[16];
     uint16_t pkey;
@@ -95,8 +99,8 @@ struct call {
     enum call_result result;
     uint16_t reason; /* of the REJ */
     uint8_t private_data[CALL_PRIVATE];
-    uint32_t private_size; /* of the REP or REJ, with the zeros behind what the peer put in */
-    int64_t asked_ns;      /* when the REQ was sent, since 1970 */
+    uint32_t private_size;                 /* of the REP or REJ, with the zeros behind what the peer put in */
+    int64_t asked_ns;                      /* when the REQ was sent, since 1970 */
     uint32_t qpn, peer_qpn, psn, peer_psn; /* psn: of the next packet of each side, as far as it is known */
     uint16_t peer_lid;
     uint8_t sl, path_mtu, ack_timeout, retry_count; /* codes of the IBA */
@@ -131,9 +135,11 @@ struct transport_ops {
 
     /* Connections (RFC 4755). A transport that makes none has NULL here, and no_calls says why. */
     /* Asks within so many milliseconds; *c is the caller's until it hangs up, whatever came of it. OK or STOPPED. */
-    enum transport_result (*call)(struct transport *t, const struct call_question *q, int ms, struct call **c);
+    enum transport_result (*call)(struct transport *t, const struct call_question *q, int ms,
+                                  struct call **c);
     /* A message over it. NOTHING: it cannot go, the call is dead. */
-    enum transport_result (*send_call)(struct transport *t, struct call *c, const uint8_t *octets, uint32_t n);
+    enum transport_result (*send_call)(struct transport *t, struct call *c, const uint8_t *octets,
+                                       uint32_t n);
     /* Ends it and frees it; where it was up with a DREQ, *answered: the DREP came in time. */
     void (*hang_up)(struct transport *t, struct call *c, int ms, bool *answered);
 };

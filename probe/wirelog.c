@@ -251,7 +251,8 @@ void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t 
 
 void wirelog_mad(struct wirelog *w, const struct transport *t, const uint8_t *mad, enum log_way way)
 {
-    wirelog_gsi(w, t, &(struct log_gsi){.lid = t->facts.sm_lid, .sl = t->facts.sm_sl, .pkey = 0xffff}, mad, way);
+    wirelog_gsi(w, t, &(struct log_gsi){.lid = t->facts.sm_lid, .sl = t->facts.sm_sl, .pkey = 0xffff}, mad,
+                way);
 }
 
 void wirelog_gsi(struct wirelog *w, const struct transport *t, const struct log_gsi *g, const uint8_t *mad,

@@ -55,7 +55,8 @@ void wirelog_gsi(struct wirelog *w, const struct transport *t, const struct log_
  */
 void wirelog_call(struct wirelog *w, const struct transport *t, struct call *c, uint16_t lid);
 /* A DREQ of ours or of the peer's, and the DREP if there was one. */
-void wirelog_hung_up(struct wirelog *w, const struct transport *t, const struct call *c, bool by_peer, bool answered);
+void wirelog_hung_up(struct wirelog *w, const struct transport *t, const struct call *c, bool by_peer,
+                     bool answered);
 /* The next number of a call. */
 uint32_t wirelog_number(struct wirelog *w);
 /* A message, in the packets that the path's MTU makes of it. Counts the call's PSNs on. */

@@ -9,7 +9,8 @@ enum { PEER_ID = 0x80000000u }; /* the peer's communication IDs, as numbers that
 
 static struct log_gsi gsi_of(const struct call *c, uint16_t lid, int64_t ns)
 {
-    return (struct log_gsi){.lid = c->peer_lid ? c->peer_lid : lid, .pkey = c->asked.pkey, .sl = c->sl, .ns = ns};
+    return (struct log_gsi){
+        .lid = c->peer_lid ? c->peer_lid : lid, .pkey = c->asked.pkey, .sl = c->sl, .ns = ns};
 }
 
 static void log_cm(struct wirelog *w, const struct transport *t, const struct log_gsi *g, enum cm_message m,
@@ -26,7 +27,7 @@ static void log_req(struct wirelog *w, const struct transport *t, const struct c
     struct cm_fields f = {.local_id = c->number,
                           .service_id = c->asked.service_id,
                           .qpn = c->qpn,
-                          .psn = c->psn,
+                          .psn = c->peer_psn, /* with which the peer shall begin (IBA 12.6.5) */
                           .uc = c->asked.uc,
                           .pkey = c->asked.pkey,
                           .local_lid = t->facts.lid,
@@ -49,7 +50,7 @@ void wirelog_call(struct wirelog *w, const struct transport *t, struct call *c, 
     struct cm_fields answer = {.local_id = PEER_ID | number,
                                .remote_id = number,
                                .qpn = c->peer_qpn,
-                               .psn = c->peer_psn,
+                               .psn = c->psn, /* with which we shall */
                                .reason = c->reason,
                                .private_data = c->private_data,
                                .private_size = c->private_size};
@@ -60,13 +61,17 @@ void wirelog_call(struct wirelog *w, const struct transport *t, struct call *c, 
         return;
     log_cm(w, t, &g, c->result == CALL_UP ? CM_REP : CM_REJ, &answer, LOG_OF_SUBJECT);
     if (c->result == CALL_UP)
-        log_cm(w, t, &g, CM_RTU, &(struct cm_fields){.local_id = number, .remote_id = PEER_ID | number}, LOG_SENT);
+        log_cm(w, t, &g, CM_RTU, &(struct cm_fields){.local_id = number, .remote_id = PEER_ID | number},
+               LOG_SENT);
 }
 
-void wirelog_hung_up(struct wirelog *w, const struct transport *t, const struct call *c, bool by_peer, bool answered)
+void wirelog_hung_up(struct wirelog *w, const struct transport *t, const struct call *c, bool by_peer,
+                     bool answered)
 {
     struct log_gsi g = gsi_of(c, 0, 0);
-    struct cm_fields ours = {.local_id = c->number, .remote_id = PEER_ID | c->number, .remote_qpn = c->peer_qpn},
+    struct cm_fields ours = {.local_id = c->number,
+                             .remote_id = PEER_ID | c->number,
+                             .remote_qpn = c->peer_qpn},
                      its = {.local_id = PEER_ID | c->number, .remote_id = c->number, .remote_qpn = c->qpn};
     log_cm(w, t, &g, CM_DREQ, by_peer ? &its : &ours, by_peer ? LOG_OF_SUBJECT : LOG_SENT);
     if (answered)

@@ -153,7 +153,8 @@ static void ask_who_we_are(struct fake *f, struct call *c)
 /* ICMP's checksum is nobody's matter here. */
 static void answer_echo(struct fake *f, struct call *c, const uint8_t *octets, uint32_t n)
 {
-    bool is = octets[IP + 9] == 1 && octets[ICMP_AT] == 8 && n == be16(octets + IP + 2) + (uint32_t)ENCAP_SIZE;
+    bool is =
+        octets[IP + 9] == 1 && octets[ICMP_AT] == 8 && n == be16(octets + IP + 2) + (uint32_t)ENCAP_SIZE;
     if (!is || (c && f->fault == DROPS_IP) || (c && f->fault == CUTS_SMALL && n < 80 + ENCAP_SIZE) ||
         (c && f->fault == MINDS_RESERVED && be16(octets + ENCAP_RESERVED)))
         return;
@@ -180,7 +181,8 @@ static void take(struct fake *f, struct call *c, const uint8_t *octets, uint32_t
         answer_echo(f, c, octets, n);
 }
 
-static enum transport_result fake_send(struct transport *t, const struct ud_to *to, const uint8_t *octets, uint32_t n)
+static enum transport_result fake_send(struct transport *t, const struct ud_to *to, const uint8_t *octets,
+                                       uint32_t n)
 {
     struct fake *f = (struct fake *)t;
     bool for_peer = to->qpn == QPN_MULTICAST || (to->lid == PEER_LID && to->qpn == PEER_QPN);
@@ -191,7 +193,8 @@ static enum transport_result fake_send(struct transport *t, const struct ud_to *
     return TRANSPORT_OK;
 }
 
-static enum transport_result fake_send_call(struct transport *t, struct call *c, const uint8_t *octets, uint32_t n)
+static enum transport_result fake_send_call(struct transport *t, struct call *c, const uint8_t *octets,
+                                            uint32_t n)
 {
     struct fake *f = (struct fake *)t;
     assert_int_equal(c->result, CALL_UP);
@@ -240,7 +243,8 @@ static uint16_t refusal(const struct fake *f, const struct call_question *q)
 static void put_private(const struct fake *f, struct call *c)
 {
     bool rep = c->result == CALL_UP;
-    uint32_t qpn = (rep && f->fault == WRONG_QPN) || (!rep && f->fault == WRONG_QPN_IN_REJ) ? PEER_QPN + 1 : PEER_QPN;
+    uint32_t qpn =
+        (rep && f->fault == WRONG_QPN) || (!rep && f->fault == WRONG_QPN_IN_REJ) ? PEER_QPN + 1 : PEER_QPN;
     c->private_size = rep ? 196 : 148; /* IBA 12.6.7 and 12.6.8 */
     if (f->fault == NO_PRIVATE || (!rep && f->fault == AS_LINUX))
         return;
@@ -249,7 +253,8 @@ static void put_private(const struct fake *f, struct call *c)
     put32(c->private_data + CM_PRIVATE_RECV_MTU, f->fault == NO_RECEIVE_MTU ? 0 : PEER_MTU);
 }
 
-static enum transport_result fake_call(struct transport *t, const struct call_question *q, int ms, struct call **out)
+static enum transport_result fake_call(struct transport *t, const struct call_question *q, int ms,
+                                       struct call **out)
 {
     struct fake *f = (struct fake *)t;
     struct call *c = *out = g_new0(struct call, 1);
@@ -258,7 +263,11 @@ static enum transport_result fake_call(struct transport *t, const struct call_qu
     assert_memory_equal(q->gid, peer_gid, 16);
     assert_int_equal(q->private_size, 8);
     assert_int_equal(be32(q->private_data), OWN_QPN); /* Reserved 0, UD QPN */
-    *c = (struct call){.asked = *q, .peer_lid = PEER_LID, .path_mtu = 4, .qpn = 0x200 + f->asked, .peer_qpn = 0x300 + f->asked};
+    *c = (struct call){.asked = *q,
+                       .peer_lid = PEER_LID,
+                       .path_mtu = 4,
+                       .qpn = 0x200 + f->asked,
+                       .peer_qpn = 0x300 + f->asked};
     c->reason = refusal(f, q);
     c->result = f->fault == CM_SILENT ? CALL_SILENT : c->reason ? CALL_REFUSED : CALL_UP;
     put_private(f, c);
@@ -305,7 +314,8 @@ struct outcome_of_run {
 static void run_checks(struct probe *p)
 {
     for (unsigned i = 0; i < n_checks; i++) {
-        bool about = g_str_has_prefix(checks[i].name, "connection") || g_str_equal(checks[i].name, "reply-to-ud");
+        bool about =
+            g_str_has_prefix(checks[i].name, "connection") || g_str_equal(checks[i].name, "reply-to-ud");
         for (unsigned k = 0; k < checks[i].n_rules; k++)
             ((struct options *)p->options)->selection.rule[checks[i].rules[k]] |= about;
     }
@@ -332,7 +342,8 @@ static void make_probe(struct probe *p, struct fake *f)
     g_strlcpy(p->peer.name, "10.0.0.2", sizeof p->peer.name);
 }
 
-static void run_with(struct outcome_of_run *o, enum fault fault, uint8_t flags, const struct transport_ops *ops, const char *known)
+static void run_with(struct outcome_of_run *o, enum fault fault, uint8_t flags,
+                     const struct transport_ops *ops, const char *known)
 {
     static volatile int stop;
     struct options options = {.rate = 100000, .timeout_ms = 1, .disruptive = true, .has_source = true};
@@ -344,7 +355,11 @@ static void run_with(struct outcome_of_run *o, enum fault fault, uint8_t flags, 
     o->fake = (struct fake){.base = {.ops = ops, .qpn = OWN_QPN}, .fault = fault, .flags = flags};
     o->fake.base.facts = (struct port_facts){.lid = OWN_LID, .sm_lid = 1, .mtu = 4};
     memcpy(o->fake.base.facts.gid, own_gid, 16);
-    struct probe p = {.t = &o->fake.base, .options = &options, .results = &results, .stop = &stop, .log = wirelog_new(NULL)};
+    struct probe p = {.t = &o->fake.base,
+                      .options = &options,
+                      .results = &results,
+                      .stop = &stop,
+                      .log = wirelog_new(NULL)};
     groups_open(&p);
     make_probe(&p, &o->fake);
     run_checks(&p);
