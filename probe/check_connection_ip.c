@@ -101,9 +101,11 @@ static bool echo_once(struct probe *p, struct talk *t, struct echo *e)
 static bool echo(struct probe *p, struct talk *t, struct echo *e)
 {
     bool answered = false;
-    for (unsigned i = 0; i < TRIES && !answered && !p->stopped && !p->broken; i++)
-        if (!(answered = echo_once(p, t, e)))
+    for (unsigned i = 0; i < TRIES && !answered && !p->stopped && !p->broken; i++) {
+        answered = echo_once(p, t, e);
+        if (!answered && i == INTRODUCED_AFTER)
             station_introduce(p);
+    }
     if (!is_up(t->call) && !t->died)
         return false; /* there was no connection: the results tell why */
     tell_sent(p, t, e);
@@ -133,6 +135,15 @@ static enum kept try_echo(struct probe *p, struct talk *t, struct echo *variant)
 
 /* ---- IP over each mode */
 
+/* The answer to an NS without a sender goes to all nodes. */
+static bool answers_by_multicast(struct probe *p)
+{
+    struct answer *a = g_new(struct answer, 1);
+    bool by = p->peer.ipv6 && ask_peer(p, &(struct question){.grh = p->peer.needs_grh}, TRIES, a);
+    g_free(a);
+    return by;
+}
+
 /* Of what the peer sends over connections the judge of packets tells; here: whether there was anything to judge. */
 static void judge_reply(struct probe *p, const struct echo *e)
 {
@@ -144,7 +155,7 @@ static void judge_reply(struct probe *p, const struct echo *e)
         else
             results_skip(p->results, of_sender[i],
                          "the peer sent nothing over the connection: it replies over UD");
-    if (e->by_multicast)
+    if (e->by_multicast || answers_by_multicast(p))
         results_add(p->results, R_RFC4755_2_1_MULTICAST_OVER_UD, OUTCOME_PASS, "",
                     "while the connection stood its multicast came over UD");
     else

@@ -83,7 +83,8 @@ static bool echo(struct probe *p, struct echo *e)
             results_came(p->results, "an echo reply of %u octets", e->length);
             return true;
         }
-        station_introduce(p);
+        if (i == INTRODUCED_AFTER)
+            station_introduce(p);
     }
     tell_sent(p, e);
     results_came(p->results, "no echo reply");

@@ -27,9 +27,9 @@ const char *connections_none(const struct probe *p)
 {
     if (!announces(p, false) && !announces(p, true))
         return "the peer announces no connected mode: the flags of its address are 0";
-    if (p->t->no_calls[0])
-        return p->t->no_calls;
-    return p->t->ops->call ? NULL : "this transport makes no connections";
+    if (!p->t->ops->can_call)
+        return "this transport makes no connections";
+    return p->t->ops->can_call(p->t) ? NULL : p->t->no_calls;
 }
 
 /* ---- private data and Service-ID (RFC 4755 §6, 3.5) */
@@ -141,14 +141,10 @@ static void note_answer(struct probe *p, struct call *c)
 
 static struct call *try_call(struct probe *p, const struct call_question *q)
 {
-    struct call *c = NULL;
+    struct call *c;
     int wait = MAX(CALL_WAIT_MS, (int)p->options->timeout_ms);
     if (p->t->ops->call(p->t, q, wait, &c) == TRANSPORT_STOPPED)
         p->stopped = true;
-    if (!c) {
-        results_came(p->results, "%s", p->t->no_calls);
-        return NULL;
-    }
     note_answer(p, c);
     if (p->stopped || c->result == CALL_SILENT || c->result == CALL_IMPOSSIBLE) {
         hang_up(p, c);
@@ -161,7 +157,7 @@ static struct call *call_form(struct probe *p, const struct dial *d, enum servic
 {
     struct call_question q = question_of(p, d, form);
     tell_asked(p, &q);
-    for (unsigned i = 0; i < TRIES && !p->stopped && !p->broken && !p->t->no_calls[0]; i++) {
+    for (unsigned i = 0; i < TRIES && !p->stopped && !p->broken; i++) {
         struct call *c = try_call(p, &q);
         if (c)
             return c;

@@ -134,6 +134,7 @@ void packet_text(const struct ud_from *from, char *out, size_t size);
 
 /* Answers what asks for it. */
 void station_take(struct probe *p, const struct ud_from *from);
+enum { INTRODUCED_AFTER = 1 }; /* of the tries, counted from 0 */
 /*
  * Tells the peer the address by a question of its own: it may know it from an earlier run, at a queue pair that is gone. Not
  * done unless it does not reply, for a peer that asks by itself shows more.

@@ -134,6 +134,8 @@ struct transport_ops {
     void (*close)(struct transport *t);
 
     /* Connections (RFC 4755). A transport that makes none has NULL here, and no_calls says why. */
+    /* Can connections be made here? False: no_calls says why. */
+    bool (*can_call)(struct transport *t);
     /* Asks within so many milliseconds; *c is the caller's until it hangs up, whatever came of it. OK or STOPPED. */
     enum transport_result (*call)(struct transport *t, const struct call_question *q, int ms,
                                   struct call **c);

@@ -256,15 +256,17 @@ static enum transport_result ask(struct transport *t, const struct sa_question *
 
 /* ---- connections */
 
-static enum transport_result call(struct transport *t, const struct call_question *q, int ms, struct call **c)
+static bool can_call(struct transport *t)
 {
     struct verbs *v = (struct verbs *)t;
     if (!v->caller)
         v->caller = caller_new(&t->facts, v->stop, t->no_calls, sizeof t->no_calls);
-    if (v->caller)
-        return caller_call(v->caller, q, ms, c);
-    *c = NULL;
-    return TRANSPORT_OK;
+    return v->caller != NULL;
+}
+
+static enum transport_result call(struct transport *t, const struct call_question *q, int ms, struct call **c)
+{
+    return caller_call(((struct verbs *)t)->caller, q, ms, c);
 }
 
 static enum transport_result send_call(struct transport *t, struct call *c, const uint8_t *octets, uint32_t n)
@@ -416,8 +418,16 @@ static enum opening open_port(struct verbs *v, struct ibv_device *device, unsign
     return open_umad(v, why, size);
 }
 
-static const struct transport_ops verbs_ops = {open_qp,     send_ud, receive,   ask,    attach,
-                                               close_verbs, call,    send_call, hang_up};
+static const struct transport_ops verbs_ops = {.open_qp = open_qp,
+                                               .send = send_ud,
+                                               .receive = receive,
+                                               .ask = ask,
+                                               .attach = attach,
+                                               .close = close_verbs,
+                                               .can_call = can_call,
+                                               .call = call,
+                                               .send_call = send_call,
+                                               .hang_up = hang_up};
 
 enum opening verbs_open(struct transport **t, const char *device, unsigned port, const volatile int *stop,
                         char *why, size_t size)

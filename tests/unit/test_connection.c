@@ -48,6 +48,7 @@ enum fault {
     DUMB_AFTER_CALL,
     CM_SILENT,
     DREQ_UNANSWERED,
+    NO_PRIVILEGE, /* on the probe's side */
 };
 
 struct fake {
@@ -296,10 +297,18 @@ static void fake_hang_up(struct transport *t, struct call *c, int ms, bool *answ
     g_free(c);
 }
 
+static bool fake_can_call(struct transport *t)
+{
+    struct fake *f = (struct fake *)t;
+    g_strlcpy(t->no_calls, f->fault == NO_PRIVILEGE ? "not permitted" : "", sizeof t->no_calls);
+    return f->fault != NO_PRIVILEGE;
+}
+
 /* ---- a run */
 
 static const struct transport_ops fake_ops = {.send = fake_send,
                                               .receive = fake_receive,
+                                              .can_call = fake_can_call,
                                               .call = fake_call,
                                               .send_call = fake_send_call,
                                               .hang_up = fake_hang_up};
@@ -497,6 +506,10 @@ static void no_connections(void **state)
     struct outcome_of_run o;
     (void)state;
     run_with(&o, NO_FAULT, 0, &fake_ops, "none");
+    assert_int_equal(o.fake.asked, 0);
+    check_worst(&o, R_RFC4755_3_5_SERVICE_ID, VERDICT_SKIPPED);
+    clear(&o);
+    run_with(&o, NO_PRIVILEGE, LLADDR_FLAG_RC, &fake_ops, "none");
     assert_int_equal(o.fake.asked, 0);
     check_worst(&o, R_RFC4755_3_5_SERVICE_ID, VERDICT_SKIPPED);
     clear(&o);
