@@ -302,7 +302,7 @@ void check_connection_small(struct probe *p)
     bool answered = up && echo_over_ud(p, LARGER_THAN_SMALL);
     results_sent(p->results, "REQ with Receive MTU %u; then an echo request of %u octets over UD",
                  RECEIVE_SMALL, LARGER_THAN_SMALL);
-    if (!up)
+    if (!up || !c)
         results_add(p->results, rule, OUTCOME_INCONCLUSIVE, "a REP to a REQ with a small Receive MTU",
                     refused);
     else if (c->peer_psn == before)

@@ -17,6 +17,7 @@ enum { CALLS = CALLER_FDS - 1, SLOTS = 8, SEND_WAIT_MS = 2000, RESOLVE_MS = 1000
 enum {
     SLOT_SIZE = 1 << 17
 }; /* a message above every Receive MTU is seen as such, and does not end the connection */
+enum { ACK_TIMEOUT = 14 }; /* 67 ms (IBA 11.2.5.2: 4.096 us * 2^n); a message is given up after 0.5 s */
 enum { RETRIES = 7, RNR_RETRIES = 6 }; /* 7 of the latter would be for ever (IBA 9.7.5.2.8) */
 
 enum stage { BEGUN, RESOLVED, ROUTED, ANSWERED, REFUSED, SILENT, FAILED };
@@ -164,14 +165,16 @@ static bool make_queues(struct line *l)
     return true;
 }
 
-/* To the state, with what the communication manager has found out for it. */
+/* To the state, with what the communication manager has found out for it; but lost packets are sent again soon. */
 static int to_state(struct line *l, enum ibv_qp_state state, struct ibv_qp_attr *attr)
 {
     int mask;
     *attr = (struct ibv_qp_attr){.qp_state = state};
     if (rdma_init_qp_attr(l->id, attr, &mask))
         return errno;
-    return ibv_modify_qp(l->qp, attr, mask);
+    struct ibv_qp_attr own = *attr;
+    own.timeout = ACK_TIMEOUT;
+    return ibv_modify_qp(l->qp, &own, mask);
 }
 
 /* The REP is there. */
