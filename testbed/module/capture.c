@@ -51,7 +51,7 @@ struct reader {
 	size_t bytes;
 	u64 lost;
 	wait_queue_head_t wait;
-	struct mutex reading;
+	struct mutex reading;		/* one read() at a time */
 	u32 offset;			/* octets read of the first record; under reading */
 };
 
@@ -89,9 +89,13 @@ static struct record *record_of(const struct vqib_pkt *p, const struct timespec6
 
 static void give(struct reader *reader, const struct vqib_pkt *p, const struct timespec64 *ts)
 {
-	struct record *r = reader->bytes > MAX_BYTES ? NULL : record_of(p, ts);
+	struct record *r = record_of(p, ts);
 
 	spin_lock(&reader->lock);
+	if (r && reader->bytes > MAX_BYTES) {
+		kfree(r);
+		r = NULL;
+	}
 	if (r) {
 		list_add_tail(&r->list, &reader->records);
 		reader->bytes += r->len;

@@ -25,7 +25,7 @@ MODULE_PARM_DESC(ibmtu, "MTU (1 256, 2 512, 3 1024, 4 2048, 5 4096 octets)");
 unsigned int qib_cc_table_size;
 const char ib_qib_version[] = "vqib";
 struct qlogic_ib_stats qib_stats;
-DEFINE_MUTEX(qib_mutex);
+DEFINE_MUTEX(qib_mutex);	/* of the parts of ib_qib that are not here */
 static struct attribute *no_attrs[] = { NULL };
 const struct attribute_group qib_attr_group = { .attrs = no_attrs };
 const struct attribute_group *qib_attr_port_groups[] = { NULL };

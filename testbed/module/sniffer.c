@@ -17,7 +17,7 @@ struct vqib_sniffer {
 
 static DEFINE_SPINLOCK(sniffers_lock);
 
-/* takes the next receive; false if there is none, or it is too small, and then stays for the next */
+/* takes the next receive; false if there is none, or it is too small and stays for another */
 static bool take_receive(struct rvt_qp *qp, u32 len)
 {
 	if (!(ib_rvt_state_ops[qp->state] & RVT_PROCESS_RECV_OK))

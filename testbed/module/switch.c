@@ -48,16 +48,19 @@ static bool pkey_ok(const struct vqib_switch_port *port, const struct vqib_pkt *
  */
 void vqib_switch_out(struct vqib_switch *sw, unsigned int port, struct vqib_pkt *p, bool enters)
 {
-	struct vqib_switch_port *out = &sw->port[port];
+	struct vqib_switch_port *out;
 
 	if (port < 1 || port > sw->nports) {
 		kfree(p);
-	} else if (!pkey_ok(out, p, PEO)) {
+		return;
+	}
+	out = &sw->port[port];
+	if (!pkey_ok(out, p, PEO)) {
 		vqib_count(&out->end, VQIB_TX_CONSTRAINT);
 		kfree(p);
-	} else {
-		vqib_send(&out->end, p, enters);
+		return;
 	}
+	vqib_send(&out->end, p, enters);
 }
 
 /* takes p over */

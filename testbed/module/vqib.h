@@ -99,7 +99,7 @@ struct vqib_rxq {
 
 /* packets that the cable holds back, by the time they are due */
 struct vqib_line {
-	spinlock_t lock;
+	spinlock_t lock;		/* all below, and the dice of the end */
 	struct list_head pkts;
 	u32 depth;
 	struct hrtimer timer;
@@ -272,6 +272,7 @@ bool vqib_link_layer_ok(struct vqib_end *end, struct vqib_pkt *p, u32 mtu);
 enum vqib_fate {
 	VQIB_FATE_LOST = 1, VQIB_FATE_TWICE = 2, VQIB_FATE_LATE = 4, VQIB_FATE_DAMAGED = 8,
 };
+
 void vqib_fault_init(struct vqib_end *end);
 u32 vqib_fault(struct vqib_end *from, struct vqib_pkt *p);
 
