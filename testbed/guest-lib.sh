@@ -173,3 +173,26 @@ fabric_capture_end() {
 
 # $FABRIC_SNIFF COMMAND...: COMMAND with verbs flow steering of type sniffer on the virtual HCAs (tools/flow-shim.c)
 FABRIC_SNIFF="env LD_PRELOAD=$FABRIC_CACHE/bin/flow-shim.so"
+
+# fabric_complaints: what the kernel has logged that it never says in health; fails if there is nothing of that. Debian's rdmavt
+# has a warning of its own (README.md), which is left out.
+fabric_complaints() {
+    dmesg | awk '/WARNING: .* rvt_post_send/ { known = 1 } !known { print } /end trace/ { known = 0 }' |
+        grep -E 'WARNING|BUG|Oops|Call Trace|general protection|blocked for more|corruption|refcount_t|soft lockup|rcu.*stall|use-after-free|vqib: a capture lost|not empty!'
+}
+
+# fabric_end STATUS: what the machine leaves as it ends: its kernel's log, OpenSM's if the script failed, and the status, which
+# is 123 where only the kernel complained
+fabric_end() {
+    local status=$1
+    if fabric_complaints >&2; then
+        echo "fabric: the kernel complained; OUT/kernel.log has the rest" >&2
+        [ "$status" != 0 ] || status=123
+    fi
+    dmesg > /fabric-out/kernel.log
+    if [ "$status" != 0 ]; then
+        [ ! -e /tmp/osm/log ] || cp /tmp/osm/log /fabric-out/opensm.log
+        [ ! -s /fabric-out/trace ] || { echo "fabric: status $status; the last commands (OUT/trace):"; tail -n 5 /fabric-out/trace; } >&2
+    fi
+    echo "$status" > /fabric-out/.rc
+}
