@@ -3,15 +3,20 @@
 # test: machine
 # test: here-only
 # test: timeout=1800
-"""Every scenario of the virtual fabric runs, leaves the capture of its wire, and ipoib-check judges that.
+"""Every scenario of the virtual fabric runs, leaves the capture of its wire, and ipoib-check judges that. What more there is
+to see in what a scenario leaves, scenario_checks.py looks at.
 
-A scenario's head says what is expected of the judge, beside what its own commands check:
-  # judged: OUTCOME RULE...   these rules fail ("violated") or deviate ("deviation") or are noted ("noted"); may stand
-                              several times. Without a line of "violated" nothing may fail.
-  # judged: not               its captures are not judged (another link type, or too long for a test)
-  # arguments: ARGUMENT...    for the scenario, in a test
+  tests/scenarios.py [NAME...]       default: all of testbed/scenarios
 
-Environment: IPOIB_SRC, IPOIB_BIN. Output: TAP."""
+A scenario's head says how a test runs it and what is expected of the judge:
+  # judged: OUTCOME RULE...   these rules are told so ("violated", "deviation" or "noted"); may stand several times. A rule
+                              that is not named as violated must not be. Why it is right, the lines after it say.
+  # judged: not               it leaves no capture of IPoIB
+  # arguments: ARGUMENT...    for the scenario, in a test; $NAME is taken from the environment
+
+Environment: IPOIB_SRC, IPOIB_BIN; FABRIC_JOBS, how many machines run at once (as many as there are processors, but two at
+most, for a machine takes two). Output: TAP, and how long each took."""
+import concurrent.futures
 import glob
 import json
 import os
@@ -19,12 +24,16 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-BIN = os.environ.get("IPOIB_BIN") or os.path.join(SRC, "build/bin")
+import scenario_checks
+
+SRC = os.environ.setdefault("IPOIB_SRC", os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+BIN = os.environ.setdefault("IPOIB_BIN", os.path.join(SRC, "build/bin"))
 FABRIC = os.path.join(SRC, "testbed/fabric")
-CANNOT_RUN = 125
+CANNOT_RUN = 125    # exit status of testbed/fabric: this host cannot, and nothing was booted
 OUTCOMES = {"violated": "fail", "deviation": "deviation", "noted": "noted"}
+CAPTURES = (".pcap", ".pcapng", ".erf")
 
 
 def head(scenario):
@@ -36,7 +45,7 @@ def head(scenario):
             continue
         words = m.group(2).split()
         if m.group(1) == "arguments":
-            arguments = words
+            arguments = [os.path.expandvars(w) for w in words]
         elif words[0] == "not":
             judged = False
         else:
@@ -45,28 +54,23 @@ def head(scenario):
 
 
 def judge(capture, expected):
-    """What is wrong with the verdict on a capture; nothing where all is as expected."""
-    out = subprocess.run([os.path.join(BIN, "ipoib-check"), "--format", "json", capture], capture_output=True, text=True)
+    """What is wrong with the verdict on a capture, and all that was found: (outcome, rule)."""
+    name = os.path.basename(capture)
+    out = subprocess.run([os.path.join(BIN, "ipoib-check"), "--format", "json", capture], capture_output=True, text=True, check=False)
     if out.returncode not in (0, 1):
-        return ["%s: %s" % (os.path.basename(capture), out.stderr.strip())], set()
+        return ["%s: %s" % (name, out.stderr.strip())], set()
     found = {(r["outcome"], r["id"]) for r in json.loads(out.stdout)["results"]}
     failed = {rule for outcome, rule in found if outcome == "fail"}
-    complaints = ["%s: %s is not kept" % (os.path.basename(capture), rule) for rule in sorted(failed - expected["fail"])]
-    return complaints, found
+    return ["%s: %s is not kept" % (name, rule) for rule in sorted(failed - expected["fail"])], found
 
 
-def run(scenario, folder):
-    expected, arguments = head(scenario)
-    out = subprocess.run([FABRIC, "once", scenario, folder] + arguments, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if out.returncode == CANNOT_RUN:
-        return None, [(out.stderr.strip().splitlines() or ["?"])[-1]]
-    if out.returncode:
-        return False, ["exit status %d" % out.returncode] + (out.stdout + out.stderr).strip().splitlines()[-15:]
+def judged(folder, expected):
+    """What is wrong with the verdicts on all captures of a folder."""
     if expected is None:
-        return True, []
-    captures = sorted(glob.glob(os.path.join(folder, "*.pcap")))
+        return []
+    captures = sorted(c for c in glob.glob(os.path.join(folder, "*")) if c.endswith(CAPTURES))
     if not captures:
-        return False, ["it left no capture"]
+        return ["it left no capture"]
     complaints, found = [], set()
     for capture in captures:
         wrong, seen = judge(capture, expected)
@@ -74,25 +78,59 @@ def run(scenario, folder):
         found |= seen
     for outcome, rules in expected.items():
         complaints += ["%s should be told as %s" % (rule, outcome) for rule in sorted(rules) if (outcome, rule) not in found]
-    return not complaints, complaints
+    return complaints
+
+
+def run(scenario):
+    """Name, seconds, and [(True, False or None for skipped; what; words)]."""
+    name, begin = os.path.basename(scenario)[:-3], time.monotonic()
+    reason = scenario_checks.cannot(name)
+    if reason:
+        return name, 0, [(None, name, [reason])]
+    expected, arguments = head(scenario)
+    with tempfile.TemporaryDirectory(prefix="ipoib-scenario.") as folder:
+        out = subprocess.run([FABRIC, "once", scenario, folder] + arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+        said = out.stdout.strip().splitlines()
+        if out.returncode == CANNOT_RUN:
+            results = [(None, name, said[-1:] or ["testbed/fabric says nothing"])]
+        elif out.returncode:
+            results = [(False, name, ["exit status %d" % out.returncode] + said[-30:])]
+        else:
+            complaints = judged(folder, expected)
+            results = [(not complaints, name, complaints)]
+            results += [(ok, "%s: %s" % (name, what), words) for ok, what, words in scenario_checks.check(name, folder, out.stdout)]
+    return name, time.monotonic() - begin, results
+
+
+def wanted(names):
+    """The scenarios' files; the longest first, so that two machines end together."""
+    there = {os.path.basename(s)[:-3]: s for s in glob.glob(os.path.join(SRC, "testbed/scenarios/*.sh"))}
+    unknown = sorted(set(names) - set(there))
+    if unknown:
+        sys.exit("scenarios.py: no such scenario: %s" % ", ".join(unknown))
+    late = {name: number for number, name in enumerate(scenario_checks.LONGEST)}
+    return sorted((there[n] for n in names or there), key=lambda s: (late.get(os.path.basename(s)[:-3], len(late)), s))
 
 
 def main():
-    failures = 0
-    scenarios = sorted(glob.glob(os.path.join(SRC, "testbed/scenarios/*.sh")))
-    scenarios = [s for s in scenarios if not sys.argv[1:] or os.path.basename(s)[:-3] in sys.argv[1:]]
-    for number, scenario in enumerate(scenarios, 1):
-        with tempfile.TemporaryDirectory(prefix="ipoib-scenario.") as folder:
-            good, words = run(scenario, folder)
-        name = os.path.basename(scenario)[:-3]
-        if good is None:
-            print("ok %d - %s # SKIP %s" % (number, name, words[0]))
-            continue
-        failures += not good
-        print("%sok %d - %s" % ("" if good else "not ", number, name))
+    number = failures = 0
+    jobs = int(os.environ.get("FABRIC_JOBS") or min(2, os.cpu_count() or 1))
+    for ok, what, words in scenario_checks.yardsticks():
+        number += 1
+        failures += not ok
+        print("%sok %d - %s" % ("" if ok else "not ", number, what))
         print("".join("# %s\n" % w for w in words), end="")
-        sys.stdout.flush()
-    print("1..%d" % len(scenarios))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for name, seconds, results in pool.map(run, wanted(sys.argv[1:])):
+            for ok, what, words in results:
+                number += 1
+                failures += ok is False
+                skip = " # SKIP %s" % words[0] if ok is None else ""
+                print("%sok %d - %s%s" % ("not " if ok is False else "", number, what, skip))
+                print("".join("# %s\n" % w for w in words if ok is False), end="")
+            print("# %s took %.0f s" % (name, seconds), flush=True)
+    print("1..%d" % number)
     return 1 if failures else 0
 
 

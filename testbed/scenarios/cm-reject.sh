@@ -4,6 +4,7 @@
 # interface's; REP, RTU, DREQ, DREP for Linux's 0x10 form from a program with private data of its own; then
 # Linux's own REQ, refused by a peer whose interface is down.
 # judged: violated rfc4755.6.private-data
+#   RFC 4755 section 6: every CM message that makes a connection has the private data; the last REQ of ours has none.
 fabric_up && fabric_sm && fabric_nets connected:65520 && fabric_capture cm-reject.pcap || return 1
 hardware=$(ip -n n1 -o link show ib1 | grep -oE 'link/infiniband [0-9a-f:]+' | cut -d' ' -f2)
 qpn=$(echo "$hardware" | cut -d: -f2-4 | tr -d :)

@@ -6,6 +6,8 @@
 # IPv4 and an IPv6 group with ICMP to it and its leave, then Deletes of MCMemberRecord as the interface goes
 # down.
 # judged: deviation rfc4391.10.subscribe-traps rfc4391.4.1.qkey-controlled
+#   RFC 4391 section 10: who sends to a group without being its full member subscribes to traps 66 and 67; Linux never
+#   does. Section 4.1: the Q_Key should be a controlled one (high-order bit 1); OpenSM's is 0x00000b1b.
 fabric_up && fabric_capture datagram.pcap && fabric_sm && fabric_nets || return 1
 sleep 1     # the router solicitations and listener reports that a new interface sends by itself
 peer=$(fabric_link_local 1 ib1) && fabric_on 0 ping -c 3 -i 0.2 10.0.0.2 &&

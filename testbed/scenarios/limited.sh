@@ -4,6 +4,7 @@
 # Expected: n0 talks to both; n1 and n2 do not hear each other: ARP requests go out with the limited P_Key and are dropped
 # where they arrive. Unicast, tried by a permanent neighbour entry, does not even start: the SA knows no path.
 # judged: noted partition.overlap
+#   n1 and n2 are in two partitions each (n0's packets to its own OpenSM never reach the wire).
 cat > /tmp/partitions.conf <<'CONF'
 Default=0x7fff,ipoib:ALL=limited,0x0011750000000100=full;
 Two=0x0002,ipoib:0x0011750000000100=full,0x0011750000000110=limited,0x0011750000000120=limited;

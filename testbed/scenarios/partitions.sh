@@ -4,6 +4,7 @@
 # Expected: a set of groups for each P_Key; the limited member's packets carry P_Key 0x0002, its groups'
 # MGIDs 8002.
 # judged: noted partition.overlap
+#   n1 is in three partitions.
 cat > /tmp/partitions.conf <<'CONF'
 Default=0x7fff,ipoib:ALL=full;
 One=0x0001,ipoib,mtu=5:0x0011750000000100=full,0x0011750000000110=full;

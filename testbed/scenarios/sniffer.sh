@@ -3,6 +3,7 @@
 # is captured too.
 # Expected: sniffer.erf has, from its first frame on, what sniffer.pcap has, both directions, octet for octet, CRCs and all; the
 # program says that it has lost nothing. A second sniffer at the same port gets as much.
+# arguments: $IPOIB_BIN/ipoib-capture
 program=$1; shift
 fabric_up && fabric_sm && fabric_nets "$@" && fabric_capture sniffer.pcap || return 1
 $FABRIC_SNIFF "$program" --list || return 1

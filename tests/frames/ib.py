@@ -77,8 +77,14 @@ def icrc(lrh_octets, grh_octets, rest):
         grh_m[7] = 0xff
     else:
         lrh_m[0] |= 0xf0
+    return icrc_of(lrh_m + grh_m, rest_m)
+
+
+def icrc_of(before, rest):
+    """The ICRC where what stands before the BTH is masked already."""
+    rest_m = bytearray(rest)
     rest_m[4] = 0xff
-    return struct.pack('<I', zlib.crc32(bytes(lrh_m + grh_m + rest_m)) & 0xffffffff)
+    return struct.pack('<I', zlib.crc32(bytes(before) + bytes(rest_m)) & 0xffffffff)
 
 
 # ---- IBA headers ----------------------------------------------------------------------------------
@@ -164,11 +170,10 @@ class Frame:
         """
         udp_head = u16(0xc000) + u16(4791) + u16(8 + len(self.body) + 4) + u16(0)
         ip_head = ipv4_header(saddr, daddr, 17, len(udp_head) + len(self.body) + 4)
-        m = bytearray(ip_head + udp_head + self.body)
+        m = bytearray(ip_head + udp_head)
         m[1] = m[8] = 0xff
         m[10:12] = m[26:28] = b'\xff\xff'
-        m[28 + 4] = 0xff
-        crc = struct.pack('<I', zlib.crc32(b'\xff' * 8 + bytes(m)) & 0xffffffff)
+        crc = icrc_of(b'\xff' * 8 + m, self.body)
         return mac(dst) + mac(src) + u16(0x0800) + ip_head + udp_head + self.body + crc
 
 
