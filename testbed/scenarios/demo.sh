@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# demo PROBE: two HCAs back to back, datagram mode; what script/demo --live shows. PROBE, which is ipoib-probe, asks n0's kernel by
+# the second HCA.
+# Expected: n1 joins its groups, ARP, a ping of either address family; the probe's verdicts in probe.txt, no failure among them.
+# arguments: $IPOIB_BIN/ipoib-probe
+# judged: violated rfc4391.6.reserved-zero rfc4391.9.1.1.reserved-flags
+#   In probe.pcapng: the probe sends Reserved 0xbeef and announces flags 0x3f on purpose, to see both ignored (RFC 4391 sections 6
+#   and 9.1.1).
+fabric_up && fabric_capture demo.pcap && fabric_sm && fabric_nets || return 1
+peer=$(fabric_link_local 0 ib0) && fabric_on 1 ping -c 2 -i 0.3 10.0.0.1 && fabric_on 1 ping -6 -c 1 "$peer%ib1" && sleep 1 || return 1
+fabric_capture_end
+"$1" -d vqib1 --source 10.0.0.77 -o /fabric-out/probe.txt -w /fabric-out/probe.pcapng 10.0.0.1 || { cat /fabric-out/probe.txt; return 1; }
