@@ -8,7 +8,7 @@
 #include "probe/octets.h"
 #include "wire/mgid.h"
 
-enum { MTU_1024 = 3 }; /* IBA 9.8.3 */
+enum { MTU_1024 = 3, RATE_2_5 = 2 }; /* IBA 15.2.5.17: codes of the record */
 
 /* 239.1.2.3 on this link (RFC 4391 §4) */
 static void ipv4_mgid(const struct deviant *d, uint8_t *mgid)
@@ -45,8 +45,8 @@ bool make_groups(struct deviant *d, char *why, size_t size)
     case FAULT_GROUP_MTU:
         like.mtu = MTU_1024;
         break;
-    case FAULT_GROUP_TCLASS:
-        like.tclass = 0x20;
+    case FAULT_GROUP_RATE:
+        like.rate = RATE_2_5;
         break;
     default:
         return true;
