@@ -70,16 +70,6 @@ bool erf_parse(const uint8_t *rec, size_t len, struct erf_record *out)
     return true;
 }
 
-void erf_put_header(uint8_t out[ERF_HEADER_LEN], uint64_t time, uint32_t caplen, uint32_t wirelen)
-{
-    put_le64(out + ERF_OFF_TIME, time);
-    out[ERF_OFF_TYPE] = ERF_TYPE_INFINIBAND;
-    out[ERF_OFF_FLAGS] = ERF_FLAG_VARYING;
-    put_be16(out + ERF_OFF_RLEN, (uint16_t)(ERF_HEADER_LEN + caplen));
-    put_be16(out + ERF_OFF_LCTR, 0);
-    put_be16(out + ERF_OFF_WLEN, (uint16_t)wirelen);
-}
-
 void erf_set_time(uint8_t *rec, uint64_t time)
 {
     put_le64(rec + ERF_OFF_TIME, time);

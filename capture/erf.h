@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/octets.h"
 #include "wire/erf.h"
 
 /* A record taken apart. All lengths are in octets. */
@@ -33,9 +34,17 @@ bool erf_parse(const uint8_t *rec, size_t len, struct erf_record *out);
 
 /*
  * Writes the header of an InfiniBand record as ibdump does: type 21, flags 4, loss counter 0, no padding.
- * CAPLEN at most ERF_MAX_LEN - ERF_HEADER_LEN, WIRELEN at most 65535 octets.
+ * CAPLEN at most ERF_MAX_LEN - ERF_HEADER_LEN, WIRELEN at most 65535 octets. Inline: a capture does it for each frame.
  */
-void erf_put_header(uint8_t out[ERF_HEADER_LEN], uint64_t time, uint32_t caplen, uint32_t wirelen);
+static inline void erf_put_header(uint8_t out[ERF_HEADER_LEN], uint64_t time, uint32_t caplen, uint32_t wirelen)
+{
+    put_le64(out + ERF_OFF_TIME, time);
+    out[ERF_OFF_TYPE] = ERF_TYPE_INFINIBAND;
+    out[ERF_OFF_FLAGS] = ERF_FLAG_VARYING;
+    put_be16(out + ERF_OFF_RLEN, (uint16_t)(ERF_HEADER_LEN + caplen));
+    put_be16(out + ERF_OFF_LCTR, 0);
+    put_be16(out + ERF_OFF_WLEN, (uint16_t)wirelen);
+}
 
 /* Replace the time or the record length of the record header at REC. */
 void erf_set_time(uint8_t *rec, uint64_t time);

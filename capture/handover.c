@@ -8,7 +8,12 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { CACHE_LINE = 64, BLOCKS_MIN = 4, BLOCKS_FIRST = 16 };
+enum {
+    CACHE_LINE = 64,
+    BLOCKS_MIN = 4,
+    BLOCKS_FIRST = 16,
+    AT_ONCE = 8, /* blocks, whose writing takes the time of a nap */
+};
 
 /* One producer, one consumer. It has a place for every block there is, and so is never full. */
 struct ring {
@@ -25,6 +30,11 @@ struct handover {
     uint8_t *memory;
     size_t memory_len;
     uint32_t count, fresh; /* blocks there are; blocks from that number on were never used */
+    struct block **spare;  /* the receiving thread's: empty blocks, the last one returned on top */
+    uint32_t spare_count;
+    void (*write)(void *arg, const struct block *b); /* NULL: the writing thread has to do it */
+    void *write_arg;
+    unsigned at_once; /* blocks that may still be written so */
 };
 
 static void ring_put(struct ring *r, struct block *b)
@@ -72,6 +82,8 @@ static bool map_memory(struct handover *h)
     h->memory = mmap(NULL, h->memory_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (h->memory == MAP_FAILED)
         h->memory = NULL;
+    else
+        madvise(h->memory, h->memory_len, MADV_HUGEPAGE); /* if not, then not */
     return h->memory != NULL;
 }
 
@@ -100,7 +112,8 @@ struct handover *handover_create(uint64_t room, bool touch)
     }
     h->count = count < BLOCKS_MIN ? BLOCKS_MIN : (uint32_t)count;
     h->blocks = map_memory(h) ? calloc(h->count, sizeof(*h->blocks)) : NULL;
-    if (h->blocks && ring_init(&h->full, h->count) && ring_init(&h->empty, h->count) && share_out(h, touch))
+    h->spare = calloc(h->count, sizeof(*h->spare));
+    if (h->blocks && h->spare && ring_init(&h->full, h->count) && ring_init(&h->empty, h->count) && share_out(h, touch))
         return h;
     handover_destroy(h);
     errno = ENOMEM;
@@ -115,14 +128,25 @@ void handover_destroy(struct handover *h)
         munmap(h->memory, h->memory_len);
     free(h->full.places);
     free(h->empty.places);
+    free(h->spare);
     free(h->blocks);
     sem_destroy(&h->waiting);
     free(h);
 }
 
+/* The last block that was returned: it is the likeliest to be in the processor's cache. */
+static struct block *take_spare(struct handover *h)
+{
+    struct block *b;
+
+    while ((b = ring_get(&h->empty)) != NULL)
+        h->spare[h->spare_count++] = b;
+    return h->spare_count > 0 ? h->spare[--h->spare_count] : NULL;
+}
+
 struct block *handover_take(struct handover *h)
 {
-    struct block *b = ring_get(&h->empty);
+    struct block *b = take_spare(h);
 
     if (!b && h->fresh < h->count)
         b = &h->blocks[h->fresh++];
@@ -134,8 +158,25 @@ struct block *handover_take(struct handover *h)
     return b;
 }
 
+void handover_write_at_once(struct handover *h, void (*write)(void *arg, const struct block *b), void *arg)
+{
+    h->write = write;
+    h->write_arg = arg;
+}
+
+void handover_has_time(struct handover *h)
+{
+    h->at_once = AT_ONCE;
+}
+
 void handover_give(struct handover *h, struct block *b)
 {
+    if (h->write && h->at_once > 0 && !b->new_file && handover_is_empty(h)) {
+        h->at_once--;
+        h->write(h->write_arg, b);
+        h->spare[h->spare_count++] = b;
+        return;
+    }
     ring_put(&h->full, b);
     sem_post(&h->waiting);
 }

@@ -3,7 +3,9 @@
 #ifndef CAPTURE_OCTETS_H
 #define CAPTURE_OCTETS_H
 
+#include <endian.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline uint16_t get_be16(const uint8_t *p)
 {
@@ -21,26 +23,26 @@ static inline uint64_t get_le64(const uint8_t *p)
 
 static inline void put_be16(uint8_t *p, uint16_t v)
 {
-    p[0] = (uint8_t)(v >> 8);
-    p[1] = (uint8_t)v;
+    v = htobe16(v);
+    memcpy(p, &v, sizeof(v));
 }
 
 static inline void put_le16(uint8_t *p, uint16_t v)
 {
-    p[0] = (uint8_t)v;
-    p[1] = (uint8_t)(v >> 8);
+    v = htole16(v);
+    memcpy(p, &v, sizeof(v));
 }
 
 static inline void put_le32(uint8_t *p, uint32_t v)
 {
-    for (int i = 0; i < 4; i++)
-        p[i] = (uint8_t)(v >> (8 * i));
+    v = htole32(v);
+    memcpy(p, &v, sizeof(v));
 }
 
 static inline void put_le64(uint8_t *p, uint64_t v)
 {
-    for (int i = 0; i < 8; i++)
-        p[i] = (uint8_t)(v >> (8 * i));
+    v = htole64(v);
+    memcpy(p, &v, sizeof(v));
 }
 
 #endif

@@ -4,10 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +36,18 @@ const char *outfile_name(const struct outfile *out)
 bool outfile_is_live(const struct outfile *out)
 {
     return out->live;
+}
+
+bool outfile_is_memory(const struct outfile *out)
+{
+    struct statfs fs;
+    struct stat st;
+
+    if (fstat(out->fd, &st) != 0 || fstatfs(out->fd, &fs) != 0)
+        return false;
+    if (S_ISCHR(st.st_mode))
+        return st.st_rdev == makedev(1, 3); /* the kernel's devices.txt */
+    return S_ISREG(st.st_mode) && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
 }
 
 bool outfile_reader_left(const struct outfile *out)

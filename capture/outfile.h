@@ -36,6 +36,7 @@ bool outfile_close(struct outfile *out);
 
 const char *outfile_name(const struct outfile *out); /* of the present file, for messages */
 bool outfile_is_live(const struct outfile *out);     /* a pipe or the like: someone reads as we write */
+bool outfile_is_memory(const struct outfile *out);   /* a file in memory, or /dev/null: writing waits for no disk */
 bool outfile_reader_left(const struct outfile *out); /* what failed is that the pipe's reader closed it */
 
 #endif

@@ -16,12 +16,3 @@ void pcapfile_put_file_header(uint8_t out[PCAPFILE_HEADER_LEN], bool nano, uint3
     put_le32(out + 16, snaplen);
     put_le32(out + 20, linktype);
 }
-
-void pcapfile_put_record_header(uint8_t out[PCAPFILE_RECORD_LEN], uint32_t sec, uint32_t fraction,
-                                uint32_t caplen, uint32_t wirelen)
-{
-    put_le32(out, sec);
-    put_le32(out + 4, fraction);
-    put_le32(out + 8, caplen);
-    put_le32(out + 12, wirelen);
-}

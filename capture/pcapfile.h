@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/octets.h"
+
 enum { PCAPFILE_HEADER_LEN = 24, PCAPFILE_RECORD_LEN = 16 };
 
 /* The file header: times in nanoseconds with NANO, else microseconds; SNAPLEN in octets. */
@@ -16,7 +18,13 @@ void pcapfile_put_file_header(uint8_t out[PCAPFILE_HEADER_LEN], bool nano, uint3
                               uint32_t snaplen);
 
 /* A record header: FRACTION in the file's unit, CAPLEN (what follows) and WIRELEN in octets. */
-void pcapfile_put_record_header(uint8_t out[PCAPFILE_RECORD_LEN], uint32_t sec, uint32_t fraction,
-                                uint32_t caplen, uint32_t wirelen);
+static inline void pcapfile_put_record_header(uint8_t out[PCAPFILE_RECORD_LEN], uint32_t sec, uint32_t fraction,
+                                              uint32_t caplen, uint32_t wirelen)
+{
+    put_le32(out, sec);
+    put_le32(out + 4, fraction);
+    put_le32(out + 8, caplen);
+    put_le32(out + 12, wirelen);
+}
 
 #endif

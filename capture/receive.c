@@ -67,7 +67,8 @@ static void record(struct receiver *r, const struct rx *rx)
         frame.decapsulated = true;
     }
     frame.wirelen = frame.len;
-    frame.direction = frame_direction(r->device, frame.octets, frame.len);
+    if (r->options->pcapng || r->options->direction != DIRECTION_BOTH) /* who else would ask? */
+        frame.direction = frame_direction(r->device, frame.octets, frame.len);
     if (wanted_direction(r, frame.direction) && recorder_put(r->recorder, &frame))
         r->recorded++;
 }
@@ -197,6 +198,7 @@ static uint64_t sleep_time(const struct receiver *r, uint64_t now)
 /* The queue is empty. Returns true if it is worth polling at once. */
 static bool rest(struct receiver *r, uint64_t now, struct rx *rx, int *count)
 {
+    recorder_has_time(r->recorder);
     if (r->busy > 0) {
         r->busy--;
         wait_for(r, nap_time(r), false);

@@ -23,6 +23,12 @@ enum {
 };
 #define SECOND UINT64_C(1000000000)
 
+/* A time in the units of the formats. */
+struct stamp {
+    uint64_t time, erf;
+    uint32_t sec, usec;
+};
+
 struct recorder {
     struct recorder_plan plan;
     struct handover *h;
@@ -34,6 +40,7 @@ struct recorder {
     uint64_t memory;   /* octets of all records */
     uint64_t file_octets, file_packets, file_begin; /* of the present file; begin: its first packet's time */
     uint64_t told;     /* when the counts were written */
+    struct stamp stamp; /* the last frame's: a batch of frames has one time */
     bool begins_file;  /* the next block begins a file */
 };
 
@@ -192,13 +199,19 @@ void recorder_destroy(struct recorder *r)
     free(r);
 }
 
+static void set_stamp(struct recorder *r, uint64_t time)
+{
+    uint32_t sec = (uint32_t)(time / SECOND), ns = (uint32_t)(time % SECOND);
+
+    r->stamp = (struct stamp){.time = time, .erf = erf_time(sec, ns), .sec = sec, .usec = ns / 1000};
+}
+
 /* The ERF header, which has the octets behind it counted in. Returns its length. */
 static uint32_t put_erf(const struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
 {
     uint32_t more = r->plan.format.ethernet ? ERF_ETHERNET_LEN : 0;
 
-    erf_put_header(out, erf_time((uint32_t)(f->time / SECOND), (uint32_t)(f->time % SECOND)), caplen + more,
-                   f->wirelen);
+    erf_put_header(out, r->stamp.erf, caplen + more, f->wirelen);
     if (f->decapsulated)
         out[ERF_OFF_FLAGS] |= ERF_FLAG_SECOND;
     if (more) {
@@ -221,8 +234,7 @@ static uint32_t put_pcap(const struct recorder *r, uint8_t *out, const struct fr
 {
     uint32_t len = put_frame(r, out + PCAPFILE_RECORD_LEN, f, caplen);
 
-    pcapfile_put_record_header(out, (uint32_t)(f->time / SECOND), (uint32_t)(f->time % SECOND) / 1000, len,
-                               f->wirelen + erf_len(r->plan.format));
+    pcapfile_put_record_header(out, r->stamp.sec, r->stamp.usec, len, f->wirelen + erf_len(r->plan.format));
     return PCAPFILE_RECORD_LEN + len;
 }
 
@@ -260,6 +272,8 @@ bool recorder_put(struct recorder *r, const struct frame *f)
     uint32_t caplen = r->plan.snaplen && r->plan.snaplen < f->len ? r->plan.snaplen : f->len, len;
     uint8_t *out;
 
+    if (r->stamp.time != f->time)
+        set_stamp(r, f->time);
     if (file_is_over(r, f->time, caplen + RECORD_ROOM))
         end_file(r, f->time);
     if (!make_room(r, caplen + RECORD_ROOM)) {
@@ -309,6 +323,11 @@ void recorder_tick(struct recorder *r, uint64_t now, uint64_t patience)
         give_block(r);
     else if (r->block_time && now >= r->block_time + patience && handover_is_empty(r->h))
         give_block(r); /* a writer that is behind gets whole blocks: many small ones would use them all up */
+}
+
+void recorder_has_time(struct recorder *r)
+{
+    handover_has_time(r->h);
 }
 
 void recorder_end(struct recorder *r, uint64_t now)

@@ -77,6 +77,9 @@ void recorder_note(struct recorder *r, const char *text);
  */
 void recorder_tick(struct recorder *r, uint64_t now, uint64_t patience);
 
+/* The receiving loop has nothing to do for a moment. */
+void recorder_has_time(struct recorder *r);
+
 /* The last counts are written, and all is given to the writer, which gets its end. */
 void recorder_end(struct recorder *r, uint64_t now);
 

@@ -12,16 +12,26 @@
 
 #include "capture/message.h"
 
-enum { ENTRIES_MIN = 256 };
+enum {
+    ENTRIES_MIN = 256,
+    /* Between two entries: an odd number of cache lines in all, or the beginnings of all entries would share a few sets
+       of the cache, and push each other out of it. */
+    GAP = 192,
+};
 
 /* --- memory */
+
+static size_t memory_len(const struct rxring *ring)
+{
+    return (size_t)ring->entries * ring->stride;
+}
 
 static void free_memory(struct rxring *ring)
 {
     if (ring->mr)
         ibv_dereg_mr(ring->mr);
     if (ring->memory)
-        munmap(ring->memory, (size_t)ring->entries * ring->entry_len);
+        munmap(ring->memory, memory_len(ring));
     ring->mr = NULL;
     ring->memory = NULL;
 }
@@ -29,7 +39,7 @@ static void free_memory(struct rxring *ring)
 /* Returns false with errno. */
 static bool get_memory(struct rxring *ring, bool huge_pages)
 {
-    size_t len = (size_t)ring->entries * ring->entry_len;
+    size_t len = memory_len(ring);
     int error;
 
     ring->memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -37,7 +47,7 @@ static bool get_memory(struct rxring *ring, bool huge_pages)
         ring->memory = NULL;
         return false;
     }
-    if (huge_pages && madvise(ring->memory, len, MADV_HUGEPAGE) != 0)
+    if (madvise(ring->memory, len, MADV_HUGEPAGE) != 0 && huge_pages)
         say("-T: this kernel has no huge pages; the buffers are in ordinary ones");
     ring->mr = ibv_reg_mr(ring->pd, ring->memory, len, IBV_ACCESS_LOCAL_WRITE);
     if (ring->mr)
@@ -50,7 +60,7 @@ static bool get_memory(struct rxring *ring, bool huge_pages)
 
 static void tell_memory(const struct rxring *ring)
 {
-    uint64_t mib = (uint64_t)ring->entries * ring->entry_len >> 20;
+    uint64_t mib = memory_len(ring) >> 20;
     struct rlimit limit;
 
     if (errno == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
@@ -87,7 +97,7 @@ static bool make_requests(struct rxring *ring)
         return false;
     }
     for (uint32_t i = 0; i < ring->entries; i++) {
-        ring->sge[i].addr = (uintptr_t)(ring->memory + (size_t)i * ring->entry_len);
+        ring->sge[i].addr = (uintptr_t)(ring->memory + (size_t)i * ring->stride);
         ring->sge[i].length = ring->entry_len;
         ring->sge[i].lkey = ring->mr->lkey;
         ring->wr[i].wr_id = i;
@@ -169,6 +179,7 @@ bool rxring_create(struct rxring *ring, struct device *device, const struct rx_p
     memset(ring, 0, sizeof(*ring));
     ring->device = device;
     ring->entry_len = plan->entry_len;
+    ring->stride = plan->entry_len + GAP;
     ring->entries = entries_there_are(device, plan);
     ring->fewer = plan->entries_asked && ring->entries < plan->entries;
     ring->pd = ibv_alloc_pd(device->context);
@@ -249,7 +260,7 @@ static void take(struct rxring *ring, struct rx *rx, uint64_t wr_id, enum ibv_wc
 {
     uint32_t entry = (uint32_t)wr_id;
 
-    rx->octets = ring->memory + (size_t)entry * ring->entry_len;
+    rx->octets = ring->memory + (size_t)entry * ring->stride;
     rx->status = status;
     ring->unposted[ring->unposted_count++] = entry;
 }

@@ -44,6 +44,7 @@ struct rxring {
     struct hcaclock clock;
     uint8_t *memory;
     uint32_t entries, entry_len;
+    uint32_t stride;        /* octets from one entry to the next */
     bool fewer;             /* entries than were planned */
     struct ibv_recv_wr *wr; /* one for each entry, ready to be posted */
     struct ibv_sge *sge;

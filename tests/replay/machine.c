@@ -7,8 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
+
+enum {
+    NAP = 20000,    /* ns between two looks of the thread that plays alone */
+    LATE = 1000000, /* ns */
+};
 
 static uint64_t read_clock(clockid_t clock)
 {
@@ -53,50 +59,88 @@ static void count_loss(struct machine *m, uint64_t more)
 
 /* --- queues */
 
+static uint32_t waiting(const struct ends *e)
+{
+    return atomic_load_explicit(&e->put, memory_order_acquire) - atomic_load_explicit(&e->got, memory_order_acquire);
+}
+
+/* The side that puts: its item is there. The side that gets: its place is free again. */
+static void step(atomic_uint *end)
+{
+    atomic_store_explicit(end, atomic_load_explicit(end, memory_order_relaxed) + 1, memory_order_release);
+}
+
+/* Places of a queue, less one. */
+static uint32_t mask_of(uint32_t room)
+{
+    uint32_t places = 1;
+
+    while (places < room)
+        places *= 2;
+    return places - 1;
+}
+
 void machine_reset_queue(struct machine *m, uint32_t receives, uint32_t completions)
 {
     free(m->posted);
     free(m->done);
-    m->posted = calloc(receives, sizeof(*m->posted));
-    m->done = calloc(completions, sizeof(*m->done));
+    m->posted_mask = mask_of(receives);
+    m->done_mask = mask_of(completions);
+    m->posted = calloc((size_t)m->posted_mask + 1, sizeof(*m->posted));
+    m->done = calloc((size_t)m->done_mask + 1, sizeof(*m->done));
     m->posted_room = receives;
     m->done_room = completions;
-    m->posted_head = m->posted_count = m->done_head = m->done_count = 0;
+    atomic_store(&m->posted_ends.put, 0);
+    atomic_store(&m->posted_ends.got, 0);
+    atomic_store(&m->done_ends.put, 0);
+    atomic_store(&m->done_ends.got, 0);
     m->qp_error = m->cq_error = false;
 }
 
-void machine_post(struct machine *m, uint64_t wr_id, uint8_t *memory, uint32_t len)
+bool machine_post(struct machine *m, uint64_t wr_id, uint8_t *memory, uint32_t len)
 {
-    uint32_t at = m->posted_head + m->posted_count++;
+    uint32_t at = atomic_load_explicit(&m->posted_ends.put, memory_order_relaxed);
 
-    m->posted[at < m->posted_room ? at : at - m->posted_room] = (struct posted){wr_id, memory, len};
+    /* each receive is the device's until its completion was taken */
+    if (at - atomic_load_explicit(&m->done_ends.got, memory_order_relaxed) >= m->posted_room)
+        return false;
+    m->posted[at & m->posted_mask] = (struct posted){wr_id, memory, len};
+    step(&m->posted_ends.put);
+    return true;
+}
+
+bool machine_take(struct machine *m, struct completion *out)
+{
+    if (waiting(&m->done_ends) == 0)
+        return false;
+    *out = m->done[atomic_load_explicit(&m->done_ends.got, memory_order_relaxed) & m->done_mask];
+    step(&m->done_ends.got);
+    return true;
 }
 
 static struct posted take_posted(struct machine *m)
 {
-    struct posted p = m->posted[m->posted_head];
+    struct posted p = m->posted[atomic_load_explicit(&m->posted_ends.got, memory_order_relaxed) & m->posted_mask];
 
-    m->posted_head = m->posted_head + 1 < m->posted_room ? m->posted_head + 1 : 0;
-    m->posted_count--;
+    step(&m->posted_ends.got);
     return p;
 }
 
 static void complete(struct machine *m, uint64_t wr_id, enum ibv_wc_status status, uint32_t len, uint64_t time)
 {
-    uint32_t at = m->done_head + m->done_count;
-
-    if (m->done_count == m->done_room) {
+    if (waiting(&m->done_ends) == m->done_room) {
         fprintf(stderr, "replay: completion queue overrun\n");
         abort();
     }
-    m->done_count++;
-    m->done[at < m->done_room ? at : at - m->done_room] = (struct completion){wr_id, status, len, time};
+    m->done[atomic_load_explicit(&m->done_ends.put, memory_order_relaxed) & m->done_mask] =
+        (struct completion){wr_id, status, len, time};
+    step(&m->done_ends.put);
 }
 
 static void fail_qp(struct machine *m)
 {
     m->qp_error = true;
-    while (m->posted_count > 0)
+    while (waiting(&m->posted_ends) > 0)
         complete(m, take_posted(m).wr_id, IBV_WC_WR_FLUSH_ERR, 0, 0);
     tell(m, IBV_EVENT_QP_FATAL);
 }
@@ -195,12 +239,28 @@ static uint32_t copy_frame(const struct machine *m, uint8_t *out, uint32_t room)
     return (uint32_t)len;
 }
 
+/* Where a device's DMA leaves the octets: in no cache of the processor's. */
+static void make_cold(const uint8_t *octets, uint32_t len)
+{
+#ifdef __x86_64__
+    for (uint32_t i = 0; i < len; i += 64)
+        __builtin_ia32_clflush(octets + i);
+    if (len > 0)
+        __builtin_ia32_clflush(octets + len - 1);
+#else
+    (void)octets;
+    (void)len;
+#endif
+}
+
 static void deliver(struct machine *m, uint64_t time)
 {
     struct posted p = take_posted(m);
     uint32_t len = copy_frame(m, p.memory, p.len);
     enum ibv_wc_status status = len <= p.len ? IBV_WC_SUCCESS : IBV_WC_LOC_LEN_ERR;
 
+    if (m->scenario->cold && status == IBV_WC_SUCCESS)
+        make_cold(p.memory, len);
     if (m->fail_next)
         status = (enum ibv_wc_status)m->fail_next;
     m->fail_next = 0;
@@ -215,7 +275,7 @@ static void frames_come(struct machine *m, uint64_t count)
     for (; count > 0; count--, m->come++) {
         if (!m->flow || m->qp_error || m->cq_error)
             continue; /* nobody listens */
-        if (m->drop_next > 0 || m->posted_count == 0) {
+        if (m->drop_next > 0 || waiting(&m->posted_ends) == 0) {
             m->drop_next -= m->drop_next > 0;
             lost++;
         } else {
@@ -225,7 +285,22 @@ static void frames_come(struct machine *m, uint64_t count)
     count_loss(m, lost);
 }
 
-/* How many frames are due; with no rate, as many as are wanted and have a receive. */
+/* Frames that wait for receives: as many as are wanted, or, if none is there, a burst. */
+static uint64_t due_unpaced(const struct machine *m, uint32_t wanted)
+{
+    uint32_t ready = waiting(&m->done_ends), receives = waiting(&m->posted_ends);
+    uint64_t n = 0;
+
+    if (!m->flow || m->qp_error || m->cq_error)
+        return 0;
+    if (m->scenario->burst && wanted > 0 && ready == 0)
+        wanted = (uint32_t)m->scenario->burst;
+    if (wanted > ready)
+        n = wanted - ready + m->drop_next;
+    return n > receives + m->drop_next ? receives + m->drop_next : n;
+}
+
+/* How many frames are due. */
 static uint64_t due(const struct machine *m, uint64_t now, uint32_t wanted)
 {
     const struct scenario *s = m->scenario;
@@ -234,41 +309,64 @@ static uint64_t due(const struct machine *m, uint64_t now, uint32_t wanted)
     if (now < m->pause_end)
         return 0;
     if (s->rate == 0) {
-        n = m->flow && !m->qp_error && !m->cq_error && wanted > m->done_count ? wanted - m->done_count + m->drop_next : 0;
-        n = n > m->posted_count + m->drop_next ? m->posted_count + m->drop_next : n;
+        n = due_unpaced(m, wanted);
     } else {
         n = (uint64_t)((double)(now - m->start) * (double)s->rate / 1e9);
         n = s->burst ? n / s->burst * s->burst : n;
         n = n > m->come ? n - m->come : 0;
+        n = s->waits && n > waiting(&m->posted_ends) ? waiting(&m->posted_ends) : n;
     }
     return n < left ? n : left;
 }
 
+static bool plays(const struct machine *m)
+{
+    const struct scenario *s = m->scenario;
+
+    return m->began && !m->removed && (s->synthetic || s->packets.count || s->incident_count);
+}
+
+/* COUNT frames come, and what befalls the device on the way. */
+static void play(struct machine *m, uint64_t now, uint64_t count)
+{
+    uint64_t step_len;
+
+    while (count > 0 && !m->removed && (m->scenario->rate || !(m->qp_error || m->cq_error))) {
+        step_len = until_incident(m);
+        step_len = step_len < count ? step_len : count;
+        frames_come(m, step_len);
+        count -= step_len;
+        befall_what_is_due(m, now);
+    }
+}
+
 void machine_advance(struct machine *m, uint32_t wanted)
 {
-    uint64_t now, count, step;
+    uint64_t now, count;
 
-    if (!m->began || m->removed || (!m->scenario->synthetic && m->scenario->packets.count == 0 &&
-                                    m->scenario->incident_count == 0))
+    if (!plays(m))
         return;
     now = machine_monotonic();
     befall_what_is_due(m, now);
     count = m->scenario->synthetic || m->scenario->packets.count ? due(m, now, wanted) : 0;
-    while (count > 0 && !m->removed && (m->scenario->rate || !(m->qp_error || m->cq_error))) {
-        step = until_incident(m);
-        step = step < count ? step : count;
-        frames_come(m, step);
-        count -= step;
-        befall_what_is_due(m, now);
-    }
+    if (count == 0)
+        return;
+    bill_pause(&m->bill);
+    play(m, now, count);
+    bill_go_on(&m->bill);
+    if (m->bill.path && !m->scenario->threaded) /* what comes by a call takes the program no time */
+        m->start += machine_monotonic() - now;
 }
 
 void machine_start_flow(struct machine *m)
 {
     m->flow = true;
     if (!m->began)
-        m->start = machine_monotonic();
-    m->began = m->began || m->posted_count > 0; /* before there are receives, the program only tries */
+        m->start = m->advanced = machine_monotonic();
+    if (!m->began && waiting(&m->posted_ends) > 0) { /* before there are receives, the program only tries */
+        m->began = true;
+        bill_begin(&m->bill, m->scenario->bill, m->scenario->threaded ? &m->thread : NULL);
+    }
     pthread_cond_signal(&m->wake);
 }
 
@@ -280,29 +378,80 @@ void machine_arm(struct machine *m)
     pthread_cond_signal(&m->wake);
 }
 
-static void *run(void *arg)
+static void wake_program(struct machine *m)
 {
     const uint64_t one = 1;
-    struct machine *m = arg;
+
+    if (!m->armed || waiting(&m->done_ends) == 0)
+        return;
+    m->armed = false;
+    if (write(m->channel_fd, &one, sizeof(one)) != sizeof(one))
+        abort();
+}
+
+static struct timespec soon(uint64_t ns)
+{
+    uint64_t at = read_clock(CLOCK_REALTIME) + ns;
+
+    return (struct timespec){.tv_sec = (time_t)(at / 1000000000), .tv_nsec = (long)(at % 1000000000)};
+}
+
+/*
+ * The thread was kept from running: what would have come meanwhile comes later, for it would come all at once, which no
+ * link does.
+ */
+static void forgive_lateness(struct machine *m)
+{
+    uint64_t now = machine_monotonic(), late = now - m->advanced;
+
+    if (late > LATE && m->began) {
+        m->start += late;
+        m->bill.late += late;
+    }
+    m->advanced = now;
+}
+
+/* Each frame comes by the clock, whatever the program does. */
+static void play_alone(struct machine *m)
+{
+    struct timespec nap = {.tv_nsec = NAP};
+
+    prctl(PR_SET_TIMERSLACK, 1000);
+    while (!m->thread_ends) {
+        forgive_lateness(m);
+        machine_advance(m, 0);
+        wake_program(m);
+        pthread_mutex_unlock(&m->lock);
+        nanosleep(&nap, NULL);
+        pthread_mutex_lock(&m->lock);
+    }
+}
+
+/* The program's calls let frames come; while it sleeps nobody else does. */
+static void play_while_it_sleeps(struct machine *m)
+{
     struct timespec until;
 
-    pthread_mutex_lock(&m->lock);
     while (!m->thread_ends) {
         machine_advance(m, m->armed ? 1 : 0);
-        if (m->armed && m->done_count > 0) {
-            m->armed = false;
-            if (write(m->channel_fd, &one, sizeof(one)) != sizeof(one))
-                abort();
-        }
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 2000000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        wake_program(m);
+        until = soon(2000000);
         if (m->armed)
             pthread_cond_timedwait(&m->wake, &m->lock, &until);
         else
             pthread_cond_wait(&m->wake, &m->lock);
     }
+}
+
+static void *run(void *arg)
+{
+    struct machine *m = arg;
+
+    pthread_mutex_lock(&m->lock);
+    if (m->scenario->threaded)
+        play_alone(m);
+    else
+        play_while_it_sleeps(m);
     pthread_mutex_unlock(&m->lock);
     return NULL;
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The device that is played: receives that are posted, frames that come, completions that wait. Nothing runs by itself;
- * whoever calls machine_advance lets come what is due by the clock. A thread does when the program sleeps.
+ * The device that is played: receives that are posted, frames that come, completions that wait. Whoever calls
+ * machine_advance lets come what is due by the clock: the program's own calls, and a thread when the program sleeps. With
+ * "thread" in the scenario it is that thread alone, and as with hardware the program's calls touch nothing but the two
+ * queues, without a lock.
  */
 #ifndef REPLAY_MACHINE_H
 #define REPLAY_MACHINE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bill.h"
 #include "scenario.h"
 
 struct posted {
@@ -25,29 +29,37 @@ struct completion {
     uint64_t time; /* CLOCK_REALTIME, ns */
 };
 
+/* The ends of a queue, in items since it was made: one side puts, the other gets. */
+struct ends {
+    _Alignas(64) atomic_uint put;
+    _Alignas(64) atomic_uint got;
+};
+
 struct machine {
     struct scenario *scenario;
+    struct bill bill;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     pthread_t thread;
     bool thread_runs, thread_ends;
 
-    struct posted *posted; /* a ring of posted_room places */
-    uint32_t posted_room, posted_head, posted_count;
-    struct completion *done; /* a ring of done_room places */
-    uint32_t done_room, done_head, done_count;
+    struct posted *posted; /* the program puts, the device gets */
+    struct completion *done; /* the device puts, the program gets */
+    struct ends posted_ends, done_ends;
+    uint32_t posted_room, done_room; /* at most so many in each */
+    uint32_t posted_mask, done_mask; /* places there are, less one: a power of two */
 
     bool flow;           /* frames come */
     bool began;          /* a flow was there once: the clock runs */
     uint64_t start;      /* of the clock; CLOCK_MONOTONIC, ns */
+    uint64_t advanced;   /* when the thread last looked at that clock */
     uint64_t come;       /* frames that have come */
     uint64_t lost;       /* of these, without a receive */
     uint64_t drop_next;  /* frames that are lost whatever happens */
     uint64_t fail_next;  /* the next frame's completion status */
     uint64_t pause_end;  /* CLOCK_MONOTONIC, ns: nothing comes before */
-    int incident;        /* that is next, if it goes by frames */
 
-    bool qp_error, cq_error, poll_error, post_error, removed;
+    atomic_bool qp_error, cq_error, poll_error, post_error, removed;
     bool armed;
     int channel_fd, async_fd, async_in;
 };
@@ -59,7 +71,11 @@ void machine_destroy(struct machine *m);
 void machine_advance(struct machine *m, uint32_t wanted);
 
 void machine_reset_queue(struct machine *m, uint32_t receives, uint32_t completions);
-void machine_post(struct machine *m, uint64_t wr_id, uint8_t *memory, uint32_t len);
+
+/* For the program; with the lock held, or "thread". False: there are too many already, or none. */
+bool machine_post(struct machine *m, uint64_t wr_id, uint8_t *memory, uint32_t len);
+bool machine_take(struct machine *m, struct completion *out);
+
 void machine_start_flow(struct machine *m);
 void machine_arm(struct machine *m);
 

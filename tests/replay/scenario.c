@@ -112,6 +112,19 @@ static bool add_incident(struct scenario *s, bool by_time, char **words, int cou
     return true;
 }
 
+static bool set_switch(struct scenario *s, const char *word, const char *value)
+{
+    if (strcmp(value, "on") != 0)
+        return false;
+    if (strcmp(word, "thread") == 0)
+        s->threaded = true;
+    else if (strcmp(word, "wait") == 0)
+        s->waits = true;
+    else
+        s->cold = true;
+    return true;
+}
+
 static bool set_number(struct scenario *s, const char *word, const char *value)
 {
     uint64_t n = strtoull(value, NULL, 0);
@@ -149,6 +162,10 @@ static bool take_line(struct scenario *s, char **words, int count)
         return s->iwarp = true;
     if (strcmp(words[0], "sysfs") == 0)
         return snprintf(s->sysfs, sizeof(s->sysfs), "%s", words[1]) > 0;
+    if (strcmp(words[0], "bill") == 0)
+        return snprintf(s->bill, sizeof(s->bill), "%s", words[1]) > 0;
+    if (strcmp(words[0], "thread") == 0 || strcmp(words[0], "wait") == 0 || strcmp(words[0], "cold") == 0)
+        return set_switch(s, words[0], words[1]);
     if (strcmp(words[0], "clock") == 0)
         return set_clock(s, words[1]);
     if (strcmp(words[0], "port") == 0)

@@ -16,7 +16,11 @@
  *   synthetic OCTETS       or made ones of that size, with their number (8 octets, big-endian) at the end
  *   total N                so many frames come (default: those of the file once; synthetic: without end)
  *   rate N                 so many a second; what finds no receive posted is lost. Without it, frames wait for receives
- *   burst N                with rate: so many come at once
+ *   burst N                so many come at once; without a rate, when no frame is left
+ *   thread on              a thread lets frames come by the clock, not the program's calls; only with a rate
+ *   wait on                with a rate too, frames wait for receives
+ *   cold on                what comes is in no cache of the processor's, as after a device's DMA (x86-64)
+ *   bill FILE              at the end the processor time that the capture took is written into it, see bill.h
  *   at N WHAT [VALUE]      when N frames have come ...
  *   after MS WHAT [VALUE]  when the flow is so old ...
  *       error STATUS       ... the next frame's completion has that status (ibv_wc_status)
@@ -70,6 +74,8 @@ struct scenario {
     struct packet_store packets;
     uint32_t synthetic;
     uint64_t total, rate, burst;
+    bool threaded, waits, cold;
+    char bill[200];
     struct incident incidents[MAX_INCIDENTS];
     int incident_count;
 };

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
@@ -205,14 +206,24 @@ static int query_rt_values(struct ibv_context *ibv, struct ibv_values_ex *values
     return 0;
 }
 
-static bool take_completion(struct machine *m, struct completion *out)
+/* The program's call lets come what is due; not with a thread, which does without the lock. */
+static void enter(struct machine *m, uint32_t wanted)
 {
-    if (m->done_count == 0)
-        return false;
-    *out = m->done[m->done_head];
-    m->done_head = m->done_head + 1 < m->done_room ? m->done_head + 1 : 0;
-    m->done_count--;
-    return true;
+    if (m->scenario->threaded)
+        return;
+    pthread_mutex_lock(&m->lock);
+    machine_advance(m, wanted);
+}
+
+static void leave(struct machine *m)
+{
+    if (!m->scenario->threaded)
+        pthread_mutex_unlock(&m->lock);
+}
+
+static bool poll_fails(const struct machine *m)
+{
+    return m->removed || m->poll_error || m->cq_error;
 }
 
 static int poll_cq(struct ibv_cq *cq, int room, struct ibv_wc *wc)
@@ -221,18 +232,17 @@ static int poll_cq(struct ibv_cq *cq, int room, struct ibv_wc *wc)
     struct completion c;
     int count = 0;
 
-    pthread_mutex_lock(&m->lock);
-    machine_advance(m, (uint32_t)room);
-    if (m->removed || m->poll_error || m->cq_error)
+    enter(m, (uint32_t)room);
+    if (poll_fails(m))
         count = -1;
-    while (count >= 0 && count < room && take_completion(m, &c)) {
+    while (count >= 0 && count < room && machine_take(m, &c)) {
         wc[count].wr_id = c.wr_id;
         wc[count].status = c.status;
         wc[count].vendor_err = c.status ? 0x70 + c.status : 0;
         wc[count].byte_len = c.status ? 0xdeadbeef : c.len; /* not valid after a failure */
         count++;
     }
-    pthread_mutex_unlock(&m->lock);
+    leave(m);
     return count;
 }
 
@@ -241,9 +251,9 @@ static int next_poll(struct ibv_cq_ex *ex)
     struct completion_queue *cq = (struct completion_queue *)ex;
     struct machine *m = machine_of(ex->context);
 
-    if (m->removed || m->poll_error || m->cq_error)
+    if (poll_fails(m))
         return EIO;
-    if (!take_completion(m, &cq->now))
+    if (!machine_take(m, &cq->now))
         return ENOENT;
     ex->wr_id = cq->now.wr_id;
     ex->status = cq->now.status;
@@ -257,17 +267,16 @@ static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
     int error;
 
     (void)attr;
-    pthread_mutex_lock(&m->lock);
-    machine_advance(m, 64);
+    enter(m, 64);
     error = next_poll(ex);
     if (error)
-        pthread_mutex_unlock(&m->lock);
+        leave(m);
     return error;
 }
 
 static void end_poll(struct ibv_cq_ex *ex)
 {
-    pthread_mutex_unlock(&machine_of(ex->context)->lock);
+    leave(machine_of(ex->context));
 }
 
 static uint32_t read_byte_len(struct ibv_cq_ex *ex)
@@ -415,21 +424,20 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
     struct machine *m = machine_of(qp->context);
     int error = 0;
 
-    pthread_mutex_lock(&m->lock);
-    machine_advance(m, 0);
+    enter(m, 0);
     for (; wr && !error; wr = error ? wr : wr->next) {
         if (qp->state == IBV_QPS_RESET || wr->num_sge != 1)
             error = EINVAL;
-        else if (m->post_error || m->removed || m->posted_count + m->done_count >= m->posted_room)
+        else if (m->post_error || m->removed)
             error = ENOMEM;
         else if (m->qp_error)
             error = EINVAL;
-        else
-            machine_post(m, wr->wr_id, (uint8_t *)(uintptr_t)wr->sg_list->addr, wr->sg_list->length);
+        else if (!machine_post(m, wr->wr_id, (uint8_t *)(uintptr_t)wr->sg_list->addr, wr->sg_list->length))
+            error = ENOMEM;
     }
     if (error)
         *bad = wr;
-    pthread_mutex_unlock(&m->lock);
+    leave(m);
     return error;
 }
 
@@ -483,6 +491,10 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
 
     if (c->flows > 0)
         misuse("a queue pair was destroyed that still has a flow");
+    pthread_mutex_lock(&c->machine.lock);
+    if (c->machine.began)
+        bill_write(&c->machine.bill, c->machine.come, c->machine.lost);
+    pthread_mutex_unlock(&c->machine.lock);
     c->qps--;
     free(qp);
     return 0;
@@ -523,6 +535,8 @@ EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *memory, size_t len, in
     mr->pd = pd;
     mr->addr = memory;
     mr->length = len;
+    if (machine_of(pd->context)->scenario->bill[0]) /* the real function pins it: it is there from then on */
+        madvise(memory, len, MADV_POPULATE_WRITE);
     context_of(pd->context)->mrs++;
     return mr;
 }
@@ -554,7 +568,8 @@ EXPORT struct ibv_context *ibv_open_device(struct ibv_device *ibv)
         errno = scenario_failure(&d->scenario, "open");
         return NULL;
     }
-    c = calloc(1, sizeof(*c));
+    c = aligned_alloc(_Alignof(struct context), sizeof(*c));
+    memset(c, 0, sizeof(*c));
     machine_create(&c->machine, &d->scenario);
     c->verbs.sz = sizeof(c->verbs);
     c->verbs.query_port = query_port;
