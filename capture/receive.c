@@ -27,7 +27,7 @@ enum {
     NAPS = 40,               /* without a frame before it sleeps */
     LOOK_BATCHES = 16,       /* under load the clock is read once in so many batches */
     RESTARTS_MAX = 100,      /* of the queue pair: then something is wrong for good */
-    AHEAD = 4,               /* frames whose octets are fetched ahead: the device put them into memory, not the cache */
+    AHEAD = 8,               /* frames whose octets are fetched ahead: the device put them into memory, not the cache */
 };
 static const uint64_t look_every = 20 * MS, file_patience = 500 * MS;
 
@@ -89,7 +89,9 @@ static void note_failure(struct receiver *r, const struct rx *rx)
 
 static void take_batch(struct receiver *r, const struct rx *rx, int count)
 {
-    for (int i = 0; i < count && !is_done(r); i++) {
+    bool may_end = r->options->count || r->options->memory;
+
+    for (int i = 0; i < count && !(may_end && is_done(r)); i++) {
         if (i + AHEAD < count) {
             __builtin_prefetch(rx[i + AHEAD].octets);
             __builtin_prefetch(rx[i + AHEAD].octets + 64);
@@ -199,6 +201,10 @@ static uint64_t sleep_time(const struct receiver *r, uint64_t now)
 static bool rest(struct receiver *r, uint64_t now, struct rx *rx, int *count)
 {
     recorder_has_time(r->recorder);
+    if (r->busy == NAPS) { /* a glance: more may be under way */
+        r->busy--;
+        return false;
+    }
     if (r->busy > 0) {
         r->busy--;
         wait_for(r, nap_time(r), false);

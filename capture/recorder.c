@@ -41,6 +41,7 @@ struct recorder {
     uint64_t file_octets, file_packets, file_begin; /* of the present file; begin: its first packet's time */
     uint64_t told;     /* when the counts were written */
     struct stamp stamp; /* the last frame's: a batch of frames has one time */
+    bool limited;      /* files end before the capture does */
     bool begins_file;  /* the next block begins a file */
 };
 
@@ -189,6 +190,7 @@ struct recorder *recorder_create(const struct recorder_plan *plan, struct handov
     }
     r->plan = *plan;
     r->h = h;
+    r->limited = plan->file_octets || plan->file_packets || plan->file_time;
     r->begins_file = true;
     make_room(r, 0);
     return r;
@@ -274,7 +276,7 @@ bool recorder_put(struct recorder *r, const struct frame *f)
 
     if (r->stamp.time != f->time)
         set_stamp(r, f->time);
-    if (file_is_over(r, f->time, caplen + RECORD_ROOM))
+    if (r->limited && file_is_over(r, f->time, caplen + RECORD_ROOM))
         end_file(r, f->time);
     if (!make_room(r, caplen + RECORD_ROOM)) {
         r->counts.own++;

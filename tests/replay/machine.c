@@ -275,6 +275,7 @@ static void frames_come(struct machine *m, uint64_t count)
     for (; count > 0; count--, m->come++) {
         if (!m->flow || m->qp_error || m->cq_error)
             continue; /* nobody listens */
+        m->heard++;
         if (m->drop_next > 0 || waiting(&m->posted_ends) == 0) {
             m->drop_next -= m->drop_next > 0;
             lost++;
@@ -285,23 +286,32 @@ static void frames_come(struct machine *m, uint64_t count)
     count_loss(m, lost);
 }
 
-/* Frames that wait for receives: as many as are wanted, or, if none is there, a burst. */
-static uint64_t due_unpaced(const struct machine *m, uint32_t wanted)
+/* With bursts nothing comes while there is something, nor at the first poll that finds nothing. */
+static uint32_t wanted_of_burst(struct machine *m, uint32_t wanted, uint32_t ready)
+{
+    if (wanted == 0 || ready > 0)
+        return 0;
+    m->found_empty = !m->found_empty;
+    return m->found_empty ? 0 : (uint32_t)m->scenario->burst;
+}
+
+/* Frames that wait for receives: as many as are wanted. */
+static uint64_t due_unpaced(struct machine *m, uint32_t wanted)
 {
     uint32_t ready = waiting(&m->done_ends), receives = waiting(&m->posted_ends);
     uint64_t n = 0;
 
     if (!m->flow || m->qp_error || m->cq_error)
         return 0;
-    if (m->scenario->burst && wanted > 0 && ready == 0)
-        wanted = (uint32_t)m->scenario->burst;
+    if (m->scenario->burst)
+        wanted = wanted_of_burst(m, wanted, ready);
     if (wanted > ready)
         n = wanted - ready + m->drop_next;
     return n > receives + m->drop_next ? receives + m->drop_next : n;
 }
 
 /* How many frames are due. */
-static uint64_t due(const struct machine *m, uint64_t now, uint32_t wanted)
+static uint64_t due(struct machine *m, uint64_t now, uint32_t wanted)
 {
     const struct scenario *s = m->scenario;
     uint64_t left = s->total - m->come, n;

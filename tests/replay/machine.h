@@ -52,8 +52,10 @@ struct machine {
     bool flow;           /* frames come */
     bool began;          /* a flow was there once: the clock runs */
     uint64_t start;      /* of the clock; CLOCK_MONOTONIC, ns */
+    bool found_empty;    /* the program has polled in vain since the last burst */
     uint64_t advanced;   /* when the thread last looked at that clock */
     uint64_t come;       /* frames that have come */
+    uint64_t heard;      /* of these, while there was a flow */
     uint64_t lost;       /* of these, without a receive */
     uint64_t drop_next;  /* frames that are lost whatever happens */
     uint64_t fail_next;  /* the next frame's completion status */

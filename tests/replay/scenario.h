@@ -16,7 +16,7 @@
  *   synthetic OCTETS       or made ones of that size, with their number (8 octets, big-endian) at the end
  *   total N                so many frames come (default: those of the file once; synthetic: without end)
  *   rate N                 so many a second; what finds no receive posted is lost. Without it, frames wait for receives
- *   burst N                so many come at once; without a rate, when no frame is left
+ *   burst N                so many come at once; without a rate, when the program has found the queue empty
  *   thread on              a thread lets frames come by the clock, not the program's calls; only with a rate
  *   wait on                with a rate too, frames wait for receives
  *   cold on                what comes is in no cache of the processor's, as after a device's DMA (x86-64)

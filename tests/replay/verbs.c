@@ -493,7 +493,7 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
         misuse("a queue pair was destroyed that still has a flow");
     pthread_mutex_lock(&c->machine.lock);
     if (c->machine.began)
-        bill_write(&c->machine.bill, c->machine.come, c->machine.lost);
+        bill_write(&c->machine.bill, c->machine.heard, c->machine.lost);
     pthread_mutex_unlock(&c->machine.lock);
     c->qps--;
     free(qp);
