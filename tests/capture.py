@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # test: timeout=900
+# test: threads
 """ipoib-capture's live captures, on devices that the stand-in for libibverbs of tests/replay/ plays.
 
 Environment: IPOIB_SRC, IPOIB_BUILD, IPOIB_BIN, IPOIB_TSHARK. Output: TAP.
@@ -30,7 +31,7 @@ REPLAY = os.path.join(BUILD, "tests", "replay")
 DATAGRAM = os.path.join(SRC, "testdata", "datagram.pcap")
 ERF, INFINIBAND, ETHERNET = 197, 247, 1
 EXT = itertools.count(1)
-HAS_ASAN = b"__asan_init" in open(CAPTURE, "rb").read()
+SANITIZED = any(word in open(CAPTURE, "rb").read() for word in (b"__asan_init", b"__tsan_init"))  # and so slow
 
 tests = []
 
@@ -209,6 +210,70 @@ def erf_file():
     assert begin - 1 < times[0] / 1e9 and times == sorted(times) and times[-1] / 1e9 < time.time() + 1
 
 
+def make_capture(path, frames):
+    with open(path, "wb") as f:
+        f.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, INFINIBAND))
+        for octets in frames:
+            f.write(struct.pack("<IIII", 0, 0, len(octets), len(octets)) + octets)
+
+
+# The golden file: ibdump's, octet by octet. TTTTTTTT stands for the four octets of the seconds, which are the same three
+# times in a row, UUUUUUUU for the microseconds, FFFFFFFF for the fraction of the second in units of 2^-32 s.
+GOLDEN_FRAMES = (
+    "0002000100040002" "640affff0000003000000001" "0123",                # LRH, BTH; 22 octets
+    "00020001000a0002" "64000001ffffff0000000a5a" + "00" * 20 + "beef",  # 42 octets: 0x2a; a record of 58: 0x3a
+    "0002" + "5a" * 298)                                                 # 300 octets: 0x012c; a record of 316: 0x013c
+GOLDEN_HEADER = "d4c3b2a1" "0200" "0400" "00000000" "00000000" "ffff0000" "c5000000"
+GOLDEN = (
+    "TTTTTTTT" "UUUUUUUU" "26000000" "26000000" "FFFFFFFF" "TTTTTTTT" "15" "04" "0026" "0000" "0016" + GOLDEN_FRAMES[0],
+    "TTTTTTTT" "UUUUUUUU" "3a000000" "3a000000" "FFFFFFFF" "TTTTTTTT" "15" "04" "003a" "0000" "002a" + GOLDEN_FRAMES[1],
+    "TTTTTTTT" "UUUUUUUU" "3c010000" "3c010000" "FFFFFFFF" "TTTTTTTT" "15" "04" "013c" "0000" "012c" + GOLDEN_FRAMES[2])
+
+
+def check_golden(data, header, golden):
+    """DATA is what GOLDEN says, but for its times, which agree with each other and with the clock."""
+    text, at = data.hex(), len(header)
+    assert text.startswith(header), text[:48]
+    for record in golden:
+        got = text[at:at + len(record)]
+        assert len(got) == len(record)
+        assert all(a == b or b in "TUF" for a, b in zip(got, record)), (got, record)
+        sec, usec, fraction, again = struct.unpack("<IIII", bytes.fromhex(got[:16] + got[32:48]))
+        assert sec == again and abs(sec - time.time()) < 100
+        assert fraction * 10**6 >> 32 == usec, (fraction, usec)  # no rounding into the next microsecond, or second
+        at += len(record)
+    assert at == len(text), "there is more"
+
+
+@test("the golden file: a known list of frames, octet for octet, from a file and from standard output")
+def golden():
+    make_capture("known.pcap", map(bytes.fromhex, GOLDEN_FRAMES))
+    known = "frames known.pcap\n"
+    run(known, "-w", "golden.pcap", "-s", "--count", "3").expect(0, summary(3, 364, 0))
+    check_golden(content("golden.pcap"), GOLDEN_HEADER, GOLDEN)
+    check_golden(run(known, "-w", "-", "--count", "3").expect(0).out, GOLDEN_HEADER, GOLDEN)
+    run(known, "-w", "golden.pcap", "-s", "-M", "1M", "--duration", "0.3").expect(0)
+    check_golden(content("golden.pcap"), GOLDEN_HEADER, GOLDEN)
+    # 28 octets of each frame, and the file says so: 28 + 16 = 0x2c; the length on the wire stays
+    run(known, "-w", "golden.pcap", "-s", "--snaplen", "28", "--count", "2").expect(0, summary(2, 50, 0))
+    cut = GOLDEN[1].replace("3a000000" "3a000000", "2c000000" "3a000000").replace("003a" "0000" "002a", "002c" "0000" "002a")
+    check_golden(content("golden.pcap"), GOLDEN_HEADER.replace("ffff0000", "2c000000"), (GOLDEN[0], cut[:-28]))
+
+
+@test("the golden file of Ethernet: plain, and in ERF of type 2")
+def golden_ethernet():
+    frame = "020000000001" "020000000002" "8915" + "00" * 8  # RoCE's EtherType; 22 octets
+    make_capture("known.pcap", [bytes.fromhex(frame)])
+    known = "port active ethernet\nframes known.pcap\n"
+    run(known, "-w", "golden.pcap", "-s", "--count", "1").expect(0)
+    text = content("golden.pcap").hex()
+    assert text[:48] == "d4c3b2a1" "0200" "0400" "00000000" "00000000" "ffff0000" "01000000"
+    assert text[64:] == "16000000" "16000000" + frame
+    run(known, "-w", "golden.pcap", "-s", "--erf", "1", "--count", "1").expect(0)
+    check_golden(content("golden.pcap"), GOLDEN_HEADER, (
+        "TTTTTTTT" "UUUUUUUU" "28000000" "28000000" "FFFFFFFF" "TTTTTTTT" "02" "04" "0028" "0000" "0016" "0000" + frame,))
+
+
 @test("pcapng: what was fed, with nanoseconds, name, directions, statistics")
 def pcapng_file():
     run(FED, "-w", "a.pcapng", "-s", "--format", "pcapng", "--comment", "a rack", *ALL).expect(0, summary(COUNT, SIZE, 0))
@@ -234,6 +299,43 @@ def tshark_reads():
         lines = out.stdout.decode().splitlines()
         assert len(lines) == COUNT, out
         assert sum(line.endswith("\t2") for line in lines) > 0, "no ARP reply was decoded"
+
+
+def outputs():
+    """Every kind of file that there is, with what capinfos calls its frames."""
+    ethernet = "port active ethernet\n" + FED
+    for scenario, name, kind, *options in (
+            (FED, "v.pcap", "erf"), (FED, "v.pcapng", "erf", "--format", "pcapng", "--comment", "a rack"),
+            (FED, "w.pcap", "erf", "--snaplen", "60"), (FED, "w.pcapng", "erf", "--format", "pcapng", "--snaplen", "61"),
+            (FED, "x.pcap", "erf", "-M", "1M"), (FED, "y.pcap", "erf", "--ring-packets", "100000"),
+            (FED, "y.pcapng", "erf", "--ring-size", "10M", "--format", "pcapng"),
+            (ethernet, "z.pcap", "ether"), (ethernet, "z.pcapng", "ether", "--format", "pcapng"),
+            (ethernet, "u.pcap", "erf", "--erf", "1"), (ethernet, "u.pcapng", "erf", "--erf", "1", "--format", "pcapng")):
+        run(scenario, "-w", name, "-s", *options, *ALL).expect(0)
+        found = glob.glob("%s_*%s" % os.path.splitext(name)) or [name]
+        os.chmod(found[0], 0o644)
+        yield os.path.abspath(found[0]), kind
+
+
+@test("tshark, capinfos and tcpdump read every kind of file, to its end and without a word of complaint")
+def readers():
+    def ask(*command):
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                                env={name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"})
+        assert result.returncode == 0, (command, result)
+        return result.stdout, result.stderr.decode()
+
+    for path, kind in outputs():
+        out, err = ask(TSHARK, "-r", path, "-T", "fields", "-e", "frame.number")
+        assert len(out.split()) == COUNT and not re.search("cut short|damaged|corrupt|error", err), (path, err)
+        out, _ = ask("capinfos", "-M", "-T", "-r", "-m", "-c", "-E", path)
+        assert out.decode().strip().endswith(",%s,%d" % (kind, COUNT)) or \
+            re.search(r'"%s","%d"' % (kind, COUNT), out.decode()), (path, out)
+        out, err = ask("tcpdump", "-r", path, "-w", "-")  # all of its packets, as it read them
+        assert "truncated" not in err
+        data = content(path)
+        frames = (read_pcapng if path.endswith("ng") else read_pcap)(data)[1]
+        assert [octets for _, _, octets, _ in read_pcap(out)[1]] == [octets for _, _, octets, _ in frames], path
 
 
 @test("convert makes the fed frames of both files again")
@@ -359,7 +461,7 @@ def limits():
     assert len(frames) == 1001 and all((wire, len(octets)) == (216, 76) for _, wire, octets, _ in frames)
     begin = time.monotonic()
     run("synthetic 200\nrate 100\n", "-w", "c.pcap", "-s", "--duration", "0.7").expect(0)
-    assert 0.7 <= time.monotonic() - begin < (10 if HAS_ASAN else 3)
+    assert 0.7 <= time.monotonic() - begin < (10 if SANITIZED else 3)
     assert 55 <= len(frames_of("c.pcap")) <= 72
 
 
@@ -620,7 +722,7 @@ def reader_sleeps():
     begin = time.monotonic()
     process.send_signal(signal.SIGTERM)
     result = end(process, 10).expect(1)
-    assert time.monotonic() - begin < (4 if HAS_ASAN else 1.5)
+    assert time.monotonic() - begin < (4 if SANITIZED else 1.5)
     packets, drops = map(int, re.search(r"(\d+) packets, \d+ octets, (\d+) drops", result.err).groups())
     assert packets > 0 and drops > 1000
     os.close(read_end)
@@ -628,9 +730,10 @@ def reader_sleeps():
 
 @test("a writer too slow: own losses are counted, in the file too")
 def slow_reader():
+    total = 20000 if SANITIZED else 100000
     read_end, write_end = os.pipe()
-    process = start(sysfs() + "synthetic 1000\nrate 100000\ntotal 100000\n", "-w", "-", "-p", "1M", "--format", "pcapng", "--duration",
-                    "1.5", stdout=write_end)
+    process = start(sysfs() + "synthetic 1000\nwait on\nrate %d\ntotal %d\n" % (total, total), "-w", "-", "-p", "1M", "--format",
+                    "pcapng", "--duration", "2.5", stdout=write_end)
     os.close(write_end)
     time.sleep(1.2)
     with os.fdopen(read_end, "rb") as f:
@@ -639,9 +742,10 @@ def slow_reader():
     packets, drops = map(int, re.search(r"(\d+) packets, \d+ octets, (\d+) drops", result.err).groups())
     _, frames, _, statistics = read_pcapng(data)
     got = numbers([octets for _, _, octets, _ in frames])
-    assert len(got) == packets and packets + drops == 100000 and drops > 1000, result.err
+    assert len(got) == packets and packets + drops == total and drops > 1000, result.err
     counted = sum(struct.unpack("<Q", options[4])[0] for _, _, _, options in frames if 4 in options)
-    assert counted == got[-1] + 1 - len(got), "every gap is told by the packet behind it"
+    assert counted == got[-1] + 1 - len(got), "every gap is told by the packet behind it: %d of %d, %s" % (
+        counted, got[-1] + 1 - len(got), statistics)
     assert statistics[-1][7] == drops and statistics[-1][5] == 0
 
 
@@ -665,15 +769,15 @@ def idle():
     begin = time.monotonic()
     process.send_signal(signal.SIGINT)
     end(process).expect(0)
-    assert time.monotonic() - begin < (3 if HAS_ASAN else 0.5)
+    assert time.monotonic() - begin < (3 if SANITIZED else 0.5)
     # the start, which takes memory, included: less than 0.3 s of 3
-    assert HAS_ASAN or ticks * 10 < 300, ticks
+    assert SANITIZED or ticks * 10 < 300, ticks
 
 
 @test("killed at any moment: readable up to the last whole packet")
 def killed():
     chance = random.Random(4391)
-    for n in range(12 if HAS_ASAN else 100):
+    for n in range(12 if SANITIZED else 100):
         form = ("pcapng", read_pcapng) if n % 2 else ("erf", read_pcap)
         process = start("synthetic 100\nrate 2000000\n", "-w", "k.pcap", "-s", "--format", form[0], stdout=subprocess.DEVNULL)
         time.sleep(0.02 + chance.random() * 0.12)
@@ -695,6 +799,48 @@ def a_million():
     for n in range(0, 1000000, 997):
         assert int.from_bytes(data[24 + 160 * n + 152:24 + 160 * n + 160], "big") == n
     os.unlink("m.pcap")
+
+
+@test("a device that does not wait for the program: what is not captured is told, frame by frame")
+def by_itself():
+    for buffers, rate, faults in (("15", 100000, ""), ("8", 1000000, ""), ("8", 1000000, "at 500 error 4\nat 60000 error 12\n")):
+        total = rate // (5 if SANITIZED else 2)
+        run_scenario = sysfs() + "thread on\nsynthetic 128\nrate %d\ntotal %d\n%s" % (rate, total, faults)
+        result = run(run_scenario, "-w", "t.pcapng", "-s", "-b", buffers, "--format", "pcapng", "--duration", "4")
+        packets, drops = map(int, re.search(r"(\d+) packets, \d+ octets, (\d+) drops", result.err).groups())
+        assert packets + drops == total, (buffers, result.err)
+        result.expect(1 if drops else 0)
+        got = numbers(frames_of("t.pcapng"))
+        assert len(got) == packets and got == sorted(set(got)), "each once, in their order"
+        assert read_pcapng(content("t.pcapng"))[3][-1] == {4: total, 5: drops, 7: 0}
+    for fault, text in (("qp-error", "made anew"), ("remove", "the device is gone")):
+        run(sysfs() + "thread on\nsynthetic 128\nrate 50000\nat 10000 %s\n" % fault, "-w", "t.pcap", "-s", "--duration",
+            "1").expect(1, text)
+        got = numbers(frames_of("t.pcap"))
+        assert got == sorted(set(got)) and len(got) >= 9000, (fault, len(got))
+
+
+@test("a file in memory, which the receiving thread writes itself when it has time")
+def file_in_memory():
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        name = os.path.join(folder, "m.pcap")
+        for pace in ("", "burst 512\n", "burst 20000\n", "thread on\nrate 200000\n"):
+            run(sysfs() + "synthetic 1000\ntotal 100000\n" + pace, "-w", name, "-s", "--count", "100000").expect(
+                0, summary(100000, 10**8, 0))
+            assert numbers(frames_of(name)) == list(range(100000)), pace
+        os.unlink(name)
+        run("synthetic 1000\nburst 512\n", "-w", name, "-s", "--count", "100000", "--ring-size", "10M", "--ring-files",
+            "3").expect(0, summary(100000, 10**8, 0))
+        files = sorted(glob.glob(os.path.join(folder, "m_*.pcap")))
+        got = numbers(sum((frames_of(path) for path in files), []))
+        assert len(files) == 3 and got == list(range(got[0], 100000)) and got[0] < 80000
+    process = start("synthetic 100\nburst 512\ntotal 50000\n", "-w", "/dev/shm/ipoib-limit.pcap", "-s",
+                    preexec_fn=lambda: (resource.setrlimit(resource.RLIMIT_FSIZE, (1000003, 1000003)),
+                                        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)))
+    result = end(process).expect(1, "cannot be written")
+    packets, drops = map(int, re.search(r"(\d+) packets, \d+ octets, (\d+) drops", result.err).groups())
+    assert numbers(frames_of("/dev/shm/ipoib-limit.pcap")) == list(range(packets)) and drops > 0
+    os.unlink("/dev/shm/ipoib-limit.pcap")
 
 
 @test("a FIFO is waited for, and a signal ends the waiting")
