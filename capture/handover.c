@@ -35,6 +35,7 @@ struct handover {
     void (*write)(void *arg, const struct block *b); /* NULL: the writing thread has to do it */
     void *write_arg;
     unsigned at_once; /* blocks that may still be written so */
+    bool begun;       /* a block was given */
 };
 
 static void ring_put(struct ring *r, struct block *b)
@@ -169,9 +170,17 @@ void handover_has_time(struct handover *h)
     h->at_once = AT_ONCE;
 }
 
+static bool may_be_written(struct handover *h, const struct block *b)
+{
+    return h->write && h->at_once > 0 && (!b->new_file || !h->begun) && handover_is_empty(h);
+}
+
 void handover_give(struct handover *h, struct block *b)
 {
-    if (h->write && h->at_once > 0 && !b->new_file && handover_is_empty(h)) {
+    bool at_once = may_be_written(h, b);
+
+    h->begun = true;
+    if (at_once) {
         h->at_once--;
         h->write(h->write_arg, b);
         h->spare[h->spare_count++] = b;

@@ -42,7 +42,7 @@ void handover_give(struct handover *h, struct block *b);
 /*
  * The receiving thread: from now on, blocks given while the writing thread has none may be written at once, by WRITE,
  * which takes ARG: who is not busy saves the way to another processor's cache. Only for a file whose writing does not
- * wait for anything; not for blocks that begin a file, before which a large old one may have to be removed.
+ * wait for anything; not for blocks that begin a further file, before which a large old one may have to be removed.
  */
 void handover_write_at_once(struct handover *h, void (*write)(void *arg, const struct block *b), void *arg);
 

@@ -45,7 +45,8 @@ struct recorder {
     bool begins_file;  /* the next block begins a file */
 };
 
-static uint32_t erf_len(struct record_format format)
+/* Inline, as some below: done for each frame. */
+static inline uint32_t erf_len(struct record_format format)
 {
     if (!format.erf)
         return 0;
@@ -137,11 +138,9 @@ static void begin_file(struct recorder *r)
     r->begins_file = false;
 }
 
-/* A block with ROOM octets left, or false. */
-static bool make_room(struct recorder *r, uint32_t room)
+/* An empty block, or false. */
+static bool take_block(struct recorder *r)
 {
-    if (r->block && !r->begins_file && r->block->len + room <= BLOCK_ROOM)
-        return true;
     give_block(r);
     r->block = handover_take(r->h);
     if (!r->block)
@@ -152,7 +151,13 @@ static bool make_room(struct recorder *r, uint32_t room)
     return true;
 }
 
-static void grew(struct recorder *r, uint32_t len)
+/* A block with ROOM octets left, or false. */
+static inline bool make_room(struct recorder *r, uint32_t room)
+{
+    return (r->block && !r->begins_file && r->block->len + room <= BLOCK_ROOM) || take_block(r);
+}
+
+static inline void grew(struct recorder *r, uint32_t len)
 {
     r->block->len += len;
     r->file_octets += len;
@@ -209,7 +214,7 @@ static void set_stamp(struct recorder *r, uint64_t time)
 }
 
 /* The ERF header, which has the octets behind it counted in. Returns its length. */
-static uint32_t put_erf(const struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
+static inline uint32_t put_erf(const struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
 {
     uint32_t more = r->plan.format.ethernet ? ERF_ETHERNET_LEN : 0;
 
@@ -224,7 +229,7 @@ static uint32_t put_erf(const struct recorder *r, uint8_t *out, const struct fra
 }
 
 /* The frame in its ERF record, if it has one. Returns the octets. */
-static uint32_t put_frame(const struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
+static inline uint32_t put_frame(const struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
 {
     uint32_t head = r->plan.format.erf ? put_erf(r, out, f, caplen) : 0;
 
@@ -232,7 +237,7 @@ static uint32_t put_frame(const struct recorder *r, uint8_t *out, const struct f
     return head + caplen;
 }
 
-static uint32_t put_pcap(const struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
+static inline uint32_t put_pcap(const struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
 {
     uint32_t len = put_frame(r, out + PCAPFILE_RECORD_LEN, f, caplen);
 

@@ -40,7 +40,7 @@ static void note_block(void *arg, const struct block *b)
     *(const struct block **)arg = b;
 }
 
-/* At once is written what comes while there is time and the writer has nothing, and never what begins a file. */
+/* At once is written what comes while there is time and the writer has nothing, and never what begins a further file. */
 static void some_blocks_are_written_at_once(void **state)
 {
     struct handover *h = handover_create(1, false);
