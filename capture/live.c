@@ -11,6 +11,7 @@
 #include "capture/list.h"
 #include "capture/message.h"
 #include "capture/receive.h"
+#include "capture/sniffer.h"
 #include "capture/stop.h"
 #include "capture/writer.h"
 
@@ -26,6 +27,7 @@ struct live {
     struct device_list list;
     struct device device;
     struct sniffer sniffer;
+    struct feed feed;
     struct dropcount dropcount;
     struct handover *handover;
     struct outfile *outfile;
@@ -85,7 +87,10 @@ static bool open_device(struct live *l)
         return false;
     devevent_prepare(&l->device);
     plan = rx_plan_of(l);
-    return sniffer_create(&l->sniffer, &l->device, &plan);
+    if (!sniffer_create(&l->sniffer, &l->device, &plan))
+        return false;
+    l->feed = sniffer_feed(&l->sniffer);
+    return true;
 }
 
 static bool make_memory(struct live *l)
@@ -113,8 +118,8 @@ static bool make_recorder(struct live *l)
         .memory = o->memory,
     };
 
-    snprintf(l->description, sizeof(l->description), "%s port %u, %s, sniffer mode", device_name(&l->device),
-             l->device.port, device_is_ethernet(&l->device) ? "Ethernet" : "InfiniBand");
+    snprintf(l->description, sizeof(l->description), "%s port %u, %s, %s mode", device_name(&l->device),
+             l->device.port, device_is_ethernet(&l->device) ? "Ethernet" : "InfiniBand", l->feed.ops->mode);
     snprintf(l->comment, sizeof(l->comment), "%s", o->comment ? o->comment : "");
     if (!o->comment)
         plan.comment = NULL;
@@ -137,14 +142,14 @@ static bool open_output(struct live *l)
 
 static bool prepare(struct live *l)
 {
-    if (!open_device(l) || !make_memory(l) || !make_recorder(l) || !sniffer_prepare(&l->sniffer))
+    if (!open_device(l) || !make_memory(l) || !make_recorder(l) || !l->feed.ops->prepare(&l->feed))
         return false;
     if (!open_output(l)) /* a FIFO may wait for its reader: frames come after that only */
         return false;
     if (!dropcount_open(&l->dropcount, &l->device))
         say("%s has no counter of frames that it loses (out_of_buffer): these cannot be told",
             device_name(&l->device));
-    return sniffer_start(&l->sniffer);
+    return l->feed.ops->start(&l->feed);
 }
 
 static void take_down(struct live *l)
@@ -225,12 +230,12 @@ int live_run(const struct live_options *options)
     }
     if (prepare(&l)) {
         r.device = &l.device;
-        r.sniffer = &l.sniffer;
+        r.feed = &l.feed;
         r.dropcount = &l.dropcount;
         r.recorder = l.recorder;
         r.progress = &l.progress;
         r.live = outfile_is_live(l.outfile);
-        progress_begin(&l.progress, options, &l.device, l.sniffer.ring.entries);
+        progress_begin(&l.progress, options, &l.device, l.feed.ring->entries);
         receive(&r);
         status = finish(&l, &r);
     }

@@ -61,6 +61,8 @@ static void record(struct receiver *r, const struct rx *rx)
 {
     struct frame frame = {.octets = rx->octets, .len = rx->len, .time = rx->time};
 
+    if (r->feed->ops->frame && !r->feed->ops->frame(r->feed, rx, &frame))
+        return;
     if (r->options->decap && frame_is_mirrored(frame.octets, frame.len)) {
         frame.octets += MIRROR_HEAD_LEN;
         frame.len -= MIRROR_HEAD_LEN + MIRROR_TAIL_LEN;
@@ -145,7 +147,7 @@ static bool mend(struct receiver *r)
         if (!hear_device(r))
             return false;
     } while (r->broken);
-    return sniffer_restart(r->sniffer);
+    return r->feed->ops->restart(r->feed);
 }
 
 /* What is due by the clock. Returns false if the capture ends. */
@@ -155,7 +157,7 @@ static bool look_after(struct receiver *r, uint64_t now)
     recorder_lost(r->recorder, dropcount_more(r->dropcount));
     recorder_tick(r->recorder, time_of_day(), r->live ? 0 : file_patience);
     progress_show(r->progress, recorder_counts(r->recorder), now);
-    if (!hear_device(r)) {
+    if (!hear_device(r) || (r->feed->ops->tend && !r->feed->ops->tend(r->feed))) {
         r->failed = true;
         return false;
     }
@@ -173,18 +175,19 @@ static bool look_if_due(struct receiver *r)
 static void wait_for(const struct receiver *r, uint64_t timeout, bool channel)
 {
     struct timespec t = {.tv_sec = (time_t)(timeout / SECOND), .tv_nsec = (long)(timeout % SECOND)};
-    struct pollfd fds[3] = {
+    struct pollfd fds[] = {
         {.fd = stop_fd(), .events = POLLIN},
         {.fd = r->device->context->async_fd, .events = POLLIN},
-        {.fd = r->sniffer->ring.channel->fd, .events = POLLIN},
+        {.fd = r->feed->fd, .events = POLLIN},
+        {.fd = r->feed->ring->channel->fd, .events = POLLIN},
     };
 
-    ppoll(fds, channel ? 3 : 2, &t, NULL);
+    ppoll(fds, channel ? 4 : 3, &t, NULL);
 }
 
 static uint64_t nap_time(const struct receiver *r)
 {
-    uint64_t nap = (uint64_t)r->sniffer->ring.entries * NAP_PER_ENTRY;
+    uint64_t nap = (uint64_t)r->feed->ring->entries * NAP_PER_ENTRY;
 
     return nap < NAP_MAX ? nap : NAP_MAX;
 }
@@ -210,9 +213,9 @@ static bool rest(struct receiver *r, uint64_t now, struct rx *rx, int *count)
         wait_for(r, nap_time(r), false);
         return false;
     }
-    rxring_disarm(&r->sniffer->ring);
-    rxring_arm(&r->sniffer->ring);
-    *count = rxring_poll(&r->sniffer->ring, rx); /* what came before it was armed gives no event */
+    rxring_disarm(r->feed->ring);
+    rxring_arm(r->feed->ring);
+    *count = rxring_poll(r->feed->ring, rx); /* what came before it was armed gives no event */
     if (*count != 0)
         return true;
     wait_for(r, sleep_time(r, now), true);
@@ -240,8 +243,8 @@ static bool digest(struct receiver *r, const struct rx *rx, int count)
         return repair(r);
     take_batch(r, rx, count);
     r->busy = NAPS;
-    error = r->broken ? 0 : rxring_repost(&r->sniffer->ring);
-    if (error != 0 && r->sniffer->ring.unposted_count == r->sniffer->ring.entries) {
+    error = r->broken ? 0 : rxring_repost(r->feed->ring);
+    if (error != 0 && r->feed->ring->unposted_count == r->feed->ring->entries) {
         say("%s: no receive can be posted any more: %s", device_name(r->device), strerror(error));
         return false;
     }
@@ -252,7 +255,7 @@ static bool digest(struct receiver *r, const struct rx *rx, int count)
 static bool turn(struct receiver *r)
 {
     struct rx rx[RX_BATCH];
-    int count = rxring_poll(&r->sniffer->ring, rx);
+    int count = rxring_poll(r->feed->ring, rx);
     uint64_t now;
 
     if (count == 0) {
@@ -279,11 +282,11 @@ static bool turn(struct receiver *r)
 static void drain(struct receiver *r)
 {
     struct rx rx[RX_BATCH];
-    uint32_t left = r->sniffer->ring.entries;
+    uint32_t left = r->feed->ring->entries;
     int count;
 
-    sniffer_stop(r->sniffer);
-    while (left > 0 && !is_done(r) && (count = rxring_poll(&r->sniffer->ring, rx)) > 0) {
+    r->feed->ops->stop(r->feed);
+    while (left > 0 && !is_done(r) && (count = rxring_poll(r->feed->ring, rx)) > 0) {
         take_batch(r, rx, count);
         left -= left < (uint32_t)count ? left : (uint32_t)count;
     }

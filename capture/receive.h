@@ -7,15 +7,15 @@
 #include <stdint.h>
 
 #include "capture/dropcount.h"
+#include "capture/feed.h"
 #include "capture/live_options.h"
 #include "capture/progress.h"
 #include "capture/recorder.h"
-#include "capture/sniffer.h"
 
 struct receiver {
     const struct live_options *options;
     struct device *device;
-    struct sniffer *sniffer;
+    struct feed *feed;
     struct dropcount *dropcount;
     struct recorder *recorder;
     struct progress *progress;

@@ -147,6 +147,34 @@ void sniffer_destroy(struct sniffer *s)
     rxring_destroy(&s->ring);
 }
 
+static bool feed_prepare(struct feed *feed)
+{
+    return sniffer_prepare(feed->self);
+}
+
+static bool feed_start(struct feed *feed)
+{
+    return sniffer_start(feed->self);
+}
+
+static void feed_stop(struct feed *feed)
+{
+    sniffer_stop(feed->self);
+}
+
+static bool feed_restart(struct feed *feed)
+{
+    return sniffer_restart(feed->self);
+}
+
+struct feed sniffer_feed(struct sniffer *s)
+{
+    static const struct feed_ops ops = {
+        .mode = "sniffer", .prepare = feed_prepare, .start = feed_start, .stop = feed_stop, .restart = feed_restart};
+
+    return (struct feed){.ops = &ops, .device = s->device, .ring = &s->ring, .fd = -1, .self = s};
+}
+
 struct refusal sniffer_try(struct device *device)
 {
     struct rx_plan plan = {.entries = 16, .entry_len = 4096};

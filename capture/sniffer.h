@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "capture/device.h"
+#include "capture/feed.h"
 #include "capture/refusal.h"
 #include "capture/rxring.h"
 
@@ -33,6 +34,9 @@ void sniffer_stop(struct sniffer *s);
 
 /* The queue pair or the completion queue went into its error state: both are made anew. Returns false after a message. */
 bool sniffer_restart(struct sniffer *s);
+
+/* The sniffer as what the receiving loop knows. S must stay. */
+struct feed sniffer_feed(struct sniffer *s);
 
 /* Ends what the others began. */
 void sniffer_destroy(struct sniffer *s);
