@@ -84,28 +84,10 @@ void sa_answer_clear(struct sa_answer *a)
     g_byte_array_unref(a->records);
 }
 
-static void read_group(struct mc_group *g, const uint8_t *record)
-{
-    struct mc_member m = mc_member_read(record);
-    *g = (struct mc_group){.mlid = m.mlid,
-                           .pkey = m.pkey,
-                           .qkey = m.qkey,
-                           .flow_label = m.flow_label,
-                           .mtu = m.mtu,
-                           .rate = m.rate,
-                           .sl = m.sl,
-                           .tclass = m.tclass,
-                           .hop_limit = m.hop_limit,
-                           .scope = m.scope,
-                           .life = m.life};
-    memcpy(g->mgid, m.mgid, 16);
-}
-
 /* Asks about one group; the record that came is at *record, in a. */
 static enum sa_result ask_member(struct probe *p, struct sa_question *q, struct sa_answer *a,
                                  const uint8_t **record)
 {
-    q->attribute = SA_MC_MEMBER_RECORD;
     enum sa_result result = sa_ask(p, q, a);
     *record = a->records->data;
     return result == SA_TOLD && a->records->len < MCM_SIZE ? SA_SILENT : result;
@@ -113,13 +95,12 @@ static enum sa_result ask_member(struct probe *p, struct sa_question *q, struct 
 
 enum sa_result group_get(struct probe *p, const uint8_t *mgid, struct mc_group *g, uint16_t *status)
 {
-    struct sa_question q = {.method = SA_GET, .mask = MCM_HAS_MGID};
+    struct sa_question q = mc_ask_group(mgid);
     struct sa_answer a;
     const uint8_t *record;
-    memcpy(q.record + MCM_MGID, mgid, 16);
     enum sa_result result = ask_member(p, &q, &a, &record);
     if (result == SA_TOLD)
-        read_group(g, record);
+        *g = mc_group_read(record);
     *status = a.status;
     sa_answer_clear(&a);
     return result;
@@ -134,13 +115,12 @@ enum sa_result group_standing(struct probe *p, const uint8_t *mgid, uint8_t *joi
 enum sa_result group_standing_of(struct probe *p, const uint8_t *mgid, const uint8_t *port_gid,
                                  uint8_t *join_state, bool *member, bool *known)
 {
-    struct sa_question q = {.method = SA_GET, .mask = MCM_HAS_MGID | MCM_HAS_PORT_GID, .sm_key = p->sm_key};
+    struct sa_question q = mc_ask_member(mgid, port_gid);
     struct sa_answer a;
     const uint8_t *record;
+    q.sm_key = p->sm_key;
     *member = *known = false;
     *join_state = 0;
-    memcpy(q.record + MCM_MGID, mgid, 16);
-    memcpy(q.record + MCM_PORT_GID, port_gid, 16);
     enum sa_result result = ask_member(p, &q, &a, &record);
     if (result == SA_TOLD) {
         *join_state = mc_member_read(record).join_state;
@@ -152,14 +132,6 @@ enum sa_result group_standing_of(struct probe *p, const uint8_t *mgid, const uin
     }
     sa_answer_clear(&a);
     return result;
-}
-
-static void put_join(struct probe *p, struct sa_question *q, const uint8_t *mgid, uint8_t join_state)
-{
-    q->mask = MCM_HAS_MGID | MCM_HAS_PORT_GID | MCM_HAS_JOIN_STATE;
-    memcpy(q->record + MCM_MGID, mgid, 16);
-    memcpy(q->record + MCM_PORT_GID, p->t->facts.gid, 16);
-    q->record[MCM_SCOPE_JOIN] = join_state;
 }
 
 /* A group with the broadcast group's attributes (RFC 4391 §10); without rate and MTU the SM would take its best. */
@@ -186,7 +158,7 @@ static bool host_is_up(const struct probe *p)
 enum sa_result group_join(struct probe *p, const uint8_t *mgid, uint8_t join_state, bool create,
                           struct mc_group *g, uint16_t *status)
 {
-    struct sa_question q = {.method = SA_SET};
+    struct sa_question q = mc_ask_state(SA_SET, mgid, p->t->facts.gid, join_state);
     struct sa_answer a;
     const uint8_t *record;
     uint8_t have;
@@ -199,7 +171,6 @@ enum sa_result group_join(struct probe *p, const uint8_t *mgid, uint8_t join_sta
         return group_get(p, mgid, g, status);
     struct membership m = {.added = join_state & (uint8_t)~have, .host_was_up = host_is_up(p)};
     memcpy(m.mgid, mgid, 16);
-    put_join(p, &q, mgid, join_state);
     if (create)
         put_creation(p, &q);
     /* Written down first: where the answer is lost, the membership may be there all the same. */
@@ -207,7 +178,7 @@ enum sa_result group_join(struct probe *p, const uint8_t *mgid, uint8_t join_sta
     result = ask_member(p, &q, &a, &record);
     *status = a.status;
     if (result == SA_TOLD)
-        read_group(g, record);
+        *g = mc_group_read(record);
     else if (result == SA_REFUSED)
         g_array_set_size(p->memberships, p->memberships->len - 1);
     sa_answer_clear(&a);
@@ -224,12 +195,11 @@ bool group_attach(struct probe *p, const struct mc_group *g)
 
 static void leave(struct probe *p, const struct membership *m)
 {
-    struct sa_question q = {.method = SA_DELETE};
+    struct sa_question q = mc_ask_state(SA_DELETE, m->mgid, p->t->facts.gid, m->added);
     struct sa_answer a;
     const uint8_t *record;
     if (!m->host_was_up && host_is_up(p))
         return; /* the host's interface came up meanwhile, and is in the group itself */
-    put_join(p, &q, m->mgid, m->added);
     enum sa_result result = ask_member(p, &q, &a, &record);
     if (result == SA_SILENT || result == SA_BROKEN)
         say("the subnet administrator did not confirm that a group was left; it forgets it when the port goes down");

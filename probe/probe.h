@@ -7,14 +7,7 @@
 #include "probe/results.h"
 #include "probe/transport.h"
 #include "probe/wirelog.h"
-
-/* A multicast group, as the SA tells it. Codes of the IBA where no unit is told. */
-struct mc_group {
-    uint8_t mgid[16];
-    uint16_t mlid, pkey;
-    uint32_t qkey, flow_label;
-    uint8_t mtu, rate, sl, tclass, hop_limit, scope, life;
-};
+#include "sa/mcgroup.h"
 
 /* An address of the probe's own that the station answers for. */
 struct source {

@@ -8,9 +8,9 @@
 
 #include <glib.h>
 
+#include "sa/client.h"
 #include "wire/cm.h"
 #include "wire/lladdr.h"
-#include "wire/sa.h"
 
 enum { UD_SIZE = 4096 };        /* octets of the largest UD message (IBA 9.8.3: the largest path MTU) */
 enum { TRANSPORT_PKEYS = 128 }; /* of a P_Key table's entries that are looked at; the largest known has 128 */
@@ -52,22 +52,6 @@ struct ud_from {
     uint32_t to_qpn;       /* the queue pair that it came to; 0: the only one */
     uint16_t lid;          /* of the sender */
     uint8_t sl, path_bits; /* path_bits: of our own LID, which it was sent to */
-};
-
-/* A question to the subnet administrator. */
-struct sa_question {
-    uint8_t method;
-    uint16_t attribute;
-    uint64_t mask, sm_key;
-    uint8_t record[SA_DATA_SIZE];
-};
-
-/* Its answer. */
-struct sa_answer {
-    uint16_t status;
-    GByteArray *records;   /* the caller's: what came, back to back; of a Get one record */
-    uint32_t stride;       /* octets from one record to the next; 0: a single one */
-    uint8_t mad[MAD_SIZE]; /* the response's first MAD, as it came */
 };
 
 /*

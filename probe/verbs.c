@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The transport on a real port: a UD queue pair by libibverbs, the SA by libibumad (probe/umad.c), connections by librdmacm
+ * The transport on a real port: a UD queue pair by libibverbs, the SA by libibumad (sa/client.c), connections by librdmacm
  * (probe/connect.c). See transport.h.
  */
-#include "probe/verbs.h"
+#include "probe/transport.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -251,7 +251,16 @@ static enum transport_result ask(struct transport *t, const struct sa_question *
 {
     struct verbs *v = (struct verbs *)t;
     static const int never;
-    return umad_sa_ask(v->sa, q, ms, t->ending ? &never : v->stop, a, t->error, sizeof t->error);
+    switch (umad_sa_ask(v->sa, q, ms, t->ending ? &never : v->stop, a, t->error, sizeof t->error)) {
+    case SA_HEARD:
+        return TRANSPORT_OK;
+    case SA_NOTHING:
+        return TRANSPORT_NOTHING;
+    case SA_INTERRUPTED:
+        return TRANSPORT_STOPPED;
+    default:
+        return TRANSPORT_ERROR;
+    }
 }
 
 /* ---- connections */

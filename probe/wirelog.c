@@ -13,9 +13,8 @@
 #include "wire/carrier.h"
 
 enum {
-    UD_SEND_ONLY = 0x64,
     GSI_QP = 1,
-    FRAME_MAX = ERF_HEADER_LEN + LRH_SIZE + GRH_SIZE + BTH_SIZE + DETH_SIZE + UD_SIZE + 16
+    FRAME_MAX = ERF_HEADER_LEN + UD_SIZE + UDFRAME_MORE
 };
 #define GSI_QKEY 0x80010000u
 
@@ -146,36 +145,6 @@ static void put_erf(uint8_t *p, int64_t ns, uint32_t wire)
     put16(p + ERF_OFF_WLEN, wire);
 }
 
-static uint32_t put_lrh(uint8_t *p, const struct heads *h, uint32_t words)
-{
-    p[LRH_VL_LVER] = 0;
-    p[LRH_SL_LNH] = (uint8_t)(h->sl << 4 | (h->grh ? LNH_GRH : LNH_BTH));
-    put16(p + LRH_DLID, h->dlid);
-    put16(p + LRH_PKT_LEN, words);
-    put16(p + LRH_SLID, h->slid);
-    return LRH_SIZE;
-}
-
-static uint32_t transport_size(const struct heads *h)
-{
-    return h->connected ? BTH_SIZE : BTH_SIZE + DETH_SIZE;
-}
-
-static uint32_t put_transport(uint8_t *p, const struct heads *h, uint32_t pad, uint32_t psn)
-{
-    memset(p, 0, transport_size(h));
-    p[BTH_OPCODE] = h->connected ? h->opcode : UD_SEND_ONLY;
-    p[BTH_SE_M_PAD_TVER] = (uint8_t)(pad << 4);
-    put16(p + BTH_PKEY, h->pkey);
-    put24(p + BTH_DEST_QP, h->dqpn);
-    put24(p + BTH_PSN, psn & PSN_MASK);
-    if (h->connected)
-        return BTH_SIZE;
-    put32(p + BTH_SIZE + DETH_QKEY, h->qkey);
-    put24(p + BTH_SIZE + DETH_SRC_QP, h->sqpn);
-    return BTH_SIZE + DETH_SIZE;
-}
-
 static int64_t now_ns(void)
 {
     struct timespec now;
@@ -183,54 +152,44 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void wirelog_frame(struct wirelog *w, const struct heads *h, const uint8_t *payload, uint32_t n,
-                   enum log_way way)
+void wirelog_frame(struct wirelog *w, const struct ud_heads *h, int64_t ns, const uint8_t *payload, uint32_t n, enum log_way way)
 {
     struct frame *f = g_malloc0(sizeof *f + FRAME_MAX);
-    uint32_t pad = -n & 3, ib = transport_size(h) + n + pad + ICRC_SIZE;
-    uint32_t words = (LRH_SIZE + (h->grh ? GRH_SIZE : 0) + ib) / 4;
-    uint8_t *p = f->octets + ERF_HEADER_LEN;
-    f->ns = h->ns ? h->ns : now_ns();
+    struct ud_heads heads = *h;
+    if (!h->connected)
+        heads.psn = w->psn++;
+    f->ns = ns ? ns : now_ns();
     f->way = way;
-    p += put_lrh(p, h, words);
-    if (h->grh) {
-        memcpy(p, h->grh, GRH_SIZE);
-        put16(p + GRH_PAY_LEN, ib);
-        p += GRH_SIZE;
-    }
-    p += put_transport(p, h, pad, h->connected ? h->psn : w->psn++);
-    memcpy(p, payload, n);
-    p += n + pad + ICRC_SIZE + VCRC_SIZE;
-    f->n = (uint32_t)(p - f->octets);
+    f->n = ERF_HEADER_LEN + udframe_put(f->octets + ERF_HEADER_LEN, &heads, payload, n);
     put_erf(f->octets, f->ns, f->n - ERF_HEADER_LEN);
     take_frame(w, f);
 }
 
-static bool put_grh(uint8_t grh[GRH_SIZE], const struct transport *t, const struct ud_to *to)
+static void put_grh(uint8_t grh[GRH_SIZE], const struct transport *t, const struct ud_to *to, uint32_t n)
 {
     memset(grh, 0, GRH_SIZE);
+    put16(grh + GRH_PAY_LEN, udframe_grh_length(n));
     put32(grh, 6u << 28 | (uint32_t)to->tclass << 20 | to->flow_label);
     grh[GRH_NXT_HDR] = GRH_NXT_HDR_BTH;
     grh[GRH_HOP_LMT] = to->hop_limit;
     memcpy(grh + GRH_SGID, t->facts.gid, GID_SIZE);
     memcpy(grh + GRH_DGID, to->gid, GID_SIZE);
-    return true;
 }
 
 void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey, const struct ud_to *to,
                      const uint8_t *octets, uint32_t n)
 {
     uint8_t grh[GRH_SIZE];
-    uint32_t own = to->aside ? t->aside_qpn : t->qpn;
-    struct heads h = {.slid = t->facts.lid,
-                      .dlid = to->lid,
-                      .pkey = pkey,
-                      .sl = to->sl,
-                      .dqpn = to->qpn,
-                      .sqpn = own,
-                      .qkey = to->qkey,
-                      .grh = to->grh && put_grh(grh, t, to) ? grh : NULL};
-    wirelog_frame(w, &h, octets, n, LOG_SENT);
+    struct ud_heads h = {.slid = t->facts.lid,
+                         .dlid = to->lid,
+                         .pkey = pkey,
+                         .sl = to->sl,
+                         .dqpn = to->qpn,
+                         .sqpn = to->aside ? t->aside_qpn : t->qpn,
+                         .qkey = to->qkey,
+                         .grh = to->grh ? grh : NULL};
+    put_grh(grh, t, to, n);
+    wirelog_frame(w, &h, 0, octets, n, LOG_SENT);
 }
 
 void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t pkey, uint32_t qkey,
@@ -238,15 +197,15 @@ void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t 
 {
     uint16_t dlid = mlid ? mlid : (uint16_t)(t->facts.lid | from->path_bits);
     uint32_t own = from->to_qpn ? from->to_qpn : t->qpn;
-    struct heads h = {.slid = from->lid,
-                      .dlid = dlid,
-                      .pkey = pkey,
-                      .sl = from->sl,
-                      .dqpn = mlid ? QPN_MULTICAST : own,
-                      .sqpn = from->qpn,
-                      .qkey = qkey,
-                      .grh = from->grh};
-    wirelog_frame(w, &h, from->octets.p, from->octets.cap, way);
+    struct ud_heads h = {.slid = from->lid,
+                         .dlid = dlid,
+                         .pkey = pkey,
+                         .sl = from->sl,
+                         .dqpn = mlid ? QPN_MULTICAST : own,
+                         .sqpn = from->qpn,
+                         .qkey = qkey,
+                         .grh = from->grh};
+    wirelog_frame(w, &h, 0, from->octets.p, from->octets.cap, way);
 }
 
 void wirelog_mad(struct wirelog *w, const struct transport *t, const uint8_t *mad, enum log_way way)
@@ -259,15 +218,14 @@ void wirelog_gsi(struct wirelog *w, const struct transport *t, const struct log_
                  enum log_way way)
 {
     bool sent = way == LOG_SENT;
-    struct heads h = {.slid = sent ? t->facts.lid : g->lid,
+    struct ud_heads h = {.slid = sent ? t->facts.lid : g->lid,
                       .dlid = sent ? g->lid : t->facts.lid,
                       .pkey = g->pkey,
                       .sl = g->sl,
                       .dqpn = GSI_QP,
                       .sqpn = GSI_QP,
-                      .qkey = GSI_QKEY,
-                      .ns = g->ns};
-    wirelog_frame(w, &h, mad, MAD_SIZE, way);
+                      .qkey = GSI_QKEY};
+    wirelog_frame(w, &h, g->ns, mad, MAD_SIZE, way);
 }
 
 uint32_t wirelog_number(struct wirelog *w)

@@ -6,6 +6,7 @@
 #ifndef IPOIB_PROBE_WIRELOG_H
 #define IPOIB_PROBE_WIRELOG_H
 
+#include "capture/udframe.h"
 #include "probe/transport.h"
 #include "rules/judge.h"
 
@@ -63,18 +64,7 @@ uint32_t wirelog_number(struct wirelog *w);
 void wirelog_message(struct wirelog *w, const struct transport *t, struct call *c, struct view octets,
                      enum log_way way);
 
-/* The headers of a frame; GRH where grh is set, DETH where it is not connected. */
-struct heads {
-    uint16_t slid, dlid, pkey;
-    uint8_t sl;
-    uint32_t dqpn, sqpn, qkey;
-    const uint8_t *grh;
-    bool connected;
-    uint8_t opcode; /* connected */
-    uint32_t psn;   /* connected; else they are counted up */
-    int64_t ns;     /* since 1970; 0: now */
-};
-void wirelog_frame(struct wirelog *w, const struct heads *h, const uint8_t *payload, uint32_t n,
-                   enum log_way way);
+/* A frame; the PSNs of datagrams are counted up. ns: since 1970; 0: now. */
+void wirelog_frame(struct wirelog *w, const struct ud_heads *h, int64_t ns, const uint8_t *payload, uint32_t n, enum log_way way);
 
 #endif

@@ -83,7 +83,7 @@ void wirelog_message(struct wirelog *w, const struct transport *t, struct call *
 {
     bool sent = way == LOG_SENT;
     uint32_t *psn = sent ? &c->psn : &c->peer_psn, part = ib_mtu_octets(c->path_mtu), at = 0;
-    struct heads h = {.slid = sent ? t->facts.lid : c->peer_lid,
+    struct ud_heads h = {.slid = sent ? t->facts.lid : c->peer_lid,
                       .dlid = sent ? c->peer_lid : t->facts.lid,
                       .pkey = c->asked.pkey,
                       .sl = c->sl,
@@ -97,7 +97,7 @@ void wirelog_message(struct wirelog *w, const struct transport *t, struct call *
         h.opcode += c->asked.uc ? UC_ABOVE_RC : 0;
         h.psn = *psn & PSN_MASK;
         *psn = *psn + 1;
-        wirelog_frame(w, &h, octets.p + at, n, way);
+        wirelog_frame(w, &h, 0, octets.p + at, n, way);
         at += n;
     } while (at < octets.cap);
 }

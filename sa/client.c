@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The subnet administrator by libibumad. The kernel matches answers to questions, repeats, and puts RMPP together. */
-#include "probe/verbs.h"
+#include "sa/client.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,8 @@
 
 #include <infiniband/umad.h>
 
-#include "probe/octets.h"
+#include "wire/put.h"
+#include "wire/smp.h"
 
 enum { SA_QP = 1, SA_VERSION = 2, TRIES = 3, TABLE_SIZE = 1 << 20 };
 #define SA_QKEY 0x80010000u /* IBA 10.2.5 */
@@ -57,25 +58,28 @@ void umad_sa_close(struct umad_sa *sa)
     free(sa);
 }
 
-/* The SM may have moved since the port was opened. */
-static bool where_is_sm(struct umad_sa *sa, unsigned *lid, unsigned *sl)
+bool umad_sa_port(const struct umad_sa *sa, struct sa_port *port)
 {
-    umad_port_t port;
-    if (umad_get_port(sa->device, (int)sa->port, &port) < 0)
+    umad_port_t found;
+    if (umad_get_port(sa->device, (int)sa->port, &found) < 0)
         return false;
-    *lid = port.sm_lid;
-    *sl = port.sm_sl;
-    umad_release_port(&port);
+    *port = (struct sa_port){.lid = (uint16_t)found.base_lid,
+                             .sm_lid = (uint16_t)found.sm_lid,
+                             .sm_sl = (uint8_t)found.sm_sl,
+                             .active = found.state == PORT_ACTIVE};
+    memcpy(port->gid, &found.gid_prefix, 8); /* both are in network order */
+    memcpy(port->gid + 8, &found.port_guid, 8);
+    umad_release_port(&found);
     return true;
 }
 
 static bool put_question(struct umad_sa *sa, const struct sa_question *q)
 {
-    unsigned lid = 0, sl = 0;
-    if (!where_is_sm(sa, &lid, &sl))
+    struct sa_port port;
+    if (!umad_sa_port(sa, &port)) /* the SM may have moved since the port was opened */
         return false;
     memset(sa->buffer, 0, umad_size() + MAD_SIZE);
-    umad_set_addr(sa->buffer, (int)lid, SA_QP, (int)sl, (int)SA_QKEY);
+    umad_set_addr(sa->buffer, port.sm_lid, SA_QP, port.sm_sl, (int)SA_QKEY);
     uint8_t *mad = umad_get_mad(sa->buffer);
     mad[MAD_BASE_VERSION] = 1;
     mad[MAD_CLASS] = MAD_CLASS_SA;
@@ -100,14 +104,14 @@ static void read_answer(const uint8_t *mad, uint32_t length, uint8_t method, str
         g_byte_array_append(a->records, mad + SA_DATA, length - SA_DATA);
 }
 
-static enum transport_result failed(char *error, size_t size, const char *what, int number)
+static enum sa_heard failed(char *error, size_t size, const char *what, int number)
 {
     snprintf(error, size, "%s: %s", what, strerror(number));
-    return TRANSPORT_ERROR;
+    return SA_FAILED;
 }
 
 /* Until the answer to the last question comes: one to an earlier, given up question is dropped. */
-static enum transport_result await(struct umad_sa *sa, const struct sa_question *q, int ms,
+static enum sa_heard await(struct umad_sa *sa, const struct sa_question *q, int ms,
                                    const volatile int *stop, struct sa_answer *a, char *error, size_t size)
 {
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
@@ -115,7 +119,7 @@ static enum transport_result await(struct umad_sa *sa, const struct sa_question 
         int length = TABLE_SIZE;
         gint64 left = (end - g_get_monotonic_time()) / 1000;
         if (left <= 0)
-            return TRANSPORT_NOTHING;
+            return SA_NOTHING;
         int got = umad_recv(sa->fd, sa->buffer, &length, (int)MIN(left, 100));
         if (got == -ETIMEDOUT || got == -EINTR || got == -EWOULDBLOCK)
             continue;
@@ -125,14 +129,14 @@ static enum transport_result await(struct umad_sa *sa, const struct sa_question 
         if (be32(mad + MAD_TID + 4) != sa->transaction)
             continue;
         if (umad_status(sa->buffer) || !(mad[MAD_METHOD] & MAD_RESPONSE))
-            return TRANSPORT_NOTHING; /* the kernel gave the question back: no answer */
+            return SA_NOTHING; /* the kernel gave the question back: no answer */
         read_answer(mad, (uint32_t)length, q->method, a);
-        return TRANSPORT_OK;
+        return SA_HEARD;
     }
-    return TRANSPORT_STOPPED;
+    return SA_INTERRUPTED;
 }
 
-enum transport_result umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
+enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
                                   const volatile int *stop, struct sa_answer *a, char *error, size_t size)
 {
     if (!put_question(sa, q))
