@@ -27,7 +27,8 @@ static enum devevent meaning(const struct device *device, const struct ibv_async
     }
     if (event->event_type != IBV_EVENT_PORT_ACTIVE && event->event_type != IBV_EVENT_PORT_ERR &&
         event->event_type != IBV_EVENT_LID_CHANGE && event->event_type != IBV_EVENT_PKEY_CHANGE &&
-        event->event_type != IBV_EVENT_GID_CHANGE)
+        event->event_type != IBV_EVENT_GID_CHANGE && event->event_type != IBV_EVENT_SM_CHANGE &&
+        event->event_type != IBV_EVENT_CLIENT_REREGISTER)
         return DEVEVENT_NONE;
     if (event->element.port_num != device->port)
         return DEVEVENT_NONE;

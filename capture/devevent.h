@@ -13,7 +13,7 @@ enum devevent {
     DEVEVENT_BROKEN,    /* the queue pair or the completion queue works no more */
     DEVEVENT_PORT_DOWN, /* of this port */
     DEVEVENT_PORT_UP,
-    DEVEVENT_CHANGED, /* the port has another LID, other P_Keys or the like */
+    DEVEVENT_CHANGED, /* the port has another LID, other P_Keys, another SM or the like */
 };
 
 /* The device's event channel shall not block. Returns false with errno. */

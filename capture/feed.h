@@ -30,6 +30,8 @@ struct feed_ops {
     /* To be called now and then, and once FD is readable. NULL: there is nothing to do. Returns false after a message
      * if the capture cannot go on. */
     bool (*tend)(struct feed *feed);
+    /* The port has changed: its LID, P_Keys, SM, state. NULL: that is nothing to it. Returns false if it is to restart. */
+    bool (*changed)(struct feed *feed);
 };
 
 struct feed {

@@ -7,6 +7,7 @@
 
 #include "capture/device.h"
 #include "capture/message.h"
+#include "capture/multicast.h"
 #include "capture/refusal.h"
 #include "capture/sniffer.h"
 
@@ -29,7 +30,7 @@ static void show_gid(const struct device *device)
 
     if (ibv_query_gid(device->context, device->port, 0, &gid) == 0 &&
         inet_ntop(AF_INET6, gid.raw, text, sizeof(text)))
-        printf("    GID      %s\n", text);
+        printf("    GID       %s\n", text);
 }
 
 static void show_pkeys(const struct device *device)
@@ -40,23 +41,22 @@ static void show_pkeys(const struct device *device)
     for (int i = 0; i < device->port_attr.pkey_tbl_len; i++) {
         if (ibv_query_pkey(device->context, device->port, i, &pkey) != 0 || pkey == 0)
             continue;
-        printf("%s0x%04x", shown++ ? " " : "    P_Keys   ", ntohs(pkey));
+        printf("%s0x%04x", shown++ ? " " : "    P_Keys    ", ntohs(pkey));
     }
     if (shown)
         printf("\n");
 }
 
-static void show_modes(struct device *device)
+static void show_mode(const struct device *device, const char *mode, struct refusal refusal)
 {
-    struct refusal refusal = sniffer_try(device);
     char cause[400];
 
     if (refusal.step == REFUSED_NOT) {
-        printf("    sniffer  yes\n");
+        printf("    %-9s yes\n", mode);
         return;
     }
     refusal_cause(device, refusal, cause, sizeof(cause));
-    printf("    sniffer  no: %s\n", cause);
+    printf("    %-9s no: %s\n", mode, cause);
 }
 
 static void show_port(struct device *device)
@@ -69,7 +69,8 @@ static void show_port(struct device *device)
     show_gid(device);
     if (!device_is_ethernet(device))
         show_pkeys(device);
-    show_modes(device);
+    show_mode(device, "sniffer", sniffer_try(device));
+    show_mode(device, "multicast", multicast_try(device));
 }
 
 /* Every port of a device. Returns false if it could not be opened. */

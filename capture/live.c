@@ -10,6 +10,7 @@
 #include "capture/devevent.h"
 #include "capture/list.h"
 #include "capture/message.h"
+#include "capture/multicast.h"
 #include "capture/receive.h"
 #include "capture/sniffer.h"
 #include "capture/stop.h"
@@ -19,6 +20,7 @@ enum {
     ENTRY_PLAIN = 4096,     /* octets: ibdump's sizes, enough for the MTU, all headers and CRCs */
     ENTRY_MTU_4096 = 8192,
     ENTRY_JUMBO = 16384,
+    LOG2_MULTICAST = 12, /* buffers, if the user names no number: groups are no flood */
     PATIENCE_MS = 700, /* after a signal, for a reader that does not read: Wireshark waits for our end */
 };
 
@@ -26,7 +28,8 @@ struct live {
     const struct live_options *options;
     struct device_list list;
     struct device device;
-    struct sniffer sniffer;
+    struct sniffer sniffer;     /* one of these two, as the mode is */
+    struct multicast multicast;
     struct feed feed;
     struct dropcount dropcount;
     struct handover *handover;
@@ -73,24 +76,36 @@ static struct rx_plan rx_plan_of(const struct live *l)
         .huge_pages = l->options->huge_pages,
     };
 
+    if (l->options->mode == MODE_MULTICAST && !l->options->buffers_asked)
+        plan.entries = 1u << LOG2_MULTICAST;
     if (l->options->jumbo)
         plan.entry_len = ENTRY_JUMBO;
     return plan;
 }
 
+static bool create_feed(struct live *l)
+{
+    const struct multicast_plan multicast = {
+        .rx = rx_plan_of(l), .pkey = l->options->pkey, .broadcast_only = l->options->broadcast_only};
+    bool good;
+
+    if (l->options->mode == MODE_MULTICAST) {
+        good = multicast_create(&l->multicast, &l->device, &multicast);
+        l->feed = multicast_feed(&l->multicast);
+    } else {
+        good = sniffer_create(&l->sniffer, &l->device, &multicast.rx);
+        l->feed = sniffer_feed(&l->sniffer);
+    }
+    return good;
+}
+
 static bool open_device(struct live *l)
 {
-    struct rx_plan plan;
-
     if (!device_list_get(&l->list) || !device_open(&l->device, &l->list, l->options->device, l->options->port) ||
         !check_port(l))
         return false;
     devevent_prepare(&l->device);
-    plan = rx_plan_of(l);
-    if (!sniffer_create(&l->sniffer, &l->device, &plan))
-        return false;
-    l->feed = sniffer_feed(&l->sniffer);
-    return true;
+    return create_feed(l);
 }
 
 static bool make_memory(struct live *l)
@@ -120,8 +135,12 @@ static bool make_recorder(struct live *l)
 
     snprintf(l->description, sizeof(l->description), "%s port %u, %s, %s mode", device_name(&l->device),
              l->device.port, device_is_ethernet(&l->device) ? "Ethernet" : "InfiniBand", l->feed.ops->mode);
-    snprintf(l->comment, sizeof(l->comment), "%s", o->comment ? o->comment : "");
-    if (!o->comment)
+    if (o->mode == MODE_MULTICAST)
+        snprintf(l->comment, sizeof(l->comment), "%s%s%s", MULTICAST_REMARK, o->comment ? "\n" : "",
+                 o->comment ? o->comment : "");
+    else if (o->comment)
+        snprintf(l->comment, sizeof(l->comment), "%s", o->comment);
+    else
         plan.comment = NULL;
     l->recorder = recorder_create(&plan, l->handover);
     return l->recorder != NULL;
@@ -165,6 +184,8 @@ static void take_down(struct live *l)
     dropcount_close(&l->dropcount);
     if (l->sniffer.device)
         sniffer_destroy(&l->sniffer);
+    if (l->multicast.device)
+        multicast_destroy(&l->multicast);
     device_close(&l->device);
     device_list_free(&l->list);
 }

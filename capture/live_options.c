@@ -37,6 +37,12 @@ static const char usage[] =
     "      --format=erf|pcapng  ibdump's file (default), or pcapng with nanoseconds,\n"
     "                           directions, drop counts and statistics\n"
     "      --mode=sniffer       all frames of the port, as the device sees them (default)\n"
+    "      --mode=multicast     what is sent to the link's IPoIB groups, by all: ARP,\n"
+    "                           Neighbour Discovery, IP multicast; any InfiniBand device\n"
+    "      --pkey=P_KEY         multicast: the partition (default: the port's first)\n"
+    "      --groups=all|broadcast\n"
+    "                           multicast: all IPoIB groups of the partition, those too\n"
+    "                           that come later (default), or the broadcast group alone\n"
     "      --count=N            stop after N packets\n"
     "      --duration=SECONDS   stop after that time\n"
     "      --snaplen=N          keep the first N octets of each frame\n"
@@ -65,6 +71,7 @@ enum {
     OPT_RING_FILES,
     OPT_COMMENT,
     OPT_PKEY,
+    OPT_GROUPS,
     OPT_LIST,
 };
 
@@ -98,6 +105,7 @@ static const struct option known[] = {
     {"ring-files", required_argument, NULL, OPT_RING_FILES},
     {"comment", required_argument, NULL, OPT_COMMENT},
     {"pkey", required_argument, NULL, OPT_PKEY},
+    {"groups", required_argument, NULL, OPT_GROUPS},
     {"list", no_argument, NULL, OPT_LIST},
     {NULL, 0, NULL, 0},
 };
@@ -143,9 +151,26 @@ static bool one_of(const char *arg, const char *first, const char *second, bool 
     return *is_second || strcmp(arg, first) == 0;
 }
 
-static bool take_mode(const char *arg)
+static bool take_mode(struct live_options *o, const char *arg)
 {
-    return want(strcmp(arg, "sniffer") == 0, "--mode", arg, "this build has the mode sniffer only");
+    bool second;
+
+    if (!want(one_of(arg, "sniffer", "multicast", &second), "--mode", arg, "sniffer or multicast"))
+        return false;
+    o->mode = second ? MODE_MULTICAST : MODE_SNIFFER;
+    return true;
+}
+
+/* With or without the bit that tells a full member. */
+static bool take_pkey(struct live_options *o, const char *arg)
+{
+    uint64_t n;
+
+    if (!want(parse_number(arg, 1, 0xffff, &n) && (n & 0x7fff) != 0, "--pkey", arg,
+              "a P_Key, such as 0xffff or 0x8001"))
+        return false;
+    o->pkey = (unsigned)n;
+    return true;
 }
 
 static bool take_file_limit(struct live_options *o, int c, const char *arg)
@@ -217,10 +242,8 @@ static bool take_obsolete(int c)
             "infiniband.bth.destqp or infiniband.deth.srcqp");
     else if (c == 'm')
         say("-m has no effect: no firmware tools are needed, and so no MST device");
-    else if (c == OPT_A0)
-        say("--a0-mode has no effect: the sniffer is set up by the kernel's driver");
     else
-        say("--pkey has no effect in sniffer mode: frames of all partitions are captured");
+        say("--a0-mode has no effect: the sniffer is set up by the kernel's driver");
     return true;
 }
 
@@ -242,7 +265,11 @@ static bool take_words(struct live_options *o, int c, const char *arg)
     case OPT_FORMAT:
         return want(one_of(arg, "erf", "pcapng", &o->pcapng), "--format", arg, "erf or pcapng");
     case OPT_MODE:
-        return take_mode(arg);
+        return take_mode(o, arg);
+    case OPT_PKEY:
+        return take_pkey(o, arg);
+    case OPT_GROUPS:
+        return want(one_of(arg, "all", "broadcast", &o->broadcast_only), "--groups", arg, "all or broadcast");
     default:
         return take_obsolete(c);
     }
@@ -297,6 +324,7 @@ static bool take(struct live_options *o, int c, const char *arg)
     case OPT_FORMAT:
     case OPT_MODE:
     case OPT_PKEY:
+    case OPT_GROUPS:
     case OPT_A0:
     case 'q':
     case 'm':
@@ -324,6 +352,16 @@ static const char *contradiction(const struct live_options *o, bool writer_asked
     return NULL;
 }
 
+static void tell_of_no_effect(const struct live_options *o)
+{
+    if (o->mode == MODE_SNIFFER && o->pkey)
+        say("--pkey has no effect in sniffer mode: frames of all partitions are captured");
+    if (o->mode == MODE_SNIFFER && o->broadcast_only)
+        say("--groups has no effect in sniffer mode: frames to all groups are captured");
+    if (o->mode == MODE_MULTICAST && o->decap)
+        say("--decap has no effect in multicast mode, where no mirrored frames come");
+}
+
 static int settle(struct live_options *o, bool writer_asked)
 {
     const char *fault;
@@ -334,6 +372,8 @@ static int settle(struct live_options *o, bool writer_asked)
     if (strcmp(o->file, "-") == 0)
         o->silent = true;
     fault = contradiction(o, writer_asked);
+    if (!fault)
+        tell_of_no_effect(o);
     if (!fault)
         return -1;
     say("%s", fault);

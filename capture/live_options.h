@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+enum live_mode { MODE_SNIFFER, MODE_MULTICAST };
 enum live_direction { DIRECTION_BOTH, DIRECTION_TX, DIRECTION_RX };
 
 struct live_options {
@@ -19,6 +20,9 @@ struct live_options {
     uint64_t memory; /* -M, octets; 0: off */
     uint64_t hold;   /* octets that wait for the writer at most */
     enum live_direction direction;
+    enum live_mode mode;
+    unsigned pkey;       /* of the partition; 0: the first of the port */
+    bool broadcast_only; /* no groups but the broadcast group */
     bool pcapng, list;
     uint64_t count, duration; /* packets; nanoseconds; 0: without end */
     uint32_t snaplen;         /* octets; 0: all */

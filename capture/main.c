@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "capture/convert.h"
+#include "capture/keeper.h"
 #include "capture/live.h"
 
 static const struct subcommand {
@@ -15,6 +16,7 @@ static const struct subcommand {
     int (*run)(int argc, char **argv);
 } subcommands[] = {
     {"convert", convert_main},
+    {KEEPER_COMMAND, keeper_main}, /* started by a capture, not by users */
 };
 
 /*

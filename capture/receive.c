@@ -105,6 +105,13 @@ static void take_batch(struct receiver *r, const struct rx *rx, int count)
     }
 }
 
+static void note_change(struct receiver *r)
+{
+    device_refresh(r->device);
+    if (r->feed->ops->changed && !r->feed->ops->changed(r->feed))
+        r->broken = true;
+}
+
 /* Looks after what the device tells. Returns false if the capture cannot go on. */
 static bool hear_device(struct receiver *r)
 {
@@ -123,10 +130,10 @@ static bool hear_device(struct receiver *r)
         return true;
     case DEVEVENT_PORT_UP:
         say("%s port %u: the link is up", device_name(r->device), r->device->port);
-        device_refresh(r->device);
+        note_change(r);
         return true;
     case DEVEVENT_CHANGED:
-        device_refresh(r->device);
+        note_change(r);
         return true;
     }
     return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Why a device does not let itself be sniffed. See refusal.h. */
+/* Why a device does not let itself be captured from. See refusal.h. */
 #include "capture/refusal.h"
 
 #include <errno.h>
@@ -58,12 +58,25 @@ static void flow_cause(const struct device *device, struct refusal refusal, char
                  strerror(refusal.error));
 }
 
+static void sa_cause(struct refusal refusal, char *out, size_t size)
+{
+    if (refusal.error == EPERM || refusal.error == EACCES)
+        snprintf(out, size, "this user may not ask the subnet administrator, /dev/infiniband/umad* is not for him");
+    else
+        snprintf(out, size, "the subnet administrator cannot be asked, /dev/infiniband/umad* cannot be opened: %s",
+                 strerror(refusal.error));
+}
+
 void refusal_cause(const struct device *device, struct refusal refusal, char *out, size_t size)
 {
     if (refusal.step == REFUSED_TRANSPORT)
         snprintf(out, size, "the device is for iWARP, which has no InfiniBand frames");
+    else if (refusal.step == REFUSED_ETHERNET)
+        snprintf(out, size, "the link layer is Ethernet, which has no IPoIB groups");
+    else if (refusal.step == REFUSED_SA)
+        sa_cause(refusal, out, size);
     else if (refusal.error == EPERM || refusal.error == EACCES)
-        snprintf(out, size, "this user may not sniff, the capability CAP_NET_RAW is missing");
+        snprintf(out, size, "this user may not capture, the capability CAP_NET_RAW is missing");
     else if (refusal.step == REFUSED_FLOW &&
              (is_unsupported(refusal.error) || refusal.error == EINVAL || refusal.error == ENOENT))
         flow_cause(device, refusal, out, size);
@@ -74,22 +87,29 @@ void refusal_cause(const struct device *device, struct refusal refusal, char *ou
         snprintf(out, size, "%s: %s", step_text(refusal.step), strerror(refusal.error));
 }
 
-static const char *way_out(const struct device *device, struct refusal refusal)
+static const char *way_out(const struct device *device, struct refusal refusal, const char *mode)
 {
-    if (refusal.error == EPERM || refusal.error == EACCES)
+    bool denied = refusal.error == EPERM || refusal.error == EACCES;
+
+    if (refusal.step == REFUSED_SA)
+        return denied ? "run as root, or give him the right to these files" : "load the module: modprobe ib_umad";
+    if (denied)
         return "run as root, or give it to the program: setcap cap_net_raw+ep \"$(command -v ipoib-capture)\"";
     if (refusal.step == REFUSED_TRANSPORT)
         return "tcpdump on its network interface shows what it sends";
     if (device_is_ethernet(device))
         return "the way out for RoCE: tcpdump on the port's network interface, where the driver offers that";
+    if (strcmp(mode, "sniffer") == 0)
+        return "the way out: --mode multicast, which sees ARP, Neighbour Discovery and IP multicast of the whole link; what "
+               "this host itself sends and receives, tcpdump on its IPoIB interface (ib0) shows";
     return "the way out: tcpdump on the IPoIB interface (ib0) shows at least what this host itself sends and receives";
 }
 
-void refusal_tell(const struct device *device, struct refusal refusal)
+void refusal_tell(const struct device *device, struct refusal refusal, const char *mode)
 {
     char cause[400];
 
     refusal_cause(device, refusal, cause, sizeof(cause));
     say("%s port %u: %s", device_name(device), device->port, cause);
-    say("%s", way_out(device, refusal));
+    say("%s", way_out(device, refusal, mode));
 }

@@ -129,7 +129,7 @@ static struct ibv_cq_ex *create_timed(struct rxring *ring)
 
 static bool create_cq(struct rxring *ring)
 {
-    ring->cq_ex = create_timed(ring);
+    ring->cq_ex = ring->addresses ? NULL : create_timed(ring);
     ring->cq = ring->cq_ex ? ibv_cq_ex_to_cq(ring->cq_ex)
                            : ibv_create_cq(ring->device->context, (int)ring->entries, NULL, ring->channel, 0);
     if (ring->cq)
@@ -180,6 +180,7 @@ bool rxring_create(struct rxring *ring, struct device *device, const struct rx_p
     ring->device = device;
     ring->entry_len = plan->entry_len;
     ring->stride = plan->entry_len + GAP;
+    ring->addresses = plan->addresses;
     ring->entries = entries_there_are(device, plan);
     ring->fewer = plan->entries_asked && ring->entries < plan->entries;
     ring->pd = ibv_alloc_pd(device->context);
@@ -265,6 +266,15 @@ static void take(struct rxring *ring, struct rx *rx, uint64_t wr_id, enum ibv_wc
     ring->unposted[ring->unposted_count++] = entry;
 }
 
+static struct rx_address address_of(const struct ibv_wc *wc)
+{
+    return (struct rx_address){.src_qp = wc->src_qp,
+                               .slid = wc->slid,
+                               .sl = wc->sl,
+                               .path_bits = wc->dlid_path_bits,
+                               .grh = (wc->wc_flags & IBV_WC_GRH) != 0};
+}
+
 static int poll_plain(struct rxring *ring, struct rx out[RX_BATCH])
 {
     struct ibv_wc wc[RX_BATCH];
@@ -277,6 +287,8 @@ static int poll_plain(struct rxring *ring, struct rx out[RX_BATCH])
         out[i].len = wc[i].byte_len;
         out[i].vendor_error = wc[i].vendor_err;
         out[i].time = now;
+        if (ring->addresses)
+            out[i].from = address_of(&wc[i]);
     }
     return count;
 }

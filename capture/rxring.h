@@ -22,6 +22,15 @@ struct rx_plan {
     bool entries_asked;  /* the user named the number: he is told if it is less */
     uint32_t entry_len;  /* octets of an entry, a multiple of 4096 */
     bool huge_pages;
+    bool addresses;      /* struct rx tells where a frame came from; times are the host's then */
+};
+
+/* Where a datagram came from, as its completion tells (IBA 11.4.2.1). */
+struct rx_address {
+    uint32_t src_qp;
+    uint16_t slid;
+    uint8_t sl, path_bits; /* path_bits: of the destination LID */
+    bool grh;
 };
 
 /* One completion. */
@@ -31,6 +40,7 @@ struct rx {
     uint64_t time;          /* nanoseconds since 1970 */
     enum ibv_wc_status status;
     uint32_t vendor_error;
+    struct rx_address from; /* only if the plan asked for it */
 };
 
 struct rxring {
@@ -45,6 +55,7 @@ struct rxring {
     uint8_t *memory;
     uint32_t entries, entry_len;
     uint32_t stride;        /* octets from one entry to the next */
+    bool addresses;
     bool fewer;             /* entries than were planned */
     struct ibv_recv_wr *wr; /* one for each entry, ready to be posted */
     struct ibv_sge *sge;

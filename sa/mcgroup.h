@@ -13,6 +13,10 @@ struct mc_group {
     uint8_t mtu, rate, sl, tclass, hop_limit, scope, life;
 };
 
+/* For a GHashTable of groups by their MGIDs. */
+unsigned mgid_hash(const void *mgid);
+int mgid_equal(const void *a, const void *b);
+
 /* record: MCM_SIZE octets. */
 struct mc_group mc_group_read(const uint8_t *record);
 

@@ -126,14 +126,13 @@ static struct posted take_posted(struct machine *m)
     return p;
 }
 
-static void complete(struct machine *m, uint64_t wr_id, enum ibv_wc_status status, uint32_t len, uint64_t time)
+static void complete(struct machine *m, struct completion c)
 {
     if (waiting(&m->done_ends) == m->done_room) {
         fprintf(stderr, "replay: completion queue overrun\n");
         abort();
     }
-    m->done[atomic_load_explicit(&m->done_ends.put, memory_order_relaxed) & m->done_mask] =
-        (struct completion){wr_id, status, len, time};
+    m->done[atomic_load_explicit(&m->done_ends.put, memory_order_relaxed) & m->done_mask] = c;
     step(&m->done_ends.put);
 }
 
@@ -141,7 +140,7 @@ static void fail_qp(struct machine *m)
 {
     m->qp_error = true;
     while (waiting(&m->posted_ends) > 0)
-        complete(m, take_posted(m).wr_id, IBV_WC_WR_FLUSH_ERR, 0, 0);
+        complete(m, (struct completion){.wr_id = take_posted(m).wr_id, .status = IBV_WC_WR_FLUSH_ERR});
     tell(m, IBV_EVENT_QP_FATAL);
 }
 
@@ -253,34 +252,125 @@ static void make_cold(const uint8_t *octets, uint32_t len)
 #endif
 }
 
-static void deliver(struct machine *m, uint64_t time)
+/* --- datagrams to groups (IBA 7.7, 8.3, 9.2, 9.3.3; the receiver's first 40 octets: 11.4.1.2) */
+
+enum { LRH = 8, GRH = 40, BTH = 12, DETH = 8, CRCS = 6, HEADS = LRH + GRH + BTH + DETH, ROOM = 16384 };
+
+struct datagram {
+    uint8_t octets[ROOM]; /* GRH and payload */
+    uint32_t len;
+    uint32_t src_qp;
+    uint16_t slid;
+    uint8_t sl;
+};
+
+static bool is_attached(const struct machine *m, const uint8_t *mgid)
+{
+    for (int i = 0; i < m->attached_count; i++)
+        if (memcmp(m->attached[i].raw, mgid, 16) == 0)
+            return true;
+    return false;
+}
+
+static void make_datagram(const struct machine *m, struct datagram *d)
+{
+    memset(d, 0, sizeof(*d));
+    d->len = GRH + m->scenario->synthetic;
+    d->src_qp = 0x4711;
+    d->slid = 2;
+    d->octets[0] = 0x60;
+    d->octets[6] = 0x1b;
+    memcpy(d->octets + 24, m->scenario->groups[0].mgid.raw, 16);
+    for (uint32_t i = 0; i < 8; i++)
+        d->octets[d->len - 1 - i] = (uint8_t)(m->come >> (8 * i));
+}
+
+/* The next frame as a datagram; false if it is not for the queue pair: another transport, no group or not one of its. */
+static bool next_datagram(const struct machine *m, struct datagram *d)
+{
+    static _Thread_local uint8_t f[ROOM];
+    uint32_t len, pad;
+
+    if (m->scenario->synthetic) {
+        make_datagram(m, d);
+        return is_attached(m, d->octets + 24);
+    }
+    len = copy_frame(m, f, sizeof(f));
+    if (len < HEADS + CRCS || len > sizeof(f) || (f[1] & 3) != 3 || f[LRH + GRH] != 0x64 || !is_attached(m, f + LRH + 24))
+        return false;
+    pad = f[LRH + GRH + 1] >> 4 & 3;
+    d->len = len - LRH - BTH - DETH - CRCS - pad;
+    memcpy(d->octets, f + LRH, GRH);
+    memcpy(d->octets + GRH, f + HEADS, d->len - GRH);
+    d->src_qp = (uint32_t)f[HEADS - 3] << 16 | (uint32_t)f[HEADS - 2] << 8 | f[HEADS - 1];
+    d->slid = (uint16_t)(f[6] << 8 | f[7]);
+    d->sl = f[1] >> 4;
+    return true;
+}
+
+bool machine_attach(struct machine *m, const union ibv_gid *mgid)
+{
+    if (is_attached(m, mgid->raw))
+        return true;
+    if (m->attached_count == MAX_GROUPS)
+        return false;
+    m->attached[m->attached_count++] = *mgid;
+    machine_start_flow(m);
+    return true;
+}
+
+bool machine_detach(struct machine *m, const union ibv_gid *mgid)
+{
+    for (int i = 0; i < m->attached_count; i++) {
+        if (memcmp(m->attached[i].raw, mgid->raw, 16) != 0)
+            continue;
+        m->attached[i] = m->attached[--m->attached_count];
+        m->flow = m->attached_count > 0;
+        return true;
+    }
+    return false;
+}
+
+/* --- frames come */
+
+static void deliver(struct machine *m, uint64_t time, const struct datagram *d)
 {
     struct posted p = take_posted(m);
-    uint32_t len = copy_frame(m, p.memory, p.len);
-    enum ibv_wc_status status = len <= p.len ? IBV_WC_SUCCESS : IBV_WC_LOC_LEN_ERR;
+    uint32_t len = d ? d->len : copy_frame(m, p.memory, p.len);
+    struct completion c = {.wr_id = p.wr_id, .status = len <= p.len ? IBV_WC_SUCCESS : IBV_WC_LOC_LEN_ERR, .len = len, .time = time};
 
-    if (m->scenario->cold && status == IBV_WC_SUCCESS)
+    if (d) {
+        memcpy(p.memory, d->octets, len <= p.len ? len : p.len);
+        c.src_qp = d->src_qp;
+        c.slid = d->slid;
+        c.sl = d->sl;
+        c.grh = true;
+    }
+    if (m->scenario->cold && c.status == IBV_WC_SUCCESS)
         make_cold(p.memory, len);
     if (m->fail_next)
-        status = (enum ibv_wc_status)m->fail_next;
+        c.status = (enum ibv_wc_status)m->fail_next;
     m->fail_next = 0;
-    complete(m, p.wr_id, status, len, time);
+    complete(m, c);
 }
 
 /* Up to COUNT frames come. */
 static void frames_come(struct machine *m, uint64_t count)
 {
+    static _Thread_local struct datagram datagram;
     uint64_t time = read_clock(CLOCK_REALTIME), lost = 0;
 
     for (; count > 0; count--, m->come++) {
         if (!m->flow || m->qp_error || m->cq_error)
             continue; /* nobody listens */
+        if (m->attached_count > 0 && !next_datagram(m, &datagram))
+            continue; /* not for him */
         m->heard++;
         if (m->drop_next > 0 || waiting(&m->posted_ends) == 0) {
             m->drop_next -= m->drop_next > 0;
             lost++;
         } else {
-            deliver(m, time);
+            deliver(m, time, m->attached_count > 0 ? &datagram : NULL);
         }
     }
     count_loss(m, lost);

@@ -27,6 +27,10 @@ struct completion {
     enum ibv_wc_status status;
     uint32_t len;
     uint64_t time; /* CLOCK_REALTIME, ns */
+    uint32_t src_qp;
+    uint16_t slid;
+    uint8_t sl;
+    bool grh;
 };
 
 /* The ends of a queue, in items since it was made: one side puts, the other gets. */
@@ -50,6 +54,8 @@ struct machine {
     uint32_t posted_mask, done_mask; /* places there are, less one: a power of two */
 
     bool flow;           /* frames come */
+    union ibv_gid attached[MAX_GROUPS]; /* if there are any, what is sent to them comes, as datagrams */
+    int attached_count;
     bool began;          /* a flow was there once: the clock runs */
     uint64_t start;      /* of the clock; CLOCK_MONOTONIC, ns */
     bool found_empty;    /* the program has polled in vain since the last burst */
@@ -79,6 +85,9 @@ bool machine_post(struct machine *m, uint64_t wr_id, uint8_t *memory, uint32_t l
 bool machine_take(struct machine *m, struct completion *out);
 
 void machine_start_flow(struct machine *m);
+/* Returns false if there is no room, or nothing to detach. */
+bool machine_attach(struct machine *m, const union ibv_gid *mgid);
+bool machine_detach(struct machine *m, const union ibv_gid *mgid);
 void machine_arm(struct machine *m);
 
 uint64_t machine_monotonic(void);

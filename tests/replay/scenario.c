@@ -125,6 +125,19 @@ static bool set_switch(struct scenario *s, const char *word, const char *value)
     return true;
 }
 
+static bool add_group(struct scenario *s, char **words, int count)
+{
+    struct played_group *g = &s->groups[s->group_count++];
+
+    if (count < 4 || s->group_count == MAX_GROUPS || inet_pton(AF_INET6, words[1], g->mgid.raw) != 1)
+        return false;
+    g->mlid = (uint16_t)strtoul(words[2], NULL, 0);
+    g->qkey = (uint32_t)strtoul(words[3], NULL, 0);
+    g->from = count > 4 ? strtoull(words[4], NULL, 0) : 0;
+    g->to = count > 5 ? strtoull(words[5], NULL, 0) : UINT64_MAX;
+    return true;
+}
+
 static bool set_number(struct scenario *s, const char *word, const char *value)
 {
     uint64_t n = strtoull(value, NULL, 0);
@@ -149,6 +162,10 @@ static bool set_number(struct scenario *s, const char *word, const char *value)
         s->rate = n;
     else if (strcmp(word, "burst") == 0)
         s->burst = n;
+    else if (strcmp(word, "sa-refuses") == 0)
+        s->sa_refuses = (uint16_t)n;
+    else if (strcmp(word, "sa-silent") == 0)
+        s->sa_silent = n != 0;
     else
         return false;
     return true;
@@ -174,6 +191,10 @@ static bool take_line(struct scenario *s, char **words, int count)
         return inet_pton(AF_INET6, words[1], s->gid.raw) == 1;
     if (strcmp(words[0], "fail") == 0)
         return count == 3 && add_failure(s, words[1], words[2]);
+    if (strcmp(words[0], "group") == 0)
+        return add_group(s, words, count);
+    if (strcmp(words[0], "sa-log") == 0)
+        return snprintf(s->sa_log, sizeof(s->sa_log), "%s", words[1]) > 0;
     if (strcmp(words[0], "frames") == 0)
         return load(&s->packets, words[1]) && (s->total == UINT64_MAX ? s->total = s->packets.count : 1);
     if (strcmp(words[0], "at") == 0 || strcmp(words[0], "after") == 0)

@@ -11,9 +11,13 @@
  *   ports N                default 1, all alike
  *   port active|down ib|ethernet|none
  *   lid N, lmc N, mtu N, gid ADDRESS, pkeys N...
- *   fail VERB ERRNO        that verb fails: list open pd mr channel cq qp-ud qp-raw init rtr post flow
+ *   fail VERB ERRNO        that verb fails: list open pd mr channel cq qp-ud qp-raw init rtr post flow attach umad
+ *   group MGID MLID QKEY [FROM [TO]]  a group of the SA's; it comes and goes so many ms after the SA is first asked
+ *   sa-log FILE            there the SA writes which states (JoinState) of which group are joined and left
+ *   sa-refuses STATUS      of joins;  sa-silent 1: it does not answer
  *   frames FILE            a classic pcap of link type 247 or 1: these frames come, again and again
- *   synthetic OCTETS       or made ones of that size, with their number (8 octets, big-endian) at the end
+ *   synthetic OCTETS       or made ones of that size, with their number (8 octets, big-endian) at the end; to a queue
+ *                          pair that is attached to groups, datagrams of that size to the first group
  *   total N                so many frames come (default: those of the file once; synthetic: without end)
  *   rate N                 so many a second; what finds no receive posted is lost. Without it, frames wait for receives
  *   burst N                so many come at once; without a rate, when the program has found the queue empty
@@ -36,7 +40,7 @@
 
 #include <infiniband/verbs.h>
 
-enum { MAX_DEVICES = 8, MAX_INCIDENTS = 4096, MAX_FAILURES = 16, MAX_PKEYS = 128 };
+enum { MAX_DEVICES = 8, MAX_INCIDENTS = 4096, MAX_FAILURES = 16, MAX_PKEYS = 128, MAX_GROUPS = 64 };
 
 struct incident {
     bool by_time;
@@ -49,6 +53,13 @@ struct incident {
 struct failure {
     char verb[16];
     int error;
+};
+
+struct played_group {
+    union ibv_gid mgid;
+    uint16_t mlid;
+    uint32_t qkey;
+    uint64_t from, to; /* ms */
 };
 
 struct packet_store {
@@ -69,6 +80,11 @@ struct scenario {
     union ibv_gid gid;
     uint16_t pkeys[MAX_PKEYS];
     int pkey_count;
+    struct played_group groups[MAX_GROUPS];
+    int group_count;
+    char sa_log[200];
+    uint16_t sa_refuses;
+    bool sa_silent;
     struct failure failures[MAX_FAILURES];
     int failure_count;
     struct packet_store packets;

@@ -29,6 +29,7 @@ struct context {
     struct machine machine;
     struct verbs_context verbs; /* the last: its end is what the program has */
     int pds, mrs, channels, cqs, qps, flows;
+    uint32_t qkey; /* of the UD queue pair */
 };
 
 struct completion_queue {
@@ -240,6 +241,11 @@ static int poll_cq(struct ibv_cq *cq, int room, struct ibv_wc *wc)
         wc[count].status = c.status;
         wc[count].vendor_err = c.status ? 0x70 + c.status : 0;
         wc[count].byte_len = c.status ? 0xdeadbeef : c.len; /* not valid after a failure */
+        wc[count].src_qp = c.src_qp;
+        wc[count].slid = c.slid;
+        wc[count].sl = c.sl;
+        wc[count].dlid_path_bits = 0;
+        wc[count].wc_flags = c.grh ? IBV_WC_GRH : 0;
         count++;
     }
     leave(m);
@@ -482,7 +488,43 @@ EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
     if (mask != wanted_mask(qp, attr->qp_state) || (unsigned)attr->qp_state != (unsigned)qp->state + 1)
         return EINVAL;
     qp->state = attr->qp_state;
+    if (mask & IBV_QP_QKEY)
+        context_of(qp->context)->qkey = attr->qkey;
     return 0;
+}
+
+/* The device hears a group by its MLID, and drops what has not the queue pair's Q_Key. */
+EXPORT int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *mgid, uint16_t mlid)
+{
+    struct context *c = context_of(qp->context);
+    const struct scenario *s = c->machine.scenario;
+    int error = refuse(qp->context, "attach");
+
+    for (int i = 0; !error && i < s->group_count; i++) {
+        if (memcmp(s->groups[i].mgid.raw, mgid->raw, 16) != 0 || s->groups[i].mlid != mlid)
+            continue;
+        if (qp->qp_type != IBV_QPT_UD || qp->state == IBV_QPS_RESET)
+            return EINVAL;
+        if (s->groups[i].qkey != c->qkey)
+            misuse("a group is attached to a queue pair with another Q_Key");
+        pthread_mutex_lock(&c->machine.lock);
+        error = machine_attach(&c->machine, mgid) ? 0 : ENOMEM;
+        pthread_mutex_unlock(&c->machine.lock);
+        return error;
+    }
+    return error ? error : EINVAL;
+}
+
+EXPORT int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *mgid, uint16_t mlid)
+{
+    struct context *c = context_of(qp->context);
+    bool good;
+
+    (void)mlid;
+    pthread_mutex_lock(&c->machine.lock);
+    good = machine_detach(&c->machine, mgid);
+    pthread_mutex_unlock(&c->machine.lock);
+    return good ? 0 : EINVAL;
 }
 
 EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
@@ -495,6 +537,8 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
     if (c->machine.began)
         bill_write(&c->machine.bill, c->machine.heard, c->machine.lost);
     pthread_mutex_unlock(&c->machine.lock);
+    if (c->machine.attached_count > 0)
+        misuse("a queue pair was destroyed that is attached to a group: the kernel refuses that");
     c->qps--;
     free(qp);
     return 0;

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Several captures on one port. See grouplock.h. */
+#include "capture/grouplock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "sa/mcgroup.h"
+
+/* The octet that stands for the group: two groups on one octet are left a little later, no more. */
+static off_t place(const char *device, unsigned port, const uint8_t *mgid)
+{
+    uint64_t hash = mgid_hash(mgid);
+
+    for (const char *p = device; *p; p++)
+        hash = (hash ^ (uint8_t)*p) * UINT64_C(1099511628211); /* FNV-1a */
+    return (off_t)((hash ^ port) & INT64_MAX >> 1);
+}
+
+static bool set(int fd, short type, bool wait, off_t at)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+    int result;
+
+    if (fd < 0)
+        return true;
+    do
+        result = fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
+    while (result != 0 && wait && errno == EINTR);
+    return result == 0;
+}
+
+int grouplock_open(void)
+{
+    return open("/run/lock/ipoib-capture", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+void grouplock_take(int fd, const char *device, unsigned port, const uint8_t *mgid)
+{
+    set(fd, F_RDLCK, true, place(device, port, mgid));
+}
+
+bool grouplock_is_last(int fd, const char *device, unsigned port, const uint8_t *mgid)
+{
+    off_t at = place(device, port, mgid);
+
+    set(fd, F_UNLCK, false, at); /* first: of two that end at once, one is the last */
+    return set(fd, F_WRLCK, false, at);
+}
+
+void grouplock_end(int fd, const char *device, unsigned port, const uint8_t *mgid)
+{
+    set(fd, F_UNLCK, false, place(device, port, mgid));
+}

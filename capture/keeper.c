@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The keeper of the groups: its own side. See keeper.h. */
+#include "capture/keeper.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "capture/grouplock.h"
+#include "capture/groupnews.h"
+#include "capture/message.h"
+#include "wire/mgid.h"
+#include "wire/names.h"
+
+enum {
+    LOOK_EVERY_MS = 2000,
+    LOOK_SHARE = 100,    /* and so seldom that the SA is busy with us a hundredth of the time */
+    ANEW_EVERY = 150,    /* so many looks: joins are repeated, whatever was lost */
+    ASK_MS = 1500,
+    SILENCES_MAX = 2,    /* unanswered questions in a row, at the end, after which the SA is left alone */
+    NON_MEMBER = 2,      /* JoinState, IBA 15.2.5.17 */
+};
+
+struct kept {
+    struct mc_group group;
+    bool joined;  /* as far as is known */
+    bool refused; /* that was told */
+    bool told;    /* the capture knows of it */
+    bool there;   /* in the table of the last look */
+};
+
+struct keep {
+    const char *device;
+    unsigned port;
+    uint16_t pkey;
+    bool broadcast_only;
+    struct umad_sa *sa;
+    struct sa_port standing;
+    GHashTable *groups; /* struct kept by MGID */
+    int lock;
+    bool silence_told, down_told;
+};
+
+static volatile int stop;
+
+static void on_end(int number)
+{
+    (void)number;
+    stop = 1;
+}
+
+static void tell(enum groupnews_kind kind, const struct mc_group *group, int error)
+{
+    struct groupnews news = {.kind = kind, .error = error};
+
+    if (group)
+        news.group = *group;
+    while (send(STDIN_FILENO, &news, sizeof(news), MSG_NOSIGNAL) < 0 && errno == EAGAIN && !stop)
+        poll(&(struct pollfd){.fd = STDIN_FILENO, .events = POLLOUT}, 1, 100);
+}
+
+static const char *mgid_text(const uint8_t *mgid, char text[INET6_ADDRSTRLEN])
+{
+    return inet_ntop(AF_INET6, mgid, text, INET6_ADDRSTRLEN);
+}
+
+static enum sa_heard ask(struct keep *k, const struct sa_question *q, struct sa_answer *a, const volatile int *until)
+{
+    char error[256];
+
+    a->records = g_byte_array_new();
+    return umad_sa_ask(k->sa, q, ASK_MS, until, a, error, sizeof(error));
+}
+
+/* --- one group */
+
+static void join(struct keep *k, struct kept *g)
+{
+    struct sa_question q = mc_ask_state(SA_SET, g->group.mgid, k->standing.gid, NON_MEMBER);
+    struct sa_answer a;
+    char text[INET6_ADDRSTRLEN];
+    enum sa_heard heard;
+
+    grouplock_take(k->lock, k->device, k->port, g->group.mgid);
+    heard = ask(k, &q, &a, &stop);
+    g->joined = true; /* where the answer is lost, it may be so all the same */
+    if (heard == SA_HEARD && a.status == 0 && a.records->len >= MCM_SIZE &&
+        mgid_equal(a.records->data, g->group.mgid)) {
+        g->group = mc_group_read(a.records->data);
+    } else if (heard == SA_HEARD && !g->refused) {
+        g->refused = true;
+        say("the subnet administrator does not let the port into group %s (status 0x%04x, %s): its frames come only "
+            "while the host itself is a member", mgid_text(g->group.mgid, text), a.status, sa_status_name(a.status));
+    }
+    g_byte_array_unref(a.records);
+}
+
+/* Returns whether the SA answered. */
+static bool leave(struct keep *k, const struct kept *g)
+{
+    struct sa_question q = mc_ask_state(SA_DELETE, g->group.mgid, k->standing.gid, NON_MEMBER);
+    static const volatile int never;
+    struct sa_answer a;
+    bool heard = true;
+
+    if (grouplock_is_last(k->lock, k->device, k->port, g->group.mgid)) {
+        heard = ask(k, &q, &a, &never) == SA_HEARD;
+        g_byte_array_unref(a.records);
+    }
+    grouplock_end(k->lock, k->device, k->port, g->group.mgid);
+    return heard;
+}
+
+/* --- the table */
+
+static bool is_wanted(const struct keep *k, const struct mc_group *g)
+{
+    struct mgid m;
+
+    if (!mgid_is_ipoib(g->mgid))
+        return false;
+    m = mgid_read(g->mgid);
+    return ((m.pkey ^ k->pkey) & 0x7fff) == 0 && (m.broadcast || !k->broadcast_only);
+}
+
+static void found(struct keep *k, const struct mc_group *group)
+{
+    struct kept *g = g_hash_table_lookup(k->groups, group->mgid);
+
+    if (!g) {
+        g = g_new0(struct kept, 1);
+        g->group = *group;
+        g_hash_table_insert(k->groups, g->group.mgid, g);
+    } else if (g->group.mlid != group->mlid) { /* it was deleted and made anew since */
+        g->group = *group;
+        g->joined = g->told = false;
+    }
+    g->there = true;
+    if (!g->joined)
+        join(k, g);
+    if (!g->told)
+        tell(GROUPNEWS_GROUP, &g->group, 0);
+    g->told = true;
+}
+
+static gboolean is_gone(gpointer mgid, gpointer value, gpointer data)
+{
+    struct keep *k = data;
+    struct kept *g = value;
+    bool there = g->there;
+
+    (void)mgid;
+    g->there = false;
+    if (there)
+        return FALSE;
+    grouplock_end(k->lock, k->device, k->port, g->group.mgid);
+    tell(GROUPNEWS_GONE, &g->group, 0);
+    return TRUE;
+}
+
+static void read_table(struct keep *k, const struct sa_answer *a)
+{
+    uint32_t stride = a->stride >= MCM_SIZE ? a->stride : (MCM_SIZE + 7u) / 8 * 8;
+
+    /* The broadcast groups first: the others' frames need their Q_Key (RFC 4391 §4). */
+    for (int others = 0; others <= 1; others++)
+        for (uint32_t at = 0; at + MCM_SIZE <= a->records->len && !stop; at += stride) {
+            struct mc_group g = mc_group_read(a->records->data + at);
+
+            if (is_wanted(k, &g) && mgid_read(g.mgid).broadcast == !others)
+                found(k, &g);
+        }
+    if (!stop)
+        g_hash_table_foreach_remove(k->groups, is_gone, k);
+}
+
+static void forget_joins(struct keep *k)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    g_hash_table_iter_init(&iter, k->groups);
+    while (g_hash_table_iter_next(&iter, NULL, &value))
+        ((struct kept *)value)->joined = false;
+}
+
+/* Whether the port can ask. Another LID, SM or GID: the SM may have forgotten all of its memberships. */
+static bool look_at_port(struct keep *k)
+{
+    struct sa_port now;
+
+    if (!umad_sa_port(k->sa, &now) || !now.active || now.sm_lid == 0) {
+        if (!k->down_told)
+            say("%s port %u: the port is not active: the groups are joined once it is", k->device, k->port);
+        k->down_told = true;
+        forget_joins(k);
+        return false;
+    }
+    k->down_told = false;
+    if (memcmp(k->standing.gid, now.gid, GID_SIZE) != 0 || k->standing.lid != now.lid || k->standing.sm_lid != now.sm_lid)
+        forget_joins(k);
+    k->standing = now;
+    return true;
+}
+
+static void look(struct keep *k)
+{
+    struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
+    struct sa_answer a;
+    enum sa_heard heard;
+
+    if (!look_at_port(k))
+        return;
+    heard = ask(k, &q, &a, &stop);
+    if (heard == SA_HEARD && (a.status == 0 || a.status == 0x0300)) { /* 0x0300: no records (IBA table 188) */
+        read_table(k, &a);
+        k->silence_told = false;
+    } else if (heard != SA_INTERRUPTED && !k->silence_told) {
+        k->silence_told = true;
+        if (heard == SA_HEARD)
+            say("the subnet administrator does not tell its groups (status 0x%04x, %s)", a.status,
+                sa_status_name(a.status));
+        else
+            say("the subnet administrator (LID %u) does not answer: the groups are joined once it does",
+                k->standing.sm_lid);
+    }
+    g_byte_array_unref(a.records);
+}
+
+/* --- the process */
+
+/* Waits for the next look; the capture's word makes it early. Returns false at the capture's end. */
+static bool wait_for_next(struct keep *k, int ms)
+{
+    struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+    char word[sizeof(GROUPNEWS_AGAIN)];
+
+    if (stop || poll(&fd, 1, ms) < 0)
+        return !stop;
+    if (fd.revents & POLLIN) {
+        if (recv(STDIN_FILENO, word, sizeof(word), 0) <= 0)
+            return false;
+        forget_joins(k);
+    }
+    return !(fd.revents & POLLHUP);
+}
+
+static void keep_on(struct keep *k)
+{
+    for (unsigned looks = 1;; looks++) {
+        gint64 begin = g_get_monotonic_time(), took;
+
+        look(k);
+        if (stop)
+            return;
+        tell(GROUPNEWS_LOOKED, NULL, 0);
+        took = (g_get_monotonic_time() - begin) / 1000;
+        if (!wait_for_next(k, (int)MAX(LOOK_EVERY_MS, took * LOOK_SHARE)))
+            return;
+        if (looks % ANEW_EVERY == 0)
+            forget_joins(k);
+    }
+}
+
+/* The user is not to wait for a subnet administrator that does not answer: his files are let go first. */
+static void leave_all(struct keep *k)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC), silences = 0;
+    GHashTableIter iter;
+    gpointer value;
+
+    if (null >= 0) {
+        dup2(null, STDIN_FILENO);
+        dup2(null, STDERR_FILENO);
+    }
+    g_hash_table_iter_init(&iter, k->groups);
+    while (silences < SILENCES_MAX && g_hash_table_iter_next(&iter, NULL, &value))
+        silences = leave(k, value) ? 0 : silences + 1;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction end = {.sa_handler = on_end};
+
+    sigaction(SIGTERM, &end, NULL);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
+int keeper_main(int argc, char **argv)
+{
+    struct keep k = {.broadcast_only = argc == 5 && strcmp(argv[4], "broadcast") == 0};
+    int error;
+
+    if (argc != 5)
+        return 2;
+    k.device = argv[1];
+    k.port = (unsigned)strtoul(argv[2], NULL, 10);
+    k.pkey = (uint16_t)strtoul(argv[3], NULL, 10);
+    catch_signals();
+    error = umad_sa_open(&k.sa, k.device, k.port);
+    if (error != 0) {
+        tell(GROUPNEWS_FAILED, NULL, error);
+        return 1;
+    }
+    k.groups = g_hash_table_new_full(mgid_hash, mgid_equal, NULL, g_free);
+    k.lock = grouplock_open();
+    keep_on(&k);
+    leave_all(&k);
+    g_hash_table_unref(k.groups);
+    umad_sa_close(k.sa);
+    return 0;
+}

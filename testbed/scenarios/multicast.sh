@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# multicast PROGRAM: four nodes on a switch; PROGRAM, which is ipoib-capture, listens on n3's port in multicast mode, while the
+# wire is captured too.
+# Expected: what n1 and n2 send to groups is in multicast.erf, ARP, ND and a group that comes later, also with n3's own interface
+# down; nothing in n3's memberships is another after a capture, however it ended; of two captures one may end. What each step
+# finds is in /fabric-out/tap.
+program=$1 tap=/fabric-out/tap n=0
+: > $tap
+try() { n=$((n+1)); if "${@:2}" > /tmp/try 2>&1; then echo "ok $n - $1"; else echo "not ok $n - $1"; sed 's/^/# /' /tmp/try | tail -40; fi >> $tap; }
+# n3's groups with its JoinState in them, told with OpenSM's SM_Key; send-only ones (8) come and go as the kernel sends
+members() { saquery --smkey 1 -C vqib0 MCMR | awk '{ sub(/\.+/, " ") } $1 == "MGID" { group = $2 } $1 == "PortGid" { port = $2 }
+    $1 == "JoinState" && port ~ /:130$/ && $2 !~ /^0x8/ { print group, $2 }' | sort; }
+unchanged() { members > /tmp/after; cat /tmp/before; diff /tmp/before /tmp/after && fabric_on 3 ping -c 1 -W 2 10.0.0.2; }
+# listen NAME ARGUMENT...: a capture into /fabric-out/NAME, until its file has the header; its number in $pid
+listen() { "$program" --mode multicast -d vqib3 -s -w "/fabric-out/$1" "${@:2}" > "/tmp/$1.said" 2>&1 & pid=$!
+    for _ in $(seq 100); do [ -s "/fabric-out/$1" ] && return 0; sleep 0.1; done; cat "/tmp/$1.said"; return 1; }
+# finish STATUS [SIGNAL]
+finish() { kill -"${2:-TERM}" $pid; wait $pid; local s=$?; [ $s = "$1" ] || { echo "exit status $s"; cat /tmp/*.said; return 1; }; }
+ask_arp() { fabric_on 1 ip neigh flush all; fabric_on 2 ip neigh flush all; fabric_on 1 ping -c 1 -W 2 10.0.0.3; }
+grew() { local a; a=$(stat -c %s "/fabric-out/$1"); ask_arp && sleep 1; [ "$(stat -c %s "/fabric-out/$1")" -gt "$a" ] || { echo "$1 did not grow"; return 1; }; }
+
+fabric_up nhca=4 topo=1 && fabric_sm && fabric_nets && sleep 2 && fabric_capture multicast.pcap && "$program" --list || return 1
+members > /tmp/before; grep ff12:401b:ffff::ffff:ffff /tmp/before || return 1
+
+seen() { listen multicast.erf || return 1
+    ask_arp && fabric_on 1 ping -6 -c 1 -W 2 "$(fabric_link_local 2 ib2)%ib1" || return 1
+    members | grep 'ff12:401b:ffff::ffff:ffff 0x3' || return 1
+    fabric_join 1 ib1 239.1.2.3; sleep 4
+    fabric_on 2 ping -c 2 -W 1 -s 1000 -I ib2 239.1.2.3; fabric_leave; sleep 1; finish 0; cat /tmp/multicast.erf.said
+    grep -q ' 0 drops' /tmp/multicast.erf.said; }
+try "a capture" seen
+try "nothing of n3's is changed" unchanged
+killed() { for i in 1 2 3 4 5 6; do rm -f /fabric-out/killed.erf; "$program" --mode multicast -d vqib3 -s -w /fabric-out/killed.erf & pid=$!
+    sleep 0.$((RANDOM % 9)); kill -KILL $pid; wait $pid; done 2>/dev/null; sleep 1; ! pgrep -f keep-groups; }
+try "SIGKILL at any moment leaves no process" killed
+try "and nothing of n3's is changed" unchanged
+host_leaves() { listen down.erf && ip -n n3 link set ib3 down && sleep 1 && grew down.erf && ip -n n3 link set ib3 up &&
+    fabric_link 3 ib3 && sleep 1 && grew down.erf && finish 0; }
+try "n3's own interface goes down and comes again: the capture goes on" host_leaves
+sleep 4 # what IPv6 does on a link that comes up
+try "and n3's memberships are what they were" unchanged
+two() { listen one.erf && local one=$pid && listen two.erf && local two=$pid && pid=$one && finish 0 && sleep 0.5 && grew two.erf && pid=$two && finish 0; }
+try "of two captures one ends: the other goes on" two
+try "and when both have ended nothing is changed" unchanged
+alone() { ip -n n3 link set ib3 down; sleep 1; members > /tmp/before; listen alone.erf && grew alone.erf && finish 0 && members > /tmp/after &&
+    diff /tmp/before /tmp/after; }
+try "without an interface of n3's" alone
+sm() { ip -n n3 link set ib3 up; fabric_link 3 ib3; listen sm.erf && kill "$FABRIC_SM" && wait "$FABRIC_SM"; fabric_sm && sleep 5 && grew sm.erf && finish 0; }
+try "the SM is started anew: the groups are joined again" sm
+nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$program" --mode multicast -d vqib3 -w /dev/null; [ $? = 1 ]; }
+try "without privilege: exit status 1" nobody
+fabric_capture_end
+echo "1..$n" >> $tap
+! grep '^not ok' $tap
