@@ -526,14 +526,17 @@ def listing():
     out = run(scenario, "--list").expect(0).out.decode()
     blocks = re.split(r"^(?=\S)", out, flags=re.MULTILINE)[1:]
     assert len(blocks) == 7, out
-    assert blocks[0] == ("mlx5_0 port 1: PORT_ACTIVE, InfiniBand, LID 7, MTU 2048\n    GID      fe80::2:c903:0:1\n"
-                         "    P_Keys   0xffff 0x8001\n    sniffer  yes\n")
+    assert blocks[0] == ("mlx5_0 port 1: PORT_ACTIVE, InfiniBand, LID 7, MTU 2048\n    GID       fe80::2:c903:0:1\n"
+                         "    P_Keys    0xffff 0x8001\n    sniffer   yes\n    multicast yes\n")
     assert blocks[1].startswith("mlx5_0 port 2: ")
-    assert re.match(r"rxe0 port 1: PORT_DOWN, Ethernet, MTU 2048\n(.*\n)*    sniffer  no: .*mlx5 and mlx4", blocks[2])
-    assert "sniffer  no: the device is for iWARP" in blocks[3]
+    assert re.match(r"rxe0 port 1: PORT_DOWN, Ethernet, MTU 2048\n(.*\n)*    sniffer   no: .*mlx5 and mlx4", blocks[2])
+    assert "multicast no: the link layer is Ethernet" in blocks[2]
+    assert "sniffer   no: the device is for iWARP" in blocks[3] and "multicast no: the device is for iWARP" in blocks[3]
     assert "allow_sniffer_and_nic_rx_shared_tir" in blocks[4]
     assert "log_num_mgm_entry_size=-1" in blocks[5]
     assert "CAP_NET_RAW" in blocks[6]
+    out = run("fail umad EACCES\n", "--list").expect(0).out.decode()
+    assert "multicast no: this user may not ask the subnet administrator" in out
 
 
 @test("every refusal names the cause and the way out, and leaves an old file alone")
@@ -552,7 +555,7 @@ def refusals():
             ("fail mr ENOMEM\n", "-b 12", ["4096 buffers .* cannot be registered", "-b"]),
             ("fail qp-raw EPERM\nfail flow EINVAL\n", "", ["CAP_NET_RAW", "setcap cap_net_raw"]),
             ("fail flow EPERM\n", "", ["CAP_NET_RAW", "setcap cap_net_raw"]),
-            ("fail flow EOPNOTSUPP\n", "", ["allow_sniffer_and_nic_rx_shared_tir", "way out: tcpdump"]),
+            ("fail flow EOPNOTSUPP\n", "", ["allow_sniffer_and_nic_rx_shared_tir", "way out: --mode multicast"]),
             ("fail flow ENOTSUPP\n", "", ["allow_sniffer_and_nic_rx_shared_tir", "not supported"]),
             ("device rxe0\nfail flow ENOSYS\nport active ethernet\n", "", ["mlx5 and mlx4", "RoCE: tcpdump"]),
             ("device mlx4_0\nfail flow EINVAL\n", "", ["log_num_mgm_entry_size"]),

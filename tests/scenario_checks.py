@@ -121,6 +121,28 @@ def check_disorder(folder, _):
     yield result(missing and missing == [1, 2, 3][:len(missing)], "the next ones are missing where drop_next was set", missing)
 
 
+def untold(packet):
+    """With 0 for what no completion tells: VL; SE, M; A; PSN; both CRCs (IBA 7.7, 9.2, 7.8)."""
+    p = bytearray(packet)
+    p[0], p[49], p[56:60], p[-6:] = 0, p[49] & 0x30, bytes(4), bytes(6)
+    return bytes(p)
+
+
+def check_multicast(folder, _):
+    with open(folder + "/tap", encoding="utf-8") as f:
+        for failed, what in re.findall(r"^(not )?ok \d+ - (.*)", f.read(), re.M):
+            yield result(not failed, what)
+    wire = {untold(p) for p in records(folder + "/multicast.pcap") if p[1] & 3 == 3 and p[48] == 0x64}
+    got = [r[16:] for r in records(folder + "/multicast.erf")]
+    yield equal([p.hex() for p in got if p not in wire], [], "every rebuilt frame is one of the wire, in all that is told of it")
+    arp = [p for p in got if p[68:72] == b"\x08\x06\0\0" and p[72 + 6:72 + 8] == b"\0\1"]
+    yield result(any(p[72 + 28:72 + 32] == bytes([10, 0, 0, 2]) and p[72 + 52:72 + 56] == bytes([10, 0, 0, 3]) for p in arp),
+                 "n1's ARP request for n2 is seen by n3", [p.hex() for p in arp])
+    yield result(any(p[68:70] == b"\x86\xdd" and p[72 + 40] == 135 for p in got), "n1's Neighbour Solicitation for n2 is seen too")
+    pings = [p for p in got if p[72 + 16:72 + 20] == bytes([239, 1, 2, 3]) and p[72 + 9] == 1 and lids(p)[0] != lids(arp[0])[0]]
+    yield equal(len(pings), 2, "both pings to a group that came later are seen")
+
+
 def check_qp_reset(folder, _):
     # n1's UD queue pair is QPN 0x23 (HCA 1 has used up 32 before): UD SEND Only without and with a GRH, the DETH's source QP
     psns = []
@@ -151,7 +173,7 @@ def check(name, folder, said):
 
 def cannot(name):
     """Why this scenario cannot be run with this build; None if it can."""
-    if name != "sniffer":
+    if name not in ("sniffer", "multicast"):
         return None
     run = subprocess.run([os.path.join(os.environ["IPOIB_BIN"], "ipoib-capture"), "--help"], stdout=subprocess.PIPE, text=True, check=False)
-    return None if "--mode=sniffer" in run.stdout else "this build of ipoib-capture has no sniffer (libibverbs was missing)"
+    return None if "--mode=sniffer" in run.stdout else "this build of ipoib-capture captures nothing (libibverbs was missing)"

@@ -4,6 +4,7 @@
 # Expected: what n1 and n2 send to groups is in multicast.erf, ARP, ND and a group that comes later, also with n3's own interface
 # down; nothing in n3's memberships is another after a capture, however it ended; of two captures one may end. What each step
 # finds is in /fabric-out/tap.
+# arguments: $IPOIB_BIN/ipoib-capture
 program=$1 tap=/fabric-out/tap n=0
 : > $tap
 try() { n=$((n+1)); if "${@:2}" > /tmp/try 2>&1; then echo "ok $n - $1"; else echo "not ok $n - $1"; sed 's/^/# /' /tmp/try | tail -40; fi >> $tap; }
@@ -25,7 +26,7 @@ members > /tmp/before; grep ff12:401b:ffff::ffff:ffff /tmp/before || return 1
 seen() { listen multicast.erf || return 1
     ask_arp && fabric_on 1 ping -6 -c 1 -W 2 "$(fabric_link_local 2 ib2)%ib1" || return 1
     members | grep 'ff12:401b:ffff::ffff:ffff 0x3' || return 1
-    fabric_join 1 ib1 239.1.2.3; sleep 4
+    fabric_join 1 ib1 239.1.2.3; for _ in $(seq 60); do members | grep -q 'ff12:401b:ffff::f01:203 0x2' && break; sleep 0.5; done; sleep 0.5
     fabric_on 2 ping -c 2 -W 1 -s 1000 -I ib2 239.1.2.3; fabric_leave; sleep 1; finish 0; cat /tmp/multicast.erf.said
     grep -q ' 0 drops' /tmp/multicast.erf.said; }
 try "a capture" seen
