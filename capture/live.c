@@ -150,7 +150,8 @@ static bool make_recorder(struct live *l)
 static bool open_output(struct live *l)
 {
     const struct outfile_plan plan = {
-        .path = l->options->file, .series = l->options->series, .keep = l->options->ring_files};
+        .path = l->options->file, .series = l->options->series, .keep = l->options->ring_files,
+        .reader_may_leave = l->options->reader_may_leave};
 
     l->outfile = outfile_open(&plan);
     if (!l->outfile)
@@ -165,7 +166,7 @@ static bool prepare(struct live *l)
         return false;
     if (!open_output(l)) /* a FIFO may wait for its reader: frames come after that only */
         return false;
-    if (!dropcount_open(&l->dropcount, &l->device))
+    if (!dropcount_open(&l->dropcount, &l->device) && !l->options->reader_may_leave)
         say("%s has no counter of frames that it loses (out_of_buffer): these cannot be told",
             device_name(&l->device));
     return l->feed.ops->start(&l->feed);
@@ -210,32 +211,39 @@ static void tell_losses(const struct live *l, const struct receiver *r, struct r
             r->restarts == 1 ? "" : "s");
 }
 
-/* Ends the file. A reader's leaving is a loss like another, but for Wireshark, which ends captures so. */
-static bool close_output(struct live *l)
+/* A reader's leaving is a loss like another, but for Wireshark, which ends captures so. */
+static bool left_as_usual(const struct live *l)
 {
-    bool left = l->options->reader_may_leave && outfile_reader_left(l->outfile), good = outfile_close(l->outfile);
-
-    l->outfile = NULL;
-    return good || left;
+    return l->options->reader_may_leave && outfile_reader_left(l->outfile);
 }
 
-/* Writes the rest. Returns the exit status. */
+static void tell_sum(const struct live *l, struct recorder_counts counts, uint64_t lost)
+{
+    fprintf(stderr, "\nCaptured:  %8" PRIu64 " packets, %8" PRIu64 " bytes\n", counts.packets, counts.octets);
+    say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops", writer_packets(l->writer),
+        writer_octets(l->writer), lost);
+}
+
+/* Writes the rest. Returns the exit status. Wireshark shows all that is told as an error: it is told of losses alone. */
 static int finish(struct live *l, const struct receiver *r)
 {
     struct recorder_counts counts = recorder_counts(r->recorder);
     uint64_t lost;
-    bool good;
+    bool good, left;
 
     progress_end(&l->progress, recorder_is_full(l->recorder));
     if (l->options->memory && !writer_start(l->writer))
         return 1;
     writer_finish(l->writer, stop_signal() ? PATIENCE_MS : -1);
-    good = close_output(l);
+    if (r->reader_left)
+        outfile_note_left(l->outfile);
+    left = left_as_usual(l);
+    good = outfile_close(l->outfile) || left;
+    l->outfile = NULL;
     tell_losses(l, r, counts);
-    lost = counts.device + counts.own + writer_lost(l->writer);
-    fprintf(stderr, "\nCaptured:  %8" PRIu64 " packets, %8" PRIu64 " bytes\n", counts.packets, counts.octets);
-    say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops", writer_packets(l->writer),
-        writer_octets(l->writer), lost);
+    lost = counts.device + counts.own + (left ? 0 : writer_lost(l->writer));
+    if (!l->options->reader_may_leave || lost > 0)
+        tell_sum(l, counts, lost);
     return good && lost == 0 && r->restarts == 0 && !r->failed ? 0 : 1;
 }
 
@@ -256,6 +264,7 @@ int live_run(const struct live_options *options)
         r.recorder = l.recorder;
         r.progress = &l.progress;
         r.live = outfile_is_live(l.outfile);
+        r.reader = outfile_pipe(l.outfile);
         progress_begin(&l.progress, options, &l.device, l.feed.ring->entries);
         receive(&r);
         status = finish(&l, &r);

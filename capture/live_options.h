@@ -30,7 +30,7 @@ struct live_options {
     uint32_t ring_files;      /* so many are kept; 0: all */
     uint64_t ring_octets, ring_packets, ring_time; /* a file's limits; nanoseconds; 0: none */
     const char *comment;      /* NULL: none */
-    bool reader_may_leave;    /* that the pipe is closed is the usual end (extcap) */
+    bool reader_may_leave;    /* that the pipe is closed is the usual end, and what is usual is not told (extcap) */
 };
 
 /* Returns -1 if OPTIONS are filled in, or the exit status: 0 after -h and -v, 2 after a message on a wrong usage. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ipoib-capture: a live capture, or a subcommand. */
+/* ipoib-capture: a live capture, a subcommand, or what Wireshark asks an extcap. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "capture/convert.h"
+#include "capture/extcap.h"
 #include "capture/keeper.h"
 #include "capture/live.h"
 
@@ -42,5 +43,5 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof(subcommands) / sizeof(subcommands[0]); i++)
         if (strcmp(argv[1], subcommands[i].name) == 0)
             return subcommands[i].run(argc - 1, argv + 1);
-    return live_main(argc, argv);
+    return extcap_is_asked(argc, argv) ? extcap_main(argc, argv) : live_main(argc, argv);
 }

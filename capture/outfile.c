@@ -57,11 +57,24 @@ bool outfile_reader_left(const struct outfile *out)
 
 static bool fail(struct outfile *out, const char *what)
 {
-    if (!out->error)
+    if (!out->error && !(errno == EPIPE && out->plan.reader_may_leave))
         say("%s: %s: %s", outfile_name(out), what, strerror(errno));
     if (!out->error)
         out->error = errno ? errno : EIO;
     return false;
+}
+
+static const char not_complete[] = "cannot be written, what is there is not complete";
+
+int outfile_pipe(const struct outfile *out)
+{
+    return out->live ? out->fd : -1;
+}
+
+void outfile_note_left(struct outfile *out)
+{
+    errno = EPIPE;
+    fail(out, not_complete);
 }
 
 /* "dir/cap.pcap" becomes "dir/cap_00001_20240131235959.pcap", as dumpcap names the files of a series. */
@@ -151,7 +164,7 @@ static bool close_file(struct outfile *out)
 
     out->fd = -1;
     /* a network file system may say only now that it is full */
-    return fd < 0 || close(fd) == 0 || fail(out, "cannot be written, what is there is not complete");
+    return fd < 0 || close(fd) == 0 || fail(out, not_complete);
 }
 
 bool outfile_next(struct outfile *out)
@@ -179,7 +192,7 @@ size_t outfile_write(struct outfile *out, const void *octets, size_t len, atomic
             continue;
         if (n < 0 && errno == EINTR)
             errno = ETIMEDOUT; /* the reader does not read, and the user will not wait for him */
-        fail(out, "cannot be written, what is there is not complete");
+        fail(out, not_complete);
     }
     return done;
 }

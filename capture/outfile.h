@@ -12,6 +12,7 @@ struct outfile_plan {
     const char *path; /* "-": stdout */
     bool series;      /* several files: a number and the time are put into the name, "cap_00001_20240131235959.pcap" */
     uint32_t keep;    /* so many files of a series stay, older ones are removed; 0: all */
+    bool reader_may_leave; /* that a pipe's reader closes it is no fault, and not told */
 };
 
 struct outfile;
@@ -37,6 +38,12 @@ bool outfile_close(struct outfile *out);
 const char *outfile_name(const struct outfile *out); /* of the present file, for messages */
 bool outfile_is_live(const struct outfile *out);     /* a pipe or the like: someone reads as we write */
 bool outfile_is_memory(const struct outfile *out);   /* a file in memory, or /dev/null: writing waits for no disk */
+/* For poll(): of a pipe or the like, where an error is its reader's leaving; else -1. */
+int outfile_pipe(const struct outfile *out);
+
+/* poll() has said so. It is told as a failed write would be. */
+void outfile_note_left(struct outfile *out);
+
 bool outfile_reader_left(const struct outfile *out); /* what failed is that the pipe's reader closed it */
 
 #endif

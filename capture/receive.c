@@ -179,17 +179,21 @@ static bool look_if_due(struct receiver *r)
 }
 
 /* Waits TIMEOUT ns, or until a signal, a device event or, with CHANNEL, a completion. */
-static void wait_for(const struct receiver *r, uint64_t timeout, bool channel)
+static void wait_for(struct receiver *r, uint64_t timeout, bool channel)
 {
     struct timespec t = {.tv_sec = (time_t)(timeout / SECOND), .tv_nsec = (long)(timeout % SECOND)};
     struct pollfd fds[] = {
         {.fd = stop_fd(), .events = POLLIN},
         {.fd = r->device->context->async_fd, .events = POLLIN},
         {.fd = r->feed->fd, .events = POLLIN},
+        {.fd = r->reader}, /* errors alone */
         {.fd = r->feed->ring->channel->fd, .events = POLLIN},
     };
 
-    ppoll(fds, channel ? 4 : 3, &t, NULL);
+    if (ppoll(fds, channel ? 5 : 4, &t, NULL) > 0 && (fds[3].revents & (POLLERR | POLLHUP | POLLNVAL))) {
+        r->reader_left = true;
+        stop_request();
+    }
 }
 
 static uint64_t nap_time(const struct receiver *r)

@@ -20,6 +20,8 @@ struct receiver {
     struct recorder *recorder;
     struct progress *progress;
     bool live;         /* the reader of a pipe waits for each packet */
+    int reader;        /* the pipe that is written to, for poll(); -1: none */
+    bool reader_left;  /* it was closed, which ends the capture */
     bool failed;       /* the capture ended by an error, which was told */
     unsigned restarts; /* of the queue pair: frames may have been missed there */
     uint64_t failures; /* completions that failed, a frame lost by each */
