@@ -51,6 +51,7 @@ static const char usage[] =
     "      --ring-time=SECONDS  ... or after that time\n"
     "      --ring-files=N       keep the last N of these files\n"
     "      --comment=TEXT       into the pcapng's interface description\n"
+    "      --list               shows the devices and their ports, as said above\n"
     "SIZE takes K, M and G.\n"
     "\n"
     "It ends by SIGINT, SIGTERM or SIGHUP. The last line on standard error tells packets,\n"
