@@ -18,6 +18,7 @@
 
 enum {
     FIRST_NEWS_MS = 4000,
+    REPLACED_MAX = 5,
     QKEY_TRIED = 0x0b1b, /* OpenSM's for IPoIB; it needs no privilege */
 };
 
@@ -250,8 +251,25 @@ static bool take_news(struct multicast *m, const struct groupnews *news)
         refusal_tell(m->device, refused(REFUSED_SA, news->error), "multicast");
         break;
     }
-    m->failed = true;
     return false;
+}
+
+static bool start_keeper(struct multicast *m)
+{
+    const struct keeper_plan plan = {.device = device_name(m->device),
+                                     .port = m->device->port,
+                                     .pkey = m->pkey,
+                                     .broadcast_only = m->broadcast_only};
+
+    return keeper_start(&m->keeper, &plan);
+}
+
+/* Somebody has killed it: another joins again, and will leave at the end. Returns false if that does not help. */
+static bool replace_keeper(struct multicast *m)
+{
+    keeper_end(&m->keeper);
+    say("the process that keeps the groups has ended%s", m->replaced < REPLACED_MAX ? ": another is started" : "");
+    return m->replaced++ < REPLACED_MAX && start_keeper(m);
 }
 
 /* All that has come. Returns false after a message if the capture cannot go on. */
@@ -263,11 +281,7 @@ static bool read_news(struct multicast *m)
     while ((n = recv(m->keeper.fd, &news, sizeof(news), MSG_DONTWAIT)) == (ssize_t)sizeof(news))
         if (!take_news(m, &news))
             return false;
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return true;
-    say("the process that keeps the groups has ended");
-    m->failed = true;
-    return false;
+    return (n < 0 && (errno == EAGAIN || errno == EINTR)) || replace_keeper(m);
 }
 
 static bool await_news(struct multicast *m)
@@ -323,10 +337,6 @@ static bool rebuild(struct multicast *m, const struct rx *rx, struct frame *fram
 static bool feed_prepare(struct feed *feed)
 {
     struct multicast *m = feed->self;
-    struct keeper_plan plan = {.device = device_name(m->device),
-                               .port = m->device->port,
-                               .pkey = m->pkey,
-                               .broadcast_only = m->broadcast_only};
     struct refusal refusal = make_qp(m, QKEY_TRIED); /* before an old file is overwritten */
 
     drop_qp(m);
@@ -334,10 +344,10 @@ static bool feed_prepare(struct feed *feed)
         refusal_tell(m->device, refusal, "multicast");
         return false;
     }
-    if (!keeper_start(&m->keeper, &plan))
+    if (!start_keeper(m) || !await_news(m))
         return false;
     feed->fd = m->keeper.fd;
-    return await_news(m);
+    return true;
 }
 
 static bool feed_start(struct feed *feed)
@@ -369,7 +379,11 @@ static bool feed_frame(struct feed *feed, const struct rx *rx, struct frame *fra
 
 static bool feed_tend(struct feed *feed)
 {
-    return read_news(feed->self);
+    struct multicast *m = feed->self;
+    bool good = read_news(m);
+
+    feed->fd = m->keeper.fd;
+    return good;
 }
 
 /* The table of P_Keys may have been filled anew: the queue pair goes by its place in it. */
@@ -400,6 +414,13 @@ struct feed multicast_feed(struct multicast *m)
 
 /* --- all of it */
 
+static struct refusal has_no_groups(const struct device *device)
+{
+    if (device->context->device->transport_type == IBV_TRANSPORT_IWARP)
+        return refused(REFUSED_TRANSPORT, EOPNOTSUPP);
+    return device_is_ethernet(device) ? refused(REFUSED_ETHERNET, EOPNOTSUPP) : (struct refusal){REFUSED_NOT, 0};
+}
+
 bool multicast_create(struct multicast *m, struct device *device, const struct multicast_plan *plan)
 {
     struct rx_plan rx = plan->rx;
@@ -409,8 +430,8 @@ bool multicast_create(struct multicast *m, struct device *device, const struct m
     m->keeper.fd = -1;
     m->broadcast_only = plan->broadcast_only;
     m->groups = g_hash_table_new_full(mgid_hash, mgid_equal, NULL, g_free);
-    if (device_is_ethernet(device)) {
-        refusal_tell(device, refused(REFUSED_ETHERNET, EOPNOTSUPP), "multicast");
+    if (has_no_groups(device).step != REFUSED_NOT) {
+        refusal_tell(device, has_no_groups(device), "multicast");
         return false;
     }
     rx.addresses = true;
@@ -442,12 +463,10 @@ struct refusal multicast_try(struct device *device)
 {
     struct multicast m = {.device = device};
     struct rx_plan rx = {.entries = 16, .entry_len = 4096};
-    struct refusal refusal;
+    struct refusal refusal = has_no_groups(device);
 
-    if (device->context->device->transport_type == IBV_TRANSPORT_IWARP)
-        return refused(REFUSED_TRANSPORT, EOPNOTSUPP);
-    if (device_is_ethernet(device))
-        return refused(REFUSED_ETHERNET, EOPNOTSUPP);
+    if (refusal.step != REFUSED_NOT)
+        return refusal;
     if (!rxring_create(&m.ring, device, &rx))
         return refused(REFUSED_QP, errno);
     refusal = make_qp(&m, QKEY_TRIED);

@@ -30,7 +30,7 @@ struct multicast {
     uint8_t link_mgid[GID_SIZE];
     uint32_t qkey; /* of the broadcast group, and so of the queue pair */
     bool started;
-    bool failed;        /* the keeper is of no use; the user knows */
+    unsigned replaced;  /* how often the keeper was */
     bool looked;        /* the keeper has told what there was at first */
     bool attach_told, qkey_told;
     GHashTable *groups; /* by MGID; those that are gone included, for frames that came before */

@@ -201,6 +201,7 @@ def refusals():
         f.write("old")
     for more, arguments, texts in (
             ("port active ethernet\n", "", ["link layer is Ethernet", "RoCE: tcpdump"]),
+            ("transport iwarp\n", "", ["iWARP", "tcpdump"]),
             ("fail umad EACCES\n", "", ["may not ask the subnet administrator", "run as root"]),
             ("fail umad EIO\n", "", ["umad. cannot be opened", "modprobe ib_umad"]),
             ("fail qp-ud EPERM\n", "", ["CAP_NET_RAW", "setcap"]),
@@ -311,6 +312,21 @@ def killed():
             assert got == sorted(set(got)), n
             os.unlink("k.pcap")
         left()
+
+
+@test("the keeper of the groups is killed: another takes its place, and leaves them at the end")
+def keeper_killed():
+    process = begin(play("synthetic 100\nrate 1000\n"), "-w", "k.pcap", "-s")
+    time.sleep(0.3)
+    with open("/proc/%d/task/%d/children" % (process.pid, process.pid)) as f:
+        os.kill(int(f.read()), signal.SIGKILL)
+    for _ in range(300):
+        if memberships()[1] == 4:
+            break
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    end(process).expect(0, "another is started")
+    left(4)
 
 
 @test("of two captures on a port the last one leaves the groups")
