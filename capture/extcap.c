@@ -26,8 +26,9 @@ struct extcap {
 static const char **value_place(struct extcap *e, const char *name, size_t len)
 {
     static const char *ignored; /* what only newer or other Wiresharks say, or what changes nothing here */
-    static const char *const names[] = {"--extcap-interface", "--fifo", "--extcap-capture-filter", "--extcap-control-in",
-                                        "--extcap-control-out", "--extcap-reload-option"};
+    static const char *const names[] = {"--extcap-interface",      "--fifo",
+                                        "--extcap-capture-filter", "--extcap-control-in",
+                                        "--extcap-control-out",    "--extcap-reload-option"};
     const char **places[] = {&e->interface, &e->fifo, &e->filter, &ignored, &ignored, &ignored};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -67,7 +68,8 @@ static void take_rest(struct extcap *e, char *option, char *value)
 static void parse(struct extcap *e, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        char *equals = strchr(argv[i], '='), *next = i + 1 < argc && argv[i + 1][0] != '-' ? argv[i + 1] : NULL;
+        char *equals = strchr(argv[i], '='),
+             *next = i + 1 < argc && argv[i + 1][0] != '-' ? argv[i + 1] : NULL;
         const char **place = value_place(e, argv[i], equals ? (size_t)(equals - argv[i]) : strlen(argv[i]));
 
         if (place && (equals || i + 1 < argc))
@@ -96,7 +98,8 @@ static bool split_name(const char *name, char *device, size_t size, unsigned *po
 
 static void tell_port(const char *device, unsigned port)
 {
-    printf("interface {value=" PREFIX "%s-%u}{display=ipoib-capture: %s port %u}\n", device, port, device, port);
+    printf("interface {value=" PREFIX "%s-%u}{display=ipoib-capture: %s port %u}\n", device, port, device,
+           port);
 }
 
 /* The ports with InfiniBand as link layer. One that this user may not open is told: the capture says what is missing. */
@@ -149,12 +152,14 @@ static bool can_sniff(const char *name, unsigned port)
 
 static void tell_selector(int number, const char *call, const char *display, const char *tip)
 {
-    printf("arg {number=%d}{call=%s}{display=%s}{type=selector}{tooltip=%s}{group=Capture}\n", number, call, display, tip);
+    printf("arg {number=%d}{call=%s}{display=%s}{type=selector}{tooltip=%s}{group=Capture}\n", number, call,
+           display, tip);
 }
 
 static void tell_value(int number, const char *value, const char *display, bool is_default)
 {
-    printf("value {arg=%d}{value=%s}{display=%s}{default=%s}\n", number, value, display, is_default ? "true" : "false");
+    printf("value {arg=%d}{value=%s}{display=%s}{default=%s}\n", number, value, display,
+           is_default ? "true" : "false");
 }
 
 /* Its mode is what the port can do. */
@@ -171,10 +176,12 @@ static int tell_config(const char *device, unsigned port)
     tell_selector(2, "--groups", "Groups (multicast)", "Which of the partition's groups");
     tell_value(2, "all", "All IPoIB groups, those too that come later", true);
     tell_value(2, "broadcast", "The broadcast group alone", false);
-    printf("arg {number=3}{call=--snaplen}{display=Octets of each frame}{type=unsigned}{required=false}{range=1,65535}"
-           "{tooltip=Empty: all}{group=Limits}\n");
-    printf("arg {number=4}{call=--max-burst}{display=Buffers (log2)}{type=unsigned}{required=false}{range=0,20}"
-           "{tooltip=So many frames may come at once; empty: 15, or as many as the device has}{group=Limits}\n");
+    printf(
+        "arg {number=3}{call=--snaplen}{display=Octets of each frame}{type=unsigned}{required=false}{range=1,65535}"
+        "{tooltip=Empty: all}{group=Limits}\n");
+    printf(
+        "arg {number=4}{call=--max-burst}{display=Buffers (log2)}{type=unsigned}{required=false}{range=0,20}"
+        "{tooltip=So many frames may come at once; empty: 15, or as many as the device has}{group=Limits}\n");
     printf("arg {number=5}{call=--jumbo-mtu}{display=Buffers of 16 KiB}{type=boolflag}{default=false}"
            "{tooltip=For frames longer than the MTU tells}{group=Limits}\n");
     return 0;
@@ -186,8 +193,9 @@ static int tell_dlts(void)
     return 0;
 }
 
-static const char no_filters[] = "there are no capture filters for InfiniBand: capture without one, and use a display "
-                                 "filter, such as ipoib or infiniband.lrh.slid == 7";
+static const char no_filters[] =
+    "there are no capture filters for InfiniBand: capture without one, and use a display "
+    "filter, such as ipoib or infiniband.lrh.slid == 7";
 
 /* Whatever is printed is what is wrong with the filter. */
 static int check_filter(const char *filter)

@@ -22,11 +22,11 @@
 
 enum {
     LOOK_EVERY_MS = 2000,
-    LOOK_SHARE = 100,    /* and so seldom that the SA is busy with us a hundredth of the time */
-    ANEW_EVERY = 150,    /* so many looks: joins are repeated, whatever was lost */
+    LOOK_SHARE = 100, /* and so seldom that the SA is busy with us a hundredth of the time */
+    ANEW_EVERY = 150, /* so many looks: joins are repeated, whatever was lost */
     ASK_MS = 1500,
-    SILENCES_MAX = 2,    /* unanswered questions in a row, at the end, after which the SA is left alone */
-    NON_MEMBER = 2,      /* JoinState, IBA 15.2.5.17 */
+    SILENCES_MAX = 2, /* unanswered questions in a row, at the end, after which the SA is left alone */
+    NON_MEMBER = 2,   /* JoinState, IBA 15.2.5.17 */
 };
 
 struct kept {
@@ -72,7 +72,8 @@ static const char *mgid_text(const uint8_t *mgid, char text[INET6_ADDRSTRLEN])
     return inet_ntop(AF_INET6, mgid, text, INET6_ADDRSTRLEN);
 }
 
-static enum sa_heard ask(struct keep *k, const struct sa_question *q, struct sa_answer *a, const volatile int *until)
+static enum sa_heard ask(struct keep *k, const struct sa_question *q, struct sa_answer *a,
+                         const volatile int *until)
 {
     char error[256];
 
@@ -98,7 +99,8 @@ static void join(struct keep *k, struct kept *g)
     } else if (heard == SA_HEARD && !g->refused) {
         g->refused = true;
         say("the subnet administrator does not let the port into group %s (status 0x%04x, %s): its frames come only "
-            "while the host itself is a member", mgid_text(g->group.mgid, text), a.status, sa_status_name(a.status));
+            "while the host itself is a member",
+            mgid_text(g->group.mgid, text), a.status, sa_status_name(a.status));
     }
     g_byte_array_unref(a.records);
 }
@@ -205,7 +207,8 @@ static bool look_at_port(struct keep *k)
         return false;
     }
     k->down_told = false;
-    if (memcmp(k->standing.gid, now.gid, GID_SIZE) != 0 || k->standing.lid != now.lid || k->standing.sm_lid != now.sm_lid)
+    if (memcmp(k->standing.gid, now.gid, GID_SIZE) != 0 || k->standing.lid != now.lid ||
+        k->standing.sm_lid != now.sm_lid)
         forget_joins(k);
     k->standing = now;
     return true;

@@ -17,8 +17,6 @@
 
 enum { PATIENCE_MS = 600, STEP_MS = 2 };
 
-extern char **environ;
-
 /* As a session of its own, so that signals for the terminal's programs leave it alone: the capture ends it. */
 static int spawn(struct keeper *keeper, int end, char **argv)
 {

@@ -61,8 +61,8 @@ static void show_mode(const struct device *device, const char *mode, struct refu
 
 static void show_port(struct device *device)
 {
-    printf("%s port %u: %s, %s", device_name(device), device->port, ibv_port_state_str(device->port_attr.state),
-           link_layer(device));
+    printf("%s port %u: %s, %s", device_name(device), device->port,
+           ibv_port_state_str(device->port_attr.state), link_layer(device));
     if (!device_is_ethernet(device))
         printf(", LID %u", device->port_attr.lid);
     printf(", MTU %u\n", device_mtu(device));

@@ -17,18 +17,18 @@
 #include "capture/writer.h"
 
 enum {
-    ENTRY_PLAIN = 4096,     /* octets: ibdump's sizes, enough for the MTU, all headers and CRCs */
+    ENTRY_PLAIN = 4096, /* octets: ibdump's sizes, enough for the MTU, all headers and CRCs */
     ENTRY_MTU_4096 = 8192,
     ENTRY_JUMBO = 16384,
     LOG2_MULTICAST = 12, /* buffers, if the user names no number: groups are no flood */
-    PATIENCE_MS = 700, /* after a signal, for a reader that does not read: Wireshark waits for our end */
+    PATIENCE_MS = 700,   /* after a signal, for a reader that does not read: Wireshark waits for our end */
 };
 
 struct live {
     const struct live_options *options;
     struct device_list list;
     struct device device;
-    struct sniffer sniffer;     /* one of these two, as the mode is */
+    struct sniffer sniffer; /* one of these two, as the mode is */
     struct multicast multicast;
     struct feed feed;
     struct dropcount dropcount;
@@ -55,7 +55,8 @@ static bool check_port(const struct live *l)
 {
     if (!device_is_ethernet(&l->device) && l->options->erf == 0) {
         say("%s port %u: InfiniBand frames cannot be written without ERF (--erf 0); 'ipoib-capture convert' makes a "
-            "file of link type 247 from it", device_name(&l->device), l->device.port);
+            "file of link type 247 from it",
+            device_name(&l->device), l->device.port);
         return false;
     }
     if (device_is_ethernet(&l->device) && l->options->direction != DIRECTION_BOTH)
@@ -101,8 +102,8 @@ static bool create_feed(struct live *l)
 
 static bool open_device(struct live *l)
 {
-    if (!device_list_get(&l->list) || !device_open(&l->device, &l->list, l->options->device, l->options->port) ||
-        !check_port(l))
+    if (!device_list_get(&l->list) ||
+        !device_open(&l->device, &l->list, l->options->device, l->options->port) || !check_port(l))
         return false;
     devevent_prepare(&l->device);
     return create_feed(l);
@@ -110,7 +111,8 @@ static bool open_device(struct live *l)
 
 static bool make_memory(struct live *l)
 {
-    uint64_t room = l->options->memory ? l->options->memory + l->options->memory / 8 + 2 * BLOCK_ROOM : l->options->hold;
+    uint64_t room =
+        l->options->memory ? l->options->memory + l->options->memory / 8 + UINT64_C(2) * BLOCK_ROOM : l->options->hold;
 
     l->handover = handover_create(room, l->options->memory > 0);
     if (!l->handover)
@@ -149,9 +151,10 @@ static bool make_recorder(struct live *l)
 /* The file is created last: what fails before leaves an old one as it was. */
 static bool open_output(struct live *l)
 {
-    const struct outfile_plan plan = {
-        .path = l->options->file, .series = l->options->series, .keep = l->options->ring_files,
-        .reader_may_leave = l->options->reader_may_leave};
+    const struct outfile_plan plan = {.path = l->options->file,
+                                      .series = l->options->series,
+                                      .keep = l->options->ring_files,
+                                      .reader_may_leave = l->options->reader_may_leave};
 
     l->outfile = outfile_open(&plan);
     if (!l->outfile)
@@ -202,8 +205,10 @@ static void tell_losses(const struct live *l, const struct receiver *r, struct r
     if (r->too_long > 0)
         say("%" PRIu64 " of them were longer than a buffer: -j takes buffers of 16 KiB", r->too_long);
     if (counts.own > 0)
-        say("%" PRIu64 " frames were lost because the file is written too slowly: more memory (-p), a faster disk, or "
-            "memory mode (-M) help", counts.own);
+        say("%" PRIu64
+            " frames were lost because the file is written too slowly: more memory (-p), a faster disk, or "
+            "memory mode (-M) help",
+            counts.own);
     if (writer_lost(l->writer) > 0 && !l->options->reader_may_leave)
         say("%" PRIu64 " frames were captured but could not be written", writer_lost(l->writer));
     if (r->restarts > 0)

@@ -49,8 +49,8 @@ static void tell_pkeys(const struct device *device, unsigned wanted)
     for (int i = 0; i < device->port_attr.pkey_tbl_len && at + 8 < sizeof(all); i++)
         if (pkey_at(device, i) != 0)
             at += (size_t)snprintf(all + at, sizeof(all) - at, " 0x%04x", pkey_at(device, i));
-    say("%s port %u is not in partition 0x%04x; it has the P_Keys%s", device_name(device), device->port, wanted,
-        at ? all : ": none");
+    say("%s port %u is not in partition 0x%04x; it has the P_Keys%s", device_name(device), device->port,
+        wanted, at ? all : ": none");
 }
 
 /* Of the two forms of a P_Key the full member's, if the port has both: it hears the limited members too. */
@@ -268,7 +268,8 @@ static bool start_keeper(struct multicast *m)
 static bool replace_keeper(struct multicast *m)
 {
     keeper_end(&m->keeper);
-    say("the process that keeps the groups has ended%s", m->replaced < REPLACED_MAX ? ": another is started" : "");
+    say("the process that keeps the groups has ended%s",
+        m->replaced < REPLACED_MAX ? ": another is started" : "");
     return m->replaced++ < REPLACED_MAX && start_keeper(m);
 }
 
@@ -357,8 +358,8 @@ static bool feed_start(struct feed *feed)
     m->started = true;
     if (m->link)
         return begin(m);
-    say("%s port %u: the subnet has no IPoIB broadcast group for P_Key 0x%04x yet: waiting for it", device_name(m->device),
-        m->device->port, m->pkey);
+    say("%s port %u: the subnet has no IPoIB broadcast group for P_Key 0x%04x yet: waiting for it",
+        device_name(m->device), m->device->port, m->pkey);
     return true;
 }
 
@@ -418,7 +419,8 @@ static struct refusal has_no_groups(const struct device *device)
 {
     if (device->context->device->transport_type == IBV_TRANSPORT_IWARP)
         return refused(REFUSED_TRANSPORT, EOPNOTSUPP);
-    return device_is_ethernet(device) ? refused(REFUSED_ETHERNET, EOPNOTSUPP) : (struct refusal){REFUSED_NOT, 0};
+    return device_is_ethernet(device) ? refused(REFUSED_ETHERNET, EOPNOTSUPP)
+                                      : (struct refusal){REFUSED_NOT, 0};
 }
 
 bool multicast_create(struct multicast *m, struct device *device, const struct multicast_plan *plan)

@@ -26,19 +26,19 @@ struct multicast {
     struct keeper keeper;
     uint16_t pkey, pkey_index;
     bool broadcast_only;
-    bool link;          /* the broadcast group is known: */
+    bool link; /* the broadcast group is known: */
     uint8_t link_mgid[GID_SIZE];
     uint32_t qkey; /* of the broadcast group, and so of the queue pair */
     bool started;
-    unsigned replaced;  /* how often the keeper was */
-    bool looked;        /* the keeper has told what there was at first */
+    unsigned replaced; /* how often the keeper was */
+    bool looked;       /* the keeper has told what there was at first */
     bool attach_told, qkey_told;
     GHashTable *groups; /* by MGID; those that are gone included, for frames that came before */
     uint8_t *frame;     /* the one that is being rebuilt */
 };
 
 /* What a file says of frames that were captured so. */
-#define MULTICAST_REMARK \
+#define MULTICAST_REMARK                                                                                     \
     "multicast mode: LRH, BTH and DETH are rebuilt from completions; VL, BTH's SE, M, A and PSN, and the CRCs are 0"
 
 /* The memory and the completion queue. Returns false after a message. */

@@ -42,28 +42,33 @@ static void flow_cause(const struct device *device, struct refusal refusal, char
     const struct ibv_device *d = device->context->device;
 
     if (device_has_driver(d, "mlx5"))
-        snprintf(out, size,
-                 "the device has no sniffer: its firmware does not offer allow_sniffer_and_nic_rx_shared_tir, or not "
-                 "for this link layer (create_flow: %s)",
-                 refusal.error == ENOTSUPP ? "not supported" : strerror(refusal.error));
+        snprintf(
+            out, size,
+            "the device has no sniffer: its firmware does not offer allow_sniffer_and_nic_rx_shared_tir, or not "
+            "for this link layer (create_flow: %s)",
+            refusal.error == ENOTSUPP ? "not supported" : strerror(refusal.error));
     else if (device_has_driver(d, "mlx4"))
-        snprintf(out, size,
-                 "the driver has flow steering switched off (create_flow: %s); switch it on by 'options mlx4_core "
-                 "log_num_mgm_entry_size=-1' in /etc/modprobe.d and load the driver anew",
-                 strerror(refusal.error));
+        snprintf(
+            out, size,
+            "the driver has flow steering switched off (create_flow: %s); switch it on by 'options mlx4_core "
+            "log_num_mgm_entry_size=-1' in /etc/modprobe.d and load the driver anew",
+            strerror(refusal.error));
     else
-        snprintf(out, size,
-                 "the driver has no sniffer: of the kernel's drivers only those of mlx5 and mlx4 devices offer one "
-                 "(create_flow: %s)",
-                 strerror(refusal.error));
+        snprintf(
+            out, size,
+            "the driver has no sniffer: of the kernel's drivers only those of mlx5 and mlx4 devices offer one "
+            "(create_flow: %s)",
+            strerror(refusal.error));
 }
 
 static void sa_cause(struct refusal refusal, char *out, size_t size)
 {
     if (refusal.error == EPERM || refusal.error == EACCES)
-        snprintf(out, size, "this user may not ask the subnet administrator, /dev/infiniband/umad* is not for him");
+        snprintf(out, size,
+                 "this user may not ask the subnet administrator, /dev/infiniband/umad* is not for him");
     else
-        snprintf(out, size, "the subnet administrator cannot be asked, /dev/infiniband/umad* cannot be opened: %s",
+        snprintf(out, size,
+                 "the subnet administrator cannot be asked, /dev/infiniband/umad* cannot be opened: %s",
                  strerror(refusal.error));
 }
 
@@ -81,8 +86,10 @@ void refusal_cause(const struct device *device, struct refusal refusal, char *ou
              (is_unsupported(refusal.error) || refusal.error == EINVAL || refusal.error == ENOENT))
         flow_cause(device, refusal, out, size);
     else if (refusal.error == ENOMEM)
-        snprintf(out, size, "%s: the device or the memory that may be locked (ulimit -l) does not suffice; ask for "
-                 "fewer buffers (-b)", step_text(refusal.step));
+        snprintf(out, size,
+                 "%s: the device or the memory that may be locked (ulimit -l) does not suffice; ask for "
+                 "fewer buffers (-b)",
+                 step_text(refusal.step));
     else
         snprintf(out, size, "%s: %s", step_text(refusal.step), strerror(refusal.error));
 }
@@ -92,7 +99,8 @@ static const char *way_out(const struct device *device, struct refusal refusal, 
     bool denied = refusal.error == EPERM || refusal.error == EACCES;
 
     if (refusal.step == REFUSED_SA)
-        return denied ? "run as root, or give him the right to these files" : "load the module: modprobe ib_umad";
+        return denied ? "run as root, or give him the right to these files"
+                      : "load the module: modprobe ib_umad";
     if (denied)
         return "run as root, or give it to the program: setcap cap_net_raw+ep \"$(command -v ipoib-capture)\"";
     if (refusal.step == REFUSED_TRANSPORT)

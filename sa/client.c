@@ -111,8 +111,8 @@ static enum sa_heard failed(char *error, size_t size, const char *what, int numb
 }
 
 /* Until the answer to the last question comes: one to an earlier, given up question is dropped. */
-static enum sa_heard await(struct umad_sa *sa, const struct sa_question *q, int ms,
-                                   const volatile int *stop, struct sa_answer *a, char *error, size_t size)
+static enum sa_heard await(struct umad_sa *sa, const struct sa_question *q, int ms, const volatile int *stop,
+                           struct sa_answer *a, char *error, size_t size)
 {
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
     while (!*stop) {
@@ -136,8 +136,8 @@ static enum sa_heard await(struct umad_sa *sa, const struct sa_question *q, int 
     return SA_INTERRUPTED;
 }
 
-enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
-                                  const volatile int *stop, struct sa_answer *a, char *error, size_t size)
+enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms, const volatile int *stop,
+                          struct sa_answer *a, char *error, size_t size)
 {
     if (!put_question(sa, q))
         return failed(error, size, "the port is gone", ENODEV);

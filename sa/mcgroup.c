@@ -51,7 +51,8 @@ struct sa_question mc_ask_member(const uint8_t *mgid, const uint8_t *port_gid)
     return q;
 }
 
-struct sa_question mc_ask_state(uint8_t method, const uint8_t *mgid, const uint8_t *port_gid, uint8_t join_state)
+struct sa_question mc_ask_state(uint8_t method, const uint8_t *mgid, const uint8_t *port_gid,
+                                uint8_t join_state)
 {
     struct sa_question q = mc_ask_member(mgid, port_gid);
     q.method = method;

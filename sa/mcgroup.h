@@ -30,6 +30,7 @@ struct sa_question mc_ask_member(const uint8_t *mgid, const uint8_t *port_gid);
  * To join or leave (method SA_SET, SA_DELETE), with these bits of JoinState. A port is to name its own GID alone: OpenSM
  * would take another's.
  */
-struct sa_question mc_ask_state(uint8_t method, const uint8_t *mgid, const uint8_t *port_gid, uint8_t join_state);
+struct sa_question mc_ask_state(uint8_t method, const uint8_t *mgid, const uint8_t *port_gid,
+                                uint8_t join_state);
 
 #endif

@@ -48,7 +48,8 @@ static void note(const char *what, const struct played_group *g, uint8_t state)
 {
     char text[INET6_ADDRSTRLEN], line[120];
     int fd = the->sa_log[0] ? open(the->sa_log, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
-    int len = snprintf(line, sizeof(line), "%s %s %u\n", what, inet_ntop(AF_INET6, g->mgid.raw, text, sizeof(text)), state);
+    int len = snprintf(line, sizeof(line), "%s %s %u\n", what,
+                       inet_ntop(AF_INET6, g->mgid.raw, text, sizeof(text)), state);
 
     if (fd >= 0 && write(fd, line, (size_t)len) != len)
         abort();
