@@ -13,12 +13,12 @@ import sys
 import time
 
 import capture
-from capture import CAPTURE, FED, HAS_ASAN, Result, end, environment, fed, read_pcapng, run, start, test
+from capture import CAPTURE, FED, SANITIZED, Result, end, environment, fed, read_pcapng, run, start, test
 
 capture.tests.clear()  # those are tests/capture.py's own
 INTERFACE = "ipoib-mlx5_0-1"
 BROADCAST = "group ff12:401b:ffff::ffff:ffff 0xc000 0xb1b\n"
-PATIENCE = 4 if HAS_ASAN else 1
+PATIENCE = 4 if SANITIZED else 1
 
 
 def lines(scenario, *arguments, status=0):

@@ -15,7 +15,7 @@ import sys
 import time
 
 import capture
-from capture import (CAPTURE, HAS_ASAN, Result, content, end, environment, fed, frames_of, read_pcap, read_pcapng, run, start,
+from capture import (CAPTURE, SANITIZED, Result, content, end, environment, fed, frames_of, read_pcap, read_pcapng, run, start,
                      summary, sysfs, test)
 
 capture.tests.clear()  # those are tests/capture.py's own
@@ -189,7 +189,7 @@ def silent():
     begin_time = time.monotonic()
     process.send_signal(signal.SIGTERM)
     err = end(process).err
-    assert time.monotonic() - begin_time < (4 if HAS_ASAN else 1), "too late"
+    assert time.monotonic() - begin_time < (4 if SANITIZED else 1), "too late"
     assert re.search(r"the subnet administrator \(LID 1\) does not answer", err), err
 
 
@@ -290,7 +290,7 @@ def signals():
         begin_time = time.monotonic()
         process.send_signal(sig)
         end(process).expect(0)
-        assert time.monotonic() - begin_time < (3 if HAS_ASAN else 0.7)
+        assert time.monotonic() - begin_time < (3 if SANITIZED else 0.7)
         held, joins = memberships()
         assert not held and joins == 2, (held, joins)
         got = numbers(frames_of("s.pcap"))
@@ -300,7 +300,7 @@ def signals():
 @test("killed at any moment: readable up to the last whole packet, and all groups are left")
 def killed():
     chance = random.Random(4391)
-    for n in range(12 if HAS_ASAN else 100):
+    for n in range(12 if SANITIZED else 100):
         form = ("pcapng", read_pcapng) if n % 2 else ("erf", read_pcap)
         process = start(play("synthetic 100\nrate 500000\n"), *MULTICAST, "-w", "k.pcap", "-s", "--format", form[0], stdout=subprocess.DEVNULL)
         time.sleep(0.01 + chance.random() * 0.15)
@@ -353,7 +353,7 @@ def idle():
         ticks = sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13]))
     process.send_signal(signal.SIGINT)
     end(process).expect(0)
-    assert HAS_ASAN or ticks * 10 < 150, ticks
+    assert SANITIZED or ticks * 10 < 150, ticks
 
 
 if __name__ == "__main__":
