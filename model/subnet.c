@@ -194,6 +194,12 @@ static void missing(struct group *group, uint16_t status, uint32_t frame)
     group->frame = frame;
 }
 
+/* Asked for more than the group (whether a port is in it, say), the SA has no such record of a group that is there. */
+static bool asked_for_more(const struct sa_request *q)
+{
+    return q && q->method == SA_GET && (q->mask & ~(uint64_t)MCM_HAS_MGID);
+}
+
 /* GetResp is the answer to a Set (a join) and to a Get alike; which, only the request tells. */
 static void member_get_response(const struct delivery *d, const struct sa *sa, const struct mc_member *r)
 {
@@ -203,7 +209,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa, c
     if (!join)
         e.request = answered(d, sa, SA_GET);
     find_subject(d, sa, r, &e);
-    if (!e.group)
+    if (!e.group || (sa->mad.status == STATUS_NO_RECORDS && asked_for_more(e.request)))
         return;
     if (sa->mad.status == 0)
         e.changed = group_told(e.group, r, d->frame);
