@@ -65,10 +65,10 @@ static void tell_sent(struct probe *p, const struct echo *e)
 static bool echo_once(struct probe *p, struct echo *e)
 {
     uint8_t out[UD_SIZE];
-    struct echo_message m = {e->reserved, ECHO_ID, ++p->sequence, p->source.ip, p->peer.ip, e->length};
+    e->sequence = ++run_of(p)->sequence;
+    struct echo_message m = {e->reserved, ECHO_ID, e->sequence, p->source.ip, p->peer.ip, e->length};
     struct ud_to to = to_peer(p, e->grh || p->peer.needs_grh);
     to.aside = e->aside;
-    e->sequence = p->sequence;
     uint32_t n = e->ipv6 ? make_echo6(out, &m) : make_echo4(out, &m);
     return send_unicast(p, &to, out, n) && await_packet(p, (int)p->options->timeout_ms, take_reply, e);
 }

@@ -7,6 +7,7 @@
 
 #include "probe/message.h"
 #include "probe/octets.h"
+#include "wire/smp.h"
 
 enum {
     SA_NODE_RECORD = 0x0011,
@@ -22,12 +23,12 @@ enum {
 }; /* reversible, one; MTU and rate without selector */
 enum { STATUS_NONE = 0x0300 };
 
-static enum sa_result ask_path(struct probe *p, struct sa_answer *a)
+enum sa_result ask_path(struct probe *p, const uint8_t *gid, struct sa_answer *a)
 {
     struct sa_question q = {.method = SA_GET,
                             .attribute = SA_PATH_RECORD,
                             .mask = PATH_HAS_DGID | PATH_HAS_SGID | PATH_HAS_NUMB | PATH_HAS_PKEY};
-    memcpy(q.record + PATH_DGID, p->peer.lladdr + LLADDR_GID, 16);
+    memcpy(q.record + PATH_DGID, gid, 16);
     memcpy(q.record + PATH_SGID, p->t->facts.gid, 16);
     q.record[PATH_NUMB] = ONE_PATH;
     put16(q.record + PATH_PKEY, p->pkey);
@@ -85,7 +86,7 @@ static void judge_pkey(struct probe *p, uint16_t pkey)
 void check_path(struct probe *p)
 {
     struct sa_answer a;
-    enum sa_result result = ask_path(p, &a);
+    enum sa_result result = ask_path(p, p->peer.lladdr + LLADDR_GID, &a);
     if (result != SA_TOLD)
         no_path(p, result, a.status);
     else {
@@ -167,4 +168,66 @@ void check_link_local(struct probe *p)
     }
     p->peer = before;
     g_free(a);
+}
+
+/* ---- the peer's partitions */
+
+enum {
+    SA_PKEY_TABLE_RECORD = 0x0033,
+    PKEY_RECORD_HAS_LID = 1 << 0,
+    PKEY_RECORD_BLOCK = 8,
+    PKEY_RECORD_SIZE = PKEY_RECORD_BLOCK + 2 * PKEY_BLOCK
+}; /* IBA 15.2.5.11: LID, block, port, reserved, 32 P_Keys */
+
+struct partitions {
+    bool full, limited; /* in the link's partition */
+    unsigned n;         /* in how many */
+};
+
+static void count_partitions(struct probe *p, const struct sa_answer *a, struct partitions *out)
+{
+    for (uint32_t at = 0; at + PKEY_RECORD_SIZE <= a->records->len; at += a->stride)
+        for (unsigned i = 0; i < PKEY_BLOCK; i++) {
+            uint16_t pkey = be16(a->records->data + at + PKEY_RECORD_BLOCK + 2 * i);
+            out->n += (pkey & 0x7fff) != 0;
+            if ((pkey ^ p->pkey) & 0x7fff)
+                continue;
+            out->full |= pkey >> 15;
+            out->limited |= !(pkey >> 15);
+        }
+}
+
+static void judge_partitions(struct probe *p, const struct partitions *t)
+{
+    const char *member = t->full && t->limited ? "full and limited member" : t->full ? "full member" : "limited member";
+    bool limited = !t->full && !(p->pkey >> 15);
+    char text[80];
+    results_came(p->results, "%s of the partition, %u P_Keys in all", member, t->n);
+    snprintf(text, sizeof text, "the peer is %s, this port %s", member, p->pkey >> 15 ? "full" : "limited");
+    results_add(p->results, R_PARTITION_LIMITED_TO_LIMITED, limited ? OUTCOME_NOTED : OUTCOME_PASS,
+                limited ? "one full member of the two" : "", text);
+    results_add(p->results, R_PARTITION_MEMBERSHIP_TWINS, t->full && t->limited ? OUTCOME_NOTED : OUTCOME_PASS, "", text);
+    results_add(p->results, R_PARTITION_OVERLAP, t->n > 1 ? OUTCOME_NOTED : OUTCOME_PASS, "",
+                t->n > 1 ? "the peer is in several partitions" : "the peer is in one partition");
+}
+
+/* OpenSM tells it only to who has its SM_Key. */
+void check_partitions(struct probe *p)
+{
+    static const enum rule_number told[] = {R_PARTITION_LIMITED_TO_LIMITED, R_PARTITION_MEMBERSHIP_TWINS, R_PARTITION_OVERLAP};
+    struct sa_question q = {.method = SA_GET_TABLE,
+                            .attribute = SA_PKEY_TABLE_RECORD,
+                            .mask = PKEY_RECORD_HAS_LID,
+                            .sm_key = p->sm_key};
+    struct sa_answer a;
+    struct partitions t = {0};
+    put16(q.record, p->peer.lid);
+    results_sent(p->results, "SA GetTable P_KeyTableRecord of LID %u", p->peer.lid);
+    if (sa_ask(p, &q, &a) == SA_TOLD && a.stride >= PKEY_RECORD_SIZE)
+        count_partitions(p, &a, &t);
+    if (t.full || t.limited)
+        judge_partitions(p, &t);
+    for (size_t i = 0; !t.full && !t.limited && i < G_N_ELEMENTS(told); i++)
+        results_skip(p->results, told[i], "the SA does not tell the peer's P_Keys");
+    sa_answer_clear(&a);
 }

@@ -12,6 +12,7 @@ enum check_needs {
     NEEDS_IPV4 = 4,        /* a target of IPv4 */
     NEEDS_IPV6 = 32,       /* a target of IPv6 */
     NEEDS_CONNECTIONS = 8, /* a peer that announces connected mode, and a transport that makes connections */
+    NEEDS_ADAPTER = 64,    /* a queue pair and the SA, not a network interface's view alone */
 };
 
 enum { CHECK_RULES = 10 };
@@ -49,6 +50,7 @@ void check_solicitation(struct probe *p);
 /* probe/check_path.c: what the SA knows of the peer */
 void check_path(struct probe *p);
 void check_port_guid(struct probe *p);
+void check_partitions(struct probe *p);
 void check_link_local(struct probe *p);
 
 /* probe/check_membership.c: the peer's port in the broadcast group */

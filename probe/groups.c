@@ -18,71 +18,8 @@ struct membership {
     bool host_was_up;
 };
 
-enum { SA_WAIT_MS = 1500, SELECT_EXACTLY = 2 };
+enum { SELECT_EXACTLY = 2 };
 enum { STATUS_NO_RECORDS = 0x0300 }; /* IBA 15.2.2, table 188 */
-
-/* The MAD as it is sent, for the log. */
-static void log_question(struct probe *p, const struct sa_question *q)
-{
-    uint8_t mad[MAD_SIZE] = {[MAD_BASE_VERSION] = 1,
-                             [MAD_CLASS] = MAD_CLASS_SA,
-                             [MAD_CLASS_VERSION] = 2,
-                             [MAD_METHOD] = q->method};
-    put32(mad + MAD_TID + 4, ++p->sequence);
-    put16(mad + MAD_ATTRIBUTE, q->attribute);
-    put64(mad + SA_COMPONENT_MASK, q->mask);
-    memcpy(mad + SA_DATA, q->record, SA_DATA_SIZE);
-    wirelog_mad(p->log, p->t, mad, LOG_SENT);
-}
-
-static void log_answer(struct probe *p, struct sa_answer *a)
-{
-    put64(a->mad + MAD_TID, p->sequence);
-    wirelog_mad(p->log, p->t, a->mad, p->about_fabric ? LOG_OF_SUBJECT : LOG_RECEIVED);
-}
-
-/*
- * Where no subnet administrator runs, the port's driver answers what nobody takes: unsupported class, method or attribute
- * (IBA 13.4.7). Of what every administrator has to know, that is as good as silence.
- */
-static bool is_nobody(const struct sa_question *q, uint16_t status)
-{
-    enum { UNSUPPORTED = 0x001c, OF_CLASS = 0xff00 };
-    return (q->attribute == SA_CLASS_PORT_INFO || q->attribute == SA_MC_MEMBER_RECORD) &&
-           !(status & OF_CLASS) && (status & UNSUPPORTED);
-}
-
-enum sa_result sa_ask(struct probe *p, const struct sa_question *q, struct sa_answer *a)
-{
-    a->records = g_byte_array_new();
-    bool single = q->method !=
-                  SA_GET_TABLE; /* a table's segments are the adapter's business: they are not seen whole */
-    if (single)
-        log_question(p, q);
-    switch (p->t->ops->ask(p->t, q, SA_WAIT_MS, a)) {
-    case TRANSPORT_OK:
-        if (p->about_fabric)
-            verdict_frame(p->results->judged->verdict, true);
-        if (single)
-            log_answer(p, a);
-        if (a->status)
-            return is_nobody(q, a->status) ? SA_SILENT : SA_REFUSED;
-        return SA_TOLD;
-    case TRANSPORT_NOTHING:
-        return SA_SILENT;
-    case TRANSPORT_STOPPED:
-        p->stopped = true;
-        return SA_BROKEN;
-    default:
-        p->broken = true;
-        return SA_BROKEN;
-    }
-}
-
-void sa_answer_clear(struct sa_answer *a)
-{
-    g_byte_array_unref(a->records);
-}
 
 /* Asks about one group; the record that came is at *record, in a. */
 static enum sa_result ask_member(struct probe *p, struct sa_question *q, struct sa_answer *a,
@@ -134,17 +71,18 @@ enum sa_result group_standing_of(struct probe *p, const uint8_t *mgid, const uin
     return result;
 }
 
-/* A group with the broadcast group's attributes (RFC 4391 §10); without rate and MTU the SM would take its best. */
-static void put_creation(const struct probe *p, struct sa_question *q)
+/* Without rate and MTU the SM would take its best, and refuse the hosts that have less. */
+static void put_creation(const struct mc_group *g, struct sa_question *q)
 {
-    const struct mc_group *g = &p->link;
     q->mask |= MCM_HAS_QKEY | MCM_HAS_MTU_SELECTOR | MCM_HAS_MTU | MCM_HAS_TCLASS | MCM_HAS_PKEY |
-               MCM_HAS_RATE_SELECTOR | MCM_HAS_RATE | MCM_HAS_SL | MCM_HAS_FLOW_LABEL | MCM_HAS_HOP_LIMIT;
+               MCM_HAS_RATE_SELECTOR | MCM_HAS_RATE | MCM_HAS_LIFE_SELECTOR | MCM_HAS_LIFE | MCM_HAS_SL |
+               MCM_HAS_FLOW_LABEL | MCM_HAS_HOP_LIMIT;
     put32(q->record + MCM_QKEY, g->qkey);
     q->record[MCM_MTU] = (uint8_t)(SELECT_EXACTLY << 6 | g->mtu);
     q->record[MCM_TCLASS] = g->tclass;
     put16(q->record + MCM_PKEY, g->pkey);
     q->record[MCM_RATE] = (uint8_t)(SELECT_EXACTLY << 6 | g->rate);
+    q->record[MCM_LIFE] = (uint8_t)(SELECT_EXACTLY << 6 | g->life);
     put32(q->record + MCM_SL_FLOW_HOP, (uint32_t)g->sl << 28 | g->flow_label << 8 | g->hop_limit);
 }
 
@@ -157,6 +95,12 @@ static bool host_is_up(const struct probe *p)
 
 enum sa_result group_join(struct probe *p, const uint8_t *mgid, uint8_t join_state, bool create,
                           struct mc_group *g, uint16_t *status)
+{
+    return group_join_as(p, mgid, join_state, create ? &p->link : NULL, g, status);
+}
+
+enum sa_result group_join_as(struct probe *p, const uint8_t *mgid, uint8_t join_state,
+                             const struct mc_group *made, struct mc_group *g, uint16_t *status)
 {
     struct sa_question q = mc_ask_state(SA_SET, mgid, p->t->facts.gid, join_state);
     struct sa_answer a;
@@ -171,8 +115,8 @@ enum sa_result group_join(struct probe *p, const uint8_t *mgid, uint8_t join_sta
         return group_get(p, mgid, g, status);
     struct membership m = {.added = join_state & (uint8_t)~have, .host_was_up = host_is_up(p)};
     memcpy(m.mgid, mgid, 16);
-    if (create)
-        put_creation(p, &q);
+    if (made)
+        put_creation(made, &q);
     /* Written down first: where the answer is lost, the membership may be there all the same. */
     g_array_append_val(p->memberships, m);
     result = ask_member(p, &q, &a, &record);
@@ -206,14 +150,34 @@ static void leave(struct probe *p, const struct membership *m)
     sa_answer_clear(&a);
 }
 
+unsigned groups_joined(const struct probe *p)
+{
+    return p->memberships->len;
+}
+
+static void leave_at(struct probe *p, guint at)
+{
+    struct membership m = g_array_index(p->memberships, struct membership, at);
+    g_array_remove_index(p->memberships, at);
+    leave(p, &m);
+}
+
+void group_leave(struct probe *p, const uint8_t *mgid, uint8_t join_state)
+{
+    for (guint i = p->memberships->len; i-- > 0;) {
+        const struct membership *m = &g_array_index(p->memberships, struct membership, i);
+        if (m->added == join_state && memcmp(m->mgid, mgid, 16) == 0) {
+            leave_at(p, i);
+            return;
+        }
+    }
+}
+
 void groups_leave(struct probe *p)
 {
     p->t->ending = true;
-    while (p->memberships->len > 0) {
-        struct membership m = g_array_index(p->memberships, struct membership, p->memberships->len - 1);
-        g_array_set_size(p->memberships, p->memberships->len - 1);
-        leave(p, &m);
-    }
+    while (p->memberships->len > 0)
+        leave_at(p, p->memberships->len - 1);
 }
 
 void groups_open(struct probe *p)

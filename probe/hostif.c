@@ -40,11 +40,24 @@ static bool has_guid(const char *name, const uint8_t *guid)
     return same;
 }
 
-static bool is_on(const struct probe *p, const char *name)
+
+static bool is_in_partition(const struct probe *p, const char *name)
 {
-    unsigned long pkey = read_value(name, "pkey");
-    return read_value(name, "type") == ARP_HRD_INFINIBAND && ((pkey ^ p->pkey) & 0x7fff) == 0 &&
-           (read_value(name, "flags") & INTERFACE_UP) && has_guid(name, p->t->facts.gid + 8);
+    return read_value(name, "type") == ARP_HRD_INFINIBAND && ((read_value(name, "pkey") ^ p->pkey) & 0x7fff) == 0 &&
+           (read_value(name, "flags") & INTERFACE_UP);
+}
+
+GPtrArray *host_interfaces(const struct probe *p)
+{
+    GDir *dir = g_dir_open("/sys/class/net", 0, NULL);
+    const char *name;
+    GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
+    while (dir && (name = g_dir_read_name(dir)))
+        if (is_in_partition(p, name))
+            g_ptr_array_add(found, g_strdup(name));
+    if (dir)
+        g_dir_close(dir);
+    return found;
 }
 
 char *host_interface(const struct probe *p)
@@ -53,7 +66,7 @@ char *host_interface(const struct probe *p)
     const char *name;
     char *found = NULL;
     while (dir && !found && (name = g_dir_read_name(dir)))
-        if (is_on(p, name))
+        if (is_in_partition(p, name) && has_guid(name, p->t->facts.gid + 8))
             found = g_strdup(name);
     if (dir)
         g_dir_close(dir);

@@ -7,6 +7,7 @@
 
 #include "probe/message.h"
 #include "probe/octets.h"
+#include "wire/mgid.h"
 #include "wire/smp.h"
 
 enum { SCOPE_FIRST = 2, SCOPE_LAST = 14 };
@@ -17,7 +18,10 @@ bool link_find_pkey(struct probe *p, char *why, size_t size)
     const struct port_facts *f = &p->t->facts;
     GString *all = g_string_new(NULL);
     int found = -1;
-    uint16_t wanted = p->options->pkey ? p->options->pkey : f->n_pkeys ? f->pkeys[0] : 0;
+    uint16_t wanted = p->options->pkey ? p->options->pkey
+                      : p->t->netdev[0] ? p->t->netdev_pkey
+                      : f->n_pkeys      ? f->pkeys[0]
+                                        : 0;
     for (unsigned i = 0; i < f->n_pkeys; i++) {
         uint16_t k = f->pkeys[i];
         if ((k & 0x7fff) == 0)
@@ -98,8 +102,33 @@ static bool join_broadcast(struct probe *p, char *why, size_t size)
     return false;
 }
 
+/* What the interface stands on: it has joined the group already. Its Q_Key is not told. */
+static bool stand_on_interface(struct probe *p, char *why, size_t size)
+{
+    const struct transport *t = p->t;
+    if (p->options->pkey && ((p->options->pkey ^ t->netdev_pkey) & 0x7fff)) {
+        snprintf(why, size, "%s is in partition 0x%04x: name the interface that is in 0x%04x", t->netdev, t->netdev_pkey,
+                 p->options->pkey);
+        return false;
+    }
+    p->pkey = t->netdev_pkey;
+    p->link = (struct mc_group){.mlid = LID_MULTICAST_FIRST,
+                                .pkey = t->netdev_pkey,
+                                .mtu = t->facts.mtu,
+                                .scope = t->netdev_broadcast[MGID_FLAGS_SCOPE] & 0xf};
+    memcpy(p->link.mgid, t->netdev_broadcast, 16);
+    p->t->ops->open_qp(p->t, 0, 0);
+    make_own_address(p);
+    p->stands = true;
+    return true;
+}
+
 bool link_open(struct probe *p, char *why, size_t size)
 {
+    if (p->stands)
+        return true;
+    if (p->t->netdev[0])
+        return stand_on_interface(p, why, size);
     if (p->t->facts.state != PORT_ACTIVE) {
         snprintf(why, size, "%s port %u is not active: see 'ipoib-probe fabric'", p->t->facts.device,
                  p->t->facts.port);
@@ -115,7 +144,8 @@ bool link_open(struct probe *p, char *why, size_t size)
     link_find_sm_key(p);
     if (!join_broadcast(p, why, size))
         return false;
-    if (group_attach(p, &p->link))
+    p->stands = group_attach(p, &p->link);
+    if (p->stands)
         return true;
     snprintf(why, size, "%s", p->t->error);
     return false;

@@ -18,7 +18,7 @@ static const char *need_text(unsigned needs)
                                            : "with --source";
     if (needs & NEEDS_CONNECTIONS)
         return needs & NEEDS_IPV4 ? "IPv4 targets with connected mode" : "targets with connected mode";
-    return needs & NEEDS_IPV4 ? "IPv4 targets" : "";
+    return needs & NEEDS_IPV4 ? "IPv4 targets" : needs & NEEDS_IPV6 ? "IPv6 targets" : "";
 }
 
 static bool has_check(enum rule_number rule)
@@ -27,31 +27,18 @@ static bool has_check(enum rule_number rule)
         for (unsigned k = 0; k < checks[i].n_rules; k++)
             if (checks[i].rules[k] == rule)
                 return true;
+    for (unsigned i = 0; i < n_stages; i++)
+        for (unsigned k = 0; k < stages[i].n_rules; k++)
+            if (stages[i].rules[k] == rule)
+                return true;
     return false;
 }
 
 /* What no answer to this version's questions shows, and why; of the rest an answer, or the SA's record, may tell. */
 static const char *why_no_check(enum rule_number rule)
 {
-    static const struct {
-        enum rule_number rule;
-        const char *why;
-    } out[] = {
-        {R_RFC4391_4_1_SCOPE_SEARCH, "what a peer asks the subnet administrator is not seen"},
-        {R_RFC4391_10_SENDONLY_SEMANTICS, "it takes a third port, which receives or does not"},
-        {R_RFC4391_10_LEAVE, "the peer's own doing at the end of its interface"},
-        {R_RFC4391_11_ROUTER_NONMEMBER_JOIN, "routers are not looked for"},
-        {R_DRAFT_7_ALL_ROUTER_GROUP, "routers are not looked for"},
-        {R_PARTITION_DEFAULT_PKEY, "the partitions of other ports are not looked at"},
-        {R_PARTITION_LIMITED_TO_LIMITED, "the partitions of other ports are not looked at"},
-        {R_PARTITION_INVALID_DROPPED, "an adapter sends with the P_Keys of its table alone"},
-        {R_PARTITION_OVERLAP, "the partitions of other ports are not looked at"},
-        {R_PARTITION_VALUE_FORMAT, "a matter of notation"},
-        {R_SM_LMC_PATHS, "one path to a port is asked for"},
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(out); i++)
-        if (out[i].rule == rule)
-            return out[i].why;
+    if (rule == R_PARTITION_INVALID_DROPPED)
+        return "an adapter sends with the P_Keys of its own table alone; switches drop others on the way";
     return rule_in_capture(&rules[rule]) ? NULL : "no check in this version";
 }
 
@@ -91,6 +78,13 @@ static void put_others(GString *out, const struct options *o, bool judged)
     }
 }
 
+static void put_stage(GString *out, const struct stage_of_fabric *s)
+{
+    g_string_append_printf(out, "  %-24s %s\n", s->id, s->looks_at);
+    for (unsigned i = 0; i < s->n_rules; i++)
+        g_string_append_printf(out, "  %-24s   rule %s\n", "", rules[s->rules[i]].id);
+}
+
 GString *list_checks_text(const struct options *o)
 {
     GString *out = g_string_new(NULL);
@@ -99,20 +93,25 @@ GString *list_checks_text(const struct options *o)
             put_check(out, &checks[i]);
     g_string_append(out, "\nStages of the target fabric:\n");
     for (unsigned i = 0; i < n_stages; i++)
-        g_string_append_printf(out, "  %-24s %s\n", stages[i].id, stages[i].looks_at);
+        put_stage(out, &stages[i]);
     put_others(out, o, true);
     put_others(out, o, false);
     return out;
 }
 
-static json_t *json_check(const struct check *c)
+static json_t *json_rules(const enum rule_number *list, unsigned n)
 {
     json_t *ids = json_array();
-    for (unsigned i = 0; i < c->n_rules; i++)
-        json_array_append_new(ids, json_string(rules[c->rules[i]].id));
+    for (unsigned i = 0; i < n; i++)
+        json_array_append_new(ids, json_string(rules[list[i]].id));
+    return ids;
+}
+
+static json_t *json_check(const struct check *c)
+{
     return json_pack("{ss ss ss sb sb so}", "check", c->name, "sends", c->sends, "expects", c->expects,
                      "needs_source", (c->needs & NEEDS_SOURCE) != 0, "disruptive",
-                     (c->needs & NEEDS_DISRUPTIVE) != 0, "rules", ids);
+                     (c->needs & NEEDS_DISRUPTIVE) != 0, "rules", json_rules(c->rules, c->n_rules));
 }
 
 GString *list_checks_json(const struct options *o, const char *version)
@@ -123,7 +122,8 @@ GString *list_checks_json(const struct options *o, const char *version)
             json_array_append_new(list, json_check(&checks[i]));
     for (unsigned i = 0; i < n_stages; i++)
         json_array_append_new(steps,
-                              json_pack("{ss ss}", "id", stages[i].id, "looks_at", stages[i].looks_at));
+                              json_pack("{ss ss so}", "id", stages[i].id, "looks_at", stages[i].looks_at,
+                                        "rules", json_rules(stages[i].rules, stages[i].n_rules)));
     for (size_t i = 0; i < RULE_COUNT; i++)
         if (o->selection.rule[i] && rule_by_probe(&rules[i]) && !has_check((enum rule_number)i))
             json_array_append_new(
@@ -182,10 +182,25 @@ static void put_link(GString *out, const struct options *o)
         g_string_append(out, "  source             a question for the address of --source: is it unused?\n");
 }
 
+/* Several addresses are asked together. */
+static void put_sweep(GString *out, const struct options *o)
+{
+    uint64_t n = 0;
+    for (guint i = 0; i < o->targets->len; i++)
+        n += g_array_index(o->targets, struct target, i).n;
+    if (n > o->targets->len)
+        g_string_append_printf(out,
+                               "all addresses (%" G_GUINT64_FORMAT "):\n"
+                               "  sweep              the question below for each, up to %d times within the timeout, %u packets a second;\n"
+                               "                     who answers is checked\n",
+                               n, TRIES, o->rate);
+}
+
 GString *list_dry_run(const struct options *o)
 {
     GString *out = g_string_new("Nothing was sent. This would be:\n");
     put_link(out, o);
+    put_sweep(out, o);
     for (guint i = 0; i < o->targets->len; i++) {
         const struct target *t = &g_array_index(o->targets, struct target, i);
         g_string_append_printf(out, "%s:\n", t->name);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ipoib-probe: asks a peer, or a fabric, and tells which requirements of IP over InfiniBand it keeps. */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "probe/collect.h"
 #include "probe/list.h"
-#include "probe/probe.h"
+#include "probe/privileges.h"
+#include "probe/sweep.h"
 #include "verdict/plain.h"
 #include "verdict/save.h"
 #include "verdict/say.h"
@@ -17,92 +14,21 @@ enum { EXIT_NO_MEANS = 3 }; /* a privilege or the device is missing */
 
 static volatile int stop;
 
-static void on_signal(int number)
-{
-    stop = number;
-}
-
-static void catch_signals(void)
-{
-    static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal}, before;
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < G_N_ELEMENTS(caught); i++)
-        if (caught[i] != SIGHUP || sigaction(SIGHUP, NULL, &before) != 0 || before.sa_handler != SIG_IGN)
-            sigaction(caught[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a write error is told; and what was joined has to be left */
-}
-
-/* A report that goes to a descriptor of the adapter's would be harm: 0 to 2 are never free. */
-static void occupy_standard_files(void)
-{
-    while (true) {
-        int fd = open("/dev/null", O_RDWR);
-        if (fd < 0 || fd > STDERR_FILENO) {
-            if (fd > STDERR_FILENO)
-                close(fd);
-            return;
-        }
-    }
-}
-
-/* ---- the report */
-
-struct run {
-    const struct options *o;
-    struct probe probe;
-    struct judged *judged;
-    struct report report;
-    bool streams; /* text on stdout: each target's part as it is ready */
-    bool no_means;
-    bool told;
-    bool bad_output;
-};
-
-static void stream(struct run *r, const struct judged *j)
-{
-    GString *text = g_string_new(r->told ? "\n" : "");
-    report_text_of(text, &r->report, j, isatty(STDOUT_FILENO));
-    r->bad_output |= fputs(text->str, stdout) < 0 || fflush(stdout) != 0;
-    r->told = true;
-    g_string_free(text, TRUE);
-}
-
-static bool deliver(struct run *r)
-{
-    static GString *(*const writers[])(const struct report *) = {
-        [PROBE_JSON] = report_json, [PROBE_JUNIT] = report_junit, [PROBE_TAP] = report_tap};
-    if (r->streams) {
-        GString *total = g_string_new(NULL);
-        report_text_total(total, &r->report);
-        r->bad_output |= fputs(total->str, stdout) < 0 || fflush(stdout) != 0;
-        g_string_free(total, TRUE);
-        if (r->bad_output)
-            say("standard output: cannot be written");
-        return !r->bad_output;
-    }
-    GString *text =
-        r->o->format == PROBE_TEXT ? report_text(&r->report, false) : writers[r->o->format](&r->report);
-    bool good = save(text, r->o->output);
-    g_string_free(text, TRUE);
-    return good;
-}
-
-/* ---- targets */
-
-static void prepare(struct probe *p, const struct target *t)
-{
-    p->peer = (struct peer){.ipv6 = t->ipv6};
-    g_strlcpy(p->peer.name, t->name, sizeof p->peer.name);
-    memcpy(p->peer.ip, t->ip, 16);
-}
-
 struct standing {
     enum opening opening;
     char why[300]; /* why there is no device */
     bool tried, stands;
     char why_not[300]; /* why the probe does not stand on the link */
 };
+
+struct run {
+    const struct options *o;
+    struct probe probe;
+    struct standing standing;
+    struct collection *collection;
+};
+
+/* ---- standing on the link */
 
 static void open_source(struct probe *p)
 {
@@ -111,6 +37,10 @@ static void open_source(struct probe *p)
     if (!o->has_source)
         return;
     p->source = (struct source){.given = true, .ipv6 = o->source_ipv6};
+    if (p->t->netdev[0]) {
+        say("--source: not through a network interface; what needs an address is skipped");
+        return;
+    }
     memcpy(p->source.ip, o->source, 16);
     wirelog_begin(p->log, "source");
     if (!station_open(p, why, sizeof why) && !p->stopped)
@@ -119,8 +49,10 @@ static void open_source(struct probe *p)
 }
 
 /* Only where a peer is asked; the fabric is looked at without. */
-static bool stand(struct probe *p, struct standing *s)
+static bool stand(struct run *r)
 {
+    struct probe *p = &r->probe;
+    struct standing *s = &r->standing;
     if (!s->tried) {
         s->tried = true;
         wirelog_begin(p->log, "link");
@@ -132,59 +64,156 @@ static bool stand(struct probe *p, struct standing *s)
     return s->stands;
 }
 
-static void run_target(struct run *r, const struct target *t, struct judged *j, struct standing *s)
+/* ---- targets */
+
+static struct judged begin_target(const struct run *r, const struct target *t)
+{
+    return (struct judged){.name = plain_dup(t->name), .verdict = verdict_new(&r->o->selection)};
+}
+
+static void ready(void *user, struct judged *j)
+{
+    struct run *r = user;
+    if (stop)
+        judged_clear(j);
+    else
+        collect(r->collection, j);
+}
+
+/* One target, by itself. */
+static void run_alone(struct run *r, const struct target *t)
 {
     struct probe *p = &r->probe;
-    struct results results = {.judged = j, .known = NULL};
-    gint64 begin = g_get_monotonic_time();
-    *j = (struct judged){.name = plain_dup(t->name), .verdict = verdict_new(&r->o->selection)};
-    results.known = p->results->known;
     struct results *before = p->results;
+    struct judged j = begin_target(r, t);
+    struct results results = {.judged = &j, .known = before->known};
+    gint64 begin = g_get_monotonic_time();
     p->results = &results;
-    prepare(p, t);
+    p->peer = (struct peer){.ipv6 = t->ipv6};
+    g_strlcpy(p->peer.name, t->name, sizeof p->peer.name);
+    memcpy(p->peer.ip, t->ip, 16);
     if (t->fabric)
-        run_fabric(p, s->opening, s->why);
-    else if (s->opening != OPENED)
-        j->trouble = plain_dup(s->why);
-    else if (!stand(p, s))
-        j->trouble = plain_dup(s->why_not);
+        run_fabric(p, r->standing.opening, r->standing.why);
     else
-        run_peer(p);
-    j->seconds = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
+        run_peer(p, NULL);
+    j.seconds = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
     p->results = before;
+    ready(r, &j);
 }
 
-static void run_targets(struct run *r, struct standing *s)
+static void tell_untried(struct run *r, const struct target *targets, unsigned n, const char *why)
 {
-    for (guint i = 0; i < r->o->targets->len && !r->probe.stopped && !stop; i++) {
-        struct judged *j = &r->judged[i];
-        run_target(r, &g_array_index(r->o->targets, struct target, i), j, s);
-        r->report.n = i + 1;
-        if (r->streams && !stop)
-            stream(r, j);
+    for (unsigned i = 0; i < n && !stop; i++) {
+        struct judged j = begin_target(r, &targets[i]);
+        j.trouble = plain_dup(why);
+        ready(r, &j);
     }
-    r->no_means = s->opening != OPENED || (s->tried && !s->stands && r->probe.t->denied);
 }
 
-static void clear_judged(struct run *r)
+enum { TOGETHER_FROM = 4 };
+
+/* A few addresses have time for everything, connections too. */
+static bool are_few(const struct target *targets, unsigned n)
 {
-    for (guint i = 0; i < r->o->targets->len; i++) {
-        g_free(r->judged[i].name);
-        g_free(r->judged[i].trouble);
-        verdict_free(r->judged[i].verdict);
-        if (r->judged[i].stages)
-            g_ptr_array_unref(r->judged[i].stages);
+    bool prefix = false;
+    for (unsigned i = 0; i < n; i++)
+        prefix |= targets[i].prefix;
+    return !prefix && n < TOGETHER_FROM;
+}
+
+/* Addresses that stand one behind the other on the command line. */
+static void run_addresses(struct run *r, const struct target *targets, unsigned n)
+{
+    struct sweep_job job = {targets, n, ready, r};
+    if (r->standing.opening != OPENED)
+        tell_untried(r, targets, n, r->standing.why);
+    else if (!stand(r))
+        tell_untried(r, targets, n, r->standing.why_not);
+    else if (!are_few(targets, n))
+        run_sweep(&r->probe, &job);
+    else
+        for (unsigned i = 0; i < n && !r->probe.stopped && !stop; i++)
+            run_alone(r, &targets[i]);
+}
+
+static void run_targets(struct run *r)
+{
+    const GArray *all = r->o->targets;
+    for (guint i = 0, n; i < all->len && !r->probe.stopped && !stop; i += n) {
+        const struct target *t = &g_array_index(all, struct target, i);
+        for (n = 1; !t->fabric && i + n < all->len && !t[n].fabric; n++)
+            ;
+        if (t->fabric)
+            run_alone(r, t);
+        else
+            run_addresses(r, t, n);
     }
-    g_free(r->judged);
 }
 
-static int exit_status(struct run *r, bool delivered)
+static int exit_status(const struct run *r, bool delivered)
 {
+    const struct standing *s = &r->standing;
     if (stop)
         return 128 + stop;
     if (!delivered)
         return EXIT_UNJUDGED;
-    return r->no_means ? EXIT_NO_MEANS : report_exit_status(&r->report);
+    bool no_means = s->opening != OPENED || (s->tried && !s->stands && r->probe.t->denied);
+    return no_means ? EXIT_NO_MEANS : collection_exit_status(r->collection);
+}
+
+static bool only_fabric(const struct options *o)
+{
+    for (guint i = 0; i < o->targets->len; i++)
+        if (!g_array_index(o->targets, struct target, i).fabric)
+            return false;
+    return true;
+}
+
+/* Where there is no device of libibverbs: what shows less. */
+static bool open_less(struct run *r)
+{
+    struct probe *p = &r->probe;
+    char why[sizeof r->standing.why], *interface;
+    if (only_fabric(r->o) && sa_only_open(&p->t, r->o->device, r->o->port, &stop) == OPENED) {
+        say("%s; asking the subnet administrator alone", r->standing.why);
+        return true;
+    }
+    if (r->o->device || !(interface = packet_first_interface()))
+        return false;
+    bool opened = packet_open(&p->t, interface, &stop, why, sizeof why) == OPENED;
+    if (opened)
+        say("%s; asking through %s, which shows less", r->standing.why, interface);
+    g_free(interface);
+    return opened;
+}
+
+/* A device of libibverbs, or an interface by its name. */
+static void open_device(struct run *r)
+{
+    struct probe *p = &r->probe;
+    struct standing *s = &r->standing;
+    const char *name = r->o->device;
+    if (name && packet_is_interface(name)) {
+        s->opening = packet_open(&p->t, name, &stop, s->why, sizeof s->why);
+        return;
+    }
+    s->opening = verbs_open(&p->t, name, r->o->port, &stop, s->why, sizeof s->why);
+    if (s->opening != OPENED && open_less(r))
+        s->opening = OPENED;
+}
+
+static bool run_device(struct run *r)
+{
+    struct probe *p = &r->probe;
+    open_device(r);
+    privileges_drop(r->o->output != NULL);
+    if (r->standing.opening != OPENED)
+        say("%s", r->standing.why);
+    run_targets(r);
+    if (p->t)
+        link_close(p);
+    bool whole = wirelog_free(p->log);
+    return !stop && collection_deliver(r->collection) && whole;
 }
 
 static int probe(const struct options *o, const struct deviations *known)
@@ -192,31 +221,17 @@ static int probe(const struct options *o, const struct deviations *known)
     /* Findings before the first target (is the source address unused?) are nobody's. */
     struct judged nobody = {.name = NULL, .verdict = verdict_new(NULL)};
     struct results idle = {.judged = &nobody, .known = known};
-    struct run r = {.o = o,
-                    .streams = o->format == PROBE_TEXT && !o->output,
-                    .judged = g_new0(struct judged, o->targets->len)};
-    struct standing s = {.opening = OPEN_NO_DEVICE};
-    r.report =
-        (struct report){"ipoib-probe", IPOIB_VERSION, o->deviations, (const char *const *)o->only->pdata,
-                        o->strict,     true,          r.judged,      0};
-    r.probe = (struct probe){.options = o, .results = &idle, .stop = &stop, .log = wirelog_new(o->capture)};
+    struct run r = {
+        .o = o,
+        .probe = {.options = o, .results = &idle, .stop = &stop, .log = wirelog_new(o->capture)},
+        .collection = collection_new(o, IPOIB_VERSION)};
     groups_open(&r.probe);
-    bool delivered = false;
-    if (r.probe.log) {
-        s.opening = verbs_open(&r.probe.t, o->device, o->port, &stop, s.why, sizeof s.why);
-        if (s.opening != OPENED)
-            say("%s", s.why);
-        run_targets(&r, &s);
-        if (r.probe.t) {
-            link_close(&r.probe);
-            r.probe.t->ops->close(r.probe.t);
-        }
-        bool whole = wirelog_free(r.probe.log);
-        delivered = !stop && deliver(&r) && whole;
-    }
+    bool delivered = r.probe.log && run_device(&r);
     int status = exit_status(&r, delivered);
+    if (r.probe.t)
+        r.probe.t->ops->close(r.probe.t);
     groups_close(&r.probe);
-    clear_judged(&r);
+    collection_free(r.collection);
     verdict_free(nobody.verdict);
     return status;
 }
@@ -237,7 +252,7 @@ static int run(const struct options *o)
         return print(&(struct options){0},
                      g_string_new(o->help ? options_help : "ipoib-probe " IPOIB_VERSION "\n"));
     if (o->list)
-        return print(o, o->format == PROBE_JSON ? list_checks_json(o, IPOIB_VERSION) : list_checks_text(o));
+        return print(o, o->format == FORMAT_JSON ? list_checks_json(o, IPOIB_VERSION) : list_checks_text(o));
     if (o->dry_run)
         return print(o, list_dry_run(o));
     struct deviations *known = deviations_open(o->deviations, &error);
@@ -253,9 +268,9 @@ static int run(const struct options *o)
 
 int main(int argc, char **argv)
 {
+    static char name[] = "ipoib-probe";
     struct options o;
-    occupy_standard_files();
-    catch_signals();
+    program_begin(argv, name, &stop);
     int status = options_read(&o, argc, argv) ? run(&o) : EXIT_UNJUDGED;
     options_clear(&o);
     return status;

@@ -8,17 +8,21 @@
 #include <string.h>
 
 #include "verdict/say.h"
+#include "wire/view.h"
 
 const char options_help[] =
     "Usage: ipoib-probe [OPTION]... TARGET...\n"
     "       ipoib-probe --list\n"
     "\n"
     "Asks a peer on an IP over InfiniBand link, and says which requirements of RFC 4391\n"
-    "and RFC 4755 it keeps. A TARGET is an IPv4 or IPv6 address, or the word fabric:\n"
-    "then this port and the subnet administrator are looked at, from the bottom up.\n"
+    "and RFC 4755 it keeps. A TARGET is an IPv4 or IPv6 address; a prefix (10.0.0.0/24,\n"
+    "at most /16, of IPv6 /116), whose hosts are all asked; or the word fabric: then this\n"
+    "port and the subnet administrator are looked at, from the bottom up.\n"
     "By default nothing is sent that a peer remembers.\n"
     "\n"
-    "  -d, --device DEV     the InfiniBand device (ibv_devices); the first if not given\n"
+    "  -d, --device DEV     the InfiniBand device (ibv_devices); the first if not given.\n"
+    "                       Or a network interface (ib0), which shows less, where\n"
+    "                       libibverbs or libibumad cannot be had\n"
     "  -p, --port PORT      its port; the first active one if not given\n"
     "      --pkey K         the partition (0x8001); the port's first P_Key if not given\n"
     "      --source IP      an unused address for the probe: allows the checks that need\n"
@@ -59,6 +63,7 @@ enum {
     LONG_TIMEOUT
 };
 enum { RATE_MAX = 100000, TIMEOUT_MAX = 60000 };
+enum { PREFIX_MIN4 = 16, PREFIX_MIN6 = 116 };
 
 static bool read_number(const char *text, unsigned min, unsigned max, const char *what, unsigned *out)
 {
@@ -82,29 +87,6 @@ static bool read_pkey(struct options *o, const char *text)
         return false;
     }
     o->pkey = (uint16_t)n;
-    return true;
-}
-
-static bool read_format(struct options *o, const char *name)
-{
-    static const char *const names[] = {
-        [PROBE_TEXT] = "text", [PROBE_JSON] = "json", [PROBE_JUNIT] = "junit", [PROBE_TAP] = "tap"};
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-        if (strcmp(names[i], name) == 0) {
-            o->format = (enum probe_format)i;
-            return true;
-        }
-    say("no format '%s': text, json, junit or tap", name);
-    return false;
-}
-
-static bool read_selector(struct options *o, char *selector)
-{
-    if (!selection_add(&o->selection, selector)) {
-        say("no rule is named '%s', or begins so: see ipoib-probe --list", selector);
-        return false;
-    }
-    g_ptr_array_add(o->only, selector);
     return true;
 }
 
@@ -132,21 +114,73 @@ static bool read_source(struct options *o, const char *text)
     return o->has_source;
 }
 
+/* The bits of a prefix. False: it is none, after a message. */
+static bool read_bits(const char *text, bool ipv6, unsigned *bits)
+{
+    unsigned least = ipv6 ? PREFIX_MIN6 : PREFIX_MIN4, most = ipv6 ? 128 : 32;
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || n > most) {
+        say("'/%s' is no prefix length of IPv%c", text, ipv6 ? '6' : '4');
+        return false;
+    }
+    if (n < least) {
+        say("'/%s' is too many addresses: at most /%u %s", text, least,
+            ipv6 ? "of IPv6 (each is a question to the subnet administrator)" : "of IPv4");
+        return false;
+    }
+    *bits = (unsigned)n;
+    return true;
+}
+
+static void put_low(struct target *t, uint32_t low)
+{
+    for (unsigned i = 0; i < 4; i++)
+        t->ip[(t->ipv6 ? 12 : 0) + i] = (uint8_t)(low >> 8 * (3 - i));
+}
+
+/* The hosts' addresses: of IPv4 without the network's and the broadcast address, where the prefix has more than two. */
+static void take_prefix(struct target *t, unsigned bits)
+{
+    unsigned host_bits = (t->ipv6 ? 128 : 32) - bits;
+    uint32_t size = (uint32_t)1 << host_bits, low = be32(t->ip + (t->ipv6 ? 12 : 0)) & ~(size - 1);
+    bool edges = !t->ipv6 && host_bits > 1;
+    t->prefix = true;
+    t->n = size - (edges ? 2 : 0);
+    put_low(t, low + edges);
+}
+
+void target_address(const struct target *t, uint32_t number, uint8_t ip[16])
+{
+    struct target at = *t;
+    put_low(&at, be32(t->ip + (t->ipv6 ? 12 : 0)) + number);
+    memcpy(ip, at.ip, 16);
+}
+
+static bool read_address(struct target *t, const char *text)
+{
+    char **parts = g_strsplit(text, "/", 2);
+    unsigned bits = 0;
+    bool good = read_ip(parts[0], &t->ipv6, t->ip);
+    if (!good)
+        say("'%s' is no IPv4 or IPv6 address or prefix, and not the word fabric", text);
+    else if (parts[1])
+        good = read_bits(parts[1], t->ipv6, &bits);
+    if (good && parts[1])
+        take_prefix(t, bits);
+    g_strfreev(parts);
+    if (good && !is_one_host(t->ipv6, t->ip)) {
+        say("'%s' is not the address of %s", text, t->prefix ? "hosts" : "one host");
+        return false;
+    }
+    return good;
+}
+
 static bool read_target(struct options *o, const char *text)
 {
-    struct target t = {.fabric = strcmp(text, "fabric") == 0};
-    if (strchr(text, '/')) {
-        say("'%s': prefixes are not swept in this version: name the addresses", text);
+    struct target t = {.fabric = strcmp(text, "fabric") == 0, .n = 1};
+    if (!t.fabric && !read_address(&t, text))
         return false;
-    }
-    if (!t.fabric && !read_ip(text, &t.ipv6, t.ip)) {
-        say("'%s' is no IPv4 or IPv6 address, and not the word fabric", text);
-        return false;
-    }
-    if (!t.fabric && !is_one_host(t.ipv6, t.ip)) {
-        say("'%s' is not the address of one host", text);
-        return false;
-    }
     t.name = g_strdup(text);
     g_array_append_val(o->targets, t);
     return true;
@@ -165,7 +199,7 @@ static bool read_option(struct options *o, int option, char *argument)
     case LONG_SOURCE:
         return read_source(o, argument);
     case LONG_ONLY:
-        return read_selector(o, argument);
+        return only_read(o->only, &o->selection, argument);
     case LONG_DISRUPTIVE:
         o->disruptive = true;
         return true;
@@ -176,7 +210,7 @@ static bool read_option(struct options *o, int option, char *argument)
         o->deviations = argument;
         return true;
     case LONG_FORMAT:
-        return read_format(o, argument);
+        return format_read(&o->format, argument);
     case LONG_RATE:
         return read_number(argument, 1, RATE_MAX, "--rate", &o->rate);
     case LONG_TIMEOUT:
@@ -225,9 +259,7 @@ static bool read_all(struct options *o, int argc, char **argv)
                                           {"help", no_argument, NULL, 'h'},
                                           {"version", no_argument, NULL, 'V'},
                                           {NULL, 0, NULL, 0}};
-    static char name[] = "ipoib-probe"; /* in getopt's messages */
     int option;
-    argv[0] = name;
     while ((option = getopt_long(argc, argv, "d:p:o:w:nlhV", known, NULL)) != -1)
         if (!read_option(o, option, optarg))
             return false;
@@ -241,7 +273,7 @@ static bool is_own_source(const struct options *o)
 {
     for (guint i = 0; o->has_source && i < o->targets->len; i++) {
         const struct target *t = &g_array_index(o->targets, struct target, i);
-        if (!t->fabric && t->ipv6 == o->source_ipv6 && memcmp(t->ip, o->source, t->ipv6 ? 16 : 4) == 0)
+        if (!t->fabric && !t->prefix && t->ipv6 == o->source_ipv6 && memcmp(t->ip, o->source, t->ipv6 ? 16 : 4) == 0)
             return true;
     }
     return false;
@@ -252,7 +284,7 @@ static bool is_sensible(const struct options *o)
 {
     if (o->list && o->targets->len > 0)
         say("--list probes nothing: no target with it");
-    else if (o->list && o->format != PROBE_TEXT && o->format != PROBE_JSON)
+    else if (o->list && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
         say("--list prints text or json");
     else if (!o->list && o->targets->len == 0)
         say("no target given: try 'ipoib-probe --help'");
@@ -269,10 +301,7 @@ bool options_read(struct options *o, int argc, char **argv)
     o->only = g_ptr_array_new();
     o->targets = g_array_new(FALSE, TRUE, sizeof(struct target));
     bool good = read_all(o, argc, argv) && (o->help || o->version || is_sensible(o));
-    if (o->only->len == 0)
-        for (size_t i = 0; i < RULE_COUNT; i++)
-            o->selection.rule[i] = true;
-    g_ptr_array_add(o->only, NULL);
+    only_end(o->only, &o->selection);
     return good;
 }
 

@@ -3,16 +3,16 @@
 #ifndef IPOIB_PROBE_OPTIONS_H
 #define IPOIB_PROBE_OPTIONS_H
 
-#include "verdict/verdict.h"
-
-enum probe_format { PROBE_TEXT, PROBE_JSON, PROBE_JUNIT, PROBE_TAP };
+#include "verdict/program.h"
 
 /* What is probed. */
 struct target {
     char *name;
     bool fabric; /* the SA's groups and this port's standing; else an address */
     bool ipv6;
-    uint8_t ip[16]; /* the first 4 octets of IPv4 */
+    uint8_t ip[16]; /* the first 4 octets of IPv4; of a prefix the first address that is asked for */
+    bool prefix;
+    uint32_t n;     /* addresses */
 };
 
 struct options {
@@ -23,7 +23,7 @@ struct options {
     uint8_t source[16];
     bool disruptive, strict, list, dry_run, help, version;
     const char *deviations;
-    enum probe_format format;
+    enum format format;
     const char *capture; /* -w */
     const char *output;  /* -o; NULL: stdout */
     unsigned rate;       /* packets a second */
@@ -36,6 +36,9 @@ struct options {
 /* False after a message: the usage is wrong. To be cleared either way. */
 bool options_read(struct options *o, int argc, char **argv);
 void options_clear(struct options *o);
+
+/* The address with that number, from 0, of a target. */
+void target_address(const struct target *t, uint32_t number, uint8_t ip[16]);
 
 extern const char options_help[];
 

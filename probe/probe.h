@@ -16,6 +16,8 @@ struct source {
     uint8_t ip[16]; /* the first 4 octets of IPv4 */
 };
 
+struct answer; /* below */
+
 /* Which Service-ID the peer takes connections by. */
 enum service_form { FORM_UNKNOWN, FORM_RFC, FORM_LINUX, FORM_NONE };
 
@@ -29,9 +31,14 @@ struct peer {
     uint8_t sl;
     uint32_t qpn;   /* that it sends from */
     bool needs_grh; /* it takes unicast with a GRH alone */
+    struct answer *by_unicast; /* what it answered when it was found; NULL: nothing */
+    bool has_rival; /* another one answers for its address too */
+    uint8_t rival[LLADDR_SIZE];
     enum service_form form;
     bool cm_silent; /* it answered no REQ: it is not asked again */
 };
+
+struct host; /* probe/sweep.c */
 
 struct probe {
     struct transport *t;
@@ -50,11 +57,21 @@ struct probe {
     GArray *attached;    /* struct mc_group: those that are received */
 
     struct peer peer;
-    gint64 last_sent; /* monotonic microseconds, for the rate */
+    struct host *host;  /* of a sweep, in which several are asked at once; NULL: one after the other */
+    struct probe *root; /* of a host of a sweep: the run that it shares the following with; NULL: this is it */
+    gint64 next_slot;   /* monotonic microseconds: when the rate allows the next packet */
     uint16_t sequence;
+    unsigned silences;  /* of the SA, one after the other */
+    GPtrArray *told;    /* by the SA, during a sweep; probe/sa.c */
+    bool stands;          /* link_open() is done */
     bool about_fabric;    /* what the SA answers is judged; else it is only learnt from */
     bool stopped, broken; /* by a signal; by an error of the transport */
 };
+
+static inline struct probe *run_of(struct probe *p)
+{
+    return p->root ? p->root : p;
+}
 
 /* ---- probe/link.c: standing on the link */
 
@@ -69,13 +86,17 @@ void link_close(struct probe *p);
 /* The partition asked for, in the port's table. False: it is not there (why). */
 bool link_find_pkey(struct probe *p, char *why, size_t size);
 
-/* ---- probe/groups.c: the SA's records */
+/* ---- probe/sa.c: questions to the subnet administrator */
 
 enum sa_result { SA_TOLD, SA_REFUSED, SA_SILENT, SA_BROKEN };
 
 /* Asks, and logs both ways. The records are in a->records, to be cleared by sa_answer_clear. */
 enum sa_result sa_ask(struct probe *p, const struct sa_question *q, struct sa_answer *a);
 void sa_answer_clear(struct sa_answer *a);
+/* What is kept of answers during a sweep. */
+void sa_forget(struct probe *p);
+
+/* ---- probe/groups.c: multicast groups */
 
 /* The group's record; status: the SA's word where it refused. */
 enum sa_result group_get(struct probe *p, const uint8_t *mgid, struct mc_group *g, uint16_t *status);
@@ -92,6 +113,12 @@ enum sa_result group_standing(struct probe *p, const uint8_t *mgid, uint8_t *joi
 enum sa_result group_join(struct probe *p, const uint8_t *mgid, uint8_t join_state, bool create,
                           struct mc_group *g, uint16_t *status);
 void groups_leave(struct probe *p);
+/* The same; the group is made like that one. NULL: it has to be there. */
+enum sa_result group_join_as(struct probe *p, const uint8_t *mgid, uint8_t join_state,
+                             const struct mc_group *made, struct mc_group *g, uint16_t *status);
+/* How many were joined; and takes back what was added there with that JoinState. */
+unsigned groups_joined(const struct probe *p);
+void group_leave(struct probe *p, const uint8_t *mgid, uint8_t join_state);
 /* The lists of what was joined and attached, before all else and behind it. */
 void groups_open(struct probe *p);
 void groups_close(struct probe *p);
@@ -101,12 +128,16 @@ bool group_attach(struct probe *p, const struct mc_group *g);
 
 /* Has the host an interface up on this port and partition (in this network namespace)? Its name, or NULL; g_free. */
 char *host_interface(const struct probe *p);
+/* The names of all that are up in this partition, whatever their port. */
+GPtrArray *host_interfaces(const struct probe *p);
 /* Has an interface of the host this address (in this network namespace)? Its name, or NULL; g_free. */
 char *host_has_address(bool ipv6, const uint8_t *ip);
 
 /* ---- probe/traffic.c: packets */
 
 /* A packet to one port or to a group, at the rate that was asked for. False: stopped or broken. */
+/* Microseconds until the rate allows the next packet. */
+gint64 rate_wait(struct probe *p);
 bool send_unicast(struct probe *p, const struct ud_to *to, const uint8_t *octets, uint32_t n);
 bool send_group(struct probe *p, const struct mc_group *g, const uint8_t *octets, uint32_t n);
 /* A message over a connection, likewise. False: stopped, or nothing goes over it any more. */
@@ -118,6 +149,12 @@ struct ud_to to_peer(const struct probe *p, bool grh);
 typedef bool packet_match(struct probe *p, const struct ud_from *from, void *user);
 /* Receives until a match, for ms milliseconds; answers ARP and NS for the probe's own address meanwhile. */
 bool await_packet(struct probe *p, int ms, packet_match *match, void *user);
+/* The IP address that an ARP message or an NA announces; NULL: none. */
+const uint8_t *announced(struct view v, bool *ipv6);
+/* Does it come from the peer's queue pair? */
+bool is_from_peer(const struct probe *p, const struct ud_from *from);
+/* Notes that it came, answers it if it asks for the probe's address. */
+void take_packet(struct probe *p, const struct ud_from *from, bool of_peer);
 /* "RC", "UC" or "UD": what it came over. */
 const char *mode_text(const struct ud_from *from);
 /* A packet of the peer's that is judged, in words. */
@@ -165,6 +202,22 @@ struct answer {
 
 enum { TRIES = 3 };
 
+/* A question that was asked: about which address, when, and where its answer goes. */
+struct asked {
+    const struct question *q;
+    bool ipv6;
+    const uint8_t *ip;
+    struct answer *a;
+    gint64 sent;
+};
+/* Is it the answer? (packet_match; user: struct asked) */
+bool take_answer(struct probe *p, const struct ud_from *from, void *user);
+uint32_t make_question(const struct probe *p, const struct asked *x, const uint8_t *lladdr, uint8_t *out);
+/* The group that the question goes to. False: it cannot be sent to. */
+bool question_group(struct probe *p, const struct asked *x, struct mc_group *g);
+/* This port hears what is sent to all IPv6 nodes. */
+bool hear_all_nodes(struct probe *p);
+
 /* Asks up to so many times. True: a holds the answer. */
 bool ask_peer(struct probe *p, const struct question *q, unsigned tries, struct answer *a);
 /* What is asked, in words. */
@@ -176,8 +229,12 @@ void answer_text(const struct answer *a, char *out, size_t size);
 
 /* ---- the runs */
 
-/* The checks of a peer (probe/run_peer.c). */
-void run_peer(struct probe *p);
+/* The checks of a peer (probe/run_peer.c). first: what it answered already; NULL: it is to be asked. */
+void run_peer(struct probe *p, const struct answer *first);
+/* Has it answered from another address too, or does it within a moment (ARP flux)? Then that is in p->peer.rival. */
+bool find_rival(struct probe *p);
+/* SA Get PathRecord from this port to the GID; what came is whole, or no SA_TOLD. */
+enum sa_result ask_path(struct probe *p, const uint8_t *gid, struct sa_answer *a);
 /* The fabric from the bottom up (probe/run_fabric.c). */
 void run_fabric(struct probe *p, enum opening opening, const char *why);
 

@@ -14,14 +14,6 @@
 #include "wire/encap.h"
 #include "wire/nd.h"
 
-struct asked {
-    const struct question *q;
-    bool ipv6;
-    const uint8_t *ip;
-    struct answer *a;
-    gint64 sent;
-};
-
 static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
 
 /* ---- words */
@@ -74,8 +66,11 @@ void answer_text(const struct answer *a, char *out, size_t size)
 {
     char lladdr[64];
     lladdr_text(a->lladdr, lladdr);
-    snprintf(out, size, "it is at %s, told by QPN 0x%06x, LID %u, %s GRH, after %.1f ms", lladdr, a->qpn,
-             a->lid, a->grh ? "with" : "without", a->ms);
+    if (a->lid)
+        snprintf(out, size, "it is at %s, told by QPN 0x%06x, LID %u, %s GRH, after %.1f ms", lladdr, a->qpn, a->lid,
+                 a->grh ? "with" : "without", a->ms);
+    else
+        snprintf(out, size, "it is at %s, told to the interface after %.1f ms", lladdr, a->ms);
 }
 
 /* ---- the answer */
@@ -108,7 +103,7 @@ static const uint8_t *answered_by_na(const struct asked *x, struct view v)
     return NULL;
 }
 
-static bool take_answer(struct probe *p, const struct ud_from *from, void *user)
+bool take_answer(struct probe *p, const struct ud_from *from, void *user)
 {
     struct asked *x = user;
     struct encap e;
@@ -133,8 +128,7 @@ static bool take_answer(struct probe *p, const struct ud_from *from, void *user)
 
 /* ---- the question */
 
-static uint32_t make_question(const struct probe *p, const struct asked *x, const uint8_t *lladdr,
-                              uint8_t *out)
+uint32_t make_question(const struct probe *p, const struct asked *x, const uint8_t *lladdr, uint8_t *out)
 {
     uint8_t group[16];
     if (!x->ipv6) {
@@ -151,8 +145,8 @@ static uint32_t make_question(const struct probe *p, const struct asked *x, cons
     return make_nd(out, &m);
 }
 
-/* The group that the question goes to: IPv6 asks one of its own, which has to be joined to be sent to. */
-static bool find_group(struct probe *p, const struct asked *x, struct mc_group *g)
+/* IPv6 asks a group of its own, which has to be joined to be sent to. */
+bool question_group(struct probe *p, const struct asked *x, struct mc_group *g)
 {
     uint8_t group[16], mgid[16];
     uint16_t status;
@@ -161,15 +155,21 @@ static bool find_group(struct probe *p, const struct asked *x, struct mc_group *
         return true;
     solicited_node(group, x->ip);
     ipv6_mgid(mgid, p->link.scope, p->pkey, group);
+    if (p->t->netdev[0]) { /* the kernel joins what it sends to */
+        memcpy(g->mgid, mgid, 16);
+        return true;
+    }
     return group_join(p, mgid, JOIN_SEND_ONLY_NON, false, g, &status) == SA_TOLD;
 }
 
 /* The answers to NS without a sender go to all nodes. */
-static bool hear_all_nodes(struct probe *p)
+bool hear_all_nodes(struct probe *p)
 {
     uint8_t mgid[16];
     struct mc_group g;
     uint16_t status;
+    if (p->t->netdev[0])
+        return true; /* the interface is in that group, as every IPv6 node */
     ipv6_mgid(mgid, p->link.scope, p->pkey, all_nodes);
     for (guint i = 0; i < p->attached->len; i++)
         if (memcmp(g_array_index(p->attached, struct mc_group, i).mgid, mgid, 16) == 0)
@@ -204,7 +204,7 @@ bool ask_peer(struct probe *p, const struct question *q, unsigned tries, struct 
     question_text(p, q, text, sizeof text);
     results_sent(p->results, "%s", text);
     results_came(p->results, "%s", "no answer");
-    if ((x.ipv6 && !hear_all_nodes(p)) || (q->multicast && !find_group(p, &x, &g)))
+    if ((x.ipv6 && !hear_all_nodes(p)) || (q->multicast && !question_group(p, &x, &g)))
         return false;
     for (unsigned i = 0; i < tries && !p->stopped && !p->broken; i++)
         if (send_question(p, &x, &g) && await_packet(p, (int)p->options->timeout_ms, take_answer, &x)) {

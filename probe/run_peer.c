@@ -17,39 +17,42 @@ static void take_over(struct probe *p, const struct answer *a)
 }
 
 /* Another host, or another of its ports, that answers for the same address (ARP flux). */
-struct rivals {
-    uint8_t first[LLADDR_SIZE], other[LLADDR_SIZE];
-    bool found;
-};
-
-static bool take_rival(struct probe *p, const struct ud_from *from, void *user)
+static void take_rival(struct probe *p, const struct answer *a)
 {
-    struct rivals *r = user;
-    enum { REPLY_SENDER = 4 + 8, REPLY_SIZE = 4 + 56 };
-    const uint8_t *octets = from->octets.p;
-    bool reply = !from->call && from->octets.cap >= REPLY_SIZE && be16(octets) == 0x0806 &&
-                 be16(octets + 10) == 2 && memcmp(octets + REPLY_SENDER + LLADDR_SIZE, p->peer.ip, 4) == 0;
-    if (!reply || lladdr_same(octets + REPLY_SENDER, r->first))
-        return false;
-    memcpy(r->other, octets + REPLY_SENDER, LLADDR_SIZE);
-    r->found = true;
-    return true;
+    if (p->peer.has_rival || !p->peer.known || lladdr_same(a->lladdr, p->peer.lladdr))
+        return;
+    memcpy(p->peer.rival, a->lladdr, LLADDR_SIZE);
+    p->peer.has_rival = true;
+}
+
+static bool hear_rival(struct probe *p, const struct ud_from *from, void *user)
+{
+    struct asked *x = user;
+    if (take_answer(p, from, x))
+        take_rival(p, x->a);
+    return p->peer.has_rival;
 }
 
 enum { FLUX_WAIT_MS = 30 };
 
-static void look_for_rivals(struct probe *p, const struct answer *a)
+bool find_rival(struct probe *p)
 {
-    struct rivals r = {.found = false};
+    struct answer *a = g_new(struct answer, 1);
+    struct question q = {.multicast = true, .any = true};
+    struct asked x = {.q = &q, .ipv6 = p->peer.ipv6, .ip = p->peer.ip, .a = a};
+    if (!p->peer.has_rival)
+        await_packet(p, FLUX_WAIT_MS, hear_rival, &x);
+    g_free(a);
+    return p->peer.has_rival;
+}
+
+static void look_for_rivals(struct probe *p)
+{
     char one[64], other[64];
-    if (p->peer.ipv6)
+    if (!find_rival(p))
         return;
-    memcpy(r.first, a->lladdr, LLADDR_SIZE);
-    await_packet(p, FLUX_WAIT_MS, take_rival, &r);
-    if (!r.found)
-        return;
-    lladdr_text(r.first, one);
-    lladdr_text(r.other, other);
+    lladdr_text(p->peer.lladdr, one);
+    lladdr_text(p->peer.rival, other);
     results_stage(
         p->results, "peer.arp-flux", OUTCOME_FAIL,
         "a host with several ports on the link: set arp_ignore and arp_announce to 1 or 2 there; else two hosts have one address",
@@ -58,6 +61,10 @@ static void look_for_rivals(struct probe *p, const struct answer *a)
 
 static const char *why_not(const struct probe *p, const struct check *c)
 {
+    if ((c->needs & NEEDS_ADAPTER) && p->t->netdev[0])
+        return "a network interface does not show it: it needs the adapter's ib_uverbs and ib_umad";
+    if ((c->needs & NEEDS_CONNECTIONS) && p->host)
+        return "no connections are made in a sweep: name the address";
     const char *none = (c->needs & NEEDS_CONNECTIONS) ? connections_none(p) : NULL;
     if (none)
         return none;
@@ -69,6 +76,8 @@ static const char *why_not(const struct probe *p, const struct check *c)
         return "it is asked by NS: for an IPv6 target";
     if (!(c->needs & NEEDS_SOURCE))
         return NULL;
+    if (p->t->netdev[0])
+        return "through a network interface the probe has no address of its own: it needs ib_uverbs and ib_umad";
     if (!p->source.given)
         return "it needs an address for the probe: --source";
     if (p->source.ipv6 != p->peer.ipv6)
@@ -90,42 +99,53 @@ static void run_check(struct probe *p, const struct check *c)
 }
 
 /* Finds the peer. False: it does not answer. */
-static bool resolve(struct probe *p)
+static bool resolve(struct probe *p, const struct answer *first)
 {
     struct answer *a = g_new(struct answer, 1);
     results_begin(p->results, "resolve");
     wirelog_begin(p->log, "resolve");
-    bool found = ask_peer(p, &(struct question){.multicast = true}, TRIES, a);
+    bool found = first || ask_peer(p, &(struct question){.multicast = true}, TRIES, a);
     if (found) {
-        take_over(p, a);
-        look_for_rivals(p, a);
-        p->peer.needs_grh = !ask_peer(p, &(struct question){0}, TRIES, a) &&
-                            ask_peer(p, &(struct question){.grh = true}, TRIES, a);
+        take_over(p, first ? first : a);
+        look_for_rivals(p);
+        bool plain = ask_peer(p, &(struct question){0}, TRIES, a);
+        p->peer.needs_grh = !plain && ask_peer(p, &(struct question){.grh = true}, TRIES, a);
+        if (plain || p->peer.needs_grh)
+            p->peer.by_unicast = g_memdup2(a, sizeof *a);
     }
     wirelog_end(p->log, found ? "answered" : "no answer");
     g_free(a);
     return found;
 }
 
-void run_peer(struct probe *p)
+static void run_checks(struct probe *p)
 {
     char lladdr[64];
-    wirelog_judge(p->log, p->results->known, results_judged, p->results);
-    if (!resolve(p)) {
+    lladdr_text(p->peer.lladdr, lladdr);
+    if (p->peer.lid)
+        results_stage(p->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, LID %u", p->peer.name, lladdr,
+                      p->peer.lid);
+    else
+        results_stage(p->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, seen through %s", p->peer.name, lladdr,
+                      p->t->netdev);
+    for (unsigned i = 0; i < n_checks && !p->stopped && !p->broken; i++)
+        if (check_selected(&checks[i], &p->options->selection))
+            run_check(p, &checks[i]);
+}
+
+void run_peer(struct probe *p, const struct answer *first)
+{
+    if (!first)
+        wirelog_judge(p->log, p->results->known, results_judged, p->results);
+    if (resolve(p, first))
+        run_checks(p);
+    else if (!p->broken)
         p->results->judged->trouble =
-            p->broken ? plain_dup(p->t->error)
-                      : g_strdup_printf("no answer from %s to %d %s, %u ms each", p->peer.name, TRIES,
-                                        p->peer.ipv6 ? "neighbour solicitations" : "ARP requests",
-                                        p->options->timeout_ms);
-    } else {
-        lladdr_text(p->peer.lladdr, lladdr);
-        results_stage(p->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, LID %u", p->peer.name,
-                      lladdr, p->peer.lid);
-        for (unsigned i = 0; i < n_checks && !p->stopped && !p->broken; i++)
-            if (check_selected(&checks[i], &p->options->selection))
-                run_check(p, &checks[i]);
-    }
+            g_strdup_printf("no answer from %s to %d %s, %u ms each", p->peer.name, TRIES,
+                            p->peer.ipv6 ? "neighbour solicitations" : "ARP requests", p->options->timeout_ms);
     if (p->broken && !p->results->judged->trouble)
         p->results->judged->trouble = plain_dup(p->t->error);
     wirelog_judge(p->log, NULL, NULL, NULL);
+    g_free(p->peer.by_unicast);
+    p->peer.by_unicast = NULL;
 }

@@ -20,6 +20,7 @@ enum { MLID_LIMIT_PERCENT = 80, MLIDS_OF_IBA = 0xfffe - 0xc000 + 1 };
 struct census {
     unsigned records, groups, ipoib, other_partition;
     unsigned mlids;
+    bool all_routers; /* 224.0.0.2 or ff02::2 */
     uint64_t mlid_seen[(0x10000 - 0xc000) / 64];
 };
 
@@ -113,6 +114,13 @@ static bool same_as_before(const GByteArray *records, uint32_t stride, uint32_t 
     return false;
 }
 
+static bool is_all_routers(const uint8_t *mgid)
+{
+    struct mgid m = mgid_read(mgid);
+    static const uint8_t ipv4[4] = {224, 0, 0, 2}, low[14] = {[13] = 2};
+    return m.signature == MGID_SIGNATURE_IPV4 ? memcmp(m.ipv4, ipv4, 4) == 0 : memcmp(m.ipv6 + 2, low, 14) == 0;
+}
+
 static void take_group(struct probe *p, struct census *c, const uint8_t *record)
 {
     struct mc_member m = mc_member_read(record);
@@ -125,6 +133,7 @@ static void take_group(struct probe *p, struct census *c, const uint8_t *record)
         c->other_partition++;
         return;
     }
+    c->all_routers |= is_all_routers(m.mgid);
     judge_mgid(p, m.mgid);
     judge_attributes(p, &m);
 }
@@ -146,6 +155,10 @@ static unsigned mlids_of_switches(struct probe *p)
 
 static void tell_census(struct probe *p, const char *id, const struct census *c)
 {
+    results_came(p->results, "%u groups of IPoIB", c->ipoib);
+    results_add(p->results, R_DRAFT_7_ALL_ROUTER_GROUP, c->all_routers ? OUTCOME_PASS : OUTCOME_NOTED, "",
+                c->all_routers ? "the all-router group exists: a router, or a host that has asked for one, made it"
+                               : "there is no all-router group");
     unsigned cap = mlids_of_switches(p), limit = cap ? cap : MLIDS_OF_IBA;
     bool full = (uint64_t)c->mlids * 100 >= (uint64_t)limit * MLID_LIMIT_PERCENT;
     results_stage(

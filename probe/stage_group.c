@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The stages around the broadcast group: there, within the port's means, open to it; and the host's interface on it. */
+#include "probe/own_group.h"
 #include "probe/stages.h"
 
 #include <stdio.h>
@@ -25,6 +26,8 @@ bool stage_broadcast_group(struct probe *p, const char *id)
     ip_text(true, p->link.mgid, mgid);
     results_came(p->results, "%s, MLID 0x%04x", mgid, p->link.mlid);
     results_add(p->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS, OUTCOME_PASS, "", "it exists");
+    snprintf(why, sizeof why, "searched from scope 2 outwards, found at %u", p->link.scope);
+    results_add(p->results, R_RFC4391_4_1_SCOPE_SEARCH, OUTCOME_PASS, "", why);
     results_stage(p->results, id, OUTCOME_PASS, "", "%s, MLID 0x%04x, Q_Key 0x%08x, SL %u, MTU %u octets",
                   mgid, p->link.mlid, p->link.qkey, p->link.sl, ib_mtu_octets(p->link.mtu));
     link_find_sm_key(p);
@@ -34,7 +37,9 @@ bool stage_broadcast_group(struct probe *p, const char *id)
 bool stage_group_mtu(struct probe *p, const char *id)
 {
     unsigned group = ib_mtu_octets(p->link.mtu), port = ib_mtu_octets(p->t->facts.mtu);
-    if (p->t->facts.mtu >= p->link.mtu)
+    if (!p->t->facts.mtu)
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "group %u octets; the port's is told by libibverbs alone", group);
+    else if (p->t->facts.mtu >= p->link.mtu)
         results_stage(p->results, id, OUTCOME_PASS, "", "group %u octets, port %u: IP datagrams of %u", group,
                       port, group - 4);
     else
@@ -65,8 +70,8 @@ bool stage_group_rate(struct probe *p, const char *id)
 
 /* ---- the join */
 
-/* A refused join, tried in other ways: what is it that the SM does not want? */
-static void find_blame(struct probe *p, char *out, size_t size)
+/* Varied at the group: as what else may this port join? */
+static const char *find_join_state(struct probe *p)
 {
     static const struct {
         uint8_t state;
@@ -76,30 +81,54 @@ static void find_blame(struct probe *p, char *out, size_t size)
                   {JOIN_SEND_ONLY_FULL, "SendOnlyFullMember"}};
     struct mc_group g;
     uint16_t status;
-    if (p->t->facts.mtu < p->link.mtu) {
-        snprintf(out, size, "to blame: the MTU, see fabric.mtu");
-        return;
-    }
-    if (p->t->facts.rate_100mbps && p->t->facts.rate_100mbps < ib_rate_100mbps(p->link.rate)) {
-        snprintf(out, size, "to blame: the rate, see fabric.rate");
-        return;
-    }
     for (size_t i = 0; i < G_N_ELEMENTS(others) && !p->stopped; i++)
-        if (group_join(p, p->link.mgid, others[i].state, false, &g, &status) == SA_TOLD) {
-            snprintf(
-                out, size,
-                "to blame: the JoinState, for as %s the port may join: look at the partition's membership and the SM's log",
-                others[i].name);
-            return;
-        }
-    snprintf(
-        out, size,
-        "every JoinState is refused: to blame are the port's GID or its partition; look at the SM's log");
+        if (group_join(p, p->link.mgid, others[i].state, false, &g, &status) == SA_TOLD)
+            return others[i].name;
+    return NULL;
+}
+
+/* Varied in groups of the probe's own, which want what the broadcast group wants but for that: which may it join? */
+static const char *find_attribute(struct probe *p)
+{
+    static const struct {
+        bool mtu, rate;
+        const char *blame;
+    } less[] = {{true, false, "the MTU: a group with the least one is granted (fabric.mtu)"},
+                {false, true, "the rate: a group with the least one is granted (fabric.rate)"},
+                {true, true, "the MTU and the rate: a group with the least of both is granted (fabric.mtu, fabric.rate)"}};
+    uint16_t status;
+    for (size_t i = 0; i < G_N_ELEMENTS(less) && !p->stopped; i++)
+        if (own_group_try_least(p, less[i].mtu, less[i].rate, &status) == SA_TOLD)
+            return less[i].blame;
+    return NULL;
+}
+
+/* A refused join: one thing after the other is changed until the SM agrees. */
+static void find_blame(struct probe *p, char *out, size_t size)
+{
+    uint16_t status;
+    const char *state = find_join_state(p);
+    if (state) {
+        snprintf(out, size,
+                 "to blame: the JoinState, for as %s the port may join: look at the partition's membership and the SM's log", state);
+        return;
+    }
+    if (own_group_try(p, NULL, &status) == SA_TOLD) {
+        snprintf(out, size,
+                 "to blame: this group alone, for one with the same attributes is granted: look at the SM's log");
+        return;
+    }
+    const char *attribute = find_attribute(p);
+    if (attribute)
+        snprintf(out, size, "to blame: %s", attribute);
+    else
+        snprintf(out, size,
+                 "every JoinState is refused, and groups of the least MTU and rate too: to blame are the partition or the port's GID; look at the SM's log");
 }
 
 static void tell_refusal(struct probe *p, const char *id, uint16_t status)
 {
-    char blame[200];
+    char blame[VERDICT_TEXT];
     results_came(p->results, "status 0x%04x, %s", status, sa_status_name(status));
     find_blame(p, blame, sizeof blame);
     results_stage(p->results, id, OUTCOME_FAIL, blame, "the subnet administrator refuses: status 0x%04x, %s",
@@ -155,31 +184,4 @@ bool stage_send_only_join(struct probe *p, const char *id)
     else
         results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "no answer of the subnet administrator");
     return !p->stopped;
-}
-
-/* ---- the host's interface */
-
-bool stage_interface(struct probe *p, const char *id)
-{
-    char *name = host_interface(p), *path = NULL, *carrier = NULL;
-    if (!name) {
-        results_stage(
-            p->results, id, OUTCOME_NOTED,
-            "ip link: if there is one, it is down, of another partition, or in another network namespace",
-            "no interface of this host is up on this port and partition");
-        return true;
-    }
-    path = g_build_filename("/sys/class/net", name, "carrier", NULL);
-    bool told = g_file_get_contents(path, &carrier, NULL, NULL);
-    if (told && carrier[0] == '1')
-        results_stage(p->results, id, OUTCOME_PASS, "", "%s is up and has carrier", name);
-    else
-        results_stage(
-            p->results, id, OUTCOME_FAIL,
-            "carrier comes with the broadcast group's join: if fabric.join passes, set the interface down and up; dmesg tells what the driver was refused",
-            "%s is up, but has no carrier", name);
-    g_free(carrier);
-    g_free(path);
-    g_free(name);
-    return true;
 }

@@ -11,9 +11,12 @@ bool stage_port_state(struct probe *p, const char *id)
 {
     switch (p->t->facts.state) {
     case PORT_ACTIVE:
-        results_stage(p->results, id, OUTCOME_PASS, "", "Active, MTU %u octets, %u.%u Gb/s",
-                      ib_mtu_octets(p->t->facts.mtu), p->t->facts.rate_100mbps / 10,
-                      p->t->facts.rate_100mbps % 10);
+        if (p->t->facts.mtu)
+            results_stage(p->results, id, OUTCOME_PASS, "", "Active, MTU %u octets, %u.%u Gb/s",
+                          ib_mtu_octets(p->t->facts.mtu), p->t->facts.rate_100mbps / 10, p->t->facts.rate_100mbps % 10);
+        else
+            results_stage(p->results, id, OUTCOME_PASS, "", "Active, %u.%u Gb/s", p->t->facts.rate_100mbps / 10,
+                          p->t->facts.rate_100mbps % 10);
         return true;
     case PORT_INIT:
         results_stage(
@@ -57,46 +60,105 @@ static bool sa_answers(struct probe *p, const char *id)
     return false;
 }
 
-static unsigned count_masters(const struct sa_answer *a, unsigned *all)
+static const char *sm_state_name(uint8_t state)
+{
+    static const char *const names[] = {"not active", "discovering", "standby", "master"}; /* IBA 14.2.5.13 */
+    return state < G_N_ELEMENTS(names) ? names[state] : "in an unknown state";
+}
+
+static void add_sm(GString *out, const uint8_t *record)
+{
+    const uint8_t *info = record + SM_RECORD_INFO;
+    uint8_t state = info[SM_INFO_PRIORITY_STATE] & 0xf;
+    g_string_append_printf(out, "%s%016" G_GINT64_MODIFIER "x at LID %u: %s, priority %u", out->len ? "; " : "",
+                           be64(info + SM_INFO_GUID), be16(record), sm_state_name(state),
+                           info[SM_INFO_PRIORITY_STATE] >> 4);
+}
+
+/* How many masters there are; all of them in words. */
+static unsigned count_masters(const struct sa_answer *a, GString *words)
 {
     unsigned masters = 0;
     uint32_t stride = a->stride ? a->stride : a->records->len;
-    *all = 0;
-    for (uint32_t at = 0; stride && at + SM_RECORD_SIZE <= a->records->len; at += stride, ++*all)
+    for (uint32_t at = 0; stride && at + SM_RECORD_SIZE <= a->records->len; at += stride) {
         masters += (a->records->data[at + SM_RECORD_INFO + SM_INFO_PRIORITY_STATE] & 0xf) == SM_MASTER;
+        add_sm(words, a->records->data + at);
+    }
     return masters;
+}
+
+static void tell_sms(struct probe *p, const char *id, const struct sa_answer *a)
+{
+    char text[40];
+    GString *words = g_string_new(NULL);
+    unsigned masters = count_masters(a, words);
+    snprintf(text, sizeof text, "%u master%s", masters, masters == 1 ? "" : "s");
+    results_came(p->results, "%s", words->str);
+    results_stage(p->results, id, masters > 1 ? OUTCOME_FAIL : OUTCOME_PASS,
+                  masters > 1 ? "two masters: the subnet was split, or two subnets were joined; end one of them" : "",
+                  "the subnet administrator at LID %u answers; subnet managers: %s", p->t->facts.sm_lid,
+                  words->len ? words->str : "it tells of none");
+    results_add(p->results, R_SM_ONE_MASTER, masters == 1 ? OUTCOME_PASS : OUTCOME_FAIL, "one master", text);
+    g_string_free(words, TRUE);
+}
+
+static void tell_lmc(struct probe *p)
+{
+    char text[60];
+    unsigned lmc = p->t->facts.lmc;
+    snprintf(text, sizeof text, "LMC %u: %u LID%s, each with a path of its own", lmc, 1u << lmc, lmc ? "s" : "");
+    results_came(p->results, "%s", text);
+    results_add(p->results, R_SM_LMC_PATHS, lmc ? OUTCOME_NOTED : OUTCOME_PASS, "", text);
 }
 
 bool stage_sm(struct probe *p, const char *id)
 {
     struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_SM_INFO_RECORD};
     struct sa_answer a;
-    unsigned all, masters;
-    char text[80];
     if (!sa_answers(p, id))
         return false;
     results_sent(p->results, "SA GetTable SMInfoRecord");
-    if (sa_ask(p, &q, &a) != SA_TOLD)
+    if (sa_ask(p, &q, &a) == SA_TOLD)
+        tell_sms(p, id, &a);
+    else
         results_stage(p->results, id, OUTCOME_PASS, "", "the subnet administrator at LID %u answers",
                       p->t->facts.sm_lid);
-    else {
-        masters = count_masters(&a, &all);
-        snprintf(text, sizeof text, "%u subnet manager%s, %u master", all, all == 1 ? "" : "s", masters);
-        results_came(p->results, "%s", text);
-        results_stage(p->results, id, OUTCOME_PASS, "", "the subnet administrator at LID %u answers; %s",
-                      p->t->facts.sm_lid, text);
-        results_add(p->results, R_SM_ONE_MASTER, masters == 1 ? OUTCOME_PASS : OUTCOME_FAIL, "one master",
-                    text);
-    }
+    tell_lmc(p);
     sa_answer_clear(&a);
     return !p->stopped;
 }
 
 /* ---- the partition */
 
+/* What the port's table shows of the concepts of partitions. */
+static void judge_table(struct probe *p)
+{
+    const struct port_facts *f = &p->t->facts;
+    unsigned partitions = 0;
+    bool has_default = false, invalid = false;
+    GString *all = g_string_new(NULL);
+    for (unsigned i = 0; i < f->n_pkeys; i++) {
+        has_default |= (f->pkeys[i] & 0x7fff) == 0x7fff;
+        invalid |= f->pkeys[i] == 0x8000; /* 0 is an empty entry */
+        partitions += (f->pkeys[i] & 0x7fff) != 0;
+        if (f->pkeys[i])
+            g_string_append_printf(all, " 0x%04x", f->pkeys[i]);
+    }
+    results_sent(p->results, "nothing: the port's P_Key table");
+    results_came(p->results, "P_Keys%s", all->str);
+    results_add(p->results, R_PARTITION_DEFAULT_PKEY, has_default ? OUTCOME_PASS : OUTCOME_NOTED,
+                "0xffff or 0x7fff", has_default ? "the default partition is in the table" : "not in the table");
+    results_add(p->results, R_PARTITION_VALUE_FORMAT, invalid ? OUTCOME_NOTED : OUTCOME_PASS, "15 bits that are not 0",
+                invalid ? "0x8000 is in the table" : "every P_Key has 15 bits that are not 0");
+    results_add(p->results, R_PARTITION_OVERLAP, partitions > 1 ? OUTCOME_NOTED : OUTCOME_PASS, "",
+                partitions > 1 ? "the port is in several partitions" : "the port is in one partition");
+    g_string_free(all, TRUE);
+}
+
 bool stage_pkey(struct probe *p, const char *id)
 {
     char why[256];
+    judge_table(p);
     if (!link_find_pkey(p, why, sizeof why)) {
         results_stage(p->results, id, OUTCOME_FAIL,
                       "the subnet manager's partition configuration has to name this port's GUID", "%s", why);
@@ -119,11 +181,14 @@ bool stage_pkey_twins(struct probe *p, const char *id)
     for (unsigned i = 0; i < f->n_pkeys; i++)
         for (unsigned k = i + 1; k < f->n_pkeys; k++)
             if ((f->pkeys[i] & 0x7fff) && (f->pkeys[i] ^ f->pkeys[k]) == 0x8000) {
+                results_add(p->results, R_PARTITION_MEMBERSHIP_TWINS, OUTCOME_NOTED, "one form of a P_Key",
+                            "both forms are in the table");
                 results_stage(p->results, id, OUTCOME_NOTED,
                               "make the port one kind of member: the two are the same partition",
                               "0x%04x and 0x%04x are both in the table", f->pkeys[i], f->pkeys[k]);
                 return true;
             }
+    results_add(p->results, R_PARTITION_MEMBERSHIP_TWINS, OUTCOME_PASS, "", "no P_Key is there in both forms");
     results_stage(p->results, id, OUTCOME_PASS, "", "none");
     return true;
 }

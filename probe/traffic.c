@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Packets out, at the rate that was asked for, and in; both are logged. See probe.h. */
-#include "probe/probe.h"
+#include "probe/sweep.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,12 +20,22 @@ static bool fails(struct probe *p, enum transport_result result)
     return p->stopped || p->broken;
 }
 
+/* What was missed by so much may be made up for: the rate holds on average. */
+enum { BURST_US = 10000 };
+
+gint64 rate_wait(struct probe *p)
+{
+    gint64 left = run_of(p)->next_slot - g_get_monotonic_time();
+    return MAX(left, 0);
+}
+
 static void keep_rate(struct probe *p)
 {
-    gint64 next = p->last_sent + G_USEC_PER_SEC / p->options->rate, now = g_get_monotonic_time();
-    if (p->last_sent && now < next)
-        g_usleep((gulong)(next - now));
-    p->last_sent = g_get_monotonic_time();
+    struct probe *run = run_of(p);
+    gint64 wait = rate_wait(p);
+    if (wait)
+        g_usleep((gulong)wait);
+    run->next_slot = MAX(run->next_slot, g_get_monotonic_time() - BURST_US) + G_USEC_PER_SEC / p->options->rate;
 }
 
 static bool send_to(struct probe *p, const struct ud_to *to, const uint8_t *octets, uint32_t n)
@@ -122,13 +132,30 @@ static bool names_peer(const struct probe *p, struct view v)
     return icmpv6.p[0] == ND_NA && memcmp(icmpv6.p + ND_TARGET, p->peer.ip, 16) == 0;
 }
 
+const uint8_t *announced(struct view v, bool *ipv6)
+{
+    struct encap e;
+    struct arp a;
+    struct view icmpv6, body = view_from(v, ENCAP_SIZE);
+    bool fixed;
+    if (encap_decode(v, &e) != WIRE_OK)
+        return NULL;
+    *ipv6 = e.type == TYPE_IPV6;
+    if (e.type == TYPE_ARP)
+        return arp_decode(body, &a, &fixed) == WIRE_OK && a.pln == 4 ? body.p + a.spa : NULL;
+    if (!*ipv6 || !nd_in_ipv6(body, &icmpv6) || icmpv6.cap < ND_TARGET + 16 || icmpv6.p[0] != ND_NA)
+        return NULL;
+    return icmpv6.p + ND_TARGET;
+}
+
+bool is_from_peer(const struct probe *p, const struct ud_from *from)
+{
+    return p->peer.known && from->lid && from->qpn == p->peer.qpn && from->lid == p->peer.lid;
+}
+
 static bool is_of_peer(const struct probe *p, const struct ud_from *from)
 {
-    if (from->call)
-        return true;
-    if (p->peer.known && from->qpn == p->peer.qpn && from->lid == p->peer.lid)
-        return true;
-    return names_peer(p, from->octets);
+    return from->call || is_from_peer(p, from) || names_peer(p, from->octets);
 }
 
 const char *mode_text(const struct ud_from *from)
@@ -144,14 +171,16 @@ void packet_text(const struct ud_from *from, char *out, size_t size)
                        : e.type == TYPE_IPV4 ? "an IPv4 packet"
                        : e.type == TYPE_IPV6 ? "an IPv6 packet"
                                              : "a packet";
-    snprintf(out, size, "%s of %u octets over %s from QPN 0x%06x, LID %u", what, from->octets.len,
-             mode_text(from), from->qpn, from->lid);
+    if (from->lid)
+        snprintf(out, size, "%s of %u octets over %s from QPN 0x%06x, LID %u", what, from->octets.len,
+                 mode_text(from), from->qpn, from->lid);
+    else
+        snprintf(out, size, "%s of %u octets", what, from->octets.len);
 }
 
-static void take(struct probe *p, const struct ud_from *from)
+void take_packet(struct probe *p, const struct ud_from *from, bool of_peer)
 {
     char text[120];
-    bool of_peer = is_of_peer(p, from);
     packet_text(from, text, sizeof text);
     if (of_peer)
         results_came(p->results, "%s", text);
@@ -166,6 +195,8 @@ static void take(struct probe *p, const struct ud_from *from)
 
 bool await_packet(struct probe *p, int ms, packet_match *match, void *user)
 {
+    if (p->host)
+        return sweep_await(p, ms, match, user);
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
     struct ud_from from;
     while (!p->stopped && !p->broken) {
@@ -175,7 +206,7 @@ bool await_packet(struct probe *p, int ms, packet_match *match, void *user)
             return false;
         if (!from.call && from.qpn == p->t->qpn && from.lid == p->t->facts.lid)
             continue; /* the port gives back what it sends to its own groups */
-        take(p, &from);
+        take_packet(p, &from, is_of_peer(p, &from));
         if (match(p, &from, user))
             return true;
     }

@@ -101,6 +101,15 @@ enum transport_result {
     TRANSPORT_STOPPED, /* a signal */
 };
 
+static inline enum transport_result transport_of(enum sa_heard heard)
+{
+    static const enum transport_result results[] = {[SA_HEARD] = TRANSPORT_OK,
+                                                    [SA_NOTHING] = TRANSPORT_NOTHING,
+                                                    [SA_FAILED] = TRANSPORT_ERROR,
+                                                    [SA_INTERRUPTED] = TRANSPORT_STOPPED};
+    return results[heard];
+}
+
 struct transport;
 
 struct transport_ops {
@@ -116,6 +125,13 @@ struct transport_ops {
     /* What is sent to the group from now on is received too; the port's membership is the SA's. */
     enum transport_result (*attach)(struct transport *t, const uint8_t *mgid, uint16_t mlid);
     void (*close)(struct transport *t);
+    /*
+     * Reports of the SA come to this program from now on (the subscription itself is an SA question). TRANSPORT_NOTHING:
+     * another program of this host has them.
+     */
+    enum transport_result (*watch)(struct transport *t);
+    /* The next Report within so many milliseconds; it is answered. */
+    enum transport_result (*next_notice)(struct transport *t, int ms, uint8_t notice[NOTICE_SIZE]);
 
     /* Connections (RFC 4755). A transport that makes none has NULL here, and no_calls says why. */
     /* Can connections be made here? False: no_calls says why. */
@@ -134,6 +150,14 @@ struct transport {
     const struct transport_ops *ops;
     struct port_facts facts;
     uint32_t qpn; /* once the queue pair is ready */
+    /*
+     * Where it is a network interface's (probe/packet.c), its name: then the SA does not answer, and who sent a packet, by
+     * which LID, QPN and with which headers, is not seen (0).
+     */
+    char netdev[32];
+    uint8_t netdev_address[LLADDR_SIZE], netdev_broadcast[16]; /* of the latter the MGID */
+    uint16_t netdev_pkey;
+    bool netdev_connected; /* in connected mode: an answer may have come over a connection */
     /* Of a second one, that is in no group: a packet sent from it shows whether the answer goes to the QPN that was announced. */
     uint32_t aside_qpn; /* 0: there is none */
     bool denied;        /* an error was that of a missing privilege */
@@ -146,5 +170,12 @@ struct transport {
 enum opening { OPENED, OPEN_NO_DEVICE, OPEN_NO_PRIVILEGE };
 enum opening verbs_open(struct transport **t, const char *device, unsigned port, const volatile int *stop,
                         char *why, size_t size);
+/* The subnet administrator alone: no queue pair, no peer. */
+enum opening sa_only_open(struct transport **t, const char *device, unsigned port, const volatile int *stop);
+/* Through a network interface of IPoIB. */
+enum opening packet_open(struct transport **t, const char *name, const volatile int *stop, char *why, size_t size);
+bool packet_is_interface(const char *name);
+/* Any; NULL: there is none. g_free. */
+char *packet_first_interface(void);
 
 #endif

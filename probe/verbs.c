@@ -17,7 +17,13 @@
 #include "probe/connect.h"
 
 enum { SLOTS_MAIN = 256, SLOTS_ASIDE = 16, SLOTS = SLOTS_MAIN + SLOTS_ASIDE };
-enum { SLOT_SIZE = GRH_SIZE + UD_SIZE, SEND_WAIT_MS = 1000 };
+enum { SLOT_SIZE = GRH_SIZE + UD_SIZE, SEND_WAIT_MS = 1000, WAYS = 8 };
+
+/* An address handle, kept for the packets that go the same way. */
+struct way {
+    struct ibv_ah_attr attr;
+    struct ibv_ah *ah;
+};
 
 struct verbs {
     struct transport base;
@@ -31,6 +37,8 @@ struct verbs {
     struct caller *caller; /* NULL: nobody has been called yet */
     const volatile int *stop;
     uint8_t *memory; /* SLOTS to receive into, and one to send from */
+    struct way ways[WAYS];
+    unsigned next_way; /* that is given up for another */
     unsigned taken;  /* the slot that the caller has: posted again by the next call. SLOTS: none */
 };
 
@@ -136,24 +144,36 @@ static enum transport_result await_sent(struct verbs *v)
     return TRANSPORT_ERROR;
 }
 
-static struct ibv_ah *make_ah(struct verbs *v, const struct ud_to *to)
+static struct ibv_ah *find_way(struct verbs *v, const struct ud_to *to)
 {
-    struct ibv_ah_attr attr = {
-        .dlid = to->lid, .sl = to->sl, .port_num = (uint8_t)v->base.facts.port, .is_global = to->grh};
+    struct ibv_ah_attr attr;
+    memset(&attr, 0, sizeof attr); /* compared whole: no octet between the members may differ */
+    attr.dlid = to->lid;
+    attr.sl = to->sl;
+    attr.port_num = (uint8_t)v->base.facts.port;
+    attr.is_global = to->grh;
     if (to->grh) {
         memcpy(attr.grh.dgid.raw, to->gid, 16);
         attr.grh.flow_label = to->flow_label;
         attr.grh.hop_limit = to->hop_limit;
         attr.grh.traffic_class = to->tclass;
     }
-    return ibv_create_ah(v->pd, &attr);
+    for (unsigned i = 0; i < WAYS; i++)
+        if (v->ways[i].ah && memcmp(&v->ways[i].attr, &attr, sizeof attr) == 0)
+            return v->ways[i].ah;
+    struct way *w = &v->ways[v->next_way++ % WAYS];
+    if (w->ah)
+        ibv_destroy_ah(w->ah);
+    w->ah = ibv_create_ah(v->pd, &attr);
+    memcpy(&w->attr, &attr, sizeof attr);
+    return w->ah;
 }
 
 static enum transport_result send_ud(struct transport *t, const struct ud_to *to, const uint8_t *octets,
                                      uint32_t n)
 {
     struct verbs *v = (struct verbs *)t;
-    struct ibv_ah *ah = make_ah(v, to);
+    struct ibv_ah *ah = find_way(v, to);
     if (!ah)
         return fail(t, "no address handle", errno);
     uint8_t *slot = v->memory + (size_t)SLOTS * SLOT_SIZE;
@@ -165,9 +185,7 @@ static enum transport_result send_ud(struct transport *t, const struct ud_to *to
                              .wr.ud = {.ah = ah, .remote_qpn = to->qpn, .remote_qkey = to->qkey}},
                        *bad;
     int error = ibv_post_send(to->aside ? v->aside : v->qp, &wr, &bad);
-    enum transport_result result = error ? fail(t, "a packet cannot be sent", error) : await_sent(v);
-    ibv_destroy_ah(ah);
-    return result;
+    return error ? fail(t, "a packet cannot be sent", error) : await_sent(v);
 }
 
 /* ---- receiving */
@@ -251,16 +269,18 @@ static enum transport_result ask(struct transport *t, const struct sa_question *
 {
     struct verbs *v = (struct verbs *)t;
     static const int never;
-    switch (umad_sa_ask(v->sa, q, ms, t->ending ? &never : v->stop, a, t->error, sizeof t->error)) {
-    case SA_HEARD:
-        return TRANSPORT_OK;
-    case SA_NOTHING:
-        return TRANSPORT_NOTHING;
-    case SA_INTERRUPTED:
-        return TRANSPORT_STOPPED;
-    default:
-        return TRANSPORT_ERROR;
-    }
+    return transport_of(umad_sa_ask(v->sa, q, ms, t->ending ? &never : v->stop, a, t->error, sizeof t->error));
+}
+
+static enum transport_result watch(struct transport *t)
+{
+    return transport_of(umad_sa_watch(((struct verbs *)t)->sa));
+}
+
+static enum transport_result next_notice(struct transport *t, int ms, uint8_t notice[NOTICE_SIZE])
+{
+    struct verbs *v = (struct verbs *)t;
+    return transport_of(umad_sa_next_notice(v->sa, ms, v->stop, notice));
 }
 
 /* ---- connections */
@@ -293,6 +313,9 @@ static void close_verbs(struct transport *t)
     struct verbs *v = (struct verbs *)t;
     caller_free(v->caller);
     umad_sa_close(v->sa);
+    for (unsigned i = 0; i < WAYS; i++)
+        if (v->ways[i].ah)
+            ibv_destroy_ah(v->ways[i].ah);
     /* A queue pair that is destroyed is detached from its groups (IBA 10.5.1). */
     if (v->qp)
         ibv_destroy_qp(v->qp);
@@ -433,6 +456,8 @@ static const struct transport_ops verbs_ops = {.open_qp = open_qp,
                                                .ask = ask,
                                                .attach = attach,
                                                .close = close_verbs,
+                                               .watch = watch,
+                                               .next_notice = next_notice,
                                                .can_call = can_call,
                                                .call = call,
                                                .send_call = send_call,

@@ -21,14 +21,16 @@ enum {
 struct frame {
     int64_t ns;
     enum log_way way;
+    int linktype; /* ERF; of an interface LINKTYPE_IPOIB */
     uint32_t n;
-    uint8_t octets[]; /* an ERF record */
+    uint8_t octets[];
 };
 
 struct wirelog {
+    struct wirelog *root; /* of a branch: with the file, and what was first; else itself */
     FILE *file;
     char *path;
-    bool bad;
+    bool bad, begun; /* begun: the file has its head */
     struct judge *judge;
     judge_report *report;
     void *user;
@@ -44,24 +46,33 @@ struct wirelog {
 
 static void put(struct wirelog *w, const void *p, size_t n)
 {
-    if (w->file && !w->bad && fwrite(p, 1, n, w->file) != n) {
-        say("%s: %s", w->path, strerror(errno));
-        w->bad = true;
+    struct wirelog *r = w->root;
+    if (r->file && !r->bad && fwrite(p, 1, n, r->file) != n) {
+        say("%s: %s", r->path, strerror(errno));
+        r->bad = true;
     }
 }
 
 static bool open_file(struct wirelog *w, const char *path)
 {
-    uint8_t block[512];
     w->path = g_strdup(path);
     w->file = fopen(path, "wbe");
     if (!w->file) {
         say("%s: %s", path, strerror(errno));
         return false;
     }
-    put(w, block, pcapng_put_shb(block, sizeof block, "ipoib-probe"));
-    put(w, block, pcapng_put_idb(block, sizeof block, LINKTYPE_ERF, 0, "ipoib-probe"));
     return true;
+}
+
+/* All frames of a run are of one link type. */
+static void begin_file(struct wirelog *w, int linktype)
+{
+    uint8_t block[512];
+    if (w->root->begun)
+        return;
+    w->root->begun = true;
+    put(w, block, pcapng_put_shb(block, sizeof block, "ipoib-probe"));
+    put(w, block, pcapng_put_idb(block, sizeof block, (uint16_t)linktype, 0, "ipoib-probe"));
 }
 
 static void write_frame(struct wirelog *w, const struct frame *f, const char *comment)
@@ -72,6 +83,7 @@ static void write_frame(struct wirelog *w, const struct frame *f, const char *co
                              .wirelen = f->n,
                              .flags = f->way == LOG_SENT ? PCAPNG_OUTBOUND : PCAPNG_INBOUND,
                              .comment = comment};
+    begin_file(w, f->linktype);
     pcapng_put_epb_head(head, &epb);
     put(w, head, sizeof head);
     put(w, f->octets, f->n);
@@ -89,7 +101,7 @@ static void pass_on(void *user, uint32_t frame, const struct finding *f)
 
 static void judge(struct wirelog *w, const struct frame *f)
 {
-    struct capture_frame c = {++w->number, 0, LINKTYPE_ERF, f->ns, view_make(f->octets, f->n, f->n)};
+    struct capture_frame c = {++w->number, 0, f->linktype, f->ns, view_make(f->octets, f->n, f->n)};
     w->way = f->way;
     judge_frame(w->judge, &c);
 }
@@ -101,10 +113,10 @@ void wirelog_judge(struct wirelog *w, const struct deviations *known, judge_repo
     w->report = NULL;
     if (!report)
         return;
-    w->judged = true;
+    w->root->judged = true;
     w->judge = judge_new(NULL, known, pass_on, w);
-    for (guint i = 0; i < w->first->len; i++)
-        judge(w, w->first->pdata[i]);
+    for (guint i = 0; i < w->root->first->len; i++)
+        judge(w, w->root->first->pdata[i]);
     w->report = report;
     w->user = user;
 }
@@ -120,12 +132,12 @@ static void take_frame(struct wirelog *w, struct frame *f)
 {
     if (w->judge)
         judge(w, f);
-    if (!w->judged)
-        g_ptr_array_add(w->first, copy_frame(f));
-    if (w->file && w->what)
+    if (!w->root->judged)
+        g_ptr_array_add(w->root->first, copy_frame(f));
+    if (w->root->file && w->what)
         g_ptr_array_add(w->waiting, f);
     else {
-        if (w->file)
+        if (w->root->file)
             write_frame(w, f, NULL);
         g_free(f);
     }
@@ -152,14 +164,28 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* What an interface hands up or takes: before the datagram 40 octets, of which the last 20 are where it goes. */
+static void log_datagram(struct wirelog *w, const uint8_t *lladdr, const uint8_t *octets, uint32_t n, enum log_way way)
+{
+    struct frame *f = g_malloc0(sizeof *f + DLT_IPOIB_PSEUDO + n);
+    f->ns = now_ns();
+    f->way = way;
+    f->linktype = LINKTYPE_IPOIB;
+    f->n = DLT_IPOIB_PSEUDO + n;
+    memcpy(f->octets + DLT_IPOIB_ADDRESS, lladdr, LLADDR_SIZE);
+    memcpy(f->octets + DLT_IPOIB_PSEUDO, octets, n);
+    take_frame(w, f);
+}
+
 void wirelog_frame(struct wirelog *w, const struct ud_heads *h, int64_t ns, const uint8_t *payload, uint32_t n, enum log_way way)
 {
     struct frame *f = g_malloc0(sizeof *f + FRAME_MAX);
     struct ud_heads heads = *h;
     if (!h->connected)
-        heads.psn = w->psn++;
+        heads.psn = w->root->psn++;
     f->ns = ns ? ns : now_ns();
     f->way = way;
+    f->linktype = LINKTYPE_ERF;
     f->n = ERF_HEADER_LEN + udframe_put(f->octets + ERF_HEADER_LEN, &heads, payload, n);
     put_erf(f->octets, f->ns, f->n - ERF_HEADER_LEN);
     take_frame(w, f);
@@ -179,7 +205,13 @@ static void put_grh(uint8_t grh[GRH_SIZE], const struct transport *t, const stru
 void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey, const struct ud_to *to,
                      const uint8_t *octets, uint32_t n)
 {
-    uint8_t grh[GRH_SIZE];
+    uint8_t grh[GRH_SIZE], lladdr[LLADDR_SIZE] = {0};
+    if (t->netdev[0]) {
+        put24(lladdr + LLADDR_QPN, to->qpn);
+        memcpy(lladdr + LLADDR_GID, to->gid, 16);
+        log_datagram(w, lladdr, octets, n, LOG_SENT);
+        return;
+    }
     struct ud_heads h = {.slid = t->facts.lid,
                          .dlid = to->lid,
                          .pkey = pkey,
@@ -195,6 +227,10 @@ void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey
 void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t pkey, uint32_t qkey,
                          uint16_t mlid, const struct ud_from *from, enum log_way way)
 {
+    if (t->netdev[0]) {
+        log_datagram(w, t->netdev_address, from->octets.p, from->octets.cap, way);
+        return;
+    }
     uint16_t dlid = mlid ? mlid : (uint16_t)(t->facts.lid | from->path_bits);
     uint32_t own = from->to_qpn ? from->to_qpn : t->qpn;
     struct ud_heads h = {.slid = from->lid,
@@ -230,7 +266,7 @@ void wirelog_gsi(struct wirelog *w, const struct transport *t, const struct log_
 
 uint32_t wirelog_number(struct wirelog *w)
 {
-    return ++w->calls;
+    return ++w->root->calls;
 }
 
 /* ---- what they belong to */
@@ -255,6 +291,7 @@ void wirelog_end(struct wirelog *w, const char *outcome)
 struct wirelog *wirelog_new(const char *path)
 {
     struct wirelog *w = g_new0(struct wirelog, 1);
+    w->root = w;
     w->first = g_ptr_array_new_with_free_func(g_free);
     w->waiting = g_ptr_array_new_with_free_func(g_free);
     if (!path || open_file(w, path))
@@ -263,10 +300,33 @@ struct wirelog *wirelog_new(const char *path)
     return NULL;
 }
 
+struct wirelog *wirelog_branch(struct wirelog *root)
+{
+    struct wirelog *w = g_new0(struct wirelog, 1);
+    w->root = root;
+    w->waiting = g_ptr_array_new_with_free_func(g_free);
+    return w;
+}
+
+void wirelog_settle(struct wirelog *w)
+{
+    w->judged = true;
+}
+
+void wirelog_join(struct wirelog *w)
+{
+    wirelog_end(w, "ended early");
+    judge_free(w->judge);
+    g_ptr_array_unref(w->waiting);
+    g_free(w);
+}
+
 bool wirelog_free(struct wirelog *w)
 {
     bool good = true;
     wirelog_end(w, "ended early");
+    if (w->file)
+        begin_file(w, LINKTYPE_ERF); /* a file without packets is a file too */
     if (w->file && fclose(w->file) != 0 && !w->bad) {
         say("%s: %s", w->path, strerror(errno));
         good = false;

@@ -18,6 +18,14 @@ struct wirelog *wirelog_new(const char *path);
 bool wirelog_free(struct wirelog *w);
 
 /*
+ * A log of its own for one of several that are asked at the same time, with its own judge and comments, into the same file.
+ */
+struct wirelog *wirelog_branch(struct wirelog *root);
+void wirelog_join(struct wirelog *branch);
+/* What is logged from now on is not kept for judges that come later. */
+void wirelog_settle(struct wirelog *w);
+
+/*
  * From now on findings go to report, with a fresh judge that has heard all of what was logged before the first call
  * (the link's groups). NULL: to nobody.
  */

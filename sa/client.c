@@ -17,6 +17,8 @@ enum { SA_QP = 1, SA_VERSION = 2, TRIES = 3, TABLE_SIZE = 1 << 20 };
 
 struct umad_sa {
     int fd, agent;
+    int watcher;     /* the agent of Reports; -1: none */
+    GQueue *notices; /* uint8_t[NOTICE_SIZE] that came while something else was awaited */
     char device[UMAD_CA_NAME_LEN];
     unsigned port;
     uint32_t transaction;
@@ -32,6 +34,8 @@ int umad_sa_open(struct umad_sa **sa, const char *device, unsigned port)
     umad_init();
     snprintf(s->device, sizeof s->device, "%s", device);
     s->port = port;
+    s->watcher = -1;
+    s->notices = g_queue_new();
     errno = 0;
     s->fd = umad_open_port(device, (int)port);
     if (s->fd < 0 && errno)
@@ -52,6 +56,9 @@ void umad_sa_close(struct umad_sa *sa)
         return;
     if (sa->fd >= 0 && sa->agent >= 0)
         umad_unregister(sa->fd, sa->agent);
+    if (sa->fd >= 0 && sa->watcher >= 0)
+        umad_unregister(sa->fd, sa->watcher);
+    g_queue_free_full(sa->notices, g_free);
     if (sa->fd >= 0)
         umad_close_port(sa->fd);
     free(sa->buffer);
@@ -110,6 +117,51 @@ static enum sa_heard failed(char *error, size_t size, const char *what, int numb
     return SA_FAILED;
 }
 
+/* A Report is repeated until it is answered with its own contents (IBA 13.4.8.2). */
+static bool take_report(struct umad_sa *sa)
+{
+    uint8_t *mad = umad_get_mad(sa->buffer);
+    struct sa_port port;
+    if (mad[MAD_METHOD] != SA_REPORT)
+        return false;
+    uint8_t *notice = g_memdup2(mad + SA_DATA, NOTICE_SIZE);
+    g_queue_push_tail(sa->notices, notice);
+    mad[MAD_METHOD] = SA_REPORT_RESP;
+    if (umad_sa_port(sa, &port)) {
+        umad_set_addr(sa->buffer, port.sm_lid, SA_QP, port.sm_sl, (int)SA_QKEY);
+        umad_send(sa->fd, sa->watcher, sa->buffer, MAD_SIZE, 0, 0);
+    }
+    return true;
+}
+
+enum sa_heard umad_sa_watch(struct umad_sa *sa)
+{
+    long methods[16 / sizeof(long)] = {1l << SA_REPORT};
+    if (sa->watcher < 0)
+        sa->watcher = umad_register(sa->fd, MAD_CLASS_SA, SA_VERSION, 0, methods);
+    return sa->watcher < 0 ? SA_NOTHING : SA_HEARD;
+}
+
+enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stop, uint8_t notice[NOTICE_SIZE])
+{
+    gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
+    while (!*stop) {
+        uint8_t *first = g_queue_pop_head(sa->notices);
+        if (first) {
+            memcpy(notice, first, NOTICE_SIZE);
+            g_free(first);
+            return SA_HEARD;
+        }
+        gint64 left = (end - g_get_monotonic_time()) / 1000;
+        if (left <= 0)
+            return SA_NOTHING;
+        int length = MAD_SIZE;
+        if (umad_recv(sa->fd, sa->buffer, &length, (int)MIN(left, 100)) >= 0)
+            take_report(sa);
+    }
+    return SA_INTERRUPTED;
+}
+
 /* Until the answer to the last question comes: one to an earlier, given up question is dropped. */
 static enum sa_heard await(struct umad_sa *sa, const struct sa_question *q, int ms, const volatile int *stop,
                            struct sa_answer *a, char *error, size_t size)
@@ -126,7 +178,7 @@ static enum sa_heard await(struct umad_sa *sa, const struct sa_question *q, int 
         if (got < 0)
             return failed(error, size, "the SA's answer cannot be received", -got);
         const uint8_t *mad = umad_get_mad(sa->buffer);
-        if (be32(mad + MAD_TID + 4) != sa->transaction)
+        if (take_report(sa) || be32(mad + MAD_TID + 4) != sa->transaction)
             continue;
         if (umad_status(sa->buffer) || !(mad[MAD_METHOD] & MAD_RESPONSE))
             return SA_NOTHING; /* the kernel gave the question back: no answer */

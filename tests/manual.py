@@ -13,7 +13,7 @@ SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspat
 BIN = os.environ.get("IPOIB_BIN") or os.path.join(SRC, "build", "bin")
 MAN = os.path.join(SRC, "doc", "man")
 # program: the calls whose texts tell its options
-HELPS = {"ipoib-capture": [["--help"], ["convert", "--help"]]}
+HELPS = {"ipoib-capture": [["--help"], ["convert", "--help"]], "ipoib-probe": [["--help"]]}
 OPTION = re.compile(r"(?<![\w-])(--?[a-zA-Z0-9][a-zA-Z0-9-]*)")
 failed = number = 0
 
@@ -39,9 +39,12 @@ def help_options(program):
 
 
 def page_options(path):
-    """Those of the page's option paragraphs: the lines after .TP and .TQ."""
+    """Those of the page's option paragraphs: mdoc's ".It Fl d , -device Ar DEV", man's lines after .TP and .TQ."""
     with open(path, encoding="utf-8") as f:
         lines = f.read().replace("\\-", "-").splitlines()
+    items = [re.split(" (?:Ar|Cm) ", line[len(".It Fl "):])[0] for line in lines if line.startswith(".It Fl ")]
+    if items:
+        return {"-" + word.strip() for item in items for word in item.split(" , ")}
     at = lines.index(".SH OPTIONS")
     end = next(i for i in range(at + 1, len(lines)) if lines[i].startswith(".SH"))
     heads = [line for before, line in zip(lines[at:end], lines[at + 1:end]) if before in (".TP", ".TQ")]

@@ -1,67 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ipoib-check: a verdict on captures, for people and for CI. */
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "verdict/judging.h"
 #include "verdict/list.h"
 #include "verdict/options.h"
 #include "verdict/save.h"
 #include "verdict/say.h"
 
-static const char tool[] = "ipoib-check";
+static char tool[] = "ipoib-check";
 
 static volatile int interrupted; /* the signal's number */
 
-static void interrupt(int number)
-{
-    interrupted = number;
-}
-
-/* Without SA_RESTART: a read that waits for a pipe ends too. */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = interrupt};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error: told, with an exit status */
-}
-
-/* No file may get number 0, 1 or 2 because the caller closed it: read-only, so that writing to a closed stdout fails. */
-static void occupy_standard_files(void)
-{
-    int fd;
-    do
-        fd = open("/dev/null", O_RDONLY);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    if (fd >= 0)
-        close(fd);
-}
-
-/* Colours where a person looks at it: a terminal, unless NO_COLOR is set to anything (no-color.org). */
-static bool use_colours(const struct options *o)
-{
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return !o->output && isatty(STDOUT_FILENO) && !(no && no[0]) && !(term && strcmp(term, "dumb") == 0);
-}
-
 static GString *write_report(const struct options *o, const struct report *r)
 {
-    switch (o->format) {
-    case FORMAT_JSON:
-        return report_json(r);
-    case FORMAT_JUNIT:
-        return report_junit(r);
-    case FORMAT_TAP:
-        return report_tap(r);
-    case FORMAT_TEXT:
-        break;
-    }
-    return report_text(r, use_colours(o));
+    if (o->format == FORMAT_TEXT)
+        return report_text(r, use_colours(o->output));
+    return report_whole(format_parts(o->format), r);
 }
 
 /* The exit status after the text has been written where it belongs. */
@@ -135,8 +88,7 @@ static int run(const struct options *o)
 int main(int argc, char **argv)
 {
     struct options o;
-    occupy_standard_files();
-    catch_signals();
+    program_begin(argv, tool, &interrupted);
     int status = options_read(&o, argc, argv) ? run(&o) : EXIT_UNJUDGED;
     options_clear(&o);
     return status;

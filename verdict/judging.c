@@ -67,12 +67,3 @@ bool judge_capture(struct judged *out, const char *path, const struct selection 
     out->seconds = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
     return result != CAPFILE_FRAME;
 }
-
-void judged_clear(struct judged *j)
-{
-    g_free(j->name);
-    g_free(j->trouble);
-    verdict_free(j->verdict);
-    if (j->stages)
-        g_ptr_array_unref(j->stages);
-}

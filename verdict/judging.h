@@ -9,10 +9,9 @@
 /*
  * Judges the capture at path ("-": stdin) by the selected rules; what is wrong with the file is told, and kept in
  * out->trouble. *stop becomes nonzero, from a signal handler, to end it early: then out holds no verdict, and false is
- * returned. out is to be cleared either way.
+ * returned. out is to be cleared either way (judged_clear).
  */
 bool judge_capture(struct judged *out, const char *path, const struct selection *selection, const struct deviations *known,
                    const volatile int *stop);
-void judged_clear(struct judged *j);
 
 #endif

@@ -30,36 +30,13 @@ const char options_help[] =
     "(to its end), has no IPoIB in it, or the usage was wrong; else 0: conformant.\n"
     "128 and the signal's number if it was interrupted: then there is no report.\n";
 
-static bool read_format(struct options *o, const char *name)
-{
-    static const char *const names[] = {
-        [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_JUNIT] = "junit", [FORMAT_TAP] = "tap"};
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-        if (strcmp(names[i], name) == 0) {
-            o->format = (enum format)i;
-            return true;
-        }
-    say("no format '%s': text, json, junit or tap", name);
-    return false;
-}
-
-static bool read_selector(struct options *o, char *selector)
-{
-    if (!selection_add(&o->selection, selector)) {
-        say("no rule is named '%s', or begins so: see ipoib-check --list", selector);
-        return false;
-    }
-    g_ptr_array_add(o->only, selector);
-    return true;
-}
-
 static bool read_option(struct options *o, int option, char *argument)
 {
     switch (option) {
     case 'f':
-        return read_format(o, argument);
+        return format_read(&o->format, argument);
     case 'O':
-        return read_selector(o, argument);
+        return only_read(o->only, &o->selection, argument);
     case 's':
         o->strict = true;
         return true;
@@ -91,9 +68,7 @@ static bool read_all(struct options *o, int argc, char **argv)
         {"deviations", required_argument, NULL, 'd'}, {"only", required_argument, NULL, 'O'},
         {"output", required_argument, NULL, 'o'}, {"list", no_argument, NULL, 'l'},
         {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
-    static char name[] = "ipoib-check"; /* in getopt's messages */
     int option;
-    argv[0] = name;
     while ((option = getopt_long(argc, argv, "o:lhV", known, NULL)) != -1)
         if (!read_option(o, option, optarg))
             return false;
@@ -123,10 +98,7 @@ bool options_read(struct options *o, int argc, char **argv)
     *o = (struct options){.deviations = "linux"};
     o->only = g_ptr_array_new();
     bool good = read_all(o, argc, argv) && (o->help || o->version || is_sensible(o));
-    if (o->only->len == 0)
-        for (size_t i = 0; i < RULE_COUNT; i++)
-            o->selection.rule[i] = true;
-    g_ptr_array_add(o->only, NULL);
+    only_end(o->only, &o->selection);
     return good;
 }
 

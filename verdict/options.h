@@ -3,9 +3,7 @@
 #ifndef IPOIB_VERDICT_OPTIONS_H
 #define IPOIB_VERDICT_OPTIONS_H
 
-#include "verdict/verdict.h"
-
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_JUNIT, FORMAT_TAP };
+#include "verdict/program.h"
 
 struct options {
     enum format format;

@@ -33,8 +33,42 @@ static bool stage_failed(const struct judged *j)
     return false;
 }
 
+void judged_clear(struct judged *j)
+{
+    g_free(j->name);
+    g_free(j->trouble);
+    verdict_free(j->verdict);
+    if (j->stages)
+        g_ptr_array_unref(j->stages);
+}
+
+void judged_close(const struct report *r, struct judged *j)
+{
+    j->sum.summary = judged_summary(r, j);
+    j->sum.frames = verdict_frames(j->verdict);
+    j->sum.ipoib_frames = verdict_ipoib_frames(j->verdict);
+    verdict_free(j->verdict);
+    j->verdict = NULL;
+    if (j->stages)
+        g_ptr_array_unref(j->stages);
+    j->stages = NULL;
+    j->closed = true;
+}
+
+uint64_t judged_frames(const struct judged *j)
+{
+    return j->closed ? j->sum.frames : verdict_frames(j->verdict);
+}
+
+uint64_t judged_ipoib_frames(const struct judged *j)
+{
+    return j->closed ? j->sum.ipoib_frames : verdict_ipoib_frames(j->verdict);
+}
+
 struct verdict_summary judged_summary(const struct report *r, const struct judged *j)
 {
+    if (j->closed)
+        return j->sum.summary;
     struct verdict_summary s = verdict_summarize(j->verdict, r->strict);
     if (j->trouble && s.status == VERDICT_CONFORMANT)
         s.status = VERDICT_UNJUDGED;
@@ -47,7 +81,8 @@ unsigned report_count(const struct report *r, enum verdict_status status)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < r->n; i++)
-        n += judged_summary(r, &r->captures[i]).status == status;
+        n += judged_summary(r, &r->captures[i]).status == status &&
+             !(status == VERDICT_CONFORMANT && r->captures[i].sweep);
     return n;
 }
 
@@ -70,8 +105,8 @@ const char *judged_why_not(const struct report *r, const struct judged *j)
     if (j->trouble)
         return j->trouble;
     if (r->probed)
-        return verdict_ipoib_frames(j->verdict) ? "no check came to a result" : "no answer";
-    return verdict_ipoib_frames(j->verdict) ? "all that was to be judged is inconclusive" : "there is no IPoIB in it";
+        return judged_ipoib_frames(j) ? "no check came to a result" : "no answer";
+    return judged_ipoib_frames(j) ? "all that was to be judged is inconclusive" : "there is no IPoIB in it";
 }
 
 bool judged_tests(const struct report *r, const struct judged *j, enum rule_number rule)
@@ -86,4 +121,21 @@ bool judged_tests(const struct report *r, const struct judged *j, enum rule_numb
 bool judged_wholly(const struct report *r, const struct judged *j)
 {
     return !j->trouble && judged_summary(r, j).status != VERDICT_UNJUDGED;
+}
+
+GString *report_whole(const struct report_parts *parts, const struct report *r)
+{
+    struct told told = {0};
+    GString *middle = g_string_new(NULL);
+    for (unsigned i = 0; i < r->n; i++) {
+        GString *part = parts->part(r, &r->captures[i], &told);
+        g_string_append_len(middle, part->str, (gssize)part->len);
+        g_string_free(part, TRUE);
+    }
+    GString *whole = parts->head(r, &told), *tail = parts->tail(r);
+    g_string_append_len(whole, middle->str, (gssize)middle->len);
+    g_string_append_len(whole, tail->str, (gssize)tail->len);
+    g_string_free(middle, TRUE);
+    g_string_free(tail, TRUE);
+    return whole;
 }

@@ -12,6 +12,13 @@ struct judged {
     char *trouble; /* why it was not judged, or not to its end; NULL: it was */
     double seconds; /* that judging took */
     GPtrArray *stages; /* struct stage, of a probe's look at a fabric; NULL: none */
+    bool sweep; /* stands for a prefix, whose hosts have results of their own: it is not counted as conformant itself */
+    bool brief; /* one of many targets: the text shows what failed alone */
+    bool closed; /* verdict and stages are gone; what the summary needs is in sum */
+    struct {
+        struct verdict_summary summary;
+        uint64_t frames, ipoib_frames;
+    } sum;
 };
 
 /* A step of the diagnosis of a fabric, from the bottom up: no rule's, but what must hold before any rule matters. */
@@ -22,6 +29,7 @@ struct stage {
     char *advice;  /* what to do next, "" for nothing */
 };
 void judged_add_stage(struct judged *j, const char *id, int outcome, const char *text, const char *advice);
+void judged_clear(struct judged *j);
 
 struct report {
     const char *tool, *version;
@@ -37,6 +45,11 @@ enum { EXIT_CONFORMANT = 0, EXIT_VIOLATED = 1, EXIT_UNJUDGED = 2 };
 
 /* Of one capture: what could not be judged to its end is conformant to nobody's knowledge, but may be violated. */
 struct verdict_summary judged_summary(const struct report *r, const struct judged *j);
+
+/* All of its results have been told: gives back the memory but for what the summary needs. */
+void judged_close(const struct report *r, struct judged *j);
+uint64_t judged_frames(const struct judged *j);
+uint64_t judged_ipoib_frames(const struct judged *j);
 
 /* Of all: violated if any is, else not judged if any is, else conformant. */
 enum verdict_status report_status(const struct report *r);
@@ -61,9 +74,25 @@ bool judged_wholly(const struct report *r, const struct judged *j);
 /* ---- the writers: a whole report as text in UTF-8 */
 
 GString *report_text(const struct report *r, bool colours);
-GString *report_json(const struct report *r);
-GString *report_junit(const struct report *r);
-GString *report_tap(const struct report *r);
+
+/* How many captures and tests the parts before this one told of. */
+struct told {
+    unsigned captures, tests;
+};
+
+/*
+ * The same in parts, for who has too many targets to keep the results of all: a part for each, when it is ready, then the
+ * head, when all are known (and closed), which stands before them, and the tail.
+ */
+struct report_parts {
+    GString *(*head)(const struct report *r, const struct told *told);
+    GString *(*part)(const struct report *r, const struct judged *j, struct told *told);
+    GString *(*tail)(const struct report *r);
+};
+extern const struct report_parts report_parts_text, report_parts_json, report_parts_junit, report_parts_tap;
+
+/* All of them at once, of what is not closed. */
+GString *report_whole(const struct report_parts *parts, const struct report *r);
 
 /* One target's part of a probe's report: a line for each rule. */
 void report_text_probed(GString *out, const struct report *r, const struct judged *j, bool colours);

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "verdict/words.h"
 
@@ -92,8 +93,8 @@ static json_t *json_capture(const struct report *r, const struct judged *j)
 {
     struct verdict_summary s = judged_summary(r, j);
     json_t *o = json_pack("{ss ss sI sI}", "name", j->name, "verdict", status_name(s.status), r->probed ? "packets" : "frames",
-                          (json_int_t)verdict_frames(j->verdict), r->probed ? "answers" : "ipoib_frames",
-                          (json_int_t)verdict_ipoib_frames(j->verdict));
+                          (json_int_t)judged_frames(j), r->probed ? "answers" : "ipoib_frames",
+                          (json_int_t)judged_ipoib_frames(j));
     json_object_set_new(o, "rules", json_pack("{si si si si si si}", "must_violated", s.must, "should_violated", s.should,
                                               "deviation", s.deviated, "inconclusive", s.inconclusive, "noted", s.noted,
                                               "passed", s.passed));
@@ -123,19 +124,57 @@ static json_t *json_summary(const struct report *r)
                      "deviations", r->deviations, "only", json_only(r), r->probed ? "targets" : "captures", captures);
 }
 
-GString *report_json(const struct report *r)
+/* The results of one, each at its place in the whole. */
+static GString *json_part(const struct report *r, const struct judged *j, struct told *told)
+{
+    json_t *results = json_array(), *result;
+    GString *out = g_string_new(NULL);
+    size_t i;
+    add_results(results, r, j);
+    json_array_foreach (results, i, result) {
+        char *text = json_dumps(result, JSON_INDENT(1)), **lines = g_strsplit(text, "\n", -1), *moved = g_strjoinv("\n  ", lines);
+        g_string_append_printf(out, "%s\n  %s", told->tests++ ? "," : "", moved);
+        g_free(moved);
+        g_strfreev(lines);
+        free(text);
+    }
+    told->captures++;
+    json_decref(results);
+    return out;
+}
+
+/* Everything but the results; the head ends behind, the tail begins at the bracket that closes them. */
+static char *json_frame(const struct report *r)
 {
     char several[32];
     g_snprintf(several, sizeof several, "%u %s", r->n, r->probed ? "targets" : "captures");
-    json_t *results = json_array();
-    for (unsigned i = 0; i < r->n; i++)
-        add_results(results, r, &r->captures[i]);
-    json_t *whole = json_pack("{ss ss ss so so}", "tool", r->tool, "version", r->version, "subject",
-                              r->n == 1 ? r->captures[0].name : several, "results", results, "summary", json_summary(r));
+    json_t *whole = json_pack("{ss ss ss s[] so}", "tool", r->tool, "version", r->version, "subject",
+                              r->n == 1 ? r->captures[0].name : several, "results", "summary", json_summary(r));
     char *text = json_dumps(whole, JSON_INDENT(1));
     json_decref(whole);
-    GString *out = g_string_new(text);
-    g_string_append_c(out, '\n');
-    free(text);
+    return text;
+}
+
+/* A line end cannot stand within a string of JSON. */
+static const char results_begin[] = "\n \"results\": [";
+
+static GString *json_head(const struct report *r, const struct told *told)
+{
+    (void)told;
+    char *frame = json_frame(r);
+    GString *out = g_string_new_len(frame, strstr(frame, results_begin) + sizeof results_begin - 1 - frame);
+    free(frame);
     return out;
 }
+
+static GString *json_tail(const struct report *r)
+{
+    char *frame = json_frame(r);
+    GString *out = g_string_new("\n ");
+    g_string_append(out, strstr(frame, results_begin) + sizeof results_begin - 1);
+    g_string_append_c(out, '\n');
+    free(frame);
+    return out;
+}
+
+const struct report_parts report_parts_json = {json_head, json_part, json_tail};

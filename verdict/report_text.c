@@ -166,7 +166,7 @@ static void put_verdict(const struct text *t)
         [VERDICT_UNJUDGED] = {RED, "NOT JUDGED"},
     };
     struct verdict_summary s = judged_summary(t->report, t->judged);
-    g_string_append_printf(t->out, "\n%s: ", t->judged->name);
+    g_string_append_printf(t->out, "%s%s: ", t->judged->brief ? "" : "\n", t->judged->name);
     put_coloured(t, shown[s.status].colour, shown[s.status].words);
     g_string_append(t->out, ": ");
     if (s.status == VERDICT_UNJUDGED)
@@ -197,6 +197,8 @@ static void put_stages(const struct text *t)
 {
     for (guint i = 0; t->judged->stages && i < t->judged->stages->len; i++) {
         const struct stage *s = t->judged->stages->pdata[i];
+        if (t->judged->brief && s->outcome != OUTCOME_FAIL)
+            continue;
         put_outcome(t, s->outcome);
         g_string_append_printf(t->out, "%s  %s\n", s->id, s->text);
         if (s->advice[0])
@@ -235,9 +237,27 @@ static void put_probed_rule(const struct text *t, enum rule_number rule, int wor
         put_evidence(t, &r->cases[i]);
 }
 
+/* One of many: what failed, and the verdict. */
+static void put_briefly(const struct text *t)
+{
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        if (verdict_worst(t->judged->verdict, (enum rule_number)i) == OUTCOME_FAIL)
+            put_probed_rule(t, (enum rule_number)i, OUTCOME_FAIL);
+}
+
 void report_text_probed(GString *out, const struct report *r, const struct judged *j, bool colours)
 {
     struct text t = {out, r, j, colours};
+    if (j->sweep && !j->trouble) {
+        g_string_append_printf(out, "%s: %s\n", j->name, ((const struct stage *)j->stages->pdata[0])->text);
+        return;
+    }
+    if (j->brief) {
+        put_verdict(&t);
+        put_stages(&t);
+        put_briefly(&t);
+        return;
+    }
     put_colour(&t, BOLD);
     g_string_append(out, j->name);
     put_colour(&t, PLAIN);
@@ -267,6 +287,29 @@ void report_text_of(GString *out, const struct report *r, const struct judged *j
     put_verdict(&t);
 }
 
+static GString *text_part(const struct report *r, const struct judged *j, struct told *told)
+{
+    GString *out = g_string_new(told->captures++ && !j->brief ? "\n" : NULL);
+    report_text_of(out, r, j, false);
+    return out;
+}
+
+static GString *text_head(const struct report *r, const struct told *told)
+{
+    (void)r;
+    (void)told;
+    return g_string_new(NULL);
+}
+
+static GString *text_tail(const struct report *r)
+{
+    GString *out = g_string_new(NULL);
+    report_text_total(out, r);
+    return out;
+}
+
+const struct report_parts report_parts_text = {text_head, text_part, text_tail};
+
 GString *report_text(const struct report *r, bool colours)
 {
     GString *out = g_string_new(NULL);
@@ -281,9 +324,9 @@ GString *report_text(const struct report *r, bool colours)
 
 void report_text_total(GString *out, const struct report *r)
 {
+    unsigned violated = report_count(r, VERDICT_VIOLATED), unjudged = report_count(r, VERDICT_UNJUDGED),
+             conformant = report_count(r, VERDICT_CONFORMANT);
     if (r->n > 1)
-        g_string_append_printf(out, "\n%u %s: %u violated, %u not judged, %u conformant\n", r->n,
-                               r->probed ? "targets" : "captures",
-                               report_count(r, VERDICT_VIOLATED), report_count(r, VERDICT_UNJUDGED),
-                               report_count(r, VERDICT_CONFORMANT));
+        g_string_append_printf(out, "\n%u %s: %u violated, %u not judged, %u conformant\n", violated + unjudged + conformant,
+                               r->probed ? "targets" : "captures", violated, unjudged, conformant);
 }

@@ -5,12 +5,16 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 /*
  * Writes the text to the file at path (NULL or "-": stdout). A regular file is replaced at once, by renaming: there is
  * never half a report. False after a message.
  */
 bool save(const GString *text, const char *path);
+
+/* The same of head, what stands in the file middle, and tail: for a text that is too long for memory. */
+bool save_parts(const GString *head, FILE *middle, const GString *tail, const char *path);
 
 /* False after a message if path is one of the captures: the report would take its place. */
 bool save_is_safe(const char *path, char *const *captures, int n);

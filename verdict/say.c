@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What ipoib-check tells on stderr beside its report. */
+/* What a program tells on stderr beside its report. */
 #include "verdict/say.h"
 
 #include <stdarg.h>
@@ -7,13 +7,20 @@
 
 #include "verdict/plain.h"
 
+static const char *program = "ipoib";
+
+void say_as(const char *name)
+{
+    program = name;
+}
+
 void say(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     char *text = g_strdup_vprintf(format, args), *plain = plain_dup(text);
     va_end(args);
-    fprintf(stderr, "ipoib-check: %s\n", plain);
+    fprintf(stderr, "%s: %s\n", program, plain);
     g_free(plain);
     g_free(text);
 }

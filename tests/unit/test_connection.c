@@ -328,7 +328,7 @@ static void run_checks(struct probe *p)
         for (unsigned k = 0; k < checks[i].n_rules; k++)
             ((struct options *)p->options)->selection.rule[checks[i].rules[k]] |= about;
     }
-    run_peer(p);
+    run_peer(p, NULL);
 }
 
 static void make_probe(struct probe *p, struct fake *f)

@@ -6,10 +6,12 @@
 #include "unit.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "probe/checks.h"
 #include "probe/message.h"
 #include "probe/octets.h"
+#include "probe/sweep.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/smp.h"
@@ -65,6 +67,8 @@ struct fake {
     bool member, knows_us;
     uint8_t waiting[UD_SIZE]; /* an echo reply that waits for address resolution */
     uint32_t waiting_n, waiting_sender;
+    bool many;        /* it has every even address of 10.0.0.0/8, not peer_ip alone */
+    uint8_t asked[4]; /* the address that was asked for last */
     unsigned joins, leaves, announced; /* announced: packets in which the probe told an address of its own */
 };
 
@@ -109,11 +113,13 @@ static void answer_arp(struct fake *f, const uint8_t *arp)
         f->waiting_n = 0;
         return;
     }
-    if (memcmp(tpa, peer_ip, 4) != 0 || (f->fault == MINDS_FLAGS && sha[0]))
+    bool has = f->many ? tpa[0] == 10 && tpa[3] % 2 == 0 : memcmp(tpa, peer_ip, 4) == 0;
+    if (!has || (f->fault == MINDS_FLAGS && sha[0]))
         return;
+    memcpy(f->asked, tpa, 4);
     struct arp_message m = {.op = ARP_REPLY,
                             .sha = lladdr,
-                            .spa = peer_ip,
+                            .spa = f->asked,
                             .tha = sha,
                             .tpa = f->fault == WRONG_TARGET ? wrong : spa};
     uint32_t n = make_arp(out, &m);
@@ -291,35 +297,48 @@ struct outcome_of_run {
     struct verdict_summary summary;
 };
 
+static const struct port_facts port_of_test = {.device = "fake0",
+                                               .port = 1,
+                                               .lid = OWN_LID,
+                                               .sm_lid = 1,
+                                               .state = PORT_ACTIVE,
+                                               .mtu = 4,
+                                               .infiniband = true,
+                                               .pkeys = {0xffff},
+                                               .n_pkeys = 1};
+static volatile int stop;
+
+static void prepare(struct fake *f, struct probe *p, enum fault fault, bool member)
+{
+    char why[256];
+    *f = (struct fake){.base = {.ops = &fake_ops, .facts = port_of_test}, .fault = fault, .member = member};
+    memcpy(f->base.facts.gid, own_gid, 16);
+    broadcast_mgid(f->grh + GRH_DGID, 2, 0xffff);
+    f->grh[0] = 0x60;
+    p->t = &f->base;
+    p->stop = &stop;
+    p->log = wirelog_new(NULL);
+    groups_open(p);
+    assert_true(link_open(p, why, sizeof why));
+}
+
+static void end(struct probe *p)
+{
+    link_close(p);
+    groups_close(p);
+    wirelog_free(p->log);
+}
+
 static void run(struct outcome_of_run *o, enum fault fault, bool source, bool member)
 {
-    static volatile int stop;
     char why[256];
     struct options options = {.rate = 100000, .timeout_ms = 1, .disruptive = true, .has_source = source};
     memset(options.selection.rule, true, sizeof options.selection.rule);
     memset(o, 0, sizeof *o);
     o->judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
     struct results results = {.judged = &o->judged};
-    struct port_facts facts = {.device = "fake0",
-                               .port = 1,
-                               .lid = OWN_LID,
-                               .sm_lid = 1,
-                               .state = PORT_ACTIVE,
-                               .mtu = 4,
-                               .infiniband = true,
-                               .pkeys = {0xffff},
-                               .n_pkeys = 1};
-    o->fake = (struct fake){.base = {.ops = &fake_ops, .facts = facts}, .fault = fault, .member = member};
-    memcpy(o->fake.base.facts.gid, own_gid, 16);
-    broadcast_mgid(o->fake.grh + GRH_DGID, 2, 0xffff);
-    o->fake.grh[0] = 0x60;
-    struct probe p = {.t = &o->fake.base,
-                      .options = &options,
-                      .results = &results,
-                      .stop = &stop,
-                      .log = wirelog_new(NULL)};
-    groups_open(&p);
-    assert_true(link_open(&p, why, sizeof why));
+    struct probe p = {.options = &options, .results = &results};
+    prepare(&o->fake, &p, fault, member);
     if (source) {
         p.source = (struct source){.given = true};
         memcpy(p.source.ip, own_ip, 4);
@@ -327,10 +346,8 @@ static void run(struct outcome_of_run *o, enum fault fault, bool source, bool me
     }
     memcpy(p.peer.ip, peer_ip, 4);
     g_strlcpy(p.peer.name, "10.0.0.2", sizeof p.peer.name);
-    run_peer(&p);
-    link_close(&p);
-    groups_close(&p);
-    wirelog_free(p.log);
+    run_peer(&p, NULL);
+    end(&p);
     o->summary = verdict_summarize(o->judged.verdict, true);
 }
 
@@ -451,9 +468,108 @@ static void addresses(void **state)
     assert_memory_equal(out, address, 16);
 }
 
+/* ---- sweeps */
+
+struct swept {
+    unsigned hosts, conformant, must; /* of the hosts: with their results; MUSTs violated */
+    char *answers;                    /* what the prefix's own result says */
+    bool trouble;
+};
+
+static void take_swept(void *user, struct judged *j)
+{
+    struct swept *s = user;
+    struct verdict_summary summary = verdict_summarize(j->verdict, false);
+    if (j->sweep) {
+        s->answers = g_strdup(((struct stage *)j->stages->pdata[0])->text);
+        s->trouble = j->trouble != NULL;
+    } else {
+        s->hosts++;
+        s->conformant += !j->trouble && summary.status == VERDICT_CONFORMANT && summary.passed > 10;
+        s->must += summary.must;
+    }
+    judged_clear(j);
+}
+
+/* Half of the addresses are there, if the peer has many. */
+static void sweep(struct swept *s, uint32_t addresses, bool many, enum fault fault, unsigned timeout_ms)
+{
+    static struct fake fake;
+    struct options options = {.rate = 100000, .timeout_ms = timeout_ms};
+    memset(options.selection.rule, many, sizeof options.selection.rule);
+    struct judged nobody = {.verdict = verdict_new(NULL)};
+    struct results idle = {.judged = &nobody};
+    struct probe p = {.options = &options, .results = &idle};
+    struct target t = {.name = (char *)"10.0.0.0/8", .ip = {10, 0, 0, 1}, .prefix = true, .n = addresses};
+    struct sweep_job job = {&t, 1, take_swept, s};
+    *s = (struct swept){0};
+    prepare(&fake, &p, fault, true);
+    fake.many = many;
+    run_sweep(&p, &job);
+    assert_int_equal(fake.announced, 0);
+    end(&p);
+    verdict_free(nobody.verdict);
+}
+
+static void sweep_finds_who_is_there(void **state)
+{
+    struct swept s;
+    (void)state;
+    sweep(&s, 254, true, NO_FAULT, 30);
+    assert_int_equal(s.hosts, 127);
+    assert_int_equal(s.conformant, 127);
+    assert_memory_equal(s.answers, "127 of 254 addresses answer; no answer: 10.0.0.1, 10.0.0.3, 10.0.0.5, ", 70);
+    assert_non_null(strstr(s.answers, " and 27 more ranges"));
+    g_free(s.answers);
+    sweep(&s, 254, false, NO_FAULT, 30);
+    assert_int_equal(s.hosts, 1);
+    assert_string_equal(s.answers, "1 of 254 addresses answer; no answer: 10.0.0.1, 10.0.0.3-10.0.0.254");
+    assert_false(s.trouble);
+    g_free(s.answers);
+    sweep(&s, 14, false, IS_ABSENT, 3);
+    assert_int_equal(s.hosts, 0);
+    assert_true(s.trouble); /* nobody: not judged */
+    g_free(s.answers);
+}
+
+/* What is wrong with a host is its own fault, found as it is when it is asked alone. */
+static void sweep_finds_faults(void **state)
+{
+    struct swept s;
+    (void)state;
+    sweep(&s, 20, true, MINDS_RESERVED, 5);
+    assert_int_equal(s.hosts, 10);
+    assert_int_equal(s.must, 10);
+    g_free(s.answers);
+    sweep(&s, 20, true, DROPS_HALF, 5);
+    assert_int_equal(s.must, 0);
+    g_free(s.answers);
+}
+
+static void sweep_takes_no_memory(void **state)
+{
+    struct rusage before, after;
+    struct swept s;
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* it keeps what is given back for some time */
+#endif
+    sweep(&s, 254, false, NO_FAULT, 3);
+    g_free(s.answers);
+    getrusage(RUSAGE_SELF, &before);
+    sweep(&s, 20000, false, NO_FAULT, 3);
+    getrusage(RUSAGE_SELF, &after);
+    assert_int_equal(s.hosts, 1);
+    assert_true(after.ru_maxrss - before.ru_maxrss < 8 << 10); /* KB: not 400 octets for each address */
+    g_free(s.answers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sweep_finds_who_is_there),
+        cmocka_unit_test(sweep_finds_faults),
+        cmocka_unit_test(sweep_takes_no_memory),
         cmocka_unit_test(good_peer),           cmocka_unit_test(each_fault_is_found),
         cmocka_unit_test(silence_is_no_fault), cmocka_unit_test(nothing_is_left_behind),
         cmocka_unit_test(addresses),

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The report while the run goes on. See collect.h. */
+#include "probe/collect.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/sweep.h"
+#include "verdict/save.h"
+#include "verdict/say.h"
+
+struct collection {
+    const struct options *o;
+    const struct report_parts *parts;
+    struct report report;
+    GArray *all; /* struct judged, closed */
+    struct told told;
+    bool streams; /* text on stdout */
+    FILE *spool;  /* else: the parts */
+    bool bad;
+};
+
+static void clear(gpointer judged)
+{
+    judged_clear(judged);
+}
+
+struct collection *collection_new(const struct options *o, const char *version)
+{
+    struct collection *c = g_new0(struct collection, 1);
+    c->o = o;
+    c->parts = format_parts(o->format);
+    c->streams = o->format == FORMAT_TEXT && !o->output;
+    c->report = (struct report){.tool = "ipoib-probe",
+                                .version = version,
+                                .deviations = o->deviations,
+                                .only = (const char *const *)o->only->pdata,
+                                .strict = o->strict,
+                                .probed = true};
+    c->all = g_array_new(FALSE, FALSE, sizeof(struct judged));
+    g_array_set_clear_func(c->all, clear);
+    if (!c->streams && !(c->spool = tmpfile())) {
+        say("no temporary file for the report: %s", strerror(errno));
+        c->bad = true;
+    }
+    return c;
+}
+
+void collection_free(struct collection *c)
+{
+    if (c->spool)
+        fclose(c->spool);
+    g_array_unref(c->all);
+    g_free(c);
+}
+
+static GString *make_part(struct collection *c, const struct judged *j)
+{
+    if (!c->streams)
+        return c->parts->part(&c->report, j, &c->told);
+    GString *text = g_string_new(c->report.n && !j->brief ? "\n" : "");
+    report_text_of(text, &c->report, j, use_colours(NULL));
+    return text;
+}
+
+static void put(struct collection *c, const GString *text)
+{
+    FILE *to = c->streams ? stdout : c->spool;
+    if (c->bad)
+        return;
+    if (c->streams)
+        sweep_hide();
+    c->bad = fwrite(text->str, 1, text->len, to) != text->len || (c->streams && fflush(to) != 0);
+    if (c->bad)
+        say("%s: %s", c->streams ? "standard output" : "a temporary file for the report", strerror(errno));
+}
+
+void collect(struct collection *c, struct judged *j)
+{
+    GString *text = make_part(c, j);
+    put(c, text);
+    g_string_free(text, TRUE);
+    judged_close(&c->report, j);
+    g_array_append_val(c->all, *j);
+    c->report.captures = (struct judged *)(void *)c->all->data;
+    c->report.n = c->all->len;
+}
+
+static bool deliver_whole(struct collection *c)
+{
+    if (c->bad)
+        return false;
+    GString *head = c->parts->head(&c->report, &c->told), *tail = c->parts->tail(&c->report);
+    bool good = save_parts(head, c->spool, tail, c->o->output);
+    g_string_free(head, TRUE);
+    g_string_free(tail, TRUE);
+    return good;
+}
+
+bool collection_deliver(struct collection *c)
+{
+    if (!c->streams)
+        return deliver_whole(c);
+    GString *total = g_string_new(NULL);
+    report_text_total(total, &c->report);
+    put(c, total);
+    g_string_free(total, TRUE);
+    return !c->bad;
+}
+
+int collection_exit_status(const struct collection *c)
+{
+    return report_exit_status(&c->report);
+}

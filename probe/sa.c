@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Questions to the subnet administrator, logged both ways. A sweep asks it no more than it must: what it has told of paths
+ * and nodes is kept for the hosts that share them, and where it is silent it is not asked for each host again.
+ */
+#include "probe/probe.h"
+
+#include <string.h>
+
+#include "probe/octets.h"
+
+enum { SA_WAIT_MS = 1500, KEPT = 64, SILENCES = 3 };
+
+/* The MAD as it is sent, for the log. */
+static void log_question(struct probe *p, const struct sa_question *q)
+{
+    uint8_t mad[MAD_SIZE] = {[MAD_BASE_VERSION] = 1,
+                             [MAD_CLASS] = MAD_CLASS_SA,
+                             [MAD_CLASS_VERSION] = 2,
+                             [MAD_METHOD] = q->method};
+    put32(mad + MAD_TID + 4, ++run_of(p)->sequence);
+    put16(mad + MAD_ATTRIBUTE, q->attribute);
+    put64(mad + SA_COMPONENT_MASK, q->mask);
+    memcpy(mad + SA_DATA, q->record, SA_DATA_SIZE);
+    wirelog_mad(p->log, p->t, mad, LOG_SENT);
+}
+
+static void log_answer(struct probe *p, struct sa_answer *a)
+{
+    put64(a->mad + MAD_TID, run_of(p)->sequence);
+    wirelog_mad(p->log, p->t, a->mad, p->about_fabric ? LOG_OF_SUBJECT : LOG_RECEIVED);
+}
+
+/*
+ * Where no subnet administrator runs, the port's driver answers what nobody takes: unsupported class, method or attribute
+ * (IBA 13.4.7). Of what every administrator has to know, that is as good as silence.
+ */
+static bool is_nobody(const struct sa_question *q, uint16_t status)
+{
+    enum { UNSUPPORTED = 0x001c, OF_CLASS = 0xff00 };
+    return (q->attribute == SA_CLASS_PORT_INFO || q->attribute == SA_MC_MEMBER_RECORD) &&
+           !(status & OF_CLASS) && (status & UNSUPPORTED);
+}
+
+static enum sa_result ask(struct probe *p, const struct sa_question *q, struct sa_answer *a)
+{
+    bool single = q->method !=
+                  SA_GET_TABLE; /* a table's segments are the adapter's business: they are not seen whole */
+    if (single)
+        log_question(p, q);
+    switch (p->t->ops->ask(p->t, q, SA_WAIT_MS, a)) {
+    case TRANSPORT_OK:
+        if (p->about_fabric)
+            verdict_frame(p->results->judged->verdict, true);
+        if (single)
+            log_answer(p, a);
+        if (a->status)
+            return is_nobody(q, a->status) ? SA_SILENT : SA_REFUSED;
+        return SA_TOLD;
+    case TRANSPORT_NOTHING:
+        return SA_SILENT;
+    case TRANSPORT_STOPPED:
+        p->stopped = true;
+        return SA_BROKEN;
+    default:
+        p->broken = true;
+        return SA_BROKEN;
+    }
+}
+
+/* ---- what is kept during a sweep */
+
+struct kept_answer {
+    struct sa_question q;
+    enum sa_result result;
+    struct sa_answer a;
+};
+
+static bool may_be_kept(const struct probe *p, const struct sa_question *q)
+{
+    return p->host && (q->method == SA_GET || q->method == SA_GET_TABLE) && q->attribute != SA_MC_MEMBER_RECORD;
+}
+
+static const struct kept_answer *find_kept(struct probe *p, const struct sa_question *q)
+{
+    const GPtrArray *told = run_of(p)->told;
+    for (guint i = 0; told && i < told->len; i++) {
+        const struct kept_answer *k = told->pdata[i];
+        if (k->q.method == q->method && k->q.attribute == q->attribute && k->q.mask == q->mask &&
+            memcmp(k->q.record, q->record, SA_DATA_SIZE) == 0)
+            return k;
+    }
+    return NULL;
+}
+
+static void free_kept(gpointer kept)
+{
+    struct kept_answer *k = kept;
+    g_byte_array_unref(k->a.records);
+    g_free(k);
+}
+
+static void keep(struct probe *p, const struct sa_question *q, enum sa_result result, const struct sa_answer *a)
+{
+    struct probe *run = run_of(p);
+    struct kept_answer *k = g_new(struct kept_answer, 1);
+    *k = (struct kept_answer){*q, result, *a};
+    g_byte_array_ref(k->a.records);
+    if (!run->told)
+        run->told = g_ptr_array_new_with_free_func(free_kept);
+    if (run->told->len == KEPT)
+        g_ptr_array_remove_index(run->told, 0);
+    g_ptr_array_add(run->told, k);
+}
+
+void sa_forget(struct probe *p)
+{
+    if (p->told)
+        g_ptr_array_unref(p->told);
+    p->told = NULL;
+}
+
+/* ---- asking */
+
+enum sa_result sa_ask(struct probe *p, const struct sa_question *q, struct sa_answer *a)
+{
+    bool keeps = may_be_kept(p, q);
+    const struct kept_answer *kept = keeps ? find_kept(p, q) : NULL;
+    if (kept) {
+        *a = kept->a;
+        g_byte_array_ref(a->records);
+        return kept->result;
+    }
+    *a = (struct sa_answer){.records = g_byte_array_new()};
+    if (p->t->netdev[0] || (p->host && run_of(p)->silences >= SILENCES))
+        return SA_SILENT;
+    enum sa_result result = ask(p, q, a);
+    run_of(p)->silences = result == SA_SILENT ? run_of(p)->silences + 1 : 0;
+    if (keeps && (result == SA_TOLD || result == SA_REFUSED))
+        keep(p, q, result, a);
+    return result;
+}
+
+void sa_answer_clear(struct sa_answer *a)
+{
+    g_byte_array_unref(a->records);
+}

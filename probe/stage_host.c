@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The stages about the host's own interface: carrier, MTU and mode, and what its kernel answers for the others'. */
+#include "probe/stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/encap.h"
+
+static char *read_of(const char *folder, const char *name, const char *file)
+{
+    char *path = g_build_filename(folder, name, file, NULL), *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, NULL))
+        text = g_strdup("");
+    g_free(path);
+    return g_strstrip(text);
+}
+
+static char *attribute(const char *name, const char *file)
+{
+    return read_of("/sys/class/net", name, file);
+}
+
+bool stage_interface(struct probe *p, const char *id)
+{
+    char *name = host_interface(p);
+    if (!name) {
+        results_stage(
+            p->results, id, OUTCOME_NOTED,
+            "ip link: if there is one, it is down, of another partition, or in another network namespace",
+            "no interface of this host is up on this port and partition");
+        return true;
+    }
+    char *carrier = attribute(name, "carrier");
+    if (strcmp(carrier, "1") == 0)
+        results_stage(p->results, id, OUTCOME_PASS, "", "%s is up and has carrier", name);
+    else
+        results_stage(
+            p->results, id, OUTCOME_FAIL,
+            "carrier comes with the broadcast group's join: if fabric.join passes, set the interface down and up; dmesg tells what the driver was refused",
+            "%s is up, but has no carrier", name);
+    g_free(carrier);
+    g_free(name);
+    return true;
+}
+
+/* Without an interface there is nothing to say of it. */
+static char *interface_or_skip(struct probe *p, const char *id)
+{
+    char *name = host_interface(p);
+    if (!name)
+        results_stage(p->results, id, VERDICT_SKIPPED, "", "no interface of this host is up there");
+    return name;
+}
+
+/* RFC 4391 §7: the link's MTU is the group's; RFC 4755 §5: a connection's may be larger. */
+bool stage_mode(struct probe *p, const char *id)
+{
+    char *name = interface_or_skip(p, id);
+    unsigned link = ib_mtu_octets(p->link.mtu) - ENCAP_SIZE;
+    if (!name)
+        return true;
+    char *mode = attribute(name, "mode"), *mtu = attribute(name, "mtu");
+    bool connected = strcmp(mode, "connected") == 0;
+    unsigned long octets = strtoul(mtu, NULL, 10);
+    if (connected)
+        results_stage(p->results, id, OUTCOME_NOTED,
+                      "peers without connected mode (new adapters have none) get packets of the link's MTU alone: if large ones vanish, compare with ipoib-probe --source FREE_ADDRESS PEER",
+                      "%s is in connected mode, MTU %lu octets; over UD %u", name, octets, link);
+    else if (octets == link)
+        results_stage(p->results, id, OUTCOME_PASS, "", "%s is in datagram mode, MTU %lu octets, the link's", name, octets);
+    else
+        results_stage(p->results, id, octets > link ? OUTCOME_FAIL : OUTCOME_NOTED,
+                      "ip link set MTU: every host of the link has the same, that of the broadcast group less 4",
+                      "%s is in datagram mode, MTU %lu octets; the link's is %u", name, octets, link);
+    g_free(mode);
+    g_free(mtu);
+    g_free(name);
+    return true;
+}
+
+/* ---- ARP flux of this host's own */
+
+static unsigned long setting(const char *interface, const char *what)
+{
+    char *all = read_of("/proc/sys/net/ipv4/conf", "all", what), *own = read_of("/proc/sys/net/ipv4/conf", interface, what);
+    unsigned long value = MAX(strtoul(all, NULL, 10), strtoul(own, NULL, 10)); /* the kernel takes the larger */
+    g_free(all);
+    g_free(own);
+    return value;
+}
+
+bool stage_own_flux(struct probe *p, const char *id)
+{
+    char *name = interface_or_skip(p, id);
+    if (!name)
+        return true;
+    GPtrArray *all = host_interfaces(p);
+    if (all->len < 2)
+        results_stage(p->results, id, OUTCOME_PASS, "", "one interface on the link");
+    else if (setting(name, "arp_ignore") >= 1 && setting(name, "arp_announce") >= 1)
+        results_stage(p->results, id, OUTCOME_PASS, "", "%u interfaces on the link, each answers for its own address", all->len);
+    else
+        results_stage(p->results, id, OUTCOME_NOTED,
+                      "sysctl net.ipv4.conf.all.arp_ignore=1 and arp_announce=2",
+                      "%u interfaces may be on this link, and each answers ARP for the others' addresses", all->len);
+    g_ptr_array_unref(all);
+    g_free(name);
+    return true;
+}

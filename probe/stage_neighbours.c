@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The host's neighbour table against what the neighbours answer now, and against the paths of the SA: an address that is
+ * remembered after its owner has gone elsewhere is why a host that is there cannot be reached.
+ */
+#include "probe/hostneigh.h"
+#include "probe/octets.h"
+#include "probe/stages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LOOKED_AT = 32, TOLD = 5 };
+
+struct tour {
+    unsigned asked, silent, wrong;
+    GString *words; /* of what is wrong, as far as it is told */
+};
+
+static void G_GNUC_PRINTF(2, 3) add_wrong(struct tour *t, const char *format, ...)
+{
+    va_list args;
+    if (++t->wrong > TOLD)
+        return;
+    va_start(args, format);
+    g_string_append(t->words, t->words->len ? "; " : "");
+    g_string_append_vprintf(t->words, format, args);
+    va_end(args);
+}
+
+/* The flags are no part of where it is. */
+static bool same_place(const uint8_t *a, const uint8_t *b)
+{
+    return memcmp(a + LLADDR_QPN, b + LLADDR_QPN, LLADDR_SIZE - LLADDR_QPN) == 0;
+}
+
+static void compare_address(struct probe *p, struct tour *t, const struct host_neighbour *n, const struct answer *a)
+{
+    char remembered[64], now[64];
+    lladdr_text(n->lladdr, remembered);
+    lladdr_text(a->lladdr, now);
+    if (!same_place(n->lladdr, a->lladdr))
+        add_wrong(t, "%s is remembered at %s, and answers that it is at %s", p->peer.name, remembered, now);
+    if (find_rival(p)) {
+        lladdr_text(p->peer.rival, remembered);
+        add_wrong(t, "two answer for %s: %s and %s", p->peer.name, now, remembered);
+    }
+}
+
+static void compare_path(struct probe *p, struct tour *t, const struct host_neighbour *n, const struct answer *a)
+{
+    struct sa_answer path;
+    char gid[48];
+    enum sa_result result = ask_path(p, n->lladdr + LLADDR_GID, &path);
+    ip_text(true, n->lladdr + LLADDR_GID, gid);
+    if (result == SA_REFUSED)
+        add_wrong(t, "%s is remembered at GID %s, to which the SA has no path (0x%04x, %s)", p->peer.name, gid, path.status,
+                  sa_status_name(path.status));
+    else if (result == SA_TOLD && a && (be16(path.records->data + PATH_DLID) ^ a->lid) >> p->t->facts.lmc)
+        add_wrong(t, "the SA's path to %s leads to LID %u, and it answers from LID %u", p->peer.name,
+                  be16(path.records->data + PATH_DLID), a->lid);
+    sa_answer_clear(&path);
+}
+
+static void visit(struct probe *p, struct tour *t, const struct host_neighbour *n)
+{
+    struct answer *a = g_new(struct answer, 1);
+    p->peer = (struct peer){.ipv6 = n->ipv6};
+    memcpy(p->peer.ip, n->ip, 16);
+    ip_text(n->ipv6, n->ip, p->peer.name);
+    bool answers = ask_peer(p, &(struct question){.multicast = true}, TRIES, a);
+    t->asked++;
+    t->silent += !answers;
+    if (answers) {
+        memcpy(p->peer.lladdr, a->lladdr, LLADDR_SIZE);
+        p->peer.lid = a->lid;
+        p->peer.qpn = a->qpn;
+        p->peer.known = true;
+        compare_address(p, t, n, a);
+    }
+    if (!p->t->netdev[0])
+        compare_path(p, t, n, answers ? a : NULL);
+    p->peer = (struct peer){.known = false};
+    g_free(a);
+}
+
+static void tell(struct probe *p, const char *id, const struct tour *t)
+{
+    if (t->wrong)
+        results_stage(p->results, id, OUTCOME_FAIL,
+                      "ip neigh flush dev INTERFACE; if the LIDs differ, set the interface down and up: its kernel keeps an old path",
+                      "%u of %u neighbours are not where they are remembered or answer twice: %s%s", t->wrong, t->asked,
+                      t->words->str, t->wrong > TOLD ? "; and more" : "");
+    else
+        results_stage(p->results, id, OUTCOME_PASS, "", "%u neighbours: %u answer, from where they are remembered; %u do not",
+                      t->asked, t->asked - t->silent, t->silent);
+}
+
+bool stage_neighbours(struct probe *p, const char *id)
+{
+    char *name = host_interface(p), why[256];
+    GArray *all = name ? neighbours_of(name) : NULL;
+    struct tour t = {.words = g_string_new(NULL)};
+    if (!all || all->len == 0)
+        results_stage(p->results, id, VERDICT_SKIPPED, "", "%s",
+                      !name  ? "no interface of this host is up there"
+                      : !all ? "the kernel does not tell its neighbours"
+                             : "the host's table has no neighbour there");
+    else if (!link_open(p, why, sizeof why))
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "they cannot be asked: %s", why);
+    else {
+        for (guint i = 0; i < all->len && i < LOOKED_AT && !p->stopped && !p->broken; i++)
+            visit(p, &t, &g_array_index(all, struct host_neighbour, i));
+        tell(p, id, &t);
+    }
+    if (all)
+        g_array_unref(all);
+    g_string_free(t.words, TRUE);
+    g_free(name);
+    return !p->stopped;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the subnet manager makes of a group: created, joined in every way, left, and told of by traps. With a group of the
+ * probe's own, which has the broadcast group's attributes and which nobody else wants.
+ */
+#include "probe/own_group.h"
+#include "probe/stages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/octets.h"
+
+enum { TRAP_WAIT_MS = 1500, STATUS_NONE = 0x0300 };
+
+/* ---- the traps 66 and 67 */
+
+static const uint16_t group_traps[] = {TRAP_GROUP_CREATED, TRAP_GROUP_DELETED};
+
+/* IBA 13.4.8.3: generic, of all issuers and of all groups (the GID is zero). */
+static enum sa_result subscribe(struct probe *p, uint16_t trap, bool on)
+{
+    enum { ALL_TYPES = 0xffff, ALL_LIDS = 0xffff, QP1 = 1, RESPONSE_TIME = 18 };
+    struct sa_question q = {.method = SA_SET, .attribute = SA_INFORM_INFO};
+    struct sa_answer a;
+    put16(q.record + INFORM_LID_BEGIN, ALL_LIDS);
+    q.record[INFORM_GENERIC] = 1;
+    q.record[INFORM_SUBSCRIBE] = on;
+    put16(q.record + INFORM_TYPE, ALL_TYPES);
+    put16(q.record + INFORM_TRAP, trap);
+    put32(q.record + INFORM_QPN_TIME, QP1 << 8 | RESPONSE_TIME);
+    memset(q.record + INFORM_PRODUCER, 0xff, 3);
+    enum sa_result result = sa_ask(p, &q, &a);
+    sa_answer_clear(&a);
+    return result;
+}
+
+static bool await_trap(struct probe *p, uint16_t trap, const uint8_t *mgid)
+{
+    uint8_t notice[NOTICE_SIZE];
+    gint64 end = g_get_monotonic_time() + TRAP_WAIT_MS * 1000;
+    while (!p->stopped) {
+        gint64 left = (end - g_get_monotonic_time()) / 1000;
+        enum transport_result result =
+            left > 0 ? p->t->ops->next_notice(p->t, (int)left, notice) : TRANSPORT_NOTHING;
+        p->stopped |= result == TRANSPORT_STOPPED;
+        if (result != TRANSPORT_OK)
+            return false;
+        if (be16(notice + NOTICE_TRAP) == trap && memcmp(notice + NOTICE_DETAILS_GID, mgid, 16) == 0)
+            return true;
+    }
+    return false;
+}
+
+struct course {
+    uint8_t mgid[16];
+    bool watches, created_told, deleted_told;
+    enum sa_result send_only_made, made, non_member, send_only, gone;
+    uint16_t status; /* of what was refused first */
+};
+
+static bool watch(struct probe *p)
+{
+    bool watches = p->t->ops->watch && p->t->ops->watch(p->t) == TRANSPORT_OK;
+    for (size_t i = 0; watches && i < G_N_ELEMENTS(group_traps); i++)
+        watches = subscribe(p, group_traps[i], true) == SA_TOLD;
+    return watches;
+}
+
+/* ---- the course of a group's life */
+
+static void live(struct probe *p, struct course *c)
+{
+    struct mc_group g;
+    uint16_t status;
+    c->send_only_made = group_join(p, c->mgid, JOIN_SEND_ONLY_NON, true, &g, &status);
+    group_leave(p, c->mgid, JOIN_SEND_ONLY_NON);
+    c->made = group_join(p, c->mgid, JOIN_FULL, true, &g, &c->status);
+    if (c->made != SA_TOLD)
+        return;
+    c->created_told = c->watches && await_trap(p, TRAP_GROUP_CREATED, c->mgid);
+    c->non_member = group_join(p, c->mgid, JOIN_NON, false, &g, &status);
+    c->send_only = group_join(p, c->mgid, JOIN_SEND_ONLY_NON, false, &g, &status);
+    /* What is left of the port then is no member that keeps a group. */
+    group_leave(p, c->mgid, JOIN_FULL);
+    c->deleted_told = c->watches && await_trap(p, TRAP_GROUP_DELETED, c->mgid);
+    c->gone = group_get(p, c->mgid, &g, &status);
+    group_leave(p, c->mgid, JOIN_SEND_ONLY_NON);
+    group_leave(p, c->mgid, JOIN_NON);
+}
+
+static void tell_rules(struct probe *p, const struct course *c)
+{
+    struct results *r = p->results;
+    bool gone = c->gone == SA_REFUSED;
+    results_sent(r, "SA Set MCMemberRecord of a group of the probe's own, then Delete of its FullMember");
+    results_came(r, "the group is %s", gone ? "gone" : "still there");
+    results_add(r, R_RFC4391_10_LEAVE, gone ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
+                gone ? "" : "the group goes with its last FullMember",
+                gone ? "the SA takes a FullMember leave, and the group goes with it" : "the group is still there");
+    bool counts = c->send_only_made == SA_TOLD || !gone;
+    results_add(r, R_RFC4391_10_SENDONLY_SEMANTICS, counts ? OUTCOME_FAIL : OUTCOME_PASS,
+                counts ? "it neither makes a group nor keeps it" : "",
+                c->send_only_made == SA_TOLD ? "a SendOnlyNonMember join made the group"
+                : !gone                      ? "a SendOnlyNonMember keeps the group"
+                                             : "a SendOnlyNonMember neither makes a group nor keeps it");
+    bool router = c->non_member == SA_TOLD && c->watches;
+    results_add(r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, router ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
+                router ? "" : "a NonMember join, and a subscription with a wildcard MGID",
+                router ? "NonMember join and subscription to all groups are accepted" : "one of them is not accepted");
+}
+
+static void tell_traps(struct probe *p, const char *id, const struct course *c)
+{
+    if (!c->watches)
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "accepted and gone again; traps: the SA refused the subscription, or another program has them");
+    else if (c->created_told && c->deleted_told)
+        results_stage(p->results, id, OUTCOME_PASS, "",
+                      "created, joined in every way, left and gone; traps 66 and 67 told of it");
+    else
+        results_stage(p->results, id, OUTCOME_FAIL,
+                      "senders and routers that wait for a group learn of it by these traps: look at the SM's log",
+                      "trap 66 (created) %s, trap 67 (deleted) %s", c->created_told ? "came" : "did not come",
+                      c->deleted_told ? "came" : "did not come");
+}
+
+bool stage_own_group(struct probe *p, const char *id)
+{
+    struct course c = {.watches = false};
+    if (!own_group_mgid(p, c.mgid)) {
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "no free MGID was found");
+        return !p->stopped;
+    }
+    c.watches = watch(p);
+    live(p, &c);
+    p->t->ending |= p->stopped; /* the subscription is taken back all the same */
+    for (size_t i = 0; c.watches && i < G_N_ELEMENTS(group_traps); i++)
+        subscribe(p, group_traps[i], false);
+    if (c.made == SA_TOLD) {
+        tell_rules(p, &c);
+        tell_traps(p, id, &c);
+    } else
+        results_stage(p->results, id, c.made == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+                      "hosts cannot make IP multicast groups either: are MLIDs left (fabric.census)? See the SM's log",
+                      "a group with the broadcast group's attributes is not made: status 0x%04x, %s", c.status,
+                      c.status ? sa_status_name(c.status) : "no answer");
+    return !p->stopped;
+}
+
+/* ---- groups with other attributes */
+
+bool stage_group_attributes(struct probe *p, const char *id)
+{
+    GString *refused = g_string_new(NULL), *accepted = g_string_new(NULL);
+    if (!p->options->disruptive) {
+        results_stage(p->results, id, VERDICT_SKIPPED, "",
+                      "it makes wrong groups for a moment, and errors in the SM's log: with --disruptive alone");
+    } else {
+        p->about_fabric = false; /* what is wrong with these groups is the probe's own doing */
+        for (unsigned i = 0; i < n_group_variations && !p->stopped; i++) {
+            uint16_t status;
+            enum sa_result result = own_group_try(p, &group_variations[i], &status);
+            GString *list = result == SA_TOLD ? accepted : result == SA_REFUSED ? refused : NULL;
+            if (list)
+                g_string_append_printf(list, "%s%s", list->len ? ", " : "", group_variations[i].name);
+        }
+        p->about_fabric = true;
+        results_stage(p->results, id, OUTCOME_NOTED,
+                      accepted->len ? "a host that errs in these makes a group that others cannot use: see fabric.census" : "",
+                      "another than the broadcast group's is refused: %s; accepted: %s",
+                      refused->len ? refused->str : "none", accepted->len ? accepted->str : "none");
+    }
+    g_string_free(refused, TRUE);
+    g_string_free(accepted, TRUE);
+    return !p->stopped;
+}

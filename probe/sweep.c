@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Many addresses in one run. See sweep.h; who is asked first, and is silent, is in sweep_ask.c. */
+#include "probe/sweep_parts.h"
+
+#include <string.h>
+
+#include "verdict/plain.h"
+#include "wire/encap.h"
+
+enum { WINDOW = 64 }; /* hosts that are checked at the same time */
+
+struct host {
+    struct probe probe;
+    struct results results;
+    struct judged judged;
+    struct answer first;
+    struct task *task;
+    packet_match *match; /* that it waits for */
+    void *match_user;
+    gint64 deadline;
+    bool waits, matched;
+    gint64 begin;
+    bool joined; /* its solicited-node group */
+    struct mc_group group;
+};
+
+/* ---- a host's task */
+
+bool sweep_await(struct probe *p, int ms, packet_match *match, void *user)
+{
+    struct host *h = p->host;
+    if (p->stopped || p->broken)
+        return false;
+    h->match = match;
+    h->match_user = user;
+    h->deadline = g_get_monotonic_time() + (gint64)ms * 1000;
+    h->waits = true;
+    h->matched = false;
+    task_wait(h->task);
+    h->waits = false;
+    return h->matched;
+}
+
+static void run_host(void *user)
+{
+    struct host *h = user;
+    run_peer(&h->probe, &h->first);
+}
+
+static void free_host(struct host *h)
+{
+    wirelog_join(h->probe.log);
+    g_free(h);
+}
+
+static void finish(struct sweep *s, struct host *h)
+{
+    h->judged.seconds = (double)(g_get_monotonic_time() - h->begin) / G_USEC_PER_SEC;
+    s->run->stopped |= h->probe.stopped;
+    s->run->broken |= h->probe.broken;
+    if (h->joined)
+        group_leave(s->run, h->group.mgid, JOIN_SEND_ONLY_NON);
+    g_ptr_array_add(s->idle, h->task);
+    g_ptr_array_remove_fast(s->active, h);
+    if (s->run->stopped)
+        judged_clear(&h->judged);
+    else
+        s->job->ready(s->job->user, &h->judged);
+    free_host(h);
+}
+
+static void resume(struct sweep *s, struct host *h)
+{
+    h->probe.stopped |= s->run->stopped;
+    h->probe.broken |= s->run->broken;
+    if (!task_resume(h->task))
+        finish(s, h);
+}
+
+/* ---- who answers */
+
+/* The first answer of an address: the host waits in the queue until a task is free. */
+void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a, const struct ud_from *from)
+{
+    struct host *h = g_new0(struct host, 1);
+    char name[48];
+    ip_text(f->ipv6, f->ip, name);
+    h->probe = *s->run;
+    h->probe.root = s->run;
+    h->probe.host = h;
+    h->probe.results = &h->results;
+    h->probe.log = wirelog_branch(s->run->log);
+    h->probe.peer = (struct peer){.ipv6 = f->ipv6};
+    memcpy(h->probe.peer.ip, f->ip, 16);
+    g_strlcpy(h->probe.peer.name, name, sizeof h->probe.peer.name);
+    h->judged = (struct judged){
+        .name = plain_dup(name), .verdict = verdict_new(&s->run->options->selection), .brief = s->brief};
+    h->results = (struct results){.judged = &h->judged, .known = s->run->results->known};
+    h->first = *a;
+    h->joined = f->joined;
+    h->group = f->group;
+    h->begin = g_get_monotonic_time();
+    wirelog_judge(h->probe.log, h->results.known, results_judged, &h->results);
+    results_begin(&h->results, "resolve");
+    wirelog_begin(h->probe.log, "resolve");
+    take_packet(&h->probe, from, true);
+    g_queue_push_tail(s->queue, h);
+}
+
+static bool start_host(struct sweep *s)
+{
+    if (s->queue->length == 0 || s->active->len == WINDOW)
+        return false;
+    struct task *task = s->idle->len ? g_ptr_array_steal_index_fast(s->idle, 0) : task_new();
+    if (!task)
+        return false;
+    struct host *h = g_queue_pop_head(s->queue);
+    h->task = task;
+    task_begin(task, run_host, h);
+    g_ptr_array_add(s->active, h);
+    resume(s, h);
+    return true;
+}
+
+/* ---- whose packet is it? */
+
+static bool has_address(const struct host *h, bool ipv6, const uint8_t *ip)
+{
+    return h->probe.peer.ipv6 == ipv6 && memcmp(h->probe.peer.ip, ip, ipv6 ? 16 : 4) == 0;
+}
+
+/* Several hosts may ask for one address: the link-local one of a port that has many. */
+static struct host *who_has(struct sweep *s, bool ipv6, const uint8_t *ip, const struct ud_from *from)
+{
+    struct host *any = NULL;
+    for (guint i = 0; i < s->active->len; i++) {
+        struct host *h = s->active->pdata[i];
+        if (!has_address(h, ipv6, ip))
+            continue;
+        h->matched = h->waits && h->match(&h->probe, from, h->match_user);
+        if (h->matched)
+            return h;
+        any = h;
+    }
+    return any;
+}
+
+/* A second answer, before the host's turn has come. */
+static struct host *who_waits(struct sweep *s, bool ipv6, const uint8_t *ip)
+{
+    for (GList *l = s->queue->head; l; l = l->next)
+        if (has_address(l->data, ipv6, ip))
+            return l->data;
+    return NULL;
+}
+
+static struct host *who_matches(struct sweep *s, const struct ud_from *from)
+{
+    struct host *sender = NULL;
+    for (guint i = 0; i < s->active->len; i++) {
+        struct host *h = s->active->pdata[i];
+        h->matched = h->waits && h->match(&h->probe, from, h->match_user);
+        if (h->matched)
+            return h;
+        if (is_from_peer(&h->probe, from))
+            sender = h;
+    }
+    return sender;
+}
+
+static void note_rival(struct host *h, const struct ud_from *from)
+{
+    struct answer *a = g_new(struct answer, 1);
+    struct question q = {.multicast = true, .any = true};
+    struct asked x = {.q = &q, .ipv6 = h->probe.peer.ipv6, .ip = h->probe.peer.ip, .a = a};
+    if (take_answer(&h->probe, from, &x) && !lladdr_same(a->lladdr, h->first.lladdr)) {
+        memcpy(h->probe.peer.rival, a->lladdr, LLADDR_SIZE);
+        h->probe.peer.has_rival = true;
+    }
+    g_free(a);
+    take_packet(&h->probe, from, true);
+}
+
+static void feed(struct sweep *s, const struct ud_from *from)
+{
+    bool ipv6;
+    const uint8_t *ip = announced(from->octets, &ipv6);
+    struct host *h = ip ? who_has(s, ipv6, ip, from) : NULL;
+    if (!h && ip && sweep_answered(s, ipv6, ip, from))
+        return;
+    if (!h && ip && (h = who_waits(s, ipv6, ip))) {
+        note_rival(h, from);
+        return;
+    }
+    if (!h)
+        h = who_matches(s, from);
+    take_packet(h ? &h->probe : s->run, from, h != NULL);
+    if (h && h->waits && h->matched)
+        resume(s, h);
+}
+
+/* ---- the run */
+
+/* The next packet that is there already. */
+static bool take_next(struct sweep *s, int ms)
+{
+    struct probe *p = s->run;
+    struct ud_from from;
+    enum transport_result result = p->t->ops->receive(p->t, ms, &from);
+    p->stopped |= result == TRANSPORT_STOPPED;
+    p->broken |= result == TRANSPORT_ERROR;
+    if (result != TRANSPORT_OK)
+        return false;
+    if (from.qpn != p->t->qpn || from.lid != p->t->facts.lid)
+        feed(s, &from);
+    return true;
+}
+
+/* Only when nothing is left to be received: no answer that lies there is late. */
+static bool expire_host(struct sweep *s)
+{
+    gint64 now = g_get_monotonic_time();
+    for (guint i = 0; i < s->active->len; i++) {
+        struct host *h = s->active->pdata[i];
+        if (now >= h->deadline) {
+            resume(s, h);
+            return true;
+        }
+    }
+    return false;
+}
+
+static gint64 next_deadline(const struct sweep *s, gint64 least)
+{
+    for (guint i = 0; i < s->active->len; i++)
+        least = MIN(least, ((const struct host *)s->active->pdata[i])->deadline);
+    return least;
+}
+
+enum { LONGEST_WAIT_US = 100000, SHORTEST_WAIT_US = 1000 };
+
+static void rest(struct sweep *s)
+{
+    gint64 now = g_get_monotonic_time();
+    gint64 until = next_deadline(s, sweep_next_question(s, now + LONGEST_WAIT_US));
+    gint64 left = until - now;
+    if (left >= SHORTEST_WAIT_US)
+        take_next(s, (int)(left / 1000));
+    else if (left > 0)
+        g_usleep((gulong)left); /* the transport waits for milliseconds alone: too long for a high rate */
+}
+
+static void step(struct sweep *s)
+{
+    bool busy = take_next(s, 0);
+    if (s->run->stopped || s->run->broken)
+        return;
+    busy = busy || expire_host(s);
+    busy |= sweep_ask(s, busy);
+    busy |= start_host(s);
+    sweep_show(s);
+    if (!busy)
+        rest(s);
+}
+
+/* Interrupted, or broken: the tasks end by themselves once they are told. */
+static void end_hosts(struct sweep *s)
+{
+    while (s->active->len > 0)
+        resume(s, s->active->pdata[0]);
+    while (s->queue->length > 0) {
+        struct host *h = g_queue_pop_head(s->queue);
+        if (h->joined)
+            group_leave(s->run, h->group.mgid, JOIN_SEND_ONLY_NON);
+        judged_clear(&h->judged);
+        free_host(h);
+    }
+}
+
+static void free_task(gpointer task)
+{
+    task_free(task);
+}
+
+void run_sweep(struct probe *p, const struct sweep_job *job)
+{
+    struct sweep s = {.run = p,
+                      .job = job,
+                      .active = g_ptr_array_new(),
+                      .idle = g_ptr_array_new_with_free_func(free_task),
+                      .queue = g_queue_new()};
+    sweep_begin(&s);
+    while (!p->stopped && !p->broken && (!sweep_asked_all(&s) || s.queue->length || s.active->len))
+        step(&s);
+    end_hosts(&s);
+    sweep_end(&s);
+    sa_forget(p);
+    g_ptr_array_unref(s.active);
+    g_ptr_array_unref(s.idle);
+    g_queue_free(s.queue);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The first questions of a sweep. Each address is asked up to three times within the timeout; so many are in flight at once
+ * as the rate and the timeout make, but no more than a bound, so that memory stays flat.
+ */
+#include "probe/sweep_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "verdict/plain.h"
+
+enum { IN_FLIGHT = 4096, QUEUED = 192, RANGES_TOLD = 100, BRIEF_FROM = 4 };
+enum { SHOW_AFTER_US = 500000, SHOW_EVERY_US = 200000 };
+
+static guint hash_ip(gconstpointer key)
+{
+    const struct flight *f = key;
+    return be32(f->ipv6 ? f->ip + 12 : f->ip) * 2654435761u;
+}
+
+static gboolean same_ip(gconstpointer a, gconstpointer b)
+{
+    const struct flight *x = a, *y = b;
+    return x->ipv6 == y->ipv6 && memcmp(x->ip, y->ip, 16) == 0;
+}
+
+static gint64 interval(const struct sweep *s)
+{
+    return (gint64)s->run->options->timeout_ms * 1000 / TRIES + 1;
+}
+
+/* ---- who did not answer */
+
+static void tell_range(struct tally *t, bool ipv6)
+{
+    char first[48], last[48];
+    ip_text(ipv6, t->first, first);
+    ip_text(ipv6, t->last, last);
+    if (t->ranges > RANGES_TOLD)
+        return;
+    g_string_append_printf(t->absent, "%s%s", t->absent->len ? ", " : "", first);
+    if (strcmp(first, last) != 0)
+        g_string_append_printf(t->absent, "-%s", last);
+}
+
+static bool is_next(const uint8_t *ip, const uint8_t *last, bool ipv6)
+{
+    unsigned at = ipv6 ? 12 : 0;
+    return memcmp(ip, last, at) == 0 && be32(ip + at) == be32(last + at) + 1;
+}
+
+static void note_absent(struct tally *t, const struct flight *f)
+{
+    if (t->ranges && is_next(f->ip, t->last, f->ipv6)) {
+        memcpy(t->last, f->ip, 16);
+        return;
+    }
+    if (t->ranges)
+        tell_range(t, f->ipv6);
+    t->ranges++;
+    memcpy(t->first, f->ip, 16);
+    memcpy(t->last, f->ip, 16);
+}
+
+static void tell_named(struct sweep *s, const struct target *t, const char *trouble)
+{
+    struct judged j = {.name = plain_dup(t->name),
+                       .verdict = verdict_new(&s->run->options->selection),
+                       .trouble = plain_dup(trouble),
+                       .brief = s->brief};
+    s->job->ready(s->job->user, &j);
+}
+
+static void give_up(struct sweep *s, struct flight *f)
+{
+    const struct target *t = &s->job->targets[f->target];
+    char text[96];
+    s->done++;
+    if (f->joined)
+        group_leave(s->run, f->group.mgid, JOIN_SEND_ONLY_NON);
+    if (t->prefix) {
+        note_absent(&s->tallies[f->target], f);
+        return;
+    }
+    snprintf(text, sizeof text, "no answer to %d questions within %u ms", TRIES, s->run->options->timeout_ms);
+    tell_named(s, t, text);
+}
+
+static void tell_prefix(struct sweep *s, const struct target *t, struct tally *tally)
+{
+    struct judged j = {.name = plain_dup(t->name),
+                       .verdict = verdict_new(&s->run->options->selection),
+                       .brief = s->brief,
+                       .sweep = true};
+    if (tally->ranges)
+        tell_range(tally, t->ipv6);
+    if (tally->ranges > RANGES_TOLD)
+        g_string_append_printf(tally->absent, " and %u more ranges", tally->ranges - RANGES_TOLD);
+    char *text = g_strdup_printf("%u of %u addresses answer%s%s", tally->answered, t->n,
+                                 tally->ranges ? "; no answer: " : "", tally->absent->str);
+    judged_add_stage(&j, "sweep.answers", OUTCOME_NOTED, text, "");
+    if (tally->answered)
+        verdict_frame(j.verdict, true);
+    else
+        j.trouble = g_strdup("no answer from any of its addresses");
+    g_free(text);
+    s->job->ready(s->job->user, &j);
+}
+
+/* ---- asking */
+
+static void put_in_flight(struct sweep *s, struct flight *f, unsigned tries)
+{
+    f->next = g_get_monotonic_time() + interval(s);
+    g_queue_push_tail(&s->tries[tries], f);
+}
+
+static bool send_question(struct sweep *s, struct flight *f)
+{
+    static const struct question q = {.multicast = true};
+    struct asked x = {.q = &q, .ipv6 = f->ipv6, .ip = f->ip};
+    struct probe *p = s->run;
+    uint8_t out[UD_SIZE];
+    wirelog_begin(p->log, "sweep");
+    bool sent = send_group(p, &f->group, out, make_question(p, &x, p->lladdr, out));
+    wirelog_end(p->log, "asked");
+    return sent;
+}
+
+/* A node that has an IPv6 address is in its solicited-node group: where there is none, nobody has it. */
+static bool find_group(struct sweep *s, struct flight *f)
+{
+    static const struct question q = {.multicast = true};
+    struct asked x = {.q = &q, .ipv6 = f->ipv6, .ip = f->ip};
+    unsigned before = groups_joined(s->run);
+    if (!question_group(s->run, &x, &f->group))
+        return false;
+    f->joined = groups_joined(s->run) > before;
+    return true;
+}
+
+static bool is_own(const struct sweep *s, const struct flight *f)
+{
+    const struct source *own = &s->run->source;
+    return own->usable && own->ipv6 == f->ipv6 && memcmp(own->ip, f->ip, f->ipv6 ? 16 : 4) == 0;
+}
+
+static bool has_more(const struct sweep *s)
+{
+    return s->target < s->job->n;
+}
+
+/* False: the address is in flight already, for another target; its turn comes later. */
+static bool ask_new(struct sweep *s)
+{
+    const struct target *t = &s->job->targets[s->target];
+    struct flight *f = g_new0(struct flight, 1);
+    f->ipv6 = t->ipv6;
+    f->target = s->target;
+    target_address(t, s->number, f->ip);
+    if (g_hash_table_contains(s->flights, f)) {
+        g_free(f);
+        return false;
+    }
+    s->tallies[s->target].asked++;
+    if (++s->number == t->n) {
+        s->target++;
+        s->number = 0;
+    }
+    if (is_own(s, f)) {
+        s->done++;
+        g_free(f);
+    } else if (!find_group(s, f)) {
+        give_up(s, f);
+        g_free(f);
+    } else {
+        send_question(s, f);
+        g_hash_table_add(s->flights, f);
+        put_in_flight(s, f, 0);
+    }
+    return true;
+}
+
+/* The first of those that were asked so often that is due; who has answered goes out. */
+static struct flight *due(struct sweep *s, unsigned tries)
+{
+    struct flight *f;
+    while ((f = g_queue_peek_head(&s->tries[tries])) && f->found)
+        g_free(g_queue_pop_head(&s->tries[tries]));
+    return f && f->next <= g_get_monotonic_time() ? f : NULL;
+}
+
+static bool give_up_next(struct sweep *s)
+{
+    struct flight *f = due(s, TRIES - 1);
+    if (!f)
+        return false;
+    g_queue_pop_head(&s->tries[TRIES - 1]);
+    g_hash_table_remove(s->flights, f);
+    give_up(s, f);
+    g_free(f);
+    return true;
+}
+
+static bool ask_again(struct sweep *s)
+{
+    for (unsigned tries = 0; tries + 1 < TRIES; tries++) {
+        struct flight *f = due(s, tries);
+        if (!f)
+            continue;
+        g_queue_pop_head(&s->tries[tries]);
+        send_question(s, f);
+        put_in_flight(s, f, tries + 1);
+        return true;
+    }
+    return false;
+}
+
+static bool may_ask_new(const struct sweep *s)
+{
+    return has_more(s) && g_hash_table_size(s->flights) < IN_FLIGHT && s->queue->length < QUEUED;
+}
+
+bool sweep_ask(struct sweep *s, bool busy)
+{
+    if (!busy && give_up_next(s))
+        return true;
+    if (rate_wait(s->run) > 0)
+        return false;
+    return ask_again(s) || (may_ask_new(s) && ask_new(s));
+}
+
+gint64 sweep_next_question(struct sweep *s, gint64 latest)
+{
+    gint64 next = may_ask_new(s) ? 0 : latest;
+    for (unsigned tries = 0; tries < TRIES; tries++) {
+        due(s, tries);
+        const struct flight *f = g_queue_peek_head(&s->tries[tries]);
+        next = f ? MIN(next, f->next) : next;
+    }
+    return MIN(MAX(next, g_get_monotonic_time() + rate_wait(s->run)), latest);
+}
+
+bool sweep_answered(struct sweep *s, bool ipv6, const uint8_t *ip, const struct ud_from *from)
+{
+    static const struct question q = {.multicast = true};
+    struct flight key = {.ipv6 = ipv6}, *f;
+    memcpy(key.ip, ip, ipv6 ? 16 : 4);
+    if (!(f = g_hash_table_lookup(s->flights, &key)))
+        return false;
+    struct answer *a = g_new(struct answer, 1);
+    struct asked x = {.q = &q, .ipv6 = ipv6, .ip = f->ip, .a = a, .sent = f->next - interval(s)};
+    bool answered = take_answer(s->run, from, &x);
+    if (answered) {
+        g_hash_table_remove(s->flights, f);
+        f->found = true; /* it leaves its queue when its turn is there */
+        s->done++;
+        s->tallies[f->target].answered++;
+        sweep_found(s, f, a, from);
+    }
+    g_free(a);
+    return answered;
+}
+
+bool sweep_asked_all(const struct sweep *s)
+{
+    return !has_more(s) && g_hash_table_size(s->flights) == 0;
+}
+
+/* ---- progress */
+
+void sweep_show(struct sweep *s)
+{
+    gint64 now = g_get_monotonic_time();
+    if (!s->shown || now < s->shown)
+        return;
+    fprintf(stderr, "\r%u of %u addresses done, %u being checked\033[K", s->done, s->all,
+            s->active->len + s->queue->length);
+    s->shown = now + SHOW_EVERY_US;
+}
+
+/* ECMA-48 EL erases the line. */
+void sweep_hide(void)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+}
+
+/* ---- begin and end */
+
+void sweep_begin(struct sweep *s)
+{
+    bool ipv6 = false;
+    for (unsigned i = 0; i < s->job->n; i++) {
+        s->all += s->job->targets[i].n;
+        ipv6 |= s->job->targets[i].ipv6;
+    }
+    s->brief = s->all >= BRIEF_FROM;
+    s->shown = isatty(STDERR_FILENO) ? g_get_monotonic_time() + SHOW_AFTER_US : 0;
+    s->flights = g_hash_table_new(hash_ip, same_ip);
+    s->tallies = g_new0(struct tally, s->job->n);
+    for (unsigned i = 0; i < s->job->n; i++)
+        s->tallies[i].absent = g_string_new(NULL);
+    for (unsigned i = 0; i < TRIES; i++)
+        g_queue_init(&s->tries[i]);
+    if (ipv6)
+        hear_all_nodes(s->run);
+    wirelog_settle(s->run->log);
+}
+
+/* Broken: whom nobody has asked, or heard to the end, is told of all the same. */
+static void tell_unasked(struct sweep *s)
+{
+    for (unsigned i = 0; i < s->job->n; i++) {
+        const struct target *t = &s->job->targets[i];
+        struct flight key = {.ipv6 = t->ipv6};
+        memcpy(key.ip, t->ip, 16);
+        if (!t->prefix && (i >= s->target || g_hash_table_contains(s->flights, &key)))
+            tell_named(s, t, s->run->t->error);
+    }
+}
+
+void sweep_end(struct sweep *s)
+{
+    if (s->shown)
+        sweep_hide();
+    if (s->run->broken && !s->run->stopped)
+        tell_unasked(s);
+    for (unsigned i = 0; i < s->job->n; i++) {
+        if (s->job->targets[i].prefix && !s->run->stopped)
+            tell_prefix(s, &s->job->targets[i], &s->tallies[i]);
+        g_string_free(s->tallies[i].absent, TRUE);
+    }
+    for (unsigned i = 0; i < TRIES; i++)
+        g_queue_clear_full(&s->tries[i], g_free);
+    g_hash_table_unref(s->flights);
+    g_free(s->tallies);
+}
