@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# field PROBE CHECK LIB: what administrators meet; a scenario for testbed/fabric once, results in TAP in /fabric-out/tap. Three HCAs on
+# a switch, port MTU 2048: h0 runs OpenSM and is the peer, h1 is the probe's, h2 is a second host.
+probe=$1 check=$2
+. "$3"
+# result ID: outcome and words of a rule or stage in the last report
+result() { python3 -c '
+import json, sys
+for r in json.load(open("/tmp/report"))["results"]:
+    if r["id"] == sys.argv[1]: print(r["outcome"], r["actual"], "->", r.get("advice", ""))' "$1"; }
+says() { result "$1" | grep -q -- "$2" || { echo "$1 does not say $2:"; result "$1"; return 1; }; }
+on1() { local want=$1; shift; fabric_on 1 "$probe" --format json -o /tmp/report "$@"; local got=$?; [ $got = "$want" ] || { echo "exit $got"; cat /tmp/report; return 1; }; }
+# several outcomes of one rule may stand there: one of them is that
+is() { result "$1" | grep -q "^$2" || { echo "$1 is not $2:"; result "$1"; return 1; }; }
+
+fabric_up nhca=3 topo=1 ibmtu=4 && fabric_sm && fabric_nets datagram || return 1
+fabric_on 1 ping -c 1 10.0.0.1 && fabric_on 1 ping -c 1 10.0.0.3 || return 1
+peer6=$(fabric_link_local 0 ib0) || return 1
+for i in $(seq 2 2 254); do ip -n n0 addr add 10.0.1.$i/24 dev ib0; done
+
+# ---- sweeps
+targets() { python3 -c '
+import json
+s = json.load(open("/tmp/report"))["summary"]
+print(s["violated"], s["unjudged"], s["conformant"])'; }
+sweep() { report 0 -d vqib1 --rate 2000 10.0.1.0/24 && no_failure && [ "$(targets)" = "0 0 127" ] &&
+    says sweep.answers '127 of 254 addresses answer; no answer: 10.0.1.1, 10.0.1.3, '; }
+try "254 addresses, every second one is there: no fault" sweep
+# What starting the program costs here is not the sweep's. The machine is emulated, and shared: the best of five
+in_time() { local i s b; for i in 1 2 3 4 5; do s=$(date +%s%N); "$probe" -d vqib1 --dry-run 10.0.1.0/24 >/dev/null; b=$(($(date +%s%N)-s))
+    s=$(date +%s%N); report 0 -d vqib1 --rate 2000 --timeout 500 10.0.1.0/24 || return 1; s=$(($(date +%s%N)-s-b)); echo "# sweep: $((s/1000000)) ms" >> $tap
+    [ $s -lt 1500000000 ] && return 0; done; echo "$s ns"; return 1; }
+try "its time is the timeout and a second" in_time
+mixed() { report 2 -d vqib1 --timeout 200 10.0.0.1 10.0.0.99 10.0.0.3 && [ "$(targets)" = "0 1 2" ]; }
+try "named addresses: who does not answer could not be tested" mixed
+nobody() { report 2 -d vqib1 --timeout 100 10.9.0.0/28 && says sweep.answers '^noted 0 of 14'; }
+try "a prefix of nobody" nobody
+six() { report 0 -d vqib1 "$peer6/125" && says sweep.answers '1 of 8 addresses answer'; }
+try "an IPv6 prefix" six
+interrupted() { local s; env --default-signal=INT "$probe" -d vqib1 10.0.1.0/24 >/dev/null 2>&1 & sleep 2; kill -INT $!; wait $!; s=$?; [ $s = 130 ]; }
+try "a sweep is interrupted: 130" interrupted
+
+# ---- through an interface
+packet() { on1 0 -d ib1 -w /fabric-out/packet.pcapng 10.0.0.1 && no_failure && is rfc4391.6.reserved-ignored pass && is rfc4391.9.1.1.flags-ignored pass &&
+    is rfc4391.9.2.arp-as-rfc826 pass && is rfc4391.6.grh-optional skipped && is rfc4391.13.qkey-controlled skipped; }
+try "through ib1, without verbs" packet
+try "its capture is judged" "$check" /fabric-out/packet.pcapng
+packet6() { on1 0 -d ib1 "$peer6" && no_failure && is rfc4391.9.3.nd-option-padding pass; }
+try "an IPv6 peer through ib1" packet6
+packets() { on1 0 -d ib1 --rate 2000 10.0.1.0/28 && [ "$(targets)" = "0 0 7" ]; }
+try "a sweep through ib1" packets
+own6() { report 0 -d vqib1 --source fe80::77 "$peer6" && no_failure && is rfc4391.9.1.1.arp-reply-qpn pass && is rfc4391.9.1.1.flags-ignored pass &&
+    is peer.nd-padding noted; }
+try "NS from an address of the probe's own" own6
+
+# ---- privileges
+nobody_may() { fabric_on 1 setpriv --reuid 65534 --regid 65534 --clear-groups "$probe" -d ib1 10.0.0.1 >/tmp/out 2>&1; [ $? = 3 ] && grep -q CAP_NET_RAW /tmp/out; }
+try "no CAP_NET_RAW: exit status 3, and it is named" nobody_may
+dropped() { "$probe" -d vqib1 --timeout 1500 10.0.0.99 >/dev/null 2>&1 & sleep 3; grep '^CapEff.*0000000000006000$' /proc/$!/status; local s=$?; wait; return $s; }
+try "CAP_NET_RAW and CAP_IPC_LOCK alone are kept" dropped
+
+# ---- the fabric, from the host's side
+healthy() { on1 0 -d vqib1 fabric && no_failure && is fabric.own-group pass && is fabric.mode pass && is fabric.own-groups pass &&
+    is fabric.neighbours pass && is fabric.own-flux pass && is rfc4391.11.router-nonmember-join 'pass\|noted'; }
+try "a healthy host and fabric" healthy
+stale() { ip -n n1 neigh replace 10.0.0.1 dev ib1 nud permanent lladdr 00:00:00:77:fe:80:00:00:00:00:00:00:00:11:75:00:00:00:01:00
+    on1 1 -d vqib1 fabric && is fabric.neighbours fail && says fabric.neighbours '10.0.0.1 is remembered at 00:00:00:77:'; local s=$?
+    ip -n n1 neigh replace 10.0.0.1 dev ib1 nud permanent lladdr 00:00:00:03:fe:80:00:00:00:00:00:00:00:11:75:00:00:00:09:99
+    on1 1 -d vqib1 fabric && says fabric.neighbours 'to which the SA has no path'; s=$((s+$?)); ip -n n1 neigh del 10.0.0.1 dev ib1; return $s; }
+try "a neighbour that is remembered elsewhere, and one whose GID is gone" stale
+twice() { ip -n n2 addr add 10.0.0.1/24 dev ib2; report 1 -d vqib1 10.0.0.1; is peer.arp-flux fail; local s=$?
+    report 1 -d vqib1 10.0.0.0/28; is peer.arp-flux fail; s=$((s+$?)); ip -n n2 addr del 10.0.0.1/24 dev ib2; return $s; }
+try "two answer for one address" twice
+small() { ip -n n1 link set ib1 mtu 1500; on1 0 -d vqib1 fabric; says fabric.mode "^noted.*MTU 1500 octets; the link's is 2044"; local s=$?; ip -n n1 link set ib1 mtu 2044; return $s; }
+try "an interface whose MTU is not the link's" small
+
+# ---- the SM begins anew, with other partitions
+again() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; rm -rf /tmp/osm; printf '%s\n' "$@" > /tmp/partitions
+    local i; for i in 0 1 2; do ip -n n$i link set ib$i down; done; fabric_sm -P /tmp/partitions; sleep 2; }
+mtu() { again 'Default=0x7fff, ipoib, mtu=5 : ALL=full;'; ip -n n1 link set ib1 up; report 1 -d vqib1 fabric; is fabric.mtu fail && is fabric.join fail && says fabric.join 'to blame: the MTU:'; }
+try "the group's MTU is above the port's: -22 of the driver, and why" mtu
+rate() { again 'Default=0x7fff, ipoib, rate=10 : ALL=full;'; report 1 -d vqib1 fabric; is fabric.rate fail && says fabric.join 'to blame: the rate:'; }
+try "the group's rate is above the port's" rate
+limited() { again 'Default=0x7fff, ipoib : ALL=full;' 'P1=0x8001, ipoib : 0x0011750000000100=full, 0x0011750000000110=limited;'
+    report 0 -d vqib1 --pkey 0x8001 fabric; says fabric.pkey '0x0001 at index 1: limited member' && is partition.overlap noted; }
+try "a limited member" limited
+none() { again 'Default=0x7fff : ALL=full;'; report 1 -d vqib1 fabric; is fabric.broadcast-group fail && is fabric.join skipped; }
+try "no broadcast group" none
+tap_end
