@@ -56,7 +56,7 @@ try "NS from an address of the probe's own" own6
 # ---- privileges
 nobody_may() { fabric_on 1 setpriv --reuid 65534 --regid 65534 --clear-groups "$probe" -d ib1 10.0.0.1 >/tmp/out 2>&1; [ $? = 3 ] && grep -q CAP_NET_RAW /tmp/out; }
 try "no CAP_NET_RAW: exit status 3, and it is named" nobody_may
-dropped() { "$probe" -d vqib1 --timeout 1500 10.0.0.99 >/dev/null 2>&1 & sleep 3; grep '^CapEff.*0000000000006000$' /proc/$!/status; local s=$?; wait; return $s; }
+dropped() { "$probe" -d vqib1 --timeout 3000 10.0.0.99 >/dev/null 2>&1 & sleep 4; grep '^CapEff.*0000000000006000$' /proc/$!/status; local s=$?; wait $!; return $s; }
 try "CAP_NET_RAW and CAP_IPC_LOCK alone are kept" dropped
 
 # ---- the fabric, from the host's side
