@@ -76,9 +76,13 @@ struct kept_answer {
     struct sa_answer a;
 };
 
+/* Of groups only what other ports are in them: this port's standing changes by what the probe does. */
 static bool may_be_kept(const struct probe *p, const struct sa_question *q)
 {
-    return p->host && (q->method == SA_GET || q->method == SA_GET_TABLE) && q->attribute != SA_MC_MEMBER_RECORD;
+    bool reads = q->method == SA_GET || q->method == SA_GET_TABLE;
+    bool of_group = q->attribute == SA_MC_MEMBER_RECORD;
+    bool of_other = (q->mask & MCM_HAS_PORT_GID) && memcmp(q->record + MCM_PORT_GID, p->t->facts.gid, 16) != 0;
+    return p->host && reads && (!of_group || of_other);
 }
 
 static const struct kept_answer *find_kept(struct probe *p, const struct sa_question *q)
