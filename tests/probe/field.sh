@@ -47,12 +47,13 @@ try "a sweep is interrupted: 130" interrupted
 packet() { on1 0 -d ib1 -w /fabric-out/packet.pcapng 10.0.0.1 && no_failure && is rfc4391.6.reserved-ignored pass && is rfc4391.9.1.1.flags-ignored pass &&
     is rfc4391.9.2.arp-as-rfc826 pass && is rfc4391.6.grh-optional skipped && is rfc4391.13.qkey-controlled skipped; }
 try "through ib1, without verbs" packet
-try "its capture is judged" "$check" /fabric-out/packet.pcapng
+# The Reserved field and the flags that the probe sends wrongly on purpose aside
+try "its capture is judged" "$check" --only rfc4391.9.2 --only rfc4391.6.type --only rfc4391.6.encapsulation-header /fabric-out/packet.pcapng
 packet6() { on1 0 -d ib1 "$peer6" && no_failure && is rfc4391.9.3.nd-option-padding pass; }
 try "an IPv6 peer through ib1" packet6
 packets() { on1 0 -d ib1 --rate 2000 10.0.1.0/28 && [ "$(targets)" = "0 0 7" ]; }
 try "a sweep through ib1" packets
-own6() { report 0 -d vqib1 --source fe80::77 "$peer6" && no_failure && is rfc4391.9.1.1.arp-reply-qpn pass && is rfc4391.9.1.1.flags-ignored pass &&
+own6() { report 0 -d vqib1 --source fe80::77 "$peer6" && no_failure && is rfc4391.9.1.1.flags-ignored pass &&
     is peer.nd-padding noted; }
 try "NS from an address of the probe's own" own6
 
