@@ -38,7 +38,7 @@ RANDOM=$seed; ended=0 stayed=0
 fabric_up && fabric_sm && fabric_nets datagram && fabric_link_local 1 ib1 >/dev/null && fabric_on 0 ping -c 1 10.0.0.2 || return 1
 sleep 2; members | grep -q ff12:401b:ffff::ffff:ffff || return 1
 # a background command ignores SIGINT, at which ping tells its sum
-fabric_on 0 env --default-signal=INT ping -i 0.2 -W 3 10.0.0.2 > /tmp/flow & flow=$!
+ip netns exec n0 env --default-signal=INT ping -i 0.2 -W 3 10.0.0.2 > /tmp/flow & flow=$!
 for i in $(seq "$moments"); do
     signal=$([ $((i % 2)) = 0 ] && echo INT || echo KILL)
     one $signal > /tmp/one 2>&1 && continue
