@@ -85,6 +85,21 @@ static const char *why_not(const struct probe *p, const struct check *c)
     return p->source.usable ? NULL : "the address of --source is in use";
 }
 
+static bool of_family(const struct probe *p, const struct check *c)
+{
+    return !(c->needs & (p->peer.ipv6 ? NEEDS_IPV4 : NEEDS_IPV6));
+}
+
+/* What ARP shows of an IPv4 peer and NS of an IPv6 peer is no check left out. */
+static bool asked_otherwise(const struct probe *p, const struct check *c, enum rule_number rule)
+{
+    for (unsigned i = 0; !of_family(p, c) && i < n_checks; i++)
+        for (unsigned k = 0; k < checks[i].n_rules; k++)
+            if (checks[i].rules[k] == rule && of_family(p, &checks[i]))
+                return true;
+    return false;
+}
+
 static void run_check(struct probe *p, const struct check *c)
 {
     const char *why = why_not(p, c);
@@ -94,7 +109,8 @@ static void run_check(struct probe *p, const struct check *c)
         c->run(p);
     for (unsigned i = 0; why && i < c->n_rules; i++)
         /* What another check tells of the rule stands; a judge's finding too. */
-        results_skip(p->results, c->rules[i], why);
+        if (!asked_otherwise(p, c, c->rules[i]))
+            results_skip(p->results, c->rules[i], why);
     wirelog_end(p->log, results_outcome(p->results));
 }
 

@@ -393,6 +393,8 @@ static void good_peer(void **state)
     assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_7_MTU_2044), OUTCOME_PASS);
     assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_9_1_QKEY_MATCH), OUTCOME_PASS);
     assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4755_3_1_UD_ONLY_FLAGS), OUTCOME_PASS);
+    /* what is asked by ARP of this peer was not left out, though NS would ask it too */
+    assert_int_equal(verdict_count(o.judged.verdict, R_RFC4391_9_1_1_FLAGS_IGNORED, (enum outcome)VERDICT_SKIPPED), 0);
     clear(&o);
 }
 
