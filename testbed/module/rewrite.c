@@ -61,8 +61,11 @@ static bool is_send(u8 opcode)
 static int base_at(const struct vqib_pkt *p, const char *base)
 {
 	u32 bth = vqib_bth_at(p);
-	u8 opcode = p->data[bth];
+	u8 opcode;
 
+	if (p->len < bth + VQIB_BTH)	/* a rule has made the LRH promise a GRH */
+		return -1;
+	opcode = p->data[bth];
 	if (!strcmp(base, "lrh"))
 		return 0;
 	if (!strcmp(base, "grh"))
@@ -105,10 +108,13 @@ static void apply(struct vqib_pkt *p, const struct rule *rule)
 {
 	unsigned int i;
 
-	for (i = 0; i < rule->n; i++)
-		if (rule->patch[i].set)
-			memcpy(patch_at(p, &rule->patch[i]), rule->patch[i].octets,
-			       rule->patch[i].len);
+	for (i = 0; i < rule->n; i++) {
+		const struct patch *patch = &rule->patch[i];
+		u8 *at = patch->set ? patch_at(p, patch) : NULL;
+
+		if (at)		/* the patches before it may have moved its place away */
+			memcpy(at, patch->octets, patch->len);
+	}
 }
 
 /**
