@@ -113,7 +113,7 @@ struct handover *handover_create(uint64_t room, bool touch)
     }
     h->count = count < BLOCKS_MIN ? BLOCKS_MIN : (uint32_t)count;
     h->blocks = map_memory(h) ? calloc(h->count, sizeof(*h->blocks)) : NULL;
-    h->spare = calloc(h->count, sizeof(*h->spare));
+    h->spare = calloc(h->count, sizeof(*h->spare)); /* NOLINT(bugprone-sizeof-expression): they are pointers */
     if (h->blocks && h->spare && ring_init(&h->full, h->count) && ring_init(&h->empty, h->count) && share_out(h, touch))
         return h;
     handover_destroy(h);

@@ -325,11 +325,12 @@ void recorder_tick(struct recorder *r, uint64_t now, uint64_t patience)
         put_counts(r, now);
     if (r->plan.memory || !r->block)
         return;
-    /* the header of the file is there at once: a reader may wait for it */
-    if (r->begins_file || r->block->new_file)
+    /*
+     * The header of the file is there at once: a reader may wait for it. A writer that is behind gets whole blocks: many
+     * small ones would use them all up.
+     */
+    if (r->begins_file || r->block->new_file || (r->block_time && now >= r->block_time + patience && handover_is_empty(r->h)))
         give_block(r);
-    else if (r->block_time && now >= r->block_time + patience && handover_is_empty(r->h))
-        give_block(r); /* a writer that is behind gets whole blocks: many small ones would use them all up */
 }
 
 void recorder_has_time(struct recorder *r)

@@ -188,7 +188,7 @@ static void count_partitions(struct probe *p, const struct sa_answer *a, struct 
 {
     for (uint32_t at = 0; at + PKEY_RECORD_SIZE <= a->records->len; at += a->stride)
         for (unsigned i = 0; i < PKEY_BLOCK; i++) {
-            uint16_t pkey = be16(a->records->data + at + PKEY_RECORD_BLOCK + 2 * i);
+            uint16_t pkey = be16(a->records->data + at + PKEY_RECORD_BLOCK + (size_t)2 * i);
             out->n += (pkey & 0x7fff) != 0;
             if ((pkey ^ p->pkey) & 0x7fff)
                 continue;

@@ -59,7 +59,7 @@ uint32_t make_arp(uint8_t *out, const struct arp_message *m)
     put_octets(p, m->sha, LLADDR_SIZE);
     put_octets(p + LLADDR_SIZE, m->spa, 4);
     put_octets(p + LLADDR_SIZE + 4, m->tha, LLADDR_SIZE);
-    put_octets(p + 2 * LLADDR_SIZE + 4, m->tpa, 4);
+    put_octets(p + LLADDR_SIZE + 4 + LLADDR_SIZE, m->tpa, 4);
     return ENCAP_SIZE + ARP_SIZE_FIXED + 2 * (LLADDR_SIZE + 4);
 }
 

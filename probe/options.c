@@ -183,6 +183,7 @@ static bool read_target(struct options *o, const char *text)
         return false;
     t.name = g_strdup(text);
     g_array_append_val(o->targets, t);
+    /* cppcheck-suppress memleak ; the array has t */
     return true;
 }
 

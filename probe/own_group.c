@@ -26,6 +26,7 @@ bool own_group_mgid(struct probe *p, uint8_t mgid[16])
     return false;
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): all have one type */
 static void change_pkey(struct mc_group *g, uint8_t *mgid)
 {
     (void)mgid;
@@ -76,6 +77,7 @@ static void change_flow_label(struct mc_group *g, uint8_t *mgid)
     (void)mgid;
     g->flow_label ^= 1;
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 /* Those that have to be the broadcast group's first (RFC 4391 §10 and, the scope, §4), then those that should. */
 const struct variation group_variations[] = {

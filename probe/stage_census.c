@@ -198,9 +198,9 @@ static bool read_wanted(const char *line, const char *interface, uint8_t mgid[16
 {
     char name[64], address[80];
     if (sscanf(line, "%*d %63s %*d %*d %79s", name, address) != 2 || strcmp(name, interface) != 0 ||
-        strlen(address) != 2 * LLADDR_SIZE)
+        strlen(address) != (size_t)2 * LLADDR_SIZE)
         return false;
-    for (unsigned i = 0; i < 16; i++) {
+    for (size_t i = 0; i < 16; i++) {
         const char digits[3] = {address[2 * (LLADDR_GID + i)], address[2 * (LLADDR_GID + i) + 1], '\0'};
         mgid[i] = (uint8_t)strtoul(digits, NULL, 16);
     }

@@ -38,7 +38,7 @@ static enum sa_result subscribe(struct probe *p, uint16_t trap, bool on)
 static bool await_trap(struct probe *p, uint16_t trap, const uint8_t *mgid)
 {
     uint8_t notice[NOTICE_SIZE];
-    gint64 end = g_get_monotonic_time() + TRAP_WAIT_MS * 1000;
+    gint64 end = g_get_monotonic_time() + (gint64)TRAP_WAIT_MS * 1000;
     while (!p->stopped) {
         gint64 left = (end - g_get_monotonic_time()) / 1000;
         enum transport_result result =
@@ -161,9 +161,10 @@ bool stage_group_attributes(struct probe *p, const char *id)
         for (unsigned i = 0; i < n_group_variations && !p->stopped; i++) {
             uint16_t status;
             enum sa_result result = own_group_try(p, &group_variations[i], &status);
-            GString *list = result == SA_TOLD ? accepted : result == SA_REFUSED ? refused : NULL;
-            if (list)
-                g_string_append_printf(list, "%s%s", list->len ? ", " : "", group_variations[i].name);
+            if (result != SA_TOLD && result != SA_REFUSED)
+                continue;
+            GString *list = result == SA_TOLD ? accepted : refused;
+            g_string_append_printf(list, "%s%s", list->len ? ", " : "", group_variations[i].name);
         }
         p->about_fabric = true;
         results_stage(p->results, id, OUTCOME_NOTED,

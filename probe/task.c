@@ -47,6 +47,7 @@ void task_free(struct task *t)
 /* makecontext passes int alone: a pointer goes in two. */
 static void enter(unsigned high, unsigned low)
 {
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
     struct task *t = (struct task *)((uintptr_t)high << 16 << 16 | low);
     t->run(t->user);
     t->goes_on = false;

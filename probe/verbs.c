@@ -132,7 +132,7 @@ static enum transport_result open_qp(struct transport *t, unsigned pkey_index, u
 static enum transport_result await_sent(struct verbs *v)
 {
     struct ibv_wc wc;
-    gint64 end = g_get_monotonic_time() + SEND_WAIT_MS * 1000;
+    gint64 end = g_get_monotonic_time() + (gint64)SEND_WAIT_MS * 1000;
     int n;
     while ((n = ibv_poll_cq(v->sent, 1, &wc)) == 0)
         if (g_get_monotonic_time() > end)
@@ -159,6 +159,7 @@ static struct ibv_ah *find_way(struct verbs *v, const struct ud_to *to)
         attr.grh.traffic_class = to->tclass;
     }
     for (unsigned i = 0; i < WAYS; i++)
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c): see above */
         if (v->ways[i].ah && memcmp(&v->ways[i].attr, &attr, sizeof attr) == 0)
             return v->ways[i].ah;
     struct way *w = &v->ways[v->next_way++ % WAYS];

@@ -47,6 +47,7 @@ struct wirelog {
 static void put(struct wirelog *w, const void *p, size_t n)
 {
     struct wirelog *r = w->root;
+    /* cppcheck-suppress uninitvar ; p is a parameter */
     if (r->file && !r->bad && fwrite(p, 1, n, r->file) != n) {
         say("%s: %s", r->path, strerror(errno));
         r->bad = true;

@@ -21,7 +21,7 @@ bool wirelog_free(struct wirelog *w);
  * A log of its own for one of several that are asked at the same time, with its own judge and comments, into the same file.
  */
 struct wirelog *wirelog_branch(struct wirelog *root);
-void wirelog_join(struct wirelog *branch);
+void wirelog_join(struct wirelog *w);
 /* What is logged from now on is not kept for judges that come later. */
 void wirelog_settle(struct wirelog *w);
 

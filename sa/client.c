@@ -136,7 +136,7 @@ static bool take_report(struct umad_sa *sa)
 
 enum sa_heard umad_sa_watch(struct umad_sa *sa)
 {
-    long methods[16 / sizeof(long)] = {1l << SA_REPORT};
+    long methods[16 / sizeof(long)] = {1L << SA_REPORT};
     if (sa->watcher < 0)
         sa->watcher = umad_register(sa->fd, MAD_CLASS_SA, SA_VERSION, 0, methods);
     return sa->watcher < 0 ? SA_NOTHING : SA_HEARD;
