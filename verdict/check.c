@@ -2,6 +2,7 @@
 /* ipoib-check: a verdict on captures, for people and for CI. */
 #include "verdict/judging.h"
 #include "verdict/list.h"
+#include "verdict/merge.h"
 #include "verdict/options.h"
 #include "verdict/save.h"
 #include "verdict/say.h"
@@ -72,8 +73,10 @@ static int run(const struct options *o)
     }
     if (o->list)
         return list(o);
-    if (!save_is_safe(o->output, o->captures, o->n_captures))
+    if (!save_is_safe(o->output, o->captures, o->n_captures, o->merge ? "a report to be merged" : "a capture to be judged"))
         return EXIT_UNJUDGED;
+    if (o->merge)
+        return merge(o, tool, IPOIB_VERSION, &interrupted);
     struct deviations *known = deviations_open(o->deviations, &error);
     if (!known) {
         say("%s", error->message);

@@ -9,6 +9,7 @@
 
 const char options_help[] =
     "Usage: ipoib-check [OPTION]... CAPTURE...\n"
+    "       ipoib-check --merge [--format text|json|junit|tap] [-o FILE] REPORT...\n"
     "       ipoib-check --list [--only SELECTOR]... [--format text|json] [-o FILE]\n"
     "\n"
     "Judges captures of IP over InfiniBand by what RFC 4391 and RFC 4755 demand. A\n"
@@ -21,6 +22,9 @@ const char options_help[] =
     "                       (Linux and OpenSM; if not given), none, or a file's path\n"
     "  --only SELECTOR      judge by these rules alone: an identifier, or a beginning\n"
     "                       of it (rfc4755, rfc4391.6); may be given several times\n"
+    "  -m, --merge          judge nothing: make one report of JSON reports of ipoib-check\n"
+    "                       and ipoib-probe, by node (the name of the report's file) and\n"
+    "                       by rule; - is standard input\n"
     "  -o, --output FILE    write the report to FILE, not to standard output\n"
     "  -l, --list           print the rules, judge nothing\n"
     "  -h, --help           print this text\n"
@@ -36,12 +40,17 @@ static bool read_option(struct options *o, int option, char *argument)
     case 'f':
         return format_read(&o->format, argument);
     case 'O':
+        o->judges = true;
         return only_read(o->only, &o->selection, argument);
     case 's':
-        o->strict = true;
+        o->judges = o->strict = true;
         return true;
     case 'd':
         o->deviations = argument;
+        o->judges = true;
+        return true;
+    case 'm':
+        o->merge = true;
         return true;
     case 'o':
         o->output = argument;
@@ -66,10 +75,10 @@ static bool read_all(struct options *o, int argc, char **argv)
     static const struct option known[] = {
         {"format", required_argument, NULL, 'f'}, {"strict", no_argument, NULL, 's'},
         {"deviations", required_argument, NULL, 'd'}, {"only", required_argument, NULL, 'O'},
-        {"output", required_argument, NULL, 'o'}, {"list", no_argument, NULL, 'l'},
+        {"output", required_argument, NULL, 'o'}, {"merge", no_argument, NULL, 'm'}, {"list", no_argument, NULL, 'l'},
         {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
     int option;
-    while ((option = getopt_long(argc, argv, "o:lhV", known, NULL)) != -1)
+    while ((option = getopt_long(argc, argv, "o:mlhV", known, NULL)) != -1)
         if (!read_option(o, option, optarg))
             return false;
     o->captures = argv + optind;
@@ -80,7 +89,11 @@ static bool read_all(struct options *o, int argc, char **argv)
 /* What single options do not show. */
 static bool is_sensible(const struct options *o)
 {
-    if (o->list && o->n_captures > 0)
+    if (o->merge && (o->list || o->judges))
+        say("--merge judges nothing: the reports keep what they were judged by");
+    else if (o->merge && o->n_captures == 0)
+        say("no report given: try 'ipoib-check --help'");
+    else if (o->list && o->n_captures > 0)
         say("--list judges nothing: no capture with it");
     else if (o->list && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
         say("--list prints text or json");

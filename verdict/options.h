@@ -7,12 +7,13 @@
 
 struct options {
     enum format format;
-    bool strict, list, help, version;
+    bool strict, list, merge, help, version;
+    bool judges; /* an option was given that says how to judge */
     const char *deviations;
     const char *output;   /* NULL: stdout */
     GPtrArray *only;      /* selectors, NULL at the end; empty: all rules */
     struct selection selection;
-    char **captures;      /* of argv */
+    char **captures;      /* of argv; with merge: reports */
     int n_captures;
 };
 

@@ -100,6 +100,9 @@ void report_text_probed(GString *out, const struct report *r, const struct judge
 /* The last line of report_text, where there are several captures or targets. */
 void report_text_total(GString *out, const struct report *r);
 
+/* The line of the verdict: "a.pcap: CONFORMANT: ...", behind an empty one if not brief. */
+void report_text_verdict(GString *out, const struct report *r, const struct judged *j, bool colours);
+
 /* One capture's part of report_text. */
 void report_text_of(GString *out, const struct report *r, const struct judged *j, bool colours);
 

@@ -271,6 +271,11 @@ void report_text_probed(GString *out, const struct report *r, const struct judge
     put_verdict(&t);
 }
 
+void report_text_verdict(GString *out, const struct report *r, const struct judged *j, bool colours)
+{
+    put_verdict(&(struct text){out, r, j, colours});
+}
+
 void report_text_of(GString *out, const struct report *r, const struct judged *j, bool colours)
 {
     struct text t = {out, r, j, colours};

@@ -139,15 +139,15 @@ bool save_parts(const GString *head, FILE *middle, const GString *tail, const ch
     return good;
 }
 
-bool save_is_safe(const char *path, char *const *captures, int n)
+bool save_is_safe(const char *path, char *const *files, int n, const char *what)
 {
     struct stat out, in;
     if (!path || strcmp(path, "-") == 0 || stat(path, &out) != 0 || !S_ISREG(out.st_mode))
         return true;
     for (int i = 0; i < n; i++) {
-        bool is_stdin = strcmp(captures[i], "-") == 0;
-        if ((is_stdin ? fstat(0, &in) : stat(captures[i], &in)) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
-            say("%s: is a capture to be judged; write the report to another file", path);
+        bool is_stdin = strcmp(files[i], "-") == 0;
+        if ((is_stdin ? fstat(0, &in) : stat(files[i], &in)) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+            say("%s: is %s; write the report to another file", path, what);
             return false;
         }
     }

@@ -164,6 +164,19 @@ void verdict_skip(struct verdict *v, enum rule_number rule, const char *why, con
     add(v, 0, &f, e);
 }
 
+void verdict_restore(struct verdict *v, enum rule_number rule, enum outcome outcome, uint64_t count, struct verdict_result *r)
+{
+    result_free(v->results[rule][outcome]);
+    v->counts[rule][outcome] = count;
+    v->results[rule][outcome] = r;
+}
+
+void verdict_restore_frames(struct verdict *v, uint64_t frames, uint64_t ipoib_frames)
+{
+    v->frames = frames;
+    v->ipoib_frames = ipoib_frames;
+}
+
 /* ---- what it comes to */
 
 uint64_t verdict_count(const struct verdict *v, enum rule_number rule, enum outcome outcome)

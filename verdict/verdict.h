@@ -93,6 +93,13 @@ void verdict_add_evidence(struct verdict *v, const struct finding *f, const stru
 void verdict_skip(struct verdict *v, enum rule_number rule, const char *why, const struct verdict_evidence *e);
 
 /*
+ * What another program's verdict had, read from its report: how often, and what, which the verdict then owns (NULL where
+ * none was kept; from g_new0, its texts too). And its numbers of frames.
+ */
+void verdict_restore(struct verdict *v, enum rule_number rule, enum outcome outcome, uint64_t count, struct verdict_result *r);
+void verdict_restore_frames(struct verdict *v, uint64_t frames, uint64_t ipoib_frames);
+
+/*
  * How often; and what, NULL where that is never (and for a capture's OUTCOME_PASS, of which only the count
  * is kept). outcome: VERDICT_SKIPPED too.
  */

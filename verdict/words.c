@@ -15,6 +15,16 @@ const char *outcome_name(enum outcome outcome)
     return names[outcome];
 }
 
+bool outcome_read(enum outcome *outcome, const char *name)
+{
+    for (int i = 0; i < VERDICT_OUTCOMES; i++)
+        if (g_str_equal(outcome_name((enum outcome)i), name)) {
+            *outcome = (enum outcome)i;
+            return true;
+        }
+    return false;
+}
+
 const char *status_name(enum verdict_status status)
 {
     static const char *const names[] = {

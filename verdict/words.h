@@ -7,6 +7,8 @@
 
 /* "fail", "pass", ... */
 const char *outcome_name(enum outcome outcome);
+/* The outcome of that name; false: none has it. */
+bool outcome_read(enum outcome *outcome, const char *name);
 /* "conformant", "violated", "unjudged" */
 const char *status_name(enum verdict_status status);
 
