@@ -13,7 +13,7 @@ SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspat
 BIN = os.environ.get("IPOIB_BIN") or os.path.join(SRC, "build", "bin")
 MAN = os.path.join(SRC, "doc", "man")
 # program: the calls whose texts tell its options
-HELPS = {"ipoib-capture": [["--help"], ["convert", "--help"]], "ipoib-probe": [["--help"]]}
+HELPS = {"ipoib-capture": [["--help"], ["convert", "--help"]], "ipoib-check": [["--help"]], "ipoib-probe": [["--help"]]}
 OPTION = re.compile(r"(?<![\w-])(--?[a-zA-Z0-9][a-zA-Z0-9-]*)")
 failed = number = 0
 
