@@ -4,6 +4,7 @@
 #include "verdict/list.h"
 #include "verdict/merge.h"
 #include "verdict/options.h"
+#include "verdict/plain.h"
 #include "verdict/save.h"
 #include "verdict/say.h"
 
@@ -46,8 +47,10 @@ static bool judge_all(const struct options *o, struct report *r, const struct de
 static int judge(const struct options *o, const struct deviations *known)
 {
     int status;
+    char *node = o->node ? plain_dup(o->node) : NULL;
     struct report r = {.tool = tool,
                        .version = IPOIB_VERSION,
+                       .node = node,
                        .deviations = o->deviations,
                        .only = (const char *const *)o->only->pdata,
                        .strict = o->strict,
@@ -61,6 +64,7 @@ static int judge(const struct options *o, const struct deviations *known)
     for (unsigned i = 0; i < r.n; i++)
         judged_clear(&r.captures[i]);
     g_free(r.captures);
+    g_free(node);
     return status;
 }
 

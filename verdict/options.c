@@ -25,6 +25,7 @@ const char options_help[] =
     "  -m, --merge          judge nothing: make one report of JSON reports of ipoib-check\n"
     "                       and ipoib-probe, by node (the name of the report's file) and\n"
     "                       by rule; - is standard input\n"
+    "  --node NAME          the node that --merge is to list it under; with --format json\n"
     "  -o, --output FILE    write the report to FILE, not to standard output\n"
     "  -l, --list           print the rules, judge nothing\n"
     "  -h, --help           print this text\n"
@@ -48,6 +49,9 @@ static bool read_option(struct options *o, int option, char *argument)
     case 'd':
         o->deviations = argument;
         o->judges = true;
+        return true;
+    case 'n':
+        o->node = argument;
         return true;
     case 'm':
         o->merge = true;
@@ -75,7 +79,7 @@ static bool read_all(struct options *o, int argc, char **argv)
     static const struct option known[] = {
         {"format", required_argument, NULL, 'f'}, {"strict", no_argument, NULL, 's'},
         {"deviations", required_argument, NULL, 'd'}, {"only", required_argument, NULL, 'O'},
-        {"output", required_argument, NULL, 'o'}, {"merge", no_argument, NULL, 'm'}, {"list", no_argument, NULL, 'l'},
+        {"output", required_argument, NULL, 'o'}, {"node", required_argument, NULL, 'n'}, {"merge", no_argument, NULL, 'm'}, {"list", no_argument, NULL, 'l'},
         {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "o:mlhV", known, NULL)) != -1)
@@ -89,7 +93,9 @@ static bool read_all(struct options *o, int argc, char **argv)
 /* What single options do not show. */
 static bool is_sensible(const struct options *o)
 {
-    if (o->merge && (o->list || o->judges))
+    if (o->node && (o->merge || o->list || o->format != FORMAT_JSON || !o->node[0]))
+        say("--node names a node in a report of --format json");
+    else if (o->merge && (o->list || o->judges))
         say("--merge judges nothing: the reports keep what they were judged by");
     else if (o->merge && o->n_captures == 0)
         say("no report given: try 'ipoib-check --help'");

@@ -10,6 +10,7 @@ struct options {
     bool strict, list, merge, help, version;
     bool judges; /* an option was given that says how to judge */
     const char *deviations;
+    const char *node;     /* NULL: none */
     const char *output;   /* NULL: stdout */
     GPtrArray *only;      /* selectors, NULL at the end; empty: all rules */
     struct selection selection;

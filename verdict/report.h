@@ -33,6 +33,7 @@ void judged_clear(struct judged *j);
 
 struct report {
     const char *tool, *version;
+    const char *node;         /* whose captures they are, for who merges reports; NULL: not given */
     const char *deviations;   /* the name of the list */
     const char *const *only;  /* selectors, NULL at the end; NULL: all rules */
     bool strict;

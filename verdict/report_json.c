@@ -148,7 +148,7 @@ static char *json_frame(const struct report *r)
 {
     char several[32];
     g_snprintf(several, sizeof several, "%u %s", r->n, r->probed ? "targets" : "captures");
-    json_t *whole = json_pack("{ss ss ss s[] so}", "tool", r->tool, "version", r->version, "subject",
+    json_t *whole = json_pack("{ss ss ss* ss s[] so}", "tool", r->tool, "version", r->version, "node", r->node, "subject",
                               r->n == 1 ? r->captures[0].name : several, "results", "summary", json_summary(r));
     char *text = json_dumps(whole, JSON_INDENT(1));
     json_decref(whole);
