@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reports read again: what comes back is what was written, of every outcome; and what the tally makes of several. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "verdict/merge_tally.h"
+
+/* One rule of each level, by the table. */
+static const enum rule_number MUST_RULE = R_RFC4391_6_RESERVED_ZERO, SHOULD_RULE = R_RFC4391_4_1_QKEY_CONTROLLED,
+                              INFO_RULE = R_RFC4391_3_SAME_PARTITION;
+
+static char path[] = "/tmp/ipoib-test-merge.XXXXXX";
+
+static struct finding of(enum rule_number rule, enum outcome outcome, const char *actual)
+{
+    return (struct finding){rule, outcome, 0, 0, "0x0000", actual, "group ff12::1", outcome == OUTCOME_DEVIATION ? "known" : ""};
+}
+
+/* More cases and frames than are kept, and each outcome. */
+static struct judged a_capture(void)
+{
+    struct judged j = {.name = g_strdup("a.pcap"), .verdict = verdict_new(NULL)};
+    char actual[16];
+    for (uint32_t frame = 1; frame <= 25; frame++) {
+        g_snprintf(actual, sizeof actual, "0x%04x", frame % 12);
+        struct finding f = of(MUST_RULE, OUTCOME_FAIL, actual);
+        verdict_frame(j.verdict, frame % 2);
+        verdict_add(j.verdict, frame, &f);
+    }
+    const struct finding others[] = {of(MUST_RULE, OUTCOME_PASS, ""), of(MUST_RULE, OUTCOME_INCONCLUSIVE, "x"),
+                                     of(SHOULD_RULE, OUTCOME_DEVIATION, "y \"quoted\" \\"), of(INFO_RULE, OUTCOME_FAIL, "z")};
+    for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+        verdict_add(j.verdict, 7, &others[i]);
+    return j;
+}
+
+static struct judged a_target(void)
+{
+    const struct verdict_evidence e = {"a check", "sent this", "that came"};
+    struct judged j = {.name = g_strdup("10.0.0.2"), .verdict = verdict_new(NULL)};
+    struct finding pass = of(MUST_RULE, OUTCOME_PASS, "good");
+    verdict_frame(j.verdict, true);
+    verdict_add_evidence(j.verdict, &pass, &e);
+    verdict_skip(j.verdict, SHOULD_RULE, "needs --source", &e);
+    judged_add_stage(&j, "fabric.mtu", OUTCOME_FAIL, "2048 < 4096", "look at the cable");
+    return j;
+}
+
+/* Writes it, and leaves the text in *text. */
+static void write_report(struct judged *j, bool probed, char **text)
+{
+    struct report r = {.tool = probed ? "ipoib-probe" : "ipoib-check", .version = "1", .deviations = "linux", .probed = probed,
+                       .captures = j, .n = 1};
+    GString *whole = report_whole(&report_parts_json, &r);
+    assert_true(g_file_set_contents(path, whole->str, (gssize)whole->len, NULL));
+    *text = g_string_free(whole, FALSE);
+}
+
+/* The name alone is another: the node's stands before it. */
+static void comes_back(struct judged j, bool probed)
+{
+    char *written, *again, *why = NULL;
+    struct merge_report given;
+    struct restored r;
+    write_report(&j, probed, &written);
+    assert_true(merge_report_open(&given, path, &why));
+    assert_int_equal(given.entries->len, 1);
+    assert_true(restore(&r, &g_array_index(given.entries, struct merge_entry, 0), "1", &why));
+    assert_null(why);
+    assert_true(g_str_has_suffix(r.judged.name, j.name));
+    g_free(r.judged.name);
+    r.judged.name = g_strdup(j.name);
+    write_report(&r.judged, probed, &again);
+    assert_string_equal(again, written);
+    restored_clear(&r);
+    merge_report_clear(&given);
+    judged_clear(&j);
+    g_free(written);
+    g_free(again);
+}
+
+static void test_comes_back(void **state)
+{
+    (void)state;
+    comes_back(a_capture(), false);
+    comes_back(a_target(), true);
+}
+
+static void test_node_of_a_file(void **state)
+{
+    static const char *const names[][2] = {{"reports/node01.json", "node01"}, {"node01", "node01"}, {"a.b/c.d.json", "c.d"},
+                                           {".json", ".json"},                {"-", "standard input"}, {"a\033b.json", "a\\x1bb"}};
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        char *node = merge_node_of(names[i][0]);
+        assert_string_equal(node, names[i][1]);
+        g_free(node);
+    }
+}
+
+/* ---- the tally */
+
+static void add(struct tally *t, const char *node, bool strict, enum rule_number rule, enum outcome outcome)
+{
+    struct restored r = {.report = {.strict = strict, .n = 1}, .judged = {.verdict = verdict_new(NULL)}};
+    struct finding f = of(rule, outcome, "x");
+    r.report.captures = &r.judged;
+    verdict_frame(r.judged.verdict, true);
+    verdict_add(r.judged.verdict, 1, &f);
+    tally_add(t, node, &r);
+    judged_clear(&r.judged);
+}
+
+static void test_tally(void **state)
+{
+    struct tally *t = tally_new();
+    (void)state;
+    add(t, "b", false, MUST_RULE, OUTCOME_INCONCLUSIVE);
+    assert_int_equal(tally_nodes_with(t, MUST_RULE, OUTCOME_INCONCLUSIVE), 1);
+    add(t, "a", false, MUST_RULE, OUTCOME_INCONCLUSIVE);
+    add(t, "a", false, MUST_RULE, OUTCOME_PASS); /* decides what the first left open */
+    add(t, "a", false, MUST_RULE, OUTCOME_INCONCLUSIVE);
+    assert_int_equal(tally_nodes_with(t, MUST_RULE, OUTCOME_INCONCLUSIVE), 1);
+    assert_int_equal(tally_nodes_with(t, MUST_RULE, OUTCOME_PASS), 1);
+    add(t, "a", false, MUST_RULE, OUTCOME_FAIL);
+    add(t, "a", false, MUST_RULE, OUTCOME_PASS); /* does not heal it */
+    assert_int_equal(tally_worst(t->nodes->pdata[1], MUST_RULE), OUTCOME_FAIL);
+    assert_int_equal(tally_worst(t->nodes->pdata[0], SHOULD_RULE), -1);
+    assert_int_equal(tally_nodes_with(t, MUST_RULE, OUTCOME_PASS), 0);
+    const struct tally_item *item = t->items->pdata[MUST_RULE];
+    assert_int_equal(item->counts[OUTCOME_PASS], 2);
+    assert_int_equal(item->counts[OUTCOME_INCONCLUSIVE], 3);
+    assert_true(item->violation);
+    assert_int_equal(t->nodes->len, 2);
+    assert_string_equal(((struct tally_node *)t->nodes->pdata[0])->name, "b");
+    /* by hand: of six captures one fails, two pass, three have nothing but the inconclusive */
+    assert_int_equal(t->by_status[VERDICT_VIOLATED], 1);
+    assert_int_equal(t->by_status[VERDICT_CONFORMANT], 2);
+    assert_int_equal(t->by_status[VERDICT_UNJUDGED], 3);
+    assert_int_equal(tally_status(t->by_status), VERDICT_VIOLATED);
+    tally_free(t);
+}
+
+static void test_strictness(void **state)
+{
+    struct tally *t = tally_new();
+    const struct tally_item *item = t->items->pdata[SHOULD_RULE];
+    (void)state;
+    add(t, "a", false, SHOULD_RULE, OUTCOME_FAIL);
+    assert_false(item->violation);
+    assert_int_equal(t->by_status[VERDICT_CONFORMANT], 1);
+    add(t, "b", true, SHOULD_RULE, OUTCOME_FAIL);
+    assert_true(item->violation);
+    assert_int_equal(t->by_status[VERDICT_VIOLATED], 1);
+    tally_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_back), cmocka_unit_test(test_node_of_a_file),
+                                       cmocka_unit_test(test_tally), cmocka_unit_test(test_strictness)};
+    int fd = g_mkstemp(path);
+    if (fd < 0)
+        return 1;
+    close(fd);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(path);
+    return failed;
+}
