@@ -20,7 +20,7 @@ TSHARK = shlex.split(os.environ.get("IPOIB_TSHARK") or os.path.join(SRC, "script
 SHARKD = shlex.split(os.environ.get("IPOIB_SHARKD") or os.path.join(SRC, "script/with-plugins") + " sharkd")
 # known from later frames
 FORWARD = {"ipoib.response_in", "ipoib.reassembled.in"}
-# Wireshark's own RPC-over-RDMA has a bug of its own in second passes
+# Wireshark's own RPC-over-RDMA has a bug of its own in second passes (doc/upstream.md)
 QUIET = ["--disable-protocol", "rpcordma"]
 # what Wireshark's own dissectors and ours write into Info once they know a later frame
 LATER = re.compile(r", reassembled in \d+| \(reply in \d+\)| \(no response found!\)| \(multicast\)| \[Reassembled in #\d+\]")
