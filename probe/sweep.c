@@ -100,7 +100,6 @@ void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a
     h->joined = f->joined;
     h->group = f->group;
     h->begin = g_get_monotonic_time();
-    wirelog_judge(h->probe.log, h->results.known, results_judged, &h->results);
     results_begin(&h->results, "resolve");
     wirelog_begin(h->probe.log, "resolve");
     take_packet(&h->probe, from, true);
@@ -116,6 +115,7 @@ static bool start_host(struct sweep *s)
         return false;
     struct host *h = g_queue_pop_head(s->queue);
     h->task = task;
+    wirelog_judge(h->probe.log, h->results.known, results_judged, &h->results);
     task_begin(task, run_host, h);
     g_ptr_array_add(s->active, h);
     resume(s, h);

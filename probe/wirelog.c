@@ -36,7 +36,7 @@ struct wirelog {
     void *user;
     enum log_way way; /* of the frame that is judged */
     uint32_t number, psn, calls;
-    GPtrArray *first;   /* frames before the first judge */
+    GPtrArray *first;   /* frames before the first judge; of a branch: before its own */
     GPtrArray *waiting; /* frames of what wirelog_begin named */
     char *what;
     bool judged;
@@ -120,6 +120,10 @@ void wirelog_judge(struct wirelog *w, const struct deviations *known, judge_repo
         judge(w, w->root->first->pdata[i]);
     w->report = report;
     w->user = user;
+    for (guint i = 0; w->root != w && i < w->first->len; i++)
+        judge(w, w->first->pdata[i]);
+    if (w->root != w)
+        g_ptr_array_set_size(w->first, 0);
 }
 
 /* ---- frames */
@@ -135,6 +139,8 @@ static void take_frame(struct wirelog *w, struct frame *f)
         judge(w, f);
     if (!w->root->judged)
         g_ptr_array_add(w->root->first, copy_frame(f));
+    if (w->root != w && !w->judge)
+        g_ptr_array_add(w->first, copy_frame(f));
     if (w->root->file && w->what)
         g_ptr_array_add(w->waiting, f);
     else {
@@ -305,6 +311,7 @@ struct wirelog *wirelog_branch(struct wirelog *root)
 {
     struct wirelog *w = g_new0(struct wirelog, 1);
     w->root = root;
+    w->first = g_ptr_array_new_with_free_func(g_free);
     w->waiting = g_ptr_array_new_with_free_func(g_free);
     return w;
 }
@@ -318,6 +325,7 @@ void wirelog_join(struct wirelog *w)
 {
     wirelog_end(w, "ended early");
     judge_free(w->judge);
+    g_ptr_array_unref(w->first);
     g_ptr_array_unref(w->waiting);
     g_free(w);
 }

@@ -19,6 +19,7 @@ bool wirelog_free(struct wirelog *w);
 
 /*
  * A log of its own for one of several that are asked at the same time, with its own judge and comments, into the same file.
+ * What it takes before it has its judge, which is large, waits for that.
  */
 struct wirelog *wirelog_branch(struct wirelog *root);
 void wirelog_join(struct wirelog *w);

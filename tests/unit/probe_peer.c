@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See probe_peer.h. The peer is written by the RFCs, not by what the probe sends. */
+#include "probe_peer.h"
+
+#include <string.h>
+
+#include "probe/checks.h"
+#include "probe/message.h"
+#include "probe/octets.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+#include "wire/smp.h"
+
+#define QKEY 0x0b1bu
+
+const uint8_t peer_ip[4] = {10, 0, 0, 2}, own_ip[4] = {10, 0, 0, 77};
+static const uint8_t peer_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x18, 0x95};
+static const uint8_t own_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x18, 0x96};
+
+/* ---- time */
+
+static gint64 now = G_USEC_PER_SEC;
+
+gint64 simulated_now(void)
+{
+    return now;
+}
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+gint64 __wrap_g_get_monotonic_time(void);
+gint64 __wrap_g_get_monotonic_time(void)
+{
+    return now;
+}
+
+void __wrap_g_usleep(gulong microseconds);
+void __wrap_g_usleep(gulong microseconds)
+{
+    now += (gint64)microseconds;
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+/* ---- the peer */
+
+static void push(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_qpn)
+{
+    bool multicast = to_qpn == QPN_MULTICAST;
+    if (f->n == QUEUE)
+        return;
+    unsigned slot = (f->first + f->n++) % QUEUE;
+    f->due[slot] = now + ROUND_TRIP_US;
+    memcpy(f->octets[slot], octets, n);
+    if (f->fault == SENDS_RESERVED)
+        f->octets[slot][ENCAP_RESERVED] = 0x12;
+    f->queue[slot] = (struct ud_from){.octets = view_make(f->octets[slot], n, n),
+                                      .grh = multicast ? f->grh : NULL,
+                                      .qpn = f->fault == OTHER_SENDER_QPN ? PEER_QPN + 1 : PEER_QPN,
+                                      .to_qpn = multicast ? OWN_QPN : to_qpn,
+                                      .lid = PEER_LID};
+}
+
+static void put_lladdr(const struct fake *f, uint8_t *p)
+{
+    p[0] = f->fault == SENDS_FLAGS ? 0x01 : 0;
+    put24(p + LLADDR_QPN, PEER_QPN);
+    memcpy(p + LLADDR_GID, peer_gid, 16);
+}
+
+static void answer_arp(struct fake *f, const uint8_t *arp)
+{
+    static const uint8_t wrong[4] = {10, 9, 9, 9};
+    uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
+    const uint8_t *sha = arp + ARP_SIZE_FIXED, *spa = sha + LLADDR_SIZE,
+                  *tpa = arp + ARP_SIZE_FIXED + 2 * LLADDR_SIZE + 4;
+    put_lladdr(f, lladdr);
+    f->announced += be32(spa) != 0;
+    if (be16(arp + ARP_OP) == ARP_REPLY) {
+        f->knows_us = memcmp(spa, own_ip, 4) == 0 && be24(sha + LLADDR_QPN) == OWN_QPN;
+        if (f->knows_us && f->waiting_n)
+            push(f, f->waiting, f->waiting_n,
+                 f->fault == SENDS_IP_TO_SENDER ? f->waiting_sender : be24(sha + LLADDR_QPN));
+        f->waiting_n = 0;
+        return;
+    }
+    bool has = f->many ? tpa[0] == 10 && tpa[3] % 2 == 0 : memcmp(tpa, peer_ip, 4) == 0;
+    if (!has || (f->fault == MINDS_FLAGS && sha[0]))
+        return;
+    memcpy(f->asked, tpa, 4);
+    struct arp_message m = {.op = ARP_REPLY,
+                            .sha = lladdr,
+                            .spa = f->asked,
+                            .tha = sha,
+                            .tpa = f->fault == WRONG_TARGET ? wrong : spa};
+    uint32_t n = make_arp(out, &m);
+    if (f->fault == HARDWARE_TYPE_1)
+        put16(out + ENCAP_SIZE + ARP_HRD, 1);
+    if (f->fault == WRONG_TARGET_LLADDR)
+        memset(out + ENCAP_SIZE + ARP_SIZE_FIXED + LLADDR_SIZE + 4, 0, LLADDR_SIZE);
+    push(f, out, n, f->fault == ANSWERS_SENDER ? f->sender : be24(sha + LLADDR_QPN));
+}
+
+/* The reply has the request's octets, with the addresses changed over and the type 0; ICMP's checksum is nobody's matter here. */
+static void answer_echo(struct fake *f, const uint8_t *octets, uint32_t n)
+{
+    uint8_t question[UD_SIZE], lladdr[LLADDR_SIZE];
+    if (octets[ENCAP_SIZE + 9] != 1 || octets[ENCAP_SIZE + 20] != 8 ||
+        (f->fault == SMALL_MTU && n > 1500 + ENCAP_SIZE))
+        return;
+    memcpy(f->waiting, octets, n);
+    memcpy(f->waiting + ENCAP_SIZE + 12, octets + ENCAP_SIZE + 16, 4);
+    memcpy(f->waiting + ENCAP_SIZE + 16, octets + ENCAP_SIZE + 12, 4);
+    put16(f->waiting + ENCAP_RESERVED, 0);
+    f->waiting[ENCAP_SIZE + 20] = 0;
+    f->waiting_n = n;
+    f->waiting_sender = f->sender;
+    if (f->knows_us) {
+        push(f, f->waiting, n, f->fault == SENDS_IP_TO_SENDER ? f->sender : OWN_QPN);
+        f->waiting_n = 0;
+        return;
+    }
+    put_lladdr(f, lladdr);
+    struct arp_message m = {.op = ARP_REQUEST, .sha = lladdr, .spa = peer_ip, .tpa = own_ip};
+    push(f, question, make_arp(question, &m), QPN_MULTICAST);
+}
+
+static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *octets)
+{
+    bool multicast = to->qpn == QPN_MULTICAST;
+    f->sent++;
+    if (f->fault == DEAF_TO_MULTICAST && multicast &&
+        memcmp(octets + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->heard++)
+        return false; /* it is found, and then no more */
+    if (f->fault == IS_ABSENT || (f->fault == DIES && f->sent > 6) || (f->fault == DROPS_HALF && f->sent % 2))
+        return false;
+    if (f->fault == DROPS_FIFTH && f->sent % 5 == 0)
+        return false;
+    if (to->qkey != QKEY && f->fault != TAKES_ANY_QKEY)
+        return false;
+    if (!multicast && (to->lid != PEER_LID || to->qpn != PEER_QPN))
+        return false;
+    if ((f->fault == NEEDS_GRH && !to->grh) || (f->fault == REFUSES_GRH && to->grh && !multicast))
+        return false;
+    return f->fault != MINDS_RESERVED || be16(octets + ENCAP_RESERVED) == 0;
+}
+
+static enum transport_result fake_send(struct transport *t, const struct ud_to *to, const uint8_t *octets,
+                                       uint32_t n)
+{
+    struct fake *f = (struct fake *)t;
+    now += SEND_US;
+    if (f->watch)
+        f->watch(f->watch_user, octets);
+    if (!accepts(f, to, octets))
+        return TRANSPORT_OK;
+    f->sender = to->aside ? ASIDE_QPN : OWN_QPN;
+    if (be16(octets) == TYPE_ARP)
+        answer_arp(f, octets + ENCAP_SIZE);
+    else if (be16(octets) == TYPE_IPV4)
+        answer_echo(f, octets, n);
+    return TRANSPORT_OK;
+}
+
+static enum transport_result fake_receive(struct transport *t, int ms, struct ud_from *from)
+{
+    struct fake *f = (struct fake *)t;
+    gint64 end = now + (gint64)ms * 1000;
+    if (f->n == 0 || f->due[f->first] > end) {
+        now = end;
+        return TRANSPORT_NOTHING;
+    }
+    now = MAX(now, f->due[f->first]);
+    *from = f->queue[f->first];
+    f->first = (f->first + 1) % QUEUE;
+    f->n--;
+    return TRANSPORT_OK;
+}
+
+/* ---- the subnet administrator */
+
+static void put_broadcast(uint8_t *r)
+{
+    broadcast_mgid(r + MCM_MGID, 2, 0xffff);
+    put32(r + MCM_QKEY, QKEY);
+    put16(r + MCM_MLID, MLID);
+    r[MCM_MTU] = 0x84; /* exactly 2048 */
+    put16(r + MCM_PKEY, 0xffff);
+    r[MCM_RATE] = 0x83;
+    r[MCM_SCOPE_JOIN] = 0x21;
+}
+
+static uint16_t ask_group(struct fake *f, const struct sa_question *q, uint8_t *record)
+{
+    uint8_t broadcast[MCM_SIZE] = {0};
+    put_broadcast(broadcast);
+    if (memcmp(q->record + MCM_MGID, broadcast, 16) != 0)
+        return 0x0300;
+    if (q->method == SA_GET && (q->mask & MCM_HAS_PORT_GID) &&
+        memcmp(q->record + MCM_PORT_GID, peer_gid, 16) == 0) {
+        memcpy(record, broadcast, MCM_SIZE);
+        record[MCM_SCOPE_JOIN] = f->fault == NOT_FULL_MEMBER ? 0x22 : 0x21;
+        return 0;
+    }
+    if (q->method == SA_GET && (q->mask & MCM_HAS_PORT_GID) && !f->member)
+        return 0x0300;
+    f->joins += q->method == SA_SET;
+    f->leaves += q->method == SA_DELETE;
+    f->member = q->method == SA_SET || (f->member && q->method != SA_DELETE);
+    memcpy(record, broadcast, MCM_SIZE);
+    return 0;
+}
+
+static uint16_t ask_record(struct fake *f, const struct sa_question *q, uint8_t *record)
+{
+    if (q->attribute == SA_MC_MEMBER_RECORD)
+        return ask_group(f, q, record);
+    if (q->attribute == SA_PATH_RECORD) {
+        put16(record + PATH_DLID, f->fault == WRONG_PATH ? PEER_LID + 4 : PEER_LID);
+        put16(record + PATH_PKEY, 0xffff);
+        record[PATH_MTU] = 0x84;
+        return 0;
+    }
+    if (q->attribute != 0x0011)
+        return 0x0300;
+    memcpy(record + 24, peer_gid + 8, 8); /* IBA 15.2.5.2 and 14.2.5.3: PortGUID */
+    record[31] ^= f->fault == WRONG_GUID;
+    return 0;
+}
+
+static enum transport_result fake_ask(struct transport *t, const struct sa_question *q, int ms,
+                                      struct sa_answer *a)
+{
+    uint8_t record[SA_DATA_SIZE] = {0};
+    (void)ms;
+    now += SA_ANSWER_US;
+    a->status = ask_record((struct fake *)t, q, record);
+    memset(a->mad, 0, MAD_SIZE);
+    a->mad[MAD_BASE_VERSION] = 1;
+    a->mad[MAD_CLASS] = MAD_CLASS_SA;
+    a->mad[MAD_CLASS_VERSION] = 2;
+    a->mad[MAD_METHOD] = q->method == SA_DELETE ? SA_DELETE_RESP : SA_GET_RESP;
+    put16(a->mad + MAD_STATUS, a->status);
+    put16(a->mad + MAD_ATTRIBUTE, q->attribute);
+    memcpy(a->mad + SA_DATA, record, sizeof record);
+    a->stride = 0;
+    if (a->status == 0)
+        g_byte_array_append(a->records, record, sizeof record);
+    return TRANSPORT_OK;
+}
+
+static enum transport_result fake_open(struct transport *t, unsigned pkey_index, uint32_t qkey)
+{
+    assert_int_equal(pkey_index, 0);
+    assert_int_equal(qkey, QKEY);
+    t->qpn = OWN_QPN;
+    t->aside_qpn = ASIDE_QPN;
+    return TRANSPORT_OK;
+}
+
+static enum transport_result fake_attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
+{
+    (void)t;
+    (void)mgid;
+    assert_int_equal(mlid, MLID);
+    return TRANSPORT_OK;
+}
+
+/* ---- begin and end */
+
+static const struct transport_ops fake_ops = {
+    .open_qp = fake_open, .send = fake_send, .receive = fake_receive, .ask = fake_ask, .attach = fake_attach};
+
+static const struct port_facts port_of_test = {.device = "fake0",
+                                               .port = 1,
+                                               .lid = OWN_LID,
+                                               .sm_lid = 1,
+                                               .state = PORT_ACTIVE,
+                                               .mtu = 4,
+                                               .infiniband = true,
+                                               .pkeys = {0xffff},
+                                               .n_pkeys = 1};
+static volatile int stop;
+
+void fake_begin(struct fake *f, struct probe *p, enum fault fault, bool member)
+{
+    char why[256];
+    *f = (struct fake){.base = {.ops = &fake_ops, .facts = port_of_test}, .fault = fault, .member = member};
+    memcpy(f->base.facts.gid, own_gid, 16);
+    broadcast_mgid(f->grh + GRH_DGID, 2, 0xffff);
+    f->grh[0] = 0x60;
+    p->t = &f->base;
+    p->stop = &stop;
+    p->log = wirelog_new(NULL);
+    groups_open(p);
+    assert_true(link_open(p, why, sizeof why));
+}
+
+void fake_end(struct probe *p)
+{
+    link_close(p);
+    groups_close(p);
+    wirelog_free(p->log);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A peer and a subnet administrator in memory for the probe's tests: the peer keeps everything, or has one fault. Time is
+ * simulated: it passes while the probe waits, for the rate or for an answer.
+ */
+#ifndef IPOIB_TESTS_PROBE_PEER_H
+#define IPOIB_TESTS_PROBE_PEER_H
+
+#include "unit.h"
+
+#include "probe/probe.h"
+
+enum {
+    PEER_QPN = 0x48,
+    PEER_LID = 7,
+    OWN_QPN = 0x99,
+    ASIDE_QPN = 0x9a,
+    OWN_LID = 3,
+    MLID = 0xc000,
+    QUEUE = 64,
+    ROUND_TRIP_US = 100, /* until the peer's answer is there */
+    SA_ANSWER_US = 200,
+    SEND_US = 2 /* what it takes to send a packet */
+};
+
+extern const uint8_t peer_ip[4], own_ip[4];
+
+/* What is wrong with the peer. */
+enum fault {
+    NO_FAULT,
+    NEEDS_GRH,
+    REFUSES_GRH,
+    MINDS_RESERVED,
+    MINDS_FLAGS,
+    OTHER_SENDER_QPN,
+    WRONG_TARGET,
+    WRONG_TARGET_LLADDR,
+    ANSWERS_SENDER,
+    NOT_FULL_MEMBER,
+    DEAF_TO_MULTICAST,
+    SENDS_IP_TO_SENDER,
+    TAKES_ANY_QKEY,
+    WRONG_PATH,
+    WRONG_GUID,
+    SMALL_MTU,
+    SENDS_RESERVED,
+    SENDS_FLAGS,
+    HARDWARE_TYPE_1,
+    DIES,
+    IS_ABSENT,
+    DROPS_HALF,
+    DROPS_FIFTH,
+};
+
+struct fake {
+    struct transport base;
+    enum fault fault;
+    struct ud_from queue[QUEUE];
+    uint8_t octets[QUEUE][UD_SIZE], grh[GRH_SIZE];
+    gint64 due[QUEUE]; /* when it is there to be received */
+    unsigned first, n, sent, heard;
+    uint32_t sender; /* the QPN that the packet in hand came from */
+    bool member, knows_us;
+    uint8_t waiting[UD_SIZE]; /* an echo reply that waits for address resolution */
+    uint32_t waiting_n, waiting_sender;
+    bool many;        /* it has every even address of 10.0.0.0/8, not peer_ip alone */
+    uint8_t asked[4]; /* the address that was asked for last */
+    void (*watch)(void *user,
+                  const uint8_t *octets); /* of each packet that the probe sends, if it is there */
+    void *watch_user;
+    unsigned joins, leaves, announced; /* announced: packets in which the probe told an address of its own */
+};
+
+/* A probe that stands on the link of such a peer; and takes it down again. */
+void fake_begin(struct fake *f, struct probe *p, enum fault fault, bool member);
+void fake_end(struct probe *p);
+
+/* Microseconds: the probe's g_get_monotonic_time() as well (tests/CMakeLists.txt wraps it). */
+gint64 simulated_now(void);
+
+#endif

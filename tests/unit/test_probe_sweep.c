@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sweeps of a fabric in memory, on simulated time: who is found, when what is sent, and how much memory it takes. */
+#include "probe_peer.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "probe/octets.h"
+#include "probe/sweep.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+
+enum { RATE_FAST = 100000, ADDRESSES = 254, LAST_OCTETS = 256 };
+
+struct swept {
+    unsigned hosts, conformant, must; /* of the hosts: with their results; MUSTs violated */
+    char *answers;                    /* what the prefix's own result says */
+    bool trouble;
+    gint64 begin, end; /* simulated microseconds */
+    /* What the probe sent: of the questions for 10.0.0.x, how many there were, and when */
+    unsigned sent, questions[LAST_OCTETS];
+    gint64 first[LAST_OCTETS], last[LAST_OCTETS], last_sent;
+};
+
+static void take_swept(void *user, struct judged *j)
+{
+    struct swept *s = user;
+    struct verdict_summary summary = verdict_summarize(j->verdict, false);
+    if (j->sweep) {
+        s->answers = g_strdup(((struct stage *)j->stages->pdata[0])->text);
+        s->trouble = j->trouble != NULL;
+    } else {
+        s->hosts++;
+        s->conformant += !j->trouble && summary.status == VERDICT_CONFORMANT && summary.passed > 10;
+        s->must += summary.must;
+    }
+    judged_clear(j);
+}
+
+static void watch_sent(void *user, const uint8_t *octets)
+{
+    struct swept *s = user;
+    const uint8_t *arp = octets + ENCAP_SIZE, *tpa = arp + ARP_SIZE_FIXED + 2 * LLADDR_SIZE + 4;
+    s->sent++;
+    s->last_sent = simulated_now();
+    if (be16(octets) != TYPE_ARP || be16(arp + ARP_OP) != ARP_REQUEST)
+        return;
+    s->last[tpa[3]] = simulated_now();
+    if (s->questions[tpa[3]]++ == 0)
+        s->first[tpa[3]] = simulated_now();
+}
+
+/* Half of the addresses are there, if the peer has many. */
+static void sweep_at(struct swept *s, uint32_t addresses, bool many, enum fault fault,
+                     const struct options *options)
+{
+    static struct fake fake;
+    struct judged nobody = {.verdict = verdict_new(NULL)};
+    struct results idle = {.judged = &nobody};
+    struct probe p = {.options = options, .results = &idle};
+    struct target t = {.name = (char *)"10.0.0.0/8", .ip = {10, 0, 0, 1}, .prefix = true, .n = addresses};
+    struct sweep_job job = {&t, 1, take_swept, s};
+    *s = (struct swept){0};
+    fake_begin(&fake, &p, fault, true);
+    fake.many = many;
+    fake.watch = watch_sent;
+    fake.watch_user = s;
+    s->begin = simulated_now();
+    run_sweep(&p, &job);
+    s->end = simulated_now();
+    assert_int_equal(fake.announced, 0);
+    fake_end(&p);
+    verdict_free(nobody.verdict);
+}
+
+static void sweep(struct swept *s, uint32_t addresses, bool many, enum fault fault, unsigned timeout_ms)
+{
+    struct options options = {.rate = RATE_FAST, .timeout_ms = timeout_ms};
+    memset(options.selection.rule, many, sizeof options.selection.rule);
+    sweep_at(s, addresses, many, fault, &options);
+}
+
+static void sweep_finds_who_is_there(void **state)
+{
+    struct swept s;
+    (void)state;
+    sweep(&s, 254, true, NO_FAULT, 30);
+    assert_int_equal(s.hosts, 127);
+    assert_int_equal(s.conformant, 127);
+    assert_memory_equal(s.answers, "127 of 254 addresses answer; no answer: 10.0.0.1, 10.0.0.3, 10.0.0.5, ",
+                        70);
+    assert_non_null(strstr(s.answers, " and 27 more ranges"));
+    g_free(s.answers);
+    sweep(&s, 254, false, NO_FAULT, 30);
+    assert_int_equal(s.hosts, 1);
+    assert_string_equal(s.answers, "1 of 254 addresses answer; no answer: 10.0.0.1, 10.0.0.3-10.0.0.254");
+    assert_false(s.trouble);
+    g_free(s.answers);
+    sweep(&s, 14, false, IS_ABSENT, 3);
+    assert_int_equal(s.hosts, 0);
+    assert_true(s.trouble); /* nobody: not judged */
+    g_free(s.answers);
+}
+
+/* What is wrong with a host is its own fault, found as it is when it is asked alone. */
+static void sweep_finds_faults(void **state)
+{
+    struct swept s;
+    (void)state;
+    sweep(&s, 20, true, MINDS_RESERVED, 5);
+    assert_int_equal(s.hosts, 10);
+    assert_int_equal(s.must, 10);
+    g_free(s.answers);
+    /* Six questions in a row are lost once in 0.2^-6 = 15,625: with a fifth of the packets nobody is accused. */
+    sweep(&s, 20, true, DROPS_FIFTH, 5);
+    assert_int_equal(s.hosts, 10);
+    assert_int_equal(s.must, 0);
+    g_free(s.answers);
+}
+
+/* ---- when */
+
+enum { RATE = 2000, TIMEOUT_MS = 500, TIMES_ASKED = 3 };
+
+/* Who does not answer is asked three times, a third of the timeout apart, and no more. The last one is asked with the rate's help. */
+static void check_absent(const struct swept *s, unsigned step)
+{
+    for (unsigned i = 1; i <= ADDRESSES; i += step) {
+        assert_int_equal(s->questions[i], TIMES_ASKED);
+        assert_true(s->last[i] - s->first[i] >= TIMEOUT_MS * 1000 / TIMES_ASKED * (TIMES_ASKED - 1));
+        assert_true(s->last[i] - s->first[i] < TIMEOUT_MS * 1000);
+    }
+}
+
+static gint64 last_first(const struct swept *s)
+{
+    gint64 last = 0;
+    for (unsigned i = 1; i <= ADDRESSES; i++)
+        last = MAX(last, s->first[i]);
+    return last - s->begin;
+}
+
+static void tell(const char *what, const struct swept *s)
+{
+    print_message(
+        "%s: %u packets; every address asked after %d ms, the last packet after %d ms, done after %d ms\n",
+        what, s->sent, (int)(last_first(s) / 1000), (int)((s->last_sent - s->begin) / 1000),
+        (int)((s->end - s->begin) / 1000));
+}
+
+static void sweep_keeps_its_schedule(void **state)
+{
+    struct options options = {.rate = RATE, .timeout_ms = TIMEOUT_MS};
+    struct swept s;
+    (void)state;
+    sweep_at(&s, ADDRESSES, true, IS_ABSENT, &options);
+    tell("nobody is there", &s);
+    check_absent(&s, 1);
+    assert_int_equal(s.sent, TIMES_ASKED * ADDRESSES);
+    assert_true(last_first(&s) <= (gint64)ADDRESSES * G_USEC_PER_SEC / RATE);
+    assert_true(s.end - s.last_sent <= TIMEOUT_MS * 1000 / TIMES_ASKED + 1000);
+    g_free(s.answers);
+    memset(options.selection.rule, true, sizeof options.selection.rule);
+    sweep_at(&s, ADDRESSES, true, NO_FAULT, &options);
+    tell("every second one is there", &s);
+    assert_int_equal(s.conformant, ADDRESSES / 2);
+    check_absent(&s, 2);
+    assert_true(s.end - s.begin <= TIMEOUT_MS * 1000 + G_USEC_PER_SEC);
+    assert_true((gint64)s.sent * G_USEC_PER_SEC / RATE <=
+                s.last_sent - s.begin + 20000); /* what was missed may be made up for */
+    g_free(s.answers);
+}
+
+/* ---- how much */
+
+/* Of the whole process, in KB; what is given back remains in it, so the largest sweep comes last. */
+static long peak(void)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return use.ru_maxrss;
+}
+
+enum { SIXTEEN = 65534, LIMIT_KB = 64 << 10, FLAT_KB = 8 << 10 };
+
+/* Of which every second one answers; with the argument "large" a /16 too. Four times as many as are checked and may wait. */
+static uint32_t dense = 2046;
+
+/* What is kept of a silent address would be seen: FLAT_KB are 128 octets for each. */
+static void sweep_takes_no_memory(void **state)
+{
+    struct swept s;
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* it keeps what is given back for some time */
+#endif
+    sweep(&s, ADDRESSES, false, NO_FAULT, 3);
+    g_free(s.answers);
+    long before = peak();
+    sweep(&s, SIXTEEN, false, NO_FAULT, 1000);
+    print_message("a /16 where one answers: %ld KB, before it %ld KB\n", peak(), before);
+    assert_int_equal(s.hosts, 1);
+    assert_true(peak() - before < FLAT_KB);
+    g_free(s.answers);
+    sweep(&s, dense, true, NO_FAULT, 1000);
+    print_message("%u addresses of which every second one answers: %ld KB, %d s by the simulated clock\n",
+                  dense, peak(), (int)((s.end - s.begin) / G_USEC_PER_SEC));
+    assert_int_equal(s.hosts, dense / 2);
+    assert_true(peak() < LIMIT_KB);
+    g_free(s.answers);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "large") == 0)
+        dense = SIXTEEN;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sweep_finds_who_is_there),
+        cmocka_unit_test(sweep_finds_faults),
+        cmocka_unit_test(sweep_keeps_its_schedule),
+        cmocka_unit_test(sweep_takes_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
