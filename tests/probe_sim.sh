@@ -57,6 +57,12 @@ pkey() { fabric 1 "$healthy" --pkey 0x8042 && is fabric.pkey fail && says fabric
 try "a P_Key that the port has not" pkey
 limited() { fabric 1 'Default=0x7fff, ipoib : ALL=limited;' && but_traps && is fabric.pkey noted && says fabric.pkey 'limited member'; }
 try "a limited member" limited
+# 1024 MLIDs are all that the simulated switch has. It hands up the first segment of a table alone: the census of them is on the virtual
+# fabric (tests/probe/field.sh)
+crowd() { printf 'Default=0x7fff, ipoib :\n'; for i in $(seq 0 1099); do printf 'mgid=ff12:601b:ffff::1:ff00:%x\n' $i; done; echo 'ALL=full;'; }
+used_up() { fabric 1 "$(crowd)" && is fabric.join pass && is fabric.own-group fail && says fabric.own-group 'status 0x0100, no resources' &&
+    says fabric.own-group 'are MLIDs left'; }
+try "no MLID is left for a group" used_up
 absent() { timeout -k 1 60 "$simulate" "$probe" 10.0.0.1; [ $? = 3 ]; }
 try "no peer without a queue pair: exit status 3" absent
 echo "1..$n"
