@@ -202,6 +202,8 @@ static uint16_t ask_group(struct fake *f, const struct sa_question *q, uint8_t *
     }
     if (q->method == SA_GET && (q->mask & MCM_HAS_PORT_GID) && !f->member)
         return 0x0300;
+    if (q->method == SA_SET && f->refuses_send_only && (q->record[MCM_SCOPE_JOIN] & JOIN_SEND_ONLY_FULL))
+        return 0x0200; /* ERR_REQ_INVALID (IBA 15.2.1.3) */
     f->joins += q->method == SA_SET;
     f->leaves += q->method == SA_DELETE;
     f->member = q->method == SA_SET || (f->member && q->method != SA_DELETE);
@@ -219,10 +221,35 @@ static uint16_t ask_record(struct fake *f, const struct sa_question *q, uint8_t 
         record[PATH_MTU] = 0x84;
         return 0;
     }
+    if (q->attribute == SA_CLASS_PORT_INFO)
+        return 0;
     if (q->attribute != 0x0011)
         return 0x0300;
     memcpy(record + 24, peer_gid + 8, 8); /* IBA 15.2.5.2 and 14.2.5.3: PortGUID */
     record[31] ^= f->fault == WRONG_GUID;
+    return 0;
+}
+
+/* Tables: SMInfoRecord (IBA 15.2.5.10, 14.2.5.13), SwitchInfoRecord (15.2.5.7, 14.2.5.4), MCMemberRecord. */
+static uint16_t ask_table(const struct fake *f, const struct sa_question *q, struct sa_answer *a)
+{
+    enum { SWITCH = 0x0014, SM = 0x0018, STATE = 4 + 20, MASTER = 3, MULTICAST_CAP = 4 + 4 };
+    uint8_t record[56] = {0};
+    unsigned n = q->attribute == SM ? f->masters : q->attribute == SWITCH ? f->mlids > 0 : f->groups;
+    a->stride = q->attribute == SM ? 32 : q->attribute == SWITCH ? 24 : 56;
+    for (unsigned i = 0; i < n; i++) {
+        if (q->attribute == SM) {
+            put16(record, (uint16_t)(i + 1));
+            record[STATE] = MASTER;
+        } else if (q->attribute == SWITCH)
+            put16(record + MULTICAST_CAP, (uint16_t)f->mlids);
+        else {
+            put_broadcast(record);
+            put32(record + MCM_MGID + 12, 0xef000000u + i);
+            put16(record + MCM_MLID, (uint16_t)(MLID + 1 + i));
+        }
+        g_byte_array_append(a->records, record, a->stride);
+    }
     return 0;
 }
 
@@ -232,7 +259,9 @@ static enum transport_result fake_ask(struct transport *t, const struct sa_quest
     uint8_t record[SA_DATA_SIZE] = {0};
     (void)ms;
     now += SA_ANSWER_US;
-    a->status = ask_record((struct fake *)t, q, record);
+    a->stride = 0;
+    bool table = q->method == SA_GET_TABLE;
+    a->status = table ? ask_table((struct fake *)t, q, a) : ask_record((struct fake *)t, q, record);
     memset(a->mad, 0, MAD_SIZE);
     a->mad[MAD_BASE_VERSION] = 1;
     a->mad[MAD_CLASS] = MAD_CLASS_SA;
@@ -241,8 +270,7 @@ static enum transport_result fake_ask(struct transport *t, const struct sa_quest
     put16(a->mad + MAD_STATUS, a->status);
     put16(a->mad + MAD_ATTRIBUTE, q->attribute);
     memcpy(a->mad + SA_DATA, record, sizeof record);
-    a->stride = 0;
-    if (a->status == 0)
+    if (a->status == 0 && !table)
         g_byte_array_append(a->records, record, sizeof record);
     return TRANSPORT_OK;
 }

@@ -63,6 +63,9 @@ struct fake {
     bool member, knows_us;
     uint8_t waiting[UD_SIZE]; /* an echo reply that waits for address resolution */
     uint32_t waiting_n, waiting_sender;
+    /* of the subnet: SMs that say that they are master, groups beside the broadcast group, MLIDs of its switch; 0: not told */
+    unsigned masters, groups, mlids;
+    bool refuses_send_only;
     bool many;        /* it has every even address of 10.0.0.0/8, not peer_ip alone */
     uint8_t asked[4]; /* the address that was asked for last */
     void (*watch)(void *user,

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Stages of the diagnosis of a fabric whose faults a real subnet manager hardly has: each is named, and on a sound one none. */
+#include "probe_peer.h"
+
+#include <string.h>
+
+#include "probe/stages.h"
+
+struct looked {
+    struct judged judged;
+    struct stage *stage;
+};
+
+/* The one stage on that fabric; of *as what is told of the subnet counts. */
+static void look(struct looked *l, const char *id, const struct fake *as)
+{
+    struct options options = {.rate = 1000, .timeout_ms = 1};
+    memset(options.selection.rule, true, sizeof options.selection.rule);
+    *l = (struct looked){.judged = {.name = (char *)"fabric", .verdict = verdict_new(NULL)}};
+    struct results results = {.judged = &l->judged};
+    struct probe p = {.options = &options, .results = &results};
+    struct fake fake;
+    fake_begin(&fake, &p, NO_FAULT, true);
+    fake.masters = as->masters;
+    fake.groups = as->groups;
+    fake.mlids = as->mlids;
+    fake.refuses_send_only = as->refuses_send_only;
+    p.about_fabric = true;
+    for (unsigned i = 0; i < n_stages; i++)
+        if (strcmp(stages[i].id, id) == 0) {
+            results_begin(&results, id);
+            assert_true(stages[i].run(&p, id));
+        }
+    fake_end(&p);
+    assert_int_equal(fake.joins, fake.leaves); /* as before */
+    assert_int_equal(l->judged.stages->len, 1);
+    l->stage = l->judged.stages->pdata[0];
+}
+
+static void says(const char *text, const char *words)
+{
+    if (!strstr(text, words))
+        fail_msg("\"%s\" does not say \"%s\"", text, words);
+}
+
+static void forget(struct looked *l)
+{
+    verdict_free(l->judged.verdict);
+    g_ptr_array_unref(l->judged.stages);
+}
+
+static void two_masters(void **state)
+{
+    struct looked l;
+    (void)state;
+    look(&l, "fabric.sm", &(struct fake){.masters = 1});
+    assert_int_equal(l.stage->outcome, OUTCOME_PASS);
+    assert_int_equal(verdict_worst(l.judged.verdict, R_SM_ONE_MASTER), OUTCOME_PASS);
+    forget(&l);
+    look(&l, "fabric.sm", &(struct fake){.masters = 2});
+    assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
+    says(l.stage->text, "at LID 1: master, priority 0; 0000000000000000 at LID 2: master");
+    says(l.stage->advice, "two masters");
+    assert_int_equal(verdict_worst(l.judged.verdict, R_SM_ONE_MASTER),
+                     OUTCOME_NOTED); /* a rule of level INFO */
+    forget(&l);
+}
+
+static void send_only_is_refused(void **state)
+{
+    struct looked l;
+    (void)state;
+    look(&l, "fabric.send-only-join", &(struct fake){.masters = 1});
+    assert_int_equal(l.stage->outcome, OUTCOME_PASS);
+    forget(&l);
+    look(&l, "fabric.send-only-join", &(struct fake){.refuses_send_only = true});
+    assert_int_equal(l.stage->outcome, OUTCOME_NOTED);
+    says(l.stage->text, "refused: status 0x0200");
+    says(l.stage->advice, "joins as FullMember");
+    forget(&l);
+}
+
+/* From 80 % on it is told; 0xc000 to 0xfffe are 16383 where no switch tells of less. */
+static void mlids_run_out(void **state)
+{
+    struct looked l;
+    (void)state;
+    look(&l, "fabric.census", &(struct fake){.groups = 51, .mlids = 64});
+    assert_int_equal(l.stage->outcome, OUTCOME_PASS);
+    says(l.stage->text, "51 MLIDs of 64");
+    forget(&l);
+    look(&l, "fabric.census", &(struct fake){.groups = 52, .mlids = 64});
+    assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
+    says(l.stage->text, "52 groups, 52 of IPoIB (0 of other partitions), 52 MLIDs of 64");
+    says(l.stage->advice, "disable IPv6");
+    forget(&l);
+    look(&l, "fabric.census", &(struct fake){.groups = 52});
+    assert_int_equal(l.stage->outcome, OUTCOME_PASS);
+    says(l.stage->text, "52 MLIDs of 16383 (no switch tells");
+    forget(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_masters),
+        cmocka_unit_test(send_only_is_refused),
+        cmocka_unit_test(mlids_run_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
