@@ -22,6 +22,8 @@ import sys
 import tempfile
 import time
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the program heeds what nohup tells it, and this may run by nohup
+
 SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 BUILD = os.environ.get("IPOIB_BUILD") or os.path.join(SRC, "build")
 BIN = os.environ.get("IPOIB_BIN") or os.path.join(BUILD, "bin")
