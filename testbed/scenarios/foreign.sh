@@ -9,19 +9,20 @@ fabric_up && fabric_sm && fabric_nets && fabric_capture foreign.pcap || return 1
 set -- $(ls /sys/class/infiniband | sort -V); first=$1 second=$2
 pingpong() {    # pingpong KIND [OPTION...]
     local kind=$1; shift
-    ibv_${kind}_pingpong -d "$second" "$@" >/dev/null & sleep 0.7
+    ibv_${kind}_pingpong -d "$second" "$@" >/dev/null &
+    fabric_await /proc/net/tcp ':4853 .* 0A ' >/dev/null || return 1     # it listens, port 18515
     ibv_${kind}_pingpong -d "$first" "$@" 127.0.0.1 || return 1
     wait $!
 }
 pingpong ud -n 3 -s 1024 && pingpong ud -n 2 -s 512 -g 0 &&
     pingpong rc -n 2 -s 9000 && pingpong rc -n 2 -s 64 -g 0 && pingpong uc -n 2 -s 9000 || return 1
-fabric_on 1 rping -s -a 10.0.0.2 -C 2 -S 100 & sleep 0.7
+fabric_on 1 rping -s -a 10.0.0.2 -C 2 -S 100 & sleep 2
 fabric_on 0 rping -c -a 10.0.0.2 -C 2 -S 100 -v || return 1
 wait $!
-fabric_on 1 rdma_server -s 10.0.0.2 & sleep 0.7
+fabric_on 1 rdma_server -s 10.0.0.2 & sleep 2
 fabric_on 0 rdma_client -s 10.0.0.2 || return 1
 wait $!
 ! fabric_on 0 rdma_client -s 10.0.0.2 -p 7777 || return 1
-ibping -C "$second" -S & pid=$!; sleep 0.5
+ibping -C "$second" -S & pid=$!; sleep 2
 ibping -C "$first" -c 2 "$(printf %d "$(cat /sys/class/infiniband/"$second"/ports/1/lid)")"; kill $pid
 fabric_capture_end
