@@ -363,9 +363,9 @@ def follow(place, env, text):
     return p
 
 
-def needs(program):
+def needs(program, packages="cluster"):
     if not shutil.which(program):
-        subprocess.run([os.path.join(SRC, "script/bootstrap"), "--with", "cluster", "--packages-only"], stdout=subprocess.DEVNULL,
+        subprocess.run([os.path.join(SRC, "script/bootstrap"), "--with", packages, "--packages-only"], stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL, check=False)
     if not shutil.which(program):
         raise Skip("%s is not to be had" % program)
@@ -439,19 +439,26 @@ def _():
     ends(follow(place, env, text), VIOLATED, JUDGED)
 
 
-@test("recipe: a Slurm job array, its script run for each task, without Slurm")
+SLURM = os.path.join(SRC, "tests/cluster/slurm")
+WAIT = '\nfor _ in $(seq 600); do [ "$(squeue -h | wc -l)" = 0 ] && break; sleep 0.2; done; squeue >&2\ncat merged.txt\n'
+
+
+@test("recipe: a Slurm job array, on a Slurm of one node")
 def _():
+    script, submit = recipe("slurm script"), recipe("slurm submit")
+    needs("sbatch", "slurm")
     place, env = site("slurm")
-    store("slurm/judge.sbatch", recipe("slurm script").encode())
-    prepare_array, submit = recipe("slurm submit").split("sbatch", 1)
-    follow(place, env, prepare_array)
-    for i in range(1, 17):
-        p = follow(place, {**env, "SLURM_ARRAY_TASK_ID": str(i)}, "sh judge.sbatch")
-        assert p.returncode == 0, p
-    wrapped = re.search(r"--wrap='([^']*)'", submit).group(1)
-    follow(place, env, wrapped)
-    with open(os.path.join(place, "merged.txt"), encoding="utf-8") as f:
-        assert f.read().splitlines()[-1] == JUDGED
+    store("slurm/judge.sbatch", script.encode())
+    only_tested = re.sub(r"sbatch --parsable (.*)\)$", r"sbatch --test-only \1 2>&1)", submit.split("sbatch --dep")[0], flags=re.MULTILINE)
+    p = follow(place, env, "exec %s sh -c '%s'" % (SLURM, only_tested.replace("'", "'\\''") + 'echo "$job"'))
+    if p.returncode == 125:
+        raise Skip(p.stderr.splitlines()[-1])
+    assert p.returncode == 0 and " to start at " in p.stdout, (p.stdout, p.stderr)
+    p = follow(place, env, "exec %s sh -c '%s'" % (SLURM, (submit + WAIT).replace("'", "'\\''")))
+    ends(p, OK, JUDGED)
+    assert len(os.listdir(os.path.join(place, "reports"))) == 16
+    with open(os.path.join(place, "merge.log"), encoding="utf-8") as f:
+        assert not f.read()
 
 
 @test("recipe: two files joined are judged as one")
