@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # test: machine
 # test: here-only
-# test: timeout=1800
+# test: timeout=3000
 """Every scenario of the virtual fabric runs, leaves the capture of its wire, and ipoib-check judges that. What more there is
 to see in what a scenario leaves, scenario_checks.py looks at.
 
@@ -85,7 +85,7 @@ def judged(folder, expected):
 def boot(scenario, folder, arguments):
     return subprocess.run([FABRIC, "once", scenario, folder] + arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
-                          env={"FABRIC_TIMEOUT": "300", **os.environ})
+                          env={"FABRIC_TIMEOUT": "450", **os.environ})
 
 
 def run(scenario):
