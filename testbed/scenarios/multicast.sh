@@ -5,6 +5,8 @@
 # down; nothing in n3's memberships is another after a capture, however it ended; of two captures one may end. What each step
 # finds is in /fabric-out/tap.
 # arguments: $IPOIB_BIN/ipoib-capture
+# judged: not
+#   Its captures hold little beside what is looked at frame by frame.
 program=$1 tap=/fabric-out/tap n=0
 : > $tap
 try() { n=$((n+1)); if "${@:2}" > /tmp/try 2>&1; then echo "ok $n - $1"; else echo "not ok $n - $1"; sed 's/^/# /' /tmp/try | tail -40; fi >> $tap; }
