@@ -110,6 +110,7 @@ static bool add_entry(struct merge_report *r, json_t *given, json_t *summary, bo
     e.tool = own_or(given, "tool", string_of(r->whole, "tool"));
     e.results = g_ptr_array_new();
     g_array_append_val(r->entries, e);
+    /* cppcheck-suppress memleak ; the array has e */
     return true;
 }
 
