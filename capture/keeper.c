@@ -26,13 +26,16 @@ enum {
     ANEW_EVERY = 150, /* so many looks: joins are repeated, whatever was lost */
     ASK_MS = 1500,
     SILENCES_MAX = 2, /* unanswered questions in a row, at the end, after which the SA is left alone */
-    NON_MEMBER = 2,   /* JoinState, IBA 15.2.5.17 */
+    FULL_MEMBER = 1,  /* JoinState, IBA 15.2.5.17 */
+    NON_MEMBER = 2,
+    NO_RECORDS = 0x0300, /* IBA table 188 */
 };
 
 struct kept {
     struct mc_group group;
     bool joined;  /* as far as is known */
-    bool refused; /* that was told */
+    bool refused; /* the last time; that was told */
+    bool marked;  /* in the last answer about our own port */
     bool told;    /* the capture knows of it */
     bool there;   /* in the table of the last look */
 };
@@ -50,6 +53,7 @@ struct keep {
 };
 
 static volatile int stop;
+static const volatile int never;
 
 static void on_end(int number)
 {
@@ -96,6 +100,7 @@ static void join(struct keep *k, struct kept *g)
     if (heard == SA_HEARD && a.status == 0 && a.records->len >= MCM_SIZE &&
         mgid_equal(a.records->data, g->group.mgid)) {
         g->group = mc_group_read(a.records->data);
+        g->refused = false;
     } else if (heard == SA_HEARD && !g->refused) {
         g->refused = true;
         say("the subnet administrator does not let the port into group %s (status 0x%04x, %s): its frames come only "
@@ -105,15 +110,14 @@ static void join(struct keep *k, struct kept *g)
     g_byte_array_unref(a.records);
 }
 
-/* Returns whether the SA answered. */
+/* Returns whether the SA answered. marked: the port is FullMember alone. */
 static bool leave(struct keep *k, const struct kept *g)
 {
     struct sa_question q = mc_ask_state(SA_DELETE, g->group.mgid, k->standing.gid, NON_MEMBER);
-    static const volatile int never;
     struct sa_answer a;
     bool heard = true;
 
-    if (grouplock_is_last(k->lock, k->device, k->port, g->group.mgid)) {
+    if (grouplock_is_last(k->lock, k->device, k->port, g->group.mgid) && !g->marked) {
         heard = ask(k, &q, &a, &never) == SA_HEARD;
         g_byte_array_unref(a.records);
     }
@@ -168,13 +172,22 @@ static gboolean is_gone(gpointer mgid, gpointer value, gpointer data)
     return TRUE;
 }
 
+/* Where the record after this one begins. */
+static uint32_t stride_of(const struct sa_answer *a)
+{
+    return a->stride >= MCM_SIZE ? a->stride : (MCM_SIZE + 7u) / 8 * 8;
+}
+
+static bool is_table(enum sa_heard heard, const struct sa_answer *a)
+{
+    return heard == SA_HEARD && (a->status == 0 || a->status == NO_RECORDS);
+}
+
 static void read_table(struct keep *k, const struct sa_answer *a)
 {
-    uint32_t stride = a->stride >= MCM_SIZE ? a->stride : (MCM_SIZE + 7u) / 8 * 8;
-
     /* The broadcast groups first: the others' frames need their Q_Key (RFC 4391 §4). */
     for (int others = 0; others <= 1; others++)
-        for (uint32_t at = 0; at + MCM_SIZE <= a->records->len && !stop; at += stride) {
+        for (uint32_t at = 0; at + MCM_SIZE <= a->records->len && !stop; at += stride_of(a)) {
             struct mc_group g = mc_group_read(a->records->data + at);
 
             if (is_wanted(k, &g) && mgid_read(g.mgid).broadcast == !others)
@@ -182,6 +195,54 @@ static void read_table(struct keep *k, const struct sa_answer *a)
         }
     if (!stop)
         g_hash_table_foreach_remove(k->groups, is_gone, k);
+}
+
+static void mark_all(struct keep *k, bool marked)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    g_hash_table_iter_init(&iter, k->groups);
+    while (g_hash_table_iter_next(&iter, NULL, &value))
+        ((struct kept *)value)->marked = marked;
+}
+
+/*
+ * Marks the groups that our port is a member of: in any way (join_state 0), or in this way and no other. The SA compares
+ * the JoinState as a whole, and hides it in the answer. Returns false, and marks none, if it did not tell.
+ */
+static bool mark_own(struct keep *k, uint8_t join_state, const volatile int *until)
+{
+    struct sa_question q = mc_ask_own(k->standing.gid, join_state);
+    struct sa_answer a;
+    bool told = is_table(ask(k, &q, &a, until), &a);
+
+    if (told)
+        mark_all(k, false);
+    for (uint32_t at = 0; told && at + MCM_SIZE <= a.records->len; at += stride_of(&a)) {
+        struct kept *g = g_hash_table_lookup(k->groups, a.records->data + at + MCM_MGID);
+
+        if (g)
+            g->marked = true;
+    }
+    g_byte_array_unref(a.records);
+    return told;
+}
+
+/* A group may have been deleted and made anew since the last look, under its old MLID and without us. */
+static void doubt_joins(struct keep *k)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    if (g_hash_table_size(k->groups) == 0 || !mark_own(k, 0, &stop))
+        return;
+    g_hash_table_iter_init(&iter, k->groups);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        struct kept *g = value;
+
+        g->joined = g->joined && (g->marked || g->refused);
+    }
 }
 
 static void forget_joins(struct keep *k)
@@ -222,8 +283,9 @@ static void look(struct keep *k)
 
     if (!look_at_port(k))
         return;
+    doubt_joins(k);
     heard = ask(k, &q, &a, &stop);
-    if (heard == SA_HEARD && (a.status == 0 || a.status == 0x0300)) { /* 0x0300: no records (IBA table 188) */
+    if (is_table(heard, &a)) {
         read_table(k, &a);
         k->silence_told = false;
     } else if (heard != SA_INTERRUPTED && !k->silence_told) {
@@ -283,6 +345,11 @@ static void leave_all(struct keep *k)
     if (null >= 0) {
         dup2(null, STDIN_FILENO);
         dup2(null, STDERR_FILENO);
+    }
+    /* Where the port is FullMember alone, our bit went with a group that was deleted and made anew. */
+    if (g_hash_table_size(k->groups) != 0 && !mark_own(k, FULL_MEMBER, &never)) {
+        mark_all(k, false);
+        silences++;
     }
     g_hash_table_iter_init(&iter, k->groups);
     while (silences < SILENCES_MAX && g_hash_table_iter_next(&iter, NULL, &value))

@@ -51,6 +51,18 @@ struct sa_question mc_ask_member(const uint8_t *mgid, const uint8_t *port_gid)
     return q;
 }
 
+struct sa_question mc_ask_own(const uint8_t *port_gid, uint8_t join_state)
+{
+    struct sa_question q = {
+        .method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD, .mask = MCM_HAS_PORT_GID};
+    memcpy(q.record + MCM_PORT_GID, port_gid, GID_SIZE);
+    if (join_state) {
+        q.mask |= MCM_HAS_JOIN_STATE;
+        q.record[MCM_SCOPE_JOIN] = join_state;
+    }
+    return q;
+}
+
 struct sa_question mc_ask_state(uint8_t method, const uint8_t *mgid, const uint8_t *port_gid,
                                 uint8_t join_state)
 {

@@ -26,6 +26,9 @@ struct sa_question mc_ask_group(const uint8_t *mgid);
 /* The question about a port's membership of it. */
 struct sa_question mc_ask_member(const uint8_t *mgid, const uint8_t *port_gid);
 
+/* The question about all groups of a port: those that it is a member of, or, join_state not 0, is so in exactly this way. */
+struct sa_question mc_ask_own(const uint8_t *port_gid, uint8_t join_state);
+
 /*
  * To join or leave (method SA_SET, SA_DELETE), with these bits of JoinState. A port is to name its own GID alone: OpenSM
  * would take another's.

@@ -62,6 +62,7 @@ def memberships():
     held, joins = {}, 0
     for line in content(LOG).decode().splitlines() if os.path.exists(LOG) else ():
         what, mgid, state = line.split()
+        assert what != "deny", "the port would leave what it does not hold: " + line
         assert state == "2", "the port joined as something else than NonMember: " + line
         joins += what == "join"
         held[mgid] = held.get(mgid, 0) | 2 if what == "join" else held.get(mgid, 0) & ~2
@@ -163,6 +164,15 @@ def later():
     joined = content(LOG).decode()
     assert "leave " + late in joined and "leave " + BROADCAST in joined
     assert "leave ff12:401b:ffff::f01:204" not in joined, "the group was gone: nothing is left that is not there"
+
+
+@test("groups that were deleted and made anew, under their old MLIDs: joined again, or not left where only the host is in them")
+def made_anew():
+    begin(play("sa-anew 1000\n"), "-w", "n.pcap", "--duration", "4.5").wait()
+    left(4)
+    os.unlink("n.pcap")
+    begin(play("sa-anew 1000\nsa-anew-state 1\n"), "-w", "n.pcap", "--duration", "4.5").wait()
+    assert memberships()[1] == 2 and "leave" not in content(LOG).decode()
 
 
 @test("no broadcast group yet: waited for, told; then frames come")

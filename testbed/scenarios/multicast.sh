@@ -5,8 +5,6 @@
 # down; nothing in n3's memberships is another after a capture, however it ended; of two captures one may end. What each step
 # finds is in /fabric-out/tap.
 # arguments: $IPOIB_BIN/ipoib-capture
-# judged: not
-#   Its captures hold little beside what is looked at frame by frame.
 program=$1 tap=/fabric-out/tap n=0
 : > $tap
 try() { n=$((n+1)); if "${@:2}" > /tmp/try 2>&1; then echo "ok $n - $1"; else echo "not ok $n - $1"; sed 's/^/# /' /tmp/try | tail -40; fi >> $tap; }
@@ -42,7 +40,7 @@ host_leaves() { listen down.erf && ip -n n3 link set ib3 down && sleep 1 && grew
 try "n3's own interface goes down and comes again: the capture goes on" host_leaves
 sleep 4 # what IPv6 does on a link that comes up
 try "and n3's memberships are what they were" unchanged
-two() { listen one.erf && local one=$pid && listen two.erf && local two=$pid && pid=$one && finish 0 && sleep 0.5 && grew two.erf && pid=$two && finish 0; }
+two() { listen one.erf && local one=$pid && listen two.erf && local two=$pid && grew one.erf && pid=$one && finish 0 && sleep 0.5 && grew two.erf && pid=$two && finish 0; }
 try "of two captures one ends: the other goes on" two
 try "and when both have ended nothing is changed" unchanged
 alone() { ip -n n3 link set ib3 down; sleep 1; members > /tmp/before; listen alone.erf && grew alone.erf && finish 0 && members > /tmp/after &&

@@ -15,6 +15,8 @@
  *   group MGID MLID QKEY [FROM [TO]]  a group of the SA's; it comes and goes so many ms after the SA is first asked
  *   sa-log FILE            there the SA writes which states (JoinState) of which group are joined and left
  *   sa-refuses STATUS      of joins;  sa-silent 1: it does not answer
+ *   sa-anew MS             so long after the first question all groups are deleted and made anew;  sa-anew-state N: the
+ *                          JoinState that the port has in them then, of its host; default 0: none
  *   frames FILE            a classic pcap of link type 247 or 1: these frames come, again and again
  *   synthetic OCTETS       or made ones of that size, with their number (8 octets, big-endian) at the end; to a queue
  *                          pair that is attached to groups, datagrams of that size to the first group
@@ -85,6 +87,8 @@ struct scenario {
     char sa_log[200];
     uint16_t sa_refuses;
     bool sa_silent;
+    uint32_t sa_anew; /* ms; 0: never */
+    uint8_t sa_anew_state;
     struct failure failures[MAX_FAILURES];
     int failure_count;
     struct packet_store packets;

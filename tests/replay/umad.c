@@ -27,7 +27,7 @@ static const struct scenario *the;
 static uint8_t held[MAX_GROUPS]; /* JoinState */
 static uint64_t first;           /* question, ms */
 static uint8_t question[256];
-static bool asked;
+static bool asked, made_anew;
 
 static uint64_t now_ms(void)
 {
@@ -73,13 +73,23 @@ static void put_record(uint8_t *p, const struct played_group *g, uint8_t state)
     p[MCM_SCOPE_JOIN] = (uint8_t)((g->mgid.raw[1] & 15) << 4 | state);
 }
 
+/* As OpenSM compares: the port is a member, and its JoinState is the one asked for, as a whole. */
+static bool is_asked_for(int i)
+{
+    uint64_t mask = be64(question + SA_COMPONENT_MASK);
+    uint8_t state = question[SA_DATA + MCM_SCOPE_JOIN] & 15;
+
+    return is_there(&the->groups[i]) && (!(mask & MCM_HAS_PORT_GID) || held[i] != 0) &&
+           (!(mask & MCM_HAS_JOIN_STATE) || held[i] == state);
+}
+
 static int table(uint8_t *mad)
 {
     int len = SA_DATA;
 
     put16(mad + SA_ATTRIBUTE_OFFSET, RECORD / 8);
     for (int i = 0; i < the->group_count; i++)
-        if (is_there(&the->groups[i])) {
+        if (is_asked_for(i)) {
             put_record(mad + len, &the->groups[i], 0); /* members are told to whoever has the SM_Key alone */
             len += RECORD;
         }
@@ -98,8 +108,10 @@ static uint16_t change(uint8_t *mad, uint8_t method)
 
         if (memcmp(g->mgid.raw, mad + SA_DATA, 16) != 0 || !is_there(g))
             continue;
-        if (method == SA_DELETE && (held[i] & state) != state)
+        if (method == SA_DELETE && (held[i] & state) != state) {
+            note("deny", g, state);
             return DENIED;
+        }
         if (method == SA_SET && the->sa_refuses)
             return the->sa_refuses;
         held[i] = method == SA_SET ? held[i] | state : held[i] & (uint8_t)~state;
@@ -114,6 +126,10 @@ static int answer(uint8_t *mad)
 {
     uint8_t method = question[MAD_METHOD];
 
+    if (the->sa_anew && !made_anew && now_ms() - first >= the->sa_anew) {
+        made_anew = true;
+        memset(held, the->sa_anew_state, sizeof(held));
+    }
     memset(mad, 0, HEAD);
     memcpy(mad, question, sizeof(question));
     mad[MAD_METHOD] = method == SA_SET ? SA_GET_RESP : (uint8_t)(method | 0x80);
