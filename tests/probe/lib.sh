@@ -3,20 +3,30 @@
 # the program.
 tap=/fabric-out/tap n=0
 : > $tap
-try() { n=$((n+1)); if "${@:2}" >/tmp/try 2>&1; then echo "ok $n - $1"; else echo "not ok $n - $1"; sed 's/^/# /' /tmp/try | tail -40; fi >> $tap; }
-# the outcome of a rule or stage in the last report
-outcome() { python3 -c '
-import json, sys
-found = [r for r in json.load(open("/tmp/report"))["results"] if r["id"] == sys.argv[1]]
-print(",".join(sorted({r["outcome"] for r in found})) or "none")' "$1"; }
+# What takes seconds is told, so that it is seen where a test's time goes
+try() { local begin=$SECONDS; n=$((n+1)); if "${@:2}" >/tmp/try 2>&1; then echo "ok $n - $1"; else echo "not ok $n - $1"; sed 's/^/# /' /tmp/try | tail -40; fi >> $tap
+    [ $((SECONDS-begin)) -lt 5 ] || echo "# that took $((SECONDS-begin)) s" >> $tap; }
+# The last report as lines in /tmp/table: identifier, outcome, what was found and what to do about it; the targets' numbers behind
+# "summary". Once for each report: an interpreter takes half a second to start in a machine that is emulated
+table() { [ /tmp/table -nt /tmp/report ] || python3 -c '
+import json
+report = json.load(open("/tmp/report"))
+for r in report["results"]:
+    print(r["id"], r["outcome"], " ".join((r["actual"] + " -> " + r.get("advice", "")).split()), sep="\t")
+s = report["summary"]
+print("summary", s["violated"], s["unjudged"], s["conformant"])' > /tmp/table; }
+# the outcomes of a rule or stage in the last report
+outcome() { table; awk -F'\t' -v id="$1" '$1 == id { print $2 }' /tmp/table | sort -u | paste -sd, | sed 's/^$/none/'; }
 # the worst of a rule's outcomes in the last report
-worst() { python3 -c '
-import json, sys
-order = ["fail", "deviation", "noted", "pass", "inconclusive", "skipped", "none"]
-found = [r["outcome"] for r in json.load(open("/tmp/report"))["results"] if r["id"] == sys.argv[1]]
-print(min(found + ["none"], key=order.index))' "$1"; }
+worst() { local o; for o in fail deviation noted pass inconclusive skipped; do
+    case ",$(outcome "$1")," in *",$o,"*) echo $o; return ;; esac; done; echo none; }
+# result ID: outcome and words of a rule or stage in the last report
+result() { table; awk -F'\t' -v id="$1" '$1 == id { print $2, $3 }' /tmp/table; }
+says() { result "$1" | grep -q -- "$2" || { echo "$1 does not say $2:"; result "$1"; return 1; }; }
 # report STATUS ARGUMENT...: the probe's exit status is that; its JSON is left in /tmp/report
 report() { local want=$1; shift; "$probe" --format json -o /tmp/report "$@"; local got=$?; [ $got = "$want" ] || { echo "exit $got"; cat /tmp/report; return 1; }; }
 is() { local got; got=$(outcome "$1"); [ "$got" = "$2" ] || { echo "$1: $got, not $2"; return 1; }; }
-no_failure() { ! python3 -c 'import json; print([r for r in json.load(open("/tmp/report"))["results"] if r["outcome"] == "fail"])' | grep -v '^\[\]$'; }
+no_failure() { table && ! awk -F'\t' '$2 == "fail"' /tmp/table | grep .; }
+# how many targets violate a MUST, were not judged, conform
+targets() { table; awk '$1 == "summary" { print $2, $3, $4 }' /tmp/table; }
 tap_end() { echo "1..$n" >> $tap; ! grep -q '^not ok' $tap; }
