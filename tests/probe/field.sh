@@ -61,6 +61,26 @@ try "two answer for one address" twice
 small() { ip -n n1 link set ib1 mtu 1500; on1 0 -d vqib1 fabric; says fabric.mode "^noted.*MTU 1500 octets; the link's is 2044"; local s=$?; ip -n n1 link set ib1 mtu 2044; return $s; }
 try "an interface whose MTU is not the link's" small
 
+# ---- what the SA hears and says, changed on its way
+# JoinState SendOnlyFullMember becomes none, which no SM can grant
+send_only() { fabric_rewrite h1 'if data+1=02 if data+16=0038 if data+104=28 set data+104=20'
+    on1 0 -d vqib1 fabric && is fabric.send-only-join noted && says fabric.send-only-join 'refused: status 0x0200'; local s=$?; fabric_rewrite h1 off; return $s; }
+try "a send-only join that is refused" send_only
+# A second OpenSM is standby; the SA's table (the second record is 32 octets behind the first) has it as master
+masters() { mkdir -p /tmp/osm2; OSM_CACHE_DIR=/tmp/osm2 OSM_TMP_DIR=/tmp/osm2 opensm -g 0x0011750000000120 -p 0 -f /tmp/osm2/log >/tmp/osm2/out 2>&1 & local sm=$! s
+    fabric_await /tmp/osm2/out STANDBY && on1 0 -d vqib1 fabric && says fabric.sm 'standby, priority 0' && is fabric.sm pass &&
+        fabric_rewrite h0 'if data+1=92 if data+16=0018 set data+112=03' && on1 1 -d vqib1 fabric && is fabric.sm fail && says fabric.sm 'two masters' &&
+        is sm.one-master noted; s=$?; fabric_rewrite h0 off; kill $sm; wait $sm 2>/dev/null; return $s; }
+try "two masters" masters
+
+# ---- the SM begins anew, and tells nobody: its members are gone
+forgotten() { opensm -c /tmp/sm.conf >/dev/null; sed -i 's/^no_clients_rereg .*/no_clients_rereg TRUE/' /tmp/sm.conf; grep -q '^no_clients_rereg TRUE' /tmp/sm.conf || return 1
+    kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; rm -f /tmp/osm/log; fabric_sm -F /tmp/sm.conf && fabric_await /tmp/osm/log 'SUBNET UP'
+    on1 1 -d vqib1 fabric; is fabric.own-groups fail && says fabric.own-groups 'this port is not in .*ff12:401b:ffff::1'; }
+try "groups that the SA has forgotten" forgotten
+cured() { ip -n n1 link set ib1 down; ip -n n1 link set ib1 up; fabric_link 1 ib1 && sleep 2 && on1 0 -d vqib1 fabric && is fabric.own-groups pass; }
+try "the advice helps" cured
+
 # ---- the SM begins anew, with other partitions
 again() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; rm -rf /tmp/osm; printf '%s\n' "$@" > /tmp/partitions
     local i; for i in 0 1 2; do ip -n n$i link set ib$i down; done; fabric_sm -P /tmp/partitions && fabric_await /tmp/osm/log 'SUBNET UP'; }
@@ -73,4 +93,7 @@ limited() { again 'Default=0x7fff, ipoib : ALL=full;' 'P1=0x8001, ipoib : 0x0011
 try "a limited member" limited
 none() { again 'Default=0x7fff : ALL=full;'; report 1 -d vqib1 fabric; is fabric.broadcast-group fail && is fabric.join skipped; }
 try "no broadcast group" none
+# the switch has 1024 MLIDs
+crowd() { again 'Default=0x7fff, ipoib :' $(seq -f 'mgid=ff12:601b:ffff::1:ff00:%g' 1000 1899) 'ALL=full;'; report 1 -d vqib1 fabric; is fabric.census fail && says fabric.census 'MLIDs of 1024 -> solicited-node'; }
+try "solicited-node groups take most MLIDs" crowd
 tap_end
