@@ -4,4 +4,5 @@
 # administrators, each made and then named. Results in TAP.
 # test: machine
 # test: here-only
+# test: timeout=1200
 exec "$IPOIB_SRC/tests/probe/boot" field
