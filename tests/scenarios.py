@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # test: machine
+# test: alone
 # test: here-only
 # test: timeout=3000
 """Every scenario of the virtual fabric runs, leaves the capture of its wire, and ipoib-check judges that. What more there is

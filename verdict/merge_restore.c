@@ -144,7 +144,7 @@ static bool read_only(struct restored *out, json_t *list, char **why)
         const char *text = json_string_value(selector);
         if (!text || !selection_add(&out->selection, text))
             return fail(why, "was judged by rules %s, which this version does not know", text ? text : "without a name");
-        g_ptr_array_add(out->only, (gpointer)(uintptr_t)text);
+        g_ptr_array_add(out->only, g_strdup(text));
     }
     for (size_t rule = 0; json_array_size(list) == 0 && rule < RULE_COUNT; rule++)
         out->selection.rule[rule] = true;
@@ -175,7 +175,7 @@ static bool read_settings(struct restored *out, const struct merge_entry *e, con
 static void begin(struct restored *out, const char *node, const char *name)
 {
     memset(out, 0, sizeof *out);
-    out->only = g_ptr_array_new();
+    out->only = g_ptr_array_new_with_free_func(g_free);
     out->judged.name = g_strdup_printf("%s: %s", node, name);
     out->judged.verdict = verdict_new(&out->selection);
     out->judged.brief = true;
