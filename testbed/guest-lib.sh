@@ -120,13 +120,24 @@ fabric_link() {
 # fabric_on NODE COMMAND...: COMMAND in the NODE's network namespace
 fabric_on() { local n=$1; shift; ip netns exec "n$n" "$@"; }
 
-# fabric_link_local NODE INTERFACE: its link-local address, once duplicate address detection is over
+# fabric_settled: waits until duplicate address detection is over in all nodes, 5 s at most
+fabric_settled() {
+    local node
+    for _ in $(seq 50); do
+        for node in $(ip netns list | cut -d' ' -f1); do
+            ip -n "$node" -6 -o addr show tentative
+        done | grep -q . || return 0
+        sleep 0.1
+    done
+}
+
+# fabric_link_local NODE INTERFACE: its link-local address, once it and those who may ask for it are ready
 fabric_link_local() {
     local a
     for _ in $(seq 100); do
         a=$(ip -n "n$1" -6 -o addr show dev "$2" scope link -tentative |
             awk '{sub("/.*", "", $4); print $4; exit}')
-        [ -n "$a" ] && { echo "$a"; return 0; }
+        [ -n "$a" ] && { fabric_settled; echo "$a"; return 0; }
         sleep 0.1
     done
     echo "fabric_link_local: $2 of n$1 has none" >&2; return 1
