@@ -60,7 +60,8 @@ uint32_t udframe_put(uint8_t *out, const struct ud_heads *h, const uint8_t *payl
         memcpy(p, h->grh, GRH_SIZE);
     p += grh;
     p += put_transport(p, h, pad);
-    memcpy(p, payload, n);
+    if (n) /* an empty one may have no place */
+        memcpy(p, payload, n);
     memset(p + n, 0, pad + ICRC_SIZE + VCRC_SIZE);
     p += n + pad + ICRC_SIZE + VCRC_SIZE;
     return (uint32_t)(p - out);

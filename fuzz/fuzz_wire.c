@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "fuzz/linktypes.h"
+#include "fuzz/must.h"
 #include "wire/arp.h"
 #include "wire/carrier.h"
 #include "wire/cm.h"
@@ -26,12 +27,6 @@ static void use(const uint8_t *p, size_t n)
 {
     while (n--)
         sink += *p++;
-}
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
 }
 
 static void walk_mad(struct view v)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The readers and writers of capture files under libFuzzer: an input is a file. What `ipoib-capture convert` makes of it
+ * must be a whole capture file again, with as many packets as were written.
+ */
+#define _GNU_SOURCE /* memfd_create */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture/capfile.h"
+#include "capture/input.h"
+#include "capture/message.h"
+#include "capture/output.h"
+#include "capture/translate.h"
+#include "fuzz/must.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { PATH_LEN = 40, INPUT_MAX = 1 << 18 };
+
+static volatile unsigned sink; /* what is read is used, so that no read is optimised away */
+
+/* In place of capture/message.c's: millions of inputs are at fault. */
+void say(const char *format, ...)
+{
+    sink += (unsigned)format[0];
+}
+
+static int new_file(char path[PATH_LEN])
+{
+    int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    must(fd >= 0);
+    snprintf(path, PATH_LEN, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+/* How many frames; *whole: it was read to its end. */
+static unsigned long read_all(const char *path, bool *whole)
+{
+    char error[CAPFILE_ERROR_LEN];
+    struct capfile_frame f;
+    enum capfile_result result;
+    unsigned long n = 0;
+    struct capfile *c = capfile_open(path, error);
+    *whole = false;
+    if (!c)
+        return 0;
+    while ((result = capfile_next(c, &f)) == CAPFILE_FRAME) {
+        must(f.number == ++n && f.wirelen >= f.caplen);
+        for (uint32_t i = 0; i < f.caplen; i++)
+            sink += f.octets[i];
+    }
+    *whole = result == CAPFILE_END;
+    must(*whole || capfile_error(c) != NULL);
+    capfile_close(c);
+    return n;
+}
+
+static unsigned long carry(struct input *in, struct output *out, const struct translation *way)
+{
+    struct packet from, to;
+    struct remarks note;
+    unsigned long n = 0;
+    while (input_next(in, &from) == INPUT_PACKET)
+        if (translate(way, &from, &to, &note) == CARRIED) {
+            must(to.wirelen >= to.head_len + to.data_len);
+            must(output_write(out, &to));
+            n++;
+        }
+    return n;
+}
+
+static void convert(const char *path, const struct output_format *format)
+{
+    char made[PATH_LEN];
+    bool whole;
+    struct input *in = input_open(path);
+    if (!in)
+        return;
+    struct translation way = {.from = input_linktype(in),
+                              .to = format->linktype,
+                              .from_raw = input_is_raw_erf(in),
+                              .to_raw = format->container == CONTAINER_RAW,
+                              .container_time_wins = input_is_pcapng(in)};
+    int fd = new_file(made);
+    struct output *out = output_open(made, format, input_file(in));
+    must(out != NULL);
+    unsigned long n = carry(in, out, &way);
+    must(output_close(out));
+    input_close(in);
+    /* Raw ERF begins with a time, and has no magic number: one that is another format's is read as that. Any will do here. */
+    static const uint8_t fraction[4];
+    must(format->container != CONTAINER_RAW || n == 0 ||
+         pwrite(fd, fraction, sizeof fraction, 0) == sizeof fraction);
+    unsigned long found = read_all(made, &whole);
+    /* a raw ERF file without a record is an empty one, which is no capture file */
+    must(format->container == CONTAINER_RAW && n == 0 ? found == 0 : whole && found == n);
+    close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct output_format formats[] = {{CONTAINER_PCAP, LINK_INFINIBAND, ERF_MAX_LEN},
+                                                   {CONTAINER_PCAP, LINK_ERF, ERF_MAX_LEN},
+                                                   {CONTAINER_PCAPNG, LINK_INFINIBAND, ERF_MAX_LEN},
+                                                   {CONTAINER_PCAPNG, LINK_ERF, ERF_MAX_LEN},
+                                                   {CONTAINER_RAW, LINK_ERF, ERF_MAX_LEN}};
+    char path[PATH_LEN];
+    bool whole;
+    if (size > INPUT_MAX)
+        return 0;
+    int fd = new_file(path);
+    must(write(fd, data, size) == (ssize_t)size);
+    read_all(path, &whole);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        convert(path, &formats[i]);
+    close(fd);
+    return 0;
+}

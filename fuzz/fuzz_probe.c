@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What ipoib-probe makes of what comes, under libFuzzer: the whole checks of a peer in memory, and stages of the fabric's
+ * diagnosis, while the input changes packets and the subnet administrator's answers, or makes its own. Time is simulated
+ * (tests/unit/probe_peer.h). Whatever was joined must be left again.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/stages.h"
+#include "tests/unit/probe_peer.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Bits of the first octet. */
+enum { WITH_SOURCE = 1, OVER_IPV6 = 2, NO_MEMBER = 4, OF_FABRIC = 8 };
+/* Of an octet before what comes: it is changed, or it is the input's own. The low bits say how many octets. */
+enum { CHANGED = 0x80, OWN = 0x40, CHANGES = 7 };
+
+static const uint8_t *input;
+static size_t left;
+static const struct transport_ops *real;
+static uint8_t *packet,
+    *grh; /* on the heap and of exactly their sizes, so that AddressSanitizer sees one octet too many */
+
+static uint8_t take(void)
+{
+    if (left == 0)
+        return 0;
+    left--;
+    return *input++;
+}
+
+static uint32_t take16(void)
+{
+    uint32_t high = take();
+    return high << 8 | take();
+}
+
+/* Changes so many octets. */
+static void change(uint8_t *octets, uint32_t n, unsigned times)
+{
+    for (unsigned i = 0; i <= times; i++) {
+        uint32_t at = take16();
+        uint8_t to = take();
+        if (n)
+            octets[at % n] = to;
+    }
+}
+
+static void deliver(struct ud_from *from, const uint8_t *octets, uint32_t n, uint32_t length)
+{
+    g_free(packet);
+    packet = g_memdup2(octets, n);
+    from->octets = view_make(packet, n, length);
+    if (from->grh) {
+        g_free(grh);
+        grh = g_memdup2(from->grh, GRH_SIZE);
+        from->grh = grh;
+    }
+}
+
+static void deliver_own(struct ud_from *from)
+{
+    uint32_t n = take(), cut = take() % 2;
+    n = MIN(n, (uint32_t)left);
+    *from = (struct ud_from){.qpn = PEER_QPN, .to_qpn = OWN_QPN, .lid = PEER_LID};
+    deliver(from, input, n, n + cut);
+    input += n;
+    left -= n;
+}
+
+static enum transport_result receive(struct transport *t, int ms, struct ud_from *from)
+{
+    enum transport_result result = real->receive(t, ms, from);
+    uint8_t how = take();
+    if (result != TRANSPORT_OK && result != TRANSPORT_NOTHING)
+        return result;
+    if (how & OWN) {
+        deliver_own(from);
+        return TRANSPORT_OK;
+    }
+    if (result != TRANSPORT_OK)
+        return result;
+    deliver(from, from->octets.p, from->octets.cap, from->octets.len);
+    if (how & CHANGED)
+        change(packet, from->octets.cap, how & CHANGES);
+    return TRANSPORT_OK;
+}
+
+static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
+                                 struct sa_answer *a)
+{
+    enum transport_result result = real->ask(t, q, ms, a);
+    uint8_t how = take();
+    if (result != TRANSPORT_OK)
+        return result;
+    if (how & OWN) {
+        a->status = (uint16_t)take16();
+        a->stride = take();
+        g_byte_array_set_size(a->records, MIN(take16() % 2048, a->records->len + 512));
+    }
+    if (how & CHANGED) {
+        change(a->mad, MAD_SIZE, how & CHANGES);
+        change(a->records->data, a->records->len, how & CHANGES);
+    }
+    return result;
+}
+
+/* Of groups that the SA only said to be there too. */
+static enum transport_result attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
+{
+    (void)t;
+    (void)mgid;
+    (void)mlid;
+    return TRANSPORT_OK;
+}
+
+static void run_stages(struct probe *p)
+{
+    static const char *const by_sa[] = {"fabric.sm", "fabric.broadcast-group", "fabric.census",
+                                        "fabric.send-only-join", "fabric.own-group"};
+    p->about_fabric = true;
+    for (size_t k = 0; k < G_N_ELEMENTS(by_sa); k++)
+        for (unsigned i = 0; i < n_stages && !p->broken; i++)
+            if (strcmp(stages[i].id, by_sa[k]) == 0) {
+                results_begin(p->results, by_sa[k]);
+                stages[i].run(p, by_sa[k]);
+            }
+}
+
+static void run(struct probe *p, uint8_t how)
+{
+    char why[256];
+    p->peer.ipv6 = how & OVER_IPV6;
+    p->source.ipv6 = p->peer.ipv6;
+    if (how & WITH_SOURCE) {
+        p->source.given = true;
+        memcpy(p->source.ip, own_ip, 4);
+        station_open(p, why, sizeof why);
+    }
+    memcpy(p->peer.ip, peer_ip, 4);
+    if (how & OF_FABRIC)
+        run_stages(p);
+    else
+        run_peer(p, NULL);
+}
+
+static void clear(struct judged *judged)
+{
+    g_free(judged->trouble);
+    verdict_free(judged->verdict);
+    if (judged->stages)
+        g_ptr_array_unref(judged->stages);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct options options = {.rate = 100000, .timeout_ms = 1, .disruptive = true};
+    struct judged judged = {.name = (char *)"peer", .verdict = verdict_new(NULL)};
+    struct results results = {.judged = &judged};
+    struct probe p = {.options = &options, .results = &results};
+    struct transport_ops ops;
+    struct fake *fake = g_new0(struct fake, 1);
+    input = data;
+    left = size;
+    uint8_t how = take();
+    memset(options.selection.rule, true, sizeof options.selection.rule);
+    options.has_source = how & WITH_SOURCE;
+    fake_begin(fake, &p, NO_FAULT, !(how & NO_MEMBER));
+    real = p.t->ops;
+    ops = *real;
+    ops.receive = receive;
+    ops.ask = ask;
+    ops.attach = attach;
+    p.t->ops = &ops;
+    run(&p, how);
+    fake_end(&p);
+    clear(&judged);
+    g_free(fake);
+    g_free(packet);
+    g_free(grh);
+    packet = grh = NULL;
+    return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a harness holds true of every input. */
+#ifndef IPOIB_FUZZ_MUST_H
+#define IPOIB_FUZZ_MUST_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define must(holds)                                                                                          \
+    do {                                                                                                     \
+        if (!(holds)) {                                                                                      \
+            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #holds);                       \
+            abort();                                                                                         \
+        }                                                                                                    \
+    } while (0)
+
+#endif
