@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "probe/sweep.h"
+#include "verdict/plain.h"
 #include "verdict/save.h"
 #include "verdict/say.h"
 
 struct collection {
+    char *node; /* as the report has it; NULL: not given */
     const struct options *o;
     const struct report_parts *parts;
     struct report report;
@@ -32,8 +34,10 @@ struct collection *collection_new(const struct options *o, const char *version)
     c->o = o;
     c->parts = format_parts(o->format);
     c->streams = o->format == FORMAT_TEXT && !o->output;
+    c->node = o->node ? plain_dup(o->node) : NULL;
     c->report = (struct report){.tool = "ipoib-probe",
                                 .version = version,
+                                .node = c->node,
                                 .deviations = o->deviations,
                                 .only = (const char *const *)o->only->pdata,
                                 .strict = o->strict,
@@ -52,6 +56,7 @@ void collection_free(struct collection *c)
     if (c->spool)
         fclose(c->spool);
     g_array_unref(c->all);
+    g_free(c->node);
     g_free(c);
 }
 

@@ -37,6 +37,8 @@ const char options_help[] =
     "      --deviations NAME  known deviations, which are shown and not counted: linux\n"
     "                       (Linux and OpenSM; if not given), none, or a file's path\n"
     "      --format text|json|junit|tap   the report's format; text if not given\n"
+    "      --node NAME      the node that ipoib-check --merge is to list the report under;\n"
+    "                       with --format json\n"
     "  -o, --output FILE    write the report to FILE, not to standard output\n"
     "  -w, --write FILE     every packet sent and received, as pcapng for Wireshark\n"
     "      --rate N         at most N packets a second (1 to 100000); 200 if not given\n"
@@ -59,6 +61,7 @@ enum {
     LONG_STRICT,
     LONG_DEVIATIONS,
     LONG_FORMAT,
+    LONG_NODE,
     LONG_RATE,
     LONG_TIMEOUT
 };
@@ -212,6 +215,9 @@ static bool read_option(struct options *o, int option, char *argument)
         return true;
     case LONG_FORMAT:
         return format_read(&o->format, argument);
+    case LONG_NODE:
+        o->node = argument;
+        return true;
     case LONG_RATE:
         return read_number(argument, 1, RATE_MAX, "--rate", &o->rate);
     case LONG_TIMEOUT:
@@ -251,6 +257,7 @@ static bool read_all(struct options *o, int argc, char **argv)
                                           {"strict", no_argument, NULL, LONG_STRICT},
                                           {"deviations", required_argument, NULL, LONG_DEVIATIONS},
                                           {"format", required_argument, NULL, LONG_FORMAT},
+                                          {"node", required_argument, NULL, LONG_NODE},
                                           {"rate", required_argument, NULL, LONG_RATE},
                                           {"timeout", required_argument, NULL, LONG_TIMEOUT},
                                           {"output", required_argument, NULL, 'o'},
@@ -289,6 +296,8 @@ static bool is_sensible(const struct options *o)
         say("--list prints text or json");
     else if (!o->list && o->targets->len == 0)
         say("no target given: try 'ipoib-probe --help'");
+    else if (o->node && (o->list || o->format != FORMAT_JSON || !o->node[0]))
+        say("--node names a node in a report of --format json");
     else if (is_own_source(o))
         say("--source is the probe's own address: it cannot be a target too");
     else

@@ -24,6 +24,7 @@ struct options {
     bool disruptive, strict, list, dry_run, help, version;
     const char *deviations;
     enum format format;
+    const char *node;    /* for who merges reports; NULL: not given */
     const char *capture; /* -w */
     const char *output;  /* -o; NULL: stdout */
     unsigned rate;       /* packets a second */

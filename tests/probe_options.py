@@ -47,6 +47,8 @@ wrong('--timeout', '--timeout', '-5', '10.0.0.1')
 wrong('--source', '--source', '224.0.0.1', '10.0.0.1')
 wrong('cannot be a target', '--source', '10.0.0.1', '10.0.0.1')
 wrong('no format', '--format', 'xml', '10.0.0.1')
+wrong('--node', '--node', 'n1', '10.0.0.1')
+wrong('--node', '--node', '', '--format', 'json', '10.0.0.1')
 wrong('probes nothing', '--list', '10.0.0.1')
 
 status, out, err = run(*NOWHERE, '10.0.0.1')
@@ -55,6 +57,8 @@ status, out, err = run(*NOWHERE, '--format', 'json', 'fabric', '10.0.0.1')
 report = json.loads(out)
 check(status == 3 and report['tool'] == 'ipoib-probe' and [t['name'] for t in report['summary']['targets']] == ['fabric', '10.0.0.1'],
       'no device: a JSON report all the same')
+check('node' not in report, 'a report names no node by itself')
+check(json.loads(run(*NOWHERE, '--format', 'json', '--node', 'n\n7', 'fabric')[1])['node'] == 'n\\x0a7', '--node, as plain text')
 stages = {r['id']: r for r in report['results']}
 check(stages['fabric.device']['outcome'] == 'fail' and stages['fabric.device']['advice'] and stages['fabric.join']['outcome'] == 'skipped',
       'the diagnosis ends at the device')
