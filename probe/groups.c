@@ -8,15 +8,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
+#include "probe/guard.h"
 #include "probe/octets.h"
 #include "verdict/say.h"
-
-struct membership {
-    uint8_t mgid[16];
-    uint8_t added; /* JoinState bits that were not there before */
-    bool host_was_up;
-};
 
 enum { SELECT_EXACTLY = 2 };
 enum { STATUS_NO_RECORDS = 0x0300 }; /* IBA 15.2.2, table 188 */
@@ -93,6 +89,16 @@ static bool host_is_up(const struct probe *p)
     return name != NULL;
 }
 
+static void tell_guard(const struct probe *p, const struct joined *m, bool stands)
+{
+    struct guard_word w = {.stands = stands, .joined = *m, .port = p->t->facts.port, .pkey = p->pkey};
+    if (!p->guard)
+        return;
+    g_strlcpy(w.device, p->t->facts.device, sizeof w.device);
+    memcpy(w.gid, p->t->facts.gid, sizeof w.gid);
+    send(p->guard->fd, &w, sizeof w, MSG_NOSIGNAL); /* without it what is left out is what SIGKILL leaves */
+}
+
 enum sa_result group_join(struct probe *p, const uint8_t *mgid, uint8_t join_state, bool create,
                           struct mc_group *g, uint16_t *status)
 {
@@ -113,18 +119,21 @@ enum sa_result group_join_as(struct probe *p, const uint8_t *mgid, uint8_t join_
         return result;
     if (member && (!known || (have & join_state) == join_state))
         return group_get(p, mgid, g, status);
-    struct membership m = {.added = join_state & (uint8_t)~have, .host_was_up = host_is_up(p)};
+    struct joined m = {.added = join_state & (uint8_t)~have, .host_was_up = host_is_up(p)};
     memcpy(m.mgid, mgid, 16);
     if (made)
         put_creation(made, &q);
     /* Written down first: where the answer is lost, the membership may be there all the same. */
     g_array_append_val(p->memberships, m);
+    tell_guard(p, &m, true);
     result = ask_member(p, &q, &a, &record);
     *status = a.status;
     if (result == SA_TOLD)
         *g = mc_group_read(record);
-    else if (result == SA_REFUSED)
+    else if (result == SA_REFUSED) {
         g_array_set_size(p->memberships, p->memberships->len - 1);
+        tell_guard(p, &m, false);
+    }
     sa_answer_clear(&a);
     return result;
 }
@@ -137,7 +146,7 @@ bool group_attach(struct probe *p, const struct mc_group *g)
     return true;
 }
 
-static void leave(struct probe *p, const struct membership *m)
+static void leave(struct probe *p, const struct joined *m)
 {
     struct sa_question q = mc_ask_state(SA_DELETE, m->mgid, p->t->facts.gid, m->added);
     struct sa_answer a;
@@ -157,15 +166,16 @@ unsigned groups_joined(const struct probe *p)
 
 static void leave_at(struct probe *p, guint at)
 {
-    struct membership m = g_array_index(p->memberships, struct membership, at);
+    struct joined m = g_array_index(p->memberships, struct joined, at);
     g_array_remove_index(p->memberships, at);
     leave(p, &m);
+    tell_guard(p, &m, false);
 }
 
 void group_leave(struct probe *p, const uint8_t *mgid, uint8_t join_state)
 {
     for (guint i = p->memberships->len; i-- > 0;) {
-        const struct membership *m = &g_array_index(p->memberships, struct membership, i);
+        const struct joined *m = &g_array_index(p->memberships, struct joined, i);
         if (m->added == join_state && memcmp(m->mgid, mgid, 16) == 0) {
             leave_at(p, i);
             return;
@@ -182,7 +192,7 @@ void groups_leave(struct probe *p)
 
 void groups_open(struct probe *p)
 {
-    p->memberships = g_array_new(FALSE, TRUE, sizeof(struct membership));
+    p->memberships = g_array_new(FALSE, TRUE, sizeof(struct joined));
     p->attached = g_array_new(FALSE, TRUE, sizeof(struct mc_group));
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "probe/collect.h"
+#include "probe/guard.h"
 #include "probe/list.h"
 #include "probe/privileges.h"
 #include "probe/sweep.h"
@@ -225,11 +226,15 @@ static int probe(const struct options *o, const struct deviations *known)
         .o = o,
         .probe = {.options = o, .results = &idle, .stop = &stop, .log = wirelog_new(o->capture)},
         .collection = collection_new(o, IPOIB_VERSION)};
+    struct guard guard;
     groups_open(&r.probe);
+    if (guard_start(&guard))
+        r.probe.guard = &guard;
     bool delivered = r.probe.log && run_device(&r);
     int status = exit_status(&r, delivered);
     if (r.probe.t)
         r.probe.t->ops->close(r.probe.t);
+    guard_end(&guard);
     groups_close(&r.probe);
     collection_free(r.collection);
     verdict_free(nobody.verdict);

@@ -53,7 +53,8 @@ struct probe {
     struct mc_group link;        /* the broadcast group */
     uint8_t lladdr[LLADDR_SIZE]; /* the probe's own, flags 0 */
     struct source source;
-    GArray *memberships; /* struct membership of probe/groups.c: what is to be undone */
+    GArray *memberships; /* struct joined: what is to be undone */
+    const struct guard *guard; /* who does so behind a SIGKILL; NULL: nobody */
     GArray *attached;    /* struct mc_group: those that are received */
 
     struct peer peer;

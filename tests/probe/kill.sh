@@ -10,16 +10,8 @@ members() { saquery --smkey 1 -C vqib0 MCMR | awk '{ sub(/\.+/, " ") } $1 == "MG
     $1 == "JoinState" && port ~ /:110$/ && $2 !~ /8$/ { print group, $2 }' | sort; }
 answers() { fabric_on 0 ping -c 1 -W 3 10.0.0.2 >/dev/null || { echo "the host's interface does not answer"; return 1; }; }
 same() { members > /tmp/after; diff /tmp/before /tmp/after; }
-# Nobody can undo anything behind a SIGKILL: a state that the probe had added to the host's may stay, but nothing of the host's goes.
-nothing_lost() {
-    members > /tmp/after
-    cmp -s /tmp/before /tmp/after || stayed=$((stayed + 1))
-    python3 -c '
-import sys
-before, after = ({group: int(state, 16) for group, state in map(str.split, open(name))} for name in ("/tmp/before", "/tmp/after"))
-lost = [group for group, state in before.items() if state & ~after.get(group, 0)]
-sys.exit("lost: " + ", ".join(lost) if lost else 0)'
-}
+# Behind a SIGKILL a process of the probe's undoes what stood; the probe itself has returned before.
+same_soon() { local i; for i in $(seq 20); do same > /dev/null && return 0; sleep 0.2; done; same; }
 # one SIGNAL: what became of the probe, and of the host
 one() {
     local ms=$((RANDOM % 2500)) status arguments=(--source 10.0.0.77 10.0.0.1)
@@ -31,10 +23,10 @@ one() {
     echo "SIG$1 after $ms ms, ${arguments[*]}: exit status $status"
     case $1$status in KILL137|INT130|KILL0|INT0) ;; *) cat /tmp/said; return 1 ;; esac
     ended=$((ended + (status != 0)))
-    answers && if [ "$1" = KILL ]; then nothing_lost; else same; fi
+    answers && if [ "$1" = KILL ]; then same_soon; else same; fi && ! pgrep -f "$probe" > /dev/null
 }
 
-RANDOM=$seed; ended=0 stayed=0
+RANDOM=$seed; ended=0
 fabric_up && fabric_sm && fabric_nets datagram && fabric_link_local 1 ib1 >/dev/null && fabric_on 0 ping -c 1 10.0.0.2 || return 1
 sleep 2; members | grep -q ff12:401b:ffff::ffff:ffff || return 1
 # a background command ignores SIGINT, at which ping tells its sum
@@ -45,7 +37,6 @@ for i in $(seq "$moments"); do
     say "not ok" "moment $i"; sed 's/^/# /' /tmp/one >> $tap
 done
 [ $n != 0 ] || say ok "after $moments moments (seed $seed; $ended of them within a run) the host answers, and the SA has its memberships"
-echo "# remark: a state that the probe had added stayed at the SA behind $stayed of $((moments / 2)) SIGKILLs, and behind no SIGINT" >> $tap
 kill -INT $flow; wait $flow
 lost=$(awk '/packets transmitted/ { print $1 - $4 }' /tmp/flow)
 [ "$lost" -le 1 ] && say ok "a ping to the host's interface is answered all the while" ||    # one may be under way at the end
