@@ -3,7 +3,7 @@
  * The readers and writers of capture files under libFuzzer: an input is a file. What `ipoib-capture convert` makes of it
  * must be a whole capture file again, with as many packets as were written.
  */
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): memfd_create */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

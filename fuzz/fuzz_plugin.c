@@ -48,6 +48,7 @@ static void leave_out(void)
     }
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): libFuzzer's */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
@@ -138,6 +139,7 @@ static void dissect(epan_t *epan, struct frame *f)
     uint32_t n = rec.rec_header.packet_header.caplen;
     uint8_t *octets = g_malloc(n ? n : 1);
     memcpy(octets, f->in.octets + (f->in.captured - n), n);
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the tvb frees octets */
     tvbuff_t *tvb = tvb_new_real_data(octets, n, (gint)rec.rec_header.packet_header.len);
     tvb_set_free_cb(tvb, g_free);
     epan_dissect_t *edt = epan_dissect_new(epan, TRUE, TRUE);
