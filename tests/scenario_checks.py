@@ -4,8 +4,10 @@ what the scenarios themselves look at. Called by scenarios.py.
 
 check_NAME(folder, said) is of the scenario NAME: its folder, and what it printed. It gives (ok, what, words to explain)."""
 import collections
+import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -14,7 +16,7 @@ import traceback
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "frames"))
 import ib  # noqa: E402  (builds frames from the IBA alone; knows nothing of our module)
 
-LONGEST = ["dull", "soak", "qpn-change", "port-reset", "sm-failover"]   # measured
+LONGEST = ["cluster", "multicast", "dull", "soak", "qpn-change", "port-reset", "sm-failover"]   # measured
 
 
 def result(ok, what, detail=""):
@@ -88,6 +90,18 @@ def check_chain(folder, said):
         whole = sum(n == links for n in seen.values())     # one or the other was under way while the cable was out
         yield result(whole >= 3 and len(seen) - whole <= 3 and max(seen.values()) == links,
                      "each packet from %s to %s is on %u links, unchanged" % (a, b, links), collections.Counter(seen.values()))
+
+
+def check_cluster(folder, _):
+    """Sixteen nodes in one report, and what is not so everywhere is told of the nodes where it is."""
+    with open(os.path.join(folder, "merged.json"), encoding="utf-8") as f:
+        summary = json.load(f)["summary"]
+    everywhere = sorted("n%d" % n for n in range(16))
+    yield equal(sorted(n["name"] for n in summary["nodes"]), everywhere, "sixteen nodes")
+    yield equal({n["verdict"] for n in summary["nodes"]}, {"conformant"}, "all conformant")
+    told = [r for r in summary["rules"] if r["outcome"] in ("fail", "deviation", "noted")]
+    yield equal({r["id"]: r["names"] for r in told if len(r["names"]) < 16}, {"fabric.mode": ["n5"], "partition.overlap": ["n9"]},
+                "two nodes are not as the others")
 
 
 def check_damage(folder, said):
@@ -173,6 +187,11 @@ def check(name, folder, said):
 
 def cannot(name):
     """Why this scenario cannot be run with this build; None if it can."""
+    if name == "cluster" and not shutil.which("clush"):
+        subprocess.run([os.path.join(os.environ["IPOIB_SRC"], "script/bootstrap"), "--with", "cluster", "--packages-only"],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        if not shutil.which("clush"):
+            return "ClusterShell is not to be had"
     if name not in ("sniffer", "multicast"):
         return None
     run = subprocess.run([os.path.join(os.environ["IPOIB_BIN"], "ipoib-capture"), "--help"], stdout=subprocess.PIPE, text=True, check=False)
