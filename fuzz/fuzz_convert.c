@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "capture/capfile.h"
+#include "capture/erf.h"
 #include "capture/input.h"
 #include "capture/message.h"
 #include "capture/output.h"
@@ -58,6 +59,13 @@ static unsigned long read_all(const char *path, bool *whole)
     return n;
 }
 
+/* In raw ERF it is passed over when it is read, as Wireshark does. */
+static bool is_filler(const struct translation *way, const struct packet *p)
+{
+    return way->to_raw && way->from == LINK_ERF && erf_type(p->data) == ERF_TYPE_PAD;
+}
+
+/* How many packets a reader must find. */
 static unsigned long carry(struct input *in, struct output *out, const struct translation *way)
 {
     struct packet from, to;
@@ -67,7 +75,7 @@ static unsigned long carry(struct input *in, struct output *out, const struct tr
         if (translate(way, &from, &to, &note) == CARRIED) {
             must(to.wirelen >= to.head_len + to.data_len);
             must(output_write(out, &to));
-            n++;
+            n += !is_filler(way, &from);
         }
     return n;
 }

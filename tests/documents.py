@@ -21,7 +21,7 @@ BIN = os.environ.get("IPOIB_BIN") or os.path.join(BUILD, "bin")
 TSHARK = os.environ.get("IPOIB_TSHARK") or os.path.join(SRC, "script", "tshark")
 OTHERS = {"doc/cluster.md": "tests/merge.py", "doc/upstream.md": "tests/upstream.py"}
 COMMAND = re.compile(r"(ipoib-(?:check|probe|capture)|script/|testbed/|build/|tests/|cmake |sudo |apt |mergecap|tshark|ibdump|IPOIB_)")
-RUN_HERE = re.compile(r"ipoib-|build/bin/ipoib-|testbed/wire-list|script/tshark")
+RUN_HERE = re.compile(r"ipoib-|tshark -r |build/bin/ipoib-|testbed/wire-list|script/tshark")
 # What is too long, or wants a machine of its own: the test that runs it, and what stands there. None: the test is it itself.
 ELSEWHERE = [
     (r"script/demo$", "tests/demo.sh", "script/demo"),
@@ -55,7 +55,7 @@ def commands_of(path):
     """Lines of the indented blocks that begin as a command; in manual pages those of EXAMPLES. Comments behind them are not part."""
     with open(os.path.join(SRC, path), encoding="utf-8") as f:
         text = f.read()
-    if path.endswith(".1"):
+    if path.startswith("doc/man/"):
         examples = re.search(r"\.S[hH] EXAMPLES\n(.*?)\n\.S[hH] ", text, re.DOTALL).group(1)
         lines = [m.replace("\\-", "-").strip() for m in re.findall(r"^\.(?:Dl [$#]|B) (.*)$", examples, re.MULTILINE)]
     else:
@@ -140,7 +140,7 @@ def look_elsewhere(where, command):
 
 def main():
     pages = ["README.md", "testbed/README.md", "testdata/README.md"] + sorted(
-        os.path.relpath(p, SRC) for p in glob.glob(os.path.join(SRC, "doc", "*.md")) + glob.glob(os.path.join(SRC, "doc", "man", "*.1")))
+        os.path.relpath(p, SRC) for p in glob.glob(os.path.join(SRC, "doc", "*.md")) + glob.glob(os.path.join(SRC, "doc", "man", "*.[0-9]")))
     for page in pages:
         if page in OTHERS:
             with open(os.path.join(SRC, OTHERS[page]), encoding="utf-8") as f:

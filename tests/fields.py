@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The names that users type exist with their types, and doc/fields.md is what script/fields makes.
+"""The names that users type exist with their types, and the pages of fields are what script/fields makes.
 
 Environment: IPOIB_SRC, IPOIB_TSHARK. Output: TAP."""
 import os
@@ -11,6 +11,7 @@ import sys
 SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 TSHARK = shlex.split(os.environ.get("IPOIB_TSHARK") or os.path.join(SRC, "script/tshark"))
 DOC_IS_OF = "4.0"  # built-in fields differ between versions; the page is made with this one
+PAGES = {"doc/fields.md": [], "doc/man/ipoib-filter.4": ["--man"]}
 PROMISED = """
 type:UINT16 reserved:UINT16 lladdr:BYTES lladdr.flags:UINT8 lladdr.flags.rc:BOOLEAN lladdr.flags.uc:BOOLEAN
 lladdr.flags.reserved:UINT8 lladdr.qpn:UINT24 lladdr.gid:IPv6 mgid:IPv6 mgid.flags:UINT8 mgid.transient:BOOLEAN mgid.scope:UINT8
@@ -33,17 +34,17 @@ def main():
         failed += not good
         print("%sok %d - ipoib.%s is %s%s" % ("" if good else "not ", n, name, kind,
                                               "" if good else ", not %s" % types.get("ipoib." + name)))
-    n = len(PROMISED) + 1
     version = subprocess.run(TSHARK + ["-v"], capture_output=True, text=True).stdout.split()[2]
-    if not version.startswith(DOC_IS_OF + "."):
-        print("ok %d - doc/fields.md # SKIP made with Wireshark %s, this is %s" % (n, DOC_IS_OF, version))
-    else:
-        made = subprocess.run([sys.executable, os.path.join(SRC, "script/fields")], capture_output=True, text=True,
+    for n, (page, options) in enumerate(PAGES.items(), len(PROMISED) + 1):
+        if not version.startswith(DOC_IS_OF + "."):
+            print("ok %d - %s # SKIP made with Wireshark %s, this is %s" % (n, page, DOC_IS_OF, version))
+            continue
+        made = subprocess.run([sys.executable, os.path.join(SRC, "script/fields"), *options], capture_output=True, text=True,
                               env=dict(os.environ, IPOIB_TSHARK=shlex.join(TSHARK))).stdout
-        with open(os.path.join(SRC, "doc/fields.md"), encoding="utf-8") as page:
-            good = page.read() == made
+        with open(os.path.join(SRC, page), encoding="utf-8") as f:
+            good = f.read() == made
         failed += not good
-        print("%sok %d - doc/fields.md is what script/fields makes" % ("" if good else "not ", n))
+        print("%sok %d - %s is what script/fields makes" % ("" if good else "not ", n, page))
     print("1..%d" % n)
     return 1 if failed else 0
 
