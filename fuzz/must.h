@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define must(holds)                                                                                          \
+#define must(holds) must_say(holds, "")
+#define must_say(holds, of)                                                                                  \
     do {                                                                                                     \
         if (!(holds)) {                                                                                      \
-            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #holds);                       \
+            fprintf(stderr, "%s:%d: does not hold: %s %s\n", __FILE__, __LINE__, #holds, of);                \
             abort();                                                                                         \
         }                                                                                                    \
     } while (0)

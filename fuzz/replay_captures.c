@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a harness that takes whole captures (fuzz/frames.h) over files: each capture as it is, and a thousand times with
+ * Runs a harness that takes whole captures (fuzz/frames.h) over files: each capture as it is, and a hundred times with
  * faults in a few octets, by a generator of its own so that every run is the same. --write FOLDER: the captures as inputs,
  * a seed corpus for libFuzzer.
  */

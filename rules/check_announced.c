@@ -228,7 +228,7 @@ void check_nd_scene(const struct scene *s, struct view ipv6, struct view icmpv6)
         announced(s, p, &address);
         check_interface_id(s, ip, p);
     }
-    if (type == ND_NA && icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
+    if (type == ND_NA && icmpv6.cap > ND_NA_FLAGS && icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
         struct ip asker = ip_read(ipv6.p + IPV6_SOURCE + 16, 16);
         const struct neighbour *n = neighbours_of_ip(s->f->neighbours, link_of(s), &asker);
         bool either = n && n->replaced && be24(n->replaced->lladdr + LLADDR_QPN) == s->p->ib.dqpn; /* one IP, two interfaces of a port */
