@@ -260,23 +260,23 @@ void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
 void cm_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_message, {"Message", "ipoib.cm.message", FT_UINT16, BASE_HEX, NAMES(cm_message_names), 0, NULL, HFILL}},
+        {&hf_message, {"Message", "ipoib.cm.message", FT_UINT16, BASE_HEX, VALS_OF(cm_message_names), 0, NULL, HFILL}},
         {&hf_local, {"Local communication ID", "ipoib.cm.local_comm_id", FT_UINT32, BASE_HEX, NULL, 0, NULL, HFILL}},
         {&hf_remote, {"Remote communication ID", "ipoib.cm.remote_comm_id", FT_UINT32, BASE_HEX, NULL, 0, NULL, HFILL}},
         {&hf_service_id, {"Service-ID", "ipoib.cm.service_id", FT_UINT64, BASE_HEX, NULL, 0, "RFC 4755 section 3.5", HFILL}},
         {&hf_service_qpn, {"UD QPN of the Service-ID", "ipoib.cm.service_id.qpn", FT_UINT24, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_service, {"Service", "ipoib.cm.service", FT_UINT8, BASE_DEC, NAMES(cm_service_names), 0, NULL, HFILL}},
+        {&hf_service, {"Service", "ipoib.cm.service", FT_UINT8, BASE_DEC, VALS_OF(cm_service_names), 0, NULL, HFILL}},
         {&hf_qpn, {"QPN", "ipoib.cm.qpn", FT_UINT24, BASE_HEX, NULL, 0, "of the connection", HFILL}},
-        {&hf_transport, {"Transport", "ipoib.cm.transport", FT_UINT8, BASE_DEC, NAMES(cm_transport_names), 0, NULL, HFILL}},
-        {&hf_which, {"Answers", "ipoib.cm.answers", FT_UINT8, BASE_DEC, NAMES(cm_answered_names), 0, NULL, HFILL}},
-        {&hf_reason, {"Reason", "ipoib.cm.reason", FT_UINT16, BASE_DEC, NAMES(cm_reject_names), 0, "IBA 12.6.7.2", HFILL}},
+        {&hf_transport, {"Transport", "ipoib.cm.transport", FT_UINT8, BASE_DEC, VALS_OF(cm_transport_names), 0, NULL, HFILL}},
+        {&hf_which, {"Answers", "ipoib.cm.answers", FT_UINT8, BASE_DEC, VALS_OF(cm_answered_names), 0, NULL, HFILL}},
+        {&hf_reason, {"Reason", "ipoib.cm.reason", FT_UINT16, BASE_DEC, VALS_OF(cm_reject_names), 0, "IBA 12.6.7.2", HFILL}},
         {&hf_status, {"Status", "ipoib.cm.status", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_reserved, {"Reserved", "ipoib.cm.reserved", FT_UINT8, BASE_HEX, NULL, 0, "RFC 4755 section 6", HFILL}},
         {&hf_ud_qpn, {"UD QPN", "ipoib.cm.ud_qpn", FT_UINT24, BASE_HEX, NULL, 0, "RFC 4755 section 6", HFILL}},
         {&hf_recv_mtu, {"Receive MTU", "ipoib.cm.recv_mtu", FT_UINT32, BASE_DEC, NULL, 0, "octets; RFC 4755 section 5.1", HFILL}},
         {&hf_mtu, {"IPoIB MTU of the connection", "ipoib.cm.mtu", FT_UINT32, BASE_DEC, NULL, 0, "octets; RFC 4755 section 5.1", HFILL}},
         {&hf_connection, {"Connection", "ipoib.connection", FT_UINT32, BASE_DEC, NULL, 0, "number in this capture", HFILL}},
-        {&hf_connection_service, {"Service", "ipoib.connection.service", FT_UINT8, BASE_DEC, NAMES(cm_service_names), 0, NULL, HFILL}},
+        {&hf_connection_service, {"Service", "ipoib.connection.service", FT_UINT8, BASE_DEC, VALS_OF(cm_service_names), 0, NULL, HFILL}},
         {&hf_connection_req, {"Asked for in", "ipoib.connection.req", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
     };
     static int *ett[] = {&ett_cm, &ett_private, &ett_connection};

@@ -25,8 +25,8 @@
 /* The built-in protocol "ipoib" (Wireshark's own DLT 242 dissector): its filter name is ours to extend. */
 extern int proto_ipoib;
 
-/* A table of wire/ serves a field as Wireshark's value_string. */
-#define NAMES(table) (table)
+/* VALS() for a table of wire/, which has value_string's layout. */
+#define VALS_OF(table) (table)
 _Static_assert(sizeof(struct name) == sizeof(value_string), "struct name is not laid out as value_string");
 _Static_assert(offsetof(struct name, name) == offsetof(value_string, strptr), "as above");
 

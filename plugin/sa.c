@@ -288,11 +288,11 @@ void sa_register(void)
 {
     static hf_register_info hf[] = {
         {&hf_status, {"Status", "ipoib.sa.status", FT_UINT16, BASE_HEX, NULL, 0, "IBA 15.2.1.2", HFILL}},
-        {&hf_method, {"Method", "ipoib.sa.method", FT_UINT8, BASE_HEX, NAMES(sa_method_names), 0, NULL, HFILL}},
-        {&hf_attribute, {"Attribute", "ipoib.sa.attribute", FT_UINT16, BASE_HEX, NAMES(sa_attribute_names), 0, NULL, HFILL}},
+        {&hf_method, {"Method", "ipoib.sa.method", FT_UINT8, BASE_HEX, VALS_OF(sa_method_names), 0, NULL, HFILL}},
+        {&hf_attribute, {"Attribute", "ipoib.sa.attribute", FT_UINT16, BASE_HEX, VALS_OF(sa_attribute_names), 0, NULL, HFILL}},
         {&hf_tid, {"Transaction ID", "ipoib.sa.tid", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
         {&hf_mask, {"Component mask", "ipoib.sa.component_mask", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_rmpp_type, {"RMPP type", "ipoib.sa.rmpp.type", FT_UINT8, BASE_DEC, NAMES(rmpp_type_names), 0, NULL, HFILL}},
+        {&hf_rmpp_type, {"RMPP type", "ipoib.sa.rmpp.type", FT_UINT8, BASE_DEC, VALS_OF(rmpp_type_names), 0, NULL, HFILL}},
         {&hf_segment, {"RMPP segment", "ipoib.sa.rmpp.segment", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_offset, {"AttributeOffset", "ipoib.sa.attribute_offset", FT_UINT16, BASE_DEC, NULL, 0, "units of 8 octets", HFILL}},
     };

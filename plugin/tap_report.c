@@ -85,7 +85,7 @@ static const char *cell_string(const stat_tap_table_item_type *cell, char number
 {
     if (cell->type == TABLE_ITEM_STRING)
         return cell->value.string_value;
-    g_snprintf(number, 16, "%u", cell->value.uint_value);
+    snprintf(number, 16, "%u", cell->value.uint_value);
     return number;
 }
 

@@ -35,7 +35,8 @@ try "nor can one be stopped: 123" status 123 "$fabric" stop "$work/stays"
 
 # ---- shell
 shell() { mkdir "$work/shell"
-    while [ ! -e "$work/shell/seen" ]; do sleep 2; printf 'touch /fabric-out/seen\nexit\n'; done |
+    # what is typed while the machine boots is lost, or half of it is
+    { while [ ! -e "$work/shell/seen" ]; do sleep 2; printf '\ntouch /fabric-out/seen\n'; done; for _ in 1 2 3; do printf '\nexit\n'; sleep 2; done; } |
         timeout 120 script -qec "$fabric shell $work/shell" /dev/null
     [ -e "$work/shell/seen" ] || { echo "no shell"; return 1; }; }
 try "a shell on a terminal" shell
