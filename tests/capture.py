@@ -22,28 +22,16 @@ import sys
 import tempfile
 import time
 
+from tap import BIN, BUILD, SRC, TSHARK, finish, run_tests, test
+
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the program heeds what nohup tells it, and this may run by nohup
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-BUILD = os.environ.get("IPOIB_BUILD") or os.path.join(SRC, "build")
-BIN = os.environ.get("IPOIB_BIN") or os.path.join(BUILD, "bin")
-TSHARK = os.environ.get("IPOIB_TSHARK") or os.path.join(SRC, "script", "tshark")
 CAPTURE = os.path.join(BIN, "ipoib-capture")
 REPLAY = os.path.join(BUILD, "tests", "replay")
 DATAGRAM = os.path.join(SRC, "testdata", "datagram.pcap")
 ERF, INFINIBAND, ETHERNET = 197, 247, 1
 EXT = itertools.count(1)
 SANITIZED = any(word in open(CAPTURE, "rb").read() for word in (b"__asan_init", b"__tsan_init"))  # and so slow
-
-tests = []
-
-
-def test(name):
-    """Decorator: a test of its own; fails by AssertionError."""
-    def wrap(function):
-        tests.append((name, function))
-        return function
-    return wrap
 
 
 # --- reading captures
@@ -296,7 +284,7 @@ def tshark_reads():
     os.chmod(".", 0o755)
     for name in ("a.pcap", "a.pcapng"):
         os.chmod(name, 0o644)
-        out = subprocess.run([TSHARK, "-r", os.path.abspath(name), "-T", "fields", "-e", "frame.number", "-e", "arp.opcode"],
+        out = subprocess.run([*TSHARK, "-r", os.path.abspath(name), "-T", "fields", "-e", "frame.number", "-e", "arp.opcode"],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, check=True)
         lines = out.stdout.decode().splitlines()
         assert len(lines) == COUNT, out
@@ -328,7 +316,7 @@ def readers():
         return result.stdout, result.stderr.decode()
 
     for path, kind in outputs():
-        out, err = ask(TSHARK, "-r", path, "-T", "fields", "-e", "frame.number")
+        out, err = ask(*TSHARK, "-r", path, "-T", "fields", "-e", "frame.number")
         assert len(out.split()) == COUNT and not re.search("cut short|damaged|corrupt|error", err), (path, err)
         out, _ = ask("capinfos", "-M", "-T", "-r", "-m", "-c", "-E", path)
         assert out.decode().strip().endswith(",%s,%d" % (kind, COUNT)) or \
@@ -861,26 +849,11 @@ def fifo():
 
 
 def main():
-    only = sys.argv[1:]
-    failed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for number, (name, function) in enumerate(tests, 1):
-            if only and not any(text in name or text == function.__name__ for text in only):
-                continue
-            begin = time.monotonic()
-            try:
-                function()
-                print("ok %d - %s" % (number, name))
-            except (AssertionError, subprocess.SubprocessError, OSError, KeyError, struct.error) as error:
-                failed = 1
-                print("not ok %d - %s" % (number, name))
-                print("\n".join("# " + line for line in repr(error).replace("\\n", "\n").splitlines()))
-            if only:
-                print("# %.1f s" % (time.monotonic() - begin))
-            sys.stdout.flush()
+        run_tests(sys.argv[1:])
         os.chdir("/")
-    return failed
+    return finish()
 
 
 if __name__ == "__main__":

@@ -23,24 +23,14 @@ import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-BIN = os.environ.get("IPOIB_BIN") or os.path.join(SRC, "build", "bin")
+from tap import BIN, SRC, finish, run_tests, test
+
 CHECK = os.path.join(BIN, "ipoib-check")
 ENCAP = os.path.join(SRC, "testdata/built/built-encap.pcap")
 CONNECTED = os.path.join(SRC, "testdata/connected.pcap")
 RESERVED, SERVICE_ID, QKEY = "rfc4391.6.reserved-zero", "rfc4755.3.5.service-id", "rfc4391.4.1.qkey-controlled"
 OK, VIOLATED, UNJUDGED = 0, 1, 2
 ERF, INFINIBAND, ETHERNET = 197, 247, 1
-
-results = []
-
-
-def test(name):
-    """Decorator: a test of its own; fails by AssertionError."""
-    def wrap(function):
-        results.append((name, function))
-        return function
-    return wrap
 
 
 def run(*args, stdin=b"", **options):
@@ -574,22 +564,11 @@ def _():
 
 
 def main():
-    failures = 0
     try:
-        for n, (name, function) in enumerate(results, 1):
-            try:
-                function()
-                print("ok %d - %s" % (n, name))
-            except Exception as fault:  # whatever it is, the other tests run
-                failures += 1
-                print("not ok %d - %s" % (n, name))
-                print("# %s: %s, line %d" % (type(fault).__name__, str(fault)[:1500].replace("\n", "\n# "),
-                                             fault.__traceback__.tb_next.tb_lineno))
-            sys.stdout.flush()
+        run_tests()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print("1..%d" % len(results))
-    return 1 if failures else 0
+    return finish()
 
 
 if __name__ == "__main__":

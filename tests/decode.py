@@ -11,17 +11,16 @@ Environment: IPOIB_TSHARK (command that runs tshark with the plugin, default scr
 import ipaddress
 import os
 import re
-import shlex
 import subprocess
 import sys
+
+from tap import SRC, TSHARK, faultless, finish, tap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, 'frames'))
 import ib                                                                               # noqa: E402
 
-SRC = os.environ.get('IPOIB_SRC') or os.path.dirname(HERE)
 EXPECT = os.path.join(SRC, 'tests', 'frames', 'expect')
-TSHARK = shlex.split(os.environ.get('IPOIB_TSHARK') or os.path.join(os.path.dirname(__file__), '..', 'script', 'tshark'))
 FOLDERS = [os.path.join(SRC, 'testdata', 'built'), os.path.join(SRC, 'testdata')]
 COLUMNS = {'info': '_ws.col.Info', 'src': '_ws.col.Source', 'dst': '_ws.col.Destination',
            'proto': 'frame.protocols'}
@@ -207,17 +206,6 @@ def find(name):
 
 def main(argv):
     names = argv[1:] or sorted(n[:-4] for n in os.listdir(EXPECT) if n.endswith('.txt'))
-    tests = failed = 0
-
-    def tap(good, what, complaints=()):
-        nonlocal tests, failed
-        tests += 1
-        failed += not good
-        print('%sok %d - %s' % ('' if good else 'not ', tests, what))
-        for c in complaints:
-            print('# ' + c)
-        sys.stdout.flush()
-
     if len(argv) == 1:
         build = os.path.join(SRC, 'tests', 'frames', 'build.py')
         made = subprocess.run([sys.executable, build, FOLDERS[0], '--check'], stdout=subprocess.PIPE,
@@ -227,21 +215,19 @@ def main(argv):
         for name in CRC_SOURCES:
             good, bad = ib.crcs(find(name)) if find(name) else (0, 0)
             tap(good and not bad, 'CRCs of the real %s are what the builder makes' % name,
-                ['%d right, %d wrong' % (good, bad)] if bad or not good else ())
+                '%d right, %d wrong' % (good, bad))
         built = sorted(n for n in os.listdir(FOLDERS[0]) if n.startswith('built-'))
         orphans = [n for n in built if not os.path.exists(os.path.join(EXPECT, n + '.txt'))]
-        tap(not orphans, 'every built capture has an expectation', orphans)
+        faultless('every built capture has an expectation', orphans)
     for name in names:
         capture = find(name)
         if not capture:
-            tap(False, name, ['no such capture'])
+            tap(False, name, 'no such capture')
             continue
         lines, count = parse(os.path.join(EXPECT, name + '.txt'))
         for mode in (1, 2):
-            complaints = check(capture, lines, count, mode)
-            tap(not complaints, '%s, %s' % (name, 'one pass' if mode == 1 else 'two passes'), complaints)
-    print('1..%d' % tests)
-    return 1 if failed else 0
+            faultless('%s, %s' % (name, 'one pass' if mode == 1 else 'two passes'), check(capture, lines, count, mode))
+    return finish()
 
 
 if __name__ == '__main__':

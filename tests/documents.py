@@ -9,16 +9,15 @@ Environment: IPOIB_SRC, IPOIB_BUILD, IPOIB_BIN, IPOIB_TSHARK. Output: TAP."""
 import glob
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-BUILD = os.environ.get("IPOIB_BUILD") or os.path.join(SRC, "build")
-BIN = os.environ.get("IPOIB_BIN") or os.path.join(BUILD, "bin")
-TSHARK = os.environ.get("IPOIB_TSHARK") or os.path.join(SRC, "script", "tshark")
+from tap import BIN, BUILD, SRC, TSHARK, finish, tap
+
 OTHERS = {"doc/cluster.md": "tests/merge.py", "doc/upstream.md": "tests/upstream.py"}
 COMMAND = re.compile(r"(ipoib-(?:check|probe|capture)|script/|testbed/|build/|tests/|cmake |sudo |apt |mergecap|tshark|ibdump|IPOIB_)")
 RUN_HERE = re.compile(r"ipoib-|tshark -r |build/bin/ipoib-|testbed/wire-list|script/tshark")
@@ -39,16 +38,6 @@ ELSEWHERE = [
     (r"testbed/fabric (once|start|run|stop|shell) ", "tests/fabric.sh", "fabric"),
     (r"ibdump ", "doc/ibdump.md", None),
 ]
-failed = number = 0
-
-
-def tap(ok, what, *details):
-    global failed, number
-    number += 1
-    failed += not ok
-    print("%sok %d - %s" % ("" if ok else "not ", number, what))
-    for line in () if ok else details:
-        print("#", line)
 
 
 def commands_of(path):
@@ -84,9 +73,9 @@ def prepare(folder, page):
     wrapper(binaries, "ipoib-capture", 'exec env %s %s/ipoib-capture "$@"' % (replay, BIN))
     wrapper(binaries, "ipoib-check", 'exec %s/ipoib-check "$@"' % BIN)
     wrapper(binaries, "ipoib-probe", 'case "$*" in *--list*|*--dry-run*) ;; *) set -- --dry-run "$@" ;; esac; exec %s/ipoib-probe "$@"' % BIN)
-    wrapper(binaries, "tshark", 'PATH=%s exec %s "$@"' % (os.environ["PATH"], TSHARK))
+    wrapper(binaries, "tshark", 'PATH=%s exec %s "$@"' % (os.environ["PATH"], shlex.join(TSHARK)))
     wrapper(binaries, "less", "exec cat")
-    wrapper(os.path.join(folder, "script"), "tshark", 'exec %s "$@"' % TSHARK)
+    wrapper(os.path.join(folder, "script"), "tshark", 'exec %s "$@"' % shlex.join(TSHARK))
     os.symlink(os.path.join(SRC, "testbed", "wire-list"), os.path.join(folder, "testbed", "wire-list"))
     os.symlink(BIN, os.path.join(folder, "build", "bin"))
     capture = os.path.join(SRC, "testdata", "datagram.pcap")
@@ -125,7 +114,7 @@ def run(command, folder, env):
 def run_here(where, command, folder, env):
     status, out = run(command, folder, env)
     ok = status in (0, 130) or (status == 1 and "ipoib-check" in command)  # 1: something is violated in it, which is its answer
-    tap(ok and "(did not end)" not in out, "%s: %s" % (where, command), "exit status %s" % status, *out.splitlines()[-10:])
+    tap(ok and "(did not end)" not in out, "%s: %s" % (where, command), ["exit status %s" % status, *out.splitlines()[-10:]])
 
 
 def look_elsewhere(where, command):
@@ -154,8 +143,7 @@ def main():
                     run_here(page, command, folder, env)
                 elif "[" not in command or "wire-list" in command:  # with [...] it is a synopsis
                     look_elsewhere(page, command)
-    print("1..%d" % number)
-    return failed != 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -14,9 +14,10 @@ import sys
 import time
 
 import capture
-from capture import CAPTURE, FED, SANITIZED, Result, end, environment, fed, read_pcapng, run, start, test
+from capture import CAPTURE, FED, SANITIZED, Result, end, environment, fed, read_pcapng, run, start
+from tap import BUILD, TSHARK, test, tests
 
-capture.tests.clear()  # those are tests/capture.py's own
+tests.clear()  # those are tests/capture.py's own
 INTERFACE = "ipoib-mlx5_0-1"
 BROADCAST = "group ff12:401b:ffff::ffff:ffff 0xc000 0xb1b\n"
 PATIENCE = 4 if SANITIZED else 1
@@ -145,7 +146,7 @@ def tshark(scenario, *arguments):
     os.chmod(".", 0o755)
     if not os.path.exists("extcap/ipoib-capture"):
         shutil.copy(CAPTURE, "extcap")  # no link: this clone may lie where others than its owner may not go
-    return subprocess.run([capture.TSHARK, *arguments], env={**environment(scenario), "WIRESHARK_EXTCAP_DIR": os.path.abspath("extcap")},
+    return subprocess.run([*TSHARK, *arguments], env={**environment(scenario), "WIRESHARK_EXTCAP_DIR": os.path.abspath("extcap")},
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
 
 
@@ -167,8 +168,7 @@ def live_tshark():
 
 @test("installed, it stands where this Wireshark looks for extcaps")
 def installed():
-    build = os.environ.get("IPOIB_BUILD") or os.path.join(capture.SRC, "build")
-    subprocess.run(["cmake", "--install", build, "--prefix", os.path.abspath("usr")], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", os.path.abspath("usr")], stdout=subprocess.DEVNULL, check=True)
     tool = subprocess.run(["tshark", "-G", "folders"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout.decode()
     folders = [line.split(":", 1)[1].strip() for line in tool.splitlines() if "xtcap path" in line and "ersonal" not in line]
     assert folders and folders[0].startswith("/usr/"), tool

@@ -8,8 +8,8 @@ import shlex
 import subprocess
 import sys
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-TSHARK = shlex.split(os.environ.get("IPOIB_TSHARK") or os.path.join(SRC, "script/tshark"))
+from tap import SRC, TSHARK, finish, skip, tap
+
 DOC_IS_OF = "4.0"  # built-in fields differ between versions; the page is made with this one
 PAGES = {"doc/fields.md": [], "doc/man/ipoib-filter.4": ["--man"]}
 PROMISED = """
@@ -27,26 +27,20 @@ def main():
     for r in rows:
         if r[0] == "F":
             types.setdefault(r[2], set()).add(r[3].replace("FT_", ""))
-    failed = 0
-    for n, promise in enumerate(PROMISED, 1):
+    for promise in PROMISED:
         name, kind = promise.split(":")
-        good = types.get("ipoib." + name) == {kind}
-        failed += not good
-        print("%sok %d - ipoib.%s is %s%s" % ("" if good else "not ", n, name, kind,
-                                              "" if good else ", not %s" % types.get("ipoib." + name)))
+        got = types.get("ipoib." + name)
+        tap(got == {kind}, "ipoib.%s is %s" % (name, kind), "not %s" % got)
     version = subprocess.run(TSHARK + ["-v"], capture_output=True, text=True).stdout.split()[2]
-    for n, (page, options) in enumerate(PAGES.items(), len(PROMISED) + 1):
+    for page, options in PAGES.items():
         if not version.startswith(DOC_IS_OF + "."):
-            print("ok %d - %s # SKIP made with Wireshark %s, this is %s" % (n, page, DOC_IS_OF, version))
+            skip(page, "made with Wireshark %s, this is %s" % (DOC_IS_OF, version))
             continue
         made = subprocess.run([sys.executable, os.path.join(SRC, "script/fields"), *options], capture_output=True, text=True,
                               env=dict(os.environ, IPOIB_TSHARK=shlex.join(TSHARK))).stdout
         with open(os.path.join(SRC, page), encoding="utf-8") as f:
-            good = f.read() == made
-        failed += not good
-        print("%sok %d - %s is what script/fields makes" % ("" if good else "not ", n, page))
-    print("1..%d" % n)
-    return 1 if failed else 0
+            tap(f.read() == made, page + " is what script/fields makes")
+    return finish()
 
 
 if __name__ == "__main__":

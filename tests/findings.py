@@ -10,8 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-BUILD = os.environ.get("IPOIB_BUILD") or os.path.join(SRC, "build")
+from tap import BUILD, SRC, finish, skip, tap
+
 NOT_READ = 3  # exit status of findings: libpcap cannot read the capture
 SERVICE_ID, UD_QPN, PRIVATE = "rfc4755.3.5.service-id", "rfc4755.3.2.ud-qpn-in-private-data", "rfc4755.6.private-data"
 TRAPS = "rfc4391.10.subscribe-traps"
@@ -93,12 +93,12 @@ def check_damage():
 
 def main():
     captures = sorted(glob.glob(os.path.join(SRC, "testdata/*.pcap")) + glob.glob(os.path.join(SRC, "testdata/built/*.pcap")))
-    failures = passes = 0
-    for n, capture in enumerate(captures, 1):
+    passes = 0
+    for capture in captures:
         name = os.path.basename(capture)
         out = subprocess.run([os.path.join(BUILD, "bin/findings"), "--deviations", "linux", capture], capture_output=True, text=True)
         if out.returncode == NOT_READ:
-            print("ok %d - %s # SKIP libpcap cannot read it" % (n, name))
+            skip(name, "libpcap cannot read it")
             continue
         failed, deviated = {}, {}
         for line in out.stdout.splitlines():
@@ -109,21 +109,13 @@ def main():
             if int(deviations):
                 deviated[rule] = int(deviations)
         good = out.returncode == 0 and failed == FAILURES.get(name, {}) and deviated == DEVIATIONS.get(name, deviated)
-        failures += not good
-        print("%sok %d - %s" % ("" if good else "not ", n, name))
-        if not good:
-            print("# expected to fail %s, to deviate %s" % (FAILURES.get(name, {}), DEVIATIONS.get(name)))
-            print("# failed %s, deviated %s %s" % (failed, deviated, out.stderr.strip()[:500]))
+        tap(good, name, ["expected to fail %s, to deviate %s" % (FAILURES.get(name, {}), DEVIATIONS.get(name)),
+                         "failed %s, deviated %s %s" % (failed, deviated, out.stderr.strip()[:500])])
     good, counts = check_damage()
-    failures += not good
-    print("%sok %d - a damaged packet is nobody's fault" % ("" if good else "not ", len(captures) + 1))
-    if not good:
-        print("# failures and inconclusive with a wrong ICRC, and without one: %s" % counts)
+    tap(good, "a damaged packet is nobody's fault", "failures and inconclusive with a wrong ICRC, and without one: %s" % counts)
     if passes < 1000:
-        print("# only %d checks passed: too few for a test" % passes)
-        failures += 1
-    print("1..%d" % (len(captures) + 1))
-    return 1 if failures else 0
+        tap(False, "enough checks pass for a test", "only %d" % passes)
+    return finish()
 
 
 if __name__ == "__main__":

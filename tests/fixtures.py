@@ -7,7 +7,7 @@ fault, which raises that one failure, in its frame, and nothing else that its un
 one that uses the freedom and raises nothing; INFO and DRAFT rules one in which they are noted. tests/frames/faults.py
 makes them from real captures. Each is judged twice: where all failures count, and where Linux's deviations are known.
 
-Environment: IPOIB_SRC, IPOIB_BUILD. Output: TAP; the last line says how many of the rules have their fixtures."""
+Environment: IPOIB_SRC, IPOIB_BUILD. Output: TAP; a remark says how many of the rules have their fixtures."""
 import collections
 import functools
 import json
@@ -17,8 +17,8 @@ import subprocess
 import sys
 import tempfile
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-BUILD = os.environ.get("IPOIB_BUILD") or os.path.join(SRC, "build")
+from tap import BUILD, SRC, faultless, finish, remark
+
 RULE = re.compile(r'^RULE\(\w+, "([^"]+)", \w+, "[^"]*",\s+(\w+), \w+, \w+, (\w+),', re.MULTILINE)
 sys.path.insert(0, os.path.join(SRC, "tests/frames"))
 from faults import fixture  # noqa: E402  (faults fills its tables)
@@ -146,30 +146,20 @@ def make(folder):
         return json.load(f)
 
 
-def tell(number, name, complaints):
-    print("%sok %d - %s" % ("not " if complaints else "", number, name))
-    for complaint in complaints:
-        print("# " + complaint)
-    return not complaints
-
-
 def main():
     rules = table()
     visible = [rule for rule, (_, seen) in rules.items() if "P" in seen]
     with tempfile.TemporaryDirectory() as folder:
         fixtures = make(os.path.join(folder, "fixtures"))
-        print("1..%d" % (len(visible) + 3))
         good = 0
-        for n, rule in enumerate(visible, 1):
+        for rule in visible:
             level = rules[rule][0]
-            good += tell(n, "%s, %s" % (level, rule), judge_rule(level, [f for f in fixtures if f["rule"] == rule]))
-        strangers = sorted({f["rule"] for f in fixtures} - set(visible))
-        rest = [("fixtures are of rules that a capture can show", strangers),
-                ("the editor of packets changes nothing by itself", judge_editor()),
-                ("the fixtures come out the same twice", judge_repeated(folder))]
-        whole = sum(tell(n, name, complaints) for n, (name, complaints) in enumerate(rest, len(visible) + 1))
-    print("# remark: %d of the %d rules have their fixtures; %d no capture can show" % (good, len(rules), len(rules) - len(visible)))
-    return 0 if good == len(visible) and whole == len(rest) else 1
+            good += faultless("%s, %s" % (level, rule), judge_rule(level, [f for f in fixtures if f["rule"] == rule]))
+        faultless("fixtures are of rules that a capture can show", sorted({f["rule"] for f in fixtures} - set(visible)))
+        faultless("the editor of packets changes nothing by itself", judge_editor())
+        faultless("the fixtures come out the same twice", judge_repeated(folder))
+    remark("%d of the %d rules have their fixtures; %d no capture can show" % (good, len(rules), len(rules) - len(visible)))
+    return finish()
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ import re
 import subprocess
 import sys
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-BIN = os.environ.get("IPOIB_BIN") or os.path.join(SRC, "build", "bin")
+from tap import BIN, SRC, faultless, finish
+
 ASAN = os.environ.get("IPOIB_ASAN_BIN") or os.path.join(SRC, "build-asan", "bin")
 
 SMALL, LARGE, MILLION, ALL, SANITIZED = 100000, 400000, 1000000, 270000, 5000
@@ -29,8 +29,6 @@ SECONDS_AN_ENTRY = 50e-6  # a few us are usual; one that walks a table of 65,536
 FINDINGS_AN_ENTRY = 30    # failures and notes, of the few frames that an entry has
 PROGRAM = 20 << 20        # octets of the program without a model; Linux counts this one, which starts it, as well
 IN_MILLIONS = ("groups-joined", "groups-sent-to", "addresses", "connections")
-
-tests = []
 
 
 def constant(path, name):
@@ -76,14 +74,6 @@ KEEPS = {
 }
 
 
-def test(name, problem):
-    tests.append(problem)
-    print("%sok %d - %s" % ("not " if problem else "", len(tests), name))
-    if problem:
-        print("# " + problem)
-    sys.stdout.flush()
-
-
 class Run:
     """One capture judged: exit status, user time in s, peak memory in octets, findings that are no passes."""
 
@@ -121,34 +111,34 @@ def check_kind(kind):
     small, large = Run(kind, SMALL), Run(kind, LARGE)
     print("# %s: %.2f s and %.1f MB for %d, %.2f s and %.1f MB for %d; %.1f findings an entry"
           % (kind, small.seconds, small.memory / 1e6, SMALL, large.seconds, large.memory / 1e6, LARGE, large.told / LARGE))
-    test(kind + ": is judged",
-         "exit status %d, %d" % (small.status, large.status) if small.status or large.status or not small.judged else "")
-    test(kind + ": memory has its limit", memory_problem(large, kind))
+    faultless(kind + ": is judged",
+              "exit status %d, %d" % (small.status, large.status) if small.status or large.status or not small.judged else "")
+    faultless(kind + ": memory has its limit", memory_problem(large, kind))
     ratio = growth(kind, small, large)
     each = large.seconds / LARGE
-    test(kind + ": time grows as the capture does",
-         "four times the entries take %.1f times the time" % ratio if ratio > SLOWER else
-         "%.0f us an entry" % (each * 1e6) if each > SECONDS_AN_ENTRY else "")
-    test(kind + ": so do findings", "%d for %d entries" % (large.told, LARGE) if large.told > FINDINGS_AN_ENTRY * LARGE else "")
+    faultless(kind + ": time grows as the capture does",
+              "four times the entries take %.1f times the time" % ratio if ratio > SLOWER else
+              "%.0f us an entry" % (each * 1e6) if each > SECONDS_AN_ENTRY else "")
+    faultless(kind + ": so do findings", "%d for %d entries" % (large.told, LARGE) if large.told > FINDINGS_AN_ENTRY * LARGE else "")
 
 
 def check_large(kind, entries):
     run = Run(kind, entries)
     print("# %s: %.2f s and %.1f MB for %d" % (kind, run.seconds, run.memory / 1e6, entries))
-    test("%s, %d: memory has its limit" % (kind, entries),
-         "exit status %d" % run.status if run.status else memory_problem(run, kind))
+    faultless("%s, %d: memory has its limit" % (kind, entries),
+              "exit status %d" % run.status if run.status else memory_problem(run, kind))
 
 
 def check_sanitized(kind):
     run = Run(kind, SANITIZED, ASAN)
-    test(kind + ": nothing wrong in the sanitizers' eyes",
-         "exit status %d: %s" % (run.status, run.errors[:200]) if run.status or run.errors else "")
+    faultless(kind + ": nothing wrong in the sanitizers' eyes",
+              "exit status %d: %s" % (run.status, run.errors[:200]) if run.status or run.errors else "")
 
 
 def main():
     listed = subprocess.run([os.path.join(BIN, "hostile"), "--list"], stdout=subprocess.PIPE, check=True).stdout.decode().split()
     kinds = sys.argv[1:] or listed
-    test("each kind's limit is known", ", ".join(set(listed) ^ set(KEEPS)))
+    faultless("each kind's limit is known", ", ".join(set(listed) ^ set(KEEPS)))
     for kind in kinds:
         if kind == "all":
             check_large(kind, ALL)
@@ -158,8 +148,7 @@ def main():
             check_large(kind, MILLION)
         if os.path.exists(os.path.join(ASAN, "hostile")) and os.path.exists(os.path.join(ASAN, "findings")):
             check_sanitized(kind)
-    print("1..%d" % len(tests))
-    return any(tests)
+    return finish()
 
 
 sys.exit(main())

@@ -10,15 +10,13 @@ Environment: IPOIB_SRC, IPOIB_BIN, IPOIB_TSHARK. Output: TAP."""
 import collections
 import json
 import os
-import shlex
 import struct
 import subprocess
 import sys
 import tempfile
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-BIN = os.environ.get("IPOIB_BIN") or os.path.join(SRC, "build/bin")
-TSHARK = shlex.split(os.environ.get("IPOIB_TSHARK") or os.path.join(SRC, "script/tshark"))
+from tap import BIN, SRC, TSHARK, finish, tap
+
 PAIRS = [("datagram.pcap", "connected.pcap"), ("two-scopes.pcap", "sm-failover.pcap"), ("connected.pcap", "connected.pcap"),
          ("cm-reject.pcap", "retransmit.pcap"), ("partitions.pcap", "switch4.pcap")]
 INFINIBAND = 247
@@ -108,7 +106,6 @@ def check_counts(paths, both, _):
 
 
 def main():
-    tests = failures = 0
     tools = [("the plugin", check_frames)]
     if os.path.exists(os.path.join(BIN, "ipoib-check")):
         tools.append(("ipoib-check", check_counts))
@@ -122,13 +119,8 @@ def main():
                 out.write(pcapng(frames))
             for name, check in tools:
                 good, complaints = check(paths, both, origin)
-                tests += 1
-                failures += not good
-                print("%sok %d - %s and %s, by %s" % ("" if good else "not ", tests, one, other, name))
-                if not good:
-                    print("".join("# %s\n" % c for c in complaints), end="")
-    print("1..%d" % tests)
-    return 1 if failures else 0
+                tap(good, "%s and %s, by %s" % (one, other, name), complaints)
+    return finish()
 
 
 if __name__ == "__main__":

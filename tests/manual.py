@@ -9,22 +9,12 @@ import shutil
 import subprocess
 import sys
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-BIN = os.environ.get("IPOIB_BIN") or os.path.join(SRC, "build", "bin")
+from tap import BIN, SRC, faultless, finish, skip, tap
+
 MAN = os.path.join(SRC, "doc", "man")
 # program: the calls whose texts tell its options
 HELPS = {"ipoib-capture": [["--help"], ["convert", "--help"]], "ipoib-check": [["--help"]], "ipoib-probe": [["--help"]]}
 OPTION = re.compile(r"(?<![\w-])(--?[a-zA-Z0-9][a-zA-Z0-9-]*)")
-failed = number = 0
-
-
-def tap(ok, what, *details):
-    global failed, number
-    number += 1
-    failed += not ok
-    print("%sok %d - %s" % ("" if ok else "not ", number, what))
-    for line in () if ok else details:
-        print("#", line)
 
 
 def help_options(program):
@@ -60,17 +50,14 @@ def main():
         if shutil.which("mandoc"):
             said = subprocess.run(["mandoc", "-Tlint", "-Wwarning", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                   check=False).stdout.splitlines()
-            tap(not said, "mandoc has no complaint of " + name, *said)
+            faultless("mandoc has no complaint of " + name, said)
         else:
-            number_skipped = "ok %d - mandoc has no complaint of %s # SKIP mandoc is not to be had" % (number + 1, name)
-            globals()["number"] += 1
-            print(number_skipped)
+            skip("mandoc has no complaint of " + name, "mandoc is not to be had")
         if program in HELPS:
             told, written = help_options(program), page_options(path)
-            tap(len(told) > 5 and told == written, "%s has the options of --help" % name, "only in --help: %s" % sorted(told - written),
-                "only in the page: %s" % sorted(written - told))
-    print("1..%d" % number)
-    return failed > 0
+            tap(len(told) > 5 and told == written, "%s has the options of --help" % name,
+                ["only in --help: %s" % sorted(told - written), "only in the page: %s" % sorted(written - told)])
+    return finish()
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 
-SRC = os.path.abspath(os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-BIN = os.path.abspath(os.environ.get("IPOIB_BIN") or os.path.join(SRC, "build", "bin"))
+from tap import BIN, SRC, Skip, finish, remark, run_tests, test
+
 CHECK = os.path.join(BIN, "ipoib-check")
 ENCAP = os.path.join(SRC, "testdata/built/built-encap.pcap")
 CONNECTED, DATAGRAM = (os.path.join(SRC, "testdata", name) for name in ("connected.pcap", "datagram.pcap"))
@@ -30,19 +30,7 @@ RESERVED, QKEY, JOIN = "rfc4391.6.reserved-zero", "rfc4391.4.1.qkey-controlled",
 OK, VIOLATED, UNJUDGED = 0, 1, 2
 PEAK = 16 << 10  # KiB of memory that merging takes, however many reports there are: twice what is measured
 
-tests = []
 folder = tempfile.mkdtemp(prefix="ipoib-merge.")
-
-
-class Skip(Exception):
-    pass
-
-
-def test(name):
-    def wrap(function):
-        tests.append((name, function))
-        return function
-    return wrap
 
 
 def call(*args, cwd=folder, **options):
@@ -325,7 +313,7 @@ def _():
         os.symlink("../n2.json", os.path.join(folder, path))
     for form in ("json", "text", "junit", "tap"):
         few, many = (peak("--merge", "--format", form, *some) for some in (paths[:10], paths))
-        print("# remark: merging 1,000 reports, %s: %d KiB at most, 10 reports: %d KiB" % (form, many, few))
+        remark("merging 1,000 reports, %s: %d KiB at most, 10 reports: %d KiB" % (form, many, few))
         assert many < few + 4096 and many < PEAK, (form, few, many)
 
 
@@ -486,23 +474,10 @@ def _():
 
 
 def main():
-    number = failed = 0
     prepare()
-    for name, function in tests:
-        number += 1
-        try:
-            function()
-            print("ok %d - %s" % (number, name))
-        except Skip as e:
-            print("ok %d - %s # SKIP %s" % (number, name, e))
-        except Exception as e:  # pylint: disable=broad-except
-            failed += 1
-            print("not ok %d - %s" % (number, name))
-            for line in ("%s: %s" % (type(e).__name__, e)).splitlines():
-                print("#", line[:2000])
-    print("1..%d" % number)
+    run_tests()
     shutil.rmtree(folder)
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -16,9 +16,10 @@ import time
 
 import capture
 from capture import (CAPTURE, SANITIZED, Result, content, end, environment, fed, frames_of, read_pcap, read_pcapng, run, start,
-                     summary, sysfs, test)
+                     summary, sysfs)
+from tap import TSHARK, test, tests
 
-capture.tests.clear()  # those are tests/capture.py's own
+tests.clear()  # those are tests/capture.py's own
 BROADCAST, ROUTERS = "ff12:401b:ffff::ffff:ffff", "ff12:601b:ffff::2"
 LOG = "sa.log"
 MULTICAST = ("--mode", "multicast")
@@ -114,7 +115,7 @@ def tshark_reads():
     run(play(FED), *MULTICAST, "-w", "b.pcap", "-s", "--count", "3").expect(0)
     os.chmod(".", 0o755)
     os.chmod("b.pcap", 0o644)
-    out = subprocess.run([capture.TSHARK, "-r", os.path.abspath("b.pcap"), "-T", "fields", "-e", "frame.number", "-e", "ipoib.type", "-e",
+    out = subprocess.run([*TSHARK, "-r", os.path.abspath("b.pcap"), "-T", "fields", "-e", "frame.number", "-e", "ipoib.type", "-e",
                           "ipoib.rule.id", "-e", "_ws.malformed"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
                          stderr=subprocess.PIPE, check=True).stdout.decode()
     assert len(out.splitlines()) == 3 and all(re.match(r"\d\t0x(0800|0806|86dd)\t(rfc4391.4.1.qkey-controlled|rfc4391.13.qkey-controlled|,)*\t$", line)

@@ -9,9 +9,8 @@ import os
 import subprocess
 import sys
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-BUILD = os.environ.get("IPOIB_BUILD") or os.path.join(SRC, "build")
-TSHARK = (os.environ.get("IPOIB_TSHARK") or os.path.join(SRC, "script/tshark")).split()
+from tap import BUILD, SRC, TSHARK, finish, skip, tap
+
 FIELDS = """ipoib.type ipoib.reserved ipoib.lladdr ipoib.lladdr.flags ipoib.lladdr.flags.rc ipoib.lladdr.flags.uc
 ipoib.lladdr.flags.reserved ipoib.lladdr.qpn ipoib.lladdr.gid ipoib.mgid ipoib.mgid.flags ipoib.mgid.transient
 ipoib.mgid.scope ipoib.mgid.signature ipoib.mgid.pkey ipoib.mgid.ipv4 ipoib.mgid.ipv6 ipoib.sa.status
@@ -91,8 +90,8 @@ def compare(capture):
 
 def main():
     captures = sorted(glob.glob(os.path.join(SRC, "testdata/*.pcap*")) + glob.glob(os.path.join(SRC, "testdata/built/*.pcap*")))
-    failed = total = 0
-    for i, capture in enumerate(captures, 1):
+    total = 0
+    for capture in captures:
         name = os.path.basename(capture)
         try:
             problems, compared = compare(capture)
@@ -100,18 +99,12 @@ def main():
             problems, compared = str(e).splitlines(), 0
         total += compared
         if problems is None:
-            print("ok %d - %s # SKIP libpcap cannot read it" % (i, name))
-        elif problems:
-            failed += 1
-            print("not ok %d - %s" % (i, name))
-            print("\n".join("# " + p for p in problems[:20]))
+            skip(name, "libpcap cannot read it")
         else:
-            print("ok %d - %s: %d values agree" % (i, name, compared))
-    print("1..%d" % len(captures))
+            tap(not problems, name if problems else "%s: %d values agree" % (name, compared), problems)
     if total < 1000:
-        print("# too few values were compared: %d" % total)
-        failed += 1
-    return 1 if failed else 0
+        tap(False, "enough values were compared", "only %d" % total)
+    return finish()
 
 
 if __name__ == "__main__":

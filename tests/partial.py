@@ -11,8 +11,8 @@ import os
 import subprocess
 import sys
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-BUILD = os.environ.get("IPOIB_BUILD") or os.path.join(SRC, "build")
+from tap import BUILD, SRC, faultless, finish
+
 STEP, SEEDS = 3, 40
 
 
@@ -34,8 +34,7 @@ def frames(capture):
 
 def main():
     captures = sorted(glob.glob(os.path.join(SRC, "testdata/*.pcap")))
-    bad = 0
-    for number, capture in enumerate(captures, 1):
+    for capture in captures:
         # a fault that stands for its whole subject moves to the subject's next frame where the first is missing
         allowed = {rule for _, rule in failures(capture)}
         runs = [("--skip", str(n)) for n in range(1, frames(capture), STEP)]
@@ -45,12 +44,8 @@ def main():
             found = failures(capture, *options)
             if found is None or {rule for _, rule in found} - allowed:
                 complaints.append("%s: %s" % (" ".join(options), found))
-        bad += bool(complaints)
-        print("%sok %d - %s, %d times in parts" % ("not " if complaints else "", number, os.path.basename(capture), len(runs)))
-        print("".join("# %s\n" % c for c in complaints[:5]), end="")
-        sys.stdout.flush()
-    print("1..%d" % len(captures))
-    return 1 if bad else 0
+        faultless("%s, %d times in parts" % (os.path.basename(capture), len(runs)), complaints)
+    return finish()
 
 
 if __name__ == "__main__":

@@ -11,30 +11,17 @@ import glob
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-TSHARK = shlex.split(os.environ.get("IPOIB_TSHARK") or os.path.join(SRC, "script/tshark"))
-SHARKD = shlex.split(os.environ.get("IPOIB_SHARKD") or os.path.join(SRC, "script/with-plugins") + " sharkd")
+from tap import SHARKD, SRC, TSHARK, faultless, finish, skip, tap
+
 # known from later frames
 FORWARD = {"ipoib.response_in", "ipoib.reassembled.in"}
 # Wireshark's own RPC-over-RDMA has a bug of its own in second passes (doc/upstream.md)
 QUIET = ["--disable-protocol", "rpcordma"]
 # what Wireshark's own dissectors and ours write into Info once they know a later frame
 LATER = re.compile(r", reassembled in \d+| \(reply in \d+\)| \(no response found!\)| \(multicast\)| \[Reassembled in #\d+\]")
-tests = failures = 0
-
-
-def tap(good, name, complaints=()):
-    global tests, failures
-    tests += 1
-    failures += not good
-    print("%sok %d - %s" % ("" if good else "not ", tests, name))
-    for c in list(complaints)[:10]:
-        print("# " + c)
-    sys.stdout.flush()
 
 
 def fields():
@@ -87,12 +74,12 @@ def reload_test():
     except FileNotFoundError:
         shown = None
     if shown is None:
-        print("ok %d - reloading leaves no state # SKIP sharkd does not run here" % (tests + 1))
+        skip("reloading leaves no state", "sharkd does not run here")
         return
     complaints = ["answer %d differs" % i for i, (a, b) in enumerate(zip(shown[0], shown[2])) if a != b]
     tap(not complaints and "ipoib.connection" in json.dumps(shown[0]), "another file between: nothing is left of it", complaints)
     complaints = ["answer %d differs" % i for i, (a, b) in enumerate(zip(shown[2], shown[3])) if a != b]
-    tap(not complaints, "the same file again shows the same", complaints)
+    faultless("the same file again shows the same", complaints)
 
 
 def main():
@@ -105,11 +92,9 @@ def main():
         tap(not complaints and "error" not in one, name + ": two passes show what one does", complaints)
         if "built" in capture:
             continue
-        complaints = differences(one, show(capture, names, ["-Y", "frame.number > 3"]))
-        tap(not complaints, name + ": filtered shows what the whole does", complaints)
+        faultless(name + ": filtered shows what the whole does", differences(one, show(capture, names, ["-Y", "frame.number > 3"])))
     reload_test()
-    print("1..%d" % tests)
-    return 1 if failures else 0
+    return finish()
 
 
 if __name__ == "__main__":

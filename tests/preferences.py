@@ -6,12 +6,11 @@ built-rc-interleaved.pcap holds three whole messages, their Firsts before their 
 memory for unfinished messages but the one at hand, each First drives out the one before, and only the third is left. connected.pcap's two
 messages come one after the other, and need none. Environment: IPOIB_SRC, IPOIB_TSHARK. Output: TAP."""
 import os
-import shlex
 import subprocess
 import sys
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-TSHARK = shlex.split(os.environ.get("IPOIB_TSHARK") or os.path.join(SRC, "script/tshark"))
+from tap import SRC, TSHARK, finish, tap
+
 CASES = [  # preference, alternating messages that are put together, messages one after the other
     ("ipoib.reassembly_limit:256", 3, 2),
     ("ipoib.reassembly_limit:0", 1, 2),
@@ -27,14 +26,10 @@ def reassembled(capture, preference):
 
 
 def main():
-    failed = 0
-    for n, (preference, alternating, in_turn) in enumerate(CASES, 1):
+    for preference, alternating, in_turn in CASES:
         seen = reassembled("built/built-rc-interleaved.pcap", preference), reassembled("connected.pcap", preference)
-        good = seen == (alternating, in_turn)
-        failed += not good
-        print("%sok %d - %s%s" % ("" if good else "not ", n, preference, "" if good else ": %d and %d" % seen))
-    print("1..%d" % len(CASES))
-    return 1 if failed else 0
+        tap(seen == (alternating, in_turn), preference, "%d and %d" % seen)
+    return finish()
 
 
 if __name__ == "__main__":

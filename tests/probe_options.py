@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command line of ipoib-probe, without a device: wrong usage is told and ends with 2, no device with 3, and --list and
---dry-run need none. Results in TAP."""
+--dry-run need none. Environment: IPOIB_SRC, IPOIB_BIN. Output: TAP."""
 import json
 import os
 import subprocess
 import sys
 
-PROBE = os.path.join(os.environ['IPOIB_BIN'], 'ipoib-probe')
+from tap import BIN, SRC, finish, tap
+
+PROBE = os.path.join(BIN, 'ipoib-probe')
 # A device name that cannot exist: also where the machine has an adapter nothing is sent.
 NOWHERE = ['-d', 'no-such-device']
-count = failed = 0
 
 
 def run(*arguments):
@@ -18,16 +19,9 @@ def run(*arguments):
     return done.returncode, done.stdout, done.stderr
 
 
-def check(good, name):
-    global count, failed
-    count += 1
-    failed += not good
-    print('%sok %d - %s' % ('' if good else 'not ', count, name))
-
-
 def wrong(words, *arguments):
     status, out, err = run(*arguments)
-    check(status == 2 and words in err and not out, 'wrong usage: ' + ' '.join(arguments))
+    tap(status == 2 and words in err and not out, 'wrong usage: ' + ' '.join(arguments))
 
 
 wrong('no target')
@@ -52,33 +46,32 @@ wrong('--node', '--node', '', '--format', 'json', '10.0.0.1')
 wrong('probes nothing', '--list', '10.0.0.1')
 
 status, out, err = run(*NOWHERE, '10.0.0.1')
-check(status == 3 and 'no InfiniBand device' in err and 'NOT JUDGED' in out, 'no device: exit status 3, and it is said')
+tap(status == 3 and 'no InfiniBand device' in err and 'NOT JUDGED' in out, 'no device: exit status 3, and it is said')
 status, out, err = run(*NOWHERE, '--format', 'json', 'fabric', '10.0.0.1')
 report = json.loads(out)
-check(status == 3 and report['tool'] == 'ipoib-probe' and [t['name'] for t in report['summary']['targets']] == ['fabric', '10.0.0.1'],
-      'no device: a JSON report all the same')
-check('node' not in report, 'a report names no node by itself')
-check(json.loads(run(*NOWHERE, '--format', 'json', '--node', 'n\n7', 'fabric')[1])['node'] == 'n\\x0a7', '--node, as plain text')
+tap(status == 3 and report['tool'] == 'ipoib-probe' and [t['name'] for t in report['summary']['targets']] == ['fabric', '10.0.0.1'],
+    'no device: a JSON report all the same')
+tap('node' not in report, 'a report names no node by itself')
+tap(json.loads(run(*NOWHERE, '--format', 'json', '--node', 'n\n7', 'fabric')[1])['node'] == 'n\\x0a7', '--node, as plain text')
 stages = {r['id']: r for r in report['results']}
-check(stages['fabric.device']['outcome'] == 'fail' and stages['fabric.device']['advice'] and stages['fabric.join']['outcome'] == 'skipped',
-      'the diagnosis ends at the device')
-check(all(key in r for r in report['results'] for key in ('id', 'level', 'section', 'outcome', 'expected', 'actual', 'evidence')),
-      'every result has the members that are promised')
+tap(stages['fabric.device']['outcome'] == 'fail' and stages['fabric.device']['advice'] and stages['fabric.join']['outcome'] == 'skipped',
+    'the diagnosis ends at the device')
+tap(all(key in r for r in report['results'] for key in ('id', 'level', 'section', 'outcome', 'expected', 'actual', 'evidence')),
+    'every result has the members that are promised')
 status, out, err = run(*NOWHERE, '--format', 'tap', 'fabric')
-check(status == 3 and out.startswith('TAP version 13') and 'not ok 2 - fabric: fabric.device' in out, 'TAP')
-check(int(out.split('\n')[1].split('..')[1]) == sum(line.startswith(('ok ', 'not ok ')) for line in out.splitlines()), 'the plan of TAP')
+tap(status == 3 and out.startswith('TAP version 13') and 'not ok 2 - fabric: fabric.device' in out, 'TAP')
+tap(int(out.split('\n')[1].split('..')[1]) == sum(line.startswith(('ok ', 'not ok ')) for line in out.splitlines()), 'the plan of TAP')
 status, out, err = run(*NOWHERE, '--format', 'junit', 'fabric')
-schema = os.path.join(os.environ['IPOIB_SRC'], 'tests', 'junit.xsd')
+schema = os.path.join(SRC, 'tests', 'junit.xsd')
 valid = subprocess.run(['xmllint', '--noout', '--schema', schema, '-'], input=out, text=True, stderr=subprocess.PIPE, check=False)
-check(status == 3 and valid.returncode == 0, 'JUnit is valid')
+tap(status == 3 and valid.returncode == 0, 'JUnit is valid')
 
 status, out, err = run('--list', '--only', 'rfc4391.6')
-check(status == 0 and 'rfc4391.6.reserved-ignored' in out and 'one-qp' not in out, '--list names the checks of what is selected')
+tap(status == 0 and 'rfc4391.6.reserved-ignored' in out and 'one-qp' not in out, '--list names the checks of what is selected')
 status, out, err = run('--list', '--format', 'json')
 listed = json.loads(out)
 told = {i for c in listed['checks'] + listed['stages'] for i in c['rules']} | {o['id'] for o in listed['other_rules']}
-check(len(told) >= 90, '--list tells of every rule that a probe can see what becomes of it')
+tap(len(told) >= 90, '--list tells of every rule that a probe can see what becomes of it')
 status, out, err = run('--dry-run', '10.0.0.2', 'fe80::2', 'fabric')
-check(status == 0 and 'Nothing was sent' in out and 'only with --source' in out and 'fabric.census' in out, '--dry-run needs no device')
-print('1..%d' % count)
-sys.exit(failed != 0)
+tap(status == 0 and 'Nothing was sent' in out and 'only with --source' in out and 'fabric.census' in out, '--dry-run needs no device')
+sys.exit(finish())

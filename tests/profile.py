@@ -6,27 +6,16 @@ buttons and macros is a filter that finds in real traffic what it is for. TAP on
 Environment: IPOIB_SRC, IPOIB_TSHARK."""
 import os
 import re
-import shlex
 import subprocess
 import sys
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-TSHARK = shlex.split(os.environ.get("IPOIB_TSHARK") or os.path.join(SRC, "script/tshark"))
+from tap import SRC, TSHARK, finish, tap
+
 PROFILE = os.path.join(SRC, "plugin/profile")
 # Frame numbers by hand: testdata/README.md tells what these captures hold.
 CONNECTED = os.path.join(SRC, "testdata/connected.pcap")
 CM_REJECT = os.path.join(SRC, "testdata/cm-reject.pcap")
 TWO_SCOPES = os.path.join(SRC, "testdata/two-scopes.pcap")  # its administrator broke a SHOULD
-number = failures = 0
-
-
-def tap(ok, what, detail=""):
-    global number, failures
-    number += 1
-    failures += not ok
-    print("%sok %u - %s" % ("" if ok else "not ", number, what))
-    for line in () if ok else str(detail).splitlines()[-15:]:
-        print("#", line)
 
 
 def tshark(*arguments):
@@ -82,5 +71,4 @@ check_columns()
 check_colours()
 check_buttons()
 check_macros()
-print("1..%u" % number)
-sys.exit(failures > 0)
+sys.exit(finish())

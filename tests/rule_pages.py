@@ -7,14 +7,13 @@ Environment: IPOIB_SRC, IPOIB_TSHARK. Output: TAP."""
 import glob
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-TSHARK = shlex.split(os.environ.get("IPOIB_TSHARK") or os.path.join(SRC, "script/tshark"))
+from tap import SRC, TSHARK, faultless, finish, skip, tap
+
 PAGES = os.path.join(SRC, "doc/rules")
 CAPTURE = os.path.join(SRC, "testdata/datagram.pcap")
 RULES = 144
@@ -24,22 +23,6 @@ FINDING = re.compile(r"ipoib\.(rule|note)\.")
 HOSTS = ("https://www.rfc-editor.org/rfc/rfc4391#section-", "https://www.rfc-editor.org/rfc/rfc4755#section-",
          "https://datatracker.ietf.org/doc/html/draft-ietf-ipoib-link-multicast-0")
 AT_ONCE = 20  # filters that one tshark compiles, joined by ||
-
-
-class Tap:
-    def __init__(self):
-        self.n = self.failed = 0
-
-    def result(self, good, name, why="", skip=""):
-        self.n += 1
-        self.failed += not good
-        print("%sok %d - %s%s" % ("" if good else "not ", self.n, name, " # SKIP " + skip if skip else ""))
-        for line in [] if good else str(why).splitlines():
-            print("# " + line)
-
-    def end(self):
-        print("1..%d" % self.n)
-        return 1 if self.failed else 0
 
 
 def read(path):
@@ -87,33 +70,32 @@ def knows_findings():
                                                                            if line.startswith("F\t")}
 
 
-def check_filters(tap, pages):
+def check_filters(pages):
     wanted = sorted({f for text in pages.values() for f in filters(text)})
     raw = [f for f in wanted if not FINDING.search(f)]
-    tap.result(compiles("ipoib.no_such_field == 1") is not None, "a filter that does not compile is noticed")
+    tap(compiles("ipoib.no_such_field == 1") is not None, "a filter that does not compile is noticed")
     broken = broken_filters(raw)
-    tap.result(len(raw) > 100 and not broken, "%d filters on fields compile" % len(raw),
-               "\n".join("%s: %s" % b for b in broken) or "there are too few")
+    tap(len(raw) > 100 and not broken, "%d filters on fields compile" % len(raw),
+        ["%s: %s" % b for b in broken] or "there are too few")
     found = [f for f in wanted if FINDING.search(f)] + ["ipoib.rule.deviation == 1"]
     name = "%d filters on findings compile" % len(found)
     if not knows_findings():
-        tap.result(True, name, skip="the plugin does not register ipoib.rule.id and ipoib.note.id")
+        skip(name, "the plugin does not register ipoib.rule.id and ipoib.note.id")
         return
-    broken = broken_filters(found)
-    tap.result(not broken, name, "\n".join("%s: %s" % b for b in broken))
+    faultless(name, ["%s: %s" % b for b in broken_filters(found)])
 
 
-def check_links(tap, pages):
+def check_links(pages):
     wrong = []
     for name, text in pages.items():
         for target in re.findall(r"\]\(([^)]*)\)", text):
             good = target.startswith(HOSTS) if "://" in target else os.path.isfile(os.path.join(PAGES, target))
             if not good:
                 wrong.append("%s: %s" % (name, target))
-    tap.result(not wrong, "every link leads to a page or a document", "\n".join(wrong))
+    faultless("every link leads to a page or a document", wrong)
     index = re.findall(r"^\| \[([^]]+)\]\(([^)]+)\.md\) \|", pages["README.md"], re.MULTILINE)
-    tap.result([a for a, _ in index] == [b for _, b in index] and sorted(a for a, _ in index) == sorted(identifiers()),
-               "the index names each rule once", index)
+    tap([a for a, _ in index] == [b for _, b in index] and sorted(a for a, _ in index) == sorted(identifiers()),
+        "the index names each rule once", index)
 
 
 def faults_of_style(name, text):
@@ -184,40 +166,39 @@ SPOILT = [
 ]
 
 
-def check_script(tap):
+def check_script():
     r = script(SRC, "--check")
-    tap.result(r.returncode == 0 and not r.stderr, "script/rule-pages --check", r.stderr)
+    tap(r.returncode == 0 and not r.stderr, "script/rule-pages --check", r.stderr)
     for name, path, old, new, status, word in SPOILT:
         with tempfile.TemporaryDirectory() as folder:
             copy_tree(folder)
             replaced(os.path.join(folder, path), old, new)
             r = script(folder, "--check")
-            tap.result(r.returncode == status and word in r.stderr, "noticed: " + name, "%d: %s" % (r.returncode, r.stderr))
+            tap(r.returncode == status and word in r.stderr, "noticed: " + name, "%d: %s" % (r.returncode, r.stderr))
     with tempfile.TemporaryDirectory() as folder:
         copy_tree(folder)
         os.rename(os.path.join(folder, "doc/rules/rfc4391.6.type.md"), os.path.join(folder, "doc/rules/rfc4391.6.old.md"))
         r = script(folder, "--check")
-        tap.result(r.returncode == 1 and "rfc4391.6.type.md is missing" in r.stderr and "rfc4391.6.old.md belongs" in r.stderr,
-                   "noticed: a page too few and a page too many", r.stderr)
+        tap(r.returncode == 1 and "rfc4391.6.type.md is missing" in r.stderr and "rfc4391.6.old.md belongs" in r.stderr,
+            "noticed: a page too few and a page too many", r.stderr)
         r = script(folder)
         again = script(folder, "--check")
-        tap.result(r.returncode == 0 and again.returncode == 0, "written, it is up to date", r.stderr + again.stderr)
+        tap(r.returncode == 0 and again.returncode == 0, "written, it is up to date", r.stderr + again.stderr)
 
 
 def main():
-    tap = Tap()
     pages = {os.path.basename(p): read(p) for p in glob.glob(os.path.join(PAGES, "*.md"))}
     ids = identifiers()
-    check_script(tap)
-    tap.result(len(ids) == RULES and set(pages) == {i + ".md" for i in ids} | {"README.md"}, "a page for each of %d rules" % RULES,
-               "%d rules, %d pages" % (len(ids), len(pages) - 1))
+    check_script()
+    tap(len(ids) == RULES and set(pages) == {i + ".md" for i in ids} | {"README.md"}, "a page for each of %d rules" % RULES,
+        "%d rules, %d pages" % (len(ids), len(pages) - 1))
     wrong = [i for i in ids if not pages.get(i + ".md", "").startswith("# %s\n\n" % i)]
-    tap.result(not wrong, "each page's heading is its rule", wrong)
+    faultless("each page's heading is its rule", wrong)
     faults = [f for name, text in sorted(pages.items()) if name != "README.md" for f in faults_of_style(name, text)]
-    tap.result(not faults, "texts are whole, plain and end in full stops", "\n".join(faults))
-    check_links(tap, pages)
-    check_filters(tap, pages)
-    return tap.end()
+    faultless("texts are whole, plain and end in full stops", faults)
+    check_links(pages)
+    check_filters(pages)
+    return finish()
 
 
 if __name__ == "__main__":

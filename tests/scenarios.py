@@ -28,9 +28,9 @@ import tempfile
 import time
 
 import scenario_checks
+from tap import BIN, SRC, finish, remark, skip, tap
 
-SRC = os.environ.setdefault("IPOIB_SRC", os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-BIN = os.environ.setdefault("IPOIB_BIN", os.path.join(SRC, "build/bin"))
+os.environ.update(IPOIB_SRC=SRC, IPOIB_BIN=BIN)  # for the arguments of the scenarios, scenario_checks and testbed/fabric
 FABRIC = os.path.join(SRC, "testbed/fabric")
 TIME_IS_UP = 124    # exit status of testbed/fabric: rarely, an emulated processor on a busy host stands still
 CANNOT_RUN = 125    # likewise: this host cannot, and nothing was booted
@@ -99,7 +99,7 @@ def run(scenario):
     with tempfile.TemporaryDirectory(prefix="ipoib-scenario.") as folder:
         out = boot(scenario, folder, arguments)
         if out.returncode == TIME_IS_UP:
-            print("# remark: scenario %s: the emulated machine came to no end, and was booted anew" % name)
+            remark("scenario %s: the emulated machine came to no end, and was booted anew" % name)
             out = boot(scenario, folder, arguments)
         said = out.stdout.strip().splitlines()
         if out.returncode == CANNOT_RUN:
@@ -124,24 +124,18 @@ def wanted(names):
 
 
 def main():
-    number = failures = 0
     jobs = int(os.environ.get("FABRIC_JOBS") or min(2, os.cpu_count() or 1))
     for ok, what, words in scenario_checks.yardsticks():
-        number += 1
-        failures += not ok
-        print("%sok %d - %s" % ("" if ok else "not ", number, what))
-        print("".join("# %s\n" % w for w in words), end="")
+        tap(ok, what, words)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for name, seconds, results in pool.map(run, wanted(sys.argv[1:])):
             for ok, what, words in results:
-                number += 1
-                failures += ok is False
-                skip = " # SKIP %s" % words[0] if ok is None else ""
-                print("%sok %d - %s%s" % ("not " if ok is False else "", number, what, skip))
-                print("".join("# %s\n" % w for w in words if ok is False), end="")
+                if ok is None:
+                    skip(what, words[0])
+                else:
+                    tap(ok, what, words)
             print("# %s took %.0f s" % (name, seconds), flush=True)
-    print("1..%d" % number)
-    return 1 if failures else 0
+    return finish()
 
 
 if __name__ == "__main__":

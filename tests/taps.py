@@ -11,40 +11,19 @@ import collections
 import json
 import os
 import re
-import shlex
 import struct
 import subprocess
 import sys
 import tempfile
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-TSHARK = shlex.split(os.environ.get("IPOIB_TSHARK") or os.path.join(SRC, "script/tshark"))
-SHARKD = shlex.split(os.environ.get("IPOIB_SHARKD") or os.path.join(SRC, "script/with-plugins") + " sharkd")
-BIN = os.environ.get("IPOIB_BIN") or os.path.join(SRC, "build/bin")
+from tap import BIN, SHARKD, SRC, TSHARK, finish, skip, tap
+
 RULE = "=" * 67
 TABLES = ("peers", "groups", "connections", "conformance")
-tests = failures = 0
-
-
-def tap(good, name, complaints=()):
-    global tests, failures
-    tests += 1
-    failures += not good
-    print("%sok %d - %s" % ("" if good else "not ", tests, name))
-    if not good:
-        for c in list(complaints)[:10]:
-            print("# " + c)
-    sys.stdout.flush()
 
 
 def same(got, wanted, name):
     tap(got == wanted, name, ["got    %r" % (got,), "wanted %r" % (wanted,)])
-
-
-def skip(name, why):
-    global tests
-    tests += 1
-    print("ok %d - %s # SKIP %s" % (tests, name, why))
 
 
 def capture(name):
@@ -413,8 +392,7 @@ def main():
         check_nothing(folder)
     check_arguments()
     check_windows()
-    print("1..%d" % tests)
-    return 1 if failures else 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -14,24 +14,14 @@ import re
 import subprocess
 import sys
 
-SRC = os.environ.get("IPOIB_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+from tap import SRC, finish, remark, tap
+
 FOLDER = "testdata/upstream"
 # One fault of the page: heading, the command, both outputs, the versions
 FAULT = re.compile(r"### (?P<name>[^\n]*)\n\n    (?P<command>IPOIB_PLUGINS= script/tshark [^\n]*)\n\n"
                    r"Shows:\n\n(?P<shows>(?:    [^\n]*\n)+)\nShould show:\n\n(?P<should>(?:    [^\n]*\n)+)\n"
                    r"(?P<why>.*?)\n\nSeen in (?P<versions>[\d., and]+)\. With the plugin: (?P<plugin>right|the same|partly right)\.\n", re.DOTALL)
 Fault = collections.namedtuple("Fault", "name command shows should versions plugin")
-tests = failures = 0
-
-
-def tap(good, name, complaints=()):
-    global tests, failures
-    tests += 1
-    failures += not good
-    print("%sok %d - %s" % ("" if good else "not ", tests, name))
-    for c in complaints:
-        print("# " + c)
-    sys.stdout.flush()
 
 
 def page(name):
@@ -72,11 +62,13 @@ def wireshark():
 def judge(fault, version):
     got = run(fault.command)
     if got == fault.should:
-        tap(True, fault.name, ["remark: Wireshark %s has mended: %s" % (version, fault.name)])
+        tap(True, fault.name)
+        remark("Wireshark %s has mended: %s" % (version, fault.name))
     elif got == fault.shows or version in fault.versions:
-        tap(got == fault.shows, fault.name, [] if got == fault.shows else ["prints: " + line for line in got[:5]])
+        tap(got == fault.shows, fault.name, ["prints: " + line for line in got[:5]])
     else:
-        tap(True, fault.name, ["remark: Wireshark %s shows something else: %s" % (version, fault.name)])
+        tap(True, fault.name)
+        remark("Wireshark %s shows something else: %s" % (version, fault.name))
     return got == fault.shows
 
 
@@ -85,7 +77,7 @@ def judge_plugin(fault, still_so):
     got = run(fault.command.replace("IPOIB_PLUGINS= ", "", 1))
     is_now = "right" if got == fault.should else "the same" if got == fault.shows else "partly right"
     good = is_now == fault.plugin or (not still_so and fault.plugin != "right")
-    tap(good, fault.name + ": with the plugin " + fault.plugin, [] if good else ["prints: " + line for line in got[:5]])
+    tap(good, fault.name + ": with the plugin " + fault.plugin, ["prints: " + line for line in got[:5]])
 
 
 def check_captures(found):
@@ -107,8 +99,7 @@ def main():
     version = wireshark()
     for f in found:
         judge_plugin(f, judge(f, version))
-    print("1..%d" % tests)
-    return 1 if failures else 0
+    return finish()
 
 
 if __name__ == "__main__":
