@@ -20,8 +20,8 @@ enum { CHANGED = 0x80, OWN = 0x40, CHANGES = 7 };
 static const uint8_t *input;
 static size_t left;
 static const struct transport_ops *real;
-static uint8_t *packet,
-    *grh; /* on the heap and of exactly their sizes, so that AddressSanitizer sees one octet too many */
+/* on the heap and of exactly their sizes, so that AddressSanitizer sees one octet too many */
+static uint8_t *packet, *grh;
 
 static uint8_t take(void)
 {
