@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # sniffer PROGRAM [MODE[:MTU]]: two HCAs back to back; PROGRAM, which is ipoib-capture, sniffs n1's port by its HCA while the wire
 # is captured too.
-# Expected: sniffer.erf has, from its first frame on, what sniffer.pcap has, both directions, octet for octet, CRCs and all; the
-# program says that it has lost nothing. A second sniffer at the same port gets as much.
+# Expected: sniffer.erf has, from its first frame on and until the wire's capture ends, what sniffer.pcap has, both directions,
+# octet for octet, CRCs and all; the program says that it has lost nothing. A second sniffer at the same port gets as much.
 # arguments: $IPOIB_BIN/ipoib-capture
 program=$1; shift
 fabric_up && fabric_sm && fabric_nets "$@" && fabric_capture sniffer.pcap || return 1
@@ -12,8 +12,7 @@ $FABRIC_SNIFF "$program" -d vqib1 --format=pcapng -w /fabric-out/sniffer.pcapng 
 sleep 4
 fabric_on 0 ping -c 5 -i 0.2 10.0.0.2 && fabric_on 0 ping -c 3 -i 0.2 -s 8000 10.0.0.2 || return 1
 peer=$(fabric_link_local 1 ib1) && fabric_on 0 ping -6 -c 2 -i 0.2 "$peer%ib0" || return 1
-sleep 1
+fabric_capture_end || return 1
 kill $one $two; wait $one; rc=$?; wait $two; rc2=$?
 cat /tmp/one /tmp/two
-[ $rc = 0 ] && [ $rc2 = 0 ] && [ "$(fabric_count h1 sniffer_missed)" = 0 ] || return 1
-fabric_capture_end
+[ $rc = 0 ] && [ $rc2 = 0 ] && [ "$(fabric_count h1 sniffer_missed)" = 0 ]
