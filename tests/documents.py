@@ -19,6 +19,7 @@ import tempfile
 from tap import BIN, BUILD, SRC, TSHARK, finish, tap
 
 OTHERS = {"doc/cluster.md": "tests/merge.py", "doc/upstream.md": "tests/upstream.py"}
+SCENARIOS = {"testbed/README.md": ("datagram", "large"), "doc/first-hour.md": ("mine",)}  # whose captures a page looks at
 COMMAND = re.compile(r"(ipoib-(?:check|probe|capture)|script/|testbed/|build/|tests/|cmake |sudo |apt |mergecap|tshark|ibdump|IPOIB_)")
 RUN_HERE = re.compile(r"ipoib-|tshark -r |build/bin/ipoib-|testbed/wire-list|script/tshark")
 # What is too long, or wants a machine of its own: the test that runs it, and what stands there. None: the test is it itself.
@@ -30,6 +31,7 @@ ELSEWHERE = [
     (r"script/lint$", "tests/lint.sh", "script/lint"),
     (r"script/coverage$", "tests/coverage.sh", "script/coverage"),
     (r"script/fuzz ", "fuzz/CMakeLists.txt", "script/fuzz"),
+    (r"script/noise ", "tests/noise.sh", "script/noise"),
     (r"script/package && apt install", "tests/package.sh", "script/package"),
     (r"cmake -S . -B build ", "script/bootstrap", "cmake -S . -B build"),
     (r"script/bench-", "tests/benchmarks.sh", "script/bench-"),
@@ -79,9 +81,9 @@ def prepare(folder, page):
     os.symlink(os.path.join(SRC, "testbed", "wire-list"), os.path.join(folder, "testbed", "wire-list"))
     os.symlink(BIN, os.path.join(folder, "build", "bin"))
     capture = os.path.join(SRC, "testdata", "datagram.pcap")
-    if page.startswith("testbed/"):
+    if page in SCENARIOS:
         os.mkdir(os.path.join(folder, "OUT"))
-        for name in ("datagram", "large"):
+        for name in SCENARIOS[page]:
             shutil.copy(capture, os.path.join(folder, "OUT", name + ".pcap"))
     for name in ("capture.pcap", "IN"):
         shutil.copy(capture, os.path.join(folder, name))
