@@ -16,6 +16,7 @@
 #include <wiretap/wtap.h>
 #include <wsutil/filesystem.h>
 #include <wsutil/privileges.h>
+#include <wsutil/wslog.h>
 
 #include "fuzz/frames.h"
 #include "fuzz/linktypes.h"
@@ -53,8 +54,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     setenv("WIRESHARK_ABORT_ON_DISSECTOR_BUG", "1", 1);
-    setenv("WIRESHARK_DATA_DIR", "/nonexistent",
-           1); /* the names of all manufacturers are read for each capture */
+    /* the names of all manufacturers are read for each capture */
+    setenv("WIRESHARK_DATA_DIR", "/nonexistent", 1);
+    ws_log_init("fuzz_plugin", NULL); /* without it every heuristic's debugging message is printed */
     init_process_policies();
     char *error = configuration_init((*argv)[0], NULL);
     g_free(error);
