@@ -40,6 +40,13 @@ static bool judge_alone(int linktype, const uint8_t *octets, size_t captured, si
     return ipoib;
 }
 
+/* An ERF record with more octets than its wire length tells contradicts itself: what is beyond is there or not, as one looks. */
+static bool is_contradictory(int linktype, const uint8_t *frame, size_t length)
+{
+    return linktype == LINKTYPE_ERF && length > ERF_HEADER_LEN &&
+           length - ERF_HEADER_LEN > be16(frame + ERF_OFF_WLEN);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     bool whole[RULE_COUNT], cut[RULE_COUNT];
@@ -47,7 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     int linktype = linktype_of(data[0]);
     size_t length = size - HEAD, left = (size_t)(data[1] << 8 | data[2]) % length;
-    if (!judge_alone(linktype, data + HEAD, length, length, whole))
+    if (is_contradictory(linktype, data + HEAD, length) ||
+        !judge_alone(linktype, data + HEAD, length, length, whole))
         return 0;
     judge_alone(linktype, data + HEAD, left, length, cut);
     for (int rule = 0; rule < RULE_COUNT; rule++)
