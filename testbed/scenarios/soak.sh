@@ -27,7 +27,7 @@ for mode in datagram connected:65520; do
     wait $pid || return 1
     cat /tmp/bulk
     fabric_fault all loss_ppm=0 dup_ppm=0 reorder_ppm=0 vcrc_ppm=0 icrc_ppm=0
-    sum=$(awk -F'[:,] *' '{ for (i = 2; i <= NF; i += 2) sum += $i } END { printf "%d", sum }' /tmp/bulk)
+    sum=$(awk -F'[:,] *' '{ for (i = 2; i <= NF; i += 2) sum += $i } END { printf "%.0f", sum }' /tmp/bulk)
     echo "$mode: $sum octets of TCP in $seconds s"
     [ "$sum" -ge "$least" ] || { echo "less than $least" >&2; return 1; }
     for e in h0 s0.9 s0.10; do
