@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# test: clock
 # test: timeout=300
 """ipoib-capture as Wireshark's extcap, on the played devices of tests/replay/: what it tells, captures into a FIFO that is
 closed, and tshark itself with it.
@@ -39,7 +40,17 @@ def capture_to(scenario, *arguments):
         os.unlink("fifo")
     os.mkfifo("fifo")
     process = start(scenario, "--capture", "--extcap-interface", INTERFACE, "--fifo", "fifo", *arguments)
-    return process, open("fifo", "rb")
+    return process, open("fifo", "rb", buffering=0)
+
+
+def read_frames(fifo, count):
+    """What comes, until so many frames have come (the time limit of the test is that of the waiting)."""
+    data = b""
+    while not data or len(read_pcapng(data, True)[1]) < count:
+        piece = fifo.read(65536)
+        assert piece, "it ended after %d octets" % len(data)
+        data += piece
+    return data
 
 
 @test("interfaces: the ports with InfiniBand, of devices that cannot be opened too; no device is no error")
@@ -102,10 +113,10 @@ def nonsense():
 def ended_by_signal():
     for more in ((), ("--mode", "multicast", "--pkey", "", "--snaplen", "")):
         process, fifo = capture_to(BROADCAST + "rate 1000\n" + FED, *more)
-        time.sleep(1)
+        data = read_frames(fifo, 1 if more else len(fed()))
         begin = time.monotonic()
         process.send_signal(signal.SIGTERM)
-        data = fifo.read()
+        data += fifo.read()
         assert time.monotonic() - begin < PATIENCE, "too late"
         result = end(process).expect(0)
         assert (result.out, result.err) == (b"", ""), result.err
@@ -133,9 +144,9 @@ def ended_by_reader():
 @test("options reach the capture, and losses are told")
 def options():
     process, fifo = capture_to("synthetic 100\ntotal 2000\nrate 100000\nat 1000 error 12\n", "--snaplen", "60", "--max-burst", "10", "--jumbo-mtu")
-    time.sleep(0.5)
+    data = read_frames(fifo, 1999)
     process.send_signal(signal.SIGTERM)
-    frames = read_pcapng(fifo.read())[1]
+    frames = read_pcapng(data + fifo.read())[1]
     fifo.close()
     end(process).expect(1, "1 frames could not be delivered", "1999 packets, 119940 octets, 1 drops")
     assert len(frames) == 1999 and {(len(octets), wire) for _, wire, octets, _ in frames} == {(76, 116)}

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# test: clock
 # test: timeout=600
 """ipoib-capture's multicast mode, on the played devices and the played subnet administrator of tests/replay/.
 
