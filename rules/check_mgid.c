@@ -81,11 +81,22 @@ static void check_ipv6_group(const struct reporter *r, const struct subject *gro
                  "the low 80 bits of the IP destination", "another group");
 }
 
-/* Beyond the link, IPv6 too may go to the only broadcast group that there is, IPv4's. */
-static bool ipv6_on_broadcast(const struct mgid *m, struct view d)
+/*
+ * Beyond the link, IPv6 too may go to the only broadcast group that there is, IPv4's; whether it is such a one, a capture
+ * that ends before the destination does not tell.
+ */
+static void check_ipv6(const struct reporter *r, const struct subject *group, const uint8_t *mgid, const struct mgid *m, struct view d)
 {
-    const uint8_t *ip = d.p + IPV6_DESTINATION;
-    return m->broadcast && d.cap >= IPV6_DESTINATION + 16 && ip[0] == 0xff && (ip[1] & 0x0f) > 2;
+    const uint8_t *ip = d.cap >= IPV6_DESTINATION + 16 ? d.p + IPV6_DESTINATION : NULL;
+    if (m->broadcast && !ip)
+        return;
+    if (m->broadcast && ip[0] == 0xff && (ip[1] & 0x0f) > 2) {
+        to_routers(r, group, mgid, m);
+        return;
+    }
+    expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV6, group, mgid + MGID_SIGNATURE, 2, MGID_SIGNATURE_IPV6, m->signature);
+    if (ip && m->signature == MGID_SIGNATURE_IPV6)
+        check_ipv6_group(r, group, mgid, m, ip);
 }
 
 static void check_destination(const struct reporter *r, const uint8_t *mgid, uint16_t type, struct view d)
@@ -96,12 +107,8 @@ static void check_destination(const struct reporter *r, const uint8_t *mgid, uin
         expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV4, &group, mgid + MGID_SIGNATURE, 2, MGID_SIGNATURE_IPV4, m.signature);
         if (type == TYPE_IPV4 && m.signature == MGID_SIGNATURE_IPV4 && d.cap >= IPV4_DESTINATION + 4)
             check_ipv4_group(r, &group, mgid, &m, d.p + IPV4_DESTINATION);
-    } else if (type == TYPE_IPV6 && ipv6_on_broadcast(&m, d)) {
-        to_routers(r, &group, mgid, &m);
     } else if (type == TYPE_IPV6) {
-        expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV6, &group, mgid + MGID_SIGNATURE, 2, MGID_SIGNATURE_IPV6, m.signature);
-        if (m.signature == MGID_SIGNATURE_IPV6 && d.cap >= IPV6_DESTINATION + 16)
-            check_ipv6_group(r, &group, mgid, &m, d.p + IPV6_DESTINATION);
+        check_ipv6(r, &group, mgid, &m, d);
     }
     if (type == TYPE_ARP && !m.broadcast)
         note(r, R_RFC4391_5_BROADCAST_SERVICE, &group, 0, mgid, MGID_SIZE, "ARP goes to a group that is not the broadcast group");
