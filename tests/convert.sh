@@ -1,18 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests of "ipoib-capture convert". Usage: convert.sh PROGRAM DIRECTORY
-# DIRECTORY has captures of LINKTYPE_INFINIBAND (247); those of other link types are passed over.
-# Prints "ok NAME" or "not ok NAME" for each test; exits with 1 if one failed.
+# Tests of "ipoib-capture convert", with the captures of link type 247 (INFINIBAND) in testdata. Results in TAP.
 # The files that go in are made, and those that come out are read, by the Python below, which shares nothing
 # with the program; tshark, capinfos and tcpdump read them as well, where they are installed.
-set -u
+# shellcheck source=tests/tap.sh
+. "${0%/*}/tap.sh"
 
-program=$(realpath "$1")
-captures=$(realpath "$2")
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+program=$(realpath "$bin/ipoib-capture")
+captures=$src/testdata
 cd "$work" || exit 1
-failed=0
 # a sanitizer's finding is never taken for an error that the program told
 export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99
 
@@ -213,28 +209,6 @@ PYTHON
 
 py() { python3 files.py "$@"; }
 
-# report NAME STATUS: a result line
-report() {
-    if [ "$2" -eq 0 ]; then
-        echo "ok $1"
-    else
-        echo "not ok $1"
-        failed=1
-    fi
-}
-
-# check NAME COMMAND...: the command must succeed
-check() {
-    local name=$1 result
-    shift
-    "$@" > check.out 2>&1
-    result=$?
-    [ $result -eq 0 ] || sed 's/^/# /' check.out | head -20
-    report "$name" $result
-}
-
-skip() { echo "ok $1 # SKIP $2"; }
-
 # convert STATUS TEXT ARGUMENT...: the exit status, an extended regular expression on stderr, the summary last
 convert() {
     local want=$1 text=$2 status
@@ -287,23 +261,23 @@ for file in "$captures"/*.pcap; do
     [ "$(py dump "$file" 2> /dev/null | head -n 1 | cut -d' ' -f1)" = 247 ] || continue
     found=$((found + 1))
     name=$(basename "$file" .pcap)
-    check "roundtrip-pcap $name" roundtrip "$file" .pcap -f247
-    check "roundtrip-pcapng $name" roundtrip "$file" .pcapng -f247
-    check "roundtrip-raw $name" roundtrip "$file" .erf -f247
+    try "roundtrip-pcap $name" roundtrip "$file" .pcap -f247
+    try "roundtrip-pcapng $name" roundtrip "$file" .pcapng -f247
+    try "roundtrip-raw $name" roundtrip "$file" .erf -f247
     if command -v tshark > /dev/null; then
-        check "tshark-reads $name" tshark_agrees "$file"
+        try "tshark-reads $name" tshark_agrees "$file"
     else
         skip "tshark-reads $name" "no tshark"
     fi
     for suffix in pcap pcapng erf; do
         if command -v capinfos > /dev/null && command -v tcpdump > /dev/null; then
-            check "counts-$suffix $name" counts_agree "$file" there.$suffix
+            try "counts-$suffix $name" counts_agree "$file" there.$suffix
         else
             skip "counts-$suffix $name" "no capinfos or no tcpdump"
         fi
     done
 done
-check "captures-found" test $found -gt 0
+try "captures-found" test $found -gt 0
 
 # --- the octets of the files
 
@@ -315,16 +289,16 @@ golden_ibdump() {
         00f1536500000000 4400000044000000 0500000000f15365 1504 0044 0000 0034 "$A" \
         01f153653f420f00 4400000044000000 fcffffff01f15365 1504 0044 0000 0034 "$B" | cmp - a
 }
-check golden-ibdump-file golden_ibdump
+try golden-ibdump-file golden_ibdump
 
 golden_raw() {
     good two.pcap out.erf && xxd -p out.erf | tr -d '\n' > a
     printf '%s' 0500000000f15365 1504 0044 0000 0034 "$A" fcffffff01f15365 1504 0044 0000 0034 "$B" | cmp - a
 }
-check golden-raw golden_raw
+try golden-raw golden_raw
 
 back_is_the_same_file() { good two.pcap out.erf && good out.erf back.pcap && cmp two.pcap back.pcap; }
-check back-is-the-same-file back_is_the_same_file
+try back-is-the-same-file back_is_the_same_file
 
 pcapng_times_agree() {
     good two.pcap out.pcapng && dumped out.pcapng << END
@@ -332,7 +306,7 @@ pcapng_times_agree() {
 197 1700000001999999999 68 68 fcffffff01f153651504004400000034$B 0
 END
 }
-check pcapng-has-both-times pcapng_times_agree
+try pcapng-has-both-times pcapng_times_agree
 
 # --- inputs of every kind; none of the times overflows from 999993 µs on, as ibdump's do
 three_frames() {
@@ -342,14 +316,14 @@ three_frames() {
         echo "1700000001000000000 52 52 $A")
 }
 for input in {us,ns}-{le,be}.pcap ng-{,us-}{le,be}.pcapng; do
-    check "reads-$input" three_frames "$input"
+    try "reads-$input" three_frames "$input"
 done
 
 times_survive() {
     good times.pcap out."$1" && good out."$1" back.pcap && cmp times.pcap back.pcap
 }
 for format in pcap pcapng erf; do
-    check "nanoseconds-survive-$format" times_survive $format
+    try "nanoseconds-survive-$format" times_survive $format
 done
 
 tshark_times() {
@@ -365,8 +339,8 @@ files.pcap('until2038.pcap', [(p[1] // 10**9, p[1] % 10**9, p[3], p[2]) for p in
     for format in pcap pcapng erf; do
         "$program" convert until2038.pcap t.$format 2> /dev/null
     done
-    check tshark-nanoseconds-pcap tshark_times until2038.pcap t.pcap
-    check tshark-nanoseconds-pcapng tshark_times until2038.pcap t.pcapng
+    try tshark-nanoseconds-pcap tshark_times until2038.pcap t.pcap
+    try tshark-nanoseconds-pcapng tshark_times until2038.pcap t.pcapng
 else
     skip tshark-nanoseconds "no tshark"
 fi
@@ -376,24 +350,24 @@ sliced() {
         good out."$1" back.pcap && cmp sliced.pcap back.pcap
 }
 for format in pcap pcapng erf; do
-    check "lengths-of-sliced-packets-$format" sliced $format
+    try "lengths-of-sliced-packets-$format" sliced $format
 done
 sliced_container() { # 16 octets of record header more in both lengths
     good sliced.pcap out.pcap &&
         py dump out.pcap | cut -d' ' -f3,4 | cmp - <(printf '%s\n' '36 68' '17 4016' '68 68')
 }
-check sliced-lengths-in-pcap sliced_container
+try sliced-lengths-in-pcap sliced_container
 
 no_packets() {
     convert 0 ': 0 packets, 0 octets, 0 drops' none.pcap out.pcap && [ "$(stat -c %s out.pcap)" = 24 ]
 }
-check no-packets no_packets
+try no-packets no_packets
 
 streams() {
     convert 0 ': 2 packets, 104 octets, 0 drops' - - < two.pcap > out.pcap && same_frames two.pcap out.pcap &&
         "$program" convert two.pcap - 2> /dev/null | "$program" convert - - 2> /dev/null | cmp - two.pcap
 }
-check stdin-and-stdout streams
+try stdin-and-stdout streams
 
 # A packet passes from pipe to pipe before the input ends
 live() {
@@ -410,21 +384,21 @@ live() {
     wait
     [ "$passed" -eq 0 ] && [ "$(stat -c %s live.out)" = 108 ]
 }
-check live-pipe live
+try live-pipe live
 
 formats() { # IN --format OUT, and what the output is: link type and first octets
     local first
     good -f "$2" "$1" "$3" && first=$(xxd -l 4 -p "$3") && [ "$first" = "$5" ] || return 1
     [ "$(py dump "$3" | head -n 1 | cut -d' ' -f1)" = "$4" ]
 }
-check format-erf formats two.pcap erf out.x 197 d4c3b2a1
-check format-247-to-247 formats two.pcap 247 out.x 247 4d3cb2a1
-check format-pcapng formats two.pcap pcapng out.x 197 0a0d0d0a
-check format-247-pcapng formats two.pcap 247,pcapng out.x 247 0a0d0d0a
-check format-pcap-over-suffix formats two.pcap pcap out.pcapng 197 d4c3b2a1
-check format-raw formats two.pcap raw out.x 197 05000000
-check format-erf-to-erf formats infiniband.erf erf out.x 197 d4c3b2a1
-check format-erf-to-247-pcapng formats infiniband.erf 247,pcapng out.x 247 0a0d0d0a
+try format-erf formats two.pcap erf out.x 197 d4c3b2a1
+try format-247-to-247 formats two.pcap 247 out.x 247 4d3cb2a1
+try format-pcapng formats two.pcap pcapng out.x 197 0a0d0d0a
+try format-247-pcapng formats two.pcap 247,pcapng out.x 247 0a0d0d0a
+try format-pcap-over-suffix formats two.pcap pcap out.pcapng 197 d4c3b2a1
+try format-raw formats two.pcap raw out.x 197 05000000
+try format-erf-to-erf formats infiniband.erf erf out.x 197 d4c3b2a1
+try format-erf-to-247-pcapng formats infiniband.erf 247,pcapng out.x 247 0a0d0d0a
 
 # --- ERF records of all kinds
 
@@ -437,33 +411,33 @@ other_to_247() { # types 2 and 25 are dropped, 27 and 48 have no packet, the res
     py dump out.pcapng | cut -d' ' -f1,3- | cmp - <(
         echo "247 52 52 $A 0"; echo "247 52 52 $A 0"; echo "247 52 52 $B 7"; echo "247 52 52 $A 0")
 }
-check other-records-from-raw other_to_247 other.erf
-check other-records-from-pcap other_to_247 other.pcap
+try other-records-from-raw other_to_247 other.erf
+try other-records-from-pcap other_to_247 other.pcap
 
 copied() { # every record octet for octet
     good -f "$2" "$1" out."$3" && good -f raw out."$3" back.erf && cmp other.erf back.erf
 }
-check other-records-are-copied-pcap copied other.erf erf pcap
-check other-records-are-copied-pcapng copied other.erf erf,pcapng pcapng
-check other-records-are-copied-from-pcap copied other.pcap erf erf
+try other-records-are-copied-pcap copied other.erf erf pcap
+try other-records-are-copied-pcapng copied other.erf erf,pcapng pcapng
+try other-records-are-copied-from-pcap copied other.pcap erf erf
 
 bad_records() {
     convert 1 ': 2 packets, 104 octets, 3 drops' bad.pcap out.pcap &&
         grep -q '3 packets left out: no ERF record' err &&
         py frames out.pcap | cut -d' ' -f4 | cmp - <(printf '%s\n' "$A" "$B")
 }
-check bad-records-are-counted bad_records
+try bad-records-are-counted bad_records
 
 cut_record() { # 20 octets of the frame are there; the raw record's length is that of what is there
     good cut.pcap out.pcap && py dump out.pcap | cut -d' ' -f1,3,4,5 | cmp - <(echo "247 20 52 ${A:0:40}") &&
         good cut.pcap out.erf && same_frames out.pcap out.erf
 }
-check cut-record cut_record
+try cut-record cut_record
 
 longer_record() {
     good longer.pcap out.pcap && py frames out.pcap | cmp - <(echo "1700000000000000000 52 52 $A")
 }
-check octets-behind-a-record longer_record
+try octets-behind-a-record longer_record
 
 ibdump_times() { # the file's microseconds are right; the last four records are late by more than one
     convert 0 "4 packets had ibdump's inexact ERF time" ibdump.pcap out.pcap &&
@@ -471,74 +445,74 @@ ibdump_times() { # the file's microseconds are right; the last four records are 
             printf '%s\n' 0 1 131072 500000 999992 999993 999999)
 }
 
-check ibdump-times-are-put-right ibdump_times
+try ibdump-times-are-put-right ibdump_times
 
 edited_times() { # FILE TIME: Wireshark shows the record's time of a pcap, the file's time of a pcapng
     good -f247 "$1" out.pcap && [ "$(py frames out.pcap | cut -d' ' -f1)" = "$2" ] &&
         good -f raw "$1" out.erf && good out.erf back.pcap && cmp out.pcap back.pcap
 }
-check edited-time-pcap edited_times moved.pcap 1700000000500000000
-check edited-time-pcapng edited_times moved.pcapng 1700003600000000000
-check coarse-file-time edited_times coarse.pcapng 1700000000500000116
+try edited-time-pcap edited_times moved.pcap 1700000000500000000
+try edited-time-pcapng edited_times moved.pcapng 1700003600000000000
+try coarse-file-time edited_times coarse.pcapng 1700000000500000116
 
 zero_octets() {
     good zero.pcap out.pcap && good out.pcap back.pcap && cmp zero.pcap back.pcap &&
         convert 1 '1 packet left out: no octet' zero.pcap out.erf
 }
-check packet-without-octets zero_octets
+try packet-without-octets zero_octets
 
 too_long() { # 65519 octets is the longest frame that a record can have
     convert 1 ': 1 packets, 65519 octets, 2 drops' long.pcap out.pcap &&
         grep -q '2 packets left out: too long' err &&
         good out.pcap back.pcap && [ "$(py frames back.pcap | cut -d' ' -f2)" = 65519 ]
 }
-check too-long-for-erf too_long
-check long-stays-247 good -f247 long.pcap out.pcap
+try too-long-for-erf too_long
+try long-stays-247 good -f247 long.pcap out.pcap
 
 # --- errors
 
-check no-such-file convert 1 'nothing.pcap: cannot be opened: No such file' nothing.pcap out1.pcap
-check output-untouched-without-input test ! -e out1.pcap
-check directory-as-input convert 1 'cannot be read: Is a directory' . out1.pcap
-check empty-file convert 1 'is empty' /dev/null out1.pcap
-check text-file convert 1 'is no capture file' text.erf out1.pcap
-check not-infiniband convert 1 'link type 1 \(EN10MB\) is not InfiniBand' ether.pcap out1.pcap
-check ipoib-242-refused convert 1 'link type 242 .*is not InfiniBand' ipoib242.pcap out1.pcap
+try no-such-file convert 1 'nothing.pcap: cannot be opened: No such file' nothing.pcap out1.pcap
+try output-untouched-without-input test ! -e out1.pcap
+try directory-as-input convert 1 'cannot be read: Is a directory' . out1.pcap
+try empty-file convert 1 'is empty' /dev/null out1.pcap
+try text-file convert 1 'is no capture file' text.erf out1.pcap
+try not-infiniband convert 1 'link type 1 \(EN10MB\) is not InfiniBand' ether.pcap out1.pcap
+try ipoib-242-refused convert 1 'link type 242 .*is not InfiniBand' ipoib242.pcap out1.pcap
 gzip -k two.pcap
-check compressed convert 1 'is compressed' two.pcap.gz out1.pcap
-check several-link-types convert 1 'mixed.pcapng: .*type' mixed.pcapng out1.pcapng
+try compressed convert 1 'is compressed' two.pcap.gz out1.pcap
+try several-link-types convert 1 'mixed.pcapng: .*type' mixed.pcapng out1.pcapng
 
 truncated() { # FILE OCTETS: one packet is written, then the message
     head -c "$2" "$1" > short
     convert 1 "short: .*(truncated|cut short)" short out.pcap && grep -q ': 1 packets, 52 octets' err &&
         py frames out.pcap | cut -d' ' -f4 | cmp - <(echo "$A")
 }
-check truncated-pcap truncated two.pcap 130
-check truncated-raw truncated infiniband.erf 130
-check truncated-raw-header truncated infiniband.erf 76
+try truncated-pcap truncated two.pcap 130
+try truncated-raw truncated infiniband.erf 130
+try truncated-raw-header truncated infiniband.erf 76
 
 damaged() {
     (head -c 68 infiniband.erf; head -c 60 /dev/zero) > damaged.erf
     convert 1 'no ERF record at octet 68' damaged.erf out.pcap && grep -q ': 1 packets' err
 }
-check damaged-raw damaged
+try damaged-raw damaged
 
-check unwritable convert 1 'cannot be created: ' two.pcap /nonexistent/out.pcap
+try unwritable convert 1 'cannot be created: ' two.pcap /nonexistent/out.pcap
 for format in erf pcapng raw; do
-    check "disk-full-$format" convert 1 '/dev/full: cannot be written.*No space' -f $format two.pcap /dev/full
+    try "disk-full-$format" convert 1 '/dev/full: cannot be written.*No space' -f $format two.pcap /dev/full
 done
-check disk-full-large convert 1 '/dev/full: cannot be written.*No space' times.pcap /dev/full
+try disk-full-large convert 1 '/dev/full: cannot be written.*No space' times.pcap /dev/full
 disk_full_stdout() { convert 1 'standard output: cannot be written.*No space' two.pcap - > /dev/full; }
-check disk-full-stdout disk_full_stdout
+try disk-full-stdout disk_full_stdout
 closed_stdout() { convert 1 'standard output: cannot be written' two.pcap - >&-; }
-check closed-stdout closed_stdout
+try closed-stdout closed_stdout
 help_to_full() { "$program" --help > /dev/full 2> err; [ $? -eq 1 ]; }
-check help-to-full-disk help_to_full
+try help-to-full-disk help_to_full
 
 closed_stderr() { # the output must not become file 2 and take the messages
     "$program" convert - out.pcap < two.pcap 2>&- && same_frames two.pcap out.pcap
 }
-check closed-stderr closed_stderr
+try closed-stderr closed_stderr
 
 python3 -c "
 import files
@@ -547,7 +521,7 @@ closed_pipe_large() {
     "$program" convert large.pcap - 2> err | head -c 100 > /dev/null
     [ "${PIPESTATUS[0]}" -eq 1 ] && grep -q 'Broken pipe' err
 }
-check closed-pipe closed_pipe_large
+try closed-pipe closed_pipe_large
 
 same_file() { # under each name the file is left alone
     cp two.pcap same.pcap && ln same.pcap hard.pcap && ln -s same.pcap soft.pcap
@@ -557,16 +531,16 @@ same_file() { # under each name the file is left alone
     convert 1 'is the input itself' - same.pcap < same.pcap && cmp two.pcap same.pcap &&
         convert 1 'is the input itself' same.pcap - >> same.pcap && cmp two.pcap same.pcap
 }
-check same-file same_file
+try same-file same_file
 
-check usage-no-names convert 2 'needs two file names'
-check usage-one-name convert 2 'needs two file names' two.pcap
-check usage-three-names convert 2 'needs two file names' a b c
-check usage-unknown-option convert 2 'unknown option --nonsense' --nonsense a b
-check usage-unknown-format convert 2 'format nonsense is unknown' --format nonsense a b
-check usage-format-contradiction convert 2 'contradicts itself' --format erf,247 a b
-check usage-format-without-value convert 2 'needs a value' a b --format
-check usage-247-raw convert 2 'raw ERF file cannot have' --format 247 two.pcap out.erf
+try usage-no-names convert 2 'needs two file names'
+try usage-one-name convert 2 'needs two file names' two.pcap
+try usage-three-names convert 2 'needs two file names' a b c
+try usage-unknown-option convert 2 'unknown option --nonsense' --nonsense a b
+try usage-unknown-format convert 2 'format nonsense is unknown' --format nonsense a b
+try usage-format-contradiction convert 2 'contradicts itself' --format erf,247 a b
+try usage-format-without-value convert 2 'needs a value' a b --format
+try usage-247-raw convert 2 'raw ERF file cannot have' --format 247 two.pcap out.erf
 
 program_usage() { # STATUS TEXT ARGUMENT...
     local want=$1 text=$2 status
@@ -575,14 +549,14 @@ program_usage() { # STATUS TEXT ARGUMENT...
     status=$?
     [ "$status" -eq "$want" ] && grep -q -- "$text" out.txt || { cat out.txt; return 1; }
 }
-check help program_usage 0 'Usage: ipoib-capture .OPTION' --help
-check help-short program_usage 0 'Usage: ipoib-capture .OPTION' -h
-check convert-help program_usage 0 'IN OUT' convert --help
-check version program_usage 0 '^ipoib-capture [0-9]' -v
-check unknown-subcommand program_usage 2 'unknown: confert' confert
+try help program_usage 0 'Usage: ipoib-capture .OPTION' --help
+try help-short program_usage 0 'Usage: ipoib-capture .OPTION' -h
+try convert-help program_usage 0 'IN OUT' convert --help
+try version program_usage 0 '^ipoib-capture [0-9]' -v
+try unknown-subcommand program_usage 2 'unknown: confert' confert
 
 # --- hostile input
-check hostile python3 hostile.py "$program"
+try hostile python3 hostile.py "$program"
 
 # --- flat memory: 400 MB through 48 MB of address space (not with a sanitizer, which reserves more)
 flat_memory() {
@@ -597,7 +571,7 @@ for i in range(100):
 if nm -D "$program" 2> /dev/null | grep -q __asan_init; then
     skip flat-memory "sanitizer"
 else
-    check flat-memory flat_memory
+    try flat-memory flat_memory
 fi
 
-exit $failed
+finish

@@ -2,21 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # script/demo: what it shows of the captures that ship, and its usage. Results in TAP.
 # test: here-only
-src=${IPOIB_SRC:-$(dirname "$(readlink -f "$0")")/..}
-out=$(mktemp)
-trap 'rm -f "$out"' EXIT
-n=0 failed=0
-ok() { n=$((n+1)); echo "ok $n - $1"; }
-not_ok() { n=$((n+1)); failed=1; echo "not ok $n - $1"; sed 's/^/# /' "$out" | tail -60; }
-shows() { if grep -qE -- "$2" "$out"; then ok "$1"; else not_ok "$1"; fi; }
+# shellcheck source=tests/tap.sh
+. "${0%/*}/tap.sh"
 
-if "$src/script/demo" > "$out" 2>&1; then ok "exit status 0"; else not_ok "exit status 0"; fi
-shows "a join" 'Join ff12:401b:ffff::ffff:ffff .*FullMember'
-shows "ARP and its answer" '10\.0\.0\.[0-9]+ is at [08]'
-shows "a connection" 'CM REQ RC IPoIB connected mode'
-shows "a verdict" 'CONFORMANT|VIOLATED'
-if [ "$(wc -l < "$out")" -le 130 ]; then ok "about two pages"; else not_ok "about two pages: $(wc -l < "$out") lines"; fi
-"$src/script/demo" --nonsense > "$out" 2>&1
-if [ $? = 2 ] && grep -q usage "$out"; then ok "wrong usage: 2"; else not_ok "wrong usage: 2"; fi
-echo "1..$n"
-exit $failed
+shows() { grep -qE -- "$1" "$work/out" || { cat "$work/out"; return 1; }; }
+two_pages() { wc -l < "$work/out"; [ "$(wc -l < "$work/out")" -le 130 ]; }
+wrong_usage() { expect_status 2 "$src/script/demo" --nonsense 2>&1 | tee "$work/usage" && grep -q usage "$work/usage"; }
+
+"$src/script/demo" > "$work/out" 2>&1
+tap $? "exit status 0" "$work/out"
+try "a join" shows 'Join ff12:401b:ffff::ffff:ffff .*FullMember'
+try "ARP and its answer" shows '10\.0\.0\.[0-9]+ is at [08]'
+try "a connection" shows 'CM REQ RC IPoIB connected mode'
+try "a verdict" shows 'CONFORMANT|VIOLATED'
+try "about two pages" two_pages
+try "wrong usage: 2" wrong_usage
+finish

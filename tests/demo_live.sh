@@ -4,23 +4,11 @@
 # pages; where there is no qemu it says so. Results in TAP.
 # test: machine
 # test: here-only
-set -u
-src=${IPOIB_SRC:-$(dirname "$(readlink -f "$0")")/..}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-n=0 failed=0
+# shellcheck source=tests/tap.sh
+. "${0%/*}/tap.sh"
 
-try() {
-    n=$((n + 1))
-    if "${@:2}" > "$work/try" 2>&1; then
-        echo "ok $n - $1"
-    else
-        echo "not ok $n - $1"
-        sed 's/^/# /' "$work/try" | tail -40
-        failed=1
-    fi
-}
 has() { grep -qE "$1" "$work/out" || { echo "no $1 in:"; cat "$work/out" "$work/err"; return 1; }; }
+two_pages() { wc -l < "$work/out"; [ "$(wc -l < "$work/out")" -le 150 ] && ! grep -q '.\{200\}' "$work/out"; }
 
 # A PATH with all programs but qemu.
 no_qemu() {
@@ -33,20 +21,14 @@ no_qemu() {
 
 "$src/script/demo" --live > "$work/out" 2> "$work/err"
 status=$?
-if [ $status = 125 ]; then
-    echo "1..0 # SKIP $(tail -1 "$work/err")"
-    exit 0
-fi
-succeeded() { cat "$work/out" "$work/err"; return $status; }
-try "exit status 0" succeeded
+[ $status != 125 ] || skip_all "$(tail -1 "$work/err")"
+tap $status "exit status 0" "$work/err"
 try "the probe's verdicts" has '^ *pass +rfc4391\.6\.reserved-ignored'
 try "the join of the broadcast group" has 'Joined ff12:401b:ffff::ffff:ffff .*FullMember'
 try "ARP and its answer" has '10\.0\.0\.1 is at [08]'
 try "a ping and its answer" has 'Echo \(ping\) reply'
 try "the verdict on the kernels" has 'demo\.pcap: CONFORMANT'
 try "what the probe breaks on purpose is found" has 'probe\.pcapng: VIOLATED'
-pages() { wc -l < "$work/out"; [ "$(wc -l < "$work/out")" -le 150 ] && ! grep -q '.\{200\}' "$work/out"; }
-try "about two pages" pages
+try "about two pages" two_pages
 try "without qemu: a clear message, and status 125" no_qemu
-echo "1..$n"
-exit $failed
+finish

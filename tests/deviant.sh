@@ -5,18 +5,11 @@
 # test: machine
 # test: here-only
 # test: timeout=1800
-set -u
-out=$(mktemp -d /tmp/ipoib-deviant-test.XXXXXX)
-trap 'rm -rf "$out"' EXIT
-cp "$IPOIB_BIN/ipoib-probe" "$IPOIB_BIN/deviant" "$out/" || exit 1
-cp -r "$IPOIB_SRC/tests/deviant" "$out/run" || exit 1
-FABRIC_TIMEOUT=1700 "$IPOIB_SRC/testbed/fabric" once "$IPOIB_SRC/tests/deviant/fabric.sh" "$out" /fabric-out/run "$@" > "$out/log" 2>&1
+# shellcheck source=tests/tap.sh
+. "${0%/*}/tap.sh"
+
+mkdir "$work/out" && cp "$bin/ipoib-probe" "$bin/deviant" "$work/out/" && cp -r "$src/tests/deviant" "$work/out/run" || exit 1
+FABRIC_TIMEOUT=1700 on_fabric "$src/tests/deviant/fabric.sh" /fabric-out/run "$@"
 status=$?
-if [ $status = 125 ]; then
-    echo "1..0 # SKIP the virtual fabric does not run here: $(tail -1 "$out/log")"
-    exit 0
-fi
-[ -s "$out/tap" ] || { cat "$out/log"; cat "$out/errors"; echo "not ok 1 - the scenario began"; exit 1; }
-cat "$out/tap"
-sed 's/^/# /' "$out/errors"
+sed 's/^/# /' "$work/out/errors"
 exit $status

@@ -1,7 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cppcheck and clang-tidy find nothing (script/lint).
+# cppcheck, clang-tidy and the others of script/lint find nothing. Results in TAP.
 # test: here-only
 # test: timeout=1800
-"$IPOIB_SRC/script/bootstrap" --with lint --packages-only || { echo "1..0 # SKIP cppcheck and clang-tidy cannot be installed here"; exit 0; }
-exec "$IPOIB_SRC/script/lint"
+# shellcheck source=tests/tap.sh
+. "${0%/*}/tap.sh"
+
+"$src/script/bootstrap" --with lint --packages-only || skip_all "cppcheck and clang-tidy cannot be installed here"
+try "script/lint" "$src/script/lint"
+finish

@@ -4,26 +4,18 @@
 # the kernel's developers judge style, finds nothing in it. Results in TAP.
 # test: machine
 # test: here-only
-set -u
-src=${IPOIB_SRC:-$(dirname "$(readlink -f "$0")")/..}
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+# shellcheck source=tests/tap.sh
+. "${0%/*}/tap.sh"
 
-# tell NUMBER STATUS WHAT: what is in the log belongs to it
-tell() {
-    case $2 in
-    0) echo "ok $1 - $3" ;;
-    125) echo "ok $1 - $3 # SKIP $(tail -1 "$log")" ;;
-    *) echo "not ok $1 - $3"; sed 's/^/# /' "$log"; failed=1 ;;
-    esac
+# of STATUS NAME: what is in the log belongs to it; 125: not here
+of() {
+    if [ "$1" = 125 ]; then skip "$2" "$(tail -1 "$work/log")"; else tap "$1" "$2" "$work/log"; fi
 }
-failed=0
-"$src/testbed/fabric" build > "$log" 2>&1
+"$src/testbed/fabric" build > "$work/log" 2>&1
 status=$?
 # A host that cannot build the module is skipped, a module that cannot be built is not.
-grep -q 'the module was not built' "$log" && status=1
-tell 1 $status "the module is built without a warning"
-"$src/testbed/checkpatch" > "$log" 2>&1
-tell 2 $? "checkpatch.pl finds nothing"
-echo 1..2
-exit $failed
+grep -q 'the module was not built' "$work/log" && status=1
+of $status "the module is built without a warning"
+"$src/testbed/checkpatch" > "$work/log" 2>&1
+of $? "checkpatch.pl finds nothing"
+finish

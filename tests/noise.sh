@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every capture with random octets goes through tshark and the plugin, as it does a thousand times by hand (script/noise).
+# Results in TAP.
 # test: here-only
-# Environment: IPOIB_SRC.
-src=${IPOIB_SRC:-$(dirname "$(readlink -f "$0")")/..}
-said=$(NOISE=0.01 "$src/script/noise" 2 2>&1)
-status=$?
-if [ $status = 0 ]; then echo "ok 1 - ${said##*$'\n'}"
-else echo "not ok 1 - noise"; tail -40 <<< "$said" | sed 's/^/# /'; fi
-echo "1..1"
-exit $status
+# shellcheck source=tests/tap.sh
+. "${0%/*}/tap.sh"
+
+NOISE=0.01 "$src/script/noise" 2 > "$work/said" 2>&1
+tap $? "$(tail -1 "$work/said")" "$work/said"
+finish

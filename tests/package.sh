@@ -4,24 +4,19 @@
 # work from a folder without the sources, and go without a trace. Results in TAP.
 # test: here-only
 # test: timeout=1200
-set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-number=0 failed=0
-ok() { number=$((number + 1)); echo "ok $number - $1"; }
-not_ok() { number=$((number + 1)); failed=1; echo "not ok $number - $1"; sed 's/^/# /' "$work/log" | tail -30; }
+# shellcheck source=tests/tap.sh
+. "${0%/*}/tap.sh"
 
-"$IPOIB_SRC/script/package" "$work/a" > "$work/log" 2>&1 && ok "the packages are built" || not_ok "the packages are built"
-"$IPOIB_SRC/script/package" "$work/b" > "$work/log" 2>&1
+try "the packages are built" "$src/script/package" "$work/a"
+try "and built again" "$src/script/package" "$work/b"
 for deb in "$work"/a/*.deb; do
-    cmp "$deb" "$work/b/${deb##*/}" > "$work/log" 2>&1 && ok "${deb##*/} is the same, built again" || not_ok "${deb##*/}"
+    try "${deb##*/} is the same" cmp "$deb" "$work/b/${deb##*/}"
 done
 
 . /etc/os-release
-if ! "$IPOIB_SRC/script/bootstrap" --with other-wireshark --packages-only || [ "$(id -u)" != 0 ]; then
-    echo "ok $((number + 1)) - a bare system # SKIP mmdebstrap is not to be had, or this is not root"
-    echo "1..$((number + 1))"
-    exit $failed
+if ! "$src/script/bootstrap" --with other-wireshark --packages-only || [ "$(id -u)" != 0 ]; then
+    skip "a bare system" "mmdebstrap is not to be had, or this is not root"
+    finish
 fi
 
 # What is done on the bare system; each line that it prints is a result.
@@ -37,8 +32,8 @@ ipoib-probe 10.0.0.1 > /dev/null 2>&1; echo "ipoib-probe without a device: $?"
 apt-get -q -y purge ipoib-tools ipoib-tools-doc wireshark-plugin-ipoib > log 2>&1
 find / -xdev -path /tmp -prune -o -path /proc -prune -o -iname '*ipoib*' -not -path '*/dpkg/*' -not -path '/sys/*' -print | sed 's/^/left: /'
 END
-cp "$IPOIB_SRC/testdata/connected.pcap" "$work/a/"
-"$IPOIB_SRC/script/apt-settings" > "$work/apt"
+cp "$src/testdata/connected.pcap" "$work/a/"
+"$src/script/apt-settings" > "$work/apt"
 cat > "$work/expected" <<'END'
 installed
 plugins: 2
@@ -53,10 +48,8 @@ mkdir "$work/copy" && cp "$work"/a/*.deb "$work/a/try" "$work/a/connected.pcap" 
 if mmdebstrap --mode=root --variant=apt --format=null --aptopt="$work/apt" --customize-hook="cp -r '$work/copy' \"\$1/tmp/try\"" \
     --customize-hook="chroot \"\$1\" sh /tmp/try/try > '$work/said'" \
     "$VERSION_CODENAME" /dev/null "${IPOIB_DEBIAN_MIRROR:-http://deb.debian.org/debian}" > "$work/log" 2>&1; then
-    diff "$work/expected" "$work/said" > "$work/log" && ok "installed, working and gone again on a bare Debian" || not_ok "on a bare Debian"
+    try "installed, working and gone again on a bare Debian" diff "$work/expected" "$work/said"
 else
-    number=$((number + 1))
-    echo "ok $number - on a bare Debian # SKIP $(grep -m1 '^E: ' "$work/log" || tail -n1 "$work/log")"
+    skip "on a bare Debian" "$(grep -m1 '^E: ' "$work/log" || tail -n1 "$work/log")"
 fi
-echo "1..$number"
-exit $failed
+finish

@@ -4,4 +4,7 @@
 # asked, faults of the fabric are named, and nothing is left behind. Results in TAP.
 # test: machine
 # test: here-only
-exec "$IPOIB_SRC/tests/probe/boot" kernel
+# shellcheck source=tests/tap.sh
+. "${0%/*}/tap.sh"
+
+probe_on_fabric kernel

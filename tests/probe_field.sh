@@ -5,4 +5,7 @@
 # test: machine
 # test: here-only
 # test: timeout=1200
-exec "$IPOIB_SRC/tests/probe/boot" field
+# shellcheck source=tests/tap.sh
+. "${0%/*}/tap.sh"
+
+probe_on_fabric field

@@ -9,8 +9,9 @@
 # Environment: IPOIB_TSHARK (command that runs tshark with the plugin, default script/tshark), IPOIB_SRC (source
 # tree), IPOIB_EVERY (use every N-th length and offset, default 1), IPOIB_TIMEOUT (seconds for one tshark,
 # default 300).
-set -u
-src=${IPOIB_SRC:-$(dirname "$(readlink -f "$0")")/..}
+# shellcheck source=tests/tap.sh
+. "${0%/*}/tap.sh"
+
 every=${IPOIB_EVERY:-1}
 limit=${IPOIB_TIMEOUT:-300}
 read -ra tshark <<<"${IPOIB_TSHARK:-$src/script/tshark}"
@@ -20,23 +21,7 @@ mutate=(python3 "$src/tests/mutate.py")
 export WIRESHARK_ABORT_ON_DISSECTOR_BUG=1
 
 [ $# -gt 0 ] || set -- "$src"/testdata/*.pcap "$src"/testdata/built/*.pcap
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
-chmod 755 "$dir"
-tests=0 failed=0
-
-# tap STATUS WHAT [FILE]: one TAP line; of a failed test the file's first lines below it
-tap() {
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-        return 0
-    fi
-    failed=$((failed + 1))
-    echo "not ok $tests - $2"
-    [ -z "${3:-}" ] || head -25 "$3" | cut -c1-400 | sed 's/^/# /'
-    return 1
-}
+chmod 755 "$work"
 
 # Field names that the whole and the cut frame, and one and two passes, must agree on: what is in the packet.
 # Left out is what depends on other packets, and what has no value of its own.
@@ -65,12 +50,11 @@ run() {
     return $status
 }
 
-"${mutate[@]}" make "$dir" --every "$every" "$@" >"$dir/made" 2>&1 || {
-    tap 1 'bad captures are made' "$dir/made"
-    echo "1..$tests"
-    exit 1
+"${mutate[@]}" make "$work" --every "$every" "$@" >"$work/made" 2>&1 || {
+    tap 1 'bad captures are made' "$work/made"
+    finish
 }
-chmod -R a+rX "$dir"
+chmod -R a+rX "$work"
 
 mapfile -t names < <(packet_fields)
 [ "$(printf '%s\n' "${names[@]}" | grep -c '^ipoib\.')" -ge 20 ]
@@ -80,27 +64,26 @@ for n in "${names[@]}"; do
     fields+=(-e "$n")
 done
 
-for capture in "$dir"/*-*.pcap*; do
+for capture in "$work"/*-*.pcap*; do
     name=$(basename "$capture")
-    count=$(awk -F'[ /]' -v n="$name:" 'index($0, n) { print $(NF - 1) }' "$dir/made")
-    run "$dir/one" -r "$capture" "${fields[@]}"
-    tap $? "$name, $count frames, one pass" "$dir/one.err"
-    run "$dir/two" -2 -r "$capture" "${fields[@]}"
-    tap $? "$name, two passes" "$dir/two.err"
-    run "$dir/tree" -2 -r "$capture" -V
-    tap $? "$name, whole trees" "$dir/tree.err"
-    "${mutate[@]}" agree "$dir/one" "$dir/two" >"$dir/said" 2>&1
-    tap $? "$name, one pass and two show the same" "$dir/said"
+    count=$(awk -F'[ /]' -v n="$name:" 'index($0, n) { print $(NF - 1) }' "$work/made")
+    run "$work/one" -r "$capture" "${fields[@]}"
+    tap $? "$name, $count frames, one pass" "$work/one.err"
+    run "$work/two" -2 -r "$capture" "${fields[@]}"
+    tap $? "$name, two passes" "$work/two.err"
+    run "$work/tree" -2 -r "$capture" -V
+    tap $? "$name, whole trees" "$work/tree.err"
+    "${mutate[@]}" agree "$work/one" "$work/two" >"$work/said" 2>&1
+    tap $? "$name, one pass and two show the same" "$work/said"
     if [[ $name == cut-* ]]; then
-        "${mutate[@]}" subset "${capture%.*}.index" "$dir/one" >"$dir/said" 2>&1
-        tap $? "$name, cut frames show what whole ones show" "$dir/said"
-        run "$dir/filtered" -r "$capture" -Y ipoib.lladdr "${fields[@]}"
-        tap $? "$name, filtered" "$dir/filtered.err"
-        column=$(head -1 "$dir/one" | tr '\t' '\n' | grep -nx ipoib.lladdr | cut -d: -f1)
-        awk -F '\t' -v c="${column:-1}" 'NR == 1 || $c != ""' "$dir/one" >"$dir/wanted"
-        "${mutate[@]}" agree "$dir/wanted" "$dir/filtered" >"$dir/said" 2>&1
-        tap $? "$name, filtered and not show the same" "$dir/said"
+        "${mutate[@]}" subset "${capture%.*}.index" "$work/one" >"$work/said" 2>&1
+        tap $? "$name, cut frames show what whole ones show" "$work/said"
+        run "$work/filtered" -r "$capture" -Y ipoib.lladdr "${fields[@]}"
+        tap $? "$name, filtered" "$work/filtered.err"
+        column=$(head -1 "$work/one" | tr '\t' '\n' | grep -nx ipoib.lladdr | cut -d: -f1)
+        awk -F '\t' -v c="${column:-1}" 'NR == 1 || $c != ""' "$work/one" >"$work/wanted"
+        "${mutate[@]}" agree "$work/wanted" "$work/filtered" >"$work/said" 2>&1
+        tap $? "$name, filtered and not show the same" "$work/said"
     fi
 done
-echo "1..$tests"
-[ $failed -eq 0 ]
+finish
