@@ -19,20 +19,20 @@ def measure(command, env=None, statuses=(0,)):
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
-def tshark(capture, plugin, options=()):
+def tshark(capture, plugin):
     """`tshark -q -z io,phs`; the wrapper script's own share is the same few ms with and without the plugin."""
     env = dict(os.environ, IPOIB_BUILD=BUILD)
     if not plugin:
         env["IPOIB_PLUGINS"] = ""
-    return measure([os.path.join(SRC, "script/tshark"), "-q", "-z", "io,phs", *options, "-r", capture], env)
+    return measure([os.path.join(SRC, "script/tshark"), "-q", "-z", "io,phs", "-r", capture], env)
 
 
 def make(folder, frames, peers, connections):
-    """A capture of bench-capture, readable by everybody; made once."""
+    """A capture of tests/make_capture.c, readable by everybody; made once."""
     path = os.path.join(folder, "%d-%d-%d.pcap" % (frames, peers, connections))
     if not os.path.exists(path):
         with open(path, "wb") as out:
-            subprocess.run([os.path.join(BUILD, "bin/bench-capture"), str(frames), str(peers), str(connections)],
+            subprocess.run([os.path.join(BUILD, "bin/make-capture"), str(frames), str(peers), str(connections)],
                            stdout=out, check=True)
     os.chmod(path, 0o644)
     return path

@@ -117,6 +117,18 @@ fabric_link() {
     echo "fabric_link: $2 of n$1 does not run" >&2; return 1
 }
 
+# fabric_address NODE INTERFACE: its link-layer address, 20 octets with colons
+fabric_address() { ip -n "n$1" -o link show "$2" | grep -oE 'link/infiniband [0-9a-f:]+' | cut -d' ' -f2; }
+
+# fabric_child NODE P_KEY ADDRESS [MODE[:MTU]]: a child interface ibNODE.P_KEY (four hex digits) as ADDRESS/24; returns when its
+# link runs
+fabric_child() {
+    local d=ib$1.$2 spec=${4:-datagram}
+    ip -n "n$1" link add link "ib$1" name "$d" type ipoib pkey "0x$2" mode "${spec%%:*}" || return 1
+    [ "${spec#*:}" = "$spec" ] || ip -n "n$1" link set "$d" mtu "${spec#*:}"
+    ip -n "n$1" addr add "$3/24" dev "$d" && ip -n "n$1" link set "$d" up && fabric_link "$1" "$d"
+}
+
 # fabric_on NODE COMMAND...: COMMAND in the NODE's network namespace
 fabric_on() { local n=$1; shift; ip netns exec "n$n" "$@"; }
 

@@ -12,7 +12,6 @@ to see in what a scenario leaves, scenario_checks.py looks at.
 A scenario's head says how a test runs it and what is expected of the judge:
   # judged: OUTCOME RULE...   these rules are told so ("violated", "deviation" or "noted"); may stand several times. A rule
                               that is not named as violated must not be. Why it is right, the lines after it say.
-  # judged: not               it leaves no capture of IPoIB
   # arguments: ARGUMENT...    for the scenario, in a test; $NAME is taken from the environment
 
 Environment: IPOIB_SRC, IPOIB_BIN; FABRIC_JOBS, how many machines run at once (as many as there are processors, but two at
@@ -39,8 +38,8 @@ CAPTURES = (".pcap", ".pcapng", ".erf")
 
 
 def head(scenario):
-    """What its comments say of the test: {outcome: rules}, or None for not judged; arguments."""
-    expected, arguments, judged = {"fail": set()}, [], True
+    """What its comments say of the test: {outcome: rules}; arguments."""
+    expected, arguments = {"fail": set()}, []
     for line in open(scenario):
         m = re.match(r"# (judged|arguments): (.*)", line)
         if not m:
@@ -48,11 +47,9 @@ def head(scenario):
         words = m.group(2).split()
         if m.group(1) == "arguments":
             arguments = [os.path.expandvars(w) for w in words]
-        elif words[0] == "not":
-            judged = False
         else:
             expected.setdefault(OUTCOMES[words[0]], set()).update(words[1:])
-    return expected if judged else None, arguments
+    return expected, arguments
 
 
 def judge(capture, expected):
@@ -68,8 +65,6 @@ def judge(capture, expected):
 
 def judged(folder, expected):
     """What is wrong with the verdicts on all captures of a folder."""
-    if expected is None:
-        return []
     captures = sorted(c for c in glob.glob(os.path.join(folder, "*")) if c.endswith(CAPTURES))
     if not captures:
         return ["it left no capture"]

@@ -21,11 +21,8 @@ unsigned int qib_ibmtu = IB_MTU_4096;
 module_param_named(ibmtu, qib_ibmtu, uint, 0444);
 MODULE_PARM_DESC(ibmtu, "MTU (1 256, 2 512, 3 1024, 4 2048, 5 4096 octets)");
 
-/* other files of ib_qib define these */
+/* files of ib_qib that are not here define these */
 unsigned int qib_cc_table_size;
-const char ib_qib_version[] = "vqib";
-struct qlogic_ib_stats qib_stats;
-DEFINE_MUTEX(qib_mutex);	/* of the parts of ib_qib that are not here */
 static struct attribute *no_attrs[] = { NULL };
 const struct attribute_group qib_attr_group = { .attrs = no_attrs };
 const struct attribute_group *qib_attr_port_groups[] = { NULL };
@@ -288,8 +285,7 @@ static void set_device(struct qib_devdata *dd, unsigned int unit)
 	dd->pport = (struct qib_pportdata *)(dd + 1);
 	dd->pcidev = chips[unit];
 	dd->flags = QIB_PRESENT | QIB_INITTED;
-	dd->vendorid = 0x1077;		/* a QLE7340, to go by these */
-	dd->deviceid = 0x7322;
+	dd->deviceid = 0x7322;		/* a QLE7340, to go by this */
 	dd->minrev = 1;
 	dd->majrev = 7;
 	dd->base_guid = cpu_to_be64(BASE_GUID + unit * 0x10);
@@ -313,10 +309,7 @@ static void set_port(struct qib_pportdata *ppd, struct qib_devdata *dd)
 	spin_lock_init(&ppd->sdma_lock);
 	spin_lock_init(&ppd->lflags_lock);
 	spin_lock_init(&ppd->cc_shadow_lock);
-	init_waitqueue_head(&ppd->state_wait);
 	ppd->ibmtu = ib_mtu_enum_to_int(qib_ibmtu);
-	ppd->init_ibmaxlen = 8192;
-	ppd->ibmaxlen = ppd->init_ibmaxlen;
 	ppd->link_width_supported = IB_WIDTH_1X | IB_WIDTH_4X;
 	ppd->link_width_enabled = ppd->link_width_supported;
 	ppd->link_width_active = IB_WIDTH_4X;
@@ -325,7 +318,6 @@ static void set_port(struct qib_pportdata *ppd, struct qib_devdata *dd)
 	ppd->link_speed_active = QIB_IB_QDR;
 	ppd->vls_supported = vqib_vlcap;
 	ppd->vls_operational = vqib_vlcap;
-	ppd->delay_mult = 1;
 	ppd->lflags = QIBL_LINKDOWN;
 	ppd->lastibcstat = IB_PORT_DOWN | IB_PHYSPORTSTATE_POLL << 8;
 }
@@ -360,7 +352,6 @@ static struct qib_ctxtdata *alloc_context(struct qib_devdata *dd)
 	INIT_LIST_HEAD(&rcd->qp_wait_list);
 	rcd->ppd = dd->pport;
 	rcd->dd = dd;
-	rcd->cnt = 1;
 	rcd->pkeys[0] = QIB_DEFAULT_P_KEY;
 	return rcd;
 }

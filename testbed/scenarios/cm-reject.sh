@@ -6,7 +6,7 @@
 # judged: violated rfc4755.6.private-data
 #   RFC 4755 section 6: every CM message that makes a connection has the private data; the last REQ of ours has none.
 fabric_up && fabric_sm && fabric_nets connected:65520 && fabric_capture cm-reject.pcap || return 1
-hardware=$(ip -n n1 -o link show ib1 | grep -oE 'link/infiniband [0-9a-f:]+' | cut -d' ' -f2)
+hardware=$(fabric_address 1 ib1)
 qpn=$(echo "$hardware" | cut -d: -f2-4 | tr -d :)
 from=fe80::11:7500:0:100 to=fe80::11:7500:0:110
 private=000000030000fff4        # IPoIB-CM private data: UD QPN 3, Receive MTU 65524

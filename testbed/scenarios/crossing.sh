@@ -7,8 +7,7 @@
 # judged: deviation rfc4755.3.3.simultaneous
 #   RFC 4755 section 3.3: of two that cross, one MUST be rejected, with reason 28; Linux has no such comparison.
 fabric_up && fabric_capture crossing.pcap && fabric_sm && fabric_nets connected:65520 && sleep 3 || return 1
-address() { ip -n "n$1" -o link show "ib$1" | grep -oE 'link/infiniband [0-9a-f:]+' | cut -d' ' -f2; }
-a=$(address 0) b=$(address 1)
+a=$(fabric_address 0 ib0) b=$(fabric_address 1 ib1)
 know() {    # know FIRST_OCTET: both know each other with these flags
     ip -n n0 neigh replace 10.0.0.2 lladdr "$1:${b#*:}" dev ib0 nud permanent &&
         ip -n n1 neigh replace 10.0.0.1 lladdr "$1:${a#*:}" dev ib1 nud permanent

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# dull [SECONDS [MODE[:MTU]...]]: three HCAs on a switch, and for 600 s what hosts do all day. Its capture is too large to
+# dull [SECONDS [MODE[:MTU]...]]: three HCAs on a switch, and for 300 s what hosts do all day. Its capture is too large to
 # be kept; a judge of it has nothing to say beyond what is known of Linux.
 # Expected: all pairs ping each other over IPv4 and IPv6 every other second; about every 5 s a TCP transfer of 200 kB, UDP
 # datagrams of 1400 and 9000 octets, a group that is joined, pinged and left; now and then a flushed neighbour table,
 # and an interface that goes down and comes back.
 # arguments: 30
-seconds=${1:-600}; [ $# -gt 0 ] && shift
+seconds=${1:-300}; [ $# -gt 0 ] && shift
 nodes="0 1 2"
 
 # sink NODE: takes all that comes by TCP and UDP on port 9

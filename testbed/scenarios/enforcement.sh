@@ -7,14 +7,10 @@ cat > /tmp/partitions.conf <<'CONF'
 Default=0x7fff,ipoib:ALL=full;
 Two=0x0002,ipoib:0x0011750000000100=full,0x0011750000000110=full;
 CONF
-child() {   # child NODE ADDRESS
-    ip -n "n$1" link add link "ib$1" name "ib$1.8002" type ipoib pkey 0x8002 &&
-        ip -n "n$1" addr add "$2/24" dev "ib$1.8002" && ip -n "n$1" link set "ib$1.8002" up && fabric_link "$1" "ib$1.8002"
-}
 intrude() { # 20 echo requests from n2 to n1's ib1.8002; says how many arrived
     local before
     before=$(echoes)
-    python3 - "$(ip -n n1 -o link show ib1.8002 | grep -oE 'link/infiniband [0-9a-f:]+' | cut -d' ' -f2)" \
+    python3 - "$(fabric_address 1 ib1.8002)" \
         "$(cat /sys/class/infiniband/vqib1/ports/1/lid)" "$(cat /sys/class/infiniband/vqib2/ports/1/lid)" <<'PYTHON' || return 1
 import struct, sys
 qpn = int(sys.argv[1].replace(":", "")[2:8], 16)
@@ -40,7 +36,7 @@ PYTHON
 echoes() { fabric_on 1 awk '/^Icmp: [0-9]/ { print $10 }' /proc/net/snmp; }
 
 fabric_up topo=1 nhca=3 cap_mode=2 && fabric_capture enforcement.pcap && fabric_sm -P /tmp/partitions.conf && fabric_nets &&
-    child 0 10.2.0.1 && child 1 10.2.0.2 && fabric_on 0 ping -c 2 -i 0.2 10.2.0.2 || return 1
+    fabric_child 0 8002 10.2.0.1 && fabric_child 1 8002 10.2.0.2 && fabric_on 0 ping -c 2 -i 0.2 10.2.0.2 || return 1
 intrude || return 1
 echo "enforced: $arrived arrived, $(fabric_count s0.3 rx_constraint) refused at s0.3"
 [ $arrived = 0 ] && [ "$(fabric_count s0.3 rx_constraint)" = 20 ] || return 1

@@ -24,5 +24,6 @@ fabric_on 0 rdma_client -s 10.0.0.2 || return 1
 wait $!
 ! fabric_on 0 rdma_client -s 10.0.0.2 -p 7777 || return 1
 ibping -C "$second" -S & pid=$!; sleep 2
-ibping -C "$first" -c 2 "$(printf %d "$(cat /sys/class/infiniband/"$second"/ports/1/lid)")"; kill $pid
+ibping -C "$first" -c 2 "$(printf %d "$(cat /sys/class/infiniband/"$second"/ports/1/lid)")" || return 1
+kill $pid
 fabric_capture_end

@@ -9,17 +9,13 @@ cat > /tmp/partitions.conf <<'CONF'
 Default=0x7fff,ipoib:ALL=limited,0x0011750000000100=full;
 Two=0x0002,ipoib:0x0011750000000100=full,0x0011750000000110=limited,0x0011750000000120=limited;
 CONF
-child() {   # child NODE ADDRESS
-    ip -n "n$1" link add link "ib$1" name "ib$1.8002" type ipoib pkey 0x8002 && ip -n "n$1" addr add "$2/24" dev "ib$1.8002" &&
-        ip -n "n$1" link set "ib$1.8002" up && fabric_link "$1" "ib$1.8002"
-}
 fabric_up topo=1 nhca=3 && fabric_capture limited.pcap && fabric_sm -P /tmp/partitions.conf && fabric_nets || return 1
-child 0 10.2.0.1 && child 1 10.2.0.2 && child 2 10.2.0.3 || return 1
+fabric_child 0 8002 10.2.0.1 && fabric_child 1 8002 10.2.0.2 && fabric_child 2 8002 10.2.0.3 || return 1
 for net in 10.0.0 10.2.0; do
     fabric_on 0 ping -c 2 -i 0.2 $net.2 && fabric_on 0 ping -c 2 -i 0.2 $net.3 && fabric_on 1 ping -c 1 $net.1 || return 1
     ! fabric_on 1 ping -c 2 -W 1 $net.3 || return 1
 done
-hardware=$(ip -n n2 -o link show ib2 | grep -oE 'link/infiniband [0-9a-f:]+' | cut -d' ' -f2)
+hardware=$(fabric_address 2 ib2)
 ip -n n1 neigh replace 10.0.0.3 lladdr "$hardware" dev ib1 nud permanent
 ! fabric_on 1 ping -c 2 -W 1 10.0.0.3 || return 1
 fabric_capture_end

@@ -10,14 +10,9 @@ Default=0x7fff,ipoib:ALL=full;
 One=0x0001,ipoib,mtu=5:0x0011750000000100=full,0x0011750000000110=full;
 Two=0x0002,ipoib:0x0011750000000100=full,0x0011750000000110=limited;
 CONF
-child() {   # child NODE P_KEY ADDRESS
-    ip -n "n$1" link add link "ib$1" name "ib$1.$2" type ipoib pkey "0x$2" &&
-        ip -n "n$1" addr add "$3/24" dev "ib$1.$2" && ip -n "n$1" link set "ib$1.$2" up &&
-        fabric_link "$1" "ib$1.$2"
-}
 fabric_up topo=1 nhca=3 && fabric_capture partitions.pcap &&
     fabric_sm -P /tmp/partitions.conf && fabric_nets || return 1
-child 0 8001 10.1.0.1 && child 1 8001 10.1.0.2 && child 0 8002 10.2.0.1 && child 1 8002 10.2.0.2 || return 1
+fabric_child 0 8001 10.1.0.1 && fabric_child 1 8001 10.1.0.2 && fabric_child 0 8002 10.2.0.1 && fabric_child 1 8002 10.2.0.2 || return 1
 fabric_on 0 ping -c 2 -i 0.2 10.0.0.3 && fabric_on 0 ping -c 2 -i 0.2 10.1.0.2 &&
     fabric_on 0 ping -c 2 -i 0.2 10.2.0.2 &&
     peer=$(fabric_link_local 1 ib1.8001) && fabric_on 0 ping -6 -c 1 "$peer%ib0.8001" || return 1

@@ -3,12 +3,11 @@
 # Expected: down, n1 ends its connections by DREQ; its UD queue pair is reset and made ready again: same QPN, same link-layer
 # address, but its PSNs begin anew. Up, it joins its groups again; new connections are made, and the two talk as before.
 fabric_up && fabric_capture qp-reset.pcap && fabric_sm && fabric_nets connected:65520 || return 1
-address() { ip -n n1 -o link show ib1 | grep -oE 'link/infiniband [0-9a-f:]+'; }
-before=$(address)
+before=$(fabric_address 1 ib1)
 fabric_on 0 ping -c 3 -i 0.2 -s 8000 10.0.0.2 && fabric_on 1 ping -c 3 -i 0.2 10.0.0.1 || return 1
 fabric_on 0 ping -q -i 0.2 -w 8 10.0.0.2 & pid=$!
 sleep 1; ip -n n1 link set ib1 down; sleep 1; ip -n n1 link set ib1 up; fabric_link 1 ib1 || return 1
 wait $pid || return 1       # some were answered
-[ "$(address)" = "$before" ] || return 1
+[ "$(fabric_address 1 ib1)" = "$before" ] || return 1
 fabric_on 0 ping -c 3 -i 0.2 -s 8000 10.0.0.2 && fabric_on 1 ping -c 3 -i 0.2 10.0.0.1 || return 1
 fabric_capture_end

@@ -10,19 +10,16 @@ Default=0x7fff,ipoib:ALL=full;
 One=0x0001,ipoib:ALL=full;
 CONF
 spec=${1:-datagram}
-child() {   # child NODE ADDRESS
-    ip -n "n$1" link add link "ib$1" name "ib$1.8001" type ipoib pkey 0x8001 mode "${spec%%:*}" || return 1
-    [ "${spec#*:}" = "$spec" ] || ip -n "n$1" link set "ib$1.8001" mtu "${spec#*:}"
-    ip -n "n$1" addr add "$2/24" dev "ib$1.8001" && ip -n "n$1" link set "ib$1.8001" up && fabric_link "$1" "ib$1.8001"
-}
 fabric_up && fabric_capture qpn-change.pcap && fabric_sm -P /tmp/partitions.conf && fabric_nets || return 1
-child 0 10.1.0.1 && child 1 10.1.0.2 && peer=$(fabric_link_local 1 ib1.8001) && ip -n n1 -o link show ib1.8001 || return 1
+fabric_child 0 8001 10.1.0.1 "$spec" && fabric_child 1 8001 10.1.0.2 "$spec" &&
+    peer=$(fabric_link_local 1 ib1.8001) && fabric_address 1 ib1.8001 || return 1
 for v in 4 6; do fabric_on 0 sh -c "echo 4000 > /proc/sys/net/ipv$v/neigh/ib0.8001/base_reachable_time_ms"; done
 fabric_on 0 ping -c 2 -i 0.3 10.1.0.2 || return 1
 fabric_on 0 ping -w 25 10.1.0.2 > /tmp/ping4 & four=$!
 fabric_on 0 ping -6 -w 25 "$peer%ib0.8001" > /tmp/ping6 & six=$!
-sleep 2; ip -n n1 link del ib1.8001; qpn-skip "$(ls /sys/class/infiniband | sort -V | tail -1)" 5; child 1 10.1.0.2 || return 1
-ip -n n1 -o link show ib1.8001
+sleep 2; ip -n n1 link del ib1.8001; qpn-skip "$(ls /sys/class/infiniband | sort -V | tail -1)" 5
+fabric_child 1 8001 10.1.0.2 "$spec" || return 1
+fabric_address 1 ib1.8001
 wait $four; wait $six; cat /tmp/ping4 /tmp/ping6
 fabric_on 0 ping -c 2 -i 0.3 10.1.0.2 || return 1
 fabric_capture_end

@@ -5,7 +5,7 @@
 # lost packet is in the capture, and its retransmission repeats the PSN); second connection: the receiver's
 # view (a lost packet is missing).
 fabric_up ibmtu=4 && fabric_sm && fabric_nets connected:65520 && fabric_capture retransmit.pcap || return 1
-hardware=$(ip -n n1 -o link show ib1 | grep -oE 'link/infiniband [0-9a-f:]+' | cut -d' ' -f2)
+hardware=$(fabric_address 1 ib1)
 service=0x1000000000$(echo "$hardware" | cut -d: -f2-4 | tr -d :)
 fabric_on 1 sysctl -q -w net.ipv4.icmp_echo_ignore_all=1
 fabric_set loss_ppm "${1:-30000}"

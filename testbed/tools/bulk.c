@@ -119,13 +119,17 @@ int main(int argc, char **argv)
         enter(i);
         int listening = listener(i);
 
-        if ((child[i] = fork()) == 0)
+        child[i] = fork();
+        check(child[i] < 0, "bulk: fork");
+        if (child[i] == 0)
             sink(i, listening);
         close(listening);
     }
     for (int i = 0; i < nodes; i++) {
         enter(i);
-        if ((child[nodes + i] = fork()) == 0)
+        child[nodes + i] = fork();
+        check(child[nodes + i] < 0, "bulk: fork");
+        if (child[nodes + i] == 0)
             source((i + 1) % nodes);
     }
     sleep((unsigned int)seconds);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bench-capture FRAMES PEERS CONNECTIONS > FILE: a capture to measure on. UDP over UD IPoIB, 64 to 1264 octets of
+ * make-capture FRAMES PEERS CONNECTIONS > FILE: a capture to measure on. UDP over UD IPoIB, 64 to 1264 octets of
  * UDP data, between PEERS distinct stations, as ERF in a classic pcap (any Wireshark opens it, with the plugin or
  * without). With CONNECTIONS > 0, that many handshakes come first, and every other frame is a RC SEND on one of
  * them. Before all that the first station joins the broadcast group, and each asks for the next one's address by
@@ -137,10 +137,10 @@ int main(int argc, char **argv)
     peers = argc == 4 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
     connections = argc == 4 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
     if (frames == 0 || peers < 2) {
-        fprintf(stderr, "usage: bench-capture FRAMES PEERS CONNECTIONS > FILE\n");
+        fprintf(stderr, "usage: make-capture FRAMES PEERS CONNECTIONS > FILE\n");
         return 2;
     }
-    craft_open("bench-capture");
+    craft_open("make-capture");
     join();
     for (uint32_t p = 0; p < peers; p++)
         ask(p);
