@@ -36,7 +36,7 @@ static const struct magic refused[] = {
     {{0x28, 0xb5, 0x2f, 0xfd}, "is compressed by zstd: decompress it first (zstdcat FILE | ... -)"},
     {{0x04, 0x22, 0x4d, 0x18}, "is compressed by lz4: decompress it first (lz4cat FILE | ... -)"},
     {{0xfd, '7', 'z', 'X'}, "is compressed by xz: decompress it first (xzcat FILE | ... -)"},
-    {{'s', 'n', 'o', 'o'}, "is a snoop file: convert it first (editcap -F pcapng FILE OUT)"},
+    {{'s', 'n', 'o', 'o'}, "is a snoop file, which is not read here: Wireshark with the plugin opens it"},
 };
 
 static const struct magic pcaps[] = {
