@@ -3,29 +3,38 @@
 # ipoib-probe fabric against OpenSM on a simulated subnet (testbed/simulate): a healthy one; groups whose MTU, rate or both this
 # port has not; a partition without a group; a P_Key that is not there; no SM. Results in TAP.
 # test: here-only
-set -u
-probe=$IPOIB_BIN/ipoib-probe simulate=$IPOIB_SRC/testbed/simulate n=0 failed=0
-dir=$(mktemp -d /tmp/ipoib-probe-sim.XXXXXX)
-trap 'rm -rf "$dir"' EXIT
-"$simulate" true >"$dir/log" 2>&1 || { [ $? = 125 ] && { echo "1..0 # SKIP $(tail -1 "$dir/log")"; exit 0; }; cat "$dir/log"; exit 1; }
-try() { n=$((n+1)); if "${@:2}" >"$dir/try" 2>&1; then echo "ok $n - $1"; else failed=1; echo "not ok $n - $1"; sed 's/^/# /' "$dir/try" | tail -40; fi; }
+# shellcheck source=tests/tap.sh
+. "${0%/*}/tap.sh"
+
+probe=$bin/ipoib-probe simulate=$src/testbed/simulate
+expect_status 0 "$simulate" true > "$work/log" 2>&1 || {
+    grep -q '^exit status 125' "$work/log" && skip_all "$(head -1 "$work/log")"
+    cat "$work/log"
+    exit 1
+}
+
 # fabric STATUS PARTITION ARGUMENT...: the probe's exit status is that with such a partition file; its JSON is left in report
-fabric() { local want=$1; printf '%s\n' "$2" > "$dir/partitions"; shift 2
-    timeout -k 1 60 "$simulate" -P "$dir/partitions" "$probe" --format json -o "$dir/report" "$@" fabric; local got=$?
-    [ $got = "$want" ] || { echo "exit $got"; cat "$dir/report"; return 1; }; }
+fabric() {
+    printf '%s\n' "$2" > "$work/partitions"
+    expect_status "$1" timeout -k 1 60 "$simulate" -P "$work/partitions" "$probe" --format json -o "$work/report" "${@:3}" fabric ||
+        { cat "$work/report"; return 1; }
+}
 result() { python3 -c '
 import json, sys
 for r in json.load(open(sys.argv[1]))["results"]:
-    if r["id"] == sys.argv[2]: print(r["outcome"], r["actual"], "->", r.get("advice", ""))' "$dir/report" "$1"; }
+    if r["id"] == sys.argv[2]: print(r["outcome"], r["actual"], "->", r.get("advice", ""))' "$work/report" "$1"; }
 is() { result "$1" | grep -q "^$2" || { echo "$1 is not $2:"; result "$1"; return 1; }; }
 says() { result "$1" | grep -q -- "$2" || { echo "$1 does not say $2:"; result "$1"; return 1; }; }
 # What fails, one identifier a line. The simulator passes no Reports on: that no trap comes is the one fault of a healthy subnet.
 failures() { python3 -c '
 import json, sys
 for r in json.load(open(sys.argv[1]))["results"]:
-    if r["outcome"] == "fail": print(r["id"], r["actual"])' "$dir/report"; }
-but_traps() { local got; got=$(failures); [ "$got" = "fabric.own-group trap 66 (created) did not come, trap 67 (deleted) did not come" ] ||
-    { echo "fails: $got"; return 1; }; }
+    if r["outcome"] == "fail": print(r["id"], r["actual"])' "$work/report"; }
+but_traps() {
+    local got
+    got=$(failures)
+    [ "$got" = "fabric.own-group trap 66 (created) did not come, trap 67 (deleted) did not come" ] || { echo "fails: $got"; return 1; }
+}
 healthy='Default=0x7fff, ipoib : ALL=full;'
 
 good() { fabric 1 "$healthy" && but_traps && is fabric.join pass && is fabric.send-only-join pass &&
@@ -63,7 +72,5 @@ crowd() { printf 'Default=0x7fff, ipoib :\n'; for i in $(seq 0 1099); do printf 
 used_up() { fabric 1 "$(crowd)" && is fabric.join pass && is fabric.own-group fail && says fabric.own-group 'status 0x0100, no resources' &&
     says fabric.own-group 'are MLIDs left'; }
 try "no MLID is left for a group" used_up
-absent() { timeout -k 1 60 "$simulate" "$probe" 10.0.0.1; [ $? = 3 ]; }
-try "no peer without a queue pair: exit status 3" absent
-echo "1..$n"
-exit $failed
+try "no peer without a queue pair: exit status 3" expect_status 3 timeout -k 1 60 "$simulate" "$probe" 10.0.0.1
+finish
