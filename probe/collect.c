@@ -12,7 +12,7 @@
 #include "verdict/say.h"
 
 struct collection {
-    char *node; /* as the report has it; NULL: not given */
+    char *node, *deviations; /* as the report has them; node NULL: not given */
     const struct options *o;
     const struct report_parts *parts;
     struct report report;
@@ -35,10 +35,11 @@ struct collection *collection_new(const struct options *o, const char *version)
     c->parts = format_parts(o->format);
     c->streams = o->format == FORMAT_TEXT && !o->output;
     c->node = o->node ? plain_dup(o->node) : NULL;
+    c->deviations = plain_dup(o->deviations);
     c->report = (struct report){.tool = "ipoib-probe",
                                 .version = version,
                                 .node = c->node,
-                                .deviations = o->deviations,
+                                .deviations = c->deviations,
                                 .only = (const char *const *)o->only->pdata,
                                 .strict = o->strict,
                                 .probed = true};
@@ -56,6 +57,7 @@ void collection_free(struct collection *c)
     if (c->spool)
         fclose(c->spool);
     g_array_unref(c->all);
+    g_free(c->deviations);
     g_free(c->node);
     g_free(c);
 }

@@ -430,6 +430,21 @@ def _():
     assert p.returncode == 2 and p.err.count("\n") == 1 and "\033" not in p.err
 
 
+@test("the list of deviations is a file with a name of any octets: no report is invalid, and --merge takes it")
+def _():
+    for name, plain in ((b"a\xff.conf", "a\\xff.conf"), (b"b\x1b[31m.conf", "b\\x1b[31m.conf")):
+        path = os.path.join(folder.encode(), name)
+        shutil.copy(os.path.join(SRC, "rules/deviations/linux.conf"), path)
+        document = report(OK, "--deviations", path, CONNECTED)
+        assert document["summary"]["deviations"] == os.path.join(folder, plain)
+        value = junit(OK, "--deviations", path, CONNECTED).find("testsuite/properties/property[@name='deviations']").get("value")
+        assert value == os.path.join(folder, plain)
+        written = store("deviations.json", json.dumps(document).encode())
+        assert report(OK, "--merge", written)["summary"]["captures"][0]["deviations"] == os.path.join(folder, plain)
+        for form in ("text", "tap"):
+            assert "\033" not in expect(OK, "--format", form, "--deviations", path, CONNECTED)
+
+
 @test("--list: every rule of the table once, in columns; as JSON too")
 def _():
     table = re.findall(r'^RULE\(\w+, "([^"]+)"', load(os.path.join(SRC, "rules/table.def")).decode(), re.MULTILINE)

@@ -379,6 +379,27 @@ def probe_report():
     return path
 
 
+def without_device(*args):
+    """What ipoib-probe writes where there is no device: also where there is one, none has this name."""
+    p = subprocess.run([os.path.join(BIN, "ipoib-probe"), "-d", "no-such-device", "--format", "json", *args], cwd=folder,
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert p.returncode == 3, (p.returncode, p.stderr)
+    return p.stdout
+
+
+@test("a report of ipoib-probe without a device; its list of deviations has a name of any octets")
+def _():
+    shutil.copy(os.path.join(SRC, "rules/deviations/linux.conf"), os.path.join(folder.encode(), b"a\xff\x1b.conf"))
+    store("fabric.json", without_device("--deviations", b"a\xff\x1b.conf", "fabric").encode())
+    store("peer.json", without_device("10.0.0.2").encode())
+    whole = merged(VIOLATED, "fabric.json", "peer.json")
+    assert [(t["node"], t["verdict"], t["deviations"]) for t in whole["summary"]["targets"]] == [
+        ("fabric", "violated", "a\\xff\\x1b.conf"), ("peer", "unjudged", "linux")]
+    assert all(t["error"] for t in whole["summary"]["targets"])
+    assert {r["id"]: r["outcome"] for r in whole["summary"]["rules"]}["fabric.device"] == "fail"
+    merged(UNJUDGED, "peer.json", "n2.json")
+
+
 @test("a report of ipoib-probe: its stages, and captures beside it")
 def _():
     given = json.loads(load(probe_report()))

@@ -47,11 +47,11 @@ static bool judge_all(const struct options *o, struct report *r, const struct de
 static int judge(const struct options *o, const struct deviations *known)
 {
     int status;
-    char *node = o->node ? plain_dup(o->node) : NULL;
+    char *node = o->node ? plain_dup(o->node) : NULL, *deviations = plain_dup(o->deviations);
     struct report r = {.tool = tool,
                        .version = IPOIB_VERSION,
                        .node = node,
-                       .deviations = o->deviations,
+                       .deviations = deviations,
                        .only = (const char *const *)o->only->pdata,
                        .strict = o->strict,
                        .captures = g_new0(struct judged, (gsize)o->n_captures)};
@@ -64,6 +64,7 @@ static int judge(const struct options *o, const struct deviations *known)
     for (unsigned i = 0; i < r.n; i++)
         judged_clear(&r.captures[i]);
     g_free(r.captures);
+    g_free(deviations);
     g_free(node);
     return status;
 }
