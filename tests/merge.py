@@ -417,12 +417,14 @@ def _():
 def _():
     text = recipe("clush probe")
     needs("clush")
-    report = probe_report()
-    probe = 'case $NODE in node07) echo "ipoib-probe: no InfiniBand device" >&2; exit 3;; esac\ncat "%s"\nexit 1\n' % report
+    report, none = probe_report(), store("no-device.json", without_device("fabric").encode())
+    probe = ('case $NODE in node07) cat "%s"; exit 3;; node11) echo "sh: ipoib-probe: not found" >&2; exit 127;; esac\n' % none +
+             'cat "%s"\nexit 1\n' % report)
     place, env = site("clush-probe", ssh=SSH, ipoib_probe=probe)
     p = follow(place, env, text)
     ends(p, VIOLATED, "16 nodes: 15 violated, 1 not judged, 0 conformant")
-    assert "node07: " in p.stdout and "NOT JUDGED: " in p.stdout
+    assert re.search(r"^node07: fabric: VIOLATED: ", p.stdout, re.MULTILINE) and "fabric.device  at 1 of 16 nodes" in p.stdout
+    assert re.search(r"^node11: .*NOT JUDGED: ", p.stdout, re.MULTILINE)
 
 
 @test("recipe: ClusterShell's exec worker judges captures here")
