@@ -12,7 +12,7 @@
 #include "wire/put.h"
 #include "wire/smp.h"
 
-enum { SA_QP = 1, SA_VERSION = 2, TRIES = 3, TABLE_SIZE = 1 << 20 };
+enum { SA_QP = 1, SA_VERSION = 2, TRIES = 3, TABLE_SIZE = 1 << 20, STOP_MS = 100 /* between two looks at *stop */ };
 #define SA_QKEY 0x80010000u /* IBA 10.2.5 */
 
 struct umad_sa {
@@ -134,6 +134,22 @@ static bool take_report(struct umad_sa *sa)
     return true;
 }
 
+/*
+ * A MAD comes into the buffer, with so many octets; SA_NOTHING: not yet. There is room for a table, whatever is awaited: what
+ * does not fit, such as the late answer to a question that was given up, the kernel would offer again and again.
+ */
+static enum sa_heard receive(struct umad_sa *sa, gint64 ms, int *length, char *error, size_t size)
+{
+    *length = TABLE_SIZE;
+    errno = 0;
+    int got = umad_recv(sa->fd, sa->buffer, length, (int)MIN(ms, STOP_MS));
+    if (got >= 0)
+        return SA_HEARD;
+    if (got == -ETIMEDOUT || got == -EWOULDBLOCK || errno == EINTR) /* a signal in its poll: it returns -EIO */
+        return SA_NOTHING;
+    return failed(error, size, "the SA's answer cannot be received", errno ? errno : -got);
+}
+
 enum sa_heard umad_sa_watch(struct umad_sa *sa)
 {
     long methods[16 / sizeof(long)] = {1L << SA_REPORT};
@@ -155,8 +171,11 @@ enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int
         gint64 left = (end - g_get_monotonic_time()) / 1000;
         if (left <= 0)
             return SA_NOTHING;
-        int length = MAD_SIZE;
-        if (umad_recv(sa->fd, sa->buffer, &length, (int)MIN(left, 100)) >= 0)
+        int length;
+        enum sa_heard heard = receive(sa, left, &length, NULL, 0);
+        if (heard == SA_FAILED)
+            return SA_FAILED;
+        if (heard == SA_HEARD)
             take_report(sa);
     }
     return SA_INTERRUPTED;
@@ -168,15 +187,15 @@ static enum sa_heard await(struct umad_sa *sa, const struct sa_question *q, int 
 {
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
     while (!*stop) {
-        int length = TABLE_SIZE;
+        int length;
         gint64 left = (end - g_get_monotonic_time()) / 1000;
         if (left <= 0)
             return SA_NOTHING;
-        int got = umad_recv(sa->fd, sa->buffer, &length, (int)MIN(left, 100));
-        if (got == -ETIMEDOUT || got == -EINTR || got == -EWOULDBLOCK)
+        enum sa_heard heard = receive(sa, left, &length, error, size);
+        if (heard == SA_FAILED)
+            return SA_FAILED;
+        if (heard == SA_NOTHING)
             continue;
-        if (got < 0)
-            return failed(error, size, "the SA's answer cannot be received", -got);
         const uint8_t *mad = umad_get_mad(sa->buffer);
         if (take_report(sa) || be32(mad + MAD_TID + 4) != sa->transaction)
             continue;

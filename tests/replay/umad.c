@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,13 +220,13 @@ EXPORT int umad_send(int fd, int agent, void *umad, int length, int timeout, int
     return 0;
 }
 
+/* A signal ends the wait with -EIO, and EINTR in errno: so does the library (dev_poll). */
 EXPORT int umad_recv(int fd, void *umad, int *length, int timeout)
 {
     (void)fd;
-    if (!asked || the->sa_silent) {
-        usleep((useconds_t)timeout * 1000);
-        return -ETIMEDOUT;
-    }
+    errno = 0;
+    if (!asked || the->sa_silent)
+        return poll(NULL, 0, timeout) == 0 ? -ETIMEDOUT : -EIO;
     asked = false;
     *length = answer((uint8_t *)umad + HEAD);
     return 0;
