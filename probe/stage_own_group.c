@@ -35,7 +35,8 @@ static enum sa_result subscribe(struct probe *p, uint16_t trap, bool on)
     return result;
 }
 
-static bool await_trap(struct probe *p, uint16_t trap, const uint8_t *mgid)
+/* OK: it came. NOTHING: not in time. Else what comes can no longer be received. */
+static enum transport_result await_trap(struct probe *p, uint16_t trap, const uint8_t *mgid)
 {
     uint8_t notice[NOTICE_SIZE];
     gint64 end = g_get_monotonic_time() + (gint64)TRAP_WAIT_MS * 1000;
@@ -45,18 +46,20 @@ static bool await_trap(struct probe *p, uint16_t trap, const uint8_t *mgid)
             left > 0 ? p->t->ops->next_notice(p->t, (int)left, notice) : TRANSPORT_NOTHING;
         p->stopped |= result == TRANSPORT_STOPPED;
         if (result != TRANSPORT_OK)
-            return false;
+            return result;
         if (be16(notice + NOTICE_TRAP) == trap && memcmp(notice + NOTICE_DETAILS_GID, mgid, 16) == 0)
-            return true;
+            return TRANSPORT_OK;
     }
-    return false;
+    return TRANSPORT_STOPPED;
 }
 
 struct course {
     uint8_t mgid[16];
-    bool watches, created_told, deleted_told;
-    enum sa_result send_only_made, made, non_member, send_only, gone;
-    uint16_t status; /* of what was refused first */
+    bool watches;
+    enum transport_result created_told, deleted_told; /* if it watches */
+    enum sa_result send_only_made, made, non_member, send_only;
+    bool gone, stays; /* without its FullMember; neither: the SA did not tell */
+    uint16_t status;  /* of what was refused first */
 };
 
 static bool watch(struct probe *p)
@@ -78,51 +81,73 @@ static void live(struct probe *p, struct course *c)
     c->made = group_join(p, c->mgid, JOIN_FULL, true, &g, &c->status);
     if (c->made != SA_TOLD)
         return;
-    c->created_told = c->watches && await_trap(p, TRAP_GROUP_CREATED, c->mgid);
+    if (c->watches)
+        c->created_told = await_trap(p, TRAP_GROUP_CREATED, c->mgid);
     c->non_member = group_join(p, c->mgid, JOIN_NON, false, &g, &status);
     c->send_only = group_join(p, c->mgid, JOIN_SEND_ONLY_NON, false, &g, &status);
     /* What is left of the port then is no member that keeps a group. */
     group_leave(p, c->mgid, JOIN_FULL);
-    c->deleted_told = c->watches && await_trap(p, TRAP_GROUP_DELETED, c->mgid);
-    c->gone = group_get(p, c->mgid, &g, &status);
+    if (c->watches)
+        c->deleted_told = await_trap(p, TRAP_GROUP_DELETED, c->mgid);
+    enum sa_result after = group_get(p, c->mgid, &g, &status);
+    c->gone = after == SA_REFUSED && status == STATUS_NONE;
+    c->stays = after == SA_TOLD;
     group_leave(p, c->mgid, JOIN_SEND_ONLY_NON);
     group_leave(p, c->mgid, JOIN_NON);
+}
+
+static void tell_send_only(struct results *r, const struct course *c)
+{
+    bool makes = c->send_only_made == SA_TOLD, keeps = c->send_only == SA_TOLD && c->stays;
+    bool neither = c->send_only_made == SA_REFUSED && c->send_only == SA_TOLD && c->gone;
+    results_add(r, R_RFC4391_10_SENDONLY_SEMANTICS,
+                makes || keeps ? OUTCOME_FAIL
+                : neither      ? OUTCOME_PASS
+                               : OUTCOME_INCONCLUSIVE,
+                neither ? "" : "it neither makes a group nor keeps it",
+                makes     ? "a SendOnlyNonMember join made the group"
+                : keeps   ? "a SendOnlyNonMember keeps the group"
+                : neither ? "a SendOnlyNonMember neither makes a group nor keeps it"
+                          : "the SA did not take such a join, or did not answer");
 }
 
 static void tell_rules(struct probe *p, const struct course *c)
 {
     struct results *r = p->results;
-    bool gone = c->gone == SA_REFUSED;
+    const char *left = c->gone    ? "the group is gone"
+                       : c->stays ? "the group is still there"
+                                  : "the SA did not tell whether the group is still there";
     results_sent(r, "SA Set MCMemberRecord of a group of the probe's own, then Delete of its FullMember");
-    results_came(r, "the group is %s", gone ? "gone" : "still there");
-    results_add(r, R_RFC4391_10_LEAVE, gone ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
-                gone ? "" : "the group goes with its last FullMember",
-                gone ? "the SA takes a FullMember leave, and the group goes with it" : "the group is still there");
-    bool counts = c->send_only_made == SA_TOLD || !gone;
-    results_add(r, R_RFC4391_10_SENDONLY_SEMANTICS, counts ? OUTCOME_FAIL : OUTCOME_PASS,
-                counts ? "it neither makes a group nor keeps it" : "",
-                c->send_only_made == SA_TOLD ? "a SendOnlyNonMember join made the group"
-                : !gone                      ? "a SendOnlyNonMember keeps the group"
-                                             : "a SendOnlyNonMember neither makes a group nor keeps it");
+    results_came(r, "%s", left);
+    results_add(r, R_RFC4391_10_LEAVE, c->gone ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
+                c->gone ? "" : "the group goes with its last FullMember",
+                c->gone ? "the SA takes a FullMember leave, and the group goes with it" : left);
+    tell_send_only(r, c);
     bool router = c->non_member == SA_TOLD && c->watches;
     results_add(r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, router ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                 router ? "" : "a NonMember join, and a subscription with a wildcard MGID",
                 router ? "NonMember join and subscription to all groups are accepted" : "one of them is not accepted");
 }
 
+static const char *told(enum transport_result result)
+{
+    return result == TRANSPORT_OK ? "came" : result == TRANSPORT_NOTHING ? "did not come" : "could not be received";
+}
+
 static void tell_traps(struct probe *p, const char *id, const struct course *c)
 {
+    bool missed = c->created_told == TRANSPORT_NOTHING || c->deleted_told == TRANSPORT_NOTHING;
     if (!c->watches)
         results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "",
-                      "accepted and gone again; traps: the SA refused the subscription, or another program has them");
-    else if (c->created_told && c->deleted_told)
+                      "accepted%s; traps: the SA refused the subscription, or another program has them",
+                      c->gone ? " and gone again" : "");
+    else if (c->created_told == TRANSPORT_OK && c->deleted_told == TRANSPORT_OK)
         results_stage(p->results, id, OUTCOME_PASS, "",
                       "created, joined in every way, left and gone; traps 66 and 67 told of it");
     else
-        results_stage(p->results, id, OUTCOME_FAIL,
-                      "senders and routers that wait for a group learn of it by these traps: look at the SM's log",
-                      "trap 66 (created) %s, trap 67 (deleted) %s", c->created_told ? "came" : "did not come",
-                      c->deleted_told ? "came" : "did not come");
+        results_stage(p->results, id, missed ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+                      missed ? "senders and routers that wait for a group learn of it by these traps: look at the SM's log" : "",
+                      "trap 66 (created) %s, trap 67 (deleted) %s", told(c->created_told), told(c->deleted_told));
 }
 
 bool stage_own_group(struct probe *p, const char *id)

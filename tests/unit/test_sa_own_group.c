@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The stage fabric.own-group with subnet administrators that keep, make or forget groups, fall silent, or send no traps. */
+#include "probe_peer.h"
+
+#include <string.h>
+
+#include "probe/octets.h"
+#include "probe/stages.h"
+#include "wire/smp.h"
+
+enum { NO_RECORDS = 0x0300, DENIED = 0x0200 };
+
+/* A subnet administrator with one group, and what is wrong with it. */
+struct made_sa {
+    bool makes, keeps;                 /* a SendOnlyNonMember does */
+    bool refuses_send_only;            /* its join, of a group that is there */
+    uint16_t at_last;                  /* its answer to the question whether the group is gone; 0: as it is */
+    bool silent_at_last;               /* it gives none */
+    enum transport_result notices[2]; /* what comes of the traps */
+};
+
+static struct made_sa sa;
+static struct {
+    bool there;
+    uint8_t held, mgid[16]; /* JoinState */
+    bool full_left;
+    unsigned notices;
+} now;
+
+static uint16_t change(const struct sa_question *q)
+{
+    uint8_t state = q->record[MCM_SCOPE_JOIN];
+    memcpy(now.mgid, q->record + MCM_MGID, 16);
+    if (q->method == SA_DELETE) {
+        now.held &= (uint8_t)~state;
+        now.full_left |= state == JOIN_FULL;
+        now.there = now.held & JOIN_FULL || (sa.keeps && now.held & JOIN_SEND_ONLY_NON);
+        return 0;
+    }
+    if (!now.there && state != JOIN_FULL && !sa.makes)
+        return DENIED;
+    if (now.there && state == JOIN_SEND_ONLY_NON && sa.refuses_send_only)
+        return DENIED;
+    now.held |= state;
+    now.there = true;
+    return 0;
+}
+
+/* The status; -1: no answer. */
+static int answer(const struct sa_question *q)
+{
+    bool of_port = q->mask & MCM_HAS_PORT_GID;
+    if (q->attribute != SA_MC_MEMBER_RECORD)
+        return 0;
+    if (q->method != SA_GET)
+        return change(q);
+    if (!of_port && now.full_left && (sa.silent_at_last || sa.at_last))
+        return sa.silent_at_last ? -1 : sa.at_last;
+    return (of_port ? now.held != 0 : now.there) ? 0 : NO_RECORDS;
+}
+
+static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms, struct sa_answer *a)
+{
+    uint8_t record[SA_DATA_SIZE] = {0};
+    int status = answer(q);
+    (void)t;
+    (void)ms;
+    if (status < 0)
+        return TRANSPORT_NOTHING;
+    a->status = (uint16_t)status;
+    a->stride = 0;
+    memset(a->mad, 0, MAD_SIZE);
+    memcpy(record, q->record, MCM_SIZE);
+    record[MCM_SCOPE_JOIN] = (uint8_t)(0x20 | now.held);
+    if (status == 0)
+        g_byte_array_append(a->records, record, sizeof record);
+    return TRANSPORT_OK;
+}
+
+static enum transport_result watch(struct transport *t)
+{
+    (void)t;
+    return TRANSPORT_OK;
+}
+
+static enum transport_result next_notice(struct transport *t, int ms, uint8_t notice[NOTICE_SIZE])
+{
+    unsigned n = now.notices++;
+    (void)t;
+    (void)ms;
+    assert_true(n < 2);
+    memset(notice, 0, NOTICE_SIZE);
+    put16(notice + NOTICE_TRAP, n == 0 ? TRAP_GROUP_CREATED : TRAP_GROUP_DELETED);
+    memcpy(notice + NOTICE_DETAILS_GID, now.mgid, 16);
+    return sa.notices[n];
+}
+
+/* Runs the stage; its outcome must be that, and the rules' outcomes those. */
+static void look(struct made_sa with, int stage, const char *words, int leave, int send_only)
+{
+    struct options options = {.rate = 1000, .timeout_ms = 1};
+    memset(options.selection.rule, true, sizeof options.selection.rule);
+    struct judged judged = {.name = (char *)"fabric", .verdict = verdict_new(NULL)};
+    struct results results = {.judged = &judged};
+    struct probe p = {.options = &options, .results = &results};
+    struct fake fake;
+    fake_begin(&fake, &p, NO_FAULT, true);
+    const struct transport_ops *before = p.t->ops;
+    struct transport_ops ops = *before;
+    ops.ask = ask;
+    ops.watch = watch;
+    ops.next_notice = next_notice;
+    p.t->ops = &ops;
+    sa = with;
+    memset(&now, 0, sizeof now);
+    results_begin(&results, "fabric.own-group");
+    assert_true(stage_own_group(&p, "fabric.own-group"));
+    assert_int_equal(now.held, 0); /* as before */
+    p.t->ops = before;
+    fake_end(&p);
+    assert_int_equal(judged.stages->len, 1);
+    const struct stage *s = judged.stages->pdata[0];
+    if (s->outcome != stage || !strstr(s->text, words))
+        fail_msg("%d: \"%s\" does not say \"%s\"", s->outcome, s->text, words);
+    assert_int_equal(verdict_worst(judged.verdict, R_RFC4391_10_LEAVE), leave);
+    assert_int_equal(verdict_worst(judged.verdict, R_RFC4391_10_SENDONLY_SEMANTICS), send_only);
+    verdict_free(judged.verdict);
+    g_ptr_array_unref(judged.stages);
+}
+
+static void a_good_one(void **state)
+{
+    (void)state;
+    look((struct made_sa){0}, OUTCOME_PASS, "traps 66 and 67 told of it", OUTCOME_PASS, OUTCOME_PASS);
+}
+
+/* Failures of a rule of level INFO are noted. */
+static void send_only_members_count(void **state)
+{
+    (void)state;
+    look((struct made_sa){.makes = true}, OUTCOME_PASS, "", OUTCOME_PASS, OUTCOME_NOTED);
+    look((struct made_sa){.keeps = true}, OUTCOME_PASS, "", OUTCOME_INCONCLUSIVE, OUTCOME_NOTED);
+}
+
+static void what_is_not_told_is_not_known(void **state)
+{
+    (void)state;
+    look((struct made_sa){.silent_at_last = true}, OUTCOME_PASS, "", OUTCOME_INCONCLUSIVE, OUTCOME_INCONCLUSIVE);
+    look((struct made_sa){.at_last = DENIED}, OUTCOME_PASS, "", OUTCOME_INCONCLUSIVE, OUTCOME_INCONCLUSIVE);
+    look((struct made_sa){.refuses_send_only = true}, OUTCOME_PASS, "", OUTCOME_PASS, OUTCOME_INCONCLUSIVE);
+}
+
+static void traps(void **state)
+{
+    (void)state;
+    look((struct made_sa){.notices = {TRANSPORT_OK, TRANSPORT_NOTHING}}, OUTCOME_FAIL, "trap 66 (created) came, trap 67 (deleted) did not come",
+         OUTCOME_PASS, OUTCOME_PASS);
+    look((struct made_sa){.notices = {TRANSPORT_ERROR, TRANSPORT_ERROR}}, OUTCOME_INCONCLUSIVE, "trap 67 (deleted) could not be received",
+         OUTCOME_PASS, OUTCOME_PASS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_good_one),
+        cmocka_unit_test(send_only_members_count),
+        cmocka_unit_test(what_is_not_told_is_not_known),
+        cmocka_unit_test(traps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
