@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Runs a harness that takes whole captures (fuzz/frames.h) over files: each capture as it is, and a hundred times with
- * faults in a few octets, by a generator of its own so that every run is the same. --write FOLDER: the captures as inputs,
- * a seed corpus for libFuzzer.
+ * faults in a few octets, by a generator of its own so that every run is the same.
  */
 #include <glib.h>
 #include <pcap/pcap.h>
@@ -66,33 +65,16 @@ static unsigned long replay(const GByteArray *input)
     return 1 + ROUNDS;
 }
 
-static void write_seed(const char *folder, const char *path, const GByteArray *input)
-{
-    char *name = g_path_get_basename(path), *out = g_build_filename(folder, name, NULL);
-    GError *error = NULL;
-    if (!g_file_set_contents(out, (const char *)input->data, (gssize)input->len, &error))
-        fprintf(stderr, "%s\n", error->message);
-    g_clear_error(&error);
-    g_free(name);
-    g_free(out);
-}
-
 int main(int argc, char **argv)
 {
     unsigned long n = 0;
-    const char *folder = argc > 2 && strcmp(argv[1], "--write") == 0 ? argv[2] : NULL;
-    for (int i = folder ? 3 : 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++) {
         GByteArray *input = input_of(argv[i]);
         if (!input)
             continue; /* libpcap cannot read it */
-        if (folder)
-            write_seed(folder, argv[i], input);
-        else
-            n += replay(input);
+        n += replay(input);
         g_byte_array_unref(input);
     }
-    if (folder)
-        return 0;
     printf("%sok 1 - %lu captures, with and without faults\n1..1\n", n > 1000 ? "" : "not ", n);
     return n > 1000 ? 0 : 1;
 }
