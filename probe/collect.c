@@ -17,7 +17,7 @@ struct collection {
     const struct report_parts *parts;
     struct report report;
     GArray *all; /* struct judged, closed */
-    struct told told;
+    struct told_so_far told;
     bool streams; /* text on stdout */
     FILE *spool;  /* else: the parts */
     bool bad;

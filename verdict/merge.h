@@ -13,10 +13,13 @@ struct merge {
     const char *tool, *version;
     FILE *spool;
     struct tally *tally;
-    struct told told;
+    struct told_so_far told; /* JUnit's and TAP's */
     const volatile int *stop; /* the number of the signal that interrupts it */
     bool colours;
-    FILE *entries[2]; /* merge_json.c: what the summary says of captures, and of targets */
+    /* merge_json.c: */
+    bool begun;
+    unsigned n_results;
+    FILE *entries[2]; /* what the summary says of captures, and of targets */
     unsigned n_entries[2];
 };
 

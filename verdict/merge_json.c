@@ -32,7 +32,7 @@ static void put_begin(struct merge *m)
     free(version_text);
     json_decref(tool);
     json_decref(version);
-    m->told.captures = 1; /* begun */
+    m->begun = true;
 }
 
 /* What the summary said of it, with what it was judged by, which in a merged report is not the same for all. */
@@ -61,13 +61,13 @@ static void json_part(struct merge *m, const struct restored *r, const struct me
 {
     int kind = r->report.probed ? TARGETS : CAPTURES;
     json_t *entry = e ? entry_of(e) : entry_of_nothing(r, node, file);
-    if (!m->told.captures)
+    if (!m->begun)
         put_begin(m);
     for (guint i = 0; e && i < e->results->len; i++) {
         json_t *result = json_copy(e->results->pdata[i]);
         json_object_set_new(result, "node", json_string(node));
         json_object_set_new(result, "file", json_string(file));
-        put(m->spool, result, "  ", &m->told.tests);
+        put(m->spool, result, "  ", &m->n_results);
         json_decref(result);
     }
     put(m->entries[kind], entry, "   ", &m->n_entries[kind]);
@@ -142,7 +142,7 @@ static void json_end(struct merge *m)
     enum verdict_status status = tally_status(t->by_status);
     static const int exits[] = {
         [VERDICT_CONFORMANT] = EXIT_CONFORMANT, [VERDICT_VIOLATED] = EXIT_VIOLATED, [VERDICT_UNJUDGED] = EXIT_UNJUDGED};
-    if (!m->told.captures)
+    if (!m->begun)
         put_begin(m);
     fprintf(m->spool,
             "\n ],\n \"summary\": {\n  \"verdict\": \"%s\",\n  \"exit_status\": %d,\n  \"violated\": %u,\n  \"unjudged\": %u,\n"

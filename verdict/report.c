@@ -125,7 +125,7 @@ bool judged_wholly(const struct report *r, const struct judged *j)
 
 GString *report_whole(const struct report_parts *parts, const struct report *r)
 {
-    struct told told = {0};
+    struct told_so_far told = {0};
     GString *middle = g_string_new(NULL);
     for (unsigned i = 0; i < r->n; i++) {
         GString *part = parts->part(r, &r->captures[i], &told);

@@ -77,7 +77,7 @@ bool judged_wholly(const struct report *r, const struct judged *j);
 GString *report_text(const struct report *r, bool colours);
 
 /* How many captures and tests the parts before this one told of. */
-struct told {
+struct told_so_far {
     unsigned captures, tests;
 };
 
@@ -86,8 +86,8 @@ struct told {
  * head, when all are known (and closed), which stands before them, and the tail.
  */
 struct report_parts {
-    GString *(*head)(const struct report *r, const struct told *told);
-    GString *(*part)(const struct report *r, const struct judged *j, struct told *told);
+    GString *(*head)(const struct report *r, const struct told_so_far *told);
+    GString *(*part)(const struct report *r, const struct judged *j, struct told_so_far *told);
     GString *(*tail)(const struct report *r);
 };
 extern const struct report_parts report_parts_text, report_parts_json, report_parts_junit, report_parts_tap;

@@ -125,7 +125,7 @@ static json_t *json_summary(const struct report *r)
 }
 
 /* The results of one, each at its place in the whole. */
-static GString *json_part(const struct report *r, const struct judged *j, struct told *told)
+static GString *json_part(const struct report *r, const struct judged *j, struct told_so_far *told)
 {
     json_t *results = json_array(), *result;
     GString *out = g_string_new(NULL);
@@ -158,7 +158,7 @@ static char *json_frame(const struct report *r)
 /* A line end cannot stand within a string of JSON. */
 static const char results_begin[] = "\n \"results\": [";
 
-static GString *json_head(const struct report *r, const struct told *told)
+static GString *json_head(const struct report *r, const struct told_so_far *told)
 {
     (void)told;
     char *frame = json_frame(r);

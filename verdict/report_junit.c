@@ -250,7 +250,7 @@ static void write_suite(const struct junit *x, unsigned id)
     g_free(name);
 }
 
-static GString *junit_part(const struct report *r, const struct judged *j, struct told *told)
+static GString *junit_part(const struct report *r, const struct judged *j, struct told_so_far *told)
 {
     xmlBufferPtr buffer = xmlBufferCreate();
     struct junit x = {xmlNewTextWriterMemory(buffer, 0), r, j, NULL};
@@ -266,7 +266,7 @@ static GString *junit_part(const struct report *r, const struct judged *j, struc
     return out;
 }
 
-static GString *junit_head(const struct report *r, const struct told *told)
+static GString *junit_head(const struct report *r, const struct told_so_far *told)
 {
     (void)r;
     (void)told;

@@ -177,7 +177,7 @@ static void put_capture(struct tap *t)
     put_notes(t);
 }
 
-static GString *tap_part(const struct report *r, const struct judged *j, struct told *told)
+static GString *tap_part(const struct report *r, const struct judged *j, struct told_so_far *told)
 {
     struct tap t = {g_string_new(NULL), r, j, told->tests};
     put_capture(&t);
@@ -186,7 +186,7 @@ static GString *tap_part(const struct report *r, const struct judged *j, struct 
     return t.out;
 }
 
-static GString *tap_head(const struct report *r, const struct told *told)
+static GString *tap_head(const struct report *r, const struct told_so_far *told)
 {
     (void)r;
     GString *out = g_string_new("TAP version 13\n");

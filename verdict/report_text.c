@@ -292,14 +292,14 @@ void report_text_of(GString *out, const struct report *r, const struct judged *j
     put_verdict(&t);
 }
 
-static GString *text_part(const struct report *r, const struct judged *j, struct told *told)
+static GString *text_part(const struct report *r, const struct judged *j, struct told_so_far *told)
 {
     GString *out = g_string_new(told->captures++ && !j->brief ? "\n" : NULL);
     report_text_of(out, r, j, false);
     return out;
 }
 
-static GString *text_head(const struct report *r, const struct told *told)
+static GString *text_head(const struct report *r, const struct told_so_far *told)
 {
     (void)r;
     (void)told;
