@@ -181,6 +181,8 @@ def _():
     expect(UNJUDGED, "--nosuch", ENCAP, err="ipoib-check: unrecognized option")
     expect(UNJUDGED, "--list", ENCAP, err="--list")
     expect(UNJUDGED, "--list", "--format", "tap", err="--list")
+    expect(UNJUDGED, "--list", "--strict", err="--list judges nothing")
+    expect(UNJUDGED, "--list", "--deviations", "none", err="--list judges nothing")
 
 
 @test("--help and --version")

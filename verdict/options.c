@@ -41,7 +41,6 @@ static bool read_option(struct options *o, int option, char *argument)
     case 'f':
         return format_read(&o->format, argument);
     case 'O':
-        o->judges = true;
         return only_read(o->only, &o->selection, argument);
     case 's':
         o->judges = o->strict = true;
@@ -95,12 +94,12 @@ static bool is_sensible(const struct options *o)
 {
     if (o->node && (o->merge || o->list || o->format != FORMAT_JSON || !o->node[0]))
         say("--node names a node in a report of --format json");
-    else if (o->merge && (o->list || o->judges))
+    else if (o->merge && (o->list || o->judges || o->only->len > 0))
         say("--merge judges nothing: the reports keep what they were judged by");
     else if (o->merge && o->n_captures == 0)
         say("no report given: try 'ipoib-check --help'");
-    else if (o->list && o->n_captures > 0)
-        say("--list judges nothing: no capture with it");
+    else if (o->list && (o->n_captures > 0 || o->judges))
+        say("--list judges nothing: no capture, --strict or --deviations with it");
     else if (o->list && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
         say("--list prints text or json");
     else if (!o->list && o->n_captures == 0)
