@@ -108,8 +108,6 @@ static bool spool_is_good(FILE *file)
 
 static int deliver(struct merge *m, const struct options *o)
 {
-    static const int exits[] = {
-        [VERDICT_CONFORMANT] = EXIT_CONFORMANT, [VERDICT_VIOLATED] = EXIT_VIOLATED, [VERDICT_UNJUDGED] = EXIT_UNJUDGED};
     writer_of(o->format)->end(m);
     if (!spool_is_good(m->spool) || !spool_is_good(m->entries[0]) || !spool_is_good(m->entries[1]))
         return EXIT_UNJUDGED;
@@ -117,7 +115,7 @@ static int deliver(struct merge *m, const struct options *o)
     bool good = save_parts(head, m->spool, tail, o->output);
     g_string_free(head, TRUE);
     g_string_free(tail, TRUE);
-    return good ? exits[tally_status(m->tally->by_status)] : EXIT_UNJUDGED;
+    return good ? exit_status_of(tally_status(m->tally->by_status)) : EXIT_UNJUDGED;
 }
 
 static int merge_all(struct merge *m, const struct options *o, const volatile int *stop)

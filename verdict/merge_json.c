@@ -106,12 +106,11 @@ static json_t *json_item(const struct tally *t, guint number, enum outcome outco
 /* A rule's node stands with the worst outcome that it has there, once. */
 static void put_items(struct merge *m)
 {
-    static const int order[] = {OUTCOME_FAIL, OUTCOME_DEVIATION, OUTCOME_INCONCLUSIVE, OUTCOME_NOTED, OUTCOME_PASS, VERDICT_SKIPPED};
     unsigned before = 0;
     for (guint i = 0; i < m->tally->items->len; i++)
-        for (size_t k = 0; k < G_N_ELEMENTS(order); k++)
-            if (tally_nodes_with(m->tally, i, order[k])) {
-                json_t *item = json_item(m->tally, i, (enum outcome)order[k]);
+        for (size_t k = 0; k < VERDICT_OUTCOMES; k++)
+            if (tally_nodes_with(m->tally, i, outcomes_in_order[k])) {
+                json_t *item = json_item(m->tally, i, (enum outcome)outcomes_in_order[k]);
                 put(m->spool, item, "   ", &before);
                 json_decref(item);
             }
@@ -140,14 +139,12 @@ static void json_end(struct merge *m)
 {
     const struct tally *t = m->tally;
     enum verdict_status status = tally_status(t->by_status);
-    static const int exits[] = {
-        [VERDICT_CONFORMANT] = EXIT_CONFORMANT, [VERDICT_VIOLATED] = EXIT_VIOLATED, [VERDICT_UNJUDGED] = EXIT_UNJUDGED};
     if (!m->begun)
         put_begin(m);
     fprintf(m->spool,
             "\n ],\n \"summary\": {\n  \"verdict\": \"%s\",\n  \"exit_status\": %d,\n  \"violated\": %u,\n  \"unjudged\": %u,\n"
             "  \"conformant\": %u,\n  \"reports\": %u,\n  \"nodes\": [",
-            status_name(status), exits[status], t->by_status[VERDICT_VIOLATED], t->by_status[VERDICT_UNJUDGED],
+            status_name(status), exit_status_of(status), t->by_status[VERDICT_VIOLATED], t->by_status[VERDICT_UNJUDGED],
             t->by_status[VERDICT_CONFORMANT], t->reports);
     put_nodes(m);
     fputs("\n  ],\n  \"rules\": [", m->spool);

@@ -8,14 +8,18 @@
 
 #include "verdict/plain.h"
 
-static bool fail(char **why, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool fail(char **why, const char *format, ...)
+bool merge_fail(char **why, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     *why = g_strdup_vprintf(format, args);
     va_end(args);
     return false;
+}
+
+const char *merge_string(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
 }
 
 char *merge_node_of(const char *path)
@@ -62,12 +66,12 @@ static json_t *load(const char *path, char **why)
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *file = is_stdin ? stdin : fopen(path, "r");
     if (!file) {
-        fail(why, "%s", strerror(errno));
+        merge_fail(why, "%s", strerror(errno));
         return NULL;
     }
     int first = getc(file);
     if (first == EOF) {
-        fail(why, "%s", ferror(file) ? strerror(errno) : "is empty: no report was written");
+        merge_fail(why, "%s", ferror(file) ? strerror(errno) : "is empty: no report was written");
         if (!is_stdin)
             fclose(file);
         return NULL;
@@ -75,7 +79,7 @@ static json_t *load(const char *path, char **why)
     ungetc(first, file);
     json_t *whole = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
     if (!whole)
-        fail(why, "is no JSON, or damaged: %s (line %d)", error.text, error.line);
+        merge_fail(why, "is no JSON, or damaged: %s (line %d)", error.text, error.line);
     if (!is_stdin)
         fclose(file);
     return whole;
@@ -83,15 +87,10 @@ static json_t *load(const char *path, char **why)
 
 /* ---- entries */
 
-static const char *string_of(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
 /* The member of the entry itself, as merged reports have it, or of the whole. */
 static const char *own_or(const json_t *entry, const char *key, const char *whole)
 {
-    const char *own = string_of(entry, key);
+    const char *own = merge_string(entry, key);
     return own ? own : whole;
 }
 
@@ -102,13 +101,13 @@ static void entry_clear(gpointer entry)
 
 static bool add_entry(struct merge_report *r, json_t *given, json_t *summary, bool probed, char **why)
 {
-    struct merge_entry e = {.given = given, .probed = probed, .name = string_of(given, "name")};
+    struct merge_entry e = {.given = given, .probed = probed, .name = merge_string(given, "name")};
     if (!e.name)
-        return fail(why, "is no report: a %s without a name", probed ? "target" : "capture");
+        return merge_fail(why, "is no report: a %s without a name", probed ? "target" : "capture");
     e.settings = json_object_get(given, "strict") ? given : summary;
     e.node = own_or(given, "node", r->node);
     e.file = own_or(given, "file", r->file);
-    e.tool = own_or(given, "tool", string_of(r->whole, "tool"));
+    e.tool = own_or(given, "tool", merge_string(r->whole, "tool"));
     e.results = g_ptr_array_new();
     g_array_append_val(r->entries, e);
     /* cppcheck-suppress memleak ; the array has e */
@@ -136,7 +135,7 @@ static char *key_of(bool probed, const char *file, const char *node, const char 
 static struct merge_entry *owner(GHashTable *entries, const struct merge_report *r, const json_t *result)
 {
     bool probed = json_object_get(result, "target") != NULL;
-    const char *name = string_of(result, probed ? "target" : "capture");
+    const char *name = merge_string(result, probed ? "target" : "capture");
     if (!name)
         return NULL;
     char *key = key_of(probed, own_or(result, "file", r->file), own_or(result, "node", r->node), name);
@@ -147,10 +146,10 @@ static struct merge_entry *owner(GHashTable *entries, const struct merge_report 
 
 static bool has_already(const struct merge_entry *e, const json_t *result)
 {
-    const char *id = string_of(result, "id"), *outcome = string_of(result, "outcome");
+    const char *id = merge_string(result, "id"), *outcome = merge_string(result, "outcome");
     for (guint i = 0; i < e->results->len; i++)
-        if (g_strcmp0(string_of(e->results->pdata[i], "id"), id) == 0 &&
-            g_strcmp0(string_of(e->results->pdata[i], "outcome"), outcome) == 0)
+        if (g_strcmp0(merge_string(e->results->pdata[i], "id"), id) == 0 &&
+            g_strcmp0(merge_string(e->results->pdata[i], "outcome"), outcome) == 0)
             return true;
     return false;
 }
@@ -201,7 +200,7 @@ static bool share_out(struct merge_report *r, json_t *results, char **why)
         g_ptr_array_add(e->results, result);
     }
     g_hash_table_unref(entries);
-    return i == json_array_size(results) || fail(why, "is damaged: result %zu is of nothing that the summary knows", i + 1);
+    return i == json_array_size(results) || merge_fail(why, "is damaged: result %zu is of nothing that the summary knows", i + 1);
 }
 
 /* ---- the whole */
@@ -214,16 +213,16 @@ static bool is_ours(const char *tool)
 static bool read_all(struct merge_report *r, char **why)
 {
     json_t *summary = json_object_get(r->whole, "summary"), *results = json_object_get(r->whole, "results");
-    if (!is_ours(string_of(r->whole, "tool")))
-        return fail(why, "is JSON, but no report of ipoib-check or ipoib-probe");
+    if (!is_ours(merge_string(r->whole, "tool")))
+        return merge_fail(why, "is JSON, but no report of ipoib-check or ipoib-probe");
     if (json_object_get(r->whole, "rules"))
-        return fail(why, "is a list of rules, no report");
+        return merge_fail(why, "is a list of rules, no report");
     bool captures = json_is_array(json_object_get(summary, "captures")), targets = json_is_array(json_object_get(summary, "targets"));
     if (!json_is_array(results) || (!captures && !targets))
-        return fail(why, "is damaged: its results or its summary is missing");
+        return merge_fail(why, "is damaged: its results or its summary is missing");
     if (!all_plain(r->whole))
-        return fail(why, "is damaged: it has characters that no report has");
-    const char *node = string_of(r->whole, "node");
+        return merge_fail(why, "is damaged: it has characters that no report has");
+    const char *node = merge_string(r->whole, "node");
     if (node) {
         g_free(r->node);
         r->node = g_strdup(node);
@@ -231,7 +230,7 @@ static bool read_all(struct merge_report *r, char **why)
     json_int_t reports = json_integer_value(json_object_get(summary, "reports"));
     r->reports = reports > 1 && reports < INT_MAX ? (unsigned)reports : 1;
     return add_entries(r, summary, "captures", false, why) && add_entries(r, summary, "targets", true, why) &&
-           (r->entries->len > 0 || fail(why, "is damaged: there is no capture and no target in it")) && share_out(r, results, why);
+           (r->entries->len > 0 || merge_fail(why, "is damaged: there is no capture and no target in it")) && share_out(r, results, why);
 }
 
 bool merge_report_open(struct merge_report *r, const char *path, char **why)

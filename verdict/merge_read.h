@@ -31,6 +31,11 @@ struct merge_report {
 bool merge_report_open(struct merge_report *r, const char *path, char **why);
 void merge_report_clear(struct merge_report *r);
 
+/* *why (g_free) says so; always false. */
+bool merge_fail(char **why, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* The member, NULL where it is absent or no string. */
+const char *merge_string(const json_t *object, const char *key);
+
 /* The node that a file of this name tells of: the name without its folder and ".json". g_free */
 char *merge_node_of(const char *path);
 

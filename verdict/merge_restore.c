@@ -7,21 +7,6 @@
 #include "verdict/plain.h"
 #include "verdict/words.h"
 
-static bool fail(char **why, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool fail(char **why, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    *why = g_strdup_vprintf(format, args);
-    va_end(args);
-    return false;
-}
-
-static const char *string_of(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
 static bool number_of(uint64_t *n, const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -50,8 +35,8 @@ static bool read_frames(struct verdict_frames *f, const json_t *list, uint64_t c
 /* Absent texts do not occur in a report. */
 static bool read_texts(struct verdict_case *c, const json_t *given)
 {
-    const char *const texts[] = {string_of(given, "subject"), string_of(given, "expected"), string_of(given, "actual"),
-                                 string_of(given, "reason")};
+    const char *const texts[] = {merge_string(given, "subject"), merge_string(given, "expected"), merge_string(given, "actual"),
+                                 merge_string(given, "reason")};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         if (!texts[i])
             return false;
@@ -64,7 +49,7 @@ static bool read_texts(struct verdict_case *c, const json_t *given)
 
 static char *evidence(const json_t *given, const char *key)
 {
-    const char *text = string_of(json_object_get(given, "evidence"), key);
+    const char *text = merge_string(json_object_get(given, "evidence"), key);
     return g_strdup(text ? text : "");
 }
 
@@ -110,28 +95,28 @@ static bool read_result(struct verdict *v, const json_t *given, enum rule_number
 
 static bool read_stage(struct judged *j, const json_t *given, enum outcome outcome, char **why)
 {
-    const char *text = string_of(given, "actual"), *advice = string_of(given, "advice");
+    const char *text = merge_string(given, "actual"), *advice = merge_string(given, "advice");
     if (!text || !advice)
-        return fail(why, "is damaged: of stage %s something is missing", string_of(given, "id"));
-    judged_add_stage(j, string_of(given, "id"), (int)outcome, text, advice);
+        return merge_fail(why, "is damaged: of stage %s something is missing", merge_string(given, "id"));
+    judged_add_stage(j, merge_string(given, "id"), (int)outcome, text, advice);
     /* What stands for a prefix has this stage alone (probe/sweep.c). */
-    j->sweep = j->sweep || g_str_equal(string_of(given, "id"), "sweep.answers");
+    j->sweep = j->sweep || g_str_equal(merge_string(given, "id"), "sweep.answers");
     return true;
 }
 
 static bool add_result(struct restored *out, const json_t *given, char **why)
 {
-    const char *id = string_of(given, "id"), *name = string_of(given, "outcome");
+    const char *id = merge_string(given, "id"), *name = merge_string(given, "outcome");
     enum outcome outcome;
     if (!id || !name || !outcome_read(&outcome, name))
-        return fail(why, "is damaged: a result without identifier or outcome");
-    if (g_strcmp0(string_of(given, "level"), "STAGE") == 0)
+        return merge_fail(why, "is damaged: a result without identifier or outcome");
+    if (g_strcmp0(merge_string(given, "level"), "STAGE") == 0)
         return read_stage(&out->judged, given, outcome, why);
     const struct rule *rule = rule_find(id);
     if (!rule)
-        return fail(why, "has rule %s, which this version does not know", id);
+        return merge_fail(why, "has rule %s, which this version does not know", id);
     return read_result(out->judged.verdict, given, (enum rule_number)(rule - rules), outcome, out->report.probed) ||
-           fail(why, "is damaged: the numbers of %s, %s, do not agree", id, name);
+           merge_fail(why, "is damaged: the numbers of %s, %s, do not agree", id, name);
 }
 
 /* ---- what it was judged with */
@@ -143,7 +128,7 @@ static bool read_only(struct restored *out, json_t *list, char **why)
     json_array_foreach (list, i, selector) {
         const char *text = json_string_value(selector);
         if (!text || !selection_add(&out->selection, text))
-            return fail(why, "was judged by rules %s, which this version does not know", text ? text : "without a name");
+            return merge_fail(why, "was judged by rules %s, which this version does not know", text ? text : "without a name");
         g_ptr_array_add(out->only, g_strdup(text));
     }
     for (size_t rule = 0; json_array_size(list) == 0 && rule < RULE_COUNT; rule++)
@@ -154,9 +139,9 @@ static bool read_only(struct restored *out, json_t *list, char **why)
 static bool read_settings(struct restored *out, const struct merge_entry *e, const char *version, char **why)
 {
     json_t *only = json_object_get(e->settings, "only"), *strict = json_object_get(e->settings, "strict");
-    const char *deviations = string_of(e->settings, "deviations");
+    const char *deviations = merge_string(e->settings, "deviations");
     if (!json_is_array(only) || !json_is_boolean(strict) || !deviations)
-        return fail(why, "is damaged: what it was judged by is missing");
+        return merge_fail(why, "is damaged: what it was judged by is missing");
     out->report = (struct report){.tool = e->tool,
                                   .version = version,
                                   .deviations = deviations,
@@ -186,7 +171,7 @@ static bool agrees(const struct restored *out, const struct merge_entry *e)
     struct verdict_summary s = judged_summary(&out->report, &out->judged);
     const json_t *told = json_object_get(e->given, "rules");
     uint64_t must, should, passed;
-    return g_strcmp0(string_of(e->given, "verdict"), status_name(s.status)) == 0 && number_of(&must, told, "must_violated") &&
+    return g_strcmp0(merge_string(e->given, "verdict"), status_name(s.status)) == 0 && number_of(&must, told, "must_violated") &&
            number_of(&should, told, "should_violated") && number_of(&passed, told, "passed") && must == s.must &&
            should == s.should && passed == s.passed;
 }
@@ -199,13 +184,13 @@ bool restore(struct restored *out, const struct merge_entry *e, const char *vers
         return false;
     if (!number_of(&frames, e->given, e->probed ? "packets" : "frames") ||
         !number_of(&ipoib, e->given, e->probed ? "answers" : "ipoib_frames"))
-        return fail(why, "is damaged: the number of frames of %s is missing", e->name);
+        return merge_fail(why, "is damaged: the number of frames of %s is missing", e->name);
     verdict_restore_frames(out->judged.verdict, frames, ipoib);
-    out->judged.trouble = g_strdup(string_of(e->given, "error"));
+    out->judged.trouble = g_strdup(merge_string(e->given, "error"));
     for (guint i = 0; i < e->results->len; i++)
         if (!add_result(out, e->results->pdata[i], why))
             return false;
-    return agrees(out, e) || fail(why, "is damaged: its findings on %s do not come to its verdict by the rules of this version", e->name);
+    return agrees(out, e) || merge_fail(why, "is damaged: its findings on %s do not come to its verdict by the rules of this version", e->name);
 }
 
 void restore_nothing(struct restored *out, const char *node, const char *file, const char *version, const char *why)

@@ -61,14 +61,6 @@ static struct tally_node *node_named(struct tally *t, const char *name)
     return n;
 }
 
-/* As verdict_worst() has it: what decides goes before what does not. */
-static unsigned rank(int outcome)
-{
-    static const unsigned char ranks[] = {[OUTCOME_FAIL] = 6,         [OUTCOME_DEVIATION] = 5, [OUTCOME_NOTED] = 4, [OUTCOME_PASS] = 3,
-                                          [OUTCOME_INCONCLUSIVE] = 2, [VERDICT_SKIPPED] = 1};
-    return outcome < 0 ? 0 : ranks[outcome];
-}
-
 int tally_worst(const struct tally_node *n, guint item)
 {
     return item < n->worst->len ? (int)n->worst->data[item] - 1 : -1;
@@ -81,7 +73,7 @@ static void note(struct tally_node *n, guint item, int outcome)
         g_byte_array_set_size(n->worst, item + 1);
         memset(n->worst->data + before, 0, item + 1 - before);
     }
-    if (rank(outcome) > rank(tally_worst(n, item)))
+    if (outcome_is_worse(outcome, tally_worst(n, item)))
         n->worst->data[item] = (guint8)(outcome + 1);
 }
 

@@ -93,11 +93,16 @@ enum verdict_status report_status(const struct report *r)
     return report_count(r, VERDICT_UNJUDGED) ? VERDICT_UNJUDGED : VERDICT_CONFORMANT;
 }
 
-int report_exit_status(const struct report *r)
+int exit_status_of(enum verdict_status status)
 {
     static const int exits[] = {
         [VERDICT_CONFORMANT] = EXIT_CONFORMANT, [VERDICT_VIOLATED] = EXIT_VIOLATED, [VERDICT_UNJUDGED] = EXIT_UNJUDGED};
-    return exits[report_status(r)];
+    return exits[status];
+}
+
+int report_exit_status(const struct report *r)
+{
+    return exit_status_of(report_status(r));
 }
 
 const char *judged_why_not(const struct report *r, const struct judged *j)

@@ -43,6 +43,7 @@ struct report {
 };
 
 enum { EXIT_CONFORMANT = 0, EXIT_VIOLATED = 1, EXIT_UNJUDGED = 2 };
+int exit_status_of(enum verdict_status status);
 
 /* Of one capture: what could not be judged to its end is conformant to nobody's knowledge, but may be violated. */
 struct verdict_summary judged_summary(const struct report *r, const struct judged *j);

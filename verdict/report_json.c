@@ -80,13 +80,14 @@ static json_t *json_stage(const struct judged *j, const struct stage *s)
 
 static void add_results(json_t *list, const struct report *r, const struct judged *j)
 {
-    static const int order[] = {OUTCOME_FAIL, OUTCOME_DEVIATION, OUTCOME_INCONCLUSIVE, OUTCOME_NOTED, OUTCOME_PASS, VERDICT_SKIPPED};
     for (guint i = 0; j->stages && i < j->stages->len; i++)
         json_array_append_new(list, json_stage(j, j->stages->pdata[i]));
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
-        for (size_t i = 0; i < G_N_ELEMENTS(order); i++)
-            if (verdict_count(j->verdict, (enum rule_number)rule, (enum outcome)order[i]))
-                json_array_append_new(list, json_result(r, j, (enum rule_number)rule, (enum outcome)order[i]));
+        for (size_t i = 0; i < VERDICT_OUTCOMES; i++) {
+            enum outcome outcome = (enum outcome)outcomes_in_order[i];
+            if (verdict_count(j->verdict, (enum rule_number)rule, outcome))
+                json_array_append_new(list, json_result(r, j, (enum rule_number)rule, outcome));
+        }
 }
 
 static json_t *json_capture(const struct report *r, const struct judged *j)

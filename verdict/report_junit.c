@@ -58,22 +58,6 @@ static enum kind kind_of(const struct junit *x, enum rule_number rule)
     return worst == OUTCOME_PASS ? KIND_PASSED : KIND_SKIPPED;
 }
 
-static const char *why_skipped(int worst)
-{
-    switch (worst) {
-    case VERDICT_SKIPPED:
-        return "skipped";
-    case OUTCOME_FAIL:
-        return "violated, but SHOULD counts with --strict only";
-    case OUTCOME_DEVIATION:
-        return "known deviation";
-    case OUTCOME_INCONCLUSIVE:
-        return "inconclusive";
-    default:
-        return "no occasion in this capture";
-    }
-}
-
 /* The first case with its frames, on one line. */
 static void add_first_case(GString *out, const struct verdict_result *r)
 {

@@ -95,9 +95,9 @@ static void put_diagnostics(const struct tap *t, enum rule_number rule, enum out
 }
 
 /* Why a test was no test, behind # SKIP. */
-static void put_skip(const struct tap *t, const char *why, const struct verdict_result *r)
+static void put_skip(const struct tap *t, int worst, const struct verdict_result *r)
 {
-    g_string_append_printf(t->out, " # SKIP %s", why);
+    g_string_append_printf(t->out, " # SKIP %s", why_skipped(worst));
     if (r && r->n_cases > 0) {
         GString *text = g_string_new(NULL);
         add_case(text, &r->cases[0], true);
@@ -113,16 +113,8 @@ static void put_rule(struct tap *t, enum rule_number rule)
     bool counts = worst == OUTCOME_FAIL && verdict_counts(rule, t->report->strict);
     const struct verdict_result *r = worst < 0 ? NULL : verdict_result(t->judged->verdict, rule, (enum outcome)worst);
     put_test(t, !counts, rules[rule].id);
-    if (worst == OUTCOME_FAIL && !counts)
-        put_skip(t, "violated, but SHOULD counts with --strict only", r);
-    else if (worst == OUTCOME_DEVIATION)
-        put_skip(t, "known deviation", r);
-    else if (worst == OUTCOME_INCONCLUSIVE)
-        put_skip(t, "inconclusive", r);
-    else if (worst == VERDICT_SKIPPED)
-        put_skip(t, "not tried", r);
-    else if (worst < 0)
-        put_skip(t, "no occasion in this capture", NULL);
+    if (!counts && worst != OUTCOME_PASS && worst != OUTCOME_NOTED)
+        put_skip(t, worst, r);
     g_string_append_c(t->out, '\n');
     if (worst > OUTCOME_PASS)
         put_diagnostics(t, rule, (enum outcome)worst);

@@ -194,9 +194,20 @@ bool verdict_selected(const struct verdict *v, enum rule_number rule)
     return !v->selection || v->selection->rule[rule];
 }
 
+/* What decides goes before what does not. */
+static const int worst_first[VERDICT_OUTCOMES] = {OUTCOME_FAIL, OUTCOME_DEVIATION,    OUTCOME_NOTED,
+                                                  OUTCOME_PASS, OUTCOME_INCONCLUSIVE, VERDICT_SKIPPED};
+
+bool outcome_is_worse(int one, int other)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(worst_first) && worst_first[i] != other; i++)
+        if (worst_first[i] == one)
+            return true;
+    return false;
+}
+
 int verdict_worst(const struct verdict *v, enum rule_number rule)
 {
-    static const int worst_first[] = {OUTCOME_FAIL, OUTCOME_DEVIATION, OUTCOME_NOTED, OUTCOME_PASS, OUTCOME_INCONCLUSIVE, VERDICT_SKIPPED};
     for (size_t i = 0; i < G_N_ELEMENTS(worst_first); i++)
         if (v->counts[rule][worst_first[i]])
             return worst_first[i];

@@ -106,8 +106,13 @@ void verdict_restore_frames(struct verdict *v, uint64_t frames, uint64_t ipoib_f
 uint64_t verdict_count(const struct verdict *v, enum rule_number rule, enum outcome outcome);
 const struct verdict_result *verdict_result(const struct verdict *v, enum rule_number rule, enum outcome outcome);
 
-/* The worst outcome of a rule: a failure, a deviation, nothing but inconclusive, passed, noted, skipped. -1: nothing was found of it. */
+/*
+ * The worst outcome of a rule: failure, deviation, noted, passed, inconclusive, skipped, so that what any finding decides is
+ * not inconclusive. -1: nothing was found of it.
+ */
 int verdict_worst(const struct verdict *v, enum rule_number rule);
+/* In that order; anything is worse than -1. */
+bool outcome_is_worse(int one, int other);
 
 /* Is the rule among the selected ones? */
 bool verdict_selected(const struct verdict *v, enum rule_number rule);
@@ -115,9 +120,7 @@ bool verdict_selected(const struct verdict *v, enum rule_number rule);
 /* strict: a violated SHOULD makes the whole violated. */
 struct verdict_summary verdict_summarize(const struct verdict *v, bool strict);
 
-/*
- * Does a capture violate the rule so that it counts? SHOULD counts if strict, INFO, DRAFT and MAY never.
- */
+/* Would a breach of the rule count? MUST always, SHOULD if strict, INFO, DRAFT and MAY never. */
 bool verdict_counts(enum rule_number rule, bool strict);
 
 /* Adds what the selector names. False: no rule has such an identifier, or such a beginning of it. */

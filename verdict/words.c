@@ -25,6 +25,25 @@ bool outcome_read(enum outcome *outcome, const char *name)
     return false;
 }
 
+const int outcomes_in_order[VERDICT_OUTCOMES] = {OUTCOME_FAIL,  OUTCOME_DEVIATION, OUTCOME_INCONCLUSIVE,
+                                                 OUTCOME_NOTED, OUTCOME_PASS,      VERDICT_SKIPPED};
+
+const char *why_skipped(int worst)
+{
+    switch (worst) {
+    case OUTCOME_FAIL:
+        return "violated, but SHOULD counts with --strict only";
+    case OUTCOME_DEVIATION:
+        return "known deviation";
+    case OUTCOME_INCONCLUSIVE:
+        return "inconclusive";
+    case VERDICT_SKIPPED:
+        return "not tried";
+    default:
+        return "no occasion in this capture";
+    }
+}
+
 const char *status_name(enum verdict_status status)
 {
     static const char *const names[] = {

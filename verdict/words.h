@@ -9,6 +9,10 @@
 const char *outcome_name(enum outcome outcome);
 /* The outcome of that name; false: none has it. */
 bool outcome_read(enum outcome *outcome, const char *name);
+/* In which the JSON reports tell those of a rule: what people look for first. */
+extern const int outcomes_in_order[VERDICT_OUTCOMES];
+/* Why a rule whose worst outcome is this (-1: none) is a skipped test: not for what passed, or failed and counts. */
+const char *why_skipped(int worst);
 /* "conformant", "violated", "unjudged" */
 const char *status_name(enum verdict_status status);
 

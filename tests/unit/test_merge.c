@@ -93,6 +93,21 @@ static void test_comes_back(void **state)
     comes_back(a_target(), true);
 }
 
+/* The formats that have tests have the same, skipped for the same reason. */
+static void test_skipped(void **state)
+{
+    const struct report_parts *const formats[] = {&report_parts_junit, &report_parts_tap};
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
+        struct judged j = a_target();
+        struct report r = {.tool = "ipoib-probe", .version = "1", .deviations = "linux", .probed = true, .captures = &j, .n = 1};
+        GString *whole = report_whole(formats[i], &r);
+        assert_non_null(strstr(whole->str, "not tried: needs --source"));
+        g_string_free(whole, TRUE);
+        judged_clear(&j);
+    }
+}
+
 static void test_node_of_a_file(void **state)
 {
     static const char *const names[][2] = {{"reports/node01.json", "node01"}, {"node01", "node01"}, {"a.b/c.d.json", "c.d"},
@@ -164,7 +179,8 @@ static void test_strictness(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_back), cmocka_unit_test(test_node_of_a_file),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_back), cmocka_unit_test(test_skipped),
+                                       cmocka_unit_test(test_node_of_a_file),
                                        cmocka_unit_test(test_tally), cmocka_unit_test(test_strictness)};
     int fd = g_mkstemp(path);
     if (fd < 0)
