@@ -13,6 +13,7 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import shutil
 import signal
@@ -477,6 +478,24 @@ def _():
     assert expect(VIOLATED, "-o", "-", ENCAP) == load(target).decode()
     expect(OK, "--list", "--output=" + target)
     assert load(target).decode() == expect(OK, "--list")
+    os.unlink(target)  # a link that names nothing is replaced itself
+    expect(VIOLATED, "-o", link, ENCAP)
+    assert not os.path.islink(link) and not os.path.exists(target) and load(link).decode() == expect(VIOLATED, ENCAP)
+
+
+@test("-o: a pipe and a device are written to, not replaced; where there is no room or no right, nothing is left")
+def _():
+    fifo, place = os.path.join(folder, "fifo"), os.path.join(folder, "place")
+    os.mkfifo(fifo)
+    p = subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE)
+    expect(VIOLATED, "-o", fifo, ENCAP)
+    assert p.communicate(timeout=60)[0].decode() == expect(VIOLATED, ENCAP) and not os.path.isfile(fifo)
+    os.mkdir(place)
+    for args in ((ENCAP,), ("--list",), ("--merge", store("merge-me.json", run("--format", "json", ENCAP).stdout))):
+        small = run("-o", os.path.join(place, "report"), *args, restore_signals=False,  # SIGXFSZ stays ignored
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+        assert small.returncode == UNJUDGED and "File too large" in small.err and not os.listdir(place), (args, small.err)
+        expect(UNJUDGED, "-o", folder, *args, err="Is a directory")
 
 
 @test("-o: a capture is never overwritten")

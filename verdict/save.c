@@ -11,57 +11,11 @@
 
 #include "verdict/say.h"
 
-static bool write_stream(const GString *text, FILE *file, const char *name)
-{
-    bool good = file && fwrite(text->str, 1, text->len, file) == text->len;
-    good = good && fflush(file) == 0;
-    if (!good)
-        say("%s: the report cannot be written: %s", name, strerror(errno));
-    return good;
-}
-
-static bool write_stdout(const GString *text)
-{
-    return write_stream(text, stdout, "standard output");
-}
-
-/* A device or a pipe cannot be replaced. */
-static bool write_special(const GString *text, const char *path)
-{
-    FILE *file = fopen(path, "w");
-    bool good = write_stream(text, file, path);
-    if (file && fclose(file) != 0 && good) {
-        say("%s: the report cannot be written: %s", path, strerror(errno));
-        good = false;
-    }
-    return good;
-}
-
-/* Through a symbolic link, the file that it names is replaced, not the link. mode: of the new file, less the umask. */
-static bool replace(const GString *text, const char *path, int mode)
-{
-    GError *error = NULL;
-    char *real = realpath(path, NULL);
-    bool good = g_file_set_contents_full(real ? real : path, text->str, (gssize)text->len, G_FILE_SET_CONTENTS_CONSISTENT, mode,
-                                         &error);
-    if (!good)
-        say("%s: the report cannot be written: %s", path, error->message);
-    g_clear_error(&error);
-    free(real);
-    return good;
-}
-
-bool save(const GString *text, const char *path)
-{
-    struct stat st;
-    if (!path || strcmp(path, "-") == 0)
-        return write_stdout(text);
-    if (stat(path, &st) != 0)
-        return replace(text, path, 0666);
-    return S_ISREG(st.st_mode) ? replace(text, path, (int)(st.st_mode & 0777)) : write_special(text, path);
-}
-
-/* ---- in parts */
+struct parts {
+    const GString *head;
+    FILE *middle; /* NULL: none */
+    const GString *tail;
+};
 
 static bool copy(FILE *from, FILE *to)
 {
@@ -74,69 +28,84 @@ static bool copy(FILE *from, FILE *to)
     return !ferror(from);
 }
 
-static bool put_parts(const GString *head, FILE *middle, const GString *tail, FILE *to)
+static bool put(const GString *text, FILE *to)
 {
-    return fwrite(head->str, 1, head->len, to) == head->len && copy(middle, to) &&
-           fwrite(tail->str, 1, tail->len, to) == tail->len && fflush(to) == 0;
+    return fwrite(text->str, 1, text->len, to) == text->len;
 }
 
-/* Beside the file that it will be, so that renaming it cannot fail halfway. */
-static FILE *open_beside(const char *real, int mode, char **name)
+static bool put_parts(const struct parts *p, FILE *to)
 {
-    *name = g_strdup_printf("%s.XXXXXX", real);
-    int fd = g_mkstemp_full(*name, O_RDWR | O_CLOEXEC, mode);
-    return fd < 0 ? NULL : fdopen(fd, "w");
+    return put(p->head, to) && (!p->middle || copy(p->middle, to)) && put(p->tail, to) && fflush(to) == 0;
 }
 
-static bool replace_by_parts(const GString *head, FILE *middle, const GString *tail, const char *path, int mode)
+/* What follows returns an errno, 0 if all went well. */
+
+static int write_stdout(const struct parts *p)
 {
-    char *found = realpath(path, NULL), *name;
-    const char *real = found ? found : path;
-    FILE *file = open_beside(real, mode, &name);
-    bool good = file && put_parts(head, middle, tail, file) && fsync(fileno(file)) == 0;
+    return put_parts(p, stdout) ? 0 : errno;
+}
+
+/* file NULL: it could not be opened. kept: on a disk, not only in its cache. */
+static int write_and_close(const struct parts *p, FILE *file, bool kept)
+{
+    if (!file)
+        return errno;
+    bool good = put_parts(p, file) && (!kept || fsync(fileno(file)) == 0);
     int error = errno;
-    if (file && fclose(file) != 0 && good) {
-        good = false;
-        error = errno;
-    }
-    if (good && rename(name, real) != 0) {
-        good = false;
-        error = errno;
-    }
-    if (!good) {
-        say("%s: the report cannot be written: %s", path, strerror(error));
-        if (file)
+    if (fclose(file) != 0 && good)
+        return errno;
+    return good ? 0 : error;
+}
+
+/* A device or a pipe cannot be replaced. */
+static int write_special(const struct parts *p, const char *path)
+{
+    return write_and_close(p, fopen(path, "w"), false);
+}
+
+/*
+ * By a file beside it, so that renaming it cannot fail halfway. Through a symbolic link the file that it names is replaced,
+ * not the link; where it names none, the link. mode: of the new file, less the umask.
+ */
+static int replace(const struct parts *p, const char *path, int mode)
+{
+    char *found = realpath(path, NULL);
+    const char *real = found ? found : path;
+    char *name = g_strdup_printf("%s.XXXXXX", real);
+    int fd = g_mkstemp_full(name, O_RDWR | O_CLOEXEC, mode), error = fd < 0 ? errno : 0;
+    if (!error) {
+        error = write_and_close(p, fdopen(fd, "w"), true);
+        if (!error && rename(name, real) != 0)
+            error = errno;
+        if (error)
             unlink(name);
     }
     g_free(name);
     free(found);
-    return good;
+    return error;
 }
 
-static bool write_parts(const GString *head, FILE *middle, const GString *tail, FILE *file, const char *name)
+static int write_file(const struct parts *p, const char *path)
 {
-    bool good = file && put_parts(head, middle, tail, file);
-    if (!good)
-        say("%s: the report cannot be written: %s", name, strerror(errno));
-    return good;
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return replace(p, path, 0666);
+    return S_ISREG(st.st_mode) ? replace(p, path, (int)(st.st_mode & 0777)) : write_special(p, path);
 }
 
 bool save_parts(const GString *head, FILE *middle, const GString *tail, const char *path)
 {
-    struct stat st;
-    if (!path || strcmp(path, "-") == 0)
-        return write_parts(head, middle, tail, stdout, "standard output");
-    if (stat(path, &st) != 0)
-        return replace_by_parts(head, middle, tail, path, 0666);
-    if (S_ISREG(st.st_mode))
-        return replace_by_parts(head, middle, tail, path, (int)(st.st_mode & 0777));
-    FILE *file = fopen(path, "w");
-    bool good = write_parts(head, middle, tail, file, path);
-    if (file && fclose(file) != 0 && good) {
-        say("%s: the report cannot be written: %s", path, strerror(errno));
-        good = false;
-    }
-    return good;
+    const struct parts parts = {head, middle, tail};
+    bool to_stdout = !path || strcmp(path, "-") == 0;
+    int error = to_stdout ? write_stdout(&parts) : write_file(&parts, path);
+    if (error)
+        say("%s: the report cannot be written: %s", to_stdout ? "standard output" : path, strerror(error));
+    return !error;
+}
+
+bool save(const GString *text, const char *path)
+{
+    return save_parts(text, NULL, &(GString){.str = (char *)""}, path);
 }
 
 bool save_is_safe(const char *path, char *const *files, int n, const char *what)

@@ -13,7 +13,7 @@
  */
 bool save(const GString *text, const char *path);
 
-/* The same of head, what stands in the file middle, and tail: for a text that is too long for memory. */
+/* The same of head, what stands in the file middle (NULL: nothing), and tail: for a text that is too long for memory. */
 bool save_parts(const GString *head, FILE *middle, const GString *tail, const char *path);
 
 /* False after a message if path is one of the files, which are what ("a capture to be judged"): the report would take its place. */
