@@ -24,7 +24,7 @@ static uint64_t read_clock(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-uint64_t machine_monotonic(void)
+static uint64_t monotonic(void)
 {
     return read_clock(CLOCK_MONOTONIC);
 }
@@ -446,7 +446,7 @@ void machine_advance(struct machine *m, uint32_t wanted)
 
     if (!plays(m))
         return;
-    now = machine_monotonic();
+    now = monotonic();
     befall_what_is_due(m, now);
     count = m->scenario->synthetic || m->scenario->packets.count ? due(m, now, wanted) : 0;
     if (count == 0)
@@ -455,14 +455,14 @@ void machine_advance(struct machine *m, uint32_t wanted)
     play(m, now, count);
     bill_go_on(&m->bill);
     if (m->bill.path && !m->scenario->threaded) /* what comes by a call takes the program no time */
-        m->start += machine_monotonic() - now;
+        m->start += monotonic() - now;
 }
 
 void machine_start_flow(struct machine *m)
 {
     m->flow = true;
     if (!m->began)
-        m->start = m->advanced = machine_monotonic();
+        m->start = m->advanced = monotonic();
     if (!m->began && waiting(&m->posted_ends) > 0) { /* before there are receives, the program only tries */
         m->began = true;
         bill_begin(&m->bill, m->scenario->bill, m->scenario->threaded ? &m->thread : NULL);
@@ -502,7 +502,7 @@ static struct timespec soon(uint64_t ns)
  */
 static void forgive_lateness(struct machine *m)
 {
-    uint64_t now = machine_monotonic(), late = now - m->advanced;
+    uint64_t now = monotonic(), late = now - m->advanced;
 
     if (late > LATE && m->began) {
         m->start += late;
@@ -569,7 +569,6 @@ void machine_create(struct machine *m, struct scenario *s)
         abort();
     m->async_fd = fds[0];
     m->async_in = fds[1];
-    count_loss(m, 0);
     m->thread_runs = pthread_create(&m->thread, NULL, run, m) == 0;
 }
 

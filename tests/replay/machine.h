@@ -90,6 +90,4 @@ bool machine_attach(struct machine *m, const union ibv_gid *mgid);
 bool machine_detach(struct machine *m, const union ibv_gid *mgid);
 void machine_arm(struct machine *m);
 
-uint64_t machine_monotonic(void);
-
 #endif

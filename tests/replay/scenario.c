@@ -72,6 +72,7 @@ static void defaults(struct scenario *s, const char *name)
     s->pkeys[0] = 0xffff;
     s->pkey_count = 1;
     s->total = UINT64_MAX;
+    s->silent_from = UINT64_MAX;
 }
 
 static bool set_port(struct scenario *s, const char *state, const char *link)
@@ -138,6 +139,13 @@ static bool add_group(struct scenario *s, char **words, int count)
     return true;
 }
 
+static bool set_silence(struct scenario *s, char **words, int count)
+{
+    s->silent_from = strtoull(words[1], NULL, 0);
+    s->silent_to = count > 2 ? strtoull(words[2], NULL, 0) : UINT64_MAX;
+    return true;
+}
+
 static bool set_number(struct scenario *s, const char *word, const char *value)
 {
     uint64_t n = strtoull(value, NULL, 0);
@@ -164,12 +172,14 @@ static bool set_number(struct scenario *s, const char *word, const char *value)
         s->burst = n;
     else if (strcmp(word, "sa-refuses") == 0)
         s->sa_refuses = (uint16_t)n;
-    else if (strcmp(word, "sa-silent") == 0)
-        s->sa_silent = n != 0;
     else if (strcmp(word, "sa-anew") == 0)
         s->sa_anew = (uint32_t)n;
     else if (strcmp(word, "sa-anew-state") == 0)
         s->sa_anew_state = n & 15;
+    else if (strcmp(word, "clock-ahead") == 0)
+        s->clock_ahead = strtoll(value, NULL, 0) * 1000000;
+    else if (strcmp(word, "clock-drift") == 0)
+        s->clock_drift = strtoll(value, NULL, 0);
     else
         return false;
     return true;
@@ -197,6 +207,8 @@ static bool take_line(struct scenario *s, char **words, int count)
         return count == 3 && add_failure(s, words[1], words[2]);
     if (strcmp(words[0], "group") == 0)
         return add_group(s, words, count);
+    if (strcmp(words[0], "sa-silent") == 0)
+        return set_silence(s, words, count);
     if (strcmp(words[0], "sa-log") == 0)
         return snprintf(s->sa_log, sizeof(s->sa_log), "%s", words[1]) > 0;
     if (strcmp(words[0], "frames") == 0)

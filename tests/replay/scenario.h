@@ -8,13 +8,15 @@
  *   sysfs FOLDER           its place in sysfs; there ports/1/hw_counters/out_of_buffer counts what it loses, if it exists
  *   max-qp-wr N, max-cqe N its limits
  *   clock KHZ|wallclock    completions carry the device's counter, or the time of day
+ *   clock-ahead MS         that time of day, before the host's;  clock-drift PPM: the counter is so much faster than KHZ
  *   ports N                default 1, all alike
  *   port active|down ib|ethernet|none
  *   lid N, lmc N, mtu N, gid ADDRESS, pkeys N...
- *   fail VERB ERRNO        that verb fails: list open pd mr channel cq qp-ud qp-raw init rtr post flow attach umad
- *   group MGID MLID QKEY [FROM [TO]]  a group of the SA's; it comes and goes so many ms after the SA is first asked
+ *   fail VERB ERRNO        that verb fails: list open pd mr channel cq qp-ud qp-raw init rtr flow attach umad
+ *   group MGID MLID QKEY [FROM [TO]]  a group of the SA's; it comes and goes so many ms after the SA is first asked; of two
+ *                          with one MGID, one after the other, the second is the first deleted and made anew
  *   sa-log FILE            there the SA writes which states (JoinState) of which group are joined and left
- *   sa-refuses STATUS      of joins;  sa-silent 1: it does not answer
+ *   sa-refuses STATUS      of joins;  sa-silent FROM [TO]: it does not answer then, ms as a group's
  *   sa-anew MS             so long after the first question all groups are deleted and made anew;  sa-anew-state N: the
  *                          JoinState that the port has in them then, of its host; default 0: none
  *   frames FILE            a classic pcap of link type 247 or 1: these frames come, again and again
@@ -74,6 +76,7 @@ struct scenario {
     char name[64], sysfs[200];
     bool iwarp, wallclock;
     uint64_t clock_khz;
+    int64_t clock_ahead, clock_drift; /* ns; ppm */
     int max_qp_wr, max_cqe, ports;
     enum ibv_port_state state;
     uint8_t link_layer, lmc;
@@ -86,8 +89,8 @@ struct scenario {
     int group_count;
     char sa_log[200];
     uint16_t sa_refuses;
-    bool sa_silent;
-    uint32_t sa_anew; /* ms; 0: never */
+    uint64_t silent_from, silent_to; /* ms */
+    uint32_t sa_anew;                /* ms; 0: never */
     uint8_t sa_anew_state;
     struct failure failures[MAX_FAILURES];
     int failure_count;

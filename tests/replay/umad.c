@@ -38,11 +38,17 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static bool is_there(const struct played_group *g)
+/* Whether it is between these times after the first question. */
+static bool is_within(uint64_t from, uint64_t to)
 {
     uint64_t age = now_ms() - first;
 
-    return age >= g->from && age < g->to;
+    return age >= from && age < to;
+}
+
+static bool is_there(const struct played_group *g)
+{
+    return is_within(g->from, g->to);
 }
 
 static void note(const char *what, const struct played_group *g, uint8_t state)
@@ -225,7 +231,7 @@ EXPORT int umad_recv(int fd, void *umad, int *length, int timeout)
 {
     (void)fd;
     errno = 0;
-    if (!asked || the->sa_silent)
+    if (!asked || is_within(the->silent_from, the->silent_to))
         return poll(NULL, 0, timeout) == 0 ? -ETIMEDOUT : -EIO;
     asked = false;
     *length = answer((uint8_t *)umad + HEAD);

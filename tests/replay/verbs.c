@@ -34,9 +34,7 @@ struct context {
 
 struct completion_queue {
     struct ibv_cq_ex ex;
-    struct ibv_poll_cq_attr poll;
     unsigned events, acked;
-    bool wallclock;
     struct completion now;
 };
 
@@ -193,7 +191,9 @@ static int query_device_ex(struct ibv_context *ibv, const struct ibv_query_devic
 
 static uint64_t counter_at(const struct scenario *s, uint64_t time)
 {
-    return (uint64_t)((double)(time % 1000000000000) * (double)s->clock_khz / 1e6) & UINT64_MAX >> 16;
+    uint64_t khz = s->clock_khz + (uint64_t)((int64_t)s->clock_khz * s->clock_drift / 1000000);
+
+    return (time / 1000000 * khz + time % 1000000 * khz / 1000000) & UINT64_MAX >> 16;
 }
 
 static int query_rt_values(struct ibv_context *ibv, struct ibv_values_ex *values)
@@ -297,7 +297,7 @@ static uint32_t read_vendor_err(struct ibv_cq_ex *ex)
 
 static uint64_t read_wallclock(struct ibv_cq_ex *ex)
 {
-    return ((struct completion_queue *)ex)->now.time;
+    return ((struct completion_queue *)ex)->now.time + (uint64_t)machine_of(ex->context)->scenario->clock_ahead;
 }
 
 static uint64_t read_ts(struct ibv_cq_ex *ex)
@@ -493,26 +493,38 @@ EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
     return 0;
 }
 
+/* Whether the SA ever has the group under this MLID. One that is made anew may have another Q_Key than before. */
+static bool is_a_group(const struct context *c, const union ibv_gid *mgid, uint16_t mlid)
+{
+    const struct scenario *s = c->machine.scenario;
+    bool there = false;
+
+    for (int i = 0; i < s->group_count; i++) {
+        if (memcmp(s->groups[i].mgid.raw, mgid->raw, 16) != 0 || s->groups[i].mlid != mlid)
+            continue;
+        if (s->groups[i].qkey == c->qkey)
+            return true;
+        there = true;
+    }
+    if (there)
+        misuse("a group is attached to a queue pair with another Q_Key");
+    return false;
+}
+
 /* The device hears a group by its MLID, and drops what has not the queue pair's Q_Key. */
 EXPORT int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *mgid, uint16_t mlid)
 {
     struct context *c = context_of(qp->context);
-    const struct scenario *s = c->machine.scenario;
     int error = refuse(qp->context, "attach");
 
-    for (int i = 0; !error && i < s->group_count; i++) {
-        if (memcmp(s->groups[i].mgid.raw, mgid->raw, 16) != 0 || s->groups[i].mlid != mlid)
-            continue;
-        if (qp->qp_type != IBV_QPT_UD || qp->state == IBV_QPS_RESET)
-            return EINVAL;
-        if (s->groups[i].qkey != c->qkey)
-            misuse("a group is attached to a queue pair with another Q_Key");
-        pthread_mutex_lock(&c->machine.lock);
-        error = machine_attach(&c->machine, mgid) ? 0 : ENOMEM;
-        pthread_mutex_unlock(&c->machine.lock);
+    if (error)
         return error;
-    }
-    return error ? error : EINVAL;
+    if (qp->qp_type != IBV_QPT_UD || qp->state == IBV_QPS_RESET || !is_a_group(c, mgid, mlid))
+        return EINVAL;
+    pthread_mutex_lock(&c->machine.lock);
+    error = machine_attach(&c->machine, mgid) ? 0 : ENOMEM;
+    pthread_mutex_unlock(&c->machine.lock);
+    return error;
 }
 
 EXPORT int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *mgid, uint16_t mlid)
