@@ -7,12 +7,22 @@
 
 #define SECOND UINT64_C(1000000000)
 
-uint64_t time_of_day(void)
+static uint64_t read_clock(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+uint64_t time_of_day(void)
+{
+    return read_clock(CLOCK_REALTIME);
+}
+
+uint64_t steady_time(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
 }
 
 /* The counter now, as the device returns it: the field is a timespec, but the unit is the counter's. */

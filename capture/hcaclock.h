@@ -16,8 +16,11 @@ struct hcaclock {
     uint64_t checked;    /* when it was looked at, by the time of day */
 };
 
-/* The time of day, nanoseconds since 1970. */
+/* The time of day, nanoseconds since 1970: it may be set. */
 uint64_t time_of_day(void);
+
+/* CLOCK_MONOTONIC in ns, which only goes on. */
+uint64_t steady_time(void);
 
 /* Whether the device's clock can be read. */
 bool hcaclock_start(struct hcaclock *clock, struct ibv_context *context);

@@ -288,9 +288,9 @@ static bool read_news(struct multicast *m)
 static bool await_news(struct multicast *m)
 {
     struct pollfd fds[] = {{.fd = m->keeper.fd, .events = POLLIN}, {.fd = stop_fd(), .events = POLLIN}};
-    uint64_t end = time_of_day() + (uint64_t)FIRST_NEWS_MS * 1000000;
+    uint64_t end = steady_time() + (uint64_t)FIRST_NEWS_MS * 1000000;
 
-    while (!m->looked && !stop_requested() && time_of_day() < end) {
+    while (!m->looked && !stop_requested() && steady_time() < end) {
         poll(fds, 2, FIRST_NEWS_MS / 40);
         if (!read_news(m))
             return false;

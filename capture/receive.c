@@ -31,14 +31,6 @@ enum {
 };
 static const uint64_t look_every = 20 * MS, file_patience = 500 * MS;
 
-static uint64_t monotonic(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
-
 static bool wanted_direction(const struct receiver *r, uint32_t direction)
 {
     switch (r->options->direction) {
@@ -157,12 +149,17 @@ static bool mend(struct receiver *r)
     return r->feed->ops->restart(r->feed);
 }
 
+static void tick(struct receiver *r, uint64_t now, uint64_t patience)
+{
+    recorder_tick(r->recorder, (struct host_time){.steady = now, .day = time_of_day()}, patience);
+}
+
 /* What is due by the clock. Returns false if the capture ends. */
 static bool look_after(struct receiver *r, uint64_t now)
 {
     r->next_look = now + look_every;
     recorder_lost(r->recorder, dropcount_more(r->dropcount));
-    recorder_tick(r->recorder, time_of_day(), r->live ? 0 : file_patience);
+    tick(r, now, r->live ? 0 : file_patience);
     progress_show(r->progress, recorder_counts(r->recorder), now);
     if (!hear_device(r) || (r->feed->ops->tend && !r->feed->ops->tend(r->feed))) {
         r->failed = true;
@@ -173,7 +170,7 @@ static bool look_after(struct receiver *r, uint64_t now)
 
 static bool look_if_due(struct receiver *r)
 {
-    uint64_t now = monotonic();
+    uint64_t now = steady_time();
 
     return now < r->next_look || look_after(r, now);
 }
@@ -270,7 +267,7 @@ static bool turn(struct receiver *r)
     uint64_t now;
 
     if (count == 0) {
-        now = monotonic();
+        now = steady_time();
         if (r->broken && !mend(r)) {
             r->failed = true;
             return false;
@@ -278,7 +275,7 @@ static bool turn(struct receiver *r)
         if (now >= r->next_look && !look_after(r, now))
             return false;
         if (r->live)
-            recorder_tick(r->recorder, time_of_day(), 0);
+            tick(r, now, 0);
         if (!rest(r, now, rx, &count))
             return true;
     }
@@ -305,7 +302,7 @@ static void drain(struct receiver *r)
 
 void receive(struct receiver *r)
 {
-    uint64_t now = monotonic();
+    uint64_t now = steady_time();
 
     r->end = r->options->duration ? now + r->options->duration : 0;
     r->busy = NAPS;

@@ -32,13 +32,14 @@ struct stamp {
 struct recorder {
     struct recorder_plan plan;
     struct handover *h;
+    /* The times below are the host's steady clock's, as of the first tick that sees what they are of; 0: none has. */
     struct block *block; /* being filled, or NULL */
-    uint64_t block_time; /* of its first record */
+    uint64_t block_time; /* since when its first record waits */
     struct recorder_counts counts;
     uint64_t pending;  /* lost since the record before */
     const char *note;  /* for the next packet */
     uint64_t memory;   /* octets of all records */
-    uint64_t file_octets, file_packets, file_begin; /* of the present file; begin: its first packet's time */
+    uint64_t file_octets, file_packets, file_begin; /* of the present file; begin: when its first packet came */
     uint64_t told;     /* when the counts were written */
     struct stamp stamp; /* the last frame's: a batch of frames has one time */
     bool limited;      /* files end before the capture does */
@@ -134,7 +135,7 @@ static void begin_file(struct recorder *r)
     r->block->new_file = true;
     r->block->len = (uint32_t)put_file_header(r, r->block->data);
     r->file_octets = r->block->len;
-    r->file_packets = 0;
+    r->file_packets = r->file_begin = 0;
     r->begins_file = false;
 }
 
@@ -164,24 +165,23 @@ static inline void grew(struct recorder *r, uint32_t len)
     r->memory += len;
 }
 
-static void put_counts(struct recorder *r, uint64_t now)
+/* TIME: of day. */
+static void put_counts(struct recorder *r, uint64_t time)
 {
-    struct pcapng_isb isb = {.time = now, .dropped = r->counts.device, .lost = r->counts.own};
+    struct pcapng_isb isb = {.time = time, .dropped = r->counts.device, .lost = r->counts.own};
 
-    r->told = now;
     if (!r->plan.format.pcapng || r->begins_file || !make_room(r, PCAPNG_ISB_LEN))
         return;
     isb.received = r->counts.packets + r->counts.device + r->counts.own;
     pcapng_put_isb(r->block->data + r->block->len, &isb);
     grew(r, PCAPNG_ISB_LEN);
-    if (r->block_time == 0)
-        r->block_time = now;
 }
 
 /* The next record begins a new file. */
-static void end_file(struct recorder *r, uint64_t now)
+static void end_file(struct recorder *r, uint64_t time)
 {
-    put_counts(r, now);
+    put_counts(r, time);
+    r->told = 0;
     r->begins_file = true;
 }
 
@@ -262,16 +262,19 @@ static uint32_t put_pcapng(struct recorder *r, uint8_t *out, const struct frame 
     return len + (uint32_t)pcapng_put_epb_tail(out + len, &epb);
 }
 
-/* Whether a record of LEN octets belongs into the next file of the series. */
-static bool file_is_over(const struct recorder *r, uint64_t time, uint64_t len)
+/* Whether a record of LEN octets fits into the file, and the counts behind it that end it. */
+static bool fits_file(const struct recorder *r, uint64_t len)
 {
-    const struct recorder_plan *p = &r->plan;
+    uint64_t end = r->plan.format.pcapng ? PCAPNG_ISB_LEN : 0;
 
-    if (r->file_packets == 0)
-        return false;
-    return (p->file_octets && r->file_octets + len + (p->format.pcapng ? PCAPNG_ISB_LEN : 0) > p->file_octets) ||
-           (p->file_packets && r->file_packets >= p->file_packets) ||
-           (p->file_time && time >= r->file_begin + p->file_time);
+    return !r->plan.file_octets || r->file_octets + len + end <= r->plan.file_octets;
+}
+
+/* Whether a record of LEN octets belongs into the next file of the series. */
+static bool file_is_full(const struct recorder *r, uint64_t len)
+{
+    return r->file_packets > 0 &&
+           (!fits_file(r, len) || (r->plan.file_packets && r->file_packets >= r->plan.file_packets));
 }
 
 bool recorder_put(struct recorder *r, const struct frame *f)
@@ -281,7 +284,7 @@ bool recorder_put(struct recorder *r, const struct frame *f)
 
     if (r->stamp.time != f->time)
         set_stamp(r, f->time);
-    if (r->limited && file_is_over(r, f->time, caplen + RECORD_ROOM))
+    if (r->limited && file_is_full(r, caplen + RECORD_ROOM))
         end_file(r, f->time);
     if (!make_room(r, caplen + RECORD_ROOM)) {
         r->counts.own++;
@@ -290,10 +293,7 @@ bool recorder_put(struct recorder *r, const struct frame *f)
     }
     out = r->block->data + r->block->len;
     len = r->plan.format.pcapng ? put_pcapng(r, out, f, caplen) : put_pcap(r, out, f, caplen);
-    if (r->block_time == 0)
-        r->block_time = f->time;
-    if (r->file_packets++ == 0)
-        r->file_begin = f->time;
+    r->file_packets++;
     grew(r, len);
     r->block->packets++;
     r->block->octets += caplen;
@@ -315,21 +315,49 @@ void recorder_note(struct recorder *r, const char *text)
     r->note = text;
 }
 
-void recorder_tick(struct recorder *r, uint64_t now, uint64_t patience)
+/* What has come since the tick before came now. */
+static void see_what_came(struct recorder *r, uint64_t now)
 {
-    if (file_is_over(r, now, 0) && !r->begins_file)
-        end_file(r, now);
+    if (r->block_time == 0 && r->block && r->block->len > 0)
+        r->block_time = now;
+    if (r->file_begin == 0 && r->file_packets > 0)
+        r->file_begin = now;
     if (r->told == 0)
         r->told = now;
-    if (now >= r->told + SECOND)
-        put_counts(r, now);
+}
+
+static bool file_time_is_over(const struct recorder *r, uint64_t now)
+{
+    return r->plan.file_time && r->file_begin && now >= r->file_begin + r->plan.file_time;
+}
+
+/*
+ * The counts that do not end the file. A limit of octets holds for them too: they leave room for those that do, and in a
+ * file without a packet, which nothing ends, there are none.
+ */
+static void put_counts_between(struct recorder *r, uint64_t time)
+{
+    if (fits_file(r, PCAPNG_ISB_LEN) && (r->file_packets > 0 || !r->plan.file_octets))
+        put_counts(r, time);
+}
+
+void recorder_tick(struct recorder *r, struct host_time now, uint64_t patience)
+{
+    see_what_came(r, now.steady);
+    if (file_time_is_over(r, now.steady) && !r->begins_file)
+        end_file(r, now.day);
+    if (r->told && now.steady >= r->told + SECOND) {
+        put_counts_between(r, now.day);
+        r->told = now.steady;
+    }
     if (r->plan.memory || !r->block)
         return;
     /*
      * The header of the file is there at once: a reader may wait for it. A writer that is behind gets whole blocks: many
      * small ones would use them all up.
      */
-    if (r->begins_file || r->block->new_file || (r->block_time && now >= r->block_time + patience && handover_is_empty(r->h)))
+    if (r->begins_file || r->block->new_file ||
+        (r->block_time && now.steady >= r->block_time + patience && handover_is_empty(r->h)))
         give_block(r);
 }
 
@@ -338,9 +366,9 @@ void recorder_has_time(struct recorder *r)
     handover_has_time(r->h);
 }
 
-void recorder_end(struct recorder *r, uint64_t now)
+void recorder_end(struct recorder *r, uint64_t time)
 {
-    put_counts(r, now);
+    put_counts(r, time);
     give_block(r);
     handover_end(r->h);
 }

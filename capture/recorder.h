@@ -37,7 +37,7 @@ struct recorder_plan {
     const char *comment;
     uint64_t file_octets;   /* a file of a series ends before it has more octets, ... */
     uint64_t file_packets;  /* ... with so many packets, ... */
-    uint64_t file_time;     /* ... after so many nanoseconds; 0: without that limit */
+    uint64_t file_time;     /* ... so many nanoseconds after its first packet; 0: without that limit */
     uint64_t memory;        /* octets of records after which recorder_is_full; 0: never */
 };
 
@@ -45,7 +45,7 @@ struct frame {
     const uint8_t *octets;
     uint32_t len;      /* at most 65000 octets are there */
     uint32_t wirelen;  /* octets on the wire */
-    uint64_t time;     /* nanoseconds since 1970 */
+    uint64_t time;     /* nanoseconds since 1970, by whatever clock: it is written, and nothing goes by it */
     uint32_t direction; /* PCAPNG_UNKNOWN, PCAPNG_INBOUND, PCAPNG_OUTBOUND */
     bool decapsulated; /* a mirroring switch's headers were taken off: ERF's interface number is then 1, as ibdump's */
 };
@@ -55,6 +55,12 @@ struct recorder_counts {
     uint64_t packets, octets; /* put into records: frames, and their octets */
     uint64_t device;          /* lost by the device */
     uint64_t own;             /* lost by the program, which had no memory left to hold them */
+};
+
+/* A moment by the host's clocks, in ns. */
+struct host_time {
+    uint64_t steady; /* CLOCK_MONOTONIC: what is due goes by it */
+    uint64_t day;    /* since 1970: what is written */
 };
 
 struct recorder;
@@ -72,16 +78,16 @@ void recorder_lost(struct recorder *r, uint64_t count);
 void recorder_note(struct recorder *r, const char *text);
 
 /*
- * To be called from time to time, with the time (ns since 1970): a file's time may be over, counts are written once a
- * second. Records that wait longer than PATIENCE (ns) are given to the writer.
+ * To be called from time to time: a file's time may be over, counts are written once a second. Records that wait longer
+ * than PATIENCE (ns) are given to the writer. What came between two calls counts as come at the second.
  */
-void recorder_tick(struct recorder *r, uint64_t now, uint64_t patience);
+void recorder_tick(struct recorder *r, struct host_time now, uint64_t patience);
 
 /* The receiving loop has nothing to do for a moment. */
 void recorder_has_time(struct recorder *r);
 
-/* The last counts are written, and all is given to the writer, which gets its end. */
-void recorder_end(struct recorder *r, uint64_t now);
+/* The last counts are written, with that time of day, and all is given to the writer, which gets its end. */
+void recorder_end(struct recorder *r, uint64_t time);
 
 bool recorder_is_full(const struct recorder *r);
 struct recorder_counts recorder_counts(const struct recorder *r);

@@ -363,9 +363,8 @@ def to_stdout():
     assert frames_of("stdout.pcap") == fed()
 
 
-@test("a pipe's reader gets each packet at once")
-def live_pipe():
-    process = start("synthetic 100\nrate 20\ntotal 40\n", "-o", "-")
+def read_live(scenario):
+    process = start(scenario + "synthetic 100\nrate 20\ntotal 40\n", "-o", "-")
     begin = time.monotonic()
     data = b""
     while len(data) < 24 + 5 * 132:
@@ -375,6 +374,11 @@ def live_pipe():
     assert time.monotonic() - begin < 2.5  # five frames come within 0.3 s
     process.send_signal(signal.SIGTERM)
     end(process).expect(0)
+
+
+@test("a pipe's reader gets each packet at once")
+def live_pipe():
+    read_live("")
 
 
 @test("the default name is sniffer.pcap, or sniffer.pcapng")
@@ -596,6 +600,18 @@ def device_times():
         assert numbers(frames_of("t.pcapng")) == list(range(10000))
         assert begin - 0.1 < frames[0][0] / 1e9 < frames[-1][0] / 1e9 < time.time() + 0.1, clock
         assert 1.8 < (frames[-1][0] - frames[0][0]) / 1e9 < 2.3, clock
+
+
+@test("a device whose clock is not the host's: files end, and a pipe's reader gets its packets, by the host's")
+def another_clock():
+    for ahead in (-40000, 15000):
+        clock = "clock wallclock\nclock-ahead %d\n" % ahead
+        run(clock + "synthetic 100\nrate 1000\n", "-w", "c%d.pcap" % ahead, "-s", "--ring-time", "30", "--duration", "1.5").expect(0)
+        files = glob.glob("c%d_*.pcap" % ahead)
+        assert len(files) == 1, files
+        when = read_pcap(content(files[0]))[1][-1][0] / 1e9 - ahead / 1e3
+        assert abs(when - time.time()) < 10, "the file has the device's times"
+        read_live(clock)
 
 
 # --- faults

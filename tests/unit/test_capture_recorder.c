@@ -5,6 +5,8 @@
 #include "capture/pcapng.h"
 #include "capture/recorder.h"
 
+#define SECOND UINT64_C(1000000000)
+
 static const uint8_t octets[] = {0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5};
 static const struct frame frame = {.octets = octets, .len = 6, .wirelen = 6, .time = UINT64_C(1700000000500000999)};
 
@@ -153,6 +155,7 @@ static void files_end_by_size_count_and_time(void **state)
         {.format = {.erf = true}, .file_time = 1000},
         {.format = {.erf = true}, .file_octets = 400},
     };
+    struct host_time now = {.steady = 1};
 
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -162,19 +165,87 @@ static void files_end_by_size_count_and_time(void **state)
         uint32_t packets = 0;
         int files = 0;
 
-        for (int n = 0; n < 4; n++, next.time += 500)
+        for (int n = 0; n < 4; n++, next.time += 500, now.steady += 500) {
             assert_true(recorder_put(f.r, &next));
+            recorder_tick(f.r, now, UINT64_MAX / 2);
+        }
         recorder_end(f.r, next.time);
         for (; (b = handover_next(f.h)) != NULL; handover_return(f.h, b)) {
             files += b->new_file;
             packets += b->packets;
             assert_true(i != 2 || b->len <= 400);
-            assert_memory_equal(b->data, "\xd4\xc3\xb2\xa1", 4);
+            assert_true(!b->new_file || memcmp(b->data, "\xd4\xc3\xb2\xa1", 4) == 0);
         }
         assert_int_equal(packets, 4);
         assert_int_equal(files, 2);
         finish(&f);
     }
+}
+
+/* The next block, as the writer takes it and gives it back: its octets, or 0 if there is none yet. */
+static uint32_t take(struct fixture *f, bool *new_file)
+{
+    struct block *b = handover_is_empty(f->h) ? NULL : handover_next(f->h);
+    uint32_t len = b ? b->len : 0;
+
+    *new_file = b && b->new_file;
+    if (b)
+        handover_return(f->h, b);
+    return len;
+}
+
+/* The frames' times jump as a clock does that is set, to and fro: a file's time and the writer's blocks go by the host's. */
+static void what_is_due_goes_by_the_hosts_clock(void **state)
+{
+    const struct recorder_plan plan = {.format = {.erf = true}, .file_time = 30 * SECOND};
+    struct fixture f = begin(&plan);
+    struct frame next = frame;
+    bool new_file;
+
+    (void)state;
+    for (uint64_t n = 0; n < 60; n++) {
+        const struct host_time now = {.steady = SECOND + n * SECOND / 2, .day = n % 3 * 1000 * SECOND};
+
+        recorder_tick(f.r, now, SECOND); /* half a second after the one before: sees the first frame, then two more come */
+        assert_int_equal(take(&f, &new_file), n == 0 ? 24 : n % 3 == 0 ? 3 * 38 : 0);
+        assert_int_equal(new_file, n == 0);
+        next.time = frame.time + (n % 2 ? 100 : 0) * SECOND;
+        assert_true(recorder_put(f.r, &next));
+    }
+    recorder_tick(f.r, (struct host_time){.steady = 40 * SECOND}, SECOND);
+    assert_int_equal(take(&f, &new_file), 3 * 38);
+    recorder_put(f.r, &frame);
+    recorder_end(f.r, 0);
+    assert_int_equal(take(&f, &new_file), 24 + 38);
+    assert_true(new_file);
+    finish(&f);
+}
+
+/* Counts each second, few frames and many; 8 comes before the first frame. */
+static void a_pcapng_has_no_more_octets_than_it_may(void **state)
+{
+    const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true}, .file_octets = 2048};
+    struct fixture f = begin(&plan);
+    uint32_t len = 0, blocks = 0;
+    bool new_file;
+
+    (void)state;
+    for (uint64_t n = 0; n < 600; n++) {
+        recorder_tick(f.r, (struct host_time){.steady = (n + 1) * SECOND, .day = n}, 0);
+        for (uint32_t more; (more = take(&f, &new_file)) > 0; blocks++) {
+            len = new_file ? more : len + more;
+            assert_true(len <= plan.file_octets);
+        }
+        if (n == 50 || n % 100 > 70)
+            assert_true(recorder_put(f.r, &frame));
+    }
+    recorder_end(f.r, 0);
+    for (uint32_t more; (more = take(&f, &new_file)) > 0; blocks++) {
+        len = new_file ? more : len + more;
+        assert_true(len <= plan.file_octets);
+    }
+    assert_true(blocks > 100);
+    finish(&f);
 }
 
 static void what_finds_no_room_is_counted(void **state)
@@ -253,6 +324,8 @@ int main(void)
         cmocka_unit_test(snaplen_keeps_the_wire_length),
         cmocka_unit_test(a_pcapngs_packet_and_counts),
         cmocka_unit_test(files_end_by_size_count_and_time),
+        cmocka_unit_test(what_is_due_goes_by_the_hosts_clock),
+        cmocka_unit_test(a_pcapng_has_no_more_octets_than_it_may),
         cmocka_unit_test(what_finds_no_room_is_counted),
         cmocka_unit_test(records_are_counted_up_to_a_cut),
         cmocka_unit_test(memory_is_full_with_the_packet_that_crosses),
