@@ -104,10 +104,10 @@ static void note_change(struct receiver *r)
         r->broken = true;
 }
 
-/* Looks after what the device tells. Returns false if the capture cannot go on. */
-static bool hear_device(struct receiver *r)
+/* Returns false if the capture cannot go on. */
+static bool heed(struct receiver *r, enum devevent event)
 {
-    switch (devevent_take(r->device)) {
+    switch (event) {
     case DEVEVENT_NONE:
         return true;
     case DEVEVENT_GONE:
@@ -131,6 +131,17 @@ static bool hear_device(struct receiver *r)
     return true;
 }
 
+/* Looks after all that the device tells. Returns false if the capture cannot go on. */
+static bool hear_device(struct receiver *r)
+{
+    enum devevent event;
+
+    while ((event = devevent_take(r->device)) != DEVEVENT_NONE)
+        if (!heed(r, event))
+            return false;
+    return true;
+}
+
 /* The queue pair or the completion queue works no more. Returns false after a message if that cannot be mended. */
 static bool mend(struct receiver *r)
 {
@@ -141,11 +152,9 @@ static bool mend(struct receiver *r)
     if (r->restarts == 1)
         say("%s: the queue pair failed and is made anew: frames may be missing", device_name(r->device));
     recorder_note(r->recorder, "The queue pair failed before this frame and was made anew: frames may be missing.");
-    do { /* what the device has told of the old queue pair is no news of the new one */
-        r->broken = false;
-        if (!hear_device(r))
-            return false;
-    } while (r->broken);
+    if (!hear_device(r))
+        return false;
+    r->broken = false; /* what the device has told of the old queue pair is no news of the new one */
     return r->feed->ops->restart(r->feed);
 }
 

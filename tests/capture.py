@@ -673,6 +673,15 @@ def queue_pair_error():
     run("synthetic 100\ntotal 1000\n" + many, "-w", "x.pcap", "-s").expect(1, "again and again")
 
 
+@test("what else the device tells beside its failure neither hides that nor doubles it")
+def told_beside_failure():
+    for told in ("lid 3", "lid 4", "cq-error"), ("qp-error", "lid 3", "cq-error"), ("lid 3", "qp-error", "cq-error", "lid 4"):
+        run("synthetic 100\nrate 20000\ntotal 20000\n" + "".join("at 5000 %s\n" % what for what in told), "-w", "x.pcap", "-s",
+            "--duration", "1.5").expect(1, "made anew", "the queue pair failed 1 time:")
+        got = numbers(frames_of("x.pcap"))
+        assert got == sorted(set(got)) and got[0] == 0 and got[-1] == 19999, told
+
+
 @test("a device that goes away, or whose queue fails: the file is whole, the status 1")
 def gone():
     for fault, text in (("remove", "the device is gone"), ("poll-error", "cannot be polled"), ("post-error", "no receive can be")):
