@@ -14,6 +14,6 @@ uint32_t frame_direction(const struct device *device, const uint8_t *octets, uin
 enum { MIRROR_HEAD_LEN = 16, MIRROR_TAIL_LEN = 2 }; /* LRH, raw header and prefix; VCRC */
 
 /* Whether a mirroring switch has put its headers around the InfiniBand frame (RSPAN of ibdump's --decap). */
-bool frame_is_mirrored(const uint8_t *octets, uint32_t len);
+bool frame_is_mirrored(const struct device *device, const uint8_t *octets, uint32_t len);
 
 #endif

@@ -62,6 +62,9 @@ static bool check_port(const struct live *l)
     if (device_is_ethernet(&l->device) && l->options->direction != DIRECTION_BOTH)
         say("%s port %u: -I has no effect on Ethernet, where a frame does not tell its direction",
             device_name(&l->device), l->device.port);
+    if (device_is_ethernet(&l->device) && l->options->decap)
+        say("%s port %u: --decap has no effect on Ethernet: the headers that it takes off are InfiniBand's",
+            device_name(&l->device), l->device.port);
     if (l->device.port_attr.state != IBV_PORT_ACTIVE)
         say("%s port %u: the port is not active (%s): nothing comes before it is", device_name(&l->device),
             l->device.port, ibv_port_state_str(l->device.port_attr.state));

@@ -55,7 +55,7 @@ static void record(struct receiver *r, const struct rx *rx)
 
     if (r->feed->ops->frame && !r->feed->ops->frame(r->feed, rx, &frame))
         return;
-    if (r->options->decap && frame_is_mirrored(frame.octets, frame.len)) {
+    if (r->options->decap && frame_is_mirrored(r->device, frame.octets, frame.len)) {
         frame.octets += MIRROR_HEAD_LEN;
         frame.len -= MIRROR_HEAD_LEN + MIRROR_TAIL_LEN;
         frame.decapsulated = true;

@@ -449,6 +449,15 @@ def decap():
     assert frames_of("d.pcap") == [wrapped, inner]
 
 
+@test("--decap leaves Ethernet's frames alone, and says so")
+def decap_ethernet():
+    frame = bytes.fromhex("020000000001" "020000001123" "8915") + bytes(60)  # as InfiniBand's: a raw packet with a mirror's EtherType
+    make_capture("ethernet.pcap", [frame])
+    run("port active ethernet\nframes ethernet.pcap\n", "-w", "d.pcap", "-s", "--decap", "--count", "1").expect(
+        0, "--decap has no effect on Ethernet", summary(1, len(frame), 0))
+    assert frames_of("d.pcap") == [frame]
+
+
 @test("--count, --duration, --snaplen")
 def limits():
     run("synthetic 200\n", "-w", "c.pcap", "-s", "--count", "1001", "--snaplen", "60").expect(0, summary(1001, 60060, 0))
