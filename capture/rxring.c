@@ -324,11 +324,11 @@ static int poll_timed(struct rxring *ring, struct rx out[RX_BATCH])
     if (error != 0)
         return error == ENOENT ? 0 : -1;
     now = time_of_day();
+    hcaclock_follow(&ring->clock, now); /* the clocks may have drifted apart since the completions before */
     do
         take_timed(ring, &out[count++], now);
     while (count < RX_BATCH && count < room && (error = ibv_next_poll(ring->cq_ex)) == 0);
     ibv_end_poll(ring->cq_ex);
-    hcaclock_follow(&ring->clock, now);
     return error != 0 && error != ENOENT && count == 0 ? -1 : (int)count;
 }
 

@@ -50,7 +50,7 @@ struct rxring {
     struct ibv_comp_channel *channel;
     struct ibv_cq *cq;
     struct ibv_cq_ex *cq_ex; /* the same, if completions carry the device's time */
-    struct ibv_qp *qp;       /* the owner's, see rxring_start */
+    struct ibv_qp *qp;       /* the owner's, see rxring_attach */
     struct hcaclock clock;
     uint8_t *memory;
     uint32_t entries, entry_len;

@@ -623,6 +623,14 @@ def another_clock():
         read_live(clock)
 
 
+@test("a device's counter that drifts: the first frame after an idle time has no older relation of the clocks than the next")
+def drifting_counter():
+    run("clock 156250\nclock-drift 10000\nsynthetic 100\nrate 50\ntotal 20\nafter 0 pause 3000\n", "-w", "d.pcapng", "-s",
+        "--format", "pcapng", "--count", "20").expect(0)
+    times = [when for when, _, _, _ in read_pcapng(content("d.pcapng"))[1]]
+    assert times == sorted(times), times
+
+
 # --- faults
 
 @test("failed completions are counted, and their buffers used again")
