@@ -3,6 +3,8 @@
 #ifndef CAPTURE_GROUPNEWS_H
 #define CAPTURE_GROUPNEWS_H
 
+#include <arpa/inet.h>
+
 #include "sa/mcgroup.h"
 
 enum groupnews_kind {
@@ -17,6 +19,12 @@ struct groupnews {
     struct mc_group group;
     int error; /* of GROUPNEWS_FAILED */
 };
+
+/* A group's name in what both tell the user. */
+static inline const char *mgid_text(const uint8_t *mgid, char text[INET6_ADDRSTRLEN])
+{
+    return inet_ntop(AF_INET6, mgid, text, INET6_ADDRSTRLEN);
+}
 
 /* The capture's one word to the keeper: the port or the SM is not what it was, all groups are to be joined again. */
 #define GROUPNEWS_AGAIN "again"

@@ -2,7 +2,6 @@
 /* The keeper of the groups: its own side. See keeper.h. */
 #include "capture/keeper.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -49,6 +48,7 @@ struct keep {
     struct sa_port standing;
     GHashTable *groups; /* struct kept by MGID */
     int lock;
+    gint64 busy; /* us in which the SA worked for us in this look */
     bool silence_told, down_told;
 };
 
@@ -71,25 +71,34 @@ static void tell(enum groupnews_kind kind, const struct mc_group *group, int err
         poll(&(struct pollfd){.fd = STDIN_FILENO, .events = POLLOUT}, 1, 100);
 }
 
-static const char *mgid_text(const uint8_t *mgid, char text[INET6_ADDRSTRLEN])
-{
-    return inet_ntop(AF_INET6, mgid, text, INET6_ADDRSTRLEN);
-}
-
 static enum sa_heard ask(struct keep *k, const struct sa_question *q, struct sa_answer *a,
                          const volatile int *until)
 {
+    gint64 begin = g_get_monotonic_time();
+    enum sa_heard heard;
     char error[256];
 
     a->records = g_byte_array_new();
-    return umad_sa_ask(k->sa, q, ASK_MS, until, a, error, sizeof(error));
+    heard = umad_sa_ask(k->sa, q, ASK_MS, until, a, error, sizeof(error));
+    if (heard == SA_HEARD) /* one that is silent is not at work */
+        k->busy += g_get_monotonic_time() - begin;
+    return heard;
 }
 
 /* --- one group */
 
+/* What the SA says of it now. The capture is told what it did not know. */
+static void update(struct kept *g, const struct mc_group *now)
+{
+    if (g->group.mlid != now->mlid || g->group.qkey != now->qkey)
+        g->told = false;
+    g->group = *now;
+}
+
 static void join(struct keep *k, struct kept *g)
 {
     struct sa_question q = mc_ask_state(SA_SET, g->group.mgid, k->standing.gid, NON_MEMBER);
+    struct mc_group now;
     struct sa_answer a;
     char text[INET6_ADDRSTRLEN];
     enum sa_heard heard;
@@ -99,7 +108,8 @@ static void join(struct keep *k, struct kept *g)
     g->joined = true; /* where the answer is lost, it may be so all the same */
     if (heard == SA_HEARD && a.status == 0 && a.records->len >= MCM_SIZE &&
         mgid_equal(a.records->data, g->group.mgid)) {
-        g->group = mc_group_read(a.records->data);
+        now = mc_group_read(a.records->data);
+        update(g, &now);
         g->refused = false;
     } else if (heard == SA_HEARD && !g->refused) {
         g->refused = true;
@@ -145,10 +155,10 @@ static void found(struct keep *k, const struct mc_group *group)
         g = g_new0(struct kept, 1);
         g->group = *group;
         g_hash_table_insert(k->groups, g->group.mgid, g);
-    } else if (g->group.mlid != group->mlid) { /* it was deleted and made anew since */
-        g->group = *group;
-        g->joined = g->told = false;
     }
+    update(g, group);
+    if (!g->told) /* also where it was deleted and made anew since */
+        g->joined = false;
     g->there = true;
     if (!g->joined)
         join(k, g);
@@ -321,14 +331,12 @@ static bool wait_for_next(struct keep *k, int ms)
 static void keep_on(struct keep *k)
 {
     for (unsigned looks = 1;; looks++) {
-        gint64 begin = g_get_monotonic_time(), took;
-
+        k->busy = 0;
         look(k);
         if (stop)
             return;
         tell(GROUPNEWS_LOOKED, NULL, 0);
-        took = (g_get_monotonic_time() - begin) / 1000;
-        if (!wait_for_next(k, (int)MAX(LOOK_EVERY_MS, took * LOOK_SHARE)))
+        if (!wait_for_next(k, (int)MAX(LOOK_EVERY_MS, k->busy / 1000 * LOOK_SHARE)))
             return;
         if (looks % ANEW_EVERY == 0)
             forget_joins(k);

@@ -25,6 +25,7 @@ enum {
 struct listened {
     struct mc_group group;
     bool attached;
+    bool gone; /* for now; it stays known, for frames that came before */
 };
 
 /* --- the partition */
@@ -76,25 +77,13 @@ static bool find_pkey(struct multicast *m, unsigned wanted)
 
 /* --- groups */
 
-static const char *mgid_text(const struct mc_group *g, char text[INET6_ADDRSTRLEN])
-{
-    return inet_ntop(AF_INET6, g->mgid, text, INET6_ADDRSTRLEN);
-}
-
 static void attach(struct multicast *m, struct listened *l)
 {
     char text[INET6_ADDRSTRLEN];
     union ibv_gid gid;
     int error;
 
-    if (!m->qp || l->attached)
-        return;
-    if (l->group.qkey != m->qkey && !m->qkey_told) {
-        m->qkey_told = true;
-        say("group %s has Q_Key 0x%08x, the broadcast group 0x%08x: its frames are not captured",
-            mgid_text(&l->group, text), l->group.qkey, m->qkey);
-    }
-    if (l->group.qkey != m->qkey)
+    if (!m->qp || l->attached || l->gone || l->group.qkey != m->qkey)
         return;
     memcpy(gid.raw, l->group.mgid, sizeof(gid.raw));
     error = ibv_attach_mcast(m->qp, &gid, l->group.mlid);
@@ -102,7 +91,7 @@ static void attach(struct multicast *m, struct listened *l)
     if (error != 0 && !m->attach_told) {
         m->attach_told = true;
         say("%s: group %s cannot be received (%s), and perhaps others: their frames are missing",
-            device_name(m->device), mgid_text(&l->group, text), strerror(error));
+            device_name(m->device), mgid_text(l->group.mgid, text), strerror(error));
     }
 }
 
@@ -114,6 +103,17 @@ static void detach(struct multicast *m, struct listened *l)
     if (m->qp && l->attached)
         ibv_detach_mcast(m->qp, &gid, l->group.mlid);
     l->attached = false;
+}
+
+static void tell_other_qkey(struct multicast *m, struct listened *l)
+{
+    char text[INET6_ADDRSTRLEN];
+
+    if (!m->link || l->gone || l->group.qkey == m->qkey || m->qkey_told)
+        return;
+    m->qkey_told = true;
+    say("group %s has Q_Key 0x%08x, the broadcast group 0x%08x: its frames are not captured",
+        mgid_text(l->group.mgid, text), l->group.qkey, m->qkey);
 }
 
 static void for_all(struct multicast *m, void (*act)(struct multicast *, struct listened *))
@@ -226,6 +226,7 @@ static bool take_group(struct multicast *m, const struct mc_group *g)
         detach(m, l);
         l->group = *g;
     }
+    l->gone = false;
     if (!take_link(m, g))
         return false;
     attach(m, l);
@@ -241,10 +242,13 @@ static bool take_news(struct multicast *m, const struct groupnews *news)
         return take_group(m, &news->group);
     case GROUPNEWS_GONE:
         l = g_hash_table_lookup(m->groups, news->group.mgid);
-        if (l)
+        if (l) {
             detach(m, l);
+            l->gone = true;
+        }
         return true;
-    case GROUPNEWS_LOOKED:
+    case GROUPNEWS_LOOKED: /* while the link takes another Q_Key, not all of its groups were told yet */
+        for_all(m, tell_other_qkey);
         m->looked = true;
         return true;
     case GROUPNEWS_FAILED:

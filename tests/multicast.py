@@ -177,6 +177,30 @@ def made_anew():
     assert memberships()[1] == 2 and "leave" not in content(LOG).decode()
 
 
+@test("a link whose groups were made anew with another Q_Key, under their old MLIDs: they are heard on")
+def another_qkey():
+    groups = "".join("group %s %#x %s\n" % (mgid, mlid, rest) for rest in ("0xb1b 0 1000", "0xb1c 1000")
+                     for mgid, mlid in ((BROADCAST, 0xc000), (ROUTERS, 0xc006)))
+    process = begin(play(groups + FED + "rate 1000\ntotal 4500\n", []), "-w", "q.pcap", "-s", "--duration", "4.5")
+    result = end(process).expect(0, "the link has another Q_Key now")
+    assert "not captured" not in result.err, result.err
+    frames = frames_of("q.pcap")
+    qkeys = [int.from_bytes(f[60:64], "big") for f in frames]
+    assert qkeys == sorted(qkeys) and set(qkeys) == {0xb1b, 0xb1c}
+    assert {f[2:4].hex() for f, qkey in zip(frames, qkeys) if qkey == 0xb1c} == {"c000", "c006"}
+    left(4)
+
+
+@test("a group that is gone is not heard, also by a queue pair that was made anew since")
+def gone_group():
+    groups = "group %s 0xc000 0xb1b\ngroup %s 0xc006 0xb1b 0 1000\n" % (BROADCAST, ROUTERS)
+    process = begin(play(groups + FED + "rate 1000\ntotal 4500\nat 3500 qp-error\n", []), "-w", "g.pcap", "-s", "--duration", "4.5")
+    end(process).expect(1, "failed 1 time:")
+    heard = [f[2:4].hex() for f in frames_of("g.pcap")]
+    last = heard[-len(heard) // 6:]
+    assert "c006" in heard and set(last) == {"c000"}, heard
+
+
 @test("no broadcast group yet: waited for, told; then frames come")
 def no_link():
     process = begin(play("group %s 0xc000 0xb1b 1500\nsynthetic 100\nrate 100\n" % BROADCAST, []), "-w", "w.pcap", "-s", "--count", "20")
@@ -203,6 +227,13 @@ def silent():
     err = end(process).err
     assert time.monotonic() - begin_time < (4 if SANITIZED else 1), "too late"
     assert re.search(r"the subnet administrator \(LID 1\) does not answer", err), err
+
+
+@test("a subnet administrator that was silent: asked again soon, its groups are joined")
+def silent_at_first():
+    process = begin(play("sa-silent 0 2000\nsynthetic 100\nrate 1000\n"), "-w", "s.pcap", "-s", "--count", "20")
+    end(process, 20).expect(0, "does not answer: the groups are joined once it does", summary(20, "3480", 0))
+    left(2)
 
 
 @test("a port that is down is waited for; Ethernet, iWARP, missing rights and devices are refused, with the way out")
