@@ -178,6 +178,16 @@ static bool prepare(struct live *l)
     return l->feed.ops->start(&l->feed);
 }
 
+/* Frames come no more. It may have something to tell, or to wait for. */
+static void end_feed(struct live *l)
+{
+    if (l->sniffer.device)
+        sniffer_destroy(&l->sniffer);
+    if (l->multicast.device)
+        multicast_destroy(&l->multicast);
+    l->sniffer.device = l->multicast.device = NULL;
+}
+
 static void take_down(struct live *l)
 {
     if (l->writer && l->outfile) { /* it never came to the capture */
@@ -189,10 +199,7 @@ static void take_down(struct live *l)
     recorder_destroy(l->recorder);
     handover_destroy(l->handover);
     dropcount_close(&l->dropcount);
-    if (l->sniffer.device)
-        sniffer_destroy(&l->sniffer);
-    if (l->multicast.device)
-        multicast_destroy(&l->multicast);
+    end_feed(l);
     device_close(&l->device);
     device_list_free(&l->list);
 }
@@ -248,6 +255,7 @@ static int finish(struct live *l, const struct receiver *r)
     left = left_as_usual(l);
     good = outfile_close(l->outfile) || left;
     l->outfile = NULL;
+    end_feed(l); /* before the last line is told */
     tell_losses(l, r, counts);
     lost = counts.device + counts.own + (left ? 0 : writer_lost(l->writer));
     if (!l->options->reader_may_leave || lost > 0)

@@ -236,6 +236,13 @@ def silent_at_first():
     left(2)
 
 
+@test("a subnet administrator that answers no more: the end is told, the counts are the last line all the same")
+def silent_at_the_end():
+    scenario = "device mlx5_7\n" + play("sa-silent 200\nsynthetic 100\nrate 1000\n")  # the next test's is another: this one's keeper lives on a while
+    process = begin(scenario, "-w", "s.pcap", "-s", "--duration", "0.5")
+    end(process).expect(0, "being left in the background", summary(r"\d+", r"\d+", 0))
+
+
 @test("a port that is down is waited for; Ethernet, iWARP, missing rights and devices are refused, with the way out")
 def refusals():
     run(play("port down ib\n"), *MULTICAST, "-w", "d.pcap", "--duration", "0.3").expect(0, "not active", "joined once it is")
