@@ -4,10 +4,12 @@
 
 #include <getopt.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "capture/message.h"
+#include "capture/refused_option.h"
 
 static const char usage[] =
     "Usage: ipoib-capture convert [--format WORD[,WORD]] IN OUT\n"
@@ -40,11 +42,6 @@ static const char usage[] =
     "\n"
     "Exit status: 0 all packets are in OUT, 1 not all of them or an error, 2 wrong usage.\n"
     "The last line on standard error tells packets, octets and drops.\n";
-
-void convert_usage(FILE *to)
-{
-    fputs(usage, to);
-}
 
 static int wrong(void)
 {
@@ -150,21 +147,23 @@ int convert_parse_options(int argc, char **argv, struct convert_options *options
 {
     static const struct option known[] = {
         {"format", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    static const char shorts[] = ":f:h";
+    char letter[REFUSED_OPTION_LEN];
     struct format format = {0};
     int c;
 
     opterr = 0; /* the messages are ours, with the program's name and not the subcommand's */
-    while ((c = getopt_long(argc, argv, ":f:h", known, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, shorts, known, NULL)) != -1) {
         if (c == 'h') {
-            convert_usage(stdout);
+            fputs(usage, stdout);
             return fflush(stdout) == 0 ? 0 : 1;
         }
         if (c == 'f' && take_format(&format, optarg))
             continue;
         if (c == ':')
-            say("convert: %s needs a value", argv[optind - 1]);
+            say("convert: %s needs a value", refused_option(argv, shorts, letter));
         else if (c == '?')
-            say("convert: unknown option %s", argv[optind - 1]);
+            say("convert: unknown option %s", refused_option(argv, shorts, letter));
         return wrong();
     }
     if (argc - optind != 2) {

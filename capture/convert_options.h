@@ -4,7 +4,6 @@
 #define CAPTURE_CONVERT_OPTIONS_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 #include "capture/output.h"
 
@@ -16,7 +15,5 @@ struct convert_options {
 
 /* Returns -1 if OPTIONS are filled in, or the exit status: 0 after -h, 2 after a message on a wrong usage. */
 int convert_parse_options(int argc, char **argv, struct convert_options *options);
-
-void convert_usage(FILE *to);
 
 #endif

@@ -73,10 +73,9 @@ static void show_port(struct device *device)
     show_mode(device, "multicast", multicast_try(device));
 }
 
-/* Every port of a device. Returns false if it could not be opened. */
-static bool show_device(const struct device_list *list, int number)
+/* Every port of a device. Returns false after a message if it could not be opened. */
+static bool show_device(const struct device_list *list, const char *name)
 {
-    const char *name = ibv_get_device_name(list->devices[number]);
     unsigned ports = 1;
 
     for (unsigned port = 1; port <= ports; port++) {
@@ -91,15 +90,17 @@ static bool show_device(const struct device_list *list, int number)
     return true;
 }
 
-int list_devices(void)
+int list_devices(const char *name)
 {
     struct device_list list;
     bool good = true;
 
     if (!device_list_get(&list))
         return 1;
-    for (int i = 0; i < list.count; i++)
-        good = show_device(&list, i) && good;
+    if (name)
+        good = show_device(&list, name);
+    for (int i = 0; !name && i < list.count; i++)
+        good = show_device(&list, ibv_get_device_name(list.devices[i])) && good;
     device_list_free(&list);
     if (fflush(stdout) == 0)
         return good ? 0 : 1;

@@ -3,7 +3,7 @@
 #ifndef CAPTURE_LIST_H
 #define CAPTURE_LIST_H
 
-/* Returns the exit status: 0, or 1 after a message. */
-int list_devices(void);
+/* NAME: the one device; NULL: all. Returns the exit status: 0, or 1 after a message. */
+int list_devices(const char *name);
 
 #endif

@@ -296,5 +296,5 @@ int live_main(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    return options.list ? list_devices() : live_run(&options);
+    return options.list ? list_devices(options.device) : live_run(&options);
 }

@@ -4,10 +4,12 @@
 
 #include <getopt.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "capture/message.h"
 #include "capture/numbers.h"
+#include "capture/refused_option.h"
 
 static const char usage[] =
     "Usage: ipoib-capture [OPTION]...         captures from an RDMA device's port\n"
@@ -54,7 +56,7 @@ static const char usage[] =
     "      --ring-time=SECONDS  ... or after that time\n"
     "      --ring-files=N       keep the last N of these files\n"
     "      --comment=TEXT       into the pcapng's interface description\n"
-    "      --list               shows the devices and their ports, as said above\n"
+    "      --list               shows the devices, or the one of -d, as said above\n"
     "SIZE takes K, M and G.\n"
     "\n"
     "It ends by SIGINT, SIGTERM or SIGHUP. The last line on standard error tells packets,\n"
@@ -116,12 +118,8 @@ static const struct option known[] = {
 
 enum { LOG2_MAX = 20, SNAPLEN_MAX = 65535 };
 
-void live_usage(FILE *to)
-{
-    fputs(usage, to);
-}
-
-struct live_options live_defaults(void)
+/* What holds without any option. */
+static struct live_options defaults(void)
 {
     return (struct live_options){.port = 1, .log2_buffers = 15, .erf = -1, .hold = UINT64_C(256) << 20};
 }
@@ -386,27 +384,33 @@ static int settle(struct live_options *o, bool writer_asked)
 
 int live_parse_options(int argc, char **argv, struct live_options *o)
 {
-    bool writer_asked = false;
+    static const char shorts[] = ":p:w:d:i:o:b:hM:vEI:q:sm:jT";
+    bool writer_asked = false, not_for_list = false;
+    char letter[REFUSED_OPTION_LEN];
     int c;
 
-    *o = live_defaults();
+    *o = defaults();
     opterr = 0; /* the messages are ours, with the program's name as it is */
-    while ((c = getopt_long(argc, argv, ":p:w:d:i:o:b:hM:vEI:q:sm:jT", known, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, shorts, known, NULL)) != -1) {
         if (c == 'h')
             return print(usage);
         if (c == 'v')
             return print("ipoib-capture " IPOIB_VERSION "\n");
         if (c == ':' || c == '?') {
-            say("%s %s", c == ':' ? "a value is missing after" : "unknown option", argv[optind - 1]);
+            say("%s %s", c == ':' ? "a value is missing after" : "unknown option",
+                refused_option(argv, shorts, letter));
             return wrong();
         }
         if (!take(o, c, optarg))
             return wrong();
         writer_asked = writer_asked || c == 'p';
+        not_for_list = not_for_list || (c != OPT_LIST && c != 'd');
     }
     if (optind < argc) {
         say("unknown: %s", argv[optind]);
         return wrong();
     }
+    if (o->list && not_for_list)
+        say("with --list no option but -d has an effect");
     return settle(o, writer_asked);
 }

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 enum live_mode { MODE_SNIFFER, MODE_MULTICAST };
 enum live_direction { DIRECTION_BOTH, DIRECTION_TX, DIRECTION_RX };
@@ -35,10 +34,5 @@ struct live_options {
 
 /* Returns -1 if OPTIONS are filled in, or the exit status: 0 after -h and -v, 2 after a message on a wrong usage. */
 int live_parse_options(int argc, char **argv, struct live_options *options);
-
-/* What holds without any option. */
-struct live_options live_defaults(void);
-
-void live_usage(FILE *to);
 
 #endif

@@ -512,6 +512,18 @@ def usage():
     assert not os.path.exists("never.pcap")
 
 
+@test("an option that is wrong is named as it was written, within several letters too")
+def wrong_options():
+    for arguments, text in (("-Xs", "unknown option -X"), ("-sX", "unknown option -X"), ("--silent -sXT", "unknown option -X"),
+                            ("--nonsense", "unknown option --nonsense"), ("-s --nonsense=1", "unknown option --nonsense=1"),
+                            ("--silent=1", "unknown option --silent=1"), ("--ring=1", "unknown option --ring=1"),
+                            ("-w", "a value is missing after -w"), ("-sw", "a value is missing after -w"),
+                            ("--write", "a value is missing after --write"), ("--count", "a value is missing after --count"),
+                            ("convert -Xf", "unknown option -X"), ("convert -f", "-f needs a value"),
+                            ("convert --format", "--format needs a value"), ("convert --x", "unknown option --x")):
+        run(FED, *arguments.split()).expect(2, "(?m)^ipoib-capture: .*%s$" % text)
+
+
 @test("help and version")
 def help_and_version():
     for option in ("-h", "--help"):
@@ -541,6 +553,17 @@ def listing():
     assert "CAP_NET_RAW" in blocks[6]
     out = run("fail umad EACCES\n", "--list").expect(0).out.decode()
     assert "multicast no: this user may not ask the subnet administrator" in out
+
+
+@test("--list -d: that device alone; other options have no effect, which is told")
+def listing_one():
+    scenario = "device mlx5_0\nports 2\ndevice mlx5_1\n"
+    both = run(scenario, "--list").expect(0)
+    assert both.err == ""
+    out = b"".join(run(scenario, "--list", "-d", name).expect(0).out for name in ("mlx5_0", "mlx5_1"))
+    assert out == both.out and both.out.count(b" port ") == 3
+    assert run(scenario, "-d", "mlx5_7", "--list").expect(1, "no RDMA device mlx5_7; there is mlx5_0, mlx5_1").out == b""
+    assert run(scenario, "--list", "-i", "1").expect(0, "with --list no option but -d has an effect").out == both.out
 
 
 @test("every refusal names the cause and the way out, and leaves an old file alone")
