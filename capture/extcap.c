@@ -128,8 +128,9 @@ static void tell_device(const struct device_list *list, int number)
 /* No device is no error: Wireshark asks on every machine. */
 static int tell_interfaces(void)
 {
-    struct device_list list = {.devices = ibv_get_device_list(&list.count)};
+    struct device_list list = {0};
 
+    list.devices = ibv_get_device_list(&list.count);
     for (int i = 0; list.devices && i < list.count; i++)
         tell_device(&list, i);
     device_list_free(&list);
@@ -138,10 +139,11 @@ static int tell_interfaces(void)
 
 static bool can_sniff(const char *name, unsigned port)
 {
-    struct device_list list = {.devices = ibv_get_device_list(&list.count)};
+    struct device_list list = {0};
     struct device device;
     bool can = true;
 
+    list.devices = ibv_get_device_list(&list.count);
     if (list.devices && device_open(&device, &list, name, port)) {
         can = sniffer_try(&device).step == REFUSED_NOT;
         device_close(&device);
