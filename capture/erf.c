@@ -8,11 +8,11 @@
 static uint32_t subheader_len(uint8_t type)
 {
     switch (type) {
-    case 2: /* Ethernet, plain and with the colour and hash variants: offset and a pad octet */
+    case ERF_TYPE_ETHERNET: /* plain, and with the colour and hash variants */
     case 11:
     case 16:
     case 20:
-        return 2;
+        return ERF_ETHERNET_LEN;
     case 5: /* multi-channel types and AAL2: the channel's word */
     case 6:
     case 7:

@@ -13,6 +13,9 @@
 #include "capture/octets.h"
 #include "wire/erf.h"
 
+/* The one type with a sub-header that is written too: an offset and a pad octet, before the frame. */
+enum { ERF_TYPE_ETHERNET = 2, ERF_ETHERNET_LEN = 2 };
+
 /* A record taken apart. All lengths are in octets. */
 struct erf_record {
     uint64_t time;      /* as in the record: 2^-32 s since 1970 */

@@ -36,7 +36,6 @@ struct feed_ops {
 
 struct feed {
     const struct feed_ops *ops;
-    struct device *device;
     struct rxring *ring;
     int fd;     /* of news that tend takes; -1: none */
     void *self; /* the mode's own */

@@ -153,11 +153,6 @@ static int to_rtr(struct multicast *m, uint32_t qkey)
     return error ? error : ibv_modify_qp(m->qp, &rtr, IBV_QP_STATE);
 }
 
-static struct refusal refused(enum refusal_step step, int error)
-{
-    return (struct refusal){.step = step, .error = error ? error : EIO};
-}
-
 static struct refusal make_qp(struct multicast *m, uint32_t qkey)
 {
     struct ibv_qp_init_attr attr = rxring_qp_attr(&m->ring, IBV_QPT_UD);
@@ -333,7 +328,6 @@ static bool rebuild(struct multicast *m, const struct rx *rx, struct frame *fram
         return false; /* not a datagram: its place for a GRH is always there (IBA 11.4.1.2) */
     frame->octets = m->frame;
     frame->len = udframe_put(m->frame, &heads, rx->octets + GRH_SIZE, rx->len - GRH_SIZE);
-    frame->wirelen = frame->len;
     return true;
 }
 
@@ -414,7 +408,7 @@ struct feed multicast_feed(struct multicast *m)
                                         .tend = feed_tend,
                                         .changed = feed_changed};
 
-    return (struct feed){.ops = &ops, .device = m->device, .ring = &m->ring, .fd = -1, .self = m};
+    return (struct feed){.ops = &ops, .ring = &m->ring, .fd = -1, .self = m};
 }
 
 /* --- all of it */

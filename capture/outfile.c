@@ -28,7 +28,8 @@ struct outfile {
     bool live;
 };
 
-const char *outfile_name(const struct outfile *out)
+/* Of the present file, for messages. */
+static const char *name_of(const struct outfile *out)
 {
     return out->name ? out->name : "standard output";
 }
@@ -58,7 +59,7 @@ bool outfile_reader_left(const struct outfile *out)
 static bool fail(struct outfile *out, const char *what)
 {
     if (!out->error && !(errno == EPIPE && out->plan.reader_may_leave))
-        say("%s: %s: %s", outfile_name(out), what, strerror(errno));
+        say("%s: %s: %s", name_of(out), what, strerror(errno));
     if (!out->error)
         out->error = errno ? errno : EIO;
     return false;

@@ -35,7 +35,6 @@ void outfile_take_back(struct outfile *out, size_t len);
 /* Closes and frees. Returns false after a message if what was written has not reached the file. NULL is fine. */
 bool outfile_close(struct outfile *out);
 
-const char *outfile_name(const struct outfile *out); /* of the present file, for messages */
 bool outfile_is_live(const struct outfile *out);     /* a pipe or the like: someone reads as we write */
 bool outfile_is_memory(const struct outfile *out);   /* a file in memory, or /dev/null: writing waits for no disk */
 /* For poll(): of a pipe or the like, where an error is its reader's leaving; else -1. */

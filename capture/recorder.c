@@ -15,8 +15,6 @@
 
 enum {
     LINK_ETHERNET = 1,
-    ERF_TYPE_ETHERNET = 2,
-    ERF_ETHERNET_LEN = 2,  /* an offset and a pad octet, between an Ethernet record's header and its frame */
     ERF_FLAG_SECOND = 0x01, /* capture interface 1 */
     HEADER_ROOM = 1024,    /* octets of a file's header and of anything else but packets, at most */
     RECORD_ROOM = PCAPNG_EPB_HEAD_LEN + ERF_HEADER_LEN + ERF_ETHERNET_LEN + PCAPNG_EPB_TAIL_MAX,

@@ -16,6 +16,11 @@ static bool is_unsupported(int error)
     return error == EOPNOTSUPP || error == ENOSYS || error == EPROTONOSUPPORT || error == ENOTSUPP;
 }
 
+struct refusal refused(enum refusal_step step, int error)
+{
+    return (struct refusal){.step = step, .error = error ? error : EIO};
+}
+
 struct refusal refusal_main(struct refusal a, struct refusal b)
 {
     if (a.error == EPERM || a.error == EACCES)

@@ -15,6 +15,9 @@ struct refusal {
     int error;              /* error number */
 };
 
+/* ERROR: a call that fails may leave none. */
+struct refusal refused(enum refusal_step step, int error);
+
 /* Of two refusals the one that says more. */
 struct refusal refusal_main(struct refusal a, struct refusal b);
 

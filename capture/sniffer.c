@@ -9,11 +9,6 @@
 
 enum { QKEY = 0x11111111 }; /* of the UD queue pair, which nobody sends to */
 
-static struct refusal refused(enum refusal_step step, int error)
-{
-    return (struct refusal){.step = step, .error = error ? error : EIO};
-}
-
 static void destroy_flow(struct sniffer *s)
 {
     if (s->flow)
@@ -115,13 +110,19 @@ static bool granted(const struct sniffer *s, struct refusal refusal)
     return refusal.step == REFUSED_NOT;
 }
 
-bool sniffer_prepare(struct sniffer *s)
+/* --- as a feed */
+
+/* A queue pair, and whether the device lets it be sniffed with: no frame comes yet. */
+static bool feed_prepare(struct feed *feed)
 {
+    struct sniffer *s = feed->self;
+
     return granted(s, try_types(s));
 }
 
-bool sniffer_start(struct sniffer *s)
+static bool feed_start(struct feed *feed)
 {
+    struct sniffer *s = feed->self;
     int error = rxring_attach(&s->ring, s->qp);
 
     if (error != 0)
@@ -130,41 +131,17 @@ bool sniffer_start(struct sniffer *s)
     return error == 0 || granted(s, refused(REFUSED_FLOW, error));
 }
 
-void sniffer_stop(struct sniffer *s)
-{
-    destroy_flow(s);
-}
-
-bool sniffer_restart(struct sniffer *s)
-{
-    drop_qp(s);
-    return rxring_renew(&s->ring) && sniffer_prepare(s) && sniffer_start(s);
-}
-
-void sniffer_destroy(struct sniffer *s)
-{
-    drop_qp(s);
-    rxring_destroy(&s->ring);
-}
-
-static bool feed_prepare(struct feed *feed)
-{
-    return sniffer_prepare(feed->self);
-}
-
-static bool feed_start(struct feed *feed)
-{
-    return sniffer_start(feed->self);
-}
-
 static void feed_stop(struct feed *feed)
 {
-    sniffer_stop(feed->self);
+    destroy_flow(feed->self);
 }
 
 static bool feed_restart(struct feed *feed)
 {
-    return sniffer_restart(feed->self);
+    struct sniffer *s = feed->self;
+
+    drop_qp(s);
+    return rxring_renew(&s->ring) && feed_prepare(feed) && feed_start(feed);
 }
 
 struct feed sniffer_feed(struct sniffer *s)
@@ -172,7 +149,15 @@ struct feed sniffer_feed(struct sniffer *s)
     static const struct feed_ops ops = {
         .mode = "sniffer", .prepare = feed_prepare, .start = feed_start, .stop = feed_stop, .restart = feed_restart};
 
-    return (struct feed){.ops = &ops, .device = s->device, .ring = &s->ring, .fd = -1, .self = s};
+    return (struct feed){.ops = &ops, .ring = &s->ring, .fd = -1, .self = s};
+}
+
+/* --- all of it */
+
+void sniffer_destroy(struct sniffer *s)
+{
+    drop_qp(s);
+    rxring_destroy(&s->ring);
 }
 
 struct refusal sniffer_try(struct device *device)

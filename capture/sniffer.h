@@ -23,22 +23,10 @@ struct sniffer {
 /* The memory and the completion queue. Returns false after a message. */
 bool sniffer_create(struct sniffer *s, struct device *device, const struct rx_plan *plan);
 
-/* A queue pair, and whether the device lets it be sniffed with: no frame comes yet. Returns false after a message. */
-bool sniffer_prepare(struct sniffer *s);
-
-/* From now on frames come. Returns false after a message. */
-bool sniffer_start(struct sniffer *s);
-
-/* Frames come no more; completions that are there can still be polled. */
-void sniffer_stop(struct sniffer *s);
-
-/* The queue pair or the completion queue went into its error state: both are made anew. Returns false after a message. */
-bool sniffer_restart(struct sniffer *s);
-
 /* The sniffer as what the receiving loop knows. S must stay. */
 struct feed sniffer_feed(struct sniffer *s);
 
-/* Ends what the others began. */
+/* Ends what the feed and sniffer_create began. */
 void sniffer_destroy(struct sniffer *s);
 
 /* Whether the port can be sniffed, tried for a moment without receiving anything. */
