@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "capture/erffile.h"
+#include "capture/magic.h"
+#include "capture/pcapfile.h"
 #include "capture/pcapngfile.h"
 #include "capture/source.h"
 
-enum { MAGIC_LEN = 4, NS_PER_SECOND = 1000000000 };
+enum { NS_PER_SECOND = 1000000000 };
 
 struct capfile {
     struct source *source;
@@ -25,34 +27,6 @@ struct capfile {
 };
 
 /* ---- opening */
-
-struct magic {
-    uint8_t octets[MAGIC_LEN];
-    const char *what; /* that this tool does not read */
-};
-
-/* Files of which there is something to say; pcap in all its forms is libpcap's to know. */
-static const struct magic refused[] = {
-    {{0x28, 0xb5, 0x2f, 0xfd}, "is compressed by zstd: decompress it first (zstdcat FILE | ... -)"},
-    {{0x04, 0x22, 0x4d, 0x18}, "is compressed by lz4: decompress it first (lz4cat FILE | ... -)"},
-    {{0xfd, '7', 'z', 'X'}, "is compressed by xz: decompress it first (xzcat FILE | ... -)"},
-    {{'s', 'n', 'o', 'o'}, "is a snoop file, which is not read here: Wireshark with the plugin opens it"},
-};
-
-static const struct magic pcaps[] = {
-    {{0xa1, 0xb2, 0xc3, 0xd4}, NULL}, {{0xd4, 0xc3, 0xb2, 0xa1}, NULL}, {{0xa1, 0xb2, 0x3c, 0x4d}, NULL},
-    {{0x4d, 0x3c, 0xb2, 0xa1}, NULL}, {{0xa1, 0xb2, 0xcd, 0x34}, NULL}, {{0x34, 0xcd, 0xb2, 0xa1}, NULL},
-};
-
-static const struct magic pcapng = {{0x0a, 0x0d, 0x0d, 0x0a}, NULL};
-
-static const struct magic *find_magic(const uint8_t *octets, const struct magic *known, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (memcmp(octets, known[i].octets, MAGIC_LEN) == 0)
-            return &known[i];
-    return NULL;
-}
 
 static bool say_fault(struct capfile *c, const char *fault)
 {
@@ -75,14 +49,26 @@ static bool open_stream(struct capfile *c, const uint8_t *magic)
     c->file = source_stream(c->source);
     if (!c->file)
         return say_fault(c, "out of memory");
-    if (find_magic(magic, pcaps, sizeof(pcaps) / sizeof(pcaps[0])))
+    if (magic_is_pcap(magic))
         return open_pcap(c);
-    if (find_magic(magic, &pcapng, 1)) {
+    if (magic_is_pcapng(magic)) {
         c->pcapng = pcapngfile_open(c->file, c->error_text);
         return c->pcapng || say_fault(c, "out of memory");
     }
     c->erf = erffile_open(c->file, c->error_text);
     return c->erf || say_fault(c, c->error_text);
+}
+
+/* A file of which there is something to say. Returns whether it is one. */
+static bool refuse(struct capfile *c, const uint8_t *magic)
+{
+    const struct compression *by = magic_compression(magic);
+
+    if (memcmp(magic, "snoo", MAGIC_LEN) == 0)
+        return !say_fault(c, "is a snoop file, which is not read here: Wireshark with the plugin opens it");
+    if (by)
+        snprintf(c->error, CAPFILE_ERROR_LEN, "is compressed by %s: decompress it first (%s FILE | ... -)", by->name, by->cat);
+    return by != NULL;
 }
 
 static bool open_any(struct capfile *c)
@@ -97,9 +83,7 @@ static bool open_any(struct capfile *c)
     }
     if (got < sizeof(magic))
         return say_fault(c, got == 0 ? "is empty" : "is too short to be a capture file");
-
-    const struct magic *other = find_magic(magic, refused, sizeof(refused) / sizeof(refused[0]));
-    return other ? say_fault(c, other->what) : open_stream(c, magic);
+    return !refuse(c, magic) && open_stream(c, magic);
 }
 
 struct capfile *capfile_open(const char *path, char error[CAPFILE_ERROR_LEN])
@@ -136,13 +120,10 @@ void capfile_close(struct capfile *c)
 
 /* ---- frames */
 
-/*
- * libpcap's time. Classic pcap has unsigned 32-bit seconds, which libpcap 1.10 takes for signed ones; a fraction of
- * more than a second is carried by the sum.
- */
+/* libpcap's time. A fraction of more than a second is carried by the sum. */
 static int64_t pcap_ns(const struct timeval *ts)
 {
-    return (int64_t)((uint64_t)ts->tv_sec & UINT32_MAX) * NS_PER_SECOND + ts->tv_usec;
+    return pcapfile_seconds(ts->tv_sec) * NS_PER_SECOND + ts->tv_usec;
 }
 
 static enum capfile_result pcap_fault(struct capfile *c)

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "capture/erffile.h"
+#include "capture/magic.h"
 #include "capture/message.h"
-
-enum { MAGIC_LEN = 4 };
+#include "capture/pcapfile.h"
 
 struct input {
     const char *name;
@@ -35,35 +35,6 @@ static size_t peek(FILE *file, uint8_t magic[MAGIC_LEN])
         if (ungetc(magic[i - 1], file) == EOF)
             return 0;
     return got;
-}
-
-static bool is_pcapng(const uint8_t *magic)
-{
-    return memcmp(magic, "\x0a\x0d\x0d\x0a", MAGIC_LEN) == 0;
-}
-
-/* Classic pcap in microseconds and nanoseconds, and its "modified" variant, which libpcap reads too. */
-static bool is_pcap(const uint8_t *magic)
-{
-    static const uint8_t known[][MAGIC_LEN] = {
-        {0xa1, 0xb2, 0xc3, 0xd4}, {0xd4, 0xc3, 0xb2, 0xa1}, {0xa1, 0xb2, 0x3c, 0x4d},
-        {0x4d, 0x3c, 0xb2, 0xa1}, {0xa1, 0xb2, 0xcd, 0x34}, {0x34, 0xcd, 0xb2, 0xa1},
-    };
-
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (memcmp(magic, known[i], MAGIC_LEN) == 0)
-            return true;
-    return false;
-}
-
-static bool is_compressed(const uint8_t *magic)
-{
-    return memcmp(magic, "\x1f\x8b\x08", 3) == 0 || memcmp(magic, "\x28\xb5\x2f\xfd", 4) == 0 ||
-           memcmp(magic, "\x04\x22\x4d\x18", 4) == 0 ||
-           memcmp(magic,
-                  "\xfd"
-                  "7zX",
-                  4) == 0;
 }
 
 static bool link_type_is_ours(struct input *in)
@@ -104,13 +75,13 @@ static bool open_any(struct input *in)
         say("%s: %s", in->name, got == 0 ? "is empty" : "is too short to be a capture file");
         return false;
     }
-    if (is_compressed(magic)) {
+    if (magic_compression(magic)) {
         say("%s: is compressed; decompress it first (for example: zcat FILE | ipoib-capture convert - OUT)",
             in->name);
         return false;
     }
-    in->pcapng = is_pcapng(magic);
-    if (in->pcapng || is_pcap(magic))
+    in->pcapng = magic_is_pcapng(magic);
+    if (in->pcapng || magic_is_pcap(magic))
         return open_pcap(in);
     in->erf = erffile_open(in->file, in->error);
     if (!in->erf)
@@ -151,18 +122,12 @@ void input_close(struct input *in)
     free(in);
 }
 
-/*
- * libpcap's time as ours. Classic pcap has unsigned 32-bit seconds, which libpcap 1.10 takes for signed ones,
- * and a broken file can have more than a second in its fraction: carried, so that nothing of it is lost.
- */
+/* libpcap's time as ours. A broken file can have more than a second in its fraction: carried, so that nothing is lost. */
 static void set_time(const struct input *in, const struct timeval *ts, struct packet *out)
 {
     int64_t ns = ts->tv_usec; /* nanoseconds, as asked for in open_pcap */
 
-    out->sec = ts->tv_sec;
-    if (!in->pcapng)
-        out->sec &= UINT32_MAX;
-    out->sec += ns / 1000000000;
+    out->sec = (in->pcapng ? ts->tv_sec : pcapfile_seconds(ts->tv_sec)) + ns / 1000000000;
     ns %= 1000000000;
     if (ns < 0) {
         ns += 1000000000;
