@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # test: clock
+# test: lock=groups of the played device
 # test: timeout=300
 """ipoib-capture as Wireshark's extcap, on the played devices of tests/replay/: what it tells, captures into a FIFO that is
 closed, and tshark itself with it.
