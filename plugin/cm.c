@@ -38,9 +38,9 @@ void connection_name_foreign(packet_info *pinfo, const struct connection *c)
         col_append_fstr(pinfo->cinfo, COL_INFO, " [%s]", name_of(cm_service_names, c->service));
 }
 
-static struct cm_known *known(packet_info *pinfo)
+static struct cm_known *known(const struct frame *f, packet_info *pinfo)
 {
-    return p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_CM);
+    return p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, frame_key(f, DATA_CM));
 }
 
 void cm_observe(struct frame *f, packet_info *pinfo)
@@ -52,9 +52,9 @@ void cm_observe(struct frame *f, packet_info *pinfo)
         struct cm_known *k = wmem_new0(wmem_file_scope(), struct cm_known);
         k->connection = f->p.verdict.connection;
         k->mtu = k->connection ? connection_mtu(k->connection) : 0;
-        p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_CM, k);
+        p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, frame_key(f, DATA_CM), k);
     } else {
-        f->p.verdict.connection = known(pinfo) ? known(pinfo)->connection : NULL;
+        f->p.verdict.connection = known(f, pinfo) ? known(f, pinfo)->connection : NULL;
     }
     f->cm_is_ipoib = packet_cm_is_ipoib(&f->p, &cm);
 }
@@ -221,7 +221,7 @@ static void add_ids(proto_tree *tree, tvbuff_t *tvb, const struct cm *cm)
 
 static void add_all(proto_tree *tree, struct frame *f, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm)
 {
-    const struct cm_known *k = known(pinfo);
+    const struct cm_known *k = known(f, pinfo);
     enum cm_service service = k && k->connection ? k->connection->service : cm->service;
     add_body(tree, pinfo, tvb, cm, service);
     if (f->cm_is_ipoib)

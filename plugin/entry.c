@@ -109,18 +109,31 @@ static void guarded(dissector_handle_t handle, struct frame *f, packet_info *pin
         THROW_MESSAGE((long)code, message);
 }
 
-static int dissect_ib_from(dissector_handle_t handle, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, enum ib_start start)
+static void dissect_frame(dissector_handle_t handle, struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
-    struct frame *f = plugin_enabled() ? frame_begin(tvb, pinfo, start) : NULL;
-    if (!f)
-        return call_dissector_only(handle, tvb, pinfo, tree, NULL);
     if (f->p.verdict.class == PAYLOAD_MAD || f->p.result == WIRE_TRUNCATED) {
         guarded(handle, f, pinfo, tree);
     } else {
         call_builtin(handle, f, pinfo, tree);
         frame_finish(f, pinfo, tree);
     }
-    frame_end(f);
+}
+
+static int dissect_ib_from(dissector_handle_t handle, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, enum ib_start start)
+{
+    struct frame *f = plugin_enabled() ? frame_begin(tvb, pinfo, start) : NULL;
+    if (!f)
+        return call_dissector_only(handle, tvb, pinfo, tree, NULL);
+    TRY
+    {
+        dissect_frame(handle, f, pinfo, tree);
+    }
+    FINALLY /* a frame that was cut throws, and may be dissected again at once */
+    {
+        rivals_restore();
+        frame_end(f);
+    }
+    ENDTRY;
     return (int)tvb_captured_length(tvb);
 }
 

@@ -51,27 +51,32 @@ static const struct ruling *shared_verdict(const struct ruling *v)
     return s;
 }
 
-static void keep(const struct frame *f, packet_info *pinfo)
-{
-    const struct ruling *v = &f->p.verdict;
-    v = v->class == PAYLOAD_PART ? wmem_memdup(wmem_file_scope(), v, sizeof *v) : shared_verdict(v);
-    p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_VERDICT, (void *)v);
-}
-
-static void recall(struct frame *f, packet_info *pinfo)
-{
-    const struct ruling *v = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_VERDICT);
-    if (v)
-        f->p.verdict = *v;
-}
-
 /*
  * The frame at hand, and more for RoCE v2 within IPoIB. Not in the packet's memory pool: that costs more than all
- * of the decoding, for every frame of a capture. A frame that an exception left behind is known by its number.
+ * of the decoding, for every frame of a capture.
  */
 enum { DEPTH = 4 };
 static struct frame frames[DEPTH];
 static struct frame *current;
+
+uint32_t frame_key(const struct frame *f, enum data_key key)
+{
+    return (uint32_t)(f - frames) * DATA_KEYS + key;
+}
+
+static void keep(const struct frame *f, packet_info *pinfo)
+{
+    const struct ruling *v = &f->p.verdict;
+    v = v->class == PAYLOAD_PART ? wmem_memdup(wmem_file_scope(), v, sizeof *v) : shared_verdict(v);
+    p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, frame_key(f, DATA_VERDICT), (void *)v);
+}
+
+static void recall(struct frame *f, packet_info *pinfo)
+{
+    const struct ruling *v = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, frame_key(f, DATA_VERDICT));
+    if (v)
+        f->p.verdict = *v;
+}
 
 struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start)
 {

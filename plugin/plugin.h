@@ -47,7 +47,7 @@ bool plugin_enabled(void);
 /* The view of a tvb's octets; they are captured, so that none of them throws. */
 struct view tvb_view(tvbuff_t *tvb);
 
-/* Decode and classify; the frame lives until frame_end(), or an exception, ends it. NULL: nested too deep. */
+/* Decode and classify; the frame lives until frame_end(), which must come, exception or not. NULL: nested too deep. */
 struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start);
 void frame_end(struct frame *f);
 /* At the end of a file. */
@@ -76,7 +76,10 @@ void rivals_restore(void);
 struct fabric *state_fabric(void);
 
 /* Kinds of per-packet data under proto_ipoib. */
-enum data_key { DATA_VERDICT, DATA_PAIRS, DATA_DUPLICATE, DATA_CM, DATA_TABLE, DATA_FINDINGS };
+enum data_key { DATA_VERDICT, DATA_PAIRS, DATA_DUPLICATE, DATA_CM, DATA_TABLE, DATA_FINDINGS, DATA_KEYS };
+
+/* The key of what is of this frame alone, not of another that carries it. */
+uint32_t frame_key(const struct frame *f, enum data_key key);
 
 /* ---- judging (conformance.c) */
 

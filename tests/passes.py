@@ -4,7 +4,8 @@
 
 Of every capture in testdata the ipoib.* fields, Info and addresses of every frame are compared: `tshark`, `tshark -2`,
 `tshark -Y` with a filter that most frames pass and, where sharkd is there, the same process that loads a capture,
-another one and the first again. Links to frames that come later are known to a second pass alone.
+another one and the first again. Links to frames that come later are known to a second pass alone. Of frames cut at every
+length sharkd shows the same however often it is asked.
 
 Environment: IPOIB_SRC, IPOIB_TSHARK, IPOIB_SHARKD (default: script/with-plugins sharkd). Output: TAP."""
 import glob
@@ -13,8 +14,13 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 from tap import SHARKD, SRC, TSHARK, faultless, finish, skip, tap
+
+sys.path.insert(0, os.path.join(SRC, "tests/frames"))
+import ib  # noqa: E402
+from fixture import tape  # noqa: E402
 
 # known from later frames
 FORWARD = {"ipoib.response_in", "ipoib.reassembled.in"}
@@ -50,29 +56,38 @@ def differences(a, b):
     return out
 
 
-def ask_sharkd(captures):
+def ask_sharkd(requests):
+    """The answers, without their numbers; None: sharkd does not run here."""
+    text = "".join(json.dumps(dict(r, jsonrpc="2.0", id=i)) + "\n" for i, r in enumerate(requests, 1))
+    try:
+        out = subprocess.run(SHARKD + ["-"], input=text, capture_output=True, text=True, timeout=300)
+    except FileNotFoundError:
+        return None
+    answers = [json.loads(line) for line in out.stdout.splitlines() if line.startswith("{")]
+    return [{k: v for k, v in a.items() if k != "id"} for a in answers] if len(answers) == len(requests) else None
+
+
+def load(capture):
+    return {"method": "load", "params": {"file": os.path.abspath(capture)}}
+
+
+def ask_frame(n):
+    return {"method": "frame", "params": {"frame": n, "proto": True, "columns": True}}
+
+
+def show_in_turn(captures):
     """Every frame's tree of each capture in turn, from one process."""
     requests = []
     for capture in captures:
-        requests.append({"method": "load", "params": {"file": os.path.abspath(capture)}})
-        requests.append({"method": "frames", "params": {}})
-        requests += [{"method": "frame", "params": {"frame": n, "proto": True, "columns": True}} for n in range(1, 81)]
-    text = "".join(json.dumps(dict(r, jsonrpc="2.0", id=i)) + "\n" for i, r in enumerate(requests, 1))
-    out = subprocess.run(SHARKD + ["-"], input=text, capture_output=True, text=True, timeout=300)
-    answers = [json.loads(line) for line in out.stdout.splitlines() if line.startswith("{")]
+        requests += [load(capture), {"method": "frames", "params": {}}] + [ask_frame(n) for n in range(1, 81)]
+    answers = ask_sharkd(requests)
     per = len(requests) // len(captures)
-    if len(answers) != len(requests):
-        return None
-    strip = lambda a: {k: v for k, v in a.items() if k != "id"}
-    return [[strip(a) for a in answers[i * per:(i + 1) * per]] for i in range(len(captures))]
+    return answers and [answers[i * per:(i + 1) * per] for i in range(len(captures))]
 
 
 def reload_test():
     first, other = (os.path.join(SRC, "testdata", n) for n in ("connected.pcap", "datagram.pcap"))
-    try:
-        shown = ask_sharkd([first, other, first, first])
-    except FileNotFoundError:
-        shown = None
+    shown = show_in_turn([first, other, first, first])
     if shown is None:
         skip("reloading leaves no state", "sharkd does not run here")
         return
@@ -80,6 +95,41 @@ def reload_test():
     tap(not complaints and "ipoib.connection" in json.dumps(shown[0]), "another file between: nothing is left of it", complaints)
     complaints = ["answer %d differs" % i for i, (a, b) in enumerate(zip(shown[2], shown[3])) if a != b]
     faultless("the same file again shows the same", complaints)
+
+
+def written(folder, name, records):
+    path = os.path.join(folder, name)
+    with open(path, "wb") as f:
+        f.write(ib.pcap(247, records, ns=True))
+    return path
+
+
+def again_test(folder):
+    """The octets of an ARP request and of a CM REQ, cut at every length: each is dissected as often as one looks at it."""
+    times = 7
+    whole = [tape("connected.pcap").frame(n).octets() for n in (41, 45)]
+    records = [ib.rec(i, octets, cut) for octets in whole for i, cut in enumerate(range(1, len(octets)))]
+    capture = written(folder, "cut.pcap", records)
+    answers = ask_sharkd([load(capture)] + [ask_frame(n) for n in range(1, len(records) + 1) for _ in range(times)])
+    if answers is None:
+        skip("cut frames show the same again", "sharkd does not run here")
+        return
+    shown = [answers[1 + i * times:1 + (i + 1) * times] for i in range(len(records))]
+    differ = [n for n, same in enumerate(shown, 1) if any(s != same[0] for s in same)]
+    faultless("cut frames show the same again", "differ: %s" % differ if differ else "")
+
+
+def nested_test(folder, names):
+    """RoCE v2 over a connection: of the packet within nothing is known, however much is of the one that carries it."""
+    t = tape("connected.pcap")
+    inner = ib.bth(0x04, 0xffff, 0x77, 1) + ib.encap(0x0800, bytes(24)) + bytes(4)
+    t[59].datagram(0x0800, ib.ipv4("10.0.0.1", "10.0.0.2", 17, ib.udp("10.0.0.1", "10.0.0.2", 49152, 4791, inner)))
+    capture = written(folder, "nested.pcap", [ib.rec(f.time, f.octets()) for f in t.frames])
+    one, two = show(capture, names, []), show(capture, names, ["-2"])
+    faultless("RoCE v2 over a connection: two passes show what one does", differences(one, two))
+    protocols = one["59"].split("\t")[1]
+    tap(protocols.count("ipoib") == 1 and protocols.count("infiniband") == 2, "RoCE v2 over a connection: the outer packet alone is IPoIB",
+        protocols)
 
 
 def main():
@@ -94,6 +144,10 @@ def main():
             continue
         faultless(name + ": filtered shows what the whole does", differences(one, show(capture, names, ["-Y", "frame.number > 3"])))
     reload_test()
+    with tempfile.TemporaryDirectory(prefix="ipoib-passes.") as folder:
+        os.chmod(folder, 0o755)
+        again_test(folder)
+        nested_test(folder, names)
     return finish()
 
 
