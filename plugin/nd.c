@@ -22,17 +22,14 @@ static bool lladdr_there(struct view v, const struct nd_option *o)
     return nd_is_ipoib_lladdr(o) && view_has(v, o->off + ND_OPT_LLADDR, LLADDR_SIZE) == WIRE_OK;
 }
 
-/* NS and RS name their sender in the IP source and option 1, NA its target in the message and option 2. */
 static void learn(packet_info *pinfo, struct view v, const struct nd_option *o)
 {
     const uint8_t *lladdr = v.p + o->off + ND_OPT_LLADDR;
-    uint8_t type = v.p[0];
-    struct ip ip = {0};
-    if (type == ND_NA && o->type == ND_OPT_TARGET_LLADDR && view_has(v, ND_TARGET, 16) == WIRE_OK)
-        ip = ip_read(v.p + ND_TARGET, 16);
-    else if (o->type == ND_OPT_SOURCE_LLADDR && pinfo->net_src.type == AT_IPv6)
-        ip = ip_read(pinfo->net_src.data, 16);
-    if (ip.length && !ip_is_unspecified(&ip) && !lladdr_is_multicast(lladdr))
+    const uint8_t *owner = nd_option_owner(v, o, pinfo->net_src.type == AT_IPv6 ? pinfo->net_src.data : NULL);
+    if (!owner)
+        return;
+    struct ip ip = ip_read(owner, 16);
+    if (!ip_is_unspecified(&ip) && !lladdr_is_zero(lladdr) && !lladdr_is_multicast(lladdr))
         neighbours_seen(state_fabric()->neighbours, frame_link(pinfo), &ip, lladdr, pinfo->num, pinfo->abs_ts.secs);
 }
 

@@ -219,11 +219,9 @@ void check_nd_scene(const struct scene *s, struct view ipv6, struct view icmpv6)
     while (nd_next(&it, &o)) {
         if (!nd_is_ipoib_lladdr(&o) || view_has(icmpv6, o.off, o.size) != WIRE_OK)
             continue;
-        /* an NA tells its target's address; what a Redirect tells is another node's */
-        bool source = o.type == ND_OPT_SOURCE_LLADDR && type != ND_NA && type != ND_REDIRECT;
-        if (!source && !(o.type == ND_OPT_TARGET_LLADDR && type == ND_NA))
+        const uint8_t *p = icmpv6.p + o.off + ND_OPT_LLADDR, *ip = nd_option_owner(icmpv6, &o, ipv6.p + IPV6_SOURCE);
+        if (!ip)
             continue;
-        const uint8_t *p = icmpv6.p + o.off + ND_OPT_LLADDR, *ip = source ? ipv6.p + IPV6_SOURCE : icmpv6.p + ND_TARGET;
         struct ip address = ip_read(ip, 16);
         announced(s, p, &address);
         check_interface_id(s, ip, p);

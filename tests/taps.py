@@ -18,6 +18,9 @@ import tempfile
 
 from tap import BIN, SHARKD, SRC, TSHARK, finish, skip, tap
 
+sys.path.insert(0, os.path.join(SRC, "tests/frames"))
+from fixture import tape  # noqa: E402
+
 RULE = "=" * 67
 TABLES = ("peers", "groups", "connections", "conformance")
 
@@ -251,6 +254,20 @@ def check_conformance():
         check_rows(path, report)
 
 
+def check_source_option(folder):
+    """n1's advertisement has its link-layer address in a source option, which receivers ignore (RFC 4861 section 4.4), with
+    another QPN than its packets go to 4000 s later: nobody was told of that QPN."""
+    t = tape("datagram.pcap")
+    t[60]["nd.option.type"] = 1
+    t[60].payload[73:76] = bytes([0, 0, 0x99])
+    t[60].fix_checksums()
+    t.shift(61, 4000)
+    path = os.path.join(folder, "source-option.pcap")
+    with open(path, "wb") as f:
+        f.write(t.pcap())
+    check_against_ipoib_check(path, conformance_json(path))
+
+
 def check_verdicts():
     # hardware types other than 32 in frames 2 and 3: see tests/frames/build.py
     faults = conformance_json(capture("built/built-arp-faults.pcap"))
@@ -390,6 +407,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         check_nothing(folder)
+        check_source_option(folder)
     check_arguments()
     check_windows()
     return finish()

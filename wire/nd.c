@@ -62,3 +62,13 @@ bool nd_next(struct nd_iter *it, struct nd_option *o)
     it->next += size;
     return true;
 }
+
+const uint8_t *nd_option_owner(struct view v, const struct nd_option *o, const uint8_t *source)
+{
+    uint8_t type = v.p[0];
+    if (type == ND_NA && o->type == ND_OPT_TARGET_LLADDR)
+        return v.p + ND_TARGET; /* captured, as the option behind it is */
+    if (o->type == ND_OPT_SOURCE_LLADDR && (type == ND_RS || type == ND_RA || type == ND_NS))
+        return source;
+    return NULL;
+}

@@ -51,4 +51,11 @@ static inline bool nd_is_ipoib_lladdr(const struct nd_option *o)
            o->size == ND_OPT_IPOIB_LENGTH * 8;
 }
 
+/*
+ * The IPv6 address (16 octets) that the option gives its link-layer address to, for who learns from the message: of RS, RA
+ * and NS the source, of an NA the target. NULL: receivers ignore the option (RFC 4861 §4.4, 4.5), or it is of another
+ * node, as in a Redirect. o: of the ICMPv6 message in v; source: of the IPv6 packet.
+ */
+const uint8_t *nd_option_owner(struct view v, const struct nd_option *o, const uint8_t *source);
+
 #endif
