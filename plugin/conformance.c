@@ -35,12 +35,18 @@ struct kept {
 static struct judge *judge;
 static struct deviations *known;
 static struct kept *pending, **pending_end = &pending;
-static struct verdict *verdict; /* on the whole file */
+static struct verdict *verdict; /* on the whole file; NULL: none is asked for, or none can be given */
+static char *unreadable;        /* what is wrong with the list of known deviations */
 static bool saw_ipoib;          /* in the frame at hand */
 
 const struct verdict *conformance_verdict(void)
 {
     return verdict;
+}
+
+const char *conformance_why_not(void)
+{
+    return unreadable ? unreadable : verdict ? NULL : "the preference ipoib.conformance is off";
 }
 
 const char *conformance_deviations(void)
@@ -61,6 +67,8 @@ static bool may_keep(void)
 
 static void keep(void *user _U_, uint32_t frame, const struct finding *f)
 {
+    if (!verdict)
+        return;
     verdict_add(verdict, frame, f);
     if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE || !may_keep())
         return;
@@ -137,7 +145,8 @@ static void judge_bare_carrier(tvbuff_t *tvb, packet_info *pinfo)
 static void judge_rest(tvbuff_t *tvb, packet_info *pinfo)
 {
     judge_bare_carrier(tvb, pinfo);
-    verdict_frame(verdict, saw_ipoib);
+    if (verdict)
+        verdict_frame(verdict, saw_ipoib);
     saw_ipoib = false;
 }
 
@@ -219,17 +228,28 @@ static int draw(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data 
 
 /* ---- a file's begin and end */
 
-static void conformance_open(void)
+/* Without the list that was asked for, what is known would count as a fault. */
+static void read_deviations(void)
 {
-    if (!pref_judge)
-        return;
     GError *error = NULL;
     known = deviations_open(conformance_deviations(), &error);
-    if (!known) {
-        report_failure("IPoIB: known deviations: %s", error->message);
-        g_clear_error(&error);
-    }
-    verdict = verdict_new(NULL);
+    if (known)
+        return;
+    unreadable = g_strdup_printf("known deviations: %s", error->message);
+    report_failure("IPoIB: %s", unreadable);
+    g_clear_error(&error);
+}
+
+/*
+ * The judge teaches the model what statistics and decoding by context stand on, groups, ports, QPs: it goes through all
+ * frames even where nobody wants to be told what it finds.
+ */
+static void conformance_open(void)
+{
+    if (pref_judge)
+        read_deviations();
+    if (known)
+        verdict = verdict_new(NULL);
     saw_ipoib = false;
     judge = judge_new(state_fabric(), known, keep, NULL);
 }
@@ -242,6 +262,8 @@ static void conformance_close(void)
     verdict = NULL;
     judge = NULL;
     known = NULL;
+    g_free(unreadable);
+    unreadable = NULL;
     pending = NULL;
     pending_end = &pending;
     kept_count = 0;

@@ -85,8 +85,10 @@ uint32_t frame_key(const struct frame *f, enum data_key key);
 
 struct carrier;
 
-/* What was found in the file, up to now or, once it was read, as a whole; NULL: it is not judged. See verdict/verdict.h. */
+/* What was found in the file, up to now or, once it was read, as a whole; NULL: there is no verdict. See verdict/verdict.h. */
 const struct verdict *conformance_verdict(void);
+/* Why there is no verdict; NULL: there is one. */
+const char *conformance_why_not(void);
 /* The list of known deviations that the user chose. */
 const char *conformance_deviations(void);
 /* What was found in the frame, as it is drawn: neither passed nor inconclusive. */

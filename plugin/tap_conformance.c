@@ -96,7 +96,7 @@ static struct verdict_summary summary(const struct verdict *v)
 static const char *why_not(const struct verdict *v)
 {
     if (!v)
-        return "the preference ipoib.conformance is off";
+        return conformance_why_not();
     if (summary(v).status != VERDICT_UNJUDGED)
         return NULL;
     return verdict_ipoib_frames(v) ? "all that was to be judged is inconclusive" : "there is no IPoIB in it";

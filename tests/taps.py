@@ -283,6 +283,12 @@ def check_verdicts():
     off = conformance_json(capture("connected.pcap"), ["-o", "ipoib.conformance:FALSE"])
     same((off["results"], off["summary"]["verdict"], off["summary"]["captures"][0]["error"]),
          ([], "unjudged", "the preference ipoib.conformance is off"), "judging that is switched off is no verdict")
+    for name in ("peers", "groups", "connections"):
+        same(table(name, capture("connected.pcap"), ["-o", "ipoib.conformance:FALSE"]), table(name, capture("connected.pcap"), []),
+             "judging that is switched off leaves %s as they are" % name)
+    lost = conformance_json(capture("datagram.pcap"), ["-o", "ipoib.deviations:/nonexistent"])
+    same((lost["results"], lost["summary"]["verdict"], lost["summary"]["captures"][0]["error"]),
+         ([], "unjudged", "known deviations: /nonexistent: No such file or directory"), "a list of deviations that cannot be read is no verdict")
 
 
 # ---- the tree
