@@ -217,19 +217,21 @@ static int dissect_snoop(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, vo
 
 /* ---- registration */
 
+static dissector_handle_t at_roce2_port(unsigned port)
+{
+    dissector_table_t udp = find_dissector_table("udp.port");
+    return udp && port ? dissector_get_uint_handle(udp, port) : NULL;
+}
+
 /*
  * The UDP port of RoCE v2 is a preference of the built-in dissector, which takes the port back whenever one of its
- * preferences changes; so it is asked for again at every file.
+ * preferences changes; so it is asked for again at every file. Whom else the user put there (Decode As) stays.
  */
 static void take_roce2_port(void)
 {
     unsigned port = preference_uint("infiniband", "rroce.port");
-    dissector_table_t udp = find_dissector_table("udp.port");
-    dissector_handle_t now = udp && port ? dissector_get_uint_handle(udp, port) : NULL;
-    if (!now || now == our_roce2)
-        return;
-    builtin_roce2 = now;
-    dissector_add_uint("udp.port", port, our_roce2);
+    if (builtin_roce2 && at_roce2_port(port) == builtin_roce2)
+        dissector_add_uint("udp.port", port, our_roce2);
 }
 
 static dissector_handle_t entry_handle(dissector_t dissector, int proto, const char *name)
@@ -282,6 +284,7 @@ void entry_handoff(void)
     builtin_roce = dissector_get_uint_handle(ethertype, ETHERTYPE_ROCE);
     if (builtin_roce)
         dissector_add_uint("ethertype", ETHERTYPE_ROCE, entry_handle(dissect_roce, proto_entry_ib, "ipoib.entry.roce"));
+    builtin_roce2 = at_roce2_port(preference_uint("infiniband", "rroce.port"));
     our_roce2 = entry_handle(dissect_roce2, proto_entry_ib, "ipoib.entry.roce2");
     register_init_routine(take_roce2_port);
     take_roce2_port();
