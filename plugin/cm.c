@@ -10,7 +10,7 @@
 #include "wire/cm.h"
 
 static int hf_message = -1, hf_local = -1, hf_remote = -1, hf_service_id = -1, hf_service_qpn = -1, hf_service = -1;
-static int hf_qpn = -1, hf_transport = -1, hf_reason = -1, hf_which = -1, hf_status = -1;
+static int hf_qpn = -1, hf_transport = -1, hf_reason = -1, hf_delayed = -1, hf_rejected = -1, hf_status = -1;
 static int hf_reserved = -1, hf_ud_qpn = -1, hf_recv_mtu = -1, hf_mtu = -1;
 static int hf_connection = -1, hf_connection_service = -1, hf_connection_req = -1;
 static int ett_cm = -1, ett_private = -1, ett_connection = -1;
@@ -165,8 +165,8 @@ static void add_req(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const s
 
 static void add_rej(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm)
 {
-    const char *reason = name_of(cm_reject_names, cm->reason), *which = name_of(cm_answered_names, cm->which);
-    proto_tree_add_uint(tree, hf_which, tvb, REJ_WHICH, 1, cm->which);
+    const char *reason = name_of(cm_reject_names, cm->reason), *which = name_of(cm_rejected_names, cm->which);
+    proto_tree_add_uint(tree, hf_rejected, tvb, REJ_WHICH, 1, cm->which);
     proto_tree_add_item(tree, hf_reason, tvb, REJ_REASON, 2, ENC_BIG_ENDIAN);
     col_append_fstr(pinfo->cinfo, COL_INFO, " of %s, reason %u (%s)", which, cm->reason, reason ? reason : "unknown");
 }
@@ -185,7 +185,7 @@ static void add_body(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const 
         add_rej(tree, pinfo, tvb, cm);
         break;
     case CM_MRA:
-        proto_tree_add_uint(tree, hf_which, tvb, MRA_WHICH, 1, cm->which);
+        proto_tree_add_uint(tree, hf_delayed, tvb, MRA_WHICH, 1, cm->which);
         break;
     case CM_DREQ:
         proto_tree_add_item(tree, hf_qpn, tvb, DREQ_REMOTE_QPN, 3, ENC_BIG_ENDIAN);
@@ -268,7 +268,8 @@ void cm_register(void)
         {&hf_service, {"Service", "ipoib.cm.service", FT_UINT8, BASE_DEC, VALS_OF(cm_service_names), 0, NULL, HFILL}},
         {&hf_qpn, {"QPN", "ipoib.cm.qpn", FT_UINT24, BASE_HEX, NULL, 0, "of the connection", HFILL}},
         {&hf_transport, {"Transport", "ipoib.cm.transport", FT_UINT8, BASE_DEC, VALS_OF(cm_transport_names), 0, NULL, HFILL}},
-        {&hf_which, {"Answers", "ipoib.cm.answers", FT_UINT8, BASE_DEC, VALS_OF(cm_answered_names), 0, NULL, HFILL}},
+        {&hf_delayed, {"Answers", "ipoib.cm.answers", FT_UINT8, BASE_DEC, VALS_OF(cm_delayed_names), 0, NULL, HFILL}},
+        {&hf_rejected, {"Answers", "ipoib.cm.answers", FT_UINT8, BASE_DEC, VALS_OF(cm_rejected_names), 0, NULL, HFILL}},
         {&hf_reason, {"Reason", "ipoib.cm.reason", FT_UINT16, BASE_DEC, VALS_OF(cm_reject_names), 0, "IBA 12.6.7.2", HFILL}},
         {&hf_status, {"Status", "ipoib.cm.status", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_reserved, {"Reserved", "ipoib.cm.reserved", FT_UINT8, BASE_HEX, NULL, 0, "RFC 4755 section 6", HFILL}},

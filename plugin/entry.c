@@ -54,9 +54,10 @@ static void frame_finish(struct frame *f, packet_info *pinfo, proto_tree *tree)
     } else if (f->p.verdict.connection && !f->done) {
         connection_add(tree, pinfo, f->tvb, f->p.verdict.connection);
         connection_name_foreign(pinfo, f->p.verdict.connection);
-    } else if (f->p.verdict.class == PAYLOAD_NONE && f->p.ib.has_grh) {
-        mgid_add(tree, pinfo, f->tvb, f->p.ib.grh_off + GRH_DGID);
     }
+    bool drawn = f->p.verdict.class == PAYLOAD_IPOIB || f->p.verdict.class == PAYLOAD_PART; /* with the encapsulation header */
+    if (!drawn && f->p.ib.has_grh)
+        mgid_add(tree, pinfo, f->tvb, f->p.ib.grh_off + GRH_DGID);
 }
 
 static void call_builtin(dissector_handle_t handle, struct frame *f, packet_info *pinfo, proto_tree *tree)

@@ -13,12 +13,14 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 from tap import SRC, TSHARK, faultless, finish, tap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, 'frames'))
 import ib                                                                               # noqa: E402
+from fixture import tape                                                                # noqa: E402
 
 EXPECT = os.path.join(SRC, 'tests', 'frames', 'expect')
 FOLDERS = [os.path.join(SRC, 'testdata', 'built'), os.path.join(SRC, 'testdata')]
@@ -204,6 +206,42 @@ def find(name):
     return next((os.path.join(d, name) for d in FOLDERS if os.path.exists(os.path.join(d, name))), None)
 
 
+# ---- real frames with a change that no capture has
+
+def with_immediate(p):
+    """A UD SEND with immediate data (IBA 9.2.1): no IPoIB, whatever its MGID."""
+    p['opcode'] = 0x65
+    p.payload[:0] = bytes(4)
+
+
+def mra_of_lap(p):
+    p.payload = bytearray(ib.cm_mra(p['mad.tid'], p['cm.local'], p['cm.remote'], message=2))
+
+
+def rej_of_none(p):
+    p.payload = bytearray(ib.cm_rej(p['mad.tid'], p['cm.local'], p['cm.remote'], 4, message=2))
+
+
+CHANGED = [     # capture, frame, change, what the frame's tree has in a line
+    ('datagram.pcap', 41, with_immediate, 'MGID: ff12:401b:ffff::ffff:ffff'),
+    ('connected.pcap', 48, mra_of_lap, 'Answers: LAP (2)'),
+    ('connected.pcap', 48, rej_of_none, 'Answers: no message (2)'),
+]
+
+
+def check_changed(folder):
+    for name, number, change, wanted in CHANGED:
+        t = tape(name)
+        change(t[number])
+        path = os.path.join(folder, name)
+        with open(path, 'wb') as f:
+            f.write(t.pcap())
+        for options in ([], ['-2']):
+            out = subprocess.run(TSHARK + options + ['-V', '-r', path, '-Y', 'frame.number == %d' % number], capture_output=True, text=True)
+            tap(wanted in out.stdout, '%s, %s%s: %s' % (name, change.__name__, ', two passes' if options else '', wanted),
+                [line for line in out.stdout.splitlines() if wanted.split(':')[0] in line] or out.stderr)
+
+
 def main(argv):
     names = argv[1:] or sorted(n[:-4] for n in os.listdir(EXPECT) if n.endswith('.txt'))
     if len(argv) == 1:
@@ -219,6 +257,9 @@ def main(argv):
         built = sorted(n for n in os.listdir(FOLDERS[0]) if n.startswith('built-'))
         orphans = [n for n in built if not os.path.exists(os.path.join(EXPECT, n + '.txt'))]
         faultless('every built capture has an expectation', orphans)
+        with tempfile.TemporaryDirectory(prefix='ipoib-decode.') as folder:
+            os.chmod(folder, 0o755)
+            check_changed(folder)
     for name in names:
         capture = find(name)
         if not capture:

@@ -8,8 +8,9 @@ const struct name cm_message_names[] = {
     {CM_SIDR_REP, "SIDR_REP"}, {CM_LAP, "LAP"},           {CM_APR, "APR"}, {0, NULL},
 };
 
-/* IBA 12.6.6 and 12.6.7: which message a MRA or REJ answers. */
-const struct name cm_answered_names[] = {{0, "REQ"}, {1, "REP"}, {2, "no message"}, {3, "LAP"}, {0, NULL}};
+/* Which message is answered: by a MRA, IBA 12.6.6; by a REJ, 12.6.7. */
+const struct name cm_delayed_names[] = {{0, "REQ"}, {1, "REP"}, {2, "LAP"}, {0, NULL}};
+const struct name cm_rejected_names[] = {{0, "REQ"}, {1, "REP"}, {2, "no message"}, {3, "LAP"}, {0, NULL}};
 
 const struct name cm_transport_names[] = {
     {CM_TRANSPORT_RC, "RC"}, {CM_TRANSPORT_UC, "UC"}, {CM_TRANSPORT_RD, "RD"}, {CM_TRANSPORT_EXTENDED, "extended"},

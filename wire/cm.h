@@ -134,14 +134,15 @@ struct cm {
     uint8_t retry_count;       /* REQ: 0 to 7 */
     uint16_t local_lid, remote_lid, alternate_local_lid, alternate_remote_lid; /* REQ; LAP: alternate */
     const uint8_t *local_gid, *remote_gid;  /* REQ: of the primary path */
-    uint8_t which;     /* MRA, REJ: message that is answered (cm_answered_names) */
+    uint8_t which;     /* MRA, REJ: message that is answered (cm_delayed_names, cm_rejected_names) */
     uint16_t reason;   /* REJ */
     uint8_t status;    /* APR, SIDR_REP */
     uint32_t private_off, private_size; /* octets from the MAD's begin */
 };
 
 extern const struct name cm_message_names[];
-extern const struct name cm_answered_names[];
+extern const struct name cm_delayed_names[];
+extern const struct name cm_rejected_names[];
 extern const struct name cm_reject_names[];
 extern const struct name cm_transport_names[];
 
