@@ -31,7 +31,7 @@ struct duplicate {
     uint8_t lladdr[LLADDR_SIZE];
 };
 
-static bool is_ipv4(const struct arp *a)
+static bool is_ipoib(const struct arp *a)
 {
     return a->pro == TYPE_IPV4 && a->pln == 4 && a->hln == LLADDR_SIZE;
 }
@@ -131,7 +131,7 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     proto_tree *sub = arp_tree(tree, tvb, a.size);
     if (r == WIRE_OK)
         fill_addresses(pinfo, tvb, v, &a);
-    if (r == WIRE_OK && is_ipv4(&a)) {
+    if (r == WIRE_OK && is_ipoib(&a)) {
         if (!pinfo->fd->visited)
             learn(pinfo, v.p, &a);
         match(pinfo, v.p, &a);
@@ -141,7 +141,7 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     if (view_has(v, a.tha, LLADDR_SIZE) == WIRE_OK)
         lladdr_add(sub, pinfo, tvb, (int)a.tha, "Target");
     pair_show(pinfo, sub, tvb);
-    if (r == WIRE_OK && is_ipv4(&a))
+    if (r == WIRE_OK && is_ipoib(&a))
         show_duplicate(pinfo, sub, tvb, &a);
 }
 
@@ -151,7 +151,6 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
  */
 static int cut_short(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct arp *a)
 {
-    bool ipv4 = a->pro == TYPE_IPV4 && a->pln == 4;
     proto_item *ti = proto_tree_add_item(tree, builtin.arp, tvb, 0, -1, ENC_NA);
     proto_tree *sub = proto_item_add_subtree(ti, ett_arp);
 
@@ -161,7 +160,7 @@ static int cut_short(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const 
     proto_tree_add_item(sub, builtin.hw_size, tvb, ARP_HLN, 1, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, builtin.proto_size, tvb, ARP_PLN, 1, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, builtin.opcode, tvb, ARP_OP, 2, ENC_BIG_ENDIAN);
-    if (a->hln == LLADDR_SIZE && ipv4) {
+    if (is_ipoib(a)) {
         dissect_infiniband(tvb, pinfo, tree);
         proto_tree_add_item(sub, builtin.src_hw, tvb, (int)a->sha, a->hln, ENC_NA);
         proto_tree_add_item(sub, builtin.src_ip, tvb, (int)a->spa, a->pln, ENC_BIG_ENDIAN);

@@ -244,7 +244,7 @@ void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
     enum wire_result r = cm_decode(f->p.ib.payload, &cm, &have_ids);
     if (!have_ids)
         return;
-    tvbuff_t *tvb = tvb_new_subset_length_caplen(f->tvb, (int)f->p.ib.payload_off, (int)f->p.ib.payload.cap, (int)f->p.ib.payload.len);
+    tvbuff_t *tvb = payload_tvb(f);
     proto_tree *sub = proto_tree_add_subtree_format(tree, tvb, 0, (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE), ett_cm, NULL,
                                                     "IPoIB: Communication Management, %s", name_of(cm_message_names, cm.message));
     col_clear_fence(pinfo->cinfo, COL_INFO);

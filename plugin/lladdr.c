@@ -47,15 +47,14 @@ static void add_flags(proto_tree *tree, tvbuff_t *tvb, int offset)
         proto_item_append_text(ti, ", UC");
 }
 
-proto_item *lladdr_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset, const char *label)
+void lladdr_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset, const char *label)
 {
     const uint8_t *p = tvb_get_ptr(tvb, offset, LLADDR_SIZE);
     struct lladdr a = lladdr_read(p);
     proto_item *ti = proto_tree_add_item(tree, hf_lladdr, tvb, offset, LLADDR_SIZE, ENC_NA);
     proto_tree *sub = proto_item_add_subtree(ti, ett_lladdr);
 
-    if (label)
-        proto_item_prepend_text(ti, "%s ", label);
+    proto_item_prepend_text(ti, "%s ", label);
     add_flags(sub, tvb, offset + LLADDR_FLAGS);
     proto_tree_add_item(sub, hf_qpn, tvb, offset + LLADDR_QPN, 3, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_gid, tvb, offset + LLADDR_GID, GID_SIZE, ENC_NA);
@@ -65,7 +64,6 @@ proto_item *lladdr_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int 
         add_ip(sub, ti, pinfo, tvb, p, 4);
         add_ip(sub, ti, pinfo, tvb, p, 16);
     }
-    return ti;
 }
 
 void lladdr_register(void)

@@ -78,7 +78,7 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
     call_data_dissector(next, pinfo, tree);
 }
 
-static tvbuff_t *payload_tvb(const struct frame *f)
+tvbuff_t *payload_tvb(const struct frame *f)
 {
     return tvb_new_subset_length_caplen(f->tvb, (int)f->p.ib.payload_off, (int)f->p.ib.payload.cap, (int)f->p.ib.payload.len);
 }
@@ -122,7 +122,8 @@ static ws_bool heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, vo
 
 /*
  * The built-in guess "EtherType over IB" takes anything that begins like an Ethertype: RDMA WRITE data, the middle
- * of a message. With this plugin it has nothing to do; whoever wants it can enable it again.
+ * of a message. With this plugin it has nothing to do; whoever wants it can enable it again. Where "ipoib" is disabled, too: from
+ * a user's own setting, which is read after this, ours could not be told any more.
  */
 static void retire_builtin_guess(void)
 {

@@ -41,7 +41,10 @@ struct frame {
     bool done;           /* the payload was dissected */
 };
 
-/* Has the user left the protocol "ipoib" enabled? Without it all is as if the plugin were not there. */
+/*
+ * Has the user left the protocol "ipoib" enabled? Without it all is as if the plugin were not there, but that link type 247
+ * is InfiniBand still, and the built-in guess stays retired (payload.c).
+ */
 bool plugin_enabled(void);
 
 /* The view of a tvb's octets; they are captured, so that none of them throws. */
@@ -119,6 +122,8 @@ void pair_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb);
 
 /* ---- drawing */
 
+/* What is behind the InfiniBand headers, without pad and CRCs. */
+tvbuff_t *payload_tvb(const struct frame *f);
 /* Draw an IPoIB payload that the built-in dissector did not hand over; its layer is named in frame.protocols. */
 void payload_call(struct frame *f, packet_info *pinfo, proto_tree *tree);
 /* The encapsulation header at the begin of tvb and the datagram behind it; f: the InfiniBand frame, or NULL. */
@@ -134,16 +139,16 @@ void sa_record_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, c
 /* Keep what is known of the CM message, before anybody draws it; sets cm_is_ipoib. */
 void cm_observe(struct frame *f, packet_info *pinfo);
 void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree);
-/* ipoib.lladdr and its parts at offset; parent: tree to add to. LLADDR_SIZE octets must be there. */
-proto_item *lladdr_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset, const char *label);
+/* ipoib.lladdr and its parts at offset; label: whose it is. LLADDR_SIZE octets must be there. */
+void lladdr_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset, const char *label);
 /* ipoib.mgid and its parts, if the GID at offset is an IPoIB MGID; returns the item or NULL. */
 proto_item *mgid_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset);
 /* "255.255.255.255", "ff02::1" and the like for an IPoIB MGID, else NULL. */
 const char *mgid_group_text(packet_info *pinfo, const uint8_t *gid);
 const char *gid_text(packet_info *pinfo, const uint8_t *gid);
-/* ipoib.connection and what it is; the frames of its handshake. */
 /* In the Info column, whose connection it is if not IPoIB's. */
 void connection_name_foreign(packet_info *pinfo, const struct connection *c);
+/* ipoib.connection and what it is; its REQ. */
 void connection_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct connection *c);
 
 /* ---- registration, in the order of plugin.c */

@@ -172,7 +172,7 @@ static void info_event(packet_info *pinfo, const struct sa *sa)
     if (!notice)
         col_append_fstr(pinfo->cinfo, COL_INFO, " %s", p[INFORM_SUBSCRIBE] ? "subscribe to" : "unsubscribe from");
     col_append_fstr(pinfo->cinfo, COL_INFO, " trap %u%s%s%s", trap, name ? " (" : "", name ? name : "", name ? ")" : "");
-    if (notice && trap >= 64 && trap <= 67)
+    if (notice && trap_has_gid(trap))
         col_append_fstr(pinfo->cinfo, COL_INFO, " %s", group_name(pinfo, p + NOTICE_DETAILS_GID));
 }
 
@@ -266,7 +266,7 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
     enum wire_result r = sa_decode(f->p.ib.payload, &sa, &have_mad);
     if (!have_mad || sa.mad.class != MAD_CLASS_SA)
         return;
-    tvbuff_t *tvb = tvb_new_subset_length_caplen(f->tvb, (int)f->p.ib.payload_off, (int)f->p.ib.payload.cap, (int)f->p.ib.payload.len);
+    tvbuff_t *tvb = payload_tvb(f);
     bool response = (sa.mad.method & MAD_RESPONSE) != 0;
     /* An RMPP ACK of a response comes from the asker, under the response's method (IBA 13.6.2.2). */
     bool from_asker = !response || sa.rmpp_type == RMPP_TYPE_ACK;

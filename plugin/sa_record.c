@@ -148,7 +148,7 @@ static void add_notice(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int 
     proto_tree_add_item(tree, hf_trap, tvb, o + NOTICE_TRAP, 2, ENC_BIG_ENDIAN);
     proto_tree_add_item(tree, hf_producer, tvb, o + NOTICE_PRODUCER, 3, ENC_BIG_ENDIAN);
     proto_tree_add_item(tree, hf_issuer_lid, tvb, o + NOTICE_ISSUER_LID, 2, ENC_BIG_ENDIAN);
-    if (trap >= 64 && trap <= 67)
+    if (trap_has_gid(trap))
         add_gid(tree, pinfo, tvb, o + NOTICE_DETAILS_GID);
     proto_tree_add_item(tree, hf_issuer_gid, tvb, o + NOTICE_ISSUER_GID, GID_SIZE, ENC_NA);
 }

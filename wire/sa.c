@@ -67,8 +67,8 @@ const struct name rmpp_type_names[] = {
 };
 
 const struct name notice_trap_names[] = {
-    {64, "GID now in service"},
-    {65, "GID out of service"},
+    {TRAP_GID_IN_SERVICE, "GID now in service"},
+    {TRAP_GID_OUT_OF_SERVICE, "GID out of service"},
     {TRAP_GROUP_CREATED, "multicast group created"},
     {TRAP_GROUP_DELETED, "multicast group deleted"},
     {128, "link state of a port changed"},

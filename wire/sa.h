@@ -184,7 +184,13 @@ enum {
     NOTICE_ISSUER_GID = 64,
     NOTICE_SIZE = 80,
 };
-enum { TRAP_GROUP_CREATED = 66, TRAP_GROUP_DELETED = 67 };
+enum { TRAP_GID_IN_SERVICE = 64, TRAP_GID_OUT_OF_SERVICE = 65, TRAP_GROUP_CREATED = 66, TRAP_GROUP_DELETED = 67 };
+
+/* Has a notice of the trap a GID at NOTICE_DETAILS_GID (IBA 14.2.5.1)? */
+static inline bool trap_has_gid(uint16_t trap)
+{
+    return trap >= TRAP_GID_IN_SERVICE && trap <= TRAP_GROUP_DELETED;
+}
 
 /*
  * Does the MAD say anything of the component? A request only of those in its mask; what stands elsewhere in the
