@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # test: here-only
-"""Every command of the documents is run by a test: here, as it stands there, or by the test that ELSEWHERE names.
+"""Every command of the documents is run by a test: here, as it stands there, or by the test that ELSEWHERE names. What an
+installed document links to is installed where the link says.
 
 What is run here finds the files that it speaks of; ipoib-capture has the played devices of tests/replay/ and is ended by SIGINT
 if it does not end; ipoib-probe gets --dry-run. doc/cluster.md and doc/upstream.md have tests of their own.
@@ -129,6 +130,27 @@ def look_elsewhere(where, command):
     tap(False, "%s: %s" % (where, command), "no test runs it")
 
 
+# ---- links
+
+def dead_links(page):
+    """Of a page's links to files beside it those that are not there, and how many it has."""
+    with open(page, encoding="utf-8") as f:
+        links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", f.read())
+    relative = [link for link in links if not re.match(r"[a-z]+:", link)]
+    return [link for link in relative if not os.path.exists(os.path.join(os.path.dirname(page), link))], len(relative)
+
+
+def check_links():
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["cmake", "--install", BUILD, "--component", "doc", "--prefix", folder], check=True, stdout=subprocess.DEVNULL)
+        followed, complaints = 0, []
+        for page in sorted(glob.glob(os.path.join(folder, "**/*.md"), recursive=True)):
+            dead, links = dead_links(page)
+            followed += links
+            complaints += ["%s: %s" % (os.path.relpath(page, folder), link) for link in dead]
+    tap(not complaints and followed > 100, "installed: what the documents link to", complaints or "%d links" % followed)
+
+
 def main():
     pages = ["README.md", "testbed/README.md", "testdata/README.md"] + sorted(
         os.path.relpath(p, SRC) for p in glob.glob(os.path.join(SRC, "doc", "*.md")) + glob.glob(os.path.join(SRC, "doc", "man", "*.[0-9]")))
@@ -145,6 +167,7 @@ def main():
                     run_here(page, command, folder, env)
                 elif "[" not in command or "wire-list" in command:  # with [...] it is a synopsis
                     look_elsewhere(page, command)
+    check_links()
     return finish()
 
 
