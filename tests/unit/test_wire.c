@@ -253,6 +253,20 @@ static void nd_options_of_length_3(void **state)
     assert_false(nd_options(whole(ns, 48), &it));
 }
 
+/* RFC 4861 §4.1 to 4.5: whose address an option tells. */
+static void nd_owner_of_an_option(void **state)
+{
+    (void)state;
+    uint8_t source[16] = {0xfe, 0x80}, message[72] = {0};
+    struct nd_option own = {.type = ND_OPT_SOURCE_LLADDR}, target = {.type = ND_OPT_TARGET_LLADDR};
+    for (uint8_t type = ND_RS; type <= ND_REDIRECT; type++) {
+        bool learns = type == ND_RS || type == ND_RA || type == ND_NS;
+        message[0] = type;
+        assert_ptr_equal(nd_option_owner(whole(message, sizeof message), &own, source), learns ? source : NULL);
+        assert_ptr_equal(nd_option_owner(whole(message, sizeof message), &target, source), type == ND_NA ? message + ND_TARGET : NULL);
+    }
+}
+
 static void arp_offsets(void **state)
 {
     (void)state;
@@ -477,6 +491,7 @@ int main(void)
         cmocka_unit_test(encapsulation_agrees_with_its_datagram),
         cmocka_unit_test(connected_message_begins),
         cmocka_unit_test(nd_options_of_length_3),
+        cmocka_unit_test(nd_owner_of_an_option),
         cmocka_unit_test(arp_offsets),
         cmocka_unit_test(mc_member_record),
         cmocka_unit_test(sa_status_in_words),
