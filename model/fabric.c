@@ -39,7 +39,7 @@ static void find_ports(struct packet *p, const struct port *outer_src, const str
     } else if (p->ib.has_grh) {
         p->src = port_gid(p->at.interface, p->ib.sgid);
         p->dst = port_gid(p->at.interface, p->ib.dgid);
-    } else if (outer_src && outer_dst) {
+    } else {
         p->src = *outer_src;
         p->dst = *outer_dst;
     }

@@ -84,7 +84,7 @@ struct packet {
     struct ruling verdict;
 };
 
-/* Decode the packet in v, and say what it is as far as it tells itself. outer: of the IP packet (RoCE v2), or NULL. */
+/* Decode the packet in v, and say what it is as far as it tells itself. outer: of the IP packet (RoCE v2), else nobody. */
 void packet_read(struct packet *p, const struct moment *at, struct view v, enum ib_start start, const struct port *outer_src,
                  const struct port *outer_dst);
 

@@ -218,6 +218,17 @@ void judge_bare(struct judge *j, uint32_t frame, bool encapsulated, uint16_t typ
         judge_datagram(&r, NULL, type, v);
 }
 
+static void read_packet(struct packet *p, const struct capture_frame *f, const struct carrier *c)
+{
+    struct moment at = {f->number, (uint16_t)f->interface, f->ns};
+    struct port src = {0}, dst = {0};
+    if (c->outer.length) {
+        src = port_ip(at.interface, c->outer.src, c->outer.length);
+        dst = port_ip(at.interface, c->outer.dst, c->outer.length);
+    }
+    packet_read(p, &at, c->inner, c->start, &src, &dst);
+}
+
 bool judge_frame(struct judge *j, const struct capture_frame *f)
 {
     struct carrier c;
@@ -226,7 +237,7 @@ bool judge_frame(struct judge *j, const struct capture_frame *f)
         return false;
     switch (c.kind) {
     case CARRIER_IB:
-        packet_read(&p, &(struct moment){f->number, (uint16_t)f->interface, f->ns}, c.inner, c.start, NULL, NULL);
+        read_packet(&p, f, &c);
         fabric_classify(j->fabric, &p);
         return judge_packet(j, &p);
     case CARRIER_IPOIB:

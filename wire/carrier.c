@@ -2,8 +2,10 @@
 #include "wire/carrier.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
+#include "wire/ip.h"
 
-enum { ETH_TYPE = 12, ETH_SIZE = 14, VLAN_TAG = 0x8100, VLAN_SIZE = 4, IPV4_PROTOCOL = 9, IPV6_NEXT = 6, IPV6_HEADER = 40 };
+enum { ETH_TYPE = 12, ETH_SIZE = 14, VLAN_SIZE = 4 };
+enum { VLAN_CUSTOMER = 0x8100, VLAN_SERVICE = 0x88a8 }; /* IEEE 802.1Q: C-TAG, S-TAG; several may follow each other */
 enum { UDP_DPORT = 2, UDP_LENGTH = 4, UDP_SIZE = 8, PROTOCOL_UDP = 17 };
 
 bool dlt_ipoib_has_grh(struct view v)
@@ -37,7 +39,7 @@ static enum wire_result locate_erf(struct view v, struct carrier *c)
     return WIRE_OK;
 }
 
-/* RoCE v2: a UDP datagram to port 4791; ip begins at the IP header. */
+/* RoCE v2: a UDP datagram to port 4791, its header at off. */
 static enum wire_result locate_udp(struct view v, uint32_t off, struct carrier *c)
 {
     enum wire_result r = view_has(v, off, UDP_SIZE);
@@ -52,6 +54,23 @@ static enum wire_result locate_udp(struct view v, uint32_t off, struct carrier *
     return WIRE_OK;
 }
 
+/* An IP packet at off: the addresses are those of the ports behind it, for RoCE v2 has no others. */
+static enum wire_result locate_ip(struct view v, uint32_t off, uint16_t type, struct carrier *c)
+{
+    const uint8_t *ip = v.p + off;
+    uint32_t header;
+    if (type == TYPE_IPV4 && view_has(v, off, IPV4_SIZE) == WIRE_OK && ip[IPV4_PROTOCOL] == PROTOCOL_UDP) {
+        c->outer = (struct outer_ip){ip + IPV4_SOURCE, ip + IPV4_DESTINATION, IPV4_ADDRESS_SIZE};
+        header = (ip[0] & 0xfu) * 4;
+    } else if (type == TYPE_IPV6 && view_has(v, off, IPV6_SIZE) == WIRE_OK && ip[IPV6_NEXT_HEADER] == PROTOCOL_UDP) {
+        c->outer = (struct outer_ip){ip + IPV6_SOURCE, ip + IPV6_DESTINATION, IPV6_ADDRESS_SIZE};
+        header = IPV6_SIZE;
+    } else {
+        return WIRE_OK;
+    }
+    return locate_udp(v, off + header, c);
+}
+
 static enum wire_result locate_ethernet(struct view v, struct carrier *c)
 {
     uint32_t off = ETH_SIZE;
@@ -59,21 +78,17 @@ static enum wire_result locate_ethernet(struct view v, struct carrier *c)
     if (r != WIRE_OK)
         return r;
     uint16_t type = be16(v.p + ETH_TYPE);
-    for (; type == VLAN_TAG; off += VLAN_SIZE) {
+    for (; type == VLAN_CUSTOMER || type == VLAN_SERVICE; off += VLAN_SIZE) {
         r = view_has(v, off, VLAN_SIZE);
         if (r != WIRE_OK)
             return r;
         type = be16(v.p + off + 2);
     }
-    if (type == ETHERTYPE_ROCE) {
-        c->kind = CARRIER_IB;
-        c->start = IB_START_GRH;
-        c->inner = view_from(v, off);
-    } else if (type == TYPE_IPV4 && view_has(v, off, 20) == WIRE_OK && v.p[off + IPV4_PROTOCOL] == PROTOCOL_UDP) {
-        return locate_udp(v, off + (v.p[off] & 0xfu) * 4, c);
-    } else if (type == TYPE_IPV6 && view_has(v, off, IPV6_HEADER) == WIRE_OK && v.p[off + IPV6_NEXT] == PROTOCOL_UDP) {
-        return locate_udp(v, off + IPV6_HEADER, c);
-    }
+    if (type != ETHERTYPE_ROCE)
+        return locate_ip(v, off, type, c);
+    c->kind = CARRIER_IB;
+    c->start = IB_START_GRH;
+    c->inner = view_from(v, off);
     return WIRE_OK;
 }
 

@@ -39,11 +39,18 @@ enum carrier_kind {
     CARRIER_COOKED,  /* the datagram itself, of an interface with hardware type 32; type tells its Ethertype */
 };
 
+/* The addresses of an IP packet, in the frame. */
+struct outer_ip {
+    const uint8_t *src, *dst;
+    uint8_t length; /* octets of each: 4, 16, or 0 where there is no IP packet */
+};
+
 struct carrier {
     enum carrier_kind kind;
     enum ib_start start;
-    uint16_t type;     /* CARRIER_COOKED */
-    struct view inner; /* from there on */
+    uint16_t type;         /* CARRIER_COOKED */
+    struct view inner;     /* from there on */
+    struct outer_ip outer; /* RoCE v2 */
 };
 
 /* WIRE_OK with kind set (also to CARRIER_NONE); WIRE_TRUNCATED, WIRE_MALFORMED: the carrier's header is not whole. */

@@ -443,6 +443,77 @@ static void carriers(void **state)
     assert_int_equal(c.kind, CARRIER_NONE);
 }
 
+enum { PLAIN, TAGGED, TAGGED_TWICE, TAG_FORMS };
+
+/* An Ethernet frame in p, up to its type, with as many tags as the form says; returns where its payload stands. */
+static uint32_t put_ethernet(uint8_t *p, unsigned form, uint16_t type)
+{
+    static const uint16_t tags[TAG_FORMS][3] = {{0}, {0x8100}, {0x88a8, 0x8100}};
+    uint32_t at = 12;
+    for (const uint16_t *tag = tags[form]; *tag; tag++, at += 4) {
+        p[at] = (uint8_t)(*tag >> 8);
+        p[at + 1] = (uint8_t)*tag;
+        p[at + 2] = 0;
+        p[at + 3] = 7;
+    }
+    p[at] = (uint8_t)(type >> 8);
+    p[at + 1] = (uint8_t)type;
+    return at + 2;
+}
+
+/* IEEE 802.1Q: a customer's tag, and one more where a service provider carries it. */
+static void roce_behind_tags(void **state)
+{
+    (void)state;
+    for (unsigned form = PLAIN; form < TAG_FORMS; form++) {
+        uint8_t p[64] = {0};
+        struct carrier c;
+        uint32_t at = put_ethernet(p, form, 0x8915);
+        assert_int_equal(carrier_locate(LINKTYPE_ETHERNET, whole(p, sizeof p), &c), WIRE_OK);
+        assert_int_equal(c.kind, CARRIER_IB);
+        assert_int_equal(c.start, IB_START_GRH);
+        assert_ptr_equal(c.inner.p, p + at);
+        assert_int_equal(c.outer.length, 0);
+        assert_int_equal(carrier_locate(LINKTYPE_ETHERNET, view_make(p, at - 1, sizeof p), &c), WIRE_TRUNCATED);
+    }
+}
+
+/* RoCE v2: who sends and who receives, the IP header alone tells. */
+static void roce2_tells_its_ports(void **state)
+{
+    (void)state;
+    for (unsigned form = PLAIN; form < TAG_FORMS; form++) {
+        uint8_t p[128] = {0};
+        struct carrier c;
+        uint32_t at = put_ethernet(p, form, 0x0800);
+        p[at] = 0x46; /* one word of options */
+        p[at + 9] = 17;
+        p[at + 24 + 2] = 4791 >> 8;
+        p[at + 24 + 3] = 4791 & 0xff;
+        p[at + 24 + 5] = 8 + 40;
+        assert_int_equal(carrier_locate(LINKTYPE_ETHERNET, whole(p, sizeof p), &c), WIRE_OK);
+        assert_int_equal(c.kind, CARRIER_IB);
+        assert_int_equal(c.start, IB_START_BTH);
+        assert_ptr_equal(c.inner.p, p + at + 24 + 8);
+        assert_int_equal(c.inner.len, 40);
+        assert_ptr_equal(c.outer.src, p + at + 12);
+        assert_ptr_equal(c.outer.dst, p + at + 16);
+        assert_int_equal(c.outer.length, 4);
+        memset(p, 0, sizeof p);
+        at = put_ethernet(p, form, 0x86dd);
+        p[at + 6] = 17;
+        p[at + 40 + 2] = 4791 >> 8;
+        p[at + 40 + 3] = 4791 & 0xff;
+        p[at + 40 + 5] = 8 + 16;
+        assert_int_equal(carrier_locate(LINKTYPE_ETHERNET, whole(p, sizeof p), &c), WIRE_OK);
+        assert_int_equal(c.kind, CARRIER_IB);
+        assert_ptr_equal(c.inner.p, p + at + 48);
+        assert_ptr_equal(c.outer.src, p + at + 8);
+        assert_ptr_equal(c.outer.dst, p + at + 24);
+        assert_int_equal(c.outer.length, 16);
+    }
+}
+
 /* DLT 242: left-over memory before the destination address is not a GRH; a real one says version 6 and IBA. */
 static void dlt_ipoib_grh(void **state)
 {
@@ -501,6 +572,8 @@ int main(void)
         cmocka_unit_test(cm_private_data_sizes),
         cmocka_unit_test(connection_mtu_is_the_smaller_less_4),
         cmocka_unit_test(carriers),
+        cmocka_unit_test(roce_behind_tags),
+        cmocka_unit_test(roce2_tells_its_ports),
         cmocka_unit_test(dlt_ipoib_grh),
         cmocka_unit_test(invariant_crc),
     };
