@@ -95,16 +95,17 @@ static struct neighbour *add(struct neighbours *n, uint32_t link, const struct i
     return b;
 }
 
-/* The same port with another QPN: its interface was restarted (RFC 4391 §9.4), nobody else took the IP. */
-static bool same_port(const struct neighbour *b, const uint8_t *lladdr)
-{
-    return memcmp(b->lladdr + LLADDR_GID, lladdr + LLADDR_GID, GID_SIZE) == 0;
-}
-
 const struct neighbour *neighbours_of_ip(const struct neighbours *n, uint32_t link, const struct ip *ip)
 {
     struct neighbour key = {.link = link, .ip = *ip};
     return g_hash_table_lookup(n->by_ip, &key);
+}
+
+/* Who had the IP until the pair took it in this frame, if that was another port. */
+static const struct neighbour *ousted(const struct neighbour *pair, uint32_t frame)
+{
+    bool now = pair->before && pair->taken_frame == frame;
+    return now && !neighbour_is_same_port(pair->before, pair->lladdr) ? pair->before : NULL;
 }
 
 const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, const struct ip *ip, const uint8_t *lladdr,
@@ -120,14 +121,13 @@ const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, con
     pair->last_frame = frame;
     pair->last_seconds = seconds;
     pair->lladdr[LLADDR_FLAGS] = lladdr[LLADDR_FLAGS];
-    if (holder == pair)
-        return NULL;
-    if (holder && !same_port(holder, lladdr))
-        return holder;
-    pair->replaced = holder;
-    pair->seconds = seconds;
-    g_hash_table_replace(n->by_ip, pair, pair);
-    return NULL;
+    if (holder != pair) {
+        pair->before = holder;
+        pair->taken_frame = frame;
+        pair->seconds = seconds;
+        g_hash_table_replace(n->by_ip, pair, pair);
+    }
+    return ousted(pair, frame); /* the judge and the plugin may both tell of one frame */
 }
 
 const struct neighbour *neighbours_of_lladdr(struct neighbours *n, const uint8_t *lladdr, uint8_t length, uint32_t frame)

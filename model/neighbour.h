@@ -8,6 +8,7 @@
 
 #include <glib.h>
 
+#include "wire/ib.h"
 #include "wire/lladdr.h"
 
 struct ip {
@@ -31,11 +32,24 @@ struct neighbour {
     struct ip ip;
     uint32_t frame;             /* first seen */
     uint32_t last_frame;        /* last seen */
-    int64_t seconds;            /* when it took the IP, s since 1970 */
+    uint32_t taken_frame;       /* in which it took the IP */
+    int64_t seconds;            /* when, s since 1970 */
     int64_t last_seconds;       /* when it was last seen */
     struct neighbour *older;    /* the pair that this link-layer address made before; NULL: none */
-    struct neighbour *replaced; /* the same port's address with another QPN, which had the IP before; NULL: none */
+    struct neighbour *before;   /* who had the IP before; NULL: nobody */
 };
+
+/* The same port with another QPN: its interface was restarted (RFC 4391 §9.4), nobody else took the IP. */
+static inline bool neighbour_is_same_port(const struct neighbour *n, const uint8_t *lladdr)
+{
+    return memcmp(n->lladdr + LLADDR_GID, lladdr + LLADDR_GID, GID_SIZE) == 0;
+}
+
+/* The same port's address with another QPN, which had the IP before; NULL: none. */
+static inline const struct neighbour *neighbour_replaced(const struct neighbour *n)
+{
+    return n->before && neighbour_is_same_port(n->before, n->lladdr) ? n->before : NULL;
+}
 
 struct neighbours;
 
@@ -44,9 +58,9 @@ struct neighbours *neighbours_new(unsigned limit);
 void neighbours_free(struct neighbours *n);
 
 /*
- * ip was seen with lladdr on link (any number that tells partitions and interfaces apart).
- * Returns the neighbour that another link-layer address had made for this IP on this link before (duplicate use
- * or a change of address), NULL where there is none.
+ * ip was seen with lladdr on link (any number that tells partitions and interfaces apart): lladdr has it from now on.
+ * Returns the neighbour of another port that had this IP on this link until this frame (duplicate use, or the IP moved),
+ * NULL where there is none.
  */
 const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, const struct ip *ip, const uint8_t *lladdr,
                                         uint32_t frame, int64_t seconds);
@@ -58,7 +72,10 @@ const struct neighbour *neighbours_of_ip(const struct neighbours *n, uint32_t li
 const struct neighbour *neighbours_at(const struct neighbours *n, unsigned index);
 unsigned neighbours_count(const struct neighbours *n);
 
-/* The IP that the link-layer address was last seen with up to this frame, by family (4 or 16 octets); NULL: none. */
+/*
+ * The newest IP that the link-layer address has up to this frame, by family (4 or 16 octets); NULL: none. One that it had
+ * before, and is seen with again, is no newer for that.
+ */
 const struct neighbour *neighbours_of_lladdr(struct neighbours *n, const uint8_t *lladdr, uint8_t length, uint32_t frame);
 
 #endif

@@ -29,8 +29,7 @@ static const char *state(const struct neighbour *n)
     const struct neighbour *now = neighbours_of_ip(state_fabric()->neighbours, n->link, &n->ip);
     if (!now || now == n)
         return "current";
-    bool same_port = memcmp(now->lladdr + LLADDR_GID, n->lladdr + LLADDR_GID, GID_SIZE) == 0;
-    return same_port ? "replaced" : "duplicate";
+    return neighbour_is_same_port(now, n->lladdr) ? "replaced" : "duplicate";
 }
 
 static void add_peer(struct rows *rows, const struct neighbour *n)

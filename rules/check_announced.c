@@ -229,7 +229,8 @@ void check_nd_scene(const struct scene *s, struct view ipv6, struct view icmpv6)
     if (type == ND_NA && icmpv6.cap > ND_NA_FLAGS && icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
         struct ip asker = ip_read(ipv6.p + IPV6_SOURCE + 16, 16);
         const struct neighbour *n = neighbours_of_ip(s->f->neighbours, link_of(s), &asker);
-        bool either = n && n->replaced && be24(n->replaced->lladdr + LLADDR_QPN) == s->p->ib.dqpn; /* one IP, two interfaces of a port */
+        /* one IP, two interfaces of a port; or it moved between the question and the answer */
+        bool either = n && n->before && be24(n->before->lladdr + LLADDR_QPN) == s->p->ib.dqpn;
         if (n && !either)
             check_reply(s, n->lladdr, n->lladdr[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED ? R_RFC4755_3_1_REPLY_TO_UD_QPN
                                                                                        : R_RFC4391_9_1_1_TRAFFIC_TO_QPN);

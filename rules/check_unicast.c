@@ -67,12 +67,13 @@ static void check_qpn(const struct scene *s)
     const struct neighbour *holder = neighbours_of_ip(s->f->neighbours, link_key(s->p->at.interface, s->p->ib.pkey), &ip);
     if (!holder)
         return; /* beyond a router, or never resolved here */
+    const struct neighbour *replaced = neighbour_replaced(holder);
     if (be24(holder->lladdr + LLADDR_QPN) == s->p->ib.dqpn) {
         struct subject address = subject_address(holder->lladdr);
         pass_about(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address);
-        if (holder->replaced)
+        if (replaced)
             pass(s->r, R_RFC4391_9_4_REVALIDATE_ARP);
-    } else if (holder->replaced && be24(holder->replaced->lladdr + LLADDR_QPN) == s->p->ib.dqpn) {
+    } else if (replaced && be24(replaced->lladdr + LLADDR_QPN) == s->p->ib.dqpn) {
         check_old_qpn(s, holder);
     } else {
         check_wrong_qpn(s, holder);

@@ -15,8 +15,8 @@ from tap import BUILD, SRC, finish, run_tests, test
 
 sys.path.insert(0, os.path.join(SRC, "tests/frames"))
 import ib  # noqa: E402
-from build import A, B, C, MS, QKEY, Connection, Tape, arp_reply, erf_pcap, ping, ud_frame  # noqa: E402
-from ib import ONLY, RC, UD, Frame, encap  # noqa: E402
+from build import A, B, C, D, QKEY, Tape, arp_reply, erf_pcap, nd6, ping, solicited_node, ud_frame  # noqa: E402
+from ib import ONLY, UD, Frame  # noqa: E402
 
 HOUR = 3600 * 1000
 ETHERNET = 1
@@ -68,6 +68,36 @@ def roce2(*others):
 def roce2_hosts():
     conforms(roce2((other_protocol(A.qpn), "10.1.0.3", "10.1.0.4")))
     assert (3, "rfc4391.6.encapsulation-header") in failures(roce2((other_protocol(A.qpn), "10.1.0.1", "10.1.0.4")))
+
+
+# ---- an IP moves
+
+
+def solicitation(src, ip, target):
+    sn = solicited_node(target.ll)
+    return nd6(ip, sn, ib.nd_ns(target.ll, ib.nd_lladdr_option(1, src.addr)))
+
+
+def fail_over(answer_to):
+    """A service's address is A's, then B's, which says so as RFC 4861 §7.2.6 has it; each asks C, which answers."""
+    t, service, group = Tape(), "fd00::9", ib.mgid_ipv6(solicited_node(C.ll))
+
+    def answer(to):
+        t.ud(C, to, nd6(C.ll, service, ib.nd_na(C.ll, ib.nd_lladdr_option(2, C.addr))))
+    t.ud(A, group, solicitation(A, service, C), mlid=0xc003)
+    answer(A)
+    news = nd6(service, "ff02::1", ib.nd_na(service, ib.nd_lladdr_option(2, B.addr), flags=0x20000000))
+    t.put(ud_frame(B, ib.mgid_ipv6("ff02::1"), news, 50, mlid=0xc002).ib(), ms=HOUR)
+    t.ud(B, group, solicitation(B, service, C), mlid=0xc003)
+    answer(answer_to)
+    return erf_pcap(t)
+
+
+@test("an IP that moved to another port is answered there, or, if it has just moved, where it was")
+def ip_moves():
+    for node in (A, B):
+        conforms(fail_over(node))
+    assert (5, "rfc4391.9.1.1.traffic-to-qpn") in failures(fail_over(D))
 
 
 if __name__ == "__main__":
