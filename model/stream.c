@@ -12,8 +12,7 @@ struct run {
 struct message {
     uint32_t number;  /* of the whole capture, from 1; 0: unused */
     uint32_t psn;     /* of its first packet */
-    uint32_t packets; /* of them seen */
-    uint32_t last;    /* index of the last packet, if seen_last */
+    uint32_t last;    /* index of the last packet, if seen_last; the smallest that was told */
     uint32_t reached; /* the packets before this one were all seen */
     bool seen_last, whole, ipoib;
     uint8_t n_runs;
@@ -53,7 +52,7 @@ void stream_clear(struct stream *s)
 
 /* ---- which packets were seen */
 
-enum seen { SEEN_NOW, SEEN_BEFORE, SEEN_TOO_MANY_GAPS };
+enum seen { SEEN_NOW, SEEN_BEFORE, SEEN_TOO_MANY_GAPS /* and it is not kept */ };
 
 static void remove_run(struct stream_store *store, struct message *m, unsigned i)
 {
@@ -120,6 +119,29 @@ static enum seen mark(struct stream_store *store, struct message *m, uint32_t in
     return SEEN_NOW;
 }
 
+static bool was_seen(const struct message *m, uint32_t index)
+{
+    bool seen = index < m->reached;
+    for (unsigned i = 0; i < m->n_runs && !seen; i++)
+        seen = index >= m->runs[i].begin && index < m->runs[i].end;
+    return seen;
+}
+
+/*
+ * The message ends with the packet of this index, which was not seen before: packets behind it are of another, whose First
+ * was lost. true: such were taken for this one's.
+ */
+static bool cut_behind(struct stream_store *store, struct message *m, uint32_t index)
+{
+    unsigned before = m->n_runs;
+    while (m->n_runs && m->runs[m->n_runs - 1].begin > index)
+        remove_run(store, m, m->n_runs - 1u);
+    bool cut = m->n_runs < before;
+    if (m->n_runs == 0)
+        drop_runs(store, m);
+    return cut;
+}
+
 /* ---- messages */
 
 static struct message *begin(struct stream *s, struct stream_store *store, uint32_t psn, bool ipoib, uint32_t *evicted)
@@ -167,23 +189,16 @@ static struct message *exact(struct stream *s, uint32_t psn)
     return NULL;
 }
 
-static enum stream_verdict add(struct stream_store *store, struct message *m, uint32_t index, bool last)
+static void add(struct stream_store *store, struct message *m, bool last, struct stream_result *r)
 {
-    switch (mark(store, m, index)) {
-    case SEEN_BEFORE:
-        return STREAM_REPEATED;
-    case SEEN_TOO_MANY_GAPS:
-        return STREAM_PART;
-    case SEEN_NOW:
-        break;
-    }
-    m->packets++;
-    if (last && !m->seen_last) {
+    if (last && !was_seen(m, r->index)) {
+        r->shortened = cut_behind(store, m, r->index);
         m->seen_last = true;
-        m->last = index;
+        m->last = r->index;
     }
-    m->whole = m->seen_last && m->packets == m->last + 1;
-    return m->whole ? STREAM_WHOLE : STREAM_PART;
+    bool before = mark(store, m, r->index) == SEEN_BEFORE;
+    m->whole = m->seen_last && m->reached > m->last;
+    r->verdict = before ? STREAM_REPEATED : m->whole ? STREAM_WHOLE : STREAM_PART;
 }
 
 struct stream_result stream_packet(struct stream *s, struct stream_store *store, enum ib_position position, uint32_t psn,
@@ -203,6 +218,6 @@ struct stream_result stream_packet(struct stream *s, struct stream_store *store,
     r.number = m->number;
     r.index = index;
     r.ipoib = m->ipoib;
-    r.verdict = add(store, m, index, position == IB_LAST);
+    add(store, m, position == IB_LAST, &r);
     return r;
 }

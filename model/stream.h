@@ -44,7 +44,8 @@ struct stream_result {
     enum stream_verdict verdict;
     uint32_t number, index;
     uint32_t evicted; /* number of an unfinished message that had to make room; 0: none */
-    bool ipoib;       /* what stream_begin was told of the message */
+    bool ipoib;       /* what was told of the message's First */
+    bool shortened;   /* this is the message's last packet: those of larger indices that were told before are another's */
 };
 
 /*

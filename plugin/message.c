@@ -130,6 +130,37 @@ static void table_close(void)
     open_octets = 0;
 }
 
+/* A part that the table has, to be given to it again. */
+static void add_again(const packet_info *pinfo, uint32_t number, const fragment_item *part)
+{
+    packet_info then = *pinfo;
+    then.num = part->frame;
+    fragment_add_seq(&table, part->tvb_data, 0, &then, number, NULL, part->offset, part->len, TRUE, 0);
+}
+
+/*
+ * This is the message's last packet, and the table has others behind it: another message's, whose First was lost. The table
+ * cannot forget a part, so it forgets all of them and gets anew those that belong to the message.
+ */
+static void shorten(packet_info *pinfo, const struct stream_result *last)
+{
+    fragment_head *head = fragment_get(&table, pinfo, last->number, NULL);
+    GArray *parts = g_array_new(FALSE, FALSE, sizeof(fragment_item));
+    for (const fragment_item *i = head ? head->next : NULL; i; i = i->next)
+        if (i->offset < last->index) {
+            fragment_item copy = *i;
+            copy.tvb_data = tvb_clone(i->tvb_data);
+            g_array_append_val(parts, copy);
+        }
+    forget(pinfo, last->number);
+    for (guint i = 0; i < parts->len; i++) {
+        const fragment_item *part = &g_array_index(parts, fragment_item, i);
+        add_again(pinfo, last->number, part);
+        tvb_free(part->tvb_data);
+    }
+    g_array_free(parts, TRUE);
+}
+
 /* Give the part to the reassembly table in the first pass; ask it in later ones. */
 static fragment_head *reassemble(tvbuff_t *tvb, const struct frame *f, packet_info *pinfo)
 {
@@ -141,6 +172,8 @@ static fragment_head *reassemble(tvbuff_t *tvb, const struct frame *f, packet_in
         return NULL; /* sliced: the whole can't be had */
     if (!pinfo->fd->visited && !admit(pinfo, p, tvb_reported_length(tvb)))
         return NULL;
+    if (!pinfo->fd->visited && p->shortened)
+        shorten(pinfo, p);
     return fragment_add_seq(&table, tvb, 0, pinfo, p->number, NULL, p->index, tvb_reported_length(tvb), more, 0);
 }
 
@@ -173,7 +206,8 @@ static void add_part_item(tvbuff_t *tvb, const struct frame *f, packet_info *pin
     }
     if (f->p.verdict.connection)
         connection_add(sub, pinfo, tvb, f->p.verdict.connection);
-    if (head && head->reassembled_in != 0 && head->reassembled_in != pinfo->num) {
+    bool behind = head && p->index > head->datalen; /* the message turned out to end before it */
+    if (head && !behind && head->reassembled_in != 0 && head->reassembled_in != pinfo->num) {
         proto_item_set_generated(proto_tree_add_uint(sub, hf_in, tvb, 0, 0, head->reassembled_in));
         col_append_fstr(pinfo->cinfo, COL_INFO, ", reassembled in %u", head->reassembled_in);
     }

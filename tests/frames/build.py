@@ -614,6 +614,18 @@ def rc_interleaved():
     return erf_pcap(t)
 
 
+def rc_burst():
+    """A burst of losses over two messages, before the capture; all packets come again (go-back-N)."""
+    t = Tape()
+    c = Connection(t, psns=(0, 500))
+    c.set_up()                                              # 1-3
+    one, two = big(A, B, 5000, 1), big(A, B, 3000, 2)
+    packets = [(FIRST, one[:2048]), (MIDDLE, one[2048:4096]), (LAST, one[4096:]), (FIRST, two[:2048]), (LAST, two[2048:])]
+    for psn in (0, 4, 1, 2, 3, 4):                          # 4-9: the first 4 belongs to no message that is known
+        c.packet(True, *packets[psn], psn)
+    return erf_pcap(t)
+
+
 def rc_largest():
     """The largest message of Linux: 65524 octets at path MTU 4096, 16 packets."""
     t = Tape()
@@ -796,6 +808,7 @@ FIXTURES = {
     'built-cm-sidr.pcap': cm_sidr,
     'built-rc.pcap': rc_messages,
     'built-rc-interleaved.pcap': rc_interleaved,
+    'built-rc-burst.pcap': rc_burst,
     'built-rc-largest.pcap': rc_largest,
     'built-never.pcap': never,
     'built-sa.pcap': sa_transactions,

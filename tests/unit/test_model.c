@@ -54,6 +54,54 @@ static void lost_middle_comes_later(void **state)
     stream_clear(&s);
 }
 
+/*
+ * Messages of 3 and 2 packets; 1 to 3 are lost before the capture, so that 4 looks like the first message's last; then all
+ * come again.
+ */
+static void a_burst_of_losses_over_two_messages(void **state)
+{
+    (void)state;
+    struct stream s = {0};
+    struct stream_store n = {0};
+    send_packet(&s, &n, IB_FIRST, 0);
+    assert_int_equal(send_packet(&s, &n, IB_LAST, 4).verdict, STREAM_PART);
+    struct stream_result r = send_packet(&s, &n, IB_MIDDLE, 1);
+    assert_int_equal(r.verdict, STREAM_PART);
+    assert_false(r.shortened);
+    r = send_packet(&s, &n, IB_LAST, 2);
+    assert_int_equal(r.verdict, STREAM_WHOLE);
+    assert_int_equal(r.number, 1);
+    assert_true(r.shortened);
+    assert_int_equal(n.runs, 0);
+    r = send_packet(&s, &n, IB_FIRST, 3);
+    assert_int_equal(r.number, 2);
+    assert_int_equal(r.evicted, 0);
+    r = send_packet(&s, &n, IB_LAST, 4);
+    assert_int_equal(r.verdict, STREAM_WHOLE);
+    assert_int_equal(r.number, 2);
+    assert_int_equal(r.index, 1);
+    stream_clear(&s);
+}
+
+/* As many packets as the message has, but one of them is another's: 1 is missing. */
+static void whole_is_when_all_are_there(void **state)
+{
+    (void)state;
+    struct stream s = {0};
+    struct stream_store n = {0};
+    send_packet(&s, &n, IB_FIRST, 0);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 4).verdict, STREAM_PART);
+    struct stream_result r = send_packet(&s, &n, IB_LAST, 2);
+    assert_int_equal(r.verdict, STREAM_PART);
+    assert_true(r.shortened);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 3).verdict, STREAM_ORPHAN); /* behind the end */
+    r = send_packet(&s, &n, IB_MIDDLE, 1);
+    assert_int_equal(r.verdict, STREAM_WHOLE);
+    assert_false(r.shortened);
+    assert_int_equal(n.runs, 0);
+    stream_clear(&s);
+}
+
 static void orphans_are_nobodys(void **state)
 {
     (void)state;
@@ -236,6 +284,27 @@ static void restarted_interface_is_no_duplicate(void **state)
     neighbours_free(n);
 }
 
+/* An IP that moves to another port is that port's from then on; who asks again in the same frame gets the same answer. */
+static void an_ip_moves_to_another_port(void **state)
+{
+    (void)state;
+    struct neighbours *n = neighbours_new(100);
+    struct ip ip = ip_read((const uint8_t[]){10, 0, 0, 1}, 4);
+    assert_null(neighbours_seen(n, 0, &ip, addr_a, 1, 1));
+    const struct neighbour *a = neighbours_of_ip(n, 0, &ip);
+    assert_ptr_equal(neighbours_seen(n, 0, &ip, addr_b, 2, 2), a);
+    assert_ptr_equal(neighbours_seen(n, 0, &ip, addr_b, 2, 2), a);
+    const struct neighbour *b = neighbours_of_ip(n, 0, &ip);
+    assert_memory_equal(b->lladdr, addr_b, sizeof addr_b);
+    assert_ptr_equal(b->before, a);
+    assert_null(neighbour_replaced(b));
+    assert_null(neighbours_seen(n, 0, &ip, addr_b, 3, 3));
+    assert_ptr_equal(neighbours_seen(n, 0, &ip, addr_a, 4, 4), b); /* and back */
+    assert_null(neighbours_seen(n, 0, &ip, addr_a2, 5, 5));
+    assert_ptr_equal(neighbour_replaced(neighbours_of_ip(n, 0, &ip)), a);
+    neighbours_free(n);
+}
+
 static void neighbours_stay_below_their_limit(void **state)
 {
     (void)state;
@@ -254,6 +323,8 @@ int main(void)
         cmocka_unit_test(message_over_the_psn_wrap),
         cmocka_unit_test(retransmissions_count_once),
         cmocka_unit_test(lost_middle_comes_later),
+        cmocka_unit_test(a_burst_of_losses_over_two_messages),
+        cmocka_unit_test(whole_is_when_all_are_there),
         cmocka_unit_test(orphans_are_nobodys),
         cmocka_unit_test(old_messages_make_room),
         cmocka_unit_test(gaps_close_from_both_ends),
@@ -263,6 +334,7 @@ int main(void)
         cmocka_unit_test(connections_stay_below_their_limit),
         cmocka_unit_test(neighbour_history_and_duplicates),
         cmocka_unit_test(restarted_interface_is_no_duplicate),
+        cmocka_unit_test(an_ip_moves_to_another_port),
         cmocka_unit_test(neighbours_stay_below_their_limit),
     };
     return cmocka_run_group_tests_name("model", tests, NULL, NULL);
