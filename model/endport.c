@@ -96,6 +96,9 @@ static void take_over(struct endport *p, struct endport *nameless)
 {
     if (!p->born_frame)
         p->born_frame = nameless->born_frame;
+    p->gap_frame = MAX(p->gap_frame, nameless->gap_frame);
+    if (nameless->gsi_psn)
+        p->gsi_psn = nameless->gsi_psn;
     if (nameless->neighbor_mtu)
         p->neighbor_mtu = nameless->neighbor_mtu;
     if (nameless->mtu_cap)
@@ -108,7 +111,8 @@ static void take_over(struct endport *p, struct endport *nameless)
     }
 }
 
-struct endport *endports_learn(struct endports *e, uint16_t interface, uint16_t lid, const uint8_t *gid)
+/* assigned: by the subnet manager, whoever had the LID before. */
+static struct endport *learn(struct endports *e, uint16_t interface, uint16_t lid, const uint8_t *gid, bool assigned)
 {
     struct endport *by_lid = endports_by_lid(e, interface, lid, false);
     struct endport *p = endports_by_gid(e, interface, gid, false);
@@ -122,10 +126,24 @@ struct endport *endports_learn(struct endports *e, uint16_t interface, uint16_t 
         p = endports_by_gid(e, interface, gid, true);
     if (!p || by_lid == p)
         return p;
+    if (!assigned && by_lid && endport_has_gid(by_lid) && endport_has_lid(by_lid, lid)) {
+        p->lid = lid;
+        return p;
+    }
     if (by_lid && !endport_has_gid(by_lid))
         take_over(p, by_lid);
     set_lid(e, p, lid);
     return p;
+}
+
+struct endport *endports_learn(struct endports *e, uint16_t interface, uint16_t lid, const uint8_t *gid)
+{
+    return learn(e, interface, lid, gid, false);
+}
+
+struct endport *endports_assign(struct endports *e, uint16_t interface, uint16_t lid, const uint8_t *gid)
+{
+    return learn(e, interface, lid, gid, true);
 }
 
 enum pkey_known endport_has_pkey(const struct endport *p, uint16_t pkey)

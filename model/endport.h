@@ -47,8 +47,13 @@ void endports_free(struct endports *e);
 struct endport *endports_by_gid(struct endports *e, uint16_t interface, const uint8_t *gid, bool create);
 struct endport *endports_by_lid(struct endports *e, uint16_t interface, uint16_t lid, bool create);
 
-/* The LID is (now) a LID of the port with this GID. Returns the port; NULL: too many. */
+/*
+ * The LID is one of the port with this GID: so a record or a packet says, or PortInfo, by which the subnet manager assigns it.
+ * Only the latter takes it from another port that has it: several GIDs may share a LID, those of virtual functions (IBA 4.1.1),
+ * and who asks for the LID is its first. Returns the port; NULL: too many.
+ */
 struct endport *endports_learn(struct endports *e, uint16_t interface, uint16_t lid, const uint8_t *gid);
+struct endport *endports_assign(struct endports *e, uint16_t interface, uint16_t lid, const uint8_t *gid);
 
 static inline bool endport_has_gid(const struct endport *p)
 {

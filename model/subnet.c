@@ -114,17 +114,32 @@ static const struct sa_request *answered(const struct delivery *d, const struct 
     return same ? q : NULL;
 }
 
-/* Whose membership the record is about: its PortGID's, and the asker's LID is that port's if it joins itself. */
-static struct endport *record_port(const struct delivery *d, const uint8_t *gid, const struct port *asker)
+static bool is_nobody(const uint8_t *gid)
 {
     static const uint8_t zero[GID_SIZE];
+    return !gid || memcmp(gid, zero, GID_SIZE) == 0;
+}
+
+/* Whose membership a join or a leave is about: its PortGID's, and the asker's LID is that port's if it joins itself. */
+static struct endport *joining_port(const struct delivery *d, const uint8_t *gid, const struct port *asker)
+{
     uint16_t lid = port_to_lid(*asker);
-    if (!gid || memcmp(gid, zero, GID_SIZE) == 0)
+    if (is_nobody(gid))
         return lid ? endports_by_lid(d->s->endports, d->interface, lid, true) : NULL;
     struct endport *by_gid = endports_by_gid(d->s->endports, d->interface, gid, false);
     if (by_gid && by_gid->lid)
         return by_gid;
     return lid ? endports_learn(d->s->endports, d->interface, lid, gid) : endports_by_gid(d->s->endports, d->interface, gid, true);
+}
+
+/* The port that asks for a record, if it asks for its own or for the group's; of others it may ask for whatever reason. */
+static struct endport *asking_port(const struct delivery *d, const uint8_t *gid)
+{
+    uint16_t lid = port_to_lid(*d->src);
+    if (is_nobody(gid))
+        return lid ? endports_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+    struct endport *p = endports_by_gid(d->s->endports, d->interface, gid, false);
+    return p && (!lid || endport_has_lid(p, lid)) ? p : NULL;
 }
 
 static void member_request(const struct delivery *d, const struct sa *sa, const struct mc_member *r, enum subnet_event_kind kind)
@@ -137,7 +152,8 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
     if (!sa_says(sa, MCM_HAS_MGID))
         return;
     q->group = e.group = groups_find(d->s->groups, d->interface, r->mgid, true);
-    q->endport = e.endport = record_port(d, sa_says(sa, MCM_HAS_PORT_GID) ? r->port_gid : NULL, d->src);
+    const uint8_t *gid = sa_says(sa, MCM_HAS_PORT_GID) ? r->port_gid : NULL;
+    q->endport = e.endport = kind == SUBNET_GROUP_ASKED ? asking_port(d, gid) : joining_port(d, gid, d->src);
     if (kind == SUBNET_GROUP_ASKED) {
         struct member *m = e.group && e.endport ? groups_member(d->s->groups, e.group, e.endport, true) : NULL;
         if (m)
@@ -171,7 +187,10 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t
     e->member->frame = d->frame;
 }
 
-/* An SA that refuses need not send the record back: what was asked says whom it concerns. */
+/*
+ * An SA that refuses need not send the record back: what was asked says whom it concerns. What answers a Get may be about any
+ * port, and so may an answer whose request was not seen.
+ */
 static void find_subject(const struct delivery *d, const struct sa *sa, const struct mc_member *r, struct subnet_event *e)
 {
     if (e->request && e->request->group && sa->mad.status != 0) {
@@ -180,7 +199,8 @@ static void find_subject(const struct delivery *d, const struct sa *sa, const st
         return;
     }
     e->group = groups_find(d->s->groups, d->interface, r->mgid, true);
-    e->endport = record_port(d, r->port_gid, d->dst);
+    bool own = is_nobody(r->port_gid) || (e->request && e->request->method != SA_GET);
+    e->endport = own ? joining_port(d, r->port_gid, d->dst) : endports_by_gid(d->s->endports, d->interface, r->port_gid, true);
 }
 
 /* SA statuses that say that there is no such group (IBA 15.2.2, table 188). */
@@ -213,7 +233,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa, c
         return;
     if (sa->mad.status == 0)
         e.changed = group_told(e.group, r, d->frame);
-    else
+    else if (e.request) /* else it may have been for more than the group, too */
         missing(e.group, sa->mad.status, d->frame);
     if (sa->mad.status == 0 && (join || r->join_state)) {
         e.kind = join ? SUBNET_JOINED : SUBNET_GROUP_TOLD;
@@ -419,6 +439,11 @@ static void on_node_info(struct route *r, const struct smp *smp)
     struct node_info n;
     if (smp_node_info(smp, &n) != WIRE_OK)
         return;
+    if (r->port_guid && r->port_guid != n.port_guid) { /* another node is there now */
+        r->endport = NULL;
+        g_free(r->pkeys);
+        r->pkeys = NULL;
+    }
     r->node_type = n.type;
     r->port_guid = n.port_guid;
 }
@@ -433,7 +458,7 @@ static struct endport *name_port(const struct delivery *d, const struct route *r
         gid[i] = (uint8_t)(p->gid_prefix >> (56 - 8 * i));
         gid[8 + i] = (uint8_t)(r->port_guid >> (56 - 8 * i));
     }
-    return endports_learn(d->s->endports, d->interface, p->lid, gid);
+    return endports_assign(d->s->endports, d->interface, p->lid, gid);
 }
 
 static void tell_pkeys(const struct delivery *d, struct route *r)

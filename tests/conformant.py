@@ -14,12 +14,16 @@ import tempfile
 from tap import BUILD, SRC, finish, run_tests, test
 
 sys.path.insert(0, os.path.join(SRC, "tests/frames"))
+import fixture  # noqa: E402
 import ib  # noqa: E402
-from build import A, B, C, D, QKEY, Tape, arp_reply, erf_pcap, nd6, ping, solicited_node, ud_frame  # noqa: E402
-from ib import ONLY, UD, Frame  # noqa: E402
+from bases import N1  # noqa: E402
+from build import A, B, C, D, QKEY, SM, Tape, arp_reply, erf_pcap, mad_frame, nd6, ping, solicited_node, ud_frame  # noqa: E402
+from ib import ONLY, UD, Frame, encap  # noqa: E402
 
 HOUR = 3600 * 1000
 ETHERNET = 1
+NO_RECORDS = 0x0300         # IBA 15.2.1.2: ERR_NO_RECORDS
+MCM_PORT_GID = 56 + 16      # in the MAD
 
 
 def findings(capture, *options):
@@ -98,6 +102,117 @@ def ip_moves():
     for node in (A, B):
         conforms(fail_over(node))
     assert (5, "rfc4391.9.1.1.traffic-to-qpn") in failures(fail_over(D))
+
+
+# ---- what subnet management and administration tell
+
+
+def own_gsi(frame, lid):
+    p = frame.packet
+    return p.deth and p["srcqp"] == 1 and p["slid"] == lid
+
+
+def count_on(t, frame, lid):
+    """One more was sent by the GSI of this port before the frame: its PSNs count up by it (IBA 9.8.2.2)."""
+    for f in t.frames[t.number(frame) - 1:]:
+        if own_gsi(f, lid):
+            f.packet["psn"] += 1
+
+
+def moved_host(own_table=b""):
+    """switch4.pcap up to n1's join: n1 is moved to the switch's port 5, and to port 2, where it was, comes a host that is in
+    another partition alone. The subnet manager asks both; n1 joins again. own_table: what it finds in n1's."""
+    t = fixture.tape("switch4.pcap")
+    t.keep((1, 133))
+    at, tid = t.frame(133), 0x1500002000
+
+    def answer(number, port, **octets):
+        nonlocal at, tid
+        p = t[number].copy()
+        p["mad.tid"], tid = tid, tid + 1
+        p.payload[edit_at("path") + 2] = port
+        for part, new in octets.items():
+            p.payload[edit_at(part):edit_at(part) + len(new)] = new
+        at = t.insert(at, p)
+    for number in (30, 104):                # NodeInfo; PortInfo, with its LID
+        answer(number, 5)
+    answer(50, 5, data=own_table)           # P_KeyTable
+    answer(30, 2, node_guid=bytes.fromhex("0011750000009900"), port_guid=bytes.fromhex("0011750000009910"))
+    answer(45, 2)                           # PortInfo of one that has no LID so far
+    answer(50, 2, data=b"\x80\x01")
+    join = t[132].copy()
+    join["mad.tid"] += 0x100
+    join["psn"] += 1
+    at = t.insert(at, join)
+    return t.pcap(), t.number(at)
+
+
+def edit_at(part):
+    """Where it is in a directed-route SMP (IBA 14.2.1.2, 14.2.5.3)."""
+    return {"data": 64, "node_guid": 64 + 12, "port_guid": 64 + 20, "path": 128}[part]
+
+
+@test("another node at the end of a route is not the port that was there before")
+def another_node():
+    capture, _ = moved_host()
+    conforms(capture)
+    capture, join = moved_host(own_table=b"\x80\x01")
+    assert (join, "rfc4391.5.pkey-configured") in failures(capture)
+
+
+def after_leave(alias=None, missed=True):
+    """datagram.pcap, and n1 sends to 239.1.2.3, which it had left; if its new join was missed, the PSNs of its GSI tell.
+    alias: what another GID at n1's LID does before, "join" or "ask" whether it is in a group."""
+    t = fixture.tape("datagram.pcap")
+    if alias:
+        question, answer = t[19].copy(), t[20].copy()
+        for p in (question, answer):
+            p.payload[MCM_PORT_GID:MCM_PORT_GID + 16] = ib.gid("fe80::11:7500:0:111")
+            p["mad.tid"] += 0x100
+        if alias == "ask":
+            question["mad.method"], question["sa.mask"], answer["mad.status"] = ib.GET, ib.MCM["mgid"] | ib.MCM["port_gid"], NO_RECORDS
+        question = t.insert(94, question)
+        answer = t.insert(question, answer)
+        for frame in (question, answer):
+            lid = frame.packet["slid"]
+            before = max(f.packet["psn"] for f in t.frames[:t.number(frame) - 1] if own_gsi(f, lid))
+            count_on(t, frame, lid)
+            frame.packet["psn"] = before + 1
+    later = next(f for f in t.frames if f.origin and f.origin >= 104 and own_gsi(f, N1.lid))
+    if missed:
+        count_on(t, later, N1.lid)
+    p = t[79].copy()
+    p.set(slid=N1.lid, sgid=N1.gid, srcqp=N1.qpn)
+    p["ipv4.src"] = N1.ip
+    p.fix_checksums()
+    sent = t.insert(later, p)
+    return t.pcap(), t.number(sent)
+
+
+@test("a GID at the LID of a port that has a name is another name of it")
+def aliases():
+    for alias in (None, "join", "ask"):
+        conforms(after_leave(alias)[0])
+        capture, sent = after_leave(alias, missed=False)
+        assert (sent, "rfc4391.10.join-before-send") in failures(capture), alias
+
+
+def no_records(mask):
+    """The SA has no such record; then A sends to the group. mask: what C had asked for; None: that was not captured."""
+    t, group = Tape(), ib.mgid_ipv4("239.1.2.3")
+    record = ib.mcmember(group, D.gid)
+    if mask:
+        t.put(mad_frame(C, SM, ib.sa_mad(ib.GET, 0x55, ib.ATTR_MC_MEMBER, record, mask=mask), 1).ib())
+    t.put(mad_frame(SM, C, ib.sa_mad(ib.GET_RESP, 0x55, ib.ATTR_MC_MEMBER, record, mask=mask or 0, status=NO_RECORDS), 1).ib())
+    t.ud(A, group, encap(0x0800, ib.ipv4(A.ip, "239.1.2.3", 17, ib.udp(A.ip, "239.1.2.3", 9, 9, b"1234"), ttl=1)), mlid=0xc005)
+    return erf_pcap(t)
+
+
+@test("that the SA has no record is said of a group only where it was asked for the group alone")
+def records_of_what():
+    conforms(no_records(None))
+    conforms(no_records(ib.MCM["mgid"] | ib.MCM["port_gid"]))
+    assert (3, "rfc4391.10.group-before-use") in failures(no_records(ib.MCM["mgid"]))
 
 
 if __name__ == "__main__":

@@ -246,6 +246,47 @@ static void connections_stay_below_their_limit(void **state)
     endports_free(ports);
 }
 
+/* ---- endports */
+
+/* What was missed of a port that was known by its LID is missed of the port with the GID. */
+static void a_port_gets_its_name(void **state)
+{
+    (void)state;
+    struct endports *e = endports_new(10);
+    struct endport *nameless = endports_by_lid(e, 0, 5, true), *named = endports_by_gid(e, 0, gids[0], true);
+    nameless->born_frame = 10;
+    endport_gsi_sent(nameless, 100, 11);
+    endport_gsi_sent(nameless, 102, 12);
+    assert_false(endport_is_followed(nameless));
+    assert_ptr_equal(endports_learn(e, 0, 5, gids[0]), named);
+    assert_ptr_equal(endports_by_lid(e, 0, 5, false), named);
+    assert_int_equal(named->born_frame, 10);
+    assert_false(endport_is_followed(named));
+    named->born_frame = 20;
+    endport_gsi_sent(named, 103, 21);
+    assert_true(endport_is_followed(named));
+    endport_gsi_sent(named, 105, 22);
+    assert_false(endport_is_followed(named));
+    endports_free(e);
+}
+
+/* A LID that a port has is another's when the subnet manager assigns it, not when somebody names a GID behind it. */
+static void a_lid_belongs_to_whom_it_was_assigned(void **state)
+{
+    (void)state;
+    struct endports *e = endports_new(10);
+    struct endport *port = endports_assign(e, 0, 5, gids[0]), *alias = endports_learn(e, 0, 5, gids[1]);
+    assert_ptr_not_equal(port, alias);
+    assert_ptr_equal(endports_by_lid(e, 0, 5, false), port);
+    assert_true(endport_has_lid(alias, 5));
+    assert_ptr_equal(endports_assign(e, 0, 5, gids[1]), alias);
+    assert_ptr_equal(endports_by_lid(e, 0, 5, false), alias);
+    endports_assign(e, 0, 6, gids[1]);
+    assert_ptr_equal(endports_learn(e, 0, 5, gids[0]), port); /* nobody claims it any more */
+    assert_ptr_equal(endports_by_lid(e, 0, 5, false), port);
+    endports_free(e);
+}
+
 /* ---- neighbours */
 
 static const uint8_t addr_a[20] = {0x80, 0, 0, 0x48, 0xfe, 0x80, [19] = 1};
@@ -332,6 +373,8 @@ int main(void)
         cmocka_unit_test(handshake_binds_both_flows),
         cmocka_unit_test(ids_belong_to_their_ports),
         cmocka_unit_test(connections_stay_below_their_limit),
+        cmocka_unit_test(a_port_gets_its_name),
+        cmocka_unit_test(a_lid_belongs_to_whom_it_was_assigned),
         cmocka_unit_test(neighbour_history_and_duplicates),
         cmocka_unit_test(restarted_interface_is_no_duplicate),
         cmocka_unit_test(an_ip_moves_to_another_port),
