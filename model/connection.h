@@ -21,9 +21,9 @@ struct flow {
     struct port_number id;         /* first: it is the key; the receiving port and the QPN */
     struct connection *connection; /* NULL: no handshake was seen */
     struct stream stream;
-    uint32_t early_frame;          /* the last IPoIB data that came before any handshake of this QP; 0: none */
+    uint32_t early_frame;          /* the last IPoIB data that came without a REP: before a handshake of this QP, or within it; 0: none */
     uint8_t to_requester : 1;
-    uint8_t looked_ipoib : 1;      /* without handshake: a message that began here looked like IPoIB */
+    uint8_t looked_ipoib : 1;      /* without a connection, or behind its end: a message that began here looked like IPoIB */
     uint8_t heap : 1;              /* not a part of a connection */
 };
 
@@ -75,10 +75,16 @@ static inline bool connection_is_ipoib(const struct connection *c)
     return cm_service_is_ipoib((enum cm_service)c->service);
 }
 
+/* It was refused or ended: its QPs may be anybody's from now on. */
+static inline bool connection_is_over(const struct connection *c)
+{
+    return c->rej_frame || c->dreq_frame || c->drep_frame;
+}
+
 /* Set up, and not at its end. */
 static inline bool connection_is_open(const struct connection *c)
 {
-    return c->rep_frame && !c->rej_frame && !c->dreq_frame && !c->drep_frame;
+    return c->rep_frame && !connection_is_over(c);
 }
 
 /* The endport's connection before this one. */

@@ -117,17 +117,20 @@ static void classify_connected(struct fabric *f, struct packet *p)
         return;
     v->connection = flow->connection;
     v->to_requester = flow->to_requester;
-    bool ours = v->connection && connection_is_ipoib(v->connection);
-    if (v->connection && !ours)
+    bool ipoib = v->connection && connection_is_ipoib(v->connection);
+    bool ours = ipoib && !connection_is_over(v->connection); /* behind its end there may be packets on their way, or another's */
+    if (v->connection && !ipoib)
         v->class = PAYLOAD_FOREIGN;
     else if (send && ib->position == IB_ONLY)
         v->class = classify_only(ib, flow, ours);
     else if (send)
         v->class = classify_part(f, p, flow, ours);
-    if (looks && !v->connection)
+    if (looks && !ours)
         flow->looked_ipoib = true;
     if (send && (looks || ours) && !(v->connection && v->connection->rep_frame))
         flow->early_frame = p->at.frame;
+    if (ipoib && !ours && v->class == PAYLOAD_OTHER)
+        v->connection = NULL;
     v->by_context = v->class != PAYLOAD_OTHER || v->connection;
 }
 

@@ -164,7 +164,9 @@ static void check_open(const struct scene *s, struct connection *c)
 {
     struct subject subject = about(c, CM_REJ);
     uint32_t now = (uint32_t)(s->p->at.ns / 1000000000);
-    if (c->rej_frame && !c->rep_frame)
+    const struct ib_packet *ib = &s->p->ib;
+    bool looks = encap_begins_message(ib->payload, ib->position == IB_FIRST); /* else its QPN may be another program's by now */
+    if (c->rej_frame && !c->rep_frame && looks)
         expect_about(s->r, R_RFC4755_2_3_CONNECTION_BEFORE_IP, &subject, false, s->p->ib.payload.p, s->p->ib.payload.cap,
                      "no IP: the connection was refused", "IP after the REJ");
     if (c->left_seconds && !c->torn_down && now - c->left_seconds > TEARDOWN_SECONDS && connection_is_open(c))
@@ -253,10 +255,10 @@ static void note_services(const struct scene *s)
 void check_connection_data(const struct scene *s)
 {
     struct connection *c = s->p->verdict.connection;
-    if (c) {
+    if (c)
         check_open(s, c);
+    if (c && !connection_is_over(c))
         check_message(s, c);
-    }
     check_ip(s, c);
     note_services(s);
 }

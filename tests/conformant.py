@@ -16,9 +16,10 @@ from tap import BUILD, SRC, finish, run_tests, test
 sys.path.insert(0, os.path.join(SRC, "tests/frames"))
 import fixture  # noqa: E402
 import ib  # noqa: E402
-from bases import N1  # noqa: E402
-from build import A, B, C, D, QKEY, SM, Tape, arp_reply, erf_pcap, mad_frame, nd6, ping, solicited_node, ud_frame  # noqa: E402
-from ib import ONLY, UD, Frame, encap  # noqa: E402
+from bases import CONSUMER_REJECT, N1  # noqa: E402
+from build import (A, B, C, D, QKEY, SM, Connection, Tape, arp_reply, erf_pcap, mad_frame, nd6, ping,  # noqa: E402
+                   solicited_node, ud_frame)
+from ib import ONLY, RC, UD, Frame, encap  # noqa: E402
 
 HOUR = 3600 * 1000
 ETHERNET = 1
@@ -213,6 +214,40 @@ def records_of_what():
     conforms(no_records(None))
     conforms(no_records(ib.MCM["mgid"] | ib.MCM["port_gid"]))
     assert (3, "rfc4391.10.group-before-use") in failures(no_records(ib.MCM["mgid"]))
+
+
+# ---- behind a connection's end
+
+
+def ended(refused, *payloads, ms=HOUR):
+    """An IPoIB connection is refused, or carries a datagram and is ended; then there is more at the asker's QP."""
+    t = Tape()
+    c = Connection(t, ids=(0xa0000001, 0) if refused else (0xa0000001, 0xb0000001))
+    if refused:
+        c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 2048))
+        c.rej(CONSUMER_REJECT, ib.private_data(B.qpn, 0))
+    else:
+        c.set_up()
+        c.send(False, ping(B, A))
+        c.dreq()
+        c.drep()
+    for n, payload in enumerate(payloads):
+        t.put(Frame(RC | ONLY, payload, dlid=A.lid, slid=B.lid, destqp=c.qps[0], psn=0x333 + n, ackreq=1).ib(), ms=ms)
+    return erf_pcap(t), len(t.records)
+
+
+@test("the QP of a connection that is over may be another program's, whose set-up needs no CM")
+def other_program():
+    for refused in (False, True):
+        conforms(ended(refused, b"\x01\x02\x03", ib.fill(64, 9))[0])
+
+
+@test("what looks like IPoIB behind a connection's end is judged: it was on its way, or nobody may send it")
+def under_way():
+    capture, last = ended(False, encap(0x0800, ib.ping4(B.ip, "239.1.2.3")), ms=1)
+    assert (last, "rfc4755.2.1.multicast-over-ud") in failures(capture)
+    capture, last = ended(True, ping(B, A), ms=1)
+    assert failures(capture) == [(last, "rfc4755.2.3.connection-before-ip")], failures(capture)
 
 
 if __name__ == "__main__":
