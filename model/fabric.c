@@ -2,6 +2,7 @@
 #include "model/fabric.h"
 
 #include "wire/encap.h"
+#include "wire/icrc.h"
 #include "wire/mgid.h"
 
 struct fabric *fabric_new(void)
@@ -74,10 +75,20 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
         p->verdict.class = PAYLOAD_OTHER;
 }
 
+bool fabric_is_damaged(struct fabric *f, const struct packet *p)
+{
+    enum icrc icrc = icrc_check(p->octets, &p->ib);
+    uint64_t interface = p->at.interface < 64 ? 1ull << p->at.interface : 0;
+    if (icrc == ICRC_RIGHT)
+        f->right_icrcs |= interface;
+    return icrc == ICRC_WRONG && f->right_icrcs & interface;
+}
+
 static void classify_datagram(struct fabric *f, struct packet *p)
 {
     if (p->verdict.class == PAYLOAD_IPOIB) {
-        qpns_learn(f->qpns, &p->src, p->ib.sqpn);
+        if (!qpns_find(f->qpns, &p->src, p->ib.sqpn) && !fabric_is_damaged(f, p))
+            qpns_learn(f->qpns, &p->src, p->ib.sqpn);
     } else if (!p->ib.immediate && (qpns_find(f->qpns, &p->src, p->ib.sqpn) || qpns_find(f->qpns, &p->dst, p->ib.dqpn))) {
         p->verdict.class = PAYLOAD_IPOIB;
         p->verdict.by_context = true;
@@ -111,8 +122,10 @@ static void classify_connected(struct fabric *f, struct packet *p)
     bool send = ib->kind == IB_KIND_SEND && !ib->immediate;
     bool looks = send && (ib->position == IB_ONLY || ib->position == IB_FIRST) &&
                  encap_begins_message(ib->payload, ib->position == IB_FIRST);
-    struct flow *flow = connections_flow(f->connections, &p->dst, ib->dqpn, looks);
+    struct flow *flow = connections_flow(f->connections, &p->dst, ib->dqpn, false);
 
+    if (!flow && looks && !fabric_is_damaged(f, p))
+        flow = connections_flow(f->connections, &p->dst, ib->dqpn, true);
     if (!flow)
         return;
     v->connection = flow->connection;
@@ -125,7 +138,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
         v->class = classify_only(ib, flow, ours);
     else if (send)
         v->class = classify_part(f, p, flow, ours);
-    if (looks && !ours)
+    if (looks && !ours && !flow->looked_ipoib && !fabric_is_damaged(f, p))
         flow->looked_ipoib = true;
     if (send && (looks || ours) && !(v->connection && v->connection->rep_frame))
         flow->early_frame = p->at.frame;
@@ -143,7 +156,7 @@ bool packet_cm(const struct packet *p, struct cm *cm)
 static void classify_mad(struct fabric *f, struct packet *p)
 {
     struct cm cm;
-    if (packet_cm(p, &cm))
+    if (packet_cm(p, &cm) && !fabric_is_damaged(f, p))
         p->verdict.connection = connections_message(f->connections, p->at.frame, &cm, p->ib.payload, &p->src, &p->dst);
 }
 

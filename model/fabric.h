@@ -21,6 +21,7 @@ struct fabric {
     struct neighbours *neighbours;
     struct resolutions *resolutions;
     struct qpns *qpns;
+    uint64_t right_icrcs; /* interfaces 0 to 63: a right ICRC was seen there */
 };
 
 /*
@@ -93,6 +94,12 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
  * in the order of the capture.
  */
 void fabric_classify(struct fabric *f, struct packet *p);
+
+/*
+ * Was the packet damaged on its way? Its receiver dropped it (IBA 7.8): nothing is to be learnt from it. Its ICRC is wrong,
+ * though those of the interface are not always: a source may write anything there.
+ */
+bool fabric_is_damaged(struct fabric *f, const struct packet *p);
 
 /* A CM message: decoded as far as it goes. false: it is none. */
 bool packet_cm(const struct packet *p, struct cm *cm);

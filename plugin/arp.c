@@ -43,7 +43,7 @@ static void learn(packet_info *pinfo, const uint8_t *p, const struct arp *a)
     const uint8_t *lladdr = p + a->sha;
     if (a->op != ARP_REQUEST && a->op != ARP_REPLY)
         return;
-    if (ip_is_unspecified(&ip) || lladdr_is_zero(lladdr) || lladdr_is_multicast(lladdr))
+    if (ip_is_unspecified(&ip) || lladdr_is_zero(lladdr) || lladdr_is_multicast(lladdr) || frame_is_damaged(pinfo))
         return;
     const struct neighbour *other = neighbours_seen(state_fabric()->neighbours, frame_link(pinfo), &ip, lladdr, pinfo->num,
                                                     pinfo->abs_ts.secs);

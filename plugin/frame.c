@@ -121,6 +121,12 @@ const struct frame *frame_of(packet_info *pinfo)
     return frames[0].number == pinfo->num ? &frames[0] : NULL;
 }
 
+bool frame_is_damaged(packet_info *pinfo)
+{
+    const struct frame *f = frame_current(pinfo);
+    return f && fabric_is_damaged(state_fabric(), &f->p);
+}
+
 uint32_t frame_link(packet_info *pinfo)
 {
     const struct frame *f = frame_current(pinfo);

@@ -29,7 +29,7 @@ static void learn(packet_info *pinfo, struct view v, const struct nd_option *o)
     if (!owner)
         return;
     struct ip ip = ip_read(owner, 16);
-    if (!ip_is_unspecified(&ip) && !lladdr_is_zero(lladdr) && !lladdr_is_multicast(lladdr))
+    if (!ip_is_unspecified(&ip) && !lladdr_is_zero(lladdr) && !lladdr_is_multicast(lladdr) && !frame_is_damaged(pinfo))
         neighbours_seen(state_fabric()->neighbours, frame_link(pinfo), &ip, lladdr, pinfo->num, pinfo->abs_ts.secs);
 }
 

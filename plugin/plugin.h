@@ -62,6 +62,9 @@ struct frame *frame_current(packet_info *pinfo);
 /* The outermost one of the packet, for who comes behind all dissectors; NULL where it has none. */
 const struct frame *frame_of(packet_info *pinfo);
 
+/* Was the packet at hand damaged on its way? Of one that has no InfiniBand headers nobody knows. */
+bool frame_is_damaged(packet_info *pinfo);
+
 /* Which link a frame is on: partition and capture interface. For keys; not for show. */
 uint32_t frame_link(packet_info *pinfo);
 

@@ -91,9 +91,12 @@ static void announced(const struct scene *s, const uint8_t *p, const struct ip *
         return;
     enum whose whose = whose_gid(s, p + LLADDR_GID);
     check_gid(s, p, whose);
+    if (whose == WHOSE_OWN)
+        check_ud_qp(s, p);
+    if (fabric_is_damaged(s->f, s->p))
+        return;
     if (whose == WHOSE_OWN) {
         struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface, p + LLADDR_GID, true);
-        check_ud_qp(s, p);
         if (port)
             endport_announces(port, s->p->ib.pkey, be24(p + LLADDR_QPN));
     }
@@ -175,7 +178,7 @@ void check_arp_scene(const struct scene *s, struct view v)
     }
     if (a.op == ARP_REQUEST)
         note_query(s, v.p + a.sha);
-    if (a.op == ARP_REQUEST && ipv4) {
+    if (a.op == ARP_REQUEST && ipv4 && !fabric_is_damaged(s->f, s->p)) {
         struct ip asker = ip_read(v.p + a.spa, 4), asked = ip_read(v.p + a.tpa, 4);
         resolution_asked(s->f->resolutions, link_of(s), v.p + a.sha, &asker, &asked);
     }

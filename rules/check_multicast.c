@@ -171,7 +171,7 @@ static void check_listener(const struct scene *s, const uint8_t *mgid, struct en
     else if (m->reported && now - m->reported >= JOIN_SECONDS)
         expect_about(s->r, R_RFC4391_10_RECEIVER_FULLMEMBER, &subject, false, s->p->ib.payload.p, s->p->ib.payload.cap,
                      "a FullMember of the group that it listens to", "a member without FullMember");
-    if (!m->reported)
+    if (!m->reported && !fabric_is_damaged(s->f, s->p))
         m->reported = now ? now : 1;
 }
 
@@ -198,7 +198,7 @@ static struct endport *find_sender(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     struct endport *sender = endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid, false);
-    if (sender || !ib->has_lrh)
+    if (sender || !ib->has_lrh || fabric_is_damaged(s->f, s->p))
         return sender;
     const struct endport *by_lid = endports_by_lid(s->f->endports, s->p->at.interface, ib->slid, false);
     if (by_lid && endport_has_gid(by_lid) && memcmp(by_lid->gid, ib->sgid, GID_SIZE / 2) != 0)

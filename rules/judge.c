@@ -107,7 +107,10 @@ static void judge_ud(struct judge *j, const struct scene *s)
     else if (!ib_is_multicast(ib))
         check_unicast(s);
     judge_payload(s->r, s, ib->payload, false);
-    struct qp *qp = qpns_learn(j->fabric->qpns, &s->p->src, ib->sqpn);
+    struct qp *qp = qpns_find(j->fabric->qpns, &s->p->src, ib->sqpn);
+    if ((qp && qp->pkey == ib->pkey && qp->qkey == ib->qkey) || fabric_is_damaged(j->fabric, s->p))
+        return;
+    qp = qpns_learn(j->fabric->qpns, &s->p->src, ib->sqpn);
     if (qp) {
         qp->pkey = ib->pkey;
         qp->qkey = ib->qkey;
@@ -167,8 +170,10 @@ static bool judge_mad(struct judge *j, const struct scene *s)
 {
     struct watch w = {s, false};
     struct cm cm;
-    follow_gsi(j, s->p);
-    subnet_mad(j->fabric->subnet, s->p->at.frame, s->p->ib.payload, &s->p->src, &s->p->dst, on_subnet_event, &w);
+    if (!fabric_is_damaged(j->fabric, s->p)) {
+        follow_gsi(j, s->p);
+        subnet_mad(j->fabric->subnet, s->p->at.frame, s->p->ib.payload, &s->p->src, &s->p->dst, on_subnet_event, &w);
+    }
     if (!packet_cm(s->p, &cm))
         return w.ipoib;
     if (!packet_cm_is_ipoib(s->p, &cm)) {

@@ -14,6 +14,7 @@ import tempfile
 from tap import BUILD, SRC, finish, run_tests, test
 
 sys.path.insert(0, os.path.join(SRC, "tests/frames"))
+import edit  # noqa: E402
 import fixture  # noqa: E402
 import ib  # noqa: E402
 from bases import CONSUMER_REJECT, N1  # noqa: E402
@@ -214,6 +215,53 @@ def records_of_what():
     conforms(no_records(None))
     conforms(no_records(ib.MCM["mgid"] | ib.MCM["port_gid"]))
     assert (3, "rfc4391.10.group-before-use") in failures(no_records(ib.MCM["mgid"]))
+
+
+# ---- damaged packets
+
+
+QKEY_LOW = 8 + 12 + 8 + 56 + 35     # in a MCMemberRecord's packet without GRH, the last octet of the Q_Key
+
+
+def records():
+    return ib.read_pcap(os.path.join(SRC, "testdata/datagram.pcap"))[1]
+
+
+def flipped(octets, at):
+    return octets[:at] + bytes([octets[at] ^ 0x40]) + octets[at + 1:]
+
+
+def real(frames):
+    return ib.pcap(edit.LINKTYPE_INFINIBAND, frames, ns=True)
+
+
+def with_copies(*copies):
+    """datagram.pcap, with a copy right behind each of these frames in which one bit is another: (frame, octet)."""
+    frames = records()
+    for number, at in sorted(copies, reverse=True):
+        time, octets, wire = frames[number - 1]
+        frames.insert(number, (time + 1, flipped(octets, at), wire))
+    return real(frames)
+
+
+@test("nothing is learnt from a packet that was damaged on its way")
+def damaged():
+    conforms(with_copies((20, QKEY_LOW)))       # n1's join of the broadcast group, answered
+    for number in (41, 44, 60):                 # ARP request and reply, neighbour advertisement: each bit of the address counts
+        size = len(records()[number - 1][1])
+        for at in range(size - 6 - 48, size - 6):
+            conforms(with_copies((number, at)))
+    t = fixture.tape("datagram.pcap")
+    t[20]["mcm.qkey"] ^= 0x40
+    assert failures(t.pcap())
+
+
+@test("of a source whose ICRCs are never right, all is learnt")
+def other_icrcs():
+    whole = [(time, octets[:-6] + b"\x12\x34\x56\x78" + octets[-2:], wire) for time, octets, wire in records()]
+    for rule in "rfc4391.10.join-before-send", "rfc4391.10.group-attributes", "rfc4391.9.1.1.traffic-to-qpn":
+        assert passes(real(whole), rule) == passes(real(records()), rule) > 0, rule
+    conforms(real(whole))
 
 
 # ---- behind a connection's end
