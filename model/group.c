@@ -141,7 +141,7 @@ static bool is_as_told(const struct group *g, const struct mc_member *r)
            g->hop_limit == r->hop_limit;
 }
 
-bool group_told(struct group *group, const struct mc_member *r, uint32_t frame)
+void group_told(struct group *group, const struct mc_member *r, uint32_t frame)
 {
     bool changed = group->state != GROUP_THERE || !is_as_told(group, r);
     group->mlid = r->mlid;
@@ -158,7 +158,6 @@ bool group_told(struct group *group, const struct mc_member *r, uint32_t frame)
     group->frame = frame;
     if (changed && group->records < 255)
         group->records++;
-    return changed;
 }
 
 const struct group *groups_at(const struct groups *g, unsigned index)

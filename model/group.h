@@ -45,7 +45,10 @@ struct member {
     uint32_t reported;   /* it said by IGMP or MLD that it listens: s since 1970, low 32 bits; 0: never */
 };
 
-/* A partition on an interface, with the broadcast groups that are known of it: one of each scope at most. */
+/*
+ * A partition on an interface, with the broadcast groups that are known of it. Of a scope there may be several: their MGIDs
+ * differ in their flags, or in the P_Key's bit of full membership.
+ */
 struct link {
     uint32_t key; /* first */
     struct group *broadcast;
@@ -67,13 +70,13 @@ struct group *groups_find(struct groups *g, uint16_t interface, const uint8_t *m
 struct member *groups_member(struct groups *g, struct group *group, struct endport *port, bool create);
 const struct link *groups_link(struct groups *g, uint16_t interface, uint16_t pkey);
 
-/* The broadcast group of the link that a group with this P_Key and scope belongs to; NULL: the SA told of none. */
+/* The broadcast group of the link that a group with this P_Key and scope belongs to, of several the newest; NULL: the SA told of none. */
 struct group *groups_broadcast(struct groups *g, uint16_t interface, uint16_t pkey, uint8_t scope);
-/* The partition's only one; NULL: none, or several with different scopes. */
+/* The partition's only one; NULL: none, or several. */
 struct group *groups_only_broadcast(struct groups *g, uint16_t interface, uint16_t pkey);
 
-/* The SA told the group's attributes. true: they differ from what it told before, or are the first. */
-bool group_told(struct group *group, const struct mc_member *record, uint32_t frame);
+/* The SA told the group's attributes. */
+void group_told(struct group *group, const struct mc_member *record, uint32_t frame);
 
 /* Is the SA's last word on the membership still true, as far as the capture tells? */
 static inline bool member_is_known(const struct member *m)

@@ -223,7 +223,7 @@ static bool asked_for_more(const struct sa_request *q)
 /* GetResp is the answer to a Set (a join) and to a Get alike; which, only the request tells. */
 static void member_get_response(const struct delivery *d, const struct sa *sa, const struct mc_member *r)
 {
-    struct subnet_event e = {.status = sa->mad.status, .member_record = r, .record = sa->data.p};
+    struct subnet_event e = {.member_record = r, .record = sa->data.p};
     e.request = answered(d, sa, SA_SET);
     bool join = e.request != NULL;
     if (!join)
@@ -232,7 +232,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa, c
     if (!e.group || (sa->mad.status == STATUS_NO_RECORDS && asked_for_more(e.request)))
         return;
     if (sa->mad.status == 0)
-        e.changed = group_told(e.group, r, d->frame);
+        group_told(e.group, r, d->frame);
     else if (e.request) /* else it may have been for more than the group, too */
         missing(e.group, sa->mad.status, d->frame);
     if (sa->mad.status == 0 && (join || r->join_state)) {
@@ -251,7 +251,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa, c
 
 static void member_delete_response(const struct delivery *d, const struct sa *sa, const struct mc_member *r)
 {
-    struct subnet_event e = {.kind = SUBNET_LEFT, .status = sa->mad.status, .member_record = r, .record = sa->data.p};
+    struct subnet_event e = {.kind = SUBNET_LEFT, .member_record = r, .record = sa->data.p};
     e.request = answered(d, sa, SA_DELETE);
     find_subject(d, sa, r, &e);
     if (sa->mad.status == 0)
@@ -272,7 +272,7 @@ static void member_table(const struct delivery *d, const struct sa *sa)
         e.group = groups_find(d->s->groups, d->interface, r.mgid, true);
         if (!e.group)
             return;
-        e.changed = group_told(e.group, &r, d->frame);
+        group_told(e.group, &r, d->frame);
         tell(d, &e);
     }
 }
@@ -332,13 +332,12 @@ static uint8_t traps_of(const uint8_t *p)
 
 static void on_inform(const struct delivery *d, const struct sa *sa)
 {
-    bool set = sa->mad.method == SA_SET, response = sa->mad.method == SA_GET_RESP && sa->mad.status == 0;
-    if ((!set && !response) || view_has(sa->data, 0, INFORM_SIZE) != WIRE_OK)
+    if (sa->mad.method != SA_GET_RESP || sa->mad.status != 0 || view_has(sa->data, 0, INFORM_SIZE) != WIRE_OK)
         return;
-    struct subnet_event e = {.kind = set ? SUBNET_SUBSCRIBE_ASKED : SUBNET_SUBSCRIBED, .record = sa->data.p};
-    uint16_t lid = port_to_lid(set ? *d->src : *d->dst);
+    struct subnet_event e = {.kind = SUBNET_SUBSCRIBED, .record = sa->data.p};
+    uint16_t lid = port_to_lid(*d->dst);
     e.endport = lid ? endports_by_lid(d->s->endports, d->interface, lid, true) : NULL;
-    if (response && e.endport) {
+    if (e.endport) {
         if (sa->data.p[INFORM_SUBSCRIBE])
             e.endport->subscribed |= traps_of(sa->data.p);
         else

@@ -35,7 +35,6 @@ enum subnet_event_kind {
     SUBNET_GROUP_CREATED, /* trap 66 */
     SUBNET_GROUP_DELETED, /* trap 67 */
     SUBNET_SUBSCRIBED,    /* InformInfo, accepted */
-    SUBNET_SUBSCRIBE_ASKED,
     SUBNET_PATH,
     SUBNET_SA_MOVED,      /* the SA answers from another LID than before */
     SUBNET_PORT_BORN,     /* the SM sets a port to Armed or Active */
@@ -54,8 +53,6 @@ struct subnet_event {
     struct member *member;          /* after the event; NULL: not known */
     uint8_t join_state_before;      /* of the member, as far as it was known */
     bool left_before;               /* it had left before */
-    bool changed;                   /* the group's attributes are new */
-    uint16_t status;                /* of the SA's answer */
     const uint8_t *record;          /* the record in the packet (MCMemberRecord, PathRecord, InformInfo); NULL: none */
     const struct mc_member *member_record;
     const struct sa_request *request; /* that is answered, or is made; NULL: it was not seen */

@@ -165,8 +165,8 @@ static void check_open(const struct scene *s, struct connection *c)
     struct subject subject = about(c, CM_REJ);
     uint32_t now = (uint32_t)(s->p->at.ns / 1000000000);
     const struct ib_packet *ib = &s->p->ib;
-    bool looks = encap_begins_message(ib->payload, ib->position == IB_FIRST); /* else its QPN may be another program's by now */
-    if (c->rej_frame && !c->rep_frame && looks)
+    /* of what does not look like IPoIB, the QPN may be another program's by now */
+    if (c->rej_frame && !c->rep_frame && encap_begins_message(ib->payload, ib->position == IB_FIRST))
         expect_about(s->r, R_RFC4755_2_3_CONNECTION_BEFORE_IP, &subject, false, s->p->ib.payload.p, s->p->ib.payload.cap,
                      "no IP: the connection was refused", "IP after the REJ");
     if (c->left_seconds && !c->torn_down && now - c->left_seconds > TEARDOWN_SECONDS && connection_is_open(c))

@@ -220,11 +220,10 @@ void craft_member_record(uint8_t *p, const struct mc_member *r)
     p[MCM_MTU] = (uint8_t)(r->mtu_selector << 6 | r->mtu);
     p[MCM_TCLASS] = r->tclass;
     put16(p + MCM_PKEY, r->pkey);
-    p[MCM_RATE] = (uint8_t)(r->rate_selector << 6 | r->rate);
-    p[MCM_LIFE] = (uint8_t)(r->life_selector << 6 | r->life);
+    p[MCM_RATE] = r->rate;
+    p[MCM_LIFE] = r->life;
     put32(p + MCM_SL_FLOW_HOP, (uint32_t)r->sl << 28 | r->flow_label << 8 | r->hop_limit);
     p[MCM_SCOPE_JOIN] = (uint8_t)(r->scope << 4 | r->join_state);
-    p[MCM_PROXY] = (uint8_t)(r->proxy << 7);
 }
 
 void craft_port_data(uint8_t *mad, uint16_t attribute, uint32_t number, uint16_t lid)

@@ -58,7 +58,6 @@ static enum wire_result decode_lrh(struct view v, struct ib_packet *ib)
     enum wire_result r = view_has(v, 0, LRH_SIZE);
     if (r != WIRE_OK)
         return r;
-    ib->vl = v.p[LRH_VL_LVER] >> 4;
     ib->sl = v.p[LRH_SL_LNH] >> 4;
     ib->lnh = v.p[LRH_SL_LNH] & 3;
     ib->dlid = be16(v.p + LRH_DLID);
@@ -99,7 +98,6 @@ static enum wire_result decode_bth(struct view v, uint32_t off, struct ib_packet
     ib->tver = p[BTH_SE_M_PAD_TVER] & 0xf;
     ib->pkey = be16(p + BTH_PKEY);
     ib->dqpn = be24(p + BTH_DEST_QP);
-    ib->ack_req = p[BTH_ACK_REQ] >> 7;
     ib->psn = be24(p + BTH_PSN);
     ib->has_bth = true;
     if (!operation_exists(ib->opcode)) {
@@ -146,7 +144,6 @@ static enum wire_result find_payload(struct view v, uint32_t off, struct ib_pack
     if (end < off + ib->pad + ICRC_SIZE)
         return WIRE_MALFORMED;
     end -= ib->pad + ICRC_SIZE;
-    ib->short_frame = end > v.len;
     ib->payload = view_sub(v, off, end - off);
     ib->payload.len = end - off;
     return WIRE_OK;

@@ -95,7 +95,7 @@ struct ib_packet {
     bool has_lrh, has_grh, has_bth, has_deth;
     uint16_t grh_off, bth_off, deth_off; /* octets from the packet's begin */
 
-    uint8_t vl, sl, lnh;
+    uint8_t sl, lnh;
     uint16_t dlid, slid;
     uint32_t length; /* octets of the packet without VCRC, by LRH or GRH; 0: not known from the headers */
 
@@ -106,7 +106,6 @@ struct ib_packet {
     uint8_t opcode, pad, tver;
     uint16_t pkey;
     uint32_t dqpn, psn;
-    bool ack_req;
     enum ib_transport transport;
     enum ib_kind kind;
     enum ib_position position;
@@ -116,7 +115,6 @@ struct ib_packet {
 
     uint32_t payload_off; /* octets from the packet's begin */
     struct view payload;  /* without pad octets and ICRC */
-    bool short_frame;     /* the frame is shorter than its own length fields say */
 };
 
 /*

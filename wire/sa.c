@@ -195,16 +195,13 @@ struct mc_member mc_member_read(const uint8_t *p)
         .mtu = p[MCM_MTU] & 0x3f,
         .tclass = p[MCM_TCLASS],
         .pkey = be16(p + MCM_PKEY),
-        .rate_selector = p[MCM_RATE] >> 6,
         .rate = p[MCM_RATE] & 0x3f,
-        .life_selector = p[MCM_LIFE] >> 6,
         .life = p[MCM_LIFE] & 0x3f,
         .sl = (uint8_t)(w >> 28),
         .flow_label = w >> 8 & 0xfffff,
         .hop_limit = (uint8_t)w,
         .scope = p[MCM_SCOPE_JOIN] >> 4,
         .join_state = p[MCM_SCOPE_JOIN] & 0xf,
-        .proxy = p[MCM_PROXY] >> 7,
     };
 }
 

@@ -104,9 +104,8 @@ struct mc_member {
     const uint8_t *mgid, *port_gid; /* 16 octets each, into the packet */
     uint32_t qkey, flow_label;
     uint16_t mlid, pkey;
-    uint8_t mtu_selector, mtu, rate_selector, rate, life_selector, life; /* codes of the IBA, not octets */
+    uint8_t mtu_selector, mtu, rate, life; /* codes of the IBA, not octets */
     uint8_t tclass, sl, hop_limit, scope, join_state;
-    bool proxy;
 };
 
 /* p: MCM_SIZE octets. */

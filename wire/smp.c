@@ -4,12 +4,8 @@
 /* What only directed-route SMPs have (IBA 14.2.1.2); the status' highest bit is the direction there. */
 static void decode_directed(struct view v, struct smp *s)
 {
-    s->returning = s->mad.status & SMP_STATUS_D;
     s->mad.status &= (uint16_t)~SMP_STATUS_D;
-    s->hop_pointer = v.p[SMP_HOP_POINTER];
     s->hop_count = v.p[SMP_HOP_COUNT];
-    s->dr_slid = be16(v.p + SMP_DR_SLID);
-    s->dr_dlid = be16(v.p + SMP_DR_DLID);
     if (view_has(v, SMP_INITIAL_PATH, SMP_PATH_SIZE) == WIRE_OK)
         s->initial_path = v.p + SMP_INITIAL_PATH;
 }
@@ -49,9 +45,6 @@ enum wire_result smp_node_info(const struct smp *s, struct node_info *n)
     *n = (struct node_info){
         .type = d[NODE_INFO_TYPE],
         .ports = d[NODE_INFO_PORTS],
-        .local_port = d[NODE_INFO_LOCAL_PORT],
-        .partition_cap = be16(d + NODE_INFO_PARTITION_CAP),
-        .node_guid = be64(d + NODE_INFO_NODE_GUID),
         .port_guid = be64(d + NODE_INFO_PORT_GUID),
     };
     return WIRE_OK;
@@ -65,11 +58,8 @@ enum wire_result smp_port_info(const struct smp *s, struct port_info *p)
     const uint8_t *d = s->data.p;
     *p = (struct port_info){
         .port = (uint8_t)s->mad.modifier, /* the bits above are flags where they are anything */
-        .local_port = d[PORT_INFO_LOCAL_PORT],
         .gid_prefix = be64(d + PORT_INFO_GID_PREFIX),
         .lid = be16(d + PORT_INFO_LID),
-        .master_sm_lid = be16(d + PORT_INFO_MASTER_SM_LID),
-        .capability_mask = be32(d + PORT_INFO_CAPABILITY_MASK),
         .state = d[PORT_INFO_SPEED_STATE] & 0xf,
         .lmc = d[PORT_INFO_MKEY_LMC] & 7,
         .neighbor_mtu = d[PORT_INFO_MTU_SMSL] >> 4,
@@ -98,8 +88,6 @@ enum wire_result smp_sm_info(const struct smp *s, struct sm_info *i)
     const uint8_t *d = s->data.p;
     *i = (struct sm_info){
         .guid = be64(d + SM_INFO_GUID),
-        .act_count = be32(d + SM_INFO_ACT_COUNT),
-        .priority = d[SM_INFO_PRIORITY_STATE] >> 4,
         .state = d[SM_INFO_PRIORITY_STATE] & 0xf,
         .control = (uint8_t)s->mad.modifier,
     };

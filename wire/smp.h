@@ -34,9 +34,7 @@ enum { SMP_NODE_INFO = 0x0011, SMP_PORT_INFO = 0x0015, SMP_PKEY_TABLE = 0x0016, 
 struct smp {
     struct mad mad;              /* status without the direction bit */
     bool directed;
-    bool returning;              /* directed: the direction bit */
-    uint8_t hop_pointer, hop_count;
-    uint16_t dr_slid, dr_dlid;   /* directed: LID_PERMISSIVE where that end of the way is by directed route */
+    uint8_t hop_count;
     const uint8_t *initial_path; /* SMP_PATH_SIZE octets in the packet; NULL: not directed, or not captured so far */
     struct view data;            /* the attribute, SMP_DATA_SIZE octets on the wire */
 };
@@ -73,9 +71,8 @@ enum {
 enum { NODE_TYPE_CA = 1, NODE_TYPE_SWITCH = 2, NODE_TYPE_ROUTER = 3 };
 
 struct node_info {
-    uint8_t type, ports, local_port;
-    uint16_t partition_cap;
-    uint64_t node_guid, port_guid;
+    uint8_t type, ports;
+    uint64_t port_guid;
 };
 enum wire_result smp_node_info(const struct smp *s, struct node_info *n);
 
@@ -100,10 +97,8 @@ enum { PORT_CAP_IS_SM = 1 << 1, PORT_CAP_CM = 1 << 16 };
 
 struct port_info {
     uint8_t port; /* the one asked for, by the attribute modifier; 0: the port that gets the SMP (a switch: its port 0) */
-    uint8_t local_port; /* the port through which the SMP came in; means nothing in a Set */
     uint64_t gid_prefix;
-    uint16_t lid, master_sm_lid;
-    uint32_t capability_mask;
+    uint16_t lid;
     uint8_t state, lmc;
     uint8_t neighbor_mtu, mtu_cap; /* codes of the IBA, not octets: ib_mtu_octets() */
 };
@@ -139,8 +134,7 @@ enum { SM_HANDOVER = 1, SM_ACKNOWLEDGE = 2, SM_DISABLE = 3, SM_STAND_BY = 4, SM_
 
 struct sm_info {
     uint64_t guid; /* of the port the SM is on */
-    uint32_t act_count;
-    uint8_t priority, state;
+    uint8_t state;
     uint8_t control; /* Set and its response: SM_HANDOVER to SM_DISCOVER; others 0 */
 };
 enum wire_result smp_sm_info(const struct smp *s, struct sm_info *i);
