@@ -27,7 +27,7 @@ enum {
     SILENCES_MAX = 2, /* unanswered questions in a row, at the end, after which the SA is left alone */
     FULL_MEMBER = 1,  /* JoinState, IBA 15.2.5.17 */
     NON_MEMBER = 2,
-    NO_RECORDS = 0x0300, /* IBA table 188 */
+    NO_RECORDS = SA_STATUS_NO_RECORDS,
 };
 
 struct kept {

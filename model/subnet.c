@@ -203,12 +203,10 @@ static void find_subject(const struct delivery *d, const struct sa *sa, const st
     e->endport = own ? joining_port(d, r->port_gid, d->dst) : endports_by_gid(d->s->endports, d->interface, r->port_gid, true);
 }
 
-/* SA statuses that say that there is no such group (IBA 15.2.2, table 188). */
-enum { STATUS_NO_RECORDS = 0x0300, STATUS_INSUFFICIENT_COMPONENTS = 0x0600 };
-
+/* Two statuses say that there is no such group. */
 static void missing(struct group *group, uint16_t status, uint32_t frame)
 {
-    if (status != STATUS_NO_RECORDS && status != STATUS_INSUFFICIENT_COMPONENTS)
+    if (status != SA_STATUS_NO_RECORDS && status != SA_STATUS_INSUFFICIENT_COMPONENTS)
         return;
     group->state = GROUP_MISSING;
     group->frame = frame;
@@ -229,7 +227,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa, c
     if (!join)
         e.request = answered(d, sa, SA_GET);
     find_subject(d, sa, r, &e);
-    if (!e.group || (sa->mad.status == STATUS_NO_RECORDS && asked_for_more(e.request)))
+    if (!e.group || (sa->mad.status == SA_STATUS_NO_RECORDS && asked_for_more(e.request)))
         return;
     if (sa->mad.status == 0)
         group_told(e.group, r, d->frame);

@@ -21,7 +21,6 @@ enum {
     ONE_PATH = 0x81,
     PATH_CODE = 0x3f
 }; /* reversible, one; MTU and rate without selector */
-enum { STATUS_NONE = 0x0300 };
 
 enum sa_result ask_path(struct probe *p, const uint8_t *gid, struct sa_answer *a)
 {
@@ -47,7 +46,7 @@ static void no_path(struct probe *p, enum sa_result result, uint16_t status)
     } else
         snprintf(actual, sizeof actual, "no answer of the SA");
     /* Without a record for the GID the SA knows no such port in the partition: yet the peer is there, and says so. */
-    bool unknown = result == SA_REFUSED && status == STATUS_NONE;
+    bool unknown = result == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
     results_add(r, R_RFC4391_9_1_1_GID_OF_PORT, unknown ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
                 "a GID that the SA knows", actual);
     results_add(r, R_RFC4391_4_1_GROUP_MTU, OUTCOME_INCONCLUSIVE, "a path", actual);

@@ -15,7 +15,6 @@
 #include "verdict/say.h"
 
 enum { SELECT_EXACTLY = 2 };
-enum { STATUS_NO_RECORDS = 0x0300 }; /* IBA 15.2.2, table 188 */
 
 /* Asks about one group; the record that came is at *record, in a. */
 static enum sa_result ask_member(struct probe *p, struct sa_question *q, struct sa_answer *a,
@@ -59,7 +58,7 @@ enum sa_result group_standing_of(struct probe *p, const uint8_t *mgid, const uin
         *join_state = mc_member_read(record).join_state;
         *member = true;
         *known = *join_state != 0; /* without the right SM_Key it is hidden */
-    } else if (result == SA_REFUSED && a.status == STATUS_NO_RECORDS) {
+    } else if (result == SA_REFUSED && a.status == SA_STATUS_NO_RECORDS) {
         *known = true;
         result = SA_TOLD;
     }

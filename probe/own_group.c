@@ -8,7 +8,7 @@
 #include "probe/octets.h"
 #include "wire/mgid.h"
 
-enum { TRIED = 8, STATUS_NONE = 0x0300 };
+enum { TRIED = 8 };
 enum { MTU_LEAST = 1, MTU_OTHER = 2, RATE_LEAST = 2 }; /* 256 and 512 octets, 2.5 Gb/s (IBA 15.2.5.17) */
 
 /* Of 239.192.0.0/14, the organization-local scope of RFC 2365, made of this port's GUID. */
@@ -20,7 +20,7 @@ bool own_group_mgid(struct probe *p, uint8_t mgid[16])
     for (unsigned i = 0; i < TRIED && !p->stopped; i++) {
         broadcast_mgid(mgid, p->link.scope, p->pkey);
         put32(mgid + MGID_GROUP_IPV4, 0x0fc00000u | ((seed + i) & 0x3ffff));
-        if (group_get(p, mgid, &g, &status) == SA_REFUSED && status == STATUS_NONE)
+        if (group_get(p, mgid, &g, &status) == SA_REFUSED && status == SA_STATUS_NO_RECORDS)
             return true;
     }
     return false;

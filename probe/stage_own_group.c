@@ -11,7 +11,7 @@
 
 #include "probe/octets.h"
 
-enum { TRAP_WAIT_MS = 1500, STATUS_NONE = 0x0300 };
+enum { TRAP_WAIT_MS = 1500 };
 
 /* ---- the traps 66 and 67 */
 

@@ -78,14 +78,14 @@ const struct name notice_trap_names[] = {
     {0, NULL},
 };
 
-/* The class-specific octet of the status (IBA 15.2.1.2, table 187). */
+/* The class-specific octet of the status. */
 static const struct name sa_status_names[] = {
     {1, "no resources (ERR_NO_RESOURCES)"},
     {2, "request invalid (ERR_REQ_INVALID)"},
-    {3, "no records (ERR_NO_RECORDS)"},
+    {SA_STATUS_NO_RECORDS >> 8, "no records (ERR_NO_RECORDS)"},
     {4, "too many records (ERR_TOO_MANY_RECORDS)"},
     {5, "invalid GID in the request (ERR_REQ_INVALID_GID)"},
-    {6, "insufficient components in the request (ERR_REQ_INSUFFICIENT_COMPONENTS)"},
+    {SA_STATUS_INSUFFICIENT_COMPONENTS >> 8, "insufficient components in the request (ERR_REQ_INSUFFICIENT_COMPONENTS)"},
     {7, "request denied (ERR_REQ_DENIED)"},
     {8, "priority suggested (ERR_REQ_PRIORITY_SUGGESTED)"},
     {0, NULL},

@@ -47,6 +47,11 @@ enum {
     SA_PATH_RECORD = 0x0035,
     SA_MC_MEMBER_RECORD = 0x0038,
 };
+/* Statuses of the SA, in the class-specific octet (IBA 15.2.1.2); the names of all are in sa.c. */
+enum {
+    SA_STATUS_NO_RECORDS = 0x0300,              /* ERR_NO_RECORDS */
+    SA_STATUS_INSUFFICIENT_COMPONENTS = 0x0600, /* ERR_REQ_INSUFFICIENT_COMPONENTS: of a Set, it would have to make the group */
+};
 
 struct sa {
     struct mad mad;
