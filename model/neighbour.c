@@ -32,15 +32,10 @@ static guint link_ip_hash(gconstpointer p)
     return hash_octets(octets, sizeof b->link + b->ip.length);
 }
 
-static bool same_ip(const struct ip *a, const struct ip *b)
-{
-    return a->length == b->length && memcmp(a->octets, b->octets, a->length) == 0;
-}
-
 static gboolean link_ip_equal(gconstpointer p, gconstpointer q)
 {
     const struct neighbour *a = p, *b = q;
-    return a->link == b->link && same_ip(&a->ip, &b->ip);
+    return a->link == b->link && ip_same(&a->ip, &b->ip);
 }
 
 struct neighbours *neighbours_new(unsigned limit)
@@ -76,7 +71,7 @@ static struct neighbour *find(struct neighbours *n, uint32_t link, const struct 
 {
     unsigned depth = 0;
     for (struct neighbour *b = g_hash_table_lookup(n->by_lladdr, lladdr); b && depth < HISTORY_DEPTH; b = b->older, depth++)
-        if (b->link == link && same_ip(&b->ip, ip))
+        if (b->link == link && ip_same(&b->ip, ip))
             return b;
     return NULL;
 }

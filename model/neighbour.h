@@ -23,6 +23,11 @@ static inline struct ip ip_read(const uint8_t *p, uint8_t length)
     return ip;
 }
 
+static inline bool ip_same(const struct ip *a, const struct ip *b)
+{
+    return a->length == b->length && memcmp(a->octets, b->octets, a->length) == 0;
+}
+
 /* 0.0.0.0 or :: */
 bool ip_is_unspecified(const struct ip *ip);
 

@@ -11,11 +11,6 @@ static unsigned slot(uint32_t link, const uint8_t *asker, const struct ip *asked
     return (h ^ h >> 16) % RESOLUTIONS;
 }
 
-static bool same_ip(const struct ip *a, const struct ip *b)
-{
-    return a->length == b->length && memcmp(a->octets, b->octets, a->length) == 0;
-}
-
 void resolution_asked(struct resolutions *r, uint32_t link, const uint8_t *asker, const struct ip *asker_ip, const struct ip *asked)
 {
     struct resolution *q = &r->slots[slot(link, asker, asked)];
@@ -28,5 +23,5 @@ void resolution_asked(struct resolutions *r, uint32_t link, const uint8_t *asker
 const struct ip *resolution_asker_ip(const struct resolutions *r, uint32_t link, const uint8_t *asker, const struct ip *asked)
 {
     const struct resolution *q = &r->slots[slot(link, asker, asked)];
-    return q->asked.length && q->link == link && lladdr_same(q->asker, asker) && same_ip(&q->asked, asked) ? &q->asker_ip : NULL;
+    return q->asked.length && q->link == link && lladdr_same(q->asker, asker) && ip_same(&q->asked, asked) ? &q->asker_ip : NULL;
 }

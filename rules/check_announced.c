@@ -6,10 +6,10 @@
 #include "rules/scene.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
+#include "wire/ip.h"
 #include "wire/mgid.h"
 #include "wire/nd.h"
 
-enum { IPV6_SOURCE = 8 };
 enum { LLADDR_FLAGS_CONNECTED = LLADDR_FLAG_RC | LLADDR_FLAG_UC };
 enum { U_BIT = 0x02 }; /* of the first octet of an EUI-64 (RFC 4291 appendix A) */
 
@@ -212,7 +212,7 @@ void check_nd_scene(const struct scene *s, struct view ipv6, struct view icmpv6)
 {
     struct nd_iter it;
     struct nd_option o;
-    if (icmpv6.cap == 0 || view_has(ipv6, 0, 40) != WIRE_OK || !nd_options(icmpv6, &it))
+    if (icmpv6.cap == 0 || view_has(ipv6, 0, IPV6_SIZE) != WIRE_OK || !nd_options(icmpv6, &it))
         return;
     uint8_t type = icmpv6.p[0];
     if (type == ND_RA)
@@ -230,7 +230,7 @@ void check_nd_scene(const struct scene *s, struct view ipv6, struct view icmpv6)
         check_interface_id(s, ip, p);
     }
     if (type == ND_NA && icmpv6.cap > ND_NA_FLAGS && icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
-        struct ip asker = ip_read(ipv6.p + IPV6_SOURCE + 16, 16);
+        struct ip asker = ip_read(ipv6.p + IPV6_DESTINATION, 16);
         const struct neighbour *n = neighbours_of_ip(s->f->neighbours, link_of(s), &asker);
         /* one IP, two interfaces of a port; or it moved between the question and the answer */
         bool either = n && n->before && be24(n->before->lladdr + LLADDR_QPN) == s->p->ib.dqpn;

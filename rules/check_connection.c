@@ -3,6 +3,7 @@
 #include "rules/scene.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
+#include "wire/ip.h"
 #include "wire/nd.h"
 
 /* How far back a port's connections are looked through: a real one has few that are open. */
@@ -199,9 +200,9 @@ static void check_message(const struct scene *s, const struct connection *c)
 
 static bool goes_to_many(uint16_t type, struct view ip)
 {
-    if (type == TYPE_IPV4 && view_has(ip, 16, 4) == WIRE_OK)
-        return ip.p[16] >> 4 == 0xe || be32(ip.p + 16) == 0xffffffffu;
-    return type == TYPE_IPV6 && view_has(ip, 24, 16) == WIRE_OK && ip.p[24] == 0xff;
+    if (type == TYPE_IPV4 && view_has(ip, IPV4_DESTINATION, IPV4_ADDRESS_SIZE) == WIRE_OK)
+        return ip.p[IPV4_DESTINATION] >> 4 == 0xe || be32(ip.p + IPV4_DESTINATION) == 0xffffffffu;
+    return type == TYPE_IPV6 && view_has(ip, IPV6_DESTINATION, IPV6_ADDRESS_SIZE) == WIRE_OK && ip.p[IPV6_DESTINATION] == 0xff;
 }
 
 /* ARP and ND go over UD (RFC 4755 §7 says it of answers; §3 of all address resolution). */

@@ -2,9 +2,9 @@
 /* IPoIB MGIDs: their form (RFC 4391 §4), and the IP destination of what goes to them. */
 #include "rules/report.h"
 #include "wire/encap.h"
+#include "wire/ip.h"
 #include "wire/mgid.h"
 
-enum { IPV4_DESTINATION = 16, IPV6_DESTINATION = 24 };
 enum { PKEY_MEMBERSHIP = 0x8000 };
 enum { ALL_ROUTERS = 2 }; /* the low bits of 224.0.0.2 and of ff02::2 */
 

@@ -2,6 +2,7 @@
 /* A datagram to an IPoIB group: is the group there, has its sender joined, does it use what the SA told (RFC 4391 §5, 10)? */
 #include "rules/scene.h"
 #include "wire/encap.h"
+#include "wire/ip.h"
 #include "wire/membership.h"
 #include "wire/mgid.h"
 
@@ -144,7 +145,7 @@ static void mgid_of(uint8_t *mgid, const uint8_t *on_link, const uint8_t *ip, ui
 static void note_forward(const struct scene *s, const struct group *g, struct view ip)
 {
     uint8_t mgid[MGID_SIZE], length = ip.cap && ip.p[0] >> 4 == 6 ? 16 : 4;
-    uint32_t at = length == 4 ? 16 : 24;
+    uint32_t at = length == 4 ? IPV4_DESTINATION : IPV6_DESTINATION;
     if (view_has(ip, at, length) != WIRE_OK || (length == 4 ? ip.p[at] >> 4 != 0xe : ip.p[at] != 0xff))
         return;
     mgid_of(mgid, g->mgid, ip.p + at, length);

@@ -2,6 +2,7 @@
 /* A datagram to one port: the QP of the link-layer address (RFC 4391 §9.1.1, 9.4), the partition, the GRH. */
 #include "rules/scene.h"
 #include "wire/encap.h"
+#include "wire/ip.h"
 #include "wire/nd.h"
 
 /* Caches time out "on the order of a minute" (RFC 1122 §2.3.2.1). */
@@ -13,8 +14,8 @@ static bool destination(struct view payload, struct ip *ip)
     struct encap e;
     if (encap_decode(payload, &e) != WIRE_OK || (e.type != TYPE_IPV4 && e.type != TYPE_IPV6))
         return false;
-    uint8_t length = e.type == TYPE_IPV4 ? 4 : 16;
-    uint32_t at = length == 4 ? 16 : 24;
+    uint8_t length = e.type == TYPE_IPV4 ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE;
+    uint32_t at = e.type == TYPE_IPV4 ? IPV4_DESTINATION : IPV6_DESTINATION;
     if (view_has(d, at, length) != WIRE_OK)
         return false;
     *ip = ip_read(d.p + at, length);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "wire/encap.h"
 #include "wire/arp.h"
-
-enum { IPV4_TOTAL_LENGTH = 2, IPV4_SIZE = 20, IPV6_PAYLOAD_LENGTH = 4, IPV6_SIZE = 40 };
+#include "wire/ip.h"
 
 enum wire_result encap_decode(struct view v, struct encap *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "wire/membership.h"
+#include "wire/ip.h"
 #include "wire/nd.h"
 
-enum { IPV4_LENGTH = 2, IPV4_FRAGMENT = 6, IPV4_PROTOCOL = 9, IPV4_SIZE = 20 };
 enum { IPV4_MORE_AND_OFFSET = 0x3fff, PROTOCOL_IGMP = 2 };
 
 /* Begin at the message in v: type and, where the report has records, their number decide. */
@@ -42,7 +42,7 @@ bool membership_in_ipv4(struct view v, struct membership_iter *it)
 {
     if (view_has(v, 0, IPV4_SIZE) != WIRE_OK || v.p[0] >> 4 != 4)
         return false;
-    uint32_t header = (v.p[0] & 0xfu) * 4, total = be16(v.p + IPV4_LENGTH);
+    uint32_t header = (v.p[0] & 0xfu) * 4, total = be16(v.p + IPV4_TOTAL_LENGTH);
     if (header < IPV4_SIZE || total < header || v.p[IPV4_PROTOCOL] != PROTOCOL_IGMP)
         return false;
     if (be16(v.p + IPV4_FRAGMENT) & IPV4_MORE_AND_OFFSET)

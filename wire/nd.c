@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "wire/nd.h"
+#include "wire/ip.h"
 
-enum { IPV6_PAYLOAD_LENGTH = 4, IPV6_NEXT_HEADER = 6, IPV6_SIZE = 40 };
 enum { NEXT_HOP_BY_HOP = 0, NEXT_DESTINATION = 60, NEXT_ICMPV6 = 58 };
 
 bool nd_in_ipv6(struct view v, struct view *icmpv6)
