@@ -90,7 +90,7 @@ static void live(struct probe *p, struct course *c)
     if (c->watches)
         c->deleted_told = await_trap(p, TRAP_GROUP_DELETED, c->mgid);
     enum sa_result after = group_get(p, c->mgid, &g, &status);
-    c->gone = after == SA_REFUSED && status == STATUS_NONE;
+    c->gone = after == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
     c->stays = after == SA_TOLD;
     group_leave(p, c->mgid, JOIN_SEND_ONLY_NON);
     group_leave(p, c->mgid, JOIN_NON);
