@@ -36,9 +36,13 @@ struct finding {
 /* What was told before of whom, so that it is not told on every frame; rules/report.c. */
 struct told;
 
-/* Who is told. base: the begin of what is judged, to which offsets count. told: NULL where nothing is told before. */
+/*
+ * Who is told. base: the begin of what is judged, to which offsets count. told: NULL where nothing is told before. damaged:
+ * was what is judged damaged on its way? Asked where something is wrong in it, and then nothing of it is remembered; NULL: no.
+ */
 struct reporter {
     void (*report)(void *user, const struct finding *f);
+    bool (*damaged)(void *user);
     void *user;
     const uint8_t *base;
     struct told *told;

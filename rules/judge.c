@@ -42,8 +42,9 @@ void judge_free(struct judge *j)
 }
 
 /* A receiver drops a packet whose CRC is wrong (IBA 7.8): nobody sent what it says. */
-static bool is_damaged(const struct judge *j)
+static bool is_damaged(void *user)
 {
+    const struct judge *j = user;
     return j->packet && icrc_check(j->packet->octets, &j->packet->ib) == ICRC_WRONG;
 }
 
@@ -69,7 +70,7 @@ static void pass_on(void *user, const struct finding *f)
 
 static struct reporter reporter(struct judge *j, const uint8_t *base, uint16_t interface)
 {
-    return (struct reporter){pass_on, j, base, j->told, interface};
+    return (struct reporter){pass_on, is_damaged, j, base, j->told, interface};
 }
 
 /* ---- datagrams */

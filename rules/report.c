@@ -65,6 +65,12 @@ static struct entry *make(struct told *t, uint64_t who)
     return &set[t->oldest++ % TOLD_WAYS];
 }
 
+/* What its sender did not send shall not keep the same from being told of what somebody does send. */
+static bool is_damaged(const struct reporter *r)
+{
+    return r->damaged && r->damaged(r->user);
+}
+
 bool is_news(const struct reporter *r, enum rule_number rule, const struct subject *s, uint64_t value)
 {
     if (!r->told)
@@ -73,6 +79,8 @@ bool is_news(const struct reporter *r, enum rule_number rule, const struct subje
     struct entry *e = find(r->told, who);
     if (e && e->what == value)
         return false;
+    if (is_damaged(r))
+        return true;
     if (!e)
         e = make(r->told, who);
     *e = (struct entry){who, value};
@@ -82,7 +90,7 @@ bool is_news(const struct reporter *r, enum rule_number rule, const struct subje
 static void forget(const struct reporter *r, enum rule_number rule, const struct subject *s)
 {
     struct entry *e = r->told ? find(r->told, subject_hash(r, rule, s)) : NULL;
-    if (e)
+    if (e && !is_damaged(r))
         e->who = 0;
 }
 
