@@ -11,6 +11,8 @@
 #include "wire/nd.h"
 
 enum { LLADDR_FLAGS_CONNECTED = LLADDR_FLAG_RC | LLADDR_FLAG_UC };
+/* An answer comes within the time in which the question is repeated: thrice, with a second between (RFC 4861 §10). */
+enum { ANSWER_SECONDS = 5 };
 enum { U_BIT = 0x02 }; /* of the first octet of an EUI-64 (RFC 4291 appendix A) */
 
 static uint32_t link_of(const struct scene *s)
@@ -155,14 +157,60 @@ static void note_query(const struct scene *s, const uint8_t *sha)
              "a question that does not go to the broadcast-GID: it revalidates what is known");
 }
 
+static void remember_question(const struct scene *s, const uint8_t *asker, const struct ip *asker_ip, const struct ip *asked)
+{
+    struct resolution q = {.link = link_of(s), .asker_ip = *asker_ip, .asked = *asked, .lid = port_to_lid(s->p->src),
+                         .seconds = s->p->at.ns / 1000000000};
+    memcpy(q.asker, asker, LLADDR_SIZE);
+    resolution_asked(s->f->resolutions, &q);
+}
+
+/* Is a wrong answer one to this question, the asker's last? If not, it may be one to a question that was not seen. */
+static bool waits(const struct scene *s, const struct resolution *q)
+{
+    return !q->answered && s->p->at.ns / 1000000000 - q->seconds <= ANSWER_SECONDS;
+}
+
 /* RFC 826: the reply's target is who asked, its link-layer address and its IP. */
 static void check_target(const struct scene *s, const uint8_t *p, const struct arp *a)
 {
-    struct ip sender = ip_read(p + a->spa, 4);
-    const struct ip *asker = resolution_asker_ip(s->f->resolutions, link_of(s), p + a->tha, &sender);
-    if (asker)
-        expect_that(s->r, R_RFC4391_9_2_ARP_AS_RFC826, memcmp(asker->octets, p + a->tpa, 4) == 0, p + a->tpa, 4,
-                    "the IP of who asked", "another target");
+    struct resolution like = {.link = link_of(s), .asked = ip_read(p + a->spa, 4)}, *q;
+    memcpy(like.asker, p + a->tha, LLADDR_SIZE);
+    for (unsigned i = 0; (q = resolution_question(s->f->resolutions, &like, i)) != NULL; i++)
+        if (memcmp(q->asker_ip.octets, p + a->tpa, 4) == 0) {
+            q->answered = true;
+            pass(s->r, R_RFC4391_9_2_ARP_AS_RFC826);
+            return;
+        }
+    q = resolution_question(s->f->resolutions, &like, 0);
+    if (q && waits(s, q))
+        fail(s->r, R_RFC4391_9_2_ARP_AS_RFC826, p + a->tpa, 4, "the IP of who asked", "another target");
+    else if (q)
+        inconclusive(s->r, R_RFC4391_9_2_ARP_AS_RFC826, p + a->tpa, "the request was not seen");
+}
+
+/* A solicited NA goes to the QPN that the solicitation's option named. */
+static void check_advertised_to(const struct scene *s, const struct ip *asker, const struct ip *asked)
+{
+    struct resolution like = {.link = link_of(s), .asker_ip = *asker, .asked = *asked}, *q;
+    if (s->p->ib.transport != IB_UD || ib_is_multicast(&s->p->ib))
+        return;
+    for (unsigned i = 0; (q = resolution_question(s->f->resolutions, &like, i)) != NULL; i++)
+        if (be24(q->asker + LLADDR_QPN) == s->p->ib.dqpn)
+            break;
+    bool right = q != NULL;
+    if (right)
+        q->answered = true;
+    else
+        q = resolution_question(s->f->resolutions, &like, 0);
+    /* an IP may be that of two interfaces of a port */
+    bool another = q && !right && q->lid == port_to_lid(s->p->dst) && qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn);
+    bool connected = q && q->asker[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED;
+    enum rule_number rule = connected ? R_RFC4755_3_1_REPLY_TO_UD_QPN : R_RFC4391_9_1_1_TRAFFIC_TO_QPN;
+    if (right || (q && !another && waits(s, q)))
+        check_reply(s, q->asker, rule);
+    else
+        inconclusive(s->r, rule, NULL, "the solicitation was not seen");
 }
 
 void check_arp_scene(const struct scene *s, struct view v)
@@ -180,7 +228,7 @@ void check_arp_scene(const struct scene *s, struct view v)
         note_query(s, v.p + a.sha);
     if (a.op == ARP_REQUEST && ipv4 && !fabric_is_damaged(s->f, s->p)) {
         struct ip asker = ip_read(v.p + a.spa, 4), asked = ip_read(v.p + a.tpa, 4);
-        resolution_asked(s->f->resolutions, link_of(s), v.p + a.sha, &asker, &asked);
+        remember_question(s, v.p + a.sha, &asker, &asked);
     }
     if (a.op == ARP_REPLY && ipv4)
         check_target(s, v.p, &a);
@@ -228,14 +276,13 @@ void check_nd_scene(const struct scene *s, struct view ipv6, struct view icmpv6)
         struct ip address = ip_read(ip, 16);
         announced(s, p, &address);
         check_interface_id(s, ip, p);
+        if (type == ND_NS && icmpv6.cap >= ND_TARGET + 16 && !fabric_is_damaged(s->f, s->p)) {
+            struct ip asked = ip_read(icmpv6.p + ND_TARGET, 16);
+            remember_question(s, p, &address, &asked);
+        }
     }
-    if (type == ND_NA && icmpv6.cap > ND_NA_FLAGS && icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
-        struct ip asker = ip_read(ipv6.p + IPV6_DESTINATION, 16);
-        const struct neighbour *n = neighbours_of_ip(s->f->neighbours, link_of(s), &asker);
-        /* one IP, two interfaces of a port; or it moved between the question and the answer */
-        bool either = n && n->before && be24(n->before->lladdr + LLADDR_QPN) == s->p->ib.dqpn;
-        if (n && !either)
-            check_reply(s, n->lladdr, n->lladdr[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED ? R_RFC4755_3_1_REPLY_TO_UD_QPN
-                                                                                       : R_RFC4391_9_1_1_TRAFFIC_TO_QPN);
+    if (type == ND_NA && icmpv6.cap >= ND_TARGET + 16 && icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
+        struct ip asker = ip_read(ipv6.p + IPV6_DESTINATION, 16), asked = ip_read(icmpv6.p + ND_TARGET, 16);
+        check_advertised_to(s, &asker, &asked);
     }
 }

@@ -2,7 +2,7 @@
 """Captures that use what a MAY rule allows, in which INFO and DRAFT rules show something, or in which checks pass that
 no real capture passes."""
 import ib
-from bases import N0, N1
+from bases import N0, N1, lladdr_option
 from edit import Packet
 from fixture import PASS, SHOWN, USE, as_it_is, passes, shown, use
 
@@ -50,6 +50,42 @@ def broadcast_mapping(t):
 def revalidated(t):
     t[49]['destqp'] = 0x25
     t.shift(49, 70)
+
+
+@passes('rfc4391.9.2.arp-as-rfc826', DATAGRAM, "n0 asks for n1's address under 10.0.0.11 too before n1 answers both")
+def arp_of_two_ips(t):
+    ask, answer = t[41].copy(), t[44].copy()
+    ask.payload[32:36] = ib.ip4('10.0.0.11')
+    answer['arp.tpa'] = '10.0.0.11'
+    t.insert(41, ask)
+    t.insert(44, answer)
+
+
+SERVICE = '2001:db8::1'     # an IPv6 address that moves from port to port
+
+
+def solicited_from_service(t):
+    t[59]['ipv6.src'] = t[60]['ipv6.dst'] = SERVICE
+    for n in (59, 60):
+        t[n].fix_checksums()
+
+
+@passes('rfc4755.3.1.reply-to-ud-qpn', DATAGRAM, "2001:db8::1 moves from n0 to another port, which solicits n1 and is answered")
+def answer_to_another_port(t):
+    solicited_from_service(t)
+    gid, qpn = 'fe80::11:7500:0:101', 0x33
+    ask, answer = t[59].copy().set(slid=3, sgid=gid, srcqp=qpn), t[60].copy().set(dlid=3, destqp=qpn)
+    at = lladdr_option(ask) + 4
+    ask.payload[at:at + 20] = ib.lladdr(qpn, gid, 0x80)
+    ask.fix_checksums()
+    t.insert(t.insert(66, ask), answer)
+
+
+@passes('rfc4755.3.1.reply-to-ud-qpn', DATAGRAM, "n1 advertises itself to 2001:db8::1 on another QPN, whose solicitation is not in the capture",
+        variant='-2')
+def answer_to_the_unseen(t):
+    solicited_from_service(t)
+    t.insert(66, t[60].copy().set(destqp=0x25))
 
 
 def to_broadcast(t, group):
