@@ -186,6 +186,14 @@ enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_
     return full ? ANNOUNCED_UNKNOWN : answer;
 }
 
+bool endport_is_on_link(const struct endport *p, uint16_t pkey)
+{
+    bool any = false;
+    for (unsigned i = 0; i < ENDPORT_UD_QPS && p->ud[i].qpn; i++)
+        any |= p->ud[i].pkey == (pkey & 0x7fff);
+    return any;
+}
+
 enum { GSI_PSN_KNOWN = 1u << 31 };
 
 void endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame)

@@ -79,6 +79,9 @@ void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn);
 enum announced { ANNOUNCED, ANNOUNCED_ANOTHER, ANNOUNCED_UNKNOWN };
 enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_t qpn);
 
+/* Did any? */
+bool endport_is_on_link(const struct endport *p, uint16_t pkey);
+
 /* Is the LID one of the port's? */
 static inline bool endport_has_lid(const struct endport *p, uint16_t lid)
 {

@@ -133,17 +133,19 @@ struct group *groups_only_broadcast(struct groups *g, uint16_t interface, uint16
     return only;
 }
 
-/* Are the attributes that are known those of the record? */
-static bool is_as_told(const struct group *g, const struct mc_member *r)
+/* Are the parameters that are known, all but the MLID, those of the record? */
+static bool same_parameters(const struct group *g, const struct mc_member *r)
 {
-    return g->mlid == r->mlid && g->pkey == r->pkey && g->qkey == r->qkey && g->flow_label == r->flow_label &&
+    return g->pkey == r->pkey && g->qkey == r->qkey && g->flow_label == r->flow_label &&
            g->mtu == r->mtu && g->rate == r->rate && g->life == r->life && g->tclass == r->tclass && g->sl == r->sl &&
            g->hop_limit == r->hop_limit;
 }
 
 void group_told(struct group *group, const struct mc_member *r, uint32_t frame)
 {
-    bool changed = group->state != GROUP_THERE || !is_as_told(group, r);
+    bool same = same_parameters(group, r), changed = group->state != GROUP_THERE || !same || group->mlid != r->mlid;
+    if (group->records && !same)
+        group->changed_frame = frame;
     group->mlid = r->mlid;
     group->pkey = r->pkey;
     group->qkey = r->qkey;

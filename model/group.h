@@ -27,6 +27,7 @@ struct group {
     uint8_t state;           /* enum group_state */
     uint8_t records;         /* how often its attributes changed, up to 255 */
     uint32_t frame;          /* of the SA's last word */
+    uint32_t changed_frame;  /* when the SA told another parameter than before, the MLID aside; 0: never */
     uint32_t gone_frame;     /* when it was last deleted: older memberships are void; 0: never */
     uint32_t members;        /* ports that are members in any way, of those seen */
     struct group *next;      /* of the link: another broadcast group of the partition */

@@ -17,7 +17,6 @@ enum {
     NODE_RECORD_SIZE = 108
 }; /* IBA 15.2.5.2: LID, reserved, NodeInfo, NodeDescription */
 enum {
-    PATH_HAS_NUMB = 1 << 12,
     ONE_PATH = 0x81,
     PATH_CODE = 0x3f
 }; /* reversible, one; MTU and rate without selector */

@@ -37,8 +37,8 @@ static enum whose whose_gid(const struct scene *s, const uint8_t *gid)
         return WHOSE_OWN;
     if (!sender || !endport_has_gid(sender))
         return WHOSE_UNKNOWN;
-    if (owner && owner->lid)
-        return WHOSE_OTHERS;
+    if (owner && owner->lid) /* it may have another LID by now, or be a virtual function that moved */
+        return endport_is_followed(owner) ? WHOSE_OTHERS : WHOSE_UNKNOWN;
     if (!endport_is_followed(sender)) /* alias GUIDs that it joined with were not seen */
         return WHOSE_UNKNOWN;
     return memcmp(sender->gid + 8, gid + 8, 8) == 0 ? WHOSE_OWN_GUID : WHOSE_NOBODYS;
@@ -66,6 +66,7 @@ static void check_gid(const struct scene *s, const uint8_t *p, enum whose whose)
         break;
     case WHOSE_UNKNOWN:
         inconclusive(s->r, R_RFC4391_9_1_1_GID_OF_PORT, p, "the port's GIDs were not seen");
+        inconclusive(s->r, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, p, "the port's GIDs were not seen");
         break;
     }
 }

@@ -49,6 +49,7 @@ bool check_scope(const struct scene *s, const uint8_t *mgid, struct endport *por
 static void check_pkey_configured(const struct scene *s, const struct subnet_event *e, uint16_t pkey)
 {
     struct subject port = port_of(e->endport);
+    port.group = e->group->mgid;
     switch (endport_has_pkey(e->endport, pkey)) {
     case PKEY_IS_THERE:
         pass_about(s->r, R_RFC4391_5_PKEY_CONFIGURED, &port);
@@ -124,7 +125,7 @@ static void on_join_asked(const struct scene *s, const struct subnet_event *e, c
         check_join_mtu(s, e);
     note_kind_of_join(s, e);
     note_draft_broadcast(s, e, m);
-    if ((pkey & ~PKEY_MEMBERSHIP & 0xffff) == 0) {
+    if (!is_partition(pkey)) {
         struct subject port = port_of(e->endport);
         note(s->r, R_PARTITION_VALUE_FORMAT, &port, pkey, e->record + MCM_PKEY, 2, "P_Key 0x%04x, which is no partition", pkey);
     }
@@ -134,7 +135,7 @@ static void on_leave_asked(const struct scene *s, const struct subnet_event *e)
 {
     struct subject port = port_of(e->endport);
     bool full = e->request->join_state & JOIN_FULL;
-    port.other = be32(e->group->mgid + MGID_GROUP_IPV4); /* of this group */
+    port.group = e->group->mgid;
     if (full)
         pass_about(s->r, R_RFC4391_10_LEAVE, &port);
     else if (e->join_state_before == JOIN_FULL && is_news(s->r, R_RFC4391_10_LEAVE, &port, e->request->join_state))
@@ -149,7 +150,7 @@ static void check_broadcast_record(const struct scene *s, const struct subnet_ev
     struct subject group = subject_group(g->mgid);
     expect_same(s->r, R_RFC4391_4_1_SCOPE_LINK_LOCAL, &group, e->record + MGID_FLAGS_SCOPE, 1,
                 (g->mgid[MGID_FLAGS_SCOPE] & 0xf0) | SCOPE_LINK_LOCAL, g->mgid[MGID_FLAGS_SCOPE]);
-    if (g->qkey >> 31)
+    if (is_controlled(g->qkey))
         pass_about(s->r, R_RFC4391_4_1_QKEY_CONTROLLED, &group);
     else if (is_news(s->r, R_RFC4391_4_1_QKEY_CONTROLLED, &group, g->qkey)) {
         char actual[16];
@@ -161,14 +162,16 @@ static void check_broadcast_record(const struct scene *s, const struct subnet_ev
              ib_mtu_octets(g->mtu) - 4);
 }
 
-/* One attribute; each has its own memory of what was told. */
+/* One attribute; each has its own memory of what was told. changed: the broadcast group had others, and this one may be older. */
 static void same_attribute(const struct scene *s, enum rule_number rule, const struct subnet_event *e, const char *name, uint32_t at,
-                           uint32_t n, uint32_t wanted, uint32_t seen)
+                           uint32_t n, uint32_t wanted, uint32_t seen, bool changed)
 {
     struct subject group = subject_group(e->group->mgid);
     group.number = at;
     if (wanted == seen) {
         pass_about(s->r, rule, &group);
+    } else if (changed) {
+        inconclusive(s->r, rule, e->record + at, "the broadcast group's attributes changed; the group may have those before");
     } else if (is_news(s->r, rule, &group, seen)) {
         char expected[48], actual[48];
         g_snprintf(expected, sizeof expected, "%s 0x%x", name, wanted);
@@ -180,17 +183,18 @@ static void same_attribute(const struct scene *s, enum rule_number rule, const s
 static void check_group_record(const struct scene *s, const struct subnet_event *e, const struct group *b)
 {
     const struct group *g = e->group;
+    bool changed = b->changed_frame;
     enum rule_number must = R_RFC4391_10_GROUP_ATTRIBUTES, should = R_RFC4391_10_GROUP_OTHER_ATTRIBUTES;
     if (!same_partition(b->pkey, g->pkey))
-        same_attribute(s, must, e, "P_Key", MCM_PKEY, 2, b->pkey, g->pkey);
-    same_attribute(s, must, e, "Q_Key", MCM_QKEY, 4, b->qkey, g->qkey);
-    same_attribute(s, must, e, "MTU", MCM_MTU, 1, b->mtu, g->mtu);
-    same_attribute(s, must, e, "SL", MCM_SL_FLOW_HOP, 1, b->sl, g->sl);
-    same_attribute(s, must, e, "HopLimit", MCM_SL_FLOW_HOP + 3, 1, b->hop_limit, g->hop_limit);
-    same_attribute(s, should, e, "TClass", MCM_TCLASS, 1, b->tclass, g->tclass);
-    same_attribute(s, should, e, "FlowLabel", MCM_SL_FLOW_HOP + 1, 2, b->flow_label, g->flow_label);
-    same_attribute(s, should, e, "rate", MCM_RATE, 1, b->rate, g->rate);
-    same_attribute(s, should, e, "packet life time", MCM_LIFE, 1, b->life, g->life);
+        same_attribute(s, must, e, "P_Key", MCM_PKEY, 2, b->pkey, g->pkey, changed);
+    same_attribute(s, must, e, "Q_Key", MCM_QKEY, 4, b->qkey, g->qkey, changed);
+    same_attribute(s, must, e, "MTU", MCM_MTU, 1, b->mtu, g->mtu, changed);
+    same_attribute(s, must, e, "SL", MCM_SL_FLOW_HOP, 1, b->sl, g->sl, changed);
+    same_attribute(s, must, e, "HopLimit", MCM_SL_FLOW_HOP + 3, 1, b->hop_limit, g->hop_limit, changed);
+    same_attribute(s, should, e, "TClass", MCM_TCLASS, 1, b->tclass, g->tclass, changed);
+    same_attribute(s, should, e, "FlowLabel", MCM_SL_FLOW_HOP + 1, 2, b->flow_label, g->flow_label, changed);
+    same_attribute(s, should, e, "rate", MCM_RATE, 1, b->rate, g->rate, changed);
+    same_attribute(s, should, e, "packet life time", MCM_LIFE, 1, b->life, g->life, changed);
 }
 
 static void on_record(const struct scene *s, const struct subnet_event *e, const struct mgid *m)
@@ -201,10 +205,12 @@ static void on_record(const struct scene *s, const struct subnet_event *e, const
         return;
     }
     const struct group *b = groups_broadcast(s->f->groups, e->interface, m->pkey, m->scope);
-    if (b)
+    if (b) {
         check_group_record(s, e, b);
-    else
-        inconclusive(s->r, R_RFC4391_10_GROUP_ATTRIBUTES, e->record, "the broadcast group was not seen");
+        return;
+    }
+    inconclusive(s->r, R_RFC4391_10_GROUP_ATTRIBUTES, e->record, "the broadcast group was not seen");
+    inconclusive(s->r, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, e->record, "the broadcast group was not seen");
 }
 
 /* ---- answers */

@@ -5,14 +5,11 @@
 #include "rules/scene.h"
 #include "wire/mgid.h"
 
-/* The high-order bit: only privileged software may set such a Q_Key (IBA 10.2.4). */
-enum { QKEY_CONTROLLED = 31 };
-
 static void check_controlled(const struct scene *s)
 {
     uint32_t qkey = s->p->ib.qkey;
     struct subject link = subject_link(s->p->ib.pkey);
-    if (qkey >> QKEY_CONTROLLED) {
+    if (is_controlled(qkey)) {
         pass(s->r, R_RFC4391_13_QKEY_CONTROLLED);
     } else if (is_news(s->r, R_RFC4391_13_QKEY_CONTROLLED, &link, qkey)) {
         char actual[16];
@@ -22,7 +19,7 @@ static void check_controlled(const struct scene *s)
 }
 
 /* The link's broadcast group; of a unicast packet nobody knows the scope, so there must be one alone. */
-static const struct group *link_of(const struct scene *s)
+static struct group *link_of(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
@@ -30,14 +27,29 @@ static const struct group *link_of(const struct scene *s)
     return groups_only_broadcast(s->f->groups, s->p->at.interface, ib->pkey);
 }
 
-static void check_from_join(const struct scene *s, const struct group *broadcast)
+bool is_told_before_change(const struct scene *s, struct group *broadcast)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    struct endport *sender = ib->has_grh   ? endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid, false)
+                             : ib->has_lrh ? endports_by_lid(s->f->endports, s->p->at.interface, ib->slid, false)
+                                           : NULL;
+    const struct member *m = sender ? groups_member(s->f->groups, broadcast, sender, false) : NULL;
+    return broadcast->changed_frame && (!m || m->frame < broadcast->changed_frame);
+}
+
+static const char *const told_before = "the sender may have been told others, before they changed";
+
+static void check_from_join(const struct scene *s, struct group *broadcast)
 {
     const struct ib_packet *ib = &s->p->ib;
     struct subject qp = subject_qp(port_to_lid(s->p->src), ib->sqpn);
-    expect_same(s->r, R_RFC4391_9_1_2_QKEY_FROM_JOIN, &qp, s->r->base + ib->deth_off + DETH_QKEY, 4, broadcast->qkey, ib->qkey);
+    if (ib->qkey != broadcast->qkey && is_told_before_change(s, broadcast))
+        inconclusive(s->r, R_RFC4391_9_1_2_QKEY_FROM_JOIN, NULL, told_before);
+    else
+        expect_same(s->r, R_RFC4391_9_1_2_QKEY_FROM_JOIN, &qp, s->r->base + ib->deth_off + DETH_QKEY, 4, broadcast->qkey, ib->qkey);
 }
 
-static void check_mtu(const struct scene *s, const struct group *broadcast)
+static void check_mtu(const struct scene *s, struct group *broadcast)
 {
     const struct view *payload = &s->p->ib.payload;
     uint32_t mtu = ib_mtu_octets(broadcast->mtu);
@@ -45,6 +57,10 @@ static void check_mtu(const struct scene *s, const struct group *broadcast)
         return;
     if (payload->len <= mtu) {
         pass(s->r, R_RFC4391_7_LINK_MTU);
+        return;
+    }
+    if (is_told_before_change(s, broadcast)) {
+        inconclusive(s->r, R_RFC4391_7_LINK_MTU, NULL, told_before);
         return;
     }
     char expected[32], actual[32];
@@ -73,7 +89,7 @@ static void check_exists(const struct scene *s)
 void check_transmission(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
-    const struct group *broadcast = link_of(s);
+    struct group *broadcast = link_of(s);
     check_controlled(s);
     check_exists(s);
     if (broadcast) {
@@ -83,7 +99,7 @@ void check_transmission(const struct scene *s)
         inconclusive(s->r, R_RFC4391_9_1_2_QKEY_FROM_JOIN, NULL, "no join was seen");
         inconclusive(s->r, R_RFC4391_7_LINK_MTU, NULL, "no join was seen");
     }
-    if ((ib->pkey & ~PKEY_MEMBERSHIP & 0xffff) == 0) {
+    if (!is_partition(ib->pkey)) {
         struct subject qp = subject_qp(port_to_lid(s->p->src), ib->sqpn);
         note(s->r, R_PARTITION_VALUE_FORMAT, &qp, ib->pkey, s->r->base + ib->bth_off + BTH_PKEY, 2,
              "P_Key 0x%04x, which is no partition", ib->pkey);

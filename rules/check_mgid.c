@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* IPoIB MGIDs: their form (RFC 4391 §4), and the IP destination of what goes to them. */
+#include "rules/keys.h"
 #include "rules/report.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
 #include "wire/mgid.h"
-
-enum { PKEY_MEMBERSHIP = 0x8000 };
-enum { ALL_ROUTERS = 2 }; /* the low bits of 224.0.0.2 and of ff02::2 */
 
 static void check_flags(const struct reporter *r, const struct subject *group, const uint8_t *p)
 {
@@ -17,7 +15,7 @@ static void check_flags(const struct reporter *r, const struct subject *group, c
 
 static void check_pkey(const struct reporter *r, const struct subject *group, const uint8_t *mgid, const struct mgid *m, uint16_t pkey)
 {
-    bool same = ((m->pkey ^ pkey) & ~PKEY_MEMBERSHIP & 0xffff) == 0, full = m->pkey & PKEY_MEMBERSHIP;
+    bool same = same_partition(m->pkey, pkey), full = m->pkey & PKEY_MEMBERSHIP;
     expect_same(r, R_RFC4391_4_MGID_PKEY, group, mgid + MGID_PKEY, 2, same ? m->pkey : pkey | PKEY_MEMBERSHIP, m->pkey);
     if (m->broadcast)
         expect_same(r, R_RFC4391_4_1_PKEY_FULL_MEMBER, group, mgid + MGID_PKEY, 2, m->pkey | PKEY_MEMBERSHIP, m->pkey);
@@ -46,7 +44,7 @@ void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey)
  */
 static bool to_routers(const struct reporter *r, const struct subject *group, const uint8_t *mgid, const struct mgid *m)
 {
-    if (!m->broadcast && be32(mgid + MGID_GROUP_IPV4) != ALL_ROUTERS)
+    if (!m->broadcast && !is_all_routers(mgid))
         return false;
     note(r, R_RFC4391_10_ALL_ROUTER_FALLBACK, group, 0, mgid, MGID_SIZE, "a datagram for another group goes to the %s group",
          m->broadcast ? "broadcast" : "all-router");

@@ -65,7 +65,7 @@ static void check_joined(const struct scene *s, struct group *g, struct endport 
 {
     const uint8_t *p = s->r->base + s->p->ib.grh_off + GRH_DGID;
     struct subject port = subject_port(s->p->ib.sgid, 0);
-    port.other = be32(g->mgid + MGID_GROUP_IPV4);
+    port.group = g->mgid;
     bool known = m && member_is_known(m);
     if (m && m->join_state)
         pass_about(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, &port);
@@ -95,14 +95,19 @@ static void check_subscribed(const struct scene *s, const struct endport *sender
 }
 
 /* RFC 4391 §5: what the join returned is what the interface uses. */
-static void check_parameters(const struct scene *s, const struct group *b)
+static void check_parameters(const struct scene *s, struct group *b)
 {
     const struct ib_packet *ib = &s->p->ib;
     struct subject port = subject_port(ib->sgid, 0);
+    port.group = b->mgid;
     bool same = ib->tclass == b->tclass && ib->flow_label == b->flow_label && ib->hop_limit == b->hop_limit &&
                 (!ib->has_lrh || ib->sl == b->sl);
     if (same) {
         pass_about(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, &port);
+        return;
+    }
+    if (is_told_before_change(s, b)) {
+        inconclusive(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, NULL, "the sender may have been told others, before they changed");
         return;
     }
     if (!is_news(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, &port, (uint64_t)ib->flow_label << 32 | (uint64_t)ib->tclass << 16 |
@@ -151,7 +156,7 @@ static void note_forward(const struct scene *s, const struct group *g, struct vi
     mgid_of(mgid, g->mgid, ip.p + at, length);
     const struct group *right = memcmp(mgid, g->mgid, MGID_SIZE) ? groups_find(s->f->groups, g->interface, mgid, false) : NULL;
     struct subject group = subject_group(mgid);
-    if (right && right->state == GROUP_THERE && (group_is_broadcast(g) || be32(g->mgid + MGID_GROUP_IPV4) == 2))
+    if (right && right->state == GROUP_THERE && (group_is_broadcast(g) || is_all_routers(g->mgid)))
         note(s->r, R_RFC4391_10_FORWARD_AFTER_CREATE, &group, s->p->ib.slid, s->r->base + s->p->ib.grh_off + GRH_DGID, GID_SIZE,
              "its datagrams still go to another group");
 }
@@ -166,7 +171,7 @@ static void check_listener(const struct scene *s, const uint8_t *mgid, struct en
         inconclusive(s->r, R_RFC4391_10_RECEIVER_FULLMEMBER, NULL, "its join was not seen");
         return;
     }
-    subject.other = be32(mgid + MGID_GROUP_IPV4);
+    subject.group = mgid;
     if (m->join_state & JOIN_FULL)
         pass_about(s->r, R_RFC4391_10_RECEIVER_FULLMEMBER, &subject);
     else if (m->reported && now - m->reported >= JOIN_SECONDS)
@@ -192,18 +197,18 @@ static void check_reports(const struct scene *s, const struct group *g, struct e
 }
 
 /*
- * The sender by its GID. Several GIDs may share a LID: alias GUIDs of virtual functions (IBA 4.1.1). A GID of another
- * subnet came through a router, whose LID it is not.
+ * The sender by its GID, which may have another LID than it had. Several GIDs may share a LID: alias GUIDs of virtual
+ * functions (IBA 4.1.1). A GID of another subnet came through a router, whose LID it is not.
  */
 static struct endport *find_sender(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     struct endport *sender = endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid, false);
-    if (sender || !ib->has_lrh || fabric_is_damaged(s->f, s->p))
+    if (!ib->has_lrh || (sender && endport_has_lid(sender, ib->slid)) || fabric_is_damaged(s->f, s->p))
         return sender;
     const struct endport *by_lid = endports_by_lid(s->f->endports, s->p->at.interface, ib->slid, false);
     if (by_lid && endport_has_gid(by_lid) && memcmp(by_lid->gid, ib->sgid, GID_SIZE / 2) != 0)
-        return NULL;
+        return sender;
     return endports_learn(s->f->endports, s->p->at.interface, ib->slid, ib->sgid);
 }
 
@@ -214,7 +219,7 @@ static void check_full_member(const struct scene *s, struct endport *sender)
     struct group *b = groups_broadcast(s->f->groups, s->p->at.interface, ib->pkey, ib->dgid[MGID_FLAGS_SCOPE] & 0x0f);
     const struct member *m = b ? groups_member(s->f->groups, b, sender, false) : NULL;
     struct subject port = subject_port(sender->gid, 0);
-    port.other = be32(ib->dgid + MGID_PKEY);
+    port.group = b ? b->mgid : NULL;
     if (m && m->join_state && member_is_known(m))
         expect_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &port, m->join_state & JOIN_FULL, s->r->base + ib->grh_off + GRH_SGID, GID_SIZE,
                      "a FullMember of the broadcast group", "it joined without FullMember");
@@ -242,6 +247,8 @@ void check_multicast(const struct scene *s)
         check_subscribed(s, sender, m);
     if (there && group_is_broadcast(g))
         check_parameters(s, g);
+    else if (group_is_broadcast(g))
+        inconclusive(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, NULL, "the group's record was not seen");
     else
         note_sl(s, g);
     if (encap_decode(ib->payload, &e) == WIRE_OK && (e.type == TYPE_IPV4 || e.type == TYPE_IPV6)) {

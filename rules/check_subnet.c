@@ -2,7 +2,7 @@
 /* What the fabric is made of: partitions, paths, the subnet manager. All but the path's MTU is shown, never counted. */
 #include "rules/scene.h"
 
-enum { PKEY_DEFAULT = 0x7fff }; /* 15 bits (IBA 10.9.1.2) */
+enum { PKEY_DEFAULT = 0xffff }; /* IBA 10.9.1.2 */
 
 static void note_pkeys(const struct scene *s, const struct endport *p)
 {
@@ -11,14 +11,17 @@ static void note_pkeys(const struct scene *s, const struct endport *p)
     bool has_default = false;
     for (unsigned i = 0; i < ENDPORT_PKEYS; i++) {
         uint16_t pkey = p->pkeys[i];
-        if ((pkey & ~PKEY_MEMBERSHIP & 0xffff) == 0)
+        bool again = false;
+        if (!is_partition(pkey))
             continue;
-        partitions++;
-        has_default |= (pkey & 0x7fff) == PKEY_DEFAULT;
-        for (unsigned j = 0; j < i; j++)
+        has_default |= same_partition(pkey, PKEY_DEFAULT);
+        for (unsigned j = 0; j < i; j++) {
+            again |= same_partition(p->pkeys[j], pkey);
             if ((p->pkeys[j] ^ pkey) == PKEY_MEMBERSHIP)
                 note(s->r, R_PARTITION_MEMBERSHIP_TWINS, &port, pkey, NULL, 0, "both 0x%04x and 0x%04x: the same partition",
                      pkey | PKEY_MEMBERSHIP, pkey & 0x7fff);
+        }
+        partitions += !again;
     }
     if (!has_default)
         note(s->r, R_PARTITION_DEFAULT_PKEY, &port, partitions, NULL, 0, "a P_Key table without the default partition");
@@ -26,17 +29,35 @@ static void note_pkeys(const struct scene *s, const struct endport *p)
         note(s->r, R_PARTITION_OVERLAP, &port, partitions, NULL, 0, "in %u partitions", partitions);
 }
 
+/* What a request may name without asking for anything but the path between two ports, on the link's partition. */
+enum {
+    PATH_WHICH = PATH_HAS_DGID | PATH_HAS_SGID | PATH_HAS_DLID | PATH_HAS_SLID | PATH_HAS_FLOW_LABEL | PATH_HAS_HOP_LIMIT |
+                 PATH_HAS_TCLASS | PATH_HAS_REVERSIBLE | PATH_HAS_NUMB | PATH_HAS_PKEY
+};
+
+/* Is it known to be on the IPoIB link? Storage, say, is in the same partition. */
+static bool is_on_link(const struct scene *s, struct group *broadcast, struct endport *port)
+{
+    const struct member *m = port ? groups_member(s->f->groups, broadcast, port, false) : NULL;
+    return (m && m->join_state & JOIN_FULL) || (port && endport_is_on_link(port, be16(broadcast->mgid + MGID_PKEY)));
+}
+
 /* A path of less MTU than the broadcast group's shows a physical link of less (RFC 4391 §4.1). */
 static void check_path(const struct scene *s, const struct subnet_event *e)
 {
     const uint8_t *p = e->record;
     uint16_t pkey = be16(p + PATH_PKEY);
-    const struct group *b = groups_only_broadcast(s->f->groups, e->interface, pkey);
+    struct group *b = groups_only_broadcast(s->f->groups, e->interface, pkey);
+    struct endport *from = endports_by_gid(s->f->endports, e->interface, p + PATH_SGID, false);
     struct subject port = subject_port(p + PATH_DGID, 0);
     if (!b || !e->mtu)
         return;
-    if (!e->request || e->request->mask & PATH_HAS_MTU)
-        inconclusive(s->r, R_RFC4391_4_1_GROUP_MTU, p + PATH_MTU, "whether the path's MTU was asked for was not seen");
+    if (!e->request)
+        inconclusive(s->r, R_RFC4391_4_1_GROUP_MTU, p + PATH_MTU, "what the path was asked for was not seen");
+    else if (e->request->mask & ~(uint64_t)PATH_WHICH)
+        inconclusive(s->r, R_RFC4391_4_1_GROUP_MTU, p + PATH_MTU, "more was asked for than a path of the link");
+    else if (!is_on_link(s, b, e->endport) || !is_on_link(s, b, from))
+        inconclusive(s->r, R_RFC4391_4_1_GROUP_MTU, p + PATH_MTU, "the ports were not seen on the link");
     else
         expect_about(s->r, R_RFC4391_4_1_GROUP_MTU, &port, b->mtu <= e->mtu, p + PATH_MTU, 1, "a path with the broadcast group's MTU",
                      "a path with a smaller MTU");

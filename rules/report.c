@@ -44,6 +44,8 @@ static uint64_t subject_hash(const struct reporter *r, enum rule_number rule, co
         h = mix(h, s->kind == SUBJECT_ADDRESS ? be64(s->octets + 12) : be64(s->octets + 8));
         h = mix(h, s->kind == SUBJECT_ADDRESS ? be24(s->octets + 1) : be32(s->octets));
     }
+    if (s->group)
+        h = mix(mix(h, be64(s->group)), be64(s->group + 8));
     return mix(h, h >> 32) | 1;
 }
 

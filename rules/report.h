@@ -29,42 +29,43 @@ struct subject {
     enum subject_kind kind;
     const uint8_t *octets;
     uint32_t number, other;
+    const uint8_t *group; /* the MGID of the group, where it is about one of several of the subject; NULL: it is not */
 };
 
 static inline struct subject subject_group(const uint8_t *mgid)
 {
-    return (struct subject){SUBJECT_GROUP, mgid, 0, 0};
+    return (struct subject){SUBJECT_GROUP, mgid, 0, 0, NULL};
 }
 
 static inline struct subject subject_address(const uint8_t *lladdr)
 {
-    return (struct subject){SUBJECT_ADDRESS, lladdr, 0, 0};
+    return (struct subject){SUBJECT_ADDRESS, lladdr, 0, 0, NULL};
 }
 
 static inline struct subject subject_port(const uint8_t *gid, uint16_t lid)
 {
-    return (struct subject){SUBJECT_PORT, gid, lid, 0};
+    return (struct subject){SUBJECT_PORT, gid, lid, 0, NULL};
 }
 
 static inline struct subject subject_qp(uint16_t lid, uint32_t qpn)
 {
-    return (struct subject){SUBJECT_QP, NULL, lid, qpn};
+    return (struct subject){SUBJECT_QP, NULL, lid, qpn, NULL};
 }
 
 static inline struct subject subject_link(uint16_t pkey)
 {
-    return (struct subject){SUBJECT_LINK, NULL, pkey & 0x7fffu, 0};
+    return (struct subject){SUBJECT_LINK, NULL, pkey & 0x7fffu, 0, NULL};
 }
 
 /* number: of the connection in this capture */
 static inline struct subject subject_connection(uint32_t number)
 {
-    return (struct subject){SUBJECT_CONNECTION, NULL, number, 0};
+    return (struct subject){SUBJECT_CONNECTION, NULL, number, 0, NULL};
 }
 
 static inline struct subject subject_subnet(void)
 {
-    return (struct subject){SUBJECT_SUBNET, NULL, 0, 0};
+    return (struct subject){SUBJECT_SUBNET, NULL, 0, 0, NULL};
 }
 
 /* value: of what is seen; the same one of the same subject is told once. */

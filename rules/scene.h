@@ -7,6 +7,7 @@
 #define IPOIB_RULES_SCENE_H
 
 #include "model/fabric.h"
+#include "rules/keys.h"
 #include "rules/report.h"
 
 struct scene {
@@ -15,12 +16,11 @@ struct scene {
     const struct packet *p;
 };
 
-enum { PKEY_MEMBERSHIP = 0x8000 }; /* full or limited: the partition is in the other 15 bits (IBA 10.9.1.1) */
-
-static inline bool same_partition(uint16_t a, uint16_t b)
-{
-    return ((a ^ b) & ~PKEY_MEMBERSHIP & 0xffff) == 0;
-}
+/*
+ * Does the sender use parameters of the link's broadcast group that it was told, for all one knows, before the SA told
+ * others? It keeps them until it joins again (check_link.c).
+ */
+bool is_told_before_change(const struct scene *s, struct group *broadcast);
 
 /* An IPoIB datagram of the UD service: Q_Key, MTU, partition (check_link.c). */
 void check_transmission(const struct scene *s);

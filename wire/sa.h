@@ -143,6 +143,8 @@ enum {
     PATH_HAS_FLOW_LABEL = 1 << 8,
     PATH_HAS_HOP_LIMIT = 1 << 9,
     PATH_HAS_TCLASS = 1 << 10,
+    PATH_HAS_REVERSIBLE = 1 << 11,
+    PATH_HAS_NUMB = 1 << 12,
     PATH_HAS_PKEY = 1 << 13,
     PATH_HAS_SL = 1 << 15,
     PATH_HAS_MTU = 1 << 17,

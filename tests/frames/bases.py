@@ -133,6 +133,17 @@ def late(t):
     t.insert(123, p).time += 12 * 10**9
 
 
+def join_again(t, gid, lid, **parameters):
+    """Behind 50 of datagram.pcap, a port joins the broadcast group, as n1 did in 19 and 20, and is told other parameters."""
+    ask, answer = t[19].copy().set(slid=lid), t[20].copy().set(dlid=lid)
+    ask['mad.tid'] = answer['mad.tid'] = ask['mad.tid'] + 0x100
+    for p in (ask, answer):
+        p.payload[72:88] = ib.gid(gid)
+    for name, value in parameters.items():
+        answer['mcm.' + name] = value
+    return t.insert(t.insert(50, ask), answer)
+
+
 # ---- who is who; testdata/README.md
 
 class Node:

@@ -46,7 +46,7 @@ FIELDS = {
     **_octets('payload', {'mcm.mgid': (56, 16), 'mcm.qkey': (88, 4), 'mcm.mlid': (92, 2), 'mcm.tclass': (95, 1),
                           'mcm.pkey': (96, 2), 'mcm.hop': (103, 1)}),
     **_bits('payload', {'mcm.mtu_selector': (94 * 8, 2), 'mcm.mtu': (94 * 8 + 2, 6), 'mcm.join': (104 * 8 + 4, 4),
-                        'path.mtu': (56 * 8 + 54 * 8 + 2, 6)}),
+                        'path.dlid': (56 * 8 + 40 * 8, 16), 'path.mtu': (56 * 8 + 54 * 8 + 2, 6)}),
     # CM: IBA 12.6.5, 12.6.8, 12.6.9; what IPoIB has in the private data: RFC 4755 §6
     **_octets('payload', {'cm.local': (24, 4), 'cm.remote': (28, 4), 'req.service': (32, 8), 'req.qpn': (56, 3),
                           'req.private': (164, 8), 'req.private.reserved': (164, 1), 'req.private.qpn': (165, 3),

@@ -5,7 +5,7 @@ n0's joins are not on the wire, as the subnet manager runs there: what it sends 
 fault of joining.  n1's port is seen as it is brought up, so that all of its memberships are known.
 """
 import ib
-from bases import N0, N1
+from bases import CONTROLLED, N0, N1, join_again
 from fixture import fail
 
 DATAGRAM = 'datagram.pcap'
@@ -137,6 +137,12 @@ def link_mtu(t):
 def qkey_from_join(t):
     t[49]['qkey'] = 0x80000b1c
     return 49
+
+
+@fail('rfc4391.9.1.2.qkey-from-join', DATAGRAM, "n1 joins again and is told Q_Key 0x80000b1b; it goes on with that before", variant='-2')
+def qkey_before_join(t):
+    join_again(t, N1.gid, 2, qkey=CONTROLLED)
+    return 55
 
 
 @fail('rfc4391.13.qkey-controlled', 'middle', "n0's third echo request has Q_Key 0x00000b1c, the high-order bit 0")

@@ -2,7 +2,7 @@
 """Captures that use what a MAY rule allows, in which INFO and DRAFT rules show something, or in which checks pass that
 no real capture passes."""
 import ib
-from bases import N0, N1, lladdr_option
+from bases import CONTROLLED, N0, N1, join_again, lladdr_option
 from edit import Packet
 from fixture import PASS, SHOWN, USE, as_it_is, passes, shown, use
 
@@ -10,6 +10,7 @@ DATAGRAM, CONNECTED, PARTITIONS = 'datagram.pcap', 'connected.pcap', 'partitions
 NON_MEMBER, FULL_MEMBER = 2, 1
 MTU_1024, MTU_4096 = 3, 5
 REFUSED = 0x0200                                # IBA 15.2.3: ERR_REQ_INVALID
+PATH_HAS_QOS_CLASS = 1 << 14                    # IBA 15.2.5.16
 NO_RESOURCES = 3                                # IBA 12.6.7.2
 BROADCAST_GID = 'ff12:401b:ffff::ffff:ffff'
 
@@ -86,6 +87,51 @@ def answer_to_another_port(t):
 def answer_to_the_unseen(t):
     solicited_from_service(t)
     t.insert(66, t[60].copy().set(destqp=0x25))
+
+
+def another_joins(t, **parameters):
+    """Behind 50, a port with LID 4 joins the broadcast group, as n1 did in 19 and 20, and is told other parameters."""
+    return join_again(t, 'fe80::11:7500:0:120', 4, **parameters)
+
+
+@passes('rfc4391.9.1.2.qkey-from-join', DATAGRAM, "the broadcast group has another Q_Key when another port joins; n1 has not joined again")
+def qkey_before_change(t):
+    another_joins(t, qkey=CONTROLLED)
+
+
+@passes('rfc4391.5.join-parameters-used', DATAGRAM, "the broadcast group has another HopLimit when another port joins; n0 broadcasts as before")
+def parameters_before_change(t):
+    t.insert(another_joins(t, hop=5), t[41].copy())
+
+
+@passes('rfc4391.7.link-mtu', DATAGRAM, "the broadcast group has a smaller MTU when another port joins; n1 has not joined again")
+def mtu_before_change(t):
+    another_joins(t, mtu=MTU_1024)
+
+
+@passes('rfc4391.4.1.group-mtu', DATAGRAM, "n1 asks for the path to a port that is not on the link; its MTU is 1024")
+def path_to_storage(t):
+    ask, answer = t[42].copy(), t[43].copy()
+    ask['mad.tid'] = answer['mad.tid'] = ask['mad.tid'] + 0x100
+    for p in (ask, answer):
+        p.payload[64:80] = ib.gid('fe80::2:c903:0:abc')
+    answer['path.dlid'], answer['path.mtu'] = 9, MTU_1024
+    t.insert(t.insert(50, ask), answer)
+
+
+@passes('rfc4391.4.1.group-mtu', DATAGRAM, "n1 asks for its path to n0 with a QoS class; its MTU is 1024", variant='-2')
+def path_of_another_service(t):
+    t[42]['sa.mask'] |= PATH_HAS_QOS_CLASS
+    t[43]['path.mtu'] = MTU_1024
+
+
+@passes('rfc4391.9.1.1.gid-of-port', 'middle', "the hosts exchange their LIDs; n0's ARP request and n1's answer show it")
+def exchanged_lids(t):
+    ask, answer, hello = t[41].copy().set(slid=2), t[44].copy().set(slid=1, dlid=2), t[41].copy().set(slid=1)
+    hello.set(sgid=N1.gid, srcqp=N1.qpn)
+    hello['arp.sha.gid'], hello['arp.sha.qpn'], hello['arp.tpa'] = N1.gid, N1.qpn, N0.ip
+    hello.payload[32:36] = ib.ip4(N1.ip)
+    t.insert(t.insert(t.insert(50, ask), hello), answer)
 
 
 def to_broadcast(t, group):
