@@ -43,6 +43,7 @@ struct connection {
     uint64_t service_id;
     uint32_t number; /* from 1, in the order of the capture */
     uint32_t req_frame, rep_frame, rtu_frame, rej_frame, dreq_frame, drep_frame; /* 0: not seen */
+    uint32_t asked_seconds; /* its REQ was last seen: s since 1970, low 32 bits */
     uint32_t left_seconds; /* its interface left the broadcast group: s since 1970, low 32 bits; 0: no */
     uint16_t pkey;
     uint8_t service;   /* enum cm_service */

@@ -49,8 +49,11 @@ bool check_scope(const struct scene *s, const uint8_t *mgid, struct endport *por
 static void check_pkey_configured(const struct scene *s, const struct subnet_event *e, uint16_t pkey)
 {
     struct subject port = port_of(e->endport);
-    port.group = e->group->mgid;
-    switch (endport_has_pkey(e->endport, pkey)) {
+    port.other = pkey & 0x7fffu;
+    enum pkey_known known = endport_has_pkey(e->endport, pkey);
+    if (known == PKEY_IS_NOT_THERE && !endport_is_followed(e->endport))
+        known = PKEY_NOT_KNOWN; /* there may be a newer table */
+    switch (known) {
     case PKEY_IS_THERE:
         pass_about(s->r, R_RFC4391_5_PKEY_CONFIGURED, &port);
         break;

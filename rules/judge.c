@@ -167,6 +167,16 @@ static void follow_gsi(struct judge *j, const struct packet *p)
         endport_gsi_sent(port, p->ib.psn, p->at.frame);
 }
 
+/* A REQ that the capture cut: the model does not know its connection. true: it is IPoIB's. */
+static bool is_cut_req(const struct packet *p)
+{
+    struct view mad = p->ib.payload;
+    struct cm cm;
+    bool have_ids;
+    return cm_decode(mad, &cm, &have_ids) == WIRE_TRUNCATED && have_ids && cm.message == CM_REQ &&
+           view_has(mad, REQ_SERVICE_ID, 8) == WIRE_OK && cm_service_is_ipoib(cm_service_of(be64(mad.p + REQ_SERVICE_ID)));
+}
+
 static bool judge_mad(struct judge *j, const struct scene *s)
 {
     struct watch w = {s, false};
@@ -174,6 +184,10 @@ static bool judge_mad(struct judge *j, const struct scene *s)
     if (!fabric_is_damaged(j->fabric, s->p)) {
         follow_gsi(j, s->p);
         subnet_mad(j->fabric->subnet, s->p->at.frame, s->p->ib.payload, &s->p->src, &s->p->dst, on_subnet_event, &w);
+    }
+    if (is_cut_req(s->p)) {
+        inconclusive(s->r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, s->p->ib.payload.p, "not captured");
+        return true;
     }
     if (!packet_cm(s->p, &cm))
         return w.ipoib;

@@ -37,7 +37,7 @@ cp "$src/testdata/connected.pcap" "$work/a/"
 cat > "$work/expected" <<'END'
 installed
 plugins: 2
-told: 3
+told: 2
 ipoib-check: 0
 ipoib-check of none: 2
 convert: 0

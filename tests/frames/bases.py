@@ -115,6 +115,7 @@ def crossing(t):
     rep = t[46]
     rep.payload = bytearray(ib.cm_rej(rep['mad.tid'], rep['cm.local'], rep['cm.remote'], CONSUMER_REJECT,
                                       pdata=ib.private_data(N1.qpn, 0)))
+    all_of_gsi(t)
 
 
 @base('again', 'connected.pcap', "the whole, and n1 joins the broadcast group again behind it (copies of 20 and 21)")
@@ -123,6 +124,7 @@ def again(t):
     ask['mad.tid'] = answer['mad.tid'] = t[115]['mad.tid'] + 0x100
     at = t.insert(123, ask)
     t.insert(at, answer)
+    all_of_gsi(t)
 
 
 @base('late', 'connected.pcap',
@@ -131,6 +133,12 @@ def late(t):
     p = t[59].copy()
     p['psn'] = t[106]['psn'] + 1
     t.insert(123, p).time += 12 * 10**9
+
+
+def all_of_gsi(t):
+    """Nothing that the two nodes' GSIs sent is missing in the capture."""
+    for slid in (N0.lid, N1.lid):
+        t.renumber(slid)
 
 
 def join_again(t, gid, lid, **parameters):

@@ -5,7 +5,7 @@ In connected.pcap 45, 46 and 48 are REQ, REP and RTU of n0's connection to n1, 5
 55 are echo requests on the first.
 """
 import ib
-from bases import CONSUMER_REJECT, N0, N1
+from bases import CONSUMER_REJECT, N0, N1, all_of_gsi
 from fixture import fail, tape
 
 CONNECTED = 'connected.pcap'
@@ -147,6 +147,7 @@ def resolution_over_ud(t):
 @fail('rfc4755.3.4.teardown', 'again', "n1's interface leaves and joins the broadcast group, its connection with n0 is not ended")
 def teardown(t):
     t.drop(108, 109)
+    all_of_gsi(t)
     return t.frames[-1]
 
 
@@ -154,6 +155,7 @@ def teardown(t):
       "n1's connection with n0 is not ended; 12 s after n1 left it carries an echo request", variant='-2')
 def data_after_leave(t):
     t.drop(108, 109, 117, 118)
+    all_of_gsi(t)
     return t.frames[-1]
 
 

@@ -188,6 +188,19 @@ as_it_is(SHOWN, PARTITIONS, 'partition.overlap')
 as_it_is(SHOWN, 'foreign.pcap', 'ulp.identify')
 
 
+@shown('rfc4755.3.query-on-broadcast', CONNECTED, "n1's neighbour solicitation goes over the connection", variant='-2')
+def query_over_connection(t):
+    return 104
+
+
+@shown('rfc4755.3.query-on-broadcast', CONNECTED, "n0's ARP request goes over the connection", variant='-3')
+def arp_request_over_connection(t):
+    question = t[98].payload
+    t.frame(98).packet = t[86].copy()
+    t[98].payload = question
+    return 98
+
+
 @shown('rfc4391.3.same-partition', 'middle', "n0's third echo request has Q_Key 0x80000b1c; n1's QP sends with 0x80000b1b")
 def same_partition(t):
     t[49]['qkey'] = 0x80000b1c
