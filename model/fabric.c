@@ -84,12 +84,20 @@ bool fabric_is_damaged(struct fabric *f, const struct packet *p)
     return icrc == ICRC_WRONG && f->right_icrcs & interface;
 }
 
+/* Is the QP IPoIB's, and does it still use the Q_Key that it was known by? Its number may be another program's by now. */
+static bool is_known_qp(const struct fabric *f, const struct port *port, uint32_t qpn, uint32_t qkey)
+{
+    const struct qp *qp = qpns_find(f->qpns, port, qpn);
+    return qp && (qp->pkey == 0 || qp->qkey == qkey);
+}
+
 static void classify_datagram(struct fabric *f, struct packet *p)
 {
+    const struct ib_packet *ib = &p->ib;
     if (p->verdict.class == PAYLOAD_IPOIB) {
-        if (!qpns_find(f->qpns, &p->src, p->ib.sqpn) && !fabric_is_damaged(f, p))
-            qpns_learn(f->qpns, &p->src, p->ib.sqpn);
-    } else if (!p->ib.immediate && (qpns_find(f->qpns, &p->src, p->ib.sqpn) || qpns_find(f->qpns, &p->dst, p->ib.dqpn))) {
+        if (!qpns_find(f->qpns, &p->src, ib->sqpn) && !fabric_is_damaged(f, p))
+            qpns_learn(f->qpns, &p->src, ib->sqpn);
+    } else if (!ib->immediate && (is_known_qp(f, &p->src, ib->sqpn, ib->qkey) || is_known_qp(f, &p->dst, ib->dqpn, ib->qkey))) {
         p->verdict.class = PAYLOAD_IPOIB;
         p->verdict.by_context = true;
     }

@@ -89,6 +89,13 @@ def answer_to_the_unseen(t):
     t.insert(66, t[60].copy().set(destqp=0x25))
 
 
+@passes('rfc4391.6.reserved-zero', DATAGRAM, "another program sends from the QP that was n1's interface's, behind its end, with its own Q_Key")
+def qpn_used_again(t):
+    p = t[50].copy().set(qkey=0x1ee7a330)
+    p.payload = bytearray(b'\x03\x11\x22\x33' + bytes(range(60)))
+    t.insert(117, p)
+
+
 def another_joins(t, **parameters):
     """Behind 50, a port with LID 4 joins the broadcast group, as n1 did in 19 and 20, and is told other parameters."""
     return join_again(t, 'fe80::11:7500:0:120', 4, **parameters)
