@@ -44,12 +44,12 @@ struct connection {
     uint32_t number; /* from 1, in the order of the capture */
     uint32_t req_frame, rep_frame, rtu_frame, rej_frame, dreq_frame, drep_frame; /* 0: not seen */
     uint32_t asked_seconds; /* its REQ was last seen: s since 1970, low 32 bits */
-    uint32_t left_seconds; /* its interface left the broadcast group: s since 1970, low 32 bits; 0: no */
+    uint32_t left_seconds;  /* its interface left the broadcast group: s since 1970, low 32 bits; 0: no */
     uint16_t pkey;
-    uint8_t service;   /* enum cm_service */
-    uint8_t transport; /* CM_TRANSPORT_* */
-    bool crossed;      /* its REQ crossed one of the other side */
-    bool torn_down;    /* its end with its interface was judged */
+    uint8_t transport;   /* CM_TRANSPORT_* */
+    uint8_t service : 6; /* enum cm_service */
+    bool crossed : 1;    /* its REQ crossed one of the other side */
+    bool torn_down : 1;  /* its end with its interface was judged */
 };
 
 struct connections;
