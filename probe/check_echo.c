@@ -179,9 +179,20 @@ static void judge_demanded(struct probe *p, uint32_t link)
                  "2044 octets are not answered, 84 are");
 }
 
-void check_sizes(struct probe *p)
+/* The SA's record says it: without a size that InfiniBand has there is nothing to try. */
+static void skip_sizes(struct probe *p)
 {
-    uint32_t link = ib_mtu_octets(p->link.mtu) - ENCAP_SIZE, min = p->peer.ipv6 ? MTU_MIN6 : MTU_MIN4;
+    static const enum rule_number all[] = {R_RFC4391_7_MTU_2044, R_RFC4755_5_MINIMUM_MTU,
+                                           R_RFC4391_5_JOIN_PARAMETERS_USED};
+    char why[80];
+    snprintf(why, sizeof why, "the group's MTU code is %u, and InfiniBand has 1 to 5", p->link.mtu);
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        results_skip(p->results, all[i], why);
+}
+
+static void try_sizes(struct probe *p, uint32_t link)
+{
+    uint32_t min = p->peer.ipv6 ? MTU_MIN6 : MTU_MIN4;
     const uint32_t sizes[] = {min, 576, 1280, 1500, MTU_DEMANDED, link};
     bool all;
     GString *silent = g_string_new(NULL);
@@ -201,4 +212,13 @@ void check_sizes(struct probe *p)
                 largest == link ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                 largest == link ? "" : "an echo reply of the link's MTU", text);
     g_string_free(silent, TRUE);
+}
+
+void check_sizes(struct probe *p)
+{
+    uint32_t link = link_mtu(p);
+    if (link)
+        try_sizes(p, link);
+    else
+        skip_sizes(p);
 }

@@ -68,7 +68,11 @@ static void judge_mtu(struct probe *p, uint8_t code)
     char expected[60], actual[60];
     snprintf(expected, sizeof expected, "at least the group's MTU, %u octets", ib_mtu_octets(p->link.mtu));
     snprintf(actual, sizeof actual, "the path's MTU is %u octets", ib_mtu_octets(code));
-    results_add(p->results, R_RFC4391_4_1_GROUP_MTU, code >= p->link.mtu ? OUTCOME_PASS : OUTCOME_FAIL,
+    bool known = ib_mtu_octets(p->link.mtu) && ib_mtu_octets(code); /* else the code is none of the IBA's */
+    results_add(p->results, R_RFC4391_4_1_GROUP_MTU,
+                !known                   ? OUTCOME_INCONCLUSIVE
+                : code >= p->link.mtu ? OUTCOME_PASS
+                                      : OUTCOME_FAIL,
                 expected, actual);
 }
 

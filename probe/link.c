@@ -7,6 +7,7 @@
 
 #include "probe/message.h"
 #include "probe/octets.h"
+#include "wire/encap.h"
 #include "wire/mgid.h"
 #include "wire/smp.h"
 
@@ -66,6 +67,12 @@ enum sa_result link_find_broadcast(struct probe *p, char *why, size_t size)
              "there is no IPoIB broadcast group for P_Key 0x%04x (the subnet administrator says 0x%04x, %s)",
              p->pkey, status, sa_status_name(status));
     return SA_REFUSED;
+}
+
+uint32_t link_mtu(const struct probe *p)
+{
+    uint32_t octets = ib_mtu_octets(p->link.mtu);
+    return octets ? octets - ENCAP_SIZE : 0;
 }
 
 /* With the SM's key it tells of members; with a wrong one it is silent (IBA 15.4.1). */

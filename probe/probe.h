@@ -78,6 +78,8 @@ static inline struct probe *run_of(struct probe *p)
 
 /* Searches the broadcast group, from scope 2 outwards, into p->link. */
 enum sa_result link_find_broadcast(struct probe *p, char *why, size_t size);
+/* The octets of IP that a datagram on the link may have (RFC 4391 §7). 0: the group's MTU has a code that is none. */
+uint32_t link_mtu(const struct probe *p);
 /* With which SM_Key does the SA tell of members? Into p->sm_key. */
 void link_find_sm_key(struct probe *p);
 /* Chooses the P_Key's place, finds the broadcast group, makes the queue pair, joins and attaches. False: why is told. */

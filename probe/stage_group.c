@@ -37,7 +37,10 @@ bool stage_broadcast_group(struct probe *p, const char *id)
 bool stage_group_mtu(struct probe *p, const char *id)
 {
     unsigned group = ib_mtu_octets(p->link.mtu), port = ib_mtu_octets(p->t->facts.mtu);
-    if (!p->t->facts.mtu)
+    if (!group)
+        results_stage(p->results, id, OUTCOME_FAIL, "set the group's MTU in the partition configuration (mtu=4 is 2048)",
+                      "the group's MTU code is %u, and InfiniBand has 1 to 5", p->link.mtu);
+    else if (!p->t->facts.mtu)
         results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "group %u octets; the port's is told by libibverbs alone", group);
     else if (p->t->facts.mtu >= p->link.mtu)
         results_stage(p->results, id, OUTCOME_PASS, "", "group %u octets, port %u: IP datagrams of %u", group,

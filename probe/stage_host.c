@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/encap.h"
-
 static char *read_of(const char *folder, const char *name, const char *file)
 {
     char *path = g_build_filename(folder, name, file, NULL), *text = NULL;
@@ -57,7 +55,7 @@ static char *interface_or_skip(struct probe *p, const char *id)
 bool stage_mode(struct probe *p, const char *id)
 {
     char *name = interface_or_skip(p, id);
-    unsigned link = ib_mtu_octets(p->link.mtu) - ENCAP_SIZE;
+    unsigned link = link_mtu(p);
     if (!name)
         return true;
     char *mode = attribute(name, "mode"), *mtu = attribute(name, "mtu");
@@ -67,6 +65,8 @@ bool stage_mode(struct probe *p, const char *id)
         results_stage(p->results, id, OUTCOME_NOTED,
                       "peers without connected mode (new adapters have none) get packets of the link's MTU alone: if large ones vanish, compare with ipoib-probe --source FREE_ADDRESS PEER",
                       "%s is in connected mode, MTU %lu octets; over UD %u", name, octets, link);
+    else if (!link)
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "%s is in datagram mode, MTU %lu octets; the link's is not known (fabric.mtu)", name, octets);
     else if (octets == link)
         results_stage(p->results, id, OUTCOME_PASS, "", "%s is in datagram mode, MTU %lu octets, the link's", name, octets);
     else

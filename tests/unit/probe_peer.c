@@ -177,12 +177,12 @@ static enum transport_result fake_receive(struct transport *t, int ms, struct ud
 
 /* ---- the subnet administrator */
 
-static void put_broadcast(uint8_t *r)
+static void put_broadcast(const struct fake *f, uint8_t *r)
 {
     broadcast_mgid(r + MCM_MGID, 2, 0xffff);
     put32(r + MCM_QKEY, QKEY);
     put16(r + MCM_MLID, MLID);
-    r[MCM_MTU] = 0x84; /* exactly 2048 */
+    r[MCM_MTU] = f->fault == UNKNOWN_MTU ? 0x87 : 0x84; /* exactly 2048 */
     put16(r + MCM_PKEY, 0xffff);
     r[MCM_RATE] = 0x83;
     r[MCM_SCOPE_JOIN] = 0x21;
@@ -191,7 +191,7 @@ static void put_broadcast(uint8_t *r)
 static uint16_t ask_group(struct fake *f, const struct sa_question *q, uint8_t *record)
 {
     uint8_t broadcast[MCM_SIZE] = {0};
-    put_broadcast(broadcast);
+    put_broadcast(f, broadcast);
     if (memcmp(q->record + MCM_MGID, broadcast, 16) != 0)
         return 0x0300;
     if (q->method == SA_GET && (q->mask & MCM_HAS_PORT_GID) &&
@@ -244,7 +244,7 @@ static uint16_t ask_table(const struct fake *f, const struct sa_question *q, str
         } else if (q->attribute == SWITCH)
             put16(record + MULTICAST_CAP, (uint16_t)f->mlids);
         else {
-            put_broadcast(record);
+            put_broadcast(f, record);
             put32(record + MCM_MGID + 12, 0xef000000u + i);
             put16(record + MCM_MLID, (uint16_t)(MLID + 1 + i));
         }

@@ -50,6 +50,7 @@ enum fault {
     IS_ABSENT,
     DROPS_HALF,
     DROPS_FIFTH,
+    UNKNOWN_MTU, /* of the SA: the MTU code of its broadcast group is none */
 };
 
 struct fake {

@@ -140,6 +140,18 @@ static void nothing_is_left_behind(void **state)
     clear(&o);
 }
 
+/* Nothing is made of a size that is none, and nothing held against the peer. */
+static void mtu_is_none(void **state)
+{
+    struct outcome_of_run o;
+    (void)state;
+    run(&o, UNKNOWN_MTU, true, true);
+    check_failed(&o, ALWAYS);
+    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_7_MTU_2044), VERDICT_SKIPPED);
+    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_4_1_GROUP_MTU), OUTCOME_INCONCLUSIVE);
+    clear(&o);
+}
+
 /* RFC 4391 §4 and §8, and the pairs of addresses of real hosts. */
 static void addresses(void **state)
 {
@@ -163,7 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_peer),           cmocka_unit_test(each_fault_is_found),
         cmocka_unit_test(silence_is_no_fault), cmocka_unit_test(nothing_is_left_behind),
-        cmocka_unit_test(addresses),
+        cmocka_unit_test(mtu_is_none),         cmocka_unit_test(addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     struct results results = {.judged = &l->judged};
     struct probe p = {.options = &options, .results = &results};
     struct fake fake;
-    fake_begin(&fake, &p, NO_FAULT, true);
+    fake_begin(&fake, &p, as->fault, true);
     fake.masters = as->masters;
     fake.groups = as->groups;
     fake.mlids = as->mlids;
@@ -100,12 +100,27 @@ static void mlids_run_out(void **state)
     forget(&l);
 }
 
+static void mtu_is_none(void **state)
+{
+    struct looked l;
+    (void)state;
+    look(&l, "fabric.mtu", &(struct fake){.fault = NO_FAULT});
+    assert_int_equal(l.stage->outcome, OUTCOME_PASS);
+    says(l.stage->text, "group 2048 octets, port 2048");
+    forget(&l);
+    look(&l, "fabric.mtu", &(struct fake){.fault = UNKNOWN_MTU});
+    assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
+    says(l.stage->text, "the group's MTU code is 7");
+    forget(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_masters),
         cmocka_unit_test(send_only_is_refused),
         cmocka_unit_test(mlids_run_out),
+        cmocka_unit_test(mtu_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
