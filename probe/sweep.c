@@ -53,6 +53,14 @@ static void free_host(struct host *h)
     g_free(h);
 }
 
+static void deliver(struct sweep *s, struct host *h)
+{
+    if (s->run->stopped)
+        judged_clear(&h->judged);
+    else
+        s->job->ready(s->job->user, &h->judged);
+}
+
 static void finish(struct sweep *s, struct host *h)
 {
     h->judged.seconds = (double)(g_get_monotonic_time() - h->begin) / G_USEC_PER_SEC;
@@ -62,10 +70,7 @@ static void finish(struct sweep *s, struct host *h)
         group_leave(s->run, h->group.mgid, JOIN_SEND_ONLY_NON);
     g_ptr_array_add(s->idle, h->task);
     g_ptr_array_remove_fast(s->active, h);
-    if (s->run->stopped)
-        judged_clear(&h->judged);
-    else
-        s->job->ready(s->job->user, &h->judged);
+    deliver(s, h);
     free_host(h);
 }
 
@@ -272,7 +277,8 @@ static void end_hosts(struct sweep *s)
         struct host *h = g_queue_pop_head(s->queue);
         if (h->joined)
             group_leave(s->run, h->group.mgid, JOIN_SEND_ONLY_NON);
-        judged_clear(&h->judged);
+        h->judged.trouble = plain_dup(s->run->t->error); /* it answered, and its turn never came */
+        deliver(s, h);
         free_host(h);
     }
 }

@@ -88,24 +88,39 @@ static void give_up(struct sweep *s, struct flight *f)
     tell_named(s, t, text);
 }
 
-static void tell_prefix(struct sweep *s, const struct target *t, struct tally *tally)
+static void end_ranges(struct tally *tally, bool ipv6)
 {
-    struct judged j = {.name = plain_dup(t->name),
-                       .verdict = verdict_new(&s->run->options->selection),
-                       .brief = s->brief,
-                       .sweep = true};
     if (tally->ranges)
-        tell_range(tally, t->ipv6);
+        tell_range(tally, ipv6);
     if (tally->ranges > RANGES_TOLD)
         g_string_append_printf(tally->absent, " and %u more ranges", tally->ranges - RANGES_TOLD);
+}
+
+/* Why the prefix is not judged, or not to its end; NULL: it is. */
+static char *prefix_trouble(const struct sweep *s, const struct target *t, const struct tally *tally)
+{
+    if (s->run->broken)
+        return g_strdup_printf("%u of %u addresses were asked, %u answered; then: %s", tally->asked, t->n,
+                               tally->answered, s->run->t->error);
+    return tally->answered ? NULL : g_strdup("no answer from any of its addresses");
+}
+
+static void tell_prefix(struct sweep *s, const struct target *t, struct tally *tally)
+{
+    char *trouble = prefix_trouble(s, t, tally);
+    struct judged j = {.name = plain_dup(t->name),
+                       .verdict = verdict_new(&s->run->options->selection),
+                       .trouble = trouble ? plain_dup(trouble) : NULL,
+                       .brief = s->brief,
+                       .sweep = true};
+    end_ranges(tally, t->ipv6);
     char *text = g_strdup_printf("%u of %u addresses answer%s%s", tally->answered, t->n,
                                  tally->ranges ? "; no answer: " : "", tally->absent->str);
     judged_add_stage(&j, "sweep.answers", OUTCOME_NOTED, text, "");
     if (tally->answered)
         verdict_frame(j.verdict, true);
-    else
-        j.trouble = g_strdup("no answer from any of its addresses");
     g_free(text);
+    g_free(trouble);
     s->job->ready(s->job->user, &j);
 }
 
@@ -164,7 +179,6 @@ static bool ask_new(struct sweep *s)
         g_free(f);
         return false;
     }
-    s->tallies[s->target].asked++;
     if (++s->number == t->n) {
         s->target++;
         s->number = 0;
@@ -176,7 +190,7 @@ static bool ask_new(struct sweep *s)
         give_up(s, f);
         g_free(f);
     } else {
-        send_question(s, f);
+        s->tallies[f->target].asked += send_question(s, f);
         g_hash_table_add(s->flights, f);
         put_in_flight(s, f, 0);
     }

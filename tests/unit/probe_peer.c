@@ -150,6 +150,10 @@ static enum transport_result fake_send(struct transport *t, const struct ud_to *
     now += SEND_US;
     if (f->watch)
         f->watch(f->watch_user, octets);
+    if (f->fails_after && f->sent >= f->fails_after) {
+        g_strlcpy(t->error, "the link went down", sizeof t->error);
+        return TRANSPORT_ERROR;
+    }
     if (!accepts(f, to, octets))
         return TRANSPORT_OK;
     f->sender = to->aside ? ASIDE_QPN : OWN_QPN;

@@ -72,6 +72,7 @@ struct fake {
     void (*watch)(void *user,
                   const uint8_t *octets); /* of each packet that the probe sends, if it is there */
     void *watch_user;
+    unsigned fails_after;              /* so many packets nothing can be sent any more; 0: never */
     unsigned joins, leaves, announced; /* announced: packets in which the probe told an address of its own */
 };
 

@@ -2,6 +2,7 @@
 /* Sweeps of a fabric in memory, on simulated time: who is found, when what is sent, and how much memory it takes. */
 #include "probe_peer.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -14,9 +15,10 @@ enum { RATE_FAST = 100000, ADDRESSES = 254, LAST_OCTETS = 256 };
 
 struct swept {
     unsigned hosts, conformant, must; /* of the hosts: with their results; MUSTs violated */
+    unsigned unjudged;                /* hosts, or not to their end */
     char *answers;                    /* what the prefix's own result says */
-    bool trouble;
-    gint64 begin, end; /* simulated microseconds */
+    char *trouble;                    /* why the prefix is not judged; NULL: it is */
+    gint64 begin, end;                /* simulated microseconds */
     /* What the probe sent: of the questions for 10.0.0.x, how many there were, and when */
     unsigned sent, questions[LAST_OCTETS];
     gint64 first[LAST_OCTETS], last[LAST_OCTETS], last_sent;
@@ -28,11 +30,12 @@ static void take_swept(void *user, struct judged *j)
     struct verdict_summary summary = verdict_summarize(j->verdict, false);
     if (j->sweep) {
         s->answers = g_strdup(((struct stage *)j->stages->pdata[0])->text);
-        s->trouble = j->trouble != NULL;
+        s->trouble = g_strdup(j->trouble);
     } else {
         s->hosts++;
         s->conformant += !j->trouble && summary.status == VERDICT_CONFORMANT && summary.passed > 10;
         s->must += summary.must;
+        s->unjudged += j->trouble != NULL;
     }
     judged_clear(j);
 }
@@ -50,19 +53,24 @@ static void watch_sent(void *user, const uint8_t *octets)
         s->first[tpa[3]] = simulated_now();
 }
 
-/* Half of the addresses are there, if the peer has many. */
-static void sweep_at(struct swept *s, uint32_t addresses, bool many, enum fault fault,
-                     const struct options *options)
+static void forget(struct swept *s)
+{
+    g_free(s->answers);
+    g_free(s->trouble);
+}
+
+/* Of *as the peer, and what is wrong with it and the SA, count. */
+static void sweep_as(struct swept *s, struct target *t, const struct fake *as, const struct options *options)
 {
     static struct fake fake;
     struct judged nobody = {.verdict = verdict_new(NULL)};
     struct results idle = {.judged = &nobody};
     struct probe p = {.options = options, .results = &idle};
-    struct target t = {.name = (char *)"10.0.0.0/8", .ip = {10, 0, 0, 1}, .prefix = true, .n = addresses};
-    struct sweep_job job = {&t, 1, take_swept, s};
+    struct sweep_job job = {t, 1, take_swept, s};
     *s = (struct swept){0};
-    fake_begin(&fake, &p, fault, true);
-    fake.many = many;
+    fake_begin(&fake, &p, as->fault, true);
+    fake.many = as->many;
+    fake.fails_after = as->fails_after;
     fake.watch = watch_sent;
     fake.watch_user = s;
     s->begin = simulated_now();
@@ -71,6 +79,17 @@ static void sweep_at(struct swept *s, uint32_t addresses, bool many, enum fault 
     assert_int_equal(fake.announced, 0);
     fake_end(&p);
     verdict_free(nobody.verdict);
+}
+
+/* Half of the addresses are there, if the peer has many. */
+static void sweep_at(struct swept *s, uint32_t addresses, bool many, enum fault fault,
+                     const struct options *options)
+{
+    static struct fake as;
+    struct target t = {.name = (char *)"10.0.0.0/8", .ip = {10, 0, 0, 1}, .prefix = true, .n = addresses};
+    as.many = many;
+    as.fault = fault;
+    sweep_as(s, &t, &as, options);
 }
 
 static void sweep(struct swept *s, uint32_t addresses, bool many, enum fault fault, unsigned timeout_ms)
@@ -90,16 +109,16 @@ static void sweep_finds_who_is_there(void **state)
     assert_memory_equal(s.answers, "127 of 254 addresses answer; no answer: 10.0.0.1, 10.0.0.3, 10.0.0.5, ",
                         70);
     assert_non_null(strstr(s.answers, " and 27 more ranges"));
-    g_free(s.answers);
+    forget(&s);
     sweep(&s, 254, false, NO_FAULT, 30);
     assert_int_equal(s.hosts, 1);
     assert_string_equal(s.answers, "1 of 254 addresses answer; no answer: 10.0.0.1, 10.0.0.3-10.0.0.254");
-    assert_false(s.trouble);
-    g_free(s.answers);
+    assert_null(s.trouble);
+    forget(&s);
     sweep(&s, 14, false, IS_ABSENT, 3);
     assert_int_equal(s.hosts, 0);
-    assert_true(s.trouble); /* nobody: not judged */
-    g_free(s.answers);
+    assert_non_null(s.trouble); /* nobody: not judged */
+    forget(&s);
 }
 
 /* What is wrong with a host is its own fault, found as it is when it is asked alone. */
@@ -110,12 +129,34 @@ static void sweep_finds_faults(void **state)
     sweep(&s, 20, true, MINDS_RESERVED, 5);
     assert_int_equal(s.hosts, 10);
     assert_int_equal(s.must, 10);
-    g_free(s.answers);
+    forget(&s);
     /* Six questions in a row are lost once in 0.2^-6 = 15,625: with a fifth of the packets nobody is accused. */
     sweep(&s, 20, true, DROPS_FIFTH, 5);
     assert_int_equal(s.hosts, 10);
     assert_int_equal(s.must, 0);
-    g_free(s.answers);
+    forget(&s);
+}
+
+/* What is broken off is not taken for the whole: whom nobody asked, and who answered in vain, is told. */
+static void sweep_breaks_off(void **state)
+{
+    static const struct fake as = {.many = true, .fails_after = 60};
+    struct options options = {.rate = RATE_FAST, .timeout_ms = 30};
+    struct target t = {.name = (char *)"10.0.0.0/24", .ip = {10, 0, 0, 1}, .prefix = true, .n = ADDRESSES};
+    struct swept s;
+    (void)state;
+    memset(options.selection.rule, true, sizeof options.selection.rule);
+    sweep_as(&s, &t, &as, &options);
+    unsigned asked = 0, answered = 0;
+    assert_int_equal(sscanf(s.trouble,
+                            "%u of 254 addresses were asked, %u answered; then: the link went down", &asked,
+                            &answered),
+                     2);
+    assert_true(asked > 0 && asked < ADDRESSES);
+    assert_true(answered > 0);
+    assert_int_equal(s.hosts, answered);
+    assert_int_equal(s.unjudged, s.hosts);
+    forget(&s);
 }
 
 /* ---- when */
@@ -159,7 +200,7 @@ static void sweep_keeps_its_schedule(void **state)
     assert_int_equal(s.sent, TIMES_ASKED * ADDRESSES);
     assert_true(last_first(&s) <= (gint64)ADDRESSES * G_USEC_PER_SEC / RATE);
     assert_true(s.end - s.last_sent <= TIMEOUT_MS * 1000 / TIMES_ASKED + 1000);
-    g_free(s.answers);
+    forget(&s);
     memset(options.selection.rule, true, sizeof options.selection.rule);
     sweep_at(&s, ADDRESSES, true, NO_FAULT, &options);
     tell("every second one is there", &s);
@@ -168,7 +209,7 @@ static void sweep_keeps_its_schedule(void **state)
     assert_true(s.end - s.begin <= TIMEOUT_MS * 1000 + G_USEC_PER_SEC);
     assert_true((gint64)s.sent * G_USEC_PER_SEC / RATE <=
                 s.last_sent - s.begin + 20000); /* what was missed may be made up for */
-    g_free(s.answers);
+    forget(&s);
 }
 
 /* ---- how much */
@@ -195,19 +236,19 @@ static void sweep_takes_no_memory(void **state)
     skip(); /* it keeps what is given back for some time */
 #endif
     sweep(&s, ADDRESSES, false, NO_FAULT, 3);
-    g_free(s.answers);
+    forget(&s);
     long before = peak();
     sweep(&s, SIXTEEN, false, NO_FAULT, 1000);
     print_message("a /16 where one answers: %ld KB, before it %ld KB\n", peak(), before);
     assert_int_equal(s.hosts, 1);
     assert_true(peak() - before < FLAT_KB);
-    g_free(s.answers);
+    forget(&s);
     sweep(&s, dense, true, NO_FAULT, 1000);
     print_message("%u addresses of which every second one answers: %ld KB, %d s by the simulated clock\n",
                   dense, peak(), (int)((s.end - s.begin) / G_USEC_PER_SEC));
     assert_int_equal(s.hosts, dense / 2);
     assert_true(peak() < LIMIT_KB);
-    g_free(s.answers);
+    forget(&s);
 }
 
 int main(int argc, char **argv)
@@ -215,9 +256,8 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "large") == 0)
         dense = SIXTEEN;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sweep_finds_who_is_there),
-        cmocka_unit_test(sweep_finds_faults),
-        cmocka_unit_test(sweep_keeps_its_schedule),
+        cmocka_unit_test(sweep_finds_who_is_there), cmocka_unit_test(sweep_finds_faults),
+        cmocka_unit_test(sweep_breaks_off),         cmocka_unit_test(sweep_keeps_its_schedule),
         cmocka_unit_test(sweep_takes_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
