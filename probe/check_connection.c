@@ -29,7 +29,7 @@ static bool still_answers(struct probe *p)
     char sent[VERDICT_TEXT], came[VERDICT_TEXT];
     g_strlcpy(sent, p->results->sent, sizeof sent);
     g_strlcpy(came, p->results->came, sizeof came);
-    bool there = ask_peer(p, &(struct question){.grh = p->peer.needs_grh}, TRIES, a);
+    bool there = ask_peer(p, &(struct question){.grh = p->peer.needs_grh}, TRIES, a) == CAME_ANSWER;
     results_sent(p->results, "%s", sent);
     results_came(p->results, "%s", came);
     g_free(a);
@@ -69,7 +69,7 @@ static void judge_no_rep(struct probe *p, const struct call *c)
 static bool answers_over_ud(struct probe *p)
 {
     struct answer *a = g_new(struct answer, 1);
-    bool answers = ask_peer(p, &(struct question){.grh = p->peer.needs_grh}, TRIES, a);
+    bool answers = ask_peer(p, &(struct question){.grh = p->peer.needs_grh}, TRIES, a) == CAME_ANSWER;
     g_free(a);
     return answers && !p->stopped && !p->broken;
 }

@@ -139,7 +139,8 @@ static enum kept try_echo(struct probe *p, struct talk *t, struct echo *variant)
 static bool answers_by_multicast(struct probe *p)
 {
     struct answer *a = g_new(struct answer, 1);
-    bool by = p->peer.ipv6 && ask_peer(p, &(struct question){.grh = p->peer.needs_grh}, TRIES, a);
+    bool by =
+        p->peer.ipv6 && ask_peer(p, &(struct question){.grh = p->peer.needs_grh}, TRIES, a) == CAME_ANSWER;
     g_free(a);
     return by;
 }

@@ -161,12 +161,13 @@ void check_link_local(struct probe *p)
     p->peer.ipv6 = true;
     link_local_of(p->peer.ip, p->peer.lladdr + LLADDR_GID + 8);
     ip_text(true, p->peer.ip, ip);
-    if (ask_peer(p, &q, TRIES, a)) {
+    enum came came = ask_peer(p, &q, TRIES, a);
+    if (came == CAME_ANSWER) {
         snprintf(text, sizeof text, "it has %s", ip);
         tell_link_local(p, OUTCOME_PASS, text);
     } else {
         snprintf(text, sizeof text, "nothing from %s: no IPv6 there, or another address", ip);
-        tell_link_local(p, OUTCOME_INCONCLUSIVE, text);
+        tell_link_local(p, OUTCOME_INCONCLUSIVE, came == NOT_ASKED ? p->results->came : text);
     }
     p->peer = before;
     g_free(a);

@@ -21,7 +21,7 @@ static struct question plain(const struct probe *p)
 }
 
 /* What it has answered already, when it was found, need not be asked again. */
-static bool ask_or_recall(struct probe *p, const struct question *q, struct answer *a)
+static enum came ask_or_recall(struct probe *p, const struct question *q, struct answer *a)
 {
     char text[VERDICT_TEXT];
     const struct answer *before = p->peer.by_unicast;
@@ -32,7 +32,7 @@ static bool ask_or_recall(struct probe *p, const struct question *q, struct answ
     answer_text(before, text, sizeof text);
     results_came(p->results, "%s", text);
     *a = *before;
-    return true;
+    return CAME_ANSWER;
 }
 
 static enum kept silence(struct probe *p, const struct question *variant, struct answer *a)
@@ -42,13 +42,15 @@ static enum kept silence(struct probe *p, const struct question *variant, struct
     if (!variant->multicast && (variant->grh != control.grh || (!variant->reserved && !variant->flags)))
         control = (struct question){.multicast = true};
     /* Nothing is held against a peer that has gone, or a fabric that loses packets. */
-    if (!ask_peer(p, &control, TRIES, a))
-        return KEPT_UNKNOWN;
-    if (ask_peer(p, variant, TRIES, a))
-        return KEPT_YES;
+    enum came plainly = ask_peer(p, &control, TRIES, a);
+    if (plainly != CAME_ANSWER)
+        return plainly == NOT_ASKED ? KEPT_UNASKED : KEPT_UNKNOWN;
+    enum came again = ask_peer(p, variant, TRIES, a);
+    if (again != CAME_NOTHING)
+        return again == CAME_ANSWER ? KEPT_YES : KEPT_UNASKED;
     char sent[VERDICT_TEXT];
     g_strlcpy(sent, p->results->sent, sizeof sent);
-    bool there = ask_peer(p, &control, TRIES, a);
+    bool there = ask_peer(p, &control, TRIES, a) == CAME_ANSWER;
     results_sent(p->results, "%s", sent);
     results_came(p->results, "%s",
                  there ? "no answer to 6 of them; to plain ones between and after, answers"
@@ -58,7 +60,8 @@ static enum kept silence(struct probe *p, const struct question *variant, struct
 
 enum kept try_variant(struct probe *p, const struct question *variant, struct answer *a)
 {
-    enum kept k = ask_or_recall(p, variant, a) ? KEPT_YES : silence(p, variant, a);
+    enum came first = ask_or_recall(p, variant, a);
+    enum kept k = first == CAME_ANSWER ? KEPT_YES : first == NOT_ASKED ? KEPT_UNASKED : silence(p, variant, a);
     return p->stopped || p->broken ? KEPT_UNKNOWN : k;
 }
 
@@ -132,7 +135,7 @@ void check_reply_qpn(struct probe *p)
     struct question q = plain(p);
     q.aside = true;
     enum kept k = KEPT_UNKNOWN;
-    if (p->t->aside_qpn && ask_peer(p, &q, TRIES, a))
+    if (p->t->aside_qpn && ask_peer(p, &q, TRIES, a) == CAME_ANSWER)
         k = a->to_qpn == p->t->qpn ? KEPT_YES : KEPT_NO;
     add_both(p, R_RFC4391_9_1_1_ARP_REPLY_QPN, R_RFC4755_3_1_REPLY_TO_UD_QPN, k,
              "the reply came to the QPN of the probe's address",
@@ -165,7 +168,7 @@ void check_arp_fields(struct probe *p)
     struct answer *a = g_new(struct answer, 1);
     char wrong[80] = "";
     struct question q = plain(p);
-    if (!ask_or_recall(p, &q, a))
+    if (ask_or_recall(p, &q, a) != CAME_ANSWER)
         results_add(p->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_INCONCLUSIVE, "an answer",
                     "the peer no longer answers");
     else if (fields_are_right(p, a, wrong, sizeof wrong))
@@ -183,7 +186,7 @@ void check_one_qp(struct probe *p)
     struct answer *a = g_new(struct answer, 1);
     char expected[40], actual[40];
     struct question q = plain(p);
-    if (ask_or_recall(p, &q, a)) {
+    if (ask_or_recall(p, &q, a) == CAME_ANSWER) {
         uint32_t told = lladdr_read(a->lladdr).qpn;
         snprintf(expected, sizeof expected, "QPN 0x%06x, as announced", told);
         snprintf(actual, sizeof actual, "sent by QPN 0x%06x", a->qpn);
@@ -257,20 +260,20 @@ void check_ud_with_connected(struct probe *p)
 void check_wrong_qkey(struct probe *p)
 {
     struct answer *a = g_new(struct answer, 1);
-    bool answered =
+    enum came came =
         ask_peer(p, &(struct question){.grh = p->peer.needs_grh, .qkey = p->link.qkey ^ 1}, TRIES, a);
     struct question q = plain(p);
     char sent[VERDICT_TEXT];
     g_strlcpy(sent, p->results->sent, sizeof sent);
-    bool there = answered || ask_peer(p, &q, TRIES, a);
+    bool there = came == CAME_NOTHING && ask_peer(p, &q, TRIES, a) == CAME_ANSWER;
     results_sent(p->results, "%s", sent);
-    if (answered)
+    if (came == CAME_ANSWER)
         results_add(p->results, R_RFC4391_9_1_QKEY_MATCH, OUTCOME_FAIL, "no answer",
                     "answered with a wrong Q_Key");
     else if (there)
         results_add(p->results, R_RFC4391_9_1_QKEY_MATCH, OUTCOME_PASS, "", "a wrong Q_Key is not answered");
     else
         results_add(p->results, R_RFC4391_9_1_QKEY_MATCH, OUTCOME_INCONCLUSIVE, "no answer",
-                    "the peer no longer answers at all");
+                    came == NOT_ASKED ? p->results->came : "the peer no longer answers at all");
     g_free(a);
 }

@@ -14,12 +14,7 @@ static struct question named(const struct probe *p)
 
 static void add(struct probe *p, enum rule_number rule, enum kept k, const char *passed, const char *failed)
 {
-    static const enum outcome outcomes[] = {
-        [KEPT_YES] = OUTCOME_PASS, [KEPT_NO] = OUTCOME_FAIL, [KEPT_UNKNOWN] = OUTCOME_INCONCLUSIVE};
-    results_add(p->results, rule, outcomes[k], k == KEPT_YES ? "" : "an NA",
-                k == KEPT_YES  ? passed
-                : k == KEPT_NO ? failed
-                               : "the peer does not answer");
+    tell_kept(p, rule, k, &(struct kept_words){"an NA", passed, failed, "the peer does not answer"});
 }
 
 /* An answer that goes to where the question came from, and not to the QPN that it names, is seen at the second queue pair. */
@@ -27,7 +22,7 @@ static enum kept try_aside(struct probe *p, struct answer *a)
 {
     struct question q = named(p);
     q.aside = true;
-    if (!p->t->aside_qpn || !ask_peer(p, &q, TRIES, a))
+    if (!p->t->aside_qpn || ask_peer(p, &q, TRIES, a) != CAME_ANSWER)
         return KEPT_UNKNOWN;
     return a->to_qpn == p->t->qpn ? KEPT_YES : KEPT_NO;
 }
@@ -37,11 +32,11 @@ static void tell_padding(struct probe *p, struct answer *a)
 {
     struct question q = named(p);
     q.padding = PADDING_TRIED;
-    bool answered = ask_peer(p, &q, TRIES, a);
-    if (!p->stopped && !p->broken)
+    enum came came = ask_peer(p, &q, TRIES, a);
+    if (came != NOT_ASKED && !p->stopped && !p->broken)
         results_stage(p->results, "peer.nd-padding", OUTCOME_NOTED, "",
                       "an NS whose option is padded with 0x%04x is %s", PADDING_TRIED,
-                      answered ? "answered" : "not answered");
+                      came == CAME_ANSWER ? "answered" : "not answered");
 }
 
 void check_solicitation(struct probe *p)

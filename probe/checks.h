@@ -86,9 +86,9 @@ bool has_connected_mode(const struct probe *p);
 
 /*
  * Does the peer answer the variant of a question? YES; NO: it answers the plain question, before and after, and not this;
- * UNKNOWN: it no longer answers either (told as inconclusive), or the run ends.
+ * UNKNOWN: it no longer answers either (told as inconclusive), or the run ends; UNASKED: it could not be sent (the same).
  */
-enum kept { KEPT_YES, KEPT_NO, KEPT_UNKNOWN };
+enum kept { KEPT_YES, KEPT_NO, KEPT_UNKNOWN, KEPT_UNASKED };
 enum kept try_variant(struct probe *p, const struct question *variant, struct answer *a);
 /* What that says of a rule (probe/checks.c); failed is what is found then, unknown why it cannot be told. */
 struct kept_words {

@@ -64,6 +64,7 @@ struct probe {
     uint16_t sequence;
     unsigned silences;  /* of the SA, one after the other */
     GPtrArray *told;    /* by the SA, during a sweep; probe/sa.c */
+    bool sweeps;        /* a sweep runs: the SA's share counts for the rate, and it is not waited for again and again */
     bool stands;          /* link_open() is done */
     bool about_fabric;    /* what the SA answers is judged; else it is only learnt from */
     bool stopped, broken; /* by a signal; by an error of the transport */
@@ -96,6 +97,8 @@ enum sa_result { SA_TOLD, SA_REFUSED, SA_SILENT, SA_BROKEN };
 /* Asks, and logs both ways. The records are in a->records, to be cleared by sa_answer_clear. */
 enum sa_result sa_ask(struct probe *p, const struct sa_question *q, struct sa_answer *a);
 void sa_answer_clear(struct sa_answer *a);
+/* Why nothing was told: of SA_SILENT and SA_BROKEN, in words. */
+const char *sa_silence_text(const struct probe *p, enum sa_result result);
 /* What is kept of answers during a sweep. */
 void sa_forget(struct probe *p);
 
@@ -103,6 +106,8 @@ void sa_forget(struct probe *p);
 
 /* The group's record; status: the SA's word where it refused. */
 enum sa_result group_get(struct probe *p, const uint8_t *mgid, struct mc_group *g, uint16_t *status);
+/* So answered, the SA says that there is no such group. */
+bool group_is_missing(enum sa_result result, uint16_t status);
 /* A port's JoinState in the group: SA_TOLD with *known false where it is a member, but the SA does not tell how. */
 enum sa_result group_standing_of(struct probe *p, const uint8_t *mgid, const uint8_t *port_gid,
                                  uint8_t *join_state, bool *member, bool *known);
@@ -138,9 +143,11 @@ char *host_has_address(bool ipv6, const uint8_t *ip);
 
 /* ---- probe/traffic.c: packets */
 
-/* A packet to one port or to a group, at the rate that was asked for. False: stopped or broken. */
 /* Microseconds until the rate allows the next packet. */
 gint64 rate_wait(struct probe *p);
+/* One more that the rate counts. */
+void rate_take(struct probe *p);
+/* A packet to one port or to a group, at the rate that was asked for. False: stopped or broken. */
 bool send_unicast(struct probe *p, const struct ud_to *to, const uint8_t *octets, uint32_t n);
 bool send_group(struct probe *p, const struct mc_group *g, const uint8_t *octets, uint32_t n);
 /* A message over a connection, likewise. False: stopped, or nothing goes over it any more. */
@@ -216,13 +223,15 @@ struct asked {
 /* Is it the answer? (packet_match; user: struct asked) */
 bool take_answer(struct probe *p, const struct ud_from *from, void *user);
 uint32_t make_question(const struct probe *p, const struct asked *x, const uint8_t *lladdr, uint8_t *out);
-/* The group that the question goes to. False: it cannot be sent to. */
-bool question_group(struct probe *p, const struct asked *x, struct mc_group *g);
-/* This port hears what is sent to all IPv6 nodes. */
-bool hear_all_nodes(struct probe *p);
+/* The group that the question goes to. Not SA_TOLD: it cannot be sent to; *there false: for there is no such group. */
+enum sa_result question_group(struct probe *p, const struct asked *x, struct mc_group *g, bool *there);
+/* SA_TOLD: this port hears what is sent to all IPv6 nodes. */
+enum sa_result hear_all_nodes(struct probe *p);
 
-/* Asks up to so many times. True: a holds the answer. */
-bool ask_peer(struct probe *p, const struct question *q, unsigned tries, struct answer *a);
+/* What came of a question. NOT_ASKED says nothing of the peer: results_came tells what kept it from being sent. */
+enum came { CAME_ANSWER, CAME_NOTHING, NOT_ASKED };
+/* Asks up to so many times. CAME_ANSWER: it is in a. */
+enum came ask_peer(struct probe *p, const struct question *q, unsigned tries, struct answer *a);
 /* What is asked, in words. */
 void question_text(const struct probe *p, const struct question *q, char *out, size_t size);
 void lladdr_text(const uint8_t *lladdr, char out[64]);

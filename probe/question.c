@@ -145,36 +145,43 @@ uint32_t make_question(const struct probe *p, const struct asked *x, const uint8
     return make_nd(out, &m);
 }
 
-/* IPv6 asks a group of its own, which has to be joined to be sent to. */
-bool question_group(struct probe *p, const struct asked *x, struct mc_group *g)
+/*
+ * IPv6 asks a group of its own, which has to be joined to be sent to. Whether it is there is asked first: OpenSM notes each
+ * join of a group that is not as an error.
+ */
+enum sa_result question_group(struct probe *p, const struct asked *x, struct mc_group *g, bool *there)
 {
     uint8_t group[16], mgid[16];
     uint16_t status;
     *g = p->link;
+    *there = true;
     if (!x->ipv6)
-        return true;
+        return SA_TOLD;
     solicited_node(group, x->ip);
     ipv6_mgid(mgid, p->link.scope, p->pkey, group);
     if (p->t->netdev[0]) { /* the kernel joins what it sends to */
         memcpy(g->mgid, mgid, 16);
-        return true;
+        return SA_TOLD;
     }
-    return group_join(p, mgid, JOIN_SEND_ONLY_NON, false, g, &status) == SA_TOLD;
+    enum sa_result result = group_get(p, mgid, g, &status);
+    *there = !group_is_missing(result, status);
+    return result == SA_TOLD ? group_join(p, mgid, JOIN_SEND_ONLY_NON, false, g, &status) : result;
 }
 
 /* The answers to NS without a sender go to all nodes. */
-bool hear_all_nodes(struct probe *p)
+enum sa_result hear_all_nodes(struct probe *p)
 {
     uint8_t mgid[16];
     struct mc_group g;
     uint16_t status;
     if (p->t->netdev[0])
-        return true; /* the interface is in that group, as every IPv6 node */
+        return SA_TOLD; /* the interface is in that group, as every IPv6 node */
     ipv6_mgid(mgid, p->link.scope, p->pkey, all_nodes);
     for (guint i = 0; i < p->attached->len; i++)
         if (memcmp(g_array_index(p->attached, struct mc_group, i).mgid, mgid, 16) == 0)
-            return true;
-    return group_join(p, mgid, JOIN_FULL, false, &g, &status) == SA_TOLD && group_attach(p, &g);
+            return SA_TOLD;
+    enum sa_result result = group_join(p, mgid, JOIN_FULL, false, &g, &status);
+    return result == SA_TOLD && !group_attach(p, &g) ? SA_BROKEN : result;
 }
 
 static bool send_question(struct probe *p, struct asked *x, const struct mc_group *g)
@@ -196,21 +203,40 @@ static bool send_question(struct probe *p, struct asked *x, const struct mc_grou
     return sent;
 }
 
-bool ask_peer(struct probe *p, const struct question *q, unsigned tries, struct answer *a)
+/* The groups that the question and its answer go to. False, and results_came tells why: it cannot be asked. */
+static bool find_groups(struct probe *p, const struct asked *x, struct mc_group *g)
 {
+    bool there = true;
+    enum sa_result result = x->ipv6 ? hear_all_nodes(p) : SA_TOLD;
+    if (result == SA_TOLD && x->q->multicast)
+        result = question_group(p, x, g, &there);
+    if (result == SA_REFUSED)
+        results_came(p->results, "not asked: the %s", !there ? "solicited-node group does not exist: nobody has the address"
+                                                            : "subnet administrator refuses that this port joins the groups of IPv6");
+    else if (result != SA_TOLD)
+        results_came(p->results, "not asked: %s", sa_silence_text(p, result));
+    return result == SA_TOLD;
+}
+
+enum came ask_peer(struct probe *p, const struct question *q, unsigned tries, struct answer *a)
+{
+    bool sent = false;
     struct asked x = {.q = q, .ipv6 = asks_ipv6(p, q), .ip = q->ip ? q->ip : p->peer.ip, .a = a};
     struct mc_group g;
     char text[VERDICT_TEXT];
     question_text(p, q, text, sizeof text);
     results_sent(p->results, "%s", text);
     results_came(p->results, "%s", "no answer");
-    if ((x.ipv6 && !hear_all_nodes(p)) || (q->multicast && !question_group(p, &x, &g)))
-        return false;
-    for (unsigned i = 0; i < tries && !p->stopped && !p->broken; i++)
-        if (send_question(p, &x, &g) && await_packet(p, (int)p->options->timeout_ms, take_answer, &x)) {
+    if (!find_groups(p, &x, &g))
+        return NOT_ASKED;
+    for (unsigned i = 0; i < tries && !p->stopped && !p->broken; i++) {
+        bool goes = send_question(p, &x, &g);
+        sent |= goes;
+        if (goes && await_packet(p, (int)p->options->timeout_ms, take_answer, &x)) {
             answer_text(a, text, sizeof text);
             results_came(p->results, "%s", text);
-            return true;
+            return CAME_ANSWER;
         }
-    return false;
+    }
+    return sent ? CAME_NOTHING : NOT_ASKED;
 }

@@ -82,7 +82,7 @@ static const char *why_not(const struct probe *p, const struct check *c)
         return "it needs an address for the probe: --source";
     if (p->source.ipv6 != p->peer.ipv6)
         return "the address of --source is not of the target's family";
-    return p->source.usable ? NULL : "the address of --source is in use";
+    return p->source.usable ? NULL : "the address of --source is in use, or nobody could be asked for it";
 }
 
 static bool of_family(const struct probe *p, const struct check *c)
@@ -114,24 +114,24 @@ static void run_check(struct probe *p, const struct check *c)
     wirelog_end(p->log, results_outcome(p->results));
 }
 
-/* Finds the peer. False: it does not answer. */
-static bool resolve(struct probe *p, const struct answer *first)
+/* Finds the peer. */
+static enum came resolve(struct probe *p, const struct answer *first)
 {
     struct answer *a = g_new(struct answer, 1);
     results_begin(p->results, "resolve");
     wirelog_begin(p->log, "resolve");
-    bool found = first || ask_peer(p, &(struct question){.multicast = true}, TRIES, a);
-    if (found) {
+    enum came came = first ? CAME_ANSWER : ask_peer(p, &(struct question){.multicast = true}, TRIES, a);
+    if (came == CAME_ANSWER) {
         take_over(p, first ? first : a);
         look_for_rivals(p);
-        bool plain = ask_peer(p, &(struct question){0}, TRIES, a);
-        p->peer.needs_grh = !plain && ask_peer(p, &(struct question){.grh = true}, TRIES, a);
+        bool plain = ask_peer(p, &(struct question){0}, TRIES, a) == CAME_ANSWER;
+        p->peer.needs_grh = !plain && ask_peer(p, &(struct question){.grh = true}, TRIES, a) == CAME_ANSWER;
         if (plain || p->peer.needs_grh)
             p->peer.by_unicast = g_memdup2(a, sizeof *a);
     }
-    wirelog_end(p->log, found ? "answered" : "no answer");
+    wirelog_end(p->log, came == CAME_ANSWER ? "answered" : came == CAME_NOTHING ? "no answer" : "not asked");
     g_free(a);
-    return found;
+    return came;
 }
 
 static void run_checks(struct probe *p)
@@ -153,8 +153,11 @@ void run_peer(struct probe *p, const struct answer *first)
 {
     if (!first)
         wirelog_judge(p->log, p->results->known, results_judged, p->results);
-    if (resolve(p, first))
+    enum came came = resolve(p, first);
+    if (came == CAME_ANSWER)
         run_checks(p);
+    else if (came == NOT_ASKED && !p->broken)
+        p->results->judged->trouble = g_strdup_printf("%s: %s", p->peer.name, p->results->came);
     else if (!p->broken)
         p->results->judged->trouble =
             g_strdup_printf("no answer from %s to %d %s, %u ms each", p->peer.name, TRIES,

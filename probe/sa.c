@@ -46,6 +46,8 @@ static enum sa_result ask(struct probe *p, const struct sa_question *q, struct s
 {
     bool single = q->method !=
                   SA_GET_TABLE; /* a table's segments are the adapter's business: they are not seen whole */
+    if (run_of(p)->sweeps)
+        rate_take(p);
     if (single)
         log_question(p, q);
     switch (p->t->ops->ask(p->t, q, SA_WAIT_MS, a)) {
@@ -126,6 +128,14 @@ void sa_forget(struct probe *p)
 
 /* ---- asking */
 
+/* In a sweep; but what was joined is left all the same. */
+static bool is_given_up(struct probe *p, const struct sa_question *q)
+{
+    const struct probe *run = run_of(p);
+    bool reads = q->method == SA_GET || q->method == SA_GET_TABLE;
+    return run->sweeps && (p->host || reads) && run->silences >= SILENCES;
+}
+
 enum sa_result sa_ask(struct probe *p, const struct sa_question *q, struct sa_answer *a)
 {
     bool keeps = may_be_kept(p, q);
@@ -136,13 +146,20 @@ enum sa_result sa_ask(struct probe *p, const struct sa_question *q, struct sa_an
         return kept->result;
     }
     *a = (struct sa_answer){.records = g_byte_array_new()};
-    if (p->t->netdev[0] || (p->host && run_of(p)->silences >= SILENCES))
+    if (p->t->netdev[0] || is_given_up(p, q))
         return SA_SILENT;
     enum sa_result result = ask(p, q, a);
     run_of(p)->silences = result == SA_SILENT ? run_of(p)->silences + 1 : 0;
     if (keeps && (result == SA_TOLD || result == SA_REFUSED))
         keep(p, q, result, a);
     return result;
+}
+
+const char *sa_silence_text(const struct probe *p, enum sa_result result)
+{
+    if (result != SA_BROKEN)
+        return "no answer of the subnet administrator";
+    return p->stopped ? "interrupted" : p->t->error;
 }
 
 void sa_answer_clear(struct sa_answer *a)

@@ -13,7 +13,7 @@
 enum { LOOKED_AT = 32, TOLD = 5 };
 
 struct tour {
-    unsigned asked, silent, wrong;
+    unsigned asked, silent, unasked, wrong;
     GString *words; /* of what is wrong, as far as it is told */
 };
 
@@ -68,9 +68,11 @@ static void visit(struct probe *p, struct tour *t, const struct host_neighbour *
     p->peer = (struct peer){.ipv6 = n->ipv6};
     memcpy(p->peer.ip, n->ip, 16);
     ip_text(n->ipv6, n->ip, p->peer.name);
-    bool answers = ask_peer(p, &(struct question){.multicast = true}, TRIES, a);
-    t->asked++;
-    t->silent += !answers;
+    enum came came = ask_peer(p, &(struct question){.multicast = true}, TRIES, a);
+    bool answers = came == CAME_ANSWER;
+    t->asked += came != NOT_ASKED;
+    t->unasked += came == NOT_ASKED;
+    t->silent += came == CAME_NOTHING;
     if (answers) {
         memcpy(p->peer.lladdr, a->lladdr, LLADDR_SIZE);
         p->peer.lid = a->lid;
@@ -86,14 +88,18 @@ static void visit(struct probe *p, struct tour *t, const struct host_neighbour *
 
 static void tell(struct probe *p, const char *id, const struct tour *t)
 {
+    char unasked[60] = "";
+    if (t->unasked)
+        snprintf(unasked, sizeof unasked, "; %u more could not be asked", t->unasked);
     if (t->wrong)
         results_stage(p->results, id, OUTCOME_FAIL,
                       "ip neigh flush dev INTERFACE; if the LIDs differ, set the interface down and up: its kernel keeps an old path",
-                      "%u of %u neighbours are not where they are remembered or answer twice: %s%s", t->wrong, t->asked,
-                      t->words->str, t->wrong > TOLD ? "; and more" : "");
+                      "%u of %u neighbours are not where they are remembered or answer twice: %s%s%s", t->wrong, t->asked + t->unasked,
+                      t->words->str, t->wrong > TOLD ? "; and more" : "", unasked);
     else
-        results_stage(p->results, id, OUTCOME_PASS, "", "%u neighbours: %u answer, from where they are remembered; %u do not",
-                      t->asked, t->asked - t->silent, t->silent);
+        results_stage(p->results, id, t->asked ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "",
+                      "%u neighbours: %u answer, from where they are remembered; %u do not%s", t->asked,
+                      t->asked - t->silent, t->silent, unasked);
 }
 
 bool stage_neighbours(struct probe *p, const char *id)

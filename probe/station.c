@@ -118,12 +118,13 @@ bool station_open(struct probe *p, char *why, size_t size)
         g_free(a);
         return false;
     }
-    bool taken = ask_peer(p, &q, TRIES, a);
-    if (taken) {
+    enum came came = ask_peer(p, &q, TRIES, a);
+    if (came == CAME_ANSWER) {
         lladdr_text(a->lladdr, who);
         snprintf(why, size, "the address is in use, by %s", who);
-    }
+    } else if (came == NOT_ASKED)
+        snprintf(why, size, "whether the address is in use was %s", p->results->came);
     g_free(a);
-    p->source.usable = !taken && !p->stopped && !p->broken;
+    p->source.usable = came == CAME_NOTHING && !p->stopped && !p->broken;
     return p->source.usable;
 }

@@ -295,12 +295,14 @@ void run_sweep(struct probe *p, const struct sweep_job *job)
                       .active = g_ptr_array_new(),
                       .idle = g_ptr_array_new_with_free_func(free_task),
                       .queue = g_queue_new()};
+    p->sweeps = true;
     sweep_begin(&s);
     while (!p->stopped && !p->broken && (!sweep_asked_all(&s) || s.queue->length || s.active->len))
         step(&s);
     end_hosts(&s);
     sweep_end(&s);
     sa_forget(p);
+    p->sweeps = false;
     g_ptr_array_unref(s.active);
     g_ptr_array_unref(s.idle);
     g_queue_free(s.queue);

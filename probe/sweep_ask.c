@@ -73,7 +73,8 @@ static void tell_named(struct sweep *s, const struct target *t, const char *trou
     s->job->ready(s->job->user, &j);
 }
 
-static void give_up(struct sweep *s, struct flight *f)
+/* why NULL: it was asked, and is silent. */
+static void give_up(struct sweep *s, struct flight *f, const char *why)
 {
     const struct target *t = &s->job->targets[f->target];
     char text[96];
@@ -85,7 +86,7 @@ static void give_up(struct sweep *s, struct flight *f)
         return;
     }
     snprintf(text, sizeof text, "no answer to %d questions within %u ms", TRIES, s->run->options->timeout_ms);
-    tell_named(s, t, text);
+    tell_named(s, t, why ? why : text);
 }
 
 static void end_ranges(struct tally *tally, bool ipv6)
@@ -102,6 +103,10 @@ static char *prefix_trouble(const struct sweep *s, const struct target *t, const
     if (s->run->broken)
         return g_strdup_printf("%u of %u addresses were asked, %u answered; then: %s", tally->asked, t->n,
                                tally->answered, s->run->t->error);
+    if (tally->unasked)
+        return g_strdup_printf(
+            "%u of %u addresses were not asked: the subnet administrator did not tell of their groups",
+            tally->unasked, t->n);
     return tally->answered ? NULL : g_strdup("no answer from any of its addresses");
 }
 
@@ -144,16 +149,29 @@ static bool send_question(struct sweep *s, struct flight *f)
     return sent;
 }
 
-/* A node that has an IPv6 address is in its solicited-node group: where there is none, nobody has it. */
-static bool find_group(struct sweep *s, struct flight *f)
+/* A node that has an IPv6 address is in its solicited-node group: where there is none (*there), nobody has it. */
+static bool find_group(struct sweep *s, struct flight *f, bool *there)
 {
     static const struct question q = {.multicast = true};
     struct asked x = {.q = &q, .ipv6 = f->ipv6, .ip = f->ip};
     unsigned before = groups_joined(s->run);
-    if (!question_group(s->run, &x, &f->group))
-        return false;
+    bool good = question_group(s->run, &x, &f->group, there) == SA_TOLD;
     f->joined = groups_joined(s->run) > before;
-    return true;
+    return good && (!f->ipv6 || s->hears == SA_TOLD);
+}
+
+/* Nothing is known of it: that is not told as an address that does not answer. */
+static void leave_out(struct sweep *s, struct flight *f)
+{
+    const struct target *t = &s->job->targets[f->target];
+    s->done++;
+    if (f->joined)
+        group_leave(s->run, f->group.mgid, JOIN_SEND_ONLY_NON);
+    s->tallies[f->target].unasked++;
+    if (!t->prefix && !s->run->stopped)
+        tell_named(s, t,
+                   s->run->broken ? s->run->t->error
+                                  : "not asked: the subnet administrator did not tell of its group");
 }
 
 static bool is_own(const struct sweep *s, const struct flight *f)
@@ -172,6 +190,7 @@ static bool ask_new(struct sweep *s)
 {
     const struct target *t = &s->job->targets[s->target];
     struct flight *f = g_new0(struct flight, 1);
+    bool there;
     f->ipv6 = t->ipv6;
     f->target = s->target;
     target_address(t, s->number, f->ip);
@@ -186,8 +205,11 @@ static bool ask_new(struct sweep *s)
     if (is_own(s, f)) {
         s->done++;
         g_free(f);
-    } else if (!find_group(s, f)) {
-        give_up(s, f);
+    } else if (!find_group(s, f, &there)) {
+        if (there)
+            leave_out(s, f);
+        else
+            give_up(s, f, "its solicited-node group does not exist: nobody has the address");
         g_free(f);
     } else {
         s->tallies[f->target].asked += send_question(s, f);
@@ -213,7 +235,7 @@ static bool give_up_next(struct sweep *s)
         return false;
     g_queue_pop_head(&s->tries[TRIES - 1]);
     g_hash_table_remove(s->flights, f);
-    give_up(s, f);
+    give_up(s, f, NULL);
     g_free(f);
     return true;
 }
@@ -320,7 +342,7 @@ void sweep_begin(struct sweep *s)
     for (unsigned i = 0; i < TRIES; i++)
         g_queue_init(&s->tries[i]);
     if (ipv6)
-        hear_all_nodes(s->run);
+        s->hears = hear_all_nodes(s->run);
     wirelog_settle(s->run->log);
 }
 

@@ -18,7 +18,7 @@ struct flight {
 
 /* What became of a target's addresses. */
 struct tally {
-    uint32_t asked, answered;
+    uint32_t asked, answered, unasked; /* the latter: the SA did not tell of their groups */
     GString *absent; /* "10.0.0.3, 10.0.0.9-10.0.0.20": as far as it is told */
     unsigned ranges; /* also those that are not told any more */
     uint8_t first[16], last[16]; /* of the last range */
@@ -38,6 +38,7 @@ struct sweep {
     GHashTable *flights; /* by address: those that have not answered */
     struct tally *tallies;
     gint64 shown; /* when progress was told */
+    enum sa_result hears; /* what is sent to all IPv6 nodes: SA_TOLD */
 };
 
 /* ---- sweep.c */

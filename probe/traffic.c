@@ -29,13 +29,18 @@ gint64 rate_wait(struct probe *p)
     return MAX(left, 0);
 }
 
-static void keep_rate(struct probe *p)
+void rate_take(struct probe *p)
 {
     struct probe *run = run_of(p);
+    run->next_slot = MAX(run->next_slot, g_get_monotonic_time() - BURST_US) + G_USEC_PER_SEC / p->options->rate;
+}
+
+static void keep_rate(struct probe *p)
+{
     gint64 wait = rate_wait(p);
     if (wait)
         g_usleep((gulong)wait);
-    run->next_slot = MAX(run->next_slot, g_get_monotonic_time() - BURST_US) + G_USEC_PER_SEC / p->options->rate;
+    rate_take(p);
 }
 
 static bool send_to(struct probe *p, const struct ud_to *to, const uint8_t *octets, uint32_t n)

@@ -99,6 +99,20 @@ static void answer_arp(struct fake *f, const uint8_t *arp)
     push(f, out, n, f->fault == ANSWERS_SENDER ? f->sender : be24(sha + LLADDR_QPN));
 }
 
+/* To all nodes, as whoever asks from the unspecified address is answered (RFC 4861 §7.2.4). */
+static void answer_ns(struct fake *f, const uint8_t *ipv6)
+{
+    enum { ICMPV6 = 40, NS = 135, NA = 136 };
+    static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
+    uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
+    const uint8_t *target = ipv6 + ICMPV6 + 8;
+    if (!f->ipv6 || ipv6[ICMPV6] != NS)
+        return;
+    put_lladdr(f, lladdr);
+    struct nd_message m = {.type = NA, .from = target, .to = all_nodes, .target = target, .lladdr = lladdr};
+    push(f, out, make_nd(out, &m), QPN_MULTICAST);
+}
+
 /* The reply has the request's octets, with the addresses changed over and the type 0; ICMP's checksum is nobody's matter here. */
 static void answer_echo(struct fake *f, const uint8_t *octets, uint32_t n)
 {
@@ -161,6 +175,8 @@ static enum transport_result fake_send(struct transport *t, const struct ud_to *
         answer_arp(f, octets + ENCAP_SIZE);
     else if (be16(octets) == TYPE_IPV4)
         answer_echo(f, octets, n);
+    else if (be16(octets) == TYPE_IPV6)
+        answer_ns(f, octets + ENCAP_SIZE);
     return TRANSPORT_OK;
 }
 
@@ -192,12 +208,24 @@ static void put_broadcast(const struct fake *f, uint8_t *r)
     r[MCM_SCOPE_JOIN] = 0x21;
 }
 
+/* This port is in each of the groups of IPv6. */
+static uint16_t ask_ipv6_group(const struct fake *f, const struct sa_question *q, uint8_t *record)
+{
+    if (!f->ipv6 || f->no_groups)
+        return q->method == SA_SET ? 0x0200 : 0x0300;
+    put_broadcast(f, record);
+    memcpy(record + MCM_MGID, q->record + MCM_MGID, 16);
+    record[MCM_SCOPE_JOIN] = 0x2f;
+    return 0;
+}
+
 static uint16_t ask_group(struct fake *f, const struct sa_question *q, uint8_t *record)
 {
     uint8_t broadcast[MCM_SIZE] = {0};
+    f->sets += q->method == SA_SET;
     put_broadcast(f, broadcast);
     if (memcmp(q->record + MCM_MGID, broadcast, 16) != 0)
-        return 0x0300;
+        return ask_ipv6_group(f, q, record);
     if (q->method == SA_GET && (q->mask & MCM_HAS_PORT_GID) &&
         memcmp(q->record + MCM_PORT_GID, peer_gid, 16) == 0) {
         memcpy(record, broadcast, MCM_SIZE);
@@ -260,12 +288,17 @@ static uint16_t ask_table(const struct fake *f, const struct sa_question *q, str
 static enum transport_result fake_ask(struct transport *t, const struct sa_question *q, int ms,
                                       struct sa_answer *a)
 {
+    struct fake *f = (struct fake *)t;
     uint8_t record[SA_DATA_SIZE] = {0};
-    (void)ms;
+    if (f->silent_after && f->asks >= f->silent_after) {
+        now += (gint64)ms * 1000;
+        return TRANSPORT_NOTHING;
+    }
+    f->asks++;
     now += SA_ANSWER_US;
     a->stride = 0;
     bool table = q->method == SA_GET_TABLE;
-    a->status = table ? ask_table((struct fake *)t, q, a) : ask_record((struct fake *)t, q, record);
+    a->status = table ? ask_table(f, q, a) : ask_record(f, q, record);
     memset(a->mad, 0, MAD_SIZE);
     a->mad[MAD_BASE_VERSION] = 1;
     a->mad[MAD_CLASS] = MAD_CLASS_SA;

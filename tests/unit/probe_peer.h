@@ -67,8 +67,11 @@ struct fake {
     /* of the subnet: SMs that say that they are master, groups beside the broadcast group, MLIDs of its switch; 0: not told */
     unsigned masters, groups, mlids;
     bool refuses_send_only;
-    bool many;        /* it has every even address of 10.0.0.0/8, not peer_ip alone */
-    uint8_t asked[4]; /* the address that was asked for last */
+    /* IPv6: the peer has every address, and the groups are there, or none of them is */
+    bool ipv6, no_groups;
+    unsigned asks, sets, silent_after; /* SA questions, those to join; after so many it is silent, 0: never */
+    bool many;                         /* it has every even address of 10.0.0.0/8, not peer_ip alone */
+    uint8_t asked[4];                  /* the address that was asked for last */
     void (*watch)(void *user,
                   const uint8_t *octets); /* of each packet that the probe sends, if it is there */
     void *watch_user;

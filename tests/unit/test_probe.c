@@ -152,6 +152,72 @@ static void mtu_is_none(void **state)
     clear(&o);
 }
 
+static const uint8_t peer_ip6[16] = {0xfd, [15] = 2}, own_ip6[16] = {0xfd, [15] = 9};
+
+/* An IPv6 peer; the SA answers so many questions of the run, and is silent then. 0: it answers all. */
+static void run_ipv6(struct outcome_of_run *o, unsigned answers)
+{
+    struct options options = {.rate = 100000, .timeout_ms = 1, .disruptive = true};
+    memset(options.selection.rule, true, sizeof options.selection.rule);
+    memset(o, 0, sizeof *o);
+    o->judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
+    struct results results = {.judged = &o->judged};
+    struct probe p = {.options = &options, .results = &results};
+    fake_begin(&o->fake, &p, NO_FAULT, true);
+    o->fake.ipv6 = true;
+    o->fake.silent_after = answers ? o->fake.asks + answers - 1 : 0;
+    p.peer.ipv6 = true;
+    memcpy(p.peer.ip, peer_ip6, 16);
+    g_strlcpy(p.peer.name, "fd00::2", sizeof p.peer.name);
+    run_peer(&p, NULL);
+    fake_end(&p);
+}
+
+/* What could not be asked, for want of the groups that it goes to, is held against nobody. */
+static void silent_sa_accuses_nobody(void **state)
+{
+    enum { ENOUGH = 60 };
+    struct outcome_of_run o;
+    (void)state;
+    run_ipv6(&o, 0);
+    check_failed(&o, ALWAYS);
+    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_2_MULTICAST_SUPPORTED), OUTCOME_PASS);
+    assert_true(o.fake.asks < ENOUGH);
+    clear(&o);
+    run_ipv6(&o, 1);
+    assert_string_equal(o.judged.trouble, "fd00::2: not asked: no answer of the subnet administrator");
+    clear(&o);
+    for (unsigned answers = 2; answers < ENOUGH; answers++) {
+        run_ipv6(&o, answers);
+        check_failed(&o, o.judged.trouble ? "" : ALWAYS);
+        clear(&o);
+    }
+}
+
+/* An address that nobody could be asked for is not taken. */
+static void source_is_asked_for(void **state)
+{
+    struct options options = {.rate = 100000, .timeout_ms = 1};
+    char why[256] = "";
+    (void)state;
+    for (unsigned answers = 1; answers < 8; answers++) {
+        struct judged nobody = {.verdict = verdict_new(NULL)};
+        struct results idle = {.judged = &nobody};
+        struct probe p = {.options = &options, .results = &idle};
+        static struct fake f;
+        fake_begin(&f, &p, NO_FAULT, true);
+        f.ipv6 = true;
+        f.silent_after = f.asks + answers;
+        p.source = (struct source){.given = true, .ipv6 = true};
+        memcpy(p.source.ip, own_ip6, 16);
+        assert_false(station_open(&p, why, sizeof why)); /* the peer has every address */
+        assert_non_null(strstr(why, f.sent ? "in use, by" : "no answer"));
+        assert_false(p.source.usable);
+        fake_end(&p);
+        verdict_free(nobody.verdict);
+    }
+}
+
 /* RFC 4391 §4 and §8, and the pairs of addresses of real hosts. */
 static void addresses(void **state)
 {
@@ -175,7 +241,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_peer),           cmocka_unit_test(each_fault_is_found),
         cmocka_unit_test(silence_is_no_fault), cmocka_unit_test(nothing_is_left_behind),
-        cmocka_unit_test(mtu_is_none),         cmocka_unit_test(addresses),
+        cmocka_unit_test(mtu_is_none),         cmocka_unit_test(silent_sa_accuses_nobody),
+        cmocka_unit_test(source_is_asked_for), cmocka_unit_test(addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@ struct swept {
     char *answers;                    /* what the prefix's own result says */
     char *trouble;                    /* why the prefix is not judged; NULL: it is */
     gint64 begin, end;                /* simulated microseconds */
+    unsigned asks, sets;              /* of the SA */
     /* What the probe sent: of the questions for 10.0.0.x, how many there were, and when */
     unsigned sent, questions[LAST_OCTETS];
     gint64 first[LAST_OCTETS], last[LAST_OCTETS], last_sent;
@@ -71,11 +72,17 @@ static void sweep_as(struct swept *s, struct target *t, const struct fake *as, c
     fake_begin(&fake, &p, as->fault, true);
     fake.many = as->many;
     fake.fails_after = as->fails_after;
+    fake.ipv6 = as->ipv6;
+    fake.no_groups = as->no_groups;
+    fake.silent_after = as->silent_after ? fake.asks + as->silent_after : 0;
+    unsigned asks = fake.asks, sets = fake.sets;
     fake.watch = watch_sent;
     fake.watch_user = s;
     s->begin = simulated_now();
     run_sweep(&p, &job);
     s->end = simulated_now();
+    s->asks = fake.asks - asks;
+    s->sets = fake.sets - sets;
     assert_int_equal(fake.announced, 0);
     fake_end(&p);
     verdict_free(nobody.verdict);
@@ -156,6 +163,60 @@ static void sweep_breaks_off(void **state)
     assert_true(answered > 0);
     assert_int_equal(s.hosts, answered);
     assert_int_equal(s.unjudged, s.hosts);
+    forget(&s);
+}
+
+/* ---- IPv6, whose questions go to groups of the SA's */
+
+enum { ADDRESSES6 = 128 };
+
+static void sweep_ipv6(struct swept *s, const struct fake *as, unsigned rate)
+{
+    struct options options = {.rate = rate, .timeout_ms = 30};
+    struct target t = {
+        .name = (char *)"fd00::/121", .ip = {0xfd}, .ipv6 = true, .prefix = true, .n = ADDRESSES6};
+    memset(options.selection.rule, true, sizeof options.selection.rule);
+    sweep_as(s, &t, as, &options);
+}
+
+/* Where nobody is, each address costs one question to the SA, at the rate, and no join of a group that is not there. */
+static void ipv6_keeps_the_rate(void **state)
+{
+    enum { SLOW = 100 };
+    static const struct fake nobody = {.ipv6 = true, .no_groups = true};
+    struct swept s;
+    (void)state;
+    sweep_ipv6(&s, &nobody, SLOW);
+    assert_string_equal(s.answers, "0 of 128 addresses answer; no answer: fd00::-fd00::7f");
+    assert_int_equal(s.sent, 0);
+    assert_true(s.sets <= 1); /* the group of all nodes */
+    assert_true(s.asks < ADDRESSES6 + 4);
+    assert_true(s.end - s.begin >= (gint64)ADDRESSES6 * G_USEC_PER_SEC / SLOW - 20000);
+    forget(&s);
+}
+
+/* Whom a silent SA keeps from being asked is not told as absent; and it is not waited for at each address. */
+static void ipv6_without_the_sa(void **state)
+{
+    static const struct fake all = {.ipv6 = true}, silent = {.ipv6 = true, .silent_after = 1},
+                             falls_silent = {.ipv6 = true, .silent_after = 40};
+    struct swept s;
+    (void)state;
+    sweep_ipv6(&s, &all, RATE_FAST);
+    assert_int_equal(s.conformant, ADDRESSES6);
+    assert_null(s.trouble);
+    forget(&s);
+    sweep_ipv6(&s, &silent, RATE_FAST);
+    assert_string_equal(
+        s.trouble,
+        "128 of 128 addresses were not asked: the subnet administrator did not tell of their groups");
+    assert_string_equal(s.answers, "0 of 128 addresses answer");
+    assert_true(s.end - s.begin < 10 * G_USEC_PER_SEC);
+    forget(&s);
+    sweep_ipv6(&s, &falls_silent, RATE_FAST);
+    assert_non_null(strstr(s.trouble, "addresses were not asked"));
+    assert_true(s.hosts > 0 && s.hosts < ADDRESSES6);
+    assert_int_equal(s.must, 0);
     forget(&s);
 }
 
@@ -257,7 +318,8 @@ int main(int argc, char **argv)
         dense = SIXTEEN;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sweep_finds_who_is_there), cmocka_unit_test(sweep_finds_faults),
-        cmocka_unit_test(sweep_breaks_off),         cmocka_unit_test(sweep_keeps_its_schedule),
+        cmocka_unit_test(sweep_breaks_off),         cmocka_unit_test(ipv6_keeps_the_rate),
+        cmocka_unit_test(ipv6_without_the_sa),      cmocka_unit_test(sweep_keeps_its_schedule),
         cmocka_unit_test(sweep_takes_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
