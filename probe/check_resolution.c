@@ -231,17 +231,29 @@ void check_flags(struct probe *p)
     g_free(a);
 }
 
-void check_connected_flags(struct probe *p)
+/* What it announces to who announces connected mode: the flags that it was found by were its answer to flags of 0. */
+static void judge_ud_only(struct probe *p)
 {
     struct answer *a = g_new(struct answer, 1);
+    char sent[40] = "not answered with flags 0xc0";
+    enum kept k = try_variant(p, &(struct question){.grh = p->peer.needs_grh, .flags = FLAGS_CONNECTED}, a);
+    if (k == KEPT_YES && a->lladdr[LLADDR_FLAGS]) {
+        k = KEPT_NO;
+        snprintf(sent, sizeof sent, "its address has flags 0x%02x", a->lladdr[LLADDR_FLAGS]);
+    }
+    tell_kept(p, R_RFC4755_3_1_UD_ONLY_FLAGS, k,
+              &(struct kept_words){"an answer, with flags 0", "flags 0, and those received do not matter", sent,
+                                   "the peer no longer answers at all"});
+    g_free(a);
+}
+
+void check_connected_flags(struct probe *p)
+{
     if (has_connected_mode(p))
         results_skip(p->results, R_RFC4755_3_1_UD_ONLY_FLAGS,
                      "the peer has connected mode: its flags say so");
     else
-        add_kept(p, R_RFC4755_3_1_UD_ONLY_FLAGS,
-                 try_variant(p, &(struct question){.grh = p->peer.needs_grh, .flags = FLAGS_CONNECTED}, a),
-                 "flags 0, and those received do not matter", "not answered with flags 0xc0");
-    g_free(a);
+        judge_ud_only(p);
 }
 
 void check_ud_with_connected(struct probe *p)

@@ -33,6 +33,9 @@ static uint32_t spoil(const struct deviant *d, uint8_t *out, uint32_t n)
     case FAULT_ARP_PROTOCOL:
         put16(out + ENCAP_SIZE + ARP_PRO, 0x0801);
         return n;
+    case FAULT_FLAGS_ECHOED:
+        out[SHA + LLADDR_FLAGS] = out[THA + LLADDR_FLAGS] & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
+        return n;
     default:
         return n;
     }

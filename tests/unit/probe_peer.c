@@ -73,6 +73,8 @@ static void answer_arp(struct fake *f, const uint8_t *arp)
     const uint8_t *sha = arp + ARP_SIZE_FIXED, *spa = sha + LLADDR_SIZE,
                   *tpa = arp + ARP_SIZE_FIXED + 2 * LLADDR_SIZE + 4;
     put_lladdr(f, lladdr);
+    if (f->fault == ECHOES_FLAGS)
+        lladdr[LLADDR_FLAGS] = sha[LLADDR_FLAGS] & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
     f->announced += be32(spa) != 0;
     if (be16(arp + ARP_OP) == ARP_REPLY) {
         f->knows_us = memcmp(spa, own_ip, 4) == 0 && be24(sha + LLADDR_QPN) == OWN_QPN;

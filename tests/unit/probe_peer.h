@@ -45,6 +45,7 @@ enum fault {
     SMALL_MTU,
     SENDS_RESERVED,
     SENDS_FLAGS,
+    ECHOES_FLAGS, /* announces the connected modes of who asks */
     HARDWARE_TYPE_1,
     DIES,
     IS_ABSENT,
