@@ -300,18 +300,26 @@ static void judge_answer(struct line *l)
     }
 }
 
+/* Nothing has been sent yet: whoever leaves it so has no call. */
 static struct line *new_line(struct caller *c, const struct call_question *q)
 {
     struct line *l = g_new0(struct line, 1);
     l->caller = c;
     l->call.asked = *q;
+    l->call.result = CALL_IMPOSSIBLE;
+    return l;
+}
+
+static bool take_place(struct line *l)
+{
+    struct caller *c = l->caller;
     for (unsigned i = 0; i < CALLS; i++)
         if (!c->lines[i]) {
             c->lines[i] = l;
-            return l;
+            return true;
         }
     cannot(l, "too many connections", EMFILE);
-    return l;
+    return false;
 }
 
 enum transport_result caller_call(struct caller *c, const struct call_question *q, int ms, struct call **call)
@@ -319,9 +327,11 @@ enum transport_result caller_call(struct caller *c, const struct call_question *
     struct line *l = new_line(c, q);
     *call = &l->call;
     errno = 0;
-    if (l->call.result == CALL_IMPOSSIBLE)
+    if (!take_place(l))
         return TRANSPORT_OK;
     enum transport_result result = find_way(l);
+    if (result == TRANSPORT_STOPPED)
+        g_strlcpy(l->call.why, "interrupted", sizeof l->call.why);
     if (result == TRANSPORT_STOPPED || l->stage != ROUTED || !send_req(l))
         return result == TRANSPORT_STOPPED ? result : TRANSPORT_OK;
     result = await_stage(l, ROUTED, g_get_monotonic_time() + (gint64)ms * 1000);
