@@ -139,30 +139,35 @@ static void note_answer(struct probe *p, struct call *c)
     }
 }
 
-static struct call *try_call(struct probe *p, const struct call_question *q)
+/* *c: NULL where there is none to go on with. */
+static enum call_result try_call(struct probe *p, const struct call_question *q, struct call **c)
 {
-    struct call *c;
     int wait = MAX(CALL_WAIT_MS, (int)p->options->timeout_ms);
-    if (p->t->ops->call(p->t, q, wait, &c) == TRANSPORT_STOPPED)
+    if (p->t->ops->call(p->t, q, wait, c) == TRANSPORT_STOPPED)
         p->stopped = true;
-    note_answer(p, c);
-    if (p->stopped || c->result == CALL_SILENT || c->result == CALL_IMPOSSIBLE) {
-        hang_up(p, c);
-        return NULL;
+    note_answer(p, *c);
+    enum call_result result = (*c)->result;
+    if (p->stopped || result == CALL_SILENT || result == CALL_IMPOSSIBLE) {
+        hang_up(p, *c);
+        *c = NULL;
     }
-    return c;
+    return result;
 }
 
 static struct call *call_form(struct probe *p, const struct dial *d, enum service_form form)
 {
     struct call_question q = question_of(p, d, form);
     tell_asked(p, &q);
-    for (unsigned i = 0; i < TRIES && !p->stopped && !p->broken; i++) {
-        struct call *c = try_call(p, &q);
+    enum call_result result = CALL_SILENT;
+    for (unsigned i = 0; i < TRIES && result == CALL_SILENT && !p->stopped && !p->broken; i++) {
+        struct call *c;
+        result = try_call(p, &q, &c);
         if (c)
             return c;
     }
-    p->peer.cm_silent = d->uc == uc_by_default(p); /* another mode may be what it has not */
+    /* What never left this host says nothing of the peer; and another mode may be what it has not. */
+    if (result == CALL_SILENT)
+        p->peer.cm_silent = d->uc == uc_by_default(p);
     return NULL;
 }
 

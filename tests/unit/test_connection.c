@@ -47,6 +47,7 @@ enum fault {
     DUMB_WITH_CALL, /* no UD while a connection stands */
     DUMB_AFTER_CALL,
     CM_SILENT,
+    NO_WAY, /* on the probe's side: nothing is sent */
     DREQ_UNANSWERED,
     NO_PRIVILEGE, /* on the probe's side */
 };
@@ -270,7 +271,12 @@ static enum transport_result fake_call(struct transport *t, const struct call_qu
                        .qpn = 0x200 + f->asked,
                        .peer_qpn = 0x300 + f->asked};
     c->reason = refusal(f, q);
-    c->result = f->fault == CM_SILENT ? CALL_SILENT : c->reason ? CALL_REFUSED : CALL_UP;
+    c->result = f->fault == CM_SILENT ? CALL_SILENT
+                : f->fault == NO_WAY  ? CALL_IMPOSSIBLE
+                : c->reason           ? CALL_REFUSED
+                                      : CALL_UP;
+    if (c->result == CALL_IMPOSSIBLE)
+        g_strlcpy(c->why, "no path", sizeof c->why);
     put_private(f, c);
     for (unsigned i = 0; i < CALLS && c->result == CALL_UP; i++)
         if (!open_calls[i]) {
@@ -487,6 +493,24 @@ static void freedoms(void **state)
     clear(&o);
 }
 
+/* What never left this host is asked once, each time anew, and told as what it is. */
+static void no_way(void **state)
+{
+    struct outcome_of_run o;
+    (void)state;
+    run_with(&o, NO_WAY, LLADDR_FLAG_RC, &fake_ops, "none");
+    check_those(&o, OUTCOME_FAIL, "");
+    static const enum rule_number asked[] = {R_RFC4755_3_5_SERVICE_ID, R_RFC4755_5_1_CONNECTION_MTU};
+    for (size_t i = 0; i < G_N_ELEMENTS(asked); i++) {
+        const struct verdict_result *r =
+            verdict_result(o.judged.verdict, asked[i], (enum outcome)OUTCOME_INCONCLUSIVE);
+        assert_non_null(r);
+        assert_string_equal(r->cases[0].actual, "no path");
+    }
+    assert_int_equal(o.fake.asked, o.fake.hung_up);
+    clear(&o);
+}
+
 /* By the list of known deviations, what Linux does is no failure. */
 static void linux_deviates(void **state)
 {
@@ -575,8 +599,9 @@ static void messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_peer),      cmocka_unit_test(each_fault_is_found), cmocka_unit_test(freedoms),
-        cmocka_unit_test(linux_deviates), cmocka_unit_test(no_connections),      cmocka_unit_test(messages),
+        cmocka_unit_test(good_peer), cmocka_unit_test(each_fault_is_found), cmocka_unit_test(freedoms),
+        cmocka_unit_test(no_way),    cmocka_unit_test(linux_deviates),      cmocka_unit_test(no_connections),
+        cmocka_unit_test(messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
