@@ -56,18 +56,28 @@ static enum transport_result await_trap(struct probe *p, uint16_t trap, const ui
 struct course {
     uint8_t mgid[16];
     bool watches;
+    bool asked_for[G_N_ELEMENTS(group_traps)]; /* the subscription may stand: it was not refused */
     enum transport_result created_told, deleted_told; /* if it watches */
     enum sa_result send_only_made, made, non_member, send_only;
     bool gone, stays; /* without its FullMember; neither: the SA did not tell */
     uint16_t status;  /* of what was refused first */
 };
 
-static bool watch(struct probe *p)
+static void watch(struct probe *p, struct course *c)
 {
-    bool watches = p->t->ops->watch && p->t->ops->watch(p->t) == TRANSPORT_OK;
-    for (size_t i = 0; watches && i < G_N_ELEMENTS(group_traps); i++)
-        watches = subscribe(p, group_traps[i], true) == SA_TOLD;
-    return watches;
+    c->watches = p->t->ops->watch && p->t->ops->watch(p->t) == TRANSPORT_OK;
+    for (size_t i = 0; c->watches && i < G_N_ELEMENTS(group_traps); i++) {
+        enum sa_result result = subscribe(p, group_traps[i], true);
+        c->asked_for[i] = result != SA_REFUSED;
+        c->watches = result == SA_TOLD;
+    }
+}
+
+static void unwatch(struct probe *p, const struct course *c)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(group_traps); i++)
+        if (c->asked_for[i])
+            subscribe(p, group_traps[i], false);
 }
 
 /* ---- the course of a group's life */
@@ -157,11 +167,10 @@ bool stage_own_group(struct probe *p, const char *id)
         results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "no free MGID was found");
         return !p->stopped;
     }
-    c.watches = watch(p);
+    watch(p, &c);
     live(p, &c);
     p->t->ending |= p->stopped; /* the subscription is taken back all the same */
-    for (size_t i = 0; c.watches && i < G_N_ELEMENTS(group_traps); i++)
-        subscribe(p, group_traps[i], false);
+    unwatch(p, &c);
     if (c.made == SA_TOLD) {
         tell_rules(p, &c);
         tell_traps(p, id, &c);
