@@ -105,7 +105,7 @@ static bool join_broadcast(struct probe *p, char *why, size_t size)
             "the subnet administrator refuses that this port joins the broadcast group: status 0x%04x, %s",
             status, sa_status_name(status));
     else
-        snprintf(why, size, "joining the broadcast group: no answer of the subnet administrator");
+        snprintf(why, size, "joining the broadcast group: %s", sa_silence_text(p, result));
     return false;
 }
 

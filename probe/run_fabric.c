@@ -84,6 +84,8 @@ void run_fabric(struct probe *p, enum opening opening, const char *why)
             break;
         }
     }
+    if (p->broken)
+        p->results->judged->trouble = plain_dup(p->t->error);
     wirelog_judge(p->log, NULL, NULL, NULL);
     p->about_fabric = false;
 }

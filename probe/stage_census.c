@@ -18,7 +18,7 @@ enum {
 enum { MLID_LIMIT_PERCENT = 80, MLIDS_OF_IBA = 0xfffe - 0xc000 + 1 };
 
 struct census {
-    unsigned records, groups, ipoib, other_partition;
+    unsigned groups, ipoib, other_partition;
     unsigned mlids;
     bool all_routers; /* 224.0.0.2 or ff02::2 */
     uint64_t mlid_seen[(0x10000 - 0xc000) / 64];
@@ -179,10 +179,9 @@ bool stage_census(struct probe *p, const char *id)
     enum sa_result result = sa_ask(p, &q, &a);
     if (result != SA_TOLD || a.stride < MCM_SIZE)
         results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "the groups cannot be listed: %s",
-                      result == SA_REFUSED ? sa_status_name(a.status)
-                                           : "no answer of the subnet administrator");
+                      result == SA_REFUSED ? sa_status_name(a.status) : sa_silence_text(p, result));
     else {
-        for (uint32_t at = 0; at + MCM_SIZE <= a.records->len; at += a.stride, c.records++)
+        for (uint32_t at = 0; at + MCM_SIZE <= a.records->len; at += a.stride)
             if (!same_as_before(a.records, a.stride, at))
                 take_group(p, &c, a.records->data + at);
         tell_census(p, id, &c);
@@ -207,44 +206,67 @@ static bool read_wanted(const char *line, const char *interface, uint8_t mgid[16
     return true;
 }
 
-static unsigned look_up_wanted(struct probe *p, const char *interface, const char *text, GString *missing)
+/* The groups that the host wants; untold: what the port is in them the SA does not say. */
+struct wanted {
+    unsigned n, untold;
+    GString *missing;
+    enum sa_result last; /* of those that it did not say */
+};
+
+static void look_up(struct probe *p, struct wanted *w, const uint8_t *mgid)
+{
+    uint8_t state;
+    bool member, known;
+    char name[48];
+    enum sa_result result = group_standing(p, mgid, &state, &member, &known);
+    w->n++;
+    if (result != SA_TOLD) {
+        w->untold++;
+        w->last = result;
+    } else if (!member) {
+        ip_text(true, mgid, name);
+        g_string_append_printf(w->missing, "%s%s", w->missing->len ? ", " : "", name);
+    }
+}
+
+static void look_up_wanted(struct probe *p, const char *interface, const char *text, struct wanted *w)
 {
     char **lines = g_strsplit(text, "\n", -1);
-    uint8_t mgid[16], state;
-    char name[48];
-    unsigned n = 0;
-    for (char **line = lines; *line && !p->stopped; line++) {
-        bool member = true, known;
-        if (!read_wanted(*line, interface, mgid))
-            continue;
-        n++;
-        if (group_standing(p, mgid, &state, &member, &known) == SA_TOLD && !member) {
-            ip_text(true, mgid, name);
-            g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", name);
-        }
-    }
+    uint8_t mgid[16];
+    for (char **line = lines; *line && !p->stopped && !p->broken; line++)
+        if (read_wanted(*line, interface, mgid))
+            look_up(p, w, mgid);
     g_strfreev(lines);
-    return n;
+}
+
+static void tell_wanted(struct probe *p, const char *id, const char *name, const struct wanted *w)
+{
+    char untold[300] = "";
+    if (w->untold)
+        snprintf(untold, sizeof untold, "; of %u it is not known: %s", w->untold,
+                 w->last == SA_REFUSED ? "the subnet administrator does not tell" : sa_silence_text(p, w->last));
+    if (w->missing->len)
+        results_stage(p->results, id, OUTCOME_FAIL,
+                      "set the interface down and up: it joins them anew; if they stay away, see fabric.join and dmesg",
+                      "%s wants %u groups, and this port is not in %s%s", name, w->n, w->missing->str, untold);
+    else if (w->untold)
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "%s wants %u groups, and this port is in %u of them%s", name,
+                      w->n, w->n - w->untold, untold);
+    else
+        results_stage(p->results, id, OUTCOME_PASS, "", "%s wants %u groups, and this port is in all of them", name, w->n);
 }
 
 bool stage_own_groups(struct probe *p, const char *id)
 {
     char *name = host_interface(p), *text = NULL;
-    GString *missing = g_string_new(NULL);
+    struct wanted w = {.missing = g_string_new(NULL)};
     if (!name || !g_file_get_contents("/proc/net/dev_mcast", &text, NULL, NULL))
         results_stage(p->results, id, VERDICT_SKIPPED, "", "no interface of this host is up there");
     else {
-        unsigned n = look_up_wanted(p, name, text, missing);
-        if (missing->len)
-            results_stage(
-                p->results, id, OUTCOME_FAIL,
-                "set the interface down and up: it joins them anew; if they stay away, see fabric.join and dmesg",
-                "%s wants %u groups, and this port is not in %s", name, n, missing->str);
-        else
-            results_stage(p->results, id, OUTCOME_PASS, "",
-                          "%s wants %u groups, and this port is in all of them", name, n);
+        look_up_wanted(p, name, text, &w);
+        tell_wanted(p, id, name, &w);
     }
-    g_string_free(missing, TRUE);
+    g_string_free(w.missing, TRUE);
     g_free(text);
     g_free(name);
     return true;

@@ -151,7 +151,8 @@ bool stage_join(struct probe *p, const char *id)
                       known ? ": " : "", known ? join_state_text(state, text, sizeof text) : "");
         return true;
     }
-    switch (group_join(p, p->link.mgid, JOIN_FULL, false, &g, &status)) {
+    enum sa_result result = group_join(p, p->link.mgid, JOIN_FULL, false, &g, &status);
+    switch (result) {
     case SA_TOLD:
         results_stage(p->results, id, OUTCOME_PASS, "",
                       "accepted; this port was not in the group, and leaves it again");
@@ -160,7 +161,7 @@ bool stage_join(struct probe *p, const char *id)
         tell_refusal(p, id, status);
         return false;
     default:
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "no answer of the subnet administrator");
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_silence_text(p, result));
         return false;
     }
 }
@@ -170,6 +171,7 @@ bool stage_send_only_join(struct probe *p, const char *id)
     uint8_t state;
     bool member, known;
     uint16_t status = 0;
+    enum sa_result result = SA_TOLD;
     struct mc_group g;
     if (group_standing(p, p->link.mgid, &state, &member, &known) != SA_TOLD || !known) {
         results_stage(
@@ -179,12 +181,12 @@ bool stage_send_only_join(struct probe *p, const char *id)
     }
     if (state & JOIN_SEND_ONLY_FULL)
         results_stage(p->results, id, OUTCOME_PASS, "", "this port is one already");
-    else if (group_join(p, p->link.mgid, JOIN_SEND_ONLY_FULL, false, &g, &status) == SA_TOLD)
+    else if ((result = group_join(p, p->link.mgid, JOIN_SEND_ONLY_FULL, false, &g, &status)) == SA_TOLD)
         results_stage(p->results, id, OUTCOME_PASS, "", "accepted, and left again");
     else if (status)
         results_stage(p->results, id, OUTCOME_NOTED, "Linux then joins as FullMember wherever it sends",
                       "refused: status 0x%04x, %s", status, sa_status_name(status));
     else
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "no answer of the subnet administrator");
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_silence_text(p, result));
     return !p->stopped;
 }

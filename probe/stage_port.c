@@ -53,6 +53,11 @@ static bool sa_answers(struct probe *p, const char *id)
     sa_answer_clear(&a);
     if (result == SA_TOLD || result == SA_REFUSED)
         return true;
+    if (result == SA_BROKEN) {
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "the subnet administrator cannot be asked: %s",
+                      sa_silence_text(p, result));
+        return false;
+    }
     results_stage(
         p->results, id, OUTCOME_FAIL,
         "is the subnet manager's process there? A standby takes over after about a minute; a wrong SM LID of the port is cured by the next sweep",

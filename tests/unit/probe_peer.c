@@ -245,10 +245,23 @@ static uint16_t ask_group(struct fake *f, const struct sa_question *q, uint8_t *
     return 0;
 }
 
+static uint16_t subscribe(struct fake *f, const struct sa_question *q)
+{
+    uint16_t trap = be16(q->record + INFORM_TRAP);
+    unsigned bit = trap == TRAP_GROUP_CREATED ? 1 : 2;
+    if (trap == f->refused_trap)
+        return 0x0200;
+    f->subscriptions += q->record[INFORM_SUBSCRIBE];
+    f->subscribed = q->record[INFORM_SUBSCRIBE] ? f->subscribed | bit : f->subscribed & ~bit;
+    return 0;
+}
+
 static uint16_t ask_record(struct fake *f, const struct sa_question *q, uint8_t *record)
 {
     if (q->attribute == SA_MC_MEMBER_RECORD)
         return ask_group(f, q, record);
+    if (q->attribute == SA_INFORM_INFO)
+        return subscribe(f, q);
     if (q->attribute == SA_PATH_RECORD) {
         put16(record + PATH_DLID, f->fault == WRONG_PATH ? PEER_LID + 4 : PEER_LID);
         put16(record + PATH_PKEY, 0xffff);
@@ -296,6 +309,10 @@ static enum transport_result fake_ask(struct transport *t, const struct sa_quest
         now += (gint64)ms * 1000;
         return TRANSPORT_NOTHING;
     }
+    if (f->sa_fails) {
+        g_strlcpy(t->error, "the device is gone", sizeof t->error);
+        return TRANSPORT_ERROR;
+    }
     f->asks++;
     now += SA_ANSWER_US;
     a->stride = 0;
@@ -311,7 +328,24 @@ static enum transport_result fake_ask(struct transport *t, const struct sa_quest
     memcpy(a->mad + SA_DATA, record, sizeof record);
     if (a->status == 0 && !table)
         g_byte_array_append(a->records, record, sizeof record);
+    bool lost =
+        q->attribute == SA_INFORM_INFO && f->lost_trap && be16(q->record + INFORM_TRAP) == f->lost_trap;
+    return lost ? TRANSPORT_NOTHING : TRANSPORT_OK;
+}
+
+/* Reports come to the probe; but none does. */
+static enum transport_result fake_watch(struct transport *t)
+{
+    (void)t;
     return TRANSPORT_OK;
+}
+
+static enum transport_result fake_next_notice(struct transport *t, int ms, uint8_t notice[NOTICE_SIZE])
+{
+    (void)t;
+    (void)notice;
+    now += (gint64)ms * 1000;
+    return TRANSPORT_NOTHING;
 }
 
 static enum transport_result fake_open(struct transport *t, unsigned pkey_index, uint32_t qkey)
@@ -333,8 +367,13 @@ static enum transport_result fake_attach(struct transport *t, const uint8_t *mgi
 
 /* ---- begin and end */
 
-static const struct transport_ops fake_ops = {
-    .open_qp = fake_open, .send = fake_send, .receive = fake_receive, .ask = fake_ask, .attach = fake_attach};
+static const struct transport_ops fake_ops = {.open_qp = fake_open,
+                                              .send = fake_send,
+                                              .receive = fake_receive,
+                                              .ask = fake_ask,
+                                              .attach = fake_attach,
+                                              .watch = fake_watch,
+                                              .next_notice = fake_next_notice};
 
 static const struct port_facts port_of_test = {.device = "fake0",
                                                .port = 1,

@@ -68,6 +68,10 @@ struct fake {
     /* of the subnet: SMs that say that they are master, groups beside the broadcast group, MLIDs of its switch; 0: not told */
     unsigned masters, groups, mlids;
     bool refuses_send_only;
+    bool sa_fails; /* an error of this host: nothing can be asked */
+    /* Subscriptions to the traps 66 and 67: the one that is refused, or lost on its way back; and which stand, a bit each */
+    uint16_t refused_trap, lost_trap;
+    unsigned subscribed, subscriptions;
     /* IPv6: the peer has every address, and the groups are there, or none of them is */
     bool ipv6, no_groups;
     unsigned asks, sets, silent_after; /* SA questions, those to join; after so many it is silent, 0: never */

@@ -9,7 +9,35 @@
 struct looked {
     struct judged judged;
     struct stage *stage;
+    unsigned subscribed, subscriptions;
 };
+
+/* ---- the host, where that is asked for: ib0 is up, and wants two groups */
+
+static bool has_interface;
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+char *__wrap_host_interface(const struct probe *p);
+char *__wrap_host_interface(const struct probe *p)
+{
+    (void)p;
+    return has_interface ? g_strdup("ib0") : NULL;
+}
+
+gboolean __real_g_file_get_contents(const char *path, char **text, gsize *n, GError **error);
+gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GError **error);
+gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GError **error)
+{
+    if (strcmp(path, "/proc/net/dev_mcast") != 0)
+        return __real_g_file_get_contents(path, text, n, error);
+    *text = g_strdup("4    ib0             1     0     00ffffffff12601bffff00000000000000000001\n"
+                     "4    ib0             1     0     00ffffffff12601bffff000000000001ff001896\n"
+                     "5    ib1             1     0     00ffffffff12401bffff00000000000000000001\n");
+    return TRUE;
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+/* ---- a stage */
 
 /* The one stage on that fabric; of *as what is told of the subnet counts. */
 static void look(struct looked *l, const char *id, const struct fake *as)
@@ -25,12 +53,21 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.groups = as->groups;
     fake.mlids = as->mlids;
     fake.refuses_send_only = as->refuses_send_only;
+    fake.ipv6 = as->ipv6;
+    fake.no_groups = as->no_groups;
+    fake.sa_fails = as->sa_fails;
+    fake.silent_after = as->silent_after ? fake.asks + as->silent_after : 0;
+    fake.refused_trap = as->refused_trap;
+    fake.lost_trap = as->lost_trap;
     p.about_fabric = true;
     for (unsigned i = 0; i < n_stages; i++)
         if (strcmp(stages[i].id, id) == 0) {
             results_begin(&results, id);
-            assert_true(stages[i].run(&p, id));
+            assert_true(stages[i].run(&p, id) || as->sa_fails);
         }
+    l->subscribed = fake.subscribed;
+    l->subscriptions = fake.subscriptions;
+    fake.silent_after = 0;
     fake_end(&p);
     assert_int_equal(fake.joins, fake.leaves); /* as before */
     assert_int_equal(l->judged.stages->len, 1);
@@ -114,13 +151,63 @@ static void mtu_is_none(void **state)
     forget(&l);
 }
 
+/* An error of this host is none of the subnet manager's. */
+static void host_fails(void **state)
+{
+    struct looked l;
+    (void)state;
+    look(&l, "fabric.sm", &(struct fake){.sa_fails = true});
+    assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
+    says(l.stage->text, "the device is gone");
+    forget(&l);
+}
+
+/* What was subscribed to is taken back, whatever became of the other; also where the answer was lost. */
+static void subscriptions_end(void **state)
+{
+    static const struct fake as[] = {{.masters = 1},
+                                     {.refused_trap = TRAP_GROUP_DELETED},
+                                     {.lost_trap = TRAP_GROUP_DELETED},
+                                     {.lost_trap = TRAP_GROUP_CREATED}};
+    static const unsigned subscriptions[] = {2, 1, 2, 1};
+    struct looked l;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(as); i++) {
+        look(&l, "fabric.own-group", &as[i]);
+        assert_int_equal(l.subscriptions, subscriptions[i]);
+        assert_int_equal(l.subscribed, 0);
+        forget(&l);
+    }
+}
+
+/* A group that the SA does not tell of is none that this port is in. */
+static void wanted_groups(void **state)
+{
+    struct looked l;
+    (void)state;
+    has_interface = true;
+    look(&l, "fabric.own-groups", &(struct fake){.ipv6 = true});
+    assert_int_equal(l.stage->outcome, OUTCOME_PASS);
+    says(l.stage->text, "ib0 wants 2 groups, and this port is in all of them");
+    forget(&l);
+    look(&l, "fabric.own-groups", &(struct fake){.no_groups = true});
+    assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
+    says(l.stage->text, "not in ff12:601b:ffff::1, ff12:601b:ffff::1:ff00:1896");
+    forget(&l);
+    look(&l, "fabric.own-groups", &(struct fake){.ipv6 = true, .silent_after = 1});
+    assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
+    says(l.stage->text, "this port is in 1 of them; of 1 it is not known: no answer of the subnet");
+    forget(&l);
+    has_interface = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_masters),
-        cmocka_unit_test(send_only_is_refused),
-        cmocka_unit_test(mlids_run_out),
-        cmocka_unit_test(mtu_is_none),
+        cmocka_unit_test(two_masters),   cmocka_unit_test(send_only_is_refused),
+        cmocka_unit_test(mlids_run_out), cmocka_unit_test(mtu_is_none),
+        cmocka_unit_test(host_fails),    cmocka_unit_test(subscriptions_end),
+        cmocka_unit_test(wanted_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
