@@ -162,20 +162,12 @@ static int exit_status(const struct run *r, bool delivered)
     return no_means ? EXIT_NO_MEANS : collection_exit_status(r->collection);
 }
 
-static bool only_fabric(const struct options *o)
-{
-    for (guint i = 0; i < o->targets->len; i++)
-        if (!g_array_index(o->targets, struct target, i).fabric)
-            return false;
-    return true;
-}
-
 /* Where there is no device of libibverbs: what shows less. */
 static bool open_less(struct run *r)
 {
     struct probe *p = &r->probe;
     char why[sizeof r->standing.why], *interface;
-    if (only_fabric(r->o) && sa_only_open(&p->t, r->o->device, r->o->port, &stop) == OPENED) {
+    if (options_only_fabric(r->o) && sa_only_open(&p->t, r->o->device, r->o->port, &stop) == OPENED) {
         say("%s; asking the subnet administrator alone", r->standing.why);
         return true;
     }
@@ -195,6 +187,8 @@ static void open_device(struct run *r)
     struct standing *s = &r->standing;
     const char *name = r->o->device;
     if (name && packet_is_interface(name)) {
+        if (r->o->port)
+            say("--port: %s is on a port already; it is not heeded", name);
         s->opening = packet_open(&p->t, name, &stop, s->why, sizeof s->why);
         return;
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verdict/save.h"
 #include "verdict/say.h"
 #include "wire/view.h"
 
@@ -43,7 +44,7 @@ const char options_help[] =
     "  -w, --write FILE     every packet sent and received, as pcapng for Wireshark\n"
     "      --rate N         at most N packets a second (1 to 100000); 200 if not given\n"
     "      --timeout MS     how long each answer is awaited; 500 if not given\n"
-    "  -n, --dry-run        print what would be sent, send nothing\n"
+    "  -n, --dry-run        print what would be sent, as text; send nothing\n"
     "  -l, --list           print the checks\n"
     "  -h, --help           print this text\n"
     "  -V, --version        print the version\n"
@@ -287,6 +288,31 @@ static bool is_own_source(const struct options *o)
     return false;
 }
 
+bool options_only_fabric(const struct options *o)
+{
+    bool only = o->targets->len > 0;
+    for (guint i = 0; i < o->targets->len; i++)
+        only &= g_array_index(o->targets, struct target, i).fabric;
+    return only;
+}
+
+/* The report would take the packets' place. A file that is not there yet has its name alone. */
+static bool files_differ(const struct options *o)
+{
+    char *capture = (char *)o->capture;
+    if (!o->capture || !o->output)
+        return true;
+    if (g_file_test(o->output, G_FILE_TEST_EXISTS))
+        return save_is_safe(o->output, &capture, 1, "what -w writes the packets to");
+    char *one = g_canonicalize_filename(o->output, NULL), *other = g_canonicalize_filename(o->capture, NULL);
+    bool differ = strcmp(one, other) != 0;
+    g_free(one);
+    g_free(other);
+    if (!differ)
+        say("-w and -o are one file: the report would take the packets' place");
+    return differ;
+}
+
 /* What single options do not show. */
 static bool is_sensible(const struct options *o)
 {
@@ -300,8 +326,12 @@ static bool is_sensible(const struct options *o)
         say("--node names a node in a report of --format json");
     else if (is_own_source(o))
         say("--source is the probe's own address: it cannot be a target too");
+    else if (o->has_source && options_only_fabric(o))
+        say("--source is for addresses that are probed: the fabric is looked at without");
+    else if (o->capture && strcmp(o->capture, "-") == 0)
+        say("-w writes to a file: standard output is the report's");
     else
-        return true;
+        return files_differ(o);
     return false;
 }
 

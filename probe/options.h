@@ -38,6 +38,9 @@ struct options {
 bool options_read(struct options *o, int argc, char **argv);
 void options_clear(struct options *o);
 
+/* No address is among the targets. */
+bool options_only_fabric(const struct options *o);
+
 /* The address with that number, from 0, of a target. */
 void target_address(const struct target *t, uint32_t number, uint8_t ip[16]);
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 from tap import BIN, SRC, finish, tap
 
@@ -44,6 +45,20 @@ wrong('no format', '--format', 'xml', '10.0.0.1')
 wrong('--node', '--node', 'n1', '10.0.0.1')
 wrong('--node', '--node', '', '--format', 'json', '10.0.0.1')
 wrong('probes nothing', '--list', '10.0.0.1')
+wrong('looked at without', '--source', '10.0.0.77', 'fabric')
+wrong('writes to a file', '-w', '-', '10.0.0.1')
+with tempfile.TemporaryDirectory() as folder:
+    here, there = os.path.join(folder, 'same'), os.path.join(folder, '.', 'same')
+    wrong('one file', '-w', here, '-o', there, '10.0.0.1')
+    tap(not os.listdir(folder), 'nothing was written')
+    with open(here, 'w', encoding='ascii') as file:
+        file.write('of before')
+    os.link(here, os.path.join(folder, 'link'))
+    wrong('is what -w writes', '-w', here, '-o', os.path.join(folder, 'link'), '10.0.0.1')
+    with open(here, encoding='ascii') as file:
+        tap(file.read() == 'of before', 'what was there is there')
+    status, out, err = run(*NOWHERE, '-w', here, '-o', os.path.join(folder, 'report'), '10.0.0.1')
+    tap(status == 3 and sorted(os.listdir(folder)) == ['link', 'report', 'same'], 'two files: as ever')
 
 status, out, err = run(*NOWHERE, '10.0.0.1')
 tap(status == 3 and 'no InfiniBand device' in err and 'NOT JUDGED' in out, 'no device: exit status 3, and it is said')
