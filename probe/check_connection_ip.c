@@ -9,9 +9,8 @@
 #include "probe/message.h"
 #include "wire/encap.h"
 
-enum { ECHO_SMALL = 84, ECHO_ID = 0x1b0c, LARGER_THAN_SMALL = 2000, MTU_MIN4 = 68, MTU_MIN6 = 1280 };
-enum { IPV4_HEAD = 20, IPV6_HEAD = 40, FRAGMENT_HEAD = 8, FRAGMENT = 44, ICMP = 1, ICMPV6 = 58 };
-enum { REPLY4 = 0, REPLY6 = 129, OFFSET4 = 0x1fff, OFFSET6 = 0xfff8 };
+enum { ECHO_ID = 0x1b0c, LARGER_THAN_SMALL = 2000 };
+enum { FRAGMENT_HEAD = 8, FRAGMENT = 44, OFFSET4 = 0x1fff, OFFSET6 = 0xfff8 };
 
 /* A conversation over a connection, which is set up again if it has died. */
 struct talk {

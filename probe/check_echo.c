@@ -8,16 +8,7 @@
 #include "probe/message.h"
 #include "wire/encap.h"
 
-enum {
-    ECHO_SMALL = 84,
-    ECHO_ID = 0x1b0b,
-    IPV4_HEAD = 20,
-    IPV6_HEAD = 40,
-    IPV4_MORE = 0x3fff,
-    ICMP = 1,
-    ICMPV6 = 58
-};
-enum { REPLY4 = 0, REPLY6 = 129, MTU_DEMANDED = 2044, MTU_MIN4 = 68, MTU_MIN6 = 1280 };
+enum { ECHO_ID = 0x1b0b, IPV4_MORE = 0x3fff, MTU_DEMANDED = 2044 };
 
 struct echo {
     uint32_t length; /* octets of the IP datagram */

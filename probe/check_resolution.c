@@ -163,6 +163,7 @@ static bool fields_are_right(struct probe *p, const struct answer *a, char *wron
     return false;
 }
 
+/* The judge of packets tells of the hardware type and length, the Type and the Reserved field. */
 void check_arp_fields(struct probe *p)
 {
     struct answer *a = g_new(struct answer, 1);
@@ -180,7 +181,6 @@ void check_arp_fields(struct probe *p)
     g_free(a);
 }
 
-/* The judge of packets tells of the hardware type and length, the Type and the Reserved field. */
 void check_one_qp(struct probe *p)
 {
     struct answer *a = g_new(struct answer, 1);

@@ -2,8 +2,6 @@
 /* The table of checks. See checks.h. */
 #include "probe/checks.h"
 
-#define RULES(...) {__VA_ARGS__}, sizeof((enum rule_number[]){__VA_ARGS__}) / sizeof(enum rule_number)
-
 const struct check checks[] = {
     {"multicast", NEEDS_NOTHING, check_answers_multicast,
      "ARP request, sender 0.0.0.0, to the broadcast group (IPv6: NS from :: to the solicited-node group)",

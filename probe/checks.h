@@ -96,6 +96,9 @@ struct kept_words {
 };
 void tell_kept(struct probe *p, enum rule_number rule, enum kept k, const struct kept_words *words);
 
+/* Echo requests: octets of a small one, and of the least that a link must carry; headers, protocols and replies. */
+enum { ECHO_SMALL = 84, MTU_MIN4 = 68, MTU_MIN6 = 1280, IPV4_HEAD = 20, IPV6_HEAD = 40 };
+enum { ICMP = 1, ICMPV6 = 58, REPLY4 = 0, REPLY6 = 129 };
 /* probe/check_echo.c: is an echo request of that size, over UD, answered? */
 bool echo_over_ud(struct probe *p, uint32_t length);
 

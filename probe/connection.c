@@ -51,7 +51,8 @@ static bool private_of(const struct call *c, struct cm_private *d)
     return d->ud_qpn || d->recv_mtu;
 }
 
-uint32_t receive_mtu_of(const struct call *c)
+/* That the peer told; 0: none. */
+static uint32_t receive_mtu_of(const struct call *c)
 {
     struct cm_private d;
     private_of(c, &d);
@@ -74,7 +75,8 @@ static void tell_asked(struct probe *p, const struct call_question *q)
                  be24(q->private_data + CM_PRIVATE_UD_QPN), be32(q->private_data + CM_PRIVATE_RECV_MTU));
 }
 
-void call_text(const struct call *c, char *out, size_t size)
+/* "REP, ..." or "REJ, reason ..." */
+static void call_text(const struct call *c, char *out, size_t size)
 {
     struct cm_private d;
     bool has = private_of(c, &d);

@@ -30,11 +30,7 @@ bool hang_up(struct probe *p, struct call *c);
 bool is_up(const struct call *c);
 
 uint64_t service_id(const struct probe *p, enum service_form form);
-/* The Receive MTU that the peer told; 0: none. */
-uint32_t receive_mtu_of(const struct call *c);
 /* The IPoIB MTU of the connection, octets of IP; 0: not known. */
 uint32_t mtu_of(const struct call *c);
-/* "REP: ..." or "REJ, reason ..." */
-void call_text(const struct call *c, char *out, size_t size);
 
 #endif

@@ -79,7 +79,7 @@ static void stand_by(int fd)
     g_array_unref(words);
 }
 
-/* As a session of its own, so that signals for the terminal's programs leave it alone; it holds no pipe of the probe's. */
+/* As a session of its own, so that signals for the terminal's programs leave it alone; it keeps none of their pipes open. */
 static void begin(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -31,7 +31,7 @@ struct guard {
     int pid;
 };
 
-/* Before any device is opened and any privilege dropped. false: there is none; guard_end() does nothing then. */
+/* Before any device or file is opened and any privilege dropped. false: there is none; guard_end() does nothing then. */
 bool guard_start(struct guard *g);
 void guard_end(struct guard *g);
 

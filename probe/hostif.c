@@ -7,22 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/sysfs.h"
 #include "wire/arp.h"
 
 enum { INTERFACE_UP = 1, GUID_AT = LLADDR_SIZE - 8 }; /* IFF_UP; the port GUID ends the address */
 
-static char *read_attribute(const char *name, const char *attribute)
-{
-    char *path = g_build_filename("/sys/class/net", name, attribute, NULL), *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, NULL))
-        text = g_strdup("");
-    g_free(path);
-    return g_strstrip(text);
-}
-
 static unsigned long read_value(const char *name, const char *attribute)
 {
-    char *text = read_attribute(name, attribute);
+    char *text = sysfs_read("/sys/class/net", name, attribute, NULL);
     unsigned long value = strtoul(text, NULL, 0);
     g_free(text);
     return value;
@@ -31,7 +23,7 @@ static unsigned long read_value(const char *name, const char *attribute)
 /* "80:00:00:48:fe:80:..." */
 static bool has_guid(const char *name, const uint8_t *guid)
 {
-    char *text = read_attribute(name, "address"), **parts = g_strsplit(text, ":", -1);
+    char *text = sysfs_read("/sys/class/net", name, "address", NULL), **parts = g_strsplit(text, ":", -1);
     bool same = g_strv_length(parts) == LLADDR_SIZE;
     for (unsigned i = 0; same && i < 8; i++)
         same = strtoul(parts[GUID_AT + i], NULL, 16) == guid[i];
@@ -39,7 +31,6 @@ static bool has_guid(const char *name, const uint8_t *guid)
     g_free(text);
     return same;
 }
-
 
 static bool is_in_partition(const struct probe *p, const char *name)
 {

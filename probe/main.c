@@ -213,6 +213,9 @@ static bool run_device(struct run *r)
 
 static int probe(const struct options *o, const struct deviations *known)
 {
+    /* First, so that it has no file of the probe's open: whoever reads a pipe of -w does not wait for it. */
+    struct guard guard;
+    bool guarded = guard_start(&guard);
     /* Findings before the first target (is the source address unused?) are nobody's. */
     struct judged nobody = {.name = NULL, .verdict = verdict_new(NULL)};
     struct results idle = {.judged = &nobody, .known = known};
@@ -220,9 +223,8 @@ static int probe(const struct options *o, const struct deviations *known)
         .o = o,
         .probe = {.options = o, .results = &idle, .stop = &stop, .log = wirelog_new(o->capture)},
         .collection = collection_new(o, IPOIB_VERSION)};
-    struct guard guard;
     groups_open(&r.probe);
-    if (guard_start(&guard))
+    if (guarded)
         r.probe.guard = &guard;
     bool delivered = r.probe.log && run_device(&r);
     int status = exit_status(&r, delivered);

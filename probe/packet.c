@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "probe/sysfs.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/mgid.h"
@@ -136,18 +137,9 @@ static const struct transport_ops packet_ops = {.open_qp = open_qp,
 
 /* ---- what sysfs knows of the interface and its port */
 
-static char *read_file(const char *folder, const char *file)
-{
-    char *path = g_build_filename(folder, file, NULL), *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, NULL))
-        text = g_strdup("");
-    g_free(path);
-    return g_strstrip(text);
-}
-
 static unsigned long read_number(const char *folder, const char *file, int base)
 {
-    char *text = read_file(folder, file);
+    char *text = sysfs_read(folder, file, NULL);
     unsigned long value = strtoul(text, NULL, base);
     g_free(text);
     return value;
@@ -155,7 +147,7 @@ static unsigned long read_number(const char *folder, const char *file, int base)
 
 static bool read_address(const char *folder, const char *file, uint8_t out[LLADDR_SIZE])
 {
-    char *text = read_file(folder, file), **parts = g_strsplit(text, ":", -1);
+    char *text = sysfs_read(folder, file, NULL), **parts = g_strsplit(text, ":", -1);
     bool good = g_strv_length(parts) == LLADDR_SIZE;
     for (unsigned i = 0; good && i < LLADDR_SIZE; i++)
         out[i] = (uint8_t)strtoul(parts[i], NULL, 16);
@@ -190,7 +182,7 @@ static uint8_t mtu_code(unsigned long octets)
 /* "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)" */
 static uint32_t rate_100mbps(const char *port)
 {
-    char *text = read_file(port, "rate");
+    char *text = sysfs_read(port, "rate", NULL);
     double gbps = g_ascii_strtod(text, NULL);
     g_free(text);
     return (uint32_t)(gbps * 10 + 0.5);
@@ -224,7 +216,7 @@ static void read_facts(struct transport *t, const char *name, const char *net)
 {
     struct port_facts *f = &t->facts;
     uint8_t broadcast[LLADDR_SIZE];
-    char *mode = read_file(net, "mode");
+    char *mode = sysfs_read(net, "mode", NULL);
     read_port(f, net);
     g_strlcpy(f->device, name, sizeof f->device);
     g_strlcpy(t->netdev, name, sizeof t->netdev);

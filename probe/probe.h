@@ -120,12 +120,14 @@ enum sa_result group_standing(struct probe *p, const uint8_t *mgid, uint8_t *joi
  */
 enum sa_result group_join(struct probe *p, const uint8_t *mgid, uint8_t join_state, bool create,
                           struct mc_group *g, uint16_t *status);
-void groups_leave(struct probe *p);
 /* The same; the group is made like that one. NULL: it has to be there. */
 enum sa_result group_join_as(struct probe *p, const uint8_t *mgid, uint8_t join_state,
                              const struct mc_group *made, struct mc_group *g, uint16_t *status);
-/* How many were joined; and takes back what was added there with that JoinState. */
+/* Takes back all that was added, whatever signal comes. */
+void groups_leave(struct probe *p);
+/* How many memberships are to be taken back. */
 unsigned groups_joined(const struct probe *p);
+/* Takes back what was added there with that JoinState. */
 void group_leave(struct probe *p, const uint8_t *mgid, uint8_t join_state);
 /* The lists of what was joined and attached, before all else and behind it. */
 void groups_open(struct probe *p);
@@ -165,10 +167,6 @@ const uint8_t *announced(struct view v, bool *ipv6);
 bool is_from_peer(const struct probe *p, const struct ud_from *from);
 /* Notes that it came, answers it if it asks for the probe's address. */
 void take_packet(struct probe *p, const struct ud_from *from, bool of_peer);
-/* "RC", "UC" or "UD": what it came over. */
-const char *mode_text(const struct ud_from *from);
-/* A packet of the peer's that is judged, in words. */
-void packet_text(const struct ud_from *from, char *out, size_t size);
 
 /* ---- probe/station.c: the probe's own address */
 
@@ -240,6 +238,9 @@ void ip_text(bool ipv6, const uint8_t *ip, char out[48]);
 void answer_text(const struct answer *a, char *out, size_t size);
 
 /* ---- the runs */
+
+/* Why something is skipped where the transport is a network interface. */
+extern const char interface_shows_less[];
 
 /* The checks of a peer (probe/run_peer.c). first: what it answered already; NULL: it is to be asked. */
 void run_peer(struct probe *p, const struct answer *first);

@@ -6,6 +6,9 @@
 #include "rules/deviation.h"
 #include "verdict/report.h"
 
+/* In a table of checks or stages, its last two members: the rules that one tells of, and how many. */
+#define RULES(...) {__VA_ARGS__}, sizeof((enum rule_number[]){__VA_ARGS__}) / sizeof(enum rule_number)
+
 struct results {
     struct judged *judged;
     const struct deviations *known;

@@ -4,7 +4,6 @@
 
 #include "verdict/plain.h"
 
-#define RULES(...) {__VA_ARGS__}, sizeof((enum rule_number[]){__VA_ARGS__}) / sizeof(enum rule_number)
 #define NO_RULES {R_RFC4391_2_UD_SUPPORTED}, 0
 
 const struct stage_of_fabric stages[] = {
@@ -71,8 +70,7 @@ void run_fabric(struct probe *p, enum opening opening, const char *why)
     wirelog_judge(p->log, p->results->known, results_judged, p->results);
     for (unsigned i = 1; i < n_stages && !p->stopped; i++) {
         if (p->t->netdev[0] && !stages[i].of_host) {
-            results_stage(p->results, stages[i].id, VERDICT_SKIPPED, "",
-                          "a network interface does not show it: it needs the adapter's ib_uverbs and ib_umad");
+            results_stage(p->results, stages[i].id, VERDICT_SKIPPED, "", "%s", interface_shows_less);
             continue;
         }
         results_begin(p->results, stages[i].id);

@@ -7,6 +7,9 @@
 
 #include "verdict/plain.h"
 
+const char interface_shows_less[] =
+    "a network interface does not show it: it needs the adapter's ib_uverbs and ib_umad";
+
 static void take_over(struct probe *p, const struct answer *a)
 {
     memcpy(p->peer.lladdr, a->lladdr, LLADDR_SIZE);
@@ -62,7 +65,7 @@ static void look_for_rivals(struct probe *p)
 static const char *why_not(const struct probe *p, const struct check *c)
 {
     if ((c->needs & NEEDS_ADAPTER) && p->t->netdev[0])
-        return "a network interface does not show it: it needs the adapter's ib_uverbs and ib_umad";
+        return interface_shows_less;
     if ((c->needs & NEEDS_CONNECTIONS) && p->host)
         return "no connections are made in a sweep: name the address";
     const char *none = (c->needs & NEEDS_CONNECTIONS) ? connections_none(p) : NULL;

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The stages about the host's own interface: carrier, MTU and mode, and what its kernel answers for the others'. */
 #include "probe/stages.h"
+#include "probe/sysfs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static char *read_of(const char *folder, const char *name, const char *file)
-{
-    char *path = g_build_filename(folder, name, file, NULL), *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, NULL))
-        text = g_strdup("");
-    g_free(path);
-    return g_strstrip(text);
-}
-
 static char *attribute(const char *name, const char *file)
 {
-    return read_of("/sys/class/net", name, file);
+    return sysfs_read("/sys/class/net", name, file, NULL);
 }
 
 bool stage_interface(struct probe *p, const char *id)
@@ -83,7 +75,8 @@ bool stage_mode(struct probe *p, const char *id)
 
 static unsigned long setting(const char *interface, const char *what)
 {
-    char *all = read_of("/proc/sys/net/ipv4/conf", "all", what), *own = read_of("/proc/sys/net/ipv4/conf", interface, what);
+    static const char folder[] = "/proc/sys/net/ipv4/conf";
+    char *all = sysfs_read(folder, "all", what, NULL), *own = sysfs_read(folder, interface, what, NULL);
     unsigned long value = MAX(strtoul(all, NULL, 10), strtoul(own, NULL, 10)); /* the kernel takes the larger */
     g_free(all);
     g_free(own);

@@ -28,18 +28,12 @@ static void G_GNUC_PRINTF(2, 3) add_wrong(struct tour *t, const char *format, ..
     va_end(args);
 }
 
-/* The flags are no part of where it is. */
-static bool same_place(const uint8_t *a, const uint8_t *b)
-{
-    return memcmp(a + LLADDR_QPN, b + LLADDR_QPN, LLADDR_SIZE - LLADDR_QPN) == 0;
-}
-
 static void compare_address(struct probe *p, struct tour *t, const struct host_neighbour *n, const struct answer *a)
 {
     char remembered[64], now[64];
     lladdr_text(n->lladdr, remembered);
     lladdr_text(a->lladdr, now);
-    if (!same_place(n->lladdr, a->lladdr))
+    if (!lladdr_same(n->lladdr, a->lladdr))
         add_wrong(t, "%s is remembered at %s, and answers that it is at %s", p->peer.name, remembered, now);
     if (find_rival(p)) {
         lladdr_text(p->peer.rival, remembered);

@@ -163,12 +163,13 @@ static bool is_of_peer(const struct probe *p, const struct ud_from *from)
     return from->call || is_from_peer(p, from) || names_peer(p, from->octets);
 }
 
-const char *mode_text(const struct ud_from *from)
+/* What it came over. */
+static const char *mode_text(const struct ud_from *from)
 {
     return !from->call ? "UD" : from->call->asked.uc ? "UC" : "RC";
 }
 
-void packet_text(const struct ud_from *from, char *out, size_t size)
+static void packet_text(const struct ud_from *from, char *out, size_t size)
 {
     struct encap e = {0};
     encap_decode(from->octets, &e);

@@ -23,7 +23,7 @@ struct port_facts {
     uint16_t lid, sm_lid;
     uint8_t sm_sl, lmc;
     uint8_t state;                   /* PORT_DOWN ... PORT_ACTIVE of wire/smp.h */
-    uint8_t mtu, mtu_cap;            /* active, and the largest */
+    uint8_t mtu;                     /* the active one */
     uint32_t rate_100mbps;           /* 0: not known */
     bool infiniband;                 /* the link layer; false: Ethernet (RoCE) */
     uint16_t pkeys[TRANSPORT_PKEYS]; /* with 0 where an entry is empty */

@@ -383,7 +383,6 @@ static bool read_facts(struct verbs *v)
     f->lmc = p.lmc;
     f->state = p.state; /* libibverbs numbers the states as the IBA does */
     f->mtu = (uint8_t)p.active_mtu;
-    f->mtu_cap = (uint8_t)p.max_mtu;
     f->rate_100mbps = rate_100mbps(&p);
     f->infiniband = p.link_layer != IBV_LINK_LAYER_ETHERNET;
     read_pkeys(v, p.pkey_tbl_len);

@@ -104,11 +104,11 @@ static void answer_arp(struct fake *f, const uint8_t *arp)
 /* To all nodes, as whoever asks from the unspecified address is answered (RFC 4861 §7.2.4). */
 static void answer_ns(struct fake *f, const uint8_t *ipv6)
 {
-    enum { ICMPV6 = 40, NS = 135, NA = 136 };
+    enum { MESSAGE = 40, NS = 135, NA = 136 };
     static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
     uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
-    const uint8_t *target = ipv6 + ICMPV6 + 8;
-    if (!f->ipv6 || ipv6[ICMPV6] != NS)
+    const uint8_t *target = ipv6 + MESSAGE + 8;
+    if (!f->ipv6 || ipv6[MESSAGE] != NS)
         return;
     put_lladdr(f, lladdr);
     struct nd_message m = {.type = NA, .from = target, .to = all_nodes, .target = target, .lladdr = lladdr};
