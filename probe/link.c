@@ -160,5 +160,7 @@ bool link_open(struct probe *p, char *why, size_t size)
 
 void link_close(struct probe *p)
 {
+    wirelog_begin(p->log, "link");
     groups_leave(p);
+    wirelog_end(p->log, "left");
 }

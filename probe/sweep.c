@@ -66,8 +66,7 @@ static void finish(struct sweep *s, struct host *h)
     h->judged.seconds = (double)(g_get_monotonic_time() - h->begin) / G_USEC_PER_SEC;
     s->run->stopped |= h->probe.stopped;
     s->run->broken |= h->probe.broken;
-    if (h->joined)
-        group_leave(s->run, h->group.mgid, JOIN_SEND_ONLY_NON);
+    sweep_leave(s, h->joined, &h->group);
     g_ptr_array_add(s->idle, h->task);
     g_ptr_array_remove_fast(s->active, h);
     deliver(s, h);
@@ -186,6 +185,14 @@ static void note_rival(struct host *h, const struct ud_from *from)
     take_packet(&h->probe, from, true);
 }
 
+/* Of nobody who is asked. */
+static void take_foreign(struct sweep *s, const struct ud_from *from)
+{
+    wirelog_begin(s->run->log, "sweep");
+    take_packet(s->run, from, false);
+    wirelog_end(s->run->log, "of another");
+}
+
 static void feed(struct sweep *s, const struct ud_from *from)
 {
     bool ipv6;
@@ -199,7 +206,10 @@ static void feed(struct sweep *s, const struct ud_from *from)
     }
     if (!h)
         h = who_matches(s, from);
-    take_packet(h ? &h->probe : s->run, from, h != NULL);
+    if (h)
+        take_packet(&h->probe, from, true);
+    else
+        take_foreign(s, from);
     if (h && h->waits && h->matched)
         resume(s, h);
 }
@@ -275,8 +285,7 @@ static void end_hosts(struct sweep *s)
         resume(s, s->active->pdata[0]);
     while (s->queue->length > 0) {
         struct host *h = g_queue_pop_head(s->queue);
-        if (h->joined)
-            group_leave(s->run, h->group.mgid, JOIN_SEND_ONLY_NON);
+        sweep_leave(s, h->joined, &h->group);
         h->judged.trouble = plain_dup(s->run->t->error); /* it answered, and its turn never came */
         deliver(s, h);
         free_host(h);

@@ -73,14 +73,22 @@ static void tell_named(struct sweep *s, const struct target *t, const char *trou
     s->job->ready(s->job->user, &j);
 }
 
+void sweep_leave(struct sweep *s, bool joined, const struct mc_group *g)
+{
+    if (!joined)
+        return;
+    wirelog_begin(s->run->log, "sweep");
+    group_leave(s->run, g->mgid, JOIN_SEND_ONLY_NON);
+    wirelog_end(s->run->log, "group left");
+}
+
 /* why NULL: it was asked, and is silent. */
 static void give_up(struct sweep *s, struct flight *f, const char *why)
 {
     const struct target *t = &s->job->targets[f->target];
     char text[96];
     s->done++;
-    if (f->joined)
-        group_leave(s->run, f->group.mgid, JOIN_SEND_ONLY_NON);
+    sweep_leave(s, f->joined, &f->group);
     if (t->prefix) {
         note_absent(&s->tallies[f->target], f);
         return;
@@ -155,7 +163,9 @@ static bool find_group(struct sweep *s, struct flight *f, bool *there)
     static const struct question q = {.multicast = true};
     struct asked x = {.q = &q, .ipv6 = f->ipv6, .ip = f->ip};
     unsigned before = groups_joined(s->run);
+    wirelog_begin(s->run->log, "sweep");
     bool good = question_group(s->run, &x, &f->group, there) == SA_TOLD;
+    wirelog_end(s->run->log, good ? "group joined" : *there ? "no group to be had" : "no such group");
     f->joined = groups_joined(s->run) > before;
     return good && (!f->ipv6 || s->hears == SA_TOLD);
 }
@@ -165,8 +175,7 @@ static void leave_out(struct sweep *s, struct flight *f)
 {
     const struct target *t = &s->job->targets[f->target];
     s->done++;
-    if (f->joined)
-        group_leave(s->run, f->group.mgid, JOIN_SEND_ONLY_NON);
+    sweep_leave(s, f->joined, &f->group);
     s->tallies[f->target].unasked++;
     if (!t->prefix && !s->run->stopped)
         tell_named(s, t,
@@ -341,8 +350,10 @@ void sweep_begin(struct sweep *s)
         s->tallies[i].absent = g_string_new(NULL);
     for (unsigned i = 0; i < TRIES; i++)
         g_queue_init(&s->tries[i]);
+    wirelog_begin(s->run->log, "sweep");
     if (ipv6)
         s->hears = hear_all_nodes(s->run);
+    wirelog_end(s->run->log, "begun");
     wirelog_settle(s->run->log);
 }
 

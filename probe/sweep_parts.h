@@ -45,6 +45,8 @@ struct sweep {
 void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a, const struct ud_from *from);
 
 /* ---- sweep_ask.c */
+/* The group of an address that is done with, if it was joined for that. */
+void sweep_leave(struct sweep *s, bool joined, const struct mc_group *g);
 void sweep_begin(struct sweep *s);
 void sweep_end(struct sweep *s);
 bool sweep_asked_all(const struct sweep *s);

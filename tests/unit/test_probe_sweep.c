@@ -3,8 +3,10 @@
 #include "probe_peer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "probe/octets.h"
 #include "probe/sweep.h"
@@ -60,6 +62,8 @@ static void forget(struct swept *s)
     g_free(s->trouble);
 }
 
+static const char *log_to; /* a file; NULL: none */
+
 /* Of *as the peer, and what is wrong with it and the SA, count. */
 static void sweep_as(struct swept *s, struct target *t, const struct fake *as, const struct options *options)
 {
@@ -69,7 +73,11 @@ static void sweep_as(struct swept *s, struct target *t, const struct fake *as, c
     struct probe p = {.options = options, .results = &idle};
     struct sweep_job job = {t, 1, take_swept, s};
     *s = (struct swept){0};
-    fake_begin(&fake, &p, as->fault, true);
+    fake_begin(&fake, &p, as->fault, !log_to);
+    if (log_to) {
+        wirelog_free(p.log);
+        p.log = wirelog_new(log_to);
+    }
     fake.many = as->many;
     fake.fails_after = as->fails_after;
     fake.ipv6 = as->ipv6;
@@ -220,6 +228,61 @@ static void ipv6_without_the_sa(void **state)
     forget(&s);
 }
 
+/* ---- the log */
+
+/* pcapng: blocks of a type and a length; of an Enhanced Packet Block the options stand behind its packet, padded. */
+static unsigned count_silent_packets(const char *text, gsize n, unsigned *packets)
+{
+    enum { EPB = 6, CAPLEN = 20, DATA = 28, COMMENT = 1 };
+    unsigned silent = 0;
+    uint32_t type, size, caplen;
+    uint16_t option;
+    for (gsize at = 0; at + 12 <= n; at += size) {
+        memcpy(&type, text + at, 4);
+        memcpy(&size, text + at + 4, 4);
+        if (type != EPB)
+            continue;
+        memcpy(&caplen, text + at + CAPLEN, 4);
+        gsize options = at + DATA + (caplen + 3) / 4 * 4;
+        bool commented = false;
+        while (!commented && options + 4 < at + size) {
+            uint16_t length;
+            memcpy(&option, text + options, 2);
+            memcpy(&length, text + options + 2, 2);
+            commented = option == COMMENT;
+            options += 4 + (gsize)(length + 3) / 4 * 4;
+        }
+        silent += !commented;
+        ++*packets;
+    }
+    return silent;
+}
+
+/* Each packet of the file says what it belongs to, those that the run begins and ends with too. */
+static void every_packet_is_commented(void **state)
+{
+    static const struct fake as[] = {{.ipv6 = true}, {.ipv6 = true, .no_groups = true}};
+    char path[] = "/tmp/test_probe_sweepXXXXXX", *text;
+    gsize n;
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    for (size_t i = 0; i < G_N_ELEMENTS(as); i++) {
+        struct swept s;
+        unsigned packets = 0;
+        log_to = path;
+        sweep_ipv6(&s, &as[i], RATE_FAST);
+        log_to = NULL;
+        forget(&s);
+        assert_true(g_file_get_contents(path, &text, &n, NULL));
+        assert_int_equal(count_silent_packets(text, n, &packets), 0);
+        assert_true(packets > 0);
+        g_free(text);
+    }
+    unlink(path);
+}
+
 /* ---- when */
 
 enum { RATE = 2000, TIMEOUT_MS = 500, TIMES_ASKED = 3 };
@@ -319,8 +382,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sweep_finds_who_is_there), cmocka_unit_test(sweep_finds_faults),
         cmocka_unit_test(sweep_breaks_off),         cmocka_unit_test(ipv6_keeps_the_rate),
-        cmocka_unit_test(ipv6_without_the_sa),      cmocka_unit_test(sweep_keeps_its_schedule),
-        cmocka_unit_test(sweep_takes_no_memory),
+        cmocka_unit_test(ipv6_without_the_sa),      cmocka_unit_test(every_packet_is_commented),
+        cmocka_unit_test(sweep_keeps_its_schedule), cmocka_unit_test(sweep_takes_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
