@@ -14,7 +14,7 @@ enum { INTERFACE_UP = 1, GUID_AT = LLADDR_SIZE - 8 }; /* IFF_UP; the port GUID e
 
 static unsigned long read_value(const char *name, const char *attribute)
 {
-    char *text = sysfs_read("/sys/class/net", name, attribute, NULL);
+    char *text = sysfs_interface(name, attribute);
     unsigned long value = strtoul(text, NULL, 0);
     g_free(text);
     return value;
@@ -23,7 +23,7 @@ static unsigned long read_value(const char *name, const char *attribute)
 /* "80:00:00:48:fe:80:..." */
 static bool has_guid(const char *name, const uint8_t *guid)
 {
-    char *text = sysfs_read("/sys/class/net", name, "address", NULL), **parts = g_strsplit(text, ":", -1);
+    char *text = sysfs_interface(name, "address"), **parts = g_strsplit(text, ":", -1);
     bool same = g_strv_length(parts) == LLADDR_SIZE;
     for (unsigned i = 0; same && i < 8; i++)
         same = strtoul(parts[GUID_AT + i], NULL, 16) == guid[i];

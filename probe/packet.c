@@ -139,7 +139,7 @@ static const struct transport_ops packet_ops = {.open_qp = open_qp,
 
 static unsigned long read_number(const char *folder, const char *file, int base)
 {
-    char *text = sysfs_read(folder, file, NULL);
+    char *text = sysfs_read(folder, file);
     unsigned long value = strtoul(text, NULL, base);
     g_free(text);
     return value;
@@ -147,7 +147,7 @@ static unsigned long read_number(const char *folder, const char *file, int base)
 
 static bool read_address(const char *folder, const char *file, uint8_t out[LLADDR_SIZE])
 {
-    char *text = sysfs_read(folder, file, NULL), **parts = g_strsplit(text, ":", -1);
+    char *text = sysfs_read(folder, file), **parts = g_strsplit(text, ":", -1);
     bool good = g_strv_length(parts) == LLADDR_SIZE;
     for (unsigned i = 0; good && i < LLADDR_SIZE; i++)
         out[i] = (uint8_t)strtoul(parts[i], NULL, 16);
@@ -182,7 +182,7 @@ static uint8_t mtu_code(unsigned long octets)
 /* "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)" */
 static uint32_t rate_100mbps(const char *port)
 {
-    char *text = sysfs_read(port, "rate", NULL);
+    char *text = sysfs_read(port, "rate");
     double gbps = g_ascii_strtod(text, NULL);
     g_free(text);
     return (uint32_t)(gbps * 10 + 0.5);
@@ -216,7 +216,7 @@ static void read_facts(struct transport *t, const char *name, const char *net)
 {
     struct port_facts *f = &t->facts;
     uint8_t broadcast[LLADDR_SIZE];
-    char *mode = sysfs_read(net, "mode", NULL);
+    char *mode = sysfs_read(net, "mode");
     read_port(f, net);
     g_strlcpy(f->device, name, sizeof f->device);
     g_strlcpy(t->netdev, name, sizeof t->netdev);

@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *attribute(const char *name, const char *file)
-{
-    return sysfs_read("/sys/class/net", name, file, NULL);
-}
-
 bool stage_interface(struct probe *p, const char *id)
 {
     char *name = host_interface(p);
@@ -21,7 +16,7 @@ bool stage_interface(struct probe *p, const char *id)
             "no interface of this host is up on this port and partition");
         return true;
     }
-    char *carrier = attribute(name, "carrier");
+    char *carrier = sysfs_interface(name, "carrier");
     if (strcmp(carrier, "1") == 0)
         results_stage(p->results, id, OUTCOME_PASS, "", "%s is up and has carrier", name);
     else
@@ -50,7 +45,7 @@ bool stage_mode(struct probe *p, const char *id)
     unsigned link = link_mtu(p);
     if (!name)
         return true;
-    char *mode = attribute(name, "mode"), *mtu = attribute(name, "mtu");
+    char *mode = sysfs_interface(name, "mode"), *mtu = sysfs_interface(name, "mtu");
     bool connected = strcmp(mode, "connected") == 0;
     unsigned long octets = strtoul(mtu, NULL, 10);
     if (connected)
@@ -73,14 +68,19 @@ bool stage_mode(struct probe *p, const char *id)
 
 /* ---- ARP flux of this host's own */
 
+static unsigned long setting_of(const char *interface, const char *what)
+{
+    char *folder = g_build_filename("/proc/sys/net/ipv4/conf", interface, NULL), *text = sysfs_read(folder, what);
+    unsigned long value = strtoul(text, NULL, 10);
+    g_free(folder);
+    g_free(text);
+    return value;
+}
+
+/* The kernel takes the larger. */
 static unsigned long setting(const char *interface, const char *what)
 {
-    static const char folder[] = "/proc/sys/net/ipv4/conf";
-    char *all = sysfs_read(folder, "all", what, NULL), *own = sysfs_read(folder, interface, what, NULL);
-    unsigned long value = MAX(strtoul(all, NULL, 10), strtoul(own, NULL, 10)); /* the kernel takes the larger */
-    g_free(all);
-    g_free(own);
-    return value;
+    return MAX(setting_of("all", what), setting_of(interface, what));
 }
 
 bool stage_own_flux(struct probe *p, const char *id)

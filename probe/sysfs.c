@@ -2,16 +2,18 @@
 /* See sysfs.h. */
 #include "probe/sysfs.h"
 
-#include <stdarg.h>
-
-char *sysfs_read(const char *folder, ...)
+char *sysfs_read(const char *folder, const char *file)
 {
-    va_list parts;
-    va_start(parts, folder);
-    char *path = g_build_filename_valist(folder, &parts), *text = NULL;
-    va_end(parts);
+    char *path = g_build_filename(folder, file, NULL), *text = NULL;
     if (!g_file_get_contents(path, &text, NULL, NULL))
         text = g_strdup("");
     g_free(path);
     return g_strstrip(text);
+}
+
+char *sysfs_interface(const char *name, const char *attribute)
+{
+    char *folder = g_build_filename("/sys/class/net", name, NULL), *text = sysfs_read(folder, attribute);
+    g_free(folder);
+    return text;
 }

@@ -5,7 +5,9 @@
 
 #include <glib.h>
 
-/* The file's text without its line end, by the parts of its path, NULL behind them; "": there is none. g_free. */
-char *sysfs_read(const char *folder, ...) G_GNUC_NULL_TERMINATED;
+/* The file's text without its line end; "": there is none. g_free. */
+char *sysfs_read(const char *folder, const char *file);
+/* The same of a network interface. */
+char *sysfs_interface(const char *name, const char *attribute);
 
 #endif
