@@ -40,7 +40,7 @@ enum sa_result group_get(struct probe *p, const uint8_t *mgid, struct mc_group *
 
 bool group_is_missing(enum sa_result result, uint16_t status)
 {
-    return result == SA_REFUSED && status == STATUS_NO_RECORDS;
+    return result == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
 }
 
 enum sa_result group_standing(struct probe *p, const uint8_t *mgid, uint8_t *join_state, bool *member,
