@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-from tap import SHARKD, SRC, TSHARK, faultless, finish, skip, tap
+from sharkd import ask_sharkd
+from tap import SRC, TSHARK, faultless, finish, skip, tap
 
 sys.path.insert(0, os.path.join(SRC, "tests/frames"))
 import ib  # noqa: E402
@@ -54,17 +55,6 @@ def differences(a, b):
             columns = [x for x in zip(a.get(n, "").split("\t"), b[n].split("\t")) if x[0] != x[1]]
             out.append("frame %s: %s" % (n, columns[:3]))
     return out
-
-
-def ask_sharkd(requests):
-    """The answers, without their numbers; None: sharkd does not run here."""
-    text = "".join(json.dumps(dict(r, jsonrpc="2.0", id=i)) + "\n" for i, r in enumerate(requests, 1))
-    try:
-        out = subprocess.run(SHARKD + ["-"], input=text, capture_output=True, text=True, timeout=300)
-    except FileNotFoundError:
-        return None
-    answers = [json.loads(line) for line in out.stdout.splitlines() if line.startswith("{")]
-    return [{k: v for k, v in a.items() if k != "id"} for a in answers] if len(answers) == len(requests) else None
 
 
 def load(capture):

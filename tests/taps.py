@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-from tap import BIN, SHARKD, SRC, TSHARK, finish, skip, tap
+from sharkd import ask_sharkd
+from tap import BIN, SRC, TSHARK, finish, skip, tap
 
 sys.path.insert(0, os.path.join(SRC, "tests/frames"))
 from fixture import tape  # noqa: E402
@@ -371,16 +372,6 @@ def check_arguments():
 
 
 # ---- windows
-
-def ask_sharkd(requests):
-    text = "".join(json.dumps(dict(r, jsonrpc="2.0", id=i)) + "\n" for i, r in enumerate(requests, 1))
-    try:
-        out = subprocess.run(SHARKD + ["-"], input=text, capture_output=True, text=True, timeout=300)
-    except FileNotFoundError:
-        return None
-    answers = [json.loads(line) for line in out.stdout.splitlines() if line.startswith('{"jsonrpc"')]
-    return answers if len(answers) == len(requests) else None
-
 
 def window_rows(answer):
     """The rows of a table, without the number that stands first."""
