@@ -73,6 +73,9 @@ tap(stages['fabric.device']['outcome'] == 'fail' and stages['fabric.device']['ad
     'the diagnosis ends at the device')
 tap(all(key in r for r in report['results'] for key in ('id', 'level', 'section', 'outcome', 'expected', 'actual', 'evidence')),
     'every result has the members that are promised')
+status, out, err = run(*NOWHERE, 'fabric')
+tap(status == 3 and out.splitlines()[-1].startswith('fabric: VIOLATED: 1 stage failed; and not judged to its end: no InfiniBand device'),
+    'the verdict counts the stages that failed')
 status, out, err = run(*NOWHERE, '--format', 'tap', 'fabric')
 tap(status == 3 and out.startswith('TAP version 13') and 'not ok 2 - fabric: fabric.device' in out, 'TAP')
 tap(int(out.split('\n')[1].split('..')[1]) == sum(line.startswith(('ok ', 'not ok ')) for line in out.splitlines()), 'the plan of TAP')

@@ -25,12 +25,12 @@ void judged_add_stage(struct judged *j, const char *id, int outcome, const char 
     g_ptr_array_add(j->stages, s);
 }
 
-static bool stage_failed(const struct judged *j)
+unsigned judged_failed_stages(const struct judged *j)
 {
+    unsigned n = 0;
     for (guint i = 0; j->stages && i < j->stages->len; i++)
-        if (((const struct stage *)j->stages->pdata[i])->outcome == OUTCOME_FAIL)
-            return true;
-    return false;
+        n += ((const struct stage *)j->stages->pdata[i])->outcome == OUTCOME_FAIL;
+    return n;
 }
 
 void judged_clear(struct judged *j)
@@ -72,7 +72,7 @@ struct verdict_summary judged_summary(const struct report *r, const struct judge
     struct verdict_summary s = verdict_summarize(j->verdict, r->strict);
     if (j->trouble && s.status == VERDICT_CONFORMANT)
         s.status = VERDICT_UNJUDGED;
-    if (stage_failed(j))
+    if (judged_failed_stages(j) > 0)
         s.status = VERDICT_VIOLATED;
     return s;
 }

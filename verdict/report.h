@@ -48,6 +48,9 @@ int exit_status_of(enum verdict_status status);
 /* Of one capture: what could not be judged to its end is conformant to nobody's knowledge, but may be violated. */
 struct verdict_summary judged_summary(const struct report *r, const struct judged *j);
 
+/* Stages of a fabric, or of a sweep, that failed; 0 once it is closed. */
+unsigned judged_failed_stages(const struct judged *j);
+
 /* All of its results have been told: gives back the memory but for what the summary needs. */
 void judged_close(const struct report *r, struct judged *j);
 uint64_t judged_frames(const struct judged *j);

@@ -141,9 +141,10 @@ static void put_part(GString *out, bool *first, unsigned n, const char *one, con
     *first = false;
 }
 
-static void put_counts(GString *out, const struct verdict_summary *s)
+static void put_counts(GString *out, const struct verdict_summary *s, unsigned failed_stages)
 {
     bool first = true;
+    put_part(out, &first, failed_stages, "stage failed", "stages failed");
     put_part(out, &first, s->must, "MUST violated", "MUSTs violated");
     put_part(out, &first, s->should, "SHOULD violated", "SHOULDs violated");
     put_part(out, &first, s->deviated, "known deviation", "known deviations");
@@ -172,7 +173,7 @@ static void put_verdict(const struct text *t)
     if (s.status == VERDICT_UNJUDGED)
         g_string_append(t->out, judged_why_not(t->report, t->judged));
     else
-        put_counts(t->out, &s);
+        put_counts(t->out, &s, judged_failed_stages(t->judged));
     if (s.status == VERDICT_VIOLATED && t->judged->trouble)
         g_string_append_printf(t->out, "; and not judged to its end: %s", t->judged->trouble);
     g_string_append_c(t->out, '\n');
