@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # test: clock
+# test: newest
 # test: timeout=900
 # test: threads
 """ipoib-capture's live captures, on devices that the stand-in for libibverbs of tests/replay/ plays.

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # test: clock
+# test: newest
 # test: lock=groups of the played device
 # test: timeout=600
 """ipoib-capture's multicast mode, on the played devices and the played subnet administrator of tests/replay/.
