@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Functions for scripts that run in the fabric's machine (see README.md).
 
+# fabric_until COMMAND...: waits until COMMAND succeeds; fails when FABRIC_PATIENCE is over (s). It is long, since an emulated
+# machine stands still at times while its clock goes on; nothing waits longer than it must.
+FABRIC_PATIENCE=40
+fabric_until() {
+    local end=$((SECONDS+FABRIC_PATIENCE))
+    until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 0.1; done
+}
+
 # fabric_up [topo=FILE] [MODULE PARAMETER...]: the HCAs; parameters nhca topo ibmtu loss_ppm cap_mode cap_lost ...
 # topo=FILE reads the cables from a file (README.md; a plain name is one of topologies/). Fresh HCAs would give every ib0 the
 # same QPN; HCA i first uses up 16 i of them, so that a mix-up shows.
@@ -21,8 +29,7 @@ fabric_up() {
         i=$((i+1))
     done
     modprobe ib_ipoib || return 1
-    for _ in $(seq 50); do [ -e /dev/vqib_wire ] && return 0; sleep 0.05; done
-    echo "fabric_up: no /dev/vqib_wire" >&2; return 1
+    fabric_until [ -e /dev/vqib_wire ] || { echo "fabric_up: no /dev/vqib_wire" >&2; return 1; }
 }
 
 # fabric_links FILE: a topology file as the module's parameter "links"
@@ -34,16 +41,16 @@ fabric_links() {
         { printf "%s%s:%s", n++ ? "," : "", $1, $2 }' "$file"
 }
 
+# fabric_interfaces_are_back: each HCA's is here again, as its network namespace is gone
+fabric_interfaces_are_back() { [ "$(ls /sys/class/net | grep -c '^ib')" = "$(ls /sys/class/infiniband | wc -l)" ]; }
+
 # fabric_down: ends OpenSM, the network namespaces, IPoIB and the HCAs
 fabric_down() {
     local n
     [ -z "${FABRIC_SM:-}" ] || { kill "$FABRIC_SM"; wait "$FABRIC_SM"; } 2>/dev/null
     FABRIC_SM=
     for n in $(ip netns list | cut -d' ' -f1); do ip netns pids "$n" | xargs -r kill; ip netns del "$n"; done
-    for _ in $(seq 100); do
-        [ "$(ls /sys/class/net | grep -c '^ib')" = "$(ls /sys/class/infiniband | wc -l)" ] && break
-        sleep 0.1
-    done
+    fabric_until fabric_interfaces_are_back
     rmmod ib_ipoib && rmmod vqib
 }
 
@@ -82,17 +89,14 @@ fabric_active() { fabric_await "/sys/kernel/debug/vqib/$1/state" '^Active'; }
 
 # fabric_sm [OPENSM OPTION...]: OpenSM on the first HCA; returns when every port is ACTIVE
 fabric_sm() {
-    mkdir -p /tmp/osm; local n; n=$(ls /sys/class/infiniband | wc -l)
+    mkdir -p /tmp/osm
     OSM_CACHE_DIR=/tmp/osm OSM_TMP_DIR=/tmp/osm \
         opensm -g 0x0011750000000100 -f /tmp/osm/log "$@" >/tmp/osm/out 2>&1 &
     FABRIC_SM=$!
-    for _ in $(seq 200); do
-        [ "$(cat /sys/class/infiniband/*/ports/1/state | grep -c ACTIVE)" = "$n" ] && return 0
-        kill -0 $FABRIC_SM 2>/dev/null || break
-        sleep 0.1
-    done
-    echo "fabric_sm: not every port is ACTIVE" >&2; return 1
+    fabric_until fabric_sm_is_done && fabric_is_active || { echo "fabric_sm: not every port is ACTIVE" >&2; return 1; }
 }
+fabric_sm_is_done() { fabric_is_active || ! kill -0 "$FABRIC_SM" 2>/dev/null; }
+fabric_is_active() { ! cat /sys/class/infiniband/*/ports/1/state | grep -qv ACTIVE; }
 
 # fabric_nets [MODE[:MTU]]...: ib0.. in network namespaces n0.. as 10.0.0.1/24.. ; MODE is datagram or
 # connected, the last one stands for all that follow. Returns when all links run.
@@ -110,12 +114,9 @@ fabric_nets() {
 
 # fabric_link NODE INTERFACE: waits until the interface has joined its broadcast group and runs
 fabric_link() {
-    for _ in $(seq 100); do
-        ip -n "n$1" link show "$2" up | grep -q LOWER_UP && return 0
-        sleep 0.1
-    done
-    echo "fabric_link: $2 of n$1 does not run" >&2; return 1
+    fabric_until fabric_runs "$@" || { echo "fabric_link: $2 of n$1 does not run" >&2; return 1; }
 }
+fabric_runs() { ip -n "n$1" link show "$2" up | grep -q LOWER_UP; }
 
 # fabric_address NODE INTERFACE: its link-layer address, 20 octets with colons
 fabric_address() { ip -n "n$1" -o link show "$2" | grep -oE 'link/infiniband [0-9a-f:]+' | cut -d' ' -f2; }
@@ -132,28 +133,20 @@ fabric_child() {
 # fabric_on NODE COMMAND...: COMMAND in the NODE's network namespace
 fabric_on() { local n=$1; shift; ip netns exec "n$n" "$@"; }
 
-# fabric_settled: waits until duplicate address detection is over in all nodes, 5 s at most
-fabric_settled() {
+# fabric_settled: waits until duplicate address detection is over in all nodes, or has no end: 10 s at most
+fabric_settled() { FABRIC_PATIENCE=10 fabric_until fabric_has_addresses; }
+fabric_has_addresses() {
     local node
-    for _ in $(seq 50); do
-        for node in $(ip netns list | cut -d' ' -f1); do
-            ip -n "$node" -6 -o addr show tentative
-        done | grep -q . || return 0
-        sleep 0.1
-    done
+    ! for node in $(ip netns list | cut -d' ' -f1); do ip -n "$node" -6 -o addr show tentative; done | grep -q .
 }
 
 # fabric_link_local NODE INTERFACE: its link-local address, once it and those who may ask for it are ready
 fabric_link_local() {
-    local a
-    for _ in $(seq 100); do
-        a=$(ip -n "n$1" -6 -o addr show dev "$2" scope link -tentative |
-            awk '{sub("/.*", "", $4); print $4; exit}')
-        [ -n "$a" ] && { fabric_settled; echo "$a"; return 0; }
-        sleep 0.1
-    done
-    echo "fabric_link_local: $2 of n$1 has none" >&2; return 1
+    fabric_until fabric_has_link_local "$@" || { echo "fabric_link_local: $2 of n$1 has none" >&2; return 1; }
+    fabric_settled
+    ip -n "n$1" -6 -o addr show dev "$2" scope link -tentative | awk '{ sub("/.*", "", $4); print $4; exit }'
 }
+fabric_has_link_local() { ip -n "n$1" -6 -o addr show dev "$2" scope link -tentative | grep -q .; }
 
 # fabric_join NODE INTERFACE GROUP: a member of an IPv4 or IPv6 group until fabric_leave
 fabric_join() {
@@ -170,19 +163,15 @@ else:
     s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, group + struct.pack("@4xi", index))
 signal.pause()' "$2" "$3" &
     FABRIC_MEMBERS="$FABRIC_MEMBERS $!"
-    for _ in $(seq 100); do
-        ip -n "n$1" maddr show dev "$2" | grep -qw "$3" && return 0
-        sleep 0.1
-    done
-    echo "fabric_join: no $3 on $2 of n$1" >&2; return 1
+    fabric_until fabric_is_member "$@" || { echo "fabric_join: no $3 on $2 of n$1" >&2; return 1; }
 }
+fabric_is_member() { ip -n "n$1" maddr show dev "$2" | grep -qw "$3"; }
 # fabric_leave: ends what fabric_join began
 fabric_leave() { kill $FABRIC_MEMBERS; wait $FABRIC_MEMBERS 2>/dev/null; FABRIC_MEMBERS=; }
 
 # fabric_await FILE PATTERN: waits until a line of FILE matches
 fabric_await() {
-    for _ in $(seq 100); do grep -q "$2" "$1" 2>/dev/null && return 0; sleep 0.1; done
-    echo "fabric_await: no $2 in $1" >&2; return 1
+    fabric_until grep -qs "$2" "$1" || { echo "fabric_await: no $2 in $1" >&2; return 1; }
 }
 
 # fabric_capture FILE: every packet on the wire from now on into /fabric-out/FILE, pcap of LINKTYPE 247, ns

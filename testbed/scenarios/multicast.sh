@@ -14,7 +14,7 @@ members() { saquery --smkey 1 -C vqib0 MCMR | awk '{ sub(/\.+/, " ") } $1 == "MG
 unchanged() { members > /tmp/after; cat /tmp/before; diff /tmp/before /tmp/after && fabric_on 3 ping -c 1 -W 2 10.0.0.2; }
 # listen NAME ARGUMENT...: a capture into /fabric-out/NAME, until its file has the header; its number in $pid
 listen() { "$program" --mode multicast -d vqib3 -s -w "/fabric-out/$1" "${@:2}" > "/tmp/$1.said" 2>&1 & pid=$!
-    for _ in $(seq 100); do [ -s "/fabric-out/$1" ] && return 0; sleep 0.1; done; cat "/tmp/$1.said"; return 1; }
+    fabric_until [ -s "/fabric-out/$1" ] || { cat "/tmp/$1.said"; return 1; }; }
 # finish STATUS [SIGNAL]
 finish() { kill -"${2:-TERM}" $pid; wait $pid; local s=$?; [ $s = "$1" ] || { echo "exit status $s"; cat /tmp/*.said; return 1; }; }
 ask_arp() { fabric_on 1 ip neigh flush all; fabric_on 2 ip neigh flush all; fabric_on 1 ping -c 1 -W 2 10.0.0.3; }
@@ -23,10 +23,11 @@ grew() { local a; a=$(stat -c %s "/fabric-out/$1"); ask_arp && sleep 1; [ "$(sta
 fabric_up nhca=4 topo=1 && fabric_sm && fabric_nets && sleep 2 && fabric_capture multicast.pcap && "$program" --list || return 1
 members > /tmp/before; grep ff12:401b:ffff::ffff:ffff /tmp/before || return 1
 
+sending() { members | grep -q 'ff12:401b:ffff::f01:203 0x2'; }
 seen() { listen multicast.erf || return 1
     ask_arp && fabric_on 1 ping -6 -c 1 -W 2 "$(fabric_link_local 2 ib2)%ib1" || return 1
     members | grep 'ff12:401b:ffff::ffff:ffff 0x3' || return 1
-    fabric_join 1 ib1 239.1.2.3; for _ in $(seq 60); do members | grep -q 'ff12:401b:ffff::f01:203 0x2' && break; sleep 0.5; done; sleep 0.5
+    fabric_join 1 ib1 239.1.2.3; fabric_until sending; sleep 0.5
     fabric_on 2 ping -c 2 -W 1 -s 1000 -I ib2 239.1.2.3; fabric_leave; sleep 1; finish 0; cat /tmp/multicast.erf.said
     grep -q ' 0 drops' /tmp/multicast.erf.said; }
 try "a capture" seen
