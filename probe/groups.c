@@ -150,17 +150,18 @@ bool group_attach(struct probe *p, const struct mc_group *g)
     return true;
 }
 
-static void leave(struct probe *p, const struct joined *m)
+static bool leave(struct probe *p, const struct joined *m)
 {
     struct sa_question q = mc_ask_state(SA_DELETE, m->mgid, p->t->facts.gid, m->added);
     struct sa_answer a;
     const uint8_t *record;
     if (!m->host_was_up && host_is_up(p))
-        return; /* the host's interface came up meanwhile, and is in the group itself */
+        return false; /* the host's interface came up meanwhile, and is in the group itself */
     enum sa_result result = ask_member(p, &q, &a, &record);
     if (result == SA_SILENT || result == SA_BROKEN)
         say("the subnet administrator did not confirm that a group was left; it forgets it when the port goes down");
     sa_answer_clear(&a);
+    return result == SA_TOLD;
 }
 
 unsigned groups_joined(const struct probe *p)
@@ -168,23 +169,23 @@ unsigned groups_joined(const struct probe *p)
     return p->memberships->len;
 }
 
-static void leave_at(struct probe *p, guint at)
+static bool leave_at(struct probe *p, guint at)
 {
     struct joined m = g_array_index(p->memberships, struct joined, at);
     g_array_remove_index(p->memberships, at);
-    leave(p, &m);
+    bool left = leave(p, &m);
     tell_guard(p, &m, false);
+    return left;
 }
 
-void group_leave(struct probe *p, const uint8_t *mgid, uint8_t join_state)
+bool group_leave(struct probe *p, const uint8_t *mgid, uint8_t join_state)
 {
     for (guint i = p->memberships->len; i-- > 0;) {
         const struct joined *m = &g_array_index(p->memberships, struct joined, i);
-        if (m->added == join_state && memcmp(m->mgid, mgid, 16) == 0) {
-            leave_at(p, i);
-            return;
-        }
+        if (m->added == join_state && memcmp(m->mgid, mgid, 16) == 0)
+            return leave_at(p, i);
     }
+    return false;
 }
 
 void groups_leave(struct probe *p)

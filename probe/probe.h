@@ -127,8 +127,8 @@ enum sa_result group_join_as(struct probe *p, const uint8_t *mgid, uint8_t join_
 void groups_leave(struct probe *p);
 /* How many memberships are to be taken back. */
 unsigned groups_joined(const struct probe *p);
-/* Takes back what was added there with that JoinState. */
-void group_leave(struct probe *p, const uint8_t *mgid, uint8_t join_state);
+/* Takes back what was added there with that JoinState. False: the SA did not say that it is left. */
+bool group_leave(struct probe *p, const uint8_t *mgid, uint8_t join_state);
 /* The lists of what was joined and attached, before all else and behind it. */
 void groups_open(struct probe *p);
 void groups_close(struct probe *p);

@@ -59,9 +59,18 @@ struct course {
     bool asked_for[G_N_ELEMENTS(group_traps)]; /* the subscription may stand: it was not refused */
     enum transport_result created_told, deleted_told; /* if it watches */
     enum sa_result send_only_made, made, non_member, send_only;
+    bool left;        /* by its FullMember, says the SA; else the Delete may be lost */
     bool gone, stays; /* without its FullMember; neither: the SA did not tell */
     uint16_t status;  /* of what was refused first */
 };
+
+static const char *became_of(const struct course *c)
+{
+    return c->gone    ? "the group is gone"
+           : !c->left ? "the SA did not confirm the FullMember's leave"
+           : c->stays ? "the group is still there"
+                      : "the SA did not tell whether the group is still there";
+}
 
 static void watch(struct probe *p, struct course *c)
 {
@@ -96,12 +105,12 @@ static void live(struct probe *p, struct course *c)
     c->non_member = group_join(p, c->mgid, JOIN_NON, false, &g, &status);
     c->send_only = group_join(p, c->mgid, JOIN_SEND_ONLY_NON, false, &g, &status);
     /* What is left of the port then is no member that keeps a group. */
-    group_leave(p, c->mgid, JOIN_FULL);
+    c->left = group_leave(p, c->mgid, JOIN_FULL);
     if (c->watches)
         c->deleted_told = await_trap(p, TRAP_GROUP_DELETED, c->mgid);
     enum sa_result after = group_get(p, c->mgid, &g, &status);
     c->gone = after == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
-    c->stays = after == SA_TOLD;
+    c->stays = c->left && after == SA_TOLD;
     group_leave(p, c->mgid, JOIN_SEND_ONLY_NON);
     group_leave(p, c->mgid, JOIN_NON);
 }
@@ -118,20 +127,19 @@ static void tell_send_only(struct results *r, const struct course *c)
                 makes     ? "a SendOnlyNonMember join made the group"
                 : keeps   ? "a SendOnlyNonMember keeps the group"
                 : neither ? "a SendOnlyNonMember neither makes a group nor keeps it"
-                          : "the SA did not take such a join, or did not answer");
+                : c->send_only == SA_TOLD && !c->gone
+                    ? became_of(c)
+                    : "the SA did not take such a join, or did not answer");
 }
 
 static void tell_rules(struct probe *p, const struct course *c)
 {
     struct results *r = p->results;
-    const char *left = c->gone    ? "the group is gone"
-                       : c->stays ? "the group is still there"
-                                  : "the SA did not tell whether the group is still there";
     results_sent(r, "SA Set MCMemberRecord of a group of the probe's own, then Delete of its FullMember");
-    results_came(r, "%s", left);
+    results_came(r, "%s", became_of(c));
     results_add(r, R_RFC4391_10_LEAVE, c->gone ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                 c->gone ? "" : "the group goes with its last FullMember",
-                c->gone ? "the SA takes a FullMember leave, and the group goes with it" : left);
+                c->gone ? "the SA takes a FullMember leave, and the group goes with it" : became_of(c));
     tell_send_only(r, c);
     bool router = c->non_member == SA_TOLD && c->watches;
     results_add(r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, router ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
@@ -146,7 +154,8 @@ static const char *told(enum transport_result result)
 
 static void tell_traps(struct probe *p, const char *id, const struct course *c)
 {
-    bool missed = c->created_told == TRANSPORT_NOTHING || c->deleted_told == TRANSPORT_NOTHING;
+    /* A group that is not gone is not told of as deleted. */
+    bool missed = c->created_told == TRANSPORT_NOTHING || (c->deleted_told == TRANSPORT_NOTHING && c->gone);
     if (!c->watches)
         results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "",
                       "accepted%s; traps: the SA refused the subscription, or another program has them",
@@ -157,7 +166,8 @@ static void tell_traps(struct probe *p, const char *id, const struct course *c)
     else
         results_stage(p->results, id, missed ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
                       missed ? "senders and routers that wait for a group learn of it by these traps: look at the SM's log" : "",
-                      "trap 66 (created) %s, trap 67 (deleted) %s", told(c->created_told), told(c->deleted_told));
+                      "trap 66 (created) %s, trap 67 (deleted) %s%s%s", told(c->created_told), told(c->deleted_told),
+                      c->gone ? "" : "; ", c->gone ? "" : became_of(c));
 }
 
 bool stage_own_group(struct probe *p, const char *id)

@@ -14,6 +14,7 @@ enum { NO_RECORDS = 0x0300, DENIED = 0x0200 };
 struct made_sa {
     bool makes, keeps;                 /* a SendOnlyNonMember does */
     bool refuses_send_only;            /* its join, of a group that is there */
+    bool loses_leave, mute_at_leave;   /* the FullMember's Delete, or its own answer to that */
     uint16_t at_last;                  /* its answer to the question whether the group is gone; 0: as it is */
     bool silent_at_last;               /* it gives none */
     enum transport_result notices[2]; /* what comes of the traps */
@@ -50,10 +51,15 @@ static uint16_t change(const struct sa_question *q)
 static int answer(const struct sa_question *q)
 {
     bool of_port = q->mask & MCM_HAS_PORT_GID;
+    bool full_leaves = q->method == SA_DELETE && q->record[MCM_SCOPE_JOIN] == JOIN_FULL;
     if (q->attribute != SA_MC_MEMBER_RECORD)
         return 0;
-    if (q->method != SA_GET)
-        return change(q);
+    if (full_leaves && sa.loses_leave)
+        return -1;
+    if (q->method != SA_GET) {
+        int status = change(q);
+        return full_leaves && sa.mute_at_leave ? -1 : status;
+    }
     if (!of_port && now.full_left && (sa.silent_at_last || sa.at_last))
         return sa.silent_at_last ? -1 : sa.at_last;
     return (of_port ? now.held != 0 : now.there) ? 0 : NO_RECORDS;
@@ -115,7 +121,7 @@ static void look(struct made_sa with, int stage, const char *words, int leave, i
     memset(&now, 0, sizeof now);
     results_begin(&results, "fabric.own-group");
     assert_true(stage_own_group(&p, "fabric.own-group"));
-    assert_int_equal(now.held, 0); /* as before */
+    assert_int_equal(now.held, with.loses_leave ? JOIN_FULL : 0); /* as before */
     p.t->ops = before;
     fake_end(&p);
     assert_int_equal(judged.stages->len, 1);
@@ -150,11 +156,21 @@ static void what_is_not_told_is_not_known(void **state)
     look((struct made_sa){.refuses_send_only = true}, OUTCOME_PASS, "", OUTCOME_PASS, OUTCOME_INCONCLUSIVE);
 }
 
+static void a_leave_without_an_answer_is_not_known(void **state)
+{
+    (void)state;
+    look((struct made_sa){.loses_leave = true, .notices = {TRANSPORT_OK, TRANSPORT_NOTHING}}, OUTCOME_INCONCLUSIVE,
+         "the SA did not confirm the FullMember's leave", OUTCOME_INCONCLUSIVE, OUTCOME_INCONCLUSIVE);
+    look((struct made_sa){.mute_at_leave = true}, OUTCOME_PASS, "traps 66 and 67 told of it", OUTCOME_PASS, OUTCOME_PASS);
+}
+
 static void traps(void **state)
 {
     (void)state;
     look((struct made_sa){.notices = {TRANSPORT_OK, TRANSPORT_NOTHING}}, OUTCOME_FAIL, "trap 66 (created) came, trap 67 (deleted) did not come",
          OUTCOME_PASS, OUTCOME_PASS);
+    look((struct made_sa){.keeps = true, .notices = {TRANSPORT_OK, TRANSPORT_NOTHING}}, OUTCOME_INCONCLUSIVE,
+         "trap 67 (deleted) did not come; the group is still there", OUTCOME_INCONCLUSIVE, OUTCOME_NOTED);
     look((struct made_sa){.notices = {TRANSPORT_ERROR, TRANSPORT_ERROR}}, OUTCOME_INCONCLUSIVE, "trap 67 (deleted) could not be received",
          OUTCOME_PASS, OUTCOME_PASS);
 }
@@ -165,6 +181,7 @@ int main(void)
         cmocka_unit_test(a_good_one),
         cmocka_unit_test(send_only_members_count),
         cmocka_unit_test(what_is_not_told_is_not_known),
+        cmocka_unit_test(a_leave_without_an_answer_is_not_known),
         cmocka_unit_test(traps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
