@@ -190,7 +190,7 @@ FABRIC_SNIFF="env LD_PRELOAD=$FABRIC_CACHE/bin/flow-shim.so"
 # has a warning of its own (README.md), which is left out.
 fabric_complaints() {
     dmesg | awk '/WARNING: .* rvt_post_send/ { known = 1 } !known { print } /end trace/ { known = 0 }' |
-        grep -E 'WARNING|BUG|Oops|Call Trace|general protection|blocked for more|corruption|refcount_t|soft lockup|rcu.*stall|use-after-free|vqib: a capture lost|not empty!'
+        grep -E 'WARNING|BUG|Oops|Call Trace|general protection|blocked for more|corruption|refcount_t|soft lockup|rcu:.*detected.*stall|use-after-free|vqib: a capture lost|not empty!'
 }
 
 # fabric_end STATUS: what the machine leaves as it ends: its kernel's log, OpenSM's if the script failed, and the status, which
