@@ -3,7 +3,10 @@
 # then in the HCA before its VCRC is made, so that only the ICRC does.
 # Expected: the switch drops what has a wrong VCRC; it forwards what has a wrong ICRC, and n1's HCA drops that. Both count.
 # Each is in the capture as it was on the wire. No damaged packet gets to IP.
-fabric_up topo=1 seed=4391 && fabric_sm && fabric_nets && fabric_capture damage.pcap || return 1
+# IPv6 is off: what it sends to a group that n1 is not in (yet), the switch would drop before n1's HCA could count it.
+fabric_up topo=1 seed=4391 && fabric_sm && fabric_nets || return 1
+for n in 0 1; do fabric_on $n sysctl -q -w net.ipv6.conf.all.disable_ipv6=1 || return 1; done
+fabric_capture damage.pcap
 fabric_on 0 ping -c 2 -i 0.2 10.0.0.2 || return 1
 for kind in vcrc icrc; do
     fabric_fault h0 ${kind}_ppm=300000
