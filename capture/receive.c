@@ -29,7 +29,7 @@ enum {
     RESTARTS_MAX = 100,      /* of the queue pair: then something is wrong for good */
     AHEAD = 8,               /* frames whose octets are fetched ahead: the device put them into memory, not the cache */
 };
-static const uint64_t look_every = 20 * MS, file_patience = 500 * MS;
+static const uint64_t look_every = 20 * MS, file_patience = 500 * MS, event_patience = 200 * MS;
 
 static bool wanted_direction(const struct receiver *r, uint32_t direction)
 {
@@ -240,11 +240,16 @@ static bool rest(struct receiver *r, uint64_t now, struct rx *rx, int *count)
     return false;
 }
 
-/* The queue cannot be polled: the device's events may say why. Returns false if the capture cannot go on. */
+/* The queue cannot be polled: the device's events may say why, if a moment later. Returns false if the capture cannot go on. */
 static bool repair(struct receiver *r)
 {
     if (!hear_device(r))
         return false;
+    if (!r->broken) {
+        wait_for(r, event_patience, false);
+        if (!hear_device(r))
+            return false;
+    }
     if (r->broken)
         return mend(r);
     say("%s: the completion queue cannot be polled: the device does not work any more", device_name(r->device));
