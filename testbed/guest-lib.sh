@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Functions for scripts that run in the fabric's machine (see README.md).
 
-# fabric_until COMMAND...: waits until COMMAND succeeds; fails when FABRIC_PATIENCE is over (s). It is long, since an emulated
-# machine stands still at times while its clock goes on; nothing waits longer than it must.
+# fabric_until COMMAND...: waits until COMMAND succeeds; fails when FABRIC_PATIENCE is over (s). It is long, since the
+# machine's clock goes on where its host stops it; nothing waits longer than it must.
 FABRIC_PATIENCE=40
 fabric_until() {
     local end=$((SECONDS+FABRIC_PATIENCE))
@@ -190,7 +190,7 @@ FABRIC_SNIFF="env LD_PRELOAD=$FABRIC_CACHE/bin/flow-shim.so"
 # has a warning of its own (README.md), which is left out.
 fabric_complaints() {
     dmesg | awk '/WARNING: .* rvt_post_send/ { known = 1 } !known { print } /end trace/ { known = 0 }' |
-        grep -E 'WARNING|BUG|Oops|Call Trace|general protection|blocked for more|corruption|refcount_t|soft lockup|rcu:.*detected.*stall|use-after-free|vqib: a capture lost|not empty!'
+        grep -E 'WARNING|BUG|Oops|Call Trace|general protection|blocked for more|corruption|refcount_t|soft lockup|rcu.*detected.*stall|use-after-free|vqib: a capture lost|not empty!'
 }
 
 # fabric_end STATUS: what the machine leaves as it ends: its kernel's log, OpenSM's if the script failed, and the status, which

@@ -14,9 +14,6 @@ A scenario's head says how a test runs it and what is expected of the judge:
                               that is not named as violated must not be. Why it is right, the lines after it say.
   # arguments: ARGUMENT...    for the scenario, in a test; $NAME is taken from the environment
 
-Scenarios hold real kernels to the clock, on emulated processors of a host that may stand still. One of several that fails runs
-once more when no other does, and that counts; the summary tells what had failed. What the judge finds violated counts at once.
-
 Environment: IPOIB_SRC, IPOIB_BIN; FABRIC_JOBS, how many machines run at once (as many as there are processors, but two at
 most, for a machine takes two); FABRIC_FAILED, a folder for what failed scenarios left. Output: TAP, and how long each took."""
 import concurrent.futures
@@ -39,7 +36,6 @@ TIME_IS_UP = 124    # exit status of testbed/fabric: rarely, an emulated process
 CANNOT_RUN = 125    # likewise: this host cannot, and nothing was booted
 OUTCOMES = {"violated": "fail", "deviation": "deviation", "noted": "noted"}
 CAPTURES = (".pcap", ".pcapng", ".erf")
-NOT_KEPT = "is not kept"
 
 
 def head(scenario):
@@ -65,8 +61,8 @@ def judge(capture, expected):
         return ["%s: %s" % (name, out.stderr.strip())], set()
     results = json.loads(out.stdout)["results"]
     broken = [r for r in results if r["outcome"] == "fail" and r["id"] not in expected["fail"]]
-    return (["%s: %s %s: %s: expected %s, actual %s, frames %s" %
-             (name, r["id"], NOT_KEPT, r["subject"], r["expected"], r["actual"], r["frames"]) for r in broken],
+    return (["%s: %s is not kept: %s: expected %s, actual %s, frames %s" %
+             (name, r["id"], r["subject"], r["expected"], r["actual"], r["frames"]) for r in broken],
             {(r["outcome"], r["id"]) for r in results})
 
 
@@ -136,42 +132,18 @@ def wanted(names):
     return sorted((there[n] for n in names or there), key=lambda s: (late.get(os.path.basename(s)[:-3], len(late)), s))
 
 
-def is_of_the_clock(results):
-    """Whether something failed, and all that did may be a slow machine's fault: the judge's findings never are."""
-    failed = [words for ok, _, words in results if ok is False]
-    return bool(failed) and not any(NOT_KEPT in word for words in failed for word in words)
-
-
-def tell(name, seconds, results):
-    for ok, what, words in results:
-        if ok is None:
-            skip(what, words[0])
-        else:
-            tap(ok, what, words)
-    print("# %s took %.0f s" % (name, seconds), flush=True)
-
-
-def postpone(name, seconds, results):
-    """What failed is told, in the summary too, but only the run alone counts."""
-    for what, words in [(what, words) for ok, what, words in results if ok is False]:
-        remark("scenario %s failed after %.0f s, and was run again alone: %s" % (name, seconds, what))
-        print("".join("# %s\n" % word for word in words), end="", flush=True)
-
-
 def main():
     jobs = int(os.environ.get("FABRIC_JOBS") or min(2, os.cpu_count() or 1))
     for ok, what, words in scenario_checks.yardsticks():
         tap(ok, what, words)
-    scenarios, again = wanted(sys.argv[1:]), []
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for scenario, told in zip(scenarios, pool.map(run, scenarios)):
-            if len(scenarios) > 1 and is_of_the_clock(told[2]):
-                again.append(scenario)
-                postpone(*told)
-            else:
-                tell(*told)
-    for scenario in again:
-        tell(*run(scenario))
+        for name, seconds, results in pool.map(run, wanted(sys.argv[1:])):
+            for ok, what, words in results:
+                if ok is None:
+                    skip(what, words[0])
+                else:
+                    tap(ok, what, words)
+            print("# %s took %.0f s" % (name, seconds), flush=True)
     return finish()
 
 
