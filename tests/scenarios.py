@@ -58,7 +58,7 @@ def judge(capture, expected):
     name = os.path.basename(capture)
     out = subprocess.run([os.path.join(BIN, "ipoib-check"), "--format", "json", capture], capture_output=True, text=True, check=False)
     if out.returncode not in (0, 1):
-        return ["%s: %s" % (name, out.stderr.strip())], set()
+        return ["%s: exit status %d: %s" % (name, out.returncode, (out.stderr or out.stdout).strip())], set()
     results = json.loads(out.stdout)["results"]
     broken = [r for r in results if r["outcome"] == "fail" and r["id"] not in expected["fail"]]
     return (["%s: %s is not kept: %s: expected %s, actual %s, frames %s" %
