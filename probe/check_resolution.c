@@ -25,7 +25,7 @@ static enum came ask_or_recall(struct probe *p, const struct question *q, struct
 {
     char text[VERDICT_TEXT];
     const struct answer *before = p->peer.by_unicast;
-    if (!before || q->multicast || q->grh != p->peer.needs_grh || q->reserved || q->flags || q->qkey || q->ip || q->aside || q->named || q->padding)
+    if (!before || q->multicast || q->grh != p->peer.needs_grh || q->reserved || q->flags || q->qkey || q->ip || q->aside || q->stranger || q->named || q->padding)
         return ask_peer(p, q, TRIES, a);
     question_text(p, q, text, sizeof text);
     results_sent(p->results, "%s", text);
@@ -268,24 +268,59 @@ void check_ud_with_connected(struct probe *p)
     g_free(a);
 }
 
-/* Answered though it must not be: that the peer is there is asked behind it. */
-void check_wrong_qkey(struct probe *p)
+/* What must not be answered: that the peer is there is asked behind it. what: the wrong key that it has. */
+static void judge_wrong_key(struct probe *p, enum rule_number rule, const struct question *wrong, const char *what)
 {
     struct answer *a = g_new(struct answer, 1);
-    enum came came =
-        ask_peer(p, &(struct question){.grh = p->peer.needs_grh, .qkey = p->link.qkey ^ 1}, TRIES, a);
+    char actual[80], sent[VERDICT_TEXT];
+    enum came came = ask_peer(p, wrong, TRIES, a);
     struct question q = plain(p);
-    char sent[VERDICT_TEXT];
     g_strlcpy(sent, p->results->sent, sizeof sent);
     bool there = came == CAME_NOTHING && ask_peer(p, &q, TRIES, a) == CAME_ANSWER;
     results_sent(p->results, "%s", sent);
-    if (came == CAME_ANSWER)
-        results_add(p->results, R_RFC4391_9_1_QKEY_MATCH, OUTCOME_FAIL, "no answer",
-                    "answered with a wrong Q_Key");
-    else if (there)
-        results_add(p->results, R_RFC4391_9_1_QKEY_MATCH, OUTCOME_PASS, "", "a wrong Q_Key is not answered");
-    else
-        results_add(p->results, R_RFC4391_9_1_QKEY_MATCH, OUTCOME_INCONCLUSIVE, "no answer",
+    if (came == CAME_ANSWER) {
+        snprintf(actual, sizeof actual, "answered with %s", what);
+        results_add(p->results, rule, rules[rule].level == RULE_INFO ? OUTCOME_NOTED : OUTCOME_FAIL, "no answer", actual);
+    } else if (there) {
+        snprintf(actual, sizeof actual, "%s is not answered", what);
+        results_came(p->results, "no answer to %d of them; to a plain one behind, an answer", TRIES);
+        results_add(p->results, rule, OUTCOME_PASS, "", actual);
+    } else
+        results_add(p->results, rule, OUTCOME_INCONCLUSIVE, "no answer",
                     came == NOT_ASKED ? p->results->came : "the peer no longer answers at all");
     g_free(a);
+}
+
+void check_wrong_qkey(struct probe *p)
+{
+    judge_wrong_key(p, R_RFC4391_9_1_QKEY_MATCH,
+                    &(struct question){.grh = p->peer.needs_grh, .qkey = p->link.qkey ^ 1}, "a wrong Q_Key");
+}
+
+/* The place of another partition's P_Key in this port's table; its size if there is none. */
+static unsigned find_other_partition(const struct probe *p)
+{
+    const struct port_facts *f = &p->t->facts;
+    unsigned i = 0;
+    while (i < f->n_pkeys && (!(f->pkeys[i] & 0x7fff) || !((f->pkeys[i] ^ p->pkey) & 0x7fff)))
+        i++;
+    return i;
+}
+
+/*
+ * An adapter sends with the P_Keys of its own table alone. Another one of them is as wrong at the peer's queue pair as any,
+ * also where the peer's port is in that partition too: a queue pair is in one (IBA 10.9).
+ */
+void check_wrong_pkey(struct probe *p)
+{
+    unsigned other = find_other_partition(p);
+    if (other == p->t->facts.n_pkeys)
+        results_skip(p->results, R_PARTITION_INVALID_DROPPED,
+                     "this port is in one partition alone, and an adapter sends with the P_Keys of its own table");
+    else if (p->t->ops->open_stranger(p->t, other) != TRANSPORT_OK)
+        results_skip(p->results, R_PARTITION_INVALID_DROPPED, p->t->error);
+    else
+        judge_wrong_key(p, R_PARTITION_INVALID_DROPPED,
+                        &(struct question){.grh = p->peer.needs_grh, .stranger = true},
+                        "the P_Key of another partition");
 }

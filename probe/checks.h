@@ -43,6 +43,7 @@ void check_flags(struct probe *p);
 void check_connected_flags(struct probe *p);
 void check_ud_with_connected(struct probe *p);
 void check_wrong_qkey(struct probe *p);
+void check_wrong_pkey(struct probe *p);
 
 /* probe/check_solicitation.c: Neighbour Discovery with an address of the probe's */
 void check_solicitation(struct probe *p);

@@ -34,18 +34,10 @@ static bool has_check(enum rule_number rule)
     return false;
 }
 
-/* What no answer to this version's questions shows, and why; of the rest an answer, or the SA's record, may tell. */
-static const char *why_no_check(enum rule_number rule)
+/* Nothing is asked for its sake (tests/unit/test_probe.c: a capture shows it too, so that an answer may). */
+static bool has_no_question(const struct options *o, enum rule_number rule)
 {
-    if (rule == R_PARTITION_INVALID_DROPPED)
-        return "an adapter sends with the P_Keys of its own table alone; switches drop others on the way";
-    return rule_in_capture(&rules[rule]) ? NULL : "no check in this version";
-}
-
-static const char *other_way(enum rule_number rule)
-{
-    const char *why = why_no_check(rule);
-    return why ? why : "judged where an answer, or the SA's record, shows it";
+    return o->selection.rule[rule] && rule_by_probe(&rules[rule]) && !has_check(rule);
 }
 
 static void put_check(GString *out, const struct check *c)
@@ -57,25 +49,12 @@ static void put_check(GString *out, const struct check *c)
         g_string_append_printf(out, "  rule     %s\n", rules[c->rules[i]].id);
 }
 
-static void put_other(GString *out, enum rule_number rule)
+static void put_others(GString *out, const struct options *o)
 {
-    const char *why = why_no_check(rule);
-    if (why)
-        g_string_append_printf(out, "  %-34s %s\n", rules[rule].id, why);
-    else
-        g_string_append_printf(out, "  %s\n", rules[rule].id);
-}
-
-static void put_others(GString *out, const struct options *o, bool judged)
-{
-    g_string_append(out, judged ? "\nJudged where an answer, or the SA's record, shows them:\n"
-                                : "\nNo check, and why:\n");
-    for (size_t i = 0; i < RULE_COUNT; i++) {
-        enum rule_number rule = (enum rule_number)i;
-        if (o->selection.rule[i] && rule_by_probe(&rules[i]) && !has_check(rule) &&
-            (why_no_check(rule) == NULL) == judged)
-            put_other(out, rule);
-    }
+    g_string_append(out, "\nJudged where an answer, or the SA's record, shows them:\n");
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        if (has_no_question(o, (enum rule_number)i))
+            g_string_append_printf(out, "  %s\n", rules[i].id);
 }
 
 static void put_stage(GString *out, const struct stage_of_fabric *s)
@@ -94,8 +73,7 @@ GString *list_checks_text(const struct options *o)
     g_string_append(out, "\nStages of the target fabric:\n");
     for (unsigned i = 0; i < n_stages; i++)
         put_stage(out, &stages[i]);
-    put_others(out, o, true);
-    put_others(out, o, false);
+    put_others(out, o);
     return out;
 }
 
@@ -125,9 +103,9 @@ GString *list_checks_json(const struct options *o, const char *version)
                               json_pack("{ss ss so}", "id", stages[i].id, "looks_at", stages[i].looks_at,
                                         "rules", json_rules(stages[i].rules, stages[i].n_rules)));
     for (size_t i = 0; i < RULE_COUNT; i++)
-        if (o->selection.rule[i] && rule_by_probe(&rules[i]) && !has_check((enum rule_number)i))
-            json_array_append_new(
-                others, json_pack("{ss ss}", "id", rules[i].id, "how", other_way((enum rule_number)i)));
+        if (has_no_question(o, (enum rule_number)i))
+            json_array_append_new(others, json_pack("{ss ss}", "id", rules[i].id, "how",
+                                                    "judged where an answer, or the SA's record, shows it"));
     json_t *whole = json_pack("{ss ss so so so}", "tool", "ipoib-probe", "version", version, "checks", list,
                               "stages", steps, "other_rules", others);
     char *text = json_dumps(whole, JSON_INDENT(1));

@@ -195,6 +195,7 @@ struct question {
     bool named;
     uint16_t padding; /* of that option */
     bool aside;       /* unicast alone: sent from the second queue pair, in the name of the first */
+    bool stranger;    /* the same from the queue pair of another partition, once there is one */
 };
 
 struct answer {

@@ -58,6 +58,8 @@ void question_text(const struct probe *p, const struct question *q, char *out, s
         n += snprintf(out + n, size - (size_t)n, ", Reserved 0x%04x", q->reserved);
     if (q->flags && (size_t)n < size)
         n += snprintf(out + n, size - (size_t)n, ", address flags 0x%02x", q->flags);
+    if (q->stranger && (size_t)n < size)
+        n += snprintf(out + n, size - (size_t)n, ", P_Key 0x%04x", p->t->stranger_pkey);
     if (q->qkey && (size_t)n < size)
         snprintf(out + n, size - (size_t)n, ", Q_Key 0x%08x", q->qkey);
 }
@@ -197,6 +199,7 @@ static bool send_question(struct probe *p, struct asked *x, const struct mc_grou
         struct ud_to to = to_peer(p, x->q->grh);
         to.qkey = x->q->qkey ? x->q->qkey : to.qkey;
         to.aside = x->q->aside;
+        to.stranger = x->q->stranger;
         sent = send_unicast(p, &to, out, n);
     }
     x->sent = g_get_monotonic_time();

@@ -39,6 +39,7 @@ struct ud_to {
     bool grh;
     uint8_t gid[16]; /* with GRH */
     bool aside;      /* from the second queue pair */
+    bool stranger;   /* from the one of another partition */
 };
 
 struct call;
@@ -115,6 +116,8 @@ struct transport;
 struct transport_ops {
     /* Makes the queue pair ready, on the P_Key of that index and with that Q_Key. */
     enum transport_result (*open_qp)(struct transport *t, unsigned pkey_index, uint32_t qkey);
+    /* Makes one more, once, in the partition of that index, which is another one. It only sends. */
+    enum transport_result (*open_stranger)(struct transport *t, unsigned pkey_index);
     enum transport_result (*send)(struct transport *t, const struct ud_to *to, const uint8_t *octets,
                                   uint32_t n);
     /* The next packet within so many milliseconds. */
@@ -160,6 +163,8 @@ struct transport {
     bool netdev_connected; /* in connected mode: an answer may have come over a connection */
     /* Of a second one, that is in no group: a packet sent from it shows whether the answer goes to the QPN that was announced. */
     uint32_t aside_qpn; /* 0: there is none */
+    uint32_t stranger_qpn; /* of the one in another partition; 0: there is none yet */
+    uint16_t stranger_pkey;
     bool denied;        /* an error was that of a missing privilege */
     bool ending;        /* what was done is being undone: signals no longer stop it */
     char error[256];

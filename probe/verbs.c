@@ -31,7 +31,8 @@ struct verbs {
     struct ibv_pd *pd;
     struct ibv_comp_channel *channel;
     struct ibv_cq *received, *sent;
-    struct ibv_qp *qp, *aside;
+    struct ibv_qp *qp, *aside, *stranger; /* stranger: NULL until it is asked for */
+    uint32_t qkey;
     struct ibv_mr *mr;
     struct umad_sa *sa;
     struct caller *caller; /* NULL: nobody has been called yet */
@@ -92,14 +93,13 @@ static bool make_queues(struct verbs *v)
     return v->qp && v->aside;
 }
 
-/* IBA 11.2.5.2, table 92: what each state asks for */
-static int to_rts(struct verbs *v, struct ibv_qp *qp, unsigned pkey_index, uint32_t qkey)
+/* IBA 11.2.5.2, table 92: what each state asks for. Into the slots first to end - 1 it receives. */
+static int to_rts(struct verbs *v, struct ibv_qp *qp, unsigned pkey_index, unsigned first, unsigned end)
 {
-    unsigned first = qp == v->qp ? 0 : SLOTS_MAIN, end = qp == v->qp ? SLOTS_MAIN : SLOTS;
     struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT,
                                .pkey_index = (uint16_t)pkey_index,
                                .port_num = (uint8_t)v->base.facts.port,
-                               .qkey = qkey};
+                               .qkey = v->qkey};
     struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR}, rts = {.qp_state = IBV_QPS_RTS};
     int error = ibv_modify_qp(qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
     for (unsigned i = first; !error && i < end; i++)
@@ -116,14 +116,34 @@ static enum transport_result open_qp(struct transport *t, unsigned pkey_index, u
     if (!make_queues(v))
         return fail(t, "no UD queue pair can be made (ulimit -l: memory that may be locked)",
                     errno ? errno : ENOMEM);
-    int error = to_rts(v, v->qp, pkey_index, qkey);
+    v->qkey = qkey;
+    int error = to_rts(v, v->qp, pkey_index, 0, SLOTS_MAIN);
     if (!error)
-        error = to_rts(v, v->aside, pkey_index, qkey);
+        error = to_rts(v, v->aside, pkey_index, SLOTS_MAIN, SLOTS);
     if (error)
         return fail(t, "the UD queue pair cannot be made ready", error);
     t->qpn = v->qp->qp_num;
     t->aside_qpn = v->aside->qp_num;
     ibv_req_notify_cq(v->received, 0);
+    return TRANSPORT_OK;
+}
+
+/* Once: the hosts of a sweep share it. */
+static enum transport_result open_stranger(struct transport *t, unsigned pkey_index)
+{
+    struct verbs *v = (struct verbs *)t;
+    if (t->stranger_qpn)
+        return TRANSPORT_OK;
+    errno = 0;
+    if (!v->stranger)
+        v->stranger = make_qp(v, 1);
+    if (!v->stranger)
+        return fail(t, "no UD queue pair can be made in another partition", errno ? errno : ENOMEM);
+    int error = to_rts(v, v->stranger, pkey_index, 0, 0);
+    if (error)
+        return fail(t, "the UD queue pair in another partition cannot be made ready", error);
+    t->stranger_qpn = v->stranger->qp_num;
+    t->stranger_pkey = t->facts.pkeys[pkey_index];
     return TRANSPORT_OK;
 }
 
@@ -185,7 +205,7 @@ static enum transport_result send_ud(struct transport *t, const struct ud_to *to
                              .opcode = IBV_WR_SEND,
                              .wr.ud = {.ah = ah, .remote_qpn = to->qpn, .remote_qkey = to->qkey}},
                        *bad;
-    int error = ibv_post_send(to->aside ? v->aside : v->qp, &wr, &bad);
+    int error = ibv_post_send(to->stranger ? v->stranger : to->aside ? v->aside : v->qp, &wr, &bad);
     return error ? fail(t, "a packet cannot be sent", error) : await_sent(v);
 }
 
@@ -322,6 +342,8 @@ static void close_verbs(struct transport *t)
         ibv_destroy_qp(v->qp);
     if (v->aside)
         ibv_destroy_qp(v->aside);
+    if (v->stranger)
+        ibv_destroy_qp(v->stranger);
     if (v->received)
         ibv_destroy_cq(v->received);
     if (v->sent)
@@ -451,6 +473,7 @@ static enum opening open_port(struct verbs *v, struct ibv_device *device, unsign
 }
 
 static const struct transport_ops verbs_ops = {.open_qp = open_qp,
+                                               .open_stranger = open_stranger,
                                                .send = send_ud,
                                                .receive = receive,
                                                .ask = ask,

@@ -221,10 +221,12 @@ void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey
     }
     struct ud_heads h = {.slid = t->facts.lid,
                          .dlid = to->lid,
-                         .pkey = pkey,
+                         .pkey = to->stranger ? t->stranger_pkey : pkey,
                          .sl = to->sl,
                          .dqpn = to->qpn,
-                         .sqpn = to->aside ? t->aside_qpn : t->qpn,
+                         .sqpn = to->stranger ? t->stranger_qpn
+                                 : to->aside  ? t->aside_qpn
+                                              : t->qpn,
                          .qkey = to->qkey,
                          .grh = to->grh ? grh : NULL};
     put_grh(grh, t, to, n);

@@ -87,15 +87,17 @@ fabric_port() {
 # fabric_active END: waits until the SM has made that port Active
 fabric_active() { fabric_await "/sys/kernel/debug/vqib/$1/state" '^Active'; }
 
-# fabric_sm [OPENSM OPTION...]: OpenSM on the first HCA; returns when every port is ACTIVE
+# fabric_sm [OPENSM OPTION...]: OpenSM on the first HCA; returns when it is through with its first sweep (ports may be ACTIVE
+# from the time of another OpenSM) and every port is ACTIVE. Its log is /tmp/osm/log, flushed after each line (-d 2).
 fabric_sm() {
-    mkdir -p /tmp/osm
+    mkdir -p /tmp/osm; rm -f /tmp/osm/log
     OSM_CACHE_DIR=/tmp/osm OSM_TMP_DIR=/tmp/osm \
-        opensm -g 0x0011750000000100 -f /tmp/osm/log "$@" >/tmp/osm/out 2>&1 &
+        opensm -d 2 -g 0x0011750000000100 -f /tmp/osm/log "$@" >/tmp/osm/out 2>&1 &
     FABRIC_SM=$!
-    fabric_until fabric_sm_is_done && fabric_is_active || { echo "fabric_sm: not every port is ACTIVE" >&2; return 1; }
+    fabric_until fabric_sm_is_done && fabric_is_swept || { echo "fabric_sm: OpenSM has ended, or not every port is ACTIVE" >&2; return 1; }
 }
-fabric_sm_is_done() { fabric_is_active || ! kill -0 "$FABRIC_SM" 2>/dev/null; }
+fabric_sm_is_done() { fabric_is_swept || ! kill -0 "$FABRIC_SM" 2>/dev/null; }
+fabric_is_swept() { grep -qsE 'SUBNET UP|Errors during initialization' /tmp/osm/log && fabric_is_active; }
 fabric_is_active() { ! cat /sys/class/infiniband/*/ports/1/state | grep -qv ACTIVE; }
 
 # fabric_nets [MODE[:MTU]]...: ib0.. in network namespaces n0.. as 10.0.0.1/24.. ; MODE is datagram or

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernel PROBE CHECK LIB: ipoib-probe (and ipoib-check) against the kernel's IPoIB; a scenario for testbed/fabric once, results in TAP
-# in /fabric-out/tap. h0 runs OpenSM and is the peer, h1 is the probe's; then a peer in connected mode; then faults.
+# in /fabric-out/tap. h0 runs OpenSM and is the peer, h1 is the probe's, in partition 0x8001 too; then a peer in connected mode; then faults.
 probe=$1 check=$2
 . "$3" || return 1
 no_harm() { members > /tmp/after; cat /tmp/before; diff /tmp/before /tmp/after && fabric_on 1 ping -c 1 -W 2 10.0.0.1; }
 
-fabric_up && fabric_sm && fabric_nets datagram connected:65520 || return 1
+{ echo 'Default=0x7fff, ipoib : ALL=full;'; echo 'Other=0x0001 : 0x0011750000000110=full;'; } > /tmp/partitions
+fabric_up && fabric_sm -P /tmp/partitions && fabric_nets datagram connected:65520 || return 1
 peer6=$(fabric_link_local 0 ib0) && fabric_on 1 ping -c 1 10.0.0.1 && members > /tmp/before && grep -q ff12:401b:ffff::ffff:ffff /tmp/before || return 1
 
 everything() { report 0 -d vqib1 --source 10.0.0.77 --disruptive -w /fabric-out/probe.pcapng 10.0.0.1 && no_failure &&
     is rfc4391.2.ud-supported pass && is rfc4391.6.grh-optional pass && is rfc4391.6.reserved-ignored pass &&
     is rfc4391.7.mtu-2044 pass && is rfc4391.9.1.qkey-match pass && [ "$(worst rfc4391.9.1.1.flags-ignored)" = pass ] &&
-    is rfc4391.9.1.1.gid-from-port-guid pass && is rfc4391.8.u-bit pass && is rfc4755.3.1.ud-only-flags skipped; }
+    is rfc4391.9.1.1.gid-from-port-guid pass && is rfc4391.8.u-bit pass && is rfc4755.3.1.ud-only-flags skipped &&
+    is partition.invalid-dropped pass; }
 try "a peer in datagram mode keeps what is asked of it" everything
 try "nothing of the host's is changed" no_harm
 try "nothing in its packets is a fault of the peer's, by ipoib-check" eval \

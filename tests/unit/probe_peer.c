@@ -150,7 +150,7 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *octet
         return false;
     if (f->fault == DROPS_FIFTH && f->sent % 5 == 0)
         return false;
-    if (to->qkey != QKEY && f->fault != TAKES_ANY_QKEY)
+    if ((to->qkey != QKEY && f->fault != TAKES_ANY_QKEY) || (to->stranger && f->fault != TAKES_ANY_PKEY))
         return false;
     if (!multicast && (to->lid != PEER_LID || to->qpn != PEER_QPN))
         return false;
@@ -357,6 +357,14 @@ static enum transport_result fake_open(struct transport *t, unsigned pkey_index,
     return TRANSPORT_OK;
 }
 
+static enum transport_result fake_open_stranger(struct transport *t, unsigned pkey_index)
+{
+    assert_int_equal(t->facts.pkeys[pkey_index], OTHER_PKEY);
+    t->stranger_qpn = STRANGER_QPN;
+    t->stranger_pkey = OTHER_PKEY;
+    return TRANSPORT_OK;
+}
+
 static enum transport_result fake_attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
 {
     (void)t;
@@ -368,6 +376,7 @@ static enum transport_result fake_attach(struct transport *t, const uint8_t *mgi
 /* ---- begin and end */
 
 static const struct transport_ops fake_ops = {.open_qp = fake_open,
+                                              .open_stranger = fake_open_stranger,
                                               .send = fake_send,
                                               .receive = fake_receive,
                                               .ask = fake_ask,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probe/checks.h"
+#include "probe/stages.h"
 #include "probe/message.h"
 #include "probe/octets.h"
 
@@ -16,6 +17,12 @@ struct outcome_of_run {
     struct verdict_summary summary;
 };
 
+/* Partition 0x8001: the probe's port is in it too. */
+static void join_other_partition(struct fake *f)
+{
+    f->base.facts.pkeys[f->base.facts.n_pkeys++] = OTHER_PKEY;
+}
+
 static void run(struct outcome_of_run *o, enum fault fault, bool source, bool member)
 {
     char why[256];
@@ -26,6 +33,7 @@ static void run(struct outcome_of_run *o, enum fault fault, bool source, bool me
     struct results results = {.judged = &o->judged};
     struct probe p = {.options = &options, .results = &results};
     fake_begin(&o->fake, &p, fault, member);
+    join_other_partition(&o->fake);
     if (source) {
         p.source = (struct source){.given = true};
         memcpy(p.source.ip, own_ip, 4);
@@ -80,6 +88,7 @@ static void good_peer(void **state)
     assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_7_MTU_2044), OUTCOME_PASS);
     assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_9_1_QKEY_MATCH), OUTCOME_PASS);
     assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4755_3_1_UD_ONLY_FLAGS), OUTCOME_PASS);
+    assert_int_equal(verdict_worst(o.judged.verdict, R_PARTITION_INVALID_DROPPED), OUTCOME_PASS);
     /* what is asked by ARP of this peer was not left out, though NS would ask it too */
     assert_int_equal(
         verdict_count(o.judged.verdict, R_RFC4391_9_1_1_FLAGS_IGNORED, (enum outcome)VERDICT_SKIPPED), 0);
@@ -109,6 +118,17 @@ static void each_fault_is_found(void **state)
     check_fault(SENDS_FLAGS, "rfc4391.9.1.1.reserved-flags " ALWAYS "rfc4755.3.1.ud-only-flags ");
     check_fault(ECHOES_FLAGS, ALWAYS "rfc4755.3.1.ud-only-flags ");
     check_fault(HARDWARE_TYPE_1, "rfc4391.9.2.arp-hardware-type " ALWAYS);
+}
+
+/* A rule of level INFO: told, not counted. */
+static void wrong_pkey_is_noted(void **state)
+{
+    struct outcome_of_run o;
+    (void)state;
+    run(&o, TAKES_ANY_PKEY, false, true);
+    check_failed(&o, ALWAYS);
+    assert_int_equal(verdict_worst(o.judged.verdict, R_PARTITION_INVALID_DROPPED), OUTCOME_NOTED);
+    clear(&o);
 }
 
 /* A peer that goes, and a fabric that loses every other packet, are at fault for nothing. */
@@ -183,6 +203,8 @@ static void silent_sa_accuses_nobody(void **state)
     run_ipv6(&o, 0);
     check_failed(&o, ALWAYS);
     assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_2_MULTICAST_SUPPORTED), OUTCOME_PASS);
+    /* this port is in one partition alone */
+    assert_int_equal(verdict_worst(o.judged.verdict, R_PARTITION_INVALID_DROPPED), VERDICT_SKIPPED);
     assert_true(o.fake.asks < ENOUGH);
     clear(&o);
     run_ipv6(&o, 1);
@@ -237,13 +259,41 @@ static void addresses(void **state)
     assert_memory_equal(out, address, 16);
 }
 
+static bool names(const enum rule_number *list, unsigned n, enum rule_number rule)
+{
+    while (n && list[n - 1] != rule)
+        n--;
+    return n > 0;
+}
+
+/* What no capture shows, a check or a stage asks for: else --list would promise it in vain. */
+static void what_a_probe_alone_sees_is_asked_for(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        bool asked = !rule_by_probe(&rules[i]) || rule_in_capture(&rules[i]);
+        for (unsigned k = 0; k < n_checks; k++)
+            asked |= names(checks[k].rules, checks[k].n_rules, (enum rule_number)i);
+        for (unsigned k = 0; k < n_stages; k++)
+            asked |= names(stages[k].rules, stages[k].n_rules, (enum rule_number)i);
+        if (!asked)
+            fail_msg("no check of %s", rules[i].id);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_peer),           cmocka_unit_test(each_fault_is_found),
-        cmocka_unit_test(silence_is_no_fault), cmocka_unit_test(nothing_is_left_behind),
-        cmocka_unit_test(mtu_is_none),         cmocka_unit_test(silent_sa_accuses_nobody),
-        cmocka_unit_test(source_is_asked_for), cmocka_unit_test(addresses),
+        cmocka_unit_test(good_peer),
+        cmocka_unit_test(each_fault_is_found),
+        cmocka_unit_test(wrong_pkey_is_noted),
+        cmocka_unit_test(silence_is_no_fault),
+        cmocka_unit_test(nothing_is_left_behind),
+        cmocka_unit_test(mtu_is_none),
+        cmocka_unit_test(silent_sa_accuses_nobody),
+        cmocka_unit_test(source_is_asked_for),
+        cmocka_unit_test(addresses),
+        cmocka_unit_test(what_a_probe_alone_sees_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
