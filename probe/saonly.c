@@ -78,7 +78,7 @@ static enum transport_result watch(struct transport *t)
 static enum transport_result next_notice(struct transport *t, int ms, uint8_t notice[NOTICE_SIZE])
 {
     struct sa_only *s = (struct sa_only *)t;
-    return transport_of(umad_sa_next_notice(s->sa, ms, s->stop, notice));
+    return transport_of(umad_sa_next_notice(s->sa, ms, s->stop, notice, t->error, sizeof t->error));
 }
 
 static const struct transport_ops sa_only_ops = {.open_qp = open_qp,

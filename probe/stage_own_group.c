@@ -58,11 +58,20 @@ struct course {
     bool watches;
     bool asked_for[G_N_ELEMENTS(group_traps)]; /* the subscription may stand: it was not refused */
     enum transport_result created_told, deleted_told; /* if it watches */
+    char why[256];                                    /* one of them could not be received */
     enum sa_result send_only_made, made, non_member, send_only;
     bool left;        /* by its FullMember, says the SA; else the Delete may be lost */
     bool gone, stays; /* without its FullMember; neither: the SA did not tell */
     uint16_t status;  /* of what was refused first */
 };
+
+static enum transport_result hear(struct probe *p, struct course *c, uint16_t trap)
+{
+    enum transport_result result = await_trap(p, trap, c->mgid);
+    if (result == TRANSPORT_ERROR)
+        g_strlcpy(c->why, p->t->error, sizeof c->why);
+    return result;
+}
 
 static const char *became_of(const struct course *c)
 {
@@ -101,13 +110,13 @@ static void live(struct probe *p, struct course *c)
     if (c->made != SA_TOLD)
         return;
     if (c->watches)
-        c->created_told = await_trap(p, TRAP_GROUP_CREATED, c->mgid);
+        c->created_told = hear(p, c, TRAP_GROUP_CREATED);
     c->non_member = group_join(p, c->mgid, JOIN_NON, false, &g, &status);
     c->send_only = group_join(p, c->mgid, JOIN_SEND_ONLY_NON, false, &g, &status);
     /* What is left of the port then is no member that keeps a group. */
     c->left = group_leave(p, c->mgid, JOIN_FULL);
     if (c->watches)
-        c->deleted_told = await_trap(p, TRAP_GROUP_DELETED, c->mgid);
+        c->deleted_told = hear(p, c, TRAP_GROUP_DELETED);
     enum sa_result after = group_get(p, c->mgid, &g, &status);
     c->gone = after == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
     c->stays = c->left && after == SA_TOLD;
@@ -166,8 +175,9 @@ static void tell_traps(struct probe *p, const char *id, const struct course *c)
     else
         results_stage(p->results, id, missed ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
                       missed ? "senders and routers that wait for a group learn of it by these traps: look at the SM's log" : "",
-                      "trap 66 (created) %s, trap 67 (deleted) %s%s%s", told(c->created_told), told(c->deleted_told),
-                      c->gone ? "" : "; ", c->gone ? "" : became_of(c));
+                      "trap 66 (created) %s, trap 67 (deleted) %s%s%s%s%s", told(c->created_told),
+                      told(c->deleted_told), c->why[0] ? "; " : "", c->why, c->gone ? "" : "; ",
+                      c->gone ? "" : became_of(c));
 }
 
 bool stage_own_group(struct probe *p, const char *id)

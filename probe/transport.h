@@ -98,7 +98,7 @@ struct call {
 enum transport_result {
     TRANSPORT_OK,
     TRANSPORT_NOTHING, /* nothing came in time */
-    TRANSPORT_ERROR,   /* transport_error() says what */
+    TRANSPORT_ERROR,   /* the transport's error says what */
     TRANSPORT_STOPPED, /* a signal */
 };
 

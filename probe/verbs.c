@@ -301,7 +301,7 @@ static enum transport_result watch(struct transport *t)
 static enum transport_result next_notice(struct transport *t, int ms, uint8_t notice[NOTICE_SIZE])
 {
     struct verbs *v = (struct verbs *)t;
-    return transport_of(umad_sa_next_notice(v->sa, ms, v->stop, notice));
+    return transport_of(umad_sa_next_notice(v->sa, ms, v->stop, notice, t->error, sizeof t->error));
 }
 
 /* ---- connections */

@@ -147,7 +147,7 @@ static enum sa_heard receive(struct umad_sa *sa, gint64 ms, int *length, char *e
         return SA_HEARD;
     if (got == -ETIMEDOUT || got == -EWOULDBLOCK || errno == EINTR) /* a signal in its poll: it returns -EIO */
         return SA_NOTHING;
-    return failed(error, size, "the SA's answer cannot be received", errno ? errno : -got);
+    return failed(error, size, "nothing of the SA can be received", errno ? errno : -got);
 }
 
 enum sa_heard umad_sa_watch(struct umad_sa *sa)
@@ -158,7 +158,8 @@ enum sa_heard umad_sa_watch(struct umad_sa *sa)
     return sa->watcher < 0 ? SA_NOTHING : SA_HEARD;
 }
 
-enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stop, uint8_t notice[NOTICE_SIZE])
+enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stop, uint8_t notice[NOTICE_SIZE],
+                                  char *error, size_t size)
 {
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
     while (!*stop) {
@@ -172,7 +173,7 @@ enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int
         if (left <= 0)
             return SA_NOTHING;
         int length;
-        enum sa_heard heard = receive(sa, left, &length, NULL, 0);
+        enum sa_heard heard = receive(sa, left, &length, error, size);
         if (heard == SA_FAILED)
             return SA_FAILED;
         if (heard == SA_HEARD)

@@ -42,8 +42,9 @@ enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int m
 
 /* From now on the SA's Reports are taken, and answered (IBA 13.4.8.2). SA_NOTHING: another program of this port takes them. */
 enum sa_heard umad_sa_watch(struct umad_sa *sa);
-/* The next of them, within so many milliseconds. SA_FAILED: none can be received any more. */
-enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stop, uint8_t notice[NOTICE_SIZE]);
+/* The next of them, within so many milliseconds. SA_FAILED: none can be received any more; error: size octets for why. */
+enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stop, uint8_t notice[NOTICE_SIZE],
+                                  char *error, size_t size);
 
 /* What the port is now: it changes with the SM. */
 struct sa_port {

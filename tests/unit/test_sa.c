@@ -187,10 +187,11 @@ static enum sa_heard ask(struct umad_sa *sa, int ms, char error[80])
     return heard;
 }
 
-static enum sa_heard next_notice(struct umad_sa *sa, int ms)
+static enum sa_heard next_notice(struct umad_sa *sa, int ms, char error[80])
 {
     uint8_t notice[NOTICE_SIZE];
-    enum sa_heard heard = umad_sa_next_notice(sa, ms, &stop, notice);
+    error[0] = '\0';
+    enum sa_heard heard = umad_sa_next_notice(sa, ms, &stop, notice, error, 80);
     umad_sa_close(sa);
     return heard;
 }
@@ -201,10 +202,10 @@ static void a_signal_is_no_failure(void **state)
     (void)state;
     assert_int_equal(ask(PLAY(STOP), LONG_MS, error), SA_INTERRUPTED);
     assert_string_equal(error, "");
-    assert_int_equal(next_notice(PLAY(STOP), LONG_MS), SA_INTERRUPTED);
+    assert_int_equal(next_notice(PLAY(STOP), LONG_MS, error), SA_INTERRUPTED);
     /* one that is to stop nothing: the answer is waited for */
     assert_int_equal(ask(PLAY(SIGNAL, SIGNAL, ANSWER), LONG_MS, error), SA_HEARD);
-    assert_int_equal(next_notice(PLAY(SIGNAL, REPORT), LONG_MS), SA_HEARD);
+    assert_int_equal(next_notice(PLAY(SIGNAL, REPORT), LONG_MS, error), SA_HEARD);
     assert_int_equal(repeated, 1);
 }
 
@@ -213,13 +214,14 @@ static void what_fails_for_good_is_told(void **state)
     char error[80];
     (void)state;
     assert_int_equal(ask(PLAY(GONE), LONG_MS, error), SA_FAILED);
-    assert_string_equal(error, "the SA's answer cannot be received: Input/output error");
-    assert_int_equal(next_notice(PLAY(GONE), LONG_MS), SA_FAILED);
+    assert_string_equal(error, "nothing of the SA can be received: Input/output error");
+    assert_int_equal(next_notice(PLAY(GONE), LONG_MS, error), SA_FAILED);
+    assert_string_equal(error, "nothing of the SA can be received: Input/output error");
     assert_int_equal(received, 1);
     errno = EINTR; /* of another call, before */
     assert_int_equal(ask(PLAY(GONE_SILENTLY), LONG_MS, error), SA_FAILED);
     errno = EINTR;
-    assert_int_equal(next_notice(PLAY(GONE_SILENTLY), LONG_MS), SA_FAILED);
+    assert_int_equal(next_notice(PLAY(GONE_SILENTLY), LONG_MS, error), SA_FAILED);
 }
 
 static void silence_is_no_failure(void **state)
@@ -227,14 +229,15 @@ static void silence_is_no_failure(void **state)
     char error[80];
     (void)state;
     assert_int_equal(ask(PLAY(LATE), 1, error), SA_NOTHING);
-    assert_int_equal(next_notice(PLAY(LATE), 1), SA_NOTHING);
+    assert_int_equal(next_notice(PLAY(LATE), 1, error), SA_NOTHING);
 }
 
 /* The answer to a question that was given up, a table, comes while a Report is awaited. */
 static void a_late_table_is_taken(void **state)
 {
+    char error[80];
     (void)state;
-    assert_int_equal(next_notice(PLAY(TABLE, REPORT), 2000), SA_HEARD);
+    assert_int_equal(next_notice(PLAY(TABLE, REPORT), 2000, error), SA_HEARD);
     assert_int_equal(received, 2);
 }
 
