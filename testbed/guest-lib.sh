@@ -72,8 +72,12 @@ fabric_rewrite() {
     for rule; do echo "$rule" > "/sys/kernel/debug/vqib/$end/rewrite" || return 1; done
 }
 
-# fabric_count END COUNTER: its value now
-fabric_count() { awk -v name="$2" '$1 == name { print $2 }' "/sys/kernel/debug/vqib/$1/counters"; }
+# fabric_count END COUNTER: its value now; END "all": the sum of all ends
+fabric_count() {
+    local where=$1
+    [ "$where" != all ] || where='*'
+    awk -v name="$2" '$1 == name { n += $2; found = 1 } END { if (found) printf "%.0f\n", n }' /sys/kernel/debug/vqib/$where/counters
+}
 
 # fabric_port END DOWN|UP: the cable at that end is pulled, or put in again
 fabric_port() {
@@ -135,6 +139,10 @@ fabric_child() {
 # fabric_on NODE COMMAND...: COMMAND in the NODE's network namespace
 fabric_on() { local n=$1; shift; ip netns exec "n$n" "$@"; }
 
+# fabric_ibping HCA LID: waits until the server there (ibping -S) answers that HCA
+fabric_ibping() { fabric_until fabric_ibping_comes_back "$@"; }
+fabric_ibping_comes_back() { ibping -C "$1" -c 2 "$2" 2>&1 | tee /dev/stderr | grep -q ' 2 received'; }
+
 # fabric_settled: waits until duplicate address detection is over in all nodes, or has no end: 10 s at most
 fabric_settled() { FABRIC_PATIENCE=10 fabric_until fabric_has_addresses; }
 fabric_has_addresses() {
@@ -177,11 +185,12 @@ fabric_await() {
 }
 
 # fabric_capture FILE: every packet on the wire from now on into /fabric-out/FILE, pcap of LINKTYPE 247, ns
-fabric_capture() { cat /dev/vqib_wire > "/fabric-out/$1" & FABRIC_CAP=$!; sleep 0.2; }
+fabric_capture() { cat /dev/vqib_wire > "/fabric-out/$1" & FABRIC_CAP=$!; fabric_until fabric_captures; }
+fabric_captures() { ls -l "/proc/$FABRIC_CAP/fd" | grep -q vqib_wire; }
 
-# fabric_capture_end: ends it; fails if the capture lost packets
+# fabric_capture_end: ends it once all that was under way is in the file; fails if the capture lost packets
 fabric_capture_end() {
-    sleep 0.5; kill "$FABRIC_CAP"; wait "$FABRIC_CAP" 2>/dev/null
+    sleep 0.5; fabric_until grep -q wire_read "/proc/$FABRIC_CAP/wchan"; kill "$FABRIC_CAP"; wait "$FABRIC_CAP" 2>/dev/null
     ! dmesg | grep 'vqib: a capture lost' >&2
 }
 

@@ -8,8 +8,8 @@ Default=0x7fff,ipoib:ALL=full;
 Two=0x0002,ipoib:0x0011750000000100=full,0x0011750000000110=full;
 CONF
 intrude() { # 20 echo requests from n2 to n1's ib1.8002; says how many arrived
-    local before
-    before=$(echoes)
+    local before refused
+    before=$(echoes) refused=$(fabric_count s0.3 rx_constraint)
     python3 - "$(fabric_address 1 ib1.8002)" \
         "$(cat /sys/class/infiniband/vqib1/ports/1/lid)" "$(cat /sys/class/infiniband/vqib2/ports/1/lid)" <<'PYTHON' || return 1
 import struct, sys
@@ -30,9 +30,11 @@ for psn in range(20):       # BTH: UD SEND Only, P_Key, QPN, PSN; DETH: OpenSM's
     lrh = struct.pack("!BBHHH", 0, 2, dlid, (8 + len(bth) + len(payload) + 4) // 4, slid)
     open("/dev/vqib_wire", "wb", 0).write(bytes([2, 0, 0, 0]) + lrh + bth + payload)
 PYTHON
-    sleep 0.5
+    fabric_until all_told
     arrived=$(($(echoes)-before))
 }
+# each of the 20 is counted where it was refused, or where it has arrived
+all_told() { [ $(($(fabric_count s0.3 rx_constraint)-refused+$(echoes)-before)) -ge 20 ]; }
 echoes() { fabric_on 1 awk '/^Icmp: [0-9]/ { print $10 }' /proc/net/snmp; }
 
 fabric_up topo=1 nhca=3 cap_mode=2 && fabric_capture enforcement.pcap && fabric_sm -P /tmp/partitions.conf && fabric_nets &&

@@ -16,14 +16,15 @@ pingpong() {    # pingpong KIND [OPTION...]
 }
 pingpong ud -n 3 -s 1024 && pingpong ud -n 2 -s 512 -g 0 &&
     pingpong rc -n 2 -s 9000 && pingpong rc -n 2 -s 64 -g 0 && pingpong uc -n 2 -s 9000 || return 1
-fabric_on 1 rping -s -a 10.0.0.2 -C 2 -S 100 & sleep 2
+listens() { fabric_until sh -c "rdma resource show cm_id | grep -q 'LISTEN.* comm $1 '"; }
+fabric_on 1 rping -s -a 10.0.0.2 -C 2 -S 100 & listens rping || return 1
 fabric_on 0 rping -c -a 10.0.0.2 -C 2 -S 100 -v || return 1
 wait $!
-fabric_on 1 rdma_server -s 10.0.0.2 & sleep 2
+fabric_on 1 rdma_server -s 10.0.0.2 & listens rdma_server || return 1
 fabric_on 0 rdma_client -s 10.0.0.2 || return 1
 wait $!
 ! fabric_on 0 rdma_client -s 10.0.0.2 -p 7777 || return 1
-ibping -C "$second" -S & pid=$!; sleep 2
-ibping -C "$first" -c 2 "$(printf %d "$(cat /sys/class/infiniband/"$second"/ports/1/lid)")" || return 1
+ibping -C "$second" -S & pid=$!
+fabric_ibping "$first" $(($(cat /sys/class/infiniband/"$second"/ports/1/lid))) || return 1
 kill $pid
 fabric_capture_end

@@ -9,7 +9,7 @@ peer=$(fabric_link_local 1 ib1) && fabric_on 2 ping -c 2 -i 0.2 10.0.0.2 && fabr
     fabric_on 2 ping -6 -c 2 -i 0.2 "$peer%ib2" || return 1
 set -- $(ls /sys/class/infiniband | sort -V)
 saquery -C "$3" -P 1 PR --sgid-to-dgid fe80::11:7500:0:120-fe80::11:7500:0:110 | grep -E 'lid' || return 1
-ibping -C "$2" -S & pid=$!; sleep 2
-ibping -C "$3" -c 1 $(($(cat /sys/class/infiniband/"$2"/ports/1/lid)+1)) || return 1
+ibping -C "$2" -S & pid=$!
+fabric_ibping "$3" $(($(cat /sys/class/infiniband/"$2"/ports/1/lid)+1)) || return 1
 kill $pid
 fabric_capture_end

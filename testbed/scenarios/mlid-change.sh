@@ -8,10 +8,10 @@ sysctl -q -w net.ipv4.neigh.default.gc_interval=3
 fabric_up topo=1 nhca=3 && fabric_capture mlid-change.pcap && fabric_sm && fabric_nets || return 1
 for n in 0 1 2; do fabric_on $n sysctl -q -w net.ipv4.icmp_echo_ignore_broadcasts=0; done
 there() { saquery -P 1 MCMR | grep -q 'ff12:401b:ffff::f01:203'; }
+gone() { ! there; }
 fabric_join 1 ib1 239.1.2.3 && sleep 1 && fabric_on 2 ping -c 4 -i 0.3 -I ib2 239.1.2.3 && there || return 1
 fabric_leave
-for _ in $(seq 20); do sleep 1; there || break; done
-! there && fabric_join 0 ib0 239.1.2.4 && sleep 0.5 && fabric_join 1 ib1 239.1.2.5 && sleep 0.5 && fabric_join 1 ib1 239.1.2.3 &&
+fabric_until gone && fabric_join 0 ib0 239.1.2.4 && sleep 0.5 && fabric_join 1 ib1 239.1.2.5 && sleep 0.5 && fabric_join 1 ib1 239.1.2.3 &&
     sleep 1 && fabric_on 2 ping -c 4 -i 0.3 -I ib2 239.1.2.3 || return 1
 fabric_leave; sleep 1
 fabric_capture_end

@@ -18,7 +18,9 @@ listen() { "$program" --mode multicast -d vqib3 -s -w "/fabric-out/$1" "${@:2}" 
 # finish STATUS [SIGNAL]
 finish() { kill -"${2:-TERM}" $pid; wait $pid; local s=$?; [ $s = "$1" ] || { echo "exit status $s"; cat /tmp/*.said; return 1; }; }
 ask_arp() { fabric_on 1 ip neigh flush all; fabric_on 2 ip neigh flush all; fabric_on 1 ping -c 1 -W 2 10.0.0.3; }
-grew() { local a; a=$(stat -c %s "/fabric-out/$1"); ask_arp && sleep 1; [ "$(stat -c %s "/fabric-out/$1")" -gt "$a" ] || { echo "$1 did not grow"; return 1; }; }
+size() { stat -c %s "/fabric-out/$1"; }
+asked() { ask_arp && sleep 1 && [ "$(size "$1")" -gt "$2" ]; }
+grew() { fabric_until asked "$1" "$(size "$1")" || { echo "$1 did not grow"; return 1; }; }
 
 fabric_up nhca=4 topo=1 && fabric_sm && fabric_nets && sleep 2 && fabric_capture multicast.pcap && "$program" --list || return 1
 members > /tmp/before; grep ff12:401b:ffff::ffff:ffff /tmp/before || return 1
@@ -35,7 +37,8 @@ try "nothing of n3's is changed" unchanged
 killed() { local i; listen killed.erf && grew killed.erf && kill -KILL $pid || return 1; wait $pid
     # at any moment: what such a capture has in it, and whether there is one, is chance, so nobody is to judge it
     for i in 1 2 3 4 5 6; do "$program" --mode multicast -d vqib3 -s -w /tmp/killed.erf & pid=$!
-    sleep 0.$((RANDOM % 9)); kill -KILL $pid; wait $pid; done 2>/dev/null; sleep 1; ! pgrep -f keep-groups; }
+    sleep 0.$((RANDOM % 9)); kill -KILL $pid; wait $pid; done 2>/dev/null; fabric_until nobody_keeps; }
+nobody_keeps() { ! pgrep -f keep-groups; }
 try "SIGKILL at any moment leaves no process" killed
 try "and nothing of n3's is changed" unchanged
 host_leaves() { listen down.erf && ip -n n3 link set ib3 down && sleep 1 && grew down.erf && ip -n n3 link set ib3 up &&

@@ -30,11 +30,12 @@ for mode in datagram connected:65520; do
     sum=$(awk -F'[:,] *' '{ for (i = 2; i <= NF; i += 2) sum += $i } END { printf "%.0f", sum }' /tmp/bulk)
     echo "$mode: $sum octets of TCP in $seconds s"
     [ "$sum" -ge "$least" ] || { echo "less than $least" >&2; return 1; }
-    for e in h0 s0.9 s0.10; do
+    for e in all h0 s0.9 s0.10; do
         echo "$mode $e: $(fabric_count $e tx_packets) packets sent, $(fabric_count $e lost) lost, $(fabric_count $e duplicated) twice," \
             "$(fabric_count $e reordered) late, $(fabric_count $e damaged) damaged"
     done
-    [ "$(fabric_count h0 lost)" -gt 0 ] || return 1
+    # of all: a single end may have sent a hundred packets since, and each of them may get through
+    [ "$(fabric_count all lost)" -gt 0 ] || { echo "nothing was lost" >&2; return 1; }
     sleep 5
     fabric_capture "soak-${mode%:*}.pcap"
     for a in $(seq 0 15); do
