@@ -10,8 +10,6 @@ are() { local want=$1 got rule; shift; for rule; do got=$(worst "rfc4755.$rule")
 # what stands of connections, by the kernel; a closed one is kept for a moment (IBA 12.9.8.4: TimeWait)
 connections() { rdma resource show qp | grep -c 'type [RU]C'; }
 none_left() { local i; for i in $(seq 100); do [ "$(connections)" = 0 ] && return 0; sleep 0.1; done; rdma resource show qp; return 1; }
-wire() { cat /dev/vqib_wire > /fabric-out/wire.pcap & capture=$!; sleep 0.2; }
-wire_end() { sleep 0.5; kill $capture; wait $capture 2>/dev/null; }
 
 # Nobody of the peer's remembers the probe: h0's GID, which ib0 has too, at another QPN than ib0's, is in no neighbour entry.
 stranger() { local own; own=$(ip -n n0 -o link show ib0 | grep -oE 'infiniband [0-9a-f:]+' | cut -d' ' -f2)
@@ -37,7 +35,7 @@ try "its connections are gone" none_left
 # With an address: IP over RC is taken up to 65520 octets, the smaller Receive MTU less 4, with Reserved 0xbeef too. The peer
 # has to ask for the address first, which it does by broadcast, over UD. It replies over UD, for the address's flags are 0: what
 # it sends over connections (section 4) cannot be judged. UC is not announced: REJ (reason 28, for its QP is an RC one).
-with_source() { wire; report 0 -d vqib0 --source 10.0.0.78 --disruptive -w /fabric-out/probe.pcapng 10.0.0.2; local s=$?; wire_end; [ $s = 0 ] && no_failure &&
+with_source() { fabric_capture wire.pcap; report 0 -d vqib0 --source 10.0.0.78 --disruptive -w /fabric-out/probe.pcapng 10.0.0.2; local s=$?; fabric_capture_end && [ $s = 0 ] && no_failure &&
     are deviation 3.5.service-id 3.2.ud-qpn-in-private-data &&
     are pass 6.private-data 6.reserved-zero 3.1.reply-to-ud-qpn 3.1.flags 7.resolution-over-ud 2.rfc4391-supported &&
     are pass 2.1.multicast-over-ud 5.minimum-mtu 5.1.connection-mtu 7.any-mode-accepted && [ $(worst rfc4391.6.reserved-ignored) = pass ] &&
