@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # test: here-only
+# test: lock=groups of the played device
 """Every command of the documents is run by a test: here, as it stands there, or by the test that ELSEWHERE names. What an
 installed document links to is installed where the link says.
 
