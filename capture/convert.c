@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The subcommand "convert": from input to output, packet by packet. Its options: convert_options.c. */
+/*
+ * The subcommand "convert": from input to output, packet by packet. Its options: convert_options.c.
+ */
 #include "capture/convert.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "capture/convert_options.h"
-#include "capture/input.h"
-#include "capture/output.h"
+#include "pcapio/input.h"
+#include "pcapio/output.h"
 #include "capture/tally.h"
-#include "capture/translate.h"
+#include "pcapio/translate.h"
 
 /* What the user left open: the other link type than the input's. */
 static uint32_t target_linktype(const struct convert_options *options, uint32_t from)
@@ -37,8 +39,8 @@ static struct output *create_output(const struct input *in, const struct convert
         .container = options->container,
         .linktype = way->to,
         /* ibdump's, and enough for every ERF record; frames that stay frames can be longer */
-        .snaplen =
-            way->from == LINK_INFINIBAND && way->to == LINK_INFINIBAND ? input_snaplen(in) : ERF_MAX_LEN,
+        .snaplen = way->from == LINK_INFINIBAND && way->to == LINK_INFINIBAND ? input_snaplen(in)
+                                                                              : ERF_MAX_LEN,
     };
 
     return output_open(options->out, &format, input_file(in));

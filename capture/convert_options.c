@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "capture/message.h"
-#include "capture/refused_option.h"
+#include "cli/say.h"
+#include "cli/refused_option.h"
 
 static const char usage[] =
     "Usage: ipoib-capture convert [--format WORD[,WORD]] IN OUT\n"
@@ -105,7 +105,7 @@ static bool take_format(struct format *format, const char *arg)
         const char *fault = take_word(format, word, len);
 
         if (fault) {
-            say("--format %s %s: erf or 247, and pcap, pcapng or raw", arg, fault);
+            say("--format %s %s: name erf or 247, and pcap, pcapng or raw", arg, fault);
             return false;
         }
         word += len;
@@ -145,8 +145,9 @@ static bool settle(const struct format *format, struct convert_options *options)
 
 int convert_parse_options(int argc, char **argv, struct convert_options *options)
 {
-    static const struct option known[] = {
-        {"format", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"format", required_argument, NULL, 'f'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     static const char shorts[] = ":f:h";
     char letter[REFUSED_OPTION_LEN];
     struct format format = {0};
@@ -163,11 +164,12 @@ int convert_parse_options(int argc, char **argv, struct convert_options *options
         if (c == ':')
             say("convert: %s needs a value", refused_option(argv, shorts, letter));
         else if (c == '?')
-            say("convert: unknown option %s", refused_option(argv, shorts, letter));
+            say("convert: the command line has the unknown option %s",
+                refused_option(argv, shorts, letter));
         return wrong();
     }
     if (argc - optind != 2) {
-        say("convert: needs two file names, IN and OUT");
+        say("convert needs two file names, IN and OUT");
         return wrong();
     }
     options->in = argv[optind];

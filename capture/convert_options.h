@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "capture/output.h"
+#include "pcapio/output.h"
 
 struct convert_options {
     const char *in, *out;     /* file names, or "-" */
@@ -13,7 +13,10 @@ struct convert_options {
     uint32_t linktype;        /* of the output; 0: the other one than the input's */
 };
 
-/* Returns -1 if OPTIONS are filled in, or the exit status: 0 after -h, 2 after a message on a wrong usage. */
+/*
+ * Returns -1 if OPTIONS are filled in, or the exit status: 0 after -h, 2 after a message on a wrong
+ * usage.
+ */
 int convert_parse_options(int argc, char **argv, struct convert_options *options);
 
 #endif

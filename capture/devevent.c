@@ -43,7 +43,8 @@ enum devevent devevent_take(const struct device *device)
     struct ibv_async_event event;
 
     while (found == DEVEVENT_NONE) {
-        if (ibv_get_async_event(device->context, &event) != 0) /* EIO: the kernel has cut the device off */
+        /* EIO: the kernel has cut the device off */
+        if (ibv_get_async_event(device->context, &event) != 0)
             return errno == EAGAIN || errno == EINTR ? DEVEVENT_NONE : DEVEVENT_GONE;
         found = meaning(device, &event);
         ibv_ack_async_event(&event);

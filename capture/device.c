@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/message.h"
+#include "cli/say.h"
 
 bool device_list_get(struct device_list *list)
 {
@@ -87,7 +87,8 @@ static bool query(struct device *device)
     return false;
 }
 
-bool device_open(struct device *device, const struct device_list *list, const char *name, unsigned port)
+bool device_open(struct device *device, const struct device_list *list, const char *name,
+                 unsigned port)
 {
     struct ibv_device *found = find(list, name);
 

@@ -26,7 +26,8 @@ struct device {
 };
 
 /* Opens the device NAME (NULL: the first one), port PORT. Returns false after a message. */
-bool device_open(struct device *device, const struct device_list *list, const char *name, unsigned port);
+bool device_open(struct device *device, const struct device_list *list, const char *name,
+                 unsigned port);
 void device_close(struct device *device);
 
 /* Asks for the port's attributes anew. Returns false if it does not answer. */

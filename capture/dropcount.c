@@ -23,8 +23,8 @@ bool dropcount_open(struct dropcount *d, const struct device *device)
 {
     char path[sizeof(device->context->device->ibdev_path) + 64];
 
-    snprintf(path, sizeof(path), "%s/ports/%u/hw_counters/out_of_buffer", device->context->device->ibdev_path,
-             device->port);
+    snprintf(path, sizeof(path), "%s/ports/%u/hw_counters/out_of_buffer",
+             device->context->device->ibdev_path, device->port);
     d->last = 0;
     d->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (d->fd >= 0 && !read_count(d, &d->last))

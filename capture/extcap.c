@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "capture/live.h"
-#include "capture/message.h"
-#include "capture/packet.h"
+#include "cli/say.h"
+#include "pcapio/packet.h"
 #include "capture/sniffer.h"
 
 #define PREFIX "ipoib-" /* of an interface's name: ipoib-mlx5_0-1 */
@@ -25,7 +25,8 @@ struct extcap {
 /* Its options that have a value: as "--name value" or "--name=value". */
 static const char **value_place(struct extcap *e, const char *name, size_t len)
 {
-    static const char *ignored; /* what only newer or other Wiresharks say, or what changes nothing here */
+    /* what only newer or other Wiresharks say, or what changes nothing here */
+    static const char *ignored;
     static const char *const names[] = {"--extcap-interface",      "--fifo",
                                         "--extcap-capture-filter", "--extcap-control-in",
                                         "--extcap-control-out",    "--extcap-reload-option"};
@@ -70,7 +71,8 @@ static void parse(struct extcap *e, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         char *equals = strchr(argv[i], '='),
              *next = i + 1 < argc && argv[i + 1][0] != '-' ? argv[i + 1] : NULL;
-        const char **place = value_place(e, argv[i], equals ? (size_t)(equals - argv[i]) : strlen(argv[i]));
+        const char **place = value_place(e, argv[i],
+                                         equals ? (size_t)(equals - argv[i]) : strlen(argv[i]));
 
         if (place && (equals || i + 1 < argc))
             *place = equals ? equals + 1 : argv[++i];
@@ -90,7 +92,8 @@ static bool split_name(const char *name, char *device, size_t size, unsigned *po
     if (!dash || strncmp(name, PREFIX, sizeof(PREFIX) - 1) != 0 || dash < name + sizeof(PREFIX))
         return false;
     *port = (unsigned)strtoul(dash + 1, &end, 10);
-    snprintf(device, size, "%.*s", (int)(dash - name - (sizeof(PREFIX) - 1)), name + sizeof(PREFIX) - 1);
+    snprintf(device, size, "%.*s", (int)(dash - name - (sizeof(PREFIX) - 1)),
+             name + sizeof(PREFIX) - 1);
     return end != dash + 1 && *end == '\0' && *port > 0;
 }
 
@@ -98,11 +101,14 @@ static bool split_name(const char *name, char *device, size_t size, unsigned *po
 
 static void tell_port(const char *device, unsigned port)
 {
-    printf("interface {value=" PREFIX "%s-%u}{display=ipoib-capture: %s port %u}\n", device, port, device,
-           port);
+    printf("interface {value=" PREFIX "%s-%u}{display=ipoib-capture: %s port %u}\n", device, port,
+           device, port);
 }
 
-/* The ports with InfiniBand as link layer. One that this user may not open is told: the capture says what is missing. */
+/*
+ * The ports with InfiniBand as link layer. One that this user may not open is told: the capture
+ * says what is missing.
+ */
 static void tell_device(const struct device_list *list, int number)
 {
     const char *name = ibv_get_device_name(list->devices[number]);
@@ -120,7 +126,8 @@ static void tell_device(const struct device_list *list, int number)
         return;
     }
     for (unsigned i = 1; ibv_query_device(context, &attr) == 0 && i <= attr.phys_port_cnt; i++)
-        if (ibv_query_port(context, (uint8_t)i, &port) == 0 && port.link_layer != IBV_LINK_LAYER_ETHERNET)
+        if (ibv_query_port(context, (uint8_t)i, &port) == 0 &&
+            port.link_layer != IBV_LINK_LAYER_ETHERNET)
             tell_port(name, i);
     ibv_close_device(context);
 }
@@ -154,8 +161,8 @@ static bool can_sniff(const char *name, unsigned port)
 
 static void tell_selector(int number, const char *call, const char *display, const char *tip)
 {
-    printf("arg {number=%d}{call=%s}{display=%s}{type=selector}{tooltip=%s}{group=Capture}\n", number, call,
-           display, tip);
+    printf("arg {number=%d}{call=%s}{display=%s}{type=selector}{tooltip=%s}{group=Capture}\n",
+           number, call, display, tip);
 }
 
 static void tell_value(int number, const char *value, const char *display, bool is_default)
@@ -184,8 +191,9 @@ static int tell_config(const char *device, unsigned port)
     printf(
         "arg {number=4}{call=--max-burst}{display=Buffers (log2)}{type=unsigned}{required=false}{range=0,20}"
         "{tooltip=So many frames may come at once; empty: 15, or as many as the device has}{group=Limits}\n");
-    printf("arg {number=5}{call=--jumbo-mtu}{display=Buffers of 16 KiB}{type=boolflag}{default=false}"
-           "{tooltip=For frames longer than the MTU tells}{group=Limits}\n");
+    printf(
+        "arg {number=5}{call=--jumbo-mtu}{display=Buffers of 16 KiB}{type=boolflag}{default=false}"
+        "{tooltip=For frames longer than the MTU tells}{group=Limits}\n");
     return 0;
 }
 
@@ -211,7 +219,8 @@ static int check_filter(const char *filter)
 
 static int capture(const struct extcap *e, const char *device, unsigned port)
 {
-    char name[] = "ipoib-capture", format[] = "--format=pcapng", silent[] = "-s", d[80], i[24], *w = NULL;
+    char name[] = "ipoib-capture", format[] = "--format=pcapng", silent[] = "-s", d[80], i[24],
+         *w = NULL;
     char **argv = calloc((size_t)e->rest_count + 8, sizeof(*argv));
     char *own[] = {name, format, silent, d, i, NULL};
     struct live_options options;
@@ -279,7 +288,8 @@ static int answer(const struct extcap *e)
 bool extcap_is_asked(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
-        if (strncmp(argv[i], "--extcap-", strlen("--extcap-")) == 0 || strcmp(argv[i], "--capture") == 0)
+        if (strncmp(argv[i], "--extcap-", strlen("--extcap-")) == 0 ||
+            strcmp(argv[i], "--capture") == 0)
             return true;
     return false;
 }

@@ -4,9 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "sa/mcgroup.h"
+#include "cli/folder.h"
+#include "cli/say.h"
+#include "hca/mcgroup.h"
 
 /* The octet that stands for the group: two groups on one octet are left a little later, no more. */
 static off_t place(const char *device, unsigned port, const uint8_t *mgid)
@@ -31,9 +35,41 @@ static bool set(int fd, short type, bool wait, off_t at)
     return result == 0;
 }
 
+/*
+ * Where no other user can be first, if there is such a place: in /run only root creates something,
+ * and a user's folder there is made at login (pam_systemd).
+ */
+static void find_folder(char *path, size_t size)
+{
+    unsigned uid = (unsigned)geteuid();
+
+    snprintf(path, size, "/run/user/%u", uid);
+    if (uid == 0)
+        snprintf(path, size, "/run/ipoib-capture");
+    else if (access(path, W_OK) == 0)
+        snprintf(path, size, "/run/user/%u/ipoib-capture", uid);
+    else
+        snprintf(path, size, "/run/lock/ipoib-capture-%u", uid);
+}
+
 int grouplock_open(void)
 {
-    return open("/run/lock/ipoib-capture", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    char path[64], why[200];
+    int folder, fd;
+
+    find_folder(path, sizeof(path));
+    folder = folder_open_private(path, why, sizeof(why));
+    if (folder < 0) {
+        say("%s: %s; until then the first capture on a port that ends leaves the groups of all",
+            path, why);
+        return -1;
+    }
+    fd = openat(folder, "groups", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        say("%s/groups: cannot be created: %s; the first capture on a port that ends leaves the groups of all",
+            path, strerror(errno));
+    close(folder);
+    return fd;
 }
 
 void grouplock_take(int fd, const char *device, unsigned port, const uint8_t *mgid)

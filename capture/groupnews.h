@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the keeper of the groups (keeper.h) and the capture tell each other, over a socket of whole messages. */
+/*
+ * What the keeper of the groups (keeper.h) and the capture tell each other, over a socket of whole
+ * messages.
+ */
 #ifndef CAPTURE_GROUPNEWS_H
 #define CAPTURE_GROUPNEWS_H
 
 #include <arpa/inet.h>
 
-#include "sa/mcgroup.h"
+#include "hca/mcgroup.h"
 
 enum groupnews_kind {
     GROUPNEWS_GROUP,  /* frames sent to this group reach the port from now on */
@@ -26,7 +29,10 @@ static inline const char *mgid_text(const uint8_t *mgid, char text[INET6_ADDRSTR
     return inet_ntop(AF_INET6, mgid, text, INET6_ADDRSTRLEN);
 }
 
-/* The capture's one word to the keeper: the port or the SM is not what it was, all groups are to be joined again. */
+/*
+ * The capture's one word to the keeper: the port or the SM is not what it was, all groups are to be
+ * joined again.
+ */
 #define GROUPNEWS_AGAIN "again"
 
 #endif

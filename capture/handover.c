@@ -71,7 +71,10 @@ static bool ring_init(struct ring *r, uint32_t count)
     return r->places != NULL;
 }
 
-/* Makes memory present before packets come; a kernel before 5.14 cannot, and the memory then comes as it is used. */
+/*
+ * Makes memory present before packets come; a kernel before 5.14 cannot, and the memory then comes
+ * as it is used.
+ */
 static bool touch_memory(uint8_t *memory, size_t len)
 {
     return madvise(memory, len, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
@@ -80,7 +83,8 @@ static bool touch_memory(uint8_t *memory, size_t len)
 static bool map_memory(struct handover *h)
 {
     h->memory_len = (size_t)h->count * BLOCK_ROOM;
-    h->memory = mmap(NULL, h->memory_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    h->memory = mmap(NULL, h->memory_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                     0);
     if (h->memory == MAP_FAILED)
         h->memory = NULL;
     else
@@ -113,8 +117,10 @@ struct handover *handover_create(uint64_t room, bool touch)
     }
     h->count = count < BLOCKS_MIN ? BLOCKS_MIN : (uint32_t)count;
     h->blocks = map_memory(h) ? calloc(h->count, sizeof(*h->blocks)) : NULL;
-    h->spare = calloc(h->count, sizeof(*h->spare)); /* NOLINT(bugprone-sizeof-expression): they are pointers */
-    if (h->blocks && h->spare && ring_init(&h->full, h->count) && ring_init(&h->empty, h->count) && share_out(h, touch))
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    h->spare = calloc(h->count, sizeof(*h->spare));
+    if (h->blocks && h->spare && ring_init(&h->full, h->count) && ring_init(&h->empty, h->count) &&
+        share_out(h, touch))
         return h;
     handover_destroy(h);
     errno = ENOMEM;
@@ -159,7 +165,8 @@ struct block *handover_take(struct handover *h)
     return b;
 }
 
-void handover_write_at_once(struct handover *h, void (*write)(void *arg, const struct block *b), void *arg)
+void handover_write_at_once(struct handover *h, void (*write)(void *arg, const struct block *b),
+                            void *arg)
 {
     h->write = write;
     h->write_arg = arg;

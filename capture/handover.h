@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The hand-over of captured records from the thread that receives to the thread that writes: blocks of memory in two
- * rings of one producer and one consumer each, without a lock. The block that was written last is used again first, so
- * that as long as the writer keeps up the same few blocks stay in the processor's cache.
+ * The hand-over of captured records from the thread that receives to the thread that writes: blocks
+ * of memory in two rings of one producer and one consumer each, without a lock. The block that was
+ * written last is used again first, so that as long as the writer keeps up the same few blocks stay
+ * in the processor's cache.
  */
 #ifndef CAPTURE_HANDOVER_H
 #define CAPTURE_HANDOVER_H
@@ -18,15 +19,16 @@ struct block {
     uint8_t *data;
     uint32_t len;     /* octets of data that are in use */
     uint32_t packets; /* how many of the records are packets */
-    uint64_t octets;  /* of these packets, without the headers that the file format puts around them */
-    bool new_file;    /* the file before ends, and this block begins the next one */
+    uint64_t
+        octets;    /* of these packets, without the headers that the file format puts around them */
+    bool new_file; /* the file before ends, and this block begins the next one */
 };
 
 struct handover;
 
 /*
- * Memory for ROOM octets in blocks, at least four of them. With TOUCH all of it is made present at once. Returns NULL
- * with errno if there is not so much memory.
+ * Memory for ROOM octets in blocks, at least four of them. With TOUCH all of it is made present at
+ * once. Returns NULL with errno if there is not so much memory.
  */
 struct handover *handover_create(uint64_t room, bool touch);
 
@@ -40,11 +42,13 @@ struct block *handover_take(struct handover *h);
 void handover_give(struct handover *h, struct block *b);
 
 /*
- * The receiving thread: from now on, blocks given while the writing thread has none may be written at once, by WRITE,
- * which takes ARG: who is not busy saves the way to another processor's cache. Only for a file whose writing does not
- * wait for anything; not for blocks that begin a further file, before which a large old one may have to be removed.
+ * The receiving thread: from now on, blocks given while the writing thread has none may be written
+ * at once, by WRITE, which takes ARG: who is not busy saves the way to another processor's cache.
+ * Only for a file whose writing does not wait for anything; not for blocks that begin a further
+ * file, before which a large old one may have to be removed.
  */
-void handover_write_at_once(struct handover *h, void (*write)(void *arg, const struct block *b), void *arg);
+void handover_write_at_once(struct handover *h, void (*write)(void *arg, const struct block *b),
+                            void *arg);
 
 /* The receiving thread: it has time, so that the next few blocks may be written at once. */
 void handover_has_time(struct handover *h);

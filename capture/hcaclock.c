@@ -25,12 +25,16 @@ uint64_t steady_time(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
-/* The counter now, as the device returns it: the field is a timespec, but the unit is the counter's. */
+/*
+ * The counter now, as the device returns it: the field is a timespec, but the unit is the
+ * counter's.
+ */
 static bool read_counter(struct ibv_context *context, uint64_t *ticks)
 {
     struct ibv_values_ex values = {.comp_mask = IBV_VALUES_MASK_RAW_CLOCK};
 
-    if (ibv_query_rt_values_ex(context, &values) != 0 || !(values.comp_mask & IBV_VALUES_MASK_RAW_CLOCK))
+    if (ibv_query_rt_values_ex(context, &values) != 0 ||
+        !(values.comp_mask & IBV_VALUES_MASK_RAW_CLOCK))
         return false;
     *ticks = (uint64_t)values.raw_clock.tv_sec * SECOND + (uint64_t)values.raw_clock.tv_nsec;
     return true;
@@ -70,9 +74,11 @@ void hcaclock_follow(struct hcaclock *clock, uint64_t now)
 
 uint64_t hcaclock_time(const struct hcaclock *clock, uint64_t ticks)
 {
-    uint64_t ahead = (ticks - clock->ticks) & clock->mask, behind = (clock->ticks - ticks) & clock->mask;
+    uint64_t ahead = (ticks - clock->ticks) & clock->mask,
+             behind = (clock->ticks - ticks) & clock->mask;
 
     if (ahead <= behind)
-        return clock->time + ahead / clock->khz * 1000000 + ahead % clock->khz * 1000000 / clock->khz;
+        return clock->time + ahead / clock->khz * 1000000 +
+               ahead % clock->khz * 1000000 / clock->khz;
     return clock->time - behind / clock->khz * 1000000 - behind % clock->khz * 1000000 / clock->khz;
 }

@@ -10,10 +10,10 @@
 
 struct hcaclock {
     struct ibv_context *context;
-    bool wallclock;      /* completions carry the time of day */
-    uint64_t khz, mask;  /* of the counter that completions carry otherwise */
+    bool wallclock;       /* completions carry the time of day */
+    uint64_t khz, mask;   /* of the counter that completions carry otherwise */
     uint64_t ticks, time; /* one moment in both */
-    uint64_t checked;    /* when it was looked at, by the time of day */
+    uint64_t checked;     /* when it was looked at, by the time of day */
 };
 
 /* The time of day, nanoseconds since 1970: it may be set. */

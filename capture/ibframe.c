@@ -2,8 +2,8 @@
 /* A frame's direction, and a switch's wrapping. See ibframe.h. */
 #include "capture/ibframe.h"
 
-#include "capture/octets.h"
-#include "capture/pcapng.h"
+#include "pcapio/octets.h"
+#include "pcapio/pcapng.h"
 #include "wire/ib.h"
 
 enum {
@@ -18,12 +18,15 @@ uint32_t frame_direction(const struct device *device, const uint8_t *octets, uin
         return PCAPNG_UNKNOWN;
     if (device_owns_lid(device, get_be16(octets + LRH_SLID)))
         return PCAPNG_OUTBOUND; /* also to itself */
-    /* another's: it was sent to this port, whether to it alone, to a group or by a directed route */
+    /*
+     * another's: it was sent to this port, whether to it alone, to a group or by a directed route
+     */
     return get_be16(octets + LRH_SLID) == LID_PERMISSIVE ? PCAPNG_UNKNOWN : PCAPNG_INBOUND;
 }
 
 bool frame_is_mirrored(const struct device *device, const uint8_t *octets, uint32_t len)
 {
     return !device_is_ethernet(device) && len >= MIRROR_HEAD_LEN + MIRROR_TAIL_LEN &&
-           (octets[LRH_SL_LNH] & LNH_MASK) == LNH_RAW && get_be16(octets + RWH_ETHERTYPE) == ETHERTYPE_MIRROR;
+           (octets[LRH_SL_LNH] & LNH_MASK) == LNH_RAW &&
+           get_be16(octets + RWH_ETHERTYPE) == ETHERTYPE_MIRROR;
 }

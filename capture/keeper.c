@@ -15,7 +15,8 @@
 
 #include "capture/grouplock.h"
 #include "capture/groupnews.h"
-#include "capture/message.h"
+#include "cli/say.h"
+#include "hca/privileges.h"
 #include "wire/mgid.h"
 #include "wire/names.h"
 
@@ -24,8 +25,9 @@ enum {
     LOOK_SHARE = 100, /* and so seldom that the SA is busy with us a hundredth of the time */
     ANEW_EVERY = 150, /* so many looks: joins are repeated, whatever was lost */
     ASK_MS = 1500,
-    SILENCES_MAX = 2, /* unanswered questions in a row, at the end, after which the SA is left alone */
-    FULL_MEMBER = 1,  /* JoinState, IBA 15.2.5.17 */
+    /* unanswered questions in a row, at the end, after which the SA is left alone */
+    SILENCES_MAX = 2,
+    FULL_MEMBER = 1, /* JoinState, IBA 15.2.5.17 */
     NON_MEMBER = 2,
     NO_RECORDS = SA_STATUS_NO_RECORDS,
 };
@@ -45,6 +47,7 @@ struct keep {
     uint16_t pkey;
     bool broadcast_only;
     struct umad_sa *sa;
+    char error[256]; /* why the last question failed */
     struct sa_port standing;
     GHashTable *groups; /* struct kept by MGID */
     int lock;
@@ -76,10 +79,9 @@ static enum sa_heard ask(struct keep *k, const struct sa_question *q, struct sa_
 {
     gint64 begin = g_get_monotonic_time();
     enum sa_heard heard;
-    char error[256];
 
     a->records = g_byte_array_new();
-    heard = umad_sa_ask(k->sa, q, ASK_MS, until, a, error, sizeof(error));
+    heard = umad_sa_ask(k->sa, q, ASK_MS, until, a, k->error, sizeof(k->error));
     if (heard == SA_HEARD) /* one that is silent is not at work */
         k->busy += g_get_monotonic_time() - begin;
     return heard;
@@ -218,8 +220,9 @@ static void mark_all(struct keep *k, bool marked)
 }
 
 /*
- * Marks the groups that our port is a member of: in any way (join_state 0), or in this way and no other. The SA compares
- * the JoinState as a whole, and hides it in the answer. Returns false, and marks none, if it did not tell.
+ * Marks the groups that our port is a member of: in any way (join_state 0), or in this way and no
+ * other. The SA compares the JoinState as a whole, and hides it in the answer. Returns false, and
+ * marks none, if it did not tell.
  */
 static bool mark_own(struct keep *k, uint8_t join_state, const volatile int *until)
 {
@@ -239,7 +242,10 @@ static bool mark_own(struct keep *k, uint8_t join_state, const volatile int *unt
     return told;
 }
 
-/* A group may have been deleted and made anew since the last look, under its old MLID and without us. */
+/*
+ * A group may have been deleted and made anew since the last look, under its old MLID and without
+ * us.
+ */
 static void doubt_joins(struct keep *k)
 {
     GHashTableIter iter;
@@ -265,14 +271,18 @@ static void forget_joins(struct keep *k)
         ((struct kept *)value)->joined = false;
 }
 
-/* Whether the port can ask. Another LID, SM or GID: the SM may have forgotten all of its memberships. */
+/*
+ * Whether the port can ask. Another LID, SM or GID: the SM may have forgotten all of its
+ * memberships.
+ */
 static bool look_at_port(struct keep *k)
 {
     struct sa_port now;
 
     if (!umad_sa_port(k->sa, &now) || !now.active || now.sm_lid == 0) {
         if (!k->down_told)
-            say("%s port %u: the port is not active: the groups are joined once it is", k->device, k->port);
+            say("%s port %u: the port is not active: the groups are joined once it is", k->device,
+                k->port);
         k->down_told = true;
         forget_joins(k);
         return false;
@@ -303,6 +313,8 @@ static void look(struct keep *k)
         if (heard == SA_HEARD)
             say("the subnet administrator does not tell its groups (status 0x%04x, %s)", a.status,
                 sa_status_name(a.status));
+        else if (heard == SA_TOO_LARGE || heard == SA_FAILED)
+            say("the groups cannot be listed: %s", k->error);
         else
             say("the subnet administrator (LID %u) does not answer: the groups are joined once it does",
                 k->standing.sm_lid);
@@ -312,7 +324,9 @@ static void look(struct keep *k)
 
 /* --- the process */
 
-/* Waits for the next look; the capture's word makes it early. Returns false at the capture's end. */
+/*
+ * Waits for the next look; the capture's word makes it early. Returns false at the capture's end.
+ */
 static bool wait_for_next(struct keep *k, int ms)
 {
     struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -343,7 +357,10 @@ static void keep_on(struct keep *k)
     }
 }
 
-/* The user is not to wait for a subnet administrator that does not answer: his files are let go first. */
+/*
+ * The user is not to wait for a subnet administrator that does not answer: his files are let go
+ * first.
+ */
 static void leave_all(struct keep *k)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC), silences = 0;
@@ -354,7 +371,9 @@ static void leave_all(struct keep *k)
         dup2(null, STDIN_FILENO);
         dup2(null, STDERR_FILENO);
     }
-    /* Where the port is FullMember alone, our bit went with a group that was deleted and made anew. */
+    /*
+     * Where the port is FullMember alone, our bit went with a group that was deleted and made anew.
+     */
     if (g_hash_table_size(k->groups) != 0 && !mark_own(k, FULL_MEMBER, &never)) {
         mark_all(k, false);
         silences++;
@@ -392,6 +411,10 @@ int keeper_main(int argc, char **argv)
     }
     k.groups = g_hash_table_new_full(mgid_hash, mgid_equal, NULL, g_free);
     k.lock = grouplock_open();
+    if (!privileges_drop(0, 0)) {
+        g_hash_table_unref(k.groups);
+        return 1;
+    }
     keep_on(&k);
     leave_all(&k);
     g_hash_table_unref(k.groups);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keeper of the groups: a process beside a capture in multicast mode, which has the port's switches send it the
- * groups' traffic. It looks into the subnet administrator's table of groups now and then, joins those that are wanted,
- * tells of them, and leaves them once the capture has ended, in whatever way: a killed capture leaves nothing behind.
+ * The keeper of the groups: a process beside a capture in multicast mode, which has the port's
+ * switches send it the groups' traffic. It looks into the subnet administrator's table of groups
+ * now and then, joins those that are wanted, tells of them, and leaves them once the capture has
+ * ended, in whatever way: a killed capture leaves nothing behind.
  *
- * It joins as NonMember (IBA 15.2.5.17: JoinState bit 1), which gets a group's traffic, but does not keep it alive, and
- * which the host's own interfaces never are: so nothing that they hold is joined or left.
+ * It joins as NonMember (IBA 15.2.5.17: JoinState bit 1), which gets a group's traffic, but does
+ * not keep it alive, and which the host's own interfaces never are: so nothing that they hold is
+ * joined or left.
  */
 #ifndef CAPTURE_KEEPER_H
 #define CAPTURE_KEEPER_H

@@ -13,11 +13,14 @@
 #include <unistd.h>
 
 #include "capture/groupnews.h"
-#include "capture/message.h"
+#include "cli/say.h"
 
 enum { PATIENCE_MS = 600, STEP_MS = 2 };
 
-/* As a session of its own, so that signals for the terminal's programs leave it alone: the capture ends it. */
+/*
+ * As a session of its own, so that signals for the terminal's programs leave it alone: the capture
+ * ends it.
+ */
 static int spawn(struct keeper *keeper, int end, char **argv)
 {
     posix_spawn_file_actions_t files;

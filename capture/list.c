@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "capture/device.h"
-#include "capture/message.h"
+#include "cli/say.h"
 #include "capture/multicast.h"
 #include "capture/refusal.h"
 #include "capture/sniffer.h"

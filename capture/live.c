@@ -9,8 +9,9 @@
 
 #include "capture/devevent.h"
 #include "capture/list.h"
-#include "capture/message.h"
+#include "cli/say.h"
 #include "capture/multicast.h"
+#include "hca/privileges.h"
 #include "capture/receive.h"
 #include "capture/sniffer.h"
 #include "capture/stop.h"
@@ -21,7 +22,8 @@ enum {
     ENTRY_MTU_4096 = 8192,
     ENTRY_JUMBO = 16384,
     LOG2_MULTICAST = 12, /* buffers, if the user names no number: groups are no flood */
-    PATIENCE_MS = 700,   /* after a signal, for a reader that does not read: Wireshark waits for our end */
+    /* after a signal, for a reader that does not read: Wireshark waits for our end */
+    PATIENCE_MS = 700,
 };
 
 struct live {
@@ -66,8 +68,8 @@ static bool check_port(const struct live *l)
         say("%s port %u: --decap has no effect on Ethernet: the headers that it takes off are InfiniBand's",
             device_name(&l->device), l->device.port);
     if (l->device.port_attr.state != IBV_PORT_ACTIVE)
-        say("%s port %u: the port is not active (%s): nothing comes before it is", device_name(&l->device),
-            l->device.port, ibv_port_state_str(l->device.port_attr.state));
+        say("%s port %u: the port is not active (%s): nothing comes before it is",
+            device_name(&l->device), l->device.port, ibv_port_state_str(l->device.port_attr.state));
     return true;
 }
 
@@ -89,8 +91,9 @@ static struct rx_plan rx_plan_of(const struct live *l)
 
 static bool create_feed(struct live *l)
 {
-    const struct multicast_plan multicast = {
-        .rx = rx_plan_of(l), .pkey = l->options->pkey, .broadcast_only = l->options->broadcast_only};
+    const struct multicast_plan multicast = {.rx = rx_plan_of(l),
+                                             .pkey = l->options->pkey,
+                                             .broadcast_only = l->options->broadcast_only};
     bool good;
 
     if (l->options->mode == MODE_MULTICAST) {
@@ -114,8 +117,9 @@ static bool open_device(struct live *l)
 
 static bool make_memory(struct live *l)
 {
-    uint64_t room =
-        l->options->memory ? l->options->memory + l->options->memory / 8 + UINT64_C(2) * BLOCK_ROOM : l->options->hold;
+    uint64_t room = l->options->memory
+                        ? l->options->memory + l->options->memory / 8 + UINT64_C(2) * BLOCK_ROOM
+                        : l->options->hold;
 
     l->handover = handover_create(room, l->options->memory > 0);
     if (!l->handover)
@@ -138,8 +142,9 @@ static bool make_recorder(struct live *l)
         .memory = o->memory,
     };
 
-    snprintf(l->description, sizeof(l->description), "%s port %u, %s, %s mode", device_name(&l->device),
-             l->device.port, device_is_ethernet(&l->device) ? "Ethernet" : "InfiniBand", l->feed.ops->mode);
+    snprintf(l->description, sizeof(l->description), "%s port %u, %s, %s mode",
+             device_name(&l->device), l->device.port,
+             device_is_ethernet(&l->device) ? "Ethernet" : "InfiniBand", l->feed.ops->mode);
     if (o->mode == MODE_MULTICAST)
         snprintf(l->comment, sizeof(l->comment), "%s%s%s", MULTICAST_REMARK, o->comment ? "\n" : "",
                  o->comment ? o->comment : "");
@@ -151,6 +156,16 @@ static bool make_recorder(struct live *l)
     return l->recorder != NULL;
 }
 
+/*
+ * A queue pair that fails is replaced, which wants the rights of the first one; a series has more
+ * files to be created.
+ */
+static bool drop_privileges(const struct live_options *options)
+{
+    return privileges_drop(0, PRIVILEGE_RAW | PRIVILEGE_LOCK |
+                                  (options->series ? PRIVILEGE_FILES : 0u));
+}
+
 /* The file is created last: what fails before leaves an old one as it was. */
 static bool open_output(struct live *l)
 {
@@ -160,7 +175,7 @@ static bool open_output(struct live *l)
                                       .reader_may_leave = l->options->reader_may_leave};
 
     l->outfile = outfile_open(&plan);
-    if (!l->outfile)
+    if (!l->outfile || !drop_privileges(l->options))
         return false;
     l->writer = writer_create(l->handover, l->outfile, format_of(l));
     return l->writer && (l->options->memory || writer_start(l->writer));
@@ -204,26 +219,59 @@ static void take_down(struct live *l)
     device_list_free(&l->list);
 }
 
-/* Says why frames were lost. */
-static void tell_losses(const struct live *l, const struct receiver *r, struct recorder_counts counts)
+/* What there is to know of the output when it is closed. */
+struct ending {
+    bool pipe;    /* written to, or the like */
+    bool left;    /* its reader left, as usual */
+    bool stalled; /* its reader did not read */
+};
+
+/* The program's own: it had no memory left. */
+static void tell_own_losses(uint64_t own, const struct ending *end)
 {
-    if (counts.device > r->failures)
-        say("%" PRIu64 " frames were lost by the device, which had no buffer left: more (-b) help",
-            counts.device - r->failures);
-    if (r->failures > 0)
-        say("%" PRIu64 " frames could not be delivered by the device", r->failures);
-    if (r->too_long > 0)
-        say("%" PRIu64 " of them were longer than a buffer: -j takes buffers of 16 KiB", r->too_long);
-    if (counts.own > 0)
+    if (own == 0)
+        return;
+    if (end->stalled)
+        say("%" PRIu64 " frames were lost because the reader of the pipe does not read", own);
+    else if (end->pipe)
+        say("%" PRIu64
+            " frames were lost: the pipe is written too slowly, because the reader of the pipe is too slow; more memory "
+            "(-p), a faster reader, or a file (-w) help",
+            own);
+    else
         say("%" PRIu64
             " frames were lost because the file is written too slowly: more memory (-p), a faster disk, or "
             "memory mode (-M) help",
-            counts.own);
-    if (writer_lost(l->writer) > 0 && !l->options->reader_may_leave)
-        say("%" PRIu64 " frames were captured but could not be written", writer_lost(l->writer));
+            own);
+}
+
+/* More buffers are no help where the queue pair failed: frames found none while it was replaced. */
+static void tell_device_losses(uint64_t lost, bool failed)
+{
+    if (lost > 0 && failed)
+        say("%" PRIu64 " frames were lost by the device", lost);
+    else if (lost > 0)
+        say("%" PRIu64 " frames were lost by the device, which had no buffer left: more (-b) help",
+            lost);
+}
+
+/* Says why frames were lost. */
+static void tell_losses(const struct live *l, const struct receiver *r,
+                        struct recorder_counts counts, const struct ending *end)
+{
+    tell_device_losses(counts.device - r->failures, r->restarts > 0);
+    if (r->failures > 0)
+        say("%" PRIu64 " frames could not be delivered by the device", r->failures);
+    if (r->too_long > 0)
+        say("%" PRIu64 " of them were longer than a buffer: -j takes buffers of 16 KiB",
+            r->too_long);
+    tell_own_losses(counts.own, end);
+    if (writer_lost(l->writer) > 0 && !end->left)
+        say("%" PRIu64 " frames were received but not written: they are lost",
+            writer_lost(l->writer));
     if (r->restarts > 0)
-        say("the queue pair failed %u time%s: an unknown number of frames is missing there", r->restarts,
-            r->restarts == 1 ? "" : "s");
+        say("the queue pair failed %u time%s: an unknown number of frames is missing there",
+            r->restarts, r->restarts == 1 ? "" : "s");
 }
 
 /* A reader's leaving is a loss like another, but for Wireshark, which ends captures so. */
@@ -232,19 +280,25 @@ static bool left_as_usual(const struct live *l)
     return l->options->reader_may_leave && outfile_reader_left(l->outfile);
 }
 
-static void tell_sum(const struct live *l, struct recorder_counts counts, uint64_t lost)
+/* What was written counts as captured. */
+static void tell_sum(const struct live *l, uint64_t lost)
 {
-    fprintf(stderr, "\nCaptured:  %8" PRIu64 " packets, %8" PRIu64 " bytes\n", counts.packets, counts.octets);
+    fprintf(stderr, "\nCaptured:  %8" PRIu64 " packets, %8" PRIu64 " bytes\n",
+            writer_packets(l->writer), writer_octets(l->writer));
     say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops", writer_packets(l->writer),
         writer_octets(l->writer), lost);
 }
 
-/* Writes the rest. Returns the exit status. Wireshark shows all that is told as an error: it is told of losses alone. */
+/*
+ * Writes the rest. Returns the exit status. Wireshark shows all that is told as an error: it is
+ * told of losses alone.
+ */
 static int finish(struct live *l, const struct receiver *r)
 {
     struct recorder_counts counts = recorder_counts(r->recorder);
+    struct ending end;
     uint64_t lost;
-    bool good, left;
+    bool good;
 
     progress_end(&l->progress, recorder_is_full(l->recorder));
     if (l->options->memory && !writer_start(l->writer))
@@ -252,14 +306,16 @@ static int finish(struct live *l, const struct receiver *r)
     writer_finish(l->writer, stop_signal() ? PATIENCE_MS : -1);
     if (r->reader_left)
         outfile_note_left(l->outfile);
-    left = left_as_usual(l);
-    good = outfile_close(l->outfile) || left;
+    end = (struct ending){.pipe = outfile_is_live(l->outfile),
+                          .left = left_as_usual(l),
+                          .stalled = outfile_reader_stalled(l->outfile)};
+    good = outfile_close(l->outfile) || end.left;
     l->outfile = NULL;
     end_feed(l); /* before the last line is told */
-    tell_losses(l, r, counts);
-    lost = counts.device + counts.own + (left ? 0 : writer_lost(l->writer));
+    tell_losses(l, r, counts, &end);
+    lost = counts.device + counts.own + (end.left ? 0 : writer_lost(l->writer));
     if (!l->options->reader_may_leave || lost > 0)
-        tell_sum(l, counts, lost);
+        tell_sum(l, lost);
     return good && lost == 0 && r->restarts == 0 && !r->failed ? 0 : 1;
 }
 

@@ -6,10 +6,11 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "capture/message.h"
-#include "capture/numbers.h"
-#include "capture/refused_option.h"
+#include "cli/say.h"
+#include "cli/numbers.h"
+#include "cli/refused_option.h"
 
 static const char usage[] =
     "Usage: ipoib-capture [OPTION]...         captures from an RDMA device's port\n"
@@ -121,7 +122,8 @@ enum { LOG2_MAX = 20, SNAPLEN_MAX = 65535 };
 /* What holds without any option. */
 static struct live_options defaults(void)
 {
-    return (struct live_options){.port = 1, .log2_buffers = 15, .erf = -1, .hold = UINT64_C(256) << 20};
+    return (struct live_options){
+        .port = 1, .log2_buffers = 15, .erf = -1, .hold = UINT64_C(256) << 20};
 }
 
 static int wrong(void)
@@ -143,7 +145,7 @@ static int print(const char *text)
 static bool want(bool good, const char *option, const char *arg, const char *wanted)
 {
     if (!good)
-        say("%s %s: %s", option, arg, wanted);
+        say("%s needs %s, not '%s'", option, wanted, arg);
     return good;
 }
 
@@ -182,14 +184,15 @@ static bool take_file_limit(struct live_options *o, int c, const char *arg)
     switch (c) {
     case OPT_RING_SIZE:
         return want(parse_size(arg, 1024, UINT64_MAX / 2, &o->ring_octets), "--ring-size", arg,
-                    "octets, 1K or more");
+                    "a number of bytes, 1K or more");
     case OPT_RING_PACKETS:
         return want(parse_number(arg, 1, UINT64_MAX / 2, &o->ring_packets), "--ring-packets", arg,
                     "a number of packets");
     case OPT_RING_TIME:
-        return want(parse_seconds(arg, &o->ring_time), "--ring-time", arg, "seconds");
+        return want(parse_seconds(arg, &o->ring_time), "--ring-time", arg, "a number of seconds");
     default:
-        if (!want(parse_number(arg, 1, 100000, &n), "--ring-files", arg, "a number of files, 1 to 100000"))
+        if (!want(parse_number(arg, 1, 100000, &n), "--ring-files", arg,
+                  "a number of files, 1 to 100000"))
             return false;
         o->ring_files = (uint32_t)n;
         return true;
@@ -202,11 +205,13 @@ static bool take_limit(struct live_options *o, int c, const char *arg)
 
     switch (c) {
     case OPT_COUNT:
-        return want(parse_number(arg, 1, UINT64_MAX, &o->count), "--count", arg, "a number of packets");
+        return want(parse_number(arg, 1, UINT64_MAX, &o->count), "--count", arg,
+                    "a number of packets");
     case OPT_DURATION:
-        return want(parse_seconds(arg, &o->duration), "--duration", arg, "seconds");
+        return want(parse_seconds(arg, &o->duration), "--duration", arg, "a number of seconds");
     case OPT_SNAPLEN:
-        if (!want(parse_number(arg, 1, SNAPLEN_MAX, &n), "--snaplen", arg, "octets, 1 to 65535"))
+        if (!want(parse_number(arg, 1, SNAPLEN_MAX, &n), "--snaplen", arg,
+                  "a number of bytes, 1 to 65535"))
             return false;
         o->snaplen = (uint32_t)n;
         return true;
@@ -221,14 +226,16 @@ static bool take_memory(struct live_options *o, int c, const char *arg)
 
     switch (c) {
     case 'M':
-        return want(parse_size(arg, 1, UINT64_C(1) << 46, &o->memory), "-M", arg, "octets");
+        return want(parse_size(arg, 1, UINT64_C(1) << 46, &o->memory), "-M", arg,
+                    "a number of bytes");
     case 'p':
-        if (!want(parse_size(arg, 1, UINT64_C(1) << 45, &n), "-p", arg, "octets"))
+        if (!want(parse_size(arg, 1, UINT64_C(1) << 45, &n), "-p", arg, "a number of bytes"))
             return false;
         o->hold = 2 * n;
         return true;
     default:
-        if (!want(parse_number(arg, 0, LOG2_MAX, &n), "-b", arg, "the log2 of the buffers, 0 to 20"))
+        if (!want(parse_number(arg, 0, LOG2_MAX, &n), "-b", arg,
+                  "the log2 of the number of buffers, 0 to 20"))
             return false;
         o->log2_buffers = (unsigned)n;
         o->buffers_asked = true;
@@ -271,7 +278,8 @@ static bool take_words(struct live_options *o, int c, const char *arg)
     case OPT_PKEY:
         return take_pkey(o, arg);
     case OPT_GROUPS:
-        return want(one_of(arg, "all", "broadcast", &o->broadcast_only), "--groups", arg, "all or broadcast");
+        return want(one_of(arg, "all", "broadcast", &o->broadcast_only), "--groups", arg,
+                    "all or broadcast");
     default:
         return take_obsolete(c);
     }
@@ -316,7 +324,7 @@ static bool take(struct live_options *o, int c, const char *arg)
         return true;
     case OPT_COMMENT:
         o->comment = arg;
-        return want(strlen(arg) <= 512, "--comment", arg, "at most 512 octets");
+        return want(strlen(arg) <= 512, "--comment", arg, "a text of at most 512 bytes");
     case 'M':
     case 'p':
     case 'b':
@@ -348,7 +356,7 @@ static const char *contradiction(const struct live_options *o, bool writer_asked
     if (o->ring_files && !limits)
         return "--ring-files needs --ring-size, --ring-packets or --ring-time, which say where a file ends";
     if (limits && strcmp(o->file, "-") == 0)
-        return "several files cannot go to standard output";
+        return "several files cannot go to standard output: name a file with -w";
     if (o->comment && !o->pcapng)
         return "--comment needs --format pcapng: the other format has no place for it";
     return NULL;
@@ -374,6 +382,8 @@ static int settle(struct live_options *o, bool writer_asked)
     if (strcmp(o->file, "-") == 0)
         o->silent = true;
     fault = contradiction(o, writer_asked);
+    if (!fault && !o->list && strcmp(o->file, "-") == 0 && isatty(STDOUT_FILENO))
+        fault = "stdout is a terminal: name a file with -w, or pipe it";
     if (!fault)
         tell_of_no_effect(o);
     if (!fault)
@@ -397,7 +407,8 @@ int live_parse_options(int argc, char **argv, struct live_options *o)
         if (c == 'v')
             return print("ipoib-capture " IPOIB_VERSION "\n");
         if (c == ':' || c == '?') {
-            say("%s %s", c == ':' ? "a value is missing after" : "unknown option",
+            say("%s %s",
+                c == ':' ? "a value is missing after" : "the command line has the unknown option",
                 refused_option(argv, shorts, letter));
             return wrong();
         }
@@ -407,7 +418,7 @@ int live_parse_options(int argc, char **argv, struct live_options *o)
         not_for_list = not_for_list || (c != OPT_LIST && c != 'd');
     }
     if (optind < argc) {
-        say("unknown: %s", argv[optind]);
+        say("this argument is unknown: %s; -w names the file", argv[optind]);
         return wrong();
     }
     if (o->list && not_for_list)

@@ -23,16 +23,20 @@ struct live_options {
     unsigned pkey;       /* of the partition; 0: the first of the port */
     bool broadcast_only; /* no groups but the broadcast group */
     bool pcapng, list;
-    uint64_t count, duration; /* packets; nanoseconds; 0: without end */
-    uint32_t snaplen;         /* octets; 0: all */
-    bool series;              /* several files, by one of the next three */
-    uint32_t ring_files;      /* so many are kept; 0: all */
+    uint64_t count, duration;                      /* packets; nanoseconds; 0: without end */
+    uint32_t snaplen;                              /* octets; 0: all */
+    bool series;                                   /* several files, by one of the next three */
+    uint32_t ring_files;                           /* so many are kept; 0: all */
     uint64_t ring_octets, ring_packets, ring_time; /* a file's limits; nanoseconds; 0: none */
-    const char *comment;      /* NULL: none */
-    bool reader_may_leave;    /* that the pipe is closed is the usual end, and what is usual is not told (extcap) */
+    const char *comment;                           /* NULL: none */
+    bool reader_may_leave; /* that the pipe is closed is the usual end, and what is usual is not
+                              told (extcap) */
 };
 
-/* Returns -1 if OPTIONS are filled in, or the exit status: 0 after -h and -v, 2 after a message on a wrong usage. */
+/*
+ * Returns -1 if OPTIONS are filled in, or the exit status: 0 after -h and -v, 2 after a message on
+ * a wrong usage.
+ */
 int live_parse_options(int argc, char **argv, struct live_options *options);
 
 #endif

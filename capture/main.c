@@ -11,6 +11,8 @@
 #include "capture/extcap.h"
 #include "capture/keeper.h"
 #include "capture/live.h"
+#include "cli/environment.h"
+#include "cli/say.h"
 
 static const struct subcommand {
     const char *name;
@@ -21,8 +23,8 @@ static const struct subcommand {
 };
 
 /*
- * A file must not get number 0, 1 or 2 because the caller closed it: messages would go into the output.
- * Read-only, so that writing to a closed stdout still fails.
+ * A file must not get number 0, 1 or 2 because the caller closed it: messages would go into the
+ * output. Read-only, so that writing to a closed stdout still fails.
  */
 static void occupy_standard_files(void)
 {
@@ -37,8 +39,11 @@ static void occupy_standard_files(void)
 
 int main(int argc, char **argv)
 {
+    environment_secure();
     occupy_standard_files();
-    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is a write error: told, with an exit status */
+    say_as("ipoib-capture");
+    /* a reader that goes away is a write error: told, with an exit status */
+    signal(SIGPIPE, SIG_IGN);
 
     for (size_t i = 0; argc > 1 && i < sizeof(subcommands) / sizeof(subcommands[0]); i++)
         if (strcmp(argv[1], subcommands[i].name) == 0)

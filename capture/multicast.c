@@ -11,9 +11,10 @@
 #include <sys/socket.h>
 
 #include "capture/groupnews.h"
-#include "capture/message.h"
+#include "cli/say.h"
 #include "capture/stop.h"
-#include "capture/udframe.h"
+#include "hca/privileges.h"
+#include "pcapio/udframe.h"
 #include "wire/mgid.h"
 
 enum {
@@ -50,11 +51,14 @@ static void tell_pkeys(const struct device *device, unsigned wanted)
     for (int i = 0; i < device->port_attr.pkey_tbl_len && at + 8 < sizeof(all); i++)
         if (pkey_at(device, i) != 0)
             at += (size_t)snprintf(all + at, sizeof(all) - at, " 0x%04x", pkey_at(device, i));
-    say("%s port %u is not in partition 0x%04x; it has the P_Keys%s", device_name(device), device->port,
-        wanted, at ? all : ": none");
+    say("%s port %u is not in partition 0x%04x; it has the P_Keys%s", device_name(device),
+        device->port, wanted, at ? all : ": none");
 }
 
-/* Of the two forms of a P_Key the full member's, if the port has both: it hears the limited members too. */
+/*
+ * Of the two forms of a P_Key the full member's, if the port has both: it hears the limited members
+ * too.
+ */
 static bool find_pkey(struct multicast *m, unsigned wanted)
 {
     int found = -1;
@@ -145,10 +149,13 @@ static void drop_qp(struct multicast *m)
 
 static int to_rtr(struct multicast *m, uint32_t qkey)
 {
-    struct ibv_qp_attr init = {
-        .qp_state = IBV_QPS_INIT, .port_num = m->device->port, .pkey_index = m->pkey_index, .qkey = qkey};
+    struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT,
+                               .port_num = m->device->port,
+                               .pkey_index = m->pkey_index,
+                               .qkey = qkey};
     struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR};
-    int error = ibv_modify_qp(m->qp, &init, IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_QKEY);
+    int error = ibv_modify_qp(m->qp, &init,
+                              IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_QKEY);
 
     return error ? error : ibv_modify_qp(m->qp, &rtr, IBV_QP_STATE);
 }
@@ -165,11 +172,15 @@ static struct refusal make_qp(struct multicast *m, uint32_t qkey)
     return error ? refused(REFUSED_STATE, error) : (struct refusal){REFUSED_NOT, 0};
 }
 
-/* From now on frames come. */
+/* From now on frames come. A controlled Q_Key needs CAP_NET_RAW: ib_uverbs_modify_qp. */
 static bool begin(struct multicast *m)
 {
-    struct refusal refusal = make_qp(m, m->qkey);
+    struct refusal refusal;
     int error = 0;
+
+    privileges_raise(PRIVILEGE_RAW | PRIVILEGE_LOCK);
+    refusal = make_qp(m, m->qkey);
+    privileges_lower();
 
     if (refusal.step == REFUSED_NOT && (error = rxring_attach(&m->ring, m->qp)) != 0)
         refusal = refused(REFUSED_RECEIVE, error);
@@ -183,8 +194,13 @@ static bool begin(struct multicast *m)
 
 static bool restart(struct multicast *m)
 {
+    bool renewed;
+
     drop_qp(m);
-    return rxring_renew(&m->ring) && (!m->link || begin(m));
+    privileges_raise(PRIVILEGE_LOCK);
+    renewed = rxring_renew(&m->ring);
+    privileges_lower();
+    return renewed && (!m->link || begin(m));
 }
 
 /* --- news of the keeper */
@@ -242,7 +258,8 @@ static bool take_news(struct multicast *m, const struct groupnews *news)
             l->gone = true;
         }
         return true;
-    case GROUPNEWS_LOOKED: /* while the link takes another Q_Key, not all of its groups were told yet */
+    /* while the link takes another Q_Key, not all of its groups were told yet */
+    case GROUPNEWS_LOOKED:
         for_all(m, tell_other_qkey);
         m->looked = true;
         return true;
@@ -263,7 +280,10 @@ static bool start_keeper(struct multicast *m)
     return keeper_start(&m->keeper, &plan);
 }
 
-/* Somebody has killed it: another joins again, and will leave at the end. Returns false if that does not help. */
+/*
+ * Somebody has killed it: another joins again, and will leave at the end. Returns false if that
+ * does not help.
+ */
 static bool replace_keeper(struct multicast *m)
 {
     keeper_end(&m->keeper);
@@ -286,7 +306,8 @@ static bool read_news(struct multicast *m)
 
 static bool await_news(struct multicast *m)
 {
-    struct pollfd fds[] = {{.fd = m->keeper.fd, .events = POLLIN}, {.fd = stop_fd(), .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = m->keeper.fd, .events = POLLIN},
+                           {.fd = stop_fd(), .events = POLLIN}};
     uint64_t end = steady_time() + (uint64_t)FIRST_NEWS_MS * 1000000;
 
     while (!m->looked && !stop_requested() && steady_time() < end) {
@@ -301,7 +322,8 @@ static bool await_news(struct multicast *m)
 
 static uint16_t dlid_of(const struct multicast *m, const struct rx *rx)
 {
-    const struct listened *l = rx->from.grh ? g_hash_table_lookup(m->groups, rx->octets + GRH_DGID) : NULL;
+    const struct listened *l = rx->from.grh ? g_hash_table_lookup(m->groups, rx->octets + GRH_DGID)
+                                            : NULL;
 
     if (l)
         return l->group.mlid;

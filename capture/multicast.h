@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Multicast mode, for every HCA: a UD queue pair that is attached to a partition's IPoIB groups. It receives what is sent
- * to them, ARP, Neighbour Discovery and IP multicast of the whole link; what is sent to one port alone it does not.
+ * Multicast mode, for every HCA: a UD queue pair that is attached to a partition's IPoIB groups. It
+ * receives what is sent to them, ARP, Neighbour Discovery and IP multicast of the whole link; what
+ * is sent to one port alone it does not.
  */
 #ifndef CAPTURE_MULTICAST_H
 #define CAPTURE_MULTICAST_H
@@ -11,7 +12,7 @@
 #include "capture/feed.h"
 #include "capture/keeper.h"
 #include "capture/refusal.h"
-#include "sa/mcgroup.h"
+#include "hca/mcgroup.h"
 
 struct multicast_plan {
     struct rx_plan rx;
@@ -38,11 +39,12 @@ struct multicast {
 };
 
 /* What a file says of frames that were captured so. */
-#define MULTICAST_REMARK                                                                                     \
+#define MULTICAST_REMARK                                                                           \
     "multicast mode: LRH, BTH and DETH are rebuilt from completions; VL, BTH's SE, M, A and PSN, and the CRCs are 0"
 
 /* The memory and the completion queue. Returns false after a message. */
-bool multicast_create(struct multicast *m, struct device *device, const struct multicast_plan *plan);
+bool multicast_create(struct multicast *m, struct device *device,
+                      const struct multicast_plan *plan);
 
 /* As what the receiving loop knows. M must stay. */
 struct feed multicast_feed(struct multicast *m);

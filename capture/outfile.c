@@ -3,7 +3,6 @@
 #include "capture/outfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +14,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/message.h"
+#include "capture/series.h"
 #include "capture/stop.h"
+#include "cli/create.h"
+#include "cli/say.h"
+#include "hca/privileges.h"
 
 struct outfile {
     struct outfile_plan plan;
-    char *name;   /* of the present file; NULL: stdout */
-    char **kept;  /* of a series, the names that are there: plan.keep of them, in turn */
+    char *name;  /* of the present file; NULL: stdout */
+    char **kept; /* of a series, the names that are there: plan.keep of them, in turn */
     uint32_t made;
     int fd;
     int error; /* what failed; 0: nothing. The user knows */
@@ -56,6 +58,11 @@ bool outfile_reader_left(const struct outfile *out)
     return out->error == EPIPE;
 }
 
+bool outfile_reader_stalled(const struct outfile *out)
+{
+    return out->error == ETIMEDOUT && out->live;
+}
+
 static bool fail(struct outfile *out, const char *what)
 {
     if (!out->error && !(errno == EPIPE && out->plan.reader_may_leave))
@@ -78,12 +85,13 @@ void outfile_note_left(struct outfile *out)
     fail(out, not_complete);
 }
 
-/* "dir/cap.pcap" becomes "dir/cap_00001_20240131235959.pcap", as dumpcap names the files of a series. */
+/*
+ * "dir/cap.pcap" becomes "dir/cap_00001_20240131235959.pcap", as dumpcap names the files of a
+ * series.
+ */
 static char *series_name(const struct outfile *out)
 {
-    const char *slash = strrchr(out->plan.path, '/'), *base = slash ? slash + 1 : out->plan.path;
-    const char *dot = strrchr(base, '.');
-    size_t stem = dot && dot != base ? (size_t)(dot - out->plan.path) : strlen(out->plan.path);
+    size_t stem = series_stem(out->plan.path);
     time_t now = time(NULL);
     char stamp[32];
     struct tm local;
@@ -111,18 +119,38 @@ static void keep_name(struct outfile *out)
     *place = strdup(out->name);
 }
 
+/* Tells WHY there is no file. */
+static bool refuse(struct outfile *out, const char *why)
+{
+    say("%s: %s", name_of(out), why);
+    out->error = errno ? errno : EIO;
+    return false;
+}
+
+/* Nothing of a series that is refused stays: its first file is empty as yet. */
+static bool refuse_series(struct outfile *out)
+{
+    say("%s: %s", out->plan.path, create_is_locked);
+    out->error = EWOULDBLOCK;
+    unlink(out->name);
+    return false;
+}
+
 static bool create(struct outfile *out)
 {
+    char why[200];
     struct stat st;
 
     out->name = out->plan.series ? series_name(out) : strdup(out->plan.path);
     if (!out->name)
         return fail(out, "no memory for the name");
     do /* a signal may come while a FIFO waits for its reader */
-        out->fd = open(out->name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        out->fd = create_file(out->name, why, sizeof(why));
     while (out->fd < 0 && errno == EINTR && !stop_requested());
     if (out->fd < 0)
-        return fail(out, "cannot be created");
+        return refuse(out, why);
+    if (out->plan.series && out->made == 0 && series_is_written(out->plan.path, out->fd))
+        return refuse_series(out);
     out->live = fstat(out->fd, &st) == 0 && !S_ISREG(st.st_mode);
     if (out->plan.series)
         keep_name(out);
@@ -168,13 +196,32 @@ static bool close_file(struct outfile *out)
     return fd < 0 || close(fd) == 0 || fail(out, not_complete);
 }
 
+/* The next file is locked before this one is free: so the series always is (series.h). */
 bool outfile_next(struct outfile *out)
 {
-    bool good = close_file(out);
+    char *name = out->name;
+    int fd = out->fd;
+    bool good;
 
-    free(out->name);
     out->name = NULL;
-    return good && create(out);
+    out->fd = -1;
+    privileges_raise(PRIVILEGE_FILES);
+    good = create(out);
+    privileges_lower();
+    if (fd >= 0 && close(fd) != 0 && good) {
+        say("%s: %s: %s", name, not_complete, strerror(errno));
+        out->error = errno;
+        good = false;
+    }
+    free(name);
+    return good;
+}
+
+/* The user will not wait for the reader. */
+static void stall(struct outfile *out)
+{
+    say("%s: the reader of the pipe does not read: what it has is not complete", name_of(out));
+    out->error = ETIMEDOUT;
 }
 
 size_t outfile_write(struct outfile *out, const void *octets, size_t len, atomic_bool *abandon)
@@ -192,8 +239,9 @@ size_t outfile_write(struct outfile *out, const void *octets, size_t len, atomic
         if (n < 0 && errno == EINTR && !atomic_load(abandon))
             continue;
         if (n < 0 && errno == EINTR)
-            errno = ETIMEDOUT; /* the reader does not read, and the user will not wait for him */
-        fail(out, not_complete);
+            stall(out);
+        else
+            fail(out, not_complete);
     }
     return done;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a capture shows while it runs. See progress.h. Scripts wait for these lines: they are ibdump's. */
+/*
+ * What a capture shows while it runs. See progress.h. Scripts wait for these lines: they are
+ * ibdump's.
+ */
 #include "capture/progress.h"
 
 #include <inttypes.h>
@@ -8,8 +11,8 @@
 
 #include "capture/stop.h"
 
-void progress_begin(struct progress *p, const struct live_options *options, const struct device *device,
-                    uint32_t buffers)
+void progress_begin(struct progress *p, const struct live_options *options,
+                    const struct device *device, uint32_t buffers)
 {
     memset(p, 0, sizeof(*p));
     p->silent = options->silent;
@@ -26,24 +29,28 @@ void progress_begin(struct progress *p, const struct live_options *options, cons
            "\n"
            "\n"
            "Ready to capture (Press ^c to stop):\n",
-           device_name(device), device->port, device_is_ethernet(device) ? "Ethernet" : "Infiniband", options->file,
-           buffers);
+           device_name(device), device->port,
+           device_is_ethernet(device) ? "Ethernet" : "Infiniband", options->file, buffers);
     fflush(stdout);
 }
 
 void progress_show(struct progress *p, struct recorder_counts counts, uint64_t now)
 {
-    if (p->silent || counts.packets == p->packets || now < p->shown + 1000000000)
+    uint64_t lost = counts.device + counts.own;
+
+    if (p->silent || now < p->shown + 1000000000 ||
+        (counts.packets == p->packets && lost == p->lost))
         return;
     printf("\rCaptured:  %8" PRIu64 " packets, %8" PRIu64, counts.packets, counts.octets);
     if (p->memory)
         printf("/%" PRIu64, p->memory);
     printf(" bytes     ");
-    if (counts.device + counts.own > 0)
-        printf("(%" PRIu64 " lost)     ", counts.device + counts.own);
+    if (lost > 0)
+        printf("(%" PRIu64 " lost)     ", lost);
     fflush(stdout);
     p->shown = now;
     p->packets = counts.packets;
+    p->lost = lost;
 }
 
 void progress_end(struct progress *p, bool full)

@@ -12,14 +12,14 @@
 
 struct progress {
     bool silent;
-    uint64_t memory;  /* of -M, or 0 */
-    uint64_t shown;   /* when, CLOCK_MONOTONIC in ns */
-    uint64_t packets; /* that were shown */
+    uint64_t memory;        /* of -M, or 0 */
+    uint64_t shown;         /* when, CLOCK_MONOTONIC in ns */
+    uint64_t packets, lost; /* that were shown */
 };
 
 /* What is going to be captured. */
-void progress_begin(struct progress *p, const struct live_options *options, const struct device *device,
-                    uint32_t buffers);
+void progress_begin(struct progress *p, const struct live_options *options,
+                    const struct device *device, uint32_t buffers);
 
 /* The line of counts, once a second if it changed. NOW: CLOCK_MONOTONIC in ns. */
 void progress_show(struct progress *p, struct recorder_counts counts, uint64_t now);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The receiving loop. See receive.h. Under load it polls; when the queue is empty it naps, for a time in which not
- * even the fastest link fills the posted receives; when nothing comes for a while it sleeps until an event.
+ * The receiving loop. See receive.h. Under load it polls; when the queue is empty it naps, for a
+ * time in which not even the fastest link fills the posted receives; when nothing comes for a while
+ * it sleeps until an event.
  */
 #include "capture/receive.h"
 
@@ -14,20 +15,21 @@
 #include "capture/devevent.h"
 #include "capture/hcaclock.h"
 #include "capture/ibframe.h"
-#include "capture/message.h"
-#include "capture/pcapng.h"
+#include "cli/say.h"
+#include "pcapio/pcapng.h"
 #include "capture/stop.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MS     UINT64_C(1000000)
 
 enum {
-    NAP_PER_ENTRY = 12,      /* ns: a quarter of the entries at 20 million frames a second */
-    NAP_MAX = 500000,        /* ns */
-    NAPS = 40,               /* without a frame before it sleeps */
-    LOOK_BATCHES = 16,       /* under load the clock is read once in so many batches */
-    RESTARTS_MAX = 100,      /* of the queue pair: then something is wrong for good */
-    AHEAD = 8,               /* frames whose octets are fetched ahead: the device put them into memory, not the cache */
+    NAP_PER_ENTRY = 12, /* ns: a quarter of the entries at 20 million frames a second */
+    NAP_MAX = 500000,   /* ns */
+    NAPS = 40,          /* without a frame before it sleeps */
+    LOOK_BATCHES = 16,  /* under load the clock is read once in so many batches */
+    RESTARTS_MAX = 100, /* of the queue pair: then something is wrong for good */
+    /* frames whose octets are fetched ahead: the device put them into memory, not the cache */
+    AHEAD = 8,
 };
 static const uint64_t look_every = 20 * MS, file_patience = 500 * MS, event_patience = 200 * MS;
 
@@ -74,8 +76,8 @@ static void note_failure(struct receiver *r, const struct rx *rx)
         return;
     }
     if (r->failures++ == 0)
-        say("%s: a receive failed: %s (vendor error 0x%x); each of these is counted as a drop", device_name(r->device),
-            ibv_wc_status_str(rx->status), rx->vendor_error);
+        say("%s: a receive failed: %s (vendor error 0x%x); each of these is counted as a drop",
+            device_name(r->device), ibv_wc_status_str(rx->status), rx->vendor_error);
     r->too_long += rx->status == IBV_WC_LOC_LEN_ERR;
     recorder_lost(r->recorder, 1);
     recorder_note(r->recorder, "The device could not deliver a frame before this one.");
@@ -117,7 +119,8 @@ static bool heed(struct receiver *r, enum devevent event)
         r->broken = true;
         return true;
     case DEVEVENT_PORT_DOWN:
-        say("%s port %u: the link went down; waiting for it", device_name(r->device), r->device->port);
+        say("%s port %u: the link went down; waiting for it", device_name(r->device),
+            r->device->port);
         recorder_note(r->recorder, "The link was down before this frame.");
         return true;
     case DEVEVENT_PORT_UP:
@@ -142,7 +145,10 @@ static bool hear_device(struct receiver *r)
     return true;
 }
 
-/* The queue pair or the completion queue works no more. Returns false after a message if that cannot be mended. */
+/*
+ * The queue pair or the completion queue works no more. Returns false after a message if that
+ * cannot be mended.
+ */
 static bool mend(struct receiver *r)
 {
     if (++r->restarts > RESTARTS_MAX) {
@@ -150,11 +156,15 @@ static bool mend(struct receiver *r)
         return false;
     }
     if (r->restarts == 1)
-        say("%s: the queue pair failed and is made anew: frames may be missing", device_name(r->device));
-    recorder_note(r->recorder, "The queue pair failed before this frame and was made anew: frames may be missing.");
+        say("%s: the queue pair failed and is made anew: frames may be missing",
+            device_name(r->device));
+    recorder_note(
+        r->recorder,
+        "The queue pair failed before this frame and was made anew: frames may be missing.");
     if (!hear_device(r))
         return false;
-    r->broken = false; /* what the device has told of the old queue pair is no news of the new one */
+    /* what the device has told of the old queue pair is no news of the new one */
+    r->broken = false;
     return r->feed->ops->restart(r->feed);
 }
 
@@ -196,7 +206,8 @@ static void wait_for(struct receiver *r, uint64_t timeout, bool channel)
         {.fd = r->feed->ring->channel->fd, .events = POLLIN},
     };
 
-    if (ppoll(fds, channel ? 5 : 4, &t, NULL) > 0 && (fds[3].revents & (POLLERR | POLLHUP | POLLNVAL))) {
+    if (ppoll(fds, channel ? 5 : 4, &t, NULL) > 0 &&
+        (fds[3].revents & (POLLERR | POLLHUP | POLLNVAL))) {
         r->reader_left = true;
         stop_request();
     }
@@ -209,7 +220,10 @@ static uint64_t nap_time(const struct receiver *r)
     return nap < NAP_MAX ? nap : NAP_MAX;
 }
 
-/* Until when it may sleep: the next second, for the counts and the progress, or the end of the capture. */
+/*
+ * Until when it may sleep: the next second, for the counts and the progress, or the end of the
+ * capture.
+ */
 static uint64_t sleep_time(const struct receiver *r, uint64_t now)
 {
     uint64_t time = r->options->memory ? SECOND : file_patience;
@@ -240,7 +254,10 @@ static bool rest(struct receiver *r, uint64_t now, struct rx *rx, int *count)
     return false;
 }
 
-/* The queue cannot be polled: the device's events may say why, if a moment later. Returns false if the capture cannot go on. */
+/*
+ * The queue cannot be polled: the device's events may say why, if a moment later. Returns false if
+ * the capture cannot go on.
+ */
 static bool repair(struct receiver *r)
 {
     if (!hear_device(r))
@@ -252,7 +269,8 @@ static bool repair(struct receiver *r)
     }
     if (r->broken)
         return mend(r);
-    say("%s: the completion queue cannot be polled: the device does not work any more", device_name(r->device));
+    say("%s: the completion queue cannot be polled: the device does not work any more",
+        device_name(r->device));
     return false;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The receiving loop: from the device's completions to the recorder, until something ends the capture. */
+/*
+ * The receiving loop: from the device's completions to the recorder, until something ends the
+ * capture.
+ */
 #ifndef CAPTURE_RECEIVE_H
 #define CAPTURE_RECEIVE_H
 
@@ -28,12 +31,12 @@ struct receiver {
     uint64_t too_long; /* of these, those of frames longer than a buffer */
 
     /* the loop's own */
-    uint64_t recorded; /* packets, for --count */
-    uint64_t end;      /* CLOCK_MONOTONIC in ns; 0: none */
+    uint64_t recorded;  /* packets, for --count */
+    uint64_t end;       /* CLOCK_MONOTONIC in ns; 0: none */
     uint64_t next_look; /* CLOCK_MONOTONIC in ns: when the clock's affairs are looked after */
-    unsigned batches;  /* so far */
-    unsigned busy;     /* naps left before it sleeps until an event */
-    bool broken;       /* the queue pair is in its error state */
+    unsigned batches;   /* so far */
+    unsigned busy;      /* naps left before it sleeps until an event */
+    bool broken;        /* the queue pair is in its error state */
 };
 
 /* Runs until the capture ends. The frames that had come by then are recorded too. */

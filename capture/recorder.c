@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/erf.h"
-#include "capture/message.h"
-#include "capture/octets.h"
-#include "capture/packet.h"
-#include "capture/pcapfile.h"
-#include "capture/pcapng.h"
-#include "capture/pcapng_format.h"
+#include "pcapio/erf.h"
+#include "cli/say.h"
+#include "pcapio/octets.h"
+#include "pcapio/packet.h"
+#include "pcapio/pcapfile.h"
+#include "pcapio/pcapng.h"
+#include "pcapio/pcapng_format.h"
 
 enum {
     LINK_ETHERNET = 1,
     ERF_FLAG_SECOND = 0x01, /* capture interface 1 */
-    HEADER_ROOM = 1024,    /* octets of a file's header and of anything else but packets, at most */
+    HEADER_ROOM = 1024, /* octets of a file's header and of anything else but packets, at most */
     RECORD_ROOM = PCAPNG_EPB_HEAD_LEN + ERF_HEADER_LEN + ERF_ETHERNET_LEN + PCAPNG_EPB_TAIL_MAX,
 };
 #define SECOND UINT64_C(1000000000)
@@ -30,18 +30,22 @@ struct stamp {
 struct recorder {
     struct recorder_plan plan;
     struct handover *h;
-    /* The times below are the host's steady clock's, as of the first tick that sees what they are of; 0: none has. */
+    /*
+     * The times below are the host's steady clock's, as of the first tick that sees what they are
+     * of; 0: none has.
+     */
     struct block *block; /* being filled, or NULL */
     uint64_t block_time; /* since when its first record waits */
     struct recorder_counts counts;
-    uint64_t pending;  /* lost since the record before */
-    const char *note;  /* for the next packet */
-    uint64_t memory;   /* octets of all records */
-    uint64_t file_octets, file_packets, file_begin; /* of the present file; begin: when its first packet came */
-    uint64_t told;     /* when the counts were written */
+    uint64_t pending; /* lost since the record before */
+    const char *note; /* for the next packet */
+    uint64_t memory;  /* octets of all records */
+    /* of the present file; begin: when its first packet came */
+    uint64_t file_octets, file_packets, file_begin;
+    uint64_t told;      /* when the counts were written */
     struct stamp stamp; /* the last frame's: a batch of frames has one time */
-    bool limited;      /* files end before the capture does */
-    bool begins_file;  /* the next block begins a file */
+    bool limited;       /* files end before the capture does */
+    bool begins_file;   /* the next block begins a file */
 };
 
 /* Inline, as some below: done for each frame. */
@@ -62,8 +66,12 @@ static uint32_t get_le32(const uint8_t *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* One record at AT with LEFT octets: its length, 0 if it is cut; the packet's octets, or -1 if it is none. */
-static size_t record_at(struct record_format format, const uint8_t *at, size_t left, int64_t *packet)
+/*
+ * One record at AT with LEFT octets: its length, 0 if it is cut; the packet's octets, or -1 if it
+ * is none.
+ */
+static size_t record_at(struct record_format format, const uint8_t *at, size_t left,
+                        int64_t *packet)
 {
     size_t head = format.pcapng ? PCAPNG_EPB_HEAD_LEN : PCAPFILE_RECORD_LEN, len;
 
@@ -77,7 +85,8 @@ static size_t record_at(struct record_format format, const uint8_t *at, size_t l
     return len <= left ? len : 0;
 }
 
-struct record_count record_count(struct record_format format, const uint8_t *data, size_t len, bool file_header)
+struct record_count record_count(struct record_format format, const uint8_t *data, size_t len,
+                                 bool file_header)
 {
     struct record_count count = {0};
     size_t record;
@@ -208,11 +217,13 @@ static void set_stamp(struct recorder *r, uint64_t time)
 {
     uint32_t sec = (uint32_t)(time / SECOND), ns = (uint32_t)(time % SECOND);
 
-    r->stamp = (struct stamp){.time = time, .erf = erf_time(sec, ns), .sec = sec, .usec = ns / 1000};
+    r->stamp = (struct stamp){
+        .time = time, .erf = erf_time(sec, ns), .sec = sec, .usec = ns / 1000};
 }
 
 /* The ERF header, which has the octets behind it counted in. Returns its length. */
-static inline uint32_t put_erf(const struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
+static inline uint32_t put_erf(const struct recorder *r, uint8_t *out, const struct frame *f,
+                               uint32_t caplen)
 {
     uint32_t more = r->plan.format.ethernet ? ERF_ETHERNET_LEN : 0;
 
@@ -227,7 +238,8 @@ static inline uint32_t put_erf(const struct recorder *r, uint8_t *out, const str
 }
 
 /* The frame in its ERF record, if it has one. Returns the octets. */
-static inline uint32_t put_frame(const struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
+static inline uint32_t put_frame(const struct recorder *r, uint8_t *out, const struct frame *f,
+                                 uint32_t caplen)
 {
     uint32_t head = r->plan.format.erf ? put_erf(r, out, f, caplen) : 0;
 
@@ -235,11 +247,13 @@ static inline uint32_t put_frame(const struct recorder *r, uint8_t *out, const s
     return head + caplen;
 }
 
-static inline uint32_t put_pcap(const struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
+static inline uint32_t put_pcap(const struct recorder *r, uint8_t *out, const struct frame *f,
+                                uint32_t caplen)
 {
     uint32_t len = put_frame(r, out + PCAPFILE_RECORD_LEN, f, caplen);
 
-    pcapfile_put_record_header(out, r->stamp.sec, r->stamp.usec, len, f->wirelen + erf_len(r->plan.format));
+    pcapfile_put_record_header(out, r->stamp.sec, r->stamp.usec, len,
+                               f->wirelen + erf_len(r->plan.format));
     return PCAPFILE_RECORD_LEN + len;
 }
 
@@ -271,8 +285,8 @@ static bool fits_file(const struct recorder *r, uint64_t len)
 /* Whether a record of LEN octets belongs into the next file of the series. */
 static bool file_is_full(const struct recorder *r, uint64_t len)
 {
-    return r->file_packets > 0 &&
-           (!fits_file(r, len) || (r->plan.file_packets && r->file_packets >= r->plan.file_packets));
+    return r->file_packets > 0 && (!fits_file(r, len) || (r->plan.file_packets &&
+                                                          r->file_packets >= r->plan.file_packets));
 }
 
 bool recorder_put(struct recorder *r, const struct frame *f)
@@ -330,8 +344,8 @@ static bool file_time_is_over(const struct recorder *r, uint64_t now)
 }
 
 /*
- * The counts that do not end the file. A limit of octets holds for them too: they leave room for those that do, and in a
- * file without a packet, which nothing ends, there are none.
+ * The counts that do not end the file. A limit of octets holds for them too: they leave room for
+ * those that do, and in a file without a packet, which nothing ends, there are none.
  */
 static void put_counts_between(struct recorder *r, uint64_t time)
 {
@@ -351,8 +365,8 @@ void recorder_tick(struct recorder *r, struct host_time now, uint64_t patience)
     if (r->plan.memory || !r->block)
         return;
     /*
-     * The header of the file is there at once: a reader may wait for it. A writer that is behind gets whole blocks: many
-     * small ones would use them all up.
+     * The header of the file is there at once: a reader may wait for it. A writer that is behind
+     * gets whole blocks: many small ones would use them all up.
      */
     if (r->begins_file || r->block->new_file ||
         (r->block_time && now.steady >= r->block_time + patience && handover_is_empty(r->h)))
@@ -375,7 +389,6 @@ bool recorder_is_full(const struct recorder *r)
 {
     return r->plan.memory && r->memory >= r->plan.memory;
 }
-
 
 struct recorder_counts recorder_counts(const struct recorder *r)
 {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "capture/message.h"
+#include "cli/say.h"
 
 enum { ENOTSUPP = 524 }; /* the kernel's own, which drivers let through to the user */
 
@@ -69,12 +69,14 @@ static void flow_cause(const struct device *device, struct refusal refusal, char
 static void sa_cause(struct refusal refusal, char *out, size_t size)
 {
     if (refusal.error == EPERM || refusal.error == EACCES)
-        snprintf(out, size,
-                 "this user may not ask the subnet administrator, /dev/infiniband/umad* is not for him");
+        snprintf(
+            out, size,
+            "this user may not ask the subnet administrator, /dev/infiniband/umad* is not for him");
     else
-        snprintf(out, size,
-                 "the subnet administrator cannot be asked, /dev/infiniband/umad* cannot be opened: %s",
-                 strerror(refusal.error));
+        snprintf(
+            out, size,
+            "the subnet administrator cannot be asked, /dev/infiniband/umad* cannot be opened: %s",
+            strerror(refusal.error));
 }
 
 void refusal_cause(const struct device *device, struct refusal refusal, char *out, size_t size)
@@ -91,10 +93,11 @@ void refusal_cause(const struct device *device, struct refusal refusal, char *ou
              (is_unsupported(refusal.error) || refusal.error == EINVAL || refusal.error == ENOENT))
         flow_cause(device, refusal, out, size);
     else if (refusal.error == ENOMEM)
-        snprintf(out, size,
-                 "%s: the device or the memory that may be locked (ulimit -l) does not suffice; ask for "
-                 "fewer buffers (-b)",
-                 step_text(refusal.step));
+        snprintf(
+            out, size,
+            "%s: the device or the memory that may be locked (ulimit -l) does not suffice; ask for "
+            "fewer buffers (-b)",
+            step_text(refusal.step));
     else
         snprintf(out, size, "%s: %s", step_text(refusal.step), strerror(refusal.error));
 }
@@ -107,7 +110,8 @@ static const char *way_out(const struct device *device, struct refusal refusal, 
         return denied ? "run as root, or give him the right to these files"
                       : "load the module: modprobe ib_umad";
     if (denied)
-        return "run as root, or give it to the program: setcap cap_net_raw+ep \"$(command -v ipoib-capture)\"";
+        return "run as root, or let a group run it with that (man ipoib-capture, RIGHTS): chgrp GROUP FILE; chmod 0750 "
+               "FILE; setcap cap_net_raw+ep FILE";
     if (refusal.step == REFUSED_TRANSPORT)
         return "tcpdump on its network interface shows what it sends";
     if (device_is_ethernet(device))

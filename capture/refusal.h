@@ -7,8 +7,16 @@
 
 #include "capture/device.h"
 
-enum refusal_step { REFUSED_NOT, REFUSED_TRANSPORT, REFUSED_QP, REFUSED_STATE, REFUSED_RECEIVE, REFUSED_FLOW,
-                    REFUSED_ETHERNET, REFUSED_SA };
+enum refusal_step {
+    REFUSED_NOT,
+    REFUSED_TRANSPORT,
+    REFUSED_QP,
+    REFUSED_STATE,
+    REFUSED_RECEIVE,
+    REFUSED_FLOW,
+    REFUSED_ETHERNET,
+    REFUSED_SA
+};
 
 struct refusal {
     enum refusal_step step; /* at which it failed; REFUSED_NOT: it did not */

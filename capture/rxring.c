@@ -10,12 +10,12 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "capture/message.h"
+#include "cli/say.h"
 
 enum {
     ENTRIES_MIN = 256,
-    /* Between two entries: an odd number of cache lines in all, or the beginnings of all entries would share a few sets
-       of the cache, and push each other out of it. */
+    /* Between two entries: an odd number of cache lines in all, or the beginnings of all entries
+       would share a few sets of the cache, and push each other out of it. */
     GAP = 192,
 };
 
@@ -58,18 +58,22 @@ static bool get_memory(struct rxring *ring, bool huge_pages)
     return false;
 }
 
+/* What helps: the limit, which the user has, or root without CAP_IPC_LOCK; and fewer buffers. */
 static void tell_memory(const struct rxring *ring)
 {
     uint64_t mib = memory_len(ring) >> 20;
+    int error = errno;
     struct rlimit limit;
 
-    if (errno == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    if (error == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY)
         say("%s: %u buffers (%" PRIu64 " MiB) cannot be registered: this user may lock %" PRIu64
-            " MiB of memory; raise that (ulimit -l), run as root, or ask for fewer (-b)",
-            device_name(ring->device), ring->entries, mib, (uint64_t)limit.rlim_cur >> 20);
+            " MiB of memory (memlock); raise that (ulimit -l)%s, or ask for fewer (-b)",
+            device_name(ring->device), ring->entries, mib, (uint64_t)limit.rlim_cur >> 20,
+            geteuid() == 0 ? "" : ", run as root");
     else
         say("%s: %u buffers (%" PRIu64 " MiB) cannot be registered: %s; ask for fewer (-b)",
-            device_name(ring->device), ring->entries, mib, strerror(errno));
+            device_name(ring->device), ring->entries, mib, strerror(error));
 }
 
 /* Fewer entries do where the user did not name a number. */
@@ -109,7 +113,10 @@ static bool make_requests(struct rxring *ring)
 
 /* --- the completion queue */
 
-/* One whose completions carry the device's time, as time of day or as its counter; NULL if it has none. */
+/*
+ * One whose completions carry the device's time, as time of day or as its counter; NULL if it has
+ * none.
+ */
 static struct ibv_cq_ex *create_timed(struct rxring *ring)
 {
     struct ibv_cq_init_attr_ex attr = {
@@ -131,11 +138,12 @@ static bool create_cq(struct rxring *ring)
 {
     ring->cq_ex = ring->addresses ? NULL : create_timed(ring);
     ring->cq = ring->cq_ex ? ibv_cq_ex_to_cq(ring->cq_ex)
-                           : ibv_create_cq(ring->device->context, (int)ring->entries, NULL, ring->channel, 0);
+                           : ibv_create_cq(ring->device->context, (int)ring->entries, NULL,
+                                           ring->channel, 0);
     if (ring->cq)
         return true;
-    say("%s: no completion queue of %u entries can be created: %s", device_name(ring->device), ring->entries,
-        strerror(errno));
+    say("%s: no completion queue of %u entries can be created: %s", device_name(ring->device),
+        ring->entries, strerror(errno));
     return false;
 }
 
@@ -156,7 +164,8 @@ static bool create_channel(struct rxring *ring)
 {
     ring->channel = ibv_create_comp_channel(ring->device->context);
     if (ring->channel)
-        return fcntl(ring->channel->fd, F_SETFL, fcntl(ring->channel->fd, F_GETFL) | O_NONBLOCK) == 0;
+        return fcntl(ring->channel->fd, F_SETFL, fcntl(ring->channel->fd, F_GETFL) | O_NONBLOCK) ==
+               0;
     say("%s: no completion channel can be created: %s", device_name(ring->device), strerror(errno));
     return false;
 }
@@ -188,13 +197,14 @@ bool rxring_create(struct rxring *ring, struct device *device, const struct rx_p
         say("%s: no protection domain can be allocated: %s", device_name(device), strerror(errno));
         return false;
     }
-    if (!create_channel(ring) || !find_memory(ring, plan) || !make_requests(ring) || !create_cq(ring)) {
+    if (!create_channel(ring) || !find_memory(ring, plan) || !make_requests(ring) ||
+        !create_cq(ring)) {
         rxring_destroy(ring);
         return false;
     }
     if (ring->fewer)
-        say("%s: %u buffers instead of %u: there is no room for more", device_name(device), ring->entries,
-            plan->entries);
+        say("%s: %u buffers instead of %u: there is no room for more", device_name(device),
+            ring->entries, plan->entries);
     return true;
 }
 
@@ -218,7 +228,10 @@ struct ibv_qp_init_attr rxring_qp_attr(const struct rxring *ring, enum ibv_qp_ty
         .qp_type = type,
         .send_cq = ring->cq,
         .recv_cq = ring->cq,
-        .cap = {.max_send_wr = 1, .max_recv_wr = ring->entries, .max_send_sge = 1, .max_recv_sge = 1},
+        .cap = {.max_send_wr = 1,
+                .max_recv_wr = ring->entries,
+                .max_send_sge = 1,
+                .max_recv_sge = 1},
     };
 }
 
@@ -324,7 +337,8 @@ static int poll_timed(struct rxring *ring, struct rx out[RX_BATCH])
     if (error != 0)
         return error == ENOENT ? 0 : -1;
     now = time_of_day();
-    hcaclock_follow(&ring->clock, now); /* the clocks may have drifted apart since the completions before */
+    /* the clocks may have drifted apart since the completions before */
+    hcaclock_follow(&ring->clock, now);
     do
         take_timed(ring, &out[count++], now);
     while (count < RX_BATCH && count < room && (error = ibv_next_poll(ring->cq_ex)) == 0);

@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "capture/message.h"
+#include "cli/say.h"
+#include "hca/privileges.h"
 
 enum { QKEY = 0x11111111 }; /* of the UD queue pair, which nobody sends to */
 
@@ -54,7 +55,10 @@ static int create_flow(struct sniffer *s)
     return s->flow ? 0 : errno ? errno : EOPNOTSUPP;
 }
 
-/* A queue pair of TYPE that frames could come to; none is left if that is refused. It has no receives: none comes. */
+/*
+ * A queue pair of TYPE that frames could come to; none is left if that is refused. It has no
+ * receives: none comes.
+ */
 static struct refusal try_type(struct sniffer *s, enum ibv_qp_type type)
 {
     struct ibv_qp_init_attr attr = rxring_qp_attr(&s->ring, type);
@@ -76,8 +80,8 @@ static struct refusal try_type(struct sniffer *s, enum ibv_qp_type type)
 }
 
 /*
- * Ethernet wants RAW_PACKET. On InfiniBand libpcap takes RAW_PACKET and ibdump, on mlx4 devices, UD: what is refused
- * as the one is tried as the other.
+ * Ethernet wants RAW_PACKET. On InfiniBand libpcap takes RAW_PACKET and ibdump, on mlx4 devices,
+ * UD: what is refused as the one is tried as the other.
  */
 static struct refusal try_types(struct sniffer *s)
 {
@@ -120,15 +124,25 @@ static bool feed_prepare(struct feed *feed)
     return granted(s, try_types(s));
 }
 
-static bool feed_start(struct feed *feed)
+static bool start(struct sniffer *s)
 {
-    struct sniffer *s = feed->self;
     int error = rxring_attach(&s->ring, s->qp);
 
     if (error != 0)
         return granted(s, refused(REFUSED_RECEIVE, error));
     error = create_flow(s);
     return error == 0 || granted(s, refused(REFUSED_FLOW, error));
+}
+
+/* The devices are open by then, and the privileges given back but for what is raised. */
+static bool feed_start(struct feed *feed)
+{
+    bool good;
+
+    privileges_raise(PRIVILEGE_RAW | PRIVILEGE_LOCK);
+    good = start(feed->self);
+    privileges_lower();
+    return good;
 }
 
 static void feed_stop(struct feed *feed)
@@ -139,15 +153,22 @@ static void feed_stop(struct feed *feed)
 static bool feed_restart(struct feed *feed)
 {
     struct sniffer *s = feed->self;
+    bool good;
 
     drop_qp(s);
-    return rxring_renew(&s->ring) && feed_prepare(feed) && feed_start(feed);
+    privileges_raise(PRIVILEGE_RAW | PRIVILEGE_LOCK);
+    good = rxring_renew(&s->ring) && feed_prepare(feed) && start(s);
+    privileges_lower();
+    return good;
 }
 
 struct feed sniffer_feed(struct sniffer *s)
 {
-    static const struct feed_ops ops = {
-        .mode = "sniffer", .prepare = feed_prepare, .start = feed_start, .stop = feed_stop, .restart = feed_restart};
+    static const struct feed_ops ops = {.mode = "sniffer",
+                                        .prepare = feed_prepare,
+                                        .start = feed_start,
+                                        .stop = feed_stop,
+                                        .restart = feed_restart};
 
     return (struct feed){.ops = &ops, .ring = &s->ring, .fd = -1, .self = s};
 }

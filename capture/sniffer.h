@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sniffer mode: the device copies each frame that its port sends or receives to a queue pair of ours
- * (ibv_create_flow with IBV_FLOW_ATTR_SNIFFER).
+ * Sniffer mode: the device copies each frame that its port sends or receives to a queue pair of
+ * ours (ibv_create_flow with IBV_FLOW_ATTR_SNIFFER).
  */
 #ifndef CAPTURE_SNIFFER_H
 #define CAPTURE_SNIFFER_H

@@ -43,8 +43,12 @@ bool stop_catch_signals(void)
         return false;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++) {
-        /* nohup ignores SIGHUP, and means it; that a script's background jobs ignore SIGINT is a shell's habit. */
-        if (caught[i] == SIGHUP && sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+        /*
+         * nohup ignores SIGHUP, and means it; that a script's background jobs ignore SIGINT is a
+         * shell's habit.
+         */
+        if (caught[i] == SIGHUP && sigaction(SIGHUP, NULL, &before) == 0 &&
+            before.sa_handler == SIG_IGN)
             continue;
         if (sigaction(caught[i], &action, NULL) != 0)
             return false;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What ends a capture: a signal, or the writing thread that cannot write. It wakes the receiving thread. */
+/*
+ * What ends a capture: a signal, or the writing thread that cannot write. It wakes the receiving
+ * thread.
+ */
 #ifndef CAPTURE_STOP_H
 #define CAPTURE_STOP_H
 
@@ -13,7 +16,10 @@ void stop_request(void);
 
 bool stop_requested(void);
 
-/* The signal that ended it, 0: none did. How many came: a second one says that the user will not wait. */
+/*
+ * The signal that ended it, 0: none did. How many came: a second one says that the user will not
+ * wait.
+ */
 int stop_signal(void);
 int stop_signals(void);
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-#include "capture/message.h"
+#include "cli/say.h"
 
 void tally_add(struct tally *tally, enum verdict verdict, const struct remarks *note)
 {
@@ -59,14 +59,15 @@ void tally_remark(const struct tally *tally, const char *input, uint32_t to, boo
          "copied without ERF extension headers, which link type 247 cannot carry");
     tell(input, tally->ibdump_times, "packet",
          "had ibdump's inexact ERF time; the file's own time was taken");
-    tell(input, tally->lost_before, "packet",
-         to == LINK_ERF || pcapng
-             ? "had been lost by the capture itself (the loss counters are kept)"
-             : "had been lost by the capture itself (loss counters, which this output cannot carry)");
+    tell(
+        input, tally->lost_before, "packet",
+        to == LINK_ERF || pcapng
+            ? "had been lost by the capture itself (the loss counters are kept)"
+            : "had been lost by the capture itself (loss counters, which this output cannot carry)");
 }
 
 void tally_summary(const struct tally *tally)
 {
-    say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops", tally->verdicts[CARRIED], tally->octets,
-        tally_drops(tally));
+    say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops", tally->verdicts[CARRIED],
+        tally->octets, tally_drops(tally));
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "capture/message.h"
+#include "cli/say.h"
 #include "capture/stop.h"
 
 enum { RETRY_MS = 20 };
@@ -25,7 +25,9 @@ struct writer {
     uint64_t packets, octets, lost; /* the thread's, until it has ended */
 };
 
-/* The whole records in the first LEN octets of a block: their octets, packets and frames' octets. */
+/*
+ * The whole records in the first LEN octets of a block: their octets, packets and frames' octets.
+ */
 static struct record_count count_records(const struct writer *w, const struct block *b, size_t len)
 {
     return record_count(w->format, b->data, len, b->new_file);
@@ -44,7 +46,10 @@ static void end_at_record(struct writer *w, const struct block *b, size_t len)
     stop_request();
 }
 
-/* Called by the thread, or by the receiving one while the thread has nothing to do: see handover_write_at_once. */
+/*
+ * Called by the thread, or by the receiving one while the thread has nothing to do: see
+ * handover_write_at_once.
+ */
 static void write_block(void *arg, const struct block *b)
 {
     struct writer *w = arg;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A capture as a fuzzer's input: for each frame 6 octets - link type (low nibble) and interface (high), time since the
- * frame before (a power of two of milliseconds), octets captured (16 bits, big-endian), octets cut (16 bits) - and the
- * captured octets.
+ * A capture as a fuzzer's input: for each frame 6 octets - link type (low nibble) and interface
+ * (high), time since the frame before (a power of two of milliseconds), octets captured (16 bits,
+ * big-endian), octets cut (16 bits) - and the captured octets.
  */
 #ifndef IPOIB_FUZZ_FRAMES_H
 #define IPOIB_FUZZ_FRAMES_H

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The readers and writers of capture files under libFuzzer: an input is a file. What `ipoib-capture convert` makes of it
- * must be a whole capture file again, with as many packets as were written.
+ * The readers and writers of capture files under libFuzzer: an input is a file. What `ipoib-capture
+ * convert` makes of it must be a whole capture file again, with as many packets as were written.
  */
-#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): memfd_create */
+/* For memfd_create(). NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "capture/capfile.h"
-#include "capture/erf.h"
-#include "capture/input.h"
-#include "capture/message.h"
-#include "capture/output.h"
-#include "capture/translate.h"
+#include "pcapio/capfile.h"
+#include "pcapio/erf.h"
+#include "pcapio/input.h"
+#include "cli/say.h"
+#include "pcapio/output.h"
+#include "pcapio/translate.h"
 #include "fuzz/must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -23,7 +24,7 @@ enum { PATH_LEN = 40, INPUT_MAX = 1 << 18 };
 
 static volatile unsigned sink; /* what is read is used, so that no read is optimised away */
 
-/* In place of capture/message.c's: millions of inputs are at fault. */
+/* In place of cli/say.c's: millions of inputs are at fault. */
 void say(const char *format, ...)
 {
     sink += (unsigned)format[0];
@@ -98,7 +99,10 @@ static void convert(const char *path, const struct output_format *format)
     unsigned long n = carry(in, out, &way);
     must(output_close(out));
     input_close(in);
-    /* Raw ERF begins with a time, and has no magic number: one that is another format's is read as that. Any will do here. */
+    /*
+     * Raw ERF begins with a time, and has no magic number: one that is another format's is read as
+     * that. Any will do here.
+     */
     static const uint8_t fraction[4];
     must(format->container != CONTAINER_RAW || n == 0 ||
          pwrite(fd, fraction, sizeof fraction, 0) == sizeof fraction);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a capture cuts off is not the sender's fault, under libFuzzer: a frame is judged whole, and cut short; the latter
- * must break no rule that the former keeps. What is not IPoIB when it is seen whole says nothing. A packet with a wrong
- * ICRC, as almost all are here, is judged "inconclusive" where it would break a rule, which counts as broken. The first
- * octet of an input chooses the link type, the next two how much is left, the rest is the frame.
+ * What a capture cuts off is not the sender's fault, under libFuzzer: a frame is judged whole, and
+ * cut short; the latter must break no rule that the former keeps. What is not IPoIB when it is seen
+ * whole says nothing. The ICRC is wrong in almost all, and means nothing: no packet came before.
+ * The first octet of an input chooses the link type, the next two how much is left, the rest is the
+ * frame.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static void note_broken(void *user, uint32_t frame, const struct finding *f)
 {
     bool *broken = user;
     (void)frame;
-    if (f->outcome == OUTCOME_FAIL || (f->outcome == OUTCOME_INCONCLUSIVE && strstr(f->actual, "ICRC")))
+    if (f->outcome == OUTCOME_FAIL)
         broken[f->rule] = true;
 }
 
@@ -33,14 +34,17 @@ static bool judge_alone(int linktype, const uint8_t *octets, size_t captured, si
     struct judge *judge = judge_new(NULL, NULL, note_broken, broken);
     memcpy(own, octets, captured);
     memset(broken, 0, RULE_COUNT * sizeof *broken);
-    bool ipoib =
-        judge_frame(judge, &(struct capture_frame){1, 0, linktype, 0, view_make(own, captured, length)});
+    bool ipoib = judge_frame(
+        judge, &(struct capture_frame){1, 0, linktype, 0, view_make(own, captured, length)});
     judge_free(judge);
     g_free(own);
     return ipoib;
 }
 
-/* An ERF record with more octets than its wire length tells contradicts itself: what is beyond is there or not, as one looks. */
+/*
+ * An ERF record with more octets than its wire length tells contradicts itself: what is beyond is
+ * there or not, as one looks.
+ */
 static bool is_contradictory(int linktype, const uint8_t *frame, size_t length)
 {
     return linktype == LINKTYPE_ERF && length > ERF_HEADER_LEN &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The judge, and with it the model of the fabric, under libFuzzer: an input is a capture, frame after frame (see
- * fuzz/frames.h). Every finding must lie within its frame, and its texts be there.
+ * The judge, and with it the model of the fabric, under libFuzzer: an input is a capture, frame
+ * after frame (see fuzz/frames.h). Every finding must lie within its frame, and its texts be there.
  */
 #include <stdlib.h>
 
@@ -17,11 +17,13 @@ static void check_finding(void *user, uint32_t frame, const struct finding *f)
 {
     (void)user;
     (void)frame;
-    if (f->rule >= RULE_COUNT || (int)f->outcome >= OUTCOMES || f->offset > frame_size || f->length > frame_size - f->offset)
+    if (f->rule >= RULE_COUNT || (int)f->outcome >= OUTCOMES || f->offset > frame_size ||
+        f->length > frame_size - f->offset)
         abort();
     if (!f->expected || !f->actual || !f->subject || !f->reason || rules[f->rule].level == RULE_MAY)
         abort();
-    if (f->outcome == OUTCOME_NOTED && rules[f->rule].level != RULE_INFO && rules[f->rule].level != RULE_DRAFT)
+    if (f->outcome == OUTCOME_NOTED && rules[f->rule].level != RULE_INFO &&
+        rules[f->rule].level != RULE_DRAFT)
         abort();
 }
 
@@ -36,7 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(octets, f.octets, f.captured);
         frame_size = f.captured;
         ns += f.milliseconds * 1000000LL;
-        judge_frame(judge, &(struct capture_frame){n, f.interface, linktype_of(f.linktype), ns, view_make(octets, f.captured, f.length)});
+        judge_frame(judge, &(struct capture_frame){n, f.interface, linktype_of(f.linktype), ns,
+                                                   view_make(octets, f.captured, f.length)});
         g_free(octets);
     }
     judge_free(judge);

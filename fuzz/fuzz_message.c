@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The walkers of what stands behind the encapsulation header or in a MAD, each by itself, under libFuzzer: the first octet
- * chooses one, the next two how much the capture cut, the rest is the message.
+ * The walkers of what stands behind the encapsulation header or in a MAD, each by itself, under
+ * libFuzzer: the first octet chooses one, the next two how much the capture cut, the rest is the
+ * message.
  *
- * Beyond "no crash": a message that is read whole is, cut short by the capture, never called malformed, and nothing that was
- * read of it lies outside of what is there.
+ * Beyond "no crash": a message that is read whole is, cut short by the capture, never called
+ * malformed, and nothing that was read of it lies outside of what is there.
  */
 #include <stdlib.h>
 
@@ -24,7 +25,8 @@ static volatile unsigned sink; /* what is read is used, so that no read is optim
 
 static void use(struct view part, struct view of)
 {
-    must(part.cap <= part.len && (part.cap == 0 || (part.p >= of.p && part.p + part.cap <= of.p + of.cap)));
+    must(part.cap <= part.len &&
+         (part.cap == 0 || (part.p >= of.p && part.p + part.cap <= of.p + of.cap)));
     for (uint32_t i = 0; i < part.cap; i++)
         sink += part.p[i];
 }
@@ -70,8 +72,8 @@ static enum wire_result walk_smp(struct view v)
     enum wire_result r = smp_decode(v, &s);
     if (r != WIRE_OK)
         return r;
-    sink += smp_says(&s) + smp_node_info(&s, &node) + smp_port_info(&s, &port) + smp_pkey_table(&s, &keys) +
-            smp_sm_info(&s, &sm);
+    sink += smp_says(&s) + smp_node_info(&s, &node) + smp_port_info(&s, &port) +
+            smp_pkey_table(&s, &keys) + smp_sm_info(&s, &sm);
     return r;
 }
 
@@ -95,7 +97,8 @@ static enum wire_result walk_nd(struct view v)
     if (!nd_options(icmpv6, &it))
         return WIRE_FOREIGN;
     while (nd_next(&it, &o))
-        if (nd_is_ipoib_lladdr(&o) && view_has(icmpv6, o.off + ND_OPT_LLADDR, LLADDR_SIZE) == WIRE_OK)
+        if (nd_is_ipoib_lladdr(&o) &&
+            view_has(icmpv6, o.off + ND_OPT_LLADDR, LLADDR_SIZE) == WIRE_OK)
             sink += lladdr_read(icmpv6.p + o.off + ND_OPT_LLADDR).qpn;
     return it.end;
 }
@@ -122,7 +125,10 @@ typedef enum wire_result walker(struct view v);
 
 /* ---- the property */
 
-/* The first cap octets, on the heap and of exactly that size, so that AddressSanitizer sees one octet too many. */
+/*
+ * The first cap octets, on the heap and of exactly that size, so that AddressSanitizer sees one
+ * octet too many.
+ */
 static enum wire_result walk_first(walker *walk, const uint8_t *octets, uint32_t cap, uint32_t len)
 {
     uint8_t *exact = malloc(cap ? cap : 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The plugin within Wireshark's own library, under libFuzzer: an input is a capture, frame after frame (see
- * fuzz/frames.h), and is dissected as Wireshark does it, once from its beginning and once more. What the plugin finds at
- * fault must be the same both times. Wireshark loads no plugins for root: script/with-plugins runs this as nobody.
+ * The plugin within Wireshark's own library, under libFuzzer: an input is a capture, frame after
+ * frame (see fuzz/frames.h), and is dissected as Wireshark does it, once from its beginning and
+ * once more. What the plugin finds at fault must be the same both times. Wireshark loads no plugins
+ * for root: script/with-plugins runs this as nobody.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     setenv("WIRESHARK_ABORT_ON_DISSECTOR_BUG", "1", 1);
     /* the names of all manufacturers are read for each capture */
     setenv("WIRESHARK_DATA_DIR", "/nonexistent", 1);
-    ws_log_init("fuzz_plugin", NULL); /* without it every heuristic's debugging message is printed */
+    /* without it every heuristic's debugging message is printed */
+    ws_log_init("fuzz_plugin", NULL);
     init_process_policies();
     char *error = configuration_init((*argv)[0], NULL);
     g_free(error);
@@ -68,8 +70,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     leave_out();
     hf_rule = proto_registrar_get_id_byname("ipoib.rule.id");
     if (hf_rule < 0) {
-        fprintf(stderr,
-                "fuzz_plugin: the plugin was not loaded: run it by script/with-plugins, not as root\n");
+        fprintf(
+            stderr,
+            "fuzz_plugin: the plugin was not loaded: run it by script/with-plugins, not as root\n");
         exit(2);
     }
     return 0;
@@ -165,7 +168,8 @@ static void passes(epan_t *epan)
         wtap_rec rec;
         set_record(&rec, &frames[i]);
         frame_data_init(&frames[i].data, i + 1, &rec, 0, octets);
-        frame_data_set_before_dissect(&frames[i].data, &elapsed, &first, i ? &frames[i - 1].data : NULL);
+        frame_data_set_before_dissect(&frames[i].data, &elapsed, &first,
+                                      i ? &frames[i - 1].data : NULL);
         dissect(epan, &frames[i]);
         frame_data_set_after_dissect(&frames[i].data, &octets);
     }
@@ -182,8 +186,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         frames = g_new(struct frame, FRAMES_MAX);
     for (n_frames = 0; n_frames < FRAMES_MAX && fuzz_next_frame(&data, &size, &f); n_frames++) {
         ms += f.milliseconds;
-        frames[n_frames] =
-            (struct frame){.in = f, .time = {.secs = ms / 1000, .nsecs = (int)(ms % 1000 * 1000000)}};
+        frames[n_frames] = (struct frame){
+            .in = f, .time = {.secs = ms / 1000, .nsecs = (int)(ms % 1000 * 1000000)}};
     }
     epan_t *epan = epan_new(NULL, &functions);
     passes(epan);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What ipoib-probe makes of what comes, under libFuzzer: the whole checks of a peer in memory, and stages of the fabric's
- * diagnosis, while the input changes packets and the subnet administrator's answers, or makes its own. Time is simulated
- * (tests/unit/probe_peer.h). Whatever was joined must be left again.
+ * What ipoib-probe makes of what comes, under libFuzzer: the whole checks of a peer in memory, and
+ * stages of the fabric's diagnosis, while the input changes packets and the subnet administrator's
+ * answers, or makes its own. Time is simulated (tests/unit/probe_peer.h). Whatever was joined must
+ * be left again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Bits of the first octet. */
 enum { WITH_SOURCE = 1, OVER_IPV6 = 2, NO_MEMBER = 4, OF_FABRIC = 8 };
-/* Of an octet before what comes: it is changed, or it is the input's own. The low bits say how many octets. */
+/*
+ * Of an octet before what comes: it is changed, or it is the input's own. The low bits say how many
+ * octets.
+ */
 enum { CHANGED = 0x80, OWN = 0x40, CHANGES = 7 };
 
 static const uint8_t *input;

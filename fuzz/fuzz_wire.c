@@ -2,8 +2,8 @@
 /*
  * The pure decoder under libFuzzer. The first octet chooses the link type, the rest is a frame.
  *
- * Beyond "no crash": a frame that decodes whole is, cut short by the capture, never called malformed, and what
- * was read of its headers stays the same.
+ * Beyond "no crash": a frame that decodes whole is, cut short by the capture, never called
+ * malformed, and what was read of its headers stays the same.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -56,7 +56,8 @@ static void walk_datagram(struct view v)
     arp_decode(v, &arp, &fixed);
     if (nd_options(v, &it))
         while (nd_next(&it, &o))
-            if (nd_is_ipoib_lladdr(&o) && view_has(v, o.off + ND_OPT_LLADDR, LLADDR_SIZE) == WIRE_OK)
+            if (nd_is_ipoib_lladdr(&o) &&
+                view_has(v, o.off + ND_OPT_LLADDR, LLADDR_SIZE) == WIRE_OK)
                 sink += lladdr_read(v.p + o.off + ND_OPT_LLADDR).qpn;
 }
 
@@ -89,7 +90,8 @@ static void cut_everywhere(struct view v, enum ib_start start, const struct ib_p
         struct ib_packet ib;
         enum wire_result r = ib_decode(view_make(v.p, cap, v.len), start, &ib);
         must(r == WIRE_OK || r == WIRE_TRUNCATED);
-        must(!ib.has_bth || (ib.opcode == whole->opcode && ib.dqpn == whole->dqpn && ib.pkey == whole->pkey));
+        must(!ib.has_bth ||
+             (ib.opcode == whole->opcode && ib.dqpn == whole->dqpn && ib.pkey == whole->pkey));
         must(!ib.has_deth || (ib.qkey == whole->qkey && ib.sqpn == whole->sqpn));
     }
 }

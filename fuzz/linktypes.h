@@ -9,8 +9,9 @@ enum { LINKTYPES = 6 };
 
 static inline int linktype_of(uint8_t octet)
 {
-    static const int linktypes[LINKTYPES] = {LINKTYPE_INFINIBAND, LINKTYPE_ERF,        LINKTYPE_IPOIB,
-                                             LINKTYPE_LINUX_SLL,  LINKTYPE_LINUX_SLL2, LINKTYPE_ETHERNET};
+    static const int linktypes[LINKTYPES] = {LINKTYPE_INFINIBAND, LINKTYPE_ERF,
+                                             LINKTYPE_IPOIB,      LINKTYPE_LINUX_SLL,
+                                             LINKTYPE_LINUX_SLL2, LINKTYPE_ETHERNET};
     return linktypes[octet % LINKTYPES];
 }
 

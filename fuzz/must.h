@@ -7,12 +7,12 @@
 #include <stdlib.h>
 
 #define must(holds) must_say(holds, "")
-#define must_say(holds, of)                                                                                  \
-    do {                                                                                                     \
-        if (!(holds)) {                                                                                      \
-            fprintf(stderr, "%s:%d: does not hold: %s %s\n", __FILE__, __LINE__, #holds, of);                \
-            abort();                                                                                         \
-        }                                                                                                    \
+#define must_say(holds, of)                                                                        \
+    do {                                                                                           \
+        if (!(holds)) {                                                                            \
+            fprintf(stderr, "%s:%d: does not hold: %s %s\n", __FILE__, __LINE__, #holds, of);      \
+            abort();                                                                               \
+        }                                                                                          \
     } while (0)
 
 #endif

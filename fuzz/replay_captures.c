@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a harness that takes whole captures (fuzz/frames.h) over files: each capture as it is, and a hundred times with
- * faults in a few octets, by a generator of its own so that every run is the same.
+ * Runs a harness that takes whole captures (fuzz/frames.h) over files: each capture as it is, and a
+ * hundred times with faults in a few octets, by a generator of its own so that every run is the
+ * same.
  */
 #include <glib.h>
 #include <pcap/pcap.h>
@@ -42,8 +43,12 @@ static GByteArray *input_of(const char *path)
     GByteArray *out = g_byte_array_new();
     while (pcap_next_ex(pcap, &h, &frame) == 1 && out->len + h->caplen < INPUT_MAX) {
         uint32_t cut = h->len - h->caplen;
-        uint8_t header[FUZZ_FRAME_HEADER] = {(uint8_t)linktype_index(pcap_datalink(pcap)), 3, (uint8_t)(h->caplen >> 8), (uint8_t)h->caplen,
-                                             (uint8_t)(cut >> 8), (uint8_t)cut};
+        uint8_t header[FUZZ_FRAME_HEADER] = {(uint8_t)linktype_index(pcap_datalink(pcap)),
+                                             3,
+                                             (uint8_t)(h->caplen >> 8),
+                                             (uint8_t)h->caplen,
+                                             (uint8_t)(cut >> 8),
+                                             (uint8_t)cut};
         g_byte_array_append(out, header, sizeof header);
         g_byte_array_append(out, frame, h->caplen);
     }

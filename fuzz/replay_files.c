@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a harness over files as they are, for compilers without libFuzzer and for the ordinary tests: the corpus of earlier
- * runs, and every input that ever was at fault. Arguments: files and folders.
+ * Runs a harness over files as they are, for compilers without libFuzzer and for the ordinary
+ * tests: the corpus of earlier runs, and every input that ever was at fault. Arguments: files and
+ * folders.
  */
 #include <glib.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@ static unsigned run_file(const char *path)
     gsize n;
     if (!g_file_get_contents(path, &octets, &n, NULL))
         return 0;
-    unsigned char *exact = g_memdup2(octets, n); /* so that AddressSanitizer sees one octet too many */
+    /* so that AddressSanitizer sees one octet too many */
+    unsigned char *exact = g_memdup2(octets, n);
     g_free(octets);
     fprintf(stderr, "# %s\n", path);
     LLVMFuzzerTestOneInput(exact, n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ARP and RARP with hardware type 32 (RFC 4391 §9.2). The built-in dissector draws the message under its own
- * names; what it does for Ethernet alone is added: the parts of the 20-octet addresses, their IPs, duplicate use
- * of an IP, requests and replies.
+ * ARP and RARP with hardware type 32 (RFC 4391 §9.2). The built-in dissector draws the message
+ * under its own names; what it does for Ethernet alone is added: the parts of the 20-octet
+ * addresses, their IPs, duplicate use of an IP, requests and replies.
  */
 #include "plugin/plugin.h"
 
@@ -43,29 +43,33 @@ static void learn(packet_info *pinfo, const uint8_t *p, const struct arp *a)
     const uint8_t *lladdr = p + a->sha;
     if (a->op != ARP_REQUEST && a->op != ARP_REPLY)
         return;
-    if (ip_is_unspecified(&ip) || lladdr_is_zero(lladdr) || lladdr_is_multicast(lladdr) || frame_is_damaged(pinfo))
+    if (ip_is_unspecified(&ip) || lladdr_is_zero(lladdr) || lladdr_is_multicast(lladdr) ||
+        frame_is_corrupt(pinfo))
         return;
-    const struct neighbour *other = neighbours_seen(state_fabric()->neighbours, frame_link(pinfo), &ip, lladdr, pinfo->num,
-                                                    pinfo->abs_ts.secs);
+    int64_t now = frame_seconds(pinfo);
+    const struct neighbour *other = neighbours_seen(state_fabric()->neighbours, frame_link(pinfo),
+                                                    &ip, lladdr, pinfo->num, now);
     if (!other)
         return;
     struct duplicate *d = wmem_new(wmem_file_scope(), struct duplicate);
     d->frame = other->last_frame;
-    d->seconds = (uint32_t)(pinfo->abs_ts.secs - other->last_seconds);
+    d->seconds = (uint32_t)CLAMP(now - other->last_seconds, 0, UINT32_MAX);
     memcpy(d->lladdr, other->lladdr, LLADDR_SIZE);
     p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_DUPLICATE, d);
 }
 
 static void show_duplicate(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb, const struct arp *a)
 {
-    const struct duplicate *d = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_DUPLICATE);
+    const struct duplicate *d = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib,
+                                                 DATA_DUPLICATE);
     if (!d)
         return;
     const char *ip = tvb_ip_to_str(pinfo->pool, tvb, (int)a->spa);
     proto_item *ti;
-    proto_tree *sub = proto_tree_add_subtree_format(tree, tvb, 0, 0, ett_duplicate, &ti,
-                                                    "Duplicate IP address detected for %s: also in use by %s (frame %u)", ip,
-                                                    bytes_to_str_punct(pinfo->pool, d->lladdr, LLADDR_SIZE, ':'), d->frame);
+    proto_tree *sub = proto_tree_add_subtree_format(
+        tree, tvb, 0, 0, ett_duplicate, &ti,
+        "Duplicate IP address detected for %s: also in use by %s (frame %u)", ip,
+        bytes_to_str_punct(pinfo->pool, d->lladdr, LLADDR_SIZE, ':'), d->frame);
     proto_item_set_generated(ti);
     ti = proto_tree_add_uint(sub, hf_duplicate_frame, tvb, 0, 0, d->frame);
     proto_item_set_generated(ti);
@@ -74,7 +78,8 @@ static void show_duplicate(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb, 
     col_append_fstr(pinfo->cinfo, COL_INFO, " (duplicate use of %s detected!)", ip);
 }
 
-static struct pair_key arp_key(packet_info *pinfo, uint8_t kind, const uint8_t *asker, const uint8_t *asked, size_t n)
+static struct pair_key arp_key(packet_info *pinfo, uint8_t kind, const uint8_t *asker,
+                               const uint8_t *asked, size_t n)
 {
     struct pair_key k = {.kind = kind};
     uint32_t link = frame_link(pinfo);
@@ -108,10 +113,14 @@ static proto_tree *arp_tree(proto_tree *tree, tvbuff_t *tvb, uint32_t size)
 {
     int size_there = (int)MIN(size, tvb_captured_length(tvb));
     proto_item *ti;
-    return proto_tree_add_subtree(tree, tvb, 0, size_there, ett_arp, &ti, "IPoIB link-layer addresses");
+    return proto_tree_add_subtree(tree, tvb, 0, size_there, ett_arp, &ti,
+                                  "IPoIB link-layer addresses");
 }
 
-/* Carriers without link-layer addresses (LINKTYPE_IPOIB knows the destination alone): the message has them. */
+/*
+ * Carriers without link-layer addresses (LINKTYPE_IPOIB knows the destination alone): the message
+ * has them.
+ */
 static void fill_addresses(packet_info *pinfo, tvbuff_t *tvb, struct view v, const struct arp *a)
 {
     if (pinfo->src.type == AT_NONE && !lladdr_is_zero(v.p + a->sha))
@@ -146,15 +155,17 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
 }
 
 /*
- * A message that ends early, in the capture or for good: the built-in dissector looks at the last address before
- * it draws the first, and so draws none. Field by field, and the exception where the octets end.
+ * A message that ends early, in the capture or for good: the built-in dissector looks at the last
+ * address before it draws the first, and so draws none. Field by field, and the exception where the
+ * octets end.
  */
 static int cut_short(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct arp *a)
 {
     proto_item *ti = proto_tree_add_item(tree, builtin.arp, tvb, 0, -1, ENC_NA);
     proto_tree *sub = proto_item_add_subtree(ti, ett_arp);
 
-    col_set_str(pinfo->cinfo, COL_PROTOCOL, a->op == RARP_REQUEST || a->op == RARP_REPLY ? "RARP" : "ARP");
+    col_set_str(pinfo->cinfo, COL_PROTOCOL,
+                a->op == RARP_REQUEST || a->op == RARP_REPLY ? "RARP" : "ARP");
     proto_tree_add_item(sub, builtin.hw_type, tvb, ARP_HRD, 2, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, builtin.proto_type, tvb, ARP_PRO, 2, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, builtin.hw_size, tvb, ARP_HLN, 1, ENC_BIG_ENDIAN);
@@ -188,18 +199,25 @@ static int dissect_arp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void
 void arp_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_duplicate_frame, {"Frame showing earlier use of IP address", "arp.duplicate-address-frame", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_duplicate_seconds, {"Seconds since earlier frame seen", "arp.seconds-since-duplicate-address-frame", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_duplicate_frame,
+         {"Frame showing earlier use of IP address", "arp.duplicate-address-frame", FT_FRAMENUM,
+          BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_duplicate_seconds,
+         {"Seconds since earlier frame seen", "arp.seconds-since-duplicate-address-frame",
+          FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
     };
     static ei_register_info ei[] = {
-        {&ei_duplicate, {"arp.duplicate-address-detected", PI_SEQUENCE, PI_WARN, "Duplicate IP address configured", EXPFILL}},
+        {&ei_duplicate,
+         {"arp.duplicate-address-detected", PI_SEQUENCE, PI_WARN, "Duplicate IP address configured",
+          EXPFILL}},
     };
     static int *ett[] = {&ett_arp, &ett_duplicate};
     int arp = proto_get_id_by_filter_name("arp");
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     expert_register_field_array(expert_register_protocol(proto_ipoib), ei, array_length(ei));
-    proto_entry_arp = proto_register_protocol_in_name_only("ARP with IPoIB addresses", "ARP entry", "arp.ipoib_entry", arp, FT_PROTOCOL);
+    proto_entry_arp = proto_register_protocol_in_name_only("ARP with IPoIB addresses", "ARP entry",
+                                                           "arp.ipoib_entry", arp, FT_PROTOCOL);
 }
 
 static void find_builtin_fields(void)
@@ -223,7 +241,8 @@ void arp_handoff(void)
     builtin_arp = dissector_get_uint_handle(find_dissector_table("ethertype"), TYPE_ARP);
     if (!builtin_arp)
         return;
-    dissector_handle_t ours = create_dissector_handle_with_name(dissect_arp, proto_entry_arp, "ipoib.entry.arp");
+    dissector_handle_t ours = create_dissector_handle_with_name(dissect_arp, proto_entry_arp,
+                                                                "ipoib.entry.arp");
     dissector_add_uint("ethertype", TYPE_ARP, ours);
     dissector_add_uint("ethertype", TYPE_RARP, ours);
 }

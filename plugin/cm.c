@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Communication management: whose service a connection is for, the IPoIB private data (RFC 4755 §6), the
- * handshake from REQ to DREP, and the MTU that both sides agreed on (RFC 4755 §5.1).
+ * Communication management: whose service a connection is for, the IPoIB private data (RFC 4755
+ * §6), the handshake from REQ to DREP, and the MTU that both sides agreed on (RFC 4755 §5.1).
  */
 #include "plugin/plugin.h"
 
@@ -9,8 +9,10 @@
 
 #include "wire/cm.h"
 
-static int hf_message = -1, hf_local = -1, hf_remote = -1, hf_service_id = -1, hf_service_qpn = -1, hf_service = -1;
-static int hf_qpn = -1, hf_transport = -1, hf_reason = -1, hf_delayed = -1, hf_rejected = -1, hf_status = -1;
+static int hf_message = -1, hf_local = -1, hf_remote = -1, hf_service_id = -1, hf_service_qpn = -1,
+           hf_service = -1;
+static int hf_qpn = -1, hf_transport = -1, hf_reason = -1, hf_delayed = -1, hf_rejected = -1,
+           hf_status = -1;
 static int hf_reserved = -1, hf_ud_qpn = -1, hf_recv_mtu = -1, hf_mtu = -1;
 static int hf_connection = -1, hf_connection_service = -1, hf_connection_req = -1;
 static int ett_cm = -1, ett_private = -1, ett_connection = -1;
@@ -27,9 +29,11 @@ void connection_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const s
     proto_tree *sub = proto_item_add_subtree(ti, ett_connection);
     proto_item_set_generated(ti);
     proto_item_append_text(ti, " (%s)", name_of(cm_service_names, c->service));
-    proto_item_set_generated(proto_tree_add_uint(sub, hf_connection_service, tvb, 0, 0, c->service));
+    proto_item_set_generated(
+        proto_tree_add_uint(sub, hf_connection_service, tvb, 0, 0, c->service));
     if (c->req_frame && c->req_frame != pinfo->num)
-        proto_item_set_generated(proto_tree_add_uint(sub, hf_connection_req, tvb, 0, 0, c->req_frame));
+        proto_item_set_generated(
+            proto_tree_add_uint(sub, hf_connection_req, tvb, 0, 0, c->req_frame));
 }
 
 void connection_name_foreign(packet_info *pinfo, const struct connection *c)
@@ -91,7 +95,11 @@ static void match(const struct frame *f, packet_info *pinfo, const struct cm *cm
         ask(f, pinfo, cm, PAIR_CM_READY);
         break;
     case CM_REJ:
-        answer(f, pinfo, cm->which == 1 ? PAIR_CM_READY : cm->which == 3 ? PAIR_CM_PATH : PAIR_CM_SETUP, cm->remote_comm_id);
+        answer(f, pinfo,
+               cm->which == 1   ? PAIR_CM_READY
+               : cm->which == 3 ? PAIR_CM_PATH
+                                : PAIR_CM_SETUP,
+               cm->remote_comm_id);
         break;
     case CM_RTU:
         answer(f, pinfo, PAIR_CM_READY, cm->remote_comm_id);
@@ -121,7 +129,8 @@ static void match(const struct frame *f, packet_info *pinfo, const struct cm *cm
 
 /* ---- drawing */
 
-static void add_service(proto_tree *tree, tvbuff_t *tvb, int offset, const struct cm *cm, enum cm_service service)
+static void add_service(proto_tree *tree, tvbuff_t *tvb, int offset, const struct cm *cm,
+                        enum cm_service service)
 {
     proto_item *ti = proto_tree_add_item(tree, hf_service_id, tvb, offset, 8, ENC_BIG_ENDIAN);
     proto_item_append_text(ti, " (%s)", name_of(cm_service_names, service));
@@ -130,48 +139,61 @@ static void add_service(proto_tree *tree, tvbuff_t *tvb, int offset, const struc
     proto_item_set_generated(proto_tree_add_uint(tree, hf_service, tvb, offset, 8, service));
 }
 
-/* REQ and REP must hold IPoIB's private data; of the others only such that hold any octet but zero show it. */
+/*
+ * REQ and REP must hold IPoIB's private data; of the others only such that hold any octet but zero
+ * show it.
+ */
 static bool has_private(const struct cm *cm, struct view mad)
 {
     static const uint8_t zero[CM_PRIVATE_SIZE];
     if (view_has(mad, cm->private_off, CM_PRIVATE_SIZE) != WIRE_OK)
         return false;
-    return cm->message == CM_REQ || cm->message == CM_REP || memcmp(mad.p + cm->private_off, zero, sizeof zero) != 0;
+    return cm->message == CM_REQ || cm->message == CM_REP ||
+           memcmp(mad.p + cm->private_off, zero, sizeof zero) != 0;
 }
 
-static void add_private(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm, struct view mad)
+static void add_private(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm,
+                        struct view mad)
 {
     struct cm_private p;
     int o = (int)cm->private_off;
     if (!has_private(cm, mad) || cm_private_decode(mad, cm, &p) != WIRE_OK)
         return;
-    proto_tree *sub = proto_tree_add_subtree(tree, tvb, o, CM_PRIVATE_SIZE, ett_private, NULL, "IPoIB private data");
+    proto_tree *sub = proto_tree_add_subtree(tree, tvb, o, CM_PRIVATE_SIZE, ett_private, NULL,
+                                             "IPoIB private data");
     proto_tree_add_item(sub, hf_reserved, tvb, o + CM_PRIVATE_RESERVED, 1, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_ud_qpn, tvb, o + CM_PRIVATE_UD_QPN, 3, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_recv_mtu, tvb, o + CM_PRIVATE_RECV_MTU, 4, ENC_BIG_ENDIAN);
-    col_append_fstr(pinfo->cinfo, COL_INFO, ", UD QPN 0x%06x, Receive MTU %u", p.ud_qpn, p.recv_mtu);
+    col_append_fstr(pinfo->cinfo, COL_INFO, ", UD QPN 0x%06x, Receive MTU %u", p.ud_qpn,
+                    p.recv_mtu);
 }
 
-static void add_req(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm, enum cm_service service)
+static void add_req(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm,
+                    enum cm_service service)
 {
     add_service(tree, tvb, REQ_SERVICE_ID, cm, service);
     proto_tree_add_item(tree, hf_qpn, tvb, REQ_QPN, 3, ENC_BIG_ENDIAN);
     proto_tree_add_uint(tree, hf_transport, tvb, REQ_TRANSPORT, 1, cm->transport);
-    col_append_fstr(pinfo->cinfo, COL_INFO, " %s %s", name_of(cm_transport_names, cm->transport), name_of(cm_service_names, service));
+    col_append_fstr(pinfo->cinfo, COL_INFO, " %s %s", name_of(cm_transport_names, cm->transport),
+                    name_of(cm_service_names, service));
     if (cm_service_is_ipoib(cm->service))
-        col_append_fstr(pinfo->cinfo, COL_INFO, " to UD QPN 0x%06x", cm_service_qpn(cm->service_id));
+        col_append_fstr(pinfo->cinfo, COL_INFO, " to UD QPN 0x%06x",
+                        cm_service_qpn(cm->service_id));
     col_append_fstr(pinfo->cinfo, COL_INFO, ", QPN 0x%06x", cm->qpn);
 }
 
 static void add_rej(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm)
 {
-    const char *reason = name_of(cm_reject_names, cm->reason), *which = name_of(cm_rejected_names, cm->which);
+    const char *reason = name_of(cm_reject_names, cm->reason),
+               *which = name_of(cm_rejected_names, cm->which);
     proto_tree_add_uint(tree, hf_rejected, tvb, REJ_WHICH, 1, cm->which);
     proto_tree_add_item(tree, hf_reason, tvb, REJ_REASON, 2, ENC_BIG_ENDIAN);
-    col_append_fstr(pinfo->cinfo, COL_INFO, " of %s, reason %u (%s)", which, cm->reason, reason ? reason : "unknown");
+    col_append_fstr(pinfo->cinfo, COL_INFO, " of %s, reason %u (%s)", which, cm->reason,
+                    reason ? reason : "unknown");
 }
 
-static void add_body(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm, enum cm_service service)
+static void add_body(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm,
+                     enum cm_service service)
 {
     switch (cm->message) {
     case CM_REQ:
@@ -219,7 +241,8 @@ static void add_ids(proto_tree *tree, tvbuff_t *tvb, const struct cm *cm)
         proto_tree_add_item(tree, hf_remote, tvb, CM_REMOTE_COMM_ID, 4, ENC_BIG_ENDIAN);
 }
 
-static void add_all(proto_tree *tree, struct frame *f, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm)
+static void add_all(proto_tree *tree, struct frame *f, packet_info *pinfo, tvbuff_t *tvb,
+                    const struct cm *cm)
 {
     const struct cm_known *k = known(f, pinfo);
     enum cm_service service = k && k->connection ? k->connection->service : cm->service;
@@ -245,8 +268,9 @@ void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
     if (!have_ids)
         return;
     tvbuff_t *tvb = payload_tvb(f);
-    proto_tree *sub = proto_tree_add_subtree_format(tree, tvb, 0, (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE), ett_cm, NULL,
-                                                    "IPoIB: Communication Management, %s", name_of(cm_message_names, cm.message));
+    proto_tree *sub = proto_tree_add_subtree_format(
+        tree, tvb, 0, (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE), ett_cm, NULL,
+        "IPoIB: Communication Management, %s", name_of(cm_message_names, cm.message));
     col_clear_fence(pinfo->cinfo, COL_INFO);
     col_add_fstr(pinfo->cinfo, COL_INFO, "CM %s", name_of(cm_message_names, cm.message));
     add_ids(sub, tvb, &cm);
@@ -260,25 +284,58 @@ void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
 void cm_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_message, {"Message", "ipoib.cm.message", FT_UINT16, BASE_HEX, VALS_OF(cm_message_names), 0, NULL, HFILL}},
-        {&hf_local, {"Local communication ID", "ipoib.cm.local_comm_id", FT_UINT32, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_remote, {"Remote communication ID", "ipoib.cm.remote_comm_id", FT_UINT32, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_service_id, {"Service-ID", "ipoib.cm.service_id", FT_UINT64, BASE_HEX, NULL, 0, "RFC 4755 section 3.5", HFILL}},
-        {&hf_service_qpn, {"UD QPN of the Service-ID", "ipoib.cm.service_id.qpn", FT_UINT24, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_service, {"Service", "ipoib.cm.service", FT_UINT8, BASE_DEC, VALS_OF(cm_service_names), 0, NULL, HFILL}},
-        {&hf_qpn, {"QPN", "ipoib.cm.qpn", FT_UINT24, BASE_HEX, NULL, 0, "of the connection", HFILL}},
-        {&hf_transport, {"Transport", "ipoib.cm.transport", FT_UINT8, BASE_DEC, VALS_OF(cm_transport_names), 0, NULL, HFILL}},
-        {&hf_delayed, {"Answers", "ipoib.cm.answers", FT_UINT8, BASE_DEC, VALS_OF(cm_delayed_names), 0, NULL, HFILL}},
-        {&hf_rejected, {"Answers", "ipoib.cm.answers", FT_UINT8, BASE_DEC, VALS_OF(cm_rejected_names), 0, NULL, HFILL}},
-        {&hf_reason, {"Reason", "ipoib.cm.reason", FT_UINT16, BASE_DEC, VALS_OF(cm_reject_names), 0, "IBA 12.6.7.2", HFILL}},
+        {&hf_message,
+         {"Message", "ipoib.cm.message", FT_UINT16, BASE_HEX, VALS_OF(cm_message_names), 0, NULL,
+          HFILL}},
+        {&hf_local,
+         {"Local communication ID", "ipoib.cm.local_comm_id", FT_UINT32, BASE_HEX, NULL, 0, NULL,
+          HFILL}},
+        {&hf_remote,
+         {"Remote communication ID", "ipoib.cm.remote_comm_id", FT_UINT32, BASE_HEX, NULL, 0, NULL,
+          HFILL}},
+        {&hf_service_id,
+         {"Service-ID", "ipoib.cm.service_id", FT_UINT64, BASE_HEX, NULL, 0, "RFC 4755 section 3.5",
+          HFILL}},
+        {&hf_service_qpn,
+         {"UD QPN of the Service-ID", "ipoib.cm.service_id.qpn", FT_UINT24, BASE_HEX, NULL, 0, NULL,
+          HFILL}},
+        {&hf_service,
+         {"Service", "ipoib.cm.service", FT_UINT8, BASE_DEC, VALS_OF(cm_service_names), 0, NULL,
+          HFILL}},
+        {&hf_qpn,
+         {"QPN", "ipoib.cm.qpn", FT_UINT24, BASE_HEX, NULL, 0, "of the connection", HFILL}},
+        {&hf_transport,
+         {"Transport", "ipoib.cm.transport", FT_UINT8, BASE_DEC, VALS_OF(cm_transport_names), 0,
+          NULL, HFILL}},
+        {&hf_delayed,
+         {"Answers", "ipoib.cm.answers", FT_UINT8, BASE_DEC, VALS_OF(cm_delayed_names), 0, NULL,
+          HFILL}},
+        {&hf_rejected,
+         {"Answers", "ipoib.cm.answers", FT_UINT8, BASE_DEC, VALS_OF(cm_rejected_names), 0, NULL,
+          HFILL}},
+        {&hf_reason,
+         {"Reason", "ipoib.cm.reason", FT_UINT16, BASE_DEC, VALS_OF(cm_reject_names), 0,
+          "IBA 12.6.7.2", HFILL}},
         {&hf_status, {"Status", "ipoib.cm.status", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_reserved, {"Reserved", "ipoib.cm.reserved", FT_UINT8, BASE_HEX, NULL, 0, "RFC 4755 section 6", HFILL}},
-        {&hf_ud_qpn, {"UD QPN", "ipoib.cm.ud_qpn", FT_UINT24, BASE_HEX, NULL, 0, "RFC 4755 section 6", HFILL}},
-        {&hf_recv_mtu, {"Receive MTU", "ipoib.cm.recv_mtu", FT_UINT32, BASE_DEC, NULL, 0, "octets; RFC 4755 section 5.1", HFILL}},
-        {&hf_mtu, {"IPoIB MTU of the connection", "ipoib.cm.mtu", FT_UINT32, BASE_DEC, NULL, 0, "octets; RFC 4755 section 5.1", HFILL}},
-        {&hf_connection, {"Connection", "ipoib.connection", FT_UINT32, BASE_DEC, NULL, 0, "number in this capture", HFILL}},
-        {&hf_connection_service, {"Service", "ipoib.connection.service", FT_UINT8, BASE_DEC, VALS_OF(cm_service_names), 0, NULL, HFILL}},
-        {&hf_connection_req, {"Asked for in", "ipoib.connection.req", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_reserved,
+         {"Reserved", "ipoib.cm.reserved", FT_UINT8, BASE_HEX, NULL, 0, "RFC 4755 section 6",
+          HFILL}},
+        {&hf_ud_qpn,
+         {"UD QPN", "ipoib.cm.ud_qpn", FT_UINT24, BASE_HEX, NULL, 0, "RFC 4755 section 6", HFILL}},
+        {&hf_recv_mtu,
+         {"Receive MTU", "ipoib.cm.recv_mtu", FT_UINT32, BASE_DEC, NULL, 0,
+          "octets; RFC 4755 section 5.1", HFILL}},
+        {&hf_mtu,
+         {"IPoIB MTU of the connection", "ipoib.cm.mtu", FT_UINT32, BASE_DEC, NULL, 0,
+          "octets; RFC 4755 section 5.1", HFILL}},
+        {&hf_connection,
+         {"Connection", "ipoib.connection", FT_UINT32, BASE_DEC, NULL, 0, "number in this capture",
+          HFILL}},
+        {&hf_connection_service,
+         {"Service", "ipoib.connection.service", FT_UINT8, BASE_DEC, VALS_OF(cm_service_names), 0,
+          NULL, HFILL}},
+        {&hf_connection_req,
+         {"Asked for in", "ipoib.connection.req", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
     };
     static int *ett[] = {&ett_cm, &ett_private, &ett_connection};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));

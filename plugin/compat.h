@@ -6,8 +6,9 @@
 #include <wireshark.h>
 #include <ws_version.h>
 
-#define WS_AT_LEAST(major, minor) \
-    (WIRESHARK_VERSION_MAJOR > (major) || (WIRESHARK_VERSION_MAJOR == (major) && WIRESHARK_VERSION_MINOR >= (minor)))
+#define WS_AT_LEAST(major, minor)                                                                  \
+    (WIRESHARK_VERSION_MAJOR > (major) ||                                                          \
+     (WIRESHARK_VERSION_MAJOR == (major) && WIRESHARK_VERSION_MINOR >= (minor)))
 
 #if !WS_AT_LEAST(4, 0)
 #error "Wireshark 4.0 or later is needed"
@@ -51,11 +52,11 @@ typedef gboolean ws_bool;
 /* The init routine of a -z says whether it could since 4.6; before it ended the program. */
 #if WS_AT_LEAST(4, 6)
 typedef bool stat_init_result;
-#define STAT_INIT_OK return true
+#define STAT_INIT_OK     return true
 #define STAT_INIT_FAILED return false
 #else
 typedef void stat_init_result;
-#define STAT_INIT_OK return
+#define STAT_INIT_OK     return
 #define STAT_INIT_FAILED exit(1)
 #endif
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Judging: each packet goes to the judge once, in the first pass; what it found is kept with the frame and drawn as
- * expert items whenever the frame is. Behind all other dissectors, so that a frame's findings stand together at its end.
+ * Judging: each packet goes to the judge once, in the first pass; what it found is kept with the
+ * frame and drawn as expert items whenever the frame is. Behind all other dissectors, so that a
+ * frame's findings stand together at its end.
  */
 #include "plugin/plugin.h"
 
@@ -12,13 +13,15 @@
 #include <wsutil/report_message.h>
 
 #include "rules/judge.h"
-#include "verdict/verdict.h"
+#include "report/verdict.h"
 #include "wire/carrier.h"
 
 static int hf_conformance = -1, hf_id = -1, hf_level = -1, hf_section = -1, hf_deviation = -1;
-static int hf_expected = -1, hf_actual = -1, hf_subject = -1, hf_reason = -1, hf_note_id = -1, hf_note = -1;
+static int hf_expected = -1, hf_actual = -1, hf_subject = -1, hf_reason = -1, hf_note_id = -1,
+           hf_note = -1;
 static int ett_conformance = -1, ett_finding = -1;
-static expert_field ei_must = EI_INIT, ei_should = EI_INIT, ei_deviation = EI_INIT, ei_note = EI_INIT;
+static expert_field ei_must = EI_INIT, ei_should = EI_INIT, ei_deviation = EI_INIT,
+                    ei_note = EI_INIT;
 
 static ws_bool pref_judge = TRUE;
 static const char *pref_deviations = "linux";
@@ -35,9 +38,10 @@ struct kept {
 static struct judge *judge;
 static struct deviations *known;
 static struct kept *pending, **pending_end = &pending;
-static struct verdict *verdict; /* on the whole file; NULL: none is asked for, or none can be given */
-static char *unreadable;        /* what is wrong with the list of known deviations */
-static bool saw_ipoib;          /* in the frame at hand */
+/* on the whole file; NULL: none is asked for, or none can be given */
+static struct verdict *verdict;
+static char *unreadable; /* what is wrong with the list of known deviations */
+static bool saw_ipoib;   /* in the frame at hand */
 
 const struct verdict *conformance_verdict(void)
 {
@@ -54,14 +58,19 @@ const char *conformance_deviations(void)
     return pref_deviations && *pref_deviations ? pref_deviations : "none";
 }
 
-/* What a hostile capture can make be kept: some 230 octets each. The statistics count what comes after. */
+/*
+ * What a hostile capture can make be kept: some 230 octets each. The statistics count what comes
+ * after.
+ */
 enum { KEPT_MAX = 100000 };
 static unsigned kept_count;
 
 static bool may_keep(void)
 {
     if (kept_count++ == KEPT_MAX)
-        report_warning("IPoIB: more than %d findings; the further ones are in no packet's tree, but in Statistics, IPoIB Conformance", KEPT_MAX);
+        report_warning(
+            "IPoIB: more than %d findings; the further ones are in no packet's tree, but in Statistics, IPoIB Conformance",
+            KEPT_MAX);
     return kept_count <= KEPT_MAX;
 }
 
@@ -127,10 +136,14 @@ bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier 
     default:
         return false;
     }
-    return carrier_locate(linktype, tvb_view(tvb), c) == WIRE_OK && (c->kind == CARRIER_IPOIB || c->kind == CARRIER_COOKED);
+    return carrier_locate(linktype, tvb_view(tvb), c) == WIRE_OK &&
+           (c->kind == CARRIER_IPOIB || c->kind == CARRIER_COOKED);
 }
 
-/* Carriers without InfiniBand headers have no entry of ours: their frames are judged when all is drawn. */
+/*
+ * Carriers without InfiniBand headers have no entry of ours: their frames are judged when all is
+ * drawn.
+ */
 static void judge_bare_carrier(tvbuff_t *tvb, packet_info *pinfo)
 {
     struct carrier c;
@@ -150,7 +163,8 @@ static void judge_rest(tvbuff_t *tvb, packet_info *pinfo)
     saw_ipoib = false;
 }
 
-void conformance_findings(packet_info *pinfo, void (*each)(void *user, const struct finding *f), void *user)
+void conformance_findings(packet_info *pinfo, void (*each)(void *user, const struct finding *f),
+                          void *user)
 {
     const struct kept *k = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS);
     for (; k; k = k->next)
@@ -179,7 +193,8 @@ static void add_rule(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
     const struct rule *rule = &rules[f->rule];
     add_text(tree, hf_id, tvb, rule->id);
     add_text(tree, hf_level, tvb, rule_level_name(rule->level));
-    proto_item_set_generated(proto_tree_add_boolean(tree, hf_deviation, tvb, 0, 0, f->outcome == OUTCOME_DEVIATION));
+    proto_item_set_generated(
+        proto_tree_add_boolean(tree, hf_deviation, tvb, 0, 0, f->outcome == OUTCOME_DEVIATION));
     add_text(tree, hf_expected, tvb, f->expected);
     add_text(tree, hf_actual, tvb, f->actual);
     add_text(tree, hf_reason, tvb, f->reason);
@@ -191,7 +206,8 @@ static void add_finding(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, con
     uint32_t at = k->begin + k->f.offset, cap = tvb_captured_length(tvb);
     uint32_t n = at < cap ? MIN(k->f.length, cap - at) : 0;
     proto_item *ti;
-    proto_tree *sub = proto_tree_add_subtree(tree, tvb, n ? (int)at : 0, (int)n, ett_finding, &ti, rule->id);
+    proto_tree *sub = proto_tree_add_subtree(tree, tvb, n ? (int)at : 0, (int)n, ett_finding, &ti,
+                                             rule->id);
     bool noted = k->f.outcome == OUTCOME_NOTED;
 
     if (noted) {
@@ -201,12 +217,14 @@ static void add_finding(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, con
         add_rule(sub, tvb, &k->f);
     }
     add_text(sub, hf_subject, tvb, k->f.subject);
-    char *section = wmem_strdup_printf(pinfo->pool, "%s section %s", rule_document_name(rule->document), rule->section);
+    char *section = wmem_strdup_printf(pinfo->pool, "%s section %s",
+                                       rule_document_name(rule->document), rule->section);
     add_text(sub, hf_section, tvb, section);
     proto_item_append_text(ti, ": %s", k->f.actual);
     if (*k->f.expected)
         proto_item_append_text(ti, " (expected: %s)", k->f.expected);
-    expert_add_info_format(pinfo, ti, expert_of(&k->f), "%s (%s): %s", rule->id, section, noted ? k->f.actual : rule->text);
+    expert_add_info_format(pinfo, ti, expert_of(&k->f), "%s (%s): %s", rule->id, section,
+                           noted ? k->f.actual : rule->text);
 }
 
 static int draw(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
@@ -241,8 +259,8 @@ static void read_deviations(void)
 }
 
 /*
- * The judge teaches the model what statistics and decoding by context stand on, groups, ports, QPs: it goes through all
- * frames even where nobody wants to be told what it finds.
+ * The judge teaches the model what statistics and decoding by context stand on, groups, ports, QPs:
+ * it goes through all frames even where nobody wants to be told what it finds.
  */
 static void conformance_open(void)
 {
@@ -272,39 +290,62 @@ static void conformance_close(void)
 static void register_preferences(void)
 {
     module_t *m = prefs_find_module("ipoib");
-    prefs_register_bool_preference(m, "conformance", "Judge frames by RFC 4391 and RFC 4755",
-                                   "Findings are expert items, with the rule's identifier in ipoib.rule.id", &pref_judge);
-    prefs_register_string_preference(m, "deviations", "Known deviations",
-                                     "Failures that are noted as known, not warned of: \"linux\", \"none\", or the path of a file of your own",
-                                     &pref_deviations);
+    prefs_register_bool_preference(
+        m, "conformance", "Judge frames by RFC 4391 and RFC 4755",
+        "Findings are expert items, with the rule's identifier in ipoib.rule.id", &pref_judge);
+    prefs_register_string_preference(
+        m, "deviations", "Known deviations",
+        "Failures that are noted as known, not warned of: \"linux\", \"none\", or the path of a file of your own",
+        &pref_deviations);
 }
 
 void conformance_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_conformance, {"IPoIB conformance", "ipoib.conformance", FT_NONE, BASE_NONE, NULL, 0, "what the frame shows of the RFCs' rules", HFILL}},
-        {&hf_id, {"Rule", "ipoib.rule.id", FT_STRING, BASE_NONE, NULL, 0, "identifier of the rule that is not kept", HFILL}},
-        {&hf_level, {"Level", "ipoib.rule.level", FT_STRING, BASE_NONE, NULL, 0, "MUST or SHOULD", HFILL}},
-        {&hf_section, {"Section", "ipoib.rule.section", FT_STRING, BASE_NONE, NULL, 0, "document and section", HFILL}},
-        {&hf_deviation, {"Known deviation", "ipoib.rule.deviation", FT_BOOLEAN, BASE_NONE, NULL, 0, "of an implementation that is listed", HFILL}},
-        {&hf_expected, {"Expected", "ipoib.rule.expected", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_conformance,
+         {"IPoIB conformance", "ipoib.conformance", FT_NONE, BASE_NONE, NULL, 0,
+          "what the frame shows of the RFCs' rules", HFILL}},
+        {&hf_id,
+         {"Rule", "ipoib.rule.id", FT_STRING, BASE_NONE, NULL, 0,
+          "identifier of the rule that is not kept", HFILL}},
+        {&hf_level,
+         {"Level", "ipoib.rule.level", FT_STRING, BASE_NONE, NULL, 0, "MUST or SHOULD", HFILL}},
+        {&hf_section,
+         {"Section", "ipoib.rule.section", FT_STRING, BASE_NONE, NULL, 0, "document and section",
+          HFILL}},
+        {&hf_deviation,
+         {"Known deviation", "ipoib.rule.deviation", FT_BOOLEAN, BASE_NONE, NULL, 0,
+          "of an implementation that is listed", HFILL}},
+        {&hf_expected,
+         {"Expected", "ipoib.rule.expected", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_actual, {"Actual", "ipoib.rule.actual", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_subject, {"Subject", "ipoib.rule.subject", FT_STRING, BASE_NONE, NULL, 0, "whom it concerns; absent: this packet", HFILL}},
-        {&hf_reason, {"Known because", "ipoib.rule.reason", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_note_id, {"Statement", "ipoib.note.id", FT_STRING, BASE_NONE, NULL, 0, "identifier of a statement that the frame is an example of; never a fault", HFILL}},
+        {&hf_subject,
+         {"Subject", "ipoib.rule.subject", FT_STRING, BASE_NONE, NULL, 0,
+          "whom it concerns; absent: this packet", HFILL}},
+        {&hf_reason,
+         {"Known because", "ipoib.rule.reason", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_note_id,
+         {"Statement", "ipoib.note.id", FT_STRING, BASE_NONE, NULL, 0,
+          "identifier of a statement that the frame is an example of; never a fault", HFILL}},
         {&hf_note, {"Note", "ipoib.note", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
     };
     static ei_register_info ei[] = {
-        {&ei_must, {"ipoib.rule.violated", PI_PROTOCOL, PI_WARN, "A MUST of the RFCs is not kept", EXPFILL}},
-        {&ei_should, {"ipoib.rule.advice", PI_PROTOCOL, PI_NOTE, "A SHOULD of the RFCs is not kept", EXPFILL}},
+        {&ei_must,
+         {"ipoib.rule.violated", PI_PROTOCOL, PI_WARN, "A MUST of the RFCs is not kept", EXPFILL}},
+        {&ei_should,
+         {"ipoib.rule.advice", PI_PROTOCOL, PI_NOTE, "A SHOULD of the RFCs is not kept", EXPFILL}},
         {&ei_deviation, {"ipoib.rule.known", PI_PROTOCOL, PI_NOTE, "A known deviation", EXPFILL}},
-        {&ei_note, {"ipoib.noted", PI_PROTOCOL, PI_CHAT, "A statement that is shown, never counted", EXPFILL}},
+        {&ei_note,
+         {"ipoib.noted", PI_PROTOCOL, PI_CHAT, "A statement that is shown, never counted",
+          EXPFILL}},
     };
     static int *ett[] = {&ett_conformance, &ett_finding};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     expert_register_field_array(expert_register_protocol(proto_ipoib), ei, array_length(ei));
-    proto_conformance = proto_register_protocol_in_name_only("IPoIB conformance", "IPoIB conformance", "ipoib.entry_conformance", proto_ipoib, FT_PROTOCOL);
+    proto_conformance = proto_register_protocol_in_name_only(
+        "IPoIB conformance", "IPoIB conformance", "ipoib.entry_conformance", proto_ipoib,
+        FT_PROTOCOL);
     register_preferences();
     register_init_routine(conformance_open);
     register_cleanup_routine(conformance_close);

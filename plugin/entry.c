@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The doors: every carrier of InfiniBand or IPoIB that Wireshark knows is taken over here. The InfiniBand headers
- * are still drawn by the built-in dissector; before it runs, the frame is decoded, so that the payload's dissector
- * knows P_Key, QPNs and connection, and after it what it left undone is done.
+ * The doors: every carrier of InfiniBand or IPoIB that Wireshark knows is taken over here. The
+ * InfiniBand headers are still drawn by the built-in dissector; before it runs, the frame is
+ * decoded, so that the payload's dissector knows P_Key, QPNs and connection, and after it what it
+ * left undone is done.
  */
 #include "plugin/plugin.h"
 
@@ -12,13 +13,15 @@
 #include "wire/carrier.h"
 #include "wire/mgid.h"
 
-#define ERF_TABLE "erf.types.type"
+#define ERF_TABLE   "erf.types.type"
 #define ENCAP_TABLE "wtap_encap"
 
 static int proto_entry_ib = -1;
 
-static int hf_pseudo = -1, hf_daddr = -1, hf_daddr_qpn = -1, hf_dgid = -1, hf_grh = -1, hf_grh_version = -1, hf_grh_tclass = -1;
-static int hf_grh_flow = -1, hf_grh_length = -1, hf_grh_next = -1, hf_grh_hops = -1, hf_grh_sgid = -1;
+static int hf_pseudo = -1, hf_daddr = -1, hf_daddr_qpn = -1, hf_dgid = -1, hf_grh = -1,
+           hf_grh_version = -1, hf_grh_tclass = -1;
+static int hf_grh_flow = -1, hf_grh_length = -1, hf_grh_next = -1, hf_grh_hops = -1,
+           hf_grh_sgid = -1;
 static int ett_pseudo = -1, ett_grh = -1;
 
 static dissector_handle_t builtin_ib, builtin_roce, builtin_roce2, data_handle;
@@ -47,20 +50,24 @@ static void frame_finish(struct frame *f, packet_info *pinfo, proto_tree *tree)
         sa_dissect(f, pinfo, tree);
         cm_dissect(f, pinfo, tree);
         add_lost_crcs(f, tree);
-    } else if (!f->done && (f->p.verdict.class == PAYLOAD_IPOIB || f->p.verdict.class == PAYLOAD_PART)) {
-        col_clear_fence(pinfo->cinfo, COL_INFO); /* "Invalid Packet Length from LRH!": a sliced frame is none */
+    } else if (!f->done &&
+               (f->p.verdict.class == PAYLOAD_IPOIB || f->p.verdict.class == PAYLOAD_PART)) {
+        /* "Invalid Packet Length from LRH!": a sliced frame is none */
+        col_clear_fence(pinfo->cinfo, COL_INFO);
         col_clear(pinfo->cinfo, COL_INFO);
         payload_call(f, pinfo, tree);
     } else if (f->p.verdict.connection && !f->done) {
         connection_add(tree, pinfo, f->tvb, f->p.verdict.connection);
         connection_name_foreign(pinfo, f->p.verdict.connection);
     }
-    bool drawn = f->p.verdict.class == PAYLOAD_IPOIB || f->p.verdict.class == PAYLOAD_PART; /* with the encapsulation header */
+    /* with the encapsulation header */
+    bool drawn = f->p.verdict.class == PAYLOAD_IPOIB || f->p.verdict.class == PAYLOAD_PART;
     if (!drawn && f->p.ib.has_grh)
         mgid_add(tree, pinfo, f->tvb, f->p.ib.grh_off + GRH_DGID);
 }
 
-static void call_builtin(dissector_handle_t handle, struct frame *f, packet_info *pinfo, proto_tree *tree)
+static void call_builtin(dissector_handle_t handle, struct frame *f, packet_info *pinfo,
+                         proto_tree *tree)
 {
     struct rivals *rivals = rivals_of(f);
     if (rivals)
@@ -70,7 +77,10 @@ static void call_builtin(dissector_handle_t handle, struct frame *f, packet_info
         rivals_restore();
 }
 
-/* The built-in dissector writes the LIDs of a CM REQ over the packet's addresses, in the first pass only. */
+/*
+ * The built-in dissector writes the LIDs of a CM REQ over the packet's addresses, in the first pass
+ * only.
+ */
 static void restore_source(const struct frame *f, packet_info *pinfo, const address *before)
 {
     if (f->p.ib.has_grh) {
@@ -84,8 +94,12 @@ static void restore_source(const struct frame *f, packet_info *pinfo, const addr
     }
 }
 
-/* For frames at which the built-in dissector may throw: management datagrams and headers that end early. */
-static void guarded(dissector_handle_t handle, struct frame *f, packet_info *pinfo, proto_tree *tree)
+/*
+ * For frames at which the built-in dissector may throw: management datagrams and headers that end
+ * early.
+ */
+static void guarded(dissector_handle_t handle, struct frame *f, packet_info *pinfo,
+                    proto_tree *tree)
 {
     address before;
     volatile unsigned long code = 0;
@@ -110,7 +124,8 @@ static void guarded(dissector_handle_t handle, struct frame *f, packet_info *pin
         THROW_MESSAGE((long)code, message);
 }
 
-static void dissect_frame(dissector_handle_t handle, struct frame *f, packet_info *pinfo, proto_tree *tree)
+static void dissect_frame(dissector_handle_t handle, struct frame *f, packet_info *pinfo,
+                          proto_tree *tree)
 {
     if (f->p.verdict.class == PAYLOAD_MAD || f->p.result == WIRE_TRUNCATED) {
         guarded(handle, f, pinfo, tree);
@@ -120,7 +135,8 @@ static void dissect_frame(dissector_handle_t handle, struct frame *f, packet_inf
     }
 }
 
-static int dissect_ib_from(dissector_handle_t handle, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, enum ib_start start)
+static int dissect_ib_from(dissector_handle_t handle, tvbuff_t *tvb, packet_info *pinfo,
+                           proto_tree *tree, enum ib_start start)
 {
     struct frame *f = plugin_enabled() ? frame_begin(tvb, pinfo, start) : NULL;
     if (!f)
@@ -154,8 +170,8 @@ static int dissect_roce2(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, vo
 }
 
 /*
- * A link type that Wireshark maps to nothing arrives with encapsulation 0: LINKTYPE_INFINIBAND in pcapng and from
- * pipes, but others too. What does not look like InfiniBand stays what it was.
+ * A link type that Wireshark maps to nothing arrives with encapsulation 0: LINKTYPE_INFINIBAND in
+ * pcapng and from pipes, but others too. What does not look like InfiniBand stays what it was.
  */
 static int dissect_unknown(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
@@ -164,7 +180,10 @@ static int dissect_unknown(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, 
     return dissect_ib(tvb, pinfo, tree, data);
 }
 
-/* ---- LINKTYPE_IPOIB and snoop: no InfiniBand headers but, in the former, 40 octets of a pseudo header */
+/*
+ * ---- LINKTYPE_IPOIB and snoop: no InfiniBand headers but, in the former, 40 octets of a pseudo
+ * header
+ */
 
 static void add_grh(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo)
 {
@@ -185,7 +204,8 @@ static void add_grh(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo)
 
 static void add_address(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo)
 {
-    proto_item *ti = proto_tree_add_item(tree, hf_daddr, tvb, DLT_IPOIB_ADDRESS, LLADDR_SIZE, ENC_NA);
+    proto_item *ti = proto_tree_add_item(tree, hf_daddr, tvb, DLT_IPOIB_ADDRESS, LLADDR_SIZE,
+                                         ENC_NA);
     proto_tree *sub = proto_item_add_subtree(ti, ett_grh);
     lladdr_add(sub, pinfo, tvb, DLT_IPOIB_ADDRESS, "Destination");
     proto_tree_add_item(sub, hf_daddr_qpn, tvb, DLT_IPOIB_ADDRESS + LLADDR_QPN, 3, ENC_BIG_ENDIAN);
@@ -225,8 +245,9 @@ static dissector_handle_t at_roce2_port(unsigned port)
 }
 
 /*
- * The UDP port of RoCE v2 is a preference of the built-in dissector, which takes the port back whenever one of its
- * preferences changes; so it is asked for again at every file. Whom else the user put there (Decode As) stays.
+ * The UDP port of RoCE v2 is a preference of the built-in dissector, which takes the port back
+ * whenever one of its preferences changes; so it is asked for again at every file. Whom else the
+ * user put there (Decode As) stays.
  */
 static void take_roce2_port(void)
 {
@@ -244,15 +265,22 @@ void entry_register(void)
 {
     static hf_register_info hf[] = {
         {&hf_pseudo, {"Pseudo header", "ipoib.pseudo", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_daddr, {"Destination address", "ipoib.daddr", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_daddr_qpn, {"Destination QPN", "ipoib.daddr.qpn", FT_UINT24, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_daddr,
+         {"Destination address", "ipoib.daddr", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_daddr_qpn,
+         {"Destination QPN", "ipoib.daddr.qpn", FT_UINT24, BASE_HEX, NULL, 0, NULL, HFILL}},
         {&hf_dgid, {"Destination GID", "ipoib.dgid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_grh, {"Global Route Header", "ipoib.grh", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_grh_version, {"IP Version", "ipoib.grh.ipver", FT_UINT8, BASE_DEC, NULL, 0xf0, NULL, HFILL}},
-        {&hf_grh_tclass, {"Traffic Class", "ipoib.grh.tclass", FT_UINT16, BASE_DEC, NULL, 0x0ff0, NULL, HFILL}},
-        {&hf_grh_flow, {"Flow Label", "ipoib.grh.flowlabel", FT_UINT32, BASE_DEC, NULL, 0x000fffff, NULL, HFILL}},
-        {&hf_grh_length, {"Payload Length", "ipoib.grh.paylen", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_grh_next, {"Next Header", "ipoib.grh.nxthdr", FT_UINT8, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_grh_version,
+         {"IP Version", "ipoib.grh.ipver", FT_UINT8, BASE_DEC, NULL, 0xf0, NULL, HFILL}},
+        {&hf_grh_tclass,
+         {"Traffic Class", "ipoib.grh.tclass", FT_UINT16, BASE_DEC, NULL, 0x0ff0, NULL, HFILL}},
+        {&hf_grh_flow,
+         {"Flow Label", "ipoib.grh.flowlabel", FT_UINT32, BASE_DEC, NULL, 0x000fffff, NULL, HFILL}},
+        {&hf_grh_length,
+         {"Payload Length", "ipoib.grh.paylen", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_grh_next,
+         {"Next Header", "ipoib.grh.nxthdr", FT_UINT8, BASE_HEX, NULL, 0, NULL, HFILL}},
         {&hf_grh_hops, {"Hop Limit", "ipoib.grh.hoplmt", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_grh_sgid, {"Source GID", "ipoib.grh.sgid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
     };
@@ -262,14 +290,16 @@ void entry_register(void)
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     /* A name that shows in no tree and no frame.protocols: a door, not a protocol. */
-    proto_entry_ib = proto_register_protocol_in_name_only("InfiniBand with IPoIB", "IPoIB entry", "ipoib.entry", ib, FT_PROTOCOL);
+    proto_entry_ib = proto_register_protocol_in_name_only("InfiniBand with IPoIB", "IPoIB entry",
+                                                          "ipoib.entry", ib, FT_PROTOCOL);
 }
 
 void entry_handoff(void)
 {
     dissector_table_t ethertype = find_dissector_table("ethertype");
     dissector_handle_t ib = entry_handle(dissect_ib, proto_entry_ib, "ipoib.entry.infiniband");
-    dissector_handle_t dlt = entry_handle(dissect_dlt_ipoib, proto_ipoib, "ipoib.entry.linktype_ipoib");
+    dissector_handle_t dlt = entry_handle(dissect_dlt_ipoib, proto_ipoib,
+                                          "ipoib.entry.linktype_ipoib");
     dissector_handle_t snoop = entry_handle(dissect_snoop, proto_ipoib, "ipoib.entry.snoop");
 
     builtin_ib = find_dissector("infiniband");
@@ -278,13 +308,16 @@ void entry_handoff(void)
     data_handle = find_dissector("data");
     dissector_add_uint(ERF_TABLE, ERF_TYPE_INFINIBAND, ib);
     dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_INFINIBAND, ib);
-    dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_UNKNOWN, entry_handle(dissect_unknown, proto_entry_ib, "ipoib.entry.linktype_infiniband"));
+    dissector_add_uint(
+        ENCAP_TABLE, WTAP_ENCAP_UNKNOWN,
+        entry_handle(dissect_unknown, proto_entry_ib, "ipoib.entry.linktype_infiniband"));
     dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_IP_OVER_IB_PCAP, dlt);
     dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_IP_OVER_IB_SNOOP, snoop);
 
     builtin_roce = dissector_get_uint_handle(ethertype, ETHERTYPE_ROCE);
     if (builtin_roce)
-        dissector_add_uint("ethertype", ETHERTYPE_ROCE, entry_handle(dissect_roce, proto_entry_ib, "ipoib.entry.roce"));
+        dissector_add_uint("ethertype", ETHERTYPE_ROCE,
+                           entry_handle(dissect_roce, proto_entry_ib, "ipoib.entry.roce"));
     builtin_roce2 = at_roce2_port(preference_uint("infiniband", "rroce.port"));
     our_roce2 = entry_handle(dissect_roce2, proto_entry_ib, "ipoib.entry.roce2");
     register_init_routine(take_roce2_port);

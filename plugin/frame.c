@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A frame, as model/ sees it. What it says in the light of the frames before is decided in the first pass and
- * kept, so that a second pass, a filtered one and a redrawn packet show the same.
+ * A frame, as model/ sees it. What it says in the light of the frames before is decided in the
+ * first pass and kept, so that a second pass, a filtered one and a redrawn packet show the same.
  */
 #include "plugin/plugin.h"
 
 #include <epan/proto_data.h>
 #include <wiretap/wtap.h>
+
+#include "wire/nanoseconds.h"
 
 struct view tvb_view(tvbuff_t *tvb)
 {
@@ -20,10 +22,21 @@ bool plugin_enabled(void)
 }
 
 /* Of the capture file; 0 where it has one alone. */
-static uint16_t interface_of(packet_info *pinfo)
+static uint32_t number_of_interface(packet_info *pinfo)
 {
     bool told = pinfo->rec->presence_flags & WTAP_HAS_INTERFACE_ID;
-    return told ? (uint16_t)pinfo->rec->rec_header.packet_header.interface_id : 0;
+    return told ? pinfo->rec->rec_header.packet_header.interface_id : 0;
+}
+
+/* The model tells 65,536 apart; frame_begin takes no frame of another. */
+static uint16_t interface_of(packet_info *pinfo)
+{
+    return (uint16_t)number_of_interface(pinfo);
+}
+
+int64_t frame_seconds(packet_info *pinfo)
+{
+    return nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs) / NANOSECONDS;
 }
 
 static struct port port_of_address(packet_info *pinfo, const address *a)
@@ -34,8 +47,8 @@ static struct port port_of_address(packet_info *pinfo, const address *a)
 }
 
 /*
- * Verdicts that are not about one part of a message are the same for all packets of a flow: kept once, for a capture
- * has many.
+ * Verdicts that are not about one part of a message are the same for all packets of a flow: kept
+ * once, for a capture has many.
  */
 static wmem_map_t *shared;
 
@@ -52,8 +65,8 @@ static const struct ruling *shared_verdict(const struct ruling *v)
 }
 
 /*
- * The frame at hand, and more for RoCE v2 within IPoIB. Not in the packet's memory pool: that costs more than all
- * of the decoding, for every frame of a capture.
+ * The frame at hand, and more for RoCE v2 within IPoIB. Not in the packet's memory pool: that costs
+ * more than all of the decoding, for every frame of a capture.
  */
 enum { DEPTH = 4 };
 static struct frame frames[DEPTH];
@@ -73,7 +86,8 @@ static void keep(const struct frame *f, packet_info *pinfo)
 
 static void recall(struct frame *f, packet_info *pinfo)
 {
-    const struct ruling *v = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, frame_key(f, DATA_VERDICT));
+    const struct ruling *v = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib,
+                                              frame_key(f, DATA_VERDICT));
     if (v)
         f->p.verdict = *v;
 }
@@ -82,10 +96,12 @@ struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start
 {
     struct frame *outer = frame_current(pinfo);
     struct frame *f = outer ? outer + 1 : frames;
-    if (f == frames + DEPTH)
+    if (f == frames + DEPTH || number_of_interface(pinfo) > UINT16_MAX)
         return NULL;
-    struct port src = port_of_address(pinfo, &pinfo->net_src), dst = port_of_address(pinfo, &pinfo->net_dst);
-    struct moment at = {pinfo->num, interface_of(pinfo), (int64_t)pinfo->abs_ts.secs * 1000000000 + pinfo->abs_ts.nsecs};
+    struct port src = port_of_address(pinfo, &pinfo->net_src),
+                dst = port_of_address(pinfo, &pinfo->net_dst);
+    struct moment at = {pinfo->num, interface_of(pinfo),
+                        nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs)};
     *f = (struct frame){.tvb = tvb, .number = pinfo->num, .outer = outer};
     packet_read(&f->p, &at, tvb_view(tvb), start, &src, &dst);
     if (!pinfo->fd->visited) {
@@ -121,10 +137,10 @@ const struct frame *frame_of(packet_info *pinfo)
     return frames[0].number == pinfo->num ? &frames[0] : NULL;
 }
 
-bool frame_is_damaged(packet_info *pinfo)
+bool frame_is_corrupt(packet_info *pinfo)
 {
     const struct frame *f = frame_current(pinfo);
-    return f && fabric_is_damaged(state_fabric(), &f->p);
+    return f && packet_is_corrupt(&f->p);
 }
 
 uint32_t frame_link(packet_info *pinfo)
@@ -135,5 +151,6 @@ uint32_t frame_link(packet_info *pinfo)
 
 void frame_register(void)
 {
-    shared = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
+    shared = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash,
+                                    g_direct_equal);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The 20-octet link-layer address (RFC 4391 §9.1.1), its flags (RFC 4755 §3.1), and the IP it was seen with. */
+/*
+ * The 20-octet link-layer address (RFC 4391 §9.1.1), its flags (RFC 4755 §3.1), and the IP it was
+ * seen with.
+ */
 #include "plugin/plugin.h"
 
 #include <epan/addr_resolv.h>
@@ -7,16 +10,22 @@
 #include "wire/lladdr.h"
 #include "wire/mgid.h"
 
-static int hf_lladdr = -1, hf_flags = -1, hf_rc = -1, hf_uc = -1, hf_reserved = -1, hf_qpn = -1, hf_gid = -1;
+static int hf_lladdr = -1, hf_flags = -1, hf_rc = -1, hf_uc = -1, hf_reserved = -1, hf_qpn = -1,
+           hf_gid = -1;
 static int hf_ipv4 = -1, hf_ipv6 = -1;
 static int ett_lladdr = -1, ett_flags = -1;
 
 static const true_false_string supported = {"Supported", "Not supported"};
 
-/* The IP that the address was seen with up to this frame, and the host name where Wireshark resolves names. */
-static void add_ip(proto_tree *tree, proto_item *parent, packet_info *pinfo, tvbuff_t *tvb, const uint8_t *p, uint8_t length)
+/*
+ * The IP that the address was seen with up to this frame, and the host name where Wireshark
+ * resolves names.
+ */
+static void add_ip(proto_tree *tree, proto_item *parent, packet_info *pinfo, tvbuff_t *tvb,
+                   const uint8_t *p, uint8_t length)
 {
-    const struct neighbour *n = neighbours_of_lladdr(state_fabric()->neighbours, p, length, pinfo->num);
+    const struct neighbour *n = neighbours_of_lladdr(state_fabric()->neighbours, p, length,
+                                                     pinfo->num);
     if (!n)
         return;
     address a;
@@ -69,15 +78,32 @@ void lladdr_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset,
 void lladdr_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_lladdr, {"Link-layer address", "ipoib.lladdr", FT_BYTES, SEP_COLON, NULL, 0, "RFC 4391 section 9.1.1", HFILL}},
-        {&hf_flags, {"Flags", "ipoib.lladdr.flags", FT_UINT8, BASE_HEX, NULL, 0, "RFC 4755 section 3.1", HFILL}},
-        {&hf_rc, {"Reliable connected mode (RC)", "ipoib.lladdr.flags.rc", FT_BOOLEAN, 8, TFS(&supported), LLADDR_FLAG_RC, NULL, HFILL}},
-        {&hf_uc, {"Unreliable connected mode (UC)", "ipoib.lladdr.flags.uc", FT_BOOLEAN, 8, TFS(&supported), LLADDR_FLAG_UC, NULL, HFILL}},
-        {&hf_reserved, {"Reserved", "ipoib.lladdr.flags.reserved", FT_UINT8, BASE_HEX, NULL, LLADDR_FLAG_RESERVED, NULL, HFILL}},
-        {&hf_qpn, {"QPN", "ipoib.lladdr.qpn", FT_UINT24, BASE_HEX, NULL, 0, "queue pair for unicast datagrams", HFILL}},
-        {&hf_gid, {"GID", "ipoib.lladdr.gid", FT_IPv6, BASE_NONE, NULL, 0, "one of the port's GIDs", HFILL}},
-        {&hf_ipv4, {"Seen with IP", "ipoib.lladdr.ipv4", FT_IPv4, BASE_NONE, NULL, 0, "up to this frame", HFILL}},
-        {&hf_ipv6, {"Seen with IPv6", "ipoib.lladdr.ipv6", FT_IPv6, BASE_NONE, NULL, 0, "up to this frame", HFILL}},
+        {&hf_lladdr,
+         {"Link-layer address", "ipoib.lladdr", FT_BYTES, SEP_COLON, NULL, 0,
+          "RFC 4391 section 9.1.1", HFILL}},
+        {&hf_flags,
+         {"Flags", "ipoib.lladdr.flags", FT_UINT8, BASE_HEX, NULL, 0, "RFC 4755 section 3.1",
+          HFILL}},
+        {&hf_rc,
+         {"Reliable connected mode (RC)", "ipoib.lladdr.flags.rc", FT_BOOLEAN, 8, TFS(&supported),
+          LLADDR_FLAG_RC, NULL, HFILL}},
+        {&hf_uc,
+         {"Unreliable connected mode (UC)", "ipoib.lladdr.flags.uc", FT_BOOLEAN, 8, TFS(&supported),
+          LLADDR_FLAG_UC, NULL, HFILL}},
+        {&hf_reserved,
+         {"Reserved", "ipoib.lladdr.flags.reserved", FT_UINT8, BASE_HEX, NULL, LLADDR_FLAG_RESERVED,
+          NULL, HFILL}},
+        {&hf_qpn,
+         {"QPN", "ipoib.lladdr.qpn", FT_UINT24, BASE_HEX, NULL, 0,
+          "queue pair for unicast datagrams", HFILL}},
+        {&hf_gid,
+         {"GID", "ipoib.lladdr.gid", FT_IPv6, BASE_NONE, NULL, 0, "one of the port's GIDs", HFILL}},
+        {&hf_ipv4,
+         {"Seen with IP", "ipoib.lladdr.ipv4", FT_IPv4, BASE_NONE, NULL, 0, "up to this frame",
+          HFILL}},
+        {&hf_ipv6,
+         {"Seen with IPv6", "ipoib.lladdr.ipv6", FT_IPv6, BASE_NONE, NULL, 0, "up to this frame",
+          HFILL}},
     };
     static int *ett[] = {&ett_lladdr, &ett_flags};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connected mode: the packets of a message (RC or UC SEND First, Middle, Last) put together to one IPoIB
- * datagram, which is dissected at the packet that completes it. Which packet is which part, what is a
- * retransmission and what is lost is model/stream.c's to say.
+ * Connected mode: the packets of a message (RC or UC SEND First, Middle, Last) put together to one
+ * IPoIB datagram, which is dissected at the packet that completes it. Which packet is which part,
+ * what is a retransmission and what is lost is model/stream.c's to say.
  */
 #include "plugin/plugin.h"
 
@@ -12,7 +12,8 @@
 #include "wire/encap.h"
 
 static int hf_message = -1, hf_index = -1, hf_repeated = -1;
-static int hf_segments = -1, hf_segment = -1, hf_overlap = -1, hf_conflict = -1, hf_tails = -1, hf_too_long = -1;
+static int hf_segments = -1, hf_segment = -1, hf_overlap = -1, hf_conflict = -1, hf_tails = -1,
+           hf_too_long = -1;
 static int hf_error = -1, hf_count = -1, hf_in = -1, hf_length = -1, hf_data = -1;
 static int ett_part = -1, ett_segment = -1, ett_segments = -1;
 
@@ -25,14 +26,31 @@ static guint pref_limit_mib = 256;
 
 static reassembly_table table;
 
-/* Messages that are not whole yet, so that their octets stay below a limit. */
+/*
+ * The longest datagram is of IPv6: its header, and 65,535 bytes (RFC 8200 §3; no jumbograms, which
+ * nobody sends by IPoIB). All packets of its message but the last fill the path MTU, which is 256
+ * bytes at least (IBA 9.4.1). What is longer or has more packets is given up.
+ */
+enum { MESSAGE_MAX = ENCAP_SIZE + 40 + 65535, PACKET_MIN = 256 };
+enum { PARTS_MAX = (MESSAGE_MAX + PACKET_MIN - 1) / PACKET_MIN };
+
+/* What the table keeps beside a part's bytes, and of a message beside its parts: not less. */
+enum { PART_COST = 320, MESSAGE_COST = 512 };
+
+/* Messages that are not whole yet, so that what they keep stays below a limit. */
 struct open_message {
-    uint32_t number, octets;
+    uint32_t number, parts, octets;
+    bool shortened;
     GList link;
 };
 static GHashTable *open_by_number;
 static GQueue open_messages = G_QUEUE_INIT; /* oldest first */
-static uint64_t open_octets;
+static uint64_t open_cost;
+
+static uint64_t cost_of(const struct open_message *m)
+{
+    return (uint64_t)MESSAGE_COST + (uint64_t)m->parts * PART_COST + m->octets;
+}
 
 /* Message numbers are unique in a capture, so they alone are the key. */
 static guint key_hash(gconstpointer key)
@@ -54,7 +72,8 @@ static void key_free(gpointer key _U_)
 {
 }
 
-static const reassembly_table_functions key_functions = {key_hash, key_equal, key_make, key_make, key_free, key_free};
+static const reassembly_table_functions key_functions = {key_hash, key_equal, key_make,
+                                                         key_make, key_free,  key_free};
 
 static void forget(packet_info *pinfo, uint32_t number)
 {
@@ -73,6 +92,7 @@ static struct open_message *open_message(uint32_t number)
     struct open_message *m = g_new0(struct open_message, 1);
     m->number = number;
     m->link.data = m;
+    open_cost += cost_of(m);
     g_queue_push_tail_link(&open_messages, &m->link);
     g_hash_table_insert(open_by_number, GUINT_TO_POINTER(number), m);
     return m;
@@ -80,7 +100,7 @@ static struct open_message *open_message(uint32_t number)
 
 static void close_message(struct open_message *m)
 {
-    open_octets -= m->octets;
+    open_cost -= cost_of(m);
     g_queue_unlink(&open_messages, &m->link);
     g_hash_table_remove(open_by_number, GUINT_TO_POINTER(m->number)); /* frees m */
 }
@@ -94,21 +114,48 @@ static void drop_message(packet_info *pinfo, uint32_t number)
     close_message(m);
 }
 
-/* Account for a part that came in; unfinished messages that are too old make room. false: not kept. */
-static bool admit(packet_info *pinfo, const struct stream_result *part, uint32_t octets)
+static void add_part(struct open_message *m, uint32_t octets)
+{
+    open_cost -= cost_of(m);
+    m->parts++;
+    m->octets += octets;
+    open_cost += cost_of(m);
+}
+
+/*
+ * Of no datagram, or of one whose end moved twice: to shorten a message takes time for each part.
+ */
+static bool is_beyond_bounds(struct open_message *m, const struct stream_result *part)
+{
+    bool again = part->shortened && m->shortened;
+    m->shortened |= part->shortened;
+    return again || part->index >= PARTS_MAX || m->parts > PARTS_MAX || m->octets > MESSAGE_MAX;
+}
+
+/* The oldest make room; the message at hand stays, its own bounds keep it small. */
+static void make_room(packet_info *pinfo, const struct open_message *at_hand)
 {
     uint64_t limit = (uint64_t)pref_limit_mib << 20;
+    while (open_cost > limit && open_messages.head->data != at_hand)
+        drop_message(pinfo, ((struct open_message *)open_messages.head->data)->number);
+}
+
+/* Account for a part that came in. false: it is not kept, for its message was or is given up. */
+static bool admit(packet_info *pinfo, const struct stream_result *part, uint32_t octets)
+{
     if (part->evicted)
         drop_message(pinfo, part->evicted);
     struct open_message *m = find_open(part->number);
     if (!m && part->index != 0)
-        return false; /* was dropped */
+        return false; /* was given up */
     if (!m)
         m = open_message(part->number);
-    m->octets += octets;
-    open_octets += octets;
-    while (open_octets > limit && open_messages.head && open_messages.head->data != m)
-        drop_message(pinfo, ((struct open_message *)open_messages.head->data)->number);
+    add_part(m, octets);
+    if (is_beyond_bounds(m, part)) {
+        drop_message(pinfo, part->number);
+        return false;
+    }
+    make_room(pinfo, m);
     if (part->verdict == STREAM_WHOLE)
         close_message(m);
     return true;
@@ -127,7 +174,7 @@ static void table_close(void)
         g_hash_table_destroy(open_by_number);
     open_by_number = NULL;
     g_queue_init(&open_messages); /* its links lay within what the table freed */
-    open_octets = 0;
+    open_cost = 0;
 }
 
 /* A part that the table has, to be given to it again. */
@@ -135,12 +182,14 @@ static void add_again(const packet_info *pinfo, uint32_t number, const fragment_
 {
     packet_info then = *pinfo;
     then.num = part->frame;
-    fragment_add_seq(&table, part->tvb_data, 0, &then, number, NULL, part->offset, part->len, TRUE, 0);
+    fragment_add_seq(&table, part->tvb_data, 0, &then, number, NULL, part->offset, part->len, TRUE,
+                     0);
 }
 
 /*
- * This is the message's last packet, and the table has others behind it: another message's, whose First was lost. The table
- * cannot forget a part, so it forgets all of them and gets anew those that belong to the message.
+ * This is the message's last packet, and the table has others behind it: another message's, whose
+ * First was lost. The table cannot forget a part, so it forgets all of them and gets anew those
+ * that belong to the message.
  */
 static void shorten(packet_info *pinfo, const struct stream_result *last)
 {
@@ -174,18 +223,22 @@ static fragment_head *reassemble(tvbuff_t *tvb, const struct frame *f, packet_in
         return NULL;
     if (!pinfo->fd->visited && p->shortened)
         shorten(pinfo, p);
-    return fragment_add_seq(&table, tvb, 0, pinfo, p->number, NULL, p->index, tvb_reported_length(tvb), more, 0);
+    return fragment_add_seq(&table, tvb, 0, pinfo, p->number, NULL, p->index,
+                            tvb_reported_length(tvb), more, 0);
 }
 
 void message_add_number(proto_tree *tree, tvbuff_t *tvb, const struct frame *f)
 {
     if (f->p.verdict.class == PAYLOAD_PART && f->p.verdict.part.number)
-        proto_item_set_generated(proto_tree_add_uint(tree, hf_message, tvb, 0, 0, f->p.verdict.part.number));
+        proto_item_set_generated(
+            proto_tree_add_uint(tree, hf_message, tvb, 0, 0, f->p.verdict.part.number));
 }
 
-static void add_part_item(tvbuff_t *tvb, const struct frame *f, packet_info *pinfo, proto_tree *tree, fragment_head *head)
+static void add_part_item(tvbuff_t *tvb, const struct frame *f, packet_info *pinfo,
+                          proto_tree *tree, fragment_head *head)
 {
-    static const char *const names[] = {[IB_FIRST] = "First", [IB_MIDDLE] = "Middle", [IB_LAST] = "Last", [IB_ONLY] = "Only"};
+    static const char *const names[] = {
+        [IB_FIRST] = "First", [IB_MIDDLE] = "Middle", [IB_LAST] = "Last", [IB_ONLY] = "Only"};
     const struct stream_result *p = &f->p.verdict.part;
     proto_item *ti = proto_tree_add_item(tree, proto_ipoib, tvb, 0, -1, ENC_NA);
     proto_tree *sub = proto_item_add_subtree(ti, ett_part);
@@ -218,7 +271,8 @@ static void sliced_first(tvbuff_t *tvb, const struct frame *f, packet_info *pinf
 {
     uint32_t told = encap_datagram_length(tvb_view(tvb)) + ENCAP_SIZE;
     uint32_t cap = tvb_captured_length(tvb), len = tvb_reported_length(tvb);
-    encap_dissect(tvb_new_subset_length_caplen(tvb, 0, (int)cap, (int)(told > len ? told : len)), pinfo, tree, f);
+    encap_dissect(tvb_new_subset_length_caplen(tvb, 0, (int)cap, (int)(told > len ? told : len)),
+                  pinfo, tree, f);
 }
 
 void message_dissect(tvbuff_t *tvb, struct frame *f, packet_info *pinfo, proto_tree *tree)
@@ -226,7 +280,8 @@ void message_dissect(tvbuff_t *tvb, struct frame *f, packet_info *pinfo, proto_t
     fragment_head *head = reassemble(tvb, f, pinfo);
 
     if (head && f->p.verdict.part.verdict == STREAM_WHOLE && head->reassembled_in == pinfo->num) {
-        tvbuff_t *whole = process_reassembled_data(tvb, 0, pinfo, "Reassembled IPoIB", head, &items, NULL, tree);
+        tvbuff_t *whole = process_reassembled_data(tvb, 0, pinfo, "Reassembled IPoIB", head, &items,
+                                                   NULL, tree);
         if (whole) {
             encap_dissect(whole, pinfo, tree, f);
             return;
@@ -242,30 +297,50 @@ void message_dissect(tvbuff_t *tvb, struct frame *f, packet_info *pinfo, proto_t
 static void register_preferences(void)
 {
     module_t *m = prefs_register_protocol(proto_ipoib, NULL);
-    prefs_register_bool_preference(m, "reassemble", "Reassemble connected-mode messages",
-                                   "Put the First, Middle and Last packets of RC and UC SENDs together to one IPoIB datagram",
-                                   &pref_reassemble);
+    prefs_register_bool_preference(
+        m, "reassemble", "Reassemble connected-mode messages",
+        "Put the First, Middle and Last packets of RC and UC SENDs together to one IPoIB datagram",
+        &pref_reassemble);
     prefs_register_uint_preference(m, "reassembly_limit", "Memory for unfinished messages (MiB)",
-                                   "Above this the oldest messages that lack packets are given up", 10, &pref_limit_mib);
+                                   "Above this the oldest messages that lack packets are given up",
+                                   10, &pref_limit_mib);
 }
 
 void message_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_message, {"Message", "ipoib.message", FT_UINT32, BASE_DEC, NULL, 0, "number of the message in this capture", HFILL}},
-        {&hf_index, {"Packet of the message", "ipoib.message.index", FT_UINT32, BASE_DEC, NULL, 0, "from 0", HFILL}},
-        {&hf_repeated, {"Retransmission", "ipoib.message.retransmission", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_segments, {"Packets of the message", "ipoib.segments", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_message,
+         {"Message", "ipoib.message", FT_UINT32, BASE_DEC, NULL, 0,
+          "number of the message in this capture", HFILL}},
+        {&hf_index,
+         {"Packet of the message", "ipoib.message.index", FT_UINT32, BASE_DEC, NULL, 0, "from 0",
+          HFILL}},
+        {&hf_repeated,
+         {"Retransmission", "ipoib.message.retransmission", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL,
+          HFILL}},
+        {&hf_segments,
+         {"Packets of the message", "ipoib.segments", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_segment, {"Packet", "ipoib.segment", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_overlap, {"Overlap", "ipoib.segment.overlap", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_conflict, {"Overlap with other octets", "ipoib.segment.conflict", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_tails, {"Several Lasts", "ipoib.segment.tails", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_too_long, {"Packet too long", "ipoib.segment.toolong", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_error, {"Reassembly error", "ipoib.segment.error", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_count, {"Packet count", "ipoib.segment.count", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_in, {"Reassembled in", "ipoib.reassembled.in", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_length, {"Reassembled length", "ipoib.reassembled.length", FT_UINT32, BASE_DEC, NULL, 0, "octets", HFILL}},
-        {&hf_data, {"Reassembled data", "ipoib.reassembled.data", FT_BYTES, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_overlap,
+         {"Overlap", "ipoib.segment.overlap", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_conflict,
+         {"Overlap with other octets", "ipoib.segment.conflict", FT_BOOLEAN, BASE_NONE, NULL, 0,
+          NULL, HFILL}},
+        {&hf_tails,
+         {"Several Lasts", "ipoib.segment.tails", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_too_long,
+         {"Packet too long", "ipoib.segment.toolong", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_error,
+         {"Reassembly error", "ipoib.segment.error", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_count,
+         {"Packet count", "ipoib.segment.count", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_in,
+         {"Reassembled in", "ipoib.reassembled.in", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_length,
+         {"Reassembled length", "ipoib.reassembled.length", FT_UINT32, BASE_DEC, NULL, 0, "octets",
+          HFILL}},
+        {&hf_data,
+         {"Reassembled data", "ipoib.reassembled.data", FT_BYTES, BASE_NONE, NULL, 0, NULL, HFILL}},
     };
     static int *ett[] = {&ett_part, &ett_segment, &ett_segments};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));

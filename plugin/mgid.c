@@ -6,16 +6,25 @@
 
 #include "wire/mgid.h"
 
-static int hf_mgid = -1, hf_flags = -1, hf_transient = -1, hf_scope = -1, hf_signature = -1, hf_pkey = -1;
+static int hf_mgid = -1, hf_flags = -1, hf_transient = -1, hf_scope = -1, hf_signature = -1,
+           hf_pkey = -1;
 static int hf_ipv4 = -1, hf_ipv6 = -1;
 static int ett_mgid = -1;
 
 static const value_string scope_names[] = {
-    {0x0, "reserved"}, {0x1, "interface-local"}, {0x2, "link-local (IB subnet)"}, {0x5, "site-local"},
-    {0x8, "organization-local"}, {0xe, "global"}, {0xf, "reserved"}, {0, NULL},
+    {0x0, "reserved"},
+    {0x1, "interface-local"},
+    {0x2, "link-local (IB subnet)"},
+    {0x5, "site-local"},
+    {0x8, "organization-local"},
+    {0xe, "global"},
+    {0xf, "reserved"},
+    {0, NULL},
 };
 static const value_string signature_names[] = {
-    {MGID_SIGNATURE_IPV4, "IPv4"}, {MGID_SIGNATURE_IPV6, "IPv6"}, {0, NULL},
+    {MGID_SIGNATURE_IPV4, "IPv4"},
+    {MGID_SIGNATURE_IPV6, "IPv6"},
+    {0, NULL},
 };
 
 const char *gid_text(packet_info *pinfo, const uint8_t *gid)
@@ -48,9 +57,11 @@ static void add_group(proto_tree *tree, tvbuff_t *tvb, int offset, const struct 
     if (m->signature == MGID_SIGNATURE_IPV4) {
         uint32_t ip;
         memcpy(&ip, m->ipv4, 4);
-        proto_item_set_generated(proto_tree_add_ipv4(tree, hf_ipv4, tvb, offset + MGID_GROUP_IPV4, 4, ip));
+        proto_item_set_generated(
+            proto_tree_add_ipv4(tree, hf_ipv4, tvb, offset + MGID_GROUP_IPV4, 4, ip));
     } else {
-        proto_item_set_generated(proto_tree_add_ipv6(tree, hf_ipv6, tvb, offset + MGID_GROUP, MGID_SIZE - MGID_GROUP,
+        proto_item_set_generated(proto_tree_add_ipv6(tree, hf_ipv6, tvb, offset + MGID_GROUP,
+                                                     MGID_SIZE - MGID_GROUP,
                                                      (const ws_in6_addr *)m->ipv6));
     }
 }
@@ -79,15 +90,24 @@ proto_item *mgid_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int of
 void mgid_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_mgid, {"MGID", "ipoib.mgid", FT_IPv6, BASE_NONE, NULL, 0, "RFC 4391 section 4", HFILL}},
+        {&hf_mgid,
+         {"MGID", "ipoib.mgid", FT_IPv6, BASE_NONE, NULL, 0, "RFC 4391 section 4", HFILL}},
         {&hf_flags, {"Flags", "ipoib.mgid.flags", FT_UINT8, BASE_HEX, NULL, 0xf0, NULL, HFILL}},
-        {&hf_transient, {"Transient (T)", "ipoib.mgid.transient", FT_BOOLEAN, 8, NULL, MGID_FLAG_TRANSIENT << 4, NULL, HFILL}},
-        {&hf_scope, {"Scope", "ipoib.mgid.scope", FT_UINT8, BASE_HEX, VALS(scope_names), 0x0f, NULL, HFILL}},
-        {&hf_signature, {"Signature", "ipoib.mgid.signature", FT_UINT16, BASE_HEX, VALS(signature_names), 0, NULL, HFILL}},
+        {&hf_transient,
+         {"Transient (T)", "ipoib.mgid.transient", FT_BOOLEAN, 8, NULL, MGID_FLAG_TRANSIENT << 4,
+          NULL, HFILL}},
+        {&hf_scope,
+         {"Scope", "ipoib.mgid.scope", FT_UINT8, BASE_HEX, VALS(scope_names), 0x0f, NULL, HFILL}},
+        {&hf_signature,
+         {"Signature", "ipoib.mgid.signature", FT_UINT16, BASE_HEX, VALS(signature_names), 0, NULL,
+          HFILL}},
         {&hf_pkey, {"P_Key", "ipoib.mgid.pkey", FT_UINT16, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_ipv4, {"IPv4 group", "ipoib.mgid.ipv4", FT_IPv4, BASE_NONE, NULL, 0, "255.255.255.255: the broadcast-GID", HFILL}},
-        {&hf_ipv6, {"IPv6 group", "ipoib.mgid.ipv6", FT_IPv6, BASE_NONE, NULL, 0,
-                    "with the MGID's scope: the low 80 bits alone are carried", HFILL}},
+        {&hf_ipv4,
+         {"IPv4 group", "ipoib.mgid.ipv4", FT_IPv4, BASE_NONE, NULL, 0,
+          "255.255.255.255: the broadcast-GID", HFILL}},
+        {&hf_ipv6,
+         {"IPv6 group", "ipoib.mgid.ipv6", FT_IPv6, BASE_NONE, NULL, 0,
+          "with the MGID's scope: the low 80 bits alone are carried", HFILL}},
     };
     static int *ett[] = {&ett_mgid};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));

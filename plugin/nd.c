@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Neighbour Discovery with 20-octet addresses (RFC 4391 §9.3). The built-in icmpv6 dissector runs first; the
- * addresses in the options that it shows as 22 octets are added in their parts.
+ * Neighbour Discovery with 20-octet addresses (RFC 4391 §9.3). The built-in icmpv6 dissector runs
+ * first; the addresses in the options that it shows as 22 octets are added in their parts.
  */
 #include "plugin/plugin.h"
 
@@ -25,12 +25,15 @@ static bool lladdr_there(struct view v, const struct nd_option *o)
 static void learn(packet_info *pinfo, struct view v, const struct nd_option *o)
 {
     const uint8_t *lladdr = v.p + o->off + ND_OPT_LLADDR;
-    const uint8_t *owner = nd_option_owner(v, o, pinfo->net_src.type == AT_IPv6 ? pinfo->net_src.data : NULL);
+    const uint8_t *owner = nd_option_owner(
+        v, o, pinfo->net_src.type == AT_IPv6 ? pinfo->net_src.data : NULL);
     if (!owner)
         return;
     struct ip ip = ip_read(owner, 16);
-    if (!ip_is_unspecified(&ip) && !lladdr_is_zero(lladdr) && !lladdr_is_multicast(lladdr) && !frame_is_damaged(pinfo))
-        neighbours_seen(state_fabric()->neighbours, frame_link(pinfo), &ip, lladdr, pinfo->num, pinfo->abs_ts.secs);
+    if (!ip_is_unspecified(&ip) && !lladdr_is_zero(lladdr) && !lladdr_is_multicast(lladdr) &&
+        !frame_is_corrupt(pinfo))
+        neighbours_seen(state_fabric()->neighbours, frame_link(pinfo), &ip, lladdr, pinfo->num,
+                        frame_seconds(pinfo));
 }
 
 /* A solicited NA answers the NS for its target (RFC 4861 §7.2.4). */
@@ -48,17 +51,20 @@ static void match(packet_info *pinfo, struct view v)
         pair_response(pinfo, &k);
 }
 
-static void add_option(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct nd_option *o)
+static void add_option(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
+                       const struct nd_option *o)
 {
     proto_tree_add_item(tree, hf_padding, tvb, (int)o->off + ND_OPT_PAD, 2, ENC_BIG_ENDIAN);
-    lladdr_add(tree, pinfo, tvb, (int)o->off + ND_OPT_LLADDR, o->type == ND_OPT_SOURCE_LLADDR ? "Source" : "Target");
+    lladdr_add(tree, pinfo, tvb, (int)o->off + ND_OPT_LLADDR,
+               o->type == ND_OPT_SOURCE_LLADDR ? "Source" : "Target");
 }
 
 /* Is it certain that this came over IPoIB? Cooked captures do not say so here. */
 static bool surely_ipoib(packet_info *pinfo)
 {
     int encap = pinfo->rec->rec_header.packet_header.pkt_encap;
-    return frame_current(pinfo) || encap == WTAP_ENCAP_IP_OVER_IB_PCAP || encap == WTAP_ENCAP_IP_OVER_IB_SNOOP;
+    return frame_current(pinfo) || encap == WTAP_ENCAP_IP_OVER_IB_PCAP ||
+           encap == WTAP_ENCAP_IP_OVER_IB_SNOOP;
 }
 
 /* Can it have? Under InfiniBand, or a carrier that has no Ethernet addresses. */
@@ -82,26 +88,30 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
             continue;
         ours = true;
         if (!sub)
-            sub = proto_tree_add_subtree(tree, tvb, (int)o.off, (int)o.size, ett_nd, NULL, "IPoIB link-layer addresses");
+            sub = proto_tree_add_subtree(tree, tvb, (int)o.off, (int)o.size, ett_nd, NULL,
+                                         "IPoIB link-layer addresses");
         if (!pinfo->fd->visited)
             learn(pinfo, v, &o);
         add_option(sub, pinfo, tvb, &o);
     }
-    /* An NA without option may answer an NS that is known to be IPoIB's: no other NS is remembered. */
+    /*
+     * An NA without option may answer an NS that is known to be IPoIB's: no other NS is remembered.
+     */
     if (!ours && v.p[0] != ND_NA)
         return;
     match(pinfo, v);
     if ((v.p[0] == ND_NS || v.p[0] == ND_NA) && pair_is_known(pinfo)) {
         if (!sub)
-            sub = proto_tree_add_subtree(tree, tvb, 0, 0, ett_nd, NULL, "IPoIB neighbour discovery");
+            sub = proto_tree_add_subtree(tree, tvb, 0, 0, ett_nd, NULL,
+                                         "IPoIB neighbour discovery");
         pair_show(pinfo, sub, tvb);
     }
 }
 
 static int dissect_icmpv6(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
-    bool ours = tvb_captured_length(tvb) > 0 && tvb_get_uint8(tvb, 0) >= ND_RS && tvb_get_uint8(tvb, 0) <= ND_REDIRECT &&
-                maybe_ipoib(pinfo) && plugin_enabled();
+    bool ours = tvb_captured_length(tvb) > 0 && tvb_get_uint8(tvb, 0) >= ND_RS &&
+                tvb_get_uint8(tvb, 0) <= ND_REDIRECT && maybe_ipoib(pinfo) && plugin_enabled();
     if (!ours)
         return call_dissector_only(builtin_icmpv6, tvb, pinfo, tree, data);
     bool whole = tvb_captured_length(tvb) >= tvb_reported_length(tvb);
@@ -116,13 +126,16 @@ static int dissect_icmpv6(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, v
 void nd_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_padding, {"Padding", "ipoib.nd.padding", FT_UINT16, BASE_HEX, NULL, 0, "RFC 4391 section 9.3: zero", HFILL}},
+        {&hf_padding,
+         {"Padding", "ipoib.nd.padding", FT_UINT16, BASE_HEX, NULL, 0, "RFC 4391 section 9.3: zero",
+          HFILL}},
     };
     static int *ett[] = {&ett_nd};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
-    proto_entry_nd = proto_register_protocol_in_name_only("ICMPv6 with IPoIB addresses", "ICMPv6 entry", "icmpv6.ipoib_entry",
-                                                          proto_get_id_by_filter_name("icmpv6"), FT_PROTOCOL);
+    proto_entry_nd = proto_register_protocol_in_name_only(
+        "ICMPv6 with IPoIB addresses", "ICMPv6 entry", "icmpv6.ipoib_entry",
+        proto_get_id_by_filter_name("icmpv6"), FT_PROTOCOL);
 }
 
 void nd_handoff(void)
@@ -130,5 +143,6 @@ void nd_handoff(void)
     builtin_icmpv6 = dissector_get_uint_handle(find_dissector_table("ip.proto"), IP_PROTO_ICMPV6);
     if (builtin_icmpv6)
         dissector_add_uint("ip.proto", IP_PROTO_ICMPV6,
-                           create_dissector_handle_with_name(dissect_icmpv6, proto_entry_nd, "ipoib.entry.icmpv6"));
+                           create_dissector_handle_with_name(dissect_icmpv6, proto_entry_nd,
+                                                             "ipoib.entry.icmpv6"));
 }

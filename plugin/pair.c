@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Request and response: ARP, Neighbour Discovery, SA and CM. Each links to the other, with the time between. */
+/*
+ * Request and response: ARP, Neighbour Discovery, SA and CM. Each links to the other, with the time
+ * between.
+ */
 #include "plugin/plugin.h"
 
 #include <epan/proto_data.h>
@@ -92,11 +95,13 @@ void pair_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb)
     if (!fp)
         return;
     if (fp->asks && fp->asks->response)
-        proto_item_set_generated(proto_tree_add_uint(tree, hf_response_in, tvb, 0, 0, fp->asks->response));
+        proto_item_set_generated(
+            proto_tree_add_uint(tree, hf_response_in, tvb, 0, 0, fp->asks->response));
     if (fp->answers) {
         nstime_t dt;
         nstime_delta(&dt, &pinfo->abs_ts, &fp->answers->asked);
-        proto_item_set_generated(proto_tree_add_uint(tree, hf_response_to, tvb, 0, 0, fp->answers->request));
+        proto_item_set_generated(
+            proto_tree_add_uint(tree, hf_response_to, tvb, 0, 0, fp->answers->request));
         proto_item_set_generated(proto_tree_add_time(tree, hf_time, tvb, 0, 0, &dt));
     }
 }
@@ -104,9 +109,15 @@ void pair_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb)
 void pair_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_response_in, {"Response in", "ipoib.response_in", FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(FT_FRAMENUM_RESPONSE), 0, NULL, HFILL}},
-        {&hf_response_to, {"Response to", "ipoib.response_to", FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(FT_FRAMENUM_REQUEST), 0, NULL, HFILL}},
-        {&hf_time, {"Time from the request", "ipoib.time", FT_RELATIVE_TIME, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_response_in,
+         {"Response in", "ipoib.response_in", FT_FRAMENUM, BASE_NONE,
+          FRAMENUM_TYPE(FT_FRAMENUM_RESPONSE), 0, NULL, HFILL}},
+        {&hf_response_to,
+         {"Response to", "ipoib.response_to", FT_FRAMENUM, BASE_NONE,
+          FRAMENUM_TYPE(FT_FRAMENUM_REQUEST), 0, NULL, HFILL}},
+        {&hf_time,
+         {"Time from the request", "ipoib.time", FT_RELATIVE_TIME, BASE_NONE, NULL, 0, NULL,
+          HFILL}},
     };
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     pairs = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), key_hash, key_equal);

@@ -18,7 +18,10 @@ static dissector_table_t ethertypes;
 static dissector_handle_t payload_handle;
 
 static const value_string mode_names[] = {
-    {IB_RC, "connected mode, RC"}, {IB_UC, "connected mode, UC"}, {IB_UD, "datagram mode, UD"}, {0, NULL},
+    {IB_RC, "connected mode, RC"},
+    {IB_UC, "connected mode, UC"},
+    {IB_UD, "datagram mode, UD"},
+    {0, NULL},
 };
 
 static void add_mode(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct frame *f)
@@ -49,7 +52,8 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
 {
     struct view v = tvb_view(tvb);
     struct encap e;
-    proto_item *ti = proto_tree_add_item(tree, proto_ipoib, tvb, 0, v.len < ENCAP_SIZE ? (int)v.cap : ENCAP_SIZE, ENC_NA);
+    proto_item *ti = proto_tree_add_item(tree, proto_ipoib, tvb, 0,
+                                         v.len < ENCAP_SIZE ? (int)v.cap : ENCAP_SIZE, ENC_NA);
     proto_tree *sub = proto_item_add_subtree(ti, ett_ipoib);
 
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
@@ -80,10 +84,14 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
 
 tvbuff_t *payload_tvb(const struct frame *f)
 {
-    return tvb_new_subset_length_caplen(f->tvb, (int)f->p.ib.payload_off, (int)f->p.ib.payload.cap, (int)f->p.ib.payload.len);
+    return tvb_new_subset_length_caplen(f->tvb, (int)f->p.ib.payload_off, (int)f->p.ib.payload.cap,
+                                        (int)f->p.ib.payload.len);
 }
 
-/* A fault of the datagram is shown here, so that the built-in dissector goes on to the CRCs behind it. */
+/*
+ * A fault of the datagram is shown here, so that the built-in dissector goes on to the CRCs behind
+ * it.
+ */
 static int payload_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
     struct frame *f = data;
@@ -113,17 +121,20 @@ static ws_bool heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, vo
 {
     struct frame *f = frame_current(pinfo);
     rivals_restore();
-    if (!f || f->done || (f->p.verdict.class != PAYLOAD_IPOIB && f->p.verdict.class != PAYLOAD_PART))
-        return tvb_reported_length(tvb) == 0; /* a built-in heuristic calls an empty payload malformed */
+    if (!f || f->done ||
+        (f->p.verdict.class != PAYLOAD_IPOIB && f->p.verdict.class != PAYLOAD_PART))
+        /* a built-in heuristic calls an empty payload malformed */
+        return tvb_reported_length(tvb) == 0;
     col_clear(pinfo->cinfo, COL_INFO);
     payload_dissect(payload_tvb(f), pinfo, tree, f);
     return TRUE;
 }
 
 /*
- * The built-in guess "EtherType over IB" takes anything that begins like an Ethertype: RDMA WRITE data, the middle
- * of a message. With this plugin it has nothing to do; whoever wants it can enable it again. Where "ipoib" is disabled, too: from
- * a user's own setting, which is read after this, ours could not be told any more.
+ * The built-in guess "EtherType over IB" takes anything that begins like an Ethertype: RDMA WRITE
+ * data, the middle of a message. With this plugin it has nothing to do; whoever wants it can enable
+ * it again. Where "ipoib" is disabled, too: from a user's own setting, which is read after this,
+ * ours could not be told any more.
  */
 static void retire_builtin_guess(void)
 {
@@ -139,13 +150,20 @@ static void retire_builtin_guess(void)
 void payload_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_type, {"Type", "ipoib.type", FT_UINT16, BASE_HEX, VALS(etype_vals), 0, "RFC 4391 section 6", HFILL}},
-        {&hf_reserved, {"Reserved", "ipoib.reserved", FT_UINT16, BASE_HEX, NULL, 0, "RFC 4391 section 6", HFILL}},
-        {&hf_mode, {"Mode", "ipoib.mode", FT_UINT8, BASE_DEC, VALS(mode_names), 0, "by the transport of the packet", HFILL}},
+        {&hf_type,
+         {"Type", "ipoib.type", FT_UINT16, BASE_HEX, VALS(etype_vals), 0, "RFC 4391 section 6",
+          HFILL}},
+        {&hf_reserved,
+         {"Reserved", "ipoib.reserved", FT_UINT16, BASE_HEX, NULL, 0, "RFC 4391 section 6", HFILL}},
+        {&hf_mode,
+         {"Mode", "ipoib.mode", FT_UINT8, BASE_DEC, VALS(mode_names), 0,
+          "by the transport of the packet", HFILL}},
     };
     static int *ett[] = {&ett_ipoib};
     static ei_register_info ei[] = {
-        {&ei_short, {"ipoib.short", PI_PROTOCOL, PI_WARN, "Too short for the encapsulation header (RFC 4391 section 6)", EXPFILL}},
+        {&ei_short,
+         {"ipoib.short", PI_PROTOCOL, PI_WARN,
+          "Too short for the encapsulation header (RFC 4391 section 6)", EXPFILL}},
     };
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
@@ -156,6 +174,7 @@ void payload_handoff(void)
 {
     ethertypes = find_dissector_table("ethertype");
     payload_handle = create_dissector_handle(payload_dissect, proto_ipoib);
-    heur_dissector_add("infiniband.payload", heuristic, "IP over InfiniBand", "ipoib_infiniband", proto_ipoib, HEURISTIC_ENABLE);
+    heur_dissector_add("infiniband.payload", heuristic, "IP over InfiniBand", "ipoib_infiniband",
+                       proto_ipoib, HEURISTIC_ENABLE);
     retire_builtin_guess();
 }

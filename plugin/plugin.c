@@ -69,6 +69,7 @@ static void handoff_all(void)
 
 void plugin_register(void)
 {
-    static proto_plugin plugin = {.register_protoinfo = register_all, .register_handoff = handoff_all};
+    static proto_plugin plugin = {.register_protoinfo = register_all,
+                                  .register_handoff = handoff_all};
     proto_register_plugin(&plugin);
 }

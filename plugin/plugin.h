@@ -8,7 +8,8 @@
  *   arp.c nd.c lladdr.c mgid.c   addresses, wherever they stand
  *   conformance.c  what the judge of rules/ finds, as expert items
  *   tap_*.c    statistics, of the Statistics menu and of -z (tap.h)
- *   pair.c     request and response;  state.c  what is remembered of a file;  rivals.c  who must be kept silent
+ *   pair.c     request and response;  state.c  what is remembered of a file;  rivals.c  who must be
+ * kept silent
  */
 #ifndef IPOIB_PLUGIN_PLUGIN_H
 #define IPOIB_PLUGIN_PLUGIN_H
@@ -22,19 +23,23 @@
 #include "wire/ib.h"
 #include "wire/names.h"
 
-/* The built-in protocol "ipoib" (Wireshark's own DLT 242 dissector): its filter name is ours to extend. */
+/*
+ * The built-in protocol "ipoib" (Wireshark's own DLT 242 dissector): its filter name is ours to
+ * extend.
+ */
 extern int proto_ipoib;
 
 /* VALS() for a table of wire/, which has value_string's layout. */
 #define VALS_OF(table) (table)
-_Static_assert(sizeof(struct name) == sizeof(value_string), "struct name is not laid out as value_string");
+_Static_assert(sizeof(struct name) == sizeof(value_string),
+               "struct name is not laid out as value_string");
 _Static_assert(offsetof(struct name, name) == offsetof(value_string, strptr), "as above");
 
 /* ---- what is known of the frame at hand (frame.c) */
 
 struct frame {
-    struct packet p;     /* what model/ makes of it */
-    tvbuff_t *tvb;       /* from the header that p.ib.start names */
+    struct packet p; /* what model/ makes of it */
+    tvbuff_t *tvb;   /* from the header that p.ib.start names */
     uint32_t number;
     struct frame *outer; /* of which this is a payload (RoCE v2), or NULL */
     bool cm_is_ipoib;    /* PAYLOAD_MAD: a CM message of an IPoIB connection */
@@ -42,15 +47,19 @@ struct frame {
 };
 
 /*
- * Has the user left the protocol "ipoib" enabled? Without it all is as if the plugin were not there, but that link type 247
- * is InfiniBand still, and the built-in guess stays retired (payload.c).
+ * Has the user left the protocol "ipoib" enabled? Without it all is as if the plugin were not
+ * there, but that link type 247 is InfiniBand still, and the built-in guess stays retired
+ * (payload.c).
  */
 bool plugin_enabled(void);
 
 /* The view of a tvb's octets; they are captured, so that none of them throws. */
 struct view tvb_view(tvbuff_t *tvb);
 
-/* Decode and classify; the frame lives until frame_end(), which must come, exception or not. NULL: nested too deep. */
+/*
+ * Decode and classify; the frame lives until frame_end(), which must come, exception or not. NULL:
+ * nested too deep.
+ */
 struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start);
 void frame_end(struct frame *f);
 /* At the end of a file. */
@@ -62,11 +71,17 @@ struct frame *frame_current(packet_info *pinfo);
 /* The outermost one of the packet, for who comes behind all dissectors; NULL where it has none. */
 const struct frame *frame_of(packet_info *pinfo);
 
-/* Was the packet at hand damaged on its way? Of one that has no InfiniBand headers nobody knows. */
-bool frame_is_damaged(packet_info *pinfo);
+/*
+ * In the first pass: is the packet at hand corrupt (model/integrity.h)? One that has no InfiniBand
+ * headers is not, as far as is known.
+ */
+bool frame_is_corrupt(packet_info *pinfo);
 
 /* Which link a frame is on: partition and capture interface. For keys; not for show. */
 uint32_t frame_link(packet_info *pinfo);
+
+/* When, in seconds since 1970; the nearest that the model can tell. */
+int64_t frame_seconds(packet_info *pinfo);
 
 /* ---- other heuristics that would take IPoIB's frames (rivals.c) */
 
@@ -74,7 +89,10 @@ struct rivals;
 /* Those that may not see this frame, NULL for none. */
 struct rivals *rivals_of(const struct frame *f);
 void rivals_silence(struct rivals *r);
-/* End the silence, if there is one; as soon as it has served, for an exception may come at any time. */
+/*
+ * End the silence, if there is one; as soon as it has served, for an exception may come at any
+ * time.
+ */
 void rivals_restore(void);
 
 /* ---- what is remembered of a capture file (state.c) */
@@ -82,7 +100,15 @@ void rivals_restore(void);
 struct fabric *state_fabric(void);
 
 /* Kinds of per-packet data under proto_ipoib. */
-enum data_key { DATA_VERDICT, DATA_PAIRS, DATA_DUPLICATE, DATA_CM, DATA_TABLE, DATA_FINDINGS, DATA_KEYS };
+enum data_key {
+    DATA_VERDICT,
+    DATA_PAIRS,
+    DATA_DUPLICATE,
+    DATA_CM,
+    DATA_TABLE,
+    DATA_FINDINGS,
+    DATA_KEYS
+};
 
 /* The key of what is of this frame alone, not of another that carries it. */
 uint32_t frame_key(const struct frame *f, enum data_key key);
@@ -91,14 +117,18 @@ uint32_t frame_key(const struct frame *f, enum data_key key);
 
 struct carrier;
 
-/* What was found in the file, up to now or, once it was read, as a whole; NULL: there is no verdict. See verdict/verdict.h. */
+/*
+ * What was found in the file, up to now or, once it was read, as a whole; NULL: there is no
+ * verdict. See report/verdict.h.
+ */
 const struct verdict *conformance_verdict(void);
 /* Why there is no verdict; NULL: there is one. */
 const char *conformance_why_not(void);
 /* The list of known deviations that the user chose. */
 const char *conformance_deviations(void);
 /* What was found in the frame, as it is drawn: neither passed nor inconclusive. */
-void conformance_findings(packet_info *pinfo, void (*each)(void *user, const struct finding *f), void *user);
+void conformance_findings(packet_info *pinfo, void (*each)(void *user, const struct finding *f),
+                          void *user);
 /* Is the frame's carrier one of IPoIB without InfiniBand headers? tvb: the whole frame. */
 bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier *c);
 /* In the first pass, once a frame is classified. */
@@ -106,7 +136,17 @@ void conformance_judge(struct frame *f, packet_info *pinfo);
 
 /* ---- request and response (pair.c) */
 
-enum pair_kind { PAIR_ARP, PAIR_RARP, PAIR_ND, PAIR_SA, PAIR_CM_SETUP, PAIR_CM_READY, PAIR_CM_END, PAIR_CM_PATH, PAIR_SIDR };
+enum pair_kind {
+    PAIR_ARP,
+    PAIR_RARP,
+    PAIR_ND,
+    PAIR_SA,
+    PAIR_CM_SETUP,
+    PAIR_CM_READY,
+    PAIR_CM_END,
+    PAIR_CM_PATH,
+    PAIR_SIDR
+};
 
 struct pair_key {
     uint8_t kind;
@@ -127,9 +167,15 @@ void pair_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb);
 
 /* What is behind the InfiniBand headers, without pad and CRCs. */
 tvbuff_t *payload_tvb(const struct frame *f);
-/* Draw an IPoIB payload that the built-in dissector did not hand over; its layer is named in frame.protocols. */
+/*
+ * Draw an IPoIB payload that the built-in dissector did not hand over; its layer is named in
+ * frame.protocols.
+ */
 void payload_call(struct frame *f, packet_info *pinfo, proto_tree *tree);
-/* The encapsulation header at the begin of tvb and the datagram behind it; f: the InfiniBand frame, or NULL. */
+/*
+ * The encapsulation header at the begin of tvb and the datagram behind it; f: the InfiniBand frame,
+ * or NULL.
+ */
 void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct frame *f);
 /* tvb: the payload of a PAYLOAD_PART frame. */
 void message_dissect(tvbuff_t *tvb, struct frame *f, packet_info *pinfo, proto_tree *tree);
@@ -152,7 +198,8 @@ const char *gid_text(packet_info *pinfo, const uint8_t *gid);
 /* In the Info column, whose connection it is if not IPoIB's. */
 void connection_name_foreign(packet_info *pinfo, const struct connection *c);
 /* ipoib.connection and what it is; its REQ. */
-void connection_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct connection *c);
+void connection_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
+                    const struct connection *c);
 
 /* ---- registration, in the order of plugin.c */
 

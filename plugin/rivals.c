@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The other heuristics on InfiniBand payloads and CM private data. Wireshark moves whichever matched last to the
- * front of its list, and some match too much: SDP's takes every connection whose Service-ID has bit 16 set, and so
- * IPoIB's to QPNs above 0xffff. While a frame is known to be IPoIB's they are silent.
+ * The other heuristics on InfiniBand payloads and CM private data. Wireshark moves whichever
+ * matched last to the front of its list, and some match too much: SDP's takes every connection
+ * whose Service-ID has bit 16 set, and so IPoIB's to QPNs above 0xffff. While a frame is known to
+ * be IPoIB's they are silent.
  */
 #include "plugin/plugin.h"
 
 struct rivals {
     const char *list;
-    GPtrArray *entries; /* heur_dtbl_entry_t, all but ours */
+    GPtrArray *entries;  /* heur_dtbl_entry_t, all but ours */
     GByteArray *enabled; /* as they were before the silence */
 };
 
@@ -65,7 +66,8 @@ void rivals_restore(void)
     if (!silent)
         return;
     for (guint i = 0; silent->entries && i < silent->entries->len; i++)
-        ((heur_dtbl_entry_t *)g_ptr_array_index(silent->entries, i))->enabled = silent->enabled->data[i];
+        ((heur_dtbl_entry_t *)g_ptr_array_index(silent->entries, i))->enabled =
+            silent->enabled->data[i];
     silent = NULL;
 }
 

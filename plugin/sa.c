@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Subnet administration (IBA 15.2): who joins and leaves which group, who resolves whom, and what the SA answers,
- * in words and with the octets that the numbers stand for. Tables that come in several RMPP segments are walked by
- * their AttributeOffset; a record is drawn in the packet in which it ends.
+ * Subnet administration (IBA 15.2): who joins and leaves which group, who resolves whom, and what
+ * the SA answers, in words and with the octets that the numbers stand for. Tables that come in
+ * several RMPP segments are walked by their AttributeOffset; a record is drawn in the packet in
+ * which it ends.
  */
 #include "plugin/plugin.h"
 
@@ -17,7 +18,7 @@ static int ett_sa = -1;
 
 /* What one frame of a table needs from the frames before it. */
 struct table_part {
-    uint32_t skip;  /* octets of this segment until the first record that begins in it */
+    uint32_t skip; /* octets of this segment until the first record that begins in it */
     uint32_t carried;
     uint8_t *carry; /* the begin of the record that ends in this segment */
 };
@@ -59,13 +60,17 @@ static struct table *table_of(const struct pair_key *k, bool make)
     return t;
 }
 
-/* The first pass: what this segment takes over from the one before, and what it leaves for the next. */
+/*
+ * The first pass: what this segment takes over from the one before, and what it leaves for the
+ * next.
+ */
 static struct table_part *table_walk(const struct pair_key *k, const struct sa *sa)
 {
     struct table *t = table_of(k, true);
     struct table_part *part = wmem_new0(wmem_file_scope(), struct table_part);
     uint32_t stride = record_stride(sa), n = sa->data.len;
-    uint32_t begin = (sa->segment - 1) * SA_DATA_SIZE % stride; /* octets of a record that precede this segment */
+    /* octets of a record that precede this segment */
+    uint32_t begin = (sa->segment - 1) * SA_DATA_SIZE % stride;
 
     part->skip = begin ? MIN(stride - begin, n) : 0;
     if (begin && t->next_segment == sa->segment && t->carried == begin && stride - begin <= n) {
@@ -81,7 +86,8 @@ static struct table_part *table_walk(const struct pair_key *k, const struct sa *
     return part;
 }
 
-static void add_carried(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct table_part *part, const struct sa *sa)
+static void add_carried(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
+                        const struct table_part *part, const struct sa *sa)
 {
     uint32_t stride = part->carried + part->skip;
     if (!part->carried || sa->data.cap < part->skip || stride < sa_record_size(sa->mad.attribute))
@@ -94,7 +100,8 @@ static void add_carried(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, con
     sa_record_add(tree, pinfo, whole, 0, sa);
 }
 
-static void add_table(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct pair_key *k, const struct sa *sa)
+static void add_table(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct pair_key *k,
+                      const struct sa *sa)
 {
     uint32_t size = sa_record_size(sa->mad.attribute), stride = record_stride(sa);
     struct table_part none = {0}, *part = &none;
@@ -106,7 +113,8 @@ static void add_table(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const
             part = &none;
     }
     add_carried(tree, pinfo, tvb, part, sa);
-    for (uint32_t o = part->skip; o + size <= sa->data.cap && o + stride <= sa->data.len + 7; o += stride)
+    for (uint32_t o = part->skip; o + size <= sa->data.cap && o + stride <= sa->data.len + 7;
+         o += stride)
         sa_record_add(tree, pinfo, tvb, (int)(SA_DATA + o), sa);
 }
 
@@ -132,7 +140,8 @@ static const char *mc_verb(packet_info *pinfo, const struct sa *sa)
 static const char *group_name(packet_info *pinfo, const uint8_t *gid)
 {
     const char *ip = mgid_group_text(pinfo, gid);
-    return ip ? wmem_strdup_printf(pinfo->pool, "%s (%s)", gid_text(pinfo, gid), ip) : gid_text(pinfo, gid);
+    return ip ? wmem_strdup_printf(pinfo->pool, "%s (%s)", gid_text(pinfo, gid), ip)
+              : gid_text(pinfo, gid);
 }
 
 static void info_mc_member(packet_info *pinfo, const struct sa *sa)
@@ -142,7 +151,8 @@ static void info_mc_member(packet_info *pinfo, const struct sa *sa)
     col_add_fstr(pinfo->cinfo, COL_INFO, "%s %s", mc_verb(pinfo, sa),
                  sa_says(sa, MCM_HAS_MGID) ? group_name(pinfo, m.mgid) : "any");
     if (sa_says(sa, MCM_HAS_JOIN_STATE) && m.join_state)
-        col_append_fstr(pinfo->cinfo, COL_INFO, " %s", join_state_text(m.join_state, text, sizeof text));
+        col_append_fstr(pinfo->cinfo, COL_INFO, " %s",
+                        join_state_text(m.join_state, text, sizeof text));
     if (sa->mad.status)
         return;
     if (sa_says(sa, MCM_HAS_MLID) && m.mlid)
@@ -158,9 +168,11 @@ static void info_mc_member(packet_info *pinfo, const struct sa *sa)
 static void info_path(packet_info *pinfo, const struct sa *sa)
 {
     const uint8_t *p = sa->data.p;
-    col_append_fstr(pinfo->cinfo, COL_INFO, " %s to %s", gid_text(pinfo, p + PATH_SGID), gid_text(pinfo, p + PATH_DGID));
+    col_append_fstr(pinfo->cinfo, COL_INFO, " %s to %s", gid_text(pinfo, p + PATH_SGID),
+                    gid_text(pinfo, p + PATH_DGID));
     if (sa->mad.method & MAD_RESPONSE && !sa->mad.status)
-        col_append_fstr(pinfo->cinfo, COL_INFO, ", LID %u, MTU %u", be16(p + PATH_DLID), ib_mtu_octets(p[PATH_MTU] & 0x3f));
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", LID %u, MTU %u", be16(p + PATH_DLID),
+                        ib_mtu_octets(p[PATH_MTU] & 0x3f));
 }
 
 static void info_event(packet_info *pinfo, const struct sa *sa)
@@ -170,18 +182,22 @@ static void info_event(packet_info *pinfo, const struct sa *sa)
     uint16_t trap = be16(p + (notice ? NOTICE_TRAP : INFORM_TRAP));
     const char *name = name_of(notice_trap_names, trap);
     if (!notice)
-        col_append_fstr(pinfo->cinfo, COL_INFO, " %s", p[INFORM_SUBSCRIBE] ? "subscribe to" : "unsubscribe from");
-    col_append_fstr(pinfo->cinfo, COL_INFO, " trap %u%s%s%s", trap, name ? " (" : "", name ? name : "", name ? ")" : "");
+        col_append_fstr(pinfo->cinfo, COL_INFO, " %s",
+                        p[INFORM_SUBSCRIBE] ? "subscribe to" : "unsubscribe from");
+    col_append_fstr(pinfo->cinfo, COL_INFO, " trap %u%s%s%s", trap, name ? " (" : "",
+                    name ? name : "", name ? ")" : "");
     if (notice && trap_has_gid(trap))
         col_append_fstr(pinfo->cinfo, COL_INFO, " %s", group_name(pinfo, p + NOTICE_DETAILS_GID));
 }
 
 static void info(packet_info *pinfo, const struct sa *sa)
 {
-    const char *method = name_of(sa_method_names, sa->mad.method), *attribute = name_of(sa_attribute_names, sa->mad.attribute);
+    const char *method = name_of(sa_method_names, sa->mad.method),
+               *attribute = name_of(sa_attribute_names, sa->mad.attribute);
     uint32_t size = sa_record_size(sa->mad.attribute);
     bool table = sa->mad.method == SA_GET_TABLE_RESP || sa->mad.method == SA_GET_TABLE;
-    bool record = size && sa->data.cap >= size && !table && !(sa->rmpp_type && sa->rmpp_type != RMPP_TYPE_DATA);
+    bool record = size && sa->data.cap >= size && !table &&
+                  !(sa->rmpp_type && sa->rmpp_type != RMPP_TYPE_DATA);
 
     if (!method)
         return;
@@ -195,8 +211,11 @@ static void info(packet_info *pinfo, const struct sa *sa)
             info_event(pinfo, sa);
     }
     if (sa->rmpp_type)
-        col_append_fstr(pinfo->cinfo, COL_INFO, ", %s segment %u", name_of(rmpp_type_names, sa->rmpp_type)
-                        ? name_of(rmpp_type_names, sa->rmpp_type) : "RMPP", sa->segment);
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", %s segment %u",
+                        name_of(rmpp_type_names, sa->rmpp_type)
+                            ? name_of(rmpp_type_names, sa->rmpp_type)
+                            : "RMPP",
+                        sa->segment);
     if (sa->mad.status)
         col_append_fstr(pinfo->cinfo, COL_INFO, " [%s]", sa_status_name(sa->mad.status));
 }
@@ -227,7 +246,8 @@ static void add_sa_header(proto_tree *tree, tvbuff_t *tvb, const struct sa *sa)
     }
     ti = proto_tree_add_item(tree, hf_mask, tvb, SA_COMPONENT_MASK, 8, ENC_BIG_ENDIAN);
     if (sa->mad.attribute == SA_MC_MEMBER_RECORD && sa->component_mask)
-        proto_item_append_text(ti, " (%s)", mc_component_text(sa->component_mask, text, sizeof text));
+        proto_item_append_text(ti, " (%s)",
+                               mc_component_text(sa->component_mask, text, sizeof text));
 }
 
 /* Transactions are the asker's: its port and its transaction ID (IBA 13.4.6.4). */
@@ -248,7 +268,8 @@ static void match(packet_info *pinfo, const struct pair_key *k, const struct sa 
         pair_request(pinfo, k, sa->mad.method);
 }
 
-static void add_records(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct pair_key *k, const struct sa *sa)
+static void add_records(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
+                        const struct pair_key *k, const struct sa *sa)
 {
     uint32_t size = sa_record_size(sa->mad.attribute);
     if (!size)
@@ -268,13 +289,17 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
         return;
     tvbuff_t *tvb = payload_tvb(f);
     bool response = (sa.mad.method & MAD_RESPONSE) != 0;
-    /* An RMPP ACK of a response comes from the asker, under the response's method (IBA 13.6.2.2). */
+    /*
+     * An RMPP ACK of a response comes from the asker, under the response's method (IBA 13.6.2.2).
+     */
     bool from_asker = !response || sa.rmpp_type == RMPP_TYPE_ACK;
     struct pair_key k = transaction(f, &sa, !from_asker);
-    proto_tree *sub = proto_tree_add_subtree(tree, tvb, 0, (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE), ett_sa, NULL,
-                                             "IPoIB: Subnet Administration");
+    proto_tree *sub = proto_tree_add_subtree(tree, tvb, 0,
+                                             (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE),
+                                             ett_sa, NULL, "IPoIB: Subnet Administration");
     add_mad_header(sub, tvb, &sa);
-    col_clear_fence(pinfo->cinfo, COL_INFO); /* the built-in dissector calls a sliced frame malformed */
+    /* the built-in dissector calls a sliced frame malformed */
+    col_clear_fence(pinfo->cinfo, COL_INFO);
     if (r == WIRE_OK) {
         match(pinfo, &k, &sa, response);
         add_sa_header(sub, tvb, &sa);
@@ -287,14 +312,25 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
 void sa_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_status, {"Status", "ipoib.sa.status", FT_UINT16, BASE_HEX, NULL, 0, "IBA 15.2.1.2", HFILL}},
-        {&hf_method, {"Method", "ipoib.sa.method", FT_UINT8, BASE_HEX, VALS_OF(sa_method_names), 0, NULL, HFILL}},
-        {&hf_attribute, {"Attribute", "ipoib.sa.attribute", FT_UINT16, BASE_HEX, VALS_OF(sa_attribute_names), 0, NULL, HFILL}},
+        {&hf_status,
+         {"Status", "ipoib.sa.status", FT_UINT16, BASE_HEX, NULL, 0, "IBA 15.2.1.2", HFILL}},
+        {&hf_method,
+         {"Method", "ipoib.sa.method", FT_UINT8, BASE_HEX, VALS_OF(sa_method_names), 0, NULL,
+          HFILL}},
+        {&hf_attribute,
+         {"Attribute", "ipoib.sa.attribute", FT_UINT16, BASE_HEX, VALS_OF(sa_attribute_names), 0,
+          NULL, HFILL}},
         {&hf_tid, {"Transaction ID", "ipoib.sa.tid", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_mask, {"Component mask", "ipoib.sa.component_mask", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_rmpp_type, {"RMPP type", "ipoib.sa.rmpp.type", FT_UINT8, BASE_DEC, VALS_OF(rmpp_type_names), 0, NULL, HFILL}},
-        {&hf_segment, {"RMPP segment", "ipoib.sa.rmpp.segment", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_offset, {"AttributeOffset", "ipoib.sa.attribute_offset", FT_UINT16, BASE_DEC, NULL, 0, "units of 8 octets", HFILL}},
+        {&hf_mask,
+         {"Component mask", "ipoib.sa.component_mask", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_rmpp_type,
+         {"RMPP type", "ipoib.sa.rmpp.type", FT_UINT8, BASE_DEC, VALS_OF(rmpp_type_names), 0, NULL,
+          HFILL}},
+        {&hf_segment,
+         {"RMPP segment", "ipoib.sa.rmpp.segment", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_offset,
+         {"AttributeOffset", "ipoib.sa.attribute_offset", FT_UINT16, BASE_DEC, NULL, 0,
+          "units of 8 octets", HFILL}},
     };
     static int *ett[] = {&ett_sa};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));

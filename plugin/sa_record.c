@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The records of subnet administration that IPoIB lives on (IBA 15.2.5): group memberships, paths, services, event
- * subscriptions and notices, each component under its own name; of requests, those that their mask names.
+ * The records of subnet administration that IPoIB lives on (IBA 15.2.5): group memberships, paths,
+ * services, event subscriptions and notices, each component under its own name; of requests, those
+ * that their mask names.
  */
 #include "plugin/plugin.h"
 
 #include "wire/sa.h"
 
-static int hf_gid = -1, hf_port_gid = -1, hf_qkey = -1, hf_mlid = -1, hf_mtu = -1, hf_mtu_selector = -1;
+static int hf_gid = -1, hf_port_gid = -1, hf_qkey = -1, hf_mlid = -1, hf_mtu = -1,
+           hf_mtu_selector = -1;
 static int hf_tclass = -1, hf_pkey = -1, hf_rate = -1, hf_rate_selector = -1, hf_life = -1;
-static int hf_life_selector = -1, hf_sl = -1, hf_flow = -1, hf_hops = -1, hf_scope = -1, hf_join = -1;
-static int hf_proxy = -1, hf_dgid = -1, hf_sgid = -1, hf_dlid = -1, hf_slid = -1, hf_service_id = -1;
-static int hf_service_gid = -1, hf_service_name = -1, hf_lease = -1, hf_trap = -1, hf_subscribe = -1;
+static int hf_life_selector = -1, hf_sl = -1, hf_flow = -1, hf_hops = -1, hf_scope = -1,
+           hf_join = -1;
+static int hf_proxy = -1, hf_dgid = -1, hf_sgid = -1, hf_dlid = -1, hf_slid = -1,
+           hf_service_id = -1;
+static int hf_service_gid = -1, hf_service_name = -1, hf_lease = -1, hf_trap = -1,
+           hf_subscribe = -1;
 static int hf_issuer_lid = -1, hf_issuer_gid = -1, hf_producer = -1, hf_inform_qpn = -1;
 static int ett_record = -1;
 
@@ -41,7 +46,7 @@ enum drawing { PLAIN, GROUP, MTU_OCTETS, LIFE_TIME, JOIN_BITS, LOW_NIBBLE };
 struct component {
     uint64_t bit; /* in the component mask */
     enum drawing drawing;
-    int *hf;      /* NULL where the drawing chooses it */
+    int *hf; /* NULL where the drawing chooses it */
     int offset, size;
 };
 
@@ -86,16 +91,20 @@ static void add_join_state(proto_tree *tree, tvbuff_t *tvb, int offset)
 {
     char text[80];
     proto_item *ti = proto_tree_add_item(tree, hf_join, tvb, offset, 1, ENC_BIG_ENDIAN);
-    proto_item_append_text(ti, " (%s)", join_state_text(tvb_get_uint8(tvb, offset) & 0xf, text, sizeof text));
+    proto_item_append_text(ti, " (%s)",
+                           join_state_text(tvb_get_uint8(tvb, offset) & 0xf, text, sizeof text));
 }
 
-static void add_component(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset, const struct component *c)
+static void add_component(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset,
+                          const struct component *c)
 {
     uint8_t octet = tvb_get_uint8(tvb, offset);
     switch (c->drawing) {
     case PLAIN:
-        /* NOLINTNEXTLINE(bugprone-branch-clone): both are 0 */
-        proto_tree_add_item(tree, *c->hf, tvb, offset, c->size, c->size == GID_SIZE ? ENC_NA : ENC_BIG_ENDIAN);
+        /* NOLINTBEGIN(bugprone-branch-clone): both encodings are 0 */
+        proto_tree_add_item(tree, *c->hf, tvb, offset, c->size,
+                            c->size == GID_SIZE ? ENC_NA : ENC_BIG_ENDIAN);
+        /* NOLINTEND(bugprone-branch-clone) */
         break;
     case GROUP:
         add_gid(tree, pinfo, tvb, offset);
@@ -116,8 +125,8 @@ static void add_component(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, i
 }
 
 /* What the record at o says. */
-static void add_components(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, const struct sa *sa,
-                           const struct component *components)
+static void add_components(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o,
+                           const struct sa *sa, const struct component *components)
 {
     for (const struct component *c = components; c->bit; c++)
         if (sa_says(sa, c->bit))
@@ -157,7 +166,8 @@ void sa_record_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, c
 {
     int size = (int)sa_record_size(sa->mad.attribute);
     const char *name = name_of(sa_attribute_names, sa->mad.attribute);
-    proto_tree *sub = proto_tree_add_subtree(tree, tvb, o, size, ett_record, NULL, name ? name : "record");
+    proto_tree *sub = proto_tree_add_subtree(tree, tvb, o, size, ett_record, NULL,
+                                             name ? name : "record");
     switch (sa->mad.attribute) {
     case SA_MC_MEMBER_RECORD:
         add_components(sub, pinfo, tvb, o, sa, mc_components);
@@ -187,33 +197,56 @@ void sa_record_register(void)
         {&hf_qkey, {"Q_Key", "ipoib.sa.qkey", FT_UINT32, BASE_HEX, NULL, 0, NULL, HFILL}},
         {&hf_mlid, {"MLID", "ipoib.sa.mlid", FT_UINT16, BASE_HEX, NULL, 0, NULL, HFILL}},
         {&hf_mtu, {"MTU", "ipoib.sa.mtu", FT_UINT16, BASE_DEC, NULL, 0, "octets", HFILL}},
-        {&hf_mtu_selector, {"MTU selector", "ipoib.sa.mtu.selector", FT_UINT8, BASE_DEC, VALS_OF(sa_selector_names), 0xc0, NULL, HFILL}},
+        {&hf_mtu_selector,
+         {"MTU selector", "ipoib.sa.mtu.selector", FT_UINT8, BASE_DEC, VALS_OF(sa_selector_names),
+          0xc0, NULL, HFILL}},
         {&hf_tclass, {"TClass", "ipoib.sa.tclass", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_pkey, {"P_Key", "ipoib.sa.pkey", FT_UINT16, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_rate, {"Rate", "ipoib.sa.rate", FT_UINT8, BASE_DEC, VALS_OF(ib_rate_names), 0x3f, NULL, HFILL}},
-        {&hf_rate_selector, {"Rate selector", "ipoib.sa.rate.selector", FT_UINT8, BASE_DEC, VALS_OF(sa_selector_names), 0xc0, NULL, HFILL}},
-        {&hf_life, {"Packet life time", "ipoib.sa.life", FT_UINT8, BASE_DEC, NULL, 0x3f, "4.096 us times 2 to this", HFILL}},
-        {&hf_life_selector, {"Packet life time selector", "ipoib.sa.life.selector", FT_UINT8, BASE_DEC, VALS_OF(sa_selector_names), 0xc0, NULL, HFILL}},
+        {&hf_rate,
+         {"Rate", "ipoib.sa.rate", FT_UINT8, BASE_DEC, VALS_OF(ib_rate_names), 0x3f, NULL, HFILL}},
+        {&hf_rate_selector,
+         {"Rate selector", "ipoib.sa.rate.selector", FT_UINT8, BASE_DEC, VALS_OF(sa_selector_names),
+          0xc0, NULL, HFILL}},
+        {&hf_life,
+         {"Packet life time", "ipoib.sa.life", FT_UINT8, BASE_DEC, NULL, 0x3f,
+          "4.096 us times 2 to this", HFILL}},
+        {&hf_life_selector,
+         {"Packet life time selector", "ipoib.sa.life.selector", FT_UINT8, BASE_DEC,
+          VALS_OF(sa_selector_names), 0xc0, NULL, HFILL}},
         {&hf_sl, {"SL", "ipoib.sa.sl", FT_UINT8, BASE_DEC, NULL, 0xf0, NULL, HFILL}},
-        {&hf_flow, {"FlowLabel", "ipoib.sa.flow_label", FT_UINT32, BASE_HEX, NULL, 0x0fffff00, NULL, HFILL}},
+        {&hf_flow,
+         {"FlowLabel", "ipoib.sa.flow_label", FT_UINT32, BASE_HEX, NULL, 0x0fffff00, NULL, HFILL}},
         {&hf_hops, {"HopLimit", "ipoib.sa.hop_limit", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_scope, {"Scope", "ipoib.sa.scope", FT_UINT8, BASE_HEX, NULL, 0xf0, NULL, HFILL}},
-        {&hf_join, {"JoinState", "ipoib.sa.join_state", FT_UINT8, BASE_HEX, NULL, 0x0f, "IBA 15.2.5.17", HFILL}},
+        {&hf_join,
+         {"JoinState", "ipoib.sa.join_state", FT_UINT8, BASE_HEX, NULL, 0x0f, "IBA 15.2.5.17",
+          HFILL}},
         {&hf_proxy, {"ProxyJoin", "ipoib.sa.proxy_join", FT_BOOLEAN, 8, NULL, 0x80, NULL, HFILL}},
-        {&hf_dgid, {"DGID", "ipoib.sa.dgid", FT_IPv6, BASE_NONE, NULL, 0, "who is resolved", HFILL}},
+        {&hf_dgid,
+         {"DGID", "ipoib.sa.dgid", FT_IPv6, BASE_NONE, NULL, 0, "who is resolved", HFILL}},
         {&hf_sgid, {"SGID", "ipoib.sa.sgid", FT_IPv6, BASE_NONE, NULL, 0, "who resolves", HFILL}},
         {&hf_dlid, {"DLID", "ipoib.sa.dlid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_slid, {"SLID", "ipoib.sa.slid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_service_id, {"Service-ID", "ipoib.sa.service_id", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_service_gid, {"Service GID", "ipoib.sa.service_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_service_name, {"Service name", "ipoib.sa.service_name", FT_STRINGZPAD, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_service_id,
+         {"Service-ID", "ipoib.sa.service_id", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_service_gid,
+         {"Service GID", "ipoib.sa.service_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_service_name,
+         {"Service name", "ipoib.sa.service_name", FT_STRINGZPAD, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_lease, {"Lease", "ipoib.sa.lease", FT_UINT32, BASE_DEC, NULL, 0, "seconds", HFILL}},
-        {&hf_trap, {"Trap", "ipoib.sa.trap", FT_UINT16, BASE_DEC, VALS_OF(notice_trap_names), 0, NULL, HFILL}},
-        {&hf_subscribe, {"Subscribe", "ipoib.sa.subscribe", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_issuer_lid, {"Issuer LID", "ipoib.sa.issuer_lid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_issuer_gid, {"Issuer GID", "ipoib.sa.issuer_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_producer, {"Producer type", "ipoib.sa.producer", FT_UINT24, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_inform_qpn, {"QPN", "ipoib.sa.qpn", FT_UINT24, BASE_HEX, NULL, 0, "where reports go", HFILL}},
+        {&hf_trap,
+         {"Trap", "ipoib.sa.trap", FT_UINT16, BASE_DEC, VALS_OF(notice_trap_names), 0, NULL,
+          HFILL}},
+        {&hf_subscribe,
+         {"Subscribe", "ipoib.sa.subscribe", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_issuer_lid,
+         {"Issuer LID", "ipoib.sa.issuer_lid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_issuer_gid,
+         {"Issuer GID", "ipoib.sa.issuer_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_producer,
+         {"Producer type", "ipoib.sa.producer", FT_UINT24, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_inform_qpn,
+         {"QPN", "ipoib.sa.qpn", FT_UINT24, BASE_HEX, NULL, 0, "where reports go", HFILL}},
     };
     static int *ett[] = {&ett_record};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));

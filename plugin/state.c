@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is remembered of a capture file: made when one is opened, gone when it is closed or read again. */
+/*
+ * What is remembered of a capture file: made when one is opened, gone when it is closed or read
+ * again.
+ */
 #include "plugin/plugin.h"
 
 static struct fabric *fabric;

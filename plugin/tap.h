@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Statistics. Those of the whole capture (conformance, peers, groups, connections) are drawn from what the first pass
- * gathered: `tshark -z` prints them as text, Wireshark shows the same rows in a window of its Statistics menu. The tree
- * counts packet by packet, and so can be filtered.
+ * Statistics. Those of the whole capture (conformance, peers, groups, connections) are drawn from
+ * what the first pass gathered: `tshark -z` prints them as text, Wireshark shows the same rows in a
+ * window of its Statistics menu. The tree counts packet by packet, and so can be filtered.
  */
 #ifndef IPOIB_PLUGIN_TAP_H
 #define IPOIB_PLUGIN_TAP_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * -z ipoib,conformance and -z ipoib,conformance,json: the verdict on the whole capture, rule by rule. The JSON has the
- * members of ipoib-check's.
+ * -z ipoib,conformance and -z ipoib,conformance,json: the verdict on the whole capture, rule by
+ * rule. The JSON has the members of ipoib-check's.
  */
 #include "plugin/tap.h"
 
 #include <inttypes.h>
 #include <wsutil/json_dumper.h>
 
-#include "verdict/verdict.h"
-#include "verdict/words.h"
+#include "report/verdict.h"
+#include "report/words.h"
 
 /* ---- the worst first */
 
@@ -21,8 +21,11 @@ struct judged_rule {
 
 static int rank_of(enum rule_number rule, enum outcome worst)
 {
-    static const int ranks[OUTCOMES] = {
-        [OUTCOME_FAIL] = 0, [OUTCOME_DEVIATION] = 2, [OUTCOME_INCONCLUSIVE] = 3, [OUTCOME_NOTED] = 4, [OUTCOME_PASS] = 5};
+    static const int ranks[OUTCOMES] = {[OUTCOME_FAIL] = 0,
+                                        [OUTCOME_DEVIATION] = 2,
+                                        [OUTCOME_INCONCLUSIVE] = 3,
+                                        [OUTCOME_NOTED] = 4,
+                                        [OUTCOME_PASS] = 5};
     return ranks[worst] + (worst == OUTCOME_FAIL && rules[rule].level != RULE_MUST);
 }
 
@@ -99,7 +102,8 @@ static const char *why_not(const struct verdict *v)
         return conformance_why_not();
     if (summary(v).status != VERDICT_UNJUDGED)
         return NULL;
-    return verdict_ipoib_frames(v) ? "all that was to be judged is inconclusive" : "there is no IPoIB in it";
+    return verdict_ipoib_frames(v) ? "all that was to be judged is inconclusive"
+                                   : "there is no IPoIB in it";
 }
 
 static void conclude(GString *out)
@@ -107,11 +111,14 @@ static void conclude(GString *out)
     const struct verdict *v = conformance_verdict();
     struct verdict_summary s = summary(v);
     const char *reason = why_not(v);
-    g_string_append_printf(out, "%" PRIu64 " frames, %" PRIu64 " with IPoIB. Rules: %u MUST violated, %u SHOULD violated, "
+    g_string_append_printf(out,
+                           "%" PRIu64 " frames, %" PRIu64
+                           " with IPoIB. Rules: %u MUST violated, %u SHOULD violated, "
                            "%u known deviations, %u inconclusive, %u noted, %u passed.\n",
-                           v ? verdict_frames(v) : 0, v ? verdict_ipoib_frames(v) : 0, s.must, s.should, s.deviated,
-                           s.inconclusive, s.noted, s.passed);
-    g_string_append_printf(out, "Verdict: %s%s%s\n", status_name(s.status), reason ? ": " : "", reason ? reason : "");
+                           v ? verdict_frames(v) : 0, v ? verdict_ipoib_frames(v) : 0, s.must,
+                           s.should, s.deviated, s.inconclusive, s.noted, s.passed);
+    g_string_append_printf(out, "Verdict: %s%s%s\n", status_name(s.status), reason ? ": " : "",
+                           reason ? reason : "");
 }
 
 /* ---- JSON */
@@ -179,7 +186,8 @@ static void put_rule(json_dumper *d, const struct rule *rule)
     put_string(d, "section", rule->section);
 }
 
-static void put_result(json_dumper *d, const struct verdict *v, enum rule_number rule, enum outcome outcome)
+static void put_result(json_dumper *d, const struct verdict *v, enum rule_number rule,
+                       enum outcome outcome)
 {
     static const struct verdict_result nothing;
     const struct verdict_result *r = verdict_result(v, rule, outcome);
@@ -198,7 +206,8 @@ static void put_result(json_dumper *d, const struct verdict *v, enum rule_number
 
 static void put_results(json_dumper *d, const struct verdict *v)
 {
-    static const enum outcome order[] = {OUTCOME_FAIL, OUTCOME_DEVIATION, OUTCOME_INCONCLUSIVE, OUTCOME_NOTED, OUTCOME_PASS};
+    static const enum outcome order[] = {OUTCOME_FAIL, OUTCOME_DEVIATION, OUTCOME_INCONCLUSIVE,
+                                         OUTCOME_NOTED, OUTCOME_PASS};
     begin_array(d, "results");
     for (int rule = 0; v && rule < RULE_COUNT; rule++)
         for (size_t i = 0; i < array_length(order); i++)
@@ -269,11 +278,17 @@ static void write_json(GString *out)
 void tap_conformance_register(void)
 {
     static const struct column columns[] = {
-        {"Rule", false},    {"Level", false},       {"Outcome", false}, {"Passed", true}, {"Failed", true},
-        {"Deviated", true}, {"Inconclusive", true}, {"Noted", true},    {"First frames", false},
+        {"Rule", false},        {"Level", false}, {"Outcome", false},
+        {"Passed", true},       {"Failed", true}, {"Deviated", true},
+        {"Inconclusive", true}, {"Noted", true},  {"First frames", false},
     };
-    static const struct table conformance = {"ipoib,conformance", "IPoIB Conformance", "no rule had an occasion",
-                                             columns, array_length(columns), fill, conclude};
+    static const struct table conformance = {"ipoib,conformance",
+                                             "IPoIB Conformance",
+                                             "no rule had an occasion",
+                                             columns,
+                                             array_length(columns),
+                                             fill,
+                                             conclude};
     table_register(&conformance);
     text_register("ipoib,conformance,json", write_json);
 }

@@ -6,7 +6,8 @@
 #include <inttypes.h>
 
 /* A port by its LID where it is known, and by its GID, which the REQ names. */
-static void cell_port(struct rows *rows, const struct connection_side *side, const struct endport *port)
+static void cell_port(struct rows *rows, const struct connection_side *side,
+                      const struct endport *port)
 {
     char gid[INET6_ADDRSTRLEN] = "";
     uint16_t lid = port_to_lid(side->flow.id.port);
@@ -26,7 +27,8 @@ static void cell_qpn(struct rows *rows, bool known, uint32_t qpn)
         cell_text(rows, "-");
 }
 
-static void cells_side(struct rows *rows, const struct connection_side *side, const struct endport *port)
+static void cells_side(struct rows *rows, const struct connection_side *side,
+                       const struct endport *port)
 {
     cell_port(rows, side, port);
     cell_qpn(rows, side->known, side->flow.id.number);
@@ -87,12 +89,18 @@ static void fill(struct rows *rows)
 void tap_connections_register(void)
 {
     static const struct column columns[] = {
-        {"Number", true},     {"Service-ID", false}, {"Transport", false}, {"P_Key", false},     {"Requester", false},
-        {"QPN", false},       {"UD QPN", false},     {"Responder", false}, {"QPN", false},       {"UD QPN", false},
-        {"IPoIB MTU", false}, {"REQ", false},        {"REP", false},       {"RTU", false},       {"REJ", false},
-        {"DREQ", false},      {"DREP", false},       {"State", false},
+        {"Number", true},     {"Service-ID", false}, {"Transport", false}, {"P_Key", false},
+        {"Requester", false}, {"QPN", false},        {"UD QPN", false},    {"Responder", false},
+        {"QPN", false},       {"UD QPN", false},     {"IPoIB MTU", false}, {"REQ", false},
+        {"REP", false},       {"RTU", false},        {"REJ", false},       {"DREQ", false},
+        {"DREP", false},      {"State", false},
     };
-    static const struct table connections = {"ipoib,connections", "IPoIB Connections", "no connection of IPoIB was asked for",
-                                             columns, array_length(columns), fill, NULL};
+    static const struct table connections = {"ipoib,connections",
+                                             "IPoIB Connections",
+                                             "no connection of IPoIB was asked for",
+                                             columns,
+                                             array_length(columns),
+                                             fill,
+                                             NULL};
     table_register(&connections);
 }

@@ -69,10 +69,16 @@ static void fill(struct rows *rows)
 void tap_groups_register(void)
 {
     static const struct column columns[] = {
-        {"MGID", false}, {"IP group", false}, {"P_Key", false}, {"Interface", true}, {"MLID", false},  {"MTU", false},
-        {"Q_Key", false}, {"SL", false},      {"Rate", false},  {"Members", true},   {"State", false}, {"Last told in", false},
+        {"MGID", false}, {"IP group", false}, {"P_Key", false}, {"Interface", true},
+        {"MLID", false}, {"MTU", false},      {"Q_Key", false}, {"SL", false},
+        {"Rate", false}, {"Members", true},   {"State", false}, {"Last told in", false},
     };
-    static const struct table groups = {"ipoib,groups", "IPoIB Groups", "subnet administration told of no group of IPoIB",
-                                        columns, array_length(columns), fill, NULL};
+    static const struct table groups = {"ipoib,groups",
+                                        "IPoIB Groups",
+                                        "subnet administration told of no group of IPoIB",
+                                        columns,
+                                        array_length(columns),
+                                        fill,
+                                        NULL};
     table_register(&groups);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* -z ipoib,peers: who has which IP address at which 20-octet link-layer address, by ARP and Neighbour Discovery. */
+/*
+ * -z ipoib,peers: who has which IP address at which 20-octet link-layer address, by ARP and
+ * Neighbour Discovery.
+ */
 #include "plugin/tap.h"
 
 #include <arpa/inet.h>
@@ -14,7 +17,8 @@ static void cell_ip(struct rows *rows, const struct ip *ip)
 /* Every interface takes datagrams; its address says what else (RFC 4755 §3.1). */
 static void cell_modes(struct rows *rows, uint8_t flags)
 {
-    cell_text(rows, "UD%s%s", flags & LLADDR_FLAG_RC ? ", RC" : "", flags & LLADDR_FLAG_UC ? ", UC" : "");
+    cell_text(rows, "UD%s%s", flags & LLADDR_FLAG_RC ? ", RC" : "",
+              flags & LLADDR_FLAG_UC ? ", UC" : "");
 }
 
 /* The link's P_Key with the bit of full membership, as its MGIDs have it (RFC 4391 §4). */
@@ -23,7 +27,10 @@ static uint16_t pkey_of_link(uint32_t link)
     return link & 0x7fff ? (uint16_t)(link | 0x8000) : 0;
 }
 
-/* One IP, several addresses: of the same port, whose interface was restarted (RFC 4391 §9.4), or of different ones. */
+/*
+ * One IP, several addresses: of the same port, whose interface was restarted (RFC 4391 §9.4), or of
+ * different ones.
+ */
 static const char *state(const struct neighbour *n)
 {
     const struct neighbour *now = neighbours_of_ip(state_fabric()->neighbours, n->link, &n->ip);
@@ -60,10 +67,13 @@ static void fill(struct rows *rows)
 void tap_peers_register(void)
 {
     static const struct column columns[] = {
-        {"IP", false},       {"Flags", false}, {"QPN", false},        {"GID", false},       {"Modes", false}, {"P_Key", false},
-        {"Interface", true}, {"LID", false},   {"First frame", true}, {"Last frame", true}, {"State", false},
+        {"IP", false},         {"Flags", false},     {"QPN", false},      {"GID", false},
+        {"Modes", false},      {"P_Key", false},     {"Interface", true}, {"LID", false},
+        {"First frame", true}, {"Last frame", true}, {"State", false},
     };
-    static const struct table peers = {"ipoib,peers", "IPoIB Peers", "no ARP or Neighbour Discovery of IPoIB was seen",
-                                       columns, array_length(columns), fill, NULL};
+    static const struct table peers = {
+        "ipoib,peers", "IPoIB Peers",         "no ARP or Neighbour Discovery of IPoIB was seen",
+        columns,       array_length(columns), fill,
+        NULL};
     table_register(&peers);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tables of the whole capture, in tshark as text and in Wireshark as windows. tshark could print Wireshark's tables too,
- * but neither aligns their columns nor says what an empty one means: so it gets a writer of its own under the same name,
- * which is registered first and thus wins.
+ * Tables of the whole capture, in tshark as text and in Wireshark as windows. tshark could print
+ * Wireshark's tables too, but neither aligns their columns nor says what an empty one means: so it
+ * gets a writer of its own under the same name, which is registered first and thus wins.
  */
 #include "plugin/tap.h"
 
@@ -16,13 +16,18 @@
 /* ---- rows */
 
 struct rows {
-    GArray *cells; /* of stat_tap_table_item_type, row after row; texts are g_free()d with them, or by who takes them */
+    /*
+     * of stat_tap_table_item_type, row after row; texts are g_free()d with them, or by who takes
+     * them
+     */
+    GArray *cells;
 };
 
 /* Wireshark's cells hold 32 bits. */
 void cell_number(struct rows *rows, uint64_t value)
 {
-    stat_tap_table_item_type cell = {.type = TABLE_ITEM_UINT, .value.uint_value = (unsigned)MIN(value, UINT_MAX)};
+    stat_tap_table_item_type cell = {.type = TABLE_ITEM_UINT,
+                                     .value.uint_value = (unsigned)MIN(value, UINT_MAX)};
     g_array_append_val(rows->cells, cell);
 }
 
@@ -30,7 +35,8 @@ void cell_text(struct rows *rows, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    stat_tap_table_item_type cell = {.type = TABLE_ITEM_STRING, .value.string_value = g_strdup_vprintf(format, args)};
+    stat_tap_table_item_type cell = {.type = TABLE_ITEM_STRING,
+                                     .value.string_value = g_strdup_vprintf(format, args)};
     va_end(args);
     g_array_append_val(rows->cells, cell);
 }
@@ -107,12 +113,14 @@ static void measure(const struct table *t, const GArray *cells, int *widths)
     for (unsigned i = 0; i < t->n_columns; i++)
         widths[i] = (int)strlen(t->columns[i].name);
     for (unsigned i = 0; i < cells->len; i++) {
-        int n = (int)strlen(cell_string(&g_array_index(cells, stat_tap_table_item_type, i), number));
+        int n = (int)strlen(
+            cell_string(&g_array_index(cells, stat_tap_table_item_type, i), number));
         widths[i % t->n_columns] = MAX(widths[i % t->n_columns], n);
     }
 }
 
-static void add_row(GString *out, const struct table *t, const stat_tap_table_item_type *cells, const int *widths)
+static void add_row(GString *out, const struct table *t, const stat_tap_table_item_type *cells,
+                    const int *widths)
 {
     char number[16];
     for (unsigned i = 0; i < t->n_columns; i++)
@@ -141,7 +149,8 @@ static GArray *make_rows(const struct table *t)
 
 static void write_table(GString *out, const struct table *t)
 {
-    static const char rule[] = "===================================================================\n";
+    static const char rule[] =
+        "===================================================================\n";
     GArray *cells = make_rows(t);
     g_string_append_printf(out, "%s%s\n", rule, t->title);
     add_rows(out, t, cells);
@@ -167,7 +176,8 @@ static void text_draw(void *data)
 }
 
 /* All is in the model; the listener is there so that every frame is dissected, and for the end. */
-static tap_packet_status text_packet(void *data _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *seen _U_,
+static tap_packet_status text_packet(void *data _U_, packet_info *pinfo _U_,
+                                     epan_dissect_t *edt _U_, const void *seen _U_,
                                      tap_flags_t flags _U_)
 {
     return TAP_PACKET_DONT_REDRAW;
@@ -177,10 +187,12 @@ static stat_init_result text_init(const char *arg, void *data)
 {
     struct text_tap *t = data;
     if (strcmp(arg, t->cli) != 0) {
-        fprintf(stderr, "tshark: -z %s: \"%s\" tells of the whole capture and takes no filter\n", arg, t->cli);
+        fprintf(stderr, "tshark: -z %s: \"%s\" tells of the whole capture and takes no filter\n",
+                arg, t->cli);
         STAT_INIT_FAILED;
     }
-    GString *error = register_tap_listener(TAP_NAME, t, NULL, TL_REQUIRES_NOTHING, NULL, text_packet, text_draw, NULL);
+    GString *error = register_tap_listener(TAP_NAME, t, NULL, TL_REQUIRES_NOTHING, NULL,
+                                           text_packet, text_draw, NULL);
     if (error) {
         fprintf(stderr, "tshark: -z %s: %s\n", arg, error->str);
         g_string_free(error, TRUE);
@@ -192,7 +204,8 @@ static stat_init_result text_init(const char *arg, void *data)
 static void add_text_tap(const char *cli, void (*write)(GString *out), const struct table *table)
 {
     struct text_tap *t = wmem_new0(wmem_epan_scope(), struct text_tap);
-    stat_tap_ui ui = {.group = REGISTER_PACKET_STAT_GROUP_UNSORTED, .cli_string = cli, .tap_init_cb = text_init};
+    stat_tap_ui ui = {
+        .group = REGISTER_PACKET_STAT_GROUP_UNSORTED, .cli_string = cli, .tap_init_cb = text_init};
     *t = (struct text_tap){cli, write, table};
     register_stat_tap_ui(&ui, t);
 }
@@ -215,18 +228,21 @@ void text_register(const char *cli, void (*write)(GString *out))
 struct window {
     stat_tap_table_ui ui; /* first: Wireshark hands it back */
     const struct table *table;
-    GPtrArray *spare;     /* rows that are not shown now, but may be by an older window of the same table */
+    /* rows that are not shown now, but may be by an older window of the same table */
+    GPtrArray *spare;
 };
 
 /* The first column gives the table its order: Wireshark sorts by it. */
 static stat_tap_table_item *window_fields(const struct table *t)
 {
-    stat_tap_table_item *fields = wmem_alloc0_array(wmem_epan_scope(), stat_tap_table_item, t->n_columns + 1);
+    stat_tap_table_item *fields = wmem_alloc0_array(wmem_epan_scope(), stat_tap_table_item,
+                                                    t->n_columns + 1);
     fields[0] = (stat_tap_table_item){TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "#", "%u"};
     for (unsigned i = 0; i < t->n_columns; i++) {
         bool number = t->columns[i].number;
         fields[i + 1] = (stat_tap_table_item){number ? TABLE_ITEM_UINT : TABLE_ITEM_STRING,
-                                              number ? TAP_ALIGN_RIGHT : TAP_ALIGN_LEFT, t->columns[i].name, number ? "%u" : "%s"};
+                                              number ? TAP_ALIGN_RIGHT : TAP_ALIGN_LEFT,
+                                              t->columns[i].name, number ? "%u" : "%s"};
     }
     return fields;
 }
@@ -238,8 +254,9 @@ static void resize(struct window *w, stat_tap_table *t, unsigned n)
         g_ptr_array_add(w->spare, t->elements[--t->num_elements]);
     t->elements = g_renew(stat_tap_table_item_type *, t->elements, MAX(n, 1));
     while (t->num_elements < n)
-        t->elements[t->num_elements++] = w->spare->len ? g_ptr_array_steal_index(w->spare, w->spare->len - 1)
-                                                       : g_new0(stat_tap_table_item_type, t->num_fields);
+        t->elements[t->num_elements++] = w->spare->len
+                                             ? g_ptr_array_steal_index(w->spare, w->spare->len - 1)
+                                             : g_new0(stat_tap_table_item_type, t->num_fields);
 }
 
 static void put_rows(stat_tap_table *t, const GArray *cells)
@@ -250,7 +267,8 @@ static void put_rows(stat_tap_table *t, const GArray *cells)
         for (unsigned i = 0; i < t->num_fields; i++)
             cell_clear(&to[i]);
         to[0] = (stat_tap_table_item_type){.type = TABLE_ITEM_UINT, .value.uint_value = row + 1};
-        memcpy(to + 1, &g_array_index(cells, stat_tap_table_item_type, (size_t)row * columns), columns * sizeof *to);
+        memcpy(to + 1, &g_array_index(cells, stat_tap_table_item_type, (size_t)row * columns),
+               columns * sizeof *to);
     }
 }
 
@@ -267,7 +285,8 @@ static void window_init(stat_tap_table_ui *ui)
     g_array_free(cells, TRUE);
 }
 
-static void window_free_cell(stat_tap_table *t _U_, unsigned row _U_, unsigned column _U_, stat_tap_table_item_type *cell)
+static void window_free_cell(stat_tap_table *t _U_, unsigned row _U_, unsigned column _U_,
+                             stat_tap_table_item_type *cell)
 {
     cell_clear(cell);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* -z ipoib,tree: how many packets of which kind. Each tells of itself by the tap "ipoib", behind all other dissectors. */
+/*
+ * -z ipoib,tree: how many packets of which kind. Each tells of itself by the tap "ipoib", behind
+ * all other dissectors.
+ */
 #include "plugin/tap.h"
 
 #include <epan/stats_tree.h>
@@ -13,7 +16,16 @@
 static int proto_tap = -1, tap = -1;
 
 /* What a packet is, one string for each branch of the tree; NULL: nothing of it. */
-enum branch { MODE, TYPE, DESTINATION, RESOLUTION, SUBNET_ADMINISTRATION, CONNECTION_MANAGEMENT, FINDINGS, BRANCHES };
+enum branch {
+    MODE,
+    TYPE,
+    DESTINATION,
+    RESOLUTION,
+    SUBNET_ADMINISTRATION,
+    CONNECTION_MANAGEMENT,
+    FINDINGS,
+    BRANCHES
+};
 
 static const char *const branch_names[BRANCHES] = {
     [MODE] = "Mode",
@@ -32,11 +44,16 @@ struct kinds {
 /* ---- what a packet is */
 
 static const struct name arp_names[] = {
-    {ARP_REQUEST, "ARP request"}, {ARP_REPLY, "ARP reply"}, {RARP_REQUEST, "RARP request"}, {RARP_REPLY, "RARP reply"}, {0, NULL},
+    {ARP_REQUEST, "ARP request"},
+    {ARP_REPLY, "ARP reply"},
+    {RARP_REQUEST, "RARP request"},
+    {RARP_REPLY, "RARP reply"},
+    {0, NULL},
 };
 static const struct name nd_names[] = {
-    {ND_RS, "ND router solicitation"},    {ND_RA, "ND router advertisement"},   {ND_NS, "ND neighbor solicitation"},
-    {ND_NA, "ND neighbor advertisement"}, {ND_REDIRECT, "ND redirect"},         {0, NULL},
+    {ND_RS, "ND router solicitation"},   {ND_RA, "ND router advertisement"},
+    {ND_NS, "ND neighbor solicitation"}, {ND_NA, "ND neighbor advertisement"},
+    {ND_REDIRECT, "ND redirect"},        {0, NULL},
 };
 static const struct name type_names[] = {
     {TYPE_IPV4, "IPv4"}, {TYPE_IPV6, "IPv6"}, {TYPE_ARP, "ARP"}, {TYPE_RARP, "RARP"}, {0, NULL},
@@ -51,7 +68,8 @@ static const char *resolution_of(uint16_t type, struct view datagram)
         arp_decode(datagram, &a, &have_fixed);
         return have_fixed ? name_of(arp_names, a.op) : NULL;
     }
-    return type == TYPE_IPV6 && nd_in_ipv6(datagram, &icmpv6) ? name_of(nd_names, icmpv6.p[0]) : NULL;
+    return type == TYPE_IPV6 && nd_in_ipv6(datagram, &icmpv6) ? name_of(nd_names, icmpv6.p[0])
+                                                              : NULL;
 }
 
 static void see_datagram(struct kinds *k, packet_info *pinfo, uint16_t type, struct view datagram)
@@ -90,7 +108,8 @@ static const char *connected_mode(const struct packet *p)
 /* Only the first part of a message has the header. */
 static bool begins_datagram(const struct ruling *v)
 {
-    return v->class == PAYLOAD_IPOIB || (v->part.index == 0 && (v->part.verdict == STREAM_PART || v->part.verdict == STREAM_WHOLE));
+    return v->class == PAYLOAD_IPOIB || (v->part.index == 0 && (v->part.verdict == STREAM_PART ||
+                                                                v->part.verdict == STREAM_WHOLE));
 }
 
 static void see_ipoib(struct kinds *k, packet_info *pinfo, const struct packet *p)
@@ -115,8 +134,9 @@ static void see_mad(struct kinds *k, packet_info *pinfo, const struct frame *f)
     if (packet_cm(&f->p, &cm) && f->cm_is_ipoib)
         k->of[CONNECTION_MANAGEMENT] = name_or_hex(pinfo, cm_message_names, cm.message);
     if (sa_decode(f->p.ib.payload, &sa, &have_mad) == WIRE_OK)
-        k->of[SUBNET_ADMINISTRATION] = wmem_strdup_printf(pinfo->pool, "%s(%s)", name_or_hex(pinfo, sa_method_names, sa.mad.method),
-                                                          name_or_hex(pinfo, sa_attribute_names, sa.mad.attribute));
+        k->of[SUBNET_ADMINISTRATION] = wmem_strdup_printf(
+            pinfo->pool, "%s(%s)", name_or_hex(pinfo, sa_method_names, sa.mad.method),
+            name_or_hex(pinfo, sa_attribute_names, sa.mad.attribute));
 }
 
 static void see_frame(struct kinds *k, packet_info *pinfo, const struct frame *f)
@@ -182,7 +202,8 @@ static void count_finding(void *user, const struct finding *f)
     tick_stat_node(st, rules[f->rule].id, level, FALSE);
 }
 
-static tap_packet_status tree_packet(stats_tree *st, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data, tap_flags_t flags _U_)
+static tap_packet_status tree_packet(stats_tree *st, packet_info *pinfo, epan_dissect_t *edt _U_,
+                                     const void *data, tap_flags_t flags _U_)
 {
     const struct kinds *k = data;
     for (unsigned i = 0; i < BRANCHES; i++) {
@@ -198,8 +219,10 @@ static tap_packet_status tree_packet(stats_tree *st, packet_info *pinfo, epan_di
 void tap_tree_register(void)
 {
     tap = register_tap(TAP_NAME);
-    proto_tap = proto_register_protocol_in_name_only("IPoIB statistics", "IPoIB statistics", "ipoib.entry_statistics", proto_ipoib, FT_PROTOCOL);
-    stats_tree_register_plugin(TAP_NAME, "ipoib", "IPoIB Packets", TL_REQUIRES_NOTHING, tree_packet, tree_init, NULL);
+    proto_tap = proto_register_protocol_in_name_only(
+        "IPoIB statistics", "IPoIB statistics", "ipoib.entry_statistics", proto_ipoib, FT_PROTOCOL);
+    stats_tree_register_plugin(TAP_NAME, "ipoib", "IPoIB Packets", TL_REQUIRES_NOTHING, tree_packet,
+                               tree_init, NULL);
 }
 
 void tap_tree_handoff(void)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks of connections: how they are set up, refused and ended (RFC 4755 §3.2 to 3.5, 6). See the table in checks.c. */
+/*
+ * Checks of connections: how they are set up, refused and ended (RFC 4755 §3.2 to 3.5, 6). See the
+ * table in checks.c.
+ */
 #include "probe/checks.h"
 
 #include <stdio.h>
@@ -29,7 +32,8 @@ static bool still_answers(struct probe *p)
     char sent[VERDICT_TEXT], came[VERDICT_TEXT];
     g_strlcpy(sent, p->results->sent, sizeof sent);
     g_strlcpy(came, p->results->came, sizeof came);
-    bool there = ask_peer(p, &(struct question){.grh = p->peer.needs_grh}, TRIES, a) == CAME_ANSWER;
+    bool there = ask_peer(p, &(struct question){.grh = p->peer.needs_grh, .alone = true}, TRIES,
+                          a) == CAME_ANSWER;
     results_sent(p->results, "%s", sent);
     results_came(p->results, "%s", came);
     g_free(a);
@@ -57,11 +61,14 @@ static void judge_service_id(struct probe *p, const struct call *c)
         add(p, rule, OUTCOME_INCONCLUSIVE, expected, "the peer no longer answers at all");
 }
 
-/* What is in the REP's private data is told as it comes; here it is told that there was none to judge. */
+/*
+ * What is in the REP's private data is told as it comes; here it is told that there was none to
+ * judge.
+ */
 static void judge_no_rep(struct probe *p, const struct call *c)
 {
-    static const enum rule_number of_rep[] = {R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, R_RFC4755_6_PRIVATE_DATA,
-                                              R_RFC4755_6_RESERVED_ZERO};
+    static const enum rule_number of_rep[] = {R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA,
+                                              R_RFC4755_6_PRIVATE_DATA, R_RFC4755_6_RESERVED_ZERO};
     for (size_t i = 0; i < G_N_ELEMENTS(of_rep) && !is_up(c); i++)
         add(p, of_rep[i], OUTCOME_INCONCLUSIVE, "a REP", p->results->came);
 }
@@ -69,12 +76,16 @@ static void judge_no_rep(struct probe *p, const struct call *c)
 static bool answers_over_ud(struct probe *p)
 {
     struct answer *a = g_new(struct answer, 1);
-    bool answers = ask_peer(p, &(struct question){.grh = p->peer.needs_grh}, TRIES, a) == CAME_ANSWER;
+    bool answers = ask_peer(p, &(struct question){.grh = p->peer.needs_grh, .alone = true}, TRIES,
+                            a) == CAME_ANSWER;
     g_free(a);
     return answers && !p->stopped && !p->broken;
 }
 
-/* While a connection stands; that the peer is there at all is asked without one. *c is another one behind it. */
+/*
+ * While a connection stands; that the peer is there at all is asked without one. *c is another one
+ * behind it.
+ */
 static enum kept answers_meanwhile(struct probe *p, struct call **c)
 {
     const struct dial d = plain(p);
@@ -103,9 +114,10 @@ void check_connection(struct probe *p)
     judge_no_rep(p, c);
     if (is_up(c))
         tell_kept(p, R_RFC4755_2_RFC4391_SUPPORTED, answers_meanwhile(p, &c),
-                  &(struct kept_words){"an answer", "it answers over UD while a connection stands",
-                                       "no answer over UD while a connection stands, and answers without one",
-                                       "the peer no longer answers at all"});
+                  &(struct kept_words){
+                      "an answer", "it answers over UD while a connection stands",
+                      "no answer over UD while a connection stands, and answers without one",
+                      "the peer no longer answers at all"});
     hang_up(p, c);
 }
 
@@ -119,7 +131,8 @@ void check_connection_second(struct probe *p)
     char text[VERDICT_TEXT];
     g_strlcpy(text, p->results->came, sizeof text);
     bool told = is_up(first) && second;
-    add(p, R_RFC4755_3_2_FURTHER_REQ, told ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "an answer", text);
+    add(p, R_RFC4755_3_2_FURTHER_REQ, told ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "an answer",
+        text);
     if (is_up(first)) {
         p->peer.cm_silent = false; /* it is silent about a second one alone */
         results_stage(p->results, "peer.second-connection", OUTCOME_NOTED, "",
@@ -135,7 +148,8 @@ static void judge_announced(struct probe *p, const struct call *c)
 {
     bool never = c && c->result == CALL_REFUSED && c->reason == REASON_TRANSPORT_TYPE;
     if (is_up(c))
-        add(p, R_RFC4755_3_1_FLAGS, OUTCOME_PASS, "", "it takes connections of the mode that it announces");
+        add(p, R_RFC4755_3_1_FLAGS, OUTCOME_PASS, "",
+            "it takes connections of the mode that it announces");
     else
         add(p, R_RFC4755_7_ANY_MODE_ACCEPTED, never ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
             "a connection of the mode that is announced", p->results->came);
@@ -148,7 +162,10 @@ static void judge_unannounced(struct probe *p, const struct call *c)
         "REJ: the mode is not announced", p->results->came);
 }
 
-/* A mode that is not announced is asked for with --disruptive alone: Linux writes a warning into its log. */
+/*
+ * A mode that is not announced is asked for with --disruptive alone: Linux writes a warning into
+ * its log.
+ */
 void check_connection_modes(struct probe *p)
 {
     for (unsigned uc = 0; uc <= 1 && !p->stopped && !p->broken; uc++) {
@@ -188,18 +205,20 @@ void check_connection_end(struct probe *p)
     bool answered = hang_up(p, c);
     bool there = answers_over_ud(p);
     add(p, R_RFC4755_2_RFC4391_SUPPORTED, there ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "an answer",
-        there ? "it answers over UD after the connection's end" : "the peer no longer answers at all");
+        there ? "it answers over UD after the connection's end"
+              : "the peer no longer answers at all");
     bool again = goes_up(p, &d);
     results_stage(p->results, "peer.disconnect", OUTCOME_NOTED, "",
                   "the DREQ is %s; a further REQ behind it is %s",
-                  answered ? "answered by a DREP" : "not answered", again ? "accepted" : p->results->came);
+                  answered ? "answered by a DREP" : "not answered",
+                  again ? "accepted" : p->results->came);
 }
 
 /* ---- what a program cannot see */
 
 /*
- * A stock kernel lets no program accept IPoIB's REQs, and rdma_cm takes the first octet of a REQ's private data for its
- * own header's version, 0, even where it puts no header there.
+ * A stock kernel lets no program accept IPoIB's REQs, and rdma_cm takes the first octet of a REQ's
+ * private data for its own header's version, 0, even where it puts no header there.
  */
 void check_connection_unseen(struct probe *p)
 {

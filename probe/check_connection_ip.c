@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks by IP datagrams over connections, from the probe's own address (RFC 4755 §2.1, 4, 5, 7). See the table in checks.c. */
+/*
+ * Checks by IP datagrams over connections, from the probe's own address (RFC 4755 §2.1, 4, 5, 7).
+ * See the table in checks.c.
+ */
 #include "probe/checks.h"
 
 #include <stdio.h>
@@ -10,7 +13,7 @@
 #include "wire/encap.h"
 
 enum { ECHO_ID = 0x1b0c, LARGER_THAN_SMALL = 2000 };
-enum { FRAGMENT_HEAD = 8, FRAGMENT = 44, OFFSET4 = 0x1fff, OFFSET6 = 0xfff8 };
+enum { FRAGMENT_HEAD = 8, FRAGMENT = 44, OFFSET4 = 0x1fff, MORE4 = 0x2000, OFFSET6 = 0xfff8 };
 
 /* A conversation over a connection, which is set up again if it has died. */
 struct talk {
@@ -22,28 +25,59 @@ struct talk {
 
 struct echo {
     uint32_t length; /* octets of the IP datagram */
-    uint16_t reserved, sequence;
+    uint16_t reserved;
+    uint16_t first, sequence;     /* of the tries: a late reply to the first is one all the same */
     bool over_call, by_multicast; /* the reply; anything of the peer's meanwhile */
 };
 
 /* ---- the reply */
 
-/* The ICMP message, or its begin where the reply comes in fragments: a connection may have a larger MTU than UD has. */
-static const uint8_t *icmp4(const struct probe *p, struct view ip)
+/* The ICMP message that a reply has; its begin alone where the reply comes in fragments. */
+struct icmp {
+    const uint8_t *p; /* NULL: there is none */
+    uint32_t n;       /* its bytes in this packet */
+    bool whole;
+};
+
+static struct icmp icmp_at(struct view ip, uint32_t head, uint32_t length, bool whole)
+{
+    uint32_t end = MIN(length, ip.cap);
+    if (end < head + 8)
+        return (struct icmp){.p = NULL};
+    return (struct icmp){ip.p + head, end - head, whole};
+}
+
+/* A connection may have a larger MTU than UD has: a reply over UD may be in fragments. */
+static struct icmp icmp4(const struct probe *p, struct view ip)
 {
     bool of_peer = ip.cap >= IPV4_HEAD + 8 && ip.p[0] == 0x45 && ip.p[9] == ICMP &&
                    (be16(ip.p + 6) & OFFSET4) == 0 && memcmp(ip.p + 12, p->peer.ip, 4) == 0;
-    return of_peer ? ip.p + IPV4_HEAD : NULL;
+    return of_peer ? icmp_at(ip, IPV4_HEAD, be16(ip.p + 2), !(be16(ip.p + 6) & MORE4))
+                   : (struct icmp){.p = NULL};
 }
 
-static const uint8_t *icmp6(const struct probe *p, struct view ip)
+static struct icmp icmp6(const struct probe *p, struct view ip)
 {
     if (ip.cap < IPV6_HEAD + FRAGMENT_HEAD + 8 || memcmp(ip.p + 8, p->peer.ip, 16) != 0)
-        return NULL;
+        return (struct icmp){.p = NULL};
     const uint8_t *next = ip.p + IPV6_HEAD;
-    if (ip.p[6] == FRAGMENT)
-        return next[0] == ICMPV6 && (be16(next + 2) & OFFSET6) == 0 ? next + FRAGMENT_HEAD : NULL;
-    return ip.p[6] == ICMPV6 ? next : NULL;
+    uint32_t length = IPV6_HEAD + be16(ip.p + 4);
+    if (ip.p[6] == FRAGMENT && next[0] == ICMPV6 && (be16(next + 2) & OFFSET6) == 0)
+        return icmp_at(ip, IPV6_HEAD + FRAGMENT_HEAD, length, false);
+    return ip.p[6] == ICMPV6 ? icmp_at(ip, IPV6_HEAD, length, true) : (struct icmp){.p = NULL};
+}
+
+/* What the request had: of a fragment its begin. */
+static bool has_payload_of(const struct echo *e, const struct icmp *m, bool ipv6)
+{
+    uint32_t sent = e->length - (ipv6 ? IPV6_HEAD : IPV4_HEAD);
+    return (m->whole ? m->n == sent : m->n <= sent) && echo_payload_is(m->p, m->n);
+}
+
+/* The numbers begin again behind 65535. */
+static bool is_of_tries(const struct echo *e, uint16_t sequence)
+{
+    return (uint16_t)(sequence - e->first) <= (uint16_t)(e->sequence - e->first);
 }
 
 static bool take_reply(struct probe *p, const struct ud_from *from, void *user)
@@ -52,12 +86,15 @@ static bool take_reply(struct probe *p, const struct ud_from *from, void *user)
     struct encap h;
     bool multicast = !from->call && from->grh && from->grh[GRH_DGID] == 0xff;
     e->by_multicast |= multicast && from->lid == p->peer.lid;
-    if (encap_decode(from->octets, &h) != WIRE_OK || h.type != (p->peer.ipv6 ? TYPE_IPV6 : TYPE_IPV4))
+    if (encap_decode(from->octets, &h) != WIRE_OK ||
+        h.type != (p->peer.ipv6 ? TYPE_IPV6 : TYPE_IPV4))
         return false;
     struct view ip = view_from(from->octets, ENCAP_SIZE);
-    const uint8_t *icmp = p->peer.ipv6 ? icmp6(p, ip) : icmp4(p, ip);
-    if (!icmp || icmp[0] != (p->peer.ipv6 ? REPLY6 : REPLY4) || be16(icmp + 4) != ECHO_ID ||
-        be16(icmp + 6) != e->sequence)
+    struct icmp m = p->peer.ipv6 ? icmp6(p, ip) : icmp4(p, ip);
+    if (!m.p || m.p[0] != (p->peer.ipv6 ? REPLY6 : REPLY4) || be16(m.p + 4) != ECHO_ID ||
+        !is_of_tries(e, be16(m.p + 6)))
+        return false;
+    if (!is_usable(p, from, has_payload_of(e, &m, p->peer.ipv6) ? NULL : echo_other_payload))
         return false;
     e->over_call = from->call != NULL;
     return true;
@@ -80,9 +117,10 @@ static bool stands(struct probe *p, struct talk *t)
     return is_up(t->call);
 }
 
-static bool echo_once(struct probe *p, struct talk *t, struct echo *e)
+static bool echo_once(struct probe *p, struct talk *t, struct echo *e, bool last)
 {
-    struct echo_message m = {e->reserved, ECHO_ID, ++p->sequence, p->source.ip, p->peer.ip, e->length};
+    struct echo_message m = {e->reserved,  ECHO_ID,    ++p->sequence,
+                             p->source.ip, p->peer.ip, e->length};
     e->sequence = p->sequence;
     if (!stands(p, t))
         return false;
@@ -94,14 +132,17 @@ static bool echo_once(struct probe *p, struct talk *t, struct echo *e)
         t->died = true;
         g_strlcpy(t->how, t->call->why, sizeof t->how);
     }
-    return sent && await_packet(p, (int)p->options->timeout_ms, take_reply, e);
+    return sent &&
+           await_packet(p, (int)(last ? patience_ms(p) : p->options->timeout_ms), take_reply, e);
 }
 
 static bool echo(struct probe *p, struct talk *t, struct echo *e)
 {
     bool answered = false;
+    p->unusable = NULL;
+    e->first = (uint16_t)(p->sequence + 1);
     for (unsigned i = 0; i < TRIES && !answered && !p->stopped && !p->broken; i++) {
-        answered = echo_once(p, t, e);
+        answered = echo_once(p, t, e, i + 1 == TRIES);
         if (!answered && i == INTRODUCED_AFTER)
             station_introduce(p);
     }
@@ -111,7 +152,7 @@ static bool echo(struct probe *p, struct talk *t, struct echo *e)
     if (answered)
         results_came(p->results, "an echo reply over %s", e->over_call ? "the connection" : "UD");
     else
-        results_came(p->results, "%s", t->died ? t->how : "no echo reply");
+        tell_none_came(p, t->died ? t->how : "no echo reply");
     return answered;
 }
 
@@ -124,11 +165,13 @@ static enum kept try_echo(struct probe *p, struct talk *t, struct echo *variant)
         return KEPT_UNKNOWN;
     if (echo(p, t, variant))
         return KEPT_YES;
+    const char *unusable = p->unusable;
     bool there = echo(p, t, &small);
     tell_sent(p, t, variant);
-    results_came(p->results,
-                 there ? "no echo reply to 6 of them; to small plain ones between and after, replies"
-                       : "no echo replies any more");
+    p->unusable = unusable;
+    tell_none_came(
+        p, there ? "no echo reply to 6 of them; to small plain ones between and after, replies"
+                 : "no echo replies any more");
     return there && !p->stopped && !p->broken ? KEPT_NO : KEPT_UNKNOWN;
 }
 
@@ -138,16 +181,20 @@ static enum kept try_echo(struct probe *p, struct talk *t, struct echo *variant)
 static bool answers_by_multicast(struct probe *p)
 {
     struct answer *a = g_new(struct answer, 1);
-    bool by =
-        p->peer.ipv6 && ask_peer(p, &(struct question){.grh = p->peer.needs_grh}, TRIES, a) == CAME_ANSWER;
+    bool by = p->peer.ipv6 &&
+              ask_peer(p, &(struct question){.grh = p->peer.needs_grh}, TRIES, a) == CAME_ANSWER;
     g_free(a);
     return by;
 }
 
-/* Of what the peer sends over connections the judge of packets tells; here: whether there was anything to judge. */
+/*
+ * Of what the peer sends over connections the judge of packets tells; here: whether there was
+ * anything to judge.
+ */
 static void judge_reply(struct probe *p, const struct echo *e)
 {
-    static const enum rule_number of_sender[] = {R_RFC4755_4_TYPE, R_RFC4755_4_ENCAPSULATION_HEADER};
+    static const enum rule_number of_sender[] = {R_RFC4755_4_TYPE,
+                                                 R_RFC4755_4_ENCAPSULATION_HEADER};
     for (size_t i = 0; i < G_N_ELEMENTS(of_sender); i++)
         if (e->over_call)
             results_add(p->results, of_sender[i], OUTCOME_PASS, "",
@@ -163,7 +210,10 @@ static void judge_reply(struct probe *p, const struct echo *e)
                      "the peer sent no multicast while the connection stood");
 }
 
-/* Silence over the connection proves something only where the same is answered over UD: a firewall may be between. */
+/*
+ * Silence over the connection proves something only where the same is answered over UD: a firewall
+ * may be between.
+ */
 static void judge_mode(struct probe *p, struct talk *t, struct echo *e)
 {
     char mode[4], text[80];
@@ -177,10 +227,12 @@ static void judge_mode(struct probe *p, struct talk *t, struct echo *e)
         results_came(p->results, "no echo reply to 6 of them; over UD, replies");
     }
     snprintf(text, sizeof text,
-             k == KEPT_YES ? "IP over %s is accepted" : "IP over %s is not answered, over UD it is", mode);
+             k == KEPT_YES ? "IP over %s is accepted" : "IP over %s is not answered, over UD it is",
+             mode);
     tell_kept(p, R_RFC4755_7_ANY_MODE_ACCEPTED, k,
               &(struct kept_words){"an echo reply", text, text,
-                                   had_connection ? "the peer answers no echo requests" : p->results->came});
+                                   had_connection ? "the peer answers no echo requests"
+                                                  : p->results->came});
     if (k == KEPT_YES)
         judge_reply(p, e);
 }
@@ -189,10 +241,11 @@ static void judge_reserved(struct probe *p, struct talk *t)
 {
     struct echo e = {.length = ECHO_SMALL, .reserved = 0xbeef};
     tell_kept(p, R_RFC4391_6_RESERVED_IGNORED, try_echo(p, t, &e),
-              &(struct kept_words){"an echo reply",
-                                   "an echo request with Reserved 0xbeef over a connection is answered",
-                                   "an echo request with Reserved 0xbeef over a connection is not answered",
-                                   "the peer answers no echo requests over a connection"});
+              &(struct kept_words){
+                  "an echo reply",
+                  "an echo request with Reserved 0xbeef over a connection is answered",
+                  "an echo request with Reserved 0xbeef over a connection is not answered",
+                  "the peer answers no echo requests over a connection"});
 }
 
 void check_connection_echo(struct probe *p)
@@ -211,7 +264,8 @@ void check_connection_echo(struct probe *p)
 
 /* ---- sizes */
 
-static uint32_t sweep(struct probe *p, struct talk *t, uint32_t least, uint32_t most, GString *silent)
+static uint32_t sweep(struct probe *p, struct talk *t, uint32_t least, uint32_t most,
+                      GString *silent)
 {
     const uint32_t sizes[] = {least, 1500, 2044, 4092, 9000, 16384, 32768, most};
     uint32_t largest = 0;
@@ -228,14 +282,15 @@ static uint32_t sweep(struct probe *p, struct talk *t, uint32_t least, uint32_t 
 }
 
 /*
- * A peer that told a Receive MTU has to take messages of that size: one that ends the connection is refused. An echo
- * request that was taken and is not answered proves nothing.
+ * A peer that told a Receive MTU has to take messages of that size: one that ends the connection is
+ * refused. An echo request that was taken and is not answered proves nothing.
  */
 static void judge_largest(struct probe *p, struct talk *t, uint32_t most)
 {
     struct echo e = {.length = most}, small = {.length = ECHO_SMALL};
     char expected[80];
-    snprintf(expected, sizeof expected, "%u octets of IP are taken: the smaller Receive MTU less 4", most);
+    snprintf(expected, sizeof expected, "%u octets of IP are taken: the smaller Receive MTU less 4",
+             most);
     t->died = false;
     bool answered = echo(p, t, &e), refused = !answered && t->died;
     if (refused) {
@@ -255,7 +310,8 @@ static void judge_least(struct probe *p, struct talk *t, uint32_t least)
 {
     struct echo e = {.length = least};
     tell_kept(p, R_RFC4755_5_MINIMUM_MTU, try_echo(p, t, &e),
-              &(struct kept_words){"an echo reply", "the protocol's smallest MTU goes over a connection",
+              &(struct kept_words){"an echo reply",
+                                   "the protocol's smallest MTU goes over a connection",
                                    "the protocol's smallest MTU is not answered over a connection",
                                    "the peer answers no echo requests over a connection"});
 }
@@ -265,10 +321,12 @@ void check_connection_sizes(struct probe *p)
     struct talk t = {.dial.uc = uc_by_default(p)};
     uint32_t least = p->peer.ipv6 ? MTU_MIN6 : MTU_MIN4, most = stands(p, &t) ? mtu_of(t.call) : 0;
     if (most < least) {
-        const char *why = t.call ? "its REP told no Receive MTU that IP could do with" : p->results->came;
-        results_add(p->results, R_RFC4755_5_MINIMUM_MTU, OUTCOME_INCONCLUSIVE, "a connection for IP", why);
-        results_add(p->results, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_INCONCLUSIVE, "a connection for IP",
-                    why);
+        const char *why = t.call ? "its REP told no Receive MTU that IP could do with"
+                                 : p->results->came;
+        results_add(p->results, R_RFC4755_5_MINIMUM_MTU, OUTCOME_INCONCLUSIVE,
+                    "a connection for IP", why);
+        results_add(p->results, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_INCONCLUSIVE,
+                    "a connection for IP", why);
         hang_up(p, t.call);
         return;
     }
@@ -303,8 +361,8 @@ void check_connection_small(struct probe *p)
     results_sent(p->results, "REQ with Receive MTU %u; then an echo request of %u octets over UD",
                  RECEIVE_SMALL, LARGER_THAN_SMALL);
     if (!up || !c)
-        results_add(p->results, rule, OUTCOME_INCONCLUSIVE, "a REP to a REQ with a small Receive MTU",
-                    refused);
+        results_add(p->results, rule, OUTCOME_INCONCLUSIVE,
+                    "a REP to a REQ with a small Receive MTU", refused);
     else if (c->peer_psn == before)
         results_skip(p->results, rule,
                      answered ? "the peer sent nothing over the connection: it replies over UD"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks of address resolution where there are connections: it stays on UD (RFC 4755 §3.1, 7). See the table in checks.c. */
+/*
+ * Checks of address resolution where there are connections: it stays on UD (RFC 4755 §3.1, 7). See
+ * the table in checks.c.
+ */
 #include "probe/checks.h"
 
 #include <string.h>
@@ -19,8 +22,9 @@ static bool is_arp_reply(const struct probe *p, struct view v)
 {
     struct arp a;
     bool fixed;
-    return arp_decode(v, &a, &fixed) == WIRE_OK && a.op == ARP_REPLY && a.hln == LLADDR_SIZE && a.pln == 4 &&
-           memcmp(v.p + a.spa, p->peer.ip, 4) == 0 && lladdr_same(v.p + a.tha, p->lladdr);
+    return arp_decode(v, &a, &fixed) == WIRE_OK && a.op == ARP_REPLY && a.hln == LLADDR_SIZE &&
+           a.pln == 4 && memcmp(v.p + a.spa, p->peer.ip, 4) == 0 &&
+           lladdr_same(v.p + a.tha, p->lladdr);
 }
 
 static bool is_na(const struct probe *p, struct view v)
@@ -37,8 +41,8 @@ static bool hear_answer(struct probe *p, const struct ud_from *from, void *user)
     if (encap_decode(from->octets, &e) != WIRE_OK)
         return false;
     struct view body = view_from(from->octets, ENCAP_SIZE);
-    bool is =
-        p->peer.ipv6 ? e.type == TYPE_IPV6 && is_na(p, body) : e.type == TYPE_ARP && is_arp_reply(p, body);
+    bool is = p->peer.ipv6 ? e.type == TYPE_IPV6 && is_na(p, body)
+                           : e.type == TYPE_ARP && is_arp_reply(p, body);
     if (!is)
         return false;
     h->any = true;
@@ -84,12 +88,16 @@ void check_connection_resolution(struct probe *p)
 {
     uint8_t out[UD_SIZE];
     struct heard h = {.any = false};
+    bool settled = patience_settle(p, true);
     struct call *c = dial(p, &(struct dial){.uc = uc_by_default(p)});
-    bool sent = is_up(c);
+    bool sent = settled && is_up(c);
     for (unsigned i = 0; i < TRIES && sent && !h.any; i++) {
         sent = send_message(p, c, out, put_question(p, out));
-        if (sent)
-            await_packet(p, (int)p->options->timeout_ms, hear_answer, &h);
+        if (!sent)
+            break;
+        patience_asks(p, p->peer.ipv6, p->peer.ip, i > 0);
+        bool last = i + 1 == TRIES;
+        await_packet(p, (int)(last ? patience_ms(p) : p->options->timeout_ms), hear_answer, &h);
     }
     if (sent || h.any) {
         results_sent(p->results, "%s over the connection",
@@ -97,7 +105,8 @@ void check_connection_resolution(struct probe *p)
         tell(p, &h);
     } else
         results_add(p->results, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_INCONCLUSIVE,
-                    "a connection that takes the question", is_up(c) || !c ? p->results->came : c->why);
+                    "a connection that takes the question",
+                    is_up(c) || !c ? p->results->came : c->why);
     hang_up(p, c);
 }
 
@@ -106,10 +115,11 @@ void check_reply_to_ud(struct probe *p)
 {
     struct answer *a = g_new(struct answer, 1);
     struct question q = {.grh = p->peer.needs_grh, .flags = LLADDR_FLAG_RC | LLADDR_FLAG_UC};
-    tell_kept(p, R_RFC4755_3_1_REPLY_TO_UD_QPN, try_variant(p, &q, a),
-              &(struct kept_words){"an answer at the UD QPN",
-                                   "the reply came to the UD QPN of an address with the flags RC and UC",
-                                   "no answer at the UD QPN of an address with the flags RC and UC",
-                                   "the peer no longer answers at all"});
+    tell_kept(
+        p, R_RFC4755_3_1_REPLY_TO_UD_QPN, try_variant(p, &q, a),
+        &(struct kept_words){"an answer at the UD QPN",
+                             "the reply came to the UD QPN of an address with the flags RC and UC",
+                             "no answer at the UD QPN of an address with the flags RC and UC",
+                             "the peer no longer answers at all"});
     g_free(a);
 }

@@ -12,12 +12,15 @@ enum { ECHO_ID = 0x1b0b, IPV4_MORE = 0x3fff, MTU_DEMANDED = 2044 };
 
 struct echo {
     uint32_t length; /* octets of the IP datagram */
-    uint16_t reserved, sequence;
+    uint16_t reserved;
+    uint16_t first, sequence; /* of the tries: a late reply to the first is one all the same */
     bool grh, aside;
     const uint8_t *peer; /* its IP address */
     bool ipv6;
     uint32_t to_qpn; /* where the reply came to */
 };
+
+const char echo_other_payload[] = "another payload than the request (RFC 792, RFC 4443 §4.2)";
 
 /* The ICMP message of an unfragmented reply whose datagram has n octets; NULL: it is none. */
 static const uint8_t *reply_in(const struct echo *e, const struct encap *h, struct view ip)
@@ -26,12 +29,19 @@ static const uint8_t *reply_in(const struct echo *e, const struct encap *h, stru
     if (h->type != (e->ipv6 ? TYPE_IPV6 : TYPE_IPV4) || ip.cap < head + 8 || ip.cap < e->length)
         return NULL;
     if (e->ipv6)
-        return ip.p[6] == ICMPV6 && be16(ip.p + 4) + head == e->length && memcmp(ip.p + 8, e->peer, 16) == 0
+        return ip.p[6] == ICMPV6 && be16(ip.p + 4) + head == e->length &&
+                       memcmp(ip.p + 8, e->peer, 16) == 0
                    ? ip.p + head
                    : NULL;
     bool whole = ip.p[0] == 0x45 && ip.p[9] == ICMP && be16(ip.p + 2) == e->length &&
                  (be16(ip.p + 6) & IPV4_MORE) == 0;
     return whole && memcmp(ip.p + 12, e->peer, 4) == 0 ? ip.p + head : NULL;
+}
+
+/* The numbers begin again behind 65535. */
+static bool is_of_tries(const struct echo *e, uint16_t sequence)
+{
+    return (uint16_t)(sequence - e->first) <= (uint16_t)(e->sequence - e->first);
 }
 
 static bool take_reply(struct probe *p, const struct ud_from *from, void *user)
@@ -42,34 +52,42 @@ static bool take_reply(struct probe *p, const struct ud_from *from, void *user)
         return false;
     const uint8_t *icmp = reply_in(e, &h, view_from(from->octets, ENCAP_SIZE));
     e->to_qpn = from->to_qpn ? from->to_qpn : p->t->qpn;
-    return icmp && icmp[0] == (e->ipv6 ? REPLY6 : REPLY4) && be16(icmp + 4) == ECHO_ID &&
-           be16(icmp + 6) == e->sequence;
+    if (!icmp || icmp[0] != (e->ipv6 ? REPLY6 : REPLY4) || be16(icmp + 4) != ECHO_ID ||
+        !is_of_tries(e, be16(icmp + 6)))
+        return false;
+    bool same = echo_payload_is(icmp, e->length - (e->ipv6 ? IPV6_HEAD : IPV4_HEAD));
+    return is_usable(p, from, same ? NULL : echo_other_payload);
 }
 
 static void tell_sent(struct probe *p, const struct echo *e)
 {
-    results_sent(p->results, "ICMP echo request of %u octets over UD, %s GRH, Reserved 0x%04x%s", e->length,
-                 e->grh ? "with" : "without", e->reserved, e->aside ? ", from a second QP" : "");
+    results_sent(p->results, "ICMP echo request of %u octets over UD, %s GRH, Reserved 0x%04x%s",
+                 e->length, e->grh ? "with" : "without", e->reserved,
+                 e->aside ? ", from a second QP" : "");
 }
 
 /* The peer has to find the way back first: the station answers it meanwhile. */
-static bool echo_once(struct probe *p, struct echo *e)
+static bool echo_once(struct probe *p, struct echo *e, bool last)
 {
     uint8_t out[UD_SIZE];
     e->sequence = ++run_of(p)->sequence;
-    struct echo_message m = {e->reserved, ECHO_ID, e->sequence, p->source.ip, p->peer.ip, e->length};
+    struct echo_message m = {e->reserved,  ECHO_ID,    e->sequence,
+                             p->source.ip, p->peer.ip, e->length};
     struct ud_to to = to_peer(p, e->grh || p->peer.needs_grh);
     to.aside = e->aside;
     uint32_t n = e->ipv6 ? make_echo6(out, &m) : make_echo4(out, &m);
-    return send_unicast(p, &to, out, n) && await_packet(p, (int)p->options->timeout_ms, take_reply, e);
+    return send_unicast(p, &to, out, n) &&
+           await_packet(p, (int)(last ? patience_ms(p) : p->options->timeout_ms), take_reply, e);
 }
 
 static bool echo(struct probe *p, struct echo *e)
 {
+    p->unusable = NULL;
+    e->first = (uint16_t)(run_of(p)->sequence + 1);
     e->peer = p->peer.ip;
     e->ipv6 = p->peer.ipv6;
     for (unsigned i = 0; i < TRIES && !p->stopped && !p->broken; i++) {
-        if (echo_once(p, e)) {
+        if (echo_once(p, e, i + 1 == TRIES)) {
             tell_sent(p, e);
             results_came(p->results, "an echo reply of %u octets", e->length);
             return true;
@@ -78,7 +96,7 @@ static bool echo(struct probe *p, struct echo *e)
             station_introduce(p);
     }
     tell_sent(p, e);
-    results_came(p->results, "no echo reply");
+    tell_none_came(p, "no echo reply");
     return false;
 }
 
@@ -98,19 +116,22 @@ static enum kept try_echo(struct probe *p, struct echo *variant)
         return KEPT_UNKNOWN;
     if (echo(p, variant))
         return KEPT_YES;
+    const char *unusable = p->unusable;
     bool there = echo(p, &small);
     tell_sent(p, variant);
-    results_came(p->results,
-                 there ? "no echo reply to 6 of them; to small plain ones between and after, replies"
-                       : "no echo replies any more");
+    p->unusable = unusable;
+    tell_none_came(
+        p, there ? "no echo reply to 6 of them; to small plain ones between and after, replies"
+                 : "no echo replies any more");
     return there && !p->stopped && !p->broken ? KEPT_NO : KEPT_UNKNOWN;
 }
 
 static void add_kept(struct probe *p, enum rule_number rule, enum kept k, const char *passed,
                      const char *failed)
 {
-    tell_kept(p, rule, k,
-              &(struct kept_words){"an echo reply", passed, failed, "the peer answers no echo requests"});
+    tell_kept(
+        p, rule, k,
+        &(struct kept_words){"an echo reply", passed, failed, "the peer answers no echo requests"});
 }
 
 /* No reply to any proves nothing: a firewall may be between. */
@@ -123,7 +144,8 @@ void check_echo(struct probe *p)
     enum kept k = KEPT_UNKNOWN;
     if (p->t->aside_qpn && echo(p, &aside))
         k = aside.to_qpn == p->t->qpn ? KEPT_YES : KEPT_NO;
-    add_kept(p, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, k, "the reply came to the QPN of the probe's address",
+    add_kept(p, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, k,
+             "the reply came to the QPN of the probe's address",
              "the reply came to the QPN that the request was sent from");
 }
 
@@ -131,7 +153,8 @@ void check_echo_header(struct probe *p)
 {
     struct echo grh = {.length = ECHO_SMALL, .grh = true},
                 reserved = {.length = ECHO_SMALL, .reserved = 0xbeef};
-    add_kept(p, R_RFC4391_6_GRH_OPTIONAL, try_echo(p, &grh), "an echo request with a GRH is answered",
+    add_kept(p, R_RFC4391_6_GRH_OPTIONAL, try_echo(p, &grh),
+             "an echo request with a GRH is answered",
              "an echo request with a GRH is not answered");
     add_kept(p, R_RFC4391_6_RESERVED_IGNORED, try_echo(p, &reserved),
              "an echo request with Reserved 0xbeef is answered",
@@ -166,7 +189,8 @@ static void judge_demanded(struct probe *p, uint32_t link)
     if (link < MTU_DEMANDED)
         results_skip(p->results, R_RFC4391_7_MTU_2044, text);
     else
-        add_kept(p, R_RFC4391_7_MTU_2044, try_echo(p, &e), "2044 octets go there and back in one packet",
+        add_kept(p, R_RFC4391_7_MTU_2044, try_echo(p, &e),
+                 "2044 octets go there and back in one packet",
                  "2044 octets are not answered, 84 are");
 }
 
@@ -194,11 +218,14 @@ static void try_sizes(struct probe *p, uint32_t link)
              "the protocol's smallest MTU goes there and back",
              "the protocol's smallest MTU is not answered");
     uint32_t largest = sweep(p, sizes, G_N_ELEMENTS(sizes), link, &all, silent);
-    snprintf(text, sizeof text, "up to %u octets are answered%s%s", largest, silent->len ? ", not: " : "",
-             silent->str);
+    snprintf(text, sizeof text, "up to %u octets are answered%s%s", largest,
+             silent->len ? ", not: " : "", silent->str);
     results_sent(p->results, "ICMP echo requests up to the link's MTU, %u octets, over UD", link);
     results_came(p->results, "%s", text);
-    /* A peer that has taken over the link's MTU takes and sends datagrams of that size (RFC 4391 §5). */
+    /*
+     * A peer that has taken over the link's MTU takes and sends datagrams of that size (RFC 4391
+     * §5).
+     */
     results_add(p->results, R_RFC4391_5_JOIN_PARAMETERS_USED,
                 largest == link ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                 largest == link ? "" : "an echo reply of the link's MTU", text);

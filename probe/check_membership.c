@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* RFC 4391 §5: every interface joins the broadcast group as FullMember. The SA knows, and tells whom it trusts. */
+/*
+ * RFC 4391 §5: every interface joins the broadcast group as FullMember. The SA knows, and tells
+ * whom it trusts.
+ */
 #include <string.h>
 
 #include "probe/checks.h"
@@ -20,7 +23,10 @@ static void ask_gid(struct probe *p, const uint8_t *gid, struct standing_of_peer
     s->join_state |= join_state;
 }
 
-/* A virtual function joins with its own GID, which is the one that it announces, and not the port's first. */
+/*
+ * A virtual function joins with its own GID, which is the one that it announces, and not the port's
+ * first.
+ */
 static struct standing_of_peer ask_standing(struct probe *p)
 {
     struct standing_of_peer s = {.told = true, .known = true};

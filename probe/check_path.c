@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks of the peer's addresses against what the subnet administrator knows of its port. See checks.c. */
+/*
+ * Checks of the peer's addresses against what the subnet administrator knows of its port. See
+ * checks.c.
+ */
 #include "probe/checks.h"
 
 #include <stdio.h>
@@ -16,10 +19,7 @@ enum {
     NODE_RECORD_PORT_GUID = NODE_RECORD_INFO + NODE_INFO_PORT_GUID,
     NODE_RECORD_SIZE = 108
 }; /* IBA 15.2.5.2: LID, reserved, NodeInfo, NodeDescription */
-enum {
-    ONE_PATH = 0x81,
-    PATH_CODE = 0x3f
-}; /* reversible, one; MTU and rate without selector */
+enum { ONE_PATH = 0x81, PATH_CODE = 0x3f }; /* reversible, one; MTU and rate without selector */
 
 enum sa_result ask_path(struct probe *p, const uint8_t *gid, struct sa_answer *a)
 {
@@ -30,7 +30,8 @@ enum sa_result ask_path(struct probe *p, const uint8_t *gid, struct sa_answer *a
     memcpy(q.record + PATH_SGID, p->t->facts.gid, 16);
     q.record[PATH_NUMB] = ONE_PATH;
     put16(q.record + PATH_PKEY, p->pkey);
-    results_sent(p->results, "SA Get PathRecord from this port to the peer's GID, P_Key 0x%04x", p->pkey);
+    results_sent(p->results, "SA Get PathRecord from this port to the peer's GID, P_Key 0x%04x",
+                 p->pkey);
     enum sa_result result = sa_ask(p, &q, a);
     return result == SA_TOLD && a->records->len < PATH_SIZE ? SA_SILENT : result;
 }
@@ -40,11 +41,15 @@ static void no_path(struct probe *p, enum sa_result result, uint16_t status)
     struct results *r = p->results;
     char actual[100];
     if (result == SA_REFUSED) {
-        snprintf(actual, sizeof actual, "no path: the SA says 0x%04x, %s", status, sa_status_name(status));
+        snprintf(actual, sizeof actual, "no path: the SA says 0x%04x, %s", status,
+                 sa_status_name(status));
         results_came(r, "%s", actual);
     } else
-        snprintf(actual, sizeof actual, "no answer of the SA");
-    /* Without a record for the GID the SA knows no such port in the partition: yet the peer is there, and says so. */
+        snprintf(actual, sizeof actual, "%s", sa_silence_text(p, result));
+    /*
+     * Without a record for the GID the SA knows no such port in the partition: yet the peer is
+     * there, and says so.
+     */
     bool unknown = result == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
     results_add(r, R_RFC4391_9_1_1_GID_OF_PORT, unknown ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
                 "a GID that the SA knows", actual);
@@ -52,25 +57,31 @@ static void no_path(struct probe *p, enum sa_result result, uint16_t status)
     results_add(r, R_RFC4391_9_1_PKEY_COMPATIBLE, OUTCOME_INCONCLUSIVE, "a path", actual);
 }
 
-/* The LMC's low bits choose among the port's LIDs; the peer's is not known, but paths differ from others by it alone. */
+/*
+ * The LMC's low bits choose among the port's LIDs; the peer's is not known, but paths differ from
+ * others by it alone.
+ */
 static void judge_lid(struct probe *p, uint16_t dlid)
 {
     char expected[40], actual[60];
-    bool same = dlid == p->peer.lid || (p->t->facts.lmc && (dlid ^ p->peer.lid) >> p->t->facts.lmc == 0);
+    bool same = dlid == p->peer.lid ||
+                (p->t->facts.lmc && (dlid ^ p->peer.lid) >> p->t->facts.lmc == 0);
     snprintf(expected, sizeof expected, "the port with LID %u", p->peer.lid);
     snprintf(actual, sizeof actual, "the GID's path leads to LID %u", dlid);
-    results_add(p->results, R_RFC4391_9_1_1_GID_OF_PORT, same ? OUTCOME_PASS : OUTCOME_FAIL, expected,
-                actual);
+    results_add(p->results, R_RFC4391_9_1_1_GID_OF_PORT, same ? OUTCOME_PASS : OUTCOME_FAIL,
+                expected, actual);
 }
 
 static void judge_mtu(struct probe *p, uint8_t code)
 {
     char expected[60], actual[60];
-    snprintf(expected, sizeof expected, "at least the group's MTU, %u octets", ib_mtu_octets(p->link.mtu));
+    snprintf(expected, sizeof expected, "at least the group's MTU, %u octets",
+             ib_mtu_octets(p->link.mtu));
     snprintf(actual, sizeof actual, "the path's MTU is %u octets", ib_mtu_octets(code));
-    bool known = ib_mtu_octets(p->link.mtu) && ib_mtu_octets(code); /* else the code is none of the IBA's */
+    /* else the code is none of the IBA's */
+    bool known = ib_mtu_octets(p->link.mtu) && ib_mtu_octets(code);
     results_add(p->results, R_RFC4391_4_1_GROUP_MTU,
-                !known                   ? OUTCOME_INCONCLUSIVE
+                !known                ? OUTCOME_INCONCLUSIVE
                 : code >= p->link.mtu ? OUTCOME_PASS
                                       : OUTCOME_FAIL,
                 expected, actual);
@@ -106,7 +117,8 @@ void check_path(struct probe *p)
 
 bool ask_port_guid(struct probe *p, uint8_t guid[8])
 {
-    struct sa_question q = {.method = SA_GET, .attribute = SA_NODE_RECORD, .mask = NODE_RECORD_HAS_LID};
+    struct sa_question q = {
+        .method = SA_GET, .attribute = SA_NODE_RECORD, .mask = NODE_RECORD_HAS_LID};
     struct sa_answer a;
     put16(q.record, p->peer.lid);
     results_sent(p->results, "SA Get NodeRecord of LID %u", p->peer.lid);
@@ -125,16 +137,16 @@ void check_port_guid(struct probe *p)
     char expected[48], actual[48];
     memcpy(gid, p->t->facts.gid, 8); /* the subnet prefix is the same: the peer is on this subnet */
     if (!ask_port_guid(p, gid + 8)) {
-        results_add(p->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, OUTCOME_INCONCLUSIVE, "a NodeRecord",
-                    "the SA does not tell");
+        results_add(p->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, OUTCOME_INCONCLUSIVE,
+                    "a NodeRecord", "the SA does not tell");
         return;
     }
     ip_text(true, gid, expected);
     ip_text(true, p->peer.lladdr + LLADDR_GID, actual);
     results_came(p->results, "port GUID %016" G_GINT64_MODIFIER "x", be64(gid + 8));
     results_add(p->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID,
-                memcmp(gid, p->peer.lladdr + LLADDR_GID, 16) == 0 ? OUTCOME_PASS : OUTCOME_FAIL, expected,
-                actual);
+                memcmp(gid, p->peer.lladdr + LLADDR_GID, 16) == 0 ? OUTCOME_PASS : OUTCOME_FAIL,
+                expected, actual);
 }
 
 /* ---- the link-local address */
@@ -145,12 +157,13 @@ static void tell_link_local(struct probe *p, enum outcome outcome, const char *t
                                             R_RFC4391_8_U_BIT};
     for (size_t i = 0; i < G_N_ELEMENTS(told); i++)
         results_add(p->results, told[i], outcome,
-                    outcome == OUTCOME_PASS ? "" : "an NA from the link-local address of its GUID", text);
+                    outcome == OUTCOME_PASS ? "" : "an NA from the link-local address of its GUID",
+                    text);
 }
 
 /*
- * Silence decides nothing: the peer may have no IPv6, or a link-local address of another kind, which is allowed to it. The
- * probe asks as if for an IPv6 peer, at the queue pair that is known.
+ * Silence decides nothing: the peer may have no IPv6, or a link-local address of another kind,
+ * which is allowed to it. The probe asks as if for an IPv6 peer, at the queue pair that is known.
  */
 void check_link_local(struct probe *p)
 {
@@ -169,6 +182,7 @@ void check_link_local(struct probe *p)
         snprintf(text, sizeof text, "nothing from %s: no IPv6 there, or another address", ip);
         tell_link_local(p, OUTCOME_INCONCLUSIVE, came == NOT_ASKED ? p->results->came : text);
     }
+    before.patience = p->peer.patience;
     p->peer = before;
     g_free(a);
 }
@@ -202,14 +216,18 @@ static void count_partitions(struct probe *p, const struct sa_answer *a, struct 
 
 static void judge_partitions(struct probe *p, const struct partitions *t)
 {
-    const char *member = t->full && t->limited ? "full and limited member" : t->full ? "full member" : "limited member";
+    const char *member = t->full && t->limited ? "full and limited member"
+                         : t->full             ? "full member"
+                                               : "limited member";
     bool limited = !t->full && !(p->pkey >> 15);
     char text[80];
     results_came(p->results, "%s of the partition, %u P_Keys in all", member, t->n);
-    snprintf(text, sizeof text, "the peer is %s, this port %s", member, p->pkey >> 15 ? "full" : "limited");
+    snprintf(text, sizeof text, "the peer is %s, this port %s", member,
+             p->pkey >> 15 ? "full" : "limited");
     results_add(p->results, R_PARTITION_LIMITED_TO_LIMITED, limited ? OUTCOME_NOTED : OUTCOME_PASS,
                 limited ? "one full member of the two" : "", text);
-    results_add(p->results, R_PARTITION_MEMBERSHIP_TWINS, t->full && t->limited ? OUTCOME_NOTED : OUTCOME_PASS, "", text);
+    results_add(p->results, R_PARTITION_MEMBERSHIP_TWINS,
+                t->full && t->limited ? OUTCOME_NOTED : OUTCOME_PASS, "", text);
     results_add(p->results, R_PARTITION_OVERLAP, t->n > 1 ? OUTCOME_NOTED : OUTCOME_PASS, "",
                 t->n > 1 ? "the peer is in several partitions" : "the peer is in one partition");
 }
@@ -217,7 +235,8 @@ static void judge_partitions(struct probe *p, const struct partitions *t)
 /* OpenSM tells it only to who has its SM_Key. */
 void check_partitions(struct probe *p)
 {
-    static const enum rule_number told[] = {R_PARTITION_LIMITED_TO_LIMITED, R_PARTITION_MEMBERSHIP_TWINS, R_PARTITION_OVERLAP};
+    static const enum rule_number told[] = {R_PARTITION_LIMITED_TO_LIMITED,
+                                            R_PARTITION_MEMBERSHIP_TWINS, R_PARTITION_OVERLAP};
     struct sa_question q = {.method = SA_GET_TABLE,
                             .attribute = SA_PKEY_TABLE_RECORD,
                             .mask = PKEY_RECORD_HAS_LID,

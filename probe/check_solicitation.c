@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Neighbour Solicitations with an address of the probe's, and its link-layer address in the option of RFC 4391 §9.3: the peer
- * remembers them. See the table in checks.c.
+ * Neighbour Solicitations with an address of the probe's, and its link-layer address in the option
+ * of RFC 4391 §9.3: the peer remembers them. See the table in checks.c.
  */
 #include "probe/checks.h"
 
@@ -12,26 +12,36 @@ static struct question named(const struct probe *p)
     return (struct question){.grh = p->peer.needs_grh, .named = true};
 }
 
-static void add(struct probe *p, enum rule_number rule, enum kept k, const char *passed, const char *failed)
+static void add(struct probe *p, enum rule_number rule, enum kept k, const char *passed,
+                const char *failed)
 {
-    tell_kept(p, rule, k, &(struct kept_words){"an NA", passed, failed, "the peer does not answer"});
+    tell_kept(p, rule, k,
+              &(struct kept_words){"an NA", passed, failed, "the peer does not answer"});
 }
 
-/* An answer that goes to where the question came from, and not to the QPN that it names, is seen at the second queue pair. */
+/*
+ * An answer that goes to where the question came from, and not to the QPN that it names, is seen at
+ * the second queue pair.
+ */
 static enum kept try_aside(struct probe *p, struct answer *a)
 {
     struct question q = named(p);
     q.aside = true;
+    q.alone = true;
     if (!p->t->aside_qpn || ask_peer(p, &q, TRIES, a) != CAME_ANSWER)
         return KEPT_UNKNOWN;
     return a->to_qpn == p->t->qpn ? KEPT_YES : KEPT_NO;
 }
 
-/* What a receiver does with a wrong padding is not said (RFC 4391 §9.3 binds the sender): it is told, and not judged. */
+/*
+ * What a receiver does with a wrong padding is not said (RFC 4391 §9.3 binds the sender): it is
+ * told, and not judged.
+ */
 static void tell_padding(struct probe *p, struct answer *a)
 {
     struct question q = named(p);
     q.padding = PADDING_TRIED;
+    q.alone = true;
     enum came came = ask_peer(p, &q, TRIES, a);
     if (came != NOT_ASKED && !p->stopped && !p->broken)
         results_stage(p->results, "peer.nd-padding", OUTCOME_NOTED, "",

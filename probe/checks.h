@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The checks of a peer: each asks something, and tells of one or several rules what the answer shows. */
+/*
+ * The checks of a peer: each asks something, and tells of one or several rules what the answer
+ * shows.
+ */
 #ifndef IPOIB_PROBE_CHECKS_H
 #define IPOIB_PROBE_CHECKS_H
 
@@ -7,12 +10,13 @@
 
 enum check_needs {
     NEEDS_NOTHING = 0,
-    NEEDS_SOURCE = 1,      /* an address of the probe's own, of the target's family */
-    NEEDS_DISRUPTIVE = 2,  /* --disruptive */
-    NEEDS_IPV4 = 4,        /* a target of IPv4 */
-    NEEDS_IPV6 = 32,       /* a target of IPv6 */
-    NEEDS_CONNECTIONS = 8, /* a peer that announces connected mode, and a transport that makes connections */
-    NEEDS_ADAPTER = 64,    /* a queue pair and the SA, not a network interface's view alone */
+    NEEDS_SOURCE = 1,     /* an address of the probe's own, of the target's family */
+    NEEDS_DISRUPTIVE = 2, /* --disruptive */
+    NEEDS_IPV4 = 4,       /* a target of IPv4 */
+    NEEDS_IPV6 = 32,      /* a target of IPv6 */
+    /* a peer that announces connected mode, and a transport that makes connections */
+    NEEDS_CONNECTIONS = 8,
+    NEEDS_ADAPTER = 64, /* a queue pair and the SA, not a network interface's view alone */
 };
 
 enum { CHECK_RULES = 10 };
@@ -43,6 +47,11 @@ void check_flags(struct probe *p);
 void check_connected_flags(struct probe *p);
 void check_ud_with_connected(struct probe *p);
 void check_wrong_qkey(struct probe *p);
+/*
+ * Of a peer that answered the group, and no question by unicast: the stage peer.reachable, unless
+ * it does now. No rule says it, but nothing gets there.
+ */
+void tell_unreachable(struct probe *p);
 void check_wrong_pkey(struct probe *p);
 
 /* probe/check_solicitation.c: Neighbour Discovery with an address of the probe's */
@@ -86,21 +95,29 @@ bool ask_port_guid(struct probe *p, uint8_t guid[8]);
 bool has_connected_mode(const struct probe *p);
 
 /*
- * Does the peer answer the variant of a question? YES; NO: it answers the plain question, before and after, and not this;
- * UNKNOWN: it no longer answers either (told as inconclusive), or the run ends; UNASKED: it could not be sent (the same).
+ * Does the peer answer the variant of a question? YES; NO: it answers the plain question, before
+ * and after, and not this; UNKNOWN: it no longer answers either (told as inconclusive), or the run
+ * ends; UNASKED: it could not be sent (the same).
  */
 enum kept { KEPT_YES, KEPT_NO, KEPT_UNKNOWN, KEPT_UNASKED };
 enum kept try_variant(struct probe *p, const struct question *variant, struct answer *a);
-/* What that says of a rule (probe/checks.c); failed is what is found then, unknown why it cannot be told. */
+/*
+ * What that says of a rule (probe/checks.c); failed is what is found then, unknown why it cannot be
+ * told.
+ */
 struct kept_words {
     const char *expected, *passed, *failed, *unknown;
 };
 void tell_kept(struct probe *p, enum rule_number rule, enum kept k, const struct kept_words *words);
 
-/* Echo requests: octets of a small one, and of the least that a link must carry; headers, protocols and replies. */
+/*
+ * Echo requests: octets of a small one, and of the least that a link must carry; headers, protocols
+ * and replies.
+ */
 enum { ECHO_SMALL = 84, MTU_MIN4 = 68, MTU_MIN6 = 1280, IPV4_HEAD = 20, IPV6_HEAD = 40 };
 enum { ICMP = 1, ICMPV6 = 58, REPLY4 = 0, REPLY6 = 129 };
 /* probe/check_echo.c: is an echo request of that size, over UD, answered? */
+extern const char echo_other_payload[];
 bool echo_over_ud(struct probe *p, uint32_t length);
 
 #endif

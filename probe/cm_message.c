@@ -6,15 +6,16 @@
 
 #include "probe/octets.h"
 
-enum { CM_SEND = 0x03, CLASS_VERSION = 2 };                             /* IBA 13.4.5, 12.11 */
-enum { RESPONSE_TIMEOUT = 20, CM_RETRIES = 15, SUBNET_LOCAL = 1 << 3 }; /* what Linux's rdma_cm asks for */
+enum { CM_SEND = 0x03, CLASS_VERSION = 2 }; /* IBA 13.4.5, 12.11 */
+/* what Linux's rdma_cm asks for */
+enum { RESPONSE_TIMEOUT = 20, CM_RETRIES = 15, SUBNET_LOCAL = 1 << 3 };
 
 static void put_req(uint8_t *p, const struct cm_fields *f)
 {
     put64(p + REQ_SERVICE_ID, f->service_id);
     put24(p + REQ_QPN, f->qpn);
-    p[REQ_TRANSPORT] =
-        (uint8_t)(RESPONSE_TIMEOUT << 3 | (f->uc ? CM_TRANSPORT_UC : CM_TRANSPORT_RC) << 1 | 1);
+    p[REQ_TRANSPORT] = (uint8_t)(RESPONSE_TIMEOUT << 3 |
+                                 (f->uc ? CM_TRANSPORT_UC : CM_TRANSPORT_RC) << 1 | 1);
     put24(p + REQ_PSN, f->psn);
     p[REQ_RETRY] = (uint8_t)(RESPONSE_TIMEOUT << 3 | f->retry_count);
     put16(p + REQ_PKEY, f->pkey);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages of the communication manager (IBA 12.6), as far as an adapter's user knows what was in them. What is not known
- * is 0: transaction, the node's GUID, flow label, the ACK delay.
+ * Messages of the communication manager (IBA 12.6), as far as an adapter's user knows what was in
+ * them. What is not known is 0: transaction, the node's GUID, flow label, the ACK delay.
  */
 #ifndef IPOIB_PROBE_CM_MESSAGE_H
 #define IPOIB_PROBE_CM_MESSAGE_H

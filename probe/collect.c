@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "probe/sweep.h"
-#include "verdict/plain.h"
-#include "verdict/save.h"
-#include "verdict/say.h"
+#include "cli/plain.h"
+#include "cli/save.h"
+#include "cli/say.h"
 
 struct collection {
     char *node, *deviations; /* as the report has them; node NULL: not given */
@@ -80,7 +80,8 @@ static void put(struct collection *c, const GString *text)
         sweep_hide();
     c->bad = fwrite(text->str, 1, text->len, to) != text->len || (c->streams && fflush(to) != 0);
     if (c->bad)
-        say("%s: %s", c->streams ? "standard output" : "a temporary file for the report", strerror(errno));
+        say("%s: %s", c->streams ? "standard output" : "a temporary file for the report",
+            strerror(errno));
 }
 
 void collect(struct collection *c, struct judged *j)

@@ -17,7 +17,8 @@ enum { CALLS = CALLER_FDS - 1, SLOTS = 8, SEND_WAIT_MS = 2000, RESOLVE_MS = 1000
 enum {
     SLOT_SIZE = 1 << 17
 }; /* a message above every Receive MTU is seen as such, and does not end the connection */
-enum { ACK_TIMEOUT = 14 }; /* 67 ms (IBA 11.2.5.2: 4.096 us * 2^n); a message is given up after 0.5 s */
+/* 67 ms (IBA 11.2.5.2: 4.096 us * 2^n); a message is given up after 0.5 s */
+enum { ACK_TIMEOUT = 14 };
 enum { RETRIES = 7, RNR_RETRIES = 6 }; /* 7 of the latter would be for ever (IBA 9.7.5.2.8) */
 
 enum stage { BEGUN, RESOLVED, ROUTED, ANSWERED, REFUSED, SILENT, FAILED };
@@ -133,7 +134,8 @@ static enum transport_result await_stage(struct line *l, enum stage from, gint64
 
 static bool post_slot(struct line *l, unsigned slot)
 {
-    struct ibv_sge sge = {(uintptr_t)(l->memory + (size_t)slot * SLOT_SIZE), SLOT_SIZE, l->mr->lkey};
+    struct ibv_sge sge = {(uintptr_t)(l->memory + (size_t)slot * SLOT_SIZE), SLOT_SIZE,
+                          l->mr->lkey};
     struct ibv_recv_wr wr = {.wr_id = slot, .sg_list = &sge, .num_sge = 1}, *bad;
     return ibv_post_recv(l->qp, &wr, &bad) == 0;
 }
@@ -165,7 +167,10 @@ static bool make_queues(struct line *l)
     return true;
 }
 
-/* To the state, with what the communication manager has found out for it; but lost packets are sent again soon. */
+/*
+ * To the state, with what the communication manager has found out for it; but lost packets are sent
+ * again soon.
+ */
 static int to_state(struct line *l, enum ibv_qp_state state, struct ibv_qp_attr *attr)
 {
     int mask;
@@ -210,8 +215,8 @@ static void put_address(struct sockaddr_ib *a, const uint8_t *gid, uint16_t pkey
 }
 
 /*
- * rdma_create_id() knows AF_IB's connections as RC alone; rdma_create_ep() takes the type. Made passive, it binds, and
- * leaves it to us to resolve the other end without waiting for it.
+ * rdma_create_id() knows AF_IB's connections as RC alone; rdma_create_ep() takes the type. Made
+ * passive, it binds, and leaves it to us to resolve the other end without waiting for it.
  */
 static bool make_id(struct line *l)
 {
@@ -264,7 +269,8 @@ static bool send_req(struct line *l)
     struct ibv_qp_attr attr;
     struct timespec now;
     if (!make_queues(l)) {
-        cannot(l, "no queue pair can be made (ulimit -l: memory that may be locked)", errno ? errno : ENOMEM);
+        cannot(l, "no queue pair can be made (ulimit -l: memory that may be locked)",
+               errno ? errno : ENOMEM);
         return false;
     }
     int error = to_state(l, IBV_QPS_INIT, &attr);
@@ -322,7 +328,8 @@ static bool take_place(struct line *l)
     return false;
 }
 
-enum transport_result caller_call(struct caller *c, const struct call_question *q, int ms, struct call **call)
+enum transport_result caller_call(struct caller *c, const struct call_question *q, int ms,
+                                  struct call **call)
 {
     struct line *l = new_line(c, q);
     *call = &l->call;
@@ -365,7 +372,10 @@ static void destroy(struct line *l)
         ibv_destroy_comp_channel(l->channel);
     if (l->pd)
         ibv_dealloc_pd(l->pd);
-    /* A REQ that waits is withdrawn by a REJ, a connection that stands by a DREQ: the kernel sees to both. */
+    /*
+     * A REQ that waits is withdrawn by a REJ, a connection that stands by a DREQ: the kernel sees
+     * to both.
+     */
     if (l->id)
         rdma_destroy_id(l->id);
     g_free(l->memory);
@@ -390,7 +400,8 @@ void caller_hang_up(struct caller *c, struct call *call, int ms, bool *answered)
 
 /* ---- messages */
 
-enum transport_result caller_send(struct caller *c, struct call *call, const uint8_t *octets, uint32_t n)
+enum transport_result caller_send(struct caller *c, struct call *call, const uint8_t *octets,
+                                  uint32_t n)
 {
     struct line *l = (struct line *)call;
     uint8_t *slot = l->memory + (size_t)SLOTS * SLOT_SIZE;
@@ -410,7 +421,8 @@ enum transport_result caller_send(struct caller *c, struct call *call, const uin
     if (done > 0 && wc.status == IBV_WC_SUCCESS)
         return TRANSPORT_OK;
     call->dead = true;
-    snprintf(call->why, sizeof call->why, "a message of %u octets did not go over the connection: %s", n,
+    snprintf(call->why, sizeof call->why,
+             "a message of %u octets did not go over the connection: %s", n,
              error      ? strerror(error)
              : done > 0 ? ibv_wc_status_str(wc.status)
                         : "not acknowledged in time");
@@ -477,7 +489,8 @@ unsigned caller_fds(struct caller *c, struct pollfd fds[CALLER_FDS])
 
 /* ---- opening */
 
-struct caller *caller_new(const struct port_facts *f, const volatile int *stop, char *why, size_t size)
+struct caller *caller_new(const struct port_facts *f, const volatile int *stop, char *why,
+                          size_t size)
 {
     errno = 0;
     struct rdma_event_channel *events = rdma_create_event_channel();

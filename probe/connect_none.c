@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* In the place of probe/connect.c where the program is built without librdmacm: there are no connections. */
+/*
+ * In the place of probe/connect.c where the program is built without librdmacm: there are no
+ * connections.
+ */
 #include <stdio.h>
 
 #include "probe/connect.h"
 
-struct caller *caller_new(const struct port_facts *f, const volatile int *stop, char *why, size_t size)
+struct caller *caller_new(const struct port_facts *f, const volatile int *stop, char *why,
+                          size_t size)
 {
     (void)f;
     (void)stop;
@@ -18,7 +22,8 @@ void caller_free(struct caller *c)
     (void)c;
 }
 
-enum transport_result caller_call(struct caller *c, const struct call_question *q, int ms, struct call **call)
+enum transport_result caller_call(struct caller *c, const struct call_question *q, int ms,
+                                  struct call **call)
 {
     (void)c;
     (void)q;
@@ -27,7 +32,8 @@ enum transport_result caller_call(struct caller *c, const struct call_question *
     return TRANSPORT_OK;
 }
 
-enum transport_result caller_send(struct caller *c, struct call *call, const uint8_t *octets, uint32_t n)
+enum transport_result caller_send(struct caller *c, struct call *call, const uint8_t *octets,
+                                  uint32_t n)
 {
     (void)c;
     (void)call;

@@ -70,9 +70,10 @@ uint32_t mtu_of(const struct call *c)
 
 static void tell_asked(struct probe *p, const struct call_question *q)
 {
-    results_sent(p->results, "REQ, %s, Service-ID 0x%016llx, private data: UD QPN 0x%06x, Receive MTU %u",
-                 q->uc ? "UC" : "RC", (unsigned long long)q->service_id,
-                 be24(q->private_data + CM_PRIVATE_UD_QPN), be32(q->private_data + CM_PRIVATE_RECV_MTU));
+    results_sent(
+        p->results, "REQ, %s, Service-ID 0x%016llx, private data: UD QPN 0x%06x, Receive MTU %u",
+        q->uc ? "UC" : "RC", (unsigned long long)q->service_id,
+        be24(q->private_data + CM_PRIVATE_UD_QPN), be32(q->private_data + CM_PRIVATE_RECV_MTU));
 }
 
 /* "REP, ..." or "REJ, reason ..." */
@@ -93,16 +94,20 @@ static void call_text(const struct call *c, char *out, size_t size)
     if (!has)
         snprintf(out + n, size - (size_t)n, ", no private data");
     else
-        snprintf(out + n, size - (size_t)n, ", private data: Reserved 0x%02x, UD QPN 0x%06x, Receive MTU %u",
-                 d.reserved, d.ud_qpn, d.recv_mtu);
+        snprintf(out + n, size - (size_t)n,
+                 ", private data: Reserved 0x%02x, UD QPN 0x%06x, Receive MTU %u", d.reserved,
+                 d.ud_qpn, d.recv_mtu);
 }
 
 /* ---- asking */
 
-static struct call_question question_of(const struct probe *p, const struct dial *d, enum service_form form)
+static struct call_question question_of(const struct probe *p, const struct dial *d,
+                                        enum service_form form)
 {
-    struct call_question q = {
-        .pkey = p->pkey, .service_id = service_id(p, form), .uc = d->uc, .private_size = CM_PRIVATE_SIZE};
+    struct call_question q = {.pkey = p->pkey,
+                              .service_id = service_id(p, form),
+                              .uc = d->uc,
+                              .private_size = CM_PRIVATE_SIZE};
     memcpy(q.gid, p->peer.lladdr + LLADDR_GID, 16);
     put24(q.private_data + CM_PRIVATE_UD_QPN, p->t->qpn);
     put32(q.private_data + CM_PRIVATE_RECV_MTU, d->receive_mtu ? d->receive_mtu : RECEIVE_LARGE);
@@ -110,8 +115,8 @@ static struct call_question question_of(const struct probe *p, const struct dial
 }
 
 /*
- * The judge of packets tells of the form of the private data; whether the QPN is the peer's it can say only where it has
- * seen the port come up.
+ * The judge of packets tells of the form of the private data; whether the QPN is the peer's it can
+ * say only where it has seen the port come up.
  */
 static void judge_qpn(struct probe *p, const struct call *c, uint64_t failed_before)
 {
@@ -124,14 +129,15 @@ static void judge_qpn(struct probe *p, const struct call *c, uint64_t failed_bef
         return;
     snprintf(expected, sizeof expected, "QPN 0x%06x, as announced", announced);
     snprintf(actual, sizeof actual, "QPN 0x%06x", d.ud_qpn);
-    results_add(p->results, rule, d.ud_qpn == announced ? OUTCOME_PASS : OUTCOME_FAIL, expected, actual);
+    results_add(p->results, rule, d.ud_qpn == announced ? OUTCOME_PASS : OUTCOME_FAIL, expected,
+                actual);
 }
 
 static void note_answer(struct probe *p, struct call *c)
 {
     char text[VERDICT_TEXT];
-    uint64_t failed =
-        verdict_count(p->results->judged->verdict, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL);
+    uint64_t failed = verdict_count(p->results->judged->verdict,
+                                    R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL);
     call_text(c, text, sizeof text);
     results_came(p->results, "%s", text);
     wirelog_call(p->log, p->t, c, p->peer.lid);
@@ -167,7 +173,9 @@ static struct call *call_form(struct probe *p, const struct dial *d, enum servic
         if (c)
             return c;
     }
-    /* What never left this host says nothing of the peer; and another mode may be what it has not. */
+    /*
+     * What never left this host says nothing of the peer; and another mode may be what it has not.
+     */
     if (result == CALL_SILENT)
         p->peer.cm_silent = d->uc == uc_by_default(p);
     return NULL;

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Connections to the peer (RFC 4755 §3.2 to 3.5, 6), for the checks: asked for, logged, and what came of it in words. */
+/*
+ * Connections to the peer (RFC 4755 §3.2 to 3.5, 6), for the checks: asked for, logged, and what
+ * came of it in words.
+ */
 #ifndef IPOIB_PROBE_CONNECTION_H
 #define IPOIB_PROBE_CONNECTION_H
 
 #include "probe/probe.h"
 
-/* Receive MTUs of the probe: what Linux tells, and the least that IPv6 can do with, encapsulation header and all. */
+/*
+ * Receive MTUs of the probe: what Linux tells, and the least that IPv6 can do with, encapsulation
+ * header and all.
+ */
 enum { RECEIVE_LARGE = 65524, RECEIVE_SMALL = 1280 + 4 };
 
 struct dial {
@@ -20,9 +26,10 @@ bool announces(const struct probe *p, bool uc);
 bool uc_by_default(const struct probe *p);
 
 /*
- * Asks for a connection with the Service-ID that the peer takes: the RFC's, or where that is unknown there, Linux's. What
- * was asked and what came stand in the results. NULL: no answer, or it could not be asked: p->results->came tells; else it is
- * up, or refused, and hang_up() has to follow. The UD QPN in the answer's private data has been judged.
+ * Asks for a connection with the Service-ID that the peer takes: the RFC's, or where that is
+ * unknown there, Linux's. What was asked and what came stand in the results. NULL: no answer, or it
+ * could not be asked: p->results->came tells; else it is up, or refused, and hang_up() has to
+ * follow. The UD QPN in the answer's private data has been judged.
  */
 struct call *dial(struct probe *p, const struct dial *d);
 /* True: the peer answered the DREQ. c may be NULL. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Multicast groups at the subnet administrator. The SA knows ports, not processes: what the host's own interface is in
- * is never left. So a port's standing is read before a join, only what the join adds is taken back, and that is left alone
- * too where an interface of the host came up meanwhile.
+ * Multicast groups at the subnet administrator. The SA knows ports, not processes: what the host's
+ * own interface is in is never left. So a port's standing is read before a join, and only what the
+ * join adds is taken back, unless an interface of the host may stand on it by then (leave.h).
  */
 #include "probe/probe.h"
 
@@ -12,7 +12,7 @@
 
 #include "probe/guard.h"
 #include "probe/octets.h"
-#include "verdict/say.h"
+#include "cli/say.h"
 
 enum { SELECT_EXACTLY = 2 };
 
@@ -43,8 +43,8 @@ bool group_is_missing(enum sa_result result, uint16_t status)
     return result == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
 }
 
-enum sa_result group_standing(struct probe *p, const uint8_t *mgid, uint8_t *join_state, bool *member,
-                              bool *known)
+enum sa_result group_standing(struct probe *p, const uint8_t *mgid, uint8_t *join_state,
+                              bool *member, bool *known)
 {
     return group_standing_of(p, mgid, p->t->facts.gid, join_state, member, known);
 }
@@ -75,8 +75,8 @@ enum sa_result group_standing_of(struct probe *p, const uint8_t *mgid, const uin
 static void put_creation(const struct mc_group *g, struct sa_question *q)
 {
     q->mask |= MCM_HAS_QKEY | MCM_HAS_MTU_SELECTOR | MCM_HAS_MTU | MCM_HAS_TCLASS | MCM_HAS_PKEY |
-               MCM_HAS_RATE_SELECTOR | MCM_HAS_RATE | MCM_HAS_LIFE_SELECTOR | MCM_HAS_LIFE | MCM_HAS_SL |
-               MCM_HAS_FLOW_LABEL | MCM_HAS_HOP_LIMIT;
+               MCM_HAS_RATE_SELECTOR | MCM_HAS_RATE | MCM_HAS_LIFE_SELECTOR | MCM_HAS_LIFE |
+               MCM_HAS_SL | MCM_HAS_FLOW_LABEL | MCM_HAS_HOP_LIMIT;
     put32(q->record + MCM_QKEY, g->qkey);
     q->record[MCM_MTU] = (uint8_t)(SELECT_EXACTLY << 6 | g->mtu);
     q->record[MCM_TCLASS] = g->tclass;
@@ -86,21 +86,16 @@ static void put_creation(const struct mc_group *g, struct sa_question *q)
     put32(q->record + MCM_SL_FLOW_HOP, (uint32_t)g->sl << 28 | g->flow_label << 8 | g->hop_limit);
 }
 
-static bool host_is_up(const struct probe *p)
-{
-    char *name = host_interface(p);
-    g_free(name);
-    return name != NULL;
-}
-
 static void tell_guard(const struct probe *p, const struct joined *m, bool stands)
 {
-    struct guard_word w = {.stands = stands, .joined = *m, .port = p->t->facts.port, .pkey = p->pkey};
+    struct guard_word w = {
+        .stands = stands, .joined = *m, .port = p->t->facts.port, .sm_key = p->sm_key};
     if (!p->guard)
         return;
     g_strlcpy(w.device, p->t->facts.device, sizeof w.device);
     memcpy(w.gid, p->t->facts.gid, sizeof w.gid);
-    send(p->guard->fd, &w, sizeof w, MSG_NOSIGNAL); /* without it what is left out is what SIGKILL leaves */
+    /* without it what is left out is what SIGKILL leaves */
+    send(p->guard->fd, &w, sizeof w, MSG_NOSIGNAL);
 }
 
 enum sa_result group_join(struct probe *p, const uint8_t *mgid, uint8_t join_state, bool create,
@@ -123,10 +118,14 @@ enum sa_result group_join_as(struct probe *p, const uint8_t *mgid, uint8_t join_
         return result;
     if (member && (!known || (have & join_state) == join_state))
         return group_get(p, mgid, g, status);
-    struct joined m = {.added = join_state & (uint8_t)~have, .host_was_up = host_is_up(p)};
+    struct joined m = {.added = join_state & (uint8_t)~have};
     memcpy(m.mgid, mgid, 16);
-    if (made)
+    if (made) {
+        result = group_get(p, mgid, g, status);
+        m.made = group_is_missing(result, *status);
+        *status = 0;
         put_creation(made, &q);
+    }
     /* Written down first: where the answer is lost, the membership may be there all the same. */
     g_array_append_val(p->memberships, m);
     tell_guard(p, &m, true);
@@ -150,18 +149,39 @@ bool group_attach(struct probe *p, const struct mc_group *g)
     return true;
 }
 
+static enum sa_result ask_for_leaver(void *user, const struct sa_question *q, struct sa_answer *a)
+{
+    return sa_ask(user, q, a);
+}
+
+static void tell_leaving(const struct probe *p, const struct joined *m, enum leaving how,
+                         const char *interface)
+{
+    char group[48];
+    const struct port_facts *f = &p->t->facts;
+    ip_text(true, m->mgid, group);
+    if (how == LEAVE_UNCONFIRMED)
+        say("the subnet administrator did not confirm that a group was left; it forgets it when the port goes down");
+    else if (how == LEAVE_KEPT)
+        say("%s port %u stays in group %s, which the probe joined: %s is up in this partition, and would hear nothing more of the group",
+            f->device, f->port, group, interface);
+    else if (how == LEAVE_REJOINED)
+        say("%s port %u: group %s was joined again, for %s, which came up while the probe left the group",
+            f->device, f->port, group, interface);
+    else if (how == LEAVE_NOT_REJOINED)
+        say("%s port %u: group %s was left while %s came up, and the subnet administrator does not confirm that the port is in it again: set %s down and up",
+            f->device, f->port, group, interface, interface);
+}
+
 static bool leave(struct probe *p, const struct joined *m)
 {
-    struct sa_question q = mc_ask_state(SA_DELETE, m->mgid, p->t->facts.gid, m->added);
-    struct sa_answer a;
-    const uint8_t *record;
-    if (!m->host_was_up && host_is_up(p))
-        return false; /* the host's interface came up meanwhile, and is in the group itself */
-    enum sa_result result = ask_member(p, &q, &a, &record);
-    if (result == SA_SILENT || result == SA_BROKEN)
-        say("the subnet administrator did not confirm that a group was left; it forgets it when the port goes down");
-    sa_answer_clear(&a);
-    return result == SA_TOLD;
+    const struct leaver l = {
+        .port = &p->t->facts, .sm_key = p->sm_key, .ask = ask_for_leaver, .user = p};
+    char *interface;
+    enum leaving how = leave_group(&l, m, &interface);
+    tell_leaving(p, m, how, interface);
+    g_free(interface);
+    return how == LEFT;
 }
 
 unsigned groups_joined(const struct probe *p)

@@ -36,33 +36,38 @@ static void take(GArray *words, const struct guard_word *w)
         g_array_remove_index(words, i);
 }
 
-/* An interface of the host's that came up meanwhile is in the group itself. */
-static bool is_the_hosts(const struct guard_word *w)
+static enum sa_result ask(void *user, const struct sa_question *q, struct sa_answer *a)
 {
-    struct transport t = {.facts = {.port = w->port}};
-    struct probe p = {.t = &t, .pkey = w->pkey};
-    memcpy(t.facts.gid, w->gid, sizeof w->gid);
-    char *name = w->joined.host_was_up ? NULL : host_interface(&p);
-    g_free(name);
-    return name != NULL;
+    static const volatile int never;
+    char error[256];
+    *a = (struct sa_answer){.records = g_byte_array_new()};
+    enum sa_heard heard = umad_sa_ask(user, q, ASK_MS, &never, a, error, sizeof error);
+    if (heard == SA_HEARD && (a->status & MAD_STATUS_BUSY))
+        return SA_BUSY;
+    return heard == SA_HEARD     ? a->status ? SA_REFUSED : SA_TOLD
+           : heard == SA_NOTHING ? SA_SILENT
+                                 : SA_BROKEN;
+}
+
+static void undo_one(struct umad_sa *sa, const struct guard_word *w)
+{
+    struct port_facts port = {.port = w->port};
+    struct leaver l = {.port = &port, .sm_key = w->sm_key, .ask = ask, .user = sa};
+    char *interface;
+    g_strlcpy(port.device, w->device, sizeof port.device);
+    memcpy(port.gid, w->gid, sizeof port.gid);
+    leave_group(&l, &w->joined, &interface);
+    g_free(interface);
 }
 
 static void undo(const GArray *words)
 {
-    static const volatile int never;
     const struct guard_word *first = &g_array_index(words, struct guard_word, 0);
     struct umad_sa *sa;
-    char error[256];
     if (words->len == 0 || umad_sa_open(&sa, first->device, first->port) != 0)
         return;
-    for (guint i = words->len; i-- > 0;) {
-        const struct guard_word *w = &g_array_index(words, struct guard_word, i);
-        struct sa_question q = mc_ask_state(SA_DELETE, w->joined.mgid, w->gid, w->joined.added);
-        struct sa_answer a = {.records = g_byte_array_new()};
-        if (!is_the_hosts(w))
-            umad_sa_ask(sa, &q, ASK_MS, &never, &a, error, sizeof error);
-        g_byte_array_unref(a.records);
-    }
+    for (guint i = words->len; i-- > 0;)
+        undo_one(sa, &g_array_index(words, struct guard_word, i));
     umad_sa_close(sa);
 }
 
@@ -79,7 +84,10 @@ static void stand_by(int fd)
     g_array_unref(words);
 }
 
-/* As a session of its own, so that signals for the terminal's programs leave it alone; it keeps none of their pipes open. */
+/*
+ * As a session of its own, so that signals for the terminal's programs leave it alone; it keeps
+ * none of their pipes open.
+ */
 static void begin(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -9,7 +9,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ANSWER_SIZE = 32 << 10, KNOWN = NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT };
+enum {
+    ANSWER_SIZE = 32 << 10,
+    KNOWN = NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT
+};
 
 static gboolean ask(int fd)
 {
@@ -22,7 +25,8 @@ static gboolean ask(int fd)
                     .nlmsg_seq = 1},
            .body = {.ndm_family = AF_UNSPEC}};
     struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
-    return sendto(fd, &m, sizeof m, 0, (const struct sockaddr *)(const void *)&kernel, sizeof kernel) == sizeof m;
+    return sendto(fd, &m, sizeof m, 0, (const struct sockaddr *)(const void *)&kernel,
+                  sizeof kernel) == sizeof m;
 }
 
 static gboolean copy_attribute(uint8_t *out, const struct rtattr *a, size_t size)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The host's neighbour table. By netlink: /proc/net/arp and many tools cut addresses of 20 octets short. */
+/*
+ * The host's neighbour table. By netlink: /proc/net/arp and many tools cut addresses of 20 octets
+ * short.
+ */
 #ifndef IPOIB_PROBE_HOSTNEIGH_H
 #define IPOIB_PROBE_HOSTNEIGH_H
 
@@ -14,7 +17,10 @@ struct host_neighbour {
     uint8_t lladdr[LLADDR_SIZE];
 };
 
-/* Those of the interface whose link-layer address is known: struct host_neighbour. NULL: the kernel does not tell. */
+/*
+ * Those of the interface whose link-layer address is known: struct host_neighbour. NULL: the kernel
+ * does not tell.
+ */
 GArray *neighbours_of(const char *interface);
 
 #endif

@@ -19,7 +19,7 @@ bool link_find_pkey(struct probe *p, char *why, size_t size)
     const struct port_facts *f = &p->t->facts;
     GString *all = g_string_new(NULL);
     int found = -1;
-    uint16_t wanted = p->options->pkey ? p->options->pkey
+    uint16_t wanted = p->options->pkey  ? p->options->pkey
                       : p->t->netdev[0] ? p->t->netdev_pkey
                       : f->n_pkeys      ? f->pkeys[0]
                                         : 0;
@@ -33,8 +33,8 @@ bool link_find_pkey(struct probe *p, char *why, size_t size)
             found = (int)i;
     }
     if (found < 0)
-        snprintf(why, size, "P_Key 0x%04x is not in the table of %s port %u, which has:%s", wanted, f->device,
-                 f->port, all->len ? all->str : " none");
+        snprintf(why, size, "P_Key 0x%04x is not in the table of %s port %u, which has:%s", wanted,
+                 f->device, f->port, all->len ? all->str : " none");
     else {
         p->pkey_index = (unsigned)found;
         p->pkey = f->pkeys[found];
@@ -54,8 +54,13 @@ enum sa_result link_find_broadcast(struct probe *p, char *why, size_t size)
         case SA_TOLD:
             return SA_TOLD;
         case SA_SILENT:
-            snprintf(why, size, "the subnet administrator (LID %u) does not answer", p->t->facts.sm_lid);
+            snprintf(why, size, "the subnet administrator (LID %u) does not answer",
+                     p->t->facts.sm_lid);
             return SA_SILENT;
+        case SA_BUSY:
+            snprintf(why, size, "the subnet administrator (LID %u) answers that it is busy",
+                     p->t->facts.sm_lid);
+            return SA_BUSY;
         case SA_BROKEN:
             snprintf(why, size, "%s", p->stopped ? "interrupted" : p->t->error);
             return SA_BROKEN;
@@ -63,9 +68,10 @@ enum sa_result link_find_broadcast(struct probe *p, char *why, size_t size)
             break;
         }
     }
-    snprintf(why, size,
-             "there is no IPoIB broadcast group for P_Key 0x%04x (the subnet administrator says 0x%04x, %s)",
-             p->pkey, status, sa_status_name(status));
+    snprintf(
+        why, size,
+        "there is no IPoIB broadcast group for P_Key 0x%04x (the subnet administrator says 0x%04x, %s)",
+        p->pkey, status, sa_status_name(status));
     return SA_REFUSED;
 }
 
@@ -114,8 +120,8 @@ static bool stand_on_interface(struct probe *p, char *why, size_t size)
 {
     const struct transport *t = p->t;
     if (p->options->pkey && ((p->options->pkey ^ t->netdev_pkey) & 0x7fff)) {
-        snprintf(why, size, "%s is in partition 0x%04x: name the interface that is in 0x%04x", t->netdev, t->netdev_pkey,
-                 p->options->pkey);
+        snprintf(why, size, "%s is in partition 0x%04x: name the interface that is in 0x%04x",
+                 t->netdev, t->netdev_pkey, p->options->pkey);
         return false;
     }
     p->pkey = t->netdev_pkey;
@@ -137,8 +143,8 @@ bool link_open(struct probe *p, char *why, size_t size)
     if (p->t->netdev[0])
         return stand_on_interface(p, why, size);
     if (p->t->facts.state != PORT_ACTIVE) {
-        snprintf(why, size, "%s port %u is not active: see 'ipoib-probe fabric'", p->t->facts.device,
-                 p->t->facts.port);
+        snprintf(why, size, "%s port %u is not active: see 'ipoib-probe fabric'",
+                 p->t->facts.device, p->t->facts.port);
         return false;
     }
     if (!link_find_pkey(p, why, size) || link_find_broadcast(p, why, size) != SA_TOLD)

@@ -17,7 +17,8 @@ static const char *need_text(unsigned needs)
                : needs & NEEDS_CONNECTIONS ? "targets with connected mode, with --source"
                                            : "with --source";
     if (needs & NEEDS_CONNECTIONS)
-        return needs & NEEDS_IPV4 ? "IPv4 targets with connected mode" : "targets with connected mode";
+        return needs & NEEDS_IPV4 ? "IPv4 targets with connected mode"
+                                  : "targets with connected mode";
     return needs & NEEDS_IPV4 ? "IPv4 targets" : needs & NEEDS_IPV6 ? "IPv6 targets" : "";
 }
 
@@ -34,7 +35,10 @@ static bool has_check(enum rule_number rule)
     return false;
 }
 
-/* Nothing is asked for its sake (tests/unit/test_probe.c: a capture shows it too, so that an answer may). */
+/*
+ * Nothing is asked for its sake (tests/unit/test_probe.c: a capture shows it too, so that an answer
+ * may).
+ */
 static bool has_no_question(const struct options *o, enum rule_number rule)
 {
     return o->selection.rule[rule] && rule_by_probe(&rules[rule]) && !has_check(rule);
@@ -43,8 +47,8 @@ static bool has_no_question(const struct options *o, enum rule_number rule)
 static void put_check(GString *out, const struct check *c)
 {
     const char *need = need_text(c->needs);
-    g_string_append_printf(out, "%s%s%s%s\n  sends    %s\n  expects  %s\n", c->name, need[0] ? "  (" : "",
-                           need, need[0] ? ")" : "", c->sends, c->expects);
+    g_string_append_printf(out, "%s%s%s%s\n  sends    %s\n  expects  %s\n", c->name,
+                           need[0] ? "  (" : "", need, need[0] ? ")" : "", c->sends, c->expects);
     for (unsigned i = 0; i < c->n_rules; i++)
         g_string_append_printf(out, "  rule     %s\n", rules[c->rules[i]].id);
 }
@@ -87,8 +91,8 @@ static json_t *json_rules(const enum rule_number *list, unsigned n)
 
 static json_t *json_check(const struct check *c)
 {
-    return json_pack("{ss ss ss sb sb so}", "check", c->name, "sends", c->sends, "expects", c->expects,
-                     "needs_source", (c->needs & NEEDS_SOURCE) != 0, "disruptive",
+    return json_pack("{ss ss ss sb sb so}", "check", c->name, "sends", c->sends, "expects",
+                     c->expects, "needs_source", (c->needs & NEEDS_SOURCE) != 0, "disruptive",
                      (c->needs & NEEDS_DISRUPTIVE) != 0, "rules", json_rules(c->rules, c->n_rules));
 }
 
@@ -99,15 +103,16 @@ GString *list_checks_json(const struct options *o, const char *version)
         if (check_selected(&checks[i], &o->selection))
             json_array_append_new(list, json_check(&checks[i]));
     for (unsigned i = 0; i < n_stages; i++)
-        json_array_append_new(steps,
-                              json_pack("{ss ss so}", "id", stages[i].id, "looks_at", stages[i].looks_at,
-                                        "rules", json_rules(stages[i].rules, stages[i].n_rules)));
+        json_array_append_new(steps, json_pack("{ss ss so}", "id", stages[i].id, "looks_at",
+                                               stages[i].looks_at, "rules",
+                                               json_rules(stages[i].rules, stages[i].n_rules)));
     for (size_t i = 0; i < RULE_COUNT; i++)
         if (has_no_question(o, (enum rule_number)i))
-            json_array_append_new(others, json_pack("{ss ss}", "id", rules[i].id, "how",
-                                                    "judged where an answer, or the SA's record, shows it"));
-    json_t *whole = json_pack("{ss ss so so so}", "tool", "ipoib-probe", "version", version, "checks", list,
-                              "stages", steps, "other_rules", others);
+            json_array_append_new(
+                others, json_pack("{ss ss}", "id", rules[i].id, "how",
+                                  "judged where an answer, or the SA's record, shows it"));
+    json_t *whole = json_pack("{ss ss so so so}", "tool", "ipoib-probe", "version", version,
+                              "checks", list, "stages", steps, "other_rules", others);
     char *text = json_dumps(whole, JSON_INDENT(1));
     GString *out = g_string_new(text);
     g_string_append_c(out, '\n');
@@ -143,9 +148,10 @@ static void put_peer(GString *out, const struct options *o, const struct target 
         if (why)
             g_string_append_printf(out, "  %-22s nothing: %s\n", checks[i].name, why);
         else
-            g_string_append_printf(
-                out, "  %-22s %s%s\n", checks[i].name, checks[i].sends,
-                checks[i].needs & NEEDS_CONNECTIONS ? " (if the peer announces connected mode)" : "");
+            g_string_append_printf(out, "  %-22s %s%s\n", checks[i].name, checks[i].sends,
+                                   checks[i].needs & NEEDS_CONNECTIONS
+                                       ? " (if the peer announces connected mode)"
+                                       : "");
     }
 }
 
@@ -157,7 +163,8 @@ static void put_link(GString *out, const struct options *o)
         "  link               to the SA: Get MCMemberRecord of the broadcast group and of this port in it; Set (join as\n"
         "                     FullMember) only if this port is not in it, and Delete of that at the end\n");
     if (o->has_source)
-        g_string_append(out, "  source             a question for the address of --source: is it unused?\n");
+        g_string_append(
+            out, "  source             a question for the address of --source: is it unused?\n");
 }
 
 /* Several addresses are asked together. */
@@ -167,11 +174,12 @@ static void put_sweep(GString *out, const struct options *o)
     for (guint i = 0; i < o->targets->len; i++)
         n += g_array_index(o->targets, struct target, i).n;
     if (n > o->targets->len)
-        g_string_append_printf(out,
-                               "all addresses (%" G_GUINT64_FORMAT "):\n"
-                               "  sweep              the question below for each, up to %d times within the timeout, %u packets a second;\n"
-                               "                     who answers is checked\n",
-                               n, TRIES, o->rate);
+        g_string_append_printf(
+            out,
+            "all addresses (%" G_GUINT64_FORMAT "):\n"
+            "  sweep              the question below for each, up to %d times within the timeout, %u packets a second;\n"
+            "                     who answers is checked\n",
+            n, TRIES, o->rate);
 }
 
 GString *list_dry_run(const struct options *o)

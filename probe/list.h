@@ -5,7 +5,10 @@
 
 #include "probe/options.h"
 
-/* The selected checks: name, what is sent, what is expected, the rules; then the rules that no check tells of, and why. */
+/*
+ * The selected checks: name, what is sent, what is expected, the rules; then the rules that no
+ * check tells of, and why.
+ */
 GString *list_checks_text(const struct options *o);
 GString *list_checks_json(const struct options *o, const char *version);
 

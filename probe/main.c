@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ipoib-probe: asks a peer, or a fabric, and tells which requirements of IP over InfiniBand it keeps. */
+/*
+ * ipoib-probe: asks a peer, or a fabric, and tells which requirements of IP over InfiniBand it
+ * keeps.
+ */
 #include <string.h>
 
 #include "probe/collect.h"
 #include "probe/guard.h"
 #include "probe/list.h"
-#include "probe/privileges.h"
 #include "probe/sweep.h"
-#include "verdict/plain.h"
-#include "verdict/save.h"
-#include "verdict/say.h"
+#include "cli/environment.h"
+#include "cli/plain.h"
+#include "cli/save.h"
+#include "cli/say.h"
+#include "hca/privileges.h"
 
 enum { EXIT_NO_MEANS = 3 }; /* a privilege or the device is missing */
 
@@ -167,7 +171,8 @@ static bool open_less(struct run *r)
 {
     struct probe *p = &r->probe;
     char why[sizeof r->standing.why], *interface;
-    if (options_only_fabric(r->o) && sa_only_open(&p->t, r->o->device, r->o->port, &stop) == OPENED) {
+    if (options_only_fabric(r->o) &&
+        sa_only_open(&p->t, r->o->device, r->o->port, &stop) == OPENED) {
         say("%s; asking the subnet administrator alone", r->standing.why);
         return true;
     }
@@ -197,12 +202,23 @@ static void open_device(struct run *r)
         s->opening = OPENED;
 }
 
+/* A report is still to be written, perhaps where the file's rights alone would not allow it. */
+static bool drop_privileges(const struct options *o)
+{
+    return privileges_drop(PRIVILEGE_RAW | PRIVILEGE_LOCK | (o->output ? PRIVILEGE_FILES : 0u), 0);
+}
+
 static bool run_device(struct run *r)
 {
     struct probe *p = &r->probe;
     open_device(r);
-    privileges_drop(r->o->output != NULL);
-    if (r->standing.opening != OPENED)
+    if (!drop_privileges(r->o)) {
+        wirelog_free(p->log);
+        return false;
+    }
+    /* The text report about a fabric begins with the cause. */
+    bool reported = options_only_fabric(r->o) && r->o->format == FORMAT_TEXT && !r->o->output;
+    if (r->standing.opening != OPENED && !reported)
         say("%s", r->standing.why);
     run_targets(r);
     if (p->t)
@@ -213,7 +229,10 @@ static bool run_device(struct run *r)
 
 static int probe(const struct options *o, const struct deviations *known)
 {
-    /* First, so that it has no file of the probe's open: whoever reads a pipe of -w does not wait for it. */
+    /*
+     * First, so that it has no file of the probe's open: whoever reads a pipe of -w does not wait
+     * for it.
+     */
     struct guard guard;
     bool guarded = guard_start(&guard);
     /* Findings before the first target (is the source address unused?) are nobody's. */
@@ -253,7 +272,8 @@ static int run(const struct options *o)
         return print(&(struct options){0},
                      g_string_new(o->help ? options_help : "ipoib-probe " IPOIB_VERSION "\n"));
     if (o->list)
-        return print(o, o->format == FORMAT_JSON ? list_checks_json(o, IPOIB_VERSION) : list_checks_text(o));
+        return print(o, o->format == FORMAT_JSON ? list_checks_json(o, IPOIB_VERSION)
+                                                 : list_checks_text(o));
     if (o->dry_run)
         return print(o, list_dry_run(o));
     struct deviations *known = deviations_open(o->deviations, &error);
@@ -271,6 +291,7 @@ int main(int argc, char **argv)
 {
     static char name[] = "ipoib-probe";
     struct options o;
+    environment_secure();
     program_begin(argv, name, &stop);
     int status = options_read(&o, argc, argv) ? run(&o) : EXIT_UNJUDGED;
     options_clear(&o);

@@ -6,6 +6,7 @@
 
 #include "probe/octets.h"
 #include "wire/arp.h"
+#include "wire/checksum.h"
 #include "wire/encap.h"
 #include "wire/lladdr.h"
 #include "wire/mgid.h"
@@ -27,22 +28,6 @@ static void put_octets(uint8_t *out, const uint8_t *from, size_t n)
         memcpy(out, from, n);
     else
         memset(out, 0, n);
-}
-
-/* ---- the Internet checksum (RFC 1071) */
-
-static uint32_t add_up(uint32_t sum, const uint8_t *p, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        sum += i & 1 ? p[i] : (uint32_t)p[i] << 8;
-    return sum;
-}
-
-static uint16_t fold(uint32_t sum)
-{
-    while (sum >> 16)
-        sum = (sum & 0xffff) + (sum >> 16);
-    return (uint16_t)~sum;
 }
 
 /* ---- ARP (RFC 826, RFC 4391 §9.2) */
@@ -79,8 +64,8 @@ static void put_ipv6(uint8_t *p, uint32_t payload, const uint8_t *from, const ui
 static void put_icmpv6_checksum(uint8_t *p, uint32_t payload)
 {
     put16(p + IPV6_SIZE + 2, 0);
-    uint32_t sum = add_up(0, p + 8, 32) + payload + PROTOCOL_ICMPV6;
-    put16(p + IPV6_SIZE + 2, fold(add_up(sum, p + IPV6_SIZE, payload)));
+    uint32_t sum = checksum_add(0, p + 8, 32) + payload + PROTOCOL_ICMPV6;
+    put16(p + IPV6_SIZE + 2, checksum_fold(checksum_add(sum, p + IPV6_SIZE, payload)));
 }
 
 /* RFC 4861 §4.3 and 4.4, with the option of RFC 4391 §9.3 */
@@ -116,6 +101,14 @@ static void put_echo(uint8_t *icmp, uint8_t type, const struct echo_message *m, 
         icmp[i] = (uint8_t)i;
 }
 
+bool echo_payload_is(const uint8_t *icmp, uint32_t n)
+{
+    uint32_t i = ICMP_SIZE;
+    while (i < n && icmp[i] == (uint8_t)i)
+        i++;
+    return i >= n;
+}
+
 uint32_t make_echo4(uint8_t *out, const struct echo_message *m)
 {
     uint8_t *p = out + put_encap(out, TYPE_IPV4, m->reserved), *icmp = p + IPV4_SIZE;
@@ -129,9 +122,9 @@ uint32_t make_echo4(uint8_t *out, const struct echo_message *m)
     p[9] = PROTOCOL_ICMP;
     put_octets(p + 12, m->from, 4);
     put_octets(p + 16, m->to, 4);
-    put16(p + 10, fold(add_up(0, p, IPV4_SIZE)));
+    put16(p + 10, checksum_fold(checksum_add(0, p, IPV4_SIZE)));
     put_echo(icmp, ECHO4, m, n);
-    put16(icmp + 2, fold(add_up(0, icmp, n)));
+    put16(icmp + 2, checksum_fold(checksum_add(0, icmp, n)));
     return ENCAP_SIZE + m->length;
 }
 

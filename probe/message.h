@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The datagrams that the probe sends, from the encapsulation header on (RFC 4391 §6). Each function returns the octets that
- * it has written to out, which has room for UD_SIZE. reserved: the header's Reserved field, 0 where nothing is tested.
+ * The datagrams that the probe sends, from the encapsulation header on (RFC 4391 §6). Each function
+ * returns the octets that it has written to out, which has room for UD_SIZE. reserved: the header's
+ * Reserved field, 0 where nothing is tested.
  */
 #ifndef IPOIB_PROBE_MESSAGE_H
 #define IPOIB_PROBE_MESSAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,11 +35,16 @@ struct echo_message {
 };
 uint32_t make_echo4(uint8_t *out, const struct echo_message *m);
 uint32_t make_echo6(uint8_t *out, const struct echo_message *m);
+/* Do the n bytes of the ICMP message begin as those of these requests? A reply has the same. */
+bool echo_payload_is(const uint8_t *icmp, uint32_t n);
 
 /* The solicited-node multicast address (RFC 4291 §2.7.1). */
 void solicited_node(uint8_t out[16], const uint8_t *address);
 
-/* MGIDs of IP groups (RFC 4391 §4), with the P_Key's full-member form and the scope (4 bits) of the broadcast-GID. */
+/*
+ * MGIDs of IP groups (RFC 4391 §4), with the P_Key's full-member form and the scope (4 bits) of the
+ * broadcast-GID.
+ */
 void broadcast_mgid(uint8_t out[16], uint8_t scope, uint16_t pkey);
 void ipv6_mgid(uint8_t out[16], uint8_t scope, uint16_t pkey, const uint8_t *group);
 

@@ -2,13 +2,14 @@
 /* The command line of ipoib-probe. */
 #include "probe/options.h"
 
-#include <arpa/inet.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "verdict/save.h"
-#include "verdict/say.h"
+#include "probe/address.h"
+#include "cli/save.h"
+#include "cli/refused_option.h"
+#include "cli/say.h"
 #include "wire/view.h"
 
 const char options_help[] =
@@ -70,7 +71,8 @@ enum {
 enum { RATE_MAX = 100000, TIMEOUT_MAX = 60000 };
 enum { PREFIX_MIN4 = 16, PREFIX_MIN6 = 116 };
 
-static bool read_number(const char *text, unsigned min, unsigned max, const char *what, unsigned *out)
+static bool read_number(const char *text, unsigned min, unsigned max, const char *what,
+                        unsigned *out)
 {
     char *end;
     unsigned long n = strtoul(text, &end, 0);
@@ -95,28 +97,18 @@ static bool read_pkey(struct options *o, const char *text)
     return true;
 }
 
-/* false: no address */
-static bool read_ip(const char *text, bool *ipv6, uint8_t ip[16])
-{
-    memset(ip, 0, 16);
-    *ipv6 = inet_pton(AF_INET6, text, ip) == 1;
-    return *ipv6 || inet_pton(AF_INET, text, ip) == 1;
-}
-
-static bool is_one_host(bool ipv6, const uint8_t *ip)
-{
-    static const uint8_t zero[16];
-    if (ipv6)
-        return ip[0] != 0xff && memcmp(ip, zero, 16) != 0;
-    return ip[0] < 224 && ip[0] != 127 && memcmp(ip, zero, 4) != 0;
-}
-
 static bool read_source(struct options *o, const char *text)
 {
-    o->has_source = read_ip(text, &o->source_ipv6, o->source) && is_one_host(o->source_ipv6, o->source);
-    if (!o->has_source)
+    bool mapped;
+    o->has_source = address_read(text, &o->source_ipv6, &mapped, o->source);
+    if (!o->has_source) {
         say("--source is an IPv4 or IPv6 address of one host, not '%s'", text);
-    return o->has_source;
+        return false;
+    }
+    const char *why = address_is_no_host(o->source_ipv6, o->source);
+    if (why)
+        say("--source is an address of one host, and '%s' is %s", text, why);
+    return !why;
 }
 
 /* The bits of a prefix. False: it is none, after a message. */
@@ -144,7 +136,10 @@ static void put_low(struct target *t, uint32_t low)
         t->ip[(t->ipv6 ? 12 : 0) + i] = (uint8_t)(low >> 8 * (3 - i));
 }
 
-/* The hosts' addresses: of IPv4 without the network's and the broadcast address, where the prefix has more than two. */
+/*
+ * The hosts' addresses: of IPv4 without the network's and the broadcast address, where the prefix
+ * has more than two.
+ */
 static void take_prefix(struct target *t, unsigned bits)
 {
     unsigned host_bits = (t->ipv6 ? 128 : 32) - bits;
@@ -162,28 +157,50 @@ void target_address(const struct target *t, uint32_t number, uint8_t ip[16])
     memcpy(ip, at.ip, 16);
 }
 
-static bool read_address(struct target *t, const char *text)
+static bool is_of_hosts(const struct target *t, const char *text)
 {
-    char **parts = g_strsplit(text, "/", 2);
+    const char *why = address_is_no_host(t->ipv6, t->ip);
+    if (why)
+        say("'%s' is not the address of %s: it %s %s", text, t->prefix ? "hosts" : "one host",
+            t->prefix ? "begins with" : "is", why);
+    return !why;
+}
+
+/* parts: the address, and of a prefix the bits. */
+static bool read_parts(struct target *t, const char *text, char **parts)
+{
     unsigned bits = 0;
-    bool good = read_ip(parts[0], &t->ipv6, t->ip);
-    if (!good)
+    bool mapped;
+    if (!parts[0] || !address_read(parts[0], &t->ipv6, &mapped, t->ip)) {
         say("'%s' is no IPv4 or IPv6 address or prefix, and not the word fabric", text);
-    else if (parts[1])
-        good = read_bits(parts[1], t->ipv6, &bits);
-    if (good && parts[1])
-        take_prefix(t, bits);
-    g_strfreev(parts);
-    if (good && !is_one_host(t->ipv6, t->ip)) {
-        say("'%s' is not the address of %s", text, t->prefix ? "hosts" : "one host");
         return false;
     }
+    if (parts[1] && mapped) {
+        say("'%s' is a prefix of IPv4 addresses in IPv6: write the prefix as one of IPv4", text);
+        return false;
+    }
+    if (parts[1] && !read_bits(parts[1], t->ipv6, &bits))
+        return false;
+    if (parts[1])
+        take_prefix(t, bits);
+    return is_of_hosts(t, text);
+}
+
+static bool read_address(struct target *t, const char *text)
+{
+    char **parts = g_strsplit(text, "/", 2); /* of "" it makes no part */
+    bool good = read_parts(t, text, parts);
+    g_strfreev(parts);
     return good;
 }
 
 static bool read_target(struct options *o, const char *text)
 {
     struct target t = {.fabric = strcmp(text, "fabric") == 0, .n = 1};
+    if (!*text) {
+        say("a target is empty: give an IPv4 or IPv6 address, a prefix, or the word fabric");
+        return false;
+    }
     if (!t.fabric && !read_address(&t, text))
         return false;
     t.name = g_strdup(text);
@@ -242,14 +259,26 @@ static bool read_option(struct options *o, int option, char *argument)
     case 'V':
         o->version = true;
         return true;
-    default: /* getopt_long has said what */
+    default: /* refuse() has said what */
         say("try 'ipoib-probe --help'");
         return false;
     }
 }
 
+/* getopt_long's own messages would put what the user wrote onto the terminal as it is. */
+static void refuse(int why, char **argv, const char *shorts)
+{
+    char letter[REFUSED_OPTION_LEN];
+    const char *option = refused_option(argv, shorts, letter);
+    if (why == ':')
+        say("%s needs a value", option);
+    else
+        say("unrecognized option %s", option);
+}
+
 static bool read_all(struct options *o, int argc, char **argv)
 {
+    static const char shorts[] = ":d:p:o:w:nlhV";
     static const struct option known[] = {{"device", required_argument, NULL, 'd'},
                                           {"port", required_argument, NULL, 'p'},
                                           {"pkey", required_argument, NULL, LONG_PKEY},
@@ -270,9 +299,13 @@ static bool read_all(struct options *o, int argc, char **argv)
                                           {"version", no_argument, NULL, 'V'},
                                           {NULL, 0, NULL, 0}};
     int option;
-    while ((option = getopt_long(argc, argv, "d:p:o:w:nlhV", known, NULL)) != -1)
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, shorts, known, NULL)) != -1) {
+        if (option == '?' || option == ':')
+            refuse(option, argv, shorts);
         if (!read_option(o, option, optarg))
             return false;
+    }
     for (int i = optind; i < argc; i++)
         if (!read_target(o, argv[i]))
             return false;
@@ -283,7 +316,8 @@ static bool is_own_source(const struct options *o)
 {
     for (guint i = 0; o->has_source && i < o->targets->len; i++) {
         const struct target *t = &g_array_index(o->targets, struct target, i);
-        if (!t->fabric && !t->prefix && t->ipv6 == o->source_ipv6 && memcmp(t->ip, o->source, t->ipv6 ? 16 : 4) == 0)
+        if (!t->fabric && !t->prefix && t->ipv6 == o->source_ipv6 &&
+            memcmp(t->ip, o->source, t->ipv6 ? 16 : 4) == 0)
             return true;
     }
     return false;
@@ -305,7 +339,8 @@ static bool files_differ(const struct options *o)
         return true;
     if (g_file_test(o->output, G_FILE_TEST_EXISTS))
         return save_is_safe(o->output, &capture, 1, "what -w writes the packets to");
-    char *one = g_canonicalize_filename(o->output, NULL), *other = g_canonicalize_filename(o->capture, NULL);
+    char *one = g_canonicalize_filename(o->output, NULL),
+         *other = g_canonicalize_filename(o->capture, NULL);
     bool differ = strcmp(one, other) != 0;
     g_free(one);
     g_free(other);
@@ -318,11 +353,11 @@ static bool files_differ(const struct options *o)
 static bool is_sensible(const struct options *o)
 {
     if (o->list && o->targets->len > 0)
-        say("--list probes nothing: no target with it");
+        say("--list probes nothing: give no target with it");
     else if (o->list && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
         say("--list prints text or json");
     else if (!o->list && o->targets->len == 0)
-        say("no target given: try 'ipoib-probe --help'");
+        say("no target is given: try 'ipoib-probe --help'");
     else if (o->node && (o->list || o->format != FORMAT_JSON || !o->node[0]))
         say("--node names a node in a report of --format json");
     else if (is_own_source(o))

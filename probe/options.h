@@ -3,16 +3,17 @@
 #ifndef IPOIB_PROBE_OPTIONS_H
 #define IPOIB_PROBE_OPTIONS_H
 
-#include "verdict/program.h"
+#include "report/program.h"
 
 /* What is probed. */
 struct target {
     char *name;
     bool fabric; /* the SA's groups and this port's standing; else an address */
     bool ipv6;
-    uint8_t ip[16]; /* the first 4 octets of IPv4; of a prefix the first address that is asked for */
+    uint8_t
+        ip[16]; /* the first 4 octets of IPv4; of a prefix the first address that is asked for */
     bool prefix;
-    uint32_t n;     /* addresses */
+    uint32_t n; /* addresses */
 };
 
 struct options {

@@ -9,21 +9,25 @@
 #include "wire/mgid.h"
 
 enum { TRIED = 8 };
-enum { MTU_LEAST = 1, MTU_OTHER = 2, RATE_LEAST = 2 }; /* 256 and 512 octets, 2.5 Gb/s (IBA 15.2.5.17) */
+/* 256 and 512 octets, 2.5 Gb/s (IBA 15.2.5.17) */
+enum { MTU_LEAST = 1, MTU_OTHER = 2, RATE_LEAST = 2 };
 
 /* Of 239.192.0.0/14, the organization-local scope of RFC 2365, made of this port's GUID. */
-bool own_group_mgid(struct probe *p, uint8_t mgid[16])
+enum sa_result own_group_mgid(struct probe *p, uint8_t mgid[16])
 {
     struct mc_group g;
     uint16_t status;
     uint32_t seed = be32(p->t->facts.gid + 12) * 2654435761u;
-    for (unsigned i = 0; i < TRIED && !p->stopped; i++) {
+    for (unsigned i = 0; i < TRIED; i++) {
         broadcast_mgid(mgid, p->link.scope, p->pkey);
         put32(mgid + MGID_GROUP_IPV4, 0x0fc00000u | ((seed + i) & 0x3ffff));
-        if (group_get(p, mgid, &g, &status) == SA_REFUSED && status == SA_STATUS_NO_RECORDS)
-            return true;
+        enum sa_result result = group_get(p, mgid, &g, &status);
+        if (group_is_missing(result, status))
+            return SA_TOLD;
+        if (result != SA_TOLD && result != SA_REFUSED)
+            return result;
     }
-    return false;
+    return SA_REFUSED;
 }
 
 /* NOLINTBEGIN(readability-non-const-parameter): all have one type */
@@ -79,17 +83,21 @@ static void change_flow_label(struct mc_group *g, uint8_t *mgid)
 }
 /* NOLINTEND(readability-non-const-parameter) */
 
-/* Those that have to be the broadcast group's first (RFC 4391 §10 and, the scope, §4), then those that should. */
+/*
+ * Those that have to be the broadcast group's first (RFC 4391 §10 and, the scope, §4), then those
+ * that should.
+ */
 const struct variation group_variations[] = {
-    {"P_Key", change_pkey},         {"P_Key in the MGID", change_mgid_pkey},
-    {"Q_Key", change_qkey},         {"SL", change_sl},
-    {"MTU", change_mtu},            {"hop limit", change_hop_limit},
-    {"scope", change_scope},        {"rate", change_rate},
-    {"TClass", change_tclass},      {"flow label", change_flow_label},
+    {"P_Key", change_pkey},    {"P_Key in the MGID", change_mgid_pkey},
+    {"Q_Key", change_qkey},    {"SL", change_sl},
+    {"MTU", change_mtu},       {"hop limit", change_hop_limit},
+    {"scope", change_scope},   {"rate", change_rate},
+    {"TClass", change_tclass}, {"flow label", change_flow_label},
 };
 const unsigned n_group_variations = G_N_ELEMENTS(group_variations);
 
-static enum sa_result make(struct probe *p, const uint8_t *mgid, const struct mc_group *like, uint16_t *status)
+static enum sa_result make(struct probe *p, const uint8_t *mgid, const struct mc_group *like,
+                           uint16_t *status)
 {
     struct mc_group g;
     enum sa_result result = group_join_as(p, mgid, JOIN_FULL, like, &g, status);
@@ -97,13 +105,21 @@ static enum sa_result make(struct probe *p, const uint8_t *mgid, const struct mc
     return result;
 }
 
+/* Where every MGID is taken, nothing was refused. */
+static enum sa_result find_mgid(struct probe *p, uint8_t *mgid)
+{
+    enum sa_result found = own_group_mgid(p, mgid);
+    return found == SA_REFUSED ? SA_SILENT : found;
+}
+
 enum sa_result own_group_try(struct probe *p, const struct variation *v, uint16_t *status)
 {
     struct mc_group like = p->link;
     uint8_t mgid[16];
     *status = 0;
-    if (!own_group_mgid(p, mgid))
-        return SA_SILENT;
+    enum sa_result found = find_mgid(p, mgid);
+    if (found != SA_TOLD)
+        return found;
     if (v)
         v->change(&like, mgid);
     return make(p, mgid, &like, status);
@@ -116,5 +132,6 @@ enum sa_result own_group_try_least(struct probe *p, bool mtu, bool rate, uint16_
     *status = 0;
     like.mtu = mtu ? MTU_LEAST : like.mtu;
     like.rate = rate ? RATE_LEAST : like.rate;
-    return own_group_mgid(p, mgid) ? make(p, mgid, &like, status) : SA_SILENT;
+    enum sa_result found = find_mgid(p, mgid);
+    return found == SA_TOLD ? make(p, mgid, &like, status) : found;
 }

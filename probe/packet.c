@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The transport through a network interface, where libibverbs and libibumad are not to be had: packet(7) on ib0. The kernel
- * chooses the queue pair, the path and the GRH, and hands up datagrams without the headers of InfiniBand: who sent them, and
- * how, is not seen, and there is no subnet administrator behind it. See transport.h.
+ * The transport through a network interface, where libibverbs and libibumad are not to be had:
+ * packet(7) on ib0. The kernel chooses the queue pair, the path and the GRH, and hands up datagrams
+ * without the headers of InfiniBand: who sent them, and how, is not seen, and there is no subnet
+ * administrator behind it. See transport.h.
  */
 #include "probe/transport.h"
 
@@ -24,7 +25,10 @@
 #include "wire/mgid.h"
 #include "wire/smp.h"
 
-/* What the driver puts before the encapsulation header, both ways: the link-layer address that it goes to; zeros on receipt. */
+/*
+ * What the driver puts before the encapsulation header, both ways: the link-layer address that it
+ * goes to; zeros on receipt.
+ */
 enum { PSEUDO_SIZE = LLADDR_SIZE, FRAME_SIZE = PSEUDO_SIZE + UD_SIZE };
 
 struct packet {
@@ -54,19 +58,21 @@ static enum transport_result open_qp(struct transport *t, unsigned pkey_index, u
     return TRANSPORT_OK;
 }
 
-static enum transport_result send_frame(struct transport *t, const struct ud_to *to, const uint8_t *octets,
-                                        uint32_t n)
+static enum transport_result send_frame(struct transport *t, const struct ud_to *to,
+                                        const uint8_t *octets, uint32_t n)
 {
     struct packet *k = (struct packet *)t;
     uint8_t frame[FRAME_SIZE] = {0};
-    struct sockaddr_ll where = {
-        .sll_family = AF_PACKET, .sll_ifindex = (int)k->index, .sll_protocol = htons(be16(octets + ENCAP_TYPE))};
+    struct sockaddr_ll where = {.sll_family = AF_PACKET,
+                                .sll_ifindex = (int)k->index,
+                                .sll_protocol = htons(be16(octets + ENCAP_TYPE))};
     frame[LLADDR_QPN] = (uint8_t)(to->qpn >> 16);
     frame[LLADDR_QPN + 1] = (uint8_t)(to->qpn >> 8);
     frame[LLADDR_QPN + 2] = (uint8_t)to->qpn;
     memcpy(frame + LLADDR_GID, to->gid, 16);
     memcpy(frame + PSEUDO_SIZE, octets, n);
-    ssize_t sent = sendto(k->fd, frame, PSEUDO_SIZE + n, 0, (const struct sockaddr *)(const void *)&where, sizeof where);
+    ssize_t sent = sendto(k->fd, frame, PSEUDO_SIZE + n, 0,
+                          (const struct sockaddr *)(const void *)&where, sizeof where);
     if (sent < 0 && errno != ENOBUFS) /* a full queue is a lost packet */
         return fail(t, "a packet cannot be sent", errno);
     return TRANSPORT_OK;
@@ -78,7 +84,8 @@ static bool take(struct packet *k, struct ud_from *from)
     if (n < PSEUDO_SIZE + ENCAP_SIZE)
         return false;
     uint32_t cap = (uint32_t)MIN((size_t)n, sizeof k->octets) - PSEUDO_SIZE;
-    *from = (struct ud_from){.octets = view_make(k->octets + PSEUDO_SIZE, cap, (uint32_t)n - PSEUDO_SIZE)};
+    *from = (struct ud_from){
+        .octets = view_make(k->octets + PSEUDO_SIZE, cap, (uint32_t)n - PSEUDO_SIZE)};
     return true;
 }
 
@@ -102,7 +109,8 @@ static enum transport_result receive(struct transport *t, int ms, struct ud_from
     return TRANSPORT_STOPPED;
 }
 
-static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms, struct sa_answer *a)
+static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
+                                 struct sa_answer *a)
 {
     (void)t;
     (void)q;
@@ -226,7 +234,8 @@ static void read_facts(struct transport *t, const char *name, const char *net)
         memcpy(t->netdev_broadcast, broadcast + LLADDR_GID, 16);
     t->netdev_pkey = (uint16_t)read_number(net, "pkey", 0);
     t->netdev_connected = strcmp(mode, "connected") == 0;
-    f->mtu = t->netdev_connected ? 4 : mtu_code(read_number(net, "mtu", 10)); /* 2048: what every link has */
+    /* 2048: what every link has */
+    f->mtu = t->netdev_connected ? 4 : mtu_code(read_number(net, "mtu", 10));
     f->infiniband = true;
     g_free(mode);
 }
@@ -263,7 +272,8 @@ static bool bind_to(struct packet *k)
     return bind(k->fd, (const struct sockaddr *)(const void *)&own, sizeof own) == 0;
 }
 
-enum opening packet_open(struct transport **t, const char *name, const volatile int *stop, char *why, size_t size)
+enum opening packet_open(struct transport **t, const char *name, const volatile int *stop,
+                         char *why, size_t size)
 {
     *t = NULL;
     char *net = g_build_filename("/sys/class/net", name, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asking for a link-layer address so that nobody remembers who asked: an ARP request with sender 0.0.0.0 (RFC 5227 §2.1.1),
- * a Neighbour Solicitation from the unspecified address (RFC 4862 §5.4.2). The answer to the latter goes to all nodes.
+ * Asking for a link-layer address so that nobody remembers who asked: an ARP request with sender
+ * 0.0.0.0 (RFC 5227 §2.1.1), a Neighbour Solicitation from the unspecified address (RFC 4862
+ * §5.4.2). The answer to the latter goes to all nodes.
  */
 #include "probe/probe.h"
 
@@ -52,8 +53,8 @@ void question_text(const struct probe *p, const struct question *q, char *out, s
     if (q->padding && (size_t)n < size)
         n += snprintf(out + n, size - (size_t)n, ", padding 0x%04x in the option", q->padding);
     if (q->aside && (size_t)n < size)
-        n += snprintf(out + n, size - (size_t)n, ", from QPN 0x%06x in the name of 0x%06x", p->t->aside_qpn,
-                      p->t->qpn);
+        n += snprintf(out + n, size - (size_t)n, ", from QPN 0x%06x in the name of 0x%06x",
+                      p->t->aside_qpn, p->t->qpn);
     if (q->reserved && (size_t)n < size)
         n += snprintf(out + n, size - (size_t)n, ", Reserved 0x%04x", q->reserved);
     if (q->flags && (size_t)n < size)
@@ -69,21 +70,25 @@ void answer_text(const struct answer *a, char *out, size_t size)
     char lladdr[64];
     lladdr_text(a->lladdr, lladdr);
     if (a->lid)
-        snprintf(out, size, "it is at %s, told by QPN 0x%06x, LID %u, %s GRH, after %.1f ms", lladdr, a->qpn, a->lid,
-                 a->grh ? "with" : "without", a->ms);
+        snprintf(out, size, "it is at %s, told by QPN 0x%06x, LID %u, %s GRH, after %.1f ms",
+                 lladdr, a->qpn, a->lid, a->grh ? "with" : "without", a->ms);
     else
         snprintf(out, size, "it is at %s, told to the interface after %.1f ms", lladdr, a->ms);
 }
 
 /* ---- the answer */
 
-/* A reply for the address to this probe: it came to its queue pair alone, or its target is the asker's address, with flags or without. */
-static const uint8_t *answered_by_arp(struct probe *p, const struct asked *x, const struct ud_from *from,
-                                      struct view v)
+/*
+ * A reply for the address to this probe: it came to its queue pair alone, or its target is the
+ * asker's address, with flags or without.
+ */
+static const uint8_t *answered_by_arp(struct probe *p, const struct asked *x,
+                                      const struct ud_from *from, struct view v)
 {
     struct arp a;
     bool fixed;
-    if (arp_decode(v, &a, &fixed) != WIRE_OK || a.op != ARP_REPLY || a.hln != LLADDR_SIZE || a.pln != 4)
+    if (arp_decode(v, &a, &fixed) != WIRE_OK || a.op != ARP_REPLY || a.hln != LLADDR_SIZE ||
+        a.pln != 4)
         return NULL;
     bool multicast = from->grh && from->grh[GRH_DGID] == 0xff;
     bool ours = !multicast || lladdr_same(v.p + a.tha, p->lladdr);
@@ -109,11 +114,13 @@ bool take_answer(struct probe *p, const struct ud_from *from, void *user)
 {
     struct asked *x = user;
     struct encap e;
-    if (from->call || encap_decode(from->octets, &e) != WIRE_OK || e.type != (x->ipv6 ? TYPE_IPV6 : TYPE_ARP))
+    if (from->call || encap_decode(from->octets, &e) != WIRE_OK ||
+        e.type != (x->ipv6 ? TYPE_IPV6 : TYPE_ARP))
         return false; /* answers over connections are no answers (RFC 4755 §7) */
     struct view body = view_from(from->octets, ENCAP_SIZE);
     const uint8_t *lladdr = x->ipv6 ? answered_by_na(x, body) : answered_by_arp(p, x, from, body);
-    if (!lladdr || (p->peer.known && !x->q->any && !lladdr_same(lladdr, p->peer.lladdr)))
+    if (!lladdr || (p->peer.known && !x->q->any && !lladdr_same(lladdr, p->peer.lladdr)) ||
+        (x->ipv6 && !is_usable(p, from, NULL)))
         return false;
     struct answer *a = x->a;
     *a = (struct answer){.qpn = from->qpn,
@@ -130,11 +137,13 @@ bool take_answer(struct probe *p, const struct ud_from *from, void *user)
 
 /* ---- the question */
 
-uint32_t make_question(const struct probe *p, const struct asked *x, const uint8_t *lladdr, uint8_t *out)
+uint32_t make_question(const struct probe *p, const struct asked *x, const uint8_t *lladdr,
+                       uint8_t *out)
 {
     uint8_t group[16];
     if (!x->ipv6) {
-        struct arp_message m = {.reserved = x->q->reserved, .op = ARP_REQUEST, .sha = lladdr, .tpa = x->ip};
+        struct arp_message m = {
+            .reserved = x->q->reserved, .op = ARP_REQUEST, .sha = lladdr, .tpa = x->ip};
         return make_arp(out, &m);
     }
     solicited_node(group, x->ip);
@@ -148,10 +157,11 @@ uint32_t make_question(const struct probe *p, const struct asked *x, const uint8
 }
 
 /*
- * IPv6 asks a group of its own, which has to be joined to be sent to. Whether it is there is asked first: OpenSM notes each
- * join of a group that is not as an error.
+ * IPv6 asks a group of its own, which has to be joined to be sent to. Whether it is there is asked
+ * first: OpenSM notes each join of a group that is not as an error.
  */
-enum sa_result question_group(struct probe *p, const struct asked *x, struct mc_group *g, bool *there)
+enum sa_result question_group(struct probe *p, const struct asked *x, struct mc_group *g,
+                              bool *there)
 {
     uint8_t group[16], mgid[16];
     uint16_t status;
@@ -206,7 +216,10 @@ static bool send_question(struct probe *p, struct asked *x, const struct mc_grou
     return sent;
 }
 
-/* The groups that the question and its answer go to. False, and results_came tells why: it cannot be asked. */
+/*
+ * The groups that the question and its answer go to. False, and results_came tells why: it cannot
+ * be asked.
+ */
 static bool find_groups(struct probe *p, const struct asked *x, struct mc_group *g)
 {
     bool there = true;
@@ -214,11 +227,25 @@ static bool find_groups(struct probe *p, const struct asked *x, struct mc_group 
     if (result == SA_TOLD && x->q->multicast)
         result = question_group(p, x, g, &there);
     if (result == SA_REFUSED)
-        results_came(p->results, "not asked: the %s", !there ? "solicited-node group does not exist: nobody has the address"
-                                                            : "subnet administrator refuses that this port joins the groups of IPv6");
+        results_came(p->results, "not asked: the %s",
+                     !there
+                         ? "solicited-node group does not exist: nobody has the address"
+                         : "subnet administrator refuses that this port joins the groups of IPv6");
     else if (result != SA_TOLD)
         results_came(p->results, "not asked: %s", sa_silence_text(p, result));
     return result == SA_TOLD;
+}
+
+/* The last try is waited for as long as this peer's answers take. */
+static bool ask_once(struct probe *p, struct asked *x, const struct mc_group *g, bool again,
+                     bool last, bool *sent)
+{
+    bool goes = send_question(p, x, g);
+    if (!goes)
+        return false;
+    *sent = true;
+    patience_asks(p, x->ipv6, x->ip, again);
+    return await_packet(p, (int)(last ? patience_ms(p) : p->options->timeout_ms), take_answer, x);
 }
 
 enum came ask_peer(struct probe *p, const struct question *q, unsigned tries, struct answer *a)
@@ -227,19 +254,22 @@ enum came ask_peer(struct probe *p, const struct question *q, unsigned tries, st
     struct asked x = {.q = q, .ipv6 = asks_ipv6(p, q), .ip = q->ip ? q->ip : p->peer.ip, .a = a};
     struct mc_group g;
     char text[VERDICT_TEXT];
+    bool settled = patience_settle(p, q->alone);
     question_text(p, q, text, sizeof text);
     results_sent(p->results, "%s", text);
-    results_came(p->results, "%s", "no answer");
-    if (!find_groups(p, &x, &g))
+    p->unusable = NULL;
+    results_came(p->results, "%s",
+                 settled ? "no answer" : "not asked: answers to earlier questions do not end");
+    if (!settled || !find_groups(p, &x, &g))
         return NOT_ASKED;
-    for (unsigned i = 0; i < tries && !p->stopped && !p->broken; i++) {
-        bool goes = send_question(p, &x, &g);
-        sent |= goes;
-        if (goes && await_packet(p, (int)p->options->timeout_ms, take_answer, &x)) {
+    for (unsigned i = 0; i < tries && !p->stopped && !p->broken; i++)
+        if (ask_once(p, &x, &g, sent, i + 1 == tries, &sent)) {
+            patience_hears(p);
             answer_text(a, text, sizeof text);
             results_came(p->results, "%s", text);
             return CAME_ANSWER;
         }
-    }
+    if (p->unusable)
+        tell_none_came(p, "no answer");
     return sent ? CAME_NOTHING : NOT_ASKED;
 }

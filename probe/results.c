@@ -4,8 +4,8 @@
 
 #include <stdarg.h>
 
-#include "verdict/plain.h"
-#include "verdict/words.h"
+#include "cli/plain.h"
+#include "report/words.h"
 
 void results_begin(struct results *r, const char *check)
 {
@@ -52,8 +52,8 @@ static void add(struct results *r, const struct finding *f)
     verdict_add_evidence(r->judged->verdict, f, &evidence);
 }
 
-void results_add(struct results *r, enum rule_number rule, enum outcome outcome, const char *expected,
-                 const char *actual)
+void results_add(struct results *r, enum rule_number rule, enum outcome outcome,
+                 const char *expected, const char *actual)
 {
     struct finding f = {.rule = rule,
                         .outcome = outcome,
@@ -87,8 +87,8 @@ void results_judged(void *user, uint32_t frame, const struct finding *f)
     r->check = check;
 }
 
-void results_stage(struct results *r, const char *id, int outcome, const char *advice, const char *format,
-                   ...)
+void results_stage(struct results *r, const char *id, int outcome, const char *advice,
+                   const char *format, ...)
 {
     va_list args;
     va_start(args, format);

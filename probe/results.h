@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What comes of the checks of one target: findings with what was sent and what came, for the reports of verdict/. */
+/*
+ * What comes of the checks of one target: findings with what was sent and what came, for the
+ * reports of lib/report.
+ */
 #ifndef IPOIB_PROBE_RESULTS_H
 #define IPOIB_PROBE_RESULTS_H
 
 #include "rules/deviation.h"
-#include "verdict/report.h"
+#include "report/report.h"
 
-/* In a table of checks or stages, its last two members: the rules that one tells of, and how many. */
-#define RULES(...) {__VA_ARGS__}, sizeof((enum rule_number[]){__VA_ARGS__}) / sizeof(enum rule_number)
+/*
+ * In a table of checks or stages, its last two members: the rules that one tells of, and how many.
+ */
+#define RULES(...)                                                                                 \
+    {__VA_ARGS__}, sizeof((enum rule_number[]){__VA_ARGS__}) / sizeof(enum rule_number)
 
 struct results {
     struct judged *judged;
@@ -24,17 +30,23 @@ void results_sent(struct results *r, const char *format, ...) G_GNUC_PRINTF(2, 3
 void results_came(struct results *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* What it found of a rule. A failure that the list of deviations names becomes one. */
-void results_add(struct results *r, enum rule_number rule, enum outcome outcome, const char *expected,
-                 const char *actual);
+void results_add(struct results *r, enum rule_number rule, enum outcome outcome,
+                 const char *expected, const char *actual);
 /* It could not run, or not for this rule. */
 void results_skip(struct results *r, enum rule_number rule, const char *why);
 
-/* A finding of the judge in a packet of the peer's (judge_report). What it could not decide is nothing to a probe. */
+/*
+ * A finding of the judge in a packet of the peer's (judge_report). What it could not decide is
+ * nothing to a probe.
+ */
 void results_judged(void *user, uint32_t frame, const struct finding *f);
 
-/* A stage of the fabric's diagnosis. outcome as words.h has them, VERDICT_SKIPPED too; advice: what to do next, or "". */
-void results_stage(struct results *r, const char *id, int outcome, const char *advice, const char *format,
-                   ...) G_GNUC_PRINTF(5, 6);
+/*
+ * A stage of the fabric's diagnosis. outcome as words.h has them, VERDICT_SKIPPED too; advice: what
+ * to do next, or "".
+ */
+void results_stage(struct results *r, const char *id, int outcome, const char *advice,
+                   const char *format, ...) G_GNUC_PRINTF(5, 6);
 
 /* "pass", "fail" ...: the worst since results_begin. */
 const char *results_outcome(const struct results *r);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "verdict/plain.h"
+#include "cli/plain.h"
 
 const char interface_shows_less[] =
     "a network interface does not show it: it needs the adapter's ib_uverbs and ib_umad";
@@ -31,8 +31,11 @@ static void take_rival(struct probe *p, const struct answer *a)
 static bool hear_rival(struct probe *p, const struct ud_from *from, void *user)
 {
     struct asked *x = user;
-    if (take_answer(p, from, x))
-        take_rival(p, x->a);
+    if (!take_answer(p, from, x))
+        return false;
+    take_rival(p, x->a);
+    if (!p->peer.has_rival)
+        patience_hears_stray(p);
     return p->peer.has_rival;
 }
 
@@ -85,7 +88,8 @@ static const char *why_not(const struct probe *p, const struct check *c)
         return "it needs an address for the probe: --source";
     if (p->source.ipv6 != p->peer.ipv6)
         return "the address of --source is not of the target's family";
-    return p->source.usable ? NULL : "the address of --source is in use, or nobody could be asked for it";
+    return p->source.usable ? NULL
+                            : "the address of --source is in use, or nobody could be asked for it";
 }
 
 static bool of_family(const struct probe *p, const struct check *c)
@@ -123,16 +127,24 @@ static enum came resolve(struct probe *p, const struct answer *first)
     struct answer *a = g_new(struct answer, 1);
     results_begin(p->results, "resolve");
     wirelog_begin(p->log, "resolve");
-    enum came came = first ? CAME_ANSWER : ask_peer(p, &(struct question){.multicast = true}, TRIES, a);
+    enum came came = first ? CAME_ANSWER
+                           : ask_peer(p, &(struct question){.multicast = true}, TRIES, a);
     if (came == CAME_ANSWER) {
         take_over(p, first ? first : a);
+        if (first) { /* when it was asked is not kept */
+            patience_asks(p, p->peer.ipv6, p->peer.ip, false);
+            patience_hears(p);
+        }
         look_for_rivals(p);
-        bool plain = ask_peer(p, &(struct question){0}, TRIES, a) == CAME_ANSWER;
-        p->peer.needs_grh = !plain && ask_peer(p, &(struct question){.grh = true}, TRIES, a) == CAME_ANSWER;
+        bool plain = ask_peer(p, &(struct question){.alone = true}, TRIES, a) == CAME_ANSWER;
+        p->peer.needs_grh = !plain && ask_peer(p, &(struct question){.grh = true, .alone = true},
+                                               TRIES, a) == CAME_ANSWER;
         if (plain || p->peer.needs_grh)
             p->peer.by_unicast = g_memdup2(a, sizeof *a);
     }
-    wirelog_end(p->log, came == CAME_ANSWER ? "answered" : came == CAME_NOTHING ? "no answer" : "not asked");
+    wirelog_end(p->log, came == CAME_ANSWER    ? "answered"
+                        : came == CAME_NOTHING ? "no answer"
+                                               : "not asked");
     g_free(a);
     return came;
 }
@@ -142,11 +154,13 @@ static void run_checks(struct probe *p)
     char lladdr[64];
     lladdr_text(p->peer.lladdr, lladdr);
     if (p->peer.lid)
-        results_stage(p->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, LID %u", p->peer.name, lladdr,
-                      p->peer.lid);
+        results_stage(p->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, LID %u",
+                      p->peer.name, lladdr, p->peer.lid);
     else
-        results_stage(p->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, seen through %s", p->peer.name, lladdr,
-                      p->t->netdev);
+        results_stage(p->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, seen through %s",
+                      p->peer.name, lladdr, p->t->netdev);
+    if (!p->peer.by_unicast)
+        tell_unreachable(p);
     for (unsigned i = 0; i < n_checks && !p->stopped && !p->broken; i++)
         if (check_selected(&checks[i], &p->options->selection))
             run_check(p, &checks[i]);
@@ -157,17 +171,22 @@ void run_peer(struct probe *p, const struct answer *first)
     if (!first)
         wirelog_judge(p->log, p->results->known, results_judged, p->results);
     enum came came = resolve(p, first);
+    char *own = NULL;
     if (came == CAME_ANSWER)
         run_checks(p);
     else if (came == NOT_ASKED && !p->broken)
         p->results->judged->trouble = g_strdup_printf("%s: %s", p->peer.name, p->results->came);
+    else if (!p->broken && (own = host_has_address(p->peer.ipv6, p->peer.ip)))
+        p->results->judged->trouble = g_strdup_printf(OWN_ADDRESS, own);
     else if (!p->broken)
-        p->results->judged->trouble =
-            g_strdup_printf("no answer from %s to %d %s, %u ms each", p->peer.name, TRIES,
-                            p->peer.ipv6 ? "neighbour solicitations" : "ARP requests", p->options->timeout_ms);
+        p->results->judged->trouble = g_strdup_printf(
+            "no answer from %s to %d %s, %u ms each%s%s", p->peer.name, TRIES,
+            p->peer.ipv6 ? "neighbour solicitations" : "ARP requests", p->options->timeout_ms,
+            p->unusable ? "; an answer came that has " : "", p->unusable ? p->unusable : "");
     if (p->broken && !p->results->judged->trouble)
         p->results->judged->trouble = plain_dup(p->t->error);
     wirelog_judge(p->log, NULL, NULL, NULL);
+    g_free(own);
     g_free(p->peer.by_unicast);
     p->peer.by_unicast = NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Questions to the subnet administrator, logged both ways. A sweep asks it no more than it must: what it has told of paths
- * and nodes is kept for the hosts that share them, and where it is silent it is not asked for each host again.
+ * Questions to the subnet administrator, logged both ways. A sweep asks it no more than it must:
+ * what it has told of paths and nodes is kept for the hosts that share them, and where it is silent
+ * it is not asked for each host again.
  */
 #include "probe/probe.h"
 
@@ -32,8 +33,9 @@ static void log_answer(struct probe *p, struct sa_answer *a)
 }
 
 /*
- * Where no subnet administrator runs, the port's driver answers what nobody takes: unsupported class, method or attribute
- * (IBA 13.4.7). Of what every administrator has to know, that is as good as silence.
+ * Where no subnet administrator runs, the port's driver answers what nobody takes: unsupported
+ * class, method or attribute (IBA 13.4.7). Of what every administrator has to know, that is as good
+ * as silence.
  */
 static bool is_nobody(const struct sa_question *q, uint16_t status)
 {
@@ -45,7 +47,8 @@ static bool is_nobody(const struct sa_question *q, uint16_t status)
 static enum sa_result ask(struct probe *p, const struct sa_question *q, struct sa_answer *a)
 {
     bool single = q->method !=
-                  SA_GET_TABLE; /* a table's segments are the adapter's business: they are not seen whole */
+                  /* a table's segments are the adapter's business: they are not seen whole */
+                  SA_GET_TABLE;
     if (run_of(p)->sweeps)
         rate_take(p);
     if (single)
@@ -56,6 +59,8 @@ static enum sa_result ask(struct probe *p, const struct sa_question *q, struct s
             verdict_frame(p->results->judged->verdict, true);
         if (single)
             log_answer(p, a);
+        if (a->status & MAD_STATUS_BUSY)
+            return SA_BUSY;
         if (a->status)
             return is_nobody(q, a->status) ? SA_SILENT : SA_REFUSED;
         return SA_TOLD;
@@ -63,6 +68,8 @@ static enum sa_result ask(struct probe *p, const struct sa_question *q, struct s
         return SA_SILENT;
     case TRANSPORT_STOPPED:
         p->stopped = true;
+        return SA_BROKEN;
+    case TRANSPORT_TOO_LARGE: /* the next question may be answered all the same */
         return SA_BROKEN;
     default:
         p->broken = true;
@@ -78,12 +85,15 @@ struct kept_answer {
     struct sa_answer a;
 };
 
-/* Of groups only what other ports are in them: this port's standing changes by what the probe does. */
+/*
+ * Of groups only what other ports are in them: this port's standing changes by what the probe does.
+ */
 static bool may_be_kept(const struct probe *p, const struct sa_question *q)
 {
     bool reads = q->method == SA_GET || q->method == SA_GET_TABLE;
     bool of_group = q->attribute == SA_MC_MEMBER_RECORD;
-    bool of_other = (q->mask & MCM_HAS_PORT_GID) && memcmp(q->record + MCM_PORT_GID, p->t->facts.gid, 16) != 0;
+    bool of_other = (q->mask & MCM_HAS_PORT_GID) &&
+                    memcmp(q->record + MCM_PORT_GID, p->t->facts.gid, 16) != 0;
     return p->host && reads && (!of_group || of_other);
 }
 
@@ -106,7 +116,8 @@ static void free_kept(gpointer kept)
     g_free(k);
 }
 
-static void keep(struct probe *p, const struct sa_question *q, enum sa_result result, const struct sa_answer *a)
+static void keep(struct probe *p, const struct sa_question *q, enum sa_result result,
+                 const struct sa_answer *a)
 {
     struct probe *run = run_of(p);
     struct kept_answer *k = g_new(struct kept_answer, 1);
@@ -146,10 +157,14 @@ enum sa_result sa_ask(struct probe *p, const struct sa_question *q, struct sa_an
         return kept->result;
     }
     *a = (struct sa_answer){.records = g_byte_array_new()};
-    if (p->t->netdev[0] || is_given_up(p, q))
+    if (p->t->netdev[0])
         return SA_SILENT;
+    if (is_given_up(p, q))
+        return run_of(p)->silence;
     enum sa_result result = ask(p, q, a);
-    run_of(p)->silences = result == SA_SILENT ? run_of(p)->silences + 1 : 0;
+    bool untold = result == SA_SILENT || result == SA_BUSY;
+    run_of(p)->silences = untold ? run_of(p)->silences + 1 : 0;
+    run_of(p)->silence = result;
     if (keeps && (result == SA_TOLD || result == SA_REFUSED))
         keep(p, q, result, a);
     return result;
@@ -157,6 +172,8 @@ enum sa_result sa_ask(struct probe *p, const struct sa_question *q, struct sa_an
 
 const char *sa_silence_text(const struct probe *p, enum sa_result result)
 {
+    if (result == SA_BUSY)
+        return "the subnet administrator answers that it is busy";
     if (result != SA_BROKEN)
         return "no answer of the subnet administrator";
     return p->stopped ? "interrupted" : p->t->error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The transport where there is no libibverbs device, but libibumad has the port: the subnet administrator can be asked, and
- * so most of a fabric be looked at; no peer. See transport.h.
+ * The transport where there is no libibverbs device, but libibumad has the port: the subnet
+ * administrator can be asked, and so most of a fabric be looked at; no peer. See transport.h.
  */
 #include "probe/transport.h"
 
@@ -23,7 +23,8 @@ struct sa_only {
 
 static enum transport_result no_queue_pair(struct transport *t)
 {
-    snprintf(t->error, sizeof t->error, "%s has no libibverbs device: no packet can be sent", t->facts.device);
+    snprintf(t->error, sizeof t->error, "%s has no libibverbs device: no packet can be sent",
+             t->facts.device);
     return TRANSPORT_ERROR;
 }
 
@@ -34,7 +35,8 @@ static enum transport_result open_qp(struct transport *t, unsigned pkey_index, u
     return no_queue_pair(t);
 }
 
-static enum transport_result send_nothing(struct transport *t, const struct ud_to *to, const uint8_t *octets, uint32_t n)
+static enum transport_result send_nothing(struct transport *t, const struct ud_to *to,
+                                          const uint8_t *octets, uint32_t n)
 {
     (void)to;
     (void)octets;
@@ -49,11 +51,13 @@ static enum transport_result receive_nothing(struct transport *t, int ms, struct
     return no_queue_pair(t);
 }
 
-static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms, struct sa_answer *a)
+static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
+                                 struct sa_answer *a)
 {
     struct sa_only *s = (struct sa_only *)t;
     static const int never;
-    return transport_of(umad_sa_ask(s->sa, q, ms, t->ending ? &never : s->stop, a, t->error, sizeof t->error));
+    return transport_of(
+        umad_sa_ask(s->sa, q, ms, t->ending ? &never : s->stop, a, t->error, sizeof t->error));
 }
 
 static enum transport_result attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
@@ -108,7 +112,8 @@ static void read_facts(struct port_facts *f, const umad_port_t *port)
         f->pkeys[i] = port->pkeys[i];
 }
 
-enum opening sa_only_open(struct transport **t, const char *device, unsigned port, const volatile int *stop)
+enum opening sa_only_open(struct transport **t, const char *device, unsigned port,
+                          const volatile int *stop)
 {
     umad_port_t p;
     *t = NULL;
@@ -121,7 +126,8 @@ enum opening sa_only_open(struct transport **t, const char *device, unsigned por
     *s = (struct sa_only){.base.ops = &sa_only_ops, .stop = stop};
     read_facts(&s->base.facts, &p);
     umad_release_port(&p);
-    if (s->base.facts.infiniband && umad_sa_open(&s->sa, s->base.facts.device, s->base.facts.port) == 0) {
+    if (s->base.facts.infiniband &&
+        umad_sa_open(&s->sa, s->base.facts.device, s->base.facts.port) == 0) {
         *t = &s->base;
         return OPENED;
     }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The upper stages: which groups there are, what they are like, and whether this port is where its host wants it. */
+/*
+ * The upper stages: which groups there are, what they are like, and whether this port is where its
+ * host wants it.
+ */
 #include "probe/stages.h"
 
 #include <stdio.h>
@@ -36,8 +39,8 @@ static void count_mlid(struct census *c, uint16_t mlid)
 
 /* ---- attributes (RFC 4391 §10) */
 
-static void differ(struct probe *p, enum rule_number rule, const struct mc_member *m, const char *name,
-                   uint32_t expected, uint32_t actual)
+static void differ(struct probe *p, enum rule_number rule, const struct mc_member *m,
+                   const char *name, uint32_t expected, uint32_t actual)
 {
     char mgid[48], wanted[60], found[60];
     ip_text(true, m->mgid, mgid);
@@ -106,19 +109,12 @@ static void judge_mgid(struct probe *p, const uint8_t *mgid)
 
 /* ---- the groups */
 
-static bool same_as_before(const GByteArray *records, uint32_t stride, uint32_t at)
-{
-    for (uint32_t before = 0; before < at; before += stride)
-        if (memcmp(records->data + before + MCM_MGID, records->data + at + MCM_MGID, 16) == 0)
-            return true;
-    return false;
-}
-
 static bool is_all_routers(const uint8_t *mgid)
 {
     struct mgid m = mgid_read(mgid);
     static const uint8_t ipv4[4] = {224, 0, 0, 2}, low[14] = {[13] = 2};
-    return m.signature == MGID_SIGNATURE_IPV4 ? memcmp(m.ipv4, ipv4, 4) == 0 : memcmp(m.ipv6 + 2, low, 14) == 0;
+    return m.signature == MGID_SIGNATURE_IPV4 ? memcmp(m.ipv4, ipv4, 4) == 0
+                                              : memcmp(m.ipv6 + 2, low, 14) == 0;
 }
 
 static void take_group(struct probe *p, struct census *c, const uint8_t *record)
@@ -138,10 +134,14 @@ static void take_group(struct probe *p, struct census *c, const uint8_t *record)
     judge_attributes(p, &m);
 }
 
-/* The smallest multicast forwarding table of the subnet's switches, in MLIDs; 0: no switch, or not told. */
+/*
+ * The smallest multicast forwarding table of the subnet's switches, in MLIDs; 0: no switch, or not
+ * told.
+ */
 static unsigned mlids_of_switches(struct probe *p)
 {
-    struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_SWITCH_INFO_RECORD, .sm_key = p->sm_key};
+    struct sa_question q = {
+        .method = SA_GET_TABLE, .attribute = SA_SWITCH_INFO_RECORD, .sm_key = p->sm_key};
     struct sa_answer a;
     unsigned least = 0;
     if (sa_ask(p, &q, &a) == SA_TOLD && a.stride)
@@ -156,9 +156,11 @@ static unsigned mlids_of_switches(struct probe *p)
 static void tell_census(struct probe *p, const char *id, const struct census *c)
 {
     results_came(p->results, "%u groups of IPoIB", c->ipoib);
-    results_add(p->results, R_DRAFT_7_ALL_ROUTER_GROUP, c->all_routers ? OUTCOME_PASS : OUTCOME_NOTED, "",
-                c->all_routers ? "the all-router group exists: a router, or a host that has asked for one, made it"
-                               : "there is no all-router group");
+    results_add(
+        p->results, R_DRAFT_7_ALL_ROUTER_GROUP, c->all_routers ? OUTCOME_PASS : OUTCOME_NOTED, "",
+        c->all_routers
+            ? "the all-router group exists: a router, or a host that has asked for one, made it"
+            : "there is no all-router group");
     unsigned cap = mlids_of_switches(p), limit = cap ? cap : MLIDS_OF_IBA;
     bool full = (uint64_t)c->mlids * 100 >= (uint64_t)limit * MLID_LIMIT_PERCENT;
     results_stage(
@@ -168,6 +170,16 @@ static void tell_census(struct probe *p, const char *id, const struct census *c)
             : "",
         "%u groups, %u of IPoIB (%u of other partitions), %u MLIDs of %u%s", c->groups, c->ipoib,
         c->other_partition, c->mlids, limit, cap ? "" : " (no switch tells its table's size)");
+}
+
+/* A record for each member of a group, where the SA tells of members: a group is taken once. */
+static void take_groups(struct probe *p, struct census *c, const struct sa_answer *a)
+{
+    GHashTable *seen = g_hash_table_new(mgid_hash, mgid_equal);
+    for (uint32_t at = 0; at + MCM_SIZE <= a->records->len; at += a->stride)
+        if (g_hash_table_add(seen, a->records->data + at + MCM_MGID))
+            take_group(p, c, a->records->data + at);
+    g_hash_table_destroy(seen);
 }
 
 bool stage_census(struct probe *p, const char *id)
@@ -181,9 +193,7 @@ bool stage_census(struct probe *p, const char *id)
         results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "the groups cannot be listed: %s",
                       result == SA_REFUSED ? sa_status_name(a.status) : sa_silence_text(p, result));
     else {
-        for (uint32_t at = 0; at + MCM_SIZE <= a.records->len; at += a.stride)
-            if (!same_as_before(a.records, a.stride, at))
-                take_group(p, &c, a.records->data + at);
+        take_groups(p, &c, &a);
         tell_census(p, id, &c);
     }
     sa_answer_clear(&a);
@@ -191,20 +201,6 @@ bool stage_census(struct probe *p, const char *id)
 }
 
 /* ---- this host's groups */
-
-/* A line of /proc/net/dev_mcast: index, name, users, global users, the 20-octet address in hexadecimal digits. */
-static bool read_wanted(const char *line, const char *interface, uint8_t mgid[16])
-{
-    char name[64], address[80];
-    if (sscanf(line, "%*d %63s %*d %*d %79s", name, address) != 2 || strcmp(name, interface) != 0 ||
-        strlen(address) != (size_t)2 * LLADDR_SIZE)
-        return false;
-    for (size_t i = 0; i < 16; i++) {
-        const char digits[3] = {address[2 * (LLADDR_GID + i)], address[2 * (LLADDR_GID + i) + 1], '\0'};
-        mgid[i] = (uint8_t)strtoul(digits, NULL, 16);
-    }
-    return true;
-}
 
 /* The groups that the host wants; untold: what the port is in them the SA does not say. */
 struct wanted {
@@ -229,12 +225,13 @@ static void look_up(struct probe *p, struct wanted *w, const uint8_t *mgid)
     }
 }
 
-static void look_up_wanted(struct probe *p, const char *interface, const char *text, struct wanted *w)
+static void look_up_wanted(struct probe *p, const char *interface, const char *text,
+                           struct wanted *w)
 {
     char **lines = g_strsplit(text, "\n", -1);
     uint8_t mgid[16];
     for (char **line = lines; *line && !p->stopped && !p->broken; line++)
-        if (read_wanted(*line, interface, mgid))
+        if (wanted_group_read(*line, interface, mgid))
             look_up(p, w, mgid);
     g_strfreev(lines);
 }
@@ -244,23 +241,28 @@ static void tell_wanted(struct probe *p, const char *id, const char *name, const
     char untold[300] = "";
     if (w->untold)
         snprintf(untold, sizeof untold, "; of %u it is not known: %s", w->untold,
-                 w->last == SA_REFUSED ? "the subnet administrator does not tell" : sa_silence_text(p, w->last));
+                 w->last == SA_REFUSED ? "the subnet administrator does not tell"
+                                       : sa_silence_text(p, w->last));
     if (w->missing->len)
-        results_stage(p->results, id, OUTCOME_FAIL,
-                      "set the interface down and up: it joins them anew; if they stay away, see fabric.join and dmesg",
-                      "%s wants %u groups, and this port is not in %s%s", name, w->n, w->missing->str, untold);
+        results_stage(
+            p->results, id, OUTCOME_FAIL,
+            "set the interface down and up: it joins them anew; if they stay away, see fabric.join and dmesg",
+            "%s wants %u groups, and this port is not in %s%s", name, w->n, w->missing->str,
+            untold);
     else if (w->untold)
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "%s wants %u groups, and this port is in %u of them%s", name,
-                      w->n, w->n - w->untold, untold);
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "%s wants %u groups, and this port is in %u of them%s", name, w->n,
+                      w->n - w->untold, untold);
     else
-        results_stage(p->results, id, OUTCOME_PASS, "", "%s wants %u groups, and this port is in all of them", name, w->n);
+        results_stage(p->results, id, OUTCOME_PASS, "",
+                      "%s wants %u groups, and this port is in all of them", name, w->n);
 }
 
 bool stage_own_groups(struct probe *p, const char *id)
 {
     char *name = host_interface(p), *text = NULL;
     struct wanted w = {.missing = g_string_new(NULL)};
-    if (!name || !g_file_get_contents("/proc/net/dev_mcast", &text, NULL, NULL))
+    if (!name || !g_file_get_contents(WANTED_GROUPS, &text, NULL, NULL))
         results_stage(p->results, id, VERDICT_SKIPPED, "", "no interface of this host is up there");
     else {
         look_up_wanted(p, name, text, &w);

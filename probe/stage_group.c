@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The stages around the broadcast group: there, within the port's means, open to it; and the host's interface on it. */
+/*
+ * The stages around the broadcast group: there, within the port's means, open to it; and the host's
+ * interface on it.
+ */
 #include "probe/own_group.h"
 #include "probe/stages.h"
 
@@ -20,7 +23,8 @@ bool stage_broadcast_group(struct probe *p, const char *id)
                 : "",
             "%s", why);
         results_add(p->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS,
-                    result == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE, "a broadcast group", why);
+                    result == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE, "a broadcast group",
+                    why);
         return false;
     }
     ip_text(true, p->link.mgid, mgid);
@@ -28,8 +32,9 @@ bool stage_broadcast_group(struct probe *p, const char *id)
     results_add(p->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS, OUTCOME_PASS, "", "it exists");
     snprintf(why, sizeof why, "searched from scope 2 outwards, found at %u", p->link.scope);
     results_add(p->results, R_RFC4391_4_1_SCOPE_SEARCH, OUTCOME_PASS, "", why);
-    results_stage(p->results, id, OUTCOME_PASS, "", "%s, MLID 0x%04x, Q_Key 0x%08x, SL %u, MTU %u octets",
-                  mgid, p->link.mlid, p->link.qkey, p->link.sl, ib_mtu_octets(p->link.mtu));
+    results_stage(p->results, id, OUTCOME_PASS, "",
+                  "%s, MLID 0x%04x, Q_Key 0x%08x, SL %u, MTU %u octets", mgid, p->link.mlid,
+                  p->link.qkey, p->link.sl, ib_mtu_octets(p->link.mtu));
     link_find_sm_key(p);
     return !p->stopped;
 }
@@ -38,19 +43,21 @@ bool stage_group_mtu(struct probe *p, const char *id)
 {
     unsigned group = ib_mtu_octets(p->link.mtu), port = ib_mtu_octets(p->t->facts.mtu);
     if (!group)
-        results_stage(p->results, id, OUTCOME_FAIL, "set the group's MTU in the partition configuration (mtu=4 is 2048)",
+        results_stage(p->results, id, OUTCOME_FAIL,
+                      "set the group's MTU in the partition configuration (mtu=4 is 2048)",
                       "the group's MTU code is %u, and InfiniBand has 1 to 5", p->link.mtu);
     else if (!p->t->facts.mtu)
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "group %u octets; the port's is told by libibverbs alone", group);
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "group %u octets; the port's is told by libibverbs alone", group);
     else if (p->t->facts.mtu >= p->link.mtu)
-        results_stage(p->results, id, OUTCOME_PASS, "", "group %u octets, port %u: IP datagrams of %u", group,
-                      port, group - 4);
+        results_stage(p->results, id, OUTCOME_PASS, "",
+                      "group %u octets, port %u: IP datagrams of %u", group, port, group - 4);
     else
         results_stage(
             p->results, id, OUTCOME_FAIL,
             "lower the group's MTU in the partition configuration (mtu=4 is 2048), or find out why this port's is so small",
-            "the group's MTU is %u octets, the port's %u: the join is refused, or the driver gives up", group,
-            port);
+            "the group's MTU is %u octets, the port's %u: the join is refused, or the driver gives up",
+            group, port);
     return true;
 }
 
@@ -67,7 +74,8 @@ bool stage_group_rate(struct probe *p, const char *id)
         results_stage(
             p->results, id, OUTCOME_FAIL,
             "lower the group's rate in the partition configuration (rate=3 is 10 Gb/s), or find out why this link is so slow",
-            "the group's rate is %u.%u Gb/s, the port's %u.%u", group / 10, group % 10, port / 10, port % 10);
+            "the group's rate is %u.%u Gb/s, the port's %u.%u", group / 10, group % 10, port / 10,
+            port % 10);
     return true;
 }
 
@@ -90,15 +98,20 @@ static const char *find_join_state(struct probe *p)
     return NULL;
 }
 
-/* Varied in groups of the probe's own, which want what the broadcast group wants but for that: which may it join? */
+/*
+ * Varied in groups of the probe's own, which want what the broadcast group wants but for that:
+ * which may it join?
+ */
 static const char *find_attribute(struct probe *p)
 {
     static const struct {
         bool mtu, rate;
         const char *blame;
-    } less[] = {{true, false, "the MTU: a group with the least one is granted (fabric.mtu)"},
-                {false, true, "the rate: a group with the least one is granted (fabric.rate)"},
-                {true, true, "the MTU and the rate: a group with the least of both is granted (fabric.mtu, fabric.rate)"}};
+    } less[] = {
+        {true, false, "the MTU: a group with the least one is granted (fabric.mtu)"},
+        {false, true, "the rate: a group with the least one is granted (fabric.rate)"},
+        {true, true,
+         "the MTU and the rate: a group with the least of both is granted (fabric.mtu, fabric.rate)"}};
     uint16_t status;
     for (size_t i = 0; i < G_N_ELEMENTS(less) && !p->stopped; i++)
         if (own_group_try_least(p, less[i].mtu, less[i].rate, &status) == SA_TOLD)
@@ -112,21 +125,25 @@ static void find_blame(struct probe *p, char *out, size_t size)
     uint16_t status;
     const char *state = find_join_state(p);
     if (state) {
-        snprintf(out, size,
-                 "to blame: the JoinState, for as %s the port may join: look at the partition's membership and the SM's log", state);
+        snprintf(
+            out, size,
+            "to blame: the JoinState, for as %s the port may join: look at the partition's membership and the SM's log",
+            state);
         return;
     }
     if (own_group_try(p, NULL, &status) == SA_TOLD) {
-        snprintf(out, size,
-                 "to blame: this group alone, for one with the same attributes is granted: look at the SM's log");
+        snprintf(
+            out, size,
+            "to blame: this group alone, for one with the same attributes is granted: look at the SM's log");
         return;
     }
     const char *attribute = find_attribute(p);
     if (attribute)
         snprintf(out, size, "to blame: %s", attribute);
     else
-        snprintf(out, size,
-                 "every JoinState is refused, and groups of the least MTU and rate too: to blame are the partition or the port's GID; look at the SM's log");
+        snprintf(
+            out, size,
+            "every JoinState is refused, and groups of the least MTU and rate too: to blame are the partition or the port's GID; look at the SM's log");
 }
 
 static void tell_refusal(struct probe *p, const char *id, uint16_t status)
@@ -134,8 +151,9 @@ static void tell_refusal(struct probe *p, const char *id, uint16_t status)
     char blame[VERDICT_TEXT];
     results_came(p->results, "status 0x%04x, %s", status, sa_status_name(status));
     find_blame(p, blame, sizeof blame);
-    results_stage(p->results, id, OUTCOME_FAIL, blame, "the subnet administrator refuses: status 0x%04x, %s",
-                  status, sa_status_name(status));
+    results_stage(p->results, id, OUTCOME_FAIL, blame,
+                  "the subnet administrator refuses: status 0x%04x, %s", status,
+                  sa_status_name(status));
 }
 
 bool stage_join(struct probe *p, const char *id)
@@ -154,8 +172,9 @@ bool stage_join(struct probe *p, const char *id)
     enum sa_result result = group_join(p, p->link.mgid, JOIN_FULL, false, &g, &status);
     switch (result) {
     case SA_TOLD:
-        results_stage(p->results, id, OUTCOME_PASS, "",
-                      "accepted; this port was not in the group, and leaves it again");
+        results_stage(
+            p->results, id, OUTCOME_PASS, "",
+            "accepted; this port was not in the group, and leaves it again at the end, unless an interface of this host is up there then");
         return true;
     case SA_REFUSED:
         tell_refusal(p, id, status);
@@ -181,10 +200,12 @@ bool stage_send_only_join(struct probe *p, const char *id)
     }
     if (state & JOIN_SEND_ONLY_FULL)
         results_stage(p->results, id, OUTCOME_PASS, "", "this port is one already");
-    else if ((result = group_join(p, p->link.mgid, JOIN_SEND_ONLY_FULL, false, &g, &status)) == SA_TOLD)
+    else if ((result = group_join(p, p->link.mgid, JOIN_SEND_ONLY_FULL, false, &g, &status)) ==
+             SA_TOLD)
         results_stage(p->results, id, OUTCOME_PASS, "", "accepted, and left again");
-    else if (status)
-        results_stage(p->results, id, OUTCOME_NOTED, "Linux then joins as FullMember wherever it sends",
+    else if (result == SA_REFUSED)
+        results_stage(p->results, id, OUTCOME_NOTED,
+                      "Linux then joins as FullMember wherever it sends",
                       "refused: status 0x%04x, %s", status, sa_status_name(status));
     else
         results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_silence_text(p, result));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The stages about the host's own interface: carrier, MTU and mode, and what its kernel answers for the others'. */
+/*
+ * The stages about the host's own interface: carrier, MTU and mode, and what its kernel answers for
+ * the others'.
+ */
 #include "probe/stages.h"
 #include "probe/sysfs.h"
 
@@ -49,17 +52,23 @@ bool stage_mode(struct probe *p, const char *id)
     bool connected = strcmp(mode, "connected") == 0;
     unsigned long octets = strtoul(mtu, NULL, 10);
     if (connected)
-        results_stage(p->results, id, OUTCOME_NOTED,
-                      "peers without connected mode (new adapters have none) get packets of the link's MTU alone: if large ones vanish, compare with ipoib-probe --source FREE_ADDRESS PEER",
-                      "%s is in connected mode, MTU %lu octets; over UD %u", name, octets, link);
+        results_stage(
+            p->results, id, OUTCOME_NOTED,
+            "peers without connected mode (new adapters have none) get packets of the link's MTU alone: if large ones vanish, compare with ipoib-probe --source FREE_ADDRESS PEER",
+            "%s is in connected mode, MTU %lu octets; over UD %u", name, octets, link);
     else if (!link)
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "%s is in datagram mode, MTU %lu octets; the link's is not known (fabric.mtu)", name, octets);
+        results_stage(
+            p->results, id, OUTCOME_INCONCLUSIVE, "",
+            "%s is in datagram mode, MTU %lu octets; the link's is not known (fabric.mtu)", name,
+            octets);
     else if (octets == link)
-        results_stage(p->results, id, OUTCOME_PASS, "", "%s is in datagram mode, MTU %lu octets, the link's", name, octets);
+        results_stage(p->results, id, OUTCOME_PASS, "",
+                      "%s is in datagram mode, MTU %lu octets, the link's", name, octets);
     else
-        results_stage(p->results, id, octets > link ? OUTCOME_FAIL : OUTCOME_NOTED,
-                      "ip link set MTU: every host of the link has the same, that of the broadcast group less 4",
-                      "%s is in datagram mode, MTU %lu octets; the link's is %u", name, octets, link);
+        results_stage(
+            p->results, id, octets > link ? OUTCOME_FAIL : OUTCOME_NOTED,
+            "ip link set MTU: every host of the link has the same, that of the broadcast group less 4",
+            "%s is in datagram mode, MTU %lu octets; the link's is %u", name, octets, link);
     g_free(mode);
     g_free(mtu);
     g_free(name);
@@ -70,7 +79,8 @@ bool stage_mode(struct probe *p, const char *id)
 
 static unsigned long setting_of(const char *interface, const char *what)
 {
-    char *folder = g_build_filename("/proc/sys/net/ipv4/conf", interface, NULL), *text = sysfs_read(folder, what);
+    char *folder = g_build_filename("/proc/sys/net/ipv4/conf", interface, NULL),
+         *text = sysfs_read(folder, what);
     unsigned long value = strtoul(text, NULL, 10);
     g_free(folder);
     g_free(text);
@@ -92,11 +102,14 @@ bool stage_own_flux(struct probe *p, const char *id)
     if (all->len < 2)
         results_stage(p->results, id, OUTCOME_PASS, "", "one interface on the link");
     else if (setting(name, "arp_ignore") >= 1 && setting(name, "arp_announce") >= 1)
-        results_stage(p->results, id, OUTCOME_PASS, "", "%u interfaces on the link, each answers for its own address", all->len);
+        results_stage(p->results, id, OUTCOME_PASS, "",
+                      "%u interfaces on the link, each answers for its own address", all->len);
     else
-        results_stage(p->results, id, OUTCOME_NOTED,
-                      "sysctl net.ipv4.conf.all.arp_ignore=1 and arp_announce=2",
-                      "%u interfaces may be on this link, and each answers ARP for the others' addresses", all->len);
+        results_stage(
+            p->results, id, OUTCOME_NOTED,
+            "sysctl net.ipv4.conf.all.arp_ignore=1 and arp_announce=2",
+            "%u interfaces may be on this link, and each answers ARP for the others' addresses",
+            all->len);
     g_ptr_array_unref(all);
     g_free(name);
     return true;

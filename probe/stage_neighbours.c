@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The host's neighbour table against what the neighbours answer now, and against the paths of the SA: an address that is
- * remembered after its owner has gone elsewhere is why a host that is there cannot be reached.
+ * The host's neighbour table against what the neighbours answer now, and against the paths of the
+ * SA: an address that is remembered after its owner has gone elsewhere is why a host that is there
+ * cannot be reached.
  */
 #include "probe/hostneigh.h"
 #include "probe/octets.h"
@@ -28,31 +29,35 @@ static void G_GNUC_PRINTF(2, 3) add_wrong(struct tour *t, const char *format, ..
     va_end(args);
 }
 
-static void compare_address(struct probe *p, struct tour *t, const struct host_neighbour *n, const struct answer *a)
+static void compare_address(struct probe *p, struct tour *t, const struct host_neighbour *n,
+                            const struct answer *a)
 {
     char remembered[64], now[64];
     lladdr_text(n->lladdr, remembered);
     lladdr_text(a->lladdr, now);
     if (!lladdr_same(n->lladdr, a->lladdr))
-        add_wrong(t, "%s is remembered at %s, and answers that it is at %s", p->peer.name, remembered, now);
+        add_wrong(t, "%s is remembered at %s, and answers that it is at %s", p->peer.name,
+                  remembered, now);
     if (find_rival(p)) {
         lladdr_text(p->peer.rival, remembered);
         add_wrong(t, "two answer for %s: %s and %s", p->peer.name, now, remembered);
     }
 }
 
-static void compare_path(struct probe *p, struct tour *t, const struct host_neighbour *n, const struct answer *a)
+static void compare_path(struct probe *p, struct tour *t, const struct host_neighbour *n,
+                         const struct answer *a)
 {
     struct sa_answer path;
     char gid[48];
     enum sa_result result = ask_path(p, n->lladdr + LLADDR_GID, &path);
     ip_text(true, n->lladdr + LLADDR_GID, gid);
     if (result == SA_REFUSED)
-        add_wrong(t, "%s is remembered at GID %s, to which the SA has no path (0x%04x, %s)", p->peer.name, gid, path.status,
-                  sa_status_name(path.status));
-    else if (result == SA_TOLD && a && (be16(path.records->data + PATH_DLID) ^ a->lid) >> p->t->facts.lmc)
-        add_wrong(t, "the SA's path to %s leads to LID %u, and it answers from LID %u", p->peer.name,
-                  be16(path.records->data + PATH_DLID), a->lid);
+        add_wrong(t, "%s is remembered at GID %s, to which the SA has no path (0x%04x, %s)",
+                  p->peer.name, gid, path.status, sa_status_name(path.status));
+    else if (result == SA_TOLD && a &&
+             (be16(path.records->data + PATH_DLID) ^ a->lid) >> p->t->facts.lmc)
+        add_wrong(t, "the SA's path to %s leads to LID %u, and it answers from LID %u",
+                  p->peer.name, be16(path.records->data + PATH_DLID), a->lid);
     sa_answer_clear(&path);
 }
 
@@ -86,14 +91,16 @@ static void tell(struct probe *p, const char *id, const struct tour *t)
     if (t->unasked)
         snprintf(unasked, sizeof unasked, "; %u more could not be asked", t->unasked);
     if (t->wrong)
-        results_stage(p->results, id, OUTCOME_FAIL,
-                      "ip neigh flush dev INTERFACE; if the LIDs differ, set the interface down and up: its kernel keeps an old path",
-                      "%u of %u neighbours are not where they are remembered or answer twice: %s%s%s", t->wrong, t->asked + t->unasked,
-                      t->words->str, t->wrong > TOLD ? "; and more" : "", unasked);
+        results_stage(
+            p->results, id, OUTCOME_FAIL,
+            "ip neigh flush dev INTERFACE; if the LIDs differ, set the interface down and up: its kernel keeps an old path",
+            "%u of %u neighbours are not where they are remembered or answer twice: %s%s%s",
+            t->wrong, t->asked + t->unasked, t->words->str, t->wrong > TOLD ? "; and more" : "",
+            unasked);
     else
         results_stage(p->results, id, t->asked ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "",
-                      "%u neighbours: %u answer, from where they are remembered; %u do not%s", t->asked,
-                      t->asked - t->silent, t->silent, unasked);
+                      "%u neighbours: %u answer, from where they are remembered; %u do not%s",
+                      t->asked, t->asked - t->silent, t->silent, unasked);
 }
 
 bool stage_neighbours(struct probe *p, const char *id)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the subnet manager makes of a group: created, joined in every way, left, and told of by traps. With a group of the
- * probe's own, which has the broadcast group's attributes and which nobody else wants.
+ * What the subnet manager makes of a group: created, joined in every way, left, and told of by
+ * traps. With a group of the probe's own, which has the broadcast group's attributes and which
+ * nobody else wants.
  */
 #include "probe/own_group.h"
 #include "probe/stages.h"
@@ -42,12 +43,13 @@ static enum transport_result await_trap(struct probe *p, uint16_t trap, const ui
     gint64 end = g_get_monotonic_time() + (gint64)TRAP_WAIT_MS * 1000;
     while (!p->stopped) {
         gint64 left = (end - g_get_monotonic_time()) / 1000;
-        enum transport_result result =
-            left > 0 ? p->t->ops->next_notice(p->t, (int)left, notice) : TRANSPORT_NOTHING;
+        enum transport_result result = left > 0 ? p->t->ops->next_notice(p->t, (int)left, notice)
+                                                : TRANSPORT_NOTHING;
         p->stopped |= result == TRANSPORT_STOPPED;
         if (result != TRANSPORT_OK)
             return result;
-        if (be16(notice + NOTICE_TRAP) == trap && memcmp(notice + NOTICE_DETAILS_GID, mgid, 16) == 0)
+        if (be16(notice + NOTICE_TRAP) == trap &&
+            memcmp(notice + NOTICE_DETAILS_GID, mgid, 16) == 0)
             return TRANSPORT_OK;
     }
     return TRANSPORT_STOPPED;
@@ -144,47 +146,59 @@ static void tell_send_only(struct results *r, const struct course *c)
 static void tell_rules(struct probe *p, const struct course *c)
 {
     struct results *r = p->results;
-    results_sent(r, "SA Set MCMemberRecord of a group of the probe's own, then Delete of its FullMember");
+    results_sent(
+        r, "SA Set MCMemberRecord of a group of the probe's own, then Delete of its FullMember");
     results_came(r, "%s", became_of(c));
     results_add(r, R_RFC4391_10_LEAVE, c->gone ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                 c->gone ? "" : "the group goes with its last FullMember",
-                c->gone ? "the SA takes a FullMember leave, and the group goes with it" : became_of(c));
+                c->gone ? "the SA takes a FullMember leave, and the group goes with it"
+                        : became_of(c));
     tell_send_only(r, c);
     bool router = c->non_member == SA_TOLD && c->watches;
     results_add(r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, router ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                 router ? "" : "a NonMember join, and a subscription with a wildcard MGID",
-                router ? "NonMember join and subscription to all groups are accepted" : "one of them is not accepted");
+                router ? "NonMember join and subscription to all groups are accepted"
+                       : "one of them is not accepted");
 }
 
 static const char *told(enum transport_result result)
 {
-    return result == TRANSPORT_OK ? "came" : result == TRANSPORT_NOTHING ? "did not come" : "could not be received";
+    return result == TRANSPORT_OK        ? "came"
+           : result == TRANSPORT_NOTHING ? "did not come"
+                                         : "could not be received";
 }
 
 static void tell_traps(struct probe *p, const char *id, const struct course *c)
 {
     /* A group that is not gone is not told of as deleted. */
-    bool missed = c->created_told == TRANSPORT_NOTHING || (c->deleted_told == TRANSPORT_NOTHING && c->gone);
+    bool missed = c->created_told == TRANSPORT_NOTHING ||
+                  (c->deleted_told == TRANSPORT_NOTHING && c->gone);
     if (!c->watches)
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "",
-                      "accepted%s; traps: the SA refused the subscription, or another program has them",
-                      c->gone ? " and gone again" : "");
+        results_stage(
+            p->results, id, OUTCOME_INCONCLUSIVE, "",
+            "accepted%s; traps: the SA refused the subscription, or another program has them",
+            c->gone ? " and gone again" : "");
     else if (c->created_told == TRANSPORT_OK && c->deleted_told == TRANSPORT_OK)
         results_stage(p->results, id, OUTCOME_PASS, "",
                       "created, joined in every way, left and gone; traps 66 and 67 told of it");
     else
-        results_stage(p->results, id, missed ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-                      missed ? "senders and routers that wait for a group learn of it by these traps: look at the SM's log" : "",
-                      "trap 66 (created) %s, trap 67 (deleted) %s%s%s%s%s", told(c->created_told),
-                      told(c->deleted_told), c->why[0] ? "; " : "", c->why, c->gone ? "" : "; ",
-                      c->gone ? "" : became_of(c));
+        results_stage(
+            p->results, id, missed ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+            missed
+                ? "senders and routers that wait for a group learn of it by these traps: look at the SM's log"
+                : "",
+            "trap 66 (created) %s, trap 67 (deleted) %s%s%s%s%s", told(c->created_told),
+            told(c->deleted_told), c->why[0] ? "; " : "", c->why, c->gone ? "" : "; ",
+            c->gone ? "" : became_of(c));
 }
 
 bool stage_own_group(struct probe *p, const char *id)
 {
     struct course c = {.watches = false};
-    if (!own_group_mgid(p, c.mgid)) {
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "no free MGID was found");
+    enum sa_result found = own_group_mgid(p, c.mgid);
+    if (found != SA_TOLD) {
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "%s",
+                      found == SA_REFUSED ? "no free MGID was found" : sa_silence_text(p, found));
         return !p->stopped;
     }
     watch(p, &c);
@@ -195,10 +209,11 @@ bool stage_own_group(struct probe *p, const char *id)
         tell_rules(p, &c);
         tell_traps(p, id, &c);
     } else
-        results_stage(p->results, id, c.made == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-                      "hosts cannot make IP multicast groups either: are MLIDs left (fabric.census)? See the SM's log",
-                      "a group with the broadcast group's attributes is not made: status 0x%04x, %s", c.status,
-                      c.status ? sa_status_name(c.status) : "no answer");
+        results_stage(
+            p->results, id, c.made == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+            "hosts cannot make IP multicast groups either: are MLIDs left (fabric.census)? See the SM's log",
+            "a group with the broadcast group's attributes is not made: status 0x%04x, %s",
+            c.status, c.status ? sa_status_name(c.status) : sa_silence_text(p, c.made));
     return !p->stopped;
 }
 
@@ -208,8 +223,9 @@ bool stage_group_attributes(struct probe *p, const char *id)
 {
     GString *refused = g_string_new(NULL), *accepted = g_string_new(NULL);
     if (!p->options->disruptive) {
-        results_stage(p->results, id, VERDICT_SKIPPED, "",
-                      "it makes wrong groups for a moment, and errors in the SM's log: with --disruptive alone");
+        results_stage(
+            p->results, id, VERDICT_SKIPPED, "",
+            "it makes wrong groups for a moment, and errors in the SM's log: with --disruptive alone");
     } else {
         p->about_fabric = false; /* what is wrong with these groups is the probe's own doing */
         for (unsigned i = 0; i < n_group_variations && !p->stopped; i++) {
@@ -221,10 +237,13 @@ bool stage_group_attributes(struct probe *p, const char *id)
             g_string_append_printf(list, "%s%s", list->len ? ", " : "", group_variations[i].name);
         }
         p->about_fabric = true;
-        results_stage(p->results, id, OUTCOME_NOTED,
-                      accepted->len ? "a host that errs in these makes a group that others cannot use: see fabric.census" : "",
-                      "another than the broadcast group's is refused: %s; accepted: %s",
-                      refused->len ? refused->str : "none", accepted->len ? accepted->str : "none");
+        results_stage(
+            p->results, id, OUTCOME_NOTED,
+            accepted->len
+                ? "a host that errs in these makes a group that others cannot use: see fabric.census"
+                : "",
+            "another than the broadcast group's is refused: %s; accepted: %s",
+            refused->len ? refused->str : "none", accepted->len ? accepted->str : "none");
     }
     g_string_free(refused, TRUE);
     g_string_free(accepted, TRUE);

@@ -13,10 +13,11 @@ bool stage_port_state(struct probe *p, const char *id)
     case PORT_ACTIVE:
         if (p->t->facts.mtu)
             results_stage(p->results, id, OUTCOME_PASS, "", "Active, MTU %u octets, %u.%u Gb/s",
-                          ib_mtu_octets(p->t->facts.mtu), p->t->facts.rate_100mbps / 10, p->t->facts.rate_100mbps % 10);
-        else
-            results_stage(p->results, id, OUTCOME_PASS, "", "Active, %u.%u Gb/s", p->t->facts.rate_100mbps / 10,
+                          ib_mtu_octets(p->t->facts.mtu), p->t->facts.rate_100mbps / 10,
                           p->t->facts.rate_100mbps % 10);
+        else
+            results_stage(p->results, id, OUTCOME_PASS, "", "Active, %u.%u Gb/s",
+                          p->t->facts.rate_100mbps / 10, p->t->facts.rate_100mbps % 10);
         return true;
     case PORT_INIT:
         results_stage(
@@ -25,14 +26,16 @@ bool stage_port_state(struct probe *p, const char *id)
             "Initialize: the link is up, but no subnet manager has set the port up");
         return false;
     case PORT_ARMED:
-        results_stage(p->results, id, OUTCOME_FAIL,
-                      "look at the subnet manager's log: it has not gone on to make the port Active",
-                      "Armed");
+        results_stage(
+            p->results, id, OUTCOME_FAIL,
+            "look at the subnet manager's log: it has not gone on to make the port Active",
+            "Armed");
         return false;
     default:
-        results_stage(p->results, id, OUTCOME_FAIL,
-                      "look at the cable, at the port at its other end, and whether that is switched on",
-                      "Down: there is no link");
+        results_stage(
+            p->results, id, OUTCOME_FAIL,
+            "look at the cable, at the port at its other end, and whether that is switched on",
+            "Down: there is no link");
         return false;
     }
 }
@@ -54,8 +57,15 @@ static bool sa_answers(struct probe *p, const char *id)
     if (result == SA_TOLD || result == SA_REFUSED)
         return true;
     if (result == SA_BROKEN) {
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "the subnet administrator cannot be asked: %s",
-                      sa_silence_text(p, result));
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "the subnet administrator cannot be asked: %s", sa_silence_text(p, result));
+        return false;
+    }
+    if (result == SA_BUSY) {
+        results_stage(p->results, id, OUTCOME_INCONCLUSIVE,
+                      "ask again in a while; if it stays so, look at the load of its host",
+                      "the subnet administrator at LID %u answers that it is busy",
+                      p->t->facts.sm_lid);
         return false;
     }
     results_stage(
@@ -67,7 +77,8 @@ static bool sa_answers(struct probe *p, const char *id)
 
 static const char *sm_state_name(uint8_t state)
 {
-    static const char *const names[] = {"not active", "discovering", "standby", "master"}; /* IBA 14.2.5.13 */
+    /* IBA 14.2.5.13 */
+    static const char *const names[] = {"not active", "discovering", "standby", "master"};
     return state < G_N_ELEMENTS(names) ? names[state] : "in an unknown state";
 }
 
@@ -75,9 +86,9 @@ static void add_sm(GString *out, const uint8_t *record)
 {
     const uint8_t *info = record + SM_RECORD_INFO;
     uint8_t state = info[SM_INFO_PRIORITY_STATE] & 0xf;
-    g_string_append_printf(out, "%s%016" G_GINT64_MODIFIER "x at LID %u: %s, priority %u", out->len ? "; " : "",
-                           be64(info + SM_INFO_GUID), be16(record), sm_state_name(state),
-                           info[SM_INFO_PRIORITY_STATE] >> 4);
+    g_string_append_printf(out, "%s%016" G_GINT64_MODIFIER "x at LID %u: %s, priority %u",
+                           out->len ? "; " : "", be64(info + SM_INFO_GUID), be16(record),
+                           sm_state_name(state), info[SM_INFO_PRIORITY_STATE] >> 4);
 }
 
 /* How many masters there are; all of them in words. */
@@ -86,7 +97,8 @@ static unsigned count_masters(const struct sa_answer *a, GString *words)
     unsigned masters = 0;
     uint32_t stride = a->stride ? a->stride : a->records->len;
     for (uint32_t at = 0; stride && at + SM_RECORD_SIZE <= a->records->len; at += stride) {
-        masters += (a->records->data[at + SM_RECORD_INFO + SM_INFO_PRIORITY_STATE] & 0xf) == SM_MASTER;
+        masters += (a->records->data[at + SM_RECORD_INFO + SM_INFO_PRIORITY_STATE] & 0xf) ==
+                   SM_MASTER;
         add_sm(words, a->records->data + at);
     }
     return masters;
@@ -99,11 +111,15 @@ static void tell_sms(struct probe *p, const char *id, const struct sa_answer *a)
     unsigned masters = count_masters(a, words);
     snprintf(text, sizeof text, "%u master%s", masters, masters == 1 ? "" : "s");
     results_came(p->results, "%s", words->str);
-    results_stage(p->results, id, masters > 1 ? OUTCOME_FAIL : OUTCOME_PASS,
-                  masters > 1 ? "two masters: the subnet was split, or two subnets were joined; end one of them" : "",
-                  "the subnet administrator at LID %u answers; subnet managers: %s", p->t->facts.sm_lid,
-                  words->len ? words->str : "it tells of none");
-    results_add(p->results, R_SM_ONE_MASTER, masters == 1 ? OUTCOME_PASS : OUTCOME_FAIL, "one master", text);
+    results_stage(
+        p->results, id, masters > 1 ? OUTCOME_FAIL : OUTCOME_PASS,
+        masters > 1
+            ? "two masters: the subnet was split, or two subnets were joined; end one of them"
+            : "",
+        "the subnet administrator at LID %u answers; subnet managers: %s", p->t->facts.sm_lid,
+        words->len ? words->str : "it tells of none");
+    results_add(p->results, R_SM_ONE_MASTER, masters == 1 ? OUTCOME_PASS : OUTCOME_FAIL,
+                "one master", text);
     g_string_free(words, TRUE);
 }
 
@@ -111,7 +127,8 @@ static void tell_lmc(struct probe *p)
 {
     char text[60];
     unsigned lmc = p->t->facts.lmc;
-    snprintf(text, sizeof text, "LMC %u: %u LID%s, each with a path of its own", lmc, 1u << lmc, lmc ? "s" : "");
+    snprintf(text, sizeof text, "LMC %u: %u LID%s, each with a path of its own", lmc, 1u << lmc,
+             lmc ? "s" : "");
     results_came(p->results, "%s", text);
     results_add(p->results, R_SM_LMC_PATHS, lmc ? OUTCOME_NOTED : OUTCOME_PASS, "", text);
 }
@@ -126,8 +143,8 @@ bool stage_sm(struct probe *p, const char *id)
     if (sa_ask(p, &q, &a) == SA_TOLD)
         tell_sms(p, id, &a);
     else
-        results_stage(p->results, id, OUTCOME_PASS, "", "the subnet administrator at LID %u answers",
-                      p->t->facts.sm_lid);
+        results_stage(p->results, id, OUTCOME_PASS, "",
+                      "the subnet administrator at LID %u answers", p->t->facts.sm_lid);
     tell_lmc(p);
     sa_answer_clear(&a);
     return !p->stopped;
@@ -152,11 +169,14 @@ static void judge_table(struct probe *p)
     results_sent(p->results, "nothing: the port's P_Key table");
     results_came(p->results, "P_Keys%s", all->str);
     results_add(p->results, R_PARTITION_DEFAULT_PKEY, has_default ? OUTCOME_PASS : OUTCOME_NOTED,
-                "0xffff or 0x7fff", has_default ? "the default partition is in the table" : "not in the table");
-    results_add(p->results, R_PARTITION_VALUE_FORMAT, invalid ? OUTCOME_NOTED : OUTCOME_PASS, "15 bits that are not 0",
+                "0xffff or 0x7fff",
+                has_default ? "the default partition is in the table" : "not in the table");
+    results_add(p->results, R_PARTITION_VALUE_FORMAT, invalid ? OUTCOME_NOTED : OUTCOME_PASS,
+                "15 bits that are not 0",
                 invalid ? "0x8000 is in the table" : "every P_Key has 15 bits that are not 0");
     results_add(p->results, R_PARTITION_OVERLAP, partitions > 1 ? OUTCOME_NOTED : OUTCOME_PASS, "",
-                partitions > 1 ? "the port is in several partitions" : "the port is in one partition");
+                partitions > 1 ? "the port is in several partitions"
+                               : "the port is in one partition");
     g_string_free(all, TRUE);
 }
 
@@ -166,7 +186,8 @@ bool stage_pkey(struct probe *p, const char *id)
     judge_table(p);
     if (!link_find_pkey(p, why, sizeof why)) {
         results_stage(p->results, id, OUTCOME_FAIL,
-                      "the subnet manager's partition configuration has to name this port's GUID", "%s", why);
+                      "the subnet manager's partition configuration has to name this port's GUID",
+                      "%s", why);
         return false;
     }
     if (p->pkey & 0x8000)
@@ -186,14 +207,15 @@ bool stage_pkey_twins(struct probe *p, const char *id)
     for (unsigned i = 0; i < f->n_pkeys; i++)
         for (unsigned k = i + 1; k < f->n_pkeys; k++)
             if ((f->pkeys[i] & 0x7fff) && (f->pkeys[i] ^ f->pkeys[k]) == 0x8000) {
-                results_add(p->results, R_PARTITION_MEMBERSHIP_TWINS, OUTCOME_NOTED, "one form of a P_Key",
-                            "both forms are in the table");
+                results_add(p->results, R_PARTITION_MEMBERSHIP_TWINS, OUTCOME_NOTED,
+                            "one form of a P_Key", "both forms are in the table");
                 results_stage(p->results, id, OUTCOME_NOTED,
                               "make the port one kind of member: the two are the same partition",
                               "0x%04x and 0x%04x are both in the table", f->pkeys[i], f->pkeys[k]);
                 return true;
             }
-    results_add(p->results, R_PARTITION_MEMBERSHIP_TWINS, OUTCOME_PASS, "", "no P_Key is there in both forms");
+    results_add(p->results, R_PARTITION_MEMBERSHIP_TWINS, OUTCOME_PASS, "",
+                "no P_Key is there in both forms");
     results_stage(p->results, id, OUTCOME_PASS, "", "none");
     return true;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The stages of the target "fabric", from the bottom up: the first that fails is why the ones above cannot work. */
+/*
+ * The stages of the target "fabric", from the bottom up: the first that fails is why the ones above
+ * cannot work.
+ */
 #ifndef IPOIB_PROBE_STAGES_H
 #define IPOIB_PROBE_STAGES_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A truthful station: while the probe has an address of its own, it answers for it. Without that the peer's replies
- * stop, for it asks for the address before its first reply, and again some seconds later.
+ * A truthful station: while the probe has an address of its own, it answers for it. Without that
+ * the peer's replies stop, for it asks for the address before its first reply, and again some
+ * seconds later.
  */
 #include "probe/probe.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "probe/message.h"
+#include "probe/usable.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/nd.h"
@@ -27,11 +29,14 @@ static void answer_arp(struct probe *p, const struct ud_from *from, struct view 
     uint8_t out[UD_SIZE];
     struct arp a;
     bool fixed;
-    if (arp_decode(v, &a, &fixed) != WIRE_OK || a.op != ARP_REQUEST || a.hln != LLADDR_SIZE || a.pln != 4 ||
-        memcmp(v.p + a.tpa, p->source.ip, 4) != 0)
+    if (arp_decode(v, &a, &fixed) != WIRE_OK || a.op != ARP_REQUEST || a.hln != LLADDR_SIZE ||
+        a.pln != 4 || memcmp(v.p + a.tpa, p->source.ip, 4) != 0)
         return;
-    struct arp_message m = {
-        .op = ARP_REPLY, .sha = p->lladdr, .spa = p->source.ip, .tha = v.p + a.sha, .tpa = v.p + a.spa};
+    struct arp_message m = {.op = ARP_REPLY,
+                            .sha = p->lladdr,
+                            .spa = p->source.ip,
+                            .tha = v.p + a.sha,
+                            .tpa = v.p + a.spa};
     struct ud_to to = back_to(p, from);
     to.qpn = lladdr_read(v.p + a.sha).qpn;
     send_unicast(p, &to, out, make_arp(out, &m));
@@ -46,7 +51,7 @@ static void answer_ns(struct probe *p, const struct ud_from *from, struct view i
     enum { IPV6_FROM = 8, OVERRIDE = 0x20 };
     if (!nd_in_ipv6(ipv6, &icmpv6) || icmpv6.cap < ND_TARGET + 16 || icmpv6.p[0] != ND_NS ||
         memcmp(icmpv6.p + ND_TARGET, p->source.ip, 16) != 0 ||
-        memcmp(ipv6.p + IPV6_FROM, unspecified, 16) == 0)
+        memcmp(ipv6.p + IPV6_FROM, unspecified, 16) == 0 || why_host_drops(ipv6))
         return;
     struct nd_message m = {.type = ND_NA,
                            .flags = ND_NA_SOLICITED | OVERRIDE,
@@ -74,9 +79,13 @@ void station_introduce(struct probe *p)
 {
     uint8_t out[UD_SIZE], group[16];
     struct ud_to to = to_peer(p, p->peer.needs_grh);
-    struct arp_message arp = {.op = ARP_REQUEST, .sha = p->lladdr, .spa = p->source.ip, .tpa = p->peer.ip};
-    struct nd_message ns = {
-        .type = ND_NS, .from = p->source.ip, .to = group, .target = p->peer.ip, .lladdr = p->lladdr};
+    struct arp_message arp = {
+        .op = ARP_REQUEST, .sha = p->lladdr, .spa = p->source.ip, .tpa = p->peer.ip};
+    struct nd_message ns = {.type = ND_NS,
+                            .from = p->source.ip,
+                            .to = group,
+                            .target = p->peer.ip,
+                            .lladdr = p->lladdr};
     if (!p->source.usable || p->source.ipv6 != p->peer.ipv6)
         return;
     solicited_node(group, p->peer.ip);
@@ -105,7 +114,10 @@ static bool join_solicited_node(struct probe *p, char *why, size_t size)
 bool station_open(struct probe *p, char *why, size_t size)
 {
     struct question q = {.multicast = true, .ip = p->source.ip, .any = true};
-    /* What the adapter sends to its own groups need not come to the host's other queue pairs: it is asked directly. */
+    /*
+     * What the adapter sends to its own groups need not come to the host's other queue pairs: it is
+     * asked directly.
+     */
     char *own = host_has_address(p->source.ipv6, p->source.ip);
     if (own) {
         snprintf(why, size, "the address is in use, by this host's %s", own);

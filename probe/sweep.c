@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "verdict/plain.h"
+#include "cli/plain.h"
 #include "wire/encap.h"
 
 enum { WINDOW = 64 }; /* hosts that are checked at the same time */
@@ -84,7 +84,8 @@ static void resume(struct sweep *s, struct host *h)
 /* ---- who answers */
 
 /* The first answer of an address: the host waits in the queue until a task is free. */
-void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a, const struct ud_from *from)
+void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a,
+                 const struct ud_from *from)
 {
     struct host *h = g_new0(struct host, 1);
     char name[48];
@@ -97,8 +98,9 @@ void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a
     h->probe.peer = (struct peer){.ipv6 = f->ipv6};
     memcpy(h->probe.peer.ip, f->ip, 16);
     g_strlcpy(h->probe.peer.name, name, sizeof h->probe.peer.name);
-    h->judged = (struct judged){
-        .name = plain_dup(name), .verdict = verdict_new(&s->run->options->selection), .brief = s->brief};
+    h->judged = (struct judged){.name = plain_dup(name),
+                                .verdict = verdict_new(&s->run->options->selection),
+                                .brief = s->brief};
     h->results = (struct results){.judged = &h->judged, .known = s->run->results->known};
     h->first = *a;
     h->joined = f->joined;
@@ -134,7 +136,8 @@ static bool has_address(const struct host *h, bool ipv6, const uint8_t *ip)
 }
 
 /* Several hosts may ask for one address: the link-local one of a port that has many. */
-static struct host *who_has(struct sweep *s, bool ipv6, const uint8_t *ip, const struct ud_from *from)
+static struct host *who_has(struct sweep *s, bool ipv6, const uint8_t *ip,
+                            const struct ud_from *from)
 {
     struct host *any = NULL;
     for (guint i = 0; i < s->active->len; i++) {
@@ -262,7 +265,8 @@ static void rest(struct sweep *s)
     if (left >= SHORTEST_WAIT_US)
         take_next(s, (int)(left / 1000));
     else if (left > 0)
-        g_usleep((gulong)left); /* the transport waits for milliseconds alone: too long for a high rate */
+        /* the transport waits for milliseconds alone: too long for a high rate */
+        g_usleep((gulong)left);
 }
 
 static void step(struct sweep *s)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Many addresses in one run: the first questions go out at the rate that was asked for, and who answers is checked at once,
- * many hosts at the same time. Memory does not grow with the number of addresses.
+ * Many addresses in one run: the first questions go out at the rate that was asked for, and who
+ * answers is checked at once, many hosts at the same time. Memory does not grow with the number of
+ * addresses.
  */
 #ifndef IPOIB_PROBE_SWEEP_H
 #define IPOIB_PROBE_SWEEP_H
@@ -11,7 +12,10 @@
 struct sweep_job {
     const struct target *targets;
     unsigned n;
-    /* The result of an address that answered, or was named and did not; of a prefix, at its end, what became of it. */
+    /*
+     * The result of an address that answered, or was named and did not; of a prefix, at its end,
+     * what became of it.
+     */
     void (*ready)(void *user, struct judged *j);
     void *user;
 };

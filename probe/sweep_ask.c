@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The first questions of a sweep. Each address is asked up to three times within the timeout; so many are in flight at once
- * as the rate and the timeout make, but no more than a bound, so that memory stays flat.
+ * The first questions of a sweep. Each address is asked up to three times within the timeout; so
+ * many are in flight at once as the rate and the timeout make, but no more than a bound, so that
+ * memory stays flat.
  */
 #include "probe/sweep_parts.h"
 
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "verdict/plain.h"
+#include "cli/plain.h"
 
 enum { IN_FLIGHT = 4096, QUEUED = 192, RANGES_TOLD = 100, BRIEF_FROM = 4 };
 enum { SHOW_AFTER_US = 500000, SHOW_EVERY_US = 200000 };
@@ -64,6 +65,18 @@ static void note_absent(struct tally *t, const struct flight *f)
     memcpy(t->last, f->ip, 16);
 }
 
+/* What this host sends to its own groups need not come to its interface's queue pair. */
+static void note_silent(struct tally *t, const struct flight *f, const char *own)
+{
+    char ip[48];
+    if (!own) {
+        note_absent(t, f);
+        return;
+    }
+    ip_text(f->ipv6, f->ip, ip);
+    g_string_append_printf(t->own, "%s%s (%s)", t->own->len ? ", " : "", ip, own);
+}
+
 static void tell_named(struct sweep *s, const struct target *t, const char *trouble)
 {
     struct judged j = {.name = plain_dup(t->name),
@@ -86,14 +99,22 @@ void sweep_leave(struct sweep *s, bool joined, const struct mc_group *g)
 static void give_up(struct sweep *s, struct flight *f, const char *why)
 {
     const struct target *t = &s->job->targets[f->target];
-    char text[96];
+    char text[200];
     s->done++;
     sweep_leave(s, f->joined, &f->group);
+    const char *own = g_hash_table_lookup(s->own, f);
     if (t->prefix) {
-        note_absent(&s->tallies[f->target], f);
+        note_silent(&s->tallies[f->target], f, own);
         return;
     }
-    snprintf(text, sizeof text, "no answer to %d questions within %u ms", TRIES, s->run->options->timeout_ms);
+    if (own) {
+        snprintf(text, sizeof text, OWN_ADDRESS, own);
+        tell_named(s, t, text);
+        return;
+    }
+    snprintf(text, sizeof text, "no answer to %d questions within %u ms%s%s", TRIES,
+             s->run->options->timeout_ms, f->unusable ? "; an answer came that has " : "",
+             f->unusable ? f->unusable : "");
     tell_named(s, t, why ? why : text);
 }
 
@@ -106,11 +127,12 @@ static void end_ranges(struct tally *tally, bool ipv6)
 }
 
 /* Why the prefix is not judged, or not to its end; NULL: it is. */
-static char *prefix_trouble(const struct sweep *s, const struct target *t, const struct tally *tally)
+static char *prefix_trouble(const struct sweep *s, const struct target *t,
+                            const struct tally *tally)
 {
     if (s->run->broken)
-        return g_strdup_printf("%u of %u addresses were asked, %u answered; then: %s", tally->asked, t->n,
-                               tally->answered, s->run->t->error);
+        return g_strdup_printf("%u of %u addresses were asked, %u answered; then: %s", tally->asked,
+                               t->n, tally->answered, s->run->t->error);
     if (tally->unasked)
         return g_strdup_printf(
             "%u of %u addresses were not asked: the subnet administrator did not tell of their groups",
@@ -127,7 +149,8 @@ static void tell_prefix(struct sweep *s, const struct target *t, struct tally *t
                        .brief = s->brief,
                        .sweep = true};
     end_ranges(tally, t->ipv6);
-    char *text = g_strdup_printf("%u of %u addresses answer%s%s", tally->answered, t->n,
+    char *text = g_strdup_printf("%u of %u addresses answer%s%s%s%s", tally->answered, t->n,
+                                 tally->own->len ? "; this host: " : "", tally->own->str,
                                  tally->ranges ? "; no answer: " : "", tally->absent->str);
     judged_add_stage(&j, "sweep.answers", OUTCOME_NOTED, text, "");
     if (tally->answered)
@@ -157,7 +180,10 @@ static bool send_question(struct sweep *s, struct flight *f)
     return sent;
 }
 
-/* A node that has an IPv6 address is in its solicited-node group: where there is none (*there), nobody has it. */
+/*
+ * A node that has an IPv6 address is in its solicited-node group: where there is none (*there),
+ * nobody has it.
+ */
 static bool find_group(struct sweep *s, struct flight *f, bool *there)
 {
     static const struct question q = {.multicast = true};
@@ -165,7 +191,9 @@ static bool find_group(struct sweep *s, struct flight *f, bool *there)
     unsigned before = groups_joined(s->run);
     wirelog_begin(s->run->log, "sweep");
     bool good = question_group(s->run, &x, &f->group, there) == SA_TOLD;
-    wirelog_end(s->run->log, good ? "group joined" : *there ? "no group to be had" : "no such group");
+    wirelog_end(s->run->log, good     ? "group joined"
+                             : *there ? "no group to be had"
+                                      : "no such group");
     f->joined = groups_joined(s->run) > before;
     return good && (!f->ipv6 || s->hears == SA_TOLD);
 }
@@ -179,8 +207,9 @@ static void leave_out(struct sweep *s, struct flight *f)
     s->tallies[f->target].unasked++;
     if (!t->prefix && !s->run->stopped)
         tell_named(s, t,
-                   s->run->broken ? s->run->t->error
-                                  : "not asked: the subnet administrator did not tell of its group");
+                   s->run->broken
+                       ? s->run->t->error
+                       : "not asked: the subnet administrator did not tell of its group");
 }
 
 static bool is_own(const struct sweep *s, const struct flight *f)
@@ -297,7 +326,9 @@ bool sweep_answered(struct sweep *s, bool ipv6, const uint8_t *ip, const struct 
         return false;
     struct answer *a = g_new(struct answer, 1);
     struct asked x = {.q = &q, .ipv6 = ipv6, .ip = f->ip, .a = a, .sent = f->next - interval(s)};
+    s->run->unusable = NULL;
     bool answered = take_answer(s->run, from, &x);
+    f->unusable = s->run->unusable;
     if (answered) {
         g_hash_table_remove(s->flights, f);
         f->found = true; /* it leaves its queue when its turn is there */
@@ -335,6 +366,14 @@ void sweep_hide(void)
 
 /* ---- begin and end */
 
+static void note_own(void *user, const char *interface, bool ipv6, const uint8_t *ip)
+{
+    struct flight *f = g_new0(struct flight, 1);
+    f->ipv6 = ipv6;
+    memcpy(f->ip, ip, ipv6 ? 16 : 4);
+    g_hash_table_insert(user, f, g_strdup(interface));
+}
+
 void sweep_begin(struct sweep *s)
 {
     bool ipv6 = false;
@@ -345,9 +384,13 @@ void sweep_begin(struct sweep *s)
     s->brief = s->all >= BRIEF_FROM;
     s->shown = isatty(STDERR_FILENO) ? g_get_monotonic_time() + SHOW_AFTER_US : 0;
     s->flights = g_hash_table_new(hash_ip, same_ip);
+    s->own = g_hash_table_new_full(hash_ip, same_ip, g_free, g_free);
+    host_addresses(note_own, s->own);
     s->tallies = g_new0(struct tally, s->job->n);
-    for (unsigned i = 0; i < s->job->n; i++)
+    for (unsigned i = 0; i < s->job->n; i++) {
         s->tallies[i].absent = g_string_new(NULL);
+        s->tallies[i].own = g_string_new(NULL);
+    }
     for (unsigned i = 0; i < TRIES; i++)
         g_queue_init(&s->tries[i]);
     wirelog_begin(s->run->log, "sweep");
@@ -379,9 +422,11 @@ void sweep_end(struct sweep *s)
         if (s->job->targets[i].prefix && !s->run->stopped)
             tell_prefix(s, &s->job->targets[i], &s->tallies[i]);
         g_string_free(s->tallies[i].absent, TRUE);
+        g_string_free(s->tallies[i].own, TRUE);
     }
     for (unsigned i = 0; i < TRIES; i++)
         g_queue_clear_full(&s->tries[i], g_free);
     g_hash_table_unref(s->flights);
+    g_hash_table_unref(s->own);
     g_free(s->tallies);
 }

@@ -13,7 +13,8 @@ char *sysfs_read(const char *folder, const char *file)
 
 char *sysfs_interface(const char *name, const char *attribute)
 {
-    char *folder = g_build_filename("/sys/class/net", name, NULL), *text = sysfs_read(folder, attribute);
+    char *folder = g_build_filename("/sys/class/net", name, NULL),
+         *text = sysfs_read(folder, attribute);
     g_free(folder);
     return text;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Several runs of checks at once: each on a stack of its own, one going on at a time, until it waits for something. So a
- * check is written as if it were alone, and a sweep has many of them in flight.
+ * Several runs of checks at once: each on a stack of its own, one going on at a time, until it
+ * waits for something. So a check is written as if it were alone, and a sweep has many of them in
+ * flight.
  */
 #ifndef IPOIB_PROBE_TASK_H
 #define IPOIB_PROBE_TASK_H

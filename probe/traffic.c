@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/usable.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/mgid.h"
@@ -32,7 +33,8 @@ gint64 rate_wait(struct probe *p)
 void rate_take(struct probe *p)
 {
     struct probe *run = run_of(p);
-    run->next_slot = MAX(run->next_slot, g_get_monotonic_time() - BURST_US) + G_USEC_PER_SEC / p->options->rate;
+    run->next_slot = MAX(run->next_slot, g_get_monotonic_time() - BURST_US) +
+                     G_USEC_PER_SEC / p->options->rate;
 }
 
 static void keep_rate(struct probe *p)
@@ -132,7 +134,8 @@ static bool names_peer(const struct probe *p, struct view v)
         return false;
     if (e.type == TYPE_ARP && !p->peer.ipv6)
         return arp_names(body, p->peer.ip);
-    if (e.type != TYPE_IPV6 || !p->peer.ipv6 || !nd_in_ipv6(body, &icmpv6) || icmpv6.cap < ND_TARGET + 16)
+    if (e.type != TYPE_IPV6 || !p->peer.ipv6 || !nd_in_ipv6(body, &icmpv6) ||
+        icmpv6.cap < ND_TARGET + 16)
         return false;
     return icmpv6.p[0] == ND_NA && memcmp(icmpv6.p + ND_TARGET, p->peer.ip, 16) == 0;
 }
@@ -151,6 +154,23 @@ const uint8_t *announced(struct view v, bool *ipv6)
     if (!*ipv6 || !nd_in_ipv6(body, &icmpv6) || icmpv6.cap < ND_TARGET + 16 || icmpv6.p[0] != ND_NA)
         return NULL;
     return icmpv6.p + ND_TARGET;
+}
+
+bool is_usable(struct probe *p, const struct ud_from *from, const char *wrong)
+{
+    const char *why = why_host_drops(view_from(from->octets, ENCAP_SIZE));
+    why = why ? why : wrong;
+    p->unusable = why ? why : p->unusable;
+    return !why;
+}
+
+void tell_none_came(struct probe *p, const char *none)
+{
+    if (p->unusable)
+        results_came(p->results, "%s; an answer came that has %s: a host drops it", none,
+                     p->unusable);
+    else
+        results_came(p->results, "%s", none);
 }
 
 bool is_from_peer(const struct probe *p, const struct ud_from *from)
@@ -178,8 +198,8 @@ static void packet_text(const struct ud_from *from, char *out, size_t size)
                        : e.type == TYPE_IPV6 ? "an IPv6 packet"
                                              : "a packet";
     if (from->lid)
-        snprintf(out, size, "%s of %u octets over %s from QPN 0x%06x, LID %u", what, from->octets.len,
-                 mode_text(from), from->qpn, from->lid);
+        snprintf(out, size, "%s of %u octets over %s from QPN 0x%06x, LID %u", what,
+                 from->octets.len, mode_text(from), from->qpn, from->lid);
     else
         snprintf(out, size, "%s of %u octets", what, from->octets.len);
 }

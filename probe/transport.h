@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The small interface between what the probe asks and what carries it: one InfiniBand port, one UD queue pair on it, and
- * the subnet administrator behind it. probe/verbs.c is the one for hardware; the unit tests have one in memory.
+ * The small interface between what the probe asks and what carries it: one InfiniBand port, one UD
+ * queue pair on it, and the subnet administrator behind it. probe/verbs.c is the one for hardware;
+ * the unit tests have one in memory.
  */
 #ifndef IPOIB_PROBE_TRANSPORT_H
 #define IPOIB_PROBE_TRANSPORT_H
 
 #include <glib.h>
 
-#include "sa/client.h"
+#include "hca/client.h"
 #include "wire/cm.h"
 #include "wire/lladdr.h"
 
-enum { UD_SIZE = 4096 };        /* octets of the largest UD message (IBA 9.8.3: the largest path MTU) */
-enum { TRANSPORT_PKEYS = 128 }; /* of a P_Key table's entries that are looked at; the largest known has 128 */
+/* octets of the largest UD message (IBA 9.8.3: the largest path MTU) */
+enum { UD_SIZE = 4096 };
+/* of a P_Key table's entries that are looked at; the largest known has 128 */
+enum { TRANSPORT_PKEYS = 128 };
 
-/* What is known of the port that the probe stands on. Numbers are the IBA's codes where not told otherwise. */
+/*
+ * What is known of the port that the probe stands on. Numbers are the IBA's codes where not told
+ * otherwise.
+ */
 struct port_facts {
     char device[64];
     unsigned port;
@@ -44,7 +50,10 @@ struct ud_to {
 
 struct call;
 
-/* A UD packet that came, or a message over a connection. octets lives until the next use of the transport. */
+/*
+ * A UD packet that came, or a message over a connection. octets lives until the next use of the
+ * transport.
+ */
 struct ud_from {
     struct view octets;    /* from the encapsulation header on */
     const uint8_t *grh;    /* 40 octets; NULL: it came without */
@@ -56,8 +65,8 @@ struct ud_from {
 };
 
 /*
- * A connection asked for by CM REQ, and what came of it. What goes over it is a message of at most CALL_MESSAGE octets: what
- * IP allows (65535), and the encapsulation header.
+ * A connection asked for by CM REQ, and what came of it. What goes over it is a message of at most
+ * CALL_MESSAGE octets: what IP allows (65535), and the encapsulation header.
  */
 enum {
     CALL_MESSAGE = 65535 + 4,
@@ -84,12 +93,13 @@ struct call {
     enum call_result result;
     uint16_t reason; /* of the REJ */
     uint8_t private_data[CALL_PRIVATE];
-    uint32_t private_size;                 /* of the REP or REJ, with the zeros behind what the peer put in */
-    int64_t asked_ns;                      /* when the REQ was sent, since 1970 */
-    uint32_t qpn, peer_qpn, psn, peer_psn; /* psn: of the next packet of each side, as far as it is known */
+    uint32_t private_size; /* of the REP or REJ, with the zeros behind what the peer put in */
+    int64_t asked_ns;      /* when the REQ was sent, since 1970 */
+    uint32_t qpn, peer_qpn, psn,
+        peer_psn; /* psn: of the next packet of each side, as far as it is known */
     uint16_t peer_lid;
     uint8_t sl, path_mtu, ack_timeout, retry_count; /* codes of the IBA */
-    bool dead;          /* nothing goes over it any more: it was ended, or a message was not acknowledged */
+    bool dead; /* nothing goes over it any more: it was ended, or a message was not acknowledged */
     bool ended_by_peer; /* by a DREQ */
     uint32_t number;    /* in the log */
     char why[120];
@@ -97,15 +107,17 @@ struct call {
 
 enum transport_result {
     TRANSPORT_OK,
-    TRANSPORT_NOTHING, /* nothing came in time */
-    TRANSPORT_ERROR,   /* the transport's error says what */
-    TRANSPORT_STOPPED, /* a signal */
+    TRANSPORT_NOTHING,   /* nothing came in time */
+    TRANSPORT_ERROR,     /* the transport's error says what */
+    TRANSPORT_STOPPED,   /* a signal */
+    TRANSPORT_TOO_LARGE, /* an answer of the SA's came, and was dropped; error says how large */
 };
 
 static inline enum transport_result transport_of(enum sa_heard heard)
 {
     static const enum transport_result results[] = {[SA_HEARD] = TRANSPORT_OK,
                                                     [SA_NOTHING] = TRANSPORT_NOTHING,
+                                                    [SA_TOO_LARGE] = TRANSPORT_TOO_LARGE,
                                                     [SA_FAILED] = TRANSPORT_ERROR,
                                                     [SA_INTERRUPTED] = TRANSPORT_STOPPED};
     return results[heard];
@@ -118,19 +130,19 @@ struct transport_ops {
     enum transport_result (*open_qp)(struct transport *t, unsigned pkey_index, uint32_t qkey);
     /* Makes one more, once, in the partition of that index, which is another one. It only sends. */
     enum transport_result (*open_stranger)(struct transport *t, unsigned pkey_index);
-    enum transport_result (*send)(struct transport *t, const struct ud_to *to, const uint8_t *octets,
-                                  uint32_t n);
+    enum transport_result (*send)(struct transport *t, const struct ud_to *to,
+                                  const uint8_t *octets, uint32_t n);
     /* The next packet within so many milliseconds. */
     enum transport_result (*receive)(struct transport *t, int ms, struct ud_from *from);
-    /* Asks, again if there is no answer, within so many milliseconds in all. */
+    /* Asks, again if there is no answer or a busy one, within so many milliseconds in all. */
     enum transport_result (*ask)(struct transport *t, const struct sa_question *q, int ms,
                                  struct sa_answer *a);
     /* What is sent to the group from now on is received too; the port's membership is the SA's. */
     enum transport_result (*attach)(struct transport *t, const uint8_t *mgid, uint16_t mlid);
     void (*close)(struct transport *t);
     /*
-     * Reports of the SA come to this program from now on (the subscription itself is an SA question). TRANSPORT_NOTHING:
-     * another program of this host has them.
+     * Reports of the SA come to this program from now on (the subscription itself is an SA
+     * question). TRANSPORT_NOTHING: another program of this host has them.
      */
     enum transport_result (*watch)(struct transport *t);
     /* The next Report within so many milliseconds; it is answered. */
@@ -139,7 +151,10 @@ struct transport_ops {
     /* Connections (RFC 4755). A transport that makes none has NULL here, and no_calls says why. */
     /* Can connections be made here? False: no_calls says why. */
     bool (*can_call)(struct transport *t);
-    /* Asks within so many milliseconds; *c is the caller's until it hangs up, whatever came of it. OK or STOPPED. */
+    /*
+     * Asks within so many milliseconds; *c is the caller's until it hangs up, whatever came of it.
+     * OK or STOPPED.
+     */
     enum transport_result (*call)(struct transport *t, const struct call_question *q, int ms,
                                   struct call **c);
     /* A message over it. NOTHING: it cannot go, the call is dead. */
@@ -154,31 +169,39 @@ struct transport {
     struct port_facts facts;
     uint32_t qpn; /* once the queue pair is ready */
     /*
-     * Where it is a network interface's (probe/packet.c), its name: then the SA does not answer, and who sent a packet, by
-     * which LID, QPN and with which headers, is not seen (0).
+     * Where it is a network interface's (probe/packet.c), its name: then the SA does not answer,
+     * and who sent a packet, by which LID, QPN and with which headers, is not seen (0).
      */
     char netdev[32];
     uint8_t netdev_address[LLADDR_SIZE], netdev_broadcast[16]; /* of the latter the MGID */
     uint16_t netdev_pkey;
     bool netdev_connected; /* in connected mode: an answer may have come over a connection */
-    /* Of a second one, that is in no group: a packet sent from it shows whether the answer goes to the QPN that was announced. */
-    uint32_t aside_qpn; /* 0: there is none */
+    /*
+     * Of a second one, that is in no group: a packet sent from it shows whether the answer goes to
+     * the QPN that was announced.
+     */
+    uint32_t aside_qpn;    /* 0: there is none */
     uint32_t stranger_qpn; /* of the one in another partition; 0: there is none yet */
     uint16_t stranger_pkey;
-    bool denied;        /* an error was that of a missing privilege */
-    bool ending;        /* what was done is being undone: signals no longer stop it */
+    bool denied; /* an error was that of a missing privilege */
+    bool ending; /* what was done is being undone: signals no longer stop it */
     char error[256];
     char no_calls[160]; /* why there are no connections; "": there are, as far as is known */
 };
 
-/* The device (NULL: the first with an InfiniBand port) and its port (0: the first active one, else the first). */
+/*
+ * The device (NULL: the first with an InfiniBand port) and its port (0: the first active one, else
+ * the first).
+ */
 enum opening { OPENED, OPEN_NO_DEVICE, OPEN_NO_PRIVILEGE };
-enum opening verbs_open(struct transport **t, const char *device, unsigned port, const volatile int *stop,
-                        char *why, size_t size);
+enum opening verbs_open(struct transport **t, const char *device, unsigned port,
+                        const volatile int *stop, char *why, size_t size);
 /* The subnet administrator alone: no queue pair, no peer. */
-enum opening sa_only_open(struct transport **t, const char *device, unsigned port, const volatile int *stop);
+enum opening sa_only_open(struct transport **t, const char *device, unsigned port,
+                          const volatile int *stop);
 /* Through a network interface of IPoIB. */
-enum opening packet_open(struct transport **t, const char *name, const volatile int *stop, char *why, size_t size);
+enum opening packet_open(struct transport **t, const char *name, const volatile int *stop,
+                         char *why, size_t size);
 bool packet_is_interface(const char *name);
 /* Any; NULL: there is none. g_free. */
 char *packet_first_interface(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The transport on a real port: a UD queue pair by libibverbs, the SA by libibumad (sa/client.c), connections by librdmacm
- * (probe/connect.c). See transport.h.
+ * The transport on a real port: a UD queue pair by libibverbs, the SA by libibumad (hca/client.c),
+ * connections by librdmacm (probe/connect.c). See transport.h.
  */
 #include "probe/transport.h"
 
@@ -40,7 +40,7 @@ struct verbs {
     uint8_t *memory; /* SLOTS to receive into, and one to send from */
     struct way ways[WAYS];
     unsigned next_way; /* that is given up for another */
-    unsigned taken;  /* the slot that the caller has: posted again by the next call. SLOTS: none */
+    unsigned taken; /* the slot that the caller has: posted again by the next call. SLOTS: none */
 };
 
 static enum transport_result fail(struct transport *t, const char *what, int error)
@@ -60,7 +60,8 @@ static enum transport_result fail(struct transport *t, const char *what, int err
 static bool post_slot(struct verbs *v, unsigned slot)
 {
     struct ibv_qp *qp = slot < SLOTS_MAIN ? v->qp : v->aside;
-    struct ibv_sge sge = {(uintptr_t)(v->memory + (size_t)slot * SLOT_SIZE), SLOT_SIZE, v->mr->lkey};
+    struct ibv_sge sge = {(uintptr_t)(v->memory + (size_t)slot * SLOT_SIZE), SLOT_SIZE,
+                          v->mr->lkey};
     struct ibv_recv_wr wr = {.wr_id = slot, .sg_list = &sge, .num_sge = 1}, *bad;
     return ibv_post_recv(qp, &wr, &bad) == 0;
 }
@@ -94,14 +95,16 @@ static bool make_queues(struct verbs *v)
 }
 
 /* IBA 11.2.5.2, table 92: what each state asks for. Into the slots first to end - 1 it receives. */
-static int to_rts(struct verbs *v, struct ibv_qp *qp, unsigned pkey_index, unsigned first, unsigned end)
+static int to_rts(struct verbs *v, struct ibv_qp *qp, unsigned pkey_index, unsigned first,
+                  unsigned end)
 {
     struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT,
                                .pkey_index = (uint16_t)pkey_index,
                                .port_num = (uint8_t)v->base.facts.port,
                                .qkey = v->qkey};
     struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR}, rts = {.qp_state = IBV_QPS_RTS};
-    int error = ibv_modify_qp(qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+    int error = ibv_modify_qp(qp, &init,
+                              IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
     for (unsigned i = first; !error && i < end; i++)
         error = post_slot(v, i) ? 0 : ENOMEM;
     if (!error)
@@ -179,7 +182,7 @@ static struct ibv_ah *find_way(struct verbs *v, const struct ud_to *to)
         attr.grh.traffic_class = to->tclass;
     }
     for (unsigned i = 0; i < WAYS; i++)
-        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c): see above */
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c) */
         if (v->ways[i].ah && memcmp(&v->ways[i].attr, &attr, sizeof attr) == 0)
             return v->ways[i].ah;
     struct way *w = &v->ways[v->next_way++ % WAYS];
@@ -190,8 +193,8 @@ static struct ibv_ah *find_way(struct verbs *v, const struct ud_to *to)
     return w->ah;
 }
 
-static enum transport_result send_ud(struct transport *t, const struct ud_to *to, const uint8_t *octets,
-                                     uint32_t n)
+static enum transport_result send_ud(struct transport *t, const struct ud_to *to,
+                                     const uint8_t *octets, uint32_t n)
 {
     struct verbs *v = (struct verbs *)t;
     struct ibv_ah *ah = find_way(v, to);
@@ -290,7 +293,8 @@ static enum transport_result ask(struct transport *t, const struct sa_question *
 {
     struct verbs *v = (struct verbs *)t;
     static const int never;
-    return transport_of(umad_sa_ask(v->sa, q, ms, t->ending ? &never : v->stop, a, t->error, sizeof t->error));
+    return transport_of(
+        umad_sa_ask(v->sa, q, ms, t->ending ? &never : v->stop, a, t->error, sizeof t->error));
 }
 
 static enum transport_result watch(struct transport *t)
@@ -314,12 +318,14 @@ static bool can_call(struct transport *t)
     return v->caller != NULL;
 }
 
-static enum transport_result call(struct transport *t, const struct call_question *q, int ms, struct call **c)
+static enum transport_result call(struct transport *t, const struct call_question *q, int ms,
+                                  struct call **c)
 {
     return caller_call(((struct verbs *)t)->caller, q, ms, c);
 }
 
-static enum transport_result send_call(struct transport *t, struct call *c, const uint8_t *octets, uint32_t n)
+static enum transport_result send_call(struct transport *t, struct call *c, const uint8_t *octets,
+                                       uint32_t n)
 {
     return caller_send(((struct verbs *)t)->caller, c, octets, n);
 }
@@ -373,14 +379,18 @@ static void read_pkeys(struct verbs *v, unsigned n)
     }
 }
 
-/* IBA 14.2.5.6: LinkWidthActive is a bit of 1, 4, 8, 12 and, since 1.3, 2; LinkSpeedActive of 2.5 Gb/s and so on */
+/*
+ * IBA 14.2.5.6: LinkWidthActive is a bit of 1, 4, 8, 12 and, since 1.3, 2; LinkSpeedActive of 2.5
+ * Gb/s and so on
+ */
 static uint32_t rate_100mbps(const struct ibv_port_attr *p)
 {
     static const struct {
         uint8_t code;
         uint32_t value;
     } widths[] = {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}},
-      speeds[] = {{1, 25}, {2, 50}, {4, 100}, {8, 100}, {16, 140}, {32, 250}, {64, 500}, {128, 1000}};
+      speeds[] = {{1, 25},   {2, 50},   {4, 100},  {8, 100},
+                  {16, 140}, {32, 250}, {64, 500}, {128, 1000}};
     uint32_t width = 0, speed = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(widths); i++)
         width = p->active_width == widths[i].code ? widths[i].value : width;
@@ -411,7 +421,9 @@ static bool read_facts(struct verbs *v)
     return true;
 }
 
-/* The port that was asked for; else the first active one, else the first with InfiniBand. 0: none. */
+/*
+ * The port that was asked for; else the first active one, else the first with InfiniBand. 0: none.
+ */
 static unsigned choose_port(struct ibv_context *context, unsigned asked)
 {
     struct ibv_device_attr d;
@@ -438,12 +450,14 @@ static enum opening open_umad(struct verbs *v, char *why, size_t size)
     if (!error)
         return OPENED;
     bool privilege = error == EACCES || error == EPERM;
-    snprintf(why, size,
-             privilege ? "%s port %u: the subnet administrator cannot be asked, for this user may not open "
-                         "/dev/infiniband/umad*: run as root"
-                       : "%s port %u: the subnet administrator cannot be asked: /dev/infiniband/umad* "
-                         "cannot be opened (modprobe ib_umad)",
-             f->device, f->port);
+    snprintf(
+        why, size,
+        privilege
+            ? "%s port %u: the subnet administrator cannot be asked, for this user may not open "
+              "/dev/infiniband/umad*: run as root"
+            : "%s port %u: the subnet administrator cannot be asked: /dev/infiniband/umad* "
+              "cannot be opened (modprobe ib_umad)",
+        f->device, f->port);
     return privilege ? OPEN_NO_PRIVILEGE : OPEN_NO_DEVICE;
 }
 
@@ -456,7 +470,8 @@ static enum opening open_port(struct verbs *v, struct ibv_device *device, unsign
     if (!v->context) {
         bool privilege = errno == EACCES || errno == EPERM;
         snprintf(why, size, "%s: cannot be opened: %s%s", name, strerror(errno ? errno : ENODEV),
-                 privilege ? "; this user may not open /dev/infiniband/uverbs*" : " (modprobe ib_uverbs)");
+                 privilege ? "; this user may not open /dev/infiniband/uverbs*"
+                           : " (modprobe ib_uverbs)");
         return privilege ? OPEN_NO_PRIVILEGE : OPEN_NO_DEVICE;
     }
     v->base.facts.port = choose_port(v->context, port);
@@ -465,7 +480,8 @@ static enum opening open_port(struct verbs *v, struct ibv_device *device, unsign
         return OPEN_NO_DEVICE;
     }
     if (!v->base.facts.infiniband) {
-        snprintf(why, size, "%s port %u: its link layer is Ethernet: there is no IP over InfiniBand on it",
+        snprintf(why, size,
+                 "%s port %u: its link layer is Ethernet: there is no IP over InfiniBand on it",
                  name, port);
         return OPEN_NO_DEVICE;
     }
@@ -486,15 +502,16 @@ static const struct transport_ops verbs_ops = {.open_qp = open_qp,
                                                .send_call = send_call,
                                                .hang_up = hang_up};
 
-enum opening verbs_open(struct transport **t, const char *device, unsigned port, const volatile int *stop,
-                        char *why, size_t size)
+enum opening verbs_open(struct transport **t, const char *device, unsigned port,
+                        const volatile int *stop, char *why, size_t size)
 {
     int n = 0;
     struct ibv_device **list = ibv_get_device_list(&n);
     enum opening result = OPEN_NO_DEVICE;
     snprintf(why, size,
-             n == 0 ? "no InfiniBand device: none is there, or its driver or ib_uverbs is not loaded"
-                    : "no InfiniBand device of that name: see ibv_devices");
+             n == 0
+                 ? "no InfiniBand device: none is there, or its driver or ib_uverbs is not loaded"
+                 : "no InfiniBand device of that name: see ibv_devices");
     *t = NULL;
     for (int i = 0; i < n && result != OPENED; i++) {
         if (device && strcmp(device, ibv_get_device_name(list[i])) != 0)

@@ -7,15 +7,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "capture/pcapng.h"
+#include "pcapio/pcapng.h"
 #include "probe/octets.h"
-#include "verdict/say.h"
+#include "cli/create.h"
+#include "cli/say.h"
 #include "wire/carrier.h"
 
-enum {
-    GSI_QP = 1,
-    FRAME_MAX = ERF_HEADER_LEN + UD_SIZE + UDFRAME_MORE
-};
+enum { GSI_QP = 1, FRAME_MAX = ERF_HEADER_LEN + UD_SIZE + UDFRAME_MORE };
 #define GSI_QKEY 0x80010000u
 
 struct frame {
@@ -56,13 +54,13 @@ static void put(struct wirelog *w, const void *p, size_t n)
 
 static bool open_file(struct wirelog *w, const char *path)
 {
+    char why[200];
+    int fd = create_file(path, why, sizeof why);
     w->path = g_strdup(path);
-    w->file = fopen(path, "wbe");
-    if (!w->file) {
-        say("%s: %s", path, strerror(errno));
-        return false;
-    }
-    return true;
+    w->file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    if (fd < 0)
+        say("%s: %s", path, why);
+    return w->file != NULL;
 }
 
 /* All frames of a run are of one link type. */
@@ -107,7 +105,8 @@ static void judge(struct wirelog *w, const struct frame *f)
     judge_frame(w->judge, &c);
 }
 
-void wirelog_judge(struct wirelog *w, const struct deviations *known, judge_report *report, void *user)
+void wirelog_judge(struct wirelog *w, const struct deviations *known, judge_report *report,
+                   void *user)
 {
     judge_free(w->judge);
     w->judge = NULL;
@@ -153,7 +152,8 @@ static void take_frame(struct wirelog *w, struct frame *f)
 /* Endace's ERF: the time is in units of 2^-32 s, little-endian; rlen and wlen in octets. */
 static void put_erf(uint8_t *p, int64_t ns, uint32_t wire)
 {
-    uint64_t seconds = (uint64_t)ns / 1000000000u, part = ((uint64_t)ns % 1000000000u << 32) / 1000000000u;
+    uint64_t seconds = (uint64_t)ns / 1000000000u,
+             part = ((uint64_t)ns % 1000000000u << 32) / 1000000000u;
     uint64_t time = seconds << 32 | part;
     for (unsigned i = 0; i < 8; i++)
         p[ERF_OFF_TIME + i] = (uint8_t)(time >> 8 * i);
@@ -171,8 +171,12 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* What an interface hands up or takes: before the datagram 40 octets, of which the last 20 are where it goes. */
-static void log_datagram(struct wirelog *w, const uint8_t *lladdr, const uint8_t *octets, uint32_t n, enum log_way way)
+/*
+ * What an interface hands up or takes: before the datagram 40 octets, of which the last 20 are
+ * where it goes.
+ */
+static void log_datagram(struct wirelog *w, const uint8_t *lladdr, const uint8_t *octets,
+                         uint32_t n, enum log_way way)
 {
     struct frame *f = g_malloc0(sizeof *f + DLT_IPOIB_PSEUDO + n);
     f->ns = now_ns();
@@ -184,7 +188,8 @@ static void log_datagram(struct wirelog *w, const uint8_t *lladdr, const uint8_t
     take_frame(w, f);
 }
 
-void wirelog_frame(struct wirelog *w, const struct ud_heads *h, int64_t ns, const uint8_t *payload, uint32_t n, enum log_way way)
+void wirelog_frame(struct wirelog *w, const struct ud_heads *h, int64_t ns, const uint8_t *payload,
+                   uint32_t n, enum log_way way)
 {
     struct frame *f = g_malloc0(sizeof *f + FRAME_MAX);
     struct ud_heads heads = *h;
@@ -198,7 +203,8 @@ void wirelog_frame(struct wirelog *w, const struct ud_heads *h, int64_t ns, cons
     take_frame(w, f);
 }
 
-static void put_grh(uint8_t grh[GRH_SIZE], const struct transport *t, const struct ud_to *to, uint32_t n)
+static void put_grh(uint8_t grh[GRH_SIZE], const struct transport *t, const struct ud_to *to,
+                    uint32_t n)
 {
     memset(grh, 0, GRH_SIZE);
     put16(grh + GRH_PAY_LEN, udframe_grh_length(n));
@@ -209,8 +215,8 @@ static void put_grh(uint8_t grh[GRH_SIZE], const struct transport *t, const stru
     memcpy(grh + GRH_DGID, to->gid, GID_SIZE);
 }
 
-void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey, const struct ud_to *to,
-                     const uint8_t *octets, uint32_t n)
+void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey,
+                     const struct ud_to *to, const uint8_t *octets, uint32_t n)
 {
     uint8_t grh[GRH_SIZE], lladdr[LLADDR_SIZE] = {0};
     if (t->netdev[0]) {
@@ -255,21 +261,22 @@ void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t 
 
 void wirelog_mad(struct wirelog *w, const struct transport *t, const uint8_t *mad, enum log_way way)
 {
-    wirelog_gsi(w, t, &(struct log_gsi){.lid = t->facts.sm_lid, .sl = t->facts.sm_sl, .pkey = 0xffff}, mad,
-                way);
+    wirelog_gsi(w, t,
+                &(struct log_gsi){.lid = t->facts.sm_lid, .sl = t->facts.sm_sl, .pkey = 0xffff},
+                mad, way);
 }
 
-void wirelog_gsi(struct wirelog *w, const struct transport *t, const struct log_gsi *g, const uint8_t *mad,
-                 enum log_way way)
+void wirelog_gsi(struct wirelog *w, const struct transport *t, const struct log_gsi *g,
+                 const uint8_t *mad, enum log_way way)
 {
     bool sent = way == LOG_SENT;
     struct ud_heads h = {.slid = sent ? t->facts.lid : g->lid,
-                      .dlid = sent ? g->lid : t->facts.lid,
-                      .pkey = g->pkey,
-                      .sl = g->sl,
-                      .dqpn = GSI_QP,
-                      .sqpn = GSI_QP,
-                      .qkey = GSI_QKEY};
+                         .dlid = sent ? g->lid : t->facts.lid,
+                         .pkey = g->pkey,
+                         .sl = g->sl,
+                         .dqpn = GSI_QP,
+                         .sqpn = GSI_QP,
+                         .qkey = GSI_QKEY};
     wirelog_frame(w, &h, g->ns, mad, MAD_SIZE, way);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Connections as frames: their messages, and the set-up and end as far as they are known. See wirelog.h. */
+/*
+ * Connections as frames: their messages, and the set-up and end as far as they are known. See
+ * wirelog.h.
+ */
 #include "probe/cm_message.h"
 #include "probe/wirelog.h"
 
@@ -13,15 +16,16 @@ static struct log_gsi gsi_of(const struct call *c, uint16_t lid, int64_t ns)
         .lid = c->peer_lid ? c->peer_lid : lid, .pkey = c->asked.pkey, .sl = c->sl, .ns = ns};
 }
 
-static void log_cm(struct wirelog *w, const struct transport *t, const struct log_gsi *g, enum cm_message m,
-                   const struct cm_fields *f, enum log_way way)
+static void log_cm(struct wirelog *w, const struct transport *t, const struct log_gsi *g,
+                   enum cm_message m, const struct cm_fields *f, enum log_way way)
 {
     uint8_t mad[MAD_SIZE];
     make_cm(mad, m, f);
     wirelog_gsi(w, t, g, mad, way);
 }
 
-static void log_req(struct wirelog *w, const struct transport *t, const struct call *c, uint16_t lid)
+static void log_req(struct wirelog *w, const struct transport *t, const struct call *c,
+                    uint16_t lid)
 {
     struct log_gsi g = gsi_of(c, lid, c->asked_ns);
     struct cm_fields f = {.local_id = c->number,
@@ -61,34 +65,36 @@ void wirelog_call(struct wirelog *w, const struct transport *t, struct call *c, 
         return;
     log_cm(w, t, &g, c->result == CALL_UP ? CM_REP : CM_REJ, &answer, LOG_OF_SUBJECT);
     if (c->result == CALL_UP)
-        log_cm(w, t, &g, CM_RTU, &(struct cm_fields){.local_id = number, .remote_id = PEER_ID | number},
-               LOG_SENT);
+        log_cm(w, t, &g, CM_RTU,
+               &(struct cm_fields){.local_id = number, .remote_id = PEER_ID | number}, LOG_SENT);
 }
 
-void wirelog_hung_up(struct wirelog *w, const struct transport *t, const struct call *c, bool by_peer,
-                     bool answered)
+void wirelog_hung_up(struct wirelog *w, const struct transport *t, const struct call *c,
+                     bool by_peer, bool answered)
 {
     struct log_gsi g = gsi_of(c, 0, 0);
     struct cm_fields ours = {.local_id = c->number,
                              .remote_id = PEER_ID | c->number,
                              .remote_qpn = c->peer_qpn},
-                     its = {.local_id = PEER_ID | c->number, .remote_id = c->number, .remote_qpn = c->qpn};
+                     its = {.local_id = PEER_ID | c->number,
+                            .remote_id = c->number,
+                            .remote_qpn = c->qpn};
     log_cm(w, t, &g, CM_DREQ, by_peer ? &its : &ours, by_peer ? LOG_OF_SUBJECT : LOG_SENT);
     if (answered)
         log_cm(w, t, &g, CM_DREP, by_peer ? &ours : &its, by_peer ? LOG_SENT : LOG_OF_SUBJECT);
 }
 
-void wirelog_message(struct wirelog *w, const struct transport *t, struct call *c, struct view octets,
-                     enum log_way way)
+void wirelog_message(struct wirelog *w, const struct transport *t, struct call *c,
+                     struct view octets, enum log_way way)
 {
     bool sent = way == LOG_SENT;
     uint32_t *psn = sent ? &c->psn : &c->peer_psn, part = ib_mtu_octets(c->path_mtu), at = 0;
     struct ud_heads h = {.slid = sent ? t->facts.lid : c->peer_lid,
-                      .dlid = sent ? c->peer_lid : t->facts.lid,
-                      .pkey = c->asked.pkey,
-                      .sl = c->sl,
-                      .dqpn = sent ? c->peer_qpn : c->qpn,
-                      .connected = true};
+                         .dlid = sent ? c->peer_lid : t->facts.lid,
+                         .pkey = c->asked.pkey,
+                         .sl = c->sl,
+                         .dqpn = sent ? c->peer_qpn : c->qpn,
+                         .connected = true};
     part = part ? part : 256;
     do {
         uint32_t n = octets.cap - at < part ? octets.cap - at : part;

@@ -15,7 +15,10 @@ def measure(command, env=None, statuses=(0,)):
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in statuses:
-        sys.exit("%s: %s ended with %d" % (os.path.basename(sys.argv[0]), " ".join(command), process.returncode))
+        sys.exit(
+            "%s: %s ended with %d"
+            % (os.path.basename(sys.argv[0]), " ".join(command), process.returncode)
+        )
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
@@ -32,8 +35,16 @@ def make(folder, frames, peers, connections):
     path = os.path.join(folder, "%d-%d-%d.pcap" % (frames, peers, connections))
     if not os.path.exists(path):
         with open(path, "wb") as out:
-            subprocess.run([os.path.join(BUILD, "bin/make-capture"), str(frames), str(peers), str(connections)],
-                           stdout=out, check=True)
+            subprocess.run(
+                [
+                    os.path.join(BUILD, "bin/make-capture"),
+                    str(frames),
+                    str(peers),
+                    str(connections),
+                ],
+                stdout=out,
+                check=True,
+            )
     os.chmod(path, 0o644)
     return path
 

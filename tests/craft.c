@@ -131,11 +131,18 @@ uint8_t *craft_packet(const struct craft *c, uint32_t n)
     return p;
 }
 
-uint8_t *craft_mad(uint16_t slid, uint16_t dlid, uint8_t class, uint8_t method, uint16_t attribute, uint32_t tid)
+uint8_t *craft_mad(uint16_t slid, uint16_t dlid, uint8_t class, uint8_t method, uint16_t attribute,
+                   uint32_t tid)
 {
     uint32_t qpn = class == MAD_CLASS_SMP || class == MAD_CLASS_SMP_DIRECTED ? 0 : 1;
-    struct craft c = {.slid = slid, .dlid = dlid, .pkey = 0xffff, .opcode = CRAFT_UD, .dqpn = qpn, .sqpn = qpn,
-                      .qkey = qpn ? 0x80010000 : 0, .psn = frame_count};
+    struct craft c = {.slid = slid,
+                      .dlid = dlid,
+                      .pkey = 0xffff,
+                      .opcode = CRAFT_UD,
+                      .dqpn = qpn,
+                      .sqpn = qpn,
+                      .qkey = qpn ? 0x80010000 : 0,
+                      .psn = frame_count};
     uint8_t *m = craft_packet(&c, MAD_SIZE);
     m[MAD_BASE_VERSION] = 1;
     m[MAD_CLASS] = class;

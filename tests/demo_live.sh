@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # script/demo --live: a fabric is booted, a kernel is probed on it, and what went over the wire is decoded and judged, on about two
 # pages; where there is no qemu it says so. Results in TAP.
-# test: machine
-# test: here-only
 # shellcheck source=tests/tap.sh
 . "${0%/*}/tap.sh"
 
@@ -19,6 +17,8 @@ no_qemu() {
     [ $status = 125 ] && grep -q '^demo: the virtual fabric did not run: .*qemu-system-x86_64' "$work/err" && [ ! -s "$work/out" ]
 }
 
+"$src/testbed/fabric" build > "$work/err" 2>&1
+[ $? != 125 ] || skip_all "$(tail -1 "$work/err")"
 "$src/script/demo" --live > "$work/out" 2> "$work/err"
 status=$?
 [ $status != 125 ] || skip_all "$(tail -1 "$work/err")"

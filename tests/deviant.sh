@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ipoib-probe against the deviant peer of tests/deviant on the virtual fabric: of a right peer it finds nothing, of each deviant
 # one exactly the rule that is broken. Arguments: faults, to try these alone. Results in TAP.
-# test: machine
-# test: here-only
-# test: timeout=1800
 # shellcheck source=tests/tap.sh
 . "${0%/*}/tap.sh"
 

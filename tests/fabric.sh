@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # testbed/fabric: the commands of testbed/README.md, with the scenario that stands there as an example, and what each tells by its
 # exit status. Results in TAP.
-# test: machine
-# test: here-only
 # shellcheck source=tests/tap.sh
 . "${0%/*}/tap.sh"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * findings [--deviations none|linux] [--frames] [--skip N] [--lose PERMILLE] [--seed N] CAPTURE: what the judge says of
- * a capture, for tests; of one that began N frames later, or lost some frames at random.
- * One line a rule that was judged: identifier, passes, failures, deviations, inconclusive, noted, first frame that
- * failed, deviated or was noted. --frames: one line for each of these: frame, identifier, outcome, expected|actual|subject.
+ * findings [--deviations none|linux] [--frames] [--skip N] [--lose PERMILLE] [--seed N] CAPTURE:
+ * what the judge says of a capture, for tests; of one that began N frames later, or lost some
+ * frames at random. One line a rule that was judged: identifier, passes, failures, deviations,
+ * inconclusive, noted, first frame that failed, deviated or was noted. --frames: one line for each
+ * of these: frame, identifier, outcome, expected|actual|subject.
  */
 #include <pcap/pcap.h>
 #include <stdio.h>
@@ -25,7 +26,8 @@ static bool is_lost(uint32_t n)
 
 static void note_finding(void *user, uint32_t frame, const struct finding *f)
 {
-    static const char *const words[OUTCOMES] = {"pass", "fail", "deviation", "inconclusive", "noted"};
+    static const char *const words[OUTCOMES] = {"pass", "fail", "deviation", "inconclusive",
+                                                "noted"};
     (void)user;
     tally[f->rule].count[f->outcome]++;
     if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE)
@@ -33,7 +35,8 @@ static void note_finding(void *user, uint32_t frame, const struct finding *f)
     if (tally[f->rule].first == 0)
         tally[f->rule].first = frame;
     if (frames)
-        printf("%u\t%s\t%s\t%s|%s|%s\n", frame, rules[f->rule].id, words[f->outcome], f->expected, f->actual, f->subject);
+        printf("%u\t%s\t%s\t%s|%s|%s\n", frame, rules[f->rule].id, words[f->outcome], f->expected,
+               f->actual, f->subject);
 }
 
 static void print_tally(void)
@@ -41,8 +44,8 @@ static void print_tally(void)
     for (size_t i = 0; i < RULE_COUNT; i++) {
         const unsigned *n = tally[i].count;
         if (n[0] + n[1] + n[2] + n[3] + n[4])
-            printf("%s %u %u %u %u %u %u\n", rules[i].id, n[OUTCOME_PASS], n[OUTCOME_FAIL], n[OUTCOME_DEVIATION],
-                   n[OUTCOME_INCONCLUSIVE], n[OUTCOME_NOTED], tally[i].first);
+            printf("%s %u %u %u %u %u %u\n", rules[i].id, n[OUTCOME_PASS], n[OUTCOME_FAIL],
+                   n[OUTCOME_DEVIATION], n[OUTCOME_INCONCLUSIVE], n[OUTCOME_NOTED], tally[i].first);
     }
 }
 
@@ -85,7 +88,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "findings: %s\n", fault ? fault->message : "which capture?");
         return 2;
     }
-    pcap_t *pcap = pcap_open_offline_with_tstamp_precision(capture, PCAP_TSTAMP_PRECISION_NANO, error);
+    pcap_t *pcap = pcap_open_offline_with_tstamp_precision(capture, PCAP_TSTAMP_PRECISION_NANO,
+                                                           error);
     if (!pcap) {
         fprintf(stderr, "findings: %s\n", error);
         return 3; /* libpcap cannot read it */

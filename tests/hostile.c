@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hostile KIND ENTRIES > FILE: a capture that would make who remembers all that it sees run out of memory, or of time:
- * ENTRIES times something new of the same kind. hostile --list: the kinds, one a line. For tests/hostile.py.
+ * hostile KIND ENTRIES > FILE: a capture that would make who remembers all that it sees run out of
+ * memory, or of time: ENTRIES times something new of the same kind. hostile --list: the kinds, one
+ * a line. For tests/test_hostile.py.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,12 @@ static uint16_t lid_of(uint32_t i)
 
 /* ---- joins */
 
-static const struct mc_member usual = {.qkey = IB_QKEY, .mlid = MLID, .pkey = PKEY, .mtu = MTU_2048, .rate = 3, .scope = 2,
+static const struct mc_member usual = {.qkey = IB_QKEY,
+                                       .mlid = MLID,
+                                       .pkey = PKEY,
+                                       .mtu = MTU_2048,
+                                       .rate = 3,
+                                       .scope = 2,
                                        .join_state = JOIN_FULL};
 
 /* Question and answer. */
@@ -31,7 +37,8 @@ static void join(uint16_t lid, const uint8_t *gid, const uint8_t *mgid, struct m
 {
     r.mgid = mgid;
     r.port_gid = gid;
-    uint8_t *mad = craft_mad(lid, LID_SA, MAD_CLASS_SA, SA_SET, SA_MC_MEMBER_RECORD, craft_frames());
+    uint8_t *mad = craft_mad(lid, LID_SA, MAD_CLASS_SA, SA_SET, SA_MC_MEMBER_RECORD,
+                             craft_frames());
     put32(mad + SA_COMPONENT_MASK + 4, MCM_HAS_MGID | MCM_HAS_PORT_GID | MCM_HAS_JOIN_STATE);
     craft_member_record(mad + SA_DATA, &r);
     uint32_t tid = craft_frames();
@@ -85,14 +92,22 @@ static void joins_contradictory(uint32_t i)
     join_of(i % 100, mgid, r);
 }
 
-/* A partition has 512 broadcast-GIDs by their flags, scopes and membership bits; a datagram asks for them each time. */
+/*
+ * A partition has 512 broadcast-GIDs by their flags, scopes and membership bits; a datagram asks
+ * for them each time.
+ */
 static void broadcasts(uint32_t i)
 {
     uint8_t mgid[MGID_SIZE];
     uint16_t pkey = (uint16_t)((i / 256 & 1) << 15 | i / 512);
     craft_mgid(mgid, (uint8_t)i, pkey, 0xffffffff);
     join_of(0, mgid, usual);
-    struct craft c = {.slid = LID_A, .dlid = LID_B, .pkey = pkey | 0x8000, .opcode = CRAFT_UD, .dqpn = UD_QPN, .sqpn = UD_QPN,
+    struct craft c = {.slid = LID_A,
+                      .dlid = LID_B,
+                      .pkey = pkey | 0x8000,
+                      .opcode = CRAFT_UD,
+                      .dqpn = UD_QPN,
+                      .sqpn = UD_QPN,
                       .qkey = IB_QKEY};
     craft_udp(craft_packet(&c, craft_udp_size(8)), 0x0a000001, 0x0a000002, 8);
     craft_write();
@@ -111,8 +126,15 @@ static uint8_t *multicast(uint32_t from, const uint8_t *mgid, uint32_t n)
 {
     uint8_t gid[GID_SIZE];
     craft_gid(gid, from);
-    struct craft c = {.slid = lid_of(from), .dlid = MLID, .pkey = PKEY, .opcode = CRAFT_UD, .sgid = gid, .dgid = mgid,
-                      .dqpn = QPN_MULTICAST, .sqpn = UD_QPN, .qkey = IB_QKEY};
+    struct craft c = {.slid = lid_of(from),
+                      .dlid = MLID,
+                      .pkey = PKEY,
+                      .opcode = CRAFT_UD,
+                      .sgid = gid,
+                      .dgid = mgid,
+                      .dqpn = QPN_MULTICAST,
+                      .sqpn = UD_QPN,
+                      .qkey = IB_QKEY};
     return craft_packet(&c, n);
 }
 
@@ -157,8 +179,13 @@ static void ip_with_many_qpns(uint32_t i)
 
 static void qps(uint32_t i)
 {
-    struct craft c = {.slid = lid_of(i), .dlid = LID_B, .pkey = PKEY, .opcode = CRAFT_UD, .dqpn = UD_QPN,
-                      .sqpn = 2 + i / 7 % 0xfffff0, .qkey = i};
+    struct craft c = {.slid = lid_of(i),
+                      .dlid = LID_B,
+                      .pkey = PKEY,
+                      .opcode = CRAFT_UD,
+                      .dqpn = UD_QPN,
+                      .sqpn = 2 + i / 7 % 0xfffff0,
+                      .qkey = i};
     craft_udp(craft_packet(&c, craft_udp_size(8)), 0x0a000000 + i, 0x0b000001, 8);
     craft_write();
 }
@@ -192,9 +219,11 @@ static void reports(uint32_t i)
 
 /* ---- connections */
 
-static uint8_t *cm(enum cm_message message, uint32_t from, uint32_t to, uint32_t local_id, uint32_t remote_id)
+static uint8_t *cm(enum cm_message message, uint32_t from, uint32_t to, uint32_t local_id,
+                   uint32_t remote_id)
 {
-    uint8_t *m = craft_mad(lid_of(from), lid_of(to), MAD_CLASS_CM, CM_SEND, (uint16_t)message, craft_frames());
+    uint8_t *m = craft_mad(lid_of(from), lid_of(to), MAD_CLASS_CM, CM_SEND, (uint16_t)message,
+                           craft_frames());
     put32(m + CM_LOCAL_COMM_ID, local_id);
     put32(m + CM_REMOTE_COMM_ID, remote_id);
     return m;
@@ -229,7 +258,8 @@ static void reply(uint32_t from, uint32_t to, uint32_t local_id, uint32_t remote
     craft_write();
 }
 
-static void answer(enum cm_message message, uint32_t from, uint32_t to, uint32_t local_id, uint32_t remote_id)
+static void answer(enum cm_message message, uint32_t from, uint32_t to, uint32_t local_id,
+                   uint32_t remote_id)
 {
     uint8_t *m = cm(message, from, to, local_id, remote_id);
     if (message == CM_REJ)
@@ -243,19 +273,26 @@ static void connections(uint32_t i)
     reply(i + 1, i, ~i, i, 0x800000 + i);
 }
 
-/* One pair of ports has them all; some carry data, and now and then its interface goes down and up. */
+/*
+ * One pair of ports has them all; some carry data, and now and then its interface goes down and up.
+ */
 static void connections_of_one_pair(uint32_t i)
 {
     uint8_t mgid[MGID_SIZE];
     request(0, 1, i, 0x100 + i);
     reply(1, 0, ~i, i, 0x800000 + i);
-    struct craft c = {.slid = lid_of(0), .dlid = lid_of(1), .pkey = PKEY, .opcode = CRAFT_RC_ONLY, .dqpn = 0x800000 + i};
+    struct craft c = {.slid = lid_of(0),
+                      .dlid = lid_of(1),
+                      .pkey = PKEY,
+                      .opcode = CRAFT_RC_ONLY,
+                      .dqpn = 0x800000 + i};
     craft_udp(craft_packet(&c, craft_udp_size(8)), 0x0a000001, 0x0a000002, 8);
     craft_write();
     if (i % 16)
         return;
     craft_mgid(mgid, LINK_LOCAL, PKEY, 0xffffffff);
-    uint8_t gid[GID_SIZE], *mad = craft_mad(LID_SA, lid_of(0), MAD_CLASS_SA, SA_DELETE_RESP, SA_MC_MEMBER_RECORD, i);
+    uint8_t gid[GID_SIZE],
+        *mad = craft_mad(LID_SA, lid_of(0), MAD_CLASS_SA, SA_DELETE_RESP, SA_MC_MEMBER_RECORD, i);
     craft_gid(gid, 0);
     struct mc_member r = {.mgid = mgid, .port_gid = gid};
     craft_member_record(mad + SA_DATA, &r);
@@ -287,9 +324,11 @@ static void requests_crossing(uint32_t i)
 static void part(uint8_t opcode, uint32_t qpn, uint32_t psn)
 {
     enum { TOLD = 40000, DATA = 228 };
-    struct craft c = {.slid = LID_A, .dlid = LID_B, .pkey = PKEY, .opcode = opcode, .dqpn = qpn, .psn = psn};
+    struct craft c = {
+        .slid = LID_A, .dlid = LID_B, .pkey = PKEY, .opcode = opcode, .dqpn = qpn, .psn = psn};
     uint8_t *p = craft_packet(&c, craft_udp_size(DATA)), *ip = p + ENCAP_SIZE;
-    if (opcode == CRAFT_RC_FIRST) { /* an IPv4 datagram of 40000 octets, with the header checksum that goes with it */
+    /* an IPv4 datagram of 40000 octets, with the header checksum that goes with it */
+    if (opcode == CRAFT_RC_FIRST) {
         uint32_t sum = 0;
         craft_udp(p, 0x0a000001, 0x0a000002, DATA);
         put16(ip + 2, TOLD);
@@ -322,7 +361,8 @@ static void messages_with_gaps(uint32_t i)
 
 static void port_told(uint32_t route, uint16_t attribute, uint32_t port, uint16_t pkey)
 {
-    uint8_t *mad = craft_mad(LID_PERMISSIVE, LID_PERMISSIVE, MAD_CLASS_SMP_DIRECTED, SMP_GET_RESP, attribute, route);
+    uint8_t *mad = craft_mad(LID_PERMISSIVE, LID_PERMISSIVE, MAD_CLASS_SMP_DIRECTED, SMP_GET_RESP,
+                             attribute, route);
     craft_port_data(mad, attribute, port, lid_of(port));
     if (attribute == SMP_PKEY_TABLE)
         put16(mad + SMP_DATA + 2, pkey);

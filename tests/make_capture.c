@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * make-capture FRAMES PEERS CONNECTIONS > FILE: a capture to measure on. UDP over UD IPoIB, 64 to 1264 octets of
- * UDP data, between PEERS distinct stations, as ERF in a classic pcap (any Wireshark opens it, with the plugin or
- * without). With CONNECTIONS > 0, that many handshakes come first, and every other frame is a RC SEND on one of
- * them. Before all that the first station joins the broadcast group, and each asks for the next one's address by
- * ARP, so that there is something to judge the rest by. FRAMES are all of them. The same arguments give the same file;
- * CRCs are left 0.
+ * make-capture FRAMES PEERS CONNECTIONS > FILE: a capture to measure on. UDP over UD IPoIB, 64 to
+ * 1264 octets of UDP data, between PEERS distinct stations, as ERF in a classic pcap (any Wireshark
+ * opens it, with the plugin or without). With CONNECTIONS > 0, that many handshakes come first, and
+ * every other frame is a RC SEND on one of them. Before all that the first station joins the
+ * broadcast group, and each asks for the next one's address by ARP, so that there is something to
+ * judge the rest by. FRAMES are all of them. The same arguments give the same file; CRCs are left
+ * 0.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,14 @@
 #include "wire/cm.h"
 #include "wire/mgid.h"
 
-enum { DATA_MIN = 64, DATA_MAX = 1264, LID_FIRST = 1, LIDS = 40000, LID_SA = 0xbfff, MLID = 0xc000 };
+enum {
+    DATA_MIN = 64,
+    DATA_MAX = 1264,
+    LID_FIRST = 1,
+    LIDS = 40000,
+    LID_SA = 0xbfff,
+    MLID = 0xc000
+};
 enum { UD_QPN = 0x48, IB_QKEY = 0xb1b, PKEY = 0xffff, IP_FIRST = 0x0a000001, RECV_MTU = 65524 };
 enum { MTU_2048 = 4, RATE_10_GBPS = 3 }; /* codes of the IBA */
 
@@ -76,17 +84,32 @@ static void ask(uint32_t peer)
     broadcast_gid(mgid);
     craft_gid(gid, peer);
     craft_lladdr(lladdr, connections ? 0x80 : 0, UD_QPN, gid);
-    struct craft c = {.slid = lid_of(peer), .dlid = MLID, .pkey = PKEY, .opcode = CRAFT_UD, .sgid = gid, .dgid = mgid,
-                      .dqpn = QPN_MULTICAST, .sqpn = UD_QPN, .qkey = IB_QKEY, .psn = craft_frames()};
-    craft_arp_request(craft_packet(&c, CRAFT_ARP), lladdr, IP_FIRST + peer, IP_FIRST + (peer + 1) % peers);
+    struct craft c = {.slid = lid_of(peer),
+                      .dlid = MLID,
+                      .pkey = PKEY,
+                      .opcode = CRAFT_UD,
+                      .sgid = gid,
+                      .dgid = mgid,
+                      .dqpn = QPN_MULTICAST,
+                      .sqpn = UD_QPN,
+                      .qkey = IB_QKEY,
+                      .psn = craft_frames()};
+    craft_arp_request(craft_packet(&c, CRAFT_ARP), lladdr, IP_FIRST + peer,
+                      IP_FIRST + (peer + 1) % peers);
     write_frame();
 }
 
 static void datagram(uint32_t from, uint32_t to)
 {
     uint32_t data = random_size();
-    struct craft c = {.slid = lid_of(from), .dlid = lid_of(to), .pkey = PKEY, .opcode = CRAFT_UD, .dqpn = UD_QPN, .sqpn = UD_QPN,
-                      .qkey = IB_QKEY, .psn = craft_frames()};
+    struct craft c = {.slid = lid_of(from),
+                      .dlid = lid_of(to),
+                      .pkey = PKEY,
+                      .opcode = CRAFT_UD,
+                      .dqpn = UD_QPN,
+                      .sqpn = UD_QPN,
+                      .qkey = IB_QKEY,
+                      .psn = craft_frames()};
     craft_udp(craft_packet(&c, craft_udp_size(data)), IP_FIRST + from, IP_FIRST + to, data);
     write_frame();
 }
@@ -94,8 +117,12 @@ static void datagram(uint32_t from, uint32_t to)
 static void segment(uint32_t connection, uint32_t psn)
 {
     uint32_t from = connection % peers, to = (from + 1) % peers, data = random_size();
-    struct craft c = {.slid = lid_of(from), .dlid = lid_of(to), .pkey = PKEY, .opcode = CRAFT_RC_ONLY,
-                      .dqpn = 0x200000 + connection, .psn = psn};
+    struct craft c = {.slid = lid_of(from),
+                      .dlid = lid_of(to),
+                      .pkey = PKEY,
+                      .opcode = CRAFT_RC_ONLY,
+                      .dqpn = 0x200000 + connection,
+                      .psn = psn};
     craft_udp(craft_packet(&c, craft_udp_size(data)), IP_FIRST + from, IP_FIRST + to, data);
     write_frame();
 }
@@ -116,12 +143,15 @@ static void cm_message(uint32_t connection, enum cm_message message)
 {
     uint32_t asker = connection % peers, asked = (asker + 1) % peers;
     uint32_t from = message == CM_REP ? asked : asker, to = message == CM_REP ? asker : asked;
-    uint8_t *m = craft_mad(lid_of(from), lid_of(to), MAD_CLASS_CM, 3, (uint16_t)message, connection + 1);
+    uint8_t *m = craft_mad(lid_of(from), lid_of(to), MAD_CLASS_CM, 3, (uint16_t)message,
+                           connection + 1);
     uint32_t ours = 0x10000000 + connection, theirs = 0x20000000 + connection;
     put32(m + CM_LOCAL_COMM_ID, message == CM_REP ? theirs : ours);
     if (message != CM_REQ)
         put32(m + CM_REMOTE_COMM_ID, message == CM_REP ? ours : theirs);
-    uint32_t private = message == CM_REQ ? REQ_PRIVATE : message == CM_REP ? REP_PRIVATE : RTU_PRIVATE;
+    uint32_t private = message == CM_REQ   ? REQ_PRIVATE
+                       : message == CM_REP ? REP_PRIVATE
+                                           : RTU_PRIVATE;
     if (message == CM_REQ)
         put_request(m, connection, asker, asked);
     if (message == CM_REP)

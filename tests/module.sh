@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The virtual fabric's kernel module is built, by compiler flags that make every warning an error, and checkpatch.pl, by which
 # the kernel's developers judge style, finds nothing in it. Results in TAP.
-# test: machine
-# test: here-only
 # shellcheck source=tests/tap.sh
 . "${0%/*}/tap.sh"
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ipoib-probe against the real kernel on the virtual fabric (tests/probe/kernel.sh): a healthy peer in both modes keeps what is
 # asked, faults of the fabric are named, and nothing is left behind. Results in TAP.
-# test: machine
-# test: here-only
 # shellcheck source=tests/tap.sh
 . "${0%/*}/tap.sh"
 

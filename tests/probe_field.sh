@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ipoib-probe in the field, on the virtual fabric (tests/probe/field.sh): sweeps, through a network interface, and the pains of
 # administrators, each made and then named. Results in TAP.
-# test: machine
-# test: here-only
-# test: timeout=1200
 # shellcheck source=tests/tap.sh
 . "${0%/*}/tap.sh"
 

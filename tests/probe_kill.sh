@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ipoib-probe is killed and interrupted at 50 random moments on the virtual fabric (tests/probe/kill.sh): nothing of the host's is
 # lost. Arguments: MOMENTS SEED. Results in TAP.
-# test: machine
-# test: here-only
-# test: timeout=1200
 # shellcheck source=tests/tap.sh
 . "${0%/*}/tap.sh"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the shell tests of this folder share, as tap.py is for those in Python: where things are, a folder of the test's own,
-# and how they tell their results (TAP, as script/run-tests reads it). A test of bash begins with
+# What the shell tests of this folder share: where things are, a folder of the test's own, and TAP results, which
+# script/run-tests counts. A test of bash begins with
 #   . "${0%/*}/tap.sh"
 # and ends with `finish`.
 # shellcheck shell=bash

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wire-fields CAPTURE: what the pure decoder reads in every frame of a capture, under the plugin's field names,
- * one line a frame: number, then FIELD=VALUE,VALUE..., tab-separated. tests/parity.py holds it against tshark.
+ * wire-fields CAPTURE: what the pure decoder reads in every frame of a capture, under the plugin's
+ * field names, one line a frame: number, then FIELD=VALUE,VALUE..., tab-separated.
+ * tests/test_parity.py holds it against tshark.
  *
- * It knows no state, so of connections it decodes what a single packet shows; frames whose reading hangs on
- * others are left out (a line with the number alone and "-").
+ * It knows no state, so of connections it decodes what a single packet shows; frames whose reading
+ * hangs on others are left out (a line with the number alone and "-").
  */
 #include <arpa/inet.h>
 #include <pcap/pcap.h>
@@ -172,8 +173,8 @@ static bool read_sa(struct view v)
         read_path(sa.data.p, &sa);
     else if (sa.mad.attribute == SA_INFORM_INFO && sa.data.cap >= INFORM_SIZE)
         put_mgid(sa.data.p + INFORM_GID);
-    else if (sa.mad.attribute == SA_NOTICE && sa.data.cap >= NOTICE_SIZE && be16(sa.data.p + NOTICE_TRAP) >= 64 &&
-             be16(sa.data.p + NOTICE_TRAP) <= 67)
+    else if (sa.mad.attribute == SA_NOTICE && sa.data.cap >= NOTICE_SIZE &&
+             be16(sa.data.p + NOTICE_TRAP) >= 64 && be16(sa.data.p + NOTICE_TRAP) <= 67)
         put_mgid(sa.data.p + NOTICE_DETAILS_GID);
     return true;
 }
@@ -207,11 +208,13 @@ static bool read_ib(struct view v, enum ib_start start)
         return read_sa(ib.payload);
     }
     bool send = ib.kind == IB_KIND_SEND && !ib.immediate;
-    bool sure = send && ib.transport == IB_UD && ((ib.dgid && mgid_is_ipoib(ib.dgid)) || encap_agrees(ib.payload));
+    bool sure = send && ib.transport == IB_UD &&
+                ((ib.dgid && mgid_is_ipoib(ib.dgid)) || encap_agrees(ib.payload));
     if (ib.dgid && sure)
         put_mgid(ib.dgid);
     if (!sure)
-        sure = send && ib.transport <= IB_UC && ib.position == IB_ONLY && encap_begins_message(ib.payload, false);
+        sure = send && ib.transport <= IB_UC && ib.position == IB_ONLY &&
+               encap_begins_message(ib.payload, false);
     if (sure)
         read_encap(ib.payload);
     return sure || ib.kind != IB_KIND_SEND;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One spelling of wiretap's file-reader interface for Wireshark 4.0 (gboolean, the packet's octets in a
- * Buffer beside the record), 4.4 (bool) and 4.6 (bool, the octets in the record).
+ * One spelling of wiretap's file-reader interface for Wireshark 4.0 (gboolean, the packet's octets
+ * in a Buffer beside the record), 4.4 (bool) and 4.6 (bool, the octets in the record).
  */
 #ifndef IPOIB_WIRETAP_COMPAT_H
 #define IPOIB_WIRETAP_COMPAT_H
@@ -16,7 +16,8 @@
 #include "plugin/wiretap/layout.h"
 #endif
 
-#define WIRESHARK_AT_LEAST(minor) (WIRESHARK_VERSION_MAJOR > 4 || WIRESHARK_VERSION_MINOR >= (minor))
+#define WIRESHARK_AT_LEAST(minor)                                                                  \
+    (WIRESHARK_VERSION_MAJOR > 4 || WIRESHARK_VERSION_MINOR >= (minor))
 
 #if WIRESHARK_AT_LEAST(4)
 typedef bool wt_bool;
@@ -24,7 +25,10 @@ typedef bool wt_bool;
 typedef gboolean wt_bool;
 #endif
 
-/* The parameter between a record and the error number, for the packet's octets: a reader's and a writer's. */
+/*
+ * The parameter between a record and the error number, for the packet's octets: a reader's and a
+ * writer's.
+ */
 #if WIRESHARK_AT_LEAST(6)
 #define WT_BUFFER_PARAM
 #define WT_BUFFER NULL
@@ -49,9 +53,11 @@ static inline void wt_setup_packet(wtap_rec *rec, int encap)
     rec->block = wtap_block_create(WTAP_BLOCK_PACKET);
 }
 
-/* Read the packet's octets to where this version keeps them. A short read is WTAP_ERR_SHORT_READ. */
-static inline wt_bool wt_read_octets(FILE_T fh, wtap_rec *rec, Buffer *buffer, unsigned count, int *err,
-                                     char **err_info)
+/*
+ * Read the packet's octets to where this version keeps them. A short read is WTAP_ERR_SHORT_READ.
+ */
+static inline wt_bool wt_read_octets(FILE_T fh, wtap_rec *rec, Buffer *buffer, unsigned count,
+                                     int *err, char **err_info)
 {
 #if WIRESHARK_AT_LEAST(6)
     (void)buffer;
@@ -62,7 +68,10 @@ static inline wt_bool wt_read_octets(FILE_T fh, wtap_rec *rec, Buffer *buffer, u
 #endif
 }
 
-/* Write octets to the file. 4.0 leaves the count of what was written to the caller, 4.4 keeps it itself. */
+/*
+ * Write octets to the file. 4.0 leaves the count of what was written to the caller, 4.4 keeps it
+ * itself.
+ */
 static inline wt_bool wt_write(wtap_dumper *wdh, const void *octets, size_t count, int *err)
 {
     if (count == 0) /* for 4.0's gzip writer, nothing written is an error */

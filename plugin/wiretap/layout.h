@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of libwiretap's file-reader interface that Wireshark 4.0 and 4.4 export but publish no header for.
+ * The part of libwiretap's file-reader interface that Wireshark 4.0 and 4.4 export but publish no
+ * header for.
  *
- * A reader is handed a `struct wtap` and fills in a few of its members. Their places hold within a minor
- * version and not beyond, so this header compiles for the versions that it describes and for no other. What a
- * reader has no business with is named `core_*`: it is here to keep the distance. trust.h checks at run time
- * that the description fits the library that is running.
+ * A reader is handed a `struct wtap` and fills in a few of its members. Their places hold within a
+ * minor version and not beyond, so this header compiles for the versions that it describes and for
+ * no other. What a reader has no business with is named `core_*`: it is here to keep the distance.
+ * trust.h checks at run time that the description fits the library that is running.
  */
 #ifndef IPOIB_WIRETAP_LAYOUT_H
 #define IPOIB_WIRETAP_LAYOUT_H
@@ -28,8 +29,10 @@ typedef bool layout_bool; /* one octet */
 #define LAYOUT_BLOCK_ARRAYS   3 /* and meta events */
 #endif
 
-typedef layout_bool (*subtype_read_func)(struct wtap *, wtap_rec *, Buffer *, int *, char **, gint64 *);
-typedef layout_bool (*subtype_seek_read_func)(struct wtap *, gint64, wtap_rec *, Buffer *, int *, char **);
+typedef layout_bool (*subtype_read_func)(struct wtap *, wtap_rec *, Buffer *, int *, char **,
+                                         gint64 *);
+typedef layout_bool (*subtype_seek_read_func)(struct wtap *, gint64, wtap_rec *, Buffer *, int *,
+                                              char **);
 
 /* A file being read. */
 struct wtap {
@@ -54,8 +57,8 @@ struct wtap {
     /* more, which nothing here touches */
 };
 
-typedef layout_bool (*subtype_write_func)(struct wtap_dumper *, const wtap_rec *, const guint8 *, int *,
-                                          char **);
+typedef layout_bool (*subtype_write_func)(struct wtap_dumper *, const wtap_rec *, const guint8 *,
+                                          int *, char **);
 
 /* A file being written. 4.0 calls file_encap `encap`; the place is the same. */
 struct wtap_dumper {
@@ -73,16 +76,20 @@ struct wtap_dumper {
     /* more, which nothing here touches */
 };
 
-/* Functions that libwiretap exports to its readers: their headers are not installed, or not usable alone. */
+/*
+ * Functions that libwiretap exports to its readers: their headers are not installed, or not usable
+ * alone.
+ */
 WS_DLL_PUBLIC gint64 file_seek(FILE_T stream, gint64 offset, int whence, int *err);
 WS_DLL_PUBLIC gint64 file_tell(FILE_T stream);
 WS_DLL_PUBLIC layout_bool wtap_read_bytes_or_eof(FILE_T fh, void *buf, unsigned count, int *err,
                                                  char **err_info);
-WS_DLL_PUBLIC layout_bool wtap_read_bytes(FILE_T fh, void *buf, unsigned count, int *err, char **err_info);
+WS_DLL_PUBLIC layout_bool wtap_read_bytes(FILE_T fh, void *buf, unsigned count, int *err,
+                                          char **err_info);
 WS_DLL_PUBLIC layout_bool wtap_read_packet_bytes(FILE_T fh, Buffer *buf, unsigned length, int *err,
                                                  char **err_info);
 WS_DLL_PUBLIC void wtap_add_generated_idb(struct wtap *wth);
-WS_DLL_PUBLIC layout_bool wtap_dump_file_write(struct wtap_dumper *wdh, const void *buf, size_t count,
-                                               int *err);
+WS_DLL_PUBLIC layout_bool wtap_dump_file_write(struct wtap_dumper *wdh, const void *buf,
+                                               size_t count, int *err);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Classic pcap files of link type 247, as of libpcap's RDMA capture: the format, and this plugin's parts.
+ * Classic pcap files of link type 247, as of libpcap's RDMA capture: the format, and this plugin's
+ * parts.
  *
- * The format is draft-ietf-opsawg-pcap: a header of 24 octets, then records of a 16-octet header and the
- * packet. All numbers are in the writer's byte order, which the magic number tells.
+ * The format is draft-ietf-opsawg-pcap: a header of 24 octets, then records of a 16-octet header
+ * and the packet. All numbers are in the writer's byte order, which the magic number tells.
  */
 #ifndef IPOIB_WIRETAP_PCAP247_H
 #define IPOIB_WIRETAP_PCAP247_H
@@ -28,8 +29,9 @@ enum { PCAP_MAGIC = 0, PCAP_MAJOR = 4, PCAP_MINOR = 6, PCAP_SNAPLEN = 16, PCAP_L
 enum { PCAP_SECONDS = 0, PCAP_FRACTION = 4, PCAP_CAPLEN = 8, PCAP_LEN = 12 };
 
 /*
- * The link type is the lower 16 bits of its word. The next ten are reserved and 0; the upper six tell the
- * length of a frame check sequence, which says nothing about InfiniBand (the packet itself tells its CRCs).
+ * The link type is the lower 16 bits of its word. The next ten are reserved and 0; the upper six
+ * tell the length of a frame check sequence, which says nothing about InfiniBand (the packet itself
+ * tells its CRCs).
  */
 #define PCAP_LINKTYPE_MASK     0x0000ffffu
 #define PCAP_LINKTYPE_RESERVED 0x03ff0000u

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What Wireshark's plugin loader looks for, and the registration of the file type and its open routine. */
+/*
+ * What Wireshark's plugin loader looks for, and the registration of the file type and its open
+ * routine.
+ */
 #include "plugin/wiretap/pcap247.h"
 #include "plugin/wiretap/trust.h"
 
@@ -19,7 +22,9 @@ WS_DLL_PUBLIC uint32_t plugin_describe(void);
 
 int pcap247_file_type = -1;
 
-/* The one interface is implied, as in Wireshark's own pcap type: there is no block to write for it. */
+/*
+ * The one interface is implied, as in Wireshark's own pcap type: there is no block to write for it.
+ */
 static const struct supported_block_type blocks[] = {
     {WTAP_BLOCK_PACKET, MULTIPLE_BLOCKS_SUPPORTED, NO_OPTIONS_SUPPORTED},
 };
@@ -43,14 +48,18 @@ static struct open_info open_routine = {
 
 static void register_pcap247(void)
 {
-    /* A Wireshark that maps link type 247 by itself, or a second copy of this plugin: leave it alone. */
+    /*
+     * A Wireshark that maps link type 247 by itself, or a second copy of this plugin: leave it
+     * alone.
+     */
     if (wtap_pcap_encap_to_wtap_encap(LINKTYPE_INFINIBAND) != WTAP_ENCAP_UNKNOWN ||
         wtap_has_open_info(open_routine.name) || !trust_version())
         return;
 
     pcap247_file_type = wtap_register_file_type_subtype(&file_type);
     if (pcap247_file_type >= 0)
-        wtap_register_open_info(&open_routine, TRUE); /* first: to Wireshark's pcap reader 247 is an error */
+        /* first: to Wireshark's pcap reader 247 is an error */
+        wtap_register_open_info(&open_routine, TRUE);
 }
 
 void plugin_register(void)

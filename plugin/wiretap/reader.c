@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading classic pcap files of link type 247: the file header, then records, in order or at random. */
+/*
+ * Reading classic pcap files of link type 247: the file header, then records, in order or at
+ * random.
+ */
 #include "plugin/wiretap/pcap247.h"
 #include "plugin/wiretap/trust.h"
 
@@ -27,11 +30,15 @@ static wt_bool know_magic(const uint8_t *magic, struct pcap247 *file)
     uint32_t little = get32(magic, FALSE), big = get32(magic, TRUE);
 
     file->big_endian = big == PCAP_MAGIC_USEC || big == PCAP_MAGIC_NSEC;
-    file->units_per_second = little == PCAP_MAGIC_NSEC || big == PCAP_MAGIC_NSEC ? 1000000000 : 1000000;
+    file->units_per_second = little == PCAP_MAGIC_NSEC || big == PCAP_MAGIC_NSEC ? 1000000000
+                                                                                 : 1000000;
     return file->big_endian || little == PCAP_MAGIC_USEC || little == PCAP_MAGIC_NSEC;
 }
 
-/* A read for the header failed: a file too short for one is not ours, other failures (bad gzip) are final. */
+/*
+ * A read for the header failed: a file too short for one is not ours, other failures (bad gzip) are
+ * final.
+ */
 static wtap_open_return_val header_unread(int *err, char **err_info)
 {
     if (*err != WTAP_ERR_SHORT_READ)
@@ -43,7 +50,8 @@ static wtap_open_return_val header_unread(int *err, char **err_info)
 }
 
 /* One record's packet, from fh's position. At the end of the file: FALSE with *err 0. */
-static wt_bool read_record(wtap *wth, FILE_T fh, wtap_rec *rec, Buffer *buffer, int *err, char **err_info)
+static wt_bool read_record(wtap *wth, FILE_T fh, wtap_rec *rec, Buffer *buffer, int *err,
+                           char **err_info)
 {
     const struct pcap247 *file = wth->priv;
     int64_t offset = file_tell(fh);
@@ -56,21 +64,26 @@ static wt_bool read_record(wtap *wth, FILE_T fh, wtap_rec *rec, Buffer *buffer, 
     uint32_t caplen = get32(header + PCAP_CAPLEN, file->big_endian);
     uint32_t len = get32(header + PCAP_LEN, file->big_endian);
 
-    /* A length that no packet has would make us swallow the rest of the file as one: say so instead. */
+    /*
+     * A length that no packet has would make us swallow the rest of the file as one: say so
+     * instead.
+     */
     if (caplen > WTAP_MAX_PACKET_SIZE_STANDARD || len > INT32_MAX) {
         *err = WTAP_ERR_BAD_FILE;
-        *err_info =
-            g_strdup_printf("pcap: the record at offset %" G_GINT64_FORMAT " has %u captured octets of a "
-                            "packet of %u; more than %u captured or %d in all is not a packet",
-                            (gint64)offset, caplen, len, WTAP_MAX_PACKET_SIZE_STANDARD, INT32_MAX);
+        *err_info = g_strdup_printf(
+            "pcap: the record at offset %" G_GINT64_FORMAT " has %u captured octets of a "
+            "packet of %u; more than %u captured or %d in all is not a packet",
+            (gint64)offset, caplen, len, WTAP_MAX_PACKET_SIZE_STANDARD, INT32_MAX);
         return FALSE;
     }
 
     wt_setup_packet(rec, WTAP_ENCAP_INFINIBAND);
     rec->presence_flags = WTAP_HAS_TS | WTAP_HAS_CAP_LEN;
     /* Some writers leave more than a second in the fraction; the time they mean is the sum. */
-    rec->ts.secs = (time_t)get32(header + PCAP_SECONDS, file->big_endian) + fraction / file->units_per_second;
-    rec->ts.nsecs = (int)(fraction % file->units_per_second * (1000000000 / file->units_per_second));
+    rec->ts.secs = (time_t)get32(header + PCAP_SECONDS, file->big_endian) +
+                   fraction / file->units_per_second;
+    rec->ts.nsecs = (int)(fraction % file->units_per_second *
+                          (1000000000 / file->units_per_second));
     rec->rec_header.packet_header.caplen = caplen;
     rec->rec_header.packet_header.len = len;
     return wt_read_octets(fh, rec, buffer, caplen, err, err_info);
@@ -104,14 +117,16 @@ static wtap_open_return_val claim(wtap *wth, const struct pcap247 *file, uint32_
     wth->file_encap = WTAP_ENCAP_INFINIBAND;
     wth->file_tsprec = file->units_per_second == 1000000 ? WTAP_TSPREC_USEC : WTAP_TSPREC_NSEC;
     wth->snapshot_length = snaplen;
-    /* The file tells of one interface, by its link type, snapshot length and time resolution alone. */
+    /*
+     * The file tells of one interface, by its link type, snapshot length and time resolution alone.
+     */
     wtap_add_generated_idb(wth);
     return WTAP_OPEN_MINE;
 }
 
 /*
- * The core puts every open routine to the file's beginning, so one that refuses need not go back. Four octets
- * are all that is read of a file that is no pcap.
+ * The core puts every open routine to the file's beginning, so one that refuses need not go back.
+ * Four octets are all that is read of a file that is no pcap.
  */
 wtap_open_return_val pcap247_open(wtap *wth, int *err, char **err_info)
 {
@@ -129,15 +144,16 @@ wtap_open_return_val pcap247_open(wtap *wth, int *err, char **err_info)
 
     /* Wireshark's own reader says what is wrong with reserved bits in the link type. */
     uint32_t linktype = get32(header + PCAP_LINKTYPE, file.big_endian);
-    if ((linktype & PCAP_LINKTYPE_MASK) != LINKTYPE_INFINIBAND || (linktype & PCAP_LINKTYPE_RESERVED) != 0)
+    if ((linktype & PCAP_LINKTYPE_MASK) != LINKTYPE_INFINIBAND ||
+        (linktype & PCAP_LINKTYPE_RESERVED) != 0)
         return WTAP_OPEN_NOT_MINE;
 
     unsigned major = get16(header + PCAP_MAJOR, file.big_endian);
     unsigned minor = get16(header + PCAP_MINOR, file.big_endian);
     if (major != PCAP_VERSION_MAJOR || minor != PCAP_VERSION_MINOR) {
         *err = WTAP_ERR_UNSUPPORTED;
-        *err_info = g_strdup_printf("pcap: version %u.%u of a file of link type 247 (InfiniBand) is not 2.4",
-                                    major, minor);
+        *err_info = g_strdup_printf(
+            "pcap: version %u.%u of a file of link type 247 (InfiniBand) is not 2.4", major, minor);
         return WTAP_OPEN_ERROR;
     }
     return claim(wth, &file, get32(header + PCAP_SNAPLEN, file.big_endian));

@@ -22,10 +22,14 @@ static void running_version(int *major, int *minor)
     int micro;
     get_ws_version_number(major, minor, &micro);
 #else
-    /* 4.0 shows its version to file readers in one place only: the last part of its plugin folder's name. */
+    /*
+     * 4.0 shows its version to file readers in one place only: the last part of its plugin folder's
+     * name.
+     */
     const char *folder = get_plugins_dir_with_version();
     char *name = g_path_get_basename(folder ? folder : "");
-    if (sscanf(name, "%d%*1[.-]%d", major, minor) != 2) /* NOLINT(cert-err34-c): a number too large is no version either */
+    /* NOLINTNEXTLINE(cert-err34-c): a number too large is no version either */
+    if (sscanf(name, "%d%*1[.-]%d", major, minor) != 2)
         *major = *minor = -1;
     g_free(name);
 #endif
@@ -58,7 +62,10 @@ static wt_bool verdict(wt_bool agrees, const char *what)
     return agrees;
 }
 
-/* The members at both ends of what we use, all at once, so that one written over another shows as well. */
+/*
+ * The members at both ends of what we use, all at once, so that one written over another shows as
+ * well.
+ */
 static wt_bool reads_back(wtap *wth)
 {
     wtap saved = *wth;
@@ -77,7 +84,10 @@ static wt_bool reads_back(wtap *wth)
     return agrees;
 }
 
-/* The one member in the middle that has an accessor; `priv` and the two read functions are its neighbours. */
+/*
+ * The one member in the middle that has an accessor; `priv` and the two read functions are its
+ * neighbours.
+ */
 static wt_bool middle_reads_back(wtap *wth)
 {
     void *saved = wth->wslua_data;
@@ -94,7 +104,8 @@ static wt_bool middle_reads_back(wtap *wth)
 wt_bool trust_reading(wtap *wth)
 {
     /* What the core has set, and what it has left for the reader to set. */
-    wt_bool agrees = wth->fh != NULL && wth->pathname != NULL && wth->priv == NULL && wth->wslua_data == NULL;
+    wt_bool agrees = wth->fh != NULL && wth->pathname != NULL && wth->priv == NULL &&
+                     wth->wslua_data == NULL;
 
     return verdict(agrees && reads_back(wth) && middle_reads_back(wth), "struct wtap");
 }
@@ -103,12 +114,13 @@ wt_bool trust_writing(wtap_dumper *wdh)
 {
     int type = wdh->file_type_subtype;
     gint64 count = wdh->bytes_dumped;
-    wt_bool agrees = wdh->file_encap == WTAP_ENCAP_INFINIBAND && wdh->priv == NULL && wdh->wslua_data == NULL;
+    wt_bool agrees = wdh->file_encap == WTAP_ENCAP_INFINIBAND && wdh->priv == NULL &&
+                     wdh->wslua_data == NULL;
 
     wdh->file_type_subtype = 0x5a01;
     wdh->bytes_dumped = 0x5a025a035a04;
-    agrees =
-        agrees && wtap_dump_file_type_subtype(wdh) == 0x5a01 && wtap_get_bytes_dumped(wdh) == 0x5a025a035a04;
+    agrees = agrees && wtap_dump_file_type_subtype(wdh) == 0x5a01 &&
+             wtap_get_bytes_dumped(wdh) == 0x5a025a035a04;
     wdh->bytes_dumped = count;
     wdh->file_type_subtype = type;
     return verdict(agrees, "struct wtap_dumper");

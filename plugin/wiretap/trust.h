@@ -5,17 +5,22 @@
 
 #include "plugin/wiretap/compat.h"
 
-/* True if the running Wireshark is of the major and minor version that the plugin was compiled for. */
+/*
+ * True if the running Wireshark is of the major and minor version that the plugin was compiled for.
+ */
 wt_bool trust_version(void);
 
 /*
- * True if `struct wtap` is laid out as compiled. Members are written directly and read back with the
- * library's accessors, then restored: wth is unchanged afterwards. To be called on a wtap that no reader has
- * claimed yet. The first disagreement is reported.
+ * True if `struct wtap` is laid out as compiled. Members are written directly and read back with
+ * the library's accessors, then restored: wth is unchanged afterwards. To be called on a wtap that
+ * no reader has claimed yet. The first disagreement is reported.
  */
 wt_bool trust_reading(wtap *wth);
 
-/* The same for `struct wtap_dumper`, on a wtap_dumper that is being opened for WTAP_ENCAP_INFINIBAND. */
+/*
+ * The same for `struct wtap_dumper`, on a wtap_dumper that is being opened for
+ * WTAP_ENCAP_INFINIBAND.
+ */
 wt_bool trust_writing(wtap_dumper *wdh);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing classic pcap files of link type 247, so that what was opened can be filtered, cut, merged and
- * saved: no format of Wireshark's own can hold WTAP_ENCAP_INFINIBAND packets. This one holds nothing else.
+ * Writing classic pcap files of link type 247, so that what was opened can be filtered, cut, merged
+ * and saved: no format of Wireshark's own can hold WTAP_ENCAP_INFINIBAND packets. This one holds
+ * nothing else.
  */
 #include "plugin/wiretap/pcap247.h"
 #include "plugin/wiretap/trust.h"
@@ -27,7 +28,8 @@ static void put32(uint8_t *p, uint32_t value)
 static wt_bool unwritable_time(const wtap_rec *rec, int *err, char **err_info)
 {
     *err = WTAP_ERR_UNWRITABLE_REC_DATA;
-    *err_info = g_strdup_printf("pcap247: %" G_GINT64_FORMAT " seconds since 1970 do not fit in 32 bits",
+    *err_info = g_strdup_printf("pcap247: %" G_GINT64_FORMAT
+                                " seconds since 1970 do not fit in 32 bits",
                                 (gint64)rec->ts.secs);
     return FALSE;
 }
@@ -44,7 +46,8 @@ static wt_bool write_packet(wtap_dumper *wdh, const wtap_rec *rec, const uint8_t
     return wt_write(wdh, header, sizeof header, err) && wt_write(wdh, octets, packet->caplen, err);
 }
 
-static wt_bool write_record(wtap_dumper *wdh, const wtap_rec *rec, WT_OCTETS_PARAM int *err, char **err_info)
+static wt_bool write_record(wtap_dumper *wdh, const wtap_rec *rec, WT_OCTETS_PARAM int *err,
+                            char **err_info)
 {
     const wtap_packet_header *packet = &rec->rec_header.packet_header;
 
@@ -68,13 +71,15 @@ wt_bool pcap247_dump_open(wtap_dumper *wdh, int *err, char **err_info)
 
     if (!trust_writing(wdh)) {
         *err = WTAP_ERR_INTERNAL;
-        *err_info = g_strdup("pcap247: this Wireshark's file writing is not what the plugin was built for");
+        *err_info = g_strdup(
+            "pcap247: this Wireshark's file writing is not what the plugin was built for");
         return FALSE;
     }
     put32(header + PCAP_MAGIC, PCAP_MAGIC_NSEC);
     put16(header + PCAP_MAJOR, PCAP_VERSION_MAJOR);
     put16(header + PCAP_MINOR, PCAP_VERSION_MINOR);
-    put32(header + PCAP_SNAPLEN, wdh->snaplen ? (uint32_t)wdh->snaplen : WTAP_MAX_PACKET_SIZE_STANDARD);
+    put32(header + PCAP_SNAPLEN,
+          wdh->snaplen ? (uint32_t)wdh->snaplen : WTAP_MAX_PACKET_SIZE_STANDARD);
     put32(header + PCAP_LINKTYPE, LINKTYPE_INFINIBAND);
     wdh->subtype_write = write_record;
     return wt_write(wdh, header, sizeof header, err);

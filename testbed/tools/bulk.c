@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bulk SECONDS NODES: TCP in bulk from each of the network namespaces n0, n1... to the next one (10.0.0.1, 10.0.0.2..., port 9;
- * the last one's next is the first). A connection that breaks is made anew. Prints how many octets came to each.
+ * bulk SECONDS NODES: TCP in bulk from each of the network namespaces n0, n1... to the next one
+ * (10.0.0.1, 10.0.0.2..., port 9; the last one's next is the first). A connection that breaks is
+ * made anew. Prints how many octets came to each.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -33,7 +34,9 @@ static void check(int failed, const char *what)
 static struct sockaddr_in address(int node)
 {
     return (struct sockaddr_in){
-        .sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr.s_addr = htonl(0x0a000001u + (unsigned int)node),
+        .sin_family = AF_INET,
+        .sin_port = htons(PORT),
+        .sin_addr.s_addr = htonl(0x0a000001u + (unsigned int)node),
     };
 }
 
@@ -54,18 +57,22 @@ static int listener(int node)
     int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-    check(bind(fd, (struct sockaddr *)&own, sizeof(own)) || listen(fd, CONNECTIONS), "bulk: listen");
+    check(bind(fd, (struct sockaddr *)&own, sizeof(own)) || listen(fd, CONNECTIONS),
+          "bulk: listen");
     return fd;
 }
 
-/* The newest connections; where there is no room the oldest goes, which its sender has long given up. */
+/*
+ * The newest connections; where there is no room the oldest goes, which its sender has long given
+ * up.
+ */
 static void sink(int node, int listening)
 {
-    struct pollfd fds[1 + CONNECTIONS] = { { .fd = listening, .events = POLLIN } };
+    struct pollfd fds[1 + CONNECTIONS] = {{.fd = listening, .events = POLLIN}};
     int next = 0;
 
     for (int i = 1; i <= CONNECTIONS; i++)
-        fds[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
+        fds[i] = (struct pollfd){.fd = -1, .events = POLLIN};
     for (;;) {
         poll(fds, 1 + CONNECTIONS, -1);
         for (int i = 1; i <= CONNECTIONS; i++) {
@@ -90,7 +97,7 @@ static void sink(int node, int listening)
 static void source(int node)
 {
     struct sockaddr_in to = address(node);
-    struct timeval patience = { .tv_sec = PATIENCE_S };
+    struct timeval patience = {.tv_sec = PATIENCE_S};
 
     for (;;) {
         int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -113,7 +120,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bulk SECONDS NODES (2 to %d)\n", NODES_MAX);
         return 2;
     }
-    received = mmap(NULL, sizeof(*received) * NODES_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    received = mmap(NULL, sizeof(*received) * NODES_MAX, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     check(received == MAP_FAILED, "bulk: mmap");
     for (int i = 0; i < nodes; i++) {
         enter(i);

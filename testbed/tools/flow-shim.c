@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * flow-shim.so, for LD_PRELOAD: ibv_create_flow for devices whose provider has none. The virtual HCAs' kernel side knows flow
- * steering of type sniffer, but libibverbs takes them for ib_qib's, whose provider (ipathverbs) does not pass it on. So this
- * puts into each opened device's context what does: the two commands of <rdma/ib_user_verbs.h>, without flow specifications.
+ * flow-shim.so, for LD_PRELOAD: ibv_create_flow for devices whose provider has none. The virtual
+ * HCAs' kernel side knows flow steering of type sniffer, but libibverbs takes them for ib_qib's,
+ * whose provider (ipathverbs) does not pass it on. So this puts into each opened device's context
+ * what does: the two commands of <rdma/ib_user_verbs.h>, without flow specifications.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,8 +22,10 @@ struct header {
 static struct header header(unsigned int command, size_t in, void *response, size_t out)
 {
     return (struct header){
-        .command = { .command = IB_USER_VERBS_CMD_FLAG_EXTENDED | command, .in_words = in / 8, .out_words = out / 8 },
-        .extended = { .response = (uintptr_t)response },
+        .command = {.command = IB_USER_VERBS_CMD_FLAG_EXTENDED | command,
+                    .in_words = in / 8,
+                    .out_words = out / 8},
+        .extended = {.response = (uintptr_t)response},
     };
 }
 
@@ -36,13 +39,14 @@ static int execute(struct ibv_context *context, const void *request, size_t leng
 
 static struct ibv_flow *create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
 {
-    struct ib_uverbs_create_flow_resp response = { 0 };
+    struct ib_uverbs_create_flow_resp response = {0};
     struct {
         struct header header;
         struct ib_uverbs_create_flow body;
     } request = {
-        .header = header(IB_USER_VERBS_EX_CMD_CREATE_FLOW, sizeof(request.body), &response, sizeof(response)),
-        .body = { .qp_handle = qp->handle },
+        .header = header(IB_USER_VERBS_EX_CMD_CREATE_FLOW, sizeof(request.body), &response,
+                         sizeof(response)),
+        .body = {.qp_handle = qp->handle},
     };
     struct ibv_flow *flow = calloc(1, sizeof(*flow));
     int error;
@@ -71,7 +75,7 @@ static int destroy_flow(struct ibv_flow *flow)
         struct ib_uverbs_destroy_flow body;
     } request = {
         .header = header(IB_USER_VERBS_EX_CMD_DESTROY_FLOW, sizeof(request.body), NULL, 0),
-        .body = { .flow_handle = flow->handle },
+        .body = {.flow_handle = flow->handle},
     };
     int error = execute(flow->context, &request, sizeof(request));
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ib-connect SOURCE_GID PEER_GID SERVICE_ID [PRIVATE_DATA_HEX [FROM TO OCTETS COUNT]]: one RC connection
- * attempt by InfiniBand addresses (AF_IB), to any Service-ID and with any private data; what IPoIB's own
- * driver never sends can be tried with it. Once connected it sends COUNT ICMP echo requests of OCTETS
- * octets (IPv4 header and all) between the IPv4 addresses FROM and TO as IPoIB would, with 7 retries where
- * IPoIB's driver has none, and disconnects. Prints what came; exit status 0 when connected and sent, 3
- * when rejected, 1 for anything else.
+ * ib-connect SOURCE_GID PEER_GID SERVICE_ID [PRIVATE_DATA_HEX [FROM TO OCTETS COUNT]]: one RC
+ * connection attempt by InfiniBand addresses (AF_IB), to any Service-ID and with any private data;
+ * what IPoIB's own driver never sends can be tried with it. Once connected it sends COUNT ICMP echo
+ * requests of OCTETS octets (IPv4 header and all) between the IPv4 addresses FROM and TO as IPoIB
+ * would, with 7 retries where IPoIB's driver has none, and disconnects. Prints what came; exit
+ * status 0 when connected and sent, 3 when rejected, 1 for anything else.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -84,8 +84,12 @@ static void put_checksum(unsigned char *at, const unsigned char *data, size_t le
     at[1] = ~sum;
 }
 
-/* The encapsulation header (RFC 4391 section 6), IPv4, ICMP echo request; octets counts from IPv4 on. */
-static unsigned char *echo_request(const char *from, const char *to, size_t octets, unsigned int sequence)
+/*
+ * The encapsulation header (RFC 4391 section 6), IPv4, ICMP echo request; octets counts from IPv4
+ * on.
+ */
+static unsigned char *echo_request(const char *from, const char *to, size_t octets,
+                                   unsigned int sequence)
 {
     unsigned char *frame = calloc(1, 4 + octets), *ip = frame + 4, *icmp = ip + 20;
 
@@ -137,10 +141,11 @@ static void send_echo_requests(struct rdma_cm_id *id, char **args)
 int main(int argc, char **argv)
 {
     unsigned char private_data[92];
-    struct rdma_conn_param param = { .private_data = private_data, .retry_count = 7, .rnr_retry_count = 3 };
+    struct rdma_conn_param param = {
+        .private_data = private_data, .retry_count = 7, .rnr_retry_count = 3};
     struct ibv_qp_init_attr attr = {
         .qp_type = IBV_QPT_RC,
-        .cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
     };
     struct rdma_event_channel *channel = rdma_create_event_channel();
     struct sockaddr_ib source, peer;

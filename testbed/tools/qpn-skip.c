@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * qpn-skip DEVICE N: creates N queue pairs and destroys them, so that the next one gets a higher number.
- * The HCA gives numbers in turn; without this the IPoIB interface of each HCA would have the same QPN and
- * a mix-up would not show.
+ * qpn-skip DEVICE N: creates N queue pairs and destroys them, so that the next one gets a higher
+ * number. The HCA gives numbers in turn; without this the IPoIB interface of each HCA would have
+ * the same QPN and a mix-up would not show.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +28,10 @@ int main(int argc, char **argv)
     struct ibv_pd *pd = context ? ibv_alloc_pd(context) : NULL;
     struct ibv_cq *cq = context ? ibv_create_cq(context, 1, NULL, NULL, 0) : NULL;
     struct ibv_qp_init_attr attr = {
-        .send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_UD,
-        .cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
+        .send_cq = cq,
+        .recv_cq = cq,
+        .qp_type = IBV_QPT_UD,
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
     };
 
     if (!pd || !cq) {

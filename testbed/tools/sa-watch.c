@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sa-watch DEVICE SECONDS [mute]: what IPoIB's driver on Linux never does with the SA. It sets, reads and
- * deletes a ServiceRecord, subscribes by InformInfo to the traps 66 and 67 (a multicast group came, went),
- * prints each Report for SECONDS or until SIGTERM, answers it (with "mute" not, so that the SA repeats it)
- * and unsubscribes. Offsets: IBA 13.4.8, 15.2.5.
+ * sa-watch DEVICE SECONDS [mute]: what IPoIB's driver on Linux never does with the SA. It sets,
+ * reads and deletes a ServiceRecord, subscribes by InformInfo to the traps 66 and 67 (a multicast
+ * group came, went), prints each Report for SECONDS or until SIGTERM, answers it (with "mute" not,
+ * so that the SA repeats it) and unsubscribes. Offsets: IBA 13.4.8, 15.2.5.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -23,10 +23,21 @@ static int fd, agent;
 static void *umad;
 static volatile sig_atomic_t ended;
 
-static void end(int number) { (void)number; ended = 1; }
+static void end(int number)
+{
+    (void)number;
+    ended = 1;
+}
 
-static void put16(unsigned char *at, unsigned int v) { at[0] = v >> 8; at[1] = v; }
-static unsigned int get16(const unsigned char *at) { return at[0] << 8 | at[1]; }
+static void put16(unsigned char *at, unsigned int v)
+{
+    at[0] = v >> 8;
+    at[1] = v;
+}
+static unsigned int get16(const unsigned char *at)
+{
+    return at[0] << 8 | at[1];
+}
 
 /* An SA MAD with its header made, its data all zero. */
 static unsigned char *request(int method, int attribute, uint64_t mask)
@@ -62,7 +73,9 @@ static void take_report(unsigned char *mad, int mute)
         perror("sa-watch: umad_send");
 }
 
-/* Receives until a response came (its status) or the time is over (-1); takes the reports between. */
+/*
+ * Receives until a response came (its status) or the time is over (-1); takes the reports between.
+ */
 static int receive(int milliseconds, int mute)
 {
     struct timespec start, now;
@@ -73,7 +86,8 @@ static int receive(int milliseconds, int mute)
         unsigned char *mad = umad_get_mad(umad);
 
         clock_gettime(CLOCK_MONOTONIC, &now);
-        left = milliseconds - (now.tv_sec - start.tv_sec) * 1000 - (now.tv_nsec - start.tv_nsec) / 1000000;
+        left = milliseconds - (now.tv_sec - start.tv_sec) * 1000 -
+               (now.tv_nsec - start.tv_nsec) / 1000000;
         if (left <= 0 || umad_recv(fd, umad, &length, left) < 0)
             return -1;
         if (umad_status(umad))
@@ -119,21 +133,21 @@ static int inform_info(unsigned int trap, int subscribe)
     unsigned char *r = request(SET, INFORM_INFO, 0) + DATA;
     char what[32];
 
-    put16(r + 16, 0xffff);      /* LIDRangeBegin: all */
-    r[22] = 1;                  /* IsGeneric */
+    put16(r + 16, 0xffff); /* LIDRangeBegin: all */
+    r[22] = 1;             /* IsGeneric */
     r[23] = subscribe;
-    put16(r + 24, 0xffff);      /* Type: all */
+    put16(r + 24, 0xffff); /* Type: all */
     put16(r + 26, trap);
-    r[30] = 1;                  /* QPN 1 */
-    r[31] = 18;                 /* RespTimeValue */
-    memset(r + 33, 0xff, 3);    /* ProducerType: all */
+    r[30] = 1;               /* QPN 1 */
+    r[31] = 18;              /* RespTimeValue */
+    memset(r + 33, 0xff, 3); /* ProducerType: all */
     snprintf(what, sizeof(what), "%ssubscribe %u", subscribe ? "" : "un", trap);
     return transact(what);
 }
 
 int main(int argc, char **argv)
 {
-    long reports[16 / sizeof(long)] = { 1l << REPORT };
+    long reports[16 / sizeof(long)] = {1l << REPORT};
     int bad = 0;
 
     if (argc < 3 || umad_init() < 0 || umad_get_port(argv[1], 1, &port) < 0) {
@@ -148,7 +162,7 @@ int main(int argc, char **argv)
         return 1;
     }
     setlinebuf(stdout);
-    sigaction(SIGTERM, &(struct sigaction){ .sa_handler = end }, NULL);
+    sigaction(SIGTERM, &(struct sigaction){.sa_handler = end}, NULL);
     bad |= service_record(SET, "set ServiceRecord");
     bad |= service_record(GET, "get ServiceRecord");
     bad |= service_record(DELETE, "delete ServiceRecord");

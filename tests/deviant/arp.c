@@ -9,7 +9,12 @@
 #include "tests/deviant/deviant.h"
 #include "wire/encap.h"
 
-enum { SHA = ENCAP_SIZE + ARP_SIZE_FIXED, SPA = SHA + LLADDR_SIZE, THA = SPA + 4, TPA = THA + LLADDR_SIZE };
+enum {
+    SHA = ENCAP_SIZE + ARP_SIZE_FIXED,
+    SPA = SHA + LLADDR_SIZE,
+    THA = SPA + 4,
+    TPA = THA + LLADDR_SIZE
+};
 
 /* What the fault makes of a right reply; the octets that are left. */
 static uint32_t spoil(const struct deviant *d, uint8_t *out, uint32_t n)
@@ -79,8 +84,8 @@ static void send_large(struct deviant *d, const struct ud_from *from, uint32_t q
     send_to_port(d, from->lid, from->sl, qpn, out, sizeof out);
 }
 
-static void answer(struct deviant *d, const struct ud_from *from, const uint8_t *sha, const uint8_t *spa,
-                   const uint8_t *tpa)
+static void answer(struct deviant *d, const struct ud_from *from, const uint8_t *sha,
+                   const uint8_t *spa, const uint8_t *tpa)
 {
     uint8_t out[UD_SIZE];
     bool to_sender = d->fault == FAULT_ARP_TO_SENDER || d->fault == FAULT_ARP_TO_SENDER_RC;
@@ -112,5 +117,6 @@ void ask_arp(struct deviant *d, const uint8_t *ip)
 {
     uint8_t out[UD_SIZE];
     struct arp_message m = {.op = ARP_REQUEST, .sha = d->lladdr, .spa = d->ip4, .tpa = ip};
-    send_to_group(d, d->fault == FAULT_SIGNATURE_ARP ? &d->all_nodes : &d->p.link, out, make_arp(out, &m));
+    send_to_group(d, d->fault == FAULT_SIGNATURE_ARP ? &d->all_nodes : &d->p.link, out,
+                  make_arp(out, &m));
 }

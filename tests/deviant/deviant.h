@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The deviant peer: an IPoIB station on a UD queue pair of its own, for the tests of ipoib-probe. It keeps what RFC 4391
- * demands of a node, but for the one rule that its option names (faults.def).
+ * The deviant peer: an IPoIB station on a UD queue pair of its own, for the tests of ipoib-probe.
+ * It keeps what RFC 4391 demands of a node, but for the one rule that its option names
+ * (faults.def).
  */
 #ifndef IPOIB_TESTS_DEVIANT_H
 #define IPOIB_TESTS_DEVIANT_H
@@ -49,10 +50,12 @@ bool make_groups(struct deviant *d, char *why, size_t size);
 bool takes(struct deviant *d, const struct ud_from *from);
 
 /* ---- send.c: what it sends */
-void send_to_port(struct deviant *d, uint16_t lid, uint8_t sl, uint32_t qpn, uint8_t *octets, uint32_t n);
+void send_to_port(struct deviant *d, uint16_t lid, uint8_t sl, uint32_t qpn, uint8_t *octets,
+                  uint32_t n);
 void send_to_group(struct deviant *d, const struct mc_group *g, uint8_t *octets, uint32_t n);
 /* IP to a neighbour, whose address is asked for where it is not known. from: the QP that asked. */
-void send_ip(struct deviant *d, const uint8_t *ip, const struct ud_from *from, uint8_t *octets, uint32_t n);
+void send_ip(struct deviant *d, const uint8_t *ip, const struct ud_from *from, uint8_t *octets,
+             uint32_t n);
 
 /* ---- arp.c, nd.c: address resolution */
 void take_arp(struct deviant *d, const struct ud_from *from, struct view v);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * deviant -d DEVICE [-a IPV4] [--FAULT]: an IPoIB station with one fault (faults.def), until SIGTERM. It prints "ready" and its
- * IPv6 address once it stands on the link. deviant --table: the faults, with tabs between option, how it is probed, what is
- * found, and what it does.
+ * deviant -d DEVICE [-a IPV4] [--FAULT]: an IPoIB station with one fault (faults.def), until
+ * SIGTERM. It prints "ready" and its IPv6 address once it stands on the link. deviant --table: the
+ * faults, with tabs between option, how it is probed, what is found, and what it does.
  */
 #include <arpa/inet.h>
 #include <signal.h>
@@ -32,7 +32,8 @@ static void on_signal(int number)
 static int print_table(void)
 {
     for (unsigned i = 0; i < FAULT_COUNT; i++)
-        printf("%s\t%s\t%s\t%s\n", faults[i].option, faults[i].probed, faults[i].found, faults[i].does);
+        printf("%s\t%s\t%s\t%s\n", faults[i].option, faults[i].probed, faults[i].found,
+               faults[i].does);
     return 0;
 }
 
@@ -74,9 +75,9 @@ static int serve(struct deviant *d)
 static int run(struct deviant *d, const char *device)
 {
     char why[300];
-    bool opened =
-        verbs_open(&d->p.t, device, 0, &stop, why, sizeof why) == OPENED &&
-        (d->fault != FAULT_QPN_OTHER || verbs_open(&d->other, device, 0, &stop, why, sizeof why) == OPENED);
+    bool opened = verbs_open(&d->p.t, device, 0, &stop, why, sizeof why) == OPENED &&
+                  (d->fault != FAULT_QPN_OTHER ||
+                   verbs_open(&d->other, device, 0, &stop, why, sizeof why) == OPENED);
     int status = 1;
     if (opened && stand(d, why, sizeof why))
         status = serve(d);
@@ -106,7 +107,8 @@ static bool read_arguments(struct deviant *d, int argc, char **argv, const char 
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-d") == 0 && i + 1 < argc)
             *device = argv[++i];
-        else if (strcmp(argv[i], "-a") == 0 && i + 1 < argc && inet_pton(AF_INET, argv[i + 1], d->ip4) == 1)
+        else if (strcmp(argv[i], "-a") == 0 && i + 1 < argc &&
+                 inet_pton(AF_INET, argv[i + 1], d->ip4) == 1)
             i++;
         else if (strncmp(argv[i], "--", 2) != 0 || !read_fault(d, argv[i] + 2))
             return false;

@@ -55,7 +55,8 @@ static uint32_t make_na(const struct deviant *d, const struct nd_message *m, uin
 }
 
 /* RFC 4861 §7.2.4: to all nodes where the question has no sender. */
-static void answer(struct deviant *d, const struct ud_from *from, const uint8_t *asker, const uint8_t *lladdr)
+static void answer(struct deviant *d, const struct ud_from *from, const uint8_t *asker,
+                   const uint8_t *lladdr)
 {
     uint8_t out[UD_SIZE];
     bool nobody = memcmp(asker, unspecified, 16) == 0;
@@ -90,7 +91,8 @@ static bool minds(const struct deviant *d, const uint8_t *option)
 {
     if (d->fault == FAULT_NS_OPTION_MINDED)
         return option != NULL;
-    return d->fault == FAULT_NS_FLAGS_MINDED && option && (option[LLADDR_FLAGS] & LLADDR_FLAG_RESERVED);
+    return d->fault == FAULT_NS_FLAGS_MINDED && option &&
+           (option[LLADDR_FLAGS] & LLADDR_FLAG_RESERVED);
 }
 
 void take_nd(struct deviant *d, const struct ud_from *from, struct view ipv6, struct view icmpv6)
@@ -98,8 +100,8 @@ void take_nd(struct deviant *d, const struct ud_from *from, struct view ipv6, st
     if (view_has(icmpv6, ND_TARGET, 16) != WIRE_OK)
         return;
     const uint8_t *target = icmpv6.p + ND_TARGET;
-    const uint8_t *lladdr =
-        lladdr_of(icmpv6, icmpv6.p[0] == ND_NS ? ND_OPT_SOURCE_LLADDR : ND_OPT_TARGET_LLADDR);
+    const uint8_t *lladdr = lladdr_of(icmpv6, icmpv6.p[0] == ND_NS ? ND_OPT_SOURCE_LLADDR
+                                                                   : ND_OPT_TARGET_LLADDR);
     if (icmpv6.p[0] == ND_NS && memcmp(target, d->ip6, 16) == 0 && !minds(d, lladdr))
         answer(d, from, ipv6.p + IPV6_FROM, lladdr);
     else if (icmpv6.p[0] == ND_NA && lladdr)
@@ -112,7 +114,8 @@ void ask_nd(struct deviant *d, const uint8_t *ip)
     uint8_t group[16], out[UD_SIZE];
     struct mc_group g;
     solicited_node(group, ip);
-    struct nd_message m = {.type = ND_NS, .from = d->ip6, .to = group, .target = ip, .lladdr = d->lladdr};
+    struct nd_message m = {
+        .type = ND_NS, .from = d->ip6, .to = group, .target = ip, .lladdr = d->lladdr};
     uint32_t n = make_nd(out, &m);
     if (d->fault == FAULT_SIGNATURE_NS)
         send_to_group(d, &d->p.link, out, n);

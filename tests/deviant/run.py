@@ -19,7 +19,7 @@ KERNEL_ADDRESS = "10.0.0.5"
 ADDRESS, SOURCE, SOURCE6, ANSWER_MS = "10.0.0.9", "10.0.0.77", "fe80::77", "150"
 REPORT = "/tmp/report.json"
 NO_SERVICE = "rfc4755.3.5.service-id"
-LONGEST = 60      # seconds of one probe, though nobody answers any more
+LONGEST = 60  # seconds of one probe, though nobody answers any more
 
 
 class Peer:
@@ -46,7 +46,19 @@ def not_as_expected(result):
 def probe(target, arguments=()):
     """What the probe finds: (rules and stages that fail, or are not as expected; the report; what it said; its exit status)"""
     source = SOURCE6 if ":" in target else SOURCE
-    command = [PROBE, "-d", "vqib1", "--timeout", ANSWER_MS, "--format", "json", "-o", REPORT, "-w", "/tmp/last.pcapng"]
+    command = [
+        PROBE,
+        "-d",
+        "vqib1",
+        "--timeout",
+        ANSWER_MS,
+        "--format",
+        "json",
+        "-o",
+        REPORT,
+        "-w",
+        "/tmp/last.pcapng",
+    ]
     command += [] if target == "fabric" else ["--source", source]
     run = subprocess.run(command + list(arguments) + [target], capture_output=True, text=True)
     report = json.load(open(REPORT))
@@ -63,7 +75,12 @@ def expectation(found):
 def explain(report, ids):
     for r in report["results"]:
         if r["id"] in ids:
-            yield "%s %s: %s; %s" % (r["outcome"], r["id"], r["actual"], json.dumps(r.get("evidence")))
+            yield "%s %s: %s; %s" % (
+                r["outcome"],
+                r["id"],
+                r["actual"],
+                json.dumps(r.get("evidence")),
+            )
 
 
 def judge_failures(found, result):
@@ -92,7 +109,9 @@ def check(option, probed, found, arguments=()):
     if "rival" in probed:
         peers.append(Peer("vqib3", "right"))
     try:
-        target = ADDRESS if "ipv4" in probed else "fabric" if "fabric" in probed else peers[0].address6
+        target = (
+            ADDRESS if "ipv4" in probed else "fabric" if "fabric" in probed else peers[0].address6
+        )
         return judge(found, probe(target, arguments))
     finally:
         for p in peers:
@@ -101,12 +120,19 @@ def check(option, probed, found, arguments=()):
 
 # ---- faults on the wire
 
+
 def read_rewritings(path):
     """[(name, peer, end, rules, found, what it does)]"""
     lines = [line.strip() for line in open(path)]
-    rows = [[field.strip() for field in line.split("|")] for line in lines if line and not line.startswith("#")]
-    return [(name, peer, end, [r.strip() for r in rules.split(";") if r.strip()], found, does)
-            for name, peer, end, rules, found, does in rows]
+    rows = [
+        [field.strip() for field in line.split("|")]
+        for line in lines
+        if line and not line.startswith("#")
+    ]
+    return [
+        (name, peer, end, [r.strip() for r in rules.split(";") if r.strip()], found, does)
+        for name, peer, end, rules, found, does in rows
+    ]
 
 
 def rewrite(end, rule):
@@ -115,7 +141,9 @@ def rewrite(end, rule):
 
 
 def hits(end):
-    return [int(line.rsplit(None, 1)[1]) for line in open("/sys/kernel/debug/vqib/%s/rewrite" % end)]
+    return [
+        int(line.rsplit(None, 1)[1]) for line in open("/sys/kernel/debug/vqib/%s/rewrite" % end)
+    ]
 
 
 def check_rewriting(peer, end, rules, found):
@@ -124,7 +152,9 @@ def check_rewriting(peer, end, rules, found):
         for rule in rules:
             rewrite(end, rule)
         complaints = judge(found, probe(ADDRESS if peers else KERNEL_ADDRESS, ["--disruptive"]))
-        return complaints + ["no packet was as in '%s'" % r for r, n in zip(rules, hits(end)) if not n]
+        return complaints + [
+            "no packet was as in '%s'" % r for r, n in zip(rules, hits(end)) if not n
+        ]
     finally:
         rewrite(end, "off")
         for p in peers:
@@ -132,6 +162,7 @@ def check_rewriting(peer, end, rules, found):
 
 
 # ---- what is nobody's fault, and one that is the fabric's
+
 
 def with_right_peer(change, undo, found="", arguments=()):
     """The probe and a right peer, where something happens half a second into the run."""
@@ -162,42 +193,74 @@ def signal_opensm(number):
 
 def other_tests():
     nothing, controlled = lambda: None, "rfc4391.13.qkey-controlled"
-    yield ("loss", "", "every tenth packet is lost",
-           functools.partial(with_right_peer, lambda: set_loss(100000), lambda: set_loss(0)))
-    yield ("sm-stops", "", "the subnet manager stops half-way",
-           functools.partial(with_right_peer, lambda: signal_opensm(signal.SIGSTOP), lambda: signal_opensm(signal.SIGCONT)))
-    yield ("qkey-not-controlled", controlled, "the group's Q_Key is not a controlled one, and that is not excused",
-           functools.partial(with_right_peer, nothing, nothing, controlled, ["--deviations", "none"]))
+    yield (
+        "loss",
+        "",
+        "every tenth packet is lost",
+        functools.partial(with_right_peer, lambda: set_loss(100000), lambda: set_loss(0)),
+    )
+    yield (
+        "sm-stops",
+        "",
+        "the subnet manager stops half-way",
+        functools.partial(
+            with_right_peer,
+            lambda: signal_opensm(signal.SIGSTOP),
+            lambda: signal_opensm(signal.SIGCONT),
+        ),
+    )
+    yield (
+        "qkey-not-controlled",
+        controlled,
+        "the group's Q_Key is not a controlled one, and that is not excused",
+        functools.partial(with_right_peer, nothing, nothing, controlled, ["--deviations", "none"]),
+    )
 
 
 # ---- all
 
+
 def deviant_tests():
-    table = [line.rstrip("\n").split("\t") for line in
-             subprocess.run([DEVIANT, "--table"], capture_output=True, text=True, check=True).stdout.splitlines()]
+    table = [
+        line.rstrip("\n").split("\t")
+        for line in subprocess.run(
+            [DEVIANT, "--table"], capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+    ]
     for option, probed, found, does in table:
-        if "connected" in probed:    # it announces connections and can take none
+        if "connected" in probed:  # it announces connections and can take none
             found += " " + NO_SERVICE
         yield option, found, does, functools.partial(check, option, probed, found)
 
 
 def wire_tests():
-    for name, peer, end, rules, found, does in read_rewritings(os.path.join(os.path.dirname(__file__), "rewritings")):
-        yield "wire-" + name, found, does, functools.partial(check_rewriting, peer, end, rules, found)
+    for name, peer, end, rules, found, does in read_rewritings(
+        os.path.join(os.path.dirname(__file__), "rewritings")
+    ):
+        yield "wire-" + name, found, does, functools.partial(
+            check_rewriting, peer, end, rules, found
+        )
 
 
 def main():
-    tests = [t for t in itertools.chain(deviant_tests(), wire_tests(), other_tests()) if not sys.argv[1:] or t[0] in sys.argv[1:]]
+    tests = [
+        t
+        for t in itertools.chain(deviant_tests(), wire_tests(), other_tests())
+        if not sys.argv[1:] or t[0] in sys.argv[1:]
+    ]
     failures = 0
     for number, (option, found, does, run) in enumerate(tests, 1):
         begin = time.monotonic()
         try:
             complaints = run()
-        except Exception as e:          # the others are tried all the same
+        except Exception as e:  # the others are tried all the same
             complaints = [repr(e)]
         failures += bool(complaints)
         print("%sok %d - %s: %s" % ("not " if complaints else "", number, option, does))
-        print("".join("# %s\n" % c for c in complaints) + "# %.1f s" % (time.monotonic() - begin), flush=True)
+        print(
+            "".join("# %s\n" % c for c in complaints) + "# %.1f s" % (time.monotonic() - begin),
+            flush=True,
+        )
     print("1..%d" % len(tests))
     return 1 if failures else 0
 

@@ -17,7 +17,8 @@ static void send_out(struct deviant *d, const struct ud_to *to, uint8_t *octets,
         fprintf(stderr, "deviant: %s\n", t->error);
 }
 
-void send_to_port(struct deviant *d, uint16_t lid, uint8_t sl, uint32_t qpn, uint8_t *octets, uint32_t n)
+void send_to_port(struct deviant *d, uint16_t lid, uint8_t sl, uint32_t qpn, uint8_t *octets,
+                  uint32_t n)
 {
     bool arp = be16(octets) == TYPE_ARP;
     struct ud_to to = {.lid = lid, .sl = sl, .qpn = qpn, .qkey = d->p.link.qkey};
@@ -70,7 +71,8 @@ static void send_waiting(struct deviant *d, struct contact *n)
     n->waiting_n = 0;
 }
 
-void send_ip(struct deviant *d, const uint8_t *ip, const struct ud_from *from, uint8_t *octets, uint32_t n)
+void send_ip(struct deviant *d, const uint8_t *ip, const struct ud_from *from, uint8_t *octets,
+             uint32_t n)
 {
     bool ipv6 = be16(octets) == TYPE_IPV6;
     struct contact *to = find(d, ipv6, ip);

@@ -16,10 +16,19 @@ static bool fail(char *why, size_t size, const char *what)
 
 /* ---- its addresses */
 
-/* IBA 15.2.5.18: LID, block, reserved, then eight GUIDs; the mask's bits are in that order. A GUID of 0: the SM chooses. */
+/*
+ * IBA 15.2.5.18: LID, block, reserved, then eight GUIDs; the mask's bits are in that order. A GUID
+ * of 0: the SM chooses.
+ */
 static bool ask_alias(struct deviant *d, uint8_t guid[8])
 {
-    enum { SA_GUID_INFO_RECORD = 0x0030, LID = 1 << 0, BLOCK = 1 << 1, SECOND_GUID = 1 << 5, GUIDS = 8 };
+    enum {
+        SA_GUID_INFO_RECORD = 0x0030,
+        LID = 1 << 0,
+        BLOCK = 1 << 1,
+        SECOND_GUID = 1 << 5,
+        GUIDS = 8
+    };
     struct sa_question q = {
         .method = SA_SET, .attribute = SA_GUID_INFO_RECORD, .mask = LID | BLOCK | SECOND_GUID};
     struct sa_answer a;
@@ -90,7 +99,9 @@ bool join_ipv6(struct deviant *d, const uint8_t *ip, uint8_t join_state, struct 
 
 static uint8_t broadcast_state(enum fault_number f)
 {
-    return f == FAULT_JOIN_NON ? JOIN_NON : f == FAULT_JOIN_SEND_ONLY ? JOIN_SEND_ONLY_NON : JOIN_FULL;
+    return f == FAULT_JOIN_NON         ? JOIN_NON
+           : f == FAULT_JOIN_SEND_ONLY ? JOIN_SEND_ONLY_NON
+                                       : JOIN_FULL;
 }
 
 static bool join_groups(struct deviant *d)
@@ -105,8 +116,9 @@ static bool join_groups(struct deviant *d)
     if (!group_attach(&d->p, &d->p.link))
         return false;
     solicited_node(own, d->ip6);
-    return join_ipv6(d, all_nodes, JOIN_FULL, &d->all_nodes) && group_attach(&d->p, &d->all_nodes) &&
-           join_ipv6(d, own, JOIN_FULL, &g) && group_attach(&d->p, &g);
+    return join_ipv6(d, all_nodes, JOIN_FULL, &d->all_nodes) &&
+           group_attach(&d->p, &d->all_nodes) && join_ipv6(d, own, JOIN_FULL, &g) &&
+           group_attach(&d->p, &g);
 }
 
 static bool open_queue_pairs(struct deviant *d)
@@ -114,7 +126,8 @@ static bool open_queue_pairs(struct deviant *d)
     struct transport *t = d->p.t;
     if (t->ops->open_qp(t, d->p.pkey_index, d->p.link.qkey) != TRANSPORT_OK)
         return false;
-    return !d->other || d->other->ops->open_qp(d->other, d->p.pkey_index, d->p.link.qkey) == TRANSPORT_OK;
+    return !d->other ||
+           d->other->ops->open_qp(d->other, d->p.pkey_index, d->p.link.qkey) == TRANSPORT_OK;
 }
 
 bool stand(struct deviant *d, char *why, size_t size)

@@ -1,76 +1,95 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Captures that several faults start from: real ones, cut, or made to keep a rule that Linux does not keep."""
-import ib
-from fixture import base
+from frames import ib
+from frames.fixture import base
 
-QKEY, CONTROLLED = 0x00000b1b, 0x80000b1b
+QKEY, CONTROLLED = 0x00000B1B, 0x80000B1B
 SA, MC_MEMBER = ib.CLASS_SA, ib.ATTR_MC_MEMBER
 
 
-@base('bring-up', 'datagram.pcap', "1-20: n1's port is brought up, n1 joins the broadcast group")
+@base("bring-up", "datagram.pcap", "1-20: n1's port is brought up, n1 joins the broadcast group")
 def bring_up(t):
     t.keep((1, 20))
 
 
-@base('joins', 'datagram.pcap', "1-40: bring-up, n1's joins, the first solicitations")
+@base("joins", "datagram.pcap", "1-40: bring-up, n1's joins, the first solicitations")
 def joins(t):
     t.keep((1, 40))
 
 
-@base('n0-alone', 'datagram.pcap', "1-20, 33-35: n1 joins the broadcast group; then only n0 sends")
+@base("n0-alone", "datagram.pcap", "1-20, 33-35: n1 joins the broadcast group; then only n0 sends")
 def n0_alone(t):
     t.keep((1, 20), (33, 35))
 
 
-@base('middle', 'datagram.pcap', '41, 44-50 with a controlled Q_Key: ARP and ICMP echo; no join is in the capture')
+@base(
+    "middle",
+    "datagram.pcap",
+    "41, 44-50 with a controlled Q_Key: ARP and ICMP echo; no join is in the capture",
+)
 def middle(t):
     t.keep(41, (44, 50))
     with_controlled_qkey(t)
 
 
-@base('controlled', 'datagram.pcap', 'all Q_Keys of IPoIB are 0x80000b1b, as RFC 4391 §4.1 wants them')
+@base(
+    "controlled", "datagram.pcap", "all Q_Keys of IPoIB are 0x80000b1b, as RFC 4391 §4.1 wants them"
+)
 def with_controlled_qkey(t):
     for f in t.frames:
         p = f.packet
-        if p.deth and p['qkey'] == QKEY:
-            p['qkey'] = CONTROLLED
-        elif is_mcmember(p) and p['mcm.qkey'] == QKEY:
-            p['mcm.qkey'] = CONTROLLED
+        if p.deth and p["qkey"] == QKEY:
+            p["qkey"] = CONTROLLED
+        elif is_mcmember(p) and p["mcm.qkey"] == QKEY:
+            p["mcm.qkey"] = CONTROLLED
 
 
-@base('controlled-bring-up', 'controlled', '1-20 of it')
+@base("controlled-bring-up", "controlled", "1-20 of it")
 def controlled_bring_up(t):
     t.keep((1, 20))
 
 
-@base('no-flags', 'datagram.pcap', 'link-layer addresses without the RC flag, as of nodes without connected mode')
+@base(
+    "no-flags",
+    "datagram.pcap",
+    "link-layer addresses without the RC flag, as of nodes without connected mode",
+)
 def no_flags(t):
     for f in t.frames:
         p = f.packet
         if is_arp(p):
-            p['arp.sha.flags'] = p['arp.tha.flags'] = 0
+            p["arp.sha.flags"] = p["arp.tha.flags"] = 0
         elif lladdr_option(p):
             p.payload[lladdr_option(p) + 4] = 0
             p.fix_checksums()
 
 
-@base('reports', 'datagram.pcap', "78 and what follows 6 s later: n1 reports 239.1.2.3 by IGMP twice")
+@base(
+    "reports", "datagram.pcap", "78 and what follows 6 s later: n1 reports 239.1.2.3 by IGMP twice"
+)
 def reports(t):
     t.shift(78, 6)
 
 
-@base('new-qpn', 'datagram.pcap',
-      '1-49; behind 48 n1 announces QPN 0x000025, from that QP; 49 goes to the old QPN at once')
+@base(
+    "new-qpn",
+    "datagram.pcap",
+    "1-49; behind 48 n1 announces QPN 0x000025, from that QP; 49 goes to the old QPN at once",
+)
 def new_qpn(t):
     t.keep((1, 49))
     p = t[41].copy()
     p.set(slid=2, sgid=N1.gid, srcqp=NEW_QPN)
-    p['arp.sha.qpn'], p['arp.sha.gid'], p['arp.tpa'] = NEW_QPN, N1.gid, N1.ip
+    p["arp.sha.qpn"], p["arp.sha.gid"], p["arp.tpa"] = NEW_QPN, N1.gid, N1.ip
     p.payload[32:36] = ib.ip4(N1.ip)
     t.insert(48, p)
 
 
-@base('subscribed', 'switch4.pcap', "1-264; n3's subscriptions (271-274) come before it first sends to a group")
+@base(
+    "subscribed",
+    "switch4.pcap",
+    "1-264; n3's subscriptions (271-274) come before it first sends to a group",
+)
 def subscribed(t):
     t.keep((1, 264), (271, 274))
     for n, after in ((271, 174), (272, 271), (273, 272), (274, 273)):
@@ -79,59 +98,81 @@ def subscribed(t):
 
 # ---- connections
 
-@base('set-up', 'connected.pcap', '1-46, 48: n0 connects to n1; no data')
+
+@base("set-up", "connected.pcap", "1-46, 48: n0 connects to n1; no data")
 def set_up(t):
     t.keep((1, 46), 48)
 
 
-@base('rfc-set-up', 'connected.pcap', "1-46, 48: with RFC 4755's Service-ID, and private data in the RTU")
+@base(
+    "rfc-set-up",
+    "connected.pcap",
+    "1-46, 48: with RFC 4755's Service-ID, and private data in the RTU",
+)
 def rfc_set_up(t):
     set_up(t)
-    t[45]['req.service'] = ib.service_id_rfc(N1.qpn)
-    t[48]['rtu.private'] = ib.private_data(N0.qpn, t[45]['req.private.mtu'])
+    t[45]["req.service"] = ib.service_id_rfc(N1.qpn)
+    t[48]["rtu.private"] = ib.private_data(N0.qpn, t[45]["req.private.mtu"])
 
 
-@base('long-echo', 'connected.pcap', '1-62: the echo request in 55 has 3000 octets of data')
+@base("long-echo", "connected.pcap", "1-62: the echo request in 55 has 3000 octets of data")
 def long_echo(t):
     t.keep((1, 62))
     t[55].datagram(0x0800, ib.ping4(N0.ip, N1.ip, seq=2, size=3000))
 
 
-@base('echoes', 'connected.pcap', '1-62: both connections, three ICMP echoes')
+@base("echoes", "connected.pcap", "1-62: both connections, three ICMP echoes")
 def echoes(t):
     t.keep((1, 62))
 
 
-@base('ipv6-echoes', 'connected.pcap', '1-62, 85-95: ICMP and ICMPv6 echoes, no long message')
+@base("ipv6-echoes", "connected.pcap", "1-62, 85-95: ICMP and ICMPv6 echoes, no long message")
 def ipv6_echoes(t):
     t.keep((1, 62), (85, 95))
 
 
-@base('crossing', 'connected.pcap',
-      "1-45, 50-54: n1's REQ (50) crosses n0's (45); n1, whose address is larger, answers REJ, reason 28; n0 answers REP")
+@base(
+    "crossing",
+    "connected.pcap",
+    "1-45, 50-54: n1's REQ (50) crosses n0's (45); n1, whose address is larger, answers REJ, reason 28; n0 answers REP",
+)
 def crossing(t):
     t.keep((1, 46), (50, 54))
     t.move(50, 45)
     rep = t[46]
-    rep.payload = bytearray(ib.cm_rej(rep['mad.tid'], rep['cm.local'], rep['cm.remote'], CONSUMER_REJECT,
-                                      pdata=ib.private_data(N1.qpn, 0)))
+    rep.payload = bytearray(
+        ib.cm_rej(
+            rep["mad.tid"],
+            rep["cm.local"],
+            rep["cm.remote"],
+            CONSUMER_REJECT,
+            pdata=ib.private_data(N1.qpn, 0),
+        )
+    )
     all_of_gsi(t)
 
 
-@base('again', 'connected.pcap', "the whole, and n1 joins the broadcast group again behind it (copies of 20 and 21)")
+@base(
+    "again",
+    "connected.pcap",
+    "the whole, and n1 joins the broadcast group again behind it (copies of 20 and 21)",
+)
 def again(t):
     ask, answer = t[20].copy(), t[21].copy()
-    ask['mad.tid'] = answer['mad.tid'] = t[115]['mad.tid'] + 0x100
+    ask["mad.tid"] = answer["mad.tid"] = t[115]["mad.tid"] + 0x100
     at = t.insert(123, ask)
     t.insert(at, answer)
     all_of_gsi(t)
 
 
-@base('late', 'connected.pcap',
-      'the whole, and 12 s behind it an echo request on the first connection (a copy of 59, the next PSN)')
+@base(
+    "late",
+    "connected.pcap",
+    "the whole, and 12 s behind it an echo request on the first connection (a copy of 59, the next PSN)",
+)
 def late(t):
     p = t[59].copy()
-    p['psn'] = t[106]['psn'] + 1
+    p["psn"] = t[106]["psn"] + 1
     t.insert(123, p).time += 12 * 10**9
 
 
@@ -144,15 +185,16 @@ def all_of_gsi(t):
 def join_again(t, gid, lid, **parameters):
     """Behind 50 of datagram.pcap, a port joins the broadcast group, as n1 did in 19 and 20, and is told other parameters."""
     ask, answer = t[19].copy().set(slid=lid), t[20].copy().set(dlid=lid)
-    ask['mad.tid'] = answer['mad.tid'] = ask['mad.tid'] + 0x100
+    ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
     for p in (ask, answer):
         p.payload[72:88] = ib.gid(gid)
     for name, value in parameters.items():
-        answer['mcm.' + name] = value
+        answer["mcm." + name] = value
     return t.insert(t.insert(50, ask), answer)
 
 
 # ---- who is who; testdata/README.md
+
 
 class Node:
     def __init__(self, lid, gid, qpn, ip, ll):
@@ -162,29 +204,34 @@ class Node:
         return ib.lladdr(self.qpn, self.gid, flags)
 
 
-N0 = Node(1, 'fe80::11:7500:0:100', 0x03, '10.0.0.1', 'fe80::211:7500:0:100')
-N1 = Node(2, 'fe80::11:7500:0:110', 0x23, '10.0.0.2', 'fe80::211:7500:0:110')
+N0 = Node(1, "fe80::11:7500:0:100", 0x03, "10.0.0.1", "fe80::211:7500:0:100")
+N1 = Node(2, "fe80::11:7500:0:110", 0x23, "10.0.0.2", "fe80::211:7500:0:110")
 NEW_QPN = 0x25
-CONSUMER_REJECT = 28    # IBA 12.6.7.2
-ND_OPTIONS = {133: 52, 135: 68, 136: 68}    # RS, NS, NA: where their options begin, in the payload
+CONSUMER_REJECT = 28  # IBA 12.6.7.2
+ND_OPTIONS = {133: 52, 135: 68, 136: 68}  # RS, NS, NA: where their options begin, in the payload
 
 
 def is_mcmember(p):
-    return p.deth and p['destqp'] == 1 and p['mad.class'] == SA and p['mad.attribute'] == MC_MEMBER
+    return p.deth and p["destqp"] == 1 and p["mad.class"] == SA and p["mad.attribute"] == MC_MEMBER
 
 
 def is_ipoib(p):
-    return p.deth and p['qkey'] in (QKEY, CONTROLLED) and len(p.payload) >= 4
+    return p.deth and p["qkey"] in (QKEY, CONTROLLED) and len(p.payload) >= 4
 
 
 def is_arp(p):
-    return is_ipoib(p) and p['type'] == 0x0806
+    return is_ipoib(p) and p["type"] == 0x0806
 
 
 def lladdr_option(p):
     """Where the source or target link-layer address option of an RS, NS or NA is; 0: there is none.  The octets of a
     Nonce option (RFC 3971 §5.3.2) may stand there instead."""
-    if not is_ipoib(p) or p['type'] != 0x86dd or p['ipv6.next'] != 58 or p.payload[44] not in ND_OPTIONS:
+    if (
+        not is_ipoib(p)
+        or p["type"] != 0x86DD
+        or p["ipv6.next"] != 58
+        or p.payload[44] not in ND_OPTIONS
+    ):
         return 0
     at = ND_OPTIONS[p.payload[44]]
-    return at if p.payload[at:at + 2] in (b'\x01\x03', b'\x02\x03') else 0
+    return at if p.payload[at : at + 2] in (b"\x01\x03", b"\x02\x03") else 0

@@ -9,15 +9,18 @@ expect/built-NAME.txt says what a decoder must show.  The output depends on noth
 import os
 import sys
 
-import ib
-from ib import Frame, RC, UC, UD, FIRST, MIDDLE, LAST, ONLY, WRITE_ONLY, encap, arp, lladdr, rec
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from frames import ib  # noqa: E402
+from frames.ib import FIRST, LAST, MIDDLE, ONLY, RC, UC, UD, WRITE_ONLY  # noqa: E402
+from frames.ib import Frame, arp, encap, lladdr  # noqa: E402
+from support import capfile  # noqa: E402
 
-T0 = 1_700_000_000 * 10**9                  # 2023-11-14 22:13:20 UTC
+T0 = 1_700_000_000 * 10**9  # 2023-11-14 22:13:20 UTC
 MS = 10**6
 
-BROADCAST_MGID = 'ff12:401b:ffff::ffff:ffff'
-BROADCAST_LID = 0xc000
-QKEY = 0x80000b1b
+BROADCAST_MGID = "ff12:401b:ffff::ffff:ffff"
+BROADCAST_LID = 0xC000
+QKEY = 0x80000B1B
 ZERO20 = bytes(20)
 
 
@@ -26,18 +29,18 @@ class Node:
 
     def __init__(self, lid, gid, qpn, ip, ll, flags=0):
         self.lid, self.gid, self.qpn, self.ip, self.ll, self.flags = lid, gid, qpn, ip, ll, flags
-        self.guid = int.from_bytes(ib.gid(gid)[8:], 'big')
+        self.guid = int.from_bytes(ib.gid(gid)[8:], "big")
 
     @property
     def addr(self):
         return lladdr(self.qpn, self.gid, self.flags)
 
 
-A = Node(1, 'fe80::2:c903:0:1895', 0x000048, '10.0.0.1', 'fe80::202:c903:0:1895')
-B = Node(2, 'fe80::2:c902:24:f636', 0x000405, '10.0.0.2', 'fe80::202:c902:24:f636')
-C = Node(3, 'fe80::9803:9b03:66:de52', 0x00114b, '10.0.0.3', 'fe80::9a03:9b03:66:de52')
-D = Node(4, 'fe80::e8eb:d303:93:ae10', 0x001049, '10.0.0.4', 'fe80::eaeb:d303:93:ae10')
-SM = Node(16, 'fe80::8:f104:0:10', 0x000050, '10.0.0.16', 'fe80::208:f104:0:10')
+A = Node(1, "fe80::2:c903:0:1895", 0x000048, "10.0.0.1", "fe80::202:c903:0:1895")
+B = Node(2, "fe80::2:c902:24:f636", 0x000405, "10.0.0.2", "fe80::202:c902:24:f636")
+C = Node(3, "fe80::9803:9b03:66:de52", 0x00114B, "10.0.0.3", "fe80::9a03:9b03:66:de52")
+D = Node(4, "fe80::e8eb:d303:93:ae10", 0x001049, "10.0.0.4", "fe80::eaeb:d303:93:ae10")
+SM = Node(16, "fe80::8:f104:0:10", 0x000050, "10.0.0.16", "fe80::208:f104:0:10")
 
 
 class Tape:
@@ -48,7 +51,7 @@ class Tape:
 
     def put(self, octets, cut=None, ms=1):
         last = self.records[-1][0] if self.records else T0
-        self.records.append(rec(last + ms * MS, octets, cut))
+        self.records.append(capfile.record(last + ms * MS, octets, cut))
 
     def ud(self, src, dst, payload, **kw):
         """UD SEND Only from one interface to another (Node), or to a group (MGID text)."""
@@ -59,15 +62,49 @@ class Tape:
         return self.psn
 
 
-def ud_frame(src, dst, payload, psn=0, with_grh=False, mlid=BROADCAST_LID, pkey=0xffff, qkey=QKEY, pad=None,
-             sgid=None):
+def ud_frame(
+    src,
+    dst,
+    payload,
+    psn=0,
+    with_grh=False,
+    mlid=BROADCAST_LID,
+    pkey=0xFFFF,
+    qkey=QKEY,
+    pad=None,
+    sgid=None,
+):
     sgid = sgid or src.gid
     if isinstance(dst, str):
-        return Frame(UD | ONLY, payload, dlid=mlid, slid=src.lid, dgid=dst, sgid=sgid, pkey=pkey,
-                     destqp=0xffffff, psn=psn, qkey=qkey, srcqp=src.qpn, pad=pad)
+        return Frame(
+            UD | ONLY,
+            payload,
+            dlid=mlid,
+            slid=src.lid,
+            dgid=dst,
+            sgid=sgid,
+            pkey=pkey,
+            destqp=0xFFFFFF,
+            psn=psn,
+            qkey=qkey,
+            srcqp=src.qpn,
+            pad=pad,
+        )
     dgid = dst.gid if with_grh else None
-    return Frame(UD | ONLY, payload, dlid=dst.lid, slid=src.lid, dgid=dgid, sgid=sgid, pkey=pkey,
-                 destqp=dst.qpn, psn=psn, qkey=qkey, srcqp=src.qpn, pad=pad)
+    return Frame(
+        UD | ONLY,
+        payload,
+        dlid=dst.lid,
+        slid=src.lid,
+        dgid=dgid,
+        sgid=sgid,
+        pkey=pkey,
+        destqp=dst.qpn,
+        psn=psn,
+        qkey=qkey,
+        srcqp=src.qpn,
+        pad=pad,
+    )
 
 
 def arp_request(src, target_ip, sha=None, **kw):
@@ -83,11 +120,13 @@ def ping(src, dst, **kw):
 
 
 def udp4(src, dst, n):
-    return encap(0x0800, ib.ipv4(src.ip, dst.ip, 17, ib.udp(src.ip, dst.ip, 5001, 5002, ib.fill(n))))
+    return encap(
+        0x0800, ib.ipv4(src.ip, dst.ip, 17, ib.udp(src.ip, dst.ip, 5001, 5002, ib.fill(n)))
+    )
 
 
 def erf_pcap(tape):
-    return ib.pcap(197, ib.erf_records(tape.records))
+    return capfile.pcap(197, capfile.erf_records(tape.records))
 
 
 # ---- encapsulation header -------------------------------------------------------------------------
@@ -95,32 +134,38 @@ def erf_pcap(tape):
 
 def encap_types():
     t = Tape()
-    t.ud(A, BROADCAST_MGID, arp_request(A, B.ip))                                  # 1 ARP, multicast with GRH
-    t.ud(A, B, ping(A, B))                                                          # 2 IPv4, unicast, no GRH
-    t.ud(B, A, ping(B, A, reply=True), with_grh=True)                               # 3 IPv4, unicast with GRH
-    t.ud(A, BROADCAST_MGID, encap(0x8035, arp(3, A.addr, '0.0.0.0', A.addr, '0.0.0.0')))        # 4 RARP
-    echo6 = ib.icmpv6(A.ll, B.ll, ib.u8(128) + ib.u8(0) + ib.u16(0) + ib.u16(7) + ib.u16(1) + ib.fill(8))
-    t.ud(A, B, encap(0x86dd, echo6))                                                # 5 IPv6
-    lldp = bytes.fromhex('0207 04 0002c9001895 0403 07 6230 0602 0078 0000')    # chassis, port, lifetime, end
-    t.ud(A, B, encap(0x88cc, lldp))                                                # 6 another Ethertype: LLDP
-    t.ud(A, B, encap(0x88b5, ib.fill(5)))                                   # 7 one that nobody decodes, pad 3
-    t.ud(A, B, encap(0x0800, ib.ping4(A.ip, B.ip), reserved=0x1234))                # 8 Reserved is not 0
+    t.ud(A, BROADCAST_MGID, arp_request(A, B.ip))  # 1 ARP, multicast with GRH
+    t.ud(A, B, ping(A, B))  # 2 IPv4, unicast, no GRH
+    t.ud(B, A, ping(B, A, reply=True), with_grh=True)  # 3 IPv4, unicast with GRH
+    t.ud(A, BROADCAST_MGID, encap(0x8035, arp(3, A.addr, "0.0.0.0", A.addr, "0.0.0.0")))  # 4 RARP
+    echo6 = ib.icmpv6(
+        A.ll, B.ll, ib.u8(128) + ib.u8(0) + ib.u16(0) + ib.u16(7) + ib.u16(1) + ib.fill(8)
+    )
+    t.ud(A, B, encap(0x86DD, echo6))  # 5 IPv6
+    lldp = bytes.fromhex(
+        "0207 04 0002c9001895 0403 07 6230 0602 0078 0000"
+    )  # chassis, port, lifetime, end
+    t.ud(A, B, encap(0x88CC, lldp))  # 6 another Ethertype: LLDP
+    t.ud(A, B, encap(0x88B5, ib.fill(5)))  # 7 one that nobody decodes, pad 3
+    t.ud(A, B, encap(0x0800, ib.ping4(A.ip, B.ip), reserved=0x1234))  # 8 Reserved is not 0
     return erf_pcap(t)
 
 
 def encap_lengths():
     t = Tape()
-    t.ud(A, BROADCAST_MGID, arp_request(A, B.ip))                                   # 1 makes A's QP known
-    t.ud(B, A, arp_reply(B, A))                                                     # 2 and B's
-    for n in (8, 7, 6, 5):                                                          # 3-6 pad 0, 1, 2, 3
+    t.ud(A, BROADCAST_MGID, arp_request(A, B.ip))  # 1 makes A's QP known
+    t.ud(B, A, arp_reply(B, A))  # 2 and B's
+    for n in (8, 7, 6, 5):  # 3-6 pad 0, 1, 2, 3
         t.ud(A, B, udp4(A, B, n))
-    t.ud(A, B, b'')                                                                 # 7 no payload
-    t.ud(A, B, b'\x08')                                                             # 8 one octet
-    t.ud(A, B, b'\x08\x06')                                                         # 9 two: Type alone
-    t.ud(A, B, b'\x08\x00\x00')                                                     # 10 three
-    t.ud(A, B, encap(0x0800))                                                 # 11 header and nothing after it
-    t.ud(A, B, encap(0xc0de, ib.fill(24)))                                          # 12 first octet 0xC0
-    t.ud(A, B, encap(0x0806, ib.arp(1, A.addr, A.ip, ZERO20, B.ip)[:30]))          # 13 an ARP that ends early
+    t.ud(A, B, b"")  # 7 no payload
+    t.ud(A, B, b"\x08")  # 8 one octet
+    t.ud(A, B, b"\x08\x06")  # 9 two: Type alone
+    t.ud(A, B, b"\x08\x00\x00")  # 10 three
+    t.ud(A, B, encap(0x0800))  # 11 header and nothing after it
+    t.ud(A, B, encap(0xC0DE, ib.fill(24)))  # 12 first octet 0xC0
+    t.ud(
+        A, B, encap(0x0806, ib.arp(1, A.addr, A.ip, ZERO20, B.ip)[:30])
+    )  # 13 an ARP that ends early
     return erf_pcap(t)
 
 
@@ -141,77 +186,85 @@ def native(src, dst, payload, psn):
 
 
 def carrier_erf_pcap():
-    return ib.pcap(197, ib.erf_records(carried(native)))
+    return capfile.pcap(197, capfile.erf_records(carried(native)))
 
 
 def carrier_erf_pcap_be_ns():
-    return ib.pcap(197, ib.erf_records(carried(native)), ns=True, endian='>')
+    return capfile.pcap(197, capfile.erf_records(carried(native)), nanoseconds=True, endian=">")
 
 
 def carrier_erf_pcapng():
-    return ib.pcapng(197, ib.erf_records(carried(native)))
+    return capfile.pcapng(197, capfile.erf_records(carried(native)))
 
 
 def carrier_erf():
-    return ib.erf_file(carried(native))
+    return capfile.erf(carried(native))
 
 
 def carrier_247_pcapng():
-    return ib.pcapng(247, carried(native))
+    return capfile.pcapng(247, carried(native))
 
 
 def carrier_247_pcap():
-    return ib.pcap(247, carried(native))
+    return capfile.pcap(247, carried(native))
 
 
 def carrier_247_pcap_be_ns():
-    return ib.pcap(247, carried(native), ns=True, endian='>')
+    return capfile.pcap(247, carried(native), nanoseconds=True, endian=">")
 
 
 def broadcast_lladdr(mgid=BROADCAST_MGID):
     """Link-layer address of a group: QPN 0xffffff and the MGID (IBA 10.5.2; what Linux gives its packets)."""
-    return lladdr(0xffffff, mgid)
+    return lladdr(0xFFFFFF, mgid)
 
 
 def carrier_242():
     t = Tape()
-    t.put(ib.ipoib242_dest(broadcast_lladdr(), arp_request(A, B.ip)))          # 1 destination form, broadcast
-    t.put(ib.ipoib242_dest(A.addr, arp_reply(B, A)))                             # 2 destination form, unicast
-    t.put(ib.ipoib242_grh('2001:db8:0:1:2:c903:0:1895', B.gid, ping(A, B)))    # 3 GRH, SGID of another prefix
-    t.put(ib.ipoib242_grh(A.gid, BROADCAST_MGID, arp_request(A, B.ip)))             # 4 GRH, broadcast
-    return ib.pcap(242, t.records)
+    t.put(
+        ib.ipoib242_dest(broadcast_lladdr(), arp_request(A, B.ip))
+    )  # 1 destination form, broadcast
+    t.put(ib.ipoib242_dest(A.addr, arp_reply(B, A)))  # 2 destination form, unicast
+    t.put(
+        ib.ipoib242_grh("2001:db8:0:1:2:c903:0:1895", B.gid, ping(A, B))
+    )  # 3 GRH, SGID of another prefix
+    t.put(ib.ipoib242_grh(A.gid, BROADCAST_MGID, arp_request(A, B.ip)))  # 4 GRH, broadcast
+    return capfile.pcap(242, t.records)
 
 
 def carrier_snoop():
-    return ib.snoop(carried(lambda src, dst, payload, psn: payload))
+    return capfile.snoop(carried(lambda src, dst, payload, psn: payload))
 
 
 def cooked(make):
     """What Linux gives a capture on ib0 in cooked mode: the link-layer header is Type, Reserved, dropped."""
+
     def form(src, dst, payload, psn):
         kind = 1 if isinstance(dst, str) else 0
-        return make(int.from_bytes(payload[:2], 'big'), src.addr, payload[4:], kind)
+        return make(int.from_bytes(payload[:2], "big"), src.addr, payload[4:], kind)
+
     return form
 
 
 def carrier_sll():
-    return ib.pcap(113, carried(cooked(ib.sll)))
+    return capfile.pcap(113, carried(cooked(ib.sll)))
 
 
 def carrier_sll2():
-    return ib.pcap(276, carried(cooked(ib.sll2)))
+    return capfile.pcap(276, carried(cooked(ib.sll2)))
 
 
 def carrier_roce1():
     def form(src, dst, payload, psn):
         return ud_frame(src, dst, payload, psn, with_grh=True).roce1()
-    return ib.pcap(1, carried(form))
+
+    return capfile.pcap(1, carried(form))
 
 
 def carrier_roce2():
     def form(src, dst, payload, psn):
-        return ud_frame(src, dst, payload, psn).roce2(src.ip.replace('10.0.', '10.1.'), '10.1.0.9')
-    return ib.pcap(1, carried(form))
+        return ud_frame(src, dst, payload, psn).roce2(src.ip.replace("10.0.", "10.1."), "10.1.0.9")
+
+    return capfile.pcap(1, carried(form))
 
 
 # ---- sliced captures ------------------------------------------------------------------------------
@@ -224,27 +277,31 @@ def sliced():
     req = ud_frame(A, BROADCAST_MGID, arp_request(A, B.ip), 1).ib()
     echo = ud_frame(A, B, ping(A, B), 2).ib()
     t = Tape()
-    for cut in (4,          # 1 in the LRH
-                30,         # 2 in the GRH
-                54,         # 3 in the BTH
-                64,         # 4 in the DETH
-                70,         # 5 after Type
-                76,         # 6 in ARP's fixed part
-                90,         # 7 in the sender's link-layer address
-                104,        # 8 after the sender
-                110):       # 9 in the target's link-layer address
+    for cut in (
+        4,  # 1 in the LRH
+        30,  # 2 in the GRH
+        54,  # 3 in the BTH
+        64,  # 4 in the DETH
+        70,  # 5 after Type
+        76,  # 6 in ARP's fixed part
+        90,  # 7 in the sender's link-layer address
+        104,  # 8 after the sender
+        110,
+    ):  # 9 in the target's link-layer address
         t.put(req, cut)
-    for cut in (30,         # 10 after Type
-                42,         # 11 in the IPv4 header
-                60,         # 12 after the ICMP header
-                100):       # 13 in the data
+    for cut in (
+        30,  # 10 after Type
+        42,  # 11 in the IPv4 header
+        60,  # 12 after the ICMP header
+        100,
+    ):  # 13 in the data
         t.put(echo, cut)
-    t.put(req)              # 14 whole
+    t.put(req)  # 14 whole
     return erf_pcap_sliced(t)
 
 
 def erf_pcap_sliced(tape):
-    return ib.pcap(197, ib.erf_records(tape.records), snaplen=144)
+    return capfile.pcap(197, capfile.erf_records(tape.records), snaplen=144)
 
 
 def sliced_247():
@@ -253,7 +310,7 @@ def sliced_247():
     t = Tape()
     for cut in (70, 90, 104):
         t.put(req, cut)
-    return ib.pcapng(247, t.records, snaplen=104)
+    return capfile.pcapng(247, t.records, snaplen=104)
 
 
 # ---- ARP and RARP ---------------------------------------------------------------------------------
@@ -261,13 +318,15 @@ def sliced_247():
 
 def arp_forms():
     t = Tape()
-    t.ud(A, BROADCAST_MGID, arp_request(A, B.ip))                                   # 1 request
-    t.ud(B, A, arp_reply(B, A))                                                     # 2 reply
-    t.ud(C, BROADCAST_MGID, arp_request(C, C.ip))                                   # 3 gratuitous
-    t.ud(D, BROADCAST_MGID, encap(0x0806, arp(1, D.addr, '0.0.0.0', ZERO20, D.ip)))  # 4 probe
-    t.ud(D, BROADCAST_MGID, encap(0x8035, arp(3, D.addr, '0.0.0.0', D.addr, '0.0.0.0')))      # 5 RARP request
-    t.ud(A, D, encap(0x8035, arp(4, A.addr, A.ip, D.addr, D.ip)))                   # 6 RARP reply
-    for flags in (0x80, 0x40, 0xc0, 0x3f):                                          # 7-10 flag octet
+    t.ud(A, BROADCAST_MGID, arp_request(A, B.ip))  # 1 request
+    t.ud(B, A, arp_reply(B, A))  # 2 reply
+    t.ud(C, BROADCAST_MGID, arp_request(C, C.ip))  # 3 gratuitous
+    t.ud(D, BROADCAST_MGID, encap(0x0806, arp(1, D.addr, "0.0.0.0", ZERO20, D.ip)))  # 4 probe
+    t.ud(
+        D, BROADCAST_MGID, encap(0x8035, arp(3, D.addr, "0.0.0.0", D.addr, "0.0.0.0"))
+    )  # 5 RARP request
+    t.ud(A, D, encap(0x8035, arp(4, A.addr, A.ip, D.addr, D.ip)))  # 6 RARP reply
+    for flags in (0x80, 0x40, 0xC0, 0x3F):  # 7-10 flag octet
         t.ud(A, BROADCAST_MGID, arp_request(A, D.ip, sha=lladdr(A.qpn, A.gid, flags)))
     # 11 group as target
     t.ud(A, BROADCAST_MGID, encap(0x0806, arp(1, A.addr, A.ip, broadcast_lladdr(), B.ip)))
@@ -276,24 +335,32 @@ def arp_forms():
 
 def arp_duplicate():
     t = Tape()
-    t.ud(B, A, arp_reply(B, A))                                                     # 1 B has 10.0.0.2
+    t.ud(B, A, arp_reply(B, A))  # 1 B has 10.0.0.2
     # 2 the same B, now with RC
     t.ud(B, A, encap(0x0806, arp(2, lladdr(B.qpn, B.gid, 0x80), B.ip, A.addr, A.ip)))
-    t.ud(D, A, encap(0x0806, arp(2, D.addr, B.ip, A.addr, A.ip)))                   # 3 D claims it as well
+    t.ud(D, A, encap(0x0806, arp(2, D.addr, B.ip, A.addr, A.ip)))  # 3 D claims it as well
     return erf_pcap(t)
 
 
 def arp_faults():
     t = Tape()
-    six = bytes.fromhex('0002c9001895')
-    t.ud(A, BROADCAST_MGID, encap(0x0806, arp(1, six, A.ip, bytes(6), B.ip)))   # 1 type 32, hardware length 6
-    t.ud(A, BROADCAST_MGID, encap(0x0806, arp(1, six, A.ip, bytes(6), B.ip, hrd=1)))    # 2 type 1 (Ethernet)
+    six = bytes.fromhex("0002c9001895")
+    t.ud(
+        A, BROADCAST_MGID, encap(0x0806, arp(1, six, A.ip, bytes(6), B.ip))
+    )  # 1 type 32, hardware length 6
+    t.ud(
+        A, BROADCAST_MGID, encap(0x0806, arp(1, six, A.ip, bytes(6), B.ip, hrd=1))
+    )  # 2 type 1 (Ethernet)
     # 3 a load balancer's announcement: addresses cut, so that the hardware type reads 0x052f
-    t.ud(A, BROADCAST_MGID, encap(0x0806, bytes.fromhex('052ffe80000000000000f452140300') + bytes(41)))
+    t.ud(
+        A,
+        BROADCAST_MGID,
+        encap(0x0806, bytes.fromhex("052ffe80000000000000f452140300") + bytes(41)),
+    )
     # 4 length beyond the packet
     t.ud(A, BROADCAST_MGID, encap(0x0806, arp(1, A.addr, A.ip, ZERO20, B.ip, hln=21)))
     # 5 protocol is not IPv4
-    t.ud(A, BROADCAST_MGID, encap(0x0806, arp(1, A.addr, A.ip, ZERO20, B.ip, pro=0x86dd)))
+    t.ud(A, BROADCAST_MGID, encap(0x0806, arp(1, A.addr, A.ip, ZERO20, B.ip, pro=0x86DD)))
     # 6 ends in the target address
     t.ud(A, BROADCAST_MGID, encap(0x0806, arp(1, A.addr, A.ip, ZERO20, B.ip)[:44]))
     return erf_pcap(t)
@@ -304,31 +371,35 @@ def arp_faults():
 
 def solicited_node(ll):
     """ff02::1:ffXX:XXXX of a unicast address (RFC 4291 §2.7.1)."""
-    raw = ib.ip6('ff02::1:ff00:0')[:13] + ib.ip6(ll)[13:]
+    raw = ib.ip6("ff02::1:ff00:0")[:13] + ib.ip6(ll)[13:]
     return ib.ipaddress.IPv6Address(raw).compressed
 
 
 def nd6(src_ip, dst_ip, body):
-    return encap(0x86dd, ib.icmpv6(src_ip, dst_ip, body))
+    return encap(0x86DD, ib.icmpv6(src_ip, dst_ip, body))
 
 
 def nd_messages():
     t = Tape()
     sn = solicited_node(C.ll)
     ns = ib.nd_ns(C.ll, ib.nd_lladdr_option(1, A.addr))
-    t.ud(A, ib.mgid_ipv6(sn), nd6(A.ll, sn, ns), mlid=0xc003)                       # 1 NS
-    t.ud(C, A, nd6(C.ll, A.ll, ib.nd_na(C.ll, ib.nd_lladdr_option(2, lladdr(C.qpn, C.gid, 0x80)))))   # 2 NA
+    t.ud(A, ib.mgid_ipv6(sn), nd6(A.ll, sn, ns), mlid=0xC003)  # 1 NS
+    t.ud(
+        C, A, nd6(C.ll, A.ll, ib.nd_na(C.ll, ib.nd_lladdr_option(2, lladdr(C.qpn, C.gid, 0x80))))
+    )  # 2 NA
     rs = ib.nd_rs(ib.nd_lladdr_option(1, A.addr))
-    t.ud(A, ib.mgid_ipv6('ff02::2'), nd6(A.ll, 'ff02::2', rs), mlid=0xc004)         # 3 RS
+    t.ud(A, ib.mgid_ipv6("ff02::2"), nd6(A.ll, "ff02::2", rs), mlid=0xC004)  # 3 RS
     ra = ib.nd_ra(ib.nd_lladdr_option(1, B.addr))
-    t.ud(B, ib.mgid_ipv6('ff02::1'), nd6(B.ll, 'ff02::1', ra), mlid=0xc005)         # 4 RA
-    body = ib.nd_redirect(D.ll, '2001:db8::4', ib.nd_lladdr_option(2, D.addr))
-    t.ud(B, A, nd6(B.ll, A.ll, body))                                              # 5 Redirect, target option
+    t.ud(B, ib.mgid_ipv6("ff02::1"), nd6(B.ll, "ff02::1", ra), mlid=0xC005)  # 4 RA
+    body = ib.nd_redirect(D.ll, "2001:db8::4", ib.nd_lladdr_option(2, D.addr))
+    t.ud(B, A, nd6(B.ll, A.ll, body))  # 5 Redirect, target option
     both = ib.nd_lladdr_option(1, B.addr) + ib.nd_lladdr_option(2, D.addr)
-    body = ib.nd_redirect(D.ll, '2001:db8::4', both)
-    t.ud(B, A, nd6(B.ll, A.ll, body))                                               # 6 Redirect, both options
-    t.ud(A, B, nd6(A.ll, B.ll, ib.nd_ns(B.ll, ib.nd_lladdr_option(1, A.addr))))  # 7 unicast NS (reachability)
-    t.ud(B, A, nd6(B.ll, A.ll, ib.nd_na(B.ll, flags=0x40000000)))                   # 8 NA without an option
+    body = ib.nd_redirect(D.ll, "2001:db8::4", both)
+    t.ud(B, A, nd6(B.ll, A.ll, body))  # 6 Redirect, both options
+    t.ud(
+        A, B, nd6(A.ll, B.ll, ib.nd_ns(B.ll, ib.nd_lladdr_option(1, A.addr)))
+    )  # 7 unicast NS (reachability)
+    t.ud(B, A, nd6(B.ll, A.ll, ib.nd_na(B.ll, flags=0x40000000)))  # 8 NA without an option
     return erf_pcap(t)
 
 
@@ -336,19 +407,19 @@ def nd_faults():
     t = Tape()
     sn = solicited_node(C.ll)
     mgid = ib.mgid_ipv6(sn)
-    opt = ib.nd_lladdr_option(1, A.addr, pad=b'\xaa\x55')
-    t.ud(A, mgid, nd6(A.ll, sn, ib.nd_ns(C.ll, opt)), mlid=0xc003)                  # 1 pad octets not 0
+    opt = ib.nd_lladdr_option(1, A.addr, pad=b"\xaa\x55")
+    t.ud(A, mgid, nd6(A.ll, sn, ib.nd_ns(C.ll, opt)), mlid=0xC003)  # 1 pad octets not 0
     short = ib.u8(1) + ib.u8(1) + A.addr[:6]
     # 2 length 1: 6 of 20
-    t.ud(A, ib.mgid_ipv6('ff02::2'), nd6(A.ll, 'ff02::2', ib.nd_rs(short)), mlid=0xc004)
+    t.ud(A, ib.mgid_ipv6("ff02::2"), nd6(A.ll, "ff02::2", ib.nd_rs(short)), mlid=0xC004)
     # 3 runs beyond
-    t.ud(A, mgid, nd6(A.ll, sn, ib.nd_ns(C.ll, ib.nd_lladdr_option(1, A.addr)[:16])), mlid=0xc003)
+    t.ud(A, mgid, nd6(A.ll, sn, ib.nd_ns(C.ll, ib.nd_lladdr_option(1, A.addr)[:16])), mlid=0xC003)
     zero = ib.u8(1) + ib.u8(0) + bytes(6)
-    t.ud(A, mgid, nd6(A.ll, sn, ib.nd_ns(C.ll, zero)), mlid=0xc003)                 # 4 length 0
+    t.ud(A, mgid, nd6(A.ll, sn, ib.nd_ns(C.ll, zero)), mlid=0xC003)  # 4 length 0
     four = ib.nd_lladdr_option(1, A.addr, length=4) + bytes(8)
-    t.ud(A, mgid, nd6(A.ll, sn, ib.nd_ns(C.ll, four)), mlid=0xc003)            # 5 length 4: 8 octets too many
-    eth = ib.u8(2) + ib.u8(1) + bytes.fromhex('0200000000aa')
-    t.ud(C, A, nd6(C.ll, A.ll, ib.nd_na(C.ll, eth)))                       # 6 NA with an Ethernet-like option
+    t.ud(A, mgid, nd6(A.ll, sn, ib.nd_ns(C.ll, four)), mlid=0xC003)  # 5 length 4: 8 octets too many
+    eth = ib.u8(2) + ib.u8(1) + bytes.fromhex("0200000000aa")
+    t.ud(C, A, nd6(C.ll, A.ll, ib.nd_na(C.ll, eth)))  # 6 NA with an Ethernet-like option
     return erf_pcap(t)
 
 
@@ -357,37 +428,51 @@ def nd_faults():
 
 def mgids():
     t = Tape()
-    datagram = ib.udp(A.ip, '10.0.0.255', 5001, 5002, ib.fill(12))
-    bcast = encap(0x0800, ib.ipv4(A.ip, '10.0.0.255', 17, datagram))
-    igmp = encap(0x0800, ib.ipv4(A.ip, '224.0.0.22', 17, ib.udp(A.ip, '224.0.0.22', 9, 9, b'1234'), ttl=1))
-    six = nd6(A.ll, 'ff02::1:ff66:de52', ib.nd_ns(C.ll, ib.nd_lladdr_option(1, A.addr)))
-    t.ud(A, BROADCAST_MGID, bcast)                                                  # 1 broadcast-GID
-    t.ud(A, 'ff12:601b:ffff::1:ff66:de52', six, mlid=0xc003)                        # 2 IPv6 solicited node
-    t.ud(A, 'ff12:401b:8001::16', igmp, mlid=0xc004, pkey=0x8001)                   # 3 another partition
-    t.ud(A, 'ff15:401b:ffff::16', igmp, mlid=0xc005)                                # 4 scope 5, site-local
-    t.ud(A, 'ff1e:401b:ffff::16', igmp, mlid=0xc006)                                # 5 scope 14, global
-    t.ud(A, 'ff02:401b:ffff::16', igmp, mlid=0xc007)                                # 6 T = 0
-    t.ud(A, 'ff12:401c:ffff::16', igmp, mlid=0xc008)                                # 7 signature of nobody
-    t.ud(A, 'ff12:401b:8::2', igmp, mlid=0xc009, pkey=0x8008)                       # 8 a draft's P_Key
-    t.ud(A, ib.mgid_ipv4('239.255.1.2'), igmp, mlid=0xc00a)               # 9 upper bits of the group drop out
-    t.ud(A, 'ff32:401b:ffff::16', igmp, mlid=0xc00b)                                # 10 flags 3
+    datagram = ib.udp(A.ip, "10.0.0.255", 5001, 5002, ib.fill(12))
+    bcast = encap(0x0800, ib.ipv4(A.ip, "10.0.0.255", 17, datagram))
+    igmp = encap(
+        0x0800, ib.ipv4(A.ip, "224.0.0.22", 17, ib.udp(A.ip, "224.0.0.22", 9, 9, b"1234"), ttl=1)
+    )
+    six = nd6(A.ll, "ff02::1:ff66:de52", ib.nd_ns(C.ll, ib.nd_lladdr_option(1, A.addr)))
+    t.ud(A, BROADCAST_MGID, bcast)  # 1 broadcast-GID
+    t.ud(A, "ff12:601b:ffff::1:ff66:de52", six, mlid=0xC003)  # 2 IPv6 solicited node
+    t.ud(A, "ff12:401b:8001::16", igmp, mlid=0xC004, pkey=0x8001)  # 3 another partition
+    t.ud(A, "ff15:401b:ffff::16", igmp, mlid=0xC005)  # 4 scope 5, site-local
+    t.ud(A, "ff1e:401b:ffff::16", igmp, mlid=0xC006)  # 5 scope 14, global
+    t.ud(A, "ff02:401b:ffff::16", igmp, mlid=0xC007)  # 6 T = 0
+    t.ud(A, "ff12:401c:ffff::16", igmp, mlid=0xC008)  # 7 signature of nobody
+    t.ud(A, "ff12:401b:8::2", igmp, mlid=0xC009, pkey=0x8008)  # 8 a draft's P_Key
+    t.ud(A, ib.mgid_ipv4("239.255.1.2"), igmp, mlid=0xC00A)  # 9 upper bits of the group drop out
+    t.ud(A, "ff32:401b:ffff::16", igmp, mlid=0xC00B)  # 10 flags 3
     # 11 IPv6 group of scope 5
-    t.ud(A, ib.mgid_ipv6('ff05::1:3'), nd6(A.ll, 'ff05::1:3', ib.nd_rs()), mlid=0xc00c)
+    t.ud(A, ib.mgid_ipv6("ff05::1:3"), nd6(A.ll, "ff05::1:3", ib.nd_rs()), mlid=0xC00C)
     return erf_pcap(t)
+
 
 # ---- communication management ---------------------------------------------------------------------
 
 
 def mad_frame(src, dst, mad, psn=0):
     """A MAD from QP 1 to QP 1 (IBA 13.5.1)."""
-    return Frame(UD | ONLY, mad, dlid=dst.lid, slid=src.lid, destqp=1, psn=psn, qkey=ib.QKEY_GSI, srcqp=1)
+    return Frame(
+        UD | ONLY, mad, dlid=dst.lid, slid=src.lid, destqp=1, psn=psn, qkey=ib.QKEY_GSI, srcqp=1
+    )
 
 
 class Connection:
     """One connection: 'a' asks, 'b' answers.  Each has a communication ID, a QP and a first PSN."""
 
-    def __init__(self, tape, a=A, b=B, ids=(0xa0000001, 0xb0000001), qps=(0x000101, 0x000202), tid=0x1111,
-                 psns=(0xfffffe, 0x000010), transport=0):
+    def __init__(
+        self,
+        tape,
+        a=A,
+        b=B,
+        ids=(0xA0000001, 0xB0000001),
+        qps=(0x000101, 0x000202),
+        tid=0x1111,
+        psns=(0xFFFFFE, 0x000010),
+        transport=0,
+    ):
         self.t, self.a, self.b, self.ids, self.qps, self.tid = tape, a, b, ids, qps, tid
         self.psns, self.transport = list(psns), transport
 
@@ -395,28 +480,48 @@ class Connection:
         src, dst = (self.a, self.b) if up else (self.b, self.a)
         self.t.put(mad_frame(src, dst, mad, self.t.next_psn()).ib())
 
-    def req(self, service_id, pdata=b'', mtu=4):
+    def req(self, service_id, pdata=b"", mtu=4):
         a, b = self.a, self.b
-        self.mad(True, ib.cm_req(self.tid, self.ids[0], service_id, a.guid, self.qps[0], self.psns[0], a.lid,
-                                 b.lid, a.gid, b.gid, pdata, transport=self.transport, mtu=mtu))
+        self.mad(
+            True,
+            ib.cm_req(
+                self.tid,
+                self.ids[0],
+                service_id,
+                a.guid,
+                self.qps[0],
+                self.psns[0],
+                a.lid,
+                b.lid,
+                a.gid,
+                b.gid,
+                pdata,
+                transport=self.transport,
+                mtu=mtu,
+            ),
+        )
 
-    def rep(self, pdata=b''):
-        self.mad(False, ib.cm_rep(self.tid, self.ids[1], self.ids[0], self.qps[1], self.psns[1], self.b.guid,
-                                  pdata))
+    def rep(self, pdata=b""):
+        self.mad(
+            False,
+            ib.cm_rep(
+                self.tid, self.ids[1], self.ids[0], self.qps[1], self.psns[1], self.b.guid, pdata
+            ),
+        )
 
-    def rtu(self, pdata=b''):
+    def rtu(self, pdata=b""):
         self.mad(True, ib.cm_rtu(self.tid, self.ids[0], self.ids[1], pdata))
 
-    def mra(self, pdata=b''):
+    def mra(self, pdata=b""):
         self.mad(False, ib.cm_mra(self.tid, self.ids[1], self.ids[0], pdata=pdata))
 
-    def rej(self, reason, pdata=b'', tid=None, ari=b''):
+    def rej(self, reason, pdata=b"", tid=None, ari=b""):
         self.mad(False, ib.cm_rej(tid or self.tid, 0, self.ids[0], reason, ari=ari, pdata=pdata))
 
-    def dreq(self, pdata=b''):
+    def dreq(self, pdata=b""):
         self.mad(True, ib.cm_dreq(self.tid + 1, self.ids[0], self.ids[1], self.qps[1], pdata))
 
-    def drep(self, pdata=b''):
+    def drep(self, pdata=b""):
         self.mad(False, ib.cm_drep(self.tid + 1, self.ids[1], self.ids[0], pdata))
 
     def set_up(self, service_id=None, a_pd=None, b_pd=None):
@@ -427,12 +532,22 @@ class Connection:
         self.rep(ib.private_data(self.b.qpn, 65524) if b_pd is None else b_pd)
         self.rtu()
 
-    def packet(self, up, op, payload, psn, ext=b'', transport=None):
+    def packet(self, up, op, payload, psn, ext=b"", transport=None):
         """One packet on the connection; up: from a to b."""
         src, dst, qp = (self.a, self.b, self.qps[1]) if up else (self.b, self.a, self.qps[0])
         base = (RC, UC)[self.transport] if transport is None else transport
-        self.t.put(Frame(base | op, payload, dlid=dst.lid, slid=src.lid, destqp=qp, psn=psn & 0xffffff,
-                         ext=ext, ackreq=1 if op in (LAST, ONLY) else 0).ib())
+        self.t.put(
+            Frame(
+                base | op,
+                payload,
+                dlid=dst.lid,
+                slid=src.lid,
+                destqp=qp,
+                psn=psn & 0xFFFFFF,
+                ext=ext,
+                ackreq=1 if op in (LAST, ONLY) else 0,
+            ).ib()
+        )
 
     def send(self, up, message, mtu=2048, skip=(), twice=()):
         """A message as SEND Only or First, Middle ..., Last; PSNs go on from the last one used.
@@ -440,66 +555,88 @@ class Connection:
         'skip': numbers of packets that the capture misses; 'twice': those that are sent again at once.
         """
         side = 0 if up else 1
-        parts = [message[i:i + mtu] for i in range(0, len(message), mtu)] or [b'']
+        parts = [message[i : i + mtu] for i in range(0, len(message), mtu)] or [b""]
         for n, part in enumerate(parts):
-            op = ONLY if len(parts) == 1 else FIRST if n == 0 else LAST if n == len(parts) - 1 else MIDDLE
+            op = (
+                ONLY
+                if len(parts) == 1
+                else FIRST
+                if n == 0
+                else LAST
+                if n == len(parts) - 1
+                else MIDDLE
+            )
             psn = self.psns[side] + n
             if n not in skip:
                 self.packet(up, op, part, psn)
             if n in twice:
                 self.packet(up, op, part, psn)
-        self.psns[side] = (self.psns[side] + len(parts)) & 0xffffff
+        self.psns[side] = (self.psns[side] + len(parts)) & 0xFFFFFF
 
 
 def cm_handshake():
     t = Tape()
     c = Connection(t)
-    c.req(ib.service_id_rfc(B.qpn), ib.private_data(A.qpn, 65524))                  # 1 REQ
-    c.mra(ib.private_data(B.qpn, 2048))                                             # 2 MRA
-    c.rep(ib.private_data(B.qpn, 2048))                                             # 3 REP
-    c.rtu(ib.private_data(A.qpn, 65524))                                            # 4 RTU
-    c.send(True, ping(A, B))                                                        # 5 data, PSN 0xfffffe
-    c.send(False, ping(B, A, reply=True))                                           # 6 data the other way
-    c.mad(True, ib.cm_lap(0x2222, c.ids[0], c.ids[1], c.qps[1], A.lid, B.lid, A.gid, B.gid,
-                          ib.private_data(A.qpn, 65524)))                           # 7 LAP
-    c.mad(False, ib.cm_apr(0x2222, c.ids[1], c.ids[0], 2))                          # 8 APR, status 2
-    c.dreq(ib.private_data(A.qpn, 65524))                                           # 9 DREQ
-    c.drep(ib.private_data(B.qpn, 2048))                                            # 10 DREP
+    c.req(ib.service_id_rfc(B.qpn), ib.private_data(A.qpn, 65524))  # 1 REQ
+    c.mra(ib.private_data(B.qpn, 2048))  # 2 MRA
+    c.rep(ib.private_data(B.qpn, 2048))  # 3 REP
+    c.rtu(ib.private_data(A.qpn, 65524))  # 4 RTU
+    c.send(True, ping(A, B))  # 5 data, PSN 0xfffffe
+    c.send(False, ping(B, A, reply=True))  # 6 data the other way
+    c.mad(
+        True,
+        ib.cm_lap(
+            0x2222,
+            c.ids[0],
+            c.ids[1],
+            c.qps[1],
+            A.lid,
+            B.lid,
+            A.gid,
+            B.gid,
+            ib.private_data(A.qpn, 65524),
+        ),
+    )  # 7 LAP
+    c.mad(False, ib.cm_apr(0x2222, c.ids[1], c.ids[0], 2))  # 8 APR, status 2
+    c.dreq(ib.private_data(A.qpn, 65524))  # 9 DREQ
+    c.drep(ib.private_data(B.qpn, 2048))  # 10 DREP
     return erf_pcap(t)
 
 
 def cm_linux():
     t = Tape()
     c = Connection(t, ids=(0x00000007, 0x00000009), tid=0x500000001)
-    c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 65524))                # 1 REQ
-    c.rep(ib.private_data(B.qpn, 65524))                                            # 2 REP
-    c.rtu()                                                               # 3 RTU, nothing in its private data
-    c.send(True, ping(A, B))                                                        # 4
-    c.dreq()                                                                        # 5
-    c.drep()                                                                        # 6
-    d = Connection(t, ids=(0x00000008, 0x0000000a), qps=(0x000103, 0x000204), tid=0x500000003)
-    d.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 65524, reserved=0x5a))     # 7 Reserved is not 0
-    d.rep(ib.private_data(B.qpn, 4096, reserved=0xff))                              # 8
-    d.rtu()                                                                         # 9
+    c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 65524))  # 1 REQ
+    c.rep(ib.private_data(B.qpn, 65524))  # 2 REP
+    c.rtu()  # 3 RTU, nothing in its private data
+    c.send(True, ping(A, B))  # 4
+    c.dreq()  # 5
+    c.drep()  # 6
+    d = Connection(t, ids=(0x00000008, 0x0000000A), qps=(0x000103, 0x000204), tid=0x500000003)
+    d.req(
+        ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 65524, reserved=0x5A)
+    )  # 7 Reserved is not 0
+    d.rep(ib.private_data(B.qpn, 4096, reserved=0xFF))  # 8
+    d.rtu()  # 9
     return erf_pcap(t)
 
 
 def cm_reject():
     t = Tape()
-    c = Connection(t, ids=(0xa0000011, 0), tid=0x3001)
-    c.req(ib.service_id_rfc(B.qpn), ib.private_data(A.qpn, 65524))                  # 1
-    c.rej(8, ib.private_data(B.qpn, 0))                                            # 2 REJ: invalid Service-ID
-    c = Connection(t, ids=(0xa0000012, 0), tid=0x3002)
-    c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 65524))                # 3
-    c = Connection(t, ids=(0xa0000013, 0), tid=0x3003)
-    c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 2048))                 # 4
-    c.ids = (0xa0000012, 0)
-    c.rej(10, ib.private_data(B.qpn, 2048), tid=0x9999)                      # 5 stale; answers 3 by a new TID
-    c.ids = (0xa0000013, 0)
-    c.rej(28, ib.private_data(B.qpn, 2048), ari=b'\x01\x02\x03')                # 6 consumer reject: answers 4
-    c = Connection(t, ids=(0xa0000014, 0), tid=0x3004)
-    c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 65524))                # 7
-    c.rej(8)                                                            # 8 as Linux sends it: no private data
+    c = Connection(t, ids=(0xA0000011, 0), tid=0x3001)
+    c.req(ib.service_id_rfc(B.qpn), ib.private_data(A.qpn, 65524))  # 1
+    c.rej(8, ib.private_data(B.qpn, 0))  # 2 REJ: invalid Service-ID
+    c = Connection(t, ids=(0xA0000012, 0), tid=0x3002)
+    c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 65524))  # 3
+    c = Connection(t, ids=(0xA0000013, 0), tid=0x3003)
+    c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 2048))  # 4
+    c.ids = (0xA0000012, 0)
+    c.rej(10, ib.private_data(B.qpn, 2048), tid=0x9999)  # 5 stale; answers 3 by a new TID
+    c.ids = (0xA0000013, 0)
+    c.rej(28, ib.private_data(B.qpn, 2048), ari=b"\x01\x02\x03")  # 6 consumer reject: answers 4
+    c = Connection(t, ids=(0xA0000014, 0), tid=0x3004)
+    c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 65524))  # 7
+    c.rej(8)  # 8 as Linux sends it: no private data
     return erf_pcap(t)
 
 
@@ -507,64 +644,85 @@ def cm_crossing():
     """RFC 4755 §3.3: A's address is the smaller (QPN 0x48 < 0x405), so A accepts and B rejects."""
     t = Tape()
     ab = Connection(t, A, B, ids=(1, 2), qps=(0x000101, 0x000202), tid=0x77)
-    ba = Connection(t, B, A, ids=(1, 2), qps=(0x000203, 0x000104), tid=0x77)        # same IDs, same TID
-    ab.req(ib.service_id_rfc(B.qpn), ib.private_data(A.qpn, 65524))                 # 1 REQ of A
-    ba.req(ib.service_id_rfc(A.qpn), ib.private_data(B.qpn, 32768))                 # 2 REQ of B
-    ab.rej(28, ib.private_data(B.qpn, 32768))                                       # 3 B rejects A's
-    ba.rep(ib.private_data(A.qpn, 65524))                                           # 4 A accepts B's
-    ba.rtu(ib.private_data(B.qpn, 32768))                                           # 5
-    ba.send(True, ping(B, A))                                                       # 6 B to A, QP 0x000104
-    ba.send(False, ping(A, B, reply=True))                                          # 7 A to B, QP 0x000203
+    ba = Connection(t, B, A, ids=(1, 2), qps=(0x000203, 0x000104), tid=0x77)  # same IDs, same TID
+    ab.req(ib.service_id_rfc(B.qpn), ib.private_data(A.qpn, 65524))  # 1 REQ of A
+    ba.req(ib.service_id_rfc(A.qpn), ib.private_data(B.qpn, 32768))  # 2 REQ of B
+    ab.rej(28, ib.private_data(B.qpn, 32768))  # 3 B rejects A's
+    ba.rep(ib.private_data(A.qpn, 65524))  # 4 A accepts B's
+    ba.rtu(ib.private_data(B.qpn, 32768))  # 5
+    ba.send(True, ping(B, A))  # 6 B to A, QP 0x000104
+    ba.send(False, ping(A, B, reply=True))  # 7 A to B, QP 0x000203
     return erf_pcap(t)
 
 
-SDP_SID = 0x0000000000010000 + 3389          # SDP: 0x10000 + TCP port (IBA annex A4.6)
-RDMA_IP_SID = 0x0000000001061234             # RDMA IP CM: prefix, protocol 6, port 0x1234 (IBA annex A11)
-SRP_SID = 0x0002c90300001896                 # SRP: a target's own 64 bits, in practice its GUID
+SDP_SID = 0x0000000000010000 + 3389  # SDP: 0x10000 + TCP port (IBA annex A4.6)
+RDMA_IP_SID = 0x0000000001061234  # RDMA IP CM: prefix, protocol 6, port 0x1234 (IBA annex A11)
+SRP_SID = 0x0002C90300001896  # SRP: a target's own 64 bits, in practice its GUID
 
 
 def rdma_ip_private():
     """Private data of an RDMA IP CM REQ (IBA annex A11): version, IP version 4, port, addresses."""
     addresses = bytes(12) + ib.ip4(A.ip) + bytes(12) + ib.ip4(B.ip)
-    return b'\0' + b'\x40' + ib.u16(0xc001) + addresses + b'consumer'
+    return b"\0" + b"\x40" + ib.u16(0xC001) + addresses + b"consumer"
 
 
 def cm_reuse():
     t = Tape()
     c = Connection(t)
-    c.set_up()                                                                      # 1-3 IPoIB
-    c.send(True, ping(A, B))                                                        # 4 is IPoIB
-    c.dreq()                                                                        # 5
-    c.drep()                                                                        # 6
-    c = Connection(t, tid=0x1115)                                                   # the same IDs and QPs
-    c.set_up(SDP_SID, b'', b'')                                                     # 7-9 SDP
-    c.send(True, ping(A, B))                                                   # 10 looks like IPoIB, is SDP's
-    c.dreq()                                                                        # 11
-    c.drep()                                                                        # 12
+    c.set_up()  # 1-3 IPoIB
+    c.send(True, ping(A, B))  # 4 is IPoIB
+    c.dreq()  # 5
+    c.drep()  # 6
+    c = Connection(t, tid=0x1115)  # the same IDs and QPs
+    c.set_up(SDP_SID, b"", b"")  # 7-9 SDP
+    c.send(True, ping(A, B))  # 10 looks like IPoIB, is SDP's
+    c.dreq()  # 11
+    c.drep()  # 12
     c = Connection(t, tid=0x1119)
-    c.set_up(b_pd=ib.private_data(B.qpn, 9000))                                  # 13-15 IPoIB again, MTU 8996
-    c.send(True, ping(A, B))                                                        # 16 is IPoIB
+    c.set_up(b_pd=ib.private_data(B.qpn, 9000))  # 13-15 IPoIB again, MTU 8996
+    c.send(True, ping(A, B))  # 16 is IPoIB
     return erf_pcap(t)
 
 
 def cm_uc():
     t = Tape()
     c = Connection(t, transport=1)
-    c.set_up(ib.service_id_rfc(B.qpn))                                              # 1-3 UC
-    c.send(True, ping(A, B))                                                        # 4 UC SEND Only
-    c.send(True, big(A, B, 3000))                                                   # 5, 6 First, Last
-    c.send(True, big(A, B, 6000), skip=(1,))                                   # 7, 8 First, Last; Middle lost
+    c.set_up(ib.service_id_rfc(B.qpn))  # 1-3 UC
+    c.send(True, ping(A, B))  # 4 UC SEND Only
+    c.send(True, big(A, B, 3000))  # 5, 6 First, Last
+    c.send(True, big(A, B, 6000), skip=(1,))  # 7, 8 First, Last; Middle lost
     return erf_pcap(t)
 
 
 def cm_sidr():
     t = Tape()
-    t.put(mad_frame(A, B, ib.cm_sidr_req(0x61, 0x1001, ib.service_id_rfc(B.qpn),
-                                         pdata=ib.private_data(A.qpn, 2048))).ib())             # 1
-    t.put(mad_frame(B, A, ib.cm_sidr_rep(0x61, 0x1001, ib.service_id_rfc(B.qpn), B.qpn, QKEY,
-                                         pdata=ib.private_data(B.qpn, 2048))).ib())             # 2
-    t.put(mad_frame(A, B, ib.cm_sidr_req(0x62, 0x1002, RDMA_IP_SID)).ib())                # 3 another protocol
-    t.put(mad_frame(B, A, ib.cm_sidr_rep(0x62, 0x1002, RDMA_IP_SID, 0, 0, status=1)).ib())   # 4 not supported
+    t.put(
+        mad_frame(
+            A,
+            B,
+            ib.cm_sidr_req(
+                0x61, 0x1001, ib.service_id_rfc(B.qpn), pdata=ib.private_data(A.qpn, 2048)
+            ),
+        ).ib()
+    )  # 1
+    t.put(
+        mad_frame(
+            B,
+            A,
+            ib.cm_sidr_rep(
+                0x61,
+                0x1001,
+                ib.service_id_rfc(B.qpn),
+                B.qpn,
+                QKEY,
+                pdata=ib.private_data(B.qpn, 2048),
+            ),
+        ).ib()
+    )  # 2
+    t.put(mad_frame(A, B, ib.cm_sidr_req(0x62, 0x1002, RDMA_IP_SID)).ib())  # 3 another protocol
+    t.put(
+        mad_frame(B, A, ib.cm_sidr_rep(0x62, 0x1002, RDMA_IP_SID, 0, 0, status=1)).ib()
+    )  # 4 not supported
     return erf_pcap(t)
 
 
@@ -577,7 +735,7 @@ def big(src, dst, length, seq=1):
     Its data are 16-bit words that count up from seq * 0x1000, so that every place in it is known.
     """
     n = length - 28
-    data = b''.join(ib.u16(seq * 0x1000 + i & 0xffff) for i in range((n + 1) // 2))[:n]
+    data = b"".join(ib.u16(seq * 0x1000 + i & 0xFFFF) for i in range((n + 1) // 2))[:n]
     return encap(0x0800, ib.ipv4(src.ip, dst.ip, 17, ib.udp(src.ip, dst.ip, 5001, 5002, data)))
 
 
@@ -585,17 +743,17 @@ def rc_messages():
     """Messages of 2048-octet packets: IP length + 4 octets of header over 2048 each."""
     t = Tape()
     c = Connection(t)
-    c.set_up()                                              # 1-3
-    c.send(True, big(A, B, 5000))                           # 4-6 PSN 0xfffffe, 0xffffff, 0: 2048, 2048, 908
-    c.send(True, ping(A, B))                                # 7 Only, PSN 1
-    c.send(False, big(B, A, 4001))                          # 8, 9 the other way: 2048, 1957 + 3 pad
-    c.send(True, big(A, B, 6100), twice=(1,))               # 10-13 First 2, Middle 3, Middle 3 again, Last 4
-    c.send(True, big(A, B, 8100), skip=(1,))                # 14-16 First 5, (6 lost), Middle 7, Last 8
-    c.send(True, ping(A, B, seq=2))                         # 17 Only, PSN 9: goes on after the loss
-    c.send(True, big(A, B, 8000), skip=(3,))                # 18-20 First 10, Middle 11, 12, (13 lost)
-    c.send(True, big(A, B, 3001))                           # 21, 22 a new First 14 and its Last, 957 + 3 pad
-    c.send(True, big(A, B, 4100), skip=(0,))                # 23, 24 (First 16 lost), Middle 17, Last 18
-    c.send(True, big(A, B, 2044))                           # 25 Only of exactly 2048, PSN 19
+    c.set_up()  # 1-3
+    c.send(True, big(A, B, 5000))  # 4-6 PSN 0xfffffe, 0xffffff, 0: 2048, 2048, 908
+    c.send(True, ping(A, B))  # 7 Only, PSN 1
+    c.send(False, big(B, A, 4001))  # 8, 9 the other way: 2048, 1957 + 3 pad
+    c.send(True, big(A, B, 6100), twice=(1,))  # 10-13 First 2, Middle 3, Middle 3 again, Last 4
+    c.send(True, big(A, B, 8100), skip=(1,))  # 14-16 First 5, (6 lost), Middle 7, Last 8
+    c.send(True, ping(A, B, seq=2))  # 17 Only, PSN 9: goes on after the loss
+    c.send(True, big(A, B, 8000), skip=(3,))  # 18-20 First 10, Middle 11, 12, (13 lost)
+    c.send(True, big(A, B, 3001))  # 21, 22 a new First 14 and its Last, 957 + 3 pad
+    c.send(True, big(A, B, 4100), skip=(0,))  # 23, 24 (First 16 lost), Middle 17, Last 18
+    c.send(True, big(A, B, 2044))  # 25 Only of exactly 2048, PSN 19
     return erf_pcap(t)
 
 
@@ -603,14 +761,18 @@ def rc_interleaved():
     """Two connections between the same ports, their packets mixed; and both directions of one."""
     t = Tape()
     c = Connection(t, psns=(100, 500))
-    d = Connection(t, ids=(0xa0000002, 0xb0000002), qps=(0x000103, 0x000204), tid=0x2222, psns=(100, 500))
-    c.set_up()                                              # 1-3
-    d.set_up()                                              # 4-6
+    d = Connection(
+        t, ids=(0xA0000002, 0xB0000002), qps=(0x000103, 0x000204), tid=0x2222, psns=(100, 500)
+    )
+    c.set_up()  # 1-3
+    d.set_up()  # 4-6
     one, two, back = big(A, B, 5000, 1), big(A, B, 4500, 2), big(B, A, 6000, 3)
-    for n, op in enumerate((FIRST, MIDDLE, LAST)):       # 7-15: c, d, c's other direction, in turn; same PSNs
-        c.packet(True, op, one[n * 2048:(n + 1) * 2048], 100 + n)
-        d.packet(True, op, two[n * 2048:(n + 1) * 2048], 100 + n)
-        c.packet(False, op, back[n * 2048:(n + 1) * 2048], 100 + n)
+    for n, op in enumerate(
+        (FIRST, MIDDLE, LAST)
+    ):  # 7-15: c, d, c's other direction, in turn; same PSNs
+        c.packet(True, op, one[n * 2048 : (n + 1) * 2048], 100 + n)
+        d.packet(True, op, two[n * 2048 : (n + 1) * 2048], 100 + n)
+        c.packet(False, op, back[n * 2048 : (n + 1) * 2048], 100 + n)
     return erf_pcap(t)
 
 
@@ -618,10 +780,16 @@ def rc_burst():
     """A burst of losses over two messages, before the capture; all packets come again (go-back-N)."""
     t = Tape()
     c = Connection(t, psns=(0, 500))
-    c.set_up()                                              # 1-3
+    c.set_up()  # 1-3
     one, two = big(A, B, 5000, 1), big(A, B, 3000, 2)
-    packets = [(FIRST, one[:2048]), (MIDDLE, one[2048:4096]), (LAST, one[4096:]), (FIRST, two[:2048]), (LAST, two[2048:])]
-    for psn in (0, 4, 1, 2, 3, 4):                          # 4-9: the first 4 belongs to no message that is known
+    packets = [
+        (FIRST, one[:2048]),
+        (MIDDLE, one[2048:4096]),
+        (LAST, one[4096:]),
+        (FIRST, two[:2048]),
+        (LAST, two[2048:]),
+    ]
+    for psn in (0, 4, 1, 2, 3, 4):  # 4-9: the first 4 belongs to no message that is known
         c.packet(True, *packets[psn], psn)
     return erf_pcap(t)
 
@@ -630,10 +798,10 @@ def rc_largest():
     """The largest message of Linux: 65524 octets at path MTU 4096, 16 packets."""
     t = Tape()
     c = Connection(t)
-    c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 65524), mtu=5)         # 1 path MTU 4096
-    c.rep(ib.private_data(B.qpn, 65524))                                            # 2
-    c.rtu()                                                                         # 3
-    c.send(True, big(A, B, 65520), mtu=4096)                                        # 4-19
+    c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 65524), mtu=5)  # 1 path MTU 4096
+    c.rep(ib.private_data(B.qpn, 65524))  # 2
+    c.rtu()  # 3
+    c.send(True, big(A, B, 65520), mtu=4096)  # 4-19
     return erf_pcap(t)
 
 
@@ -642,37 +810,39 @@ def rc_largest():
 
 def never():
     t = Tape()
-    lure = ping(A, B)                                       # 0800 0000 45...
+    lure = ping(A, B)  # 0800 0000 45...
     x = Connection(t, qps=(0x000301, 0x000302))
-    write = ib.reth(0x7f0000001000, 0x1234, len(lure))
-    x.packet(True, WRITE_ONLY, lure, 1, ext=write)          # 1 RDMA WRITE Only to a QP that nobody introduced
-    c = Connection(t, ids=(0xa1, 0xb1), qps=(0x000401, 0x000402), tid=0x4001)
-    c.set_up(RDMA_IP_SID, rdma_ip_private(), b'')           # 2-4
-    c.send(True, lure)                                      # 5 SEND of an RDMA IP CM connection
-    c.send(False, lure)                                     # 6
-    c = Connection(t, ids=(0xa2, 0xb2), qps=(0x000501, 0x000502), tid=0x4002)
-    c.set_up(SDP_SID, b'', b'')                             # 7-9
-    c.send(True, lure)                                      # 10 SDP
-    c = Connection(t, ids=(0xa3, 0xb3), qps=(0x000601, 0x000602), tid=0x4003)
-    c.set_up(SRP_SID, b'', b'')                             # 11-13
-    c.send(True, lure)                                      # 14 SRP
-    c = Connection(t, ids=(0xa4, 0xb4), qps=(0x000701, 0x000702), tid=0x4004)
-    c.set_up()                                              # 15-17 IPoIB
-    c.packet(True, WRITE_ONLY, lure, 0x20, ext=write)       # 18 RDMA WRITE Only on it
-    c.packet(True, MIDDLE, lure, 0x30)                      # 19 a Middle by itself
-    c.packet(True, LAST, lure, 0x40)                        # 20 a Last by itself
-    c.packet(False, ib.READ_RESP_ONLY, lure, 0x50, ext=ib.aeth(0, 1))   # 21 RDMA READ response
-    c.packet(False, ib.ACK, b'', 0x60, ext=ib.aeth(0, 2))   # 22 acknowledge
-    c.packet(True, ONLY, lure, 0x70)                        # 23 and a real one
+    write = ib.reth(0x7F0000001000, 0x1234, len(lure))
+    x.packet(
+        True, WRITE_ONLY, lure, 1, ext=write
+    )  # 1 RDMA WRITE Only to a QP that nobody introduced
+    c = Connection(t, ids=(0xA1, 0xB1), qps=(0x000401, 0x000402), tid=0x4001)
+    c.set_up(RDMA_IP_SID, rdma_ip_private(), b"")  # 2-4
+    c.send(True, lure)  # 5 SEND of an RDMA IP CM connection
+    c.send(False, lure)  # 6
+    c = Connection(t, ids=(0xA2, 0xB2), qps=(0x000501, 0x000502), tid=0x4002)
+    c.set_up(SDP_SID, b"", b"")  # 7-9
+    c.send(True, lure)  # 10 SDP
+    c = Connection(t, ids=(0xA3, 0xB3), qps=(0x000601, 0x000602), tid=0x4003)
+    c.set_up(SRP_SID, b"", b"")  # 11-13
+    c.send(True, lure)  # 14 SRP
+    c = Connection(t, ids=(0xA4, 0xB4), qps=(0x000701, 0x000702), tid=0x4004)
+    c.set_up()  # 15-17 IPoIB
+    c.packet(True, WRITE_ONLY, lure, 0x20, ext=write)  # 18 RDMA WRITE Only on it
+    c.packet(True, MIDDLE, lure, 0x30)  # 19 a Middle by itself
+    c.packet(True, LAST, lure, 0x40)  # 20 a Last by itself
+    c.packet(False, ib.READ_RESP_ONLY, lure, 0x50, ext=ib.aeth(0, 1))  # 21 RDMA READ response
+    c.packet(False, ib.ACK, b"", 0x60, ext=ib.aeth(0, 2))  # 22 acknowledge
+    c.packet(True, ONLY, lure, 0x70)  # 23 and a real one
     return erf_pcap(t)
 
 
 # ---- subnet administration ------------------------------------------------------------------------
 
-SNM_MGID = 'ff12:601b:ffff::1:ff66:de52'
-JOIN_MASK = ib.MCM['mgid'] | ib.MCM['port_gid'] | ib.MCM['pkey'] | ib.MCM['join']       # 0x10083
-CREATE_MASK = 0x173f7                           # what Linux sets when it may have to create the group
-LEAVE_MASK = ib.MCM['mgid'] | ib.MCM['port_gid'] | ib.MCM['join']                       # 0x10003
+SNM_MGID = "ff12:601b:ffff::1:ff66:de52"
+JOIN_MASK = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["pkey"] | ib.MCM["join"]  # 0x10083
+CREATE_MASK = 0x173F7  # what Linux sets when it may have to create the group
+LEAVE_MASK = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["join"]  # 0x10003
 
 
 def sa(t, src, dst, *args, **kw):
@@ -681,8 +851,20 @@ def sa(t, src, dst, *args, **kw):
 
 def broadcast_record(**kw):
     """The broadcast group as the SA answers a join: 'exactly' (2) MTU 2048 (code 4) and 10 Gb/s (code 3)."""
-    r = dict(port_gid=A.gid, qkey=QKEY, mlid=BROADCAST_LID, mtu_sel=2, mtu=4, pkey=0xffff, rate_sel=2, rate=3,
-             life_sel=2, life=18, scope=2, join=1)
+    r = dict(
+        port_gid=A.gid,
+        qkey=QKEY,
+        mlid=BROADCAST_LID,
+        mtu_sel=2,
+        mtu=4,
+        pkey=0xFFFF,
+        rate_sel=2,
+        rate=3,
+        life_sel=2,
+        life=18,
+        scope=2,
+        join=1,
+    )
     r.update(kw)
     return ib.mcmember(BROADCAST_MGID, **r)
 
@@ -691,133 +873,207 @@ def sa_transactions():
     t = Tape()
     mcm, get, rset, resp = ib.ATTR_MC_MEMBER, ib.GET, ib.SET, ib.GET_RESP
     # 1 join
-    sa(t, A, SM, rset, 0x101, mcm, ib.mcmember(BROADCAST_MGID, A.gid, pkey=0xffff, join=1), JOIN_MASK)
-    sa(t, SM, A, resp, 0x101, mcm, broadcast_record(), JOIN_MASK, attr_offset=7)                        # 2
-    create = ib.mcmember(SNM_MGID, A.gid, qkey=QKEY, mtu_sel=2, mtu=5, pkey=0xffff, rate_sel=2, rate=3,
-                         join=8)
-    sa(t, A, SM, rset, 0x102, mcm, create, CREATE_MASK)                        # 3 send-only join that creates
-    sa(t, SM, A, resp, 0x102, mcm, create, CREATE_MASK, status=0x0200)              # 4 refused: invalid
-    sa(t, A, SM, rset, 0x103, mcm, ib.mcmember(SNM_MGID, A.gid, pkey=0xffff, join=1), JOIN_MASK)        # 5
-    sa(t, SM, A, resp, 0x103, mcm, ib.mcmember(SNM_MGID, A.gid, pkey=0xffff, join=1), JOIN_MASK,
-       status=0x0600)                                                               # 6 too few components
-    sa(t, A, SM, ib.DELETE, 0x104, mcm, ib.mcmember(BROADCAST_MGID, A.gid, join=1), LEAVE_MASK)      # 7 leave
-    sa(t, SM, A, ib.DELETE_RESP, 0x104, mcm, broadcast_record(join=0), LEAVE_MASK, attr_offset=7)       # 8
-    sa(t, A, SM, get, 0x105, ib.ATTR_PATH_RECORD,
-       ib.path_record(B.gid, A.gid, pkey=0xffff, reversible=1, numb=1),
-       0x380c)                                          # 9 DGID, SGID, Reversible, NumbPath, P_Key
-    sa(t, SM, A, resp, 0x105, ib.ATTR_PATH_RECORD,
-       ib.path_record(B.gid, A.gid, dlid=B.lid, slid=A.lid, reversible=1, mtu_sel=2, mtu=4, rate_sel=2,
-                      rate=3, life_sel=2, life=18), 0x380c, attr_offset=8)                  # 10
-    sa(t, A, SM, get, 0x106, mcm, ib.mcmember(ib.mgid_ipv4('224.0.0.2')), ib.MCM['mgid'])           # 11 query
-    sa(t, SM, A, resp, 0x106, mcm, b'', ib.MCM['mgid'], status=0x0300)              # 12 no records
-    service = ib.service_record(ib.service_id_rfc(A.qpn), A.gid, name=b'IPoIB')
-    sa(t, A, SM, rset, 0x107, ib.ATTR_SERVICE_RECORD, service, 0x47)                # 13 ServiceRecord
-    sa(t, SM, A, resp, 0x107, ib.ATTR_SERVICE_RECORD, service, 0x47, attr_offset=22)        # 14
-    for tid, trap in ((0x108, 66), (0x109, 67)):                                    # 15-18 subscriptions
-        inform = ib.inform_info(ib.mgid_ipv4('224.0.0.22'), trap)
+    sa(
+        t,
+        A,
+        SM,
+        rset,
+        0x101,
+        mcm,
+        ib.mcmember(BROADCAST_MGID, A.gid, pkey=0xFFFF, join=1),
+        JOIN_MASK,
+    )
+    sa(t, SM, A, resp, 0x101, mcm, broadcast_record(), JOIN_MASK, attr_offset=7)  # 2
+    create = ib.mcmember(
+        SNM_MGID, A.gid, qkey=QKEY, mtu_sel=2, mtu=5, pkey=0xFFFF, rate_sel=2, rate=3, join=8
+    )
+    sa(t, A, SM, rset, 0x102, mcm, create, CREATE_MASK)  # 3 send-only join that creates
+    sa(t, SM, A, resp, 0x102, mcm, create, CREATE_MASK, status=0x0200)  # 4 refused: invalid
+    sa(
+        t, A, SM, rset, 0x103, mcm, ib.mcmember(SNM_MGID, A.gid, pkey=0xFFFF, join=1), JOIN_MASK
+    )  # 5
+    sa(
+        t,
+        SM,
+        A,
+        resp,
+        0x103,
+        mcm,
+        ib.mcmember(SNM_MGID, A.gid, pkey=0xFFFF, join=1),
+        JOIN_MASK,
+        status=0x0600,
+    )  # 6 too few components
+    sa(
+        t, A, SM, ib.DELETE, 0x104, mcm, ib.mcmember(BROADCAST_MGID, A.gid, join=1), LEAVE_MASK
+    )  # 7 leave
+    sa(
+        t, SM, A, ib.DELETE_RESP, 0x104, mcm, broadcast_record(join=0), LEAVE_MASK, attr_offset=7
+    )  # 8
+    sa(
+        t,
+        A,
+        SM,
+        get,
+        0x105,
+        ib.ATTR_PATH_RECORD,
+        ib.path_record(B.gid, A.gid, pkey=0xFFFF, reversible=1, numb=1),
+        0x380C,
+    )  # 9 DGID, SGID, Reversible, NumbPath, P_Key
+    sa(
+        t,
+        SM,
+        A,
+        resp,
+        0x105,
+        ib.ATTR_PATH_RECORD,
+        ib.path_record(
+            B.gid,
+            A.gid,
+            dlid=B.lid,
+            slid=A.lid,
+            reversible=1,
+            mtu_sel=2,
+            mtu=4,
+            rate_sel=2,
+            rate=3,
+            life_sel=2,
+            life=18,
+        ),
+        0x380C,
+        attr_offset=8,
+    )  # 10
+    sa(
+        t, A, SM, get, 0x106, mcm, ib.mcmember(ib.mgid_ipv4("224.0.0.2")), ib.MCM["mgid"]
+    )  # 11 query
+    sa(t, SM, A, resp, 0x106, mcm, b"", ib.MCM["mgid"], status=0x0300)  # 12 no records
+    service = ib.service_record(ib.service_id_rfc(A.qpn), A.gid, name=b"IPoIB")
+    sa(t, A, SM, rset, 0x107, ib.ATTR_SERVICE_RECORD, service, 0x47)  # 13 ServiceRecord
+    sa(t, SM, A, resp, 0x107, ib.ATTR_SERVICE_RECORD, service, 0x47, attr_offset=22)  # 14
+    for tid, trap in ((0x108, 66), (0x109, 67)):  # 15-18 subscriptions
+        inform = ib.inform_info(ib.mgid_ipv4("224.0.0.22"), trap)
         sa(t, A, SM, rset, tid, ib.ATTR_INFORM_INFO, inform)
         sa(t, SM, A, resp, tid, ib.ATTR_INFORM_INFO, inform)
-    for tid, trap in ((0x201, 66), (0x202, 67)):                                    # 19-22 notices
-        note = ib.notice(trap, ib.mgid_ipv4('224.0.0.22'), SM.lid, SM.gid)
+    for tid, trap in ((0x201, 66), (0x202, 67)):  # 19-22 notices
+        note = ib.notice(trap, ib.mgid_ipv4("224.0.0.22"), SM.lid, SM.gid)
         sa(t, SM, A, ib.REPORT, tid, ib.ATTR_NOTICE, note)
         sa(t, A, SM, ib.REPORT_RESP, tid, ib.ATTR_NOTICE, note)
-    sa(t, A, SM, get, 0x10a, ib.ATTR_CLASS_PORT_INFO)                               # 23
-    sa(t, SM, A, resp, 0x10a, ib.ATTR_CLASS_PORT_INFO, ib.class_port_info(capmask=0x2602))  # 24
-    nm = ib.mcmember(ib.mgid_ipv4('224.0.0.2'), A.gid, pkey=0xffff, join=2)
-    sa(t, A, SM, rset, 0x10b, mcm, nm, JOIN_MASK)                       # 25 NonMember (a router's), no answer
+    sa(t, A, SM, get, 0x10A, ib.ATTR_CLASS_PORT_INFO)  # 23
+    sa(t, SM, A, resp, 0x10A, ib.ATTR_CLASS_PORT_INFO, ib.class_port_info(capmask=0x2602))  # 24
+    nm = ib.mcmember(ib.mgid_ipv4("224.0.0.2"), A.gid, pkey=0xFFFF, join=2)
+    sa(t, A, SM, rset, 0x10B, mcm, nm, JOIN_MASK)  # 25 NonMember (a router's), no answer
     return erf_pcap(t)
 
 
 def table_records(n):
-    return [ib.mcmember('ff12:401b:ffff::10%x' % i, qkey=QKEY, mlid=0xc010 + i, mtu_sel=2, mtu=4, pkey=0xffff,
-                        rate_sel=2, rate=3, life_sel=2, life=18, scope=2) for i in range(n)]
+    return [
+        ib.mcmember(
+            "ff12:401b:ffff::10%x" % i,
+            qkey=QKEY,
+            mlid=0xC010 + i,
+            mtu_sel=2,
+            mtu=4,
+            pkey=0xFFFF,
+            rate_sel=2,
+            rate=3,
+            life_sel=2,
+            life=18,
+            scope=2,
+        )
+        for i in range(n)
+    ]
 
 
 def sa_table():
     t = Tape()
-    mask = ib.MCM['pkey']
+    mask = ib.MCM["pkey"]
 
     def ask(tid):
-        sa(t, A, SM, ib.GET_TABLE, tid, ib.ATTR_MC_MEMBER, ib.mcmember('::', pkey=0xffff), mask)
+        sa(t, A, SM, ib.GET_TABLE, tid, ib.ATTR_MC_MEMBER, ib.mcmember("::", pkey=0xFFFF), mask)
 
     def put(segment):
         t.put(mad_frame(SM, A, segment, t.next_psn()).ib())
 
     def ack(tid, segment):
-        sa(t, A, SM, ib.GET_TABLE_RESP, tid, ib.ATTR_MC_MEMBER,
-           rmpp=ib.rmpp_header(ib.RMPP_ACK, ib.RMPP_ACTIVE, segment, segment + 64))
+        sa(
+            t,
+            A,
+            SM,
+            ib.GET_TABLE_RESP,
+            tid,
+            ib.ATTR_MC_MEMBER,
+            rmpp=ib.rmpp_header(ib.RMPP_ACK, ib.RMPP_ACTIVE, segment, segment + 64),
+        )
 
-    ask(0x301)                                                                      # 1
+    ask(0x301)  # 1
     one, two, three = ib.rmpp_table(0x301, ib.ATTR_MC_MEMBER, table_records(10), 56)
-    put(one)                                                           # 2 octets 0-199: records 0-2, 3 begins
-    ack(0x301, 1)                                                                   # 3
-    put(two)                                                                        # 4 200-399
-    put(three)                                                                      # 5 400-559
-    ack(0x301, 3)                                                                   # 6
-    ask(0x302)                                                                      # 7
+    put(one)  # 2 octets 0-199: records 0-2, 3 begins
+    ack(0x301, 1)  # 3
+    put(two)  # 4 200-399
+    put(three)  # 5 400-559
+    ack(0x301, 3)  # 6
+    ask(0x302)  # 7
     one, two, three = ib.rmpp_table(0x302, ib.ATTR_MC_MEMBER, table_records(9), 64)
-    put(one)                                                          # 8 AttributeOffset 8: 12 octets between
-    put(two)                                                                        # 9
-    put(two)                                                                       # 10 the same segment again
-    put(three)                                                                      # 11
-    ack(0x302, 3)                                                                   # 12
-    ask(0x303)                                                                      # 13
+    put(one)  # 8 AttributeOffset 8: 12 octets between
+    put(two)  # 9
+    put(two)  # 10 the same segment again
+    put(three)  # 11
+    ack(0x302, 3)  # 12
+    ask(0x303)  # 13
     for segment in ib.rmpp_table(0x303, ib.ATTR_MC_MEMBER, table_records(2), 56):
-        put(segment)                                                                # 14 both in one segment
-    ask(0x304)                                                                      # 15
+        put(segment)  # 14 both in one segment
+    ask(0x304)  # 15
     one, two, three = ib.rmpp_table(0x304, ib.ATTR_MC_MEMBER, table_records(10), 56)
-    put(one)                                                                        # 16
-    put(three)                                                                 # 17 the second segment is lost
-    ask(0x305)                                                                      # 18
+    put(one)  # 16
+    put(three)  # 17 the second segment is lost
+    ask(0x305)  # 18
     for segment in ib.rmpp_table(0x305, ib.ATTR_MC_MEMBER, [], 56):
-        put(segment)                                                                # 19 an empty table
+        put(segment)  # 19 an empty table
     return erf_pcap(t)
 
 
-
 FIXTURES = {
-    'built-encap.pcap': encap_types,
-    'built-lengths.pcap': encap_lengths,
-    'built-carrier-erf.pcap': carrier_erf_pcap,
-    'built-carrier-erf-be-ns.pcap': carrier_erf_pcap_be_ns,
-    'built-carrier-erf.pcapng': carrier_erf_pcapng,
-    'built-carrier.erf': carrier_erf,
-    'built-carrier-247.pcapng': carrier_247_pcapng,
-    'built-carrier-247.pcap': carrier_247_pcap,
-    'built-carrier-247-be-ns.pcap': carrier_247_pcap_be_ns,
-    'built-carrier-242.pcap': carrier_242,
-    'built-carrier.snoop': carrier_snoop,
-    'built-carrier-sll.pcap': carrier_sll,
-    'built-carrier-sll2.pcap': carrier_sll2,
-    'built-carrier-roce1.pcap': carrier_roce1,
-    'built-carrier-roce2.pcap': carrier_roce2,
-    'built-sliced.pcap': sliced,
-    'built-sliced-247.pcapng': sliced_247,
-    'built-arp.pcap': arp_forms,
-    'built-arp-duplicate.pcap': arp_duplicate,
-    'built-arp-faults.pcap': arp_faults,
-    'built-nd.pcap': nd_messages,
-    'built-nd-faults.pcap': nd_faults,
-    'built-mgid.pcap': mgids,
-    'built-cm.pcap': cm_handshake,
-    'built-cm-linux.pcap': cm_linux,
-    'built-cm-reject.pcap': cm_reject,
-    'built-cm-crossing.pcap': cm_crossing,
-    'built-cm-reuse.pcap': cm_reuse,
-    'built-cm-uc.pcap': cm_uc,
-    'built-cm-sidr.pcap': cm_sidr,
-    'built-rc.pcap': rc_messages,
-    'built-rc-interleaved.pcap': rc_interleaved,
-    'built-rc-burst.pcap': rc_burst,
-    'built-rc-largest.pcap': rc_largest,
-    'built-never.pcap': never,
-    'built-sa.pcap': sa_transactions,
-    'built-sa-table.pcap': sa_table,
+    "built-encap.pcap": encap_types,
+    "built-lengths.pcap": encap_lengths,
+    "built-carrier-erf.pcap": carrier_erf_pcap,
+    "built-carrier-erf-be-ns.pcap": carrier_erf_pcap_be_ns,
+    "built-carrier-erf.pcapng": carrier_erf_pcapng,
+    "built-carrier.erf": carrier_erf,
+    "built-carrier-247.pcapng": carrier_247_pcapng,
+    "built-carrier-247.pcap": carrier_247_pcap,
+    "built-carrier-247-be-ns.pcap": carrier_247_pcap_be_ns,
+    "built-carrier-242.pcap": carrier_242,
+    "built-carrier.snoop": carrier_snoop,
+    "built-carrier-sll.pcap": carrier_sll,
+    "built-carrier-sll2.pcap": carrier_sll2,
+    "built-carrier-roce1.pcap": carrier_roce1,
+    "built-carrier-roce2.pcap": carrier_roce2,
+    "built-sliced.pcap": sliced,
+    "built-sliced-247.pcapng": sliced_247,
+    "built-arp.pcap": arp_forms,
+    "built-arp-duplicate.pcap": arp_duplicate,
+    "built-arp-faults.pcap": arp_faults,
+    "built-nd.pcap": nd_messages,
+    "built-nd-faults.pcap": nd_faults,
+    "built-mgid.pcap": mgids,
+    "built-cm.pcap": cm_handshake,
+    "built-cm-linux.pcap": cm_linux,
+    "built-cm-reject.pcap": cm_reject,
+    "built-cm-crossing.pcap": cm_crossing,
+    "built-cm-reuse.pcap": cm_reuse,
+    "built-cm-uc.pcap": cm_uc,
+    "built-cm-sidr.pcap": cm_sidr,
+    "built-rc.pcap": rc_messages,
+    "built-rc-interleaved.pcap": rc_interleaved,
+    "built-rc-burst.pcap": rc_burst,
+    "built-rc-largest.pcap": rc_largest,
+    "built-never.pcap": never,
+    "built-sa.pcap": sa_transactions,
+    "built-sa-table.pcap": sa_table,
 }
 
 
 def main(argv):
-    if len(argv) < 2 or len(argv) > 3 or argv[2:] not in ([], ['--check']):
+    if len(argv) < 2 or len(argv) > 3 or argv[2:] not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2
     out, check, bad = argv[1], len(argv) == 3, 0
@@ -826,15 +1082,15 @@ def main(argv):
     for name, make in FIXTURES.items():
         path, data = os.path.join(out, name), make()
         if not check:
-            with open(path, 'wb') as f:
+            with open(path, "wb") as f:
                 f.write(data)
             continue
-        with open(path, 'rb') as f:
+        with open(path, "rb") as f:
             if f.read() != data:
-                print(path + ': differs from what build.py makes')
+                print(path + ": differs from what build.py makes")
                 bad = 1
     return bad
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     sys.exit(main(sys.argv))

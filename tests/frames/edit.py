@@ -9,10 +9,10 @@ import copy
 import ipaddress
 import struct
 
-import ib
+from frames import ib
+from support import capfile
 
-LNH_GRH, UD, IPV4, IPV6, ICMPV6 = 3, 3, 0x0800, 0x86dd, 58
-LINKTYPE_INFINIBAND = 247
+LNH_GRH, UD, IPV4, IPV6, ICMPV6 = 3, 3, 0x0800, 0x86DD, 58
 
 
 def _octets(part, fields):
@@ -26,36 +26,119 @@ def _bits(part, fields):
 
 FIELDS = {
     # IBA 7.7, 8.3, 9.2, 9.3.2
-    **_bits('lrh', {'vl': (0, 4), 'sl': (8, 4), 'lnh': (14, 2), 'dlid': (16, 16), 'words': (37, 11), 'slid': (48, 16)}),
-    **_bits('grh', {'tclass': (4, 8), 'flow': (12, 20), 'hop': (56, 8), 'sgid': (64, 128), 'dgid': (192, 128)}),
-    **_bits('bth', {'opcode': (0, 8), 'pad': (10, 2), 'pkey': (16, 16), 'destqp': (40, 24), 'psn': (72, 24)}),
-    **_bits('deth', {'qkey': (0, 32), 'srcqp': (40, 24)}),
+    **_bits(
+        "lrh",
+        {
+            "vl": (0, 4),
+            "sl": (8, 4),
+            "lnh": (14, 2),
+            "dlid": (16, 16),
+            "words": (37, 11),
+            "slid": (48, 16),
+        },
+    ),
+    **_bits(
+        "grh",
+        {"tclass": (4, 8), "flow": (12, 20), "hop": (56, 8), "sgid": (64, 128), "dgid": (192, 128)},
+    ),
+    **_bits(
+        "bth",
+        {"opcode": (0, 8), "pad": (10, 2), "pkey": (16, 16), "destqp": (40, 24), "psn": (72, 24)},
+    ),
+    **_bits("deth", {"qkey": (0, 32), "srcqp": (40, 24)}),
     # RFC 4391 §6
-    **_octets('payload', {'type': (0, 2), 'reserved': (2, 2)}),
+    **_octets("payload", {"type": (0, 2), "reserved": (2, 2)}),
     # behind the encapsulation header: IPv4 (RFC 791), IPv6 (RFC 8200), ARP (RFC 826), ND (RFC 4861)
-    **_octets('payload', {'ipv4.length': (6, 2), 'ipv4.src': (16, 4), 'ipv4.dst': (20, 4)}),
-    **_octets('payload', {'ipv6.length': (8, 2), 'ipv6.next': (10, 1), 'ipv6.src': (12, 16), 'ipv6.dst': (28, 16)}),
-    **_octets('payload', {'arp.hrd': (4, 2), 'arp.hln': (8, 1), 'arp.pln': (9, 1), 'arp.sha.flags': (12, 1),
-                          'arp.sha.qpn': (13, 3), 'arp.sha.gid': (16, 16), 'arp.tha.flags': (36, 1), 'arp.tpa': (56, 4)}),
-    **_octets('payload', {'nd.target': (52, 16), 'nd.option.type': (68, 1), 'nd.option.length': (69, 1),
-                          'nd.option.pad': (70, 2), 'nd.option.flags': (72, 1)}),
+    **_octets("payload", {"ipv4.length": (6, 2), "ipv4.src": (16, 4), "ipv4.dst": (20, 4)}),
+    **_octets(
+        "payload",
+        {"ipv6.length": (8, 2), "ipv6.next": (10, 1), "ipv6.src": (12, 16), "ipv6.dst": (28, 16)},
+    ),
+    **_octets(
+        "payload",
+        {
+            "arp.hrd": (4, 2),
+            "arp.hln": (8, 1),
+            "arp.pln": (9, 1),
+            "arp.sha.flags": (12, 1),
+            "arp.sha.qpn": (13, 3),
+            "arp.sha.gid": (16, 16),
+            "arp.tha.flags": (36, 1),
+            "arp.tpa": (56, 4),
+        },
+    ),
+    **_octets(
+        "payload",
+        {
+            "nd.target": (52, 16),
+            "nd.option.type": (68, 1),
+            "nd.option.length": (69, 1),
+            "nd.option.pad": (70, 2),
+            "nd.option.flags": (72, 1),
+        },
+    ),
     # management datagrams: IBA 13.4.2; SA: 15.2.1.1; MCMemberRecord: 15.2.5.17; PathRecord: 15.2.5.16
-    **_octets('payload', {'mad.class': (1, 1), 'mad.version': (2, 1), 'mad.method': (3, 1), 'mad.status': (4, 2),
-                          'mad.specific': (6, 2), 'mad.tid': (8, 8), 'mad.attribute': (16, 2), 'mad.modifier': (20, 4),
-                          'sa.mask': (48, 8)}),
-    **_octets('payload', {'mcm.mgid': (56, 16), 'mcm.qkey': (88, 4), 'mcm.mlid': (92, 2), 'mcm.tclass': (95, 1),
-                          'mcm.pkey': (96, 2), 'mcm.hop': (103, 1)}),
-    **_bits('payload', {'mcm.mtu_selector': (94 * 8, 2), 'mcm.mtu': (94 * 8 + 2, 6), 'mcm.join': (104 * 8 + 4, 4),
-                        'path.dlid': (56 * 8 + 40 * 8, 16), 'path.mtu': (56 * 8 + 54 * 8 + 2, 6)}),
+    **_octets(
+        "payload",
+        {
+            "mad.class": (1, 1),
+            "mad.version": (2, 1),
+            "mad.method": (3, 1),
+            "mad.status": (4, 2),
+            "mad.specific": (6, 2),
+            "mad.tid": (8, 8),
+            "mad.attribute": (16, 2),
+            "mad.modifier": (20, 4),
+            "sa.mask": (48, 8),
+        },
+    ),
+    **_octets(
+        "payload",
+        {
+            "mcm.mgid": (56, 16),
+            "mcm.qkey": (88, 4),
+            "mcm.mlid": (92, 2),
+            "mcm.tclass": (95, 1),
+            "mcm.pkey": (96, 2),
+            "mcm.hop": (103, 1),
+        },
+    ),
+    **_bits(
+        "payload",
+        {
+            "mcm.mtu_selector": (94 * 8, 2),
+            "mcm.mtu": (94 * 8 + 2, 6),
+            "mcm.join": (104 * 8 + 4, 4),
+            "path.dlid": (56 * 8 + 40 * 8, 16),
+            "path.mtu": (56 * 8 + 54 * 8 + 2, 6),
+        },
+    ),
     # CM: IBA 12.6.5, 12.6.8, 12.6.9; what IPoIB has in the private data: RFC 4755 §6
-    **_octets('payload', {'cm.local': (24, 4), 'cm.remote': (28, 4), 'req.service': (32, 8), 'req.qpn': (56, 3),
-                          'req.private': (164, 8), 'req.private.reserved': (164, 1), 'req.private.qpn': (165, 3),
-                          'req.private.mtu': (168, 4), 'rep.private.qpn': (61, 3), 'rep.private.mtu': (64, 4),
-                          'rtu.private': (32, 8)}),
-    **_bits('payload', {'req.retries': (71 * 8 + 5, 3), 'req.ack_timeout': (119 * 8, 5)}),
+    **_octets(
+        "payload",
+        {
+            "cm.local": (24, 4),
+            "cm.remote": (28, 4),
+            "req.service": (32, 8),
+            "req.qpn": (56, 3),
+            "req.private": (164, 8),
+            "req.private.reserved": (164, 1),
+            "req.private.qpn": (165, 3),
+            "req.private.mtu": (168, 4),
+            "rep.private.qpn": (61, 3),
+            "rep.private.mtu": (64, 4),
+            "rtu.private": (32, 8),
+        },
+    ),
+    **_bits("payload", {"req.retries": (71 * 8 + 5, 3), "req.ack_timeout": (119 * 8, 5)}),
     # SMP: IBA 14.2.1.2, 14.2.5.6; P_KeyTable: its entries, 2 octets each
-    **_octets('payload', {'smp.data': (64, 64), 'pkeys.0': (64, 2), 'pkeys.1': (66, 2), 'pkeys.2': (68, 2)}),
-    **_bits('payload', {'port.lmc': (64 * 8 + 34 * 8 + 5, 3), 'port.neighbor_mtu': (64 * 8 + 36 * 8, 4)}),
+    **_octets(
+        "payload",
+        {"smp.data": (64, 64), "pkeys.0": (64, 2), "pkeys.1": (66, 2), "pkeys.2": (68, 2)},
+    ),
+    **_bits(
+        "payload", {"port.lmc": (64 * 8 + 34 * 8 + 5, 3), "port.neighbor_mtu": (64 * 8 + 36 * 8, 4)}
+    ),
 }
 
 
@@ -65,7 +148,7 @@ def number_of(value, bits):
         value = ipaddress.ip_address(value).packed
     if isinstance(value, (bytes, bytearray)):
         assert len(value) * 8 == bits
-        value = int.from_bytes(value, 'big')
+        value = int.from_bytes(value, "big")
     assert 0 <= value < 1 << bits
     return value
 
@@ -76,27 +159,27 @@ class Packet:
     def __init__(self, octets):
         self.lrh = bytearray(octets[:8])
         at = 8
-        self.grh = bytearray(octets[at:at + 40]) if self.lrh[1] & 3 == LNH_GRH else bytearray()
+        self.grh = bytearray(octets[at : at + 40]) if self.lrh[1] & 3 == LNH_GRH else bytearray()
         at += len(self.grh)
-        self.bth = bytearray(octets[at:at + 12])
+        self.bth = bytearray(octets[at : at + 12])
         at += 12
-        self.deth = bytearray(octets[at:at + 8]) if self.bth[0] >> 5 == UD else bytearray()
+        self.deth = bytearray(octets[at : at + 8]) if self.bth[0] >> 5 == UD else bytearray()
         at += len(self.deth)
         pad = self.bth[1] >> 4 & 3
-        self.payload = bytearray(octets[at:len(octets) - 6 - pad])
+        self.payload = bytearray(octets[at : len(octets) - 6 - pad])
 
     def __getitem__(self, name):
         part, at, bits = FIELDS[name]
         octets = getattr(self, part)
-        return int.from_bytes(octets, 'big') >> (len(octets) * 8 - at - bits) & ((1 << bits) - 1)
+        return int.from_bytes(octets, "big") >> (len(octets) * 8 - at - bits) & ((1 << bits) - 1)
 
     def __setitem__(self, name, value):
         part, at, bits = FIELDS[name]
         octets = getattr(self, part)
         shift = len(octets) * 8 - at - bits
-        assert shift >= 0, name + ': the packet is too short'
-        whole = int.from_bytes(octets, 'big') & ~(((1 << bits) - 1) << shift)
-        octets[:] = (whole | number_of(value, bits) << shift).to_bytes(len(octets), 'big')
+        assert shift >= 0, name + ": the packet is too short"
+        whole = int.from_bytes(octets, "big") & ~(((1 << bits) - 1) << shift)
+        octets[:] = (whole | number_of(value, bits) << shift).to_bytes(len(octets), "big")
 
     def set(self, **fields):
         """Fields without a dot in their names; the packet itself, for one-liners."""
@@ -109,11 +192,11 @@ class Packet:
 
     def drop_grh(self):
         self.grh = bytearray()
-        self['lnh'] = ib.LNH_BTH
+        self["lnh"] = ib.LNH_BTH
 
     def add_grh(self, sgid, dgid):
         self.grh = bytearray(ib.grh(sgid, dgid, 0))
-        self['lnh'] = ib.LNH_GRH
+        self["lnh"] = ib.LNH_GRH
 
     def datagram(self, ethertype, octets):
         """Another datagram in it."""
@@ -122,24 +205,24 @@ class Packet:
     def fix_checksums(self):
         """Lengths and checksums of IPv4's header, and of IPv6 with an ICMPv6 message right behind its header."""
         p = self.payload
-        if self['type'] == IPV4:
-            self['ipv4.length'] = len(p) - 4
-            p[14:16] = b'\0\0'
+        if self["type"] == IPV4:
+            self["ipv4.length"] = len(p) - 4
+            p[14:16] = b"\0\0"
             p[14:16] = ib.u16(ib.inet_checksum(bytes(p[4:24])))
-        elif self['type'] == IPV6 and self['ipv6.next'] == ICMPV6:
-            self['ipv6.length'] = len(p) - 44
-            p[46:48] = b'\0\0'
+        elif self["type"] == IPV6 and self["ipv6.next"] == ICMPV6:
+            self["ipv6.length"] = len(p) - 44
+            p[46:48] = b"\0\0"
             pseudo = bytes(p[12:44]) + ib.u32(len(p) - 44) + ib.u32(ICMPV6)
             p[46:48] = ib.u16(ib.inet_checksum(pseudo + bytes(p[44:])))
 
     def octets(self):
-        self['pad'] = -len(self.payload) % 4
-        rest = bytes(self.bth + self.deth + self.payload) + bytes(self['pad'])
+        self["pad"] = -len(self.payload) % 4
+        rest = bytes(self.bth + self.deth + self.payload) + bytes(self["pad"])
         if self.grh:
             self.grh[4:6] = ib.u16(len(rest) + 4)
-        self['words'] = (8 + len(self.grh) + len(rest) + 4) // 4
+        self["words"] = (8 + len(self.grh) + len(rest) + 4) // 4
         whole = bytes(self.lrh + self.grh) + rest + ib.icrc(self.lrh, self.grh, rest)
-        return whole + struct.pack('<H', ib.crc16_100b(whole))
+        return whole + struct.pack("<H", ib.crc16_100b(whole))
 
 
 class Frame:
@@ -159,9 +242,11 @@ class Tape:
     """Frames in their order.  tape[n] is the packet of frame n of the capture it was read from."""
 
     def __init__(self, path):
-        link, records, _, _ = ib.read_pcap(path)
-        assert link == LINKTYPE_INFINIBAND
-        self.frames = [Frame(time, Packet(octets), n, octets) for n, (time, octets, _) in enumerate(records, 1)]
+        capture = capfile.read(path)
+        assert capture.linktype == capfile.INFINIBAND
+        self.frames = [
+            Frame(f.time, Packet(f.data), n, f.data) for n, f in enumerate(capture.frames, 1)
+        ]
 
     def copy(self):
         other = copy.copy(self)
@@ -207,18 +292,18 @@ class Tape:
 
     def shift(self, n, seconds):
         """Frame n and all behind it so much later."""
-        for f in self.frames[self.number(n) - 1:]:
+        for f in self.frames[self.number(n) - 1 :]:
             f.time += int(seconds * 10**9)
 
     def renumber(self, slid):
         """What a port's GSI (QP1) sends has PSNs without a gap again: nothing of it is missing."""
         psn = None
         for p in (f.packet for f in self.frames):
-            if p.deth and p['srcqp'] == 1 and p['slid'] == slid:
-                psn = p['psn'] if psn is None else (psn + 1) & 0xffffff
-                p['psn'] = psn
+            if p.deth and p["srcqp"] == 1 and p["slid"] == slid:
+                psn = p["psn"] if psn is None else (psn + 1) & 0xFFFFFF
+                p["psn"] = psn
 
     def pcap(self):
-        records = [ib.rec(f.time, f.octets()) for f in self.frames]
+        records = [capfile.record(f.time, f.octets()) for f in self.frames]
         assert all(a[0] <= b[0] for a, b in zip(records, records[1:]))
-        return ib.pcap(LINKTYPE_INFINIBAND, records, ns=True)
+        return capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True)

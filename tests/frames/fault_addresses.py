@@ -1,100 +1,145 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of link-layer addresses, ARP and Neighbour Discovery (RFC 4391 §8, 9; RFC 4755 §2.2, 3.1)."""
-from bases import N1
-from fixture import fail
+from frames.bases import N1
+from frames.fixture import fail
 
-DATAGRAM = 'datagram.pcap'
+DATAGRAM = "datagram.pcap"
 
 # ---- interface identifiers (RFC 4391 §8): n1's neighbour advertisement
 
 
 def advertise(t, address):
     p = t[60]
-    p['ipv6.src'] = p['nd.target'] = address
+    p["ipv6.src"] = p["nd.target"] = address
     p.fix_checksums()
     return 60
 
 
-@fail('rfc4391.8.u-bit', DATAGRAM, "n1 advertises fe80::11:7500:0:110: its GUID's u bit, 0, not toggled")
+@fail(
+    "rfc4391.8.u-bit",
+    DATAGRAM,
+    "n1 advertises fe80::11:7500:0:110: its GUID's u bit, 0, not toggled",
+)
 def u_bit(t):
-    return advertise(t, 'fe80::11:7500:0:110')
+    return advertise(t, "fe80::11:7500:0:110")
 
 
-@fail('rfc4391.8.link-local', DATAGRAM, 'n1 advertises fe80::211:7500:0:999, which is not made of its GUID')
+@fail(
+    "rfc4391.8.link-local",
+    DATAGRAM,
+    "n1 advertises fe80::211:7500:0:999, which is not made of its GUID",
+)
 def link_local(t):
-    return advertise(t, 'fe80::211:7500:0:999')
+    return advertise(t, "fe80::211:7500:0:999")
 
 
-@fail('rfc4391.8.1.link-local-form', DATAGRAM, 'n1 advertises fe80:0:0:1:211:7500:0:110: bits 10 to 63 are not 0')
+@fail(
+    "rfc4391.8.1.link-local-form",
+    DATAGRAM,
+    "n1 advertises fe80:0:0:1:211:7500:0:110: bits 10 to 63 are not 0",
+)
 def link_local_form(t):
-    return advertise(t, 'fe80:0:0:1:211:7500:0:110')
+    return advertise(t, "fe80:0:0:1:211:7500:0:110")
 
 
 # ---- the 20 octets (RFC 4391 §9.1.1, RFC 4755 §3.1): n0's ARP reply in 86, n1's in 44
 
 
-@fail('rfc4391.9.1.1.reserved-flags', DATAGRAM, "n0's address in its ARP reply begins with 0x01")
+@fail("rfc4391.9.1.1.reserved-flags", DATAGRAM, "n0's address in its ARP reply begins with 0x01")
 def reserved_flags(t):
-    t[86]['arp.sha.flags'] = 0x01
+    t[86]["arp.sha.flags"] = 0x01
     return 86
 
 
-@fail('rfc4755.3.1.flags', DATAGRAM, "n0's address in its ARP reply begins with 0x81: RC, and a reserved flag")
+@fail(
+    "rfc4755.3.1.flags",
+    DATAGRAM,
+    "n0's address in its ARP reply begins with 0x81: RC, and a reserved flag",
+)
 def flags(t):
-    t[86]['arp.sha.flags'] = 0x81
+    t[86]["arp.sha.flags"] = 0x81
     return 86
 
 
-@fail('rfc4391.9.1.1.gid-of-port', DATAGRAM, "n0's address in its ARP reply has n1's GID")
+@fail("rfc4391.9.1.1.gid-of-port", DATAGRAM, "n0's address in its ARP reply has n1's GID")
 def gid_of_port(t):
-    t[86]['arp.sha.gid'] = N1.gid
+    t[86]["arp.sha.gid"] = N1.gid
     return 86
 
 
-@fail('rfc4391.9.1.1.gid-from-port-guid', DATAGRAM, "n1's address in its ARP reply has a GID that is nobody's")
+@fail(
+    "rfc4391.9.1.1.gid-from-port-guid",
+    DATAGRAM,
+    "n1's address in its ARP reply has a GID that is nobody's",
+)
 def gid_from_port_guid(t):
-    t[44]['arp.sha.gid'] = 'fe80::11:7500:0:1ff'
+    t[44]["arp.sha.gid"] = "fe80::11:7500:0:1ff"
     return 44
 
 
-@fail('rfc4391.9.1.1.format', DATAGRAM, "n0's ARP reply ends within the target's address")
+@fail("rfc4391.9.1.1.format", DATAGRAM, "n0's ARP reply ends within the target's address")
 def address_format(t):
-    del t[86].payload[4 + 44:]
+    del t[86].payload[4 + 44 :]
     return 86
 
 
-@fail('rfc4391.9.1.1.arp-reply-qpn', 'no-flags', "n1's ARP reply goes to QPN 0x000005; the asker's is 0x000003")
+@fail(
+    "rfc4391.9.1.1.arp-reply-qpn",
+    "no-flags",
+    "n1's ARP reply goes to QPN 0x000005; the asker's is 0x000003",
+)
 def arp_reply_qpn(t):
-    t[44]['destqp'] = 5
+    t[44]["destqp"] = 5
     return 44
 
 
-@fail('rfc4755.3.1.reply-to-ud-qpn', DATAGRAM, "n1's ARP reply goes to QPN 0x000005; the asker's, with the RC flag, is 0x000003")
+@fail(
+    "rfc4755.3.1.reply-to-ud-qpn",
+    DATAGRAM,
+    "n1's ARP reply goes to QPN 0x000005; the asker's, with the RC flag, is 0x000003",
+)
 def reply_to_ud_qpn(t):
-    t[44]['destqp'] = 5
+    t[44]["destqp"] = 5
     return 44
 
 
-@fail('rfc4755.3.1.reply-to-ud-qpn', DATAGRAM, "n1's neighbour advertisement goes to QPN 0x000005; the asker's is 0x000003",
-      variant='-2', also=['rfc4391.9.1.1.traffic-to-qpn'])
+@fail(
+    "rfc4755.3.1.reply-to-ud-qpn",
+    DATAGRAM,
+    "n1's neighbour advertisement goes to QPN 0x000005; the asker's is 0x000003",
+    variant="-2",
+    also=["rfc4391.9.1.1.traffic-to-qpn"],
+)
 def reply_to_ud_qpn_nd(t):
-    t[60]['destqp'] = 5
+    t[60]["destqp"] = 5
     return 60
 
 
-@fail('rfc4755.2.2.one-ud-qp', 'connected.pcap', "n1's ARP request names QPN 0x000023, with the RC flag, and comes from 0x000024")
+@fail(
+    "rfc4755.2.2.one-ud-qp",
+    "connected.pcap",
+    "n1's ARP request names QPN 0x000023, with the RC flag, and comes from 0x000024",
+)
 def one_ud_qp(t):
-    t[98]['srcqp'] = 0x24
+    t[98]["srcqp"] = 0x24
     return 98
 
 
-@fail('rfc4391.9.1.1.traffic-to-qpn', DATAGRAM, "n0's third echo request goes to QPN 0x000099; n1's address has 0x000023")
+@fail(
+    "rfc4391.9.1.1.traffic-to-qpn",
+    DATAGRAM,
+    "n0's third echo request goes to QPN 0x000099; n1's address has 0x000023",
+)
 def traffic_to_qpn(t):
-    t[49]['destqp'] = 0x99
+    t[49]["destqp"] = 0x99
     return 49
 
 
-@fail('rfc4391.9.4.revalidate-arp', 'new-qpn', "n0's third echo request, to the QPN that n1 had before, comes 70 s later")
+@fail(
+    "rfc4391.9.4.revalidate-arp",
+    "new-qpn",
+    "n0's third echo request, to the QPN that n1 had before, comes 70 s later",
+)
 def revalidate_arp(t):
     t.shift(49, 70)
     return 49
@@ -103,46 +148,62 @@ def revalidate_arp(t):
 # ---- ARP (RFC 4391 §9.2)
 
 
-@fail('rfc4391.9.2.arp-hardware-type', DATAGRAM, "n0's ARP reply has hardware type 1")
+@fail("rfc4391.9.2.arp-hardware-type", DATAGRAM, "n0's ARP reply has hardware type 1")
 def arp_hardware_type(t):
-    t[86]['arp.hrd'] = 1
+    t[86]["arp.hrd"] = 1
     return 86
 
 
-@fail('rfc4391.9.2.arp-hardware-length', DATAGRAM, "n0's ARP reply has hardware length 19")
+@fail("rfc4391.9.2.arp-hardware-length", DATAGRAM, "n0's ARP reply has hardware length 19")
 def arp_hardware_length(t):
-    t[86]['arp.hln'] = 19
+    t[86]["arp.hln"] = 19
     return 86
 
 
-@fail('rfc4391.9.2.arp-as-rfc826', DATAGRAM, "n0's ARP reply has protocol length 3, and IP addresses of 3 octets")
+@fail(
+    "rfc4391.9.2.arp-as-rfc826",
+    DATAGRAM,
+    "n0's ARP reply has protocol length 3, and IP addresses of 3 octets",
+)
 def arp_protocol_length(t):
-    t[86]['arp.pln'] = 3
-    for end in (60, 36):    # behind the target's and the sender's IP address
+    t[86]["arp.pln"] = 3
+    for end in (60, 36):  # behind the target's and the sender's IP address
         del t[86].payload[end - 1]
     return 86
 
 
-@fail('rfc4391.9.2.arp-as-rfc826', DATAGRAM, "n0's ARP reply has 10.0.0.9 as its target, who did not ask", variant='-2')
+@fail(
+    "rfc4391.9.2.arp-as-rfc826",
+    DATAGRAM,
+    "n0's ARP reply has 10.0.0.9 as its target, who did not ask",
+    variant="-2",
+)
 def arp_reply_target(t):
-    t[86]['arp.tpa'] = '10.0.0.9'
+    t[86]["arp.tpa"] = "10.0.0.9"
     return 86
 
 
 # ---- Neighbour Discovery (RFC 4391 §9.3): n1's neighbour solicitation
 
 
-@fail('rfc4391.9.3.nd-option-length', DATAGRAM,
-      "the source option of n1's solicitation has length 4, 8 octets of zero behind the address")
+@fail(
+    "rfc4391.9.3.nd-option-length",
+    DATAGRAM,
+    "the source option of n1's solicitation has length 4, 8 octets of zero behind the address",
+)
 def nd_option_length(t):
-    t[93]['nd.option.length'] = 4
+    t[93]["nd.option.length"] = 4
     t[93].payload += bytes(8)
     t[93].fix_checksums()
     return 93
 
 
-@fail('rfc4391.9.3.nd-option-padding', DATAGRAM, "the source option of n1's solicitation has 0x0001 before the address")
+@fail(
+    "rfc4391.9.3.nd-option-padding",
+    DATAGRAM,
+    "the source option of n1's solicitation has 0x0001 before the address",
+)
 def nd_option_padding(t):
-    t[93]['nd.option.pad'] = 1
+    t[93]["nd.option.pad"] = 1
     t[93].fix_checksums()
     return 93

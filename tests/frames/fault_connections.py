@@ -4,82 +4,107 @@
 In connected.pcap 45, 46 and 48 are REQ, REP and RTU of n0's connection to n1, 50, 51 and 53 those of n1's to n0; 47 and
 55 are echo requests on the first.
 """
-import ib
-from bases import CONSUMER_REJECT, N0, N1, all_of_gsi
-from fixture import fail, tape
+from frames import ib
+from frames.bases import CONSUMER_REJECT, N0, N1, all_of_gsi
+from frames.fixture import fail, tape
 
-CONNECTED = 'connected.pcap'
-QPN_OF_N0 = 5   # of the first connection
+CONNECTED = "connected.pcap"
+QPN_OF_N0 = 5  # of the first connection
 
 
 # ---- set-up
 
 
-@fail('rfc4755.3.2.ud-qpn-in-private-data', 'set-up', "n1's REP has UD QPN 0 in its private data")
+@fail("rfc4755.3.2.ud-qpn-in-private-data", "set-up", "n1's REP has UD QPN 0 in its private data")
 def ud_qpn_in_private_data(t):
-    t[46]['rep.private.qpn'] = 0
+    t[46]["rep.private.qpn"] = 0
     return 46
 
 
-@fail('rfc4755.3.2.ud-qpn-in-private-data', 'set-up', "n1's REP has UD QPN 0x000099, of none of its addresses", variant='-2')
+@fail(
+    "rfc4755.3.2.ud-qpn-in-private-data",
+    "set-up",
+    "n1's REP has UD QPN 0x000099, of none of its addresses",
+    variant="-2",
+)
 def ud_qpn_of_nobody(t):
-    t[46]['rep.private.qpn'] = 0x99
+    t[46]["rep.private.qpn"] = 0x99
     return 46
 
 
-@fail('rfc4755.3.5.service-id', 'rfc-set-up', "n0's REQ asks for the UD QPN 0x000024; n1's address has 0x000023")
+@fail(
+    "rfc4755.3.5.service-id",
+    "rfc-set-up",
+    "n0's REQ asks for the UD QPN 0x000024; n1's address has 0x000023",
+)
 def service_id(t):
-    t[45]['req.service'] = ib.service_id_rfc(0x24)
+    t[45]["req.service"] = ib.service_id_rfc(0x24)
     return 45
 
 
-@fail('rfc4755.5.1.receive-mtu', 'set-up', "n0's REQ has Receive MTU 0")
+@fail("rfc4755.5.1.receive-mtu", "set-up", "n0's REQ has Receive MTU 0")
 def receive_mtu(t):
-    t[45]['req.private.mtu'] = 0
+    t[45]["req.private.mtu"] = 0
     return 45
 
 
-@fail('rfc4755.6.private-data', 'set-up', "n1's REP has no Receive MTU")
+@fail("rfc4755.6.private-data", "set-up", "n1's REP has no Receive MTU")
 def private_data(t):
-    t[46]['rep.private.mtu'] = 0
+    t[46]["rep.private.mtu"] = 0
     return 46
 
 
-@fail('rfc4755.6.private-data', 'set-up', "n0's REQ has private data of zeros", variant='-2')
+@fail("rfc4755.6.private-data", "set-up", "n0's REQ has private data of zeros", variant="-2")
 def private_data_of_zeros(t):
-    t[45]['req.private'] = 0
+    t[45]["req.private"] = 0
     return 45
 
 
-@fail('rfc4755.6.reserved-zero', 'set-up', "the Reserved octet of n0's REQ is 1")
+@fail("rfc4755.6.reserved-zero", "set-up", "the Reserved octet of n0's REQ is 1")
 def reserved_zero(t):
-    t[45]['req.private.reserved'] = 1
+    t[45]["req.private.reserved"] = 1
     return 45
 
 
-@fail('rfc4755.5.minimum-mtu', 'set-up', "n0's REQ has Receive MTU 71: 67 octets of IP")
+@fail("rfc4755.5.minimum-mtu", "set-up", "n0's REQ has Receive MTU 71: 67 octets of IP")
 def minimum_mtu(t):
-    t[45]['req.private.mtu'] = 71
+    t[45]["req.private.mtu"] = 71
     return 45
 
 
-@fail('rfc4755.5.message-size', 'set-up', "n0's REQ has Receive MTU 2^31 + 1")
+@fail("rfc4755.5.message-size", "set-up", "n0's REQ has Receive MTU 2^31 + 1")
 def message_size(t):
-    t[45]['req.private.mtu'] = (1 << 31) + 1
+    t[45]["req.private.mtu"] = (1 << 31) + 1
     return 45
 
 
-@fail('rfc4755.3.3.simultaneous', 'crossing', "n0, whose address is smaller, answers n1's REQ with REJ, reason 28")
+@fail(
+    "rfc4755.3.3.simultaneous",
+    "crossing",
+    "n0, whose address is smaller, answers n1's REQ with REJ, reason 28",
+)
 def smaller_rejects(t):
     rep = t[51]
-    rep.payload = bytearray(ib.cm_rej(rep['mad.tid'], rep['cm.local'], rep['cm.remote'], CONSUMER_REJECT,
-                                      pdata=ib.private_data(N0.qpn, 0)))
+    rep.payload = bytearray(
+        ib.cm_rej(
+            rep["mad.tid"],
+            rep["cm.local"],
+            rep["cm.remote"],
+            CONSUMER_REJECT,
+            pdata=ib.private_data(N0.qpn, 0),
+        )
+    )
     t.drop(52, 53, 54)
     return 51
 
 
-@fail('rfc4755.3.3.simultaneous', 'crossing', "n1, whose address is larger, answers n0's REQ with REP, as Linux does",
-      variant='-2', linux='deviation')
+@fail(
+    "rfc4755.3.3.simultaneous",
+    "crossing",
+    "n1, whose address is larger, answers n0's REQ with REP, as Linux does",
+    variant="-2",
+    linux="deviation",
+)
 def larger_accepts(t):
     t[46].payload = tape(CONNECTED)[46].payload
     return 46
@@ -88,75 +113,105 @@ def larger_accepts(t):
 # ---- data
 
 
-@fail('rfc4755.2.3.connection-before-ip', 'echoes', "n1 sends an echo reply to the requester's QP before its REP")
+@fail(
+    "rfc4755.2.3.connection-before-ip",
+    "echoes",
+    "n1 sends an echo reply to the requester's QP before its REP",
+)
 def connection_before_ip(t):
     t.insert(45, t[52].copy().set(destqp=QPN_OF_N0))
     return 46
 
 
-@fail('rfc4755.2.3.connection-before-ip', 'crossing', "n1 sends an echo reply to the QP of the REQ that it refused", variant='-2')
+@fail(
+    "rfc4755.2.3.connection-before-ip",
+    "crossing",
+    "n1 sends an echo reply to the QP of the REQ that it refused",
+    variant="-2",
+)
 def ip_after_refusal(t):
     return t.insert(54, t[52].copy().set(destqp=QPN_OF_N0))
 
 
-@fail('rfc4755.2.1.multicast-over-ud', CONNECTED, 'n0 sends an echo request to 239.1.2.3 over the connection')
+@fail(
+    "rfc4755.2.1.multicast-over-ud",
+    CONNECTED,
+    "n0 sends an echo request to 239.1.2.3 over the connection",
+)
 def multicast_over_ud(t):
-    t[55]['ipv4.dst'] = '239.1.2.3'
+    t[55]["ipv4.dst"] = "239.1.2.3"
     t[55].fix_checksums()
     return 55
 
 
-@fail('rfc4755.4.type', CONNECTED, "n0's echo request over IPv4 has the Type of IPv6")
+@fail("rfc4755.4.type", CONNECTED, "n0's echo request over IPv4 has the Type of IPv6")
 def type_contradicted(t):
-    t[55]['type'] = 0x86dd
+    t[55]["type"] = 0x86DD
     return 55
 
 
-@fail('rfc4755.4.encapsulation-header', CONNECTED, "n0's echo request ends behind Type")
+@fail("rfc4755.4.encapsulation-header", CONNECTED, "n0's echo request ends behind Type")
 def encapsulation_header(t):
     del t[55].payload[2:]
     return 55
 
 
-@fail('rfc4755.5.1.connection-mtu', 'long-echo', "n1's REP tells Receive MTU 2048; n0's second echo request has 3028 octets")
+@fail(
+    "rfc4755.5.1.connection-mtu",
+    "long-echo",
+    "n1's REP tells Receive MTU 2048; n0's second echo request has 3028 octets",
+)
 def connection_mtu(t):
-    t[46]['rep.private.mtu'] = 2048
+    t[46]["rep.private.mtu"] = 2048
     return 55
 
 
-@fail('rfc4755.5.minimum-mtu', 'ipv6-echoes', "n1's REP tells Receive MTU 1000; n0 sends IPv6 over the connection", variant='-2')
+@fail(
+    "rfc4755.5.minimum-mtu",
+    "ipv6-echoes",
+    "n1's REP tells Receive MTU 1000; n0 sends IPv6 over the connection",
+    variant="-2",
+)
 def minimum_mtu_ipv6(t):
-    t[46]['rep.private.mtu'] = 1000
+    t[46]["rep.private.mtu"] = 1000
     return 88
 
 
-@fail('rfc4755.7.resolution-over-ud', CONNECTED, "n0's ARP reply goes over the connection")
+@fail("rfc4755.7.resolution-over-ud", CONNECTED, "n0's ARP reply goes over the connection")
 def resolution_over_ud(t):
     reply = t[99].payload
     t.frame(99).packet = t[55].copy()
     t[99].payload = reply
-    t[99]['psn'] = t[106]['psn']
-    for n in (106, 107):    # what follows on this connection, and its acknowledgement
-        t[n]['psn'] += 1
+    t[99]["psn"] = t[106]["psn"]
+    for n in (106, 107):  # what follows on this connection, and its acknowledgement
+        t[n]["psn"] += 1
     return 99
 
 
 # ---- the end
 
 
-@fail('rfc4755.3.4.teardown', 'again', "n1's interface leaves and joins the broadcast group, its connection with n0 is not ended")
+@fail(
+    "rfc4755.3.4.teardown",
+    "again",
+    "n1's interface leaves and joins the broadcast group, its connection with n0 is not ended",
+)
 def teardown(t):
     t.drop(108, 109)
     all_of_gsi(t)
     return t.frames[-1]
 
 
-@fail('rfc4755.3.4.teardown', 'late',
-      "n1's connection with n0 is not ended; 12 s after n1 left it carries an echo request", variant='-2')
+@fail(
+    "rfc4755.3.4.teardown",
+    "late",
+    "n1's connection with n0 is not ended; 12 s after n1 left it carries an echo request",
+    variant="-2",
+)
 def data_after_leave(t):
     t.drop(108, 109, 117, 118)
     all_of_gsi(t)
     return t.frames[-1]
 
 
-assert N0.qpn < N1.qpn      # so n0's address is the smaller one (RFC 4755 §3.3)
+assert N0.qpn < N1.qpn  # so n0's address is the smaller one (RFC 4755 §3.3)

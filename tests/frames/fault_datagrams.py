@@ -4,109 +4,139 @@
 n0's joins are not on the wire, as the subnet manager runs there: what it sends to a group that nobody knows is not a
 fault of joining.  n1's port is seen as it is brought up, so that all of its memberships are known.
 """
-import ib
-from bases import CONTROLLED, N0, N1, join_again
-from fixture import fail
+from frames import ib
+from frames.bases import CONTROLLED, N0, N1, join_again
+from frames.fixture import fail
 
-DATAGRAM = 'datagram.pcap'
-REFUSED, NO_RECORDS = 0x0200, 0x0300            # IBA 15.2.3: ERR_REQ_INVALID, ERR_NO_RECORDS
+DATAGRAM = "datagram.pcap"
+REFUSED, NO_RECORDS = 0x0200, 0x0300  # IBA 15.2.3: ERR_REQ_INVALID, ERR_NO_RECORDS
 
 # ---- MGIDs (RFC 4391 §4)
 
 
-@fail('rfc4391.4.mgid-t-flag', DATAGRAM, "n0's router solicitation goes to ff02:601b:ffff::2, T = 0")
+@fail(
+    "rfc4391.4.mgid-t-flag", DATAGRAM, "n0's router solicitation goes to ff02:601b:ffff::2, T = 0"
+)
 def mgid_t_flag(t):
-    t[34]['dgid'] = 'ff02:601b:ffff::2'
+    t[34]["dgid"] = "ff02:601b:ffff::2"
     return 34
 
 
-@fail('rfc4391.4.mgid-format', DATAGRAM, "n0's router solicitation goes to ff32:601b:ffff::2, another flag set beside T")
+@fail(
+    "rfc4391.4.mgid-format",
+    DATAGRAM,
+    "n0's router solicitation goes to ff32:601b:ffff::2, another flag set beside T",
+)
 def mgid_format(t):
-    t[34]['dgid'] = 'ff32:601b:ffff::2'
+    t[34]["dgid"] = "ff32:601b:ffff::2"
     return 34
 
 
-@fail('rfc4391.4.mgid-signature-ipv4', DATAGRAM, 'n0 pings 239.1.2.3 by an MGID with the signature of IPv6')
+@fail(
+    "rfc4391.4.mgid-signature-ipv4",
+    DATAGRAM,
+    "n0 pings 239.1.2.3 by an MGID with the signature of IPv6",
+)
 def mgid_signature_ipv4(t):
-    t[79]['dgid'] = 'ff12:601b:ffff::f01:203'
+    t[79]["dgid"] = "ff12:601b:ffff::f01:203"
     return 79
 
 
-@fail('rfc4391.4.mgid-signature-ipv6', DATAGRAM, 'n0 pings ff15::5:6 by an MGID with the signature of IPv4')
+@fail(
+    "rfc4391.4.mgid-signature-ipv6",
+    DATAGRAM,
+    "n0 pings ff15::5:6 by an MGID with the signature of IPv4",
+)
 def mgid_signature_ipv6(t):
-    t[83]['dgid'] = 'ff12:401b:ffff::5:6'
+    t[83]["dgid"] = "ff12:401b:ffff::5:6"
     return 83
 
 
-@fail('rfc4391.4.mgid-pkey', DATAGRAM, "n0's router solicitation: P_Key 0x8001 in the MGID, 0xffff in the BTH")
+@fail(
+    "rfc4391.4.mgid-pkey",
+    DATAGRAM,
+    "n0's router solicitation: P_Key 0x8001 in the MGID, 0xffff in the BTH",
+)
 def mgid_pkey(t):
-    t[34]['dgid'] = 'ff12:601b:8001::2'
+    t[34]["dgid"] = "ff12:601b:8001::2"
     return 34
 
 
-@fail('rfc4391.4.mgid-group-id-ipv4', DATAGRAM, 'n0 pings 239.1.2.3 by the MGID of 239.1.2.4')
+@fail("rfc4391.4.mgid-group-id-ipv4", DATAGRAM, "n0 pings 239.1.2.3 by the MGID of 239.1.2.4")
 def mgid_group_id_ipv4(t):
-    t[79]['dgid'] = 'ff12:401b:ffff::f01:204'
+    t[79]["dgid"] = "ff12:401b:ffff::f01:204"
     return 79
 
 
-@fail('rfc4391.4.mgid-group-id-ipv4', DATAGRAM, 'n0 pings 239.1.2.3 by an MGID with all 32 bits of the group', variant='-2')
+@fail(
+    "rfc4391.4.mgid-group-id-ipv4",
+    DATAGRAM,
+    "n0 pings 239.1.2.3 by an MGID with all 32 bits of the group",
+    variant="-2",
+)
 def mgid_group_id_ipv4_high(t):
-    t[79]['dgid'] = 'ff12:401b:ffff::ef01:203'
+    t[79]["dgid"] = "ff12:401b:ffff::ef01:203"
     return 79
 
 
-@fail('rfc4391.4.mgid-group-id-ipv6', DATAGRAM, 'n0 pings ff15::5:6 by the MGID of ff15::5:7')
+@fail("rfc4391.4.mgid-group-id-ipv6", DATAGRAM, "n0 pings ff15::5:6 by the MGID of ff15::5:7")
 def mgid_group_id_ipv6(t):
-    t[83]['dgid'] = 'ff12:601b:ffff::5:7'
+    t[83]["dgid"] = "ff12:601b:ffff::5:7"
     return 83
 
 
-@fail('rfc4391.4.broadcast-mapping', DATAGRAM, 'n0 pings 255.255.255.255 by the MGID of 239.1.2.3')
+@fail("rfc4391.4.broadcast-mapping", DATAGRAM, "n0 pings 255.255.255.255 by the MGID of 239.1.2.3")
 def broadcast_mapping(t):
-    t[79]['ipv4.dst'] = '255.255.255.255'
+    t[79]["ipv4.dst"] = "255.255.255.255"
     t[79].fix_checksums()
     return 79
 
 
-@fail('rfc4391.4.scope-consistent', DATAGRAM,
-      "n1, member of the broadcast group with scope 2, joins, uses and leaves the all-routers group with scope 5")
+@fail(
+    "rfc4391.4.scope-consistent",
+    DATAGRAM,
+    "n1, member of the broadcast group with scope 2, joins, uses and leaves the all-routers group with scope 5",
+)
 def scope_consistent(t):
     for n in (37, 38, 110, 113):
-        t[n]['mcm.mgid'] = 'ff15:601b:ffff::2'
+        t[n]["mcm.mgid"] = "ff15:601b:ffff::2"
     for n in (39, 68):
-        t[n]['dgid'] = 'ff15:601b:ffff::2'
+        t[n]["dgid"] = "ff15:601b:ffff::2"
     return 37
 
 
-@fail('rfc4391.4.1.pkey-full-member', DATAGRAM, "n0's ARP request goes to a broadcast-GID with P_Key 0x7fff")
+@fail(
+    "rfc4391.4.1.pkey-full-member",
+    DATAGRAM,
+    "n0's ARP request goes to a broadcast-GID with P_Key 0x7fff",
+)
 def pkey_full_member(t):
-    t[41]['dgid'] = 'ff12:401b:7fff::ffff:ffff'
+    t[41]["dgid"] = "ff12:401b:7fff::ffff:ffff"
     return 41
 
 
 # ---- encapsulation (RFC 4391 §6)
 
 
-@fail('rfc4391.6.encapsulation-header', DATAGRAM, "n0's echo request ends behind Type")
+@fail("rfc4391.6.encapsulation-header", DATAGRAM, "n0's echo request ends behind Type")
 def encapsulation_header(t):
     del t[45].payload[2:]
     return 45
 
 
-@fail('rfc4391.6.reserved-zero', DATAGRAM, "n0's echo request has Reserved 0x0001")
+@fail("rfc4391.6.reserved-zero", DATAGRAM, "n0's echo request has Reserved 0x0001")
 def reserved_zero(t):
-    t[45]['reserved'] = 1
+    t[45]["reserved"] = 1
     return 45
 
 
-@fail('rfc4391.6.type', DATAGRAM, "n0's echo request over IPv4 has the Type of IPv6")
+@fail("rfc4391.6.type", DATAGRAM, "n0's echo request over IPv4 has the Type of IPv6")
 def type_contradicted(t):
-    t[45]['type'] = 0x86dd
+    t[45]["type"] = 0x86DD
     return 45
 
 
-@fail('rfc4391.6.grh-on-multicast', DATAGRAM, "n0's ARP request goes to MLID 0xc000 without a GRH")
+@fail("rfc4391.6.grh-on-multicast", DATAGRAM, "n0's ARP request goes to MLID 0xc000 without a GRH")
 def grh_on_multicast(t):
     t[41].drop_grh()
     return 41
@@ -115,85 +145,127 @@ def grh_on_multicast(t):
 # ---- what a join told (RFC 4391 §5, 7, 9.1.2, 13)
 
 
-@fail('rfc4391.5.join-parameters-used', DATAGRAM, "n0's ARP request has TClass 0x20; the broadcast group's is 0")
+@fail(
+    "rfc4391.5.join-parameters-used",
+    DATAGRAM,
+    "n0's ARP request has TClass 0x20; the broadcast group's is 0",
+)
 def join_parameters_used(t):
-    t[41]['tclass'] = 0x20
+    t[41]["tclass"] = 0x20
     return 41
 
 
-@fail('rfc4391.5.join-parameters-used', DATAGRAM, "n0's ARP request has HopLimit 9; the broadcast group's is 0", variant='-2')
+@fail(
+    "rfc4391.5.join-parameters-used",
+    DATAGRAM,
+    "n0's ARP request has HopLimit 9; the broadcast group's is 0",
+    variant="-2",
+)
 def join_parameters_used_hop(t):
-    t[41]['hop'] = 9
+    t[41]["hop"] = 9
     return 41
 
 
-@fail('rfc4391.7.link-mtu', DATAGRAM, "n0's echo request has 2100 octets of data in one datagram; the group's MTU is 2048")
+@fail(
+    "rfc4391.7.link-mtu",
+    DATAGRAM,
+    "n0's echo request has 2100 octets of data in one datagram; the group's MTU is 2048",
+)
 def link_mtu(t):
     t[45].datagram(0x0800, ib.ping4(N0.ip, N1.ip, size=2100))
     return 45
 
 
-@fail('rfc4391.9.1.2.qkey-from-join', DATAGRAM, "n0's third echo request has Q_Key 0x80000b1c; the join told 0x00000b1b")
+@fail(
+    "rfc4391.9.1.2.qkey-from-join",
+    DATAGRAM,
+    "n0's third echo request has Q_Key 0x80000b1c; the join told 0x00000b1b",
+)
 def qkey_from_join(t):
-    t[49]['qkey'] = 0x80000b1c
+    t[49]["qkey"] = 0x80000B1C
     return 49
 
 
-@fail('rfc4391.9.1.2.qkey-from-join', DATAGRAM, "n1 joins again and is told Q_Key 0x80000b1b; it goes on with that before", variant='-2')
+@fail(
+    "rfc4391.9.1.2.qkey-from-join",
+    DATAGRAM,
+    "n1 joins again and is told Q_Key 0x80000b1b; it goes on with that before",
+    variant="-2",
+)
 def qkey_before_join(t):
     join_again(t, N1.gid, 2, qkey=CONTROLLED)
     return 55
 
 
-@fail('rfc4391.13.qkey-controlled', 'middle', "n0's third echo request has Q_Key 0x00000b1c, the high-order bit 0")
+@fail(
+    "rfc4391.13.qkey-controlled",
+    "middle",
+    "n0's third echo request has Q_Key 0x00000b1c, the high-order bit 0",
+)
 def qkey_controlled(t):
-    t[49]['qkey'] = 0x00000b1c
+    t[49]["qkey"] = 0x00000B1C
     return 49
 
 
 # ---- groups in use (RFC 4391 §10)
 
 
-@fail('rfc4391.10.group-before-use', 'switch4.pcap', "n0 pings 239.10.20.32, of whose deletion the SA has told by trap 67")
+@fail(
+    "rfc4391.10.group-before-use",
+    "switch4.pcap",
+    "n0 pings 239.10.20.32, of whose deletion the SA has told by trap 67",
+)
 def group_before_use(t):
-    return t.insert(447, ping_group(t[322], N0, 1, '239.10.20.32', 0xc00c))
+    return t.insert(447, ping_group(t[322], N0, 1, "239.10.20.32", 0xC00C))
 
 
-@fail('rfc4391.10.group-before-use', DATAGRAM,
-      "n0 pings 239.9.9.9, of which the SA has told n1 that there is no such group", variant='-2')
+@fail(
+    "rfc4391.10.group-before-use",
+    DATAGRAM,
+    "n0 pings 239.9.9.9, of which the SA has told n1 that there is no such group",
+    variant="-2",
+)
 def group_missing(t):
     ask, answer = t[69].copy(), t[70].copy()
     for p in (ask, answer):
-        p['mad.tid'] = t[69]['mad.tid'] + 0x100
+        p["mad.tid"] = t[69]["mad.tid"] + 0x100
         p.payload[56:] = bytes(200)
-        p['sa.mask'] = ib.MCM['mgid']
-    ask['mad.method'], answer['mad.status'] = ib.GET, NO_RECORDS
-    ask['mcm.mgid'] = ib.mgid_ipv4('239.9.9.9')
+        p["sa.mask"] = ib.MCM["mgid"]
+    ask["mad.method"], answer["mad.status"] = ib.GET, NO_RECORDS
+    ask["mcm.mgid"] = ib.mgid_ipv4("239.9.9.9")
     at = t.insert(78, ask)
     at = t.insert(at, answer)
-    return t.insert(at, ping_group(t[79], N0, 1, '239.9.9.9', 0xc00c))
+    return t.insert(at, ping_group(t[79], N0, 1, "239.9.9.9", 0xC00C))
 
 
-@fail('rfc4391.10.join-before-send', 'joins',
-      "the SA refuses n1's join of the all-routers group; n1 solicits all the same", variant='-2')
+@fail(
+    "rfc4391.10.join-before-send",
+    "joins",
+    "the SA refuses n1's join of the all-routers group; n1 solicits all the same",
+    variant="-2",
+)
 def join_refused(t):
     t[38].payload[56:] = t[37].payload[56:]
-    t[38]['mad.status'] = REFUSED
+    t[38]["mad.status"] = REFUSED
     return 39
 
 
-@fail('rfc4391.10.join-before-send', DATAGRAM, 'n1 pings 239.1.2.3, which it has left')
+@fail("rfc4391.10.join-before-send", DATAGRAM, "n1 pings 239.1.2.3, which it has left")
 def join_before_send(t):
-    return t.insert(97, ping_group(t[79], N1, 2, '239.1.2.3', 0xc007))
+    return t.insert(97, ping_group(t[79], N1, 2, "239.1.2.3", 0xC007))
 
 
-@fail('rfc4391.10.mlid-as-dlid', DATAGRAM, "n1's router solicitation has DLID 0xc00c; the SA told n1 MLID 0xc006")
+@fail(
+    "rfc4391.10.mlid-as-dlid",
+    DATAGRAM,
+    "n1's router solicitation has DLID 0xc00c; the SA told n1 MLID 0xc006",
+)
 def mlid_as_dlid(t):
-    t[39]['dlid'] = 0xc00c
+    t[39]["dlid"] = 0xC00C
     return 39
 
 
-@fail('rfc4391.10.subscribe-traps', 'subscribed', 'n3 does not subscribe', linux='deviation')
+@fail("rfc4391.10.subscribe-traps", "subscribed", "n3 does not subscribe", linux="deviation")
 def subscribe_traps(t):
     t.drop(271, 272, 273, 274)
     return 179
@@ -203,6 +275,6 @@ def ping_group(like, node, lid, group, mlid):
     """An ICMP echo request to an IPv4 group, as that in 'like', from another node."""
     p = like.copy()
     p.set(dlid=mlid, slid=lid, sgid=node.gid, dgid=ib.mgid_ipv4(group), srcqp=node.qpn)
-    p['ipv4.src'], p['ipv4.dst'] = node.ip, group
+    p["ipv4.src"], p["ipv4.dst"] = node.ip, group
     p.fix_checksums()
     return p

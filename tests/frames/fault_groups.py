@@ -1,103 +1,153 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of joins, leaves and what the SA tells (RFC 4391 §4.1, 5, 7, 10)."""
-import ib
-from fixture import fail
+from frames import ib
+from frames.fixture import fail
 
-DATAGRAM = 'datagram.pcap'
-REFUSED, TOO_FEW_COMPONENTS = 0x0200, 0x0600    # IBA 15.2.3: ERR_REQ_INVALID, ERR_REQ_INSUFFICIENT_COMPONENTS
+DATAGRAM = "datagram.pcap"
+REFUSED, TOO_FEW_COMPONENTS = (
+    0x0200,
+    0x0600,
+)  # IBA 15.2.3: ERR_REQ_INVALID, ERR_REQ_INSUFFICIENT_COMPONENTS
 SEND_ONLY_NON_MEMBER, SEND_ONLY_FULL_MEMBER = 4, 8
-MTU_1024, EXACTLY = 3, 2                        # IBA 15.2.5.17
+MTU_1024, EXACTLY = 3, 2  # IBA 15.2.5.17
 
 
-@fail('rfc4391.4.1.qkey-controlled', 'controlled-bring-up', "the SA's answer gives the broadcast group Q_Key 0x00000b1c")
+@fail(
+    "rfc4391.4.1.qkey-controlled",
+    "controlled-bring-up",
+    "the SA's answer gives the broadcast group Q_Key 0x00000b1c",
+)
 def qkey_controlled(t):
-    t[20]['mcm.qkey'] = 0x00000b1c
+    t[20]["mcm.qkey"] = 0x00000B1C
     return 20
 
 
-@fail('rfc4391.4.1.group-mtu', DATAGRAM, "the path from n1 to n0 has MTU 1024; the broadcast group's is 2048")
+@fail(
+    "rfc4391.4.1.group-mtu",
+    DATAGRAM,
+    "the path from n1 to n0 has MTU 1024; the broadcast group's is 2048",
+)
 def group_mtu(t):
-    t[43]['path.mtu'] = MTU_1024
+    t[43]["path.mtu"] = MTU_1024
     return 43
 
 
-@fail('rfc4391.4.1.group-mtu', 'bring-up',
-      "the link of n1's port has NeighborMTU 1024; n1 joins the broadcast group of 2048", variant='-2')
+@fail(
+    "rfc4391.4.1.group-mtu",
+    "bring-up",
+    "the link of n1's port has NeighborMTU 1024; n1 joins the broadcast group of 2048",
+    variant="-2",
+)
 def group_mtu_of_port(t):
     for n in range(9, 15):
-        t[n]['port.neighbor_mtu'] = MTU_1024
+        t[n]["port.neighbor_mtu"] = MTU_1024
     return 20
 
 
-@fail('rfc4391.4.1.scope-link-local', 'bring-up', 'the broadcast-GID has scope 5, in the join and its answer')
+@fail(
+    "rfc4391.4.1.scope-link-local",
+    "bring-up",
+    "the broadcast-GID has scope 5, in the join and its answer",
+)
 def scope_link_local(t):
     for n in (19, 20):
-        t[n]['mcm.mgid'] = 'ff15:401b:ffff::ffff:ffff'
+        t[n]["mcm.mgid"] = "ff15:401b:ffff::ffff:ffff"
     return 20
 
 
-@fail('rfc4391.5.broadcast-group-exists', 'n0-alone', 'the SA answers that there is no broadcast group; n0 sends all the same')
+@fail(
+    "rfc4391.5.broadcast-group-exists",
+    "n0-alone",
+    "the SA answers that there is no broadcast group; n0 sends all the same",
+)
 def broadcast_group_exists(t):
-    tid, request = t[20]['mad.tid'], t[19].payload
+    tid, request = t[20]["mad.tid"], t[19].payload
     t[20].payload[48:] = request[48:]
-    t[20]['mad.status'] = TOO_FEW_COMPONENTS
-    assert t[20]['mad.tid'] == tid
+    t[20]["mad.status"] = TOO_FEW_COMPONENTS
+    assert t[20]["mad.tid"] == tid
     return 33
 
 
-@fail('rfc4391.5.full-member-join', 'joins', 'n1 joins the broadcast group as SendOnlyNonMember')
+@fail("rfc4391.5.full-member-join", "joins", "n1 joins the broadcast group as SendOnlyNonMember")
 def full_member_join(t):
     for n in (19, 20):
-        t[n]['mcm.join'] = SEND_ONLY_NON_MEMBER
+        t[n]["mcm.join"] = SEND_ONLY_NON_MEMBER
     return 29  # its first datagram: who sends on the link is an interface of it
 
 
-@fail('rfc4391.5.pkey-configured', 'bring-up', "n1 joins the broadcast group of P_Key 0x8005, which its table does not have")
+@fail(
+    "rfc4391.5.pkey-configured",
+    "bring-up",
+    "n1 joins the broadcast group of P_Key 0x8005, which its table does not have",
+)
 def pkey_configured(t):
     for n in (19, 20):
-        t[n]['mcm.mgid'], t[n]['mcm.pkey'] = 'ff12:401b:8005::ffff:ffff', 0x8005
+        t[n]["mcm.mgid"], t[n]["mcm.pkey"] = "ff12:401b:8005::ffff:ffff", 0x8005
     return 19
 
 
-@fail('rfc4391.7.mtu-2044', 'partitions.pcap',
-      "n2's join of the broadcast group asks for an MTU of exactly 1024; the group's is 2048")
+@fail(
+    "rfc4391.7.mtu-2044",
+    "partitions.pcap",
+    "n2's join of the broadcast group asks for an MTU of exactly 1024; the group's is 2048",
+)
 def mtu_2044(t):
-    t[120]['sa.mask'] |= ib.MCM['mtu_sel'] | ib.MCM['mtu']
-    t[120]['mcm.mtu_selector'], t[120]['mcm.mtu'] = EXACTLY, MTU_1024
+    t[120]["sa.mask"] |= ib.MCM["mtu_sel"] | ib.MCM["mtu"]
+    t[120]["mcm.mtu_selector"], t[120]["mcm.mtu"] = EXACTLY, MTU_1024
     return 120
 
 
-@fail('rfc4391.10.group-attributes', DATAGRAM,
-      "239.1.2.3 has MTU 1024 in n1's join, its answer and the leave; the broadcast group 2048")
+@fail(
+    "rfc4391.10.group-attributes",
+    DATAGRAM,
+    "239.1.2.3 has MTU 1024 in n1's join, its answer and the leave; the broadcast group 2048",
+)
 def group_attributes(t):
     for n in (69, 70, 97):
-        t[n]['mcm.mtu'] = MTU_1024
+        t[n]["mcm.mtu"] = MTU_1024
     return 70
 
 
-@fail('rfc4391.10.group-attributes', DATAGRAM, '239.1.2.3 has HopLimit 1 there, the broadcast group 0', variant='-2')
+@fail(
+    "rfc4391.10.group-attributes",
+    DATAGRAM,
+    "239.1.2.3 has HopLimit 1 there, the broadcast group 0",
+    variant="-2",
+)
 def group_attributes_hop(t):
     for n in (69, 70, 97):
-        t[n]['mcm.hop'] = 1
+        t[n]["mcm.hop"] = 1
     return 70
 
 
-@fail('rfc4391.10.group-other-attributes', DATAGRAM, '239.1.2.3 has TClass 0x20 there, the broadcast group 0')
+@fail(
+    "rfc4391.10.group-other-attributes",
+    DATAGRAM,
+    "239.1.2.3 has TClass 0x20 there, the broadcast group 0",
+)
 def group_other_attributes(t):
     for n in (69, 70, 97):
-        t[n]['mcm.tclass'] = 0x20
+        t[n]["mcm.tclass"] = 0x20
     return 70
 
 
-@fail('rfc4391.10.leave', DATAGRAM, 'n1, FullMember of 239.1.2.3, asks to leave as SendOnlyFullMember; the SA refuses')
+@fail(
+    "rfc4391.10.leave",
+    DATAGRAM,
+    "n1, FullMember of 239.1.2.3, asks to leave as SendOnlyFullMember; the SA refuses",
+)
 def leave(t):
-    t[95]['mcm.join'] = SEND_ONLY_FULL_MEMBER
-    t[97]['mad.status'] = REFUSED
+    t[95]["mcm.join"] = SEND_ONLY_FULL_MEMBER
+    t[97]["mad.status"] = REFUSED
     return 95
 
 
-@fail('rfc4391.10.receiver-fullmember', 'reports', 'n1, which reports 239.1.2.3 by IGMP, joined it as SendOnlyFullMember')
+@fail(
+    "rfc4391.10.receiver-fullmember",
+    "reports",
+    "n1, which reports 239.1.2.3 by IGMP, joined it as SendOnlyFullMember",
+)
 def receiver_fullmember(t):
     for n in (69, 70, 95):
-        t[n]['mcm.join'] = SEND_ONLY_FULL_MEMBER
+        t[n]["mcm.join"] = SEND_ONLY_FULL_MEMBER
     return 78

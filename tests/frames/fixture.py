@@ -7,14 +7,14 @@ return the frame (or its number in the real capture) that must carry the finding
 """
 import os
 
-import edit
+from frames import edit
 
-TESTDATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'testdata')
+TESTDATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "testdata")
 
-FAIL, PASS, USE, SHOWN = 'fail', 'pass', 'use', 'shown'
+FAIL, PASS, USE, SHOWN = "fail", "pass", "use", "shown"
 
-BASES = {}      # name -> (what it is, function)
-FIXTURES = []   # in their order
+BASES = {}  # name -> (what it is, function)
+FIXTURES = []  # in their order
 _tapes = {}
 
 
@@ -26,13 +26,17 @@ class Fixture:
     of which a finding comes along by the documents' own words; of all others none may.
     """
 
-    def __init__(self, kind, rule, base, what, make=None, variant='', linux='fail', also=()):
+    def __init__(self, kind, rule, base, what, make=None, variant="", linux="fail", also=()):
         self.kind, self.rule, self.base, self.what, self.make = kind, rule, base, what, make
         self.variant, self.linux, self.also = variant, linux, sorted(also)
 
     def name(self):
         """Of its file."""
-        return '%s.%s%s.pcap' % (self.rule, self.kind, self.variant) if self.make else base_file(self.base)
+        return (
+            "%s.%s%s.pcap" % (self.rule, self.kind, self.variant)
+            if self.make
+            else base_file(self.base)
+        )
 
 
 def _decorator(kind):
@@ -40,7 +44,9 @@ def _decorator(kind):
         def enter(make):
             FIXTURES.append(Fixture(kind, rule, base_name, what, make, **options))
             return make
+
         return enter
+
     return of
 
 
@@ -50,14 +56,16 @@ fail, passes, use, shown = (_decorator(kind) for kind in (FAIL, PASS, USE, SHOWN
 def as_it_is(kind, base_name, *rules):
     """The base is the fixture of these rules."""
     for rule in rules:
-        FIXTURES.append(Fixture(kind, rule, base_name, 'the capture as it is'))
+        FIXTURES.append(Fixture(kind, rule, base_name, "the capture as it is"))
 
 
 def base(name, of, what):
     """A capture that others start from; made from a real one by the function below."""
+
     def enter(make):
-        BASES[name] = ('%s: %s' % (of, what), of, make)
+        BASES[name] = ("%s: %s" % (of, what), of, make)
         return make
+
     return enter
 
 
@@ -66,7 +74,7 @@ def is_real(name):
 
 
 def base_file(name):
-    return os.path.join(TESTDATA, name) if is_real(name) else 'base.%s.pcap' % name
+    return os.path.join(TESTDATA, name) if is_real(name) else "base.%s.pcap" % name
 
 
 def tape(name):

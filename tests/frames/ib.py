@@ -10,27 +10,29 @@ import ipaddress
 import struct
 import zlib
 
+from support import capfile
+
 # ---- small helpers --------------------------------------------------------------------------------
 
 
 def u8(v):
-    return struct.pack('>B', v)
+    return struct.pack(">B", v)
 
 
 def u16(v):
-    return struct.pack('>H', v)
+    return struct.pack(">H", v)
 
 
 def u24(v):
-    return struct.pack('>I', v)[1:]
+    return struct.pack(">I", v)[1:]
 
 
 def u32(v):
-    return struct.pack('>I', v)
+    return struct.pack(">I", v)
 
 
 def u64(v):
-    return struct.pack('>Q', v)
+    return struct.pack(">Q", v)
 
 
 def gid(text):
@@ -47,7 +49,7 @@ ip6 = gid
 
 def fill(n, start=0):
     """n octets that count upwards: any octet that is lost or moved shows."""
-    return bytes((start + i) & 0xff for i in range(n))
+    return bytes((start + i) & 0xFF for i in range(n))
 
 
 # ---- CRCs -----------------------------------------------------------------------------------------
@@ -55,12 +57,12 @@ def fill(n, start=0):
 
 def crc16_100b(data):
     """VCRC (IBA 7.8.2): polynomial 0x100B, preset to ones, complemented, bits in reversed order."""
-    crc = 0xffff
+    crc = 0xFFFF
     for octet in data:
         crc ^= octet
         for _ in range(8):
-            crc = (crc >> 1) ^ (0xd008 if crc & 1 else 0)      # 0xd008 is 0x100b, bits reversed
-    return crc ^ 0xffff
+            crc = (crc >> 1) ^ (0xD008 if crc & 1 else 0)  # 0xd008 is 0x100b, bits reversed
+    return crc ^ 0xFFFF
 
 
 def icrc(lrh_octets, grh_octets, rest):
@@ -71,25 +73,25 @@ def icrc(lrh_octets, grh_octets, rest):
     """
     lrh_m, grh_m, rest_m = bytearray(lrh_octets), bytearray(grh_octets), bytearray(rest)
     if grh_m:
-        lrh_m[:] = b'\xff' * 8
-        grh_m[0] |= 0x0f
-        grh_m[1:4] = b'\xff' * 3
-        grh_m[7] = 0xff
+        lrh_m[:] = b"\xff" * 8
+        grh_m[0] |= 0x0F
+        grh_m[1:4] = b"\xff" * 3
+        grh_m[7] = 0xFF
     else:
-        lrh_m[0] |= 0xf0
+        lrh_m[0] |= 0xF0
     return icrc_of(lrh_m + grh_m, rest_m)
 
 
 def icrc_of(before, rest):
     """The ICRC where what stands before the BTH is masked already."""
     rest_m = bytearray(rest)
-    rest_m[4] = 0xff
-    return struct.pack('<I', zlib.crc32(bytes(before) + bytes(rest_m)) & 0xffffffff)
+    rest_m[4] = 0xFF
+    return struct.pack("<I", zlib.crc32(bytes(before) + bytes(rest_m)) & 0xFFFFFFFF)
 
 
 # ---- IBA headers ----------------------------------------------------------------------------------
 
-LNH_RAW, LNH_IPV6, LNH_BTH, LNH_GRH = 0, 1, 2, 3                # IBA 7.7.5
+LNH_RAW, LNH_IPV6, LNH_BTH, LNH_GRH = 0, 1, 2, 3  # IBA 7.7.5
 
 
 def lrh(lnh, dlid, slid, words, sl=0, vl=0, lver=0):
@@ -97,15 +99,28 @@ def lrh(lnh, dlid, slid, words, sl=0, vl=0, lver=0):
     return u8(vl << 4 | lver) + u8(sl << 4 | lnh) + u16(dlid) + u16(words) + u16(slid)
 
 
-def grh(sgid, dgid, paylen, tclass=0, flow=0, hop=0, nxthdr=0x1b):
+def grh(sgid, dgid, paylen, tclass=0, flow=0, hop=0, nxthdr=0x1B):
     """Global Route Header, 40 octets (IBA 8.3).  'paylen': octets from after the GRH to the ICRC."""
-    return u32(6 << 28 | tclass << 20 | flow) + u16(paylen) + u8(nxthdr) + u8(hop) + gid(sgid) + gid(dgid)
+    return (
+        u32(6 << 28 | tclass << 20 | flow)
+        + u16(paylen)
+        + u8(nxthdr)
+        + u8(hop)
+        + gid(sgid)
+        + gid(dgid)
+    )
 
 
 def bth(opcode, pkey, destqp, psn, pad=0, se=0, mig=0, ackreq=0, tver=0):
     """Base Transport Header, 12 octets (IBA 9.2)."""
-    return (u8(opcode) + u8(se << 7 | mig << 6 | pad << 4 | tver) + u16(pkey) +
-            u8(0) + u24(destqp) + u32(ackreq << 31 | psn))
+    return (
+        u8(opcode)
+        + u8(se << 7 | mig << 6 | pad << 4 | tver)
+        + u16(pkey)
+        + u8(0)
+        + u24(destqp)
+        + u32(ackreq << 31 | psn)
+    )
 
 
 def deth(qkey, srcqp):
@@ -126,7 +141,7 @@ def reth(va, rkey, length):
 # Opcodes (IBA 9.2.1): transport in the upper three bits, operation in the lower five
 RC, UC, UD = 0x00, 0x20, 0x60
 FIRST, MIDDLE, LAST, LAST_IMM, ONLY, ONLY_IMM = 0x00, 0x01, 0x02, 0x03, 0x04, 0x05
-WRITE_FIRST, WRITE_ONLY, READ_RESP_ONLY, ACK = 0x06, 0x0a, 0x10, 0x11
+WRITE_FIRST, WRITE_ONLY, READ_RESP_ONLY, ACK = 0x06, 0x0A, 0x10, 0x11
 
 
 class Frame:
@@ -135,19 +150,45 @@ class Frame:
     ib() gives LRH to VCRC (ERF type 21, LINKTYPE_INFINIBAND); transport() BTH to pad (for RoCE).
     """
 
-    def __init__(self, opcode, payload=b'', *, dlid=0, slid=0, dgid=None, sgid=None, pkey=0xffff, destqp=0,
-                 psn=0, qkey=None, srcqp=0, ext=b'', pad=None, sl=0, vl=0, hop=0, tclass=0, flow=0, se=0,
-                 ackreq=0):
+    def __init__(
+        self,
+        opcode,
+        payload=b"",
+        *,
+        dlid=0,
+        slid=0,
+        dgid=None,
+        sgid=None,
+        pkey=0xFFFF,
+        destqp=0,
+        psn=0,
+        qkey=None,
+        srcqp=0,
+        ext=b"",
+        pad=None,
+        sl=0,
+        vl=0,
+        hop=0,
+        tclass=0,
+        flow=0,
+        se=0,
+        ackreq=0,
+    ):
         self.pad = -len(payload) % 4 if pad is None else pad
-        dth = deth(qkey, srcqp) if qkey is not None else b''
-        self.body = (bth(opcode, pkey, destqp, psn, pad=self.pad & 3, se=se, ackreq=ackreq) + dth + ext +
-                     payload + b'\0' * self.pad)
+        dth = deth(qkey, srcqp) if qkey is not None else b""
+        self.body = (
+            bth(opcode, pkey, destqp, psn, pad=self.pad & 3, se=se, ackreq=ackreq)
+            + dth
+            + ext
+            + payload
+            + b"\0" * self.pad
+        )
         self.dlid, self.slid, self.dgid, self.sgid = dlid, slid, dgid, sgid
         self.sl, self.vl, self.hop, self.tclass, self.flow = sl, vl, hop, tclass, flow
 
     def grh(self):
         if self.dgid is None:
-            return b''
+            return b""
         return grh(self.sgid, self.dgid, len(self.body) + 4, self.tclass, self.flow, self.hop)
 
     def ib(self):
@@ -155,36 +196,38 @@ class Frame:
         octets = 8 + len(g) + len(self.body) + 4
         head = lrh(LNH_GRH if g else LNH_BTH, self.dlid, self.slid, octets // 4, self.sl, self.vl)
         whole = head + g + self.body + icrc(head, g, self.body)
-        return whole + struct.pack('<H', crc16_100b(whole))
+        return whole + struct.pack("<H", crc16_100b(whole))
 
-    def roce1(self, dst='02:00:00:00:00:02', src='02:00:00:00:00:01'):
+    def roce1(self, dst="02:00:00:00:00:02", src="02:00:00:00:00:01"):
         """RoCE v1: Ethertype 0x8915, then GRH to ICRC, no VCRC (IBA annex A16)."""
         g = self.grh()
-        return mac(dst) + mac(src) + u16(0x8915) + g + self.body + icrc(b'\xff' * 8, g, self.body)
+        return mac(dst) + mac(src) + u16(0x8915) + g + self.body + icrc(b"\xff" * 8, g, self.body)
 
-    def roce2(self, saddr='10.1.0.1', daddr='10.1.0.2', dst='02:00:00:00:00:02', src='02:00:00:00:00:01'):
+    def roce2(
+        self, saddr="10.1.0.1", daddr="10.1.0.2", dst="02:00:00:00:00:02", src="02:00:00:00:00:01"
+    ):
         """RoCE v2: UDP port 4791 in place of LRH and GRH (IBA annex A17).
 
         A17.3.3: the ICRC counts 8 octets of ones for the LRH, and TOS, TTL and header checksum of
         IPv4 and the UDP checksum as ones.
         """
-        udp_head = u16(0xc000) + u16(4791) + u16(8 + len(self.body) + 4) + u16(0)
+        udp_head = u16(0xC000) + u16(4791) + u16(8 + len(self.body) + 4) + u16(0)
         ip_head = ipv4_header(saddr, daddr, 17, len(udp_head) + len(self.body) + 4)
         m = bytearray(ip_head + udp_head)
-        m[1] = m[8] = 0xff
-        m[10:12] = m[26:28] = b'\xff\xff'
-        crc = icrc_of(b'\xff' * 8 + m, self.body)
+        m[1] = m[8] = 0xFF
+        m[10:12] = m[26:28] = b"\xff\xff"
+        crc = icrc_of(b"\xff" * 8 + m, self.body)
         return mac(dst) + mac(src) + u16(0x0800) + ip_head + udp_head + self.body + crc
 
 
 def mac(text):
-    return bytes(int(x, 16) for x in text.split(':'))
+    return bytes(int(x, 16) for x in text.split(":"))
 
 
 # ---- IPoIB ----------------------------------------------------------------------------------------
 
 
-def encap(ethertype, payload=b'', reserved=0):
+def encap(ethertype, payload=b"", reserved=0):
     """Encapsulation header, 4 octets: Type, Reserved (RFC 4391 §6, figure 3)."""
     return u16(ethertype) + u16(reserved) + payload
 
@@ -194,26 +237,37 @@ def lladdr(qpn, gid_text, flags=0):
     return u8(flags) + u24(qpn) + gid(gid_text)
 
 
-def mgid_ipv4(group, pkey=0xffff, scope=2, flags=1, signature=0x401b):
+def mgid_ipv4(group, pkey=0xFFFF, scope=2, flags=1, signature=0x401B):
     """MGID of an IPv4 group (RFC 4391 §4, figure 1): the low 28 bits of the group, the rest 0.
 
     255.255.255.255 is the exception (figure 2): the broadcast-GID ends in 32 ones.
     """
-    low = 0xffffffff if group == '255.255.255.255' else int(ipaddress.IPv4Address(group)) & 0x0fffffff
-    raw = u8(0xff) + u8(flags << 4 | scope) + u16(signature) + u16(pkey) + bytes(6) + u32(low)
+    low = (
+        0xFFFFFFFF if group == "255.255.255.255" else int(ipaddress.IPv4Address(group)) & 0x0FFFFFFF
+    )
+    raw = u8(0xFF) + u8(flags << 4 | scope) + u16(signature) + u16(pkey) + bytes(6) + u32(low)
     return str(ipaddress.IPv6Address(raw))
 
 
-def mgid_ipv6(group, pkey=0xffff, scope=2, flags=1, signature=0x601b):
+def mgid_ipv6(group, pkey=0xFFFF, scope=2, flags=1, signature=0x601B):
     """MGID of an IPv6 group: the low 80 bits of the group (RFC 4391 §4)."""
-    raw = u8(0xff) + u8(flags << 4 | scope) + u16(signature) + u16(pkey) + ip6(group)[6:]
+    raw = u8(0xFF) + u8(flags << 4 | scope) + u16(signature) + u16(pkey) + ip6(group)[6:]
     return str(ipaddress.IPv6Address(raw))
 
 
 def arp(op, sha, spa, tha, tpa, hrd=32, hln=None, pln=4, pro=0x0800):
     """ARP and RARP (RFC 826, RFC 903): hardware type 32, hardware length 20 (RFC 4391 §9.2)."""
-    return (u16(hrd) + u16(pro) + u8(len(sha) if hln is None else hln) + u8(pln) + u16(op) +
-            sha + ip4(spa) + tha + ip4(tpa))
+    return (
+        u16(hrd)
+        + u16(pro)
+        + u8(len(sha) if hln is None else hln)
+        + u8(pln)
+        + u16(op)
+        + sha
+        + ip4(spa)
+        + tha
+        + ip4(tpa)
+    )
 
 
 # ---- IP -------------------------------------------------------------------------------------------
@@ -222,17 +276,26 @@ def arp(op, sha, spa, tha, tpa, hrd=32, hln=None, pln=4, pro=0x0800):
 def inet_checksum(data):
     """Internet checksum (RFC 1071)."""
     if len(data) % 2:
-        data += b'\0'
-    s = sum(struct.unpack('>%dH' % (len(data) // 2), data))
+        data += b"\0"
+    s = sum(struct.unpack(">%dH" % (len(data) // 2), data))
     while s >> 16:
-        s = (s & 0xffff) + (s >> 16)
-    return s ^ 0xffff
+        s = (s & 0xFFFF) + (s >> 16)
+    return s ^ 0xFFFF
 
 
 def ipv4_header(src, dst, proto, paylen, ttl=64, ident=0x1234, flags=2):
     """IPv4 header without options, 20 octets (RFC 791 §3.1); flags 2 = do not fragment."""
-    h = (b'\x45\0' + u16(20 + paylen) + u16(ident) + u16(flags << 13) + u8(ttl) + u8(proto) + b'\0\0' +
-         ip4(src) + ip4(dst))
+    h = (
+        b"\x45\0"
+        + u16(20 + paylen)
+        + u16(ident)
+        + u16(flags << 13)
+        + u8(ttl)
+        + u8(proto)
+        + b"\0\0"
+        + ip4(src)
+        + ip4(dst)
+    )
     return h[:10] + u16(inet_checksum(h)) + h[12:]
 
 
@@ -249,8 +312,8 @@ def icmp_echo(ident, seq, data, reply=False):
 def udp(src, dst, sport, dport, data):
     """UDP over IPv4 with its checksum (RFC 768)."""
     h = u16(sport) + u16(dport) + u16(8 + len(data))
-    c = inet_checksum(ip4(src) + ip4(dst) + u16(17) + u16(8 + len(data)) + h + b'\0\0' + data)
-    return h + u16(c or 0xffff) + data
+    c = inet_checksum(ip4(src) + ip4(dst) + u16(17) + u16(8 + len(data)) + h + b"\0\0" + data)
+    return h + u16(c or 0xFFFF) + data
 
 
 def ping4(src, dst, seq=1, size=56, reply=False, ident=0x4242):
@@ -270,7 +333,7 @@ def icmpv6(src, dst, body):
     return ipv6(src, dst, 58, body[:2] + u16(c) + body[4:])
 
 
-def nd_lladdr_option(kind, address, length=3, pad=b'\0\0'):
+def nd_lladdr_option(kind, address, length=3, pad=b"\0\0"):
     """Source (1) or Target (2) Link-layer Address option (RFC 4861 §4.6.1, RFC 4391 §9.3).
 
     Length is in units of 8 octets: 3; two octets of zero stand before the 20 of the address.
@@ -278,53 +341,63 @@ def nd_lladdr_option(kind, address, length=3, pad=b'\0\0'):
     return u8(kind) + u8(length) + pad + address
 
 
-def nd_ns(target, options=b''):
+def nd_ns(target, options=b""):
     """Neighbor Solicitation (RFC 4861 §4.3)."""
     return u8(135) + u8(0) + u16(0) + u32(0) + ip6(target) + options
 
 
-def nd_na(target, options=b'', flags=0x60000000):
+def nd_na(target, options=b"", flags=0x60000000):
     """Neighbor Advertisement (RFC 4861 §4.4); flags S and O by default."""
     return u8(136) + u8(0) + u16(0) + u32(flags) + ip6(target) + options
 
 
-def nd_rs(options=b''):
+def nd_rs(options=b""):
     """Router Solicitation (RFC 4861 §4.1)."""
     return u8(133) + u8(0) + u16(0) + u32(0) + options
 
 
-def nd_ra(options=b'', hop=64, lifetime=1800):
+def nd_ra(options=b"", hop=64, lifetime=1800):
     """Router Advertisement (RFC 4861 §4.2)."""
     return u8(134) + u8(0) + u16(0) + u8(hop) + u8(0) + u16(lifetime) + u32(0) + u32(0) + options
 
 
-def nd_redirect(target, destination, options=b''):
+def nd_redirect(target, destination, options=b""):
     """Redirect (RFC 4861 §4.5)."""
     return u8(137) + u8(0) + u16(0) + u32(0) + ip6(target) + ip6(destination) + options
 
 
 # ---- management datagrams -------------------------------------------------------------------------
 
-CLASS_SA, CLASS_CM = 0x03, 0x07                                  # IBA 13.4.4
-GET, SET, GET_RESP, TRAP, REPORT, REPORT_RESP = 0x01, 0x02, 0x81, 0x05, 0x06, 0x86     # IBA 13.4.5
+CLASS_SA, CLASS_CM = 0x03, 0x07  # IBA 13.4.4
+GET, SET, GET_RESP, TRAP, REPORT, REPORT_RESP = 0x01, 0x02, 0x81, 0x05, 0x06, 0x86  # IBA 13.4.5
 SEND = 0x03
-GET_TABLE, GET_TABLE_RESP, DELETE, DELETE_RESP = 0x12, 0x92, 0x15, 0x95                # IBA 15.2.2
-ATTR_CLASS_PORT_INFO, ATTR_NOTICE, ATTR_INFORM_INFO = 0x0001, 0x0002, 0x0003           # IBA 13.4.8
-ATTR_SERVICE_RECORD, ATTR_PATH_RECORD, ATTR_MC_MEMBER = 0x0031, 0x0035, 0x0038         # IBA 15.2.5
-QKEY_GSI = 0x80010000                                            # IBA 15.4.2: well-known Q_Key of QP 1
+GET_TABLE, GET_TABLE_RESP, DELETE, DELETE_RESP = 0x12, 0x92, 0x15, 0x95  # IBA 15.2.2
+ATTR_CLASS_PORT_INFO, ATTR_NOTICE, ATTR_INFORM_INFO = 0x0001, 0x0002, 0x0003  # IBA 13.4.8
+ATTR_SERVICE_RECORD, ATTR_PATH_RECORD, ATTR_MC_MEMBER = 0x0031, 0x0035, 0x0038  # IBA 15.2.5
+QKEY_GSI = 0x80010000  # IBA 15.4.2: well-known Q_Key of QP 1
 
 
 def mad_header(mgmt_class, class_version, method, tid, attr, modifier=0, status=0):
     """Common MAD header, 24 octets (IBA 13.4.2)."""
-    return (u8(1) + u8(mgmt_class) + u8(class_version) + u8(method) + u16(status) + u16(0) + u64(tid) +
-            u16(attr) + u16(0) + u32(modifier))
+    return (
+        u8(1)
+        + u8(mgmt_class)
+        + u8(class_version)
+        + u8(method)
+        + u16(status)
+        + u16(0)
+        + u64(tid)
+        + u16(attr)
+        + u16(0)
+        + u32(modifier)
+    )
 
 
 RMPP_DATA, RMPP_ACK = 1, 2
 RMPP_ACTIVE, RMPP_FIRST, RMPP_LAST = 1, 2, 4
 
 
-def rmpp_header(kind=0, flags=0, data1=0, data2=0, status=0, resp_time=0x1f, version=1):
+def rmpp_header(kind=0, flags=0, data1=0, data2=0, status=0, resp_time=0x1F, version=1):
     """RMPP header, 12 octets (IBA 13.6.2): version, type, RRespTime (5) | Flags (3), status, data 1, 2.
 
     DATA: segment number, payload length; ACK: segment number, new window last.  All zero (but for the
@@ -332,50 +405,133 @@ def rmpp_header(kind=0, flags=0, data1=0, data2=0, status=0, resp_time=0x1f, ver
     """
     if not kind:
         return bytes(12)
-    return u8(version) + u8(kind) + u8(resp_time << 3 | flags) + u8(status) + u32(data1) + u32(data2)
+    return (
+        u8(version) + u8(kind) + u8(resp_time << 3 | flags) + u8(status) + u32(data1) + u32(data2)
+    )
 
 
-def sa_mad(method, tid, attr, data=b'', mask=0, status=0, modifier=0, attr_offset=0, sm_key=0, rmpp=None):
+def sa_mad(
+    method, tid, attr, data=b"", mask=0, status=0, modifier=0, attr_offset=0, sm_key=0, rmpp=None
+):
     """SA MAD, 256 octets (IBA 15.2.1.1): header 24, RMPP 12, SM_Key 8, AttributeOffset 2, Reserved 2,
     ComponentMask 8, data 200.  AttributeOffset counts 8 octets."""
-    m = (mad_header(CLASS_SA, 2, method, tid, attr, modifier, status) + (rmpp or rmpp_header()) +
-         u64(sm_key) +
-         u16(attr_offset) + u16(0) + u64(mask) + data)
+    m = (
+        mad_header(CLASS_SA, 2, method, tid, attr, modifier, status)
+        + (rmpp or rmpp_header())
+        + u64(sm_key)
+        + u16(attr_offset)
+        + u16(0)
+        + u64(mask)
+        + data
+    )
     assert len(m) <= 256
-    return m.ljust(256, b'\0')
+    return m.ljust(256, b"\0")
 
 
-def mcmember(mgid, port_gid='::', qkey=0, mlid=0, mtu_sel=0, mtu=0, tclass=0, pkey=0, rate_sel=0, rate=0,
-             life_sel=0, life=0, sl=0, flow=0, hop=0, scope=0, join=0, proxy=0):
+def mcmember(
+    mgid,
+    port_gid="::",
+    qkey=0,
+    mlid=0,
+    mtu_sel=0,
+    mtu=0,
+    tclass=0,
+    pkey=0,
+    rate_sel=0,
+    rate=0,
+    life_sel=0,
+    life=0,
+    sl=0,
+    flow=0,
+    hop=0,
+    scope=0,
+    join=0,
+    proxy=0,
+):
     """MCMemberRecord, 52 octets (IBA 15.2.5.17)."""
-    r = (gid(mgid) + gid(port_gid) + u32(qkey) + u16(mlid) + u8(mtu_sel << 6 | mtu) + u8(tclass) + u16(pkey) +
-         u8(rate_sel << 6 | rate) + u8(life_sel << 6 | life) + u32(sl << 28 | flow << 8 | hop) +
-         u8(scope << 4 | join) + u24(proxy << 23))
+    r = (
+        gid(mgid)
+        + gid(port_gid)
+        + u32(qkey)
+        + u16(mlid)
+        + u8(mtu_sel << 6 | mtu)
+        + u8(tclass)
+        + u16(pkey)
+        + u8(rate_sel << 6 | rate)
+        + u8(life_sel << 6 | life)
+        + u32(sl << 28 | flow << 8 | hop)
+        + u8(scope << 4 | join)
+        + u24(proxy << 23)
+    )
     assert len(r) == 52
     return r
 
 
 # Component mask of the MCMemberRecord: one bit per component, in the record's order (IBA 15.2.5.17)
-MCM = {name: 1 << bit for bit, name in enumerate(
-    'mgid port_gid qkey mlid mtu_sel mtu tclass pkey rate_sel rate life_sel life sl flow hop scope join proxy'
-    .split())}
+MCM = {
+    name: 1 << bit
+    for bit, name in enumerate(
+        "mgid port_gid qkey mlid mtu_sel mtu tclass pkey rate_sel rate life_sel life sl flow hop scope join proxy".split()
+    )
+}
 
 
-def path_record(dgid, sgid, dlid=0, slid=0, pkey=0xffff, sl=0, mtu_sel=0, mtu=0, rate_sel=0, rate=0,
-                life_sel=0, life=0, numb=0, reversible=0, flow=0, hop=0, tclass=0, service_id=0):
+def path_record(
+    dgid,
+    sgid,
+    dlid=0,
+    slid=0,
+    pkey=0xFFFF,
+    sl=0,
+    mtu_sel=0,
+    mtu=0,
+    rate_sel=0,
+    rate=0,
+    life_sel=0,
+    life=0,
+    numb=0,
+    reversible=0,
+    flow=0,
+    hop=0,
+    tclass=0,
+    service_id=0,
+):
     """PathRecord, 64 octets (IBA 15.2.5.16)."""
-    r = (u64(service_id) + gid(dgid) + gid(sgid) + u16(dlid) + u16(slid) + u32(flow << 8 | hop) + u8(tclass) +
-         u8(reversible << 7 | numb) + u16(pkey) + u16(sl) + u8(mtu_sel << 6 | mtu) +
-         u8(rate_sel << 6 | rate) +
-         u8(life_sel << 6 | life) + u8(0) + bytes(6))
+    r = (
+        u64(service_id)
+        + gid(dgid)
+        + gid(sgid)
+        + u16(dlid)
+        + u16(slid)
+        + u32(flow << 8 | hop)
+        + u8(tclass)
+        + u8(reversible << 7 | numb)
+        + u16(pkey)
+        + u16(sl)
+        + u8(mtu_sel << 6 | mtu)
+        + u8(rate_sel << 6 | rate)
+        + u8(life_sel << 6 | life)
+        + u8(0)
+        + bytes(6)
+    )
     assert len(r) == 64
     return r
 
 
-def service_record(service_id, service_gid, pkey=0xffff, lease=0xffffffff, key=bytes(16), name=b'', data=b''):
+def service_record(
+    service_id, service_gid, pkey=0xFFFF, lease=0xFFFFFFFF, key=bytes(16), name=b"", data=b""
+):
     """ServiceRecord, 176 octets (IBA 15.2.5.14)."""
-    r = (u64(service_id) + gid(service_gid) + u16(pkey) + u16(0) + u32(lease) + key + name.ljust(64, b'\0') +
-         data.ljust(64, b'\0'))
+    r = (
+        u64(service_id)
+        + gid(service_gid)
+        + u16(pkey)
+        + u16(0)
+        + u32(lease)
+        + key
+        + name.ljust(64, b"\0")
+        + data.ljust(64, b"\0")
+    )
     assert len(r) == 176
     return r
 
@@ -385,27 +541,69 @@ def notice(trap, mgid, issuer_lid, issuer_gid, kind=3, producer=4, toggle=0, cou
 
     kind 3: informational; producer 4: class manager.  The IssuerGID is the last 16 octets.
     """
-    details = (bytes(6) + gid(mgid)).ljust(54, b'\0')
-    r = (u8(0x80 | kind) + u24(producer) + u16(trap) + u16(issuer_lid) + u16(toggle << 15 | count) + details +
-         gid(issuer_gid))
+    details = (bytes(6) + gid(mgid)).ljust(54, b"\0")
+    r = (
+        u8(0x80 | kind)
+        + u24(producer)
+        + u16(trap)
+        + u16(issuer_lid)
+        + u16(toggle << 15 | count)
+        + details
+        + gid(issuer_gid)
+    )
     assert len(r) == 80
     return r
 
 
-def inform_info(gid_text, trap, subscribe=1, lid_begin=0xffff, lid_end=0, kind=0xffff, qpn=1, resp_time=0x13,
-                producer=0xffffff):
+def inform_info(
+    gid_text,
+    trap,
+    subscribe=1,
+    lid_begin=0xFFFF,
+    lid_end=0,
+    kind=0xFFFF,
+    qpn=1,
+    resp_time=0x13,
+    producer=0xFFFFFF,
+):
     """InformInfo, 36 octets (IBA 13.4.8.3)."""
-    r = (gid(gid_text) + u16(lid_begin) + u16(lid_end) + u16(0) + u8(1) + u8(subscribe) + u16(kind) +
-         u16(trap) +
-         u24(qpn) + u8(resp_time) + u8(0) + u24(producer))
+    r = (
+        gid(gid_text)
+        + u16(lid_begin)
+        + u16(lid_end)
+        + u16(0)
+        + u8(1)
+        + u8(subscribe)
+        + u16(kind)
+        + u16(trap)
+        + u24(qpn)
+        + u8(resp_time)
+        + u8(0)
+        + u24(producer)
+    )
     assert len(r) == 36
     return r
 
 
-def class_port_info(capmask=0, capmask2=0, resp_time=0x12, trap_gid='::', trap_lid=0):
+def class_port_info(capmask=0, capmask2=0, resp_time=0x12, trap_gid="::", trap_lid=0):
     """ClassPortInfo, 72 octets (IBA 13.4.8.1)."""
-    r = (u8(1) + u8(2) + u16(capmask) + u32(capmask2 << 5 | resp_time) + bytes(16) + bytes(4) + bytes(4) +
-         bytes(4) + bytes(4) + gid(trap_gid) + bytes(4) + u16(trap_lid) + u16(0) + bytes(4) + bytes(4))
+    r = (
+        u8(1)
+        + u8(2)
+        + u16(capmask)
+        + u32(capmask2 << 5 | resp_time)
+        + bytes(16)
+        + bytes(4)
+        + bytes(4)
+        + bytes(4)
+        + bytes(4)
+        + gid(trap_gid)
+        + bytes(4)
+        + u16(trap_lid)
+        + u16(0)
+        + bytes(4)
+        + bytes(4)
+    )
     assert len(r) == 72
     return r
 
@@ -418,8 +616,8 @@ def rmpp_table(tid, attr, records, stride, status=0, segment_data=200):
     both with the 20 octets of SA header (SM_Key to ComponentMask) that each segment carries.
     """
     assert stride % 8 == 0
-    table = b''.join(r.ljust(stride, b'\0') for r in records)
-    parts = [table[i:i + segment_data] for i in range(0, len(table), segment_data)] or [b'']
+    table = b"".join(r.ljust(stride, b"\0") for r in records)
+    parts = [table[i : i + segment_data] for i in range(0, len(table), segment_data)] or [b""]
     out = []
     for n, part in enumerate(parts, 1):
         flags = RMPP_ACTIVE | (RMPP_FIRST if n == 1 else 0) | (RMPP_LAST if n == len(parts) else 0)
@@ -428,21 +626,30 @@ def rmpp_table(tid, attr, records, stride, status=0, segment_data=200):
             length = len(table) + 20 * len(parts)
         if n == len(parts):
             length = len(part) + 20 if n > 1 else len(table) + 20
-        out.append(sa_mad(GET_TABLE_RESP, tid, attr, part, status=status, attr_offset=stride // 8,
-                          rmpp=rmpp_header(RMPP_DATA, flags, n, length)))
+        out.append(
+            sa_mad(
+                GET_TABLE_RESP,
+                tid,
+                attr,
+                part,
+                status=status,
+                attr_offset=stride // 8,
+                rmpp=rmpp_header(RMPP_DATA, flags, n, length),
+            )
+        )
     return out
 
 
 # ---- communication management (IBA chapter 12) ----------------------------------------------------
 
 CM_REQ, CM_MRA, CM_REJ, CM_REP, CM_RTU, CM_DREQ, CM_DREP = 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16
-CM_SIDR_REQ, CM_SIDR_REP, CM_LAP, CM_APR = 0x17, 0x18, 0x19, 0x1a                     # IBA 16.7.3
+CM_SIDR_REQ, CM_SIDR_REP, CM_LAP, CM_APR = 0x17, 0x18, 0x19, 0x1A  # IBA 16.7.3
 
 
 def cm_mad(attr, tid, body):
     """CM MAD, 256 octets: method Send, class version 2, data from octet 24 (IBA 16.7.1)."""
     assert len(body) <= 232
-    return mad_header(CLASS_CM, 2, SEND, tid, attr) + body.ljust(232, b'\0')
+    return mad_header(CLASS_CM, 2, SEND, tid, attr) + body.ljust(232, b"\0")
 
 
 def private_data(ud_qpn, recv_mtu, reserved=0):
@@ -460,76 +667,175 @@ def service_id_linux(qpn):
     return 0x10 << 56 | qpn
 
 
-def cm_req(tid, comm_id, service_id, guid, qpn, psn, slid, dlid, sgid, dgid, pdata=b'', transport=0,
-           pkey=0xffff, mtu=4, qkey=0, alt=False):
+def cm_req(
+    tid,
+    comm_id,
+    service_id,
+    guid,
+    qpn,
+    psn,
+    slid,
+    dlid,
+    sgid,
+    dgid,
+    pdata=b"",
+    transport=0,
+    pkey=0xFFFF,
+    mtu=4,
+    qkey=0,
+    alt=False,
+):
     """REQ (IBA 12.6.5): private data of 92 octets at octet 140.  transport 0 RC, 1 UC; mtu 4 = 2048."""
-    path = (u16(slid) + u16(dlid) + gid(sgid) + gid(dgid) + u24(0) + u8(3) +        # flow label, rate 10 Gb/s
-            u8(0) + u8(0) + u8(0 << 4 | 1 << 3) + u8(18 << 3))                # tclass, hop, SL|local, timeout
+    path = (
+        u16(slid)
+        + u16(dlid)
+        + gid(sgid)
+        + gid(dgid)
+        + u24(0)
+        + u8(3)
+        + u8(0)  # flow label, rate 10 Gb/s
+        + u8(0)
+        + u8(0 << 4 | 1 << 3)
+        + u8(18 << 3)
+    )  # tclass, hop, SL|local, timeout
     assert len(path) == 44
-    body = (u32(comm_id) + u32(0) + u64(service_id) + u64(guid) + u32(0) + u32(qkey) + u24(qpn) + u8(1) +
-            u24(0) + u8(1) + u24(0) + u8(20 << 3 | transport << 1 | 1) + u24(psn) + u8(20 << 3 | 7) +
-            u16(pkey) +
-            u8(mtu << 4 | 7) + u8(15 << 4) + path + (path if alt else bytes(44)))
+    body = (
+        u32(comm_id)
+        + u32(0)
+        + u64(service_id)
+        + u64(guid)
+        + u32(0)
+        + u32(qkey)
+        + u24(qpn)
+        + u8(1)
+        + u24(0)
+        + u8(1)
+        + u24(0)
+        + u8(20 << 3 | transport << 1 | 1)
+        + u24(psn)
+        + u8(20 << 3 | 7)
+        + u16(pkey)
+        + u8(mtu << 4 | 7)
+        + u8(15 << 4)
+        + path
+        + (path if alt else bytes(44))
+    )
     assert len(body) == 140
-    return cm_mad(CM_REQ, tid, body + pdata.ljust(92, b'\0'))
+    return cm_mad(CM_REQ, tid, body + pdata.ljust(92, b"\0"))
 
 
-def cm_mra(tid, local, remote, message=0, timeout=20, pdata=b''):
+def cm_mra(tid, local, remote, message=0, timeout=20, pdata=b""):
     """MRA (IBA 12.6.6): message 0 REQ, 1 REP, 2 LAP; private data of 222 octets at 10."""
-    return cm_mad(CM_MRA, tid, u32(local) + u32(remote) + u8(message << 6) + u8(timeout << 3) + pdata)
+    return cm_mad(
+        CM_MRA, tid, u32(local) + u32(remote) + u8(message << 6) + u8(timeout << 3) + pdata
+    )
 
 
-def cm_rej(tid, local, remote, reason, message=0, ari=b'', pdata=b''):
+def cm_rej(tid, local, remote, reason, message=0, ari=b"", pdata=b""):
     """REJ (IBA 12.6.7): message 0 REQ, 1 REP, 2 none; ARI of 72 octets at 12, private data of 148 at 84."""
-    return cm_mad(CM_REJ, tid, u32(local) + u32(remote) + u8(message << 6) + u8(len(ari) << 1) + u16(reason) +
-                  ari.ljust(72, b'\0') + pdata)
+    return cm_mad(
+        CM_REJ,
+        tid,
+        u32(local)
+        + u32(remote)
+        + u8(message << 6)
+        + u8(len(ari) << 1)
+        + u16(reason)
+        + ari.ljust(72, b"\0")
+        + pdata,
+    )
 
 
-def cm_rep(tid, local, remote, qpn, psn, guid, pdata=b'', qkey=0):
+def cm_rep(tid, local, remote, qpn, psn, guid, pdata=b"", qkey=0):
     """REP (IBA 12.6.8): private data of 196 octets at 36."""
-    return cm_mad(CM_REP, tid, u32(local) + u32(remote) + u32(qkey) + u24(qpn) + u8(0) + u24(0) + u8(0) +
-                  u24(psn) +
-                  u8(0) + u8(1) + u8(1) + u8(15 << 3 | 1) + u8(7 << 5 | 1 << 4) + u64(guid) + pdata)
+    return cm_mad(
+        CM_REP,
+        tid,
+        u32(local)
+        + u32(remote)
+        + u32(qkey)
+        + u24(qpn)
+        + u8(0)
+        + u24(0)
+        + u8(0)
+        + u24(psn)
+        + u8(0)
+        + u8(1)
+        + u8(1)
+        + u8(15 << 3 | 1)
+        + u8(7 << 5 | 1 << 4)
+        + u64(guid)
+        + pdata,
+    )
 
 
-def cm_rtu(tid, local, remote, pdata=b''):
+def cm_rtu(tid, local, remote, pdata=b""):
     """RTU (IBA 12.6.9): private data of 224 octets at 8."""
     return cm_mad(CM_RTU, tid, u32(local) + u32(remote) + pdata)
 
 
-def cm_dreq(tid, local, remote, remote_qpn, pdata=b''):
+def cm_dreq(tid, local, remote, remote_qpn, pdata=b""):
     """DREQ (IBA 12.6.10): private data of 220 octets at 12."""
     return cm_mad(CM_DREQ, tid, u32(local) + u32(remote) + u24(remote_qpn) + u8(0) + pdata)
 
 
-def cm_drep(tid, local, remote, pdata=b''):
+def cm_drep(tid, local, remote, pdata=b""):
     """DREP (IBA 12.6.11): private data of 224 octets at 8."""
     return cm_mad(CM_DREP, tid, u32(local) + u32(remote) + pdata)
 
 
-def cm_lap(tid, local, remote, remote_qpn, slid, dlid, sgid, dgid, pdata=b''):
+def cm_lap(tid, local, remote, remote_qpn, slid, dlid, sgid, dgid, pdata=b""):
     """LAP (IBA 12.8.1): private data of 168 octets at 64."""
-    body = (u32(local) + u32(remote) + u32(0) + u24(remote_qpn) + u8(20 << 3) + u32(0) + u16(slid) +
-            u16(dlid) +
-            gid(sgid) + gid(dgid) + u24(0) + u8(0) + u8(0) + u8(3) + u8(1 << 3) + u8(18 << 3))
+    body = (
+        u32(local)
+        + u32(remote)
+        + u32(0)
+        + u24(remote_qpn)
+        + u8(20 << 3)
+        + u32(0)
+        + u16(slid)
+        + u16(dlid)
+        + gid(sgid)
+        + gid(dgid)
+        + u24(0)
+        + u8(0)
+        + u8(0)
+        + u8(3)
+        + u8(1 << 3)
+        + u8(18 << 3)
+    )
     assert len(body) == 64
     return cm_mad(CM_LAP, tid, body + pdata)
 
 
-def cm_apr(tid, local, remote, status=0, pdata=b''):
+def cm_apr(tid, local, remote, status=0, pdata=b""):
     """APR (IBA 12.8.2): additional information of 72 octets at 12, private data of 148 at 84."""
-    return cm_mad(CM_APR, tid, u32(local) + u32(remote) + u8(0) + u8(status) + u16(0) + bytes(72) + pdata)
+    return cm_mad(
+        CM_APR, tid, u32(local) + u32(remote) + u8(0) + u8(status) + u16(0) + bytes(72) + pdata
+    )
 
 
-def cm_sidr_req(tid, request_id, service_id, pkey=0xffff, pdata=b''):
+def cm_sidr_req(tid, request_id, service_id, pkey=0xFFFF, pdata=b""):
     """SIDR_REQ (IBA 12.11.1): private data of 216 octets at 16."""
     return cm_mad(CM_SIDR_REQ, tid, u32(request_id) + u16(pkey) + u16(0) + u64(service_id) + pdata)
 
 
-def cm_sidr_rep(tid, request_id, service_id, qpn, qkey, status=0, pdata=b''):
+def cm_sidr_rep(tid, request_id, service_id, qpn, qkey, status=0, pdata=b""):
     """SIDR_REP (IBA 12.11.2): additional information of 72 octets at 24, private data of 136 at 96."""
-    return cm_mad(CM_SIDR_REP, tid, u32(request_id) + u8(status) + u8(0) + u16(0) + u24(qpn) + u8(0) +
-                  u64(service_id) + u32(qkey) + bytes(72) + pdata)
+    return cm_mad(
+        CM_SIDR_REP,
+        tid,
+        u32(request_id)
+        + u8(status)
+        + u8(0)
+        + u16(0)
+        + u24(qpn)
+        + u8(0)
+        + u64(service_id)
+        + u32(qkey)
+        + bytes(72)
+        + pdata,
+    )
 
 
 # ---- link types other than native IB --------------------------------------------------------------
@@ -557,97 +863,26 @@ def sll(ethertype, address, payload, kind=0):
 
 def sll2(ethertype, address, payload, kind=0, ifindex=4):
     """Linux cooked capture v2 (LINKTYPE_LINUX_SLL2 276), 20 octets of header."""
-    return u16(ethertype) + u16(0) + u32(ifindex) + u16(32) + u8(kind) + u8(20) + address[:8] + payload
+    return (
+        u16(ethertype) + u16(0) + u32(ifindex) + u16(32) + u8(kind) + u8(20) + address[:8] + payload
+    )
 
 
-# ---- containers -----------------------------------------------------------------------------------
-# A record is (time in ns, octets, wire length).  rec() makes one; cut shortens the captured octets.
-
-
-def rec(t, octets, cut=None):
-    return (t, octets if cut is None else octets[:cut], len(octets))
-
-
-def pcap(linktype, records, ns=False, endian='<', snaplen=262144):
-    """Classic pcap: magic 0xa1b2c3d4 (microseconds) or 0xa1b23c4d (nanoseconds), either byte order."""
-    out = [struct.pack(endian + 'IHHiIII', 0xa1b23c4d if ns else 0xa1b2c3d4, 2, 4, 0, 0, snaplen, linktype)]
-    for t, data, wire in records:
-        frac = t % 10**9 if ns else t % 10**9 // 1000
-        out.append(struct.pack(endian + 'IIII', t // 10**9, frac, len(data), wire) + data)
-    return b''.join(out)
-
-
-def pcapng(linktype, records, endian='<', snaplen=0, comments=None):
-    """pcapng: SHB, one IDB with if_tsresol 9, one EPB per record (draft-ietf-opsawg-pcapng)."""
-    def block(kind, body):
-        body += b'\0' * (-len(body) % 4)
-        n = len(body) + 12
-        return struct.pack(endian + 'II', kind, n) + body + struct.pack(endian + 'I', n)
-
-    out = [block(0x0a0d0d0a, struct.pack(endian + 'IHHq', 0x1a2b3c4d, 1, 0, -1)),
-           block(1, struct.pack(endian + 'HHI', linktype, 0, snaplen) +
-                 struct.pack(endian + 'HHBxxxHH', 9, 1, 9, 0, 0))]
-    for t, data, wire in records:
-        head = struct.pack(endian + 'IIIII', 0, t >> 32, t & 0xffffffff, len(data), wire)
-        out.append(block(6, head + data))
-    return b''.join(out)
-
-
-def erf_record(t, data, wire, flags=4):
-    """ERF record of type 21, InfiniBand: time stamp 32.32 little-endian, the rest big-endian; rlen counts
-    the 16 octets of header and what was captured, wlen what was on the wire."""
-    ts = (t // 10**9) << 32 | ((t % 10**9 << 32) // 10**9)
-    return struct.pack('<Q', ts) + struct.pack('>BBHHH', 21, flags, 16 + len(data), 0, wire) + data
-
-
-def erf_records(records):
-    """The same records for a container whose link type is ERF (197): each begins with its ERF header."""
-    return [(t, erf_record(t, d, w), 16 + w) for t, d, w in records]
-
-
-def erf_file(records):
-    return b''.join(erf_record(*r) for r in records)
-
-
-def snoop(records, datalink=26):
-    """snoop version 2 (RFC 1761); datalink 26 is InfiniBand: packets begin with the encapsulation header."""
-    out = [b'snoop\0\0\0' + u32(2) + u32(datalink)]
-    for t, data, wire in records:
-        pad = -len(data) % 4
-        out.append(u32(wire) + u32(len(data)) + u32(24 + len(data) + pad) + u32(0) + u32(t // 10**9) +
-                   u32(t % 10**9 // 1000) + data + b'\0' * pad)
-    return b''.join(out)
-
-
-def read_pcap(path):
-    """(link type, records, nanoseconds, byte order) of a classic pcap file."""
-    raw = open(path, 'rb').read()
-    for endian in '<>':
-        magic = struct.unpack(endian + 'I', raw[:4])[0]
-        if magic in (0xa1b2c3d4, 0xa1b23c4d):
-            break
-    else:
-        raise ValueError(path + ': no classic pcap')
-    ns = magic == 0xa1b23c4d
-    link = struct.unpack(endian + 'I', raw[20:24])[0] & 0x0fffffff
-    out, at = [], 24
-    while at + 16 <= len(raw):
-        sec, frac, cap, wire = struct.unpack(endian + 'IIII', raw[at:at + 16])
-        at += 16
-        out.append((sec * 10**9 + frac * (1 if ns else 1000), raw[at:at + cap], wire))
-        at += cap
-    return link, out, ns, endian
+# ---- real frames -----------------------------------------------------------------------------------
 
 
 def crcs(path):
     """How many whole packets of a LINKTYPE_INFINIBAND pcap file have our ICRC and VCRC; how many not."""
     good = bad = 0
-    link, records, _, _ = read_pcap(path)
-    for _, d, wire in records:
-        if link != 247 or len(d) != wire:
+    capture = capfile.read(path)
+    for frame in capture.frames:
+        d = frame.data
+        if capture.linktype != capfile.INFINIBAND or len(d) != frame.wire:
             continue
-        g = d[8:48] if d[1] & 3 == LNH_GRH else b''
-        right = (icrc(d[:8], g, d[8 + len(g):-6]) == d[-6:-2] and
-                 struct.pack('<H', crc16_100b(d[:-2])) == d[-2:])
+        g = d[8:48] if d[1] & 3 == LNH_GRH else b""
+        right = (
+            icrc(d[:8], g, d[8 + len(g) : -6]) == d[-6:-2]
+            and struct.pack("<H", crc16_100b(d[:-2])) == d[-2:]
+        )
         good, bad = good + right, bad + (not right)
     return good, bad

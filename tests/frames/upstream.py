@@ -8,10 +8,29 @@ conformant sender may send.  --check writes nothing and says whether OUTDIR hold
 import os
 import sys
 
-import ib
-from build import (A, B, C, BROADCAST_MGID, SM, Connection, Tape, arp_request, big, broadcast_lladdr, broadcast_record,
-                   erf_pcap, mad_frame, nd6, ping, table_records, ud_frame)
-from ib import LAST, ONLY, RC, UD, WRITE_ONLY, Frame, encap, rec
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from frames import ib  # noqa: E402
+from frames.build import (  # noqa: E402
+    A,
+    B,
+    C,
+    BROADCAST_MGID,
+    SM,
+    Connection,
+    Tape,
+    arp_request,
+    big,
+    broadcast_lladdr,
+    broadcast_record,
+    erf_pcap,
+    mad_frame,
+    nd6,
+    ping,
+    table_records,
+    ud_frame,
+)
+from frames.ib import LAST, ONLY, RC, UD, WRITE_ONLY, Frame, encap  # noqa: E402
+from support import capfile  # noqa: E402
 
 T0 = 1_700_000_000 * 10**9
 
@@ -20,36 +39,40 @@ def one(octets, cut=None):
     """An ERF capture of one frame."""
     t = Tape()
     t.put(octets, cut)
-    return ib.pcap(197, [(time, ib.erf_record(time, data, wire), 16 + wire) for time, data, wire in t.records])
+    return erf_pcap(t)
 
 
 def broadcast_arp():
-    return [rec(T0, ud_frame(A, BROADCAST_MGID, arp_request(A, B.ip)).ib())]
+    return [capfile.record(T0, ud_frame(A, BROADCAST_MGID, arp_request(A, B.ip)).ib())]
 
 
 def linktype_247_pcap():
-    return ib.pcap(247, broadcast_arp())
+    return capfile.pcap(247, broadcast_arp())
 
 
 def linktype_247_pcapng():
-    return ib.pcapng(247, broadcast_arp())
+    return capfile.pcapng(247, broadcast_arp())
 
 
 def dlt242_grh():
     """An ARP request by broadcast; HopLmt 1, NxtHdr 0x1b, PayLen 12 + 8 + 60 + 4 = 84."""
-    return ib.pcap(242, [rec(T0, ib.ipoib242_grh(A.gid, BROADCAST_MGID, arp_request(A, B.ip)))])
+    return capfile.pcap(
+        242, [capfile.record(T0, ib.ipoib242_grh(A.gid, BROADCAST_MGID, arp_request(A, B.ip)))]
+    )
 
 
 def dlt242_type():
     """LLDP (IEEE 802.1AB), which is sent on IPoIB links too, by its Ethertype 0x88cc (RFC 4391 §6)."""
-    lldp = bytes.fromhex('0207 04 0002c9001895 0403 07 6230 0602 0078 0000')
-    return ib.pcap(242, [rec(T0, ib.ipoib242_dest(broadcast_lladdr(), encap(0x88cc, lldp)))])
+    lldp = bytes.fromhex("0207 04 0002c9001895 0403 07 6230 0602 0078 0000")
+    return capfile.pcap(
+        242, [capfile.record(T0, ib.ipoib242_dest(broadcast_lladdr(), encap(0x88CC, lldp)))]
+    )
 
 
 def rmpp():
     """GetTableResp of two MCMemberRecords in one segment: RRespTime 0x1f and Flags 7 (Active, First, Last) in an octet."""
     table = ib.rmpp_table(0x1001, ib.ATTR_MC_MEMBER, table_records(2), 56)
-    assert len(table) == 1 and table[0][26] == 0x1f << 3 | 7
+    assert len(table) == 1 and table[0][26] == 0x1F << 3 | 7
     return one(mad_frame(SM, A, table[0]).ib())
 
 
@@ -63,7 +86,11 @@ def rmpp_segments():
 
 def sa_crc():
     """A join's response: 256 octets of MAD, then ICRC and VCRC."""
-    return one(mad_frame(SM, A, ib.sa_mad(ib.GET_RESP, 0x1003, ib.ATTR_MC_MEMBER, broadcast_record(join=1))).ib())
+    return one(
+        mad_frame(
+            SM, A, ib.sa_mad(ib.GET_RESP, 0x1003, ib.ATTR_MC_MEMBER, broadcast_record(join=1))
+        ).ib()
+    )
 
 
 def notice():
@@ -74,10 +101,33 @@ def notice():
 
 def cm_source():
     """A REQ that is sent with a GRH, so that its source is a GID."""
-    req = ib.cm_req(0x1005, 1, ib.service_id_linux(B.qpn), A.guid, 0x101, 0, A.lid, B.lid, A.gid, B.gid,
-                    ib.private_data(A.qpn, 65524))
-    return one(Frame(UD | ONLY, req, dlid=B.lid, slid=A.lid, dgid=B.gid, sgid=A.gid, hop=64, destqp=1,
-                     qkey=ib.QKEY_GSI, srcqp=1).ib())
+    req = ib.cm_req(
+        0x1005,
+        1,
+        ib.service_id_linux(B.qpn),
+        A.guid,
+        0x101,
+        0,
+        A.lid,
+        B.lid,
+        A.gid,
+        B.gid,
+        ib.private_data(A.qpn, 65524),
+    )
+    return one(
+        Frame(
+            UD | ONLY,
+            req,
+            dlid=B.lid,
+            slid=A.lid,
+            dgid=B.gid,
+            sgid=A.gid,
+            hop=64,
+            destqp=1,
+            qkey=ib.QKEY_GSI,
+            srcqp=1,
+        ).ib()
+    )
 
 
 def cm_sdp():
@@ -90,7 +140,7 @@ def cm_sdp():
 
 
 def ud_empty():
-    return one(ud_frame(A, B, b'').ib())
+    return one(ud_frame(A, B, b"").ib())
 
 
 def ud_four():
@@ -100,7 +150,7 @@ def ud_four():
 
 def pad():
     """Seven octets of data behind an encapsulation header with an Ethertype for experiments: PadCnt 1."""
-    return one(ud_frame(A, B, encap(0x88b5, ib.fill(7))).ib())
+    return one(ud_frame(A, B, encap(0x88B5, ib.fill(7))).ib())
 
 
 def sliced():
@@ -111,8 +161,10 @@ def sliced():
 def write_as_ip():
     """An RDMA WRITE Only to a connection that this capture did not see set up; its data are the peer's memory."""
     lure = ping(A, B)
-    ext = ib.reth(0x7f0000001000, 0x1234, len(lure))
-    return one(Frame(RC | WRITE_ONLY, lure, dlid=B.lid, slid=A.lid, destqp=0x301, psn=1, ext=ext).ib())
+    ext = ib.reth(0x7F0000001000, 0x1234, len(lure))
+    return one(
+        Frame(RC | WRITE_ONLY, lure, dlid=B.lid, slid=A.lid, destqp=0x301, psn=1, ext=ext).ib()
+    )
 
 
 def rc_first():
@@ -126,12 +178,16 @@ def rc_first():
 
 def rc_last():
     """The end of a message of two packets; the capture began behind the first."""
-    return one(Frame(RC | LAST, ib.fill(952), dlid=B.lid, slid=A.lid, destqp=0x202, psn=2, ackreq=1).ib())
+    return one(
+        Frame(RC | LAST, ib.fill(952), dlid=B.lid, slid=A.lid, destqp=0x202, psn=2, ackreq=1).ib()
+    )
 
 
 def rc_short():
     """A SEND Only of 8 octets, of whatever protocol."""
-    return one(Frame(RC | ONLY, ib.fill(8), dlid=B.lid, slid=A.lid, destqp=0x202, psn=1, ackreq=1).ib())
+    return one(
+        Frame(RC | ONLY, ib.fill(8), dlid=B.lid, slid=A.lid, destqp=0x202, psn=1, ackreq=1).ib()
+    )
 
 
 def nd_option():
@@ -140,38 +196,38 @@ def nd_option():
 
 
 CAPTURES = {
-    'linktype-247.pcap': linktype_247_pcap,
-    'linktype-247.pcapng': linktype_247_pcapng,
-    'dlt242-grh.pcap': dlt242_grh,
-    'dlt242-type.pcap': dlt242_type,
-    'rmpp.pcap': rmpp,
-    'rmpp-segments.pcap': rmpp_segments,
-    'sa-crc.pcap': sa_crc,
-    'notice.pcap': notice,
-    'cm-source.pcap': cm_source,
-    'cm-sdp.pcap': cm_sdp,
-    'ud-empty.pcap': ud_empty,
-    'ud-four.pcap': ud_four,
-    'pad.pcap': pad,
-    'sliced.pcap': sliced,
-    'write-as-ip.pcap': write_as_ip,
-    'rc-first.pcap': rc_first,
-    'rc-last.pcap': rc_last,
-    'rc-short.pcap': rc_short,
-    'nd-option.pcap': nd_option,
+    "linktype-247.pcap": linktype_247_pcap,
+    "linktype-247.pcapng": linktype_247_pcapng,
+    "dlt242-grh.pcap": dlt242_grh,
+    "dlt242-type.pcap": dlt242_type,
+    "rmpp.pcap": rmpp,
+    "rmpp-segments.pcap": rmpp_segments,
+    "sa-crc.pcap": sa_crc,
+    "notice.pcap": notice,
+    "cm-source.pcap": cm_source,
+    "cm-sdp.pcap": cm_sdp,
+    "ud-empty.pcap": ud_empty,
+    "ud-four.pcap": ud_four,
+    "pad.pcap": pad,
+    "sliced.pcap": sliced,
+    "write-as-ip.pcap": write_as_ip,
+    "rc-first.pcap": rc_first,
+    "rc-last.pcap": rc_last,
+    "rc-short.pcap": rc_short,
+    "nd-option.pcap": nd_option,
 }
 
 
 def read(path):
     try:
-        with open(path, 'rb') as f:
+        with open(path, "rb") as f:
             return f.read()
     except FileNotFoundError:
         return None
 
 
 def main(argv):
-    if len(argv) < 2 or len(argv) > 3 or argv[2:] not in ([], ['--check']):
+    if len(argv) < 2 or len(argv) > 3 or argv[2:] not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2
     out, check, bad = argv[1], len(argv) == 3, 0
@@ -179,16 +235,16 @@ def main(argv):
     for name, make in CAPTURES.items():
         path, data = os.path.join(out, name), make()
         if not check:
-            with open(path, 'wb') as f:
+            with open(path, "wb") as f:
                 f.write(data)
         elif read(path) != data:
-            print(path + ': differs from what upstream.py makes')
+            print(path + ": differs from what upstream.py makes")
             bad = 1
-    for name in sorted(set(os.listdir(out)) - set(CAPTURES) - {'README.md'}):
-        print(os.path.join(out, name) + ': is not made by upstream.py')
+    for name in sorted(set(os.listdir(out)) - set(CAPTURES) - {"README.md"}):
+        print(os.path.join(out, name) + ": is not made by upstream.py")
         bad = 1
     return bad
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     sys.exit(main(sys.argv))

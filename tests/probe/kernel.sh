@@ -18,10 +18,10 @@ try "a peer in datagram mode keeps what is asked of it" everything
 try "nothing of the host's is changed" no_harm
 try "nothing in its packets is a fault of the peer's, by ipoib-check" eval \
     '"$check" --only rfc4391.9.2 --only rfc4391.8 --only rfc4391.10 /fabric-out/probe.pcapng'
-# the machine is emulated, and shared: the best of three
+# Each question whose answer is evidence comes after a second of silence. The machine is emulated, and shared: the best of three
 in_time() { local i s; for i in 1 2 3; do s=$(date +%s%N); report 0 -d vqib1 --only rfc4391.6 10.0.0.1 || return 1
-    [ $(($(date +%s%N)-s)) -lt 2000000000 ] && return 0; done; echo "$(($(date +%s%N)-s)) ns"; return 1; }
-try "--only rfc4391.6 takes less than 2 s" in_time
+    [ $(($(date +%s%N)-s)) -lt 6000000000 ] && return 0; done; echo "$(($(date +%s%N)-s)) ns"; return 1; }
+try "--only rfc4391.6 takes less than 6 s" in_time
 ipv6() { report 0 -d vqib1 --source fe80::77 "$peer6" && no_failure && is rfc4391.9.3.nd-option-padding pass &&
     is rfc4391.7.mtu-2044 pass && is rfc4391.6.reserved-ignored pass; }
 try "an IPv6 peer" ipv6

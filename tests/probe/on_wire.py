@@ -7,7 +7,7 @@ import sys
 
 ERF_HEADER, LRH, GRH, BTH, DETH = 16, 8, 40, 12, 8
 REQ, REJ, REP, RTU, DREQ, DREP = 0x10, 0x12, 0x13, 0x14, 0x15, 0x16
-SENDS = (0, 1, 2, 4)    # RC; UC's are 0x20 above
+SENDS = (0, 1, 2, 4)  # RC; UC's are 0x20 above
 
 
 def pcap(path):
@@ -15,7 +15,7 @@ def pcap(path):
     at = 24
     while at < len(data):
         size = struct.unpack_from("<I", data, at + 8)[0]
-        yield data[at + 16:at + 16 + size]
+        yield data[at + 16 : at + 16 + size]
         at += 16 + size
 
 
@@ -26,7 +26,7 @@ def pcapng(path):
         kind, size = struct.unpack_from("<II", data, at)
         if kind == 6:
             captured = struct.unpack_from("<I", data, at + 20)[0]
-            yield data[at + 28 + ERF_HEADER:at + 28 + captured]
+            yield data[at + 28 + ERF_HEADER : at + 28 + captured]
         at += size
 
 
@@ -38,8 +38,17 @@ def message(mad):
     """Of a CM MAD what the probe can know; offsets by IBA 12.6, behind the MAD's header of 24 octets."""
     kind, d = number(mad[16:18]), mad[24:]
     if kind == REQ:
-        return ("REQ", d[8:16].hex(), number(d[32:35]), d[43] >> 1 & 3, d[47] & 7, d[48:50].hex(), d[52:56].hex(),
-                d[56:88].hex(), d[140:148].hex()), (number(d[44:47]), d[50] >> 4, d[95] >> 3)
+        return (
+            "REQ",
+            d[8:16].hex(),
+            number(d[32:35]),
+            d[43] >> 1 & 3,
+            d[47] & 7,
+            d[48:50].hex(),
+            d[52:56].hex(),
+            d[56:88].hex(),
+            d[140:148].hex(),
+        ), (number(d[44:47]), d[50] >> 4, d[95] >> 3)
     if kind == REP:
         return ("REP", number(d[12:15]), number(d[20:23]), d[36:].hex()), None
     if kind == REJ:
@@ -54,9 +63,9 @@ def read(packets):
     messages, data, seen = [], {}, set()
     for p in packets:
         bth = LRH + (GRH if p[1] & 3 == 3 else 0)
-        opcode, qpn, psn = p[bth], number(p[bth + 5:bth + 8]), number(p[bth + 9:bth + 12])
+        opcode, qpn, psn = p[bth], number(p[bth + 5 : bth + 8]), number(p[bth + 9 : bth + 12])
         pad = p[bth + 1] >> 4 & 3
-        body = p[bth + BTH:number(p[4:6]) % 2048 * 4 - 4 - pad]
+        body = p[bth + BTH : number(p[4:6]) % 2048 * 4 - 4 - pad]
         if opcode == 0x64 and qpn == 1 and body[DETH + 1] == 7:
             mad = body[DETH:]
             key = (mad[16:18], mad[24:32], p[6:8])
@@ -78,10 +87,21 @@ def main():
             print("written:", a, "on the wire:", b)
             good = False
     if told_data != wire_data or not told_data:
-        print("packets written to", {q: len(v) for q, v in told_data.items()}, "on the wire to",
-              {q: len(v) for q, v in wire_data.items()})
+        print(
+            "packets written to",
+            {q: len(v) for q, v in told_data.items()},
+            "on the wire to",
+            {q: len(v) for q, v in wire_data.items()},
+        )
         good = False
-    print(len(told), "messages and", sum(map(len, told_data.values())), "packets written;", len(wire), "messages on the wire")
+    print(
+        len(told),
+        "messages and",
+        sum(map(len, told_data.values())),
+        "packets written;",
+        len(wire),
+        "messages on the wire",
+    )
     sys.exit(not good)
 
 

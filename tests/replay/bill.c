@@ -55,8 +55,10 @@ void bill_write(const struct bill *b, uint64_t frames, uint64_t lost)
     cpu = cpu_without_player(b) - b->cpu - b->played;
     wall = read_clock(CLOCK_MONOTONIC) - b->wall;
     f = fopen(b->path, "w");
-    if (!f || fprintf(f, "%llu %llu %llu %llu %llu\n", (unsigned long long)cpu, (unsigned long long)wall,
-                      (unsigned long long)frames, (unsigned long long)lost, (unsigned long long)b->late) < 0 ||
+    if (!f ||
+        fprintf(f, "%llu %llu %llu %llu %llu\n", (unsigned long long)cpu, (unsigned long long)wall,
+                (unsigned long long)frames, (unsigned long long)lost,
+                (unsigned long long)b->late) < 0 ||
         fclose(f) != 0)
         abort();
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture-floor FRAMES: what a capture costs at least. One thread that receives in batches, looks at the clock once a
- * batch, puts pcap and ERF headers before the frames' octets in a buffer and writes that to standard output. It knows
- * no fault, no direction, no option, no end but FRAMES. script/bench-capture measures ipoib-capture by it.
+ * capture-floor FRAMES: what a capture costs at least. One thread that receives in batches, looks
+ * at the clock once a batch, puts pcap and ERF headers before the frames' octets in a buffer and
+ * writes that to standard output. It knows no fault, no direction, no option, no end but FRAMES.
+ * script/bench-capture measures ipoib-capture by it.
  */
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -45,7 +46,8 @@ static void open_device(void)
     ibv_free_device_list(list);
     need(context != NULL, "open");
     pd = ibv_alloc_pd(context);
-    memory = mmap(NULL, (size_t)ENTRIES * STRIDE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory = mmap(NULL, (size_t)ENTRIES * STRIDE, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     need(pd && memory != MAP_FAILED, "memory");
     madvise(memory, (size_t)ENTRIES * STRIDE, MADV_HUGEPAGE); /* as ipoib-capture's */
     mr = ibv_reg_mr(pd, memory, (size_t)ENTRIES * STRIDE, IBV_ACCESS_LOCAL_WRITE);
@@ -77,7 +79,10 @@ static void begin(void)
 
     for (uint32_t i = 0; i < ENTRIES; i++) {
         sge[i] = (struct ibv_sge){(uintptr_t)(memory + (size_t)i * STRIDE), ENTRY, mr->lkey};
-        wr[i] = (struct ibv_recv_wr){.wr_id = i, .sg_list = &sge[i], .num_sge = 1, .next = i + 1 < ENTRIES ? &wr[i + 1] : NULL};
+        wr[i] = (struct ibv_recv_wr){.wr_id = i,
+                                     .sg_list = &sge[i],
+                                     .num_sge = 1,
+                                     .next = i + 1 < ENTRIES ? &wr[i + 1] : NULL};
     }
     need(ibv_post_recv(qp, wr, &bad) == 0, "receives");
     flow = ibv_create_flow(qp, &attr);
@@ -98,9 +103,11 @@ static void write_out(void)
 
 static void put_frame(const uint8_t *octets, uint32_t len, const struct timespec *now)
 {
-    const uint32_t record[4] = {(uint32_t)now->tv_sec, (uint32_t)now->tv_nsec / 1000, len + ERF, len + ERF};
+    const uint32_t record[4] = {(uint32_t)now->tv_sec, (uint32_t)now->tv_nsec / 1000, len + ERF,
+                                len + ERF};
     const uint64_t time = (uint64_t)now->tv_sec << 32 | ((uint64_t)now->tv_nsec << 32) / 1000000000;
-    const uint8_t rest[8] = {21, 4, (uint8_t)((len + ERF) >> 8), (uint8_t)(len + ERF), 0, 0, (uint8_t)(len >> 8), (uint8_t)len};
+    const uint8_t rest[8] = {21, 4, (uint8_t)((len + ERF) >> 8), (uint8_t)(len + ERF),
+                             0,  0, (uint8_t)(len >> 8),         (uint8_t)len};
 
     if (filled + RECORD + ERF + len > BUFFER)
         write_out();

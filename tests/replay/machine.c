@@ -61,13 +61,15 @@ static void count_loss(struct machine *m, uint64_t more)
 
 static uint32_t waiting(const struct ends *e)
 {
-    return atomic_load_explicit(&e->put, memory_order_acquire) - atomic_load_explicit(&e->got, memory_order_acquire);
+    return atomic_load_explicit(&e->put, memory_order_acquire) -
+           atomic_load_explicit(&e->got, memory_order_acquire);
 }
 
 /* The side that puts: its item is there. The side that gets: its place is free again. */
 static void step(atomic_uint *end)
 {
-    atomic_store_explicit(end, atomic_load_explicit(end, memory_order_relaxed) + 1, memory_order_release);
+    atomic_store_explicit(end, atomic_load_explicit(end, memory_order_relaxed) + 1,
+                          memory_order_release);
 }
 
 /* Places of a queue, less one. */
@@ -120,7 +122,8 @@ bool machine_take(struct machine *m, struct completion *out)
 
 static struct posted take_posted(struct machine *m)
 {
-    struct posted p = m->posted[atomic_load_explicit(&m->posted_ends.got, memory_order_relaxed) & m->posted_mask];
+    struct posted p =
+        m->posted[atomic_load_explicit(&m->posted_ends.got, memory_order_relaxed) & m->posted_mask];
 
     step(&m->posted_ends.got);
     return p;
@@ -140,7 +143,8 @@ static void fail_qp(struct machine *m)
 {
     m->qp_error = true;
     while (waiting(&m->posted_ends) > 0)
-        complete(m, (struct completion){.wr_id = take_posted(m).wr_id, .status = IBV_WC_WR_FLUSH_ERR});
+        complete(m,
+                 (struct completion){.wr_id = take_posted(m).wr_id, .status = IBV_WC_WR_FLUSH_ERR});
     tell(m, IBV_EVENT_QP_FATAL);
 }
 
@@ -211,7 +215,8 @@ static uint64_t until_incident(const struct machine *m)
 static uint32_t make_frame(const struct machine *m, uint8_t *out, uint32_t room)
 {
     /* LRH to LID 1 from LID 2, length below; BTH: UD send only, P_Key ffff, to QPN 0x10 */
-    static const uint8_t head[] = {0, 2, 0, 1, 0, 0, 0, 2, 0x64, 0, 0xff, 0xff, 0, 0, 0, 0x10, 0, 0, 0, 0};
+    static const uint8_t head[] = {0,    2,    0, 1, 0, 0,    0, 2, 0x64, 0,
+                                   0xff, 0xff, 0, 0, 0, 0x10, 0, 0, 0,    0};
     uint32_t len = m->scenario->synthetic;
 
     if (len > room)
@@ -254,7 +259,15 @@ static void make_cold(const uint8_t *octets, uint32_t len)
 
 /* --- datagrams to groups (IBA 7.7, 8.3, 9.2, 9.3.3; the receiver's first 40 octets: 11.4.1.2) */
 
-enum { LRH = 8, GRH = 40, BTH = 12, DETH = 8, CRCS = 6, HEADS = LRH + GRH + BTH + DETH, ROOM = 16384 };
+enum {
+    LRH = 8,
+    GRH = 40,
+    BTH = 12,
+    DETH = 8,
+    CRCS = 6,
+    HEADS = LRH + GRH + BTH + DETH,
+    ROOM = 16384
+};
 
 struct datagram {
     uint8_t octets[ROOM]; /* GRH and payload */
@@ -285,7 +298,10 @@ static void make_datagram(const struct machine *m, struct datagram *d)
         d->octets[d->len - 1 - i] = (uint8_t)(m->come >> (8 * i));
 }
 
-/* The next frame as a datagram; false if it is not for the queue pair: another transport, no group or not one of its. */
+/*
+ * The next frame as a datagram; false if it is not for the queue pair: another transport, no group
+ * or not one of its.
+ */
 static bool next_datagram(const struct machine *m, struct datagram *d)
 {
     static _Thread_local uint8_t f[ROOM];
@@ -296,7 +312,8 @@ static bool next_datagram(const struct machine *m, struct datagram *d)
         return is_attached(m, d->octets + 24);
     }
     len = copy_frame(m, f, sizeof(f));
-    if (len < HEADS + CRCS || len > sizeof(f) || (f[1] & 3) != 3 || f[LRH + GRH] != 0x64 || !is_attached(m, f + LRH + 24))
+    if (len < HEADS + CRCS || len > sizeof(f) || (f[1] & 3) != 3 || f[LRH + GRH] != 0x64 ||
+        !is_attached(m, f + LRH + 24))
         return false;
     pad = f[LRH + GRH + 1] >> 4 & 3;
     d->len = len - LRH - BTH - DETH - CRCS - pad;
@@ -337,7 +354,10 @@ static void deliver(struct machine *m, uint64_t time, const struct datagram *d)
 {
     struct posted p = take_posted(m);
     uint32_t len = d ? d->len : copy_frame(m, p.memory, p.len);
-    struct completion c = {.wr_id = p.wr_id, .status = len <= p.len ? IBV_WC_SUCCESS : IBV_WC_LOC_LEN_ERR, .len = len, .time = time};
+    struct completion c = {.wr_id = p.wr_id,
+                           .status = len <= p.len ? IBV_WC_SUCCESS : IBV_WC_LOC_LEN_ERR,
+                           .len = len,
+                           .time = time};
 
     if (d) {
         memcpy(p.memory, d->octets, len <= p.len ? len : p.len);
@@ -463,7 +483,8 @@ void machine_start_flow(struct machine *m)
     m->flow = true;
     if (!m->began)
         m->start = m->advanced = monotonic();
-    if (!m->began && waiting(&m->posted_ends) > 0) { /* before there are receives, the program only tries */
+    /* before there are receives, the program only tries */
+    if (!m->began && waiting(&m->posted_ends) > 0) {
         m->began = true;
         bill_begin(&m->bill, m->scenario->bill, m->scenario->threaded ? &m->thread : NULL);
     }
@@ -493,12 +514,13 @@ static struct timespec soon(uint64_t ns)
 {
     uint64_t at = read_clock(CLOCK_REALTIME) + ns;
 
-    return (struct timespec){.tv_sec = (time_t)(at / 1000000000), .tv_nsec = (long)(at % 1000000000)};
+    return (struct timespec){.tv_sec = (time_t)(at / 1000000000),
+                             .tv_nsec = (long)(at % 1000000000)};
 }
 
 /*
- * The thread was kept from running: what would have come meanwhile comes later, for it would come all at once, which no
- * link does.
+ * The thread was kept from running: what would have come meanwhile comes later, for it would come
+ * all at once, which no link does.
  */
 static void forgive_lateness(struct machine *m)
 {

@@ -19,8 +19,9 @@ static int error_number(const char *name)
     static const struct {
         const char *name;
         int error;
-    } names[] = {{"EPERM", EPERM},   {"EACCES", EACCES}, {"EINVAL", EINVAL},         {"ENOMEM", ENOMEM},
-                 {"ENOSYS", ENOSYS}, {"EIO", EIO},       {"EOPNOTSUPP", EOPNOTSUPP}, {"ENOTSUPP", 524}};
+    } names[] = {{"EPERM", EPERM},           {"EACCES", EACCES}, {"EINVAL", EINVAL},
+                 {"ENOMEM", ENOMEM},         {"ENOSYS", ENOSYS}, {"EIO", EIO},
+                 {"EOPNOTSUPP", EOPNOTSUPP}, {"ENOTSUPP", 524}};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i].name, name) == 0)
@@ -36,7 +37,8 @@ static bool load(struct packet_store *store, const char *path)
 
     if (!f || fread(header, sizeof(header), 1, f) != 1)
         return false;
-    if ((header[0] != 0xa1b2c3d4 && header[0] != 0xa1b23c4d) || (header[5] != 247 && header[5] != 1))
+    if ((header[0] != 0xa1b2c3d4 && header[0] != 0xa1b23c4d) ||
+        (header[5] != 247 && header[5] != 1))
         return false;
     store->octets = malloc(room);
     store->begins = calloc(packets + 1, sizeof(size_t));
@@ -130,7 +132,8 @@ static bool add_group(struct scenario *s, char **words, int count)
 {
     struct played_group *g = &s->groups[s->group_count++];
 
-    if (count < 4 || s->group_count == MAX_GROUPS || inet_pton(AF_INET6, words[1], g->mgid.raw) != 1)
+    if (count < 4 || s->group_count == MAX_GROUPS ||
+        inet_pton(AF_INET6, words[1], g->mgid.raw) != 1)
         return false;
     g->mlid = (uint16_t)strtoul(words[2], NULL, 0);
     g->qkey = (uint32_t)strtoul(words[3], NULL, 0);
@@ -195,7 +198,8 @@ static bool take_line(struct scenario *s, char **words, int count)
         return snprintf(s->sysfs, sizeof(s->sysfs), "%s", words[1]) > 0;
     if (strcmp(words[0], "bill") == 0)
         return snprintf(s->bill, sizeof(s->bill), "%s", words[1]) > 0;
-    if (strcmp(words[0], "thread") == 0 || strcmp(words[0], "wait") == 0 || strcmp(words[0], "cold") == 0)
+    if (strcmp(words[0], "thread") == 0 || strcmp(words[0], "wait") == 0 ||
+        strcmp(words[0], "cold") == 0)
         return set_switch(s, words[0], words[1]);
     if (strcmp(words[0], "clock") == 0)
         return set_clock(s, words[1]);
@@ -212,11 +216,13 @@ static bool take_line(struct scenario *s, char **words, int count)
     if (strcmp(words[0], "sa-log") == 0)
         return snprintf(s->sa_log, sizeof(s->sa_log), "%s", words[1]) > 0;
     if (strcmp(words[0], "frames") == 0)
-        return load(&s->packets, words[1]) && (s->total == UINT64_MAX ? s->total = s->packets.count : 1);
+        return load(&s->packets, words[1]) &&
+               (s->total == UINT64_MAX ? s->total = s->packets.count : 1);
     if (strcmp(words[0], "at") == 0 || strcmp(words[0], "after") == 0)
         return add_incident(s, words[0][1] == 'f', words, count);
     if (strcmp(words[0], "pkeys") == 0) {
-        for (s->pkey_count = 0; s->pkey_count < count - 1 && s->pkey_count < MAX_PKEYS; s->pkey_count++)
+        for (s->pkey_count = 0; s->pkey_count < count - 1 && s->pkey_count < MAX_PKEYS;
+             s->pkey_count++)
             s->pkeys[s->pkey_count] = (uint16_t)strtoul(words[1 + s->pkey_count], NULL, 0);
         return true;
     }

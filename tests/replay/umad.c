@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stand-in for libibumad: the functions that sa/client.c uses, and a subnet administrator that has the play's groups
- * (scenario.h). It answers joins and leaves as OpenSM does: leaving a state that is not held is refused with 0x0200.
+ * The stand-in for libibumad: the functions that hca/client.c uses, and a subnet administrator that
+ * has the play's groups (scenario.h). It answers joins and leaves as OpenSM does: leaving a state
+ * that is not held is refused with 0x0200.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -97,7 +98,8 @@ static int table(uint8_t *mad)
     put16(mad + SA_ATTRIBUTE_OFFSET, RECORD / 8);
     for (int i = 0; i < the->group_count; i++)
         if (is_asked_for(i)) {
-            put_record(mad + len, &the->groups[i], 0); /* members are told to whoever has the SM_Key alone */
+            /* members are told to whoever has the SM_Key alone */
+            put_record(mad + len, &the->groups[i], 0);
             len += RECORD;
         }
     return len;

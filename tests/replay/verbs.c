@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stand-in for libibverbs: the functions that ipoib-capture uses, on the machine of machine.c. It is loaded in the
- * library's place (LD_LIBRARY_PATH). What a program must not do with verbs (events not acknowledged, things freed that
- * are in use or not freed at all) is told on stderr in lines that begin with "replay:", and ends it.
+ * The stand-in for libibverbs: the functions that ipoib-capture uses, on the machine of machine.c.
+ * It is loaded in the library's place (LD_LIBRARY_PATH). What a program must not do with verbs
+ * (events not acknowledged, things freed that are in use or not freed at all) is told on stderr in
+ * lines that begin with "replay:", and ends it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -124,8 +125,9 @@ static struct ibv_flow *create_flow(struct ibv_qp *qp, struct ibv_flow_attr *att
 
     if (refuse(qp->context, "flow"))
         return NULL;
-    if (attr->type != IBV_FLOW_ATTR_SNIFFER || attr->size != sizeof(*attr) || attr->num_of_specs != 0 ||
-        attr->port < 1 || attr->port > c->machine.scenario->ports || qp->state != IBV_QPS_RTR) {
+    if (attr->type != IBV_FLOW_ATTR_SNIFFER || attr->size != sizeof(*attr) ||
+        attr->num_of_specs != 0 || attr->port < 1 || attr->port > c->machine.scenario->ports ||
+        qp->state != IBV_QPS_RTR) {
         errno = EINVAL;
         return NULL;
     }
@@ -202,8 +204,8 @@ static int query_rt_values(struct ibv_context *ibv, struct ibv_values_ex *values
 
     clock_gettime(CLOCK_REALTIME, &now);
     values->raw_clock.tv_sec = 0;
-    values->raw_clock.tv_nsec =
-        (long)counter_at(machine_of(ibv)->scenario, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+    values->raw_clock.tv_nsec = (long)counter_at(
+        machine_of(ibv)->scenario, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
     return 0;
 }
 
@@ -297,7 +299,8 @@ static uint32_t read_vendor_err(struct ibv_cq_ex *ex)
 
 static uint64_t read_wallclock(struct ibv_cq_ex *ex)
 {
-    return ((struct completion_queue *)ex)->now.time + (uint64_t)machine_of(ex->context)->scenario->clock_ahead;
+    return ((struct completion_queue *)ex)->now.time +
+           (uint64_t)machine_of(ex->context)->scenario->clock_ahead;
 }
 
 static uint64_t read_ts(struct ibv_cq_ex *ex)
@@ -316,7 +319,8 @@ static int req_notify(struct ibv_cq *cq, int solicited)
     return 0;
 }
 
-static struct completion_queue *new_cq(struct ibv_context *ibv, int entries, struct ibv_comp_channel *channel)
+static struct completion_queue *new_cq(struct ibv_context *ibv, int entries,
+                                       struct ibv_comp_channel *channel)
 {
     struct completion_queue *cq;
 
@@ -334,8 +338,8 @@ static struct completion_queue *new_cq(struct ibv_context *ibv, int entries, str
     return cq;
 }
 
-EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *ibv, int entries, void *user, struct ibv_comp_channel *channel,
-                                    int vector)
+EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *ibv, int entries, void *user,
+                                    struct ibv_comp_channel *channel, int vector)
 {
     struct completion_queue *cq = new_cq(ibv, entries, channel);
 
@@ -438,7 +442,8 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
             error = ENOMEM;
         else if (m->qp_error)
             error = EINVAL;
-        else if (!machine_post(m, wr->wr_id, (uint8_t *)(uintptr_t)wr->sg_list->addr, wr->sg_list->length))
+        else if (!machine_post(m, wr->wr_id, (uint8_t *)(uintptr_t)wr->sg_list->addr,
+                               wr->sg_list->length))
             error = ENOMEM;
     }
     if (error)
@@ -485,7 +490,8 @@ EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
     if (error)
         return error;
-    if (mask != wanted_mask(qp, attr->qp_state) || (unsigned)attr->qp_state != (unsigned)qp->state + 1)
+    if (mask != wanted_mask(qp, attr->qp_state) ||
+        (unsigned)attr->qp_state != (unsigned)qp->state + 1)
         return EINVAL;
     qp->state = attr->qp_state;
     if (mask & IBV_QP_QKEY)
@@ -493,7 +499,10 @@ EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
     return 0;
 }
 
-/* Whether the SA ever has the group under this MLID. One that is made anew may have another Q_Key than before. */
+/*
+ * Whether the SA ever has the group under this MLID. One that is made anew may have another Q_Key
+ * than before.
+ */
 static bool is_a_group(const struct context *c, const union ibv_gid *mgid, uint16_t mlid)
 {
     const struct scenario *s = c->machine.scenario;
@@ -591,14 +600,16 @@ EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *memory, size_t len, in
     mr->pd = pd;
     mr->addr = memory;
     mr->length = len;
-    if (machine_of(pd->context)->scenario->bill[0]) /* the real function pins it: it is there from then on */
+    /* the real function pins it: it is there from then on */
+    if (machine_of(pd->context)->scenario->bill[0])
         madvise(memory, len, MADV_POPULATE_WRITE);
     context_of(pd->context)->mrs++;
     return mr;
 }
 
 /* What ibv_reg_mr is in a program built without optimisation. */
-EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *memory, size_t len, uint64_t iova, unsigned access)
+EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *memory, size_t len, uint64_t iova,
+                                       unsigned access)
 {
     (void)iova;
     return ibv_reg_mr(pd, memory, len, (int)access);

@@ -2,6 +2,9 @@
 /* See probe_peer.h. The peer is written by the RFCs, not by what the probe sends. */
 #include "probe_peer.h"
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "probe/checks.h"
@@ -40,15 +43,45 @@ void __wrap_g_usleep(gulong microseconds)
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
+/* ---- the host's addresses: none of the machine's that the test runs on */
+
+bool host_has_own;
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+int __wrap_getifaddrs(struct ifaddrs **list);
+int __wrap_getifaddrs(struct ifaddrs **list)
+{
+    static struct sockaddr_in ip = {.sin_family = AF_INET};
+    static char name[] = "ib0";
+    static struct ifaddrs bare = {.ifa_name = name},
+                          own = {.ifa_name = name, .ifa_addr = (struct sockaddr *)&ip};
+    ip.sin_addr.s_addr = htonl(0x0a000005);
+    bare.ifa_next = &own; /* bare: a link without addresses */
+    *list = host_has_own ? &bare : NULL;
+    return 0;
+}
+
+void __wrap_freeifaddrs(struct ifaddrs *list);
+void __wrap_freeifaddrs(struct ifaddrs *list)
+{
+    (void)list;
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
 /* ---- the peer */
 
-static void push(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_qpn)
+static void put_in_queue(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_qpn,
+                         gint64 due)
 {
     bool multicast = to_qpn == QPN_MULTICAST;
     if (f->n == QUEUE)
         return;
-    unsigned slot = (f->first + f->n++) % QUEUE;
-    f->due[slot] = now + ROUND_TRIP_US;
+    while (f->due[f->next])
+        f->next = (f->next + 1) % QUEUE;
+    unsigned slot = f->next;
+    f->next = (f->next + 1) % QUEUE; /* what was received last is not yet written over */
+    f->n++;
+    f->due[slot] = due;
     memcpy(f->octets[slot], octets, n);
     if (f->fault == SENDS_RESERVED)
         f->octets[slot][ENCAP_RESERVED] = 0x12;
@@ -59,10 +92,45 @@ static void push(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_
                                       .lid = PEER_LID};
 }
 
+/* 0 to below - 1, the same in each run (Knuth's MMIX). */
+static unsigned chance(struct fake *f, unsigned below)
+{
+    f->dice = f->dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(f->dice >> 33) % below;
+}
+
+/* Of a hundred 15 are lost, and 30 of the others come again, up to 0.9 s later. */
+static void push_at_random(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_qpn)
+{
+    gint64 due = now + ROUND_TRIP_US + chance(f, f->network.late_ms + 1) * INT64_C(1000);
+    if (chance(f, 100) < 15)
+        return;
+    put_in_queue(f, octets, n, to_qpn, due);
+    if (chance(f, 100) < 30)
+        put_in_queue(f, octets, n, to_qpn, due + chance(f, 900) * INT64_C(1000));
+}
+
+static void push(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_qpn)
+{
+    if (f->network.seed) {
+        f->dice = f->dice ? f->dice : f->network.seed;
+        push_at_random(f, octets, n, to_qpn);
+        return;
+    }
+    gint64 due = now + ROUND_TRIP_US + (gint64)f->network.late_ms * 1000;
+    f->pushed++;
+    if ((f->network.loses_half && f->pushed % 2 == 0) ||
+        (f->network.ends_after && f->pushed > f->network.ends_after))
+        return;
+    put_in_queue(f, octets, n, to_qpn, due);
+    if (f->network.doubles)
+        put_in_queue(f, octets, n, to_qpn, due + (gint64)f->network.doubled_after_ms * 1000);
+}
+
 static void put_lladdr(const struct fake *f, uint8_t *p)
 {
     p[0] = f->fault == SENDS_FLAGS ? 0x01 : 0;
-    put24(p + LLADDR_QPN, PEER_QPN);
+    put24(p + LLADDR_QPN, f->fault == ANNOUNCES_OTHER_QPN ? PEER_QPN + 2 : PEER_QPN);
     memcpy(p + LLADDR_GID, peer_gid, 16);
 }
 
@@ -101,6 +169,44 @@ static void answer_arp(struct fake *f, const uint8_t *arp)
     push(f, out, n, f->fault == ANSWERS_SENDER ? f->sender : be24(sha + LLADDR_QPN));
 }
 
+/* RFC 1071, over the ICMP message and, of ICMPv6, the pseudo header of RFC 8200 §8.1. */
+static void put_sum(uint8_t *ip, uint32_t n, bool ipv6)
+{
+    uint32_t head = ipv6 ? 40 : 20, sum = ipv6 ? n - head + 58 : 0;
+    put16(ip + head + 2, 0);
+    for (uint32_t i = ipv6 ? 8 : head; i < n; i++)
+        sum += (uint32_t)ip[i] << (i % 2 ? 0 : 8);
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    put16(ip + head + 2, ~sum & 0xffff);
+}
+
+/* The fault of an NA that has n octets; those it has then. */
+static uint32_t spoil_na(const struct fake *f, uint8_t *ipv6, uint32_t n)
+{
+    enum {
+        MESSAGE = 40,
+        PAYLOAD = 4,
+        HOP_LIMIT = 7,
+        CODE = 1,
+        CHECKSUM = 2,
+        FLAGS = 4,
+        OPTION = 8
+    };
+    if (f->fault == ND_EMPTY_OPTION) {
+        memset(ipv6 + n, 0, OPTION);
+        ipv6[n] = 14; /* a nonce, which is unknown to most (RFC 3971 §5.3.2) */
+        n += OPTION;
+        put16(ipv6 + PAYLOAD, (uint16_t)(n - MESSAGE));
+    }
+    ipv6[HOP_LIMIT] = f->fault == ND_HOP_LIMIT ? 64 : 255;
+    ipv6[MESSAGE + CODE] = f->fault == ND_CODE;
+    ipv6[MESSAGE + FLAGS] = f->fault == ND_SOLICITED ? 0x40 : 0;
+    put_sum(ipv6, n, true);
+    ipv6[MESSAGE + CHECKSUM] ^= f->fault == ND_CHECKSUM;
+    return n;
+}
+
 /* To all nodes, as whoever asks from the unspecified address is answered (RFC 4861 §7.2.4). */
 static void answer_ns(struct fake *f, const uint8_t *ipv6)
 {
@@ -111,11 +217,13 @@ static void answer_ns(struct fake *f, const uint8_t *ipv6)
     if (!f->ipv6 || ipv6[MESSAGE] != NS)
         return;
     put_lladdr(f, lladdr);
-    struct nd_message m = {.type = NA, .from = target, .to = all_nodes, .target = target, .lladdr = lladdr};
-    push(f, out, make_nd(out, &m), QPN_MULTICAST);
+    struct nd_message m = {
+        .type = NA, .from = target, .to = all_nodes, .target = target, .lladdr = lladdr};
+    uint32_t n = make_nd(out, &m) - ENCAP_SIZE;
+    push(f, out, ENCAP_SIZE + spoil_na(f, out + ENCAP_SIZE, n), QPN_MULTICAST);
 }
 
-/* The reply has the request's octets, with the addresses changed over and the type 0; ICMP's checksum is nobody's matter here. */
+/* The reply has the request's octets, with the addresses changed over and the type 0. */
 static void answer_echo(struct fake *f, const uint8_t *octets, uint32_t n)
 {
     uint8_t question[UD_SIZE], lladdr[LLADDR_SIZE];
@@ -127,6 +235,10 @@ static void answer_echo(struct fake *f, const uint8_t *octets, uint32_t n)
     memcpy(f->waiting + ENCAP_SIZE + 16, octets + ENCAP_SIZE + 12, 4);
     put16(f->waiting + ENCAP_RESERVED, 0);
     f->waiting[ENCAP_SIZE + 20] = 0;
+    f->waiting[n - 1] ^= f->fault == OTHER_PAYLOAD;
+    put_sum(f->waiting + ENCAP_SIZE, n - ENCAP_SIZE, false);
+    f->waiting[ENCAP_SIZE + 22] ^= f->fault == ICMP_CHECKSUM;
+    f->waiting[ENCAP_SIZE + 10] ^= f->fault == IPV4_CHECKSUM;
     f->waiting_n = n;
     f->waiting_sender = f->sender;
     if (f->knows_us) {
@@ -146,21 +258,23 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *octet
     if (f->fault == DEAF_TO_MULTICAST && multicast &&
         memcmp(octets + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->heard++)
         return false; /* it is found, and then no more */
-    if (f->fault == IS_ABSENT || (f->fault == DIES && f->sent > 6) || (f->fault == DROPS_HALF && f->sent % 2))
+    if (f->fault == IS_ABSENT || (f->fault == DIES && f->sent > 6) ||
+        (f->fault == DROPS_HALF && f->sent % 2))
         return false;
     if (f->fault == DROPS_FIFTH && f->sent % 5 == 0)
         return false;
-    if ((to->qkey != QKEY && f->fault != TAKES_ANY_QKEY) || (to->stranger && f->fault != TAKES_ANY_PKEY))
+    if ((to->qkey != QKEY && f->fault != TAKES_ANY_QKEY) ||
+        (to->stranger && f->fault != TAKES_ANY_PKEY))
         return false;
-    if (!multicast && (to->lid != PEER_LID || to->qpn != PEER_QPN))
+    if (!multicast && (to->lid != PEER_LID || to->qpn != PEER_QPN || f->fault == DEAF_TO_UNICAST))
         return false;
     if ((f->fault == NEEDS_GRH && !to->grh) || (f->fault == REFUSES_GRH && to->grh && !multicast))
         return false;
     return f->fault != MINDS_RESERVED || be16(octets + ENCAP_RESERVED) == 0;
 }
 
-static enum transport_result fake_send(struct transport *t, const struct ud_to *to, const uint8_t *octets,
-                                       uint32_t n)
+static enum transport_result fake_send(struct transport *t, const struct ud_to *to,
+                                       const uint8_t *octets, uint32_t n)
 {
     struct fake *f = (struct fake *)t;
     now += SEND_US;
@@ -182,17 +296,28 @@ static enum transport_result fake_send(struct transport *t, const struct ud_to *
     return TRANSPORT_OK;
 }
 
+/* The packet that is there first; QUEUE: there is none. */
+static unsigned first_due(const struct fake *f)
+{
+    unsigned first = QUEUE;
+    for (unsigned i = 0; i < QUEUE; i++)
+        if (f->due[i] && (first == QUEUE || f->due[i] < f->due[first]))
+            first = i;
+    return first;
+}
+
 static enum transport_result fake_receive(struct transport *t, int ms, struct ud_from *from)
 {
     struct fake *f = (struct fake *)t;
     gint64 end = now + (gint64)ms * 1000;
-    if (f->n == 0 || f->due[f->first] > end) {
+    unsigned first = first_due(f);
+    if (first == QUEUE || f->due[first] > end) {
         now = end;
         return TRANSPORT_NOTHING;
     }
-    now = MAX(now, f->due[f->first]);
-    *from = f->queue[f->first];
-    f->first = (f->first + 1) % QUEUE;
+    now = MAX(now, f->due[first]);
+    *from = f->queue[first];
+    f->due[first] = 0;
     f->n--;
     return TRANSPORT_OK;
 }
@@ -236,7 +361,8 @@ static uint16_t ask_group(struct fake *f, const struct sa_question *q, uint8_t *
     }
     if (q->method == SA_GET && (q->mask & MCM_HAS_PORT_GID) && !f->member)
         return 0x0300;
-    if (q->method == SA_SET && f->refuses_send_only && (q->record[MCM_SCOPE_JOIN] & JOIN_SEND_ONLY_FULL))
+    if (q->method == SA_SET && f->refuses_send_only &&
+        (q->record[MCM_SCOPE_JOIN] & JOIN_SEND_ONLY_FULL))
         return 0x0200; /* ERR_REQ_INVALID (IBA 15.2.1.3) */
     f->joins += q->method == SA_SET;
     f->leaves += q->method == SA_DELETE;
@@ -277,12 +403,17 @@ static uint16_t ask_record(struct fake *f, const struct sa_question *q, uint8_t 
     return 0;
 }
 
-/* Tables: SMInfoRecord (IBA 15.2.5.10, 14.2.5.13), SwitchInfoRecord (15.2.5.7, 14.2.5.4), MCMemberRecord. */
+/*
+ * Tables: SMInfoRecord (IBA 15.2.5.10, 14.2.5.13), SwitchInfoRecord (15.2.5.7, 14.2.5.4),
+ * MCMemberRecord.
+ */
 static uint16_t ask_table(const struct fake *f, const struct sa_question *q, struct sa_answer *a)
 {
     enum { SWITCH = 0x0014, SM = 0x0018, STATE = 4 + 20, MASTER = 3, MULTICAST_CAP = 4 + 4 };
     uint8_t record[56] = {0};
-    unsigned n = q->attribute == SM ? f->masters : q->attribute == SWITCH ? f->mlids > 0 : f->groups;
+    unsigned n = q->attribute == SM       ? f->masters
+                 : q->attribute == SWITCH ? f->mlids > 0
+                                          : f->groups;
     a->stride = q->attribute == SM ? 32 : q->attribute == SWITCH ? 24 : 56;
     for (unsigned i = 0; i < n; i++) {
         if (q->attribute == SM) {
@@ -317,7 +448,7 @@ static enum transport_result fake_ask(struct transport *t, const struct sa_quest
     now += SA_ANSWER_US;
     a->stride = 0;
     bool table = q->method == SA_GET_TABLE;
-    a->status = table ? ask_table(f, q, a) : ask_record(f, q, record);
+    a->status = f->sa_busy ? 0x0001 : table ? ask_table(f, q, a) : ask_record(f, q, record);
     memset(a->mad, 0, MAD_SIZE);
     a->mad[MAD_BASE_VERSION] = 1;
     a->mad[MAD_CLASS] = MAD_CLASS_SA;
@@ -328,8 +459,8 @@ static enum transport_result fake_ask(struct transport *t, const struct sa_quest
     memcpy(a->mad + SA_DATA, record, sizeof record);
     if (a->status == 0 && !table)
         g_byte_array_append(a->records, record, sizeof record);
-    bool lost =
-        q->attribute == SA_INFORM_INFO && f->lost_trap && be16(q->record + INFORM_TRAP) == f->lost_trap;
+    bool lost = q->attribute == SA_INFORM_INFO && f->lost_trap &&
+                be16(q->record + INFORM_TRAP) == f->lost_trap;
     return lost ? TRANSPORT_NOTHING : TRANSPORT_OK;
 }
 
@@ -340,7 +471,8 @@ static enum transport_result fake_watch(struct transport *t)
     return TRANSPORT_OK;
 }
 
-static enum transport_result fake_next_notice(struct transport *t, int ms, uint8_t notice[NOTICE_SIZE])
+static enum transport_result fake_next_notice(struct transport *t, int ms,
+                                              uint8_t notice[NOTICE_SIZE])
 {
     (void)t;
     (void)notice;
@@ -398,7 +530,8 @@ static volatile int stop;
 void fake_begin(struct fake *f, struct probe *p, enum fault fault, bool member)
 {
     char why[256];
-    *f = (struct fake){.base = {.ops = &fake_ops, .facts = port_of_test}, .fault = fault, .member = member};
+    *f = (struct fake){
+        .base = {.ops = &fake_ops, .facts = port_of_test}, .fault = fault, .member = member};
     memcpy(f->base.facts.gid, own_gid, 16);
     broadcast_mgid(f->grh + GRH_DGID, 2, 0xffff);
     f->grh[0] = 0x60;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A peer and a subnet administrator in memory for the probe's tests: the peer keeps everything, or has one fault. Time is
- * simulated: it passes while the probe waits, for the rate or for an answer.
+ * A peer and a subnet administrator in memory for the probe's tests: the peer keeps everything, or
+ * has one fault. Time is simulated: it passes while the probe waits, for the rate or for an answer.
  */
 #ifndef IPOIB_TESTS_PROBE_PEER_H
 #define IPOIB_TESTS_PROBE_PEER_H
@@ -26,6 +26,8 @@ enum {
 };
 
 extern const uint8_t peer_ip[4], own_ip[4];
+/* This host's ib0 has 10.0.0.5; else it has no addresses. */
+extern bool host_has_own;
 
 /* What is wrong with the peer. */
 enum fault {
@@ -40,6 +42,8 @@ enum fault {
     ANSWERS_SENDER,
     NOT_FULL_MEMBER,
     DEAF_TO_MULTICAST,
+    DEAF_TO_UNICAST,
+    ANNOUNCES_OTHER_QPN, /* than that of its queue pair */
     SENDS_IP_TO_SENDER,
     TAKES_ANY_QKEY,
     TAKES_ANY_PKEY,
@@ -54,7 +58,25 @@ enum fault {
     IS_ABSENT,
     DROPS_HALF,
     DROPS_FIFTH,
-    UNKNOWN_MTU, /* of the SA: the MTU code of its broadcast group is none */
+    ICMP_CHECKSUM,   /* of its echo replies, is wrong */
+    IPV4_CHECKSUM,   /* of their IPv4 headers */
+    OTHER_PAYLOAD,   /* its echo replies have not what was sent */
+    ND_CHECKSUM,     /* of its NAs, is wrong */
+    ND_HOP_LIMIT,    /* of its NAs, is 64 */
+    ND_CODE,         /* of its NAs, is 1 */
+    ND_EMPTY_OPTION, /* its NAs end with an option of length 0 */
+    ND_SOLICITED,    /* its NAs to all nodes have the flag S */
+    UNKNOWN_MTU,     /* of the SA: the MTU code of its broadcast group is none */
+};
+
+/* What becomes of the peer's packets on their way. */
+struct network {
+    unsigned late_ms;
+    bool doubles; /* each comes again, so much later */
+    unsigned doubled_after_ms;
+    bool loses_half;     /* every second one */
+    unsigned ends_after; /* so many nothing comes any more; 0: never */
+    unsigned seed;       /* not 0: chance loses, doubles and delays, up to late_ms */
 };
 
 struct fake {
@@ -62,29 +84,40 @@ struct fake {
     enum fault fault;
     struct ud_from queue[QUEUE];
     uint8_t octets[QUEUE][UD_SIZE], grh[GRH_SIZE];
-    gint64 due[QUEUE]; /* when it is there to be received */
-    unsigned first, n, sent, heard;
+    gint64 due[QUEUE]; /* when it is there to be received; 0: the place is free */
+    unsigned next, n, sent, heard, pushed;
+    struct network network;
+    uint64_t dice;
     uint32_t sender; /* the QPN that the packet in hand came from */
     bool member, knows_us;
     uint8_t waiting[UD_SIZE]; /* an echo reply that waits for address resolution */
     uint32_t waiting_n, waiting_sender;
-    /* of the subnet: SMs that say that they are master, groups beside the broadcast group, MLIDs of its switch; 0: not told */
+    /*
+     * of the subnet: SMs that say that they are master, groups beside the broadcast group, MLIDs of
+     * its switch; 0: not told
+     */
     unsigned masters, groups, mlids;
     bool refuses_send_only;
+    bool sa_busy;  /* whatever it is asked, it says so */
     bool sa_fails; /* an error of this host: nothing can be asked */
-    /* Subscriptions to the traps 66 and 67: the one that is refused, or lost on its way back; and which stand, a bit each */
+    /*
+     * Subscriptions to the traps 66 and 67: the one that is refused, or lost on its way back; and
+     * which stand, a bit each
+     */
     uint16_t refused_trap, lost_trap;
     unsigned subscribed, subscriptions;
     /* IPv6: the peer has every address, and the groups are there, or none of them is */
     bool ipv6, no_groups;
-    unsigned asks, sets, silent_after; /* SA questions, those to join; after so many it is silent, 0: never */
-    bool many;                         /* it has every even address of 10.0.0.0/8, not peer_ip alone */
-    uint8_t asked[4];                  /* the address that was asked for last */
+    unsigned asks, sets,
+        silent_after; /* SA questions, those to join; after so many it is silent, 0: never */
+    bool many;        /* it has every even address of 10.0.0.0/8, not peer_ip alone */
+    uint8_t asked[4]; /* the address that was asked for last */
     void (*watch)(void *user,
                   const uint8_t *octets); /* of each packet that the probe sends, if it is there */
     void *watch_user;
-    unsigned fails_after;              /* so many packets nothing can be sent any more; 0: never */
-    unsigned joins, leaves, announced; /* announced: packets in which the probe told an address of its own */
+    unsigned fails_after; /* so many packets nothing can be sent any more; 0: never */
+    unsigned joins, leaves,
+        announced; /* announced: packets in which the probe told an address of its own */
 };
 
 /* A probe that stands on the link of such a peer; and takes it down again. */

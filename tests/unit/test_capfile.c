@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading pcapng: interfaces, times, sections of both byte orders, what is counted, and files that lie. The octets are
- * put together here after the format's draft.
+ * Reading pcapng: interfaces, times, sections of both byte orders, what is counted, and files that
+ * lie. The octets are put together here after the format's draft.
  */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +15,9 @@
 
 #include <cmocka.h>
 
-#include "capture/capfile.h"
-#include "capture/pcapngfile.h"
+#include "pcapio/capfile.h"
+#include "pcapio/pcapngfile.h"
+#include "wire/nanoseconds.h"
 
 /* ---- a file, put together */
 
@@ -68,7 +70,8 @@ static void put_section(struct octets *o, int big_endian)
 }
 
 /* tsresol and offset as options, where there are any. */
-static void put_interface(struct octets *o, uint16_t linktype, uint32_t snaplen, int tsresol, int64_t offset)
+static void put_interface(struct octets *o, uint16_t linktype, uint32_t snaplen, int tsresol,
+                          int64_t offset)
 {
     open_block(o, 1);
     put(o, linktype, 2);
@@ -90,7 +93,8 @@ static void put_interface(struct octets *o, uint16_t linktype, uint32_t snaplen,
     close_block(o);
 }
 
-static void put_packet(struct octets *o, uint32_t interface, uint64_t ticks, const char *packet, uint32_t wirelen)
+static void put_packet(struct octets *o, uint32_t interface, uint64_t ticks, const char *packet,
+                       uint32_t wirelen)
 {
     open_block(o, 6);
     put(o, interface, 4);
@@ -157,8 +161,8 @@ static struct capfile *open_octets(const uint8_t *p, size_t n)
     return capfile_open(path, error);
 }
 
-static void expect_frame(struct capfile *c, uint32_t number, uint32_t interface, int linktype, int64_t ns, const char *packet,
-                         uint32_t wirelen)
+static void expect_frame(struct capfile *c, uint32_t number, uint32_t interface, int linktype,
+                         int64_t ns, const char *packet, uint32_t wirelen)
 {
     struct capfile_frame f;
     assert_int_equal(capfile_next(c, &f), CAPFILE_FRAME);
@@ -193,9 +197,9 @@ static void interfaces_and_times(void **state)
     struct octets o = {.n = 0};
     (void)state;
     put_section(&o, 0);
-    put_interface(&o, 247, 0, -1, 0);                /* microseconds */
-    put_interface(&o, 197, 0, 9, 0);                 /* nanoseconds */
-    put_interface(&o, 1, 0, 0x80 | 10, 1000);        /* 2^-10 s, from 1000 s on */
+    put_interface(&o, 247, 0, -1, 0);         /* microseconds */
+    put_interface(&o, 197, 0, 9, 0);          /* nanoseconds */
+    put_interface(&o, 1, 0, 0x80 | 10, 1000); /* 2^-10 s, from 1000 s on */
     put_packet(&o, 1, 1700000000123456789, "one", 3);
     put_packet(&o, 0, 1700000000123456, "three", 100);
     put_packet(&o, 2, 5 * 1024 + 256, "four", 4);
@@ -224,7 +228,10 @@ static void sections(void **state)
     expect_end(c);
 }
 
-/* Simple blocks have no time and are of the first interface; its snapshot length tells how much is there. */
+/*
+ * Simple blocks have no time and are of the first interface; its snapshot length tells how much is
+ * there.
+ */
 static void other_packet_blocks(void **state)
 {
     struct octets o = {.n = 0};
@@ -242,10 +249,14 @@ static void other_packet_blocks(void **state)
     expect_end(c);
 }
 
-/* As Wireshark 4.0 numbers them: custom blocks, journal entries, sysdig events; not names, statistics and unknown ones. */
+/*
+ * As Wireshark 4.0 numbers them: custom blocks, journal entries, sysdig events; not names,
+ * statistics and unknown ones.
+ */
 static void numbers(void **state)
 {
-    static const uint32_t counted[] = {0xbad, 0x40000bad, 9, 0x204}, uncounted[] = {4, 5, 10, 0x7777};
+    static const uint32_t counted[] = {0xbad, 0x40000bad, 9, 0x204},
+                          uncounted[] = {4, 5, 10, 0x7777};
     struct octets o = {.n = 0};
     (void)state;
     put_section(&o, 0);
@@ -280,6 +291,57 @@ static void resolutions(void **state)
     assert_true(pcapng_ns(UINT64_MAX, 0, 0) > INT64_C(9223372034) * 1000000000);
     assert_true(pcapng_ns(UINT64_MAX, 0, INT64_MAX) > INT64_C(9223372034) * 1000000000);
     assert_true(pcapng_ns(0, 6, INT64_MIN) < INT64_C(-9223372034) * 1000000000);
+}
+
+__extension__ typedef __int128 wide;
+
+/* The same by exact arithmetic (draft-ietf-opsawg-pcapng 4.2: if_tsresol, if_tsoffset). */
+static int64_t exact_ns(uint64_t ticks, uint8_t tsresol, int64_t offset)
+{
+    unsigned n = tsresol & 0x7f;
+    wide ns = (wide)ticks * 1000000000;
+    if (tsresol & 0x80)
+        ns = n < 100 ? ns >> n : 0;
+    else
+        for (unsigned i = 0; i < n; i++)
+            ns /= 10;
+    ns += (wide)offset * 1000000000;
+    return ns > INT64_MAX ? INT64_MAX : ns < INT64_MIN ? INT64_MIN : (int64_t)ns;
+}
+
+/* All resolutions, offsets at both ends: the nearest that fits, fractions of 2^-n to one ns. */
+static void all_resolutions(void **state)
+{
+    static const int64_t offsets[] = {
+        INT64_MIN,  INT64_MIN + 1, -9223372037, -9223372036,   -1,       0, 1,
+        9223372035, 9223372036,    9223372037,  INT64_MAX - 1, INT64_MAX};
+    static const uint64_t ticks[] = {0,          1,         999999999,      1u << 31,
+                                     UINT32_MAX, INT64_MAX, 1ull << 63 | 1, UINT64_MAX};
+    (void)state;
+    for (unsigned r = 0; r < 256; r++)
+        for (unsigned o = 0; o < 12; o++)
+            for (unsigned t = 0; t < 8; t++) {
+                int64_t ns = pcapng_ns(ticks[t], (uint8_t)r, offsets[o]);
+                int64_t exact = exact_ns(ticks[t], (uint8_t)r, offsets[o]);
+                if (ns != exact && (r < 0x80 + 32 || (wide)exact - ns != 1))
+                    fail_msg("%u %u %u: %" PRId64 ", not %" PRId64, r, o, t, ns, exact);
+            }
+}
+
+/* Fractions of a broken file are carried. */
+static void fractions(void **state)
+{
+    (void)state;
+    assert_true(nanoseconds_of(1, 1500000000) == 2500000000);
+    assert_true(nanoseconds_of(1, -1) == 999999999);
+    assert_true(nanoseconds_of(-1, 1) == -999999999);
+    assert_true(nanoseconds_of(INT64_MAX, 999999999) == INT64_MAX);
+    assert_true(nanoseconds_of(INT64_MIN, 999999999) == INT64_MIN);
+    assert_true(nanoseconds_of(9223372036, 854775807) == INT64_MAX);
+    assert_true(nanoseconds_of(9223372036, 854775808) == INT64_MAX);
+    assert_true(nanoseconds_of(-9223372037, 145224192) == INT64_MIN);
+    assert_true(nanoseconds_of(-9223372037, 145224193) == INT64_MIN + 1);
+    assert_true(nanoseconds_of(INT64_MIN, INT64_MIN) == INT64_MIN);
 }
 
 /* ---- what is wrong */
@@ -332,7 +394,10 @@ static void impossible_lengths(void **state)
     }
 }
 
-/* A length of gigabytes asks for no memory; what is unknown may be long, and is skipped as far as it goes. */
+/*
+ * A length of gigabytes asks for no memory; what is unknown may be long, and is skipped as far as
+ * it goes.
+ */
 static void long_blocks(void **state)
 {
     struct octets o = {.n = 0};
@@ -407,7 +472,10 @@ static void every_cut(void **state)
     }
 }
 
-/* Every octet of the file wrong in three ways: it is read to an end, and no frame reaches beyond its memory. */
+/*
+ * Every octet of the file wrong in three ways: it is read to an end, and no frame reaches beyond
+ * its memory.
+ */
 static void every_octet_wrong(void **state)
 {
     size_t ends[16];
@@ -436,10 +504,20 @@ static void every_octet_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interfaces_and_times), cmocka_unit_test(sections),         cmocka_unit_test(other_packet_blocks),
-        cmocka_unit_test(numbers),              cmocka_unit_test(resolutions),      cmocka_unit_test(wrong_interface),
-        cmocka_unit_test(packet_beyond_block),  cmocka_unit_test(two_lengths),      cmocka_unit_test(impossible_lengths),
-        cmocka_unit_test(long_blocks),          cmocka_unit_test(no_section),       cmocka_unit_test(every_cut),
+        cmocka_unit_test(interfaces_and_times),
+        cmocka_unit_test(sections),
+        cmocka_unit_test(other_packet_blocks),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(resolutions),
+        cmocka_unit_test(all_resolutions),
+        cmocka_unit_test(fractions),
+        cmocka_unit_test(wrong_interface),
+        cmocka_unit_test(packet_beyond_block),
+        cmocka_unit_test(two_lengths),
+        cmocka_unit_test(impossible_lengths),
+        cmocka_unit_test(long_blocks),
+        cmocka_unit_test(no_section),
+        cmocka_unit_test(every_cut),
         cmocka_unit_test(every_octet_wrong),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);

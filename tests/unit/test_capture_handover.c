@@ -40,7 +40,10 @@ static void note_block(void *arg, const struct block *b)
     *(const struct block **)arg = b;
 }
 
-/* At once is written what comes while there is time and the writer has nothing, and never what begins a further file. */
+/*
+ * At once is written what comes while there is time and the writer has nothing, and never what
+ * begins a further file.
+ */
 static void some_blocks_are_written_at_once(void **state)
 {
     struct handover *h = handover_create(1, false);
@@ -65,7 +68,8 @@ static void some_blocks_are_written_at_once(void **state)
     assert_ptr_equal(written, b);
     assert_true(handover_is_empty(h));
     assert_ptr_equal(handover_take(h), b);
-    for (int i = 0; i < 100 && (b = handover_take(h)) != NULL; i++) /* not for ever without new time */
+    /* not for ever without new time */
+    for (int i = 0; i < 100 && (b = handover_take(h)) != NULL; i++)
         handover_give(h, b);
     assert_false(handover_is_empty(h));
     handover_destroy(h);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From frames to records: the octets, laid out by hand after the formats' documents, limits of files, counts. */
+/*
+ * From frames to records: the octets, laid out by hand after the formats' documents, limits of
+ * files, counts.
+ */
 #include "tests/unit/unit.h"
 
-#include "capture/pcapng.h"
+#include "pcapio/pcapng.h"
 #include "capture/recorder.h"
 
 #define SECOND UINT64_C(1000000000)
 
 static const uint8_t octets[] = {0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5};
-static const struct frame frame = {.octets = octets, .len = 6, .wirelen = 6, .time = UINT64_C(1700000000500000999)};
+static const struct frame frame = {
+    .octets = octets, .len = 6, .wirelen = 6, .time = UINT64_C(1700000000500000999)};
 
 struct fixture {
     struct handover *h;
@@ -39,17 +43,115 @@ static void expect_block(struct fixture *f, const uint8_t *expected, size_t len)
     assert_memory_equal(b->data, expected, len);
 }
 
-/* 1700000000.5 s is 0x6553f100.80000000; 999 ns more are 999 * 4.294967296 = 4290.7, rounded up 4291 = 0x10c3. */
+/*
+ * 1700000000.5 s is 0x6553f100.80000000; 999 ns more are 999 * 4.294967296 = 4290.7, rounded up
+ * 4291 = 0x10c3.
+ */
 static void ibdumps_file(void **state)
 {
     static const uint8_t expected[] = {
-        0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0xc5, 0, 0, 0,
-        0x00, 0xf1, 0x53, 0x65, 0x20, 0xa1, 0x07, 0x00, 22, 0, 0, 0, 22, 0, 0, 0, /* .500000 s, 6 + 16 octets */
-        0xc3, 0x10, 0x00, 0x80, 0x00, 0xf1, 0x53, 0x65, 21, 4, 0, 22, 0, 0, 0, 6,
-        0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5,
-        0x00, 0xf1, 0x53, 0x65, 0x20, 0xa1, 0x07, 0x00, 22, 0, 0, 0, 22, 0, 0, 0,
-        0xc3, 0x10, 0x00, 0x80, 0x00, 0xf1, 0x53, 0x65, 21, 5, 0, 22, 0, 0, 0, 6, /* taken out of a mirror's headers */
-        0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5,
+        0xd4,
+        0xc3,
+        0xb2,
+        0xa1,
+        2,
+        0,
+        4,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0xff,
+        0xff,
+        0,
+        0,
+        0xc5,
+        0,
+        0,
+        0,
+        /* .500000 s, 6 + 16 octets */
+        0x00,
+        0xf1,
+        0x53,
+        0x65,
+        0x20,
+        0xa1,
+        0x07,
+        0x00,
+        22,
+        0,
+        0,
+        0,
+        22,
+        0,
+        0,
+        0,
+        0xc3,
+        0x10,
+        0x00,
+        0x80,
+        0x00,
+        0xf1,
+        0x53,
+        0x65,
+        21,
+        4,
+        0,
+        22,
+        0,
+        0,
+        0,
+        6,
+        0xa0,
+        0xa1,
+        0xa2,
+        0xa3,
+        0xa4,
+        0xa5,
+        0x00,
+        0xf1,
+        0x53,
+        0x65,
+        0x20,
+        0xa1,
+        0x07,
+        0x00,
+        22,
+        0,
+        0,
+        0,
+        22,
+        0,
+        0,
+        0,
+        /* taken out of a mirror's headers */
+        0xc3,
+        0x10,
+        0x00,
+        0x80,
+        0x00,
+        0xf1,
+        0x53,
+        0x65,
+        21,
+        5,
+        0,
+        22,
+        0,
+        0,
+        0,
+        6,
+        0xa0,
+        0xa1,
+        0xa2,
+        0xa3,
+        0xa4,
+        0xa5,
     };
     const struct recorder_plan plan = {.format = {.erf = true}};
     struct fixture f = begin(&plan);
@@ -68,14 +170,54 @@ static void ibdumps_file(void **state)
 static void ethernet_with_and_without_erf(void **state)
 {
     static const uint8_t plain[] = {
-        0x00, 0xf1, 0x53, 0x65, 0x20, 0xa1, 0x07, 0x00, 6, 0, 0, 0, 6, 0, 0, 0, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5,
+        0x00, 0xf1, 0x53, 0x65, 0x20, 0xa1, 0x07, 0x00, 6,    0,    0,
+        0,    6,    0,    0,    0,    0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5,
     };
     static const uint8_t erf[] = {
-        0x00, 0xf1, 0x53, 0x65, 0x20, 0xa1, 0x07, 0x00, 24, 0, 0, 0, 24, 0, 0, 0,
-        0xc3, 0x10, 0x00, 0x80, 0x00, 0xf1, 0x53, 0x65, 2, 4, 0, 24, 0, 0, 0, 6, 0, 0, /* type 2, offset and pad */
-        0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5,
+        0x00,
+        0xf1,
+        0x53,
+        0x65,
+        0x20,
+        0xa1,
+        0x07,
+        0x00,
+        24,
+        0,
+        0,
+        0,
+        24,
+        0,
+        0,
+        0,
+        /* type 2, offset and pad */
+        0xc3,
+        0x10,
+        0x00,
+        0x80,
+        0x00,
+        0xf1,
+        0x53,
+        0x65,
+        2,
+        4,
+        0,
+        24,
+        0,
+        0,
+        0,
+        6,
+        0,
+        0,
+        0xa0,
+        0xa1,
+        0xa2,
+        0xa3,
+        0xa4,
+        0xa5,
     };
-    const struct recorder_plan plans[] = {{.format = {.ethernet = true}}, {.format = {.ethernet = true, .erf = true}}};
+    const struct recorder_plan plans[] = {{.format = {.ethernet = true}},
+                                          {.format = {.ethernet = true, .erf = true}}};
 
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -95,8 +237,8 @@ static void ethernet_with_and_without_erf(void **state)
 static void snaplen_keeps_the_wire_length(void **state)
 {
     static const uint8_t expected[] = {
-        20, 0, 0, 0, 22, 0, 0, 0, 0xc3, 0x10, 0x00, 0x80, 0x00, 0xf1, 0x53, 0x65, 21, 4, 0, 20, 0, 0, 0, 6,
-        0xa0, 0xa1, 0xa2, 0xa3,
+        20,   0,    0,  0, 22, 0,  0, 0, 0xc3, 0x10, 0x00, 0x80, 0x00, 0xf1,
+        0x53, 0x65, 21, 4, 0,  20, 0, 0, 0,    6,    0xa0, 0xa1, 0xa2, 0xa3,
     };
     const struct recorder_plan plan = {.format = {.erf = true}, .snaplen = 4};
     struct fixture f = begin(&plan);
@@ -117,20 +259,162 @@ static void snaplen_keeps_the_wire_length(void **state)
 static void a_pcapngs_packet_and_counts(void **state)
 {
     static const uint8_t packet[] = {
-        6, 0, 0, 0, 88, 0, 0, 0, 0, 0, 0, 0,
-        0xfe, 0x9c, 0x97, 0x17, 0xe7, 0x68, 0xf7, 0x53, 22, 0, 0, 0, 22, 0, 0, 0, /* 0x17979cfe53f768e7 */
-        0xc3, 0x10, 0x00, 0x80, 0x00, 0xf1, 0x53, 0x65, 21, 4, 0, 22, 0, 0, 0, 6,
-        0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0, 0,
-        1, 0, 2, 0, 'h', 'i', 0, 0, /* opt_comment */
-        2, 0, 4, 0, 2, 0, 0, 0,     /* epb_flags: outbound */
-        4, 0, 8, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 88, 0, 0, 0,
-        5, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0x9c, 0x97, 0x17, 0xe7, 0x68, 0xf7, 0x53,
-        4, 0, 8, 0, 4, 0, 0, 0, 0, 0, 0, 0, /* came: 1 and 3 lost */
-        5, 0, 8, 0, 3, 0, 0, 0, 0, 0, 0, 0, /* lost by the device */
-        7, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* lost by us */
-        0, 0, 0, 0, 64, 0, 0, 0,
+        6,
+        0,
+        0,
+        0,
+        88,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        /* 0x17979cfe53f768e7 */
+        0xfe,
+        0x9c,
+        0x97,
+        0x17,
+        0xe7,
+        0x68,
+        0xf7,
+        0x53,
+        22,
+        0,
+        0,
+        0,
+        22,
+        0,
+        0,
+        0,
+        0xc3,
+        0x10,
+        0x00,
+        0x80,
+        0x00,
+        0xf1,
+        0x53,
+        0x65,
+        21,
+        4,
+        0,
+        22,
+        0,
+        0,
+        0,
+        6,
+        0xa0,
+        0xa1,
+        0xa2,
+        0xa3,
+        0xa4,
+        0xa5,
+        0,
+        0,
+        1,
+        0,
+        2,
+        0,
+        'h',
+        'i',
+        0,
+        0, /* opt_comment */
+        2,
+        0,
+        4,
+        0,
+        2,
+        0,
+        0,
+        0, /* epb_flags: outbound */
+        4,
+        0,
+        8,
+        0,
+        3,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        88,
+        0,
+        0,
+        0,
+        5,
+        0,
+        0,
+        0,
+        64,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0xfe,
+        0x9c,
+        0x97,
+        0x17,
+        0xe7,
+        0x68,
+        0xf7,
+        0x53,
+        4,
+        0,
+        8,
+        0,
+        4,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0, /* came: 1 and 3 lost */
+        5,
+        0,
+        8,
+        0,
+        3,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0, /* lost by the device */
+        7,
+        0,
+        8,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0, /* lost by us */
+        0,
+        0,
+        0,
+        0,
+        64,
+        0,
+        0,
+        0,
     };
-    const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true}, .interface = "mlx5_0"};
+    const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true},
+                                       .interface = "mlx5_0"};
     struct fixture f = begin(&plan);
     struct frame out = frame;
     struct block *b;
@@ -149,7 +433,10 @@ static void a_pcapngs_packet_and_counts(void **state)
 
 static void files_end_by_size_count_and_time(void **state)
 {
-    /* a pcap's header has 24 octets, a record 38; 24 + 2 * 38 = 100, and room is kept for the longest record */
+    /*
+     * a pcap's header has 24 octets, a record 38; 24 + 2 * 38 = 100, and room is kept for the
+     * longest record
+     */
     const struct recorder_plan plans[] = {
         {.format = {.erf = true}, .file_packets = 2},
         {.format = {.erf = true}, .file_time = 1000},
@@ -182,7 +469,9 @@ static void files_end_by_size_count_and_time(void **state)
     }
 }
 
-/* The next block, as the writer takes it and gives it back: its octets, or 0 if there is none yet. */
+/*
+ * The next block, as the writer takes it and gives it back: its octets, or 0 if there is none yet.
+ */
 static uint32_t take(struct fixture *f, bool *new_file)
 {
     struct block *b = handover_is_empty(f->h) ? NULL : handover_next(f->h);
@@ -194,7 +483,10 @@ static uint32_t take(struct fixture *f, bool *new_file)
     return len;
 }
 
-/* The frames' times jump as a clock does that is set, to and fro: a file's time and the writer's blocks go by the host's. */
+/*
+ * The frames' times jump as a clock does that is set, to and fro: a file's time and the writer's
+ * blocks go by the host's.
+ */
 static void what_is_due_goes_by_the_hosts_clock(void **state)
 {
     const struct recorder_plan plan = {.format = {.erf = true}, .file_time = 30 * SECOND};
@@ -204,9 +496,11 @@ static void what_is_due_goes_by_the_hosts_clock(void **state)
 
     (void)state;
     for (uint64_t n = 0; n < 60; n++) {
-        const struct host_time now = {.steady = SECOND + n * SECOND / 2, .day = n % 3 * 1000 * SECOND};
+        const struct host_time now = {.steady = SECOND + n * SECOND / 2,
+                                      .day = n % 3 * 1000 * SECOND};
 
-        recorder_tick(f.r, now, SECOND); /* half a second after the one before: sees the first frame, then two more come */
+        /* half a second after the one before: sees the first frame, then two more come */
+        recorder_tick(f.r, now, SECOND);
         assert_int_equal(take(&f, &new_file), n == 0 ? 24 : n % 3 == 0 ? 3 * 38 : 0);
         assert_int_equal(new_file, n == 0);
         next.time = frame.time + (n % 2 ? 100 : 0) * SECOND;
@@ -224,7 +518,8 @@ static void what_is_due_goes_by_the_hosts_clock(void **state)
 /* Counts each second, few frames and many; 8 comes before the first frame. */
 static void a_pcapng_has_no_more_octets_than_it_may(void **state)
 {
-    const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true}, .file_octets = 2048};
+    const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true},
+                                       .file_octets = 2048};
     struct fixture f = begin(&plan);
     uint32_t len = 0, blocks = 0;
     bool new_file;
@@ -253,13 +548,15 @@ static void what_finds_no_room_is_counted(void **state)
     static uint8_t large[65000];
     const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true}};
     struct fixture f = begin(&plan);
-    const struct frame big = {.octets = large, .len = sizeof(large), .wirelen = sizeof(large), .time = 1};
+    const struct frame big = {
+        .octets = large, .len = sizeof(large), .wirelen = sizeof(large), .time = 1};
     struct recorder_counts counts;
     struct record_count count;
     struct block *b;
 
     (void)state;
-    for (int i = 0; i < 20; i++) /* four fit into each of the four blocks, in the first one beside the header */
+    /* four fit into each of the four blocks, in the first one beside the header */
+    for (int i = 0; i < 20; i++)
         recorder_put(f.r, &big);
     counts = recorder_counts(f.r);
     assert_int_equal(counts.packets, 16);
@@ -304,7 +601,8 @@ static void records_are_counted_up_to_a_cut(void **state)
 
 static void memory_is_full_with_the_packet_that_crosses(void **state)
 {
-    const struct recorder_plan plan = {.format = {.erf = true}, .memory = 77}; /* 2 records have 76 octets */
+    /* 2 records have 76 octets */
+    const struct recorder_plan plan = {.format = {.erf = true}, .memory = 77};
     struct fixture f = begin(&plan);
 
     (void)state;

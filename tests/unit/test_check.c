@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The checks of single packets: each rule passes on what the documents show, fails on one fault, and is silent or
- * inconclusive where nothing can be said. Every fault raises its own rules and no other.
+ * The checks of single packets: each rule passes on what the documents show, fails on one fault,
+ * and is silent or inconclusive where nothing can be said. Every fault raises its own rules and no
+ * other.
  */
 #include "tests/unit/unit.h"
 
@@ -88,7 +89,10 @@ static void encapsulation(void **state)
     assert_int_equal(total(failed) + total(passed), 0);
 }
 
-/* RFC 4391 §6: "Other network protocols ... may use the encapsulation format": a freedom, never reported. */
+/*
+ * RFC 4391 §6: "Other network protocols ... may use the encapsulation format": a freedom, never
+ * reported.
+ */
 static void other_types_are_free(void **state)
 {
     (void)state;
@@ -153,7 +157,8 @@ static void headers_of_a_multicast(void **state)
 {
     (void)state;
     uint8_t p[8 + 40 + 12 + 8 + 60 + 4] = {0, 3, 0xc0, 0, 0, 33, 0, 1, 0x60, [12] = 0, 84, 0x1b, 0};
-    static const uint8_t broadcast[16] = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, [12] = 0xff, 0xff, 0xff, 0xff};
+    static const uint8_t broadcast[16] = {0xff, 0x12,        0x40, 0x1b, 0xff,
+                                          0xff, [12] = 0xff, 0xff, 0xff, 0xff};
     memcpy(p + 8 + 24, broadcast, 16);
     uint8_t *bth = p + 48, *payload = p + 68;
     bth[0] = 0x64;
@@ -254,7 +259,10 @@ static void nd_options_and_padding(void **state)
     only(R_RFC4391_9_3_ND_OPTION_PADDING);
     assert_int_equal(last[R_RFC4391_9_3_ND_OPTION_PADDING].offset, 26);
 
-    /* a real sender's fault: a Router Solicitation with an option of length 1, the first 6 of 20 octets */
+    /*
+     * a real sender's fault: a Router Solicitation with an option of length 1, the first 6 of 20
+     * octets
+     */
     uint8_t rs[16] = {ND_RS, [8] = 1, 1, 0x80, 0, 0, 0x48, 0xfe, 0x80};
     r = start(rs);
     check_nd(&r, whole(rs, 16));
@@ -274,7 +282,8 @@ static void cm_messages(void **state)
     struct reporter r = start(p);
     check_cm(&r, whole(p, sizeof p), &cm, 0);
     assert_int_equal(total(failed), 0);
-    assert_int_equal(total(passed), 7); /* Service-ID, UD QPN, Receive MTU, form, Reserved, two of the MTU's size */
+    /* Service-ID, UD QPN, Receive MTU, form, Reserved, two of the MTU's size */
+    assert_int_equal(total(passed), 7);
 
     p[REQ_SERVICE_ID] = 0x10; /* Linux */
     cm_decode(whole(p, sizeof p), &cm, &ids);
@@ -296,7 +305,10 @@ static void cm_messages(void **state)
     only(R_RFC4755_5_1_RECEIVE_MTU);
 }
 
-/* A DREQ needs no private data (RFC 4755 §3.2 speaks of the set-up and of REJ); Linux's empty RTU and REJ lack it. */
+/*
+ * A DREQ needs no private data (RFC 4755 §3.2 speaks of the set-up and of REJ); Linux's empty RTU
+ * and REJ lack it.
+ */
 static void cm_messages_without_private_data(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The probe's checks of connections against a peer in memory that has connected mode and keeps all of RFC 4755, or has one
- * fault: then exactly the rules of that fault fail. It accepts by the RFC's Service-ID and answers over the connection that a
- * question came by, neither of which Linux does.
+ * The probe's checks of connections against a peer in memory that has connected mode and keeps all
+ * of RFC 4755, or has one fault: then exactly the rules of that fault fail. It accepts by the RFC's
+ * Service-ID and answers over the connection that a question came by, neither of which Linux does.
  */
 #include "unit.h"
 
@@ -16,7 +16,15 @@
 #include "wire/arp.h"
 #include "wire/encap.h"
 
-enum { PEER_QPN = 0x48, PEER_LID = 7, OWN_QPN = 0x99, OWN_LID = 3, QUEUE = 64, PEER_MTU = 65524, CALLS = 4 };
+enum {
+    PEER_QPN = 0x48,
+    PEER_LID = 7,
+    OWN_QPN = 0x99,
+    OWN_LID = 3,
+    QUEUE = 64,
+    PEER_MTU = 65524,
+    CALLS = 4
+};
 enum { IP = ENCAP_SIZE, ICMP_AT = ENCAP_SIZE + 20 };
 #define QKEY 0x80000b1bu
 
@@ -94,7 +102,10 @@ static void put_lladdr(const struct fake *f, uint8_t *p)
 static void send_reply(struct fake *f)
 {
     struct call *c = f->waiting_call;
-    /* RFC 4755 §5.1: the smaller Receive MTU less 4; a larger reply goes by UD, in fragments, of which the first is enough here */
+    /*
+     * RFC 4755 §5.1: the smaller Receive MTU less 4; a larger reply goes by UD, in fragments, of
+     * which the first is enough here
+     */
     uint32_t n = f->waiting;
     if (f->fault == AS_LINUX)
         c = NULL;
@@ -125,7 +136,8 @@ static struct call *any_call(void)
 static void answer_arp(struct fake *f, struct call *c, const uint8_t *arp)
 {
     uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
-    const uint8_t *sha = arp + ARP_SIZE_FIXED, *spa = sha + LLADDR_SIZE, *tpa = spa + 4 + LLADDR_SIZE;
+    const uint8_t *sha = arp + ARP_SIZE_FIXED, *spa = sha + LLADDR_SIZE,
+                  *tpa = spa + 4 + LLADDR_SIZE;
     put_lladdr(f, lladdr);
     if (be16(arp + ARP_OP) == ARP_REPLY) {
         f->knows_us = memcmp(spa, own_ip, 4) == 0 && be24(sha + LLADDR_QPN) == OWN_QPN;
@@ -152,12 +164,21 @@ static void ask_who_we_are(struct fake *f, struct call *c)
     push(f, NULL, out, make_arp(out, &m), true);
 }
 
-/* ICMP's checksum is nobody's matter here. */
+/* RFC 1624, equation 3: a reply's type is 0, and was 8. */
+static void make_reply(uint8_t *icmp)
+{
+    uint32_t sum = (~be16(icmp + 2) & 0xffffu) + (~0x0800u & 0xffffu);
+    icmp[0] = 0;
+    sum = (sum & 0xffff) + (sum >> 16);
+    put16(icmp + 2, ~sum & 0xffff);
+}
+
 static void answer_echo(struct fake *f, struct call *c, const uint8_t *octets, uint32_t n)
 {
-    bool is =
-        octets[IP + 9] == 1 && octets[ICMP_AT] == 8 && n == be16(octets + IP + 2) + (uint32_t)ENCAP_SIZE;
-    if (!is || (c && f->fault == DROPS_IP) || (c && f->fault == CUTS_SMALL && n < 80 + ENCAP_SIZE) ||
+    bool is = octets[IP + 9] == 1 && octets[ICMP_AT] == 8 &&
+              n == be16(octets + IP + 2) + (uint32_t)ENCAP_SIZE;
+    if (!is || (c && f->fault == DROPS_IP) ||
+        (c && f->fault == CUTS_SMALL && n < 80 + ENCAP_SIZE) ||
         (c && f->fault == MINDS_RESERVED && be16(octets + ENCAP_RESERVED)))
         return;
     g_free(f->reply);
@@ -165,7 +186,7 @@ static void answer_echo(struct fake *f, struct call *c, const uint8_t *octets, u
     memcpy(f->reply + IP + 12, octets + IP + 16, 4);
     memcpy(f->reply + IP + 16, octets + IP + 12, 4);
     put16(f->reply + ENCAP_RESERVED, 0);
-    f->reply[ICMP_AT] = 0;
+    make_reply(f->reply + ICMP_AT);
     f->waiting = n;
     /* what comes over UD is answered over a connection too, where one stands (RFC 4755 §7) */
     f->waiting_call = c ? c : any_call();
@@ -183,8 +204,8 @@ static void take(struct fake *f, struct call *c, const uint8_t *octets, uint32_t
         answer_echo(f, c, octets, n);
 }
 
-static enum transport_result fake_send(struct transport *t, const struct ud_to *to, const uint8_t *octets,
-                                       uint32_t n)
+static enum transport_result fake_send(struct transport *t, const struct ud_to *to,
+                                       const uint8_t *octets, uint32_t n)
 {
     struct fake *f = (struct fake *)t;
     bool for_peer = to->qpn == QPN_MULTICAST || (to->lid == PEER_LID && to->qpn == PEER_QPN);
@@ -195,8 +216,8 @@ static enum transport_result fake_send(struct transport *t, const struct ud_to *
     return TRANSPORT_OK;
 }
 
-static enum transport_result fake_send_call(struct transport *t, struct call *c, const uint8_t *octets,
-                                            uint32_t n)
+static enum transport_result fake_send_call(struct transport *t, struct call *c,
+                                            const uint8_t *octets, uint32_t n)
 {
     struct fake *f = (struct fake *)t;
     assert_int_equal(c->result, CALL_UP);
@@ -245,8 +266,9 @@ static uint16_t refusal(const struct fake *f, const struct call_question *q)
 static void put_private(const struct fake *f, struct call *c)
 {
     bool rep = c->result == CALL_UP;
-    uint32_t qpn =
-        (rep && f->fault == WRONG_QPN) || (!rep && f->fault == WRONG_QPN_IN_REJ) ? PEER_QPN + 1 : PEER_QPN;
+    uint32_t qpn = (rep && f->fault == WRONG_QPN) || (!rep && f->fault == WRONG_QPN_IN_REJ)
+                       ? PEER_QPN + 1
+                       : PEER_QPN;
     c->private_size = rep ? 196 : 148; /* IBA 12.6.7 and 12.6.8 */
     if (f->fault == NO_PRIVATE || (!rep && f->fault == AS_LINUX))
         return;
@@ -329,8 +351,8 @@ struct outcome_of_run {
 static void run_checks(struct probe *p)
 {
     for (unsigned i = 0; i < n_checks; i++) {
-        bool about =
-            g_str_has_prefix(checks[i].name, "connection") || g_str_equal(checks[i].name, "reply-to-ud");
+        bool about = g_str_has_prefix(checks[i].name, "connection") ||
+                     g_str_equal(checks[i].name, "reply-to-ud");
         for (unsigned k = 0; k < checks[i].n_rules; k++)
             ((struct options *)p->options)->selection.rule[checks[i].rules[k]] |= about;
     }
@@ -361,7 +383,8 @@ static void run_with(struct outcome_of_run *o, enum fault fault, uint8_t flags,
                      const struct transport_ops *ops, const char *known)
 {
     static volatile int stop;
-    struct options options = {.rate = 100000, .timeout_ms = 1, .disruptive = true, .has_source = true};
+    struct options options = {
+        .rate = 100000, .timeout_ms = 1, .disruptive = true, .has_source = true};
     memset(o, 0, sizeof *o);
     memset(open_calls, 0, sizeof open_calls);
     o->judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
@@ -441,7 +464,8 @@ static void good_peer(void **state)
                                               R_RFC4755_7_ANY_MODE_ACCEPTED,
                                               R_RFC4755_7_RESOLUTION_OVER_UD,
                                               R_RFC4391_6_RESERVED_IGNORED};
-    static const uint8_t flags[] = {LLADDR_FLAG_RC, LLADDR_FLAG_UC, LLADDR_FLAG_RC | LLADDR_FLAG_UC};
+    static const uint8_t flags[] = {LLADDR_FLAG_RC, LLADDR_FLAG_UC,
+                                    LLADDR_FLAG_RC | LLADDR_FLAG_UC};
     struct outcome_of_run o;
     (void)state;
     for (size_t k = 0; k < G_N_ELEMENTS(flags); k++) {
@@ -464,7 +488,10 @@ static void each_fault_is_found(void **state)
     check_fault(WRONG_QPN_IN_REJ, "rfc4755.3.2.ud-qpn-in-private-data ");
     check_fault(NO_QPN, "rfc4755.3.2.ud-qpn-in-private-data ");
     check_fault(NO_RECEIVE_MTU, "rfc4755.6.private-data ");
-    /* without it in REP and REJ: the one is the format's matter, the other the QPN's (RFC 4755 §3.2, 6) */
+    /*
+     * without it in REP and REJ: the one is the format's matter, the other the QPN's (RFC 4755
+     * §3.2, 6)
+     */
     check_fault(NO_PRIVATE, "rfc4755.3.2.ud-qpn-in-private-data rfc4755.6.private-data ");
     check_fault(RESERVED_SET, "rfc4755.6.reserved-zero ");
     check_fault(RESOLUTION_OVER_CALL, "rfc4755.7.resolution-over-ud ");
@@ -489,7 +516,8 @@ static void freedoms(void **state)
     run_with(&o, CM_SILENT, LLADDR_FLAG_RC, &fake_ops, "none");
     check_those(&o, OUTCOME_FAIL, "");
     check_worst(&o, R_RFC4755_3_5_SERVICE_ID, OUTCOME_INCONCLUSIVE);
-    assert_true(o.fake.asked <= 2 * TRIES); /* once for each mode: further checks do not wait for it again */
+    /* once for each mode: further checks do not wait for it again */
+    assert_true(o.fake.asked <= 2 * TRIES);
     clear(&o);
 }
 
@@ -500,10 +528,11 @@ static void no_way(void **state)
     (void)state;
     run_with(&o, NO_WAY, LLADDR_FLAG_RC, &fake_ops, "none");
     check_those(&o, OUTCOME_FAIL, "");
-    static const enum rule_number asked[] = {R_RFC4755_3_5_SERVICE_ID, R_RFC4755_5_1_CONNECTION_MTU};
+    static const enum rule_number asked[] = {R_RFC4755_3_5_SERVICE_ID,
+                                             R_RFC4755_5_1_CONNECTION_MTU};
     for (size_t i = 0; i < G_N_ELEMENTS(asked); i++) {
-        const struct verdict_result *r =
-            verdict_result(o.judged.verdict, asked[i], (enum outcome)OUTCOME_INCONCLUSIVE);
+        const struct verdict_result *r = verdict_result(o.judged.verdict, asked[i],
+                                                        (enum outcome)OUTCOME_INCONCLUSIVE);
         assert_non_null(r);
         assert_string_equal(r->cases[0].actual, "no path");
     }
@@ -519,7 +548,8 @@ static void linux_deviates(void **state)
     check_fault(AS_LINUX, "rfc4755.3.2.ud-qpn-in-private-data rfc4755.3.5.service-id ");
     run_with(&o, AS_LINUX, LLADDR_FLAG_RC, &fake_ops, "linux");
     check_those(&o, OUTCOME_FAIL, "");
-    check_those(&o, OUTCOME_DEVIATION, "rfc4755.3.2.ud-qpn-in-private-data rfc4755.3.5.service-id ");
+    check_those(&o, OUTCOME_DEVIATION,
+                "rfc4755.3.2.ud-qpn-in-private-data rfc4755.3.5.service-id ");
     check_worst(&o, R_RFC4755_4_TYPE, VERDICT_SKIPPED); /* nothing came over the connection */
     check_worst(&o, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_PASS);
     clear(&o);
@@ -599,8 +629,9 @@ static void messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_peer), cmocka_unit_test(each_fault_is_found), cmocka_unit_test(freedoms),
-        cmocka_unit_test(no_way),    cmocka_unit_test(linux_deviates),      cmocka_unit_test(no_connections),
+        cmocka_unit_test(good_peer),      cmocka_unit_test(each_fault_is_found),
+        cmocka_unit_test(freedoms),       cmocka_unit_test(no_way),
+        cmocka_unit_test(linux_deviates), cmocka_unit_test(no_connections),
         cmocka_unit_test(messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lists of known deviations: the named ones, files of a user's own, and what is wrong with a file. */
+/*
+ * Lists of known deviations: the named ones, files of a user's own, and what is wrong with a file.
+ */
 #include "tests/unit/unit.h"
 
 #include <glib/gstdio.h>
@@ -13,7 +15,8 @@ static void linux_knows_what_linux_does(void **state)
     struct deviations *d = deviations_open("linux", &error);
     assert_non_null(d);
     assert_non_null(deviations_reason(d, R_RFC4755_3_5_SERVICE_ID, "0x1000000000000023"));
-    assert_null(deviations_reason(d, R_RFC4755_3_5_SERVICE_ID, "0x1000000100000023")); /* a Reserved octet is not 0 */
+    /* a Reserved octet is not 0 */
+    assert_null(deviations_reason(d, R_RFC4755_3_5_SERVICE_ID, "0x1000000100000023"));
     assert_null(deviations_reason(d, R_RFC4755_3_5_SERVICE_ID, "0x0200000000000023"));
     assert_non_null(deviations_reason(d, R_RFC4391_13_QKEY_CONTROLLED, "0x00000b1b"));
     assert_null(deviations_reason(d, R_RFC4391_13_QKEY_CONTROLLED, "0x00000b1c"));
@@ -65,8 +68,10 @@ static void a_file_of_ones_own(void **state)
 {
     (void)state;
     struct deviations *d;
-    char *said = opened("# ours\n[rfc4391.6.reserved-zero]\nactual=0x00?1\nreason=an old switch\nsource=seen\n"
-                        "[rfc4391.6.reserved-zero another]\nactual=0xffff\nreason=a tool\n", &d);
+    char *said = opened(
+        "# ours\n[rfc4391.6.reserved-zero]\nactual=0x00?1\nreason=an old switch\nsource=seen\n"
+        "[rfc4391.6.reserved-zero another]\nactual=0xffff\nreason=a tool\n",
+        &d);
     assert_string_equal(said, "");
     assert_string_equal(deviations_reason(d, R_RFC4391_6_RESERVED_ZERO, "0x0011"), "an old switch");
     assert_string_equal(deviations_reason(d, R_RFC4391_6_RESERVED_ZERO, "0xffff"), "a tool");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The ERF record: layout and time. The expected octets and numbers were worked out by hand from the layout. */
+/*
+ * The ERF record: layout and time. The expected octets and numbers were worked out by hand from the
+ * layout.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "capture/erf.h"
-#include "capture/translate.h"
+#include "pcapio/erf.h"
+#include "pcapio/translate.h"
 
 /* 1700000000 s = 0x6553f100; half a second = 0x80000000; 8 octets of packet, 40 on the wire. */
 static const uint8_t half_second[] = {
@@ -91,7 +94,8 @@ static void subheader_belongs_to_the_head(void **state)
     assert_true(erf_parse(rec, make_record(rec, 2, 16 + 2 + 20, 20), &out)); /* Ethernet */
     assert_int_equal(out.head, 18);
     assert_int_equal(out.caplen, 20);
-    assert_true(erf_parse(rec, make_record(rec, 5, 16 + 4 + 20, 20), &out)); /* multi-channel HDLC */
+    /* multi-channel HDLC */
+    assert_true(erf_parse(rec, make_record(rec, 5, 16 + 4 + 20, 20), &out));
     assert_int_equal(out.head, 20);
     assert_false(erf_parse(rec, make_record(rec, 2, 17, 20), &out));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many octets of memory the model takes for each thing that it remembers, tables and the allocator's own share
- * included: the growth of the heap over 10^5 of them, fed as a capture feeds them. doc/performance.md states the limits.
+ * How many octets of memory the model takes for each thing that it remembers, tables and the
+ * allocator's own share included: the growth of the heap over 10^5 of them, fed as a capture feeds
+ * them. doc/performance.md states the limits.
  */
 #include "tests/unit/unit.h"
 
@@ -20,14 +21,20 @@ static const bool own_allocator = false;
 static const bool own_allocator = true;
 #endif
 
-/* Octets that are allocated now, with what each allocation costs beside; large ones are mapped pages of their own. */
+/*
+ * Octets that are allocated now, with what each allocation costs beside; large ones are mapped
+ * pages of their own.
+ */
 static size_t in_use(void)
 {
     struct mallinfo2 m = mallinfo2();
     return m.uordblks + m.hblkhd;
 }
 
-/* How much it is since before for each of n; and the most that it was from half of ENTRIES on: tables grow by doubling. */
+/*
+ * How much it is since before for each of n; and the most that it was from half of ENTRIES on:
+ * tables grow by doubling.
+ */
 struct meter {
     size_t before, now, most;
 };
@@ -51,7 +58,8 @@ static void assert_octets(const char *what, const struct meter *m, unsigned limi
         printf("# %s: not measured, the sanitizer's allocator is another\n", what);
         return;
     }
-    printf("# %s: %zu octets, at most %zu while the tables grow; limit %u\n", what, m->now, m->most, limit);
+    printf("# %s: %zu octets, at most %zu while the tables grow; limit %u\n", what, m->now, m->most,
+           limit);
     assert_true(m->now >= 1 && m->now <= limit);
     assert_true(m->most >= 1 && m->most <= limit);
 }
@@ -102,7 +110,8 @@ static void administration_free(struct administration *a)
     endports_free(a->ports);
 }
 
-static void deliver_mad(struct administration *a, uint32_t frame, const uint8_t *mad, uint16_t from, uint16_t to)
+static void deliver_mad(struct administration *a, uint32_t frame, const uint8_t *mad, uint16_t from,
+                        uint16_t to)
 {
     struct port src = port_at(from), dst = port_at(to);
     subnet_mad(a->subnet, frame, view_make(mad, MAD_SIZE, MAD_SIZE), &src, &dst, NULL, NULL);
@@ -115,8 +124,15 @@ static void join(struct administration *a, uint32_t frame, uint16_t port, uint32
     uint8_t mgid[MGID_SIZE], gid[GID_SIZE];
     craft_mgid(mgid, 0x12, 0xffff, group);
     craft_gid(gid, port);
-    struct mc_member r = {.mgid = mgid, .port_gid = gid, .qkey = 0xb1b, .mlid = 0xc001, .pkey = 0xffff,
-                          .mtu = 4, .rate = 3, .scope = 2, .join_state = JOIN_FULL};
+    struct mc_member r = {.mgid = mgid,
+                          .port_gid = gid,
+                          .qkey = 0xb1b,
+                          .mlid = 0xc001,
+                          .pkey = 0xffff,
+                          .mtu = 4,
+                          .rate = 3,
+                          .scope = 2,
+                          .join_state = JOIN_FULL};
     uint8_t *mad = craft_mad(port, SA_LID, MAD_CLASS_SA, SA_SET, SA_MC_MEMBER_RECORD, frame);
     put32(mad + SA_COMPONENT_MASK + 4, MCM_HAS_MGID | MCM_HAS_PORT_GID | MCM_HAS_JOIN_STATE);
     craft_member_record(mad + SA_DATA, &r);
@@ -175,10 +191,19 @@ static void a_connection_with_its_flows(void **state)
         uint32_t asker = i % ENDPORTS, asked = (i + 1) % ENDPORTS;
         struct port a = port_at((uint16_t)(asker + 1)), b = port_at((uint16_t)(asked + 1));
         struct view v = view_make(mad, sizeof mad, sizeof mad);
-        struct cm req = {.message = CM_REQ, .local_comm_id = i, .qpn = 0x100000 + i, .service_id = 0x0100000000000048,
-                         .service = SERVICE_IPOIB_RFC, .private_off = REQ_PRIVATE, .local_gid = gids[asker],
-                         .remote_gid = gids[asked], .local_lid = (uint16_t)(asker + 1)};
-        struct cm rep = {.message = CM_REP, .local_comm_id = ~i, .remote_comm_id = i, .qpn = 0x200000 + i,
+        struct cm req = {.message = CM_REQ,
+                         .local_comm_id = i,
+                         .qpn = 0x100000 + i,
+                         .service_id = 0x0100000000000048,
+                         .service = SERVICE_IPOIB_RFC,
+                         .private_off = REQ_PRIVATE,
+                         .local_gid = gids[asker],
+                         .remote_gid = gids[asked],
+                         .local_lid = (uint16_t)(asker + 1)};
+        struct cm rep = {.message = CM_REP,
+                         .local_comm_id = ~i,
+                         .remote_comm_id = i,
+                         .qpn = 0x200000 + i,
                          .private_off = REP_PRIVATE};
         struct cm rtu = {.message = CM_RTU, .local_comm_id = i, .remote_comm_id = ~i};
         assert_non_null(connections_message(c, i + 1, &req, v, &a, &b));
@@ -262,7 +287,8 @@ static void an_endport(void **state)
     for (uint32_t i = 0; i < ENTRIES; i++) {
         uint8_t gid[GID_SIZE];
         craft_gid(gid, i);
-        assert_non_null(endports_learn(ports, (uint16_t)(i % INTERFACES), (uint16_t)(1 + i / INTERFACES), gid));
+        assert_non_null(
+            endports_learn(ports, (uint16_t)(i % INTERFACES), (uint16_t)(1 + i / INTERFACES), gid));
         meter_note(&m, i + 1);
     }
     assert_octets("an endport", &m, 160);
@@ -280,10 +306,12 @@ static void an_endport_with_route_and_pkeys(void **state)
     for (uint32_t i = 0; i < ENTRIES; i++) {
         struct port anybody = port_lid((uint16_t)(i % INTERFACES), LID_PERMISSIVE);
         for (unsigned k = 0; k < 3; k++) {
-            uint8_t *mad = craft_mad(LID_PERMISSIVE, LID_PERMISSIVE, MAD_CLASS_SMP_DIRECTED, SMP_GET_RESP, attributes[k], i);
+            uint8_t *mad = craft_mad(LID_PERMISSIVE, LID_PERMISSIVE, MAD_CLASS_SMP_DIRECTED,
+                                     SMP_GET_RESP, attributes[k], i);
             craft_port_data(mad, attributes[k], i, (uint16_t)(1 + i / INTERFACES));
             craft_route(mad, i);
-            subnet_mad(a.subnet, i + 1, view_make(mad, MAD_SIZE, MAD_SIZE), &anybody, &anybody, NULL, NULL);
+            subnet_mad(a.subnet, i + 1, view_make(mad, MAD_SIZE, MAD_SIZE), &anybody, &anybody,
+                       NULL, NULL);
         }
         meter_note(&m, i + 1);
     }
@@ -308,6 +336,26 @@ static void a_known_qp(void **state)
     qpns_free(q);
 }
 
+/* Each of LID and interface its own; the packets' ICRCs are wrong, so that all are tried. */
+static void a_source_of_icrcs(void **state)
+{
+    enum { INTERFACES = 4, LENGTH = LRH_SIZE + BTH_SIZE + ICRC_SIZE };
+    (void)state;
+    uint8_t octets[LENGTH] = {0};
+    memset(octets + LENGTH - ICRC_SIZE, 0x55, ICRC_SIZE);
+    struct view v = view_make(octets, LENGTH, LENGTH);
+    struct ib_packet ib = {.has_lrh = true, .has_bth = true, .bth_off = LRH_SIZE, .length = LENGTH};
+    struct meter m = meter_start();
+    struct sources *s = sources_new(LIMIT);
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        ib.slid = (uint16_t)(1 + i / INTERFACES);
+        assert_false(sources_see(s, (uint16_t)(i % INTERFACES), v, &ib));
+        meter_note(&m, i + 1);
+    }
+    assert_octets("a source of ICRCs", &m, 48);
+    sources_free(s);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -321,6 +369,7 @@ int main(void)
         cmocka_unit_test(an_endport),
         cmocka_unit_test(an_endport_with_route_and_pkeys),
         cmocka_unit_test(a_known_qp),
+        cmocka_unit_test(a_source_of_icrcs),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reports read again: what comes back is what was written, of every outcome; and what the tally makes of several. */
+/*
+ * Reports read again: what comes back is what was written, of every outcome; and what the tally
+ * makes of several.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,17 +13,25 @@
 
 #include <cmocka.h>
 
-#include "verdict/merge_tally.h"
+#include "report/merge_tally.h"
 
 /* One rule of each level, by the table. */
-static const enum rule_number MUST_RULE = R_RFC4391_6_RESERVED_ZERO, SHOULD_RULE = R_RFC4391_4_1_QKEY_CONTROLLED,
+static const enum rule_number MUST_RULE = R_RFC4391_6_RESERVED_ZERO,
+                              SHOULD_RULE = R_RFC4391_4_1_QKEY_CONTROLLED,
                               INFO_RULE = R_RFC4391_3_SAME_PARTITION;
 
 static char path[] = "/tmp/ipoib-test-merge.XXXXXX";
 
 static struct finding of(enum rule_number rule, enum outcome outcome, const char *actual)
 {
-    return (struct finding){rule, outcome, 0, 0, "0x0000", actual, "group ff12::1", outcome == OUTCOME_DEVIATION ? "known" : ""};
+    return (struct finding){rule,
+                            outcome,
+                            0,
+                            0,
+                            "0x0000",
+                            actual,
+                            "group ff12::1",
+                            outcome == OUTCOME_DEVIATION ? "known" : ""};
 }
 
 /* More cases and frames than are kept, and each outcome. */
@@ -34,8 +45,9 @@ static struct judged a_capture(void)
         verdict_frame(j.verdict, frame % 2);
         verdict_add(j.verdict, frame, &f);
     }
-    const struct finding others[] = {of(MUST_RULE, OUTCOME_PASS, ""), of(MUST_RULE, OUTCOME_INCONCLUSIVE, "x"),
-                                     of(SHOULD_RULE, OUTCOME_DEVIATION, "y \"quoted\" \\"), of(INFO_RULE, OUTCOME_FAIL, "z")};
+    const struct finding others[] = {
+        of(MUST_RULE, OUTCOME_PASS, ""), of(MUST_RULE, OUTCOME_INCONCLUSIVE, "x"),
+        of(SHOULD_RULE, OUTCOME_DEVIATION, "y \"quoted\" \\"), of(INFO_RULE, OUTCOME_FAIL, "z")};
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
         verdict_add(j.verdict, 7, &others[i]);
     return j;
@@ -56,8 +68,12 @@ static struct judged a_target(void)
 /* Writes it, and leaves the text in *text. */
 static void write_report(struct judged *j, bool probed, char **text)
 {
-    struct report r = {.tool = probed ? "ipoib-probe" : "ipoib-check", .version = "1", .deviations = "linux", .probed = probed,
-                       .captures = j, .n = 1};
+    struct report r = {.tool = probed ? "ipoib-probe" : "ipoib-check",
+                       .version = "1",
+                       .deviations = "linux",
+                       .probed = probed,
+                       .captures = j,
+                       .n = 1};
     GString *whole = report_whole(&report_parts_json, &r);
     assert_true(g_file_set_contents(path, whole->str, (gssize)whole->len, NULL));
     *text = g_string_free(whole, FALSE);
@@ -100,7 +116,12 @@ static void test_skipped(void **state)
     (void)state;
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
         struct judged j = a_target();
-        struct report r = {.tool = "ipoib-probe", .version = "1", .deviations = "linux", .probed = true, .captures = &j, .n = 1};
+        struct report r = {.tool = "ipoib-probe",
+                           .version = "1",
+                           .deviations = "linux",
+                           .probed = true,
+                           .captures = &j,
+                           .n = 1};
         GString *whole = report_whole(formats[i], &r);
         assert_non_null(strstr(whole->str, "not tried: needs --source"));
         g_string_free(whole, TRUE);
@@ -110,8 +131,10 @@ static void test_skipped(void **state)
 
 static void test_node_of_a_file(void **state)
 {
-    static const char *const names[][2] = {{"reports/node01.json", "node01"}, {"node01", "node01"}, {"a.b/c.d.json", "c.d"},
-                                           {".json", ".json"},                {"-", "standard input"}, {"a\033b.json", "a\\x1bb"}};
+    static const char *const names[][2] = {
+        {"reports/node01.json", "node01"}, {"node01", "node01"},
+        {"a.b/c.d.json", "c.d"},           {".json", ".json"},
+        {"-", "standard input"},           {"a\033b.json", "a\\x1bb"}};
     (void)state;
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         char *node = merge_node_of(names[i][0]);
@@ -122,9 +145,11 @@ static void test_node_of_a_file(void **state)
 
 /* ---- the tally */
 
-static void add(struct tally *t, const char *node, bool strict, enum rule_number rule, enum outcome outcome)
+static void add(struct tally *t, const char *node, bool strict, enum rule_number rule,
+                enum outcome outcome)
 {
-    struct restored r = {.report = {.strict = strict, .n = 1}, .judged = {.verdict = verdict_new(NULL)}};
+    struct restored r = {.report = {.strict = strict, .n = 1},
+                         .judged = {.verdict = verdict_new(NULL)}};
     struct finding f = of(rule, outcome, "x");
     r.report.captures = &r.judged;
     verdict_frame(r.judged.verdict, true);
@@ -179,9 +204,10 @@ static void test_strictness(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_back), cmocka_unit_test(test_skipped),
-                                       cmocka_unit_test(test_node_of_a_file),
-                                       cmocka_unit_test(test_tally), cmocka_unit_test(test_strictness)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_comes_back), cmocka_unit_test(test_skipped),
+        cmocka_unit_test(test_node_of_a_file), cmocka_unit_test(test_tally),
+        cmocka_unit_test(test_strictness)};
     int fd = g_mkstemp(path);
     if (fd < 0)
         return 1;

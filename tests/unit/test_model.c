@@ -6,7 +6,8 @@
 #include "model/neighbour.h"
 #include "model/stream.h"
 
-static struct stream_result send_packet(struct stream *s, struct stream_store *store, enum ib_position position, uint32_t psn)
+static struct stream_result send_packet(struct stream *s, struct stream_store *store,
+                                        enum ib_position position, uint32_t psn)
 {
     return stream_packet(s, store, position, psn, position == IB_FIRST);
 }
@@ -55,8 +56,8 @@ static void lost_middle_comes_later(void **state)
 }
 
 /*
- * Messages of 3 and 2 packets; 1 to 3 are lost before the capture, so that 4 looks like the first message's last; then all
- * come again.
+ * Messages of 3 and 2 packets; 1 to 3 are lost before the capture, so that 4 looks like the first
+ * message's last; then all come again.
  */
 static void a_burst_of_losses_over_two_messages(void **state)
 {
@@ -110,7 +111,8 @@ static void orphans_are_nobodys(void **state)
     assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 5).verdict, STREAM_ORPHAN);
     send_packet(&s, &n, IB_FIRST, 10);
     send_packet(&s, &n, IB_LAST, 11);
-    assert_int_equal(send_packet(&s, &n, IB_LAST, 13).verdict, STREAM_ORPHAN); /* its First, 12, was lost */
+    /* its First, 12, was lost */
+    assert_int_equal(send_packet(&s, &n, IB_LAST, 13).verdict, STREAM_ORPHAN);
     stream_clear(&s);
 }
 
@@ -134,8 +136,12 @@ static void gaps_close_from_both_ends(void **state)
     struct stream_store n = {0};
     send_packet(&s, &n, IB_FIRST, 100);
     for (unsigned i = 0; i < sizeof order / sizeof *order; i++) {
-        assert_int_equal(send_packet(&s, &n, order[i] == 9 ? IB_LAST : IB_MIDDLE, 100 + order[i]).verdict, STREAM_PART);
-        assert_int_equal(send_packet(&s, &n, order[i] == 9 ? IB_LAST : IB_MIDDLE, 100 + order[i]).verdict, STREAM_REPEATED);
+        assert_int_equal(
+            send_packet(&s, &n, order[i] == 9 ? IB_LAST : IB_MIDDLE, 100 + order[i]).verdict,
+            STREAM_PART);
+        assert_int_equal(
+            send_packet(&s, &n, order[i] == 9 ? IB_LAST : IB_MIDDLE, 100 + order[i]).verdict,
+            STREAM_REPEATED);
     }
     assert_int_equal(n.runs, 1); /* 3 to 9: 2 is missing */
     assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 102).verdict, STREAM_WHOLE);
@@ -145,7 +151,10 @@ static void gaps_close_from_both_ends(void **state)
     assert_int_equal(n.streams, 0);
 }
 
-/* Every other packet of a message as long as there can be: what is kept has a bound, and is given back. */
+/*
+ * Every other packet of a message as long as there can be: what is kept has a bound, and is given
+ * back.
+ */
 static void gaps_stay_below_their_limit(void **state)
 {
     (void)state;
@@ -169,7 +178,11 @@ static const uint8_t gids[2][GID_SIZE] = {{0xfe, 0x80, [15] = 1}, {0xfe, 0x80, [
 
 static struct cm message(enum cm_message m, uint32_t local, uint32_t remote, uint32_t qpn)
 {
-    struct cm cm = {.message = m, .local_comm_id = local, .remote_comm_id = remote, .qpn = qpn, .private_off = REQ_PRIVATE};
+    struct cm cm = {.message = m,
+                    .local_comm_id = local,
+                    .remote_comm_id = remote,
+                    .qpn = qpn,
+                    .private_off = REQ_PRIVATE};
     if (m == CM_REQ) {
         cm.service_id = 0x1000000000000048;
         cm.service = SERVICE_IPOIB_LINUX;
@@ -183,7 +196,8 @@ static struct cm message(enum cm_message m, uint32_t local, uint32_t remote, uin
     return cm;
 }
 
-static struct connection *deliver(struct connections *c, uint32_t frame, struct cm cm, uint16_t from, uint16_t to)
+static struct connection *deliver(struct connections *c, uint32_t frame, struct cm cm,
+                                  uint16_t from, uint16_t to)
 {
     struct port src = port_lid(0, from), dst = port_lid(0, to);
     return connections_message(c, frame, &cm, view_make(mad, sizeof mad, sizeof mad), &src, &dst);
@@ -204,7 +218,8 @@ static void handshake_binds_both_flows(void **state)
     assert_int_equal(connection_mtu(conn), 2044);
     assert_ptr_equal(deliver(c, 4, message(CM_RTU, 0xa, 0xb, 0), 1, 2), conn);
     assert_int_equal(conn->rtu_frame, 4);
-    struct flow *to_b = connections_flow(c, &b, 0x60, false), *to_a = connections_flow(c, &a, 0x50, false);
+    struct flow *to_b = connections_flow(c, &b, 0x60, false),
+                *to_a = connections_flow(c, &a, 0x50, false);
     assert_ptr_equal(to_b->connection, conn);
     assert_false(to_b->to_requester);
     assert_ptr_equal(to_a->connection, conn);
@@ -253,7 +268,8 @@ static void a_port_gets_its_name(void **state)
 {
     (void)state;
     struct endports *e = endports_new(10);
-    struct endport *nameless = endports_by_lid(e, 0, 5, true), *named = endports_by_gid(e, 0, gids[0], true);
+    struct endport *nameless = endports_by_lid(e, 0, 5, true),
+                   *named = endports_by_gid(e, 0, gids[0], true);
     nameless->born_frame = 10;
     endport_gsi_sent(nameless, 100, 11);
     endport_gsi_sent(nameless, 102, 12);
@@ -270,12 +286,16 @@ static void a_port_gets_its_name(void **state)
     endports_free(e);
 }
 
-/* A LID that a port has is another's when the subnet manager assigns it, not when somebody names a GID behind it. */
+/*
+ * A LID that a port has is another's when the subnet manager assigns it, not when somebody names a
+ * GID behind it.
+ */
 static void a_lid_belongs_to_whom_it_was_assigned(void **state)
 {
     (void)state;
     struct endports *e = endports_new(10);
-    struct endport *port = endports_assign(e, 0, 5, gids[0]), *alias = endports_learn(e, 0, 5, gids[1]);
+    struct endport *port = endports_assign(e, 0, 5, gids[0]),
+                   *alias = endports_learn(e, 0, 5, gids[1]);
     assert_ptr_not_equal(port, alias);
     assert_ptr_equal(endports_by_lid(e, 0, 5, false), port);
     assert_true(endport_has_lid(alias, 5));
@@ -297,7 +317,8 @@ static void neighbour_history_and_duplicates(void **state)
 {
     (void)state;
     struct neighbours *n = neighbours_new(100);
-    struct ip ip = ip_read((const uint8_t[]){10, 0, 0, 1}, 4), ip2 = ip_read((const uint8_t[]){10, 0, 0, 2}, 4);
+    struct ip ip = ip_read((const uint8_t[]){10, 0, 0, 1}, 4),
+              ip2 = ip_read((const uint8_t[]){10, 0, 0, 2}, 4);
     assert_null(neighbours_seen(n, 0, &ip, addr_a, 5, 100));
     assert_null(neighbours_seen(n, 0, &ip, addr_a, 6, 101));
     assert_null(neighbours_of_lladdr(n, addr_a, 4, 4));
@@ -325,7 +346,10 @@ static void restarted_interface_is_no_duplicate(void **state)
     neighbours_free(n);
 }
 
-/* An IP that moves to another port is that port's from then on; who asks again in the same frame gets the same answer. */
+/*
+ * An IP that moves to another port is that port's from then on; who asks again in the same frame
+ * gets the same answer.
+ */
 static void an_ip_moves_to_another_port(void **state)
 {
     (void)state;

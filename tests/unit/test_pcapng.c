@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The writers of pcapng blocks and pcap headers. The octets were laid out by hand after the format's draft. */
+/*
+ * The writers of pcapng blocks and pcap headers. The octets were laid out by hand after the
+ * format's draft.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,17 +11,57 @@
 
 #include <cmocka.h>
 
-#include "capture/pcapfile.h"
-#include "capture/pcapng.h"
+#include "pcapio/pcapfile.h"
+#include "pcapio/pcapng.h"
 
 static void section_header(void **state)
 {
     static const uint8_t expected[] = {
-        0x0a, 0x0d, 0x0d, 0x0a, 44,   0,    0,    0,    /* type, length */
-        0x4d, 0x3c, 0x2b, 0x1a, 1,    0,    0,    0,    /* byte order, version 1.0 */
-        0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, /* section length unknown */
-        4,    0,    5,    0,    'h',  'e',  'l',  'l',  'o', 0, 0, 0, 0, 0, 0, 0, /* shb_userappl, end */
-        44,   0,    0,    0,
+        0x0a,
+        0x0d,
+        0x0d,
+        0x0a,
+        44,
+        0,
+        0,
+        0, /* type, length */
+        0x4d,
+        0x3c,
+        0x2b,
+        0x1a,
+        1,
+        0,
+        0,
+        0, /* byte order, version 1.0 */
+        0xff,
+        0xff,
+        0xff,
+        0xff,
+        0xff,
+        0xff,
+        0xff,
+        0xff, /* section length unknown */
+        /* shb_userappl, end */
+        4,
+        0,
+        5,
+        0,
+        'h',
+        'e',
+        'l',
+        'l',
+        'o',
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        44,
+        0,
+        0,
+        0,
     };
     uint8_t out[64];
 
@@ -32,8 +75,9 @@ static void section_header(void **state)
 static void interface_without_name(void **state)
 {
     static const uint8_t expected[] = {
-        1,  0, 0, 0, 32, 0, 0, 0, 197, 0, 0, 0, 0xff, 0xff, 0, 0, /* type, length, link type, snaplen */
-        9,  0, 1, 0, 9,  0, 0, 0, 0,   0, 0, 0,                   /* if_tsresol 9, end */
+        /* type, length, link type, snaplen */
+        1,  0, 0, 0, 32, 0, 0, 0, 197, 0, 0, 0, 0xff, 0xff,
+        0,  0, 9, 0, 1,  0, 9, 0, 0,   0, 0, 0, 0,    0, /* if_tsresol 9, end */
         32, 0, 0, 0,
     };
     uint8_t out[64];
@@ -54,7 +98,8 @@ static void interface_with_name(void **state)
     uint8_t out[64];
 
     (void)state;
-    assert_int_equal(pcapng_put_idb(out, sizeof(expected), 247, 262144, "mlx5_0"), sizeof(expected));
+    assert_int_equal(pcapng_put_idb(out, sizeof(expected), 247, 262144, "mlx5_0"),
+                     sizeof(expected));
     assert_memory_equal(out, expected, sizeof(expected));
     assert_int_equal(pcapng_put_idb(out, sizeof(expected) - 1, 247, 262144, "mlx5_0"), 0);
 }
@@ -108,7 +153,8 @@ static void pcap_headers(void **state)
     static const uint8_t ibdumps[] = {
         0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0xc5, 0, 0, 0,
     };
-    static const uint8_t record[] = {0x00, 0xf1, 0x53, 0x65, 0x3f, 0x42, 0x0f, 0, 1, 0, 0, 0, 2, 1, 0, 0};
+    static const uint8_t record[] = {0x00, 0xf1, 0x53, 0x65, 0x3f, 0x42, 0x0f, 0,
+                                     1,    0,    0,    0,    2,    1,    0,    0};
     uint8_t file[PCAPFILE_HEADER_LEN], out[PCAPFILE_RECORD_LEN];
 
     (void)state;

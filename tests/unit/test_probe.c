@@ -23,10 +23,12 @@ static void join_other_partition(struct fake *f)
     f->base.facts.pkeys[f->base.facts.n_pkeys++] = OTHER_PKEY;
 }
 
-static void run(struct outcome_of_run *o, enum fault fault, bool source, bool member)
+static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bool member,
+                     const struct network *network, unsigned timeout_ms)
 {
     char why[256];
-    struct options options = {.rate = 100000, .timeout_ms = 1, .disruptive = true, .has_source = source};
+    struct options options = {
+        .rate = 100000, .timeout_ms = timeout_ms, .disruptive = true, .has_source = source};
     memset(options.selection.rule, true, sizeof options.selection.rule);
     memset(o, 0, sizeof *o);
     o->judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
@@ -34,6 +36,7 @@ static void run(struct outcome_of_run *o, enum fault fault, bool source, bool me
     struct probe p = {.options = &options, .results = &results};
     fake_begin(&o->fake, &p, fault, member);
     join_other_partition(&o->fake);
+    o->fake.network = *network;
     if (source) {
         p.source = (struct source){.given = true};
         memcpy(p.source.ip, own_ip, 4);
@@ -44,6 +47,41 @@ static void run(struct outcome_of_run *o, enum fault fault, bool source, bool me
     run_peer(&p, NULL);
     fake_end(&p);
     o->summary = verdict_summarize(o->judged.verdict, true);
+}
+
+static void run(struct outcome_of_run *o, enum fault fault, bool source, bool member)
+{
+    run_over(o, fault, source, member, &(struct network){0}, 1);
+}
+
+static const uint8_t peer_ip6[16] = {0xfd, [15] = 2}, own_ip6[16] = {0xfd, [15] = 9};
+
+/* An IPv6 peer; the SA answers so many questions of the run, and is silent then. 0: it answers all.
+ */
+static void run_ipv6_over(struct outcome_of_run *o, enum fault fault, unsigned answers,
+                          const struct network *network, unsigned timeout_ms)
+{
+    struct options options = {.rate = 100000, .timeout_ms = timeout_ms, .disruptive = true};
+    memset(options.selection.rule, true, sizeof options.selection.rule);
+    memset(o, 0, sizeof *o);
+    o->judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
+    struct results results = {.judged = &o->judged};
+    struct probe p = {.options = &options, .results = &results};
+    fake_begin(&o->fake, &p, fault, true);
+    o->fake.ipv6 = true;
+    o->fake.network = *network;
+    o->fake.silent_after = answers ? o->fake.asks + answers - 1 : 0;
+    p.peer.ipv6 = true;
+    memcpy(p.peer.ip, peer_ip6, 16);
+    g_strlcpy(p.peer.name, "fd00::2", sizeof p.peer.name);
+    run_peer(&p, NULL);
+    fake_end(&p);
+    o->summary = verdict_summarize(o->judged.verdict, true);
+}
+
+static void run_ipv6_as(struct outcome_of_run *o, enum fault fault, unsigned answers)
+{
+    run_ipv6_over(o, fault, answers, &(struct network){0}, 1);
 }
 
 static void clear(struct outcome_of_run *o)
@@ -73,6 +111,12 @@ static void check_fault(enum fault fault, const char *expected)
     clear(&o);
 }
 
+static void says(const char *text, const char *words)
+{
+    if (!text || !strstr(text, words))
+        fail_msg("\"%s\" does not say \"%s\"", text ? text : "", words);
+}
+
 /* ---- the tests */
 
 static void good_peer(void **state)
@@ -90,8 +134,9 @@ static void good_peer(void **state)
     assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4755_3_1_UD_ONLY_FLAGS), OUTCOME_PASS);
     assert_int_equal(verdict_worst(o.judged.verdict, R_PARTITION_INVALID_DROPPED), OUTCOME_PASS);
     /* what is asked by ARP of this peer was not left out, though NS would ask it too */
-    assert_int_equal(
-        verdict_count(o.judged.verdict, R_RFC4391_9_1_1_FLAGS_IGNORED, (enum outcome)VERDICT_SKIPPED), 0);
+    assert_int_equal(verdict_count(o.judged.verdict, R_RFC4391_9_1_1_FLAGS_IGNORED,
+                                   (enum outcome)VERDICT_SKIPPED),
+                     0);
     clear(&o);
 }
 
@@ -145,12 +190,186 @@ static void silence_is_no_fault(void **state)
     clear(&o);
 }
 
+/* ---- answers that come late, twice, or not at all */
+
+static const struct network networks[] = {
+    {.late_ms = 600},
+    {.doubles = true},
+    {.doubles = true, .doubled_after_ms = 300},
+    {.doubles = true, .doubled_after_ms = 900},
+    {.late_ms = 600, .doubles = true, .doubled_after_ms = 300},
+    {.loses_half = true},
+    {.doubles = true, .doubled_after_ms = 300, .loses_half = true},
+};
+static const unsigned timeouts[] = {250, 500, 1000}; /* ms */
+
+/* With IPv6 the fault has to show by NS, and there is no echo. */
+static void run_family(struct outcome_of_run *o, bool ipv6, enum fault fault, size_t network,
+                       unsigned timeout_ms)
+{
+    if (ipv6)
+        run_ipv6_over(o, fault, 0, &networks[network], timeout_ms);
+    else
+        run_over(o, fault, true, true, &networks[network], timeout_ms);
+}
+
+/* The answer to another question is none to the variant that the peer minds. */
+static void answers_are_not_mistaken(void **state)
+{
+    static const struct {
+        enum fault fault;
+        enum rule_number rule;
+        bool ipv6;
+    } deviants[] = {{MINDS_RESERVED, R_RFC4391_6_RESERVED_IGNORED, false},
+                    {NEEDS_GRH, R_RFC4391_6_GRH_OPTIONAL, false},
+                    {REFUSES_GRH, R_RFC4391_6_GRH_OPTIONAL, false},
+                    {MINDS_FLAGS, R_RFC4391_9_1_1_FLAGS_IGNORED, false},
+                    {MINDS_FLAGS, R_RFC4755_3_1_UD_ONLY_FLAGS, false},
+                    {DEAF_TO_MULTICAST, R_RFC4391_2_MULTICAST_SUPPORTED, false},
+                    {ANSWERS_SENDER, R_RFC4391_9_1_1_ARP_REPLY_QPN, false},
+                    {TAKES_ANY_QKEY, R_RFC4391_9_1_QKEY_MATCH, false},
+                    {MINDS_RESERVED, R_RFC4391_6_RESERVED_IGNORED, true},
+                    {NEEDS_GRH, R_RFC4391_6_GRH_OPTIONAL, true},
+                    {REFUSES_GRH, R_RFC4391_6_GRH_OPTIONAL, true},
+                    {TAKES_ANY_QKEY, R_RFC4391_9_1_QKEY_MATCH, true}};
+    (void)state;
+    for (size_t n = 0; n < G_N_ELEMENTS(networks); n++)
+        for (size_t t = 0; t < G_N_ELEMENTS(timeouts); t++)
+            for (size_t d = 0; d < G_N_ELEMENTS(deviants); d++) {
+                struct outcome_of_run o;
+                run_family(&o, deviants[d].ipv6, deviants[d].fault, n, timeouts[t]);
+                int worst = verdict_worst(o.judged.verdict, deviants[d].rule);
+                if (worst != OUTCOME_FAIL && worst != OUTCOME_INCONCLUSIVE)
+                    fail_msg("%s: outcome %d, network %zu, %u ms", rules[deviants[d].rule].id,
+                             worst, n, timeouts[t]);
+                clear(&o);
+            }
+}
+
+/* Of a right peer nothing fails; and what can be told is told. */
+static void the_network_is_no_fault(void **state)
+{
+    static const enum rule_number told[] = {R_RFC4391_6_RESERVED_IGNORED, R_RFC4391_6_GRH_OPTIONAL,
+                                            R_RFC4391_9_1_QKEY_MATCH, R_RFC4391_9_1_1_FLAGS_IGNORED,
+                                            R_RFC4391_9_1_1_ARP_REPLY_QPN};
+    enum { OF_BOTH = 3 };
+    (void)state;
+    for (size_t n = 0; n < G_N_ELEMENTS(networks); n++)
+        for (size_t t = 0; t < 2 * G_N_ELEMENTS(timeouts); t++) {
+            struct outcome_of_run o;
+            bool ipv6 = t >= G_N_ELEMENTS(timeouts);
+            unsigned ms = timeouts[t % G_N_ELEMENTS(timeouts)];
+            run_family(&o, ipv6, NO_FAULT, n, ms);
+            check_failed(&o, ALWAYS);
+            for (size_t i = 0; i < (ipv6 ? OF_BOTH : G_N_ELEMENTS(told)); i++)
+                if (verdict_worst(o.judged.verdict, told[i]) != OUTCOME_PASS)
+                    fail_msg("%s: no pass, network %zu, %u ms", rules[told[i]].id, n, ms);
+            clear(&o);
+        }
+}
+
+/* A network may double one packet of many: that it did not so far says nothing of the next. */
+static void chance_decides_nothing(void **state)
+{
+    enum { RUNS = 150 };
+    (void)state;
+    for (unsigned seed = 1; seed <= RUNS; seed++) {
+        const struct network network = {.seed = seed, .late_ms = seed % 2 * 400};
+        struct outcome_of_run o;
+        run_over(&o, NO_FAULT, false, true, &network, 500);
+        check_failed(&o, o.judged.trouble ? "" : ALWAYS);
+        clear(&o);
+        run_over(&o, MINDS_RESERVED, false, true, &network, 500);
+        assert_int_not_equal(verdict_worst(o.judged.verdict, R_RFC4391_6_RESERVED_IGNORED),
+                             OUTCOME_PASS);
+        clear(&o);
+        run_over(&o, MINDS_FLAGS, false, true, &network, 500);
+        assert_int_not_equal(verdict_worst(o.judged.verdict, R_RFC4391_9_1_1_FLAGS_IGNORED),
+                             OUTCOME_PASS);
+        clear(&o);
+        run_over(&o, NEEDS_GRH, false, true, &network, 500);
+        assert_int_not_equal(verdict_worst(o.judged.verdict, R_RFC4391_6_GRH_OPTIONAL),
+                             OUTCOME_PASS);
+        clear(&o);
+    }
+}
+
+/* A peer that takes one of the two forms has to take the other too: half is no pass. */
+static void half_a_rule_is_no_pass(void **state)
+{
+    static const enum fault half[] = {NEEDS_GRH, REFUSES_GRH};
+    (void)state;
+    for (unsigned n = 1; n < 40; n++)
+        for (size_t i = 0; i < G_N_ELEMENTS(half); i++) {
+            struct outcome_of_run o;
+            run_over(&o, half[i], false, true, &(struct network){.ends_after = n}, 500);
+            assert_int_not_equal(verdict_worst(o.judged.verdict, R_RFC4391_6_GRH_OPTIONAL),
+                                 OUTCOME_PASS);
+            clear(&o);
+        }
+}
+
+/* The stage of a failure to reach the peer; NULL: there is none. */
+static const struct stage *unreachable(const struct outcome_of_run *o)
+{
+    for (guint i = 0; o->judged.stages && i < o->judged.stages->len; i++) {
+        const struct stage *s = o->judged.stages->pdata[i];
+        if (strcmp(s->id, "peer.reachable") == 0)
+            return s;
+    }
+    return NULL;
+}
+
+/* No traffic gets to a peer that only multicast finds: that breaks no rule, and is no success. */
+static void a_peer_has_to_be_reachable(void **state)
+{
+    static const enum fault faults[] = {DEAF_TO_UNICAST, ANNOUNCES_OTHER_QPN};
+    static const char *const words[] = {"QPN 0x000048, which it announces",
+                                        "QPN 0x00004a, which it announces; it sends from 0x000048"};
+    (void)state;
+    for (size_t n = 0; n < G_N_ELEMENTS(networks); n++)
+        for (size_t i = 0; i < G_N_ELEMENTS(faults); i++) {
+            struct outcome_of_run o;
+            struct report r = {
+                .tool = "ipoib-probe", .probed = true, .captures = &o.judged, .n = 1};
+            run_over(&o, faults[i], n % 2, true, &networks[n], 500);
+            const struct stage *s = unreachable(&o);
+            assert_non_null(s);
+            assert_int_equal(s->outcome, OUTCOME_FAIL);
+            says(s->text, words[i]);
+            assert_int_equal(report_exit_status(&r), EXIT_VIOLATED);
+            clear(&o);
+        }
+}
+
+/* Nor does a network or a death make one. */
+static void what_answers_is_reachable(void **state)
+{
+    static const enum fault faults[] = {NO_FAULT, NEEDS_GRH, REFUSES_GRH, OTHER_SENDER_QPN,
+                                        DEAF_TO_MULTICAST};
+    struct outcome_of_run o;
+    (void)state;
+    for (size_t n = 0; n < G_N_ELEMENTS(networks); n++)
+        for (size_t i = 0; i < G_N_ELEMENTS(faults); i++) {
+            run_over(&o, faults[i], false, true, &networks[n], 500);
+            assert_null(unreachable(&o));
+            clear(&o);
+        }
+    for (unsigned n = 1; n < 20; n++) {
+        run_over(&o, NO_FAULT, false, true, &(struct network){.ends_after = n}, 500);
+        const struct stage *s = unreachable(&o);
+        assert_true(!s || s->outcome == OUTCOME_INCONCLUSIVE);
+        clear(&o);
+    }
+}
+
 static void nothing_is_left_behind(void **state)
 {
     struct outcome_of_run o;
     (void)state;
     run(&o, NO_FAULT, false, true);
-    assert_int_equal(o.fake.joins, 0); /* the host is in the group: nothing to do, and nothing to undo */
+    /* the host is in the group: nothing to do, and nothing to undo */
+    assert_int_equal(o.fake.joins, 0);
     assert_int_equal(o.fake.leaves, 0);
     assert_int_equal(o.fake.announced, 0); /* nobody can remember the probe */
     clear(&o);
@@ -169,29 +388,77 @@ static void mtu_is_none(void **state)
     run(&o, UNKNOWN_MTU, true, true);
     check_failed(&o, ALWAYS);
     assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_7_MTU_2044), VERDICT_SKIPPED);
-    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_4_1_GROUP_MTU), OUTCOME_INCONCLUSIVE);
+    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_4_1_GROUP_MTU),
+                     OUTCOME_INCONCLUSIVE);
     clear(&o);
 }
 
-static const uint8_t peer_ip6[16] = {0xfd, [15] = 2}, own_ip6[16] = {0xfd, [15] = 9};
-
-/* An IPv6 peer; the SA answers so many questions of the run, and is silent then. 0: it answers all. */
 static void run_ipv6(struct outcome_of_run *o, unsigned answers)
 {
-    struct options options = {.rate = 100000, .timeout_ms = 1, .disruptive = true};
-    memset(options.selection.rule, true, sizeof options.selection.rule);
-    memset(o, 0, sizeof *o);
-    o->judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
-    struct results results = {.judged = &o->judged};
-    struct probe p = {.options = &options, .results = &results};
-    fake_begin(&o->fake, &p, NO_FAULT, true);
-    o->fake.ipv6 = true;
-    o->fake.silent_after = answers ? o->fake.asks + answers - 1 : 0;
-    p.peer.ipv6 = true;
-    memcpy(p.peer.ip, peer_ip6, 16);
-    g_strlcpy(p.peer.name, "fd00::2", sizeof p.peer.name);
-    run_peer(&p, NULL);
+    run_ipv6_as(o, NO_FAULT, answers);
+}
+
+/* ---- what a host drops is no answer */
+
+/* RFC 4861 §7.1.2 */
+static void unusable_advertisements(void **state)
+{
+    static const struct {
+        enum fault fault;
+        const char *words;
+    } all[] = {{ND_CHECKSUM, "a wrong ICMPv6 checksum"},
+               {ND_HOP_LIMIT, "a hop limit other than 255"},
+               {ND_CODE, "a code other than 0"},
+               {ND_EMPTY_OPTION, "an option whose length is 0"},
+               {ND_SOLICITED, "the Solicited flag"}};
+    struct outcome_of_run o;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        run_ipv6_as(&o, all[i].fault, 0);
+        says(o.judged.trouble, "no answer from fd00::2");
+        says(o.judged.trouble, "an answer came that has ");
+        says(o.judged.trouble, all[i].words);
+        clear(&o);
+    }
+}
+
+/* Does an echo request over UD get a reply that counts? came: VERDICT_TEXT octets. */
+static bool echo_with(enum fault fault, char *came)
+{
+    static struct answer a;
+    static struct fake f;
+    char why[256];
+    struct options options = {.rate = 100000, .timeout_ms = 1, .has_source = true};
+    struct judged judged = {.verdict = verdict_new(NULL)};
+    struct results results = {.judged = &judged};
+    struct probe p = {.options = &options, .results = &results, .source.given = true};
+    fake_begin(&f, &p, fault, true);
+    memcpy(p.source.ip, own_ip, 4);
+    memcpy(p.peer.ip, peer_ip, 4);
+    assert_true(station_open(&p, why, sizeof why));
+    assert_int_equal(ask_peer(&p, &(struct question){.multicast = true}, 1, &a), CAME_ANSWER);
+    memcpy(p.peer.lladdr, a.lladdr, LLADDR_SIZE);
+    p.peer.lid = a.lid;
+    p.peer.qpn = a.qpn;
+    p.peer.known = true;
+    bool answered = echo_over_ud(&p, ECHO_SMALL);
+    g_strlcpy(came, results.came, VERDICT_TEXT);
     fake_end(&p);
+    verdict_free(judged.verdict);
+    return answered;
+}
+
+static void unusable_echo_replies(void **state)
+{
+    char came[VERDICT_TEXT];
+    (void)state;
+    assert_true(echo_with(NO_FAULT, came));
+    assert_false(echo_with(ICMP_CHECKSUM, came));
+    says(came, "a wrong ICMP checksum");
+    assert_false(echo_with(IPV4_CHECKSUM, came));
+    says(came, "a wrong IPv4 header checksum");
+    assert_false(echo_with(OTHER_PAYLOAD, came));
+    says(came, "another payload than the request");
 }
 
 /* What could not be asked, for want of the groups that it goes to, is held against nobody. */
@@ -202,13 +469,15 @@ static void silent_sa_accuses_nobody(void **state)
     (void)state;
     run_ipv6(&o, 0);
     check_failed(&o, ALWAYS);
-    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_2_MULTICAST_SUPPORTED), OUTCOME_PASS);
+    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_2_MULTICAST_SUPPORTED),
+                     OUTCOME_PASS);
     /* this port is in one partition alone */
     assert_int_equal(verdict_worst(o.judged.verdict, R_PARTITION_INVALID_DROPPED), VERDICT_SKIPPED);
     assert_true(o.fake.asks < ENOUGH);
     clear(&o);
     run_ipv6(&o, 1);
-    assert_string_equal(o.judged.trouble, "fd00::2: not asked: no answer of the subnet administrator");
+    assert_string_equal(o.judged.trouble,
+                        "fd00::2: not asked: no answer of the subnet administrator");
     clear(&o);
     for (unsigned answers = 2; answers < ENOUGH; answers++) {
         run_ipv6(&o, answers);
@@ -244,9 +513,12 @@ static void source_is_asked_for(void **state)
 /* RFC 4391 §4 and §8, and the pairs of addresses of real hosts. */
 static void addresses(void **state)
 {
-    static const uint8_t broadcast[16] = {0xff, 0x12, 0x40, 0x1b, 0xbe, 0xef, [12] = 0xff, 0xff, 0xff, 0xff};
-    static const uint8_t node[16] = {0xff, 0x12, 0x60, 0x1b, 0xff, 0xff, [11] = 0x01, 0xff, 0x66, 0xde, 0x52};
-    static const uint8_t address[16] = {0xfe, 0x80, [8] = 0x9a, 0x03, 0x9b, 0x03, 0x00, 0x66, 0xde, 0x52};
+    static const uint8_t broadcast[16] = {0xff, 0x12,        0x40, 0x1b, 0xbe,
+                                          0xef, [12] = 0xff, 0xff, 0xff, 0xff};
+    static const uint8_t node[16] = {
+        0xff, 0x12, 0x60, 0x1b, 0xff, 0xff, [11] = 0x01, 0xff, 0x66, 0xde, 0x52};
+    static const uint8_t address[16] = {0xfe, 0x80, [8] = 0x9a, 0x03, 0x9b,
+                                        0x03, 0x00, 0x66,       0xde, 0x52};
     static const uint8_t guid[8] = {0x98, 0x03, 0x9b, 0x03, 0x00, 0x66, 0xde, 0x52};
     uint8_t group[16], out[16];
     (void)state;
@@ -288,8 +560,16 @@ int main(void)
         cmocka_unit_test(each_fault_is_found),
         cmocka_unit_test(wrong_pkey_is_noted),
         cmocka_unit_test(silence_is_no_fault),
+        cmocka_unit_test(answers_are_not_mistaken),
+        cmocka_unit_test(the_network_is_no_fault),
+        cmocka_unit_test(chance_decides_nothing),
+        cmocka_unit_test(half_a_rule_is_no_pass),
+        cmocka_unit_test(a_peer_has_to_be_reachable),
+        cmocka_unit_test(what_answers_is_reachable),
         cmocka_unit_test(nothing_is_left_behind),
         cmocka_unit_test(mtu_is_none),
+        cmocka_unit_test(unusable_advertisements),
+        cmocka_unit_test(unusable_echo_replies),
         cmocka_unit_test(silent_sa_accuses_nobody),
         cmocka_unit_test(source_is_asked_for),
         cmocka_unit_test(addresses),

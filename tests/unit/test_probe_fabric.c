@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Stages of the diagnosis of a fabric whose faults a real subnet manager hardly has: each is named, and on a sound one none. */
+/*
+ * Stages of the diagnosis of a fabric whose faults a real subnet manager hardly has: each is named,
+ * and on a sound one none.
+ */
 #include "probe_peer.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "probe/stages.h"
 
@@ -56,6 +61,7 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.ipv6 = as->ipv6;
     fake.no_groups = as->no_groups;
     fake.sa_fails = as->sa_fails;
+    fake.sa_busy = as->sa_busy;
     fake.silent_after = as->silent_after ? fake.asks + as->silent_after : 0;
     fake.refused_trap = as->refused_trap;
     fake.lost_trap = as->lost_trap;
@@ -63,11 +69,12 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     for (unsigned i = 0; i < n_stages; i++)
         if (strcmp(stages[i].id, id) == 0) {
             results_begin(&results, id);
-            assert_true(stages[i].run(&p, id) || as->sa_fails);
+            assert_true(stages[i].run(&p, id) || as->sa_fails || as->sa_busy);
         }
     l->subscribed = fake.subscribed;
     l->subscriptions = fake.subscriptions;
     fake.silent_after = 0;
+    fake.sa_busy = false;
     fake_end(&p);
     assert_int_equal(fake.joins, fake.leaves); /* as before */
     assert_int_equal(l->judged.stages->len, 1);
@@ -117,6 +124,30 @@ static void send_only_is_refused(void **state)
     forget(&l);
 }
 
+/* The processor's seconds that the census of so many groups takes. */
+static double census_seconds(unsigned groups)
+{
+    struct looked l;
+    char words[60];
+    clock_t begin = clock();
+    look(&l, "fabric.census", &(struct fake){.groups = groups});
+    double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    snprintf(words, sizeof words, "%u groups, %u of IPoIB", groups, groups);
+    says(l.stage->text, words);
+    forget(&l);
+    return seconds;
+}
+
+/* Four times as many groups take about four times as long, where each pair was compared 16 times.
+ */
+static void a_large_census_is_linear(void **state)
+{
+    (void)state;
+    double few = census_seconds(50000), many = census_seconds(200000);
+    assert_true(many < 10);
+    assert_true(many < 9 * few);
+}
+
 /* From 80 % on it is told; 0xc000 to 0xfffe are 16383 where no switch tells of less. */
 static void mlids_run_out(void **state)
 {
@@ -162,7 +193,27 @@ static void host_fails(void **state)
     forget(&l);
 }
 
-/* What was subscribed to is taken back, whatever became of the other; also where the answer was lost. */
+/* A busy SA is there, and says nothing of groups and joins (IBA 13.4.7). */
+static void a_busy_sa_is_not_silent(void **state)
+{
+    static const char *const ids[] = {"fabric.sm", "fabric.broadcast-group", "fabric.join",
+                                      "fabric.own-group", "fabric.census"};
+    struct looked l;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(ids); i++) {
+        look(&l, ids[i], &(struct fake){.sa_busy = true});
+        assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
+        says(l.stage->text, "busy");
+        assert_null(strstr(l.stage->text, "not answer"));
+        assert_null(strstr(l.stage->text, "no answer"));
+        forget(&l);
+    }
+}
+
+/*
+ * What was subscribed to is taken back, whatever became of the other; also where the answer was
+ * lost.
+ */
 static void subscriptions_end(void **state)
 {
     static const struct fake as[] = {{.masters = 1},
@@ -204,10 +255,15 @@ static void wanted_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_masters),   cmocka_unit_test(send_only_is_refused),
-        cmocka_unit_test(mlids_run_out), cmocka_unit_test(mtu_is_none),
-        cmocka_unit_test(host_fails),    cmocka_unit_test(subscriptions_end),
+        cmocka_unit_test(two_masters),
+        cmocka_unit_test(send_only_is_refused),
+        cmocka_unit_test(mlids_run_out),
+        cmocka_unit_test(mtu_is_none),
+        cmocka_unit_test(host_fails),
+        cmocka_unit_test(subscriptions_end),
         cmocka_unit_test(wanted_groups),
+        cmocka_unit_test(a_busy_sa_is_not_silent),
+        cmocka_unit_test(a_large_census_is_linear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,10 @@ static bool drafts(const struct rule *r)
     return r->level == RULE_DRAFT;
 }
 
-/* The catalogue has 144 statements: 66 MUST and SHOULD that a capture can show, 90 that a probe can test, 17 drafts. */
+/*
+ * The catalogue has 144 statements: 66 MUST and SHOULD that a capture can show, 90 that a probe can
+ * test, 17 drafts.
+ */
 static void table_is_whole(void **state)
 {
     (void)state;
@@ -39,7 +42,8 @@ static void identifiers_are_unique_and_plain(void **state)
     (void)state;
     for (size_t i = 0; i < RULE_COUNT; i++) {
         for (const char *c = rules[i].id; *c; c++)
-            assert_true(islower((unsigned char)*c) || isdigit((unsigned char)*c) || *c == '.' || *c == '-');
+            assert_true(islower((unsigned char)*c) || isdigit((unsigned char)*c) || *c == '.' ||
+                        *c == '-');
         assert_ptr_equal(rule_find(rules[i].id), &rules[i]);
         size_t n = strlen(rules[i].text);
         assert_true(n > 20 && strchr(".)", rules[i].text[n - 1]));
@@ -54,7 +58,9 @@ static void identifiers_name_their_section(void **state)
     (void)state;
     for (size_t i = 0; i < RULE_COUNT; i++) {
         const struct rule *r = &rules[i];
-        const char *prefix = r->document == RULE_RFC4391 ? "rfc4391." : r->document == RULE_RFC4755 ? "rfc4755." : NULL;
+        const char *prefix = r->document == RULE_RFC4391   ? "rfc4391."
+                             : r->document == RULE_RFC4755 ? "rfc4755."
+                                                           : NULL;
         if (!prefix)
             continue;
         assert_int_equal(strncmp(r->id, prefix, strlen(prefix)), 0);

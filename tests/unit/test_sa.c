@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Questions to the subnet administrator, where receiving fails. libibumad is played here, as it is: a signal ends its poll,
- * and it returns -EIO with EINTR in errno.
+ * Questions to the subnet administrator, where receiving fails. libibumad is played here, as it is:
+ * a signal ends its poll, and it returns -EIO with EINTR in errno.
  */
 #include "unit.h"
 
@@ -10,16 +10,24 @@
 
 #include <infiniband/umad.h>
 
-#include "sa/client.h"
+#include "hca/client.h"
 #include "wire/put.h"
 #include "wire/sa.h"
 
-enum { HEAD = 64, LONG_MS = 60000, MANY = 8 };
+enum {
+    HEAD = 64,
+    LONG_MS = 60000,
+    MANY = 8,
+    RECORD = 56,                            /* MCMemberRecord, to the next one */
+    HUGE_TABLE = SA_DATA + 1200000 * RECORD /* above SA_LARGEST */
+};
 
 /* What umad_recv() does, one call after the other; the last again and again. */
-enum move { ANSWER, REPORT, TABLE, SIGNAL, STOP, GONE, GONE_SILENTLY, LATE };
+enum move { ANSWER, BUSY, REPORT, TABLE, LATE_TABLE, SIGNAL, STOP, GONE, GONE_SILENTLY, LATE };
 static enum move moves[MANY];
-static unsigned n_moves, received, repeated;
+static int table_size = 4 * MAD_SIZE; /* headers, and the records */
+static unsigned n_moves, received, repeated, asked;
+static uint16_t told_status; /* of the answer that the last question got */
 static volatile int stop;
 static uint8_t question[MAD_SIZE];
 
@@ -105,9 +113,10 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout, int retrie
     (void)timeout;
     (void)retries;
     assert_int_equal(length, MAD_SIZE);
-    if (agent == 1)
+    if (agent == 1) {
         memcpy(question, (char *)umad + HEAD, MAD_SIZE);
-    else
+        asked++;
+    } else
         repeated++;
     return 0;
 }
@@ -118,33 +127,48 @@ static int fails_with(int result, int error)
     return result;
 }
 
-static int comes(void *umad, int *length, uint8_t method, int octets)
+/*
+ * As ib_umad_read() and umad_recv() do where the buffer is too small: the first segment comes, the
+ * length is that of the whole, and the kernel keeps it.
+ */
+static int comes(void *umad, int *length, enum move move, uint8_t method, int octets)
 {
     uint8_t *mad = (uint8_t *)umad + HEAD;
-    if (*length < octets) /* the kernel keeps it */
-        return fails_with(-ENOSPC, ENOSPC);
+    bool fits = *length >= octets;
+    if (*length < MAD_SIZE)
+        return fails_with(-EINVAL, EINVAL);
     memcpy(mad, question, MAD_SIZE);
     mad[MAD_METHOD] = method;
+    mad[MAD_TID + 7] ^= move == LATE_TABLE;
+    put16(mad + MAD_STATUS, move == BUSY ? 0x0001 : 0);
+    put16(mad + SA_ATTRIBUTE_OFFSET, RECORD / 8);
     *length = octets;
-    return 1;
+    received += fits;
+    for (int at = SA_DATA; fits && at < octets; at++)
+        mad[at] = (uint8_t)((at - SA_DATA) / RECORD);
+    return fits ? 1 : fails_with(-ENOSPC, ENOSPC);
 }
 
 int umad_recv(int fd, void *umad, int *length, int timeout)
 {
     enum move move = moves[MIN(received, n_moves - 1)];
-    int before = errno, result;
+    int before = errno;
     (void)fd;
     errno = 0;
-    received++;
     switch (move) {
     case ANSWER:
-        return comes(umad, length, SA_GET_RESP, MAD_SIZE);
+    case BUSY:
+        return comes(umad, length, move, SA_GET_RESP, MAD_SIZE);
     case REPORT:
-        return comes(umad, length, SA_REPORT, MAD_SIZE);
+        return comes(umad, length, move, SA_REPORT, MAD_SIZE);
     case TABLE:
-        result = comes(umad, length, SA_GET_TABLE_RESP, 4 * MAD_SIZE);
-        received -= result < 0;
-        return result;
+    case LATE_TABLE:
+        return comes(umad, length, move, SA_GET_TABLE_RESP, table_size);
+    default:
+        break;
+    }
+    received++;
+    switch (move) {
     case STOP:
         stop = 1;
         return fails_with(-EIO, EINTR);
@@ -167,14 +191,16 @@ static struct umad_sa *open_sa(const enum move *play, unsigned n)
     struct umad_sa *sa;
     memcpy(moves, play, n * sizeof *play);
     n_moves = n;
-    received = repeated = 0;
+    received = repeated = asked = 0;
     stop = 0;
     assert_int_equal(umad_sa_open(&sa, "played", 1), 0);
     assert_int_equal(umad_sa_watch(sa), SA_HEARD);
     return sa;
 }
 
-#define PLAY(...) open_sa((const enum move[]){__VA_ARGS__}, sizeof((const enum move[]){__VA_ARGS__}) / sizeof(enum move))
+#define PLAY(...)                                                                                  \
+    open_sa((const enum move[]){__VA_ARGS__},                                                      \
+            sizeof((const enum move[]){__VA_ARGS__}) / sizeof(enum move))
 
 static enum sa_heard ask(struct umad_sa *sa, int ms, char error[80])
 {
@@ -182,6 +208,7 @@ static enum sa_heard ask(struct umad_sa *sa, int ms, char error[80])
     struct sa_answer a = {.records = g_byte_array_new()};
     error[0] = '\0';
     enum sa_heard heard = umad_sa_ask(sa, &q, ms, &stop, &a, error, 80);
+    told_status = a.status;
     g_byte_array_unref(a.records);
     umad_sa_close(sa);
     return heard;
@@ -241,13 +268,84 @@ static void a_late_table_is_taken(void **state)
     assert_int_equal(received, 2);
 }
 
+static enum sa_heard ask_table(struct umad_sa *sa, struct sa_answer *a, char error[80])
+{
+    struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
+    error[0] = '\0';
+    *a = (struct sa_answer){.records = g_byte_array_new()};
+    return umad_sa_ask(sa, &q, 2000, &stop, a, error, 80);
+}
+
+/* 10,000 nodes with IPv6 in two partitions have more records than a mebibyte takes. */
+static void a_table_has_any_size(void **state)
+{
+    static const unsigned sizes[] = {0, 1, 18724, 18725, 200000};
+    char error[80];
+    struct sa_answer a;
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        struct umad_sa *sa = PLAY(TABLE);
+        table_size = SA_DATA + (int)sizes[i] * RECORD;
+        assert_int_equal(ask_table(sa, &a, error), SA_HEARD);
+        assert_int_equal(a.status, 0);
+        assert_int_equal(a.stride, RECORD);
+        assert_int_equal(a.records->len, sizes[i] * RECORD);
+        for (unsigned n = 0; n < sizes[i]; n++)
+            assert_int_equal(a.records->data[n * RECORD + RECORD - 1], n & 0xff);
+        g_byte_array_unref(a.records);
+        umad_sa_close(sa);
+    }
+    table_size = 4 * MAD_SIZE;
+}
+
+/* A table above the bound is read away: it is in the way of no other answer. */
+static void a_huge_table_is_dropped(void **state)
+{
+    char error[80];
+    struct sa_answer a;
+    struct umad_sa *sa = PLAY(TABLE, TABLE, LATE_TABLE, ANSWER);
+    (void)state;
+    table_size = HUGE_TABLE;
+    for (unsigned i = 1; i <= 2; i++) {
+        assert_int_equal(ask_table(sa, &a, error), SA_TOO_LARGE);
+        assert_string_equal(error, "the SA's answer is larger than 64 MiB (67200056 bytes)");
+        assert_int_equal(a.records->len, 0);
+        assert_int_equal(received, i);
+        g_byte_array_unref(a.records);
+    }
+    assert_int_equal(ask(sa, LONG_MS, error), SA_HEARD);
+    assert_int_equal(received, 4);
+    assert_int_equal(next_notice(PLAY(TABLE, REPORT), 2000, error), SA_HEARD);
+    assert_int_equal(received, 2);
+    table_size = 4 * MAD_SIZE;
+}
+
+/* IBA 13.4.7, bit 0: the question was not worked on, and may be asked again. */
+static void a_busy_sa_is_asked_again(void **state)
+{
+    char error[80];
+    (void)state;
+    assert_int_equal(ask(PLAY(BUSY, BUSY, ANSWER), LONG_MS, error), SA_HEARD);
+    assert_int_equal(told_status, 0);
+    assert_int_equal(asked, 3);
+    /* also one that stays so is not silent; and the wait ends */
+    gint64 begin = g_get_monotonic_time();
+    assert_int_equal(ask(PLAY(BUSY), 200, error), SA_HEARD);
+    assert_int_equal(told_status, 0x0001);
+    assert_true(asked >= 2 && asked <= 20); /* the SA is not flooded */
+    assert_true(g_get_monotonic_time() - begin <= G_USEC_PER_SEC);
+    assert_int_equal(ask(PLAY(BUSY, LATE), 200, error), SA_HEARD);
+    assert_int_equal(told_status, 0x0001);
+    assert_int_equal(ask(PLAY(BUSY, STOP), LONG_MS, error), SA_INTERRUPTED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_signal_is_no_failure),
-        cmocka_unit_test(what_fails_for_good_is_told),
-        cmocka_unit_test(silence_is_no_failure),
-        cmocka_unit_test(a_late_table_is_taken),
+        cmocka_unit_test(a_signal_is_no_failure),   cmocka_unit_test(what_fails_for_good_is_told),
+        cmocka_unit_test(silence_is_no_failure),    cmocka_unit_test(a_late_table_is_taken),
+        cmocka_unit_test(a_busy_sa_is_asked_again), cmocka_unit_test(a_table_has_any_size),
+        cmocka_unit_test(a_huge_table_is_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The stage fabric.own-group with subnet administrators that keep, make or forget groups, fall silent, or send no traps. */
+/*
+ * The stage fabric.own-group with subnet administrators that keep, make or forget groups, fall
+ * silent, or send no traps.
+ */
 #include "probe_peer.h"
 
 #include <string.h>
@@ -12,11 +15,12 @@ enum { NO_RECORDS = 0x0300, DENIED = 0x0200 };
 
 /* A subnet administrator with one group, and what is wrong with it. */
 struct made_sa {
-    bool makes, keeps;                 /* a SendOnlyNonMember does */
-    bool refuses_send_only;            /* its join, of a group that is there */
-    bool loses_leave, mute_at_leave;   /* the FullMember's Delete, or its own answer to that */
-    uint16_t at_last;                  /* its answer to the question whether the group is gone; 0: as it is */
-    bool silent_at_last;               /* it gives none */
+    bool makes, keeps;               /* a SendOnlyNonMember does */
+    bool refuses_send_only;          /* its join, of a group that is there */
+    bool loses_leave, mute_at_leave; /* the FullMember's Delete, or its own answer to that */
+    /* its answer to the question whether the group is gone; 0: as it is */
+    uint16_t at_last;
+    bool silent_at_last;              /* it gives none */
     enum transport_result notices[2]; /* what comes of the traps */
 };
 
@@ -65,7 +69,8 @@ static int answer(const struct sa_question *q)
     return (of_port ? now.held != 0 : now.there) ? 0 : NO_RECORDS;
 }
 
-static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms, struct sa_answer *a)
+static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
+                                 struct sa_answer *a)
 {
     uint8_t record[SA_DATA_SIZE] = {0};
     int status = answer(q);
@@ -138,7 +143,8 @@ static void look(struct made_sa with, int stage, const char *words, int leave, i
 static void a_good_one(void **state)
 {
     (void)state;
-    look((struct made_sa){0}, OUTCOME_PASS, "traps 66 and 67 told of it", OUTCOME_PASS, OUTCOME_PASS);
+    look((struct made_sa){0}, OUTCOME_PASS, "traps 66 and 67 told of it", OUTCOME_PASS,
+         OUTCOME_PASS);
 }
 
 /* Failures of a rule of level INFO are noted. */
@@ -152,28 +158,34 @@ static void send_only_members_count(void **state)
 static void what_is_not_told_is_not_known(void **state)
 {
     (void)state;
-    look((struct made_sa){.silent_at_last = true}, OUTCOME_PASS, "", OUTCOME_INCONCLUSIVE, OUTCOME_INCONCLUSIVE);
-    look((struct made_sa){.at_last = DENIED}, OUTCOME_PASS, "", OUTCOME_INCONCLUSIVE, OUTCOME_INCONCLUSIVE);
-    look((struct made_sa){.refuses_send_only = true}, OUTCOME_PASS, "", OUTCOME_PASS, OUTCOME_INCONCLUSIVE);
+    look((struct made_sa){.silent_at_last = true}, OUTCOME_PASS, "", OUTCOME_INCONCLUSIVE,
+         OUTCOME_INCONCLUSIVE);
+    look((struct made_sa){.at_last = DENIED}, OUTCOME_PASS, "", OUTCOME_INCONCLUSIVE,
+         OUTCOME_INCONCLUSIVE);
+    look((struct made_sa){.refuses_send_only = true}, OUTCOME_PASS, "", OUTCOME_PASS,
+         OUTCOME_INCONCLUSIVE);
 }
 
 static void a_leave_without_an_answer_is_not_known(void **state)
 {
     (void)state;
-    look((struct made_sa){.loses_leave = true, .notices = {TRANSPORT_OK, TRANSPORT_NOTHING}}, OUTCOME_INCONCLUSIVE,
-         "the SA did not confirm the FullMember's leave", OUTCOME_INCONCLUSIVE, OUTCOME_INCONCLUSIVE);
-    look((struct made_sa){.mute_at_leave = true}, OUTCOME_PASS, "traps 66 and 67 told of it", OUTCOME_PASS, OUTCOME_PASS);
+    look((struct made_sa){.loses_leave = true, .notices = {TRANSPORT_OK, TRANSPORT_NOTHING}},
+         OUTCOME_INCONCLUSIVE, "the SA did not confirm the FullMember's leave",
+         OUTCOME_INCONCLUSIVE, OUTCOME_INCONCLUSIVE);
+    look((struct made_sa){.mute_at_leave = true}, OUTCOME_PASS, "traps 66 and 67 told of it",
+         OUTCOME_PASS, OUTCOME_PASS);
 }
 
 static void traps(void **state)
 {
     (void)state;
-    look((struct made_sa){.notices = {TRANSPORT_OK, TRANSPORT_NOTHING}}, OUTCOME_FAIL, "trap 66 (created) came, trap 67 (deleted) did not come",
-         OUTCOME_PASS, OUTCOME_PASS);
-    look((struct made_sa){.keeps = true, .notices = {TRANSPORT_OK, TRANSPORT_NOTHING}}, OUTCOME_INCONCLUSIVE,
-         "trap 67 (deleted) did not come; the group is still there", OUTCOME_INCONCLUSIVE, OUTCOME_NOTED);
-    look((struct made_sa){.notices = {TRANSPORT_ERROR, TRANSPORT_ERROR}}, OUTCOME_INCONCLUSIVE, "trap 67 (deleted) could not be received; the device is gone",
-         OUTCOME_PASS, OUTCOME_PASS);
+    look((struct made_sa){.notices = {TRANSPORT_OK, TRANSPORT_NOTHING}}, OUTCOME_FAIL,
+         "trap 66 (created) came, trap 67 (deleted) did not come", OUTCOME_PASS, OUTCOME_PASS);
+    look((struct made_sa){.keeps = true, .notices = {TRANSPORT_OK, TRANSPORT_NOTHING}},
+         OUTCOME_INCONCLUSIVE, "trap 67 (deleted) did not come; the group is still there",
+         OUTCOME_INCONCLUSIVE, OUTCOME_NOTED);
+    look((struct made_sa){.notices = {TRANSPORT_ERROR, TRANSPORT_ERROR}}, OUTCOME_INCONCLUSIVE,
+         "trap 67 (deleted) could not be received; the device is gone", OUTCOME_PASS, OUTCOME_PASS);
 }
 
 int main(void)

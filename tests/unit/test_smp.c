@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Subnet management packets, membership reports, and what a connection request says of retries. Expected values
- * are read by hand from the octets, by the documents that are cited and what testdata/README.md says of the files.
+ * Subnet management packets, membership reports, and what a connection request says of retries.
+ * Expected values are read by hand from the octets, by the documents that are cited and what
+ * testdata/README.md says of the files.
  */
 #include "tests/unit/unit.h"
 
@@ -19,8 +20,8 @@ static struct view whole(const uint8_t *p, uint32_t n)
 }
 
 /*
- * The first cap of n octets, at the end of a buffer of that size, so that memory checkers see a read behind them.
- * The caller frees v.p.
+ * The first cap of n octets, at the end of a buffer of that size, so that memory checkers see a
+ * read behind them. The caller frees v.p.
  */
 static struct view cut(const uint8_t *p, uint32_t cap, uint32_t n)
 {
@@ -32,31 +33,33 @@ static struct view cut(const uint8_t *p, uint32_t cap, uint32_t n)
 
 /* testdata/datagram.pcap, frame 2: the MAD of n1's answer to Get(NodeInfo). */
 static const uint8_t node_info_resp[MAD_SIZE] = {
-    0x01, 0x81, 0x01, 0x81, 0x80, 0x00, 0x01, 0x01, 0, 0, 0, 0x0b, 0x00, 0x00, 0x12, 0x38, 0x00, 0x11,
-    [32] = 0xff, 0xff, 0xff, 0xff,
-    [64] = 0x01, 0x01, 0x01, 0x01,
-    0x00, 0x11, 0x75, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x11, 0x75, 0x00, 0x00, 0x00, 0x01, 0x10,
-    0x00, 0x11, 0x75, 0x00, 0x00, 0x00, 0x01, 0x10, 0x00, 0x20, 0x73, 0x22, 0x00, 0x07, 0x00, 0x01,
-    0x01, 0x00, 0x11, 0x75,
-    [129] = 0x01,
+    0x01,        0x81, 0x01, 0x81, 0x80, 0x00, 0x01, 0x01,         0,    0,    0,
+    0x0b,        0x00, 0x00, 0x12, 0x38, 0x00, 0x11, [32] = 0xff,  0xff, 0xff, 0xff,
+    [64] = 0x01, 0x01, 0x01, 0x01, 0x00, 0x11, 0x75, 0x00,         0x00, 0x00, 0x01,
+    0x00,        0x00, 0x11, 0x75, 0x00, 0x00, 0x00, 0x01,         0x10, 0x00, 0x11,
+    0x75,        0x00, 0x00, 0x00, 0x01, 0x10, 0x00, 0x20,         0x73, 0x22, 0x00,
+    0x07,        0x00, 0x01, 0x01, 0x00, 0x11, 0x75, [129] = 0x01,
 };
 
-/* testdata/datagram.pcap, frame 10: n1's answer to Set(PortInfo) of its port 1, which gives it LID 2. */
+/*
+ * testdata/datagram.pcap, frame 10: n1's answer to Set(PortInfo) of its port 1, which gives it
+ * LID 2.
+ */
 static const uint8_t port_info_resp[MAD_SIZE] = {
-    0x01, 0x81, 0x01, 0x81, 0x80, 0x00, 0x01, 0x01, 0, 0, 0, 0x0b, 0x00, 0x00, 0x12, 0x3d, 0x00, 0x15, 0, 0, 0, 0, 0, 1,
-    [32] = 0xff, 0xff, 0xff, 0xff,
-    [72] = 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x00, 0x02, 0x00, 0x01,
-    0x06, 0x61, 0x08, 0x68, 0x00, 0x00, 0x00, 0x00, 0x01, 0x03, 0x03, 0x02, 0x72, 0x52, 0x00, 0x47,
-    0x50, 0x30, 0x00, 0x08, 0x08, 0x05, 0x00, 0x30, 0, 0, 0, 0, 0, 0, 0x05, 0x12, 0x03, 0x88,
-    [129] = 0x01,
+    0x01,        0x81, 0x01,         0x81, 0x80,        0x00, 0x01, 0x01, 0,    0,    0,    0x0b,
+    0x00,        0x00, 0x12,         0x3d, 0x00,        0x15, 0,    0,    0,    0,    0,    1,
+    [32] = 0xff, 0xff, 0xff,         0xff, [72] = 0xfe, 0x80, 0,    0,    0,    0,    0,    0,
+    0x00,        0x02, 0x00,         0x01, 0x06,        0x61, 0x08, 0x68, 0x00, 0x00, 0x00, 0x00,
+    0x01,        0x03, 0x03,         0x02, 0x72,        0x52, 0x00, 0x47, 0x50, 0x30, 0x00, 0x08,
+    0x08,        0x05, 0x00,         0x30, 0,           0,    0,    0,    0,    0,    0x05, 0x12,
+    0x03,        0x88, [129] = 0x01,
 };
 
 /* testdata/partitions.pcap, frame 43: Set(P_KeyTable) to n1, by the switch's port 2. */
 static const uint8_t pkeys_ca[MAD_SIZE] = {
-    0x01, 0x81, 0x01, 0x02, 0x00, 0x00, 0x01, 0x02, 0, 0, 0, 0x10, 0x00, 0x00, 0x12, 0x4f, 0x00, 0x16,
-    [32] = 0xff, 0xff, 0xff, 0xff,
-    [64] = 0xff, 0xff, 0x80, 0x01, 0x00, 0x02,
-    [129] = 0x01, 0x02,
+    0x01,        0x81, 0x01, 0x02, 0x00, 0x00, 0x01,         0x02,        0,    0,    0,
+    0x10,        0x00, 0x00, 0x12, 0x4f, 0x00, 0x16,         [32] = 0xff, 0xff, 0xff, 0xff,
+    [64] = 0xff, 0xff, 0x80, 0x01, 0x00, 0x02, [129] = 0x01, 0x02,
 };
 
 static void node_info(void **state)
@@ -122,7 +125,10 @@ static void port_info_of_a_real_port(void **state)
     assert_int_equal(ib_mtu_octets(p.mtu_cap), 4096);
 }
 
-/* Every field that shares its octet, all its neighbours set, so that a wrong shift or mask shows (IBA 14.2.5.6). */
+/*
+ * Every field that shares its octet, all its neighbours set, so that a wrong shift or mask shows
+ * (IBA 14.2.5.6).
+ */
 static void port_info_shares_octets(void **state)
 {
     (void)state;
@@ -185,8 +191,9 @@ static void pkey_tables(void **state)
 static void sm_info(void **state)
 {
     (void)state;
-    uint8_t p[MAD_SIZE] = {0x01, 0x01, 0x01, 0x02, [17] = 0x20, [23] = 1,
-                           [64] = 0x00, 0x11, 0x75, 0x00, 0x00, 0x00, 0x01, 0x00, [80] = 0x00, 0x00, 0x01, 0x02, 0xe3};
+    uint8_t p[MAD_SIZE] = {
+        0x01, 0x01, 0x01, 0x02, [17] = 0x20, [23] = 1, [64] = 0x00, 0x11, 0x75, 0x00,
+        0x00, 0x00, 0x01, 0x00, [80] = 0x00, 0x00,     0x01,        0x02, 0xe3};
     struct smp s;
     struct sm_info i;
     assert_int_equal(smp_decode(whole(p, sizeof p), &s), WIRE_OK);
@@ -203,7 +210,10 @@ static void sm_info(void **state)
     assert_int_equal(i.control, SM_DISCOVER);
 }
 
-/* A request of Get carries no values, and a response with a status none either; the D bit is not a status. */
+/*
+ * A request of Get carries no values, and a response with a status none either; the D bit is not a
+ * status.
+ */
 static void which_smps_say_something(void **state)
 {
     (void)state;
@@ -240,7 +250,10 @@ static void not_an_smp(void **state)
     assert_int_equal(smp_decode(whole(p, sizeof p), &s), WIRE_FOREIGN);
 }
 
-/* The header has 64 octets, PortInfo is read up to its octet 41, P_KeyTable has 64, the path ends at 192. */
+/*
+ * The header has 64 octets, PortInfo is read up to its octet 41, P_KeyTable has 64, the path ends
+ * at 192.
+ */
 static void smp_cut_anywhere(void **state)
 {
     (void)state;
@@ -287,19 +300,18 @@ static void sm_info_cut_anywhere(void **state)
 
 /* testdata/datagram.pcap, frame 73: n1 joins 239.1.2.3; IGMPv3 behind a Router Alert option. */
 static const uint8_t igmp3[40] = {
-    0x46, 0xc0, 0x00, 0x28, 0x00, 0x00, 0x40, 0x00, 0x01, 0x02, 0xf9, 0xf7, 10, 0, 0, 2, 224, 0, 0, 22,
-    0x94, 0x04, 0x00, 0x00,
-    0x22, 0x00, 0xe8, 0xf9, 0x00, 0x00, 0x00, 0x01, 0x04, 0x00, 0x00, 0x00, 239, 1, 2, 3,
+    0x46, 0xc0, 0x00, 0x28, 0x00, 0x00, 0x40, 0x00, 0x01, 0x02, 0xf9, 0xf7, 10,   0,
+    0,    2,    224,  0,    0,    22,   0x94, 0x04, 0x00, 0x00, 0x22, 0x00, 0xe8, 0xf9,
+    0x00, 0x00, 0x00, 0x01, 0x04, 0x00, 0x00, 0x00, 239,  1,    2,    3,
 };
 
 /* testdata/datagram.pcap, frame 101: n1 leaves ff15::5:6; MLDv2 behind a hop-by-hop header. */
 static const uint8_t mld2[76] = {
-    0x60, 0x00, 0x00, 0x00, 0x00, 0x24, 0x00, 0x01,
-    0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x02, 0x11, 0x75, 0x00, 0x00, 0x00, 0x01, 0x10,
-    0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x16,
-    0x3a, 0x00, 0x05, 0x02, 0x00, 0x00, 0x01, 0x00,
-    0x8f, 0x00, 0xf8, 0xcb, 0x00, 0x00, 0x00, 0x01,
-    0x03, 0x00, 0x00, 0x00, 0xff, 0x15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 6,
+    0x60, 0x00, 0x00, 0x00, 0x00, 0x24, 0x00, 0x01, 0xfe, 0x80, 0,    0,    0,    0,    0,    0,
+    0x02, 0x11, 0x75, 0x00, 0x00, 0x00, 0x01, 0x10, 0xff, 0x02, 0,    0,    0,    0,    0,    0,
+    0,    0,    0,    0,    0,    0,    0,    0x16, 0x3a, 0x00, 0x05, 0x02, 0x00, 0x00, 0x01, 0x00,
+    0x8f, 0x00, 0xf8, 0xcb, 0x00, 0x00, 0x00, 0x01, 0x03, 0x00, 0x00, 0x00, 0xff, 0x15, 0,    0,
+    0,    0,    0,    0,    0,    0,    0,    0,    0,    5,    0,    6,
 };
 
 static void real_reports(void **state)
@@ -333,7 +345,10 @@ static void real_reports(void **state)
     assert_int_equal(it.end, WIRE_OK);
 }
 
-/* The real reports are whole at every snapshot length or cut, never malformed, and tell the group only if it is there. */
+/*
+ * The real reports are whole at every snapshot length or cut, never malformed, and tell the group
+ * only if it is there.
+ */
 static void report_cut_anywhere(void **state)
 {
     (void)state;
@@ -365,10 +380,10 @@ static void reports_of_one_group(void **state)
     static const struct {
         uint8_t type;
         bool report, joins;
-    } igmp[] = {{0x11, false, false}, {0x12, true, true}, {0x16, true, true}, {0x17, true, false}, {131, false, false},
-                {132, false, false}, {143, false, false}},
-      mld[] = {{130, false, false}, {131, true, true}, {132, true, false}, {135, false, false}, {0x16, false, false},
-               {0x22, false, false}};
+    } igmp[] = {{0x11, false, false}, {0x12, true, true},  {0x16, true, true}, {0x17, true, false},
+                {131, false, false},  {132, false, false}, {143, false, false}},
+      mld[] = {{130, false, false}, {131, true, true},    {132, true, false},
+               {135, false, false}, {0x16, false, false}, {0x22, false, false}};
     struct membership_iter it;
     struct membership m;
     for (size_t i = 0; i < sizeof igmp / sizeof *igmp; i++) {
@@ -404,32 +419,170 @@ static void reports_of_one_group(void **state)
 }
 
 /*
- * RFC 3376 §4.2.12. Each record has a group of its own, sources and auxiliary data in between: EXCLUDE of two
- * sources, 8 octets of auxiliary data, and so on; last comes an octet that no record counts (§4.2.11).
+ * RFC 3376 §4.2.12. Each record has a group of its own, sources and auxiliary data in between:
+ * EXCLUDE of two sources, 8 octets of auxiliary data, and so on; last comes an octet that no record
+ * counts (§4.2.11).
  */
 static void records_one_by_one(void **state)
 {
     (void)state;
     static const uint8_t p[] = {
-        0x45, 0, 0, 149, 0, 0, 0, 0, 1, 2, 0, 0, 10, 0, 0, 2, 224, 0, 0, 22,
-        0x22, 0, 0, 0, 0, 0, 0, 11,
-        2, 2, 0, 2, 239, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 9, 9, 9, 9, 9, 9, 9, 9, /* IS_EXCLUDE, 2 sources, 2 words more */
-        4, 0, 0, 0, 239, 0, 0, 2,             /* TO_EXCLUDE */
-        3, 0, 0, 0, 239, 0, 0, 3,             /* TO_INCLUDE nothing: leaves */
-        3, 0, 0, 1, 239, 0, 0, 4, 1, 1, 1, 1, /* TO_INCLUDE one */
-        1, 0, 0, 1, 239, 0, 0, 5, 1, 1, 1, 1, /* IS_INCLUDE one */
-        1, 0, 0, 0, 239, 0, 0, 6,             /* IS_INCLUDE nothing */
-        5, 0, 0, 1, 239, 0, 0, 7, 1, 1, 1, 1, /* ALLOW one */
-        5, 0, 0, 0, 239, 0, 0, 8,             /* ALLOW nothing: no word of whether it listens */
-        6, 0, 0, 1, 239, 0, 0, 9, 1, 1, 1, 1, /* BLOCK: likewise */
-        7, 0, 0, 0, 239, 0, 0, 10,            /* unknown: to be ignored */
-        4, 0, 0, 0, 239, 0, 0, 11,            /* TO_EXCLUDE */
+        0x45,
+        0,
+        0,
+        149,
+        0,
+        0,
+        0,
+        0,
+        1,
+        2,
+        0,
+        0,
+        10,
+        0,
+        0,
+        2,
+        224,
+        0,
+        0,
+        22,
+        0x22,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        11,
+        /* IS_EXCLUDE, 2 sources, 2 words more */
+        2,
+        2,
+        0,
+        2,
+        239,
+        0,
+        0,
+        1,
+        1,
+        1,
+        1,
+        1,
+        2,
+        2,
+        2,
+        2,
+        9,
+        9,
+        9,
+        9,
+        9,
+        9,
+        9,
+        9,
+        4,
+        0,
+        0,
+        0,
+        239,
+        0,
+        0,
+        2, /* TO_EXCLUDE */
+        3,
+        0,
+        0,
+        0,
+        239,
+        0,
+        0,
+        3, /* TO_INCLUDE nothing: leaves */
+        3,
+        0,
+        0,
+        1,
+        239,
+        0,
+        0,
+        4,
+        1,
+        1,
+        1,
+        1, /* TO_INCLUDE one */
+        1,
+        0,
+        0,
+        1,
+        239,
+        0,
+        0,
+        5,
+        1,
+        1,
+        1,
+        1, /* IS_INCLUDE one */
+        1,
+        0,
+        0,
+        0,
+        239,
+        0,
+        0,
+        6, /* IS_INCLUDE nothing */
+        5,
+        0,
+        0,
+        1,
+        239,
+        0,
+        0,
+        7,
+        1,
+        1,
+        1,
+        1, /* ALLOW one */
+        5,
+        0,
+        0,
+        0,
+        239,
+        0,
+        0,
+        8, /* ALLOW nothing: no word of whether it listens */
+        6,
+        0,
+        0,
+        1,
+        239,
+        0,
+        0,
+        9,
+        1,
+        1,
+        1,
+        1, /* BLOCK: likewise */
+        7,
+        0,
+        0,
+        0,
+        239,
+        0,
+        0,
+        10, /* unknown: to be ignored */
+        4,
+        0,
+        0,
+        0,
+        239,
+        0,
+        0,
+        11, /* TO_EXCLUDE */
         0,
     };
     static const struct {
         uint8_t group;
         bool joins;
-    } want[] = {{1, true}, {2, true}, {3, false}, {4, true}, {5, true}, {6, false}, {7, true}, {11, true}};
+    } want[] = {{1, true}, {2, true},  {3, false}, {4, true},
+                {5, true}, {6, false}, {7, true},  {11, true}};
     struct membership_iter it;
     struct membership m;
     assert_int_equal(sizeof p, 149);
@@ -518,8 +671,9 @@ static void not_a_report(void **state)
 }
 
 /*
- * The REQ of testdata/retransmit.pcap, frame 2, as far as it says of retries: PSN 0x54d267, local CM response
- * timeout 20, retry count 7; local ACK timeout 19 (4.096 us * 2^19 = 2.1 s). Then with the neighbours changed.
+ * The REQ of testdata/retransmit.pcap, frame 2, as far as it says of retries: PSN 0x54d267, local
+ * CM response timeout 20, retry count 7; local ACK timeout 19 (4.096 us * 2^19 = 2.1 s). Then with
+ * the neighbours changed.
  */
 static void req_tells_of_retries(void **state)
 {

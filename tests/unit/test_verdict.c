@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What findings come to: counts, cases, frames, verdicts; and that texts are harmless. Memory stays bounded. */
+/*
+ * What findings come to: counts, cases, frames, verdicts; and that texts are harmless. Memory stays
+ * bounded.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,17 +11,19 @@
 
 #include <cmocka.h>
 
-#include "verdict/plain.h"
-#include "verdict/report.h"
+#include "cli/plain.h"
+#include "report/report.h"
 
 /* One rule of each level, by the table. */
-static const enum rule_number MUST_RULE = R_RFC4391_6_RESERVED_ZERO, SHOULD_RULE = R_RFC4391_4_1_QKEY_CONTROLLED,
+static const enum rule_number MUST_RULE = R_RFC4391_6_RESERVED_ZERO,
+                              SHOULD_RULE = R_RFC4391_4_1_QKEY_CONTROLLED,
                               INFO_RULE = R_RFC4391_3_SAME_PARTITION;
 
-static void add(struct verdict *v, uint32_t frame, enum rule_number rule, enum outcome outcome, const char *subject,
-                const char *actual)
+static void add(struct verdict *v, uint32_t frame, enum rule_number rule, enum outcome outcome,
+                const char *subject, const char *actual)
 {
-    struct finding f = {rule, outcome, 0, 0, "0x0000", actual, subject, outcome == OUTCOME_DEVIATION ? "known" : ""};
+    struct finding f = {rule,     outcome, 0,       0,
+                        "0x0000", actual,  subject, outcome == OUTCOME_DEVIATION ? "known" : ""};
     verdict_add(v, frame, &f);
 }
 
@@ -219,7 +224,8 @@ static void selection_knows_what_a_capture_shows(void **state)
 /* 1 if any capture is violated, else 2 if any was not judged, else 0. */
 static void exit_status_is_the_worst(void **state)
 {
-    struct judged j[2] = {{.name = "a", .verdict = with_ipoib()}, {.name = "b", .verdict = with_ipoib()}};
+    struct judged j[2] = {{.name = "a", .verdict = with_ipoib()},
+                          {.name = "b", .verdict = with_ipoib()}};
     struct report r = {.captures = j, .n = 2};
     char trouble[] = "cut short";
     (void)state;
@@ -244,13 +250,14 @@ static void plain_texts(void **state)
         {"abc <&> \"'", "abc <&> \"'"},
         {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
         {"a\nb\tc\x1b[31m", "a\\x0ab\\x09c\\x1b[31m"},
-        {"\x7f\xc2\x85", "\\x7f\\x85"},                      /* DEL, NEL */
-        {"\xff\xc3", "\\xff\\xc3"},                          /* no UTF-8, and a character that ends too early */
-        {"\xc0\x80", "\\xc0\\x80"},                          /* NUL in two octets */
-        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},                 /* a surrogate */
-        {"\xef\xbf\xbe\xef\xbf\xbf", "\\u{fffe}\\u{ffff}"},  /* not for XML */
-        {"\xe2\x80\xae", "\\u{202e}"},                       /* RIGHT-TO-LEFT OVERRIDE */
-        {"\xe2\x80\xa8", "\\u{2028}"},                       /* LINE SEPARATOR */
+        {"\x7f\xc2\x85", "\\x7f\\x85"}, /* DEL, NEL */
+        /* no UTF-8, and a character that ends too early */
+        {"\xff\xc3", "\\xff\\xc3"},
+        {"\xc0\x80", "\\xc0\\x80"},                         /* NUL in two octets */
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},                /* a surrogate */
+        {"\xef\xbf\xbe\xef\xbf\xbf", "\\u{fffe}\\u{ffff}"}, /* not for XML */
+        {"\xe2\x80\xae", "\\u{202e}"},                      /* RIGHT-TO-LEFT OVERRIDE */
+        {"\xe2\x80\xa8", "\\u{2028}"},                      /* LINE SEPARATOR */
     };
     char out[64];
     (void)state;
@@ -268,7 +275,8 @@ static void plain_text_fits(void **state)
     (void)state;
     assert_string_equal(plain_text("12345678", out, sizeof out), "12345678");
     assert_string_equal(plain_text("123456789", out, sizeof out), "12345...");
-    assert_string_equal(plain_text("1234\xc3\xbc\xc3\xbc\xc3\xbc", out, sizeof out), "1234..."); /* no half character */
+    /* no half character */
+    assert_string_equal(plain_text("1234\xc3\xbc\xc3\xbc\xc3\xbc", out, sizeof out), "1234...");
     assert_string_equal(plain_text("12\n456789", out, sizeof out), "12..."); /* no half escape */
 }
 

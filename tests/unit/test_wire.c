@@ -35,13 +35,18 @@ static void view_tells_cut_from_short(void **state)
     assert_int_equal(view_sub(v, 2, 3).len, 3);
 }
 
-/* UD SEND Only from LID 1, QPN 0x48 to LID 2, QPN 0x405: 8 + 12 + 8 + payload 10 + pad 2 + ICRC 4 = 44 = 11 words. */
+/*
+ * UD SEND Only from LID 1, QPN 0x48 to LID 2, QPN 0x405: 8 + 12 + 8 + payload 10 + pad 2 + ICRC 4 =
+ * 44 = 11 words.
+ */
 static const uint8_t ud[] = {
-    0x00, 0x02, 0x00, 0x02, 0x00, 0x0b, 0x00, 0x01,                         /* LRH: LNH 2 (BTH), length 11 */
-    0x64, 0x20, 0xff, 0xff, 0x00, 0x00, 0x04, 0x05, 0x80, 0xff, 0xff, 0xfe, /* BTH: pad 2, AckReq, PSN 0xfffffe */
-    0x00, 0x00, 0x0b, 0x1b, 0x00, 0x00, 0x00, 0x48,                         /* DETH */
-    0x08, 0x06, 0x00, 0x00, 1, 2, 3, 4, 5, 6, 0, 0,                         /* payload, pad */
-    0xaa, 0xaa, 0xaa, 0xaa, 0xbb, 0xbb,                                     /* ICRC, VCRC */
+    /* LRH: LNH 2 (BTH), length 11 */
+    0x00, 0x02, 0x00, 0x02, 0x00, 0x0b, 0x00, 0x01,
+    /* BTH: pad 2, AckReq, PSN 0xfffffe */
+    0x64, 0x20, 0xff, 0xff, 0x00, 0x00, 0x04, 0x05, 0x80, 0xff, 0xff, 0xfe, 0x00, 0x00, 0x0b, 0x1b,
+    0x00, 0x00, 0x00, 0x48,                         /* DETH */
+    0x08, 0x06, 0x00, 0x00, 1, 2, 3, 4, 5, 6, 0, 0, /* payload, pad */
+    0xaa, 0xaa, 0xaa, 0xaa, 0xbb, 0xbb,             /* ICRC, VCRC */
 };
 
 static void ud_headers(void **state)
@@ -73,7 +78,8 @@ static void every_cut_is_truncated_and_no_more(void **state)
     (void)state;
     struct ib_packet ib;
     for (uint32_t cap = 0; cap < 28; cap++)
-        assert_int_equal(ib_decode(view_make(ud, cap, sizeof ud), IB_START_LRH, &ib), WIRE_TRUNCATED);
+        assert_int_equal(ib_decode(view_make(ud, cap, sizeof ud), IB_START_LRH, &ib),
+                         WIRE_TRUNCATED);
     for (uint32_t cap = 28; cap <= sizeof ud; cap++) {
         assert_int_equal(ib_decode(view_make(ud, cap, sizeof ud), IB_START_LRH, &ib), WIRE_OK);
         assert_int_equal(ib.payload.len, 10);
@@ -108,14 +114,14 @@ static void operations_by_transport(void **state)
     } cases[] = {
         {0x00, WIRE_OK, 20, IB_KIND_SEND, IB_FIRST},
         {0x22, WIRE_OK, 20, IB_KIND_SEND, IB_LAST},
-        {0x05, WIRE_OK, 24, IB_KIND_SEND, IB_ONLY},            /* immediate data */
-        {0x0a, WIRE_OK, 36, IB_KIND_WRITE, IB_ONLY},           /* RETH */
-        {0x0f, WIRE_OK, 24, IB_KIND_READ_RESPONSE, IB_LAST},   /* AETH */
-        {0x12, WIRE_OK, 32, IB_KIND_OTHER, IB_ONLY},           /* AETH, AtomicAckETH */
-        {0x64, WIRE_OK, 28, IB_KIND_SEND, IB_ONLY},            /* DETH */
-        {0x44, WIRE_OK, 32, IB_KIND_SEND, IB_ONLY},            /* RDETH, DETH */
-        {0x2c, WIRE_FOREIGN, 0, 0, 0},                         /* UC knows no RDMA READ */
-        {0x60, WIRE_FOREIGN, 0, 0, 0},                         /* nor UD SEND First */
+        {0x05, WIRE_OK, 24, IB_KIND_SEND, IB_ONLY},          /* immediate data */
+        {0x0a, WIRE_OK, 36, IB_KIND_WRITE, IB_ONLY},         /* RETH */
+        {0x0f, WIRE_OK, 24, IB_KIND_READ_RESPONSE, IB_LAST}, /* AETH */
+        {0x12, WIRE_OK, 32, IB_KIND_OTHER, IB_ONLY},         /* AETH, AtomicAckETH */
+        {0x64, WIRE_OK, 28, IB_KIND_SEND, IB_ONLY},          /* DETH */
+        {0x44, WIRE_OK, 32, IB_KIND_SEND, IB_ONLY},          /* RDETH, DETH */
+        {0x2c, WIRE_FOREIGN, 0, 0, 0},                       /* UC knows no RDMA READ */
+        {0x60, WIRE_FOREIGN, 0, 0, 0},                       /* nor UD SEND First */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         p[8] = cases[i].opcode;
@@ -145,8 +151,10 @@ static void mgids_of_the_rfc(void **state)
     static const uint8_t v4[16] = {0xff, 0x12, 0x40, 0x1b, 0x80, 0x00, [15] = 2};
     static const uint8_t v6[16] = {0xff, 0x12, 0x60, 0x1b, 0x80, 0x00, [15] = 2};
     static const uint8_t all_routers[16] = {0xff, 0x02, [15] = 2};
-    static const uint8_t broadcast[16] = {0xff, 0x15, 0x40, 0x1b, 0xff, 0xff, [12] = 0xff, 0xff, 0xff, 0xff};
-    static const uint8_t dirty[16] = {0xff, 0x12, 0x40, 0x1b, 0x80, 0x00, 0x01, [12] = 0xff, 0xff, 0xff, 0xff};
+    static const uint8_t broadcast[16] = {0xff, 0x15,        0x40, 0x1b, 0xff,
+                                          0xff, [12] = 0xff, 0xff, 0xff, 0xff};
+    static const uint8_t dirty[16] = {0xff, 0x12,        0x40, 0x1b, 0x80, 0x00,
+                                      0x01, [12] = 0xff, 0xff, 0xff, 0xff};
     static const uint8_t other[16] = {0xff, 0x12, 0x40, 0x1c};
     struct mgid m = mgid_read(v4);
     assert_int_equal(m.flags, MGID_FLAG_TRANSIENT);
@@ -172,8 +180,10 @@ static void mgids_of_the_rfc(void **state)
 static void link_layer_address(void **state)
 {
     (void)state;
-    static const uint8_t a[20] = {0x80, 0, 0, 0x48, 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 2, 0xc9, 3, 0, 0, 0x18, 0x95};
-    static const uint8_t b[20] = {0x00, 0, 0, 0x48, 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 2, 0xc9, 3, 0, 0, 0x18, 0x95};
+    static const uint8_t a[20] = {0x80, 0, 0, 0x48, 0xfe, 0x80, 0, 0, 0,    0,
+                                  0,    0, 0, 2,    0xc9, 3,    0, 0, 0x18, 0x95};
+    static const uint8_t b[20] = {0x00, 0, 0, 0x48, 0xfe, 0x80, 0, 0, 0,    0,
+                                  0,    0, 0, 2,    0xc9, 3,    0, 0, 0x18, 0x95};
     static const uint8_t broadcast[20] = {0, 0xff, 0xff, 0xff, 0xff, 0x12, 0x40, 0x1b, 0xbe, 0xef};
     struct lladdr l = lladdr_read(a);
     assert_int_equal(l.flags, LLADDR_FLAG_RC);
@@ -208,13 +218,18 @@ static void encapsulation_agrees_with_its_datagram(void **state)
     assert_false(encap_agrees(whole(p, 44)));
 }
 
-/* A 40,028-octet datagram in 4096-octet packets begins so; its header checksum is checked (RFC 1071). */
+/*
+ * A 40,028-octet datagram in 4096-octet packets begins so; its header checksum is checked (RFC
+ * 1071).
+ */
 static void connected_message_begins(void **state)
 {
     (void)state;
-    uint8_t p[4096] = {0x08, 0x00, 0, 0, 0x45, 0x00, 0x9c, 0x5c, 0x88, 0xb9, 0x40, 0x00, 0x40, 0x01, 0x01, 0xe5, 10, 0, 0, 1, 10, 0, 0, 2};
+    uint8_t p[4096] = {0x08, 0x00, 0,    0,    0x45, 0x00, 0x9c, 0x5c, 0x88, 0xb9, 0x40, 0x00,
+                       0x40, 0x01, 0x01, 0xe5, 10,   0,    0,    1,    10,   0,    0,    2};
     assert_true(encap_begins_message(whole(p, sizeof p), true));
-    assert_false(encap_begins_message(whole(p, sizeof p), false)); /* 40,028 octets don't fit one packet */
+    /* 40,028 octets don't fit one packet */
+    assert_false(encap_begins_message(whole(p, sizeof p), false));
     p[14] ^= 1;
     assert_false(encap_begins_message(whole(p, sizeof p), true));
     p[14] ^= 1;
@@ -259,8 +274,10 @@ static void nd_owner_of_an_option(void **state)
     for (uint8_t type = ND_RS; type <= ND_REDIRECT; type++) {
         bool learns = type == ND_RS || type == ND_RA || type == ND_NS;
         message[0] = type;
-        assert_ptr_equal(nd_option_owner(whole(message, sizeof message), &own, source), learns ? source : NULL);
-        assert_ptr_equal(nd_option_owner(whole(message, sizeof message), &target, source), type == ND_NA ? message + ND_TARGET : NULL);
+        assert_ptr_equal(nd_option_owner(whole(message, sizeof message), &own, source),
+                         learns ? source : NULL);
+        assert_ptr_equal(nd_option_owner(whole(message, sizeof message), &target, source),
+                         type == ND_NA ? message + ND_TARGET : NULL);
     }
 }
 
@@ -282,11 +299,15 @@ static void arp_offsets(void **state)
     assert_false(fixed);
 }
 
-/* A real join (ibdump capture): mask 0x173f7, Q_Key 0x0b1b, MTU 0x85, rate 0x83, scope and JoinState 0x08. */
+/*
+ * A real join (ibdump capture): mask 0x173f7, Q_Key 0x0b1b, MTU 0x85, rate 0x83, scope and
+ * JoinState 0x08.
+ */
 static void mc_member_record(void **state)
 {
     (void)state;
-    uint8_t p[MCM_SIZE] = {[32] = 0, 0, 0x0b, 0x1b, 0xc0, 0x12, 0x85, 0, 0xff, 0xff, 0x83, 0x80, 0x30, 0x12, 0x34, 0x07, 0x28, 0x80};
+    uint8_t p[MCM_SIZE] = {[32] = 0, 0,    0x0b, 0x1b, 0xc0, 0x12, 0x85, 0,    0xff,
+                           0xff,     0x83, 0x80, 0x30, 0x12, 0x34, 0x07, 0x28, 0x80};
     struct mc_member m = mc_member_read(p);
     char text[256];
     assert_int_equal(m.qkey, 0xb1b);
@@ -302,7 +323,8 @@ static void mc_member_record(void **state)
     assert_int_equal(m.join_state, JOIN_SEND_ONLY_FULL);
     assert_string_equal(join_state_text(m.join_state, text, sizeof text), "SendOnlyFullMember");
     assert_string_equal(join_state_text(5, text, sizeof text), "FullMember, SendOnlyNonMember");
-    assert_string_equal(mc_component_text(0x10083, text, sizeof text), "MGID, PortGID, P_Key, JoinState");
+    assert_string_equal(mc_component_text(0x10083, text, sizeof text),
+                        "MGID, PortGID, P_Key, JoinState");
     assert_string_equal(mc_component_text(~0ull, text, 8), "MGID, P");
 }
 
@@ -316,11 +338,23 @@ static void sa_status_in_words(void **state)
     assert_string_equal(sa_status_name(0x001c), "invalid value in attribute or modifier");
 }
 
-/* RMPP: the last segment's payload length counts 20 octets of SA header; 132 = 20 + 2 records of 56. */
+/*
+ * RMPP: the last segment's payload length counts 20 octets of SA header; 132 = 20 + 2 records
+ * of 56.
+ */
 static void rmpp_tells_how_much_is_data(void **state)
 {
     (void)state;
-    uint8_t p[256] = {1, MAD_CLASS_SA, 2, SA_GET_TABLE_RESP, [16] = 0, 0x38, [24] = 1, RMPP_TYPE_DATA, 7, 0, 0, 0, 0, 1, 0, 0, 0, 132, [44] = 0, 7};
+    uint8_t p[256] = {1,        MAD_CLASS_SA,
+                      2,        SA_GET_TABLE_RESP,
+                      [16] = 0, 0x38,
+                      [24] = 1, RMPP_TYPE_DATA,
+                      7,        0,
+                      0,        0,
+                      0,        1,
+                      0,        0,
+                      0,        132,
+                      [44] = 0, 7};
     struct sa sa;
     bool have_mad;
     assert_int_equal(sa_decode(whole(p, 256), &sa, &have_mad), WIRE_OK);
@@ -344,10 +378,10 @@ static void rmpp_tells_how_much_is_data(void **state)
 static void services_by_their_id(void **state)
 {
     (void)state;
-    assert_int_equal(cm_service_of(0x0100000000000048), SERVICE_IPOIB_RFC);   /* RFC 4755 §3.5 */
+    assert_int_equal(cm_service_of(0x0100000000000048), SERVICE_IPOIB_RFC); /* RFC 4755 §3.5 */
     assert_int_equal(cm_service_of(0x1000000000000048), SERVICE_IPOIB_LINUX);
-    assert_int_equal(cm_service_of(0x0101000000000048), SERVICE_IETF_OTHER);  /* Type 1 */
-    assert_int_equal(cm_service_of(0x0100000001000048), SERVICE_IETF_OTHER);  /* Reserved not 0 */
+    assert_int_equal(cm_service_of(0x0101000000000048), SERVICE_IETF_OTHER); /* Type 1 */
+    assert_int_equal(cm_service_of(0x0100000001000048), SERVICE_IETF_OTHER); /* Reserved not 0 */
     assert_int_equal(cm_service_of(0x0000000000010bb8), SERVICE_SDP);
     assert_int_equal(cm_service_of(0x0000000001064e20), SERVICE_RDMA_IP_TCP);
     assert_int_equal(cm_service_of(0x0000000001114e20), SERVICE_RDMA_IP_UDP);
@@ -387,15 +421,19 @@ static void cm_req_and_its_private_data(void **state)
     assert_int_equal(cm_decode(whole(p, 256), &cm, &have_ids), WIRE_FOREIGN);
 }
 
-/* Private data sizes of the IBA, table by table: REQ 92, REP 196, RTU 224, REJ 148, DREQ 220, DREP 224, MRA 222. */
+/*
+ * Private data sizes of the IBA, table by table: REQ 92, REP 196, RTU 224, REJ 148, DREQ 220, DREP
+ * 224, MRA 222.
+ */
 static void cm_private_data_sizes(void **state)
 {
     (void)state;
     static const struct {
         uint8_t message;
         uint32_t size;
-    } cases[] = {{CM_REQ, 92},       {CM_REP, 196},      {CM_RTU, 224}, {CM_REJ, 148}, {CM_DREQ, 220}, {CM_DREP, 224},
-                 {CM_MRA, 222},      {CM_SIDR_REQ, 216}, {CM_SIDR_REP, 136}, {CM_LAP, 168}, {CM_APR, 148}};
+    } cases[] = {{CM_REQ, 92},       {CM_REP, 196},  {CM_RTU, 224}, {CM_REJ, 148},
+                 {CM_DREQ, 220},     {CM_DREP, 224}, {CM_MRA, 222}, {CM_SIDR_REQ, 216},
+                 {CM_SIDR_REP, 136}, {CM_LAP, 168},  {CM_APR, 148}};
     uint8_t p[256] = {1, MAD_CLASS_CM, 2, 3};
     struct cm cm;
     bool have_ids;
@@ -419,7 +457,8 @@ static void carriers(void **state)
 {
     (void)state;
     struct carrier c;
-    uint8_t erf[16 + 8 + sizeof ud] = {[8] = 0x80 | 21, 4, 0, 16 + 8 + sizeof ud, 0, 0, 0, sizeof ud, [16] = 3};
+    uint8_t erf[16 + 8 + sizeof ud] = {[8] = 0x80 | 21, 4,       0, 16 + 8 + sizeof ud, 0, 0, 0,
+                                       sizeof ud,       [16] = 3};
     memcpy(erf + 24, ud, sizeof ud);
     assert_int_equal(carrier_locate(LINKTYPE_ERF, whole(erf, sizeof erf), &c), WIRE_OK);
     assert_int_equal(c.kind, CARRIER_IB);
@@ -439,7 +478,10 @@ static void carriers(void **state)
 
 enum { PLAIN, TAGGED, TAGGED_TWICE, TAG_FORMS };
 
-/* An Ethernet frame in p, up to its type, with as many tags as the form says; returns where its payload stands. */
+/*
+ * An Ethernet frame in p, up to its type, with as many tags as the form says; returns where its
+ * payload stands.
+ */
 static uint32_t put_ethernet(uint8_t *p, unsigned form, uint16_t type)
 {
     static const uint16_t tags[TAG_FORMS][3] = {{0}, {0x8100}, {0x88a8, 0x8100}};
@@ -468,7 +510,8 @@ static void roce_behind_tags(void **state)
         assert_int_equal(c.start, IB_START_GRH);
         assert_ptr_equal(c.inner.p, p + at);
         assert_int_equal(c.outer.length, 0);
-        assert_int_equal(carrier_locate(LINKTYPE_ETHERNET, view_make(p, at - 1, sizeof p), &c), WIRE_TRUNCATED);
+        assert_int_equal(carrier_locate(LINKTYPE_ETHERNET, view_make(p, at - 1, sizeof p), &c),
+                         WIRE_TRUNCATED);
     }
 }
 
@@ -508,7 +551,10 @@ static void roce2_tells_its_ports(void **state)
     }
 }
 
-/* DLT 242: left-over memory before the destination address is not a GRH; a real one says version 6 and IBA. */
+/*
+ * DLT 242: left-over memory before the destination address is not a GRH; a real one says version 6
+ * and IBA.
+ */
 static void dlt_ipoib_grh(void **state)
 {
     (void)state;
@@ -520,7 +566,10 @@ static void dlt_ipoib_grh(void **state)
     assert_false(dlt_ipoib_has_grh(whole(p, 60)));
 }
 
-/* The CRC of this packet was worked out by tests/frames/ib.py, which agrees with real hardware's captures. */
+/*
+ * The CRC of this packet was worked out by tests/frames/ib.py, which agrees with real hardware's
+ * captures.
+ */
 static void invariant_crc(void **state)
 {
     (void)state;

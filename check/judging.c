@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A capture file, read and judged from its begin to its end. */
+#include "check/judging.h"
+
+#include <string.h>
+
+#include "pcapio/capfile.h"
+#include "rules/judge.h"
+#include "cli/plain.h"
+#include "check/progress.h"
+#include "cli/say.h"
+
+static void take_finding(void *user, uint32_t frame, const struct finding *f)
+{
+    verdict_add(user, frame, f);
+}
+
+static bool judge_one(struct judge *judge, const struct capfile_frame *f)
+{
+    struct capture_frame c = {f->number, f->interface, f->linktype, f->ns,
+                              view_make(f->octets, f->caplen, f->wirelen)};
+    return judge_frame(judge, &c);
+}
+
+/* How the file ended; CAPFILE_FRAME: it did not, judging was stopped. */
+static enum capfile_result judge_all(struct judged *out, struct capfile *file, struct judge *judge,
+                                     struct progress *progress, const volatile int *stop)
+{
+    struct capfile_frame frame;
+    enum capfile_result result;
+    while (!*stop && (result = capfile_next(file, &frame)) == CAPFILE_FRAME) {
+        verdict_frame(out->verdict, judge_one(judge, &frame));
+        progress_frame(progress, frame.number);
+    }
+    return *stop ? CAPFILE_FRAME : result;
+}
+
+static void note_trouble(struct judged *out, const char *path, const char *why)
+{
+    out->trouble = plain_dup(why);
+    if (verdict_frames(out->verdict))
+        say("%s: %s; it is judged up to there", path, why);
+    else
+        say("%s: %s", path, why);
+}
+
+bool judge_capture(struct judged *out, const char *path, const struct selection *selection,
+                   const struct deviations *known, const volatile int *stop)
+{
+    char error[CAPFILE_ERROR_LEN];
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    gint64 begin = g_get_monotonic_time();
+    *out = (struct judged){.name = plain_dup(name), .verdict = verdict_new(selection)};
+    struct capfile *file = capfile_open(path, error);
+    if (!file) {
+        if (!*stop)
+            note_trouble(out, name, error);
+        return !*stop;
+    }
+    struct judge *judge = judge_new(NULL, known, take_finding, out->verdict);
+    struct progress *progress = progress_new(name, file);
+    enum capfile_result result = judge_all(out, file, judge, progress, stop);
+    progress_free(progress);
+    if (result == CAPFILE_ERROR)
+        note_trouble(out, name, capfile_error(file));
+    judge_free(judge);
+    capfile_close(file);
+    out->seconds = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
+    return result != CAPFILE_FRAME;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A capture file, read and judged from its begin to its end. */
+#ifndef IPOIB_CHECK_JUDGING_H
+#define IPOIB_CHECK_JUDGING_H
+
+#include "rules/deviation.h"
+#include "report/report.h"
+
+/*
+ * Judges the capture at path ("-": stdin) by the selected rules; what is wrong with the file is
+ * told, and kept in out->trouble. *stop becomes nonzero, from a signal handler, to end it early:
+ * then out holds no verdict, and false is returned. out is to be cleared either way (judged_clear).
+ */
+bool judge_capture(struct judged *out, const char *path, const struct selection *selection,
+                   const struct deviations *known, const volatile int *stop);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Merged reports as JSON: the results as they were, each with its node and file; doc/reports.md
+ * explains the summary.
+ */
+#include <stdlib.h>
+
+#include "check/merge.h"
+#include "report/words.h"
+
+enum { CAPTURES, TARGETS };
+
+/* On lines of its own, each behind the indent; a comma before all but the first. */
+static void put(FILE *to, const json_t *value, const char *indent, unsigned *before)
+{
+    char *text = json_dumps(value, JSON_INDENT(1));
+    fprintf(to, "%s\n%s", (*before)++ ? "," : "", indent);
+    for (const char *c = text; *c; c++) {
+        fputc(*c, to);
+        if (*c == '\n') /* none stands within a string of JSON */
+            fputs(indent, to);
+    }
+    free(text);
+}
+
+/* ---- a capture or target */
+
+static void put_begin(struct merge *m)
+{
+    json_t *tool = json_string(m->tool), *version = json_string(m->version);
+    char *tool_text = json_dumps(tool, JSON_ENCODE_ANY),
+         *version_text = json_dumps(version, JSON_ENCODE_ANY);
+    fprintf(
+        m->spool,
+        "{\n \"tool\": %s,\n \"version\": %s,\n \"subject\": \"merged reports\",\n \"results\": [",
+        tool_text, version_text);
+    free(tool_text);
+    free(version_text);
+    json_decref(tool);
+    json_decref(version);
+    m->begun = true;
+}
+
+/*
+ * What the summary said of it, with what it was judged by, which in a merged report is not the same
+ * for all.
+ */
+static json_t *entry_of(const struct merge_entry *e)
+{
+    json_t *o = json_copy(e->given);
+    json_object_set_new(o, "node", json_string(e->node));
+    json_object_set_new(o, "file", json_string(e->file));
+    json_object_set_new(o, "tool", json_string(e->tool));
+    json_object_set(o, "strict", json_object_get(e->settings, "strict"));
+    json_object_set(o, "deviations", json_object_get(e->settings, "deviations"));
+    json_object_set(o, "only", json_object_get(e->settings, "only"));
+    return o;
+}
+
+/* Of a file that could not be read. */
+static json_t *entry_of_nothing(const struct restored *r, const char *node, const char *file)
+{
+    return json_pack("{ss ss si si s{si si si si si si} ss ss ss ss sb ss s[]}", "name", file,
+                     "verdict", status_name(VERDICT_UNJUDGED), "frames", 0, "ipoib_frames", 0,
+                     "rules", "must_violated", 0, "should_violated", 0, "deviation", 0,
+                     "inconclusive", 0, "noted", 0, "passed", 0, "error", r->judged.trouble, "node",
+                     node, "file", file, "tool", r->report.tool, "strict", 0, "deviations", "",
+                     "only");
+}
+
+static void json_part(struct merge *m, const struct restored *r, const struct merge_entry *e,
+                      const char *node, const char *file)
+{
+    int kind = r->report.probed ? TARGETS : CAPTURES;
+    json_t *entry = e ? entry_of(e) : entry_of_nothing(r, node, file);
+    if (!m->begun)
+        put_begin(m);
+    for (guint i = 0; e && i < e->results->len; i++) {
+        json_t *result = json_copy(e->results->pdata[i]);
+        json_object_set_new(result, "node", json_string(node));
+        json_object_set_new(result, "file", json_string(file));
+        put(m->spool, result, "  ", &m->n_results);
+        json_decref(result);
+    }
+    put(m->entries[kind], entry, "   ", &m->n_entries[kind]);
+    json_decref(entry);
+}
+
+/* ---- the summary */
+
+static json_t *json_node(const struct tally_node *n)
+{
+    return json_pack(
+        "{ss ss si si si}", "name", n->name, "verdict", status_name(tally_status(n->by_status)),
+        "violated", (int)n->by_status[VERDICT_VIOLATED], "unjudged",
+        (int)n->by_status[VERDICT_UNJUDGED], "conformant", (int)n->by_status[VERDICT_CONFORMANT]);
+}
+
+static json_t *json_names(const struct tally *t, guint item, int outcome)
+{
+    json_t *list = json_array();
+    for (guint i = 0; i < t->nodes->len; i++) {
+        const struct tally_node *n = t->nodes->pdata[i];
+        if (tally_worst(n, item) == outcome)
+            json_array_append_new(list, json_string(n->name));
+    }
+    return list;
+}
+
+static json_t *json_item(const struct tally *t, guint number, enum outcome outcome)
+{
+    const struct tally_item *item = t->items->pdata[number];
+    return json_pack("{ss ss ss sI sb si so}", "id", item->id, "level",
+                     item->rule ? rule_level_name(item->rule->level) : "STAGE", "outcome",
+                     outcome_name(outcome), "count", (json_int_t)item->counts[outcome], "violation",
+                     outcome == OUTCOME_FAIL && item->violation, "nodes",
+                     (int)tally_nodes_with(t, number, (int)outcome), "names",
+                     json_names(t, number, (int)outcome));
+}
+
+/* A rule's node stands with the worst outcome that it has there, once. */
+static void put_items(struct merge *m)
+{
+    unsigned before = 0;
+    for (guint i = 0; i < m->tally->items->len; i++)
+        for (size_t k = 0; k < VERDICT_OUTCOMES; k++)
+            if (tally_nodes_with(m->tally, i, outcomes_in_order[k])) {
+                json_t *item = json_item(m->tally, i, (enum outcome)outcomes_in_order[k]);
+                put(m->spool, item, "   ", &before);
+                json_decref(item);
+            }
+}
+
+static void put_nodes(struct merge *m)
+{
+    unsigned before = 0;
+    for (guint i = 0; i < m->tally->nodes->len; i++) {
+        json_t *node = json_node(m->tally->nodes->pdata[i]);
+        put(m->spool, node, "   ", &before);
+        json_decref(node);
+    }
+}
+
+static void put_entries(struct merge *m, int kind)
+{
+    char buffer[1 << 16];
+    size_t n;
+    rewind(m->entries[kind]);
+    while ((n = fread(buffer, 1, sizeof buffer, m->entries[kind])) > 0)
+        fwrite(buffer, 1, n, m->spool);
+}
+
+static void json_end(struct merge *m)
+{
+    const struct tally *t = m->tally;
+    enum verdict_status status = tally_status(t->by_status);
+    if (!m->begun)
+        put_begin(m);
+    fprintf(
+        m->spool,
+        "\n ],\n \"summary\": {\n  \"verdict\": \"%s\",\n  \"exit_status\": %d,\n  \"violated\": %u,\n  \"unjudged\": %u,\n"
+        "  \"conformant\": %u,\n  \"reports\": %u,\n  \"nodes\": [",
+        status_name(status), exit_status_of(status), t->by_status[VERDICT_VIOLATED],
+        t->by_status[VERDICT_UNJUDGED], t->by_status[VERDICT_CONFORMANT], t->reports);
+    put_nodes(m);
+    fputs("\n  ],\n  \"rules\": [", m->spool);
+    put_items(m);
+    fputs("\n  ],\n  \"captures\": [", m->spool);
+    put_entries(m, CAPTURES);
+    fputs("\n  ],\n  \"targets\": [", m->spool);
+    put_entries(m, TARGETS);
+    fputs("\n  ]\n }\n}\n", m->spool);
+}
+
+const struct merge_writer merge_writer_json = {json_part, json_end};

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Merged reports for people: node by node what failed, then rule by rule at which nodes. Each
+ * node's own report has more.
+ */
+#include <inttypes.h>
+
+#include "check/merge.h"
+#include "report/words.h"
+
+static const char red[] = "\033[1;31m", bold[] = "\033[1m", plain[] = "\033[0m"; /* ECMA-48 SGR */
+
+static void put_coloured(const struct merge *m, const char *colour, const char *words)
+{
+    fprintf(m->spool, "%s%s%s", m->colours ? colour : "", words, m->colours ? plain : "");
+}
+
+/* ---- a capture or target */
+
+static void put_failures(const struct merge *m, const struct restored *r)
+{
+    for (size_t rule = 0; rule < RULE_COUNT; rule++) {
+        const struct verdict_result *found = verdict_result(r->judged.verdict,
+                                                            (enum rule_number)rule, OUTCOME_FAIL);
+        if (!found)
+            continue;
+        GString *cases = g_string_new(NULL);
+        add_cases(cases, found, "                  ");
+        fputs("  ", m->spool);
+        put_coloured(m, red, "fail");
+        fprintf(m->spool, "          %s%s\n%s", rules[rule].id,
+                rules[rule].level == RULE_SHOULD ? " (SHOULD)" : "", cases->str);
+        g_string_free(cases, TRUE);
+    }
+}
+
+static void text_part(struct merge *m, const struct restored *r, const struct merge_entry *e,
+                      const char *node, const char *file)
+{
+    (void)e;
+    (void)node;
+    (void)file;
+    GString *out = g_string_new(NULL);
+    if (r->report.probed)
+        report_text_probed(out, &r->report, &r->judged, m->colours);
+    else
+        report_text_verdict(out, &r->report, &r->judged, m->colours);
+    fputs(out->str, m->spool);
+    g_string_free(out, TRUE);
+    if (!r->report.probed)
+        put_failures(m, r);
+}
+
+/* ---- rule by rule */
+
+struct group {
+    int outcome;
+    int level; /* -1: any; -2: stages */
+    const char *heading;
+};
+
+static bool belongs(const struct tally_item *item, const struct group *g)
+{
+    return g->level == -2 ? !item->rule
+                          : item->rule && (g->level == -1 || (int)item->rule->level == g->level);
+}
+
+static void put_nodes(const struct merge *m, guint item, int outcome)
+{
+    const char *before = "      ";
+    for (guint i = 0; i < m->tally->nodes->len; i++) {
+        const struct tally_node *n = m->tally->nodes->pdata[i];
+        if (tally_worst(n, item) != outcome)
+            continue;
+        fprintf(m->spool, "%s%s", before, n->name);
+        before = ", ";
+    }
+    fputc('\n', m->spool);
+}
+
+static void put_item(const struct merge *m, guint number, const struct group *g, unsigned at)
+{
+    const struct tally_item *item = m->tally->items->pdata[number];
+    guint nodes = m->tally->nodes->len;
+    fprintf(m->spool, "  %s", item->id);
+    if (item->rule) {
+        GString *place = g_string_new(NULL);
+        add_place(place, item->rule);
+        fprintf(m->spool, "  (%s)", place->str);
+        g_string_free(place, TRUE);
+    }
+    fprintf(m->spool, "  at %u of %u node%s, %" PRIu64 " finding%s\n", at, nodes,
+            nodes == 1 ? "" : "s", item->counts[g->outcome],
+            item->counts[g->outcome] == 1 ? "" : "s");
+    if (item->rule && g->outcome != OUTCOME_INCONCLUSIVE)
+        fprintf(m->spool, "      %s\n", item->rule->text);
+    if (at < nodes)
+        put_nodes(m, number, g->outcome);
+}
+
+static void put_group(const struct merge *m, const struct group *g)
+{
+    bool headed = false;
+    for (guint i = 0; i < m->tally->items->len; i++) {
+        unsigned at = belongs(m->tally->items->pdata[i], g)
+                          ? tally_nodes_with(m->tally, i, g->outcome)
+                          : 0;
+        if (at && !headed) {
+            fputc('\n', m->spool);
+            put_coloured(m, bold, g->heading);
+            fputc('\n', m->spool);
+            headed = true;
+        }
+        if (at)
+            put_item(m, i, g, at);
+    }
+}
+
+static const char *what(const struct tally *t)
+{
+    return !t->targets ? "captures" : !t->captures ? "targets" : "captures and targets";
+}
+
+static void text_end(struct merge *m)
+{
+    static const struct group groups[] = {
+        {OUTCOME_FAIL, RULE_MUST, "MUST, violated"},
+        {OUTCOME_FAIL, RULE_SHOULD, "SHOULD, violated"},
+        {OUTCOME_FAIL, -2, "Stages of a fabric, failed"},
+        {OUTCOME_DEVIATION, -1, "Known deviations"},
+        {OUTCOME_NOTED, -1, "Noted"},
+        {OUTCOME_INCONCLUSIVE, -1, "Inconclusive in every report of the node"},
+    };
+    const struct tally *t = m->tally;
+    unsigned at[3] = {0, 0, 0};
+    for (size_t i = 0; i < G_N_ELEMENTS(groups); i++)
+        put_group(m, &groups[i]);
+    for (guint i = 0; i < t->nodes->len; i++)
+        at[tally_status(((const struct tally_node *)t->nodes->pdata[i])->by_status)]++;
+    fprintf(m->spool, "\n%u reports, %u %s: %u violated, %u not judged, %u conformant\n",
+            t->reports,
+            t->by_status[VERDICT_VIOLATED] + t->by_status[VERDICT_UNJUDGED] +
+                t->by_status[VERDICT_CONFORMANT],
+            what(t), t->by_status[VERDICT_VIOLATED], t->by_status[VERDICT_UNJUDGED],
+            t->by_status[VERDICT_CONFORMANT]);
+    fprintf(m->spool, "%u nodes: %u violated, %u not judged, %u conformant\n", t->nodes->len,
+            at[VERDICT_VIOLATED], at[VERDICT_UNJUDGED], at[VERDICT_CONFORMANT]);
+}
+
+const struct merge_writer merge_writer_text = {text_part, text_end};

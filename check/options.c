@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of ipoib-check. */
+#include "check/options.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "cli/refused_option.h"
+#include "cli/say.h"
+
+const char options_help[] =
+    "Usage: ipoib-check [OPTION]... CAPTURE...\n"
+    "       ipoib-check --merge [--format text|json|junit|tap] [-o FILE] REPORT...\n"
+    "       ipoib-check --list [--only SELECTOR]... [--format text|json] [-o FILE]\n"
+    "\n"
+    "Judges captures of IP over InfiniBand by what RFC 4391 and RFC 4755 demand. A\n"
+    "CAPTURE is a pcap, pcapng or ERF file, also compressed by gzip; - is standard\n"
+    "input. Each is judged by itself.\n"
+    "\n"
+    "  --format text|json|junit|tap  the report's format; text if not given\n"
+    "  --strict             a violated SHOULD counts as a violated MUST does\n"
+    "  --deviations NAME    known deviations, which are noted and not counted: linux\n"
+    "                       (Linux and OpenSM; if not given), none, or a file's path\n"
+    "  --only SELECTOR      judge by these rules alone: an identifier, or a beginning\n"
+    "                       of it (rfc4755, rfc4391.6); may be given several times\n"
+    "  -m, --merge          judge nothing: make one report of JSON reports of ipoib-check\n"
+    "                       and ipoib-probe, by node (the name of the report's file) and\n"
+    "                       by rule; - is standard input\n"
+    "  --node NAME          the node that --merge is to list it under; with --format json\n"
+    "  -o, --output FILE    write the report to FILE, not to standard output\n"
+    "  -l, --list           print the rules, judge nothing\n"
+    "  -h, --help           print this text\n"
+    "  -V, --version        print the version\n"
+    "\n"
+    "Exit status: 1 if any capture is violated; else 2 if any could not be judged\n"
+    "(to its end), has no IPoIB in it, or the usage was wrong; else 0: conformant.\n"
+    "128 and the signal's number if it was interrupted: then there is no report.\n";
+
+static bool read_option(struct options *o, int option, char *argument)
+{
+    switch (option) {
+    case 'f':
+        return format_read(&o->format, argument);
+    case 'O':
+        return only_read(o->only, &o->selection, argument);
+    case 's':
+        o->judges = o->strict = true;
+        return true;
+    case 'd':
+        o->deviations = argument;
+        o->judges = true;
+        return true;
+    case 'n':
+        o->node = argument;
+        return true;
+    case 'm':
+        o->merge = true;
+        return true;
+    case 'o':
+        o->output = argument;
+        return true;
+    case 'l':
+        o->list = true;
+        return true;
+    case 'h':
+        o->help = true;
+        return true;
+    case 'V':
+        o->version = true;
+        return true;
+    default: /* refuse() has said what */
+        say("try 'ipoib-check --help'");
+        return false;
+    }
+}
+
+/* getopt_long's own messages would put what the user wrote onto the terminal as it is. */
+static void refuse(int why, char **argv, const char *shorts)
+{
+    char letter[REFUSED_OPTION_LEN];
+    const char *option = refused_option(argv, shorts, letter);
+    if (why == ':')
+        say("%s needs a value", option);
+    else
+        say("unrecognized option %s", option);
+}
+
+static bool read_all(struct options *o, int argc, char **argv)
+{
+    static const char shorts[] = ":o:mlhV";
+    static const struct option known[] = {{"format", required_argument, NULL, 'f'},
+                                          {"strict", no_argument, NULL, 's'},
+                                          {"deviations", required_argument, NULL, 'd'},
+                                          {"only", required_argument, NULL, 'O'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"node", required_argument, NULL, 'n'},
+                                          {"merge", no_argument, NULL, 'm'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {NULL, 0, NULL, 0}};
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, shorts, known, NULL)) != -1) {
+        if (option == '?' || option == ':')
+            refuse(option, argv, shorts);
+        if (!read_option(o, option, optarg))
+            return false;
+    }
+    o->captures = argv + optind;
+    o->n_captures = argc - optind;
+    return true;
+}
+
+/* What single options do not show. */
+static bool is_sensible(const struct options *o)
+{
+    if (o->node && (o->merge || o->list || o->format != FORMAT_JSON || !o->node[0]))
+        say("--node names a node in a report of --format json");
+    else if (o->merge && (o->list || o->judges || o->only->len > 0))
+        say("--merge judges nothing: the reports keep what they were judged by");
+    else if (o->merge && o->n_captures == 0)
+        say("no report given: try 'ipoib-check --help'");
+    else if (o->list && (o->n_captures > 0 || o->judges))
+        say("--list judges nothing: no capture, --strict or --deviations with it");
+    else if (o->list && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
+        say("--list prints text or json");
+    else if (!o->list && o->n_captures == 0)
+        say("no capture given: try 'ipoib-check --help'");
+    else if (!o->list && o->only->len > 0 && selection_in_capture(&o->selection) == 0)
+        say("no capture can show the selected rules: see ipoib-check --list");
+    else
+        return true;
+    return false;
+}
+
+bool options_read(struct options *o, int argc, char **argv)
+{
+    *o = (struct options){.deviations = "linux"};
+    o->only = g_ptr_array_new();
+    bool good = read_all(o, argc, argv) && (o->help || o->version || is_sensible(o));
+    only_end(o->only, &o->selection);
+    return good;
+}
+
+void options_clear(struct options *o)
+{
+    g_ptr_array_unref(o->only);
+}

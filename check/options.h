@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of ipoib-check. */
+#ifndef IPOIB_CHECK_OPTIONS_H
+#define IPOIB_CHECK_OPTIONS_H
+
+#include "report/program.h"
+
+struct options {
+    enum format format;
+    bool strict, list, merge, help, version;
+    bool judges; /* an option was given that says how strictly to judge: --strict, --deviations */
+    const char *deviations;
+    const char *node;   /* NULL: none */
+    const char *output; /* NULL: stdout */
+    GPtrArray *only;    /* selectors, NULL at the end; empty: all rules */
+    struct selection selection;
+    char **captures; /* of argv; with merge: reports */
+    int n_captures;
+};
+
+/* False after a message: the usage is wrong. To be cleared either way. */
+bool options_read(struct options *o, int argc, char **argv);
+void options_clear(struct options *o);
+
+extern const char options_help[];
+
+#endif

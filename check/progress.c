@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How far a long file is judged, on a terminal. */
+#include "check/progress.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "pcapio/capfile.h"
+#include "cli/plain.h"
+
+/* microseconds */
+enum { FRAMES_A_LOOK = 1024, FIRST_AFTER = G_USEC_PER_SEC, THEN_EVERY = G_USEC_PER_SEC / 5 };
+
+struct progress {
+    char *name;
+    const struct capfile *file;
+    gint64 next; /* when to tell; 0: never */
+    bool shown;
+};
+
+struct progress *progress_new(const char *name, const struct capfile *file)
+{
+    struct progress *p = g_new0(struct progress, 1);
+    p->name = plain_dup(name);
+    p->file = file;
+    if (isatty(STDERR_FILENO))
+        p->next = g_get_monotonic_time() + FIRST_AFTER;
+    return p;
+}
+
+/* ECMA-48 EL erases the line. */
+static void tell(struct progress *p, uint32_t number)
+{
+    double done = capfile_progress(p->file);
+    if (done < 0)
+        fprintf(stderr, "\r%s: %" G_GUINT32_FORMAT " frames\033[K", p->name, number);
+    else
+        fprintf(stderr, "\r%s: %d %%\033[K", p->name, (int)(done * 100));
+    p->shown = true;
+}
+
+void progress_frame(struct progress *p, uint32_t number)
+{
+    if (p->next == 0 || number % FRAMES_A_LOOK != 0)
+        return;
+    gint64 now = g_get_monotonic_time();
+    if (now < p->next)
+        return;
+    tell(p, number);
+    p->next = now + THEN_EVERY;
+}
+
+void progress_free(struct progress *p)
+{
+    if (p->shown)
+        fputs("\r\033[K", stderr);
+    g_free(p->name);
+    g_free(p);
+}

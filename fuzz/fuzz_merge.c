@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reports of strangers under libFuzzer: the input is a JSON report, as `ipoib-check --merge` reads
+ * it.
+ *
+ * Beyond "no crash": a report is good or it is said why not; each result of a good one belongs to
+ * one entry, and what is taken of it is not larger than it was.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz/must.h"
+#include "report/merge_members.h"
+#include "report/merge_tally.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { INPUT_MAX = 1 << 17 };
+
+static size_t length(const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    size_t n = text ? strlen(text) : 0;
+    free(text);
+    return n;
+}
+
+static void take(struct tally *t, const struct merge_report *report)
+{
+    size_t results = 0;
+    for (guint i = 0; i < report->entries->len; i++) {
+        const struct merge_entry *e = &g_array_index(report->entries, struct merge_entry, i);
+        struct restored r;
+        char *why = NULL;
+        bool good = restore(&r, e, "0", &why);
+        must(good == !why);
+        if (good)
+            tally_add(t, e->node, &r);
+        results += e->results->len;
+        g_free(why);
+        restored_clear(&r);
+    }
+    must(results == json_array_size(json_object_get(report->whole, "results")));
+}
+
+static void keep_known(const uint8_t *data, size_t size)
+{
+    json_t *whole = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL);
+    if (json_is_object(whole)) {
+        size_t before = length(whole);
+        merge_keep_known(whole);
+        size_t after = length(whole);
+        must(after <= before);
+        merge_keep_known(whole);
+        must(length(whole) == after);
+    }
+    json_decref(whole);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[64];
+    char *why = NULL;
+    struct merge_report report;
+    if (size > INPUT_MAX)
+        return 0;
+    int fd = memfd_create("report", 0);
+    must(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    bool good = merge_report_open(&report, path, &why);
+    must(good == !why);
+    if (good) {
+        struct tally *t = tally_new();
+        take(t, &report);
+        tally_free(t);
+    }
+    g_free(why);
+    merge_report_clear(&report);
+    close(fd);
+    keep_known(data, size);
+    return 0;
+}

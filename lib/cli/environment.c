@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The environment of a program that has more rights than its user. See environment.h. */
+#include "cli/environment.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+/* The value of the variable NAME, or NULL if VARIABLE is another one. */
+static const char *value_of(const char *variable, const char *name)
+{
+    size_t len = strlen(name);
+
+    return strncmp(variable, name, len) == 0 && variable[len] == '=' ? variable + len + 1 : NULL;
+}
+
+/* A language is no path: setlocale(3) takes one as a file. */
+static bool is_language(const char *variable)
+{
+    bool named = value_of(variable, "LANG") || value_of(variable, "LANGUAGE") ||
+                 strncmp(variable, "LC_", strlen("LC_")) == 0;
+
+    return named && !strchr(variable, '/');
+}
+
+/* tzset(3): ":" or "/" begins a file's name. "Europe/Berlin" is a file of the system's. */
+static bool is_time_zone(const char *variable)
+{
+    const char *zone = value_of(variable, "TZ");
+
+    return zone && zone[0] != ':' && zone[0] != '/' && !strstr(zone, "..");
+}
+
+/* No library of ours looks TERM up in a file of the user's: terminfo is not used. */
+static bool is_harmless(const char *variable)
+{
+    const char *terminal = value_of(variable, "TERM");
+
+    return (terminal && !strchr(terminal, '/')) || value_of(variable, "NO_COLOR") ||
+           is_language(variable) || is_time_zone(variable);
+}
+
+void environment_clear(void)
+{
+    static char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
+    char **to = environ;
+    bool has_path = false;
+
+    if (!environ)
+        return;
+    for (char **from = environ; *from; from++)
+        if (value_of(*from, "PATH") && !has_path) {
+            has_path = true;
+            *to++ = path;
+        } else if (is_harmless(*from)) {
+            *to++ = *from;
+        }
+    *to = NULL;
+}
+
+void environment_secure(void)
+{
+    if (getauxval(AT_SECURE) != 0)
+        environment_clear();
+}

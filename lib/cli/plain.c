@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Texts that do no harm in any report or terminal. See plain.h. */
+#include "cli/plain.h"
+
+#include <glib.h>
+#include <string.h>
+
+static const char ellipsis[] = "...";
+
+static gboolean is_plain(gunichar c)
+{
+    switch (g_unichar_type(c)) {
+    case G_UNICODE_CONTROL:
+    case G_UNICODE_FORMAT:
+    case G_UNICODE_UNASSIGNED: /* U+FFFE and U+FFFF among them */
+    case G_UNICODE_PRIVATE_USE:
+    case G_UNICODE_SURROGATE:
+    case G_UNICODE_LINE_SEPARATOR:
+    case G_UNICODE_PARAGRAPH_SEPARATOR:
+        return FALSE;
+    default:
+        return TRUE;
+    }
+}
+
+/*
+ * The next character of *text as it is to be written; *text goes on behind it. Returns its octets.
+ */
+static size_t next_piece(const char **text, char piece[16])
+{
+    unsigned char first = (unsigned char)**text;
+    gunichar c = g_utf8_get_char_validated(*text, -1);
+    if (c == (gunichar)-1 || c == (gunichar)-2) {
+        (*text)++;
+        return (size_t)g_snprintf(piece, 16, "\\x%02x", first);
+    }
+    const char *begin = *text;
+    *text = g_utf8_next_char(begin);
+    if (!is_plain(c))
+        return (size_t)g_snprintf(piece, 16, c < 0x100 ? "\\x%02x" : "\\u{%x}", c);
+    memcpy(piece, begin, (size_t)(*text - begin));
+    return (size_t)(*text - begin);
+}
+
+char *plain_text(const char *text, char *out, size_t size)
+{
+    char piece[16];
+    size_t used = 0, fits = 0; /* fits: up to where there is room for the ellipsis too */
+    while (*text) {
+        size_t n = next_piece(&text, piece);
+        if (used + n >= size) {
+            memcpy(out + fits, ellipsis, sizeof ellipsis);
+            return out;
+        }
+        memcpy(out + used, piece, n);
+        used += n;
+        if (used + sizeof ellipsis <= size)
+            fits = used;
+    }
+    out[used] = '\0';
+    return out;
+}
+
+char *plain_dup(const char *text)
+{
+    GString *s = g_string_new(NULL);
+    char piece[16];
+    while (*text) {
+        size_t n = next_piece(&text, piece);
+        g_string_append_len(s, piece, (gssize)n);
+    }
+    return g_string_free(s, FALSE);
+}

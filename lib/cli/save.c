@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writing a report so that it is whole, or an error is told. */
+#include "cli/save.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/say.h"
+
+struct parts {
+    const GString *head;
+    FILE *middle; /* NULL: none */
+    const GString *tail;
+};
+
+static bool copy(FILE *from, FILE *to)
+{
+    char buffer[1 << 16];
+    size_t n;
+    rewind(from);
+    while ((n = fread(buffer, 1, sizeof buffer, from)) > 0)
+        if (fwrite(buffer, 1, n, to) != n)
+            return false;
+    return !ferror(from);
+}
+
+static bool put(const GString *text, FILE *to)
+{
+    return fwrite(text->str, 1, text->len, to) == text->len;
+}
+
+static bool put_parts(const struct parts *p, FILE *to)
+{
+    return put(p->head, to) && (!p->middle || copy(p->middle, to)) && put(p->tail, to) &&
+           fflush(to) == 0;
+}
+
+/* What follows returns an errno, 0 if all went well. */
+
+static int write_stdout(const struct parts *p)
+{
+    return put_parts(p, stdout) ? 0 : errno;
+}
+
+/* file NULL: it could not be opened. kept: on a disk, not only in its cache. */
+static int write_and_close(const struct parts *p, FILE *file, bool kept)
+{
+    if (!file)
+        return errno;
+    bool good = put_parts(p, file) && (!kept || fsync(fileno(file)) == 0);
+    int error = errno;
+    if (fclose(file) != 0 && good)
+        return errno;
+    return good ? 0 : error;
+}
+
+/* A device or a pipe cannot be replaced. */
+static int write_special(const struct parts *p, const char *path)
+{
+    return write_and_close(p, fopen(path, "w"), false);
+}
+
+/*
+ * By a file beside it, so that renaming it cannot fail halfway. Through a symbolic link the file
+ * that it names is replaced, not the link; where it names none, the link. mode: of the new file,
+ * less the umask.
+ */
+static int replace(const struct parts *p, const char *path, int mode)
+{
+    char *found = realpath(path, NULL);
+    const char *real = found ? found : path;
+    char *name = g_strdup_printf("%s.XXXXXX", real);
+    int fd = g_mkstemp_full(name, O_RDWR | O_CLOEXEC, mode), error = fd < 0 ? errno : 0;
+    if (!error) {
+        error = write_and_close(p, fdopen(fd, "w"), true);
+        if (!error && rename(name, real) != 0)
+            error = errno;
+        if (error)
+            unlink(name);
+    }
+    g_free(name);
+    free(found);
+    return error;
+}
+
+static int write_file(const struct parts *p, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return replace(p, path, 0666);
+    return S_ISREG(st.st_mode) ? replace(p, path, (int)(st.st_mode & 0777))
+                               : write_special(p, path);
+}
+
+bool save_parts(const GString *head, FILE *middle, const GString *tail, const char *path)
+{
+    const struct parts parts = {head, middle, tail};
+    bool to_stdout = !path || strcmp(path, "-") == 0;
+    int error = to_stdout ? write_stdout(&parts) : write_file(&parts, path);
+    if (error)
+        say("%s: the report cannot be written: %s", to_stdout ? "standard output" : path,
+            strerror(error));
+    return !error;
+}
+
+bool save(const GString *text, const char *path)
+{
+    return save_parts(text, NULL, &(GString){.str = (char *)""}, path);
+}
+
+bool save_is_safe(const char *path, char *const *files, int n, const char *what)
+{
+    struct stat out, in;
+    if (!path || strcmp(path, "-") == 0 || stat(path, &out) != 0 || !S_ISREG(out.st_mode))
+        return true;
+    for (int i = 0; i < n; i++) {
+        bool is_stdin = strcmp(files[i], "-") == 0;
+        if ((is_stdin ? fstat(0, &in) : stat(files[i], &in)) == 0 && in.st_dev == out.st_dev &&
+            in.st_ino == out.st_ino) {
+            say("%s: is %s; write the report to another file", path, what);
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The subnet administrator by libibumad. The kernel matches answers to questions, repeats, and puts
+ * RMPP together.
+ */
+#include "hca/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <infiniband/umad.h>
+
+#include "hca/drain.h"
+#include "wire/put.h"
+#include "wire/smp.h"
+
+enum {
+    SA_QP = 1,
+    SA_VERSION = 2,
+    TRIES = 3,
+    ROOM_AT_FIRST = 1 << 20,
+    STOP_MS = 100, /* between two looks at *stop */
+    BUSY_MS = 25   /* until a busy SA is asked again; then twice as long, and so on */
+};
+#define SA_QKEY 0x80010000u /* IBA 10.2.5 */
+
+struct umad_sa {
+    int fd, agent;
+    int watcher;     /* the agent of Reports; -1: none */
+    GQueue *notices; /* uint8_t[NOTICE_SIZE] that came while something else was awaited */
+    char device[UMAD_CA_NAME_LEN];
+    unsigned port;
+    uint32_t transaction;
+    uint8_t *buffer; /* umad_size() octets of its own, then the MAD */
+    int room;        /* for the MAD */
+};
+
+int umad_sa_open(struct umad_sa **sa, const char *device, unsigned port)
+{
+    struct umad_sa *s = calloc(1, sizeof *s);
+    *sa = NULL;
+    if (!s)
+        return ENOMEM;
+    umad_init();
+    snprintf(s->device, sizeof s->device, "%s", device);
+    s->port = port;
+    s->watcher = -1;
+    s->notices = g_queue_new();
+    errno = 0;
+    s->fd = umad_open_port(device, (int)port);
+    if (s->fd < 0 && errno)
+        s->fd = -errno; /* the library tells EIO, whatever it was */
+    s->agent = s->fd < 0 ? -1 : umad_register(s->fd, MAD_CLASS_SA, SA_VERSION, 1, NULL);
+    s->room = ROOM_AT_FIRST;
+    s->buffer = calloc(1, umad_size() + (size_t)s->room);
+    int error = s->fd < 0 ? -s->fd : s->agent < 0 ? -s->agent : s->buffer ? 0 : ENOMEM;
+    if (error)
+        umad_sa_close(s);
+    else
+        *sa = s;
+    return error;
+}
+
+void umad_sa_close(struct umad_sa *sa)
+{
+    if (!sa)
+        return;
+    if (sa->fd >= 0 && sa->agent >= 0)
+        umad_unregister(sa->fd, sa->agent);
+    if (sa->fd >= 0 && sa->watcher >= 0)
+        umad_unregister(sa->fd, sa->watcher);
+    g_queue_free_full(sa->notices, g_free);
+    if (sa->fd >= 0)
+        umad_close_port(sa->fd);
+    free(sa->buffer);
+    free(sa);
+}
+
+bool umad_sa_port(const struct umad_sa *sa, struct sa_port *port)
+{
+    umad_port_t found;
+    if (umad_get_port(sa->device, (int)sa->port, &found) < 0)
+        return false;
+    *port = (struct sa_port){.lid = (uint16_t)found.base_lid,
+                             .sm_lid = (uint16_t)found.sm_lid,
+                             .sm_sl = (uint8_t)found.sm_sl,
+                             .active = found.state == PORT_ACTIVE};
+    memcpy(port->gid, &found.gid_prefix, 8); /* both are in network order */
+    memcpy(port->gid + 8, &found.port_guid, 8);
+    umad_release_port(&found);
+    return true;
+}
+
+static bool put_question(struct umad_sa *sa, const struct sa_question *q)
+{
+    struct sa_port port;
+    if (!umad_sa_port(sa, &port)) /* the SM may have moved since the port was opened */
+        return false;
+    memset(sa->buffer, 0, umad_size() + MAD_SIZE);
+    umad_set_addr(sa->buffer, port.sm_lid, SA_QP, port.sm_sl, (int)SA_QKEY);
+    uint8_t *mad = umad_get_mad(sa->buffer);
+    mad[MAD_BASE_VERSION] = 1;
+    mad[MAD_CLASS] = MAD_CLASS_SA;
+    mad[MAD_CLASS_VERSION] = SA_VERSION;
+    mad[MAD_METHOD] = q->method;
+    put32(mad + MAD_TID + 4, ++sa->transaction);
+    put16(mad + MAD_ATTRIBUTE, q->attribute);
+    put64(mad + SA_SM_KEY, q->sm_key);
+    put64(mad + SA_COMPONENT_MASK, q->mask);
+    memcpy(mad + SA_DATA, q->record, SA_DATA_SIZE);
+    return true;
+}
+
+/* length: of the MAD, or of what RMPP put together: headers once, then the records. */
+static void read_answer(const uint8_t *mad, uint32_t length, uint8_t method, struct sa_answer *a)
+{
+    memcpy(a->mad, mad, MAD_SIZE);
+    a->status = be16(mad + MAD_STATUS);
+    a->stride = method == SA_GET_TABLE ? be16(mad + SA_ATTRIBUTE_OFFSET) * 8u : 0;
+    g_byte_array_set_size(a->records, 0);
+    if (a->status == 0 && length > SA_DATA)
+        g_byte_array_append(a->records, mad + SA_DATA, length - SA_DATA);
+}
+
+static enum sa_heard failed(char *error, size_t size, const char *what, int number)
+{
+    snprintf(error, size, "%s: %s", what, strerror(number));
+    return SA_FAILED;
+}
+
+/* A Report is repeated until it is answered with its own contents (IBA 13.4.8.2). */
+static bool take_report(struct umad_sa *sa)
+{
+    uint8_t *mad = umad_get_mad(sa->buffer);
+    struct sa_port port;
+    if (mad[MAD_METHOD] != SA_REPORT)
+        return false;
+    uint8_t *notice = g_memdup2(mad + SA_DATA, NOTICE_SIZE);
+    g_queue_push_tail(sa->notices, notice);
+    mad[MAD_METHOD] = SA_REPORT_RESP;
+    if (umad_sa_port(sa, &port)) {
+        umad_set_addr(sa->buffer, port.sm_lid, SA_QP, port.sm_sl, (int)SA_QKEY);
+        umad_send(sa->fd, sa->watcher, sa->buffer, MAD_SIZE, 0, 0);
+    }
+    return true;
+}
+
+static bool grow(struct umad_sa *sa, int room)
+{
+    uint8_t *buffer = realloc(sa->buffer, umad_size() + (size_t)room);
+    if (!buffer)
+        return false;
+    sa->buffer = buffer;
+    sa->room = room;
+    return true;
+}
+
+/*
+ * The kernel keeps what does not fit, gives its first segment alone, and would offer it again and
+ * again: then *length is that of the whole. SA_NOTHING: there is room for it now.
+ */
+static enum sa_heard make_room(struct umad_sa *sa, int length, char *error, size_t size)
+{
+    if (length <= SA_LARGEST && grow(sa, length))
+        return SA_NOTHING;
+    if (!drain_mad(sa->fd, length))
+        return failed(error, size, "a large answer of the SA cannot be received", errno);
+    snprintf(error, size, "the SA's answer is larger than %d MiB (%d bytes)", SA_LARGEST >> 20,
+             length);
+    return SA_TOO_LARGE;
+}
+
+/*
+ * A MAD comes into the buffer, with so many octets; SA_NOTHING: not yet. SA_TOO_LARGE: only its
+ * first segment is there, and the rest was dropped. There is room for a table, whatever is awaited:
+ * one may be the late answer to a question that was given up.
+ */
+static enum sa_heard receive(struct umad_sa *sa, gint64 ms, int *length, char *error, size_t size)
+{
+    *length = sa->room;
+    errno = 0;
+    int got = umad_recv(sa->fd, sa->buffer, length, (int)MIN(ms, STOP_MS));
+    if (got >= 0)
+        return SA_HEARD;
+    /* a signal in its poll: it returns -EIO */
+    if (got == -ETIMEDOUT || got == -EWOULDBLOCK || errno == EINTR)
+        return SA_NOTHING;
+    if (errno == ENOSPC && *length > sa->room)
+        return make_room(sa, *length, error, size);
+    return failed(error, size, "nothing of the SA can be received", errno ? errno : -got);
+}
+
+enum sa_heard umad_sa_watch(struct umad_sa *sa)
+{
+    long methods[16 / sizeof(long)] = {1L << SA_REPORT};
+    if (sa->watcher < 0)
+        sa->watcher = umad_register(sa->fd, MAD_CLASS_SA, SA_VERSION, 0, methods);
+    return sa->watcher < 0 ? SA_NOTHING : SA_HEARD;
+}
+
+enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stop,
+                                  uint8_t notice[NOTICE_SIZE], char *error, size_t size)
+{
+    gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
+    while (!*stop) {
+        uint8_t *first = g_queue_pop_head(sa->notices);
+        if (first) {
+            memcpy(notice, first, NOTICE_SIZE);
+            g_free(first);
+            return SA_HEARD;
+        }
+        gint64 left = (end - g_get_monotonic_time()) / 1000;
+        if (left <= 0)
+            return SA_NOTHING;
+        int length;
+        enum sa_heard heard = receive(sa, left, &length, error, size);
+        if (heard == SA_FAILED)
+            return SA_FAILED;
+        if (heard == SA_HEARD)
+            take_report(sa);
+    }
+    return SA_INTERRUPTED;
+}
+
+/* Until the answer to the last question comes: one to an earlier, given up question is dropped. */
+static enum sa_heard await(struct umad_sa *sa, const struct sa_question *q, int ms,
+                           const volatile int *stop, struct sa_answer *a, char *error, size_t size)
+{
+    gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
+    while (!*stop) {
+        int length;
+        gint64 left = (end - g_get_monotonic_time()) / 1000;
+        if (left <= 0)
+            return SA_NOTHING;
+        enum sa_heard heard = receive(sa, left, &length, error, size);
+        if (heard == SA_FAILED)
+            return SA_FAILED;
+        if (heard == SA_NOTHING)
+            continue;
+        const uint8_t *mad = umad_get_mad(sa->buffer);
+        if (take_report(sa) || be32(mad + MAD_TID + 4) != sa->transaction)
+            continue;
+        if (heard == SA_TOO_LARGE)
+            return SA_TOO_LARGE;
+        if (umad_status(sa->buffer) || !(mad[MAD_METHOD] & MAD_RESPONSE))
+            return SA_NOTHING; /* the kernel gave the question back: no answer */
+        read_answer(mad, (uint32_t)length, q->method, a);
+        return SA_HEARD;
+    }
+    return SA_INTERRUPTED;
+}
+
+static enum sa_heard ask_once(struct umad_sa *sa, const struct sa_question *q, int ms,
+                              const volatile int *stop, struct sa_answer *a, char *error,
+                              size_t size)
+{
+    if (!put_question(sa, q))
+        return failed(error, size, "the port is gone", ENODEV);
+    int sent = umad_send(sa->fd, sa->agent, sa->buffer, MAD_SIZE, MAX(ms / TRIES, 1), TRIES - 1);
+    if (sent < 0)
+        return failed(error, size, "the SA cannot be asked", -sent);
+    return await(sa, q, ms + 200, stop, a, error, size);
+}
+
+static void pause_ms(gint64 ms, const volatile int *stop)
+{
+    for (; ms > 0 && !*stop; ms -= STOP_MS)
+        g_usleep((gulong)MIN(ms, STOP_MS) * 1000);
+}
+
+/*
+ * A busy SA did not work on the question, which may be asked again (IBA 13.4.7, bit 0 of the
+ * status). The kernel repeats only what gets no answer.
+ */
+enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
+                          const volatile int *stop, struct sa_answer *a, char *error, size_t size)
+{
+    gint64 end = g_get_monotonic_time() + (gint64)ms * 1000, left = ms;
+    bool busy = false;
+    for (gint64 wait = BUSY_MS;; wait *= 2) {
+        enum sa_heard heard = ask_once(sa, q, (int)left, stop, a, error, size);
+        if (heard == SA_NOTHING && busy)
+            return SA_HEARD; /* it is not silent: a has its last answer */
+        busy = heard == SA_HEARD && (a->status & MAD_STATUS_BUSY);
+        left = (end - g_get_monotonic_time()) / 1000;
+        if (!busy || left <= wait)
+            return heard;
+        pause_ms(wait, stop);
+        left -= wait;
+    }
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Privileges. See privileges.h. */
+#include "hca/privileges.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+
+#include "cli/say.h"
+
+/* What is effective when nothing is raised. Written once, before there are threads. */
+static unsigned lowered;
+static bool dropped;
+
+/* Adds those of WHICH that the program has to both sets, or to the permitted set alone. */
+static bool keep(cap_t left, cap_t have, unsigned which, bool effective)
+{
+    static const struct {
+        unsigned privilege;
+        cap_value_t capability;
+    } all[] = {{PRIVILEGE_RAW, CAP_NET_RAW},
+               {PRIVILEGE_LOCK, CAP_IPC_LOCK},
+               {PRIVILEGE_FILES, CAP_DAC_OVERRIDE}};
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        cap_flag_value_t has = CAP_CLEAR;
+
+        if (!(which & all[i].privilege) ||
+            cap_get_flag(have, all[i].capability, CAP_PERMITTED, &has) != 0 || has != CAP_SET)
+            continue;
+        if (cap_set_flag(left, CAP_PERMITTED, 1, &all[i].capability, CAP_SET) != 0 ||
+            (effective && cap_set_flag(left, CAP_EFFECTIVE, 1, &all[i].capability, CAP_SET) != 0))
+            return false;
+    }
+    return true;
+}
+
+static bool set(unsigned active, unsigned reserve)
+{
+    cap_t have = cap_get_proc(), left = cap_init();
+    bool good = have && left && keep(left, have, active, true) &&
+                keep(left, have, reserve, false) && cap_set_proc(left) == 0;
+    int error = errno;
+
+    cap_free(have);
+    cap_free(left);
+    errno = error;
+    return good;
+}
+
+/* No program that it starts has more: not by file capabilities, and not as root's. */
+bool privileges_drop(unsigned active, unsigned reserve)
+{
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !set(active, reserve)) {
+        say("privileges cannot be given back: %s", strerror(errno));
+        return false;
+    }
+    lowered = active;
+    dropped = true;
+    return true;
+}
+
+enum { ALL = PRIVILEGE_RAW | PRIVILEGE_LOCK | PRIVILEGE_FILES };
+
+/* A privilege that the program does not have is refused where it is needed: there it is told. */
+void privileges_raise(unsigned which)
+{
+    if (dropped)
+        set(lowered | which, ALL);
+}
+
+void privileges_lower(void)
+{
+    if (dropped)
+        set(lowered, ALL);
+}

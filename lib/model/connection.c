@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/connection.h"
+
+#include "model/hash.h"
+#include "model/slab.h"
+
+struct connections {
+    GHashTable *by_comm_id; /* a set of struct connection_side */
+    GHashTable *flows;      /* a set of struct flow */
+    struct slab all;
+    struct endports *ports;
+    unsigned limit;
+    struct stream_store streams;
+};
+
+static guint comm_id_hash(gconstpointer p)
+{
+    const struct connection_side *s = p;
+    struct port_number key = port_number(&s->flow.id.port, s->comm_id);
+    return port_number_hash(&key);
+}
+
+static gboolean comm_id_equal(gconstpointer p, gconstpointer q)
+{
+    const struct connection_side *a = p, *b = q;
+    return a->comm_id == b->comm_id && port_same(a->flow.id.port, b->flow.id.port);
+}
+
+/*
+ * Whose side it is. Its flow may be another connection's by now, that has a path with its LID and
+ * QPN.
+ */
+static struct connection *owner(const struct connection_side *s)
+{
+    size_t at = s->asks ? offsetof(struct connection, requester)
+                        : offsetof(struct connection, responder);
+    return (struct connection *)((char *)s - at);
+}
+
+/* A flow leaves the table: the QP is another connection's now, or all ends. */
+static void flow_drop(gpointer p)
+{
+    struct flow *f = p;
+    stream_clear(&f->stream);
+    if (f->heap)
+        g_free(f);
+}
+
+struct connections *connections_new(unsigned limit, struct endports *ports)
+{
+    struct connections *c = g_new0(struct connections, 1);
+    c->by_comm_id = g_hash_table_new(comm_id_hash, comm_id_equal);
+    c->flows = g_hash_table_new_full(port_number_hash, port_number_equal, flow_drop, NULL);
+    slab_init(&c->all, sizeof(struct connection));
+    c->ports = ports;
+    c->limit = limit;
+    return c;
+}
+
+void connections_free(struct connections *c)
+{
+    if (!c)
+        return;
+    g_hash_table_destroy(c->by_comm_id);
+    g_hash_table_destroy(c->flows); /* before the connections, of which most flows are parts */
+    slab_clear(&c->all);
+    g_free(c);
+}
+
+struct stream_store *connections_streams(struct connections *c)
+{
+    return &c->streams;
+}
+
+const struct connection *connections_at(const struct connections *c, unsigned index)
+{
+    return slab_at(&c->all, index);
+}
+
+unsigned connections_count(const struct connections *c)
+{
+    return c->all.count;
+}
+
+struct flow *connections_flow(struct connections *c, const struct port *dst, uint32_t qpn,
+                              bool create)
+{
+    struct port_number key = port_number(dst, qpn);
+    struct flow *f = g_hash_table_lookup(c->flows, &key);
+    if (f || !create || g_hash_table_size(c->flows) >= 4 * c->limit)
+        return f;
+    f = g_new0(struct flow, 1);
+    f->heap = true;
+    f->id = key;
+    g_hash_table_add(c->flows, f);
+    return f;
+}
+
+/*
+ * From now on what arrives at the QP belongs to the side; an older connection's messages are over.
+ */
+static void bind_side(struct connections *c, struct connection_side *side, uint32_t qpn)
+{
+    struct flow *f = &side->flow;
+    const struct flow *before = connections_flow(c, &f->id.port, qpn, false);
+    uint32_t early = before ? before->early_frame : 0;
+    *f = (struct flow){
+        .id = port_number(&f->id.port, qpn), .connection = owner(side), .to_requester = side->asks};
+    f->early_frame = early;
+    g_hash_table_replace(c->flows, f, f);
+}
+
+/* Another LID of the side: a path of its own, or an alternate one. */
+static void bind_lid(struct connections *c, uint16_t lid, const struct connection_side *side)
+{
+    struct port own = side->flow.id.port, p = port_lid(port_interface(own), lid);
+    if (lid == 0 || lid >= LID_MULTICAST_FIRST || port_kind(own) != PORT_LID || port_same(p, own))
+        return;
+    struct flow *f = connections_flow(c, &p, side->flow.id.number, true);
+    if (!f || f->connection == owner(side))
+        return;
+    stream_clear(&f->stream);
+    f->connection = owner(side);
+    f->to_requester = side->asks;
+}
+
+static struct connection *lookup(struct connections *c, const struct port *port, uint32_t comm_id)
+{
+    struct connection_side key = {.flow.id.port = *port, .comm_id = comm_id};
+    struct connection_side *side = g_hash_table_lookup(c->by_comm_id, &key);
+    return side ? owner(side) : NULL;
+}
+
+static void side_known(struct connections *c, struct connection_side *side, const struct port *port,
+                       const struct cm *cm)
+{
+    side->flow.id.port = *port;
+    side->comm_id = cm->local_comm_id;
+    side->known = true;
+    g_hash_table_replace(c->by_comm_id, side, side);
+    bind_side(c, side, cm->qpn);
+}
+
+static void read_private(struct connection_side *side, const struct cm *cm, struct view mad)
+{
+    struct cm_private d;
+    side->has_private = cm_private_decode(mad, cm, &d) == WIRE_OK;
+    if (!side->has_private)
+        return;
+    side->reserved = d.reserved;
+    side->ud_qpn = d.ud_qpn;
+    side->recv_mtu = d.recv_mtu;
+}
+
+/* The REQ names both ports by their GIDs; each remembers the connections that it had. */
+static void attach(struct connections *c, struct connection *conn, const struct cm *cm)
+{
+    uint16_t interface = port_interface(conn->requester.flow.id.port);
+    conn->endport[0] = endports_by_gid(c->ports, interface, cm->local_gid, true);
+    conn->endport[1] = endports_by_gid(c->ports, interface, cm->remote_gid, true);
+    for (unsigned i = 0; i < 2; i++)
+        if (conn->endport[i] && !(i == 1 && conn->endport[1] == conn->endport[0])) {
+            conn->older[i] = conn->endport[i]->connections;
+            conn->endport[i]->connections = conn;
+        }
+}
+
+/* The same REQ again (IBA 12.9.8: it is repeated until answered) is not another connection. */
+static bool repeats(const struct connection *conn, const struct cm *cm)
+{
+    return conn->requester.comm_id == cm->local_comm_id &&
+           conn->requester.flow.id.number == cm->qpn && conn->service_id == cm->service_id &&
+           !conn->rej_frame && !conn->dreq_frame;
+}
+
+static struct connection *on_req(struct connections *c, uint32_t frame, const struct cm *cm,
+                                 struct view mad, const struct port *src, const struct port *dst)
+{
+    struct connection *conn = lookup(c, src, cm->local_comm_id);
+    if (conn && repeats(conn, cm))
+        return conn;
+    if (c->all.count >= c->limit)
+        return NULL;
+    conn = slab_add(&c->all);
+    conn->number = c->all.count;
+    conn->requester.asks = true;
+    conn->service_id = cm->service_id;
+    conn->service = (uint8_t)(cm->service == SERVICE_UNKNOWN && cm_private_is_srp(mad, cm)
+                                  ? SERVICE_SRP
+                                  : cm->service);
+    conn->transport = cm->transport;
+    conn->pkey = cm->pkey;
+    conn->req_frame = frame;
+    conn->responder.flow.id.port = *dst;
+    side_known(c, &conn->requester, src, cm);
+    bind_lid(c, cm->local_lid, &conn->requester);
+    bind_lid(c, cm->alternate_local_lid, &conn->requester);
+    if (connection_is_ipoib(conn)) {
+        read_private(&conn->requester, cm, mad);
+        attach(c, conn, cm);
+    }
+    return conn;
+}
+
+static struct connection *on_rep(struct connections *c, uint32_t frame, const struct cm *cm,
+                                 struct view mad, const struct port *src, const struct port *dst)
+{
+    struct connection *conn = lookup(c, dst, cm->remote_comm_id);
+    if (!conn || conn->requester.comm_id != cm->remote_comm_id)
+        return NULL;
+    if (conn->responder.known) /* the same REP again */
+        return conn->responder.comm_id == cm->local_comm_id ? conn : NULL;
+    conn->rep_frame = frame;
+    side_known(c, &conn->responder, src, cm);
+    if (connection_is_ipoib(conn))
+        read_private(&conn->responder, cm, mad);
+    return conn;
+}
+
+static void note(struct connection *conn, uint32_t frame, enum cm_message message)
+{
+    uint32_t *slot = message == CM_RTU    ? &conn->rtu_frame
+                     : message == CM_REJ  ? &conn->rej_frame
+                     : message == CM_DREQ ? &conn->dreq_frame
+                     : message == CM_DREP ? &conn->drep_frame
+                                          : NULL;
+    if (slot && *slot == 0)
+        *slot = frame;
+}
+
+static void on_lap(struct connections *c, const struct cm *cm, const struct port *src,
+                   struct connection *conn)
+{
+    bool from_requester = port_same(*src, conn->requester.flow.id.port);
+    bind_lid(c, cm->alternate_local_lid, from_requester ? &conn->requester : &conn->responder);
+    bind_lid(c, cm->alternate_remote_lid, from_requester ? &conn->responder : &conn->requester);
+}
+
+struct connection *connections_message(struct connections *c, uint32_t frame, const struct cm *cm,
+                                       struct view mad, const struct port *src,
+                                       const struct port *dst)
+{
+    switch (cm->message) {
+    case CM_REQ:
+        return on_req(c, frame, cm, mad, src, dst);
+    case CM_REP:
+        return on_rep(c, frame, cm, mad, src, dst);
+    case CM_SIDR_REQ:
+    case CM_SIDR_REP:
+        return NULL;
+    default:
+        break;
+    }
+    struct connection *conn = lookup(c, dst, cm->remote_comm_id);
+    if (!conn) /* a REJ may leave the remote ID 0 (IBA 12.6.7); its own is the sender's */
+        conn = lookup(c, src, cm->local_comm_id);
+    if (!conn)
+        return NULL;
+    note(conn, frame, cm->message);
+    if (cm->message == CM_LAP)
+        on_lap(c, cm, src, conn);
+    return conn;
+}
+
+uint32_t connection_mtu(const struct connection *c)
+{
+    if (!c->requester.has_private || !c->responder.has_private)
+        return 0;
+    return cm_connection_mtu(c->requester.recv_mtu, c->responder.recv_mtu);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/endport.h"
+
+#include "model/hash.h"
+#include "model/slab.h"
+
+struct endports {
+    GHashTable *by_gid; /* a set of struct endport */
+    GHashTable *by_lid; /* interface and LID -> struct endport */
+    struct slab all;
+    unsigned limit;
+};
+
+static guint gid_hash(gconstpointer p)
+{
+    G_STATIC_ASSERT(offsetof(struct endport, interface) == GID_SIZE);
+    return hash_octets(p, GID_SIZE + sizeof(uint16_t));
+}
+
+static gboolean gid_equal(gconstpointer p, gconstpointer q)
+{
+    const struct endport *a = p, *b = q;
+    return a->interface == b->interface && memcmp(a->gid, b->gid, GID_SIZE) == 0;
+}
+
+static gpointer lid_key(uint16_t interface, uint16_t lid)
+{
+    return GUINT_TO_POINTER((guint)interface << 16 | lid);
+}
+
+struct endports *endports_new(unsigned limit)
+{
+    struct endports *e = g_new0(struct endports, 1);
+    e->by_gid = g_hash_table_new(gid_hash, gid_equal);
+    e->by_lid = g_hash_table_new(hash_number, NULL);
+    slab_init(&e->all, sizeof(struct endport));
+    e->limit = limit;
+    return e;
+}
+
+void endports_free(struct endports *e)
+{
+    if (!e)
+        return;
+    g_hash_table_destroy(e->by_gid);
+    g_hash_table_destroy(e->by_lid);
+    for (unsigned i = 0; i < e->all.count; i++)
+        g_free(((struct endport *)slab_at(&e->all, i))->pkeys);
+    slab_clear(&e->all);
+    g_free(e);
+}
+
+static struct endport *add(struct endports *e, uint16_t interface)
+{
+    if (e->all.count >= e->limit)
+        return NULL;
+    struct endport *p = slab_add(&e->all);
+    p->interface = interface;
+    return p;
+}
+
+struct endport *endports_by_gid(struct endports *e, uint16_t interface, const uint8_t *gid,
+                                bool create)
+{
+    struct endport key = {.interface = interface};
+    memcpy(key.gid, gid, GID_SIZE);
+    struct endport *p = g_hash_table_lookup(e->by_gid, &key);
+    if (p || !create)
+        return p;
+    p = add(e, interface);
+    if (!p)
+        return NULL;
+    memcpy(p->gid, gid, GID_SIZE);
+    g_hash_table_add(e->by_gid, p);
+    return p;
+}
+
+static void set_lid(struct endports *e, struct endport *p, uint16_t lid)
+{
+    p->lid = lid;
+    g_hash_table_replace(e->by_lid, lid_key(p->interface, lid), p);
+}
+
+struct endport *endports_by_lid(struct endports *e, uint16_t interface, uint16_t lid, bool create)
+{
+    struct endport *p = g_hash_table_lookup(e->by_lid, lid_key(interface, lid));
+    if (p || !create)
+        return p;
+    p = add(e, interface);
+    if (p)
+        set_lid(e, p, lid);
+    return p;
+}
+
+/* What was known of a port by its LID alone is known of the port with the GID. */
+static void take_over(struct endport *p, struct endport *nameless)
+{
+    if (!p->born_frame)
+        p->born_frame = nameless->born_frame;
+    p->gap_frame = MAX(p->gap_frame, nameless->gap_frame);
+    if (nameless->gsi_psn)
+        p->gsi_psn = nameless->gsi_psn;
+    if (nameless->neighbor_mtu)
+        p->neighbor_mtu = nameless->neighbor_mtu;
+    if (nameless->mtu_cap)
+        p->mtu_cap = nameless->mtu_cap;
+    p->lmc = nameless->lmc;
+    p->subscribed |= nameless->subscribed;
+    if (!p->pkeys) {
+        p->pkeys = nameless->pkeys;
+        nameless->pkeys = NULL;
+    }
+}
+
+/* assigned: by the subnet manager, whoever had the LID before. */
+static struct endport *learn(struct endports *e, uint16_t interface, uint16_t lid,
+                             const uint8_t *gid, bool assigned)
+{
+    struct endport *by_lid = endports_by_lid(e, interface, lid, false);
+    struct endport *p = endports_by_gid(e, interface, gid, false);
+
+    if (!p && by_lid && !endport_has_gid(by_lid)) { /* now it has a name */
+        memcpy(by_lid->gid, gid, GID_SIZE);
+        g_hash_table_add(e->by_gid, by_lid);
+        return by_lid;
+    }
+    if (!p)
+        p = endports_by_gid(e, interface, gid, true);
+    if (!p || by_lid == p)
+        return p;
+    if (!assigned && by_lid && endport_has_gid(by_lid) && endport_has_lid(by_lid, lid)) {
+        p->lid = lid;
+        return p;
+    }
+    if (by_lid && !endport_has_gid(by_lid))
+        take_over(p, by_lid);
+    set_lid(e, p, lid);
+    return p;
+}
+
+struct endport *endports_learn(struct endports *e, uint16_t interface, uint16_t lid,
+                               const uint8_t *gid)
+{
+    return learn(e, interface, lid, gid, false);
+}
+
+struct endport *endports_assign(struct endports *e, uint16_t interface, uint16_t lid,
+                                const uint8_t *gid)
+{
+    return learn(e, interface, lid, gid, true);
+}
+
+enum pkey_known endport_has_pkey(const struct endport *p, uint16_t pkey)
+{
+    bool whole = false;
+    if (!p->pkeys)
+        return PKEY_NOT_KNOWN;
+    for (unsigned i = 0; i < ENDPORT_PKEYS; i++) {
+        if (((p->pkeys[i] ^ pkey) & 0x7fff) == 0)
+            return PKEY_IS_THERE;
+        whole |= (p->pkeys[i] & 0x7fff) == 0;
+    }
+    return whole ? PKEY_IS_NOT_THERE : PKEY_NOT_KNOWN;
+}
+
+void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn)
+{
+    for (unsigned i = 0; i < ENDPORT_UD_QPS; i++) {
+        if (p->ud[i].qpn == qpn && p->ud[i].pkey == (pkey & 0x7fff))
+            return;
+        if (p->ud[i].qpn == 0) {
+            p->ud[i].qpn = qpn;
+            p->ud[i].pkey = pkey & 0x7fff;
+            return;
+        }
+    }
+}
+
+enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_t qpn)
+{
+    enum announced answer = ANNOUNCED_UNKNOWN;
+    for (unsigned i = 0; i < ENDPORT_UD_QPS && p->ud[i].qpn; i++) {
+        if (p->ud[i].pkey != (pkey & 0x7fff))
+            continue;
+        if (p->ud[i].qpn == qpn)
+            return ANNOUNCED;
+        answer = ANNOUNCED_ANOTHER;
+    }
+    bool full = p->ud[ENDPORT_UD_QPS - 1].qpn != 0;
+    return full ? ANNOUNCED_UNKNOWN : answer;
+}
+
+bool endport_is_on_link(const struct endport *p, uint16_t pkey)
+{
+    bool any = false;
+    for (unsigned i = 0; i < ENDPORT_UD_QPS && p->ud[i].qpn; i++)
+        any |= p->ud[i].pkey == (pkey & 0x7fff);
+    return any;
+}
+
+enum { GSI_PSN_KNOWN = 1u << 31 };
+
+void endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame)
+{
+    bool known = p->gsi_psn & GSI_PSN_KNOWN;
+    if (known && psn_distance(p->gsi_psn & PSN_MASK, psn) != 1)
+        p->gap_frame = frame;
+    p->gsi_psn = psn | GSI_PSN_KNOWN;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/fabric.h"
+
+#include "wire/encap.h"
+#include "wire/icrc.h"
+#include "wire/mgid.h"
+
+struct fabric *fabric_new(void)
+{
+    struct fabric *f = g_new0(struct fabric, 1);
+    f->endports = endports_new(FABRIC_ENDPORTS_MAX);
+    f->groups = groups_new(FABRIC_GROUPS_MAX);
+    f->subnet = subnet_new(f->groups, f->endports);
+    f->connections = connections_new(FABRIC_CONNECTIONS_MAX, f->endports);
+    f->neighbours = neighbours_new(FABRIC_NEIGHBOURS_MAX);
+    f->resolutions = g_new0(struct resolutions, 1);
+    f->qpns = qpns_new(FABRIC_QPNS_MAX);
+    f->sources = sources_new(FABRIC_SOURCES_MAX);
+    return f;
+}
+
+void fabric_free(struct fabric *f)
+{
+    if (!f)
+        return;
+    connections_free(f->connections);
+    neighbours_free(f->neighbours);
+    g_free(f->resolutions);
+    qpns_free(f->qpns);
+    sources_free(f->sources);
+    subnet_free(f->subnet);
+    groups_free(f->groups);
+    endports_free(f->endports);
+    g_free(f);
+}
+
+static void find_ports(struct packet *p, const struct port *outer_src, const struct port *outer_dst)
+{
+    if (p->ib.has_lrh) {
+        p->src = port_lid(p->at.interface, p->ib.slid);
+        p->dst = port_lid(p->at.interface, p->ib.dlid);
+    } else if (p->ib.has_grh) {
+        p->src = port_gid(p->at.interface, p->ib.sgid);
+        p->dst = port_gid(p->at.interface, p->ib.dgid);
+    } else {
+        p->src = *outer_src;
+        p->dst = *outer_dst;
+    }
+}
+
+/* A datagram is IPoIB if its group says so, or if its content agrees with its Type. */
+static enum payload_class datagram_alone(const struct ib_packet *ib)
+{
+    if (ib->immediate)
+        return PAYLOAD_OTHER;
+    if (ib->dgid && mgid_is_ipoib(ib->dgid))
+        return PAYLOAD_IPOIB;
+    return encap_agrees(ib->payload) ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
+}
+
+void packet_read(struct packet *p, const struct moment *at, struct view v, enum ib_start start,
+                 const struct port *outer_src, const struct port *outer_dst)
+{
+    memset(p, 0, sizeof *p);
+    p->at = *at;
+    p->octets = v;
+    p->result = ib_decode(v, start, &p->ib);
+    if (p->ib.has_bth)
+        find_ports(p, outer_src, outer_dst);
+    if (p->result != WIRE_OK)
+        return;
+    if (ib_is_mad(&p->ib))
+        p->verdict.class = PAYLOAD_MAD;
+    else if (p->ib.transport == IB_UD)
+        p->verdict.class = datagram_alone(&p->ib);
+    else if (p->ib.transport == IB_RC || p->ib.transport == IB_UC)
+        p->verdict.class = PAYLOAD_OTHER;
+}
+
+enum integrity packet_integrity(const struct packet *p)
+{
+    if (!p->icrc_counts)
+        return INTEGRITY_UNKNOWN;
+    switch (icrc_check(p->octets, &p->ib)) {
+    case ICRC_RIGHT:
+        return INTEGRITY_INTACT;
+    case ICRC_WRONG:
+        return INTEGRITY_CORRUPT;
+    case ICRC_NOT_THERE:
+        break;
+    }
+    return INTEGRITY_UNKNOWN;
+}
+
+/*
+ * Is the QP IPoIB's, and does it still use the Q_Key that it was known by? Its number may be
+ * another program's by now.
+ */
+static bool is_known_qp(const struct fabric *f, const struct port *port, uint32_t qpn,
+                        uint32_t qkey)
+{
+    const struct qp *qp = qpns_find(f->qpns, port, qpn);
+    return qp && (qp->pkey == 0 || qp->qkey == qkey);
+}
+
+static void classify_datagram(struct fabric *f, struct packet *p)
+{
+    const struct ib_packet *ib = &p->ib;
+    if (p->verdict.class == PAYLOAD_IPOIB) {
+        if (!qpns_find(f->qpns, &p->src, ib->sqpn) && !packet_is_corrupt(p))
+            qpns_learn(f->qpns, &p->src, ib->sqpn);
+    } else if (!ib->immediate && (is_known_qp(f, &p->src, ib->sqpn, ib->qkey) ||
+                                  is_known_qp(f, &p->dst, ib->dqpn, ib->qkey))) {
+        p->verdict.class = PAYLOAD_IPOIB;
+        p->verdict.by_context = true;
+    }
+}
+
+static enum payload_class classify_only(const struct ib_packet *ib, const struct flow *flow,
+                                        bool ours)
+{
+    struct encap e;
+    if (ours || encap_begins_message(ib->payload, false))
+        return PAYLOAD_IPOIB;
+    bool known_type = encap_decode(ib->payload, &e) == WIRE_OK && e.type >= TYPE_FIRST &&
+                      e.reserved == 0;
+    return flow->looked_ipoib && known_type ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
+}
+
+static enum payload_class classify_part(struct fabric *f, struct packet *p, struct flow *flow,
+                                        bool ours)
+{
+    const struct ib_packet *ib = &p->ib;
+    struct stream_result *part = &p->verdict.part;
+    bool begins = ours || (ib->position == IB_FIRST && encap_begins_message(ib->payload, true));
+    *part = stream_packet(&flow->stream, connections_streams(f->connections), ib->position, ib->psn,
+                          begins);
+    if (part->verdict == STREAM_ORPHAN)
+        return ours ? PAYLOAD_PART : PAYLOAD_OTHER;
+    return part->ipoib ? PAYLOAD_PART : PAYLOAD_OTHER;
+}
+
+static void classify_connected(struct fabric *f, struct packet *p)
+{
+    const struct ib_packet *ib = &p->ib;
+    struct ruling *v = &p->verdict;
+    bool send = ib->kind == IB_KIND_SEND && !ib->immediate;
+    bool looks = send && (ib->position == IB_ONLY || ib->position == IB_FIRST) &&
+                 encap_begins_message(ib->payload, ib->position == IB_FIRST);
+    struct flow *flow = connections_flow(f->connections, &p->dst, ib->dqpn, false);
+
+    if (!flow && looks && !packet_is_corrupt(p))
+        flow = connections_flow(f->connections, &p->dst, ib->dqpn, true);
+    if (!flow)
+        return;
+    v->connection = flow->connection;
+    v->to_requester = flow->to_requester;
+    bool ipoib = v->connection && connection_is_ipoib(v->connection);
+    /* behind its end there may be packets on their way, or another's */
+    bool ours = ipoib && !connection_is_over(v->connection);
+    if (v->connection && !ipoib)
+        v->class = PAYLOAD_FOREIGN;
+    else if (send && ib->position == IB_ONLY)
+        v->class = classify_only(ib, flow, ours);
+    else if (send)
+        v->class = classify_part(f, p, flow, ours);
+    if (looks && !ours && !flow->looked_ipoib && !packet_is_corrupt(p))
+        flow->looked_ipoib = true;
+    if (send && (looks || ours) && !(v->connection && v->connection->rep_frame))
+        flow->early_frame = p->at.frame;
+    if (ipoib && !ours && v->class == PAYLOAD_OTHER)
+        v->connection = NULL;
+    v->by_context = v->class != PAYLOAD_OTHER || v->connection;
+}
+
+bool packet_cm(const struct packet *p, struct cm *cm)
+{
+    bool have_ids;
+    return p->verdict.class == PAYLOAD_MAD && cm_decode(p->ib.payload, cm, &have_ids) == WIRE_OK;
+}
+
+static void classify_mad(struct fabric *f, struct packet *p)
+{
+    struct cm cm;
+    if (packet_cm(p, &cm) && !packet_is_corrupt(p))
+        p->verdict.connection = connections_message(f->connections, p->at.frame, &cm, p->ib.payload,
+                                                    &p->src, &p->dst);
+}
+
+void fabric_classify(struct fabric *f, struct packet *p)
+{
+    if (p->result != WIRE_OK)
+        return;
+    p->icrc_counts = sources_see(f->sources, p->at.interface, p->octets, &p->ib);
+    if (p->verdict.class == PAYLOAD_MAD)
+        classify_mad(f, p);
+    else if (p->ib.transport == IB_UD)
+        classify_datagram(f, p);
+    else if (p->ib.transport == IB_RC || p->ib.transport == IB_UC)
+        classify_connected(f, p);
+}

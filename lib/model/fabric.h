@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What was seen of a fabric so far, and what a packet is in the light of it. Fed with every
+ * InfiniBand packet of a capture once, in its order; by Wireshark's plugin in the first pass, by
+ * the tools as they read.
+ */
+#ifndef IPOIB_MODEL_FABRIC_H
+#define IPOIB_MODEL_FABRIC_H
+
+#include "model/connection.h"
+#include "model/group.h"
+#include "model/integrity.h"
+#include "model/neighbour.h"
+#include "model/qpns.h"
+#include "model/resolution.h"
+#include "model/subnet.h"
+
+struct fabric {
+    struct endports *endports;
+    struct groups *groups;
+    struct subnet *subnet;
+    struct connections *connections;
+    struct neighbours *neighbours;
+    struct resolutions *resolutions;
+    struct qpns *qpns;
+    struct sources *sources;
+};
+
+/*
+ * All is bounded: a hostile capture does not eat the memory, a fabric of 50,000 ports stays below.
+ * FABRIC_MEMORY_MAX octets are what it takes when all is full at once, by the octets that
+ * tests/unit/test_memory.c holds for one of each, tables included:
+ *
+ *   a connection with its two flows               300  FABRIC_CONNECTIONS_MAX         39 MB
+ *   a flow whose handshake was not seen            80  4 for each of these            42 MB
+ *   a flow's open messages                        320  STREAMS_MAX                    84 MB
+ *   what comes behind a gap in a message           40  STREAM_RUNS_MAX                42 MB
+ *   a neighbour                                   160  FABRIC_NEIGHBOURS_MAX          42 MB
+ *   a known QP                                     64  FABRIC_QPNS_MAX                17 MB
+ *   a group with one member                       200  FABRIC_GROUPS_MAX              13 MB
+ *   a membership                                   80  4 for each of these            21 MB
+ *   a link, of a broadcast group                  100  one for each of these           7 MB
+ *   an endport with its P_Key table               240  FABRIC_ENDPORTS_MAX            63 MB
+ *   a route of subnet management                  160  2^17                           21 MB
+ *   a source of ICRCs                              48  FABRIC_SOURCES_MAX              6 MB
+ */
+#define FABRIC_MEMORY_MAX 400000000
+enum {
+    FABRIC_CONNECTIONS_MAX = 1 << 17,
+    FABRIC_NEIGHBOURS_MAX = 1 << 18,
+    FABRIC_QPNS_MAX = 1 << 18,
+    FABRIC_GROUPS_MAX = 1 << 16,
+    FABRIC_ENDPORTS_MAX = 1 << 18,
+    FABRIC_SOURCES_MAX = 1 << 17,
+};
+struct fabric *fabric_new(void);
+void fabric_free(struct fabric *f);
+
+enum payload_class {
+    PAYLOAD_NONE,  /* none, or headers not whole */
+    PAYLOAD_OTHER, /* not IPoIB's, as far as can be told */
+    PAYLOAD_MAD,
+    PAYLOAD_IPOIB,   /* one datagram with its encapsulation header */
+    PAYLOAD_PART,    /* a part of a message of a connection that is IPoIB's */
+    PAYLOAD_FOREIGN, /* data of a connection that is known to be another protocol's */
+};
+
+/* What a packet is. */
+struct ruling {
+    enum payload_class class;
+    bool by_context;               /* decided by what came before, not by the packet alone */
+    struct connection *connection; /* whose data, or CM message, it is; NULL: none is known */
+    bool to_requester;
+    struct stream_result part; /* PAYLOAD_PART */
+};
+
+/* Where in the capture a packet stands. */
+struct moment {
+    uint32_t frame;     /* from 1 */
+    uint16_t interface; /* of the capture; 0 where there is one */
+    int64_t ns;         /* since 1970 */
+};
+
+struct packet {
+    struct moment at;
+    struct view octets;
+    struct ib_packet ib;
+    enum wire_result result; /* of ib_decode() */
+    struct port src, dst;
+    bool icrc_counts; /* a wrong one means that it is corrupt (model/integrity.h) */
+    struct ruling verdict;
+};
+
+/*
+ * Decode the packet in v, and say what it is as far as it tells itself. outer: of the IP packet
+ * (RoCE v2), else nobody.
+ */
+void packet_read(struct packet *p, const struct moment *at, struct view v, enum ib_start start,
+                 const struct port *outer_src, const struct port *outer_dst);
+
+/*
+ * Decide the rest by what is known of the fabric, and learn which QPs and connections are IPoIB's,
+ * and of which ports the ICRC counts.
+ * Once for each packet, in the order of the capture.
+ */
+void fabric_classify(struct fabric *f, struct packet *p);
+
+/*
+ * The same whoever asks and whenever, after fabric_classify. It computes the ICRC of all of the
+ * packet where that counts: only for what is to be learnt from it, or is wrong in it.
+ */
+enum integrity packet_integrity(const struct packet *p);
+
+/* Nothing is learnt from it, and nobody is at fault for it. */
+static inline bool packet_is_corrupt(const struct packet *p)
+{
+    return packet_integrity(p) == INTEGRITY_CORRUPT;
+}
+
+/* A CM message: decoded as far as it goes. false: it is none. */
+bool packet_cm(const struct packet *p, struct cm *cm);
+
+/* Is it a CM message of an IPoIB connection? By its connection, else by its own Service-ID. */
+static inline bool packet_cm_is_ipoib(const struct packet *p, const struct cm *cm)
+{
+    return p->verdict.connection ? connection_is_ipoib(p->verdict.connection)
+                                 : cm_service_is_ipoib(cm->service);
+}
+
+#endif

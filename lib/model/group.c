@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/group.h"
+
+#include "model/hash.h"
+#include "model/slab.h"
+
+struct groups {
+    GHashTable *by_mgid; /* a set of struct group */
+    GHashTable *members; /* a set of struct member */
+    GHashTable *links;   /* a set of struct link */
+    struct slab all;
+    unsigned limit;
+};
+
+static guint group_hash(gconstpointer p)
+{
+    G_STATIC_ASSERT(offsetof(struct group, interface) == MGID_SIZE);
+    return hash_octets(p, MGID_SIZE + sizeof(uint16_t));
+}
+
+static gboolean group_equal(gconstpointer p, gconstpointer q)
+{
+    const struct group *a = p, *b = q;
+    return a->interface == b->interface && memcmp(a->mgid, b->mgid, MGID_SIZE) == 0;
+}
+
+static guint member_hash(gconstpointer p)
+{
+    G_STATIC_ASSERT(offsetof(struct member, endport) == sizeof(struct group *));
+    return hash_octets(p, sizeof(struct group *) + sizeof(struct endport *));
+}
+
+static gboolean member_equal(gconstpointer p, gconstpointer q)
+{
+    const struct member *a = p, *b = q;
+    return a->group == b->group && a->endport == b->endport;
+}
+
+struct groups *groups_new(unsigned limit)
+{
+    struct groups *g = g_new0(struct groups, 1);
+    g->by_mgid = g_hash_table_new(group_hash, group_equal);
+    g->members = g_hash_table_new_full(member_hash, member_equal, g_free, NULL);
+    g->links = g_hash_table_new_full(hash_uint32, g_int_equal, g_free, NULL);
+    slab_init(&g->all, sizeof(struct group));
+    g->limit = limit;
+    return g;
+}
+
+void groups_free(struct groups *g)
+{
+    if (!g)
+        return;
+    g_hash_table_destroy(g->by_mgid);
+    g_hash_table_destroy(g->members);
+    g_hash_table_destroy(g->links);
+    slab_clear(&g->all);
+    g_free(g);
+}
+
+const struct link *groups_link(struct groups *g, uint16_t interface, uint16_t pkey)
+{
+    uint32_t key = link_key(interface, pkey);
+    return g_hash_table_lookup(g->links, &key);
+}
+
+bool group_is_broadcast(const struct group *g)
+{
+    return mgid_is_ipoib(g->mgid) && mgid_read(g->mgid).broadcast;
+}
+
+/* A broadcast-GID makes a link of its partition. */
+static void add_to_link(struct groups *g, struct group *group)
+{
+    uint16_t pkey = be16(group->mgid + MGID_PKEY);
+    struct link *l = (struct link *)groups_link(g, group->interface, pkey);
+    if (!l) {
+        l = g_new0(struct link, 1);
+        l->key = link_key(group->interface, pkey);
+        g_hash_table_add(g->links, l);
+    }
+    group->next = l->broadcast;
+    l->broadcast = group;
+    /* cppcheck-suppress memleak ; the table has l */
+}
+
+struct group *groups_find(struct groups *g, uint16_t interface, const uint8_t *mgid, bool create)
+{
+    struct group key = {.interface = interface};
+    memcpy(key.mgid, mgid, MGID_SIZE);
+    struct group *group = g_hash_table_lookup(g->by_mgid, &key);
+    if (group || !create || g->all.count >= g->limit)
+        return group;
+    group = slab_add(&g->all);
+    *group = key;
+    g_hash_table_add(g->by_mgid, group);
+    if (group_is_broadcast(group))
+        add_to_link(g, group);
+    return group;
+}
+
+struct member *groups_member(struct groups *g, struct group *group, struct endport *port,
+                             bool create)
+{
+    struct member key = {.group = group, .endport = port};
+    struct member *m = g_hash_table_lookup(g->members, &key);
+    if (m || !create || g_hash_table_size(g->members) >= 4 * g->limit)
+        return m;
+    m = g_memdup2(&key, sizeof key);
+    g_hash_table_add(g->members, m);
+    return m;
+}
+
+struct group *groups_broadcast(struct groups *g, uint16_t interface, uint16_t pkey, uint8_t scope)
+{
+    const struct link *l = groups_link(g, interface, pkey);
+    for (struct group *b = l ? l->broadcast : NULL; b; b = b->next)
+        if (group_scope(b) == scope && b->state == GROUP_THERE)
+            return b;
+    return NULL;
+}
+
+struct group *groups_only_broadcast(struct groups *g, uint16_t interface, uint16_t pkey)
+{
+    const struct link *l = groups_link(g, interface, pkey);
+    struct group *only = NULL;
+    for (struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+        if (b->state != GROUP_THERE)
+            continue;
+        if (only)
+            return NULL;
+        only = b;
+    }
+    return only;
+}
+
+/* Are the parameters that are known, all but the MLID, those of the record? */
+static bool same_parameters(const struct group *g, const struct mc_member *r)
+{
+    return g->pkey == r->pkey && g->qkey == r->qkey && g->flow_label == r->flow_label &&
+           g->mtu == r->mtu && g->rate == r->rate && g->life == r->life && g->tclass == r->tclass &&
+           g->sl == r->sl && g->hop_limit == r->hop_limit;
+}
+
+void group_told(struct group *group, const struct mc_member *r, uint32_t frame)
+{
+    bool same = same_parameters(group, r),
+         changed = group->state != GROUP_THERE || !same || group->mlid != r->mlid;
+    if (group->records && !same)
+        group->changed_frame = frame;
+    group->mlid = r->mlid;
+    group->pkey = r->pkey;
+    group->qkey = r->qkey;
+    group->flow_label = r->flow_label;
+    group->mtu = r->mtu;
+    group->rate = r->rate;
+    group->life = r->life;
+    group->tclass = r->tclass;
+    group->sl = r->sl;
+    group->hop_limit = r->hop_limit;
+    group->state = GROUP_THERE;
+    group->frame = frame;
+    if (changed && group->records < 255)
+        group->records++;
+}
+
+const struct group *groups_at(const struct groups *g, unsigned index)
+{
+    return slab_at(&g->all, index);
+}
+
+unsigned groups_count(const struct groups *g)
+{
+    return g->all.count;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/integrity.h"
+
+#include "model/hash.h"
+#include "model/port.h"
+#include "model/slab.h"
+#include "wire/icrc.h"
+
+/* A small direct-mapped memory of sources just seen spares the hash table most of the questions. */
+enum { RECENT = 256 };
+
+struct source {
+    uint64_t id; /* first: it is the key */
+    uint8_t tries;
+    bool shown_right;
+};
+
+struct sources {
+    GHashTable *known; /* a set of struct source */
+    struct slab slab;
+    unsigned limit;
+    struct source *recent[RECENT];
+};
+
+struct sources *sources_new(unsigned limit)
+{
+    struct sources *s = g_new0(struct sources, 1);
+    s->known = g_hash_table_new(hash_uint64, g_int64_equal);
+    slab_init(&s->slab, sizeof(struct source));
+    s->limit = limit;
+    return s;
+}
+
+void sources_free(struct sources *s)
+{
+    if (!s)
+        return;
+    g_hash_table_destroy(s->known);
+    slab_clear(&s->slab);
+    g_free(s);
+}
+
+static struct source *find(struct sources *s, struct port port)
+{
+    struct port_number key = port_number(&port, 0);
+    struct source **slot = &s->recent[port_number_place(&key) % RECENT], *recent = *slot;
+    if (recent && recent->id == port.id)
+        return recent;
+    struct source *found = g_hash_table_lookup(s->known, &port.id);
+    if (found)
+        *slot = found;
+    return found;
+}
+
+/* NULL: there are too many. */
+static struct source *find_or_add(struct sources *s, struct port port)
+{
+    struct source *found = find(s, port);
+    if (found || s->slab.count >= s->limit)
+        return found;
+    found = slab_add(&s->slab);
+    found->id = port.id;
+    g_hash_table_add(s->known, found);
+    return found;
+}
+
+/* An interface of the capture is kept as a source beside those that are on it. */
+static struct port all_on(uint16_t interface)
+{
+    return port_make(PORT_NONE, interface, 0);
+}
+
+static bool interface_has_shown_right(struct sources *s, uint16_t interface)
+{
+    const struct source *all = find(s, all_on(interface));
+    return all && all->shown_right;
+}
+
+static void show_right(struct sources *s, uint16_t interface, struct source *from)
+{
+    struct source *all = find_or_add(s, all_on(interface));
+    from->shown_right = true;
+    if (all)
+        all->shown_right = true;
+}
+
+bool sources_see(struct sources *s, uint16_t interface, struct view octets,
+                 const struct ib_packet *ib)
+{
+    if (!ib->has_lrh)
+        return false;
+    struct port port = ib->has_grh ? port_gid(interface, ib->sgid) : port_lid(interface, ib->slid);
+    struct source *from = find(s, port);
+    if (from && (from->shown_right || from->tries == SOURCE_TRIES))
+        return from->shown_right;
+    enum icrc icrc = icrc_check(octets, ib);
+    if (icrc == ICRC_NOT_THERE)
+        return false;
+    from = find_or_add(s, port);
+    if (!from)
+        return false;
+    from->tries++;
+    if (icrc == ICRC_RIGHT)
+        show_right(s, interface, from);
+    return from->shown_right || (from->tries == 1 && interface_has_shown_right(s, interface));
+}

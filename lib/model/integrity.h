@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Does a wrong ICRC mean that a packet was damaged on its way? Its receiver dropped it then (IBA
+ * 7.8): nobody is at fault for what it says, and nothing is to be learnt from it. But simulators,
+ * programs that rewrite captures and some capture tools write anything there, in all packets: such
+ * an ICRC says nothing.
+ *
+ *   INTACT   the ICRC is right
+ *   CORRUPT  it is wrong, in a source that has shown a right one before
+ *   UNKNOWN  the source has shown none, or the packet has none: it was cut, has no LRH (RoCE), or 0
+ *            stands there. It is judged and learnt from as an intact one
+ *
+ * A source is what computes the ICRC: the sending port, on its interface of the capture. Switches
+ * and routers leave the ICRC alone (IBA 7.8.1), so the SLID of a packet that a router forwarded,
+ * which is the router's, does not say who computed it; the SGID does. Without a GRH the packet did
+ * not leave its subnet, and the SLID says it. Ports that have no LID yet share the permissive one.
+ *
+ * What damages a packet may damage its SLID or SGID too, and makes a sender of it that there is
+ * not. So the first packet of a source is corrupt by its wrong ICRC also if other sources of its
+ * interface have shown right ones; from the second one on the source is judged by itself.
+ *
+ * All of this is decided by the packets up to the one at hand, in the order of the capture. It
+ * depends on nothing else: not on what a packet is, nor on which rule asks.
+ */
+#ifndef IPOIB_MODEL_INTEGRITY_H
+#define IPOIB_MODEL_INTEGRITY_H
+
+#include "wire/ib.h"
+
+enum integrity { INTEGRITY_UNKNOWN, INTEGRITY_INTACT, INTEGRITY_CORRUPT };
+
+/*
+ * As many ICRCs of a source are computed to find a right one. Without a bound, a capture without
+ * right ones would cost one for each of its packets. If none of them is right, then the source has
+ * none for the rest of the capture: right ones that come later do not count, and a corrupt packet
+ * among these is judged. Damage alone does not make it so: where it hits every second packet, all
+ * 64 are hit once in 2^64 captures.
+ */
+enum { SOURCE_TRIES = 64 };
+
+struct sources;
+
+/* limit: how many are kept; the ICRCs of later ones mean nothing. */
+struct sources *sources_new(unsigned limit);
+void sources_free(struct sources *s);
+
+/*
+ * Would a wrong ICRC mean that this packet is corrupt? Of each packet whose headers are whole, once
+ * and in the order of the capture.
+ */
+bool sources_see(struct sources *s, uint16_t interface, struct view octets,
+                 const struct ib_packet *ib);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/neighbour.h"
+
+#include "model/hash.h"
+#include "model/slab.h"
+
+enum { ADDRESS_SIZE = LLADDR_SIZE - LLADDR_QPN };
+
+struct neighbours {
+    GHashTable *by_lladdr; /* QPN and GID, 19 octets -> the newest pair of that address */
+    GHashTable *by_ip;     /* a set: the pair that holds the IP on the link now */
+    struct slab all;
+    unsigned limit;
+};
+
+static guint lladdr_hash(gconstpointer p)
+{
+    return hash_octets((const uint8_t *)p + LLADDR_QPN, ADDRESS_SIZE);
+}
+
+static gboolean lladdr_equal(gconstpointer a, gconstpointer b)
+{
+    return lladdr_same(a, b);
+}
+
+static guint link_ip_hash(gconstpointer p)
+{
+    const struct neighbour *b = p;
+    uint8_t octets[sizeof b->link + sizeof b->ip.octets];
+    memcpy(octets, &b->link, sizeof b->link);
+    memcpy(octets + sizeof b->link, b->ip.octets, b->ip.length);
+    return hash_octets(octets, sizeof b->link + b->ip.length);
+}
+
+static gboolean link_ip_equal(gconstpointer p, gconstpointer q)
+{
+    const struct neighbour *a = p, *b = q;
+    return a->link == b->link && ip_same(&a->ip, &b->ip);
+}
+
+struct neighbours *neighbours_new(unsigned limit)
+{
+    struct neighbours *n = g_new0(struct neighbours, 1);
+    n->by_lladdr = g_hash_table_new(lladdr_hash, lladdr_equal);
+    n->by_ip = g_hash_table_new(link_ip_hash, link_ip_equal);
+    slab_init(&n->all, sizeof(struct neighbour));
+    n->limit = limit;
+    return n;
+}
+
+void neighbours_free(struct neighbours *n)
+{
+    if (!n)
+        return;
+    g_hash_table_destroy(n->by_lladdr);
+    g_hash_table_destroy(n->by_ip);
+    slab_clear(&n->all);
+    g_free(n);
+}
+
+bool ip_is_unspecified(const struct ip *ip)
+{
+    static const uint8_t zero[16];
+    return memcmp(ip->octets, zero, ip->length) == 0;
+}
+
+/*
+ * How far back an address's history is walked: proxy ARP gives one address many IPs, a hostile
+ * capture a million.
+ */
+enum { HISTORY_DEPTH = 16, HISTORY_DEPTH_BY_FRAME = 256 };
+
+static struct neighbour *find(struct neighbours *n, uint32_t link, const struct ip *ip,
+                              const uint8_t *lladdr)
+{
+    unsigned depth = 0;
+    for (struct neighbour *b = g_hash_table_lookup(n->by_lladdr, lladdr);
+         b && depth < HISTORY_DEPTH; b = b->older, depth++)
+        if (b->link == link && ip_same(&b->ip, ip))
+            return b;
+    return NULL;
+}
+
+static struct neighbour *add(struct neighbours *n, uint32_t link, const struct ip *ip,
+                             const uint8_t *lladdr, uint32_t frame)
+{
+    if (n->all.count >= n->limit)
+        return NULL;
+    struct neighbour *b = slab_add(&n->all);
+    memcpy(b->lladdr, lladdr, LLADDR_SIZE);
+    b->link = link;
+    b->ip = *ip;
+    b->frame = frame;
+    b->older = g_hash_table_lookup(n->by_lladdr, lladdr);
+    g_hash_table_replace(n->by_lladdr, b->lladdr, b);
+    return b;
+}
+
+const struct neighbour *neighbours_of_ip(const struct neighbours *n, uint32_t link,
+                                         const struct ip *ip)
+{
+    struct neighbour key = {.link = link, .ip = *ip};
+    return g_hash_table_lookup(n->by_ip, &key);
+}
+
+/* Who had the IP until the pair took it in this frame, if that was another port. */
+static const struct neighbour *ousted(const struct neighbour *pair, uint32_t frame)
+{
+    bool now = pair->before && pair->taken_frame == frame;
+    return now && !neighbour_is_same_port(pair->before, pair->lladdr) ? pair->before : NULL;
+}
+
+const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, const struct ip *ip,
+                                        const uint8_t *lladdr, uint32_t frame, int64_t seconds)
+{
+    struct neighbour *pair = find(n, link, ip, lladdr);
+    struct neighbour *holder = (struct neighbour *)neighbours_of_ip(n, link, ip);
+
+    if (!pair)
+        pair = add(n, link, ip, lladdr, frame);
+    if (!pair)
+        return NULL;
+    pair->last_frame = frame;
+    pair->last_seconds = seconds;
+    pair->lladdr[LLADDR_FLAGS] = lladdr[LLADDR_FLAGS];
+    if (holder != pair) {
+        pair->before = holder;
+        pair->taken_frame = frame;
+        pair->seconds = seconds;
+        g_hash_table_replace(n->by_ip, pair, pair);
+    }
+    return ousted(pair, frame); /* the judge and the plugin may both tell of one frame */
+}
+
+const struct neighbour *neighbours_of_lladdr(struct neighbours *n, const uint8_t *lladdr,
+                                             uint8_t length, uint32_t frame)
+{
+    unsigned depth = 0;
+    for (struct neighbour *b = g_hash_table_lookup(n->by_lladdr, lladdr);
+         b && depth < HISTORY_DEPTH_BY_FRAME; b = b->older, depth++)
+        if (b->ip.length == length && b->frame <= frame)
+            return b;
+    return NULL;
+}
+
+const struct neighbour *neighbours_at(const struct neighbours *n, unsigned index)
+{
+    return slab_at(&n->all, index);
+}
+
+unsigned neighbours_count(const struct neighbours *n)
+{
+    return n->all.count;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who sends and who receives, as far as a packet tells: a LID within a subnet, a GID where packets
+ * carry a GRH but no LRH (RoCE), an IP address (RoCE v2). With a number behind it (a QPN or a
+ * communication ID) a key for hash tables.
+ */
+#ifndef IPOIB_MODEL_PORT_H
+#define IPOIB_MODEL_PORT_H
+
+#include <glib.h>
+
+#include "wire/ib.h"
+
+enum port_kind { PORT_NONE, PORT_LID, PORT_GID, PORT_IP };
+
+/*
+ * Kind (2 bits), capture interface (16), and the LID or 46 bits of a hash of the address: a
+ * fabric's ports fit in them without a clash, and keys stay small. 0: nobody.
+ */
+struct port {
+    uint64_t id;
+};
+
+static inline struct port port_make(enum port_kind kind, uint16_t interface, uint64_t value)
+{
+    return (struct port){(uint64_t)kind << 62 | (uint64_t)interface << 46 |
+                         (value & ((1ull << 46) - 1))};
+}
+
+/*
+ * What is seen on one interface of a capture is not known on another: the same LID may be another
+ * port there.
+ */
+static inline struct port port_lid(uint16_t interface, uint16_t lid)
+{
+    return port_make(PORT_LID, interface, lid);
+}
+
+struct port port_gid(uint16_t interface, const uint8_t *gid);
+/* len: 4 or 16 octets */
+struct port port_ip(uint16_t interface, const uint8_t *ip, size_t len);
+
+static inline bool port_same(struct port a, struct port b)
+{
+    return a.id == b.id;
+}
+
+static inline enum port_kind port_kind(struct port p)
+{
+    return (enum port_kind)(p.id >> 62);
+}
+
+static inline uint16_t port_interface(struct port p)
+{
+    return (uint16_t)(p.id >> 46);
+}
+
+/* 0: it is not known by a LID. */
+static inline uint16_t port_to_lid(struct port p)
+{
+    return port_kind(p) == PORT_LID ? (uint16_t)p.id : 0;
+}
+
+/* A port and a number of its own: a QPN, a communication ID. */
+struct port_number {
+    struct port port;
+    uint32_t number;
+};
+
+static inline struct port_number port_number(const struct port *port, uint32_t number)
+{
+    return (struct port_number){*port, number};
+}
+
+/*
+ * A place for it in a table in which newer entries overwrite older ones: the same in each run, as
+ * findings must be.
+ */
+guint port_number_place(const struct port_number *key);
+
+/* For GHashTable; of a key that a struct port_number begins. */
+guint port_number_hash(gconstpointer key);
+gboolean port_number_equal(gconstpointer a, gconstpointer b);
+
+#endif

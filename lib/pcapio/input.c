@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading capture files: telling them apart, and pcap and pcapng through libpcap. See input.h. */
+#include "pcapio/input.h"
+
+#include <errno.h>
+#include <pcap/pcap.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pcapio/erffile.h"
+#include "pcapio/magic.h"
+#include "cli/say.h"
+#include "pcapio/pcapfile.h"
+
+struct input {
+    const char *name;
+    FILE *file;          /* NULL once libpcap owns it */
+    FILE *shown;         /* the same, whoever owns it */
+    pcap_t *pcap;        /* NULL for raw ERF */
+    struct erffile *erf; /* NULL for pcap and pcapng */
+    bool pcapng;
+    char error[ERFFILE_ERROR_LEN];
+};
+
+/* Reads the first octets and puts them back. Returns how many there are, up to MAGIC_LEN. */
+static size_t peek(FILE *file, uint8_t magic[MAGIC_LEN])
+{
+    size_t got = fread(magic, 1, MAGIC_LEN, file);
+
+    if (ferror(file))
+        return 0;
+    clearerr(file);
+    /*
+     * ISO C promises one octet of ungetc; every C library of use takes the four just read, and we
+     * check.
+     */
+    for (size_t i = got; i > 0; i--)
+        if (ungetc(magic[i - 1], file) == EOF)
+            return 0;
+    return got;
+}
+
+static bool link_type_is_ours(struct input *in)
+{
+    int type = pcap_datalink(in->pcap);
+    const char *name = pcap_datalink_val_to_name(type);
+
+    if (type == LINK_ERF || type == LINK_INFINIBAND)
+        return true;
+    say("%s: link type %d (%s) is not InfiniBand; ERF (197) or INFINIBAND (247) is needed",
+        in->name, type, name ? name : "unknown");
+    return false;
+}
+
+static bool open_pcap(struct input *in)
+{
+    char error[PCAP_ERRBUF_SIZE] = "";
+
+    in->pcap = pcap_fopen_offline_with_tstamp_precision(in->file, PCAP_TSTAMP_PRECISION_NANO,
+                                                        error);
+    if (!in->pcap) {
+        say("%s: cannot be read: %s", in->name, error);
+        return false;
+    }
+    in->file = NULL; /* pcap_close closes it */
+    return link_type_is_ours(in);
+}
+
+static bool open_any(struct input *in)
+{
+    uint8_t magic[MAGIC_LEN];
+    size_t got = peek(in->file, magic);
+
+    if (ferror(in->file)) {
+        say("%s: cannot be read: %s", in->name, strerror(errno));
+        return false;
+    }
+    if (got < MAGIC_LEN) {
+        say("%s: %s", in->name, got == 0 ? "is empty" : "is too short to be a capture file");
+        return false;
+    }
+    if (magic_compression(magic)) {
+        say("%s: is compressed; decompress it first (for example: zcat FILE | ipoib-capture convert - OUT)",
+            in->name);
+        return false;
+    }
+    in->pcapng = magic_is_pcapng(magic);
+    if (in->pcapng || magic_is_pcap(magic))
+        return open_pcap(in);
+    in->erf = erffile_open(in->file, in->error);
+    if (!in->erf)
+        say("%s: %s", in->name, in->error);
+    return in->erf != NULL;
+}
+
+struct input *input_open(const char *path)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    struct input *in = calloc(1, sizeof(*in));
+
+    if (!in) {
+        say("out of memory");
+        return NULL;
+    }
+    in->name = is_stdin ? "standard input" : path;
+    in->file = is_stdin ? stdin : fopen(path, "rb");
+    in->shown = in->file;
+    if (!in->file)
+        say("%s: cannot be opened: %s", path, strerror(errno));
+    if (!in->file || !open_any(in)) {
+        input_close(in);
+        return NULL;
+    }
+    return in;
+}
+
+void input_close(struct input *in)
+{
+    if (!in)
+        return;
+    if (in->pcap)
+        pcap_close(in->pcap);
+    erffile_close(in->erf);
+    if (in->file && in->file != stdin)
+        fclose(in->file);
+    free(in);
+}
+
+/*
+ * libpcap's time as ours. A broken file can have more than a second in its fraction: carried, so
+ * that nothing is lost.
+ */
+static void set_time(const struct input *in, const struct timeval *ts, struct packet *out)
+{
+    int64_t ns = ts->tv_usec; /* nanoseconds, as asked for in open_pcap */
+
+    out->sec = (in->pcapng ? ts->tv_sec : pcapfile_seconds(ts->tv_sec)) + ns / 1000000000;
+    ns %= 1000000000;
+    if (ns < 0) {
+        ns += 1000000000;
+        out->sec--;
+    }
+    out->ns = (uint32_t)ns;
+}
+
+static enum input_result next_erf(struct input *in, struct packet *out)
+{
+    enum input_result result = erffile_next(in->erf, out);
+
+    if (result == INPUT_ERROR)
+        say("%s: %s", in->name, in->error);
+    return result;
+}
+
+static enum input_result next_pcap(struct input *in, struct packet *out)
+{
+    struct pcap_pkthdr *header;
+    const u_char *data;
+
+    switch (pcap_next_ex(in->pcap, &header, &data)) {
+    case 1:
+        break;
+    case PCAP_ERROR_BREAK:
+        return INPUT_END;
+    default:
+        say("%s: %s", in->name, pcap_geterr(in->pcap));
+        return INPUT_ERROR;
+    }
+    set_time(in, &header->ts, out);
+    out->data = data;
+    out->data_len = header->caplen;
+    out->wirelen = header->len < header->caplen ? header->caplen : header->len;
+    return INPUT_PACKET;
+}
+
+enum input_result input_next(struct input *in, struct packet *out)
+{
+    memset(out, 0, sizeof(*out));
+    return in->erf ? next_erf(in, out) : next_pcap(in, out);
+}
+
+uint32_t input_linktype(const struct input *in)
+{
+    return in->erf ? LINK_ERF : (uint32_t)pcap_datalink(in->pcap);
+}
+
+uint32_t input_snaplen(const struct input *in)
+{
+    return in->erf ? ERF_MAX_LEN : (uint32_t)pcap_snapshot(in->pcap);
+}
+
+bool input_is_raw_erf(const struct input *in)
+{
+    return in->erf != NULL;
+}
+
+bool input_is_pcapng(const struct input *in)
+{
+    return in->pcapng;
+}
+
+const char *input_name(const struct input *in)
+{
+    return in->name;
+}
+
+FILE *input_file(const struct input *in)
+{
+    return in->shown;
+}

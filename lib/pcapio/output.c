@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writing capture files: classic pcap, pcapng and raw ERF. See output.h. */
+#include "pcapio/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/create.h"
+#include "cli/say.h"
+#include "pcapio/pcapfile.h"
+#include "pcapio/pcapng.h"
+#include "wire/nanoseconds.h"
+
+enum { BUFFER_LEN = 256 * 1024 };
+
+struct output {
+    const char *name;
+    FILE *file;
+    struct output_format format;
+    bool live;   /* each packet is flushed */
+    bool failed; /* the user knows already */
+};
+
+static bool fail(struct output *out)
+{
+    int error = errno;
+
+    if (!out->failed)
+        say("%s: cannot be written, what is there is not complete: %s", out->name, strerror(error));
+    out->failed = true;
+    return false;
+}
+
+static bool put(struct output *out, const void *octets, size_t len)
+{
+    return len == 0 || fwrite(octets, 1, len, out->file) == len || fail(out);
+}
+
+/*
+ * Microseconds for ERF in pcap: the file is then ibdump's, octet for octet, and the nanoseconds are
+ * in the record. Everything else is written with nanoseconds.
+ */
+static bool in_microseconds(const struct output *out)
+{
+    return out->format.linktype == LINK_ERF;
+}
+
+static bool put_pcap_header(struct output *out)
+{
+    uint8_t header[PCAPFILE_HEADER_LEN];
+
+    pcapfile_put_file_header(header, !in_microseconds(out), out->format.linktype,
+                             out->format.snaplen);
+    return put(out, header, sizeof(header));
+}
+
+static bool put_pcapng_header(struct output *out)
+{
+    uint8_t blocks[256];
+    size_t len = pcapng_put_shb(blocks, sizeof(blocks), "ipoib-capture " IPOIB_VERSION);
+
+    len += pcapng_put_idb(blocks + len, sizeof(blocks) - len, (uint16_t)out->format.linktype,
+                          out->format.snaplen, NULL);
+    return put(out, blocks, len);
+}
+
+static bool put_header(struct output *out)
+{
+    switch (out->format.container) {
+    case CONTAINER_PCAP:
+        return put_pcap_header(out);
+    case CONTAINER_PCAPNG:
+        return put_pcapng_header(out);
+    case CONTAINER_RAW:
+        break; /* raw ERF has none */
+    }
+    return true;
+}
+
+static bool is_regular(FILE *file, struct stat *st)
+{
+    return fstat(fileno(file), st) == 0 && S_ISREG(st->st_mode);
+}
+
+/* Whether PATH (NULL: FILE) is the regular file ST, under whatever name. */
+static bool is_same(const struct stat *st, const char *path, FILE *file)
+{
+    struct stat other;
+
+    if ((path ? stat(path, &other) : fstat(fileno(file), &other)) != 0)
+        return false;
+    return other.st_dev == st->st_dev && other.st_ino == st->st_ino;
+}
+
+static FILE *create(const char *path)
+{
+    char why[200];
+    int fd = create_file(path, why, sizeof(why));
+    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+
+    if (fd < 0)
+        say("%s: %s", path, why);
+    else if (!file)
+        close(fd);
+    return file;
+}
+
+static bool open_file(struct output *out, const char *path, FILE *source)
+{
+    bool is_stdout = strcmp(path, "-") == 0;
+    struct stat in_stat, out_stat;
+    bool in_regular = is_regular(source, &in_stat);
+
+    if (in_regular && is_same(&in_stat, is_stdout ? NULL : path, stdout)) {
+        say("%s: is the input itself; write to another file", out->name);
+        return false;
+    }
+    if (is_stdout && isatty(STDOUT_FILENO)) {
+        say("stdout is a terminal: name a file, or pipe it");
+        return false;
+    }
+    out->file = is_stdout ? stdout : create(path);
+    if (!out->file)
+        return false;
+    out->live = !in_regular && !is_regular(out->file, &out_stat);
+    setvbuf(out->file, NULL, _IOFBF, BUFFER_LEN); /* without it the writes are smaller, no more */
+    return true;
+}
+
+struct output *output_open(const char *path, const struct output_format *format, FILE *source)
+{
+    struct output *out = calloc(1, sizeof(*out));
+
+    if (!out) {
+        say("out of memory");
+        return NULL;
+    }
+    out->name = strcmp(path, "-") == 0 ? "standard output" : path;
+    out->format = *format;
+    if (!open_file(out, path, source)) {
+        free(out);
+        return NULL;
+    }
+    if (!put_header(out) || (out->live && fflush(out->file) != 0 && !fail(out))) {
+        output_close(out);
+        return NULL;
+    }
+    return out;
+}
+
+static bool put_packet(struct output *out, const struct packet *p)
+{
+    return put(out, p->head, p->head_len) && put(out, p->data, p->data_len);
+}
+
+static bool write_pcap(struct output *out, const struct packet *p)
+{
+    uint8_t header[PCAPFILE_RECORD_LEN];
+    uint32_t fraction = in_microseconds(out) ? p->ns / 1000 : p->ns;
+
+    pcapfile_put_record_header(header, (uint32_t)p->sec, fraction, p->head_len + p->data_len,
+                               p->wirelen);
+    return put(out, header, sizeof(header)) && put_packet(out, p);
+}
+
+static bool write_pcapng(struct output *out, const struct packet *p)
+{
+    int64_t ns = nanoseconds_of(p->sec, p->ns);
+    struct pcapng_epb epb = {
+        .time = ns > 0 ? (uint64_t)ns : 0, /* ticks have no sign */
+        .caplen = p->head_len + p->data_len,
+        .wirelen = p->wirelen,
+        .dropped = p->dropped,
+    };
+    uint8_t head[PCAPNG_EPB_HEAD_LEN], tail[PCAPNG_EPB_TAIL_MAX];
+    size_t tail_len = pcapng_put_epb_tail(tail, &epb);
+
+    pcapng_put_epb_head(head, &epb);
+    return put(out, head, sizeof(head)) && put_packet(out, p) && put(out, tail, tail_len);
+}
+
+static bool write_in_container(struct output *out, const struct packet *p)
+{
+    switch (out->format.container) {
+    case CONTAINER_PCAP:
+        return write_pcap(out, p);
+    case CONTAINER_PCAPNG:
+        return write_pcapng(out, p);
+    case CONTAINER_RAW:
+        break;
+    }
+    return put_packet(out, p);
+}
+
+bool output_write(struct output *out, const struct packet *p)
+{
+    if (!write_in_container(out, p))
+        return false;
+    return !out->live || fflush(out->file) == 0 || fail(out);
+}
+
+bool output_close(struct output *out)
+{
+    bool good;
+
+    if (!out)
+        return true;
+    /* writes the rest; a network file system may say only now that it is full */
+    if (fclose(out->file) != 0)
+        fail(out);
+    good = !out->failed;
+    free(out);
+    return good;
+}

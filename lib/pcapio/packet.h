@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A packet on its way from a file to a file, and the link types that the tool knows. */
+#ifndef IPOIB_PCAPIO_PACKET_H
+#define IPOIB_PCAPIO_PACKET_H
+
+#include <stdint.h>
+
+#include "pcapio/erf.h"
+
+/* https://www.tcpdump.org/linktypes.html */
+enum {
+    LINK_ERF = 197,        /* each packet is an ERF record */
+    LINK_INFINIBAND = 247, /* each packet is a frame that begins with its Local Routing Header */
+};
+
+/*
+ * The packet is head[0..head_len-1] followed by data[0..data_len-1]: so a header can be put before
+ * a packet, or changed, without a copy of the packet. All lengths are in octets.
+ */
+struct packet {
+    int64_t sec; /* since 1970 */
+    uint32_t ns; /* 0..999999999 */
+    uint32_t head_len;
+    uint32_t data_len;
+    uint32_t wirelen; /* of the whole packet before it was cut; at least head_len + data_len */
+    uint32_t dropped; /* packets that the capture lost since the packet before */
+    uint8_t head[ERF_HEADER_LEN];
+    const uint8_t *data; /* belongs to whoever made the packet; valid until its next packet */
+};
+
+#endif

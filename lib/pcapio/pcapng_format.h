@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The layout of pcapng files (draft-ietf-opsawg-pcapng), the one place where it stands: block
+ * types, options. A block is its type, its length, the body, the length again; an option its code,
+ * its length, the value; both padded to 4.
+ */
+#ifndef IPOIB_PCAPIO_PCAPNG_FORMAT_H
+#define IPOIB_PCAPIO_PCAPNG_FORMAT_H
+
+/*
+ * Section 4: Section Header, Interface Description, Simple Packet, Interface Statistics, Enhanced
+ * Packet; appendix A: the obsolete Packet.
+ */
+enum {
+    BLOCK_IDB = 1,
+    BLOCK_PB = 2,
+    BLOCK_SPB = 3,
+    BLOCK_ISB = 5,
+    BLOCK_EPB = 6,
+    BLOCK_SHB = 0x0a0d0d0a
+};
+/*
+ * Others that Wireshark numbers as it numbers packets: a journal entry (11.1) and a custom block
+ * (4.6), of both kinds.
+ */
+enum { BLOCK_JOURNAL = 9, BLOCK_CUSTOM = 0x00000bad };
+#define BLOCK_CUSTOM_UNCOPIED 0x40000badu
+
+/* octets of a block that are not its body; of an option before its value */
+enum { BLOCK_OVERHEAD = 12, OPTION_HEAD = 4 };
+
+enum { OPT_END = 0, OPT_COMMENT = 1, SHB_USERAPPL = 4, EPB_FLAGS = 2, EPB_DROPCOUNT = 4 };
+enum { IF_NAME = 2, IF_DESCRIPTION = 3, IF_TSRESOL = 9, IF_TSOFFSET = 14 };
+enum { ISB_IFRECV = 4, ISB_IFDROP = 5, ISB_OSDROP = 7 };
+
+#define PCAPNG_BYTE_ORDER 0x1a2b3c4du
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One packet between the link types ERF and InfiniBand. See translate.h. */
+#include "pcapio/translate.h"
+
+#include <string.h>
+
+#include "pcapio/erf.h"
+
+static bool time_fits(const struct packet *p)
+{
+    return p->sec >= 0 && p->sec <= UINT32_MAX;
+}
+
+/* |a - b| is at most a microsecond: the same time in a file that is coarser than the ERF record. */
+static bool within_a_microsecond(int64_t sec_a, uint32_t ns_a, int64_t sec_b, uint32_t ns_b)
+{
+    int64_t seconds = sec_a - sec_b;
+    int64_t ns;
+
+    if (seconds < -1 || seconds > 1)
+        return false;
+    ns = seconds * 1000000000 + (int64_t)ns_a - (int64_t)ns_b;
+    return ns >= -1000 && ns <= 1000;
+}
+
+/*
+ * A record in a capture file has two times: its own and the file's. They are the same as far as the
+ * file's unit goes, and then the record's is finer, except:
+ *  - in ibdump's files, where the record's is wrong (erf_ibdump_time) and the file's is right;
+ *  - in a file that was edited: Wireshark then shows the record's time of a pcap and the file's of
+ * a pcapng. Returns true if the record's time is the packet's.
+ */
+static bool record_time_holds(const struct translation *way, const struct packet *in, uint64_t time,
+                              bool *ibdump)
+{
+    int64_t sec;
+    uint32_t ns;
+
+    *ibdump = false;
+    erf_split(time, &sec, &ns);
+    if (way->from_raw || (sec == in->sec && ns / 1000 == in->ns / 1000))
+        return true;
+    if (time_fits(in) && time == erf_ibdump_time((uint32_t)in->sec, in->ns / 1000)) {
+        *ibdump = true;
+        return false;
+    }
+    return !way->container_time_wins || within_a_microsecond(sec, ns, in->sec, in->ns);
+}
+
+/*
+ * A record to a file that takes records: its headers, other types and padding's absence stay as
+ * they are.
+ */
+static enum verdict copy_record(const struct translation *way, const struct packet *in,
+                                const struct erf_record *rec, bool own_time, struct packet *out)
+{
+    out->head_len = ERF_HEADER_LEN;
+    memcpy(out->head, in->data, ERF_HEADER_LEN);
+    out->data = in->data + ERF_HEADER_LEN;
+    out->data_len = rec->size - ERF_HEADER_LEN;
+    out->wirelen = rec->head + rec->wlen;
+    if (out->wirelen < rec->size)
+        out->wirelen = rec->size; /* padded */
+    erf_set_rlen(out->head, rec->size);
+    if (!own_time && time_fits(in))
+        erf_set_time(out->head, erf_time((uint32_t)in->sec, in->ns));
+    if (way->to_raw && rec->caplen == 0 && rec->type != ERF_TYPE_PAD)
+        return EMPTY;
+    return CARRIED;
+}
+
+/* An InfiniBand record to the frame in it. */
+static enum verdict unwrap(const struct packet *in, const struct erf_record *rec,
+                           struct packet *out, struct remarks *note)
+{
+    if (rec->type == ERF_TYPE_PAD || rec->type == ERF_TYPE_META)
+        return NO_PACKET;
+    if (rec->type != ERF_TYPE_INFINIBAND)
+        return NOT_INFINIBAND;
+    note->lost_headers = rec->extensions > 0;
+    out->data = in->data + rec->head;
+    out->data_len = rec->caplen;
+    out->wirelen = rec->wlen;
+    return CARRIED;
+}
+
+static enum verdict from_erf(const struct translation *way, const struct packet *in,
+                             struct packet *out, struct remarks *note)
+{
+    struct erf_record rec;
+    enum verdict verdict;
+    bool own_time;
+
+    if (!erf_parse(in->data, in->data_len, &rec))
+        return MALFORMED;
+    own_time = record_time_holds(way, in, rec.time, &note->ibdump_time);
+    if (own_time)
+        erf_split(rec.time, &out->sec, &out->ns);
+    note->erf_type = rec.type;
+    note->octets = rec.caplen;
+    if (rec.type == ERF_TYPE_INFINIBAND)
+        note->lost = rec.lctr;
+    out->dropped = note->lost;
+
+    verdict = way->to == LINK_ERF ? copy_record(way, in, &rec, own_time, out)
+                                  : unwrap(in, &rec, out, note);
+    return verdict == CARRIED && !time_fits(out) ? BAD_TIME : verdict;
+}
+
+/* A frame to an InfiniBand record. */
+static enum verdict wrap(const struct translation *way, const struct packet *in, struct packet *out)
+{
+    if (in->data_len > ERF_MAX_LEN - ERF_HEADER_LEN || in->wirelen > UINT16_MAX)
+        return TOO_LONG;
+    if (way->to_raw && in->data_len == 0)
+        return EMPTY;
+    out->head_len = ERF_HEADER_LEN;
+    erf_put_header(out->head, erf_time((uint32_t)in->sec, in->ns), in->data_len, in->wirelen);
+    out->wirelen = ERF_HEADER_LEN + in->wirelen;
+    return CARRIED;
+}
+
+enum verdict translate(const struct translation *way, const struct packet *in, struct packet *out,
+                       struct remarks *note)
+{
+    memset(note, 0, sizeof(*note));
+    *out = *in;
+    if (way->from == LINK_ERF)
+        return from_erf(way, in, out, note);
+    note->octets = in->data_len;
+    if (!time_fits(in))
+        return BAD_TIME;
+    return way->to == LINK_ERF ? wrap(way, in, out) : CARRIED;
+}

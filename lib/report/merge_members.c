@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The members of a report (report_json.c, check/merge_json.c). See merge_members.h. */
+#include "report/merge_members.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "cli/plain.h"
+
+enum shape { SCALAR, SCALARS, OBJECT, OBJECTS };
+
+struct member {
+    const char *name; /* NULL: the end */
+    enum shape shape;
+    const struct member *of; /* of an object, or of each of a list */
+};
+
+static const struct member evidence[] = {{"check", SCALAR, NULL},
+                                         {"sent", SCALAR, NULL},
+                                         {"received", SCALAR, NULL},
+                                         {NULL, SCALAR, NULL}};
+
+static const struct member cases[] = {{"subject", SCALAR, NULL},      {"expected", SCALAR, NULL},
+                                      {"actual", SCALAR, NULL},       {"reason", SCALAR, NULL},
+                                      {"count", SCALAR, NULL},        {"frames", SCALARS, NULL},
+                                      {"evidence", OBJECT, evidence}, {NULL, SCALAR, NULL}};
+
+static const struct member results[] = {
+    {"capture", SCALAR, NULL}, {"target", SCALAR, NULL},        {"id", SCALAR, NULL},
+    {"level", SCALAR, NULL},   {"document", SCALAR, NULL},      {"section", SCALAR, NULL},
+    {"outcome", SCALAR, NULL}, {"count", SCALAR, NULL},         {"violation", SCALAR, NULL},
+    {"subject", SCALAR, NULL}, {"expected", SCALAR, NULL},      {"actual", SCALAR, NULL},
+    {"reason", SCALAR, NULL},  {"frames", SCALARS, NULL},       {"evidence", OBJECTS, evidence},
+    {"cases", OBJECTS, cases}, {"further_cases", SCALAR, NULL}, {"text", SCALAR, NULL},
+    {"advice", SCALAR, NULL},  {"node", SCALAR, NULL},          {"file", SCALAR, NULL},
+    {NULL, SCALAR, NULL}};
+
+static const struct member counts[] = {
+    {"must_violated", SCALAR, NULL}, {"should_violated", SCALAR, NULL},
+    {"deviation", SCALAR, NULL},     {"inconclusive", SCALAR, NULL},
+    {"noted", SCALAR, NULL},         {"passed", SCALAR, NULL},
+    {"skipped", SCALAR, NULL},       {NULL, SCALAR, NULL}};
+
+static const struct member entries[] = {
+    {"name", SCALAR, NULL},         {"verdict", SCALAR, NULL}, {"frames", SCALAR, NULL},
+    {"ipoib_frames", SCALAR, NULL}, {"packets", SCALAR, NULL}, {"answers", SCALAR, NULL},
+    {"rules", OBJECT, counts},      {"error", SCALAR, NULL},   {"node", SCALAR, NULL},
+    {"file", SCALAR, NULL},         {"tool", SCALAR, NULL},    {"strict", SCALAR, NULL},
+    {"deviations", SCALAR, NULL},   {"only", SCALARS, NULL},   {NULL, SCALAR, NULL}};
+
+static const struct member summary[] = {
+    {"reports", SCALAR, NULL}, {"strict", SCALAR, NULL},       {"deviations", SCALAR, NULL},
+    {"only", SCALARS, NULL},   {"captures", OBJECTS, entries}, {"targets", OBJECTS, entries},
+    {NULL, SCALAR, NULL}};
+
+static const struct member whole[] = {{"tool", SCALAR, NULL},        {"version", SCALAR, NULL},
+                                      {"node", SCALAR, NULL},        {"subject", SCALAR, NULL},
+                                      {"results", OBJECTS, results}, {"summary", OBJECT, summary},
+                                      {NULL, SCALAR, NULL}};
+
+static bool is_scalar(const json_t *value)
+{
+    return !json_is_object(value) && !json_is_array(value);
+}
+
+static bool has_shape(const json_t *value, enum shape shape)
+{
+    json_t *one;
+    size_t i;
+    if (shape == SCALAR || shape == OBJECT)
+        return shape == OBJECT ? json_is_object(value) : is_scalar(value);
+    json_array_foreach(value, i, one) if (shape == OBJECTS ? !json_is_object(one)
+                                                           : !is_scalar(one)) return false;
+    return json_is_array(value);
+}
+
+static const struct member *find(const struct member *list, const char *name)
+{
+    for (; list->name; list++)
+        if (strcmp(list->name, name) == 0)
+            return list;
+    return NULL;
+}
+
+static void cut_node(json_t *object)
+{
+    const char *node = json_string_value(json_object_get(object, "node"));
+    char cut[MERGE_NODE_MAX];
+    if (node && strlen(node) >= sizeof cut)
+        json_object_set_new(object, "node", json_string(plain_text(node, cut, sizeof cut)));
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the lists above */
+static void keep(json_t *object, const struct member *list)
+{
+    const char *key;
+    json_t *value, *one;
+    void *next;
+    size_t i;
+    json_object_foreach_safe(object, next, key, value)
+    {
+        const struct member *m = find(list, key);
+        if (!m || !has_shape(value, m->shape))
+            json_object_del(object, key);
+        else if (m->shape == OBJECT)
+            keep(value, m->of);
+        else if (m->shape == OBJECTS)
+            json_array_foreach(value, i, one) keep(one, m->of);
+    }
+    cut_node(object);
+}
+
+void merge_keep_known(json_t *report)
+{
+    keep(report, whole);
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A JSON report, read again. See merge_read.h. What comes from another host is not trusted: it is
+ * checked to the last text.
+ */
+#include "report/merge_read.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "cli/plain.h"
+#include "report/merge_members.h"
+#include "rules/rules.h"
+
+/*
+ * Bytes: of a file, of a name or selector, and of a message about a file, which may quote it. And
+ * how many stages a report may have; the probe has some thirty.
+ */
+enum { FILE_MAX = 512 << 20, TEXT_MAX = 16384, WHY_MAX = 1024, STAGES_MAX = 256 };
+
+bool merge_fail(char **why, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *all = g_strdup_vprintf(format, args);
+    va_end(args);
+    *why = g_malloc(WHY_MAX);
+    plain_text(all, *why, WHY_MAX);
+    g_free(all);
+    return false;
+}
+
+const char *merge_string(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+char *merge_node_of(const char *path)
+{
+    char *base = strcmp(path, "-") == 0 ? g_strdup("standard input") : g_path_get_basename(path);
+    if (g_str_has_suffix(base, ".json") && strlen(base) > strlen(".json"))
+        base[strlen(base) - strlen(".json")] = '\0';
+    char *plain = plain_dup(base);
+    g_free(base);
+    return plain;
+}
+
+/* ---- the file */
+
+static bool is_plain(const char *text)
+{
+    char *plain = plain_dup(text);
+    bool same = strcmp(plain, text) == 0;
+    g_free(plain);
+    return same;
+}
+
+/*
+ * The tools write plain texts alone; what merges them copies them, so that nothing else may come in
+ * here.
+ */
+/* NOLINTNEXTLINE(misc-no-recursion): jansson reads nothing that is nested deeper than 2048 */
+static bool all_plain(json_t *value)
+{
+    const char *key;
+    json_t *member;
+    size_t i;
+    if (json_is_string(value))
+        return is_plain(json_string_value(value));
+    json_object_foreach(value, key, member) if (!is_plain(key) || !all_plain(member)) return false;
+    json_array_foreach(value, i, member) if (!all_plain(member)) return false;
+    return true;
+}
+
+struct source {
+    FILE *file;
+    size_t left;
+};
+
+static size_t read_some(void *to, size_t n, void *source)
+{
+    struct source *s = source;
+    if (ferror(s->file) || feof(s->file))
+        return 0; /* also where a signal ended a read */
+    n = n < s->left ? n : s->left;
+    s->left -= n;
+    return fread(to, 1, n, s->file);
+}
+
+/* jansson reads what is nested deeper than 2048, and numbers of more than 64 bits, as damaged. */
+static json_t *parse(FILE *file, char **why)
+{
+    struct source source = {file, FILE_MAX};
+    json_error_t error;
+    json_t *whole = json_load_callback(read_some, &source, JSON_REJECT_DUPLICATES, &error);
+    if (source.left == 0)
+        merge_fail(why, "is larger than a report may be, %d MiB", FILE_MAX >> 20);
+    else if (!whole)
+        merge_fail(why, "is no JSON, or damaged: %s (line %d)", error.text, error.line);
+    if (whole && source.left == 0) {
+        json_decref(whole);
+        return NULL;
+    }
+    return whole;
+}
+
+static json_t *load(const char *path, char **why)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    FILE *file = is_stdin ? stdin : fopen(path, "r");
+    if (!file) {
+        merge_fail(why, "%s", strerror(errno));
+        return NULL;
+    }
+    int first = getc(file);
+    if (first == EOF) {
+        merge_fail(why, "%s", ferror(file) ? strerror(errno) : "is empty: no report was written");
+        if (!is_stdin)
+            fclose(file);
+        return NULL;
+    }
+    ungetc(first, file);
+    json_t *whole = parse(file, why);
+    if (!is_stdin)
+        fclose(file);
+    return whole;
+}
+
+/* ---- entries */
+
+/* The member of the entry itself, as merged reports have it, or of the whole. */
+static const char *own_or(const json_t *entry, const char *key, const char *whole)
+{
+    const char *own = merge_string(entry, key);
+    return own ? own : whole;
+}
+
+static void entry_clear(gpointer entry)
+{
+    g_ptr_array_unref(((struct merge_entry *)entry)->results);
+    g_hash_table_unref(((struct merge_entry *)entry)->has);
+}
+
+static bool add_entry(struct merge_report *r, json_t *given, json_t *summary, bool probed,
+                      char **why)
+{
+    struct merge_entry e = {.given = given, .probed = probed, .name = merge_string(given, "name")};
+    if (!e.name)
+        return merge_fail(why, "is no report: a %s without a name", probed ? "target" : "capture");
+    if (strlen(e.name) > TEXT_MAX)
+        return merge_fail(why, "is damaged: a name has more than %d bytes", TEXT_MAX);
+    e.settings = json_object_get(given, "strict") ? given : summary;
+    e.node = own_or(given, "node", r->node);
+    e.file = own_or(given, "file", r->file);
+    e.tool = own_or(given, "tool", merge_string(r->whole, "tool"));
+    e.results = g_ptr_array_new();
+    e.has = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_array_append_val(r->entries, e);
+    /* cppcheck-suppress memleak ; the array has e */
+    return true;
+}
+
+static bool add_entries(struct merge_report *r, json_t *summary, const char *kind, bool probed,
+                        char **why)
+{
+    json_t *list = json_object_get(summary, kind), *given;
+    size_t i;
+    json_array_foreach(list, i, given) if (!add_entry(r, given, summary, probed, why)) return false;
+    return true;
+}
+
+/* ---- results */
+
+static char *key_of(bool probed, const char *file, const char *node, const char *name)
+{
+    /* no plain text has a line end in it */
+    return g_strdup_printf("%d\n%s\n%s\n%s", probed, file, node, name);
+}
+
+/*
+ * Who has the results of that name: who was given twice has two entries, and the same rule and
+ * outcome twice.
+ */
+static struct merge_entry *owner(GHashTable *entries, const struct merge_report *r,
+                                 const json_t *result)
+{
+    bool probed = json_object_get(result, "target") != NULL;
+    const char *name = merge_string(result, probed ? "target" : "capture");
+    if (!name)
+        return NULL;
+    char *key = key_of(probed, own_or(result, "file", r->file), own_or(result, "node", r->node),
+                       name);
+    GQueue *same = g_hash_table_lookup(entries, key);
+    g_free(key);
+    return same ? g_queue_peek_head(same) : NULL;
+}
+
+/* What an entry has once. g_free */
+static char *identity(const json_t *result)
+{
+    const char *id = merge_string(result, "id"), *outcome = merge_string(result, "outcome");
+    return g_strdup_printf("%s\n%s", id ? id : "", outcome ? outcome : "");
+}
+
+static bool has_already(const struct merge_entry *e, const json_t *result)
+{
+    char *key = identity(result);
+    bool has = g_hash_table_contains(e->has, key);
+    g_free(key);
+    return has;
+}
+
+static void next_of_same_name(GHashTable *entries, const struct merge_entry *e)
+{
+    char *key = key_of(e->probed, e->file, e->node, e->name);
+    GQueue *same = g_hash_table_lookup(entries, key);
+    if (g_queue_get_length(same) > 1)
+        g_queue_pop_head(same);
+    g_free(key);
+}
+
+static void queue_free(gpointer queue)
+{
+    g_queue_free(queue);
+}
+
+static GHashTable *index_of(const struct merge_report *r)
+{
+    GHashTable *entries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, queue_free);
+    for (guint i = 0; i < r->entries->len; i++) {
+        struct merge_entry *e = &g_array_index(r->entries, struct merge_entry, i);
+        char *key = key_of(e->probed, e->file, e->node, e->name);
+        GQueue *same = g_hash_table_lookup(entries, key);
+        if (!same)
+            g_hash_table_insert(entries, g_strdup(key), same = g_queue_new());
+        g_queue_push_tail(same, e);
+        g_free(key);
+    }
+    return entries;
+}
+
+/* Gives a result to the entry that it is of. false: there is none. */
+static bool give(struct merge_report *r, GHashTable *entries, json_t *result)
+{
+    struct merge_entry *e = owner(entries, r, result);
+    if (e && has_already(e, result)) {
+        next_of_same_name(entries, e);
+        e = owner(entries, r, result);
+    }
+    if (!e || has_already(e, result))
+        return false;
+    g_hash_table_add(e->has, identity(result));
+    g_ptr_array_add(e->results, result);
+    return true;
+}
+
+static bool share_out(struct merge_report *r, json_t *results, char **why)
+{
+    GHashTable *entries = index_of(r);
+    json_t *result;
+    size_t i;
+    json_array_foreach(results, i, result) if (!give(r, entries, result)) break;
+    g_hash_table_unref(entries);
+    return i == json_array_size(results) ||
+           merge_fail(why, "is damaged: result %zu is of nothing that the summary knows", i + 1);
+}
+
+/* ---- what a report may have */
+
+/*
+ * Before anything is made of the results: each is of a rule or of a stage, and of stages, each of
+ * which the tally keeps for all nodes, there are few.
+ */
+static bool are_known(json_t *results, char **why)
+{
+    GHashTable *stages = g_hash_table_new(g_str_hash, g_str_equal);
+    json_t *result;
+    const char *bad = NULL;
+    size_t i;
+    json_array_foreach(results, i, result)
+    {
+        const char *id = merge_string(result, "id");
+        if (!id || (g_strcmp0(merge_string(result, "level"), "STAGE") != 0 && !rule_find(id)))
+            bad = id ? id : "";
+        else if (!rule_find(id))
+            g_hash_table_add(stages, (gpointer)id);
+        if (bad)
+            break;
+    }
+    guint n = g_hash_table_size(stages);
+    g_hash_table_unref(stages);
+    if (bad && *bad)
+        return merge_fail(why, "has rule %s, which this version does not know", bad);
+    if (bad)
+        return merge_fail(why, "is damaged: a result without identifier or outcome");
+    return n <= STAGES_MAX || merge_fail(why, "is damaged: it has more than %d stages", STAGES_MAX);
+}
+
+/*
+ * What a report was judged by is copied to each entry: one selector a rule is all that is of use.
+ */
+static bool is_short(const json_t *settings)
+{
+    const json_t *only = json_object_get(settings, "only");
+    const char *deviations = merge_string(settings, "deviations"), *text;
+    bool good = json_array_size(only) <= RULE_COUNT &&
+                (!deviations || strlen(deviations) <= TEXT_MAX);
+    for (size_t i = 0; good && i < json_array_size(only); i++) {
+        text = json_string_value(json_array_get(only, i));
+        good = !text || strlen(text) <= MERGE_NODE_MAX;
+    }
+    return good;
+}
+
+/* ---- the whole */
+
+static bool is_ours(const char *tool)
+{
+    return tool && (strcmp(tool, "ipoib-check") == 0 || strcmp(tool, "ipoib-probe") == 0);
+}
+
+static bool read_all(struct merge_report *r, char **why)
+{
+    json_t *summary = json_object_get(r->whole, "summary"),
+           *results = json_object_get(r->whole, "results");
+    if (!is_ours(merge_string(r->whole, "tool")))
+        return merge_fail(why, "is JSON, but no report of ipoib-check or ipoib-probe");
+    if (json_object_get(r->whole, "rules"))
+        return merge_fail(why, "is a list of rules, no report");
+    bool captures = json_is_array(json_object_get(summary, "captures")),
+         targets = json_is_array(json_object_get(summary, "targets"));
+    if (!json_is_array(results) || (!captures && !targets))
+        return merge_fail(why, "is damaged: its results or its summary is missing");
+    if (!all_plain(r->whole))
+        return merge_fail(why, "is damaged: it has characters that no report has");
+    merge_keep_known(r->whole);
+    summary = json_object_get(r->whole, "summary");
+    results = json_object_get(r->whole, "results");
+    if (!summary || !results)
+        return merge_fail(why,
+                          "is damaged: its results or its summary has members of another type");
+    if (!is_short(summary))
+        return merge_fail(why, "is damaged: what it was judged by is too long");
+    if (!are_known(results, why))
+        return false;
+    const char *node = merge_string(r->whole, "node");
+    if (node) {
+        g_free(r->node);
+        r->node = g_strdup(node);
+    }
+    json_int_t reports = json_integer_value(json_object_get(summary, "reports"));
+    r->reports = reports > 1 && reports < INT_MAX ? (unsigned)reports : 1;
+    return add_entries(r, summary, "captures", false, why) &&
+           add_entries(r, summary, "targets", true, why) &&
+           (r->entries->len > 0 ||
+            merge_fail(why, "is damaged: there is no capture and no target in it")) &&
+           share_out(r, results, why);
+}
+
+bool merge_report_open(struct merge_report *r, const char *path, char **why)
+{
+    *r = (struct merge_report){.node = merge_node_of(path),
+                               .file = plain_dup(strcmp(path, "-") == 0 ? "standard input" : path),
+                               .entries = g_array_new(FALSE, FALSE, sizeof(struct merge_entry))};
+    g_array_set_clear_func(r->entries, entry_clear);
+    r->whole = load(path, why);
+    return r->whole && read_all(r, why);
+}
+
+void merge_report_clear(struct merge_report *r)
+{
+    g_array_unref(r->entries);
+    json_decref(r->whole);
+    g_free(r->node);
+    g_free(r->file);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What was judged, from its report. See merge_restore.h. */
+#include "report/merge_restore.h"
+
+#include <string.h>
+
+#include "cli/plain.h"
+#include "report/words.h"
+
+static bool number_of(uint64_t *n, const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    *n = (uint64_t)json_integer_value(value);
+    return json_is_integer(value) && json_integer_value(value) >= 0;
+}
+
+/* ---- a result */
+
+static bool read_frames(struct verdict_frames *f, const json_t *list, uint64_t count)
+{
+    json_t *frame;
+    size_t i;
+    if (!json_is_array(list) || json_array_size(list) > VERDICT_FRAMES)
+        return false;
+    json_array_foreach(list, i, frame)
+    {
+        if (!json_is_integer(frame) || json_integer_value(frame) < 1 ||
+            json_integer_value(frame) > UINT32_MAX)
+            return false;
+        f->first[f->n++] = (uint32_t)json_integer_value(frame);
+    }
+    /* The report keeps no more; ten findings of ten frames are all. */
+    f->more = f->n == VERDICT_FRAMES && count > VERDICT_FRAMES;
+    return true;
+}
+
+/* Absent texts do not occur in a report. */
+static bool read_texts(struct verdict_case *c, const json_t *given)
+{
+    const char *const texts[] = {merge_string(given, "subject"), merge_string(given, "expected"),
+                                 merge_string(given, "actual"), merge_string(given, "reason")};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        if (!texts[i])
+            return false;
+    c->subject = g_strdup(texts[0]);
+    c->expected = g_strdup(texts[1]);
+    c->actual = g_strdup(texts[2]);
+    c->reason = g_strdup(texts[3]);
+    return true;
+}
+
+static char *evidence(const json_t *given, const char *key)
+{
+    const char *text = merge_string(json_object_get(given, "evidence"), key);
+    return g_strdup(text ? text : "");
+}
+
+static bool read_case(struct verdict_result *r, const json_t *given, bool probed)
+{
+    struct verdict_case *c = &r->cases[r->n_cases];
+    if (!number_of(&c->count, given, "count") || !read_texts(c, given))
+        return false;
+    r->n_cases++;
+    c->check = evidence(given, "check");
+    c->sent = evidence(given, "sent");
+    c->came = evidence(given, "received");
+    r->count += c->count;
+    return probed || read_frames(&c->frames, json_object_get(given, "frames"), c->count);
+}
+
+static bool read_cases(struct verdict_result *r, const json_t *given, bool probed)
+{
+    json_t *list = json_object_get(given, "cases"), *one;
+    size_t i;
+    if (!json_is_array(list) || json_array_size(list) > VERDICT_CASES ||
+        !number_of(&r->uncased, given, "further_cases"))
+        return false;
+    json_array_foreach(list, i, one) if (!read_case(r, one, probed)) return false;
+    r->count += r->uncased;
+    return true;
+}
+
+/*
+ * The cases that are kept and those that are not are all that was counted; of a capture's passes
+ * none are kept.
+ */
+static bool read_result(struct verdict *v, const json_t *given, enum rule_number rule,
+                        enum outcome outcome, bool probed)
+{
+    uint64_t count;
+    struct verdict_result *r = g_new0(struct verdict_result, 1);
+    bool kept = probed || outcome != OUTCOME_PASS;
+    bool good = number_of(&count, given, "count") && count > 0 && read_cases(r, given, probed) &&
+                (!kept || r->count == count) &&
+                (probed || read_frames(&r->frames, json_object_get(given, "frames"), count));
+    verdict_restore(v, rule, outcome, count, r); /* bad or not: the verdict frees it */
+    if (good && !kept)
+        verdict_restore(v, rule, outcome, count, NULL);
+    return good;
+}
+
+static bool read_stage(struct judged *j, const json_t *given, enum outcome outcome, char **why)
+{
+    const char *text = merge_string(given, "actual"), *advice = merge_string(given, "advice");
+    if (!text || !advice)
+        return merge_fail(why, "is damaged: of stage %s something is missing",
+                          merge_string(given, "id"));
+    judged_add_stage(j, merge_string(given, "id"), (int)outcome, text, advice);
+    /* What stands for a prefix has this stage alone (probe/sweep.c). */
+    j->sweep = j->sweep || g_str_equal(merge_string(given, "id"), "sweep.answers");
+    return true;
+}
+
+static bool add_result(struct restored *out, const json_t *given, char **why)
+{
+    const char *id = merge_string(given, "id"), *name = merge_string(given, "outcome");
+    enum outcome outcome;
+    if (!id || !name || !outcome_read(&outcome, name))
+        return merge_fail(why, "is damaged: a result without identifier or outcome");
+    if (g_strcmp0(merge_string(given, "level"), "STAGE") == 0)
+        return read_stage(&out->judged, given, outcome, why);
+    const struct rule *rule = rule_find(id);
+    if (!rule)
+        return merge_fail(why, "has rule %s, which this version does not know", id);
+    return read_result(out->judged.verdict, given, (enum rule_number)(rule - rules), outcome,
+                       out->report.probed) ||
+           merge_fail(why, "is damaged: the numbers of %s, %s, do not agree", id, name);
+}
+
+/* ---- what it was judged with */
+
+static bool read_only(struct restored *out, json_t *list, char **why)
+{
+    json_t *selector;
+    size_t i;
+    json_array_foreach(list, i, selector)
+    {
+        const char *text = json_string_value(selector);
+        if (!text || !selection_add(&out->selection, text))
+            return merge_fail(why, "was judged by rules %s, which this version does not know",
+                              text ? text : "without a name");
+        g_ptr_array_add(out->only, g_strdup(text));
+    }
+    for (size_t rule = 0; json_array_size(list) == 0 && rule < RULE_COUNT; rule++)
+        out->selection.rule[rule] = true;
+    return true;
+}
+
+static bool read_settings(struct restored *out, const struct merge_entry *e, const char *version,
+                          char **why)
+{
+    json_t *only = json_object_get(e->settings, "only"),
+           *strict = json_object_get(e->settings, "strict");
+    const char *deviations = merge_string(e->settings, "deviations");
+    if (!json_is_array(only) || !json_is_boolean(strict) || !deviations)
+        return merge_fail(why, "is damaged: what it was judged by is missing");
+    out->report = (struct report){.tool = e->tool,
+                                  .version = version,
+                                  .deviations = deviations,
+                                  .strict = json_is_true(strict),
+                                  .probed = e->probed,
+                                  .captures = &out->judged,
+                                  .n = 1};
+    bool good = read_only(out, only, why);
+    g_ptr_array_add(out->only, NULL);
+    out->report.only = (const char *const *)out->only->pdata;
+    return good;
+}
+
+/* ---- the whole */
+
+static void begin(struct restored *out, const char *node, const char *name)
+{
+    memset(out, 0, sizeof *out);
+    out->only = g_ptr_array_new_with_free_func(g_free);
+    out->judged.name = g_strdup_printf("%s: %s", node, name);
+    out->judged.verdict = verdict_new(&out->selection);
+    out->judged.brief = true;
+}
+
+static bool agrees(const struct restored *out, const struct merge_entry *e)
+{
+    struct verdict_summary s = judged_summary(&out->report, &out->judged);
+    const json_t *told = json_object_get(e->given, "rules");
+    uint64_t must, should, passed;
+    return g_strcmp0(merge_string(e->given, "verdict"), status_name(s.status)) == 0 &&
+           number_of(&must, told, "must_violated") && number_of(&should, told, "should_violated") &&
+           number_of(&passed, told, "passed") && must == s.must && should == s.should &&
+           passed == s.passed;
+}
+
+bool restore(struct restored *out, const struct merge_entry *e, const char *version, char **why)
+{
+    uint64_t frames, ipoib;
+    begin(out, e->node, e->name);
+    if (!read_settings(out, e, version, why))
+        return false;
+    if (!number_of(&frames, e->given, e->probed ? "packets" : "frames") ||
+        !number_of(&ipoib, e->given, e->probed ? "answers" : "ipoib_frames"))
+        return merge_fail(why, "is damaged: the number of frames of %s is missing", e->name);
+    verdict_restore_frames(out->judged.verdict, frames, ipoib);
+    out->judged.trouble = g_strdup(merge_string(e->given, "error"));
+    for (guint i = 0; i < e->results->len; i++)
+        if (!add_result(out, e->results->pdata[i], why))
+            return false;
+    return agrees(out, e) ||
+           merge_fail(
+               why,
+               "is damaged: its findings on %s do not come to its verdict by the rules of this version",
+               e->name);
+}
+
+void restore_nothing(struct restored *out, const char *node, const char *file, const char *version,
+                     const char *why)
+{
+    begin(out, node, file);
+    g_ptr_array_add(out->only, NULL);
+    out->report = (struct report){.tool = "ipoib-check",
+                                  .version = version,
+                                  .deviations = "",
+                                  .captures = &out->judged,
+                                  .n = 1};
+    out->judged.trouble = plain_dup(why);
+}
+
+void restored_clear(struct restored *r)
+{
+    judged_clear(&r->judged);
+    g_ptr_array_unref(r->only);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a report tells, whatever its format. See report.h. */
+#include "report/report.h"
+
+#include "cli/plain.h"
+
+static void stage_free(gpointer stage)
+{
+    struct stage *s = stage;
+    g_free(s->id);
+    g_free(s->text);
+    g_free(s->advice);
+    g_free(s);
+}
+
+void judged_add_stage(struct judged *j, const char *id, int outcome, const char *text,
+                      const char *advice)
+{
+    if (!j->stages)
+        j->stages = g_ptr_array_new_with_free_func(stage_free);
+    struct stage *s = g_new0(struct stage, 1);
+    s->id = g_strdup(id);
+    s->outcome = outcome;
+    s->text = plain_dup(text);
+    s->advice = plain_dup(advice);
+    g_ptr_array_add(j->stages, s);
+}
+
+unsigned judged_failed_stages(const struct judged *j)
+{
+    unsigned n = 0;
+    for (guint i = 0; j->stages && i < j->stages->len; i++)
+        n += ((const struct stage *)j->stages->pdata[i])->outcome == OUTCOME_FAIL;
+    return n;
+}
+
+void judged_clear(struct judged *j)
+{
+    g_free(j->name);
+    g_free(j->trouble);
+    verdict_free(j->verdict);
+    if (j->stages)
+        g_ptr_array_unref(j->stages);
+}
+
+void judged_close(const struct report *r, struct judged *j)
+{
+    j->sum.summary = judged_summary(r, j);
+    j->sum.frames = verdict_frames(j->verdict);
+    j->sum.ipoib_frames = verdict_ipoib_frames(j->verdict);
+    verdict_free(j->verdict);
+    j->verdict = NULL;
+    if (j->stages)
+        g_ptr_array_unref(j->stages);
+    j->stages = NULL;
+    j->closed = true;
+}
+
+uint64_t judged_frames(const struct judged *j)
+{
+    return j->closed ? j->sum.frames : verdict_frames(j->verdict);
+}
+
+uint64_t judged_ipoib_frames(const struct judged *j)
+{
+    return j->closed ? j->sum.ipoib_frames : verdict_ipoib_frames(j->verdict);
+}
+
+struct verdict_summary judged_summary(const struct report *r, const struct judged *j)
+{
+    if (j->closed)
+        return j->sum.summary;
+    struct verdict_summary s = verdict_summarize(j->verdict, r->strict);
+    if (j->trouble && s.status == VERDICT_CONFORMANT)
+        s.status = VERDICT_UNJUDGED;
+    if (judged_failed_stages(j) > 0)
+        s.status = VERDICT_VIOLATED;
+    return s;
+}
+
+unsigned report_count(const struct report *r, enum verdict_status status)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < r->n; i++)
+        n += judged_summary(r, &r->captures[i]).status == status &&
+             !(status == VERDICT_CONFORMANT && r->captures[i].sweep);
+    return n;
+}
+
+enum verdict_status report_status(const struct report *r)
+{
+    if (report_count(r, VERDICT_VIOLATED))
+        return VERDICT_VIOLATED;
+    return report_count(r, VERDICT_UNJUDGED) ? VERDICT_UNJUDGED : VERDICT_CONFORMANT;
+}
+
+int exit_status_of(enum verdict_status status)
+{
+    static const int exits[] = {[VERDICT_CONFORMANT] = EXIT_CONFORMANT,
+                                [VERDICT_VIOLATED] = EXIT_VIOLATED,
+                                [VERDICT_UNJUDGED] = EXIT_UNJUDGED};
+    return exits[status];
+}
+
+int report_exit_status(const struct report *r)
+{
+    return exit_status_of(report_status(r));
+}
+
+const char *judged_why_not(const struct report *r, const struct judged *j)
+{
+    if (j->trouble)
+        return j->trouble;
+    if (r->probed)
+        return judged_ipoib_frames(j) ? "no check came to a result" : "no answer";
+    return judged_ipoib_frames(j) ? "all that was to be judged is inconclusive"
+                                  : "there is no IPoIB in it";
+}
+
+bool judged_tests(const struct report *r, const struct judged *j, enum rule_number rule)
+{
+    enum rule_level level = rules[rule].level;
+    if (r->probed)
+        return (level == RULE_MUST || level == RULE_SHOULD) && verdict_worst(j->verdict, rule) >= 0;
+    return verdict_ipoib_frames(j->verdict) > 0 && verdict_selected(j->verdict, rule) &&
+           rule_in_capture(&rules[rule]) && (level == RULE_MUST || level == RULE_SHOULD);
+}
+
+bool judged_wholly(const struct report *r, const struct judged *j)
+{
+    return !j->trouble && judged_summary(r, j).status != VERDICT_UNJUDGED;
+}
+
+GString *report_whole(const struct report_parts *parts, const struct report *r)
+{
+    struct told_so_far told = {0};
+    GString *middle = g_string_new(NULL);
+    for (unsigned i = 0; i < r->n; i++) {
+        GString *part = parts->part(r, &r->captures[i], &told);
+        g_string_append_len(middle, part->str, (gssize)part->len);
+        g_string_free(part, TRUE);
+    }
+    GString *whole = parts->head(r, &told), *tail = parts->tail(r);
+    g_string_append_len(whole, middle->str, (gssize)middle->len);
+    g_string_append_len(whole, tail->str, (gssize)tail->len);
+    g_string_free(middle, TRUE);
+    g_string_free(tail, TRUE);
+    return whole;
+}

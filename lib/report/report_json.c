@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The report as JSON; doc/reports.md explains every member. */
+#include "report/report.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/words.h"
+
+static json_t *json_frames(const struct verdict_frames *f)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < f->n; i++)
+        json_array_append_new(list, json_integer(f->first[i]));
+    return list;
+}
+
+static json_t *json_evidence(const struct verdict_case *c)
+{
+    return json_pack("{ss ss ss}", "check", c->check, "sent", c->sent, "received", c->came);
+}
+
+static json_t *json_case(const struct verdict_case *c, bool probed)
+{
+    json_t *o = json_pack("{ss ss ss ss sI}", "subject", c->subject, "expected", c->expected,
+                          "actual", c->actual, "reason", c->reason, "count", (json_int_t)c->count);
+    if (probed)
+        json_object_set_new(o, "evidence", json_evidence(c));
+    else
+        json_object_set_new(o, "frames", json_frames(&c->frames));
+    return o;
+}
+
+static json_t *json_cases(const struct verdict_result *r, bool probed)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < r->n_cases; i++)
+        json_array_append_new(list, json_case(&r->cases[i], probed));
+    return list;
+}
+
+static json_t *json_all_evidence(const struct verdict_result *r)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < r->n_cases; i++)
+        json_array_append_new(list, json_evidence(&r->cases[i]));
+    return list;
+}
+
+/*
+ * What was found of a rule with this outcome; the first case stands in it, all that were kept in
+ * "cases".
+ */
+static json_t *json_result(const struct report *whole, const struct judged *j,
+                           enum rule_number rule, enum outcome outcome)
+{
+    static const struct verdict_result nothing;
+    const struct verdict_result *r = verdict_result(j->verdict, rule, outcome);
+    r = r ? r : &nothing;
+    const struct verdict_case *c = r->n_cases ? &r->cases[0] : NULL;
+    json_t *o = json_pack(
+        "{ss ss ss ss ss ss sI sb}", whole->probed ? "target" : "capture", j->name, "id",
+        rules[rule].id, "level", rule_level_name(rules[rule].level), "document",
+        rule_document_name(rules[rule].document), "section", rules[rule].section, "outcome",
+        outcome_name(outcome), "count", (json_int_t)verdict_count(j->verdict, rule, outcome),
+        "violation", outcome == OUTCOME_FAIL && verdict_counts(rule, whole->strict));
+    json_object_update_new(
+        o, json_pack("{ss ss ss ss so so sI}", "subject", c ? c->subject : "", "expected",
+                     c ? c->expected : "", "actual", c ? c->actual : "", "reason",
+                     c ? c->reason : "", whole->probed ? "evidence" : "frames",
+                     whole->probed ? json_all_evidence(r) : json_frames(&r->frames), "cases",
+                     json_cases(r, whole->probed), "further_cases", (json_int_t)r->uncased));
+    json_object_set_new(o, "text", json_string(rules[rule].text));
+    return o;
+}
+
+/* A stage of the diagnosis of a fabric, in the form of a rule's result. */
+static json_t *json_stage(const struct judged *j, const struct stage *s)
+{
+    return json_pack("{ss ss ss ss ss ss sI sb ss ss ss ss s[] s[] sI ss}", "target", j->name, "id",
+                     s->id, "level", "STAGE", "document", "", "section", "", "outcome",
+                     outcome_name((enum outcome)s->outcome), "count", (json_int_t)1, "violation",
+                     s->outcome == OUTCOME_FAIL, "subject", "", "expected", "", "actual", s->text,
+                     "reason", "", "evidence", "cases", "further_cases", (json_int_t)0, "advice",
+                     s->advice);
+}
+
+static void add_results(json_t *list, const struct report *r, const struct judged *j)
+{
+    for (guint i = 0; j->stages && i < j->stages->len; i++)
+        json_array_append_new(list, json_stage(j, j->stages->pdata[i]));
+    for (size_t rule = 0; rule < RULE_COUNT; rule++)
+        for (size_t i = 0; i < VERDICT_OUTCOMES; i++) {
+            enum outcome outcome = (enum outcome)outcomes_in_order[i];
+            if (verdict_count(j->verdict, (enum rule_number)rule, outcome))
+                json_array_append_new(list, json_result(r, j, (enum rule_number)rule, outcome));
+        }
+}
+
+static json_t *json_capture(const struct report *r, const struct judged *j)
+{
+    struct verdict_summary s = judged_summary(r, j);
+    json_t *o = json_pack("{ss ss sI sI}", "name", j->name, "verdict", status_name(s.status),
+                          r->probed ? "packets" : "frames", (json_int_t)judged_frames(j),
+                          r->probed ? "answers" : "ipoib_frames",
+                          (json_int_t)judged_ipoib_frames(j));
+    json_object_set_new(o, "rules",
+                        json_pack("{si si si si si si}", "must_violated", s.must, "should_violated",
+                                  s.should, "deviation", s.deviated, "inconclusive", s.inconclusive,
+                                  "noted", s.noted, "passed", s.passed));
+    if (r->probed)
+        json_object_set_new(json_object_get(o, "rules"), "skipped", json_integer(s.skipped));
+    bool why_not = s.status == VERDICT_UNJUDGED || j->trouble;
+    json_object_set_new(o, "error", why_not ? json_string(judged_why_not(r, j)) : json_null());
+    return o;
+}
+
+static json_t *json_only(const struct report *r)
+{
+    json_t *list = json_array();
+    for (const char *const *s = r->only; s && *s; s++)
+        json_array_append_new(list, json_string(*s));
+    return list;
+}
+
+static json_t *json_summary(const struct report *r)
+{
+    json_t *captures = json_array();
+    for (unsigned i = 0; i < r->n; i++)
+        json_array_append_new(captures, json_capture(r, &r->captures[i]));
+    return json_pack(
+        "{ss si si si si sb ss so so}", "verdict", status_name(report_status(r)), "exit_status",
+        report_exit_status(r), "violated", report_count(r, VERDICT_VIOLATED), "unjudged",
+        report_count(r, VERDICT_UNJUDGED), "conformant", report_count(r, VERDICT_CONFORMANT),
+        "strict", r->strict, "deviations", r->deviations, "only", json_only(r),
+        r->probed ? "targets" : "captures", captures);
+}
+
+/* The results of one, each at its place in the whole. */
+static GString *json_part(const struct report *r, const struct judged *j, struct told_so_far *told)
+{
+    json_t *results = json_array(), *result;
+    GString *out = g_string_new(NULL);
+    size_t i;
+    add_results(results, r, j);
+    json_array_foreach(results, i, result)
+    {
+        char *text = json_dumps(result, JSON_INDENT(1)), **lines = g_strsplit(text, "\n", -1),
+             *moved = g_strjoinv("\n  ", lines);
+        g_string_append_printf(out, "%s\n  %s", told->tests++ ? "," : "", moved);
+        g_free(moved);
+        g_strfreev(lines);
+        free(text);
+    }
+    told->captures++;
+    json_decref(results);
+    return out;
+}
+
+/*
+ * Everything but the results; the head ends behind, the tail begins at the bracket that closes
+ * them.
+ */
+static char *json_frame(const struct report *r)
+{
+    char several[32];
+    g_snprintf(several, sizeof several, "%u %s", r->n, r->probed ? "targets" : "captures");
+    json_t *whole = json_pack("{ss ss ss* ss s[] so}", "tool", r->tool, "version", r->version,
+                              "node", r->node, "subject", r->n == 1 ? r->captures[0].name : several,
+                              "results", "summary", json_summary(r));
+    char *text = json_dumps(whole, JSON_INDENT(1));
+    json_decref(whole);
+    return text;
+}
+
+/* A line end cannot stand within a string of JSON. */
+static const char results_begin[] = "\n \"results\": [";
+
+static GString *json_head(const struct report *r, const struct told_so_far *told)
+{
+    (void)told;
+    char *frame = json_frame(r);
+    GString *out = g_string_new_len(frame, strstr(frame, results_begin) + sizeof results_begin - 1 -
+                                               frame);
+    free(frame);
+    return out;
+}
+
+static GString *json_tail(const struct report *r)
+{
+    char *frame = json_frame(r);
+    GString *out = g_string_new("\n ");
+    g_string_append(out, strstr(frame, results_begin) + sizeof results_begin - 1);
+    g_string_append_c(out, '\n');
+    free(frame);
+    return out;
+}
+
+const struct report_parts report_parts_json = {json_head, json_part, json_tail};

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The report as JUnit XML, in the form that both Ant's schema and that of Jenkins' xUnit plugin
+ * allow: a testsuite for each capture, in it a testcase of whether it could be judged, then one for
+ * each rule; doc/reports.md says which.
+ */
+#include "report/report.h"
+
+#include <libxml/xmlwriter.h>
+#include <string.h>
+
+#include "cli/plain.h"
+#include "report/words.h"
+
+struct junit {
+    xmlTextWriterPtr xml;
+    const struct report *report;
+    const struct judged *judged;
+    char *classname;
+};
+
+/*
+ * libxml2's own character type is an octet of UTF-8; its calls fail for want of memory alone, which
+ * ends GLib programs too.
+ */
+static void begin(const struct junit *x, const char *element)
+{
+    xmlTextWriterStartElement(x->xml, (const xmlChar *)element);
+}
+
+static void end(const struct junit *x)
+{
+    xmlTextWriterEndElement(x->xml);
+}
+
+static void attribute(const struct junit *x, const char *name, const char *value)
+{
+    xmlTextWriterWriteAttribute(x->xml, (const xmlChar *)name, (const xmlChar *)value);
+}
+
+static void number(const struct junit *x, const char *name, unsigned value)
+{
+    char text[16];
+    g_snprintf(text, sizeof text, "%u", value);
+    attribute(x, name, text);
+}
+
+static void content(const struct junit *x, const char *text)
+{
+    xmlTextWriterWriteString(x->xml, (const xmlChar *)text);
+}
+
+/* ---- what becomes of a rule */
+
+enum kind { KIND_PASSED, KIND_FAILED, KIND_SKIPPED };
+
+static enum kind kind_of(const struct junit *x, enum rule_number rule)
+{
+    int worst = verdict_worst(x->judged->verdict, rule);
+    if (worst == OUTCOME_FAIL && verdict_counts(rule, x->report->strict))
+        return KIND_FAILED;
+    return worst == OUTCOME_PASS ? KIND_PASSED : KIND_SKIPPED;
+}
+
+/* The first case with its frames, on one line. */
+static void add_first_case(GString *out, const struct verdict_result *r)
+{
+    if (!r || r->n_cases == 0)
+        return;
+    g_string_append(out, out->len ? ": " : "");
+    add_case(out, &r->cases[0], true);
+    g_string_append(out, r->frames.n ? "; " : "");
+    add_frames(out, &r->frames);
+}
+
+static void write_kind(const struct junit *x, enum rule_number rule)
+{
+    int worst = verdict_worst(x->judged->verdict, rule);
+    const struct verdict_result *r = worst < 0 ? NULL
+                                               : verdict_result(x->judged->verdict, rule,
+                                                                (enum outcome)worst);
+    bool failed = kind_of(x, rule) == KIND_FAILED;
+    GString *message = g_string_new(failed ? NULL : why_skipped(worst));
+    GString *text = g_string_new(NULL);
+    add_first_case(message, r);
+    add_place(text, &rules[rule]);
+    g_string_append_printf(text, ": %s\n", rules[rule].text);
+    if (r)
+        add_cases(text, r, "");
+    begin(x, failed ? "failure" : "skipped");
+    attribute(x, "message", message->str);
+    if (failed)
+        attribute(x, "type", rule_level_name(rules[rule].level));
+    content(x, text->str);
+    end(x);
+    g_string_free(message, TRUE);
+    g_string_free(text, TRUE);
+}
+
+/* ---- testcases */
+
+static void begin_testcase(const struct junit *x, const char *name)
+{
+    begin(x, "testcase");
+    attribute(x, "classname", x->classname);
+    attribute(x, "name", name);
+    attribute(x, "time", "0");
+}
+
+static void write_rule(const struct junit *x, enum rule_number rule)
+{
+    begin_testcase(x, rules[rule].id);
+    if (kind_of(x, rule) != KIND_PASSED)
+        write_kind(x, rule);
+    end(x);
+}
+
+/* A stage of the diagnosis of a fabric is a test too. */
+static void write_stage(const struct junit *x, const struct stage *s)
+{
+    begin_testcase(x, s->id);
+    if (s->outcome != OUTCOME_PASS && s->outcome != OUTCOME_NOTED) {
+        bool failed = s->outcome == OUTCOME_FAIL;
+        begin(x, failed ? "failure" : "skipped");
+        attribute(x, "message", s->text);
+        if (failed)
+            attribute(x, "type", "STAGE");
+        content(x, s->advice);
+        end(x);
+    }
+    end(x);
+}
+
+static guint n_stages(const struct junit *x)
+{
+    return x->judged->stages ? x->judged->stages->len : 0;
+}
+
+static void count_stages(const struct junit *x, unsigned kinds[3])
+{
+    for (guint i = 0; i < n_stages(x); i++) {
+        int outcome = ((const struct stage *)x->judged->stages->pdata[i])->outcome;
+        kinds[outcome == OUTCOME_FAIL                               ? KIND_FAILED
+              : outcome == OUTCOME_PASS || outcome == OUTCOME_NOTED ? KIND_PASSED
+                                                                    : KIND_SKIPPED]++;
+    }
+}
+
+static void write_could_be_judged(const struct junit *x)
+{
+    begin_testcase(x, "could be judged");
+    if (!judged_wholly(x->report, x->judged)) {
+        begin(x, "error");
+        attribute(x, "message", judged_why_not(x->report, x->judged));
+        attribute(x, "type", "unjudged");
+        end(x);
+    }
+    end(x);
+}
+
+/* ---- testsuites */
+
+static void count_attributes(const struct junit *x)
+{
+    unsigned kinds[] = {0, 0, 0}, tests = 1 + n_stages(x);
+    count_stages(x, kinds);
+    for (size_t rule = 0; rule < RULE_COUNT; rule++)
+        if (judged_tests(x->report, x->judged, (enum rule_number)rule)) {
+            tests++;
+            kinds[kind_of(x, (enum rule_number)rule)]++;
+        }
+    number(x, "tests", tests);
+    number(x, "failures", kinds[KIND_FAILED]);
+    number(x, "errors", !judged_wholly(x->report, x->judged));
+    number(x, "skipped", kinds[KIND_SKIPPED]);
+}
+
+static void host_and_times(const struct junit *x)
+{
+    GDateTime *now = g_date_time_new_now_utc();
+    char *stamp = g_date_time_format(now, "%Y-%m-%dT%H:%M:%S"),
+         *host = plain_dup(g_get_host_name());
+    char seconds[G_ASCII_DTOSTR_BUF_SIZE];
+    attribute(x, "timestamp", stamp);
+    attribute(x, "hostname", host[0] ? host : "localhost");
+    attribute(x, "time", g_ascii_formatd(seconds, sizeof seconds, "%.3f", x->judged->seconds));
+    g_free(host);
+    g_free(stamp);
+    g_date_time_unref(now);
+}
+
+static void write_property(const struct junit *x, const char *name, const char *value)
+{
+    begin(x, "property");
+    attribute(x, "name", name);
+    attribute(x, "value", value);
+    end(x);
+}
+
+static void write_properties(const struct junit *x)
+{
+    struct verdict_summary s = judged_summary(x->report, x->judged);
+    begin(x, "properties");
+    write_property(x, "version", x->report->version);
+    write_property(x, "strict", x->report->strict ? "true" : "false");
+    write_property(x, "deviations", x->report->deviations);
+    write_property(x, "verdict", status_name(s.status));
+    end(x);
+}
+
+/*
+ * The text report of the capture too: it has the notes, and CI services show it as the test's
+ * output.
+ */
+static void write_output(const struct junit *x)
+{
+    GString *text = g_string_new(NULL);
+    report_text_of(text, x->report, x->judged, false);
+    begin(x, "system-out");
+    content(x, text->str);
+    end(x);
+    begin(x, "system-err");
+    content(x, x->judged->trouble ? x->judged->trouble : "");
+    end(x);
+    g_string_free(text, TRUE);
+}
+
+static void write_suite(const struct junit *x, unsigned id)
+{
+    char *name = g_strdup_printf("%s %s", x->report->tool, x->judged->name);
+    begin(x, "testsuite");
+    number(x, "id", id);
+    attribute(x, "package", x->report->tool);
+    attribute(x, "name", name);
+    count_attributes(x);
+    host_and_times(x);
+    write_properties(x);
+    write_could_be_judged(x);
+    for (guint i = 0; i < n_stages(x); i++)
+        write_stage(x, x->judged->stages->pdata[i]);
+    for (size_t rule = 0; rule < RULE_COUNT; rule++)
+        if (judged_tests(x->report, x->judged, (enum rule_number)rule))
+            write_rule(x, (enum rule_number)rule);
+    write_output(x);
+    end(x);
+    g_free(name);
+}
+
+static GString *junit_part(const struct report *r, const struct judged *j, struct told_so_far *told)
+{
+    xmlBufferPtr buffer = xmlBufferCreate();
+    struct junit x = {xmlNewTextWriterMemory(buffer, 0), r, j, NULL};
+    /*
+     * Readers take what stands before the last dot for a package: the file's suffix would be the
+     * class.
+     */
+    x.classname = g_strdelimit(g_strdup(j->name), ".", '_');
+    xmlTextWriterSetIndent(x.xml, 1);
+    write_suite(&x, told->captures++);
+    xmlTextWriterFlush(x.xml);
+    xmlFreeTextWriter(x.xml);
+    GString *out = g_string_new((const char *)xmlBufferContent(buffer));
+    xmlBufferFree(buffer);
+    g_free(x.classname);
+    return out;
+}
+
+static GString *junit_head(const struct report *r, const struct told_so_far *told)
+{
+    (void)r;
+    (void)told;
+    return g_string_new("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+}
+
+static GString *junit_tail(const struct report *r)
+{
+    (void)r;
+    return g_string_new("</testsuites>\n");
+}
+
+const struct report_parts report_parts_junit = {junit_head, junit_part, junit_tail};

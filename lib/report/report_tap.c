@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The report as TAP 13: for each capture one test of whether it could be judged, then one for each
+ * selected rule of level MUST and SHOULD that a capture can show. Only what counts is "not ok";
+ * doc/reports.md says why.
+ */
+#include "report/report.h"
+
+#include <inttypes.h>
+
+#include "report/words.h"
+
+struct tap {
+    GString *out;
+    const struct report *report;
+    const struct judged *judged;
+    unsigned number;
+};
+
+/* '#' begins a directive, so that one of a name is escaped (TAP 13). */
+static void put_escaped(GString *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '#' || *text == '\\')
+            g_string_append_c(out, '\\');
+        g_string_append_c(out, *text);
+    }
+}
+
+/*
+ * A string as YAML and JSON have it; the text is plain, so that two characters alone are special.
+ */
+static void put_yaml(GString *out, const char *key, const char *text)
+{
+    g_string_append_printf(out, "%s: \"", key);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            g_string_append_c(out, '\\');
+        g_string_append_c(out, *text);
+    }
+    g_string_append(out, "\"\n");
+}
+
+static void put_test(struct tap *t, bool ok, const char *what)
+{
+    g_string_append_printf(t->out, "%sok %u - ", ok ? "" : "not ", ++t->number);
+    put_escaped(t->out, t->judged->name);
+    g_string_append(t->out, ": ");
+    put_escaped(t->out, what);
+}
+
+static void put_frames(GString *out, const struct verdict_frames *f, const char *indent)
+{
+    g_string_append_printf(out, "%sframes: [", indent);
+    for (unsigned i = 0; i < f->n; i++)
+        g_string_append_printf(out, "%s%" PRIu32, i ? ", " : "", f->first[i]);
+    g_string_append(out, "]\n");
+}
+
+static void put_case(GString *out, const struct verdict_case *c, bool probed)
+{
+    g_string_append_printf(out, "    - count: %" PRIu64 "\n", c->count);
+    const char *const keys[] = {"subject", "expected", "actual",  "reason",
+                                "check",   "sent",     "received"};
+    const char *const values[] = {c->subject, c->expected, c->actual, c->reason,
+                                  c->check,   c->sent,     c->came};
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+        if (!values[i][0])
+            continue;
+        g_string_append(out, "      ");
+        put_yaml(out, keys[i], values[i]);
+    }
+    if (!probed)
+        put_frames(out, &c->frames, "      ");
+}
+
+static void put_diagnostics(const struct tap *t, enum rule_number rule, enum outcome outcome)
+{
+    const struct verdict_result *r = verdict_result(t->judged->verdict, rule, outcome);
+    if (!r)
+        return;
+    g_string_append(t->out, "  ---\n  ");
+    put_yaml(t->out, "outcome", outcome_name(outcome));
+    g_string_append(t->out, "  ");
+    put_yaml(t->out, "level", rule_level_name(rules[rule].level));
+    g_string_append(t->out, "  ");
+    GString *place = g_string_new(NULL);
+    add_place(place, &rules[rule]);
+    put_yaml(t->out, "section", place->str);
+    g_string_free(place, TRUE);
+    g_string_append(t->out, "  ");
+    put_yaml(t->out, "message", rules[rule].text);
+    g_string_append_printf(t->out, "  count: %" PRIu64 "\n", r->count);
+    if (!t->report->probed)
+        put_frames(t->out, &r->frames, "  ");
+    g_string_append(t->out, "  cases:\n");
+    for (unsigned i = 0; i < r->n_cases; i++)
+        put_case(t->out, &r->cases[i], t->report->probed);
+    g_string_append(t->out, "  ...\n");
+}
+
+/* Why a test was no test, behind # SKIP. */
+static void put_skip(const struct tap *t, int worst, const struct verdict_result *r)
+{
+    g_string_append_printf(t->out, " # SKIP %s", why_skipped(worst));
+    if (r && r->n_cases > 0) {
+        GString *text = g_string_new(NULL);
+        add_case(text, &r->cases[0], true);
+        g_string_append(t->out, ": ");
+        put_escaped(t->out, text->str);
+        g_string_free(text, TRUE);
+    }
+}
+
+static void put_rule(struct tap *t, enum rule_number rule)
+{
+    int worst = verdict_worst(t->judged->verdict, rule);
+    bool counts = worst == OUTCOME_FAIL && verdict_counts(rule, t->report->strict);
+    const struct verdict_result *r = worst < 0 ? NULL
+                                               : verdict_result(t->judged->verdict, rule,
+                                                                (enum outcome)worst);
+    put_test(t, !counts, rules[rule].id);
+    if (!counts && worst != OUTCOME_PASS && worst != OUTCOME_NOTED)
+        put_skip(t, worst, r);
+    g_string_append_c(t->out, '\n');
+    if (worst > OUTCOME_PASS)
+        put_diagnostics(t, rule, (enum outcome)worst);
+}
+
+/* What is shown and never counted is no test: comments. */
+static void put_notes(const struct tap *t)
+{
+    for (size_t rule = 0; rule < RULE_COUNT; rule++) {
+        const struct verdict_result *r = verdict_result(t->judged->verdict, (enum rule_number)rule,
+                                                        OUTCOME_NOTED);
+        for (unsigned i = 0; r && i < r->n_cases; i++) {
+            g_string_append_printf(t->out, "# noted: %s: ", rules[rule].id);
+            add_case(t->out, &r->cases[i], true);
+            g_string_append(t->out, r->cases[i].frames.n ? ", " : "");
+            add_frames(t->out, &r->cases[i].frames);
+            g_string_append_c(t->out, '\n');
+        }
+    }
+}
+
+/* A stage of the diagnosis of a fabric is a test too. */
+static void put_stage(struct tap *t, const struct stage *s)
+{
+    bool tried = s->outcome == OUTCOME_PASS || s->outcome == OUTCOME_FAIL ||
+                 s->outcome == OUTCOME_NOTED;
+    put_test(t, s->outcome != OUTCOME_FAIL, s->id);
+    if (!tried) {
+        g_string_append_printf(t->out, " # SKIP %s: ", outcome_name((enum outcome)s->outcome));
+        put_escaped(t->out, s->text);
+    }
+    g_string_append(t->out, "\n  ---\n  ");
+    put_yaml(t->out, "message", s->text);
+    g_string_append(t->out, "  ");
+    put_yaml(t->out, "advice", s->advice);
+    g_string_append(t->out, "  ...\n");
+}
+
+static void put_capture(struct tap *t)
+{
+    bool whole = judged_wholly(t->report, t->judged);
+    put_test(t, whole, "could be judged");
+    g_string_append_c(t->out, '\n');
+    if (!whole) {
+        g_string_append(t->out, "  ---\n  ");
+        put_yaml(t->out, "message", judged_why_not(t->report, t->judged));
+        g_string_append(t->out, "  ...\n");
+    }
+    for (guint i = 0; t->judged->stages && i < t->judged->stages->len; i++)
+        put_stage(t, t->judged->stages->pdata[i]);
+    for (size_t rule = 0; rule < RULE_COUNT; rule++)
+        if (judged_tests(t->report, t->judged, (enum rule_number)rule))
+            put_rule(t, (enum rule_number)rule);
+    put_notes(t);
+}
+
+static GString *tap_part(const struct report *r, const struct judged *j, struct told_so_far *told)
+{
+    struct tap t = {g_string_new(NULL), r, j, told->tests};
+    put_capture(&t);
+    told->tests = t.number;
+    told->captures++;
+    return t.out;
+}
+
+static GString *tap_head(const struct report *r, const struct told_so_far *told)
+{
+    (void)r;
+    GString *out = g_string_new("TAP version 13\n");
+    g_string_append_printf(out, "1..%u\n", told->tests);
+    return out;
+}
+
+static GString *tap_tail(const struct report *r)
+{
+    (void)r;
+    return g_string_new(NULL);
+}
+
+const struct report_parts report_parts_tap = {tap_head, tap_part, tap_tail};

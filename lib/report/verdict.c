@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What was found, gathered rule by rule. See verdict.h. */
+#include "report/verdict.h"
+
+#include "cli/plain.h"
+
+struct verdict {
+    const struct selection *selection;
+    uint64_t frames, ipoib_frames;
+    uint64_t counts[RULE_COUNT][VERDICT_OUTCOMES];
+    /* made when the first finding comes */
+    struct verdict_result *results[RULE_COUNT][VERDICT_OUTCOMES];
+};
+
+struct verdict *verdict_new(const struct selection *selection)
+{
+    struct verdict *v = g_new0(struct verdict, 1);
+    v->selection = selection;
+    return v;
+}
+
+static void result_free(struct verdict_result *r)
+{
+    for (unsigned i = 0; r && i < r->n_cases; i++) {
+        g_free(r->cases[i].subject);
+        g_free(r->cases[i].expected);
+        g_free(r->cases[i].actual);
+        g_free(r->cases[i].reason);
+        g_free(r->cases[i].check);
+        g_free(r->cases[i].sent);
+        g_free(r->cases[i].came);
+    }
+    g_free(r);
+}
+
+void verdict_free(struct verdict *v)
+{
+    if (!v)
+        return;
+    for (size_t rule = 0; rule < RULE_COUNT; rule++)
+        for (size_t outcome = 0; outcome < VERDICT_OUTCOMES; outcome++)
+            result_free(v->results[rule][outcome]);
+    g_free(v);
+}
+
+void verdict_frame(struct verdict *v, bool ipoib)
+{
+    v->frames++;
+    v->ipoib_frames += ipoib;
+}
+
+uint64_t verdict_frames(const struct verdict *v)
+{
+    return v->frames;
+}
+
+uint64_t verdict_ipoib_frames(const struct verdict *v)
+{
+    return v->ipoib_frames;
+}
+
+/* ---- gathering */
+
+/* Frames come in order: one that has several findings of the same kind is there once. */
+static void add_frame(struct verdict_frames *f, uint32_t frame)
+{
+    if (frame == 0 || (f->n > 0 && f->first[f->n - 1] == frame))
+        return;
+    if (f->n < VERDICT_FRAMES)
+        f->first[f->n++] = frame;
+    else
+        f->more = true;
+}
+
+/*
+ * The case of a text that was kept: as plain_text() shortens and cleans it, so that texts which
+ * differ only behind the limit are one case.
+ */
+static struct verdict_case *find_case(struct verdict_result *r, char *const texts[4])
+{
+    for (unsigned i = 0; i < r->n_cases; i++) {
+        struct verdict_case *c = &r->cases[i];
+        if (g_str_equal(c->actual, texts[2]) && g_str_equal(c->subject, texts[0]) &&
+            g_str_equal(c->expected, texts[1]) && g_str_equal(c->reason, texts[3]))
+            return c;
+    }
+    return NULL;
+}
+
+static char *short_text(const char *text)
+{
+    char buffer[VERDICT_TEXT + 1];
+    return g_strdup(plain_text(text ? text : "", buffer, sizeof buffer));
+}
+
+static struct verdict_case *new_case(struct verdict_result *r, char *const texts[4],
+                                     const struct verdict_evidence *e)
+{
+    if (r->n_cases == VERDICT_CASES)
+        return NULL;
+    struct verdict_case *c = &r->cases[r->n_cases++];
+    c->subject = g_strdup(texts[0]);
+    c->expected = g_strdup(texts[1]);
+    c->actual = g_strdup(texts[2]);
+    c->reason = g_strdup(texts[3]);
+    c->check = short_text(e ? e->check : NULL);
+    c->sent = short_text(e ? e->sent : NULL);
+    c->came = short_text(e ? e->came : NULL);
+    return c;
+}
+
+static void add_to_case(struct verdict_result *r, uint32_t frame, const struct finding *f,
+                        const struct verdict_evidence *e)
+{
+    char buffers[4][VERDICT_TEXT + 1];
+    char *texts[4];
+    const char *given[] = {f->subject, f->expected, f->actual, f->reason};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        texts[i] = plain_text(given[i] ? given[i] : "", buffers[i], sizeof buffers[i]);
+    struct verdict_case *c = find_case(r, texts);
+    if (!c)
+        c = new_case(r, texts, e);
+    if (!c) {
+        r->uncased++;
+        return;
+    }
+    c->count++;
+    add_frame(&c->frames, frame);
+}
+
+static enum outcome outcome_of(const struct finding *f)
+{
+    enum rule_level level = rules[f->rule].level;
+    bool breach = f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_DEVIATION;
+    return breach && level != RULE_MUST && level != RULE_SHOULD ? OUTCOME_NOTED : f->outcome;
+}
+
+static void add(struct verdict *v, uint32_t frame, const struct finding *f,
+                const struct verdict_evidence *e)
+{
+    if (rules[f->rule].level == RULE_MAY || !verdict_selected(v, f->rule))
+        return;
+    enum outcome outcome = outcome_of(f);
+    v->counts[f->rule][outcome]++;
+    if (outcome == OUTCOME_PASS && !e)
+        return;
+    struct verdict_result **r = &v->results[f->rule][outcome];
+    if (!*r)
+        *r = g_new0(struct verdict_result, 1);
+    (*r)->count++;
+    add_frame(&(*r)->frames, frame);
+    add_to_case(*r, frame, f, e);
+}
+
+void verdict_add(struct verdict *v, uint32_t frame, const struct finding *f)
+{
+    add(v, frame, f, NULL);
+}
+
+void verdict_add_evidence(struct verdict *v, const struct finding *f,
+                          const struct verdict_evidence *e)
+{
+    add(v, 0, f, e);
+}
+
+void verdict_skip(struct verdict *v, enum rule_number rule, const char *why,
+                  const struct verdict_evidence *e)
+{
+    struct finding f = {.rule = rule,
+                        .outcome = (enum outcome)VERDICT_SKIPPED,
+                        .expected = "",
+                        .actual = why,
+                        .subject = "",
+                        .reason = ""};
+    add(v, 0, &f, e);
+}
+
+void verdict_restore(struct verdict *v, enum rule_number rule, enum outcome outcome, uint64_t count,
+                     struct verdict_result *r)
+{
+    result_free(v->results[rule][outcome]);
+    v->counts[rule][outcome] = count;
+    v->results[rule][outcome] = r;
+}
+
+void verdict_restore_frames(struct verdict *v, uint64_t frames, uint64_t ipoib_frames)
+{
+    v->frames = frames;
+    v->ipoib_frames = ipoib_frames;
+}
+
+/* ---- what it comes to */
+
+uint64_t verdict_count(const struct verdict *v, enum rule_number rule, enum outcome outcome)
+{
+    return v->counts[rule][outcome];
+}
+
+const struct verdict_result *verdict_result(const struct verdict *v, enum rule_number rule,
+                                            enum outcome outcome)
+{
+    return v->results[rule][outcome];
+}
+
+bool verdict_selected(const struct verdict *v, enum rule_number rule)
+{
+    return !v->selection || v->selection->rule[rule];
+}
+
+/* What decides goes before what does not. */
+static const int worst_first[VERDICT_OUTCOMES] = {OUTCOME_FAIL,         OUTCOME_DEVIATION,
+                                                  OUTCOME_NOTED,        OUTCOME_PASS,
+                                                  OUTCOME_INCONCLUSIVE, VERDICT_SKIPPED};
+
+bool outcome_is_worse(int one, int other)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(worst_first) && worst_first[i] != other; i++)
+        if (worst_first[i] == one)
+            return true;
+    return false;
+}
+
+int verdict_worst(const struct verdict *v, enum rule_number rule)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(worst_first); i++)
+        if (v->counts[rule][worst_first[i]])
+            return worst_first[i];
+    return -1;
+}
+
+bool verdict_counts(enum rule_number rule, bool strict)
+{
+    return rules[rule].level == RULE_MUST || (strict && rules[rule].level == RULE_SHOULD);
+}
+
+static void count_rule(struct verdict_summary *s, const struct verdict *v, enum rule_number rule)
+{
+    switch (verdict_worst(v, rule)) {
+    case OUTCOME_FAIL:
+        s->must += rules[rule].level == RULE_MUST;
+        s->should += rules[rule].level == RULE_SHOULD;
+        break;
+    case OUTCOME_DEVIATION:
+        s->deviated++;
+        break;
+    case OUTCOME_INCONCLUSIVE:
+        s->inconclusive++;
+        break;
+    case OUTCOME_PASS:
+        s->passed++;
+        break;
+    case OUTCOME_NOTED:
+        s->noted++;
+        break;
+    case VERDICT_SKIPPED:
+        s->skipped++;
+        break;
+    default:
+        break;
+    }
+}
+
+struct verdict_summary verdict_summarize(const struct verdict *v, bool strict)
+{
+    struct verdict_summary s = {0};
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        count_rule(&s, v, (enum rule_number)i);
+    /*
+     * Where rules had an occasion and none could be decided, nothing is known; without any occasion
+     * nothing is broken.
+     */
+    bool undecided = s.inconclusive && !s.must && !s.should && !s.deviated && !s.passed;
+    if (s.must || (strict && s.should))
+        s.status = VERDICT_VIOLATED;
+    else if (!v->ipoib_frames || undecided)
+        s.status = VERDICT_UNJUDGED;
+    else
+        s.status = VERDICT_CONFORMANT;
+    return s;
+}
+
+/* ---- selectors */
+
+bool selection_add(struct selection *s, const char *selector)
+{
+    bool found = false;
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        if (rule_selected(&rules[i], selector)) {
+            s->rule[i] = true;
+            found = true;
+        }
+    return found;
+}
+
+unsigned selection_in_capture(const struct selection *s)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        n += s->rule[i] && rule_in_capture(&rules[i]);
+    return n;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Findings in words. See words.h. */
+#include "report/words.h"
+
+#include <inttypes.h>
+
+const char *outcome_name(enum outcome outcome)
+{
+    static const char *const names[VERDICT_OUTCOMES] = {
+        [OUTCOME_PASS] = "pass",           [OUTCOME_FAIL] = "fail",
+        [OUTCOME_DEVIATION] = "deviation", [OUTCOME_INCONCLUSIVE] = "inconclusive",
+        [OUTCOME_NOTED] = "noted",         [VERDICT_SKIPPED] = "skipped"};
+    return names[outcome];
+}
+
+bool outcome_read(enum outcome *outcome, const char *name)
+{
+    for (int i = 0; i < VERDICT_OUTCOMES; i++)
+        if (g_str_equal(outcome_name((enum outcome)i), name)) {
+            *outcome = (enum outcome)i;
+            return true;
+        }
+    return false;
+}
+
+const int outcomes_in_order[VERDICT_OUTCOMES] = {OUTCOME_FAIL,         OUTCOME_DEVIATION,
+                                                 OUTCOME_INCONCLUSIVE, OUTCOME_NOTED,
+                                                 OUTCOME_PASS,         VERDICT_SKIPPED};
+
+const char *why_skipped(int worst)
+{
+    switch (worst) {
+    case OUTCOME_FAIL:
+        return "violated, but SHOULD counts with --strict only";
+    case OUTCOME_DEVIATION:
+        return "known deviation";
+    case OUTCOME_INCONCLUSIVE:
+        return "inconclusive";
+    case VERDICT_SKIPPED:
+        return "not tried";
+    default:
+        return "no occasion in this capture";
+    }
+}
+
+const char *status_name(enum verdict_status status)
+{
+    static const char *const names[] = {[VERDICT_CONFORMANT] = "conformant",
+                                        [VERDICT_VIOLATED] = "violated",
+                                        [VERDICT_UNJUDGED] = "unjudged"};
+    return names[status];
+}
+
+void add_times(GString *out, uint64_t n)
+{
+    g_string_append_printf(out, "%" PRIu64 " time%s", n, n == 1 ? "" : "s");
+}
+
+void add_frames(GString *out, const struct verdict_frames *f)
+{
+    if (f->n == 0)
+        return;
+    g_string_append(out, f->n == 1 && !f->more ? "frame " : "frames ");
+    for (unsigned i = 0; i < f->n; i++)
+        g_string_append_printf(out, "%s%" PRIu32, i ? ", " : "", f->first[i]);
+    if (f->more)
+        g_string_append(out, " and others");
+}
+
+static void add_what(GString *out, const struct verdict_case *c)
+{
+    if (c->expected[0])
+        g_string_append_printf(out, "expected %s, found %s", c->expected,
+                               c->actual[0] ? c->actual : "something else");
+    else
+        g_string_append(out, c->actual);
+}
+
+void add_case(GString *out, const struct verdict_case *c, bool why)
+{
+    const char *colon = c->subject[0] && (c->expected[0] || c->actual[0]) ? ": " : "";
+    g_string_append_printf(out, "%s%s", c->subject, colon);
+    add_what(out, c);
+    if (why && c->reason[0])
+        g_string_append_printf(out, " (%s)", c->reason);
+}
+
+static bool says_the_same(const struct verdict_case *a, const struct verdict_case *b)
+{
+    return g_str_equal(a->expected, b->expected) && g_str_equal(a->actual, b->actual) &&
+           g_str_equal(a->reason, b->reason);
+}
+
+static bool told_before(const struct verdict_result *r, unsigned i)
+{
+    for (unsigned j = 0; j < i; j++)
+        if (says_the_same(&r->cases[j], &r->cases[i]))
+            return true;
+    return false;
+}
+
+/* Of whom the same is found: a line each. */
+static void add_subjects(GString *out, const struct verdict_result *r, unsigned first,
+                         const char *indent)
+{
+    for (unsigned i = first; i < r->n_cases; i++) {
+        const struct verdict_case *c = &r->cases[i];
+        if (!says_the_same(&r->cases[first], c) || (c->frames.n == 0 && !c->subject[0]))
+            continue;
+        g_string_append_printf(out, "%s  %s%s", indent, c->subject,
+                               c->subject[0] && c->frames.n ? ": " : "");
+        add_frames(out, &c->frames);
+        g_string_append_c(out, '\n');
+    }
+}
+
+static uint64_t times(const struct verdict_result *r, unsigned first)
+{
+    uint64_t n = 0;
+    for (unsigned i = first; i < r->n_cases; i++)
+        n += says_the_same(&r->cases[first], &r->cases[i]) ? r->cases[i].count : 0;
+    return n;
+}
+
+/* The last that has this reason is followed by it. */
+static bool reason_ends(const struct verdict_result *r, unsigned i)
+{
+    for (unsigned j = i + 1; j < r->n_cases; j++)
+        if (!told_before(r, j) && g_str_equal(r->cases[i].reason, r->cases[j].reason))
+            return false;
+    return r->cases[i].reason[0];
+}
+
+void add_cases(GString *out, const struct verdict_result *r, const char *indent)
+{
+    for (unsigned i = 0; i < r->n_cases; i++) {
+        if (told_before(r, i))
+            continue;
+        g_string_append(out, indent);
+        add_times(out, times(r, i));
+        g_string_append(out, ": ");
+        add_what(out, &r->cases[i]);
+        g_string_append_c(out, '\n');
+        add_subjects(out, r, i, indent);
+        if (reason_ends(r, i))
+            g_string_append_printf(out, "%sknown: %s\n", indent, r->cases[i].reason);
+    }
+    if (r->uncased == 0)
+        return;
+    g_string_append(out, indent);
+    add_times(out, r->uncased);
+    g_string_append(out, ": further cases\n");
+}
+
+void add_place(GString *out, const struct rule *rule)
+{
+    g_string_append(out, rule_document_name(rule->document));
+    if (rule->section[0])
+        g_string_append_printf(out, ", section %s", rule->section);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The link-layer address in ARP and in Neighbour Discovery. */
+#include "rules/report.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+#include "wire/lladdr.h"
+#include "wire/nd.h"
+
+/*
+ * RFC 4391 §9.1.1 demands an octet of 0, RFC 4755 §3.1 gives two bits of it a meaning and demands 0
+ * of the other six. Who sets one of the two knows the latter document and is bound by it, who sets
+ * none by the former.
+ */
+static void check_lladdr(const struct reporter *r, const uint8_t *p)
+{
+    uint8_t flags = p[LLADDR_FLAGS];
+    bool connected = flags & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
+    struct subject address = subject_address(p);
+    if (lladdr_is_zero(p) || lladdr_is_multicast(p))
+        return;
+    expect_same(r, connected ? R_RFC4755_3_1_FLAGS : R_RFC4391_9_1_1_RESERVED_FLAGS, &address,
+                p + LLADDR_FLAGS, 1, flags & ~LLADDR_FLAG_RESERVED & 0xff, flags);
+}
+
+static bool known_operation(uint16_t op)
+{
+    return op == ARP_REQUEST || op == ARP_REPLY || op == RARP_REQUEST || op == RARP_REPLY;
+}
+
+void check_arp(const struct reporter *r, struct view v)
+{
+    struct arp a;
+    bool fixed;
+    enum wire_result result = arp_decode(v, &a, &fixed);
+    if (!fixed) {
+        if (result == WIRE_TRUNCATED)
+            inconclusive(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p, "not captured");
+        return;
+    }
+    expect_value(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p + ARP_HRD, 2, ARP_HRD_INFINIBAND);
+    if (a.hrd != ARP_HRD_INFINIBAND)
+        return;
+    expect_value(r, R_RFC4391_9_2_ARP_HARDWARE_LENGTH, v.p + ARP_HLN, 1, LLADDR_SIZE);
+    if (a.hln != LLADDR_SIZE)
+        return;
+    expect_that(r, R_RFC4391_9_1_1_FORMAT, result != WIRE_MALFORMED, v.p, v.cap,
+                "20-octet addresses",
+                result != WIRE_MALFORMED ? "they fit" : "the message ends before them");
+    if (known_operation(a.op))
+        expect_that(r, R_RFC4391_9_2_ARP_AS_RFC826, a.pro != TYPE_IPV4 || a.pln == 4, v.p + ARP_PRO,
+                    4, "protocol length 4 for IPv4", a.pln == 4 ? "4" : "another length");
+    if (view_has(v, a.sha, LLADDR_SIZE) == WIRE_OK)
+        check_lladdr(r, v.p + a.sha);
+    /* the target of a reply is an echo of the request's sender: not the sender's to answer for */
+}
+
+/* RFC 4861 §4.1 to 4.5: the source's address in RS, RA and NS, the target's in NA and Redirect. */
+static void note_message(const struct reporter *r, const uint8_t *message,
+                         const struct nd_option *o)
+{
+    bool of_target = message[0] == ND_NA || message[0] == ND_REDIRECT;
+    struct subject address = subject_address(message + o->off + ND_OPT_LLADDR);
+    if (of_target != (o->type == ND_OPT_TARGET_LLADDR))
+        note(r, R_RFC4391_9_3_ND_MESSAGES, &address, message[0], message + o->off, o->size,
+             "a %s link-layer address option in a message that has none",
+             of_target ? "source" : "target");
+}
+
+static void check_option(const struct reporter *r, struct view v, const struct nd_option *o)
+{
+    const uint8_t *p = v.p + o->off;
+    expect_value(r, R_RFC4391_9_3_ND_OPTION_LENGTH, p + ND_OPT_LENGTH, 1, ND_OPT_IPOIB_LENGTH);
+    if (!nd_is_ipoib_lladdr(o))
+        return;
+    if (view_has(v, o->off, o->size) != WIRE_OK) {
+        inconclusive(r, R_RFC4391_9_3_ND_OPTION_PADDING, p, "not captured");
+        return;
+    }
+    expect_value(r, R_RFC4391_9_3_ND_OPTION_PADDING, p + ND_OPT_PAD, 2, 0);
+    check_lladdr(r, p + ND_OPT_LLADDR);
+    note_message(r, v.p, o);
+}
+
+void check_nd(const struct reporter *r, struct view v)
+{
+    struct nd_iter it;
+    struct nd_option o;
+    if (!nd_options(v, &it))
+        return;
+    while (nd_next(&it, &o))
+        if (o.type == ND_OPT_SOURCE_LLADDR || o.type == ND_OPT_TARGET_LLADDR)
+            check_option(r, v, &o);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Connections over their life: set-up, crossing requests, data, the end (RFC 4755 §2.3, 3.2 to 3.5,
+ * 5, 7).
+ */
+#include "rules/scene.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+#include "wire/ip.h"
+#include "wire/nd.h"
+
+/* How far back a port's connections are looked through: a real one has few that are open. */
+enum { DEPTH = 64 };
+/* From an interface's leaving to the end of its connections; each takes a round trip. */
+enum { TEARDOWN_SECONDS = 10 };
+/*
+ * For how long a REQ that was not answered, or whose answer was not seen, waits: no requester
+ * repeats it for longer.
+ */
+enum { CROSSING_SECONDS = 60 };
+enum { IPV6_MTU_MIN = 1280 }; /* RFC 8200 §5 */
+
+static struct subject about(const struct connection *c, uint32_t what)
+{
+    struct subject s = subject_connection(c->number);
+    s.other = what;
+    return s;
+}
+
+/* ---- set-up */
+
+/*
+ * A QPN that is told of a port: is it the UD QP of one of its link-layer addresses on the
+ * partition?
+ */
+static void check_told_qpn(const struct scene *s, enum rule_number rule, const struct connection *c,
+                           const struct endport *port, uint32_t qpn, const uint8_t *p)
+{
+    struct subject subject = about(c, s->p->at.frame);
+    char actual[24];
+    if (!port || qpn == 0)
+        return;
+    enum announced announced = endport_announced(port, c->pkey, qpn);
+    if (announced == ANNOUNCED_ANOTHER && !endport_is_followed(port))
+        /* it may have had another address before the capture began */
+        announced = ANNOUNCED_UNKNOWN;
+    switch (announced) {
+    case ANNOUNCED:
+        pass(s->r, rule);
+        break;
+    case ANNOUNCED_ANOTHER:
+        g_snprintf(actual, sizeof actual, "QPN 0x%06x", qpn);
+        fail_about(s->r, rule, &subject, p, 3, "the QPN of a link-layer address of that port",
+                   actual);
+        break;
+    case ANNOUNCED_UNKNOWN:
+        inconclusive(s->r, rule, p, "the port's link-layer address was not seen");
+        break;
+    }
+}
+
+/* Was the REQ d not answered yet by the requester of c, when that asked itself? */
+static bool waits(const struct connection *d, const struct connection *c)
+{
+    bool answered = d->rep_frame || d->rej_frame || d->rtu_frame;
+    bool unseen = c->endport[0]->gap_frame > d->req_frame;
+    return !answered && !unseen && c->asked_seconds - d->asked_seconds <= CROSSING_SECONDS;
+}
+
+/* A REQ of this connection's responder to its requester that waits for its answer. */
+static struct connection *find_crossing(const struct connection *c)
+{
+    struct connection *d = c->endport[1] ? c->endport[1]->connections : NULL;
+    for (unsigned i = 0; d && i < DEPTH; i++, d = connection_older(d, c->endport[1])) {
+        bool opposite = d->endport[0] == c->endport[1] && d->endport[1] == c->endport[0] &&
+                        c->endport[0] != c->endport[1];
+        if (d != c && opposite && same_partition(d->pkey, c->pkey) && waits(d, c))
+            return d;
+    }
+    return NULL;
+}
+
+static void on_req(const struct scene *s, const struct cm *cm, struct connection *c)
+{
+    const uint8_t *mad = s->p->ib.payload.p;
+    c->asked_seconds = (uint32_t)(s->p->at.ns / 1000000000);
+    if (c->req_frame != s->p->at.frame)
+        return; /* repeated */
+    check_told_qpn(s, R_RFC4755_3_5_SERVICE_ID, c, c->endport[1], cm_service_qpn(c->service_id),
+                   mad + REQ_SERVICE_ID + 5);
+    if (c->requester.has_private)
+        check_told_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c, c->endport[0],
+                       c->requester.ud_qpn, mad + cm->private_off + CM_PRIVATE_UD_QPN);
+    struct connection *d = find_crossing(c);
+    if (d)
+        c->crossed = d->crossed = true;
+}
+
+/* RFC 4755 §3.3: UD QPN, then GID, flags aside; most significant octet first. */
+static int compare_addresses(uint32_t qpn_a, const struct endport *a, uint32_t qpn_b,
+                             const struct endport *b)
+{
+    return qpn_a != qpn_b ? (qpn_a < qpn_b ? -1 : 1) : memcmp(a->gid, b->gid, GID_SIZE);
+}
+
+/* The first answer to a REQ that crossed another: who has the smaller address accepts. */
+static void check_crossing(const struct scene *s, const struct cm *cm, const struct connection *c)
+{
+    struct subject subject = about(c, cm->message);
+    /* other reasons are about something else */
+    bool decides = cm->message == CM_REP || cm->reason == CM_REJ_CONSUMER;
+    if (!c->crossed || !decides || !c->requester.has_private || !c->endport[0] || !c->endport[1])
+        return;
+    int local = compare_addresses(cm_service_qpn(c->service_id), c->endport[1], c->requester.ud_qpn,
+                                  c->endport[0]);
+    bool accepts = cm->message == CM_REP, should_accept = local < 0;
+    if (accepts == should_accept) {
+        pass_about(s->r, R_RFC4755_3_3_SIMULTANEOUS, &subject);
+        return;
+    }
+    fail_about(s->r, R_RFC4755_3_3_SIMULTANEOUS, &subject, s->p->ib.payload.p + MAD_ATTRIBUTE, 2,
+               should_accept ? "REP: the local address is the smaller one"
+                             : "REJ, reason 28: the local address is the larger one",
+               accepts ? "REP" : "REJ, reason 28");
+}
+
+static void on_rep(const struct scene *s, const struct cm *cm, const struct connection *c)
+{
+    struct subject subject = about(c, cm->message);
+    uint32_t early = MAX(c->requester.flow.early_frame, c->responder.flow.early_frame);
+    if (c->rep_frame != s->p->at.frame)
+        return;
+    expect_about(s->r, R_RFC4755_2_3_CONNECTION_BEFORE_IP, &subject, early <= c->req_frame, NULL, 0,
+                 "IP behind the REP", "IP came between REQ and REP");
+    if (c->responder.has_private)
+        check_told_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c, c->endport[1],
+                       c->responder.ud_qpn,
+                       s->p->ib.payload.p + cm->private_off + CM_PRIVATE_UD_QPN);
+    check_crossing(s, cm, c);
+}
+
+void check_connection_message(const struct scene *s, const struct cm *cm)
+{
+    struct connection *c = s->p->verdict.connection;
+    struct reporter each = *s->r;
+    if (!c)
+        each.told = NULL; /* of connections that are not known, each message is told */
+    check_cm(&each, s->p->ib.payload, cm, c ? c->number : 0);
+    if (!c)
+        return;
+    if (cm->message == CM_REQ)
+        on_req(s, cm, c);
+    else if (cm->message == CM_REP)
+        on_rep(s, cm, c);
+    else if (cm->message == CM_REJ && c->rej_frame == s->p->at.frame && !c->rep_frame)
+        check_crossing(s, cm, c);
+}
+
+/* ---- the end */
+
+/* Was anything that its two ends sent to manage connections not captured? */
+static bool lacks_messages(const struct connection *c)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (!c->endport[i] || c->endport[i]->gap_frame > c->rep_frame)
+            return true;
+    return false;
+}
+
+static void judge_teardown(const struct scene *s, struct connection *c)
+{
+    struct subject subject = about(c, 0);
+    if (c->torn_down)
+        return;
+    c->torn_down = true;
+    if (connection_is_open(c) && lacks_messages(c)) {
+        inconclusive(s->r, R_RFC4755_3_4_TEARDOWN, NULL, "its DREQ may not have been captured");
+        return;
+    }
+    expect_about(s->r, R_RFC4755_3_4_TEARDOWN, &subject, !connection_is_open(c), NULL, 0,
+                 "a DREQ when its interface goes down",
+                 "the interface left the broadcast group, the connection stayed");
+}
+
+void check_interface_down(const struct scene *s, struct endport *port, uint16_t pkey)
+{
+    uint32_t now = (uint32_t)(s->p->at.ns / 1000000000);
+    struct connection *c = port->connections;
+    for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port)) {
+        if (!same_partition(c->pkey, pkey) || !c->rep_frame || c->torn_down)
+            continue;
+        c->left_seconds = now ? now : 1;
+        if (!connection_is_open(c))
+            judge_teardown(s, c);
+    }
+}
+
+void check_interface_up(const struct scene *s, struct endport *port, uint16_t pkey)
+{
+    struct connection *c = port->connections;
+    for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port))
+        if (same_partition(c->pkey, pkey) && c->left_seconds)
+            judge_teardown(s, c);
+}
+
+/* ---- data */
+
+static void check_open(const struct scene *s, struct connection *c)
+{
+    struct subject subject = about(c, CM_REJ);
+    uint32_t now = (uint32_t)(s->p->at.ns / 1000000000);
+    const struct ib_packet *ib = &s->p->ib;
+    /* of what does not look like IPoIB, the QPN may be another program's by now */
+    if (c->rej_frame && !c->rep_frame &&
+        encap_begins_message(ib->payload, ib->position == IB_FIRST))
+        expect_about(s->r, R_RFC4755_2_3_CONNECTION_BEFORE_IP, &subject, false, s->p->ib.payload.p,
+                     s->p->ib.payload.cap, "no IP: the connection was refused", "IP after the REJ");
+    if (c->left_seconds && !c->torn_down && now - c->left_seconds > TEARDOWN_SECONDS &&
+        connection_is_open(c))
+        judge_teardown(s, c);
+}
+
+/*
+ * The message with its encapsulation header, by its IP header where this is its first packet of
+ * several.
+ */
+static uint32_t message_octets(const struct ib_packet *ib)
+{
+    uint32_t told = encap_datagram_length(ib->payload);
+    return ib->position == IB_ONLY || !told ? ib->payload.len : told + ENCAP_SIZE;
+}
+
+static void check_message(const struct scene *s, const struct connection *c)
+{
+    uint32_t octets = message_octets(&s->p->ib), mtu = connection_mtu(c);
+    char expected[48], actual[32];
+    if (!mtu) {
+        inconclusive(s->r, R_RFC4755_5_1_CONNECTION_MTU, NULL, "the Receive MTUs were not seen");
+        return;
+    }
+    if (octets <= mtu + ENCAP_SIZE) {
+        pass(s->r, R_RFC4755_5_1_CONNECTION_MTU);
+        return;
+    }
+    g_snprintf(expected, sizeof expected, "at most %u octets of IP", mtu);
+    g_snprintf(actual, sizeof actual, "%u octets", octets - ENCAP_SIZE);
+    fail(s->r, R_RFC4755_5_1_CONNECTION_MTU, s->p->ib.payload.p, s->p->ib.payload.cap, expected,
+         actual);
+}
+
+static bool goes_to_many(uint16_t type, struct view ip)
+{
+    if (type == TYPE_IPV4 && view_has(ip, IPV4_DESTINATION, IPV4_ADDRESS_SIZE) == WIRE_OK)
+        return ip.p[IPV4_DESTINATION] >> 4 == 0xe || be32(ip.p + IPV4_DESTINATION) == 0xffffffffu;
+    return type == TYPE_IPV6 && view_has(ip, IPV6_DESTINATION, IPV6_ADDRESS_SIZE) == WIRE_OK &&
+           ip.p[IPV6_DESTINATION] == 0xff;
+}
+
+/* A message of address resolution, of those of which the documents say how they go. */
+static const char *resolution(uint16_t type, struct view d, bool *answers)
+{
+    struct view icmpv6;
+    if (type == TYPE_ARP && view_has(d, 0, ARP_SIZE_FIXED) == WIRE_OK) {
+        *answers = be16(d.p + ARP_OP) == ARP_REPLY;
+        return *answers ? "ARP reply" : "ARP request";
+    }
+    if (type != TYPE_IPV6 || !nd_in_ipv6(d, &icmpv6) || icmpv6.cap == 0)
+        return NULL;
+    *answers = icmpv6.p[0] == ND_NA;
+    return icmpv6.p[0] == ND_NS ? "NS" : *answers ? "NA" : NULL;
+}
+
+/* RFC 4755 §7 demands UD of answers; of questions §3 says so in passing. */
+static void check_resolution(const struct scene *s, const char *what, bool answers)
+{
+    struct subject qp = subject_qp(port_to_lid(s->p->dst), s->p->ib.dqpn);
+    if (!answers) {
+        note(s->r, R_RFC4755_3_QUERY_ON_BROADCAST, &qp, (uintptr_t)what, s->p->ib.payload.p,
+             s->p->ib.payload.cap, "a question over a connection: %s over %s", what,
+             s->p->ib.transport == IB_RC ? "RC" : "UC");
+        return;
+    }
+    if (!is_news(s->r, R_RFC4755_7_RESOLUTION_OVER_UD, &qp, (uintptr_t)what))
+        return;
+    char actual[32];
+    g_snprintf(actual, sizeof actual, "%s over %s", what,
+               s->p->ib.transport == IB_RC ? "RC" : "UC");
+    fail_about(s->r, R_RFC4755_7_RESOLUTION_OVER_UD, &qp, s->p->ib.payload.p, s->p->ib.payload.cap,
+               "over UD", actual);
+}
+
+static void check_ip(const struct scene *s, const struct connection *c)
+{
+    struct view payload = s->p->ib.payload, ip = view_from(payload, ENCAP_SIZE);
+    struct encap e;
+    if (encap_decode(payload, &e) != WIRE_OK)
+        return;
+    bool answers = false;
+    const char *what = resolution(e.type, ip, &answers);
+    if (what)
+        check_resolution(s, what, answers);
+    else if (e.type == TYPE_IPV4 || e.type == TYPE_IPV6)
+        expect_that(s->r, R_RFC4755_2_1_MULTICAST_OVER_UD, !goes_to_many(e.type, ip), ip.p, ip.cap,
+                    "over UD", "multicast or broadcast over a connection");
+    uint32_t mtu = c ? connection_mtu(c) : 0;
+    if (e.type == TYPE_IPV6 && mtu) {
+        struct subject subject = about(c, TYPE_IPV6);
+        expect_about(s->r, R_RFC4755_5_MINIMUM_MTU, &subject, mtu >= IPV6_MTU_MIN, NULL, 0,
+                     "at least 1280 octets for IPv6", "less than 1280 octets");
+    }
+}
+
+static void note_services(const struct scene *s)
+{
+    struct subject qp = subject_qp(port_to_lid(s->p->dst), s->p->ib.dqpn);
+    if (qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn))
+        note(s->r, R_TRANSPORT_SERVICES, &qp, s->p->ib.transport, s->r->base + s->p->ib.bth_off, 1,
+             "a QP of the UD service takes connected packets");
+}
+
+void check_connection_data(const struct scene *s)
+{
+    struct connection *c = s->p->verdict.connection;
+    if (c)
+        check_open(s, c);
+    if (c && !connection_is_over(c))
+        check_message(s, c);
+    check_ip(s, c);
+    note_services(s);
+}

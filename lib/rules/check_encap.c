@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rules/report.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+
+static const char *const not_captured = "not captured";
+
+/*
+ * Is the first octet behind the header what the Type announces? An unknown Type announces nothing.
+ */
+static void check_type(const struct reporter *r, enum rule_number rule, struct view payload,
+                       uint16_t type)
+{
+    struct view d = view_from(payload, ENCAP_SIZE);
+    if (type != TYPE_IPV4 && type != TYPE_IPV6)
+        return;
+    if (d.cap == 0) {
+        if (d.len)
+            inconclusive(r, rule, payload.p, not_captured);
+        return;
+    }
+    uint8_t version = type == TYPE_IPV4 ? 4 : 6;
+    bool holds = d.p[0] >> 4 == version;
+    expect_that(r, rule, holds, payload.p + ENCAP_TYPE, 2,
+                version == 4 ? "an IPv4 datagram" : "an IPv6 datagram",
+                holds ? "it follows" : "another IP version, or none, follows");
+}
+
+/*
+ * ARP and RARP: their messages begin with a hardware and a protocol type, IPv4's or another
+ * Ethertype (RFC 826).
+ */
+static void check_arp_type(const struct reporter *r, struct view payload, uint16_t type)
+{
+    struct view d = view_from(payload, ENCAP_SIZE);
+    if (type != TYPE_ARP && type != TYPE_RARP)
+        return;
+    if (view_has(d, 0, ARP_SIZE_FIXED) == WIRE_TRUNCATED) {
+        inconclusive(r, R_RFC4391_6_TYPE, payload.p, not_captured);
+        return;
+    }
+    bool holds = d.len >= ARP_SIZE_FIXED && be16(d.p + ARP_PRO) >= TYPE_FIRST;
+    expect_that(r, R_RFC4391_6_TYPE, holds, payload.p + ENCAP_TYPE, 2, "an ARP message",
+                holds ? "it follows" : "no ARP message follows");
+}
+
+void check_encapsulation(const struct reporter *r, struct view payload, bool connected)
+{
+    enum rule_number header = connected ? R_RFC4755_4_ENCAPSULATION_HEADER
+                                        : R_RFC4391_6_ENCAPSULATION_HEADER;
+    enum rule_number type = connected ? R_RFC4755_4_TYPE : R_RFC4391_6_TYPE;
+    struct encap e;
+    if (payload.len == 0)
+        return; /* an empty message is no datagram */
+    switch (encap_decode(payload, &e)) {
+    case WIRE_OK:
+        break;
+    case WIRE_TRUNCATED:
+        inconclusive(r, header, payload.p, not_captured);
+        inconclusive(r, R_RFC4391_6_RESERVED_ZERO, payload.p, not_captured);
+        return;
+    default:
+        expect_that(r, header, false, payload.p, payload.cap, "4 octets of encapsulation header",
+                    "fewer octets");
+        return;
+    }
+    expect_that(r, header, true, payload.p, ENCAP_SIZE, "4 octets of encapsulation header",
+                "4 octets");
+    expect_value(r, R_RFC4391_6_RESERVED_ZERO, payload.p + ENCAP_RESERVED, 2, 0);
+    check_type(r, type, payload, e.type);
+    if (!connected)
+        check_arp_type(r, payload, e.type);
+}

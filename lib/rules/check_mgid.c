@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* IPoIB MGIDs: their form (RFC 4391 §4), and the IP destination of what goes to them. */
+#include "rules/keys.h"
+#include "rules/report.h"
+#include "wire/encap.h"
+#include "wire/ip.h"
+#include "wire/mgid.h"
+
+static void check_flags(const struct reporter *r, const struct subject *group, const uint8_t *p)
+{
+    bool transient = p[0] >> 4 & MGID_FLAG_TRANSIENT;
+    expect_about(r, R_RFC4391_4_MGID_T_FLAG, group, transient, p, 1, "T = 1", "T = 0");
+    expect_same(r, R_RFC4391_4_MGID_FORMAT, group, p, 1, p[0] & 0x1f, p[0]);
+}
+
+static void check_pkey(const struct reporter *r, const struct subject *group, const uint8_t *mgid,
+                       const struct mgid *m, uint16_t pkey)
+{
+    bool same = same_partition(m->pkey, pkey), full = m->pkey & PKEY_MEMBERSHIP;
+    expect_same(r, R_RFC4391_4_MGID_PKEY, group, mgid + MGID_PKEY, 2,
+                same ? m->pkey : pkey | PKEY_MEMBERSHIP, m->pkey);
+    if (m->broadcast)
+        expect_same(r, R_RFC4391_4_1_PKEY_FULL_MEMBER, group, mgid + MGID_PKEY, 2,
+                    m->pkey | PKEY_MEMBERSHIP, m->pkey);
+    if (!full)
+        note(r, R_DRAFT02_8_EXAMPLE_PKEY, group, m->pkey, mgid + MGID_PKEY, 2,
+             "P_Key 0x%04x without the membership bit, as in the draft's example", m->pkey);
+}
+
+void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey)
+{
+    if (!mgid_is_ipoib(mgid))
+        return;
+    struct mgid m = mgid_read(mgid);
+    struct subject group = subject_group(mgid);
+
+    check_flags(r, &group, mgid + MGID_FLAGS_SCOPE);
+    check_pkey(r, &group, mgid, &m, pkey);
+    if (m.signature == MGID_SIGNATURE_IPV4)
+        expect_about(r, R_RFC4391_4_MGID_GROUP_ID_IPV4, &group, m.group_clean, mgid + MGID_GROUP,
+                     MGID_SIZE - MGID_GROUP, "0 above the low 28 bits", "other bits are set");
+}
+
+/*
+ * A datagram for a group that is not there may go to the all-router group or the broadcast group,
+ * for routers to forward it (RFC 4391 §10), unless it is link-local.
+ */
+static bool to_routers(const struct reporter *r, const struct subject *group, const uint8_t *mgid,
+                       const struct mgid *m)
+{
+    if (!m->broadcast && !is_all_routers(mgid))
+        return false;
+    note(r, R_RFC4391_10_ALL_ROUTER_FALLBACK, group, 0, mgid, MGID_SIZE,
+         "a datagram for another group goes to the %s group",
+         m->broadcast ? "broadcast" : "all-router");
+    return true;
+}
+
+static void check_ipv4_group(const struct reporter *r, const struct subject *group,
+                             const uint8_t *mgid, const struct mgid *m, const uint8_t *ip)
+{
+    if (be32(ip) == 0xffffffffu) {
+        expect_about(r, R_RFC4391_4_BROADCAST_MAPPING, group, m->broadcast, mgid, MGID_SIZE,
+                     "the broadcast-GID", "another group");
+        return;
+    }
+    if (ip[0] >> 4 != 0xe || !m->group_clean)
+        return; /* a directed broadcast; nobody here knows the netmask */
+    bool same = !m->broadcast && ((be32(mgid + MGID_GROUP_IPV4) ^ be32(ip)) & 0x0fffffff) == 0;
+    if (!same && to_routers(r, group, mgid, m))
+        return;
+    expect_about(r, R_RFC4391_4_MGID_GROUP_ID_IPV4, group, same, mgid + MGID_GROUP,
+                 MGID_SIZE - MGID_GROUP, "the low 28 bits of the IP destination", "another group");
+}
+
+static void check_ipv6_group(const struct reporter *r, const struct subject *group,
+                             const uint8_t *mgid, const struct mgid *m, const uint8_t *ip)
+{
+    if (ip[0] != 0xff)
+        return;
+    bool same = memcmp(mgid + MGID_GROUP, ip + MGID_GROUP, MGID_SIZE - MGID_GROUP) == 0;
+    if (!same && to_routers(r, group, mgid, m))
+        return;
+    expect_about(r, R_RFC4391_4_MGID_GROUP_ID_IPV6, group, same, mgid + MGID_GROUP,
+                 MGID_SIZE - MGID_GROUP, "the low 80 bits of the IP destination", "another group");
+}
+
+/*
+ * Beyond the link, IPv6 too may go to the only broadcast group that there is, IPv4's; whether it is
+ * such a one, a capture that ends before the destination does not tell.
+ */
+static void check_ipv6(const struct reporter *r, const struct subject *group, const uint8_t *mgid,
+                       const struct mgid *m, struct view d)
+{
+    const uint8_t *ip = d.cap >= IPV6_DESTINATION + 16 ? d.p + IPV6_DESTINATION : NULL;
+    if (m->broadcast && !ip)
+        return;
+    if (m->broadcast && ip[0] == 0xff && (ip[1] & 0x0f) > 2) {
+        to_routers(r, group, mgid, m);
+        return;
+    }
+    expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV6, group, mgid + MGID_SIGNATURE, 2,
+                MGID_SIGNATURE_IPV6, m->signature);
+    if (ip && m->signature == MGID_SIGNATURE_IPV6)
+        check_ipv6_group(r, group, mgid, m, ip);
+}
+
+static void check_destination(const struct reporter *r, const uint8_t *mgid, uint16_t type,
+                              struct view d)
+{
+    struct mgid m = mgid_read(mgid);
+    struct subject group = subject_group(mgid);
+    if (type == TYPE_IPV4 || type == TYPE_ARP) {
+        expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV4, &group, mgid + MGID_SIGNATURE, 2,
+                    MGID_SIGNATURE_IPV4, m.signature);
+        if (type == TYPE_IPV4 && m.signature == MGID_SIGNATURE_IPV4 &&
+            d.cap >= IPV4_DESTINATION + 4)
+            check_ipv4_group(r, &group, mgid, &m, d.p + IPV4_DESTINATION);
+    } else if (type == TYPE_IPV6) {
+        check_ipv6(r, &group, mgid, &m, d);
+    }
+    if (type == TYPE_ARP && !m.broadcast)
+        note(r, R_RFC4391_5_BROADCAST_SERVICE, &group, 0, mgid, MGID_SIZE,
+             "ARP goes to a group that is not the broadcast group");
+}
+
+void check_datagram_headers(const struct reporter *r, const struct ib_packet *ib)
+{
+    struct encap e;
+    bool multicast = ib->has_lrh && ib->dlid >= LID_MULTICAST_FIRST && ib->dlid != LID_PERMISSIVE;
+
+    if (multicast)
+        expect_that(r, R_RFC4391_6_GRH_ON_MULTICAST, ib->has_grh, r->base, LRH_SIZE, "a GRH",
+                    "none");
+    if (!ib->dgid || !mgid_is_ipoib(ib->dgid))
+        return;
+    check_mgid(r, ib->dgid, ib->pkey);
+    if (encap_decode(ib->payload, &e) == WIRE_OK)
+        check_destination(r, ib->dgid, e.type, view_from(ib->payload, ENCAP_SIZE));
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A datagram to an IPoIB group: is the group there, has its sender joined, does it use what the SA
+ * told (RFC 4391 §5, 10)?
+ */
+#include "rules/scene.h"
+#include "wire/encap.h"
+#include "wire/ip.h"
+#include "wire/membership.h"
+#include "wire/mgid.h"
+
+/*
+ * Between a first report of a listener and the join as full member, which its kernel does on its
+ * own time.
+ */
+enum { JOIN_SECONDS = 5 };
+
+static bool check_group_there(const struct scene *s, const struct group *g)
+{
+    struct subject group = subject_group(g->mgid);
+    switch (g->state) {
+    case GROUP_THERE:
+        pass_about(s->r, R_RFC4391_10_GROUP_BEFORE_USE, &group);
+        return true;
+    case GROUP_HEARD_OF:
+        inconclusive(s->r, R_RFC4391_10_GROUP_BEFORE_USE, NULL, "its creation was not seen");
+        return true;
+    }
+    if (!group_is_broadcast(g)) /* of that one another rule tells */
+        expect_about(s->r, R_RFC4391_10_GROUP_BEFORE_USE, &group, false,
+                     s->r->base + s->p->ib.grh_off + GRH_DGID, GID_SIZE, "a group that the SA has",
+                     g->state == GROUP_GONE ? "the SA told that it was deleted"
+                                            : "the SA said that there is none");
+    return false;
+}
+
+/* The SA's own port: what it asked and was told was not seen. */
+static bool is_sa(const struct scene *s)
+{
+    return s->p->ib.has_lrh && s->p->ib.slid == subnet_sa_lid(s->f->subnet, s->p->at.interface);
+}
+
+/*
+ * A subnet manager that was started anew gives groups other MLIDs; who has not joined again since
+ * uses what it was told and cannot know better, unless the group was deleted, which ends
+ * memberships.
+ */
+static bool told_otherwise(const struct scene *s, const struct group *g, const struct member *m,
+                           uint16_t dlid)
+{
+    if (!m || !m->frame)
+        return g->records > 1 || is_sa(s) || (m && m->pending);
+    return !member_is_known(m) || (m->mlid == dlid && m->frame > g->gone_frame);
+}
+
+static bool check_mlid(const struct scene *s, const struct group *g, const struct member *m)
+{
+    struct subject group = subject_group(g->mgid);
+    group.other = s->p->ib.slid;
+    if (!s->p->ib.has_lrh || g->mlid == 0)
+        return true;
+    if (g->mlid != s->p->ib.dlid && told_otherwise(s, g, m, s->p->ib.dlid)) {
+        inconclusive(s->r, R_RFC4391_10_MLID_AS_DLID, NULL,
+                     "the sender was told another MLID, or may have been");
+        return true;
+    }
+    expect_same(s->r, R_RFC4391_10_MLID_AS_DLID, &group, s->r->base + LRH_DLID, 2, g->mlid,
+                s->p->ib.dlid);
+    return g->mlid == s->p->ib.dlid;
+}
+
+/*
+ * Who knows the MLID has it from the SA. A sender of whom no join was seen thus joined unseen,
+ * unless it is known to have left, to have been refused, or to have asked for the record alone.
+ */
+static void check_joined(const struct scene *s, struct group *g, struct endport *sender,
+                         const struct member *m)
+{
+    const uint8_t *p = s->r->base + s->p->ib.grh_off + GRH_DGID;
+    struct subject port = subject_port(s->p->ib.sgid, 0);
+    port.group = g->mgid;
+    bool known = m && member_is_known(m);
+    if (m && m->join_state)
+        pass_about(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, &port);
+    else if (known && m->refused)
+        expect_about(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, &port, false, p, GID_SIZE,
+                     "a member of the group", "its join was refused");
+    else if (known)
+        expect_about(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, &port, false, p, GID_SIZE,
+                     "a member of the group", "it left the group");
+    else if (m && m->asked && !m->frame && !m->pending && endport_is_followed(sender))
+        expect_about(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, &port, false, p, GID_SIZE,
+                     "a member of the group", "it asked for the group's record and never joined");
+    else
+        inconclusive(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, NULL, "its join was not seen");
+}
+
+static void check_subscribed(const struct scene *s, const struct endport *sender,
+                             const struct member *m)
+{
+    struct subject port = subject_port(s->p->ib.sgid, 0);
+    if (!m || m->join_state & JOIN_FULL ||
+        !(m->join_state & (JOIN_SEND_ONLY_NON | JOIN_SEND_ONLY_FULL)))
+        return;
+    if (sender->subscribed == (SUBSCRIBED_CREATED | SUBSCRIBED_DELETED))
+        pass_about(s->r, R_RFC4391_10_SUBSCRIBE_TRAPS, &port);
+    else if (endport_is_followed(sender))
+        expect_about(s->r, R_RFC4391_10_SUBSCRIBE_TRAPS, &port, false,
+                     s->r->base + s->p->ib.grh_off + GRH_DGID, GID_SIZE,
+                     "a subscription to the traps 66 and 67", "it sends to a group without one");
+    else
+        inconclusive(s->r, R_RFC4391_10_SUBSCRIBE_TRAPS, NULL,
+                     "what it subscribed to was not seen");
+}
+
+/* RFC 4391 §5: what the join returned is what the interface uses. */
+static void check_parameters(const struct scene *s, struct group *b)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    struct subject port = subject_port(ib->sgid, 0);
+    port.group = b->mgid;
+    bool same = ib->tclass == b->tclass && ib->flow_label == b->flow_label &&
+                ib->hop_limit == b->hop_limit && (!ib->has_lrh || ib->sl == b->sl);
+    if (same) {
+        pass_about(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, &port);
+        return;
+    }
+    if (is_told_before_change(s, b)) {
+        inconclusive(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, NULL,
+                     "the sender may have been told others, before they changed");
+        return;
+    }
+    if (!is_news(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, &port,
+                 (uint64_t)ib->flow_label << 32 | (uint64_t)ib->tclass << 16 |
+                     (uint64_t)ib->hop_limit << 8 | ib->sl))
+        return;
+    char expected[96], actual[96];
+    const char *form = "TClass 0x%02x, FlowLabel 0x%05x, HopLimit %u, SL %u";
+    g_snprintf(expected, sizeof expected, form, b->tclass, b->flow_label, b->hop_limit, b->sl);
+    g_snprintf(actual, sizeof actual, form, ib->tclass, ib->flow_label, ib->hop_limit, ib->sl);
+    fail_about(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, &port, s->r->base + ib->grh_off, GRH_SGID,
+               expected, actual);
+}
+
+static void note_sl(const struct scene *s, const struct group *g)
+{
+    const struct group *b = groups_broadcast(s->f->groups, g->interface, be16(g->mgid + MGID_PKEY),
+                                             group_scope(g));
+    struct subject group = subject_group(g->mgid);
+    if (b && s->p->ib.has_lrh && s->p->ib.sl != b->sl)
+        note(s->r, R_RFC4391_4_1_GROUP_SL, &group, s->p->ib.sl, s->r->base + LRH_SL_LNH, 1,
+             "SL %u; the broadcast group has SL %u", s->p->ib.sl, b->sl);
+}
+
+/* ---- what the datagram says */
+
+/* The MGID of an IP group on the link of another MGID. */
+static void mgid_of(uint8_t *mgid, const uint8_t *on_link, const uint8_t *ip, uint8_t length)
+{
+    memcpy(mgid, on_link, MGID_SIZE);
+    memset(mgid + MGID_GROUP, 0, MGID_SIZE - MGID_GROUP);
+    mgid[MGID_SIGNATURE] = length == 4 ? MGID_SIGNATURE_IPV4 >> 8 : MGID_SIGNATURE_IPV6 >> 8;
+    mgid[MGID_SIGNATURE + 1] = length == 4 ? MGID_SIGNATURE_IPV4 & 0xff
+                                           : MGID_SIGNATURE_IPV6 & 0xff;
+    if (length == 4) {
+        memcpy(mgid + MGID_GROUP_IPV4, ip, 4);
+        mgid[MGID_GROUP_IPV4] &= 0x0f;
+    } else {
+        memcpy(mgid + MGID_GROUP, ip + MGID_GROUP, MGID_SIZE - MGID_GROUP);
+    }
+}
+
+/*
+ * To the routers' or the broadcast group, though the right group is known to be there (RFC 4391
+ * §10).
+ */
+static void note_forward(const struct scene *s, const struct group *g, struct view ip)
+{
+    uint8_t mgid[MGID_SIZE], length = ip.cap && ip.p[0] >> 4 == 6 ? 16 : 4;
+    uint32_t at = length == 4 ? IPV4_DESTINATION : IPV6_DESTINATION;
+    if (view_has(ip, at, length) != WIRE_OK ||
+        (length == 4 ? ip.p[at] >> 4 != 0xe : ip.p[at] != 0xff))
+        return;
+    mgid_of(mgid, g->mgid, ip.p + at, length);
+    const struct group *right = memcmp(mgid, g->mgid, MGID_SIZE)
+                                    ? groups_find(s->f->groups, g->interface, mgid, false)
+                                    : NULL;
+    struct subject group = subject_group(mgid);
+    if (right && right->state == GROUP_THERE && (group_is_broadcast(g) || is_all_routers(g->mgid)))
+        note(s->r, R_RFC4391_10_FORWARD_AFTER_CREATE, &group, s->p->ib.slid,
+             s->r->base + s->p->ib.grh_off + GRH_DGID, GID_SIZE,
+             "its datagrams still go to another group");
+}
+
+static void check_listener(const struct scene *s, const uint8_t *mgid, struct endport *port)
+{
+    struct group *g = groups_find(s->f->groups, s->p->at.interface, mgid, false);
+    struct member *m = g && port ? groups_member(s->f->groups, g, port, false) : NULL;
+    struct subject subject = subject_port(port ? port->gid : NULL, 0);
+    uint32_t now = (uint32_t)(s->p->at.ns / 1000000000);
+    if (!m || m->join_state == 0 || !member_is_known(m)) {
+        inconclusive(s->r, R_RFC4391_10_RECEIVER_FULLMEMBER, NULL, "its join was not seen");
+        return;
+    }
+    subject.group = mgid;
+    if (m->join_state & JOIN_FULL)
+        pass_about(s->r, R_RFC4391_10_RECEIVER_FULLMEMBER, &subject);
+    else if (m->reported && now - m->reported >= JOIN_SECONDS)
+        expect_about(s->r, R_RFC4391_10_RECEIVER_FULLMEMBER, &subject, false, s->p->ib.payload.p,
+                     s->p->ib.payload.cap, "a FullMember of the group that it listens to",
+                     "a member without FullMember");
+    if (!m->reported && !packet_is_corrupt(s->p))
+        m->reported = now ? now : 1;
+}
+
+static void check_reports(const struct scene *s, const struct group *g, struct endport *sender,
+                          struct view ip)
+{
+    struct membership_iter it;
+    struct membership listens;
+    uint8_t mgid[MGID_SIZE];
+    if (!membership_begin(ip, &it))
+        return;
+    while (membership_next(&it, &listens)) {
+        if (!listens.joins)
+            continue;
+        mgid_of(mgid, g->mgid, listens.group, listens.length);
+        check_listener(s, mgid, sender);
+    }
+}
+
+/*
+ * The sender by its GID, which may have another LID than it had. Several GIDs may share a LID:
+ * alias GUIDs of virtual functions (IBA 4.1.1). A GID of another subnet came through a router,
+ * whose LID it is not.
+ */
+static struct endport *find_sender(const struct scene *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    struct endport *sender = endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid, false);
+    if (!ib->has_lrh || (sender && endport_has_lid(sender, ib->slid)) || packet_is_corrupt(s->p))
+        return sender;
+    const struct endport *by_lid = endports_by_lid(s->f->endports, s->p->at.interface, ib->slid,
+                                                   false);
+    if (by_lid && endport_has_gid(by_lid) && memcmp(by_lid->gid, ib->sgid, GID_SIZE / 2) != 0)
+        return sender;
+    return endports_learn(s->f->endports, s->p->at.interface, ib->slid, ib->sgid);
+}
+
+/*
+ * RFC 4391 §5: who sends on the link is an interface of it, and joined its broadcast group as
+ * FullMember.
+ */
+static void check_full_member(const struct scene *s, struct endport *sender)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    struct group *b = groups_broadcast(s->f->groups, s->p->at.interface, ib->pkey,
+                                       ib->dgid[MGID_FLAGS_SCOPE] & 0x0f);
+    const struct member *m = b ? groups_member(s->f->groups, b, sender, false) : NULL;
+    struct subject port = subject_port(sender->gid, 0);
+    port.group = b ? b->mgid : NULL;
+    if (m && m->join_state && member_is_known(m))
+        expect_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &port, m->join_state & JOIN_FULL,
+                     s->r->base + ib->grh_off + GRH_SGID, GID_SIZE,
+                     "a FullMember of the broadcast group", "it joined without FullMember");
+}
+
+void check_multicast(const struct scene *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    struct view ip = view_from(ib->payload, ENCAP_SIZE);
+    struct encap e;
+    struct endport *sender = find_sender(s);
+    struct group *g = groups_find(s->f->groups, s->p->at.interface, ib->dgid, true);
+    if (!g || !check_scope(s, s->r->base + ib->grh_off + GRH_DGID, sender) ||
+        !check_group_there(s, g))
+        return;
+    if (is_sa(s))
+        sender = NULL;
+    if (sender)
+        check_full_member(s, sender);
+    struct member *m = sender ? groups_member(s->f->groups, g, sender, false) : NULL;
+    bool there = g->state == GROUP_THERE;
+    if (there && !check_mlid(s, g, m))
+        return;
+    check_joined(s, g, sender, m);
+    if (sender)
+        check_subscribed(s, sender, m);
+    if (there && group_is_broadcast(g))
+        check_parameters(s, g);
+    else if (group_is_broadcast(g))
+        inconclusive(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, NULL,
+                     "the group's record was not seen");
+    else
+        note_sl(s, g);
+    if (encap_decode(ib->payload, &e) == WIRE_OK && (e.type == TYPE_IPV4 || e.type == TYPE_IPV6)) {
+        note_forward(s, g, ip);
+        check_reports(s, g, sender, ip);
+    }
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A datagram to one port: the QP of the link-layer address (RFC 4391 §9.1.1, 9.4), the partition,
+ * the GRH.
+ */
+#include "rules/scene.h"
+#include "wire/encap.h"
+#include "wire/ip.h"
+#include "wire/nd.h"
+
+/* Caches time out "on the order of a minute" (RFC 1122 §2.3.2.1). */
+enum { REVALIDATE_SECONDS = 60 };
+
+static bool destination(struct view payload, struct ip *ip)
+{
+    struct view d = view_from(payload, ENCAP_SIZE);
+    struct encap e;
+    if (encap_decode(payload, &e) != WIRE_OK || (e.type != TYPE_IPV4 && e.type != TYPE_IPV6))
+        return false;
+    uint8_t length = e.type == TYPE_IPV4 ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE;
+    uint32_t at = e.type == TYPE_IPV4 ? IPV4_DESTINATION : IPV6_DESTINATION;
+    if (view_has(d, at, length) != WIRE_OK)
+        return false;
+    *ip = ip_read(d.p + at, length);
+    return true;
+}
+
+/* The address that the IP had before, of an interface that was restarted since. */
+static void check_old_qpn(const struct scene *s, const struct neighbour *holder)
+{
+    struct subject address = subject_address(holder->lladdr);
+    int64_t age = s->p->at.ns / 1000000000 - holder->seconds;
+    address.other = s->p->ib.slid; /* this sender */
+    if (age > REVALIDATE_SECONDS)
+        expect_about(s->r, R_RFC4391_9_4_REVALIDATE_ARP, &address, false,
+                     s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3,
+                     "the QPN of the address that is announced since more than a minute",
+                     "the QPN of the address before");
+    else
+        inconclusive(s->r, R_RFC4391_9_4_REVALIDATE_ARP, NULL, "the address changed a moment ago");
+}
+
+static void check_wrong_qpn(const struct scene *s, const struct neighbour *holder)
+{
+    struct subject address = subject_address(holder->lladdr);
+    const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
+                                                 holder->lladdr + LLADDR_GID, false);
+    bool moved = port && port->lid && s->p->ib.has_lrh && !endport_has_lid(port, s->p->ib.dlid);
+    /* else it may have announced another QPN before the capture began */
+    bool known = port && endport_is_followed(port);
+    char expected[16], actual[16];
+    if (!known || moved || qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn)) {
+        inconclusive(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, NULL,
+                     "it may go to an interface whose address was not seen");
+        return;
+    }
+    if (!is_news(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address, s->p->ib.dqpn))
+        return;
+    g_snprintf(expected, sizeof expected, "QPN 0x%06x", be24(holder->lladdr + LLADDR_QPN));
+    g_snprintf(actual, sizeof actual, "QPN 0x%06x", s->p->ib.dqpn);
+    fail_about(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address,
+               s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3, expected, actual);
+}
+
+/* Of the QP that an NA goes to, the rules of answers tell (check_announced.c). */
+static bool is_answer(struct view payload)
+{
+    struct view d = view_from(payload, ENCAP_SIZE), icmpv6;
+    return be16(payload.p) == TYPE_IPV6 && nd_in_ipv6(d, &icmpv6) && icmpv6.cap &&
+           icmpv6.p[0] == ND_NA;
+}
+
+static void check_qpn(const struct scene *s)
+{
+    struct ip ip;
+    if (!destination(s->p->ib.payload, &ip) || is_answer(s->p->ib.payload))
+        return;
+    const struct neighbour *holder = neighbours_of_ip(
+        s->f->neighbours, link_key(s->p->at.interface, s->p->ib.pkey), &ip);
+    if (!holder)
+        return; /* beyond a router, or never resolved here */
+    const struct neighbour *replaced = neighbour_replaced(holder);
+    if (be24(holder->lladdr + LLADDR_QPN) == s->p->ib.dqpn) {
+        struct subject address = subject_address(holder->lladdr);
+        pass_about(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address);
+        if (replaced)
+            pass(s->r, R_RFC4391_9_4_REVALIDATE_ARP);
+    } else if (replaced && be24(replaced->lladdr + LLADDR_QPN) == s->p->ib.dqpn) {
+        check_old_qpn(s, holder);
+    } else {
+        check_wrong_qpn(s, holder);
+    }
+}
+
+static void note_partition(const struct scene *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    const struct qp *to = qpns_find(s->f->qpns, &s->p->dst, ib->dqpn);
+    struct subject qp = subject_qp(port_to_lid(s->p->dst), ib->dqpn);
+    if (!to || !to->pkey)
+        return;
+    if (!same_partition(to->pkey, ib->pkey) || to->qkey != ib->qkey)
+        note(s->r, R_RFC4391_3_SAME_PARTITION, &qp, (uint64_t)ib->qkey << 16 | ib->pkey,
+             s->r->base + ib->bth_off + BTH_PKEY, 2,
+             "P_Key 0x%04x, Q_Key 0x%08x; that QP sends with P_Key 0x%04x, Q_Key 0x%08x", ib->pkey,
+             ib->qkey, to->pkey, to->qkey);
+    else if (!(to->pkey & PKEY_MEMBERSHIP) && !(ib->pkey & PKEY_MEMBERSHIP))
+        note(s->r, R_PARTITION_LIMITED_TO_LIMITED, &qp, ib->pkey,
+             s->r->base + ib->bth_off + BTH_PKEY, 2,
+             "a limited member of 0x%04x sends to a limited member", ib->pkey);
+}
+
+static void note_grh(const struct scene *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    if (!ib->has_grh || !ib->has_lrh)
+        return;
+    bool across = memcmp(ib->sgid, ib->dgid, 8) != 0;
+    struct subject ports = subject_port(ib->sgid, ib->dlid);
+    note(s->r, R_RFC4391_9_1_GID_ACROSS_SUBNETS, &ports, across, s->r->base + ib->grh_off, GRH_SIZE,
+         "%s",
+         across ? "a GRH, needed to another IB subnet" : "a GRH, not needed within the IB subnet");
+}
+
+void check_unicast(const struct scene *s)
+{
+    check_qpn(s);
+    note_partition(s);
+    note_grh(s);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rules/judge.h"
+
+#include "rules/scene.h"
+#include "wire/carrier.h"
+#include "wire/encap.h"
+#include "wire/mgid.h"
+#include "wire/nd.h"
+
+struct judge {
+    struct fabric *fabric;
+    bool own_fabric;
+    const struct deviations *known;
+    struct told *told;
+    judge_report *report;
+    void *user;
+    uint32_t frame;
+    const struct packet *packet; /* at hand; NULL: of a carrier without InfiniBand headers */
+};
+
+struct judge *judge_new(struct fabric *fabric, const struct deviations *known, judge_report *report,
+                        void *user)
+{
+    struct judge *j = g_new0(struct judge, 1);
+    j->own_fabric = fabric == NULL;
+    j->fabric = fabric ? fabric : fabric_new();
+    j->known = known;
+    j->told = told_new();
+    j->report = report;
+    j->user = user;
+    return j;
+}
+
+void judge_free(struct judge *j)
+{
+    if (!j)
+        return;
+    if (j->own_fabric)
+        fabric_free(j->fabric);
+    told_free(j->told);
+    g_free(j);
+}
+
+/* Nobody sent what a corrupt packet says. */
+static bool is_corrupt(void *user)
+{
+    const struct judge *j = user;
+    return j->packet && packet_is_corrupt(j->packet);
+}
+
+static void pass_on(void *user, const struct finding *f)
+{
+    struct judge *j = user;
+    if ((f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_NOTED) && is_corrupt(j)) {
+        struct finding unknown = {f->rule,    OUTCOME_INCONCLUSIVE,
+                                  0,          0,
+                                  "",         "the packet is damaged: its ICRC is wrong",
+                                  f->subject, ""};
+        j->report(j->user, j->frame, &unknown);
+        return;
+    }
+    /* a failure that is known is told as such */
+    const char *reason = f->outcome == OUTCOME_FAIL
+                             ? deviations_reason(j->known, f->rule, f->actual)
+                             : NULL;
+    if (!reason) {
+        j->report(j->user, j->frame, f);
+        return;
+    }
+    struct finding known = *f;
+    known.outcome = OUTCOME_DEVIATION;
+    known.reason = reason;
+    j->report(j->user, j->frame, &known);
+}
+
+static struct reporter reporter(struct judge *j, const uint8_t *base, uint16_t interface)
+{
+    return (struct reporter){pass_on, is_corrupt, j, base, j->told, interface};
+}
+
+/* ---- datagrams */
+
+/* scene NULL: of a carrier without InfiniBand headers. */
+static void judge_datagram(const struct reporter *r, const struct scene *scene, uint16_t type,
+                           struct view datagram)
+{
+    struct view icmpv6;
+    if (type == TYPE_ARP || type == TYPE_RARP) {
+        check_arp(r, datagram);
+        if (scene)
+            check_arp_scene(scene, datagram);
+    } else if (type == TYPE_IPV6 && nd_in_ipv6(datagram, &icmpv6)) {
+        check_nd(r, icmpv6);
+        if (scene)
+            check_nd_scene(scene, datagram, icmpv6);
+    }
+}
+
+static void judge_payload(const struct reporter *r, const struct scene *scene, struct view payload,
+                          bool connected)
+{
+    struct encap e;
+    check_encapsulation(r, payload, connected);
+    if (encap_decode(payload, &e) == WIRE_OK)
+        judge_datagram(r, scene, e.type, view_from(payload, ENCAP_SIZE));
+}
+
+static void judge_ud(struct judge *j, const struct scene *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    check_datagram_headers(s->r, ib);
+    check_transmission(s);
+    if (ib->dgid && mgid_is_ipoib(ib->dgid))
+        check_multicast(s);
+    else if (!ib_is_multicast(ib))
+        check_unicast(s);
+    judge_payload(s->r, s, ib->payload, false);
+    struct qp *qp = qpns_find(j->fabric->qpns, &s->p->src, ib->sqpn);
+    if ((qp && qp->pkey == ib->pkey && qp->qkey == ib->qkey) || packet_is_corrupt(s->p))
+        return;
+    qp = qpns_learn(j->fabric->qpns, &s->p->src, ib->sqpn);
+    if (qp) {
+        qp->pkey = ib->pkey;
+        qp->qkey = ib->qkey;
+    }
+}
+
+static void judge_connected(const struct scene *s)
+{
+    const struct packet *p = s->p;
+    bool first = p->verdict.class == PAYLOAD_IPOIB ||
+                 (p->verdict.part.index == 0 && p->verdict.part.verdict != STREAM_ORPHAN &&
+                  p->verdict.part.verdict != STREAM_REPEATED);
+    if (!first) /* a First holds the header; of the rest nothing is judged */
+        return;
+    check_connection_data(s);
+    if (p->verdict.class == PAYLOAD_IPOIB)
+        judge_payload(s->r, s, p->ib.payload, true);
+    else
+        check_encapsulation(s->r, p->ib.payload, true);
+}
+
+/* ---- management */
+
+struct watch {
+    const struct scene *scene;
+    bool ipoib;
+};
+
+static void on_subnet_event(void *user, const struct subnet_event *e)
+{
+    struct watch *w = user;
+    w->ipoib |= e->group && mgid_is_ipoib(e->group->mgid);
+    check_group_event(w->scene, e);
+    check_subnet_event(w->scene, e);
+}
+
+static void name_foreign(const struct scene *s, const struct cm *cm)
+{
+    const struct connection *c = s->p->verdict.connection;
+    struct subject subject = subject_connection(c ? c->number : 0);
+    uint8_t service = c ? c->service : (uint8_t)cm->service;
+    if (cm->message == CM_REQ && service != SERVICE_UNKNOWN)
+        note(s->r, R_ULP_IDENTIFY, &subject, cm->service_id, s->p->ib.payload.p + REQ_SERVICE_ID, 8,
+             "a connection of %s", name_of(cm_service_names, service));
+}
+
+enum { QPN_GSI = 1 };
+
+static void follow_gsi(struct judge *j, const struct packet *p)
+{
+    uint16_t lid = port_to_lid(p->src);
+    struct endport *port = lid && p->ib.sqpn == QPN_GSI
+                               ? endports_by_lid(j->fabric->endports, p->at.interface, lid, false)
+                               : NULL;
+    if (port)
+        endport_gsi_sent(port, p->ib.psn, p->at.frame);
+}
+
+/* A REQ that the capture cut: the model does not know its connection. true: it is IPoIB's. */
+static bool is_cut_req(const struct packet *p)
+{
+    struct view mad = p->ib.payload;
+    struct cm cm;
+    bool have_ids;
+    return cm_decode(mad, &cm, &have_ids) == WIRE_TRUNCATED && have_ids && cm.message == CM_REQ &&
+           view_has(mad, REQ_SERVICE_ID, 8) == WIRE_OK &&
+           cm_service_is_ipoib(cm_service_of(be64(mad.p + REQ_SERVICE_ID)));
+}
+
+static bool judge_mad(struct judge *j, const struct scene *s)
+{
+    struct watch w = {s, false};
+    struct cm cm;
+    if (!packet_is_corrupt(s->p)) {
+        follow_gsi(j, s->p);
+        subnet_mad(j->fabric->subnet, s->p->at.frame, s->p->ib.payload, &s->p->src, &s->p->dst,
+                   on_subnet_event, &w);
+    }
+    if (is_cut_req(s->p)) {
+        inconclusive(s->r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, s->p->ib.payload.p,
+                     "not captured");
+        return true;
+    }
+    if (!packet_cm(s->p, &cm))
+        return w.ipoib;
+    if (!packet_cm_is_ipoib(s->p, &cm)) {
+        name_foreign(s, &cm);
+        return false;
+    }
+    check_connection_message(s, &cm);
+    return true;
+}
+
+/* ---- frames */
+
+bool judge_packet(struct judge *j, const struct packet *p)
+{
+    struct reporter r = reporter(j, p->octets.p, p->at.interface);
+    struct scene s = {&r, j->fabric, p};
+    j->frame = p->at.frame;
+    j->packet = p;
+    switch (p->verdict.class) {
+    case PAYLOAD_MAD:
+        return judge_mad(j, &s);
+    case PAYLOAD_IPOIB:
+        if (p->ib.transport == IB_UD)
+            judge_ud(j, &s);
+        else
+            judge_connected(&s);
+        return true;
+    case PAYLOAD_PART:
+        judge_connected(&s);
+        return true;
+    case PAYLOAD_NONE:
+    case PAYLOAD_OTHER:
+    case PAYLOAD_FOREIGN:
+        break;
+    }
+    return false;
+}
+
+void judge_bare(struct judge *j, uint32_t frame, bool encapsulated, uint16_t type, struct view v)
+{
+    struct reporter r = reporter(j, v.p, 0);
+    j->frame = frame;
+    j->packet = NULL;
+    if (encapsulated)
+        judge_payload(&r, NULL, v, false);
+    else
+        judge_datagram(&r, NULL, type, v);
+}
+
+static void read_packet(struct packet *p, const struct capture_frame *f, const struct carrier *c)
+{
+    struct moment at = {f->number, (uint16_t)f->interface, f->ns};
+    struct port src = {0}, dst = {0};
+    if (c->outer.length) {
+        src = port_ip(at.interface, c->outer.src, c->outer.length);
+        dst = port_ip(at.interface, c->outer.dst, c->outer.length);
+    }
+    packet_read(p, &at, c->inner, c->start, &src, &dst);
+}
+
+bool judge_frame(struct judge *j, const struct capture_frame *f)
+{
+    struct carrier c;
+    struct packet p;
+    if (carrier_locate(f->linktype, f->octets, &c) != WIRE_OK)
+        return false;
+    switch (c.kind) {
+    case CARRIER_IB:
+        read_packet(&p, f, &c);
+        fabric_classify(j->fabric, &p);
+        return judge_packet(j, &p);
+    case CARRIER_IPOIB:
+    case CARRIER_COOKED:
+        judge_bare(j, f->number, c.kind == CARRIER_IPOIB, c.type, c.inner);
+        return true;
+    case CARRIER_NONE:
+        break;
+    }
+    return false;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <glib.h>
+
+#include "rules/report.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+/*
+ * Of whom what was told: a table of fixed size, in which a newer subject overwrites an older one. A
+ * hostile capture can thus make something be told twice, never make the memory grow.
+ */
+enum { TOLD_SETS = 1 << 12, TOLD_WAYS = 4 };
+
+struct told {
+    struct entry {
+        uint64_t who, what;
+    } sets[TOLD_SETS][TOLD_WAYS];
+    unsigned oldest;
+};
+
+struct told *told_new(void)
+{
+    return g_new0(struct told, 1);
+}
+
+void told_free(struct told *t)
+{
+    g_free(t);
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+    return h ^ h >> 29;
+}
+
+static uint64_t subject_hash(const struct reporter *r, enum rule_number rule,
+                             const struct subject *s)
+{
+    uint64_t h = mix(mix((uint64_t)rule << 32 | (uint64_t)s->kind << 16 | r->interface, 0),
+                     (uint64_t)s->number << 32 | s->other);
+    if (s->octets) {
+        /* a link-layer address's flags are not a part of who it is */
+        h = mix(h, be64(s->octets + 4));
+        h = mix(h, s->kind == SUBJECT_ADDRESS ? be64(s->octets + 12) : be64(s->octets + 8));
+        h = mix(h, s->kind == SUBJECT_ADDRESS ? be24(s->octets + 1) : be32(s->octets));
+    }
+    if (s->group)
+        h = mix(mix(h, be64(s->group)), be64(s->group + 8));
+    return mix(h, h >> 32) | 1;
+}
+
+static struct entry *find(struct told *t, uint64_t who)
+{
+    struct entry *set = t->sets[who >> 40 & (TOLD_SETS - 1)];
+    for (unsigned i = 0; i < TOLD_WAYS; i++)
+        if (set[i].who == who)
+            return &set[i];
+    return NULL;
+}
+
+static struct entry *make(struct told *t, uint64_t who)
+{
+    struct entry *set = t->sets[who >> 40 & (TOLD_SETS - 1)];
+    for (unsigned i = 0; i < TOLD_WAYS; i++)
+        if (set[i].who == 0)
+            return &set[i];
+    return &set[t->oldest++ % TOLD_WAYS];
+}
+
+/*
+ * What its sender did not send shall not keep the same from being told of what somebody does send.
+ */
+static bool is_corrupt(const struct reporter *r)
+{
+    return r->corrupt && r->corrupt(r->user);
+}
+
+bool is_news(const struct reporter *r, enum rule_number rule, const struct subject *s,
+             uint64_t value)
+{
+    if (!r->told)
+        return true;
+    uint64_t who = subject_hash(r, rule, s);
+    struct entry *e = find(r->told, who);
+    if (e && e->what == value)
+        return false;
+    if (is_corrupt(r))
+        return true;
+    if (!e)
+        e = make(r->told, who);
+    *e = (struct entry){who, value};
+    return true;
+}
+
+static void forget(const struct reporter *r, enum rule_number rule, const struct subject *s)
+{
+    struct entry *e = r->told ? find(r->told, subject_hash(r, rule, s)) : NULL;
+    if (e && !is_corrupt(r))
+        e->who = 0;
+}
+
+/* ---- whom it concerns, in words */
+
+static const char *subject_text(const struct subject *s, char *buf, size_t size)
+{
+    char gid[INET6_ADDRSTRLEN];
+    switch (s->kind) {
+    case SUBJECT_GROUP:
+        snprintf(buf, size, "group %s", inet_ntop(AF_INET6, s->octets, gid, sizeof gid));
+        break;
+    case SUBJECT_ADDRESS:
+        snprintf(buf, size, "address %02x, QPN 0x%06x, %s", s->octets[0], be24(s->octets + 1),
+                 inet_ntop(AF_INET6, s->octets + 4, gid, sizeof gid));
+        break;
+    case SUBJECT_PORT:
+        if (s->octets)
+            snprintf(buf, size, "port %s", inet_ntop(AF_INET6, s->octets, gid, sizeof gid));
+        else
+            snprintf(buf, size, "LID %u", s->number);
+        break;
+    case SUBJECT_QP:
+        snprintf(buf, size, "LID %u, QPN 0x%06x", s->number, s->other);
+        break;
+    case SUBJECT_LINK:
+        snprintf(buf, size, "partition 0x%04x", s->number);
+        break;
+    case SUBJECT_CONNECTION:
+        snprintf(buf, size, "connection %u", s->number);
+        break;
+    case SUBJECT_SUBNET:
+        snprintf(buf, size, "the subnet");
+        break;
+    }
+    return buf;
+}
+
+/* ---- telling */
+
+static void tell(const struct reporter *r, enum rule_number rule, enum outcome outcome,
+                 const struct subject *s, const uint8_t *p, uint32_t n, const char *expected,
+                 const char *actual)
+{
+    char subject[96] = "";
+    struct finding f = {
+        rule,     outcome, p && r->base ? (uint32_t)(p - r->base) : 0,        p ? n : 0,
+        expected, actual,  s ? subject_text(s, subject, sizeof subject) : "", ""};
+    r->report(r->user, &f);
+}
+
+void pass(const struct reporter *r, enum rule_number rule)
+{
+    struct finding f = {rule, OUTCOME_PASS, 0, 0, "", "", "", ""};
+    r->report(r->user, &f);
+}
+
+void inconclusive(const struct reporter *r, enum rule_number rule, const uint8_t *p,
+                  const char *why)
+{
+    tell(r, rule, OUTCOME_INCONCLUSIVE, NULL, p, 0, "", why);
+}
+
+void fail(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
+          const char *expected, const char *actual)
+{
+    tell(r, rule, OUTCOME_FAIL, NULL, p, n, expected, actual);
+}
+
+static uint64_t big_endian(const uint8_t *p, uint32_t n)
+{
+    uint64_t v = 0;
+    while (n--)
+        v = v << 8 | *p++;
+    return v;
+}
+
+static void fail_values(const struct reporter *r, enum rule_number rule, const struct subject *s,
+                        const uint8_t *p, uint32_t n, uint64_t wanted, uint64_t seen)
+{
+    char expected[24], actual[24];
+    snprintf(expected, sizeof expected, "0x%0*" PRIx64, (int)(2 * n), wanted);
+    snprintf(actual, sizeof actual, "0x%0*" PRIx64, (int)(2 * n), seen);
+    tell(r, rule, OUTCOME_FAIL, s, p, n, expected, actual);
+}
+
+void expect_value(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
+                  uint64_t value)
+{
+    uint64_t seen = big_endian(p, n);
+    if (seen == value)
+        pass(r, rule);
+    else
+        fail_values(r, rule, NULL, p, n, value, seen);
+}
+
+void expect_that(const struct reporter *r, enum rule_number rule, bool holds, const uint8_t *p,
+                 uint32_t n, const char *expected, const char *actual)
+{
+    if (holds)
+        pass(r, rule);
+    else
+        fail(r, rule, p, n, expected, actual);
+}
+
+void pass_about(const struct reporter *r, enum rule_number rule, const struct subject *s)
+{
+    forget(r, rule, s);
+    pass(r, rule);
+}
+
+void fail_about(const struct reporter *r, enum rule_number rule, const struct subject *s,
+                const uint8_t *p, uint32_t n, const char *expected, const char *actual)
+{
+    tell(r, rule, OUTCOME_FAIL, s, p, n, expected, actual);
+}
+
+void expect_same(const struct reporter *r, enum rule_number rule, const struct subject *s,
+                 const uint8_t *p, uint32_t n, uint64_t wanted, uint64_t seen)
+{
+    if (wanted == seen)
+        pass_about(r, rule, s);
+    else if (is_news(r, rule, s, seen))
+        fail_values(r, rule, s, p, n, wanted, seen);
+}
+
+void expect_about(const struct reporter *r, enum rule_number rule, const struct subject *s,
+                  bool holds, const uint8_t *p, uint32_t n, const char *expected,
+                  const char *actual)
+{
+    if (holds)
+        pass_about(r, rule, s);
+    else if (is_news(r, rule, s, (uintptr_t)actual))
+        fail_about(r, rule, s, p, n, expected, actual);
+}
+
+void note(const struct reporter *r, enum rule_number rule, const struct subject *s, uint64_t value,
+          const uint8_t *p, uint32_t n, const char *format, ...)
+{
+    char actual[128];
+    va_list args;
+    if (!is_news(r, rule, s, value))
+        return;
+    va_start(args, format);
+    vsnprintf(actual, sizeof actual, format, args);
+    va_end(args);
+    tell(r, rule, OUTCOME_NOTED, s, p, n, "", actual);
+}

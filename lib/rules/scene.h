@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Checks that need to know what came before: a packet on the scene of its fabric. For the files of
+ * rules/ alone. Each is called once for each packet, in the order of the capture, after the model
+ * has learnt what the packet is.
+ */
+#ifndef IPOIB_RULES_SCENE_H
+#define IPOIB_RULES_SCENE_H
+
+#include "model/fabric.h"
+#include "rules/keys.h"
+#include "rules/report.h"
+
+struct scene {
+    const struct reporter *r;
+    struct fabric *f;
+    const struct packet *p;
+};
+
+/*
+ * Does the sender use parameters of the link's broadcast group that it was told, for all one knows,
+ * before the SA told others? It keeps them until it joins again (check_link.c).
+ */
+bool is_told_before_change(const struct scene *s, struct group *broadcast);
+
+/* An IPoIB datagram of the UD service: Q_Key, MTU, partition (check_link.c). */
+void check_transmission(const struct scene *s);
+
+/*
+ * The scope of an IPoIB MGID that a port sends to or joins (check_group.c). false: it is none of
+ * its link's.
+ */
+bool check_scope(const struct scene *s, const uint8_t *mgid, struct endport *port);
+
+/*
+ * ... to a group: is it there, has the sender joined, does it use what the SA told?
+ * (check_multicast.c)
+ */
+void check_multicast(const struct scene *s);
+
+/* ... to one port: to which QP, with which partition? (check_unicast.c) */
+void check_unicast(const struct scene *s);
+
+/*
+ * ARP or ND: whose address is it, who announces it, who is answered? Learns the pair of addresses
+ * (check_announced.c).
+ */
+void check_arp_scene(const struct scene *s, struct view v);
+void check_nd_scene(const struct scene *s, struct view ipv6, struct view icmpv6);
+
+/* What subnet administration and management told (check_group.c, check_subnet.c). */
+void check_group_event(const struct scene *s, const struct subnet_event *e);
+void check_subnet_event(const struct scene *s, const struct subnet_event *e);
+
+/* A CM message of an IPoIB connection, known or not (check_connection.c). */
+void check_connection_message(const struct scene *s, const struct cm *cm);
+/* A connection's interface left the broadcast group, or is there again. */
+void check_interface_down(const struct scene *s, struct endport *port, uint16_t pkey);
+void check_interface_up(const struct scene *s, struct endport *port, uint16_t pkey);
+/* Data on it, from the encapsulation header on: a message of one packet, or its First. */
+void check_connection_data(const struct scene *s);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ARP and RARP as IPoIB uses them: RFC 826 with the hardware type 32 and 20-octet addresses of RFC
+ * 4391 §9.2.
+ */
+#ifndef IPOIB_WIRE_ARP_H
+#define IPOIB_WIRE_ARP_H
+
+#include "wire/view.h"
+
+enum { ARP_HRD = 0, ARP_PRO = 2, ARP_HLN = 4, ARP_PLN = 5, ARP_OP = 6, ARP_SIZE_FIXED = 8 };
+enum { ARP_HRD_INFINIBAND = 32 };
+enum { ARP_REQUEST = 1, ARP_REPLY = 2, RARP_REQUEST = 3, RARP_REPLY = 4 };
+
+struct arp {
+    uint16_t hrd, pro, op;
+    uint8_t hln, pln;
+    /* offsets of the four addresses from the begin, each hln or pln octets long */
+    uint32_t sha, spa, tha, tpa;
+    uint32_t size; /* octets of the whole message */
+};
+
+/*
+ * WIRE_OK: the whole message was captured. WIRE_TRUNCATED: fixed part there if *have_fixed,
+ * addresses not all.
+ */
+enum wire_result arp_decode(struct view v, struct arp *a, bool *have_fixed);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Communication management (IBA 12.6 and 12.11: message layouts, tables 99 to 117), the Service-IDs
+ * that name who connects, and the private data that IPoIB puts into the messages (RFC 4755 §6).
+ */
+#ifndef IPOIB_WIRE_CM_H
+#define IPOIB_WIRE_CM_H
+
+#include "wire/ib.h"
+#include "wire/mad.h"
+
+enum cm_message {
+    CM_REQ = 0x10,
+    CM_MRA = 0x11,
+    CM_REJ = 0x12,
+    CM_REP = 0x13,
+    CM_RTU = 0x14,
+    CM_DREQ = 0x15,
+    CM_DREP = 0x16,
+    CM_SIDR_REQ = 0x17,
+    CM_SIDR_REP = 0x18,
+    CM_LAP = 0x19,
+    CM_APR = 0x1a,
+};
+
+/* All offsets are octets from the begin of the MAD. */
+enum { CM_LOCAL_COMM_ID = MAD_DATA + 0, CM_REMOTE_COMM_ID = MAD_DATA + 4 };
+
+enum {
+    REQ_SERVICE_ID = MAD_DATA + 8,
+    REQ_CA_GUID = MAD_DATA + 16,
+    REQ_QKEY = MAD_DATA + 28,
+    REQ_QPN = MAD_DATA + 32,
+    /* remote CM response timeout (5), transport service type (2), flow control (1) */
+    REQ_TRANSPORT = MAD_DATA + 43,
+    REQ_PSN = MAD_DATA + 44,
+    REQ_RETRY = MAD_DATA + 47, /* local CM response timeout (5), retry count (3) */
+    REQ_PKEY = MAD_DATA + 48,
+    REQ_PATH_MTU = MAD_DATA + 50, /* path MTU (4), RDC exists (1), RNR retry count (3) */
+    REQ_PRIMARY_LOCAL_LID = MAD_DATA + 52,
+    REQ_PRIMARY_REMOTE_LID = MAD_DATA + 54,
+    REQ_PRIMARY_LOCAL_GID = MAD_DATA + 56,
+    REQ_PRIMARY_REMOTE_GID = MAD_DATA + 72,
+    REQ_PRIMARY_ACK_TIMEOUT = MAD_DATA + 95, /* local ACK timeout (5), reserved (3) */
+    REQ_ALTERNATE_LOCAL_LID = MAD_DATA + 96,
+    REQ_ALTERNATE_REMOTE_LID = MAD_DATA + 98,
+    REQ_PRIVATE = MAD_DATA + 140,
+};
+enum { MRA_WHICH = MAD_DATA + 8, MRA_TIMEOUT = MAD_DATA + 9, MRA_PRIVATE = MAD_DATA + 10 };
+enum {
+    REJ_WHICH = MAD_DATA + 8,
+    REJ_REASON = MAD_DATA + 10,
+    REJ_ARI = MAD_DATA + 12,
+    REJ_PRIVATE = MAD_DATA + 84
+};
+enum {
+    REP_QKEY = MAD_DATA + 8,
+    REP_QPN = MAD_DATA + 12,
+    REP_PSN = MAD_DATA + 20,
+    REP_CA_GUID = MAD_DATA + 28,
+    REP_PRIVATE = MAD_DATA + 36,
+};
+enum { RTU_PRIVATE = MAD_DATA + 8 };
+enum { DREQ_REMOTE_QPN = MAD_DATA + 8, DREQ_PRIVATE = MAD_DATA + 12 };
+enum { DREP_PRIVATE = MAD_DATA + 8 };
+enum {
+    LAP_REMOTE_QPN = MAD_DATA + 12,
+    LAP_ALTERNATE_LOCAL_LID = MAD_DATA + 20,
+    LAP_ALTERNATE_REMOTE_LID = MAD_DATA + 22,
+    LAP_PRIVATE = MAD_DATA + 64,
+};
+enum { APR_STATUS = MAD_DATA + 9, APR_PRIVATE = MAD_DATA + 84 };
+enum {
+    SIDR_REQ_PKEY = MAD_DATA + 4,
+    SIDR_REQ_SERVICE_ID = MAD_DATA + 8,
+    SIDR_REQ_PRIVATE = MAD_DATA + 16
+};
+enum {
+    SIDR_REP_STATUS = MAD_DATA + 4,
+    SIDR_REP_QPN = MAD_DATA + 8,
+    SIDR_REP_SERVICE_ID = MAD_DATA + 12,
+    SIDR_REP_QKEY = MAD_DATA + 20,
+    SIDR_REP_PRIVATE = MAD_DATA + 96,
+};
+
+/* REJ: the reason of a consumer that does not want the connection (IBA 12.6.7.2) */
+enum { CM_REJ_CONSUMER = 28 };
+
+/* REQ: transport service type (IBA 12.6.5, table 99) */
+enum { CM_TRANSPORT_RC = 0, CM_TRANSPORT_UC = 1, CM_TRANSPORT_RD = 2, CM_TRANSPORT_EXTENDED = 3 };
+
+/* The IPoIB private data (RFC 4755 §6): Reserved (8 bits), UD QPN (24), Receive MTU (32). */
+enum {
+    CM_PRIVATE_RESERVED = 0,
+    CM_PRIVATE_UD_QPN = 1,
+    CM_PRIVATE_RECV_MTU = 4,
+    CM_PRIVATE_SIZE = 8
+};
+
+struct cm_private {
+    uint8_t reserved;
+    uint32_t ud_qpn;
+    uint32_t recv_mtu; /* octets, with the encapsulation header */
+};
+
+/* Whose connection is it? By the Service-ID, and for SRP by the private data. */
+enum cm_service {
+    SERVICE_UNKNOWN,
+    SERVICE_IPOIB_RFC,   /* 0x01, Type 0, Reserved 0, QPN (RFC 4755 §3.5) */
+    SERVICE_IPOIB_LINUX, /* 0x10, then as above: what Linux sends and accepts */
+    SERVICE_IETF_OTHER,  /* 0x01 with another Type or Reserved not 0 */
+    SERVICE_SDP,
+    SERVICE_RDMA_IP_TCP, /* RDMA IP CM service (IBA annex A11), by IP protocol */
+    SERVICE_RDMA_IP_UDP,
+    SERVICE_RDMA_IP_IB,
+    SERVICE_RDMA_IP_OTHER,
+    SERVICE_RDMA_IPOIB, /* librdmacm's RDMA_PS_IPOIB */
+    SERVICE_LOCAL_OS,
+    SERVICE_SRP,
+};
+extern const struct name cm_service_names[];
+
+static inline bool cm_service_is_ipoib(enum cm_service s)
+{
+    return s == SERVICE_IPOIB_RFC || s == SERVICE_IPOIB_LINUX;
+}
+
+/* By the Service-ID alone. */
+enum cm_service cm_service_of(uint64_t service_id);
+
+static inline uint32_t cm_service_qpn(uint64_t service_id)
+{
+    return (uint32_t)(service_id & QPN_MASK);
+}
+
+/* A message's fields, as far as its kind has them (others 0). */
+struct cm {
+    struct mad mad;
+    enum cm_message message;
+    uint32_t local_comm_id, remote_comm_id; /* SIDR: the request ID in local_comm_id */
+    uint64_t service_id;                    /* REQ, SIDR_REQ, SIDR_REP */
+    enum cm_service service;
+    uint32_t qpn; /* REQ, REP: of the sender's connection; DREQ, LAP: of the receiver's; SIDR_REP */
+    uint32_t psn; /* REQ, REP: starting PSN */
+    uint8_t transport;         /* REQ: CM_TRANSPORT_* */
+    uint16_t pkey;             /* REQ, SIDR_REQ */
+    uint8_t path_mtu;          /* REQ: code of the IBA */
+    uint8_t local_ack_timeout; /* REQ, primary path: exponent n of 4.096 us * 2^n, 0: no timeout */
+    uint8_t retry_count;       /* REQ: 0 to 7 */
+    uint16_t local_lid, remote_lid, alternate_local_lid,
+        alternate_remote_lid;              /* REQ; LAP: alternate */
+    const uint8_t *local_gid, *remote_gid; /* REQ: of the primary path */
+    uint8_t which;   /* MRA, REJ: message that is answered (cm_delayed_names, cm_rejected_names) */
+    uint16_t reason; /* REJ */
+    uint8_t status;  /* APR, SIDR_REP */
+    uint32_t private_off, private_size; /* octets from the MAD's begin */
+};
+
+extern const struct name cm_message_names[];
+extern const struct name cm_delayed_names[];
+extern const struct name cm_rejected_names[];
+extern const struct name cm_reject_names[];
+extern const struct name cm_transport_names[];
+
+/*
+ * v begins at the MAD. WIRE_OK: every fixed field was captured. WIRE_TRUNCATED with *have_ids:
+ * message and communication IDs are there. WIRE_FOREIGN: not the CM class, or an attribute that is
+ * none of the messages.
+ */
+enum wire_result cm_decode(struct view v, struct cm *cm, bool *have_ids);
+
+/* The IPoIB private data of a message; the caller knows that the connection is IPoIB's. */
+enum wire_result cm_private_decode(struct view v, const struct cm *cm, struct cm_private *p);
+
+/* The SRP login request (SRP, T10 1415-D §6.2) that a REQ's private data may hold. */
+bool cm_private_is_srp(struct view v, const struct cm *cm);
+
+/*
+ * The IPoIB MTU of a connection: the smaller Receive MTU less the encapsulation header (RFC 4755
+ * §5.1), octets.
+ */
+uint32_t cm_connection_mtu(uint32_t a, uint32_t b);
+
+#endif

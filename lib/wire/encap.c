@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "wire/encap.h"
+#include "wire/arp.h"
+#include "wire/ip.h"
+
+enum wire_result encap_decode(struct view v, struct encap *e)
+{
+    enum wire_result r = view_has(v, 0, ENCAP_SIZE);
+    if (r != WIRE_OK)
+        return r;
+    e->type = be16(v.p + ENCAP_TYPE);
+    e->reserved = be16(v.p + ENCAP_RESERVED);
+    return WIRE_OK;
+}
+
+uint32_t encap_datagram_length(struct view v)
+{
+    struct view d = view_from(v, ENCAP_SIZE);
+    struct encap e;
+    if (encap_decode(v, &e) != WIRE_OK)
+        return 0;
+    if (e.type == TYPE_IPV4 && d.cap >= IPV4_TOTAL_LENGTH + 2)
+        return be16(d.p + IPV4_TOTAL_LENGTH);
+    if (e.type == TYPE_IPV6 && d.cap >= IPV6_PAYLOAD_LENGTH + 2) {
+        uint32_t n = be16(d.p + IPV6_PAYLOAD_LENGTH);
+        return n ? IPV6_SIZE + n : 0; /* 0: a jumbogram (RFC 2675), or nothing */
+    }
+    return 0;
+}
+
+static bool ipv4_agrees(struct view v, struct view d)
+{
+    uint32_t n = encap_datagram_length(v);
+    return d.len >= IPV4_SIZE && d.cap > 0 && d.p[0] >> 4 == 4 && (d.p[0] & 0xf) >= 5 &&
+           (d.cap < IPV4_TOTAL_LENGTH + 2 || (n >= IPV4_SIZE && n <= d.len));
+}
+
+static bool ipv6_agrees(struct view v, struct view d)
+{
+    return d.len >= IPV6_SIZE && d.cap > 0 && d.p[0] >> 4 == 6 && encap_datagram_length(v) <= d.len;
+}
+
+static bool arp_agrees(struct view d)
+{
+    if (d.len < ARP_SIZE_FIXED || d.cap < 2)
+        return false;
+    return be16(d.p + ARP_HRD) == ARP_HRD_INFINIBAND ||
+           (d.cap >= 4 && be16(d.p + ARP_PRO) == TYPE_IPV4);
+}
+
+bool encap_agrees(struct view v)
+{
+    struct view d = view_from(v, ENCAP_SIZE);
+    struct encap e;
+    if (encap_decode(v, &e) != WIRE_OK)
+        return false;
+    switch (e.type) {
+    case TYPE_IPV4:
+        return ipv4_agrees(v, d);
+    case TYPE_IPV6:
+        return ipv6_agrees(v, d);
+    case TYPE_ARP:
+    case TYPE_RARP:
+        return arp_agrees(d);
+    default:
+        return false;
+    }
+}
+
+/* RFC 1071, over the IPv4 header; true also where the header was not captured whole. */
+static bool ipv4_checksum_right(struct view d)
+{
+    uint32_t size = (d.p[0] & 0xfu) * 4, sum = 0;
+    if (d.cap < size)
+        return true;
+    for (uint32_t i = 0; i < size; i += 2)
+        sum += be16(d.p + i);
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return sum == 0xffff;
+}
+
+bool encap_begins_message(struct view v, bool first)
+{
+    struct view d = view_from(v, ENCAP_SIZE);
+    struct encap e;
+    if (encap_decode(v, &e) != WIRE_OK || e.reserved != 0 || d.cap < IPV4_SIZE || d.len < IPV4_SIZE)
+        return false;
+    uint32_t n = encap_datagram_length(v);
+    if (n == 0 || (first ? n <= d.len : n > d.len))
+        return false;
+    if (e.type == TYPE_IPV4)
+        return d.p[0] >> 4 == 4 && (d.p[0] & 0xf) >= 5 && ipv4_checksum_right(d);
+    return e.type == TYPE_IPV6 && d.p[0] >> 4 == 6;
+}

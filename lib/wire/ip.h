@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The headers of IPv4 (RFC 791 §3.1) and IPv6 (RFC 8200 §3): octets from their begin, as far as
+ * they are looked at.
+ */
+#ifndef IPOIB_WIRE_IP_H
+#define IPOIB_WIRE_IP_H
+
+enum {
+    IPV4_TOTAL_LENGTH = 2,
+    IPV4_FRAGMENT = 6, /* flags (3 bits), fragment offset (13) */
+    IPV4_PROTOCOL = 9,
+    IPV4_SOURCE = 12,
+    IPV4_DESTINATION = 16,
+    IPV4_SIZE = 20, /* without options */
+};
+enum {
+    IPV6_PAYLOAD_LENGTH = 4,
+    IPV6_NEXT_HEADER = 6,
+    IPV6_SOURCE = 8,
+    IPV6_DESTINATION = 24,
+    IPV6_SIZE = 40,
+};
+enum { IPV4_ADDRESS_SIZE = 4, IPV6_ADDRESS_SIZE = 16 };
+
+#endif

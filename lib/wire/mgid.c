@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "wire/mgid.h"
+
+bool mgid_is_ipoib(const uint8_t *gid)
+{
+    uint16_t signature = be16(gid + MGID_SIGNATURE);
+    return gid[MGID_PREFIX] == 0xff &&
+           (signature == MGID_SIGNATURE_IPV4 || signature == MGID_SIGNATURE_IPV6);
+}
+
+static void read_ipv4(const uint8_t *gid, struct mgid *m)
+{
+    static const uint8_t zero[MGID_GROUP_IPV4 - MGID_GROUP];
+    uint32_t low = be32(gid + MGID_GROUP_IPV4);
+    bool high_clean = memcmp(gid + MGID_GROUP, zero, sizeof zero) == 0;
+
+    m->broadcast = high_clean && low == 0xffffffffu;
+    m->group_clean = m->broadcast || (high_clean && low >> 28 == 0);
+    memcpy(m->ipv4, gid + MGID_GROUP_IPV4, 4);
+    if (!m->broadcast)
+        m->ipv4[0] = (uint8_t)(0xe0 | (m->ipv4[0] & 0x0f)); /* class D: 1110 and the 28 bits */
+}
+
+static void read_ipv6(const uint8_t *gid, struct mgid *m)
+{
+    m->group_clean = true;
+    m->ipv6[0] = 0xff;
+    m->ipv6[1] = m->scope;
+    memcpy(m->ipv6 + MGID_GROUP, gid + MGID_GROUP, MGID_SIZE - MGID_GROUP);
+}
+
+struct mgid mgid_read(const uint8_t *gid)
+{
+    struct mgid m = {
+        .flags = gid[MGID_FLAGS_SCOPE] >> 4,
+        .scope = gid[MGID_FLAGS_SCOPE] & 0xf,
+        .signature = be16(gid + MGID_SIGNATURE),
+        .pkey = be16(gid + MGID_PKEY),
+    };
+    if (m.signature == MGID_SIGNATURE_IPV4)
+        read_ipv4(gid, &m);
+    else
+        read_ipv6(gid, &m);
+    return m;
+}

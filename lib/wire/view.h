@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A view on octets of a packet: what was captured of them, and how many there were on the wire.
+ *
+ * Every decoder of this folder takes a view and says which of three things is true: the structure
+ * is whole (WIRE_OK), the capture ends before it does (WIRE_TRUNCATED), or the packet itself is too
+ * short or contradicts itself (WIRE_MALFORMED). A capture that was cut short is never a fault of
+ * the sender.
+ */
+#ifndef IPOIB_WIRE_VIEW_H
+#define IPOIB_WIRE_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum wire_result {
+    WIRE_OK,
+    WIRE_TRUNCATED, /* the capture (snapshot length) ends first */
+    WIRE_MALFORMED, /* the packet as it was on the wire ends first, or contradicts itself */
+    WIRE_FOREIGN,   /* whole, but not what this decoder decodes */
+};
+
+/* Octets of a packet: cap octets at p were captured, len octets were on the wire; cap <= len. */
+struct view {
+    const uint8_t *p;
+    uint32_t cap;
+    uint32_t len;
+};
+
+static inline struct view view_make(const uint8_t *p, uint32_t cap, uint32_t len)
+{
+    return (struct view){p, cap, len < cap ? cap : len};
+}
+
+/* Are n octets at off there? The difference between "not captured" and "not sent" is the answer. */
+static inline enum wire_result view_has(struct view v, uint32_t off, uint32_t n)
+{
+    if (off <= v.cap && n <= v.cap - off)
+        return WIRE_OK;
+    return off <= v.len && n <= v.len - off ? WIRE_TRUNCATED : WIRE_MALFORMED;
+}
+
+/* The view from off on; empty where off lies beyond it. */
+static inline struct view view_from(struct view v, uint32_t off)
+{
+    struct view r = {v.p, 0, 0};
+    if (off < v.cap) {
+        r.p = v.p + off;
+        r.cap = v.cap - off;
+    }
+    if (off < v.len)
+        r.len = v.len - off;
+    return r;
+}
+
+/* The first len octets of the view (fewer where it is shorter). */
+static inline struct view view_first(struct view v, uint32_t len)
+{
+    if (v.len > len)
+        v.len = len;
+    if (v.cap > len)
+        v.cap = len;
+    return v;
+}
+
+static inline struct view view_sub(struct view v, uint32_t off, uint32_t len)
+{
+    return view_first(view_from(v, off), len);
+}
+
+/* Big-endian reads; the caller has asked view_has() before. */
+static inline uint16_t be16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static inline uint32_t be24(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+}
+
+static inline uint32_t be32(const uint8_t *p)
+{
+    return (uint32_t)be16(p) << 16 | be16(p + 2);
+}
+
+static inline uint64_t be64(const uint8_t *p)
+{
+    return (uint64_t)be32(p) << 32 | be32(p + 4);
+}
+
+#endif

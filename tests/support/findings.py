@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs bin/findings, which prints what the checks find in a capture. A capture is a path, or a file's bytes."""
+import collections
+import os
+import subprocess
+import tempfile
+
+from support.paths import BUILD
+
+PROGRAM = os.path.join(BUILD, "bin/findings")
+NOT_READ = 3  # exit status: libpcap cannot read the capture
+
+Finding = collections.namedtuple("Finding", "frame rule outcome text")
+Count = collections.namedtuple("Count", "passed failed deviated inconclusive noted first")
+
+
+def run(capture, *options):
+    if not isinstance(capture, str):
+        with tempfile.NamedTemporaryFile(suffix=".pcap") as f:
+            f.write(capture)
+            f.flush()
+            return run(f.name, *options)
+    return subprocess.run([PROGRAM, *options, capture], capture_output=True, text=True)
+
+
+def rows(capture, *options):
+    done = run(capture, *options)
+    assert done.returncode == 0, f"{done.args}: exit status {done.returncode}: {done.stderr[:500]}"
+    return done.stdout.splitlines()
+
+
+def frames(capture, *options):
+    """All findings that are not passed or inconclusive, in their order."""
+    parts = [row.split("\t", 3) for row in rows(capture, "--frames", *options)]
+    return [Finding(int(frame), *rest) for frame, *rest in parts]
+
+
+def failures(capture, *options):
+    """(frame, rule) of each failure."""
+    return [(f.frame, f.rule) for f in frames(capture, *options) if f.outcome == "fail"]
+
+
+def parse_counts(text):
+    parts = [row.split() for row in text.splitlines()]
+    return {rule: Count(*map(int, numbers)) for rule, *numbers in parts}
+
+
+def counts(capture, *options):
+    """Rule to how often it had which outcome."""
+    return parse_counts("".join(row + "\n" for row in rows(capture, *options)))

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Skips of tests whose tools are missing."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+
+def needs(tool, package_set):
+    """Skips the test if the program is not installed; the reason names the command that installs it."""
+    if shutil.which(tool) is None:
+        pytest.skip(f"needs {tool}: script/bootstrap --with {package_set}")
+
+
+def run_without_installing(command, folder):
+    """Runs a program that calls script/bootstrap. If that wants to install packages, the test is skipped instead.
+
+    folder: an empty one, for an apt-get that installs nothing. stderr is part of stdout."""
+    wanted = folder / "wanted"
+    for name in ("apt-get", "sudo"):
+        (folder / name).write_text(f"#!/bin/sh\necho \"$@\" >> '{wanted}'\nexit 100\n")
+        (folder / name).chmod(0o755)
+    run = subprocess.run(
+        command,
+        env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    if wanted.exists():
+        pytest.skip("packages are missing: script/bootstrap")
+    return run

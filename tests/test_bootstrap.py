@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""script/bootstrap in a copy of its own, where apt-get, dpkg-query, cmake and the like are fakes:
+which packages it announces and installs, what it says when something is in its way, and what it
+configures. Nothing is installed, and no network is used."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+SRC = pathlib.Path(__file__).resolve().parent.parent
+LISTED = [
+    line.split()
+    for line in (SRC / "script/packages").read_text().splitlines()
+    if not line.startswith("#")
+]
+REAL = "awk bash cat chmod cut dirname find flock grep mkdir paste readlink rm sed sh sort".split()
+REAL += ["tail", "touch", "tr"]
+
+# "$state" is a folder: "installed" has the names of the packages, "calls" the calls, "apt-fails"
+# what apt-get says when it fails.
+FAKES = {
+    "id": 'cat "$state/uid"',
+    "dpkg-query": 'for p; do ! grep -qx -e "$p" "$state/installed" || echo "ii  $p"; done',
+    "apt-get": """echo "apt-get $*" >> "$state/calls"
+cat "$state/said" > "$state/said-before-apt"
+[ ! -e "$IPOIB_POLICY_RC_D" ] || cat "$IPOIB_POLICY_RC_D" > "$state/policy-seen"
+if [ -e "$state/apt-fails" ]; then
+    cat "$state/apt-fails"
+    case "$*" in *" update") exit 0 ;; *) exit 100 ;; esac
+fi
+case "$*" in *" install "*) for p; do echo "$p" >> "$state/installed"; done ;; esac""",
+    "apt-cache": 'echo "  Candidate: $(cat "$state/candidate")"',
+    "deb-systemd-helper": 'echo "deb-systemd-helper $*" >> "$state/calls"',
+    "update-rc.d": 'echo "update-rc.d $*" >> "$state/calls"',
+    "ninja": "echo 'ninja: no work to do.'",
+    "cmake": """echo "cmake $*" >> "$state/calls"
+[ ! -e "$state/cmake-fails" ] || { echo 'CMake Error: no glib-2.0'; exit 1; }
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" > build/CMakeCache.txt
+echo "CMAKE_GENERATOR:INTERNAL=Ninja" >> build/CMakeCache.txt
+for option; do
+    case $option in -D*) echo "${option#-D}" | sed 's/=/:BOOL=/' >> build/CMakeCache.txt ;; esac
+done
+touch build/build.ninja""",
+}
+NO_NETWORK = """Err:1 http://deb.debian.org/debian bookworm InRelease
+W: Failed to fetch http://deb.debian.org/debian/InRelease  Temporary failure resolving 'deb'
+E: Unable to locate package gcc
+"""
+
+
+class Machine:
+    """A folder with a copy of the script, and a PATH with the fakes alone."""
+
+    def __init__(self, folder):
+        self.tree, self.state, self.bin = folder / "tree", folder / "state", folder / "bin"
+        self.policy, self.os_release = folder / "policy-rc.d", folder / "os-release"
+        self.cache = folder / "cache"
+        for path in (self.tree / "script", self.state, self.bin):
+            path.mkdir(parents=True)
+        for name in ("bootstrap", "packages"):
+            shutil.copy(SRC / "script" / name, self.tree / "script" / name)
+        for name in ("wireshark-checks", "other-wireshark"):
+            (self.tree / "script" / name).write_text(
+                f'#!/bin/sh\necho "{name} $*" >> "{self.state}/calls"\n'
+                f'[ ! -e "{self.state}/no-download" ] || exit 75\n'
+            )
+            (self.tree / "script" / name).chmod(0o755)
+        for name in REAL:
+            (self.bin / name).symlink_to(shutil.which(name))
+        for name, text in FAKES.items():
+            (self.bin / name).write_text("#!/bin/sh\nstate='%s'\n%s\n" % (self.state, text))
+            (self.bin / name).chmod(0o755)
+        self.set(uid="0", installed="", calls="", candidate="(none)", said="")
+        self.release("ID=debian", 'VERSION_ID="12"')
+
+    def set(self, **files):
+        for name, text in files.items():
+            (self.state / name.replace("_", "-")).write_text(text + "\n" if text else "")
+
+    def release(self, *lines):
+        self.os_release.write_text("\n".join(lines) + "\n")
+
+    def get(self, name):
+        path = self.state / name
+        return path.read_text() if path.exists() else ""
+
+    def run(self, *args):
+        """The exit status, and the lines that the script said."""
+        env = {
+            "PATH": str(self.bin),
+            "HOME": str(self.cache),
+            "XDG_CACHE_HOME": str(self.cache),
+            "IPOIB_POLICY_RC_D": str(self.policy),
+            "IPOIB_OS_RELEASE": str(self.os_release),
+        }
+        with open(self.state / "said", "w") as said:
+            done = subprocess.run(
+                [self.tree / "script/bootstrap", *args],
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                timeout=60,
+                check=False,
+            )
+        return done.returncode, self.get("said").splitlines()
+
+    def called(self, program):
+        return [line for line in self.get("calls").splitlines() if line.startswith(program + " ")]
+
+    def asked_for(self):
+        """What apt-get was to install."""
+        installs = [line for line in self.called("apt-get") if " install " in line]
+        return [word for word in installs[-1].split(" install ")[1].split() if word[0] != "-"]
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return Machine(tmp_path)
+
+
+def packages_of(*sets):
+    return {name for of, name in LISTED if of in sets}
+
+
+# ---- sets
+
+
+def test_each_set_is_announced_before_it_is_installed(machine):
+    status, said = machine.run("--with", "test", "--with", "lint", "--packages-only")
+    assert status == 0, said
+    begins = ["bootstrap: installing for the set %s: " % name for name in ("build", "test", "lint")]
+    assert [line[: len(begin)] for line, begin in zip(said, begins)] == begins
+    assert machine.get("said-before-apt").splitlines()[:3] == said[:3]
+    announced = [name for line in said[:3] for name in line.split(": ")[2].split()]
+    assert len(announced) == len(set(announced)), "a package of two sets is named once"
+    assert sorted(announced) == sorted(machine.asked_for())
+    assert set(announced) == packages_of("build", "test", "lint")
+
+
+def test_only_what_is_missing_is_installed(machine):
+    machine.set(installed="\n".join(packages_of("build") - {"tshark"}))
+    status, said = machine.run("--packages-only")
+    assert (status, said) == (0, ["bootstrap: installing for the set build: tshark"])
+
+
+def test_nothing_to_do_is_silent(machine):
+    machine.set(installed="\n".join(packages_of("build")))
+    assert machine.run()[0] == 0
+    assert machine.run() == (0, [])
+    assert not machine.called("apt-get") and len(machine.called("cmake")) == 1
+
+
+def test_tools_need_no_wireshark(machine):
+    assert machine.run("--tools", "--packages-only")[0] == 0
+    assert set(machine.asked_for()) == packages_of("tools")
+    assert not any("wireshark" in name or "tshark" in name for name in machine.asked_for())
+
+
+def test_all_is_every_set(machine):
+    assert machine.run("--with", "all", "--packages-only")[0] == 0
+    assert set(machine.asked_for()) == {name for _, name in LISTED}
+
+
+def test_the_plugin_needs_what_the_tools_need():
+    assert packages_of("tools") < packages_of("build")
+
+
+def test_every_line_of_the_list_is_a_known_set_once():
+    head = (SRC / "script/packages").read_text()
+    described = set(re.findall(r"^#   (\w+) ", head, re.MULTILINE))
+    assert {of for of, _ in LISTED} == described
+    assert len({tuple(line) for line in LISTED}) == len(LISTED)
+
+
+@pytest.mark.parametrize("args", [["--with", "nonsense"], ["--with"], ["--nonsense"]])
+def test_wrong_usage(machine, args):
+    status, said = machine.run(*args)
+    assert status == 2
+    if args == ["--with", "nonsense"]:
+        assert len(said) == 1 and "no set 'nonsense'" in said[0]
+        assert said[0].endswith(" all") and all(of in said[0].split() for of, _ in LISTED)
+    assert not machine.get("calls")
+
+
+# ---- failures, each before anything is installed
+
+
+def only_line(machine, *args):
+    """The last line of a failure, with no more than announcements before it."""
+    status, said = machine.run(*args)
+    assert status == 1, said
+    assert all(line.startswith("bootstrap: installing for the set ") for line in said[:-1]), said
+    return said[-1]
+
+
+def test_no_network(machine):
+    machine.set(apt_fails=NO_NETWORK)
+    line = only_line(machine)
+    log = machine.cache / "ipoib-bootstrap/apt.log"
+    assert line.startswith(
+        "bootstrap: cannot download packages: no network or no mirror (W: Failed to fetch "
+    )
+    assert line.endswith("; log: %s" % log) and "Temporary failure resolving" in log.read_text()
+    assert not machine.policy.exists()
+
+
+def test_an_unknown_package_is_named(machine):
+    machine.set(apt_fails="E: Unable to locate package linux-source-6.1")
+    assert "the sources of apt-get have no package linux-source-6.1; log: " in only_line(machine)
+
+
+def test_another_failure_of_apt_is_its_first_error(machine):
+    machine.set(apt_fails="Reading\nE: You don't have enough free space in /var.\nE: more")
+    line = only_line(machine)
+    assert "could not install the packages (E: You don't have enough free space in /var.)" in line
+
+
+def test_an_old_debian_is_refused(machine):
+    machine.release("ID=debian", 'VERSION_ID="11"')
+    assert "Debian 11 is too old: Debian 12 or newer is needed" in only_line(machine)
+    assert not machine.get("calls")
+
+
+@pytest.mark.parametrize("version", ['VERSION_ID="12"', 'VERSION_ID="13"', "VERSION_CODENAME=sid"])
+def test_other_debians_are_not(machine, version):
+    machine.release("ID=debian", version)
+    assert machine.run("--packages-only")[0] == 0
+
+
+@pytest.mark.parametrize("candidate, good", [("3.6.2-2", False), ("4.2.2-1", True)])
+def test_a_derivative_is_asked_for_its_wireshark(machine, candidate, good):
+    machine.release("ID=ubuntu", 'PRETTY_NAME="Ubuntu X"')
+    machine.set(candidate=candidate)
+    status, said = machine.run("--packages-only")
+    assert (status == 0) == good == bool(machine.get("calls"))
+    if not good:
+        assert (
+            len(said) == 1 and "Ubuntu X has Wireshark 3.6.2-2, and the plugin needs 4" in said[0]
+        )
+        assert machine.run("--tools", "--packages-only")[0] == 0
+
+
+def test_a_tree_that_cannot_be_written(machine):
+    (machine.tree / "build").write_text("")
+    line = only_line(machine)
+    assert line.startswith("bootstrap: cannot write %s/build: " % machine.tree)
+    assert not machine.get("calls")
+
+
+def test_not_root(machine):
+    machine.set(uid="1000")
+    line = only_line(machine, "--with", "test", "--with", "fuzz")
+    assert "only root can install gcc " in line
+    assert line.endswith(": sudo script/bootstrap --with test --with fuzz --packages-only")
+    assert not machine.get("calls")
+
+
+# ---- services
+
+
+def test_no_service_is_started_and_none_is_enabled(machine):
+    assert machine.run("--with", "cluster", "--with", "test", "--packages-only")[0] == 0
+    assert "exit 101" in machine.get("policy-seen") and not machine.policy.exists()
+    for name in ("opensm", "munge", "slurmctld", "slurmd"):
+        assert "deb-systemd-helper disable %s.service" % name in machine.get("calls")
+        assert "update-rc.d %s disable" % name in machine.get("calls")
+
+
+def test_what_the_administrator_set_stays(machine):
+    machine.policy.write_text("#!/bin/sh\nexit 0\n")
+    machine.set(installed="opensm")
+    assert machine.run("--with", "test", "--packages-only")[0] == 0
+    assert machine.policy.read_text() == machine.get("policy-seen") == "#!/bin/sh\nexit 0\n"
+    assert not machine.called("deb-systemd-helper")
+
+
+# ---- another distribution
+
+
+@pytest.fixture
+def foreign(machine):
+    for name in ("apt-get", "apt-cache", "dpkg-query"):
+        (machine.bin / name).unlink()
+    return machine
+
+
+def test_another_distribution_that_has_everything_is_not_refused(foreign):
+    assert foreign.run() == (0, ["bootstrap: configuring build/"])
+
+
+def test_another_distribution_learns_what_is_needed(foreign):
+    foreign.set(cmake_fails="yes")
+    status, said = foreign.run()
+    assert status == 1 and "CMake Error: no glib-2.0" in said
+    text = " ".join(line for line in said if line.startswith("bootstrap: "))
+    for (
+        name
+    ) in "C compiler,cmake,ninja,pkg-config,libibverbs,libibumad,librdmacm,libpcap,GLib".split(","):
+        assert name in text
+    for name in ("jansson", "libxml2", "zlib", "libcap", "Wireshark"):
+        assert name in text
+    command = "cmake -S . -B build -DIPOIB_PLUGIN=OFF -DIPOIB_TESTS=OFF && cmake --build build"
+    assert said[-1].endswith(command)
+
+
+def test_another_distribution_cannot_install(foreign):
+    assert "there is no apt-get here" in only_line(foreign, "--packages-only")
+
+
+# ---- what is configured
+
+
+def options(machine):
+    """Plugin and tests, as they were configured last."""
+    text = (machine.tree / "build/CMakeCache.txt").read_text()
+    return [
+        re.search(r"^IPOIB_%s:BOOL=(\w+)" % name, text, re.M)[1] for name in ("PLUGIN", "TESTS")
+    ]
+
+
+@pytest.mark.parametrize(
+    "calls, expected",
+    [
+        ([[]], ["ON", "OFF"]),
+        ([["--with", "test"]], ["ON", "ON"]),
+        ([["--tools"]], ["OFF", "OFF"]),
+        ([[], ["--with", "test"]], ["ON", "ON"]),
+        ([["--with", "test"], []], ["ON", "ON"]),
+        ([["--tools"], []], ["ON", "OFF"]),
+        ([["--with", "test"], ["--tools"]], ["ON", "ON"]),
+    ],
+)
+def test_what_is_built_is_not_switched_off_again(machine, calls, expected):
+    for args in calls:
+        assert machine.run(*args)[0] == 0
+    assert options(machine) == expected
+
+
+def test_a_configuration_that_failed_does_not_stay(machine):
+    assert machine.run()[0] == 0
+    machine.set(cmake_fails="yes")
+    assert machine.run("--with", "test")[0] == 1
+    (machine.state / "cmake-fails").unlink()
+    assert machine.run()[0] == 0 and options(machine) == ["ON", "OFF"]
+
+
+# ---- nothing else installs anything
+
+
+def test_no_other_script_installs_packages():
+    found = []
+    for folder in ("script", "testbed"):
+        for path in (SRC / folder).iterdir():
+            if path.is_file() and os.access(path, os.X_OK) and path.name != "bootstrap":
+                lines = re.sub(r"\\\n", "", path.read_text()).splitlines()
+                code = (line for line in lines if not line.lstrip().startswith("#"))
+                found += [
+                    path.name
+                    for line in code
+                    if re.search(r"\b(apt|apt-get|dpkg)\b.* (install|-i)\b", line)
+                ]
+    assert not found
+
+
+@pytest.mark.parametrize(
+    "package_set, fetched",
+    [
+        ("test", []),
+        ("lint", ["wireshark-checks --fetch"]),
+        ("wireshark", ["other-wireshark --unpack 4.4", "other-wireshark --unpack 4.6"]),
+    ],
+)
+@pytest.mark.parametrize("download", [True, False], ids=["downloads", "no-download"])
+def test_what_is_no_package_is_fetched_with_its_set(machine, package_set, fetched, download):
+    """Without a download the tests that need it are skipped: bootstrap goes on."""
+    if not download:
+        machine.set(no_download="yes")
+    status, said = machine.run("--with", package_set, "--packages-only")
+    assert status == 0, said
+    assert machine.called("wireshark-checks") + machine.called("other-wireshark") == fetched

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The files that ipoib-capture creates: one writer for each, their modes, and links of other users."""
+import fcntl
+import glob
+import os
+import signal
+import stat
+import subprocess
+
+import pytest
+from support import capfile, paths
+from support.played_capture import CAPTURE, Player, wait_until
+
+FLOW = "synthetic 100\nrate 1000\n"
+LOCKED = "ipoib-capture: {}: another capture is writing this file\n"
+DATAGRAM = paths.testdata("datagram.pcap")
+NOBODY = 65534
+
+
+@pytest.fixture(name="player")
+def fixture_player(tmp_path):
+    player = Player(tmp_path)
+    yield player
+    player.clean()
+
+
+def size(path):
+    return os.path.getsize(path) if os.path.exists(path) else 0
+
+
+def begin(player, path, *options):
+    """A capture that has written some frames."""
+    process = player.start(FLOW, "-s", "-w", path, *options)
+    wait_until(lambda: size(path) > 2000, f"frames in {path}")
+    return process
+
+
+def expect_whole(path):
+    frames = [f[-8:] for f in capfile.read(path).infiniband()]
+    assert len(frames) > 10
+    assert frames == [n.to_bytes(8, "big") for n in range(len(frames))]
+
+
+@pytest.mark.parametrize("name", ["out.pcap", "link.pcap"])
+def test_second_capture_into_one_file_is_refused(player, tmp_path, name):
+    (tmp_path / "link.pcap").symlink_to("out.pcap")
+    path = tmp_path / "out.pcap"
+    first = begin(player, path)
+    status, _, err = player.run(FLOW, "-s", "-w", name, "--count", "5")
+    assert (status, LOCKED.format(name) in err) == (1, True), err
+    assert player.end(first, signal.SIGINT)[0] == 0
+    expect_whole(path)
+    assert player.run(FLOW, "-s", "-w", path, "--count", "5")[0] == 0
+    assert len(capfile.read(path).frames) == 5
+
+
+def test_convert_into_the_file_of_a_capture_is_refused(player, tmp_path):
+    path = tmp_path / "out.pcap"
+    first = begin(player, path)
+    done = subprocess.run(
+        [CAPTURE, "convert", DATAGRAM, path], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert LOCKED.format(path) in done.stderr
+    assert player.end(first, signal.SIGINT)[0] == 0
+    expect_whole(path)
+
+
+RING = ("-s", "-w", "ring.pcap", "--ring-packets", "50", "--ring-files", "2")
+
+
+def test_second_ring_of_the_same_name_is_refused(player, tmp_path):
+    def files():
+        return sorted(glob.glob(str(tmp_path / "ring_*")))
+
+    first = player.start(FLOW, *RING)
+    wait_until(lambda: files() and files()[-1] > str(tmp_path / "ring_00003"), "three files")
+    status, _, err = player.run(FLOW, *RING, "--count", "5")
+    assert (status, LOCKED.format("ring.pcap") in err) == (1, True), err
+    other = [o.replace("ring.pcap", "other.pcap") for o in RING]
+    assert player.run(FLOW, *other, "--count", "5")[0] == 0
+    assert player.end(first, signal.SIGINT)[0] == 0
+    assert len(files()) == 2, "the second capture leaves nothing"
+    before = files()
+    assert player.run(FLOW, *RING, "--count", "5")[0] == 0, "the lock ends with the capture"
+    assert set(before) < set(files())
+
+
+def test_killed_capture_leaves_no_lock(player, tmp_path):
+    path = tmp_path / "out.pcap"
+    player.end(begin(player, path), signal.SIGKILL)
+    assert player.run(FLOW, "-s", "-w", path, "--count", "5")[0] == 0
+    first = player.start(FLOW, *RING)
+    wait_until(lambda: glob.glob(str(tmp_path / "ring_00002*")), "two files")
+    player.end(first, signal.SIGKILL)
+    assert player.run(FLOW, *RING, "--count", "5")[0] == 0
+
+
+def test_devices_and_pipes_have_many_writers(player, tmp_path):
+    first = player.start(FLOW, "-s", "-w", "/dev/null")
+    assert player.run(FLOW, "-s", "-w", "/dev/null", "--count", "5")[0] == 0
+    assert player.end(first, signal.SIGINT)[0] == 0
+    os.mkfifo(tmp_path / "fifo")
+    with subprocess.Popen(["cat", tmp_path / "fifo"], stdout=subprocess.DEVNULL):
+        one = player.start(FLOW, "-s", "-w", "fifo", "--duration", "0.5")
+        assert player.run(FLOW, "-s", "-w", "fifo", "--count", "5")[0] == 0
+        assert player.end(one)[0] == 0
+
+
+def mode(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+@pytest.mark.parametrize("umask, expected", [(0o022, 0o600), (0, 0o600), (0o277, 0o400)])
+def test_mode_of_a_new_file(player, tmp_path, umask, expected):
+    assert player.run(FLOW, "-s", "-w", "new", "--count", "1", umask=umask)[0] == 0
+    assert mode(tmp_path / "new") == expected
+    assert player.run(FLOW, *RING, "--count", "1", umask=umask)[0] == 0
+    assert mode(glob.glob(str(tmp_path / "ring_*"))[0]) == expected
+    convert = [CAPTURE, "convert", DATAGRAM, tmp_path / "converted"]
+    subprocess.run(convert, umask=umask, stderr=subprocess.DEVNULL, check=True)
+    assert mode(tmp_path / "converted") == expected
+
+
+def test_existing_file_keeps_its_mode(player, tmp_path):
+    path = tmp_path / "old"
+    path.write_bytes(b"x" * 100000)
+    path.chmod(0o644)
+    assert player.run(FLOW, "-s", "-w", path, "--count", "1")[0] == 0
+    assert mode(path) == 0o644
+    assert len(capfile.read(path).frames) == 1
+
+
+@pytest.fixture(name="shared")
+def fixture_shared(tmp_path):
+    """A folder as /tmp: all users may write to it, and only the owner removes what is his."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make a link of another user")
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    return folder
+
+
+def link(path, target, owner):
+    path.symlink_to(target)
+    os.lchown(path, owner, owner)
+
+
+def test_link_of_another_user_is_refused(player, tmp_path, shared):
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    link(shared / "out", victim, NOBODY)
+    link(tmp_path / "own", shared / "out", 0)
+    link(shared / "dangling", tmp_path / "made", NOBODY)
+    for name in (shared / "out", tmp_path / "own", shared / "dangling"):
+        status, _, err = player.run(FLOW, "-s", "-w", name, "--count", "1")
+        assert status == 1
+        assert f"{name}: a symbolic link of another user (uid {NOBODY})" in err
+        convert = [CAPTURE, "convert", DATAGRAM, name]
+        done = subprocess.run(convert, stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == 1
+        assert "a symbolic link of another user" in done.stderr
+    assert victim.read_text() == "precious"
+    assert not (tmp_path / "made").exists()
+
+
+def test_links_that_are_no_trap_are_followed(player, tmp_path, shared):
+    link(shared / "own", "beside", 0)
+    link(tmp_path / "elsewhere", "shared/own", NOBODY)  # its folder is not sticky
+    for name in (shared / "own", tmp_path / "elsewhere"):
+        assert player.run(FLOW, "-s", "-w", name, "--count", "3")[0] == 0
+        assert len(capfile.read(shared / "beside").frames) == 3
+        (shared / "beside").unlink()
+    os.chown(shared, NOBODY, NOBODY)  # whose folder it is may do all in it
+    link(shared / "folders", "beside", NOBODY)
+    assert player.run(FLOW, "-s", "-w", shared / "folders", "--count", "3")[0] == 0
+
+
+def test_standard_output_by_its_names(player):
+    for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        status, _, err = player.run(
+            FLOW, "-s", "-w", name, "--count", "1", stdout=subprocess.DEVNULL
+        )
+        assert status == 0, err
+
+
+def test_circle_of_links_is_an_error(player, tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    status, _, err = player.run(FLOW, "-s", "-w", "a")
+    assert status == 1
+    assert "a: cannot be created: Too many levels of symbolic links" in err
+
+
+def test_folder_is_no_file(player, tmp_path):
+    for name in (tmp_path, f"{tmp_path}/"):
+        status, _, err = player.run(FLOW, "-s", "-w", name)
+        assert status == 1
+        assert "cannot be created: Is a directory" in err
+
+
+def test_probe_into_the_file_of_a_capture_is_refused(tmp_path):
+    path = tmp_path / "out.pcapng"
+    probe = [os.path.join(paths.BIN, "ipoib-probe"), "-d", "no-such-device", "-w", path, "10.0.0.1"]
+    with open(path, "wb") as f:
+        f.write(b"precious")
+        f.flush()
+        fcntl.flock(f, fcntl.LOCK_EX)
+        done = subprocess.run(probe, stderr=subprocess.PIPE, text=True, check=False)
+        assert f"ipoib-probe: {path}: another capture is writing this file\n" in done.stderr
+        assert done.returncode == 2
+        assert path.read_bytes() == b"precious"
+    path.unlink()
+    subprocess.run(probe, stderr=subprocess.DEVNULL, check=False, umask=0)
+    assert mode(path) == 0o600

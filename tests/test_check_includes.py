@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""script/check-includes accepts the project's includes, and refuses those that point up, sideways or in a circle."""
+import os
+import subprocess
+
+import pytest
+from support.paths import SRC
+
+SCRIPT = os.path.join(SRC, "script", "check-includes")
+
+
+def check(*arguments):
+    done = subprocess.run([SCRIPT, *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_projects_includes_point_down():
+    assert check() == (0, "")
+
+
+@pytest.mark.parametrize(
+    "files, complaint",
+    [
+        (
+            {"lib/wire/a.c": "model/b.h", "lib/model/b.h": None},
+            "lib/wire may not include lib/model",
+        ),
+        ({"lib/model/a.c": "plugin/b.h", "plugin/b.h": None}, "lib/model may not include plugin"),
+        ({"capture/a.c": "probe/b.h", "probe/b.h": None}, "capture may not include probe"),
+        ({"lib/pcapio/a.c": "report/b.h", "lib/report/b.h": None}, "may not include lib/report"),
+        ({"lib/wire/a.h": "b.h", "lib/wire/b.h": "wire/a.h"}, "circle of includes: lib/wire/a.h"),
+        ({}, "there are no sources"),
+    ],
+    ids=["up", "product", "sideways", "beside", "circle", "empty"],
+)
+def test_wrong_includes_are_refused(tmp_path, files, complaint):
+    for path, included in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(f'#include "{included}"\n' if included else "\n")
+    status, text = check(str(tmp_path))
+    assert status == 1
+    assert complaint in text
+
+
+def test_includes_that_point_down_are_accepted(tmp_path):
+    for path, text in {
+        "lib/wire/a.h": "#include <stdint.h>\n",
+        "lib/model/b.h": '#include "wire/a.h"\n',
+        "check/c.c": '#include "model/b.h"\n#include "generated.h"\n',
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert check(str(tmp_path)) == (0, "")

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""No rule fails in a conformant capture in which the model once took something for something else.
+
+Each function makes a capture in which every sender does right, from real frames or from none. That the judge looked is shown
+by a rule that passes a number of times, or by a fault in a copy of the capture, which the judge must find."""
+import pytest
+
+from frames import fixture, ib
+from frames.bases import CONSUMER_REJECT, N1
+from frames.build import (
+    A,
+    B,
+    C,
+    D,
+    QKEY,
+    SM,
+    Connection,
+    Tape,
+    arp_reply,
+    erf_pcap,
+    mad_frame,
+    nd6,
+    ping,
+    solicited_node,
+    ud_frame,
+)
+from frames.ib import ONLY, RC, UD, Frame, encap
+from support import capfile, findings
+from support.paths import testdata
+
+HOUR = 3600 * 1000
+NO_RECORDS = 0x0300  # IBA 15.2.1.2: ERR_NO_RECORDS
+MCM_PORT_GID = 56 + 16  # in the MAD
+
+
+LINUX = ("--deviations", "linux")
+ENCAPSULATION = "rfc4391.6.encapsulation-header"
+TO_QPN, PKEY = "rfc4391.9.1.1.traffic-to-qpn", "rfc4391.5.pkey-configured"
+JOIN, GROUP = "rfc4391.10.join-before-send", "rfc4391.10.group-before-use"
+ATTRIBUTES = "rfc4391.10.group-attributes"
+
+
+def failures(capture):
+    return findings.failures(capture, *LINUX)
+
+
+def passes(capture, rule):
+    count = findings.counts(capture, *LINUX).get(rule)
+    return count.passed if count else 0
+
+
+def conforms(capture):
+    assert failures(capture) == []
+
+
+# ---- who is who on RoCE v2
+
+
+def other_protocol(srcqp):
+    """A datagram of 2 bytes, which is too short for an encapsulation header."""
+    return Frame(UD | ONLY, b"\x01\x02", destqp=0x99, psn=7, qkey=QKEY, srcqp=srcqp)
+
+
+def roce2(*others):
+    t = Tape()
+    t.put(ud_frame(A, B, arp_reply(A, B), 1).roce2("10.1.0.1", "10.1.0.2"))
+    t.put(ud_frame(A, B, ping(A, B), 2).roce2("10.1.0.1", "10.1.0.2"))
+    for frame, src, dst in others:
+        t.put(frame.roce2(src, dst))
+    return capfile.pcap(capfile.ETHERNET, t.records)
+
+
+def test_roce2_qp_of_another_host_is_another_qp():
+    conforms(roce2((other_protocol(A.qpn), "10.1.0.3", "10.1.0.4")))
+
+
+def test_roce2_fault_at_the_qp_of_the_same_host_is_found():
+    assert (3, ENCAPSULATION) in failures(roce2((other_protocol(A.qpn), "10.1.0.1", "10.1.0.4")))
+
+
+# ---- an IP moves
+
+
+def solicitation(src, ip, target):
+    sn = solicited_node(target.ll)
+    return nd6(ip, sn, ib.nd_ns(target.ll, ib.nd_lladdr_option(1, src.addr)))
+
+
+def fail_over(answer_to):
+    """A service's address is A's, then B's, which announces it (RFC 4861 §7.2.6); each asks C, which answers."""
+    t, service, group = Tape(), "fd00::9", ib.mgid_ipv6(solicited_node(C.ll))
+
+    def answer(to):
+        t.ud(C, to, nd6(C.ll, service, ib.nd_na(C.ll, ib.nd_lladdr_option(2, C.addr))))
+
+    t.ud(A, group, solicitation(A, service, C), mlid=0xC003)
+    answer(A)
+    news = nd6(
+        service, "ff02::1", ib.nd_na(service, ib.nd_lladdr_option(2, B.addr), flags=0x20000000)
+    )
+    t.put(ud_frame(B, ib.mgid_ipv6("ff02::1"), news, 50, mlid=0xC002).ib(), ms=HOUR)
+    t.ud(B, group, solicitation(B, service, C), mlid=0xC003)
+    answer(answer_to)
+    return erf_pcap(t)
+
+
+@pytest.mark.parametrize("node", [pytest.param(A, id="old-port"), pytest.param(B, id="new-port")])
+def test_ip_that_moved_may_be_answered_at_its_old_or_new_port(node):
+    conforms(fail_over(node))
+
+
+def test_ip_that_moved_may_not_be_answered_at_a_third_port():
+    assert (5, TO_QPN) in failures(fail_over(D))
+
+
+# ---- what subnet management and administration say
+
+
+def own_gsi(frame, lid):
+    p = frame.packet
+    return p.deth and p["srcqp"] == 1 and p["slid"] == lid
+
+
+def count_on(t, frame, lid):
+    """One more was sent by the GSI of this port before the frame: its PSNs count up by it (IBA 9.8.2.2)."""
+    for f in t.frames[t.number(frame) - 1 :]:
+        if own_gsi(f, lid):
+            f.packet["psn"] += 1
+
+
+def moved_host(own_table=b""):
+    """switch4.pcap up to n1's join: n1 is moved to the switch's port 5, and to port 2, where it was, comes a host that is in
+    another partition alone. The subnet manager asks both; n1 joins again. own_table: what it finds in n1's.
+    """
+    t = fixture.tape("switch4.pcap")
+    t.keep((1, 133))
+    at, tid = t.frame(133), 0x1500002000
+
+    def answer(number, port, **octets):
+        nonlocal at, tid
+        p = t[number].copy()
+        p["mad.tid"], tid = tid, tid + 1
+        p.payload[edit_at("path") + 2] = port
+        for part, new in octets.items():
+            p.payload[edit_at(part) : edit_at(part) + len(new)] = new
+        at = t.insert(at, p)
+
+    for number in (30, 104):  # NodeInfo; PortInfo, with its LID
+        answer(number, 5)
+    answer(50, 5, data=own_table)  # P_KeyTable
+    answer(
+        30,
+        2,
+        node_guid=bytes.fromhex("0011750000009900"),
+        port_guid=bytes.fromhex("0011750000009910"),
+    )
+    answer(45, 2)  # PortInfo of one that has no LID so far
+    answer(50, 2, data=b"\x80\x01")
+    join = t[132].copy()
+    join["mad.tid"] += 0x100
+    join["psn"] += 1
+    at = t.insert(at, join)
+    return t.pcap(), t.number(at)
+
+
+def edit_at(part):
+    """Where it is in a directed-route SMP (IBA 14.2.1.2, 14.2.5.3)."""
+    return {"data": 64, "node_guid": 64 + 12, "port_guid": 64 + 20, "path": 128}[part]
+
+
+def test_another_node_at_the_end_of_a_route_is_another_port():
+    capture, _ = moved_host()
+    conforms(capture)
+
+
+def test_pkey_that_a_moved_port_lost_is_found():
+    capture, join = moved_host(own_table=b"\x80\x01")
+    assert (join, PKEY) in failures(capture)
+
+
+def after_leave(alias=None, missed=True):
+    """datagram.pcap, and n1 sends to 239.1.2.3, which it had left; if its new join was missed, the PSNs of its GSI show it.
+    alias: what another GID at n1's LID does before, "join" or "ask" whether it is in a group."""
+    t = fixture.tape("datagram.pcap")
+    if alias:
+        question, answer = t[19].copy(), t[20].copy()
+        for p in (question, answer):
+            p.payload[MCM_PORT_GID : MCM_PORT_GID + 16] = ib.gid("fe80::11:7500:0:111")
+            p["mad.tid"] += 0x100
+        if alias == "ask":
+            question["mad.method"], question["sa.mask"], answer["mad.status"] = (
+                ib.GET,
+                ib.MCM["mgid"] | ib.MCM["port_gid"],
+                NO_RECORDS,
+            )
+        question = t.insert(94, question)
+        answer = t.insert(question, answer)
+        for frame in (question, answer):
+            lid = frame.packet["slid"]
+            before = max(
+                f.packet["psn"] for f in t.frames[: t.number(frame) - 1] if own_gsi(f, lid)
+            )
+            count_on(t, frame, lid)
+            frame.packet["psn"] = before + 1
+    later = next(f for f in t.frames if f.origin and f.origin >= 104 and own_gsi(f, N1.lid))
+    if missed:
+        count_on(t, later, N1.lid)
+    p = t[79].copy()
+    p.set(slid=N1.lid, sgid=N1.gid, srcqp=N1.qpn)
+    p["ipv4.src"] = N1.ip
+    p.fix_checksums()
+    sent = t.insert(later, p)
+    return t.pcap(), t.number(sent)
+
+
+ALIASES = pytest.mark.parametrize("alias", [None, "join", "ask"])
+
+
+@ALIASES
+def test_second_gid_at_the_lid_of_a_port_is_an_alias_and_a_missed_join_no_fault(alias):
+    conforms(after_leave(alias)[0])
+
+
+@ALIASES
+def test_send_after_leave_is_found_if_no_join_was_missed(alias):
+    capture, sent = after_leave(alias, missed=False)
+    assert (sent, JOIN) in failures(capture)
+
+
+def no_records(mask):
+    """The SA has no such record; then A sends to the group. mask: what C had asked for; None: that was not captured."""
+    t, group = Tape(), ib.mgid_ipv4("239.1.2.3")
+    record = ib.mcmember(group, D.gid)
+    if mask:
+        t.put(
+            mad_frame(C, SM, ib.sa_mad(ib.GET, 0x55, ib.ATTR_MC_MEMBER, record, mask=mask), 1).ib()
+        )
+    t.put(
+        mad_frame(
+            SM,
+            C,
+            ib.sa_mad(
+                ib.GET_RESP, 0x55, ib.ATTR_MC_MEMBER, record, mask=mask or 0, status=NO_RECORDS
+            ),
+            1,
+        ).ib()
+    )
+    t.ud(
+        A,
+        group,
+        encap(
+            0x0800, ib.ipv4(A.ip, "239.1.2.3", 17, ib.udp(A.ip, "239.1.2.3", 9, 9, b"1234"), ttl=1)
+        ),
+        mlid=0xC005,
+    )
+    return erf_pcap(t)
+
+
+BY_MGID, BY_PORT = ib.MCM["mgid"], ib.MCM["mgid"] | ib.MCM["port_gid"]
+
+
+@pytest.mark.parametrize(
+    "mask", [pytest.param(None, id="unseen"), pytest.param(BY_PORT, id="group-and-port")]
+)
+def test_no_record_of_something_else_does_not_mean_that_the_group_is_missing(mask):
+    conforms(no_records(mask))
+
+
+def test_no_record_of_the_group_alone_means_that_the_group_is_missing():
+    assert (3, GROUP) in failures(no_records(BY_MGID))
+
+
+# ---- corrupt packets
+
+
+QKEY_LOW = (
+    8 + 12 + 8 + 56 + 35
+)  # the last byte of the Q_Key in an MCMemberRecord's packet without GRH
+ADDRESS_FRAMES = {41: "arp-request", 44: "arp-reply", 60: "neighbour-advertisement"}
+
+
+def records():
+    return [(f.time, f.data, f.wire) for f in capfile.read(testdata("datagram.pcap")).frames]
+
+
+def flipped(data, at):
+    return data[:at] + bytes([data[at] ^ 0x40]) + data[at + 1 :]
+
+
+def real(frames):
+    return capfile.pcap(capfile.INFINIBAND, frames, nanoseconds=True)
+
+
+def with_copy(number, at):
+    """datagram.pcap, with a copy after this frame, in which one bit of this byte is another."""
+    frames = records()
+    time, data, wire = frames[number - 1]
+    frames.insert(number, (time + 1, flipped(data, at), wire))
+    return real(frames)
+
+
+def test_nothing_is_learnt_from_a_corrupt_answer_to_a_join():
+    conforms(with_copy(20, QKEY_LOW))  # n1's join of the broadcast group, answered
+
+
+@pytest.mark.parametrize("number", ADDRESS_FRAMES, ids=ADDRESS_FRAMES.values())
+def test_nothing_is_learnt_from_a_corrupt_address(number):
+    """One bit in each of the last 48 bytes before the CRCs, where the address is."""
+    size = len(records()[number - 1][1])
+    failed = {at: failures(with_copy(number, at)) for at in range(size - 6 - 48, size - 6)}
+    assert not {at: found for at, found in failed.items() if found}
+
+
+def test_other_qkey_in_a_whole_answer_to_a_join_is_found():
+    t = fixture.tape("datagram.pcap")
+    t[20]["mcm.qkey"] ^= 0x40
+    assert failures(t.pcap())
+
+
+def other_icrcs():
+    """datagram.pcap, with the same wrong ICRC in all packets."""
+    wrong = b"\x12\x34\x56\x78"
+    return real([(time, data[:-6] + wrong + data[-2:], wire) for time, data, wire in records()])
+
+
+def test_source_whose_icrcs_are_never_right_conforms():
+    conforms(other_icrcs())
+
+
+@pytest.mark.parametrize("rule", [JOIN, ATTRIBUTES, TO_QPN])
+def test_all_is_learnt_from_a_source_whose_icrcs_are_never_right(rule):
+    assert passes(other_icrcs(), rule) == passes(real(records()), rule) > 0
+
+
+# ---- after a connection's end
+
+
+def ended(refused, *payloads, ms=HOUR):
+    """An IPoIB connection is refused, or carries a datagram and is ended; then there is more at the asker's QP."""
+    t = Tape()
+    c = Connection(t, ids=(0xA0000001, 0) if refused else (0xA0000001, 0xB0000001))
+    if refused:
+        c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 2048))
+        c.rej(CONSUMER_REJECT, ib.private_data(B.qpn, 0))
+    else:
+        c.set_up()
+        c.send(False, ping(B, A))
+        c.dreq()
+        c.drep()
+    for n, payload in enumerate(payloads):
+        t.put(
+            Frame(
+                RC | ONLY, payload, dlid=A.lid, slid=B.lid, destqp=c.qps[0], psn=0x333 + n, ackreq=1
+            ).ib(),
+            ms=ms,
+        )
+    return erf_pcap(t), len(t.records)
+
+
+@pytest.mark.parametrize("refused", [False, True], ids=["ended", "refused"])
+def test_qp_of_a_connection_that_is_over_may_be_another_programs(refused):
+    """That program's set-up needs no CM."""
+    conforms(ended(refused, b"\x01\x02\x03", ib.fill(64, 9))[0])
+
+
+def test_ipoib_that_was_under_way_at_a_connections_end_is_judged():
+    capture, last = ended(False, encap(0x0800, ib.ping4(B.ip, "239.1.2.3")), ms=1)
+    assert (last, "rfc4755.2.1.multicast-over-ud") in failures(capture)
+
+
+def test_ipoib_after_a_refusal_is_judged():
+    capture, last = ended(True, ping(B, A), ms=1)
+    assert failures(capture) == [(last, "rfc4755.2.3.connection-before-ip")]

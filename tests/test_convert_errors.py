@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Errors of "ipoib-capture convert": input that is truncated, damaged or hostile, output that cannot be written, usage.
+
+The messages and exit statuses are those of the manual page; support/capfile.py makes the inputs and reads the outputs."""
+import gzip
+import os
+import random
+import re
+import shlex
+import subprocess
+
+import pytest
+
+from support import capfile
+from support.convert import A, ENVIRONMENT, LIMIT, PROGRAM
+from support.convert import call, convert, frames, inputs, judge, pcap
+
+__all__ = ["inputs"]  # a fixture
+
+
+def shell(script, *arguments, **how):
+    """Runs the program from a shell, as "$@" of the script."""
+    command = ["sh", "-c", script, "sh", PROGRAM, *map(str, arguments)]
+    how = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": LIMIT, **how}
+    return subprocess.run(command, env=ENVIRONMENT, check=False, **how)
+
+
+# Input that cannot be read.
+
+
+@pytest.mark.parametrize(
+    "name, says",
+    [
+        pytest.param(
+            "nothing.pcap", "nothing.pcap: cannot be opened: No such file", id="no-such-file"
+        ),
+        pytest.param(".", "cannot be read: Is a directory", id="directory"),
+        pytest.param("/dev/null", "is empty", id="empty-file"),
+        pytest.param("text.erf", "is no capture file", id="text-file"),
+        pytest.param("ether.pcap", r"link type 1 \(EN10MB\) is not InfiniBand", id="ethernet"),
+        pytest.param("ipoib242.pcap", r"link type 242 .*is not InfiniBand", id="ipoib-242"),
+    ],
+)
+def test_input_is_refused(name, says, inputs, tmp_path):
+    """No output file is made without an input."""
+    convert(inputs / name, tmp_path / "out.pcap", status=1, says=says)
+    assert not (tmp_path / "out.pcap").exists()
+
+
+def test_compressed_input_is_refused(inputs, tmp_path):
+    (tmp_path / "two.pcap.gz").write_bytes(gzip.compress(capfile.load(inputs / "two.pcap")))
+    says = "is compressed"
+    convert(tmp_path / "two.pcap.gz", tmp_path / "out.pcap", status=1, says=says)
+
+
+def test_several_link_types_are_refused(inputs, tmp_path):
+    out, says = tmp_path / "out.pcapng", "mixed.pcapng: .*type"
+    convert(inputs / "mixed.pcapng", out, status=1, says=says)
+
+
+@pytest.mark.parametrize(
+    "name, length",
+    [
+        pytest.param("two.pcap", 130, id="pcap"),
+        pytest.param("infiniband.erf", 130, id="raw"),
+        pytest.param("infiniband.erf", 76, id="raw-header"),
+    ],
+)
+def test_the_packets_before_a_truncation_are_written(name, length, inputs, tmp_path):
+    (tmp_path / "short").write_bytes(capfile.load(inputs / name)[:length])
+    says = "short: .*(truncated|cut short)"
+    errors = convert(tmp_path / "short", tmp_path / "out.pcap", status=1, says=says)
+    assert ": 1 packets, 52 octets" in errors
+    assert [data for _, _, _, data in frames(tmp_path / "out.pcap")] == [A.hex()]
+
+
+def test_damaged_raw_erf(inputs, tmp_path):
+    damaged = tmp_path / "damaged.erf"
+    damaged.write_bytes(capfile.load(inputs / "infiniband.erf")[:68] + bytes(60))
+    says = "no ERF record at octet 68"
+    assert ": 1 packets" in convert(damaged, tmp_path / "out.pcap", status=1, says=says)
+
+
+# Output that cannot be written.
+
+
+def test_output_that_cannot_be_created(inputs):
+    says = "cannot be created: "
+    convert(inputs / "two.pcap", "/nonexistent/out.pcap", status=1, says=says)
+
+
+@pytest.mark.parametrize("name", ["erf", "pcapng", "raw"])
+def test_disk_is_full(name, inputs):
+    says = "/dev/full: cannot be written.*No space"
+    convert("-f", name, inputs / "two.pcap", "/dev/full", status=1, says=says)
+
+
+def test_disk_gets_full_later(inputs):
+    says = "/dev/full: cannot be written.*No space"
+    convert(inputs / "times.pcap", "/dev/full", status=1, says=says)
+
+
+def test_stdout_is_full(inputs):
+    says = "standard output: cannot be written.*No space"
+    with open("/dev/full", "wb") as full:
+        convert(inputs / "two.pcap", "-", status=1, says=says, stdout=full)
+
+
+def test_stdout_is_closed(inputs):
+    result = shell('exec "$@" >&-', "convert", inputs / "two.pcap", "-")
+    says = "standard output: cannot be written"
+    judge(result.returncode, result.stderr.decode(), status=1, says=says)
+
+
+def test_help_to_a_full_disk_fails():
+    with open("/dev/full", "wb") as full:
+        result = call("--help", stdout=full)
+    assert result.returncode == 1, result.stderr
+
+
+def test_output_does_not_take_the_place_of_a_closed_stderr(inputs, tmp_path):
+    """A file that is opened without a stderr becomes file 2, and would get the messages."""
+    with open(inputs / "two.pcap", "rb") as f:
+        result = shell('exec "$@" 2>&-', "convert", "-", tmp_path / "out.pcap", stdin=f)
+    assert result.returncode == 0
+    assert frames(tmp_path / "out.pcap") == frames(inputs / "two.pcap")
+
+
+def test_reader_of_the_output_ends(tmp_path):
+    (tmp_path / "large.pcap").write_bytes(
+        pcap([(10**9 + n, A * 20, 1040) for n in range(20000)], snaplen=262144)
+    )
+    process = subprocess.Popen(
+        [PROGRAM, "convert", tmp_path / "large.pcap", "-"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+    assert len(process.stdout.read(100)) == 100
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(LIMIT) == 1, errors
+    assert b"Broken pipe" in errors
+
+
+# The output is the input itself: under each name the file stays as it is.
+
+
+@pytest.fixture
+def same(inputs, tmp_path):
+    """A file, a hard link and a symbolic link to it."""
+    path = tmp_path / "same.pcap"
+    path.write_bytes(capfile.load(inputs / "two.pcap"))
+    os.link(path, tmp_path / "hard.pcap")
+    os.symlink("same.pcap", tmp_path / "soft.pcap")
+    return path
+
+
+@pytest.mark.parametrize("output", ["same.pcap", "./same.pcap", "hard.pcap", "soft.pcap"])
+def test_the_input_is_not_overwritten(output, same, inputs):
+    convert("same.pcap", output, status=1, says="is the input itself", cwd=same.parent)
+    assert capfile.load(same) == capfile.load(inputs / "two.pcap")
+
+
+def test_the_input_on_stdin_is_not_overwritten(same, inputs):
+    with open(same, "rb") as f:
+        convert("-", same, status=1, says="is the input itself", stdin=f)
+    assert capfile.load(same) == capfile.load(inputs / "two.pcap")
+
+
+def test_nothing_is_appended_to_the_input(same, inputs):
+    with open(same, "ab") as f:
+        convert(same, "-", status=1, says="is the input itself", stdout=f)
+    assert capfile.load(same) == capfile.load(inputs / "two.pcap")
+
+
+# Usage.
+
+
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        pytest.param("", "needs two file names", id="no-names"),
+        pytest.param("two.pcap", "needs two file names", id="one-name"),
+        pytest.param("a b c", "needs two file names", id="three-names"),
+        pytest.param("--nonsense a b", "unknown option --nonsense", id="unknown-option"),
+        pytest.param("--format nonsense a b", "format nonsense is unknown", id="unknown-format"),
+        pytest.param("--format erf,247 a b", "contradicts itself", id="format-contradiction"),
+        pytest.param("a b --format", "needs a value", id="format-without-value"),
+        pytest.param("--format 247 two.pcap out.erf", "raw ERF file cannot have", id="247-raw"),
+    ],
+)
+def test_usage_error(arguments, says, inputs):
+    convert(*shlex.split(arguments), status=2, says=says, cwd=inputs)
+
+
+@pytest.mark.parametrize(
+    "arguments, status, says",
+    [
+        pytest.param("--help", 0, "Usage: ipoib-capture .OPTION", id="help"),
+        pytest.param("-h", 0, "Usage: ipoib-capture .OPTION", id="help-short"),
+        pytest.param("convert --help", 0, "IN OUT", id="convert-help"),
+        pytest.param("-v", 0, "^ipoib-capture [0-9]", id="version"),
+        pytest.param("confert", 2, "unknown: confert", id="unknown-subcommand"),
+    ],
+)
+def test_help_and_version(arguments, status, says):
+    result = call(*shlex.split(arguments), stderr=subprocess.STDOUT)
+    output = result.stdout.decode()
+    assert result.returncode == status, output
+    assert re.search(says, output, re.MULTILINE), f"expected {says!r} in: {output}"
+
+
+# Hostile input: the program never dies of a signal, and never loses a packet before the cut.
+
+# Where the file's header and each of its packets end.
+ENDS = {
+    "two.pcap": (24, 92, 160),
+    "ng-le.pcapng": None,
+    "other.erf": None,
+    "infiniband.erf": (0, 68, 144, 228, 300),
+}
+each_hostile = pytest.mark.parametrize("name", ENDS)
+
+
+def stream(data, name):
+    """Exit status and stderr of a conversion from pipe to pipe."""
+    result = call("convert", "--format", name, "-", "-", input=data, timeout=20)
+    return result.returncode, result.stderr.decode(errors="replace")
+
+
+def complaint_about_prefix(name, length, status, errors):
+    """What is wrong with the answer to the first bytes of a file, or nothing."""
+    ends = ENDS[name]
+    last = errors.strip().splitlines()[-1] if errors.strip() else ""
+    if status not in (0, 1) or not re.search(r"\d+ packets, \d+ octets, \d+ drops$", last):
+        return "expected exit status 0 or 1, and a summary"
+    if ends:
+        whole = max(0, sum(end <= length for end in ends) - 1)
+        if f" {whole} packets" not in errors:
+            return f"expected {whole} packets"
+        if (status == 0) != (length > 0 and length in ends):
+            return "expected status 0 exactly where a packet ends"
+    return ""
+
+
+@each_hostile
+def test_every_prefix_ends_well(name, inputs):
+    whole, complaints = capfile.load(inputs / name), []
+    for length in range(len(whole)):
+        status, errors = stream(whole[:length], "erf,pcapng" if length % 2 else "erf,raw")
+        wrong = complaint_about_prefix(name, length, status, errors)
+        if wrong:
+            complaints.append(f"{length} bytes: {wrong}; exit status {status}: {errors[-200:]}")
+    assert whole
+    assert not complaints, "\n".join(complaints[:20])
+
+
+@each_hostile
+def test_random_changes_end_well(name, inputs):
+    whole, complaints = capfile.load(inputs / name), []
+    rng = random.Random(f"4391 {name}")
+    for change in range(120):
+        data = bytearray(whole)
+        for _ in range(rng.randint(1, 8)):
+            value = rng.choice((0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)))
+            data[rng.randrange(len(data))] = value
+        status, errors = stream(bytes(data), rng.choice(("247", "247,pcapng", "erf", "raw")))
+        if status not in (0, 1) or not re.search(r" drops$", errors.strip()):
+            complaints.append(f"change {change}: exit status {status}: {errors[-200:]}")
+    assert not complaints, "\n".join(complaints[:20])
+
+
+def test_memory_is_flat(inputs):
+    """400 MB pass through 48 MB of address space."""
+    if b"__asan_init" in capfile.load(PROGRAM):
+        pytest.skip("a sanitizer reserves more address space than the limit")
+    packet = capfile.pcap(capfile.INFINIBAND, [(10**9, bytes(4096), 4096)])[24:]
+    with subprocess.Popen(
+        ["sh", "-c", 'ulimit -v 49152; exec "$@"', "sh", PROGRAM, "convert", "-", "/dev/null"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+        bufsize=0,
+    ) as process:
+        try:
+            process.stdin.write(capfile.load(inputs / "none.pcap"))
+            for _ in range(100):
+                _write_all(process.stdin, packet * 1000)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass  # the messages say why
+        errors = process.stderr.read().decode()
+    assert process.returncode == 0, errors
+    assert ": 100000 packets, 409600000 octets" in errors
+
+
+def _write_all(pipe, data):
+    data = memoryview(data)
+    while data:
+        data = data[pipe.write(data) :]

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What tshark and the plugin show of the test captures is what the documents say these captures hold.
+
+tests/frames/expect has a file for each capture (its form is in the README there), written by hand from the documents. tshark
+reads each capture twice, in one pass and in two (-2)."""
+import ipaddress
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from frames import ib
+from frames.fixture import tape
+from support.paths import SRC, TESTDATA
+from support.wireshark import tshark
+
+EXPECT = os.path.join(SRC, "tests", "frames", "expect")
+BUILT = os.path.join(TESTDATA, "built")
+COLUMNS = {
+    "info": "_ws.col.Info",
+    "src": "_ws.col.Source",
+    "dst": "_ws.col.Destination",
+    "proto": "frame.protocols",
+}
+OPTIONS = ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"]
+AGGREGATOR = "\x1e"
+PASSES = {"one-pass": 1, "two-passes": 2}
+
+
+class Line:
+    """One line of an expectation: which frames, which mode, what."""
+
+    def __init__(self, where, frames, mode, field, op, value):
+        self.where, self.frames, self.mode = where, frames, mode
+        self.field, self.op, self.value = field, op, value
+
+
+def frame_set(text):
+    """'1,3-5' as a set of numbers; '*' as None, all."""
+    if text == "*":
+        return None
+    out = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        out.update(range(int(first), int(last or first) + 1))
+    return out
+
+
+def parse(path):
+    """(lines, frame count or None) of an expectation file and those that it includes."""
+    lines, count = [], None
+    with open(path, encoding="utf-8") as f:
+        text = f.read().split("\n")
+    for number, raw in enumerate(text, 1):
+        line = re.sub(r"(^|\s)#(\s.*|$)", "", raw).strip()
+        if not line:
+            continue
+        where = f"{os.path.basename(path)}:{number}"
+        if line.startswith("include "):
+            more, n = parse(os.path.join(os.path.dirname(path), line.split(None, 1)[1]))
+            lines += more
+            count = n if n is not None else count
+            continue
+        m = re.fullmatch(r"frames\s*=\s*(\d+)", line)
+        if m:
+            count = int(m[1])
+            continue
+        m = re.fullmatch(
+            r"([\d,*-]+)(?:@([12]))?\s+(!)?([\w.-]+)(?:\s+(=|~|!~|has|all)(?:\s+(.*))?)?", line
+        )
+        if not m or (m[3] and m[5]) or (m[5] and m[6] is None):
+            raise ValueError(f"{where}: cannot be read: {line}")
+        op = "absent" if m[3] else (m[5] or "present")
+        lines.append(
+            Line(where, frame_set(m[1]), int(m[2] or 0), COLUMNS.get(m[4], m[4]), op, m[6])
+        )
+    return lines, count
+
+
+# ---- comparing values -----------------------------------------------------------------------------
+
+
+def forms(value):
+    """The ways to read a printed value: text, number, bytes, IPv6 address; values agree if they share one."""
+    v = value.strip().lower()
+    v = {"true": "1", "false": "0"}.get(v, v)
+    out = {("text", v)}
+    try:
+        out.add(("number", int(v, 0) if v.startswith("0x") else int(v, 10)))
+    except ValueError:
+        pass
+    if re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2})*", v):
+        out.add(("bytes", v.replace(":", "")))
+    if re.fullmatch(r"([0-9a-f]{2}){4,}", v):
+        out.add(("bytes", v))
+    if v.count(":") >= 2:
+        try:
+            out.add(("ipv6", ipaddress.IPv6Address(v).packed))
+        except ValueError:
+            pass
+    return out
+
+
+def same(a, b):
+    return bool(forms(a) & forms(b))
+
+
+def are_same(got, wanted):
+    return len(got) == len(wanted) and all(same(g, w) for g, w in zip(got, wanted))
+
+
+def contains(got, wanted):
+    """Every wanted value stands among the values got, each as often as it is wanted."""
+    rest = list(got)
+    for w in wanted:
+        hit = next((g for g in rest if same(g, w)), None)
+        if hit is None:
+            return False
+        rest.remove(hit)
+    return True
+
+
+def values(text):
+    return [v.strip() for v in text.split(",")]
+
+
+def holds(line, got):
+    """Whether the values of a frame's field (a list, empty if absent) are as the line says."""
+    if line.op == "absent":
+        return not got
+    if line.op == "present":
+        return bool(got)
+    if line.op == "~":
+        return bool(re.search(line.value, ",".join(got)))
+    if line.op == "!~":
+        return not re.search(line.value, ",".join(got))
+    if line.op == "has":
+        return contains(got, values(line.value))
+    return are_same(got, values(line.value))
+
+
+# ---- running tshark -------------------------------------------------------------------------------
+
+unknown_fields = set()  # of this Wireshark, as tshark's complaints name them
+
+
+def tshark_fields(capture, fields, two_passes):
+    """{frame number: {field: [values]}} and what tshark said that it should not ("" if nothing)."""
+    while True:
+        asked = [f for f in fields if f not in unknown_fields]
+        columns = [x for f in ["frame.number"] + asked for x in ("-e", f)]
+        run = tshark(
+            "-n",
+            *OPTIONS,
+            *(["-2"] if two_passes else []),
+            *["-r", capture, "-T", "fields", "-E", "occurrence=a"],
+            *["-E", "separator=/t", "-E", "aggregator=" + AGGREGATOR, *columns],
+            timeout=120,
+        )
+        if "fields aren't valid" not in run.stderr:
+            break
+        bad = {x.strip() for x in run.stderr.split("fields aren't valid")[1].split("\n")}
+        if not bad & set(asked):
+            return {}, run.stderr
+        unknown_fields.update(bad & set(asked))
+    frames = {}
+    for row in run.stdout.split("\n"):
+        cells = row.split("\t")
+        if cells[0].isdigit():
+            found = [c.split(AGGREGATOR) if c else [] for c in cells[1:]]
+            frames[int(cells[0])] = dict(zip(asked, found))
+    noise = [
+        x
+        for x in run.stderr.split("\n")
+        if x and "Running as user" not in x and "could be dangerous" not in x
+    ]
+    if run.returncode:
+        return frames, f"exit status {run.returncode}: {' '.join(noise)[:300]}"
+    bad = [
+        x
+        for x in noise
+        if re.search(r"(?i)dissector bug|assert|error|not match|sanitizer|cut short", x)
+    ]
+    return frames, " ".join(bad)[:300]
+
+
+def complaints(capture, lines, count, mode):
+    """What one capture shows in one mode and should not, or does not show and should."""
+    frames, error = tshark_fields(capture, sorted({l.field for l in lines}), mode == 2)
+    out = [error] if error else []
+    if count is not None and len(frames) != count:
+        out.append(f"{len(frames)} frames, expected {count}")
+    for line in lines if frames else []:
+        if line.mode not in (0, mode):
+            continue
+        if line.op == "all":
+            chosen = sorted(line.frames or frames)
+            got = [v for n in chosen for v in frames.get(n, {}).get(line.field, [])]
+            if not are_same(got, values(line.value)):
+                out.append(
+                    f"{line.where}: frames together {line.field}: "
+                    f"expected {line.value}, got {','.join(got) or 'nothing'}"
+                )
+            continue
+        for number in sorted(frames if line.frames is None else line.frames):
+            if number not in frames:
+                out.append(f"{line.where}: no frame {number}")
+                continue
+            got = frames[number].get(line.field, [])
+            if not holds(line, got):
+                wanted = {"absent": "nothing", "present": "a value"}.get(line.op)
+                out.append(
+                    f"{line.where}: frame {number} {line.field}: "
+                    f"expected {wanted or line.op + ' ' + line.value}, got {','.join(got) or 'nothing'}"
+                    + (" (no such field)" if line.field in unknown_fields else "")
+                )
+    return out
+
+
+# ---- the captures ---------------------------------------------------------------------------------
+
+CAPTURES = sorted(n[: -len(".txt")] for n in os.listdir(EXPECT) if n.endswith(".txt"))
+BUILT_CAPTURES = sorted(n for n in os.listdir(BUILT) if n.startswith("built-"))
+
+
+def find(name):
+    """The path of a capture, which may be a built one."""
+    paths = [os.path.join(folder, name) for folder in (BUILT, TESTDATA)]
+    return next((p for p in paths if os.path.exists(p)), None)
+
+
+def test_built_captures_are_what_build_py_makes():
+    build = os.path.join(SRC, "tests", "frames", "build.py")
+    made = subprocess.run(
+        [sys.executable, "-B", build, BUILT, "--check"], capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+
+
+@pytest.mark.parametrize("name", ["datagram.pcap", "connected.pcap"])
+def test_crcs_of_real_frames_are_what_the_builder_makes(name):
+    """These captures are of real traffic, with ICRC and VCRC."""
+    good, bad = ib.crcs(find(name))
+    assert good > 0 and bad == 0, f"{good} right, {bad} wrong"
+
+
+def test_there_are_built_captures():
+    assert BUILT_CAPTURES
+
+
+@pytest.mark.parametrize("name", BUILT_CAPTURES)
+def test_built_capture_has_an_expectation(name):
+    assert name in CAPTURES
+
+
+@pytest.mark.parametrize("mode", PASSES)
+@pytest.mark.parametrize("name", CAPTURES)
+def test_capture_shows_what_is_expected(name, mode):
+    capture = find(name)
+    assert capture, f"there is no capture {name}"
+    lines, count = parse(os.path.join(EXPECT, name + ".txt"))
+    found = complaints(capture, lines, count, PASSES[mode])
+    assert not found, "\n".join(found)
+
+
+# ---- real frames with a change that no capture has ------------------------------------------------
+
+
+def with_immediate(p):
+    """A UD SEND with immediate data (IBA 9.2.1): no IPoIB, whatever its MGID."""
+    p["opcode"] = 0x65
+    p.payload[:0] = bytes(4)
+
+
+def mra_of_lap(p):
+    p.payload = bytearray(ib.cm_mra(p["mad.tid"], p["cm.local"], p["cm.remote"], message=2))
+
+
+def rej_of_none(p):
+    p.payload = bytearray(ib.cm_rej(p["mad.tid"], p["cm.local"], p["cm.remote"], 4, message=2))
+
+
+@pytest.mark.parametrize("mode", PASSES)
+@pytest.mark.parametrize(
+    "name, number, change, wanted",
+    [
+        ("datagram.pcap", 41, with_immediate, "MGID: ff12:401b:ffff::ffff:ffff"),
+        ("connected.pcap", 48, mra_of_lap, "Answers: LAP (2)"),
+        ("connected.pcap", 48, rej_of_none, "Answers: no message (2)"),
+    ],
+)
+def test_changed_frame_has_in_its_tree(open_path, name, number, change, wanted, mode):
+    t = tape(name)
+    change(t[number])
+    path = open_path / name
+    path.write_bytes(t.pcap())
+    options = ["-2"] if PASSES[mode] == 2 else []
+    out = tshark(*options, "-V", "-r", str(path), "-Y", f"frame.number == {number}")
+    near = [line for line in out.stdout.splitlines() if wanted.split(":")[0] in line]
+    assert wanted in out.stdout, near or out.stderr

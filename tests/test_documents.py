@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every command of the documents is run by a test: here, as it stands there, or by the test that ELSEWHERE names. What an
+installed document links to is installed where the link says.
+
+A command that runs here finds the files that it speaks of. ipoib-capture has the played devices of tests/replay/, and gets a
+SIGINT if it does not end; ipoib-probe gets --dry-run. doc/cluster.md and doc/upstream.md have tests of their own. Nothing that
+installs packages, boots a machine or runs other tests runs here.
+
+The played device's groups belong to the whole machine: this test does not run beside others that use them."""
+import contextlib
+import functools
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from support import wait
+from support.folders import open_folder
+from support.needs import needs
+from support.paths import BIN, BUILD, SRC, TSHARK, testdata
+
+OTHERS = {"doc/cluster.md": "tests/test_cluster.py", "doc/upstream.md": "tests/test_upstream.py"}
+# The scenarios whose captures a page looks at.
+SCENARIOS = {"testbed/README.md": ("datagram", "large"), "doc/first-hour.md": ("mine",)}
+COMMAND = re.compile(
+    r"(ipoib-(?:check|probe|capture)|script/|testbed/\w|build/|tests/|/usr/bin/python3 |python3 |pytest |cmake |sudo |apt |mergecap|tshark|ibdump|IPOIB_)"
+)
+RUN_HERE = re.compile(r"ipoib-|tshark -r |build/bin/ipoib-|testbed/wire-list|script/tshark")
+# What is too long, or needs a machine of its own: the test that runs it, and a text that is in it. None: it is itself a test.
+ELSEWHERE = [
+    (r"script/demo$", "tests/test_demo.py", '"demo"'),
+    (r"script/demo --live$", "tests/demo_live.sh", "script/demo"),
+    (r"script/test( --all| --release| --only .*)?$", ".ci/run", "script/test"),
+    (r"script/bootstrap$", "script/test", "bootstrap"),
+    (r"script/lint( --quick)?$", "tests/test_lint.py", '"lint"'),
+    (r"script/coverage( --quick)?$", "tests/test_coverage.py", '"coverage"'),
+    (r"script/fuzz ", "fuzz/CMakeLists.txt", "script/fuzz"),
+    (r"script/noise ", "tests/test_noise.py", '"noise"'),
+    (r"script/package && apt install", "tests/test_package.py", '"package"'),
+    (r"cmake -S . -B build ", "script/bootstrap", "cmake -S . -B build"),
+    (r"script/bench-decode", "tests/test_benchmarks.py", '"bench-decode"'),
+    (r"script/bench-check", "tests/test_benchmarks.py", '"bench-check"'),
+    (r"script/bench-capture", "tests/test_benchmarks.py", '"bench-capture"'),
+    (r"build/tests/test_memory", "tests/CMakeLists.txt", "test_memory"),
+    (r"build/tests/test_probe_sweep", "tests/CMakeLists.txt", "test_probe_sweep"),
+    (r"/usr/bin/python3 -m pytest .*tests/test_hostile.py$", "tests/test_hostile.py", None),
+    (r"testbed/fabric (once|start|run|stop|shell) ", "tests/fabric.sh", "fabric"),
+    (r"ibdump ", "doc/ibdump.md", None),
+]
+PLAY = """\
+device mlx5_0
+pkeys 0xffff 0x8001
+group ff12:401b:ffff::ffff:ffff 0xc000 0xb1b
+group ff12:401b:8001::ffff:ffff 0xc001 0xb1b
+synthetic 100
+rate 200
+"""
+
+
+def read(path):
+    with open(os.path.join(SRC, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def commands_of(page):
+    """The lines of the indented blocks that begin as a command, without comments after it; in manual pages those of EXAMPLES."""
+    text = read(page)
+    if page.startswith("doc/man/"):
+        examples = re.search(r"\.S[hH] EXAMPLES\n(.*?)\n\.S[hH] ", text, re.DOTALL).group(1)
+        lines = [
+            m.replace("\\-", "-").strip()
+            for m in re.findall(r"^\.(?:Dl [$#]|B) (.*)$", examples, re.MULTILINE)
+        ]
+    else:
+        lines = [m.strip() for m in re.findall(r"^    (\S.*)$", text, re.MULTILINE)]
+    return [re.split(r"\s{2,}#|; echo", line)[0].strip() for line in lines if COMMAND.match(line)]
+
+
+def runs_here(command):
+    return RUN_HERE.match(command) and "[" not in command  # with [...] it is a synopsis
+
+
+def runs_elsewhere(command):
+    return not runs_here(command) and ("[" not in command or "wire-list" in command)
+
+
+def documents(folder, end):
+    names = sorted(os.listdir(os.path.join(SRC, folder)))
+    return [f"{folder}/{n}" for n in names if re.search(end, n)]
+
+
+PAGES = ["README.md", "testbed/README.md", "testdata/README.md"]
+PAGES += documents("doc", r"\.md$") + documents("doc/man", r"\.[0-9]$")
+COMMANDS = {page: commands_of(page) for page in PAGES if page not in OTHERS}
+
+
+# ---- commands that run here
+
+
+def wrapper(folder, name, line):
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{line}\n")
+    path.chmod(0o755)
+
+
+def prepare(folder, page):
+    """The programs under their names, and the files that the documents speak of. Returns the environment."""
+    binaries = folder / "path"
+    for name in ("path", "reports", "script", "testbed", "build"):
+        (folder / name).mkdir()
+    (folder / "play").write_text(PLAY)
+    replay = f"IPOIB_REPLAY={folder}/play LD_LIBRARY_PATH={BUILD}/tests/replay"
+    tshark = shlex.join(TSHARK)
+    wrapper(binaries, "ipoib-capture", f'exec env {replay} {BIN}/ipoib-capture "$@"')
+    wrapper(binaries, "ipoib-check", f'exec {BIN}/ipoib-check "$@"')
+    dry = 'case "$*" in *--list*|*--dry-run*) ;; *) set -- --dry-run "$@" ;; esac'
+    wrapper(binaries, "ipoib-probe", f'{dry}; exec {BIN}/ipoib-probe "$@"')
+    wrapper(binaries, "tshark", f'PATH={os.environ["PATH"]} exec {tshark} "$@"')
+    wrapper(binaries, "less", "exec cat")
+    wrapper(folder / "script", "tshark", f'exec {tshark} "$@"')
+    (folder / "testbed/wire-list").symlink_to(os.path.join(SRC, "testbed/wire-list"))
+    (folder / "build/bin").symlink_to(BIN)
+    capture = testdata("datagram.pcap")
+    if page in SCENARIOS:
+        (folder / "OUT").mkdir()
+        for name in SCENARIOS[page]:
+            shutil.copy(capture, folder / "OUT" / f"{name}.pcap")
+    for name in ("capture.pcap", "IN"):
+        shutil.copy(capture, folder / name)
+    subprocess.run(
+        ["editcap", "-F", "pcapng", testdata("built/built-arp.pcap"), "capture.pcapng"],
+        cwd=folder,
+        check=False,
+        stderr=subprocess.DEVNULL,
+    )
+    if not (folder / "capture.pcapng").exists():  # this Wireshark opens none of link type 247
+        shutil.copy(capture, folder / "capture.pcapng")
+    for node in ("node01", "node02"):
+        report = ["--format", "json", "-o", f"reports/{node}.json", "capture.pcap"]
+        subprocess.run([os.path.join(BIN, "ipoib-check"), *report], cwd=folder, check=True)
+    return {**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}"}
+
+
+def capturing(session):
+    """The processes of ipoib-capture in a session that are ready for SIGINT."""
+    listed = subprocess.run(
+        ["ps", "-s", str(session), "-o", "pid=,caught=,comm="], stdout=subprocess.PIPE, text=True
+    ).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()]
+    bit = 1 << (signal.SIGINT - 1)
+    return [int(r[0]) for r in rows if r[2] == "ipoib-capture" and int(r[1], 16) & bit]
+
+
+def stop_capturing(process):
+    """Sends SIGINT to what captures until it is stopped, as soon as that is ready for it."""
+
+    def is_ready():
+        return process.poll() is not None or capturing(process.pid)
+
+    wait.until(is_ready, "ipoib-capture is ready for SIGINT")
+    for pid in capturing(process.pid):
+        with contextlib.suppress(ProcessLookupError):  # it has ended just now
+            os.kill(pid, signal.SIGINT)
+
+
+def run(command, folder, env):
+    """Status (of the last of a pipe) and output; status None: the command does not end."""
+    captures = "ipoib-capture" in command and "convert" not in command
+    process = subprocess.Popen(
+        ["sh", "-c", command],
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        try:
+            out, _ = process.communicate(timeout=2 if captures else 60)  # so long it may capture
+        except subprocess.TimeoutExpired:
+            stop_capturing(process)
+            out, _ = process.communicate(timeout=30)
+        return process.returncode, out.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return None, process.communicate()[0].decode(errors="replace")
+
+
+@functools.lru_cache(maxsize=None)
+def results_of(page):
+    """What the commands of a page that run here end with, by the command. They run one after another in one folder."""
+    needs("editcap", "test")
+    with open_folder(0o1777) as folder:
+        env = prepare(folder, page)
+        return {c: run(c, folder, env) for c in COMMANDS[page] if runs_here(c)}
+
+
+def cases(select):
+    """Each page with each of its commands that is selected."""
+    return [
+        pytest.param(page, command, id=f"{page}: {command}")
+        for page, commands in COMMANDS.items()
+        for command in dict.fromkeys(commands)
+        if select(command)
+    ]
+
+
+@pytest.mark.parametrize("page, command", cases(runs_here))
+def test_command_runs(page, command):
+    status, out = results_of(page)[command]
+    said = "\n".join(out.splitlines()[-10:])
+    # 1: ipoib-check found a violation, which is its answer; 130: SIGINT ended the capture
+    allowed = (0, 130, 1) if "ipoib-check" in command else (0, 130)
+    assert status in allowed, f"exit status {status}, expected one of {allowed}\n{said}"
+
+
+# ---- commands that other tests run
+
+
+@pytest.mark.parametrize("page, command", cases(runs_elsewhere))
+def test_command_is_run_by_another_test(page, command):
+    test, needle = next((e[1:] for e in ELSEWHERE if re.match(e[0], command)), (None, None))
+    assert test, f"{page}: no test runs: {command}"
+    assert os.path.exists(os.path.join(SRC, test)), f"there is no {test}"
+    assert not needle or needle in read(test), f"{needle} is not in {test}"
+
+
+@pytest.mark.parametrize("page, test", OTHERS.items())
+def test_page_has_a_test_of_its_own(page, test):
+    assert page in read(test)
+
+
+def test_commands_are_found():
+    assert sum(map(len, COMMANDS.values())) > 60, COMMANDS
+
+
+# ---- links
+
+
+def links_of(page):
+    """A page's links to files beside it."""
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
+    return [link for link in links if not re.match(r"[a-z]+:", link)]
+
+
+def test_links_of_installed_documents_lead_to_installed_files(tmp_path):
+    subprocess.run(
+        ["cmake", "--install", BUILD, "--component", "doc", "--prefix", str(tmp_path)],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    pages = {page: links_of(page) for page in sorted(tmp_path.rglob("*.md"))}
+    assert sum(map(len, pages.values())) > 100, pages
+    dead = [
+        f"{page.relative_to(tmp_path)}: {link}"
+        for page, links in pages.items()
+        for link in links
+        if not (page.parent / link).exists()
+    ]
+    assert dead == []

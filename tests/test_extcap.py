@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""ipoib-capture as Wireshark's extcap, on the played devices of tests/replay/: what it says of itself, captures into a FIFO
+that is closed, and tshark itself with it.
+
+Expected: the frames that were fed; Wireshark's doc/extcap.adoc. Each test of multicast mode has a device of its own:
+captures of one device share a lock of the machine."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from support import capfile
+from support.capture import (
+    CAPTURE,
+    FED,
+    RECEIVED,
+    SANITIZED,
+    environment,
+    fed,
+    last_statistics,
+    new_device,
+    run,
+    start,
+)
+from support.needs import needs
+from support.paths import BUILD, TSHARK
+
+pytestmark = pytest.mark.usefixtures("folder")
+INTERFACE = "ipoib-mlx5_0-1"
+GROUP = "ff12:401b:ffff::ffff:ffff 0xc000 0xb1b"
+PATIENCE = 4 if SANITIZED else 1
+
+
+def lines(scenario, *arguments, status=0):
+    return run(scenario, *arguments).expect(status).out.decode().splitlines()
+
+
+def sentences(text):
+    """[(word, {key: value})] of extcap's lines, taken apart as Wireshark does: a value ends at the first brace."""
+    return [
+        (line.split(" ", 1)[0], dict(re.findall(r"\{([^={]+)=([^}]*)\}", line))) for line in text
+    ]
+
+
+class Fifo:
+    """A capture on a device of its own into a FIFO, and the FIFO's reading end."""
+
+    def __init__(self, scenario, *arguments):
+        device = new_device()
+        os.mkfifo("fifo")
+        self.device = device
+        self.process = start(
+            f"device {device}\n{scenario}",
+            *("--capture", "--extcap-interface", f"ipoib-{device}-1", "--fifo", "fifo"),
+            *arguments,
+        )
+        self.reader = open("fifo", "rb", buffering=0)
+
+    def read_frames(self, count):
+        """Reads until so many frames have come."""
+        data = b""
+        while not data or len(capfile.parse(data, truncated=True).frames) < count:
+            piece = self.reader.read(65536)
+            assert piece, f"it ended after {len(data)} bytes\n{self.process.err()}"
+            data += piece
+        return data
+
+
+MANY = """device mlx5_0
+ports 2
+device rxe0
+port active ethernet
+device cxgb4_0
+transport iwarp
+device mlx5_9
+fail open EACCES
+device mlx5-odd
+port down ib
+"""
+
+
+@pytest.mark.parametrize("version", ["4.0", "4.6.9"])
+def test_interfaces_are_the_infiniband_ports_also_of_devices_that_cannot_be_opened(version):
+    shown = sentences(lines(MANY, "--extcap-interfaces", f"--extcap-version={version}"))
+    assert [word for word, _ in shown] == ["extcap"] + 4 * ["interface"]
+    assert shown[0][1]["version"] == run("", "--version").out.decode().split()[-1]
+    assert [values["value"] for _, values in shown[1:]] == [
+        "ipoib-mlx5_0-1",
+        "ipoib-mlx5_0-2",
+        "ipoib-mlx5_9-1",
+        "ipoib-mlx5-odd-1",
+    ]
+    assert shown[1][1]["display"] == "ipoib-capture: mlx5_0 port 1"
+
+
+def test_no_device_is_no_error():
+    result = subprocess.run(
+        [CAPTURE, "--extcap-interfaces"],
+        env={**environment(""), "IPOIB_REPLAY": "/dev/null"},
+        capture_output=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert len(result.stdout.splitlines()) == 1
+    assert result.stderr == b""
+
+
+def test_version_alone_is_one_sentence():
+    assert len(sentences(lines("", "--extcap-version"))) == 1
+
+
+def test_link_type_is_erf():
+    arguments = ("--extcap-interface", "ipoib-mlx5-odd-1", "--extcap-dlts")
+    assert lines("device mlx5-odd\n", *arguments)[0].startswith("dlt {number=197}{name=ERF}")
+
+
+def configuration(scenario):
+    return sentences(lines(scenario, "--extcap-interface", INTERFACE, "--extcap-config"))
+
+
+@pytest.fixture
+def config():
+    return configuration("fail flow EOPNOTSUPP\n")
+
+
+def calls_of(config):
+    """The option of each number."""
+    return {v["number"]: v["call"] for word, v in config if word == "arg"}
+
+
+@pytest.mark.parametrize(
+    "scenario, mode", [("", "sniffer"), ("fail flow EOPNOTSUPP\n", "multicast")]
+)
+def test_configuration_begins_with_the_mode_that_the_port_can_do(scenario, mode):
+    config = configuration(scenario)
+    calls = calls_of(config)
+    defaults = {
+        calls[v["arg"]]: v["value"]
+        for word, v in config
+        if word == "value" and v["default"] == "true"
+    }
+    assert defaults == {"--mode": mode, "--groups": "all"}
+    for word, values in config:
+        if word == "arg":
+            assert "display" in values
+            assert values["type"] in ("selector", "string", "unsigned", "boolflag")
+
+
+def test_configuration_has_options_of_the_usage(config):
+    usage = run("", "--help").out.decode()
+    assert calls_of(config)
+    for call in calls_of(config).values():
+        assert call in usage, call
+
+
+def test_options_take_the_values_of_the_configuration(config):
+    calls, tried = calls_of(config), 0
+    for word, values in config:
+        if word == "value":
+            option = (calls[values["arg"]], values["value"])
+            scenario = f"device {new_device()}\n{FED}"
+            run(scenario, *option, "-w", "x.pcap", "-s", "--duration", "0.1").expect(0)
+            tried += 1
+    assert tried
+
+
+def test_no_capture_filter_is_fine():
+    assert lines("", "--extcap-interface", INTERFACE, "--extcap-capture-filter", "") == []
+
+
+def test_capture_filter_is_refused_with_what_to_do_instead():
+    shown = lines("", "--extcap-interface", INTERFACE, "--extcap-capture-filter", "arp")
+    assert len(shown) == 1 and "no capture filters" in shown[0] and "display filter" in shown[0]
+
+
+def test_capture_with_a_filter_is_refused():
+    capture = ("--capture", "--extcap-interface", INTERFACE, "--fifo", "never")
+    run("", *capture, "--extcap-capture-filter=arp").expect(2, "no capture filters")
+    assert not os.path.exists("never")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--extcap-dlts",
+        "--extcap-interface x --extcap-dlts",
+        "--extcap-interface ipoib-mlx5_0 --extcap-config",
+        "--extcap-interface ipoib-mlx5_0-0 --extcap-dlts",
+        "--extcap-interface ipoib--1 --extcap-dlts",
+        f"--extcap-interface {INTERFACE}",
+        f"--capture --extcap-interface {INTERFACE}",
+        "--capture --fifo x",
+        f"--capture --extcap-interface {INTERFACE} --fifo x --nonsense",
+        f"--capture --extcap-interface {INTERFACE} --fifo x --snaplen 99999",
+    ],
+)
+def test_wrong_usage_is_refused_with_a_message_and_status_2(arguments):
+    result = run("", *arguments.split()).expect(2, "ipoib-capture: ")
+    assert result.out == b""
+    assert not os.path.exists("x")
+
+
+@pytest.mark.parametrize(
+    "scenario, interface, patterns",
+    [
+        ("", "ipoib-mlx5_7-1", ["no RDMA device mlx5_7"]),
+        ("fail flow EPERM\n", INTERFACE, ["CAP_NET_RAW", "setcap"]),
+    ],
+    ids=["no such device", "no rights"],
+)
+def test_capture_that_is_not_possible_is_refused(scenario, interface, patterns):
+    run(scenario, "--capture", "--extcap-interface", interface, "--fifo", "x").expect(1, *patterns)
+
+
+MULTICAST = ("--mode", "multicast", "--pkey", "", "--snaplen", "")
+
+
+@pytest.mark.parametrize("more", [(), MULTICAST], ids=["sniffer", "multicast"])
+def test_sigterm_ends_a_capture_the_fifo_has_all_and_stderr_is_empty(more):
+    fifo = Fifo(f"group {GROUP}\nrate 1000\n{FED}", *more)
+    data = fifo.read_frames(1 if more else len(fed()))
+    begin = time.monotonic()
+    fifo.process.signal(signal.SIGTERM)
+    data += fifo.reader.read()
+    assert time.monotonic() - begin < PATIENCE, "too late"
+    result = fifo.process.end().expect(0)
+    assert (result.out, result.err) == (b"", "")
+    fifo.reader.close()
+    capture = capfile.parse(data)
+    options = capture.interfaces[0].options
+    assert capture.format == "pcapng" and capture.linktype == capfile.ERF
+    assert options[2].decode() == fifo.device
+    assert last_statistics(capture)[RECEIVED] == len(capture.frames)
+    got = [frame.data[16:] for frame in capture.frames]
+    if more:
+        assert len(got) == 1 and b"rebuilt" in options[1]
+    else:
+        assert got == fed()
+
+
+@pytest.mark.parametrize(
+    "flow",
+    ["", "synthetic 100\nrate 1000\n", "synthetic 100\nrate 500000\n"],
+    ids=["idle", "slow", "fast"],
+)
+@pytest.mark.parametrize("more", [(), ("--mode", "multicast")], ids=["sniffer", "multicast"])
+def test_closed_fifo_ends_a_capture_and_nothing_is_said(more, flow):
+    fifo = Fifo(f"group {GROUP}\n{flow}", *more)
+    assert fifo.reader.read(100)[:4] == b"\x0a\x0d\x0d\x0a"
+    time.sleep(0.3)  # an idle capture sleeps by then, a fast one waits for its reader
+    fifo.reader.close()
+    begin = time.monotonic()
+    result = fifo.process.end()
+    assert time.monotonic() - begin < PATIENCE, "too late"
+    assert (result.out, result.err) == (b"", "")
+
+
+def test_options_reach_the_capture_and_losses_are_reported():
+    # All come at once, however busy the machine is: the buffers take as many as they are, and one of these is an error.
+    fifo = Fifo(
+        "synthetic 100\nrate 100000\nburst 3000\ntotal 3000\nat 1000 error 12\n",
+        *("--snaplen", "60", "--max-burst", "10", "--jumbo-mtu"),
+    )
+    data = fifo.read_frames(1023)
+    fifo.process.signal(signal.SIGTERM)
+    frames = capfile.parse(data + fifo.reader.read()).frames
+    fifo.reader.close()
+    fifo.process.end().expect(
+        1, "1 frames could not be delivered", "1023 packets, 61380 octets, 1 drops"
+    )
+    assert len(frames) == 1023
+    assert {(len(frame.data), frame.wire) for frame in frames} == {(76, 116)}
+
+
+# --- Wireshark
+
+
+def tshark(scenario, *arguments):
+    os.mkdir("extcap")
+    shutil.copy(CAPTURE, "extcap")  # no link: others than its owner may not be able to go there
+    return subprocess.run(
+        [*TSHARK, *arguments],
+        env={**environment(scenario), "WIRESHARK_EXTCAP_DIR": os.path.abspath("extcap")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+with_extcaps = pytest.mark.skipif(
+    bool(os.environ.get("IPOIB_PRELOAD")),
+    reason="script/with-plugins leaves extcaps out where IPOIB_PRELOAD is set",
+)
+FIELDS = [
+    *("-T", "fields", "-e", "infiniband.lrh.dlid", "-e", "arp.opcode"),
+    *("-e", "frame.interface_name"),
+]
+
+
+@with_extcaps
+def test_tshark_lists_the_port():
+    result = tshark(FED, "-D")
+    pattern = rf"^\d+\. {INTERFACE} \(ipoib-capture: mlx5_0 port 1\)$"
+    assert re.search(pattern, result.stdout, re.MULTILINE), result
+
+
+@with_extcaps
+def test_tshark_captures_live_in_sniffer_mode():
+    result = tshark(f"rate 500\n{FED}", "-i", INTERFACE, "-c", str(len(fed())), *FIELDS)
+    got = [line.split("\t") for line in result.stdout.splitlines()]
+    assert result.returncode == 0 and len(got) == len(fed()), result
+    assert [int(dlid) for dlid, _, _ in got] == [f[2] << 8 | f[3] for f in fed()]
+    assert "2" in [opcode for _, opcode, _ in got], "the plugin decodes ARP replies"
+
+
+@with_extcaps
+def test_tshark_captures_live_in_multicast_mode():
+    device = new_device()
+    result = tshark(
+        f"device {device}\ngroup {GROUP}\nsynthetic 100\nrate 100\n",
+        *("-i", f"ipoib-{device}-1", "-o", f"extcap.ipoib_{device}_1.mode:multicast", "-c", "20"),
+        *FIELDS,
+    )
+    assert result.returncode == 0, result
+    dlids = {line.split("\t")[0] for line in result.stdout.splitlines()}
+    assert dlids == {str(0xC000)}, result
+
+
+def test_installed_it_stands_where_this_wireshark_looks_for_extcaps():
+    needs("tshark", "build")
+    install = subprocess.run(
+        ["cmake", "--install", BUILD, "--prefix", os.path.abspath("usr")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert install.returncode == 0, install.stderr
+    shown = subprocess.run(["tshark", "-G", "folders"], capture_output=True, text=True, check=True)
+    folders = [
+        line.split(":", 1)[1].strip()
+        for line in shown.stdout.splitlines()
+        if "xtcap path" in line and "ersonal" not in line
+    ]
+    assert folders and folders[0].startswith("/usr/"), shown.stdout
+    link = os.path.abspath("usr" + folders[0][len("/usr") :] + "/ipoib-capture")
+    assert os.path.islink(link) and os.path.samefile(link, "usr/bin/ipoib-capture"), link
+    assert not os.readlink(link).startswith("/"), "it would break where the tree is packaged"

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the judge finds in testdata: on real Linux traffic Linux's known deviations and nothing else, in the built captures
+the faults that were built in. Each is counted by hand from testdata/README.md and tests/frames/build.py."""
+import glob
+import os
+
+import pytest
+
+from frames import edit
+from support import capfile, findings
+from support.paths import TESTDATA, testdata
+
+SERVICE_ID, UD_QPN, PRIVATE = (
+    "rfc4755.3.5.service-id",
+    "rfc4755.3.2.ud-qpn-in-private-data",
+    "rfc4755.6.private-data",
+)
+TRAPS = "rfc4391.10.subscribe-traps"
+QKEY, QKEYS = "rfc4391.4.1.qkey-controlled", "rfc4391.13.qkey-controlled"
+LIFE, OVER_UD = "rfc4391.10.group-other-attributes", "rfc4755.7.resolution-over-ud"
+
+
+def linux(**counts):
+    """How often each deviation is found: of connections by message (reqs, rtus, rejs), of partitions that send (qkeys),
+    whose broadcast group's record is seen (joined), of groups whose records are seen (groups), of senders (senders), of
+    neighbour advertisements over connections (nd)."""
+    n = {
+        k: counts.get(k, 0)
+        for k in ("reqs", "rtus", "rejs", "qkeys", "joined", "groups", "senders", "nd")
+    }
+    found = {
+        SERVICE_ID: n["reqs"],
+        UD_QPN: n["rtus"] + n["rejs"],
+        PRIVATE: n["rtus"],
+        QKEYS: n["qkeys"],
+        QKEY: n["joined"],
+        LIFE: n["groups"],
+        TRAPS: n["senders"],
+        OVER_UD: n["nd"],
+    }
+    return {k: v for k, v in found.items() if v}
+
+
+# The known deviations in the captures that testdata/README.md describes.
+DEVIATIONS = {
+    # joins of n1: all-nodes twice, solicited-node, MLDv2, all-routers; datagram: IGMPv3 and the two groups of 69-78 too
+    "datagram.pcap": linux(qkeys=1, joined=1, groups=8, senders=1),
+    # neighbour advertisements: NA 86, NA 106
+    "connected.pcap": linux(reqs=2, rtus=2, qkeys=1, joined=1, groups=5, senders=1, nd=2),
+    "mixed.pcap": linux(reqs=1, rtus=1, qkeys=1, joined=1, groups=5, senders=1),
+    "loss.pcap": linux(reqs=4, rtus=4, qkeys=1),
+    "retransmit.pcap": linux(reqs=2, rtus=2, qkeys=1),
+    "foreign.pcap": linux(qkeys=1),
+    # REQs 5, 11, 17, 35, 37, 39 have Linux's form, 3 the RFC's; RTUs 13, 19; REJs 4, 6, 36, 38, 40; 17's private data is 0
+    "cm-reject.pcap": linux(reqs=6, rtus=2, rejs=5, qkeys=1),
+    # three partitions: joins of n1 in each, of n2 in the default one; both n1 and n2 send
+    "partitions.pcap": linux(qkeys=3, joined=3, groups=16, senders=2),
+    # n1, n2, n3: their solicited-node groups, all-nodes twice, MLDv2, IGMPv3, all-routers, 239.10.20.30 to .32, ff15::10:20
+    "switch4.pcap": linux(qkeys=1, joined=1, groups=12, senders=3),
+}
+
+# The faults that were built in.
+FAILURES = {
+    "built-arp.pcap": {"rfc4391.9.1.1.reserved-flags": 1},  # 10: flags 0x3f
+    "built-arp-faults.pcap": {
+        "rfc4391.9.2.arp-hardware-type": 2,  # 2, 3
+        "rfc4391.9.2.arp-hardware-length": 2,  # 1, 4
+        "rfc4391.9.1.1.format": 1,
+    },  # 6
+    "built-encap.pcap": {"rfc4391.6.reserved-zero": 1},
+    "built-lengths.pcap": {
+        "rfc4391.6.encapsulation-header": 3,  # 8 to 10: 1 to 3 bytes
+        "rfc4391.9.1.1.format": 1,
+    },  # 13
+    "built-mgid.pcap": {
+        "rfc4391.4.mgid-t-flag": 1,  # 6
+        "rfc4391.4.mgid-format": 1,  # 10
+        "rfc4391.4.mgid-group-id-ipv4": 1,
+    },  # 9: a report to 224.0.0.22 on 239.255.1.2's group
+    "built-nd-faults.pcap": {
+        "rfc4391.9.3.nd-option-length": 3,  # 2, 5, 6
+        "rfc4391.9.3.nd-option-padding": 1,
+    },  # 1
+    "built-cm-linux.pcap": {"rfc4755.6.reserved-zero": 2},  # 7, 8
+}
+FAILURES["cm-reject.pcap"] = {PRIVATE: 1}  # 17: a program's REQ whose private data is all zero
+# A scope beyond the link is the administrator's choice, against a SHOULD.
+FAILURES["two-scopes.pcap"] = {"rfc4391.4.1.scope-link-local": 1}
+
+CAPTURES = sorted(
+    glob.glob(os.path.join(TESTDATA, "*.pcap"))
+    + glob.glob(os.path.join(TESTDATA, "built", "*.pcap"))
+)
+
+
+def names(paths):
+    return [os.path.basename(path) for path in paths]
+
+
+@pytest.mark.parametrize("capture", CAPTURES, ids=names(CAPTURES))
+def test_capture_shows_its_faults_and_deviations_and_no_others(capture):
+    name, done = os.path.basename(capture), findings.run(capture, "--deviations", "linux")
+    if done.returncode == findings.NOT_READ:
+        pytest.skip("libpcap cannot read it")
+    assert done.returncode == 0, done.stderr
+    counts = findings.parse_counts(done.stdout)
+    failed = {rule: n.failed for rule, n in counts.items() if n.failed}
+    deviated = {rule: n.deviated for rule, n in counts.items() if n.deviated}
+    assert failed == FAILURES.get(name, {})
+    if name in DEVIATIONS:
+        assert deviated == DEVIATIONS[name]
+
+
+def test_expectations_are_of_captures_that_exist():
+    assert set(FAILURES) | set(DEVIATIONS) <= set(names(CAPTURES))
+
+
+def test_at_least_1000_checks_pass_in_all_captures():
+    total = 0
+    for path in CAPTURES:
+        counts = findings.parse_counts(findings.run(path, "--deviations", "linux").stdout)
+        total += sum(n.passed for n in counts.values())
+    assert total >= 1000
+
+
+def tape(name):
+    return edit.Tape(testdata(name))
+
+
+def frames(capture, rule, outcome):
+    found = findings.frames(capture, "--deviations", "none")
+    return [f.frame for f in found if (f.rule, f.outcome) == (rule, outcome)]
+
+
+def failed_and_inconclusive(capture, rule):
+    count = findings.counts(capture)[rule]
+    return count.failed, count.inconclusive
+
+
+def records(t):
+    return [capfile.record(f.time, f.octets()) for f in t.frames]
+
+
+def infiniband(frames):
+    return capfile.pcap(capfile.INFINIBAND, frames, nanoseconds=True)
+
+
+def with_reserved(icrc):
+    """datagram.pcap, frame 45 (LRH, BTH, DETH: 28 bytes) with a Reserved field of 0x1234; icrc None: the ICRC as it was."""
+    frames = records(tape("datagram.pcap"))
+    time, data, wire = frames[44]
+    data = data[:30] + b"\x12\x34" + data[32:]
+    if icrc is not None:
+        data = data[:-6] + icrc + data[-2:]
+    frames[44] = time, data, wire
+    return infiniband(frames)
+
+
+@pytest.mark.parametrize(
+    "icrc, expected",
+    [pytest.param(None, (0, 1), id="wrong"), pytest.param(bytes(4), (1, 0), id="none")],
+)
+def test_fault_in_a_packet_with_this_icrc(icrc, expected):
+    """A receiver drops a packet whose ICRC is wrong: no sender is at fault. An ICRC of 0 shows nothing."""
+    assert failed_and_inconclusive(with_reserved(icrc), "rfc4391.6.reserved-zero") == expected
+
+
+def test_corrupt_packet_does_not_hide_the_same_fault_in_a_whole_one():
+    """datagram.pcap: n0's ARP reply in 86 has the RC flag and a reserved one; before it, the same with a wrong ICRC."""
+    t = tape("datagram.pcap")
+    t[86]["arp.sha.flags"] = 0x81
+    t.insert(85, t[86].copy())
+    frames = records(t)
+    time, data, wire = frames[85]
+    frames[85] = time, data[:-6] + bytes([data[-6] ^ 0xFF]) + data[-5:], wire
+    assert failed_and_inconclusive(infiniband(frames), "rfc4755.3.1.flags") == (1, 1)
+
+
+def test_finding_about_a_port_and_a_group_is_that_groups_alone():
+    """datagram.pcap: n1 leaves the group of 224.0.0.22 after 72, as in 114 and 116, but goes on to report to it, between
+    reports to ff02::16, which has the same low 32 bits, and which it has not left."""
+    t = tape("datagram.pcap")
+    t.insert(t.insert(72, t[114].copy()), t[116].copy())
+    t.renumber(2)
+    assert frames(t.pcap(), "rfc4391.10.join-before-send", "fail") == [75]
+
+
+@pytest.fixture(scope="module")
+def twins():
+    """datagram.pcap with both forms of the default P_Key, and no other, in n1's table."""
+    t = tape("datagram.pcap")
+    t[8]["pkeys.0"], t[8]["pkeys.1"], t[8]["pkeys.2"] = 0xFFFF, 0x7FFF, 0
+    return t.pcap()
+
+
+def test_both_forms_of_a_pkey_are_noted(twins):
+    assert frames(twins, "partition.membership-twins", "noted")
+
+
+def test_both_forms_of_a_pkey_are_one_partition(twins):
+    assert frames(twins, "partition.overlap", "noted") == []
+
+
+@pytest.mark.parametrize(
+    "seconds, expected", [pytest.param(0, [47], id="now"), pytest.param(3600, [], id="an-hour-ago")]
+)
+def test_req_crosses_a_req_of_this_age(seconds, expected):
+    """connected.pcap: n1's REQ (50) is the first, its answer is not in the capture; n0's (45, REP 46) comes that much later."""
+    t = tape("connected.pcap")
+    t.keep((1, 46), 48, 50)
+    t.move(50, 44)
+    for slid in (1, 2):
+        t.renumber(slid)
+    t.shift(45, seconds)
+    assert frames(t.pcap(), "rfc4755.3.3.simultaneous", "fail") == expected
+
+
+def test_truncated_reqs_are_inconclusive():
+    """connected.pcap, no frame longer than 150 bytes: both REQs end before their private data."""
+    cut = [capfile.record(f.time, f.octets(), 150) for f in tape("connected.pcap").frames]
+    rule = "rfc4755.3.2.ud-qpn-in-private-data"
+    assert failed_and_inconclusive(infiniband(cut), rule) == (0, 2)

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""cppcheck, clang-tidy and the others of script/lint find nothing."""
+from support.needs import needs
+from support.programs import run_script
+
+TOOLS = ["cppcheck", "clang-tidy", "clang-format", "shellcheck", "black"]
+
+
+def test_lint_finds_nothing():
+    for tool in TOOLS:
+        needs(tool, "lint")
+    run = run_script("lint")
+    assert run.returncode == 0, run.stdout

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every capture with random bytes goes through tshark and the plugin, as it does a thousand times by hand (script/noise)."""
+import re
+
+from support.programs import run_script
+
+
+def test_nothing_is_at_fault():
+    run = run_script("noise", "2", NOISE="0.01")
+    assert run.returncode == 0, run.stdout
+    assert re.search(
+        r"captures, 2 times each: \d+ runs, 0 at fault$", run.stdout.strip()
+    ), run.stdout

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A packet that the capture misses is no fault: conformant captures that begin later, or lost frames, show no failure.
+
+Every real capture of testdata is judged as if it had begun with its 2nd, 5th, 8th ... frame, and with 2 and 5 of a hundred
+frames lost at random (seeded). But for what its whole shows, there must be no failure in any of these.
+
+Losses show by gaps in the PSNs of a port's GSI. They are not seen where a request and its answer are both lost and the port
+asks for nothing else before it sends, nor of what the subnet manager tells a port (its P_Key table): with other seeds, less
+than one run in a thousand shows a failure (join-before-send, mlid-as-dlid, pkey-configured)."""
+import glob
+import os
+
+import pytest
+
+from support import capfile, findings
+from support.paths import TESTDATA
+
+STEP, SEEDS = 3, 40
+CAPTURES = sorted(glob.glob(os.path.join(TESTDATA, "*.pcap")))
+
+
+def failures(capture, *options):
+    return findings.failures(capture, "--deviations", "linux", *options)
+
+
+def parts(capture, how):
+    if how == "later":
+        return [("--skip", str(n)) for n in range(1, len(capfile.read(capture).frames), STEP)]
+    return [("--lose", how, "--seed", str(seed)) for seed in range(1, SEEDS + 1)]
+
+
+@pytest.mark.parametrize("how", ["later", "20", "50"], ids=["later", "lost-2%", "lost-5%"])
+@pytest.mark.parametrize("capture", CAPTURES, ids=map(os.path.basename, CAPTURES))
+def test_part_of_a_capture_shows_no_failure_that_the_whole_does_not(capture, how):
+    # A fault that stands for its whole subject moves to the subject's next frame where the first is missing: by rule.
+    assert findings.counts(capture), "no rule is judged in the whole"
+    allowed = {rule for _, rule in failures(capture)}
+    runs = {" ".join(options): failures(capture, *options) for options in parts(capture, how)}
+    assert runs
+    assert not {run: found for run, found in runs.items() if {r for _, r in found} - allowed}

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One pass, two passes, filtered and read again: a capture shows the same, and no state is left over.
+
+The tests compare the ipoib.* fields, Info and addresses of every frame of every capture in testdata: `tshark`, `tshark -2`,
+`tshark -Y` with a filter that most frames pass and, where sharkd is installed, one process that loads a capture, another one
+and the first again. Only a second pass knows links to frames that come later. sharkd dissects frames that are truncated at
+every length several times, and always shows the same."""
+import functools
+import json
+import os
+import re
+
+import pytest
+
+from frames import ib
+from frames.fixture import tape
+from support import capfile
+from support.folders import open_folder
+from support.paths import TESTDATA, testdata
+from support.wireshark import ask_sharkd, load, tshark
+
+# A second pass knows these from later frames.
+FORWARD = {"ipoib.response_in", "ipoib.reassembled.in"}
+# Wireshark's own RPC-over-RDMA dissector has a bug in second passes (doc/upstream.md).
+QUIET = ["--disable-protocol", "rpcordma"]
+COLUMNS = ["frame.number", "frame.protocols"]
+COLUMNS += ["_ws.col.Source", "_ws.col.Destination", "_ws.col.Info"]
+PROTOCOLS = COLUMNS.index("frame.protocols")
+# What Wireshark's own dissectors and ours write into Info once they know a later frame.
+LATER = re.compile(
+    r", reassembled in \d+| \(reply in \d+\)| \(no response found!\)| \(multicast\)| \[Reassembled in #\d+\]"
+)
+REAL = sorted(n for n in os.listdir(TESTDATA) if n.endswith(".pcap"))
+BUILT = sorted("built/" + n for n in os.listdir(testdata("built")) if n.startswith("built-"))
+
+
+@functools.lru_cache(maxsize=None)
+def fields():
+    rows = [line.split("\t") for line in tshark("-G", "fields", check=True).stdout.splitlines()]
+    names = {r[2] for r in rows if r[0] == "F" and r[2].startswith("ipoib.")} - FORWARD
+    assert names, "the plugin has no fields"
+    return sorted(names)
+
+
+def show(capture, *options):
+    """The line of each frame, by the frame's number as text."""
+    columns = [x for name in COLUMNS + fields() for x in ("-e", name)]
+    run = tshark(*QUIET, *options, "-r", capture, "-T", "fields", *columns)
+    assert run.returncode == 0, f"{' '.join(options)}: {run.stderr}"
+    return {line.split("\t")[0]: LATER.sub("", line) for line in run.stdout.splitlines()}
+
+
+@functools.lru_cache(maxsize=1)  # the tests of one capture follow each other
+def show_in_one_pass(name):
+    return show(testdata(name))
+
+
+def differences(a, b):
+    """Where the frames of b are not as in a: the first three columns of each frame."""
+    out = []
+    for n in b:
+        if a.get(n) != b[n]:
+            columns = [x for x in zip(a.get(n, "").split("\t"), b[n].split("\t")) if x[0] != x[1]]
+            out.append(f"frame {n}: {columns[:3]}")
+    return out
+
+
+def test_there_are_captures():
+    assert REAL and BUILT
+
+
+@pytest.mark.parametrize("name", REAL + BUILT, scope="module")
+def test_two_passes_show_what_one_does(name):
+    one, two = show_in_one_pass(name), show(testdata(name), "-2")
+    assert differences(one, two) + differences(two, one) == []
+
+
+@pytest.mark.parametrize("name", REAL, scope="module")
+def test_filtered_shows_what_the_whole_does(name):
+    filtered = show(testdata(name), "-Y", "frame.number > 3")
+    assert differences(show_in_one_pass(name), filtered) == []
+
+
+# ---- one process of sharkd ------------------------------------------------------------------------
+
+
+def ask_frame(n):
+    return {"method": "frame", "params": {"frame": n, "proto": True, "columns": True}}
+
+
+@pytest.fixture(scope="module")
+def shown_in_turn():
+    """What one process answers of two captures in turn, the first of them three times."""
+    captures = ["connected.pcap", "datagram.pcap", "connected.pcap", "connected.pcap"]
+    requests = []
+    for capture in captures:
+        requests += [load(testdata(capture)), {"method": "frames", "params": {}}]
+        requests += [ask_frame(n) for n in range(1, 81)]
+    answers = ask_sharkd(requests)
+    each = len(requests) // len(captures)
+    return [answers[i * each : (i + 1) * each] for i in range(len(captures))]
+
+
+def differing(a, b):
+    return [f"answer {i}: {x} and {y}" for i, (x, y) in enumerate(zip(a, b)) if x != y]
+
+
+def test_sharkd_shows_connections(shown_in_turn):
+    assert "ipoib.connection" in json.dumps(shown_in_turn[0])
+
+
+def test_another_file_between_leaves_nothing(shown_in_turn):
+    assert differing(shown_in_turn[0], shown_in_turn[2]) == []
+
+
+def test_the_same_file_again_shows_the_same(shown_in_turn):
+    assert differing(shown_in_turn[2], shown_in_turn[3]) == []
+
+
+def test_truncated_frames_show_the_same_again(open_path):
+    """The bytes of an ARP request and of a CM REQ, truncated at every length; sharkd dissects each several times."""
+    times = 7
+    whole = [tape("connected.pcap").frame(n).octets() for n in (41, 45)]
+    records = [(n - 1, data[:n], len(data)) for data in whole for n in range(1, len(data))]
+    capture = open_path / "truncated.pcap"
+    capture.write_bytes(capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
+    asked = [ask_frame(n) for n in range(1, len(records) + 1) for _ in range(times)]
+    answers = ask_sharkd([load(capture)] + asked)[1:]
+    shown = [answers[i * times : (i + 1) * times] for i in range(len(records))]
+    assert [n for n, same in enumerate(shown, 1) if any(s != same[0] for s in same)] == []
+
+
+# ---- RoCE v2 over a connection: how much is known of the outer packet says nothing of the inner one
+
+
+@pytest.fixture(scope="module")
+def nested():
+    """connected.pcap with a RoCE v2 packet in frame 59, as shown in one pass and in two."""
+    t = tape("connected.pcap")
+    inner = ib.bth(0x04, 0xFFFF, 0x77, 1) + ib.encap(0x0800, bytes(24)) + bytes(4)
+    udp = ib.udp("10.0.0.1", "10.0.0.2", 49152, 4791, inner)
+    t[59].datagram(0x0800, ib.ipv4("10.0.0.1", "10.0.0.2", 17, udp))
+    with open_folder() as folder:
+        capture = folder / "nested.pcap"
+        capture.write_bytes(t.pcap())
+        return show(str(capture)), show(str(capture), "-2")
+
+
+def test_nested_packet_two_passes_show_what_one_does(nested):
+    one, two = nested
+    assert differences(one, two) == []
+
+
+def test_only_the_outer_packet_is_ipoib(nested):
+    protocols = nested[0]["59"].split("\t")[PROTOCOLS]
+    assert (protocols.count("ipoib"), protocols.count("infiniband")) == (1, 2), protocols

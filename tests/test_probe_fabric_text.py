@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `ipoib-probe fabric` says where there is no device: the cause once, and one line for what did not run."""
+import json
+import os
+import subprocess
+
+from support.paths import BIN
+
+PROBE = os.path.join(BIN, "ipoib-probe")
+CAUSE = "no InfiniBand device"
+
+
+def run(*arguments):
+    return subprocess.run(
+        [PROBE, "-d", "no-such-device", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_text():
+    done = run("fabric")
+    assert done.returncode == 3
+    assert (done.stdout + done.stderr).count(CAUSE) == 1
+    lines = done.stdout.splitlines()
+    assert lines[1].split()[:2] == ["fail", "fabric.device"]
+    assert sum("skipped" in line for line in lines) == 1
+    assert any("17 stages not run: fabric.device failed" in line for line in lines)
+    assert lines[-1] == "fabric: FAULT: 1 stage failed"
+
+
+def test_json_has_every_stage():
+    report = json.loads(run("--format", "json", "fabric").stdout)
+    stages = [r for r in report["results"] if r["level"] == "STAGE"]
+    assert len(stages) == 18
+    assert [r["outcome"] for r in stages] == ["fail"] + ["skipped"] * 17
+    assert all(r["actual"] == "fabric.device failed" for r in stages[1:])
+
+
+def test_other_targets_are_told():
+    done = run("10.0.0.1")
+    assert CAUSE in done.stderr

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The pages of doc/rules/: all there, up to date, readable; their display filters compile, their links lead somewhere;
+and script/rule-pages notices every fault that these texts can have.
+
+What the pages are about is from lib/rules/table.def, which the test reads in another way than the script does."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from support.paths import SRC, testdata
+from support.wireshark import tshark
+
+PAGES = os.path.join(SRC, "doc/rules")
+RULES = 144
+HEADINGS = ["What it means", "How it is judged", "How to see it", "What to do"]
+SHORTEST = {"What it means": 80, "How it is judged": 40, "How to see it": 30, "What to do": 8}
+FINDING = re.compile(r"ipoib\.(rule|note)\.")
+HOSTS = (
+    "https://www.rfc-editor.org/rfc/rfc4391#section-",
+    "https://www.rfc-editor.org/rfc/rfc4755#section-",
+    "https://datatracker.ietf.org/doc/html/draft-ietf-ipoib-link-multicast-0",
+)
+AT_ONCE = 20  # filters that one tshark compiles, joined by ||
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def identifiers():
+    """The rules of lib/rules/table.def."""
+    table = read(os.path.join(SRC, "lib/rules/table.def"))
+    return re.findall(r'^RULE\(\w+, "([^"]+)", ', table, re.MULTILINE)
+
+
+RULE_IDS = identifiers()
+TEXTS = {
+    name: read(os.path.join(PAGES, name))
+    for name in sorted(os.listdir(PAGES))
+    if name.endswith(".md")
+}
+of_each_page = pytest.mark.parametrize("name", [n for n in TEXTS if n != "README.md"])
+
+
+def sections(text):
+    """Heading: text of a page."""
+    parts = re.split(r"^## (.*)\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+# ---- the pages
+
+
+def test_there_is_a_page_for_each_rule():
+    assert len(RULE_IDS) == RULES
+    assert set(TEXTS) == {i + ".md" for i in RULE_IDS} | {"README.md"}
+
+
+@pytest.mark.parametrize("rule", RULE_IDS)
+def test_heading_is_the_rule(rule):
+    assert TEXTS[rule + ".md"].startswith(f"# {rule}\n\n")
+
+
+def faults_of_style(text):
+    faults = []
+    if (
+        "\t" in text
+        or re.search(r" $", text, re.MULTILINE)
+        or not text.endswith("\n")
+        or "\n\n\n" in text
+    ):
+        faults.append("tab, trailing space or needless empty line")
+    if (
+        text.count("`") % 2
+        or not text.isascii()
+        or re.search(r"[*<]", re.sub(r"`[^`]*`", "", text))
+    ):
+        faults.append("a lone `, or a character that is not plain text")
+    there = sections(text)
+    if [h for h in there if h != "Known deviations"] != HEADINGS:
+        faults.append(f"headings {list(there)}")
+    for heading, shortest in SHORTEST.items():
+        body = there.get(heading, "").replace("[All rules](README.md)", "").strip()
+        if len(body) < shortest:
+            faults.append(f"{heading}: too short")
+        for paragraph in re.split(r"\n\n|\n(?=- )", body):
+            if not paragraph.endswith((".", "?", "Display filters:", "Commands:")):
+                faults.append(f"{heading}: no full stop: {paragraph}")
+    return faults
+
+
+@of_each_page
+def test_text_is_whole_plain_and_ends_in_full_stops(name):
+    assert faults_of_style(TEXTS[name]) == []
+
+
+# ---- links
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_links_lead_to_a_page_or_a_document(name):
+    links = re.findall(r"\]\(([^)]*)\)", TEXTS[name])
+    web = [link for link in links if "://" in link]
+    files = [link for link in links if "://" not in link]
+    assert [link for link in web if not link.startswith(HOSTS)] == []
+    assert [link for link in files if not os.path.isfile(os.path.join(PAGES, link))] == []
+
+
+def test_index_names_each_rule_once():
+    index = re.findall(r"^\| \[([^]]+)\]\(([^)]+)\.md\) \|", TEXTS["README.md"], re.MULTILINE)
+    assert [a for a, b in index if a != b] == []
+    assert sorted(a for a, _ in index) == sorted(RULE_IDS)
+
+
+# ---- display filters
+
+
+def filters(text):
+    """The display filters that a page shows, as a reader copies them."""
+    listed = re.search(r"^Display filters:\n\n((?:- .*\n(?:  .*\n)*)*)", text, re.MULTILINE)
+    return re.findall(r"^- `([^`]+)`: ", listed.group(1), re.MULTILINE) if listed else []
+
+
+FILTERS = sorted({f for text in TEXTS.values() for f in filters(text)})
+
+
+def complaint(expression):
+    """What tshark says against a display filter; None if the filter compiles."""
+    r = tshark("-r", testdata("datagram.pcap"), "-Y", expression, "-c", "1")
+    return None if r.returncode == 0 else r.stderr.strip() or f"exit status {r.returncode}"
+
+
+def broken_filters(wanted):
+    """{filter: complaint}; tshark compiles many at once, and one by one only where that fails."""
+    broken = {}
+    for at in range(0, len(wanted), AT_ONCE):
+        group = wanted[at : at + AT_ONCE]
+        if complaint(" || ".join(f"({f})" for f in group)):
+            broken.update((f, why) for f, why in ((f, complaint(f)) for f in group) if why)
+    return broken
+
+
+def test_filter_that_does_not_compile_is_noticed():
+    assert complaint("ipoib.no_such_field == 1") is not None
+
+
+def test_filters_on_fields_compile():
+    wanted = [f for f in FILTERS if not FINDING.search(f)]
+    assert len(wanted) > 100, "there are too few"
+    assert broken_filters(wanted) == {}
+
+
+def test_plugin_registers_the_fields_of_findings():
+    rows = [line.split("\t") for line in tshark("-G", "fields", check=True).stdout.splitlines()]
+    names = {r[2] for r in rows if r[0] == "F"}
+    assert {"ipoib.rule.id", "ipoib.note.id", "ipoib.rule.deviation"} <= names
+
+
+def test_filters_on_findings_compile():
+    wanted = [f for f in FILTERS if FINDING.search(f)]
+    assert wanted, "there are none"
+    assert broken_filters(wanted + ["ipoib.rule.deviation == 1"]) == {}
+
+
+# ---- script/rule-pages
+
+
+def script(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, "-B", os.path.join(folder, "script/rule-pages"), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of what the script needs, to spoil it."""
+    for name in ("doc/rules", "lib/rules/deviations"):
+        shutil.copytree(os.path.join(SRC, name), tmp_path / name)
+    (tmp_path / "script").mkdir()
+    for name in ("lib/rules/table.def", "lib/rules/pages.def", "script/rule-pages"):
+        shutil.copy(os.path.join(SRC, name), tmp_path / name)
+    return tmp_path
+
+
+def test_pages_are_up_to_date():
+    r = script(SRC, "--check")
+    assert (r.returncode, r.stderr) == (0, "")
+
+
+# What is spoilt, how, and what --check must say of it: exit status and a word.
+SPOILT = [
+    (
+        "a page that somebody edited",
+        "doc/rules/rfc4391.6.type.md",
+        "Type",
+        "Typ",
+        1,
+        "rfc4391.6.type.md",
+    ),
+    (
+        "a text that changed",
+        "lib/rules/pages.def",
+        "The two octets behind Type",
+        "Two octets behind Type",
+        1,
+        "reserved-zero",
+    ),
+    (
+        "a sentence of the table that changed",
+        "lib/rules/table.def",
+        "The ARP hardware type is 32.",
+        "It is 32.",
+        1,
+        "README.md",
+    ),
+    (
+        "a reason of a deviation that changed",
+        "lib/rules/deviations/linux.conf",
+        "reason=Linux accepts both",
+        "reason=Linux takes both",
+        1,
+        "simultaneous",
+    ),
+    (
+        "a page of no rule",
+        "lib/rules/pages.def",
+        "PAGE(RFC4391_6_TYPE,",
+        "PAGE(RFC4391_6_TYPES,",
+        2,
+        "RFC4391_6_TYPES",
+    ),
+    (
+        "a rule without a page",
+        "lib/rules/table.def",
+        'RULE(RFC4391_6_TYPE, "rfc4391.6.type"',
+        'RULE(RFC4391_6_NEW, "rfc4391.6.new", RFC4391, "6", MUST, FACT, NODE, P, "New.")\nRULE(RFC4391_6_TYPE, "rfc4391.6.type"',
+        2,
+        "RFC4391_6_NEW",
+    ),
+    (
+        "two pages of a rule",
+        "lib/rules/pages.def",
+        "PAGE(RFC4391_6_TYPE,",
+        "PAGE(RFC4391_6_RESERVED_ZERO,",
+        2,
+        "second page",
+    ),
+    (
+        "an unknown word of the table",
+        "lib/rules/table.def",
+        "MUST, KEYWORD, NODE, A,",
+        "MUSS, KEYWORD, NODE, A,",
+        2,
+        "MUSS",
+    ),
+    (
+        "a symbol that is not its identifier's",
+        "lib/rules/table.def",
+        '"rfc4391.6.type"',
+        '"rfc4391.6.kind"',
+        2,
+        "do not match",
+    ),
+    (
+        "a link to no rule",
+        "lib/rules/pages.def",
+        "`rfc4391.6.other-types`",
+        "`rfc4391.6.no-types`",
+        2,
+        "no rule",
+    ),
+    ("a missing comma", "lib/rules/pages.def", '.",\n', '."\n', 2, "expected"),
+    ("a sentence without an end", "lib/rules/pages.def", '.",\n', '",\n', 2, "end of a sentence"),
+    (
+        "a filter without its mark",
+        "lib/rules/pages.def",
+        '"= ipoib.short',
+        '"ipoib.short',
+        2,
+        "ipoib.short",
+    ),
+    (
+        "a deviation of no rule",
+        "lib/rules/deviations/linux.conf",
+        "[rfc4755.3.3.simultaneous]",
+        "[rfc4755.3.3.none]",
+        2,
+        "no such rule",
+    ),
+    (
+        "a listed deviation that no list has",
+        "lib/rules/deviations/linux.conf",
+        "[rfc4755.3.3.simultaneous]",
+        "[rfc4755.4.type]",
+        2,
+        "no list has one",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "path, old, new, status, word", [pytest.param(*s[1:], id=s[0]) for s in SPOILT]
+)
+def test_script_notices(copy, path, old, new, status, word):
+    text = (copy / path).read_text(encoding="utf-8")
+    assert old in text, f"{path}: nothing to spoil"
+    (copy / path).write_text(text.replace(old, new, 1), encoding="utf-8")
+    r = script(copy, "--check")
+    assert r.returncode == status, r.stderr
+    assert word in r.stderr
+
+
+@pytest.fixture
+def renamed(copy):
+    """A copy with a page that is missing, and a page of no rule."""
+    (copy / "doc/rules/rfc4391.6.type.md").rename(copy / "doc/rules/rfc4391.6.old.md")
+    return copy
+
+
+def test_script_notices_missing_and_superfluous_pages(renamed):
+    r = script(renamed, "--check")
+    assert r.returncode == 1, r.stderr
+    assert "rfc4391.6.type.md is missing" in r.stderr
+    assert "rfc4391.6.old.md belongs" in r.stderr
+
+
+def test_script_writes_pages_that_are_up_to_date(renamed):
+    written = script(renamed)
+    assert written.returncode == 0, written.stderr
+    again = script(renamed, "--check")
+    assert again.returncode == 0, again.stderr

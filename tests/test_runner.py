@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The test runner: script/run-tests counts test cases by what programs print, and tests/isolated leaves nothing running.
+
+The programs that are run here are written by the tests, with their counts known by construction."""
+import os
+import signal
+import subprocess
+import textwrap
+import time
+
+import pytest
+from support.paths import SRC
+
+RUN_TESTS = os.path.join(SRC, "script", "run-tests")
+ISOLATED = os.path.join(SRC, "tests", "isolated")
+LIMIT = 20  # seconds until a process must be gone
+IS_ROOT = os.geteuid() == 0
+
+
+@pytest.fixture
+def run_tests(tmp_path):
+    """Runs script/run-tests --all on a build folder whose tests are shell commands by name."""
+
+    def run(programs, *arguments):
+        lines = []
+        for name, command in programs.items():
+            path = tmp_path / name
+            path.write_text("#!/bin/sh\n" + command + "\n")
+            path.chmod(0o755)
+            lines.append(f'add_test({name} "{path}")')
+            lines.append(f"set_tests_properties({name} PROPERTIES SKIP_RETURN_CODE 77)")
+        (tmp_path / "CTestTestfile.cmake").write_text("\n".join(lines) + "\n")
+        command = [RUN_TESTS, "--all", "--build", str(tmp_path), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return done.returncode, done.stdout
+
+    return run
+
+
+def last_line(text):
+    return text.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "program, status, counts",
+    [
+        ("echo 'ok 1 - a'; echo 'ok 2 - b'; echo 1..2", 0, "2 passed, 0 failed, 0 skipped"),
+        ("echo 'ok 1 - a'; echo 'not ok 2 - b'; exit 1", 1, "1 passed, 1 failed, 0 skipped"),
+        ("echo 'ok 1 - a'; exit 3", 1, "1 passed, 1 failed, 0 skipped"),
+        ("echo 'ok 1 - a'; kill -9 $$", 1, "1 passed, 1 failed, 0 skipped"),
+        ("echo 'ok 1 # SKIP none here'; echo 'ok 2 - b'", 0, "1 passed, 0 failed, 1 skipped"),
+        ("echo '===== 3 passed, 1 skipped in 0.10s ====='", 0, "3 passed, 0 failed, 0 skipped"),
+        (
+            "echo 'SKIPPED [2] a.py:1: needs x'; echo '= 3 passed, 2 skipped in 1.10s ='",
+            0,
+            "3 passed, 0 failed, 2 skipped",
+        ),
+        (
+            "echo '= 1 failed, 3 passed, 1 error in 61.10s (0:01:01) ='; exit 1",
+            1,
+            "3 passed, 2 failed, 0 skipped",
+        ),
+        ("exit 0", 0, "1 passed, 0 failed, 0 skipped"),
+        ("exit 1", 1, "0 passed, 1 failed, 0 skipped"),
+    ],
+)
+def test_cases_are_counted(run_tests, program, status, counts):
+    got, out = run_tests({"program": program})
+    assert (got, last_line(out)) == (status, counts), out
+
+
+def test_a_program_that_skips_gives_its_reason(run_tests):
+    status, out = run_tests({"skips": "echo needs a device; exit 77", "passes": "exit 0"})
+    assert status == 0, out
+    assert "skipped: skips: needs a device" in out
+    assert last_line(out) == "1 passed, 0 failed, 1 skipped"
+
+
+def test_a_failure_shows_the_output_without_what_passed(run_tests):
+    _, out = run_tests({"fails": "echo 'ok 1 - good one'; echo 'not ok 2 - x'; echo why; exit 1"})
+    assert "FAILED fails" in out and "| not ok 2 - x" in out and "| why" in out
+    assert "good one" not in out
+
+
+def test_require_all_refuses_a_skip_that_is_not_listed(run_tests):
+    programs = {"skips": "echo 'ok 1 # SKIP no such list'; echo 'ok 2 - b'"}
+    status, out = run_tests(programs, "--require-all")
+    assert status == 1, out
+    assert "FAILED: skipped: skips" in out
+    assert last_line(out) == "1 passed, 1 failed, 0 skipped"
+
+
+def test_nothing_that_ran_is_a_failure(run_tests):
+    status, out = run_tests({"skips": "echo reason; exit 77"})
+    assert status == 1, out
+
+
+def processes(marker):
+    """The processes whose command line has the marker, but this one."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                words = f.read()
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+                state = f.read().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            continue
+        if marker.encode() in words and state != "Z" and int(pid) != os.getpid():
+            yield int(pid)
+
+
+def is_running(marker):
+    return any(True for _ in processes(marker))
+
+
+def wait_until(condition):
+    end = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < end, f"not within {LIMIT} s"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def hanging(tmp_path):
+    """A program that leaves others running, says so, and hangs; its path is unique."""
+    path = tmp_path / "hangs"
+    # An ordinary user's process in a session of its own outlives the test: it must not keep the output open.
+    output = "" if IS_ROOT else "> /dev/null 2>&1"
+    path.write_text(
+        textwrap.dedent(
+            f"""\
+            #!/bin/sh
+            setsid sh -c 'while :; do sleep 1; done # {path}' {output} &
+            echo its last words
+            touch {tmp_path}/started
+            while :; do sleep 1; done
+            """
+        )
+    )
+    path.chmod(0o755)
+    yield path
+    for pid in processes(str(path)):
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_a_test_that_hangs_is_ended_and_named(hanging):
+    done = subprocess.run(
+        [ISOLATED, "1", str(hanging)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 124
+    assert "its last words" in done.stdout
+    assert last_line(done.stdout) == f"isolated: ended after 1 s: {hanging}"
+    if IS_ROOT:
+        wait_until(lambda: not is_running(str(hanging)))
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="an ordinary user has no process namespace")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_nothing(hanging, tmp_path, number):
+    """The runner is a shell that the signal ends, as CTest is; SIGINT goes to the whole group."""
+    runner = subprocess.Popen(
+        ["python3", "-c", "import subprocess, sys; subprocess.call(sys.argv[1:])"]
+        + [ISOLATED, "100", str(hanging)],
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    wait_until((tmp_path / "started").exists)
+    if number == signal.SIGINT:
+        os.killpg(runner.pid, number)
+    else:
+        runner.send_signal(number)
+    runner.wait(LIMIT)
+    wait_until(lambda: not is_running(str(hanging)))
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="an ordinary user cannot mount")
+def test_a_mount_ends_with_the_test(tmp_path):
+    (tmp_path / "mounted").mkdir()
+    command = f"mount -t tmpfs none {tmp_path}/mounted && grep -c {tmp_path} /proc/mounts"
+    done = subprocess.run(
+        [ISOLATED, "10", "sh", "-c", command], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
+    with open("/proc/mounts", encoding="utf-8") as f:
+        assert str(tmp_path) not in f.read()
+
+
+def test_the_exit_status_is_the_commands():
+    assert subprocess.run([ISOLATED, "10", "sh", "-c", "exit 5"], check=False).returncode == 5

@@ -1,0 +1,659 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The statistics: -z ipoib,conformance[,json], peers, groups, connections and tree, and the windows' tables by sharkd.
+
+What is expected was read by hand in testdata/README.md and in the frames (QPNs, LIDs and addresses in ARP and Neighbour
+Discovery, the SA's MCMemberRecords, the CM messages), not in our own output. The tests ask for every table in one pass and
+in two. The conformance report is also compared with that of ipoib-check."""
+import collections
+import functools
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from frames.fixture import tape
+from support import capfile
+from support.paths import BIN, testdata
+from support.wireshark import ask_sharkd, load, tshark
+
+RULE = "=" * 67
+TABLES = ("peers", "groups", "connections", "conformance")
+in_each_mode = pytest.mark.parametrize(
+    "options", [pytest.param([], id="one-pass"), pytest.param(["-2"], id="two-passes")]
+)
+
+
+# ---- what was read by hand
+
+
+def gid(port):
+    return "fe80::11:7500:0:%d" % port
+
+
+def link_local(port):
+    return "fe80::211:7500:0:%d" % port
+
+
+def peer(ip, qpn, port, pkey, lid, first, last):
+    """All of Linux's addresses have the RC flag, in datagram mode too: see the bytes in arp.src.hw."""
+    return [
+        ip,
+        "0x80",
+        "0x%06x" % qpn,
+        gid(port),
+        "UD, RC",
+        pkey,
+        "0",
+        str(lid),
+        str(first),
+        str(last),
+        "current",
+    ]
+
+
+PEERS = {
+    "datagram.pcap": [
+        peer(link_local(100), 0x03, 100, "0xffff", 1, 34, 103),
+        peer(link_local(110), 0x23, 110, "0xffff", 2, 39, 93),
+        peer("10.0.0.1", 0x03, 100, "0xffff", 1, 41, 86),
+        peer("10.0.0.2", 0x23, 110, "0xffff", 2, 44, 85),
+    ],
+    "connected.pcap": [
+        peer(link_local(100), 0x03, 100, "0xffff", 1, 33, 96),
+        peer(link_local(110), 0x23, 110, "0xffff", 2, 39, 104),
+        peer("10.0.0.1", 0x03, 100, "0xffff", 1, 41, 99),
+        peer("10.0.0.2", 0x23, 110, "0xffff", 2, 44, 98),
+    ],
+    # n1, whose packets have P_Key 0x0002, is on the link of 0x8002
+    "partitions.pcap": [
+        peer(link_local(100), 0x03, 100, "0xffff", 1, 104, 327),
+        peer(link_local(110), 0x23, 110, "0xffff", 3, 143, 184),
+        peer(link_local(120), 0x43, 120, "0xffff", 4, 151, 245),
+        peer(link_local(100), 0x05, 100, "0x8001", 1, 190, 306),
+        peer(link_local(110), 0x25, 110, "0x8001", 3, 243, 307),
+        peer(link_local(100), 0x07, 100, "0x8002", 1, 266, 326),
+        peer("10.0.0.1", 0x03, 100, "0xffff", 1, 271, 271),
+        peer("10.0.0.3", 0x43, 120, "0xffff", 4, 274, 274),
+        peer("10.1.0.1", 0x05, 100, "0x8001", 1, 279, 279),
+        peer("10.1.0.2", 0x25, 110, "0x8001", 3, 282, 282),
+        peer(link_local(110), 0x27, 110, "0x8002", 3, 292, 292),
+        peer("10.2.0.1", 0x07, 100, "0x8002", 1, 293, 293),
+        peer("10.2.0.2", 0x27, 110, "0x8002", 3, 296, 296),
+    ],
+}
+
+
+def group(rest, ip, mlid, frame, members=0, pkey="ffff", signature="601b", mtu=2048):
+    return [
+        "ff12:%s:%s:%s" % (signature, pkey, rest),
+        ip,
+        "0x" + pkey,
+        "0",
+        "0x%04x" % mlid,
+        str(mtu),
+        "0x00000b1b",
+        "0",
+        "10 Gb/s",
+        str(members),
+        "there",
+        str(frame),
+    ]
+
+
+def heard_of(rest, ip, pkey="ffff"):
+    """n0's solicited-node group: it sends there, but its join never reaches the wire."""
+    return [
+        "ff12:601b:%s:%s" % (pkey, rest),
+        ip,
+        "0x" + pkey,
+        "0",
+        "-",
+        "-",
+        "-",
+        "-",
+        "-",
+        "0",
+        "heard of",
+        "",
+    ]
+
+
+def ipv4(rest, ip, *args, **kw):
+    return group(rest, ip, *args, signature="401b", **kw)
+
+
+BROADCAST = (":ffff:ffff", "255.255.255.255 (broadcast)")
+NODE = {n: (":1:ff00:%d" % n, "ff02::1:ff00:%d" % n) for n in (100, 110, 120)}
+# MLID and frame of the SA's last GetResp(MCMemberRecord). In the first two captures n1 leaves all at the end.
+GROUPS = {
+    "datagram.pcap": [
+        group(":16", "ff02::16", 0xC004, 28),
+        heard_of(*NODE[100]),
+        ipv4(*BROADCAST, 0xC000, 20),
+        group(":1", "ff02::1", 0xC001, 23),
+        ipv4(":1", "224.0.0.1", 0xC002, 25),
+        group(*NODE[110], 0xC005, 26),
+        group(":2", "ff02::2", 0xC006, 38),
+        ipv4(":f01:203", "239.1.2.3", 0xC007, 70),
+        ipv4(":16", "224.0.0.22", 0xC008, 72),
+        group(":5:6", "ff02::5:6", 0xC009, 75),
+    ],
+    "connected.pcap": [
+        group(":16", "ff02::16", 0xC004, 29),
+        heard_of(*NODE[100]),
+        ipv4(*BROADCAST, 0xC000, 21),
+        group(":1", "ff02::1", 0xC001, 25),
+        ipv4(":1", "224.0.0.1", 0xC002, 26),
+        group(*NODE[110], 0xC005, 27),
+        group(":2", "ff02::2", 0xC006, 38),
+    ],
+    # default partition: n1 and n2 stay; 0x8001: n1 leaves (310-325); 0x8002: n1 stays
+    "partitions.pcap": [
+        group(":16", "ff02::16", 0xC006, 133, 2),
+        heard_of(*NODE[100]),
+        ipv4(*BROADCAST, 0xC000, 121, 2),
+        group(":1", "ff02::1", 0xC003, 128, 2),
+        ipv4(":1", "224.0.0.1", 0xC004, 129, 2),
+        group(*NODE[110], 0xC008, 109, 1),
+        group(":2", "ff02::2", 0xC007, 148, 2),
+        group(*NODE[120], 0xC009, 130, 1),
+        group(":16", "ff02::16", 0xC00D, 179, pkey="8001", mtu=4096),
+        heard_of(*NODE[100], pkey="8001"),
+        ipv4(*BROADCAST, 0xC001, 164, pkey="8001", mtu=4096),
+        group(":1", "ff02::1", 0xC00A, 172, pkey="8001", mtu=4096),
+        ipv4(":1", "224.0.0.1", 0xC00B, 176, pkey="8001", mtu=4096),
+        group(*NODE[110], 0xC00E, 178, pkey="8001", mtu=4096),
+        group(":2", "ff02::2", 0xC00F, 240, pkey="8001", mtu=4096),
+        group(":16", "ff02::16", 0xC013, 260, 1, pkey="8002"),
+        heard_of(*NODE[100], pkey="8002"),
+        ipv4(*BROADCAST, 0xC002, 248, 1, pkey="8002"),
+        group(":1", "ff02::1", 0xC010, 254, 1, pkey="8002"),
+        ipv4(":1", "224.0.0.1", 0xC011, 255, 1, pkey="8002"),
+        group(*NODE[110], 0xC014, 256, 1, pkey="8002"),
+        group(":2", "ff02::2", 0xC015, 289, 1, pkey="8002"),
+    ],
+}
+
+
+def connection(number, service, requester, responder, mtu, frames, state):
+    return [
+        str(number),
+        "0x%016x" % service,
+        "RC",
+        "0xffff",
+        *requester,
+        *responder,
+        mtu,
+        *[str(f) if f else "" for f in frames],
+        state,
+    ]
+
+
+def side(lid, port, qpn, ud_qpn):
+    return [
+        "LID %d, %s" % (lid, gid(port)),
+        "0x%06x" % qpn if qpn else "-",
+        "0x%06x" % ud_qpn if qpn else "-",
+    ]
+
+
+# frames: REQ, REP, RTU, REJ, DREQ, DREP. MTU: both Receive MTUs are 65524 (RFC 4755 section 5.1).
+CONNECTIONS = {
+    "datagram.pcap": [],
+    "partitions.pcap": [],
+    "connected.pcap": [
+        connection(
+            1,
+            0x1000000000000023,
+            side(1, 100, 0x05, 0x03),
+            side(2, 110, 0x25, 0x23),
+            "65520",
+            (45, 46, 48, 0, 108, 109),
+            "closed",
+        ),
+        connection(
+            2,
+            0x1000000000000003,
+            side(2, 110, 0x27, 0x23),
+            side(1, 100, 0x07, 0x03),
+            "65520",
+            (50, 51, 53, 0, 117, 118),
+            "closed",
+        ),
+    ],
+}
+# cm-reject.pcap: REJ to each REQ but two, in testdata/README.md; those of SRP, SDP and the like in foreign.pcap are not IPoIB's.
+REJECTED = [(3, 4), (5, 6), (35, 36), (37, 38), (39, 40)]
+
+
+# ---- reading the text
+
+
+def blocks(text):
+    """The tables that were printed: title -> (rows, lines after them); a row is its cells by the header's columns."""
+    out = {}
+    for part in re.findall("^" + RULE + r"\n(.*?)^" + RULE + r"\n", text, re.S | re.M):
+        title, header, *lines = part.splitlines()
+        width = max(map(len, lines + [header]))
+        table = [header] + [
+            l
+            for l in lines
+            if not l.startswith("(") and " frames, " not in l and not l.startswith("Verdict:")
+        ]
+        rest = [l for l in lines if l not in table]
+        padded = [l.ljust(width) for l in table]
+        # columns are apart where every row has two blanks
+        gap = [all(l[i : i + 2] == "  " for l in padded) for i in range(width - 1)] + [False]
+        starts, inside = [0], False
+        for i in range(width):
+            if inside and not gap[i] and gap[i - 1] and all(l[i] == " " for l in padded):
+                starts.append(i + 1)
+            inside = True
+        ends = starts[1:] + [width]
+        rows = [[l[s:e].strip() for s, e in zip(starts, ends)] for l in padded[1:]]
+        out[title] = rows, rest
+    return out
+
+
+def table(name, path, options=()):
+    """(rows, lines after them) of one table."""
+    r = tshark("-q", "-z", "ipoib," + name, *options, "-r", path)
+    found = blocks(r.stdout)
+    assert r.returncode == 0, r.stderr
+    assert list(found) == ["IPoIB " + name.capitalize()], r.stdout + r.stderr
+    return found["IPoIB " + name.capitalize()]
+
+
+# ---- peers, groups, connections
+
+EXPECTED = {"peers": PEERS, "groups": GROUPS, "connections": CONNECTIONS}
+
+
+@in_each_mode
+@pytest.mark.parametrize(
+    "name, path", [(name, path) for name, captures in EXPECTED.items() for path in captures]
+)
+def test_table(name, path, options):
+    rows, rest = table(name, testdata(path), options)
+    assert rows == EXPECTED[name][path]
+    if not rows:
+        assert len(rest) == 1 and rest[0].startswith("(no "), rest
+
+
+def test_rejected_connections():
+    rows, _ = table("connections", testdata("cm-reject.pcap"))
+    assert [(int(r[11]), int(r[14])) for r in rows if r[-1] == "rejected"] == REJECTED
+
+
+def test_accepted_connections_among_rejected_ones():
+    rows, _ = table("connections", testdata("cm-reject.pcap"))
+    assert [r[-1] for r in rows].count("closed") == 2
+
+
+# ---- conformance
+
+
+@functools.lru_cache(maxsize=None)
+def counted(path):
+    """How often the packets name each rule: id -> [failures, deviations, notes]."""
+    columns = ["-e", "ipoib.rule.id", "-e", "ipoib.rule.deviation", "-e", "ipoib.note.id"]
+    out = tshark("-T", "fields", *columns, "-r", path, check=True).stdout
+    found = collections.defaultdict(lambda: [0, 0, 0])
+    for line in out.splitlines():
+        ids, deviations, notes = line.split("\t")
+        for rule, deviation in zip(ids.split(",") if ids else [], deviations.split(",")):
+            found[rule][deviation in ("1", "True")] += 1
+        for rule in notes.split(",") if notes else []:
+            found[rule][2] += 1
+    return dict(found)
+
+
+def conformance_json(path, *options):
+    r = tshark("-q", "-z", "ipoib,conformance,json", *options, "-r", path)
+    assert r.stdout.startswith("{"), f"exit status {r.returncode}: {r.stdout}{r.stderr}"
+    return json.loads(r.stdout)
+
+
+@functools.lru_cache(maxsize=None)
+def report_of(name):
+    return conformance_json(testdata(name))
+
+
+def outcomes(report):
+    """How often the report names each rule: id -> [failures, deviations, notes]."""
+    found = collections.defaultdict(lambda: [0, 0, 0])
+    for r in report["results"]:
+        if r["outcome"] in ("fail", "deviation", "noted"):
+            found[r["id"]][("fail", "deviation", "noted").index(r["outcome"])] += r["count"]
+    return dict(found)
+
+
+def comparable(report):
+    """What the plugin's report and that of ipoib-check have in common: the results, and the summary."""
+    keys = "id level document section outcome count subject expected actual reason frames text"
+    summary = {k: v for k, v in report["summary"]["captures"][0].items() if k != "name"}
+    return [{k: r[k] for k in keys.split()} for r in report["results"]], summary
+
+
+def check_against_ipoib_check(path, report):
+    program = os.path.join(BIN, "ipoib-check")
+    if not os.path.exists(program):
+        pytest.skip("ipoib-check is not built here")
+    other = subprocess.run(
+        [program, "--format", "json", path], capture_output=True, text=True, check=False
+    )
+    assert other.stdout.startswith("{"), other.stderr
+    (results, summary), (other_results, other_summary) = map(
+        comparable, (report, json.loads(other.stdout))
+    )
+    assert [p for p in zip(results, other_results) if p[0] != p[1]] == []
+    assert len(results) == len(other_results)
+    assert summary == other_summary
+
+
+ARP_FAULTS = "built/built-arp-faults.pcap"
+of_judged = pytest.mark.parametrize(
+    "name", ["connected.pcap", "datagram.pcap", "partitions.pcap", ARP_FAULTS]
+)
+
+
+@of_judged
+def test_conformance_json_is_json(name):
+    assert report_of(name)["tool"] == "ipoib-plugin"
+
+
+@of_judged
+def test_conformance_json_sums_up_what_the_packets_show(name):
+    assert outcomes(report_of(name)) == counted(testdata(name))
+
+
+@of_judged
+@pytest.mark.parametrize("options", [["-2"], ["-Y", "frame.number == 1"]], ids=["-2", "-Y"])
+def test_conformance_json_is_the_same_with(name, options):
+    assert conformance_json(testdata(name), *options) == report_of(name)
+
+
+@of_judged
+def test_conformance_json_is_as_ipoib_check_has_it(name):
+    check_against_ipoib_check(testdata(name), report_of(name))
+
+
+@of_judged
+def test_conformance_table_counts_what_the_json_counts(name):
+    rows, _ = table("conformance", testdata(name))
+    words = ("pass", "fail", "deviation", "inconclusive", "noted")
+    results = report_of(name)["results"]
+    counts = {(r["id"], r["outcome"]): r["count"] for r in results}
+    wanted = {r["id"]: [counts.get((r["id"], w), 0) for w in words] for r in results}
+    assert {r[0]: [int(n) for n in r[3:8]] for r in rows} == wanted
+
+
+@of_judged
+def test_conformance_table_has_the_worst_first_then_the_verdict(name):
+    rows, rest = table("conformance", testdata(name))
+    order = ["fail", "deviation", "inconclusive", "noted", "pass"]
+    ranks = [order.index(r[2]) for r in rows]
+    assert ranks == sorted(ranks), rows
+    assert rest[-1:] == ["Verdict: " + report_of(name)["summary"]["verdict"]], rest
+
+
+def test_source_option_is_as_ipoib_check_has_it(open_path):
+    """n1's advertisement has its link-layer address in a source option, which receivers ignore (RFC 4861 section 4.4), with
+    another QPN than its packets go to 4000 s later: no receiver has learnt that QPN."""
+    t = tape("datagram.pcap")
+    t[60]["nd.option.type"] = 1
+    t[60].payload[73:76] = bytes([0, 0, 0x99])
+    t[60].fix_checksums()
+    t.shift(61, 4000)
+    path = open_path / "source-option.pcap"
+    path.write_bytes(t.pcap())
+    check_against_ipoib_check(str(path), conformance_json(str(path)))
+
+
+# ---- verdicts; the hardware types of frames 2 and 3 are not 32: see tests/frames/build.py
+
+HARDWARE_TYPE = "rfc4391.9.2.arp-hardware-type"
+
+
+def test_faults_frames_in_the_json():
+    wrong = [
+        (r["count"], r["frames"], r["violation"])
+        for r in report_of(ARP_FAULTS)["results"]
+        if r["id"] == HARDWARE_TYPE and r["outcome"] == "fail"
+    ]
+    assert wrong == [(2, [2, 3], True)]
+
+
+def test_faults_frames_in_the_table():
+    rows, _ = table("conformance", testdata(ARP_FAULTS))
+    assert {r[0]: r[8] for r in rows}.get(HARDWARE_TYPE) == "2, 3"
+
+
+def test_faults_stand_first():
+    rows, _ = table("conformance", testdata(ARP_FAULTS))
+    assert rows[0][1:3] == ["MUST", "fail"]
+
+
+@pytest.mark.parametrize(
+    "name, verdict", [(ARP_FAULTS, "violated"), ("connected.pcap", "conformant")]
+)
+def test_verdict(name, verdict):
+    assert report_of(name)["summary"]["verdict"] == verdict
+
+
+def test_without_known_deviations_linux_is_not_conformant():
+    strict = conformance_json(testdata("connected.pcap"), "-o", "ipoib.deviations:none")["summary"]
+    assert (strict["verdict"], strict["deviations"]) == ("violated", "none")
+
+
+@pytest.mark.parametrize(
+    "name, preference, error",
+    [
+        (
+            "connected.pcap",
+            "ipoib.conformance:FALSE",
+            "the preference ipoib.conformance is off",
+        ),
+        (
+            "datagram.pcap",
+            "ipoib.deviations:/nonexistent",
+            "known deviations: /nonexistent: No such file or directory",
+        ),
+    ],
+    ids=["judging-is-off", "deviations-cannot-be-read"],
+)
+def test_no_verdict(name, preference, error):
+    report = conformance_json(testdata(name), "-o", preference)
+    summary = report["summary"]
+    assert report["results"] == []
+    assert (summary["verdict"], summary["captures"][0]["error"]) == ("unjudged", error)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_judging_that_is_off_leaves_table(name):
+    path = testdata("connected.pcap")
+    assert table(name, path, ["-o", "ipoib.conformance:FALSE"]) == table(name, path)
+
+
+# ---- the tree
+
+
+@functools.lru_cache(maxsize=None)
+def tree(name, argument="", options=()):
+    """Branch -> {name: count}; the branch's own count has the name ""."""
+    r = tshark("-q", "-z", "ipoib,tree" + argument, *options, "-r", testdata(name))
+    assert r.returncode == 0, r.stderr
+    found, branch = {}, None
+    for line in r.stdout.splitlines():
+        m = re.match(r"^( *)(\S.*?)  +(\d+)  ", line)
+        if m and not m[1]:
+            branch = found.setdefault(m[2], {"": int(m[3])})
+        elif m and branch is not None:
+            branch[m[2]] = int(m[3])
+    return found
+
+
+def test_tree_address_resolution():
+    # ARP 41, 44, 98, 99; NS, NA 85, 86, 104, 106; duplicate address detection 18, 31; solicitations 33, 39, 96, 97
+    assert tree("connected.pcap")["Address resolution"] == {
+        "": 14,
+        "ARP request": 2,
+        "ARP reply": 2,
+        "ND neighbor solicitation": 4,
+        "ND neighbor advertisement": 2,
+        "ND router solicitation": 4,
+    }
+
+
+def test_tree_communication_management():
+    wanted = {"": 10, "REQ": 2, "REP": 2, "RTU": 2, "DREQ": 2, "DREP": 2}
+    assert tree("connected.pcap")["Communication management"] == wanted
+
+
+def test_tree_six_joins_and_six_leaves():
+    got = tree("connected.pcap")["Subnet administration"]
+    methods = ("Set", "GetResp", "Delete", "DeleteResp")
+    wanted = {m + "(MCMemberRecord)": 6 for m in methods}
+    assert {k: v for k, v in got.items() if "MCMember" in k} == wanted
+
+
+def test_tree_parts_of_messages():
+    """Two messages of 40000 bytes in ten packets each."""
+    assert tree("connected.pcap")["Mode"].get("connected, RC, part of a message") == 20
+
+
+@pytest.mark.parametrize("branch, column", [("noted", 2), ("known deviation", 1)])
+def test_tree_findings(branch, column):
+    wanted = sum(n[column] for n in counted(testdata("connected.pcap")).values())
+    assert tree("connected.pcap")["Findings"][branch] == wanted
+
+
+def test_tree_is_the_same_in_two_passes():
+    assert tree("connected.pcap", options=("-2",)) == tree("connected.pcap")
+
+
+def test_tree_of_one_frame_by_a_filter():
+    assert tree("connected.pcap", ",frame.number == 41")["Type"] == {"": 1, "ARP": 1}
+
+
+def test_tree_types():
+    """IPv4: the second and later fragments carry the encapsulation header too."""
+    path = testdata("datagram.pcap")
+    types = collections.Counter(
+        tshark("-T", "fields", "-e", "ipoib.type", "-r", path, check=True).stdout.split()
+    )
+    names = {"IPv4": "0x0800", "IPv6": "0x86dd", "ARP": "0x0806"}
+    got = {k: v for k, v in tree("datagram.pcap")["Type"].items() if k}
+    assert got == {k: types[v] for k, v in names.items()}
+
+
+def test_tree_of_a_cooked_capture_has_all_frames():
+    assert tree("sll.pcap")["Mode"] == {"": 18, "not told by the carrier": 18}
+
+
+# ---- captures without IPoIB
+
+
+@pytest.fixture(
+    params=[
+        ("empty", capfile.INFINIBAND, []),
+        ("empty-ethernet", capfile.ETHERNET, []),
+        # a frame of an experimental Ethertype
+        ("no-ipoib", capfile.ETHERNET, [bytes(12) + b"\x88\xb5" + bytes(46)]),
+    ],
+    ids=lambda p: p[0],
+)
+def without_ipoib(request, open_path):
+    """The path of a capture without IPoIB."""
+    name, linktype, frames = request.param
+    path = open_path / (name + ".pcap")
+    path.write_bytes(capfile.pcap(linktype, capfile.records(frames, time=0)))
+    return str(path)
+
+
+def all_tables(path, options):
+    """What tshark prints of all statistics at once."""
+    everything = [x for t in TABLES + ("tree",) for x in ("-z", "ipoib," + t)]
+    r = tshark("-q", *options, *everything, "-r", path)
+    assert r.returncode == 0, r.stderr
+    return r.stdout, blocks(r.stdout)
+
+
+@in_each_mode
+def test_without_ipoib_tables_say_that_they_are_empty(without_ipoib, options):
+    text, found = all_tables(without_ipoib, options)
+    assert sorted(found) == sorted("IPoIB " + t.capitalize() for t in TABLES), text
+    assert all(rows == [] and rest[0].startswith("(") for rows, rest in found.values()), text
+
+
+@in_each_mode
+def test_without_ipoib_there_is_no_verdict(without_ipoib, options):
+    text, found = all_tables(without_ipoib, options)
+    _, rest = found["IPoIB Conformance"]
+    assert rest[-1] == "Verdict: unjudged: there is no IPoIB in it", text
+
+
+@in_each_mode
+def test_without_ipoib_the_json_is_unjudged(without_ipoib, options):
+    report = conformance_json(without_ipoib, *options)
+    assert (report["results"], report["summary"]["unjudged"]) == ([], 1)
+
+
+# ---- arguments
+
+
+def test_table_and_json_at_once():
+    both = ["-z", "ipoib,conformance", "-z", "ipoib,conformance,json"]
+    out = tshark("-q", *both, "-r", testdata("connected.pcap")).stdout
+    assert "Verdict: conformant" in out and '"tool"' in out and out.count(RULE) == 2, out
+
+
+@pytest.mark.parametrize(
+    "argument",
+    ["ipoib,peers,ip", "ipoib,conformance,jsonx", "ipoib,conformance,json,ip", "ipoib,groupsx"],
+)
+def test_wrong_argument_is_refused(argument):
+    r = tshark("-q", "-z", argument, "-r", testdata("connected.pcap"))
+    assert r.returncode != 0 and not r.stdout, r.stdout[:200]
+    assert "takes no filter" in r.stderr
+
+
+@pytest.mark.parametrize("name", TABLES + ("conformance,json", "tree"))
+def test_help_names_statistic(name):
+    listed = tshark("-z", "help")
+    assert "ipoib," + name in (listed.stdout + listed.stderr).split()
+
+
+# ---- windows
+
+WINDOWS = [  # in this order, all from one process
+    ("peers", "partitions.pcap"),
+    ("peers", "connected.pcap"),
+    ("connections", "connected.pcap"),
+    ("groups", "partitions.pcap"),
+    ("peers", "partitions.pcap"),
+]
+
+
+@pytest.fixture(scope="module")
+def windows():
+    """sharkd's answer for each window."""
+    requests = []
+    for name, path in WINDOWS:
+        requests.append(load(testdata(path)))
+        requests.append({"method": "tap", "params": {"tap0": "nstat:ipoib," + name}})
+    return ask_sharkd(requests)[1::2]
+
+
+@pytest.mark.parametrize(
+    "number",
+    range(len(WINDOWS)),
+    ids=[f"{n}-{name}-{path}" for n, (name, path) in enumerate(WINDOWS)],
+)
+def test_window(windows, number):
+    """Its rows, without the number that stands first, are those of the table."""
+    name, path = WINDOWS[number]
+    rows = windows[number]["result"]["taps"][0]["tables"][0]["i"]
+    assert [[str(cell) for cell in row[1:]] for row in rows] == EXPECTED[name][path]

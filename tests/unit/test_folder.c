@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A folder for locks is refused if another user could have put something there. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/folder.h"
+#include "tests/unit/unit.h"
+
+enum { OTHER = 65534 };
+
+static char base[] = "/tmp/test_folder.XXXXXX", path[64], why[200];
+
+static int begin(void **state)
+{
+    (void)state;
+    strcpy(base + strlen(base) - 6, "XXXXXX");
+    if (!mkdtemp(base))
+        return -1;
+    snprintf(path, sizeof(path), "%s/locks", base);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    if (unlink(path) != 0)
+        rmdir(path);
+    return rmdir(base);
+}
+
+static void expect_refused(const char *text)
+{
+    assert_int_equal(folder_open_private(path, why, sizeof(why)), -1);
+    if (!strstr(why, text))
+        fail_msg("'%s' is not in '%s'", text, why);
+}
+
+static void expect_opened(mode_t mode)
+{
+    int fd = folder_open_private(path, why, sizeof(why));
+    struct stat st;
+
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_true(S_ISDIR(st.st_mode));
+    assert_int_equal(st.st_mode & 07777, mode);
+    close(fd);
+}
+
+static void it_is_created_for_its_user_alone(void **state)
+{
+    mode_t before = umask(0);
+
+    (void)state;
+    expect_opened(0700);
+    expect_opened(0700);
+    umask(before);
+}
+
+static void one_that_others_may_read_is_fine(void **state)
+{
+    (void)state;
+    mkdir(path, 0755);
+    chmod(path, 0755);
+    expect_opened(0755);
+}
+
+static void one_that_others_may_write_to_is_refused(void **state)
+{
+    static const mode_t modes[] = {0777, 01777, 0770, 0702};
+
+    (void)state;
+    mkdir(path, 0700);
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        chmod(path, modes[i]);
+        expect_refused("other users may write to it");
+    }
+}
+
+static void a_link_or_a_file_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(symlink(".", path), 0);
+    expect_refused("is no folder");
+    unlink(path);
+    close(open(path, O_CREAT | O_WRONLY, 0600));
+    expect_refused("is no folder");
+}
+
+static void another_users_is_refused(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    mkdir(path, 0755);
+    assert_int_equal(chown(path, OTHER, OTHER), 0);
+    expect_refused("belongs to another user (uid 65534)");
+}
+
+static void what_cannot_be_created_is_told(void **state)
+{
+    (void)state;
+    snprintf(path, sizeof(path), "%s/none/locks", base);
+    expect_refused("cannot be created: No such file");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(it_is_created_for_its_user_alone, begin, end),
+        cmocka_unit_test_setup_teardown(one_that_others_may_read_is_fine, begin, end),
+        cmocka_unit_test_setup_teardown(one_that_others_may_write_to_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(a_link_or_a_file_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(another_users_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(what_cannot_be_created_is_told, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

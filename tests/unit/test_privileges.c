@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Giving capabilities back, and raising those in reserve. Each test is a process of its own. */
+#include <linux/capability.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hca/privileges.h"
+#include "tests/unit/unit.h"
+
+#define RAW  (1u << CAP_NET_RAW)
+#define LOCK (1u << CAP_IPC_LOCK)
+
+/* The first 32 capabilities: capget(2). */
+static struct __user_cap_data_struct now(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2];
+
+    if (syscall(SYS_capget, &header, data) != 0 || data[1].effective || data[1].permitted)
+        _exit(2);
+    return data[0];
+}
+
+static bool is(unsigned effective, unsigned permitted)
+{
+    struct __user_cap_data_struct have = now();
+
+    return have.effective == effective && have.permitted == permitted && have.inheritable == 0;
+}
+
+static bool nothing_stays(void)
+{
+    if (!privileges_drop(0, 0) || !is(0, 0) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+        return false;
+    privileges_raise(PRIVILEGE_RAW | PRIVILEGE_LOCK);
+    return is(0, 0);
+}
+
+static bool active_stays(void)
+{
+    if (!privileges_drop(PRIVILEGE_RAW, 0) || !is(RAW, RAW))
+        return false;
+    privileges_raise(PRIVILEGE_LOCK);
+    return is(RAW, RAW);
+}
+
+static bool reserve_is_raised_and_lowered(void)
+{
+    if (!privileges_drop(0, PRIVILEGE_RAW | PRIVILEGE_LOCK) || !is(0, RAW | LOCK))
+        return false;
+    privileges_raise(PRIVILEGE_RAW);
+    if (!is(RAW, RAW | LOCK))
+        return false;
+    privileges_lower();
+    return is(0, RAW | LOCK);
+}
+
+/* A program that has none has none to keep: that is no error. */
+static bool none_is_fine(void)
+{
+    return privileges_drop(0, 0) && privileges_drop(PRIVILEGE_RAW, PRIVILEGE_LOCK) && is(0, 0);
+}
+
+static void in_a_process(void **state)
+{
+    bool (*test)(void) = *(bool (**)(void)) * state;
+    int status;
+    pid_t pid;
+
+    if (geteuid() != 0)
+        skip();
+    pid = fork();
+    if (pid == 0)
+        _exit(test() ? 0 : 1);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    static bool (*tests[])(void) = {nothing_stays, active_stays, reserve_is_raised_and_lowered,
+                                    none_is_fine};
+    static const char *const names[] = {"nothing stays", "active stays", "reserve", "none"};
+    struct CMUnitTest all[4] = {{0}};
+
+    for (size_t i = 0; i < 4; i++)
+        all[i] = (struct CMUnitTest){names[i], in_a_process, NULL, NULL, &tests[i]};
+    return cmocka_run_group_tests(all, NULL, NULL);
+}

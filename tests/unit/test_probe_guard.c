@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The process that undoes what a killed probe leaves behind: it takes the host's interface off no
+ * group either. The SA and the host are in memory that both processes share.
+ */
+#include "group_sa.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "probe/guard.h"
+#include "probe/message.h"
+
+static const uint8_t own_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x18, 0x96};
+
+/* ---- libibumad */
+
+int umad_sa_open(struct umad_sa **sa, const char *device, unsigned port)
+{
+    *sa = (struct umad_sa *)group_sa;
+    return strcmp(device, "fake0") == 0 && port == 1 ? 0 : 1;
+}
+
+void umad_sa_close(struct umad_sa *sa)
+{
+    (void)sa;
+}
+
+enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
+                          const volatile int *stop, struct sa_answer *a, char *error, size_t size)
+{
+    uint8_t record[SA_DATA_SIZE] = {0};
+    (void)sa;
+    (void)ms;
+    (void)stop;
+    (void)error;
+    (void)size;
+    a->status = group_sa_answer(q, record);
+    if (a->status == 0)
+        g_byte_array_append(a->records, record, sizeof record);
+    return SA_HEARD;
+}
+
+/* ---- a probe that is killed after it joined the broadcast group */
+
+static uint8_t after_kill(struct host_of_test host)
+{
+    struct guard guard;
+    struct guard_word w = {
+        .stands = true, .joined = {.added = JOIN_FULL}, .device = "fake0", .port = 1};
+    memset(group_sa, 0, sizeof *group_sa);
+    memcpy(w.gid, own_gid, 16);
+    broadcast_mgid(w.joined.mgid, 2, 0xffff);
+    group_sa_add(w.joined.mgid, JOIN_FULL);
+    group_sa->host = host;
+    assert_true(guard_start(&guard));
+    assert_int_equal(send(guard.fd, &w, sizeof w, 0), sizeof w);
+    guard_end(&guard); /* closes the socket, as the kernel does at SIGKILL; and waits */
+    return group_sa_find(w.joined.mgid)->held;
+}
+
+static void what_no_interface_stands_on_is_left(void **state)
+{
+    (void)state;
+    assert_int_equal(after_kill((struct host_of_test){.port = 1, .pkey = 0xffff}), 0);
+    assert_int_equal(after_kill((struct host_of_test){.up = true, .port = 1, .pkey = 0x8001}), 0);
+    assert_int_equal(after_kill((struct host_of_test){.up = true, .port = 2, .pkey = 0xffff}), 0);
+}
+
+static void interface_keeps_its_group(void **state)
+{
+    (void)state;
+    assert_int_equal(after_kill((struct host_of_test){.up = true, .port = 1, .pkey = 0xffff}),
+                     JOIN_FULL);
+    assert_int_equal(group_sa->deletes, 0);
+    assert_int_equal(
+        after_kill((struct host_of_test){.port = 1, .pkey = 0xffff, .comes_up_at_delete = true}),
+        JOIN_FULL);
+    assert_int_equal(group_sa->deletes, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_no_interface_stands_on_is_left),
+        cmocka_unit_test(interface_keeps_its_group),
+    };
+    group_sa = mmap(NULL, sizeof *group_sa, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                    0);
+    if (group_sa == MAP_FAILED)
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which interface of the host is up on a port and partition, as a played sysfs shows them. */
+#include "unit.h"
+
+#include <string.h>
+
+#include <glib/gstdio.h>
+
+#include "probe/probe.h"
+
+#define SYSFS     "/sys/class/net"
+#define ADDRESS   "80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:18:"
+#define BROADCAST "00:ff:ff:ff:ff:12:40:1b:%02x:%02x:00:00:00:00:00:00:ff:ff:ff:ff"
+
+static char *root;
+static GHashTable *files; /* text by path; none of it is on a disk but the interfaces' names */
+static const struct port_facts port = {
+    .device = "mlx5_0",
+    .port = 1,
+    .gid = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x18, 0x96}};
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+GDir *__real_g_dir_open(const char *path, guint flags, GError **error);
+GDir *__wrap_g_dir_open(const char *path, guint flags, GError **error);
+GDir *__wrap_g_dir_open(const char *path, guint flags, GError **error)
+{
+    return __real_g_dir_open(strcmp(path, SYSFS) == 0 ? root : path, flags, error);
+}
+
+gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GError **error);
+gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GError **error)
+{
+    const char *found = g_hash_table_lookup(files, path);
+    (void)n;
+    (void)error;
+    *text = g_strdup(found);
+    return found != NULL;
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+static void put(const char *name, const char *attribute, const char *text)
+{
+    g_hash_table_insert(files, g_strdup_printf(SYSFS "/%s/%s", name, attribute), g_strdup(text));
+}
+
+/* An IPoIB interface that is up, in partition 0x8001 of that port. */
+static void add(const char *name)
+{
+    char *path = g_build_filename(root, name, NULL),
+         *broadcast = g_strdup_printf(BROADCAST, 0x80, 1);
+    g_mkdir(path, 0700);
+    put(name, "type", "32\n");
+    put(name, "flags", "0x1003\n");
+    put(name, "pkey", "0x8001\n");
+    put(name, "address", ADDRESS "96\n");
+    put(name, "broadcast", broadcast);
+    put(name, "device/infiniband/mlx5_0/node_type", "1: CA\n");
+    put(name, "dev_port", "0\n");
+    g_free(broadcast);
+    g_free(path);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    root = g_dir_make_tmp("ipoib-hostXXXXXX", NULL);
+    files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    add("ib0");
+    return root ? 0 : 1;
+}
+
+static int end(void **state)
+{
+    char *path = g_build_filename(root, "ib0", NULL);
+    (void)state;
+    g_rmdir(path);
+    g_rmdir(root);
+    g_free(path);
+    g_free(root);
+    g_hash_table_unref(files);
+    return 0;
+}
+
+static bool is_found(uint16_t pkey)
+{
+    char *name = host_interface_on(&port, pkey);
+    bool is = name != NULL;
+    if (name)
+        assert_string_equal(name, "ib0");
+    g_free(name);
+    return is;
+}
+
+static void both_forms_of_the_pkey(void **state)
+{
+    (void)state;
+    assert_true(is_found(0x8001));
+    assert_true(is_found(0x0001));
+    assert_false(is_found(0xffff));
+    put("ib0", "pkey", "0x0001\n");
+    assert_true(is_found(0x8001));
+}
+
+static void pkey_of_the_broadcast_address(void **state)
+{
+    (void)state;
+    g_hash_table_remove(files, SYSFS "/ib0/pkey");
+    assert_true(is_found(0x8001));
+    assert_false(is_found(0xffff));
+}
+
+static void only_what_is_up_and_infiniband(void **state)
+{
+    (void)state;
+    put("ib0", "flags", "0x1002\n");
+    assert_false(is_found(0x8001));
+    put("ib0", "flags", "0x1003\n");
+    put("ib0", "type", "1\n");
+    assert_false(is_found(0x8001));
+}
+
+/* By the port's GUID, or by the device and the port's number. */
+static void only_on_this_port(void **state)
+{
+    (void)state;
+    put("ib0", "address", ADDRESS "97\n");
+    assert_true(is_found(0x8001));
+    put("ib0", "dev_port", "1\n");
+    assert_false(is_found(0x8001));
+    put("ib0", "address", ADDRESS "96\n");
+    assert_true(is_found(0x8001));
+}
+
+static void wanted_groups(void **state)
+{
+    static const uint8_t nodes[16] = {0xff, 0x12, 0x60, 0x1b, 0xff, 0xff, [15] = 1},
+                         other[16] = {0xff, 0x12, 0x60, 0x1b, 0xff, 0xff, [15] = 2};
+    (void)state;
+    assert_true(host_wants("ib0", nodes)); /* it cannot be read */
+    g_hash_table_insert(
+        files, g_strdup("/proc/net/dev_mcast"),
+        g_strdup("4    ib0             1     0     00ffffffff12601bffff00000000000000000001\n"
+                 "5    ib1             1     0     00ffffffff12601bffff00000000000000000002\n"));
+    assert_true(host_wants("ib0", nodes));
+    assert_false(host_wants("ib0", other));
+    assert_true(host_wants("ib1", other));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(both_forms_of_the_pkey, begin, end),
+        cmocka_unit_test_setup_teardown(pkey_of_the_broadcast_address, begin, end),
+        cmocka_unit_test_setup_teardown(only_what_is_up_and_infiniband, begin, end),
+        cmocka_unit_test_setup_teardown(only_on_this_port, begin, end),
+        cmocka_unit_test_setup_teardown(wanted_groups, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

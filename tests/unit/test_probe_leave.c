@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The probe never takes the host's interface off its link: what it joined stays joined where an
+ * interface that is up may stand on it, and is left everywhere else.
+ */
+#include "group_sa.h"
+#include "probe_peer.h"
+
+#include <string.h>
+
+#include "probe/message.h"
+#include "probe/octets.h"
+#include "probe/own_group.h"
+
+static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
+static struct group_sa sa;
+
+/* ---- the SA as the probe's transport */
+
+static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
+                                 struct sa_answer *a)
+{
+    uint8_t record[SA_DATA_SIZE] = {0};
+    (void)t;
+    (void)ms;
+    a->stride = 0;
+    a->status = group_sa_answer(q, record);
+    memset(a->mad, 0, MAD_SIZE);
+    if (a->status == 0)
+        g_byte_array_append(a->records, record, sizeof record);
+    return TRANSPORT_OK;
+}
+
+struct scene {
+    struct options options;
+    struct fake fake;
+    struct probe p;
+    const struct transport_ops *before;
+    struct transport_ops ops;
+};
+
+/* The probe stands on partition 0xffff of port 1; the port is in no group. */
+static void begin(struct scene *s, struct host_of_test host)
+{
+    uint8_t mgid[16];
+    *s = (struct scene){.options = {.rate = 1000, .timeout_ms = 1}};
+    s->p.options = &s->options;
+    memset(&sa, 0, sizeof sa);
+    group_sa = &sa;
+    fake_begin(&s->fake, &s->p, NO_FAULT, true);
+    s->before = s->p.t->ops;
+    s->ops = *s->before;
+    s->ops.ask = ask;
+    s->p.t->ops = &s->ops;
+    sa.host = host;
+    group_sa_add(s->p.link.mgid, 0);
+    ipv6_mgid(mgid, 2, 0xffff, all_nodes);
+    group_sa_add(mgid, 0);
+}
+
+static void end(struct scene *s)
+{
+    groups_leave(&s->p);
+    s->p.t->ops = s->before;
+    fake_end(&s->p);
+}
+
+static void join(struct scene *s, const uint8_t *mgid, uint8_t state)
+{
+    struct mc_group g;
+    uint16_t status;
+    assert_int_equal(group_join(&s->p, mgid, state, false, &g, &status), SA_TOLD);
+    assert_true(group_sa_find(mgid)->held & state);
+}
+
+/* What the port is in the group after a run that joined it so. */
+static uint8_t after_run(struct host_of_test host, const uint8_t *mgid, uint8_t state)
+{
+    struct scene s;
+    begin(&s, host);
+    join(&s, mgid ? mgid : s.p.link.mgid, state);
+    uint8_t group[16];
+    memcpy(group, mgid ? mgid : s.p.link.mgid, 16);
+    end(&s);
+    return group_sa_find(group)->held;
+}
+
+static const struct host_of_test up = {.up = true, .port = 1, .pkey = 0xffff},
+                                 down = {.port = 1, .pkey = 0xffff};
+
+/* ---- the tests */
+
+/* NO-CARRIER: it is up, and has not joined when the probe looks; then it stands on this. */
+static void interface_that_is_up_keeps_its_groups(void **state)
+{
+    uint8_t nodes[16];
+    (void)state;
+    ipv6_mgid(nodes, 2, 0xffff, all_nodes);
+    assert_int_equal(after_run(up, NULL, JOIN_FULL), JOIN_FULL);
+    assert_int_equal(after_run(up, nodes, JOIN_FULL), JOIN_FULL);
+    assert_int_equal(sa.deletes, 0);
+    /* what the kernel sends to it joins so too */
+    assert_int_equal(after_run(up, nodes, JOIN_SEND_ONLY_FULL), JOIN_SEND_ONLY_FULL);
+    assert_int_equal(
+        after_run((struct host_of_test){.up = true, .port = 1, .pkey = 0x7fff}, NULL, JOIN_FULL),
+        JOIN_FULL);
+}
+
+static void what_no_interface_stands_on_is_left(void **state)
+{
+    uint8_t nodes[16];
+    (void)state;
+    ipv6_mgid(nodes, 2, 0xffff, all_nodes);
+    assert_int_equal(after_run(down, NULL, JOIN_FULL), 0);
+    assert_int_equal(after_run(down, nodes, JOIN_FULL), 0);
+    assert_int_equal(
+        after_run((struct host_of_test){.up = true, .port = 2, .pkey = 0xffff}, NULL, JOIN_FULL),
+        0);
+    /* that of a child interface */
+    assert_int_equal(
+        after_run((struct host_of_test){.up = true, .port = 1, .pkey = 0x8001}, NULL, JOIN_FULL),
+        0);
+    /* JoinStates that no interface has */
+    assert_int_equal(after_run(up, nodes, JOIN_SEND_ONLY_NON), 0);
+    assert_int_equal(after_run(up, nodes, JOIN_NON), 0);
+    assert_int_equal(after_run(up, NULL, JOIN_SEND_ONLY_FULL), 0);
+}
+
+/* The group's MGID says whose it is, not the partition that the probe stands on. */
+static void child_interface_keeps_its_groups(void **state)
+{
+    const struct host_of_test child = {.up = true, .port = 1, .pkey = 0x8001};
+    uint8_t mgid[16];
+    struct scene s;
+    (void)state;
+    broadcast_mgid(mgid, 2, 0x8001);
+    begin(&s, child);
+    group_sa_add(mgid, 0);
+    join(&s, mgid, JOIN_FULL);
+    end(&s);
+    assert_int_equal(group_sa_find(mgid)->held, JOIN_FULL);
+}
+
+static void interface_comes_up_during_the_run(void **state)
+{
+    struct scene s;
+    (void)state;
+    begin(&s, down);
+    join(&s, s.p.link.mgid, JOIN_FULL);
+    sa.host.up = true;
+    end(&s);
+    assert_int_equal(sa.deletes, 0);
+    assert_int_equal(group_sa_find(s.p.link.mgid)->held, JOIN_FULL);
+}
+
+/* Its join is at the SA before the probe's Delete. */
+static void interface_comes_up_while_the_group_is_left(void **state)
+{
+    struct host_of_test late = down;
+    (void)state;
+    late.comes_up_at_delete = true;
+    assert_int_equal(after_run(late, NULL, JOIN_FULL), JOIN_FULL);
+    assert_int_equal(sa.deletes, 1);
+    assert_int_equal(sa.sets, 2);
+}
+
+/* Where the SA hides the JoinState, the join is repeated all the same; where it refuses, once. */
+static void the_sa_does_not_help(void **state)
+{
+    struct scene s;
+    (void)state;
+    begin(&s, down);
+    join(&s, s.p.link.mgid, JOIN_FULL);
+    sa.host.comes_up_at_delete = sa.hides_states = true;
+    end(&s);
+    assert_int_equal(group_sa_find(s.p.link.mgid)->held, JOIN_FULL);
+    begin(&s, down);
+    join(&s, s.p.link.mgid, JOIN_FULL);
+    sa.host.comes_up_at_delete = sa.refuses_again = true;
+    end(&s);
+    assert_int_equal(sa.sets, 2);
+}
+
+/* A group that the probe made, and that the interface does not listen to, does not stay behind. */
+static void own_groups_are_left(void **state)
+{
+    uint8_t mgid[16];
+    struct mc_group g;
+    uint16_t status;
+    struct scene s;
+    (void)state;
+    for (int wants = 0; wants <= 1; wants++) {
+        begin(&s, up);
+        sa.host.wants_all = wants;
+        assert_int_equal(own_group_mgid(&s.p, mgid), SA_TOLD);
+        assert_int_equal(group_join(&s.p, mgid, JOIN_FULL, true, &g, &status), SA_TOLD);
+        end(&s);
+        assert_int_equal(group_sa_find(mgid)->held, wants ? JOIN_FULL : 0);
+    }
+    /* It was there before: somebody wants it, or the host sends to it. */
+    begin(&s, up);
+    group_sa_add(mgid, 0);
+    assert_int_equal(group_join(&s.p, mgid, JOIN_FULL, true, &g, &status), SA_TOLD);
+    end(&s);
+    assert_int_equal(group_sa_find(mgid)->held, JOIN_FULL);
+}
+
+/* What was there before the run is no matter of the probe's. */
+static void memberships_from_before_stay(void **state)
+{
+    struct scene s;
+    (void)state;
+    begin(&s, down);
+    group_sa_add(s.p.link.mgid, JOIN_FULL);
+    join(&s, s.p.link.mgid, JOIN_FULL);
+    join(&s, s.p.link.mgid, JOIN_NON);
+    end(&s);
+    assert_int_equal(group_sa_find(s.p.link.mgid)->held, JOIN_FULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interface_that_is_up_keeps_its_groups),
+        cmocka_unit_test(what_no_interface_stands_on_is_left),
+        cmocka_unit_test(child_interface_keeps_its_groups),
+        cmocka_unit_test(interface_comes_up_during_the_run),
+        cmocka_unit_test(interface_comes_up_while_the_group_is_left),
+        cmocka_unit_test(the_sa_does_not_help),
+        cmocka_unit_test(own_groups_are_left),
+        cmocka_unit_test(memberships_from_before_stay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The text about a fabric: OK or FAULT, the cause once, and one line for what did not run. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "report/report.h"
+
+static char *text_of(struct judged *j)
+{
+    struct report r = {.tool = "ipoib-probe", .probed = true, .captures = j, .n = 1};
+    GString *out = g_string_new(NULL);
+    report_text_probed(out, &r, j, false);
+    return g_string_free(out, FALSE);
+}
+
+static unsigned count(const char *text, const char *words)
+{
+    unsigned n = 0;
+    for (const char *at = text; (at = strstr(at, words)); at += strlen(words))
+        n++;
+    return n;
+}
+
+static void the_cause_stands_once(void **state)
+{
+    struct judged j = {.name = g_strdup("fabric"),
+                       .verdict = verdict_new(NULL),
+                       .trouble = g_strdup("no InfiniBand device")};
+    (void)state;
+    judged_add_stage(&j, "fabric.device", OUTCOME_FAIL, "no InfiniBand device", "lspci");
+    judged_add_stage(&j, "fabric.sm", VERDICT_SKIPPED, "fabric.device failed", "");
+    judged_add_stage(&j, "fabric.pkey", VERDICT_SKIPPED, "fabric.device failed", "");
+    judged_add_stage(&j, "fabric.mtu", VERDICT_SKIPPED, "fabric.device failed", "");
+    char *text = text_of(&j);
+    assert_int_equal(count(text, "no InfiniBand device"), 1);
+    assert_int_equal(count(text, "skipped"), 1);
+    assert_non_null(strstr(text, "3 stages not run: fabric.device failed\n"));
+    assert_non_null(strstr(text, "\nfabric: FAULT: 1 stage failed\n"));
+    assert_null(strstr(text, "VIOLATED"));
+    g_free(text);
+    judged_clear(&j);
+}
+
+/* Another trouble than the stage's is told; single stages keep their names. */
+static void what_else_there_is(void **state)
+{
+    struct judged j = {.name = g_strdup("fabric"),
+                       .verdict = verdict_new(NULL),
+                       .trouble = g_strdup("the device is gone")};
+    (void)state;
+    judged_add_stage(&j, "fabric.device", OUTCOME_PASS, "mlx5_0 port 1", "");
+    judged_add_stage(&j, "fabric.group-attributes", VERDICT_SKIPPED, "with --disruptive alone", "");
+    judged_add_stage(&j, "fabric.neighbours", OUTCOME_FAIL, "moved", "");
+    char *text = text_of(&j);
+    assert_non_null(strstr(text, "fabric.group-attributes  with --disruptive alone"));
+    assert_non_null(strstr(
+        text, "fabric: FAULT: 1 stage failed; and not judged to its end: the device is gone"));
+    g_free(text);
+    judged_clear(&j);
+}
+
+static void a_sound_fabric_is_ok(void **state)
+{
+    struct judged j = {.name = g_strdup("fabric"), .verdict = verdict_new(NULL)};
+    const struct finding f = {.rule = R_SM_ONE_MASTER,
+                              .outcome = OUTCOME_PASS,
+                              .expected = "",
+                              .actual = "1 master",
+                              .subject = "",
+                              .reason = ""};
+    (void)state;
+    verdict_frame(j.verdict, true);
+    verdict_add_evidence(j.verdict, &f, &(struct verdict_evidence){"fabric.sm", "", ""});
+    judged_add_stage(&j, "fabric.sm", OUTCOME_PASS, "it answers", "");
+    char *text = text_of(&j);
+    assert_non_null(strstr(text, "\nfabric: OK: 1 rule passed\n"));
+    g_free(text);
+    judged_clear(&j);
+}
+
+/* A peer has rules to conform to. */
+static void a_peer_conforms(void **state)
+{
+    struct judged j = {.name = g_strdup("10.0.0.2"), .verdict = verdict_new(NULL)};
+    (void)state;
+    judged_add_stage(&j, "peer.arp-flux", OUTCOME_FAIL, "two answer", "");
+    char *text = text_of(&j);
+    assert_non_null(strstr(text, "\n10.0.0.2: VIOLATED: "));
+    g_free(text);
+    judged_clear(&j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_cause_stands_once),
+        cmocka_unit_test(what_else_there_is),
+        cmocka_unit_test(a_sound_fabric_is_ok),
+        cmocka_unit_test(a_peer_conforms),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
