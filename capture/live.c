@@ -157,8 +157,8 @@ static bool make_recorder(struct live *l)
 }
 
 /*
- * A queue pair that fails is replaced, which wants the rights of the first one; a series has more
- * files to be created.
+ * The capabilities that opening the devices needs are dropped here. A failed queue pair is
+ * replaced, which needs those of the first one; a series creates more files.
  */
 static bool drop_privileges(const struct live_options *options)
 {
@@ -166,7 +166,7 @@ static bool drop_privileges(const struct live_options *options)
                                   (options->series ? PRIVILEGE_FILES : 0u));
 }
 
-/* The file is created last: what fails before leaves an old one as it was. */
+/* The file is created after the queue pair: an error before this leaves an old file as it was. */
 static bool open_output(struct live *l)
 {
     const struct outfile_plan plan = {.path = l->options->file,
@@ -175,22 +175,31 @@ static bool open_output(struct live *l)
                                       .reader_may_leave = l->options->reader_may_leave};
 
     l->outfile = outfile_open(&plan);
-    if (!l->outfile || !drop_privileges(l->options))
-        return false;
+    return l->outfile != NULL;
+}
+
+static bool start_writer(struct live *l)
+{
     l->writer = writer_create(l->handover, l->outfile, format_of(l));
     return l->writer && (l->options->memory || writer_start(l->writer));
 }
 
+/*
+ * Frames arrive from feed.start on, so the output is open by then: a FIFO may wait for its reader.
+ * feed.start comes before the privileges are dropped: where libibverbs calls the kernel by write(),
+ * ib_uverbs refuses a process whose credentials have changed since it opened the device
+ * (ib_safe_file_access). The writer's thread comes after both, since it inherits the privileges.
+ */
 static bool prepare(struct live *l)
 {
     if (!open_device(l) || !make_memory(l) || !make_recorder(l) || !l->feed.ops->prepare(&l->feed))
         return false;
-    if (!open_output(l)) /* a FIFO may wait for its reader: frames come after that only */
+    if (!open_output(l))
         return false;
     if (!dropcount_open(&l->dropcount, &l->device) && !l->options->reader_may_leave)
         say("%s has no counter of frames that it loses (out_of_buffer): these cannot be told",
             device_name(&l->device));
-    return l->feed.ops->start(&l->feed);
+    return l->feed.ops->start(&l->feed) && drop_privileges(l->options) && start_writer(l);
 }
 
 /* Frames come no more. It may have something to tell, or to wait for. */

@@ -134,15 +134,9 @@ static bool start(struct sniffer *s)
     return error == 0 || granted(s, refused(REFUSED_FLOW, error));
 }
 
-/* The devices are open by then, and the privileges given back but for what is raised. */
 static bool feed_start(struct feed *feed)
 {
-    bool good;
-
-    privileges_raise(PRIVILEGE_RAW | PRIVILEGE_LOCK);
-    good = start(feed->self);
-    privileges_lower();
-    return good;
+    return start(feed->self);
 }
 
 static void feed_stop(struct feed *feed)

@@ -9,7 +9,7 @@ fabric_up && fabric_sm && fabric_nets "$@" && fabric_capture sniffer.pcap || ret
 $FABRIC_SNIFF "$program" --list || return 1
 $FABRIC_SNIFF "$program" -d vqib1 -w /fabric-out/sniffer.erf > /tmp/one 2>&1 & one=$!
 $FABRIC_SNIFF "$program" -d vqib1 --format=pcapng -w /fabric-out/sniffer.pcapng > /tmp/two 2>&1 & two=$!
-sleep 4
+fabric_await /tmp/one '^Ready to capture' && fabric_await /tmp/two '^Ready to capture' || { cat /tmp/one /tmp/two; return 1; }
 fabric_on 0 ping -c 5 -i 0.2 10.0.0.2 && fabric_on 0 ping -c 3 -i 0.2 -s 8000 10.0.0.2 || return 1
 peer=$(fabric_link_local 1 ib1) && fabric_on 0 ping -6 -c 2 -i 0.2 "$peer%ib0" || return 1
 fabric_capture_end || return 1
