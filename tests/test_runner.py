@@ -21,14 +21,16 @@ IS_ROOT = os.geteuid() == 0
 def run_tests(tmp_path):
     """Runs script/run-tests --all on a build folder whose tests are shell commands by name."""
 
-    def run(programs, *arguments):
+    def run(programs, *arguments, label="unit"):
         lines = []
         for name, command in programs.items():
             path = tmp_path / name
             path.write_text("#!/bin/sh\n" + command + "\n")
             path.chmod(0o755)
             lines.append(f'add_test({name} "{path}")')
-            lines.append(f"set_tests_properties({name} PROPERTIES SKIP_RETURN_CODE 77)")
+            lines.append(
+                f"set_tests_properties({name} PROPERTIES SKIP_RETURN_CODE 77 LABELS {label})"
+            )
         (tmp_path / "CTestTestfile.cmake").write_text("\n".join(lines) + "\n")
         command = [RUN_TESTS, "--all", "--build", str(tmp_path), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -93,6 +95,32 @@ def test_require_all_refuses_a_skip_that_is_not_listed(run_tests):
 def test_nothing_that_ran_is_a_failure(run_tests):
     status, out = run_tests({"skips": "echo reason; exit 77"})
     assert status == 1, out
+
+
+SECOND_TIME = "test -e $0.ran && { echo 'ok 1 - a'; exit 0; }; touch $0.ran; echo why; exit 1"
+
+
+def test_a_test_that_follows_the_clock_is_run_again_alone(run_tests):
+    programs = {"slow": SECOND_TIME, "passes": "exit 0"}
+    status, out = run_tests(programs, "--jobs", "2", label="fabric")
+    assert (status, last_line(out)) == (0, "2 passed, 0 failed, 0 skipped"), out
+    assert "RUN AGAIN slow: failed beside other tests, passed alone" in out
+    assert "| why" in out
+
+
+@pytest.mark.parametrize(
+    "programs, jobs, label",
+    [
+        ({"always": "exit 1"}, 2, "fabric"),
+        ({"alone": SECOND_TIME}, 1, "fabric"),
+        ({"unit": SECOND_TIME}, 2, "unit"),
+        ({name: SECOND_TIME for name in "abcd"}, 2, "fabric"),
+    ],
+    ids=["fails twice", "nothing ran beside it", "has no clock", "too many"],
+)
+def test_a_failure_stays_a_failure(run_tests, programs, jobs, label):
+    status, out = run_tests(programs, "--jobs", str(jobs), label=label)
+    assert (status, last_line(out)) == (1, f"0 passed, {len(programs)} failed, 0 skipped"), out
 
 
 def processes(marker):
