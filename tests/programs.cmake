@@ -66,6 +66,12 @@ ipoib_pytest(benchmarks SECONDS 600)
 ipoib_test(bare/bookworm SECONDS 3000 COMMAND ${CMAKE_SOURCE_DIR}/tests/bare bookworm)
 ipoib_test(bare/trixie LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/bare trixie)
 
+# Long runs, for each piece of work once: half an hour for each fuzzing harness, an hour of strain for the virtual fabric.
+ipoib_test(long/fuzz LABELS release robust SECONDS 36000 PROCESSORS 2 COMMAND ${CMAKE_SOURCE_DIR}/script/fuzz 1800)
+ipoib_test(long/soak LABELS release fabric SECONDS 7200 FABRIC
+           COMMAND env FABRIC_TIMEOUT=6000 ${CMAKE_SOURCE_DIR}/testbed/fabric once
+                   ${CMAKE_SOURCE_DIR}/testbed/scenarios/soak.sh ${CMAKE_BINARY_DIR}/soak 600 20)
+
 # What boots a machine with the virtual fabric.
 ipoib_shell_test(demo_live LABELS fabric FABRIC)
 ipoib_shell_test(fabric LABELS fabric FABRIC)
