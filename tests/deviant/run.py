@@ -187,11 +187,72 @@ def set_loss(ppm):
             f.write(str(ppm))
 
 
+# A response that is doubled or late may not count for a later request.
+TAKEN_FOR_ANOTHER = {
+    "right": "",
+    "reserved-minded": "rfc4391.6.reserved-ignored",
+    "grh-needed": "rfc4391.6.grh-optional",
+    "flags-minded": "rfc4391.9.1.1.flags-ignored",
+}
+
+
+def set_fault(end, name, value):
+    with open("/sys/kernel/debug/vqib/%s/%s" % (end, name), "w") as f:
+        f.write(str(value))
+
+
+def in_network(option, found, fault, value):
+    """The probe finds what it finds in a network without faults."""
+    peer = Peer("vqib2", option)
+    set_fault("h2", fault, value)
+    try:
+        return judge(found, probe(ADDRESS))
+    finally:
+        set_fault("h2", fault, 0)
+        peer.end()
+
+
+def later_than_asked(option, found):
+    """Each response comes after the time that the probe waits: it may find less, and never something else."""
+    peer = Peer("vqib2", option)
+    set_fault("h2", "delay_us", 600000)
+    try:
+        failed, report, _, status = probe(ADDRESS)
+        wrong = failed - set(found.split()) - {"peer.reachable"}
+        complaints = ["%s is found, and is not there" % r for r in sorted(wrong)]
+        complaints += list(explain(report, wrong))
+        if found and status == 0:
+            complaints.append("a deviant peer is conformant")
+        return complaints
+    finally:
+        set_fault("h2", "delay_us", 0)
+        peer.end()
+
+
 def signal_opensm(number):
     os.kill(int(os.environ["OPENSM"]), number)
 
 
 def other_tests():
+    for option, found in TAKEN_FOR_ANOTHER.items():
+        yield (
+            "doubled-" + option,
+            found,
+            "each packet of the peer comes twice",
+            functools.partial(in_network, option, found, "dup_ppm", 1000000),
+        )
+        yield (
+            "late-" + option,
+            found,
+            "each packet of the peer takes 600 ms, longer than the probe waits",
+            functools.partial(later_than_asked, option, found),
+        )
+    yield (
+        "slow-right",
+        "",
+        "each packet of the peer takes 100 ms",
+        functools.partial(in_network, "right", "", "delay_us", 100000),
+    )
     nothing, controlled = lambda: None, "rfc4391.13.qkey-controlled"
     yield (
         "loss",
