@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ipoib-check: a verdict on captures, for people and for CI. */
 #include "check/judging.h"
+#include "report/explain.h"
 #include "report/list.h"
 #include "check/merge.h"
 #include "check/options.h"
@@ -34,6 +35,15 @@ static int list(const struct options *o)
     return deliver(o,
                    json ? list_json(&o->selection, tool, IPOIB_VERSION) : list_text(&o->selection),
                    EXIT_CONFORMANT);
+}
+
+static int explain(const struct options *o)
+{
+    GString *text = g_string_new(NULL);
+    if (explain_rule(text, o->explain))
+        return deliver(o, text, EXIT_CONFORMANT);
+    g_string_free(text, TRUE);
+    return EXIT_UNJUDGED;
 }
 
 /* False: interrupted. */
@@ -79,6 +89,8 @@ static int run(const struct options *o)
         GString *text = g_string_new(o->help ? options_help : "ipoib-check " IPOIB_VERSION "\n");
         return deliver(&(struct options){0}, text, EXIT_CONFORMANT);
     }
+    if (o->explain)
+        return explain(o);
     if (o->list)
         return list(o);
     if (!save_is_safe(o->output, o->captures, o->n_captures,

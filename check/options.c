@@ -12,6 +12,7 @@ const char options_help[] =
     "Usage: ipoib-check [OPTION]... CAPTURE...\n"
     "       ipoib-check --merge [--format text|json|junit|tap] [-o FILE] REPORT...\n"
     "       ipoib-check --list [--only SELECTOR]... [--format text|json] [-o FILE]\n"
+    "       ipoib-check --explain RULE\n"
     "\n"
     "Judges captures of IP over InfiniBand by what RFC 4391 and RFC 4755 demand. A\n"
     "CAPTURE is a pcap, pcapng or ERF file, also compressed by gzip; - is standard\n"
@@ -29,6 +30,8 @@ const char options_help[] =
     "  --node NAME          the node that --merge is to list it under; with --format json\n"
     "  -o, --output FILE    write the report to FILE, not to standard output\n"
     "  -l, --list           print the rules, judge nothing\n"
+    "  --explain RULE       print what a rule means, what evidence it needs, how to\n"
+    "                       see it and what to do\n"
     "  -h, --help           print this text\n"
     "  -V, --version        print the version\n"
     "\n"
@@ -58,6 +61,9 @@ static bool read_option(struct options *o, int option, char *argument)
         return true;
     case 'o':
         o->output = argument;
+        return true;
+    case 'e':
+        o->explain = argument;
         return true;
     case 'l':
         o->list = true;
@@ -96,6 +102,7 @@ static bool read_all(struct options *o, int argc, char **argv)
                                           {"node", required_argument, NULL, 'n'},
                                           {"merge", no_argument, NULL, 'm'},
                                           {"list", no_argument, NULL, 'l'},
+                                          {"explain", required_argument, NULL, 'e'},
                                           {"help", no_argument, NULL, 'h'},
                                           {"version", no_argument, NULL, 'V'},
                                           {NULL, 0, NULL, 0}};
@@ -138,7 +145,7 @@ bool options_read(struct options *o, int argc, char **argv)
 {
     *o = (struct options){.deviations = "linux"};
     o->only = g_ptr_array_new();
-    bool good = read_all(o, argc, argv) && (o->help || o->version || is_sensible(o));
+    bool good = read_all(o, argc, argv) && (o->help || o->version || o->explain || is_sensible(o));
     only_end(o->only, &o->selection);
     return good;
 }

@@ -9,6 +9,7 @@ struct options {
     enum format format;
     bool strict, list, merge, help, version;
     bool judges; /* an option was given that says how strictly to judge: --strict, --deviations */
+    const char *explain; /* a rule; NULL: none */
     const char *deviations;
     const char *node;   /* NULL: none */
     const char *output; /* NULL: stdout */

@@ -14,6 +14,7 @@
 #include "cli/save.h"
 #include "cli/say.h"
 #include "hca/privileges.h"
+#include "report/explain.h"
 
 enum { EXIT_NO_MEANS = 3 }; /* a privilege or the device is missing */
 
@@ -265,12 +266,23 @@ static int print(const struct options *o, GString *text)
     return good ? EXIT_CONFORMANT : EXIT_UNJUDGED;
 }
 
+static int explain(const struct options *o)
+{
+    GString *text = g_string_new(NULL);
+    if (explain_rule(text, o->explain))
+        return print(o, text);
+    g_string_free(text, TRUE);
+    return EXIT_UNJUDGED;
+}
+
 static int run(const struct options *o)
 {
     GError *error = NULL;
     if (o->help || o->version)
         return print(&(struct options){0},
                      g_string_new(o->help ? options_help : "ipoib-probe " IPOIB_VERSION "\n"));
+    if (o->explain)
+        return explain(o);
     if (o->list)
         return print(o, o->format == FORMAT_JSON ? list_checks_json(o, IPOIB_VERSION)
                                                  : list_checks_text(o));

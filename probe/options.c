@@ -15,6 +15,7 @@
 const char options_help[] =
     "Usage: ipoib-probe [OPTION]... TARGET...\n"
     "       ipoib-probe --list\n"
+    "       ipoib-probe --explain RULE\n"
     "\n"
     "Asks a peer on an IP over InfiniBand link, and says which requirements of RFC 4391\n"
     "and RFC 4755 it keeps. A TARGET is an IPv4 or IPv6 address; a prefix (10.0.0.0/24,\n"
@@ -48,6 +49,8 @@ const char options_help[] =
     "      --timeout MS     how long each answer is awaited; 500 if not given\n"
     "  -n, --dry-run        print what would be sent, as text; send nothing\n"
     "  -l, --list           print the checks\n"
+    "      --explain RULE   print what a rule means, what evidence it needs, how to\n"
+    "                       see it and what to do\n"
     "  -h, --help           print this text\n"
     "  -V, --version        print the version\n"
     "\n"
@@ -66,7 +69,8 @@ enum {
     LONG_FORMAT,
     LONG_NODE,
     LONG_RATE,
-    LONG_TIMEOUT
+    LONG_TIMEOUT,
+    LONG_EXPLAIN
 };
 enum { RATE_MAX = 100000, TIMEOUT_MAX = 60000 };
 enum { PREFIX_MIN4 = 16, PREFIX_MIN6 = 116 };
@@ -250,6 +254,9 @@ static bool read_option(struct options *o, int option, char *argument)
     case 'n':
         o->dry_run = true;
         return true;
+    case LONG_EXPLAIN:
+        o->explain = argument;
+        return true;
     case 'l':
         o->list = true;
         return true;
@@ -295,6 +302,7 @@ static bool read_all(struct options *o, int argc, char **argv)
                                           {"write", required_argument, NULL, 'w'},
                                           {"dry-run", no_argument, NULL, 'n'},
                                           {"list", no_argument, NULL, 'l'},
+                                          {"explain", required_argument, NULL, LONG_EXPLAIN},
                                           {"help", no_argument, NULL, 'h'},
                                           {"version", no_argument, NULL, 'V'},
                                           {NULL, 0, NULL, 0}};
@@ -376,7 +384,7 @@ bool options_read(struct options *o, int argc, char **argv)
     *o = (struct options){.deviations = "linux", .rate = 200, .timeout_ms = 500};
     o->only = g_ptr_array_new();
     o->targets = g_array_new(FALSE, TRUE, sizeof(struct target));
-    bool good = read_all(o, argc, argv) && (o->help || o->version || is_sensible(o));
+    bool good = read_all(o, argc, argv) && (o->help || o->version || o->explain || is_sensible(o));
     only_end(o->only, &o->selection);
     return good;
 }

@@ -23,6 +23,7 @@ struct options {
     bool has_source, source_ipv6;
     uint8_t source[16];
     bool disruptive, strict, list, dry_run, help, version;
+    const char *explain; /* a rule; NULL: none */
     const char *deviations;
     enum format format;
     const char *node;    /* for who merges reports; NULL: not given */

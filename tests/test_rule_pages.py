@@ -185,7 +185,7 @@ def copy(tmp_path):
     for name in ("doc/rules", "lib/rules/deviations"):
         shutil.copytree(os.path.join(SRC, name), tmp_path / name)
     (tmp_path / "script").mkdir()
-    for name in ("lib/rules/table.def", "lib/rules/pages.def", "script/rule-pages"):
+    for name in ("lib/rules/table.def", "script/rule-pages"):
         shutil.copy(os.path.join(SRC, name), tmp_path / name)
     return tmp_path
 
@@ -196,23 +196,8 @@ def test_pages_are_up_to_date():
 
 
 # What is spoilt, how, and what --check must say of it: exit status and a word.
+PAGE = "doc/rules/rfc4391.6.type.md"
 SPOILT = [
-    (
-        "a page that somebody edited",
-        "doc/rules/rfc4391.6.type.md",
-        "Type",
-        "Typ",
-        1,
-        "rfc4391.6.type.md",
-    ),
-    (
-        "a text that changed",
-        "lib/rules/pages.def",
-        "The two octets behind Type",
-        "Two octets behind Type",
-        1,
-        "reserved-zero",
-    ),
     (
         "a sentence of the table that changed",
         "lib/rules/table.def",
@@ -220,6 +205,14 @@ SPOILT = [
         "It is 32.",
         1,
         "README.md",
+    ),
+    (
+        "a head that does not say what the table says",
+        PAGE,
+        "| Level | MUST",
+        "| Level | MAY",
+        1,
+        "rfc4391.6.type.md",
     ),
     (
         "a reason of a deviation that changed",
@@ -230,28 +223,12 @@ SPOILT = [
         "simultaneous",
     ),
     (
-        "a page of no rule",
-        "lib/rules/pages.def",
-        "PAGE(RFC4391_6_TYPE,",
-        "PAGE(RFC4391_6_TYPES,",
-        2,
-        "RFC4391_6_TYPES",
-    ),
-    (
-        "a rule without a page",
+        "a rule without a text",
         "lib/rules/table.def",
         'RULE(RFC4391_6_TYPE, "rfc4391.6.type"',
         'RULE(RFC4391_6_NEW, "rfc4391.6.new", RFC4391, "6", MUST, FACT, NODE, P, "New.")\nRULE(RFC4391_6_TYPE, "rfc4391.6.type"',
         2,
-        "RFC4391_6_NEW",
-    ),
-    (
-        "two pages of a rule",
-        "lib/rules/pages.def",
-        "PAGE(RFC4391_6_TYPE,",
-        "PAGE(RFC4391_6_RESERVED_ZERO,",
-        2,
-        "second page",
+        "rfc4391.6.new.md: What it means",
     ),
     (
         "an unknown word of the table",
@@ -269,24 +246,12 @@ SPOILT = [
         2,
         "do not match",
     ),
-    (
-        "a link to no rule",
-        "lib/rules/pages.def",
-        "`rfc4391.6.other-types`",
-        "`rfc4391.6.no-types`",
-        2,
-        "no rule",
-    ),
-    ("a missing comma", "lib/rules/pages.def", '.",\n', '."\n', 2, "expected"),
-    ("a sentence without an end", "lib/rules/pages.def", '.",\n', '",\n', 2, "end of a sentence"),
-    (
-        "a filter without its mark",
-        "lib/rules/pages.def",
-        '"= ipoib.short',
-        '"ipoib.short',
-        2,
-        "ipoib.short",
-    ),
+    ("a missing comma", "lib/rules/table.def", '", RFC4391,', '" RFC4391,', 2, "expected"),
+    ("a link to no rule", PAGE, "`rfc4391.6.other-types`", "`rfc4391.6.no-types`", 2, "no rule"),
+    ("a text without its heading", PAGE, "## What to do", "## To do", 2, "What to do"),
+    ("a sentence without an end", PAGE, ".\n\n## How it", "\n\n## How it", 2, "end of a sentence"),
+    ("a filter without its mark", PAGE, "\n- `ipoib.mode", "\n- ipoib.mode", 2, "ipoib.mode"),
+    ("a link that is not written", PAGE, "[`rfc", "`rfc", 1, "rfc4391.6.type.md"),
     (
         "a deviation of no rule",
         "lib/rules/deviations/linux.conf",
@@ -318,22 +283,26 @@ def test_script_notices(copy, path, old, new, status, word):
     assert word in r.stderr
 
 
-@pytest.fixture
-def renamed(copy):
-    """A copy with a page that is missing, and a page of no rule."""
-    (copy / "doc/rules/rfc4391.6.type.md").rename(copy / "doc/rules/rfc4391.6.old.md")
-    return copy
+def test_script_notices_a_page_of_no_rule(copy):
+    (copy / PAGE).rename(copy / "doc/rules/rfc4391.6.old.md")
+    r = script(copy, "--check")
+    assert r.returncode == 2, r.stderr
+    assert "rfc4391.6.old.md: no rule" in r.stderr
 
 
-def test_script_notices_missing_and_superfluous_pages(renamed):
-    r = script(renamed, "--check")
-    assert r.returncode == 1, r.stderr
-    assert "rfc4391.6.type.md is missing" in r.stderr
-    assert "rfc4391.6.old.md belongs" in r.stderr
-
-
-def test_script_writes_pages_that_are_up_to_date(renamed):
-    written = script(renamed)
+def test_script_writes_the_heads_and_the_index(copy):
+    table = copy / "lib/rules/table.def"
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text.replace("The ARP hardware type is 32.", "It is 32."), encoding="utf-8")
+    written = script(copy)
     assert written.returncode == 0, written.stderr
-    again = script(renamed, "--check")
-    assert again.returncode == 0, again.stderr
+    assert "\nIt is 32.\n" in read(copy / "doc/rules/rfc4391.9.2.arp-hardware-type.md")
+    assert "| It is 32. |" in read(copy / "doc/rules/README.md")
+
+
+def test_script_makes_the_page_of_a_new_rule_and_names_the_missing_text(copy):
+    (copy / PAGE).unlink()
+    written = script(copy)
+    assert written.returncode == 2, written.stderr
+    assert "rfc4391.6.type.md: What it means" in written.stderr
+    assert list(sections(read(copy / PAGE))) == HEADINGS

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The pages of the rules as text. See explain.h. */
+#include "report/explain.h"
+
+#include <string.h>
+
+#include "cli/say.h"
+
+enum { WIDTH = 79, NAME_COLUMN = 12, NAMED_MAX = 10 };
+
+/* ---- a paragraph */
+
+/* The text without Markdown's marks: a link to the web is followed by its address. */
+static char *plain_paragraph(const char *text)
+{
+    GString *out = g_string_new(NULL);
+    const char *p = text;
+
+    while (*p) {
+        const char *end = *p == '[' ? strstr(p, "](") : NULL;
+        const char *close = end ? strchr(end, ')') : NULL;
+
+        if (!close) {
+            if (*p != '`')
+                g_string_append_c(out, *p);
+            p++;
+            continue;
+        }
+        for (p++; p < end; p++)
+            if (*p != '`')
+                g_string_append_c(out, *p);
+        if (g_str_has_prefix(end + 2, "http"))
+            g_string_append_printf(out, " (%.*s)", (int)(close - end - 2), end + 2);
+        p = close + 1;
+    }
+    return g_string_free(out, FALSE);
+}
+
+/* Words, in lines that begin in the column INDENT; the first one is in the column AT already. */
+static void append_words(GString *out, const char *text, size_t at, size_t indent)
+{
+    char **words = g_strsplit_set(text, " \n", -1);
+
+    for (size_t i = 0; words[i]; i++) {
+        size_t len = strlen(words[i]);
+
+        if (len == 0)
+            continue;
+        if (at > indent && at + 1 + len > WIDTH) {
+            g_string_append_printf(out, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (at > indent) {
+            g_string_append_c(out, ' ');
+            at++;
+        }
+        g_string_append(out, words[i]);
+        at += len;
+    }
+    g_string_append_c(out, '\n');
+    g_strfreev(words);
+}
+
+static void append_paragraph(GString *out, const char *markdown)
+{
+    char *text = plain_paragraph(markdown);
+
+    append_words(out, text, 0, 0);
+    g_free(text);
+}
+
+/* ---- a table's row: | Level | MUST: ... | */
+
+static void append_row(GString *out, const char *row)
+{
+    char **cells = g_strsplit(row, "|", 4);
+
+    if (g_strv_length(cells) >= 3 && !strchr(cells[1], '-') && *g_strstrip(cells[1])) {
+        char *text = plain_paragraph(g_strstrip(cells[2]));
+
+        g_string_append_printf(out, "%-*s", NAME_COLUMN, cells[1]);
+        append_words(out, text, NAME_COLUMN, NAME_COLUMN);
+        g_free(text);
+    }
+    g_strfreev(cells);
+}
+
+/* ---- an item: - `FILTER OR COMMAND`: text, or - text */
+
+static void append_item(GString *out, const char *item)
+{
+    const char *code = item[0] == '`' ? item + 1 : NULL;
+    const char *end = code ? strstr(code, "`: ") : NULL;
+    char *text = plain_paragraph(end ? end + 3 : item);
+    size_t indent = end ? 6 : 2;
+
+    if (end)
+        g_string_append_printf(out, "  %.*s\n      ", (int)(end - code), code);
+    else
+        g_string_append(out, "- ");
+    append_words(out, text, indent, indent);
+    g_free(text);
+}
+
+/* ---- a page */
+
+/* What begins with this line is no continuation of the paragraph before. */
+static bool begins_block(const char *line)
+{
+    return !*line || g_str_has_prefix(line, "- ") || line[0] == '#' || line[0] == '|';
+}
+
+static void append_block(GString *out, const char *block)
+{
+    if (g_str_has_prefix(block, "## ")) {
+        char *heading = g_ascii_strup(block + 3, -1);
+
+        g_string_append_printf(out, "%s\n", heading);
+        g_free(heading);
+    } else if (g_str_has_prefix(block, "# ")) {
+        g_string_append_printf(out, "%s\n", block + 2);
+    } else if (block[0] == '|') {
+        append_row(out, block);
+    } else if (g_str_has_prefix(block, "- ")) {
+        append_item(out, block + 2);
+    } else if (*block && !g_str_has_prefix(block, "[All rules]")) {
+        append_paragraph(out, block);
+    }
+}
+
+/* An empty line stays one, but for the one below a heading. */
+static void append_gap(GString *out, bool below_heading)
+{
+    if (out->len > 0 && !below_heading && !g_str_has_suffix(out->str, "\n\n"))
+        g_string_append_c(out, '\n');
+}
+
+void explain_page(GString *out, const char *markdown)
+{
+    char **lines = g_strsplit(markdown, "\n", -1);
+    bool below_heading = false;
+
+    for (size_t i = 0; lines[i]; i++) {
+        GString *block = g_string_new(lines[i]);
+
+        if (!*lines[i])
+            append_gap(out, below_heading);
+        else
+            below_heading = g_str_has_prefix(lines[i], "## ");
+        while (*lines[i] && lines[i][0] != '#' && lines[i][0] != '|' && lines[i + 1] &&
+               !begins_block(lines[i + 1]))
+            g_string_append_printf(block, " %s", g_strstrip(lines[++i]));
+        append_block(out, block->str);
+        g_string_free(block, TRUE);
+    }
+    while (g_str_has_suffix(out->str, "\n\n"))
+        g_string_truncate(out, out->len - 1);
+    g_strfreev(lines);
+}
+
+/* ---- choosing */
+
+static void refuse_several(const char *name)
+{
+    GString *names = g_string_new(NULL);
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < rule_pages_number; i++) {
+        if (!g_str_has_prefix(rule_pages[i].id, name))
+            continue;
+        if (n++ < NAMED_MAX)
+            g_string_append_printf(names, "%s%s", n > 1 ? ", " : "", rule_pages[i].id);
+    }
+    say("--explain: %u rules begin with '%s': %s%s", n, name, names->str,
+        n > NAMED_MAX ? ", ..." : "");
+    g_string_free(names, TRUE);
+}
+
+bool explain_rule(GString *out, const char *name)
+{
+    const struct rule_page *found = NULL;
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < rule_pages_number; i++) {
+        const struct rule_page *page = &rule_pages[i];
+
+        if (strcmp(page->id, name) == 0) {
+            explain_page(out, page->text);
+            return true;
+        }
+        if (g_str_has_prefix(page->id, name)) {
+            found = page;
+            n++;
+        }
+    }
+    if (n == 0)
+        say("--explain: no rule begins with '%s': see --list of ipoib-check", name);
+    else if (n > 1)
+        refuse_several(name);
+    else
+        explain_page(out, found->text);
+    return n == 1;
+}

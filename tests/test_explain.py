@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--explain RULE of ipoib-check and ipoib-probe: the page of doc/rules as text, on a terminal of 80 columns."""
+import os
+import re
+import subprocess
+
+import pytest
+
+from support.paths import BIN, SRC
+
+PAGES = os.path.join(SRC, "doc/rules")
+IDS = sorted(n[:-3] for n in os.listdir(PAGES) if n != "README.md")
+HEADINGS = ["WHAT IT MEANS", "HOW IT IS JUDGED", "HOW TO SEE IT", "WHAT TO DO"]
+
+
+def explain(rule, tool="ipoib-check"):
+    command = [os.path.join(BIN, tool), "--explain", rule]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def words_of_page(rule):
+    """The words of the texts of a page, without Markdown's marks and link targets."""
+    with open(os.path.join(PAGES, rule + ".md"), encoding="utf-8") as f:
+        text = f.read().split("\n## ", 1)[1].replace("[All rules](README.md)", "")
+    text = re.sub(r"\]\([^)]*\)", "", text)
+    return re.findall(r"[A-Za-z]{3,}", text.replace("[", "").lower())
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return {rule: explain(rule).stdout for rule in IDS}
+
+
+def test_every_page_is_explained_with_all_its_words(texts):
+    for rule, text in texts.items():
+        assert text.startswith(rule + "\n\n"), rule
+        assert [h for h in HEADINGS if f"\n{h}\n" not in text] == [], rule
+        shown = re.findall(r"[A-Za-z]{3,}", text[text.index(HEADINGS[0]) :].lower())
+        assert shown == words_of_page(rule), rule
+
+
+def test_texts_fit_a_terminal_and_have_no_marks(texts):
+    for rule, text in texts.items():
+        for line in text.splitlines():
+            is_code = line.startswith("  ") and not line.startswith("   ")
+            assert len(line) < 80 or is_code or "http" in line, (rule, line)
+            assert not re.search(r"`|\]\(|^\||^#", line) or is_code, (rule, line)
+        assert "\n\n\n" not in text and text.endswith("\n") and not text.endswith("\n\n"), rule
+
+
+def test_filters_and_commands_stay_one_line():
+    text = explain("rfc4391.6.reserved-zero").stdout
+    assert '\n  ipoib.rule.id == "rfc4391.6.reserved-zero"\n' in text
+    assert "\n  ipoib.reserved != 0\n" in text
+
+
+def test_both_tools_print_the_same():
+    rule = "rfc4391.6.type"
+    assert explain(rule, "ipoib-probe").stdout == explain(rule).stdout != ""
+
+
+def test_a_beginning_that_one_rule_has_is_enough():
+    assert explain("rfc4391.6.reserved-z").stdout == explain("rfc4391.6.reserved-zero").stdout
+
+
+@pytest.mark.parametrize(
+    "rule, why",
+    [
+        ("rfc4391.6", "rules begin with 'rfc4391.6': rfc4391.6.encapsulation-header, "),
+        ("", f"{len(IDS)} rules begin with ''"),
+        ("rfc9999", "no rule begins with 'rfc9999'"),
+        ("\x1b[2J", r"no rule begins with '\x1b[2J'"),
+    ],
+)
+@pytest.mark.parametrize("tool", ["ipoib-check", "ipoib-probe"])
+def test_a_name_of_no_or_several_rules_is_an_error(tool, rule, why):
+    r = explain(rule, tool)
+    assert (r.returncode, r.stdout) == (2, "")
+    assert why in r.stderr
+
+
+def test_output_goes_to_a_file(tmp_path):
+    path = tmp_path / "page"
+    command = [os.path.join(BIN, "ipoib-check"), "--explain", "rfc4391.6.type", "-o", str(path)]
+    subprocess.run(command, check=True)
+    assert path.read_text() == explain("rfc4391.6.type").stdout
