@@ -13,6 +13,8 @@
 #include <infiniband/ib.h>
 #include <rdma/rdma_cma.h>
 
+#include "probe/cm_error.h"
+
 enum { CALLS = CALLER_FDS - 1, SLOTS = 8, SEND_WAIT_MS = 2000, RESOLVE_MS = 1000, STEP_MS = 100 };
 enum {
     SLOT_SIZE = 1 << 17
@@ -63,6 +65,14 @@ static void keep_private(struct line *l, const struct rdma_conn_param *p)
         memcpy(l->call.private_data, p->private_data, l->call.private_size);
 }
 
+static void fails(struct line *l, enum cm_step step, const struct rdma_cm_event *e)
+{
+    l->stage = step == CM_STEP_REQ ? SILENT : FAILED;
+    l->call.dead = step != CM_STEP_REQ;
+    cm_error_text(step, e->status, l->caller->facts, &l->call.asked, l->call.why,
+                  sizeof l->call.why);
+}
+
 static void note_event(struct line *l, const struct rdma_cm_event *e)
 {
     switch (e->event) {
@@ -82,7 +92,7 @@ static void note_event(struct line *l, const struct rdma_cm_event *e)
         l->stage = REFUSED;
         break;
     case RDMA_CM_EVENT_UNREACHABLE:
-        l->stage = SILENT;
+        fails(l, CM_STEP_REQ, e);
         break;
     case RDMA_CM_EVENT_DISCONNECTED:
         l->call.ended_by_peer = !l->disconnecting;
@@ -90,13 +100,16 @@ static void note_event(struct line *l, const struct rdma_cm_event *e)
         l->disconnect_status = e->status;
         break;
     case RDMA_CM_EVENT_ADDR_ERROR:
+        fails(l, CM_STEP_ADDRESS, e);
+        break;
     case RDMA_CM_EVENT_ROUTE_ERROR:
+        fails(l, CM_STEP_ROUTE, e);
+        break;
     case RDMA_CM_EVENT_CONNECT_ERROR:
+        fails(l, CM_STEP_CONNECT, e);
+        break;
     case RDMA_CM_EVENT_DEVICE_REMOVAL:
-        l->stage = FAILED;
-        l->call.dead = true;
-        snprintf(l->call.why, sizeof l->call.why, "%s: %s", rdma_event_str(e->event),
-                 strerror(abs(e->status)));
+        fails(l, CM_STEP_DEVICE, e);
         break;
     default:
         break;
@@ -240,12 +253,14 @@ static bool make_id(struct line *l)
 static enum transport_result find_way(struct line *l)
 {
     struct sockaddr_ib peer;
-    put_address(&peer, l->call.asked.gid, l->call.asked.pkey);
-    peer.sib_sid = htobe64(l->call.asked.service_id);
+    const struct call_question *q = &l->call.asked;
+    put_address(&peer, q->gid, q->pkey);
+    peer.sib_sid = htobe64(q->service_id);
     peer.sib_sid_mask = UINT64_MAX;
     gint64 end = g_get_monotonic_time() + (gint64)2 * RESOLVE_MS * 1000;
     if (!make_id(l) || rdma_resolve_addr(l->id, NULL, (struct sockaddr *)&peer, RESOLVE_MS)) {
-        cannot(l, "the peer's GID cannot be resolved", errno);
+        l->call.result = CALL_IMPOSSIBLE;
+        cm_error_text(CM_STEP_ADDRESS, errno, l->caller->facts, q, l->call.why, sizeof l->call.why);
         return TRANSPORT_NOTHING;
     }
     enum transport_result result = await_stage(l, BEGUN, end);
@@ -259,8 +274,9 @@ static enum transport_result find_way(struct line *l)
     if (result == TRANSPORT_STOPPED || l->stage == ROUTED)
         return result;
     l->call.result = CALL_IMPOSSIBLE;
-    if (!l->call.why[0])
-        snprintf(l->call.why, sizeof l->call.why, "the subnet administrator told no path");
+    if (!l->call.why[0]) /* the kernel's query ends before that, unless it hangs */
+        cm_error_text(l->stage == BEGUN ? CM_STEP_ADDRESS : CM_STEP_ROUTE, ETIMEDOUT,
+                      l->caller->facts, q, l->call.why, sizeof l->call.why);
     return TRANSPORT_NOTHING;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/cm_error.h"
 #include "probe/octets.h"
 #include "wire/encap.h"
 
@@ -81,14 +82,16 @@ static void call_text(const struct call *c, char *out, size_t size)
 {
     struct cm_private d;
     bool has = private_of(c, &d);
-    const char *name = name_of(cm_reject_names, c->reason);
+    const char *name = name_of(cm_reject_names, c->reason), *why = c->why,
+               *advice = cm_reject_advice(c->reason);
     int n = 0;
     if (c->result == CALL_UP)
         n = snprintf(out, size, "REP");
     else if (c->result == CALL_REFUSED)
-        n = snprintf(out, size, "REJ, reason %u (%s)", c->reason, name ? name : "unknown");
+        n = snprintf(out, size, "REJ, reason %u (%s)%s%s", c->reason, name ? name : "unknown",
+                     advice ? ": " : "", advice ? advice : "");
     else
-        n = snprintf(out, size, "%s", c->result == CALL_SILENT ? "no answer" : c->why);
+        n = snprintf(out, size, "%s", why[0] ? why : "no answer to the REQ");
     if (c->result != CALL_UP && c->result != CALL_REFUSED)
         return;
     if (!has)

@@ -15,8 +15,10 @@
 /* An address of the probe's own that the station answers for. */
 struct source {
     bool given, usable;
+    bool tentative; /* it is asked for whether somebody has it (RFC 4862 §5.4) */
     bool ipv6;
-    uint8_t ip[16]; /* the first 4 octets of IPv4 */
+    uint8_t ip[16];     /* the first 4 octets of IPv4 */
+    char defender[120]; /* who else claims it, in words; "": nobody */
 };
 
 struct answer; /* below */

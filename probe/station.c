@@ -42,17 +42,55 @@ static void answer_arp(struct probe *p, const struct ud_from *from, struct view 
     send_unicast(p, &to, out, make_arp(out, &m));
 }
 
-/* RFC 4861 §7.2.4. Duplicate address detection has no sender to answer to. */
+/* ---- IPv6 (RFC 4861 §7.2.4, RFC 4862 §5.4) */
+
+enum { IPV6_FROM = 8, IPV6_TO = 24, OVERRIDE = 0x20 };
+static const uint8_t unspecified[16], all_nodes[16] = {0xff, 0x02, [15] = 1};
+
+static bool has_option(struct view icmpv6, uint8_t type)
+{
+    struct nd_iter it;
+    struct nd_option o;
+    bool has = false;
+    for (bool there = nd_options(icmpv6, &it); there && nd_next(&it, &o);)
+        has |= o.type == type;
+    return has;
+}
+
+/* Of an NS from the unspecified address (RFC 4861 §7.1.1). */
+static bool is_valid_dad(const struct probe *p, struct view ipv6, struct view icmpv6)
+{
+    uint8_t group[16];
+    solicited_node(group, p->source.ip);
+    return memcmp(ipv6.p + IPV6_TO, group, 16) == 0 && !has_option(icmpv6, ND_OPT_SOURCE_LLADDR);
+}
+
+/*
+ * Who asks has no address to be answered at: the answer goes to all nodes, without the Solicited
+ * flag, and with Override, as the option is there and the address is no anycast one.
+ */
+static void answer_dad(struct probe *p)
+{
+    uint8_t out[UD_SIZE], mgid[16];
+    struct nd_message m = {.type = ND_NA,
+                           .flags = OVERRIDE,
+                           .from = p->source.ip,
+                           .to = all_nodes,
+                           .target = p->source.ip,
+                           .lladdr = p->lladdr};
+    ipv6_mgid(mgid, p->link.scope, p->pkey, all_nodes);
+    for (guint i = 0; i < p->attached->len; i++) {
+        const struct mc_group *g = &g_array_index(p->attached, struct mc_group, i);
+        if (memcmp(g->mgid, mgid, 16) == 0) {
+            send_group(p, g, out, make_nd(out, &m));
+            return;
+        }
+    }
+}
+
 static void answer_ns(struct probe *p, const struct ud_from *from, struct view ipv6)
 {
-    static const uint8_t unspecified[16];
     uint8_t out[UD_SIZE];
-    struct view icmpv6;
-    enum { IPV6_FROM = 8, OVERRIDE = 0x20 };
-    if (!nd_in_ipv6(ipv6, &icmpv6) || icmpv6.cap < ND_TARGET + 16 || icmpv6.p[0] != ND_NS ||
-        memcmp(icmpv6.p + ND_TARGET, p->source.ip, 16) != 0 ||
-        memcmp(ipv6.p + IPV6_FROM, unspecified, 16) == 0 || why_host_drops(ipv6))
-        return;
     struct nd_message m = {.type = ND_NA,
                            .flags = ND_NA_SOLICITED | OVERRIDE,
                            .from = p->source.ip,
@@ -63,16 +101,97 @@ static void answer_ns(struct probe *p, const struct ud_from *from, struct view i
     send_unicast(p, &to, out, make_nd(out, &m));
 }
 
+/* The address that the NA announces: of its option. NULL: there is none. */
+static const uint8_t *option_of(struct view icmpv6)
+{
+    struct nd_iter it;
+    struct nd_option o;
+    for (bool there = nd_options(icmpv6, &it); there && nd_next(&it, &o);)
+        if (o.type == ND_OPT_TARGET_LLADDR && nd_is_ipoib_lladdr(&o) &&
+            view_has(icmpv6, o.off, o.size) == WIRE_OK)
+            return icmpv6.p + o.off + ND_OPT_LLADDR;
+    return NULL;
+}
+
+/* The port gives back what any queue pair of the probe sends to its own groups. */
+static bool is_own(const struct probe *p, const struct ud_from *from)
+{
+    const struct transport *t = p->t;
+    return !from->call && from->lid == t->facts.lid &&
+           (from->qpn == t->qpn || from->qpn == t->aside_qpn || from->qpn == t->stranger_qpn);
+}
+
+/* The run ends: the peer may have taken the other node for the probe. */
+static void give_up(struct probe *p)
+{
+    char ip[48];
+    struct source *s = &p->source;
+    ip_text(true, s->ip, ip);
+    s->usable = run_of(p)->source.usable = false;
+    snprintf(p->t->error, sizeof p->t->error,
+             "--source %s: %s has the address too: the probe no longer uses it, and ends", ip,
+             s->defender);
+    p->broken = run_of(p)->broken = true;
+}
+
+/* lladdr: that it announces; NULL: none. */
+static void note_defender(struct probe *p, const struct ud_from *from, const uint8_t *lladdr)
+{
+    struct source *s = &p->source;
+    char who[64] = "a port";
+    if (s->defender[0])
+        return;
+    if (lladdr)
+        lladdr_text(lladdr, who);
+    else if (from->grh) {
+        g_strlcpy(who, "GID ", sizeof who);
+        ip_text(true, from->grh + GRH_SGID, who + strlen(who));
+    }
+    snprintf(s->defender, sizeof s->defender, "%s (QPN 0x%06x, LID %u)", who, from->qpn, from->lid);
+    if (s->usable)
+        give_up(p);
+}
+
+static void take_ns(struct probe *p, const struct ud_from *from, struct view ipv6,
+                    struct view icmpv6)
+{
+    bool dad = memcmp(ipv6.p + IPV6_FROM, unspecified, 16) == 0;
+    if (dad && !is_valid_dad(p, ipv6, icmpv6))
+        return;
+    /* Whoever else detects duplicates of a tentative address means to take it (RFC 4862 §5.4.3). */
+    if (p->source.tentative && dad)
+        note_defender(p, from, NULL);
+    else if (p->source.usable && dad)
+        answer_dad(p);
+    else if (p->source.usable)
+        answer_ns(p, from, ipv6);
+}
+
+static void take_nd(struct probe *p, const struct ud_from *from, struct view ipv6)
+{
+    struct view icmpv6;
+    if (!nd_in_ipv6(ipv6, &icmpv6) || icmpv6.cap < ND_TARGET + 16 ||
+        memcmp(icmpv6.p + ND_TARGET, p->source.ip, 16) != 0 || why_host_drops(ipv6) ||
+        is_own(p, from))
+        return;
+    const uint8_t *lladdr = icmpv6.p[0] == ND_NA ? option_of(icmpv6) : NULL;
+    if (icmpv6.p[0] == ND_NS)
+        take_ns(p, from, ipv6, icmpv6);
+    else if (icmpv6.p[0] == ND_NA && !(lladdr && lladdr_same(lladdr, p->lladdr)))
+        note_defender(p, from, lladdr);
+}
+
 void station_take(struct probe *p, const struct ud_from *from)
 {
     struct encap e;
-    if (!p->source.usable || encap_decode(from->octets, &e) != WIRE_OK)
+    const struct source *s = &p->source;
+    if (!(s->usable || s->tentative) || encap_decode(from->octets, &e) != WIRE_OK)
         return;
     struct view body = view_from(from->octets, ENCAP_SIZE);
-    if (e.type == TYPE_ARP && !p->source.ipv6)
+    if (e.type == TYPE_ARP && s->usable && !s->ipv6)
         answer_arp(p, from, body);
-    else if (e.type == TYPE_IPV6 && p->source.ipv6)
-        answer_ns(p, from, body);
+    else if (e.type == TYPE_IPV6 && s->ipv6)
+        take_nd(p, from, body);
 }
 
 void station_introduce(struct probe *p)
@@ -130,13 +249,17 @@ bool station_open(struct probe *p, char *why, size_t size)
         g_free(a);
         return false;
     }
+    p->source.tentative = true;
     enum came came = ask_peer(p, &q, TRIES, a);
-    if (came == CAME_ANSWER) {
+    p->source.tentative = false;
+    if (p->source.defender[0])
+        snprintf(why, size, "the address is in use, by %s", p->source.defender);
+    else if (came == CAME_ANSWER) {
         lladdr_text(a->lladdr, who);
         snprintf(why, size, "the address is in use, by %s", who);
     } else if (came == NOT_ASKED)
         snprintf(why, size, "whether the address is in use was %s", p->results->came);
     g_free(a);
-    p->source.usable = came == CAME_NOTHING && !p->stopped && !p->broken;
+    p->source.usable = came == CAME_NOTHING && !p->source.defender[0] && !p->stopped && !p->broken;
     return p->source.usable;
 }

@@ -84,8 +84,8 @@ struct call_question {
 enum call_result {
     CALL_UP,
     CALL_REFUSED,    /* REJ */
-    CALL_SILENT,     /* no answer in time */
-    CALL_IMPOSSIBLE, /* nothing was sent: why tells what this side lacks */
+    CALL_SILENT,     /* no answer in time; why tells more where the kernel gave up first */
+    CALL_IMPOSSIBLE, /* there was no way to ask: why tells what is missing */
 };
 
 struct call {
@@ -102,7 +102,7 @@ struct call {
     bool dead; /* nothing goes over it any more: it was ended, or a message was not acknowledged */
     bool ended_by_peer; /* by a DREQ */
     uint32_t number;    /* in the log */
-    char why[120];
+    char why[240];
 };
 
 enum transport_result {

@@ -79,6 +79,7 @@ class Link:
         """What the log leaves: the groups that the port is in; and how often it joined one."""
         held, joins = {}, 0
         for line in self.logged():
+            assert not line.startswith("queued"), f"an answer of the SA was not received: {line}"
             what, mgid, state = line.split()
             assert what != "deny", f"the port wants to leave what it does not hold: {line}"
             assert state == "2", f"the port joins as something else than NonMember: {line}"
@@ -221,6 +222,24 @@ def test_pkey_names_the_partition_with_or_without_its_membership_bit(link, optio
     pkeys = {f[50:52].hex() for f in frames_of("p.pcap")}
     assert pkeys == {"8001" if first == OTHER else "ffff"}
     assert {line.split()[1] for line in link.logged() if line.startswith("join")} == {first}
+
+
+def test_table_of_200000_members_is_read(link):
+    """An SA that tells of members: 11 MB, most of them of one group, the others of another partition."""
+    expected = sent_to(BROADCAST, ROUTERS)
+    arguments = (*MULTICAST, "-w", "a.cap", "-s", "--count", str(len(expected)))
+    result = run(link.play("sa-members 200000\n" + FED), *arguments)
+    result.expect(0, summary(len(expected), sum(map(len, expected)), 0))
+    assert texts(frames_of("a.cap")) == texts(expected)
+    link.left(2)
+
+
+def test_table_above_the_bound_is_named_and_dropped(link):
+    """64 MiB; it does not stay in the kernel's queue, where it would hide the answers behind it."""
+    running = start(link.play("sa-members 1200000\n"), *MULTICAST, "-w", "a.cap", "-s")
+    running.wait_for(r"the groups cannot be listed: the SA's answer is larger than 64 MiB")
+    running.end(signal.SIGTERM)
+    link.left(0)
 
 
 def test_partition_that_the_port_is_not_in_is_refused(link):

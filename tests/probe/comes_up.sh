@@ -6,13 +6,14 @@ probe=$1
 fabric_up && fabric_sm && fabric_nets datagram && fabric_on 0 ping -c 1 10.0.0.2 || return 1
 joined() { members | grep -q 'ff12:401b:ffff::ffff:ffff 0x1'; }
 until_joined() { local i; for i in $(seq 50); do joined && return 0; sleep 0.1; done; members; return 1; }
-# comes_up SIGNAL: it does so while the probe runs, which gets that signal then; "": it ends by itself
-comes_up() {
-    ip -n n1 link set ib1 down; sleep 1
-    ! joined || { echo "the port is in the group before the run"; return 1; }
-    ip netns exec n1 env --default-signal=INT "$probe" -d vqib1 --timeout 3000 10.0.0.99 > /tmp/out 2> /tmp/said & local pid=$!
-    until_joined || return 1
-    ip -n n1 link set ib1 up; sleep 1
+# begin SECONDS: the probe runs, for three times as long unless it is ended; it holds the port's only membership
+begin() {
+    ip netns exec n1 env --default-signal=INT "$probe" -d vqib1 --timeout "$1"000 10.0.0.99 > /tmp/out 2> /tmp/said & pid=$!
+    until_joined
+}
+# ends SIGNAL: what is left of the probe, and of the interface's groups. "": it ends by itself
+ends() {
+    kill -0 $pid || { echo "the probe has ended before"; cat /tmp/said /tmp/out; return 1; }
     [ -z "$1" ] || kill -"$1" $pid
     wait $pid
     sleep 2 # a process beside the probe ends what SIGKILL leaves
@@ -21,8 +22,32 @@ comes_up() {
     ip -n n0 neigh flush dev ib0 # so that the host is asked for by a broadcast
     fabric_on 0 ping -c 2 -W 2 10.0.0.2
 }
+away() { ! joined; }
+is_down() { ip -n n1 link set ib1 down && fabric_until away || { echo "the port is in the group before the run"; return 1; }; }
+no_carrier() { ip -n n1 link show ib1 up | grep -q NO-CARRIER || { echo "ib1 runs, or is not UP:"; ip -n n1 link show ib1; return 1; }; }
+# comes_up SIGNAL: the interface is set up while the probe runs
+comes_up() { is_down && begin 3 && ip -n n1 link set ib1 up && fabric_link 1 ib1 && ends "$1"; }
+# comes_late SIGNAL: it is UP from the beginning, and NO-CARRIER: its joins are lost, which have a P_Key in the component mask, and
+# the probe's have none. It tries again by itself
+comes_late() {
+    is_down && fabric_rewrite h1 'if data+1=03 if data+3=02 if data+16=0038 if data+52=00010083 drop' &&
+        ip -n n1 link set ib1 up && fabric_until grep -q 'hits [1-9]' /sys/kernel/debug/vqib/h1/rewrite && begin 10 && no_carrier
+    local s=$?
+    fabric_rewrite h1 off
+    [ $s = 0 ] && fabric_link 1 ib1 && ends "$1"
+}
+# replugged SIGNAL: the cable is pulled while the probe runs, the interface set up, and the cable put in again
+replugged() {
+    is_down && begin 20 && fabric_port h1 DOWN && ip -n n1 link set ib1 up && no_carrier && fabric_port h1 UP && fabric_active h1 &&
+        fabric_link 1 ib1 && ends "$1"
+}
 try "the interface hears broadcasts after the run" comes_up ""
 try "that the group is kept is said" grep -q 'stays in group ff12:401b:ffff::ffff:ffff.*ib1 is up' /tmp/said
 try "the same after SIGINT" comes_up INT
 try "the same after SIGKILL" comes_up KILL
+try "an interface that was UP without carrier, and joins meanwhile, hears broadcasts after the run" comes_late INT
+try "that its group is kept is said" grep -q 'stays in group ff12:401b:ffff::ffff:ffff.*ib1 is up' /tmp/said
+try "the same after SIGKILL, without a carrier before" comes_late KILL
+try "a cable pulled and put in again meanwhile: the interface hears broadcasts after the run" replugged INT
+try "the same after SIGKILL, with a cable put in again" replugged KILL
 tap_end

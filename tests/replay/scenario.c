@@ -177,6 +177,8 @@ static bool set_number(struct scenario *s, const char *word, const char *value)
         s->sa_refuses = (uint16_t)n;
     else if (strcmp(word, "sa-anew") == 0)
         s->sa_anew = (uint32_t)n;
+    else if (strcmp(word, "sa-members") == 0)
+        s->sa_members = (uint32_t)n;
     else if (strcmp(word, "sa-anew-state") == 0)
         s->sa_anew_state = n & 15;
     else if (strcmp(word, "clock-ahead") == 0)

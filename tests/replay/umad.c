@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stand-in for libibumad: the functions that hca/client.c uses, and a subnet administrator that
- * has the play's groups (scenario.h). It answers joins and leaves as OpenSM does: leaving a state
- * that is not held is refused with 0x0200.
+ * The stand-in for libibumad: the functions that hca/client.c and probe/saonly.c use, and a subnet
+ * administrator that has the play's groups (scenario.h). It answers joins and leaves as OpenSM
+ * does: leaving a state that is not held is refused with 0x0200. What it has answered stays in a
+ * queue until it is received, as in the kernel (drivers/infiniband/core/user_mad.c).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,7 +23,25 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { DENIED = 0x0200, RECORD = 56, HEAD = 64 };
+enum {
+    DENIED = 0x0200,
+    NO_RECORDS = 0x0300,
+    RECORD = 56,
+    SM_RECORD = 32,
+    HEAD = 64,
+    AGENT = 1,
+    QUEUE = 8,
+    SM_KEY = 1, /* whoever has it is told of members */
+    CLASS_PORT_INFO = 0x0001,
+    SM_INFO_RECORD = 0x0018,
+    MC_MEMBER_RECORD = 0x0038
+};
+
+/* What was answered, and is not received yet. */
+struct pending {
+    uint8_t *mad;
+    int length; /* of RMPP's whole: headers once, then the records */
+};
 
 static struct scenario devices[MAX_DEVICES];
 static const struct scenario *the;
@@ -30,6 +49,8 @@ static uint8_t held[MAX_GROUPS]; /* JoinState */
 static uint64_t first;           /* question, ms */
 static uint8_t question[256];
 static bool asked, made_anew;
+static struct pending queue[QUEUE];
+static int queued;
 
 static uint64_t now_ms(void)
 {
@@ -86,23 +107,74 @@ static bool is_asked_for(int i)
 {
     uint64_t mask = be64(question + SA_COMPONENT_MASK);
     uint8_t state = question[SA_DATA + MCM_SCOPE_JOIN] & 15;
+    bool own = memcmp(question + SA_DATA + MCM_PORT_GID, the->gid.raw, 16) == 0;
 
-    return is_there(&the->groups[i]) && (!(mask & MCM_HAS_PORT_GID) || held[i] != 0) &&
+    return is_there(&the->groups[i]) &&
+           (!(mask & MCM_HAS_MGID) ||
+            memcmp(the->groups[i].mgid.raw, question + SA_DATA + MCM_MGID, 16) == 0) &&
+           (!(mask & MCM_HAS_PORT_GID) || (own && held[i] != 0)) &&
            (!(mask & MCM_HAS_JOIN_STATE) || held[i] == state);
 }
 
-static int table(uint8_t *mad)
+/*
+ * A record of the sa-members: every second one is another port's membership of the first group,
+ * the others are the solicited-node groups (RFC 4291 §2.7.1) of such ports in partition 0x8002.
+ */
+static void put_member(uint8_t *p, uint32_t i)
 {
+    struct played_group g = the->groups[0];
+
+    if (i % 2) {
+        g.mgid.raw[1] = 0x12;
+        put16(g.mgid.raw + 2, 0x601b);
+        put16(g.mgid.raw + 4, 0x8002);
+        memset(g.mgid.raw + 6, 0, 6);
+        put32(g.mgid.raw + 12, 0xff000000u | i);
+        g.mgid.raw[11] = 1;
+        g.mlid = (uint16_t)(0xc100 + i % 0x1000);
+    }
+    put_record(p, &g, 1);
+    put64(p + MCM_PORT_GID + 8, 0x0002c90300000000u + i);
+}
+
+/* The whole table is asked for, of all ports. */
+static uint32_t members_asked_for(void)
+{
+    return be64(question + SA_COMPONENT_MASK) == 0 && the->group_count ? the->sa_members : 0;
+}
+
+static int table(struct pending *to)
+{
+    uint32_t members = members_asked_for();
     int len = SA_DATA;
 
-    put16(mad + SA_ATTRIBUTE_OFFSET, RECORD / 8);
+    to->mad = realloc(to->mad, SA_DATA + (size_t)(the->group_count + (int)members) * RECORD + HEAD);
+    if (!to->mad)
+        abort();
+    put16(to->mad + SA_ATTRIBUTE_OFFSET, RECORD / 8);
     for (int i = 0; i < the->group_count; i++)
         if (is_asked_for(i)) {
             /* members are told to whoever has the SM_Key alone */
-            put_record(mad + len, &the->groups[i], 0);
+            put_record(to->mad + len, &the->groups[i], 0);
             len += RECORD;
         }
+    for (uint32_t i = 0; i < members; i++, len += RECORD)
+        put_member(to->mad + len, i);
     return len;
+}
+
+/* Returns the status. */
+static uint16_t get(uint8_t *mad)
+{
+    uint64_t mask = be64(question + SA_COMPONENT_MASK);
+    bool told = be64(question + SA_SM_KEY) == SM_KEY && (mask & MCM_HAS_PORT_GID);
+
+    for (int i = 0; i < the->group_count; i++)
+        if (is_asked_for(i)) {
+            put_record(mad + SA_DATA, &the->groups[i], told ? held[i] : 0);
+            return 0;
+        }
+    return NO_RECORDS;
 }
 
 /* Returns the status. */
@@ -131,21 +203,102 @@ static uint16_t change(uint8_t *mad, uint8_t method)
     return DENIED;
 }
 
-static int answer(uint8_t *mad)
+/* The only SM is the master (IBA 15.2.5.10, 14.2.5.13). */
+static int sm_table(uint8_t *mad)
+{
+    enum { STATE = 4 + 20, MASTER = 3 };
+
+    memset(mad + SA_DATA, 0, SM_RECORD);
+    put16(mad + SA_ATTRIBUTE_OFFSET, SM_RECORD / 8);
+    put16(mad + SA_DATA, 1);
+    mad[SA_DATA + STATE] = MASTER;
+    return SA_DATA + SM_RECORD;
+}
+
+static uint16_t answer_one(uint8_t *mad, uint8_t method, uint16_t attribute)
+{
+    if (attribute == CLASS_PORT_INFO)
+        return 0;
+    if (attribute != MC_MEMBER_RECORD)
+        return NO_RECORDS;
+    return method == SA_GET ? get(mad) : change(mad, method);
+}
+
+static void answer(struct pending *to)
 {
     uint8_t method = question[MAD_METHOD];
+    uint16_t attribute = be16(question + MAD_ATTRIBUTE);
 
     if (the->sa_anew && !made_anew && now_ms() - first >= the->sa_anew) {
         made_anew = true;
         memset(held, the->sa_anew_state, sizeof(held));
     }
-    memset(mad, 0, HEAD);
-    memcpy(mad, question, sizeof(question));
-    mad[MAD_METHOD] = method == SA_SET ? SA_GET_RESP : (uint8_t)(method | 0x80);
-    if (method == SA_GET_TABLE)
-        return table(mad);
-    put16(mad + MAD_STATUS, change(mad, method));
-    return sizeof(question);
+    to->mad = calloc(1, sizeof(question));
+    to->length = sizeof(question);
+    if (!to->mad)
+        abort();
+    memcpy(to->mad, question, sizeof(question));
+    to->mad[MAD_METHOD] = method == SA_SET ? SA_GET_RESP : (uint8_t)(method | 0x80);
+    if (method == SA_GET_TABLE && attribute == MC_MEMBER_RECORD)
+        to->length = table(to);
+    else if (method == SA_GET_TABLE && attribute == SM_INFO_RECORD)
+        to->length = sm_table(to->mad);
+    else
+        put16(to->mad + MAD_STATUS, answer_one(to->mad, method, attribute));
+}
+
+/* --- the queue */
+
+static void enqueue(void)
+{
+    if (queued == QUEUE)
+        abort(); /* a program that asks and never receives */
+    answer(&queue[queued++]);
+}
+
+/*
+ * As ib_umad_read() and umad_recv() do. The first segment has to find room, or nothing comes; where
+ * the rest has no room, the length is that of the whole. Either way the answer stays in the queue.
+ */
+static int deliver(struct ib_user_mad *umad, int *length)
+{
+    struct pending *head = &queue[0];
+    int segment = head->length < (int)sizeof(question) ? head->length : (int)sizeof(question);
+    int room = *length;
+
+    if (room < segment) {
+        *length = (int)umad->length - HEAD; /* the library does not know better */
+        errno = EINVAL;
+        return -EINVAL;
+    }
+    umad->length = (uint32_t)(HEAD + head->length);
+    *length = head->length;
+    memcpy(umad->data, head->mad, (size_t)(room < head->length ? segment : head->length));
+    if (room < head->length) {
+        errno = ENOSPC;
+        return -ENOSPC;
+    }
+    free(head->mad);
+    memmove(queue, queue + 1, sizeof(*queue) * (size_t)(--queued));
+    return AGENT;
+}
+
+/* For tests: what was answered and never received. */
+static void note_queue(void)
+{
+    char line[64];
+    bool logs = queued && the->sa_log[0];
+    int fd = logs ? open(the->sa_log, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
+
+    for (; queued; queued--) {
+        int len = snprintf(line, sizeof(line), "queued %d\n", queue[queued - 1].length);
+
+        if (fd >= 0 && write(fd, line, (size_t)len) != len)
+            abort();
+        free(queue[queued - 1].mad);
+    }
+    if (fd >= 0)
+        close(fd);
 }
 
 /* --- libibumad */
@@ -155,15 +308,21 @@ EXPORT int umad_init(void)
     return 0;
 }
 
-EXPORT int umad_open_port(const char *name, int port)
+/* False: there is no such port. */
+static bool choose(const char *name, int port)
 {
     const char *path = getenv("IPOIB_REPLAY");
     int count = path && !the ? scenario_read(path, devices) : 0;
 
     for (int i = 0; i < count; i++)
-        if (strcmp(devices[i].name, name) == 0)
+        if (!name || strcmp(devices[i].name, name) == 0)
             the = &devices[i];
-    if (!the || port < 1 || port > the->ports) {
+    return the && port >= 0 && port <= the->ports;
+}
+
+EXPORT int umad_open_port(const char *name, int port)
+{
+    if (!choose(name, port) || port == 0) {
         errno = ENODEV;
         return -EIO;
     }
@@ -173,6 +332,7 @@ EXPORT int umad_open_port(const char *name, int port)
 
 EXPORT int umad_close_port(int fd)
 {
+    note_queue();
     return close(fd);
 }
 
@@ -180,7 +340,7 @@ EXPORT int umad_register(int fd, int class, int version, uint8_t rmpp, long mask
 {
     (void)fd;
     (void)mask;
-    return class == MAD_CLASS_SA && version == 2 && rmpp == 1 ? 1 : -EINVAL;
+    return class == MAD_CLASS_SA && version == 2 && rmpp == 1 ? AGENT : -EINVAL;
 }
 
 EXPORT int umad_unregister(int fd, int agent)
@@ -233,18 +393,26 @@ EXPORT int umad_recv(int fd, void *umad, int *length, int timeout)
 {
     (void)fd;
     errno = 0;
+    if (queued && !asked)
+        return deliver(umad, length);
     if (!asked || is_within(the->silent_from, the->silent_to))
         return poll(NULL, 0, timeout) == 0 ? -ETIMEDOUT : -EIO;
     asked = false;
-    *length = answer((uint8_t *)umad + HEAD);
-    return 0;
+    enqueue();
+    return deliver(umad, length);
 }
 
 EXPORT int umad_get_port(const char *name, int number, umad_port_t *port)
 {
+    if (!choose(name, number))
+        return -ENODEV;
     memset(port, 0, sizeof(*port));
-    snprintf(port->ca_name, sizeof(port->ca_name), "%s", name);
-    port->portnum = number;
+    snprintf(port->ca_name, sizeof(port->ca_name), "%.*s", (int)sizeof(port->ca_name) - 1,
+             the->name);
+    snprintf(port->link_layer, sizeof(port->link_layer), "InfiniBand");
+    port->portnum = number ? number : 1;
+    port->pkeys = (uint16_t *)(uintptr_t)the->pkeys; /* not written to */
+    port->pkeys_size = (unsigned)the->pkey_count;
     port->base_lid = the->lid;
     port->sm_lid = 1;
     port->state = the->state;

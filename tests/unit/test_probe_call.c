@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What becomes of a call that a signal interrupts; librdmacm is played, and never answers. */
+/*
+ * What becomes of a call that a signal interrupts, and what is said of one that fails; librdmacm is
+ * played, and gives the events of a test alone.
+ */
 #include "unit.h"
 
+#include <errno.h>
 #include <rdma/rdma_cma.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "probe/cm_error.h"
 #include "probe/connect.h"
 
 /* ---- librdmacm */
@@ -12,6 +18,8 @@
 static struct rdma_event_channel channel;
 static struct rdma_cm_id id;
 static unsigned disconnected, connected;
+static const struct rdma_cm_event *played; /* ends with an event that has no type but -1 */
+enum { NO_EVENT = -1 };
 
 struct rdma_event_channel *rdma_create_event_channel(void)
 {
@@ -62,9 +70,14 @@ int rdma_resolve_route(struct rdma_cm_id *i, int ms)
 
 int rdma_get_cm_event(struct rdma_event_channel *c, struct rdma_cm_event **e)
 {
+    static struct rdma_cm_event event;
     (void)c;
-    (void)e;
-    return -1;
+    if (!played || (int)played->event == NO_EVENT)
+        return -1;
+    event = *played++;
+    event.id = &id;
+    *e = &event;
+    return 0;
 }
 
 int rdma_ack_cm_event(struct rdma_cm_event *e)
@@ -138,8 +151,114 @@ static void interrupted(void **state)
     caller_free(c);
 }
 
+/* ---- words */
+
+static struct caller *caller;
+static const struct port_facts port = {.device = "mlx5_3", .port = 2, .lid = 3, .sm_lid = 17};
+static const struct call_question question = {.pkey = 0x8012};
+
+static void says(const struct call *call, const char *words)
+{
+    if (!strstr(call->why, words))
+        fail_msg("\"%s\" does not say \"%s\"", call->why, words);
+}
+
+/* A call that these events end; its words have to contain these three, and fit. */
+static void check_words(const struct rdma_cm_event *events, const char *what, const char *why,
+                        const char *advice)
+{
+    static volatile int stop;
+    char text[160];
+    struct call *call;
+    bool answered;
+    caller = caller_new(&port, &stop, text, sizeof text);
+    assert_non_null(caller);
+    played = events;
+    assert_int_equal(caller_call(caller, &question, 100, &call), TRANSPORT_OK);
+    assert_int_equal(call->result, CALL_IMPOSSIBLE);
+    says(call, what);
+    says(call, why);
+    says(call, advice);
+    assert_true(strlen(call->why) + 1 < sizeof call->why);
+    caller_hang_up(caller, call, 1, &answered);
+    caller_free(caller);
+    played = NULL;
+}
+
+#define END                                                                                        \
+    {                                                                                              \
+        .event = (enum rdma_cm_event_type)NO_EVENT                                                 \
+    }
+
+/*
+ * ib_sa gives the PathRecord query's end as a negative errno: ETIMEDOUT where nobody answered,
+ * EINVAL where the MAD's status is not 0 (drivers/infiniband/core/sa_query.c).
+ */
+static void route_errors(void **state)
+{
+    static const struct rdma_cm_event silent[] = {
+        {.event = RDMA_CM_EVENT_ADDR_RESOLVED},
+        {.event = RDMA_CM_EVENT_ROUTE_ERROR, .status = -ETIMEDOUT},
+        END};
+    static const struct rdma_cm_event refused[] = {
+        {.event = RDMA_CM_EVENT_ADDR_RESOLVED},
+        {.event = RDMA_CM_EVENT_ROUTE_ERROR, .status = -EINVAL},
+        END};
+    static const struct rdma_cm_event flushed[] = {
+        {.event = RDMA_CM_EVENT_ADDR_RESOLVED},
+        {.event = RDMA_CM_EVENT_ROUTE_ERROR, .status = -EINTR},
+        END};
+    static const struct rdma_cm_event unknown[] = {
+        {.event = RDMA_CM_EVENT_ADDR_RESOLVED},
+        {.event = RDMA_CM_EVENT_ROUTE_ERROR, .status = -1},
+        END};
+    (void)state;
+    check_words(silent, "SA (LID 17) did not answer", "PathRecord query", "ipoib-probe fabric");
+    check_words(refused, "SA (LID 17) answered the PathRecord query", "error status",
+                "partition 0x8012");
+    check_words(flushed, "PathRecord query", strerror(EINTR), "mlx5_3 port 2 still active");
+    check_words(unknown, "PathRecord query", "does not tell why", "ipoib-probe fabric");
+}
+
+static void address_errors(void **state)
+{
+    static const struct rdma_cm_event unreachable[] = {
+        {.event = RDMA_CM_EVENT_ADDR_ERROR, .status = -EHOSTUNREACH}, END};
+    static const struct rdma_cm_event removed[] = {{.event = RDMA_CM_EVENT_DEVICE_REMOVAL}, END};
+    (void)state;
+    check_words(unreachable, "GID cannot be resolved on mlx5_3 port 2", strerror(EHOSTUNREACH),
+                "is the port active");
+    check_words(removed, "mlx5_3 was removed", "", "");
+}
+
+/* The kernel says nothing at all: its queries end by themselves, so this is no common case. */
+static void no_event(void **state)
+{
+    static const struct rdma_cm_event nothing[] = {{.event = RDMA_CM_EVENT_ADDR_RESOLVED}, END};
+    (void)state;
+    check_words(nothing, "SA (LID 17) did not answer", "PathRecord query", "ipoib-probe fabric");
+}
+
+/* Of what follows the REQ, for which there is no queue pair here. */
+static void words_after_the_req(void **state)
+{
+    char text[240];
+    (void)state;
+    cm_error_text(CM_STEP_REQ, -ETIMEDOUT, &port, &question, text, sizeof text);
+    assert_non_null(strstr(text, "no answer to the REQ (Connection timed out)"));
+    assert_non_null(strstr(text, "is its interface up"));
+    cm_error_text(CM_STEP_CONNECT, -EIO, &port, &question, text, sizeof text);
+    assert_non_null(strstr(text, "was not finished: Input/output error"));
+    assert_non_null(strstr(cm_reject_advice(8), "nothing listens at this Service-ID"));
+    assert_non_null(strstr(cm_reject_advice(3), "see its kernel log"));
+    assert_null(cm_reject_advice(999));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(interrupted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(interrupted),
+                                       cmocka_unit_test(route_errors),
+                                       cmocka_unit_test(address_errors), cmocka_unit_test(no_event),
+                                       cmocka_unit_test(words_after_the_req)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

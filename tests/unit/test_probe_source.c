@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The probe's own IPv6 address (--source): it defends it (RFC 4861 §7.2.4), and gives it up where
+ * another node has it (RFC 4862 §5.4). The peer of probe_peer.h is there, and one more node whose
+ * packets the tests write byte by byte.
+ */
+#include "probe_peer.h"
+
+#include <string.h>
+
+#include "probe/checks.h"
+#include "wire/encap.h"
+#include "wire/lladdr.h"
+
+enum {
+    OTHER_QPN = 0x51,
+    OTHER_LID = 12,
+    DATAGRAMS = 16,
+    NS = 135,
+    NA = 136,
+    SOURCE_OPTION = 1,
+    TARGET_OPTION = 2,
+    SOLICITED = 0x40,
+    OVERRIDE = 0x20,
+    AT_IPV6 = 4, /* behind the encapsulation header */
+    AT_ICMPV6 = AT_IPV6 + 40,
+    AT_OPTION = AT_ICMPV6 + 24,
+    WITH_OPTION = AT_OPTION + 24
+};
+
+static const uint8_t own_ip6[16] = {0xfd, [15] = 9}, peer_ip6[16] = {0xfd, [15] = 2};
+static const uint8_t nobody[16], all_nodes[16] = {0xff, 0x02, [15] = 1};
+/* RFC 4291 §2.7.1: the address's last 24 bits */
+static const uint8_t own_group[16] = {0xff, 0x02, [11] = 1, 0xff, 0, 0, 9};
+static const uint8_t other_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x77, 0x77};
+#define OTHER_LLADDR "00:00:00:51:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:77:77"
+
+struct datagram {
+    uint8_t octets[UD_SIZE];
+    uint32_t n;
+    struct ud_to to;     /* of one that the probe sent */
+    struct ud_from from; /* of one that comes */
+};
+
+/* The network between the probe and its peer. */
+static struct {
+    struct transport_ops ops;
+    const struct transport_ops *of_peer;
+    struct datagram sent[DATAGRAMS], coming[DATAGRAMS];
+    unsigned n_sent, n_coming, taken;
+    unsigned solicitations; /* of the probe, for its own address */
+} net;
+
+static struct fake fake;
+static struct probe probe;
+static struct options options;
+static struct judged judged;
+static struct results results;
+static uint8_t grh[40] = {0x60};
+
+/* ---- the other node's packets */
+
+/* RFC 1071 over the pseudo header of RFC 8200 §8.1 and the message. */
+static void put_checksum(uint8_t *octets, uint32_t n)
+{
+    uint32_t sum = n - AT_ICMPV6 + 58;
+    octets[AT_ICMPV6 + 2] = octets[AT_ICMPV6 + 3] = 0;
+    for (uint32_t i = AT_IPV6 + 8; i < n; i++)
+        sum += (uint32_t)octets[i] << (i % 2 ? 0 : 8);
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    octets[AT_ICMPV6 + 2] = (uint8_t)(~sum >> 8);
+    octets[AT_ICMPV6 + 3] = (uint8_t)~sum;
+}
+
+/* An NS or NA for the probe's address; option: its type, 0: none. */
+static struct datagram *comes(uint8_t type, uint8_t flags, const uint8_t *from, const uint8_t *to,
+                              uint8_t option)
+{
+    struct datagram *k = &net.coming[net.n_coming++];
+    uint8_t *p = k->octets;
+    assert_true(net.n_coming < DATAGRAMS);
+    memset(k, 0, sizeof *k);
+    k->n = option ? WITH_OPTION : AT_OPTION;
+    p[0] = 0x86, p[1] = 0xdd;
+    p[AT_IPV6] = 0x60, p[AT_IPV6 + 5] = (uint8_t)(k->n - AT_ICMPV6);
+    p[AT_IPV6 + 6] = 58, p[AT_IPV6 + 7] = 255;
+    memcpy(p + AT_IPV6 + 8, from, 16);
+    memcpy(p + AT_IPV6 + 24, to, 16);
+    p[AT_ICMPV6] = type, p[AT_ICMPV6 + 4] = flags;
+    memcpy(p + AT_ICMPV6 + 8, own_ip6, 16);
+    if (option) { /* RFC 4391 §9.3 */
+        p[AT_OPTION] = option, p[AT_OPTION + 1] = 3;
+        p[AT_OPTION + 4 + 3] = OTHER_QPN;
+        memcpy(p + AT_OPTION + 4 + 4, other_gid, 16);
+    }
+    put_checksum(p, k->n);
+    memcpy(grh + 8, other_gid, 16);
+    k->from = (struct ud_from){.octets = view_make(p, k->n, k->n),
+                               .grh = grh,
+                               .qpn = OTHER_QPN,
+                               .to_qpn = OWN_QPN,
+                               .lid = OTHER_LID};
+    return k;
+}
+
+static struct datagram *detects_duplicates(void)
+{
+    return comes(NS, 0, nobody, own_group, 0);
+}
+
+static struct datagram *advertises(void)
+{
+    return comes(NA, OVERRIDE, own_ip6, all_nodes, TARGET_OPTION);
+}
+
+/* ---- the network */
+
+static bool asks_for_source(const uint8_t *octets)
+{
+    return octets[0] == 0x86 && octets[AT_ICMPV6] == NS &&
+           memcmp(octets + AT_ICMPV6 + 8, own_ip6, 16) == 0;
+}
+
+/* The peer has every IPv6 address but this. */
+static enum transport_result net_send(struct transport *t, const struct ud_to *to,
+                                      const uint8_t *octets, uint32_t n)
+{
+    struct datagram *k = &net.sent[net.n_sent % DATAGRAMS];
+    if (asks_for_source(octets)) {
+        net.solicitations++;
+        return TRANSPORT_OK;
+    }
+    if (octets[0] == 0x86 && octets[AT_ICMPV6] == NA) {
+        memcpy(k->octets, octets, n);
+        k->n = n;
+        k->to = *to;
+        net.n_sent++;
+    }
+    return net.of_peer->send(t, to, octets, n);
+}
+
+static enum transport_result net_receive(struct transport *t, int ms, struct ud_from *from)
+{
+    if (net.taken == net.n_coming)
+        return net.of_peer->receive(t, ms, from);
+    *from = net.coming[net.taken++].from;
+    return TRANSPORT_OK;
+}
+
+/* A probe on the link, with the address given; member: its host is in the broadcast group. */
+static void begin(bool member)
+{
+    memset(&net, 0, sizeof net);
+    memset(&probe, 0, sizeof probe);
+    options = (struct options){.rate = 100000, .timeout_ms = 1, .has_source = true};
+    memset(options.selection.rule, true, sizeof options.selection.rule);
+    judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
+    results = (struct results){.judged = &judged};
+    probe = (struct probe){.options = &options, .results = &results};
+    fake_begin(&fake, &probe, NO_FAULT, member);
+    fake.ipv6 = true;
+    net.of_peer = fake.base.ops;
+    net.ops = *fake.base.ops;
+    net.ops.send = net_send;
+    net.ops.receive = net_receive;
+    fake.base.ops = &net.ops;
+    probe.source = (struct source){.given = true, .ipv6 = true};
+    memcpy(probe.source.ip, own_ip6, 16);
+    probe.peer.ipv6 = true;
+    memcpy(probe.peer.ip, peer_ip6, 16);
+    g_strlcpy(probe.peer.name, "fd00::2", sizeof probe.peer.name);
+}
+
+static void end(void)
+{
+    fake_end(&probe);
+    g_free(judged.trouble);
+    if (judged.stages)
+        g_ptr_array_unref(judged.stages);
+    verdict_free(judged.verdict);
+}
+
+static bool matches_nothing(struct probe *p, const struct ud_from *from, void *user)
+{
+    (void)p;
+    (void)from;
+    (void)user;
+    return false;
+}
+
+static void listen(void)
+{
+    await_packet(&probe, 1, matches_nothing, NULL);
+    assert_int_equal(net.taken, net.n_coming);
+}
+
+static void take_address(void)
+{
+    char why[256];
+    begin(true);
+    assert_true(station_open(&probe, why, sizeof why));
+    assert_true(net.solicitations > 0);
+    assert_int_equal(net.n_sent, 0);
+}
+
+static void says(const char *text, const char *words)
+{
+    if (!text || !strstr(text, words))
+        fail_msg("\"%s\" does not say \"%s\"", text ? text : "", words);
+}
+
+/* ---- defending it */
+
+/*
+ * RFC 4861 §7.2.4: to the all-nodes address, Solicited 0, Override 1 (the Target Link-Layer Address
+ * option is there, and the address is no anycast one).
+ */
+static void duplicate_address_detection_is_answered(void **state)
+{
+    static const uint8_t group[16] = {0xff, 0x12, 0x60, 0x1b, 0xff, 0xff, [15] = 1};
+    (void)state;
+    take_address();
+    detects_duplicates();
+    listen();
+    assert_int_equal(net.n_sent, 1);
+    const struct datagram *k = &net.sent[0];
+    uint8_t right[UD_SIZE];
+    assert_int_equal(k->n, WITH_OPTION);
+    memcpy(right, k->octets, k->n);
+    put_checksum(right, k->n);
+    assert_memory_equal(k->octets, right, k->n);
+    assert_int_equal(k->octets[AT_IPV6 + 7], 255);
+    assert_memory_equal(k->octets + AT_IPV6 + 8, own_ip6, 16);
+    assert_memory_equal(k->octets + AT_IPV6 + 24, all_nodes, 16);
+    assert_int_equal(k->octets[AT_ICMPV6], NA);
+    assert_int_equal(k->octets[AT_ICMPV6 + 1], 0);
+    assert_int_equal(k->octets[AT_ICMPV6 + 4], OVERRIDE);
+    assert_memory_equal(k->octets + AT_ICMPV6 + 8, own_ip6, 16);
+    assert_int_equal(k->octets[AT_OPTION], TARGET_OPTION);
+    assert_int_equal(k->octets[AT_OPTION + 1], 3);
+    assert_memory_equal(k->octets + AT_OPTION + 4, probe.lladdr, LLADDR_SIZE);
+    /* RFC 4391 §4: the group's MGID has the link's scope and P_Key */
+    assert_memory_equal(k->to.gid, group, 16);
+    assert_int_equal(k->to.qpn, 0xffffff);
+    assert_int_equal(k->to.lid, MLID);
+    assert_true(k->to.grh);
+    assert_true(probe.source.usable);
+    assert_false(probe.broken);
+    end();
+}
+
+/* RFC 4861 §7.1.1: silently discarded. */
+static void invalid_detection_is_not_answered(void **state)
+{
+    (void)state;
+    take_address();
+    comes(NS, 0, nobody, own_ip6, 0);               /* not to the solicited-node address */
+    comes(NS, 0, nobody, own_group, SOURCE_OPTION); /* with an address of nobody */
+    struct datagram *k = detects_duplicates();
+    k->octets[AT_IPV6 + 7] = 64; /* through a router */
+    k = detects_duplicates();
+    k->octets[AT_ICMPV6 + 2] ^= 1; /* checksum */
+    k = detects_duplicates();
+    k->octets[AT_ICMPV6 + 23] ^= 1; /* another target */
+    put_checksum(k->octets, k->n);
+    listen();
+    assert_int_equal(net.n_sent, 0);
+    assert_true(probe.source.usable);
+    end();
+}
+
+/* As before: Solicited 1, by unicast to who asks. */
+static void resolution_is_answered(void **state)
+{
+    (void)state;
+    take_address();
+    comes(NS, 0, peer_ip6, own_group, SOURCE_OPTION);
+    listen();
+    assert_int_equal(net.n_sent, 1);
+    assert_int_equal(net.sent[0].octets[AT_ICMPV6 + 4], SOLICITED | OVERRIDE);
+    assert_memory_equal(net.sent[0].octets + AT_IPV6 + 24, peer_ip6, 16);
+    assert_int_equal(net.sent[0].to.lid, OTHER_LID);
+    end();
+}
+
+/* ---- giving it up */
+
+/* RFC 4862 §5.4.4 */
+static void an_address_that_is_defended_is_given_up(void **state)
+{
+    (void)state;
+    take_address();
+    advertises();
+    detects_duplicates(); /* behind it: it is not the probe's any more */
+    comes(NS, 0, peer_ip6, own_group, SOURCE_OPTION);
+    run_peer(&probe, NULL);
+    assert_false(probe.source.usable);
+    assert_int_equal(net.n_sent, 0);
+    says(judged.trouble, "--source fd00::9");
+    says(judged.trouble, OTHER_LLADDR " (QPN 0x000051, LID 12) has the address too");
+    says(judged.trouble, "no longer uses it");
+    struct report r = {.tool = "ipoib-probe", .probed = true, .captures = &judged, .n = 1};
+    assert_int_equal(report_exit_status(&r), EXIT_UNJUDGED);
+    end();
+}
+
+static void what_was_joined_is_left_all_the_same(void **state)
+{
+    char why[256];
+    (void)state;
+    begin(false);
+    assert_int_equal(fake.joins, 1);
+    assert_true(station_open(&probe, why, sizeof why));
+    advertises();
+    run_peer(&probe, NULL);
+    assert_true(probe.broken);
+    link_close(&probe);
+    assert_int_equal(fake.leaves, 1);
+    end();
+}
+
+/* The peer's interface may repeat what the probe says, and the port what it sends. */
+static void own_packets_are_no_defence(void **state)
+{
+    (void)state;
+    take_address();
+    struct datagram *k = advertises();
+    memcpy(k->octets + AT_OPTION + 4, probe.lladdr, LLADDR_SIZE);
+    put_checksum(k->octets, k->n);
+    k = advertises();
+    k->from.lid = OWN_LID;
+    k->from.qpn = ASIDE_QPN;
+    k = advertises();
+    k->octets[AT_ICMPV6 + 2] ^= 1; /* a host drops it */
+    listen();
+    assert_true(probe.source.usable);
+    assert_false(probe.broken);
+    end();
+}
+
+/* ---- while it is tentative */
+
+static bool opens(char *why, size_t size)
+{
+    bool usable = station_open(&probe, why, size);
+    assert_int_equal(usable, probe.source.usable);
+    assert_int_equal(net.n_sent, 0); /* nothing is answered in the name of a tentative address */
+    return usable;
+}
+
+/* RFC 4862 §5.4.3: neither of the two takes it. */
+static void two_detect_at_once(void **state)
+{
+    char why[256] = "";
+    (void)state;
+    begin(true);
+    detects_duplicates();
+    assert_false(opens(why, sizeof why));
+    says(why, "in use, by GID fe80::2:c903:0:7777 (QPN 0x000051, LID 12)");
+    end();
+}
+
+/* The same: who resolves a tentative address shows no duplicate; nor does the probe's own NS. */
+static void who_only_asks_has_not(void **state)
+{
+    char why[256] = "";
+    (void)state;
+    begin(true);
+    comes(NS, 0, peer_ip6, own_group, SOURCE_OPTION);
+    struct datagram *k = detects_duplicates();
+    k->from.lid = OWN_LID;
+    k->from.qpn = OWN_QPN;
+    assert_true(opens(why, sizeof why));
+    end();
+}
+
+/* RFC 4862 §5.4.4: whatever the NA says besides. */
+static void advertisement_without_an_option(void **state)
+{
+    char why[256] = "";
+    (void)state;
+    begin(true);
+    comes(NA, OVERRIDE, own_ip6, all_nodes, 0);
+    assert_false(opens(why, sizeof why));
+    says(why, "in use, by GID fe80::2:c903:0:7777");
+    end();
+}
+
+static void advertisement(void **state)
+{
+    char why[256] = "";
+    (void)state;
+    begin(true);
+    advertises();
+    assert_false(opens(why, sizeof why));
+    says(why, "in use, by " OTHER_LLADDR);
+    assert_false(probe.broken); /* what needs no address is still tested */
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(duplicate_address_detection_is_answered),
+        cmocka_unit_test(invalid_detection_is_not_answered),
+        cmocka_unit_test(resolution_is_answered),
+        cmocka_unit_test(an_address_that_is_defended_is_given_up),
+        cmocka_unit_test(what_was_joined_is_left_all_the_same),
+        cmocka_unit_test(own_packets_are_no_defence),
+        cmocka_unit_test(two_detect_at_once),
+        cmocka_unit_test(who_only_asks_has_not),
+        cmocka_unit_test(advertisement_without_an_option),
+        cmocka_unit_test(advertisement),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
