@@ -31,6 +31,7 @@ ipoib_pytest(extcap LABELS quick capture tshark SECONDS 300 VARIANTS asan wiresh
 ipoib_pytest(convert LABELS quick capture VARIANTS asan)
 ipoib_pytest(convert_errors LABELS quick capture VARIANTS asan)
 ipoib_pytest(demo LABELS quick tshark)
+ipoib_pytest(fuzz_sequence LABELS quick tshark)
 ipoib_pytest(times LABELS quick tshark VARIANTS asan wireshark)
 ipoib_pytest(plain_messages LABELS quick VARIANTS asan)
 ipoib_pytest(check_includes LABELS quick)
