@@ -4,9 +4,17 @@
  * frame (see fuzz/frames.h), and is dissected as Wireshark does it, once from its beginning and
  * once more. What the plugin finds at fault must be the same both times. Wireshark loads no plugins
  * for root: script/with-plugins runs this as nobody.
+ *
+ * Opening and closing a file costs Wireshark more than dissecting an input. So several inputs are
+ * one file, each the continuation of the last: IPOIB_FUZZ_RESET says how many (64; 1: each by
+ * itself). A crash may then depend on earlier inputs of its file: IPOIB_FUZZ_SEQUENCE names a file
+ * that has them all, the last one included. That file is an input: SEQUENCE_MAGIC, then each input
+ * after its length (32 bits, big-endian); it begins and ends a file of its own.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <epan/epan.h>
 #include <epan/epan_dissect.h>
@@ -25,17 +33,34 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { FRAMES_MAX = 4096 };
+#define SEQUENCE_MAGIC "ipoibseq"
+enum {
+    FRAMES_MAX = 4096,
+    INPUTS_EACH = 64,
+    MAGIC_SIZE = sizeof SEQUENCE_MAGIC - 1,
+    LENGTH_SIZE = 4
+};
 
 struct frame {
-    struct fuzz_frame in;
+    struct fuzz_frame in; /* its octets are there while its input is dissected */
     nstime_t time;
     frame_data data;
     char *found; /* the rules' identifiers, as the first pass has them */
 };
 
-static struct frame *frames;
-static unsigned n_frames;
+/* A file that Wireshark has open. */
+static struct {
+    epan_t *epan; /* NULL: none is open */
+    GPtrArray *frames;
+    unsigned inputs;
+    int64_t milliseconds;
+    nstime_t elapsed;
+    const frame_data *first;
+    guint32 octets;
+} file;
+
+static unsigned inputs_each = INPUTS_EACH;
+static int sequence = -1; /* the file that has the inputs of the open file; -1: nobody wants it */
 static int hf_rule;
 
 /* What hands packets' payloads to others has its own faults; IP, ARP and ND stay. */
@@ -50,10 +75,22 @@ static void leave_out(void)
     }
 }
 
+static void read_environment(void)
+{
+    const char *each = getenv("IPOIB_FUZZ_RESET"), *path = getenv("IPOIB_FUZZ_SEQUENCE");
+    if (each && atoi(each) > 0)
+        inputs_each = (unsigned)atoi(each);
+    if (path && (sequence = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) < 0) {
+        perror(path);
+        exit(2);
+    }
+}
+
 /* NOLINTNEXTLINE(readability-non-const-parameter): libFuzzer's */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
+    read_environment();
     setenv("WIRESHARK_ABORT_ON_DISSECTOR_BUG", "1", 1);
     /* the names of all manufacturers are read for each capture */
     setenv("WIRESHARK_DATA_DIR", "/nonexistent", 1);
@@ -81,7 +118,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static const nstime_t *time_of(struct packet_provider_data *provider, guint32 number)
 {
     (void)provider;
-    return number >= 1 && number <= n_frames ? &frames[number - 1].time : NULL;
+    if (number < 1 || number > file.frames->len)
+        return NULL;
+    const struct frame *f = file.frames->pdata[number - 1];
+    return &f->time;
 }
 
 static int encapsulation_of(int linktype)
@@ -137,7 +177,7 @@ static char *found_in(epan_dissect_t *edt)
     return g_string_free(text, FALSE);
 }
 
-static void dissect(epan_t *epan, struct frame *f)
+static void dissect(struct frame *f)
 {
     wtap_rec rec;
     set_record(&rec, f);
@@ -147,7 +187,7 @@ static void dissect(epan_t *epan, struct frame *f)
     /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the tvb frees octets */
     tvbuff_t *tvb = tvb_new_real_data(octets, n, (gint)rec.rec_header.packet_header.len);
     tvb_set_free_cb(tvb, g_free);
-    epan_dissect_t *edt = epan_dissect_new(epan, TRUE, TRUE);
+    epan_dissect_t *edt = epan_dissect_new(file.epan, TRUE, TRUE);
     epan_dissect_run(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec, tvb, &f->data, NULL);
     char *found = found_in(edt);
     if (f->found && strcmp(found, f->found) != 0) {
@@ -159,42 +199,106 @@ static void dissect(epan_t *epan, struct frame *f)
     epan_dissect_free(edt);
 }
 
-static void passes(epan_t *epan)
+static void open_file(void)
 {
-    nstime_t elapsed = NSTIME_INIT_ZERO;
-    const frame_data *first = NULL;
-    guint32 octets = 0;
-    for (unsigned i = 0; i < n_frames; i++) {
-        wtap_rec rec;
-        set_record(&rec, &frames[i]);
-        frame_data_init(&frames[i].data, i + 1, &rec, 0, octets);
-        frame_data_set_before_dissect(&frames[i].data, &elapsed, &first,
-                                      i ? &frames[i - 1].data : NULL);
-        dissect(epan, &frames[i]);
-        frame_data_set_after_dissect(&frames[i].data, &octets);
+    static const struct packet_provider_funcs functions = {.get_frame_ts = time_of};
+    memset(&file, 0, sizeof file);
+    file.frames = g_ptr_array_new();
+    file.epan = epan_new(NULL, &functions);
+    if (sequence >= 0 && (ftruncate(sequence, 0) != 0 || lseek(sequence, 0, SEEK_SET) != 0 ||
+                          write(sequence, SEQUENCE_MAGIC, MAGIC_SIZE) != MAGIC_SIZE))
+        abort();
+}
+
+static void close_file(void)
+{
+    if (!file.epan)
+        return;
+    for (guint i = 0; i < file.frames->len; i++) {
+        struct frame *f = file.frames->pdata[i];
+        frame_data_destroy(&f->data);
+        g_free(f->found);
+        g_free(f);
     }
-    for (unsigned i = 0; i < n_frames; i++)
-        dissect(epan, &frames[i]);
+    g_ptr_array_free(file.frames, TRUE);
+    epan_free(file.epan);
+    file.epan = NULL;
+}
+
+/* Written before it is dissected: a crash must not lose it. */
+static void remember(const uint8_t *data, size_t size)
+{
+    const uint8_t length[LENGTH_SIZE] = {(uint8_t)(size >> 24), (uint8_t)(size >> 16),
+                                         (uint8_t)(size >> 8), (uint8_t)size};
+    if (sequence >= 0 && (write(sequence, length, LENGTH_SIZE) != LENGTH_SIZE ||
+                          write(sequence, data, size) != (ssize_t)size))
+        abort();
+}
+
+static struct frame *add_frame(const struct fuzz_frame *in)
+{
+    guint32 n = file.frames->len;
+    struct frame *f = g_new0(struct frame, 1);
+    wtap_rec rec;
+    file.milliseconds += in->milliseconds;
+    f->in = *in;
+    f->time = (nstime_t){.secs = file.milliseconds / 1000,
+                         .nsecs = (int)(file.milliseconds % 1000 * 1000000)};
+    const struct frame *before = n ? file.frames->pdata[n - 1] : NULL;
+    g_ptr_array_add(file.frames, f);
+    set_record(&rec, f);
+    frame_data_init(&f->data, n + 1, &rec, 0, file.octets);
+    frame_data_set_before_dissect(&f->data, &file.elapsed, &file.first,
+                                  before ? &before->data : NULL);
+    return f;
+}
+
+static void dissect_input(const uint8_t *data, size_t size)
+{
+    struct fuzz_frame in;
+    guint first = file.frames->len;
+    for (unsigned n = 0; n < FRAMES_MAX && fuzz_next_frame(&data, &size, &in); n++) {
+        struct frame *f = add_frame(&in);
+        dissect(f);
+        frame_data_set_after_dissect(&f->data, &file.octets);
+    }
+    for (guint i = first; i < file.frames->len; i++)
+        dissect(file.frames->pdata[i]);
+}
+
+static void run_input(const uint8_t *data, size_t size)
+{
+    if (!file.epan)
+        open_file();
+    remember(data, size);
+    dissect_input(data, size);
+    if (++file.inputs >= inputs_each)
+        close_file();
+}
+
+/* The inputs of one file, as IPOIB_FUZZ_SEQUENCE has them. */
+static void run_sequence(const uint8_t *data, size_t size)
+{
+    const unsigned each = inputs_each;
+    inputs_each = UINT_MAX;
+    close_file();
+    while (size >= LENGTH_SIZE) {
+        size_t length = (size_t)data[0] << 24 | (size_t)data[1] << 16 | (size_t)data[2] << 8 |
+                        data[3];
+        length = MIN(length, size - LENGTH_SIZE);
+        run_input(data + LENGTH_SIZE, length);
+        data += LENGTH_SIZE + length;
+        size -= LENGTH_SIZE + length;
+    }
+    close_file();
+    inputs_each = each;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct packet_provider_funcs functions = {.get_frame_ts = time_of};
-    int64_t ms = 0;
-    struct fuzz_frame f;
-    if (!frames)
-        frames = g_new(struct frame, FRAMES_MAX);
-    for (n_frames = 0; n_frames < FRAMES_MAX && fuzz_next_frame(&data, &size, &f); n_frames++) {
-        ms += f.milliseconds;
-        frames[n_frames] = (struct frame){
-            .in = f, .time = {.secs = ms / 1000, .nsecs = (int)(ms % 1000 * 1000000)}};
-    }
-    epan_t *epan = epan_new(NULL, &functions);
-    passes(epan);
-    for (unsigned i = 0; i < n_frames; i++) {
-        frame_data_destroy(&frames[i].data);
-        g_free(frames[i].found);
-    }
-    epan_free(epan);
+    if (size >= MAGIC_SIZE && memcmp(data, SEQUENCE_MAGIC, MAGIC_SIZE) == 0)
+        run_sequence(data + MAGIC_SIZE, size - MAGIC_SIZE);
+    else
+        run_input(data, size);
     return 0;
 }

@@ -1,12 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the benchmarks share: captures to measure on, CPU time and peak memory of a program, ratios with their range."""
+"""What the benchmarks share: captures to measure on, CPU time, peak memory and instructions of a program, ratios with
+their range."""
+import collections
+import hashlib
 import os
+import re
 import statistics
 import subprocess
 import sys
 
 SRC = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 BUILD = os.environ.get("IPOIB_BUILD") or os.path.join(SRC, "build")
+TSHARK_TASK = ["-q", "-z", "io,phs", "-r"]
+CONFORMANT, VIOLATED = 0, 1  # exit statuses of ipoib-check
+
+sys.path.insert(0, os.path.join(SRC, "tests"))
+from frames import ib, edit, mixes, template  # noqa: E402
+
+MIXES = list(mixes.MIXES)
+# A capture of a mix: frames; bytes of the messages that took several packets.
+Mix = collections.namedtuple("Mix", "name path frames reassembled")
 
 
 def measure(command, env=None, statuses=(0,)):
@@ -22,12 +35,73 @@ def measure(command, env=None, statuses=(0,)):
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
-def tshark(capture, plugin):
-    """`tshark -q -z io,phs`; the wrapper script's own share is the same few ms with and without the plugin."""
+def wireshark_environment(plugin):
     env = dict(os.environ, IPOIB_BUILD=BUILD)
     if not plugin:
         env["IPOIB_PLUGINS"] = ""
-    return measure([os.path.join(SRC, "script/tshark"), "-q", "-z", "io,phs", "-r", capture], env)
+    return env
+
+
+def tshark(capture, plugin):
+    """`tshark -q -z io,phs`; the wrapper script's own share is the same few ms with and without the plugin."""
+    command = [os.path.join(SRC, "script/tshark")] + TSHARK_TASK + [capture]
+    return measure(command, wireshark_environment(plugin))
+
+
+def ipoib_check_command(capture):
+    return [os.path.join(BUILD, "bin/ipoib-check"), capture]
+
+
+def ipoib_check(capture):
+    return measure(ipoib_check_command(capture), statuses=(CONFORMANT, VIOLATED))
+
+
+CALLGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+
+
+def instructions(command, env=None):
+    """Instructions of one run, as callgrind counts them: they do not vary with the machine's load."""
+    run = subprocess.run(
+        command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
+    )
+    found = re.search(r"Collected *: *(\d+)", run.stderr)
+    if not found:
+        sys.exit("%s: no count from callgrind:\n%s" % (" ".join(command), run.stderr[-500:]))
+    return int(found.group(1))
+
+
+def tshark_instructions(capture, plugin):
+    command = [os.path.join(SRC, "script/with-plugins")] + CALLGRIND + ["tshark"] + TSHARK_TASK
+    return instructions(command + [capture], wireshark_environment(plugin))
+
+
+def ipoib_check_instructions(capture):
+    return instructions(CALLGRIND + ipoib_check_command(capture))
+
+
+def _made_by():
+    """What the mixes' bytes depend on: the code that makes them, and testdata, whose captures do not change."""
+    digest = hashlib.sha256()
+    for module in (ib, edit, template, mixes):
+        with open(module.__file__, "rb") as f:
+            digest.update(f.read())
+    return digest.hexdigest()[:12]
+
+
+def make_mix(name, frames, hosts=mixes.HOSTS):
+    """A capture of tests/frames/mixes.py, kept in the build folder until the code that makes it changes."""
+    folder = os.path.join(BUILD, "bench")
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "%s-%d-%d-%s.pcap" % (name, frames, hosts, _made_by()))
+    note = path + ".bytes"
+    if not os.path.exists(note):
+        # a process of its own: the peak memory of a program that this one starts is at least what this one has
+        command = [sys.executable, mixes.__file__, name, str(frames), path, str(hosts)]
+        run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        with open(note, "w", encoding="ascii") as f:
+            f.write(run.stdout.split()[-1])
+    with open(note, encoding="ascii") as f:
+        return Mix(name, path, frames, int(f.read()))
 
 
 def make(folder, frames, peers, connections):

@@ -32,6 +32,7 @@ ipoib_pytest(extcap LABELS quick capture tshark SECONDS 300 VARIANTS asan wiresh
 ipoib_pytest(convert LABELS quick capture VARIANTS asan)
 ipoib_pytest(convert_errors LABELS quick capture VARIANTS asan)
 ipoib_pytest(demo LABELS quick tshark)
+ipoib_pytest(fuzz_sequence LABELS quick tshark)
 ipoib_pytest(times LABELS quick tshark VARIANTS asan wireshark)
 ipoib_pytest(plain_messages LABELS quick VARIANTS asan)
 ipoib_pytest(explain LABELS quick VARIANTS asan)
@@ -42,6 +43,7 @@ ipoib_pytest(privileges LABELS quick capture probe)
 
 # What CI runs besides.
 ipoib_pytest(merge)
+ipoib_pytest(mixes LABELS tshark)
 ipoib_pytest(merge_bombs LABELS robust)
 ipoib_pytest(reassembly_limits LABELS robust tshark SECONDS 900)
 ipoib_pytest(cluster)
