@@ -86,6 +86,7 @@ ipoib_shell_test(probe_comes_up LABELS fabric probe FABRIC)
 ipoib_shell_test(probe_connections LABELS fabric probe FABRIC)
 ipoib_shell_test(probe_field LABELS fabric probe SECONDS 1200 FABRIC)
 ipoib_shell_test(probe_kill LABELS fabric probe SECONDS 1200 FABRIC)
+ipoib_shell_test(probe_source LABELS fabric probe FABRIC)
 # A new file in these folders makes CMake list them again.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/testbed/scenarios
              ${CMAKE_SOURCE_DIR}/tests)

@@ -333,6 +333,113 @@ def test_packets_of_other_protocols_show_that_a_source_computes_icrcs():
     assert reserved_fails(pcap(with_reserved(frames, 2))) == []
 
 
+# ---- fields that the ICRC does not protect: the VCRC does (IBA 7.8.2)
+
+VCRC = 2  # bytes
+SHOWN = 2  # so many right VCRCs of a source show that its VCRCs mean something
+
+
+def variant_flips(data):
+    """The packet with each one bit turned that the VCRC alone protects, but the length's, which says where the CRCs stand."""
+    length = {(4, b) for b in range(8)} | {(5, b) for b in range(8)}
+    for at, bit in sorted(masked(data) - length):
+        yield data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
+
+
+def with_vcrc(n, frame, how):
+    time, data, wire = frame
+    return time, data[:-VCRC] + REWRITINGS[how](n, bytes(2) + data[-VCRC:])[-VCRC:], wire
+
+
+def vcrc_is_right(data):
+    return ib.crc16_100b(data[:-VCRC]) == int.from_bytes(data[-VCRC:], "little")
+
+
+def test_the_vcrcs_of_testdata_are_right():
+    assert all(vcrc_is_right(data) for _, data, _ in of("datagram.pcap"))
+
+
+@pytest.mark.parametrize("number", [19, 20, 41, 44, 45, 59])
+def test_packet_with_any_variant_bit_wrong_adds_and_removes_nothing(number):
+    """Its ICRC is right all the same. VL, SL, DLID, SLID; traffic class, flow label, hop limit; the BTH's reserved bits."""
+    frames = of("datagram.pcap")
+    copies = list(variant_flips(frames[number - 1][1]))
+    assert len(copies) >= (60 if has_grh(frames[number - 1][1]) else 12)
+    found = violations(pcap(inserted(frames, number, copies)))
+    assert without_frames(found) == without_frames(violations(pcap(frames)))
+
+
+@pytest.mark.parametrize("number", [19, 20, 41, 44, 45, 59])
+def test_length_with_any_bit_wrong_adds_nothing(number):
+    """The CRCs are not where the length says. The packet counts as lost, so it may remove what rests on a complete capture."""
+    frames = of("datagram.pcap")
+    data = frames[number - 1][1]
+    copies = [
+        data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
+        for at in (4, 5)
+        for bit in range(8)
+    ]
+    found = violations(pcap(inserted(frames, number, copies)))
+    assert not [
+        f for f in without_frames(found) if f not in without_frames(violations(pcap(frames)))
+    ]
+
+
+@pytest.mark.parametrize("path", CONFORMANT, ids=map(os.path.basename, CONFORMANT))
+def test_variant_fields_that_are_hit_at_random_are_no_violation(path):
+    frames = records(capfile.load(path))
+    allowed = {rule for _, rule in findings.failures(path, "--deviations", "linux")}
+    for seed in range(4):
+        rng, hit, seen = random.Random(seed), [], {}
+        for time, data, wire in frames:
+            sender = data[LRH + 8 : LRH + 24] if has_grh(data) else slid(data)
+            seen[sender] = seen.get(sender, 0) + 1
+            whole = wire == len(data) > LRH + 12
+            if whole and seen[sender] > SHOWN and rng.random() < 0.05:
+                data = rng.choice(list(variant_flips(data)))
+            hit.append((time, data, wire))
+        failed = findings.failures(pcap(hit), "--deviations", "linux")
+        assert not [f for f in failed if f[1] not in allowed], seed
+
+
+@each_fault
+def test_violation_is_found_whatever_the_vcrcs_are(fault):
+    """Simulators, ERF without VCRC, rewritten captures."""
+    frames, _ = made(fault)
+    right = violations(pcap(frames))
+    for how in REWRITINGS:
+        rewritten_vcrcs = [with_vcrc(n, f, how) for n, f in enumerate(frames, 1)]
+        assert violations(pcap(rewritten_vcrcs)) == right, how
+    bare = [(time, data[:-VCRC], wire - VCRC) for time, data, wire in frames]
+    assert violations(pcap(bare)) == right
+
+
+@pytest.mark.parametrize("right", range(SHOWN + 2))
+def test_a_vcrc_counts_where_its_source_has_shown_right_ones(right):
+    """One right VCRC may be chance, where anything stands there: 64 are looked at, and each is right once in 65,536."""
+    echoes = of_echoes(right + 1)
+    time, data, wire = echoes[-1]
+    packet = edit.Packet(data)
+    packet["reserved"] = 0x1234
+    wrong = (time, packet.octets()[:-VCRC] + b"\x5a\xa5", wire)
+    assert reserved_fails(pcap([*echoes[:-1], wrong])) == ([] if right >= SHOWN else [right + 1])
+
+
+def test_a_source_without_right_vcrcs_is_judged_beside_one_with_right_ones():
+    """A capture that was merged: only the ICRCs of one of them are right."""
+    frames = of("datagram.pcap")
+    time, data, wire = frames[FROM_N1 - 1]
+    packet = edit.Packet(data)
+    packet["reserved"] = 0x1234
+    frames[FROM_N1 - 1] = time, packet.octets(), wire
+    sender = slid(data)
+    assert reserved_fails(pcap(frames)) == [FROM_N1]
+    capture = [
+        with_vcrc(n, f, "junk") if slid(f[1]) == sender else f for n, f in enumerate(frames, 1)
+    ]
+    assert reserved_fails(pcap(capture)) == [FROM_N1]
+
+
 # ---- who answers
 
 

@@ -2,7 +2,6 @@
 #include "model/fabric.h"
 
 #include "wire/encap.h"
-#include "wire/icrc.h"
 #include "wire/mgid.h"
 
 struct fabric *fabric_new(void)
@@ -79,17 +78,7 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
 
 enum integrity packet_integrity(const struct packet *p)
 {
-    if (!p->icrc_counts)
-        return INTEGRITY_UNKNOWN;
-    switch (icrc_check(p->octets, &p->ib)) {
-    case ICRC_RIGHT:
-        return INTEGRITY_INTACT;
-    case ICRC_WRONG:
-        return INTEGRITY_CORRUPT;
-    case ICRC_NOT_THERE:
-        break;
-    }
-    return INTEGRITY_UNKNOWN;
+    return integrity_of(p->crcs_count, p->octets, &p->ib);
 }
 
 /*
@@ -191,7 +180,7 @@ void fabric_classify(struct fabric *f, struct packet *p)
 {
     if (p->result != WIRE_OK)
         return;
-    p->icrc_counts = sources_see(f->sources, p->at.interface, p->octets, &p->ib);
+    p->crcs_count = sources_see(f->sources, p->at.interface, p->octets, &p->ib);
     if (p->verdict.class == PAYLOAD_MAD)
         classify_mad(f, p);
     else if (p->ib.transport == IB_UD)

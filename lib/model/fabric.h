@@ -87,7 +87,7 @@ struct packet {
     struct ib_packet ib;
     enum wire_result result; /* of ib_decode() */
     struct port src, dst;
-    bool icrc_counts; /* a wrong one means that it is corrupt (model/integrity.h) */
+    struct crcs_count crcs_count; /* model/integrity.h */
     struct ruling verdict;
 };
 
@@ -100,14 +100,14 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
 
 /*
  * Decide the rest by what is known of the fabric, and learn which QPs and connections are IPoIB's,
- * and of which ports the ICRC counts.
+ * and of which ports the CRCs count.
  * Once for each packet, in the order of the capture.
  */
 void fabric_classify(struct fabric *f, struct packet *p);
 
 /*
- * The same whoever asks and whenever, after fabric_classify. It computes the ICRC of all of the
- * packet where that counts: only for what is to be learnt from it, or is wrong in it.
+ * The same whoever asks and whenever, after fabric_classify. It computes the CRCs of all of the
+ * packet where they count: only for what is to be learnt from it, or is wrong in it.
  */
 enum integrity packet_integrity(const struct packet *p);
 

@@ -5,6 +5,7 @@
 #include "model/port.h"
 #include "model/slab.h"
 #include "wire/icrc.h"
+#include "wire/vcrc.h"
 
 /* A small direct-mapped memory of sources just seen spares the hash table most of the questions. */
 enum { RECENT = 256 };
@@ -13,6 +14,7 @@ struct source {
     uint64_t id; /* first: it is the key */
     uint8_t tries;
     bool shown_right;
+    uint8_t vcrc_tries, vcrc_rights;
 };
 
 struct sources {
@@ -84,23 +86,66 @@ static void show_right(struct sources *s, uint16_t interface, struct source *fro
         all->shown_right = true;
 }
 
-bool sources_see(struct sources *s, uint16_t interface, struct view octets,
-                 const struct ib_packet *ib)
+/* *from: NULL where the source is not known yet; it is afterwards, if the packet has an ICRC. */
+static bool sees_icrc(struct sources *s, uint16_t interface, struct port port, struct source **from,
+                      struct view octets, const struct ib_packet *ib)
 {
-    if (!ib->has_lrh)
-        return false;
-    struct port port = ib->has_grh ? port_gid(interface, ib->sgid) : port_lid(interface, ib->slid);
-    struct source *from = find(s, port);
-    if (from && (from->shown_right || from->tries == SOURCE_TRIES))
-        return from->shown_right;
+    struct source *known = *from;
+    if (known && (known->shown_right || known->tries == SOURCE_TRIES))
+        return known->shown_right;
     enum icrc icrc = icrc_check(octets, ib);
     if (icrc == ICRC_NOT_THERE)
         return false;
-    from = find_or_add(s, port);
-    if (!from)
+    *from = known = find_or_add(s, port);
+    if (!known)
         return false;
-    from->tries++;
+    known->tries++;
     if (icrc == ICRC_RIGHT)
-        show_right(s, interface, from);
-    return from->shown_right || (from->tries == 1 && interface_has_shown_right(s, interface));
+        show_right(s, interface, known);
+    return known->shown_right || (known->tries == 1 && interface_has_shown_right(s, interface));
+}
+
+/* The frame goes on behind the VCRC: the LRH's length, which says where the CRCs are, is wrong. */
+static bool is_longer(struct view octets, const struct ib_packet *ib)
+{
+    return octets.len > ib->length + VCRC_SIZE;
+}
+
+static bool sees_vcrc(struct source *from, struct view octets, const struct ib_packet *ib)
+{
+    if (from->vcrc_rights == VCRCS_SHOWN || from->vcrc_tries == SOURCE_TRIES)
+        return from->vcrc_rights == VCRCS_SHOWN;
+    /* where all frames are longer, something stands behind each packet that is none of it */
+    enum vcrc vcrc = is_longer(octets, ib) ? VCRC_WRONG : vcrc_check(octets, ib);
+    from->vcrc_tries += vcrc != VCRC_NOT_THERE;
+    from->vcrc_rights += vcrc == VCRC_RIGHT;
+    return false;
+}
+
+struct crcs_count sources_see(struct sources *s, uint16_t interface, struct view octets,
+                              const struct ib_packet *ib)
+{
+    if (!ib->has_lrh)
+        return (struct crcs_count){false, false};
+    struct port port = ib->has_grh ? port_gid(interface, ib->sgid) : port_lid(interface, ib->slid);
+    struct source *from = find(s, port);
+    bool icrc = sees_icrc(s, interface, port, &from, octets, ib);
+    return (struct crcs_count){icrc, from && sees_vcrc(from, octets, ib)};
+}
+
+enum integrity integrity_of(struct crcs_count counts, struct view octets,
+                            const struct ib_packet *ib)
+{
+    if (!counts.icrc && !counts.vcrc)
+        return INTEGRITY_UNKNOWN;
+    if (counts.vcrc && is_longer(octets, ib))
+        return INTEGRITY_CORRUPT;
+    enum icrc icrc = icrc_check(octets, ib);
+    if (icrc == ICRC_NOT_THERE)
+        return INTEGRITY_UNKNOWN;
+    if (counts.vcrc && vcrc_check(octets, ib) == VCRC_WRONG)
+        return INTEGRITY_CORRUPT;
+    if (!counts.icrc)
+        return INTEGRITY_UNKNOWN;
+    return icrc == ICRC_RIGHT ? INTEGRITY_INTACT : INTEGRITY_CORRUPT;
 }

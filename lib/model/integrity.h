@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Does a wrong ICRC mean that a packet was damaged on its way? Its receiver dropped it then (IBA
+ * Does a wrong CRC mean that a packet was damaged on its way? Its receiver dropped it then (IBA
  * 7.8): nobody is at fault for what it says, and nothing is to be learnt from it. But simulators,
  * programs that rewrite captures and some capture tools write anything there, in all packets: such
- * an ICRC says nothing.
+ * a CRC says nothing.
  *
- *   INTACT   the ICRC is right
- *   CORRUPT  it is wrong, in a source that has shown a right one before
+ *   INTACT   the ICRC is right, and the VCRC is not known to be wrong
+ *   CORRUPT  one of the two is wrong, in a source that has shown right ones before
  *   UNKNOWN  the source has shown none, or the packet has none: it was cut, has no LRH (RoCE), or 0
  *            stands there. It is judged and learnt from as an intact one
+ *
+ * The ICRC does not protect what switches and routers may change (IBA 7.8.1): the VL and the BTH's
+ * Resv8a; with a GRH all of the LRH, and the traffic class, flow label and hop limit. The VCRC
+ * does, on each link (IBA 7.8.2): where it is wrong and the ICRC is right, these fields were
+ * damaged, or the VCRC itself. The port at the end of the link dropped the packet either way.
  *
  * A source is what computes the ICRC: the sending port, on its interface of the capture. Switches
  * and routers leave the ICRC alone (IBA 7.8.1), so the SLID of a packet that a router forwarded,
@@ -29,6 +34,11 @@
 
 enum integrity { INTEGRITY_UNKNOWN, INTEGRITY_INTACT, INTEGRITY_CORRUPT };
 
+/* Which of a packet's CRCs mean that it is corrupt if they are wrong. */
+struct crcs_count {
+    bool icrc, vcrc;
+};
+
 /*
  * As many ICRCs of a source are computed to find a right one. Without a bound, a capture without
  * right ones would cost one for each of its packets. If none of them is right, then the source has
@@ -38,17 +48,26 @@ enum integrity { INTEGRITY_UNKNOWN, INTEGRITY_INTACT, INTEGRITY_CORRUPT };
  */
 enum { SOURCE_TRIES = 64 };
 
+/*
+ * So many right VCRCs has a source to show. Where anything stands there, each is right once in
+ * 65,536 packets: one right among 64 would be no rarity, and would hide all that is wrong.
+ */
+enum { VCRCS_SHOWN = 2 };
+
 struct sources;
 
-/* limit: how many are kept; the ICRCs of later ones mean nothing. */
+/* limit: how many are kept; the CRCs of later ones mean nothing. */
 struct sources *sources_new(unsigned limit);
 void sources_free(struct sources *s);
 
 /*
- * Would a wrong ICRC mean that this packet is corrupt? Of each packet whose headers are whole, once
+ * Would a wrong CRC mean that this packet is corrupt? Of each packet whose headers are whole, once
  * and in the order of the capture.
  */
-bool sources_see(struct sources *s, uint16_t interface, struct view octets,
-                 const struct ib_packet *ib);
+struct crcs_count sources_see(struct sources *s, uint16_t interface, struct view octets,
+                              const struct ib_packet *ib);
+/* Computes the CRCs that count, over all of the packet. */
+enum integrity integrity_of(struct crcs_count counts, struct view octets,
+                            const struct ib_packet *ib);
 
 #endif

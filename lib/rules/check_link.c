@@ -67,8 +67,13 @@ static void check_mtu(const struct scene *s, struct group *broadcast)
         pass(s->r, R_RFC4391_7_LINK_MTU);
         return;
     }
-    if (is_told_before_change(s, broadcast)) {
-        inconclusive(s->r, R_RFC4391_7_LINK_MTU, NULL, told_before);
+    /* The LRH's length is damaged, or the frame was cut by something that does not say so. */
+    const char *why = s->p->octets.len < s->p->ib.length
+                          ? "the frame is shorter than its headers say"
+                      : is_told_before_change(s, broadcast) ? told_before
+                                                            : NULL;
+    if (why) {
+        inconclusive(s->r, R_RFC4391_7_LINK_MTU, NULL, why);
         return;
     }
     char expected[32], actual[32];

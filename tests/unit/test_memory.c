@@ -349,7 +349,7 @@ static void a_source_of_icrcs(void **state)
     struct sources *s = sources_new(LIMIT);
     for (uint32_t i = 0; i < ENTRIES; i++) {
         ib.slid = (uint16_t)(1 + i / INTERFACES);
-        assert_false(sources_see(s, (uint16_t)(i % INTERFACES), v, &ib));
+        assert_false(sources_see(s, (uint16_t)(i % INTERFACES), v, &ib).icrc);
         meter_note(&m, i + 1);
     }
     assert_octets("a source of ICRCs", &m, 48);

@@ -12,6 +12,7 @@
 #include "wire/mgid.h"
 #include "wire/nd.h"
 #include "wire/sa.h"
+#include "wire/vcrc.h"
 
 static struct view whole(const uint8_t *p, uint32_t n)
 {
@@ -591,9 +592,48 @@ static void invariant_crc(void **state)
     assert_int_equal(icrc_check(whole(p, sizeof p), &ib), ICRC_NOT_THERE);
 }
 
+/* IBA 7.8.2, bit by bit: the register of 16 bits, 0x100B, the least significant bit of a byte
+ * first. */
+static uint16_t vcrc_by_bits(const uint8_t *p, uint32_t n)
+{
+    uint16_t reg = 0xffff, out = 0;
+    for (uint32_t i = 0; i < 8 * n; i++) {
+        bool bit = (p[i / 8] >> i % 8 & 1) ^ (reg >> 15);
+        reg = (uint16_t)(reg << 1 ^ (bit ? 0x100b : 0));
+    }
+    for (unsigned i = 0; i < 16; i++) /* sent as it stands in the register, the highest bit first */
+        out = (uint16_t)(out | (uint16_t)((reg >> (15 - i) & 1) << i));
+    return (uint16_t)~out;
+}
+
+static void variant_crc(void **state)
+{
+    (void)state;
+    uint8_t p[sizeof ud + VCRC_SIZE] = {0};
+    struct ib_packet ib;
+    memcpy(p, ud, sizeof ud);
+    for (unsigned seed = 0; seed < 256; seed++) { /* each value of a byte */
+        p[30] = (uint8_t)seed;
+        assert_int_equal(ib_decode(whole(p, sizeof p), IB_START_LRH, &ib), WIRE_OK);
+        uint32_t n = ib.length;
+        uint16_t crc = vcrc_by_bits(p, n);
+        p[n] = (uint8_t)crc;
+        p[n + 1] = (uint8_t)(crc >> 8);
+        assert_int_equal(vcrc_check(whole(p, n + VCRC_SIZE), &ib), VCRC_RIGHT);
+        p[0] ^= 0x30; /* the virtual lane, which the ICRC does not protect */
+        assert_int_equal(vcrc_check(whole(p, n + VCRC_SIZE), &ib), VCRC_WRONG);
+        p[0] ^= 0x30;
+        assert_int_equal(vcrc_check(whole(p, n), &ib), VCRC_NOT_THERE);
+        assert_int_equal(vcrc_check(view_make(p, n + 1, n + VCRC_SIZE), &ib), VCRC_NOT_THERE);
+        p[n] = p[n + 1] = 0;
+        assert_int_equal(vcrc_check(whole(p, n + VCRC_SIZE), &ib), VCRC_NOT_THERE);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(variant_crc),
         cmocka_unit_test(view_tells_cut_from_short),
         cmocka_unit_test(ud_headers),
         cmocka_unit_test(every_cut_is_truncated_and_no_more),

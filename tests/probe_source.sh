@@ -1,0 +1,8 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The IPv6 address of ipoib-probe's --source on the virtual fabric (tests/probe/source.sh): it is defended, and given up. Results
+# in TAP.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/tap.sh"
+
+probe_on_fabric source
