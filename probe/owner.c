@@ -11,28 +11,19 @@
 #include "wire/ip.h"
 #include "wire/nd.h"
 
-enum { PLACE_TEXT = 200 };
-
 /* ---- words */
 
-void place_text(const uint8_t *lladdr, uint16_t lid, char *out, size_t size)
+void owner_text(const struct owner *w, char *out, size_t size)
 {
-    char gid[48];
-    ip_text(true, lladdr + LLADDR_GID, gid);
-    int n = snprintf(out, size, "QPN 0x%06x, GID %s", lladdr_read(lladdr).qpn, gid);
-    if (lid && n > 0 && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, ", LID %u", lid);
-}
-
-/* Also who sends, where that is another queue pair than the announced one. */
-static void owner_text(const struct owner *w, char *out, size_t size)
-{
-    char place[PLACE_TEXT], octets[64], sender[40] = "";
-    place_text(w->lladdr, w->lid, place, sizeof place);
+    char octets[64], gid[48], lid[16] = "", sender[40] = "";
+    uint32_t qpn = lladdr_read(w->lladdr).qpn;
     lladdr_text(w->lladdr, octets);
-    if (w->lid && w->qpn != lladdr_read(w->lladdr).qpn)
+    ip_text(true, w->lladdr + LLADDR_GID, gid);
+    if (w->lid)
+        snprintf(lid, sizeof lid, ", LID %u", w->lid);
+    if (w->lid && w->qpn != qpn)
         snprintf(sender, sizeof sender, ", sent by QPN 0x%06x", w->qpn);
-    snprintf(out, size, "%s (%s%s)", octets, place, sender);
+    snprintf(out, size, "%s (QPN 0x%06x, GID %s%s%s)", octets, qpn, gid, lid, sender);
 }
 
 static struct owner peer_as_owner(const struct probe *p)
@@ -360,7 +351,7 @@ enum place { PLACE_SAME, PLACE_CHANGED, PLACE_UNKNOWN };
 
 static void tell_changed(struct probe *p, const struct owner *before)
 {
-    char from[PLACE_TEXT * 2], to[PLACE_TEXT * 2];
+    char from[OWNER_TEXT], to[OWNER_TEXT];
     const struct owner now = peer_as_owner(p);
     bool gid = memcmp(before->lladdr + LLADDR_GID, now.lladdr + LLADDR_GID, GID_SIZE) != 0;
     owner_text(before, from, sizeof from);
@@ -515,7 +506,7 @@ static void tell_flux(struct probe *p)
     static const char advice6[] = "two hosts have one address: see what each of them is";
     const struct peer *peer = &p->peer;
     const struct owner own = peer_as_owner(p);
-    char one[PLACE_TEXT * 2], other[PLACE_TEXT * 2];
+    char one[OWNER_TEXT], other[OWNER_TEXT];
     bool weak = peer->ipv6 && (peer->weak || peer->rival.weak);
     owner_text(&own, one, sizeof one);
     owner_text(&peer->rival, other, sizeof other);

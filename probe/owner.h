@@ -51,7 +51,11 @@ void owner_ask_nobody(struct probe *p);
 /* After the checks: a second owner, and a proxy. */
 void owner_tell(struct probe *p);
 
-/* In the form that people use: QPN, GID and LID. */
-void place_text(const uint8_t *lladdr, uint16_t lid, char *out, size_t size);
+/*
+ * All 20 octets, and in the form that people use: QPN, GID and LID; also who sends, where that is
+ * another queue pair than the announced one.
+ */
+enum { OWNER_TEXT = 256 };
+void owner_text(const struct owner *w, char *out, size_t size);
 
 #endif

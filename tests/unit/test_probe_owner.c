@@ -363,21 +363,29 @@ static void a_host_is_no_proxy(void **state)
 
 static void the_report_names_both(void **state)
 {
-    static const char *const words[] = {"80:00:00:48",
+    static const char *const words[] = {"00:00:00:48:fe:80",
                                         "QPN 0x000048, GID fe80::2:c903:0:1895, LID 7",
                                         "QPN 0x000051, GID fe80::2:c903:0:18a1, LID 9"};
     struct outcome_of_run o;
     const struct fake as = {.second = {.there = true, .late_ms = 600}};
     (void)state;
     run_with(&o, &as, false, 500);
-    struct report r = {
-        .tool = "ipoib-probe", .version = "0", .probed = true, .captures = &o.judged, .n = 1};
+    struct report r = {.tool = "ipoib-probe",
+                       .version = "0",
+                       .deviations = "none",
+                       .probed = true,
+                       .captures = &o.judged,
+                       .n = 1};
     GString *text = g_string_new(NULL);
     report_text_probed(text, &r, &o.judged, false);
-    for (size_t i = 1; i < G_N_ELEMENTS(words); i++)
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
         says(text->str, words[i]);
     assert_int_equal(report_exit_status(&r), EXIT_VIOLATED);
     g_string_free(text, TRUE);
+    GString *json = report_whole(&report_parts_json, &r);
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        says(json->str, words[i]);
+    g_string_free(json, TRUE);
     clear(&o);
 }
 
