@@ -270,7 +270,7 @@ enum came ask_peer(struct probe *p, const struct question *q, unsigned tries, st
     for (unsigned i = 0; i < tries && !p->stopped && !p->broken; i++)
         if (ask_once(p, &x, &g, sent, i + 1 == tries, &sent)) {
             patience_hears(p);
-            if (!q->any)
+            if (!q->any && !q->ip)
                 owner_answered(p, p->peer.patience.first_sent);
             answer_text(a, text, sizeof text);
             results_came(p->results, "%s", text);

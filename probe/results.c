@@ -104,12 +104,18 @@ void results_hold(struct results *r)
         r->held = g_ptr_array_new_with_free_func(held_free);
 }
 
+/* What the judge found in a packet rests on its sender, and not on who the peer is afterwards. */
+static bool is_sure(const struct held *h)
+{
+    return h->lid != 0;
+}
+
 static bool is_doubted(const GPtrArray *held, enum rule_number rule)
 {
     bool any = false;
     for (guint i = 0; i < held->len; i++) {
-        const struct finding *f = &((const struct held *)held->pdata[i])->f;
-        any |= f->rule == rule && weight(f->outcome) > 0;
+        const struct held *h = held->pdata[i];
+        any |= !is_sure(h) && h->f.rule == rule && weight(h->f.outcome) > 0;
     }
     return any;
 }
@@ -121,7 +127,7 @@ void results_release(struct results *r, const char *doubt)
     r->held = NULL;
     for (guint i = 0; held && i < held->len; i++) {
         struct held *h = held->pdata[i];
-        if (doubt && is_doubted(held, h->f.rule)) {
+        if (doubt && !is_sure(h) && is_doubted(held, h->f.rule)) {
             h->f.outcome = OUTCOME_INCONCLUSIVE;
             h->f.actual = doubt;
         }
@@ -143,8 +149,10 @@ void results_drop(struct results *r, results_keep *keep, void *user)
 bool results_holds(const struct results *r, enum outcome outcome)
 {
     bool any = false;
-    for (guint i = 0; r->held && i < r->held->len; i++)
-        any |= ((const struct held *)r->held->pdata[i])->f.outcome == outcome;
+    for (guint i = 0; r->held && i < r->held->len; i++) {
+        const struct held *h = r->held->pdata[i];
+        any |= !is_sure(h) && h->f.outcome == outcome;
+    }
     return any;
 }
 

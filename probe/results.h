@@ -48,7 +48,7 @@ void results_release(struct results *r, const char *doubt);
 /* Drops what rests on packets of senders that are not to be kept. */
 typedef bool results_keep(void *user, uint16_t lid, uint32_t qpn);
 void results_drop(struct results *r, results_keep *keep, void *user);
-/* Is one of that outcome held? */
+/* Is one of that outcome held that may be doubted? */
 bool results_holds(const struct results *r, enum outcome outcome);
 /* How many there are of that rule and outcome, held ones too. */
 uint64_t results_count(const struct results *r, enum rule_number rule, enum outcome outcome);

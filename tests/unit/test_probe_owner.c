@@ -45,6 +45,7 @@ static void run_with(struct outcome_of_run *o, const struct fake *as, bool sourc
     fake.second = as->second;
     fake.proxy = as->proxy;
     fake.change = as->change;
+    fake.network = as->network;
     fake.change.after += as->change.after ? fake.sent : 0;
     p.peer.ipv6 = as->ipv6;
     memcpy(p.peer.ip, as->ipv6 ? peer_ip6 : peer_ip, as->ipv6 ? 16 : 4);
@@ -265,6 +266,41 @@ static void a_change_is_no_violation(void **state)
         }
 }
 
+/* The same where the network loses, doubles and delays, and with another port that lies. */
+static void chance_is_no_violation(void **state)
+{
+    static const struct change changes[] = {
+        {.after = 0}, {.lid = true}, {.qpn = true}, {.gid = true, .qpn = true, .lid = true}};
+    enum { SEEDS = 60 };
+    (void)state;
+    for (unsigned seed = 1; seed <= SEEDS; seed++)
+        for (size_t c = 0; c < G_N_ELEMENTS(changes); c++) {
+            struct outcome_of_run o;
+            struct fake as = {.change = changes[c],
+                              .network = {.seed = seed, .late_ms = seed % 2 * 400}};
+            char when[60];
+            as.second = (struct second){.there = c == 0,
+                                        .late_ms = seed % 700,
+                                        .lies = seed % 3 == 0,
+                                        .fault = SENDS_RESERVED};
+            as.change.after = c ? seed : 0;
+            snprintf(when, sizeof when, "change %zu, seed %u", c, seed);
+            run_with(&o, &as, seed % 2, 500);
+            /* what answers first is the peer, and a fault of it is one */
+            bool first = c == 0 && verdict_count(o.judged.verdict, R_RFC4391_6_RESERVED_ZERO,
+                                                 OUTCOME_FAIL) > 0;
+            const struct stage *flux = stage_of(&o, "peer.arp-flux");
+            const struct stage *reachable = stage_of(&o, "peer.reachable");
+            if (!first)
+                check_failed(&o, o.judged.trouble ? "" : ALWAYS, when);
+            if (c && flux && flux->outcome == OUTCOME_FAIL)
+                fail_msg("%s: %s", when, flux->text);
+            if (c && reachable && reachable->outcome == OUTCOME_FAIL)
+                fail_msg("%s: %s", when, reachable->text);
+            clear(&o);
+        }
+}
+
 static unsigned inconclusive_with(const struct outcome_of_run *o, const char *words)
 {
     unsigned n = 0;
@@ -400,6 +436,7 @@ int main(void)
         cmocka_unit_test(without_override_it_is_no_conflict),
         cmocka_unit_test(a_peer_by_itself_is_no_flux),
         cmocka_unit_test(a_change_is_no_violation),
+        cmocka_unit_test(chance_is_no_violation),
         cmocka_unit_test(a_change_is_named),
         cmocka_unit_test(a_fault_is_found_behind_a_change),
         cmocka_unit_test(an_address_that_moves),
