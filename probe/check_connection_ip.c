@@ -10,6 +10,7 @@
 
 #include "probe/connection.h"
 #include "probe/message.h"
+#include "probe/owner.h"
 #include "wire/encap.h"
 
 enum { ECHO_ID = 0x1b0c, LARGER_THAN_SMALL = 2000 };
@@ -85,14 +86,14 @@ static bool take_reply(struct probe *p, const struct ud_from *from, void *user)
     struct echo *e = user;
     struct encap h;
     bool multicast = !from->call && from->grh && from->grh[GRH_DGID] == 0xff;
-    e->by_multicast |= multicast && from->lid == p->peer.lid;
+    e->by_multicast |= multicast && is_from_peer(p, from);
     if (encap_decode(from->octets, &h) != WIRE_OK ||
         h.type != (p->peer.ipv6 ? TYPE_IPV6 : TYPE_IPV4))
         return false;
     struct view ip = view_from(from->octets, ENCAP_SIZE);
     struct icmp m = p->peer.ipv6 ? icmp6(p, ip) : icmp4(p, ip);
     if (!m.p || m.p[0] != (p->peer.ipv6 ? REPLY6 : REPLY4) || be16(m.p + 4) != ECHO_ID ||
-        !is_of_tries(e, be16(m.p + 6)))
+        !is_of_tries(e, be16(m.p + 6)) || !is_of_peer(p, from))
         return false;
     if (!is_usable(p, from, has_payload_of(e, &m, p->peer.ipv6) ? NULL : echo_other_payload))
         return false;

@@ -9,6 +9,7 @@
 
 #include "probe/connection.h"
 #include "probe/message.h"
+#include "probe/owner.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/nd.h"
@@ -43,7 +44,7 @@ static bool hear_answer(struct probe *p, const struct ud_from *from, void *user)
     struct view body = view_from(from->octets, ENCAP_SIZE);
     bool is = p->peer.ipv6 ? e.type == TYPE_IPV6 && is_na(p, body)
                            : e.type == TYPE_ARP && is_arp_reply(p, body);
-    if (!is)
+    if (!is || !is_of_peer(p, from))
         return false;
     h->any = true;
     h->over_call = from->call != NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "probe/message.h"
+#include "probe/owner.h"
 #include "wire/encap.h"
 
 enum { ECHO_ID = 0x1b0b, IPV4_MORE = 0x3fff, MTU_DEMANDED = 2044 };
@@ -53,7 +54,7 @@ static bool take_reply(struct probe *p, const struct ud_from *from, void *user)
     const uint8_t *icmp = reply_in(e, &h, view_from(from->octets, ENCAP_SIZE));
     e->to_qpn = from->to_qpn ? from->to_qpn : p->t->qpn;
     if (!icmp || icmp[0] != (e->ipv6 ? REPLY6 : REPLY4) || be16(icmp + 4) != ECHO_ID ||
-        !is_of_tries(e, be16(icmp + 6)))
+        !is_of_tries(e, be16(icmp + 6)) || !is_of_peer(p, from))
         return false;
     bool same = echo_payload_is(icmp, e->length - (e->ipv6 ? IPV6_HEAD : IPV4_HEAD));
     return is_usable(p, from, same ? NULL : echo_other_payload);

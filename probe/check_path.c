@@ -163,17 +163,16 @@ static void tell_link_local(struct probe *p, enum outcome outcome, const char *t
 
 /*
  * Silence decides nothing: the peer may have no IPv6, or a link-local address of another kind,
- * which is allowed to it. The probe asks as if for an IPv6 peer, at the queue pair that is known.
+ * which is allowed to it. The NS goes to the queue pair that is known.
  */
 void check_link_local(struct probe *p)
 {
     struct answer *a = g_new(struct answer, 1);
-    struct peer before = p->peer;
     char text[120], ip[48];
-    struct question q = {.grh = p->peer.needs_grh};
-    p->peer.ipv6 = true;
-    link_local_of(p->peer.ip, p->peer.lladdr + LLADDR_GID + 8);
-    ip_text(true, p->peer.ip, ip);
+    uint8_t address[16];
+    struct question q = {.grh = p->peer.needs_grh, .ip = address, .ip_version = 6};
+    link_local_of(address, p->peer.lladdr + LLADDR_GID + 8);
+    ip_text(true, address, ip);
     enum came came = ask_peer(p, &q, TRIES, a);
     if (came == CAME_ANSWER) {
         snprintf(text, sizeof text, "it has %s", ip);
@@ -182,8 +181,6 @@ void check_link_local(struct probe *p)
         snprintf(text, sizeof text, "nothing from %s: no IPv6 there, or another address", ip);
         tell_link_local(p, OUTCOME_INCONCLUSIVE, came == NOT_ASKED ? p->results->came : text);
     }
-    before.patience = p->peer.patience;
-    p->peer = before;
     g_free(a);
 }
 

@@ -90,9 +90,9 @@ static void add_qkey(struct probe *p)
 {
     char actual[16];
     snprintf(actual, sizeof actual, "0x%08x", p->link.qkey);
-    results_add(p->results, R_RFC4391_13_QKEY_CONTROLLED,
-                p->link.qkey >> 31 ? OUTCOME_PASS : OUTCOME_FAIL,
-                "a controlled Q_Key (high-order bit 1)", actual);
+    results_add_sure(p->results, R_RFC4391_13_QKEY_CONTROLLED,
+                     p->link.qkey >> 31 ? OUTCOME_PASS : OUTCOME_FAIL,
+                     "a controlled Q_Key (high-order bit 1)", actual);
 }
 
 /*

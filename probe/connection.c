@@ -128,7 +128,7 @@ static void judge_qpn(struct probe *p, const struct call *c, uint64_t failed_bef
     char expected[48], actual[24];
     uint32_t announced = lladdr_read(p->peer.lladdr).qpn;
     if (!private_of(c, &d) || !d.ud_qpn ||
-        verdict_count(p->results->judged->verdict, rule, OUTCOME_FAIL) > failed_before)
+        results_count(p->results, rule, OUTCOME_FAIL) > failed_before)
         return;
     snprintf(expected, sizeof expected, "QPN 0x%06x, as announced", announced);
     snprintf(actual, sizeof actual, "QPN 0x%06x", d.ud_qpn);
@@ -139,8 +139,7 @@ static void judge_qpn(struct probe *p, const struct call *c, uint64_t failed_bef
 static void note_answer(struct probe *p, struct call *c)
 {
     char text[VERDICT_TEXT];
-    uint64_t failed = verdict_count(p->results->judged->verdict,
-                                    R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL);
+    uint64_t failed = results_count(p->results, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL);
     call_text(c, text, sizeof text);
     results_came(p->results, "%s", text);
     wirelog_call(p->log, p->t, c, p->peer.lid);

@@ -39,6 +39,24 @@ struct patience {
     uint8_t ip[16]; /* the address that was asked for */
 };
 
+/* Who announces an IP address, and from where; lid 0: that is not seen. */
+struct owner {
+    uint8_t lladdr[LLADDR_SIZE];
+    uint16_t lid;
+    uint8_t sl;
+    uint32_t qpn;
+    bool weak;    /* its NAs have no Override flag (RFC 4861 §7.2.7, §7.2.8) */
+    gint64 heard; /* first; 0: never */
+};
+
+/* Addresses that nobody should have, and, a bit each, who answers for them. */
+enum { NOBODIES = 3 };
+struct nobody {
+    unsigned n;
+    uint8_t ip[NOBODIES][16];
+    unsigned by_peer, by_rival;
+};
+
 struct peer {
     char name[48];
     bool ipv6;
@@ -50,8 +68,16 @@ struct peer {
     uint32_t qpn;              /* that it sends from */
     bool needs_grh;            /* it takes unicast with a GRH alone */
     struct answer *by_unicast; /* what it answered when it was found; NULL: nothing */
-    bool has_rival;            /* another one answers for its address too */
-    uint8_t rival[LLADDR_SIZE];
+    /* probe/owner.c */
+    gint64 heard;        /* when a packet of its own came last */
+    bool weak;           /* as that of struct owner */
+    bool several;        /* before it was known: several ports sent in its name */
+    bool gone;           /* it did not answer when it was looked for */
+    bool has_rival;      /* another one announces its address too */
+    bool both;           /* the peer answered a request that went out after that */
+    struct owner rival;  /* the first other one */
+    struct owner latest; /* the last other one */
+    struct nobody nobody;
     enum service_form form;
     bool cm_silent; /* it answered no REQ: it is not asked again */
     struct patience patience;
@@ -240,8 +266,6 @@ const uint8_t *announced(struct view v, bool *ipv6);
 bool is_usable(struct probe *p, const struct ud_from *from, const char *wrong);
 /* What came: "no echo reply", and of what a host would drop that it came. */
 void tell_none_came(struct probe *p, const char *none);
-/* Does it come from the peer's queue pair? */
-bool is_from_peer(const struct probe *p, const struct ud_from *from);
 /* Notes that it came, answers it if it asks for the probe's address. */
 void take_packet(struct probe *p, const struct ud_from *from, bool of_peer);
 
@@ -268,9 +292,10 @@ struct question {
     uint16_t reserved;
     uint8_t
         flags; /* of the probe's link-layer address: of IPv4, and of IPv6 with a source address */
-    uint32_t qkey;     /* 0: the link's */
-    const uint8_t *ip; /* whose address is asked for; NULL: the peer's */
-    bool any;          /* take an answer of anybody, not of the peer alone */
+    uint32_t qkey;      /* 0: the link's */
+    const uint8_t *ip;  /* whose address is asked for; NULL: the peer's */
+    uint8_t ip_version; /* of ip: 4 or 6; 0: that of the probe's own address */
+    bool any;           /* take an answer of anybody, not of the peer alone */
     /*
      * IPv6: from the probe's own address, with the option that has its link-layer address; the
      * answer is unicast
@@ -357,8 +382,8 @@ extern const char interface_shows_less[];
  */
 void run_peer(struct probe *p, const struct answer *first);
 /*
- * Has it answered from another address too, or does it within a moment (ARP flux)? Then that is in
- * p->peer.rival.
+ * Has another one announced the peer's IP address, or does it within a moment (ARP flux)? Then it
+ * is in p->peer.rival (probe/owner.c).
  */
 bool find_rival(struct probe *p);
 /* SA Get PathRecord from this port to the GID; what came is whole, or no SA_TOLD. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "probe/message.h"
+#include "probe/owner.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/nd.h"
@@ -33,7 +34,9 @@ void ip_text(bool ipv6, const uint8_t *ip, char out[48])
 
 static bool asks_ipv6(const struct probe *p, const struct question *q)
 {
-    return q->ip ? p->source.ipv6 : p->peer.ipv6;
+    if (!q->ip)
+        return p->peer.ipv6;
+    return q->ip_version ? q->ip_version == 6 : p->source.ipv6;
 }
 
 void question_text(const struct probe *p, const struct question *q, char *out, size_t size)
@@ -119,7 +122,9 @@ bool take_answer(struct probe *p, const struct ud_from *from, void *user)
         return false; /* answers over connections are no answers (RFC 4755 §7) */
     struct view body = view_from(from->octets, ENCAP_SIZE);
     const uint8_t *lladdr = x->ipv6 ? answered_by_na(x, body) : answered_by_arp(p, x, from, body);
-    if (!lladdr || (p->peer.known && !x->q->any && !lladdr_same(lladdr, p->peer.lladdr)) ||
+    bool of_peer = p->peer.known && lladdr && lladdr_same(lladdr, p->peer.lladdr) &&
+                   is_from_peer(p, from);
+    if (!lladdr || (p->peer.known && !x->q->any && !of_peer) ||
         (x->ipv6 && !is_usable(p, from, NULL)))
         return false;
     struct answer *a = x->a;
@@ -265,6 +270,8 @@ enum came ask_peer(struct probe *p, const struct question *q, unsigned tries, st
     for (unsigned i = 0; i < tries && !p->stopped && !p->broken; i++)
         if (ask_once(p, &x, &g, sent, i + 1 == tries, &sent)) {
             patience_hears(p);
+            if (!q->any && !q->ip)
+                owner_answered(p, p->peer.patience.first_sent);
             answer_text(a, text, sizeof text);
             results_came(p->results, "%s", text);
             return CAME_ANSWER;

@@ -43,13 +43,127 @@ static int weight(enum outcome o)
     return o == OUTCOME_FAIL ? 3 : o == OUTCOME_DEVIATION ? 2 : o == OUTCOME_INCONCLUSIVE ? 1 : 0;
 }
 
-static void add(struct results *r, const struct finding *f)
+/* A finding, with copies of all its texts. */
+struct held {
+    struct finding f;
+    char *expected, *actual, *subject, *reason, *check, *sent, *came;
+    uint16_t lid;
+    uint32_t qpn;
+};
+
+static void held_free(gpointer user)
 {
-    const struct verdict_evidence evidence = {r->check, r->sent, r->came};
+    struct held *h = user;
+    char *texts[] = {h->expected, h->actual, h->subject, h->reason, h->check, h->sent, h->came};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        g_free(texts[i]);
+    g_free(h);
+}
+
+static void hold(struct results *r, const struct finding *f)
+{
+    struct held *h = g_new0(struct held, 1);
+    *h = (struct held){.f = *f,
+                       .expected = g_strdup(f->expected),
+                       .actual = g_strdup(f->actual),
+                       .subject = g_strdup(f->subject),
+                       .reason = g_strdup(f->reason),
+                       .check = g_strdup(r->check),
+                       .sent = g_strdup(r->sent),
+                       .came = g_strdup(r->came),
+                       .lid = r->lid,
+                       .qpn = r->qpn};
+    h->f.expected = h->expected;
+    h->f.actual = h->actual;
+    h->f.subject = h->subject;
+    h->f.reason = h->reason;
+    g_ptr_array_add(r->held, h);
+}
+
+static void add_with(struct results *r, const struct finding *f,
+                     const struct verdict_evidence *evidence)
+{
     if (!r->any || weight(f->outcome) > weight(r->worst))
         r->worst = f->outcome;
     r->any = true;
-    verdict_add_evidence(r->judged->verdict, f, &evidence);
+    verdict_add_evidence(r->judged->verdict, f, evidence);
+}
+
+static void add(struct results *r, const struct finding *f)
+{
+    const struct verdict_evidence evidence = {r->check, r->sent, r->came};
+    if (r->held)
+        hold(r, f);
+    else
+        add_with(r, f, &evidence);
+}
+
+void results_hold(struct results *r)
+{
+    if (!r->held)
+        r->held = g_ptr_array_new_with_free_func(held_free);
+}
+
+/* What the judge found in a packet rests on its sender, and not on who the peer is afterwards. */
+static bool is_sure(const struct held *h)
+{
+    return h->lid != 0;
+}
+
+static bool is_doubted(const GPtrArray *held, enum rule_number rule)
+{
+    bool any = false;
+    for (guint i = 0; i < held->len; i++) {
+        const struct held *h = held->pdata[i];
+        any |= !is_sure(h) && h->f.rule == rule && weight(h->f.outcome) > 0;
+    }
+    return any;
+}
+
+/* A rule that is half in doubt is not passed by its other half. */
+void results_release(struct results *r, const char *doubt)
+{
+    GPtrArray *held = r->held;
+    r->held = NULL;
+    for (guint i = 0; held && i < held->len; i++) {
+        struct held *h = held->pdata[i];
+        if (doubt && !is_sure(h) && is_doubted(held, h->f.rule)) {
+            h->f.outcome = OUTCOME_INCONCLUSIVE;
+            h->f.actual = doubt;
+        }
+        add_with(r, &h->f, &(struct verdict_evidence){h->check, h->sent, h->came});
+    }
+    if (held)
+        g_ptr_array_unref(held);
+}
+
+void results_drop(struct results *r, results_keep *keep, void *user)
+{
+    for (guint i = r->held ? r->held->len : 0; i-- > 0;) {
+        const struct held *h = r->held->pdata[i];
+        if (!keep(user, h->lid, h->qpn))
+            g_ptr_array_remove_index(r->held, i);
+    }
+}
+
+bool results_holds(const struct results *r, enum outcome outcome)
+{
+    bool any = false;
+    for (guint i = 0; r->held && i < r->held->len; i++) {
+        const struct held *h = r->held->pdata[i];
+        any |= !is_sure(h) && h->f.outcome == outcome;
+    }
+    return any;
+}
+
+uint64_t results_count(const struct results *r, enum rule_number rule, enum outcome outcome)
+{
+    uint64_t n = verdict_count(r->judged->verdict, rule, outcome);
+    for (guint i = 0; r->held && i < r->held->len; i++) {
+        const struct finding *f = &((const struct held *)r->held->pdata[i])->f;
+        n += f->rule == rule && f->outcome == outcome;
+    }
+    return n;
 }
 
 void results_add(struct results *r, enum rule_number rule, enum outcome outcome,
@@ -67,6 +181,15 @@ void results_add(struct results *r, enum rule_number rule, enum outcome outcome,
         f.reason = reason;
     }
     add(r, &f);
+}
+
+void results_add_sure(struct results *r, enum rule_number rule, enum outcome outcome,
+                      const char *expected, const char *actual)
+{
+    GPtrArray *held = r->held;
+    r->held = NULL;
+    results_add(r, rule, outcome, expected, actual);
+    r->held = held;
 }
 
 void results_skip(struct results *r, enum rule_number rule, const char *why)

@@ -22,6 +22,9 @@ struct results {
     char sent[VERDICT_TEXT], came[VERDICT_TEXT];
     enum outcome worst; /* of this check, for the packets' comments */
     bool any;
+    GPtrArray *held; /* struct held: findings that are not yet added; NULL: none is held */
+    uint16_t lid;    /* the sender of the packet that is judged; 0: not known */
+    uint32_t qpn;
 };
 
 /* A check begins. */
@@ -32,6 +35,24 @@ void results_came(struct results *r, const char *format, ...) G_GNUC_PRINTF(2, 3
 /* What it found of a rule. A failure that the list of deviations names becomes one. */
 void results_add(struct results *r, enum rule_number rule, enum outcome outcome,
                  const char *expected, const char *actual);
+/* The same of what does not rest on who the peer is: it is never held. */
+void results_add_sure(struct results *r, enum rule_number rule, enum outcome outcome,
+                      const char *expected, const char *actual);
+
+/*
+ * Findings are held from now on, until it is known whose they are. results_release adds them;
+ * doubt: why what failed, or was not decided, is inconclusive; NULL: nothing is in doubt.
+ */
+void results_hold(struct results *r);
+void results_release(struct results *r, const char *doubt);
+/* Drops what rests on packets of senders that are not to be kept. */
+typedef bool results_keep(void *user, uint16_t lid, uint32_t qpn);
+void results_drop(struct results *r, results_keep *keep, void *user);
+/* Is one of that outcome held that may be doubted? */
+bool results_holds(const struct results *r, enum outcome outcome);
+/* How many there are of that rule and outcome, held ones too. */
+uint64_t results_count(const struct results *r, enum rule_number rule, enum outcome outcome);
+
 /* It could not run, or not for this rule. */
 void results_skip(struct results *r, enum rule_number rule, const char *why);
 

@@ -2,6 +2,7 @@
 /* The checks of a peer, one after the other. */
 #include "probe/checks.h"
 #include "probe/connection.h"
+#include "probe/owner.h"
 
 #include <string.h>
 
@@ -9,61 +10,6 @@
 
 const char interface_shows_less[] =
     "a network interface does not show it: it needs the adapter's ib_uverbs and ib_umad";
-
-static void take_over(struct probe *p, const struct answer *a)
-{
-    memcpy(p->peer.lladdr, a->lladdr, LLADDR_SIZE);
-    p->peer.lid = a->lid;
-    p->peer.sl = a->sl;
-    p->peer.qpn = a->qpn;
-    p->peer.known = true;
-}
-
-/* Another host, or another of its ports, that answers for the same address (ARP flux). */
-static void take_rival(struct probe *p, const struct answer *a)
-{
-    if (p->peer.has_rival || !p->peer.known || lladdr_same(a->lladdr, p->peer.lladdr))
-        return;
-    memcpy(p->peer.rival, a->lladdr, LLADDR_SIZE);
-    p->peer.has_rival = true;
-}
-
-static bool hear_rival(struct probe *p, const struct ud_from *from, void *user)
-{
-    struct asked *x = user;
-    if (!take_answer(p, from, x))
-        return false;
-    take_rival(p, x->a);
-    if (!p->peer.has_rival)
-        patience_hears_stray(p);
-    return p->peer.has_rival;
-}
-
-enum { FLUX_WAIT_MS = 30 };
-
-bool find_rival(struct probe *p)
-{
-    struct answer *a = g_new(struct answer, 1);
-    struct question q = {.multicast = true, .any = true};
-    struct asked x = {.q = &q, .ipv6 = p->peer.ipv6, .ip = p->peer.ip, .a = a};
-    if (!p->peer.has_rival)
-        await_packet(p, FLUX_WAIT_MS, hear_rival, &x);
-    g_free(a);
-    return p->peer.has_rival;
-}
-
-static void look_for_rivals(struct probe *p)
-{
-    char one[64], other[64];
-    if (!find_rival(p))
-        return;
-    lladdr_text(p->peer.lladdr, one);
-    lladdr_text(p->peer.rival, other);
-    results_stage(
-        p->results, "peer.arp-flux", OUTCOME_FAIL,
-        "a host with several ports on the link: set arp_ignore and arp_announce to 1 or 2 there; else two hosts have one address",
-        "%s and %s both answer", one, other);
-}
 
 static const char *why_not(const struct probe *p, const struct check *c)
 {
@@ -110,15 +56,28 @@ static bool asked_otherwise(const struct probe *p, const struct check *c, enum r
 static void run_check(struct probe *p, const struct check *c)
 {
     const char *why = why_not(p, c);
+    gint64 begin = g_get_monotonic_time();
     results_begin(p->results, c->name);
     wirelog_begin(p->log, c->name);
-    if (!why)
+    if (!why) {
+        results_hold(p->results);
         c->run(p);
+        owner_confirm(p, begin);
+    }
     for (unsigned i = 0; why && i < c->n_rules; i++)
         /* What another check tells of the rule stands; a judge's finding too. */
         if (!asked_otherwise(p, c, c->rules[i]))
             results_skip(p->results, c->rules[i], why);
     wirelog_end(p->log, results_outcome(p->results));
+}
+
+/* By unicast, in one of the two forms. */
+static bool reach(struct probe *p, struct answer *a)
+{
+    bool plain = ask_peer(p, &(struct question){.alone = true}, TRIES, a) == CAME_ANSWER;
+    p->peer.needs_grh = !plain && ask_peer(p, &(struct question){.grh = true, .alone = true}, TRIES,
+                                           a) == CAME_ANSWER;
+    return plain || p->peer.needs_grh;
 }
 
 /* Finds the peer. */
@@ -127,21 +86,24 @@ static enum came resolve(struct probe *p, const struct answer *first)
     struct answer *a = g_new(struct answer, 1);
     results_begin(p->results, "resolve");
     wirelog_begin(p->log, "resolve");
+    results_hold(p->results);
     enum came came = first ? CAME_ANSWER
                            : ask_peer(p, &(struct question){.multicast = true}, TRIES, a);
     if (came == CAME_ANSWER) {
-        take_over(p, first ? first : a);
+        if (!first)
+            owner_take(p, a);
         if (first) { /* when it was asked is not kept */
             patience_asks(p, p->peer.ipv6, p->peer.ip, false);
             patience_hears(p);
         }
-        look_for_rivals(p);
-        bool plain = ask_peer(p, &(struct question){.alone = true}, TRIES, a) == CAME_ANSWER;
-        p->peer.needs_grh = !plain && ask_peer(p, &(struct question){.grh = true, .alone = true},
-                                               TRIES, a) == CAME_ANSWER;
-        if (plain || p->peer.needs_grh)
+        if (!p->host)
+            owner_ask_nobody(p);
+        if (reach(p, a) || (owner_swap(p) && reach(p, a))) {
             p->peer.by_unicast = g_memdup2(a, sizeof *a);
+            owner_settle(p, a);
+        }
     }
+    owner_sort(p, came == CAME_ANSWER);
     wirelog_end(p->log, came == CAME_ANSWER    ? "answered"
                         : came == CAME_NOTHING ? "no answer"
                                                : "not asked");
@@ -164,6 +126,7 @@ static void run_checks(struct probe *p)
     for (unsigned i = 0; i < n_checks && !p->stopped && !p->broken; i++)
         if (check_selected(&checks[i], &p->options->selection))
             run_check(p, &checks[i]);
+    owner_tell(p);
 }
 
 void run_peer(struct probe *p, const struct answer *first)
@@ -180,9 +143,10 @@ void run_peer(struct probe *p, const struct answer *first)
         p->results->judged->trouble = g_strdup_printf(OWN_ADDRESS, own);
     else if (!p->broken)
         p->results->judged->trouble = g_strdup_printf(
-            "no answer from %s to %d %s, %u ms each%s%s", p->peer.name, TRIES,
+            "no answer from %s to %d %s, %u ms each%s%s%s", p->peer.name, TRIES,
             p->peer.ipv6 ? "neighbour solicitations" : "ARP requests", p->options->timeout_ms,
-            p->unusable ? "; an answer came that has " : "", p->unusable ? p->unusable : "");
+            p->unusable ? "; an answer came that has " : "", p->unusable ? p->unusable : "",
+            p->peer.several ? "; several ports sent in its name" : "");
     if (p->broken && !p->results->judged->trouble)
         p->results->judged->trouble = plain_dup(p->t->error);
     wirelog_judge(p->log, NULL, NULL, NULL);

@@ -6,6 +6,7 @@
  */
 #include "probe/hostneigh.h"
 #include "probe/octets.h"
+#include "probe/owner.h"
 #include "probe/stages.h"
 
 #include <stdio.h>
@@ -39,7 +40,7 @@ static void compare_address(struct probe *p, struct tour *t, const struct host_n
         add_wrong(t, "%s is remembered at %s, and answers that it is at %s", p->peer.name,
                   remembered, now);
     if (find_rival(p)) {
-        lladdr_text(p->peer.rival, remembered);
+        lladdr_text(p->peer.rival.lladdr, remembered);
         add_wrong(t, "two answer for %s: %s and %s", p->peer.name, now, remembered);
     }
 }
@@ -73,10 +74,7 @@ static void visit(struct probe *p, struct tour *t, const struct host_neighbour *
     t->unasked += came == NOT_ASKED;
     t->silent += came == CAME_NOTHING;
     if (answers) {
-        memcpy(p->peer.lladdr, a->lladdr, LLADDR_SIZE);
-        p->peer.lid = a->lid;
-        p->peer.qpn = a->qpn;
-        p->peer.known = true;
+        owner_take(p, a);
         compare_address(p, t, n, a);
     }
     if (!p->t->netdev[0])

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "probe/owner.h"
 #include "cli/plain.h"
 #include "wire/encap.h"
 
@@ -108,6 +109,7 @@ void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a
     h->begin = g_get_monotonic_time();
     results_begin(&h->results, "resolve");
     wirelog_begin(h->probe.log, "resolve");
+    owner_take(&h->probe, a);
     take_packet(&h->probe, from, true);
     g_queue_push_tail(s->queue, h);
 }
@@ -175,19 +177,6 @@ static struct host *who_matches(struct sweep *s, const struct ud_from *from)
     return sender;
 }
 
-static void note_rival(struct host *h, const struct ud_from *from)
-{
-    struct answer *a = g_new(struct answer, 1);
-    struct question q = {.multicast = true, .any = true};
-    struct asked x = {.q = &q, .ipv6 = h->probe.peer.ipv6, .ip = h->probe.peer.ip, .a = a};
-    if (take_answer(&h->probe, from, &x) && !lladdr_same(a->lladdr, h->first.lladdr)) {
-        memcpy(h->probe.peer.rival, a->lladdr, LLADDR_SIZE);
-        h->probe.peer.has_rival = true;
-    }
-    g_free(a);
-    take_packet(&h->probe, from, true);
-}
-
 /* Of nobody who is asked. */
 static void take_foreign(struct sweep *s, const struct ud_from *from)
 {
@@ -204,13 +193,13 @@ static void feed(struct sweep *s, const struct ud_from *from)
     if (!h && ip && sweep_answered(s, ipv6, ip, from))
         return;
     if (!h && ip && (h = who_waits(s, ipv6, ip))) {
-        note_rival(h, from);
+        take_packet(&h->probe, from, is_of_peer(&h->probe, from));
         return;
     }
     if (!h)
         h = who_matches(s, from);
     if (h)
-        take_packet(&h->probe, from, true);
+        take_packet(&h->probe, from, is_of_peer(&h->probe, from));
     else
         take_foreign(s, from);
     if (h && h->waits && h->matched)

@@ -153,6 +153,7 @@ static void tell_prefix(struct sweep *s, const struct target *t, struct tally *t
                                  tally->own->len ? "; this host: " : "", tally->own->str,
                                  tally->ranges ? "; no answer: " : "", tally->absent->str);
     judged_add_stage(&j, "sweep.answers", OUTCOME_NOTED, text, "");
+    sweep_tell_proxies(tally, &j);
     if (tally->answered)
         verdict_frame(j.verdict, true);
     g_free(text);
@@ -334,6 +335,8 @@ bool sweep_answered(struct sweep *s, bool ipv6, const uint8_t *ip, const struct 
         f->found = true; /* it leaves its queue when its turn is there */
         s->done++;
         s->tallies[f->target].answered++;
+        if (s->job->targets[f->target].prefix)
+            sweep_note_place(&s->tallies[f->target], a);
         sweep_found(s, f, a, from);
     }
     g_free(a);
@@ -423,6 +426,8 @@ void sweep_end(struct sweep *s)
             tell_prefix(s, &s->job->targets[i], &s->tallies[i]);
         g_string_free(s->tallies[i].absent, TRUE);
         g_string_free(s->tallies[i].own, TRUE);
+        if (s->tallies[i].places)
+            g_hash_table_unref(s->tallies[i].places);
     }
     for (unsigned i = 0; i < TRIES; i++)
         g_queue_clear_full(&s->tries[i], g_free);

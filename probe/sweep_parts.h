@@ -24,6 +24,7 @@ struct tally {
     GString *absent;                   /* "10.0.0.3, 10.0.0.9-10.0.0.20": as far as it is told */
     unsigned ranges;                   /* also those that are not told any more */
     uint8_t first[16], last[16];       /* of the last range */
+    GHashTable *places;                /* who answered, and for how many; NULL: nobody did */
 };
 
 struct sweep {
@@ -48,6 +49,12 @@ struct sweep {
 /* ---- sweep.c */
 void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a,
                  const struct ud_from *from);
+
+/* ---- sweep_proxy.c */
+/* An address answered so. */
+void sweep_note_place(struct tally *t, const struct answer *a);
+/* Stages of who answered for many addresses. */
+void sweep_tell_proxies(const struct tally *t, struct judged *j);
 
 /* ---- sweep_ask.c */
 /* The group of an address that is done with, if it was joined for that. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/owner.h"
 #include "probe/usable.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
@@ -111,35 +112,6 @@ static uint16_t mlid_of(const struct probe *p, const struct ud_from *from)
     return from->grh && from->grh[GRH_DGID] == 0xff ? LID_MULTICAST_FIRST : 0;
 }
 
-static bool has_ip(struct view v, uint32_t at, const uint8_t *ip)
-{
-    return view_has(v, at, 4) == WIRE_OK && memcmp(v.p + at, ip, 4) == 0;
-}
-
-/* Its sender's IP, where the lengths of the message say, or where they would if they were right. */
-static bool arp_names(struct view v, const uint8_t *ip)
-{
-    struct arp a;
-    bool fixed;
-    arp_decode(v, &a, &fixed);
-    return fixed && (has_ip(v, a.spa, ip) || has_ip(v, ARP_SIZE_FIXED + LLADDR_SIZE, ip));
-}
-
-/* Does it announce the peer's IP address? */
-static bool names_peer(const struct probe *p, struct view v)
-{
-    struct encap e;
-    struct view icmpv6, body = view_from(v, ENCAP_SIZE);
-    if (encap_decode(v, &e) != WIRE_OK)
-        return false;
-    if (e.type == TYPE_ARP && !p->peer.ipv6)
-        return arp_names(body, p->peer.ip);
-    if (e.type != TYPE_IPV6 || !p->peer.ipv6 || !nd_in_ipv6(body, &icmpv6) ||
-        icmpv6.cap < ND_TARGET + 16)
-        return false;
-    return icmpv6.p[0] == ND_NA && memcmp(icmpv6.p + ND_TARGET, p->peer.ip, 16) == 0;
-}
-
 const uint8_t *announced(struct view v, bool *ipv6)
 {
     struct encap e;
@@ -173,16 +145,6 @@ void tell_none_came(struct probe *p, const char *none)
         results_came(p->results, "%s", none);
 }
 
-bool is_from_peer(const struct probe *p, const struct ud_from *from)
-{
-    return p->peer.known && from->lid && from->qpn == p->peer.qpn && from->lid == p->peer.lid;
-}
-
-static bool is_of_peer(const struct probe *p, const struct ud_from *from)
-{
-    return from->call || is_from_peer(p, from) || names_peer(p, from->octets);
-}
-
 /* What it came over. */
 static const char *mode_text(const struct ud_from *from)
 {
@@ -213,9 +175,16 @@ void take_packet(struct probe *p, const struct ud_from *from, bool of_peer)
     verdict_frame(p->results->judged->verdict, of_peer);
     if (from->call)
         wirelog_message(p->log, p->t, from->call, from->octets, LOG_OF_SUBJECT);
-    else
-        wirelog_ud_received(p->log, p->t, p->pkey, p->link.qkey, mlid_of(p, from), from,
-                            of_peer ? LOG_OF_SUBJECT : LOG_RECEIVED);
+    else {
+        enum log_way way = of_peer               ? LOG_OF_SUBJECT
+                           : names_peer(p, from) ? LOG_OF_IMPOSTOR
+                                                 : LOG_RECEIVED;
+        p->results->lid = from->lid;
+        p->results->qpn = from->qpn;
+        wirelog_ud_received(p->log, p->t, p->pkey, p->link.qkey, mlid_of(p, from), from, way);
+        p->results->lid = 0;
+    }
+    owner_hear(p, from);
     station_take(p, from);
 }
 

@@ -100,6 +100,8 @@ static void pass_on(void *user, uint32_t frame, const struct finding *f)
 
 static void judge(struct wirelog *w, const struct frame *f)
 {
+    if (f->way == LOG_OF_IMPOSTOR)
+        return;
     struct capture_frame c = {++w->number, 0, f->linktype, f->ns, view_make(f->octets, f->n, f->n)};
     w->way = f->way;
     judge_frame(w->judge, &c);

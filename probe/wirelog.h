@@ -46,6 +46,8 @@ enum log_way {
     LOG_SENT,
     LOG_RECEIVED,   /* of somebody else: the judge learns from it, no finding is told */
     LOG_OF_SUBJECT, /* of whom the findings are wanted */
+    /* In the subject's name, from another port: not judged, so that nothing false is learnt. */
+    LOG_OF_IMPOSTOR,
 };
 void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey,
                      const struct ud_to *to, const uint8_t *octets, uint32_t n);

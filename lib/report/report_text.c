@@ -306,8 +306,9 @@ void report_text_probed(GString *out, const struct report *r, const struct judge
 {
     struct text t = {out, r, j, colours, is_of_fabric(j)};
     if (j->sweep && !j->trouble) {
-        g_string_append_printf(out, "%s: %s\n", j->name,
-                               ((const struct stage *)j->stages->pdata[0])->text);
+        for (guint i = 0; i < j->stages->len; i++)
+            g_string_append_printf(out, "%s: %s\n", j->name,
+                                   ((const struct stage *)j->stages->pdata[i])->text);
         return;
     }
     if (j->brief) {

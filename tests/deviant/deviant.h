@@ -16,7 +16,7 @@ enum fault_number {
     FAULT_COUNT
 };
 
-enum { CONTACTS = 8, DIES_AFTER = 12, DIES_SOON_AFTER = 2 };
+enum { CONTACTS = 8, DIES_AFTER = 12, DIES_SOON_AFTER = 2, RIVAL_LATE_US = 300000 };
 
 /* Whom it sends to, and what waits until the address is known. */
 struct contact {

@@ -68,7 +68,7 @@ def probe(target, arguments=()):
 
 def expectation(found):
     words = set(found.split())
-    said = words & {"untested", "unusable"}
+    said = {w for w in words if w in ("untested", "unusable") or w.startswith("noted:")}
     return words - said, said
 
 
@@ -101,7 +101,13 @@ def judge(found, result):
         complaints.append("exit status %d: could it test?" % status)
     if ("unusable" in words) != ("in use" in said):
         complaints.append("of the source: %s" % said.strip())
-    return complaints
+    return complaints + not_noted(report, [w[6:] for w in words if w.startswith("noted:")])
+
+
+def not_noted(report, stages):
+    """Complaints about these stages, each of which has to be noted."""
+    noted = {r["id"] for r in report["results"] if r["outcome"] == "noted"}
+    return ["%s is not noted" % s for s in stages if s not in noted]
 
 
 def check(option, probed, found, arguments=()):
@@ -179,6 +185,24 @@ def with_right_peer(change, undo, found="", arguments=()):
         timer.cancel()
         undo()
         peer.end()
+
+
+def check_restart():
+    """A right peer that is ended, and started with another queue pair while it is tested."""
+    peers = [Peer("vqib2", "right")]
+
+    def restart():
+        peers[0].end()
+        peers.append(Peer("vqib2", "right"))
+
+    timer = threading.Timer(3, restart)
+    timer.start()
+    try:
+        result = probe(ADDRESS)
+        return judge_failures("", result) + not_noted(result[1], ["peer.changed"])
+    finally:
+        timer.join()
+        peers[-1].end()
 
 
 def set_loss(ppm):
@@ -260,6 +284,7 @@ def other_tests():
         "every tenth packet is lost",
         functools.partial(with_right_peer, lambda: set_loss(100000), lambda: set_loss(0)),
     )
+    yield ("restarts", "", "the peer gets another queue pair half-way", check_restart)
     yield (
         "sm-stops",
         "",

@@ -11,7 +11,8 @@
 static void send_out(struct deviant *d, const struct ud_to *to, uint8_t *octets, uint32_t n)
 {
     struct transport *t = d->other ? d->other : d->p.t;
-    if (d->fault == FAULT_RESERVED_SENT || d->fault == FAULT_RESERVED_SENT6)
+    if (d->fault == FAULT_RESERVED_SENT || d->fault == FAULT_RESERVED_SENT6 ||
+        d->fault == FAULT_RIVAL_LATE)
         put16(octets + ENCAP_RESERVED, 0x0012);
     if (t->ops->send(t, to, octets, n) != TRANSPORT_OK)
         fprintf(stderr, "deviant: %s\n", t->error);

@@ -18,6 +18,8 @@
 
 const uint8_t peer_ip[4] = {10, 0, 0, 2}, own_ip[4] = {10, 0, 0, 77};
 static const uint8_t peer_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x18, 0x95};
+static const uint8_t changed_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x18, 0x9d},
+                     second_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x18, 0xa1};
 static const uint8_t own_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x18, 0x96};
 
 /* ---- time */
@@ -68,10 +70,38 @@ void __wrap_freeifaddrs(struct ifaddrs *list)
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
+/* ---- the peer's place */
+
+struct place {
+    uint16_t lid;
+    uint32_t qpn;
+    const uint8_t *gid;
+};
+
+static struct place place_of(const struct fake *f)
+{
+    bool changed = f->change.after && f->sent > f->change.after;
+    return (struct place){changed && f->change.lid ? CHANGED_LID : PEER_LID,
+                          changed && f->change.qpn ? CHANGED_QPN : PEER_QPN,
+                          changed && f->change.gid ? changed_gid : peer_gid};
+}
+
+static struct place place_of_second(const struct fake *f)
+{
+    return (struct place){f->second.same_lid ? PEER_LID : SECOND_LID,
+                          f->second.same_qpn ? PEER_QPN : SECOND_QPN, second_gid};
+}
+
+static bool is_away(const struct fake *f)
+{
+    return f->change.after && f->sent > f->change.after &&
+           f->sent <= f->change.after + f->change.silent;
+}
+
 /* ---- the peer */
 
-static void put_in_queue(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_qpn,
-                         gint64 due)
+static void put_from(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_qpn, gint64 due,
+                     const struct place *place)
 {
     bool multicast = to_qpn == QPN_MULTICAST;
     if (f->n == QUEUE)
@@ -83,13 +113,21 @@ static void put_in_queue(struct fake *f, const uint8_t *octets, uint32_t n, uint
     f->n++;
     f->due[slot] = due;
     memcpy(f->octets[slot], octets, n);
-    if (f->fault == SENDS_RESERVED)
-        f->octets[slot][ENCAP_RESERVED] = 0x12;
     f->queue[slot] = (struct ud_from){.octets = view_make(f->octets[slot], n, n),
                                       .grh = multicast ? f->grh : NULL,
-                                      .qpn = f->fault == OTHER_SENDER_QPN ? PEER_QPN + 1 : PEER_QPN,
+                                      .qpn = place->qpn,
                                       .to_qpn = multicast ? OWN_QPN : to_qpn,
-                                      .lid = PEER_LID};
+                                      .lid = place->lid};
+}
+
+static void put_in_queue(struct fake *f, uint8_t *octets, uint32_t n, uint32_t to_qpn, gint64 due)
+{
+    struct place place = place_of(f);
+    if (f->fault == OTHER_SENDER_QPN)
+        place.qpn++;
+    if (f->fault == SENDS_RESERVED)
+        octets[ENCAP_RESERVED] = 0x12;
+    put_from(f, octets, n, to_qpn, due, &place);
 }
 
 /* 0 to below - 1, the same in each run (Knuth's MMIX). */
@@ -100,7 +138,7 @@ static unsigned chance(struct fake *f, unsigned below)
 }
 
 /* Of a hundred 15 are lost, and 30 of the others come again, up to 0.9 s later. */
-static void push_at_random(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_qpn)
+static void push_at_random(struct fake *f, uint8_t *octets, uint32_t n, uint32_t to_qpn)
 {
     gint64 due = now + ROUND_TRIP_US + chance(f, f->network.late_ms + 1) * INT64_C(1000);
     if (chance(f, 100) < 15)
@@ -110,7 +148,7 @@ static void push_at_random(struct fake *f, const uint8_t *octets, uint32_t n, ui
         put_in_queue(f, octets, n, to_qpn, due + chance(f, 900) * INT64_C(1000));
 }
 
-static void push(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_qpn)
+static void push(struct fake *f, uint8_t *octets, uint32_t n, uint32_t to_qpn)
 {
     if (f->network.seed) {
         f->dice = f->dice ? f->dice : f->network.seed;
@@ -129,9 +167,10 @@ static void push(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_
 
 static void put_lladdr(const struct fake *f, uint8_t *p)
 {
+    struct place place = place_of(f);
     p[0] = f->fault == SENDS_FLAGS ? 0x01 : 0;
-    put24(p + LLADDR_QPN, f->fault == ANNOUNCES_OTHER_QPN ? PEER_QPN + 2 : PEER_QPN);
-    memcpy(p + LLADDR_GID, peer_gid, 16);
+    put24(p + LLADDR_QPN, f->fault == ANNOUNCES_OTHER_QPN ? place.qpn + 2 : place.qpn);
+    memcpy(p + LLADDR_GID, place.gid, 16);
 }
 
 static void answer_arp(struct fake *f, const uint8_t *arp)
@@ -152,7 +191,9 @@ static void answer_arp(struct fake *f, const uint8_t *arp)
         f->waiting_n = 0;
         return;
     }
-    bool has = f->many ? tpa[0] == 10 && tpa[3] % 2 == 0 : memcmp(tpa, peer_ip, 4) == 0;
+    bool has = f->proxy  ? true
+               : f->many ? tpa[0] == 10 && tpa[3] % 2 == 0
+                         : memcmp(tpa, peer_ip, 4) == 0;
     if (!has || (f->fault == MINDS_FLAGS && sha[0]))
         return;
     memcpy(f->asked, tpa, 4);
@@ -167,6 +208,47 @@ static void answer_arp(struct fake *f, const uint8_t *arp)
     if (f->fault == WRONG_TARGET_LLADDR)
         memset(out + ENCAP_SIZE + ARP_SIZE_FIXED + LLADDR_SIZE + 4, 0, LLADDR_SIZE);
     push(f, out, n, f->fault == ANSWERS_SENDER ? f->sender : be24(sha + LLADDR_QPN));
+}
+
+/* ---- the other port */
+
+static void push_second(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_qpn)
+{
+    uint8_t out[UD_SIZE];
+    struct place place = place_of_second(f);
+    memcpy(out, octets, n);
+    f->pushed_second++;
+    if (f->second.ends_after && f->pushed_second > f->second.ends_after)
+        return;
+    if (f->second.fault == SENDS_RESERVED)
+        out[ENCAP_RESERVED] = 0x12;
+    put_from(f, out, n, to_qpn, now + ROUND_TRIP_US + (gint64)f->second.late_ms * 1000, &place);
+}
+
+static void put_lladdr_of_second(const struct fake *f, uint8_t *p)
+{
+    struct place place = place_of_second(f);
+    p[0] = 0;
+    put24(p + LLADDR_QPN, place.qpn);
+    memcpy(p + LLADDR_GID, place.gid, 16);
+    if (f->second.lies)
+        put_lladdr(f, p);
+}
+
+/* RFC 826, for the peer's address. */
+static void answer_arp_second(struct fake *f, const uint8_t *arp)
+{
+    uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
+    const uint8_t *sha = arp + ARP_SIZE_FIXED, *spa = sha + LLADDR_SIZE,
+                  *tpa = arp + ARP_SIZE_FIXED + 2 * LLADDR_SIZE + 4;
+    if (be16(arp + ARP_OP) != ARP_REQUEST || memcmp(tpa, peer_ip, 4) != 0)
+        return;
+    put_lladdr_of_second(f, lladdr);
+    struct arp_message m = {.op = ARP_REPLY, .sha = lladdr, .spa = peer_ip, .tha = sha, .tpa = spa};
+    uint32_t n = make_arp(out, &m);
+    if (f->second.fault == HARDWARE_TYPE_1)
+        put16(out + ENCAP_SIZE + ARP_HRD, 1);
+    push_second(f, out, n, be24(sha + LLADDR_QPN));
 }
 
 /* RFC 1071, over the ICMP message and, of ICMPv6, the pseudo header of RFC 8200 §8.1. */
@@ -201,7 +283,7 @@ static uint32_t spoil_na(const struct fake *f, uint8_t *ipv6, uint32_t n)
     }
     ipv6[HOP_LIMIT] = f->fault == ND_HOP_LIMIT ? 64 : 255;
     ipv6[MESSAGE + CODE] = f->fault == ND_CODE;
-    ipv6[MESSAGE + FLAGS] = f->fault == ND_SOLICITED ? 0x40 : 0;
+    ipv6[MESSAGE + FLAGS] = (f->fault == ND_SOLICITED ? 0x40 : 0) | 0x20;
     put_sum(ipv6, n, true);
     ipv6[MESSAGE + CHECKSUM] ^= f->fault == ND_CHECKSUM;
     return n;
@@ -223,6 +305,34 @@ static void answer_ns(struct fake *f, const uint8_t *ipv6)
     push(f, out, ENCAP_SIZE + spoil_na(f, out + ENCAP_SIZE, n), QPN_MULTICAST);
 }
 
+static void answer_ns_second(struct fake *f, const uint8_t *ipv6)
+{
+    enum { MESSAGE = 40, NS = 135, NA = 136, FLAGS = 4 };
+    static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
+    uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
+    if (ipv6[MESSAGE] != NS)
+        return;
+    put_lladdr_of_second(f, lladdr);
+    struct nd_message m = {.type = NA,
+                           .from = ipv6 + MESSAGE + 8,
+                           .to = all_nodes,
+                           .target = ipv6 + MESSAGE + 8,
+                           .lladdr = lladdr};
+    uint32_t n = make_nd(out, &m);
+    out[ENCAP_SIZE + MESSAGE + FLAGS] = f->second.weak ? 0 : 0x20;
+    put_sum(out + ENCAP_SIZE, n - ENCAP_SIZE, true);
+    push_second(f, out, n, QPN_MULTICAST);
+}
+
+/* It takes what goes to the group. */
+static void take_second(struct fake *f, const uint8_t *octets)
+{
+    if (be16(octets) == TYPE_ARP)
+        answer_arp_second(f, octets + ENCAP_SIZE);
+    else if (be16(octets) == TYPE_IPV6)
+        answer_ns_second(f, octets + ENCAP_SIZE);
+}
+
 /* The reply has the request's octets, with the addresses changed over and the type 0. */
 static void answer_echo(struct fake *f, const uint8_t *octets, uint32_t n)
 {
@@ -241,6 +351,8 @@ static void answer_echo(struct fake *f, const uint8_t *octets, uint32_t n)
     f->waiting[ENCAP_SIZE + 10] ^= f->fault == IPV4_CHECKSUM;
     f->waiting_n = n;
     f->waiting_sender = f->sender;
+    if (f->second.there && f->second.answers_echo)
+        push_second(f, f->waiting, n, OWN_QPN);
     if (f->knows_us) {
         push(f, f->waiting, n, f->fault == SENDS_IP_TO_SENDER ? f->sender : OWN_QPN);
         f->waiting_n = 0;
@@ -254,7 +366,9 @@ static void answer_echo(struct fake *f, const uint8_t *octets, uint32_t n)
 static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *octets)
 {
     bool multicast = to->qpn == QPN_MULTICAST;
-    f->sent++;
+    struct place place = place_of(f);
+    if (is_away(f))
+        return false;
     if (f->fault == DEAF_TO_MULTICAST && multicast &&
         memcmp(octets + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->heard++)
         return false; /* it is found, and then no more */
@@ -266,7 +380,7 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *octet
     if ((to->qkey != QKEY && f->fault != TAKES_ANY_QKEY) ||
         (to->stranger && f->fault != TAKES_ANY_PKEY))
         return false;
-    if (!multicast && (to->lid != PEER_LID || to->qpn != PEER_QPN || f->fault == DEAF_TO_UNICAST))
+    if (!multicast && (to->lid != place.lid || to->qpn != place.qpn || f->fault == DEAF_TO_UNICAST))
         return false;
     if ((f->fault == NEEDS_GRH && !to->grh) || (f->fault == REFUSES_GRH && to->grh && !multicast))
         return false;
@@ -284,6 +398,9 @@ static enum transport_result fake_send(struct transport *t, const struct ud_to *
         g_strlcpy(t->error, "the link went down", sizeof t->error);
         return TRANSPORT_ERROR;
     }
+    f->sent++;
+    if (f->second.there && to->qpn == QPN_MULTICAST)
+        take_second(f, octets);
     if (!accepts(f, to, octets))
         return TRANSPORT_OK;
     f->sender = to->aside ? ASIDE_QPN : OWN_QPN;
@@ -354,7 +471,8 @@ static uint16_t ask_group(struct fake *f, const struct sa_question *q, uint8_t *
     if (memcmp(q->record + MCM_MGID, broadcast, 16) != 0)
         return ask_ipv6_group(f, q, record);
     if (q->method == SA_GET && (q->mask & MCM_HAS_PORT_GID) &&
-        memcmp(q->record + MCM_PORT_GID, peer_gid, 16) == 0) {
+        (memcmp(q->record + MCM_PORT_GID, place_of(f).gid, 16) == 0 ||
+         (f->second.there && memcmp(q->record + MCM_PORT_GID, second_gid, 16) == 0))) {
         memcpy(record, broadcast, MCM_SIZE);
         record[MCM_SCOPE_JOIN] = f->fault == NOT_FULL_MEMBER ? 0x22 : 0x21;
         return 0;
@@ -388,8 +506,13 @@ static uint16_t ask_record(struct fake *f, const struct sa_question *q, uint8_t 
         return ask_group(f, q, record);
     if (q->attribute == SA_INFORM_INFO)
         return subscribe(f, q);
+    struct place place = place_of(f);
     if (q->attribute == SA_PATH_RECORD) {
-        put16(record + PATH_DLID, f->fault == WRONG_PATH ? PEER_LID + 4 : PEER_LID);
+        if (f->second.there && memcmp(q->record + PATH_DGID, second_gid, 16) == 0)
+            place = place_of_second(f);
+        if (memcmp(q->record + PATH_DGID, place.gid, 16) != 0)
+            return 0x0300;
+        put16(record + PATH_DLID, f->fault == WRONG_PATH ? place.lid + 4 : place.lid);
         put16(record + PATH_PKEY, 0xffff);
         record[PATH_MTU] = 0x84;
         return 0;
@@ -398,7 +521,8 @@ static uint16_t ask_record(struct fake *f, const struct sa_question *q, uint8_t 
         return 0;
     if (q->attribute != 0x0011)
         return 0x0300;
-    memcpy(record + 24, peer_gid + 8, 8); /* IBA 15.2.5.2 and 14.2.5.3: PortGUID */
+    /* IBA 15.2.5.2 and 14.2.5.3: PortGUID. The peer's old LID is another port's afterwards. */
+    memcpy(record + 24, (be16(q->record) == place.lid ? place.gid : second_gid) + 8, 8);
     record[31] ^= f->fault == WRONG_GUID;
     return 0;
 }

@@ -13,6 +13,10 @@
 enum {
     PEER_QPN = 0x48,
     PEER_LID = 7,
+    CHANGED_QPN = 0x4d,
+    CHANGED_LID = 21,
+    SECOND_QPN = 0x51,
+    SECOND_LID = 9,
     OWN_QPN = 0x99,
     ASIDE_QPN = 0x9a,
     STRANGER_QPN = 0x9c,
@@ -79,13 +83,36 @@ struct network {
     unsigned seed;       /* not 0: chance loses, doubles and delays, up to late_ms */
 };
 
+/* Another port that sends in the peer's name. */
+struct second {
+    bool there;
+    bool lies; /* it announces the peer's link-layer address */
+    bool same_lid,
+        same_qpn; /* as the peer's: a virtual function, and a queue pair of another port */
+    bool answers_echo;
+    bool weak; /* its NAs have no Override flag: a proxy's, or of an anycast address (RFC 4861) */
+    unsigned late_ms;
+    enum fault fault;    /* HARDWARE_TYPE_1, SENDS_RESERVED */
+    unsigned ends_after; /* so many of its packets; 0: never */
+};
+
+/* What becomes of the peer after so many packets of the probe's; 0: nothing. */
+struct change {
+    unsigned after;
+    bool lid, qpn, gid; /* that it has another one of these then */
+    unsigned silent;    /* it takes none of so many packets meanwhile */
+};
+
 struct fake {
     struct transport base;
     enum fault fault;
+    struct second second;
+    struct change change;
+    bool proxy; /* it answers for every address */
     struct ud_from queue[QUEUE];
     uint8_t octets[QUEUE][UD_SIZE], grh[GRH_SIZE];
     gint64 due[QUEUE]; /* when it is there to be received; 0: the place is free */
-    unsigned next, n, sent, heard, pushed;
+    unsigned next, n, sent, heard, pushed, pushed_second;
     struct network network;
     uint64_t dice;
     uint32_t sender; /* the QPN that the packet in hand came from */

@@ -23,7 +23,9 @@ enum { RATE_FAST = 100000, ADDRESSES = 254, LAST_OCTETS = 256 };
 struct swept {
     unsigned hosts, conformant, must; /* of the hosts: with their results; MUSTs violated */
     unsigned unjudged;                /* hosts, or not to their end */
+    unsigned flux;                    /* hosts with a second owner of their address */
     char *answers;                    /* what the prefix's own result says */
+    char *text;                       /* the same as the text report has it */
     char *trouble;                    /* why the prefix is not judged; NULL: it is */
     char *of_host;                    /* the same of the last host */
     gint64 begin, end;                /* simulated microseconds */
@@ -40,10 +42,16 @@ static void take_swept(void *user, struct judged *j)
     if (j->sweep) {
         s->answers = g_strdup(((struct stage *)j->stages->pdata[0])->text);
         s->trouble = g_strdup(j->trouble);
+        struct report r = {.tool = "ipoib-probe", .probed = true, .captures = j, .n = 1};
+        GString *text = g_string_new(NULL);
+        report_text_probed(text, &r, j, false);
+        s->text = g_string_free(text, FALSE);
     } else {
         s->hosts++;
         s->conformant += !j->trouble && summary.status == VERDICT_CONFORMANT && summary.passed > 10;
         s->must += summary.must;
+        for (guint i = 0; j->stages && i < j->stages->len; i++)
+            s->flux += strcmp(((struct stage *)j->stages->pdata[i])->id, "peer.arp-flux") == 0;
         s->unjudged += j->trouble != NULL;
         g_free(s->of_host);
         s->of_host = g_strdup(j->trouble);
@@ -67,6 +75,7 @@ static void watch_sent(void *user, const uint8_t *octets)
 static void forget(struct swept *s)
 {
     g_free(s->answers);
+    g_free(s->text);
     g_free(s->trouble);
     g_free(s->of_host);
 }
@@ -89,6 +98,7 @@ static void sweep_as(struct swept *s, struct target *t, const struct fake *as,
         p.log = wirelog_new(log_to);
     }
     fake.many = as->many;
+    fake.second = as->second;
     fake.fails_after = as->fails_after;
     fake.ipv6 = as->ipv6;
     fake.no_groups = as->no_groups;
@@ -173,6 +183,24 @@ static void own_addresses_are_named(void **state)
     forget(&s);
 }
 
+/* One link-layer address with many IP addresses is named; it violates nothing. */
+static void a_proxy_is_named(void **state)
+{
+    struct swept s;
+    (void)state;
+    sweep(&s, 254, true, NO_FAULT, 30);
+    assert_non_null(strstr(s.text, "127 of them are at "
+                                   "00:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:18:95 "
+                                   "(QPN 0x000048, GID fe80::2:c903:0:1895, LID 7): a proxy, or a "
+                                   "host that has many addresses\n"));
+    assert_non_null(strstr(s.text, "127 of 254 addresses answer"));
+    assert_int_equal(s.must, 0);
+    forget(&s);
+    sweep(&s, 254, false, NO_FAULT, 30);
+    assert_null(strstr(s.text, "proxy"));
+    forget(&s);
+}
+
 /* What is wrong with a host is its own fault, found as it is when it is asked alone. */
 static void sweep_finds_faults(void **state)
 {
@@ -216,6 +244,29 @@ static void sweep_breaks_off(void **state)
     assert_int_equal(s.hosts, answered);
     assert_int_equal(s.unjudged, s.hosts);
     forget(&s);
+}
+
+/*
+ * Another port answers for the address of one of the hosts, before or behind the host's turn: it is
+ * found, and what is wrong with its packets is not the host's.
+ */
+static void a_second_owner_in_a_sweep(void **state)
+{
+    static const unsigned late[] = {1, 50, 600};
+    struct options options = {.rate = RATE_FAST, .timeout_ms = 250};
+    struct target t = {.name = (char *)"10.0.0.0/28", .ip = {10, 0, 0, 1}, .prefix = true, .n = 14};
+    (void)state;
+    memset(options.selection.rule, true, sizeof options.selection.rule);
+    for (size_t i = 0; i < G_N_ELEMENTS(late); i++) {
+        const struct fake as = {
+            .many = true, .second = {.there = true, .late_ms = late[i], .fault = HARDWARE_TYPE_1}};
+        struct swept s;
+        sweep_as(&s, &t, &as, &options);
+        assert_int_equal(s.hosts, 7);
+        assert_int_equal(s.must, 0);
+        assert_int_equal(s.flux, 1);
+        forget(&s);
+    }
 }
 
 /* ---- IPv6, whose questions go to groups of the SA's */
@@ -446,6 +497,7 @@ int main(int argc, char **argv)
         dense = SIXTEEN;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sweep_finds_who_is_there),  cmocka_unit_test(own_addresses_are_named),
+        cmocka_unit_test(a_proxy_is_named),          cmocka_unit_test(a_second_owner_in_a_sweep),
         cmocka_unit_test(sweep_finds_faults),        cmocka_unit_test(sweep_breaks_off),
         cmocka_unit_test(ipv6_keeps_the_rate),       cmocka_unit_test(ipv6_without_the_sa),
         cmocka_unit_test(every_packet_is_commented), cmocka_unit_test(sweep_keeps_its_schedule),

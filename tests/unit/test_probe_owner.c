@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whose packet is it? Another port that sends in the peer's name (RFC 5227 §2.4, RFC 4861 §7.2), a
+ * peer that changes while it is tested, and proxies (RFC 1027, RFC 4861 §7.2.8), in memory.
+ */
+#include "probe_peer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/checks.h"
+#include "probe/owner.h"
+
+enum { QUICK_MS = 1 };
+
+struct outcome_of_run {
+    struct judged judged;
+    struct verdict_summary summary;
+};
+
+static const uint8_t peer_ip6[16] = {0xfd, [15] = 2};
+
+static void set_source(struct probe *p)
+{
+    char why[256];
+    p->source = (struct source){.given = true};
+    memcpy(p->source.ip, own_ip, 4);
+    assert_true(station_open(p, why, sizeof why));
+}
+
+/* The peer and the other port are as those of *as. source: the probe has an address of its own. */
+static void run_with(struct outcome_of_run *o, const struct fake *as, bool source,
+                     unsigned timeout_ms)
+{
+    static struct fake fake;
+    struct options options = {.rate = 100000, .timeout_ms = timeout_ms, .has_source = source};
+    memset(options.selection.rule, true, sizeof options.selection.rule);
+    o->judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
+    struct results results = {.judged = &o->judged};
+    struct probe p = {.options = &options, .results = &results};
+    fake_begin(&fake, &p, as->fault, true);
+    fake.ipv6 = as->ipv6;
+    if (source)
+        set_source(&p);
+    fake.second = as->second;
+    fake.proxy = as->proxy;
+    fake.change = as->change;
+    fake.network = as->network;
+    fake.change.after += as->change.after ? fake.sent : 0;
+    p.peer.ipv6 = as->ipv6;
+    memcpy(p.peer.ip, as->ipv6 ? peer_ip6 : peer_ip, as->ipv6 ? 16 : 4);
+    g_strlcpy(p.peer.name, as->ipv6 ? "fd00::2" : "10.0.0.2", sizeof p.peer.name);
+    run_peer(&p, NULL);
+    fake_end(&p);
+    o->summary = verdict_summarize(o->judged.verdict, true);
+}
+
+static void clear(struct outcome_of_run *o)
+{
+    g_free(o->judged.trouble);
+    verdict_free(o->judged.verdict);
+    if (o->judged.stages)
+        g_ptr_array_unref(o->judged.stages);
+}
+
+/* The identifiers of what failed, with a space after each. */
+static void check_failed(const struct outcome_of_run *o, const char *expected, const char *when)
+{
+    GString *failed = g_string_new(NULL);
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        if (verdict_count(o->judged.verdict, (enum rule_number)i, OUTCOME_FAIL))
+            g_string_append_printf(failed, "%s ", rules[i].id);
+    if (strcmp(failed->str, expected) != 0)
+        fail_msg("%s: failed: %s", when, failed->str);
+    g_string_free(failed, TRUE);
+}
+
+static const struct stage *stage_of(const struct outcome_of_run *o, const char *id)
+{
+    for (guint i = 0; o->judged.stages && i < o->judged.stages->len; i++) {
+        const struct stage *s = o->judged.stages->pdata[i];
+        if (strcmp(s->id, id) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+static void says(const char *text, const char *words)
+{
+    if (!text || !strstr(text, words))
+        fail_msg("\"%s\" does not say \"%s\"", text ? text : "", words);
+}
+
+/* The Q_Key of the group is not a controlled one, in each run. */
+#define ALWAYS "rfc4391.13.qkey-controlled "
+
+/* ---- a second owner */
+
+/*
+ * RFC 5227 §2.4: another sender hardware address with the peer's IP is a conflict, whenever it
+ * comes. What is wrong with that packet is not the peer's.
+ */
+static void another_port_is_a_finding_about_the_address(void **state)
+{
+    static const enum fault faults[] = {NO_FAULT, HARDWARE_TYPE_1, SENDS_RESERVED};
+    static const unsigned late[] = {0, 20, 50, 600, 900};
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(faults); i++)
+        for (size_t l = 0; l < G_N_ELEMENTS(late); l++) {
+            struct outcome_of_run o;
+            struct fake as = {.second = {.there = true, .late_ms = late[l], .fault = faults[i]}};
+            char when[40];
+            snprintf(when, sizeof when, "fault %d, %u ms late", (int)faults[i], late[l]);
+            run_with(&o, &as, l % 2, 500);
+            if (late[l] || faults[i] == NO_FAULT)
+                check_failed(&o, ALWAYS, when);
+            const struct stage *s = stage_of(&o, "peer.arp-flux");
+            assert_non_null(s);
+            assert_int_equal(s->outcome, OUTCOME_FAIL);
+            says(s->text, "QPN 0x000048, GID fe80::2:c903:0:1895");
+            says(s->text, "QPN 0x000051, GID fe80::2:c903:0:18a1");
+            says(s->text, "LID 7");
+            says(s->text, "LID 9");
+            clear(&o);
+        }
+}
+
+/* The peer's own fault is found all the same, also where the other port has it too. */
+static void the_peers_own_fault_is_found(void **state)
+{
+    struct outcome_of_run o;
+    const struct fake as = {
+        .fault = SENDS_RESERVED,
+        .second = {.there = true, .late_ms = 20, .lies = true, .fault = SENDS_RESERVED}};
+    (void)state;
+    run_with(&o, &as, false, 500);
+    check_failed(&o, "rfc4391.6.reserved-zero " ALWAYS, "both");
+    clear(&o);
+}
+
+/* It announces the peer's own link-layer address; by LID or QPN it is another. */
+static void a_liar_is_not_the_peer(void **state)
+{
+    static const struct second liars[] = {
+        {.there = true, .lies = true, .late_ms = 20, .fault = SENDS_RESERVED},
+        {.there = true, .lies = true, .late_ms = 20, .fault = HARDWARE_TYPE_1, .same_lid = true},
+        {.there = true, .lies = true, .late_ms = 20, .fault = SENDS_RESERVED, .same_qpn = true}};
+    (void)state;
+    for (size_t i = 0; i < 2 * G_N_ELEMENTS(liars); i++) {
+        struct outcome_of_run o;
+        struct fake as = {.second = liars[i / 2]};
+        as.second.late_ms = i % 2 ? as.second.late_ms : 0; /* then it is the first to answer */
+        run_with(&o, &as, true, 500);
+        check_failed(&o, ALWAYS, "a liar");
+        const struct stage *s = stage_of(&o, "peer.arp-flux");
+        assert_non_null(s);
+        assert_int_equal(s->outcome, OUTCOME_FAIL);
+        says(s->text, liars[i / 2].same_qpn ? "LID 9" : "QPN 0x000051");
+        clear(&o);
+    }
+}
+
+/* An answer of another is none of the peer's: a peer that is deaf to something stays so. */
+static void another_port_answers_for_nobody(void **state)
+{
+    static const struct {
+        enum fault fault;
+        const char *failed;
+    } all[] = {{DEAF_TO_MULTICAST, "rfc4391.2.multicast-supported " ALWAYS},
+               {MINDS_RESERVED, "rfc4391.6.reserved-ignored " ALWAYS}};
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        struct outcome_of_run o;
+        const struct fake as = {.fault = all[i].fault,
+                                .second = {.there = true, .lies = true, .late_ms = 20}};
+        run_with(&o, &as, false, 500);
+        check_failed(&o, all[i].failed, "deaf");
+        clear(&o);
+    }
+}
+
+/* Nor an echo reply: here it comes to the QPN that the request was sent from, in the other's name.
+ */
+static void an_echo_reply_of_another_is_none(void **state)
+{
+    struct outcome_of_run o;
+    const struct fake as = {
+        .fault = SMALL_MTU,
+        .second = {.there = true, .late_ms = 20, .answers_echo = true, .fault = SENDS_RESERVED}};
+    (void)state;
+    run_with(&o, &as, true, 500);
+    check_failed(&o, "rfc4391.7.mtu-2044 " ALWAYS, "echo");
+    clear(&o);
+}
+
+/*
+ * RFC 4861 §7.2.7 and §7.2.8: several may answer for an anycast address, and a proxy for another;
+ * their NAs have no Override flag.
+ */
+static void without_override_it_is_no_conflict(void **state)
+{
+    struct outcome_of_run o;
+    struct fake as = {.ipv6 = true, .second = {.there = true, .late_ms = 20}};
+    (void)state;
+    run_with(&o, &as, false, 500);
+    const struct stage *s = stage_of(&o, "peer.arp-flux");
+    assert_non_null(s);
+    assert_int_equal(s->outcome, OUTCOME_FAIL);
+    check_failed(&o, ALWAYS, "IPv6");
+    clear(&o);
+    as.second.weak = true;
+    run_with(&o, &as, false, 500);
+    s = stage_of(&o, "peer.arp-flux");
+    assert_non_null(s);
+    assert_int_equal(s->outcome, OUTCOME_NOTED);
+    says(s->text, "GID fe80::2:c903:0:18a1");
+    check_failed(&o, ALWAYS, "IPv6, without Override");
+    clear(&o);
+}
+
+/* One address is announced by one port: nothing is said. */
+static void a_peer_by_itself_is_no_flux(void **state)
+{
+    static const enum fault faults[] = {NO_FAULT, NEEDS_GRH, OTHER_SENDER_QPN, DEAF_TO_UNICAST};
+    (void)state;
+    for (size_t i = 0; i < 2 * G_N_ELEMENTS(faults); i++) {
+        struct outcome_of_run o;
+        const struct fake as = {.fault = faults[i / 2], .ipv6 = i % 2};
+        run_with(&o, &as, false, 500);
+        assert_null(stage_of(&o, "peer.arp-flux"));
+        assert_null(stage_of(&o, "peer.changed"));
+        clear(&o);
+    }
+}
+
+/* ---- a peer that changes */
+
+/*
+ * At each moment of the run: no MUST, the change is named, and what follows is tested at the new
+ * place.
+ */
+static void a_change_is_no_violation(void **state)
+{
+    static const struct change changes[] = {{.lid = true},
+                                            {.qpn = true},
+                                            {.gid = true, .qpn = true, .lid = true},
+                                            {.lid = true, .silent = 4},
+                                            {.qpn = true, .silent = 4}};
+    (void)state;
+    for (size_t c = 0; c < G_N_ELEMENTS(changes); c++)
+        for (unsigned after = 1; after < 40; after++) {
+            struct outcome_of_run o;
+            struct fake as = {.change = changes[c], .ipv6 = after % 4 == 3};
+            char when[60];
+            as.change.after = after;
+            snprintf(when, sizeof when, "change %zu after %u packets", c, after);
+            run_with(&o, &as, after % 2, 250);
+            check_failed(&o, o.judged.trouble ? "" : ALWAYS, when);
+            const struct stage *flux = stage_of(&o, "peer.arp-flux");
+            if (flux && flux->outcome == OUTCOME_FAIL)
+                fail_msg("%s: %s", when, flux->text);
+            const struct stage *s = stage_of(&o, "peer.reachable");
+            if (s && s->outcome == OUTCOME_FAIL)
+                fail_msg("%s: %s", when, s->text);
+            clear(&o);
+        }
+}
+
+/* The same where the network loses, doubles and delays, and with another port that lies. */
+static void chance_is_no_violation(void **state)
+{
+    static const struct change changes[] = {
+        {.after = 0}, {.lid = true}, {.qpn = true}, {.gid = true, .qpn = true, .lid = true}};
+    enum { SEEDS = 60 };
+    (void)state;
+    for (unsigned seed = 1; seed <= SEEDS; seed++)
+        for (size_t c = 0; c < G_N_ELEMENTS(changes); c++) {
+            struct outcome_of_run o;
+            struct fake as = {.change = changes[c],
+                              .network = {.seed = seed, .late_ms = seed % 2 * 400}};
+            char when[60];
+            as.second = (struct second){.there = c == 0,
+                                        .late_ms = seed % 700,
+                                        .lies = seed % 3 == 0,
+                                        .fault = SENDS_RESERVED};
+            as.change.after = c ? seed : 0;
+            snprintf(when, sizeof when, "change %zu, seed %u", c, seed);
+            run_with(&o, &as, seed % 2, 500);
+            /* what answers first is the peer, and a fault of it is one */
+            bool first = c == 0 && verdict_count(o.judged.verdict, R_RFC4391_6_RESERVED_ZERO,
+                                                 OUTCOME_FAIL) > 0;
+            const struct stage *flux = stage_of(&o, "peer.arp-flux");
+            const struct stage *reachable = stage_of(&o, "peer.reachable");
+            if (!first)
+                check_failed(&o, o.judged.trouble ? "" : ALWAYS, when);
+            if (c && flux && flux->outcome == OUTCOME_FAIL)
+                fail_msg("%s: %s", when, flux->text);
+            if (c && reachable && reachable->outcome == OUTCOME_FAIL)
+                fail_msg("%s: %s", when, reachable->text);
+            clear(&o);
+        }
+}
+
+static unsigned inconclusive_with(const struct outcome_of_run *o, const char *words)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        const struct verdict_result *r = verdict_result(o->judged.verdict, (enum rule_number)i,
+                                                        OUTCOME_INCONCLUSIVE);
+        for (unsigned k = 0; r && k < r->n_cases; k++)
+            n += strstr(r->cases[k].actual, words) != NULL;
+    }
+    return n;
+}
+
+/* In the middle of the run: it is said, and later checks are passed at the new place. */
+static void a_change_is_named(void **state)
+{
+    static const struct {
+        struct change change;
+        const char *before, *behind;
+    } all[] = {{{.after = 5, .lid = true}, "LID 7", "LID 21"},
+               {{.after = 5, .qpn = true}, "QPN 0x000048", "QPN 0x00004d"},
+               {{.after = 5, .gid = true}, "GID fe80::2:c903:0:1895", "GID fe80::2:c903:0:189d"}};
+    (void)state;
+    for (size_t i = 0; i < 2 * G_N_ELEMENTS(all); i++) {
+        struct outcome_of_run o;
+        const struct fake as = {.change = all[i / 2].change, .ipv6 = i % 2};
+        run_with(&o, &as, false, 250);
+        const struct stage *s = stage_of(&o, "peer.changed");
+        assert_non_null(s);
+        assert_int_equal(s->outcome, OUTCOME_NOTED);
+        says(s->text, all[i / 2].before);
+        says(s->text, all[i / 2].behind);
+        assert_true(inconclusive_with(&o, "changed while it was tested") > 0);
+        assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_9_1_1_GID_OF_PORT),
+                         OUTCOME_PASS);
+        clear(&o);
+    }
+}
+
+/* A peer that has a fault has it at its new place too. */
+static void a_fault_is_found_behind_a_change(void **state)
+{
+    struct outcome_of_run o;
+    const struct fake as = {.fault = MINDS_RESERVED, .change = {.after = 5, .lid = true}};
+    (void)state;
+    run_with(&o, &as, false, 250);
+    check_failed(&o, "rfc4391.6.reserved-ignored " ALWAYS, "a fault");
+    clear(&o);
+}
+
+/* The address goes to another port for good: no two owners. */
+static void an_address_that_moves(void **state)
+{
+    struct outcome_of_run o;
+    const struct fake as = {.change = {.after = 7, .lid = true, .qpn = true, .gid = true}};
+    (void)state;
+    run_with(&o, &as, false, 250);
+    assert_non_null(stage_of(&o, "peer.changed"));
+    assert_null(stage_of(&o, "peer.arp-flux"));
+    clear(&o);
+}
+
+/* ---- proxies */
+
+static void a_proxy_is_said_to_be_one(void **state)
+{
+    (void)state;
+    for (unsigned ipv6 = 0; ipv6 < 2; ipv6++) {
+        struct outcome_of_run o;
+        /* the IPv6 peer of the simulation has every address */
+        const struct fake as = {.proxy = true, .ipv6 = ipv6};
+        run_with(&o, &as, false, 500);
+        const struct stage *s = stage_of(&o, "peer.proxy");
+        assert_non_null(s);
+        assert_int_equal(s->outcome, OUTCOME_NOTED);
+        says(s->text, "proxy");
+        check_failed(&o, ALWAYS, "a proxy");
+        clear(&o);
+    }
+}
+
+static void a_host_is_no_proxy(void **state)
+{
+    static const struct fake as[] = {{.proxy = false},
+                                     {.second = {.there = true, .late_ms = 20}},
+                                     {.change = {.after = 5, .lid = true}}};
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(as); i++) {
+        struct outcome_of_run o;
+        run_with(&o, &as[i], false, 500);
+        assert_null(stage_of(&o, "peer.proxy"));
+        clear(&o);
+    }
+}
+
+/* ---- the report */
+
+static void the_report_names_both(void **state)
+{
+    static const char *const words[] = {"00:00:00:48:fe:80",
+                                        "QPN 0x000048, GID fe80::2:c903:0:1895, LID 7",
+                                        "QPN 0x000051, GID fe80::2:c903:0:18a1, LID 9"};
+    struct outcome_of_run o;
+    const struct fake as = {.second = {.there = true, .late_ms = 600}};
+    (void)state;
+    run_with(&o, &as, false, 500);
+    struct report r = {.tool = "ipoib-probe",
+                       .version = "0",
+                       .deviations = "none",
+                       .probed = true,
+                       .captures = &o.judged,
+                       .n = 1};
+    GString *text = g_string_new(NULL);
+    report_text_probed(text, &r, &o.judged, false);
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        says(text->str, words[i]);
+    assert_int_equal(report_exit_status(&r), EXIT_VIOLATED);
+    g_string_free(text, TRUE);
+    GString *json = report_whole(&report_parts_json, &r);
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        says(json->str, words[i]);
+    g_string_free(json, TRUE);
+    clear(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_port_is_a_finding_about_the_address),
+        cmocka_unit_test(the_peers_own_fault_is_found),
+        cmocka_unit_test(a_liar_is_not_the_peer),
+        cmocka_unit_test(another_port_answers_for_nobody),
+        cmocka_unit_test(an_echo_reply_of_another_is_none),
+        cmocka_unit_test(without_override_it_is_no_conflict),
+        cmocka_unit_test(a_peer_by_itself_is_no_flux),
+        cmocka_unit_test(a_change_is_no_violation),
+        cmocka_unit_test(chance_is_no_violation),
+        cmocka_unit_test(a_change_is_named),
+        cmocka_unit_test(a_fault_is_found_behind_a_change),
+        cmocka_unit_test(an_address_that_moves),
+        cmocka_unit_test(a_proxy_is_said_to_be_one),
+        cmocka_unit_test(a_host_is_no_proxy),
+        cmocka_unit_test(the_report_names_both),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
