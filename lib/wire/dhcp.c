@@ -42,7 +42,7 @@ static void read_option(struct view v, uint8_t code, uint32_t at, uint8_t n, str
     if (code == DHCP_OPTION_OVERLOAD && n > 0)
         *overload = v.p[at];
     if (code == DHCP_OPTION_CLIENT_ID) {
-        if (d->client_id == 0)
+        if (d->client_id_length == 0) /* a part without data is no part */
             d->client_id = at;
         d->client_id_length += n;
     }
