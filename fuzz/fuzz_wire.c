@@ -13,6 +13,7 @@
 #include "wire/arp.h"
 #include "wire/carrier.h"
 #include "wire/cm.h"
+#include "wire/dhcp.h"
 #include "wire/encap.h"
 #include "wire/lladdr.h"
 #include "wire/mgid.h"
@@ -61,6 +62,22 @@ static void walk_datagram(struct view v)
                 sink += lladdr_read(v.p + o.off + ND_OPT_LLADDR).qpn;
 }
 
+static void walk_dhcp(struct view v)
+{
+    struct view message;
+    struct dhcp d, cut;
+    if (!dhcp_in_ipv4(v, &message) || dhcp_decode(message, &d) != WIRE_OK)
+        return;
+    sink += d.message_type;
+    must(d.client_id == 0 || d.client_id <= message.len);
+    for (uint32_t cap = 0; cap < message.cap && message.cap <= 600; cap++) {
+        enum wire_result r = dhcp_decode(view_make(message.p, cap, message.len), &cut);
+        must(r == WIRE_OK || r == WIRE_TRUNCATED);
+        must(r != WIRE_OK || (cut.hlen == d.hlen && cut.options != WIRE_MALFORMED) ||
+             d.options == WIRE_MALFORMED);
+    }
+}
+
 static void walk_payload(struct view v)
 {
     struct encap e;
@@ -68,6 +85,7 @@ static void walk_payload(struct view v)
     sink += encap_agrees(v) + encap_begins_message(v, true) + encap_datagram_length(v);
     walk_mad(v);
     walk_datagram(view_from(v, ENCAP_SIZE));
+    walk_dhcp(view_from(v, ENCAP_SIZE));
     use(v.p, v.cap);
 }
 

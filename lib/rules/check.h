@@ -81,6 +81,9 @@ void check_arp(const struct reporter *r, struct view v);
  */
 void check_nd(const struct reporter *r, struct view v);
 
+/* The DHCP message in the IPv4 packet, if there is one (RFC 4390; check_dhcp.c). */
+void check_dhcp(const struct reporter *r, struct view ipv4);
+
 /*
  * A CM message of an IPoIB connection, v at the MAD's begin (RFC 4755 §3.2, 3.5, 5, 5.1, 6).
  * number: of the connection in this capture, 0 where it is not known.

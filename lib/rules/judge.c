@@ -93,6 +93,8 @@ static void judge_datagram(const struct reporter *r, const struct scene *scene, 
         check_nd(r, icmpv6);
         if (scene)
             check_nd_scene(scene, datagram, icmpv6);
+    } else if (type == TYPE_IPV4) {
+        check_dhcp(r, datagram);
     }
 }
 

@@ -45,6 +45,7 @@ const char *rule_document_name(enum rule_document document)
 {
     static const char *const names[] = {"RFC 4391",
                                         "RFC 4755",
+                                        "RFC 4390",
                                         "draft-ietf-ipoib-link-multicast-02",
                                         "draft-ietf-ipoib-link-multicast-03",
                                         "draft-ietf-ipoib-link-multicast-02, -03",

@@ -32,6 +32,7 @@ enum rule_basis {
 enum rule_document {
     RULE_RFC4391,
     RULE_RFC4755,
+    RULE_RFC4390,
     RULE_DRAFT02, /* draft-ietf-ipoib-link-multicast-02 */
     RULE_DRAFT03,
     RULE_DRAFTS, /* both */

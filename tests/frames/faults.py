@@ -13,7 +13,13 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from frames import bases, fault_addresses, fault_connections, fault_datagrams  # noqa: E402
+from frames import (
+    bases,
+    fault_addresses,
+    fault_connections,
+    fault_datagrams,
+    fault_dhcp,
+)  # noqa: E402
 from frames import fault_groups, fixture, shown  # noqa: E402
 
 MODULES = (
@@ -22,6 +28,7 @@ MODULES = (
     fault_groups,
     fault_addresses,
     fault_connections,
+    fault_dhcp,
     shown,
 )  # they fill fixture's tables
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "rules/check.h"
+#include "wire/dhcp.h"
 #include "wire/encap.h"
 #include "wire/nd.h"
 
@@ -244,6 +245,54 @@ static void arp_messages(void **state)
     assert_int_equal(total(failed), 0);
 }
 
+enum { DHCP_IN_IPV4 = 28 };
+
+/* A DHCPDISCOVER by 255.255.255.255 without the BROADCAST flag and without client identifier. */
+static uint32_t dhcp_discover(uint8_t p[512])
+{
+    static const uint8_t options[] = {0x63, 0x82, 0x53, 0x63, 53, 1, 1, 55, 2, 1, 3, 255};
+    uint8_t *message = p + DHCP_IN_IPV4;
+    uint32_t size = DHCP_IN_IPV4 + DHCP_COOKIE + sizeof options;
+    memset(p, 0, 512);
+    p[0] = 0x45, p[2] = (uint8_t)(size >> 8), p[3] = (uint8_t)size, p[9] = 17;
+    memset(p + 16, 0xff, 4);
+    p[21] = 68, p[23] = 67, p[24] = (uint8_t)((size - 20) >> 8), p[25] = (uint8_t)(size - 20);
+    message[DHCP_OP] = 1, message[DHCP_HTYPE] = 32;
+    memcpy(message + DHCP_COOKIE, options, sizeof options);
+    return size;
+}
+
+static void dhcp_message_of_a_client(void **state)
+{
+    (void)state;
+    uint8_t p[512];
+    uint32_t size = dhcp_discover(p);
+    struct reporter r = start(p);
+    check_dhcp(&r, whole(p, size));
+    assert_int_equal(total(failed), 2);
+    assert_int_equal(failed[R_RFC4390_2_1_CLIENT_IDENTIFIER], 1);
+    assert_int_equal(failed[R_RFC4390_2_2_BROADCAST_FLAG], 1);
+    assert_int_equal(last[R_RFC4390_2_2_BROADCAST_FLAG].offset, 28 + 10);
+    assert_string_equal(last_actual[R_RFC4390_2_2_BROADCAST_FLAG],
+                        "not set by a client without identifier");
+    assert_int_equal(total(unsure), 0);
+}
+
+/* What the capture cut is inconclusive: the message type, and options that may follow. */
+static void dhcp_message_that_the_capture_cut(void **state)
+{
+    (void)state;
+    uint8_t p[512];
+    uint32_t size = dhcp_discover(p), type_ends = DHCP_IN_IPV4 + DHCP_OPTIONS + 3;
+    for (uint32_t cap = DHCP_IN_IPV4 + 1; cap < size; cap++) {
+        struct reporter r = start(p);
+        check_dhcp(&r, view_make(p, cap, size));
+        assert_int_equal(failed[R_RFC4390_2_1_CLIENT_IDENTIFIER], 0);
+        assert_int_equal(unsure[R_RFC4390_2_1_CLIENT_IDENTIFIER], 1);
+        assert_int_equal(total(failed), cap < type_ends ? 0 : 1);
+    }
+}
+
 static void nd_options_and_padding(void **state)
 {
     (void)state;
@@ -343,6 +392,8 @@ int main(void)
         cmocka_unit_test(headers_of_a_multicast),
         cmocka_unit_test(multicast_without_grh),
         cmocka_unit_test(arp_messages),
+        cmocka_unit_test(dhcp_message_of_a_client),
+        cmocka_unit_test(dhcp_message_that_the_capture_cut),
         cmocka_unit_test(nd_options_and_padding),
         cmocka_unit_test(cm_messages),
         cmocka_unit_test(cm_messages_without_private_data),

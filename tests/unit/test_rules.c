@@ -14,9 +14,16 @@ static unsigned count(bool (*wanted)(const struct rule *))
     return n;
 }
 
+/* RFC 4390 (DHCP) is not one of the documents that the catalogue of requirements was made from. */
+static bool in_catalogue(const struct rule *r)
+{
+    return r->document != RULE_RFC4390;
+}
+
 static bool counted_in_capture(const struct rule *r)
 {
-    return rule_in_capture(r) && (r->level == RULE_MUST || r->level == RULE_SHOULD);
+    return in_catalogue(r) && rule_in_capture(r) &&
+           (r->level == RULE_MUST || r->level == RULE_SHOULD);
 }
 
 static bool drafts(const struct rule *r)
@@ -31,7 +38,7 @@ static bool drafts(const struct rule *r)
 static void table_is_whole(void **state)
 {
     (void)state;
-    assert_int_equal(RULE_COUNT, 144);
+    assert_int_equal(count(in_catalogue), 144);
     assert_int_equal(count(counted_in_capture), 66);
     assert_int_equal(count(rule_by_probe), 90);
     assert_int_equal(count(drafts), 17);
@@ -60,6 +67,7 @@ static void identifiers_name_their_section(void **state)
         const struct rule *r = &rules[i];
         const char *prefix = r->document == RULE_RFC4391   ? "rfc4391."
                              : r->document == RULE_RFC4755 ? "rfc4755."
+                             : r->document == RULE_RFC4390 ? "rfc4390."
                                                            : NULL;
         if (!prefix)
             continue;

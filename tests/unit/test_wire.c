@@ -5,6 +5,7 @@
 #include "wire/arp.h"
 #include "wire/carrier.h"
 #include "wire/cm.h"
+#include "wire/dhcp.h"
 #include "wire/encap.h"
 #include "wire/ib.h"
 #include "wire/icrc.h"
@@ -304,6 +305,129 @@ static void arp_offsets(void **state)
  * A real join (ibdump capture): mask 0x173f7, Q_Key 0x0b1b, MTU 0x85, rate 0x83, scope and
  * JoinState 0x08.
  */
+/*
+ * RFC 2131 §2 figure 1, behind IPv4 and UDP: a DHCPDISCOVER on IPoIB as RFC 4390 §2 wants it. DUID
+ * of type 3 (RFC 3315 §9.4), hardware type 32, and the port's GUID.
+ */
+static const uint8_t dhcp_options[] = {
+    53,  1,  1,                                                                    /* DISCOVER */
+    0,                                                                             /* pad */
+    61,  17, 0xff, 0, 0, 0, 1, 0, 3, 0, 32, 0x00, 0x11, 0x75, 0, 0, 0, 0x01, 0x10, /* client ID */
+    255,
+};
+enum { DHCP_MESSAGE = 28, DHCP_SIZE = DHCP_OPTIONS + sizeof dhcp_options };
+
+static struct view dhcp_discover(uint8_t *p)
+{
+    static const uint8_t cookie[] = {0x63, 0x82, 0x53, 0x63};
+    uint8_t *m = p + DHCP_MESSAGE;
+    memset(p, 0, DHCP_MESSAGE + DHCP_SIZE);
+    p[0] = 0x45;
+    p[2] = (DHCP_MESSAGE + DHCP_SIZE) >> 8, p[3] = (DHCP_MESSAGE + DHCP_SIZE) & 0xff;
+    p[9] = 17;
+    p[21] = 68, p[23] = 67;
+    p[24] = (8 + DHCP_SIZE) >> 8, p[25] = (8 + DHCP_SIZE) & 0xff;
+    m[0] = 1, m[1] = 32, m[10] = 0x80;
+    memcpy(m + 236, cookie, sizeof cookie);
+    memcpy(m + 240, dhcp_options, sizeof dhcp_options);
+    return whole(p, DHCP_MESSAGE + DHCP_SIZE);
+}
+
+static void dhcp_message_on_ipoib(void **state)
+{
+    (void)state;
+    uint8_t p[DHCP_MESSAGE + DHCP_SIZE];
+    struct view v = dhcp_discover(p), message;
+    struct dhcp d;
+    assert_true(dhcp_in_ipv4(v, &message));
+    assert_int_equal(dhcp_decode(message, &d), WIRE_OK);
+    assert_int_equal(d.op, 1);
+    assert_int_equal(d.htype, 32);
+    assert_int_equal(d.hlen, 0);
+    assert_int_equal(d.flags, 0x8000);
+    assert_int_equal(d.message_type, 1);
+    assert_int_equal(d.client_id, 240 + 6);
+    assert_int_equal(d.client_id_length, 17);
+    assert_int_equal(d.options, WIRE_OK);
+}
+
+static void dhcp_only_in_udp_to_its_ports(void **state)
+{
+    (void)state;
+    uint8_t p[DHCP_MESSAGE + DHCP_SIZE];
+    struct view v = dhcp_discover(p), message;
+    p[23] = 68; /* a server's reply, by its port */
+    assert_true(dhcp_in_ipv4(v, &message));
+    p[23] = 69;
+    assert_false(dhcp_in_ipv4(v, &message));
+    p[23] = 67, p[9] = 6;
+    assert_false(dhcp_in_ipv4(v, &message));
+    p[9] = 17, p[6] = 0x20; /* More Fragments */
+    assert_false(dhcp_in_ipv4(v, &message));
+    p[6] = 0, p[25] = 7, p[24] = 0; /* shorter than the UDP header */
+    assert_false(dhcp_in_ipv4(v, &message));
+}
+
+static void dhcp_every_cut_is_truncated(void **state)
+{
+    (void)state;
+    uint8_t p[DHCP_MESSAGE + DHCP_SIZE];
+    struct view v = dhcp_discover(p), message;
+    assert_true(dhcp_in_ipv4(v, &message));
+    for (uint32_t cap = 0; cap < DHCP_SIZE; cap++) {
+        struct dhcp d = {0};
+        enum wire_result r = dhcp_decode(view_make(message.p, cap, DHCP_SIZE), &d);
+        assert_int_equal(r, cap < 240 ? WIRE_TRUNCATED : WIRE_OK);
+        assert_int_equal(d.options, cap < 240 ? WIRE_OK : WIRE_TRUNCATED);
+    }
+}
+
+static void dhcp_message_too_short_or_foreign(void **state)
+{
+    (void)state;
+    uint8_t p[DHCP_MESSAGE + DHCP_SIZE];
+    struct view v = dhcp_discover(p), message;
+    struct dhcp d;
+    assert_true(dhcp_in_ipv4(v, &message));
+    assert_int_equal(dhcp_decode(view_first(message, 239), &d), WIRE_MALFORMED);
+    /* the client identifier says 17 octets; 10 are there */
+    assert_int_equal(dhcp_decode(view_first(message, 240 + 16), &d), WIRE_OK);
+    assert_int_equal(d.options, WIRE_MALFORMED);
+    assert_int_equal(d.message_type, 1);
+    assert_int_equal(d.client_id, 0);
+    /* no End option: what is there stands */
+    assert_int_equal(dhcp_decode(view_first(message, DHCP_SIZE - 1), &d), WIRE_OK);
+    assert_int_equal(d.options, WIRE_OK);
+    assert_int_equal(d.client_id_length, 17);
+    p[DHCP_MESSAGE + 236] = 0;
+    assert_int_equal(dhcp_decode(message, &d), WIRE_FOREIGN);
+}
+
+/* RFC 2132 §9.3: 1 file, 2 sname, 3 both hold options; file is read first (RFC 2131 §4.1). */
+static void dhcp_options_in_other_fields(void **state)
+{
+    (void)state;
+    uint8_t p[DHCP_MESSAGE + DHCP_SIZE], *m = p + DHCP_MESSAGE;
+    struct view v = dhcp_discover(p), message;
+    struct dhcp d;
+    static const uint8_t overload[] = {52, 1, 3, 255}, type[] = {53, 1, 3, 255};
+    static const uint8_t client[] = {61, 3, 0xff, 0, 0, 255};
+    memcpy(m + 240, overload, sizeof overload);
+    memcpy(m + 108, type, sizeof type);
+    memcpy(m + 44, client, sizeof client);
+    assert_true(dhcp_in_ipv4(v, &message));
+    assert_int_equal(dhcp_decode(message, &d), WIRE_OK);
+    assert_int_equal(d.options, WIRE_OK);
+    assert_int_equal(d.message_type, 3);
+    assert_int_equal(d.client_id, 46);
+    m[242] = 1; /* file alone */
+    assert_int_equal(dhcp_decode(message, &d), WIRE_OK);
+    assert_int_equal(d.client_id, 0);
+    m[109] = 200; /* beyond the field */
+    assert_int_equal(dhcp_decode(message, &d), WIRE_OK);
+    assert_int_equal(d.options, WIRE_MALFORMED);
+}
+
 static void mc_member_record(void **state)
 {
     (void)state;
@@ -647,6 +771,11 @@ int main(void)
         cmocka_unit_test(nd_options_of_length_3),
         cmocka_unit_test(nd_owner_of_an_option),
         cmocka_unit_test(arp_offsets),
+        cmocka_unit_test(dhcp_message_on_ipoib),
+        cmocka_unit_test(dhcp_only_in_udp_to_its_ports),
+        cmocka_unit_test(dhcp_every_cut_is_truncated),
+        cmocka_unit_test(dhcp_message_too_short_or_foreign),
+        cmocka_unit_test(dhcp_options_in_other_fields),
         cmocka_unit_test(mc_member_record),
         cmocka_unit_test(sa_status_in_words),
         cmocka_unit_test(rmpp_tells_how_much_is_data),

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * DHCP over InfiniBand (RFC 4390): what a client that works over an IPoIB interface sends.
+ *
+ * The RFC binds clients. A server copies hardware type, chaddr and flags from the request (RFC 2131
+ * §4.3.1 table 3), so its messages are not checked. A relay agent or a router may bring in the
+ * message of a client on another kind of link; is_of_ipoib_client() leaves these out.
+ */
+#include <glib.h>
+
+#include "rules/report.h"
+#include "wire/dhcp.h"
+#include "wire/ip.h"
+
+#define LIMITED_BROADCAST 0xffffffffu
+
+static const char *const not_captured = "not captured";
+
+/*
+ * Routers do not forward 255.255.255.255 and relay agents fill in giaddr (RFC 1542 §4.1.1), so what
+ * has neither came from a client on this link. Of other messages the hardware type must tell.
+ */
+static bool is_of_ipoib_client(struct view ipv4, const struct dhcp *d)
+{
+    bool here = be32(ipv4.p + IPV4_DESTINATION) == LIMITED_BROADCAST && d->giaddr == 0;
+    return d->op == DHCP_BOOTREQUEST && (here || d->htype == DHCP_HTYPE_INFINIBAND);
+}
+
+/*
+ * The client, as far as its client identifier names the implementation: the type of its DUID and
+ * the 4 bytes after it, which are the vendor's enterprise number in type 2 (RFC 3315 §9.3). Lists
+ * of known deviations tell implementations apart by it.
+ */
+static const char *client_text(struct view v, const struct dhcp *d, char *buf, size_t size)
+{
+    enum { SHOWN = DHCP_DUID_TYPE_SIZE + 4 };
+    const uint8_t *p = v.p + d->client_id;
+    uint8_t n = d->client_id_length ? p[-1] : 0; /* of its first part */
+    if (n == 0)
+        return d->options == WIRE_OK ? "a client without identifier" : "an unknown client";
+    if (p[0] != DHCP_CLIENT_ID_TYPE_DUID || n < DHCP_CLIENT_ID_DUID + SHOWN) {
+        g_snprintf(buf, size, "client identifier type %u", p[0]);
+        return buf;
+    }
+    p += DHCP_CLIENT_ID_DUID;
+    g_snprintf(buf, size, "DUID %04x%08x", be16(p), be32(p + DHCP_DUID_TYPE_SIZE));
+    return buf;
+}
+
+static void check_chaddr(const struct reporter *r, struct view v, const struct dhcp *d)
+{
+    static const uint8_t zero[DHCP_CHADDR_SIZE];
+    const uint8_t *p = v.p + DHCP_CHADDR;
+    char octets[DHCP_CHADDR_SIZE * 2 + 1], client[32], actual[128];
+    for (unsigned i = 0; i < DHCP_CHADDR_SIZE; i++)
+        g_snprintf(octets + 2 * i, 3, "%02x", p[i]);
+    g_snprintf(actual, sizeof actual, "%s in DHCP message type %u of %s", octets, d->message_type,
+               client_text(v, d, client, sizeof client));
+    expect_that(r, R_RFC4390_2_1_CHADDR, memcmp(p, zero, sizeof zero) == 0, p, DHCP_CHADDR_SIZE,
+                "zero", actual);
+}
+
+/* RFC 4361 §6.1; the DUID within is opaque to others than its owner (RFC 3315 §9). */
+static void check_client_id_format(const struct reporter *r, struct view v, const struct dhcp *d)
+{
+    const uint8_t *p = v.p + d->client_id;
+    uint32_t n = d->client_id_length;
+    uint8_t type = n ? p[0] : 0;
+    char actual[32];
+    if (n)
+        g_snprintf(actual, sizeof actual, "type %u, %u bytes", type, n);
+    else
+        g_strlcpy(actual, "0 bytes", sizeof actual);
+    expect_that(r, R_RFC4390_2_1_CLIENT_IDENTIFIER_FORMAT,
+                type == DHCP_CLIENT_ID_TYPE_DUID && n >= DHCP_CLIENT_ID_DUID + DHCP_DUID_TYPE_SIZE,
+                p - 1, 2, "type 255, IAID, DUID", actual);
+}
+
+static void check_client_id(const struct reporter *r, struct view v, const struct dhcp *d)
+{
+    if (d->client_id == 0 && d->options != WIRE_OK) {
+        inconclusive(r, R_RFC4390_2_1_CLIENT_IDENTIFIER, v.p,
+                     d->options == WIRE_TRUNCATED ? not_captured : "the options are malformed");
+        return;
+    }
+    expect_that(r, R_RFC4390_2_1_CLIENT_IDENTIFIER, d->client_id != 0, v.p + DHCP_COOKIE, 4,
+                "a client identifier option", d->client_id ? "it is there" : "no such option");
+    if (d->client_id == 0)
+        return;
+    if (d->options == WIRE_OK)
+        check_client_id_format(r, v, d);
+    else /* further parts of it may follow (RFC 3396) */
+        inconclusive(r, R_RFC4390_2_1_CLIENT_IDENTIFIER_FORMAT, v.p, not_captured);
+}
+
+/*
+ * RFC 4390 §2.2: set while the client has no address, not set once it fills in ciaddr. Other types
+ * are left alone: INFORM, RELEASE and DECLINE are not named there.
+ */
+static void check_flag(const struct reporter *r, struct view v, const struct dhcp *d)
+{
+    bool set = d->flags & DHCP_FLAG_BROADCAST, discover = d->message_type == DHCP_DISCOVER;
+    const uint8_t *flags = v.p + DHCP_FLAGS, *ciaddr = v.p + DHCP_CIADDR;
+    char client[32], actual[64];
+    if (!discover && d->message_type != DHCP_REQUEST)
+        return;
+    g_snprintf(actual, sizeof actual, "%s by %s", set ? "set" : "not set",
+               client_text(v, d, client, sizeof client));
+    if (discover)
+        expect_value(r, R_RFC4390_2_2_CIADDR_ZERO, ciaddr, IPV4_ADDRESS_SIZE, 0);
+    if (discover || d->ciaddr == 0)
+        expect_that(r, R_RFC4390_2_2_BROADCAST_FLAG, set, flags, 2, "BROADCAST flag set", actual);
+    else
+        expect_that(r, R_RFC4390_2_2_NO_BROADCAST_FLAG, !set, flags, 2, "BROADCAST flag not set",
+                    actual);
+}
+
+/* Not captured far enough to tell what it is, or what it says. */
+static void inconclusive_message(const struct reporter *r, struct view v)
+{
+    static const enum rule_number of_each_message[] = {R_RFC4390_2_1_HTYPE, R_RFC4390_2_1_HLEN,
+                                                       R_RFC4390_2_1_CHADDR,
+                                                       R_RFC4390_2_1_CLIENT_IDENTIFIER};
+    for (unsigned i = 0; i < G_N_ELEMENTS(of_each_message); i++)
+        inconclusive(r, of_each_message[i], v.p, not_captured);
+}
+
+static void check_message(const struct reporter *r, struct view v, const struct dhcp *d)
+{
+    expect_value(r, R_RFC4390_2_1_HTYPE, v.p + DHCP_HTYPE, 1, DHCP_HTYPE_INFINIBAND);
+    expect_value(r, R_RFC4390_2_1_HLEN, v.p + DHCP_HLEN, 1, 0);
+    check_chaddr(r, v, d);
+    check_client_id(r, v, d);
+    check_flag(r, v, d);
+}
+
+void check_dhcp(const struct reporter *r, struct view ipv4)
+{
+    struct view v;
+    struct dhcp d;
+    if (!dhcp_in_ipv4(ipv4, &v))
+        return;
+    enum wire_result result = dhcp_decode(v, &d);
+    if (result == WIRE_TRUNCATED && v.cap > 0 && v.p[DHCP_OP] == DHCP_BOOTREQUEST)
+        inconclusive_message(r, v);
+    if (result != WIRE_OK || !is_of_ipoib_client(ipv4, &d))
+        return;
+    if (d.message_type)
+        check_message(r, v, &d);
+    else if (d.options == WIRE_TRUNCATED)
+        inconclusive_message(r, v);
+    /* else BOOTP: the RFC is about DHCP clients */
+}

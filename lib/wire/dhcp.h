@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * DHCP messages (RFC 2131 §2, options: RFC 2132) in UDP in IPv4, as far as RFC 4390 says something
+ * about them on an IPoIB link.
+ */
+#ifndef IPOIB_WIRE_DHCP_H
+#define IPOIB_WIRE_DHCP_H
+
+#include "wire/view.h"
+
+/* Offsets from the begin of the message (RFC 2131 §2 figure 1). */
+enum {
+    DHCP_OP = 0,
+    DHCP_HTYPE = 1,
+    DHCP_HLEN = 2,
+    DHCP_FLAGS = 10,
+    DHCP_CIADDR = 12,
+    DHCP_GIADDR = 24,
+    DHCP_CHADDR = 28,
+    DHCP_SNAME = 44,
+    DHCP_FILE = 108,
+    DHCP_COOKIE = 236,
+    DHCP_OPTIONS = 240,
+};
+enum { DHCP_CHADDR_SIZE = 16, DHCP_SNAME_SIZE = 64, DHCP_FILE_SIZE = 128 };
+
+enum { DHCP_BOOTREQUEST = 1, DHCP_BOOTREPLY = 2 };
+enum { DHCP_HTYPE_INFINIBAND = 32 };
+enum { DHCP_FLAG_BROADCAST = 0x8000 };
+
+enum {
+    DHCP_OPTION_PAD = 0,
+    DHCP_OPTION_OVERLOAD = 52,
+    DHCP_OPTION_MESSAGE_TYPE = 53,
+    DHCP_OPTION_CLIENT_ID = 61,
+    DHCP_OPTION_END = 255,
+};
+/* Option overload (RFC 2132 §9.3): fields that have options too. */
+enum { DHCP_OVERLOAD_FILE = 1, DHCP_OVERLOAD_SNAME = 2 };
+
+enum { DHCP_DISCOVER = 1, DHCP_REQUEST = 3 }; /* message types (RFC 2132 §9.6) */
+
+/* RFC 4361 §6.1: type 255, IAID (4 octets), DUID, which begins with a type of 2 octets. */
+enum { DHCP_CLIENT_ID_TYPE_DUID = 255, DHCP_CLIENT_ID_DUID = 5, DHCP_DUID_TYPE_SIZE = 2 };
+
+struct dhcp {
+    uint8_t op, htype, hlen;
+    uint8_t message_type; /* 0: no such option (BOOTP), or not captured */
+    uint16_t flags;
+    uint32_t ciaddr, giaddr;
+    uint32_t client_id;        /* offset of the option's first data byte; 0: no such option */
+    uint32_t client_id_length; /* of all its parts (RFC 3396) */
+    /*
+     * WIRE_OK: all options were read, so an option that is not here is not in the message.
+     * WIRE_TRUNCATED: the capture ends within the options. WIRE_MALFORMED: an option is longer than
+     * what is there.
+     */
+    enum wire_result options;
+};
+
+/*
+ * The DHCP message of the IPv4 packet in v: UDP to port 67 or 68, not a fragment. false: another
+ * protocol, or not captured so far.
+ */
+bool dhcp_in_ipv4(struct view v, struct view *message);
+
+/*
+ * WIRE_OK: the fixed part was captured, d is filled, d->options says how far its options were read.
+ * WIRE_TRUNCATED and WIRE_MALFORMED: of the fixed part. WIRE_FOREIGN: without the magic cookie of
+ * RFC 2131 §3.
+ */
+enum wire_result dhcp_decode(struct view v, struct dhcp *d);
+
+#endif
