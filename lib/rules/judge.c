@@ -165,7 +165,7 @@ static void name_foreign(const struct scene *s, const struct cm *cm)
              "a connection of %s", name_of(cm_service_names, service));
 }
 
-enum { QPN_GSI = 1 };
+enum { QPN_SMI, QPN_GSI };
 
 static void follow_gsi(struct judge *j, const struct packet *p)
 {
@@ -193,6 +193,8 @@ static bool judge_mad(struct judge *j, const struct scene *s)
     struct watch w = {s, false};
     struct cm cm;
     if (!packet_is_corrupt(s->p)) {
+        if (s->p->ib.sqpn == QPN_SMI)
+            subnet_smi_sent(j->fabric->subnet, s->p->ib.payload, &s->p->src, s->p->ib.psn);
         follow_gsi(j, s->p);
         subnet_mad(j->fabric->subnet, s->p->at.frame, s->p->ib.payload, &s->p->src, &s->p->dst,
                    on_subnet_event, &w);
