@@ -24,6 +24,7 @@ from frames.build import (
     solicited_node,
     ud_frame,
 )
+from frames.faults import fixture as faults
 from frames.ib import ONLY, RC, UD, Frame, encap
 from support import capfile, findings
 from support.paths import testdata
@@ -180,7 +181,8 @@ def test_pkey_that_a_moved_port_lost_is_found():
 
 def after_leave(alias=None, missed=True):
     """datagram.pcap, and n1 sends to 239.1.2.3, which it had left; if its new join was missed, the PSNs of its GSI show it.
-    alias: what another GID at n1's LID does before, "join" or "ask" whether it is in a group."""
+    alias: what another GID at n1's LID does before, "join" or "ask" whether it is in a group. Returned with it: the number of
+    n1's next request behind, which shows whether one was missed."""
     t = fixture.tape("datagram.pcap")
     if alias:
         question, answer = t[19].copy(), t[20].copy()
@@ -210,7 +212,8 @@ def after_leave(alias=None, missed=True):
     p["ipv4.src"] = N1.ip
     p.fix_checksums()
     sent = t.insert(later, p)
-    return t.pcap(), t.number(sent)
+    shows = next(f for f in t.frames[t.number(sent) :] if own_gsi(f, N1.lid))
+    return t.pcap(), t.number(shows)
 
 
 ALIASES = pytest.mark.parametrize("alias", [None, "join", "ask"])
@@ -223,8 +226,8 @@ def test_second_gid_at_the_lid_of_a_port_is_an_alias_and_a_missed_join_no_fault(
 
 @ALIASES
 def test_send_after_leave_is_found_if_no_join_was_missed(alias):
-    capture, sent = after_leave(alias, missed=False)
-    assert (sent, JOIN) in failures(capture)
+    capture, shows = after_leave(alias, missed=False)
+    assert (shows, JOIN) in failures(capture)
 
 
 def no_records(mask):
@@ -268,6 +271,101 @@ def test_no_record_of_something_else_does_not_mean_that_the_group_is_missing(mas
 
 def test_no_record_of_the_group_alone_means_that_the_group_is_missing():
     assert (3, GROUP) in failures(no_records(BY_MGID))
+
+
+# ---- frames that were not captured
+
+
+def without(name, first, last):
+    """A capture of testdata that lacks the frames from first to last."""
+    capture = capfile.read(testdata(name))
+    return real([f for n, f in enumerate(capture.frames, 1) if not first <= n <= last])
+
+
+SCOPE, MLID = "rfc4391.4.scope-consistent", "rfc4391.10.mlid-as-dlid"
+FULL_MEMBER, LISTENER = "rfc4391.5.full-member-join", "rfc4391.10.receiver-fullmember"
+# testdata/README.md: what is in the frames that are not captured.
+LOST = [
+    ("qpn-change.pcap", 9, 10, PKEY, "Set(P_KeyTable) and its answer"),
+    ("limited.pcap", 45, 50, PKEY, "Set(P_KeyTable) and its answer, on a switch"),
+    ("two-scopes.pcap", 12, 24, SCOPE, "a port is brought up, and joins its first broadcast group"),
+    ("two-scopes.pcap", 46, 55, SCOPE, "all joins of the second interface but the last's answer"),
+    ("qpn-change.pcap", 114, 115, JOIN, "a new interface joins what the old one had left"),
+    ("mlid-change.pcap", 277, 278, JOIN, "a join of a group that was left"),
+    ("sm-restart.pcap", 105, 115, MLID, "joins at a new subnet manager, which tells other MLIDs"),
+]
+
+
+@pytest.mark.parametrize(
+    "name, first, last, rule, _", LOST, ids=[f"{name}-{what}" for name, _, _, _, what in LOST]
+)
+def test_missed_frames_are_no_fault(name, first, last, rule, _):
+    assert rule not in {r for _, r in failures(without(name, first, last))}
+
+
+def no_second_pkey(answered):
+    """qpn-change.pcap, in which n1 is given no second P_Key (9 and 10), and joins the second partition (45) all the same. n1's
+    SMI counts what it sends (IBA 9.8.2.2). answered: the table that the subnet manager sets then is the one that n1 has.
+    """
+    t = fixture.tape("qpn-change.pcap")
+    if answered:
+        for n in (9, 10):
+            t[n].payload[64:68] = b"\xff\xff\0\0"
+        return t.pcap()
+    t.drop(9, 10)
+    for n in (12, 14, 16):
+        t[n]["psn"] -= 1
+    return t.pcap()
+
+
+@pytest.mark.parametrize("answered", [False, True], ids=["never-set", "set-without-it"])
+def test_pkey_that_was_never_given_is_found_if_no_answer_of_the_port_was_missed(answered):
+    assert PKEY in {rule for _, rule in failures(no_second_pkey(answered))}
+
+
+WAITING = [
+    pytest.param(f, id=f"{f.rule}{f.variant}")
+    for f in faults.FIXTURES
+    if f.kind == faults.FAIL and f.rule in (JOIN, MLID, FULL_MEMBER, LISTENER)
+]
+
+
+@pytest.mark.parametrize("fault", WAITING)
+def test_fault_that_a_missed_join_would_explain_is_inconclusive(fault):
+    """The request that shows that none was missed, and all behind it, count one more: one was."""
+    t, shows = faults.make_capture(fault)
+    count_on(t, t.frames[shows - 1], N1.lid)
+    capture = t.pcap()
+    assert fault.rule not in {rule for _, rule in failures(capture)}
+    assert findings.counts(capture, *LINUX)[fault.rule].inconclusive
+
+
+@pytest.mark.parametrize("fault", WAITING)
+def test_fault_that_a_missed_join_would_explain_is_inconclusive_at_the_end(fault):
+    """The capture ends before the request that shows that none was missed."""
+    t, shows = faults.make_capture(fault)
+    t.frames = t.frames[: shows - 1]
+    capture = t.pcap()
+    assert fault.rule not in {rule for _, rule in failures(capture)}
+    assert findings.counts(capture, *LINUX)[fault.rule].inconclusive
+
+
+def other_scope():
+    """datagram.pcap: n1, member of the broadcast group of scope 2, solicits (39) on the routers' group of scope 5, which it did
+    not join. Its next request is 42."""
+    t = fixture.tape("datagram.pcap")
+    t[39]["dgid"] = "ff15:601b:ffff::2"
+    return t
+
+
+def test_group_of_another_scope_is_found_if_no_join_was_missed():
+    assert (42, SCOPE) in failures(other_scope().pcap())
+
+
+def test_group_of_another_scope_is_of_another_interface_if_a_join_was_missed():
+    t = other_scope()
+    count_on(t, t.frame(42), N1.lid)
+    conforms(t.pcap())
 
 
 # ---- corrupt packets

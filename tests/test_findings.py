@@ -184,11 +184,12 @@ def test_corrupt_packet_does_not_hide_the_same_fault_in_a_whole_one():
 
 def test_finding_about_a_port_and_a_group_is_that_groups_alone():
     """datagram.pcap: n1 leaves the group of 224.0.0.22 after 72, as in 114 and 116, but goes on to report to it, between
-    reports to ff02::16, which has the same low 32 bits, and which it has not left."""
+    reports to ff02::16, which has the same low 32 bits, and which it has not left. Its next request, 76, shows that it did not
+    join again."""
     t = tape("datagram.pcap")
     t.insert(t.insert(72, t[114].copy()), t[116].copy())
     t.renumber(2)
-    assert frames(t.pcap(), "rfc4391.10.join-before-send", "fail") == [75]
+    assert frames(t.pcap(), "rfc4391.10.join-before-send", "fail") == [76]
 
 
 @pytest.fixture(scope="module")

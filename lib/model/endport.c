@@ -100,6 +100,8 @@ static void take_over(struct endport *p, struct endport *nameless)
     p->gap_frame = MAX(p->gap_frame, nameless->gap_frame);
     if (nameless->gsi_psn)
         p->gsi_psn = nameless->gsi_psn;
+    if (nameless->smi_psn)
+        p->smi_psn = nameless->smi_psn;
     if (nameless->neighbor_mtu)
         p->neighbor_mtu = nameless->neighbor_mtu;
     if (nameless->mtu_cap)
@@ -198,12 +200,30 @@ bool endport_is_on_link(const struct endport *p, uint16_t pkey)
     return any;
 }
 
-enum { GSI_PSN_KNOWN = 1u << 31 };
+/* UP_AGAIN: the port was brought up since: its driver may count from 0 again. */
+enum { LAST_PSN_KNOWN = 1u << 31, LAST_PSN_UP_AGAIN = 1u << 30 };
 
-void endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame)
+void endport_born(struct endport *p, uint32_t frame)
 {
-    bool known = p->gsi_psn & GSI_PSN_KNOWN;
-    if (known && psn_distance(p->gsi_psn & PSN_MASK, psn) != 1)
+    p->born_frame = frame;
+    p->subscribed = 0;
+    p->gsi_psn |= LAST_PSN_UP_AGAIN;
+}
+
+bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame)
+{
+    bool known = p->gsi_psn & LAST_PSN_KNOWN, up_again = p->gsi_psn & LAST_PSN_UP_AGAIN;
+    bool whole = (known && psn_distance(p->gsi_psn & PSN_MASK, psn) == 1) || (up_again && psn == 0);
+    if ((known || up_again) && !whole)
         p->gap_frame = frame;
-    p->gsi_psn = psn | GSI_PSN_KNOWN;
+    p->gsi_psn = psn | LAST_PSN_KNOWN;
+    return whole;
+}
+
+bool endport_smi_sent(uint32_t *last, uint32_t psn)
+{
+    int32_t distance = psn_distance(*last & PSN_MASK, psn);
+    bool missing = *last & LAST_PSN_KNOWN && distance != 0 && distance != 1;
+    *last = psn | LAST_PSN_KNOWN;
+    return missing;
 }

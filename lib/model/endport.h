@@ -30,7 +30,8 @@ struct endport {
     uint32_t born_frame;           /* 0: before the capture began */
     uint32_t
         gap_frame;    /* the last at which something that its GSI had sent was missing; 0: never */
-    uint32_t gsi_psn; /* of the last packet that its GSI (QP1) sent; with bit 31 set: known */
+    uint32_t gsi_psn; /* of the last packet that its GSI (QP1) sent, with bits of endport.c */
+    uint32_t smi_psn; /* of the last packet that its SMI (QP0) sent, likewise */
     struct {
         uint32_t qpn;
         uint16_t pkey;              /* 15 bits */
@@ -67,11 +68,21 @@ static inline bool endport_has_gid(const struct endport *p)
     return memcmp(p->gid, zero, GID_SIZE) != 0;
 }
 
+/* The subnet manager brought the port up: what it did before does not matter. */
+void endport_born(struct endport *p, uint32_t frame);
+
 /*
  * The port's GSI sent a packet with this PSN. They count up one by one (IBA 9.8.2.2), whoever it
  * sends to: what was not captured shows, and what was known of the port may be out of date since.
+ * True: nothing that it sent since its last packet, or since the port was brought up, is missing.
  */
-void endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame);
+bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame);
+
+/*
+ * A port's SMI sent a packet with this PSN, after the last one. True: one between them is missing.
+ * An SMI that does not count shows nothing.
+ */
+bool endport_smi_sent(uint32_t *last, uint32_t psn);
 
 /* Was it born in this capture, and all that it asked the SA since captured? */
 static inline bool endport_is_followed(const struct endport *p)

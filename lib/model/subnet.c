@@ -17,6 +17,7 @@ struct route {
     struct endport *endport;
     uint64_t port_guid;
     uint16_t *pkeys;
+    uint32_t smi_psn;  /* as in struct endport */
     uint8_t node_type; /* 0: not known */
 };
 
@@ -476,15 +477,26 @@ static struct route *route_of(const struct delivery *d, const struct smp *smp)
     return r;
 }
 
+static void forget_pkeys(uint16_t **pkeys)
+{
+    g_free(*pkeys);
+    *pkeys = NULL;
+}
+
+/* Another node is at the end of the route now. */
+static bool is_another(const struct route *r, const struct node_info *n)
+{
+    return r->port_guid && r->port_guid != n->port_guid;
+}
+
 static void on_node_info(struct route *r, const struct smp *smp)
 {
     struct node_info n;
     if (smp_node_info(smp, &n) != WIRE_OK)
         return;
-    if (r->port_guid && r->port_guid != n.port_guid) { /* another node is there now */
+    if (is_another(r, &n)) {
         r->endport = NULL;
-        g_free(r->pkeys);
-        r->pkeys = NULL;
+        forget_pkeys(&r->pkeys);
     }
     r->node_type = n.type;
     r->port_guid = n.port_guid;
@@ -525,9 +537,12 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
         return;
     if (r->node_type == 0 || (r->node_type == NODE_TYPE_SWITCH && p.port != 0))
         return; /* a switch's external ports have no LID; what is there means nothing */
+    struct endport *before = r->endport;
     r->endport = name_port(d, r, &p);
     if (!r->endport)
         return;
+    if (r->endport != before)
+        r->endport->smi_psn = r->smi_psn;
     struct subnet_event e = {.kind = SUBNET_PORT_INFO, .endport = r->endport, .lid = p.lid};
     bool born = smp->mad.method == SMP_SET && (p.state == PORT_ARMED || p.state == PORT_ACTIVE);
     r->endport->lmc = p.lmc;
@@ -536,9 +551,7 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
         r->endport->mtu_cap = p.mtu_cap;
     tell(d, &e);
     if (born) {
-        r->endport->born_frame = d->frame;
-        r->endport->subscribed = 0;
-        r->endport->gsi_psn = 0;
+        endport_born(r->endport, d->frame);
         e.kind = SUBNET_PORT_BORN;
         tell(d, &e);
     }
@@ -575,6 +588,36 @@ static void on_sm_info(const struct delivery *d, const struct smp *smp)
     if (i.state == SM_MASTER && smp->mad.method != SMP_SET)
         m->master_guid = i.guid;
     tell(d, &e);
+}
+
+/* The port whose SMI sent an SMP; NULL: not known. r: the route that a response came by, or NULL.
+ */
+static struct endport *sender_of(const struct delivery *d, const struct route *r,
+                                 const struct smp *smp)
+{
+    uint16_t lid = port_to_lid(*d->src);
+    struct node_info n;
+    bool info = r && smp->mad.attribute == SMP_NODE_INFO && smp_node_info(smp, &n) == WIRE_OK;
+    if (r)
+        return info && is_another(r, &n) ? NULL : r->endport;
+    return lid ? endports_by_lid(d->s->endports, d->interface, lid, false) : NULL;
+}
+
+void subnet_smi_sent(struct subnet *s, struct view mad, const struct port *src, uint32_t psn)
+{
+    struct delivery d = {.s = s, .src = src, .interface = port_interface(*src)};
+    struct smp smp;
+    if (smp_decode(mad, &smp) != WIRE_OK)
+        return;
+    struct route *r = smp.mad.method & MAD_RESPONSE ? route_of(&d, &smp) : NULL;
+    struct endport *port = sender_of(&d, r, &smp);
+    uint32_t *last = port ? &port->smi_psn : r ? &r->smi_psn : NULL;
+    if (!last || !endport_smi_sent(last, psn))
+        return;
+    if (r)
+        forget_pkeys(&r->pkeys);
+    if (port)
+        forget_pkeys(&port->pkeys);
 }
 
 static void on_smp(const struct delivery *d, struct view mad)

@@ -76,6 +76,13 @@ void subnet_free(struct subnet *s);
 uint16_t subnet_sa_lid(const struct subnet *s, uint16_t interface);
 
 /*
+ * An SMP from the SMI (QP0) of src; mad begins at the MAD. Its PSNs count up one by one, so a
+ * packet that was not captured shows: it may have acknowledged another P_Key table, and the one
+ * that is known of the port is forgotten. Before subnet_mad of the same packet.
+ */
+void subnet_smi_sent(struct subnet *s, struct view mad, const struct port *src, uint32_t psn);
+
+/*
  * A management datagram of the SA or SM class in frame number frame, from src to dst; mad begins at
  * the MAD. Others are ignored. observer: told of each event; NULL: nobody.
  */

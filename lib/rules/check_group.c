@@ -3,6 +3,7 @@
  * Joins, leaves and group records: what the SA and its clients say of IPoIB groups (RFC 4391 §4.1,
  * 5, 10).
  */
+#include "rules/postpone.h"
 #include "rules/scene.h"
 #include "wire/mgid.h"
 
@@ -20,6 +21,27 @@ static bool is_full_member(const struct scene *s, struct group *group, struct en
 {
     const struct member *m = port ? groups_member(s->f->groups, group, port, false) : NULL;
     return m && m->join_state & JOIN_FULL;
+}
+
+/* The sender of the packet, or who joins by it, is a FullMember of a broadcast group of another
+ * scope. */
+static void fail_scope(const struct scene *s, const struct endport *port, const uint8_t *mgid,
+                       const struct group *broadcast)
+{
+    struct mgid m = mgid_read(mgid);
+    struct subject group = subject_group(mgid);
+    uint32_t wanted = (uint32_t)m.flags << 4 | group_scope(broadcast),
+             seen = (uint32_t)m.flags << 4 | m.scope;
+    char expected[8], actual[8];
+    if (s->p->verdict.class ==
+        PAYLOAD_MAD) { /* a join shows by itself that none before is missing */
+        expect_same(s->r, R_RFC4391_4_SCOPE_CONSISTENT, &group, mgid + MGID_FLAGS_SCOPE, 1, wanted,
+                    seen);
+        return;
+    }
+    g_snprintf(expected, sizeof expected, "0x%02x", wanted);
+    g_snprintf(actual, sizeof actual, "0x%02x", seen);
+    postpone(s, port, R_RFC4391_4_SCOPE_CONSISTENT, &group, seen, expected, actual);
 }
 
 bool check_scope(const struct scene *s, const uint8_t *mgid, struct endport *port)
@@ -41,9 +63,7 @@ bool check_scope(const struct scene *s, const uint8_t *mgid, struct endport *por
     for (struct group *b = l && !heard_of ? l->broadcast : NULL; b; b = b->next)
         if (b->state == GROUP_THERE && port && endport_is_followed(port) &&
             is_full_member(s, b, port)) {
-            expect_same(s->r, R_RFC4391_4_SCOPE_CONSISTENT, &group, mgid + MGID_FLAGS_SCOPE, 1,
-                        (uint32_t)(m.flags << 4 | group_scope(b)),
-                        (uint32_t)(m.flags << 4 | m.scope));
+            fail_scope(s, port, mgid, b);
             return false;
         }
     inconclusive(s->r, R_RFC4391_4_SCOPE_CONSISTENT, mgid,

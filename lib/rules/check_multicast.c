@@ -3,6 +3,7 @@
  * A datagram to an IPoIB group: is the group there, has its sender joined, does it use what the SA
  * told (RFC 4391 §5, 10)?
  */
+#include "rules/postpone.h"
 #include "rules/scene.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
@@ -45,52 +46,59 @@ static bool is_sa(const struct scene *s)
  * uses what it was told and cannot know better, unless the group was deleted, which ends
  * memberships.
  */
-static bool told_otherwise(const struct scene *s, const struct group *g, const struct member *m,
-                           uint16_t dlid)
+static bool told_otherwise(const struct scene *s, const struct group *g,
+                           const struct endport *sender, const struct member *m, uint16_t dlid)
 {
     if (!m || !m->frame)
-        return g->records > 1 || is_sa(s) || (m && m->pending);
+        return g->records > 1 || is_sa(s) || (m && m->pending) || !sender ||
+               !endport_is_followed(sender);
     return !member_is_known(m) || (m->mlid == dlid && m->frame > g->gone_frame);
 }
 
-static bool check_mlid(const struct scene *s, const struct group *g, const struct member *m)
+static bool check_mlid(const struct scene *s, const struct group *g, const struct endport *sender,
+                       const struct member *m)
 {
     struct subject group = subject_group(g->mgid);
+    char expected[16], actual[16];
     group.other = s->p->ib.slid;
     if (!s->p->ib.has_lrh || g->mlid == 0)
         return true;
-    if (g->mlid != s->p->ib.dlid && told_otherwise(s, g, m, s->p->ib.dlid)) {
+    if (g->mlid == s->p->ib.dlid) {
+        pass_about(s->r, R_RFC4391_10_MLID_AS_DLID, &group);
+        return true;
+    }
+    if (told_otherwise(s, g, sender, m, s->p->ib.dlid)) {
         inconclusive(s->r, R_RFC4391_10_MLID_AS_DLID, NULL,
                      "the sender was told another MLID, or may have been");
         return true;
     }
-    expect_same(s->r, R_RFC4391_10_MLID_AS_DLID, &group, s->r->base + LRH_DLID, 2, g->mlid,
-                s->p->ib.dlid);
-    return g->mlid == s->p->ib.dlid;
+    g_snprintf(expected, sizeof expected, "0x%04x", g->mlid);
+    g_snprintf(actual, sizeof actual, "0x%04x", s->p->ib.dlid);
+    postpone(s, sender, R_RFC4391_10_MLID_AS_DLID, &group, s->p->ib.dlid, expected, actual);
+    return false;
 }
 
 /*
  * Who knows the MLID has it from the SA. A sender of whom no join was seen thus joined unseen,
  * unless it is known to have left, to have been refused, or to have asked for the record alone.
  */
-static void check_joined(const struct scene *s, struct group *g, struct endport *sender,
-                         const struct member *m)
+static void check_joined(const struct scene *s, struct endport *sender, const struct member *m)
 {
-    const uint8_t *p = s->r->base + s->p->ib.grh_off + GRH_DGID;
     struct subject port = subject_port(s->p->ib.sgid, 0);
-    port.group = g->mgid;
-    bool known = m && member_is_known(m);
-    if (m && m->join_state)
+    bool known = m && member_is_known(m), followed = sender && endport_is_followed(sender);
+    const char *why = NULL;
+    port.group = s->p->ib.dgid;
+    if (m && m->join_state) {
         pass_about(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, &port);
-    else if (known && m->refused)
-        expect_about(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, &port, false, p, GID_SIZE,
-                     "a member of the group", "its join was refused");
-    else if (known)
-        expect_about(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, &port, false, p, GID_SIZE,
-                     "a member of the group", "it left the group");
-    else if (m && m->asked && !m->frame && !m->pending && endport_is_followed(sender))
-        expect_about(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, &port, false, p, GID_SIZE,
-                     "a member of the group", "it asked for the group's record and never joined");
+        return;
+    }
+    if (known)
+        why = m->refused ? "its join was refused" : "it left the group";
+    else if (m && m->asked && !m->frame && !m->pending && followed)
+        why = "it asked for the group's record and never joined";
+    if (why)
+        postpone(s, sender, R_RFC4391_10_JOIN_BEFORE_SEND, &port, (uintptr_t)why,
+                 "a member of the group", why);
     else
         inconclusive(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, NULL, "its join was not seen");
 }
@@ -206,9 +214,8 @@ static void check_listener(const struct scene *s, const uint8_t *mgid, struct en
     if (m->join_state & JOIN_FULL)
         pass_about(s->r, R_RFC4391_10_RECEIVER_FULLMEMBER, &subject);
     else if (m->reported && now - m->reported >= JOIN_SECONDS)
-        expect_about(s->r, R_RFC4391_10_RECEIVER_FULLMEMBER, &subject, false, s->p->ib.payload.p,
-                     s->p->ib.payload.cap, "a FullMember of the group that it listens to",
-                     "a member without FullMember");
+        postpone(s, port, R_RFC4391_10_RECEIVER_FULLMEMBER, &subject, 0,
+                 "a FullMember of the group that it listens to", "a member without FullMember");
     if (!m->reported && !packet_is_corrupt(s->p))
         m->reported = now ? now : 1;
 }
@@ -259,10 +266,13 @@ static void check_full_member(const struct scene *s, struct endport *sender)
     const struct member *m = b ? groups_member(s->f->groups, b, sender, false) : NULL;
     struct subject port = subject_port(sender->gid, 0);
     port.group = b ? b->mgid : NULL;
-    if (m && m->join_state && member_is_known(m))
-        expect_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &port, m->join_state & JOIN_FULL,
-                     s->r->base + ib->grh_off + GRH_SGID, GID_SIZE,
-                     "a FullMember of the broadcast group", "it joined without FullMember");
+    if (!m || !m->join_state || !member_is_known(m))
+        return;
+    if (m->join_state & JOIN_FULL)
+        pass_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &port);
+    else
+        postpone(s, sender, R_RFC4391_5_FULL_MEMBER_JOIN, &port, 0,
+                 "a FullMember of the broadcast group", "it joined without FullMember");
 }
 
 void check_multicast(const struct scene *s)
@@ -281,9 +291,9 @@ void check_multicast(const struct scene *s)
         check_full_member(s, sender);
     struct member *m = sender ? groups_member(s->f->groups, g, sender, false) : NULL;
     bool there = g->state == GROUP_THERE;
-    if (there && !check_mlid(s, g, m))
+    if (there && !check_mlid(s, g, sender, m))
         return;
-    check_joined(s, g, sender, m);
+    check_joined(s, sender, m);
     if (sender)
         check_subscribed(s, sender, m);
     if (there && group_is_broadcast(g))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/judge.h"
 
+#include "rules/postpone.h"
 #include "rules/scene.h"
 #include "wire/carrier.h"
 #include "wire/encap.h"
@@ -12,6 +13,7 @@ struct judge {
     bool own_fabric;
     const struct deviations *known;
     struct told *told;
+    struct postponed *postponed;
     judge_report *report;
     void *user;
     uint32_t frame;
@@ -26,6 +28,7 @@ struct judge *judge_new(struct fabric *fabric, const struct deviations *known, j
     j->fabric = fabric ? fabric : fabric_new();
     j->known = known;
     j->told = told_new();
+    j->postponed = postponed_new();
     j->report = report;
     j->user = user;
     return j;
@@ -38,6 +41,7 @@ void judge_free(struct judge *j)
     if (j->own_fabric)
         fabric_free(j->fabric);
     told_free(j->told);
+    postponed_free(j->postponed);
     g_free(j);
 }
 
@@ -167,16 +171,17 @@ static void name_foreign(const struct scene *s, const struct cm *cm)
              "a connection of %s", name_of(cm_service_names, service));
 }
 
-enum { QPN_GSI = 1 };
+enum { QPN_SMI, QPN_GSI };
 
-static void follow_gsi(struct judge *j, const struct packet *p)
+static void follow_gsi(const struct scene *s)
 {
+    const struct packet *p = s->p;
     uint16_t lid = port_to_lid(p->src);
     struct endport *port = lid && p->ib.sqpn == QPN_GSI
-                               ? endports_by_lid(j->fabric->endports, p->at.interface, lid, false)
+                               ? endports_by_lid(s->f->endports, p->at.interface, lid, false)
                                : NULL;
     if (port)
-        endport_gsi_sent(port, p->ib.psn, p->at.frame);
+        postponed_settle(s, port, endport_gsi_sent(port, p->ib.psn, p->at.frame));
 }
 
 /* A REQ that the capture cut: the model does not know its connection. true: it is IPoIB's. */
@@ -195,7 +200,9 @@ static bool judge_mad(struct judge *j, const struct scene *s)
     struct watch w = {s, false};
     struct cm cm;
     if (!packet_is_corrupt(s->p)) {
-        follow_gsi(j, s->p);
+        if (s->p->ib.sqpn == QPN_SMI)
+            subnet_smi_sent(j->fabric->subnet, s->p->ib.payload, &s->p->src, s->p->ib.psn);
+        follow_gsi(s);
         subnet_mad(j->fabric->subnet, s->p->at.frame, s->p->ib.payload, &s->p->src, &s->p->dst,
                    on_subnet_event, &w);
     }
@@ -219,7 +226,7 @@ static bool judge_mad(struct judge *j, const struct scene *s)
 bool judge_packet(struct judge *j, const struct packet *p)
 {
     struct reporter r = reporter(j, p->octets.p, p->at.interface);
-    struct scene s = {&r, j->fabric, p};
+    struct scene s = {&r, j->fabric, p, j->postponed};
     j->frame = p->at.frame;
     j->packet = p;
     switch (p->verdict.class) {

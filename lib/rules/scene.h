@@ -15,6 +15,7 @@ struct scene {
     const struct reporter *r;
     struct fabric *f;
     const struct packet *p;
+    struct postponed *postponed; /* rules/postpone.h */
 };
 
 /*

@@ -12,9 +12,13 @@ def bring_up(t):
     t.keep((1, 20))
 
 
-@base("joins", "datagram.pcap", "1-40: bring-up, n1's joins, the first solicitations")
+@base(
+    "joins",
+    "datagram.pcap",
+    "1-43: bring-up, n1's joins, the first solicitations, ARP request, path query",
+)
 def joins(t):
-    t.keep((1, 40))
+    t.keep((1, 43))
 
 
 @base("n0-alone", "datagram.pcap", "1-20, 33-35: n1 joins the broadcast group; then only n0 sends")

@@ -247,12 +247,13 @@ def group_missing(t):
 def join_refused(t):
     t[38].payload[56:] = t[37].payload[56:]
     t[38]["mad.status"] = REFUSED
-    return 39
+    return 42  # n1's first request behind 39, the solicitation: it did not join again
 
 
 @fail("rfc4391.10.join-before-send", DATAGRAM, "n1 pings 239.1.2.3, which it has left")
 def join_before_send(t):
-    return t.insert(97, ping_group(t[79], N1, 2, "239.1.2.3", 0xC007))
+    t.insert(97, ping_group(t[79], N1, 2, "239.1.2.3", 0xC007))
+    return 98  # n1's next request: it did not join again
 
 
 @fail(
@@ -262,7 +263,7 @@ def join_before_send(t):
 )
 def mlid_as_dlid(t):
     t[39]["dlid"] = 0xC00C
-    return 39
+    return 42  # n1's next request: it did not join again, so it was told no other MLID
 
 
 @fail("rfc4391.10.subscribe-traps", "subscribed", "n3 does not subscribe", linux="deviation")
