@@ -39,6 +39,7 @@ ELSEWHERE = [
     (r"script/lint( --quick)?$", "tests/test_lint.py", '"lint"'),
     (r"script/coverage( --quick)?$", "tests/test_coverage.py", '"coverage"'),
     (r"script/fuzz ", "fuzz/CMakeLists.txt", "script/fuzz"),
+    (r"IPOIB_PLUGINS=build-fuzz/plugins ", "tests/test_fuzz_sequence.py", "sequence"),
     (r"script/noise ", "tests/test_noise.py", '"noise"'),
     (r"script/package && apt install", "tests/test_package.py", '"package"'),
     (r"cmake -S . -B build ", "script/bootstrap", "cmake -S . -B build"),
