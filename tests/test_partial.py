@@ -4,9 +4,9 @@
 Every real capture of testdata is judged as if it had begun with its 2nd, 5th, 8th ... frame, and with 2 and 5 of a hundred
 frames lost at random (seeded). But for what its whole shows, there must be no failure in any of these.
 
-Losses show by gaps in the PSNs of a port's GSI. They are not seen where a request and its answer are both lost and the port
-asks for nothing else before it sends, nor of what the subnet manager tells a port (its P_Key table): with other seeds, less
-than one run in a thousand shows a failure (join-before-send, mlid-as-dlid, pkey-configured)."""
+Losses show by gaps in the PSNs of a port's GSI and SMI. Not seen is a P_Key table that the subnet manager sets while the port
+is up, if the request and the response are both lost and the port's SMI sends nothing more before the port joins. See also
+test_removals.py."""
 import glob
 import os
 
