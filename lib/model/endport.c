@@ -106,6 +106,7 @@ static void take_over(struct endport *p, struct endport *nameless)
         p->mtu_cap = nameless->mtu_cap;
     p->lmc = nameless->lmc;
     p->subscribed |= nameless->subscribed;
+    p->subscribing |= nameless->subscribing;
     if (!p->pkeys) {
         p->pkeys = nameless->pkeys;
         nameless->pkeys = NULL;
@@ -166,14 +167,23 @@ enum pkey_known endport_has_pkey(const struct endport *p, uint16_t pkey)
 void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn)
 {
     for (unsigned i = 0; i < ENDPORT_UD_QPS; i++) {
-        if (p->ud[i].qpn == qpn && p->ud[i].pkey == (pkey & 0x7fff))
+        if (p->ud[i].qpn == qpn && p->ud[i].pkey == (pkey & 0x7fff)) {
+            p->ud[i].before = false;
             return;
+        }
         if (p->ud[i].qpn == 0) {
             p->ud[i].qpn = qpn;
             p->ud[i].pkey = pkey & 0x7fff;
+            p->ud[i].before = false;
             return;
         }
     }
+}
+
+void endport_joins(struct endport *p, uint16_t pkey)
+{
+    for (unsigned i = 0; i < ENDPORT_UD_QPS; i++)
+        p->ud[i].before |= p->ud[i].pkey == (pkey & 0x7fff);
 }
 
 enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_t qpn)
@@ -184,7 +194,8 @@ enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_
             continue;
         if (p->ud[i].qpn == qpn)
             return ANNOUNCED;
-        answer = ANNOUNCED_ANOTHER;
+        if (!p->ud[i].before)
+            answer = ANNOUNCED_ANOTHER;
     }
     bool full = p->ud[ENDPORT_UD_QPS - 1].qpn != 0;
     return full ? ANNOUNCED_UNKNOWN : answer;

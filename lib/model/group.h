@@ -31,6 +31,7 @@ struct group {
     uint32_t changed_frame; /* when the SA told another parameter than before, the MLID aside; 0:
                                never */
     uint32_t gone_frame;    /* when it was last deleted: older memberships are void; 0: never */
+    uint32_t asked_frame;   /* a join was last asked, and not refused so far; 0: never */
     uint32_t members;       /* ports that are members in any way, of those seen */
     struct group *next;     /* of the link: another broadcast group of the partition */
 };
@@ -80,7 +81,7 @@ const struct link *groups_link(struct groups *g, uint16_t interface, uint16_t pk
  * newest; NULL: the SA told of none.
  */
 struct group *groups_broadcast(struct groups *g, uint16_t interface, uint16_t pkey, uint8_t scope);
-/* The partition's only one; NULL: none, or several. */
+/* The partition's only one; NULL: none, or several that are there or may be. */
 struct group *groups_only_broadcast(struct groups *g, uint16_t interface, uint16_t pkey);
 
 /* The SA told the group's attributes. */
@@ -99,6 +100,13 @@ static inline uint8_t group_scope(const struct group *g)
 }
 
 bool group_is_broadcast(const struct group *g);
+
+/* The SA said that there is none, or that it was deleted, and nobody has asked to create it since.
+ */
+static inline bool group_is_absent(const struct group *g)
+{
+    return (g->state == GROUP_MISSING || g->state == GROUP_GONE) && g->asked_frame < g->frame;
+}
 
 /* All, in the order in which they were heard of. */
 const struct group *groups_at(const struct groups *g, unsigned index);

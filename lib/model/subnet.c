@@ -159,6 +159,12 @@ static struct endport *asking_port(const struct delivery *d, const uint8_t *gid)
     return p && (!lid || endport_has_lid(p, lid)) ? p : NULL;
 }
 
+static void note_join(const struct subnet_event *e)
+{
+    if (e->group && group_is_broadcast(e->group))
+        endport_joins(e->endport, be16(e->group->mgid + MGID_PKEY));
+}
+
 static void member_request(const struct delivery *d, const struct sa *sa, const struct mc_member *r,
                            enum subnet_event_kind kind)
 {
@@ -181,6 +187,10 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
             m->asked = true;
         return;
     }
+    if (e.group && kind == SUBNET_JOIN_ASKED)
+        e.group->asked_frame = d->frame;
+    if (e.endport && kind == SUBNET_JOIN_ASKED)
+        note_join(&e);
     e.member = e.group && e.endport ? groups_member(d->s->groups, e.group, e.endport, true) : NULL;
     if (e.member) {
         e.join_state_before = member_is_known(e.member) ? e.member->join_state : 0;
@@ -199,6 +209,8 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t
         return;
     e->join_state_before = e->member->join_state;
     e->left_before = e->member->frame && e->member->join_state == 0 && !e->member->refused;
+    if (!refused && join_state)
+        note_join(e);
     if (!refused) {
         e->group->members += (join_state != 0) - (e->member->join_state != 0);
         e->member->join_state = join_state;
@@ -268,6 +280,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
         e.kind = SUBNET_GROUP_TOLD;
     } else if (join) {
         e.kind = SUBNET_JOIN_REFUSED;
+        e.group->asked_frame = 0;
         set_member(d, &e, 0, true);
     } else {
         e.kind = SUBNET_GROUP_MISSING;
@@ -368,14 +381,32 @@ static uint8_t traps_of(const uint8_t *p)
                                         : 0;
 }
 
-static void on_inform(const struct delivery *d, const struct sa *sa)
+static struct endport *subscriber(const struct delivery *d, const struct port *p)
 {
-    if (sa->mad.method != SA_GET_RESP || sa->mad.status != 0 ||
-        view_has(sa->data, 0, INFORM_SIZE) != WIRE_OK)
+    uint16_t lid = port_to_lid(*p);
+    return lid ? endports_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+}
+
+static void inform_request(const struct delivery *d, const struct sa *sa)
+{
+    struct sa_request *q = remember(d, sa);
+    struct endport *p = subscriber(d, d->src);
+    if (!sa->data.p[INFORM_SUBSCRIBE])
         return;
+    q->traps = traps_of(sa->data.p);
+    if (p)
+        p->subscribing |= q->traps;
+}
+
+static void inform_response(const struct delivery *d, const struct sa *sa)
+{
     struct subnet_event e = {.kind = SUBNET_SUBSCRIBED, .record = sa->data.p};
-    uint16_t lid = port_to_lid(*d->dst);
-    e.endport = lid ? endports_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+    e.request = answered(d, sa, SA_SET);
+    e.endport = subscriber(d, d->dst);
+    if (e.endport && e.request)
+        e.endport->subscribing &= (uint8_t)~e.request->traps;
+    if (sa->mad.status != 0)
+        return;
     if (e.endport) {
         if (sa->data.p[INFORM_SUBSCRIBE])
             e.endport->subscribed |= traps_of(sa->data.p);
@@ -383,6 +414,16 @@ static void on_inform(const struct delivery *d, const struct sa *sa)
             e.endport->subscribed &= (uint8_t)~traps_of(sa->data.p);
     }
     tell(d, &e);
+}
+
+static void on_inform(const struct delivery *d, const struct sa *sa)
+{
+    if (view_has(sa->data, 0, INFORM_SIZE) != WIRE_OK)
+        return;
+    if (sa->mad.method == SA_SET)
+        inform_request(d, sa);
+    else if (sa->mad.method == SA_GET_RESP)
+        inform_response(d, sa);
 }
 
 static void on_report(const struct delivery *d, const struct sa *sa)
@@ -537,7 +578,7 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
     tell(d, &e);
     if (born) {
         r->endport->born_frame = d->frame;
-        r->endport->subscribed = 0;
+        r->endport->subscribed = r->endport->subscribing = 0;
         r->endport->gsi_psn = 0;
         e.kind = SUBNET_PORT_BORN;
         tell(d, &e);
