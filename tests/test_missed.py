@@ -120,6 +120,40 @@ def test_other_parameters_without_a_missed_join_are_found(change, rule):
     assert rule in found and ATTRIBUTES in found
 
 
+@pytest.mark.parametrize("change", CHANGES)
+def test_missed_joins_after_the_subnet_manager_asked_for_them(change):
+    """sm-restart.pcap: the SM asks n1 to join again in 77 (ClientReregister, IBA 14.2.5.6); of n1's joins nothing is captured,
+    and all its requests before it sends are missed."""
+    t = fixture.tape("sm-restart.pcap")
+    t.keep((1, 78), (94, 95), (100, 111))
+    p = t[94].copy().set(dlid=0xC000, destqp=0xFFFFFF, psn=0x99)
+    p.add_grh(ib.gid(N1.gid), ib.gid(BROADCAST_MGID))
+    t.insert(94, p)
+    if change == "mtu":
+        t[101].datagram(0x0800, ib.ping4(N1.ip, N0.ip, size=3000))
+        t[102].datagram(0x0800, ib.ping4(N0.ip, N1.ip, size=3000))
+    for f in t.frames[t.number(78) :]:
+        ipoib_with(f.packet, change)
+    conforms(t.pcap())
+
+
+def test_mlid_of_a_datagram_that_was_sent_before_the_answer_to_a_join():
+    """datagram.pcap: n1 joins the group that 36 went to again, and is told another MLID; right behind stands a copy of 36."""
+    t = fixture.tape("datagram.pcap")
+    t.keep((1, 40))
+    group = next(p for p in (t[21], t[22], t[24], t[27]) if p["mcm.mgid"] == t[36]["dgid"])
+    reply = next(p for p in (t[23], t[25], t[26], t[28]) if p["mcm.mgid"] == t[36]["dgid"])
+    ask, answer = group.copy(), reply.copy()
+    ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
+    answer["mcm.mlid"] = 0xC00F
+    at = t.insert(36, ask)
+    at = t.insert(at, answer)
+    at = t.insert(at, t[36].copy())
+    t.frames = t.frames[: t.number(at)]
+    t.renumber(2)
+    conforms(t.pcap())
+
+
 def test_answer_to_the_join_was_missed():
     """n1 joins again behind 50 and is told another Q_Key; its answer is not in the capture."""
     t = fixture.tape("datagram.pcap")

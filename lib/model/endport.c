@@ -107,6 +107,7 @@ static void take_over(struct endport *p, struct endport *nameless)
     p->lmc = nameless->lmc;
     p->subscribed |= nameless->subscribed;
     p->subscribing |= nameless->subscribing;
+    p->reregister_frame = MAX(p->reregister_frame, nameless->reregister_frame);
     if (!p->pkeys) {
         p->pkeys = nameless->pkeys;
         nameless->pkeys = NULL;
@@ -199,14 +200,6 @@ enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_
     }
     bool full = p->ud[ENDPORT_UD_QPS - 1].qpn != 0;
     return full ? ANNOUNCED_UNKNOWN : answer;
-}
-
-bool endport_is_on_link(const struct endport *p, uint16_t pkey)
-{
-    bool any = false;
-    for (unsigned i = 0; i < ENDPORT_UD_QPS && p->ud[i].qpn; i++)
-        any |= p->ud[i].pkey == (pkey & 0x7fff);
-    return any;
 }
 
 enum { GSI_PSN_KNOWN = 1u << 31 };

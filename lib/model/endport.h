@@ -30,7 +30,8 @@ struct endport {
     uint8_t subscribing;           /* so: asked, and the answer was not seen so far */
     uint32_t born_frame;           /* 0: before the capture began */
     uint32_t
-        gap_frame;    /* the last at which something that its GSI had sent was missing; 0: never */
+        gap_frame; /* the last at which something that its GSI had sent was missing; 0: never */
+    uint32_t reregister_frame; /* the SM last asked it to join and to subscribe again; 0: never */
     uint32_t gsi_psn; /* of the last packet that its GSI (QP1) sent; with bit 31 set: known */
     struct {
         uint32_t qpn;
@@ -91,9 +92,6 @@ void endport_joins(struct endport *p, uint16_t pkey);
  */
 enum announced { ANNOUNCED, ANNOUNCED_ANOTHER, ANNOUNCED_UNKNOWN };
 enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_t qpn);
-
-/* Did any? */
-bool endport_is_on_link(const struct endport *p, uint16_t pkey);
 
 /* Is the LID one of the port's? */
 static inline bool endport_has_lid(const struct endport *p, uint16_t lid)

@@ -26,8 +26,9 @@ struct fabric {
     struct qpns *qpns;
     struct sources *sources;
     struct order order;
-    uint32_t gap_frame; /* the last at which something that a GSI had sent was missing, the SA's
-                           aside, which serves ports elsewhere; 0: never */
+    uint32_t doubt_frame; /* the last at which something that a GSI had sent was missing (the SA's
+                             aside, which serves ports elsewhere), or the SM asked a port to join
+                             again: what the SA told may have changed since; 0: never */
 };
 
 /*

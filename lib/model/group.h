@@ -90,8 +90,9 @@ void group_told(struct group *group, const struct mc_member *record, uint32_t fr
 /* Is the SA's last word on the membership still true, as far as the capture tells? */
 static inline bool member_is_known(const struct member *m)
 {
-    return m->frame && m->frame > m->endport->gap_frame && m->frame > m->endport->born_frame &&
-           !m->pending;
+    const struct endport *p = m->endport;
+    return m->frame && m->frame > p->gap_frame && m->frame > p->born_frame &&
+           m->frame > p->reregister_frame && !m->pending;
 }
 
 static inline uint8_t group_scope(const struct group *g)

@@ -575,6 +575,8 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
     r->endport->neighbor_mtu = p.neighbor_mtu;
     if (smp->mad.method == SMP_GET_RESP)
         r->endport->mtu_cap = p.mtu_cap;
+    if (smp->mad.method == SMP_SET && p.reregister)
+        r->endport->reregister_frame = d->frame;
     tell(d, &e);
     if (born) {
         r->endport->born_frame = d->frame;

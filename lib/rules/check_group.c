@@ -217,7 +217,8 @@ static bool may_have_changed(const struct scene *s, const struct subnet_event *e
     if (!e->endport)
         return false;
     const struct member *m = groups_member(s->f->groups, b, e->endport, false);
-    return e->endport->gap_frame > b->frame || e->endport->born_frame > b->frame ||
+    const struct endport *p = e->endport;
+    return p->gap_frame > b->frame || p->born_frame > b->frame || p->reregister_frame > b->frame ||
            (m && m->pending);
 }
 

@@ -62,7 +62,7 @@ bool may_be_told_others(const struct scene *s, struct group *broadcast)
     if (scope_of(s) == 0 && !followed) /* it may be on a link of another scope */
         return true;
     if (is_sa(s)) /* a join of another port that was not captured may have shown the change */
-        return broadcast->changed_frame || s->f->gap_frame > broadcast->frame;
+        return broadcast->changed_frame || s->f->doubt_frame > broadcast->frame;
     /* what was on its way when it joined has the values before */
     return !m || !member_is_known(m) || m->frame < broadcast->changed_frame ||
            order_is_uncertain(&s->f->order, m->frame);

@@ -162,6 +162,9 @@ static void on_subnet_event(void *user, const struct subnet_event *e)
 {
     struct watch *w = user;
     w->ipoib |= e->group && mgid_is_ipoib(e->group->mgid);
+    uint32_t frame = w->scene->p->at.frame;
+    if (e->kind == SUBNET_PORT_INFO && e->endport->reregister_frame == frame)
+        w->scene->f->doubt_frame = frame;
     check_group_event(w->scene, e);
     check_subnet_event(w->scene, e);
 }
@@ -189,7 +192,7 @@ static void follow_gsi(struct judge *j, const struct packet *p)
     endport_gsi_sent(port, p->ib.psn, p->at.frame);
     bool missed = port->gap_frame == p->at.frame;
     if (missed && lid != subnet_sa_lid(j->fabric->subnet, p->at.interface))
-        j->fabric->gap_frame = p->at.frame;
+        j->fabric->doubt_frame = p->at.frame;
 }
 
 /* A REQ that the capture cut: the model does not know its connection. true: it is IPoIB's. */
