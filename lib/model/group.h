@@ -40,12 +40,13 @@ struct group {
 struct member {
     struct group *group; /* first two: they are the key */
     struct endport *endport;
-    uint32_t frame;     /* of the SA's last word */
-    uint16_t mlid;      /* that the SA told this port */
-    uint8_t join_state; /* JOIN_*; 0: it left */
-    bool refused;       /* the last join was refused */
-    bool pending;       /* it asked to join or to leave, and the answer was not seen so far */
-    bool asked;         /* it asked the SA for the group's record */
+    uint32_t frame;       /* of the SA's last word */
+    uint16_t mlid;        /* that the SA told this port */
+    uint16_t mlid_before; /* when it joined the time before; 0: never */
+    uint8_t join_state;   /* JOIN_*; 0: it left */
+    bool refused;         /* the last join was refused */
+    bool pending;         /* it asked to join or to leave, and the answer was not seen so far */
+    bool asked;           /* it asked the SA for the group's record */
     uint32_t
         reported; /* it said by IGMP or MLD that it listens: s since 1970, low 32 bits; 0: never */
 };

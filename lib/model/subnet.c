@@ -214,6 +214,7 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t
     if (!refused) {
         e->group->members += (join_state != 0) - (e->member->join_state != 0);
         e->member->join_state = join_state;
+        e->member->mlid_before = e->member->mlid;
         e->member->mlid = e->group->mlid;
     }
     e->member->refused = refused;

@@ -63,9 +63,9 @@ bool may_be_told_others(const struct scene *s, struct group *broadcast)
         return true;
     if (is_sa(s)) /* a join of another port that was not captured may have shown the change */
         return broadcast->changed_frame || s->f->doubt_frame > broadcast->frame;
-    /* what was on its way when it joined has the values before */
-    return !m || !member_is_known(m) || m->frame < broadcast->changed_frame ||
-           order_is_uncertain(&s->f->order, m->frame);
+    /* what was on its way when it joined again has the values before */
+    bool on_its_way = m && m->mlid_before && order_is_uncertain(&s->f->order, m->frame);
+    return !m || on_its_way || !member_is_known(m) || m->frame < broadcast->changed_frame;
 }
 
 bool has_joined_since(const struct scene *s, struct endport *port, uint16_t pkey, uint32_t frame)

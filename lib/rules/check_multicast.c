@@ -48,7 +48,7 @@ static bool told_otherwise(const struct scene *s, const struct group *g, const s
 {
     if (!m || !m->frame)
         return g->records > 1 || is_sa(s) || (m && m->pending);
-    bool on_its_way = order_is_uncertain(&s->f->order, m->frame);
+    bool on_its_way = m->mlid_before == dlid && order_is_uncertain(&s->f->order, m->frame);
     return !member_is_known(m) || on_its_way || (m->mlid == dlid && m->frame > g->gone_frame);
 }
 
