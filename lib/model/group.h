@@ -103,7 +103,8 @@ static inline uint8_t group_scope(const struct group *g)
 
 bool group_is_broadcast(const struct group *g);
 
-/* The SA said that there is none, or that it was deleted, and nobody has asked to create it since.
+/*
+ * The SA said that there is none, or that it was deleted, and nobody has asked to create it since.
  */
 static inline bool group_is_absent(const struct group *g)
 {
