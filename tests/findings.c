@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * findings [--deviations none|linux] [--frames] [--skip N] [--lose PERMILLE] [--seed N] CAPTURE:
- * what the judge says of a capture, for tests; of one that began N frames later, or lost some
- * frames at random. One line a rule that was judged: identifier, passes, failures, deviations,
- * inconclusive, noted, first frame that failed, deviated or was noted. --frames: one line for each
- * of these: frame, identifier, outcome, expected|actual|subject.
+ * findings [--deviations none|linux] [--frames] [--skip N] [--lose PERMILLE] [--seed N] [--swap N]
+ * CAPTURE: what the judge says of a capture, for tests; of one that began N frames later, lost some
+ * frames at random, or has frame N behind the next one. One line a rule that was judged:
+ * identifier, passes, failures, deviations, inconclusive, noted, first frame that failed, deviated
+ * or was noted. --frames: one line for each of these: frame, identifier, outcome,
+ * expected|actual|subject.
  */
 #include <pcap/pcap.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ static struct {
     unsigned count[OUTCOMES], first;
 } tally[RULE_COUNT];
 static bool frames;
-static uint32_t skip, lose_permille, seed = 1;
+static uint32_t skip, lose_permille, seed = 1, swap;
 
 static bool is_lost(uint32_t n)
 {
@@ -49,6 +50,34 @@ static void print_tally(void)
     }
 }
 
+/* The frame that is put behind the next one. */
+static struct capture_frame held;
+static uint8_t held_octets[1 << 17];
+
+static void hold(const struct capture_frame *f)
+{
+    held = *f;
+    memcpy(held_octets, f->octets.p, MIN(f->octets.cap, sizeof held_octets));
+    held.octets.p = held_octets;
+}
+
+/* The two frames take each other's numbers; each keeps its time. */
+static void judge_in_order(struct judge *j, struct capture_frame *f)
+{
+    if (f->number == swap) {
+        hold(f);
+        return;
+    }
+    if (f->number != swap + 1 || !held.number) {
+        judge_frame(j, f);
+        return;
+    }
+    f->number--;
+    held.number++;
+    judge_frame(j, f);
+    judge_frame(j, &held);
+}
+
 static void judge_capture(pcap_t *pcap, const struct deviations *known)
 {
     struct judge *j = judge_new(NULL, known, note_finding, NULL);
@@ -59,7 +88,7 @@ static void judge_capture(pcap_t *pcap, const struct deviations *known)
         struct capture_frame f = {n, 0, pcap_datalink(pcap), 0, view_make(p, h->caplen, h->len)};
         f.ns = (int64_t)h->ts.tv_sec * 1000000000 + (int64_t)h->ts.tv_usec * (nano ? 1 : 1000);
         if (!is_lost(n))
-            judge_frame(j, &f);
+            judge_in_order(j, &f);
     }
     judge_free(j);
 }
@@ -79,6 +108,8 @@ int main(int argc, char **argv)
             lose_permille = (uint32_t)atoi(argv[++i]);
         else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
             seed = (uint32_t)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--swap") == 0 && i + 1 < argc)
+            swap = (uint32_t)atoi(argv[++i]);
         else
             capture = argv[i];
     }

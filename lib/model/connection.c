@@ -103,7 +103,8 @@ static void bind_side(struct connections *c, struct connection_side *side, uint3
 {
     struct flow *f = &side->flow;
     const struct flow *before = connections_flow(c, &f->id.port, qpn, false);
-    uint32_t early = before ? before->early_frame : 0;
+    /* what came before the REQ was another's */
+    uint32_t early = before && !side->asks ? before->early_frame : 0;
     *f = (struct flow){
         .id = port_number(&f->id.port, qpn), .connection = owner(side), .to_requester = side->asks};
     f->early_frame = early;
@@ -188,7 +189,8 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
     conn->service = (uint8_t)(cm->service == SERVICE_UNKNOWN && cm_private_is_srp(mad, cm)
                                   ? SERVICE_SRP
                                   : cm->service);
-    conn->transport = cm->transport;
+    conn->transport = cm->transport & 3;
+    conn->response_timeout = cm->response_timeout & 31;
     conn->pkey = cm->pkey;
     conn->req_frame = frame;
     conn->responder.flow.id.port = *dst;

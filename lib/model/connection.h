@@ -22,8 +22,8 @@ struct flow {
     struct port_number id;         /* first: it is the key; the receiving port and the QPN */
     struct connection *connection; /* NULL: no handshake was seen */
     struct stream stream;
-    uint32_t early_frame; /* the last IPoIB data that came without a REP: before a handshake of this
-                             QP, or within it; 0: none */
+    uint32_t early_frame; /* the first IPoIB data that came without a REP: before a handshake of
+                             this QP, or within it; 0: none */
     uint8_t to_requester : 1;
     uint8_t looked_ipoib : 1; /* without a connection, or behind its end: a message that began here
                                  looked like IPoIB */
@@ -49,14 +49,15 @@ struct connection {
     uint64_t service_id;
     uint32_t number; /* from 1, in the order of the capture */
     uint32_t req_frame, rep_frame, rtu_frame, rej_frame, dreq_frame, drep_frame; /* 0: not seen */
-    uint32_t asked_seconds; /* its REQ was last seen: s since 1970, low 32 bits */
+    uint32_t asked_ms; /* its REQ was last seen: ms since 1970, low 32 bits */
     uint32_t
         left_seconds; /* its interface left the broadcast group: s since 1970, low 32 bits; 0: no */
     uint16_t pkey;
-    uint8_t transport;   /* CM_TRANSPORT_* */
-    uint8_t service : 6; /* enum cm_service */
-    bool crossed : 1;    /* its REQ crossed one of the other side */
-    bool torn_down : 1;  /* its end with its interface was judged */
+    uint8_t transport : 3;        /* CM_TRANSPORT_* */
+    uint8_t response_timeout : 5; /* of the REQ: exponent n of 4.096 us * 2^n */
+    uint8_t service : 6;          /* enum cm_service */
+    bool crossed : 1;             /* its REQ crossed one of the other side */
+    bool torn_down : 1;           /* its end with its interface was judged */
 };
 
 struct connections;

@@ -108,6 +108,8 @@ static void take_over(struct endport *p, struct endport *nameless)
         p->mtu_cap = nameless->mtu_cap;
     p->lmc = nameless->lmc;
     p->subscribed |= nameless->subscribed;
+    p->subscribing |= nameless->subscribing;
+    p->reregister_frame = MAX(p->reregister_frame, nameless->reregister_frame);
     if (!p->pkeys) {
         p->pkeys = nameless->pkeys;
         nameless->pkeys = NULL;
@@ -168,14 +170,23 @@ enum pkey_known endport_has_pkey(const struct endport *p, uint16_t pkey)
 void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn)
 {
     for (unsigned i = 0; i < ENDPORT_UD_QPS; i++) {
-        if (p->ud[i].qpn == qpn && p->ud[i].pkey == (pkey & 0x7fff))
+        if (p->ud[i].qpn == qpn && p->ud[i].pkey == (pkey & 0x7fff)) {
+            p->ud[i].before = false;
             return;
+        }
         if (p->ud[i].qpn == 0) {
             p->ud[i].qpn = qpn;
             p->ud[i].pkey = pkey & 0x7fff;
+            p->ud[i].before = false;
             return;
         }
     }
+}
+
+void endport_joins(struct endport *p, uint16_t pkey)
+{
+    for (unsigned i = 0; i < ENDPORT_UD_QPS; i++)
+        p->ud[i].before |= p->ud[i].pkey == (pkey & 0x7fff);
 }
 
 enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_t qpn)
@@ -186,18 +197,11 @@ enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_
             continue;
         if (p->ud[i].qpn == qpn)
             return ANNOUNCED;
-        answer = ANNOUNCED_ANOTHER;
+        if (!p->ud[i].before)
+            answer = ANNOUNCED_ANOTHER;
     }
     bool full = p->ud[ENDPORT_UD_QPS - 1].qpn != 0;
     return full ? ANNOUNCED_UNKNOWN : answer;
-}
-
-bool endport_is_on_link(const struct endport *p, uint16_t pkey)
-{
-    bool any = false;
-    for (unsigned i = 0; i < ENDPORT_UD_QPS && p->ud[i].qpn; i++)
-        any |= p->ud[i].pkey == (pkey & 0x7fff);
-    return any;
 }
 
 /* UP_AGAIN: the port was brought up since: its driver may count from 0 again. */
@@ -206,7 +210,7 @@ enum { LAST_PSN_KNOWN = 1u << 31, LAST_PSN_UP_AGAIN = 1u << 30 };
 void endport_born(struct endport *p, uint32_t frame)
 {
     p->born_frame = frame;
-    p->subscribed = 0;
+    p->subscribed = p->subscribing = 0;
     p->gsi_psn |= LAST_PSN_UP_AGAIN;
 }
 

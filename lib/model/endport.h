@@ -27,14 +27,17 @@ struct endport {
     uint8_t lmc;                   /* 2^lmc LIDs from there (IBA 4.1.3) */
     uint8_t neighbor_mtu, mtu_cap; /* codes of the IBA; 0: not known */
     uint8_t subscribed;            /* SUBSCRIBED_* */
+    uint8_t subscribing;           /* so: asked, and the answer was not seen so far */
     uint32_t born_frame;           /* 0: before the capture began */
     uint32_t
-        gap_frame;    /* the last at which something that its GSI had sent was missing; 0: never */
+        gap_frame; /* the last at which something that its GSI had sent was missing; 0: never */
+    uint32_t reregister_frame; /* the SM last asked it to join and to subscribe again; 0: never */
     uint32_t gsi_psn; /* of the last packet that its GSI (QP1) sent, with bits of endport.c */
     uint32_t smi_psn; /* of the last packet that its SMI (QP0) sent, likewise */
     struct {
         uint32_t qpn;
         uint16_t pkey;              /* 15 bits */
+        bool before;                /* named before an interface of the partition joined again */
     } ud[ENDPORT_UD_QPS];           /* UD QPs that its link-layer addresses named; qpn 0: unused */
     uint16_t *pkeys;                /* the first block of its P_Key table; NULL: not seen */
     struct connection *connections; /* the newest of IPoIB's */
@@ -92,15 +95,14 @@ static inline bool endport_is_followed(const struct endport *p)
 
 /* A link-layer address of the port on this partition named the UD QP. */
 void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn);
+/* An interface of the partition joins the broadcast group: it may have another UD QP by now. */
+void endport_joins(struct endport *p, uint16_t pkey);
 /*
- * Is the QPN one that the port announced on this partition? Unknown: it announced none, or more
- * than are kept.
+ * Is the QPN one that the port announced on this partition? Unknown: it announced none since an
+ * interface joined, or more than are kept.
  */
 enum announced { ANNOUNCED, ANNOUNCED_ANOTHER, ANNOUNCED_UNKNOWN };
 enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_t qpn);
-
-/* Did any? */
-bool endport_is_on_link(const struct endport *p, uint16_t pkey);
 
 /* Is the LID one of the port's? */
 static inline bool endport_has_lid(const struct endport *p, uint16_t lid)

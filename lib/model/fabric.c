@@ -155,7 +155,8 @@ static void classify_connected(struct fabric *f, struct packet *p)
         v->class = classify_part(f, p, flow, ours);
     if (looks && !ours && !flow->looked_ipoib && !packet_is_corrupt(p))
         flow->looked_ipoib = true;
-    if (send && (looks || ours) && !(v->connection && v->connection->rep_frame))
+    bool early = send && (looks || ours) && !(v->connection && v->connection->rep_frame);
+    if (early && flow->early_frame == 0)
         flow->early_frame = p->at.frame;
     if (ipoib && !ours && v->class == PAYLOAD_OTHER)
         v->connection = NULL;
@@ -178,6 +179,7 @@ static void classify_mad(struct fabric *f, struct packet *p)
 
 void fabric_classify(struct fabric *f, struct packet *p)
 {
+    order_note(&f->order, p->at.frame, p->at.ns);
     if (p->result != WIRE_OK)
         return;
     p->crcs_count = sources_see(f->sources, p->at.interface, p->octets, &p->ib);

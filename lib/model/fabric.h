@@ -11,6 +11,7 @@
 #include "model/group.h"
 #include "model/integrity.h"
 #include "model/neighbour.h"
+#include "model/order.h"
 #include "model/qpns.h"
 #include "model/resolution.h"
 #include "model/subnet.h"
@@ -24,6 +25,10 @@ struct fabric {
     struct resolutions *resolutions;
     struct qpns *qpns;
     struct sources *sources;
+    struct order order;
+    uint32_t doubt_frame; /* the last at which something that a GSI had sent was missing (the SA's
+                             aside, which serves ports elsewhere), or the SM asked a port to join
+                             again: what the SA told may have changed since; 0: never */
 };
 
 /*

@@ -125,13 +125,13 @@ struct group *groups_only_broadcast(struct groups *g, uint16_t interface, uint16
     const struct link *l = groups_link(g, interface, pkey);
     struct group *only = NULL;
     for (struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
-        if (b->state != GROUP_THERE)
+        if (group_is_absent(b))
             continue;
         if (only)
             return NULL;
         only = b;
     }
-    return only;
+    return only && only->state == GROUP_THERE ? only : NULL;
 }
 
 /* Are the parameters that are known, all but the MLID, those of the record? */

@@ -31,6 +31,7 @@ struct group {
     uint32_t changed_frame; /* when the SA told another parameter than before, the MLID aside; 0:
                                never */
     uint32_t gone_frame;    /* when it was last deleted: older memberships are void; 0: never */
+    uint32_t asked_frame;   /* a join was last asked, and not refused so far; 0: never */
     uint32_t members;       /* ports that are members in any way, of those seen */
     struct group *next;     /* of the link: another broadcast group of the partition */
 };
@@ -39,12 +40,13 @@ struct group {
 struct member {
     struct group *group; /* first two: they are the key */
     struct endport *endport;
-    uint32_t frame;     /* of the SA's last word */
-    uint16_t mlid;      /* that the SA told this port */
-    uint8_t join_state; /* JOIN_*; 0: it left */
-    bool refused;       /* the last join was refused */
-    bool pending;       /* it asked to join or to leave, and the answer was not seen so far */
-    bool asked;         /* it asked the SA for the group's record */
+    uint32_t frame;       /* of the SA's last word */
+    uint16_t mlid;        /* that the SA told this port */
+    uint16_t mlid_before; /* when it joined the time before; 0: never */
+    uint8_t join_state;   /* JOIN_*; 0: it left */
+    bool refused;         /* the last join was refused */
+    bool pending;         /* it asked to join or to leave, and the answer was not seen so far */
+    bool asked;           /* it asked the SA for the group's record */
     uint32_t
         reported; /* it said by IGMP or MLD that it listens: s since 1970, low 32 bits; 0: never */
 };
@@ -80,7 +82,7 @@ const struct link *groups_link(struct groups *g, uint16_t interface, uint16_t pk
  * newest; NULL: the SA told of none.
  */
 struct group *groups_broadcast(struct groups *g, uint16_t interface, uint16_t pkey, uint8_t scope);
-/* The partition's only one; NULL: none, or several. */
+/* The partition's only one; NULL: none, or several that are there or may be. */
 struct group *groups_only_broadcast(struct groups *g, uint16_t interface, uint16_t pkey);
 
 /* The SA told the group's attributes. */
@@ -89,8 +91,9 @@ void group_told(struct group *group, const struct mc_member *record, uint32_t fr
 /* Is the SA's last word on the membership still true, as far as the capture tells? */
 static inline bool member_is_known(const struct member *m)
 {
-    return m->frame && m->frame > m->endport->gap_frame && m->frame > m->endport->born_frame &&
-           !m->pending;
+    const struct endport *p = m->endport;
+    return m->frame && m->frame > p->gap_frame && m->frame > p->born_frame &&
+           m->frame > p->reregister_frame && !m->pending;
 }
 
 static inline uint8_t group_scope(const struct group *g)
@@ -99,6 +102,14 @@ static inline uint8_t group_scope(const struct group *g)
 }
 
 bool group_is_broadcast(const struct group *g);
+
+/*
+ * The SA said that there is none, or that it was deleted, and nobody has asked to create it since.
+ */
+static inline bool group_is_absent(const struct group *g)
+{
+    return (g->state == GROUP_MISSING || g->state == GROUP_GONE) && g->asked_frame < g->frame;
+}
 
 /* All, in the order in which they were heard of. */
 const struct group *groups_at(const struct groups *g, unsigned index);

@@ -12,6 +12,7 @@ struct qp {
     struct port_number id; /* first: it is the key */
     uint32_t qkey;
     uint16_t pkey;
+    uint8_t scope; /* of the IPoIB groups that it sent to; 0: none so far */
 };
 
 struct qpns;

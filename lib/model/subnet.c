@@ -160,6 +160,12 @@ static struct endport *asking_port(const struct delivery *d, const uint8_t *gid)
     return p && (!lid || endport_has_lid(p, lid)) ? p : NULL;
 }
 
+static void note_join(const struct subnet_event *e)
+{
+    if (e->group && group_is_broadcast(e->group))
+        endport_joins(e->endport, be16(e->group->mgid + MGID_PKEY));
+}
+
 static void member_request(const struct delivery *d, const struct sa *sa, const struct mc_member *r,
                            enum subnet_event_kind kind)
 {
@@ -182,6 +188,10 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
             m->asked = true;
         return;
     }
+    if (e.group && kind == SUBNET_JOIN_ASKED)
+        e.group->asked_frame = d->frame;
+    if (e.endport && kind == SUBNET_JOIN_ASKED)
+        note_join(&e);
     e.member = e.group && e.endport ? groups_member(d->s->groups, e.group, e.endport, true) : NULL;
     if (e.member) {
         e.join_state_before = member_is_known(e.member) ? e.member->join_state : 0;
@@ -200,9 +210,12 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t
         return;
     e->join_state_before = e->member->join_state;
     e->left_before = e->member->frame && e->member->join_state == 0 && !e->member->refused;
+    if (!refused && join_state)
+        note_join(e);
     if (!refused) {
         e->group->members += (join_state != 0) - (e->member->join_state != 0);
         e->member->join_state = join_state;
+        e->member->mlid_before = e->member->mlid;
         e->member->mlid = e->group->mlid;
     }
     e->member->refused = refused;
@@ -269,6 +282,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
         e.kind = SUBNET_GROUP_TOLD;
     } else if (join) {
         e.kind = SUBNET_JOIN_REFUSED;
+        e.group->asked_frame = 0;
         set_member(d, &e, 0, true);
     } else {
         e.kind = SUBNET_GROUP_MISSING;
@@ -369,14 +383,32 @@ static uint8_t traps_of(const uint8_t *p)
                                         : 0;
 }
 
-static void on_inform(const struct delivery *d, const struct sa *sa)
+static struct endport *subscriber(const struct delivery *d, const struct port *p)
 {
-    if (sa->mad.method != SA_GET_RESP || sa->mad.status != 0 ||
-        view_has(sa->data, 0, INFORM_SIZE) != WIRE_OK)
+    uint16_t lid = port_to_lid(*p);
+    return lid ? endports_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+}
+
+static void inform_request(const struct delivery *d, const struct sa *sa)
+{
+    struct sa_request *q = remember(d, sa);
+    struct endport *p = subscriber(d, d->src);
+    if (!sa->data.p[INFORM_SUBSCRIBE])
         return;
+    q->traps = traps_of(sa->data.p);
+    if (p)
+        p->subscribing |= q->traps;
+}
+
+static void inform_response(const struct delivery *d, const struct sa *sa)
+{
     struct subnet_event e = {.kind = SUBNET_SUBSCRIBED, .record = sa->data.p};
-    uint16_t lid = port_to_lid(*d->dst);
-    e.endport = lid ? endports_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+    e.request = answered(d, sa, SA_SET);
+    e.endport = subscriber(d, d->dst);
+    if (e.endport && e.request)
+        e.endport->subscribing &= (uint8_t)~e.request->traps;
+    if (sa->mad.status != 0)
+        return;
     if (e.endport) {
         if (sa->data.p[INFORM_SUBSCRIBE])
             e.endport->subscribed |= traps_of(sa->data.p);
@@ -384,6 +416,16 @@ static void on_inform(const struct delivery *d, const struct sa *sa)
             e.endport->subscribed &= (uint8_t)~traps_of(sa->data.p);
     }
     tell(d, &e);
+}
+
+static void on_inform(const struct delivery *d, const struct sa *sa)
+{
+    if (view_has(sa->data, 0, INFORM_SIZE) != WIRE_OK)
+        return;
+    if (sa->mad.method == SA_SET)
+        inform_request(d, sa);
+    else if (sa->mad.method == SA_GET_RESP)
+        inform_response(d, sa);
 }
 
 static void on_report(const struct delivery *d, const struct sa *sa)
@@ -549,6 +591,8 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
     r->endport->neighbor_mtu = p.neighbor_mtu;
     if (smp->mad.method == SMP_GET_RESP)
         r->endport->mtu_cap = p.mtu_cap;
+    if (smp->mad.method == SMP_SET && p.reregister)
+        r->endport->reregister_frame = d->frame;
     tell(d, &e);
     if (born) {
         endport_born(r->endport, d->frame);

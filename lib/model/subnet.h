@@ -21,6 +21,7 @@ struct sa_request {
     uint16_t attribute;
     uint8_t method, join_state;
     uint8_t mtu_selector, mtu; /* if the mask has them */
+    uint8_t traps;             /* SUBSCRIBED_*, of an InformInfo that subscribes */
 };
 
 enum subnet_event_kind {

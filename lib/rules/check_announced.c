@@ -199,6 +199,16 @@ static bool waits(const struct scene *s, const struct resolution *q)
     return !q->answered && s->p->at.ns / 1000000000 - q->seconds <= ANSWER_SECONDS;
 }
 
+/*
+ * Does somebody else than the asker have the IP? If nobody is known to have it, it may be another
+ * one of the asker's, whose question was not captured, or is captured behind its answer.
+ */
+static bool is_anothers(const struct scene *s, const struct ip *ip, const uint8_t *asker)
+{
+    const struct neighbour *holder = neighbours_of_ip(s->f->neighbours, link_of(s), ip);
+    return holder && !neighbour_is_same_port(holder, asker);
+}
+
 /* RFC 826: the reply's target is who asked, its link-layer address and its IP. */
 static void check_target(const struct scene *s, const uint8_t *p, const struct arp *a)
 {
@@ -210,8 +220,9 @@ static void check_target(const struct scene *s, const uint8_t *p, const struct a
             pass(s->r, R_RFC4391_9_2_ARP_AS_RFC826);
             return;
         }
+    struct ip target = ip_read(p + a->tpa, 4);
     q = resolution_question(s->f->resolutions, &like, 0);
-    if (q && waits(s, q))
+    if (q && waits(s, q) && is_anothers(s, &target, q->asker))
         fail(s->r, R_RFC4391_9_2_ARP_AS_RFC826, p + a->tpa, 4, "the IP of who asked",
              "another target");
     else if (q)

@@ -228,11 +228,24 @@ static void same_attribute(const struct scene *s, enum rule_number rule,
     }
 }
 
-static void check_group_record(const struct scene *s, const struct subnet_event *e,
-                               const struct group *b)
+/*
+ * Did something that the port asked since the SA's last word on the broadcast group escape the
+ * capture? It may have joined that group again, and been told other parameters.
+ */
+static bool may_have_changed(const struct scene *s, const struct subnet_event *e, struct group *b)
+{
+    if (!e->endport)
+        return false;
+    const struct member *m = groups_member(s->f->groups, b, e->endport, false);
+    const struct endport *p = e->endport;
+    return p->gap_frame > b->frame || p->born_frame > b->frame || p->reregister_frame > b->frame ||
+           (m && m->pending);
+}
+
+static void check_group_record(const struct scene *s, const struct subnet_event *e, struct group *b)
 {
     const struct group *g = e->group;
-    bool changed = b->changed_frame;
+    bool changed = b->changed_frame || may_have_changed(s, e, b);
     enum rule_number must = R_RFC4391_10_GROUP_ATTRIBUTES,
                      should = R_RFC4391_10_GROUP_OTHER_ATTRIBUTES;
     if (!same_partition(b->pkey, g->pkey))
@@ -256,7 +269,7 @@ static void on_record(const struct scene *s, const struct subnet_event *e, const
         check_broadcast_record(s, e);
         return;
     }
-    const struct group *b = groups_broadcast(s->f->groups, e->interface, m->pkey, m->scope);
+    struct group *b = groups_broadcast(s->f->groups, e->interface, m->pkey, m->scope);
     if (b) {
         check_group_record(s, e, b);
         return;
@@ -302,12 +315,8 @@ static void on_broadcast_joined(const struct scene *s, const struct subnet_event
 static void check_has_broadcast(const struct scene *s, const struct subnet_event *e,
                                 const struct mgid *m)
 {
-    const struct link *l = groups_link(s->f->groups, e->interface, m->pkey);
     struct subject link = subject_link(m->pkey);
-    bool there = false;
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
-        there |= b->state == GROUP_THERE || b->state == GROUP_HEARD_OF;
-    if (l && !there)
+    if (lacks_broadcast(s, m->pkey, m->scope))
         expect_about(s->r, R_RFC4391_5_BROADCAST_GROUP_EXISTS, &link, false, e->record, MGID_SIZE,
                      "a broadcast group",
                      "a group is joined, though the SA has no broadcast group");

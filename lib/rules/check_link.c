@@ -20,38 +20,86 @@ static void check_controlled(const struct scene *s)
 }
 
 /*
- * The link's broadcast group; of a unicast packet nobody knows the scope, so there must be one
- * alone.
+ * The scope of the sender's link: that of the group, or of the groups that its QP sent to before;
+ * 0: not known.
  */
-static struct group *link_of(const struct scene *s)
+static uint8_t scope_of(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
-        return groups_broadcast(s->f->groups, s->p->at.interface, ib->pkey,
-                                ib->dgid[MGID_FLAGS_SCOPE] & 0x0f);
-    return groups_only_broadcast(s->f->groups, s->p->at.interface, ib->pkey);
+        return ib->dgid[MGID_FLAGS_SCOPE] & 0x0f;
+    const struct qp *qp = qpns_find(s->f->qpns, &s->p->src, ib->sqpn);
+    return qp ? qp->scope : 0;
 }
 
-bool is_told_before_change(const struct scene *s, struct group *broadcast)
+/* The link's broadcast group; where the scope is not known there must be one alone. */
+static struct group *link_of(const struct scene *s)
+{
+    uint8_t scope = scope_of(s);
+    return scope ? groups_broadcast(s->f->groups, s->p->at.interface, s->p->ib.pkey, scope)
+                 : groups_only_broadcast(s->f->groups, s->p->at.interface, s->p->ib.pkey);
+}
+
+bool is_sa(const struct scene *s)
+{
+    return s->p->ib.has_lrh && s->p->ib.slid == subnet_sa_lid(s->f->subnet, s->p->at.interface);
+}
+
+static struct endport *sender_of(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
-    struct endport *sender = ib->has_grh   ? endports_by_gid(s->f->endports, s->p->at.interface,
-                                                             ib->sgid, false)
-                             : ib->has_lrh ? endports_by_lid(s->f->endports, s->p->at.interface,
-                                                             ib->slid, false)
-                                           : NULL;
-    const struct member *m = sender ? groups_member(s->f->groups, broadcast, sender, false) : NULL;
-    return broadcast->changed_frame && (!m || m->frame < broadcast->changed_frame);
+    if (ib->has_grh)
+        return endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid, false);
+    return ib->has_lrh ? endports_by_lid(s->f->endports, s->p->at.interface, ib->slid, false)
+                       : NULL;
 }
 
-static const char *const told_before = "the sender may have been told others, before they changed";
+bool may_be_told_others(const struct scene *s, struct group *broadcast)
+{
+    struct endport *sender = sender_of(s);
+    const struct member *m = sender ? groups_member(s->f->groups, broadcast, sender, false) : NULL;
+    bool followed = sender && endport_is_followed(sender);
+    if (scope_of(s) == 0 && !followed) /* it may be on a link of another scope */
+        return true;
+    if (is_sa(s)) /* a join of another port that was not captured may have shown the change */
+        return broadcast->changed_frame || s->f->doubt_frame > broadcast->frame;
+    /* what was on its way when it joined again has the values before */
+    bool on_its_way = m && m->mlid_before && order_is_uncertain(&s->f->order, m->frame);
+    return !m || on_its_way || !member_is_known(m) || m->frame < broadcast->changed_frame;
+}
+
+bool has_joined_since(const struct scene *s, struct endport *port, uint16_t pkey, uint32_t frame)
+{
+    const struct link *l = groups_link(s->f->groups, s->p->at.interface, pkey);
+    for (struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+        const struct member *m = groups_member(s->f->groups, b, port, false);
+        if (m && (m->pending || m->frame > frame))
+            return true;
+    }
+    return false;
+}
+
+bool lacks_broadcast(const struct scene *s, uint16_t pkey, uint8_t scope)
+{
+    const struct link *l = groups_link(s->f->groups, s->p->at.interface, pkey);
+    bool missing = false;
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+        if (!group_is_absent(b))
+            return false;
+        missing |= group_scope(b) == scope;
+    }
+    return missing;
+}
+
+static const char *const told_others =
+    "the sender may have been told others, by a join that was not seen";
 
 static void check_from_join(const struct scene *s, struct group *broadcast)
 {
     const struct ib_packet *ib = &s->p->ib;
     struct subject qp = subject_qp(port_to_lid(s->p->src), ib->sqpn);
-    if (ib->qkey != broadcast->qkey && is_told_before_change(s, broadcast))
-        inconclusive(s->r, R_RFC4391_9_1_2_QKEY_FROM_JOIN, NULL, told_before);
+    if (ib->qkey != broadcast->qkey && may_be_told_others(s, broadcast))
+        inconclusive(s->r, R_RFC4391_9_1_2_QKEY_FROM_JOIN, NULL, told_others);
     else
         expect_same(s->r, R_RFC4391_9_1_2_QKEY_FROM_JOIN, &qp,
                     s->r->base + ib->deth_off + DETH_QKEY, 4, broadcast->qkey, ib->qkey);
@@ -70,8 +118,8 @@ static void check_mtu(const struct scene *s, struct group *broadcast)
     /* The LRH's length is damaged, or the frame was cut by something that does not say so. */
     const char *why = s->p->octets.len < s->p->ib.length
                           ? "the frame is shorter than its headers say"
-                      : is_told_before_change(s, broadcast) ? told_before
-                                                            : NULL;
+                      : may_be_told_others(s, broadcast) ? told_others
+                                                         : NULL;
     if (why) {
         inconclusive(s->r, R_RFC4391_7_LINK_MTU, NULL, why);
         return;
@@ -90,14 +138,12 @@ static void check_exists(const struct scene *s)
 {
     const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
     struct subject link = subject_link(s->p->ib.pkey);
-    bool there = false, missing = false;
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+    bool there = false;
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
         there |= b->state == GROUP_THERE;
-        missing |= b->state == GROUP_MISSING || b->state == GROUP_GONE;
-    }
     if (there)
         pass_about(s->r, R_RFC4391_5_BROADCAST_GROUP_EXISTS, &link);
-    else if (missing)
+    else if (lacks_broadcast(s, s->p->ib.pkey, scope_of(s)))
         expect_about(s->r, R_RFC4391_5_BROADCAST_GROUP_EXISTS, &link, false, NULL, 0,
                      "a broadcast group", "IPoIB datagrams, though the SA has no broadcast group");
 }

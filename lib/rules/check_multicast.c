@@ -19,12 +19,16 @@ enum { JOIN_SECONDS = 5 };
 static bool check_group_there(const struct scene *s, const struct group *g)
 {
     struct subject group = subject_group(g->mgid);
-    switch (g->state) {
-    case GROUP_THERE:
+    if (g->state == GROUP_THERE) {
         pass_about(s->r, R_RFC4391_10_GROUP_BEFORE_USE, &group);
         return true;
-    case GROUP_HEARD_OF:
+    }
+    if (!group_is_absent(g)) {
         inconclusive(s->r, R_RFC4391_10_GROUP_BEFORE_USE, NULL, "its creation was not seen");
+        return true;
+    }
+    if (g->state == GROUP_GONE && order_is_uncertain(&s->f->order, g->gone_frame)) {
+        inconclusive(s->r, R_RFC4391_10_GROUP_BEFORE_USE, NULL, "it was deleted a moment ago");
         return true;
     }
     if (!group_is_broadcast(g)) /* of that one another rule tells */
@@ -33,12 +37,6 @@ static bool check_group_there(const struct scene *s, const struct group *g)
                      g->state == GROUP_GONE ? "the SA told that it was deleted"
                                             : "the SA said that there is none");
     return false;
-}
-
-/* The SA's own port: what it asked and was told was not seen. */
-static bool is_sa(const struct scene *s)
-{
-    return s->p->ib.has_lrh && s->p->ib.slid == subnet_sa_lid(s->f->subnet, s->p->at.interface);
 }
 
 /*
@@ -52,7 +50,8 @@ static bool told_otherwise(const struct scene *s, const struct group *g,
     if (!m || !m->frame)
         return g->records > 1 || is_sa(s) || (m && m->pending) || !sender ||
                !endport_is_followed(sender);
-    return !member_is_known(m) || (m->mlid == dlid && m->frame > g->gone_frame);
+    bool on_its_way = m->mlid_before == dlid && order_is_uncertain(&s->f->order, m->frame);
+    return !member_is_known(m) || on_its_way || (m->mlid == dlid && m->frame > g->gone_frame);
 }
 
 static bool check_mlid(const struct scene *s, const struct group *g, const struct endport *sender,
@@ -110,9 +109,11 @@ static void check_subscribed(const struct scene *s, const struct endport *sender
     if (!m || m->join_state & JOIN_FULL ||
         !(m->join_state & (JOIN_SEND_ONLY_NON | JOIN_SEND_ONLY_FULL)))
         return;
-    if (sender->subscribed == (SUBSCRIBED_CREATED | SUBSCRIBED_DELETED))
+    uint8_t both = SUBSCRIBED_CREATED | SUBSCRIBED_DELETED;
+    bool waits = (sender->subscribed | sender->subscribing) == both;
+    if (sender->subscribed == both)
         pass_about(s->r, R_RFC4391_10_SUBSCRIBE_TRAPS, &port);
-    else if (endport_is_followed(sender))
+    else if (endport_is_followed(sender) && !waits)
         expect_about(s->r, R_RFC4391_10_SUBSCRIBE_TRAPS, &port, false,
                      s->r->base + s->p->ib.grh_off + GRH_DGID, GID_SIZE,
                      "a subscription to the traps 66 and 67", "it sends to a group without one");
@@ -133,9 +134,9 @@ static void check_parameters(const struct scene *s, struct group *b)
         pass_about(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, &port);
         return;
     }
-    if (is_told_before_change(s, b)) {
+    if (may_be_told_others(s, b)) {
         inconclusive(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, NULL,
-                     "the sender may have been told others, before they changed");
+                     "the sender may have been told others, by a join that was not seen");
         return;
     }
     if (!is_news(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, &port,
@@ -155,7 +156,9 @@ static void note_sl(const struct scene *s, const struct group *g)
     const struct group *b = groups_broadcast(s->f->groups, g->interface, be16(g->mgid + MGID_PKEY),
                                              group_scope(g));
     struct subject group = subject_group(g->mgid);
-    if (b && s->p->ib.has_lrh && s->p->ib.sl != b->sl)
+    /* an InfiniBand router takes one from the HopLimit (IBA 8.3.6), and chooses the SL behind it */
+    bool routed = b && s->p->ib.hop_limit < b->hop_limit;
+    if (b && s->p->ib.has_lrh && !routed && s->p->ib.sl != b->sl)
         note(s->r, R_RFC4391_4_1_GROUP_SL, &group, s->p->ib.sl, s->r->base + LRH_SL_LNH, 1,
              "SL %u; the broadcast group has SL %u", s->p->ib.sl, b->sl);
 }

@@ -43,11 +43,12 @@ static void check_old_qpn(const struct scene *s, const struct neighbour *holder)
 static void check_wrong_qpn(const struct scene *s, const struct neighbour *holder)
 {
     struct subject address = subject_address(holder->lladdr);
-    const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
-                                                 holder->lladdr + LLADDR_GID, false);
+    struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
+                                           holder->lladdr + LLADDR_GID, false);
     bool moved = port && port->lid && s->p->ib.has_lrh && !endport_has_lid(port, s->p->ib.dlid);
-    /* else it may have announced another QPN before the capture began */
-    bool known = port && endport_is_followed(port);
+    /* else it may have announced another QPN before the capture began, or since its restart */
+    bool known = port && endport_is_followed(port) &&
+                 !has_joined_since(s, port, s->p->ib.pkey, holder->last_frame);
     char expected[16], actual[16];
     if (!known || moved || qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn)) {
         inconclusive(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, NULL,

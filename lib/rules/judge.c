@@ -111,6 +111,24 @@ static void judge_payload(const struct reporter *r, const struct scene *scene, s
         judge_datagram(r, scene, e.type, view_from(payload, ENCAP_SIZE));
 }
 
+static void learn_qp(struct judge *j, const struct packet *p)
+{
+    const struct ib_packet *ib = &p->ib;
+    struct qp *qp = qpns_find(j->fabric->qpns, &p->src, ib->sqpn);
+    bool same_keys = qp && qp->pkey == ib->pkey && qp->qkey == ib->qkey;
+    bool group = ib->dgid && mgid_is_ipoib(ib->dgid);
+    uint8_t before = qp && qp->pkey == ib->pkey ? qp->scope : 0;
+    uint8_t scope = group ? ib->dgid[MGID_FLAGS_SCOPE] & 0x0f : before;
+    if ((same_keys && qp->scope == scope) || packet_is_corrupt(p))
+        return;
+    qp = qpns_learn(j->fabric->qpns, &p->src, ib->sqpn);
+    if (!qp)
+        return;
+    qp->pkey = ib->pkey;
+    qp->qkey = ib->qkey;
+    qp->scope = scope;
+}
+
 static void judge_ud(struct judge *j, const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
@@ -121,14 +139,7 @@ static void judge_ud(struct judge *j, const struct scene *s)
     else if (!ib_is_multicast(ib))
         check_unicast(s);
     judge_payload(s->r, s, ib->payload, false);
-    struct qp *qp = qpns_find(j->fabric->qpns, &s->p->src, ib->sqpn);
-    if ((qp && qp->pkey == ib->pkey && qp->qkey == ib->qkey) || packet_is_corrupt(s->p))
-        return;
-    qp = qpns_learn(j->fabric->qpns, &s->p->src, ib->sqpn);
-    if (qp) {
-        qp->pkey = ib->pkey;
-        qp->qkey = ib->qkey;
-    }
+    learn_qp(j, s->p);
 }
 
 static void judge_connected(const struct scene *s)
@@ -157,6 +168,9 @@ static void on_subnet_event(void *user, const struct subnet_event *e)
 {
     struct watch *w = user;
     w->ipoib |= e->group && mgid_is_ipoib(e->group->mgid);
+    uint32_t frame = w->scene->p->at.frame;
+    if (e->kind == SUBNET_PORT_INFO && e->endport->reregister_frame == frame)
+        w->scene->f->doubt_frame = frame;
     check_group_event(w->scene, e);
     check_subnet_event(w->scene, e);
 }
@@ -180,8 +194,13 @@ static void follow_gsi(const struct scene *s)
     struct endport *port = lid && p->ib.sqpn == QPN_GSI
                                ? endports_by_lid(s->f->endports, p->at.interface, lid, false)
                                : NULL;
-    if (port)
-        postponed_settle(s, port, endport_gsi_sent(port, p->ib.psn, p->at.frame));
+    if (!port)
+        return;
+    bool whole = endport_gsi_sent(port, p->ib.psn, p->at.frame);
+    bool missed = port->gap_frame == p->at.frame;
+    if (missed && lid != subnet_sa_lid(s->f->subnet, p->at.interface))
+        s->f->doubt_frame = p->at.frame;
+    postponed_settle(s, port, whole);
 }
 
 /* A REQ that the capture cut: the model does not know its connection. true: it is IPoIB's. */

@@ -19,10 +19,23 @@ struct scene {
 };
 
 /*
- * Does the sender use parameters of the link's broadcast group that it was told, for all one knows,
- * before the SA told others? It keeps them until it joins again (check_link.c).
+ * May the SA have told the sender other parameters of the link's broadcast group than those that
+ * are known? It keeps what it was told until it joins again; a join that was not captured tells it
+ * others (check_link.c).
  */
-bool is_told_before_change(const struct scene *s, struct group *broadcast);
+bool may_be_told_others(const struct scene *s, struct group *broadcast);
+
+/*
+ * Did an interface of the port on this partition join the broadcast group since that frame? It was
+ * restarted, maybe with another QPN (check_link.c).
+ */
+bool has_joined_since(const struct scene *s, struct endport *port, uint16_t pkey, uint32_t frame);
+
+/* The SA's own port: what it asked and was told was not seen (check_link.c). */
+bool is_sa(const struct scene *s);
+
+/* Is the broadcast group of this scope missing, and no other of the partition known to be there? */
+bool lacks_broadcast(const struct scene *s, uint16_t pkey, uint8_t scope);
 
 /* An IPoIB datagram of the UD service: Q_Key, MTU, partition (check_link.c). */
 void check_transmission(const struct scene *s);

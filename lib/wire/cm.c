@@ -145,6 +145,7 @@ static void decode_req(const uint8_t *p, struct cm *cm)
     cm->psn = be24(p + REQ_PSN);
     cm->retry_count = p[REQ_RETRY] & 7;
     cm->pkey = be16(p + REQ_PKEY);
+    cm->response_timeout = p[REQ_TRANSPORT] >> 3;
     cm->path_mtu = p[REQ_PATH_MTU] >> 4;
     cm->local_lid = be16(p + REQ_PRIMARY_LOCAL_LID);
     cm->remote_lid = be16(p + REQ_PRIMARY_REMOTE_LID);

@@ -144,6 +144,7 @@ struct cm {
     uint32_t psn; /* REQ, REP: starting PSN */
     uint8_t transport;         /* REQ: CM_TRANSPORT_* */
     uint16_t pkey;             /* REQ, SIDR_REQ */
+    uint8_t response_timeout;  /* REQ, of the remote CM: exponent n of 4.096 us * 2^n */
     uint8_t path_mtu;          /* REQ: code of the IBA */
     uint8_t local_ack_timeout; /* REQ, primary path: exponent n of 4.096 us * 2^n, 0: no timeout */
     uint8_t retry_count;       /* REQ: 0 to 7 */

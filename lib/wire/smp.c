@@ -68,6 +68,8 @@ enum wire_result smp_port_info(const struct smp *s, struct port_info *p)
         .neighbor_mtu = d[PORT_INFO_MTU_SMSL] >> 4,
         .mtu_cap = d[PORT_INFO_MTU_CAP] & 0xf,
     };
+    p->reregister = view_has(s->data, PORT_INFO_REREGISTER, 1) == WIRE_OK &&
+                    d[PORT_INFO_REREGISTER] >> 7;
     return WIRE_OK;
 }
 

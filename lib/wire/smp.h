@@ -104,6 +104,7 @@ enum {
     PORT_INFO_MTU_SMSL = 36,    /* NeighborMTU (4), MasterSMSL (4) */
     PORT_INFO_MTU_CAP = 41,     /* InitTypeReply (4), MTUCap (4) */
     PORT_INFO_SIZE = 42,        /* up to the last of them */
+    PORT_INFO_REREGISTER = 51,  /* ClientReregister (1), reserved (2), SubnetTimeOut (5) */
 };
 /* PortState; in a Set 0 means no change, a port cannot be set to Init */
 enum { PORT_NO_CHANGE = 0, PORT_DOWN = 1, PORT_INIT = 2, PORT_ARMED = 3, PORT_ACTIVE = 4 };
@@ -117,6 +118,7 @@ struct port_info {
     uint16_t lid;
     uint8_t state, lmc;
     uint8_t neighbor_mtu, mtu_cap; /* codes of the IBA, not octets: ib_mtu_octets() */
+    bool reregister;               /* ClientReregister, if it was captured */
 };
 enum wire_result smp_port_info(const struct smp *s, struct port_info *p);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of link-layer addresses, ARP and Neighbour Discovery (RFC 4391 §8, 9; RFC 4755 §2.2, 3.1)."""
-from frames.bases import N1
+from frames.bases import N0, N1
 from frames.fixture import fail
 
 DATAGRAM = "datagram.pcap"
@@ -175,11 +175,11 @@ def arp_protocol_length(t):
 @fail(
     "rfc4391.9.2.arp-as-rfc826",
     DATAGRAM,
-    "n0's ARP reply has 10.0.0.9 as its target, who did not ask",
+    "n0's ARP reply to n1 has n0's own IP address as its target",
     variant="-2",
 )
 def arp_reply_target(t):
-    t[86]["arp.tpa"] = "10.0.0.9"
+    t[86]["arp.tpa"] = N0.ip
     return 86
 
 

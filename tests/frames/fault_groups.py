@@ -24,21 +24,10 @@ def qkey_controlled(t):
 
 @fail(
     "rfc4391.4.1.group-mtu",
-    DATAGRAM,
-    "the path from n1 to n0 has MTU 1024; the broadcast group's is 2048",
-)
-def group_mtu(t):
-    t[43]["path.mtu"] = MTU_1024
-    return 43
-
-
-@fail(
-    "rfc4391.4.1.group-mtu",
     "bring-up",
     "the link of n1's port has NeighborMTU 1024; n1 joins the broadcast group of 2048",
-    variant="-2",
 )
-def group_mtu_of_port(t):
+def group_mtu(t):
     for n in range(9, 15):
         t[n]["port.neighbor_mtu"] = MTU_1024
     return 20

@@ -4,6 +4,7 @@
 
 #include "model/connection.h"
 #include "model/neighbour.h"
+#include "model/order.h"
 #include "model/stream.h"
 
 static struct stream_result send_packet(struct stream *s, struct stream_store *store,
@@ -382,6 +383,48 @@ static void neighbours_stay_below_their_limit(void **state)
     neighbours_free(n);
 }
 
+/* ---- the order of frames */
+
+static void neighbours_may_be_swapped(void **state)
+{
+    (void)state;
+    struct order o = {0};
+    order_note(&o, 1, 0);
+    order_note(&o, 2, INT64_MAX);
+    assert_true(order_is_uncertain(&o, 1));
+    assert_false(order_is_uncertain(&o, 0));
+    assert_false(order_is_uncertain(&o, 3));
+}
+
+static void frames_within_the_window_may_be_swapped(void **state)
+{
+    (void)state;
+    struct order o = {0};
+    int64_t ms = 1000000, step = ORDER_MS * ms / ORDER_FRAMES;
+    for (uint32_t n = 1; n <= 30; n++)
+        order_note(&o, n, n * step);
+    assert_true(order_is_uncertain(&o, 30 - ORDER_FRAMES));
+    assert_false(order_is_uncertain(&o, 30 - ORDER_FRAMES - 1));
+    order_note(&o, 31, 30 * step + ORDER_MS * ms);
+    assert_true(order_is_uncertain(&o, 30));
+    assert_false(order_is_uncertain(&o, 29));
+}
+
+static void interface_that_joins_again_may_have_another_qpn(void **state)
+{
+    (void)state;
+    struct endport p = {0};
+    endport_announces(&p, 0xffff, 0x48);
+    endport_announces(&p, 0x8001, 0x49);
+    assert_int_equal(endport_announced(&p, 0x7fff, 0x99), ANNOUNCED_ANOTHER);
+    endport_joins(&p, 0xffff);
+    assert_int_equal(endport_announced(&p, 0xffff, 0x99), ANNOUNCED_UNKNOWN);
+    assert_int_equal(endport_announced(&p, 0xffff, 0x48), ANNOUNCED);
+    assert_int_equal(endport_announced(&p, 0x8001, 0x99), ANNOUNCED_ANOTHER);
+    endport_announces(&p, 0xffff, 0x48);
+    assert_int_equal(endport_announced(&p, 0xffff, 0x99), ANNOUNCED_ANOTHER);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -403,6 +446,9 @@ int main(void)
         cmocka_unit_test(restarted_interface_is_no_duplicate),
         cmocka_unit_test(an_ip_moves_to_another_port),
         cmocka_unit_test(neighbours_stay_below_their_limit),
+        cmocka_unit_test(neighbours_may_be_swapped),
+        cmocka_unit_test(frames_within_the_window_may_be_swapped),
+        cmocka_unit_test(interface_that_joins_again_may_have_another_qpn),
     };
     return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }

@@ -1,0 +1,636 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a frame that was not captured, or that is captured in the place of its neighbour, explains is no fault.
+
+Each function makes a capture in which every sender does right, without the frames that would show it; beside it stands the same
+situation with a fault that no such frame explains, which the judge must find."""
+import glob
+import os
+
+import pytest
+
+from frames import fixture, ib
+from frames.bases import CONTROLLED, N0, N1, is_ipoib, is_mcmember, join_again
+from frames.build import (
+    A,
+    B,
+    BROADCAST_MGID,
+    C,
+    D,
+    JOIN_MASK,
+    SM,
+    Connection,
+    Tape,
+    arp_request,
+    broadcast_record,
+    erf_pcap,
+    mad_frame,
+    nd6,
+    ping,
+    sa,
+    solicited_node,
+    ud_frame,
+)
+from frames.fault_datagrams import ping_group
+from frames.ib import ONLY, encap
+from support import capfile, findings
+from support.paths import TESTDATA
+
+QKEY_FROM_JOIN, LINK_MTU = "rfc4391.9.1.2.qkey-from-join", "rfc4391.7.link-mtu"
+PARAMETERS, ATTRIBUTES = "rfc4391.5.join-parameters-used", "rfc4391.10.group-attributes"
+TO_QPN, TRAPS = "rfc4391.9.1.1.traffic-to-qpn", "rfc4391.10.subscribe-traps"
+SERVICE_ID, UD_QPN = "rfc4755.3.5.service-id", "rfc4755.3.2.ud-qpn-in-private-data"
+ARP, BEFORE_IP = "rfc4391.9.2.arp-as-rfc826", "rfc4755.2.3.connection-before-ip"
+GROUP, EXISTS = "rfc4391.10.group-before-use", "rfc4391.5.broadcast-group-exists"
+CROSSING, GROUP_MTU = "rfc4755.3.3.simultaneous", "rfc4391.4.1.group-mtu"
+
+
+def failures(capture, rule=None, deviations="linux"):
+    found = findings.failures(capture, "--deviations", deviations)
+    return [(frame, r) for frame, r in found if rule in (None, r)]
+
+
+def conforms(capture):
+    assert failures(capture) == []
+
+
+def gsi(frame, lid):
+    p = frame.packet
+    return p.deth and p["srcqp"] == 1 and p["slid"] == lid
+
+
+# ---- a join that was not captured, after a change of the group's parameters
+
+MTU_4096 = 5
+
+
+def ipoib_with(p, change):
+    if change == "qkey":
+        p["qkey"] = CONTROLLED
+    elif change == "sl":
+        p["sl"] = 3
+
+
+def record_with(p, change):
+    if change == "qkey" and p["mcm.qkey"]:
+        p["mcm.qkey"] = CONTROLLED
+    elif change == "sl" and p["mcm.mlid"]:
+        p.payload[100] = 3 << 4 | p.payload[100] & 0x0F
+    elif change == "mtu" and p["mcm.mtu"]:
+        p["mcm.mtu"] = MTU_4096
+
+
+def rejoined(change, missed=True):
+    """datagram.pcap; behind 68 all use other parameters, and n1's join that told it so is not in the capture. With GRH: an ARP
+    request of each node; without: echo requests of 3000 octets where the MTU has grown. missed: n1's GSI shows that a request
+    of it is missing; else there was none."""
+    t = fixture.tape("datagram.pcap")
+    for n, like, node, lid in ((72, 41, N0, 1), (75, 41, N1, 2)):
+        p = t[like].copy().set(slid=lid, sgid=node.gid, srcqp=node.qpn)
+        p["arp.sha.qpn"], p["arp.sha.gid"] = node.qpn, node.gid
+        p.payload[32:36] = ib.ip4(node.ip)
+        p.payload[56:60] = ib.ip4("10.0.0.77")
+        t.insert(n, p)
+    if change == "mtu":
+        for n in (80, 81):
+            t[n].datagram(
+                0x0800, ib.ping4(*((N1.ip, N0.ip) if n == 80 else (N0.ip, N1.ip)), size=3000)
+            )
+            t[n].set(dlid=1 if n == 80 else 2, destqp=(N0 if n == 80 else N1).qpn).drop_grh()
+    for f in t.frames[t.number(68) :]:
+        if is_ipoib(f.packet):
+            ipoib_with(f.packet, change)
+        elif is_mcmember(f.packet):
+            record_with(f.packet, change)
+        if missed and gsi(f, N1.lid):
+            f.packet["psn"] += 1
+    return t.pcap()
+
+
+CHANGES = {"qkey": QKEY_FROM_JOIN, "sl": PARAMETERS, "mtu": LINK_MTU}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_missed_join_after_a_change_of_parameters(change):
+    conforms(rejoined(change))
+
+
+@pytest.mark.parametrize("change, rule", CHANGES.items(), ids=CHANGES)
+def test_other_parameters_without_a_missed_join_are_found(change, rule):
+    found = {r for _, r in failures(rejoined(change, missed=False))}
+    assert rule in found and ATTRIBUTES in found
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_missed_joins_after_the_subnet_manager_asked_for_them(change):
+    """sm-restart.pcap: the SM asks n1 to join again in 77 (ClientReregister, IBA 14.2.5.6); of n1's joins nothing is captured,
+    and all its requests before it sends are missed."""
+    t = fixture.tape("sm-restart.pcap")
+    t.keep((1, 78), (94, 95), (100, 111))
+    p = t[94].copy().set(dlid=0xC000, destqp=0xFFFFFF, psn=0x99)
+    p.add_grh(ib.gid(N1.gid), ib.gid(BROADCAST_MGID))
+    t.insert(94, p)
+    if change == "mtu":
+        t[101].datagram(0x0800, ib.ping4(N1.ip, N0.ip, size=3000))
+        t[102].datagram(0x0800, ib.ping4(N0.ip, N1.ip, size=3000))
+    for f in t.frames[t.number(78) :]:
+        ipoib_with(f.packet, change)
+    conforms(t.pcap())
+
+
+def test_mlid_of_a_datagram_that_was_sent_before_the_answer_to_a_join():
+    """datagram.pcap: n1 joins the group that 36 went to again, and is told another MLID; right behind stands a copy of 36."""
+    t = fixture.tape("datagram.pcap")
+    t.keep((1, 40))
+    group = next(p for p in (t[21], t[22], t[24], t[27]) if p["mcm.mgid"] == t[36]["dgid"])
+    reply = next(p for p in (t[23], t[25], t[26], t[28]) if p["mcm.mgid"] == t[36]["dgid"])
+    ask, answer = group.copy(), reply.copy()
+    ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
+    answer["mcm.mlid"] = 0xC00F
+    at = t.insert(36, ask)
+    at = t.insert(at, answer)
+    at = t.insert(at, t[36].copy())
+    t.frames = t.frames[: t.number(at)]
+    t.renumber(2)
+    conforms(t.pcap())
+
+
+def test_answer_to_the_join_was_missed():
+    """n1 joins again behind 50 and is told another Q_Key; its answer is not in the capture."""
+    t = fixture.tape("datagram.pcap")
+    t.frames.remove(join_again(t, N1.gid, 2, qkey=CONTROLLED))
+    for f in t.frames[t.number(50) :]:
+        if is_ipoib(f.packet) and f.packet["slid"] == 2:
+            f.packet["qkey"] = CONTROLLED
+        if gsi(f, N1.lid):
+            f.packet["psn"] += 1
+    assert [r for n, r in failures(t.pcap()) if n <= t.number(58)] == []
+
+
+def late_joiner(qkey):
+    """The capture begins after A's join; C joins, is told the Q_Key of today, and A sends."""
+    t = Tape()
+    record = broadcast_record(port_gid=C.gid)
+    sa(t, C, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    sa(t, SM, C, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    t.ud(C, BROADCAST_MGID, arp_request(C, D.ip))
+    for n in range(9):
+        t.ud(C, D, ping(C, D, seq=n))
+    t.ud(A, B, ping(A, B), qkey=qkey)
+    t.ud(A, B, ping(A, B), qkey=qkey, with_grh=True)
+    t.ud(A, BROADCAST_MGID, arp_request(A, B.ip), qkey=qkey)
+    t.ud(C, D, ping(C, D), qkey=qkey)
+    return erf_pcap(t)
+
+
+def test_who_joined_before_the_capture_may_have_been_told_another_qkey():
+    """It uses it until it joins again; C does not."""
+    assert failures(late_joiner(0x80000B1C)) == [(16, QKEY_FROM_JOIN)]
+
+
+# ---- an announcement of a new QPN that was not captured
+
+
+def new_qpn(capture, old, new, restarted=True):
+    """Without what the new QP sent and was told before the first unicast to it. restarted: the joins are in the capture."""
+    t = fixture.tape(capture)
+    first = next(
+        n
+        for n, f in enumerate(t.frames)
+        if f.packet.deth and f.packet["destqp"] == new and f.packet["type"] == 0x0800
+    )
+    t.frames = [
+        f
+        for n, f in enumerate(t.frames[: first + 1])
+        if not (f.packet.deth and f.packet["srcqp"] == new)
+        and (
+            restarted or n < t.number(91) or f.packet.deth and f.packet["srcqp"] != 1 or n == first
+        )
+    ]
+    return t.pcap(), len(t.frames)
+
+
+def test_missed_announcement_of_a_new_qpn():
+    capture, _ = new_qpn("qpn-change.pcap", 0x25, 0x31)
+    conforms(capture)
+
+
+def test_traffic_to_a_qpn_that_no_restart_explains_is_found():
+    capture, last = new_qpn("qpn-change.pcap", 0x25, 0x31, restarted=False)
+    assert failures(capture, TO_QPN) == [(last, TO_QPN)]
+
+
+def connects(restarted):
+    """qpn-change-cm.pcap: n0 connects to the QPN 0x35 of n1 (190); the ARP reply that named it is missed."""
+    t = fixture.tape("qpn-change-cm.pcap")
+    t.keep((1, 110), (138, 191)) if restarted else t.keep((1, 110), 190, 191)
+    t.frames = [f for f in t.frames if not (f.packet.deth and f.packet["srcqp"] == 0x35)]
+    t.renumber(1)
+    t.renumber(2)
+    return t.pcap()
+
+
+def qpn_failures(capture):
+    """Linux's Service-ID has another first octet: a deviation."""
+    return [r for _, r in failures(capture) if r in (SERVICE_ID, UD_QPN)]
+
+
+def test_connection_to_a_new_qpn_whose_announcement_was_missed():
+    assert qpn_failures(connects(True)) == []
+
+
+def test_connection_to_a_qpn_that_no_restart_explains_is_found():
+    assert set(qpn_failures(connects(False))) == {SERVICE_ID, UD_QPN}
+
+
+# ---- an answer to InformInfo that was not captured
+
+
+def subscribed(*missed, refused=False):
+    t = fixture.tape("subscribed")
+    if refused:
+        t[274]["mad.status"] = 0x0200
+    t.drop(*missed)
+    t.renumber(5)
+    return t.pcap()
+
+
+def lacking_subscribers(capture):
+    """n1 and n2 subscribe to nothing in it, as all Linux hosts."""
+    return len(failures(capture, TRAPS, "none")) - 2
+
+
+@pytest.mark.parametrize("missed", [(272,), (274,), (272, 274)])
+def test_missed_answers_to_subscriptions(missed):
+    assert lacking_subscribers(subscribed(*missed)) == 0
+
+
+def test_refused_subscription_is_none():
+    assert lacking_subscribers(subscribed(refused=True)) == 1
+
+
+# ---- two IP addresses of one interface
+
+ALIAS = "10.0.0.101"
+
+
+def question(ip, to=BROADCAST_MGID):
+    return ud_frame(A, to, encap(0x0806, ib.arp(1, A.addr, ip, bytes(20), B.ip))).ib()
+
+
+def answer(ip):
+    return ud_frame(B, A, encap(0x0806, ib.arp(2, B.addr, B.ip, A.addr, ip))).ib()
+
+
+def arps(*frames):
+    t = Tape()
+    t.put(ud_frame(C, BROADCAST_MGID, arp_request(C, D.ip)).ib())
+    for octets in frames:
+        t.put(octets)
+    return erf_pcap(t)
+
+
+@pytest.mark.parametrize("to", [BROADCAST_MGID, B], ids=["multicast", "unicast"])
+def test_answer_to_an_alias_whose_question_was_missed(to):
+    """So is the answer to the first question."""
+    conforms(arps(question(A.ip, to), answer(ALIAS)))
+
+
+@pytest.mark.parametrize("to", [BROADCAST_MGID, B], ids=["multicast", "unicast"])
+def test_answer_to_an_alias_that_is_captured_before_its_question(to):
+    conforms(arps(question(A.ip, to), answer(ALIAS), question(ALIAS, to), answer(A.ip)))
+
+
+@pytest.mark.parametrize("ip", [B.ip, C.ip], ids=["own", "third"])
+def test_answer_to_an_ip_that_another_has_is_found(ip):
+    assert failures(arps(question(A.ip), answer(ip))) == [(3, ARP)]
+
+
+def test_neighbour_advertisement_to_an_alias_whose_solicitation_was_missed():
+    t, sn = Tape(), solicited_node(C.ll)
+    t.ud(
+        A,
+        ib.mgid_ipv6(sn),
+        nd6(A.ll, sn, ib.nd_ns(C.ll, ib.nd_lladdr_option(1, A.addr))),
+        mlid=0xC003,
+    )
+    t.ud(C, A, nd6(C.ll, "fd00::1", ib.nd_na(C.ll, ib.nd_lladdr_option(2, C.addr))))
+    conforms(erf_pcap(t))
+
+
+# ---- neighbouring frames that were swapped
+
+CAPTURES = sorted(glob.glob(os.path.join(TESTDATA, "*.pcap")))
+
+
+@pytest.mark.parametrize("capture", CAPTURES, ids=map(os.path.basename, CAPTURES))
+def test_swapped_neighbours_are_no_fault(capture):
+    allowed = {rule for _, rule in failures(capture)}
+    swaps = range(1, len(capfile.read(capture).frames))
+    found = {
+        n: findings.failures(capture, "--deviations", "linux", "--swap", str(n)) for n in swaps
+    }
+    assert not {n: f for n, f in found.items() if {r for _, r in f} - allowed}
+
+
+def before_rep(transport=0, ms=1, between=0, up=True):
+    """The requester's datagram (up), or the responder's, comes before the REP; so many frames of others stand between."""
+    t = Tape()
+    c = Connection(t, transport=transport, psns=(1, 1))
+    c.req(ib.service_id_rfc(B.qpn), ib.private_data(A.qpn, 65524))
+    c.packet(up, ONLY, ping(A, B) if up else ping(B, A), 1)
+    for n in range(between):
+        t.ud(C, D, ping(C, D, seq=n))
+    rep = ib.cm_rep(c.tid, c.ids[1], c.ids[0], c.qps[1], 1, B.guid, ib.private_data(B.qpn, 65524))
+    t.put(mad_frame(B, A, rep, t.next_psn()).ib(), ms=ms)
+    c.rtu(ib.private_data(A.qpn, 65524))
+    return erf_pcap(t), len(t.records) - 1
+
+
+BOTH_TRANSPORTS = pytest.mark.parametrize("transport", [0, 1], ids=["rc", "uc"])
+
+
+@BOTH_TRANSPORTS
+@pytest.mark.parametrize(
+    "ms, between", [(1, 0), (500, 0), (1, 5)], ids=["neighbour", "slow-neighbour", "within"]
+)
+def test_requesters_data_close_before_the_rep_may_be_swapped(transport, ms, between):
+    conforms(before_rep(transport, ms, between)[0])
+
+
+@BOTH_TRANSPORTS
+@pytest.mark.parametrize("ms, between", [(1, 8), (11, 1)], ids=["frames", "time"])
+def test_data_before_the_rep_beyond_the_window_is_found(transport, ms, between):
+    capture, rep = before_rep(transport, ms, between)
+    assert failures(capture) == [(rep, BEFORE_IP)]
+
+
+@BOTH_TRANSPORTS
+def test_responders_data_before_its_own_rep_is_found(transport):
+    """One port's frames are not swapped."""
+    capture, rep = before_rep(transport, up=False)
+    assert failures(capture) == [(rep, BEFORE_IP)]
+
+
+def to_deleted(after):
+    """switch4.pcap: n3 pings 239.10.20.32, of whose deletion n3 is told in 441."""
+    t = fixture.tape("switch4.pcap")
+    at = t.insert(after, ping_group(t[322], N0, 1, "239.10.20.32", 0xC00C))
+    return t.pcap(), t.number(at)
+
+
+def test_datagram_at_the_time_of_its_groups_deletion():
+    conforms(to_deleted(441)[0])
+
+
+def test_datagram_to_a_group_that_was_deleted_before_is_found():
+    capture, at = to_deleted(447)
+    assert (at, GROUP) in failures(capture)
+
+
+def test_datagram_that_was_sent_before_the_answer_to_a_join():
+    """n1 joins again behind 50 and is told another Q_Key; right behind the answer stands a datagram with that before."""
+    t = fixture.tape("datagram.pcap")
+    at = t.insert(join_again(t, N1.gid, 2, qkey=CONTROLLED), t[50].copy())
+    t.frames = t.frames[: t.number(at)]
+    conforms(t.pcap())
+
+
+def asked_and_missing(*more):
+    """The SA has no such group; C asks to create it, the SA's answer was missed; then A sends. Without the join, A may not."""
+    t, group = Tape(), ib.mgid_ipv4("239.1.2.3")
+    record = ib.mcmember(group, C.gid, pkey=0xFFFF, join=1)
+    mask = ib.MCM["mgid"]
+    sa(t, C, SM, ib.GET, 0x55, ib.ATTR_MC_MEMBER, record, mask)
+    sa(t, SM, C, ib.GET_RESP, 0x55, ib.ATTR_MC_MEMBER, record, mask, status=0x0300)
+    if "join" in more:
+        sa(t, C, SM, ib.SET, 0x56, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    if "refusal" in more:
+        sa(t, SM, C, ib.GET_RESP, 0x56, ib.ATTR_MC_MEMBER, record, JOIN_MASK, status=0x0200)
+    udp = ib.udp(A.ip, "239.1.2.3", 9, 9, b"1234")
+    t.ud(A, group, encap(0x0800, ib.ipv4(A.ip, "239.1.2.3", 17, udp, ttl=1)), mlid=0xC005)
+    return erf_pcap(t)
+
+
+def test_missed_answer_to_the_join_that_creates_a_group():
+    conforms(asked_and_missing("join"))
+
+
+@pytest.mark.parametrize("more, at", [((), 3), (("join", "refusal"), 5)], ids=["none", "refused"])
+def test_group_that_nobody_created_is_found(more, at):
+    assert (at, GROUP) in failures(asked_and_missing(*more))
+
+
+# ---- through an InfiniBand router
+
+REMOTE = "2001:db8:0:2:2:c903:0:77"
+ROUTER_LID = 9
+
+
+def routed(src_gid, hop, sl, slid):
+    """The link's broadcast group has HopLimit 64 and SL 2; C joins, sends so, and then comes a datagram of another."""
+    t = Tape()
+    record = ib.mcmember(
+        BROADCAST_MGID.replace("ff12", "ff15"),
+        "2001:db8:0:1:9803:9b03:66:de52",
+        qkey=0x80000B1B,
+        mlid=0xC000,
+        mtu_sel=2,
+        mtu=4,
+        pkey=0xFFFF,
+        rate_sel=2,
+        rate=3,
+        sl=2,
+        hop=64,
+        scope=5,
+        join=1,
+    )
+    sa(t, C, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    sa(t, SM, C, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    for n in range(9):
+        t.ud(C, D, ping(C, D, seq=n), qkey=0x80000B1B)
+    lladdr = ib.lladdr(0x77, src_gid)
+    frame = ib.Frame(
+        ib.UD | ONLY,
+        encap(0x0806, ib.arp(1, lladdr, "10.0.0.77", bytes(20), D.ip)),
+        dlid=0xC000,
+        slid=slid,
+        dgid="ff15:401b:ffff::ffff:ffff",
+        sgid=src_gid,
+        destqp=0xFFFFFF,
+        qkey=0x80000B1B,
+        srcqp=0x77,
+        hop=hop,
+        sl=sl,
+    )
+    t.put(frame.ib())
+    return erf_pcap(t)
+
+
+SCOPE = ("rfc4391.4.1.scope-link-local",)  # a SHOULD: the scope is the administrator's choice
+
+
+def routed_failures(*args):
+    return [f for f in failures(routed(*args)) if f[1] not in SCOPE]
+
+
+@pytest.mark.parametrize("hop, sl", [(63, 2), (63, 0), (60, 5)])
+def test_multicast_through_a_router(hop, sl):
+    assert routed_failures(REMOTE, hop, sl, ROUTER_LID) == []
+
+
+@pytest.mark.parametrize("hop, sl", [(63, 2), (64, 5), (65, 2)])
+def test_parameters_of_who_joined_here_are_judged(hop, sl):
+    assert routed_failures("2001:db8:0:1:9803:9b03:66:de52", hop, sl, C.lid) == [(12, PARAMETERS)]
+
+
+# ---- a REQ whose time is over
+
+TIMEOUT, RETRIES = 24 + 43, 24 + 51  # in the MAD: IBA 12.6.5
+
+
+def crossing(seconds, exponent=20, retries=0, repeated=()):
+    """B asks A, who does not answer; so many seconds later A asks B, whose address is larger, and B accepts. With 20, B waits
+    for 4.3 s, and asks no other time. repeated: when B repeats its REQ."""
+    t = Tape()
+    mad = bytearray(
+        ib.cm_req(
+            0x77,
+            7,
+            ib.service_id_rfc(A.qpn),
+            B.guid,
+            0x203,
+            1,
+            B.lid,
+            A.lid,
+            B.gid,
+            A.gid,
+            ib.private_data(B.qpn, 65524),
+        )
+    )
+    mad[TIMEOUT] = exponent << 3 | mad[TIMEOUT] & 7
+    mad[RETRIES] = retries << 4
+    now = 0
+    for n, at in enumerate((0, *repeated)):
+        t.put(mad_frame(B, A, bytes(mad), n).ib(), ms=int(1000 * (at - now)) or 1)
+        now = at
+    ab = Connection(t, A, B, ids=(1, 2), qps=(0x101, 0x202), tid=0x99)
+    ask = ib.cm_req(
+        0x99,
+        1,
+        ib.service_id_rfc(B.qpn),
+        A.guid,
+        0x101,
+        1,
+        A.lid,
+        B.lid,
+        A.gid,
+        B.gid,
+        ib.private_data(A.qpn, 65524),
+    )
+    t.put(mad_frame(A, B, ask, 0).ib(), ms=int(1000 * (seconds - now)))
+    ab.rep(ib.private_data(B.qpn, 65524))
+    ab.rtu(ib.private_data(A.qpn, 65524))
+    return erf_pcap(t), len(t.records) - 1
+
+
+@pytest.mark.parametrize(
+    "seconds, exponent, repeated",
+    [(5, 20, ()), (30, 20, (4.2,)), (1, 14, ()), (1, 14, (0.06, 0.12, 0.18))],
+)
+def test_req_that_timed_out_crosses_nothing(seconds, exponent, repeated):
+    capture, _ = crossing(seconds, exponent, len(repeated), repeated)
+    assert failures(capture, deviations="none") == []
+
+
+@pytest.mark.parametrize(
+    "seconds, exponent, repeated", [(1, 20, ()), (4, 20, ()), (6, 20, (4.2,)), (70, 25, ())]
+)
+def test_req_that_still_waits_is_crossed(seconds, exponent, repeated):
+    capture, rep = crossing(seconds, exponent, len(repeated), repeated)
+    assert failures(capture, deviations="none") == [(rep, CROSSING)]
+
+
+# ---- a capture that begins late, with two scopes in one partition
+
+
+def record_of(scope, node, **kw):
+    mgid = BROADCAST_MGID.replace("ff12", "ff1%x" % scope)
+    r = dict(qkey=0x80000005, mlid=0xC005, mtu_sel=2, mtu=4, pkey=0xFFFF, scope=scope, join=1)
+    r.update(kw)
+    return ib.mcmember(mgid, node.gid, **r)
+
+
+def two_scopes(*sent, state=None):
+    """A joins the broadcast group of scope 5; that of scope 2, with another Q_Key, was joined before. sent: (source, destination,
+    Q_Key, options). state: what the SA says of the broadcast group of scope 8, for which somebody looks.
+    """
+    t = Tape()
+    record = record_of(5, A)
+    if not state:
+        sa(t, A, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+        sa(t, SM, A, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    else:
+        record = record_of(8, D, join=1)
+        sa(t, D, SM, ib.SET, 0x12, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+        sa(t, SM, D, ib.GET_RESP, 0x12, ib.ATTR_MC_MEMBER, record, JOIN_MASK, status=state)
+    for n in range(9):
+        t.ud(C, D, ping(C, D, seq=n), qkey=0x80000002)
+    for src, dst, qkey, options in sent:
+        payload = ping(src, dst) if not isinstance(dst, str) else arp_request(src, D.ip)
+        t.ud(src, dst, payload, qkey=qkey, **options)
+    return erf_pcap(t)
+
+
+def scope_failures(capture):
+    return [f for f in failures(capture) if f[1] not in SCOPE]
+
+
+@pytest.mark.parametrize("grh", [False, True], ids=["no-grh", "grh"])
+def test_link_of_another_scope_has_another_qkey(grh):
+    """B's, and that of A's other interface."""
+    a2 = type(A)(A.lid, A.gid, 0x49, "10.2.0.1", A.ll)
+    sent = [(B, C, 0x80000002, {"with_grh": grh}), (a2, C, 0x80000002, {"with_grh": grh})]
+    assert scope_failures(two_scopes(*sent)) == []
+
+
+def test_other_qkey_on_the_link_that_was_joined_is_found():
+    on_link = (A, "ff15:401b:ffff::ffff:ffff", 0x80000005, {"mlid": 0xC005})
+    found = scope_failures(two_scopes(on_link, (A, B, 0x80000002, {})))
+    assert found == [(13, QKEY_FROM_JOIN)]
+
+
+NO_GROUP = 0x0600  # IBA 15.2.3: ERR_REQ_INSUFFICIENT_COMPONENTS
+
+
+def test_scope_without_a_broadcast_group_beside_one_that_was_joined_before():
+    """A node searches the scopes from the local one outwards (RFC 4391 §4.1)."""
+    sent = [
+        (A, "ff15:401b:ffff::ffff:ffff", 0x80000005, {"mlid": 0xC005}),
+        (A, B, 0x80000005, {}),
+    ]
+    assert scope_failures(two_scopes(*sent, state=NO_GROUP)) == []
+
+
+def test_traffic_of_a_scope_without_a_broadcast_group_is_found():
+    sent = (A, "ff18:401b:ffff::16", 0x80000005, {"mlid": 0xC005})
+    assert (12, EXISTS) in scope_failures(two_scopes(sent, state=NO_GROUP))
+
+
+# ---- a path whose MTU the subnet manager's policy lowers
+
+
+@pytest.mark.parametrize("mtu", [1, 3])
+def test_path_with_a_smaller_mtu_than_the_groups(mtu):
+    t = fixture.tape("datagram.pcap")
+    t[43]["path.mtu"] = mtu
+    capture = t.pcap()
+    conforms(capture)
+    count = findings.counts(capture, "--deviations", "linux")[GROUP_MTU]
+    assert (count.failed, count.inconclusive) == (0, 1)
+
+
+def test_port_whose_link_has_a_smaller_mtu_than_the_group_is_found():
+    t = fixture.tape("datagram.pcap")
+    for n in range(9, 15):
+        t[n]["port.neighbor_mtu"] = 3
+    assert failures(t.pcap(), GROUP_MTU) == [(20, GROUP_MTU)]
