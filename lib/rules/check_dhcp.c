@@ -78,9 +78,9 @@ static void check_client_id_format(const struct reporter *r, struct view v, cons
 
 static void check_client_id(const struct reporter *r, struct view v, const struct dhcp *d)
 {
+    const char *unread = d->options == WIRE_TRUNCATED ? not_captured : "the options are malformed";
     if (d->client_id == 0 && d->options != WIRE_OK) {
-        inconclusive(r, R_RFC4390_2_1_CLIENT_IDENTIFIER, v.p,
-                     d->options == WIRE_TRUNCATED ? not_captured : "the options are malformed");
+        inconclusive(r, R_RFC4390_2_1_CLIENT_IDENTIFIER, v.p, unread);
         return;
     }
     expect_that(r, R_RFC4390_2_1_CLIENT_IDENTIFIER, d->client_id != 0, v.p + DHCP_COOKIE, 4,
@@ -90,7 +90,7 @@ static void check_client_id(const struct reporter *r, struct view v, const struc
     if (d->options == WIRE_OK)
         check_client_id_format(r, v, d);
     else /* further parts of it may follow (RFC 3396) */
-        inconclusive(r, R_RFC4390_2_1_CLIENT_IDENTIFIER_FORMAT, v.p, not_captured);
+        inconclusive(r, R_RFC4390_2_1_CLIENT_IDENTIFIER_FORMAT, v.p, unread);
 }
 
 /*
