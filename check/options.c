@@ -33,7 +33,8 @@ const char options_help[] =
     "  -V, --version        print the version\n"
     "\n"
     "Exit status: 1 if any capture is violated; else 2 if any could not be judged\n"
-    "(to its end), has no IPoIB in it, or the usage was wrong; else 0: conformant.\n"
+    "(to its end), has no IPoIB in it or nothing to judge a MUST by, or the usage was\n"
+    "wrong; else 0: conformant.\n"
     "128 and the signal's number if it was interrupted: then there is no report.\n";
 
 static bool read_option(struct options *o, int option, char *argument)

@@ -122,6 +122,49 @@ def test_strict_counts_should():
     assert "--strict" in expect(OK, *args)
 
 
+COOKED = 113
+IPOIB_HARDWARE = 32
+# packet to us, from hardware address 0; IPv4 (0x0800) without any header of InfiniBand or IPoIB: no rule is about it
+PLAIN_IPV4 = struct.pack(">HHH8sH", 0, IPOIB_HARDWARE, 8, bytes(8), 0x0800) + bytes.fromhex(
+    "4500001c00010000401100000a0000010a000002" "0007000700080000"
+)
+
+
+def test_capture_in_which_no_must_was_judged_is_2(store):
+    path = store("plain.pcap", pcap(COOKED, PLAIN_IPV4))
+    capture = report(UNJUDGED, path)["summary"]["captures"][0]
+    assert (capture["ipoib_frames"], capture["verdict"]) == (1, "unjudged")
+    assert capture["error"] == "no MUST was judged"
+    last = expect(UNJUDGED, path).splitlines()[-1]
+    assert "NOT JUDGED: no MUST was judged; 0 of " in last
+
+
+def test_summary_counts_the_judged_of_the_applicable_rules(table_of_levels):
+    """Counted from --list: MUST and SHOULD that a capture shows; judged is what passed, failed or deviated."""
+    document = report(OK, CONNECTED)
+    results, counts = document["results"], document["summary"]["captures"][0]["rules"]
+    judged = {r["id"] for r in results if r["outcome"] in ("pass", "fail", "deviation")}
+    assert counts["applicable"] == len(table_of_levels)
+    assert counts["judged"] == len(judged & table_of_levels) > 0
+    words = "%d of %d MUST and SHOULD rules judged" % (counts["judged"], counts["applicable"])
+    assert expect(OK, CONNECTED).splitlines()[-1].endswith("; " + words)
+
+
+def test_summary_counts_of_the_selected_rules_only():
+    counts = report(OK, "--only", "rfc4755", CONNECTED)["summary"]["captures"][0]["rules"]
+    listed = json.loads(expect(OK, "--list", "--only", "rfc4755", "--format", "json"))["rules"]
+    assert counts["applicable"] == len(
+        [r for r in listed if r["capture"] and r["level"] in ("MUST", "SHOULD")]
+    )
+
+
+@pytest.fixture(scope="module")
+def table_of_levels():
+    """The identifiers of level MUST and SHOULD that a capture can show."""
+    listed = json.loads(expect(OK, "--list", "--format", "json"))["rules"]
+    return {r["id"] for r in listed if r["capture"] and r["level"] in ("MUST", "SHOULD")}
+
+
 @pytest.mark.parametrize(
     "selectors, status",
     [

@@ -44,6 +44,7 @@ struct report {
     const char *node;        /* whose captures they are, for who merges reports; NULL: not given */
     const char *deviations;  /* the name of the list */
     const char *const *only; /* selectors, NULL at the end; NULL: all rules */
+    const char *baseline;    /* the report whose violations are known; NULL: none */
     bool strict;
     bool probed; /* by a probe: the "captures" are targets that were asked, and findings have
                     evidence, not frames */

@@ -98,6 +98,19 @@ static void add_results(json_t *list, const struct report *r, const struct judge
         }
 }
 
+/* What only one of the tools counts, or only with a baseline. */
+static void add_counts(json_t *counts, const struct report *r, const struct verdict_summary *s)
+{
+    if (r->probed) {
+        json_object_set_new(counts, "skipped", json_integer(s->skipped));
+        return;
+    }
+    json_object_set_new(counts, "judged", json_integer(s->judged));
+    json_object_set_new(counts, "applicable", json_integer(s->applicable));
+    if (r->baseline)
+        json_object_set_new(counts, "known", json_integer(s->known));
+}
+
 static json_t *json_capture(const struct report *r, const struct judged *j)
 {
     struct verdict_summary s = judged_summary(r, j);
@@ -109,8 +122,7 @@ static json_t *json_capture(const struct report *r, const struct judged *j)
                         json_pack("{si si si si si si}", "must_violated", s.must, "should_violated",
                                   s.should, "deviation", s.deviated, "inconclusive", s.inconclusive,
                                   "noted", s.noted, "passed", s.passed));
-    if (r->probed)
-        json_object_set_new(json_object_get(o, "rules"), "skipped", json_integer(s.skipped));
+    add_counts(json_object_get(o, "rules"), r, &s);
     bool why_not = s.status == VERDICT_UNJUDGED || j->trouble;
     json_object_set_new(o, "error", why_not ? json_string(judged_why_not(r, j)) : json_null());
     return o;
@@ -130,11 +142,11 @@ static json_t *json_summary(const struct report *r)
     for (unsigned i = 0; i < r->n; i++)
         json_array_append_new(captures, json_capture(r, &r->captures[i]));
     return json_pack(
-        "{ss si si si si sb ss so so}", "verdict", status_name(report_status(r)), "exit_status",
+        "{ss si si si si sb ss so so ss*}", "verdict", status_name(report_status(r)), "exit_status",
         report_exit_status(r), "violated", report_count(r, VERDICT_VIOLATED), "unjudged",
         report_count(r, VERDICT_UNJUDGED), "conformant", report_count(r, VERDICT_CONFORMANT),
         "strict", r->strict, "deviations", r->deviations, "only", json_only(r),
-        r->probed ? "targets" : "captures", captures);
+        r->probed ? "targets" : "captures", captures, "baseline", r->baseline);
 }
 
 /* The results of one, each at its place in the whole. */

@@ -128,6 +128,7 @@ static void put_groups(const struct text *t)
         {OUTCOME_FAIL, RULE_MUST, RED, "MUST, violated"},
         {OUTCOME_FAIL, RULE_SHOULD, t->report->strict ? RED : YELLOW,
          t->report->strict ? "SHOULD, violated" : "SHOULD, violated (counted with --strict only)"},
+        {(enum outcome)VERDICT_KNOWN, -1, YELLOW, "Known from the baseline"},
         {OUTCOME_DEVIATION, -1, YELLOW, "Known deviations"},
         {OUTCOME_NOTED, -1, PLAIN, "Noted"},
         {OUTCOME_INCONCLUSIVE, -1, PLAIN,
@@ -147,12 +148,15 @@ static void put_part(GString *out, bool *first, unsigned n, const char *one, con
     *first = false;
 }
 
-static void put_counts(GString *out, const struct verdict_summary *s, unsigned failed_stages)
+static void put_counts(const struct text *t, const struct verdict_summary *s)
 {
+    GString *out = t->out;
     bool first = true;
-    put_part(out, &first, failed_stages, "stage failed", "stages failed");
+    put_part(out, &first, judged_failed_stages(t->judged), "stage failed", "stages failed");
     put_part(out, &first, s->must, "MUST violated", "MUSTs violated");
     put_part(out, &first, s->should, "SHOULD violated", "SHOULDs violated");
+    put_part(out, &first, s->known, "violation known from the baseline",
+             "violations known from the baseline");
     put_part(out, &first, s->deviated, "known deviation", "known deviations");
     put_part(out, &first, s->noted, "note", "notes");
     put_part(out, &first, s->inconclusive, "rule inconclusive", "rules inconclusive");
@@ -194,7 +198,10 @@ static void put_verdict(const struct text *t)
     if (s.status == VERDICT_UNJUDGED)
         g_string_append(t->out, judged_why_not(t->report, t->judged));
     else
-        put_counts(t->out, &s, judged_failed_stages(t->judged));
+        put_counts(t, &s);
+    if (!t->report->probed && judged_ipoib_frames(t->judged))
+        g_string_append_printf(t->out, "; %u of %u MUST and SHOULD rules judged", s.judged,
+                               s.applicable);
     if (s.status == VERDICT_VIOLATED && t->judged->trouble &&
         !(t->of_fabric && trouble_is_told(t->judged)))
         g_string_append_printf(t->out, "; and not judged to its end: %s", t->judged->trouble);
