@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/words.h"
+#include "rules/deviation.h"
 
 /* ECMA-48 SGR; "" without colours */
 enum colour { RED, YELLOW, GREEN, BOLD, PLAIN };
@@ -148,6 +149,32 @@ static void put_part(GString *out, bool *first, unsigned n, const char *one, con
     *first = false;
 }
 
+/* Whose the known deviations are, of the rules that count as such. */
+static void put_implementations(const struct text *t)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    for (size_t rule = 0; rule < RULE_COUNT; rule++) {
+        const struct verdict *v = t->judged->verdict;
+        const struct verdict_result *r = verdict_result(v, (enum rule_number)rule,
+                                                        OUTCOME_DEVIATION);
+        bool counts = verdict_worst(v, (enum rule_number)rule) == OUTCOME_DEVIATION;
+        for (unsigned i = 0; counts && r && i < r->n_cases; i++) {
+            char *name = deviation_implementation(r->cases[i].reason);
+            if (name && !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+                g_ptr_array_add(names, name);
+            else
+                g_free(name);
+        }
+    }
+    for (guint i = 0; i < names->len; i++)
+        g_string_append_printf(t->out, "%s%s",
+                               i == 0                ? " of "
+                               : i == names->len - 1 ? " and "
+                                                     : ", ",
+                               (char *)names->pdata[i]);
+    g_ptr_array_unref(names);
+}
+
 static void put_counts(const struct text *t, const struct verdict_summary *s)
 {
     GString *out = t->out;
@@ -158,6 +185,8 @@ static void put_counts(const struct text *t, const struct verdict_summary *s)
     put_part(out, &first, s->known, "violation known from the baseline",
              "violations known from the baseline");
     put_part(out, &first, s->deviated, "known deviation", "known deviations");
+    if (s->deviated)
+        put_implementations(t);
     put_part(out, &first, s->noted, "note", "notes");
     put_part(out, &first, s->inconclusive, "rule inconclusive", "rules inconclusive");
     put_part(out, &first, s->skipped, "rule skipped", "rules skipped");
@@ -275,7 +304,7 @@ static void put_evidence(const struct text *t, const struct verdict_case *c)
     put_line(t->out, "expected", c->expected);
     put_line(t->out, "found", c->actual);
     put_line(t->out, "came", c->came);
-    put_line(t->out, "known", c->reason);
+    put_line(t->out, "reason", c->reason);
 }
 
 static void put_probed_rule(const struct text *t, enum rule_number rule, int worst)

@@ -156,7 +156,9 @@ void add_cases(GString *out, const struct verdict_result *r, const char *indent)
         g_string_append_c(out, '\n');
         add_subjects(out, r, i, indent);
         if (reason_ends(r, i))
-            g_string_append_printf(out, "%sknown: %s\n", indent, r->cases[i].reason);
+            g_string_append_printf(out, "%s%s%s\n", indent,
+                                   g_str_has_prefix(r->cases[i].reason, "known ") ? "" : "known: ",
+                                   r->cases[i].reason);
     }
     if (r->uncased == 0)
         return;
