@@ -40,6 +40,8 @@ ipoib_pytest(privileges LABELS quick capture probe)
 
 # What CI runs besides.
 ipoib_pytest(merge)
+ipoib_pytest(require)
+ipoib_pytest(baseline)
 ipoib_pytest(merge_bombs LABELS robust)
 ipoib_pytest(reassembly_limits LABELS robust tshark SECONDS 900)
 ipoib_pytest(cluster)

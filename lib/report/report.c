@@ -3,6 +3,7 @@
 #include "report/report.h"
 
 #include "cli/plain.h"
+#include "report/required.h"
 #include "report/words.h"
 
 static void stage_free(gpointer stage)
@@ -93,7 +94,8 @@ enum verdict_status report_status(const struct report *r)
 {
     if (report_count(r, VERDICT_VIOLATED))
         return VERDICT_VIOLATED;
-    return report_count(r, VERDICT_UNJUDGED) ? VERDICT_UNJUDGED : VERDICT_CONFORMANT;
+    bool unjudged = report_count(r, VERDICT_UNJUDGED) > 0 || required_missing(r->required) > 0;
+    return unjudged ? VERDICT_UNJUDGED : VERDICT_CONFORMANT;
 }
 
 int exit_status_of(enum verdict_status status)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/required.h"
 #include "report/words.h"
 
 static json_t *json_frames(const struct verdict_frames *f)
@@ -136,17 +137,30 @@ static json_t *json_only(const struct report *r)
     return list;
 }
 
+/* NULL where nothing is required. */
+static json_t *json_required(const struct report *r)
+{
+    json_t *list = r->required ? json_array() : NULL;
+    for (guint i = 0; list && i < r->required->len; i++) {
+        const struct required *one = &g_array_index(r->required, struct required, i);
+        json_array_append_new(list, json_pack("{ss sb ss?}", "selector", one->selector, "judged",
+                                              !one->why, "why", one->why));
+    }
+    return list;
+}
+
 static json_t *json_summary(const struct report *r)
 {
     json_t *captures = json_array();
     for (unsigned i = 0; i < r->n; i++)
         json_array_append_new(captures, json_capture(r, &r->captures[i]));
-    return json_pack(
-        "{ss si si si si sb ss so so ss*}", "verdict", status_name(report_status(r)), "exit_status",
-        report_exit_status(r), "violated", report_count(r, VERDICT_VIOLATED), "unjudged",
-        report_count(r, VERDICT_UNJUDGED), "conformant", report_count(r, VERDICT_CONFORMANT),
-        "strict", r->strict, "deviations", r->deviations, "only", json_only(r),
-        r->probed ? "targets" : "captures", captures, "baseline", r->baseline);
+    return json_pack("{ss si si si si sb ss so so ss* so*}", "verdict",
+                     status_name(report_status(r)), "exit_status", report_exit_status(r),
+                     "violated", report_count(r, VERDICT_VIOLATED), "unjudged",
+                     report_count(r, VERDICT_UNJUDGED), "conformant",
+                     report_count(r, VERDICT_CONFORMANT), "strict", r->strict, "deviations",
+                     r->deviations, "only", json_only(r), r->probed ? "targets" : "captures",
+                     captures, "baseline", r->baseline, "required", json_required(r));
 }
 
 /* The results of one, each at its place in the whole. */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/required.h"
 #include "report/words.h"
 #include "rules/deviation.h"
 
@@ -431,4 +432,9 @@ void report_text_total(GString *out, const struct report *r)
         g_string_append_printf(out, "\n%u %s: %u violated, %u not judged, %u conformant\n",
                                violated + unjudged + conformant, r->probed ? "targets" : "captures",
                                violated, unjudged, conformant);
+    for (guint i = 0; r->required && i < r->required->len; i++) {
+        const struct required *one = &g_array_index(r->required, struct required, i);
+        if (one->why)
+            g_string_append_printf(out, "required %s: NOT JUDGED: %s\n", one->selector, one->why);
+    }
 }
