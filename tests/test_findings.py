@@ -202,6 +202,14 @@ def test_both_forms_of_a_pkey_are_one_partition(twins):
     assert frames(twins, "partition.overlap", "noted") == []
 
 
+def test_sender_that_is_not_as_linux_is_no_known_deviation():
+    """datagram.pcap: n1 joins to send as Linux does, JoinState 8 (27, 28), and never subscribes; here with JoinState 4."""
+    t = tape("datagram.pcap")
+    assert [t[n]["mcm.join"] for n in (27, 28)] == [8, 8]
+    t[27]["mcm.join"] = t[28]["mcm.join"] = 4
+    assert (29, TRAPS) in findings.failures(t.pcap(), "--deviations", "linux")
+
+
 @pytest.mark.parametrize(
     "seconds, expected", [pytest.param(0, [47], id="now"), pytest.param(3600, [], id="an-hour-ago")]
 )
