@@ -280,7 +280,7 @@ def subscribe_traps(t):
 def subscribe_one_trap(t):
     t.drop(273, 274)
     t.renumber(5)
-    return 181
+    return 179
 
 
 def ping_group(like, node, lid, group, mlid):
