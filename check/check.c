@@ -3,6 +3,7 @@
 #include "check/judging.h"
 #include "report/explain.h"
 #include "report/list.h"
+#include "report/required.h"
 #include "check/merge.h"
 #include "check/options.h"
 #include "cli/environment.h"
@@ -47,38 +48,79 @@ static int explain(const struct options *o)
 }
 
 /* False: interrupted. */
-static bool judge_all(const struct options *o, struct report *r, const struct deviations *known)
+static bool judge_all(const struct options *o, struct report *r, const struct judging *by)
 {
     for (int i = 0; i < o->n_captures; i++) {
         struct judged *j = &r->captures[r->n++];
-        if (!judge_capture(j, o->captures[i], &o->selection, known, &interrupted))
+        if (!judge_capture(j, o->captures[i], by, &interrupted))
             return false;
     }
     return true;
 }
 
-static int judge(const struct options *o, const struct deviations *known)
+/* The exit status of the whole; what was required and not judged is told. */
+static int conclude(const struct options *o, struct report *r)
 {
-    int status;
+    GArray *required = required_find(r, o->require);
+    r->required = required->len ? required : NULL;
+    for (guint i = 0; i < required->len; i++) {
+        const struct required *one = &g_array_index(required, struct required, i);
+        if (one->why)
+            say("--require %s: never judged: %s", one->selector, one->why);
+    }
+    int status = deliver(o, write_report(o, r), report_exit_status(r));
+    r->required = NULL;
+    g_array_unref(required);
+    return status;
+}
+
+static int say_interrupted(void)
+{
+    say("interrupted: there is no verdict and no report");
+    return 128 + interrupted;
+}
+
+static int judge(const struct options *o, const struct judging *by)
+{
+    char *baseline = o->baseline ? plain_dup(o->baseline) : NULL;
     char *node = o->node ? plain_dup(o->node) : NULL, *deviations = plain_dup(o->deviations);
     struct report r = {.tool = tool,
                        .version = IPOIB_VERSION,
                        .node = node,
                        .deviations = deviations,
                        .only = (const char *const *)o->only->pdata,
+                       .baseline = baseline,
                        .strict = o->strict,
                        .captures = g_new0(struct judged, (gsize)o->n_captures)};
-    if (judge_all(o, &r, known)) {
-        status = deliver(o, write_report(o, &r), report_exit_status(&r));
-    } else {
-        say("interrupted: there is no verdict and no report");
-        status = 128 + interrupted;
-    }
+    int status = judge_all(o, &r, by) ? conclude(o, &r) : say_interrupted();
     for (unsigned i = 0; i < r.n; i++)
         judged_clear(&r.captures[i]);
     g_free(r.captures);
     g_free(deviations);
     g_free(node);
+    g_free(baseline);
+    return status;
+}
+
+/* The exit status. The baseline is read first: without it nothing is judged. */
+static int judge_beyond_baseline(const struct options *o, const struct deviations *known)
+{
+    char *why = NULL;
+    int status = EXIT_UNJUDGED;
+    struct baseline *b = o->baseline ? baseline_open(o->baseline, IPOIB_VERSION, &why) : NULL;
+    if (interrupted) { /* a signal ends a read too */
+        status = say_interrupted();
+    } else if (o->baseline && !b) {
+        say("--baseline %s: %s", o->baseline, why);
+    } else {
+        if (b && baseline_incomplete_rules(b))
+            say("--baseline %s: %u rules have further cases, which a report does not name and "
+                "which count as new",
+                o->baseline, baseline_incomplete_rules(b));
+        status = judge(o, &(struct judging){&o->selection, known, b});
+    }
+    g_free(why);
+    baseline_free(b);
     return status;
 }
 
@@ -98,13 +140,15 @@ static int run(const struct options *o)
         return EXIT_UNJUDGED;
     if (o->merge)
         return merge(o, tool, IPOIB_VERSION, &interrupted);
+    if (o->baseline && !save_is_safe(o->output, &o->baseline, 1, "the baseline"))
+        return EXIT_UNJUDGED;
     struct deviations *known = deviations_open(o->deviations, &error);
     if (!known) {
         say("%s", error->message);
         g_error_free(error);
         return EXIT_UNJUDGED;
     }
-    int status = judge(o, known);
+    int status = judge_beyond_baseline(o, known);
     deviations_free(known);
     return status;
 }

@@ -10,9 +10,25 @@
 #include "check/progress.h"
 #include "cli/say.h"
 
+/* Where findings go. */
+struct sink {
+    struct verdict *verdict;
+    const struct baseline *baseline;
+};
+
 static void take_finding(void *user, uint32_t frame, const struct finding *f)
 {
-    verdict_add(user, frame, f);
+    const struct sink *sink = user;
+    enum rule_level level = rules[f->rule].level;
+    if (f->outcome == OUTCOME_FAIL && (level == RULE_MUST || level == RULE_SHOULD) &&
+        baseline_has(sink->baseline, f)) {
+        struct finding known = *f;
+        known.outcome = (enum outcome)VERDICT_KNOWN;
+        known.reason = "known from the baseline";
+        verdict_add(sink->verdict, frame, &known);
+    } else {
+        verdict_add(sink->verdict, frame, f);
+    }
 }
 
 static bool judge_one(struct judge *judge, const struct capfile_frame *f)
@@ -44,20 +60,21 @@ static void note_trouble(struct judged *out, const char *path, const char *why)
         say("%s: %s", path, why);
 }
 
-bool judge_capture(struct judged *out, const char *path, const struct selection *selection,
-                   const struct deviations *known, const volatile int *stop)
+bool judge_capture(struct judged *out, const char *path, const struct judging *by,
+                   const volatile int *stop)
 {
     char error[CAPFILE_ERROR_LEN];
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
     gint64 begin = g_get_monotonic_time();
-    *out = (struct judged){.name = plain_dup(name), .verdict = verdict_new(selection)};
+    *out = (struct judged){.name = plain_dup(name), .verdict = verdict_new(by->selection)};
     struct capfile *file = capfile_open(path, error);
     if (!file) {
         if (!*stop)
             note_trouble(out, name, error);
         return !*stop;
     }
-    struct judge *judge = judge_new(NULL, known, take_finding, out->verdict);
+    struct sink sink = {out->verdict, by->baseline};
+    struct judge *judge = judge_new(NULL, by->known, take_finding, &sink);
     struct progress *progress = progress_new(name, file);
     enum capfile_result result = judge_all(out, file, judge, progress, stop);
     progress_free(progress);

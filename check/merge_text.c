@@ -127,6 +127,7 @@ static void text_end(struct merge *m)
         {OUTCOME_FAIL, RULE_MUST, "MUST, violated"},
         {OUTCOME_FAIL, RULE_SHOULD, "SHOULD, violated"},
         {OUTCOME_FAIL, -2, "Stages of a fabric, failed"},
+        {VERDICT_KNOWN, -1, "Known from the baselines"},
         {OUTCOME_DEVIATION, -1, "Known deviations"},
         {OUTCOME_NOTED, -1, "Noted"},
         {OUTCOME_INCONCLUSIVE, -1, "Inconclusive in every report of the node"},

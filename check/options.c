@@ -7,6 +7,7 @@
 
 #include "cli/refused_option.h"
 #include "cli/say.h"
+#include "report/required.h"
 
 const char options_help[] =
     "Usage: ipoib-check [OPTION]... CAPTURE...\n"
@@ -24,6 +25,10 @@ const char options_help[] =
     "                       (Linux and OpenSM; if not given), none, or a file's path\n"
     "  --only SELECTOR      judge by these rules alone: an identifier, or a beginning\n"
     "                       of it (rfc4755, rfc4391.6); may be given several times\n"
+    "  --require SELECTOR   exit status 2 if no capture judges this rule, or any rule\n"
+    "                       with this beginning; may be given several times\n"
+    "  --baseline REPORT    do not count violations that this JSON report of\n"
+    "                       ipoib-check has: the same rule, subject and value\n"
     "  -m, --merge          judge nothing: make one report of JSON reports of ipoib-check\n"
     "                       and ipoib-probe, by node (the name of the report's file) and\n"
     "                       by rule; - is standard input\n"
@@ -36,7 +41,8 @@ const char options_help[] =
     "  -V, --version        print the version\n"
     "\n"
     "Exit status: 1 if any capture is violated; else 2 if any could not be judged\n"
-    "(to its end), has no IPoIB in it, or the usage was wrong; else 0: conformant.\n"
+    "(to its end), has no IPoIB in it or nothing to judge a MUST by, a required rule\n"
+    "was not judged, or the usage was wrong; else 0: conformant.\n"
     "128 and the signal's number if it was interrupted: then there is no report.\n";
 
 static bool read_option(struct options *o, int option, char *argument)
@@ -46,6 +52,14 @@ static bool read_option(struct options *o, int option, char *argument)
         return format_read(&o->format, argument);
     case 'O':
         return only_read(o->only, &o->selection, argument);
+    case 'R':
+        g_ptr_array_add(o->require, argument);
+        o->judges = true;
+        return true;
+    case 'b':
+        o->baseline = argument;
+        o->judges = true;
+        return true;
     case 's':
         o->judges = o->strict = true;
         return true;
@@ -98,6 +112,8 @@ static bool read_all(struct options *o, int argc, char **argv)
                                           {"strict", no_argument, NULL, 's'},
                                           {"deviations", required_argument, NULL, 'd'},
                                           {"only", required_argument, NULL, 'O'},
+                                          {"require", required_argument, NULL, 'R'},
+                                          {"baseline", required_argument, NULL, 'b'},
                                           {"output", required_argument, NULL, 'o'},
                                           {"node", required_argument, NULL, 'n'},
                                           {"merge", no_argument, NULL, 'm'},
@@ -119,6 +135,26 @@ static bool read_all(struct options *o, int argc, char **argv)
     return true;
 }
 
+/* Can each of the required rules be judged? */
+static bool can_be_judged(const struct options *o)
+{
+    for (guint i = 0; i < o->require->len; i++) {
+        const char *selector = o->require->pdata[i];
+        struct selection named = {0};
+        if (!selection_add(&named, selector))
+            say("no rule is named '%s', or begins so: see ipoib-check --list", selector);
+        else if (!required_is_possible(selector, NULL))
+            say("--require %s: no capture can show a MUST or SHOULD of it: see ipoib-check --list",
+                selector);
+        else if (!required_is_possible(selector, o->only->len ? &o->selection : NULL))
+            say("--require %s: the rules of --only have none of it", selector);
+        else
+            continue;
+        return false;
+    }
+    return true;
+}
+
 /* What single options do not show. */
 static bool is_sensible(const struct options *o)
 {
@@ -129,7 +165,7 @@ static bool is_sensible(const struct options *o)
     else if (o->merge && o->n_captures == 0)
         say("no report given: try 'ipoib-check --help'");
     else if (o->list && (o->n_captures > 0 || o->judges))
-        say("--list judges nothing: no capture, --strict or --deviations with it");
+        say("--list judges nothing: no capture and no option about judging with it");
     else if (o->list && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
         say("--list prints text or json");
     else if (!o->list && o->n_captures == 0)
@@ -137,7 +173,7 @@ static bool is_sensible(const struct options *o)
     else if (!o->list && o->only->len > 0 && selection_in_capture(&o->selection) == 0)
         say("no capture can show the selected rules: see ipoib-check --list");
     else
-        return true;
+        return can_be_judged(o);
     return false;
 }
 
@@ -145,6 +181,7 @@ bool options_read(struct options *o, int argc, char **argv)
 {
     *o = (struct options){.deviations = "linux"};
     o->only = g_ptr_array_new();
+    o->require = g_ptr_array_new();
     bool good = read_all(o, argc, argv) && (o->help || o->version || o->explain || is_sensible(o));
     only_end(o->only, &o->selection);
     return good;
@@ -153,4 +190,5 @@ bool options_read(struct options *o, int argc, char **argv)
 void options_clear(struct options *o)
 {
     g_ptr_array_unref(o->only);
+    g_ptr_array_unref(o->require);
 }

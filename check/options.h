@@ -13,6 +13,8 @@ struct options {
     const char *deviations;
     const char *node;   /* NULL: none */
     const char *output; /* NULL: stdout */
+    char *baseline;     /* the path of a report; NULL: none */
+    GPtrArray *require; /* selectors of rules that have to be judged */
     GPtrArray *only;    /* selectors, NULL at the end; empty: all rules */
     struct selection selection;
     char **captures; /* of argv; with merge: reports */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "fuzz/must.h"
+#include "report/baseline.h"
 #include "report/merge_members.h"
 #include "report/merge_tally.h"
 
@@ -80,6 +81,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     g_free(why);
     merge_report_clear(&report);
+    why = NULL;
+    struct baseline *b = baseline_open(path, "0", &why);
+    must((b == NULL) == (why != NULL) && (good || !b));
+    baseline_free(b);
+    g_free(why);
     close(fd);
     keep_known(data, size);
     return 0;

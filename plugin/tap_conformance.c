@@ -92,7 +92,8 @@ static void fill(struct rows *rows)
 
 static struct verdict_summary summary(const struct verdict *v)
 {
-    return v ? verdict_summarize(v, false) : (struct verdict_summary){.status = VERDICT_UNJUDGED};
+    return v ? verdict_summarize_capture(v, false)
+             : (struct verdict_summary){.status = VERDICT_UNJUDGED};
 }
 
 /* Why there is no verdict; NULL: there is one. */
@@ -100,10 +101,8 @@ static const char *why_not(const struct verdict *v)
 {
     if (!v)
         return conformance_why_not();
-    if (summary(v).status != VERDICT_UNJUDGED)
-        return NULL;
-    return verdict_ipoib_frames(v) ? "all that was to be judged is inconclusive"
-                                   : "there is no IPoIB in it";
+    struct verdict_summary s = summary(v);
+    return s.status == VERDICT_UNJUDGED ? verdict_why_not(&s, verdict_ipoib_frames(v)) : NULL;
 }
 
 static void conclude(GString *out)
@@ -111,12 +110,13 @@ static void conclude(GString *out)
     const struct verdict *v = conformance_verdict();
     struct verdict_summary s = summary(v);
     const char *reason = why_not(v);
-    g_string_append_printf(out,
-                           "%" PRIu64 " frames, %" PRIu64
-                           " with IPoIB. Rules: %u MUST violated, %u SHOULD violated, "
-                           "%u known deviations, %u inconclusive, %u noted, %u passed.\n",
-                           v ? verdict_frames(v) : 0, v ? verdict_ipoib_frames(v) : 0, s.must,
-                           s.should, s.deviated, s.inconclusive, s.noted, s.passed);
+    g_string_append_printf(
+        out,
+        "%" PRIu64 " frames, %" PRIu64 " with IPoIB. Rules: %u MUST violated, %u SHOULD violated, "
+        "%u known deviations, %u inconclusive, %u noted, %u passed; "
+        "%u of %u MUST and SHOULD rules judged.\n",
+        v ? verdict_frames(v) : 0, v ? verdict_ipoib_frames(v) : 0, s.must, s.should, s.deviated,
+        s.inconclusive, s.noted, s.passed, s.judged, s.applicable);
     g_string_append_printf(out, "Verdict: %s%s%s\n", status_name(s.status), reason ? ": " : "",
                            reason ? reason : "");
 }
@@ -232,6 +232,8 @@ static void put_capture(json_dumper *d, const struct verdict *v, const struct ve
     put_number(d, "inconclusive", s->inconclusive);
     put_number(d, "noted", s->noted);
     put_number(d, "passed", s->passed);
+    put_number(d, "judged", s->judged);
+    put_number(d, "applicable", s->applicable);
     json_dumper_end_object(d);
     json_dumper_set_member_name(d, "error");
     if (reason)

@@ -175,7 +175,8 @@ void results_add(struct results *r, enum rule_number rule, enum outcome outcome,
                         .actual = actual,
                         .subject = "",
                         .reason = ""};
-    const char *reason = outcome == OUTCOME_FAIL ? deviations_reason(r->known, rule, actual) : NULL;
+    const struct failure failure = {rule, expected, actual, ""};
+    const char *reason = outcome == OUTCOME_FAIL ? deviations_reason(r->known, &failure) : NULL;
     if (reason) {
         f.outcome = OUTCOME_DEVIATION;
         f.reason = reason;

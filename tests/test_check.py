@@ -3,6 +3,8 @@
 
 The captures are testdata's; support/check.py says what is in them."""
 import collections
+import configparser
+import glob
 import gzip
 import json
 import os
@@ -19,6 +21,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from frames import ib
+from frames.build import A, B, Tape, erf_pcap, nd6
 from support import capfile, wait
 from support.check import (
     CHECK,
@@ -103,6 +107,57 @@ def test_deviations_none_counts_everything(args):
     assert SERVICE_ID in found(report(VIOLATED, *args, CONNECTED), "fail")
 
 
+def test_verdict_names_whose_the_known_deviations_are():
+    """connected: Linux's Service-IDs, and OpenSM's Q_Key."""
+    out = expect(OK, CONNECTED)
+    assert re.search(r"\d+ known deviations of OpenSM and Linux", out.splitlines()[-1])
+    assert "      known deviation of OpenSM: the default Q_Key" in out
+    reason = found(report(OK, CONNECTED), "deviation")[SERVICE_ID]["reason"]
+    assert reason.startswith("known deviation of Linux: ")
+
+
+def option_of_length_1(message, source):
+    """A Neighbour Discovery message of B with 6 of its address's 20 bytes in an option of 8, as on Ethernet."""
+    t, option = Tape(), bytes([1 if source else 2, 1]) + B.addr[:6]
+    t.ud(B, A, nd6(B.ll, A.ll, message(option)))
+    return erf_pcap(t)
+
+
+LENGTH = "rfc4391.9.3.nd-option-length"
+
+
+def test_ethernet_option_in_a_router_solicitation_is_a_known_deviation(store):
+    path = store("rs.pcap", option_of_length_1(ib.nd_rs, True))
+    known = found(report(OK, "--only", LENGTH, path), "deviation")[LENGTH]
+    assert known["reason"].startswith("known deviation of user-space daemons: ")
+    expect(VIOLATED, "--only", LENGTH, "--deviations", "none", path)
+
+
+@pytest.mark.parametrize(
+    "message, source",
+    [
+        pytest.param(lambda option: ib.nd_ns(A.ll, option), True, id="NS"),
+        pytest.param(lambda option: ib.nd_na(B.ll, option), False, id="NA"),
+    ],
+)
+def test_ethernet_option_in_another_message_is_a_violation(store, message, source):
+    path = store("other.pcap", option_of_length_1(message, source))
+    assert LENGTH in found(report(VIOLATED, "--only", LENGTH, path), "fail")
+
+
+LISTS = glob.glob(os.path.join(SRC, "lib/rules/deviations/*.conf"))
+
+
+@pytest.mark.parametrize("path", LISTS, ids=[os.path.basename(path) for path in LISTS])
+def test_each_listed_deviation_has_a_pattern_and_an_implementation(path):
+    groups = configparser.ConfigParser(interpolation=None, delimiters=("=",))
+    groups.read(path)
+    assert groups.sections()
+    for group in groups.sections():
+        assert {"implementation", "actual", "reason", "source"} <= set(groups[group]), group
+        assert groups[group]["actual"].strip("*?"), group
+
+
 def test_deviations_of_a_missing_list_are_wrong_usage():
     expect(UNJUDGED, "--deviations", "nosuch", CONNECTED, err="nosuch")
 
@@ -120,6 +175,49 @@ def test_strict_counts_should():
     result = found(report(VIOLATED, "--strict", *args), "fail")[QKEY]
     assert result["violation"] is True
     assert "--strict" in expect(OK, *args)
+
+
+COOKED = 113
+IPOIB_HARDWARE = 32
+# packet to us, from hardware address 0; IPv4 (0x0800) without any header of InfiniBand or IPoIB: no rule is about it
+PLAIN_IPV4 = struct.pack(">HHH8sH", 0, IPOIB_HARDWARE, 8, bytes(8), 0x0800) + bytes.fromhex(
+    "4500001c00010000401100000a0000010a000002" "0007000700080000"
+)
+
+
+def test_capture_in_which_no_must_was_judged_is_2(store):
+    path = store("plain.pcap", pcap(COOKED, PLAIN_IPV4))
+    capture = report(UNJUDGED, path)["summary"]["captures"][0]
+    assert (capture["ipoib_frames"], capture["verdict"]) == (1, "unjudged")
+    assert capture["error"] == "no MUST was judged"
+    last = expect(UNJUDGED, path).splitlines()[-1]
+    assert "NOT JUDGED: no MUST was judged; 0 of " in last
+
+
+def test_summary_counts_the_judged_of_the_applicable_rules(table_of_levels):
+    """Counted from --list: MUST and SHOULD that a capture shows; judged is what passed, failed or deviated."""
+    document = report(OK, CONNECTED)
+    results, counts = document["results"], document["summary"]["captures"][0]["rules"]
+    judged = {r["id"] for r in results if r["outcome"] in ("pass", "fail", "deviation")}
+    assert counts["applicable"] == len(table_of_levels)
+    assert counts["judged"] == len(judged & table_of_levels) > 0
+    words = "%d of %d MUST and SHOULD rules judged" % (counts["judged"], counts["applicable"])
+    assert expect(OK, CONNECTED).splitlines()[-1].endswith("; " + words)
+
+
+def test_summary_counts_of_the_selected_rules_only():
+    counts = report(OK, "--only", "rfc4755", CONNECTED)["summary"]["captures"][0]["rules"]
+    listed = json.loads(expect(OK, "--list", "--only", "rfc4755", "--format", "json"))["rules"]
+    assert counts["applicable"] == len(
+        [r for r in listed if r["capture"] and r["level"] in ("MUST", "SHOULD")]
+    )
+
+
+@pytest.fixture(scope="module")
+def table_of_levels():
+    """The identifiers of level MUST and SHOULD that a capture can show."""
+    listed = json.loads(expect(OK, "--list", "--format", "json"))["rules"]
+    return {r["id"] for r in listed if r["capture"] and r["level"] in ("MUST", "SHOULD")}
 
 
 @pytest.mark.parametrize(

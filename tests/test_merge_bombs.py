@@ -27,11 +27,13 @@ def report():
 
 
 def merge(path, form):
+    return check("--merge", "--format", form, str(path))
+
+
+def check(*args):
     """(status, output and errors, CPU seconds)"""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    p = subprocess.run(
-        [CHECK, "--merge", "--format", form, str(path)], capture_output=True, timeout=60
-    )
+    p = subprocess.run([CHECK, *args], capture_output=True, timeout=60)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return p.returncode, p.stdout, p.stderr, seconds
@@ -158,6 +160,19 @@ def test_bomb(tmp_path, report, bomb, form):
     assert len(errors) <= 4096
     if form == "json":
         json.loads(out)
+
+
+@pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.__name__)
+def test_bomb_as_a_baseline(tmp_path, bomb, report):
+    """0: it is a report with some more in it, and has the capture's violation; 1: with another one; 2: it is none."""
+    path, capture = tmp_path / "bomb.json", paths.testdata("built/built-encap.pcap")
+    path.write_text(bomb(report))
+    status, out, errors, seconds = check("--format", "json", "--baseline", str(path), capture)
+    assert status in (0, 1, 2)
+    assert seconds <= SECONDS
+    assert len(out) <= TIMES * BYTES
+    assert len(errors) <= 4096
+    assert (status == 2) == (out == b"")
 
 
 def test_members_that_are_not_known_are_left_out(tmp_path, report):

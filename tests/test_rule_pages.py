@@ -218,8 +218,8 @@ SPOILT = [
     (
         "a reason of a deviation that changed",
         "lib/rules/deviations/linux.conf",
-        "reason=Linux accepts both",
-        "reason=Linux takes both",
+        "reason=both of two crossing REQs are accepted",
+        "reason=both of two crossing REQs are taken",
         1,
         "simultaneous",
     ),

@@ -35,11 +35,17 @@ static const struct member results[] = {
     {"advice", SCALAR, NULL},  {"node", SCALAR, NULL},          {"file", SCALAR, NULL},
     {NULL, SCALAR, NULL}};
 
-static const struct member counts[] = {
-    {"must_violated", SCALAR, NULL}, {"should_violated", SCALAR, NULL},
-    {"deviation", SCALAR, NULL},     {"inconclusive", SCALAR, NULL},
-    {"noted", SCALAR, NULL},         {"passed", SCALAR, NULL},
-    {"skipped", SCALAR, NULL},       {NULL, SCALAR, NULL}};
+static const struct member counts[] = {{"must_violated", SCALAR, NULL},
+                                       {"should_violated", SCALAR, NULL},
+                                       {"deviation", SCALAR, NULL},
+                                       {"inconclusive", SCALAR, NULL},
+                                       {"noted", SCALAR, NULL},
+                                       {"passed", SCALAR, NULL},
+                                       {"skipped", SCALAR, NULL},
+                                       {"judged", SCALAR, NULL},
+                                       {"applicable", SCALAR, NULL},
+                                       {"known", SCALAR, NULL},
+                                       {NULL, SCALAR, NULL}};
 
 static const struct member entries[] = {
     {"name", SCALAR, NULL},         {"verdict", SCALAR, NULL}, {"frames", SCALAR, NULL},

@@ -22,6 +22,9 @@ struct restored {
  * gives; *why says so (g_free). To be cleared either way.
  */
 bool restore(struct restored *out, const struct merge_entry *e, const char *version, char **why);
+/* The same whatever the verdict: another version may have concluded otherwise. */
+bool restore_findings(struct restored *out, const struct merge_entry *e, const char *version,
+                      char **why);
 void restored_clear(struct restored *r);
 
 /* What stands for a report that could not be read. */

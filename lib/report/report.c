@@ -3,6 +3,8 @@
 #include "report/report.h"
 
 #include "cli/plain.h"
+#include "report/required.h"
+#include "report/words.h"
 
 static void stage_free(gpointer stage)
 {
@@ -70,7 +72,8 @@ struct verdict_summary judged_summary(const struct report *r, const struct judge
 {
     if (j->closed)
         return j->sum.summary;
-    struct verdict_summary s = verdict_summarize(j->verdict, r->strict);
+    struct verdict_summary s = r->probed ? verdict_summarize(j->verdict, r->strict)
+                                         : verdict_summarize_capture(j->verdict, r->strict);
     if (j->trouble && s.status == VERDICT_CONFORMANT)
         s.status = VERDICT_UNJUDGED;
     if (judged_failed_stages(j) > 0)
@@ -91,7 +94,8 @@ enum verdict_status report_status(const struct report *r)
 {
     if (report_count(r, VERDICT_VIOLATED))
         return VERDICT_VIOLATED;
-    return report_count(r, VERDICT_UNJUDGED) ? VERDICT_UNJUDGED : VERDICT_CONFORMANT;
+    bool unjudged = report_count(r, VERDICT_UNJUDGED) > 0 || required_missing(r->required) > 0;
+    return unjudged ? VERDICT_UNJUDGED : VERDICT_CONFORMANT;
 }
 
 int exit_status_of(enum verdict_status status)
@@ -113,8 +117,8 @@ const char *judged_why_not(const struct report *r, const struct judged *j)
         return j->trouble;
     if (r->probed)
         return judged_ipoib_frames(j) ? "no check came to a result" : "no answer";
-    return judged_ipoib_frames(j) ? "all that was to be judged is inconclusive"
-                                  : "there is no IPoIB in it";
+    struct verdict_summary s = judged_summary(r, j);
+    return verdict_why_not(&s, judged_ipoib_frames(j));
 }
 
 bool judged_tests(const struct report *r, const struct judged *j, enum rule_number rule)

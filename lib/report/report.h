@@ -44,11 +44,13 @@ struct report {
     const char *node;        /* whose captures they are, for who merges reports; NULL: not given */
     const char *deviations;  /* the name of the list */
     const char *const *only; /* selectors, NULL at the end; NULL: all rules */
+    const char *baseline;    /* the report whose violations are known; NULL: none */
     bool strict;
     bool probed; /* by a probe: the "captures" are targets that were asked, and findings have
                     evidence, not frames */
     struct judged *captures;
     unsigned n;
+    const GArray *required; /* struct required (report/required.h); NULL: no rule is */
 };
 
 enum { EXIT_CONFORMANT = 0, EXIT_VIOLATED = 1, EXIT_UNJUDGED = 2 };
@@ -68,7 +70,10 @@ void judged_close(const struct report *r, struct judged *j);
 uint64_t judged_frames(const struct judged *j);
 uint64_t judged_ipoib_frames(const struct judged *j);
 
-/* Of all: violated if any is, else not judged if any is, else conformant. */
+/*
+ * Of all: violated if any is, else not judged if any is or a required rule was not, else
+ * conformant.
+ */
 enum verdict_status report_status(const struct report *r);
 int report_exit_status(const struct report *r);
 

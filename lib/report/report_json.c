@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/required.h"
 #include "report/words.h"
 
 static json_t *json_frames(const struct verdict_frames *f)
@@ -98,6 +99,19 @@ static void add_results(json_t *list, const struct report *r, const struct judge
         }
 }
 
+/* What only one of the tools counts, or only with a baseline. */
+static void add_counts(json_t *counts, const struct report *r, const struct verdict_summary *s)
+{
+    if (r->probed) {
+        json_object_set_new(counts, "skipped", json_integer(s->skipped));
+        return;
+    }
+    json_object_set_new(counts, "judged", json_integer(s->judged));
+    json_object_set_new(counts, "applicable", json_integer(s->applicable));
+    if (r->baseline)
+        json_object_set_new(counts, "known", json_integer(s->known));
+}
+
 static json_t *json_capture(const struct report *r, const struct judged *j)
 {
     struct verdict_summary s = judged_summary(r, j);
@@ -109,8 +123,7 @@ static json_t *json_capture(const struct report *r, const struct judged *j)
                         json_pack("{si si si si si si}", "must_violated", s.must, "should_violated",
                                   s.should, "deviation", s.deviated, "inconclusive", s.inconclusive,
                                   "noted", s.noted, "passed", s.passed));
-    if (r->probed)
-        json_object_set_new(json_object_get(o, "rules"), "skipped", json_integer(s.skipped));
+    add_counts(json_object_get(o, "rules"), r, &s);
     bool why_not = s.status == VERDICT_UNJUDGED || j->trouble;
     json_object_set_new(o, "error", why_not ? json_string(judged_why_not(r, j)) : json_null());
     return o;
@@ -124,17 +137,30 @@ static json_t *json_only(const struct report *r)
     return list;
 }
 
+/* NULL where nothing is required. */
+static json_t *json_required(const struct report *r)
+{
+    json_t *list = r->required ? json_array() : NULL;
+    for (guint i = 0; list && i < r->required->len; i++) {
+        const struct required *one = &g_array_index(r->required, struct required, i);
+        json_array_append_new(list, json_pack("{ss sb ss?}", "selector", one->selector, "judged",
+                                              !one->why, "why", one->why));
+    }
+    return list;
+}
+
 static json_t *json_summary(const struct report *r)
 {
     json_t *captures = json_array();
     for (unsigned i = 0; i < r->n; i++)
         json_array_append_new(captures, json_capture(r, &r->captures[i]));
-    return json_pack(
-        "{ss si si si si sb ss so so}", "verdict", status_name(report_status(r)), "exit_status",
-        report_exit_status(r), "violated", report_count(r, VERDICT_VIOLATED), "unjudged",
-        report_count(r, VERDICT_UNJUDGED), "conformant", report_count(r, VERDICT_CONFORMANT),
-        "strict", r->strict, "deviations", r->deviations, "only", json_only(r),
-        r->probed ? "targets" : "captures", captures);
+    return json_pack("{ss si si si si sb ss so so ss* so*}", "verdict",
+                     status_name(report_status(r)), "exit_status", report_exit_status(r),
+                     "violated", report_count(r, VERDICT_VIOLATED), "unjudged",
+                     report_count(r, VERDICT_UNJUDGED), "conformant",
+                     report_count(r, VERDICT_CONFORMANT), "strict", r->strict, "deviations",
+                     r->deviations, "only", json_only(r), r->probed ? "targets" : "captures",
+                     captures, "baseline", r->baseline, "required", json_required(r));
 }
 
 /* The results of one, each at its place in the whole. */

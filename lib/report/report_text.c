@@ -5,7 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/required.h"
 #include "report/words.h"
+#include "rules/deviation.h"
 
 /* ECMA-48 SGR; "" without colours */
 enum colour { RED, YELLOW, GREEN, BOLD, PLAIN };
@@ -128,6 +130,7 @@ static void put_groups(const struct text *t)
         {OUTCOME_FAIL, RULE_MUST, RED, "MUST, violated"},
         {OUTCOME_FAIL, RULE_SHOULD, t->report->strict ? RED : YELLOW,
          t->report->strict ? "SHOULD, violated" : "SHOULD, violated (counted with --strict only)"},
+        {(enum outcome)VERDICT_KNOWN, -1, YELLOW, "Known from the baseline"},
         {OUTCOME_DEVIATION, -1, YELLOW, "Known deviations"},
         {OUTCOME_NOTED, -1, PLAIN, "Noted"},
         {OUTCOME_INCONCLUSIVE, -1, PLAIN,
@@ -147,13 +150,44 @@ static void put_part(GString *out, bool *first, unsigned n, const char *one, con
     *first = false;
 }
 
-static void put_counts(GString *out, const struct verdict_summary *s, unsigned failed_stages)
+/* Whose the known deviations are, of the rules that count as such. */
+static void put_implementations(const struct text *t)
 {
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    for (size_t rule = 0; rule < RULE_COUNT; rule++) {
+        const struct verdict *v = t->judged->verdict;
+        const struct verdict_result *r = verdict_result(v, (enum rule_number)rule,
+                                                        OUTCOME_DEVIATION);
+        bool counts = verdict_worst(v, (enum rule_number)rule) == OUTCOME_DEVIATION;
+        for (unsigned i = 0; counts && r && i < r->n_cases; i++) {
+            char *name = deviation_implementation(r->cases[i].reason);
+            if (name && !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+                g_ptr_array_add(names, name);
+            else
+                g_free(name);
+        }
+    }
+    for (guint i = 0; i < names->len; i++)
+        g_string_append_printf(t->out, "%s%s",
+                               i == 0                ? " of "
+                               : i == names->len - 1 ? " and "
+                                                     : ", ",
+                               (char *)names->pdata[i]);
+    g_ptr_array_unref(names);
+}
+
+static void put_counts(const struct text *t, const struct verdict_summary *s)
+{
+    GString *out = t->out;
     bool first = true;
-    put_part(out, &first, failed_stages, "stage failed", "stages failed");
+    put_part(out, &first, judged_failed_stages(t->judged), "stage failed", "stages failed");
     put_part(out, &first, s->must, "MUST violated", "MUSTs violated");
     put_part(out, &first, s->should, "SHOULD violated", "SHOULDs violated");
+    put_part(out, &first, s->known, "violation known from the baseline",
+             "violations known from the baseline");
     put_part(out, &first, s->deviated, "known deviation", "known deviations");
+    if (s->deviated)
+        put_implementations(t);
     put_part(out, &first, s->noted, "note", "notes");
     put_part(out, &first, s->inconclusive, "rule inconclusive", "rules inconclusive");
     put_part(out, &first, s->skipped, "rule skipped", "rules skipped");
@@ -194,7 +228,10 @@ static void put_verdict(const struct text *t)
     if (s.status == VERDICT_UNJUDGED)
         g_string_append(t->out, judged_why_not(t->report, t->judged));
     else
-        put_counts(t->out, &s, judged_failed_stages(t->judged));
+        put_counts(t, &s);
+    if (!t->report->probed && judged_ipoib_frames(t->judged))
+        g_string_append_printf(t->out, "; %u of %u MUST and SHOULD rules judged", s.judged,
+                               s.applicable);
     if (s.status == VERDICT_VIOLATED && t->judged->trouble &&
         !(t->of_fabric && trouble_is_told(t->judged)))
         g_string_append_printf(t->out, "; and not judged to its end: %s", t->judged->trouble);
@@ -268,7 +305,7 @@ static void put_evidence(const struct text *t, const struct verdict_case *c)
     put_line(t->out, "expected", c->expected);
     put_line(t->out, "found", c->actual);
     put_line(t->out, "came", c->came);
-    put_line(t->out, "known", c->reason);
+    put_line(t->out, "reason", c->reason);
 }
 
 static void put_probed_rule(const struct text *t, enum rule_number rule, int worst)
@@ -396,4 +433,9 @@ void report_text_total(GString *out, const struct report *r)
         g_string_append_printf(out, "\n%u %s: %u violated, %u not judged, %u conformant\n",
                                violated + unjudged + conformant, r->probed ? "targets" : "captures",
                                violated, unjudged, conformant);
+    for (guint i = 0; r->required && i < r->required->len; i++) {
+        const struct required *one = &g_array_index(r->required, struct required, i);
+        if (one->why)
+            g_string_append_printf(out, "required %s: NOT JUDGED: %s\n", one->selector, one->why);
+    }
 }

@@ -208,9 +208,9 @@ bool verdict_selected(const struct verdict *v, enum rule_number rule)
 }
 
 /* What decides goes before what does not. */
-static const int worst_first[VERDICT_OUTCOMES] = {OUTCOME_FAIL,         OUTCOME_DEVIATION,
-                                                  OUTCOME_NOTED,        OUTCOME_PASS,
-                                                  OUTCOME_INCONCLUSIVE, VERDICT_SKIPPED};
+static const int worst_first[VERDICT_OUTCOMES] = {
+    OUTCOME_FAIL, VERDICT_KNOWN,        OUTCOME_DEVIATION, OUTCOME_NOTED,
+    OUTCOME_PASS, OUTCOME_INCONCLUSIVE, VERDICT_SKIPPED};
 
 bool outcome_is_worse(int one, int other)
 {
@@ -255,27 +255,68 @@ static void count_rule(struct verdict_summary *s, const struct verdict *v, enum 
     case VERDICT_SKIPPED:
         s->skipped++;
         break;
+    case VERDICT_KNOWN:
+        s->known++;
+        break;
     default:
         break;
     }
+    if (!verdict_applicable(rule) || !verdict_selected(v, rule))
+        return;
+    s->applicable++;
+    s->judged += verdict_judged(v, rule);
+    if (rules[rule].level < s->strictest)
+        s->strictest = rules[rule].level;
+}
+
+bool verdict_applicable(enum rule_number rule)
+{
+    enum rule_level level = rules[rule].level;
+    return (level == RULE_MUST || level == RULE_SHOULD) && rule_in_capture(&rules[rule]);
+}
+
+bool verdict_judged(const struct verdict *v, enum rule_number rule)
+{
+    int worst = verdict_worst(v, rule);
+    return worst >= 0 && worst != OUTCOME_INCONCLUSIVE && worst != VERDICT_SKIPPED;
 }
 
 struct verdict_summary verdict_summarize(const struct verdict *v, bool strict)
 {
-    struct verdict_summary s = {0};
+    struct verdict_summary s = {.strictest = RULE_INFO};
     for (size_t i = 0; i < RULE_COUNT; i++)
         count_rule(&s, v, (enum rule_number)i);
     /*
      * Where rules had an occasion and none could be decided, nothing is known; without any occasion
      * nothing is broken.
      */
-    bool undecided = s.inconclusive && !s.must && !s.should && !s.deviated && !s.passed;
+    bool undecided = s.inconclusive && !s.must && !s.should && !s.deviated && !s.passed && !s.known;
     if (s.must || (strict && s.should))
         s.status = VERDICT_VIOLATED;
     else if (!v->ipoib_frames || undecided)
         s.status = VERDICT_UNJUDGED;
     else
         s.status = VERDICT_CONFORMANT;
+    return s;
+}
+
+static bool is_decided(const struct verdict *v, enum rule_level strictest)
+{
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        /* levels that never count stand together */
+        enum rule_level level = rules[i].level == RULE_DRAFT ? RULE_INFO : rules[i].level;
+        if (level == strictest && rule_in_capture(&rules[i]) &&
+            verdict_judged(v, (enum rule_number)i))
+            return true;
+    }
+    return false;
+}
+
+struct verdict_summary verdict_summarize_capture(const struct verdict *v, bool strict)
+{
+    struct verdict_summary s = verdict_summarize(v, strict);
+    if (s.status == VERDICT_CONFORMANT && !is_decided(v, s.strictest))
+        s.status = VERDICT_UNJUDGED;
     return s;
 }
 

@@ -26,8 +26,11 @@ struct verdict_frames {
     bool more;  /* there are others that are not in first */
 };
 
-/* What a probe could not try; an outcome that no check of a capture has. */
-enum { VERDICT_SKIPPED = OUTCOMES, VERDICT_OUTCOMES };
+/*
+ * Outcomes that no check has. VERDICT_SKIPPED: a probe could not try the rule. VERDICT_KNOWN: a
+ * violation that the baseline has already (report/baseline.h).
+ */
+enum { VERDICT_SKIPPED = OUTCOMES, VERDICT_KNOWN, VERDICT_OUTCOMES };
 
 /* What a probe knows beside a finding. Texts, "" for nothing. */
 struct verdict_evidence {
@@ -62,7 +65,7 @@ struct selection {
 enum verdict_status {
     VERDICT_CONFORMANT,
     VERDICT_VIOLATED,
-    VERDICT_UNJUDGED, /* no IPoIB was seen, or nothing of it could be judged */
+    VERDICT_UNJUDGED, /* no IPoIB was seen, or no rule that could violate was judged */
 };
 
 /* Of the rules that were judged, each counted once, by the worst that was found of it. */
@@ -72,6 +75,11 @@ struct verdict_summary {
     unsigned deviated, inconclusive, passed;
     unsigned noted;   /* rules of level INFO and DRAFT that have something to show */
     unsigned skipped; /* a probe could not try them */
+    unsigned known;   /* violated as in the baseline, and not otherwise */
+    /* Of level MUST or SHOULD: selected rules that a capture can show, and those of them that were
+       judged: kept, violated, known deviations or known from the baseline. */
+    unsigned applicable, judged;
+    enum rule_level strictest; /* of the selected ones; RULE_INFO: none that can be violated */
 };
 
 struct verdict;
@@ -115,8 +123,9 @@ const struct verdict_result *verdict_result(const struct verdict *v, enum rule_n
                                             enum outcome outcome);
 
 /*
- * The worst outcome of a rule: failure, deviation, noted, passed, inconclusive, skipped, so that
- * what any finding decides is not inconclusive. -1: nothing was found of it.
+ * The worst outcome of a rule: failure, known from the baseline, deviation, noted, passed,
+ * inconclusive, skipped, so that what any finding decides is not inconclusive. -1: nothing was
+ * found of it.
  */
 int verdict_worst(const struct verdict *v, enum rule_number rule);
 /* In that order; anything is worse than -1. */
@@ -127,6 +136,16 @@ bool verdict_selected(const struct verdict *v, enum rule_number rule);
 
 /* strict: a violated SHOULD makes the whole violated. */
 struct verdict_summary verdict_summarize(const struct verdict *v, bool strict);
+/*
+ * The same for a capture, which is conformant only if a selected MUST was judged. Where no MUST is
+ * selected, the strictest selected level takes its place.
+ */
+struct verdict_summary verdict_summarize_capture(const struct verdict *v, bool strict);
+
+/* Was the rule judged: kept, or not kept in any way? What is inconclusive was not judged. */
+bool verdict_judged(const struct verdict *v, enum rule_number rule);
+/* A rule of level MUST or SHOULD that a capture can show. */
+bool verdict_applicable(enum rule_number rule);
 
 /* Would a breach of the rule count? MUST always, SHOULD if strict, INFO, DRAFT and MAY never. */
 bool verdict_counts(enum rule_number rule, bool strict);

@@ -9,7 +9,8 @@ const char *outcome_name(enum outcome outcome)
     static const char *const names[VERDICT_OUTCOMES] = {
         [OUTCOME_PASS] = "pass",           [OUTCOME_FAIL] = "fail",
         [OUTCOME_DEVIATION] = "deviation", [OUTCOME_INCONCLUSIVE] = "inconclusive",
-        [OUTCOME_NOTED] = "noted",         [VERDICT_SKIPPED] = "skipped"};
+        [OUTCOME_NOTED] = "noted",         [VERDICT_SKIPPED] = "skipped",
+        [VERDICT_KNOWN] = "known"};
     return names[outcome];
 }
 
@@ -23,15 +24,17 @@ bool outcome_read(enum outcome *outcome, const char *name)
     return false;
 }
 
-const int outcomes_in_order[VERDICT_OUTCOMES] = {OUTCOME_FAIL,         OUTCOME_DEVIATION,
-                                                 OUTCOME_INCONCLUSIVE, OUTCOME_NOTED,
-                                                 OUTCOME_PASS,         VERDICT_SKIPPED};
+const int outcomes_in_order[VERDICT_OUTCOMES] = {
+    OUTCOME_FAIL,  VERDICT_KNOWN, OUTCOME_DEVIATION, OUTCOME_INCONCLUSIVE,
+    OUTCOME_NOTED, OUTCOME_PASS,  VERDICT_SKIPPED};
 
 const char *why_skipped(int worst)
 {
     switch (worst) {
     case OUTCOME_FAIL:
         return "violated, but SHOULD counts with --strict only";
+    case VERDICT_KNOWN:
+        return "known from the baseline";
     case OUTCOME_DEVIATION:
         return "known deviation";
     case OUTCOME_INCONCLUSIVE:
@@ -49,6 +52,16 @@ const char *status_name(enum verdict_status status)
                                         [VERDICT_VIOLATED] = "violated",
                                         [VERDICT_UNJUDGED] = "unjudged"};
     return names[status];
+}
+
+const char *verdict_why_not(const struct verdict_summary *s, uint64_t ipoib_frames)
+{
+    bool undecided = s->inconclusive && !s->must && !s->should && !s->deviated && !s->passed;
+    return !ipoib_frames                 ? "there is no IPoIB in it"
+           : undecided                   ? "all that was to be judged is inconclusive"
+           : s->strictest == RULE_MUST   ? "no MUST was judged"
+           : s->strictest == RULE_SHOULD ? "no SHOULD was judged"
+                                         : "no rule was judged";
 }
 
 void add_times(GString *out, uint64_t n)
@@ -143,7 +156,9 @@ void add_cases(GString *out, const struct verdict_result *r, const char *indent)
         g_string_append_c(out, '\n');
         add_subjects(out, r, i, indent);
         if (reason_ends(r, i))
-            g_string_append_printf(out, "%sknown: %s\n", indent, r->cases[i].reason);
+            g_string_append_printf(out, "%s%s%s\n", indent,
+                                   g_str_has_prefix(r->cases[i].reason, "known ") ? "" : "known: ",
+                                   r->cases[i].reason);
     }
     if (r->uncased == 0)
         return;

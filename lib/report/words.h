@@ -19,6 +19,9 @@ const char *why_skipped(int worst);
 /* "conformant", "violated", "unjudged" */
 const char *status_name(enum verdict_status status);
 
+/* Why a capture with this summary, which is unjudged, has no verdict. */
+const char *verdict_why_not(const struct verdict_summary *s, uint64_t ipoib_frames);
+
 /* "1 time", "2 times" */
 void add_times(GString *out, uint64_t n);
 

@@ -8,24 +8,34 @@
  */
 extern const char deviations_linux_text[];
 
+enum { ACTUAL, EXPECTED, MESSAGE, PATTERNS };
+
 struct deviation {
     enum rule_number rule;
     char *reason;
-    GPatternSpec *actual; /* NULL: any */
+    GPatternSpec *patterns[PATTERNS]; /* NULL: any */
 };
 
 struct deviations {
     GPtrArray *all;
 };
 
-static const char *const keys[] = {"actual", "reason", "source", NULL};
+static const char *const keys[] = {[ACTUAL] = "actual",
+                                   [EXPECTED] = "expected",
+                                   [MESSAGE] = "message",
+                                   "implementation",
+                                   "reason",
+                                   "source",
+                                   NULL};
+static const char named[] = "known deviation of ";
 
 static void deviation_free(gpointer p)
 {
     struct deviation *d = p;
     g_free(d->reason);
-    if (d->actual)
-        g_pattern_spec_free(d->actual);
+    for (size_t i = 0; i < PATTERNS; i++)
+        if (d->patterns[i])
+            g_pattern_spec_free(d->patterns[i]);
     g_free(d);
 }
 
@@ -36,11 +46,28 @@ static bool known_keys(GKeyFile *file, const char *group, GError **error)
     for (char **k = found; k && *k && good; k++)
         if (!g_strv_contains(keys, *k)) {
             g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE,
-                        "[%s]: unknown key '%s' (known: actual, reason, source)", group, *k);
+                        "[%s]: unknown key '%s' (known: actual, expected, message, "
+                        "implementation, reason, source)",
+                        group, *k);
             good = false;
         }
     g_strfreev(found);
     return good;
+}
+
+/* What is shown with each finding. NULL with error set: there is no reason, or no plain name. */
+static char *reason_of(GKeyFile *file, const char *group, GError **error)
+{
+    char *reason = g_key_file_get_string(file, group, "reason", error),
+         *who = g_key_file_get_string(file, group, "implementation", NULL), *whole = NULL;
+    if (reason && who && (!*who || strchr(who, ':')))
+        g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE,
+                    "[%s]: the implementation's name is empty or has a colon", group);
+    else if (reason)
+        whole = who ? g_strdup_printf("%s%s: %s", named, who, reason) : g_strdup(reason);
+    g_free(reason);
+    g_free(who);
+    return whole;
 }
 
 static bool add_group(struct deviations *d, GKeyFile *file, const char *group, GError **error)
@@ -57,13 +84,13 @@ static bool add_group(struct deviations *d, GKeyFile *file, const char *group, G
     struct deviation *v = g_new0(struct deviation, 1);
     g_ptr_array_add(d->all, v);
     v->rule = (enum rule_number)(rule - rules);
-    v->reason = g_key_file_get_string(file, group, "reason", error);
-    if (!v->reason)
-        return false;
-    char *pattern = g_key_file_get_string(file, group, "actual", NULL);
-    v->actual = pattern ? g_pattern_spec_new(pattern) : NULL;
-    g_free(pattern);
-    return true;
+    v->reason = reason_of(file, group, error);
+    for (size_t i = 0; i < PATTERNS; i++) {
+        char *pattern = g_key_file_get_string(file, group, keys[i], NULL);
+        v->patterns[i] = pattern ? g_pattern_spec_new(pattern) : NULL;
+        g_free(pattern);
+    }
+    return v->reason != NULL;
 }
 
 static struct deviations *read_groups(GKeyFile *file, GError **error)
@@ -113,12 +140,32 @@ void deviations_free(struct deviations *d)
     g_free(d);
 }
 
-const char *deviations_reason(const struct deviations *d, enum rule_number rule, const char *actual)
+static bool matches(const struct deviation *v, const struct failure *failure)
+{
+    const char *const texts[PATTERNS] = {
+        [ACTUAL] = failure->actual, [EXPECTED] = failure->expected, [MESSAGE] = failure->message};
+    if (v->rule != failure->rule)
+        return false;
+    for (size_t i = 0; i < PATTERNS; i++)
+        if (v->patterns[i] && !g_pattern_spec_match_string(v->patterns[i], texts[i]))
+            return false;
+    return true;
+}
+
+const char *deviations_reason(const struct deviations *d, const struct failure *failure)
 {
     for (guint i = 0; d && i < d->all->len; i++) {
         const struct deviation *v = g_ptr_array_index(d->all, i);
-        if (v->rule == rule && (!v->actual || g_pattern_spec_match_string(v->actual, actual)))
+        if (matches(v, failure))
             return v->reason;
     }
     return NULL;
+}
+
+char *deviation_implementation(const char *reason)
+{
+    if (!g_str_has_prefix(reason, named))
+        return NULL;
+    reason += strlen(named);
+    return g_strndup(reason, strcspn(reason, ":"));
 }

@@ -18,6 +18,7 @@ struct judge {
     void *user;
     uint32_t frame;
     const struct packet *packet; /* at hand; NULL: of a carrier without InfiniBand headers */
+    const char *message;         /* the Neighbour Discovery message at hand, "" for another */
 };
 
 struct judge *judge_new(struct fabric *fabric, const struct deviations *known, judge_report *report,
@@ -31,6 +32,7 @@ struct judge *judge_new(struct fabric *fabric, const struct deviations *known, j
     j->postponed = postponed_new();
     j->report = report;
     j->user = user;
+    j->message = "";
     return j;
 }
 
@@ -64,9 +66,8 @@ static void pass_on(void *user, const struct finding *f)
         return;
     }
     /* a failure that is known is told as such */
-    const char *reason = f->outcome == OUTCOME_FAIL
-                             ? deviations_reason(j->known, f->rule, f->actual)
-                             : NULL;
+    const struct failure failure = {f->rule, f->expected, f->actual, j->message};
+    const char *reason = f->outcome == OUTCOME_FAIL ? deviations_reason(j->known, &failure) : NULL;
     if (!reason) {
         j->report(j->user, j->frame, f);
         return;
@@ -84,6 +85,13 @@ static struct reporter reporter(struct judge *j, const uint8_t *base, uint16_t i
 
 /* ---- datagrams */
 
+/* Which message of Neighbour Discovery it is, as lists of known deviations name it. */
+static const char *nd_name(uint8_t type)
+{
+    static const char *const names[] = {"RS", "RA", "NS", "NA", "Redirect"};
+    return type >= ND_RS && type <= ND_REDIRECT ? names[type - ND_RS] : "";
+}
+
 /* scene NULL: of a carrier without InfiniBand headers. */
 static void judge_datagram(const struct reporter *r, const struct scene *scene, uint16_t type,
                            struct view datagram)
@@ -94,9 +102,12 @@ static void judge_datagram(const struct reporter *r, const struct scene *scene, 
         if (scene)
             check_arp_scene(scene, datagram);
     } else if (type == TYPE_IPV6 && nd_in_ipv6(datagram, &icmpv6)) {
+        struct judge *j = r->user;
+        j->message = view_has(icmpv6, 0, 1) == WIRE_OK ? nd_name(icmpv6.p[0]) : "";
         check_nd(r, icmpv6);
         if (scene)
             check_nd_scene(scene, datagram, icmpv6);
+        j->message = "";
     } else if (type == TYPE_IPV4) {
         check_dhcp(r, datagram);
     }

@@ -272,6 +272,18 @@ def subscribe_traps(t):
     return 179
 
 
+@fail(
+    "rfc4391.10.subscribe-traps",
+    "subscribed",
+    "n3 subscribes to one of the two traps only",
+    variant="-2",
+)
+def subscribe_one_trap(t):
+    t.drop(273, 274)
+    t.renumber(5)
+    return 179
+
+
 def ping_group(like, node, lid, group, mlid):
     """An ICMP echo request to an IPv4 group, as that in 'like', from another node."""
     p = like.copy()

@@ -8,20 +8,85 @@
 
 #include "rules/deviation.h"
 
+/* Is the failure known? In any message, where the name of the message does not matter. */
+static const char *reason_of(const struct deviations *d, enum rule_number rule, const char *actual)
+{
+    return deviations_reason(d, &(struct failure){rule, "", actual, ""});
+}
+
 static void linux_knows_what_linux_does(void **state)
 {
     (void)state;
     GError *error = NULL;
     struct deviations *d = deviations_open("linux", &error);
     assert_non_null(d);
-    assert_non_null(deviations_reason(d, R_RFC4755_3_5_SERVICE_ID, "0x1000000000000023"));
-    /* a Reserved octet is not 0 */
-    assert_null(deviations_reason(d, R_RFC4755_3_5_SERVICE_ID, "0x1000000100000023"));
-    assert_null(deviations_reason(d, R_RFC4755_3_5_SERVICE_ID, "0x0200000000000023"));
-    assert_non_null(deviations_reason(d, R_RFC4391_13_QKEY_CONTROLLED, "0x00000b1b"));
-    assert_null(deviations_reason(d, R_RFC4391_13_QKEY_CONTROLLED, "0x00000b1c"));
-    assert_non_null(deviations_reason(d, R_RFC4391_10_SUBSCRIBE_TRAPS, "whatever it is"));
-    assert_null(deviations_reason(d, R_RFC4391_6_RESERVED_ZERO, "0x0001"));
+    assert_non_null(reason_of(d, R_RFC4755_3_5_SERVICE_ID, "0x1000000000000023"));
+    assert_non_null(reason_of(d, R_RFC4391_13_QKEY_CONTROLLED, "0x00000b1b"));
+    assert_non_null(reason_of(d, R_RFC4755_3_3_SIMULTANEOUS, "REP"));
+    assert_non_null(
+        reason_of(d, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, "no private data in the REJ"));
+    deviations_free(d);
+}
+
+/* What breaks the same rules as Linux and OpenSM do, in another way, is a violation. */
+static void linux_does_not_know_what_others_do(void **state)
+{
+    static const struct {
+        enum rule_number rule;
+        const char *actual;
+    } others[] = {
+        {R_RFC4755_3_5_SERVICE_ID, "0x1000000100000023"}, /* a Reserved octet is not 0 */
+        {R_RFC4755_3_5_SERVICE_ID, "0x0200000000000023"},
+        {R_RFC4755_3_5_SERVICE_ID, "0x0000000000000023"},
+        {R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, "no private data in the REP"},
+        {R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, "no private data in the REQ"},
+        {R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, "no UD QPN"},
+        {R_RFC4755_6_PRIVATE_DATA, "no private data"},
+        {R_RFC4755_6_PRIVATE_DATA, "no Receive MTU"},
+        {R_RFC4755_3_3_SIMULTANEOUS, "REJ, reason 28"},
+        {R_RFC4755_7_RESOLUTION_OVER_UD, "NA over UC"},
+        {R_RFC4755_7_RESOLUTION_OVER_UD, "ARP reply over RC"},
+        {R_RFC4391_4_1_QKEY_CONTROLLED, "0x00000001"},
+        {R_RFC4391_13_QKEY_CONTROLLED, "0x00000b1c"},
+        {R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, "packet life time 0x1"},
+        {R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, "rate 0x0"},
+        {R_RFC4391_10_SUBSCRIBE_TRAPS, "none of a send-only non-member"},
+        {R_RFC4391_10_SUBSCRIBE_TRAPS, "a subscription to one of them"},
+        {R_RFC4391_6_RESERVED_ZERO, "0x0001"},
+    };
+    struct deviations *d = deviations_open("linux", NULL);
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (reason_of(d, others[i].rule, others[i].actual))
+            fail_msg("%s: %s is excused", rules[others[i].rule].id, others[i].actual);
+    deviations_free(d);
+}
+
+static void the_ethernet_option_is_known_in_router_solicitations_only(void **state)
+{
+    struct failure f = {R_RFC4391_9_3_ND_OPTION_LENGTH, "0x03", "0x01", "RS"};
+    struct deviations *d = deviations_open("linux", NULL);
+    (void)state;
+    assert_non_null(deviations_reason(d, &f));
+    f.actual = "0x04";
+    assert_null(deviations_reason(d, &f));
+    f = (struct failure){R_RFC4391_9_3_ND_OPTION_LENGTH, "0x03", "0x01", "NA"};
+    assert_null(deviations_reason(d, &f));
+    f.message = "";
+    assert_null(deviations_reason(d, &f));
+    deviations_free(d);
+}
+
+static void a_reason_names_the_implementation(void **state)
+{
+    struct deviations *d = deviations_open("linux", NULL);
+    const char *reason = reason_of(d, R_RFC4391_13_QKEY_CONTROLLED, "0x00000b1b");
+    (void)state;
+    assert_string_equal(reason, "known deviation of OpenSM: the default Q_Key of IPoIB groups");
+    char *name = deviation_implementation(reason);
+    assert_string_equal(name, "OpenSM");
+    assert_null(deviation_implementation("an old switch"));
+    g_free(name);
     deviations_free(d);
 }
 
@@ -31,9 +96,9 @@ static void none_excuses_nothing(void **state)
     struct deviations *d = deviations_open("none", NULL);
     assert_non_null(d);
     for (int i = 0; i < RULE_COUNT; i++)
-        assert_null(deviations_reason(d, (enum rule_number)i, "0x00000b1b"));
+        assert_null(reason_of(d, (enum rule_number)i, "0x00000b1b"));
     deviations_free(d);
-    assert_null(deviations_reason(NULL, R_RFC4391_13_QKEY_CONTROLLED, "0x00000b1b"));
+    assert_null(reason_of(NULL, R_RFC4391_13_QKEY_CONTROLLED, "0x00000b1b"));
 }
 
 /* What opening a file with this text says: "" for nothing wrong. */
@@ -73,9 +138,28 @@ static void a_file_of_ones_own(void **state)
         "[rfc4391.6.reserved-zero another]\nactual=0xffff\nreason=a tool\n",
         &d);
     assert_string_equal(said, "");
-    assert_string_equal(deviations_reason(d, R_RFC4391_6_RESERVED_ZERO, "0x0011"), "an old switch");
-    assert_string_equal(deviations_reason(d, R_RFC4391_6_RESERVED_ZERO, "0xffff"), "a tool");
-    assert_null(deviations_reason(d, R_RFC4391_6_RESERVED_ZERO, "0x0110"));
+    assert_string_equal(reason_of(d, R_RFC4391_6_RESERVED_ZERO, "0x0011"), "an old switch");
+    assert_string_equal(reason_of(d, R_RFC4391_6_RESERVED_ZERO, "0xffff"), "a tool");
+    assert_null(reason_of(d, R_RFC4391_6_RESERVED_ZERO, "0x0110"));
+    deviations_free(d);
+    g_free(said);
+}
+
+static void all_patterns_have_to_match(void **state)
+{
+    struct deviations *d;
+    struct failure f = {R_RFC4391_6_RESERVED_ZERO, "0x0000", "0x0001", "NS"};
+    char *said = opened("[rfc4391.6.reserved-zero]\nreason=x\nimplementation=a stack\n"
+                        "actual=0x0001\nexpected=0x00*\nmessage=N?\n",
+                        &d);
+    (void)state;
+    assert_string_equal(said, "");
+    assert_string_equal(deviations_reason(d, &f), "known deviation of a stack: x");
+    f.expected = "0x1000";
+    assert_null(deviations_reason(d, &f));
+    f.expected = "0x0000";
+    f.message = "RS";
+    assert_null(deviations_reason(d, &f));
     deviations_free(d);
     g_free(said);
 }
@@ -86,6 +170,8 @@ static void what_is_wrong_is_said(void **state)
     says("[rfc4391.6.reserved]\nreason=x\n", "no such rule");
     says("[rfc4391.6.reserved-zero]\nactual=0x0001\n", "reason");
     says("[rfc4391.6.reserved-zero]\nreason=x\nactuall=0x0001\n", "unknown key 'actuall'");
+    says("[rfc4391.6.reserved-zero]\nreason=x\nimplementation=a: b\n", "has a colon");
+    says("[rfc4391.6.reserved-zero]\nreason=x\nimplementation=\n", "is empty");
     says("reason=x\n", "group");
     GError *error = NULL;
     assert_null(deviations_open("linus", &error));
@@ -100,7 +186,11 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(linux_knows_what_linux_does),
+        cmocka_unit_test(linux_does_not_know_what_others_do),
+        cmocka_unit_test(the_ethernet_option_is_known_in_router_solicitations_only),
+        cmocka_unit_test(a_reason_names_the_implementation),
         cmocka_unit_test(none_excuses_nothing),
+        cmocka_unit_test(all_patterns_have_to_match),
         cmocka_unit_test(a_file_of_ones_own),
         cmocka_unit_test(what_is_wrong_is_said),
     };

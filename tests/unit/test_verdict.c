@@ -66,6 +66,85 @@ static void nothing_seen_is_not_judged(void **state)
     verdict_free(v);
 }
 
+static void a_capture_without_a_must_is_not_judged(void **state)
+{
+    struct verdict *v = with_ipoib();
+    (void)state;
+    assert_int_equal(verdict_summarize_capture(v, false).status, VERDICT_UNJUDGED);
+    add(v, 1, SHOULD_RULE, OUTCOME_PASS, "", "");
+    add(v, 1, INFO_RULE, OUTCOME_NOTED, "", "x");
+    add(v, 2, MUST_RULE, OUTCOME_INCONCLUSIVE, "", "not captured");
+    assert_int_equal(verdict_summarize_capture(v, false).status, VERDICT_UNJUDGED);
+    add(v, 3, MUST_RULE, OUTCOME_DEVIATION, "", "x"); /* a known deviation is a judgement */
+    assert_int_equal(verdict_summarize_capture(v, false).status, VERDICT_CONFORMANT);
+    verdict_free(v);
+}
+
+static void a_violated_should_without_a_must_is_violated_when_strict(void **state)
+{
+    struct verdict *v = with_ipoib();
+    (void)state;
+    add(v, 1, SHOULD_RULE, OUTCOME_FAIL, "", "x");
+    assert_int_equal(verdict_summarize_capture(v, true).status, VERDICT_VIOLATED);
+    assert_int_equal(verdict_summarize_capture(v, false).status, VERDICT_UNJUDGED);
+    verdict_free(v);
+}
+
+/* Without a MUST among the selected rules, the strictest of them decides. */
+static void the_strictest_selected_level_must_be_judged(void **state)
+{
+    struct selection s = {0};
+    (void)state;
+    assert_true(selection_add(&s, rules[SHOULD_RULE].id));
+    assert_true(selection_add(&s, rules[INFO_RULE].id));
+    struct verdict *v = verdict_new(&s);
+    verdict_frame(v, true);
+    add(v, 1, INFO_RULE, OUTCOME_NOTED, "", "x");
+    assert_int_equal(verdict_summarize_capture(v, false).status, VERDICT_UNJUDGED);
+    add(v, 1, SHOULD_RULE, OUTCOME_FAIL, "", "x");
+    assert_int_equal(verdict_summarize_capture(v, false).status, VERDICT_CONFORMANT);
+    verdict_free(v);
+    s.rule[SHOULD_RULE] = false;
+    v = verdict_new(&s);
+    verdict_frame(v, true);
+    assert_int_equal(verdict_summarize_capture(v, false).status, VERDICT_UNJUDGED);
+    add(v, 1, INFO_RULE, OUTCOME_NOTED, "", "x");
+    assert_int_equal(verdict_summarize_capture(v, false).status, VERDICT_CONFORMANT);
+    verdict_free(v);
+}
+
+static void judged_rules_are_counted_of_those_that_a_capture_can_show(void **state)
+{
+    struct verdict *v = with_ipoib();
+    unsigned applicable = 0;
+    (void)state;
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        applicable += rule_in_capture(&rules[i]) &&
+                      (rules[i].level == RULE_MUST || rules[i].level == RULE_SHOULD);
+    add(v, 1, MUST_RULE, OUTCOME_PASS, "", "");
+    add(v, 1, MUST_RULE, OUTCOME_FAIL, "", "x"); /* one rule */
+    add(v, 2, SHOULD_RULE, OUTCOME_DEVIATION, "", "x");
+    add(v, 3, R_RFC4391_9_3_ND_OPTION_LENGTH, OUTCOME_INCONCLUSIVE, "", "x");
+    add(v, 4, INFO_RULE, OUTCOME_NOTED, "", "x");
+    assert_int_equal(verdict_summarize(v, false).judged, 2);
+    assert_int_equal(verdict_summarize(v, false).applicable, applicable);
+    verdict_free(v);
+}
+
+static void what_a_baseline_has_does_not_violate(void **state)
+{
+    struct verdict *v = with_ipoib();
+    (void)state;
+    add(v, 1, MUST_RULE, (enum outcome)VERDICT_KNOWN, "", "x");
+    struct verdict_summary s = verdict_summarize_capture(v, true);
+    assert_int_equal(s.status, VERDICT_CONFORMANT);
+    assert_int_equal(s.known, 1);
+    assert_int_equal(s.judged, 1);
+    add(v, 2, MUST_RULE, OUTCOME_FAIL, "", "y");
+    assert_int_equal(verdict_summarize_capture(v, true).status, VERDICT_VIOLATED);
+    verdict_free(v);
+}
+
 static void undecided_is_not_judged(void **state)
 {
     struct verdict *v = with_ipoib();
@@ -229,6 +308,9 @@ static void exit_status_is_the_worst(void **state)
     struct report r = {.captures = j, .n = 2};
     char trouble[] = "cut short";
     (void)state;
+    add(j[0].verdict, 1, MUST_RULE, OUTCOME_PASS, "", "");
+    assert_int_equal(report_exit_status(&r), 2); /* no MUST was judged in the other one */
+    add(j[1].verdict, 1, MUST_RULE, OUTCOME_PASS, "", "");
     assert_int_equal(report_exit_status(&r), 0);
     j[1].trouble = trouble;
     assert_int_equal(report_exit_status(&r), 2);
@@ -285,6 +367,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_are_as_the_tests_think),
         cmocka_unit_test(nothing_seen_is_not_judged),
+        cmocka_unit_test(a_capture_without_a_must_is_not_judged),
+        cmocka_unit_test(a_violated_should_without_a_must_is_violated_when_strict),
+        cmocka_unit_test(the_strictest_selected_level_must_be_judged),
+        cmocka_unit_test(judged_rules_are_counted_of_those_that_a_capture_can_show),
+        cmocka_unit_test(what_a_baseline_has_does_not_violate),
         cmocka_unit_test(undecided_is_not_judged),
         cmocka_unit_test(must_violates_and_should_by_strictness),
         cmocka_unit_test(deviations_do_not_violate),

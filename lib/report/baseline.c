@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The violations of an earlier report. See baseline.h. */
+#include "report/baseline.h"
+
+#include "cli/plain.h"
+#include "report/merge_restore.h"
+
+struct baseline {
+    GHashTable *known; /* texts: rule, subject and value found */
+    bool incomplete[RULE_COUNT];
+};
+
+/* No plain text has a line end in it. g_free */
+static char *key_of(enum rule_number rule, const char *subject, const char *actual)
+{
+    return g_strdup_printf("%d\n%s\n%s", (int)rule, subject, actual);
+}
+
+static void add_result(struct baseline *b, enum rule_number rule, const struct verdict_result *r)
+{
+    for (unsigned i = 0; r && i < r->n_cases; i++)
+        g_hash_table_add(b->known, key_of(rule, r->cases[i].subject, r->cases[i].actual));
+    b->incomplete[rule] |= r && r->uncased > 0;
+}
+
+/* What was known when the report was written is known still. */
+static void add_verdict(struct baseline *b, const struct verdict *v)
+{
+    for (size_t rule = 0; rule < RULE_COUNT; rule++) {
+        add_result(b, (enum rule_number)rule,
+                   verdict_result(v, (enum rule_number)rule, OUTCOME_FAIL));
+        add_result(b, (enum rule_number)rule,
+                   verdict_result(v, (enum rule_number)rule, (enum outcome)VERDICT_KNOWN));
+    }
+}
+
+static bool add_report(struct baseline *b, const struct merge_report *given, const char *version,
+                       char **why)
+{
+    bool good = true;
+    unsigned captures = 0;
+    for (guint i = 0; good && i < given->entries->len; i++) {
+        const struct merge_entry *e = &g_array_index(given->entries, struct merge_entry, i);
+        struct restored r;
+        if (e->probed)
+            continue;
+        captures++;
+        good = restore_findings(&r, e, version, why);
+        if (good)
+            add_verdict(b, r.judged.verdict);
+        restored_clear(&r);
+    }
+    return good && (captures > 0 || merge_fail(why, "is no baseline: it has no capture"));
+}
+
+struct baseline *baseline_open(const char *path, const char *version, char **why)
+{
+    struct merge_report given;
+    struct baseline *b = g_new0(struct baseline, 1);
+    b->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    bool good = merge_report_open(&given, path, why) && add_report(b, &given, version, why);
+    merge_report_clear(&given);
+    if (good)
+        return b;
+    baseline_free(b);
+    return NULL;
+}
+
+void baseline_free(struct baseline *b)
+{
+    if (!b)
+        return;
+    g_hash_table_unref(b->known);
+    g_free(b);
+}
+
+bool baseline_has(const struct baseline *b, const struct finding *f)
+{
+    char subject[VERDICT_TEXT + 1], actual[VERDICT_TEXT + 1]; /* as a verdict keeps them */
+    if (!b)
+        return false;
+    char *key = key_of(f->rule, plain_text(f->subject, subject, sizeof subject),
+                       plain_text(f->actual, actual, sizeof actual));
+    bool has = g_hash_table_contains(b->known, key);
+    g_free(key);
+    return has;
+}
+
+unsigned baseline_incomplete_rules(const struct baseline *b)
+{
+    unsigned n = 0;
+    for (size_t rule = 0; rule < RULE_COUNT; rule++)
+        n += b->incomplete[rule];
+    return n;
+}

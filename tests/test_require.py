@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""ipoib-check --require: rules that have to be judged.
+
+The captures are testdata's; support/check.py says what is in them. built-encap has no connection, so that no rule of RFC 4755
+§3.5 has an occasion in it; connected has two, whose Service-IDs are a known deviation."""
+import json
+
+import pytest
+
+from support.check import CONNECTED, ENCAP, OK, RESERVED, SERVICE_ID, UNJUDGED, VIOLATED
+from support.check import expect, run
+from support.paths import testdata
+
+PLAIN = testdata("built/built-carrier-247.pcap")  # conformant; no connection
+NOT_SEEN = "rfc4391.9.1.2.qkey-from-join"  # no join is in built-carrier: inconclusive
+
+
+def report(status, *args, **options):
+    return json.loads(expect(status, "--format", "json", *args, **options))
+
+
+def requiring(*selectors):
+    return [part for s in selectors for part in ("--require", s)]
+
+
+@pytest.mark.parametrize(
+    "selectors",
+    [
+        pytest.param([RESERVED], id="passed"),
+        pytest.param([SERVICE_ID], id="known-deviation"),
+        pytest.param(["rfc4755.3.5"], id="group"),
+        pytest.param([RESERVED, "rfc4755"], id="several"),
+    ],
+)
+def test_required_rule_that_was_judged_is_0(selectors):
+    expect(OK, *requiring(*selectors), CONNECTED)
+
+
+def test_required_rule_that_was_violated_is_1():
+    expect(VIOLATED, *requiring(RESERVED), ENCAP)
+
+
+def test_required_rule_without_an_occasion_is_2_and_named():
+    document = report(UNJUDGED, *requiring(SERVICE_ID), PLAIN, err=SERVICE_ID)
+    assert document["summary"]["verdict"] == "unjudged"
+    assert document["summary"]["exit_status"] == UNJUDGED
+    [required] = document["summary"]["required"]
+    assert (required["selector"], required["judged"]) == (SERVICE_ID, False)
+    assert required["why"] == "nothing in the captures is about it"
+    assert document["summary"]["captures"][0]["verdict"] == "conformant"
+
+
+def test_required_rule_that_is_inconclusive_is_2_and_the_evidence_is_named():
+    done = run("--format", "json", *requiring(NOT_SEEN), PLAIN)
+    [inconclusive] = [
+        r
+        for r in json.loads(done.stdout)["results"]
+        if (r["id"], r["outcome"]) == (NOT_SEEN, "inconclusive")
+    ]
+    assert done.returncode == UNJUDGED
+    assert NOT_SEEN in done.err and inconclusive["actual"] in done.err, done.err
+
+
+def test_required_group_names_the_rules_that_are_inconclusive():
+    out = expect(UNJUDGED, *requiring("rfc4391.9.1.2"), PLAIN, err=NOT_SEEN)
+    last = out.splitlines()[-1]
+    assert last.startswith("required rfc4391.9.1.2: NOT JUDGED: ") and NOT_SEEN in last
+
+
+def test_required_identifier_is_that_rule_only():
+    """rfc4391.4.1.qkey-controlled was not judged, another rule of the same section does not help."""
+    only = ["--only", "rfc4391.4", "--require", "rfc4391.4.1.qkey-controlled"]
+    expect(UNJUDGED, *only, PLAIN, err="rfc4391.4.1.qkey-controlled")
+
+
+def test_violation_goes_before_what_was_not_judged():
+    expect(VIOLATED, *requiring(SERVICE_ID), ENCAP, err=SERVICE_ID)
+
+
+def test_any_of_the_captures_judges_a_required_rule():
+    document = report(OK, *requiring(SERVICE_ID), PLAIN, CONNECTED)
+    [required] = document["summary"]["required"]
+    assert (required["judged"], required["why"]) == (True, None)
+
+
+def test_report_without_required_rules_has_no_such_member():
+    assert "required" not in report(OK, PLAIN)["summary"]
+
+
+def test_report_with_a_required_rule_can_be_merged(tmp_path):
+    path = tmp_path / "n1.json"
+    run("--format", "json", "-o", path, *requiring(SERVICE_ID), PLAIN)
+    expect(OK, "--merge", path)  # each capture keeps its verdict
+
+
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        pytest.param(["--require", "rfc9999", PLAIN], "no rule", id="unknown"),
+        pytest.param(["--require", "", PLAIN], "no rule", id="empty"),
+        pytest.param(
+            ["--require", "rfc4391.2.ud-supported", PLAIN], "no capture", id="a-probe-shows-it"
+        ),
+        pytest.param(
+            ["--require", "rfc4391.10.query-sa-first", PLAIN], "no capture", id="of-level-INFO"
+        ),
+        pytest.param(
+            ["--only", "rfc4391", "--require", "rfc4755", PLAIN], "--only", id="not-selected"
+        ),
+        pytest.param(["--merge", "--require", "rfc4755", PLAIN], "judges nothing", id="merge"),
+        pytest.param(["--list", "--require", "rfc4755"], "judges nothing", id="list"),
+    ],
+)
+def test_required_rules_in_wrong_usage_are_2(args, message):
+    expect(UNJUDGED, *args, err=message)
