@@ -41,7 +41,7 @@ static bool judge_all(const struct options *o, struct report *r, const struct de
 {
     for (int i = 0; i < o->n_captures; i++) {
         struct judged *j = &r->captures[r->n++];
-        if (!judge_capture(j, o->captures[i], &o->selection, known, &interrupted))
+        if (!judge_capture(j, o->captures[i], &o->selection, known, o->interfaces, &interrupted))
             return false;
     }
     return true;

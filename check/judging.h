@@ -3,6 +3,7 @@
 #ifndef IPOIB_CHECK_JUDGING_H
 #define IPOIB_CHECK_JUDGING_H
 
+#include "model/interfaces.h"
 #include "rules/deviation.h"
 #include "report/report.h"
 
@@ -12,6 +13,7 @@
  * then out holds no verdict, and false is returned. out is to be cleared either way (judged_clear).
  */
 bool judge_capture(struct judged *out, const char *path, const struct selection *selection,
-                   const struct deviations *known, const volatile int *stop);
+                   const struct deviations *known, enum interfaces_mode interfaces,
+                   const volatile int *stop);
 
 #endif

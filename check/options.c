@@ -21,6 +21,8 @@ const char options_help[] =
     "  --strict             a violated SHOULD counts as a violated MUST does\n"
     "  --deviations NAME    known deviations, which are noted and not counted: linux\n"
     "                       (Linux and OpenSM; if not given), none, or a file's path\n"
+    "  --interfaces auto|one|each  which interfaces of a capture see the same subnet:\n"
+    "                       those that show it, all, or none; auto if not given\n"
     "  --only SELECTOR      judge by these rules alone: an identifier, or a beginning\n"
     "                       of it (rfc4755, rfc4391.6); may be given several times\n"
     "  -m, --merge          judge nothing: make one report of JSON reports of ipoib-check\n"
@@ -36,6 +38,19 @@ const char options_help[] =
     "(to its end), has no IPoIB in it, or the usage was wrong; else 0: conformant.\n"
     "128 and the signal's number if it was interrupted: then there is no report.\n";
 
+static bool read_interfaces(enum interfaces_mode *mode, const char *argument)
+{
+    static const char *const modes[] = {
+        [INTERFACES_AUTO] = "auto", [INTERFACES_ONE] = "one", [INTERFACES_EACH] = "each"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(modes); i++)
+        if (strcmp(argument, modes[i]) == 0) {
+            *mode = (enum interfaces_mode)i;
+            return true;
+        }
+    say("--interfaces is auto, one or each, not %s", argument);
+    return false;
+}
+
 static bool read_option(struct options *o, int option, char *argument)
 {
     switch (option) {
@@ -50,6 +65,9 @@ static bool read_option(struct options *o, int option, char *argument)
         o->deviations = argument;
         o->judges = true;
         return true;
+    case 'i':
+        o->judges = true;
+        return read_interfaces(&o->interfaces, argument);
     case 'n':
         o->node = argument;
         return true;
@@ -91,6 +109,7 @@ static bool read_all(struct options *o, int argc, char **argv)
     static const struct option known[] = {{"format", required_argument, NULL, 'f'},
                                           {"strict", no_argument, NULL, 's'},
                                           {"deviations", required_argument, NULL, 'd'},
+                                          {"interfaces", required_argument, NULL, 'i'},
                                           {"only", required_argument, NULL, 'O'},
                                           {"output", required_argument, NULL, 'o'},
                                           {"node", required_argument, NULL, 'n'},
@@ -122,7 +141,7 @@ static bool is_sensible(const struct options *o)
     else if (o->merge && o->n_captures == 0)
         say("no report given: try 'ipoib-check --help'");
     else if (o->list && (o->n_captures > 0 || o->judges))
-        say("--list judges nothing: no capture, --strict or --deviations with it");
+        say("--list judges nothing: no capture, --strict, --deviations or --interfaces with it");
     else if (o->list && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
         say("--list prints text or json");
     else if (!o->list && o->n_captures == 0)
