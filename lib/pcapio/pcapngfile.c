@@ -17,8 +17,8 @@
  */
 enum {
     BLOCK_MAX = 16 << 20,
-    CHUNK = 1 << 20,
-    INTERFACES_MAX = 1 << 16,
+    CHUNK = 1 << 16,
+    INTERFACES_MAX = 1 << 20,
     BLOCK_HEAD = 8,
     TSRESOL_DEFAULT = 6
 };
