@@ -117,7 +117,7 @@ static int judge_beyond_baseline(const struct options *o, const struct deviation
             say("--baseline %s: %u rules have further cases, which a report does not name and "
                 "which count as new",
                 o->baseline, baseline_incomplete_rules(b));
-        status = judge(o, &(struct judging){&o->selection, known, b});
+        status = judge(o, &(struct judging){&o->selection, known, b, o->interfaces});
     }
     g_free(why);
     baseline_free(b);

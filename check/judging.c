@@ -60,6 +60,13 @@ static void note_trouble(struct judged *out, const char *path, const char *why)
         say("%s: %s", path, why);
 }
 
+static void say_contradiction(const char *path, const struct contradiction *c)
+{
+    if (c->frame)
+        say("%s: interfaces %u and %u seemed to see one subnet, and frame %u shows two: what was learnt of them up to there is not used after it; --interfaces one or each decides it",
+            path, c->interface[0], c->interface[1], c->frame);
+}
+
 bool judge_capture(struct judged *out, const char *path, const struct judging *by,
                    const volatile int *stop)
 {
@@ -73,14 +80,18 @@ bool judge_capture(struct judged *out, const char *path, const struct judging *b
             note_trouble(out, name, error);
         return !*stop;
     }
+    struct fabric *fabric = fabric_new();
     struct sink sink = {out->verdict, by->baseline};
-    struct judge *judge = judge_new(NULL, by->known, take_finding, &sink);
+    fabric_take_interfaces(fabric, by->interfaces);
+    struct judge *judge = judge_new(fabric, by->known, take_finding, &sink);
     struct progress *progress = progress_new(name, file);
     enum capfile_result result = judge_all(out, file, judge, progress, stop);
     progress_free(progress);
     if (result == CAPFILE_ERROR)
         note_trouble(out, name, capfile_error(file));
+    say_contradiction(name, &fabric->contradiction);
     judge_free(judge);
+    fabric_free(fabric);
     capfile_close(file);
     out->seconds = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
     return result != CAPFILE_FRAME;

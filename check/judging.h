@@ -3,6 +3,7 @@
 #ifndef IPOIB_CHECK_JUDGING_H
 #define IPOIB_CHECK_JUDGING_H
 
+#include "model/interfaces.h"
 #include "report/baseline.h"
 #include "report/report.h"
 #include "rules/deviation.h"
@@ -12,6 +13,7 @@ struct judging {
     const struct selection *selection;
     const struct deviations *known;
     const struct baseline *baseline; /* NULL: none */
+    enum interfaces_mode interfaces;
 };
 
 /*

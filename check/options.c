@@ -23,6 +23,8 @@ const char options_help[] =
     "  --strict             a violated SHOULD counts as a violated MUST does\n"
     "  --deviations NAME    known deviations, which are noted and not counted: linux\n"
     "                       (Linux and OpenSM; if not given), none, or a file's path\n"
+    "  --interfaces auto|one|each  which interfaces of a capture see the same subnet:\n"
+    "                       those that show it, all, or none; auto if not given\n"
     "  --only SELECTOR      judge by these rules alone: an identifier, or a beginning\n"
     "                       of it (rfc4755, rfc4391.6); may be given several times\n"
     "  --require SELECTOR   exit status 2 if no capture judges this rule, or any rule\n"
@@ -44,6 +46,19 @@ const char options_help[] =
     "(to its end), has no IPoIB in it or nothing to judge a MUST by, a required rule\n"
     "was not judged, or the usage was wrong; else 0: conformant.\n"
     "128 and the signal's number if it was interrupted: then there is no report.\n";
+
+static bool read_interfaces(enum interfaces_mode *mode, const char *argument)
+{
+    static const char *const modes[] = {
+        [INTERFACES_AUTO] = "auto", [INTERFACES_ONE] = "one", [INTERFACES_EACH] = "each"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(modes); i++)
+        if (strcmp(argument, modes[i]) == 0) {
+            *mode = (enum interfaces_mode)i;
+            return true;
+        }
+    say("--interfaces is auto, one or each, not %s", argument);
+    return false;
+}
 
 static bool read_option(struct options *o, int option, char *argument)
 {
@@ -67,6 +82,9 @@ static bool read_option(struct options *o, int option, char *argument)
         o->deviations = argument;
         o->judges = true;
         return true;
+    case 'i':
+        o->judges = true;
+        return read_interfaces(&o->interfaces, argument);
     case 'n':
         o->node = argument;
         return true;
@@ -111,6 +129,7 @@ static bool read_all(struct options *o, int argc, char **argv)
     static const struct option known[] = {{"format", required_argument, NULL, 'f'},
                                           {"strict", no_argument, NULL, 's'},
                                           {"deviations", required_argument, NULL, 'd'},
+                                          {"interfaces", required_argument, NULL, 'i'},
                                           {"only", required_argument, NULL, 'O'},
                                           {"require", required_argument, NULL, 'R'},
                                           {"baseline", required_argument, NULL, 'b'},

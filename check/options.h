@@ -3,12 +3,14 @@
 #ifndef IPOIB_CHECK_OPTIONS_H
 #define IPOIB_CHECK_OPTIONS_H
 
+#include "model/interfaces.h"
 #include "report/program.h"
 
 struct options {
     enum format format;
     bool strict, list, merge, help, version;
-    bool judges; /* an option was given that says how strictly to judge: --strict, --deviations */
+    bool judges; /* an option was given that says how to judge: --strict and the like */
+    enum interfaces_mode interfaces;
     const char *explain; /* a rule; NULL: none */
     const char *deviations;
     const char *node;   /* NULL: none */

@@ -81,9 +81,7 @@ static void show_duplicate(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb, 
 static struct pair_key arp_key(packet_info *pinfo, uint8_t kind, const uint8_t *asker,
                                const uint8_t *asked, size_t n)
 {
-    struct pair_key k = {.kind = kind};
-    uint32_t link = frame_link(pinfo);
-    pair_key_add(&k, &link, sizeof link);
+    struct pair_key k = pair_key_on(kind, frame_link(pinfo));
     pair_key_add(&k, asker, n);
     pair_key_add(&k, asked, n);
     return k;

@@ -66,8 +66,8 @@ void cm_observe(struct frame *f, packet_info *pinfo)
 /* The owner of a communication ID and the ID: what request and response of a CM exchange share. */
 static struct pair_key exchange(enum pair_kind kind, const struct port *owner, uint32_t comm_id)
 {
-    struct pair_key k = {.kind = (uint8_t)kind};
-    pair_key_add(&k, owner, sizeof *owner);
+    struct pair_key k = {.subnet = port_interface(*owner), .kind = (uint8_t)kind};
+    pair_key_add_port(&k, *owner);
     pair_key_add(&k, &comm_id, sizeof comm_id);
     return k;
 }

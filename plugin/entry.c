@@ -143,6 +143,7 @@ static int dissect_ib_from(dissector_handle_t handle, tvbuff_t *tvb, packet_info
         return call_dissector_only(handle, tvb, pinfo, tree, NULL);
     TRY
     {
+        frame_show_contradiction(f, pinfo, tree);
         dissect_frame(handle, f, pinfo, tree);
     }
     FINALLY /* a frame that was cut throws, and may be dissected again at once */

@@ -5,9 +5,11 @@
  */
 #include "plugin/plugin.h"
 
+#include <epan/expert.h>
 #include <epan/proto_data.h>
 #include <wiretap/wtap.h>
 
+#include "wire/erf.h"
 #include "wire/nanoseconds.h"
 
 struct view tvb_view(tvbuff_t *tvb)
@@ -21,17 +23,35 @@ bool plugin_enabled(void)
     return proto_is_protocol_enabled(find_protocol_by_id(proto_ipoib));
 }
 
-/* Of the capture file; 0 where it has one alone. */
-static uint32_t number_of_interface(packet_info *pinfo)
+static uint32_t port_of_erf(packet_info *pinfo)
 {
-    bool told = pinfo->rec->presence_flags & WTAP_HAS_INTERFACE_ID;
-    return told ? pinfo->rec->rec_header.packet_header.interface_id : 0;
+    const struct erf_mc_phdr *erf = &pinfo->pseudo_header->erf;
+    uint64_t host = 0;
+    uint8_t more = erf->phdr.type;
+    for (unsigned i = 0; i < MIN(ERF_EXT_READ, MAX_ERF_EHDR) && more & ERF_TYPE_MORE; i++) {
+        host = erf_host(host, erf->ehdr_list[i].ehdr);
+        more = (uint8_t)(erf->ehdr_list[i].ehdr >> 56);
+    }
+    return erf_port(erf->phdr.flags, host);
 }
 
-/* The model tells 65,536 apart; frame_begin takes no frame of another. */
+/*
+ * The number that the model gives the frame's interface. Wireshark's number of it is 0 where the
+ * file has one alone; a raw ERF file's has one for each port already. false: there are too many.
+ */
+static bool number_of_interface(packet_info *pinfo, uint16_t *number)
+{
+    const wtap_packet_header *h = &pinfo->rec->rec_header.packet_header;
+    bool told = pinfo->rec->presence_flags & WTAP_HAS_INTERFACE_ID;
+    bool erf = pinfo->rec->rec_type == REC_TYPE_PACKET && h->pkt_encap == WTAP_ENCAP_ERF;
+    struct capture_interface captured = {told ? h->interface_id : 0, erf ? port_of_erf(pinfo) : 0};
+    return interfaces_enter(state_fabric()->interfaces, captured, number);
+}
+
 static uint16_t interface_of(packet_info *pinfo)
 {
-    return (uint16_t)number_of_interface(pinfo);
+    uint16_t number;
+    return number_of_interface(pinfo, &number) ? number : 0;
 }
 
 int64_t frame_seconds(packet_info *pinfo)
@@ -92,16 +112,28 @@ static void recall(struct frame *f, packet_info *pinfo)
         f->p.verdict = *v;
 }
 
+static expert_field ei_contradiction = EI_INIT;
+
+void frame_show_contradiction(const struct frame *f, packet_info *pinfo, proto_tree *tree)
+{
+    const struct contradiction *c = &state_fabric()->contradiction;
+    if (c->frame == pinfo->num)
+        proto_tree_add_expert_format(
+            tree, pinfo, &ei_contradiction, f->tvb, 0, 0,
+            "Interfaces %u and %u seemed to see one subnet, and see two: what was learnt of them up to here is not used after it",
+            c->interface[0], c->interface[1]);
+}
+
 struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start)
 {
     struct frame *outer = frame_current(pinfo);
     struct frame *f = outer ? outer + 1 : frames;
-    if (f == frames + DEPTH || number_of_interface(pinfo) > UINT16_MAX)
+    struct moment at = {.frame = pinfo->num,
+                        .ns = nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs)};
+    if (f == frames + DEPTH || !number_of_interface(pinfo, &at.interface))
         return NULL;
     struct port src = port_of_address(pinfo, &pinfo->net_src),
                 dst = port_of_address(pinfo, &pinfo->net_dst);
-    struct moment at = {pinfo->num, interface_of(pinfo),
-                        nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs)};
     *f = (struct frame){.tvb = tvb, .number = pinfo->num, .outer = outer};
     packet_read(&f->p, &at, tvb_view(tvb), start, &src, &dst);
     if (!pinfo->fd->visited) {
@@ -109,8 +141,10 @@ struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start
         if (f->p.verdict.by_context)
             keep(f, pinfo);
         conformance_judge(f, pinfo);
-    } else if (f->p.verdict.class == PAYLOAD_OTHER) {
-        recall(f, pinfo);
+    } else {
+        fabric_place(state_fabric(), &f->p);
+        if (f->p.verdict.class == PAYLOAD_OTHER)
+            recall(f, pinfo);
     }
     current = f;
     return f;
@@ -146,11 +180,23 @@ bool frame_is_corrupt(packet_info *pinfo)
 uint32_t frame_link(packet_info *pinfo)
 {
     const struct frame *f = frame_current(pinfo);
-    return link_key(interface_of(pinfo), f && f->p.ib.has_bth ? f->p.ib.pkey : 0);
+    uint16_t subnet = interfaces_subnet(state_fabric()->interfaces, interface_of(pinfo));
+    return link_key(subnet, f && f->p.ib.has_bth ? f->p.ib.pkey : 0);
+}
+
+static void register_expert_info(void)
+{
+    static ei_register_info ei[] = {
+        {&ei_contradiction,
+         {"ipoib.interfaces.contradiction", PI_ASSUMPTION, PI_WARN,
+          "Interfaces that seemed to see one subnet see two", EXPFILL}},
+    };
+    expert_register_field_array(expert_register_protocol(proto_ipoib), ei, array_length(ei));
 }
 
 void frame_register(void)
 {
+    register_expert_info();
     shared = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash,
                                     g_direct_equal);
 }

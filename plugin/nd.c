@@ -39,11 +39,9 @@ static void learn(packet_info *pinfo, struct view v, const struct nd_option *o)
 /* A solicited NA answers the NS for its target (RFC 4861 §7.2.4). */
 static void match(packet_info *pinfo, struct view v)
 {
-    struct pair_key k = {.kind = PAIR_ND};
-    uint32_t link = frame_link(pinfo);
+    struct pair_key k = pair_key_on(PAIR_ND, frame_link(pinfo));
     if ((v.p[0] != ND_NS && v.p[0] != ND_NA) || view_has(v, ND_TARGET, 16) != WIRE_OK)
         return;
-    pair_key_add(&k, &link, sizeof link);
     pair_key_add(&k, v.p + ND_TARGET, 16);
     if (v.p[0] == ND_NS)
         pair_request(pinfo, &k, 0);

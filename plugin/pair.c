@@ -40,6 +40,58 @@ void pair_key_add(struct pair_key *k, const void *p, size_t n)
     k->length = (uint8_t)(k->length + n);
 }
 
+struct pair_key pair_key_on(uint8_t kind, uint32_t link)
+{
+    struct pair_key k = {.subnet = (uint16_t)(link >> 16), .kind = kind};
+    uint16_t pkey = (uint16_t)link;
+    pair_key_add(&k, &pkey, sizeof pkey);
+    return k;
+}
+
+void pair_key_add_port(struct pair_key *k, struct port port)
+{
+    uint64_t id = port_on(port, 0).id;
+    pair_key_add(k, &id, sizeof id);
+}
+
+static void collect(gpointer key, gpointer value, gpointer keys)
+{
+    (void)value;
+    g_ptr_array_add(keys, key);
+}
+
+/* What was asked on one interface may be answered on another, once they see one subnet. */
+static void merge(struct merge m)
+{
+    GPtrArray *keys = g_ptr_array_new();
+    wmem_map_foreach(pairs, collect, keys);
+    for (unsigned i = 0; i < keys->len; i++) {
+        struct pair_key *k = g_ptr_array_index(keys, i);
+        if (k->subnet != m.from)
+            continue;
+        struct pair *p = wmem_map_remove(pairs, k);
+        k->subnet = m.to;
+        const struct pair *same = wmem_map_lookup(pairs, k);
+        if (!same || same->request < p->request)
+            wmem_map_insert(pairs, k, p);
+    }
+    g_ptr_array_unref(keys);
+}
+
+static unsigned merged;
+
+static void follow_merges(void)
+{
+    const struct fabric *f = state_fabric();
+    while (merged < f->merged)
+        merge(f->merges[merged++]);
+}
+
+void pair_forget(void)
+{
+    merged = 0;
+}
+
 static struct frame_pairs *frame_pairs(packet_info *pinfo, bool make)
 {
     struct frame_pairs *fp = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_PAIRS);
@@ -55,6 +107,7 @@ void pair_request(packet_info *pinfo, const struct pair_key *k, uint32_t what)
 {
     if (pinfo->fd->visited)
         return;
+    follow_merges();
     struct pair *p = wmem_new0(wmem_file_scope(), struct pair);
     p->request = pinfo->num;
     p->asked = pinfo->abs_ts;
@@ -70,6 +123,7 @@ void pair_response(packet_info *pinfo, const struct pair_key *k)
 {
     if (pinfo->fd->visited)
         return;
+    follow_merges();
     struct pair *p = wmem_map_lookup(pairs, k);
     if (!p)
         return;

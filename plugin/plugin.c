@@ -36,11 +36,11 @@ static void register_all(void)
     if (proto_ipoib <= 0)
         proto_ipoib = proto_register_protocol("IP over InfiniBand", "IPoIB", "ipoib");
     frame_register();
-    state_register();
     rivals_register();
     entry_register();
     payload_register();
-    message_register();
+    message_register(); /* makes the module of the preferences */
+    state_register();
     lladdr_register();
     mgid_register();
     pair_register();

@@ -62,6 +62,8 @@ struct view tvb_view(tvbuff_t *tvb);
  */
 struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start);
 void frame_end(struct frame *f);
+/* If it shows that interfaces, which seemed to see one subnet, see two (model/interfaces.h). */
+void frame_show_contradiction(const struct frame *f, packet_info *pinfo, proto_tree *tree);
 /* At the end of a file. */
 void frame_forget(void);
 
@@ -149,17 +151,24 @@ enum pair_kind {
 };
 
 struct pair_key {
+    uint16_t subnet; /* the number that the model gives it: packet.at.interface */
     uint8_t kind;
     uint8_t length;
-    uint8_t octets[46];
+    uint8_t octets[44];
 };
 
+/* link: of frame_link() */
+struct pair_key pair_key_on(uint8_t kind, uint32_t link);
 void pair_key_add(struct pair_key *k, const void *p, size_t n);
+/* The port in the key's subnet. */
+void pair_key_add_port(struct pair_key *k, struct port port);
 /* what: a number of the caller's, given back to who dissects the response. */
 void pair_request(packet_info *pinfo, const struct pair_key *k, uint32_t what);
 void pair_response(packet_info *pinfo, const struct pair_key *k);
 bool pair_is_known(packet_info *pinfo);
 uint32_t pair_answers_what(packet_info *pinfo);
+/* At the end of a file. */
+void pair_forget(void);
 /* Add ipoib.response_in, ipoib.response_to and ipoib.time of this frame. */
 void pair_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb);
 

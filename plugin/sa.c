@@ -253,9 +253,8 @@ static void add_sa_header(proto_tree *tree, tvbuff_t *tvb, const struct sa *sa)
 /* Transactions are the asker's: its port and its transaction ID (IBA 13.4.6.4). */
 static struct pair_key transaction(const struct frame *f, const struct sa *sa, bool response)
 {
-    struct pair_key k = {.kind = PAIR_SA};
-    const struct port *asker = response ? &f->p.dst : &f->p.src;
-    pair_key_add(&k, asker, sizeof *asker);
+    struct pair_key k = {.subnet = f->p.at.interface, .kind = PAIR_SA};
+    pair_key_add_port(&k, response ? f->p.dst : f->p.src);
     pair_key_add(&k, &sa->mad.tid, sizeof sa->mad.tid);
     return k;
 }

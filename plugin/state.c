@@ -5,13 +5,18 @@
  */
 #include "plugin/plugin.h"
 
+#include <epan/prefs.h>
+
 static struct fabric *fabric;
+static int pref_interfaces = INTERFACES_AUTO;
 
 /* Made for the first who asks: in which order init routines run is Wireshark's business. */
 struct fabric *state_fabric(void)
 {
-    if (!fabric)
+    if (!fabric) {
         fabric = fabric_new();
+        fabric_take_interfaces(fabric, (enum interfaces_mode)pref_interfaces);
+    }
     return fabric;
 }
 
@@ -20,9 +25,23 @@ static void state_close(void)
     fabric_free(fabric);
     fabric = NULL;
     frame_forget();
+    pair_forget();
+}
+
+static void register_preference(void)
+{
+    static const enum_val_t modes[] = {{"auto", "By what they show", INTERFACES_AUTO},
+                                       {"one", "All on one subnet", INTERFACES_ONE},
+                                       {"each", "Each on a subnet of its own", INTERFACES_EACH},
+                                       {NULL, NULL, -1}};
+    prefs_register_enum_preference(
+        prefs_find_module("ipoib"), "interfaces", "Capture interfaces",
+        "Which interfaces of a capture see the same subnet: a card with two ports writes both directions of a cable as two interfaces",
+        &pref_interfaces, modes, FALSE);
 }
 
 void state_register(void)
 {
+    register_preference();
     register_cleanup_routine(state_close);
 }

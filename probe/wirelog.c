@@ -29,6 +29,7 @@ struct wirelog {
     FILE *file;
     char *path;
     bool bad, begun; /* begun: the file has its head */
+    struct fabric *fabric; /* of the judge */
     struct judge *judge;
     judge_report *report;
     void *user;
@@ -107,16 +108,25 @@ static void judge(struct wirelog *w, const struct frame *f)
     judge_frame(w->judge, &c);
 }
 
+static void end_judge(struct wirelog *w)
+{
+    judge_free(w->judge);
+    fabric_free(w->fabric);
+    w->judge = NULL;
+    w->fabric = NULL;
+}
+
 void wirelog_judge(struct wirelog *w, const struct deviations *known, judge_report *report,
                    void *user)
 {
-    judge_free(w->judge);
-    w->judge = NULL;
+    end_judge(w);
     w->report = NULL;
     if (!report)
         return;
     w->root->judged = true;
-    w->judge = judge_new(NULL, known, pass_on, w);
+    w->fabric = fabric_new();
+    fabric_take_interfaces(w->fabric, INTERFACES_ONE);
+    w->judge = judge_new(w->fabric, known, pass_on, w);
     for (guint i = 0; i < w->root->first->len; i++)
         judge(w, w->root->first->pdata[i]);
     w->report = report;
@@ -335,7 +345,7 @@ void wirelog_settle(struct wirelog *w)
 void wirelog_join(struct wirelog *w)
 {
     wirelog_end(w, "ended early");
-    judge_free(w->judge);
+    end_judge(w);
     g_ptr_array_unref(w->first);
     g_ptr_array_unref(w->waiting);
     g_free(w);
@@ -352,7 +362,7 @@ bool wirelog_free(struct wirelog *w)
         good = false;
     }
     good = good && !w->bad;
-    judge_free(w->judge);
+    end_judge(w);
     g_ptr_array_unref(w->first);
     g_ptr_array_unref(w->waiting);
     g_free(w->path);

@@ -7,10 +7,10 @@
  * or was noted. --frames: one line for each of these: frame, identifier, outcome,
  * expected|actual|subject.
  */
-#include <pcap/pcap.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pcapio/capfile.h"
 #include "rules/judge.h"
 
 static struct {
@@ -78,24 +78,22 @@ static void judge_in_order(struct judge *j, struct capture_frame *f)
     judge_frame(j, &held);
 }
 
-static void judge_capture(pcap_t *pcap, const struct deviations *known)
+static void judge_capture(struct capfile *file, const struct deviations *known)
 {
     struct judge *j = judge_new(NULL, known, note_finding, NULL);
-    struct pcap_pkthdr *h;
-    const u_char *p;
-    bool nano = pcap_get_tstamp_precision(pcap) == PCAP_TSTAMP_PRECISION_NANO;
-    for (uint32_t n = 1; pcap_next_ex(pcap, &h, &p) == 1; n++) {
-        struct capture_frame f = {n, 0, pcap_datalink(pcap), 0, view_make(p, h->caplen, h->len)};
-        f.ns = (int64_t)h->ts.tv_sec * 1000000000 + (int64_t)h->ts.tv_usec * (nano ? 1 : 1000);
+    struct capfile_frame f;
+    for (uint32_t n = 1; capfile_next(file, &f) == CAPFILE_FRAME; n++) {
+        struct capture_frame c = {n, f.interface, f.linktype, f.ns,
+                                  view_make(f.octets, f.caplen, f.wirelen)};
         if (!is_lost(n))
-            judge_in_order(j, &f);
+            judge_in_order(j, &c);
     }
     judge_free(j);
 }
 
 int main(int argc, char **argv)
 {
-    char error[PCAP_ERRBUF_SIZE];
+    char error[CAPFILE_ERROR_LEN];
     const char *list = "none", *capture = NULL;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--frames") == 0)
@@ -119,16 +117,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "findings: %s\n", fault ? fault->message : "which capture?");
         return 2;
     }
-    pcap_t *pcap = pcap_open_offline_with_tstamp_precision(capture, PCAP_TSTAMP_PRECISION_NANO,
-                                                           error);
-    if (!pcap) {
+    struct capfile *file = capfile_open(capture, error);
+    if (!file) {
         fprintf(stderr, "findings: %s\n", error);
-        return 3; /* libpcap cannot read it */
+        return 3; /* it cannot be read */
     }
-    judge_capture(pcap, known);
+    judge_capture(file, known);
     if (!frames)
         print_tally();
-    pcap_close(pcap);
+    capfile_close(file);
     deviations_free(known);
     return 0;
 }

@@ -486,20 +486,23 @@ def is_mad(packet):
 
 
 @pytest.mark.parametrize(
-    "interface_of, is_known",
+    "interface_of, mode, is_known",
     [
-        pytest.param(lambda packet: 0, True, id="all-on-the-first"),
-        pytest.param(lambda packet: 1, True, id="all-on-the-second"),
-        pytest.param(lambda packet: 0 if is_mad(packet) else 1, False, id="MADs-on-another"),
+        pytest.param(lambda packet: 0, "each", True, id="all-on-the-first"),
+        pytest.param(lambda packet: 1, "each", True, id="all-on-the-second"),
+        pytest.param(lambda packet: 0 if is_mad(packet) else 1, "each", False, id="MADs-apart"),
+        pytest.param(lambda packet: 0 if is_mad(packet) else 1, "auto", True, id="MADs-on-another"),
     ],
 )
-def test_pcapng_what_one_interface_shows_is_not_known_on_another(store, interface_of, is_known):
+def test_pcapng_what_one_interface_shows_on_another(store, interface_of, mode, is_known):
+    """The same port GUIDs at the same LIDs show that both interfaces see one subnet."""
     rule = "rfc4391.9.1.2.qkey-from-join"
     capture = capfile.read(testdata("datagram.pcap"))
     for frame in capture.frames:
         frame.interface = interface_of(frame.data)
     path = store("split.pcapng", capfile.pcapng([capture.linktype] * 2, capture.frames))
-    passed = found(report(OK, "--only", rule, "--only", "rfc4391.6", path), "pass")
+    options = ["--interfaces", mode, "--only", rule, "--only", "rfc4391.6"]
+    passed = found(report(OK, *options, path), "pass")
     assert (rule in passed and passed[rule]["count"] > 0) == is_known
 
 

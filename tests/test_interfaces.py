@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Several subnets in one capture: what is seen on one interface is not known on another.
 
-Two real captures whose LIDs, GIDs, P_Keys and MGIDs are the same, but not all that goes with them (Q_Key, MLIDs, scope,
-communication IDs), are put into one pcapng as two interfaces, frame by frame in turn. What ipoib-check and the plugin
-find in it must be what they find in each alone."""
+Two real captures whose LIDs, P_Keys and MGIDs are the same, but not all that goes with them (Q_Key, MLIDs, scope,
+communication IDs), are put into one pcapng as two interfaces, or one ERF file as two ports, frame by frame in turn. What
+ipoib-check and the plugin find in it must be what they find in each alone: by themselves if the ports' GUIDs differ too, as
+those of two fabrics do, and if the user says so also where the GUIDs are the same."""
 import collections
 import itertools
 import json
@@ -13,7 +14,8 @@ import tempfile
 
 import pytest
 
-from support import capfile
+from frames import edit
+from support import capfile, check, split
 from support.paths import BIN, TSHARK, testdata
 
 CHECK = os.path.join(BIN, "ipoib-check")
@@ -27,11 +29,32 @@ PAIRS = [
 FIELDS = ["frame.number", "ipoib.rule.id", "ipoib.rule.deviation", "ipoib.note.id"]
 
 
+WAYS = [("pcapng", "auto"), ("erf", "auto"), ("pcapng", "each"), ("erf", "each")]
+GUID, OTHER_GUID = (
+    b"\x11\x75\0\0\0",
+    b"\x11\x75\0\x77\0",
+)  # of all ports; also as interface identifiers
+
+
+def with_other_guids(path, folder):
+    """The capture as a fabric of other ports, with the same LIDs, would have it."""
+    capture = capfile.read(path)
+    for frame in capture.frames:
+        frame.data = edit.Packet(frame.data.replace(GUID, OTHER_GUID)).octets()
+    other = os.path.join(folder, "other.pcap")
+    with open(other, "wb") as out:
+        out.write(capfile.pcap(capfile.INFINIBAND, capture.frames, nanoseconds=True))
+    return other
+
+
 class Pair:
     """Two captures, the file with both in turn, and of each of its frames the capture (0, 1) and the number there."""
 
-    def __init__(self, names, folder):
+    def __init__(self, names, way, mode, folder):
+        self.mode = mode
         self.paths = [testdata(name) for name in names]
+        if mode == "auto":
+            self.paths[1] = with_other_guids(self.paths[1], folder)
         captures = [capfile.read(path) for path in self.paths]
         assert [c.linktype for c in captures] == [capfile.INFINIBAND] * 2
         assert all(c.nanoseconds for c in captures)
@@ -42,16 +65,20 @@ class Pair:
                     frame.interface = which
                     frames.append(frame)
                     self.origin.append((which, number))
-        self.both = os.path.join(folder, "both.pcapng")
+        self.both = os.path.join(folder, "both." + way)
         with open(self.both, "wb") as out:
-            out.write(capfile.pcapng([capfile.INFINIBAND] * 2, frames))
+            out.write(split.FILES[way](frames))
 
 
-@pytest.fixture(scope="module", params=PAIRS, ids=lambda names: "+".join(n[:-5] for n in names))
+def pair_id(value):
+    return "+".join(n[:-5] if n.endswith(".pcap") else n for n in value)
+
+
+@pytest.fixture(scope="module", params=[(*p, *w) for p in PAIRS for w in WAYS], ids=pair_id)
 def pair(request):
     with tempfile.TemporaryDirectory(prefix="ipoib-interfaces.") as folder:
         os.chmod(folder, 0o755)  # tshark may run as another user
-        yield Pair(request.param, folder)
+        yield Pair(request.param[:2], *request.param[2:], folder)
 
 
 def output(command, statuses):
@@ -60,21 +87,23 @@ def output(command, statuses):
     return done.stdout
 
 
-def by_check(path):
+def by_check(path, mode="auto"):
     """How often each rule had each outcome but pass and inconclusive; ipoib-check does not list every frame."""
     counts = collections.Counter()
-    for r in json.loads(output([CHECK, "--format", "json", path], (0, 1)))["results"]:
+    command = [CHECK, "--format", "json", "--interfaces", mode, path]
+    for r in json.loads(output(command, (0, 1)))["results"]:
         if r["outcome"] in ("fail", "deviation", "noted"):
             counts[r["id"], r["outcome"]] += r["count"]
     return counts
 
 
-def by_tshark(path):
+def by_tshark(path, mode="auto"):
     """(frame, rule, outcome) of each finding."""
     options = [option for field in FIELDS for option in ("-e", field)]
+    chosen = ["-o", f"ipoib.interfaces:{mode}"]
     wanted = ["-Y", "ipoib.rule.id || ipoib.note.id", "-T", "fields", *options]
     found = []
-    for row in output([*TSHARK, "-r", path, *wanted], (0,)).splitlines():
+    for row in output([*TSHARK, *chosen, "-r", path, *wanted], (0,)).splitlines():
         number, ids, deviations, notes = row.split("\t")
         judged = zip(ids.split(","), deviations.split(",")) if ids else []
         outcomes = {"0": "fail", "False": "fail"}
@@ -86,7 +115,7 @@ def by_tshark(path):
 def test_plugin_finds_in_each_frame_what_it_finds_there_alone(pair):
     alone = [by_tshark(path) for path in pair.paths]
     found = [[], []]
-    for frame, rule, outcome in by_tshark(pair.both):
+    for frame, rule, outcome in by_tshark(pair.both, pair.mode):
         which, number = pair.origin[frame - 1]
         found[which].append((number, rule, outcome))
     assert alone[0] and alone[1]
@@ -98,4 +127,69 @@ def test_plugin_finds_in_each_frame_what_it_finds_there_alone(pair):
 def test_ipoib_check_counts_the_sum_of_both(pair):
     expected = by_check(pair.paths[0]) + by_check(pair.paths[1])
     assert expected
-    assert by_check(pair.both) == expected
+    assert by_check(pair.both, pair.mode) == expected
+
+
+# ---- what the user decides
+
+SPLIT = "connected.pcap"
+
+
+def response_frames(path, mode):
+    """The frames of which tshark knows the request."""
+    options = ["-o", f"ipoib.interfaces:{mode}", "-Y", "ipoib.response_to", "-T", "fields"]
+    rows = output([*TSHARK, "-r", path, *options, "-e", "frame.number"], (0,))
+    return [int(row) for row in rows.splitlines()]
+
+
+@pytest.fixture(params=["pcapng", "erf"])
+def directions(request, open_path):
+    """A capture whose directions are on two interfaces."""
+    frames = [(f.time, f.data, f.wire) for f in capfile.read(testdata(SPLIT)).frames]
+    path = open_path / f"split.{request.param}"
+    path.write_bytes(split.WAYS[request.param](frames))
+    return str(path)
+
+
+@pytest.mark.parametrize("mode", ["auto", "one"])
+def test_directions_of_a_cable_are_one_subnet(directions, mode):
+    assert by_tshark(directions, mode) == by_tshark(testdata(SPLIT))
+    assert by_check(directions, mode) == by_check(testdata(SPLIT))
+    assert response_frames(directions, mode) == response_frames(testdata(SPLIT), "auto") != []
+
+
+def test_each_interface_is_a_subnet_if_the_user_says_so(directions):
+    linked = response_frames(testdata(SPLIT), "auto")
+    assert len(response_frames(directions, "each")) < len(linked) / 2
+    assert by_tshark(directions, "each") != by_tshark(testdata(SPLIT))
+    assert by_check(directions, "each") != by_check(testdata(SPLIT))
+
+
+def test_two_fabrics_are_one_if_the_user_says_so(pair):
+    alone = by_check(pair.paths[0]) + by_check(pair.paths[1])
+    assert by_check(pair.both, "one") != alone
+
+
+def test_other_words_for_interfaces_are_refused():
+    done = check.run("--interfaces", "two", testdata(SPLIT))
+    assert done.returncode == check.UNJUDGED
+    assert "--interfaces is auto, one or each, not two" in done.err
+
+
+# ---- interfaces that seemed to see one subnet
+
+
+def test_contradiction_is_reported_once(open_path):
+    """Two fabrics whose first frames are split by direction, and then each on its own interface."""
+    one = capfile.read(testdata("switch4.pcap")).frames
+    other = capfile.read(with_other_guids(testdata("switch4.pcap"), str(open_path))).frames
+    begin = split.by_direction([(f.time, f.data, f.wire) for f in one[:60]])
+    both = [
+        capfile.Frame(f.time, f.data, f.wire, n) for p in zip(one, other) for n, f in enumerate(p)
+    ]
+    path = open_path / "contradiction.pcapng"
+    path.write_bytes(capfile.pcapng([capfile.INFINIBAND] * 2, begin + both))
+    done = check.run(str(path))
+    assert done.err.count("seemed to see one subnet") == 1
+    rows = output([*TSHARK, "-r", str(path), "-Y", "ipoib.interfaces.contradiction"], (0,))
+    assert len(rows.splitlines()) == 1

@@ -96,30 +96,22 @@ def test_plugin_and_check_agree_on_odd_times(tmp_path, offset, resolution):
     assert fails == shown(path)
 
 
-def test_no_interface_is_folded_onto_another(tmp_path):
-    """A file of 65,537 interfaces: ipoib-check refuses it; the plugin leaves the last one's frames alone."""
+@pytest.mark.parametrize("last", (INTERFACES - 1, INTERFACES))
+def test_no_interface_is_folded_onto_another(tmp_path, last):
+    """The same frames on the first interface and on one whose number has 16 bits, or 17, show alike."""
     needs("tshark", "wireshark")
-    described = capfile.interface(capfile.ERF) * (INTERFACES + 1)
+    described = capfile.interface(capfile.ERF) * (last + 1)
     some = frames()[:60]
-    first = [capfile.packet(n, f.data, f.wire, 0) for n, f in enumerate(some)]
-    last = [capfile.packet(n, f.data, f.wire, INTERFACES) for n, f in enumerate(some)]
-    path = write(tmp_path, described, *first, *last)
-    rows = tshark(path, "-Y", "ipoib", "-T", "fields", "-e", "frame.number").split()
-    assert rows and all(int(n) <= len(some) for n in rows)
-    assert "one interface more than 65,536" in check(path)[2]
-
-
-def test_the_last_interface_is_one_of_its_own(tmp_path):
-    """65,536 interfaces are told apart: the same frames on the first and on the last show alike."""
-    needs("tshark", "wireshark")
-    described = capfile.interface(capfile.ERF) * INTERFACES
-    some = frames()[:60]
-    first = [capfile.packet(n, f.data, f.wire, 0) for n, f in enumerate(some)]
-    last = [capfile.packet(n, f.data, f.wire, INTERFACES - 1) for n, f in enumerate(some)]
-    path = write(tmp_path, described, *first, *last)
-    rows = [
-        int(n) for n in tshark(path, "-Y", "ipoib", "-T", "fields", "-e", "frame.number").split()
-    ]
-    early, late = [n for n in rows if n <= 60], [n - 60 for n in rows if n > 60]
+    packets = [capfile.packet(n, f.data, f.wire, 0) for n, f in enumerate(some)]
+    packets += [capfile.packet(n, f.data, f.wire, last) for n, f in enumerate(some)]
+    path = write(tmp_path, described, *packets)
+    each = ("-o", "ipoib.interfaces:each")
+    rows = tshark(path, *each, "-Y", "ipoib", "-T", "fields", "-e", "frame.number").split()
+    early, late = [int(n) for n in rows if int(n) <= 60], [int(n) - 60 for n in rows if int(n) > 60]
     assert early == late and early
     assert check(path)[1:] in ((0, ""), (1, ""))
+
+
+def test_file_of_very_many_interfaces_is_refused(tmp_path):
+    path = write(tmp_path, capfile.interface(capfile.ERF, values={}) * ((1 << 20) + 1))
+    assert "one interface more than 1,048,576" in check(path)[2]

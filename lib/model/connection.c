@@ -270,3 +270,82 @@ uint32_t connection_mtu(const struct connection *c)
         return 0;
     return cm_connection_mtu(c->requester.recv_mtu, c->responder.recv_mtu);
 }
+
+/* ---- two interfaces that see one subnet */
+
+static bool is_on(const struct flow *f, uint16_t interface)
+{
+    return port_interface(f->id.port) == interface;
+}
+
+static gboolean take_flow(gpointer key, gpointer value, gpointer user)
+{
+    GPtrArray *moved = user;
+    (void)value;
+    if (!is_on(key, *(const uint16_t *)g_ptr_array_index(moved, 0)))
+        return FALSE;
+    g_ptr_array_add(moved, key);
+    return TRUE;
+}
+
+/* true: the side is one that its communication ID leads to. */
+static bool take_side(struct connections *c, struct connection_side *s, uint16_t from)
+{
+    if (!is_on(&s->flow, from) || g_hash_table_lookup(c->by_comm_id, s) != s)
+        return false;
+    g_hash_table_remove(c->by_comm_id, s);
+    return true;
+}
+
+static void move_side(struct connections *c, struct connection_side *s, uint16_t from, uint16_t to)
+{
+    bool taken = take_side(c, s, from);
+    if (is_on(&s->flow, from))
+        s->flow.id.port = port_on(s->flow.id.port, to);
+    if (taken)
+        g_hash_table_replace(c->by_comm_id, s, s);
+}
+
+/* An endport remembers its connections, the newest first. */
+static void move_list(struct connection *conn)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct endport *p = conn->endport[i], *now = endport_of(p);
+        if (!p || p == now)
+            continue;
+        bool loop = i == 1 && conn->endport[0] == now;
+        conn->endport[i] = now;
+        conn->older[i] = NULL;
+        if (loop)
+            continue;
+        conn->older[i] = now->connections;
+        now->connections = conn;
+    }
+}
+
+static void move_flow(struct connections *c, struct flow *f, uint16_t to)
+{
+    if (f->heap)
+        f->id.port = port_on(f->id.port, to);
+    const struct flow *same = g_hash_table_lookup(c->flows, f);
+    if (same && (same->connection || !f->connection))
+        flow_drop(f);
+    else
+        g_hash_table_replace(c->flows, f, f);
+}
+
+void connections_merge(struct connections *c, uint16_t from, uint16_t to)
+{
+    GPtrArray *moved = g_ptr_array_new();
+    g_ptr_array_add(moved, &from);
+    g_hash_table_foreach_steal(c->flows, take_flow, moved);
+    for (unsigned i = 0; i < c->all.count; i++) {
+        struct connection *conn = slab_at(&c->all, i);
+        move_side(c, &conn->requester, from, to);
+        move_side(c, &conn->responder, from, to);
+        move_list(conn);
+    }
+    for (unsigned i = 1; i < moved->len; i++)
+        move_flow(c, g_ptr_array_index(moved, i), to);
+    g_ptr_array_unref(moved);
+}

@@ -111,6 +111,9 @@ static inline struct connection *connection_older(const struct connection *c,
     return c->older[c->endport[0] == of ? 0 : 1];
 }
 
+/* Two interfaces turned out to see one subnet; after endports_merge(). */
+void connections_merge(struct connections *c, uint16_t from, uint16_t to);
+
 /* All, in the order of their REQs. */
 const struct connection *connections_at(const struct connections *c, unsigned index);
 unsigned connections_count(const struct connections *c);

@@ -154,6 +154,68 @@ struct endport *endports_assign(struct endports *e, uint16_t interface, uint16_t
     return learn(e, interface, lid, gid, true);
 }
 
+static void merge_announced(struct endport *p, const struct endport *other)
+{
+    for (unsigned i = 0; i < ENDPORT_UD_QPS && other->ud[i].qpn; i++)
+        if (!other->ud[i].before)
+            endport_announces(p, other->ud[i].pkey, other->ud[i].qpn);
+}
+
+/* Of two that differ, which one is the newer is not known. */
+static void forget_differences(struct endport *p, struct endport *q)
+{
+    if (p->neighbor_mtu && q->neighbor_mtu && p->neighbor_mtu != q->neighbor_mtu)
+        p->neighbor_mtu = q->neighbor_mtu = 0;
+    if (p->mtu_cap && q->mtu_cap && p->mtu_cap != q->mtu_cap)
+        p->mtu_cap = q->mtu_cap = 0;
+}
+
+/* p was known on the other interface; q, by the same GID or LID, on this one. */
+static void merge(struct endports *e, struct endport *p, struct endport *q)
+{
+    forget_differences(p, q);
+    take_over(q, p);
+    merge_announced(q, p);
+    if (p->lid && !q->lid)
+        set_lid(e, q, p->lid);
+    p->merged = q;
+}
+
+static void rehome(struct endports *e, struct endport *p, uint16_t to)
+{
+    struct endport *q = endport_has_gid(p) ? endports_by_gid(e, to, p->gid, false) : NULL;
+    struct endport *by_lid = p->lid ? endports_by_lid(e, to, p->lid, false) : NULL;
+    if (!q && by_lid && (!endport_has_gid(by_lid) || !endport_has_gid(p)))
+        q = by_lid;
+    if (q) {
+        if (endport_has_gid(p) && !endport_has_gid(q)) { /* now it has a name */
+            memcpy(q->gid, p->gid, GID_SIZE);
+            g_hash_table_add(e->by_gid, q);
+        }
+        merge(e, p, q);
+        return;
+    }
+    p->interface = to;
+    if (endport_has_gid(p))
+        g_hash_table_add(e->by_gid, p);
+    if (p->lid && !by_lid)
+        set_lid(e, p, p->lid);
+}
+
+void endports_merge(struct endports *e, uint16_t from, uint16_t to)
+{
+    for (unsigned i = 0; i < e->all.count; i++) {
+        struct endport *p = slab_at(&e->all, i);
+        if (p->interface == from || p->interface == to)
+            g_clear_pointer(&p->pkeys, g_free);
+        if (p->interface != from || p->merged)
+            continue;
+        if (endport_has_gid(p))
+            g_hash_table_remove(e->by_gid, p);
+        rehome(e, p, to);
+    }
+}
+
 enum pkey_known endport_has_pkey(const struct endport *p, uint16_t pkey)
 {
     bool whole = false;

@@ -41,6 +41,7 @@ struct endport {
     } ud[ENDPORT_UD_QPS];           /* UD QPs that its link-layer addresses named; qpn 0: unused */
     uint16_t *pkeys;                /* the first block of its P_Key table; NULL: not seen */
     struct connection *connections; /* the newest of IPoIB's */
+    struct endport *merged;         /* what was known here is known there now; NULL: it is not */
 };
 
 struct endports;
@@ -64,6 +65,21 @@ struct endport *endports_learn(struct endports *e, uint16_t interface, uint16_t 
                                const uint8_t *gid);
 struct endport *endports_assign(struct endports *e, uint16_t interface, uint16_t lid,
                                 const uint8_t *gid);
+
+/*
+ * Two interfaces turned out to see one subnet: what is known of ports on the one is known on the
+ * other. An endport that is known on both is merged, and who points to it asks endport_of(). P_Key
+ * tables are forgotten: the one may be older than what the other interface has seen of the port's
+ * route, before it knew whose that is.
+ */
+void endports_merge(struct endports *e, uint16_t from, uint16_t to);
+
+static inline struct endport *endport_of(struct endport *p)
+{
+    while (p && p->merged)
+        p = p->merged;
+    return p;
+}
 
 static inline bool endport_has_gid(const struct endport *p)
 {

@@ -15,6 +15,7 @@ struct fabric *fabric_new(void)
     f->resolutions = g_new0(struct resolutions, 1);
     f->qpns = qpns_new(FABRIC_QPNS_MAX);
     f->sources = sources_new(FABRIC_SOURCES_MAX);
+    fabric_take_interfaces(f, INTERFACES_AUTO);
     return f;
 }
 
@@ -27,10 +28,20 @@ void fabric_free(struct fabric *f)
     g_free(f->resolutions);
     qpns_free(f->qpns);
     sources_free(f->sources);
+    evidence_free(f->evidence);
+    interfaces_free(f->interfaces);
     subnet_free(f->subnet);
     groups_free(f->groups);
     endports_free(f->endports);
     g_free(f);
+}
+
+void fabric_take_interfaces(struct fabric *f, enum interfaces_mode mode)
+{
+    evidence_free(f->evidence);
+    interfaces_free(f->interfaces);
+    f->interfaces = interfaces_new(mode);
+    f->evidence = mode == INTERFACES_AUTO ? evidence_new(f->interfaces) : NULL;
 }
 
 static void find_ports(struct packet *p, const struct port *outer_src, const struct port *outer_dst)
@@ -62,6 +73,7 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
 {
     memset(p, 0, sizeof *p);
     p->at = *at;
+    p->captured_on = at->interface;
     p->octets = v;
     p->result = ib_decode(v, start, &p->ib);
     if (p->ib.has_bth)
@@ -163,6 +175,64 @@ static void classify_connected(struct fabric *f, struct packet *p)
     v->by_context = v->class != PAYLOAD_OTHER || v->connection;
 }
 
+/* ---- interfaces */
+
+static void merge(struct fabric *f, uint16_t from, uint16_t to)
+{
+    if (f->merged == FABRIC_MERGES_MAX)
+        return;
+    f->merges[f->merged++] = (struct merge){from, to};
+    endports_merge(f->endports, from, to);
+    groups_merge(f->groups, from, to);
+    subnet_merge(f->subnet, from, to);
+    connections_merge(f->connections, from, to);
+    neighbours_merge(f->neighbours, from, to);
+    resolutions_merge(f->resolutions, from, to);
+    qpns_merge(f->qpns, from, to);
+}
+
+struct observed {
+    struct fabric *f;
+    const struct packet *p;
+};
+
+static void on_evidence(void *user, uint16_t a, uint16_t b, bool together)
+{
+    const struct observed *o = user;
+    struct interfaces *i = o->f->interfaces;
+    struct contradiction c = {o->p->at.frame,
+                              {interfaces_captured(i, a), interfaces_captured(i, b)}};
+    uint16_t from, to;
+    if (together && interfaces_join(i, a, b, &from, &to))
+        merge(o->f, from, to);
+    else if (!together && interfaces_part(i, a, b) && !o->f->contradiction.frame)
+        o->f->contradiction = c;
+}
+
+static bool is_corrupt(void *user)
+{
+    const struct observed *o = user;
+    return packet_is_corrupt(o->p);
+}
+
+void fabric_place(const struct fabric *f, struct packet *p)
+{
+    p->at.interface = interfaces_subnet(f->interfaces, p->captured_on);
+    p->src = port_on(p->src, p->at.interface);
+    p->dst = port_on(p->dst, p->at.interface);
+}
+
+/* What the packet shows of its interface. */
+static void see_interface(struct fabric *f, const struct packet *p)
+{
+    struct observed o = {f, p};
+    const struct evidence_observer observer = {on_evidence, is_corrupt, &o};
+    if (f->evidence)
+        evidence_see(f->evidence, p->captured_on, &p->ib, p->src, p->dst, &observer);
+}
+
+/* ---- packets in the light of what came before */
+
 bool packet_cm(const struct packet *p, struct cm *cm)
 {
     bool have_ids;
@@ -182,7 +252,9 @@ void fabric_classify(struct fabric *f, struct packet *p)
     order_note(&f->order, p->at.frame, p->at.ns);
     if (p->result != WIRE_OK)
         return;
-    p->crcs_count = sources_see(f->sources, p->at.interface, p->octets, &p->ib);
+    p->crcs_count = sources_see(f->sources, p->captured_on, p->octets, &p->ib);
+    see_interface(f, p);
+    fabric_place(f, p);
     if (p->verdict.class == PAYLOAD_MAD)
         classify_mad(f, p);
     else if (p->ib.transport == IB_UD)

@@ -8,13 +8,31 @@
 #define IPOIB_MODEL_FABRIC_H
 
 #include "model/connection.h"
+#include "model/evidence.h"
 #include "model/group.h"
 #include "model/integrity.h"
+#include "model/interfaces.h"
 #include "model/neighbour.h"
 #include "model/order.h"
 #include "model/qpns.h"
 #include "model/resolution.h"
 #include "model/subnet.h"
+
+/* Two interfaces of the capture that were taken for one subnet's, and are not; frame 0: none. */
+struct contradiction {
+    uint32_t frame, interface[2];
+};
+
+/*
+ * As often what is known of two interfaces is merged, which takes time as the tables are long. Of
+ * interfaces that are joined later nothing is known that was learnt before.
+ */
+enum { FABRIC_MERGES_MAX = 64 };
+
+/* What was known under one number is known under the other. */
+struct merge {
+    uint16_t from, to;
+};
 
 struct fabric {
     struct endports *endports;
@@ -29,6 +47,11 @@ struct fabric {
     uint32_t doubt_frame; /* the last at which something that a GSI had sent was missing (the SA's
                              aside, which serves ports elsewhere), or the SM asked a port to join
                              again: what the SA told may have changed since; 0: never */
+    struct interfaces *interfaces;
+    struct evidence *evidence;
+    struct contradiction contradiction;
+    struct merge merges[FABRIC_MERGES_MAX];
+    unsigned merged; /* how many of them there are */
 };
 
 /*
@@ -60,6 +83,8 @@ enum {
 };
 struct fabric *fabric_new(void);
 void fabric_free(struct fabric *f);
+/* How interfaces are taken, by the user's word; before the first packet. INTERFACES_AUTO else. */
+void fabric_take_interfaces(struct fabric *f, enum interfaces_mode mode);
 
 enum payload_class {
     PAYLOAD_NONE,  /* none, or headers not whole */
@@ -82,7 +107,7 @@ struct ruling {
 /* Where in the capture a packet stands. */
 struct moment {
     uint32_t frame;     /* from 1 */
-    uint16_t interface; /* of the capture; 0 where there is one */
+    uint16_t interface; /* its number by interfaces_enter(); once it is classified, its subnet's */
     int64_t ns;         /* since 1970 */
 };
 
@@ -92,6 +117,7 @@ struct packet {
     struct ib_packet ib;
     enum wire_result result; /* of ib_decode() */
     struct port src, dst;
+    uint16_t captured_on;         /* its interface's number, as long as it is on its own */
     struct crcs_count crcs_count; /* model/integrity.h */
     struct ruling verdict;
 };
@@ -109,6 +135,9 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
  * Once for each packet, in the order of the capture.
  */
 void fabric_classify(struct fabric *f, struct packet *p);
+
+/* For who decodes the packet once more: its interface's subnet, as it is known by now. */
+void fabric_place(const struct fabric *f, struct packet *p);
 
 /*
  * The same whoever asks and whenever, after fabric_classify. It computes the CRCs of all of the

@@ -173,3 +173,101 @@ unsigned groups_count(const struct groups *g)
 {
     return g->all.count;
 }
+
+/* Both are the same group: the SA's last word holds. */
+static void merge(struct group *g, struct group *into)
+{
+    struct group kept = *into;
+    g->merged = into;
+    into->asked_frame = MAX(g->asked_frame, kept.asked_frame);
+    if (g->state == GROUP_HEARD_OF || g->frame <= into->frame)
+        return;
+    *into = *g;
+    into->merged = NULL;
+    into->interface = kept.interface;
+    into->next = kept.next;
+    into->members = kept.members;
+    into->records = (uint8_t)MIN(255, g->records + kept.records);
+    into->asked_frame = MAX(g->asked_frame, kept.asked_frame);
+    into->changed_frame = MAX(g->changed_frame, kept.changed_frame);
+    into->gone_frame = MAX(g->gone_frame, kept.gone_frame);
+}
+
+static void rehome(struct groups *g, struct group *group, uint16_t to)
+{
+    struct group *same = groups_find(g, to, group->mgid, false);
+    if (same) {
+        merge(group, same);
+        return;
+    }
+    group->interface = to;
+    group->next = NULL;
+    g_hash_table_add(g->by_mgid, group);
+    if (group_is_broadcast(group))
+        add_to_link(g, group);
+}
+
+/* A membership that is known twice: the SA's last word, and all that was asked. */
+static void merge_member(struct groups *g, struct member *m)
+{
+    struct group *group = m->group;
+    struct member *same = g_hash_table_lookup(g->members, m);
+    struct member *older = !same || same->frame < m->frame ? same : m,
+                  *newer = older == m ? same : m;
+    if (same) {
+        newer->pending |= older->pending && older->frame >= newer->frame;
+        newer->asked |= older->asked;
+        newer->reported = MAX(newer->reported, older->reported);
+        if (older->join_state && older->frame)
+            group->members--;
+    }
+    if (newer == m)
+        g_hash_table_replace(g->members, m, m);
+    else
+        g_free(m);
+}
+
+/* A member's key is its group and its endport: it is looked at again. */
+static gboolean take_member(gpointer key, gpointer value, gpointer user)
+{
+    struct member *m = key;
+    (void)value;
+    if (!m->group->merged && !m->endport->merged)
+        return FALSE;
+    g_ptr_array_add(user, g_memdup2(m, sizeof *m));
+    return TRUE;
+}
+
+static void merge_members(struct groups *g)
+{
+    GPtrArray *moved = g_ptr_array_new();
+    g_hash_table_foreach_remove(g->members, take_member, moved);
+    for (unsigned i = 0; i < moved->len; i++) {
+        struct member *m = g_ptr_array_index(moved, i);
+        if (m->group->merged && m->join_state && m->frame)
+            group_of(m->group)->members++;
+        m->group = group_of(m->group);
+        m->endport = endport_of(m->endport);
+        merge_member(g, m);
+    }
+    g_ptr_array_unref(moved);
+}
+
+static gboolean is_of(gpointer key, gpointer value, gpointer user)
+{
+    (void)value;
+    return ((const struct link *)key)->key >> 16 == *(const uint16_t *)user;
+}
+
+void groups_merge(struct groups *g, uint16_t from, uint16_t to)
+{
+    g_hash_table_foreach_remove(g->links, is_of, &from);
+    for (unsigned i = 0; i < g->all.count; i++) {
+        struct group *group = slab_at(&g->all, i);
+        if (group->interface != from || group->merged)
+            continue;
+        g_hash_table_remove(g->by_mgid, group);
+        rehome(g, group, to);
+    }
+    merge_members(g);
+}

@@ -34,6 +34,7 @@ struct group {
     uint32_t asked_frame;   /* a join was last asked, and not refused so far; 0: never */
     uint32_t members;       /* ports that are members in any way, of those seen */
     struct group *next;     /* of the link: another broadcast group of the partition */
+    struct group *merged;   /* what was known here is known there now; NULL: it is not */
 };
 
 /* A port's membership of a group. */
@@ -84,6 +85,16 @@ const struct link *groups_link(struct groups *g, uint16_t interface, uint16_t pk
 struct group *groups_broadcast(struct groups *g, uint16_t interface, uint16_t pkey, uint8_t scope);
 /* The partition's only one; NULL: none, or several that are there or may be. */
 struct group *groups_only_broadcast(struct groups *g, uint16_t interface, uint16_t pkey);
+
+/* Two interfaces turned out to see one subnet; after endports_merge(). */
+void groups_merge(struct groups *g, uint16_t from, uint16_t to);
+
+static inline struct group *group_of(struct group *g)
+{
+    while (g && g->merged)
+        g = g->merged;
+    return g;
+}
 
 /* The SA told the group's attributes. */
 void group_told(struct group *group, const struct mc_member *record, uint32_t frame);

@@ -152,3 +152,19 @@ unsigned neighbours_count(const struct neighbours *n)
 {
     return n->all.count;
 }
+
+void neighbours_merge(struct neighbours *n, uint16_t from, uint16_t to)
+{
+    for (unsigned i = 0; i < n->all.count; i++) {
+        struct neighbour *b = slab_at(&n->all, i);
+        if (b->link >> 16 != from)
+            continue;
+        bool holds = neighbours_of_ip(n, b->link, &b->ip) == b;
+        if (holds)
+            g_hash_table_remove(n->by_ip, b);
+        b->link = (uint32_t)to << 16 | (b->link & 0xffffu);
+        const struct neighbour *other = neighbours_of_ip(n, b->link, &b->ip);
+        if (holds && (!other || other->last_frame < b->last_frame))
+            g_hash_table_replace(n->by_ip, b, b);
+    }
+}

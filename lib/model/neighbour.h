@@ -74,6 +74,12 @@ void neighbours_free(struct neighbours *n);
 const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, const struct ip *ip,
                                         const uint8_t *lladdr, uint32_t frame, int64_t seconds);
 
+/*
+ * Two interfaces turned out to see one subnet: links, whose number's upper half is from, are those
+ * with to there.
+ */
+void neighbours_merge(struct neighbours *n, uint16_t from, uint16_t to);
+
 /* Who has the IP on the link now; NULL: not known. */
 const struct neighbour *neighbours_of_ip(const struct neighbours *n, uint32_t link,
                                          const struct ip *ip);

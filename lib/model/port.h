@@ -14,8 +14,9 @@
 enum port_kind { PORT_NONE, PORT_LID, PORT_GID, PORT_IP };
 
 /*
- * Kind (2 bits), capture interface (16), and the LID or 46 bits of a hash of the address: a
- * fabric's ports fit in them without a clash, and keys stay small. 0: nobody.
+ * Kind (2 bits), the number of the subnet (16, model/interfaces.h), and the LID or 46 bits of a
+ * hash of the address: a fabric's ports fit in them without a clash, and keys stay small. 0:
+ * nobody.
  */
 struct port {
     uint64_t id;
@@ -43,6 +44,12 @@ struct port port_ip(uint16_t interface, const uint8_t *ip, size_t len);
 static inline bool port_same(struct port a, struct port b)
 {
     return a.id == b.id;
+}
+
+/* The same port on another interface. */
+static inline struct port port_on(struct port p, uint16_t interface)
+{
+    return p.id ? port_make((enum port_kind)(p.id >> 62), interface, p.id) : p;
 }
 
 static inline enum port_kind port_kind(struct port p)

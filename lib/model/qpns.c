@@ -48,3 +48,31 @@ struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn)
     g_hash_table_add(s->known, q);
     return q;
 }
+
+static gboolean take(gpointer key, gpointer value, gpointer user)
+{
+    GPtrArray *moved = user;
+    struct qp *q = key;
+    (void)value;
+    if (port_interface(q->id.port) != *(const uint16_t *)g_ptr_array_index(moved, 0))
+        return FALSE;
+    g_ptr_array_add(moved, g_memdup2(q, sizeof *q));
+    return TRUE;
+}
+
+void qpns_merge(struct qpns *s, uint16_t from, uint16_t to)
+{
+    GPtrArray *moved = g_ptr_array_new();
+    g_ptr_array_add(moved, &from);
+    g_hash_table_foreach_remove(s->known, take, moved);
+    memset(s->recent, 0, sizeof s->recent);
+    for (unsigned i = 1; i < moved->len; i++) {
+        struct qp *q = g_ptr_array_index(moved, i);
+        q->id.port = port_on(q->id.port, to);
+        if (g_hash_table_contains(s->known, q))
+            g_free(q);
+        else
+            g_hash_table_add(s->known, q);
+    }
+    g_ptr_array_unref(moved);
+}

@@ -52,3 +52,19 @@ struct resolution *resolution_question(struct resolutions *r, const struct resol
     struct resolution *q = slot(r, like) + of;
     return of < RESOLUTION_QUESTIONS && q->asked.length && same_asker(q, like) ? q : NULL;
 }
+
+void resolutions_merge(struct resolutions *r, uint16_t from, uint16_t to)
+{
+    for (unsigned i = 0; i < RESOLUTIONS; i++) {
+        struct resolution asked[RESOLUTION_QUESTIONS];
+        if (!r->slots[i][0].asked.length || r->slots[i][0].link >> 16 != from)
+            continue;
+        memcpy(asked, r->slots[i], sizeof asked);
+        memset(r->slots[i], 0, sizeof asked);
+        for (unsigned k = RESOLUTION_QUESTIONS; k-- > 0;) { /* the oldest first */
+            asked[k].link = (uint32_t)to << 16 | (asked[k].link & 0xffffu);
+            if (asked[k].asked.length)
+                resolution_asked(r, &asked[k]);
+        }
+    }
+}

@@ -700,3 +700,58 @@ void subnet_mad(struct subnet *s, uint32_t frame, struct view mad, const struct 
     else if (mad.p[MAD_CLASS] == MAD_CLASS_SMP || mad.p[MAD_CLASS] == MAD_CLASS_SMP_DIRECTED)
         on_smp(&d, mad);
 }
+
+/* ---- two interfaces that see one subnet */
+
+static void merge_managers(struct subnet *s, uint16_t from, uint16_t to)
+{
+    struct manager *m = g_hash_table_lookup(s->managers, GUINT_TO_POINTER(from)),
+                   *same = g_hash_table_lookup(s->managers, GUINT_TO_POINTER(to));
+    if (!m)
+        return;
+    g_hash_table_steal(s->managers, GUINT_TO_POINTER(from));
+    if (!same) {
+        g_hash_table_insert(s->managers, GUINT_TO_POINTER(to), m);
+        return;
+    }
+    if (!same->master_guid)
+        same->master_guid = m->master_guid;
+    if (!same->sa_lid)
+        same->sa_lid = m->sa_lid;
+    g_free(m);
+}
+
+/* Which place a request has depends on who asked. */
+static void merge_requests(struct subnet *s, uint16_t from, uint16_t to)
+{
+    for (unsigned i = 0; i < REQUESTS; i++) {
+        struct sa_request q = s->requests[i];
+        q.group = s->requests[i].group = group_of(q.group);
+        q.endport = s->requests[i].endport = endport_of(q.endport);
+        if (!q.method || port_interface(q.asker) != from)
+            continue;
+        memset(&s->requests[i], 0, sizeof q);
+        q.asker = port_on(q.asker, to);
+        *slot(s, q.asker, q.tid) = q;
+    }
+}
+
+/*
+ * A route that led to a port leads there still; those of the other interface are found no more. For
+ * P_Key tables see endports_merge().
+ */
+static void merge_route(gpointer key, gpointer value, gpointer user)
+{
+    struct route *r = key;
+    (void)value;
+    (void)user;
+    r->endport = endport_of(r->endport);
+    g_clear_pointer(&r->pkeys, g_free);
+}
+
+void subnet_merge(struct subnet *s, uint16_t from, uint16_t to)
+{
+    merge_managers(s, from, to);
+    merge_requests(s, from, to);
+    g_hash_table_foreach(s->routes, merge_route, NULL);
+}

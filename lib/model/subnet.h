@@ -65,6 +65,8 @@ struct subnet_event {
 };
 
 struct subnet;
+/* Two interfaces turned out to see one subnet; after endports_merge() and groups_merge(). */
+void subnet_merge(struct subnet *s, uint16_t from, uint16_t to);
 typedef void subnet_observer(void *user, const struct subnet_event *e);
 
 struct subnet *subnet_new(struct groups *groups, struct endports *endports);

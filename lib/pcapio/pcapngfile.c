@@ -13,13 +13,12 @@
 #include "wire/nanoseconds.h"
 
 /*
- * Octets, as Wireshark limits blocks; and a file of more interfaces than a judge can tell apart is
- * damaged.
+ * Octets, as Wireshark limits blocks; and a file that describes more interfaces is damaged.
  */
 enum {
     BLOCK_MAX = 16 << 20,
     CHUNK = 1 << 16,
-    INTERFACES_MAX = 1 << 16,
+    INTERFACES_MAX = 1 << 20,
     BLOCK_HEAD = 8,
     TSRESOL_DEFAULT = 6
 };
@@ -242,7 +241,7 @@ static enum capfile_result add_interface(struct pcapngfile *ng, const struct blo
     if (b->body_len < 8)
         return damaged(ng, "is too short for an interface's description");
     if (ng->interface_base + ng->interface_count >= INTERFACES_MAX)
-        return damaged(ng, "describes one interface more than 65,536");
+        return damaged(ng, "describes one interface more than 1,048,576");
     if (!room_for_interface(ng))
         return no_memory(ng);
     f = &ng->interfaces[ng->interface_count++];

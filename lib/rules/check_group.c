@@ -25,7 +25,7 @@ static bool is_full_member(const struct scene *s, struct group *group, struct en
 
 /* The sender of the packet, or who joins by it, is a FullMember of a broadcast group of another
  * scope. */
-static void fail_scope(const struct scene *s, const struct endport *port, const uint8_t *mgid,
+static void fail_scope(const struct scene *s, struct endport *port, const uint8_t *mgid,
                        const struct group *broadcast)
 {
     struct mgid m = mgid_read(mgid);

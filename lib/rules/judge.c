@@ -290,15 +290,21 @@ void judge_bare(struct judge *j, uint32_t frame, bool encapsulated, uint16_t typ
         judge_datagram(&r, NULL, type, v);
 }
 
-static void read_packet(struct packet *p, const struct capture_frame *f, const struct carrier *c)
+/* false: of one interface too many. */
+static bool read_packet(struct fabric *fabric, struct packet *p, const struct capture_frame *f,
+                        const struct carrier *c)
 {
-    struct moment at = {f->number, (uint16_t)f->interface, f->ns};
+    struct moment at = {.frame = f->number, .ns = f->ns};
+    struct capture_interface captured = {f->interface, c->port};
+    if (!interfaces_enter(fabric->interfaces, captured, &at.interface))
+        return false;
     struct port src = {0}, dst = {0};
     if (c->outer.length) {
         src = port_ip(at.interface, c->outer.src, c->outer.length);
         dst = port_ip(at.interface, c->outer.dst, c->outer.length);
     }
     packet_read(p, &at, c->inner, c->start, &src, &dst);
+    return true;
 }
 
 bool judge_frame(struct judge *j, const struct capture_frame *f)
@@ -309,7 +315,8 @@ bool judge_frame(struct judge *j, const struct capture_frame *f)
         return false;
     switch (c.kind) {
     case CARRIER_IB:
-        read_packet(&p, f, &c);
+        if (!read_packet(j->fabric, &p, f, &c))
+            return false;
         fabric_classify(j->fabric, &p);
         return judge_packet(j, &p);
     case CARRIER_IPOIB:

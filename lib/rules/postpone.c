@@ -10,7 +10,7 @@
 enum { CLAIMS = 256 };
 
 struct claim {
-    const struct endport *sender; /* NULL: unused */
+    struct endport *sender; /* NULL: unused */
     enum rule_number rule;
     struct subject about; /* its octets and its group are the two below */
     uint8_t octets[LLADDR_SIZE], group[MGID_SIZE];
@@ -20,7 +20,7 @@ struct claim {
 };
 
 struct postponed {
-    struct claim claims[CLAIMS];
+    struct claim *claims; /* CLAIMS; NULL: none has waited so far */
     unsigned next, waiting;
 };
 
@@ -31,6 +31,8 @@ struct postponed *postponed_new(void)
 
 void postponed_free(struct postponed *p)
 {
+    if (p)
+        g_free(p->claims);
     g_free(p);
 }
 
@@ -70,13 +72,15 @@ static bool waits(const struct postponed *p, const struct claim *c)
 
 static void add(struct postponed *p, const struct claim *c)
 {
+    if (!p->claims)
+        p->claims = g_new0(struct claim, CLAIMS);
     struct claim *slot = &p->claims[p->next++ % CLAIMS];
     p->waiting += slot->sender == NULL;
     *slot = *c;
     keep_subject(slot, &c->about);
 }
 
-void postpone(const struct scene *s, const struct endport *sender, enum rule_number rule,
+void postpone(const struct scene *s, struct endport *sender, enum rule_number rule,
               const struct subject *about, uint64_t value, const char *expected, const char *actual)
 {
     struct claim c = {.sender = sender, .rule = rule, .value = value, .frame = s->p->at.frame};
@@ -103,6 +107,7 @@ void postponed_settle(const struct scene *s, const struct endport *port, bool wh
     uint16_t lid = port_to_lid(s->p->src);
     for (unsigned i = 0; p->waiting && i < CLAIMS; i++) {
         struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* the oldest first */
+        c->sender = c->sender ? endport_of(c->sender) : NULL;
         if (!c->sender || (c->sender != port && !endport_has_lid(c->sender, lid)))
             continue;
         settle(s, c, whole);

@@ -30,12 +30,17 @@ static enum wire_result locate_erf(struct view v, struct carrier *c)
     if ((v.p[ERF_OFF_TYPE] & ERF_TYPE_MASK) != ERF_TYPE_INFINIBAND)
         return WIRE_OK;
     uint32_t wlen = be16(v.p + ERF_OFF_WLEN);
+    uint64_t host = 0;
+    unsigned n = 0;
     for (uint8_t more = v.p[ERF_OFF_TYPE]; more & ERF_TYPE_MORE; off += ERF_EXT_LEN) {
         r = view_has(v, off, ERF_EXT_LEN);
         if (r != WIRE_OK)
             return r;
         more = v.p[off];
+        if (n++ < ERF_EXT_READ)
+            host = erf_host(host, be64(v.p + off));
     }
+    c->port = erf_port(v.p[ERF_OFF_FLAGS], host);
     c->kind = CARRIER_IB;
     c->start = IB_START_LRH;
     c->inner = view_from(v, off);

@@ -56,6 +56,7 @@ struct carrier {
     uint16_t type;         /* CARRIER_COOKED */
     struct view inner;     /* from there on */
     struct outer_ip outer; /* RoCE v2 */
+    uint32_t port;         /* of the card that captured it (erf_port); 0 where that is not told */
 };
 
 /*

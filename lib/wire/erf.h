@@ -10,6 +10,9 @@
 #ifndef IPOIB_WIRE_ERF_H
 #define IPOIB_WIRE_ERF_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* Offsets in the header, in octets. The time is little-endian, everything else is big-endian. */
 enum {
     ERF_OFF_TIME = 0,  /* 8 octets: seconds since 1970 in units of 2^-32 s */
@@ -36,5 +39,27 @@ enum {
     ERF_TYPE_META = 27, /* provenance: facts about the capture, no packet */
     ERF_TYPE_PAD = 48,  /* filler, no packet; the last type there is */
 };
+
+/*
+ * Extension headers are 64-bit numbers: the type in bits 56 to 62, for ERF_EXT_HOST_ID the source
+ * (8 bits) and the host (48) below it. The first ERF_EXT_READ of a record are looked at, as many as
+ * Wireshark keeps.
+ */
+enum { ERF_EXT_HOST_ID = 5, ERF_EXT_READ = 16 };
+enum { ERF_FLAGS_PORT = 0x03 };
+
+/* The first Host ID of a record's extension headers, one after the other; 0: none so far. */
+static inline uint64_t erf_host(uint64_t so_far, uint64_t extension)
+{
+    bool is_host = (extension >> 56 & ERF_TYPE_MASK) == ERF_EXT_HOST_ID;
+    return so_far == 0 && is_host ? extension & ((1ull << 56) - 1) : so_far;
+}
+
+/* A number for the port of the card that captured a record: not the same for two of a file. */
+static inline uint32_t erf_port(uint8_t flags, uint64_t host)
+{
+    uint64_t mixed = host * 0x9e3779b97f4a7c15ull;
+    return (uint32_t)(mixed >> 32) << 2 | (flags & ERF_FLAGS_PORT);
+}
 
 #endif

@@ -269,7 +269,7 @@ def mlid_as_dlid(t):
 @fail("rfc4391.10.subscribe-traps", "subscribed", "n3 does not subscribe", linux="deviation")
 def subscribe_traps(t):
     t.drop(271, 272, 273, 274)
-    return 179
+    return 215  # n3's next request: it did not subscribe before
 
 
 @fail(
@@ -281,7 +281,7 @@ def subscribe_traps(t):
 def subscribe_one_trap(t):
     t.drop(273, 274)
     t.renumber(5)
-    return 179
+    return 215
 
 
 def ping_group(like, node, lid, group, mlid):

@@ -291,7 +291,7 @@ static void an_endport(void **state)
             endports_learn(ports, (uint16_t)(i % INTERFACES), (uint16_t)(1 + i / INTERFACES), gid));
         meter_note(&m, i + 1);
     }
-    assert_octets("an endport", &m, 160);
+    assert_octets("an endport", &m, 170);
     endports_free(ports);
 }
 

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/evidence.h"
+
+#include <glib.h>
+
+#include "model/hash.h"
+#include "wire/arp.h"
+#include "wire/cm.h"
+#include "wire/encap.h"
+#include "wire/lladdr.h"
+#include "wire/sa.h"
+#include "wire/smp.h"
+
+enum { SETS = 1 << 10, WAYS = 4 };
+/* As a LID: the SM that is the master. */
+enum { MASTER = 0 };
+
+struct request {
+    uint64_t key; /* 0: none */
+    uint16_t interface;
+    bool answered;
+};
+
+/* A port at a LID. */
+struct place {
+    uint64_t guid; /* 0: none */
+    uint16_t lid, interface;
+};
+
+/* The same by the SM's word, of each interface the last one. */
+struct assignment {
+    uint64_t guid; /* 0: none */
+    uint64_t when; /* order in which they were seen */
+    uint16_t lid, interface;
+};
+
+/* The node at the end of a route. */
+struct route {
+    uint64_t key, port_guid; /* 0: none */
+    uint8_t type;
+};
+
+struct evidence {
+    const struct interfaces *interfaces;
+    struct request requests[SETS][WAYS];
+    struct place places[SETS][WAYS];
+    struct assignment assignments[SETS][WAYS];
+    struct route routes[SETS];
+    uint64_t seen;
+    unsigned oldest;
+};
+
+/* What is at hand. */
+struct sight {
+    struct evidence *e;
+    uint16_t interface;
+    const struct evidence_observer *observer;
+};
+
+struct evidence *evidence_new(const struct interfaces *interfaces)
+{
+    struct evidence *e = g_new0(struct evidence, 1);
+    e->interfaces = interfaces;
+    return e;
+}
+
+void evidence_free(struct evidence *e)
+{
+    g_free(e);
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+    return h ^ h >> 29;
+}
+
+static unsigned set_of(uint64_t h)
+{
+    return (unsigned)(mix(h, h >> 32) >> 40) % SETS;
+}
+
+/* LIDs and the like, without the interface. */
+static uint64_t bare(struct port p)
+{
+    return port_on(p, 0).id;
+}
+
+static bool same_subnet(const struct sight *s, uint16_t interface)
+{
+    return interfaces_subnet(s->e->interfaces, interface) ==
+           interfaces_subnet(s->e->interfaces, s->interface);
+}
+
+static void show(const struct sight *s, uint16_t other, bool together)
+{
+    s->observer->shown(s->observer->user, s->interface, other, together);
+}
+
+static bool is_corrupt(const struct sight *s)
+{
+    return s->observer->corrupt(s->observer->user);
+}
+
+/* ---- the same port at the same LID */
+
+static void see_place(const struct sight *s, uint16_t lid, uint64_t guid)
+{
+    struct place *set = s->e->places[set_of(mix(guid, lid))], *free = NULL;
+    if (guid == 0)
+        return;
+    for (unsigned i = 0; i < WAYS; i++) {
+        if (set[i].guid == guid && set[i].lid == lid) {
+            if (set[i].interface == s->interface || is_corrupt(s))
+                return;
+            if (!same_subnet(s, set[i].interface))
+                show(s, set[i].interface, true);
+            set[i].interface = s->interface;
+            return;
+        }
+        if (set[i].guid == 0)
+            free = &set[i];
+    }
+    if (is_corrupt(s))
+        return;
+    if (!free)
+        free = &set[s->e->oldest++ % WAYS];
+    *free = (struct place){guid, lid, s->interface};
+}
+
+/* A GID's low half is the port's GUID (IBA 4.1.1). */
+static void see_gid(const struct sight *s, uint16_t lid, const uint8_t *gid)
+{
+    if (lid && lid < LID_MULTICAST_FIRST && gid[0] != 0xff)
+        see_place(s, lid, be64(gid + 8));
+}
+
+static void see_arp(const struct sight *s, const struct ib_packet *ib)
+{
+    struct view v = view_from(ib->payload, ENCAP_SIZE);
+    struct encap encap;
+    struct arp a;
+    bool fixed;
+    if (encap_decode(ib->payload, &encap) != WIRE_OK || encap.type != TYPE_ARP ||
+        arp_decode(v, &a, &fixed) != WIRE_OK || a.hln != LLADDR_SIZE)
+        return;
+    see_gid(s, ib->slid, v.p + a.sha + LLADDR_GID);
+    if (a.op == ARP_REPLY)
+        see_gid(s, ib->dlid, v.p + a.tha + LLADDR_GID);
+}
+
+static void see_headers(const struct sight *s, const struct ib_packet *ib)
+{
+    if (ib->has_grh) {
+        see_gid(s, ib->slid, ib->sgid);
+        see_gid(s, ib->dlid, ib->dgid);
+    }
+    if (ib->transport == IB_UD && !ib_is_mad(ib))
+        see_arp(s, ib);
+}
+
+/* ---- the SM's word */
+
+static bool is_known_pair(const struct assignment *a, uint16_t lid)
+{
+    return a->guid && a->lid == lid;
+}
+
+/* Which entry the interface's is, or is to be. */
+static struct assignment *own_assignment(const struct sight *s, struct assignment *set,
+                                         uint16_t lid)
+{
+    struct assignment *own = &set[0];
+    for (unsigned i = 0; i < WAYS; i++) {
+        if (is_known_pair(&set[i], lid) && set[i].interface == s->interface)
+            return &set[i];
+        if (set[i].when < own->when)
+            own = &set[i];
+    }
+    return own;
+}
+
+/* The SM gave the port with this GUID the LID, or (MASTER) the SM of this port is the master. */
+static void see_assignment(const struct sight *s, uint16_t lid, uint64_t guid)
+{
+    struct assignment *set = s->e->assignments[set_of(lid)], *own = own_assignment(s, set, lid);
+    bool again = is_known_pair(own, lid) && own->interface == s->interface && own->guid == guid;
+    see_place(s, lid, guid);
+    for (unsigned i = 0; i < WAYS && again; i++) {
+        /* between two sights of this one, another was there on another interface */
+        bool other = is_known_pair(&set[i], lid) && set[i].guid != guid;
+        if (other && set[i].interface != s->interface && set[i].when > own->when)
+            show(s, set[i].interface, false);
+    }
+    *own = (struct assignment){guid, ++s->e->seen, lid, s->interface};
+}
+
+/* The way to a node and back: its directed route, or its LID. */
+static uint64_t route_of(const struct sight *s, const struct smp *smp, struct port node)
+{
+    uint64_t h = mix(s->interface,
+                     smp->mad.tid >> 32); /* the agent, whose route begins elsewhere */
+    if (!smp->directed)
+        return mix(h, bare(node)) | 1;
+    for (unsigned i = 1; i <= smp->hop_count; i++)
+        h = mix(h, smp->initial_path[i]);
+    return mix(h, smp->hop_count) | 1;
+}
+
+static void see_node(const struct sight *s, const struct smp *smp, uint64_t key)
+{
+    struct node_info n;
+    if (smp_node_info(smp, &n) == WIRE_OK)
+        s->e->routes[set_of(key)] = (struct route){key, n.port_guid, n.type};
+}
+
+/* Of a switch's ports, port 0 alone has a LID. */
+static void see_port(const struct sight *s, const struct smp *smp, uint64_t key)
+{
+    const struct route *r = &s->e->routes[set_of(key)];
+    struct port_info p;
+    if (r->key != key || !r->port_guid || smp_port_info(smp, &p) != WIRE_OK || p.lid == 0 ||
+        p.lid >= LID_MULTICAST_FIRST || (r->type == NODE_TYPE_SWITCH && p.port != 0))
+        return;
+    see_assignment(s, p.lid, r->port_guid);
+}
+
+/*
+ * What nodes say of themselves. Their responses come on one interface, also where the two
+ * directions are captured on two.
+ */
+static void see_attribute(const struct sight *s, const struct smp *smp, struct port node)
+{
+    struct sm_info i;
+    uint64_t key = route_of(s, smp, node);
+    if (smp->mad.method != SMP_GET_RESP || smp->mad.status != 0)
+        return;
+    if (smp->mad.attribute == SMP_NODE_INFO)
+        see_node(s, smp, key);
+    else if (smp->mad.attribute == SMP_PORT_INFO)
+        see_port(s, smp, key);
+    else if (smp->mad.attribute == SMP_SM_INFO && smp_sm_info(smp, &i) == WIRE_OK &&
+             i.state == SM_MASTER && i.guid)
+        see_assignment(s, MASTER, i.guid);
+}
+
+/* ---- responses */
+
+static uint64_t transaction(const struct mad *m, struct port from, struct port to)
+{
+    bool cm = m->class == MAD_CLASS_CM; /* the attribute is the kind of the message there */
+    uint64_t h = mix(m->tid, (uint64_t)m->class << 16 | (cm ? 0 : m->attribute));
+    return mix(mix(h, bare(from)), bare(to)) | 1;
+}
+
+/* A directed route has no LIDs; its requests and responses have the same initial path. */
+static uint64_t routed_transaction(const struct smp *smp)
+{
+    uint64_t h = mix(smp->mad.tid, (uint64_t)MAD_CLASS_SMP_DIRECTED << 16 | smp->mad.attribute);
+    for (unsigned i = 1; i <= smp->hop_count; i++)
+        h = mix(h, smp->initial_path[i]);
+    return mix(h, smp->hop_count) | 1;
+}
+
+static void see_request(const struct sight *s, uint64_t key)
+{
+    struct request *set = s->e->requests[set_of(key)], *at = NULL;
+    for (unsigned i = 0; i < WAYS; i++) {
+        if (set[i].key == key && set[i].interface == s->interface)
+            return; /* repeated */
+        if (set[i].key == 0)
+            at = &set[i];
+    }
+    if (!at)
+        at = &set[s->e->oldest++ % WAYS];
+    *at = (struct request){key, s->interface, false};
+}
+
+/*
+ * Several requests may be alike: the managers of two rails count their transactions alike. Then the
+ * response is to that of the interface's own subnet, or to the only one that was not answered, or
+ * proves nothing.
+ */
+static void see_response(const struct sight *s, uint64_t key)
+{
+    struct request *set = s->e->requests[set_of(key)], *only = NULL;
+    unsigned others = 0;
+    for (unsigned i = 0; i < WAYS; i++) {
+        if (set[i].key != key)
+            continue;
+        if (same_subnet(s, set[i].interface)) {
+            set[i].answered = true;
+            return;
+        }
+        if (!set[i].answered) {
+            only = &set[i];
+            others++;
+        }
+    }
+    if (others == 1) {
+        only->answered = true;
+        show(s, only->interface, true);
+    }
+}
+
+/* A REQ names both ports, by GID and LID. */
+static void see_path(const struct sight *s, struct view mad)
+{
+    struct cm cm;
+    bool have_ids;
+    if (cm_decode(mad, &cm, &have_ids) != WIRE_OK)
+        return;
+    see_gid(s, cm.local_lid, cm.local_gid);
+    see_gid(s, cm.remote_lid, cm.remote_gid);
+}
+
+static void see_cm(const struct sight *s, const struct mad *m, struct port src, struct port dst)
+{
+    switch (m->attribute) {
+    case CM_REP: /* answers a REQ, and is answered by an RTU */
+        see_response(s, transaction(m, dst, src));
+        see_request(s, transaction(m, src, dst));
+        break;
+    case CM_REQ:
+    case CM_DREQ:
+    case CM_LAP:
+    case CM_SIDR_REQ:
+        see_request(s, transaction(m, src, dst));
+        break;
+    default:
+        see_response(s, transaction(m, dst, src));
+        break;
+    }
+}
+
+static void see_smp(const struct sight *s, struct view mad, struct port src, struct port dst)
+{
+    struct smp smp;
+    if (smp_decode(mad, &smp) != WIRE_OK || (smp.directed && !smp.initial_path))
+        return;
+    bool response = smp.mad.method & MAD_RESPONSE;
+    if (response)
+        see_attribute(s, &smp, src);
+    if (smp.directed && response)
+        see_response(s, routed_transaction(&smp));
+    else if (response)
+        see_response(s, transaction(&smp.mad, dst, src));
+    else
+        see_request(s, smp.directed ? routed_transaction(&smp) : transaction(&smp.mad, src, dst));
+}
+
+/* The records that name a port and its LID; what a request leaves out is 0 there. */
+static void see_records(const struct sight *s, const struct sa *sa)
+{
+    const uint8_t *p = sa->data.p;
+    if (sa->mad.attribute != SA_PATH_RECORD || sa->mad.method != SA_GET_RESP ||
+        sa->mad.status != 0 || view_has(sa->data, 0, PATH_SIZE) != WIRE_OK)
+        return;
+    see_gid(s, be16(p + PATH_SLID), p + PATH_SGID);
+    see_gid(s, be16(p + PATH_DLID), p + PATH_DGID);
+}
+
+static void see_sa(const struct sight *s, const struct ib_packet *ib)
+{
+    struct sa sa;
+    bool have_mad;
+    if (sa_decode(ib->payload, &sa, &have_mad) != WIRE_OK)
+        return;
+    see_records(s, &sa);
+    if (sa.mad.attribute != SA_MC_MEMBER_RECORD || view_has(sa.data, 0, MCM_SIZE) != WIRE_OK)
+        return;
+    if (sa.mad.method == SA_SET)
+        see_gid(s, ib->slid, sa.data.p + MCM_PORT_GID);
+    else if (sa.mad.method == SA_GET_RESP && sa.mad.status == 0)
+        see_gid(s, ib->dlid, sa.data.p + MCM_PORT_GID);
+}
+
+static void see_mad(const struct sight *s, const struct ib_packet *ib, struct port src,
+                    struct port dst)
+{
+    struct mad m;
+    if (mad_decode(ib->payload, &m) != WIRE_OK || is_corrupt(s))
+        return;
+    if (m.class == MAD_CLASS_SMP_DIRECTED || m.class == MAD_CLASS_SMP) {
+        see_smp(s, ib->payload, src, dst);
+        return;
+    }
+    if (m.class == MAD_CLASS_SA)
+        see_sa(s, ib);
+    if (m.class == MAD_CLASS_CM && m.attribute == CM_REQ && ib->has_lrh)
+        see_path(s, ib->payload);
+    if (m.class == MAD_CLASS_CM)
+        see_cm(s, &m, src, dst);
+    else if (m.method & MAD_RESPONSE)
+        see_response(s, transaction(&m, dst, src));
+    else
+        see_request(s, transaction(&m, src, dst));
+}
+
+void evidence_see(struct evidence *e, uint16_t interface, const struct ib_packet *ib,
+                  struct port src, struct port dst, const struct evidence_observer *observer)
+{
+    const struct sight s = {e, interface, observer};
+    if (ib->has_lrh)
+        see_headers(&s, ib);
+    if (ib_is_mad(ib))
+        see_mad(&s, ib, src, dst);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/interfaces.h"
+
+#include <glib.h>
+
+#include "model/hash.h"
+
+/* As many pairs that see two subnets are remembered; with more, none is joined any more. */
+enum { APART_MAX = 64 };
+
+struct interface {
+    struct capture_interface captured; /* first: it is the key */
+    uint16_t number;
+};
+
+struct number {
+    uint32_t captured; /* the capture file's interface */
+    uint16_t joined;   /* another number of the same subnet; itself: it stands for all of them */
+    bool alone;        /* never to be joined */
+};
+
+struct interfaces {
+    enum interfaces_mode mode;
+    GHashTable *known; /* a set of struct interface */
+    GArray *numbers;   /* struct number */
+    uint16_t apart[APART_MAX][2];
+    unsigned n_apart;
+    const struct interface *recent;
+};
+
+static guint captured_hash(gconstpointer p)
+{
+    return hash_octets(p, sizeof(struct capture_interface));
+}
+
+static gboolean captured_equal(gconstpointer p, gconstpointer q)
+{
+    const struct capture_interface *a = p, *b = q;
+    return a->number == b->number && a->port == b->port;
+}
+
+struct interfaces *interfaces_new(enum interfaces_mode mode)
+{
+    struct interfaces *i = g_new0(struct interfaces, 1);
+    i->mode = mode;
+    i->known = g_hash_table_new_full(captured_hash, captured_equal, g_free, NULL);
+    i->numbers = g_array_new(FALSE, TRUE, sizeof(struct number));
+    return i;
+}
+
+void interfaces_free(struct interfaces *i)
+{
+    if (!i)
+        return;
+    g_hash_table_destroy(i->known);
+    g_array_unref(i->numbers);
+    g_free(i);
+}
+
+enum interfaces_mode interfaces_mode(const struct interfaces *i)
+{
+    return i->mode;
+}
+
+static struct number *at(const struct interfaces *i, uint16_t number)
+{
+    return &g_array_index(i->numbers, struct number, number);
+}
+
+/* false: all are given. */
+static bool give_number(struct interfaces *i, struct interface *f, bool alone)
+{
+    if (i->numbers->len >= INTERFACES_MAX)
+        return false;
+    f->number = (uint16_t)i->numbers->len;
+    struct number n = {f->captured.number, f->number, alone};
+    g_array_append_val(i->numbers, n);
+    return true;
+}
+
+static struct interface *add(struct interfaces *i, struct capture_interface captured)
+{
+    struct interface *f = g_new0(struct interface, 1);
+    f->captured = captured;
+    if (!give_number(i, f, i->mode != INTERFACES_AUTO)) {
+        g_free(f);
+        return NULL;
+    }
+    g_hash_table_add(i->known, f);
+    return f;
+}
+
+bool interfaces_enter(struct interfaces *i, struct capture_interface captured, uint16_t *number)
+{
+    if (i->mode == INTERFACES_ONE && i->recent) {
+        *number = i->recent->number;
+        return true;
+    }
+    if (!i->recent || !captured_equal(&i->recent->captured, &captured)) {
+        const struct interface *f = g_hash_table_lookup(i->known, &captured);
+        if (!f)
+            f = add(i, captured);
+        if (!f)
+            return false;
+        i->recent = f;
+    }
+    *number = i->recent->number;
+    return true;
+}
+
+uint32_t interfaces_captured(const struct interfaces *i, uint16_t number)
+{
+    return number < i->numbers->len ? at(i, number)->captured : 0;
+}
+
+/* Each step halves the way of those that follow. */
+uint16_t interfaces_subnet(const struct interfaces *i, uint16_t number)
+{
+    if (number >= i->numbers->len)
+        return number;
+    for (struct number *n = at(i, number); n->joined != number; n = at(i, number)) {
+        n->joined = at(i, n->joined)->joined;
+        number = n->joined;
+    }
+    return number;
+}
+
+static bool are_apart(const struct interfaces *i, uint16_t a, uint16_t b)
+{
+    for (unsigned k = 0; k < i->n_apart; k++) {
+        uint16_t x = interfaces_subnet(i, i->apart[k][0]), y = interfaces_subnet(i, i->apart[k][1]);
+        if ((x == a && y == b) || (x == b && y == a))
+            return true;
+    }
+    return i->n_apart == APART_MAX;
+}
+
+bool interfaces_join(struct interfaces *i, uint16_t a, uint16_t b, uint16_t *from, uint16_t *to)
+{
+    uint16_t x = interfaces_subnet(i, a), y = interfaces_subnet(i, b);
+    if (x == y || at(i, x)->alone || at(i, y)->alone || are_apart(i, x, y))
+        return false;
+    *from = MAX(x, y);
+    *to = MIN(x, y); /* the one that the capture showed first */
+    at(i, *from)->joined = *to;
+    return true;
+}
+
+/* All interfaces of the subnet get numbers of which the model knows nothing. */
+static void start_again(struct interfaces *i, uint16_t subnet)
+{
+    GHashTableIter each;
+    gpointer p;
+    g_hash_table_iter_init(&each, i->known);
+    while (g_hash_table_iter_next(&each, &p, NULL)) {
+        struct interface *f = p;
+        if (interfaces_subnet(i, f->number) != subnet)
+            continue;
+        at(i, f->number)->alone = true;
+        give_number(i, f, true); /* if there is none any more, it keeps its own */
+    }
+}
+
+bool interfaces_part(struct interfaces *i, uint16_t a, uint16_t b)
+{
+    uint16_t x = interfaces_subnet(i, a), y = interfaces_subnet(i, b);
+    if (x == y && !at(i, x)->alone) {
+        at(i, x)->alone = true;
+        start_again(i, x);
+        return true;
+    }
+    if (x != y && !at(i, x)->alone && !at(i, y)->alone && !are_apart(i, x, y)) {
+        i->apart[i->n_apart][0] = x;
+        i->apart[i->n_apart][1] = y;
+        i->n_apart++;
+    }
+    return false;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which interfaces of a capture see the same subnet: what joins two, what tells two apart, and what
+ * proves nothing (IBA 4.1.1: virtual functions share a LID; 13.4.6.4: transaction IDs).
+ */
+#include "tests/unit/unit.h"
+
+#include "model/evidence.h"
+#include "wire/sa.h"
+#include "wire/smp.h"
+
+enum { N0 = 1, N1 = 2, SM = 1 };
+
+struct fixture {
+    struct interfaces *interfaces;
+    struct evidence *evidence;
+    unsigned joined, parted;
+    bool corrupt; /* packets are */
+};
+
+static void on_evidence(void *user, uint16_t a, uint16_t b, bool together)
+{
+    struct fixture *f = user;
+    uint16_t from, to;
+    if (together)
+        f->joined += interfaces_join(f->interfaces, a, b, &from, &to);
+    else
+        f->parted += interfaces_part(f->interfaces, a, b);
+}
+
+static bool is_corrupt(void *user)
+{
+    return ((struct fixture *)user)->corrupt;
+}
+
+static int begin(void **state)
+{
+    static struct fixture f;
+    f = (struct fixture){.interfaces = interfaces_new(INTERFACES_AUTO)};
+    f.evidence = evidence_new(f.interfaces);
+    *state = &f;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct fixture *f = *state;
+    evidence_free(f->evidence);
+    interfaces_free(f->interfaces);
+    return 0;
+}
+
+static uint16_t number(struct interfaces *i, uint32_t captured, uint32_t port)
+{
+    uint16_t n;
+    assert_true(interfaces_enter(i, (struct capture_interface){captured, port}, &n));
+    return n;
+}
+
+static bool together(struct fixture *f, uint32_t a, uint32_t b)
+{
+    return interfaces_subnet(f->interfaces, number(f->interfaces, a, 0)) ==
+           interfaces_subnet(f->interfaces, number(f->interfaces, b, 0));
+}
+
+/* ---- packets */
+
+static void see(struct fixture *f, uint32_t captured, struct ib_packet *ib)
+{
+    const struct evidence_observer observer = {on_evidence, is_corrupt, f};
+    uint16_t n = number(f->interfaces, captured, 0);
+    ib->has_lrh = ib->has_bth = ib->has_deth = true;
+    ib->transport = IB_UD;
+    evidence_see(f->evidence, n, ib, port_lid(n, ib->slid), port_lid(n, ib->dlid), &observer);
+}
+
+struct message {
+    uint8_t class, method;
+    uint16_t attribute;
+    uint8_t tid;
+    uint16_t slid, dlid;
+};
+
+static void mad(uint8_t octets[MAD_SIZE], const struct message *m)
+{
+    memset(octets, 0, MAD_SIZE);
+    octets[0] = 1;
+    octets[MAD_CLASS] = m->class;
+    octets[MAD_CLASS_VERSION] = m->class == MAD_CLASS_SA ? 2 : 1;
+    octets[3] = m->method;
+    octets[15] = m->tid;
+    octets[16] = (uint8_t)(m->attribute >> 8);
+    octets[17] = (uint8_t)m->attribute;
+}
+
+static void send_octets(struct fixture *f, uint32_t captured, const struct message *m,
+                        const uint8_t octets[MAD_SIZE])
+{
+    struct ib_packet ib = {.slid = m->slid, .dlid = m->dlid, .dqpn = 1, .sqpn = 1};
+    ib.payload = view_make(octets, MAD_SIZE, MAD_SIZE);
+    see(f, captured, &ib);
+}
+
+static void ask(struct fixture *f, uint32_t captured, uint8_t tid)
+{
+    const struct message m = {MAD_CLASS_SA, SA_GET, SA_PATH_RECORD, tid, N1, SM};
+    uint8_t octets[MAD_SIZE];
+    mad(octets, &m);
+    send_octets(f, captured, &m, octets);
+}
+
+static void answer(struct fixture *f, uint32_t captured, uint8_t tid, uint16_t to)
+{
+    const struct message m = {MAD_CLASS_SA, SA_GET_RESP, SA_PATH_RECORD, tid, SM, to};
+    uint8_t octets[MAD_SIZE];
+    mad(octets, &m);
+    octets[5] = 1; /* a status: there is no record in it */
+    send_octets(f, captured, &m, octets);
+}
+
+static void with_grh(struct fixture *f, uint32_t captured, uint16_t slid, uint8_t guid)
+{
+    const uint8_t sgid[GID_SIZE] = {0xfe, 0x80, [8] = 0x02, [15] = guid},
+                  dgid[GID_SIZE] = {0xff, 0x12, 0x40, 0x1b};
+    struct ib_packet ib = {.has_grh = true, .slid = slid, .dlid = 0xc000, .dqpn = QPN_MULTICAST};
+    ib.sgid = sgid;
+    ib.dgid = dgid;
+    see(f, captured, &ib);
+}
+
+/* The node at LID lid says its port's GUID, and the LID that it has. */
+static void assigned(struct fixture *f, uint32_t captured, uint16_t lid, uint8_t guid)
+{
+    struct message m = {MAD_CLASS_SMP, SMP_GET_RESP, SMP_NODE_INFO, 1, lid, SM};
+    uint8_t octets[MAD_SIZE];
+    mad(octets, &m);
+    octets[SMP_DATA + NODE_INFO_TYPE] = NODE_TYPE_CA;
+    octets[SMP_DATA + NODE_INFO_PORT_GUID + 7] = guid;
+    send_octets(f, captured, &m, octets);
+    m.attribute = SMP_PORT_INFO;
+    mad(octets, &m);
+    octets[SMP_DATA + PORT_INFO_LID] = (uint8_t)(lid >> 8);
+    octets[SMP_DATA + PORT_INFO_LID + 1] = (uint8_t)lid;
+    send_octets(f, captured, &m, octets);
+}
+
+/* ---- what joins */
+
+static void test_response_joins_the_interfaces(void **state)
+{
+    struct fixture *f = *state;
+    ask(f, 0, 7);
+    assert_false(together(f, 0, 1));
+    answer(f, 1, 7, N1);
+    assert_true(together(f, 0, 1));
+    assert_int_equal(f->joined, 1);
+}
+
+static void test_response_to_another_port_or_transaction_proves_nothing(void **state)
+{
+    struct fixture *f = *state;
+    ask(f, 0, 7);
+    answer(f, 1, 8, N1);
+    answer(f, 1, 7, N0);
+    assert_false(together(f, 0, 1));
+}
+
+/* Two rails: each interface has both directions, and the transaction IDs are the same. */
+static void test_rails_with_the_same_transactions_stay_apart(void **state)
+{
+    struct fixture *f = *state;
+    for (unsigned i = 0; i < 3; i++) {
+        ask(f, 0, 7);
+        ask(f, 1, 7);
+        answer(f, 0, 7, N1);
+        answer(f, 1, 7, N1);
+        answer(f, 1, 7, N1); /* doubled */
+    }
+    assert_int_equal(f->joined, 0);
+}
+
+static void test_response_to_one_of_two_proves_nothing(void **state)
+{
+    struct fixture *f = *state;
+    ask(f, 0, 7);
+    ask(f, 1, 7);
+    answer(f, 2, 7, N1);
+    assert_int_equal(f->joined, 0);
+}
+
+static void test_same_port_at_the_same_lid_joins(void **state)
+{
+    struct fixture *f = *state;
+    with_grh(f, 0, N1, 5);
+    with_grh(f, 1, N1, 5);
+    assert_true(together(f, 0, 1));
+}
+
+static void test_port_at_another_lid_or_another_port_proves_nothing(void **state)
+{
+    struct fixture *f = *state;
+    with_grh(f, 0, N1, 5);
+    with_grh(f, 1, N0, 5);
+    with_grh(f, 1, N1, 6);
+    assert_false(together(f, 0, 1));
+    assert_int_equal(f->parted, 0);
+}
+
+static void test_corrupt_packets_prove_nothing(void **state)
+{
+    struct fixture *f = *state;
+    ask(f, 0, 7);
+    with_grh(f, 0, N1, 5);
+    f->corrupt = true;
+    answer(f, 1, 7, N1);
+    with_grh(f, 1, N1, 5);
+    assert_false(together(f, 0, 1));
+}
+
+static void test_joining_is_for_all_that_are_joined(void **state)
+{
+    struct fixture *f = *state;
+    for (uint8_t n = 3; n > 0; n--) {
+        ask(f, n, n);
+        answer(f, n - 1u, n, N1);
+    }
+    assert_int_equal(f->joined, 3);
+    assert_true(together(f, 0, 3));
+    assert_false(together(f, 0, 4));
+}
+
+/* ---- what tells apart */
+
+static void join(struct fixture *f)
+{
+    ask(f, 0, 7);
+    answer(f, 1, 7, N1);
+    assert_true(together(f, 0, 1));
+}
+
+static void test_two_ports_at_one_lid_at_a_time_are_two_subnets(void **state)
+{
+    struct fixture *f = *state;
+    uint16_t before = number(f->interfaces, 0, 0);
+    join(f);
+    assigned(f, 0, N1, 5);
+    assigned(f, 1, N1, 6);
+    assert_true(together(f, 0, 1));
+    assigned(f, 0, N1, 5);
+    assert_false(together(f, 0, 1));
+    assert_int_equal(f->parted, 1);
+    assert_int_not_equal(number(f->interfaces, 0, 0), before); /* nothing is known of it */
+    ask(f, 0, 9);
+    answer(f, 1, 9, N1);
+    assert_false(together(f, 0, 1));
+    assert_int_equal(f->parted, 1);
+}
+
+/* The SM may give a LID to another port: both interfaces see it. */
+static void test_lid_that_another_port_has_later_proves_nothing(void **state)
+{
+    struct fixture *f = *state;
+    join(f);
+    assigned(f, 0, N1, 5);
+    assigned(f, 1, N1, 5);
+    assigned(f, 0, N1, 6);
+    assigned(f, 1, N1, 6);
+    assigned(f, 0, N1, 6);
+    assert_int_equal(f->parted, 0);
+}
+
+/* A LID with two GIDs is that of a port with virtual functions (IBA 4.1.1). */
+static void test_two_gids_of_a_lid_prove_nothing(void **state)
+{
+    struct fixture *f = *state;
+    join(f);
+    for (unsigned i = 0; i < 3; i++) {
+        with_grh(f, 0, N1, 5);
+        with_grh(f, 1, N1, 6);
+    }
+    assert_true(together(f, 0, 1));
+}
+
+static void test_interfaces_that_were_told_apart_are_never_joined(void **state)
+{
+    struct fixture *f = *state;
+    assigned(f, 0, N1, 5);
+    assigned(f, 1, N1, 6);
+    assigned(f, 0, N1, 5);
+    ask(f, 0, 7);
+    answer(f, 1, 7, N1);
+    assert_false(together(f, 0, 1));
+    assert_int_equal(f->parted, 0); /* they were not joined */
+}
+
+/* ---- numbers, and what the user decides */
+
+static void test_interfaces_and_ports_have_numbers_of_their_own(void **state)
+{
+    struct interfaces *i = ((struct fixture *)*state)->interfaces;
+    uint16_t first = number(i, 0, 0);
+    assert_int_not_equal(number(i, 65536, 0), first);
+    assert_int_not_equal(number(i, UINT32_MAX, 0), number(i, 65535, 0));
+    assert_int_not_equal(number(i, 0, 1), first);
+    assert_int_equal(number(i, 0, 0), first);
+    assert_int_equal(interfaces_captured(i, number(i, 65536, 0)), 65536);
+}
+
+static void test_too_many_interfaces_are_refused(void **state)
+{
+    struct interfaces *i = ((struct fixture *)*state)->interfaces;
+    uint16_t n;
+    for (uint32_t k = 0; k < INTERFACES_MAX; k++)
+        number(i, k, 0);
+    assert_false(interfaces_enter(i, (struct capture_interface){INTERFACES_MAX, 0}, &n));
+    assert_true(interfaces_enter(i, (struct capture_interface){INTERFACES_MAX - 1, 0}, &n));
+}
+
+static void test_user_decides(void **state)
+{
+    struct interfaces *one = interfaces_new(INTERFACES_ONE),
+                      *each = interfaces_new(INTERFACES_EACH);
+    uint16_t from, to;
+    (void)state;
+    assert_int_equal(number(one, 0, 0), number(one, 1, 3));
+    assert_int_not_equal(number(each, 0, 0), number(each, 1, 0));
+    assert_false(interfaces_join(each, 0, 1, &from, &to));
+    interfaces_free(one);
+    interfaces_free(each);
+}
+
+#define TEST(t) cmocka_unit_test_setup_teardown(t, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_response_joins_the_interfaces),
+        TEST(test_response_to_another_port_or_transaction_proves_nothing),
+        TEST(test_rails_with_the_same_transactions_stay_apart),
+        TEST(test_response_to_one_of_two_proves_nothing),
+        TEST(test_same_port_at_the_same_lid_joins),
+        TEST(test_port_at_another_lid_or_another_port_proves_nothing),
+        TEST(test_corrupt_packets_prove_nothing),
+        TEST(test_joining_is_for_all_that_are_joined),
+        TEST(test_two_ports_at_one_lid_at_a_time_are_two_subnets),
+        TEST(test_lid_that_another_port_has_later_proves_nothing),
+        TEST(test_two_gids_of_a_lid_prove_nothing),
+        TEST(test_interfaces_that_were_told_apart_are_never_joined),
+        TEST(test_interfaces_and_ports_have_numbers_of_their_own),
+        TEST(test_too_many_interfaces_are_refused),
+        TEST(test_user_decides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
