@@ -101,6 +101,12 @@ static void settle(const struct scene *s, struct claim *c, bool whole)
     c->sender = NULL;
 }
 
+/* Is it the port, or another GID of the port with that LID (a virtual function's)? */
+static bool is_by(const struct endport *sender, const struct endport *port, uint16_t lid)
+{
+    return sender == port || (sender->interface == port->interface && endport_has_lid(sender, lid));
+}
+
 void postponed_settle(const struct scene *s, const struct endport *port, bool whole)
 {
     struct postponed *p = s->postponed;
@@ -108,7 +114,7 @@ void postponed_settle(const struct scene *s, const struct endport *port, bool wh
     for (unsigned i = 0; p->waiting && i < CLAIMS; i++) {
         struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* the oldest first */
         c->sender = c->sender ? endport_of(c->sender) : NULL;
-        if (!c->sender || (c->sender != port && !endport_has_lid(c->sender, lid)))
+        if (!c->sender || !is_by(c->sender, port, lid))
             continue;
         settle(s, c, whole);
         p->waiting--;
