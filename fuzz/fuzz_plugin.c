@@ -12,6 +12,7 @@
  * after its length (32 bits, big-endian); it begins and ends a file of its own.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -78,8 +79,9 @@ static void leave_out(void)
 static void read_environment(void)
 {
     const char *each = getenv("IPOIB_FUZZ_RESET"), *path = getenv("IPOIB_FUZZ_SEQUENCE");
-    if (each && atoi(each) > 0)
-        inputs_each = (unsigned)atoi(each);
+    unsigned long n = each ? strtoul(each, NULL, 10) : 0;
+    if (n > 0 && n <= UINT_MAX)
+        inputs_each = (unsigned)n;
     if (path && (sequence = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) < 0) {
         perror(path);
         exit(2);

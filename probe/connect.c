@@ -155,7 +155,9 @@ static bool post_slot(struct line *l, unsigned slot)
 
 static bool make_queues(struct line *l)
 {
-    struct ibv_context *context = l->id->verbs;
+    struct ibv_context *context = l->id ? l->id->verbs : NULL;
+    if (!context)
+        return false;
     l->memory = g_malloc0((size_t)(SLOTS + 1) * SLOT_SIZE);
     l->pd = ibv_alloc_pd(context);
     l->channel = ibv_create_comp_channel(context);

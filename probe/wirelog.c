@@ -28,7 +28,7 @@ struct wirelog {
     struct wirelog *root; /* of a branch: with the file, and what was first; else itself */
     FILE *file;
     char *path;
-    bool bad, begun; /* begun: the file has its head */
+    bool bad, begun;       /* begun: the file has its head */
     struct fabric *fabric; /* of the judge */
     struct judge *judge;
     judge_report *report;

@@ -210,17 +210,17 @@ static void rehome(struct groups *g, struct group *group, uint16_t to)
 /* A membership that is known twice: the SA's last word, and all that was asked. */
 static void merge_member(struct groups *g, struct member *m)
 {
-    struct group *group = m->group;
     struct member *same = g_hash_table_lookup(g->members, m);
-    struct member *older = !same || same->frame < m->frame ? same : m,
-                  *newer = older == m ? same : m;
-    if (same) {
-        newer->pending |= older->pending && older->frame >= newer->frame;
-        newer->asked |= older->asked;
-        newer->reported = MAX(newer->reported, older->reported);
-        if (older->join_state && older->frame)
-            group->members--;
+    if (!same) {
+        g_hash_table_add(g->members, m);
+        return;
     }
+    struct member *older = same->frame < m->frame ? same : m, *newer = older == m ? same : m;
+    newer->pending |= older->pending && older->frame >= newer->frame;
+    newer->asked |= older->asked;
+    newer->reported = MAX(newer->reported, older->reported);
+    if (older->join_state && older->frame)
+        m->group->members--;
     if (newer == m)
         g_hash_table_replace(g->members, m, m);
     else

@@ -52,7 +52,7 @@ static void check_chaddr(const struct reporter *r, struct view v, const struct d
     static const uint8_t zero[DHCP_CHADDR_SIZE];
     const uint8_t *p = v.p + DHCP_CHADDR;
     char octets[DHCP_CHADDR_SIZE * 2 + 1], client[32], actual[128];
-    for (unsigned i = 0; i < DHCP_CHADDR_SIZE; i++)
+    for (size_t i = 0; i < DHCP_CHADDR_SIZE; i++)
         g_snprintf(octets + 2 * i, 3, "%02x", p[i]);
     g_snprintf(actual, sizeof actual, "%s in DHCP message type %u of %s", octets, d->message_type,
                client_text(v, d, client, sizeof client));
