@@ -49,8 +49,8 @@ static struct cm_known *known(const struct frame *f, packet_info *pinfo)
 
 void cm_observe(struct frame *f, packet_info *pinfo)
 {
-    struct cm cm;
-    if (!packet_cm(&f->p, &cm))
+    const struct cm *cm = packet_cm(&f->p);
+    if (!cm)
         return;
     if (!pinfo->fd->visited) {
         struct cm_known *k = wmem_new0(wmem_file_scope(), struct cm_known);
@@ -60,7 +60,7 @@ void cm_observe(struct frame *f, packet_info *pinfo)
     } else {
         f->p.verdict.connection = known(f, pinfo) ? known(f, pinfo)->connection : NULL;
     }
-    f->cm_is_ipoib = packet_cm_is_ipoib(&f->p, &cm);
+    f->cm_is_ipoib = packet_cm_is_ipoib(&f->p, cm);
 }
 
 /* The owner of a communication ID and the ID: what request and response of a CM exchange share. */
@@ -152,20 +152,19 @@ static bool has_private(const struct cm *cm, struct view mad)
            memcmp(mad.p + cm->private_off, zero, sizeof zero) != 0;
 }
 
-static void add_private(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm,
-                        struct view mad)
+static void add_private(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
+                        const struct mad_payload *m)
 {
-    struct cm_private p;
-    int o = (int)cm->private_off;
-    if (!has_private(cm, mad) || cm_private_decode(mad, cm, &p) != WIRE_OK)
+    int o = (int)m->cm.private_off;
+    if (!has_private(&m->cm, m->octets) || m->private_result != WIRE_OK)
         return;
     proto_tree *sub = proto_tree_add_subtree(tree, tvb, o, CM_PRIVATE_SIZE, ett_private, NULL,
                                              "IPoIB private data");
     proto_tree_add_item(sub, hf_reserved, tvb, o + CM_PRIVATE_RESERVED, 1, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_ud_qpn, tvb, o + CM_PRIVATE_UD_QPN, 3, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_recv_mtu, tvb, o + CM_PRIVATE_RECV_MTU, 4, ENC_BIG_ENDIAN);
-    col_append_fstr(pinfo->cinfo, COL_INFO, ", UD QPN 0x%06x, Receive MTU %u", p.ud_qpn,
-                    p.recv_mtu);
+    col_append_fstr(pinfo->cinfo, COL_INFO, ", UD QPN 0x%06x, Receive MTU %u", m->private.ud_qpn,
+                    m->private.recv_mtu);
 }
 
 static void add_req(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm,
@@ -248,7 +247,7 @@ static void add_all(proto_tree *tree, struct frame *f, packet_info *pinfo, tvbuf
     enum cm_service service = k && k->connection ? k->connection->service : cm->service;
     add_body(tree, pinfo, tvb, cm, service);
     if (f->cm_is_ipoib)
-        add_private(tree, pinfo, tvb, cm, f->p.ib.payload);
+        add_private(tree, pinfo, tvb, &f->p.mad);
     if (k && k->connection) {
         connection_add(tree, pinfo, tvb, k->connection);
         if (cm->message != CM_REQ)
@@ -262,22 +261,20 @@ static void add_all(proto_tree *tree, struct frame *f, packet_info *pinfo, tvbuf
 
 void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
-    struct cm cm;
-    bool have_ids;
-    enum wire_result r = cm_decode(f->p.ib.payload, &cm, &have_ids);
-    if (!have_ids)
+    const struct cm *cm = &f->p.mad.cm;
+    if (f->p.mad.kind != MAD_KIND_CM || !f->p.mad.has_header)
         return;
     tvbuff_t *tvb = payload_tvb(f);
     proto_tree *sub = proto_tree_add_subtree_format(
         tree, tvb, 0, (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE), ett_cm, NULL,
-        "IPoIB: Communication Management, %s", name_of(cm_message_names, cm.message));
+        "IPoIB: Communication Management, %s", name_of(cm_message_names, cm->message));
     col_clear_fence(pinfo->cinfo, COL_INFO);
-    col_add_fstr(pinfo->cinfo, COL_INFO, "CM %s", name_of(cm_message_names, cm.message));
-    add_ids(sub, tvb, &cm);
-    if (r != WIRE_OK)
+    col_add_fstr(pinfo->cinfo, COL_INFO, "CM %s", name_of(cm_message_names, cm->message));
+    add_ids(sub, tvb, cm);
+    if (f->p.mad.result != WIRE_OK)
         return;
-    match(f, pinfo, &cm);
-    add_all(sub, f, pinfo, tvb, &cm);
+    match(f, pinfo, cm);
+    add_all(sub, f, pinfo, tvb, cm);
     pair_show(pinfo, sub, tvb);
 }
 

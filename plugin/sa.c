@@ -281,31 +281,29 @@ static void add_records(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
 
 void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
-    struct sa sa;
-    bool have_mad;
-    enum wire_result r = sa_decode(f->p.ib.payload, &sa, &have_mad);
-    if (!have_mad || sa.mad.class != MAD_CLASS_SA)
+    const struct sa *sa = &f->p.mad.sa;
+    if (f->p.mad.kind != MAD_KIND_SA || !f->p.mad.has_header)
         return;
     tvbuff_t *tvb = payload_tvb(f);
-    bool response = (sa.mad.method & MAD_RESPONSE) != 0;
+    bool response = (sa->mad.method & MAD_RESPONSE) != 0;
     /*
      * An RMPP ACK of a response comes from the asker, under the response's method (IBA 13.6.2.2).
      */
-    bool from_asker = !response || sa.rmpp_type == RMPP_TYPE_ACK;
-    struct pair_key k = transaction(f, &sa, !from_asker);
+    bool from_asker = !response || sa->rmpp_type == RMPP_TYPE_ACK;
+    struct pair_key k = transaction(f, sa, !from_asker);
     proto_tree *sub = proto_tree_add_subtree(tree, tvb, 0,
                                              (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE),
                                              ett_sa, NULL, "IPoIB: Subnet Administration");
-    add_mad_header(sub, tvb, &sa);
+    add_mad_header(sub, tvb, sa);
     /* the built-in dissector calls a sliced frame malformed */
     col_clear_fence(pinfo->cinfo, COL_INFO);
-    if (r == WIRE_OK) {
-        match(pinfo, &k, &sa, response);
-        add_sa_header(sub, tvb, &sa);
-        add_records(sub, pinfo, tvb, &k, &sa);
+    if (f->p.mad.result == WIRE_OK) {
+        match(pinfo, &k, sa, response);
+        add_sa_header(sub, tvb, sa);
+        add_records(sub, pinfo, tvb, &k, sa);
         pair_show(pinfo, sub, tvb);
     }
-    info(pinfo, &sa);
+    info(pinfo, sa);
 }
 
 void sa_register(void)

@@ -128,15 +128,14 @@ static const char *name_or_hex(packet_info *pinfo, const struct name *names, uin
 
 static void see_mad(struct kinds *k, packet_info *pinfo, const struct frame *f)
 {
-    struct sa sa;
-    struct cm cm;
-    bool have_mad;
-    if (packet_cm(&f->p, &cm) && f->cm_is_ipoib)
-        k->of[CONNECTION_MANAGEMENT] = name_or_hex(pinfo, cm_message_names, cm.message);
-    if (sa_decode(f->p.ib.payload, &sa, &have_mad) == WIRE_OK)
+    const struct cm *cm = packet_cm(&f->p);
+    const struct sa *sa = &f->p.mad.sa;
+    if (cm && f->cm_is_ipoib)
+        k->of[CONNECTION_MANAGEMENT] = name_or_hex(pinfo, cm_message_names, cm->message);
+    if (f->p.mad.kind == MAD_KIND_SA && f->p.mad.result == WIRE_OK)
         k->of[SUBNET_ADMINISTRATION] = wmem_strdup_printf(
-            pinfo->pool, "%s(%s)", name_or_hex(pinfo, sa_method_names, sa.mad.method),
-            name_or_hex(pinfo, sa_attribute_names, sa.mad.attribute));
+            pinfo->pool, "%s(%s)", name_or_hex(pinfo, sa_method_names, sa->mad.method),
+            name_or_hex(pinfo, sa_attribute_names, sa->mad.attribute));
 }
 
 static void see_frame(struct kinds *k, packet_info *pinfo, const struct frame *f)

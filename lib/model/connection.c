@@ -142,15 +142,14 @@ static void side_known(struct connections *c, struct connection_side *side, cons
     bind_side(c, side, cm->qpn);
 }
 
-static void read_private(struct connection_side *side, const struct cm *cm, struct view mad)
+static void read_private(struct connection_side *side, const struct mad_payload *m)
 {
-    struct cm_private d;
-    side->has_private = cm_private_decode(mad, cm, &d) == WIRE_OK;
+    side->has_private = m->private_result == WIRE_OK;
     if (!side->has_private)
         return;
-    side->reserved = d.reserved;
-    side->ud_qpn = d.ud_qpn;
-    side->recv_mtu = d.recv_mtu;
+    side->reserved = m->private.reserved;
+    side->ud_qpn = m->private.ud_qpn;
+    side->recv_mtu = m->private.recv_mtu;
 }
 
 /* The REQ names both ports by their GIDs; each remembers the connections that it had. */
@@ -174,9 +173,10 @@ static bool repeats(const struct connection *conn, const struct cm *cm)
            !conn->rej_frame && !conn->dreq_frame;
 }
 
-static struct connection *on_req(struct connections *c, uint32_t frame, const struct cm *cm,
-                                 struct view mad, const struct port *src, const struct port *dst)
+static struct connection *on_req(struct connections *c, uint32_t frame, const struct mad_payload *m,
+                                 const struct port *src, const struct port *dst)
 {
+    const struct cm *cm = &m->cm;
     struct connection *conn = lookup(c, src, cm->local_comm_id);
     if (conn && repeats(conn, cm))
         return conn;
@@ -186,7 +186,7 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
     conn->number = c->all.count;
     conn->requester.asks = true;
     conn->service_id = cm->service_id;
-    conn->service = (uint8_t)(cm->service == SERVICE_UNKNOWN && cm_private_is_srp(mad, cm)
+    conn->service = (uint8_t)(cm->service == SERVICE_UNKNOWN && cm_private_is_srp(m->octets, cm)
                                   ? SERVICE_SRP
                                   : cm->service);
     conn->transport = cm->transport & 3;
@@ -198,15 +198,16 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
     bind_lid(c, cm->local_lid, &conn->requester);
     bind_lid(c, cm->alternate_local_lid, &conn->requester);
     if (connection_is_ipoib(conn)) {
-        read_private(&conn->requester, cm, mad);
+        read_private(&conn->requester, m);
         attach(c, conn, cm);
     }
     return conn;
 }
 
-static struct connection *on_rep(struct connections *c, uint32_t frame, const struct cm *cm,
-                                 struct view mad, const struct port *src, const struct port *dst)
+static struct connection *on_rep(struct connections *c, uint32_t frame, const struct mad_payload *m,
+                                 const struct port *src, const struct port *dst)
 {
+    const struct cm *cm = &m->cm;
     struct connection *conn = lookup(c, dst, cm->remote_comm_id);
     if (!conn || conn->requester.comm_id != cm->remote_comm_id)
         return NULL;
@@ -215,7 +216,7 @@ static struct connection *on_rep(struct connections *c, uint32_t frame, const st
     conn->rep_frame = frame;
     side_known(c, &conn->responder, src, cm);
     if (connection_is_ipoib(conn))
-        read_private(&conn->responder, cm, mad);
+        read_private(&conn->responder, m);
     return conn;
 }
 
@@ -238,15 +239,16 @@ static void on_lap(struct connections *c, const struct cm *cm, const struct port
     bind_lid(c, cm->alternate_remote_lid, from_requester ? &conn->responder : &conn->requester);
 }
 
-struct connection *connections_message(struct connections *c, uint32_t frame, const struct cm *cm,
-                                       struct view mad, const struct port *src,
+struct connection *connections_message(struct connections *c, uint32_t frame,
+                                       const struct mad_payload *m, const struct port *src,
                                        const struct port *dst)
 {
+    const struct cm *cm = &m->cm;
     switch (cm->message) {
     case CM_REQ:
-        return on_req(c, frame, cm, mad, src, dst);
+        return on_req(c, frame, m, src, dst);
     case CM_REP:
-        return on_rep(c, frame, cm, mad, src, dst);
+        return on_rep(c, frame, m, src, dst);
     case CM_SIDR_REQ:
     case CM_SIDR_REP:
         return NULL;

@@ -13,7 +13,7 @@
 #include "model/endport.h"
 #include "model/port.h"
 #include "model/stream.h"
-#include "wire/cm.h"
+#include "wire/payload.h"
 
 struct connection;
 
@@ -70,12 +70,12 @@ struct connections *connections_new(unsigned limit, struct endports *ports);
 void connections_free(struct connections *c);
 
 /*
- * A CM message, from port src to port dst, in frame number frame (from 1). mad begins at the MAD.
+ * A whole CM message, from port src to port dst, in frame number frame (from 1).
  * Returns its connection, NULL where none is known (the capture began later, or the limit is
  * reached).
  */
-struct connection *connections_message(struct connections *c, uint32_t frame, const struct cm *cm,
-                                       struct view mad, const struct port *src,
+struct connection *connections_message(struct connections *c, uint32_t frame,
+                                       const struct mad_payload *m, const struct port *src,
                                        const struct port *dst);
 
 /* The flow to a QP; made if there is none and create is set. */

@@ -135,28 +135,26 @@ static void see_gid(const struct sight *s, uint16_t lid, const uint8_t *gid)
         see_place(s, lid, be64(gid + 8));
 }
 
-static void see_arp(const struct sight *s, const struct ib_packet *ib)
+static void see_arp(const struct sight *s, const struct ib_packet *ib, const struct datagram *d)
 {
-    struct view v = view_from(ib->payload, ENCAP_SIZE);
-    struct encap encap;
-    struct arp a;
-    bool fixed;
-    if (encap_decode(ib->payload, &encap) != WIRE_OK || encap.type != TYPE_ARP ||
-        arp_decode(v, &a, &fixed) != WIRE_OK || a.hln != LLADDR_SIZE)
+    const struct arp *a = &d->arp;
+    if (d->header != WIRE_OK || d->encap.type != TYPE_ARP || d->arp_result != WIRE_OK ||
+        a->hln != LLADDR_SIZE)
         return;
-    see_gid(s, ib->slid, v.p + a.sha + LLADDR_GID);
-    if (a.op == ARP_REPLY)
-        see_gid(s, ib->dlid, v.p + a.tha + LLADDR_GID);
+    see_gid(s, ib->slid, d->body.p + a->sha + LLADDR_GID);
+    if (a->op == ARP_REPLY)
+        see_gid(s, ib->dlid, d->body.p + a->tha + LLADDR_GID);
 }
 
-static void see_headers(const struct sight *s, const struct ib_packet *ib)
+static void see_headers(const struct sight *s, const struct evidence_packet *p)
 {
+    const struct ib_packet *ib = p->ib;
     if (ib->has_grh) {
         see_gid(s, ib->slid, ib->sgid);
         see_gid(s, ib->dlid, ib->dgid);
     }
-    if (ib->transport == IB_UD && !ib_is_mad(ib))
-        see_arp(s, ib);
+    if (ib->transport == IB_UD && p->datagram)
+        see_arp(s, ib, p->datagram);
 }
 
 /* ---- the SM's word */
@@ -304,14 +302,10 @@ static void see_response(const struct sight *s, uint64_t key)
 }
 
 /* A REQ names both ports, by GID and LID. */
-static void see_path(const struct sight *s, struct view mad)
+static void see_path(const struct sight *s, const struct cm *cm)
 {
-    struct cm cm;
-    bool have_ids;
-    if (cm_decode(mad, &cm, &have_ids) != WIRE_OK)
-        return;
-    see_gid(s, cm.local_lid, cm.local_gid);
-    see_gid(s, cm.remote_lid, cm.remote_gid);
+    see_gid(s, cm->local_lid, cm->local_gid);
+    see_gid(s, cm->remote_lid, cm->remote_gid);
 }
 
 static void see_cm(const struct sight *s, const struct mad *m, struct port src, struct port dst)
@@ -333,20 +327,19 @@ static void see_cm(const struct sight *s, const struct mad *m, struct port src, 
     }
 }
 
-static void see_smp(const struct sight *s, struct view mad, struct port src, struct port dst)
+static void see_smp(const struct sight *s, const struct smp *smp, struct port src, struct port dst)
 {
-    struct smp smp;
-    if (smp_decode(mad, &smp) != WIRE_OK || (smp.directed && !smp.initial_path))
+    bool response = smp->mad.method & MAD_RESPONSE;
+    if (smp->directed && !smp->initial_path)
         return;
-    bool response = smp.mad.method & MAD_RESPONSE;
     if (response)
-        see_attribute(s, &smp, src);
-    if (smp.directed && response)
-        see_response(s, routed_transaction(&smp));
+        see_attribute(s, smp, src);
+    if (smp->directed && response)
+        see_response(s, routed_transaction(smp));
     else if (response)
-        see_response(s, transaction(&smp.mad, dst, src));
+        see_response(s, transaction(&smp->mad, dst, src));
     else
-        see_request(s, smp.directed ? routed_transaction(&smp) : transaction(&smp.mad, src, dst));
+        see_request(s, smp->directed ? routed_transaction(smp) : transaction(&smp->mad, src, dst));
 }
 
 /* The records that name a port and its LID; what a request leaves out is 0 there. */
@@ -360,49 +353,45 @@ static void see_records(const struct sight *s, const struct sa *sa)
     see_gid(s, be16(p + PATH_DLID), p + PATH_DGID);
 }
 
-static void see_sa(const struct sight *s, const struct ib_packet *ib)
+static void see_sa(const struct sight *s, const struct ib_packet *ib, const struct sa *sa)
 {
-    struct sa sa;
-    bool have_mad;
-    if (sa_decode(ib->payload, &sa, &have_mad) != WIRE_OK)
+    see_records(s, sa);
+    if (sa->mad.attribute != SA_MC_MEMBER_RECORD || view_has(sa->data, 0, MCM_SIZE) != WIRE_OK)
         return;
-    see_records(s, &sa);
-    if (sa.mad.attribute != SA_MC_MEMBER_RECORD || view_has(sa.data, 0, MCM_SIZE) != WIRE_OK)
-        return;
-    if (sa.mad.method == SA_SET)
-        see_gid(s, ib->slid, sa.data.p + MCM_PORT_GID);
-    else if (sa.mad.method == SA_GET_RESP && sa.mad.status == 0)
-        see_gid(s, ib->dlid, sa.data.p + MCM_PORT_GID);
+    if (sa->mad.method == SA_SET)
+        see_gid(s, ib->slid, sa->data.p + MCM_PORT_GID);
+    else if (sa->mad.method == SA_GET_RESP && sa->mad.status == 0)
+        see_gid(s, ib->dlid, sa->data.p + MCM_PORT_GID);
 }
 
-static void see_mad(const struct sight *s, const struct ib_packet *ib, struct port src,
-                    struct port dst)
+static void see_mad(const struct sight *s, const struct evidence_packet *p)
 {
-    struct mad m;
-    if (mad_decode(ib->payload, &m) != WIRE_OK || is_corrupt(s))
+    const struct mad_payload *m = p->mad;
+    bool whole = m->result == WIRE_OK;
+    if (!m->has_header || is_corrupt(s))
         return;
-    if (m.class == MAD_CLASS_SMP_DIRECTED || m.class == MAD_CLASS_SMP) {
-        see_smp(s, ib->payload, src, dst);
+    if (m->kind == MAD_KIND_SMP) {
+        see_smp(s, &m->smp, p->src, p->dst);
         return;
     }
-    if (m.class == MAD_CLASS_SA)
-        see_sa(s, ib);
-    if (m.class == MAD_CLASS_CM && m.attribute == CM_REQ && ib->has_lrh)
-        see_path(s, ib->payload);
-    if (m.class == MAD_CLASS_CM)
-        see_cm(s, &m, src, dst);
-    else if (m.method & MAD_RESPONSE)
-        see_response(s, transaction(&m, dst, src));
+    if (m->kind == MAD_KIND_SA && whole)
+        see_sa(s, p->ib, &m->sa);
+    if (m->kind == MAD_KIND_CM && whole && m->cm.message == CM_REQ && p->ib->has_lrh)
+        see_path(s, &m->cm);
+    if (m->kind == MAD_KIND_CM)
+        see_cm(s, &m->mad, p->src, p->dst);
+    else if (m->mad.method & MAD_RESPONSE)
+        see_response(s, transaction(&m->mad, p->dst, p->src));
     else
-        see_request(s, transaction(&m, src, dst));
+        see_request(s, transaction(&m->mad, p->src, p->dst));
 }
 
-void evidence_see(struct evidence *e, uint16_t interface, const struct ib_packet *ib,
-                  struct port src, struct port dst, const struct evidence_observer *observer)
+void evidence_see(struct evidence *e, uint16_t interface, const struct evidence_packet *p,
+                  const struct evidence_observer *observer)
 {
     const struct sight s = {e, interface, observer};
-    if (ib->has_lrh)
-        see_headers(&s, ib);
-    if (ib_is_mad(ib))
-        see_mad(&s, ib, src, dst);
+    if (p->ib->has_lrh)
+        see_headers(&s, p);
+    if (p->mad)
+        see_mad(&s, p);
 }

@@ -21,6 +21,7 @@
 
 #include "model/interfaces.h"
 #include "model/port.h"
+#include "wire/payload.h"
 
 struct evidence;
 
@@ -38,11 +39,16 @@ struct evidence_observer {
 struct evidence *evidence_new(const struct interfaces *interfaces);
 void evidence_free(struct evidence *e);
 
-/*
- * The next packet whose headers are whole, captured on the interface with this number, from port
- * src to port dst.
- */
-void evidence_see(struct evidence *e, uint16_t interface, const struct ib_packet *ib,
-                  struct port src, struct port dst, const struct evidence_observer *observer);
+/* A packet whose headers are whole, from port src to port dst. */
+struct evidence_packet {
+    const struct ib_packet *ib;
+    const struct mad_payload *mad;   /* NULL: it has none */
+    const struct datagram *datagram; /* NULL: it has none */
+    struct port src, dst;
+};
+
+/* The next packet, captured on the interface with this number. */
+void evidence_see(struct evidence *e, uint16_t interface, const struct evidence_packet *p,
+                  const struct evidence_observer *observer);
 
 #endif

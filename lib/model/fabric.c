@@ -68,6 +68,20 @@ static enum payload_class datagram_alone(const struct ib_packet *ib)
     return encap_agrees(ib->payload) ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
 }
 
+/* What the payload says, whoever's it is. */
+static void decode_payload(struct packet *p)
+{
+    const struct ib_packet *ib = &p->ib;
+    if (ib_is_mad(ib))
+        mad_payload_decode(ib->payload, &p->mad);
+    else if (ib->transport == IB_UD || (ib->kind == IB_KIND_SEND && ib->position == IB_ONLY))
+        datagram_decode(ib->payload, &p->datagram);
+    else if (ib->kind == IB_KIND_SEND && ib->position == IB_FIRST)
+        datagram_decode_header(ib->payload, &p->datagram);
+    else
+        p->datagram.header = WIRE_FOREIGN;
+}
+
 void packet_read(struct packet *p, const struct moment *at, struct view v, enum ib_start start,
                  const struct port *outer_src, const struct port *outer_dst)
 {
@@ -80,6 +94,7 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
         find_ports(p, outer_src, outer_dst);
     if (p->result != WIRE_OK)
         return;
+    decode_payload(p);
     if (ib_is_mad(&p->ib))
         p->verdict.class = PAYLOAD_MAD;
     else if (p->ib.transport == IB_UD)
@@ -117,14 +132,12 @@ static void classify_datagram(struct fabric *f, struct packet *p)
     }
 }
 
-static enum payload_class classify_only(const struct ib_packet *ib, const struct flow *flow,
-                                        bool ours)
+static enum payload_class classify_only(const struct packet *p, const struct flow *flow, bool ours)
 {
-    struct encap e;
-    if (ours || encap_begins_message(ib->payload, false))
+    const struct datagram *d = &p->datagram;
+    if (ours || encap_begins_message(p->ib.payload, false))
         return PAYLOAD_IPOIB;
-    bool known_type = encap_decode(ib->payload, &e) == WIRE_OK && e.type >= TYPE_FIRST &&
-                      e.reserved == 0;
+    bool known_type = d->header == WIRE_OK && d->encap.type >= TYPE_FIRST && d->encap.reserved == 0;
     return flow->looked_ipoib && known_type ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
 }
 
@@ -162,7 +175,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
     if (v->connection && !ipoib)
         v->class = PAYLOAD_FOREIGN;
     else if (send && ib->position == IB_ONLY)
-        v->class = classify_only(ib, flow, ours);
+        v->class = classify_only(p, flow, ours);
     else if (send)
         v->class = classify_part(f, p, flow, ours);
     if (looks && !ours && !flow->looked_ipoib && !packet_is_corrupt(p))
@@ -227,24 +240,20 @@ static void see_interface(struct fabric *f, const struct packet *p)
 {
     struct observed o = {f, p};
     const struct evidence_observer observer = {on_evidence, is_corrupt, &o};
+    const bool mad = ib_is_mad(&p->ib);
+    const struct evidence_packet packet = {&p->ib, mad ? &p->mad : NULL, mad ? NULL : &p->datagram,
+                                           p->src, p->dst};
     if (f->evidence)
-        evidence_see(f->evidence, p->captured_on, &p->ib, p->src, p->dst, &observer);
+        evidence_see(f->evidence, p->captured_on, &packet, &observer);
 }
 
 /* ---- packets in the light of what came before */
 
-bool packet_cm(const struct packet *p, struct cm *cm)
-{
-    bool have_ids;
-    return p->verdict.class == PAYLOAD_MAD && cm_decode(p->ib.payload, cm, &have_ids) == WIRE_OK;
-}
-
 static void classify_mad(struct fabric *f, struct packet *p)
 {
-    struct cm cm;
-    if (packet_cm(p, &cm) && !packet_is_corrupt(p))
-        p->verdict.connection = connections_message(f->connections, p->at.frame, &cm, p->ib.payload,
-                                                    &p->src, &p->dst);
+    if (packet_cm(p) && !packet_is_corrupt(p))
+        p->verdict.connection = connections_message(f->connections, p->at.frame, &p->mad, &p->src,
+                                                    &p->dst);
 }
 
 void fabric_classify(struct fabric *f, struct packet *p)

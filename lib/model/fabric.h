@@ -17,6 +17,7 @@
 #include "model/qpns.h"
 #include "model/resolution.h"
 #include "model/subnet.h"
+#include "wire/payload.h"
 
 /* Two interfaces of the capture that were taken for one subnet's, and are not; frame 0: none. */
 struct contradiction {
@@ -116,6 +117,12 @@ struct packet {
     struct view octets;
     struct ib_packet ib;
     enum wire_result result; /* of ib_decode() */
+    /* By ib: what a MAD says; else what the payload of a Send Only, First or UD packet says as
+     * IPoIB's. */
+    union {
+        struct mad_payload mad;
+        struct datagram datagram;
+    };
     struct port src, dst;
     uint16_t captured_on;         /* its interface's number, as long as it is on its own */
     struct crcs_count crcs_count; /* model/integrity.h */
@@ -151,8 +158,13 @@ static inline bool packet_is_corrupt(const struct packet *p)
     return packet_integrity(p) == INTEGRITY_CORRUPT;
 }
 
-/* A CM message: decoded as far as it goes. false: it is none. */
-bool packet_cm(const struct packet *p, struct cm *cm);
+/* Its CM message with every fixed field; NULL: it is none, or was not captured so far. */
+static inline const struct cm *packet_cm(const struct packet *p)
+{
+    bool whole = p->verdict.class == PAYLOAD_MAD && p->mad.kind == MAD_KIND_CM &&
+                 p->mad.result == WIRE_OK;
+    return whole ? &p->mad.cm : NULL;
+}
 
 /* Is it a CM message of an IPoIB connection? By its connection, else by its own Service-ID. */
 static inline bool packet_cm_is_ipoib(const struct packet *p, const struct cm *cm)

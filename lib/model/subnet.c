@@ -462,25 +462,21 @@ static void watch_manager(const struct delivery *d, const struct sa *sa)
         tell(d, &(struct subnet_event){.kind = SUBNET_SA_MOVED, .lid = before});
 }
 
-static void on_sa(const struct delivery *d, struct view mad)
+static void on_sa(const struct delivery *d, const struct sa *sa)
 {
-    struct sa sa;
-    bool have_mad;
-    if (sa_decode(mad, &sa, &have_mad) != WIRE_OK)
-        return;
-    watch_manager(d, &sa);
-    switch (sa.mad.attribute) {
+    watch_manager(d, sa);
+    switch (sa->mad.attribute) {
     case SA_MC_MEMBER_RECORD:
-        on_member_record(d, &sa);
+        on_member_record(d, sa);
         break;
     case SA_PATH_RECORD:
-        on_path(d, &sa);
+        on_path(d, sa);
         break;
     case SA_INFORM_INFO:
-        on_inform(d, &sa);
+        on_inform(d, sa);
         break;
     case SA_NOTICE:
-        on_report(d, &sa);
+        on_report(d, sa);
         break;
     }
 }
@@ -647,14 +643,14 @@ static struct endport *sender_of(const struct delivery *d, const struct route *r
     return lid ? endports_by_lid(d->s->endports, d->interface, lid, false) : NULL;
 }
 
-void subnet_smi_sent(struct subnet *s, struct view mad, const struct port *src, uint32_t psn)
+void subnet_smi_sent(struct subnet *s, const struct mad_payload *m, const struct port *src,
+                     uint32_t psn)
 {
     struct delivery d = {.s = s, .src = src, .interface = port_interface(*src)};
-    struct smp smp;
-    if (smp_decode(mad, &smp) != WIRE_OK)
+    if (m->kind != MAD_KIND_SMP || m->result != WIRE_OK)
         return;
-    struct route *r = smp.mad.method & MAD_RESPONSE ? route_of(&d, &smp) : NULL;
-    struct endport *port = sender_of(&d, r, &smp);
+    struct route *r = m->smp.mad.method & MAD_RESPONSE ? route_of(&d, &m->smp) : NULL;
+    struct endport *port = sender_of(&d, r, &m->smp);
     uint32_t *last = port ? &port->smi_psn : r ? &r->smi_psn : NULL;
     if (!last || !endport_smi_sent(last, psn))
         return;
@@ -664,41 +660,41 @@ void subnet_smi_sent(struct subnet *s, struct view mad, const struct port *src, 
         forget_pkeys(&port->pkeys);
 }
 
-static void on_smp(const struct delivery *d, struct view mad)
+static void on_smp(const struct delivery *d, const struct smp *smp)
 {
-    struct smp smp;
-    if (smp_decode(mad, &smp) != WIRE_OK || !smp_says(&smp))
+    if (!smp_says(smp))
         return;
-    if (smp.mad.attribute == SMP_SM_INFO) {
-        on_sm_info(d, &smp);
+    if (smp->mad.attribute == SMP_SM_INFO) {
+        on_sm_info(d, smp);
         return;
     }
-    struct route *r = route_of(d, &smp);
+    struct route *r = route_of(d, smp);
     if (!r)
         return;
-    switch (smp.mad.attribute) {
+    switch (smp->mad.attribute) {
     case SMP_NODE_INFO:
-        on_node_info(r, &smp);
+        on_node_info(r, smp);
         break;
     case SMP_PORT_INFO:
-        on_port_info(d, r, &smp);
+        on_port_info(d, r, smp);
         break;
     case SMP_PKEY_TABLE:
-        on_pkeys(d, r, &smp);
+        on_pkeys(d, r, smp);
         break;
     }
 }
 
-void subnet_mad(struct subnet *s, uint32_t frame, struct view mad, const struct port *src,
-                const struct port *dst, subnet_observer *observer, void *user)
+void subnet_mad(struct subnet *s, uint32_t frame, const struct mad_payload *m,
+                const struct port *src, const struct port *dst, subnet_observer *observer,
+                void *user)
 {
     struct delivery d = {s, src, dst, frame, port_interface(*src), observer, user};
-    if (view_has(mad, MAD_CLASS, 1) != WIRE_OK)
+    if (m->result != WIRE_OK)
         return;
-    if (mad.p[MAD_CLASS] == MAD_CLASS_SA)
-        on_sa(&d, mad);
-    else if (mad.p[MAD_CLASS] == MAD_CLASS_SMP || mad.p[MAD_CLASS] == MAD_CLASS_SMP_DIRECTED)
-        on_smp(&d, mad);
+    if (m->kind == MAD_KIND_SA)
+        on_sa(&d, &m->sa);
+    else if (m->kind == MAD_KIND_SMP)
+        on_smp(&d, &m->smp);
 }
 
 /* ---- two interfaces that see one subnet */

@@ -9,7 +9,7 @@
 
 #include "model/group.h"
 #include "model/port.h"
-#include "wire/smp.h"
+#include "wire/payload.h"
 
 /* A request to the SA that waits for its answer. */
 struct sa_request {
@@ -79,17 +79,19 @@ void subnet_free(struct subnet *s);
 uint16_t subnet_sa_lid(const struct subnet *s, uint16_t interface);
 
 /*
- * An SMP from the SMI (QP0) of src; mad begins at the MAD. Its PSNs count up one by one, so a
+ * An SMP from the SMI (QP0) of src. Its PSNs count up one by one, so a
  * packet that was not captured shows: it may have acknowledged another P_Key table, and the one
  * that is known of the port is forgotten. Before subnet_mad of the same packet.
  */
-void subnet_smi_sent(struct subnet *s, struct view mad, const struct port *src, uint32_t psn);
+void subnet_smi_sent(struct subnet *s, const struct mad_payload *m, const struct port *src,
+                     uint32_t psn);
 
 /*
- * A management datagram of the SA or SM class in frame number frame, from src to dst; mad begins at
- * the MAD. Others are ignored. observer: told of each event; NULL: nobody.
+ * A management datagram of the SA or SM class in frame number frame, from src to dst. Others are
+ * ignored. observer: told of each event; NULL: nobody.
  */
-void subnet_mad(struct subnet *s, uint32_t frame, struct view mad, const struct port *src,
-                const struct port *dst, subnet_observer *observer, void *user);
+void subnet_mad(struct subnet *s, uint32_t frame, const struct mad_payload *m,
+                const struct port *src, const struct port *dst, subnet_observer *observer,
+                void *user);
 
 #endif

@@ -11,9 +11,8 @@
 #define IPOIB_RULES_CHECK_H
 
 #include "rules/rules.h"
-#include "wire/cm.h"
 #include "wire/ib.h"
-#include "wire/sa.h"
+#include "wire/payload.h"
 
 enum outcome {
     OUTCOME_PASS,
@@ -54,8 +53,8 @@ struct reporter {
 
 /* ---- what a single packet shows */
 
-/* The encapsulation header at the begin of payload (RFC 4391 §6; connected: RFC 4755 §4). */
-void check_encapsulation(const struct reporter *r, struct view payload, bool connected);
+/* The encapsulation header of the datagram (RFC 4391 §6; connected: RFC 4755 §4). */
+void check_encapsulation(const struct reporter *r, const struct datagram *d, bool connected);
 
 /*
  * An IPoIB MGID (16 octets) on the partition of pkey (RFC 4391 §4): 0xff, flags, group ID, P_Key;
@@ -67,13 +66,14 @@ void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey);
  * A datagram of the packet: GRH on multicast (RFC 4391 §6), and the group of its MGID against its
  * IP destination (§4).
  */
-void check_datagram_headers(const struct reporter *r, const struct ib_packet *ib);
+void check_datagram_headers(const struct reporter *r, const struct ib_packet *ib,
+                            const struct datagram *d);
 
 /*
  * ARP and RARP messages behind the encapsulation header, v at their begin (RFC 4391 §9.2, 9.1.1;
  * RFC 4755 §3.1).
  */
-void check_arp(const struct reporter *r, struct view v);
+void check_arp(const struct reporter *r, const struct datagram *d);
 
 /*
  * The ICMPv6 message in v: options 1 and 2 of Neighbour Discovery (RFC 4391 §9.3, 9.1.1; RFC 4755
@@ -82,12 +82,12 @@ void check_arp(const struct reporter *r, struct view v);
 void check_nd(const struct reporter *r, struct view v);
 
 /* The DHCP message in the IPv4 packet, if there is one (RFC 4390; check_dhcp.c). */
-void check_dhcp(const struct reporter *r, struct view ipv4);
+void check_dhcp(const struct reporter *r, const struct datagram *d);
 
 /*
  * A CM message of an IPoIB connection, v at the MAD's begin (RFC 4755 §3.2, 3.5, 5, 5.1, 6).
  * number: of the connection in this capture, 0 where it is not known.
  */
-void check_cm(const struct reporter *r, struct view v, const struct cm *cm, uint32_t number);
+void check_cm(const struct reporter *r, const struct mad_payload *m, uint32_t number);
 
 #endif

@@ -27,30 +27,31 @@ static bool known_operation(uint16_t op)
     return op == ARP_REQUEST || op == ARP_REPLY || op == RARP_REQUEST || op == RARP_REPLY;
 }
 
-void check_arp(const struct reporter *r, struct view v)
+void check_arp(const struct reporter *r, const struct datagram *d)
 {
-    struct arp a;
-    bool fixed;
-    enum wire_result result = arp_decode(v, &a, &fixed);
-    if (!fixed) {
+    struct view v = d->body;
+    const struct arp *a = &d->arp;
+    enum wire_result result = d->arp_result;
+    if (!d->arp_has_fixed) {
         if (result == WIRE_TRUNCATED)
             inconclusive(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p, "not captured");
         return;
     }
     expect_value(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p + ARP_HRD, 2, ARP_HRD_INFINIBAND);
-    if (a.hrd != ARP_HRD_INFINIBAND)
+    if (a->hrd != ARP_HRD_INFINIBAND)
         return;
     expect_value(r, R_RFC4391_9_2_ARP_HARDWARE_LENGTH, v.p + ARP_HLN, 1, LLADDR_SIZE);
-    if (a.hln != LLADDR_SIZE)
+    if (a->hln != LLADDR_SIZE)
         return;
     expect_that(r, R_RFC4391_9_1_1_FORMAT, result != WIRE_MALFORMED, v.p, v.cap,
                 "20-octet addresses",
                 result != WIRE_MALFORMED ? "they fit" : "the message ends before them");
-    if (known_operation(a.op))
-        expect_that(r, R_RFC4391_9_2_ARP_AS_RFC826, a.pro != TYPE_IPV4 || a.pln == 4, v.p + ARP_PRO,
-                    4, "protocol length 4 for IPv4", a.pln == 4 ? "4" : "another length");
-    if (view_has(v, a.sha, LLADDR_SIZE) == WIRE_OK)
-        check_lladdr(r, v.p + a.sha);
+    if (known_operation(a->op))
+        expect_that(r, R_RFC4391_9_2_ARP_AS_RFC826, a->pro != TYPE_IPV4 || a->pln == 4,
+                    v.p + ARP_PRO, 4, "protocol length 4 for IPv4",
+                    a->pln == 4 ? "4" : "another length");
+    if (view_has(v, a->sha, LLADDR_SIZE) == WIRE_OK)
+        check_lladdr(r, v.p + a->sha);
     /* the target of a reply is an echo of the request's sender: not the sender's to answer for */
 }
 

@@ -256,28 +256,28 @@ static void check_advertised_to(const struct scene *s, const struct ip *asker,
         inconclusive(s->r, rule, NULL, "the solicitation was not seen");
 }
 
-void check_arp_scene(const struct scene *s, struct view v)
+void check_arp_scene(const struct scene *s, const struct datagram *d)
 {
-    struct arp a;
-    bool fixed;
-    if (arp_decode(v, &a, &fixed) != WIRE_OK || a.hrd != ARP_HRD_INFINIBAND || a.hln != LLADDR_SIZE)
+    struct view v = d->body;
+    const struct arp *a = &d->arp;
+    if (d->arp_result != WIRE_OK || a->hrd != ARP_HRD_INFINIBAND || a->hln != LLADDR_SIZE)
         return;
-    bool ipv4 = a.pro == TYPE_IPV4 && a.pln == 4;
-    if (a.op == ARP_REQUEST || a.op == ARP_REPLY) {
-        struct ip ip = ip_read(v.p + a.spa, 4);
-        announced(s, v.p + a.sha, ipv4 ? &ip : NULL);
+    bool ipv4 = a->pro == TYPE_IPV4 && a->pln == 4;
+    if (a->op == ARP_REQUEST || a->op == ARP_REPLY) {
+        struct ip ip = ip_read(v.p + a->spa, 4);
+        announced(s, v.p + a->sha, ipv4 ? &ip : NULL);
     }
-    if (a.op == ARP_REQUEST)
-        note_query(s, v.p + a.sha);
-    if (a.op == ARP_REQUEST && ipv4 && !packet_is_corrupt(s->p)) {
-        struct ip asker = ip_read(v.p + a.spa, 4), asked = ip_read(v.p + a.tpa, 4);
-        remember_question(s, v.p + a.sha, &asker, &asked);
+    if (a->op == ARP_REQUEST)
+        note_query(s, v.p + a->sha);
+    if (a->op == ARP_REQUEST && ipv4 && !packet_is_corrupt(s->p)) {
+        struct ip asker = ip_read(v.p + a->spa, 4), asked = ip_read(v.p + a->tpa, 4);
+        remember_question(s, v.p + a->sha, &asker, &asked);
     }
-    if (a.op == ARP_REPLY && ipv4)
-        check_target(s, v.p, &a);
-    if (a.op == ARP_REPLY) {
-        bool connected = v.p[a.tha + LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED;
-        check_reply(s, v.p + a.tha,
+    if (a->op == ARP_REPLY && ipv4)
+        check_target(s, v.p, a);
+    if (a->op == ARP_REPLY) {
+        bool connected = v.p[a->tha + LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED;
+        check_reply(s, v.p + a->tha,
                     connected ? R_RFC4755_3_1_REPLY_TO_UD_QPN : R_RFC4391_9_1_1_ARP_REPLY_QPN);
         if (s->p->ib.transport == IB_UD)
             pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
@@ -300,8 +300,9 @@ static void note_routers(const struct scene *s)
          "a router is attached; the all-router group %s", there ? "is there" : "was not seen");
 }
 
-void check_nd_scene(const struct scene *s, struct view ipv6, struct view icmpv6)
+void check_nd_scene(const struct scene *s, const struct datagram *d)
 {
+    struct view ipv6 = d->body, icmpv6 = d->icmpv6;
     struct nd_iter it;
     struct nd_option o;
     if (icmpv6.cap == 0 || view_has(ipv6, 0, IPV6_SIZE) != WIRE_OK || !nd_options(icmpv6, &it))

@@ -83,10 +83,11 @@ static void check_private(const struct told_message *t, const struct cm_private 
                     d->reserved);
 }
 
-void check_cm(const struct reporter *r, struct view v, const struct cm *cm, uint32_t number)
+void check_cm(const struct reporter *r, const struct mad_payload *m, uint32_t number)
 {
+    struct view v = m->octets;
+    const struct cm *cm = &m->cm;
     struct told_message t = {r, cm, subject_connection(number), NULL};
-    struct cm_private d;
     bool judged = cm->message == CM_REQ || cm->message == CM_REP || cm->message == CM_RTU ||
                   cm->message == CM_REJ;
     t.subject.other = cm->message;
@@ -96,12 +97,12 @@ void check_cm(const struct reporter *r, struct view v, const struct cm *cm, uint
     }
     if (!judged)
         return;
-    if (cm_private_decode(v, cm, &d) != WIRE_OK) {
+    if (m->private_result != WIRE_OK) {
         inconclusive(r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, v.p, "not captured");
         return;
     }
     t.private = v.p + cm->private_off;
-    check_private(&t, &d);
-    if ((cm->message == CM_REQ || cm->message == CM_REP) && d.recv_mtu)
-        check_mtu(&t, d.recv_mtu);
+    check_private(&t, &m->private);
+    if ((cm->message == CM_REQ || cm->message == CM_REP) && m->private.recv_mtu)
+        check_mtu(&t, m->private.recv_mtu);
 }

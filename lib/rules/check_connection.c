@@ -161,13 +161,14 @@ static void on_rep(const struct scene *s, const struct cm *cm, const struct conn
     check_crossing(s, cm, c);
 }
 
-void check_connection_message(const struct scene *s, const struct cm *cm)
+void check_connection_message(const struct scene *s)
 {
+    const struct cm *cm = &s->p->mad.cm;
     struct connection *c = s->p->verdict.connection;
     struct reporter each = *s->r;
     if (!c)
         each.told = NULL; /* of connections that are not known, each message is told */
-    check_cm(&each, s->p->ib.payload, cm, c ? c->number : 0);
+    check_cm(&each, &s->p->mad, c ? c->number : 0);
     if (!c)
         return;
     if (cm->message == CM_REQ)
@@ -313,19 +314,20 @@ static void check_resolution(const struct scene *s, const char *what, bool answe
 
 static void check_ip(const struct scene *s, const struct connection *c)
 {
-    struct view payload = s->p->ib.payload, ip = view_from(payload, ENCAP_SIZE);
-    struct encap e;
-    if (encap_decode(payload, &e) != WIRE_OK)
+    const struct datagram *d = &s->p->datagram;
+    struct view ip = d->body;
+    uint16_t type = d->encap.type;
+    if (d->header != WIRE_OK)
         return;
     bool answers = false;
-    const char *what = resolution(e.type, ip, &answers);
+    const char *what = resolution(type, ip, &answers);
     if (what)
         check_resolution(s, what, answers);
-    else if (e.type == TYPE_IPV4 || e.type == TYPE_IPV6)
-        expect_that(s->r, R_RFC4755_2_1_MULTICAST_OVER_UD, !goes_to_many(e.type, ip), ip.p, ip.cap,
+    else if (type == TYPE_IPV4 || type == TYPE_IPV6)
+        expect_that(s->r, R_RFC4755_2_1_MULTICAST_OVER_UD, !goes_to_many(type, ip), ip.p, ip.cap,
                     "over UD", "multicast or broadcast over a connection");
     uint32_t mtu = c ? connection_mtu(c) : 0;
-    if (e.type == TYPE_IPV6 && mtu) {
+    if (type == TYPE_IPV6 && mtu) {
         struct subject subject = about(c, TYPE_IPV6);
         expect_about(s->r, R_RFC4755_5_MINIMUM_MTU, &subject, mtu >= IPV6_MTU_MIN, NULL, 0,
                      "at least 1280 octets for IPv6", "less than 1280 octets");

@@ -134,20 +134,17 @@ static void check_message(const struct reporter *r, struct view v, const struct 
     check_flag(r, v, d);
 }
 
-void check_dhcp(const struct reporter *r, struct view ipv4)
+void check_dhcp(const struct reporter *r, const struct datagram *g)
 {
-    struct view v;
-    struct dhcp d;
-    if (!dhcp_in_ipv4(ipv4, &v))
-        return;
-    enum wire_result result = dhcp_decode(v, &d);
-    if (result == WIRE_TRUNCATED && v.cap > 0 && v.p[DHCP_OP] == DHCP_BOOTREQUEST)
+    struct view v = g->dhcp_octets;
+    const struct dhcp *d = &g->dhcp;
+    if (g->dhcp_result == WIRE_TRUNCATED && v.cap > 0 && v.p[DHCP_OP] == DHCP_BOOTREQUEST)
         inconclusive_message(r, v);
-    if (result != WIRE_OK || !is_of_ipoib_client(ipv4, &d))
+    if (g->dhcp_result != WIRE_OK || !is_of_ipoib_client(g->body, d))
         return;
-    if (d.message_type)
-        check_message(r, v, &d);
-    else if (d.options == WIRE_TRUNCATED)
+    if (d->message_type)
+        check_message(r, v, d);
+    else if (d->options == WIRE_TRUNCATED)
         inconclusive_message(r, v);
     /* else BOOTP: the RFC is about DHCP clients */
 }

@@ -44,15 +44,15 @@ static void check_arp_type(const struct reporter *r, struct view payload, uint16
                 holds ? "it follows" : "no ARP message follows");
 }
 
-void check_encapsulation(const struct reporter *r, struct view payload, bool connected)
+void check_encapsulation(const struct reporter *r, const struct datagram *d, bool connected)
 {
+    struct view payload = d->octets;
     enum rule_number header = connected ? R_RFC4755_4_ENCAPSULATION_HEADER
                                         : R_RFC4391_6_ENCAPSULATION_HEADER;
     enum rule_number type = connected ? R_RFC4755_4_TYPE : R_RFC4391_6_TYPE;
-    struct encap e;
     if (payload.len == 0)
         return; /* an empty message is no datagram */
-    switch (encap_decode(payload, &e)) {
+    switch (d->header) {
     case WIRE_OK:
         break;
     case WIRE_TRUNCATED:
@@ -67,7 +67,7 @@ void check_encapsulation(const struct reporter *r, struct view payload, bool con
     expect_that(r, header, true, payload.p, ENCAP_SIZE, "4 octets of encapsulation header",
                 "4 octets");
     expect_value(r, R_RFC4391_6_RESERVED_ZERO, payload.p + ENCAP_RESERVED, 2, 0);
-    check_type(r, type, payload, e.type);
+    check_type(r, type, payload, d->encap.type);
     if (!connected)
-        check_arp_type(r, payload, e.type);
+        check_arp_type(r, payload, d->encap.type);
 }

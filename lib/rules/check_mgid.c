@@ -124,9 +124,9 @@ static void check_destination(const struct reporter *r, const uint8_t *mgid, uin
              "ARP goes to a group that is not the broadcast group");
 }
 
-void check_datagram_headers(const struct reporter *r, const struct ib_packet *ib)
+void check_datagram_headers(const struct reporter *r, const struct ib_packet *ib,
+                            const struct datagram *d)
 {
-    struct encap e;
     bool multicast = ib->has_lrh && ib->dlid >= LID_MULTICAST_FIRST && ib->dlid != LID_PERMISSIVE;
 
     if (multicast)
@@ -135,6 +135,6 @@ void check_datagram_headers(const struct reporter *r, const struct ib_packet *ib
     if (!ib->dgid || !mgid_is_ipoib(ib->dgid))
         return;
     check_mgid(r, ib->dgid, ib->pkey);
-    if (encap_decode(ib->payload, &e) == WIRE_OK)
-        check_destination(r, ib->dgid, e.type, view_from(ib->payload, ENCAP_SIZE));
+    if (d->header == WIRE_OK)
+        check_destination(r, ib->dgid, d->encap.type, d->body);
 }

@@ -288,8 +288,8 @@ static void check_full_member(const struct scene *s, struct endport *sender)
 void check_multicast(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
-    struct view ip = view_from(ib->payload, ENCAP_SIZE);
-    struct encap e;
+    const struct datagram *d = &s->p->datagram;
+    uint16_t type = d->encap.type;
     struct endport *sender = find_sender(s);
     struct group *g = groups_find(s->f->groups, s->p->at.interface, ib->dgid, true);
     if (!g || !check_scope(s, s->r->base + ib->grh_off + GRH_DGID, sender) ||
@@ -313,8 +313,8 @@ void check_multicast(const struct scene *s)
                      "the group's record was not seen");
     else
         note_sl(s, g);
-    if (encap_decode(ib->payload, &e) == WIRE_OK && (e.type == TYPE_IPV4 || e.type == TYPE_IPV6)) {
-        note_forward(s, g, ip);
-        check_reports(s, g, sender, ip);
+    if (d->header == WIRE_OK && (type == TYPE_IPV4 || type == TYPE_IPV6)) {
+        note_forward(s, g, d->body);
+        check_reports(s, g, sender, d->body);
     }
 }

@@ -11,17 +11,16 @@
 /* Caches time out "on the order of a minute" (RFC 1122 §2.3.2.1). */
 enum { REVALIDATE_SECONDS = 60 };
 
-static bool destination(struct view payload, struct ip *ip)
+static bool destination(const struct datagram *d, struct ip *ip)
 {
-    struct view d = view_from(payload, ENCAP_SIZE);
-    struct encap e;
-    if (encap_decode(payload, &e) != WIRE_OK || (e.type != TYPE_IPV4 && e.type != TYPE_IPV6))
+    uint16_t type = d->encap.type;
+    if (d->header != WIRE_OK || (type != TYPE_IPV4 && type != TYPE_IPV6))
         return false;
-    uint8_t length = e.type == TYPE_IPV4 ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE;
-    uint32_t at = e.type == TYPE_IPV4 ? IPV4_DESTINATION : IPV6_DESTINATION;
-    if (view_has(d, at, length) != WIRE_OK)
+    uint8_t length = type == TYPE_IPV4 ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE;
+    uint32_t at = type == TYPE_IPV4 ? IPV4_DESTINATION : IPV6_DESTINATION;
+    if (view_has(d->body, at, length) != WIRE_OK)
         return false;
-    *ip = ip_read(d.p + at, length);
+    *ip = ip_read(d->body.p + at, length);
     return true;
 }
 
@@ -74,7 +73,7 @@ static bool is_answer(struct view payload)
 static void check_qpn(const struct scene *s)
 {
     struct ip ip;
-    if (!destination(s->p->ib.payload, &ip) || is_answer(s->p->ib.payload))
+    if (!destination(&s->p->datagram, &ip) || is_answer(s->p->ib.payload))
         return;
     const struct neighbour *holder = neighbours_of_ip(
         s->f->neighbours, link_key(s->p->at.interface, s->p->ib.pkey), &ip);

@@ -93,33 +93,31 @@ static const char *nd_name(uint8_t type)
 }
 
 /* scene NULL: of a carrier without InfiniBand headers. */
-static void judge_datagram(const struct reporter *r, const struct scene *scene, uint16_t type,
-                           struct view datagram)
+static void judge_datagram(const struct reporter *r, const struct scene *scene,
+                           const struct datagram *d)
 {
-    struct view icmpv6;
-    if (type == TYPE_ARP || type == TYPE_RARP) {
-        check_arp(r, datagram);
+    if (d->encap.type == TYPE_ARP || d->encap.type == TYPE_RARP) {
+        check_arp(r, d);
         if (scene)
-            check_arp_scene(scene, datagram);
-    } else if (type == TYPE_IPV6 && nd_in_ipv6(datagram, &icmpv6)) {
+            check_arp_scene(scene, d);
+    } else if (d->icmpv6.p) {
         struct judge *j = r->user;
-        j->message = view_has(icmpv6, 0, 1) == WIRE_OK ? nd_name(icmpv6.p[0]) : "";
-        check_nd(r, icmpv6);
+        j->message = view_has(d->icmpv6, 0, 1) == WIRE_OK ? nd_name(d->icmpv6.p[0]) : "";
+        check_nd(r, d->icmpv6);
         if (scene)
-            check_nd_scene(scene, datagram, icmpv6);
+            check_nd_scene(scene, d);
         j->message = "";
-    } else if (type == TYPE_IPV4) {
-        check_dhcp(r, datagram);
+    } else if (d->dhcp_octets.p) {
+        check_dhcp(r, d);
     }
 }
 
-static void judge_payload(const struct reporter *r, const struct scene *scene, struct view payload,
-                          bool connected)
+static void judge_payload(const struct reporter *r, const struct scene *scene,
+                          const struct datagram *d, bool connected)
 {
-    struct encap e;
-    check_encapsulation(r, payload, connected);
-    if (encap_decode(payload, &e) == WIRE_OK)
-        judge_datagram(r, scene, e.type, view_from(payload, ENCAP_SIZE));
+    check_encapsulation(r, d, connected);
+    if (d->header == WIRE_OK)
+        judge_datagram(r, scene, d);
 }
 
 static void learn_qp(struct judge *j, const struct packet *p)
@@ -143,13 +141,13 @@ static void learn_qp(struct judge *j, const struct packet *p)
 static void judge_ud(struct judge *j, const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
-    check_datagram_headers(s->r, ib);
+    check_datagram_headers(s->r, ib, &s->p->datagram);
     check_transmission(s);
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
         check_multicast(s);
     else if (!ib_is_multicast(ib))
         check_unicast(s);
-    judge_payload(s->r, s, ib->payload, false);
+    judge_payload(s->r, s, &s->p->datagram, false);
     learn_qp(j, s->p);
 }
 
@@ -163,9 +161,9 @@ static void judge_connected(const struct scene *s)
         return;
     check_connection_data(s);
     if (p->verdict.class == PAYLOAD_IPOIB)
-        judge_payload(s->r, s, p->ib.payload, true);
+        judge_payload(s->r, s, &p->datagram, true);
     else
-        check_encapsulation(s->r, p->ib.payload, true);
+        check_encapsulation(s->r, &p->datagram, true);
 }
 
 /* ---- management */
@@ -217,23 +215,21 @@ static void follow_gsi(const struct scene *s)
 /* A REQ that the capture cut: the model does not know its connection. true: it is IPoIB's. */
 static bool is_cut_req(const struct packet *p)
 {
-    struct view mad = p->ib.payload;
-    struct cm cm;
-    bool have_ids;
-    return cm_decode(mad, &cm, &have_ids) == WIRE_TRUNCATED && have_ids && cm.message == CM_REQ &&
-           view_has(mad, REQ_SERVICE_ID, 8) == WIRE_OK &&
-           cm_service_is_ipoib(cm_service_of(be64(mad.p + REQ_SERVICE_ID)));
+    const struct mad_payload *m = &p->mad;
+    return m->kind == MAD_KIND_CM && m->result == WIRE_TRUNCATED && m->has_header &&
+           m->cm.message == CM_REQ && view_has(m->octets, REQ_SERVICE_ID, 8) == WIRE_OK &&
+           cm_service_is_ipoib(cm_service_of(be64(m->octets.p + REQ_SERVICE_ID)));
 }
 
 static bool judge_mad(struct judge *j, const struct scene *s)
 {
     struct watch w = {s, false};
-    struct cm cm;
+    const struct cm *cm = packet_cm(s->p);
     if (!packet_is_corrupt(s->p)) {
         if (s->p->ib.sqpn == QPN_SMI)
-            subnet_smi_sent(j->fabric->subnet, s->p->ib.payload, &s->p->src, s->p->ib.psn);
+            subnet_smi_sent(j->fabric->subnet, &s->p->mad, &s->p->src, s->p->ib.psn);
         follow_gsi(s);
-        subnet_mad(j->fabric->subnet, s->p->at.frame, s->p->ib.payload, &s->p->src, &s->p->dst,
+        subnet_mad(j->fabric->subnet, s->p->at.frame, &s->p->mad, &s->p->src, &s->p->dst,
                    on_subnet_event, &w);
     }
     if (is_cut_req(s->p)) {
@@ -241,13 +237,13 @@ static bool judge_mad(struct judge *j, const struct scene *s)
                      "not captured");
         return true;
     }
-    if (!packet_cm(s->p, &cm))
+    if (!cm)
         return w.ipoib;
-    if (!packet_cm_is_ipoib(s->p, &cm)) {
-        name_foreign(s, &cm);
+    if (!packet_cm_is_ipoib(s->p, cm)) {
+        name_foreign(s, cm);
         return false;
     }
-    check_connection_message(s, &cm);
+    check_connection_message(s);
     return true;
 }
 
@@ -284,10 +280,14 @@ void judge_bare(struct judge *j, uint32_t frame, bool encapsulated, uint16_t typ
     struct reporter r = reporter(j, v.p, 0);
     j->frame = frame;
     j->packet = NULL;
-    if (encapsulated)
-        judge_payload(&r, NULL, v, false);
-    else
-        judge_datagram(&r, NULL, type, v);
+    struct datagram d;
+    if (encapsulated) {
+        datagram_decode(v, &d);
+        judge_payload(&r, NULL, &d, false);
+    } else {
+        datagram_decode_body(type, v, &d);
+        judge_datagram(&r, NULL, &d);
+    }
 }
 
 /* false: of one interface too many. */

@@ -59,15 +59,15 @@ void check_unicast(const struct scene *s);
  * ARP or ND: whose address is it, who announces it, who is answered? Learns the pair of addresses
  * (check_announced.c).
  */
-void check_arp_scene(const struct scene *s, struct view v);
-void check_nd_scene(const struct scene *s, struct view ipv6, struct view icmpv6);
+void check_arp_scene(const struct scene *s, const struct datagram *d);
+void check_nd_scene(const struct scene *s, const struct datagram *d);
 
 /* What subnet administration and management told (check_group.c, check_subnet.c). */
 void check_group_event(const struct scene *s, const struct subnet_event *e);
 void check_subnet_event(const struct scene *s, const struct subnet_event *e);
 
 /* A CM message of an IPoIB connection, known or not (check_connection.c). */
-void check_connection_message(const struct scene *s, const struct cm *cm);
+void check_connection_message(const struct scene *s);
 /* A connection's interface left the broadcast group, or is there again. */
 void check_interface_down(const struct scene *s, struct endport *port, uint16_t pkey);
 void check_interface_up(const struct scene *s, struct endport *port, uint16_t pkey);

@@ -55,19 +55,56 @@ static struct view whole(const uint8_t *p, uint32_t n)
     return view_make(p, n, n);
 }
 
+/* ---- the checks, of bytes */
+
+static void encap_of(const struct reporter *r, struct view v, bool connected)
+{
+    struct datagram d;
+    datagram_decode(v, &d);
+    check_encapsulation(r, &d, connected);
+}
+
+static void headers_of(const struct reporter *r, const struct ib_packet *ib)
+{
+    struct datagram d;
+    datagram_decode(ib->payload, &d);
+    check_datagram_headers(r, ib, &d);
+}
+
+static void arp_of(const struct reporter *r, struct view v)
+{
+    struct datagram d;
+    datagram_decode_body(TYPE_ARP, v, &d);
+    check_arp(r, &d);
+}
+
+static void dhcp_of(const struct reporter *r, struct view v)
+{
+    struct datagram d;
+    datagram_decode_body(TYPE_IPV4, v, &d);
+    check_dhcp(r, &d);
+}
+
+static void cm_of(const struct reporter *r, struct view v)
+{
+    struct mad_payload m;
+    mad_payload_decode(v, &m);
+    check_cm(r, &m, 0);
+}
+
 static void encapsulation(void **state)
 {
     (void)state;
     uint8_t p[24] = {0x08, 0x00, 0, 0, 0x45};
     struct reporter r = start(p);
-    check_encapsulation(&r, whole(p, 24), false);
+    encap_of(&r, whole(p, 24), false);
     assert_int_equal(total(failed), 0);
     assert_int_equal(passed[R_RFC4391_6_RESERVED_ZERO], 1);
     assert_int_equal(passed[R_RFC4391_6_TYPE], 1);
 
     r = start(p);
     p[2] = 0x12;
-    check_encapsulation(&r, whole(p, 24), false);
+    encap_of(&r, whole(p, 24), false);
     only(R_RFC4391_6_RESERVED_ZERO);
     assert_int_equal(last[R_RFC4391_6_RESERVED_ZERO].offset, 2);
     assert_int_equal(last[R_RFC4391_6_RESERVED_ZERO].length, 2);
@@ -76,17 +113,17 @@ static void encapsulation(void **state)
 
     r = start(p);
     p[4] = 0x65; /* IPv6 behind Type IPv4 */
-    check_encapsulation(&r, whole(p, 24), false);
+    encap_of(&r, whole(p, 24), false);
     only(R_RFC4391_6_TYPE);
     r = start(p);
-    check_encapsulation(&r, whole(p, 24), true);
+    encap_of(&r, whole(p, 24), true);
     only(R_RFC4755_4_TYPE);
 
     r = start(p);
-    check_encapsulation(&r, whole(p, 3), false);
+    encap_of(&r, whole(p, 3), false);
     only(R_RFC4391_6_ENCAPSULATION_HEADER);
     r = start(p);
-    check_encapsulation(&r, whole(p, 0), false); /* an empty message is no datagram */
+    encap_of(&r, whole(p, 0), false); /* an empty message is no datagram */
     assert_int_equal(total(failed) + total(passed), 0);
 }
 
@@ -99,7 +136,7 @@ static void other_types_are_free(void **state)
     (void)state;
     uint8_t p[24] = {0x88, 0xcc};
     struct reporter r = start(p);
-    check_encapsulation(&r, whole(p, 24), false);
+    encap_of(&r, whole(p, 24), false);
     assert_int_equal(total(failed) + total(unsure), 0);
 }
 
@@ -109,11 +146,11 @@ static void what_was_not_captured_is_no_fault(void **state)
     uint8_t p[60] = {0x08, 0x06, 0xff, 0xff, 0, 32, 8, 0, 20, 4, 0, 1};
     for (uint32_t cap = 0; cap < 4; cap++) {
         struct reporter r = start(p);
-        check_encapsulation(&r, view_make(p, cap, 60), false);
+        encap_of(&r, view_make(p, cap, 60), false);
         assert_int_equal(total(failed), 0);
     }
     struct reporter r = start(p + 4);
-    check_arp(&r, view_make(p + 4, 7, 56));
+    arp_of(&r, view_make(p + 4, 7, 56));
     assert_int_equal(total(failed), 0);
     assert_int_equal(total(unsure), 1);
 }
@@ -170,7 +207,7 @@ static void headers_of_a_multicast(void **state)
     struct ib_packet ib;
     assert_int_equal(ib_decode(whole(p, sizeof p), IB_START_LRH, &ib), WIRE_OK);
     struct reporter r = start(p);
-    check_datagram_headers(&r, &ib);
+    headers_of(&r, &ib);
     assert_int_equal(total(failed), 0);
     assert_int_equal(passed[R_RFC4391_4_MGID_SIGNATURE_IPV4], 1);
     assert_int_equal(passed[R_RFC4391_6_GRH_ON_MULTICAST], 1);
@@ -178,7 +215,7 @@ static void headers_of_a_multicast(void **state)
     payload[0] = 0x86; /* IPv6 to an IPv4 group */
     payload[1] = 0xdd;
     r = start(p);
-    check_datagram_headers(&r, &ib);
+    headers_of(&r, &ib);
     only(R_RFC4391_4_MGID_SIGNATURE_IPV6);
 
     payload[0] = 0x08; /* 255.255.255.255 to 224.0.0.1's group */
@@ -186,7 +223,7 @@ static void headers_of_a_multicast(void **state)
     memset(payload + 4 + 16, 0xff, 4);
     memcpy(p + 32 + 12, "\0\0\0\1", 4);
     r = start(p);
-    check_datagram_headers(&r, &ib);
+    headers_of(&r, &ib);
     only(R_RFC4391_4_BROADCAST_MAPPING);
 }
 
@@ -197,7 +234,7 @@ static void multicast_without_grh(void **state)
     struct ib_packet ib;
     assert_int_equal(ib_decode(whole(p, sizeof p), IB_START_LRH, &ib), WIRE_OK);
     struct reporter r = start(p);
-    check_datagram_headers(&r, &ib);
+    headers_of(&r, &ib);
     only(R_RFC4391_6_GRH_ON_MULTICAST);
 }
 
@@ -206,42 +243,42 @@ static void arp_messages(void **state)
     (void)state;
     uint8_t p[56] = {0, 32, 8, 0, 20, 4, 0, 1, 0x80, 0, 0, 0x48, 0xfe, 0x80};
     struct reporter r = start(p);
-    check_arp(&r, whole(p, 56));
+    arp_of(&r, whole(p, 56));
     assert_int_equal(total(failed), 0);
     assert_int_equal(passed[R_RFC4755_3_1_FLAGS], 1);
 
     r = start(p);
     p[1] = 1;
-    check_arp(&r, whole(p, 56));
+    arp_of(&r, whole(p, 56));
     only(R_RFC4391_9_2_ARP_HARDWARE_TYPE);
     p[1] = 32;
     r = start(p);
     p[4] = 6;
-    check_arp(&r, whole(p, 56));
+    arp_of(&r, whole(p, 56));
     only(R_RFC4391_9_2_ARP_HARDWARE_LENGTH);
     p[4] = 20;
     r = start(p);
     p[5] = 6;
-    check_arp(&r, whole(p, 60));
+    arp_of(&r, whole(p, 60));
     only(R_RFC4391_9_2_ARP_AS_RFC826);
     p[5] = 4;
     r = start(p);
-    check_arp(&r, whole(p, 40));
+    arp_of(&r, whole(p, 40));
     only(R_RFC4391_9_1_1_FORMAT);
 
     p[8] = 0x81; /* who knows RC knows RFC 4755, and is bound by it */
     r = start(p);
-    check_arp(&r, whole(p, 56));
+    arp_of(&r, whole(p, 56));
     only(R_RFC4755_3_1_FLAGS);
     p[8] = 0x01;
     r = start(p);
-    check_arp(&r, whole(p, 56));
+    arp_of(&r, whole(p, 56));
     only(R_RFC4391_9_1_1_RESERVED_FLAGS);
     p[8] = 0xc0;
     p[32] = 0x3f; /* the target of a reply is the asker's: no fault of this sender */
     p[35] = 1;
     r = start(p);
-    check_arp(&r, whole(p, 56));
+    arp_of(&r, whole(p, 56));
     assert_int_equal(total(failed), 0);
 }
 
@@ -268,7 +305,7 @@ static void dhcp_message_of_a_client(void **state)
     uint8_t p[512];
     uint32_t size = dhcp_discover(p);
     struct reporter r = start(p);
-    check_dhcp(&r, whole(p, size));
+    dhcp_of(&r, whole(p, size));
     assert_int_equal(total(failed), 2);
     assert_int_equal(failed[R_RFC4390_2_1_CLIENT_IDENTIFIER], 1);
     assert_int_equal(failed[R_RFC4390_2_2_BROADCAST_FLAG], 1);
@@ -286,7 +323,7 @@ static void dhcp_message_that_the_capture_cut(void **state)
     uint32_t size = dhcp_discover(p), type_ends = DHCP_IN_IPV4 + DHCP_OPTIONS + 3;
     for (uint32_t cap = DHCP_IN_IPV4 + 1; cap < size; cap++) {
         struct reporter r = start(p);
-        check_dhcp(&r, view_make(p, cap, size));
+        dhcp_of(&r, view_make(p, cap, size));
         assert_int_equal(failed[R_RFC4390_2_1_CLIENT_IDENTIFIER], 0);
         assert_int_equal(unsure[R_RFC4390_2_1_CLIENT_IDENTIFIER], 1);
         assert_int_equal(total(failed), cap < type_ends ? 0 : 1);
@@ -322,35 +359,30 @@ static void cm_messages(void **state)
 {
     (void)state;
     uint8_t p[MAD_SIZE] = {1, MAD_CLASS_CM, 2, 3, [16] = 0, CM_REQ};
-    struct cm cm;
-    bool ids;
     p[REQ_SERVICE_ID] = 0x01;
     p[REQ_SERVICE_ID + 7] = 0x48;
     memcpy(p + REQ_PRIVATE, "\0\0\0\x48\0\0\xff\xf4", 8);
-    cm_decode(whole(p, sizeof p), &cm, &ids);
     struct reporter r = start(p);
-    check_cm(&r, whole(p, sizeof p), &cm, 0);
+    cm_of(&r, whole(p, sizeof p));
     assert_int_equal(total(failed), 0);
     /* Service-ID, UD QPN, Receive MTU, form, Reserved, two of the MTU's size */
     assert_int_equal(total(passed), 7);
 
     p[REQ_SERVICE_ID] = 0x10; /* Linux */
-    cm_decode(whole(p, sizeof p), &cm, &ids);
     r = start(p);
-    check_cm(&r, whole(p, sizeof p), &cm, 0);
+    cm_of(&r, whole(p, sizeof p));
     only(R_RFC4755_3_5_SERVICE_ID);
     p[REQ_SERVICE_ID] = 0x01;
-    cm_decode(whole(p, sizeof p), &cm, &ids);
 
     p[REQ_PRIVATE] = 1;
     r = start(p);
-    check_cm(&r, whole(p, sizeof p), &cm, 0);
+    cm_of(&r, whole(p, sizeof p));
     only(R_RFC4755_6_RESERVED_ZERO);
     p[REQ_PRIVATE] = 0;
 
     memset(p + REQ_PRIVATE + 4, 0, 4);
     r = start(p);
-    check_cm(&r, whole(p, sizeof p), &cm, 0);
+    cm_of(&r, whole(p, sizeof p));
     only(R_RFC4755_5_1_RECEIVE_MTU);
 }
 
@@ -362,21 +394,16 @@ static void cm_messages_without_private_data(void **state)
 {
     (void)state;
     uint8_t p[MAD_SIZE] = {1, MAD_CLASS_CM, 2, 3, [16] = 0, CM_DREQ};
-    struct cm cm;
-    bool ids;
-    cm_decode(whole(p, sizeof p), &cm, &ids);
     struct reporter r = start(p);
-    check_cm(&r, whole(p, sizeof p), &cm, 0);
+    cm_of(&r, whole(p, sizeof p));
     assert_int_equal(total(failed), 0);
     p[17] = CM_REJ;
-    cm_decode(whole(p, sizeof p), &cm, &ids);
     r = start(p);
-    check_cm(&r, whole(p, sizeof p), &cm, 0);
+    cm_of(&r, whole(p, sizeof p));
     only(R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA);
     p[17] = CM_RTU;
-    cm_decode(whole(p, sizeof p), &cm, &ids);
     r = start(p);
-    check_cm(&r, whole(p, sizeof p), &cm, 0);
+    cm_of(&r, whole(p, sizeof p));
     assert_int_equal(failed[R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA], 1);
     assert_int_equal(failed[R_RFC4755_6_PRIVATE_DATA], 1);
     assert_int_equal(total(failed), 2);

@@ -71,7 +71,14 @@ static void see(struct fixture *f, uint32_t captured, struct ib_packet *ib)
     uint16_t n = number(f->interfaces, captured, 0);
     ib->has_lrh = ib->has_bth = ib->has_deth = true;
     ib->transport = IB_UD;
-    evidence_see(f->evidence, n, ib, port_lid(n, ib->slid), port_lid(n, ib->dlid), &observer);
+    struct mad_payload mad;
+    struct datagram datagram;
+    mad_payload_decode(ib->payload, &mad);
+    datagram_decode(ib->payload, &datagram);
+    const bool is_mad = ib_is_mad(ib);
+    const struct evidence_packet p = {ib, is_mad ? &mad : NULL, is_mad ? NULL : &datagram,
+                                      port_lid(n, ib->slid), port_lid(n, ib->dlid)};
+    evidence_see(f->evidence, n, &p, &observer);
 }
 
 struct message {

@@ -114,7 +114,9 @@ static void deliver_mad(struct administration *a, uint32_t frame, const uint8_t 
                         uint16_t to)
 {
     struct port src = port_at(from), dst = port_at(to);
-    subnet_mad(a->subnet, frame, view_make(mad, MAD_SIZE, MAD_SIZE), &src, &dst, NULL, NULL);
+    struct mad_payload m;
+    mad_payload_decode(view_make(mad, MAD_SIZE, MAD_SIZE), &m);
+    subnet_mad(a->subnet, frame, &m, &src, &dst, NULL, NULL);
 }
 
 /* The port with this number (and LID) joins the IPv4 group: question and answer. */
@@ -175,6 +177,14 @@ static void a_membership(void **state)
     administration_free(&a);
 }
 
+static struct connection *deliver_cm(struct connections *c, uint32_t frame, const struct cm *cm,
+                                     struct view v, const struct port *src, const struct port *dst)
+{
+    struct mad_payload m = {.octets = v, .kind = MAD_KIND_CM, .result = WIRE_OK, .cm = *cm};
+    m.private_result = cm_private_decode(v, cm, &m.private);
+    return connections_message(c, frame, &m, src, dst);
+}
+
 static void a_connection_with_its_flows(void **state)
 {
     enum { ENDPORTS = 100 };
@@ -206,9 +216,9 @@ static void a_connection_with_its_flows(void **state)
                          .qpn = 0x200000 + i,
                          .private_off = REP_PRIVATE};
         struct cm rtu = {.message = CM_RTU, .local_comm_id = i, .remote_comm_id = ~i};
-        assert_non_null(connections_message(c, i + 1, &req, v, &a, &b));
-        connections_message(c, i + 1, &rep, v, &b, &a);
-        connections_message(c, i + 1, &rtu, v, &a, &b);
+        assert_non_null(deliver_cm(c, i + 1, &req, v, &a, &b));
+        deliver_cm(c, i + 1, &rep, v, &b, &a);
+        deliver_cm(c, i + 1, &rtu, v, &a, &b);
         assert_non_null(connections_flow(c, &a, req.qpn, false));
         assert_non_null(connections_flow(c, &b, rep.qpn, false));
         meter_note(&m, i + 1);
@@ -310,8 +320,9 @@ static void an_endport_with_route_and_pkeys(void **state)
                                      SMP_GET_RESP, attributes[k], i);
             craft_port_data(mad, attributes[k], i, (uint16_t)(1 + i / INTERFACES));
             craft_route(mad, i);
-            subnet_mad(a.subnet, i + 1, view_make(mad, MAD_SIZE, MAD_SIZE), &anybody, &anybody,
-                       NULL, NULL);
+            struct mad_payload payload;
+            mad_payload_decode(view_make(mad, MAD_SIZE, MAD_SIZE), &payload);
+            subnet_mad(a.subnet, i + 1, &payload, &anybody, &anybody, NULL, NULL);
         }
         meter_note(&m, i + 1);
     }

@@ -201,7 +201,12 @@ static struct connection *deliver(struct connections *c, uint32_t frame, struct 
                                   uint16_t from, uint16_t to)
 {
     struct port src = port_lid(0, from), dst = port_lid(0, to);
-    return connections_message(c, frame, &cm, view_make(mad, sizeof mad, sizeof mad), &src, &dst);
+    struct mad_payload m = {.octets = view_make(mad, sizeof mad, sizeof mad),
+                            .kind = MAD_KIND_CM,
+                            .result = WIRE_OK,
+                            .cm = cm};
+    m.private_result = cm_private_decode(m.octets, &cm, &m.private);
+    return connections_message(c, frame, &m, &src, &dst);
 }
 
 static void handshake_binds_both_flows(void **state)

@@ -35,7 +35,7 @@ static const uint8_t own_group[16] = {0xff, 0x02, [11] = 1, 0xff, 0, 0, 9};
 static const uint8_t other_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x77, 0x77};
 #define OTHER_LLADDR "00:00:00:51:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:77:77"
 
-struct datagram {
+struct ipv6_message {
     uint8_t octets[UD_SIZE];
     uint32_t n;
     struct ud_to to;     /* of one that the probe sent */
@@ -46,7 +46,7 @@ struct datagram {
 static struct {
     struct transport_ops ops;
     const struct transport_ops *of_peer;
-    struct datagram sent[DATAGRAMS], coming[DATAGRAMS];
+    struct ipv6_message sent[DATAGRAMS], coming[DATAGRAMS];
     unsigned n_sent, n_coming, taken;
     unsigned solicitations; /* of the probe, for its own address */
 } net;
@@ -74,10 +74,10 @@ static void put_checksum(uint8_t *octets, uint32_t n)
 }
 
 /* An NS or NA for the probe's address; option: its type, 0: none. */
-static struct datagram *comes(uint8_t type, uint8_t flags, const uint8_t *from, const uint8_t *to,
-                              uint8_t option)
+static struct ipv6_message *comes(uint8_t type, uint8_t flags, const uint8_t *from,
+                                  const uint8_t *to, uint8_t option)
 {
-    struct datagram *k = &net.coming[net.n_coming++];
+    struct ipv6_message *k = &net.coming[net.n_coming++];
     uint8_t *p = k->octets;
     assert_true(net.n_coming < DATAGRAMS);
     memset(k, 0, sizeof *k);
@@ -104,12 +104,12 @@ static struct datagram *comes(uint8_t type, uint8_t flags, const uint8_t *from, 
     return k;
 }
 
-static struct datagram *detects_duplicates(void)
+static struct ipv6_message *detects_duplicates(void)
 {
     return comes(NS, 0, nobody, own_group, 0);
 }
 
-static struct datagram *advertises(void)
+static struct ipv6_message *advertises(void)
 {
     return comes(NA, OVERRIDE, own_ip6, all_nodes, TARGET_OPTION);
 }
@@ -126,7 +126,7 @@ static bool asks_for_source(const uint8_t *octets)
 static enum transport_result net_send(struct transport *t, const struct ud_to *to,
                                       const uint8_t *octets, uint32_t n)
 {
-    struct datagram *k = &net.sent[net.n_sent % DATAGRAMS];
+    struct ipv6_message *k = &net.sent[net.n_sent % DATAGRAMS];
     if (asks_for_source(octets)) {
         net.solicitations++;
         return TRANSPORT_OK;
@@ -224,7 +224,7 @@ static void duplicate_address_detection_is_answered(void **state)
     detects_duplicates();
     listen();
     assert_int_equal(net.n_sent, 1);
-    const struct datagram *k = &net.sent[0];
+    const struct ipv6_message *k = &net.sent[0];
     uint8_t right[UD_SIZE];
     assert_int_equal(k->n, WITH_OPTION);
     memcpy(right, k->octets, k->n);
@@ -257,7 +257,7 @@ static void invalid_detection_is_not_answered(void **state)
     take_address();
     comes(NS, 0, nobody, own_ip6, 0);               /* not to the solicited-node address */
     comes(NS, 0, nobody, own_group, SOURCE_OPTION); /* with an address of nobody */
-    struct datagram *k = detects_duplicates();
+    struct ipv6_message *k = detects_duplicates();
     k->octets[AT_IPV6 + 7] = 64; /* through a router */
     k = detects_duplicates();
     k->octets[AT_ICMPV6 + 2] ^= 1; /* checksum */
@@ -325,7 +325,7 @@ static void own_packets_are_no_defence(void **state)
 {
     (void)state;
     take_address();
-    struct datagram *k = advertises();
+    struct ipv6_message *k = advertises();
     memcpy(k->octets + AT_OPTION + 4, probe.lladdr, LLADDR_SIZE);
     put_checksum(k->octets, k->n);
     k = advertises();
@@ -368,7 +368,7 @@ static void who_only_asks_has_not(void **state)
     (void)state;
     begin(true);
     comes(NS, 0, peer_ip6, own_group, SOURCE_OPTION);
-    struct datagram *k = detects_duplicates();
+    struct ipv6_message *k = detects_duplicates();
     k->from.lid = OWN_LID;
     k->from.qpn = OWN_QPN;
     assert_true(opens(why, sizeof why));

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * decode-counts CAPTURE...: checks captures as ipoib-check does, and counts how often each decoder
+ * of lib/wire runs for one frame. Prints each frame for which one runs more than once; exit status
+ * 1 then, 2 if a capture cannot be read. Made with the linker's --wrap for each of the decoders.
+ */
+#include <stdio.h>
+
+#include "pcapio/capfile.h"
+#include "rules/judge.h"
+
+enum decoder { IB, ENCAP, ARP, DHCP, SA, SMP, CM, CM_PRIVATE, DECODERS };
+static const char *const names[DECODERS] = {"ib_decode",   "encap_decode",     "arp_decode",
+                                            "dhcp_decode", "sa_decode",        "smp_decode",
+                                            "cm_decode",   "cm_private_decode"};
+static unsigned counts[DECODERS];
+
+#define COUNT(decoder, name, parameters, ...)                                                      \
+    enum wire_result __real_##name parameters;                                                     \
+    enum wire_result __wrap_##name parameters;                                                     \
+    enum wire_result __wrap_##name parameters                                                      \
+    {                                                                                              \
+        counts[decoder]++;                                                                         \
+        return __real_##name(__VA_ARGS__);                                                         \
+    }
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+COUNT(IB, ib_decode, (struct view v, enum ib_start start, struct ib_packet *p), v, start, p)
+COUNT(ENCAP, encap_decode, (struct view v, struct encap *e), v, e)
+COUNT(ARP, arp_decode, (struct view v, struct arp *a, bool *have_fixed), v, a, have_fixed)
+COUNT(DHCP, dhcp_decode, (struct view v, struct dhcp *d), v, d)
+COUNT(SA, sa_decode, (struct view v, struct sa *sa, bool *have_mad), v, sa, have_mad)
+COUNT(SMP, smp_decode, (struct view v, struct smp *s), v, s)
+COUNT(CM, cm_decode, (struct view v, struct cm *cm, bool *have_ids), v, cm, have_ids)
+COUNT(CM_PRIVATE, cm_private_decode, (struct view v, const struct cm *cm, struct cm_private *p), v,
+      cm, p)
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+static void ignore(void *user, uint32_t frame, const struct finding *f)
+{
+    (void)user;
+    (void)frame;
+    (void)f;
+}
+
+/* Whether no decoder ran twice. total: of all frames. */
+static bool is_once(const char *path, uint32_t frame, unsigned total[DECODERS])
+{
+    bool once = true;
+    for (unsigned i = 0; i < DECODERS; i++) {
+        if (counts[i] > 1)
+            printf("%s: frame %u: %s ran %u times\n", path, frame, names[i], counts[i]);
+        once &= counts[i] <= 1;
+        total[i] += counts[i];
+        counts[i] = 0;
+    }
+    return once;
+}
+
+/* Exit status. */
+static int check(const char *path, unsigned total[DECODERS])
+{
+    char error[CAPFILE_ERROR_LEN];
+    struct capfile_frame f;
+    struct capfile *file = capfile_open(path, error);
+    int status = 0;
+    if (!file) {
+        fprintf(stderr, "decode-counts: %s: %s\n", path, error);
+        return 2;
+    }
+    struct judge *j = judge_new(NULL, NULL, ignore, NULL);
+    for (uint32_t n = 1; capfile_next(file, &f) == CAPFILE_FRAME; n++) {
+        judge_frame(j, &(struct capture_frame){n, f.interface, f.linktype, f.ns,
+                                               view_make(f.octets, f.caplen, f.wirelen)});
+        if (!is_once(path, n, total))
+            status = 1;
+    }
+    judge_free(j);
+    capfile_close(file);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned total[DECODERS] = {0};
+    int status = 0;
+    for (int i = 1; i < argc; i++) {
+        int of_one = check(argv[i], total);
+        status = of_one > status ? of_one : status;
+    }
+    for (unsigned i = 0; i < DECODERS; i++)
+        printf("%s %u\n", names[i], total[i]);
+    return status;
+}
