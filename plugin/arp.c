@@ -127,29 +127,28 @@ static void fill_addresses(packet_info *pinfo, tvbuff_t *tvb, struct view v, con
         set_address_tvb(&pinfo->dst, AT_IB, GID_SIZE, tvb, (int)a->tha + LLADDR_GID);
 }
 
-static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+/* a: its fixed part is there. whole: so are its addresses. */
+static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
+                               const struct arp *a, bool whole)
 {
-    struct arp a;
-    bool fixed;
     struct view v = tvb_view(tvb);
-    enum wire_result r = arp_decode(v, &a, &fixed);
-    if (!fixed || a.hln != LLADDR_SIZE)
+    if (a->hln != LLADDR_SIZE)
         return;
-    proto_tree *sub = arp_tree(tree, tvb, a.size);
-    if (r == WIRE_OK)
-        fill_addresses(pinfo, tvb, v, &a);
-    if (r == WIRE_OK && is_ipoib(&a)) {
+    proto_tree *sub = arp_tree(tree, tvb, a->size);
+    if (whole)
+        fill_addresses(pinfo, tvb, v, a);
+    if (whole && is_ipoib(a)) {
         if (!pinfo->fd->visited)
-            learn(pinfo, v.p, &a);
-        match(pinfo, v.p, &a);
+            learn(pinfo, v.p, a);
+        match(pinfo, v.p, a);
     }
-    if (view_has(v, a.sha, LLADDR_SIZE) == WIRE_OK)
-        lladdr_add(sub, pinfo, tvb, (int)a.sha, "Sender");
-    if (view_has(v, a.tha, LLADDR_SIZE) == WIRE_OK)
-        lladdr_add(sub, pinfo, tvb, (int)a.tha, "Target");
+    if (view_has(v, a->sha, LLADDR_SIZE) == WIRE_OK)
+        lladdr_add(sub, pinfo, tvb, (int)a->sha, "Sender");
+    if (view_has(v, a->tha, LLADDR_SIZE) == WIRE_OK)
+        lladdr_add(sub, pinfo, tvb, (int)a->tha, "Target");
     pair_show(pinfo, sub, tvb);
-    if (r == WIRE_OK && is_ipoib(&a))
-        show_duplicate(pinfo, sub, tvb, &a);
+    if (whole && is_ipoib(a))
+        show_duplicate(pinfo, sub, tvb, a);
 }
 
 /*
@@ -170,7 +169,7 @@ static int cut_short(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const 
     proto_tree_add_item(sub, builtin.proto_size, tvb, ARP_PLN, 1, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, builtin.opcode, tvb, ARP_OP, 2, ENC_BIG_ENDIAN);
     if (is_ipoib(a)) {
-        dissect_infiniband(tvb, pinfo, tree);
+        dissect_infiniband(tvb, pinfo, tree, a, false);
         proto_tree_add_item(sub, builtin.src_hw, tvb, (int)a->sha, a->hln, ENC_NA);
         proto_tree_add_item(sub, builtin.src_ip, tvb, (int)a->spa, a->pln, ENC_BIG_ENDIAN);
         proto_tree_add_item(sub, builtin.dst_hw, tvb, (int)a->tha, a->hln, ENC_NA);
@@ -190,7 +189,7 @@ static int dissect_arp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void
         return cut_short(tvb, pinfo, tree, &a);
     int n = call_dissector_only(builtin_arp, tvb, pinfo, tree, data);
     if (ours)
-        dissect_infiniband(tvb, pinfo, tree);
+        dissect_infiniband(tvb, pinfo, tree, &a, true);
     return n;
 }
 

@@ -51,7 +51,6 @@ static void too_short(tvbuff_t *tvb, packet_info *pinfo, proto_item *ti)
 void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct frame *f)
 {
     struct view v = tvb_view(tvb);
-    struct encap e;
     proto_item *ti = proto_tree_add_item(tree, proto_ipoib, tvb, 0,
                                          v.len < ENCAP_SIZE ? (int)v.cap : ENCAP_SIZE, ENC_NA);
     proto_tree *sub = proto_item_add_subtree(ti, ett_ipoib);
@@ -59,26 +58,25 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
     if (f)
         add_mode(sub, pinfo, tvb, f);
-    enum wire_result r = encap_decode(v, &e);
-    if (r == WIRE_MALFORMED) {
+    if (view_has(v, 0, ENCAP_SIZE) == WIRE_MALFORMED) {
         too_short(tvb, pinfo, ti);
         return;
     }
     /* where the capture ends within the header, these say so by throwing */
     proto_tree_add_item(sub, hf_type, tvb, ENCAP_TYPE, 2, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_reserved, tvb, ENCAP_RESERVED, 2, ENC_BIG_ENDIAN);
-    e.type = tvb_get_ntohs(tvb, ENCAP_TYPE);
+    uint16_t type = tvb_get_ntohs(tvb, ENCAP_TYPE);
     tvb_ensure_bytes_exist(tvb, 0, ENCAP_SIZE);
-    const char *name = try_val_to_str(e.type, etype_vals);
-    proto_item_append_text(ti, ", Type: %s (0x%04x)", name ? name : "unknown", e.type);
+    const char *name = try_val_to_str(type, etype_vals);
+    proto_item_append_text(ti, ", Type: %s (0x%04x)", name ? name : "unknown", type);
     if (v.len == ENCAP_SIZE) {
         col_append_str(pinfo->cinfo, COL_INFO, "no datagram behind the encapsulation header");
         return;
     }
     tvbuff_t *next = tvb_new_subset_remaining(tvb, ENCAP_SIZE);
-    if (dissector_try_uint(ethertypes, e.type, next, pinfo, tree))
+    if (dissector_try_uint(ethertypes, type, next, pinfo, tree))
         return;
-    col_add_fstr(pinfo->cinfo, COL_INFO, "Ethertype 0x%04x", e.type);
+    col_add_fstr(pinfo->cinfo, COL_INFO, "Ethertype 0x%04x", type);
     call_data_dissector(next, pinfo, tree);
 }
 

@@ -59,33 +59,26 @@ static const struct name type_names[] = {
     {TYPE_IPV4, "IPv4"}, {TYPE_IPV6, "IPv6"}, {TYPE_ARP, "ARP"}, {TYPE_RARP, "RARP"}, {0, NULL},
 };
 
-static const char *resolution_of(uint16_t type, struct view datagram)
+static const char *resolution_of(const struct datagram *d)
 {
-    struct view icmpv6;
-    struct arp a;
-    bool have_fixed = false;
-    if (type == TYPE_ARP || type == TYPE_RARP) {
-        arp_decode(datagram, &a, &have_fixed);
-        return have_fixed ? name_of(arp_names, a.op) : NULL;
-    }
-    return type == TYPE_IPV6 && nd_in_ipv6(datagram, &icmpv6) ? name_of(nd_names, icmpv6.p[0])
-                                                              : NULL;
+    if (d->arp_has_fixed)
+        return name_of(arp_names, d->arp.op);
+    return view_has(d->icmpv6, 0, 1) == WIRE_OK ? name_of(nd_names, d->icmpv6.p[0]) : NULL;
 }
 
-static void see_datagram(struct kinds *k, packet_info *pinfo, uint16_t type, struct view datagram)
+static void see_datagram(struct kinds *k, packet_info *pinfo, const struct datagram *d)
 {
-    const char *name = name_of(type_names, type);
-    k->of[TYPE] = name ? name : wmem_strdup_printf(pinfo->pool, "0x%04x", type);
-    k->of[RESOLUTION] = resolution_of(type, datagram);
+    const char *name = name_of(type_names, d->encap.type);
+    k->of[TYPE] = name ? name : wmem_strdup_printf(pinfo->pool, "0x%04x", d->encap.type);
+    k->of[RESOLUTION] = resolution_of(d);
 }
 
-static void see_payload(struct kinds *k, packet_info *pinfo, struct view payload)
+static void see_payload(struct kinds *k, packet_info *pinfo, const struct datagram *d)
 {
-    struct encap e;
-    if (encap_decode(payload, &e) == WIRE_OK)
-        see_datagram(k, pinfo, e.type, view_from(payload, ENCAP_SIZE));
+    if (d->header == WIRE_OK)
+        see_datagram(k, pinfo, d);
     else
-        k->of[TYPE] = payload.len < ENCAP_SIZE ? "too short" : "not captured";
+        k->of[TYPE] = d->octets.len < ENCAP_SIZE ? "too short" : "not captured";
 }
 
 static const char *destination_of(const struct ib_packet *ib)
@@ -117,7 +110,7 @@ static void see_ipoib(struct kinds *k, packet_info *pinfo, const struct packet *
     k->of[MODE] = p->ib.transport == IB_UD ? "datagram, UD" : connected_mode(p);
     k->of[DESTINATION] = destination_of(&p->ib);
     if (begins_datagram(&p->verdict))
-        see_payload(k, pinfo, p->ib.payload);
+        see_payload(k, pinfo, &p->datagram);
 }
 
 static const char *name_or_hex(packet_info *pinfo, const struct name *names, uint32_t value)
@@ -152,10 +145,14 @@ static void see_bare(struct kinds *k, packet_info *pinfo, tvbuff_t *tvb)
     if (!conformance_bare_carrier(tvb, pinfo, &c))
         return;
     k->of[MODE] = "not told by the carrier";
-    if (c.kind == CARRIER_IPOIB)
-        see_payload(k, pinfo, c.inner);
-    else
-        see_datagram(k, pinfo, c.type, c.inner);
+    struct datagram d;
+    if (c.kind == CARRIER_IPOIB) {
+        datagram_decode(c.inner, &d);
+        see_payload(k, pinfo, &d);
+    } else {
+        datagram_decode_body(c.type, c.inner, &d);
+        see_datagram(k, pinfo, &d);
+    }
 }
 
 /* ---- telling it */
