@@ -82,7 +82,7 @@ void check_arp(const struct reporter *r, const struct datagram *d);
 void check_nd(const struct reporter *r, struct view v);
 
 /* The DHCP message in the IPv4 packet, if there is one (RFC 4390; check_dhcp.c). */
-void check_dhcp(const struct reporter *r, const struct datagram *d);
+void check_dhcp(const struct reporter *r, const struct datagram *g);
 
 /*
  * A CM message of an IPoIB connection, v at the MAD's begin (RFC 4755 §3.2, 3.5, 5, 5.1, 6).
