@@ -44,6 +44,11 @@ struct fabric {
     struct resolutions *resolutions;
     struct qpns *qpns;
     struct sources *sources;
+    /*
+     * Who feeds this asks the SA itself, as the probe does: a group's record is what the SA says
+     * now. In a capture it may have changed in a frame that was not captured.
+     */
+    bool records_are_current;
     struct order order;
     uint32_t doubt_frame; /* the last at which something that a GSI had sent was missing (the SA's
                              aside, which serves ports elsewhere), or the SM asked a port to join

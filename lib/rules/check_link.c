@@ -56,6 +56,8 @@ static struct endport *sender_of(const struct scene *s)
 
 bool may_be_told_others(const struct scene *s, struct group *broadcast)
 {
+    if (s->f->records_are_current)
+        return broadcast->changed_frame != 0;
     struct endport *sender = sender_of(s);
     const struct member *m = sender ? groups_member(s->f->groups, broadcast, sender, false) : NULL;
     bool followed = sender && endport_is_followed(sender);
