@@ -43,6 +43,7 @@ ELSEWHERE = [
     (r"script/noise ", "tests/test_noise.py", '"noise"'),
     (r"script/package && apt install", "tests/test_package.py", '"package"'),
     (r"cmake -S . -B build ", "script/bootstrap", "cmake -S . -B build"),
+    (r"script/degrade$", "tests/test_removals_all.py", '"degrade"'),
     (r"script/bench-decode", "tests/test_benchmarks.py", '"bench-decode"'),
     (r"script/bench-check", "tests/test_benchmarks.py", '"bench-check"'),
     (r"script/bench-capture", "tests/test_benchmarks.py", '"bench-capture"'),
