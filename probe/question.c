@@ -101,16 +101,10 @@ static const uint8_t *answered_by_arp(struct probe *p, const struct asked *x,
 static const uint8_t *answered_by_na(const struct asked *x, struct view v)
 {
     struct view icmpv6;
-    struct nd_iter it;
-    struct nd_option o;
     if (!nd_in_ipv6(v, &icmpv6) || icmpv6.cap < ND_TARGET + 16 || icmpv6.p[0] != ND_NA ||
-        memcmp(icmpv6.p + ND_TARGET, x->ip, 16) != 0 || !nd_options(icmpv6, &it))
+        memcmp(icmpv6.p + ND_TARGET, x->ip, 16) != 0)
         return NULL;
-    while (nd_next(&it, &o))
-        if (o.type == ND_OPT_TARGET_LLADDR && nd_is_ipoib_lladdr(&o) &&
-            view_has(icmpv6, o.off, o.size) == WIRE_OK)
-            return icmpv6.p + o.off + ND_OPT_LLADDR;
-    return NULL;
+    return nd_target_lladdr(icmpv6);
 }
 
 bool take_answer(struct probe *p, const struct ud_from *from, void *user)

@@ -101,18 +101,6 @@ static void answer_ns(struct probe *p, const struct ud_from *from, struct view i
     send_unicast(p, &to, out, make_nd(out, &m));
 }
 
-/* The address that the NA announces: of its option. NULL: there is none. */
-static const uint8_t *option_of(struct view icmpv6)
-{
-    struct nd_iter it;
-    struct nd_option o;
-    for (bool there = nd_options(icmpv6, &it); there && nd_next(&it, &o);)
-        if (o.type == ND_OPT_TARGET_LLADDR && nd_is_ipoib_lladdr(&o) &&
-            view_has(icmpv6, o.off, o.size) == WIRE_OK)
-            return icmpv6.p + o.off + ND_OPT_LLADDR;
-    return NULL;
-}
-
 /* The port gives back what any queue pair of the probe sends to its own groups. */
 static bool is_own(const struct probe *p, const struct ud_from *from)
 {
@@ -174,7 +162,7 @@ static void take_nd(struct probe *p, const struct ud_from *from, struct view ipv
         memcmp(icmpv6.p + ND_TARGET, p->source.ip, 16) != 0 || why_host_drops(ipv6) ||
         is_own(p, from))
         return;
-    const uint8_t *lladdr = icmpv6.p[0] == ND_NA ? option_of(icmpv6) : NULL;
+    const uint8_t *lladdr = icmpv6.p[0] == ND_NA ? nd_target_lladdr(icmpv6) : NULL;
     if (icmpv6.p[0] == ND_NS)
         take_ns(p, from, ipv6, icmpv6);
     else if (icmpv6.p[0] == ND_NA && !(lladdr && lladdr_same(lladdr, p->lladdr)))

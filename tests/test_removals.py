@@ -7,7 +7,7 @@ import pytest
 
 from support.programs import run_script
 
-STUB = """#!/usr/bin/python3
+PLAYED = """#!/usr/bin/python3
 import json, os, sys
 paths = [a for a in sys.argv[1:] if a.endswith(".pcap")]
 case = {"subject": "group ff12::1", "actual": "it left", "frames": [2]}
@@ -31,10 +31,10 @@ def test_no_removal_adds_a_violation(removals, gaps):
 
 
 def test_removal_that_adds_a_violation_is_reported(tmp_path):
-    """The stub of ipoib-check finds something in each capture from which frames were removed."""
-    stub = tmp_path / "ipoib-check"
-    stub.write_text(STUB)
-    stub.chmod(0o755)
+    """A played ipoib-check finds something in each capture from which frames were removed."""
+    played = tmp_path / "ipoib-check"
+    played.write_text(PLAYED)
+    played.chmod(0o755)
     status, output = degrade("--removals", "3", IPOIB_BIN=str(tmp_path))
     lines = output.splitlines()
     assert status == 1 and len(lines) == 4, output

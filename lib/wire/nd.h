@@ -55,6 +55,12 @@ static inline bool nd_is_ipoib_lladdr(const struct nd_option *o)
 }
 
 /*
+ * The link-layer address (LLADDR_SIZE bytes) in the target link-layer address option of the ICMPv6
+ * message in v, in the form of RFC 4391 §9.3. NULL: there is none, or it was not captured so far.
+ */
+const uint8_t *nd_target_lladdr(struct view v);
+
+/*
  * The IPv6 address (16 octets) that the option gives its link-layer address to, for who learns from
  * the message: of RS, RA and NS the source, of an NA the target. NULL: receivers ignore the option
  * (RFC 4861 §4.4, 4.5), or it is of another node, as in a Redirect. o: of the ICMPv6 message in v;
