@@ -59,20 +59,15 @@ static bool read_nd(struct view ip, struct claim *c)
 {
     enum { OVERRIDE = 0x20 };
     struct view nd;
-    struct nd_iter it;
-    struct nd_option o;
     if (!nd_in_ipv6(ip, &nd) || nd.cap < ND_TARGET + IPV6_ADDRESS_SIZE ||
-        (nd.p[0] != ND_NA && nd.p[0] != ND_NS) || why_host_drops(ip) || !nd_options(nd, &it))
+        (nd.p[0] != ND_NA && nd.p[0] != ND_NS) || why_host_drops(ip))
         return false;
     bool na = nd.p[0] == ND_NA;
-    uint8_t wanted = na ? ND_OPT_TARGET_LLADDR : ND_OPT_SOURCE_LLADDR;
     *c = (struct claim){.ipv6 = true,
                         .ip = na ? nd.p + ND_TARGET : ip.p + IPV6_SOURCE,
                         .weak = na && !(nd.p[ND_NA_FLAGS] & OVERRIDE),
                         .answer = na};
-    while (nd_next(&it, &o))
-        if (o.type == wanted && nd_is_ipoib_lladdr(&o) && view_has(nd, o.off, o.size) == WIRE_OK)
-            c->lladdr = nd.p + o.off + ND_OPT_LLADDR;
+    c->lladdr = nd_lladdr(nd, na ? ND_OPT_TARGET_LLADDR : ND_OPT_SOURCE_LLADDR);
     return c->lladdr != NULL;
 }
 

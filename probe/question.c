@@ -104,7 +104,7 @@ static const uint8_t *answered_by_na(const struct asked *x, struct view v)
     if (!nd_in_ipv6(v, &icmpv6) || icmpv6.cap < ND_TARGET + 16 || icmpv6.p[0] != ND_NA ||
         memcmp(icmpv6.p + ND_TARGET, x->ip, 16) != 0)
         return NULL;
-    return nd_target_lladdr(icmpv6);
+    return nd_lladdr(icmpv6, ND_OPT_TARGET_LLADDR);
 }
 
 bool take_answer(struct probe *p, const struct ud_from *from, void *user)

@@ -162,7 +162,7 @@ static void take_nd(struct probe *p, const struct ud_from *from, struct view ipv
         memcmp(icmpv6.p + ND_TARGET, p->source.ip, 16) != 0 || why_host_drops(ipv6) ||
         is_own(p, from))
         return;
-    const uint8_t *lladdr = icmpv6.p[0] == ND_NA ? nd_target_lladdr(icmpv6) : NULL;
+    const uint8_t *lladdr = icmpv6.p[0] == ND_NA ? nd_lladdr(icmpv6, ND_OPT_TARGET_LLADDR) : NULL;
     if (icmpv6.p[0] == ND_NS)
         take_ns(p, from, ipv6, icmpv6);
     else if (icmpv6.p[0] == ND_NA && !(lladdr && lladdr_same(lladdr, p->lladdr)))

@@ -73,15 +73,14 @@ const uint8_t *nd_option_owner(struct view v, const struct nd_option *o, const u
     return NULL;
 }
 
-const uint8_t *nd_target_lladdr(struct view v)
+const uint8_t *nd_lladdr(struct view v, uint8_t type)
 {
     struct nd_iter it;
     struct nd_option o;
     if (!nd_options(v, &it))
         return NULL;
     while (nd_next(&it, &o))
-        if (o.type == ND_OPT_TARGET_LLADDR && nd_is_ipoib_lladdr(&o) &&
-            view_has(v, o.off, o.size) == WIRE_OK)
+        if (o.type == type && nd_is_ipoib_lladdr(&o) && view_has(v, o.off, o.size) == WIRE_OK)
             return v.p + o.off + ND_OPT_LLADDR;
     return NULL;
 }

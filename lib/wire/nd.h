@@ -55,10 +55,11 @@ static inline bool nd_is_ipoib_lladdr(const struct nd_option *o)
 }
 
 /*
- * The link-layer address (LLADDR_SIZE bytes) in the target link-layer address option of the ICMPv6
- * message in v, in the form of RFC 4391 §9.3. NULL: there is none, or it was not captured so far.
+ * The link-layer address (LLADDR_SIZE bytes) in the first option of this type (source or target) of
+ * the ICMPv6 message in v, in the form of RFC 4391 §9.3. NULL: there is none, or it was not
+ * captured so far.
  */
-const uint8_t *nd_target_lladdr(struct view v);
+const uint8_t *nd_lladdr(struct view v, uint8_t type);
 
 /*
  * The IPv6 address (16 octets) that the option gives its link-layer address to, for who learns from
