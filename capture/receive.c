@@ -234,7 +234,6 @@ static uint64_t sleep_time(const struct receiver *r, uint64_t now)
 /* The queue is empty. Returns true if it is worth polling at once. */
 static bool rest(struct receiver *r, uint64_t now, struct rx *rx, int *count)
 {
-    recorder_has_time(r->recorder);
     if (r->busy == NAPS) { /* a glance: more may be under way */
         r->busy--;
         return false;

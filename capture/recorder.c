@@ -373,11 +373,6 @@ void recorder_tick(struct recorder *r, struct host_time now, uint64_t patience)
         give_block(r);
 }
 
-void recorder_has_time(struct recorder *r)
-{
-    handover_has_time(r->h);
-}
-
 void recorder_end(struct recorder *r, uint64_t time)
 {
     put_counts(r, time);

@@ -97,9 +97,6 @@ void recorder_note(struct recorder *r, const char *text);
  */
 void recorder_tick(struct recorder *r, struct host_time now, uint64_t patience);
 
-/* The receiving loop has nothing to do for a moment. */
-void recorder_has_time(struct recorder *r);
-
 /*
  * The last counts are written, with that time of day, and all is given to the writer, which gets
  * its end.
