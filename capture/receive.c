@@ -65,7 +65,11 @@ static void record(struct receiver *r, const struct rx *rx)
     frame.wirelen = frame.len;
     if (r->options->pcapng || r->options->direction != DIRECTION_BOTH) /* who else would ask? */
         frame.direction = frame_direction(r->device, frame.octets, frame.len);
-    if (wanted_direction(r, frame.direction) && recorder_put(r->recorder, &frame))
+    if (!wanted_direction(r, frame.direction))
+        return;
+    if (r->selection && !selection_wants(r->selection, frame.octets, frame.len))
+        recorder_left_out(r->recorder);
+    else if (recorder_put(r->recorder, &frame))
         r->recorded++;
 }
 
