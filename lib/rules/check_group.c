@@ -179,6 +179,7 @@ static void on_leave_asked(const struct scene *s, const struct subnet_event *e)
     if (full)
         pass_about(s->r, R_RFC4391_10_LEAVE, &port);
     else if (e->join_state_before == JOIN_FULL &&
+             !order_is_uncertain(&s->f->order, e->member->frame) &&
              is_news(s->r, R_RFC4391_10_LEAVE, &port, e->request->join_state))
         fail_about(s->r, R_RFC4391_10_LEAVE, &port, e->record + MCM_SCOPE_JOIN, 1,
                    "FullMember in the JoinState", "another JoinState");

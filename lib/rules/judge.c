@@ -196,6 +196,13 @@ static void name_foreign(const struct scene *s, const struct cm *cm)
 
 enum { QPN_SMI, QPN_GSI };
 
+/* The capture cut a MAD so early that it may have been any request, for one a join. */
+static bool is_cut_early(const struct packet *p)
+{
+    return p->mad.result == WIRE_TRUNCATED &&
+           view_has(p->mad.octets, 0, SA_DATA + MCM_SIZE) == WIRE_TRUNCATED;
+}
+
 static void follow_gsi(const struct scene *s)
 {
     const struct packet *p = s->p;
@@ -206,6 +213,8 @@ static void follow_gsi(const struct scene *s)
     if (!port)
         return;
     bool whole = endport_gsi_sent(port, p->ib.psn, p->at.frame);
+    if (is_cut_early(p))
+        port->gap_frame = p->at.frame;
     bool missed = port->gap_frame == p->at.frame;
     if (missed && lid != subnet_sa_lid(s->f->subnet, p->at.interface))
         s->f->doubt_frame = p->at.frame;
