@@ -17,8 +17,8 @@
 #include "wire/carrier.h"
 
 static int hf_conformance = -1, hf_id = -1, hf_level = -1, hf_section = -1, hf_deviation = -1;
-static int hf_expected = -1, hf_actual = -1, hf_subject = -1, hf_reason = -1, hf_note_id = -1,
-           hf_note = -1;
+static int hf_expected = -1, hf_actual = -1, hf_subject = -1, hf_reason = -1, hf_sender = -1,
+           hf_note_id = -1, hf_note = -1;
 static int ett_conformance = -1, ett_finding = -1;
 static expert_field ei_must = EI_INIT, ei_should = EI_INIT, ei_deviation = EI_INIT,
                     ei_note = EI_INIT;
@@ -87,6 +87,7 @@ static void keep(void *user _U_, uint32_t frame, const struct finding *f)
     k->f.actual = wmem_strdup(wmem_file_scope(), f->actual);
     k->f.subject = wmem_strdup(wmem_file_scope(), f->subject);
     k->f.reason = wmem_strdup(wmem_file_scope(), f->reason);
+    k->f.sender = wmem_strdup(wmem_file_scope(), f->sender ? f->sender : "");
     *pending_end = k;
     pending_end = &k->next;
 }
@@ -222,6 +223,7 @@ static void add_finding(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, con
         add_rule(sub, tvb, &k->f);
     }
     add_text(sub, hf_subject, tvb, k->f.subject);
+    add_text(sub, hf_sender, tvb, k->f.sender);
     char *section = wmem_strdup_printf(pinfo->pool, "%s section %s",
                                        rule_document_name(rule->document), rule->section);
     add_text(sub, hf_section, tvb, section);
@@ -327,6 +329,9 @@ void conformance_register(void)
         {&hf_subject,
          {"Subject", "ipoib.rule.subject", FT_STRING, BASE_NONE, NULL, 0,
           "whom it concerns; absent: this packet", HFILL}},
+        {&hf_sender,
+         {"Sender", "ipoib.rule.sender", FT_STRING, BASE_NONE, NULL, 0,
+          "IP address, GID and LID of who sent the packet, as far as they are known", HFILL}},
         {&hf_reason,
          {"Known because", "ipoib.rule.reason", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_note_id,
