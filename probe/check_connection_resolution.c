@@ -19,32 +19,32 @@ struct heard {
     bool any, over_call;
 };
 
-static bool is_arp_reply(const struct probe *p, struct view v)
+static bool is_arp_reply(const struct target *t, struct view v)
 {
     struct arp a;
     bool fixed;
     return arp_decode(v, &a, &fixed) == WIRE_OK && a.op == ARP_REPLY && a.hln == LLADDR_SIZE &&
-           a.pln == 4 && memcmp(v.p + a.spa, p->peer.ip, 4) == 0 &&
-           lladdr_same(v.p + a.tha, p->lladdr);
+           a.pln == 4 && memcmp(v.p + a.spa, t->ip, 4) == 0 &&
+           lladdr_same(v.p + a.tha, t->link->lladdr);
 }
 
-static bool is_na(const struct probe *p, struct view v)
+static bool is_na(const struct target *t, struct view v)
 {
     struct view icmpv6;
     return nd_in_ipv6(v, &icmpv6) && icmpv6.cap >= ND_TARGET + 16 && icmpv6.p[0] == ND_NA &&
-           memcmp(icmpv6.p + ND_TARGET, p->peer.ip, 16) == 0;
+           memcmp(icmpv6.p + ND_TARGET, t->ip, 16) == 0;
 }
 
-static bool hear_answer(struct probe *p, const struct ud_from *from, void *user)
+static bool hear_answer(struct target *t, const struct ud_from *from, void *user)
 {
     struct heard *h = user;
     struct encap e;
     if (encap_decode(from->octets, &e) != WIRE_OK)
         return false;
     struct view body = view_from(from->octets, ENCAP_SIZE);
-    bool is = p->peer.ipv6 ? e.type == TYPE_IPV6 && is_na(p, body)
-                           : e.type == TYPE_ARP && is_arp_reply(p, body);
-    if (!is || !is_of_peer(p, from))
+    bool is = t->ipv6 ? e.type == TYPE_IPV6 && is_na(t, body)
+                      : e.type == TYPE_ARP && is_arp_reply(t, body);
+    if (!is || !is_of_peer(t, from))
         return false;
     h->any = true;
     h->over_call = from->call != NULL;
@@ -52,72 +52,73 @@ static bool hear_answer(struct probe *p, const struct ud_from *from, void *user)
 }
 
 /* As over UD: with a sender that nobody remembers. */
-static uint32_t put_question(const struct probe *p, uint8_t *out)
+static uint32_t put_question(const struct target *t, uint8_t *out)
 {
     uint8_t group[16];
-    if (!p->peer.ipv6) {
-        struct arp_message m = {.op = ARP_REQUEST, .sha = p->lladdr, .tpa = p->peer.ip};
+    if (!t->ipv6) {
+        struct arp_message m = {.op = ARP_REQUEST, .sha = t->link->lladdr, .tpa = t->ip};
         return make_arp(out, &m);
     }
-    solicited_node(group, p->peer.ip);
-    struct nd_message m = {.type = ND_NS, .to = group, .target = p->peer.ip};
+    solicited_node(group, t->ip);
+    struct nd_message m = {.type = ND_NS, .to = group, .target = t->ip};
     return make_nd(out, &m);
 }
 
 /* The judge of packets has told of an answer over the connection. */
-static void tell(struct probe *p, const struct heard *h)
+static void tell(struct target *t, const struct heard *h)
 {
     const enum rule_number rule = R_RFC4755_7_RESOLUTION_OVER_UD;
     const char *none = "what was sent over the connection was not answered";
-    results_came(p->results, "%s",
+    results_came(t->results, "%s",
                  !h->any        ? "no answer"
                  : h->over_call ? "an answer over the connection"
                                 : "an answer over UD");
     if (!h->over_call)
-        results_add(p->results, rule, OUTCOME_PASS, "", h->any ? "the answer came over UD" : none);
-    if (p->peer.ipv6)
-        results_skip(p->results, R_RFC4755_3_1_REPLY_TO_UD_QPN,
+        results_add(t->results, rule, OUTCOME_PASS, "", h->any ? "the answer came over UD" : none);
+    if (t->ipv6)
+        results_skip(t->results, R_RFC4755_3_1_REPLY_TO_UD_QPN,
                      "an NS without a sender is answered to all nodes, not to a QPN");
     else if (h->any && !h->over_call)
-        results_add(p->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, OUTCOME_PASS, "",
+        results_add(t->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, OUTCOME_PASS, "",
                     "the reply came to the probe's UD QPN");
     else
-        results_skip(p->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, none);
+        results_skip(t->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, none);
 }
 
-void check_connection_resolution(struct probe *p)
+void check_connection_resolution(struct target *t)
 {
     uint8_t out[UD_SIZE];
     struct heard h = {.any = false};
-    bool settled = patience_settle(p, true);
-    struct call *c = dial(p, &(struct dial){.uc = uc_by_default(p)});
+    bool settled = patience_settle(t, true);
+    struct call *c = dial(t, &(struct dial){.uc = uc_by_default(t)});
     bool sent = settled && is_up(c);
     for (unsigned i = 0; i < TRIES && sent && !h.any; i++) {
-        sent = send_message(p, c, out, put_question(p, out));
+        sent = send_message(t, c, out, put_question(t, out));
         if (!sent)
             break;
-        patience_asks(p, p->peer.ipv6, p->peer.ip, i > 0);
+        patience_asks(t, t->ipv6, t->ip, i > 0);
         bool last = i + 1 == TRIES;
-        await_packet(p, (int)(last ? patience_ms(p) : p->options->timeout_ms), hear_answer, &h);
+        await_packet(t, (int)(last ? patience_ms(t) : t->run->options->timeout_ms), hear_answer,
+                     &h);
     }
     if (sent || h.any) {
-        results_sent(p->results, "%s over the connection",
-                     p->peer.ipv6 ? "NS, sender ::," : "ARP request, sender 0.0.0.0,");
-        tell(p, &h);
+        results_sent(t->results, "%s over the connection",
+                     t->ipv6 ? "NS, sender ::," : "ARP request, sender 0.0.0.0,");
+        tell(t, &h);
     } else
-        results_add(p->results, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_INCONCLUSIVE,
+        results_add(t->results, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_INCONCLUSIVE,
                     "a connection that takes the question",
-                    is_up(c) || !c ? p->results->came : c->why);
-    hang_up(p, c);
+                    is_up(c) || !c ? t->results->came : c->why);
+    hang_up(t, c);
 }
 
 /* A peer that is told of connected modes answers to the UD QPN of the address all the same. */
-void check_reply_to_ud(struct probe *p)
+void check_reply_to_ud(struct target *t)
 {
     struct answer *a = g_new(struct answer, 1);
-    struct question q = {.grh = p->peer.needs_grh, .flags = LLADDR_FLAG_RC | LLADDR_FLAG_UC};
+    struct question q = {.grh = t->peer->needs_grh, .flags = LLADDR_FLAG_RC | LLADDR_FLAG_UC};
     tell_kept(
-        p, R_RFC4755_3_1_REPLY_TO_UD_QPN, try_variant(p, &q, a),
+        t, R_RFC4755_3_1_REPLY_TO_UD_QPN, try_variant(t, &q, a),
         &(struct kept_words){"an answer at the UD QPN",
                              "the reply came to the UD QPN of an address with the flags RC and UC",
                              "no answer at the UD QPN of an address with the flags RC and UC",

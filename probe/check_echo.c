@@ -45,134 +45,135 @@ static bool is_of_tries(const struct echo *e, uint16_t sequence)
     return (uint16_t)(sequence - e->first) <= (uint16_t)(e->sequence - e->first);
 }
 
-static bool take_reply(struct probe *p, const struct ud_from *from, void *user)
+static bool take_reply(struct target *t, const struct ud_from *from, void *user)
 {
     struct echo *e = user;
     struct encap h;
     if (encap_decode(from->octets, &h) != WIRE_OK)
         return false;
     const uint8_t *icmp = reply_in(e, &h, view_from(from->octets, ENCAP_SIZE));
-    e->to_qpn = from->to_qpn ? from->to_qpn : p->t->qpn;
+    e->to_qpn = from->to_qpn ? from->to_qpn : t->link->transport->qpn;
     if (!icmp || icmp[0] != (e->ipv6 ? REPLY6 : REPLY4) || be16(icmp + 4) != ECHO_ID ||
-        !is_of_tries(e, be16(icmp + 6)) || !is_of_peer(p, from))
+        !is_of_tries(e, be16(icmp + 6)) || !is_of_peer(t, from))
         return false;
     bool same = echo_payload_is(icmp, e->length - (e->ipv6 ? IPV6_HEAD : IPV4_HEAD));
-    return is_usable(p, from, same ? NULL : echo_other_payload);
+    return is_usable(t, from, same ? NULL : echo_other_payload);
 }
 
-static void tell_sent(struct probe *p, const struct echo *e)
+static void tell_sent(struct target *t, const struct echo *e)
 {
-    results_sent(p->results, "ICMP echo request of %u octets over UD, %s GRH, Reserved 0x%04x%s",
+    results_sent(t->results, "ICMP echo request of %u octets over UD, %s GRH, Reserved 0x%04x%s",
                  e->length, e->grh ? "with" : "without", e->reserved,
                  e->aside ? ", from a second QP" : "");
 }
 
 /* The peer has to find the way back first: the station answers it meanwhile. */
-static bool echo_once(struct probe *p, struct echo *e, bool last)
+static bool echo_once(struct target *t, struct echo *e, bool last)
 {
     uint8_t out[UD_SIZE];
-    e->sequence = ++run_of(p)->sequence;
-    struct echo_message m = {e->reserved,  ECHO_ID,    e->sequence,
-                             p->source.ip, p->peer.ip, e->length};
-    struct ud_to to = to_peer(p, e->grh || p->peer.needs_grh);
+    e->sequence = ++t->run->sequence;
+    struct echo_message m = {e->reserved,        ECHO_ID, e->sequence,
+                             t->link->source.ip, t->ip,   e->length};
+    struct ud_to to = to_peer(t, e->grh || t->peer->needs_grh);
     to.aside = e->aside;
     uint32_t n = e->ipv6 ? make_echo6(out, &m) : make_echo4(out, &m);
-    return send_unicast(p, &to, out, n) &&
-           await_packet(p, (int)(last ? patience_ms(p) : p->options->timeout_ms), take_reply, e);
+    return send_unicast(t, &to, out, n) &&
+           await_packet(t, (int)(last ? patience_ms(t) : t->run->options->timeout_ms), take_reply,
+                        e);
 }
 
-static bool echo(struct probe *p, struct echo *e)
+static bool echo(struct target *t, struct echo *e)
 {
-    p->unusable = NULL;
-    e->first = (uint16_t)(run_of(p)->sequence + 1);
-    e->peer = p->peer.ip;
-    e->ipv6 = p->peer.ipv6;
-    for (unsigned i = 0; i < TRIES && !p->stopped && !p->broken; i++) {
-        if (echo_once(p, e, i + 1 == TRIES)) {
-            tell_sent(p, e);
-            results_came(p->results, "an echo reply of %u octets", e->length);
+    t->unusable = NULL;
+    e->first = (uint16_t)(t->run->sequence + 1);
+    e->peer = t->ip;
+    e->ipv6 = t->ipv6;
+    for (unsigned i = 0; i < TRIES && !target_ended(t); i++) {
+        if (echo_once(t, e, i + 1 == TRIES)) {
+            tell_sent(t, e);
+            results_came(t->results, "an echo reply of %u octets", e->length);
             return true;
         }
         if (i == INTRODUCED_AFTER)
-            station_introduce(p);
+            station_introduce(t);
     }
-    tell_sent(p, e);
-    tell_none_came(p, "no echo reply");
+    tell_sent(t, e);
+    tell_none_came(t, "no echo reply");
     return false;
 }
 
-bool echo_over_ud(struct probe *p, uint32_t length)
+bool echo_over_ud(struct target *t, uint32_t length)
 {
     struct echo e = {.length = length};
-    return echo(p, &e);
+    return echo(t, &e);
 }
 
 /* As try_variant() of address resolution, with the small plain echo as what has to go. */
-static enum kept try_echo(struct probe *p, struct echo *variant)
+static enum kept try_echo(struct target *t, struct echo *variant)
 {
     struct echo small = {.length = ECHO_SMALL};
-    if (echo(p, variant))
+    if (echo(t, variant))
         return KEPT_YES;
-    if (!echo(p, &small))
+    if (!echo(t, &small))
         return KEPT_UNKNOWN;
-    if (echo(p, variant))
+    if (echo(t, variant))
         return KEPT_YES;
-    const char *unusable = p->unusable;
-    bool there = echo(p, &small);
-    tell_sent(p, variant);
-    p->unusable = unusable;
+    const char *unusable = t->unusable;
+    bool there = echo(t, &small);
+    tell_sent(t, variant);
+    t->unusable = unusable;
     tell_none_came(
-        p, there ? "no echo reply to 6 of them; to small plain ones between and after, replies"
+        t, there ? "no echo reply to 6 of them; to small plain ones between and after, replies"
                  : "no echo replies any more");
-    return there && !p->stopped && !p->broken ? KEPT_NO : KEPT_UNKNOWN;
+    return there && !target_ended(t) ? KEPT_NO : KEPT_UNKNOWN;
 }
 
-static void add_kept(struct probe *p, enum rule_number rule, enum kept k, const char *passed,
+static void add_kept(struct target *t, enum rule_number rule, enum kept k, const char *passed,
                      const char *failed)
 {
     tell_kept(
-        p, rule, k,
+        t, rule, k,
         &(struct kept_words){"an echo reply", passed, failed, "the peer answers no echo requests"});
 }
 
 /* No reply to any proves nothing: a firewall may be between. */
-void check_echo(struct probe *p)
+void check_echo(struct target *t)
 {
     struct echo e = {.length = ECHO_SMALL};
     struct echo aside = {.length = ECHO_SMALL, .aside = true};
-    add_kept(p, R_RFC4755_7_ANY_MODE_ACCEPTED, echo(p, &e) ? KEPT_YES : KEPT_UNKNOWN,
+    add_kept(t, R_RFC4755_7_ANY_MODE_ACCEPTED, echo(t, &e) ? KEPT_YES : KEPT_UNKNOWN,
              "IP over UD is accepted", "");
     enum kept k = KEPT_UNKNOWN;
-    if (p->t->aside_qpn && echo(p, &aside))
-        k = aside.to_qpn == p->t->qpn ? KEPT_YES : KEPT_NO;
-    add_kept(p, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, k,
+    if (t->link->transport->aside_qpn && echo(t, &aside))
+        k = aside.to_qpn == t->link->transport->qpn ? KEPT_YES : KEPT_NO;
+    add_kept(t, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, k,
              "the reply came to the QPN of the probe's address",
              "the reply came to the QPN that the request was sent from");
 }
 
-void check_echo_header(struct probe *p)
+void check_echo_header(struct target *t)
 {
     struct echo grh = {.length = ECHO_SMALL, .grh = true},
                 reserved = {.length = ECHO_SMALL, .reserved = 0xbeef};
-    add_kept(p, R_RFC4391_6_GRH_OPTIONAL, try_echo(p, &grh),
+    add_kept(t, R_RFC4391_6_GRH_OPTIONAL, try_echo(t, &grh),
              "an echo request with a GRH is answered",
              "an echo request with a GRH is not answered");
-    add_kept(p, R_RFC4391_6_RESERVED_IGNORED, try_echo(p, &reserved),
+    add_kept(t, R_RFC4391_6_RESERVED_IGNORED, try_echo(t, &reserved),
              "an echo request with Reserved 0xbeef is answered",
              "an echo request with Reserved 0xbeef is not answered");
 }
 
 /* The largest size that is answered, octets; *all: all of them were. */
-static uint32_t sweep(struct probe *p, const uint32_t *sizes, unsigned n, uint32_t link, bool *all,
+static uint32_t sweep(struct target *t, const uint32_t *sizes, unsigned n, uint32_t link, bool *all,
                       GString *silent)
 {
     uint32_t largest = 0;
     *all = true;
-    for (unsigned i = 0; i < n && !p->stopped && !p->broken; i++) {
+    for (unsigned i = 0; i < n && !target_ended(t); i++) {
         struct echo e = {.length = sizes[i]};
         if (sizes[i] > link || (i > 0 && sizes[i] <= sizes[i - 1]))
             continue;
-        if (echo(p, &e))
+        if (echo(t, &e))
             largest = MAX(largest, sizes[i]);
         else {
             *all = false;
@@ -182,62 +183,63 @@ static uint32_t sweep(struct probe *p, const uint32_t *sizes, unsigned n, uint32
     return largest;
 }
 
-static void judge_demanded(struct probe *p, uint32_t link)
+static void judge_demanded(struct target *t, uint32_t link)
 {
     struct echo e = {.length = MTU_DEMANDED};
     char text[80];
     snprintf(text, sizeof text, "the link's MTU is %u octets", link);
     if (link < MTU_DEMANDED)
-        results_skip(p->results, R_RFC4391_7_MTU_2044, text);
+        results_skip(t->results, R_RFC4391_7_MTU_2044, text);
     else
-        add_kept(p, R_RFC4391_7_MTU_2044, try_echo(p, &e),
+        add_kept(t, R_RFC4391_7_MTU_2044, try_echo(t, &e),
                  "2044 octets go there and back in one packet",
                  "2044 octets are not answered, 84 are");
 }
 
 /* The SA's record says it: without a size that InfiniBand has there is nothing to try. */
-static void skip_sizes(struct probe *p)
+static void skip_sizes(struct target *t)
 {
     static const enum rule_number all[] = {R_RFC4391_7_MTU_2044, R_RFC4755_5_MINIMUM_MTU,
                                            R_RFC4391_5_JOIN_PARAMETERS_USED};
     char why[80];
-    snprintf(why, sizeof why, "the group's MTU code is %u, and InfiniBand has 1 to 5", p->link.mtu);
+    snprintf(why, sizeof why, "the group's MTU code is %u, and InfiniBand has 1 to 5",
+             t->link->group.mtu);
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
-        results_skip(p->results, all[i], why);
+        results_skip(t->results, all[i], why);
 }
 
-static void try_sizes(struct probe *p, uint32_t link)
+static void try_sizes(struct target *t, uint32_t link)
 {
-    uint32_t min = p->peer.ipv6 ? MTU_MIN6 : MTU_MIN4;
+    uint32_t min = t->ipv6 ? MTU_MIN6 : MTU_MIN4;
     const uint32_t sizes[] = {min, 576, 1280, 1500, MTU_DEMANDED, link};
     bool all;
     GString *silent = g_string_new(NULL);
     char text[160];
     struct echo least = {.length = min};
-    judge_demanded(p, link);
-    add_kept(p, R_RFC4755_5_MINIMUM_MTU, try_echo(p, &least),
+    judge_demanded(t, link);
+    add_kept(t, R_RFC4755_5_MINIMUM_MTU, try_echo(t, &least),
              "the protocol's smallest MTU goes there and back",
              "the protocol's smallest MTU is not answered");
-    uint32_t largest = sweep(p, sizes, G_N_ELEMENTS(sizes), link, &all, silent);
+    uint32_t largest = sweep(t, sizes, G_N_ELEMENTS(sizes), link, &all, silent);
     snprintf(text, sizeof text, "up to %u octets are answered%s%s", largest,
              silent->len ? ", not: " : "", silent->str);
-    results_sent(p->results, "ICMP echo requests up to the link's MTU, %u octets, over UD", link);
-    results_came(p->results, "%s", text);
+    results_sent(t->results, "ICMP echo requests up to the link's MTU, %u octets, over UD", link);
+    results_came(t->results, "%s", text);
     /*
      * A peer that has taken over the link's MTU takes and sends datagrams of that size (RFC 4391
      * §5).
      */
-    results_add(p->results, R_RFC4391_5_JOIN_PARAMETERS_USED,
+    results_add(t->results, R_RFC4391_5_JOIN_PARAMETERS_USED,
                 largest == link ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                 largest == link ? "" : "an echo reply of the link's MTU", text);
     g_string_free(silent, TRUE);
 }
 
-void check_sizes(struct probe *p)
+void check_sizes(struct target *t)
 {
-    uint32_t link = link_mtu(p);
+    uint32_t link = link_mtu(t->link);
     if (link)
-        try_sizes(p, link);
+        try_sizes(t, link);
     else
-        skip_sizes(p);
+        skip_sizes(t);
 }

@@ -13,11 +13,12 @@ struct standing_of_peer {
     uint8_t join_state; /* of all its GIDs that were asked for */
 };
 
-static void ask_gid(struct probe *p, const uint8_t *gid, struct standing_of_peer *s)
+static void ask_gid(struct target *t, const uint8_t *gid, struct standing_of_peer *s)
 {
     uint8_t join_state;
     bool member, known;
-    s->told &= group_standing_of(p, p->link.mgid, gid, &join_state, &member, &known) == SA_TOLD;
+    s->told &= group_standing_of(t, t->link->group.mgid, gid, &join_state, &member, &known) ==
+               SA_TOLD;
     s->member |= member;
     s->known &= known;
     s->join_state |= join_state;
@@ -27,27 +28,28 @@ static void ask_gid(struct probe *p, const uint8_t *gid, struct standing_of_peer
  * A virtual function joins with its own GID, which is the one that it announces, and not the port's
  * first.
  */
-static struct standing_of_peer ask_standing(struct probe *p)
+static struct standing_of_peer ask_standing(struct target *t)
 {
     struct standing_of_peer s = {.told = true, .known = true};
     uint8_t gid[16];
-    memcpy(gid, p->t->facts.gid, 8); /* the subnet prefix is the same: the peer is on this subnet */
-    if (!ask_port_guid(p, gid + 8))
+    memcpy(gid, t->link->transport->facts.gid,
+           8); /* the subnet prefix is the same: the peer is on this subnet */
+    if (!ask_port_guid(t, gid + 8))
         s.told = false;
     else
-        ask_gid(p, gid, &s);
-    if (s.told && !(s.join_state & JOIN_FULL) && memcmp(gid, p->peer.lladdr + LLADDR_GID, 16) != 0)
-        ask_gid(p, p->peer.lladdr + LLADDR_GID, &s);
+        ask_gid(t, gid, &s);
+    if (s.told && !(s.join_state & JOIN_FULL) && memcmp(gid, t->peer->lladdr + LLADDR_GID, 16) != 0)
+        ask_gid(t, t->peer->lladdr + LLADDR_GID, &s);
     return s;
 }
 
-void check_membership(struct probe *p)
+void check_membership(struct target *t)
 {
     char text[80], states[64];
-    struct standing_of_peer s = ask_standing(p);
-    results_sent(p->results, "SA Get MCMemberRecord of the peer's port in the broadcast group");
+    struct standing_of_peer s = ask_standing(t);
+    results_sent(t->results, "SA Get MCMemberRecord of the peer's port in the broadcast group");
     if (s.told && !s.known) {
-        results_skip(p->results, R_RFC4391_5_FULL_MEMBER_JOIN,
+        results_skip(t->results, R_RFC4391_5_FULL_MEMBER_JOIN,
                      "the SA tells of members by its own SM_Key alone");
         return;
     }
@@ -56,8 +58,8 @@ void check_membership(struct probe *p)
                !s.told    ? "the SA does not tell"
                : s.member ? states
                           : "not a member");
-    results_came(p->results, "%s", text);
-    results_add(p->results, R_RFC4391_5_FULL_MEMBER_JOIN,
+    results_came(t->results, "%s", text);
+    results_add(t->results, R_RFC4391_5_FULL_MEMBER_JOIN,
                 !s.told                    ? OUTCOME_INCONCLUSIVE
                 : s.join_state & JOIN_FULL ? OUTCOME_PASS
                                            : OUTCOME_FAIL,

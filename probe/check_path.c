@@ -21,31 +21,31 @@ enum {
 }; /* IBA 15.2.5.2: LID, reserved, NodeInfo, NodeDescription */
 enum { ONE_PATH = 0x81, PATH_CODE = 0x3f }; /* reversible, one; MTU and rate without selector */
 
-enum sa_result ask_path(struct probe *p, const uint8_t *gid, struct sa_answer *a)
+enum sa_result ask_path(struct target *t, const uint8_t *gid, struct sa_answer *a)
 {
     struct sa_question q = {.method = SA_GET,
                             .attribute = SA_PATH_RECORD,
                             .mask = PATH_HAS_DGID | PATH_HAS_SGID | PATH_HAS_NUMB | PATH_HAS_PKEY};
     memcpy(q.record + PATH_DGID, gid, 16);
-    memcpy(q.record + PATH_SGID, p->t->facts.gid, 16);
+    memcpy(q.record + PATH_SGID, t->link->transport->facts.gid, 16);
     q.record[PATH_NUMB] = ONE_PATH;
-    put16(q.record + PATH_PKEY, p->pkey);
-    results_sent(p->results, "SA Get PathRecord from this port to the peer's GID, P_Key 0x%04x",
-                 p->pkey);
-    enum sa_result result = sa_ask(p, &q, a);
+    put16(q.record + PATH_PKEY, t->link->pkey);
+    results_sent(t->results, "SA Get PathRecord from this port to the peer's GID, P_Key 0x%04x",
+                 t->link->pkey);
+    enum sa_result result = sa_ask(t, &q, a);
     return result == SA_TOLD && a->records->len < PATH_SIZE ? SA_SILENT : result;
 }
 
-static void no_path(struct probe *p, enum sa_result result, uint16_t status)
+static void no_path(struct target *t, enum sa_result result, uint16_t status)
 {
-    struct results *r = p->results;
+    struct results *r = t->results;
     char actual[100];
     if (result == SA_REFUSED) {
         snprintf(actual, sizeof actual, "no path: the SA says 0x%04x, %s", status,
                  sa_status_name(status));
         results_came(r, "%s", actual);
     } else
-        snprintf(actual, sizeof actual, "%s", sa_silence_text(p, result));
+        snprintf(actual, sizeof actual, "%s", sa_silence_text(t, result));
     /*
      * Without a record for the GID the SA knows no such port in the partition: yet the peer is
      * there, and says so.
@@ -61,102 +61,105 @@ static void no_path(struct probe *p, enum sa_result result, uint16_t status)
  * The LMC's low bits choose among the port's LIDs; the peer's is not known, but paths differ from
  * others by it alone.
  */
-static void judge_lid(struct probe *p, uint16_t dlid)
+static void judge_lid(struct target *t, uint16_t dlid)
 {
     char expected[40], actual[60];
-    bool same = dlid == p->peer.lid ||
-                (p->t->facts.lmc && (dlid ^ p->peer.lid) >> p->t->facts.lmc == 0);
-    snprintf(expected, sizeof expected, "the port with LID %u", p->peer.lid);
+    bool same = dlid == t->peer->lid ||
+                (t->link->transport->facts.lmc &&
+                 (dlid ^ t->peer->lid) >> t->link->transport->facts.lmc == 0);
+    snprintf(expected, sizeof expected, "the port with LID %u", t->peer->lid);
     snprintf(actual, sizeof actual, "the GID's path leads to LID %u", dlid);
-    results_add(p->results, R_RFC4391_9_1_1_GID_OF_PORT, same ? OUTCOME_PASS : OUTCOME_FAIL,
+    results_add(t->results, R_RFC4391_9_1_1_GID_OF_PORT, same ? OUTCOME_PASS : OUTCOME_FAIL,
                 expected, actual);
 }
 
-static void judge_mtu(struct probe *p, uint8_t code)
+static void judge_mtu(struct target *t, uint8_t code)
 {
     char expected[60], actual[60];
     snprintf(expected, sizeof expected, "at least the group's MTU, %u octets",
-             ib_mtu_octets(p->link.mtu));
+             ib_mtu_octets(t->link->group.mtu));
     snprintf(actual, sizeof actual, "the path's MTU is %u octets", ib_mtu_octets(code));
     /* else the code is none of the IBA's */
-    bool known = ib_mtu_octets(p->link.mtu) && ib_mtu_octets(code);
-    results_add(p->results, R_RFC4391_4_1_GROUP_MTU,
-                !known                ? OUTCOME_INCONCLUSIVE
-                : code >= p->link.mtu ? OUTCOME_PASS
-                                      : OUTCOME_FAIL,
+    bool known = ib_mtu_octets(t->link->group.mtu) && ib_mtu_octets(code);
+    results_add(t->results, R_RFC4391_4_1_GROUP_MTU,
+                !known                       ? OUTCOME_INCONCLUSIVE
+                : code >= t->link->group.mtu ? OUTCOME_PASS
+                                             : OUTCOME_FAIL,
                 expected, actual);
 }
 
-static void judge_pkey(struct probe *p, uint16_t pkey)
+static void judge_pkey(struct target *t, uint16_t pkey)
 {
     char expected[40], actual[60];
-    snprintf(expected, sizeof expected, "partition 0x%04x", p->pkey & 0x7fff);
+    snprintf(expected, sizeof expected, "partition 0x%04x", t->link->pkey & 0x7fff);
     snprintf(actual, sizeof actual, "the path's P_Key is 0x%04x", pkey);
-    results_add(p->results, R_RFC4391_9_1_PKEY_COMPATIBLE,
-                ((pkey ^ p->pkey) & 0x7fff) == 0 ? OUTCOME_PASS : OUTCOME_FAIL, expected, actual);
+    results_add(t->results, R_RFC4391_9_1_PKEY_COMPATIBLE,
+                ((pkey ^ t->link->pkey) & 0x7fff) == 0 ? OUTCOME_PASS : OUTCOME_FAIL, expected,
+                actual);
 }
 
-void check_path(struct probe *p)
+void check_path(struct target *t)
 {
     struct sa_answer a;
-    enum sa_result result = ask_path(p, p->peer.lladdr + LLADDR_GID, &a);
+    enum sa_result result = ask_path(t, t->peer->lladdr + LLADDR_GID, &a);
     if (result != SA_TOLD)
-        no_path(p, result, a.status);
+        no_path(t, result, a.status);
     else {
         const uint8_t *record = a.records->data;
-        results_came(p->results, "DLID %u, P_Key 0x%04x, MTU %u octets", be16(record + PATH_DLID),
+        results_came(t->results, "DLID %u, P_Key 0x%04x, MTU %u octets", be16(record + PATH_DLID),
                      be16(record + PATH_PKEY), ib_mtu_octets(record[PATH_MTU] & PATH_CODE));
-        judge_lid(p, be16(record + PATH_DLID));
-        judge_mtu(p, record[PATH_MTU] & PATH_CODE);
-        judge_pkey(p, be16(record + PATH_PKEY));
+        judge_lid(t, be16(record + PATH_DLID));
+        judge_mtu(t, record[PATH_MTU] & PATH_CODE);
+        judge_pkey(t, be16(record + PATH_PKEY));
     }
     sa_answer_clear(&a);
 }
 
 /* ---- the port's GUID */
 
-bool ask_port_guid(struct probe *p, uint8_t guid[8])
+bool ask_port_guid(struct target *t, uint8_t guid[8])
 {
     struct sa_question q = {
         .method = SA_GET, .attribute = SA_NODE_RECORD, .mask = NODE_RECORD_HAS_LID};
     struct sa_answer a;
-    put16(q.record, p->peer.lid);
-    results_sent(p->results, "SA Get NodeRecord of LID %u", p->peer.lid);
-    bool told = sa_ask(p, &q, &a) == SA_TOLD && a.records->len >= NODE_RECORD_SIZE;
+    put16(q.record, t->peer->lid);
+    results_sent(t->results, "SA Get NodeRecord of LID %u", t->peer->lid);
+    bool told = sa_ask(t, &q, &a) == SA_TOLD && a.records->len >= NODE_RECORD_SIZE;
     if (told)
         memcpy(guid, a.records->data + NODE_RECORD_PORT_GUID, 8);
     else
-        results_came(p->results, "%s", a.status ? sa_status_name(a.status) : "no answer");
+        results_came(t->results, "%s", a.status ? sa_status_name(a.status) : "no answer");
     sa_answer_clear(&a);
     return told;
 }
 
-void check_port_guid(struct probe *p)
+void check_port_guid(struct target *t)
 {
     uint8_t gid[16];
     char expected[48], actual[48];
-    memcpy(gid, p->t->facts.gid, 8); /* the subnet prefix is the same: the peer is on this subnet */
-    if (!ask_port_guid(p, gid + 8)) {
-        results_add(p->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, OUTCOME_INCONCLUSIVE,
+    memcpy(gid, t->link->transport->facts.gid,
+           8); /* the subnet prefix is the same: the peer is on this subnet */
+    if (!ask_port_guid(t, gid + 8)) {
+        results_add(t->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, OUTCOME_INCONCLUSIVE,
                     "a NodeRecord", "the SA does not tell");
         return;
     }
     ip_text(true, gid, expected);
-    ip_text(true, p->peer.lladdr + LLADDR_GID, actual);
-    results_came(p->results, "port GUID %016" G_GINT64_MODIFIER "x", be64(gid + 8));
-    results_add(p->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID,
-                memcmp(gid, p->peer.lladdr + LLADDR_GID, 16) == 0 ? OUTCOME_PASS : OUTCOME_FAIL,
+    ip_text(true, t->peer->lladdr + LLADDR_GID, actual);
+    results_came(t->results, "port GUID %016" G_GINT64_MODIFIER "x", be64(gid + 8));
+    results_add(t->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID,
+                memcmp(gid, t->peer->lladdr + LLADDR_GID, 16) == 0 ? OUTCOME_PASS : OUTCOME_FAIL,
                 expected, actual);
 }
 
 /* ---- the link-local address */
 
-static void tell_link_local(struct probe *p, enum outcome outcome, const char *text)
+static void tell_link_local(struct target *t, enum outcome outcome, const char *text)
 {
     static const enum rule_number told[] = {R_RFC4391_8_LINK_LOCAL, R_RFC4391_8_1_LINK_LOCAL_FORM,
                                             R_RFC4391_8_U_BIT};
     for (size_t i = 0; i < G_N_ELEMENTS(told); i++)
-        results_add(p->results, told[i], outcome,
+        results_add(t->results, told[i], outcome,
                     outcome == OUTCOME_PASS ? "" : "an NA from the link-local address of its GUID",
                     text);
 }
@@ -165,21 +168,21 @@ static void tell_link_local(struct probe *p, enum outcome outcome, const char *t
  * Silence decides nothing: the peer may have no IPv6, or a link-local address of another kind,
  * which is allowed to it. The NS goes to the queue pair that is known.
  */
-void check_link_local(struct probe *p)
+void check_link_local(struct target *t)
 {
     struct answer *a = g_new(struct answer, 1);
     char text[120], ip[48];
     uint8_t address[16];
-    struct question q = {.grh = p->peer.needs_grh, .ip = address, .ip_version = 6};
-    link_local_of(address, p->peer.lladdr + LLADDR_GID + 8);
+    struct question q = {.grh = t->peer->needs_grh, .ip = address, .ip_version = 6};
+    link_local_of(address, t->peer->lladdr + LLADDR_GID + 8);
     ip_text(true, address, ip);
-    enum came came = ask_peer(p, &q, TRIES, a);
+    enum came came = ask_peer(t, &q, TRIES, a);
     if (came == CAME_ANSWER) {
         snprintf(text, sizeof text, "it has %s", ip);
-        tell_link_local(p, OUTCOME_PASS, text);
+        tell_link_local(t, OUTCOME_PASS, text);
     } else {
         snprintf(text, sizeof text, "nothing from %s: no IPv6 there, or another address", ip);
-        tell_link_local(p, OUTCOME_INCONCLUSIVE, came == NOT_ASKED ? p->results->came : text);
+        tell_link_local(t, OUTCOME_INCONCLUSIVE, came == NOT_ASKED ? t->results->came : text);
     }
     g_free(a);
 }
@@ -198,55 +201,56 @@ struct partitions {
     unsigned n;         /* in how many */
 };
 
-static void count_partitions(struct probe *p, const struct sa_answer *a, struct partitions *out)
+static void count_partitions(struct target *t, const struct sa_answer *a, struct partitions *out)
 {
     for (uint32_t at = 0; at + PKEY_RECORD_SIZE <= a->records->len; at += a->stride)
         for (unsigned i = 0; i < PKEY_BLOCK; i++) {
             uint16_t pkey = be16(a->records->data + at + PKEY_RECORD_BLOCK + (size_t)2 * i);
             out->n += (pkey & 0x7fff) != 0;
-            if ((pkey ^ p->pkey) & 0x7fff)
+            if ((pkey ^ t->link->pkey) & 0x7fff)
                 continue;
             out->full |= pkey >> 15;
             out->limited |= !(pkey >> 15);
         }
 }
 
-static void judge_partitions(struct probe *p, const struct partitions *t)
+static void judge_partitions(struct target *target, const struct partitions *t)
 {
     const char *member = t->full && t->limited ? "full and limited member"
                          : t->full             ? "full member"
                                                : "limited member";
-    bool limited = !t->full && !(p->pkey >> 15);
+    bool limited = !t->full && !(target->link->pkey >> 15);
     char text[80];
-    results_came(p->results, "%s of the partition, %u P_Keys in all", member, t->n);
+    results_came(target->results, "%s of the partition, %u P_Keys in all", member, t->n);
     snprintf(text, sizeof text, "the peer is %s, this port %s", member,
-             p->pkey >> 15 ? "full" : "limited");
-    results_add(p->results, R_PARTITION_LIMITED_TO_LIMITED, limited ? OUTCOME_NOTED : OUTCOME_PASS,
-                limited ? "one full member of the two" : "", text);
-    results_add(p->results, R_PARTITION_MEMBERSHIP_TWINS,
+             target->link->pkey >> 15 ? "full" : "limited");
+    results_add(target->results, R_PARTITION_LIMITED_TO_LIMITED,
+                limited ? OUTCOME_NOTED : OUTCOME_PASS, limited ? "one full member of the two" : "",
+                text);
+    results_add(target->results, R_PARTITION_MEMBERSHIP_TWINS,
                 t->full && t->limited ? OUTCOME_NOTED : OUTCOME_PASS, "", text);
-    results_add(p->results, R_PARTITION_OVERLAP, t->n > 1 ? OUTCOME_NOTED : OUTCOME_PASS, "",
+    results_add(target->results, R_PARTITION_OVERLAP, t->n > 1 ? OUTCOME_NOTED : OUTCOME_PASS, "",
                 t->n > 1 ? "the peer is in several partitions" : "the peer is in one partition");
 }
 
 /* OpenSM tells it only to who has its SM_Key. */
-void check_partitions(struct probe *p)
+void check_partitions(struct target *target)
 {
     static const enum rule_number told[] = {R_PARTITION_LIMITED_TO_LIMITED,
                                             R_PARTITION_MEMBERSHIP_TWINS, R_PARTITION_OVERLAP};
     struct sa_question q = {.method = SA_GET_TABLE,
                             .attribute = SA_PKEY_TABLE_RECORD,
                             .mask = PKEY_RECORD_HAS_LID,
-                            .sm_key = p->sm_key};
+                            .sm_key = target->link->sm_key};
     struct sa_answer a;
     struct partitions t = {0};
-    put16(q.record, p->peer.lid);
-    results_sent(p->results, "SA GetTable P_KeyTableRecord of LID %u", p->peer.lid);
-    if (sa_ask(p, &q, &a) == SA_TOLD && a.stride >= PKEY_RECORD_SIZE)
-        count_partitions(p, &a, &t);
+    put16(q.record, target->peer->lid);
+    results_sent(target->results, "SA GetTable P_KeyTableRecord of LID %u", target->peer->lid);
+    if (sa_ask(target, &q, &a) == SA_TOLD && a.stride >= PKEY_RECORD_SIZE)
+        count_partitions(target, &a, &t);
     if (t.full || t.limited)
-        judge_partitions(p, &t);
+        judge_partitions(target, &t);
     for (size_t i = 0; !t.full && !t.limited && i < G_N_ELEMENTS(told); i++)
-        results_skip(p->results, told[i], "the SA does not tell the peer's P_Keys");
+        results_skip(target->results, told[i], "the SA does not tell the peer's P_Keys");
     sa_answer_clear(&a);
 }

@@ -111,7 +111,7 @@ const struct check checks[] = {
 };
 const unsigned n_checks = sizeof checks / sizeof checks[0];
 
-void tell_kept(struct probe *p, enum rule_number rule, enum kept k, const struct kept_words *words)
+void tell_kept(struct target *t, enum rule_number rule, enum kept k, const struct kept_words *words)
 {
     static const enum outcome outcomes[] = {[KEPT_YES] = OUTCOME_PASS,
                                             [KEPT_NO] = OUTCOME_FAIL,
@@ -120,8 +120,8 @@ void tell_kept(struct probe *p, enum rule_number rule, enum kept k, const struct
     const char *actual[] = {[KEPT_YES] = words->passed,
                             [KEPT_NO] = words->failed,
                             [KEPT_UNKNOWN] = words->unknown,
-                            [KEPT_UNASKED] = p->results->came};
-    results_add(p->results, rule, outcomes[k], k == KEPT_YES ? "" : words->expected, actual[k]);
+                            [KEPT_UNASKED] = t->results->came};
+    results_add(t->results, rule, outcomes[k], k == KEPT_YES ? "" : words->expected, actual[k]);
 }
 
 bool check_selected(const struct check *c, const struct selection *s)

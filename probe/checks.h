@@ -6,7 +6,11 @@
 #ifndef IPOIB_PROBE_CHECKS_H
 #define IPOIB_PROBE_CHECKS_H
 
-#include "probe/probe.h"
+#include "probe/groups.h"
+#include "probe/patience.h"
+#include "probe/question.h"
+#include "probe/station.h"
+#include "probe/traffic.h"
 
 enum check_needs {
     NEEDS_NOTHING = 0,
@@ -24,11 +28,20 @@ enum { CHECK_RULES = 10 };
 struct check {
     const char *name;
     unsigned needs;
-    void (*run)(struct probe *p);
+    void (*run)(struct target *t);
     const char *sends, *expects; /* in words, for --list and --dry-run */
     enum rule_number rules[CHECK_RULES];
     unsigned n_rules;
 };
+
+/* Why something is skipped where the transport is a network interface. */
+extern const char interface_shows_less[];
+
+/*
+ * The checks of a peer (probe/run_peer.c). first: what it answered already; NULL: it is to be
+ * asked.
+ */
+void run_peer(struct target *t, const struct answer *first);
 
 extern const struct check checks[];
 extern const unsigned n_checks;
@@ -37,62 +50,64 @@ extern const unsigned n_checks;
 bool check_selected(const struct check *c, const struct selection *s);
 
 /* probe/check_resolution.c: address resolution */
-void check_answers_multicast(struct probe *p);
-void check_arp_fields(struct probe *p);
-void check_reply_qpn(struct probe *p);
-void check_one_qp(struct probe *p);
-void check_grh(struct probe *p);
-void check_reserved(struct probe *p);
-void check_flags(struct probe *p);
-void check_connected_flags(struct probe *p);
-void check_ud_with_connected(struct probe *p);
-void check_wrong_qkey(struct probe *p);
+void check_answers_multicast(struct target *t);
+void check_arp_fields(struct target *t);
+void check_reply_qpn(struct target *t);
+void check_one_qp(struct target *t);
+void check_grh(struct target *t);
+void check_reserved(struct target *t);
+void check_flags(struct target *t);
+void check_connected_flags(struct target *t);
+void check_ud_with_connected(struct target *t);
+void check_wrong_qkey(struct target *t);
 /*
  * Of a peer that answered the group, and no question by unicast: the stage peer.reachable, unless
  * it does now. No rule says it, but nothing gets there.
  */
-void tell_unreachable(struct probe *p);
-void check_wrong_pkey(struct probe *p);
+void tell_unreachable(struct target *t);
+void check_wrong_pkey(struct target *t);
 
 /* probe/check_solicitation.c: Neighbour Discovery with an address of the probe's */
-void check_solicitation(struct probe *p);
+void check_solicitation(struct target *t);
 
 /* probe/check_path.c: what the SA knows of the peer */
-void check_path(struct probe *p);
-void check_port_guid(struct probe *p);
-void check_partitions(struct probe *p);
-void check_link_local(struct probe *p);
+void check_path(struct target *t);
+void check_port_guid(struct target *t);
+void check_partitions(struct target *t);
+void check_link_local(struct target *t);
 
 /* probe/check_membership.c: the peer's port in the broadcast group */
-void check_membership(struct probe *p);
+void check_membership(struct target *t);
 
 /* probe/check_echo.c: IP */
-void check_echo(struct probe *p);
-void check_echo_header(struct probe *p);
-void check_sizes(struct probe *p);
+void check_echo(struct target *t);
+void check_echo_header(struct target *t);
+void check_sizes(struct target *t);
 
 /* probe/check_connection.c: connections set up, refused and ended */
-void check_connection(struct probe *p);
-void check_connection_second(struct probe *p);
-void check_connection_modes(struct probe *p);
-void check_connection_end(struct probe *p);
-void check_connection_unseen(struct probe *p);
+void check_connection(struct target *t);
+void check_connection_second(struct target *t);
+void check_connection_modes(struct target *t);
+void check_connection_end(struct target *t);
+void check_connection_unseen(struct target *t);
 
 /* probe/check_connection_resolution.c: address resolution where there are connections */
-void check_connection_resolution(struct probe *p);
-void check_reply_to_ud(struct probe *p);
+void check_connection_resolution(struct target *t);
+void check_reply_to_ud(struct target *t);
 
 /* probe/check_connection_ip.c: IP over connections */
-void check_connection_echo(struct probe *p);
-void check_connection_sizes(struct probe *p);
-void check_connection_small(struct probe *p);
+void check_connection_echo(struct target *t);
+void check_connection_sizes(struct target *t);
+void check_connection_small(struct target *t);
 
 /* ---- for the checks */
 
 /* The GUID of the port that the peer's answers come from, by the SA. false: it does not tell. */
-bool ask_port_guid(struct probe *p, uint8_t guid[8]);
+bool ask_port_guid(struct target *t, uint8_t guid[8]);
+/* SA Get PathRecord from this port to the GID; what came is whole, or no SA_TOLD. */
+enum sa_result ask_path(struct target *t, const uint8_t *gid, struct sa_answer *a);
 /* Does the peer's address say that it takes connections (RFC 4755 §3.1)? */
-bool has_connected_mode(const struct probe *p);
+bool has_connected_mode(const struct target *t);
 
 /*
  * Does the peer answer the variant of a question? YES; NO: it answers the plain question, before
@@ -100,7 +115,7 @@ bool has_connected_mode(const struct probe *p);
  * ends; UNASKED: it could not be sent (the same).
  */
 enum kept { KEPT_YES, KEPT_NO, KEPT_UNKNOWN, KEPT_UNASKED };
-enum kept try_variant(struct probe *p, const struct question *variant, struct answer *a);
+enum kept try_variant(struct target *t, const struct question *variant, struct answer *a);
 /*
  * What that says of a rule (probe/checks.c); failed is what is found then, unknown why it cannot be
  * told.
@@ -108,7 +123,8 @@ enum kept try_variant(struct probe *p, const struct question *variant, struct an
 struct kept_words {
     const char *expected, *passed, *failed, *unknown;
 };
-void tell_kept(struct probe *p, enum rule_number rule, enum kept k, const struct kept_words *words);
+void tell_kept(struct target *t, enum rule_number rule, enum kept k,
+               const struct kept_words *words);
 
 /*
  * Echo requests: octets of a small one, and of the least that a link must carry; headers, protocols
@@ -118,6 +134,6 @@ enum { ECHO_SMALL = 84, MTU_MIN4 = 68, MTU_MIN6 = 1280, IPV4_HEAD = 20, IPV6_HEA
 enum { ICMP = 1, ICMPV6 = 58, REPLY4 = 0, REPLY6 = 129 };
 /* probe/check_echo.c: is an echo request of that size, over UD, answered? */
 extern const char echo_other_payload[];
-bool echo_over_ud(struct probe *p, uint32_t length);
+bool echo_over_ud(struct target *t, uint32_t length);
 
 #endif

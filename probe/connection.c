@@ -14,31 +14,32 @@ enum { CALL_WAIT_MS = 2000, HANG_UP_WAIT_MS = 1000, REASON_NO_SERVICE = 8 };
 
 /* ---- who has connections */
 
-bool announces(const struct probe *p, bool uc)
+bool announces(const struct target *t, bool uc)
 {
-    return p->peer.lladdr[LLADDR_FLAGS] & (uc ? LLADDR_FLAG_UC : LLADDR_FLAG_RC);
+    return t->peer->lladdr[LLADDR_FLAGS] & (uc ? LLADDR_FLAG_UC : LLADDR_FLAG_RC);
 }
 
-bool uc_by_default(const struct probe *p)
+bool uc_by_default(const struct target *t)
 {
-    return !announces(p, false);
+    return !announces(t, false);
 }
 
-const char *connections_none(const struct probe *p)
+const char *connections_none(const struct target *t)
 {
-    if (!announces(p, false) && !announces(p, true))
+    if (!announces(t, false) && !announces(t, true))
         return "the peer announces no connected mode: the flags of its address are 0";
-    if (!p->t->ops->can_call)
+    if (!t->link->transport->ops->can_call)
         return "this transport makes no connections";
-    return p->t->ops->can_call(p->t) ? NULL : p->t->no_calls;
+    return t->link->transport->ops->can_call(t->link->transport) ? NULL
+                                                                 : t->link->transport->no_calls;
 }
 
 /* ---- private data and Service-ID (RFC 4755 §6, 3.5) */
 
-uint64_t service_id(const struct probe *p, enum service_form form)
+uint64_t service_id(const struct target *t, enum service_form form)
 {
     uint64_t prefix = form == FORM_LINUX ? 0x10 : 0x01;
-    return prefix << 56 | lladdr_read(p->peer.lladdr).qpn;
+    return prefix << 56 | lladdr_read(t->peer->lladdr).qpn;
 }
 
 static bool private_of(const struct call *c, struct cm_private *d)
@@ -69,10 +70,10 @@ uint32_t mtu_of(const struct call *c)
 
 /* ---- words */
 
-static void tell_asked(struct probe *p, const struct call_question *q)
+static void tell_asked(struct target *t, const struct call_question *q)
 {
     results_sent(
-        p->results, "REQ, %s, Service-ID 0x%016llx, private data: UD QPN 0x%06x, Receive MTU %u",
+        t->results, "REQ, %s, Service-ID 0x%016llx, private data: UD QPN 0x%06x, Receive MTU %u",
         q->uc ? "UC" : "RC", (unsigned long long)q->service_id,
         be24(q->private_data + CM_PRIVATE_UD_QPN), be32(q->private_data + CM_PRIVATE_RECV_MTU));
 }
@@ -104,15 +105,15 @@ static void call_text(const struct call *c, char *out, size_t size)
 
 /* ---- asking */
 
-static struct call_question question_of(const struct probe *p, const struct dial *d,
+static struct call_question question_of(const struct target *t, const struct dial *d,
                                         enum service_form form)
 {
-    struct call_question q = {.pkey = p->pkey,
-                              .service_id = service_id(p, form),
+    struct call_question q = {.pkey = t->link->pkey,
+                              .service_id = service_id(t, form),
                               .uc = d->uc,
                               .private_size = CM_PRIVATE_SIZE};
-    memcpy(q.gid, p->peer.lladdr + LLADDR_GID, 16);
-    put24(q.private_data + CM_PRIVATE_UD_QPN, p->t->qpn);
+    memcpy(q.gid, t->peer->lladdr + LLADDR_GID, 16);
+    put24(q.private_data + CM_PRIVATE_UD_QPN, t->link->transport->qpn);
     put32(q.private_data + CM_PRIVATE_RECV_MTU, d->receive_mtu ? d->receive_mtu : RECEIVE_LARGE);
     return q;
 }
@@ -121,57 +122,57 @@ static struct call_question question_of(const struct probe *p, const struct dial
  * The judge of packets tells of the form of the private data; whether the QPN is the peer's it can
  * say only where it has seen the port come up.
  */
-static void judge_qpn(struct probe *p, const struct call *c, uint64_t failed_before)
+static void judge_qpn(struct target *t, const struct call *c, uint64_t failed_before)
 {
     const enum rule_number rule = R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA;
     struct cm_private d;
     char expected[48], actual[24];
-    uint32_t announced = lladdr_read(p->peer.lladdr).qpn;
+    uint32_t announced = lladdr_read(t->peer->lladdr).qpn;
     if (!private_of(c, &d) || !d.ud_qpn ||
-        results_count(p->results, rule, OUTCOME_FAIL) > failed_before)
+        results_count(t->results, rule, OUTCOME_FAIL) > failed_before)
         return;
     snprintf(expected, sizeof expected, "QPN 0x%06x, as announced", announced);
     snprintf(actual, sizeof actual, "QPN 0x%06x", d.ud_qpn);
-    results_add(p->results, rule, d.ud_qpn == announced ? OUTCOME_PASS : OUTCOME_FAIL, expected,
+    results_add(t->results, rule, d.ud_qpn == announced ? OUTCOME_PASS : OUTCOME_FAIL, expected,
                 actual);
 }
 
-static void note_answer(struct probe *p, struct call *c)
+static void note_answer(struct target *t, struct call *c)
 {
     char text[VERDICT_TEXT];
-    uint64_t failed = results_count(p->results, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL);
+    uint64_t failed = results_count(t->results, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL);
     call_text(c, text, sizeof text);
-    results_came(p->results, "%s", text);
-    wirelog_call(p->log, p->t, c, p->peer.lid);
+    results_came(t->results, "%s", text);
+    wirelog_call(t->log, t->link->transport, c, t->peer->lid);
     if (c->result == CALL_UP || c->result == CALL_REFUSED) {
-        verdict_frame(p->results->judged->verdict, true);
-        judge_qpn(p, c, failed);
+        verdict_frame(t->results->judged->verdict, true);
+        judge_qpn(t, c, failed);
     }
 }
 
 /* *c: NULL where there is none to go on with. */
-static enum call_result try_call(struct probe *p, const struct call_question *q, struct call **c)
+static enum call_result try_call(struct target *t, const struct call_question *q, struct call **c)
 {
-    int wait = MAX(CALL_WAIT_MS, (int)p->options->timeout_ms);
-    if (p->t->ops->call(p->t, q, wait, c) == TRANSPORT_STOPPED)
-        p->stopped = true;
-    note_answer(p, *c);
+    int wait = MAX(CALL_WAIT_MS, (int)t->run->options->timeout_ms);
+    if (t->link->transport->ops->call(t->link->transport, q, wait, c) == TRANSPORT_STOPPED)
+        t->run->stopped = true;
+    note_answer(t, *c);
     enum call_result result = (*c)->result;
-    if (p->stopped || result == CALL_SILENT || result == CALL_IMPOSSIBLE) {
-        hang_up(p, *c);
+    if (t->run->stopped || result == CALL_SILENT || result == CALL_IMPOSSIBLE) {
+        hang_up(t, *c);
         *c = NULL;
     }
     return result;
 }
 
-static struct call *call_form(struct probe *p, const struct dial *d, enum service_form form)
+static struct call *call_form(struct target *t, const struct dial *d, enum service_form form)
 {
-    struct call_question q = question_of(p, d, form);
-    tell_asked(p, &q);
+    struct call_question q = question_of(t, d, form);
+    tell_asked(t, &q);
     enum call_result result = CALL_SILENT;
-    for (unsigned i = 0; i < TRIES && result == CALL_SILENT && !p->stopped && !p->broken; i++) {
+    for (unsigned i = 0; i < TRIES && result == CALL_SILENT && !target_ended(t); i++) {
         struct call *c;
-        result = try_call(p, &q, &c);
+        result = try_call(t, &q, &c);
         if (c)
             return c;
     }
@@ -179,7 +180,7 @@ static struct call *call_form(struct probe *p, const struct dial *d, enum servic
      * What never left this host says nothing of the peer; and another mode may be what it has not.
      */
     if (result == CALL_SILENT)
-        p->peer.cm_silent = d->uc == uc_by_default(p);
+        t->peer->cm_silent = d->uc == uc_by_default(t);
     return NULL;
 }
 
@@ -189,37 +190,37 @@ static bool is_unknown_there(const struct call *c)
 }
 
 /* Which Service-ID does the peer take? The answer to the REQ that decided it. */
-static struct call *find_form(struct probe *p, const struct dial *d)
+static struct call *find_form(struct target *t, const struct dial *d)
 {
-    struct call *c = call_form(p, d, FORM_RFC);
+    struct call *c = call_form(t, d, FORM_RFC);
     if (!c)
         return NULL;
     if (!is_unknown_there(c)) {
-        p->peer.form = FORM_RFC;
+        t->peer->form = FORM_RFC;
         return c;
     }
-    hang_up(p, c);
-    c = call_form(p, d, FORM_LINUX);
+    hang_up(t, c);
+    c = call_form(t, d, FORM_LINUX);
     if (c)
-        p->peer.form = is_unknown_there(c) ? FORM_NONE : FORM_LINUX;
+        t->peer->form = is_unknown_there(c) ? FORM_NONE : FORM_LINUX;
     return c;
 }
 
-struct call *dial(struct probe *p, const struct dial *d)
+struct call *dial(struct target *t, const struct dial *d)
 {
-    const struct dial plain = {.uc = uc_by_default(p)};
+    const struct dial plain = {.uc = uc_by_default(t)};
     bool is_plain = d->uc == plain.uc && !d->receive_mtu;
-    if (p->peer.cm_silent) {
-        results_came(p->results, "not asked: earlier REQs were not answered");
+    if (t->peer->cm_silent) {
+        results_came(t->results, "not asked: earlier REQs were not answered");
         return NULL;
     }
-    if (p->peer.form == FORM_UNKNOWN) {
-        struct call *c = find_form(p, &plain);
+    if (t->peer->form == FORM_UNKNOWN) {
+        struct call *c = find_form(t, &plain);
         if (!c || is_plain)
             return c;
-        hang_up(p, c);
+        hang_up(t, c);
     }
-    return call_form(p, d, p->peer.form == FORM_LINUX ? FORM_LINUX : FORM_RFC);
+    return call_form(t, d, t->peer->form == FORM_LINUX ? FORM_LINUX : FORM_RFC);
 }
 
 bool is_up(const struct call *c)
@@ -227,14 +228,15 @@ bool is_up(const struct call *c)
     return c && c->result == CALL_UP && !c->dead;
 }
 
-bool hang_up(struct probe *p, struct call *c)
+bool hang_up(struct target *t, struct call *c)
 {
     bool answered = false;
     if (!c)
         return false;
     struct call last = *c;
-    p->t->ops->hang_up(p->t, c, HANG_UP_WAIT_MS, &answered);
+    t->link->transport->ops->hang_up(t->link->transport, c, HANG_UP_WAIT_MS, &answered);
     if (last.result == CALL_UP)
-        wirelog_hung_up(p->log, p->t, &last, last.ended_by_peer, last.ended_by_peer || answered);
+        wirelog_hung_up(t->log, t->link->transport, &last, last.ended_by_peer,
+                        last.ended_by_peer || answered);
     return answered;
 }

@@ -4,7 +4,9 @@
  * own interface is in is never left. So a port's standing is read before a join, and only what the
  * join adds is taken back, unless an interface of the host may stand on it by then (leave.h).
  */
-#include "probe/probe.h"
+#include "probe/groups.h"
+#include "probe/hostif.h"
+#include "probe/question.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,20 +19,21 @@
 enum { SELECT_EXACTLY = 2 };
 
 /* Asks about one group; the record that came is at *record, in a. */
-static enum sa_result ask_member(struct probe *p, struct sa_question *q, struct sa_answer *a,
+static enum sa_result ask_member(struct target *t, struct sa_question *q, struct sa_answer *a,
                                  const uint8_t **record)
 {
-    enum sa_result result = sa_ask(p, q, a);
+    enum sa_result result = sa_ask(t, q, a);
     *record = a->records->data;
     return result == SA_TOLD && a->records->len < MCM_SIZE ? SA_SILENT : result;
 }
 
-enum sa_result group_get(struct probe *p, const uint8_t *mgid, struct mc_group *g, uint16_t *status)
+enum sa_result group_get(struct target *t, const uint8_t *mgid, struct mc_group *g,
+                         uint16_t *status)
 {
     struct sa_question q = mc_ask_group(mgid);
     struct sa_answer a;
     const uint8_t *record;
-    enum sa_result result = ask_member(p, &q, &a, &record);
+    enum sa_result result = ask_member(t, &q, &a, &record);
     if (result == SA_TOLD)
         *g = mc_group_read(record);
     *status = a.status;
@@ -43,22 +46,22 @@ bool group_is_missing(enum sa_result result, uint16_t status)
     return result == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
 }
 
-enum sa_result group_standing(struct probe *p, const uint8_t *mgid, uint8_t *join_state,
+enum sa_result group_standing(struct target *t, const uint8_t *mgid, uint8_t *join_state,
                               bool *member, bool *known)
 {
-    return group_standing_of(p, mgid, p->t->facts.gid, join_state, member, known);
+    return group_standing_of(t, mgid, t->link->transport->facts.gid, join_state, member, known);
 }
 
-enum sa_result group_standing_of(struct probe *p, const uint8_t *mgid, const uint8_t *port_gid,
+enum sa_result group_standing_of(struct target *t, const uint8_t *mgid, const uint8_t *port_gid,
                                  uint8_t *join_state, bool *member, bool *known)
 {
     struct sa_question q = mc_ask_member(mgid, port_gid);
     struct sa_answer a;
     const uint8_t *record;
-    q.sm_key = p->sm_key;
+    q.sm_key = t->link->sm_key;
     *member = *known = false;
     *join_state = 0;
-    enum sa_result result = ask_member(p, &q, &a, &record);
+    enum sa_result result = ask_member(t, &q, &a, &record);
     if (result == SA_TOLD) {
         *join_state = mc_member_read(record).join_state;
         *member = true;
@@ -86,66 +89,68 @@ static void put_creation(const struct mc_group *g, struct sa_question *q)
     put32(q->record + MCM_SL_FLOW_HOP, (uint32_t)g->sl << 28 | g->flow_label << 8 | g->hop_limit);
 }
 
-static void tell_guard(const struct probe *p, const struct joined *m, bool stands)
+static void tell_guard(const struct target *t, const struct joined *m, bool stands)
 {
-    struct guard_word w = {
-        .stands = stands, .joined = *m, .port = p->t->facts.port, .sm_key = p->sm_key};
-    if (!p->guard)
+    struct guard_word w = {.stands = stands,
+                           .joined = *m,
+                           .port = t->link->transport->facts.port,
+                           .sm_key = t->link->sm_key};
+    if (!t->link->guard)
         return;
-    g_strlcpy(w.device, p->t->facts.device, sizeof w.device);
-    memcpy(w.gid, p->t->facts.gid, sizeof w.gid);
+    g_strlcpy(w.device, t->link->transport->facts.device, sizeof w.device);
+    memcpy(w.gid, t->link->transport->facts.gid, sizeof w.gid);
     /* without it what is left out is what SIGKILL leaves */
-    send(p->guard->fd, &w, sizeof w, MSG_NOSIGNAL);
+    send(t->link->guard->fd, &w, sizeof w, MSG_NOSIGNAL);
 }
 
-enum sa_result group_join(struct probe *p, const uint8_t *mgid, uint8_t join_state, bool create,
+enum sa_result group_join(struct target *t, const uint8_t *mgid, uint8_t join_state, bool create,
                           struct mc_group *g, uint16_t *status)
 {
-    return group_join_as(p, mgid, join_state, create ? &p->link : NULL, g, status);
+    return group_join_as(t, mgid, join_state, create ? &t->link->group : NULL, g, status);
 }
 
-enum sa_result group_join_as(struct probe *p, const uint8_t *mgid, uint8_t join_state,
+enum sa_result group_join_as(struct target *t, const uint8_t *mgid, uint8_t join_state,
                              const struct mc_group *made, struct mc_group *g, uint16_t *status)
 {
-    struct sa_question q = mc_ask_state(SA_SET, mgid, p->t->facts.gid, join_state);
+    struct sa_question q = mc_ask_state(SA_SET, mgid, t->link->transport->facts.gid, join_state);
     struct sa_answer a;
     const uint8_t *record;
     uint8_t have;
     bool member, known;
     *status = 0;
-    enum sa_result result = group_standing(p, mgid, &have, &member, &known);
+    enum sa_result result = group_standing(t, mgid, &have, &member, &known);
     if (result != SA_TOLD)
         return result;
     if (member && (!known || (have & join_state) == join_state))
-        return group_get(p, mgid, g, status);
+        return group_get(t, mgid, g, status);
     struct joined m = {.added = join_state & (uint8_t)~have};
     memcpy(m.mgid, mgid, 16);
     if (made) {
-        result = group_get(p, mgid, g, status);
+        result = group_get(t, mgid, g, status);
         m.made = group_is_missing(result, *status);
         *status = 0;
         put_creation(made, &q);
     }
     /* Written down first: where the answer is lost, the membership may be there all the same. */
-    g_array_append_val(p->memberships, m);
-    tell_guard(p, &m, true);
-    result = ask_member(p, &q, &a, &record);
+    g_array_append_val(t->link->memberships, m);
+    tell_guard(t, &m, true);
+    result = ask_member(t, &q, &a, &record);
     *status = a.status;
     if (result == SA_TOLD)
         *g = mc_group_read(record);
     else if (result == SA_REFUSED) {
-        g_array_set_size(p->memberships, p->memberships->len - 1);
-        tell_guard(p, &m, false);
+        g_array_set_size(t->link->memberships, t->link->memberships->len - 1);
+        tell_guard(t, &m, false);
     }
     sa_answer_clear(&a);
     return result;
 }
 
-bool group_attach(struct probe *p, const struct mc_group *g)
+bool group_attach(struct target *t, const struct mc_group *g)
 {
-    if (p->t->ops->attach(p->t, g->mgid, g->mlid) != TRANSPORT_OK)
+    if (t->link->transport->ops->attach(t->link->transport, g->mgid, g->mlid) != TRANSPORT_OK)
         return false;
-    g_array_append_val(p->attached, *g);
+    g_array_append_val(t->link->attached, *g);
     return true;
 }
 
@@ -154,11 +159,11 @@ static enum sa_result ask_for_leaver(void *user, const struct sa_question *q, st
     return sa_ask(user, q, a);
 }
 
-static void tell_leaving(const struct probe *p, const struct joined *m, enum leaving how,
+static void tell_leaving(const struct target *t, const struct joined *m, enum leaving how,
                          const char *interface)
 {
     char group[48];
-    const struct port_facts *f = &p->t->facts;
+    const struct port_facts *f = &t->link->transport->facts;
     ip_text(true, m->mgid, group);
     if (how == LEAVE_UNCONFIRMED)
         say("the subnet administrator did not confirm that a group was left; it forgets it when the port goes down");
@@ -173,56 +178,58 @@ static void tell_leaving(const struct probe *p, const struct joined *m, enum lea
             f->device, f->port, group, interface, interface);
 }
 
-static bool leave(struct probe *p, const struct joined *m)
+static bool leave(struct target *t, const struct joined *m)
 {
-    const struct leaver l = {
-        .port = &p->t->facts, .sm_key = p->sm_key, .ask = ask_for_leaver, .user = p};
+    const struct leaver l = {.port = &t->link->transport->facts,
+                             .sm_key = t->link->sm_key,
+                             .ask = ask_for_leaver,
+                             .user = t};
     char *interface;
     enum leaving how = leave_group(&l, m, &interface);
-    tell_leaving(p, m, how, interface);
+    tell_leaving(t, m, how, interface);
     g_free(interface);
     return how == LEFT;
 }
 
-unsigned groups_joined(const struct probe *p)
+unsigned groups_joined(const struct probe_link *l)
 {
-    return p->memberships->len;
+    return l->memberships->len;
 }
 
-static bool leave_at(struct probe *p, guint at)
+static bool leave_at(struct target *t, guint at)
 {
-    struct joined m = g_array_index(p->memberships, struct joined, at);
-    g_array_remove_index(p->memberships, at);
-    bool left = leave(p, &m);
-    tell_guard(p, &m, false);
+    struct joined m = g_array_index(t->link->memberships, struct joined, at);
+    g_array_remove_index(t->link->memberships, at);
+    bool left = leave(t, &m);
+    tell_guard(t, &m, false);
     return left;
 }
 
-bool group_leave(struct probe *p, const uint8_t *mgid, uint8_t join_state)
+bool group_leave(struct target *t, const uint8_t *mgid, uint8_t join_state)
 {
-    for (guint i = p->memberships->len; i-- > 0;) {
-        const struct joined *m = &g_array_index(p->memberships, struct joined, i);
+    for (guint i = t->link->memberships->len; i-- > 0;) {
+        const struct joined *m = &g_array_index(t->link->memberships, struct joined, i);
         if (m->added == join_state && memcmp(m->mgid, mgid, 16) == 0)
-            return leave_at(p, i);
+            return leave_at(t, i);
     }
     return false;
 }
 
-void groups_leave(struct probe *p)
+void groups_leave(struct target *t)
 {
-    p->t->ending = true;
-    while (p->memberships->len > 0)
-        leave_at(p, p->memberships->len - 1);
+    t->link->transport->ending = true;
+    while (t->link->memberships->len > 0)
+        leave_at(t, t->link->memberships->len - 1);
 }
 
-void groups_open(struct probe *p)
+void groups_open(struct probe_link *l)
 {
-    p->memberships = g_array_new(FALSE, TRUE, sizeof(struct joined));
-    p->attached = g_array_new(FALSE, TRUE, sizeof(struct mc_group));
+    l->memberships = g_array_new(FALSE, TRUE, sizeof(struct joined));
+    l->attached = g_array_new(FALSE, TRUE, sizeof(struct mc_group));
 }
 
-void groups_close(struct probe *p)
+void groups_close(struct probe_link *l)
 {
-    g_array_unref(p->memberships);
-    g_array_unref(p->attached);
+    g_array_unref(l->memberships);
+    g_array_unref(l->attached);
 }

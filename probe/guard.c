@@ -10,8 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "probe/probe.h"
-
 enum { ASK_MS = 1500 };
 
 /* Index of the word about the same membership; words->len: there is none. */

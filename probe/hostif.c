@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The host's own IPoIB interfaces, as sysfs shows them. */
-#include "probe/probe.h"
+#include "probe/hostif.h"
 
 #include <ifaddrs.h>
 #include <netinet/in.h>
@@ -67,13 +67,13 @@ static bool is_of_device(const char *name, const struct port_facts *port)
     return is;
 }
 
-GPtrArray *host_interfaces(const struct probe *p)
+GPtrArray *host_interfaces(const struct probe_link *l)
 {
     GDir *dir = g_dir_open("/sys/class/net", 0, NULL);
     const char *name;
     GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
     while (dir && (name = g_dir_read_name(dir)))
-        if (is_in_partition(name, p->pkey))
+        if (is_in_partition(name, l->pkey))
             g_ptr_array_add(found, g_strdup(name));
     if (dir)
         g_dir_close(dir);
@@ -94,9 +94,9 @@ char *host_interface_on(const struct port_facts *port, uint16_t pkey)
     return found;
 }
 
-char *host_interface(const struct probe *p)
+char *host_interface(const struct probe_link *l)
 {
-    return host_interface_on(&p->t->facts, p->pkey);
+    return host_interface_on(&l->transport->facts, l->pkey);
 }
 
 /* ---- its groups */

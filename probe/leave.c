@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Leaving a multicast group without harm to the host. See leave.h. */
+#include "probe/hostif.h"
 #include "probe/leave.h"
 
 #include "probe/octets.h"

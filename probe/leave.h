@@ -8,7 +8,7 @@
 #ifndef IPOIB_PROBE_LEAVE_H
 #define IPOIB_PROBE_LEAVE_H
 
-#include "probe/probe.h"
+#include "probe/sa.h"
 
 /* The JoinState bits that the probe added to a port's membership of a group. */
 struct joined {

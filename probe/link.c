@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Standing on an IPoIB link: partition, broadcast group, queue pair, membership. See probe.h. */
-#include "probe/probe.h"
+#include "probe/link.h"
+#include "probe/groups.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,15 +15,15 @@
 enum { SCOPE_FIRST = 2, SCOPE_LAST = 14 };
 #define SM_KEY_OPENSM 1 /* OpenSM's default, and what saquery takes */
 
-bool link_find_pkey(struct probe *p, char *why, size_t size)
+bool link_find_pkey(struct target *t, char *why, size_t size)
 {
-    const struct port_facts *f = &p->t->facts;
+    const struct port_facts *f = &t->link->transport->facts;
     GString *all = g_string_new(NULL);
     int found = -1;
-    uint16_t wanted = p->options->pkey  ? p->options->pkey
-                      : p->t->netdev[0] ? p->t->netdev_pkey
-                      : f->n_pkeys      ? f->pkeys[0]
-                                        : 0;
+    uint16_t wanted = t->run->options->pkey           ? t->run->options->pkey
+                      : t->link->transport->netdev[0] ? t->link->transport->netdev_pkey
+                      : f->n_pkeys                    ? f->pkeys[0]
+                                                      : 0;
     for (unsigned i = 0; i < f->n_pkeys; i++) {
         uint16_t k = f->pkeys[i];
         if ((k & 0x7fff) == 0)
@@ -36,33 +37,33 @@ bool link_find_pkey(struct probe *p, char *why, size_t size)
         snprintf(why, size, "P_Key 0x%04x is not in the table of %s port %u, which has:%s", wanted,
                  f->device, f->port, all->len ? all->str : " none");
     else {
-        p->pkey_index = (unsigned)found;
-        p->pkey = f->pkeys[found];
+        t->link->pkey_index = (unsigned)found;
+        t->link->pkey = f->pkeys[found];
     }
     g_string_free(all, TRUE);
     return found >= 0;
 }
 
 /* RFC 4391 §4.1: a node might search from local scope outwards. */
-enum sa_result link_find_broadcast(struct probe *p, char *why, size_t size)
+enum sa_result link_find_broadcast(struct target *t, char *why, size_t size)
 {
     uint8_t mgid[16];
     uint16_t status = 0;
     for (unsigned scope = SCOPE_FIRST; scope <= SCOPE_LAST; scope++) {
-        broadcast_mgid(mgid, (uint8_t)scope, p->pkey);
-        switch (group_get(p, mgid, &p->link, &status)) {
+        broadcast_mgid(mgid, (uint8_t)scope, t->link->pkey);
+        switch (group_get(t, mgid, &t->link->group, &status)) {
         case SA_TOLD:
             return SA_TOLD;
         case SA_SILENT:
             snprintf(why, size, "the subnet administrator (LID %u) does not answer",
-                     p->t->facts.sm_lid);
+                     t->link->transport->facts.sm_lid);
             return SA_SILENT;
         case SA_BUSY:
             snprintf(why, size, "the subnet administrator (LID %u) answers that it is busy",
-                     p->t->facts.sm_lid);
+                     t->link->transport->facts.sm_lid);
             return SA_BUSY;
         case SA_BROKEN:
-            snprintf(why, size, "%s", p->stopped ? "interrupted" : p->t->error);
+            snprintf(why, size, "%s", t->run->stopped ? "interrupted" : t->link->transport->error);
             return SA_BROKEN;
         case SA_REFUSED:
             break;
@@ -71,38 +72,38 @@ enum sa_result link_find_broadcast(struct probe *p, char *why, size_t size)
     snprintf(
         why, size,
         "there is no IPoIB broadcast group for P_Key 0x%04x (the subnet administrator says 0x%04x, %s)",
-        p->pkey, status, sa_status_name(status));
+        t->link->pkey, status, sa_status_name(status));
     return SA_REFUSED;
 }
 
-uint32_t link_mtu(const struct probe *p)
+uint32_t link_mtu(const struct probe_link *l)
 {
-    uint32_t octets = ib_mtu_octets(p->link.mtu);
+    uint32_t octets = ib_mtu_octets(l->group.mtu);
     return octets ? octets - ENCAP_SIZE : 0;
 }
 
 /* With the SM's key it tells of members; with a wrong one it is silent (IBA 15.4.1). */
-void link_find_sm_key(struct probe *p)
+void link_find_sm_key(struct target *t)
 {
     uint8_t state;
     bool member, known;
-    p->sm_key = SM_KEY_OPENSM;
-    if (group_standing(p, p->link.mgid, &state, &member, &known) != SA_TOLD || !known)
-        p->sm_key = 0;
+    t->link->sm_key = SM_KEY_OPENSM;
+    if (group_standing(t, t->link->group.mgid, &state, &member, &known) != SA_TOLD || !known)
+        t->link->sm_key = 0;
 }
 
-static void make_own_address(struct probe *p)
+static void make_own_address(struct target *t)
 {
-    p->lladdr[LLADDR_FLAGS] = 0;
-    put24(p->lladdr + LLADDR_QPN, p->t->qpn);
-    memcpy(p->lladdr + LLADDR_GID, p->t->facts.gid, 16);
+    t->link->lladdr[LLADDR_FLAGS] = 0;
+    put24(t->link->lladdr + LLADDR_QPN, t->link->transport->qpn);
+    memcpy(t->link->lladdr + LLADDR_GID, t->link->transport->facts.gid, 16);
 }
 
-static bool join_broadcast(struct probe *p, char *why, size_t size)
+static bool join_broadcast(struct target *t, char *why, size_t size)
 {
     struct mc_group g;
     uint16_t status = 0;
-    enum sa_result result = group_join(p, p->link.mgid, JOIN_FULL, false, &g, &status);
+    enum sa_result result = group_join(t, t->link->group.mgid, JOIN_FULL, false, &g, &status);
     if (result == SA_TOLD)
         return true;
     if (result == SA_REFUSED)
@@ -111,62 +112,63 @@ static bool join_broadcast(struct probe *p, char *why, size_t size)
             "the subnet administrator refuses that this port joins the broadcast group: status 0x%04x, %s",
             status, sa_status_name(status));
     else
-        snprintf(why, size, "joining the broadcast group: %s", sa_silence_text(p, result));
+        snprintf(why, size, "joining the broadcast group: %s", sa_silence_text(t, result));
     return false;
 }
 
 /* What the interface stands on: it has joined the group already. Its Q_Key is not told. */
-static bool stand_on_interface(struct probe *p, char *why, size_t size)
+static bool stand_on_interface(struct target *target, char *why, size_t size)
 {
-    const struct transport *t = p->t;
-    if (p->options->pkey && ((p->options->pkey ^ t->netdev_pkey) & 0x7fff)) {
+    const struct transport *t = target->link->transport;
+    if (target->run->options->pkey && ((target->run->options->pkey ^ t->netdev_pkey) & 0x7fff)) {
         snprintf(why, size, "%s is in partition 0x%04x: name the interface that is in 0x%04x",
-                 t->netdev, t->netdev_pkey, p->options->pkey);
+                 t->netdev, t->netdev_pkey, target->run->options->pkey);
         return false;
     }
-    p->pkey = t->netdev_pkey;
-    p->link = (struct mc_group){.mlid = LID_MULTICAST_FIRST,
-                                .pkey = t->netdev_pkey,
-                                .mtu = t->facts.mtu,
-                                .scope = t->netdev_broadcast[MGID_FLAGS_SCOPE] & 0xf};
-    memcpy(p->link.mgid, t->netdev_broadcast, 16);
-    p->t->ops->open_qp(p->t, 0, 0);
-    make_own_address(p);
-    p->stands = true;
+    target->link->pkey = t->netdev_pkey;
+    target->link->group = (struct mc_group){.mlid = LID_MULTICAST_FIRST,
+                                            .pkey = t->netdev_pkey,
+                                            .mtu = t->facts.mtu,
+                                            .scope = t->netdev_broadcast[MGID_FLAGS_SCOPE] & 0xf};
+    memcpy(target->link->group.mgid, t->netdev_broadcast, 16);
+    target->link->transport->ops->open_qp(target->link->transport, 0, 0);
+    make_own_address(target);
+    target->link->opened = true;
     return true;
 }
 
-bool link_open(struct probe *p, char *why, size_t size)
+bool link_open(struct target *t, char *why, size_t size)
 {
-    if (p->stands)
+    if (t->link->opened)
         return true;
-    if (p->t->netdev[0])
-        return stand_on_interface(p, why, size);
-    if (p->t->facts.state != PORT_ACTIVE) {
+    if (t->link->transport->netdev[0])
+        return stand_on_interface(t, why, size);
+    if (t->link->transport->facts.state != PORT_ACTIVE) {
         snprintf(why, size, "%s port %u is not active: see 'ipoib-probe fabric'",
-                 p->t->facts.device, p->t->facts.port);
+                 t->link->transport->facts.device, t->link->transport->facts.port);
         return false;
     }
-    if (!link_find_pkey(p, why, size) || link_find_broadcast(p, why, size) != SA_TOLD)
+    if (!link_find_pkey(t, why, size) || link_find_broadcast(t, why, size) != SA_TOLD)
         return false;
-    if (p->t->ops->open_qp(p->t, p->pkey_index, p->link.qkey) != TRANSPORT_OK) {
-        snprintf(why, size, "%s", p->t->error);
+    if (t->link->transport->ops->open_qp(t->link->transport, t->link->pkey_index,
+                                         t->link->group.qkey) != TRANSPORT_OK) {
+        snprintf(why, size, "%s", t->link->transport->error);
         return false;
     }
-    make_own_address(p);
-    link_find_sm_key(p);
-    if (!join_broadcast(p, why, size))
+    make_own_address(t);
+    link_find_sm_key(t);
+    if (!join_broadcast(t, why, size))
         return false;
-    p->stands = group_attach(p, &p->link);
-    if (p->stands)
+    t->link->opened = group_attach(t, &t->link->group);
+    if (t->link->opened)
         return true;
-    snprintf(why, size, "%s", p->t->error);
+    snprintf(why, size, "%s", t->link->transport->error);
     return false;
 }
 
-void link_close(struct probe *p)
+void link_close(struct target *t)
 {
-    wirelog_begin(p->log, "link");
-    groups_leave(p);
-    wirelog_end(p->log, "left");
+    wirelog_begin(t->log, "link");
+    groups_leave(t);
+    wirelog_end(t->log, "left");
 }

@@ -123,7 +123,8 @@ GString *list_checks_json(const struct options *o, const char *version)
 
 /* ---- what would be sent */
 
-static const char *left_out(const struct options *o, const struct target *t, const struct check *c)
+static const char *left_out(const struct options *o, const struct target_option *t,
+                            const struct check *c)
 {
     if ((c->needs & NEEDS_DISRUPTIVE) && !o->disruptive)
         return "only with --disruptive";
@@ -138,7 +139,7 @@ static const char *left_out(const struct options *o, const struct target *t, con
                : NULL;
 }
 
-static void put_peer(GString *out, const struct options *o, const struct target *t)
+static void put_peer(GString *out, const struct options *o, const struct target_option *t)
 {
     g_string_append_printf(out, "  %-22s %s, up to 3 times\n", "resolve", checks[0].sends);
     for (unsigned i = 0; i < n_checks; i++) {
@@ -172,7 +173,7 @@ static void put_sweep(GString *out, const struct options *o)
 {
     uint64_t n = 0;
     for (guint i = 0; i < o->targets->len; i++)
-        n += g_array_index(o->targets, struct target, i).n;
+        n += g_array_index(o->targets, struct target_option, i).n;
     if (n > o->targets->len)
         g_string_append_printf(
             out,
@@ -188,7 +189,7 @@ GString *list_dry_run(const struct options *o)
     put_link(out, o);
     put_sweep(out, o);
     for (guint i = 0; i < o->targets->len; i++) {
-        const struct target *t = &g_array_index(o->targets, struct target, i);
+        const struct target_option *t = &g_array_index(o->targets, struct target_option, i);
         g_string_append_printf(out, "%s:\n", t->name);
         if (!t->fabric)
             put_peer(out, o, t);

@@ -134,7 +134,7 @@ static bool read_bits(const char *text, bool ipv6, unsigned *bits)
     return true;
 }
 
-static void put_low(struct target *t, uint32_t low)
+static void put_low(struct target_option *t, uint32_t low)
 {
     for (unsigned i = 0; i < 4; i++)
         t->ip[(t->ipv6 ? 12 : 0) + i] = (uint8_t)(low >> 8 * (3 - i));
@@ -144,7 +144,7 @@ static void put_low(struct target *t, uint32_t low)
  * The hosts' addresses: of IPv4 without the network's and the broadcast address, where the prefix
  * has more than two.
  */
-static void take_prefix(struct target *t, unsigned bits)
+static void take_prefix(struct target_option *t, unsigned bits)
 {
     unsigned host_bits = (t->ipv6 ? 128 : 32) - bits;
     uint32_t size = (uint32_t)1 << host_bits, low = be32(t->ip + (t->ipv6 ? 12 : 0)) & ~(size - 1);
@@ -154,14 +154,14 @@ static void take_prefix(struct target *t, unsigned bits)
     put_low(t, low + edges);
 }
 
-void target_address(const struct target *t, uint32_t number, uint8_t ip[16])
+void target_address(const struct target_option *t, uint32_t number, uint8_t ip[16])
 {
-    struct target at = *t;
+    struct target_option at = *t;
     put_low(&at, be32(t->ip + (t->ipv6 ? 12 : 0)) + number);
     memcpy(ip, at.ip, 16);
 }
 
-static bool is_of_hosts(const struct target *t, const char *text)
+static bool is_of_hosts(const struct target_option *t, const char *text)
 {
     const char *why = address_is_no_host(t->ipv6, t->ip);
     if (why)
@@ -171,7 +171,7 @@ static bool is_of_hosts(const struct target *t, const char *text)
 }
 
 /* parts: the address, and of a prefix the bits. */
-static bool read_parts(struct target *t, const char *text, char **parts)
+static bool read_parts(struct target_option *t, const char *text, char **parts)
 {
     unsigned bits = 0;
     bool mapped;
@@ -190,7 +190,7 @@ static bool read_parts(struct target *t, const char *text, char **parts)
     return is_of_hosts(t, text);
 }
 
-static bool read_address(struct target *t, const char *text)
+static bool read_address(struct target_option *t, const char *text)
 {
     char **parts = g_strsplit(text, "/", 2); /* of "" it makes no part */
     bool good = read_parts(t, text, parts);
@@ -200,7 +200,7 @@ static bool read_address(struct target *t, const char *text)
 
 static bool read_target(struct options *o, const char *text)
 {
-    struct target t = {.fabric = strcmp(text, "fabric") == 0, .n = 1};
+    struct target_option t = {.fabric = strcmp(text, "fabric") == 0, .n = 1};
     if (!*text) {
         say("a target is empty: give an IPv4 or IPv6 address, a prefix, or the word fabric");
         return false;
@@ -323,7 +323,7 @@ static bool read_all(struct options *o, int argc, char **argv)
 static bool is_own_source(const struct options *o)
 {
     for (guint i = 0; o->has_source && i < o->targets->len; i++) {
-        const struct target *t = &g_array_index(o->targets, struct target, i);
+        const struct target_option *t = &g_array_index(o->targets, struct target_option, i);
         if (!t->fabric && !t->prefix && t->ipv6 == o->source_ipv6 &&
             memcmp(t->ip, o->source, t->ipv6 ? 16 : 4) == 0)
             return true;
@@ -335,7 +335,7 @@ bool options_only_fabric(const struct options *o)
 {
     bool only = o->targets->len > 0;
     for (guint i = 0; i < o->targets->len; i++)
-        only &= g_array_index(o->targets, struct target, i).fabric;
+        only &= g_array_index(o->targets, struct target_option, i).fabric;
     return only;
 }
 
@@ -383,7 +383,7 @@ bool options_read(struct options *o, int argc, char **argv)
 {
     *o = (struct options){.deviations = "linux", .rate = 200, .timeout_ms = 500};
     o->only = g_ptr_array_new();
-    o->targets = g_array_new(FALSE, TRUE, sizeof(struct target));
+    o->targets = g_array_new(FALSE, TRUE, sizeof(struct target_option));
     bool good = read_all(o, argc, argv) && (o->help || o->version || o->explain || is_sensible(o));
     only_end(o->only, &o->selection);
     return good;
@@ -392,7 +392,7 @@ bool options_read(struct options *o, int argc, char **argv)
 void options_clear(struct options *o)
 {
     for (guint i = 0; i < o->targets->len; i++)
-        g_free(g_array_index(o->targets, struct target, i).name);
+        g_free(g_array_index(o->targets, struct target_option, i).name);
     g_array_unref(o->targets);
     g_ptr_array_unref(o->only);
 }

@@ -6,7 +6,7 @@
 #include "report/program.h"
 
 /* What is probed. */
-struct target {
+struct target_option {
     char *name;
     bool fabric; /* the SA's groups and this port's standing; else an address */
     bool ipv6;
@@ -33,7 +33,7 @@ struct options {
     unsigned timeout_ms; /* for each answer */
     GPtrArray *only;     /* selectors, NULL at the end; empty: all rules */
     struct selection selection;
-    GArray *targets; /* struct target */
+    GArray *targets; /* struct target_option */
 };
 
 /* False after a message: the usage is wrong. To be cleared either way. */
@@ -44,7 +44,7 @@ void options_clear(struct options *o);
 bool options_only_fabric(const struct options *o);
 
 /* The address with that number, from 0, of a target. */
-void target_address(const struct target *t, uint32_t number, uint8_t ip[16]);
+void target_address(const struct target_option *t, uint32_t number, uint8_t ip[16]);
 
 extern const char options_help[];
 

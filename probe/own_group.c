@@ -13,15 +13,15 @@ enum { TRIED = 8 };
 enum { MTU_LEAST = 1, MTU_OTHER = 2, RATE_LEAST = 2 };
 
 /* Of 239.192.0.0/14, the organization-local scope of RFC 2365, made of this port's GUID. */
-enum sa_result own_group_mgid(struct probe *p, uint8_t mgid[16])
+enum sa_result own_group_mgid(struct target *t, uint8_t mgid[16])
 {
     struct mc_group g;
     uint16_t status;
-    uint32_t seed = be32(p->t->facts.gid + 12) * 2654435761u;
+    uint32_t seed = be32(t->link->transport->facts.gid + 12) * 2654435761u;
     for (unsigned i = 0; i < TRIED; i++) {
-        broadcast_mgid(mgid, p->link.scope, p->pkey);
+        broadcast_mgid(mgid, t->link->group.scope, t->link->pkey);
         put32(mgid + MGID_GROUP_IPV4, 0x0fc00000u | ((seed + i) & 0x3ffff));
-        enum sa_result result = group_get(p, mgid, &g, &status);
+        enum sa_result result = group_get(t, mgid, &g, &status);
         if (group_is_missing(result, status))
             return SA_TOLD;
         if (result != SA_TOLD && result != SA_REFUSED)
@@ -96,42 +96,42 @@ const struct variation group_variations[] = {
 };
 const unsigned n_group_variations = G_N_ELEMENTS(group_variations);
 
-static enum sa_result make(struct probe *p, const uint8_t *mgid, const struct mc_group *like,
+static enum sa_result make(struct target *t, const uint8_t *mgid, const struct mc_group *like,
                            uint16_t *status)
 {
     struct mc_group g;
-    enum sa_result result = group_join_as(p, mgid, JOIN_FULL, like, &g, status);
-    group_leave(p, mgid, JOIN_FULL);
+    enum sa_result result = group_join_as(t, mgid, JOIN_FULL, like, &g, status);
+    group_leave(t, mgid, JOIN_FULL);
     return result;
 }
 
 /* Where every MGID is taken, nothing was refused. */
-static enum sa_result find_mgid(struct probe *p, uint8_t *mgid)
+static enum sa_result find_mgid(struct target *t, uint8_t *mgid)
 {
-    enum sa_result found = own_group_mgid(p, mgid);
+    enum sa_result found = own_group_mgid(t, mgid);
     return found == SA_REFUSED ? SA_SILENT : found;
 }
 
-enum sa_result own_group_try(struct probe *p, const struct variation *v, uint16_t *status)
+enum sa_result own_group_try(struct target *t, const struct variation *v, uint16_t *status)
 {
-    struct mc_group like = p->link;
+    struct mc_group like = t->link->group;
     uint8_t mgid[16];
     *status = 0;
-    enum sa_result found = find_mgid(p, mgid);
+    enum sa_result found = find_mgid(t, mgid);
     if (found != SA_TOLD)
         return found;
     if (v)
         v->change(&like, mgid);
-    return make(p, mgid, &like, status);
+    return make(t, mgid, &like, status);
 }
 
-enum sa_result own_group_try_least(struct probe *p, bool mtu, bool rate, uint16_t *status)
+enum sa_result own_group_try_least(struct target *t, bool mtu, bool rate, uint16_t *status)
 {
-    struct mc_group like = p->link;
+    struct mc_group like = t->link->group;
     uint8_t mgid[16];
     *status = 0;
     like.mtu = mtu ? MTU_LEAST : like.mtu;
     like.rate = rate ? RATE_LEAST : like.rate;
-    enum sa_result found = find_mgid(p, mgid);
-    return found == SA_TOLD ? make(p, mgid, &like, status) : found;
+    enum sa_result found = find_mgid(t, mgid);
+    return found == SA_TOLD ? make(t, mgid, &like, status) : found;
 }

@@ -5,7 +5,9 @@
  * the answer to the next question. So no question is sent before the answers to the one before are
  * in, as far as can be told by how long this peer's answers took.
  */
-#include "probe/probe.h"
+#include "probe/patience.h"
+#include "probe/question.h"
+#include "probe/traffic.h"
 
 #include <string.h>
 
@@ -15,9 +17,9 @@ enum {
     MOST_US = 10 * (int)G_USEC_PER_SEC, /* a question waits for those before no longer */
 };
 
-void patience_asks(struct probe *p, bool ipv6, const uint8_t *ip, bool again)
+void patience_asks(struct target *target, bool ipv6, const uint8_t *ip, bool again)
 {
-    struct patience *t = &p->peer.patience;
+    struct patience *t = &target->peer->patience;
     t->last_sent = g_get_monotonic_time();
     if (!again)
         t->first_sent = t->last_sent;
@@ -33,15 +35,15 @@ static void note_time(struct patience *t)
     t->answered = true;
 }
 
-void patience_hears(struct probe *p)
+void patience_hears(struct target *t)
 {
-    note_time(&p->peer.patience);
+    note_time(&t->peer->patience);
 }
 
-void patience_hears_stray(struct probe *p)
+void patience_hears_stray(struct target *t)
 {
-    note_time(&p->peer.patience);
-    p->peer.patience.strays = true;
+    note_time(&t->peer->patience);
+    t->peer->patience.strays = true;
 }
 
 /* What this peer's answers take, with some more. */
@@ -50,10 +52,10 @@ static gint64 wait_us(const struct patience *t)
     return MIN(t->longest + MAX(t->longest / 2, MARGIN_US), MOST_US);
 }
 
-unsigned patience_ms(const struct probe *p)
+unsigned patience_ms(const struct target *target)
 {
-    const struct patience *t = &p->peer.patience;
-    return MAX(p->options->timeout_ms, t->answered ? (unsigned)(wait_us(t) / 1000) : 0);
+    const struct patience *t = &target->peer->patience;
+    return MAX(target->run->options->timeout_ms, t->answered ? (unsigned)(wait_us(t) / 1000) : 0);
 }
 
 /* Once longer, for the network may double; and longer from then on, where it does. */
@@ -64,17 +66,17 @@ static gint64 settled_at(const struct patience *t, bool alone)
     return MAX(t->last_sent + wait_us(t), listens ? last + LISTEN_US : 0);
 }
 
-static bool take_stray(struct probe *p, const struct ud_from *from, void *user)
+static bool take_stray(struct target *t, const struct ud_from *from, void *user)
 {
-    bool stray = take_answer(p, from, user);
+    bool stray = take_answer(t, from, user);
     if (stray)
-        patience_hears_stray(p);
+        patience_hears_stray(t);
     return stray;
 }
 
-bool patience_settle(struct probe *p, bool alone)
+bool patience_settle(struct target *target, bool alone)
 {
-    struct patience *t = &p->peer.patience;
+    struct patience *t = &target->peer->patience;
     struct answer *a = g_new(struct answer, 1);
     const struct question q = {0};
     struct asked x = {.q = &q, .ipv6 = t->ipv6, .ip = t->ip, .a = a};
@@ -82,7 +84,7 @@ bool patience_settle(struct probe *p, bool alone)
     bool comes = t->last_sent != 0;
     while (comes && g_get_monotonic_time() < end) {
         gint64 wait = settled_at(t, alone) - g_get_monotonic_time();
-        comes = await_packet(p, (int)(MAX(wait, 0) + 999) / 1000, take_stray, &x);
+        comes = await_packet(target, (int)(MAX(wait, 0) + 999) / 1000, take_stray, &x);
     }
     t->listened |= t->answered && !comes;
     g_free(a);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The diagnosis of a fabric, from the bottom up. See stages.h. */
+#include "probe/checks.h"
 #include "probe/stages.h"
 
 #include "cli/plain.h"
@@ -61,58 +62,59 @@ const struct stage_of_fabric stages[] = {
 const unsigned n_stages = G_N_ELEMENTS(stages);
 
 /* The remaining stages stand on the one before them. */
-static void skip_from(struct probe *p, unsigned first)
+static void skip_from(struct target *t, unsigned first)
 {
-    const GPtrArray *told = p->results->judged->stages;
+    const GPtrArray *told = t->results->judged->stages;
     const struct stage *last = told->pdata[told->len - 1];
     for (unsigned i = first; i < n_stages; i++)
-        results_stage(p->results, stages[i].id, VERDICT_SKIPPED, "",
+        results_stage(t->results, stages[i].id, VERDICT_SKIPPED, "",
                       last->outcome == OUTCOME_FAIL ? "%s failed" : "%s came to no result",
                       stages[first - 1].id);
 }
 
-static bool device_is_there(struct probe *p, enum opening opening, const char *why)
+static bool device_is_there(struct target *t, enum opening opening, const char *why)
 {
     if (opening == OPENED) {
-        results_stage(p->results, stages[0].id, OUTCOME_PASS, "", "%s port %u, LID %u",
-                      p->t->facts.device, p->t->facts.port, p->t->facts.lid);
+        results_stage(t->results, stages[0].id, OUTCOME_PASS, "", "%s port %u, LID %u",
+                      t->link->transport->facts.device, t->link->transport->facts.port,
+                      t->link->transport->facts.lid);
         return true;
     }
     results_stage(
-        p->results, stages[0].id, OUTCOME_FAIL,
+        t->results, stages[0].id, OUTCOME_FAIL,
         opening == OPEN_NO_PRIVILEGE
             ? "run as root, or have the device files opened to this user"
             : "lspci and dmesg tell of the adapter; load its driver, ib_uverbs and ib_umad",
         "%s", why);
-    p->results->judged->trouble = plain_dup(why);
+    t->results->judged->trouble = plain_dup(why);
     return false;
 }
 
-void run_fabric(struct probe *p, enum opening opening, const char *why)
+void run_fabric(struct target *t, enum opening opening, const char *why)
 {
-    if (!device_is_there(p, opening, why)) {
-        skip_from(p, 1);
+    if (!device_is_there(t, opening, why)) {
+        skip_from(t, 1);
         return;
     }
-    p->about_fabric = true;
-    wirelog_judge(p->log, p->results->known, results_judged, p->results);
-    for (unsigned i = 1; i < n_stages && !p->stopped; i++) {
-        if (p->t->netdev[0] && !stages[i].of_host) {
-            results_stage(p->results, stages[i].id, VERDICT_SKIPPED, "", "%s",
+    t->about_fabric = true;
+    wirelog_judge(t->log, t->results->known, results_judged, t->results);
+    for (unsigned i = 1; i < n_stages && !t->run->stopped; i++) {
+        if (t->link->transport->netdev[0] && !stages[i].of_host) {
+            results_stage(t->results, stages[i].id, VERDICT_SKIPPED, "", "%s",
                           interface_shows_less);
             continue;
         }
-        results_begin(p->results, stages[i].id);
-        wirelog_begin(p->log, stages[i].id);
-        bool stands = stages[i].run(p, stages[i].id);
-        wirelog_end(p->log, stands ? "goes on" : "ends here");
+        results_begin(t->results, stages[i].id);
+        wirelog_begin(t->log, stages[i].id);
+        bool stands = stages[i].run(t, stages[i].id);
+        wirelog_end(t->log, stands ? "goes on" : "ends here");
         if (!stands) {
-            skip_from(p, i + 1);
+            skip_from(t, i + 1);
             break;
         }
     }
-    if (p->broken)
-        p->results->judged->trouble = plain_dup(p->t->error);
-    wirelog_judge(p->log, NULL, NULL, NULL);
-    p->about_fabric = false;
+    if (t->run->broken)
+        t->results->judged->trouble = plain_dup(t->link->transport->error);
+    wirelog_judge(t->log, NULL, NULL, NULL);
+    t->about_fabric = false;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The checks of a peer, one after the other. */
+#include "probe/hostif.h"
 #include "probe/checks.h"
 #include "probe/connection.h"
 #include "probe/owner.h"
@@ -11,146 +12,147 @@
 const char interface_shows_less[] =
     "a network interface does not show it: it needs the adapter's ib_uverbs and ib_umad";
 
-static const char *why_not(const struct probe *p, const struct check *c)
+static const char *why_not(const struct target *t, const struct check *c)
 {
-    if ((c->needs & NEEDS_ADAPTER) && p->t->netdev[0])
+    if ((c->needs & NEEDS_ADAPTER) && t->link->transport->netdev[0])
         return interface_shows_less;
-    if ((c->needs & NEEDS_CONNECTIONS) && p->host)
+    if ((c->needs & NEEDS_CONNECTIONS) && t->yield)
         return "no connections are made in a sweep: name the address";
-    const char *none = (c->needs & NEEDS_CONNECTIONS) ? connections_none(p) : NULL;
+    const char *none = (c->needs & NEEDS_CONNECTIONS) ? connections_none(t) : NULL;
     if (none)
         return none;
-    if ((c->needs & NEEDS_DISRUPTIVE) && !p->options->disruptive)
+    if ((c->needs & NEEDS_DISRUPTIVE) && !t->run->options->disruptive)
         return "it disturbs: with --disruptive alone";
-    if ((c->needs & NEEDS_IPV4) && p->peer.ipv6)
+    if ((c->needs & NEEDS_IPV4) && t->ipv6)
         return "it is asked by ARP: for an IPv4 target";
-    if ((c->needs & NEEDS_IPV6) && !p->peer.ipv6)
+    if ((c->needs & NEEDS_IPV6) && !t->ipv6)
         return "it is asked by NS: for an IPv6 target";
     if (!(c->needs & NEEDS_SOURCE))
         return NULL;
-    if (p->t->netdev[0])
+    if (t->link->transport->netdev[0])
         return "through a network interface the probe has no address of its own: it needs ib_uverbs and ib_umad";
-    if (!p->source.given)
+    if (!t->link->source.given)
         return "it needs an address for the probe: --source";
-    if (p->source.ipv6 != p->peer.ipv6)
+    if (t->link->source.ipv6 != t->ipv6)
         return "the address of --source is not of the target's family";
-    return p->source.usable ? NULL
-                            : "the address of --source is in use, or nobody could be asked for it";
+    return t->link->source.usable
+               ? NULL
+               : "the address of --source is in use, or nobody could be asked for it";
 }
 
-static bool of_family(const struct probe *p, const struct check *c)
+static bool of_family(const struct target *t, const struct check *c)
 {
-    return !(c->needs & (p->peer.ipv6 ? NEEDS_IPV4 : NEEDS_IPV6));
+    return !(c->needs & (t->ipv6 ? NEEDS_IPV4 : NEEDS_IPV6));
 }
 
 /* What ARP shows of an IPv4 peer and NS of an IPv6 peer is no check left out. */
-static bool asked_otherwise(const struct probe *p, const struct check *c, enum rule_number rule)
+static bool asked_otherwise(const struct target *t, const struct check *c, enum rule_number rule)
 {
-    for (unsigned i = 0; !of_family(p, c) && i < n_checks; i++)
+    for (unsigned i = 0; !of_family(t, c) && i < n_checks; i++)
         for (unsigned k = 0; k < checks[i].n_rules; k++)
-            if (checks[i].rules[k] == rule && of_family(p, &checks[i]))
+            if (checks[i].rules[k] == rule && of_family(t, &checks[i]))
                 return true;
     return false;
 }
 
-static void run_check(struct probe *p, const struct check *c)
+static void run_check(struct target *t, const struct check *c)
 {
-    const char *why = why_not(p, c);
+    const char *why = why_not(t, c);
     gint64 begin = g_get_monotonic_time();
-    results_begin(p->results, c->name);
-    wirelog_begin(p->log, c->name);
+    results_begin(t->results, c->name);
+    wirelog_begin(t->log, c->name);
     if (!why) {
-        results_hold(p->results);
-        c->run(p);
-        owner_confirm(p, begin);
+        results_hold(t->results);
+        c->run(t);
+        owner_confirm(t, begin);
     }
     for (unsigned i = 0; why && i < c->n_rules; i++)
         /* What another check tells of the rule stands; a judge's finding too. */
-        if (!asked_otherwise(p, c, c->rules[i]))
-            results_skip(p->results, c->rules[i], why);
-    wirelog_end(p->log, results_outcome(p->results));
+        if (!asked_otherwise(t, c, c->rules[i]))
+            results_skip(t->results, c->rules[i], why);
+    wirelog_end(t->log, results_outcome(t->results));
 }
 
 /* By unicast, in one of the two forms. */
-static bool reach(struct probe *p, struct answer *a)
+static bool reach(struct target *t, struct answer *a)
 {
-    bool plain = ask_peer(p, &(struct question){.alone = true}, TRIES, a) == CAME_ANSWER;
-    p->peer.needs_grh = !plain && ask_peer(p, &(struct question){.grh = true, .alone = true}, TRIES,
-                                           a) == CAME_ANSWER;
-    return plain || p->peer.needs_grh;
+    bool plain = ask_peer(t, &(struct question){.alone = true}, TRIES, a) == CAME_ANSWER;
+    t->peer->needs_grh = !plain && ask_peer(t, &(struct question){.grh = true, .alone = true},
+                                            TRIES, a) == CAME_ANSWER;
+    return plain || t->peer->needs_grh;
 }
 
 /* Finds the peer. */
-static enum came resolve(struct probe *p, const struct answer *first)
+static enum came resolve(struct target *t, const struct answer *first)
 {
     struct answer *a = g_new(struct answer, 1);
-    results_begin(p->results, "resolve");
-    wirelog_begin(p->log, "resolve");
-    results_hold(p->results);
+    results_begin(t->results, "resolve");
+    wirelog_begin(t->log, "resolve");
+    results_hold(t->results);
     enum came came = first ? CAME_ANSWER
-                           : ask_peer(p, &(struct question){.multicast = true}, TRIES, a);
+                           : ask_peer(t, &(struct question){.multicast = true}, TRIES, a);
     if (came == CAME_ANSWER) {
         if (!first)
-            owner_take(p, a);
+            owner_take(t, a);
         if (first) { /* when it was asked is not kept */
-            patience_asks(p, p->peer.ipv6, p->peer.ip, false);
-            patience_hears(p);
+            patience_asks(t, t->ipv6, t->ip, false);
+            patience_hears(t);
         }
-        if (!p->host)
-            owner_ask_nobody(p);
-        if (reach(p, a) || (owner_swap(p) && reach(p, a))) {
-            p->peer.by_unicast = g_memdup2(a, sizeof *a);
-            owner_settle(p, a);
+        if (!t->yield)
+            owner_ask_nobody(t);
+        if (reach(t, a) || (owner_swap(t) && reach(t, a))) {
+            t->peer->by_unicast = g_memdup2(a, sizeof *a);
+            owner_settle(t, a);
         }
     }
-    owner_sort(p, came == CAME_ANSWER);
-    wirelog_end(p->log, came == CAME_ANSWER    ? "answered"
+    owner_sort(t, came == CAME_ANSWER);
+    wirelog_end(t->log, came == CAME_ANSWER    ? "answered"
                         : came == CAME_NOTHING ? "no answer"
                                                : "not asked");
     g_free(a);
     return came;
 }
 
-static void run_checks(struct probe *p)
+static void run_checks(struct target *t)
 {
     char lladdr[64];
-    lladdr_text(p->peer.lladdr, lladdr);
-    if (p->peer.lid)
-        results_stage(p->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, LID %u",
-                      p->peer.name, lladdr, p->peer.lid);
+    lladdr_text(t->peer->lladdr, lladdr);
+    if (t->peer->lid)
+        results_stage(t->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, LID %u", t->name,
+                      lladdr, t->peer->lid);
     else
-        results_stage(p->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, seen through %s",
-                      p->peer.name, lladdr, p->t->netdev);
-    if (!p->peer.by_unicast)
-        tell_unreachable(p);
-    for (unsigned i = 0; i < n_checks && !p->stopped && !p->broken; i++)
-        if (check_selected(&checks[i], &p->options->selection))
-            run_check(p, &checks[i]);
-    owner_tell(p);
+        results_stage(t->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, seen through %s",
+                      t->name, lladdr, t->link->transport->netdev);
+    if (!t->peer->by_unicast)
+        tell_unreachable(t);
+    for (unsigned i = 0; i < n_checks && !target_ended(t); i++)
+        if (check_selected(&checks[i], &t->run->options->selection))
+            run_check(t, &checks[i]);
+    owner_tell(t);
 }
 
-void run_peer(struct probe *p, const struct answer *first)
+void run_peer(struct target *t, const struct answer *first)
 {
     if (!first)
-        wirelog_judge(p->log, p->results->known, results_judged, p->results);
-    enum came came = resolve(p, first);
+        wirelog_judge(t->log, t->results->known, results_judged, t->results);
+    enum came came = resolve(t, first);
     char *own = NULL;
     if (came == CAME_ANSWER)
-        run_checks(p);
-    else if (came == NOT_ASKED && !p->broken)
-        p->results->judged->trouble = g_strdup_printf("%s: %s", p->peer.name, p->results->came);
-    else if (!p->broken && (own = host_has_address(p->peer.ipv6, p->peer.ip)))
-        p->results->judged->trouble = g_strdup_printf(OWN_ADDRESS, own);
-    else if (!p->broken)
-        p->results->judged->trouble = g_strdup_printf(
-            "no answer from %s to %d %s, %u ms each%s%s%s", p->peer.name, TRIES,
-            p->peer.ipv6 ? "neighbour solicitations" : "ARP requests", p->options->timeout_ms,
-            p->unusable ? "; an answer came that has " : "", p->unusable ? p->unusable : "",
-            p->peer.several ? "; several ports sent in its name" : "");
-    if (p->broken && !p->results->judged->trouble)
-        p->results->judged->trouble = plain_dup(p->t->error);
-    wirelog_judge(p->log, NULL, NULL, NULL);
+        run_checks(t);
+    else if (came == NOT_ASKED && !t->run->broken)
+        t->results->judged->trouble = g_strdup_printf("%s: %s", t->name, t->results->came);
+    else if (!t->run->broken && (own = host_has_address(t->ipv6, t->ip)))
+        t->results->judged->trouble = g_strdup_printf(OWN_ADDRESS, own);
+    else if (!t->run->broken)
+        t->results->judged->trouble = g_strdup_printf(
+            "no answer from %s to %d %s, %u ms each%s%s%s", t->name, TRIES,
+            t->ipv6 ? "neighbour solicitations" : "ARP requests", t->run->options->timeout_ms,
+            t->unusable ? "; an answer came that has " : "", t->unusable ? t->unusable : "",
+            t->peer->several ? "; several ports sent in its name" : "");
+    if (t->run->broken && !t->results->judged->trouble)
+        t->results->judged->trouble = plain_dup(t->link->transport->error);
+    wirelog_judge(t->log, NULL, NULL, NULL);
     g_free(own);
-    g_free(p->peer.by_unicast);
-    p->peer.by_unicast = NULL;
+    g_free(t->peer->by_unicast);
+    t->peer->by_unicast = NULL;
 }

@@ -4,7 +4,8 @@
  * what it has told of paths and nodes is kept for the hosts that share them, and where it is silent
  * it is not asked for each host again.
  */
-#include "probe/probe.h"
+#include "probe/sa.h"
+#include "probe/traffic.h"
 
 #include <string.h>
 
@@ -13,23 +14,24 @@
 enum { SA_WAIT_MS = 1500, KEPT = 64, SILENCES = 3 };
 
 /* The MAD as it is sent, for the log. */
-static void log_question(struct probe *p, const struct sa_question *q)
+static void log_question(struct target *t, const struct sa_question *q)
 {
     uint8_t mad[MAD_SIZE] = {[MAD_BASE_VERSION] = 1,
                              [MAD_CLASS] = MAD_CLASS_SA,
                              [MAD_CLASS_VERSION] = 2,
                              [MAD_METHOD] = q->method};
-    put32(mad + MAD_TID + 4, ++run_of(p)->sequence);
+    put32(mad + MAD_TID + 4, ++t->run->sequence);
     put16(mad + MAD_ATTRIBUTE, q->attribute);
     put64(mad + SA_COMPONENT_MASK, q->mask);
     memcpy(mad + SA_DATA, q->record, SA_DATA_SIZE);
-    wirelog_mad(p->log, p->t, mad, LOG_SENT);
+    wirelog_mad(t->log, t->link->transport, mad, LOG_SENT);
 }
 
-static void log_answer(struct probe *p, struct sa_answer *a)
+static void log_answer(struct target *t, struct sa_answer *a)
 {
-    put64(a->mad + MAD_TID, run_of(p)->sequence);
-    wirelog_mad(p->log, p->t, a->mad, p->about_fabric ? LOG_OF_SUBJECT : LOG_RECEIVED);
+    put64(a->mad + MAD_TID, t->run->sequence);
+    wirelog_mad(t->log, t->link->transport, a->mad,
+                t->about_fabric ? LOG_OF_SUBJECT : LOG_RECEIVED);
 }
 
 /*
@@ -44,21 +46,21 @@ static bool is_nobody(const struct sa_question *q, uint16_t status)
            !(status & OF_CLASS) && (status & UNSUPPORTED);
 }
 
-static enum sa_result ask(struct probe *p, const struct sa_question *q, struct sa_answer *a)
+static enum sa_result ask(struct target *t, const struct sa_question *q, struct sa_answer *a)
 {
     bool single = q->method !=
                   /* a table's segments are the adapter's business: they are not seen whole */
                   SA_GET_TABLE;
-    if (run_of(p)->sweeps)
-        rate_take(p);
+    if (t->run->sweeps)
+        rate_take(t->run);
     if (single)
-        log_question(p, q);
-    switch (p->t->ops->ask(p->t, q, SA_WAIT_MS, a)) {
+        log_question(t, q);
+    switch (t->link->transport->ops->ask(t->link->transport, q, SA_WAIT_MS, a)) {
     case TRANSPORT_OK:
-        if (p->about_fabric)
-            verdict_frame(p->results->judged->verdict, true);
+        if (t->about_fabric)
+            verdict_frame(t->results->judged->verdict, true);
         if (single)
-            log_answer(p, a);
+            log_answer(t, a);
         if (a->status & MAD_STATUS_BUSY)
             return SA_BUSY;
         if (a->status)
@@ -67,12 +69,12 @@ static enum sa_result ask(struct probe *p, const struct sa_question *q, struct s
     case TRANSPORT_NOTHING:
         return SA_SILENT;
     case TRANSPORT_STOPPED:
-        p->stopped = true;
+        t->run->stopped = true;
         return SA_BROKEN;
     case TRANSPORT_TOO_LARGE: /* the next question may be answered all the same */
         return SA_BROKEN;
     default:
-        p->broken = true;
+        t->run->broken = true;
         return SA_BROKEN;
     }
 }
@@ -88,18 +90,18 @@ struct kept_answer {
 /*
  * Of groups only what other ports are in them: this port's standing changes by what the probe does.
  */
-static bool may_be_kept(const struct probe *p, const struct sa_question *q)
+static bool may_be_kept(const struct target *t, const struct sa_question *q)
 {
     bool reads = q->method == SA_GET || q->method == SA_GET_TABLE;
     bool of_group = q->attribute == SA_MC_MEMBER_RECORD;
     bool of_other = (q->mask & MCM_HAS_PORT_GID) &&
-                    memcmp(q->record + MCM_PORT_GID, p->t->facts.gid, 16) != 0;
-    return p->host && reads && (!of_group || of_other);
+                    memcmp(q->record + MCM_PORT_GID, t->link->transport->facts.gid, 16) != 0;
+    return t->yield && reads && (!of_group || of_other);
 }
 
-static const struct kept_answer *find_kept(struct probe *p, const struct sa_question *q)
+static const struct kept_answer *find_kept(struct target *t, const struct sa_question *q)
 {
-    const GPtrArray *told = run_of(p)->told;
+    const GPtrArray *told = t->run->sa.answers;
     for (guint i = 0; told && i < told->len; i++) {
         const struct kept_answer *k = told->pdata[i];
         if (k->q.method == q->method && k->q.attribute == q->attribute && k->q.mask == q->mask &&
@@ -116,67 +118,67 @@ static void free_kept(gpointer kept)
     g_free(k);
 }
 
-static void keep(struct probe *p, const struct sa_question *q, enum sa_result result,
+static void keep(struct target *t, const struct sa_question *q, enum sa_result result,
                  const struct sa_answer *a)
 {
-    struct probe *run = run_of(p);
+    struct sa_cache *cache = &t->run->sa;
     struct kept_answer *k = g_new(struct kept_answer, 1);
     *k = (struct kept_answer){*q, result, *a};
     g_byte_array_ref(k->a.records);
-    if (!run->told)
-        run->told = g_ptr_array_new_with_free_func(free_kept);
-    if (run->told->len == KEPT)
-        g_ptr_array_remove_index(run->told, 0);
-    g_ptr_array_add(run->told, k);
+    if (!cache->answers)
+        cache->answers = g_ptr_array_new_with_free_func(free_kept);
+    if (cache->answers->len == KEPT)
+        g_ptr_array_remove_index(cache->answers, 0);
+    g_ptr_array_add(cache->answers, k);
 }
 
-void sa_forget(struct probe *p)
+void sa_forget(struct run *r)
 {
-    if (p->told)
-        g_ptr_array_unref(p->told);
-    p->told = NULL;
+    if (r->sa.answers)
+        g_ptr_array_unref(r->sa.answers);
+    r->sa.answers = NULL;
 }
 
 /* ---- asking */
 
 /* In a sweep; but what was joined is left all the same. */
-static bool is_given_up(struct probe *p, const struct sa_question *q)
+static bool is_given_up(struct target *t, const struct sa_question *q)
 {
-    const struct probe *run = run_of(p);
+    const struct run *run = t->run;
     bool reads = q->method == SA_GET || q->method == SA_GET_TABLE;
-    return run->sweeps && (p->host || reads) && run->silences >= SILENCES;
+    return run->sweeps && (t->yield || reads) && run->sa.silences >= SILENCES;
 }
 
-enum sa_result sa_ask(struct probe *p, const struct sa_question *q, struct sa_answer *a)
+enum sa_result sa_ask(struct target *t, const struct sa_question *q, struct sa_answer *a)
 {
-    bool keeps = may_be_kept(p, q);
-    const struct kept_answer *kept = keeps ? find_kept(p, q) : NULL;
+    bool keeps = may_be_kept(t, q);
+    const struct kept_answer *kept = keeps ? find_kept(t, q) : NULL;
     if (kept) {
         *a = kept->a;
         g_byte_array_ref(a->records);
         return kept->result;
     }
     *a = (struct sa_answer){.records = g_byte_array_new()};
-    if (p->t->netdev[0])
+    if (t->link->transport->netdev[0])
         return SA_SILENT;
-    if (is_given_up(p, q))
-        return run_of(p)->silence;
-    enum sa_result result = ask(p, q, a);
+    if (is_given_up(t, q))
+        return t->run->sa.silence;
+    enum sa_result result = ask(t, q, a);
     bool untold = result == SA_SILENT || result == SA_BUSY;
-    run_of(p)->silences = untold ? run_of(p)->silences + 1 : 0;
-    run_of(p)->silence = result;
+    t->run->sa.silences = untold ? t->run->sa.silences + 1 : 0;
+    t->run->sa.silence = result;
     if (keeps && (result == SA_TOLD || result == SA_REFUSED))
-        keep(p, q, result, a);
+        keep(t, q, result, a);
     return result;
 }
 
-const char *sa_silence_text(const struct probe *p, enum sa_result result)
+const char *sa_silence_text(const struct target *t, enum sa_result result)
 {
     if (result == SA_BUSY)
         return "the subnet administrator answers that it is busy";
     if (result != SA_BROKEN)
         return "no answer of the subnet administrator";
-    return p->stopped ? "interrupted" : p->t->error;
+    return t->run->stopped ? "interrupted" : t->link->transport->error;
 }
 
 void sa_answer_clear(struct sa_answer *a)

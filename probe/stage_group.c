@@ -9,70 +9,73 @@
 #include <stdio.h>
 #include <string.h>
 
-bool stage_broadcast_group(struct probe *p, const char *id)
+bool stage_broadcast_group(struct target *t, const char *id)
 {
     char why[256], mgid[48];
-    results_sent(p->results, "SA Get MCMemberRecord of the broadcast-GID, scope 2 to 14");
-    enum sa_result result = link_find_broadcast(p, why, sizeof why);
+    results_sent(t->results, "SA Get MCMemberRecord of the broadcast-GID, scope 2 to 14");
+    enum sa_result result = link_find_broadcast(t, why, sizeof why);
     if (result != SA_TOLD) {
-        results_came(p->results, "%s", why);
+        results_came(t->results, "%s", why);
         results_stage(
-            p->results, id, result == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+            t->results, id, result == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
             result == SA_REFUSED
                 ? "have the subnet manager create it: OpenSM does for partitions with the flag ipoib (partitions.conf)"
                 : "",
             "%s", why);
-        results_add(p->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS,
+        results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS,
                     result == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE, "a broadcast group",
                     why);
         return false;
     }
-    ip_text(true, p->link.mgid, mgid);
-    results_came(p->results, "%s, MLID 0x%04x", mgid, p->link.mlid);
-    results_add(p->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS, OUTCOME_PASS, "", "it exists");
-    snprintf(why, sizeof why, "searched from scope 2 outwards, found at %u", p->link.scope);
-    results_add(p->results, R_RFC4391_4_1_SCOPE_SEARCH, OUTCOME_PASS, "", why);
-    results_stage(p->results, id, OUTCOME_PASS, "",
-                  "%s, MLID 0x%04x, Q_Key 0x%08x, SL %u, MTU %u octets", mgid, p->link.mlid,
-                  p->link.qkey, p->link.sl, ib_mtu_octets(p->link.mtu));
-    link_find_sm_key(p);
-    return !p->stopped;
+    ip_text(true, t->link->group.mgid, mgid);
+    results_came(t->results, "%s, MLID 0x%04x", mgid, t->link->group.mlid);
+    results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS, OUTCOME_PASS, "", "it exists");
+    snprintf(why, sizeof why, "searched from scope 2 outwards, found at %u", t->link->group.scope);
+    results_add(t->results, R_RFC4391_4_1_SCOPE_SEARCH, OUTCOME_PASS, "", why);
+    results_stage(t->results, id, OUTCOME_PASS, "",
+                  "%s, MLID 0x%04x, Q_Key 0x%08x, SL %u, MTU %u octets", mgid, t->link->group.mlid,
+                  t->link->group.qkey, t->link->group.sl, ib_mtu_octets(t->link->group.mtu));
+    link_find_sm_key(t);
+    return !t->run->stopped;
 }
 
-bool stage_group_mtu(struct probe *p, const char *id)
+bool stage_group_mtu(struct target *t, const char *id)
 {
-    unsigned group = ib_mtu_octets(p->link.mtu), port = ib_mtu_octets(p->t->facts.mtu);
+    unsigned group = ib_mtu_octets(t->link->group.mtu),
+             port = ib_mtu_octets(t->link->transport->facts.mtu);
     if (!group)
-        results_stage(p->results, id, OUTCOME_FAIL,
+        results_stage(t->results, id, OUTCOME_FAIL,
                       "set the group's MTU in the partition configuration (mtu=4 is 2048)",
-                      "the group's MTU code is %u, and InfiniBand has 1 to 5", p->link.mtu);
-    else if (!p->t->facts.mtu)
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "the group's MTU code is %u, and InfiniBand has 1 to 5", t->link->group.mtu);
+    else if (!t->link->transport->facts.mtu)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
                       "group %u octets; the port's is told by libibverbs alone", group);
-    else if (p->t->facts.mtu >= p->link.mtu)
-        results_stage(p->results, id, OUTCOME_PASS, "",
+    else if (t->link->transport->facts.mtu >= t->link->group.mtu)
+        results_stage(t->results, id, OUTCOME_PASS, "",
                       "group %u octets, port %u: IP datagrams of %u", group, port, group - 4);
     else
         results_stage(
-            p->results, id, OUTCOME_FAIL,
+            t->results, id, OUTCOME_FAIL,
             "lower the group's MTU in the partition configuration (mtu=4 is 2048), or find out why this port's is so small",
             "the group's MTU is %u octets, the port's %u: the join is refused, or the driver gives up",
             group, port);
     return true;
 }
 
-bool stage_group_rate(struct probe *p, const char *id)
+bool stage_group_rate(struct target *t, const char *id)
 {
-    uint32_t group = ib_rate_100mbps(p->link.rate), port = p->t->facts.rate_100mbps;
+    uint32_t group = ib_rate_100mbps(t->link->group.rate),
+             port = t->link->transport->facts.rate_100mbps;
     if (!group || !port)
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "",
-                      "rate code %u of the group, or the port's rate, is not known", p->link.rate);
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "rate code %u of the group, or the port's rate, is not known",
+                      t->link->group.rate);
     else if (port >= group)
-        results_stage(p->results, id, OUTCOME_PASS, "", "group %u.%u Gb/s, port %u.%u", group / 10,
+        results_stage(t->results, id, OUTCOME_PASS, "", "group %u.%u Gb/s, port %u.%u", group / 10,
                       group % 10, port / 10, port % 10);
     else
         results_stage(
-            p->results, id, OUTCOME_FAIL,
+            t->results, id, OUTCOME_FAIL,
             "lower the group's rate in the partition configuration (rate=3 is 10 Gb/s), or find out why this link is so slow",
             "the group's rate is %u.%u Gb/s, the port's %u.%u", group / 10, group % 10, port / 10,
             port % 10);
@@ -82,7 +85,7 @@ bool stage_group_rate(struct probe *p, const char *id)
 /* ---- the join */
 
 /* Varied at the group: as what else may this port join? */
-static const char *find_join_state(struct probe *p)
+static const char *find_join_state(struct target *t)
 {
     static const struct {
         uint8_t state;
@@ -92,8 +95,8 @@ static const char *find_join_state(struct probe *p)
                   {JOIN_SEND_ONLY_FULL, "SendOnlyFullMember"}};
     struct mc_group g;
     uint16_t status;
-    for (size_t i = 0; i < G_N_ELEMENTS(others) && !p->stopped; i++)
-        if (group_join(p, p->link.mgid, others[i].state, false, &g, &status) == SA_TOLD)
+    for (size_t i = 0; i < G_N_ELEMENTS(others) && !t->run->stopped; i++)
+        if (group_join(t, t->link->group.mgid, others[i].state, false, &g, &status) == SA_TOLD)
             return others[i].name;
     return NULL;
 }
@@ -102,7 +105,7 @@ static const char *find_join_state(struct probe *p)
  * Varied in groups of the probe's own, which want what the broadcast group wants but for that:
  * which may it join?
  */
-static const char *find_attribute(struct probe *p)
+static const char *find_attribute(struct target *t)
 {
     static const struct {
         bool mtu, rate;
@@ -113,17 +116,17 @@ static const char *find_attribute(struct probe *p)
         {true, true,
          "the MTU and the rate: a group with the least of both is granted (fabric.mtu, fabric.rate)"}};
     uint16_t status;
-    for (size_t i = 0; i < G_N_ELEMENTS(less) && !p->stopped; i++)
-        if (own_group_try_least(p, less[i].mtu, less[i].rate, &status) == SA_TOLD)
+    for (size_t i = 0; i < G_N_ELEMENTS(less) && !t->run->stopped; i++)
+        if (own_group_try_least(t, less[i].mtu, less[i].rate, &status) == SA_TOLD)
             return less[i].blame;
     return NULL;
 }
 
 /* A refused join: one thing after the other is changed until the SM agrees. */
-static void find_blame(struct probe *p, char *out, size_t size)
+static void find_blame(struct target *t, char *out, size_t size)
 {
     uint16_t status;
-    const char *state = find_join_state(p);
+    const char *state = find_join_state(t);
     if (state) {
         snprintf(
             out, size,
@@ -131,13 +134,13 @@ static void find_blame(struct probe *p, char *out, size_t size)
             state);
         return;
     }
-    if (own_group_try(p, NULL, &status) == SA_TOLD) {
+    if (own_group_try(t, NULL, &status) == SA_TOLD) {
         snprintf(
             out, size,
             "to blame: this group alone, for one with the same attributes is granted: look at the SM's log");
         return;
     }
-    const char *attribute = find_attribute(p);
+    const char *attribute = find_attribute(t);
     if (attribute)
         snprintf(out, size, "to blame: %s", attribute);
     else
@@ -146,68 +149,68 @@ static void find_blame(struct probe *p, char *out, size_t size)
             "every JoinState is refused, and groups of the least MTU and rate too: to blame are the partition or the port's GID; look at the SM's log");
 }
 
-static void tell_refusal(struct probe *p, const char *id, uint16_t status)
+static void tell_refusal(struct target *t, const char *id, uint16_t status)
 {
     char blame[VERDICT_TEXT];
-    results_came(p->results, "status 0x%04x, %s", status, sa_status_name(status));
-    find_blame(p, blame, sizeof blame);
-    results_stage(p->results, id, OUTCOME_FAIL, blame,
+    results_came(t->results, "status 0x%04x, %s", status, sa_status_name(status));
+    find_blame(t, blame, sizeof blame);
+    results_stage(t->results, id, OUTCOME_FAIL, blame,
                   "the subnet administrator refuses: status 0x%04x, %s", status,
                   sa_status_name(status));
 }
 
-bool stage_join(struct probe *p, const char *id)
+bool stage_join(struct target *t, const char *id)
 {
     uint8_t state;
     char text[64];
     bool member, known;
     uint16_t status = 0;
     struct mc_group g;
-    results_sent(p->results, "SA Set MCMemberRecord of the broadcast-GID, JoinState FullMember");
-    if (group_standing(p, p->link.mgid, &state, &member, &known) == SA_TOLD && member) {
-        results_stage(p->results, id, OUTCOME_PASS, "", "this port is in the group already%s%s",
+    results_sent(t->results, "SA Set MCMemberRecord of the broadcast-GID, JoinState FullMember");
+    if (group_standing(t, t->link->group.mgid, &state, &member, &known) == SA_TOLD && member) {
+        results_stage(t->results, id, OUTCOME_PASS, "", "this port is in the group already%s%s",
                       known ? ": " : "", known ? join_state_text(state, text, sizeof text) : "");
         return true;
     }
-    enum sa_result result = group_join(p, p->link.mgid, JOIN_FULL, false, &g, &status);
+    enum sa_result result = group_join(t, t->link->group.mgid, JOIN_FULL, false, &g, &status);
     switch (result) {
     case SA_TOLD:
         results_stage(
-            p->results, id, OUTCOME_PASS, "",
+            t->results, id, OUTCOME_PASS, "",
             "accepted; this port was not in the group, and leaves it again at the end, unless an interface of this host is up there then");
         return true;
     case SA_REFUSED:
-        tell_refusal(p, id, status);
+        tell_refusal(t, id, status);
         return false;
     default:
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_silence_text(p, result));
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_silence_text(t, result));
         return false;
     }
 }
 
-bool stage_send_only_join(struct probe *p, const char *id)
+bool stage_send_only_join(struct target *t, const char *id)
 {
     uint8_t state;
     bool member, known;
     uint16_t status = 0;
     enum sa_result result = SA_TOLD;
     struct mc_group g;
-    if (group_standing(p, p->link.mgid, &state, &member, &known) != SA_TOLD || !known) {
+    if (group_standing(t, t->link->group.mgid, &state, &member, &known) != SA_TOLD || !known) {
         results_stage(
-            p->results, id, VERDICT_SKIPPED, "",
+            t->results, id, VERDICT_SKIPPED, "",
             "the SA does not tell what this port is in the group: it could not be undone with certainty");
         return true;
     }
     if (state & JOIN_SEND_ONLY_FULL)
-        results_stage(p->results, id, OUTCOME_PASS, "", "this port is one already");
-    else if ((result = group_join(p, p->link.mgid, JOIN_SEND_ONLY_FULL, false, &g, &status)) ==
-             SA_TOLD)
-        results_stage(p->results, id, OUTCOME_PASS, "", "accepted, and left again");
+        results_stage(t->results, id, OUTCOME_PASS, "", "this port is one already");
+    else if ((result = group_join(t, t->link->group.mgid, JOIN_SEND_ONLY_FULL, false, &g,
+                                  &status)) == SA_TOLD)
+        results_stage(t->results, id, OUTCOME_PASS, "", "accepted, and left again");
     else if (result == SA_REFUSED)
-        results_stage(p->results, id, OUTCOME_NOTED,
+        results_stage(t->results, id, OUTCOME_NOTED,
                       "Linux then joins as FullMember wherever it sends",
                       "refused: status 0x%04x, %s", status, sa_status_name(status));
     else
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_silence_text(p, result));
-    return !p->stopped;
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_silence_text(t, result));
+    return !t->run->stopped;
 }

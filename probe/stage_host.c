@@ -9,22 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool stage_interface(struct probe *p, const char *id)
+bool stage_interface(struct target *t, const char *id)
 {
-    char *name = host_interface(p);
+    char *name = host_interface(t->link);
     if (!name) {
         results_stage(
-            p->results, id, OUTCOME_NOTED,
+            t->results, id, OUTCOME_NOTED,
             "ip link: if there is one, it is down, of another partition, or in another network namespace",
             "no interface of this host is up on this port and partition");
         return true;
     }
     char *carrier = sysfs_interface(name, "carrier");
     if (strcmp(carrier, "1") == 0)
-        results_stage(p->results, id, OUTCOME_PASS, "", "%s is up and has carrier", name);
+        results_stage(t->results, id, OUTCOME_PASS, "", "%s is up and has carrier", name);
     else
         results_stage(
-            p->results, id, OUTCOME_FAIL,
+            t->results, id, OUTCOME_FAIL,
             "carrier comes with the broadcast group's join: if fabric.join passes, set the interface down and up; dmesg tells what the driver was refused",
             "%s is up, but has no carrier", name);
     g_free(carrier);
@@ -33,19 +33,19 @@ bool stage_interface(struct probe *p, const char *id)
 }
 
 /* Without an interface there is nothing to say of it. */
-static char *interface_or_skip(struct probe *p, const char *id)
+static char *interface_or_skip(struct target *t, const char *id)
 {
-    char *name = host_interface(p);
+    char *name = host_interface(t->link);
     if (!name)
-        results_stage(p->results, id, VERDICT_SKIPPED, "", "no interface of this host is up there");
+        results_stage(t->results, id, VERDICT_SKIPPED, "", "no interface of this host is up there");
     return name;
 }
 
 /* RFC 4391 §7: the link's MTU is the group's; RFC 4755 §5: a connection's may be larger. */
-bool stage_mode(struct probe *p, const char *id)
+bool stage_mode(struct target *t, const char *id)
 {
-    char *name = interface_or_skip(p, id);
-    unsigned link = link_mtu(p);
+    char *name = interface_or_skip(t, id);
+    unsigned link = link_mtu(t->link);
     if (!name)
         return true;
     char *mode = sysfs_interface(name, "mode"), *mtu = sysfs_interface(name, "mtu");
@@ -53,20 +53,20 @@ bool stage_mode(struct probe *p, const char *id)
     unsigned long octets = strtoul(mtu, NULL, 10);
     if (connected)
         results_stage(
-            p->results, id, OUTCOME_NOTED,
+            t->results, id, OUTCOME_NOTED,
             "peers without connected mode (new adapters have none) get packets of the link's MTU alone: if large ones vanish, compare with ipoib-probe --source FREE_ADDRESS PEER",
             "%s is in connected mode, MTU %lu octets; over UD %u", name, octets, link);
     else if (!link)
         results_stage(
-            p->results, id, OUTCOME_INCONCLUSIVE, "",
+            t->results, id, OUTCOME_INCONCLUSIVE, "",
             "%s is in datagram mode, MTU %lu octets; the link's is not known (fabric.mtu)", name,
             octets);
     else if (octets == link)
-        results_stage(p->results, id, OUTCOME_PASS, "",
+        results_stage(t->results, id, OUTCOME_PASS, "",
                       "%s is in datagram mode, MTU %lu octets, the link's", name, octets);
     else
         results_stage(
-            p->results, id, octets > link ? OUTCOME_FAIL : OUTCOME_NOTED,
+            t->results, id, octets > link ? OUTCOME_FAIL : OUTCOME_NOTED,
             "ip link set MTU: every host of the link has the same, that of the broadcast group less 4",
             "%s is in datagram mode, MTU %lu octets; the link's is %u", name, octets, link);
     g_free(mode);
@@ -93,20 +93,20 @@ static unsigned long setting(const char *interface, const char *what)
     return MAX(setting_of("all", what), setting_of(interface, what));
 }
 
-bool stage_own_flux(struct probe *p, const char *id)
+bool stage_own_flux(struct target *t, const char *id)
 {
-    char *name = interface_or_skip(p, id);
+    char *name = interface_or_skip(t, id);
     if (!name)
         return true;
-    GPtrArray *all = host_interfaces(p);
+    GPtrArray *all = host_interfaces(t->link);
     if (all->len < 2)
-        results_stage(p->results, id, OUTCOME_PASS, "", "one interface on the link");
+        results_stage(t->results, id, OUTCOME_PASS, "", "one interface on the link");
     else if (setting(name, "arp_ignore") >= 1 && setting(name, "arp_announce") >= 1)
-        results_stage(p->results, id, OUTCOME_PASS, "",
+        results_stage(t->results, id, OUTCOME_PASS, "",
                       "%u interfaces on the link, each answers for its own address", all->len);
     else
         results_stage(
-            p->results, id, OUTCOME_NOTED,
+            t->results, id, OUTCOME_NOTED,
             "sysctl net.ipv4.conf.all.arp_ignore=1 and arp_announce=2",
             "%u interfaces may be on this link, and each answers ARP for the others' addresses",
             all->len);

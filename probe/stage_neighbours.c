@@ -4,6 +4,7 @@
  * SA: an address that is remembered after its owner has gone elsewhere is why a host that is there
  * cannot be reached.
  */
+#include "probe/checks.h"
 #include "probe/hostneigh.h"
 #include "probe/octets.h"
 #include "probe/owner.h"
@@ -30,97 +31,105 @@ static void G_GNUC_PRINTF(2, 3) add_wrong(struct tour *t, const char *format, ..
     va_end(args);
 }
 
-static void compare_address(struct probe *p, struct tour *t, const struct host_neighbour *n,
+static void compare_address(struct target *target, struct tour *t, const struct host_neighbour *n,
                             const struct answer *a)
 {
     char remembered[64], now[64];
     lladdr_text(n->lladdr, remembered);
     lladdr_text(a->lladdr, now);
     if (!lladdr_same(n->lladdr, a->lladdr))
-        add_wrong(t, "%s is remembered at %s, and answers that it is at %s", p->peer.name,
+        add_wrong(t, "%s is remembered at %s, and answers that it is at %s", target->name,
                   remembered, now);
-    if (find_rival(p)) {
-        lladdr_text(p->peer.rival.lladdr, remembered);
-        add_wrong(t, "two answer for %s: %s and %s", p->peer.name, now, remembered);
+    if (find_rival(target)) {
+        lladdr_text(target->peer->rival.lladdr, remembered);
+        add_wrong(t, "two answer for %s: %s and %s", target->name, now, remembered);
     }
 }
 
-static void compare_path(struct probe *p, struct tour *t, const struct host_neighbour *n,
+static void compare_path(struct target *target, struct tour *t, const struct host_neighbour *n,
                          const struct answer *a)
 {
     struct sa_answer path;
     char gid[48];
-    enum sa_result result = ask_path(p, n->lladdr + LLADDR_GID, &path);
+    enum sa_result result = ask_path(target, n->lladdr + LLADDR_GID, &path);
     ip_text(true, n->lladdr + LLADDR_GID, gid);
     if (result == SA_REFUSED)
         add_wrong(t, "%s is remembered at GID %s, to which the SA has no path (0x%04x, %s)",
-                  p->peer.name, gid, path.status, sa_status_name(path.status));
+                  target->name, gid, path.status, sa_status_name(path.status));
     else if (result == SA_TOLD && a &&
-             (be16(path.records->data + PATH_DLID) ^ a->lid) >> p->t->facts.lmc)
+             (be16(path.records->data + PATH_DLID) ^ a->lid) >> target->link->transport->facts.lmc)
         add_wrong(t, "the SA's path to %s leads to LID %u, and it answers from LID %u",
-                  p->peer.name, be16(path.records->data + PATH_DLID), a->lid);
+                  target->name, be16(path.records->data + PATH_DLID), a->lid);
     sa_answer_clear(&path);
 }
 
-static void visit(struct probe *p, struct tour *t, const struct host_neighbour *n)
+static void visit(const struct target *fabric, struct tour *t, const struct host_neighbour *n)
 {
+    struct peer peer = {.known = false};
+    struct target neighbour = {.run = fabric->run,
+                               .link = fabric->link,
+                               .log = fabric->log,
+                               .results = fabric->results,
+                               .about_fabric = fabric->about_fabric,
+                               .ipv6 = n->ipv6,
+                               .peer = &peer},
+                  *target = &neighbour;
     struct answer *a = g_new(struct answer, 1);
-    p->peer = (struct peer){.ipv6 = n->ipv6};
-    memcpy(p->peer.ip, n->ip, 16);
-    ip_text(n->ipv6, n->ip, p->peer.name);
-    enum came came = ask_peer(p, &(struct question){.multicast = true}, TRIES, a);
+    memcpy(target->ip, n->ip, 16);
+    ip_text(n->ipv6, n->ip, target->name);
+    enum came came = ask_peer(target, &(struct question){.multicast = true}, TRIES, a);
     bool answers = came == CAME_ANSWER;
     t->asked += came != NOT_ASKED;
     t->unasked += came == NOT_ASKED;
     t->silent += came == CAME_NOTHING;
     if (answers) {
-        owner_take(p, a);
-        compare_address(p, t, n, a);
+        owner_take(target, a);
+        compare_address(target, t, n, a);
     }
-    if (!p->t->netdev[0])
-        compare_path(p, t, n, answers ? a : NULL);
-    p->peer = (struct peer){.known = false};
+    if (!target->link->transport->netdev[0])
+        compare_path(target, t, n, answers ? a : NULL);
     g_free(a);
 }
 
-static void tell(struct probe *p, const char *id, const struct tour *t)
+static void tell(struct target *target, const char *id, const struct tour *t)
 {
     char unasked[60] = "";
     if (t->unasked)
         snprintf(unasked, sizeof unasked, "; %u more could not be asked", t->unasked);
     if (t->wrong)
         results_stage(
-            p->results, id, OUTCOME_FAIL,
+            target->results, id, OUTCOME_FAIL,
             "ip neigh flush dev INTERFACE; if the LIDs differ, set the interface down and up: its kernel keeps an old path",
             "%u of %u neighbours are not where they are remembered or answer twice: %s%s%s",
             t->wrong, t->asked + t->unasked, t->words->str, t->wrong > TOLD ? "; and more" : "",
             unasked);
     else
-        results_stage(p->results, id, t->asked ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "",
+        results_stage(target->results, id, t->asked ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "",
                       "%u neighbours: %u answer, from where they are remembered; %u do not%s",
                       t->asked, t->asked - t->silent, t->silent, unasked);
 }
 
-bool stage_neighbours(struct probe *p, const char *id)
+bool stage_neighbours(struct target *target, const char *id)
 {
-    char *name = host_interface(p), why[256];
+    char *name = host_interface(target->link), why[256];
     GArray *all = name ? neighbours_of(name) : NULL;
     struct tour t = {.words = g_string_new(NULL)};
     if (!all || all->len == 0)
-        results_stage(p->results, id, VERDICT_SKIPPED, "", "%s",
+        results_stage(target->results, id, VERDICT_SKIPPED, "", "%s",
                       !name  ? "no interface of this host is up there"
                       : !all ? "the kernel does not tell its neighbours"
                              : "the host's table has no neighbour there");
-    else if (!link_open(p, why, sizeof why))
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "they cannot be asked: %s", why);
+    else if (!link_open(target, why, sizeof why))
+        results_stage(target->results, id, OUTCOME_INCONCLUSIVE, "", "they cannot be asked: %s",
+                      why);
     else {
-        for (guint i = 0; i < all->len && i < LOOKED_AT && !p->stopped && !p->broken; i++)
-            visit(p, &t, &g_array_index(all, struct host_neighbour, i));
-        tell(p, id, &t);
+        for (guint i = 0; i < all->len && i < LOOKED_AT && !target_ended(target); i++)
+            visit(target, &t, &g_array_index(all, struct host_neighbour, i));
+        tell(target, id, &t);
     }
     if (all)
         g_array_unref(all);
     g_string_free(t.words, TRUE);
     g_free(name);
-    return !p->stopped;
+    return !target->run->stopped;
 }

@@ -19,7 +19,7 @@ enum { TRAP_WAIT_MS = 1500 };
 static const uint16_t group_traps[] = {TRAP_GROUP_CREATED, TRAP_GROUP_DELETED};
 
 /* IBA 13.4.8.3: generic, of all issuers and of all groups (the GID is zero). */
-static enum sa_result subscribe(struct probe *p, uint16_t trap, bool on)
+static enum sa_result subscribe(struct target *t, uint16_t trap, bool on)
 {
     enum { ALL_TYPES = 0xffff, ALL_LIDS = 0xffff, QP1 = 1, RESPONSE_TIME = 18 };
     struct sa_question q = {.method = SA_SET, .attribute = SA_INFORM_INFO};
@@ -31,21 +31,22 @@ static enum sa_result subscribe(struct probe *p, uint16_t trap, bool on)
     put16(q.record + INFORM_TRAP, trap);
     put32(q.record + INFORM_QPN_TIME, QP1 << 8 | RESPONSE_TIME);
     memset(q.record + INFORM_PRODUCER, 0xff, 3);
-    enum sa_result result = sa_ask(p, &q, &a);
+    enum sa_result result = sa_ask(t, &q, &a);
     sa_answer_clear(&a);
     return result;
 }
 
 /* OK: it came. NOTHING: not in time. Else what comes can no longer be received. */
-static enum transport_result await_trap(struct probe *p, uint16_t trap, const uint8_t *mgid)
+static enum transport_result await_trap(struct target *t, uint16_t trap, const uint8_t *mgid)
 {
     uint8_t notice[NOTICE_SIZE];
     gint64 end = g_get_monotonic_time() + (gint64)TRAP_WAIT_MS * 1000;
-    while (!p->stopped) {
+    while (!t->run->stopped) {
         gint64 left = (end - g_get_monotonic_time()) / 1000;
-        enum transport_result result = left > 0 ? p->t->ops->next_notice(p->t, (int)left, notice)
+        enum transport_result result = left > 0 ? t->link->transport->ops->next_notice(
+                                                      t->link->transport, (int)left, notice)
                                                 : TRANSPORT_NOTHING;
-        p->stopped |= result == TRANSPORT_STOPPED;
+        t->run->stopped |= result == TRANSPORT_STOPPED;
         if (result != TRANSPORT_OK)
             return result;
         if (be16(notice + NOTICE_TRAP) == trap &&
@@ -67,11 +68,11 @@ struct course {
     uint16_t status;  /* of what was refused first */
 };
 
-static enum transport_result hear(struct probe *p, struct course *c, uint16_t trap)
+static enum transport_result hear(struct target *t, struct course *c, uint16_t trap)
 {
-    enum transport_result result = await_trap(p, trap, c->mgid);
+    enum transport_result result = await_trap(t, trap, c->mgid);
     if (result == TRANSPORT_ERROR)
-        g_strlcpy(c->why, p->t->error, sizeof c->why);
+        g_strlcpy(c->why, t->link->transport->error, sizeof c->why);
     return result;
 }
 
@@ -83,47 +84,48 @@ static const char *became_of(const struct course *c)
                       : "the SA did not tell whether the group is still there";
 }
 
-static void watch(struct probe *p, struct course *c)
+static void watch(struct target *t, struct course *c)
 {
-    c->watches = p->t->ops->watch && p->t->ops->watch(p->t) == TRANSPORT_OK;
+    c->watches = t->link->transport->ops->watch &&
+                 t->link->transport->ops->watch(t->link->transport) == TRANSPORT_OK;
     for (size_t i = 0; c->watches && i < G_N_ELEMENTS(group_traps); i++) {
-        enum sa_result result = subscribe(p, group_traps[i], true);
+        enum sa_result result = subscribe(t, group_traps[i], true);
         c->asked_for[i] = result != SA_REFUSED;
         c->watches = result == SA_TOLD;
     }
 }
 
-static void unwatch(struct probe *p, const struct course *c)
+static void unwatch(struct target *t, const struct course *c)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(group_traps); i++)
         if (c->asked_for[i])
-            subscribe(p, group_traps[i], false);
+            subscribe(t, group_traps[i], false);
 }
 
 /* ---- the course of a group's life */
 
-static void live(struct probe *p, struct course *c)
+static void live(struct target *t, struct course *c)
 {
     struct mc_group g;
     uint16_t status;
-    c->send_only_made = group_join(p, c->mgid, JOIN_SEND_ONLY_NON, true, &g, &status);
-    group_leave(p, c->mgid, JOIN_SEND_ONLY_NON);
-    c->made = group_join(p, c->mgid, JOIN_FULL, true, &g, &c->status);
+    c->send_only_made = group_join(t, c->mgid, JOIN_SEND_ONLY_NON, true, &g, &status);
+    group_leave(t, c->mgid, JOIN_SEND_ONLY_NON);
+    c->made = group_join(t, c->mgid, JOIN_FULL, true, &g, &c->status);
     if (c->made != SA_TOLD)
         return;
     if (c->watches)
-        c->created_told = hear(p, c, TRAP_GROUP_CREATED);
-    c->non_member = group_join(p, c->mgid, JOIN_NON, false, &g, &status);
-    c->send_only = group_join(p, c->mgid, JOIN_SEND_ONLY_NON, false, &g, &status);
+        c->created_told = hear(t, c, TRAP_GROUP_CREATED);
+    c->non_member = group_join(t, c->mgid, JOIN_NON, false, &g, &status);
+    c->send_only = group_join(t, c->mgid, JOIN_SEND_ONLY_NON, false, &g, &status);
     /* What is left of the port then is no member that keeps a group. */
-    c->left = group_leave(p, c->mgid, JOIN_FULL);
+    c->left = group_leave(t, c->mgid, JOIN_FULL);
     if (c->watches)
-        c->deleted_told = hear(p, c, TRAP_GROUP_DELETED);
-    enum sa_result after = group_get(p, c->mgid, &g, &status);
+        c->deleted_told = hear(t, c, TRAP_GROUP_DELETED);
+    enum sa_result after = group_get(t, c->mgid, &g, &status);
     c->gone = after == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
     c->stays = c->left && after == SA_TOLD;
-    group_leave(p, c->mgid, JOIN_SEND_ONLY_NON);
-    group_leave(p, c->mgid, JOIN_NON);
+    group_leave(t, c->mgid, JOIN_SEND_ONLY_NON);
+    group_leave(t, c->mgid, JOIN_NON);
 }
 
 static void tell_send_only(struct results *r, const struct course *c)
@@ -143,9 +145,9 @@ static void tell_send_only(struct results *r, const struct course *c)
                     : "the SA did not take such a join, or did not answer");
 }
 
-static void tell_rules(struct probe *p, const struct course *c)
+static void tell_rules(struct target *t, const struct course *c)
 {
-    struct results *r = p->results;
+    struct results *r = t->results;
     results_sent(
         r, "SA Set MCMemberRecord of a group of the probe's own, then Delete of its FullMember");
     results_came(r, "%s", became_of(c));
@@ -168,22 +170,22 @@ static const char *told(enum transport_result result)
                                          : "could not be received";
 }
 
-static void tell_traps(struct probe *p, const char *id, const struct course *c)
+static void tell_traps(struct target *t, const char *id, const struct course *c)
 {
     /* A group that is not gone is not told of as deleted. */
     bool missed = c->created_told == TRANSPORT_NOTHING ||
                   (c->deleted_told == TRANSPORT_NOTHING && c->gone);
     if (!c->watches)
         results_stage(
-            p->results, id, OUTCOME_INCONCLUSIVE, "",
+            t->results, id, OUTCOME_INCONCLUSIVE, "",
             "accepted%s; traps: the SA refused the subscription, or another program has them",
             c->gone ? " and gone again" : "");
     else if (c->created_told == TRANSPORT_OK && c->deleted_told == TRANSPORT_OK)
-        results_stage(p->results, id, OUTCOME_PASS, "",
+        results_stage(t->results, id, OUTCOME_PASS, "",
                       "created, joined in every way, left and gone; traps 66 and 67 told of it");
     else
         results_stage(
-            p->results, id, missed ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+            t->results, id, missed ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
             missed
                 ? "senders and routers that wait for a group learn of it by these traps: look at the SM's log"
                 : "",
@@ -192,53 +194,53 @@ static void tell_traps(struct probe *p, const char *id, const struct course *c)
             c->gone ? "" : became_of(c));
 }
 
-bool stage_own_group(struct probe *p, const char *id)
+bool stage_own_group(struct target *t, const char *id)
 {
     struct course c = {.watches = false};
-    enum sa_result found = own_group_mgid(p, c.mgid);
+    enum sa_result found = own_group_mgid(t, c.mgid);
     if (found != SA_TOLD) {
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "", "%s",
-                      found == SA_REFUSED ? "no free MGID was found" : sa_silence_text(p, found));
-        return !p->stopped;
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s",
+                      found == SA_REFUSED ? "no free MGID was found" : sa_silence_text(t, found));
+        return !t->run->stopped;
     }
-    watch(p, &c);
-    live(p, &c);
-    p->t->ending |= p->stopped; /* the subscription is taken back all the same */
-    unwatch(p, &c);
+    watch(t, &c);
+    live(t, &c);
+    t->link->transport->ending |= t->run->stopped; /* the subscription is taken back all the same */
+    unwatch(t, &c);
     if (c.made == SA_TOLD) {
-        tell_rules(p, &c);
-        tell_traps(p, id, &c);
+        tell_rules(t, &c);
+        tell_traps(t, id, &c);
     } else
         results_stage(
-            p->results, id, c.made == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+            t->results, id, c.made == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
             "hosts cannot make IP multicast groups either: are MLIDs left (fabric.census)? See the SM's log",
             "a group with the broadcast group's attributes is not made: status 0x%04x, %s",
-            c.status, c.status ? sa_status_name(c.status) : sa_silence_text(p, c.made));
-    return !p->stopped;
+            c.status, c.status ? sa_status_name(c.status) : sa_silence_text(t, c.made));
+    return !t->run->stopped;
 }
 
 /* ---- groups with other attributes */
 
-bool stage_group_attributes(struct probe *p, const char *id)
+bool stage_group_attributes(struct target *t, const char *id)
 {
     GString *refused = g_string_new(NULL), *accepted = g_string_new(NULL);
-    if (!p->options->disruptive) {
+    if (!t->run->options->disruptive) {
         results_stage(
-            p->results, id, VERDICT_SKIPPED, "",
+            t->results, id, VERDICT_SKIPPED, "",
             "it makes wrong groups for a moment, and errors in the SM's log: with --disruptive alone");
     } else {
-        p->about_fabric = false; /* what is wrong with these groups is the probe's own doing */
-        for (unsigned i = 0; i < n_group_variations && !p->stopped; i++) {
+        t->about_fabric = false; /* what is wrong with these groups is the probe's own doing */
+        for (unsigned i = 0; i < n_group_variations && !t->run->stopped; i++) {
             uint16_t status;
-            enum sa_result result = own_group_try(p, &group_variations[i], &status);
+            enum sa_result result = own_group_try(t, &group_variations[i], &status);
             if (result != SA_TOLD && result != SA_REFUSED)
                 continue;
             GString *list = result == SA_TOLD ? accepted : refused;
             g_string_append_printf(list, "%s%s", list->len ? ", " : "", group_variations[i].name);
         }
-        p->about_fabric = true;
+        t->about_fabric = true;
         results_stage(
-            p->results, id, OUTCOME_NOTED,
+            t->results, id, OUTCOME_NOTED,
             accepted->len
                 ? "a host that errs in these makes a group that others cannot use: see fabric.census"
                 : "",
@@ -247,5 +249,5 @@ bool stage_group_attributes(struct probe *p, const char *id)
     }
     g_string_free(refused, TRUE);
     g_string_free(accepted, TRUE);
-    return !p->stopped;
+    return !t->run->stopped;
 }

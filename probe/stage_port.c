@@ -7,33 +7,35 @@
 
 #include "wire/smp.h"
 
-bool stage_port_state(struct probe *p, const char *id)
+bool stage_port_state(struct target *t, const char *id)
 {
-    switch (p->t->facts.state) {
+    switch (t->link->transport->facts.state) {
     case PORT_ACTIVE:
-        if (p->t->facts.mtu)
-            results_stage(p->results, id, OUTCOME_PASS, "", "Active, MTU %u octets, %u.%u Gb/s",
-                          ib_mtu_octets(p->t->facts.mtu), p->t->facts.rate_100mbps / 10,
-                          p->t->facts.rate_100mbps % 10);
+        if (t->link->transport->facts.mtu)
+            results_stage(t->results, id, OUTCOME_PASS, "", "Active, MTU %u octets, %u.%u Gb/s",
+                          ib_mtu_octets(t->link->transport->facts.mtu),
+                          t->link->transport->facts.rate_100mbps / 10,
+                          t->link->transport->facts.rate_100mbps % 10);
         else
-            results_stage(p->results, id, OUTCOME_PASS, "", "Active, %u.%u Gb/s",
-                          p->t->facts.rate_100mbps / 10, p->t->facts.rate_100mbps % 10);
+            results_stage(t->results, id, OUTCOME_PASS, "", "Active, %u.%u Gb/s",
+                          t->link->transport->facts.rate_100mbps / 10,
+                          t->link->transport->facts.rate_100mbps % 10);
         return true;
     case PORT_INIT:
         results_stage(
-            p->results, id, OUTCOME_FAIL,
+            t->results, id, OUTCOME_FAIL,
             "start a subnet manager (opensm), or find out why the one there does not reach this port",
             "Initialize: the link is up, but no subnet manager has set the port up");
         return false;
     case PORT_ARMED:
         results_stage(
-            p->results, id, OUTCOME_FAIL,
+            t->results, id, OUTCOME_FAIL,
             "look at the subnet manager's log: it has not gone on to make the port Active",
             "Armed");
         return false;
     default:
         results_stage(
-            p->results, id, OUTCOME_FAIL,
+            t->results, id, OUTCOME_FAIL,
             "look at the cable, at the port at its other end, and whether that is switched on",
             "Down: there is no link");
         return false;
@@ -48,30 +50,30 @@ enum {
     SM_RECORD_SIZE = SM_RECORD_INFO + SM_INFO_SIZE
 }; /* IBA 15.2.5.10 */
 
-static bool sa_answers(struct probe *p, const char *id)
+static bool sa_answers(struct target *t, const char *id)
 {
     struct sa_question q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
     struct sa_answer a;
-    enum sa_result result = sa_ask(p, &q, &a);
+    enum sa_result result = sa_ask(t, &q, &a);
     sa_answer_clear(&a);
     if (result == SA_TOLD || result == SA_REFUSED)
         return true;
     if (result == SA_BROKEN) {
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE, "",
-                      "the subnet administrator cannot be asked: %s", sa_silence_text(p, result));
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "the subnet administrator cannot be asked: %s", sa_silence_text(t, result));
         return false;
     }
     if (result == SA_BUSY) {
-        results_stage(p->results, id, OUTCOME_INCONCLUSIVE,
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
                       "ask again in a while; if it stays so, look at the load of its host",
                       "the subnet administrator at LID %u answers that it is busy",
-                      p->t->facts.sm_lid);
+                      t->link->transport->facts.sm_lid);
         return false;
     }
     results_stage(
-        p->results, id, OUTCOME_FAIL,
+        t->results, id, OUTCOME_FAIL,
         "is the subnet manager's process there? A standby takes over after about a minute; a wrong SM LID of the port is cured by the next sweep",
-        "the subnet administrator at LID %u does not answer", p->t->facts.sm_lid);
+        "the subnet administrator at LID %u does not answer", t->link->transport->facts.sm_lid);
     return false;
 }
 
@@ -104,58 +106,59 @@ static unsigned count_masters(const struct sa_answer *a, GString *words)
     return masters;
 }
 
-static void tell_sms(struct probe *p, const char *id, const struct sa_answer *a)
+static void tell_sms(struct target *t, const char *id, const struct sa_answer *a)
 {
     char text[40];
     GString *words = g_string_new(NULL);
     unsigned masters = count_masters(a, words);
     snprintf(text, sizeof text, "%u master%s", masters, masters == 1 ? "" : "s");
-    results_came(p->results, "%s", words->str);
+    results_came(t->results, "%s", words->str);
     results_stage(
-        p->results, id, masters > 1 ? OUTCOME_FAIL : OUTCOME_PASS,
+        t->results, id, masters > 1 ? OUTCOME_FAIL : OUTCOME_PASS,
         masters > 1
             ? "two masters: the subnet was split, or two subnets were joined; end one of them"
             : "",
-        "the subnet administrator at LID %u answers; subnet managers: %s", p->t->facts.sm_lid,
-        words->len ? words->str : "it tells of none");
-    results_add(p->results, R_SM_ONE_MASTER, masters == 1 ? OUTCOME_PASS : OUTCOME_FAIL,
+        "the subnet administrator at LID %u answers; subnet managers: %s",
+        t->link->transport->facts.sm_lid, words->len ? words->str : "it tells of none");
+    results_add(t->results, R_SM_ONE_MASTER, masters == 1 ? OUTCOME_PASS : OUTCOME_FAIL,
                 "one master", text);
     g_string_free(words, TRUE);
 }
 
-static void tell_lmc(struct probe *p)
+static void tell_lmc(struct target *t)
 {
     char text[60];
-    unsigned lmc = p->t->facts.lmc;
+    unsigned lmc = t->link->transport->facts.lmc;
     snprintf(text, sizeof text, "LMC %u: %u LID%s, each with a path of its own", lmc, 1u << lmc,
              lmc ? "s" : "");
-    results_came(p->results, "%s", text);
-    results_add(p->results, R_SM_LMC_PATHS, lmc ? OUTCOME_NOTED : OUTCOME_PASS, "", text);
+    results_came(t->results, "%s", text);
+    results_add(t->results, R_SM_LMC_PATHS, lmc ? OUTCOME_NOTED : OUTCOME_PASS, "", text);
 }
 
-bool stage_sm(struct probe *p, const char *id)
+bool stage_sm(struct target *t, const char *id)
 {
     struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_SM_INFO_RECORD};
     struct sa_answer a;
-    if (!sa_answers(p, id))
+    if (!sa_answers(t, id))
         return false;
-    results_sent(p->results, "SA GetTable SMInfoRecord");
-    if (sa_ask(p, &q, &a) == SA_TOLD)
-        tell_sms(p, id, &a);
+    results_sent(t->results, "SA GetTable SMInfoRecord");
+    if (sa_ask(t, &q, &a) == SA_TOLD)
+        tell_sms(t, id, &a);
     else
-        results_stage(p->results, id, OUTCOME_PASS, "",
-                      "the subnet administrator at LID %u answers", p->t->facts.sm_lid);
-    tell_lmc(p);
+        results_stage(t->results, id, OUTCOME_PASS, "",
+                      "the subnet administrator at LID %u answers",
+                      t->link->transport->facts.sm_lid);
+    tell_lmc(t);
     sa_answer_clear(&a);
-    return !p->stopped;
+    return !t->run->stopped;
 }
 
 /* ---- the partition */
 
 /* What the port's table shows of the concepts of partitions. */
-static void judge_table(struct probe *p)
+static void judge_table(struct target *t)
 {
-    const struct port_facts *f = &p->t->facts;
+    const struct port_facts *f = &t->link->transport->facts;
     unsigned partitions = 0;
     bool has_default = false, invalid = false;
     GString *all = g_string_new(NULL);
@@ -166,56 +169,56 @@ static void judge_table(struct probe *p)
         if (f->pkeys[i])
             g_string_append_printf(all, " 0x%04x", f->pkeys[i]);
     }
-    results_sent(p->results, "nothing: the port's P_Key table");
-    results_came(p->results, "P_Keys%s", all->str);
-    results_add(p->results, R_PARTITION_DEFAULT_PKEY, has_default ? OUTCOME_PASS : OUTCOME_NOTED,
+    results_sent(t->results, "nothing: the port's P_Key table");
+    results_came(t->results, "P_Keys%s", all->str);
+    results_add(t->results, R_PARTITION_DEFAULT_PKEY, has_default ? OUTCOME_PASS : OUTCOME_NOTED,
                 "0xffff or 0x7fff",
                 has_default ? "the default partition is in the table" : "not in the table");
-    results_add(p->results, R_PARTITION_VALUE_FORMAT, invalid ? OUTCOME_NOTED : OUTCOME_PASS,
+    results_add(t->results, R_PARTITION_VALUE_FORMAT, invalid ? OUTCOME_NOTED : OUTCOME_PASS,
                 "15 bits that are not 0",
                 invalid ? "0x8000 is in the table" : "every P_Key has 15 bits that are not 0");
-    results_add(p->results, R_PARTITION_OVERLAP, partitions > 1 ? OUTCOME_NOTED : OUTCOME_PASS, "",
+    results_add(t->results, R_PARTITION_OVERLAP, partitions > 1 ? OUTCOME_NOTED : OUTCOME_PASS, "",
                 partitions > 1 ? "the port is in several partitions"
                                : "the port is in one partition");
     g_string_free(all, TRUE);
 }
 
-bool stage_pkey(struct probe *p, const char *id)
+bool stage_pkey(struct target *t, const char *id)
 {
     char why[256];
-    judge_table(p);
-    if (!link_find_pkey(p, why, sizeof why)) {
-        results_stage(p->results, id, OUTCOME_FAIL,
+    judge_table(t);
+    if (!link_find_pkey(t, why, sizeof why)) {
+        results_stage(t->results, id, OUTCOME_FAIL,
                       "the subnet manager's partition configuration has to name this port's GUID",
                       "%s", why);
         return false;
     }
-    if (p->pkey & 0x8000)
-        results_stage(p->results, id, OUTCOME_PASS, "", "0x%04x at index %u: full member", p->pkey,
-                      p->pkey_index);
+    if (t->link->pkey & 0x8000)
+        results_stage(t->results, id, OUTCOME_PASS, "", "0x%04x at index %u: full member",
+                      t->link->pkey, t->link->pkey_index);
     else
         results_stage(
-            p->results, id, OUTCOME_NOTED,
+            t->results, id, OUTCOME_NOTED,
             "it talks to full members alone; the broadcast-GID has the full member's form all the same",
-            "0x%04x at index %u: limited member", p->pkey, p->pkey_index);
+            "0x%04x at index %u: limited member", t->link->pkey, t->link->pkey_index);
     return true;
 }
 
-bool stage_pkey_twins(struct probe *p, const char *id)
+bool stage_pkey_twins(struct target *t, const char *id)
 {
-    const struct port_facts *f = &p->t->facts;
+    const struct port_facts *f = &t->link->transport->facts;
     for (unsigned i = 0; i < f->n_pkeys; i++)
         for (unsigned k = i + 1; k < f->n_pkeys; k++)
             if ((f->pkeys[i] & 0x7fff) && (f->pkeys[i] ^ f->pkeys[k]) == 0x8000) {
-                results_add(p->results, R_PARTITION_MEMBERSHIP_TWINS, OUTCOME_NOTED,
+                results_add(t->results, R_PARTITION_MEMBERSHIP_TWINS, OUTCOME_NOTED,
                             "one form of a P_Key", "both forms are in the table");
-                results_stage(p->results, id, OUTCOME_NOTED,
+                results_stage(t->results, id, OUTCOME_NOTED,
                               "make the port one kind of member: the two are the same partition",
                               "0x%04x and 0x%04x are both in the table", f->pkeys[i], f->pkeys[k]);
                 return true;
             }
-    results_add(p->results, R_PARTITION_MEMBERSHIP_TWINS, OUTCOME_PASS, "",
+    results_add(t->results, R_PARTITION_MEMBERSHIP_TWINS, OUTCOME_PASS, "",
                 "no P_Key is there in both forms");
-    results_stage(p->results, id, OUTCOME_PASS, "", "none");
+    results_stage(t->results, id, OUTCOME_PASS, "", "none");
     return true;
 }

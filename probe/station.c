@@ -4,7 +4,12 @@
  * the peer's replies stop, for it asks for the address before its first reply, and again some
  * seconds later.
  */
-#include "probe/probe.h"
+#include "probe/station.h"
+#include "probe/groups.h"
+#include "probe/hostif.h"
+#include "probe/peer.h"
+#include "probe/question.h"
+#include "probe/traffic.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,30 +21,31 @@
 #include "wire/nd.h"
 
 /* Over UD, even to what came over a connection (RFC 4755 §7). */
-static struct ud_to back_to(const struct probe *p, const struct ud_from *from)
+static struct ud_to back_to(const struct target *t, const struct ud_from *from)
 {
     if (from->call)
-        return to_peer(p, p->peer.needs_grh);
-    return (struct ud_to){.lid = from->lid, .sl = from->sl, .qpn = from->qpn, .qkey = p->link.qkey};
+        return to_peer(t, t->peer->needs_grh);
+    return (struct ud_to){
+        .lid = from->lid, .sl = from->sl, .qpn = from->qpn, .qkey = t->link->group.qkey};
 }
 
 /* RFC 826. The answer goes to the QPN of the asker's link-layer address (RFC 4391 §9.1.1). */
-static void answer_arp(struct probe *p, const struct ud_from *from, struct view v)
+static void answer_arp(struct target *t, const struct ud_from *from, struct view v)
 {
     uint8_t out[UD_SIZE];
     struct arp a;
     bool fixed;
     if (arp_decode(v, &a, &fixed) != WIRE_OK || a.op != ARP_REQUEST || a.hln != LLADDR_SIZE ||
-        a.pln != 4 || memcmp(v.p + a.tpa, p->source.ip, 4) != 0)
+        a.pln != 4 || memcmp(v.p + a.tpa, t->link->source.ip, 4) != 0)
         return;
     struct arp_message m = {.op = ARP_REPLY,
-                            .sha = p->lladdr,
-                            .spa = p->source.ip,
+                            .sha = t->link->lladdr,
+                            .spa = t->link->source.ip,
                             .tha = v.p + a.sha,
                             .tpa = v.p + a.spa};
-    struct ud_to to = back_to(p, from);
+    struct ud_to to = back_to(t, from);
     to.qpn = lladdr_read(v.p + a.sha).qpn;
-    send_unicast(p, &to, out, make_arp(out, &m));
+    send_unicast(t, &to, out, make_arp(out, &m));
 }
 
 /* ---- IPv6 (RFC 4861 §7.2.4, RFC 4862 §5.4) */
@@ -58,10 +64,10 @@ static bool has_option(struct view icmpv6, uint8_t type)
 }
 
 /* Of an NS from the unspecified address (RFC 4861 §7.1.1). */
-static bool is_valid_dad(const struct probe *p, struct view ipv6, struct view icmpv6)
+static bool is_valid_dad(const struct target *t, struct view ipv6, struct view icmpv6)
 {
     uint8_t group[16];
-    solicited_node(group, p->source.ip);
+    solicited_node(group, t->link->source.ip);
     return memcmp(ipv6.p + IPV6_TO, group, 16) == 0 && !has_option(icmpv6, ND_OPT_SOURCE_LLADDR);
 }
 
@@ -69,63 +75,63 @@ static bool is_valid_dad(const struct probe *p, struct view ipv6, struct view ic
  * Who asks has no address to be answered at: the answer goes to all nodes, without the Solicited
  * flag, and with Override, as the option is there and the address is no anycast one.
  */
-static void answer_dad(struct probe *p)
+static void answer_dad(struct target *t)
 {
     uint8_t out[UD_SIZE], mgid[16];
     struct nd_message m = {.type = ND_NA,
                            .flags = OVERRIDE,
-                           .from = p->source.ip,
+                           .from = t->link->source.ip,
                            .to = all_nodes,
-                           .target = p->source.ip,
-                           .lladdr = p->lladdr};
-    ipv6_mgid(mgid, p->link.scope, p->pkey, all_nodes);
-    for (guint i = 0; i < p->attached->len; i++) {
-        const struct mc_group *g = &g_array_index(p->attached, struct mc_group, i);
+                           .target = t->link->source.ip,
+                           .lladdr = t->link->lladdr};
+    ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, all_nodes);
+    for (guint i = 0; i < t->link->attached->len; i++) {
+        const struct mc_group *g = &g_array_index(t->link->attached, struct mc_group, i);
         if (memcmp(g->mgid, mgid, 16) == 0) {
-            send_group(p, g, out, make_nd(out, &m));
+            send_group(t, g, out, make_nd(out, &m));
             return;
         }
     }
 }
 
-static void answer_ns(struct probe *p, const struct ud_from *from, struct view ipv6)
+static void answer_ns(struct target *t, const struct ud_from *from, struct view ipv6)
 {
     uint8_t out[UD_SIZE];
     struct nd_message m = {.type = ND_NA,
                            .flags = ND_NA_SOLICITED | OVERRIDE,
-                           .from = p->source.ip,
+                           .from = t->link->source.ip,
                            .to = ipv6.p + IPV6_FROM,
-                           .target = p->source.ip,
-                           .lladdr = p->lladdr};
-    struct ud_to to = back_to(p, from);
-    send_unicast(p, &to, out, make_nd(out, &m));
+                           .target = t->link->source.ip,
+                           .lladdr = t->link->lladdr};
+    struct ud_to to = back_to(t, from);
+    send_unicast(t, &to, out, make_nd(out, &m));
 }
 
 /* The port gives back what any queue pair of the probe sends to its own groups. */
-static bool is_own(const struct probe *p, const struct ud_from *from)
+static bool is_own(const struct target *target, const struct ud_from *from)
 {
-    const struct transport *t = p->t;
+    const struct transport *t = target->link->transport;
     return !from->call && from->lid == t->facts.lid &&
            (from->qpn == t->qpn || from->qpn == t->aside_qpn || from->qpn == t->stranger_qpn);
 }
 
 /* The run ends: the peer may have taken the other node for the probe. */
-static void give_up(struct probe *p)
+static void give_up(struct target *t)
 {
     char ip[48];
-    struct source *s = &p->source;
+    struct source *s = &t->link->source;
     ip_text(true, s->ip, ip);
-    s->usable = run_of(p)->source.usable = false;
-    snprintf(p->t->error, sizeof p->t->error,
+    s->usable = false;
+    snprintf(t->link->transport->error, sizeof t->link->transport->error,
              "--source %s: %s has the address too: the probe no longer uses it, and ends", ip,
              s->defender);
-    p->broken = run_of(p)->broken = true;
+    t->run->broken = true;
 }
 
 /* lladdr: that it announces; NULL: none. */
-static void note_defender(struct probe *p, const struct ud_from *from, const uint8_t *lladdr)
+static void note_defender(struct target *t, const struct ud_from *from, const uint8_t *lladdr)
 {
-    struct source *s = &p->source;
+    struct source *s = &t->link->source;
     char who[64] = "a port";
     if (s->defender[0])
         return;
@@ -137,95 +143,95 @@ static void note_defender(struct probe *p, const struct ud_from *from, const uin
     }
     snprintf(s->defender, sizeof s->defender, "%s (QPN 0x%06x, LID %u)", who, from->qpn, from->lid);
     if (s->usable)
-        give_up(p);
+        give_up(t);
 }
 
-static void take_ns(struct probe *p, const struct ud_from *from, struct view ipv6,
+static void take_ns(struct target *t, const struct ud_from *from, struct view ipv6,
                     struct view icmpv6)
 {
     bool dad = memcmp(ipv6.p + IPV6_FROM, unspecified, 16) == 0;
-    if (dad && !is_valid_dad(p, ipv6, icmpv6))
+    if (dad && !is_valid_dad(t, ipv6, icmpv6))
         return;
     /* Whoever else detects duplicates of a tentative address means to take it (RFC 4862 §5.4.3). */
-    if (p->source.tentative && dad)
-        note_defender(p, from, NULL);
-    else if (p->source.usable && dad)
-        answer_dad(p);
-    else if (p->source.usable)
-        answer_ns(p, from, ipv6);
+    if (t->link->source.tentative && dad)
+        note_defender(t, from, NULL);
+    else if (t->link->source.usable && dad)
+        answer_dad(t);
+    else if (t->link->source.usable)
+        answer_ns(t, from, ipv6);
 }
 
-static void take_nd(struct probe *p, const struct ud_from *from, struct view ipv6)
+static void take_nd(struct target *t, const struct ud_from *from, struct view ipv6)
 {
     struct view icmpv6;
     if (!nd_in_ipv6(ipv6, &icmpv6) || icmpv6.cap < ND_TARGET + 16 ||
-        memcmp(icmpv6.p + ND_TARGET, p->source.ip, 16) != 0 || why_host_drops(ipv6) ||
-        is_own(p, from))
+        memcmp(icmpv6.p + ND_TARGET, t->link->source.ip, 16) != 0 || why_host_drops(ipv6) ||
+        is_own(t, from))
         return;
     const uint8_t *lladdr = icmpv6.p[0] == ND_NA ? nd_lladdr(icmpv6, ND_OPT_TARGET_LLADDR) : NULL;
     if (icmpv6.p[0] == ND_NS)
-        take_ns(p, from, ipv6, icmpv6);
-    else if (icmpv6.p[0] == ND_NA && !(lladdr && lladdr_same(lladdr, p->lladdr)))
-        note_defender(p, from, lladdr);
+        take_ns(t, from, ipv6, icmpv6);
+    else if (icmpv6.p[0] == ND_NA && !(lladdr && lladdr_same(lladdr, t->link->lladdr)))
+        note_defender(t, from, lladdr);
 }
 
-void station_take(struct probe *p, const struct ud_from *from)
+void station_take(struct target *t, const struct ud_from *from)
 {
     struct encap e;
-    const struct source *s = &p->source;
+    const struct source *s = &t->link->source;
     if (!(s->usable || s->tentative) || encap_decode(from->octets, &e) != WIRE_OK)
         return;
     struct view body = view_from(from->octets, ENCAP_SIZE);
     if (e.type == TYPE_ARP && s->usable && !s->ipv6)
-        answer_arp(p, from, body);
+        answer_arp(t, from, body);
     else if (e.type == TYPE_IPV6 && s->ipv6)
-        take_nd(p, from, body);
+        take_nd(t, from, body);
 }
 
-void station_introduce(struct probe *p)
+void station_introduce(struct target *t)
 {
     uint8_t out[UD_SIZE], group[16];
-    struct ud_to to = to_peer(p, p->peer.needs_grh);
+    struct ud_to to = to_peer(t, t->peer->needs_grh);
     struct arp_message arp = {
-        .op = ARP_REQUEST, .sha = p->lladdr, .spa = p->source.ip, .tpa = p->peer.ip};
+        .op = ARP_REQUEST, .sha = t->link->lladdr, .spa = t->link->source.ip, .tpa = t->ip};
     struct nd_message ns = {.type = ND_NS,
-                            .from = p->source.ip,
+                            .from = t->link->source.ip,
                             .to = group,
-                            .target = p->peer.ip,
-                            .lladdr = p->lladdr};
-    if (!p->source.usable || p->source.ipv6 != p->peer.ipv6)
+                            .target = t->ip,
+                            .lladdr = t->link->lladdr};
+    if (!t->link->source.usable || t->link->source.ipv6 != t->ipv6)
         return;
-    solicited_node(group, p->peer.ip);
-    send_unicast(p, &to, out, p->peer.ipv6 ? make_nd(out, &ns) : make_arp(out, &arp));
+    solicited_node(group, t->ip);
+    send_unicast(t, &to, out, t->ipv6 ? make_nd(out, &ns) : make_arp(out, &arp));
 }
 
 /* The peer asks for the probe's IPv6 address by its solicited-node group. */
-static bool join_solicited_node(struct probe *p, char *why, size_t size)
+static bool join_solicited_node(struct target *t, char *why, size_t size)
 {
     uint8_t group[16], mgid[16];
     struct mc_group g;
     uint16_t status = 0;
-    solicited_node(group, p->source.ip);
-    ipv6_mgid(mgid, p->link.scope, p->pkey, group);
-    if (group_join(p, mgid, JOIN_FULL, true, &g, &status) != SA_TOLD) {
+    solicited_node(group, t->link->source.ip);
+    ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, group);
+    if (group_join(t, mgid, JOIN_FULL, true, &g, &status) != SA_TOLD) {
         snprintf(why, size, "its solicited-node group cannot be joined: %s",
                  status ? sa_status_name(status) : "no answer");
         return false;
     }
-    if (group_attach(p, &g))
+    if (group_attach(t, &g))
         return true;
-    snprintf(why, size, "%s", p->t->error);
+    snprintf(why, size, "%s", t->link->transport->error);
     return false;
 }
 
-bool station_open(struct probe *p, char *why, size_t size)
+bool station_open(struct target *t, char *why, size_t size)
 {
-    struct question q = {.multicast = true, .ip = p->source.ip, .any = true};
+    struct question q = {.multicast = true, .ip = t->link->source.ip, .any = true};
     /*
      * What the adapter sends to its own groups need not come to the host's other queue pairs: it is
      * asked directly.
      */
-    char *own = host_has_address(p->source.ipv6, p->source.ip);
+    char *own = host_has_address(t->link->source.ipv6, t->link->source.ip);
     if (own) {
         snprintf(why, size, "the address is in use, by this host's %s", own);
         g_free(own);
@@ -233,21 +239,22 @@ bool station_open(struct probe *p, char *why, size_t size)
     }
     struct answer *a = g_new(struct answer, 1);
     char who[64];
-    if (p->source.ipv6 && !join_solicited_node(p, why, size)) {
+    if (t->link->source.ipv6 && !join_solicited_node(t, why, size)) {
         g_free(a);
         return false;
     }
-    p->source.tentative = true;
-    enum came came = ask_peer(p, &q, TRIES, a);
-    p->source.tentative = false;
-    if (p->source.defender[0])
-        snprintf(why, size, "the address is in use, by %s", p->source.defender);
+    t->link->source.tentative = true;
+    enum came came = ask_peer(t, &q, TRIES, a);
+    t->link->source.tentative = false;
+    if (t->link->source.defender[0])
+        snprintf(why, size, "the address is in use, by %s", t->link->source.defender);
     else if (came == CAME_ANSWER) {
         lladdr_text(a->lladdr, who);
         snprintf(why, size, "the address is in use, by %s", who);
     } else if (came == NOT_ASKED)
-        snprintf(why, size, "whether the address is in use was %s", p->results->came);
+        snprintf(why, size, "whether the address is in use was %s", t->results->came);
     g_free(a);
-    p->source.usable = came == CAME_NOTHING && !p->source.defender[0] && !p->stopped && !p->broken;
-    return p->source.usable;
+    t->link->source.usable = came == CAME_NOTHING && !t->link->source.defender[0] &&
+                             !target_ended(t);
+    return t->link->source.usable;
 }

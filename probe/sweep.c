@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Many addresses in one run. See sweep.h; who is asked first, and is silent, is in sweep_ask.c. */
+#include "probe/sa.h"
+#include "probe/checks.h"
 #include "probe/sweep_parts.h"
 
 #include <string.h>
@@ -11,7 +13,8 @@
 enum { WINDOW = 64 }; /* hosts that are checked at the same time */
 
 struct host {
-    struct probe probe;
+    struct target target; /* the first member: see sweep_await() */
+    struct peer peer;
     struct results results;
     struct judged judged;
     struct answer first;
@@ -27,10 +30,11 @@ struct host {
 
 /* ---- a host's task */
 
-bool sweep_await(struct probe *p, int ms, packet_match *match, void *user)
+/* A target_yield: the other hosts go on meanwhile. */
+static bool sweep_await(struct target *t, int ms, packet_match *match, void *user)
 {
-    struct host *h = p->host;
-    if (p->stopped || p->broken)
+    struct host *h = (struct host *)t;
+    if (target_ended(t))
         return false;
     h->match = match;
     h->match_user = user;
@@ -45,12 +49,12 @@ bool sweep_await(struct probe *p, int ms, packet_match *match, void *user)
 static void run_host(void *user)
 {
     struct host *h = user;
-    run_peer(&h->probe, &h->first);
+    run_peer(&h->target, &h->first);
 }
 
 static void free_host(struct host *h)
 {
-    wirelog_join(h->probe.log);
+    wirelog_join(h->target.log);
     g_free(h);
 }
 
@@ -65,8 +69,6 @@ static void deliver(struct sweep *s, struct host *h)
 static void finish(struct sweep *s, struct host *h)
 {
     h->judged.seconds = (double)(g_get_monotonic_time() - h->begin) / G_USEC_PER_SEC;
-    s->run->stopped |= h->probe.stopped;
-    s->run->broken |= h->probe.broken;
     sweep_leave(s, h->joined, &h->group);
     g_ptr_array_add(s->idle, h->task);
     g_ptr_array_remove_fast(s->active, h);
@@ -76,8 +78,6 @@ static void finish(struct sweep *s, struct host *h)
 
 static void resume(struct sweep *s, struct host *h)
 {
-    h->probe.stopped |= s->run->stopped;
-    h->probe.broken |= s->run->broken;
     if (!task_resume(h->task))
         finish(s, h);
 }
@@ -91,26 +91,27 @@ void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a
     struct host *h = g_new0(struct host, 1);
     char name[48];
     ip_text(f->ipv6, f->ip, name);
-    h->probe = *s->run;
-    h->probe.root = s->run;
-    h->probe.host = h;
-    h->probe.results = &h->results;
-    h->probe.log = wirelog_branch(s->run->log);
-    h->probe.peer = (struct peer){.ipv6 = f->ipv6};
-    memcpy(h->probe.peer.ip, f->ip, 16);
-    g_strlcpy(h->probe.peer.name, name, sizeof h->probe.peer.name);
+    h->target = (struct target){.run = s->run,
+                                .link = s->link,
+                                .log = wirelog_branch(s->rest->log),
+                                .results = &h->results,
+                                .ipv6 = f->ipv6,
+                                .peer = &h->peer,
+                                .yield = sweep_await};
+    memcpy(h->target.ip, f->ip, 16);
+    g_strlcpy(h->target.name, name, sizeof h->target.name);
     h->judged = (struct judged){.name = plain_dup(name),
                                 .verdict = verdict_new(&s->run->options->selection),
                                 .brief = s->brief};
-    h->results = (struct results){.judged = &h->judged, .known = s->run->results->known};
+    h->results = (struct results){.judged = &h->judged, .known = s->rest->results->known};
     h->first = *a;
     h->joined = f->joined;
     h->group = f->group;
     h->begin = g_get_monotonic_time();
     results_begin(&h->results, "resolve");
-    wirelog_begin(h->probe.log, "resolve");
-    owner_take(&h->probe, a);
-    take_packet(&h->probe, from, true);
+    wirelog_begin(h->target.log, "resolve");
+    owner_take(&h->target, a);
+    take_packet(&h->target, from, true);
     g_queue_push_tail(s->queue, h);
 }
 
@@ -123,7 +124,7 @@ static bool start_host(struct sweep *s)
         return false;
     struct host *h = g_queue_pop_head(s->queue);
     h->task = task;
-    wirelog_judge(h->probe.log, h->results.known, results_judged, &h->results);
+    wirelog_judge(h->target.log, h->results.known, results_judged, &h->results);
     task_begin(task, run_host, h);
     g_ptr_array_add(s->active, h);
     resume(s, h);
@@ -134,7 +135,7 @@ static bool start_host(struct sweep *s)
 
 static bool has_address(const struct host *h, bool ipv6, const uint8_t *ip)
 {
-    return h->probe.peer.ipv6 == ipv6 && memcmp(h->probe.peer.ip, ip, ipv6 ? 16 : 4) == 0;
+    return h->target.ipv6 == ipv6 && memcmp(h->target.ip, ip, ipv6 ? 16 : 4) == 0;
 }
 
 /* Several hosts may ask for one address: the link-local one of a port that has many. */
@@ -146,7 +147,7 @@ static struct host *who_has(struct sweep *s, bool ipv6, const uint8_t *ip,
         struct host *h = s->active->pdata[i];
         if (!has_address(h, ipv6, ip))
             continue;
-        h->matched = h->waits && h->match(&h->probe, from, h->match_user);
+        h->matched = h->waits && h->match(&h->target, from, h->match_user);
         if (h->matched)
             return h;
         any = h;
@@ -168,10 +169,10 @@ static struct host *who_matches(struct sweep *s, const struct ud_from *from)
     struct host *sender = NULL;
     for (guint i = 0; i < s->active->len; i++) {
         struct host *h = s->active->pdata[i];
-        h->matched = h->waits && h->match(&h->probe, from, h->match_user);
+        h->matched = h->waits && h->match(&h->target, from, h->match_user);
         if (h->matched)
             return h;
-        if (is_from_peer(&h->probe, from))
+        if (is_from_peer(&h->target, from))
             sender = h;
     }
     return sender;
@@ -180,9 +181,9 @@ static struct host *who_matches(struct sweep *s, const struct ud_from *from)
 /* Of nobody who is asked. */
 static void take_foreign(struct sweep *s, const struct ud_from *from)
 {
-    wirelog_begin(s->run->log, "sweep");
-    take_packet(s->run, from, false);
-    wirelog_end(s->run->log, "of another");
+    wirelog_begin(s->rest->log, "sweep");
+    take_packet(s->rest, from, false);
+    wirelog_end(s->rest->log, "of another");
 }
 
 static void feed(struct sweep *s, const struct ud_from *from)
@@ -193,13 +194,13 @@ static void feed(struct sweep *s, const struct ud_from *from)
     if (!h && ip && sweep_answered(s, ipv6, ip, from))
         return;
     if (!h && ip && (h = who_waits(s, ipv6, ip))) {
-        take_packet(&h->probe, from, is_of_peer(&h->probe, from));
+        take_packet(&h->target, from, is_of_peer(&h->target, from));
         return;
     }
     if (!h)
         h = who_matches(s, from);
     if (h)
-        take_packet(&h->probe, from, is_of_peer(&h->probe, from));
+        take_packet(&h->target, from, is_of_peer(&h->target, from));
     else
         take_foreign(s, from);
     if (h && h->waits && h->matched)
@@ -211,14 +212,14 @@ static void feed(struct sweep *s, const struct ud_from *from)
 /* The next packet that is there already. */
 static bool take_next(struct sweep *s, int ms)
 {
-    struct probe *p = s->run;
+    struct transport *t = s->link->transport;
     struct ud_from from;
-    enum transport_result result = p->t->ops->receive(p->t, ms, &from);
-    p->stopped |= result == TRANSPORT_STOPPED;
-    p->broken |= result == TRANSPORT_ERROR;
+    enum transport_result result = t->ops->receive(t, ms, &from);
+    s->run->stopped |= result == TRANSPORT_STOPPED;
+    s->run->broken |= result == TRANSPORT_ERROR;
     if (result != TRANSPORT_OK)
         return false;
-    if (from.qpn != p->t->qpn || from.lid != p->t->facts.lid)
+    if (from.qpn != t->qpn || from.lid != t->facts.lid)
         feed(s, &from);
     return true;
 }
@@ -279,7 +280,8 @@ static void end_hosts(struct sweep *s)
     while (s->queue->length > 0) {
         struct host *h = g_queue_pop_head(s->queue);
         sweep_leave(s, h->joined, &h->group);
-        h->judged.trouble = plain_dup(s->run->t->error); /* it answered, and its turn never came */
+        h->judged.trouble = plain_dup(
+            s->link->transport->error); /* it answered, and its turn never came */
         deliver(s, h);
         free_host(h);
     }
@@ -290,21 +292,24 @@ static void free_task(gpointer task)
     task_free(task);
 }
 
-void run_sweep(struct probe *p, const struct sweep_job *job)
+void run_sweep(struct target *rest, const struct sweep_job *job)
 {
-    struct sweep s = {.run = p,
+    struct run *run = rest->run;
+    struct sweep s = {.run = run,
+                      .link = rest->link,
+                      .rest = rest,
                       .job = job,
                       .active = g_ptr_array_new(),
                       .idle = g_ptr_array_new_with_free_func(free_task),
                       .queue = g_queue_new()};
-    p->sweeps = true;
+    run->sweeps = true;
     sweep_begin(&s);
-    while (!p->stopped && !p->broken && (!sweep_asked_all(&s) || s.queue->length || s.active->len))
+    while (!target_ended(rest) && (!sweep_asked_all(&s) || s.queue->length || s.active->len))
         step(&s);
     end_hosts(&s);
     sweep_end(&s);
-    sa_forget(p);
-    p->sweeps = false;
+    sa_forget(run);
+    run->sweeps = false;
     g_ptr_array_unref(s.active);
     g_ptr_array_unref(s.idle);
     g_queue_free(s.queue);

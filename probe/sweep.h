@@ -7,10 +7,11 @@
 #ifndef IPOIB_PROBE_SWEEP_H
 #define IPOIB_PROBE_SWEEP_H
 
-#include "probe/probe.h"
+#include "probe/question.h"
+#include "probe/traffic.h"
 
 struct sweep_job {
-    const struct target *targets;
+    const struct target_option *targets;
     unsigned n;
     /*
      * The result of an address that answered, or was named and did not; of a prefix, at its end,
@@ -19,12 +20,10 @@ struct sweep_job {
     void (*ready)(void *user, struct judged *j);
     void *user;
 };
-void run_sweep(struct probe *p, const struct sweep_job *job);
+/* rest: where packets of stations that are not probed are logged. */
+void run_sweep(struct target *rest, const struct sweep_job *job);
 
 /* Takes progress off the terminal, before something else is written there. */
 void sweep_hide(void);
-
-/* await_packet for one of the hosts: the others go on meanwhile. */
-bool sweep_await(struct probe *p, int ms, packet_match *match, void *user);
 
 #endif

@@ -4,6 +4,8 @@
  * many are in flight at once as the rate and the timeout make, but no more than a bound, so that
  * memory stays flat.
  */
+#include "probe/hostif.h"
+#include "probe/groups.h"
 #include "probe/sweep_parts.h"
 
 #include <stdio.h>
@@ -77,7 +79,7 @@ static void note_silent(struct tally *t, const struct flight *f, const char *own
     g_string_append_printf(t->own, "%s%s (%s)", t->own->len ? ", " : "", ip, own);
 }
 
-static void tell_named(struct sweep *s, const struct target *t, const char *trouble)
+static void tell_named(struct sweep *s, const struct target_option *t, const char *trouble)
 {
     struct judged j = {.name = plain_dup(t->name),
                        .verdict = verdict_new(&s->run->options->selection),
@@ -90,15 +92,15 @@ void sweep_leave(struct sweep *s, bool joined, const struct mc_group *g)
 {
     if (!joined)
         return;
-    wirelog_begin(s->run->log, "sweep");
-    group_leave(s->run, g->mgid, JOIN_SEND_ONLY_NON);
-    wirelog_end(s->run->log, "group left");
+    wirelog_begin(s->rest->log, "sweep");
+    group_leave(s->rest, g->mgid, JOIN_SEND_ONLY_NON);
+    wirelog_end(s->rest->log, "group left");
 }
 
 /* why NULL: it was asked, and is silent. */
 static void give_up(struct sweep *s, struct flight *f, const char *why)
 {
-    const struct target *t = &s->job->targets[f->target];
+    const struct target_option *t = &s->job->targets[f->target];
     char text[200];
     s->done++;
     sweep_leave(s, f->joined, &f->group);
@@ -127,12 +129,12 @@ static void end_ranges(struct tally *tally, bool ipv6)
 }
 
 /* Why the prefix is not judged, or not to its end; NULL: it is. */
-static char *prefix_trouble(const struct sweep *s, const struct target *t,
+static char *prefix_trouble(const struct sweep *s, const struct target_option *t,
                             const struct tally *tally)
 {
     if (s->run->broken)
         return g_strdup_printf("%u of %u addresses were asked, %u answered; then: %s", tally->asked,
-                               t->n, tally->answered, s->run->t->error);
+                               t->n, tally->answered, s->link->transport->error);
     if (tally->unasked)
         return g_strdup_printf(
             "%u of %u addresses were not asked: the subnet administrator did not tell of their groups",
@@ -140,7 +142,7 @@ static char *prefix_trouble(const struct sweep *s, const struct target *t,
     return tally->answered ? NULL : g_strdup("no answer from any of its addresses");
 }
 
-static void tell_prefix(struct sweep *s, const struct target *t, struct tally *tally)
+static void tell_prefix(struct sweep *s, const struct target_option *t, struct tally *tally)
 {
     char *trouble = prefix_trouble(s, t, tally);
     struct judged j = {.name = plain_dup(t->name),
@@ -173,11 +175,11 @@ static bool send_question(struct sweep *s, struct flight *f)
 {
     static const struct question q = {.multicast = true};
     struct asked x = {.q = &q, .ipv6 = f->ipv6, .ip = f->ip};
-    struct probe *p = s->run;
+    struct target *t = s->rest;
     uint8_t out[UD_SIZE];
-    wirelog_begin(p->log, "sweep");
-    bool sent = send_group(p, &f->group, out, make_question(p, &x, p->lladdr, out));
-    wirelog_end(p->log, "asked");
+    wirelog_begin(t->log, "sweep");
+    bool sent = send_group(t, &f->group, out, make_question(t, &x, t->link->lladdr, out));
+    wirelog_end(t->log, "asked");
     return sent;
 }
 
@@ -189,33 +191,33 @@ static bool find_group(struct sweep *s, struct flight *f, bool *there)
 {
     static const struct question q = {.multicast = true};
     struct asked x = {.q = &q, .ipv6 = f->ipv6, .ip = f->ip};
-    unsigned before = groups_joined(s->run);
-    wirelog_begin(s->run->log, "sweep");
-    bool good = question_group(s->run, &x, &f->group, there) == SA_TOLD;
-    wirelog_end(s->run->log, good     ? "group joined"
-                             : *there ? "no group to be had"
-                                      : "no such group");
-    f->joined = groups_joined(s->run) > before;
+    unsigned before = groups_joined(s->link);
+    wirelog_begin(s->rest->log, "sweep");
+    bool good = question_group(s->rest, &x, &f->group, there) == SA_TOLD;
+    wirelog_end(s->rest->log, good     ? "group joined"
+                              : *there ? "no group to be had"
+                                       : "no such group");
+    f->joined = groups_joined(s->link) > before;
     return good && (!f->ipv6 || s->hears == SA_TOLD);
 }
 
 /* Nothing is known of it: that is not told as an address that does not answer. */
 static void leave_out(struct sweep *s, struct flight *f)
 {
-    const struct target *t = &s->job->targets[f->target];
+    const struct target_option *t = &s->job->targets[f->target];
     s->done++;
     sweep_leave(s, f->joined, &f->group);
     s->tallies[f->target].unasked++;
     if (!t->prefix && !s->run->stopped)
         tell_named(s, t,
                    s->run->broken
-                       ? s->run->t->error
+                       ? s->link->transport->error
                        : "not asked: the subnet administrator did not tell of its group");
 }
 
 static bool is_own(const struct sweep *s, const struct flight *f)
 {
-    const struct source *own = &s->run->source;
+    const struct source *own = &s->link->source;
     return own->usable && own->ipv6 == f->ipv6 && memcmp(own->ip, f->ip, f->ipv6 ? 16 : 4) == 0;
 }
 
@@ -227,7 +229,7 @@ static bool has_more(const struct sweep *s)
 /* False: the address is in flight already, for another target; its turn comes later. */
 static bool ask_new(struct sweep *s)
 {
-    const struct target *t = &s->job->targets[s->target];
+    const struct target_option *t = &s->job->targets[s->target];
     struct flight *f = g_new0(struct flight, 1);
     bool there;
     f->ipv6 = t->ipv6;
@@ -327,9 +329,9 @@ bool sweep_answered(struct sweep *s, bool ipv6, const uint8_t *ip, const struct 
         return false;
     struct answer *a = g_new(struct answer, 1);
     struct asked x = {.q = &q, .ipv6 = ipv6, .ip = f->ip, .a = a, .sent = f->next - interval(s)};
-    s->run->unusable = NULL;
-    bool answered = take_answer(s->run, from, &x);
-    f->unusable = s->run->unusable;
+    s->rest->unusable = NULL;
+    bool answered = take_answer(s->rest, from, &x);
+    f->unusable = s->rest->unusable;
     if (answered) {
         g_hash_table_remove(s->flights, f);
         f->found = true; /* it leaves its queue when its turn is there */
@@ -396,22 +398,22 @@ void sweep_begin(struct sweep *s)
     }
     for (unsigned i = 0; i < TRIES; i++)
         g_queue_init(&s->tries[i]);
-    wirelog_begin(s->run->log, "sweep");
+    wirelog_begin(s->rest->log, "sweep");
     if (ipv6)
-        s->hears = hear_all_nodes(s->run);
-    wirelog_end(s->run->log, "begun");
-    wirelog_settle(s->run->log);
+        s->hears = hear_all_nodes(s->rest);
+    wirelog_end(s->rest->log, "begun");
+    wirelog_settle(s->rest->log);
 }
 
 /* Broken: whom nobody has asked, or heard to the end, is told of all the same. */
 static void tell_unasked(struct sweep *s)
 {
     for (unsigned i = 0; i < s->job->n; i++) {
-        const struct target *t = &s->job->targets[i];
+        const struct target_option *t = &s->job->targets[i];
         struct flight key = {.ipv6 = t->ipv6};
         memcpy(key.ip, t->ip, 16);
         if (!t->prefix && (i >= s->target || g_hash_table_contains(s->flights, &key)))
-            tell_named(s, t, s->run->t->error);
+            tell_named(s, t, s->link->transport->error);
     }
 }
 

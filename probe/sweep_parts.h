@@ -28,7 +28,9 @@ struct tally {
 };
 
 struct sweep {
-    struct probe *run;
+    struct run *run;
+    struct probe_link *link;
+    struct target *rest; /* the log and results of what belongs to no host */
     const struct sweep_job *job;
     bool brief;        /* there are many */
     GPtrArray *active; /* struct host, with a task */

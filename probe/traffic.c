@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Packets out, at the rate that was asked for, and in; both are logged. See probe.h. */
-#include "probe/sweep.h"
+#include "probe/station.h"
+#include "probe/traffic.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,68 +14,68 @@
 #include "wire/mgid.h"
 #include "wire/nd.h"
 
-static bool fails(struct probe *p, enum transport_result result)
+static bool fails(struct target *t, enum transport_result result)
 {
     if (result == TRANSPORT_STOPPED)
-        p->stopped = true;
+        t->run->stopped = true;
     if (result == TRANSPORT_ERROR)
-        p->broken = true;
-    return p->stopped || p->broken;
+        t->run->broken = true;
+    return target_ended(t);
 }
 
 /* What was missed by so much may be made up for: the rate holds on average. */
 enum { BURST_US = 10000 };
 
-gint64 rate_wait(struct probe *p)
+gint64 rate_wait(const struct run *r)
 {
-    gint64 left = run_of(p)->next_slot - g_get_monotonic_time();
+    gint64 left = r->next_slot - g_get_monotonic_time();
     return MAX(left, 0);
 }
 
-void rate_take(struct probe *p)
+void rate_take(struct run *r)
 {
-    struct probe *run = run_of(p);
-    run->next_slot = MAX(run->next_slot, g_get_monotonic_time() - BURST_US) +
-                     G_USEC_PER_SEC / p->options->rate;
+    r->next_slot = MAX(r->next_slot, g_get_monotonic_time() - BURST_US) +
+                   G_USEC_PER_SEC / r->options->rate;
 }
 
-static void keep_rate(struct probe *p)
+static void keep_rate(struct run *r)
 {
-    gint64 wait = rate_wait(p);
+    gint64 wait = rate_wait(r);
     if (wait)
         g_usleep((gulong)wait);
-    rate_take(p);
+    rate_take(r);
 }
 
-static bool send_to(struct probe *p, const struct ud_to *to, const uint8_t *octets, uint32_t n)
+static bool send_to(struct target *t, const struct ud_to *to, const uint8_t *octets, uint32_t n)
 {
-    if (p->stopped || p->broken)
+    if (target_ended(t))
         return false;
-    keep_rate(p);
-    if (*p->stop) {
-        p->stopped = true;
+    keep_rate(t->run);
+    if (*t->run->stop) {
+        t->run->stopped = true;
         return false;
     }
-    wirelog_ud_sent(p->log, p->t, p->pkey, to, octets, n);
-    return !fails(p, p->t->ops->send(p->t, to, octets, n));
+    wirelog_ud_sent(t->log, t->link->transport, t->link->pkey, to, octets, n);
+    return !fails(t, t->link->transport->ops->send(t->link->transport, to, octets, n));
 }
 
-bool send_unicast(struct probe *p, const struct ud_to *to, const uint8_t *octets, uint32_t n)
+bool send_unicast(struct target *t, const struct ud_to *to, const uint8_t *octets, uint32_t n)
 {
-    return send_to(p, to, octets, n);
+    return send_to(t, to, octets, n);
 }
 
-bool send_message(struct probe *p, struct call *c, const uint8_t *octets, uint32_t n)
+bool send_message(struct target *t, struct call *c, const uint8_t *octets, uint32_t n)
 {
-    if (p->stopped || p->broken || c->dead)
+    if (target_ended(t) || c->dead)
         return false;
-    keep_rate(p);
-    wirelog_message(p->log, p->t, c, view_make(octets, n, n), LOG_SENT);
-    enum transport_result result = p->t->ops->send_call(p->t, c, octets, n);
-    return !fails(p, result) && result == TRANSPORT_OK;
+    keep_rate(t->run);
+    wirelog_message(t->log, t->link->transport, c, view_make(octets, n, n), LOG_SENT);
+    enum transport_result result = t->link->transport->ops->send_call(t->link->transport, c, octets,
+                                                                      n);
+    return !fails(t, result) && result == TRANSPORT_OK;
 }
 
-bool send_group(struct probe *p, const struct mc_group *g, const uint8_t *octets, uint32_t n)
+bool send_group(struct target *t, const struct mc_group *g, const uint8_t *octets, uint32_t n)
 {
     struct ud_to to = {.lid = g->mlid,
                        .sl = g->sl,
@@ -82,30 +83,30 @@ bool send_group(struct probe *p, const struct mc_group *g, const uint8_t *octets
                        .tclass = g->tclass,
                        .flow_label = g->flow_label,
                        .qpn = QPN_MULTICAST,
-                       .qkey = p->link.qkey,
+                       .qkey = t->link->group.qkey,
                        .grh = true};
     memcpy(to.gid, g->mgid, 16);
-    return send_to(p, &to, octets, n);
+    return send_to(t, &to, octets, n);
 }
 
-struct ud_to to_peer(const struct probe *p, bool grh)
+struct ud_to to_peer(const struct target *t, bool grh)
 {
-    struct ud_to to = {.lid = p->peer.lid,
-                       .sl = p->peer.sl,
+    struct ud_to to = {.lid = t->peer->lid,
+                       .sl = t->peer->sl,
                        .hop_limit = 1,
-                       .qpn = lladdr_read(p->peer.lladdr).qpn,
-                       .qkey = p->link.qkey,
+                       .qpn = lladdr_read(t->peer->lladdr).qpn,
+                       .qkey = t->link->group.qkey,
                        .grh = grh};
-    memcpy(to.gid, p->peer.lladdr + LLADDR_GID, 16);
+    memcpy(to.gid, t->peer->lladdr + LLADDR_GID, 16);
     return to;
 }
 
 /* ---- what comes */
 
-static uint16_t mlid_of(const struct probe *p, const struct ud_from *from)
+static uint16_t mlid_of(const struct target *t, const struct ud_from *from)
 {
-    for (guint i = 0; from->grh && i < p->attached->len; i++) {
-        const struct mc_group *g = &g_array_index(p->attached, struct mc_group, i);
+    for (guint i = 0; from->grh && i < t->link->attached->len; i++) {
+        const struct mc_group *g = &g_array_index(t->link->attached, struct mc_group, i);
         if (memcmp(g->mgid, from->grh + GRH_DGID, GID_SIZE) == 0)
             return g->mlid;
     }
@@ -128,21 +129,21 @@ const uint8_t *announced(struct view v, bool *ipv6)
     return icmpv6.p + ND_TARGET;
 }
 
-bool is_usable(struct probe *p, const struct ud_from *from, const char *wrong)
+bool is_usable(struct target *t, const struct ud_from *from, const char *wrong)
 {
     const char *why = why_host_drops(view_from(from->octets, ENCAP_SIZE));
     why = why ? why : wrong;
-    p->unusable = why ? why : p->unusable;
+    t->unusable = why ? why : t->unusable;
     return !why;
 }
 
-void tell_none_came(struct probe *p, const char *none)
+void tell_none_came(struct target *t, const char *none)
 {
-    if (p->unusable)
-        results_came(p->results, "%s; an answer came that has %s: a host drops it", none,
-                     p->unusable);
+    if (t->unusable)
+        results_came(t->results, "%s; an answer came that has %s: a host drops it", none,
+                     t->unusable);
     else
-        results_came(p->results, "%s", none);
+        results_came(t->results, "%s", none);
 }
 
 /* What it came over. */
@@ -166,43 +167,46 @@ static void packet_text(const struct ud_from *from, char *out, size_t size)
         snprintf(out, size, "%s of %u octets", what, from->octets.len);
 }
 
-void take_packet(struct probe *p, const struct ud_from *from, bool of_peer)
+void take_packet(struct target *t, const struct ud_from *from, bool of_peer)
 {
     char text[120];
     packet_text(from, text, sizeof text);
     if (of_peer)
-        results_came(p->results, "%s", text);
-    verdict_frame(p->results->judged->verdict, of_peer);
+        results_came(t->results, "%s", text);
+    verdict_frame(t->results->judged->verdict, of_peer);
     if (from->call)
-        wirelog_message(p->log, p->t, from->call, from->octets, LOG_OF_SUBJECT);
+        wirelog_message(t->log, t->link->transport, from->call, from->octets, LOG_OF_SUBJECT);
     else {
         enum log_way way = of_peer               ? LOG_OF_SUBJECT
-                           : names_peer(p, from) ? LOG_OF_IMPOSTOR
+                           : names_peer(t, from) ? LOG_OF_IMPOSTOR
                                                  : LOG_RECEIVED;
-        p->results->lid = from->lid;
-        p->results->qpn = from->qpn;
-        wirelog_ud_received(p->log, p->t, p->pkey, p->link.qkey, mlid_of(p, from), from, way);
-        p->results->lid = 0;
+        t->results->lid = from->lid;
+        t->results->qpn = from->qpn;
+        wirelog_ud_received(t->log, t->link->transport, t->link->pkey, t->link->group.qkey,
+                            mlid_of(t, from), from, way);
+        t->results->lid = 0;
     }
-    owner_hear(p, from);
-    station_take(p, from);
+    owner_hear(t, from);
+    station_take(t, from);
 }
 
-bool await_packet(struct probe *p, int ms, packet_match *match, void *user)
+bool await_packet(struct target *t, int ms, packet_match *match, void *user)
 {
-    if (p->host)
-        return sweep_await(p, ms, match, user);
+    if (t->yield)
+        return t->yield(t, ms, match, user);
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
     struct ud_from from;
-    while (!p->stopped && !p->broken) {
+    while (!target_ended(t)) {
         gint64 left = (end - g_get_monotonic_time() + 999) / 1000;
-        enum transport_result result = p->t->ops->receive(p->t, (int)MAX(left, 0), &from);
-        if (result == TRANSPORT_NOTHING || fails(p, result))
+        enum transport_result result = t->link->transport->ops->receive(t->link->transport,
+                                                                        (int)MAX(left, 0), &from);
+        if (result == TRANSPORT_NOTHING || fails(t, result))
             return false;
-        if (!from.call && from.qpn == p->t->qpn && from.lid == p->t->facts.lid)
+        if (!from.call && from.qpn == t->link->transport->qpn &&
+            from.lid == t->link->transport->facts.lid)
             continue; /* the port gives back what it sends to its own groups */
-        take_packet(p, &from, is_of_peer(p, &from));
-        if (match(p, &from, user))
+        take_packet(t, &from, is_of_peer(t, &from));
+        if (match(t, &from, user))
             return true;
     }
     return false;

@@ -119,6 +119,6 @@ void ask_arp(struct deviant *d, const uint8_t *ip)
 {
     uint8_t out[UD_SIZE];
     struct arp_message m = {.op = ARP_REQUEST, .sha = d->lladdr, .spa = d->ip4, .tpa = ip};
-    send_to_group(d, d->fault == FAULT_SIGNATURE_ARP ? &d->all_nodes : &d->p.link, out,
+    send_to_group(d, d->fault == FAULT_SIGNATURE_ARP ? &d->all_nodes : &d->link.group, out,
                   make_arp(out, &m));
 }
