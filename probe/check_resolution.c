@@ -107,7 +107,8 @@ static void add_way(struct target *t)
     } shown[] = {{R_RFC4391_2_UD_SUPPORTED, "it answers over UD"},
                  {R_RFC4755_7_RESOLUTION_OVER_UD, "the answer came over UD"}};
     for (size_t i = 0; i < G_N_ELEMENTS(shown); i++) {
-        if (t->link->transport->netdev_connected)
+        const struct interface_link *through = t->link->transport->interface;
+        if (through && through->connected)
             results_skip(
                 t->results, shown[i].rule,
                 "an interface in connected mode does not show whether an answer came over UD");
@@ -122,7 +123,7 @@ void check_answers_multicast(struct target *t)
     enum kept k = try_variant(t, &(struct question){.multicast = true}, a);
     add_kept(t, R_RFC4391_2_MULTICAST_SUPPORTED, k, "a question to the group is answered",
              "a question to the group is not answered");
-    if (t->link->transport->netdev[0])
+    if (!transport_can(t->link->transport, HAS_OWN_QP))
         results_skip(t->results, R_RFC4391_13_QKEY_CONTROLLED,
                      "a network interface does not show its Q_Key");
     else

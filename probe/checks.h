@@ -20,7 +20,9 @@ enum check_needs {
     NEEDS_IPV6 = 32,      /* a target of IPv6 */
     /* a peer that announces connected mode, and a transport that makes connections */
     NEEDS_CONNECTIONS = 8,
-    NEEDS_ADAPTER = 64, /* a queue pair and the SA, not a network interface's view alone */
+    NEEDS_SA = 64, /* a transport with these capabilities */
+    NEEDS_OWN_QP = 128,
+    NEEDS_SENDER = 256,
 };
 
 enum { CHECK_RULES = 10 };
@@ -33,9 +35,6 @@ struct check {
     enum rule_number rules[CHECK_RULES];
     unsigned n_rules;
 };
-
-/* Why something is skipped where the transport is a network interface. */
-extern const char interface_shows_less[];
 
 /*
  * The checks of a peer (probe/run_peer.c). first: what it answered already; NULL: it is to be

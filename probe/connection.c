@@ -28,7 +28,7 @@ const char *connections_none(const struct target *t)
 {
     if (!announces(t, false) && !announces(t, true))
         return "the peer announces no connected mode: the flags of its address are 0";
-    if (!t->link->transport->ops->can_call)
+    if (!transport_can(t->link->transport, HAS_CONNECTIONS))
         return "this transport makes no connections";
     return t->link->transport->ops->can_call(t->link->transport) ? NULL
                                                                  : t->link->transport->no_calls;

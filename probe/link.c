@@ -20,10 +20,11 @@ bool link_find_pkey(struct target *t, char *why, size_t size)
     const struct port_facts *f = &t->link->transport->facts;
     GString *all = g_string_new(NULL);
     int found = -1;
-    uint16_t wanted = t->run->options->pkey           ? t->run->options->pkey
-                      : t->link->transport->netdev[0] ? t->link->transport->netdev_pkey
-                      : f->n_pkeys                    ? f->pkeys[0]
-                                                      : 0;
+    const struct interface_link *given = t->link->transport->interface;
+    uint16_t wanted = t->run->options->pkey ? t->run->options->pkey
+                      : given               ? given->pkey
+                      : f->n_pkeys          ? f->pkeys[0]
+                                            : 0;
     for (unsigned i = 0; i < f->n_pkeys; i++) {
         uint16_t k = f->pkeys[i];
         if ((k & 0x7fff) == 0)
@@ -92,11 +93,11 @@ void link_find_sm_key(struct target *t)
         t->link->sm_key = 0;
 }
 
-static void make_own_address(struct target *t)
+static void make_own_address(struct probe_link *l)
 {
-    t->link->lladdr[LLADDR_FLAGS] = 0;
-    put24(t->link->lladdr + LLADDR_QPN, t->link->transport->qpn);
-    memcpy(t->link->lladdr + LLADDR_GID, t->link->transport->facts.gid, 16);
+    l->lladdr[LLADDR_FLAGS] = 0;
+    put24(l->lladdr + LLADDR_QPN, l->transport->qpn);
+    memcpy(l->lladdr + LLADDR_GID, l->transport->facts.gid, 16);
 }
 
 static bool join_broadcast(struct target *t, char *why, size_t size)
@@ -116,24 +117,26 @@ static bool join_broadcast(struct target *t, char *why, size_t size)
     return false;
 }
 
-/* What the interface stands on: it has joined the group already. Its Q_Key is not told. */
-static bool stand_on_interface(struct target *target, char *why, size_t size)
+/* Takes over the link of the interface, which has joined the group. Its Q_Key is not known. */
+static bool take_interface_link(struct target *t, char *why, size_t size)
 {
-    const struct transport *t = target->link->transport;
-    if (target->run->options->pkey && ((target->run->options->pkey ^ t->netdev_pkey) & 0x7fff)) {
+    struct probe_link *l = t->link;
+    const struct interface_link *given = l->transport->interface;
+    uint16_t wanted = t->run->options->pkey;
+    if (wanted && ((wanted ^ given->pkey) & 0x7fff)) {
         snprintf(why, size, "%s is in partition 0x%04x: name the interface that is in 0x%04x",
-                 t->netdev, t->netdev_pkey, target->run->options->pkey);
+                 given->name, given->pkey, wanted);
         return false;
     }
-    target->link->pkey = t->netdev_pkey;
-    target->link->group = (struct mc_group){.mlid = LID_MULTICAST_FIRST,
-                                            .pkey = t->netdev_pkey,
-                                            .mtu = t->facts.mtu,
-                                            .scope = t->netdev_broadcast[MGID_FLAGS_SCOPE] & 0xf};
-    memcpy(target->link->group.mgid, t->netdev_broadcast, 16);
-    target->link->transport->ops->open_qp(target->link->transport, 0, 0);
-    make_own_address(target);
-    target->link->opened = true;
+    l->pkey = given->pkey;
+    l->group = (struct mc_group){.mlid = LID_MULTICAST_FIRST,
+                                 .pkey = given->pkey,
+                                 .mtu = l->transport->facts.mtu,
+                                 .scope = given->broadcast_mgid[MGID_FLAGS_SCOPE] & 0xf};
+    memcpy(l->group.mgid, given->broadcast_mgid, 16);
+    l->transport->ops->open_qp(l->transport, 0, 0);
+    make_own_address(l);
+    l->opened = true;
     return true;
 }
 
@@ -141,8 +144,8 @@ bool link_open(struct target *t, char *why, size_t size)
 {
     if (t->link->opened)
         return true;
-    if (t->link->transport->netdev[0])
-        return stand_on_interface(t, why, size);
+    if (t->link->transport->interface)
+        return take_interface_link(t, why, size);
     if (t->link->transport->facts.state != PORT_ACTIVE) {
         snprintf(why, size, "%s port %u is not active: see 'ipoib-probe fabric'",
                  t->link->transport->facts.device, t->link->transport->facts.port);
@@ -155,7 +158,7 @@ bool link_open(struct target *t, char *why, size_t size)
         snprintf(why, size, "%s", t->link->transport->error);
         return false;
     }
-    make_own_address(t);
+    make_own_address(t->link);
     link_find_sm_key(t);
     if (!join_broadcast(t, why, size))
         return false;

@@ -51,7 +51,7 @@ static void open_source(struct target *t)
     if (!o->has_source)
         return;
     l->source = (struct source){.given = true, .ipv6 = o->source_ipv6};
-    if (l->transport->netdev[0]) {
+    if (!transport_can(l->transport, HAS_OWN_QP)) {
         say("--source: not through a network interface; what needs an address is skipped");
         return;
     }

@@ -33,6 +33,7 @@ enum { PSEUDO_SIZE = LLADDR_SIZE, FRAME_SIZE = PSEUDO_SIZE + UD_SIZE };
 
 struct packet {
     struct transport base;
+    struct interface_link link;
     int fd;
     unsigned index;
     const volatile int *stop;
@@ -54,7 +55,7 @@ static enum transport_result open_qp(struct transport *t, unsigned pkey_index, u
 {
     (void)pkey_index;
     (void)qkey;
-    t->qpn = lladdr_read(t->netdev_address).qpn;
+    t->qpn = lladdr_read(t->interface->lladdr).qpn;
     return TRANSPORT_OK;
 }
 
@@ -136,12 +137,15 @@ static void close_packet(struct transport *t)
     free(k);
 }
 
-static const struct transport_ops packet_ops = {.open_qp = open_qp,
-                                                .send = send_frame,
-                                                .receive = receive,
-                                                .ask = ask,
-                                                .attach = attach,
-                                                .close = close_packet};
+static const struct transport_ops packet_ops = {
+    .capabilities = 0,
+    .lacks = "a network interface does not show it: it needs the adapter's ib_uverbs and ib_umad",
+    .open_qp = open_qp,
+    .send = send_frame,
+    .receive = receive,
+    .ask = ask,
+    .attach = attach,
+    .close = close_packet};
 
 /* ---- what sysfs knows of the interface and its port */
 
@@ -220,22 +224,23 @@ static void read_port(struct port_facts *f, const char *net)
     g_free(devices);
 }
 
-static void read_facts(struct transport *t, const char *name, const char *net)
+static void read_facts(struct packet *k, const char *name, const char *net)
 {
-    struct port_facts *f = &t->facts;
+    struct port_facts *f = &k->base.facts;
+    struct interface_link *l = &k->link;
     uint8_t broadcast[LLADDR_SIZE];
     char *mode = sysfs_read(net, "mode");
     read_port(f, net);
     g_strlcpy(f->device, name, sizeof f->device);
-    g_strlcpy(t->netdev, name, sizeof t->netdev);
-    read_address(net, "address", t->netdev_address);
-    memcpy(f->gid, t->netdev_address + LLADDR_GID, 16);
+    g_strlcpy(l->name, name, sizeof l->name);
+    read_address(net, "address", l->lladdr);
+    memcpy(f->gid, l->lladdr + LLADDR_GID, 16);
     if (read_address(net, "broadcast", broadcast))
-        memcpy(t->netdev_broadcast, broadcast + LLADDR_GID, 16);
-    t->netdev_pkey = (uint16_t)read_number(net, "pkey", 0);
-    t->netdev_connected = strcmp(mode, "connected") == 0;
+        memcpy(l->broadcast_mgid, broadcast + LLADDR_GID, 16);
+    l->pkey = (uint16_t)read_number(net, "pkey", 0);
+    l->connected = strcmp(mode, "connected") == 0;
     /* 2048: what every link has */
-    f->mtu = t->netdev_connected ? 4 : mtu_code(read_number(net, "mtu", 10));
+    f->mtu = l->connected ? 4 : mtu_code(read_number(net, "mtu", 10));
     f->infiniband = true;
     g_free(mode);
 }
@@ -286,7 +291,8 @@ enum opening packet_open(struct transport **t, const char *name, const volatile 
     bool bound = k->fd >= 0 && k->index && bind_to(k);
     bool privilege = k->fd < 0 && (errno == EPERM || errno == EACCES);
     if (bound) {
-        read_facts(&k->base, name, net);
+        read_facts(k, name, net);
+        k->base.interface = &k->link;
         *t = &k->base;
     } else {
         snprintf(why, size, "%s: packets cannot be sent through it: %s%s", name, strerror(errno),

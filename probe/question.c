@@ -175,7 +175,7 @@ enum sa_result question_group(struct target *t, const struct asked *x, struct mc
         return SA_TOLD;
     solicited_node(group, x->ip);
     ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, group);
-    if (t->link->transport->netdev[0]) { /* the kernel joins what it sends to */
+    if (!transport_can(t->link->transport, HAS_OWN_QP)) { /* the kernel joins what it sends to */
         memcpy(g->mgid, mgid, 16);
         return SA_TOLD;
     }
@@ -190,7 +190,7 @@ enum sa_result hear_all_nodes(struct target *t)
     uint8_t mgid[16];
     struct mc_group g;
     uint16_t status;
-    if (t->link->transport->netdev[0])
+    if (!transport_can(t->link->transport, HAS_OWN_QP))
         return SA_TOLD; /* the interface is in that group, as every IPv6 node */
     ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, all_nodes);
     for (guint i = 0; i < t->link->attached->len; i++)

@@ -99,9 +99,9 @@ void run_fabric(struct target *t, enum opening opening, const char *why)
     t->about_fabric = true;
     wirelog_judge(t->log, t->results->known, results_judged, t->results);
     for (unsigned i = 1; i < n_stages && !t->run->stopped; i++) {
-        if (t->link->transport->netdev[0] && !stages[i].of_host) {
+        if (!stages[i].of_host && !transport_can(t->link->transport, CAN_ASK_SA)) {
             results_stage(t->results, stages[i].id, VERDICT_SKIPPED, "", "%s",
-                          interface_shows_less);
+                          t->link->transport->ops->lacks);
             continue;
         }
         results_begin(t->results, stages[i].id);

@@ -9,13 +9,18 @@
 
 #include "cli/plain.h"
 
-const char interface_shows_less[] =
-    "a network interface does not show it: it needs the adapter's ib_uverbs and ib_umad";
+static bool transport_has(const struct transport *t, unsigned needs)
+{
+    unsigned capabilities = (needs & NEEDS_SA ? CAN_ASK_SA : 0u) |
+                            (needs & NEEDS_OWN_QP ? HAS_OWN_QP : 0u) |
+                            (needs & NEEDS_SENDER ? SHOWS_SENDER : 0u);
+    return transport_can(t, capabilities);
+}
 
 static const char *why_not(const struct target *t, const struct check *c)
 {
-    if ((c->needs & NEEDS_ADAPTER) && t->link->transport->netdev[0])
-        return interface_shows_less;
+    if (!transport_has(t->link->transport, c->needs))
+        return t->link->transport->ops->lacks;
     if ((c->needs & NEEDS_CONNECTIONS) && t->yield)
         return "no connections are made in a sweep: name the address";
     const char *none = (c->needs & NEEDS_CONNECTIONS) ? connections_none(t) : NULL;
@@ -29,7 +34,7 @@ static const char *why_not(const struct target *t, const struct check *c)
         return "it is asked by NS: for an IPv6 target";
     if (!(c->needs & NEEDS_SOURCE))
         return NULL;
-    if (t->link->transport->netdev[0])
+    if (!transport_can(t->link->transport, HAS_OWN_QP))
         return "through a network interface the probe has no address of its own: it needs ib_uverbs and ib_umad";
     if (!t->link->source.given)
         return "it needs an address for the probe: --source";
@@ -122,7 +127,7 @@ static void run_checks(struct target *t)
                       lladdr, t->peer->lid);
     else
         results_stage(t->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, seen through %s",
-                      t->name, lladdr, t->link->transport->netdev);
+                      t->name, lladdr, t->link->transport->interface->name);
     if (!t->peer->by_unicast)
         tell_unreachable(t);
     for (unsigned i = 0; i < n_checks && !target_ended(t); i++)

@@ -159,7 +159,7 @@ enum sa_result sa_ask(struct target *t, const struct sa_question *q, struct sa_a
         return kept->result;
     }
     *a = (struct sa_answer){.records = g_byte_array_new()};
-    if (t->link->transport->netdev[0])
+    if (!transport_can(t->link->transport, CAN_ASK_SA))
         return SA_SILENT;
     if (is_given_up(t, q))
         return t->run->sa.silence;

@@ -85,7 +85,9 @@ static enum transport_result next_notice(struct transport *t, int ms, uint8_t no
     return transport_of(umad_sa_next_notice(s->sa, ms, s->stop, notice, t->error, sizeof t->error));
 }
 
-static const struct transport_ops sa_only_ops = {.open_qp = open_qp,
+static const struct transport_ops sa_only_ops = {.capabilities = CAN_ASK_SA | HAS_OWN_QP |
+                                                                 SHOWS_SENDER,
+                                                 .open_qp = open_qp,
                                                  .send = send_nothing,
                                                  .receive = receive_nothing,
                                                  .ask = ask,

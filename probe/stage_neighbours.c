@@ -86,7 +86,7 @@ static void visit(const struct target *fabric, struct tour *t, const struct host
         owner_take(target, a);
         compare_address(target, t, n, a);
     }
-    if (!target->link->transport->netdev[0])
+    if (transport_can(target->link->transport, CAN_ASK_SA))
         compare_path(target, t, n, answers ? a : NULL);
     g_free(a);
 }

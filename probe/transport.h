@@ -125,7 +125,18 @@ static inline enum transport_result transport_of(enum sa_heard heard)
 
 struct transport;
 
+/* What a transport can do. Checks and stages name what they need, and no transport by its kind. */
+enum {
+    CAN_ASK_SA = 1,   /* the SA answers */
+    HAS_OWN_QP = 2,   /* a queue pair of the probe's own, with a P_Key, a Q_Key and memberships */
+    SHOWS_SENDER = 4, /* the InfiniBand headers of what came: QPN, LID and GRH */
+    HAS_CONNECTIONS = 8, /* connected mode (RFC 4755): call, send_call and hang_up */
+    CAN_ALL = CAN_ASK_SA | HAS_OWN_QP | SHOWS_SENDER | HAS_CONNECTIONS,
+};
+
 struct transport_ops {
+    unsigned capabilities;
+    const char *lacks; /* what the user can do for the others; NULL: it has all that it needs */
     /* Makes the queue pair ready, on the P_Key of that index and with that Q_Key. */
     enum transport_result (*open_qp)(struct transport *t, unsigned pkey_index, uint32_t qkey);
     /* Makes one more, once, in the partition of that index, which is another one. It only sends. */
@@ -148,8 +159,8 @@ struct transport_ops {
     /* The next Report within so many milliseconds; it is answered. */
     enum transport_result (*next_notice)(struct transport *t, int ms, uint8_t notice[NOTICE_SIZE]);
 
-    /* Connections (RFC 4755). A transport that makes none has NULL here, and no_calls says why. */
-    /* Can connections be made here? False: no_calls says why. */
+    /* Connections (RFC 4755), of a transport that has them. */
+    /* Can connections be made on this port? False: no_calls says why. */
     bool (*can_call)(struct transport *t);
     /*
      * Asks within so many milliseconds; *c is the caller's until it hangs up, whatever came of it.
@@ -164,18 +175,20 @@ struct transport_ops {
     void (*hang_up)(struct transport *t, struct call *c, int ms, bool *answered);
 };
 
+/* The link of a network interface, which the kernel has opened. */
+struct interface_link {
+    char name[32];
+    uint8_t lladdr[LLADDR_SIZE], broadcast_mgid[16];
+    uint16_t pkey;
+    bool connected; /* in connected mode: an answer may have come over a connection */
+};
+
 struct transport {
     const struct transport_ops *ops;
     struct port_facts facts;
     uint32_t qpn; /* once the queue pair is ready */
-    /*
-     * Where it is a network interface's (probe/packet.c), its name: then the SA does not answer,
-     * and who sent a packet, by which LID, QPN and with which headers, is not seen (0).
-     */
-    char netdev[32];
-    uint8_t netdev_address[LLADDR_SIZE], netdev_broadcast[16]; /* of the latter the MGID */
-    uint16_t netdev_pkey;
-    bool netdev_connected; /* in connected mode: an answer may have come over a connection */
+    /* Of a transport without a queue pair of the probe's own: what it sends through. */
+    const struct interface_link *interface;
     /*
      * Of a second one, that is in no group: a packet sent from it shows whether the answer goes to
      * the QPN that was announced.
@@ -188,6 +201,11 @@ struct transport {
     char error[256];
     char no_calls[160]; /* why there are no connections; "": there are, as far as is known */
 };
+
+static inline bool transport_can(const struct transport *t, unsigned capabilities)
+{
+    return (t->ops->capabilities & capabilities) == capabilities;
+}
 
 /*
  * The device (NULL: the first with an InfiniBand port) and its port (0: the first active one, else

@@ -488,7 +488,8 @@ static enum opening open_port(struct verbs *v, struct ibv_device *device, unsign
     return open_umad(v, why, size);
 }
 
-static const struct transport_ops verbs_ops = {.open_qp = open_qp,
+static const struct transport_ops verbs_ops = {.capabilities = CAN_ALL,
+                                               .open_qp = open_qp,
                                                .open_stranger = open_stranger,
                                                .send = send_ud,
                                                .receive = receive,

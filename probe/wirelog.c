@@ -232,7 +232,7 @@ void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey
                      const struct ud_to *to, const uint8_t *octets, uint32_t n)
 {
     uint8_t grh[GRH_SIZE], lladdr[LLADDR_SIZE] = {0};
-    if (t->netdev[0]) {
+    if (!transport_can(t, SHOWS_SENDER)) {
         put24(lladdr + LLADDR_QPN, to->qpn);
         memcpy(lladdr + LLADDR_GID, to->gid, 16);
         log_datagram(w, lladdr, octets, n, LOG_SENT);
@@ -255,8 +255,8 @@ void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey
 void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t pkey, uint32_t qkey,
                          uint16_t mlid, const struct ud_from *from, enum log_way way)
 {
-    if (t->netdev[0]) {
-        log_datagram(w, t->netdev_address, from->octets.p, from->octets.cap, way);
+    if (!transport_can(t, SHOWS_SENDER)) {
+        log_datagram(w, t->interface->lladdr, from->octets.p, from->octets.cap, way);
         return;
     }
     uint16_t dlid = mlid ? mlid : (uint16_t)(t->facts.lid | from->path_bits);

@@ -631,7 +631,8 @@ static enum transport_result fake_attach(struct transport *t, const uint8_t *mgi
 
 /* ---- begin and end */
 
-static const struct transport_ops fake_ops = {.open_qp = fake_open,
+static const struct transport_ops fake_ops = {.capabilities = CAN_ALL & ~HAS_CONNECTIONS,
+                                              .open_qp = fake_open,
                                               .open_stranger = fake_open_stranger,
                                               .send = fake_send,
                                               .receive = fake_receive,

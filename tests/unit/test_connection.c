@@ -335,13 +335,15 @@ static bool fake_can_call(struct transport *t)
 
 /* ---- a run */
 
-static const struct transport_ops fake_ops = {.send = fake_send,
+static const struct transport_ops fake_ops = {.capabilities = CAN_ALL,
+                                              .send = fake_send,
                                               .receive = fake_receive,
                                               .can_call = fake_can_call,
                                               .call = fake_call,
                                               .send_call = fake_send_call,
                                               .hang_up = fake_hang_up};
-static const struct transport_ops without_calls = {.send = fake_send, .receive = fake_receive};
+static const struct transport_ops without_calls = {
+    .capabilities = CAN_ALL & ~HAS_CONNECTIONS, .send = fake_send, .receive = fake_receive};
 
 struct outcome_of_run {
     struct fake fake;
