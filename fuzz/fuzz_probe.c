@@ -8,10 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/checks.h"
-#include "probe/station.h"
-#include "probe/stages.h"
+#include "probe/checks/checks.h"
+#include "probe/exchange/station.h"
+#include "probe/fabric/stages.h"
 #include "tests/unit/probe_peer.h"
+#include "probe/exchange/source.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -128,10 +134,10 @@ static void run_stages(struct target *target)
                                         "fabric.send-only-join", "fabric.own-group"};
     target->about_fabric = true;
     for (size_t k = 0; k < G_N_ELEMENTS(by_sa); k++)
-        for (unsigned i = 0; i < n_stages && !target->run->broken; i++)
-            if (strcmp(stages[i].id, by_sa[k]) == 0) {
+        for (unsigned i = 0; stage_at(i) && !target->run->broken; i++)
+            if (strcmp(stage_at(i)->id, by_sa[k]) == 0) {
                 results_begin(target->results, by_sa[k]);
-                stages[i].run(target, by_sa[k]);
+                stage_at(i)->run(target, by_sa[k]);
             }
 }
 
@@ -143,7 +149,7 @@ static void run(struct target *target, uint8_t how)
     if (how & WITH_SOURCE) {
         target->link->source.given = true;
         memcpy(target->link->source.ip, own_ip, 4);
-        station_open(target, why, sizeof why);
+        source_open(target, why, sizeof why);
     }
     memcpy(target->ip, peer_ip, 4);
     if (how & OF_FABRIC)

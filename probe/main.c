@@ -5,18 +5,26 @@
  */
 #include <string.h>
 
-#include "probe/checks.h"
-#include "probe/collect.h"
-#include "probe/guard.h"
-#include "probe/list.h"
-#include "probe/stages.h"
-#include "probe/station.h"
-#include "probe/sweep.h"
 #include "cli/environment.h"
 #include "cli/plain.h"
 #include "cli/save.h"
 #include "cli/say.h"
 #include "hca/privileges.h"
+#include "probe/checks/checks.h"
+#include "probe/collect.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/source.h"
+#include "probe/fabric/stages.h"
+#include "probe/link/groups.h"
+#include "probe/link/guard.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/list.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+#include "probe/sweep/sweep.h"
 #include "report/explain.h"
 
 enum { EXIT_NO_MEANS = 3 }; /* a privilege or the device is missing */
@@ -57,7 +65,7 @@ static void open_source(struct target *t)
     }
     memcpy(l->source.ip, o->source, 16);
     wirelog_begin(t->log, "source");
-    if (!station_open(t, why, sizeof why) && !t->run->stopped)
+    if (!source_open(t, why, sizeof why) && !t->run->stopped)
         say("--source: %s; what needs an address is skipped",
             t->run->broken ? l->transport->error : why);
     wirelog_end(t->log, l->source.usable ? "unused" : "not usable");

@@ -4,10 +4,12 @@
 
 #include <string.h>
 
-#include "probe/message.h"
-#include "probe/octets.h"
+#include "probe/link/message.h"
+#include "wire/put.h"
 #include "tests/deviant/deviant.h"
 #include "wire/encap.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
 
 enum {
     SHA = ENCAP_SIZE + ARP_SIZE_FIXED,

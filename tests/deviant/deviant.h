@@ -7,8 +7,8 @@
 #ifndef IPOIB_TESTS_DEVIANT_H
 #define IPOIB_TESTS_DEVIANT_H
 
-#include "probe/groups.h"
-#include "probe/question.h"
+#include "probe/link/link.h"
+#include "probe/run/target.h"
 
 enum fault_number {
 #define FAULT(symbol, ...) FAULT_##symbol,

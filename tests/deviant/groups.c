@@ -8,8 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/octets.h"
+#include "wire/put.h"
 #include "wire/mgid.h"
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/run/run.h"
 
 enum { MTU_1024 = 3, RATE_2_5 = 2 }; /* IBA 15.2.5.17: codes of the record */
 

@@ -9,6 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/options.h"
+#include "probe/run/target.h"
+#include "probe/run/text.h"
 #include "tests/deviant/deviant.h"
 #include "wire/encap.h"
 

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/octets.h"
+#include "wire/put.h"
 #include "wire/encap.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
 
 static void send_out(struct deviant *d, const struct ud_to *to, uint8_t *octets, uint32_t n)
 {

@@ -5,8 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/message.h"
-#include "probe/octets.h"
+#include "probe/link/message.h"
+#include "wire/put.h"
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/link/sa.h"
+#include "probe/link/transport.h"
+#include "probe/run/run.h"
 
 static bool fail(char *why, size_t size, const char *what)
 {

@@ -9,7 +9,7 @@
 
 #include "unit.h"
 
-#include "probe/leave.h"
+#include "probe/link/leave.h"
 
 enum { GROUPS_MAX = 8 };
 

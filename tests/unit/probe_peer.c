@@ -7,12 +7,17 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "probe/checks.h"
-#include "probe/message.h"
-#include "probe/octets.h"
+#include "probe/checks/checks.h"
+#include "probe/link/message.h"
+#include "wire/put.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/smp.h"
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/target.h"
 
 #define QKEY 0x0b1bu
 

@@ -3,7 +3,8 @@
 #ifndef IPOIB_TESTS_STAND_H
 #define IPOIB_TESTS_STAND_H
 
-#include "probe/peer.h"
+#include "probe/exchange/peer.h"
+#include "probe/link/link.h"
 
 struct stand {
     struct run run;

@@ -8,14 +8,22 @@
 
 #include <string.h>
 
-#include "probe/checks.h"
-#include "probe/cm_message.h"
-#include "probe/connection.h"
+#include "probe/checks/checks.h"
+#include "probe/link/cm_message.h"
+#include "probe/exchange/connection.h"
 #include "stand.h"
-#include "probe/message.h"
-#include "probe/octets.h"
+#include "probe/link/message.h"
+#include "wire/put.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
+#include "probe/exchange/question.h"
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 enum {
     PEER_QPN = 0x48,
@@ -353,11 +361,11 @@ struct outcome_of_run {
 /* The checks that tell of RFC 4755, and of the encapsulation header. */
 static void run_checks(struct target *target)
 {
-    for (unsigned i = 0; i < n_checks; i++) {
-        bool about = g_str_has_prefix(checks[i].name, "connection") ||
-                     g_str_equal(checks[i].name, "reply-to-ud");
-        for (unsigned k = 0; k < checks[i].n_rules; k++)
-            ((struct options *)target->run->options)->selection.rule[checks[i].rules[k]] |= about;
+    const struct check *c;
+    for (unsigned i = 0; (c = check_at(i)); i++) {
+        bool about = g_str_has_prefix(c->name, "connection") || g_str_equal(c->name, "reply-to-ud");
+        for (unsigned k = 0; k < c->n_rules; k++)
+            ((struct options *)target->run->options)->selection.rule[c->rules[k]] |= about;
     }
     run_peer(target, NULL);
 }

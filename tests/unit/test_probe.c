@@ -4,10 +4,19 @@
 
 #include <string.h>
 
-#include "probe/checks.h"
-#include "probe/stages.h"
-#include "probe/message.h"
-#include "probe/octets.h"
+#include "probe/checks/checks.h"
+#include "probe/fabric/stages.h"
+#include "probe/link/message.h"
+#include "wire/put.h"
+#include "probe/checks/echo.h"
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/question.h"
+#include "probe/exchange/source.h"
+#include "probe/link/link.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 /* ---- a run */
 
@@ -41,7 +50,7 @@ static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bo
     if (source) {
         target->link->source = (struct source){.given = true};
         memcpy(target->link->source.ip, own_ip, 4);
-        assert_true(station_open(target, why, sizeof why));
+        assert_true(source_open(target, why, sizeof why));
     }
     memcpy(target->ip, peer_ip, 4);
     g_strlcpy(target->name, "10.0.0.2", sizeof target->name);
@@ -439,7 +448,7 @@ static bool echo_with(enum fault fault, char *came)
     fake_begin(&f, target, fault, true);
     memcpy(target->link->source.ip, own_ip, 4);
     memcpy(target->ip, peer_ip, 4);
-    assert_true(station_open(target, why, sizeof why));
+    assert_true(source_open(target, why, sizeof why));
     assert_int_equal(ask_peer(target, &(struct question){.multicast = true}, 1, &a), CAME_ANSWER);
     memcpy(target->peer->lladdr, a.lladdr, LLADDR_SIZE);
     target->peer->lid = a.lid;
@@ -507,7 +516,7 @@ static void source_is_asked_for(void **state)
         f.silent_after = f.asks + answers;
         target->link->source = (struct source){.given = true, .ipv6 = true};
         memcpy(target->link->source.ip, own_ip6, 16);
-        assert_false(station_open(target, why, sizeof why)); /* the peer has every address */
+        assert_false(source_open(target, why, sizeof why)); /* the peer has every address */
         assert_non_null(strstr(why, f.sent ? "in use, by" : "no answer"));
         assert_false(target->link->source.usable);
         fake_end(target);
@@ -549,10 +558,12 @@ static void what_a_probe_alone_sees_is_asked_for(void **state)
     (void)state;
     for (size_t i = 0; i < RULE_COUNT; i++) {
         bool asked = !rule_by_probe(&rules[i]) || rule_in_capture(&rules[i]);
-        for (unsigned k = 0; k < n_checks; k++)
-            asked |= names(checks[k].rules, checks[k].n_rules, (enum rule_number)i);
-        for (unsigned k = 0; k < n_stages; k++)
-            asked |= names(stages[k].rules, stages[k].n_rules, (enum rule_number)i);
+        const struct check *c;
+        const struct stage_of_fabric *s;
+        for (unsigned k = 0; (c = check_at(k)); k++)
+            asked |= names(c->rules, c->n_rules, (enum rule_number)i);
+        for (unsigned k = 0; (s = stage_at(k)); k++)
+            asked |= names(s->rules, s->n_rules, (enum rule_number)i);
         if (!asked)
             fail_msg("no check of %s", rules[i].id);
     }

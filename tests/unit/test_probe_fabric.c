@@ -9,7 +9,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "probe/stages.h"
+#include "probe/fabric/stages.h"
+#include "probe/link/link.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 struct looked {
     struct judged judged;
@@ -67,10 +71,11 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.refused_trap = as->refused_trap;
     fake.lost_trap = as->lost_trap;
     target->about_fabric = true;
-    for (unsigned i = 0; i < n_stages; i++)
-        if (strcmp(stages[i].id, id) == 0) {
+    const struct stage_of_fabric *s;
+    for (unsigned i = 0; (s = stage_at(i)); i++)
+        if (strcmp(s->id, id) == 0) {
             results_begin(&results, id);
-            assert_true(stages[i].run(target, id) || as->sa_fails || as->sa_busy);
+            assert_true(s->run(target, id) || as->sa_fails || as->sa_busy);
         }
     l->subscribed = fake.subscribed;
     l->subscriptions = fake.subscriptions;

@@ -8,9 +8,15 @@
 
 #include <string.h>
 
-#include "probe/message.h"
-#include "probe/octets.h"
-#include "probe/own_group.h"
+#include "probe/link/message.h"
+#include "wire/put.h"
+#include "probe/fabric/made_group.h"
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/options.h"
+#include "probe/run/run.h"
+#include "probe/run/target.h"
 
 static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
 static struct group_sa sa;

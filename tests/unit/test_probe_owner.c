@@ -8,8 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/checks.h"
-#include "probe/owner.h"
+#include "probe/checks/checks.h"
+#include "probe/checks/owner.h"
+#include "probe/exchange/source.h"
+#include "probe/link/link.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 enum { QUICK_MS = 1 };
 
@@ -25,7 +30,7 @@ static void set_source(struct target *target)
     char why[256];
     target->link->source = (struct source){.given = true};
     memcpy(target->link->source.ip, own_ip, 4);
-    assert_true(station_open(target, why, sizeof why));
+    assert_true(source_open(target, why, sizeof why));
 }
 
 /* The peer and the other port are as those of *as. source: the probe has an address of its own. */

@@ -11,10 +11,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "probe/octets.h"
-#include "probe/sweep.h"
+#include "wire/put.h"
+#include "probe/sweep/sweep.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 enum { RATE_FAST = 100000, ADDRESSES = 254, LAST_OCTETS = 256 };
 
@@ -391,7 +395,7 @@ static void every_packet_is_commented(void **state)
 
 /* ---- when */
 
-/* A second's silence goes before each of seven questions (probe/patience.c), 64 hosts at a time. */
+/* A second's silence goes before each of seven questions (probe/exchange/patience.c), 64 hosts at a time. */
 enum { RATE = 2000, TIMEOUT_MS = 500, TIMES_ASKED = 3, AT_ONCE = 64, HOST_US = 8000000 };
 
 /*

@@ -7,9 +7,14 @@
 
 #include <string.h>
 
-#include "probe/octets.h"
-#include "probe/stages.h"
+#include "wire/put.h"
+#include "probe/fabric/stages.h"
 #include "wire/smp.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 enum { NO_RECORDS = 0x0300, DENIED = 0x0200 };
 
@@ -127,7 +132,7 @@ static void look(struct made_sa with, int stage, const char *words, int leave, i
     sa = with;
     memset(&now, 0, sizeof now);
     results_begin(&results, "fabric.own-group");
-    assert_true(stage_own_group(target, "fabric.own-group"));
+    assert_true(own_group_stages.stages[0].run(target, "fabric.own-group"));
     assert_int_equal(now.held, with.loses_leave ? JOIN_FULL : 0); /* as before */
     target->link->transport->ops = before;
     fake_end(target);
