@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Checks by IP datagrams over connections, from the probe's own address (RFC 4755 §2.1, 4, 5, 7).
- *
  */
 #include <stdio.h>
 #include <string.h>

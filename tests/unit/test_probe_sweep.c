@@ -395,7 +395,8 @@ static void every_packet_is_commented(void **state)
 
 /* ---- when */
 
-/* A second's silence goes before each of seven questions (probe/exchange/patience.c), 64 hosts at a time. */
+/* A second's silence goes before each of seven questions (probe/exchange/patience.c), 64 hosts at a
+ * time. */
 enum { RATE = 2000, TIMEOUT_MS = 500, TIMES_ASKED = 3, AT_ONCE = 64, HOST_US = 8000000 };
 
 /*
