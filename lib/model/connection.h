@@ -58,7 +58,7 @@ struct connection {
     uint8_t response_timeout : 5; /* of the REQ: exponent n of 4.096 us * 2^n */
     uint8_t service : 6;          /* enum cm_service */
     bool crossed : 1;             /* its REQ crossed one of the other side */
-    bool torn_down : 1;           /* its end with its interface was judged */
+    bool torn_down : 1;           /* whether it ended with its interface is decided */
 };
 
 struct connections;
