@@ -2,7 +2,7 @@
 """What chains of the law of degradation (script/law) found once, in its smallest form: the law holds there now."""
 import pytest
 
-from support import chains, corpus, law, steps
+from support import chains, containers, corpus, law, steps
 from support.steps import Crcs, Cut, Swap
 
 INFINIBAND = 247
@@ -30,7 +30,7 @@ def files():
 def test_the_law_holds(files, name, left, more, what):
     whole = chains.Whole.of(name, files[name])
     lost = set(whole.numbers()) - (left or set(whole.numbers()))
-    plain = chains.Chain([], law.containers.Container("pcapng"))
+    plain = chains.Chain([], containers.Container("pcapng"))
     chain = chains.Chain([steps.Remove(lost), *more], plain.container)
     assert not left or lost
     before, after = law.judge_files([plain.apply(whole), chain.apply(whole)])
