@@ -103,9 +103,13 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
         p->verdict.class = PAYLOAD_OTHER;
 }
 
+/* The memo is written although the packet is const to its readers: no packet is defined const. */
 enum integrity packet_integrity(const struct packet *p)
 {
-    return integrity_of(p->crcs_count, p->octets, &p->ib);
+    struct integrity_memo *memo = (struct integrity_memo *)&p->integrity;
+    if (!memo->known)
+        *memo = (struct integrity_memo){true, integrity_of(p->crcs_count, p->octets, &p->ib)};
+    return memo->is;
 }
 
 /*
