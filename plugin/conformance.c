@@ -117,26 +117,31 @@ void conformance_judge(struct frame *f, packet_info *pinfo)
     attach(pinfo, (uint32_t)tvb_raw_offset(f->tvb));
 }
 
+/* The link type of frames without InfiniBand headers; -1 for another encapsulation. */
+static int linktype_without_ib(int encapsulation)
+{
+    enum { WITH_IB, WITHOUT_IB };
+    switch (encapsulation) {
+#define LINKTYPE(name, number, wiretap, headers)                                                   \
+    case WTAP_ENCAP_##wiretap:                                                                     \
+        return headers == WITHOUT_IB ? number : -1;
+#include "wire/linktypes.def"
+#undef LINKTYPE
+    default:
+        return -1;
+    }
+}
+
 bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier *c)
 {
-    int linktype;
-    switch (pinfo->rec->rec_header.packet_header.pkt_encap) {
-    case WTAP_ENCAP_SLL:
-        linktype = LINKTYPE_LINUX_SLL;
-        break;
-    case WTAP_ENCAP_SLL2:
-        linktype = LINKTYPE_LINUX_SLL2;
-        break;
-    case WTAP_ENCAP_IP_OVER_IB_PCAP:
-        linktype = LINKTYPE_IPOIB;
-        break;
-    case WTAP_ENCAP_IP_OVER_IB_SNOOP:
+    int encapsulation = pinfo->rec->rec_header.packet_header.pkt_encap;
+    int linktype = linktype_without_ib(encapsulation);
+    /* Solaris snoop, which has no link type of libpcap */
+    if (encapsulation == WTAP_ENCAP_IP_OVER_IB_SNOOP) {
         *c = (struct carrier){.kind = CARRIER_IPOIB, .inner = tvb_view(tvb)};
         return true;
-    default:
-        return false;
     }
-    return carrier_locate(linktype, tvb_view(tvb), c) == WIRE_OK &&
+    return linktype >= 0 && carrier_locate(linktype, tvb_view(tvb), c) == WIRE_OK &&
            (c->kind == CARRIER_IPOIB || c->kind == CARRIER_COOKED);
 }
 
