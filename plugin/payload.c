@@ -63,9 +63,11 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
         too_short(tvb, pinfo, ti);
         return;
     }
-    /* where the capture ends within the header, these say so by throwing */
-    proto_tree_add_item(sub, hf_type, tvb, ENCAP_TYPE, 2, ENC_BIG_ENDIAN);
-    proto_tree_add_item(sub, hf_reserved, tvb, ENCAP_RESERVED, 2, ENC_BIG_ENDIAN);
+    /* where the capture ends within the header, each of these says so by throwing */
+    if (wanted) {
+        proto_tree_add_item(sub, hf_type, tvb, ENCAP_TYPE, 2, ENC_BIG_ENDIAN);
+        proto_tree_add_item(sub, hf_reserved, tvb, ENCAP_RESERVED, 2, ENC_BIG_ENDIAN);
+    }
     uint16_t type = tvb_get_ntohs(tvb, ENCAP_TYPE);
     tvb_ensure_bytes_exist(tvb, 0, ENCAP_SIZE);
     if (wanted)
