@@ -19,8 +19,8 @@
 #include "wire/carrier.h"
 
 static int hf_conformance = -1, hf_id = -1, hf_level = -1, hf_section = -1, hf_deviation = -1;
-static int hf_expected = -1, hf_actual = -1, hf_subject = -1, hf_reason = -1, hf_note_id = -1,
-           hf_note = -1;
+static int hf_expected = -1, hf_actual = -1, hf_subject = -1, hf_reason = -1, hf_sender = -1,
+           hf_note_id = -1, hf_note = -1;
 static int ett_conformance = -1, ett_finding = -1;
 static expert_field ei_must = EI_INIT, ei_should = EI_INIT, ei_deviation = EI_INIT,
                     ei_note = EI_INIT;
@@ -84,8 +84,6 @@ static const char *keep_text(const char *text)
 
 static void keep(void *user _U_, uint32_t frame, const struct finding *f)
 {
-    if (!verdict)
-        return;
     verdict_add(verdict, frame, f);
     if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE || !may_keep())
         return;
@@ -95,6 +93,7 @@ static void keep(void *user _U_, uint32_t frame, const struct finding *f)
     k->f.actual = keep_text(f->actual);
     k->f.subject = keep_text(f->subject);
     k->f.reason = keep_text(f->reason);
+    k->f.sender = keep_text(f->sender ? f->sender : "");
     *pending_end = k;
     pending_end = &k->next;
 }
@@ -117,12 +116,12 @@ static void attach(packet_info *pinfo, uint32_t begin)
     pending_end = &pending;
 }
 
-void conformance_judge(struct frame *f, packet_info *pinfo)
+void conformance_judge(const struct packet *p, packet_info *pinfo, uint32_t begin)
 {
     if (!judge)
         return;
-    saw_ipoib |= judge_packet(judge, &f->p);
-    attach(pinfo, (uint32_t)tvb_raw_offset(f->tvb));
+    saw_ipoib |= judge_packet(judge, p, state_events());
+    attach(pinfo, begin);
 }
 
 /* The link type of frames without InfiniBand headers; -1 for another encapsulation. */
@@ -153,26 +152,10 @@ bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier 
            (c->kind == CARRIER_IPOIB || c->kind == CARRIER_COOKED);
 }
 
-/*
- * Carriers without InfiniBand headers have no entry of ours: their frames are judged when all is
- * drawn.
- */
-static void judge_bare_carrier(tvbuff_t *tvb, packet_info *pinfo)
-{
-    struct carrier c;
-    if (!conformance_bare_carrier(tvb, pinfo, &c))
-        return;
-    saw_ipoib = true;
-    judge_bare(judge, pinfo->num, c.kind == CARRIER_IPOIB, c.type, c.inner);
-    attach(pinfo, (uint32_t)(c.inner.p - tvb_view(tvb).p));
-}
-
 /* In the first pass, once for each frame, whatever is in it. */
-static void judge_rest(tvbuff_t *tvb, packet_info *pinfo)
+static void end_frame(void)
 {
-    judge_bare_carrier(tvb, pinfo);
-    if (verdict)
-        verdict_frame(verdict, saw_ipoib);
+    verdict_frame(verdict, saw_ipoib);
     saw_ipoib = false;
 }
 
@@ -230,6 +213,7 @@ static void add_finding(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, con
         add_rule(sub, tvb, &k->f);
     }
     add_text(sub, hf_subject, tvb, k->f.subject);
+    add_text(sub, hf_sender, tvb, k->f.sender);
     char *section = wmem_strdup_printf(pinfo->pool, "%s section %s",
                                        rule_document_name(rule->document), rule->section);
     add_text(sub, hf_section, tvb, section);
@@ -283,7 +267,7 @@ static int dissect_last(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, voi
     if (!plugin_enabled())
         return 0;
     if (judge && !pinfo->fd->visited)
-        judge_rest(tvb, pinfo);
+        end_frame();
     draw(tvb, pinfo, tree);
     tap_tree_queue(tvb, pinfo);
     return (int)tvb_captured_length(tvb);
@@ -303,18 +287,15 @@ static void read_deviations(void)
     g_clear_error(&error);
 }
 
-/*
- * The judge teaches the model what statistics and decoding by context stand on, groups, ports, QPs:
- * it goes through all frames even where nobody wants to be told what it finds.
- */
 static void conformance_open(void)
 {
     if (pref_judge)
         read_deviations();
-    if (known)
-        verdict = verdict_new(NULL);
     saw_ipoib = false;
     memset(raised, 0, sizeof raised);
+    if (!known)
+        return;
+    verdict = verdict_new(NULL);
     judge = judge_new(state_fabric(), known, keep, NULL);
 }
 
@@ -368,6 +349,9 @@ void conformance_register(void)
         {&hf_subject,
          {"Subject", "ipoib.rule.subject", FT_STRING, BASE_NONE, NULL, 0,
           "whom it concerns; absent: this packet", HFILL}},
+        {&hf_sender,
+         {"Sender", "ipoib.rule.sender", FT_STRING, BASE_NONE, NULL, 0,
+          "IP address, GID and LID of who sent the packet, as far as they are known", HFILL}},
         {&hf_reason,
          {"Known because", "ipoib.rule.reason", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_note_id,
