@@ -5,7 +5,7 @@
 #include <glib.h>
 
 #include "capture/share_mad.h"
-#include "model/fabric.h"
+#include "model/observe.h"
 #include "wire/carrier.h"
 #include "wire/erf.h"
 #include "wire/icrc.h"
@@ -14,7 +14,8 @@
 struct share {
     struct share_map *map;
     struct fabric *fabric; /* says which payload is IPoIB's */
-    GByteArray *before;    /* the frame as it was: the decoder's structs point into it */
+    struct events *events;
+    GByteArray *before; /* the frame as it was: the decoder's structs point into it */
     uint32_t frame;
 };
 
@@ -27,6 +28,7 @@ struct share *share_new(void)
     struct share *s = g_new0(struct share, 1);
     s->map = map;
     s->fabric = fabric_new();
+    s->events = events_new();
     s->before = g_byte_array_new();
     return s;
 }
@@ -37,6 +39,7 @@ void share_free(struct share *s)
         return;
     share_map_free(s->map);
     fabric_free(s->fabric);
+    events_free(s->events);
     g_byte_array_unref(s->before);
     g_free(s);
 }
@@ -201,7 +204,7 @@ static bool read_packet(struct share *s, struct packet *p, const struct share_fr
     if (!interfaces_enter(s->fabric->interfaces, captured, &at.interface))
         return false;
     packet_read(p, &at, c->inner, c->start, &nobody, &nobody);
-    fabric_classify(s->fabric, p);
+    fabric_observe(s->fabric, p, s->events);
     return true;
 }
 

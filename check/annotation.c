@@ -62,7 +62,7 @@ static void put(struct annotation *a, const void *octets, size_t n)
 
 static uint16_t linktype_of(int linktype)
 {
-    return linktype == LINK_INFINIBAND ? LINK_ERF : (uint16_t)linktype;
+    return linktype == LINKTYPE_INFINIBAND ? LINKTYPE_ERF : (uint16_t)linktype;
 }
 
 /* The snapshot length is left out: an ERF record is longer than its frame. */
@@ -183,7 +183,7 @@ static uint64_t time_of(const struct annotation *a, const struct capfile_frame *
     struct erf_record record;
     int64_t seconds, ns = f->ns;
     uint32_t fraction;
-    if (f->linktype == LINK_ERF && !a->is_pcapng && erf_parse(f->octets, f->caplen, &record)) {
+    if (f->linktype == LINKTYPE_ERF && !a->is_pcapng && erf_parse(f->octets, f->caplen, &record)) {
         erf_split(record.time, &seconds, &fraction);
         ns = nanoseconds_of(seconds, fraction);
     }
@@ -203,7 +203,7 @@ void annotation_frame(struct annotation *a, const struct capfile_frame *f)
 {
     static const uint8_t zero[4];
     uint8_t head[PCAPNG_EPB_HEAD_LEN], record[ERF_HEADER_LEN];
-    bool wraps = f->linktype == LINK_INFINIBAND;
+    bool wraps = f->linktype == LINKTYPE_INFINIBAND;
     uint64_t ns = time_of(a, f);
     uint32_t caplen = wraps ? put_record(record, f, ns) : f->caplen,
              extra = wraps ? sizeof record : 0;

@@ -76,8 +76,6 @@ static bool may_keep(void)
 
 static void keep(void *user _U_, uint32_t frame, const struct finding *f)
 {
-    if (!verdict)
-        return;
     verdict_add(verdict, frame, f);
     if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE || !may_keep())
         return;
@@ -110,57 +108,46 @@ static void attach(packet_info *pinfo, uint32_t begin)
     pending_end = &pending;
 }
 
-void conformance_judge(struct frame *f, packet_info *pinfo)
+void conformance_judge(const struct packet *p, packet_info *pinfo, uint32_t begin)
 {
     if (!judge)
         return;
-    saw_ipoib |= judge_packet(judge, &f->p);
-    attach(pinfo, (uint32_t)tvb_raw_offset(f->tvb));
+    saw_ipoib |= judge_packet(judge, p, state_events());
+    attach(pinfo, begin);
+}
+
+/* The link type of frames without InfiniBand headers; -1 for another encapsulation. */
+static int linktype_without_ib(int encapsulation)
+{
+    enum { WITH_IB, WITHOUT_IB };
+    switch (encapsulation) {
+#define LINKTYPE(name, number, wiretap, headers)                                                   \
+    case WTAP_ENCAP_##wiretap:                                                                     \
+        return headers == WITHOUT_IB ? number : -1;
+#include "wire/linktypes.def"
+#undef LINKTYPE
+    default:
+        return -1;
+    }
 }
 
 bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier *c)
 {
-    int linktype;
-    switch (pinfo->rec->rec_header.packet_header.pkt_encap) {
-    case WTAP_ENCAP_SLL:
-        linktype = LINKTYPE_LINUX_SLL;
-        break;
-    case WTAP_ENCAP_SLL2:
-        linktype = LINKTYPE_LINUX_SLL2;
-        break;
-    case WTAP_ENCAP_IP_OVER_IB_PCAP:
-        linktype = LINKTYPE_IPOIB;
-        break;
-    case WTAP_ENCAP_IP_OVER_IB_SNOOP:
+    int encapsulation = pinfo->rec->rec_header.packet_header.pkt_encap;
+    int linktype = linktype_without_ib(encapsulation);
+    /* Solaris snoop, which has no link type of libpcap */
+    if (encapsulation == WTAP_ENCAP_IP_OVER_IB_SNOOP) {
         *c = (struct carrier){.kind = CARRIER_IPOIB, .inner = tvb_view(tvb)};
         return true;
-    default:
-        return false;
     }
-    return carrier_locate(linktype, tvb_view(tvb), c) == WIRE_OK &&
+    return linktype >= 0 && carrier_locate(linktype, tvb_view(tvb), c) == WIRE_OK &&
            (c->kind == CARRIER_IPOIB || c->kind == CARRIER_COOKED);
 }
 
-/*
- * Carriers without InfiniBand headers have no entry of ours: their frames are judged when all is
- * drawn.
- */
-static void judge_bare_carrier(tvbuff_t *tvb, packet_info *pinfo)
-{
-    struct carrier c;
-    if (!conformance_bare_carrier(tvb, pinfo, &c))
-        return;
-    saw_ipoib = true;
-    judge_bare(judge, pinfo->num, c.kind == CARRIER_IPOIB, c.type, c.inner);
-    attach(pinfo, (uint32_t)(c.inner.p - tvb_view(tvb).p));
-}
-
 /* In the first pass, once for each frame, whatever is in it. */
-static void judge_rest(tvbuff_t *tvb, packet_info *pinfo)
+static void end_frame(void)
 {
-    judge_bare_carrier(tvb, pinfo);
-    if (verdict)
-        verdict_frame(verdict, saw_ipoib);
+    verdict_frame(verdict, saw_ipoib);
     saw_ipoib = false;
 }
 
@@ -234,7 +221,7 @@ static int draw(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data 
     if (!plugin_enabled())
         return 0;
     if (judge && !pinfo->fd->visited)
-        judge_rest(tvb, pinfo);
+        end_frame();
     const struct kept *k = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS);
     if (!k)
         return 0;
@@ -260,17 +247,14 @@ static void read_deviations(void)
     g_clear_error(&error);
 }
 
-/*
- * The judge teaches the model what statistics and decoding by context stand on, groups, ports, QPs:
- * it goes through all frames even where nobody wants to be told what it finds.
- */
 static void conformance_open(void)
 {
     if (pref_judge)
         read_deviations();
-    if (known)
-        verdict = verdict_new(NULL);
     saw_ipoib = false;
+    if (!known)
+        return;
+    verdict = verdict_new(NULL);
     judge = judge_new(state_fabric(), known, keep, NULL);
 }
 

@@ -39,7 +39,7 @@ of_captures = pytest.mark.parametrize("path", CAPTURES, ids=os.path.basename)
 ADDRESSES = """infiniband.grh.sgid infiniband.grh.dgid ipoib.lladdr.gid ipv6.src ipv6.dst icmpv6.nd.ns.target_address
 icmpv6.nd.na.target_address infiniband.cm.req.localgid.ipv6 ipoib.mgid""".split()
 GUIDS = """infiniband.nodeinfo.systemimageguid infiniband.nodeinfo.nodeguid infiniband.nodeinfo.portguid
-infiniband.sminfo.guid infiniband.cm.req.cmd.local_ca_guid infiniband.cm.rep.localcaguid""".split()
+infiniband.sminfo.guid infiniband.cm.req.localcaguid infiniband.cm.rep.localcaguid""".split()
 
 
 @pytest.fixture(scope="session")

@@ -103,6 +103,20 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
         p->verdict.class = PAYLOAD_OTHER;
 }
 
+void packet_read_bare(struct packet *p, const struct moment *at, bool encapsulated, uint16_t type,
+                      struct view v)
+{
+    memset(p, 0, sizeof *p);
+    p->at = *at;
+    p->captured_on = at->interface;
+    p->octets = v;
+    p->verdict.class = PAYLOAD_IPOIB;
+    if (encapsulated)
+        datagram_decode(v, &p->datagram);
+    else
+        datagram_decode_body(type, v, &p->datagram);
+}
+
 enum integrity packet_integrity(const struct packet *p)
 {
     return integrity_of(p->crcs_count, p->octets, &p->ib);

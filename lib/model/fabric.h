@@ -142,6 +142,19 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
                  const struct port *outer_src, const struct port *outer_dst);
 
 /*
+ * The same for a frame without InfiniBand headers: v begins at the encapsulation header
+ * (encapsulated) or after it, with the Ethertype type.
+ */
+void packet_read_bare(struct packet *p, const struct moment *at, bool encapsulated, uint16_t type,
+                      struct view v);
+
+/* Is it IPoIB without InfiniBand headers? */
+static inline bool packet_is_bare(const struct packet *p)
+{
+    return p->verdict.class == PAYLOAD_IPOIB && !p->ib.has_bth;
+}
+
+/*
  * Decide the rest by what is known of the fabric, and learn which QPs and connections are IPoIB's,
  * and of which ports the CRCs count.
  * Once for each packet, in the order of the capture.
@@ -169,6 +182,15 @@ static inline const struct cm *packet_cm(const struct packet *p)
     bool whole = p->verdict.class == PAYLOAD_MAD && p->mad.kind == MAD_KIND_CM &&
                  p->mad.result == WIRE_OK;
     return whole ? &p->mad.cm : NULL;
+}
+
+/* Of a connected message: is it its only packet or its First, which has the encapsulation header?
+ */
+static inline bool packet_begins_message(const struct packet *p)
+{
+    const struct stream_result *part = &p->verdict.part;
+    return p->verdict.class == PAYLOAD_IPOIB ||
+           (part->index == 0 && part->verdict != STREAM_ORPHAN && part->verdict != STREAM_REPEATED);
 }
 
 /* Is it a CM message of an IPoIB connection? By its connection, else by its own Service-ID. */

@@ -180,7 +180,7 @@ static enum capfile_result next_erf(struct capfile *c, struct capfile_frame *out
         return result == INPUT_END ? CAPFILE_END : CAPFILE_ERROR;
     *out = (struct capfile_frame){
         .number = ++c->frames,
-        .linktype = LINK_ERF,
+        .linktype = LINKTYPE_ERF,
         .ns = nanoseconds_of(p.sec, p.ns),
         .caplen = p.data_len,
         .wirelen = p.wirelen,

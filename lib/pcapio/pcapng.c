@@ -116,17 +116,21 @@ static uint8_t *put_count(uint8_t *at, uint16_t code, uint64_t count)
     return pcapng_put_option(at, code, value, sizeof(value));
 }
 
-void pcapng_put_isb(uint8_t out[PCAPNG_ISB_LEN], const struct pcapng_isb *isb)
+size_t pcapng_put_isb(uint8_t out[PCAPNG_ISB_FILTERED_LEN], const struct pcapng_isb *isb)
 {
+    uint32_t len = isb->filtered ? PCAPNG_ISB_FILTERED_LEN : PCAPNG_ISB_LEN;
     uint8_t *at = out + 20;
 
     put_le32(out + 8, isb->interface);
     put_time(out + 12, isb->time);
     at = put_count(at, ISB_IFRECV, isb->received);
     at = put_count(at, ISB_IFDROP, isb->dropped);
+    if (isb->filtered)
+        at = put_count(at, ISB_FILTERACCEPT, isb->accepted);
     at = put_count(at, ISB_OSDROP, isb->lost);
     pcapng_put_option(at, OPT_END, NULL, 0);
-    pcapng_close_block(out, BLOCK_ISB, PCAPNG_ISB_LEN);
+    pcapng_close_block(out, BLOCK_ISB, len);
+    return len;
 }
 
 /*

@@ -6,6 +6,7 @@
 #ifndef IPOIB_PCAPIO_PCAPNG_H
 #define IPOIB_PCAPIO_PCAPNG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,7 @@ enum {
     PCAPNG_EPB_TAIL_MAX = 3 + 4 + PCAPNG_COMMENT_MAX + 8 + 12 + 4 + 4,
     /* an Interface Statistics Block as pcapng_put_isb writes it */
     PCAPNG_ISB_LEN = 12 + 12 + 3 * 12 + 4,
+    PCAPNG_ISB_FILTERED_LEN = PCAPNG_ISB_LEN + 12, /* with isb_filteraccept */
 };
 
 /*
@@ -62,10 +64,13 @@ struct pcapng_isb {
     uint64_t time;     /* of the counts, nanoseconds since 1970 */
     uint64_t received; /* isb_ifrecv: packets that came to the interface, the lost ones included */
     uint64_t dropped;  /* isb_ifdrop: lost by the interface for want of buffers */
-    uint64_t lost;     /* isb_osdrop: lost behind it, by the capturing program */
+    uint64_t lost;     /* isb_osdrop: lost after it, by the capturing program */
+    bool filtered;     /* the program selects packets: */
+    uint64_t accepted; /* isb_filteraccept: packets that it wants, the lost ones included */
 };
 
-void pcapng_put_isb(uint8_t out[PCAPNG_ISB_LEN], const struct pcapng_isb *isb);
+/* Returns the block's length in bytes. */
+size_t pcapng_put_isb(uint8_t out[PCAPNG_ISB_FILTERED_LEN], const struct pcapng_isb *isb);
 
 enum { PCAPNG_UNKNOWN = 0, PCAPNG_INBOUND = 1, PCAPNG_OUTBOUND = 2 }; /* epb_flags, bits 0 and 1 */
 
