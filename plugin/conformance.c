@@ -3,8 +3,9 @@
  * Checking: each packet goes to the checker once, in the first pass. Its findings are stored with
  * the frame (findings.h). A postdissector shows them, so that they follow all other protocols.
  */
-#include "plugin/plugin.h"
 #include "plugin/findings.h"
+#include "plugin/plugin.h"
+#include "plugin/tap.h"
 
 #include <epan/prefs.h>
 #include <wiretap/wtap.h>
@@ -43,19 +44,17 @@ const char *conformance_deviations(void)
 
 static void keep(void *user _U_, uint32_t frame, const struct finding *f)
 {
-    if (!verdict)
-        return;
     verdict_add(verdict, frame, f);
     if (f->outcome != OUTCOME_PASS && f->outcome != OUTCOME_INCONCLUSIVE)
         findings_add(f);
 }
 
-void conformance_judge(struct frame *f, packet_info *pinfo)
+void conformance_judge(const struct packet *p, packet_info *pinfo, uint32_t begin)
 {
     if (!judge)
         return;
-    saw_ipoib |= judge_packet(judge, &f->p);
-    findings_attach(pinfo, (uint32_t)tvb_raw_offset(f->tvb));
+    saw_ipoib |= judge_packet(judge, p, state_events());
+    findings_attach(pinfo, begin);
 }
 
 /* The link type of frames without InfiniBand headers; -1 for another encapsulation. */
@@ -86,36 +85,23 @@ bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier 
            (c->kind == CARRIER_IPOIB || c->kind == CARRIER_COOKED);
 }
 
-/*
- * Carriers without InfiniBand headers have no entry of ours: their frames are judged when all is
- * drawn.
- */
-static void judge_bare_carrier(tvbuff_t *tvb, packet_info *pinfo)
-{
-    struct carrier c;
-    if (!conformance_bare_carrier(tvb, pinfo, &c))
-        return;
-    saw_ipoib = true;
-    judge_bare(judge, pinfo->num, c.kind == CARRIER_IPOIB, c.type, c.inner);
-    findings_attach(pinfo, (uint32_t)(c.inner.p - tvb_view(tvb).p));
-}
-
 /* In the first pass, once for each frame, whatever is in it. */
-static void judge_rest(tvbuff_t *tvb, packet_info *pinfo)
+static void end_frame(void)
 {
-    judge_bare_carrier(tvb, pinfo);
-    if (verdict)
-        verdict_frame(verdict, saw_ipoib);
+    verdict_frame(verdict, saw_ipoib);
     saw_ipoib = false;
 }
 
-static int draw(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+/* One for all that comes behind the other dissectors: Wireshark calls it for every frame. */
+static int dissect_last(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
     if (!plugin_enabled())
         return 0;
     if (judge && !pinfo->fd->visited)
-        judge_rest(tvb, pinfo);
-    return findings_show(tvb, pinfo, tree) ? (int)tvb_captured_length(tvb) : 0;
+        end_frame();
+    findings_show(tvb, pinfo, tree);
+    tap_tree_queue(tvb, pinfo);
+    return (int)tvb_captured_length(tvb);
 }
 
 /* ---- a file's begin and end */
@@ -132,17 +118,14 @@ static void read_deviations(void)
     g_clear_error(&error);
 }
 
-/*
- * The judge teaches the model what statistics and decoding by context stand on, groups, ports, QPs:
- * it goes through all frames even where nobody wants to be told what it finds.
- */
 static void conformance_open(void)
 {
     if (pref_judge)
         read_deviations();
-    if (known)
-        verdict = verdict_new(NULL);
     saw_ipoib = false;
+    if (!known)
+        return;
+    verdict = verdict_new(NULL);
     judge = judge_new(state_fabric(), known, keep, NULL);
 }
 
@@ -184,5 +167,5 @@ void conformance_register(void)
 
 void conformance_handoff(void)
 {
-    register_postdissector(create_dissector_handle(draw, proto_conformance));
+    register_postdissector(create_dissector_handle(dissect_last, proto_conformance));
 }

@@ -3,7 +3,7 @@
 
 #include <epan/expert.h>
 #include <epan/proto_data.h>
-#include <epan/to_str.h>
+#include <epan/tap.h>
 #include <wsutil/report_message.h>
 
 #include "plugin/plugin.h"
@@ -11,13 +11,19 @@
 
 static int hf_conformance = -1, hf_id = -1, hf_level = -1, hf_section = -1, hf_deviation = -1;
 static int hf_expected = -1, hf_actual = -1, hf_subject = -1, hf_reason = -1, hf_text = -1;
-static int hf_explain = -1, hf_note_id = -1, hf_note = -1;
+static int hf_explain = -1, hf_sender = -1, hf_note_id = -1, hf_note = -1;
 static int hf_violated = -1, hf_advice = -1, hf_known = -1, hf_noted = -1;
 static int ett_conformance = -1, ett_finding = -1;
 
 /* An expert field belongs to each rule: its severity can be changed in the preferences. */
 static expert_field ei_rules[RULE_COUNT];
 static expert_field ei_deviation = EI_INIT;
+
+/*
+ * Wireshark shows the file's highest severity even where it shows no packet: each expert field is
+ * raised once a file.
+ */
+static bool raised[OUTCOMES][RULE_COUNT];
 
 /* A finding of a frame; its texts live as long as the file. */
 struct stored {
@@ -44,16 +50,22 @@ static bool may_store(void)
     return stored_count <= STORED_MAX;
 }
 
+static const char *stored_text(const char *text)
+{
+    return text && *text ? wmem_strdup(wmem_file_scope(), text) : "";
+}
+
 void findings_add(const struct finding *f)
 {
     if (!may_store())
         return;
     struct stored *s = wmem_new0(wmem_file_scope(), struct stored);
     s->f = *f;
-    s->f.expected = wmem_strdup(wmem_file_scope(), f->expected);
-    s->f.actual = wmem_strdup(wmem_file_scope(), f->actual);
-    s->f.subject = wmem_strdup(wmem_file_scope(), f->subject);
-    s->f.reason = wmem_strdup(wmem_file_scope(), f->reason);
+    s->f.expected = stored_text(f->expected);
+    s->f.actual = stored_text(f->actual);
+    s->f.subject = stored_text(f->subject);
+    s->f.reason = stored_text(f->reason);
+    s->f.sender = stored_text(f->sender);
     *pending_end = s;
     pending_end = &s->next;
 }
@@ -85,6 +97,7 @@ void findings_forget(void)
     pending = NULL;
     pending_end = &pending;
     stored_count = 0;
+    memset(raised, 0, sizeof raised);
 }
 
 void findings_foreach(packet_info *pinfo, void (*each)(void *user, const struct finding *f),
@@ -146,7 +159,7 @@ static void add_rule(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const 
              wmem_strdup_printf(pinfo->pool, "ipoib-check --explain %s", rule->id));
 }
 
-/* "ND option length: 1, expected 3, from 10.0.0.1 (RFC 4391 9.3)" */
+/* "ND option length: length 1, expected length 3, sent by 10.0.0.1 (RFC 4391 9.3)" */
 static char *message(packet_info *pinfo, const struct finding *f)
 {
     const struct rule *rule = &rules[f->rule];
@@ -154,8 +167,8 @@ static char *message(packet_info *pinfo, const struct finding *f)
     wmem_strbuf_append_printf(text, ": %s", f->actual);
     if (*f->expected)
         wmem_strbuf_append_printf(text, ", expected %s", f->expected);
-    if (pinfo->src.type != AT_NONE)
-        wmem_strbuf_append_printf(text, ", from %s", address_to_str(pinfo->pool, &pinfo->src));
+    if (*f->sender)
+        wmem_strbuf_append_printf(text, ", sent by %s", f->sender);
     wmem_strbuf_append_printf(text, " (%s %s)", rule_document_name(rule->document), rule->section);
     return wmem_strbuf_finalize(text);
 }
@@ -175,26 +188,51 @@ static void show(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const stru
                                              ett_finding, &ti, text);
     add_result(sub, tvb, &s->f);
     add_text(sub, hf_subject, tvb, s->f.subject);
+    add_text(sub, hf_sender, tvb, s->f.sender);
     add_rule(sub, pinfo, tvb, &rules[s->f.rule]);
     add_count(sub, tvb, &s->f);
     expert_add_info_format(pinfo, ti, expert_of(&s->f), "%s", text);
 }
 
-bool findings_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+static void show_all(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct stored *s)
 {
-    const struct stored *s = of_frame(pinfo);
-    if (!s)
-        return false;
     proto_item *ti = proto_tree_add_item(tree, hf_conformance, tvb, 0, 0, ENC_NA);
     proto_tree *sub = proto_item_add_subtree(ti, ett_conformance);
     proto_item_set_generated(ti);
+    for (; s; s = s->next)
+        show(sub, pinfo, tvb, s);
+}
+
+static void raise_severity(packet_info *pinfo, const struct stored *s)
+{
+    bool column = col_get_writable(pinfo->cinfo, COL_EXPERT);
+    for (; s; s = s->next) {
+        bool *before = &raised[s->f.outcome][s->f.rule];
+        if (!*before || column)
+            expert_add_info(pinfo, NULL, expert_of(&s->f));
+        *before = true;
+    }
+}
+
+/* Wireshark registers the tap of expert information when a file is opened, after the plugins. */
+static bool is_wanted(const proto_tree *tree)
+{
+    return tree_is_wanted(tree) || have_tap_listener(find_tap_id("expert"));
+}
+
+void findings_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+{
+    const struct stored *s = of_frame(pinfo);
+    if (!s)
+        return;
     /* Wireshark lists an expert item under the protocol that is current. */
     const char *before = pinfo->current_proto;
     pinfo->current_proto = "IPoIB";
-    for (; s; s = s->next)
-        show(sub, pinfo, tvb, s);
+    if (is_wanted(tree))
+        show_all(tree, pinfo, tvb, s);
+    else
+        raise_severity(pinfo, s);
     pinfo->current_proto = before;
-    return true;
 }
 
 /* ---- registration */
@@ -243,6 +281,9 @@ void findings_register(void)
         {&hf_subject,
          {"Subject", "ipoib.rule.subject", FT_STRING, BASE_NONE, NULL, 0,
           "group, address, port or connection that it is about; absent: this packet", HFILL}},
+        {&hf_sender,
+         {"Sender", "ipoib.rule.sender", FT_STRING, BASE_NONE, NULL, 0,
+          "IP address, GID and LID of the sender of the packet, as far as they are known", HFILL}},
         {&hf_reason,
          {"Known because", "ipoib.rule.reason", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_text,

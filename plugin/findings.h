@@ -21,14 +21,17 @@ void findings_add(const struct finding *f);
  */
 void findings_attach(packet_info *pinfo, uint32_t base);
 
-/* Forget those that were added and not attached, at the end of a file. */
+/* At the end of a file. */
 void findings_forget(void);
 
 /* Calls each for every finding of the frame, in the order in which they were added. */
 void findings_foreach(packet_info *pinfo, void (*each)(void *user, const struct finding *f),
                       void *user);
 
-/* The findings of the frame as a tree with expert items. False: the frame has none. */
-bool findings_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree);
+/*
+ * The findings of the frame as a tree with expert items. Where nobody sees the tree, only the
+ * file's highest severity is raised.
+ */
+void findings_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree);
 
 #endif
