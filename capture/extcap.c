@@ -206,7 +206,7 @@ static int tell_config(const char *device, unsigned port)
 
 static int tell_dlts(void)
 {
-    printf("dlt {number=%d}{name=ERF}{display=InfiniBand frames in ERF records}\n", LINK_ERF);
+    printf("dlt {number=%d}{name=ERF}{display=InfiniBand frames in ERF records}\n", LINKTYPE_ERF);
     return 0;
 }
 

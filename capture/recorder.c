@@ -14,7 +14,6 @@
 #include "pcapio/pcapng_format.h"
 
 enum {
-    LINK_ETHERNET = 1,
     ERF_FLAG_SECOND = 0x01, /* capture interface 1 */
     HEADER_ROOM = 1024, /* octets of a file's header and of anything else but packets, at most */
     RECORD_ROOM = PCAPNG_EPB_HEAD_LEN + ERF_HEADER_LEN + ERF_ETHERNET_LEN + PCAPNG_EPB_TAIL_MAX,
@@ -68,7 +67,7 @@ static inline uint32_t erf_len(struct record_format format)
 
 static uint16_t linktype(struct record_format format)
 {
-    return format.erf ? LINK_ERF : LINK_ETHERNET;
+    return format.erf ? LINKTYPE_ERF : LINKTYPE_ETHERNET;
 }
 
 static uint32_t get_le32(const uint8_t *p)

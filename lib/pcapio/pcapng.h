@@ -27,6 +27,17 @@ enum {
  */
 size_t pcapng_put_shb(uint8_t *out, size_t room, const char *application);
 
+/* The same with a comment (NULL: none). */
+size_t pcapng_put_section(uint8_t *out, size_t room, const char *application, const char *comment);
+
+/*
+ * For who writes a block of its own length: an option at AT (its octets: OPTION_HEAD and LEN,
+ * padded to 4), the place behind it is returned; and, when all but the last 4 octets of the block
+ * are there, its type and its two lengths. LEN of the block includes the last 4 octets.
+ */
+uint8_t *pcapng_put_option(uint8_t *at, uint16_t code, const void *value, uint16_t len);
+size_t pcapng_close_block(uint8_t *block, uint32_t type, size_t len);
+
 /*
  * Interface Description Block: LINKTYPE, SNAPLEN in octets (0: no limit), times in nanoseconds
  * (if_tsresol 9), NAME for if_name or NULL. Returns its length in octets, or 0 if it is longer than

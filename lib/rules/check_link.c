@@ -28,8 +28,7 @@ static uint8_t scope_of(const struct scene *s)
     const struct ib_packet *ib = &s->p->ib;
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
         return ib->dgid[MGID_FLAGS_SCOPE] & 0x0f;
-    const struct qp *qp = qpns_find(s->f->qpns, &s->p->src, ib->sqpn);
-    return qp ? qp->scope : 0;
+    return s->e->has_sender_qp ? s->e->sender_qp.scope : 0;
 }
 
 /* The link's broadcast group; where the scope is not known there must be one alone. */
@@ -117,8 +116,9 @@ static void check_mtu(const struct scene *s, struct group *broadcast)
         pass(s->r, R_RFC4391_7_LINK_MTU);
         return;
     }
-    /* The LRH's length is damaged, or the frame was cut by something that does not say so. */
-    const char *why = s->p->octets.len < s->p->ib.length
+    /* The LRH's length is corrupt, or the frame was cut by something that does not say so. Some
+     * leave out the CRCs. */
+    const char *why = s->p->octets.len + ICRC_SIZE < s->p->ib.length
                           ? "the frame is shorter than its headers say"
                       : may_be_told_others(s, broadcast) ? told_others
                                                          : NULL;

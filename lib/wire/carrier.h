@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What brings IPoIB into a capture file: for a link type and a frame, where InfiniBand or IPoIB
- * begins. Link types as in libpcap's pcap-linktype.
+ * begins.
  */
 #ifndef IPOIB_WIRE_CARRIER_H
 #define IPOIB_WIRE_CARRIER_H
 
 #include "wire/erf.h"
 #include "wire/ib.h"
-
-enum {
-    LINKTYPE_ETHERNET = 1,
-    LINKTYPE_LINUX_SLL = 113,
-    LINKTYPE_ERF = 197,
-    LINKTYPE_IPOIB = 242,
-    LINKTYPE_INFINIBAND = 247,
-    LINKTYPE_LINUX_SLL2 = 276,
-};
+#include "wire/linktype.h"
 
 /*
  * LINKTYPE_IPOIB: 40 octets before the encapsulation header. A GRH where the packet had one; else
