@@ -14,6 +14,11 @@
 
 enum {
     ENTRIES_MIN = 256,
+    ENTRY_PLAIN = 4096,    /* bytes: ibdump's size */
+    ENTRY_ETHERNET = 8192, /* where the MTU is 4096, the network device's may be larger */
+    ENTRY_JUMBO = 16384,
+    ENTRY_HEADERS =
+        256, /* headers, CRCs and a mirroring switch's, at most, of an InfiniBand frame */
     /* Between two entries: an odd number of cache lines in all, or the beginnings of all entries
        would share a few sets of the cache, and push each other out of it. */
     GAP = 192,
@@ -76,18 +81,24 @@ static void tell_memory(const struct rxring *ring)
             device_name(ring->device), ring->entries, mib, strerror(error));
 }
 
-/* Fewer entries do where the user did not name a number. */
-static bool find_memory(struct rxring *ring, const struct rx_plan *plan)
+/* Fewer entries do where the user did not name a number. Returns false with errno. */
+static bool fit_memory(struct rxring *ring, const struct rx_plan *plan)
 {
     while (!get_memory(ring, plan->huge_pages)) {
-        if (plan->entries_asked || errno != ENOMEM || ring->entries / 2 < ENTRIES_MIN) {
-            tell_memory(ring);
+        if (plan->entries_asked || errno != ENOMEM || ring->entries / 2 < ENTRIES_MIN)
             return false;
-        }
         ring->entries /= 2;
         ring->fewer = true;
     }
     return true;
+}
+
+static bool find_memory(struct rxring *ring, const struct rx_plan *plan)
+{
+    if (fit_memory(ring, plan))
+        return true;
+    tell_memory(ring);
+    return false;
 }
 
 /* Receives in a chain, ready but for their entries. */
@@ -179,7 +190,18 @@ static uint32_t entries_there_are(const struct device *device, const struct rx_p
     return entries;
 }
 
-bool rxring_create(struct rxring *ring, struct device *device, const struct rx_plan *plan)
+uint32_t rxring_entry_len(const struct device *device, bool jumbo)
+{
+    uint32_t mtu = device_mtu(device);
+
+    if (jumbo)
+        return ENTRY_JUMBO;
+    if (mtu <= 2048)
+        return ENTRY_PLAIN;
+    return device_is_ethernet(device) ? ENTRY_ETHERNET : mtu + ENTRY_HEADERS;
+}
+
+static void init(struct rxring *ring, struct device *device, const struct rx_plan *plan)
 {
     memset(ring, 0, sizeof(*ring));
     ring->device = device;
@@ -187,6 +209,24 @@ bool rxring_create(struct rxring *ring, struct device *device, const struct rx_p
     ring->stride = plan->entry_len + GAP;
     ring->addresses = plan->addresses;
     ring->entries = entries_there_are(device, plan);
+}
+
+struct rx_memory rxring_try_memory(struct device *device, const struct rx_plan *plan)
+{
+    struct rx_memory memory = {.entries = 0};
+    struct rxring ring;
+
+    init(&ring, device, plan);
+    ring.pd = ibv_alloc_pd(device->context);
+    if (ring.pd && fit_memory(&ring, plan))
+        memory = (struct rx_memory){ring.entries, memory_len(&ring)};
+    rxring_destroy(&ring);
+    return memory;
+}
+
+bool rxring_create(struct rxring *ring, struct device *device, const struct rx_plan *plan)
+{
+    init(ring, device, plan);
     ring->fewer = plan->entries_asked && ring->entries < plan->entries;
     ring->pd = ibv_alloc_pd(device->context);
     if (!ring->pd) {
