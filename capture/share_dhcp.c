@@ -127,18 +127,11 @@ static uint8_t share_dhcp_options(struct share_map *m, struct span s, struct cli
     return overload;
 }
 
-static struct span part_of(struct span s, uint32_t off, uint32_t n)
-{
-    struct span from = span_from(s, off);
-
-    return (struct span){from.p, from.cap < n ? from.cap : n};
-}
-
 /* The options, and the fields that may have options (RFC 2132 §9.3), or else names. */
 static void share_all_options(struct share_map *m, struct span s, bool has_options)
 {
-    struct span file = part_of(s, DHCP_FILE, DHCP_FILE_SIZE),
-                sname = part_of(s, DHCP_SNAME, DHCP_SNAME_SIZE);
+    struct span file = span_part(s, DHCP_FILE, DHCP_FILE_SIZE),
+                sname = span_part(s, DHCP_SNAME, DHCP_SNAME_SIZE);
     struct client client = {.n = 0};
     uint8_t overload = has_options ? share_dhcp_options(m, span_from(s, DHCP_OPTIONS), &client) : 0;
 

@@ -2,69 +2,20 @@
 /* ARP, IPv4, IPv6, ICMP, UDP and TCP of a shared capture. See share_ip.h. */
 #include "capture/share_ip.h"
 
+#include <string.h>
+
+#include "capture/share_icmp.h"
 #include "wire/checksum.h"
 #include "wire/ip.h"
 #include "wire/lladdr.h"
-#include "wire/membership.h"
-#include "wire/nd.h"
 #include "wire/put.h"
-
-/* ---- spans */
-
-struct span span_from(struct span s, uint32_t off)
-{
-    off = off < s.cap ? off : s.cap;
-    return (struct span){s.p + off, s.cap - off};
-}
-
-void span_clear_part(struct span s, uint32_t off, uint32_t n)
-{
-    struct span from = span_from(s, off);
-
-    if (from.cap)
-        memset(from.p, 0, n < from.cap ? n : from.cap);
-}
-
-void span_clear(struct span s, uint32_t off)
-{
-    span_clear_part(s, off, UINT32_MAX);
-}
-
-uint8_t *span_field(struct span s, uint32_t off, uint32_t n)
-{
-    if (off <= s.cap && n <= s.cap - off)
-        return s.p + off;
-    span_clear_part(s, off, n);
-    return NULL;
-}
-
-/* N octets at OFF that are an address of the family. */
-static void map_at(struct share_map *m, struct span s, uint32_t off, uint32_t n)
-{
-    uint8_t *p = span_field(s, off, n);
-
-    if (p && n == IPV4_ADDRESS_SIZE)
-        share_ipv4(m, p);
-    else if (p && n == IPV6_ADDRESS_SIZE)
-        share_ipv6(m, p);
-    else if (p)
-        memset(p, 0, n);
-}
-
-static void map_lladdr_at(struct share_map *m, struct span s, uint32_t off)
-{
-    uint8_t *p = span_field(s, off, LLADDR_SIZE);
-
-    if (p)
-        share_lladdr(m, p);
-}
 
 /* ---- ARP */
 
 static void map_hardware(struct share_map *m, struct span s, uint32_t off, uint8_t length)
 {
     if (length == LLADDR_SIZE)
-        map_lladdr_at(m, s, off);
+        span_map_lladdr(m, s, off);
     else
         span_clear_part(s, off, length);
 }
@@ -78,9 +29,9 @@ static void share_arp(struct share_map *m, struct span s, const struct datagram 
         return;
     }
     map_hardware(m, s, a->sha, a->hln);
-    map_at(m, s, a->spa, a->pln);
+    span_map_ip(m, s, a->spa, a->pln);
     map_hardware(m, s, a->tha, a->hln);
-    map_at(m, s, a->tpa, a->pln);
+    span_map_ip(m, s, a->tpa, a->pln);
     span_clear(s, a->size);
 }
 
@@ -121,129 +72,7 @@ static void sum_anew(const struct summed *c, bool right)
     put16(p, sum == 0 && c->zero_is_none ? 0xffff : sum);
 }
 
-/* ---- ICMPv6 */
-
-enum { ND_OPT_PREFIX = 3, ND_OPT_MTU = 5, ND_OPT_ROUTE = 24, ND_OPT_DNS = 25 };
-enum { ICMP_HEADER = 8, ND_REDIRECT_DESTINATION = 24 };
-
-static void share_nd_option(struct share_map *m, struct span s, const struct nd_option *o)
-{
-    switch (o->type) {
-    case ND_OPT_SOURCE_LLADDR:
-    case ND_OPT_TARGET_LLADDR:
-        if (nd_is_ipoib_lladdr(o))
-            map_lladdr_at(m, s, o->off + ND_OPT_LLADDR);
-        else
-            span_clear_part(s, o->off + 2, o->size - 2);
-        break;
-    case ND_OPT_PREFIX:
-        map_at(m, s, o->off + 16, IPV6_ADDRESS_SIZE);
-        span_clear_part(s, o->off + 32, o->size > 32 ? o->size - 32 : 0);
-        break;
-    case ND_OPT_DNS:
-        for (uint32_t at = 8; at + IPV6_ADDRESS_SIZE <= o->size; at += IPV6_ADDRESS_SIZE)
-            map_at(m, s, o->off + at, IPV6_ADDRESS_SIZE);
-        break;
-    case ND_OPT_MTU:
-        break;
-    default:
-        span_clear_part(s, o->off + 2, o->size - 2);
-        break;
-    }
-}
-
-static void share_nd(struct share_map *m, struct span s, struct view v)
-{
-    struct nd_iter it;
-    struct nd_option o;
-    uint32_t end;
-
-    if (!nd_options(v, &it)) {
-        span_clear(s, ICMP_HEADER);
-        return;
-    }
-    end = it.next;
-    while (nd_next(&it, &o)) { /* reads V, which stays as it is */
-        share_nd_option(m, s, &o);
-        end = o.off + o.size;
-    }
-    span_clear(s, end);
-    if (s.p[0] == ND_NS || s.p[0] == ND_NA || s.p[0] == ND_REDIRECT)
-        map_at(m, s, ND_TARGET, IPV6_ADDRESS_SIZE);
-    if (s.p[0] == ND_REDIRECT)
-        map_at(m, s, ND_REDIRECT_DESTINATION, IPV6_ADDRESS_SIZE);
-}
-
-/* Reports of IGMPv3 and MLDv2: records of groups and sources. */
-static void share_records(struct share_map *m, struct span s, uint32_t address)
-{
-    uint8_t *head = span_field(s, 0, REPORT_RECORDS);
-    uint32_t at = REPORT_RECORDS;
-
-    for (unsigned left = head ? be16(head + REPORT_RECORD_COUNT) : 0; left; left--) {
-        uint8_t *record = span_field(s, at, RECORD_GROUP + address);
-        if (!record)
-            break;
-        uint32_t sources = be16(record + RECORD_SOURCES), aux = record[RECORD_AUX] * 4u;
-        map_at(m, s, at + RECORD_GROUP, address);
-        at += RECORD_GROUP + address;
-        for (uint32_t i = 0; i < sources && at < s.cap; i++, at += address)
-            map_at(m, s, at, address);
-        span_clear_part(s, at, aux);
-        at += aux;
-    }
-    span_clear(s, at);
-}
-
-/* A query, or a report of an older version: the group, and sources of a query (N octets at AT). */
-static void share_group(struct share_map *m, struct span s, uint32_t group, uint32_t address,
-                        uint32_t count_at)
-{
-    uint32_t at = group + address;
-    uint8_t *count = s.cap > count_at + 2 ? s.p + count_at : NULL;
-
-    map_at(m, s, group, address);
-    if (count && s.p[0] != 130 && s.p[0] != 0x11)
-        count = NULL;
-    for (unsigned left = count ? be16(count) : 0, i = 0; i < left && at + 4 < s.cap; i++)
-        map_at(m, s, at + 4 + i * address, address);
-    span_clear(s, count ? at + 4 + be16(count) * address : at);
-}
-
-enum { MLD_QUERY = 130, MLD_QUERY_SOURCES = 26, IGMP_QUERY = 0x11, IGMP_QUERY_SOURCES = 10 };
-
-static void share_icmpv6(struct share_map *m, struct span s, struct view v)
-{
-    if (s.cap == 0)
-        return;
-    if (s.p[0] >= ND_RS && s.p[0] <= ND_REDIRECT)
-        share_nd(m, s, v);
-    else if (s.p[0] == MLD_V2_REPORT)
-        share_records(m, s, IPV6_ADDRESS_SIZE);
-    else if (s.p[0] >= MLD_QUERY && s.p[0] <= MLD_V1_DONE)
-        share_group(m, s, MLD_GROUP, IPV6_ADDRESS_SIZE, MLD_QUERY_SOURCES);
-    else
-        span_clear(s, ICMP_HEADER);
-}
-
-/* ---- IGMP, ICMP, UDP, TCP */
-
-static void share_igmp(struct share_map *m, struct span s)
-{
-    if (s.cap && s.p[0] == IGMP_V3_REPORT)
-        share_records(m, s, IPV4_ADDRESS_SIZE);
-    else
-        share_group(m, s, IGMP_GROUP, IPV4_ADDRESS_SIZE, IGMP_QUERY_SOURCES);
-}
-
-enum { ICMP_REDIRECT = 5 };
-
-static void share_icmp(struct share_map *m, struct span s)
-{
-    if (s.cap && s.p[0] == ICMP_REDIRECT)
-        map_at(m, s, 4, IPV4_ADDRESS_SIZE);
-    span_clear(s, ICMP_HEADER);
-}
+/* ---- UDP, TCP */
 
 enum { TCP_OFFSET = 12, TCP_CHECKSUM = 16, TCP_SIZE = 20, UDP_CHECKSUM = 6, UDP_SIZE = 8 };
 enum { OPTION_END = 0, OPTION_NOP = 1 };
@@ -356,8 +185,8 @@ static void share_upper(struct share_map *m, const struct upper *u, const struct
                        .zero_is_none = u->protocol == UDP};
     bool right = was_right(&c);
 
-    map_at(m, (struct span){u->source, 2 * u->address}, 0, u->address);
-    map_at(m, (struct span){u->source, 2 * u->address}, u->address, u->address);
+    span_map_ip(m, (struct span){u->source, 2 * u->address}, 0, u->address);
+    span_map_ip(m, (struct span){u->source, 2 * u->address}, u->address, u->address);
     share_message(m, u->s, u->protocol, d);
     c.pseudo = pseudo(u->source, 2 * u->address, u->protocol, u->length);
     if (has_checksum(u->protocol))
@@ -374,8 +203,8 @@ enum { IPV4_CHECKSUM = 10, IPV4_OFFSET_MASK = 0x1fff };
 /* A header that is not whole, or contradicts itself: the addresses as far as they are there. */
 static void share_broken(struct share_map *m, struct span s, uint32_t source, uint32_t address)
 {
-    map_at(m, s, source, address);
-    map_at(m, s, source + address, address);
+    span_map_ip(m, s, source, address);
+    span_map_ip(m, s, source + address, address);
     span_clear(s, source + 2 * address);
 }
 

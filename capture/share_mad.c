@@ -146,20 +146,12 @@ static const struct field *notice_fields(struct span s)
     return p && trap_has_gid(be16(p)) ? trap_of_gid : other_trap;
 }
 
-static struct span part_of(struct span s, uint32_t off, uint32_t n)
-{
-    struct span from = span_from(s, off);
-
-    from.cap = from.cap < n ? from.cap : n;
-    return from;
-}
-
 /* ---- subnet management */
 
 static void share_smp(struct share_map *m, struct span s, const struct mad *mad)
 {
     const struct attribute *a = find(of_smp, sizeof(of_smp) / sizeof(*of_smp), mad->attribute);
-    struct span data = part_of(s, SMP_DATA, SMP_DATA_SIZE);
+    struct span data = span_part(s, SMP_DATA, SMP_DATA_SIZE);
 
     span_clear_part(s, SMP_MKEY, 8);
     if (mad->attribute == SMP_NOTICE)
@@ -203,13 +195,13 @@ static void share_records(struct share_map *m, struct span data, const struct sa
 static void share_sa(struct share_map *m, struct span s, const struct mad_payload *mad)
 {
     const struct attribute *a = find(of_sa, sizeof(of_sa) / sizeof(*of_sa), mad->mad.attribute);
-    struct span data = part_of(s, SA_DATA, SA_DATA_SIZE);
+    struct span data = span_part(s, SA_DATA, SA_DATA_SIZE);
 
     span_clear_part(s, SA_SM_KEY, 8);
     if (mad->result != WIRE_OK)
         span_clear(data, 0);
     else if (mad->mad.attribute == SA_NOTICE)
-        share_fields(m, part_of(data, 0, NOTICE_SIZE), notice_fields(data));
+        share_fields(m, span_part(data, 0, NOTICE_SIZE), notice_fields(data));
     else if (a)
         share_records(m, data, &mad->sa, a);
     else
@@ -247,7 +239,7 @@ static void share_cm(struct share_map *m, struct span s, const struct mad_payloa
         span_clear(s, MAD_DATA);
         return;
     }
-    share_fields(m, part_of(s, 0, MAD_SIZE), a ? a->fields : NULL);
+    share_fields(m, span_part(s, 0, MAD_SIZE), a ? a->fields : NULL);
     if (mad->result == WIRE_OK)
         span_clear(s, mad->cm.private_off + (ipoib ? CM_PRIVATE_SIZE : 0));
     else if (mad->mad.attribute != CM_REQ)

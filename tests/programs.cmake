@@ -58,6 +58,7 @@ ipoib_pytest(privileges LABELS quick capture probe)
 # What CI runs besides.
 ipoib_pytest(merge)
 ipoib_pytest(same_report LABELS tshark VARIANTS wireshark)
+ipoib_pytest(share_search LABELS capture tshark)
 ipoib_pytest(mixes LABELS tshark)
 ipoib_pytest(merge_bombs LABELS robust)
 ipoib_pytest(reassembly_limits LABELS robust tshark SECONDS 900)
