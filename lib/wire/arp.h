@@ -11,6 +11,7 @@
 enum { ARP_HRD = 0, ARP_PRO = 2, ARP_HLN = 4, ARP_PLN = 5, ARP_OP = 6, ARP_SIZE_FIXED = 8 };
 enum { ARP_HRD_INFINIBAND = 32 };
 enum { ARP_REQUEST = 1, ARP_REPLY = 2, RARP_REQUEST = 3, RARP_REPLY = 4 };
+enum { INARP_REQUEST = 8, INARP_REPLY = 9 }; /* RFC 2390 */
 
 struct arp {
     uint16_t hrd, pro, op;
