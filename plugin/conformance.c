@@ -150,8 +150,8 @@ static void judge_bare_carrier(tvbuff_t *tvb, packet_info *pinfo)
     if (!conformance_bare_carrier(tvb, pinfo, &c))
         return;
     saw_ipoib = true;
-    judge_bare(judge, pinfo->num, c.kind == CARRIER_IPOIB, c.type, c.inner);
-    attach(pinfo, (uint32_t)(c.inner.p - tvb_view(tvb).p));
+    judge_bare(judge, pinfo->num, &c);
+    attach(pinfo, (uint32_t)(carrier_begin(&c) - tvb_view(tvb).p));
 }
 
 /* In the first pass, once for each frame, whatever is in it. */

@@ -79,13 +79,13 @@ static void check_gid(const struct scene *s, const uint8_t *p, enum whose whose)
 }
 
 /*
- * RFC 4755 §2.2: an interface that takes connections has one UD QP, so it sends from the one that
- * it names.
+ * An interface has one UD QP, with connected mode (RFC 4755 §2.2) or without it ("whether or not it
+ * supports this extension", §3.1), so it sends from the one that it names.
  */
 static void check_ud_qp(const struct scene *s, const uint8_t *p)
 {
     struct subject address = subject_address(p);
-    if (!(p[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED) || s->p->ib.transport != IB_UD)
+    if (s->p->ib.transport != IB_UD)
         return;
     if (s->p->ib.sqpn == be24(p + LLADDR_QPN)) {
         pass_about(s->r, R_RFC4755_2_2_ONE_UD_QP, &address);
@@ -256,6 +256,12 @@ static void check_advertised_to(const struct scene *s, const struct ip *asker,
         inconclusive(s->r, rule, NULL, "the solicitation was not seen");
 }
 
+/* Does the sender name its own addresses? A RARP message may be about another's. */
+static bool is_announcement(uint16_t op)
+{
+    return op == ARP_REQUEST || op == ARP_REPLY || op == INARP_REQUEST || op == INARP_REPLY;
+}
+
 void check_arp_scene(const struct scene *s, const struct datagram *d)
 {
     struct view v = d->body;
@@ -263,7 +269,7 @@ void check_arp_scene(const struct scene *s, const struct datagram *d)
     if (d->arp_result != WIRE_OK || a->hrd != ARP_HRD_INFINIBAND || a->hln != LLADDR_SIZE)
         return;
     bool ipv4 = a->pro == TYPE_IPV4 && a->pln == 4;
-    if (a->op == ARP_REQUEST || a->op == ARP_REPLY) {
+    if (is_announcement(a->op)) {
         struct ip ip = ip_read(v.p + a->spa, 4);
         announced(s, v.p + a->sha, ipv4 ? &ip : NULL);
     }

@@ -79,7 +79,8 @@ static bool check_mlid(const struct scene *s, const struct group *g, struct endp
 
 /*
  * Who knows the MLID has it from the SA. A sender of whom no join was seen thus joined unseen,
- * unless it is known to have left, to have been refused, or to have asked for the record alone.
+ * unless it is known to have left or to have been refused, or the capture has all that its port
+ * asked since it was brought up.
  */
 static void check_joined(const struct scene *s, struct endport *sender, const struct member *m)
 {
@@ -93,7 +94,9 @@ static void check_joined(const struct scene *s, struct endport *sender, const st
     }
     if (known)
         why = m->refused ? "its join was refused" : "it left the group";
-    else if (m && m->asked && !m->frame && !m->pending && followed)
+    else if (followed && !m)
+        why = "it never joined it";
+    else if (followed && m->asked && !m->frame && !m->pending)
         why = "it asked for the group's record and never joined";
     if (why)
         postpone(s, sender, R_RFC4391_10_JOIN_BEFORE_SEND, &port, (uintptr_t)why,
@@ -264,27 +267,6 @@ static struct endport *find_sender(const struct scene *s)
     return endports_learn(s->f->endports, s->p->at.interface, ib->slid, ib->sgid);
 }
 
-/*
- * RFC 4391 §5: who sends on the link is an interface of it, and joined its broadcast group as
- * FullMember.
- */
-static void check_full_member(const struct scene *s, struct endport *sender)
-{
-    const struct ib_packet *ib = &s->p->ib;
-    struct group *b = groups_broadcast(s->f->groups, s->p->at.interface, ib->pkey,
-                                       ib->dgid[MGID_FLAGS_SCOPE] & 0x0f);
-    const struct member *m = b ? groups_member(s->f->groups, b, sender, false) : NULL;
-    struct subject port = subject_port(sender->gid, 0);
-    port.group = b ? b->mgid : NULL;
-    if (!m || !m->join_state || !member_is_known(m))
-        return;
-    if (m->join_state & JOIN_FULL)
-        pass_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &port);
-    else
-        postpone(s, sender, R_RFC4391_5_FULL_MEMBER_JOIN, &port, 0,
-                 "a FullMember of the broadcast group", "it joined without FullMember");
-}
-
 void check_multicast(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
@@ -298,7 +280,7 @@ void check_multicast(const struct scene *s)
     if (is_sa(s))
         sender = NULL;
     if (sender)
-        check_full_member(s, sender);
+        check_interface_joined(s, sender, ib->dgid[MGID_FLAGS_SCOPE] & 0x0f);
     struct member *m = sender ? groups_member(s->f->groups, g, sender, false) : NULL;
     bool there = g->state == GROUP_THERE;
     if (there && !check_mlid(s, g, sender, m))

@@ -145,6 +145,8 @@ static void judge_ud(struct judge *j, const struct scene *s)
     check_transmission(s);
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
         check_multicast(s);
+    else if (ib->dgid && ib->dgid[MGID_PREFIX] == 0xff)
+        check_signature(s);
     else if (!ib_is_multicast(ib))
         check_unicast(s);
     judge_payload(s->r, s, &s->p->datagram, false);
@@ -241,6 +243,9 @@ static bool judge_mad(struct judge *j, const struct scene *s)
         return w.ipoib;
     if (!packet_cm_is_ipoib(s->p, cm)) {
         name_foreign(s, cm);
+        if (cm->message == CM_REQ && cm_service_is_near_ipoib(cm->service_id))
+            inconclusive(s->r, R_RFC4755_3_5_SERVICE_ID, NULL,
+                         "IPoIB's or another service's: the requester's address was not seen");
         return false;
     }
     check_connection_message(s);
@@ -275,17 +280,19 @@ bool judge_packet(struct judge *j, const struct packet *p)
     return false;
 }
 
-void judge_bare(struct judge *j, uint32_t frame, bool encapsulated, uint16_t type, struct view v)
+void judge_bare(struct judge *j, uint32_t frame, const struct carrier *c)
 {
-    struct reporter r = reporter(j, v.p, 0);
+    struct reporter r = reporter(j, carrier_begin(c), 0);
     j->frame = frame;
     j->packet = NULL;
     struct datagram d;
-    if (encapsulated) {
-        datagram_decode(v, &d);
+    if (c->kind == CARRIER_IPOIB) {
+        datagram_decode(c->inner, &d);
+        if (c->dgid)
+            check_bare_group(&r, c->dgid, &d);
         judge_payload(&r, NULL, &d, false);
     } else {
-        datagram_decode_body(type, v, &d);
+        datagram_decode_body(c->type, c->inner, &d);
         judge_datagram(&r, NULL, &d);
     }
 }
@@ -321,7 +328,7 @@ bool judge_frame(struct judge *j, const struct capture_frame *f)
         return judge_packet(j, &p);
     case CARRIER_IPOIB:
     case CARRIER_COOKED:
-        judge_bare(j, f->number, c.kind == CARRIER_IPOIB, c.type, c.inner);
+        judge_bare(j, f->number, &c);
         return true;
     case CARRIER_NONE:
         break;

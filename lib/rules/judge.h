@@ -13,6 +13,7 @@
 #include "model/fabric.h"
 #include "rules/check.h"
 #include "rules/deviation.h"
+#include "wire/carrier.h"
 
 struct judge;
 
@@ -47,10 +48,10 @@ void judge_free(struct judge *j);
 bool judge_packet(struct judge *j, const struct packet *p);
 
 /*
- * A datagram in a carrier without InfiniBand headers: v begins at the encapsulation header, or
- * behind it (type tells).
+ * A datagram without InfiniBand headers (CARRIER_IPOIB, CARRIER_COOKED). Offsets of findings are
+ * relative to carrier_begin().
  */
-void judge_bare(struct judge *j, uint32_t frame, bool encapsulated, uint16_t type, struct view v);
+void judge_bare(struct judge *j, uint32_t frame, const struct carrier *c);
 
 /*
  * The next frame of the capture. true: there was something of IPoIB in it, a datagram or a message

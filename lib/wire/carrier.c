@@ -131,6 +131,8 @@ enum wire_result carrier_locate(int linktype, struct view v, struct carrier *c)
     case LINKTYPE_IPOIB:
         c->kind = CARRIER_IPOIB;
         c->inner = view_from(v, DLT_IPOIB_PSEUDO);
+        if (v.cap >= DLT_IPOIB_PSEUDO)
+            c->dgid = v.p + DLT_IPOIB_DGID;
         return view_has(v, 0, DLT_IPOIB_PSEUDO);
     case LINKTYPE_LINUX_SLL:
         return locate_cooked(v, SLL_HATYPE, SLL_PROTOCOL, SLL_SIZE, c);
