@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The table of variants: the ways in which each rule can be broken, each with a capture that breaks it.
+
+A variant is a change to frames.world.everything(), which keeps every rule. The topic files of this
+package enter theirs by broken() and change(). tests/test_variants.py judges all of them.
+"""
+import functools
+
+from frames import world
+from frames.world import A, B, C, D
+
+FAIL, INCONCLUSIVE, SILENT = "fail", "inconclusive", "silent"
+BASES = {
+    "default": {},
+    "child": {"pkey": 0x8001},
+    "limited": {"pkey": 0x8001, "limited": (C, D)},
+}
+VARIANTS = []
+
+
+class Variant:
+    """rule: that is broken; way: in which; at: the frame that carries the finding, by its name.
+
+    early: the result in the whole capture. late: in one that begins with the frame `begin`.
+    bare: as LINKTYPE_IPOIB (242); roce: as RoCE v2, where there is no subnet administration. None: the
+    result follows from the kind of rule (test_variants.py). why: the reason for a result that is not
+    FAIL.
+    """
+
+    def __init__(self, rule, way, at, make, base="default", early=FAIL, late=None, bare=None, roce=None, begin=None, why="", also=()):  # fmt: skip
+        self.rule, self.way, self.at, self.make, self.base = rule, way, at, make, base
+        self.early, self.late, self.bare, self.roce = early, late, bare, roce
+        self.begin, self.why, self.also = begin, why, also
+
+    def name(self):
+        suffix = "" if self.base == "default" else f" ({self.base})"
+        return f"{self.rule}: {self.way}{suffix}"
+
+    def world(self):
+        """The capture, as a world; its frame `at` is the one that is found."""
+        w = base(self.base).copy()
+        self.make(w)
+        return w
+
+
+@functools.cache
+def base(name):
+    return world.everything(**BASES[name])
+
+
+def broken(rule, way, at, bases=("default",), **options):
+    """Enter a function that breaks the rule; it is called with the world."""
+
+    def enter(make):
+        for name in bases:
+            VARIANTS.append(Variant(rule, way, at, make, name, **options))
+        return make
+
+    return enter
+
+
+def set_fields(packet, fields):
+    for name, value in fields.items():
+        packet[name] = value
+    if packet.deth and packet["qkey"] == world.QKEY or not packet.deth:
+        packet.fix_checksums()
+
+
+def change(rule, way, at, fields, bases=("default",), **options):
+    """Other values in fields of one packet; `frames` names others that change in the same way."""
+    frames = options.pop("frames", (at,))
+
+    def make(w):
+        for name in frames:
+            set_fields(w[name], fields)
+
+    broken(rule, way, at, bases, **options)(make)
+
+
+# A capture that begins late has nothing from before this frame: no SMPs, no joins.
+LATE = "A.arp.request"
