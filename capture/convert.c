@@ -18,7 +18,7 @@ static uint32_t target_linktype(const struct convert_options *options, uint32_t 
 {
     if (options->linktype)
         return options->linktype;
-    return from == LINK_ERF ? LINK_INFINIBAND : LINK_ERF;
+    return from == LINKTYPE_ERF ? LINKTYPE_INFINIBAND : LINKTYPE_ERF;
 }
 
 static struct translation plan(const struct input *in, const struct convert_options *options)
@@ -39,8 +39,9 @@ static struct output *create_output(const struct input *in, const struct convert
         .container = options->container,
         .linktype = way->to,
         /* ibdump's, and enough for every ERF record; frames that stay frames can be longer */
-        .snaplen = way->from == LINK_INFINIBAND && way->to == LINK_INFINIBAND ? input_snaplen(in)
-                                                                              : ERF_MAX_LEN,
+        .snaplen = way->from == LINKTYPE_INFINIBAND && way->to == LINKTYPE_INFINIBAND
+                       ? input_snaplen(in)
+                       : ERF_MAX_LEN,
     };
 
     return output_open(options->out, &format, input_file(in));

@@ -81,7 +81,7 @@ static const char *take_word(struct format *format, const char *word, size_t len
         uint32_t linktype; /* 0: the word is a container */
         enum container container;
     } words[] = {
-        {"erf", LINK_ERF, 0},        {"247", LINK_INFINIBAND, 0},
+        {"erf", LINKTYPE_ERF, 0},    {"247", LINKTYPE_INFINIBAND, 0},
         {"pcap", 0, CONTAINER_PCAP}, {"pcapng", 0, CONTAINER_PCAPNG},
         {"raw", 0, CONTAINER_RAW},
     };
@@ -134,12 +134,12 @@ static bool settle(const struct format *format, struct convert_options *options)
     options->linktype = format->linktype;
     if (options->container != CONTAINER_RAW)
         return true;
-    if (options->linktype == LINK_INFINIBAND) {
+    if (options->linktype == LINKTYPE_INFINIBAND) {
         say("%s: a raw ERF file cannot have the content 247; name it otherwise or say --format 247,pcap",
             options->out);
         return false;
     }
-    options->linktype = LINK_ERF;
+    options->linktype = LINKTYPE_ERF;
     return true;
 }
 

@@ -12,7 +12,6 @@ enum {
     CACHE_LINE = 64,
     BLOCKS_MIN = 4,
     BLOCKS_FIRST = 16,
-    AT_ONCE = 8, /* blocks, whose writing takes the time of a nap */
 };
 
 /* One producer, one consumer. It has a place for every block there is, and so is never full. */
@@ -32,10 +31,6 @@ struct handover {
     uint32_t count, fresh; /* blocks there are; blocks from that number on were never used */
     struct block **spare;  /* the receiving thread's: empty blocks, the last one returned on top */
     uint32_t spare_count;
-    void (*write)(void *arg, const struct block *b); /* NULL: the writing thread has to do it */
-    void *write_arg;
-    unsigned at_once; /* blocks that may still be written so */
-    bool begun;       /* a block was given */
 };
 
 static void ring_put(struct ring *r, struct block *b)
@@ -165,34 +160,8 @@ struct block *handover_take(struct handover *h)
     return b;
 }
 
-void handover_write_at_once(struct handover *h, void (*write)(void *arg, const struct block *b),
-                            void *arg)
-{
-    h->write = write;
-    h->write_arg = arg;
-}
-
-void handover_has_time(struct handover *h)
-{
-    h->at_once = AT_ONCE;
-}
-
-static bool may_be_written(struct handover *h, const struct block *b)
-{
-    return h->write && h->at_once > 0 && (!b->new_file || !h->begun) && handover_is_empty(h);
-}
-
 void handover_give(struct handover *h, struct block *b)
 {
-    bool at_once = may_be_written(h, b);
-
-    h->begun = true;
-    if (at_once) {
-        h->at_once--;
-        h->write(h->write_arg, b);
-        h->spare[h->spare_count++] = b;
-        return;
-    }
     ring_put(&h->full, b);
     sem_post(&h->waiting);
 }

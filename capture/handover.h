@@ -41,18 +41,6 @@ struct block *handover_take(struct handover *h);
 /* The receiving thread: gives a block from handover_take to the writer. */
 void handover_give(struct handover *h, struct block *b);
 
-/*
- * The receiving thread: from now on, blocks given while the writing thread has none may be written
- * at once, by WRITE, which takes ARG: who is not busy saves the way to another processor's cache.
- * Only for a file whose writing does not wait for anything; not for blocks that begin a further
- * file, before which a large old one may have to be removed.
- */
-void handover_write_at_once(struct handover *h, void (*write)(void *arg, const struct block *b),
-                            void *arg);
-
-/* The receiving thread: it has time, so that the next few blocks may be written at once. */
-void handover_has_time(struct handover *h);
-
 /* The receiving thread: nothing will be given any more. */
 void handover_end(struct handover *h);
 

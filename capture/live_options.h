@@ -25,6 +25,7 @@ struct live_options {
     bool pcapng, list;
     uint64_t count, duration;                      /* packets; nanoseconds; 0: without end */
     uint32_t snaplen;                              /* octets; 0: all */
+    unsigned only;                                 /* --only: see selection_parse; 0: all */
     bool series;                                   /* several files, by one of the next three */
     uint32_t ring_files;                           /* so many are kept; 0: all */
     uint64_t ring_octets, ring_packets, ring_time; /* a file's limits; nanoseconds; 0: none */

@@ -65,7 +65,11 @@ static void record(struct receiver *r, const struct rx *rx)
     frame.wirelen = frame.len;
     if (r->options->pcapng || r->options->direction != DIRECTION_BOTH) /* who else would ask? */
         frame.direction = frame_direction(r->device, frame.octets, frame.len);
-    if (wanted_direction(r, frame.direction) && recorder_put(r->recorder, &frame))
+    if (!wanted_direction(r, frame.direction))
+        return;
+    if (r->selection && !selection_wants(r->selection, frame.octets, frame.len))
+        recorder_left_out(r->recorder);
+    else if (recorder_put(r->recorder, &frame))
         r->recorded++;
 }
 
@@ -234,7 +238,6 @@ static uint64_t sleep_time(const struct receiver *r, uint64_t now)
 /* The queue is empty. Returns true if it is worth polling at once. */
 static bool rest(struct receiver *r, uint64_t now, struct rx *rx, int *count)
 {
-    recorder_has_time(r->recorder);
     if (r->busy == NAPS) { /* a glance: more may be under way */
         r->busy--;
         return false;

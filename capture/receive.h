@@ -14,6 +14,7 @@
 #include "capture/live_options.h"
 #include "capture/progress.h"
 #include "capture/recorder.h"
+#include "capture/selection.h"
 
 struct receiver {
     const struct live_options *options;
@@ -21,6 +22,7 @@ struct receiver {
     struct feed *feed;
     struct dropcount *dropcount;
     struct recorder *recorder;
+    struct selection *selection; /* --only; NULL: all frames are wanted */
     struct progress *progress;
     bool live;         /* the reader of a pipe waits for each packet */
     int reader;        /* the pipe that is written to, for poll(); -1: none */

@@ -14,7 +14,6 @@
 #include "pcapio/pcapng_format.h"
 
 enum {
-    LINK_ETHERNET = 1,
     ERF_FLAG_SECOND = 0x01, /* capture interface 1 */
     HEADER_ROOM = 1024, /* octets of a file's header and of anything else but packets, at most */
     RECORD_ROOM = PCAPNG_EPB_HEAD_LEN + ERF_HEADER_LEN + ERF_ETHERNET_LEN + PCAPNG_EPB_TAIL_MAX,
@@ -58,7 +57,7 @@ static inline uint32_t erf_len(struct record_format format)
 
 static uint16_t linktype(struct record_format format)
 {
-    return format.erf ? LINK_ERF : LINK_ETHERNET;
+    return format.erf ? LINKTYPE_ERF : LINKTYPE_ETHERNET;
 }
 
 static uint32_t get_le32(const uint8_t *p)
@@ -172,16 +171,24 @@ static inline void grew(struct recorder *r, uint32_t len)
     r->memory += len;
 }
 
+static uint32_t counts_len(const struct recorder *r)
+{
+    return r->plan.selective ? PCAPNG_ISB_FILTERED_LEN : PCAPNG_ISB_LEN;
+}
+
 /* TIME: of day. */
 static void put_counts(struct recorder *r, uint64_t time)
 {
-    struct pcapng_isb isb = {.time = time, .dropped = r->counts.device, .lost = r->counts.own};
+    struct pcapng_isb isb = {.time = time,
+                             .filtered = r->plan.selective,
+                             .dropped = r->counts.device,
+                             .lost = r->counts.own};
 
-    if (!r->plan.format.pcapng || r->begins_file || !make_room(r, PCAPNG_ISB_LEN))
+    if (!r->plan.format.pcapng || r->begins_file || !make_room(r, counts_len(r)))
         return;
-    isb.received = r->counts.packets + r->counts.device + r->counts.own;
-    pcapng_put_isb(r->block->data + r->block->len, &isb);
-    grew(r, PCAPNG_ISB_LEN);
+    isb.accepted = r->counts.packets + r->counts.own;
+    isb.received = isb.accepted + r->counts.left_out + r->counts.device;
+    grew(r, (uint32_t)pcapng_put_isb(r->block->data + r->block->len, &isb));
 }
 
 /* The next record begins a new file. */
@@ -277,7 +284,7 @@ static uint32_t put_pcapng(struct recorder *r, uint8_t *out, const struct frame 
 /* Whether a record of LEN octets fits into the file, and the counts behind it that end it. */
 static bool fits_file(const struct recorder *r, uint64_t len)
 {
-    uint64_t end = r->plan.format.pcapng ? PCAPNG_ISB_LEN : 0;
+    uint64_t end = r->plan.format.pcapng ? counts_len(r) : 0;
 
     return !r->plan.file_octets || r->file_octets + len + end <= r->plan.file_octets;
 }
@@ -316,6 +323,11 @@ bool recorder_put(struct recorder *r, const struct frame *f)
     return true;
 }
 
+void recorder_left_out(struct recorder *r)
+{
+    r->counts.left_out++;
+}
+
 void recorder_lost(struct recorder *r, uint64_t count)
 {
     r->counts.device += count;
@@ -349,7 +361,7 @@ static bool file_time_is_over(const struct recorder *r, uint64_t now)
  */
 static void put_counts_between(struct recorder *r, uint64_t time)
 {
-    if (fits_file(r, PCAPNG_ISB_LEN) && (r->file_packets > 0 || !r->plan.file_octets))
+    if (fits_file(r, counts_len(r)) && (r->file_packets > 0 || !r->plan.file_octets))
         put_counts(r, time);
 }
 
@@ -371,11 +383,6 @@ void recorder_tick(struct recorder *r, struct host_time now, uint64_t patience)
     if (r->begins_file || r->block->new_file ||
         (r->block_time && now.steady >= r->block_time + patience && handover_is_empty(r->h)))
         give_block(r);
-}
-
-void recorder_has_time(struct recorder *r)
-{
-    handover_has_time(r->h);
 }
 
 void recorder_end(struct recorder *r, uint64_t time)

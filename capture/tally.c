@@ -61,7 +61,7 @@ void tally_remark(const struct tally *tally, const char *input, uint32_t to, boo
          "had ibdump's inexact ERF time; the file's own time was taken");
     tell(
         input, tally->lost_before, "packet",
-        to == LINK_ERF || pcapng
+        to == LINKTYPE_ERF || pcapng
             ? "had been lost by the capture itself (the loss counters are kept)"
             : "had been lost by the capture itself (loss counters, which this output cannot carry)");
 }

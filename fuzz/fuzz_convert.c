@@ -63,7 +63,7 @@ static unsigned long read_all(const char *path, bool *whole)
 /* In raw ERF it is passed over when it is read, as Wireshark does. */
 static bool is_filler(const struct translation *way, const struct packet *p)
 {
-    return way->to_raw && way->from == LINK_ERF && erf_type(p->data) == ERF_TYPE_PAD;
+    return way->to_raw && way->from == LINKTYPE_ERF && erf_type(p->data) == ERF_TYPE_PAD;
 }
 
 /* How many packets a reader must find. */
@@ -114,11 +114,12 @@ static void convert(const char *path, const struct output_format *format)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct output_format formats[] = {{CONTAINER_PCAP, LINK_INFINIBAND, ERF_MAX_LEN},
-                                                   {CONTAINER_PCAP, LINK_ERF, ERF_MAX_LEN},
-                                                   {CONTAINER_PCAPNG, LINK_INFINIBAND, ERF_MAX_LEN},
-                                                   {CONTAINER_PCAPNG, LINK_ERF, ERF_MAX_LEN},
-                                                   {CONTAINER_RAW, LINK_ERF, ERF_MAX_LEN}};
+    static const struct output_format formats[] = {
+        {CONTAINER_PCAP, LINKTYPE_INFINIBAND, ERF_MAX_LEN},
+        {CONTAINER_PCAP, LINKTYPE_ERF, ERF_MAX_LEN},
+        {CONTAINER_PCAPNG, LINKTYPE_INFINIBAND, ERF_MAX_LEN},
+        {CONTAINER_PCAPNG, LINKTYPE_ERF, ERF_MAX_LEN},
+        {CONTAINER_RAW, LINKTYPE_ERF, ERF_MAX_LEN}};
     char path[PATH_LEN];
     bool whole;
     if (size > INPUT_MAX)

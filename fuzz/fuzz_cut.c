@@ -12,6 +12,8 @@
 #include "fuzz/linktypes.h"
 #include "fuzz/must.h"
 #include "rules/judge.h"
+#include "wire/erf.h"
+#include "wire/linktype.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -30,6 +30,8 @@
 
 #include "fuzz/frames.h"
 #include "fuzz/linktypes.h"
+#include "wire/erf.h"
+#include "wire/linktype.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -129,18 +131,13 @@ static const nstime_t *time_of(struct packet_provider_data *provider, guint32 nu
 static int encapsulation_of(int linktype)
 {
     switch (linktype) {
-    case LINKTYPE_ERF:
-        return WTAP_ENCAP_ERF;
-    case LINKTYPE_IPOIB:
-        return WTAP_ENCAP_IP_OVER_IB_PCAP;
-    case LINKTYPE_LINUX_SLL:
-        return WTAP_ENCAP_SLL;
-    case LINKTYPE_LINUX_SLL2:
-        return WTAP_ENCAP_SLL2;
-    case LINKTYPE_ETHERNET:
-        return WTAP_ENCAP_ETHERNET;
+#define LINKTYPE(name, number, wiretap, headers)                                                   \
+    case number:                                                                                   \
+        return WTAP_ENCAP_##wiretap;
+#include "wire/linktypes.def"
+#undef LINKTYPE
     default:
-        return WTAP_ENCAP_INFINIBAND;
+        return WTAP_ENCAP_UNKNOWN;
     }
 }
 

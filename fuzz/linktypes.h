@@ -3,15 +3,23 @@
 #ifndef IPOIB_FUZZ_LINKTYPES_H
 #define IPOIB_FUZZ_LINKTYPES_H
 
-#include "wire/carrier.h"
+#include <stdint.h>
 
-enum { LINKTYPES = 6 };
+/* How many link types there are. */
+enum {
+    LINKTYPES = 0
+#define LINKTYPE(name, number, wiretap, headers) +1
+#include "wire/linktypes.def"
+#undef LINKTYPE
+};
 
 static inline int linktype_of(uint8_t octet)
 {
-    static const int linktypes[LINKTYPES] = {LINKTYPE_INFINIBAND, LINKTYPE_ERF,
-                                             LINKTYPE_IPOIB,      LINKTYPE_LINUX_SLL,
-                                             LINKTYPE_LINUX_SLL2, LINKTYPE_ETHERNET};
+    static const int linktypes[LINKTYPES] = {
+#define LINKTYPE(name, number, wiretap, headers) number,
+#include "wire/linktypes.def"
+#undef LINKTYPE
+    };
     return linktypes[octet % LINKTYPES];
 }
 

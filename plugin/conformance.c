@@ -17,8 +17,8 @@
 #include "wire/carrier.h"
 
 static int hf_conformance = -1, hf_id = -1, hf_level = -1, hf_section = -1, hf_deviation = -1;
-static int hf_expected = -1, hf_actual = -1, hf_subject = -1, hf_reason = -1, hf_note_id = -1,
-           hf_note = -1;
+static int hf_expected = -1, hf_actual = -1, hf_subject = -1, hf_reason = -1, hf_sender = -1,
+           hf_note_id = -1, hf_note = -1;
 static int ett_conformance = -1, ett_finding = -1;
 static expert_field ei_must = EI_INIT, ei_should = EI_INIT, ei_deviation = EI_INIT,
                     ei_note = EI_INIT;
@@ -87,6 +87,7 @@ static void keep(void *user _U_, uint32_t frame, const struct finding *f)
     k->f.actual = wmem_strdup(wmem_file_scope(), f->actual);
     k->f.subject = wmem_strdup(wmem_file_scope(), f->subject);
     k->f.reason = wmem_strdup(wmem_file_scope(), f->reason);
+    k->f.sender = wmem_strdup(wmem_file_scope(), f->sender ? f->sender : "");
     *pending_end = k;
     pending_end = &k->next;
 }
@@ -117,26 +118,31 @@ void conformance_judge(struct frame *f, packet_info *pinfo)
     attach(pinfo, (uint32_t)tvb_raw_offset(f->tvb));
 }
 
+/* The link type of frames without InfiniBand headers; -1 for another encapsulation. */
+static int linktype_without_ib(int encapsulation)
+{
+    enum { WITH_IB, WITHOUT_IB };
+    switch (encapsulation) {
+#define LINKTYPE(name, number, wiretap, headers)                                                   \
+    case WTAP_ENCAP_##wiretap:                                                                     \
+        return headers == WITHOUT_IB ? number : -1;
+#include "wire/linktypes.def"
+#undef LINKTYPE
+    default:
+        return -1;
+    }
+}
+
 bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier *c)
 {
-    int linktype;
-    switch (pinfo->rec->rec_header.packet_header.pkt_encap) {
-    case WTAP_ENCAP_SLL:
-        linktype = LINKTYPE_LINUX_SLL;
-        break;
-    case WTAP_ENCAP_SLL2:
-        linktype = LINKTYPE_LINUX_SLL2;
-        break;
-    case WTAP_ENCAP_IP_OVER_IB_PCAP:
-        linktype = LINKTYPE_IPOIB;
-        break;
-    case WTAP_ENCAP_IP_OVER_IB_SNOOP:
+    int encapsulation = pinfo->rec->rec_header.packet_header.pkt_encap;
+    int linktype = linktype_without_ib(encapsulation);
+    /* Solaris snoop, which has no link type of libpcap */
+    if (encapsulation == WTAP_ENCAP_IP_OVER_IB_SNOOP) {
         *c = (struct carrier){.kind = CARRIER_IPOIB, .inner = tvb_view(tvb)};
         return true;
-    default:
-        return false;
     }
-    return carrier_locate(linktype, tvb_view(tvb), c) == WIRE_OK &&
+    return linktype >= 0 && carrier_locate(linktype, tvb_view(tvb), c) == WIRE_OK &&
            (c->kind == CARRIER_IPOIB || c->kind == CARRIER_COOKED);
 }
 
@@ -217,6 +223,7 @@ static void add_finding(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, con
         add_rule(sub, tvb, &k->f);
     }
     add_text(sub, hf_subject, tvb, k->f.subject);
+    add_text(sub, hf_sender, tvb, k->f.sender);
     char *section = wmem_strdup_printf(pinfo->pool, "%s section %s",
                                        rule_document_name(rule->document), rule->section);
     add_text(sub, hf_section, tvb, section);
@@ -322,6 +329,9 @@ void conformance_register(void)
         {&hf_subject,
          {"Subject", "ipoib.rule.subject", FT_STRING, BASE_NONE, NULL, 0,
           "whom it concerns; absent: this packet", HFILL}},
+        {&hf_sender,
+         {"Sender", "ipoib.rule.sender", FT_STRING, BASE_NONE, NULL, 0,
+          "IP address, GID and LID of who sent the packet, as far as they are known", HFILL}},
         {&hf_reason,
          {"Known because", "ipoib.rule.reason", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_note_id,

@@ -77,6 +77,7 @@ static void hold(struct results *r, const struct finding *f)
     h->f.actual = h->actual;
     h->f.subject = h->subject;
     h->f.reason = h->reason;
+    h->f.sender = NULL;
     g_ptr_array_add(r->held, h);
 }
 

@@ -408,24 +408,39 @@ def test_gzip_file_is_read(store, status, data, message):
     expect(status, store("capture.gz", data), err=message)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "-247.pcap",
-        "-247-be-ns.pcap",
-        "-247.pcapng",
-        "-erf.pcap",
-        "-erf-be-ns.pcap",
-        "-erf.pcapng",
-        "-242.pcap",
-        "-sll.pcap",
-        "-sll2.pcap",
-        "-roce1.pcap",
-        "-roce2.pcap",
-        ".erf",
-    ],
-)
-def test_same_packets_in_this_carrier_have_the_same_verdict(name):
+LINKTYPE_CAPTURES = [
+    "-247.pcap",
+    "-247-be-ns.pcap",
+    "-247.pcapng",
+    "-erf.pcap",
+    "-erf-be-ns.pcap",
+    "-erf.pcapng",
+    "-242.pcap",
+    "-sll.pcap",
+    "-sll2.pcap",
+    "-roce1.pcap",
+    "-roce2.pcap",
+    ".erf",
+]
+
+
+def test_every_link_type_of_the_table_has_a_capture():
+    table = load(os.path.join(SRC, "lib", "wire", "linktypes.def")).decode()
+    numbers = {int(n) for n in re.findall(r"^LINKTYPE\(\w+, (\d+),", table, re.MULTILINE)}
+    assert len(numbers) >= 6
+    captured = {
+        load(testdata("built/built-carrier" + name))
+        for name in LINKTYPE_CAPTURES
+        if name.endswith(".pcap")
+    }
+    order = {0xD4: "<", 0x4D: "<", 0xA1: ">"}
+    assert numbers == {
+        struct.unpack_from(order[data[0]] + "I", data, 20)[0] & 0xFFFF for data in captured
+    }
+
+
+@pytest.mark.parametrize("name", LINKTYPE_CAPTURES)
+def test_same_packets_in_this_link_type_have_the_same_verdict(name):
     expect(OK, testdata("built/built-carrier" + name))
 
 

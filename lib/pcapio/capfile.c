@@ -105,6 +105,17 @@ struct capfile *capfile_open(const char *path, char error[CAPFILE_ERROR_LEN])
     return NULL;
 }
 
+void capfile_on_interface(struct capfile *c, capfile_describe *describe, void *user)
+{
+    if (c->pcapng)
+        pcapngfile_on_interface(c->pcapng, describe, user);
+}
+
+bool capfile_is_pcapng(const struct capfile *c)
+{
+    return c->pcapng != NULL;
+}
+
 void capfile_close(struct capfile *c)
 {
     if (!c)
@@ -169,7 +180,7 @@ static enum capfile_result next_erf(struct capfile *c, struct capfile_frame *out
         return result == INPUT_END ? CAPFILE_END : CAPFILE_ERROR;
     *out = (struct capfile_frame){
         .number = ++c->frames,
-        .linktype = LINK_ERF,
+        .linktype = LINKTYPE_ERF,
         .ns = nanoseconds_of(p.sec, p.ns),
         .caplen = p.data_len,
         .wirelen = p.wirelen,

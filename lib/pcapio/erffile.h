@@ -25,8 +25,8 @@ struct erffile *erffile_open(FILE *file, char error[ERFFILE_ERROR_LEN]);
 void erffile_close(struct erffile *erf);
 
 /*
- * The next record, as a packet of link type LINK_ERF. As input_next, but that INPUT_ERROR leaves
- * its message in ERROR.
+ * The next record, as a packet of link type LINKTYPE_ERF. As input_next, but that INPUT_ERROR
+ * leaves its message in ERROR.
  */
 enum input_result erffile_next(struct erffile *erf, struct packet *out);
 

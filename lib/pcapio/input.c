@@ -45,7 +45,7 @@ static bool link_type_is_ours(struct input *in)
     int type = pcap_datalink(in->pcap);
     const char *name = pcap_datalink_val_to_name(type);
 
-    if (type == LINK_ERF || type == LINK_INFINIBAND)
+    if (type == LINKTYPE_ERF || type == LINKTYPE_INFINIBAND)
         return true;
     say("%s: link type %d (%s) is not InfiniBand; ERF (197) or INFINIBAND (247) is needed",
         in->name, type, name ? name : "unknown");
@@ -181,7 +181,7 @@ enum input_result input_next(struct input *in, struct packet *out)
 
 uint32_t input_linktype(const struct input *in)
 {
-    return in->erf ? LINK_ERF : (uint32_t)pcap_datalink(in->pcap);
+    return in->erf ? LINKTYPE_ERF : (uint32_t)pcap_datalink(in->pcap);
 }
 
 uint32_t input_snaplen(const struct input *in)

@@ -18,7 +18,8 @@ enum input_result { INPUT_PACKET, INPUT_END, INPUT_ERROR };
 
 /*
  * Opens the capture file PATH ("-": stdin) and reads its header. Returns NULL after a message if it
- * cannot be read, is no capture file or has a link type other than LINK_ERF and LINK_INFINIBAND.
+ * cannot be read, is no capture file or has a link type other than LINKTYPE_ERF and
+ * LINKTYPE_INFINIBAND.
  */
 struct input *input_open(const char *path);
 
@@ -31,7 +32,7 @@ void input_close(struct input *in);
  */
 enum input_result input_next(struct input *in, struct packet *out);
 
-uint32_t input_linktype(const struct input *in); /* LINK_ERF or LINK_INFINIBAND */
+uint32_t input_linktype(const struct input *in); /* LINKTYPE_ERF or LINKTYPE_INFINIBAND */
 /* octets that a packet has at most, as the file says */
 uint32_t input_snaplen(const struct input *in);
 bool input_is_raw_erf(const struct input *in);

@@ -45,7 +45,7 @@ static bool put(struct output *out, const void *octets, size_t len)
  */
 static bool in_microseconds(const struct output *out)
 {
-    return out->format.linktype == LINK_ERF;
+    return out->format.linktype == LINKTYPE_ERF;
 }
 
 static bool put_pcap_header(struct output *out)

@@ -13,7 +13,7 @@ enum container { CONTAINER_PCAP, CONTAINER_PCAPNG, CONTAINER_RAW };
 
 struct output_format {
     enum container container;
-    uint32_t linktype; /* LINK_ERF or LINK_INFINIBAND; LINK_ERF with CONTAINER_RAW */
+    uint32_t linktype; /* LINKTYPE_ERF or LINKTYPE_INFINIBAND; LINKTYPE_ERF with CONTAINER_RAW */
     uint32_t snaplen;  /* octets, for the file header */
 };
 

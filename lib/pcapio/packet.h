@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A packet on its way from a file to a file, and the link types that the tool knows. */
+/*
+ * A packet on its way from a file to a file. Its link type is LINKTYPE_ERF (the packet is an ERF
+ * record) or LINKTYPE_INFINIBAND (the packet begins with its Local Routing Header).
+ */
 #ifndef IPOIB_PCAPIO_PACKET_H
 #define IPOIB_PCAPIO_PACKET_H
 
 #include <stdint.h>
 
 #include "pcapio/erf.h"
-
-/* https://www.tcpdump.org/linktypes.html */
-enum {
-    LINK_ERF = 197,        /* each packet is an ERF record */
-    LINK_INFINIBAND = 247, /* each packet is a frame that begins with its Local Routing Header */
-};
+#include "wire/linktype.h"
 
 /*
  * The packet is head[0..head_len-1] followed by data[0..data_len-1]: so a header can be put before

@@ -102,8 +102,8 @@ static enum verdict from_erf(const struct translation *way, const struct packet 
         note->lost = rec.lctr;
     out->dropped = note->lost;
 
-    verdict = way->to == LINK_ERF ? copy_record(way, in, &rec, own_time, out)
-                                  : unwrap(in, &rec, out, note);
+    verdict = way->to == LINKTYPE_ERF ? copy_record(way, in, &rec, own_time, out)
+                                      : unwrap(in, &rec, out, note);
     return verdict == CARRIED && !time_fits(out) ? BAD_TIME : verdict;
 }
 
@@ -125,10 +125,10 @@ enum verdict translate(const struct translation *way, const struct packet *in, s
 {
     memset(note, 0, sizeof(*note));
     *out = *in;
-    if (way->from == LINK_ERF)
+    if (way->from == LINKTYPE_ERF)
         return from_erf(way, in, out, note);
     note->octets = in->data_len;
     if (!time_fits(in))
         return BAD_TIME;
-    return way->to == LINK_ERF ? wrap(way, in, out) : CARRIED;
+    return way->to == LINKTYPE_ERF ? wrap(way, in, out) : CARRIED;
 }

@@ -22,7 +22,7 @@ enum verdict {
 };
 
 struct translation {
-    uint32_t from, to;        /* LINK_ERF or LINK_INFINIBAND */
+    uint32_t from, to;        /* LINKTYPE_ERF or LINKTYPE_INFINIBAND */
     bool to_raw;              /* the target is a raw ERF file, without a container */
     bool from_raw;            /* the source is one: its packets have no time but the record's */
     bool container_time_wins; /* the source is a pcapng file, whose own time readers prefer to the

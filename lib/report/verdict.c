@@ -2,6 +2,8 @@
 /* What was found, gathered rule by rule. See verdict.h. */
 #include "report/verdict.h"
 
+#include <string.h>
+
 #include "cli/plain.h"
 
 struct verdict {
@@ -29,6 +31,8 @@ static void result_free(struct verdict_result *r)
         g_free(r->cases[i].check);
         g_free(r->cases[i].sent);
         g_free(r->cases[i].came);
+        for (unsigned j = 0; j < r->cases[i].senders.n; j++)
+            g_free(r->cases[i].senders.first[j]);
     }
     g_free(r);
 }
@@ -70,6 +74,21 @@ static void add_frame(struct verdict_frames *f, uint32_t frame)
         f->first[f->n++] = frame;
     else
         f->more = true;
+}
+
+static void add_sender(struct verdict_senders *s, const char *sender)
+{
+    char buffer[VERDICT_TEXT + 1];
+    if (!sender || !sender[0])
+        return;
+    sender = plain_text(sender, buffer, sizeof buffer);
+    for (unsigned i = 0; i < s->n; i++)
+        if (strcmp(s->first[i], sender) == 0)
+            return;
+    if (s->n < VERDICT_SENDERS)
+        s->first[s->n++] = g_strdup(sender);
+    else
+        s->more = true;
 }
 
 /*
@@ -126,6 +145,8 @@ static void add_to_case(struct verdict_result *r, uint32_t frame, const struct f
     }
     c->count++;
     add_frame(&c->frames, frame);
+    if (!e)
+        add_sender(&c->senders, f->sender);
 }
 
 static enum outcome outcome_of(const struct finding *f)

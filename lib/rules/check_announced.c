@@ -107,6 +107,8 @@ static void announced(const struct scene *s, const uint8_t *p, const struct ip *
     check_gid(s, p, whose);
     if (whose == WHOSE_OWN)
         check_ud_qp(s, p);
+    else if (whose == WHOSE_UNKNOWN && s->p->ib.transport == IB_UD)
+        inconclusive(s->r, R_RFC4755_2_2_ONE_UD_QP, NULL, "the port's GIDs were not seen");
     if (packet_is_corrupt(s->p))
         return;
     if (whose == WHOSE_OWN) {

@@ -107,7 +107,7 @@ static void check_flag(const struct reporter *r, struct view v, const struct dhc
     g_snprintf(actual, sizeof actual, "%s by %s", set ? "set" : "not set",
                client_text(v, d, client, sizeof client));
     if (discover)
-        expect_value(r, R_RFC4390_2_2_CIADDR_ZERO, ciaddr, IPV4_ADDRESS_SIZE, 0);
+        expect_ipv4(r, R_RFC4390_2_2_CIADDR_ZERO, ciaddr, 0);
     if (discover || d->ciaddr == 0)
         expect_that(r, R_RFC4390_2_2_BROADCAST_FLAG, set, flags, 2, "BROADCAST flag set", actual);
     else
@@ -127,8 +127,8 @@ static void inconclusive_message(const struct reporter *r, struct view v)
 
 static void check_message(const struct reporter *r, struct view v, const struct dhcp *d)
 {
-    expect_value(r, R_RFC4390_2_1_HTYPE, v.p + DHCP_HTYPE, 1, DHCP_HTYPE_INFINIBAND);
-    expect_value(r, R_RFC4390_2_1_HLEN, v.p + DHCP_HLEN, 1, 0);
+    expect_number(r, R_RFC4390_2_1_HTYPE, v.p + DHCP_HTYPE, 1, DHCP_HTYPE_INFINIBAND);
+    expect_number(r, R_RFC4390_2_1_HLEN, v.p + DHCP_HLEN, 1, 0);
     check_chaddr(r, v, d);
     check_client_id(r, v, d);
     check_flag(r, v, d);

@@ -8,6 +8,7 @@
 #include "wire/mgid.h"
 
 enum { SCOPE_LINK_LOCAL = 2 };
+enum { HOP_LIMIT_OF_SUBNET = 1 }; /* IBA 8.3.6: 0 and 1 stay in the subnet */
 enum { IB_MTU_2048 = 4 };
 enum { SELECTOR_LESS = 1, SELECTOR_EXACTLY = 2 };
 enum { ALL_NODES = 1 }; /* the low bits of ff02::1 */
@@ -178,6 +179,8 @@ static void on_leave_asked(const struct scene *s, const struct subnet_event *e)
     port.group = e->group->mgid;
     if (full)
         pass_about(s->r, R_RFC4391_10_LEAVE, &port);
+    else if (!e->join_state_before)
+        inconclusive(s->r, R_RFC4391_10_LEAVE, e->record, "its join was not seen");
     else if (e->join_state_before == JOIN_FULL &&
              is_news(s->r, R_RFC4391_10_LEAVE, &port, e->request->join_state))
         fail_about(s->r, R_RFC4391_10_LEAVE, &port, e->record + MCM_SCOPE_JOIN, 1,
@@ -190,8 +193,13 @@ static void check_broadcast_record(const struct scene *s, const struct subnet_ev
 {
     const struct group *g = e->group;
     struct subject group = subject_group(g->mgid);
+    /* A link over several IB subnets has a wider scope (RFC 4391 section 4.1); its HopLimit lets
+     * routers forward. */
+    uint8_t scope = g->hop_limit > HOP_LIMIT_OF_SUBNET
+                        ? g->mgid[MGID_FLAGS_SCOPE]
+                        : (g->mgid[MGID_FLAGS_SCOPE] & 0xf0) | SCOPE_LINK_LOCAL;
     expect_same(s->r, R_RFC4391_4_1_SCOPE_LINK_LOCAL, &group, e->record + MGID_FLAGS_SCOPE, 1,
-                (g->mgid[MGID_FLAGS_SCOPE] & 0xf0) | SCOPE_LINK_LOCAL, g->mgid[MGID_FLAGS_SCOPE]);
+                scope, g->mgid[MGID_FLAGS_SCOPE]);
     if (is_controlled(g->qkey))
         pass_about(s->r, R_RFC4391_4_1_QKEY_CONTROLLED, &group);
     else if (is_news(s->r, R_RFC4391_4_1_QKEY_CONTROLLED, &group, g->qkey)) {

@@ -117,8 +117,9 @@ static void check_mtu(const struct scene *s, struct group *broadcast)
         pass(s->r, R_RFC4391_7_LINK_MTU);
         return;
     }
-    /* The LRH's length is damaged, or the frame was cut by something that does not say so. */
-    const char *why = s->p->octets.len < s->p->ib.length
+    /* The LRH's length is corrupt, or the frame was cut by something that does not say so. Some
+     * leave out the CRCs. */
+    const char *why = s->p->octets.len + ICRC_SIZE < s->p->ib.length
                           ? "the frame is shorter than its headers say"
                       : may_be_told_others(s, broadcast) ? told_others
                                                          : NULL;

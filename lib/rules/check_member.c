@@ -74,7 +74,8 @@ void check_interface_joined(const struct scene *s, struct endport *port, uint8_t
     subject.group = group ? group->mgid : NULL;
     if (joined == JOINED_FULL)
         pass_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &subject);
-    else if (joined == JOINED_UNKNOWN || !endport_is_followed(port))
+    else if (joined == JOINED_UNKNOWN || !endport_is_followed(port) ||
+             (joined == JOINED_NEVER && !endport_is_whole(port)))
         inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, NULL, "its join was not seen");
     else
         postpone(s, port, R_RFC4391_5_FULL_MEMBER_JOIN, &subject, (uintptr_t)actual[joined],

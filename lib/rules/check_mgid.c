@@ -161,10 +161,28 @@ void check_datagram_headers(const struct reporter *r, const struct ib_packet *ib
         check_destination(r, ib->dgid, d->encap.type, d->body);
 }
 
+/* What an IPoIB interface captures is IPoIB's, whatever signature the group has. */
+static void check_bare_signature(const struct reporter *r, const uint8_t *dgid,
+                                 const struct datagram *d)
+{
+    struct subject group = subject_group(dgid);
+    uint16_t type = d->header == WIRE_OK ? d->encap.type : 0, seen = be16(dgid + MGID_SIGNATURE);
+    if (type == TYPE_IPV4 || type == TYPE_ARP || type == TYPE_RARP)
+        expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV4, &group, dgid + MGID_SIGNATURE, 2,
+                    MGID_SIGNATURE_IPV4, seen);
+    else if (type == TYPE_IPV6)
+        expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV6, &group, dgid + MGID_SIGNATURE, 2,
+                    MGID_SIGNATURE_IPV6, seen);
+}
+
 void check_bare_group(const struct reporter *r, const uint8_t *dgid, const struct datagram *d)
 {
-    if (!mgid_is_ipoib(dgid))
+    if (dgid[MGID_PREFIX] != 0xff)
         return;
+    if (!mgid_is_ipoib(dgid)) {
+        check_bare_signature(r, dgid, d);
+        return;
+    }
     struct mgid m = mgid_read(dgid);
     check_form(r, dgid, &m);
     inconclusive(r, R_RFC4391_4_MGID_PKEY, dgid + MGID_PKEY, "no InfiniBand headers");

@@ -60,8 +60,12 @@ static bool check_mlid(const struct scene *s, const struct group *g, struct endp
     struct subject group = subject_group(g->mgid);
     char expected[16], actual[16];
     group.other = s->p->ib.slid;
-    if (!s->p->ib.has_lrh || g->mlid == 0)
+    if (!s->p->ib.has_lrh)
         return true;
+    if (g->state != GROUP_THERE || g->mlid == 0) {
+        inconclusive(s->r, R_RFC4391_10_MLID_AS_DLID, NULL, "the group's record was not seen");
+        return true;
+    }
     if (g->mlid == s->p->ib.dlid) {
         pass_about(s->r, R_RFC4391_10_MLID_AS_DLID, &group);
         return true;
@@ -80,7 +84,7 @@ static bool check_mlid(const struct scene *s, const struct group *g, struct endp
 /*
  * Who knows the MLID has it from the SA. A sender of whom no join was seen thus joined unseen,
  * unless it is known to have left or to have been refused, or the capture has all that its port
- * asked since it was brought up.
+ * asked since its start.
  */
 static void check_joined(const struct scene *s, struct endport *sender, const struct member *m)
 {
@@ -94,7 +98,7 @@ static void check_joined(const struct scene *s, struct endport *sender, const st
     }
     if (known)
         why = m->refused ? "its join was refused" : "it left the group";
-    else if (followed && !m)
+    else if (!m && sender && endport_is_whole(sender))
         why = "it never joined it";
     else if (followed && m->asked && !m->frame && !m->pending)
         why = "it asked for the group's record and never joined";
@@ -116,6 +120,8 @@ static const char *lacking_subscription(struct endport *sender, const struct mem
 static void check_subscribed(const struct scene *s, struct endport *sender, const struct member *m)
 {
     struct subject port = subject_port(s->p->ib.sgid, 0);
+    if (!m && !endport_is_followed(sender))
+        inconclusive(s->r, R_RFC4391_10_SUBSCRIBE_TRAPS, NULL, "its join was not seen");
     if (!m || m->join_state & JOIN_FULL ||
         !(m->join_state & (JOIN_SEND_ONLY_NON | JOIN_SEND_ONLY_FULL)))
         return;
@@ -283,7 +289,7 @@ void check_multicast(const struct scene *s)
         check_interface_joined(s, sender, ib->dgid[MGID_FLAGS_SCOPE] & 0x0f);
     struct member *m = sender ? groups_member(s->f->groups, g, sender, false) : NULL;
     bool there = g->state == GROUP_THERE;
-    if (there && !check_mlid(s, g, sender, m))
+    if (!check_mlid(s, g, sender, m))
         return;
     check_joined(s, sender, m);
     if (sender)

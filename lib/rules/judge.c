@@ -3,6 +3,7 @@
 
 #include "rules/postpone.h"
 #include "rules/scene.h"
+#include "rules/sender.h"
 #include "wire/carrier.h"
 #include "wire/encap.h"
 #include "wire/mgid.h"
@@ -18,6 +19,7 @@ struct judge {
     void *user;
     uint32_t frame;
     const struct packet *packet; /* at hand; NULL: of a carrier without InfiniBand headers */
+    const struct datagram *bare; /* at hand, of such a carrier; NULL: packet */
     const char *message;         /* the Neighbour Discovery message at hand, "" for another */
 };
 
@@ -61,21 +63,24 @@ static void pass_on(void *user, const struct finding *f)
         struct finding unknown = {f->rule,    OUTCOME_INCONCLUSIVE,
                                   0,          0,
                                   "",         "the packet is damaged: its ICRC is wrong",
-                                  f->subject, ""};
+                                  f->subject, "",
+                                  NULL};
         j->report(j->user, j->frame, &unknown);
         return;
     }
     /* a failure that is known is told as such */
     const struct failure failure = {f->rule, f->expected, f->actual, j->message};
     const char *reason = f->outcome == OUTCOME_FAIL ? deviations_reason(j->known, &failure) : NULL;
-    if (!reason) {
+    if (f->outcome != OUTCOME_FAIL) {
         j->report(j->user, j->frame, f);
         return;
     }
-    struct finding known = *f;
-    known.outcome = OUTCOME_DEVIATION;
-    known.reason = reason;
-    j->report(j->user, j->frame, &known);
+    char sender[SENDER_TEXT_SIZE];
+    struct finding failed = *f;
+    failed.outcome = reason ? OUTCOME_DEVIATION : OUTCOME_FAIL;
+    failed.reason = reason ? reason : f->reason;
+    failed.sender = sender_text(sender, j->fabric, j->packet, j->bare);
+    j->report(j->user, j->frame, &failed);
 }
 
 static struct reporter reporter(struct judge *j, const uint8_t *base, uint16_t interface)
@@ -286,6 +291,7 @@ void judge_bare(struct judge *j, uint32_t frame, const struct carrier *c)
     j->frame = frame;
     j->packet = NULL;
     struct datagram d;
+    j->bare = &d;
     if (c->kind == CARRIER_IPOIB) {
         datagram_decode(c->inner, &d);
         if (c->dgid)
@@ -295,6 +301,7 @@ void judge_bare(struct judge *j, uint32_t frame, const struct carrier *c)
         datagram_decode_body(c->type, c->inner, &d);
         judge_datagram(&r, NULL, &d);
     }
+    j->bare = NULL;
 }
 
 /* false: of one interface too many. */

@@ -3,6 +3,7 @@
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
+#include "wire/lladdr.h"
 
 enum { ETH_TYPE = 12, ETH_SIZE = 14, VLAN_SIZE = 4 };
 /* IEEE 802.1Q: C-TAG, S-TAG; several may follow each other */
@@ -21,7 +22,7 @@ bool dlt_ipoib_has_grh(struct view v)
     return v.p[0] >> 4 == 6 && v.p[GRH_NXT_HDR] == GRH_NXT_HDR_BTH && said >= rest;
 }
 
-static enum wire_result locate_erf(struct view v, struct carrier *c)
+static enum wire_result locate_ERF(struct view v, struct carrier *c)
 {
     uint32_t off = ERF_HEADER_LEN;
     enum wire_result r = view_has(v, 0, off);
@@ -84,7 +85,7 @@ static enum wire_result locate_ip(struct view v, uint32_t off, uint16_t type, st
     return locate_udp(v, off + header, c);
 }
 
-static enum wire_result locate_ethernet(struct view v, struct carrier *c)
+static enum wire_result locate_ETHERNET(struct view v, struct carrier *c)
 {
     uint32_t off = ETH_SIZE;
     enum wire_result r = view_has(v, 0, off);
@@ -117,29 +118,43 @@ static enum wire_result locate_cooked(struct view v, uint32_t hatype, uint32_t p
     return WIRE_OK;
 }
 
+static enum wire_result locate_LINUX_SLL(struct view v, struct carrier *c)
+{
+    return locate_cooked(v, SLL_HATYPE, SLL_PROTOCOL, SLL_SIZE, c);
+}
+
+static enum wire_result locate_LINUX_SLL2(struct view v, struct carrier *c)
+{
+    return locate_cooked(v, SLL2_HATYPE, SLL2_PROTOCOL, SLL2_SIZE, c);
+}
+
+static enum wire_result locate_INFINIBAND(struct view v, struct carrier *c)
+{
+    c->kind = CARRIER_IB;
+    c->start = IB_START_LRH;
+    c->inner = v;
+    return WIRE_OK;
+}
+
+static enum wire_result locate_IPOIB(struct view v, struct carrier *c)
+{
+    c->kind = CARRIER_IPOIB;
+    c->inner = view_from(v, DLT_IPOIB_PSEUDO);
+    if (v.cap >= DLT_IPOIB_PSEUDO &&
+        (dlt_ipoib_has_grh(v) || be24(v.p + DLT_IPOIB_ADDRESS + LLADDR_QPN) == QPN_MULTICAST))
+        c->dgid = v.p + DLT_IPOIB_DGID;
+    return view_has(v, 0, DLT_IPOIB_PSEUDO);
+}
+
 enum wire_result carrier_locate(int linktype, struct view v, struct carrier *c)
 {
     memset(c, 0, sizeof *c);
     switch (linktype) {
-    case LINKTYPE_INFINIBAND:
-        c->kind = CARRIER_IB;
-        c->start = IB_START_LRH;
-        c->inner = v;
-        return WIRE_OK;
-    case LINKTYPE_ERF:
-        return locate_erf(v, c);
-    case LINKTYPE_IPOIB:
-        c->kind = CARRIER_IPOIB;
-        c->inner = view_from(v, DLT_IPOIB_PSEUDO);
-        if (v.cap >= DLT_IPOIB_PSEUDO)
-            c->dgid = v.p + DLT_IPOIB_DGID;
-        return view_has(v, 0, DLT_IPOIB_PSEUDO);
-    case LINKTYPE_LINUX_SLL:
-        return locate_cooked(v, SLL_HATYPE, SLL_PROTOCOL, SLL_SIZE, c);
-    case LINKTYPE_LINUX_SLL2:
-        return locate_cooked(v, SLL2_HATYPE, SLL2_PROTOCOL, SLL2_SIZE, c);
-    case LINKTYPE_ETHERNET:
-        return locate_ethernet(v, c);
+#define LINKTYPE(name, number, wiretap, headers)                                                   \
+    case number:                                                                                   \
+        return locate_##name(v, c);
+#include "wire/linktypes.def"
+#undef LINKTYPE
     default:
         return WIRE_OK;
     }

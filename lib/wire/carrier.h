@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What brings IPoIB into a capture file: for a link type and a frame, where InfiniBand or IPoIB
- * begins. Link types as in libpcap's pcap-linktype.
+ * begins.
  */
 #ifndef IPOIB_WIRE_CARRIER_H
 #define IPOIB_WIRE_CARRIER_H
 
 #include "wire/erf.h"
 #include "wire/ib.h"
-
-enum {
-    LINKTYPE_ETHERNET = 1,
-    LINKTYPE_LINUX_SLL = 113,
-    LINKTYPE_ERF = 197,
-    LINKTYPE_IPOIB = 242,
-    LINKTYPE_INFINIBAND = 247,
-    LINKTYPE_LINUX_SLL2 = 276,
-};
+#include "wire/linktype.h"
 
 /*
  * LINKTYPE_IPOIB: 40 octets before the encapsulation header. A GRH where the packet had one; else
@@ -57,8 +49,9 @@ struct carrier {
     uint16_t type;         /* CARRIER_COOKED */
     struct view inner;     /* from there on */
     struct outer_ip outer; /* RoCE v2 */
-    const uint8_t *dgid; /* CARRIER_IPOIB: the destination's GID in the pseudo header; NULL: none */
-    uint32_t port;       /* of the card that captured it (erf_port); 0 where that is not told */
+    const uint8_t *dgid;   /* CARRIER_IPOIB: DGID of the GRH, or the MGID that is the destination's
+                              address; NULL: none */
+    uint32_t port;         /* of the card that captured it (erf_port); 0 where that is not told */
 };
 
 /*

@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "plugin/wiretap/compat.h"
-
-#define LINKTYPE_INFINIBAND 247
+#include "wire/linktype.h"
 
 #define PCAP_MAGIC_USEC 0xa1b2c3d4u /* times in seconds and microseconds */
 #define PCAP_MAGIC_NSEC 0xa1b23c4du /* times in seconds and nanoseconds */

@@ -17,7 +17,7 @@ GAP = 20 * 10**6
 QKEY = 0x80000B1B
 DIRECTED, SMP_SIZE = 0x81, 256  # IBA 13.4.4, 14.2.1.2
 NODE_INFO, PORT_INFO, PKEY_TABLE = 0x11, 0x15, 0x16  # IBA 14.2.5
-ACTIVE, MTU_2048 = 4, 4
+INIT, ACTIVE, MTU_2048 = 2, 4, 4
 FULL, NON, SEND_ONLY = 1, 2, 4  # JoinState, IBA 15.2.5.17
 RC, UC = 0x80, 0x40
 GROUP_IPV4, NODES, ROUTERS = "239.1.2.3", "ff02::1", "ff02::2"
@@ -52,10 +52,10 @@ def node_info(node):
     return b"\1\1\1\1" + guid * 3 + ib.u16(32) + bytes(6) + b"\1\0\0\0"
 
 
-def port_info(node, state=ACTIVE, neighbor_mtu=MTU_2048):
+def port_info(node, state=ACTIVE, neighbor_mtu=MTU_2048, lid=None):
     """PortInfo (IBA 14.2.5.6): prefix, LID, SM's LID, state, NeighborMTU, MTUCap 2048."""
     data = bytearray(64)
-    data[8:18] = ib.gid("fe80::")[:8] + ib.u16(node.lid)
+    data[8:18] = ib.gid("fe80::")[:8] + ib.u16(node.lid if lid is None else lid)
     data[18:20] = ib.u16(SM.lid)
     data[28] = 1
     data[32], data[33] = state, 0x52
@@ -187,6 +187,7 @@ class World:
         for what, method, attribute, modifier, data in (
             ("nodeinfo", ib.GET, NODE_INFO, 0, node_info(node)),
             ("pkeys", ib.SET, PKEY_TABLE, 0, table),
+            ("nolid", ib.GET, PORT_INFO, 1, port_info(node, INIT, lid=0)),
             ("portinfo", ib.SET, PORT_INFO, 1, port_info(node)),
         ):
             self.tid += 1

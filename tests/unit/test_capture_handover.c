@@ -35,46 +35,6 @@ static void blocks_come_in_order_and_are_used_again(void **state)
     handover_destroy(h);
 }
 
-static void note_block(void *arg, const struct block *b)
-{
-    *(const struct block **)arg = b;
-}
-
-/*
- * At once is written what comes while there is time and the writer has nothing, and never what
- * begins a further file.
- */
-static void some_blocks_are_written_at_once(void **state)
-{
-    struct handover *h = handover_create(1, false);
-    const struct block *written = NULL;
-    struct block *b = handover_take(h), *begins = handover_take(h);
-
-    (void)state;
-    handover_write_at_once(h, note_block, &written);
-    handover_give(h, b);
-    assert_null(written);
-    handover_has_time(h);
-    handover_give(h, handover_take(h));
-    assert_null(written);
-    for (int i = 0; i < 2; i++)
-        handover_return(h, handover_next(h));
-    begins->new_file = true;
-    handover_give(h, begins);
-    assert_null(written);
-    handover_return(h, handover_next(h));
-    b = handover_take(h);
-    handover_give(h, b);
-    assert_ptr_equal(written, b);
-    assert_true(handover_is_empty(h));
-    assert_ptr_equal(handover_take(h), b);
-    /* not for ever without new time */
-    for (int i = 0; i < 100 && (b = handover_take(h)) != NULL; i++)
-        handover_give(h, b);
-    assert_false(handover_is_empty(h));
-    handover_destroy(h);
-}
-
 static void whole_room_is_there(void **state)
 {
     struct handover *h = handover_create(UINT64_C(6) * BLOCK_ROOM + 1, true);
@@ -141,7 +101,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_come_in_order_and_are_used_again),
-        cmocka_unit_test(some_blocks_are_written_at_once),
         cmocka_unit_test(whole_room_is_there),
         cmocka_unit_test(too_much_memory_is_refused),
         cmocka_unit_test(many_blocks_between_two_threads),

@@ -192,7 +192,7 @@ static void ibdumps_time_overflows(void **state)
 
 static void time_outside_of_32_bits_is_refused(void **state)
 {
-    const struct translation way = {.from = LINK_INFINIBAND, .to = LINK_ERF};
+    const struct translation way = {.from = LINKTYPE_INFINIBAND, .to = LINKTYPE_ERF};
     struct packet in = {.sec = UINT32_MAX, .data = half_second, .data_len = 24, .wirelen = 24}, out;
     struct remarks note;
 

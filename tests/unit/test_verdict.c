@@ -23,7 +23,8 @@ static void add(struct verdict *v, uint32_t frame, enum rule_number rule, enum o
                 const char *subject, const char *actual)
 {
     struct finding f = {rule,     outcome, 0,       0,
-                        "0x0000", actual,  subject, outcome == OUTCOME_DEVIATION ? "known" : ""};
+                        "0x0000", actual,  subject, outcome == OUTCOME_DEVIATION ? "known" : "",
+                        "LID 3"};
     verdict_add(v, frame, &f);
 }
 
