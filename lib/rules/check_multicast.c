@@ -100,7 +100,7 @@ static void check_joined(const struct scene *s, struct endport *sender, const st
         why = m->refused ? "its join was refused" : "it left the group";
     else if (!m && sender && endport_is_whole(sender))
         why = "it never joined it";
-    else if (followed && m->asked && !m->frame && !m->pending)
+    else if (m && followed && m->asked && !m->frame && !m->pending)
         why = "it asked for the group's record and never joined";
     if (why)
         postpone(s, sender, R_RFC4391_10_JOIN_BEFORE_SEND, &port, (uintptr_t)why,

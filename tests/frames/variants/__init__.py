@@ -7,30 +7,31 @@ package enter theirs by broken() and change(). tests/test_variants.py judges all
 import functools
 
 from frames import world
-from frames.world import A, B, C, D
+from frames.world import C, D
 
-FAIL, INCONCLUSIVE, SILENT = "fail", "inconclusive", "silent"
+FAIL, INCONCLUSIVE = "fail", "inconclusive"
+NOT_JUDGED = "not judged"  # no result of the rule in the capture
+SILENT = "silent"  # the rule passes for other frames
 BASES = {
     "default": {},
     "child": {"pkey": 0x8001},
     "limited": {"pkey": 0x8001, "limited": (C, D)},
 }
 VARIANTS = []
+# A capture that begins late has nothing from before this frame: no SMPs, no joins.
+LATE = "A.arp.request"
 
 
 class Variant:
-    """rule: that is broken; way: in which; at: the frame that carries the finding, by its name.
+    """rule: that is broken; way: in which; at: the frame that carries the finding, by its name; base: one of BASES.
 
-    early: the result in the whole capture. late: in one that begins with the frame `begin`.
-    bare: as LINKTYPE_IPOIB (242); roce: as RoCE v2, where there is no subnet administration. None: the
-    result follows from the kind of rule (test_variants.py). why: the reason for a result that is not
-    FAIL.
+    early: the result in the whole capture; why: the reason for one that is not FAIL. evidence.py has
+    the results of other forms of the capture.
     """
 
-    def __init__(self, rule, way, at, make, base="default", early=FAIL, late=None, bare=None, roce=None, begin=None, why="", also=()):  # fmt: skip
+    def __init__(self, rule, way, at, make, base="default", early=FAIL, why=""):
         self.rule, self.way, self.at, self.make, self.base = rule, way, at, make, base
-        self.early, self.late, self.bare, self.roce = early, late, bare, roce
-        self.begin, self.why, self.also = begin, why, also
+        self.early, self.why = early, why
 
     def name(self):
         suffix = "" if self.base == "default" else f" ({self.base})"
@@ -75,7 +76,3 @@ def change(rule, way, at, fields, bases=("default",), **options):
             set_fields(w[name], fields)
 
     broken(rule, way, at, bases, **options)(make)
-
-
-# A capture that begins late has nothing from before this frame: no SMPs, no joins.
-LATE = "A.arp.request"
