@@ -35,6 +35,7 @@ JOINS = (  # what rests on what the SA told
     "rfc4391.10.receiver-fullmember",
 )
 NO_GRH_ON_THEM = ("ARP reply", "InARP reply", "neighbour advertisement")
+HEADERS = ("rfc4391.6.type", "rfc4391.6.encapsulation-header")
 PORTS = (  # what rests on the port's whole history
     "rfc4391.9.1.1.gid-of-port",
     "rfc4391.9.1.1.gid-from-port-guid",
@@ -103,8 +104,7 @@ RESULTS = {
         ("rfc4391.5.broadcast-group-exists", "", NOT, NO_SA),
         ("rfc4391.7.link-mtu", "", INC, NO_SA),
         ("rfc4391.9.1.2.qkey-from-join", "", INC, NO_SA),
-        ("rfc4391.6.type", "InARP", FAIL, ""),
-        ("rfc4391.6.encapsulation-header", "InARP", FAIL, ""),
+        *((rule, way, FAIL, "") for rule in HEADERS for way in ("RARP", "InARP")),
         ("rfc4391.6.type", "ARP request", SILENT, NOTHING_SAYS),
         ("rfc4391.6.encapsulation-header", "ARP request", SILENT, NOTHING_SAYS),
         ("rfc4391.9.1.1.traffic-to-qpn", "unicast", INC, ADDRESSES),
