@@ -146,8 +146,8 @@ void frame_observe_bare(tvbuff_t *tvb, packet_info *pinfo)
     struct packet p;
     if (pinfo->fd->visited || !conformance_bare_carrier(tvb, pinfo, &c) || !moment_of(pinfo, &at))
         return;
-    packet_read_bare(&p, &at, c.kind == CARRIER_IPOIB, c.type, c.inner);
-    observe(&p, pinfo, (uint32_t)(c.inner.p - tvb_view(tvb).p));
+    packet_read_bare(&p, &at, &c);
+    observe(&p, pinfo, (uint32_t)(carrier_begin(&c) - tvb_view(tvb).p));
 }
 
 struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start)

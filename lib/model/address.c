@@ -87,7 +87,7 @@ static void learn_arp(const struct observation *o, const struct datagram *d)
     const struct arp *a = &d->arp;
     const uint8_t *message = d->body.p;
     if (d->arp_result != WIRE_OK || a->hrd != ARP_HRD_INFINIBAND || a->hln != LLADDR_SIZE ||
-        (a->op != ARP_REQUEST && a->op != ARP_REPLY))
+        !arp_is_announcement(a->op))
         return;
     if (a->pro != TYPE_IPV4 || a->pln != 4) {
         announced(o, message + a->sha, NULL);
@@ -101,7 +101,7 @@ static void learn_arp(const struct observation *o, const struct datagram *d)
     }
     if (a->op == ARP_REQUEST)
         asked(o, message + a->sha, &sender, &target);
-    else
+    else if (a->op == ARP_REPLY)
         arp_replied(o, message, a);
 }
 

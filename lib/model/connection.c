@@ -174,6 +174,39 @@ static bool repeats(const struct connection *conn, const struct mad_payload *m)
            !conn->rej_frame && !conn->dreq_frame;
 }
 
+/* Is it the UD QP of a link-layer address of that port on the partition? */
+static bool is_announced(const struct connections *c, uint16_t interface, const uint8_t *gid,
+                         uint16_t pkey, uint32_t qpn)
+{
+    const struct endport *p = endports_by_gid(c->ports, interface, gid, false);
+    return p && qpn && endport_announced(p, pkey, qpn) == ANNOUNCED;
+}
+
+/*
+ * Is the REQ one of IPoIB, though its Service-ID is not (RFC 4755 §3.5)? Its private data names the
+ * UD QP of the requester's address, and the Service-ID begins as IPoIB's does, or ends with the UD
+ * QP of the responder's.
+ */
+static bool has_other_service_id(const struct connections *c, const struct mad_payload *m,
+                                 uint16_t interface)
+{
+    const struct cm *cm = &m->cm;
+    if (cm_service_is_ipoib(cm->service) || m->private_result != WIRE_OK ||
+        !is_announced(c, interface, cm->local_gid, cm->pkey, m->private.ud_qpn))
+        return false;
+    return cm_service_is_near_ipoib(cm->service_id) ||
+           is_announced(c, interface, cm->remote_gid, cm->pkey, cm_service_qpn(cm->service_id));
+}
+
+static enum cm_service service_of(const struct connections *c, const struct mad_payload *m,
+                                  const struct port *src)
+{
+    if (has_other_service_id(c, m, port_interface(*src)))
+        return SERVICE_IPOIB_RFC;
+    bool srp = m->cm.service == SERVICE_UNKNOWN && cm_private_is_srp(m->octets, &m->cm);
+    return srp ? SERVICE_SRP : m->cm.service;
+}
+
 static struct connection *on_req(struct connections *c, uint32_t frame, const struct mad_payload *m,
                                  const struct port *src, const struct port *dst)
 {
@@ -188,9 +221,7 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
     conn->requester.asks = true;
     conn->service_id = cm->service_id;
     conn->tid = m->mad.tid;
-    conn->service = (uint8_t)(cm->service == SERVICE_UNKNOWN && cm_private_is_srp(m->octets, cm)
-                                  ? SERVICE_SRP
-                                  : cm->service);
+    conn->service = (uint8_t)service_of(c, m, src);
     conn->transport = cm->transport & 3;
     conn->response_timeout = cm->response_timeout & 31;
     conn->pkey = cm->pkey;

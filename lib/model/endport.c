@@ -97,6 +97,8 @@ static void take_over(struct endport *p, struct endport *nameless)
 {
     if (!p->born_frame)
         p->born_frame = nameless->born_frame;
+    if (!p->new_frame)
+        p->new_frame = nameless->new_frame;
     p->gap_frame = MAX(p->gap_frame, nameless->gap_frame);
     if (nameless->gsi_psn)
         p->gsi_psn = nameless->gsi_psn;

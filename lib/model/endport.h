@@ -29,6 +29,8 @@ struct endport {
     uint8_t subscribed;            /* SUBSCRIBED_* */
     uint8_t subscribing;           /* so: asked, and the answer was not seen so far */
     uint32_t born_frame;           /* 0: before the capture began */
+    uint32_t new_frame; /* given a LID, having had none, as after a start: nothing that it joined is
+                           older; 0: not seen */
     uint32_t
         gap_frame; /* the last at which something that its GSI had sent was missing; 0: never */
     uint32_t reregister_frame; /* the SM last asked it to join and to subscribe again; 0: never */
@@ -107,6 +109,15 @@ bool endport_smi_sent(uint32_t *last, uint32_t psn);
 static inline bool endport_is_followed(const struct endport *p)
 {
     return p->born_frame > p->gap_frame;
+}
+
+/*
+ * Is everything captured that it asked the SA since its start? One that is only brought up again
+ * keeps the memberships that it had.
+ */
+static inline bool endport_is_whole(const struct endport *p)
+{
+    return p->new_frame > p->gap_frame;
 }
 
 /* A link-layer address of the port on this partition named the UD QP. */

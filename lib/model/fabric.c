@@ -103,18 +103,19 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
         p->verdict.class = PAYLOAD_OTHER;
 }
 
-void packet_read_bare(struct packet *p, const struct moment *at, bool encapsulated, uint16_t type,
-                      struct view v)
+void packet_read_bare(struct packet *p, const struct moment *at, const struct carrier *c)
 {
+    uint32_t before = (uint32_t)(c->inner.p - carrier_begin(c));
     memset(p, 0, sizeof *p);
     p->at = *at;
     p->captured_on = at->interface;
-    p->octets = v;
+    p->octets = view_make(carrier_begin(c), c->inner.cap + before, c->inner.len + before);
+    p->bare_dgid = c->dgid;
     p->verdict.class = PAYLOAD_IPOIB;
-    if (encapsulated)
-        datagram_decode(v, &p->datagram);
+    if (c->kind == CARRIER_IPOIB)
+        datagram_decode(c->inner, &p->datagram);
     else
-        datagram_decode_body(type, v, &p->datagram);
+        datagram_decode_body(c->type, c->inner, &p->datagram);
 }
 
 /* The memo is written although the packet is const to its readers: no packet is defined const. */

@@ -17,6 +17,7 @@
 #include "model/qpns.h"
 #include "model/resolution.h"
 #include "model/subnet.h"
+#include "wire/carrier.h"
 #include "wire/payload.h"
 
 /* Two interfaces of the capture that were taken for one subnet's, and are not; frame 0: none. */
@@ -128,6 +129,7 @@ struct packet {
         struct mad_payload mad;
         struct datagram datagram;
     };
+    const uint8_t *bare_dgid; /* without InfiniBand headers: the destination's GID; NULL: unknown */
     struct port src, dst;
     uint16_t captured_on;         /* its interface's number, as long as it is on its own */
     struct crcs_count crcs_count; /* model/integrity.h */
@@ -145,12 +147,8 @@ struct packet {
 void packet_read(struct packet *p, const struct moment *at, struct view v, enum ib_start start,
                  const struct port *outer_src, const struct port *outer_dst);
 
-/*
- * The same for a frame without InfiniBand headers: v begins at the encapsulation header
- * (encapsulated) or after it, with the Ethertype type.
- */
-void packet_read_bare(struct packet *p, const struct moment *at, bool encapsulated, uint16_t type,
-                      struct view v);
+/* The same for a frame without InfiniBand headers (CARRIER_IPOIB, CARRIER_COOKED). */
+void packet_read_bare(struct packet *p, const struct moment *at, const struct carrier *c);
 
 /* Is it IPoIB without InfiniBand headers? */
 static inline bool packet_is_bare(const struct packet *p)

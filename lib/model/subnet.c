@@ -19,6 +19,7 @@ struct route {
     uint16_t *pkeys;
     uint32_t smi_psn;  /* as in struct endport */
     uint8_t node_type; /* 0: not known */
+    bool has_no_lid;   /* its PortInfo said so, and it was given none so far */
 };
 
 /* The subnet manager of an interface's subnet. */
@@ -585,7 +586,11 @@ static void tell_pkeys(const struct delivery *d, struct route *r)
 static void on_port_info(const struct delivery *d, struct route *r, const struct smp *smp)
 {
     struct port_info p;
-    if (smp_port_info(smp, &p) != WIRE_OK || p.lid == 0 || p.lid >= LID_MULTICAST_FIRST)
+    if (smp_port_info(smp, &p) != WIRE_OK || p.lid >= LID_MULTICAST_FIRST)
+        return;
+    bool had_no_lid = r->has_no_lid;
+    r->has_no_lid = smp->mad.method == SMP_GET_RESP && p.lid == 0;
+    if (p.lid == 0)
         return;
     if (r->node_type == 0 || (r->node_type == NODE_TYPE_SWITCH && p.port != 0))
         return; /* a switch's external ports have no LID; what is there means nothing */
@@ -603,6 +608,8 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
         r->endport->mtu_cap = p.mtu_cap;
     if (smp->mad.method == SMP_SET && p.reregister)
         r->endport->reregister_frame = d->frame;
+    if (smp->mad.method == SMP_SET && had_no_lid)
+        r->endport->new_frame = d->frame;
     tell(d, &e);
     if (born) {
         endport_born(r->endport, d->frame);

@@ -66,6 +66,12 @@ void check_encapsulation(const struct reporter *r, const struct datagram *d, boo
 void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey);
 
 /*
+ * A datagram of LINKTYPE_IPOIB: the destination's GID (16 octets) in its pseudo header, if it is an
+ * IPoIB MGID, with the datagram's IP destination (RFC 4391 §4).
+ */
+void check_bare_group(const struct reporter *r, const uint8_t *dgid, const struct datagram *d);
+
+/*
  * A datagram of the packet: GRH on multicast (RFC 4391 §6), and the group of its MGID against its
  * IP destination (§4).
  */

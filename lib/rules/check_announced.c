@@ -56,13 +56,13 @@ static void check_gid(const struct scene *s, const uint8_t *p, enum whose whose)
 }
 
 /*
- * RFC 4755 §2.2: an interface that takes connections has one UD QP, so it sends from the one that
- * it names.
+ * An interface has one UD QP, with connected mode (RFC 4755 §2.2) or without it ("whether or not it
+ * supports this extension", §3.1), so it sends from the one that it names.
  */
 static void check_ud_qp(const struct scene *s, const uint8_t *p)
 {
     struct subject address = subject_address(p);
-    if (!(p[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED) || s->p->ib.transport != IB_UD)
+    if (s->p->ib.transport != IB_UD)
         return;
     if (s->p->ib.sqpn == be24(p + LLADDR_QPN)) {
         pass_about(s->r, R_RFC4755_2_2_ONE_UD_QP, &address);
@@ -84,6 +84,8 @@ static void announced(const struct scene *s, const uint8_t *p)
     check_gid(s, p, whose);
     if (whose == WHOSE_OWN)
         check_ud_qp(s, p);
+    else if (whose == WHOSE_UNKNOWN && s->p->ib.transport == IB_UD)
+        inconclusive(s->r, R_RFC4755_2_2_ONE_UD_QP, NULL, "the port's GIDs were not seen");
 }
 
 /* ---- IPv6 interface identifiers (RFC 4391 §8) */
@@ -214,7 +216,7 @@ void check_arp_scene(const struct scene *s, const struct datagram *d)
     if (d->arp_result != WIRE_OK || a->hrd != ARP_HRD_INFINIBAND || a->hln != LLADDR_SIZE)
         return;
     bool ipv4 = a->pro == TYPE_IPV4 && a->pln == 4;
-    if (a->op == ARP_REQUEST || a->op == ARP_REPLY)
+    if (arp_is_announcement(a->op))
         announced(s, v.p + a->sha);
     if (a->op == ARP_REQUEST)
         note_query(s, v.p + a->sha);

@@ -258,7 +258,7 @@ static void check_ip(const struct scene *s, const struct connection *c)
     const char *what = resolution(type, ip, &answers);
     if (what)
         check_resolution(s, what, answers);
-    else if (type == TYPE_IPV4 || type == TYPE_IPV6)
+    if (type == TYPE_IPV4 || type == TYPE_IPV6)
         expect_that(s->r, R_RFC4755_2_1_MULTICAST_OVER_UD, !goes_to_many(type, ip), ip.p, ip.cap,
                     "over UD", "multicast or broadcast over a connection");
     uint32_t mtu = c ? connection_mtu(c) : 0;

@@ -178,6 +178,8 @@ static void on_leave_asked(const struct scene *s, const struct subnet_event *e)
     port.group = e->group->mgid;
     if (full)
         pass_about(s->r, R_RFC4391_10_LEAVE, &port);
+    else if (!e->join_state_before)
+        inconclusive(s->r, R_RFC4391_10_LEAVE, e->record, "its join was not seen");
     else if (e->join_state_before == JOIN_FULL &&
              !order_is_uncertain(&s->f->order, e->member->frame) &&
              is_news(s->r, R_RFC4391_10_LEAVE, &port, e->request->join_state))

@@ -140,14 +140,19 @@ static void check_exists(const struct scene *s)
 {
     const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
     struct subject link = subject_link(s->p->ib.pkey);
-    bool there = false;
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
+    bool there = false, absent = false;
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
         there |= b->state == GROUP_THERE;
+        absent |= group_is_absent(b);
+    }
     if (there)
         pass_about(s->r, R_RFC4391_5_BROADCAST_GROUP_EXISTS, &link);
     else if (lacks_broadcast(s, s->p->ib.pkey, scope_of(s)))
         expect_about(s->r, R_RFC4391_5_BROADCAST_GROUP_EXISTS, &link, false, NULL, 0,
                      "a broadcast group", "IPoIB datagrams, though the SA has no broadcast group");
+    else if (absent)
+        inconclusive(s->r, R_RFC4391_5_BROADCAST_GROUP_EXISTS, NULL,
+                     "the link may have another scope, whose broadcast group was not seen");
 }
 
 void check_transmission(const struct scene *s)

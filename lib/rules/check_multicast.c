@@ -59,8 +59,12 @@ static bool check_mlid(const struct scene *s, const struct group *g, struct endp
     struct subject group = subject_group(g->mgid);
     char expected[16], actual[16];
     group.other = s->p->ib.slid;
-    if (!s->p->ib.has_lrh || g->mlid == 0)
+    if (!s->p->ib.has_lrh)
         return true;
+    if (g->state != GROUP_THERE || g->mlid == 0) {
+        inconclusive(s->r, R_RFC4391_10_MLID_AS_DLID, NULL, "the group's record was not seen");
+        return true;
+    }
     if (g->mlid == s->p->ib.dlid) {
         pass_about(s->r, R_RFC4391_10_MLID_AS_DLID, &group);
         return true;
@@ -78,7 +82,8 @@ static bool check_mlid(const struct scene *s, const struct group *g, struct endp
 
 /*
  * Who knows the MLID has it from the SA. A sender of whom no join was seen thus joined unseen,
- * unless it is known to have left, to have been refused, or to have asked for the record alone.
+ * unless it is known to have left or to have been refused, or the capture has all that its port
+ * asked since its start.
  */
 static void check_joined(const struct scene *s, struct endport *sender, const struct member *m)
 {
@@ -92,7 +97,9 @@ static void check_joined(const struct scene *s, struct endport *sender, const st
     }
     if (known)
         why = m->refused ? "its join was refused" : "it left the group";
-    else if (m && m->asked && !m->frame && !m->pending && followed)
+    else if (!m && sender && endport_is_whole(sender))
+        why = "it never joined it";
+    else if (m && followed && m->asked && !m->frame && !m->pending)
         why = "it asked for the group's record and never joined";
     if (why)
         postpone(s, sender, R_RFC4391_10_JOIN_BEFORE_SEND, &port, (uintptr_t)why,
@@ -112,6 +119,8 @@ static const char *lacking_subscription(struct endport *sender, const struct mem
 static void check_subscribed(const struct scene *s, struct endport *sender, const struct member *m)
 {
     struct subject port = subject_port(s->p->ib.sgid, 0);
+    if (!m && !endport_is_followed(sender))
+        inconclusive(s->r, R_RFC4391_10_SUBSCRIBE_TRAPS, NULL, "its join was not seen");
     if (!m || m->join_state & JOIN_FULL ||
         !(m->join_state & (JOIN_SEND_ONLY_NON | JOIN_SEND_ONLY_FULL)))
         return;
@@ -210,27 +219,6 @@ static void check_listener(const struct scene *s, const struct listener *l, stru
                  "a FullMember of the group that it listens to", "a member without FullMember");
 }
 
-/*
- * RFC 4391 §5: who sends on the link is an interface of it, and joined its broadcast group as
- * FullMember.
- */
-static void check_full_member(const struct scene *s, struct endport *sender)
-{
-    const struct ib_packet *ib = &s->p->ib;
-    struct group *b = groups_broadcast(s->f->groups, s->p->at.interface, ib->pkey,
-                                       ib->dgid[MGID_FLAGS_SCOPE] & 0x0f);
-    const struct member *m = b ? groups_member(s->f->groups, b, sender, false) : NULL;
-    struct subject port = subject_port(sender->gid, 0);
-    port.group = b ? b->mgid : NULL;
-    if (!m || !m->join_state || !member_is_known(m))
-        return;
-    if (m->join_state & JOIN_FULL)
-        pass_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &port);
-    else
-        postpone(s, sender, R_RFC4391_5_FULL_MEMBER_JOIN, &port, 0,
-                 "a FullMember of the broadcast group", "it joined without FullMember");
-}
-
 void check_multicast(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
@@ -244,10 +232,10 @@ void check_multicast(const struct scene *s)
     if (is_sa(s))
         sender = NULL;
     if (sender)
-        check_full_member(s, sender);
+        check_interface_joined(s, sender, ib->dgid[MGID_FLAGS_SCOPE] & 0x0f);
     struct member *m = sender ? groups_member(s->f->groups, g, sender, false) : NULL;
     bool there = g->state == GROUP_THERE;
-    if (there && !check_mlid(s, g, sender, m))
+    if (!check_mlid(s, g, sender, m))
         return;
     check_joined(s, sender, m);
     if (sender)

@@ -132,8 +132,24 @@ static void note_grh(const struct scene *s)
          across ? "a GRH, needed to another IB subnet" : "a GRH, not needed within the IB subnet");
 }
 
+/* RFC 4391 §4: 255.255.255.255 goes to the broadcast-GID. */
+static void check_broadcast(const struct scene *s)
+{
+    const struct datagram *d = &s->p->datagram;
+    struct subject qp = subject_qp(port_to_lid(s->p->src), s->p->ib.sqpn);
+    if (d->header == WIRE_OK && d->encap.type == TYPE_IPV4 &&
+        view_has(d->body, IPV4_DESTINATION, IPV4_ADDRESS_SIZE) == WIRE_OK &&
+        be32(d->body.p + IPV4_DESTINATION) == 0xffffffffu)
+        expect_about(s->r, R_RFC4391_4_BROADCAST_MAPPING, &qp, false, d->body.p + IPV4_DESTINATION,
+                     IPV4_ADDRESS_SIZE, "the broadcast-GID", "one port");
+}
+
 void check_unicast(const struct scene *s)
 {
+    struct endport *port = sending_interface(s);
+    if (port)
+        check_interface_joined(s, port, 0);
+    check_broadcast(s);
     check_qpn(s);
     note_partition(s);
     note_grh(s);

@@ -134,6 +134,8 @@ static void judge_ud(const struct scene *s)
     check_transmission(s);
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
         check_multicast(s);
+    else if (ib->dgid && ib->dgid[MGID_PREFIX] == 0xff)
+        check_signature(s);
     else if (!ib_is_multicast(ib))
         check_unicast(s);
     judge_payload(s->r, s, &s->p->datagram, false);
@@ -202,6 +204,9 @@ static bool judge_mad(const struct scene *s)
         return ipoib;
     if (!packet_cm_is_ipoib(s->p, cm)) {
         name_foreign(s, cm);
+        if (cm->message == CM_REQ && cm_service_is_near_ipoib(cm->service_id))
+            inconclusive(s->r, R_RFC4755_3_5_SERVICE_ID, NULL,
+                         "IPoIB's or another service's: the requester's address was not seen");
         return false;
     }
     check_connection_message(s);
@@ -213,6 +218,8 @@ static bool judge_mad(const struct scene *s)
 /* Without InfiniBand headers: what its octets show by themselves. */
 static bool judge_bare(const struct reporter *r, const struct packet *p)
 {
+    if (p->bare_dgid)
+        check_bare_group(r, p->bare_dgid, &p->datagram);
     if (p->datagram.header != WIRE_FOREIGN)
         judge_payload(r, NULL, &p->datagram, false);
     else
@@ -271,7 +278,7 @@ static bool read_packet(struct fabric *fabric, struct packet *p, const struct ca
     if (c.kind == CARRIER_IB)
         read_infiniband(p, &at, &c);
     else
-        packet_read_bare(p, &at, c.kind == CARRIER_IPOIB, c.type, c.inner);
+        packet_read_bare(p, &at, &c);
     return true;
 }
 

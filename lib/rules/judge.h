@@ -13,6 +13,7 @@
 #include "model/observe.h"
 #include "rules/check.h"
 #include "rules/deviation.h"
+#include "wire/carrier.h"
 
 struct judge;
 

@@ -16,10 +16,11 @@ static inline bool is_controlled(uint32_t qkey)
     return qkey >> 31;
 }
 
-/* Is the MGID that of 224.0.0.2 or ff02::2, by its low bits? */
+/* Is the MGID that of 224.0.0.2 or ff02::2? */
 static inline bool is_all_routers(const uint8_t *mgid)
 {
-    return be32(mgid + MGID_GROUP_IPV4) == 2;
+    static const uint8_t high[MGID_GROUP_IPV4 - MGID_GROUP];
+    return be32(mgid + MGID_GROUP_IPV4) == 2 && memcmp(mgid + MGID_GROUP, high, sizeof high) == 0;
 }
 
 #endif

@@ -92,10 +92,23 @@ void postpone(const struct scene *s, struct endport *sender, enum rule_number ru
         add(s->postponed, &c);
 }
 
+/* A join that may have been sent before the packet of the claim, though it is captured behind it.
+ */
+static bool is_join_before(const struct scene *s, const struct claim *c)
+{
+    const struct mad_payload *m = &s->p->mad;
+    if (m->kind != MAD_KIND_SA || m->result != WIRE_OK || m->sa.mad.method != SA_SET ||
+        m->sa.mad.attribute != SA_MC_MEMBER_RECORD ||
+        view_has(m->sa.data, MCM_MGID, MGID_SIZE) != WIRE_OK)
+        return false;
+    bool same = !c->about.group || memcmp(m->sa.data.p + MCM_MGID, c->group, MGID_SIZE) == 0;
+    return same && order_is_uncertain(&s->f->order, c->frame);
+}
+
 static void settle(const struct scene *s, struct claim *c, bool whole)
 {
     /* what was before the port was brought up again does not show in what its GSI sends now */
-    bool proved = whole && c->frame > c->sender->born_frame;
+    bool proved = whole && c->frame > c->sender->born_frame && !is_join_before(s, c);
     if (proved && is_news(s->r, c->rule, &c->about, c->value))
         fail_about(s->r, c->rule, &c->about, NULL, 0, c->expected, c->actual);
     c->sender = NULL;

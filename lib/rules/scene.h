@@ -43,6 +43,18 @@ bool lacks_broadcast(const struct scene *s, uint16_t pkey, uint8_t scope);
 void check_transmission(const struct scene *s);
 
 /*
+ * The port whose interface sends the datagram: a link-layer address of it names the QP. NULL: not
+ * known (check_member.c).
+ */
+struct endport *sending_interface(const struct scene *s);
+
+/*
+ * Did the port that sends the datagram join the link's broadcast group as FullMember? scope: of the
+ * link, 0 where it is not known (check_member.c).
+ */
+void check_interface_joined(const struct scene *s, struct endport *port, uint8_t scope);
+
+/*
  * The scope of an IPoIB MGID that a port sends to or joins (check_group.c). false: it is none of
  * its link's.
  */
@@ -53,6 +65,9 @@ bool check_scope(const struct scene *s, const uint8_t *mgid, struct endport *por
  * (check_multicast.c)
  */
 void check_multicast(const struct scene *s);
+
+/* ... to a multicast GID without IPoIB signature (check_signature.c). */
+void check_signature(const struct scene *s);
 
 /* ... to one port: to which QP, with which partition? (check_unicast.c) */
 void check_unicast(const struct scene *s);

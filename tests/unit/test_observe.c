@@ -33,11 +33,13 @@ static void observe_arp(const struct scenario *s, uint32_t frame, uint32_t port)
 {
     uint8_t gid[GID_SIZE], lladdr[LLADDR_SIZE], octets[CRAFT_ARP] = {0};
     struct moment at = {.frame = frame, .ns = frame * INT64_C(1000000000)};
+    struct carrier c = {.kind = CARRIER_IPOIB,
+                        .inner = view_make(octets, sizeof octets, sizeof octets)};
     struct packet p;
     craft_gid(gid, port);
     craft_lladdr(lladdr, 0, QPN, gid);
     craft_arp_request(octets, lladdr, IP, ASKED);
-    packet_read_bare(&p, &at, true, 0, view_make(octets, sizeof octets, sizeof octets));
+    packet_read_bare(&p, &at, &c);
     fabric_observe(s->fabric, &p, s->events);
 }
 
