@@ -278,6 +278,12 @@ void endport_born(struct endport *p, uint32_t frame)
     p->gsi_psn |= LAST_PSN_UP_AGAIN;
 }
 
+void endport_started(struct endport *p, uint32_t frame)
+{
+    p->new_frame = frame;
+    p->gsi_psn |= LAST_PSN_UP_AGAIN;
+}
+
 bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame)
 {
     bool known = p->gsi_psn & LAST_PSN_KNOWN, up_again = p->gsi_psn & LAST_PSN_UP_AGAIN;

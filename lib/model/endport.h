@@ -92,6 +92,9 @@ static inline bool endport_has_gid(const struct endport *p)
 /* The subnet manager brought the port up: what it did before does not matter. */
 void endport_born(struct endport *p, uint32_t frame);
 
+/* The subnet manager gave the port a LID; it had none before. */
+void endport_started(struct endport *p, uint32_t frame);
+
 /*
  * The port's GSI sent a packet with this PSN. They count up one by one (IBA 9.8.2.2), whoever it
  * sends to: what was not captured shows, and what was known of the port may be out of date since.

@@ -609,7 +609,7 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
     if (smp->mad.method == SMP_SET && p.reregister)
         r->endport->reregister_frame = d->frame;
     if (smp->mad.method == SMP_SET && had_no_lid)
-        r->endport->new_frame = d->frame;
+        endport_started(r->endport, d->frame);
     tell(d, &e);
     if (born) {
         endport_born(r->endport, d->frame);

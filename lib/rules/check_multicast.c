@@ -97,7 +97,7 @@ static void check_joined(const struct scene *s, struct endport *sender, const st
     }
     if (known)
         why = m->refused ? "its join was refused" : "it left the group";
-    else if (!m && sender && endport_is_whole(sender))
+    else if (!m && followed && endport_is_whole(sender))
         why = "it never joined it";
     else if (m && followed && m->asked && !m->frame && !m->pending)
         why = "it asked for the group's record and never joined";
