@@ -5,7 +5,6 @@
 #include "wire/arp.h"
 #include "wire/carrier.h"
 #include "wire/cm.h"
-#include "wire/crc.h"
 #include "wire/dhcp.h"
 #include "wire/encap.h"
 #include "wire/ib.h"
@@ -755,45 +754,9 @@ static void variant_crc(void **state)
     }
 }
 
-/* One bit after the other, the least significant one of a byte first. */
-static uint32_t crc_by_bits(uint32_t polynomial, uint32_t crc, const uint8_t *p, size_t n)
-{
-    for (size_t i = 0; i < 8 * n; i++) {
-        bool bit = (p[i / 8] >> i % 8 ^ crc) & 1;
-        crc = crc >> 1 ^ (bit ? polynomial : 0);
-    }
-    return crc;
-}
-
-/* Folding, tables and bits agree for every length, wherever the bytes begin; CRC-32's check value.
- */
-static void crc_of_any_length(void **state)
-{
-    (void)state;
-    static const uint32_t polynomials[] = {0xedb88320, 0xd008};
-    static const uint8_t check[] = "123456789";
-    static struct crc_tables t;
-    uint8_t p[700];
-    for (size_t i = 0; i < sizeof p; i++)
-        p[i] = (uint8_t)(i * i * 7 + i * 13 + (i >> 3));
-    for (unsigned k = 0; k < 2; k++) {
-        uint32_t preset = k ? 0xffff : 0xffffffff;
-        crc_tables_make(&t, polynomials[k], k ? 16 : 32);
-        for (size_t n = 0; n + 16 <= sizeof p; n++) {
-            const uint8_t *begin = p + n % 16;
-            uint32_t crc = crc_by_bits(polynomials[k], preset, begin, n);
-            assert_int_equal(crc_add(&t, preset, begin, n), crc);
-            assert_int_equal(crc_add_by_table(&t, preset, begin, n), crc);
-        }
-    }
-    crc_tables_make(&t, polynomials[0], 32);
-    assert_int_equal(~crc_add(&t, 0xffffffff, check, 9) & 0xffffffff, 0xcbf43926);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crc_of_any_length),
         cmocka_unit_test(variant_crc),
         cmocka_unit_test(view_tells_cut_from_short),
         cmocka_unit_test(ud_headers),
