@@ -5,10 +5,12 @@
  * frame's findings stand together at its end.
  */
 #include "plugin/plugin.h"
+#include "plugin/tap.h"
 
 #include <epan/expert.h>
 #include <epan/prefs.h>
 #include <epan/proto_data.h>
+#include <epan/tap.h>
 #include <wiretap/wtap.h>
 #include <wsutil/report_message.h>
 
@@ -27,6 +29,7 @@ static ws_bool pref_judge = TRUE;
 static const char *pref_deviations = "linux";
 
 static int proto_conformance = -1;
+static int expert_tap;
 
 /* What the judge found in a frame; texts live as long as the file. */
 struct kept {
@@ -74,20 +77,23 @@ static bool may_keep(void)
     return kept_count <= KEPT_MAX;
 }
 
+static const char *keep_text(const char *text)
+{
+    return *text ? wmem_strdup(wmem_file_scope(), text) : "";
+}
+
 static void keep(void *user _U_, uint32_t frame, const struct finding *f)
 {
-    if (!verdict)
-        return;
     verdict_add(verdict, frame, f);
     if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE || !may_keep())
         return;
     struct kept *k = wmem_new0(wmem_file_scope(), struct kept);
     k->f = *f;
-    k->f.expected = wmem_strdup(wmem_file_scope(), f->expected);
-    k->f.actual = wmem_strdup(wmem_file_scope(), f->actual);
-    k->f.subject = wmem_strdup(wmem_file_scope(), f->subject);
-    k->f.reason = wmem_strdup(wmem_file_scope(), f->reason);
-    k->f.sender = wmem_strdup(wmem_file_scope(), f->sender ? f->sender : "");
+    k->f.expected = keep_text(f->expected);
+    k->f.actual = keep_text(f->actual);
+    k->f.subject = keep_text(f->subject);
+    k->f.reason = keep_text(f->reason);
+    k->f.sender = keep_text(f->sender ? f->sender : "");
     *pending_end = k;
     pending_end = &k->next;
 }
@@ -110,12 +116,12 @@ static void attach(packet_info *pinfo, uint32_t begin)
     pending_end = &pending;
 }
 
-void conformance_judge(struct frame *f, packet_info *pinfo)
+void conformance_judge(const struct packet *p, packet_info *pinfo, uint32_t begin)
 {
     if (!judge)
         return;
-    saw_ipoib |= judge_packet(judge, &f->p);
-    attach(pinfo, (uint32_t)tvb_raw_offset(f->tvb));
+    saw_ipoib |= judge_packet(judge, p, state_events());
+    attach(pinfo, begin);
 }
 
 /* The link type of frames without InfiniBand headers; -1 for another encapsulation. */
@@ -146,26 +152,10 @@ bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier 
            (c->kind == CARRIER_IPOIB || c->kind == CARRIER_COOKED);
 }
 
-/*
- * Carriers without InfiniBand headers have no entry of ours: their frames are judged when all is
- * drawn.
- */
-static void judge_bare_carrier(tvbuff_t *tvb, packet_info *pinfo)
-{
-    struct carrier c;
-    if (!conformance_bare_carrier(tvb, pinfo, &c))
-        return;
-    saw_ipoib = true;
-    judge_bare(judge, pinfo->num, c.kind == CARRIER_IPOIB, c.type, c.inner);
-    attach(pinfo, (uint32_t)(c.inner.p - tvb_view(tvb).p));
-}
-
 /* In the first pass, once for each frame, whatever is in it. */
-static void judge_rest(tvbuff_t *tvb, packet_info *pinfo)
+static void end_frame(void)
 {
-    judge_bare_carrier(tvb, pinfo);
-    if (verdict)
-        verdict_frame(verdict, saw_ipoib);
+    verdict_frame(verdict, saw_ipoib);
     saw_ipoib = false;
 }
 
@@ -234,20 +224,52 @@ static void add_finding(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, con
                            noted ? k->f.actual : rule->text);
 }
 
-static int draw(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+static void add_findings(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct kept *k)
 {
-    if (!plugin_enabled())
-        return 0;
-    if (judge && !pinfo->fd->visited)
-        judge_rest(tvb, pinfo);
-    const struct kept *k = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS);
-    if (!k)
-        return 0;
     proto_item *ti = proto_tree_add_item(tree, hf_conformance, tvb, 0, 0, ENC_NA);
     proto_tree *sub = proto_item_add_subtree(ti, ett_conformance);
     proto_item_set_generated(ti);
     for (; k; k = k->next)
         add_finding(sub, pinfo, tvb, k);
+}
+
+/*
+ * Wireshark shows the file's highest severity even where it shows no packet; each kind of finding
+ * has one.
+ */
+static bool raised[OUTCOMES][RULE_DRAFT + 1];
+
+static void raise_severity(packet_info *pinfo, const struct kept *k)
+{
+    bool column = col_get_writable(pinfo->cinfo, COL_EXPERT);
+    for (; k; k = k->next) {
+        bool *before = &raised[k->f.outcome][rules[k->f.rule].level];
+        if (!*before || column)
+            expert_add_info(pinfo, NULL, expert_of(&k->f));
+        *before = true;
+    }
+}
+
+static void draw(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+{
+    const struct kept *k = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS);
+    if (!k)
+        return;
+    if (tree_is_wanted(tree) || have_tap_listener(expert_tap))
+        add_findings(tree, pinfo, tvb, k);
+    else
+        raise_severity(pinfo, k);
+}
+
+/* One for all that comes behind the other dissectors: Wireshark calls it for every frame. */
+static int dissect_last(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+{
+    if (!plugin_enabled())
+        return 0;
+    if (judge && !pinfo->fd->visited)
+        end_frame();
+    draw(tvb, pinfo, tree);
+    tap_tree_queue(tvb, pinfo);
     return (int)tvb_captured_length(tvb);
 }
 
@@ -265,17 +287,15 @@ static void read_deviations(void)
     g_clear_error(&error);
 }
 
-/*
- * The judge teaches the model what statistics and decoding by context stand on, groups, ports, QPs:
- * it goes through all frames even where nobody wants to be told what it finds.
- */
 static void conformance_open(void)
 {
     if (pref_judge)
         read_deviations();
-    if (known)
-        verdict = verdict_new(NULL);
     saw_ipoib = false;
+    memset(raised, 0, sizeof raised);
+    if (!known)
+        return;
+    verdict = verdict_new(NULL);
     judge = judge_new(state_fabric(), known, keep, NULL);
 }
 
@@ -363,5 +383,6 @@ void conformance_register(void)
 
 void conformance_handoff(void)
 {
-    register_postdissector(create_dissector_handle(draw, proto_conformance));
+    expert_tap = find_tap_id("expert");
+    register_postdissector(create_dissector_handle(dissect_last, proto_conformance));
 }

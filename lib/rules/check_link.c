@@ -28,8 +28,7 @@ static uint8_t scope_of(const struct scene *s)
     const struct ib_packet *ib = &s->p->ib;
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
         return ib->dgid[MGID_FLAGS_SCOPE] & 0x0f;
-    const struct qp *qp = qpns_find(s->f->qpns, &s->p->src, ib->sqpn);
-    return qp ? qp->scope : 0;
+    return s->e->has_sender_qp ? s->e->sender_qp.scope : 0;
 }
 
 /* The link's broadcast group; where the scope is not known there must be one alone. */

@@ -53,7 +53,7 @@ static bool sender_ip(const struct fabric *f, const struct packet *p, const stru
         return false;
     if (d->encap.type == TYPE_ARP || d->encap.type == TYPE_RARP)
         return arp_sender(d, ip);
-    return ip_source(d, ip) && (is_nd(d) || (p && has_address(f, p, gid, ip)));
+    return ip_source(d, ip) && (is_nd(d) || has_address(f, p, gid, ip));
 }
 
 /* ---- the port */
@@ -82,20 +82,19 @@ static void append(char text[SENDER_TEXT_SIZE], const char *name, const char *va
     snprintf(text + n, SENDER_TEXT_SIZE - n, "%s%s %s", n ? ", " : "", name, value);
 }
 
-const char *sender_text(char text[SENDER_TEXT_SIZE], const struct fabric *f, const struct packet *p,
-                        const struct datagram *bare)
+const char *sender_text(char text[SENDER_TEXT_SIZE], const struct fabric *f, const struct packet *p)
 {
     char value[INET6_ADDRSTRLEN];
-    const uint8_t *gid = p ? sender_gid(f, p) : NULL;
+    const uint8_t *gid = sender_gid(f, p);
     struct ip ip;
     text[0] = '\0';
-    if (sender_ip(f, p, p ? datagram_of(p) : bare, gid, &ip))
+    if (sender_ip(f, p, datagram_of(p), gid, &ip))
         append(text, "IP",
                inet_ntop(ip.length == IPV4_ADDRESS_SIZE ? AF_INET : AF_INET6, ip.octets, value,
                          sizeof value));
     if (gid)
         append(text, "GID", inet_ntop(AF_INET6, gid, value, sizeof value));
-    if (p && p->ib.has_lrh) {
+    if (p->ib.has_lrh) {
         snprintf(value, sizeof value, "%u", p->ib.slid);
         append(text, "LID", value);
     }

@@ -9,12 +9,10 @@ enum { SENDER_TEXT_SIZE = 128 };
 
 /*
  * The sender's IP address, GID and LID, as far as they are known: "IP 10.0.0.1, GID fe80::1, LID
- * 3";
- * "" for nothing. An IP source address is the sender's only if ARP or ND said so: the packet may
- * come through a router. p NULL: of an encapsulation without InfiniBand headers, whose datagram is
- * bare.
+ * 3"; "" for nothing. An IP source address is the sender's only if ARP or ND said so: the packet
+ * may come through a router.
  */
-const char *sender_text(char text[SENDER_TEXT_SIZE], const struct fabric *f, const struct packet *p,
-                        const struct datagram *bare);
+const char *sender_text(char text[SENDER_TEXT_SIZE], const struct fabric *f,
+                        const struct packet *p);
 
 #endif
