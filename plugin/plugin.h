@@ -127,9 +127,6 @@ const struct verdict *conformance_verdict(void);
 const char *conformance_why_not(void);
 /* The list of known deviations that the user chose. */
 const char *conformance_deviations(void);
-/* What was found in the frame, as it is drawn: neither passed nor inconclusive. */
-void conformance_findings(packet_info *pinfo, void (*each)(void *user, const struct finding *f),
-                          void *user);
 /* Is the frame's carrier one of IPoIB without InfiniBand headers? tvb: the whole frame. */
 bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier *c);
 /* In the first pass, once the packet is observed. begin: of the packet, in the frame. */

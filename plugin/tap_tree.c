@@ -3,6 +3,7 @@
  * -z ipoib,tree: how many packets of which kind. Each tells of itself by the tap "ipoib", behind
  * all other dissectors.
  */
+#include "plugin/findings.h"
 #include "plugin/tap.h"
 
 #include <epan/stats_tree.h>
@@ -207,7 +208,7 @@ static tap_packet_status tree_packet(stats_tree *st, packet_info *pinfo, epan_di
         tick_stat_node(st, branch_names[i], 0, TRUE);
         tick_stat_node(st, k->of[i], nodes[i], FALSE);
     }
-    conformance_findings(pinfo, count_finding, st);
+    findings_foreach(pinfo, count_finding, st);
     return TAP_PACKET_REDRAW;
 }
 
