@@ -22,9 +22,6 @@ void add_result(struct target *t, enum rule_number rule, enum outcome outcome, c
 
 bool answers_over_ud(struct target *t)
 {
-    struct answer *a = g_new(struct answer, 1);
-    bool answers = ask_peer(t, &(struct question){.grh = t->peer->needs_grh, .alone = true}, TRIES,
-                            a) == CAME_ANSWER;
-    g_free(a);
-    return answers && !target_ended(t);
+    const struct question q = {.grh = t->peer->needs_grh, .alone = true};
+    return exchange_run(t, &q, TRIES).outcome == CAME_ANSWER && !target_ended(t);
 }

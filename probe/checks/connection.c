@@ -21,19 +21,11 @@ enum { REASON_TRANSPORT_TYPE = 9 };
 /* A peer whose interface has just gone is at fault for nothing. */
 static bool still_answers(struct target *t)
 {
-    struct answer *a = g_new(struct answer, 1);
-    char sent[VERDICT_TEXT], came[VERDICT_TEXT];
-    g_strlcpy(sent, t->results->sent, sizeof sent);
-    g_strlcpy(came, t->results->came, sizeof came);
-    bool there = ask_peer(t, &(struct question){.grh = t->peer->needs_grh, .alone = true}, TRIES,
-                          a) == CAME_ANSWER;
-    results_sent(t->results, "%s", sent);
-    results_came(t->results, "%s", came);
-    g_free(a);
-    return there;
+    const struct question q = {.grh = t->peer->needs_grh, .alone = true};
+    return exchange_run(t, &q, TRIES).outcome == CAME_ANSWER;
 }
 
-static void judge_service_id(struct target *t, const struct call *c)
+static void judge_service_id(struct target *t, const struct call *c, const char *came)
 {
     const enum rule_number rule = R_RFC4755_3_5_SERVICE_ID;
     char expected[80], actual[40];
@@ -41,10 +33,10 @@ static void judge_service_id(struct target *t, const struct call *c)
              (unsigned long long)service_id(t, FORM_RFC));
     snprintf(actual, sizeof actual, "0x%016llx", (unsigned long long)service_id(t, FORM_LINUX));
     if (!c)
-        add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, t->results->came);
+        add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, came);
     else if (t->peer->form == FORM_RFC)
         add_result(t, rule, is_up(c) ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, expected,
-                   is_up(c) ? "the RFC's Service-ID is taken" : t->results->came);
+                   is_up(c) ? "the RFC's Service-ID is taken" : came);
     else if (t->peer->form == FORM_LINUX)
         add_result(t, rule, OUTCOME_FAIL, expected, actual);
     else if (still_answers(t))
@@ -58,12 +50,12 @@ static void judge_service_id(struct target *t, const struct call *c)
  * What is in the REP's private data is told as it comes; here it is told that there was none to
  * judge.
  */
-static void judge_no_rep(struct target *t, const struct call *c)
+static void judge_no_rep(struct target *t, const struct call *c, const char *came)
 {
     static const enum rule_number of_rep[] = {R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA,
                                               R_RFC4755_6_PRIVATE_DATA, R_RFC4755_6_RESERVED_ZERO};
     for (size_t i = 0; i < G_N_ELEMENTS(of_rep) && !is_up(c); i++)
-        add_result(t, of_rep[i], OUTCOME_INCONCLUSIVE, "a REP", t->results->came);
+        add_result(t, of_rep[i], OUTCOME_INCONCLUSIVE, "a REP", came);
 }
 
 /*
@@ -72,6 +64,7 @@ static void judge_no_rep(struct target *t, const struct call *c)
  */
 static enum kept answers_meanwhile(struct target *t, struct call **c)
 {
+    char came[VERDICT_TEXT];
     const struct dial d = plain_dial(t);
     if (answers_over_ud(t))
         return KEPT_YES;
@@ -80,7 +73,7 @@ static enum kept answers_meanwhile(struct target *t, struct call **c)
         *c = NULL;
         if (!answers_over_ud(t))
             return KEPT_UNKNOWN;
-        *c = dial(t, &d);
+        *c = dial(t, &d, came);
         if (!is_up(*c))
             return KEPT_UNKNOWN;
         if (answers_over_ud(t))
@@ -91,27 +84,27 @@ static enum kept answers_meanwhile(struct target *t, struct call **c)
 
 static void check_connection(struct target *t)
 {
+    char came[VERDICT_TEXT];
     struct dial d = plain_dial(t);
     t->peer->form = FORM_UNKNOWN; /* both REQs belong to this check, whichever ran before it */
-    struct call *c = dial(t, &d);
-    judge_service_id(t, c);
-    judge_no_rep(t, c);
+    struct call *c = dial(t, &d, came);
+    judge_service_id(t, c, came);
+    judge_no_rep(t, c, came);
     if (is_up(c))
         tell_kept(t, R_RFC4755_2_RFC4391_SUPPORTED, answers_meanwhile(t, &c),
                   &(struct kept_words){
                       "an answer", "it answers over UD while a connection stands",
                       "no answer over UD while a connection stands, and answers without one",
-                      "the peer no longer answers at all"});
+                      "the peer no longer answers at all", NULL});
     hang_up(t, c);
 }
 
 /* RFC 4755 §3.2 leaves it to the peer: what it does is told, and not judged. */
 static void check_connection_second(struct target *t)
 {
-    struct dial d = plain_dial(t);
-    struct call *first = dial(t, &d), *second = is_up(first) ? dial(t, &d) : NULL;
     char text[VERDICT_TEXT];
-    g_strlcpy(text, t->results->came, sizeof text);
+    struct dial d = plain_dial(t);
+    struct call *first = dial(t, &d, text), *second = is_up(first) ? dial(t, &d, text) : NULL;
     bool told = is_up(first) && second;
     add_result(t, R_RFC4755_3_2_FURTHER_REQ, told ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                "an answer", text);
@@ -124,7 +117,7 @@ static void check_connection_second(struct target *t)
     hang_up(t, first);
 }
 
-static void judge_announced(struct target *t, const struct call *c)
+static void judge_announced(struct target *t, const struct call *c, const char *came)
 {
     bool never = c && c->result == CALL_REFUSED && c->reason == REASON_TRANSPORT_TYPE;
     if (is_up(c))
@@ -132,14 +125,14 @@ static void judge_announced(struct target *t, const struct call *c)
                    "it takes connections of the mode that it announces");
     else
         add_result(t, R_RFC4755_7_ANY_MODE_ACCEPTED, never ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-                   "a connection of the mode that is announced", t->results->came);
+                   "a connection of the mode that is announced", came);
 }
 
-static void judge_unannounced(struct target *t, const struct call *c)
+static void judge_unannounced(struct target *t, const struct call *c, const char *came)
 {
     bool refused = c && c->result == CALL_REFUSED;
     add_result(t, R_RFC4755_3_1_FLAGS, refused ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
-               "REJ: the mode is not announced", t->results->came);
+               "REJ: the mode is not announced", came);
 }
 
 /*
@@ -152,11 +145,12 @@ static void check_connection_modes(struct target *t)
         bool announced = announces(t, uc);
         if (!announced && !t->run->options->disruptive)
             continue;
-        struct call *c = dial(t, &(struct dial){.uc = uc});
+        char came[VERDICT_TEXT];
+        struct call *c = dial(t, &(struct dial){.uc = uc}, came);
         if (announced)
-            judge_announced(t, c);
+            judge_announced(t, c, came);
         else
-            judge_unannounced(t, c);
+            judge_unannounced(t, c, came);
         hang_up(t, c);
     }
 }

@@ -11,9 +11,9 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
-static bool goes_up(struct target *t, const struct dial *d)
+static bool goes_up(struct target *t, const struct dial *d, char came[VERDICT_TEXT])
 {
-    struct call *c = dial(t, d);
+    struct call *c = dial(t, d, came);
     bool up = is_up(c);
     hang_up(t, c);
     return up;
@@ -21,12 +21,13 @@ static bool goes_up(struct target *t, const struct dial *d)
 
 static void check_connection_end(struct target *t)
 {
+    char came[VERDICT_TEXT];
     struct dial d = plain_dial(t);
-    struct call *c = dial(t, &d);
+    struct call *c = dial(t, &d, came);
     bool up = is_up(c);
     if (!up) {
         add_result(t, R_RFC4755_2_RFC4391_SUPPORTED, OUTCOME_INCONCLUSIVE,
-                   "a connection to be ended", t->results->came);
+                   "a connection to be ended", came);
         hang_up(t, c);
         return;
     }
@@ -36,11 +37,10 @@ static void check_connection_end(struct target *t)
                "an answer",
                there ? "it answers over UD after the connection's end"
                      : "the peer no longer answers at all");
-    bool again = goes_up(t, &d);
+    bool again = goes_up(t, &d, came);
     results_stage(t->results, "peer.disconnect", OUTCOME_NOTED, "",
                   "the DREQ is %s; a further REQ behind it is %s",
-                  answered ? "answered by a DREP" : "not answered",
-                  again ? "accepted" : t->results->came);
+                  answered ? "answered by a DREP" : "not answered", again ? "accepted" : came);
 }
 
 /*

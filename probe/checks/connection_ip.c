@@ -33,6 +33,7 @@ struct talk {
     struct call *call;
     bool died; /* a message was not acknowledged */
     char how[120];
+    char came[VERDICT_TEXT]; /* of the last REQ, or the last echo request, in words */
 };
 
 struct echo {
@@ -119,12 +120,18 @@ static void tell_sent(struct target *target, const struct talk *t, const struct 
                  e->length, t->dial.uc ? "UC" : "RC", e->reserved);
 }
 
+static void note_none_came(struct target *target, struct talk *t, const char *none)
+{
+    none_came_text(target, none, t->came, sizeof t->came);
+    results_came(target->results, "%s", t->came);
+}
+
 static bool stands(struct target *target, struct talk *t)
 {
     if (is_up(t->call))
         return true;
     hang_up(target, t->call);
-    t->call = dial(target, &t->dial);
+    t->call = dial(target, &t->dial, t->came);
     return is_up(t->call);
 }
 
@@ -166,7 +173,7 @@ static bool echo(struct target *target, struct talk *t, struct echo *e)
         results_came(target->results, "an echo reply over %s",
                      e->over_call ? "the connection" : "UD");
     else
-        tell_none_came(target, t->died ? t->how : "no echo reply");
+        note_none_came(target, t, t->died ? t->how : "no echo reply");
     return answered;
 }
 
@@ -183,9 +190,10 @@ static enum kept try_echo(struct target *target, struct talk *t, struct echo *va
     bool there = echo(target, t, &small);
     tell_sent(target, t, variant);
     target->unusable = unusable;
-    tell_none_came(
-        target, there ? "no echo reply to 6 of them; to small plain ones between and after, replies"
-                      : "no echo replies any more");
+    note_none_came(
+        target, t,
+        there ? "no echo reply to 6 of them; to small plain ones between and after, replies"
+              : "no echo replies any more");
     return there && !target_ended(target) ? KEPT_NO : KEPT_UNKNOWN;
 }
 
@@ -194,11 +202,8 @@ static enum kept try_echo(struct target *target, struct talk *t, struct echo *va
 /* The answer to an NS without a sender goes to all nodes. */
 static bool answers_by_multicast(struct target *t)
 {
-    struct answer *a = g_new(struct answer, 1);
-    bool by = t->ipv6 &&
-              ask_peer(t, &(struct question){.grh = t->peer->needs_grh}, TRIES, a) == CAME_ANSWER;
-    g_free(a);
-    return by;
+    const struct question q = {.grh = t->peer->needs_grh};
+    return t->ipv6 && exchange_run(t, &q, TRIES).outcome == CAME_ANSWER;
 }
 
 /*
@@ -247,8 +252,8 @@ static void judge_mode(struct target *target, struct talk *t, struct echo *e)
              mode);
     tell_kept(target, R_RFC4755_7_ANY_MODE_ACCEPTED, k,
               &(struct kept_words){"an echo reply", text, text,
-                                   had_connection ? "the peer answers no echo requests"
-                                                  : target->results->came});
+                                   had_connection ? "the peer answers no echo requests" : t->came,
+                                   NULL});
     if (k == KEPT_YES)
         judge_reply(target, e);
 }
@@ -261,7 +266,7 @@ static void judge_reserved(struct target *target, struct talk *t)
                   "an echo reply",
                   "an echo request with Reserved 0xbeef over a connection is answered",
                   "an echo request with Reserved 0xbeef over a connection is not answered",
-                  "the peer answers no echo requests over a connection"});
+                  "the peer answers no echo requests over a connection", NULL});
 }
 
 static void check_connection_echo(struct target *target)
@@ -319,7 +324,7 @@ static void judge_largest(struct target *target, struct talk *t, uint32_t most)
                 : refused ? OUTCOME_FAIL
                           : OUTCOME_INCONCLUSIVE,
                 answered ? "" : expected,
-                answered ? "the largest size of the connection is taken" : target->results->came);
+                answered ? "the largest size of the connection is taken" : t->came);
 }
 
 static void judge_least(struct target *target, struct talk *t, uint32_t least)
@@ -329,7 +334,7 @@ static void judge_least(struct target *target, struct talk *t, uint32_t least)
               &(struct kept_words){"an echo reply",
                                    "the protocol's smallest MTU goes over a connection",
                                    "the protocol's smallest MTU is not answered over a connection",
-                                   "the peer answers no echo requests over a connection"});
+                                   "the peer answers no echo requests over a connection", NULL});
 }
 
 static void check_connection_sizes(struct target *target)
@@ -338,8 +343,7 @@ static void check_connection_sizes(struct target *target)
     uint32_t least = target->ipv6 ? MTU_MIN6 : MTU_MIN4,
              most = stands(target, &t) ? mtu_of(t.call) : 0;
     if (most < least) {
-        const char *why = t.call ? "its REP told no Receive MTU that IP could do with"
-                                 : target->results->came;
+        const char *why = t.call ? "its REP told no Receive MTU that IP could do with" : t.came;
         results_add(target->results, R_RFC4755_5_MINIMUM_MTU, OUTCOME_INCONCLUSIVE,
                     "a connection for IP", why);
         results_add(target->results, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_INCONCLUSIVE,
@@ -369,9 +373,9 @@ static void check_connection_small(struct target *t)
             "the link's MTU is less than 2000 octets: UD carries nothing that is too large for the connection");
         return;
     }
-    struct call *c = dial(t, &(struct dial){.uc = uc_by_default(t), .receive_mtu = RECEIVE_SMALL});
     char refused[VERDICT_TEXT];
-    g_strlcpy(refused, t->results->came, sizeof refused);
+    const struct dial d = {.uc = uc_by_default(t), .receive_mtu = RECEIVE_SMALL};
+    struct call *c = dial(t, &d, refused);
     bool up = is_up(c);
     uint32_t before = c ? c->peer_psn : 0;
     bool answered = up && echo_over_ud(t, LARGER_THAN_SMALL);

@@ -93,9 +93,10 @@ static void tell(struct target *t, const struct heard *h)
 static void check_connection_resolution(struct target *t)
 {
     uint8_t out[UD_SIZE];
+    char came[VERDICT_TEXT];
     struct heard h = {.any = false};
     bool settled = patience_settle(t, true);
-    struct call *c = dial(t, &(struct dial){.uc = uc_by_default(t)});
+    struct call *c = dial(t, &(struct dial){.uc = uc_by_default(t)}, came);
     bool sent = settled && is_up(c);
     for (unsigned i = 0; i < TRIES && sent && !h.any; i++) {
         sent = send_message(t, c, out, put_question(t, out));
@@ -112,8 +113,7 @@ static void check_connection_resolution(struct target *t)
         tell(t, &h);
     } else
         results_add(t->results, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_INCONCLUSIVE,
-                    "a connection that takes the question",
-                    is_up(c) || !c ? t->results->came : c->why);
+                    "a connection that takes the question", is_up(c) || !c ? came : c->why);
     hang_up(t, c);
 }
 

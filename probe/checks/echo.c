@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks by IP datagrams over UD, from the probe's own address. See echo.h. */
+#include "probe/checks/echo.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "probe/checks/checks.h"
-#include "probe/checks/echo.h"
 #include "probe/checks/kept.h"
 #include "probe/exchange/patience.h"
 #include "probe/exchange/peer.h"
@@ -142,9 +143,9 @@ static enum kept try_echo(struct target *t, struct echo *variant)
 static void add_kept(struct target *t, enum rule_number rule, enum kept k, const char *passed,
                      const char *failed)
 {
-    tell_kept(
-        t, rule, k,
-        &(struct kept_words){"an echo reply", passed, failed, "the peer answers no echo requests"});
+    tell_kept(t, rule, k,
+              &(struct kept_words){"an echo reply", passed, failed,
+                                   "the peer answers no echo requests", NULL});
 }
 
 /* No reply to any proves nothing: a firewall may be between. */

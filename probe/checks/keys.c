@@ -20,17 +20,18 @@
 static void judge_wrong_key(struct target *t, enum rule_number rule, const struct question *wrong,
                             const char *what)
 {
-    struct answer *a = g_new(struct answer, 1);
-    char actual[80], sent[VERDICT_TEXT];
-    enum came came = ask_peer(t, wrong, TRIES, a);
+    char actual[80];
     struct question q = plain_question(t), sure = *wrong;
+    struct exchange x = exchange_run(t, wrong, TRIES);
     sure.alone = true;
-    if (came == CAME_ANSWER) /* or the network doubled the answer to another question */
-        came = ask_peer(t, &sure, TRIES, a);
-    g_strlcpy(sent, t->results->sent, sizeof sent);
-    bool there = came == CAME_NOTHING && ask_peer(t, &q, TRIES, a) == CAME_ANSWER;
-    results_sent(t->results, "%s", sent);
-    if (came == CAME_ANSWER) {
+    if (x.outcome == CAME_ANSWER) /* or the network doubled the answer to another question */
+        x = exchange_run(t, &sure, TRIES);
+    struct exchange plainly = x;
+    if (x.outcome == CAME_NOTHING)
+        plainly = exchange_run(t, &q, TRIES);
+    bool there = x.outcome == CAME_NOTHING && plainly.outcome == CAME_ANSWER;
+    results_show(t->results, x.sent, plainly.came);
+    if (x.outcome == CAME_ANSWER) {
         snprintf(actual, sizeof actual, "answered with %s", what);
         results_add(t->results, rule, rules[rule].level == RULE_INFO ? OUTCOME_NOTED : OUTCOME_FAIL,
                     "no answer", actual);
@@ -41,8 +42,7 @@ static void judge_wrong_key(struct target *t, enum rule_number rule, const struc
         results_add(t->results, rule, OUTCOME_PASS, "", actual);
     } else
         results_add(t->results, rule, OUTCOME_INCONCLUSIVE, "no answer",
-                    came == NOT_ASKED ? t->results->came : "the peer no longer answers at all");
-    g_free(a);
+                    x.outcome == NOT_ASKED ? x.came : "the peer no longer answers at all");
 }
 
 static void check_wrong_qkey(struct target *t)

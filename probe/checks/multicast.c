@@ -4,6 +4,7 @@
 
 #include "probe/checks/checks.h"
 #include "probe/checks/kept.h"
+#include "probe/exchange/exchange.h"
 #include "probe/exchange/question.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
@@ -47,9 +48,9 @@ static void add_way(struct target *t)
 
 static void check_answers_multicast(struct target *t)
 {
-    struct answer *a = g_new(struct answer, 1);
-    enum kept k = try_variant(t, &(struct question){.multicast = true}, a);
-    tell_answered(t, R_RFC4391_2_MULTICAST_SUPPORTED, k, "a question to the group is answered",
+    struct exchange x;
+    enum kept k = try_variant(t, &(struct question){.multicast = true}, &x);
+    tell_answered(t, R_RFC4391_2_MULTICAST_SUPPORTED, k, &x, "a question to the group is answered",
                   "a question to the group is not answered");
     if (!transport_can(t->link->transport, HAS_OWN_QP))
         results_skip(t->results, R_RFC4391_13_QKEY_CONTROLLED,
@@ -59,7 +60,6 @@ static void check_answers_multicast(struct target *t)
     results_add(t->results, R_RFC4391_9_1_1_FORMAT, OUTCOME_PASS, "",
                 "a link-layer address of 20 octets");
     add_way(t);
-    g_free(a);
 }
 
 static const struct check checks[] = {

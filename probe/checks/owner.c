@@ -74,14 +74,12 @@ static void move_to(struct target *t, const struct owner *w)
 static enum place look(struct target *t, bool sure)
 {
     struct peer *peer = t->peer;
-    struct answer *a = g_new(struct answer, 1);
     gint64 begin = g_get_monotonic_time();
     unsigned tries = peer->gone ? 1 : TRIES;
     struct question here = {.grh = peer->needs_grh, .alone = sure},
                     group = {.multicast = true, .alone = sure};
-    bool same = (!peer->gone && ask_peer(t, &here, tries, a) == CAME_ANSWER) ||
-                ask_peer(t, &group, tries, a) == CAME_ANSWER;
-    g_free(a);
+    bool same = (!peer->gone && exchange_run(t, &here, tries).outcome == CAME_ANSWER) ||
+                exchange_run(t, &group, tries).outcome == CAME_ANSWER;
     if (target_ended(t))
         return PLACE_UNKNOWN;
     bool elsewhere = !same && peer->latest.heard >= begin &&
@@ -164,13 +162,11 @@ enum { ALL_NOBODIES = (1u << NOBODIES) - 1 };
 static void ask_again(struct target *t)
 {
     const struct nobody *n = &t->peer->nobody;
-    struct answer *a = g_new(struct answer, 1);
     for (unsigned i = 0; i < n->n && !target_ended(t); i++) {
         struct question q = about_nobody(t, i);
         if ((n->by_peer && !(n->by_peer >> i & 1)) || (n->by_rival && !(n->by_rival >> i & 1)))
-            ask_peer(t, &q, 2, a);
+            exchange_run(t, &q, 2);
     }
-    g_free(a);
 }
 
 static void tell_proxy(struct target *t)

@@ -136,21 +136,19 @@ static void tell_link_local(struct target *t, enum outcome outcome, const char *
  */
 static void check_link_local(struct target *t)
 {
-    struct answer *a = g_new(struct answer, 1);
     char text[120], ip[48];
     uint8_t address[16];
     struct question q = {.grh = t->peer->needs_grh, .ip = address, .ip_version = 6};
     link_local_of(address, t->peer->lladdr + LLADDR_GID + 8);
     ip_text(true, address, ip);
-    enum came came = ask_peer(t, &q, TRIES, a);
-    if (came == CAME_ANSWER) {
+    struct exchange x = exchange_run(t, &q, TRIES);
+    if (x.outcome == CAME_ANSWER) {
         snprintf(text, sizeof text, "it has %s", ip);
         tell_link_local(t, OUTCOME_PASS, text);
     } else {
         snprintf(text, sizeof text, "nothing from %s: no IPv6 there, or another address", ip);
-        tell_link_local(t, OUTCOME_INCONCLUSIVE, came == NOT_ASKED ? t->results->came : text);
+        tell_link_local(t, OUTCOME_INCONCLUSIVE, x.outcome == NOT_ASKED ? x.came : text);
     }
-    g_free(a);
 }
 
 enum {

@@ -6,6 +6,7 @@
 
 #include "probe/checks/echo.h"
 #include "probe/checks/kept.h"
+#include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/question.h"
 #include "probe/exchange/receive.h"
@@ -23,12 +24,11 @@ void tell_unreachable(struct target *t)
 {
     static const char advice[] =
         "IP traffic goes to that QPN too: set the peer's interface down and up; look at what its queue pair drops";
-    struct answer *a = g_new(struct answer, 1);
+    struct exchange x;
     uint32_t announced = lladdr_read(t->peer->lladdr).qpn;
     char from[40] = "";
-    enum kept k = try_variant(t, &(struct question){0}, a);
-    k = k == KEPT_NO ? try_variant(t, &(struct question){.grh = true}, a) : k;
-    g_free(a);
+    enum kept k = try_variant(t, &(struct question){0}, &x);
+    k = k == KEPT_NO ? try_variant(t, &(struct question){.grh = true}, &x) : k;
     if (k == KEPT_YES || target_ended(t))
         return;
     if (t->peer->qpn && t->peer->qpn != announced)

@@ -24,11 +24,11 @@ enum {
 
 /* Of the rule of RFC 4391, and of the same in RFC 4755, which binds who has connected mode. */
 static void add_both(struct target *t, enum rule_number rule, enum rule_number connected,
-                     enum kept k, const char *passed, const char *failed)
+                     const struct exchange *x, enum kept k, const char *passed, const char *failed)
 {
-    tell_answered(t, rule, k, passed, failed);
+    tell_answered(t, rule, k, x, passed, failed);
     if (has_connected_mode(t))
-        tell_answered(t, connected, k, passed, failed);
+        tell_answered(t, connected, k, x, passed, failed);
     else
         results_skip(t->results, connected, "the peer announces no connected mode");
 }
@@ -39,17 +39,16 @@ static void add_both(struct target *t, enum rule_number rule, enum rule_number c
  */
 static void check_reply_qpn(struct target *t)
 {
-    struct answer *a = g_new(struct answer, 1);
+    struct exchange x = {.outcome = NOT_ASKED};
     struct question q = plain_question(t);
     q.aside = true;
     q.alone = true;
     enum kept k = KEPT_UNKNOWN;
-    if (t->link->transport->aside_qpn && ask_peer(t, &q, TRIES, a) == CAME_ANSWER)
-        k = a->to_qpn == t->link->transport->qpn ? KEPT_YES : KEPT_NO;
-    add_both(t, R_RFC4391_9_1_1_ARP_REPLY_QPN, R_RFC4755_3_1_REPLY_TO_UD_QPN, k,
+    if (t->link->transport->aside_qpn && (x = exchange_run(t, &q, TRIES)).outcome == CAME_ANSWER)
+        k = x.reply.to_qpn == t->link->transport->qpn ? KEPT_YES : KEPT_NO;
+    add_both(t, R_RFC4391_9_1_1_ARP_REPLY_QPN, R_RFC4755_3_1_REPLY_TO_UD_QPN, &x, k,
              "the reply came to the QPN of the probe's address",
              "the reply came to the QPN that the request was sent from");
-    g_free(a);
 }
 
 /* RFC 826: the reply's sender is what was asked for, its target who asked. */
@@ -75,36 +74,34 @@ static bool fields_are_right(struct target *t, const struct answer *a, char *wro
 /* The judge of packets tells of the hardware type and length, the Type and the Reserved field. */
 static void check_arp_fields(struct target *t)
 {
-    struct answer *a = g_new(struct answer, 1);
+    struct exchange x;
     char wrong[80] = "";
     struct question q = plain_question(t);
-    if (ask_or_recall(t, &q, a) != CAME_ANSWER)
+    if ((x = ask_or_recall(t, &q)).outcome != CAME_ANSWER)
         results_add(t->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_INCONCLUSIVE, "an answer",
                     "the peer no longer answers");
-    else if (fields_are_right(t, a, wrong, sizeof wrong))
+    else if (fields_are_right(t, &x.reply, wrong, sizeof wrong))
         results_add(t->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_PASS, "",
                     "the reply's addresses are as they have to be");
     else
         results_add(t->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_FAIL,
                     "target 0.0.0.0 at the probe's link-layer address", wrong);
-    g_free(a);
 }
 
 static void check_one_qp(struct target *t)
 {
-    struct answer *a = g_new(struct answer, 1);
+    struct exchange x;
     char expected[40], actual[40];
     struct question q = plain_question(t);
-    if (ask_or_recall(t, &q, a) == CAME_ANSWER) {
-        uint32_t told = lladdr_read(a->lladdr).qpn;
+    if ((x = ask_or_recall(t, &q)).outcome == CAME_ANSWER) {
+        uint32_t told = lladdr_read(x.reply.lladdr).qpn;
         snprintf(expected, sizeof expected, "QPN 0x%06x, as announced", told);
-        snprintf(actual, sizeof actual, "sent by QPN 0x%06x", a->qpn);
+        snprintf(actual, sizeof actual, "sent by QPN 0x%06x", x.reply.qpn);
         results_add(t->results, R_RFC4755_2_2_ONE_UD_QP,
-                    a->qpn == told ? OUTCOME_PASS : OUTCOME_FAIL, expected, actual);
+                    x.reply.qpn == told ? OUTCOME_PASS : OUTCOME_FAIL, expected, actual);
     } else
         results_add(t->results, R_RFC4755_2_2_ONE_UD_QP, OUTCOME_INCONCLUSIVE, "an answer",
                     "the peer no longer answers");
-    g_free(a);
 }
 
 static bool is_decided(enum kept k)
@@ -114,10 +111,9 @@ static bool is_decided(enum kept k)
 
 static void check_grh(struct target *t)
 {
-    struct answer *a = g_new(struct answer, 1);
-    enum kept with = try_variant(t, &(struct question){.grh = true}, a);
-    enum kept without = try_variant(t, &(struct question){0}, a);
-    g_free(a);
+    struct exchange x;
+    enum kept with = try_variant(t, &(struct question){.grh = true}, &x);
+    enum kept without = try_variant(t, &(struct question){0}, &x);
     if (with == KEPT_NO && without == KEPT_NO) { /* then it is not the GRH that matters */
         results_add(t->results, R_RFC4391_6_GRH_OPTIONAL, OUTCOME_INCONCLUSIVE, "an answer",
                     "unicast is not answered at all");
@@ -125,32 +121,29 @@ static void check_grh(struct target *t)
     }
     /* One of them alone is half of what the rule asks: it passes nothing. */
     if (with != KEPT_YES || is_decided(without))
-        tell_answered(t, R_RFC4391_6_GRH_OPTIONAL, with, "answered with a GRH",
+        tell_answered(t, R_RFC4391_6_GRH_OPTIONAL, with, &x, "answered with a GRH",
                       "not answered with a GRH");
     if (without != KEPT_YES || is_decided(with))
-        tell_answered(t, R_RFC4391_6_GRH_OPTIONAL, without, "answered without a GRH",
+        tell_answered(t, R_RFC4391_6_GRH_OPTIONAL, without, &x, "answered without a GRH",
                       "not answered without a GRH");
 }
 
 static void check_reserved(struct target *t)
 {
-    struct answer *a = g_new(struct answer, 1);
-    tell_answered(
-        t, R_RFC4391_6_RESERVED_IGNORED,
-        try_variant(t, &(struct question){.grh = t->peer->needs_grh, .reserved = RESERVED_TRIED},
-                    a),
-        "answered with Reserved 0xbeef", "not answered with Reserved 0xbeef");
-    g_free(a);
+    struct exchange x;
+    const struct question q = {.grh = t->peer->needs_grh, .reserved = RESERVED_TRIED};
+    enum kept k = try_variant(t, &q, &x);
+    tell_answered(t, R_RFC4391_6_RESERVED_IGNORED, k, &x, "answered with Reserved 0xbeef",
+                  "not answered with Reserved 0xbeef");
 }
 
 static void check_flags(struct target *t)
 {
-    struct answer *a = g_new(struct answer, 1);
+    struct exchange x;
     enum kept k = try_variant(
-        t, &(struct question){.grh = t->peer->needs_grh, .flags = FLAGS_UNKNOWN}, a);
-    add_both(t, R_RFC4391_9_1_1_FLAGS_IGNORED, R_RFC4755_3_1_FLAGS_IGNORED, k,
+        t, &(struct question){.grh = t->peer->needs_grh, .flags = FLAGS_UNKNOWN}, &x);
+    add_both(t, R_RFC4391_9_1_1_FLAGS_IGNORED, R_RFC4755_3_1_FLAGS_IGNORED, &x, k,
              "answered with flags 0x3f", "not answered with flags 0x3f");
-    g_free(a);
 }
 
 /*
@@ -159,19 +152,18 @@ static void check_flags(struct target *t)
  */
 static void judge_ud_only(struct target *t)
 {
-    struct answer *a = g_new(struct answer, 1);
+    struct exchange x;
     char sent[40] = "not answered with flags 0xc0";
     enum kept k = try_variant(
-        t, &(struct question){.grh = t->peer->needs_grh, .flags = FLAGS_CONNECTED}, a);
-    if (k == KEPT_YES && a->lladdr[LLADDR_FLAGS]) {
+        t, &(struct question){.grh = t->peer->needs_grh, .flags = FLAGS_CONNECTED}, &x);
+    if (k == KEPT_YES && x.reply.lladdr[LLADDR_FLAGS]) {
         k = KEPT_NO;
-        snprintf(sent, sizeof sent, "its address has flags 0x%02x", a->lladdr[LLADDR_FLAGS]);
+        snprintf(sent, sizeof sent, "its address has flags 0x%02x", x.reply.lladdr[LLADDR_FLAGS]);
     }
     tell_kept(t, R_RFC4755_3_1_UD_ONLY_FLAGS, k,
               &(struct kept_words){"an answer, with flags 0",
                                    "flags 0, and those received do not matter", sent,
-                                   "the peer no longer answers at all"});
-    g_free(a);
+                                   "the peer no longer answers at all", x.came});
 }
 
 static void check_connected_flags(struct target *t)
@@ -185,15 +177,14 @@ static void check_connected_flags(struct target *t)
 
 static void check_ud_with_connected(struct target *t)
 {
-    struct answer *a = g_new(struct answer, 1);
+    struct exchange x;
     if (!has_connected_mode(t))
         results_skip(t->results, R_RFC4755_2_RFC4391_SUPPORTED,
                      "the peer announces no connected mode");
     else
         tell_answered(t, R_RFC4755_2_RFC4391_SUPPORTED,
-                      try_variant(t, &(struct question){.grh = t->peer->needs_grh}, a),
+                      try_variant(t, &(struct question){.grh = t->peer->needs_grh}, &x), &x,
                       "it answers over UD", "no answer over UD");
-    g_free(a);
 }
 
 static const struct check checks[] = {

@@ -83,43 +83,52 @@ static void run_check(struct target *t, const struct check *c)
 }
 
 /* By unicast, in one of the two forms. */
-static bool reach(struct target *t, struct answer *a)
+static struct exchange reach(struct target *t)
 {
-    bool plain = ask_peer(t, &(struct question){.alone = true}, TRIES, a) == CAME_ANSWER;
-    t->peer->needs_grh = !plain && ask_peer(t, &(struct question){.grh = true, .alone = true},
-                                            TRIES, a) == CAME_ANSWER;
-    return plain || t->peer->needs_grh;
+    struct exchange x = exchange_run(t, &(struct question){.alone = true}, TRIES);
+    bool plain = x.outcome == CAME_ANSWER;
+    if (!plain)
+        x = exchange_run(t, &(struct question){.grh = true, .alone = true}, TRIES);
+    t->peer->needs_grh = !plain && x.outcome == CAME_ANSWER;
+    return x;
+}
+
+/* What the peer is reached by, after its first answer. */
+static void reach_found(struct target *t)
+{
+    struct exchange x = reach(t);
+    if (x.outcome != CAME_ANSWER && owner_swap(t))
+        x = reach(t);
+    if (x.outcome != CAME_ANSWER)
+        return;
+    t->peer->by_unicast = g_memdup2(&x.reply, sizeof x.reply);
+    owner_settle(t, &x.reply);
 }
 
 /* Finds the peer. */
-static enum came resolve(struct target *t, const struct answer *first)
+static struct exchange resolve(struct target *t, const struct answer *first)
 {
-    struct answer *a = g_new(struct answer, 1);
+    struct exchange x = {.outcome = CAME_ANSWER};
     results_begin(t->results, "resolve");
     wirelog_begin(t->log, "resolve");
     results_hold(t->results);
-    enum came came = first ? CAME_ANSWER
-                           : ask_peer(t, &(struct question){.multicast = true}, TRIES, a);
-    if (came == CAME_ANSWER) {
-        if (!first)
-            owner_take(t, a);
-        if (first) { /* when it was asked is not kept */
-            patience_asks(t, t->ipv6, t->ip, false);
-            patience_hears(t);
-        }
-        if (!t->yield)
-            owner_ask_nobody(t);
-        if (reach(t, a) || (owner_swap(t) && reach(t, a))) {
-            t->peer->by_unicast = g_memdup2(a, sizeof *a);
-            owner_settle(t, a);
-        }
+    if (!first)
+        x = exchange_run(t, &(struct question){.multicast = true}, TRIES);
+    if (!first && x.outcome == CAME_ANSWER)
+        owner_take(t, &x.reply);
+    if (first) { /* when it was asked is not kept */
+        patience_asks(t, t->ipv6, t->ip, false);
+        patience_hears(t);
     }
-    owner_sort(t, came == CAME_ANSWER);
-    wirelog_end(t->log, came == CAME_ANSWER    ? "answered"
-                        : came == CAME_NOTHING ? "no answer"
-                                               : "not asked");
-    g_free(a);
-    return came;
+    if (x.outcome == CAME_ANSWER && !t->yield)
+        owner_ask_nobody(t);
+    if (x.outcome == CAME_ANSWER)
+        reach_found(t);
+    owner_sort(t, x.outcome == CAME_ANSWER);
+    wirelog_end(t->log, x.outcome == CAME_ANSWER    ? "answered"
+                        : x.outcome == CAME_NOTHING ? "no answer"
+                                                    : "not asked");
+    return x;
 }
 
 static void run_checks(struct target *t)
@@ -145,12 +154,12 @@ void run_peer(struct target *t, const struct answer *first)
 {
     if (!first)
         wirelog_judge(t->log, t->results->known, results_judged, t->results);
-    enum came came = resolve(t, first);
+    struct exchange x = resolve(t, first);
     char *own = NULL;
-    if (came == CAME_ANSWER)
+    if (x.outcome == CAME_ANSWER)
         run_checks(t);
-    else if (came == NOT_ASKED && !t->run->broken)
-        t->results->judged->trouble = g_strdup_printf("%s: %s", t->name, t->results->came);
+    else if (x.outcome == NOT_ASKED && !t->run->broken)
+        t->results->judged->trouble = g_strdup_printf("%s: %s", t->name, x.came);
     else if (!t->run->broken && (own = host_has_address(t->ipv6, t->ip)))
         t->results->judged->trouble = g_strdup_printf(OWN_ADDRESS, own);
     else if (!t->run->broken)

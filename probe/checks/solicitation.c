@@ -20,37 +20,40 @@ static struct question named(const struct target *t)
     return (struct question){.grh = t->peer->needs_grh, .named = true};
 }
 
-static void add(struct target *t, enum rule_number rule, enum kept k, const char *passed,
-                const char *failed)
+static void add(struct target *t, enum rule_number rule, enum kept k, const struct exchange *x,
+                const char *passed, const char *failed)
 {
     tell_kept(t, rule, k,
-              &(struct kept_words){"an NA", passed, failed, "the peer does not answer"});
+              &(struct kept_words){"an NA", passed, failed, "the peer does not answer", x->came});
 }
 
 /*
  * An answer that goes to where the question came from, and not to the QPN that it names, is seen at
  * the second queue pair.
  */
-static enum kept try_aside(struct target *t, struct answer *a)
+static enum kept try_aside(struct target *t, struct exchange *x)
 {
     struct question q = named(t);
     q.aside = true;
     q.alone = true;
-    if (!t->link->transport->aside_qpn || ask_peer(t, &q, TRIES, a) != CAME_ANSWER)
+    if (!t->link->transport->aside_qpn)
         return KEPT_UNKNOWN;
-    return a->to_qpn == t->link->transport->qpn ? KEPT_YES : KEPT_NO;
+    *x = exchange_run(t, &q, TRIES);
+    if (x->outcome != CAME_ANSWER)
+        return KEPT_UNKNOWN;
+    return x->reply.to_qpn == t->link->transport->qpn ? KEPT_YES : KEPT_NO;
 }
 
 /*
  * What a receiver does with a wrong padding is not said (RFC 4391 §9.3 binds the sender): it is
  * told, and not judged.
  */
-static void tell_padding(struct target *t, struct answer *a)
+static void tell_padding(struct target *t)
 {
     struct question q = named(t);
     q.padding = PADDING_TRIED;
     q.alone = true;
-    enum came came = ask_peer(t, &q, TRIES, a);
+    enum came came = exchange_run(t, &q, TRIES).outcome;
     if (came != NOT_ASKED && !target_ended(t))
         results_stage(t->results, "peer.nd-padding", OUTCOME_NOTED, "",
                       "an NS whose option is padded with 0x%04x is %s", PADDING_TRIED,
@@ -59,21 +62,21 @@ static void tell_padding(struct target *t, struct answer *a)
 
 static void check_solicitation(struct target *t)
 {
-    struct answer *a = g_new(struct answer, 1);
+    struct exchange x;
     struct question plain = named(t), flags = named(t);
     flags.flags = FLAGS_UNKNOWN;
-    enum kept k = try_variant(t, &plain, a);
-    add(t, R_RFC4391_9_1_1_FORMAT, k, "an NS with a link-layer address of 20 octets is answered",
+    enum kept k = try_variant(t, &plain, &x);
+    add(t, R_RFC4391_9_1_1_FORMAT, k, &x,
+        "an NS with a link-layer address of 20 octets is answered",
         "an NS with a link-layer address of 20 octets in its option is not answered, one without is");
     if (k == KEPT_YES) {
-        add(t, R_RFC4391_9_1_1_FLAGS_IGNORED, try_variant(t, &flags, a), "answered with flags 0x3f",
-            "not answered with flags 0x3f");
-        add(t, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, try_aside(t, a),
+        add(t, R_RFC4391_9_1_1_FLAGS_IGNORED, try_variant(t, &flags, &x), &x,
+            "answered with flags 0x3f", "not answered with flags 0x3f");
+        add(t, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, try_aside(t, &x), &x,
             "the NA came to the QPN of the probe's address",
             "the NA came to the QPN that the NS was sent from");
-        tell_padding(t, a);
+        tell_padding(t);
     }
-    g_free(a);
 }
 
 static const struct check checks[] = {

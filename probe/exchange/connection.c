@@ -146,12 +146,11 @@ static void judge_qpn(struct target *t, const struct call *c, uint64_t failed_be
                 actual);
 }
 
-static void note_answer(struct target *t, struct call *c)
+static void note_answer(struct target *t, struct call *c, char *came)
 {
-    char text[VERDICT_TEXT];
     uint64_t failed = results_count(t->results, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, OUTCOME_FAIL);
-    call_text(c, text, sizeof text);
-    results_came(t->results, "%s", text);
+    call_text(c, came, VERDICT_TEXT);
+    results_came(t->results, "%s", came);
     wirelog_call(t->log, t->link->transport, c, t->peer->lid);
     if (c->result == CALL_UP || c->result == CALL_REFUSED) {
         verdict_frame(t->results->judged->verdict, true);
@@ -160,12 +159,13 @@ static void note_answer(struct target *t, struct call *c)
 }
 
 /* *c: NULL where there is none to go on with. */
-static enum call_result try_call(struct target *t, const struct call_question *q, struct call **c)
+static enum call_result try_call(struct target *t, const struct call_question *q, struct call **c,
+                                 char *came)
 {
     int wait = MAX(CALL_WAIT_MS, (int)t->run->options->timeout_ms);
     if (t->link->transport->ops->call(t->link->transport, q, wait, c) == TRANSPORT_STOPPED)
         t->run->stopped = true;
-    note_answer(t, *c);
+    note_answer(t, *c, came);
     enum call_result result = (*c)->result;
     if (t->run->stopped || result == CALL_SILENT || result == CALL_IMPOSSIBLE) {
         hang_up(t, *c);
@@ -174,14 +174,15 @@ static enum call_result try_call(struct target *t, const struct call_question *q
     return result;
 }
 
-static struct call *call_form(struct target *t, const struct dial *d, enum service_form form)
+static struct call *call_form(struct target *t, const struct dial *d, enum service_form form,
+                              char *came)
 {
     struct call_question q = question_of(t, d, form);
     tell_asked(t, &q);
     enum call_result result = CALL_SILENT;
     for (unsigned i = 0; i < TRIES && result == CALL_SILENT && !target_ended(t); i++) {
         struct call *c;
-        result = try_call(t, &q, &c);
+        result = try_call(t, &q, &c, came);
         if (c)
             return c;
     }
@@ -199,9 +200,9 @@ static bool is_unknown_there(const struct call *c)
 }
 
 /* Which Service-ID does the peer take? The answer to the REQ that decided it. */
-static struct call *find_form(struct target *t, const struct dial *d)
+static struct call *find_form(struct target *t, const struct dial *d, char *came)
 {
-    struct call *c = call_form(t, d, FORM_RFC);
+    struct call *c = call_form(t, d, FORM_RFC, came);
     if (!c)
         return NULL;
     if (!is_unknown_there(c)) {
@@ -209,27 +210,29 @@ static struct call *find_form(struct target *t, const struct dial *d)
         return c;
     }
     hang_up(t, c);
-    c = call_form(t, d, FORM_LINUX);
+    c = call_form(t, d, FORM_LINUX, came);
     if (c)
         t->peer->form = is_unknown_there(c) ? FORM_NONE : FORM_LINUX;
     return c;
 }
 
-struct call *dial(struct target *t, const struct dial *d)
+struct call *dial(struct target *t, const struct dial *d, char came[VERDICT_TEXT])
 {
     const struct dial plain = {.uc = uc_by_default(t)};
     bool is_plain = d->uc == plain.uc && !d->receive_mtu;
+    g_strlcpy(came, "not asked: the run ended", VERDICT_TEXT);
     if (t->peer->cm_silent) {
-        results_came(t->results, "not asked: earlier REQs were not answered");
+        g_strlcpy(came, "not asked: earlier REQs were not answered", VERDICT_TEXT);
+        results_came(t->results, "%s", came);
         return NULL;
     }
     if (t->peer->form == FORM_UNKNOWN) {
-        struct call *c = find_form(t, &plain);
+        struct call *c = find_form(t, &plain, came);
         if (!c || is_plain)
             return c;
         hang_up(t, c);
     }
-    return call_form(t, d, t->peer->form == FORM_LINUX ? FORM_LINUX : FORM_RFC);
+    return call_form(t, d, t->peer->form == FORM_LINUX ? FORM_LINUX : FORM_RFC, came);
 }
 
 bool is_up(const struct call *c)

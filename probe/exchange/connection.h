@@ -30,11 +30,11 @@ bool uc_by_default(const struct target *t);
 
 /*
  * Asks for a connection with the Service-ID that the peer takes: the RFC's, or where that is
- * unknown there, Linux's. What was asked and what came stand in the results. NULL: no answer, or it
- * could not be asked: t->results->came tells; else it is up, or refused, and hang_up() has to
+ * unknown there, Linux's. came: what came of it, in words. NULL: no answer, or it
+ * could not be asked; else it is up, or refused, and hang_up() has to
  * follow. The UD QPN in the answer's private data has been judged.
  */
-struct call *dial(struct target *t, const struct dial *d);
+struct call *dial(struct target *t, const struct dial *d, char came[VERDICT_TEXT]);
 /* True: the peer answered the DREQ. c may be NULL. */
 bool hang_up(struct target *t, struct call *c);
 bool is_up(const struct call *c);

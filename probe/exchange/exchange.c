@@ -2,6 +2,7 @@
 /* Questions for a link-layer address, sent and awaited. See exchange.h. */
 #include "probe/exchange/exchange.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "hca/mcgroup.h"
@@ -83,23 +84,30 @@ static bool send_question(struct target *t, struct asked *x, const struct mc_gro
     return sent;
 }
 
-/*
- * The groups that the question and its answer go to. False, and results_came tells why: it cannot
- * be asked.
- */
-static bool find_groups(struct target *t, const struct asked *x, struct mc_group *g)
+void exchange_show(const struct target *t, const struct exchange *x)
+{
+    results_show(t->results, x->sent, x->came);
+}
+
+static void note_came(const struct target *t, struct exchange *e, const char *text)
+{
+    g_strlcpy(e->came, text, sizeof e->came);
+    exchange_show(t, e);
+}
+
+/* The groups that the question and its answer go to. False: why says why it cannot be asked. */
+static bool find_groups(struct target *t, const struct asked *x, struct mc_group *g, char *why)
 {
     bool there = true;
     enum sa_result result = x->ipv6 ? hear_all_nodes(t) : SA_TOLD;
     if (result == SA_TOLD && x->q->multicast)
         result = question_group(t, x, g, &there);
     if (result == SA_REFUSED)
-        results_came(t->results, "not asked: the %s",
-                     !there
-                         ? "solicited-node group does not exist: nobody has the address"
-                         : "subnet administrator refuses that this port joins the groups of IPv6");
+        snprintf(why, VERDICT_TEXT, "not asked: the %s",
+                 !there ? "solicited-node group does not exist: nobody has the address"
+                        : "subnet administrator refuses that this port joins the groups of IPv6");
     else if (result != SA_TOLD)
-        results_came(t->results, "not asked: %s", sa_silence_text(t, result));
+        snprintf(why, VERDICT_TEXT, "not asked: %s", sa_silence_text(t, result));
     return result == SA_TOLD;
 }
 
@@ -116,30 +124,45 @@ static bool ask_once(struct target *t, struct asked *x, const struct mc_group *g
                         x);
 }
 
-enum came ask_peer(struct target *t, const struct question *q, unsigned tries, struct answer *a)
+static bool ask_often(struct target *t, struct asked *x, const struct mc_group *g, unsigned tries,
+                      struct exchange *e)
 {
-    bool sent = false;
-    struct asked x = {.q = q, .ipv6 = asks_ipv6(t, q), .ip = q->ip ? q->ip : t->ip, .a = a};
-    struct mc_group g;
+    bool sent = false, answered = false;
+    for (unsigned i = 0; i < tries && !answered && !target_ended(t); i++)
+        answered = ask_once(t, x, g, sent, i + 1 == tries, &sent);
+    e->outcome = answered ? CAME_ANSWER : sent ? CAME_NOTHING : NOT_ASKED;
+    return answered;
+}
+
+static void note_answer(struct target *t, const struct question *q, struct exchange *e)
+{
     char text[VERDICT_TEXT];
+    patience_hears(t);
+    if (!q->any && !q->ip)
+        owner_answered(t, t->peer->patience.first_sent);
+    answer_text(&e->reply, text, sizeof text);
+    note_came(t, e, text);
+}
+
+struct exchange exchange_run(struct target *t, const struct question *q, unsigned tries)
+{
+    struct exchange e = {.outcome = NOT_ASKED};
+    struct asked x = {.q = q, .ipv6 = asks_ipv6(t, q), .ip = q->ip ? q->ip : t->ip, .a = &e.reply};
+    struct mc_group g;
+    char why[VERDICT_TEXT] = "no answer";
     bool settled = patience_settle(t, q->alone);
-    question_text(t, q, text, sizeof text);
-    results_sent(t->results, "%s", text);
+    question_text(t, q, e.sent, sizeof e.sent);
     t->unusable = NULL;
-    results_came(t->results, "%s",
-                 settled ? "no answer" : "not asked: answers to earlier questions do not end");
-    if (!settled || !find_groups(t, &x, &g))
-        return NOT_ASKED;
-    for (unsigned i = 0; i < tries && !target_ended(t); i++)
-        if (ask_once(t, &x, &g, sent, i + 1 == tries, &sent)) {
-            patience_hears(t);
-            if (!q->any && !q->ip)
-                owner_answered(t, t->peer->patience.first_sent);
-            answer_text(a, text, sizeof text);
-            results_came(t->results, "%s", text);
-            return CAME_ANSWER;
-        }
-    if (t->unusable)
-        tell_none_came(t, "no answer");
-    return sent ? CAME_NOTHING : NOT_ASKED;
+    note_came(t, &e, settled ? why : "not asked: answers to earlier questions do not end");
+    if (!settled)
+        return e;
+    if (!find_groups(t, &x, &g, why))
+        note_came(t, &e, why);
+    else if (ask_often(t, &x, &g, tries, &e))
+        note_answer(t, q, &e);
+    else if (t->unusable) {
+        none_came_text(t, "no answer", why, sizeof why);
+        note_came(t, &e, why);
+    }
+    return e;
 }

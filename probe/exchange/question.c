@@ -24,7 +24,7 @@ bool asks_ipv6(const struct target *t, const struct question *q)
 {
     if (!q->ip)
         return t->ipv6;
-    return q->ip_version ? q->ip_version == 6 : t->link->source.ipv6;
+    return q->ip_version == 6;
 }
 
 void question_text(const struct target *t, const struct question *q, char *out, size_t size)

@@ -18,8 +18,8 @@ struct question {
     uint8_t
         flags; /* of the probe's link-layer address: of IPv4, and of IPv6 with a source address */
     uint32_t qkey;      /* 0: the link's */
-    const uint8_t *ip;  /* whose address is asked for; NULL: the peer's */
-    uint8_t ip_version; /* of ip: 4 or 6; 0: that of the probe's own address */
+    const uint8_t *ip;  /* whose address is asked for; NULL: the target's */
+    uint8_t ip_version; /* of ip: 4 or 6 */
     bool any;           /* take an answer of anybody, not of the peer alone */
     /*
      * IPv6: from the probe's own address, with the option that has its link-layer address; the

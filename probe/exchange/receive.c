@@ -61,13 +61,12 @@ bool is_usable(struct target *t, const struct ud_from *from, const char *wrong)
     return !why;
 }
 
-void tell_none_came(struct target *t, const char *none)
+void none_came_text(const struct target *t, const char *none, char *out, size_t size)
 {
     if (t->unusable)
-        results_came(t->results, "%s; an answer came that has %s: a host drops it", none,
-                     t->unusable);
+        snprintf(out, size, "%s; an answer came that has %s: a host drops it", none, t->unusable);
     else
-        results_came(t->results, "%s", none);
+        snprintf(out, size, "%s", none);
 }
 
 /* What it came over. */

@@ -20,7 +20,7 @@ const uint8_t *announced(struct view v, bool *ipv6);
 bool is_usable(struct target *t, const struct ud_from *from, const char *wrong);
 /* Logs and judges a packet, and answers it if it asks for the probe's address. */
 void take_packet(struct target *t, const struct ud_from *from, bool of_peer);
-/* What came: none ("no echo reply"), and whether an answer came that a host would drop. */
-void tell_none_came(struct target *t, const char *none);
+/* None in words ("no echo reply"), and whether an answer came that a host would drop. */
+void none_came_text(const struct target *t, const char *none, char *out, size_t size);
 
 #endif

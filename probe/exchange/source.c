@@ -12,7 +12,6 @@
 #include "probe/link/link.h"
 #include "probe/link/message.h"
 #include "probe/link/transport.h"
-#include "probe/run/results.h"
 #include "probe/run/run.h"
 #include "probe/run/target.h"
 #include "probe/run/text.h"
@@ -38,7 +37,10 @@ static bool join_solicited_node(struct target *t, char *why, size_t size)
 
 bool source_open(struct target *t, char *why, size_t size)
 {
-    struct question q = {.multicast = true, .ip = t->link->source.ip, .any = true};
+    struct question q = {.multicast = true,
+                         .ip = t->link->source.ip,
+                         .ip_version = t->link->source.ipv6 ? 6 : 4,
+                         .any = true};
     /*
      * What the adapter sends to its own groups need not come to the host's other queue pairs: it is
      * asked directly.
@@ -49,23 +51,21 @@ bool source_open(struct target *t, char *why, size_t size)
         g_free(own);
         return false;
     }
-    struct answer *a = g_new(struct answer, 1);
     char who[64];
     if (t->link->source.ipv6 && !join_solicited_node(t, why, size)) {
-        g_free(a);
         return false;
     }
     t->link->source.tentative = true;
-    enum came came = ask_peer(t, &q, TRIES, a);
+    struct exchange x = exchange_run(t, &q, TRIES);
+    enum came came = x.outcome;
     t->link->source.tentative = false;
     if (t->link->source.defender[0])
         snprintf(why, size, "the address is in use, by %s", t->link->source.defender);
     else if (came == CAME_ANSWER) {
-        lladdr_text(a->lladdr, who);
+        lladdr_text(x.reply.lladdr, who);
         snprintf(why, size, "the address is in use, by %s", who);
     } else if (came == NOT_ASKED)
-        snprintf(why, size, "whether the address is in use was %s", t->results->came);
-    g_free(a);
+        snprintf(why, size, "whether the address is in use was %s", x.came);
     t->link->source.usable = came == CAME_NOTHING && !t->link->source.defender[0] &&
                              !target_ended(t);
     return t->link->source.usable;

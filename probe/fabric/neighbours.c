@@ -103,21 +103,20 @@ static void visit(const struct target *fabric, struct tour *t, const struct host
                                .ipv6 = n->ipv6,
                                .peer = &peer},
                   *target = &neighbour;
-    struct answer *a = g_new(struct answer, 1);
     memcpy(target->ip, n->ip, 16);
     ip_text(n->ipv6, n->ip, target->name);
-    enum came came = ask_peer(target, &(struct question){.multicast = true}, TRIES, a);
+    struct exchange x = exchange_run(target, &(struct question){.multicast = true}, TRIES);
+    enum came came = x.outcome;
     bool answers = came == CAME_ANSWER;
     t->asked += came != NOT_ASKED;
     t->unasked += came == NOT_ASKED;
     t->silent += came == CAME_NOTHING;
     if (answers) {
-        owner_take(target, a);
-        compare_address(target, t, n, a);
+        owner_take(target, &x.reply);
+        compare_address(target, t, n, &x.reply);
     }
     if (transport_can(target->link->transport, CAN_ASK_SA))
-        compare_path(target, t, n, answers ? a : NULL);
-    g_free(a);
+        compare_path(target, t, n, answers ? &x.reply : NULL);
 }
 
 static void tell(struct target *target, const char *id, const struct tour *t)

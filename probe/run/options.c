@@ -10,6 +10,7 @@
 #include "cli/save.h"
 #include "cli/say.h"
 #include "probe/run/address.h"
+#include "probe/run/destination.h"
 #include "wire/view.h"
 
 const char options_help[] =
@@ -18,9 +19,9 @@ const char options_help[] =
     "       ipoib-probe --explain RULE\n"
     "\n"
     "Asks a peer on an IP over InfiniBand link, and says which requirements of RFC 4391\n"
-    "and RFC 4755 it keeps. A TARGET is an IPv4 or IPv6 address; a prefix (10.0.0.0/24,\n"
-    "at most /16, of IPv6 /116), whose hosts are all asked; or the word fabric: then this\n"
-    "port and the subnet administrator are looked at, from the bottom up.\n"
+    "and RFC 4755 it keeps. A TARGET is a host name; an IPv4 or IPv6 address; a prefix\n"
+    "(10.0.0.0/24, at most /16, of IPv6 /116), whose hosts are all asked; or the word\n"
+    "fabric: then this port and the subnet administrator are looked at, from the bottom up.\n"
     "By default nothing is sent that a peer remembers.\n"
     "\n"
     "  -d, --device DEV     the InfiniBand device (ibv_devices); the first if not given.\n"
@@ -28,6 +29,8 @@ const char options_help[] =
     "                       libibverbs or libibumad cannot be had\n"
     "  -p, --port PORT      its port; the first active one if not given\n"
     "      --pkey K         the partition (0x8001); the port's first P_Key if not given\n"
+    "  -4                   take the IPv4 address of a host name\n"
+    "  -6                   take the IPv6 address of a host name\n"
     "      --source IP      an unused address for the probe: allows the checks that need\n"
     "                       one (echo requests of all sizes). The peer will remember it\n"
     "                       for some time. It is tested first whether anybody has it\n"
@@ -73,7 +76,6 @@ enum {
     LONG_EXPLAIN
 };
 enum { RATE_MAX = 100000, TIMEOUT_MAX = 60000 };
-enum { PREFIX_MIN4 = 16, PREFIX_MIN6 = 116 };
 
 static bool read_number(const char *text, unsigned min, unsigned max, const char *what,
                         unsigned *out)
@@ -115,102 +117,23 @@ static bool read_source(struct options *o, const char *text)
     return !why;
 }
 
-/* The bits of a prefix. False: it is none, after a message. */
-static bool read_bits(const char *text, bool ipv6, unsigned *bits)
+static bool read_family(struct options *o, bool ipv6)
 {
-    unsigned least = ipv6 ? PREFIX_MIN6 : PREFIX_MIN4, most = ipv6 ? 128 : 32;
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || n > most) {
-        say("'/%s' is no prefix length of IPv%c", text, ipv6 ? '6' : '4');
-        return false;
-    }
-    if (n < least) {
-        say("'/%s' is too many addresses: at most /%u %s", text, least,
-            ipv6 ? "of IPv6 (each is a question to the subnet administrator)" : "of IPv4");
-        return false;
-    }
-    *bits = (unsigned)n;
-    return true;
+    bool both = o->family != (ipv6 ? FAMILY_IPV6 : FAMILY_IPV4) && o->family != FAMILY_ANY;
+    o->family = ipv6 ? FAMILY_IPV6 : FAMILY_IPV4;
+    if (both)
+        say("-4 and -6 exclude each other");
+    return !both;
 }
 
-static void put_low(struct target_option *t, uint32_t low)
-{
-    for (unsigned i = 0; i < 4; i++)
-        t->ip[(t->ipv6 ? 12 : 0) + i] = (uint8_t)(low >> 8 * (3 - i));
-}
-
-/*
- * The hosts' addresses: of IPv4 without the network's and the broadcast address, where the prefix
- * has more than two.
- */
-static void take_prefix(struct target_option *t, unsigned bits)
-{
-    unsigned host_bits = (t->ipv6 ? 128 : 32) - bits;
-    uint32_t size = (uint32_t)1 << host_bits, low = be32(t->ip + (t->ipv6 ? 12 : 0)) & ~(size - 1);
-    bool edges = !t->ipv6 && host_bits > 1;
-    t->prefix = true;
-    t->n = size - (edges ? 2 : 0);
-    put_low(t, low + edges);
-}
-
-void target_address(const struct target_option *t, uint32_t number, uint8_t ip[16])
-{
-    struct target_option at = *t;
-    put_low(&at, be32(t->ip + (t->ipv6 ? 12 : 0)) + number);
-    memcpy(ip, at.ip, 16);
-}
-
-static bool is_of_hosts(const struct target_option *t, const char *text)
-{
-    const char *why = address_is_no_host(t->ipv6, t->ip);
-    if (why)
-        say("'%s' is not the address of %s: it %s %s", text, t->prefix ? "hosts" : "one host",
-            t->prefix ? "begins with" : "is", why);
-    return !why;
-}
-
-/* parts: the address, and of a prefix the bits. */
-static bool read_parts(struct target_option *t, const char *text, char **parts)
-{
-    unsigned bits = 0;
-    bool mapped;
-    if (!parts[0] || !address_read(parts[0], &t->ipv6, &mapped, t->ip)) {
-        say("'%s' is no IPv4 or IPv6 address or prefix, and not the word fabric", text);
-        return false;
-    }
-    if (parts[1] && mapped) {
-        say("'%s' is a prefix of IPv4 addresses in IPv6: write the prefix as one of IPv4", text);
-        return false;
-    }
-    if (parts[1] && !read_bits(parts[1], t->ipv6, &bits))
-        return false;
-    if (parts[1])
-        take_prefix(t, bits);
-    return is_of_hosts(t, text);
-}
-
-static bool read_address(struct target_option *t, const char *text)
-{
-    char **parts = g_strsplit(text, "/", 2); /* of "" it makes no part */
-    bool good = read_parts(t, text, parts);
-    g_strfreev(parts);
-    return good;
-}
-
+/* cppcheck-suppress memleak ; the array has t */
 static bool read_target(struct options *o, const char *text)
 {
-    struct target_option t = {.fabric = strcmp(text, "fabric") == 0, .n = 1};
-    if (!*text) {
-        say("a target is empty: give an IPv4 or IPv6 address, a prefix, or the word fabric");
-        return false;
-    }
-    if (!t.fabric && !read_address(&t, text))
-        return false;
-    t.name = g_strdup(text);
-    g_array_append_val(o->targets, t);
-    /* cppcheck-suppress memleak ; the array has t */
-    return true;
+    struct target_option t;
+    bool good = destination_read(&t, text, o->family);
+    if (good)
+        g_array_append_val(o->targets, t);
+    return good;
 }
 
 static bool read_option(struct options *o, int option, char *argument)
@@ -245,6 +168,9 @@ static bool read_option(struct options *o, int option, char *argument)
         return read_number(argument, 1, RATE_MAX, "--rate", &o->rate);
     case LONG_TIMEOUT:
         return read_number(argument, 1, TIMEOUT_MAX, "--timeout", &o->timeout_ms);
+    case '4':
+    case '6':
+        return read_family(o, option == '6');
     case 'o':
         o->output = argument;
         return true;
@@ -285,7 +211,7 @@ static void refuse(int why, char **argv, const char *shorts)
 
 static bool read_all(struct options *o, int argc, char **argv)
 {
-    static const char shorts[] = ":d:p:o:w:nlhV";
+    static const char shorts[] = ":d:p:o:w:nlhV46";
     static const struct option known[] = {{"device", required_argument, NULL, 'd'},
                                           {"port", required_argument, NULL, 'p'},
                                           {"pkey", required_argument, NULL, LONG_PKEY},

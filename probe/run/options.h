@@ -5,9 +5,12 @@
 
 #include "report/program.h"
 
+/* Which addresses of a host name are taken. */
+enum family { FAMILY_ANY, FAMILY_IPV4, FAMILY_IPV6 };
+
 /* What is probed. */
 struct target_option {
-    char *name;
+    char *name;  /* of a host name also the address that was taken */
     bool fabric; /* the SA's groups and this port's standing; else an address */
     bool ipv6;
     uint8_t
@@ -29,6 +32,7 @@ struct options {
     const char *node;    /* for who merges reports; NULL: not given */
     const char *capture; /* -w */
     const char *output;  /* -o; NULL: stdout */
+    enum family family;
     unsigned rate;       /* packets a second */
     unsigned timeout_ms; /* for each answer */
     GPtrArray *only;     /* selectors, NULL at the end; empty: all rules */
@@ -42,9 +46,6 @@ void options_clear(struct options *o);
 
 /* No address is among the targets. */
 bool options_only_fabric(const struct options *o);
-
-/* The address with that number, from 0, of a target. */
-void target_address(const struct target_option *t, uint32_t number, uint8_t ip[16]);
 
 extern const char options_help[];
 

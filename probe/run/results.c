@@ -37,6 +37,12 @@ void results_came(struct results *r, const char *format, ...)
     va_end(args);
 }
 
+void results_show(struct results *r, const char *sent, const char *came)
+{
+    results_sent(r, "%s", sent);
+    results_came(r, "%s", came);
+}
+
 /* Worst first: fail, deviation, inconclusive, pass. */
 static int weight(enum outcome o)
 {

@@ -31,6 +31,8 @@ struct results {
 /* A check begins. */
 void results_begin(struct results *r, const char *check);
 void results_sent(struct results *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* What was sent and what came for the findings that follow, in whole texts. */
+void results_show(struct results *r, const char *sent, const char *came);
 void results_came(struct results *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* What it found of a rule. A failure that the list of deviations names becomes one. */

@@ -25,7 +25,7 @@ struct target {
     struct probe_link *link;
     struct wirelog *log;
     struct results *results;
-    char name[48];
+    char name[300]; /* as the user named it; of a host name also its address */
     bool ipv6;
     uint8_t ip[16];      /* the first 4 bytes of IPv4 */
     struct peer *peer;   /* what is known of it */

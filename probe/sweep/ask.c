@@ -18,6 +18,7 @@
 #include "probe/link/send.h"
 #include "probe/link/transport.h"
 #include "probe/link/wirelog.h"
+#include "probe/run/destination.h"
 #include "probe/run/options.h"
 #include "probe/run/run.h"
 #include "probe/run/target.h"

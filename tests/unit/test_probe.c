@@ -436,7 +436,6 @@ static void unusable_advertisements(void **state)
 /* Does an echo request over UD get a reply that counts? came: VERDICT_TEXT octets. */
 static bool echo_with(enum fault fault, char *came)
 {
-    static struct answer a;
     static struct fake f;
     char why[256];
     struct options options = {.rate = 100000, .timeout_ms = 1, .has_source = true};
@@ -449,10 +448,11 @@ static bool echo_with(enum fault fault, char *came)
     memcpy(target->link->source.ip, own_ip, 4);
     memcpy(target->ip, peer_ip, 4);
     assert_true(source_open(target, why, sizeof why));
-    assert_int_equal(ask_peer(target, &(struct question){.multicast = true}, 1, &a), CAME_ANSWER);
-    memcpy(target->peer->lladdr, a.lladdr, LLADDR_SIZE);
-    target->peer->lid = a.lid;
-    target->peer->qpn = a.qpn;
+    struct exchange x = exchange_run(target, &(struct question){.multicast = true}, 1);
+    assert_int_equal(x.outcome, CAME_ANSWER);
+    memcpy(target->peer->lladdr, x.reply.lladdr, LLADDR_SIZE);
+    target->peer->lid = x.reply.lid;
+    target->peer->qpn = x.reply.qpn;
     target->peer->known = true;
     bool answered = echo_over_ud(target, ECHO_SMALL);
     g_strlcpy(came, results.came, VERDICT_TEXT);
