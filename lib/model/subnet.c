@@ -259,6 +259,13 @@ static bool asked_for_more(const struct sa_request *q)
     return q && q->method == SA_GET && (q->mask & ~(uint64_t)MCM_HAS_MGID);
 }
 
+/* The port that a record about it was sent to; NULL: not known, or the record is about another. */
+static struct endport *receiver(const struct delivery *d, const struct subnet_event *e)
+{
+    uint16_t lid = port_to_lid(*d->dst);
+    return lid && e->endport && endport_has_lid(e->endport, lid) ? e->endport : NULL;
+}
+
 /* GetResp is the answer to a Set (a join) and to a Get alike; which, only the request tells. */
 static void member_get_response(const struct delivery *d, const struct sa *sa,
                                 const struct mc_member *r)
@@ -272,7 +279,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
     if (!e.group || (sa->mad.status == SA_STATUS_NO_RECORDS && asked_for_more(e.request)))
         return;
     if (sa->mad.status == 0)
-        group_told(e.group, r, d->frame);
+        group_told(e.group, r, receiver(d, &e), d->frame);
     else if (e.request) /* else it may have been for more than the group, too */
         missing(e.group, sa->mad.status, d->frame);
     if (sa->mad.status == 0 && (join || r->join_state)) {
@@ -315,7 +322,7 @@ static void member_table(const struct delivery *d, const struct sa *sa)
         e.group = groups_find(d->s->groups, d->interface, r.mgid, true);
         if (!e.group)
             return;
-        group_told(e.group, &r, d->frame);
+        group_told(e.group, &r, NULL, d->frame);
         tell(d, &e);
     }
 }

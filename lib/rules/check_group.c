@@ -245,7 +245,7 @@ static bool may_have_changed(const struct scene *s, const struct subnet_event *e
 static void check_group_record(const struct scene *s, const struct subnet_event *e, struct group *b)
 {
     const struct group *g = e->group;
-    bool changed = b->changed_frame || may_have_changed(s, e, b);
+    bool changed = !fabric_knows_history(s->f, b) || may_have_changed(s, e, b);
     enum rule_number must = R_RFC4391_10_GROUP_ATTRIBUTES,
                      should = R_RFC4391_10_GROUP_OTHER_ATTRIBUTES;
     if (!same_partition(b->pkey, g->pkey))

@@ -124,15 +124,20 @@ static void learn_qp(struct judge *j, const struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;
     struct qp *qp = qpns_find(j->fabric->qpns, &p->src, ib->sqpn);
+    if (qp)
+        qp_sent(qp, ib->psn, p->at.frame);
     bool same_keys = qp && qp->pkey == ib->pkey && qp->qkey == ib->qkey;
     bool group = ib->dgid && mgid_is_ipoib(ib->dgid);
     uint8_t before = qp && qp->pkey == ib->pkey ? qp->scope : 0;
     uint8_t scope = group ? ib->dgid[MGID_FLAGS_SCOPE] & 0x0f : before;
     if ((same_keys && qp->scope == scope) || packet_is_corrupt(p))
         return;
+    bool is_new = !qp;
     qp = qpns_learn(j->fabric->qpns, &p->src, ib->sqpn);
     if (!qp)
         return;
+    if (is_new)
+        qp_sent(qp, ib->psn, p->at.frame);
     qp->pkey = ib->pkey;
     qp->qkey = ib->qkey;
     qp->scope = scope;
@@ -178,7 +183,11 @@ static void on_subnet_event(void *user, const struct subnet_event *e)
     struct watch *w = user;
     w->ipoib |= e->group && mgid_is_ipoib(e->group->mgid);
     uint32_t frame = w->scene->p->at.frame;
-    if (e->kind == SUBNET_PORT_INFO && e->endport->reregister_frame == frame)
+    bool asked_again = e->kind == SUBNET_PORT_INFO && e->endport->reregister_frame == frame;
+    bool lacks_request = e->kind == SUBNET_GROUP_TOLD && e->endport && !e->request;
+    if (lacks_request)
+        fabric_doubt(w->scene->f, frame);
+    if (asked_again)
         w->scene->f->doubt_frame = frame;
     check_group_event(w->scene, e);
     check_subnet_event(w->scene, e);
@@ -196,20 +205,52 @@ static void name_foreign(const struct scene *s, const struct cm *cm)
 
 enum { QPN_SMI, QPN_GSI };
 
-static void follow_gsi(const struct scene *s)
+/* What the SA sends by itself or as an answer: it does not ask. */
+static bool is_from_sa(const struct scene *s)
 {
     const struct packet *p = s->p;
-    uint16_t lid = port_to_lid(p->src);
-    struct endport *port = lid && p->ib.sqpn == QPN_GSI
-                               ? endports_by_lid(s->f->endports, p->at.interface, lid, false)
-                               : NULL;
-    if (!port)
-        return;
-    bool whole = endport_gsi_sent(port, p->ib.psn, p->at.frame);
-    bool missed = port->gap_frame == p->at.frame;
-    if (missed && lid != subnet_sa_lid(s->f->subnet, p->at.interface))
-        s->f->doubt_frame = p->at.frame;
-    postponed_settle(s, port, whole);
+    uint8_t method = p->mad.sa.mad.method;
+    if (port_to_lid(p->src) == subnet_sa_lid(s->f->subnet, p->at.interface))
+        return true;
+    return p->mad.kind == MAD_KIND_SA && p->mad.has_header &&
+           (method == SA_REPORT || (method & MAD_RESPONSE && method != SA_REPORT_RESP));
+}
+
+/*
+ * The GSI's packet, and what it shows of those before. true: none that it sent since the port's
+ * last one is missing.
+ */
+static bool follow_gsi(const struct scene *s, struct endport *port)
+{
+    const struct packet *p = s->p;
+    bool begins_late = (!port || !port->gsi_psn) && p->ib.psn != 0;
+    bool whole = port && endport_gsi_sent(port, p->ib.psn, p->at.frame);
+    bool missed = port && port->gap_frame == p->at.frame;
+    if ((begins_late || missed) && !is_from_sa(s))
+        fabric_doubt(s->f, p->at.frame);
+    return whole;
+}
+
+static struct endport *find_gsi(const struct scene *s)
+{
+    uint16_t lid = s->p->ib.sqpn == QPN_GSI ? port_to_lid(s->p->src) : 0;
+    return lid ? endports_by_lid(s->f->endports, s->p->at.interface, lid, false) : NULL;
+}
+
+static void judge_management(struct judge *j, const struct scene *s, struct watch *w)
+{
+    const struct packet *p = s->p;
+    struct endport *known = find_gsi(s);
+    bool gsi = p->ib.sqpn == QPN_GSI && port_to_lid(p->src);
+    if (p->ib.sqpn == QPN_SMI)
+        subnet_smi_sent(j->fabric->subnet, &p->mad, &p->src, p->ib.psn);
+    bool whole = gsi && follow_gsi(s, known);
+    subnet_mad(j->fabric->subnet, p->at.frame, &p->mad, &p->src, &p->dst, on_subnet_event, w);
+    struct endport *port = find_gsi(s);
+    if (known)
+        postponed_settle(s, known, whole);
+    else if (port) /* its packets are counted from this one on */
+        endport_gsi_sent(port, p->ib.psn, p->at.frame);
 }
 
 /* A REQ that the capture cut: the model does not know its connection. true: it is IPoIB's. */
@@ -225,13 +266,8 @@ static bool judge_mad(struct judge *j, const struct scene *s)
 {
     struct watch w = {s, false};
     const struct cm *cm = packet_cm(s->p);
-    if (!packet_is_corrupt(s->p)) {
-        if (s->p->ib.sqpn == QPN_SMI)
-            subnet_smi_sent(j->fabric->subnet, &s->p->mad, &s->p->src, s->p->ib.psn);
-        follow_gsi(s);
-        subnet_mad(j->fabric->subnet, s->p->at.frame, &s->p->mad, &s->p->src, &s->p->dst,
-                   on_subnet_event, &w);
-    }
+    if (!packet_is_corrupt(s->p))
+        judge_management(j, s, &w);
     if (is_cut_req(s->p)) {
         inconclusive(s->r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, s->p->ib.payload.p,
                      "not captured");

@@ -343,7 +343,7 @@ static void a_known_qp(void **state)
         assert_non_null(qpns_learn(q, &p, i));
         meter_note(&m, i + 1);
     }
-    assert_octets("a known QP", &m, 64);
+    assert_octets("a known QP", &m, 80);
     qpns_free(q);
 }
 
