@@ -35,6 +35,7 @@ from frames.ib import ONLY, encap
 from support import capfile, findings
 from support.paths import TESTDATA
 
+PKEY = "rfc4391.5.pkey-configured"
 QKEY_FROM_JOIN, LINK_MTU = "rfc4391.9.1.2.qkey-from-join", "rfc4391.7.link-mtu"
 PARAMETERS, ATTRIBUTES = "rfc4391.5.join-parameters-used", "rfc4391.10.group-attributes"
 TO_QPN, TRAPS = "rfc4391.9.1.1.traffic-to-qpn", "rfc4391.10.subscribe-traps"
@@ -281,6 +282,38 @@ def late_joiner(qkey):
 def test_who_joined_before_the_capture_may_have_been_told_another_qkey():
     """It uses it until it joins again; C does not."""
     assert failures(late_joiner(0x80000B1C)) == [(17, QKEY_FROM_JOIN)]
+
+
+# ---- a P_Key table that was set again
+
+
+def other_partition(seconds, missed):
+    """datagram.pcap: n1's table has 0xffff alone (8), and n1 joins the broadcast group of 0x8005 in 19, so much later than it
+    did. 90 is n1's next response to the SM. missed: its PSN shows that one is missing before it, as of a Set(P_KeyTable).
+    """
+    t = fixture.tape("datagram.pcap")
+    t.keep((1, 20), (89, 92))
+    for n in (19, 20):
+        t[n]["mcm.mgid"], t[n]["mcm.pkey"] = "ff12:401b:8005::ffff:ffff", 0x8005
+    t.shift(19, seconds)
+    t[90]["psn"] += missed
+    return failures(t.pcap(), PKEY), t.number(19), t.number(90)
+
+
+@pytest.mark.parametrize("seconds", [10, 3600])
+def test_missed_change_of_the_pkey_table(seconds):
+    assert other_partition(seconds, missed=True)[0] == []
+
+
+@pytest.mark.parametrize("seconds", [10, 3600])
+def test_partition_that_no_missed_table_explains_is_found(seconds):
+    found, _, response = other_partition(seconds, missed=False)
+    assert found == [(response, PKEY)]
+
+
+def test_partition_shortly_after_the_table_was_read_is_found():
+    found, join, _ = other_partition(0, missed=True)
+    assert found == [(join, PKEY)]
 
 
 # ---- an announcement of a new QPN that was not captured

@@ -17,7 +17,8 @@ struct route {
     struct endport *endport;
     uint64_t port_guid;
     uint16_t *pkeys;
-    uint32_t smi_psn;  /* as in struct endport */
+    uint32_t smi_psn; /* as in struct endport */
+    uint32_t smi_seconds;
     uint8_t node_type; /* 0: not known */
 };
 
@@ -586,8 +587,10 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
     r->endport = name_port(d, r, &p);
     if (!r->endport)
         return;
-    if (r->endport != before)
+    if (r->endport != before) {
         r->endport->smi_psn = r->smi_psn;
+        r->endport->smi_seconds = r->smi_seconds;
+    }
     struct subnet_event e = {.kind = SUBNET_PORT_INFO, .endport = r->endport, .lid = p.lid};
     bool born = smp->mad.method == SMP_SET && (p.state == PORT_ARMED || p.state == PORT_ACTIVE);
     r->endport->lmc = p.lmc;
@@ -650,21 +653,25 @@ static struct endport *sender_of(const struct delivery *d, const struct route *r
     return lid ? endports_by_lid(d->s->endports, d->interface, lid, false) : NULL;
 }
 
-void subnet_smi_sent(struct subnet *s, const struct mad_payload *m, const struct port *src,
-                     uint32_t psn)
+struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
+                                const struct port *src, uint32_t psn, int64_t ns, bool *whole)
 {
     struct delivery d = {.s = s, .src = src, .interface = port_interface(*src)};
     if (m->kind != MAD_KIND_SMP || m->result != WIRE_OK)
-        return;
+        return NULL;
     struct route *r = m->smp.mad.method & MAD_RESPONSE ? route_of(&d, &m->smp) : NULL;
     struct endport *port = sender_of(&d, r, &m->smp);
     uint32_t *last = port ? &port->smi_psn : r ? &r->smi_psn : NULL;
-    if (!last || !endport_smi_sent(last, psn))
-        return;
-    if (r)
+    if (!last)
+        return NULL;
+    enum smi_sent sent = endport_smi_sent(last, psn);
+    *(port ? &port->smi_seconds : &r->smi_seconds) = (uint32_t)(ns / 1000000000);
+    *whole = sent == SMI_NEXT;
+    if (sent == SMI_MISSING && r)
         forget_pkeys(&r->pkeys);
-    if (port)
+    if (sent == SMI_MISSING && port)
         forget_pkeys(&port->pkeys);
+    return port;
 }
 
 static void on_smp(const struct delivery *d, const struct smp *smp)

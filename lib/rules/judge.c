@@ -237,13 +237,23 @@ static struct endport *find_gsi(const struct scene *s)
     return lid ? endports_by_lid(s->f->endports, s->p->at.interface, lid, false) : NULL;
 }
 
+static void follow_smi(const struct scene *s)
+{
+    const struct packet *p = s->p;
+    bool whole = false;
+    const struct endport *port = subnet_smi_sent(s->f->subnet, &p->mad, &p->src, p->ib.psn,
+                                                 p->at.ns, &whole);
+    if (port)
+        postponed_settle_smi(s, port, whole);
+}
+
 static void judge_management(struct judge *j, const struct scene *s, struct watch *w)
 {
     const struct packet *p = s->p;
     struct endport *known = find_gsi(s);
     bool gsi = p->ib.sqpn == QPN_GSI && port_to_lid(p->src);
     if (p->ib.sqpn == QPN_SMI)
-        subnet_smi_sent(j->fabric->subnet, &p->mad, &p->src, p->ib.psn);
+        follow_smi(s);
     bool whole = gsi && follow_gsi(s, known);
     subnet_mad(j->fabric->subnet, p->at.frame, &p->mad, &p->src, &p->dst, on_subnet_event, w);
     struct endport *port = find_gsi(s);

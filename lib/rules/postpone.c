@@ -11,6 +11,7 @@ enum { CLAIMS = 256 };
 
 struct claim {
     struct endport *port;    /* whose GSI settles it; NULL: unused */
+    bool by_smi;             /* its SMI does; else its GSI */
     struct group *witnessed; /* the port is a witness of its parameters; NULL: it is none */
     enum rule_number rule;
     struct subject about; /* its octets and its group are the two below */
@@ -100,6 +101,15 @@ void postpone(const struct scene *s, struct endport *port, enum rule_number rule
     keep(s, &c, about, expected, actual);
 }
 
+void postpone_to_smi(const struct scene *s, struct endport *port, enum rule_number rule,
+                     const struct subject *about, uint64_t value, const char *expected,
+                     const char *actual)
+{
+    struct claim c = {.port = port, .by_smi = true, .rule = rule, .value = value};
+    inconclusive(s->r, rule, NULL, "the port's next SMP shows whether one was not captured");
+    keep(s, &c, about, expected, actual);
+}
+
 void postpone_to_witness(const struct scene *s, struct group *group, enum rule_number rule,
                          const struct subject *about, uint64_t value, const char *expected,
                          const char *actual)
@@ -145,15 +155,25 @@ static bool is_by(const struct endport *sender, const struct endport *port, uint
     return sender == port || (sender->interface == port->interface && endport_has_lid(sender, lid));
 }
 
-void postponed_settle(const struct scene *s, const struct endport *port, bool whole)
+static void settle_all(const struct scene *s, const struct endport *port, bool by_smi, bool whole)
 {
     struct postponed *p = s->postponed;
     uint16_t lid = port_to_lid(s->p->src);
     for (unsigned i = 0; p->waiting && i < CLAIMS; i++) {
         struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* the oldest first */
         c->port = c->port ? endport_of(c->port) : NULL;
-        if (!c->port || !is_by(c->port, port, lid))
+        if (!c->port || c->by_smi != by_smi || !is_by(c->port, port, lid))
             continue;
         p->waiting -= settle(s, c, whole);
     }
+}
+
+void postponed_settle(const struct scene *s, const struct endport *port, bool whole)
+{
+    settle_all(s, port, false, whole);
+}
+
+void postponed_settle_smi(const struct scene *s, const struct endport *port, bool whole)
+{
+    settle_all(s, port, true, whole);
 }

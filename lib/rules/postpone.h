@@ -32,7 +32,17 @@ void postpone_to_witness(const struct scene *s, struct group *group, enum rule_n
                          const struct subject *about, uint64_t value, const char *expected,
                          const char *actual);
 
+/*
+ * The same, unless the subnet manager set something that was not captured: the port's response has
+ * a PSN of its SMI.
+ */
+void postpone_to_smi(const struct scene *s, struct endport *port, enum rule_number rule,
+                     const struct subject *about, uint64_t value, const char *expected,
+                     const char *actual);
+
 /* The packet at hand is of the port's GSI. whole: none that it sent before is missing. */
 void postponed_settle(const struct scene *s, const struct endport *port, bool whole);
+/* Likewise of its SMI. */
+void postponed_settle_smi(const struct scene *s, const struct endport *port, bool whole);
 
 #endif
