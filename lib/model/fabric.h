@@ -79,7 +79,7 @@ struct fabric {
  *   a group with one member                       200  FABRIC_GROUPS_MAX              13 MB
  *   a membership                                   80  4 for each of these            21 MB
  *   a link, of a broadcast group                  100  one for each of these           7 MB
- *   an endport with its P_Key table               250  FABRIC_ENDPORTS_MAX            66 MB
+ *   an endport with its P_Key table               270  FABRIC_ENDPORTS_MAX            71 MB
  *   a route of subnet management                  160  2^17                           21 MB
  *   a source of ICRCs                              48  FABRIC_SOURCES_MAX              6 MB
  */

@@ -329,7 +329,7 @@ static void an_endport_with_route_and_pkeys(void **state)
     struct endport *last = endports_by_lid(a.ports, 0, ENTRIES / INTERFACES, false);
     assert_non_null(last);
     assert_int_equal(endport_has_pkey(last, 0xffff), PKEY_IS_THERE);
-    assert_octets("an endport with its route and P_Key table", &m, 410);
+    assert_octets("an endport with its route and P_Key table", &m, 430);
     administration_free(&a);
 }
 
