@@ -103,9 +103,27 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
         p->verdict.class = PAYLOAD_OTHER;
 }
 
+void packet_read_bare(struct packet *p, const struct moment *at, bool encapsulated, uint16_t type,
+                      struct view v)
+{
+    memset(p, 0, sizeof *p);
+    p->at = *at;
+    p->captured_on = at->interface;
+    p->octets = v;
+    p->verdict.class = PAYLOAD_IPOIB;
+    if (encapsulated)
+        datagram_decode(v, &p->datagram);
+    else
+        datagram_decode_body(type, v, &p->datagram);
+}
+
+/* The memo is written although the packet is const to its readers: no packet is defined const. */
 enum integrity packet_integrity(const struct packet *p)
 {
-    return integrity_of(p->crcs_count, p->octets, &p->ib);
+    struct integrity_memo *memo = (struct integrity_memo *)&p->integrity;
+    if (!memo->known)
+        *memo = (struct integrity_memo){true, integrity_of(p->crcs_count, p->octets, &p->ib)};
+    return memo->is;
 }
 
 /*

@@ -136,6 +136,10 @@ struct packet {
     struct port src, dst;
     uint16_t captured_on;         /* its interface's number, as long as it is on its own */
     struct crcs_count crcs_count; /* model/integrity.h */
+    struct integrity_memo {
+        bool known;
+        enum integrity is;
+    } integrity; /* for packet_integrity() alone */
     struct ruling verdict;
 };
 
@@ -145,6 +149,19 @@ struct packet {
  */
 void packet_read(struct packet *p, const struct moment *at, struct view v, enum ib_start start,
                  const struct port *outer_src, const struct port *outer_dst);
+
+/*
+ * The same for a frame without InfiniBand headers: v begins at the encapsulation header
+ * (encapsulated) or after it, with the Ethertype type.
+ */
+void packet_read_bare(struct packet *p, const struct moment *at, bool encapsulated, uint16_t type,
+                      struct view v);
+
+/* Is it IPoIB without InfiniBand headers? */
+static inline bool packet_is_bare(const struct packet *p)
+{
+    return p->verdict.class == PAYLOAD_IPOIB && !p->ib.has_bth;
+}
 
 /*
  * Decide the rest by what is known of the fabric, and learn which QPs and connections are IPoIB's,
@@ -166,8 +183,8 @@ bool fabric_knows_history(const struct fabric *f, const struct group *group);
 void fabric_place(const struct fabric *f, struct packet *p);
 
 /*
- * The same whoever asks and whenever, after fabric_classify. It computes the CRCs of all of the
- * packet where they count: only for what is to be learnt from it, or is wrong in it.
+ * The same whoever asks and whenever, after fabric_classify. Computes the CRCs of all of the packet
+ * where they count, once: only for what is to be learnt from it, or is wrong in it.
  */
 enum integrity packet_integrity(const struct packet *p);
 
@@ -183,6 +200,15 @@ static inline const struct cm *packet_cm(const struct packet *p)
     bool whole = p->verdict.class == PAYLOAD_MAD && p->mad.kind == MAD_KIND_CM &&
                  p->mad.result == WIRE_OK;
     return whole ? &p->mad.cm : NULL;
+}
+
+/* Of a connected message: is it its only packet or its First, which has the encapsulation header?
+ */
+static inline bool packet_begins_message(const struct packet *p)
+{
+    const struct stream_result *part = &p->verdict.part;
+    return p->verdict.class == PAYLOAD_IPOIB ||
+           (part->index == 0 && part->verdict != STREAM_ORPHAN && part->verdict != STREAM_REPEATED);
 }
 
 /* Is it a CM message of an IPoIB connection? By its connection, else by its own Service-ID. */

@@ -89,11 +89,25 @@ uint16_t subnet_sa_lid(const struct subnet *s, uint16_t interface)
     return m ? m->sa_lid : 0;
 }
 
+static void add_facts(const struct delivery *d, struct subnet_event *e)
+{
+    if (!e->group || (e->kind != SUBNET_JOINED && e->kind != SUBNET_GROUP_TOLD) ||
+        !mgid_is_ipoib(e->group->mgid))
+        return;
+    e->group_facts = *e->group;
+    e->broadcast = groups_broadcast(d->s->groups, d->interface, be16(e->group->mgid + MGID_PKEY),
+                                    group_scope(e->group));
+    if (e->broadcast)
+        e->broadcast_facts = *e->broadcast;
+}
+
 static void tell(const struct delivery *d, struct subnet_event *e)
 {
+    if (!d->observer)
+        return;
     e->interface = d->interface;
-    if (d->observer)
-        d->observer(d->user, e);
+    add_facts(d, e);
+    d->observer(d->user, e);
 }
 
 /* ---- subnet administration */
@@ -171,7 +185,7 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
                            enum subnet_event_kind kind)
 {
     struct sa_request *q = remember(d, sa);
-    struct subnet_event e = {.kind = kind, .request = q, .member_record = r, .record = sa->data.p};
+    struct subnet_event e = {.kind = kind, .request = q, .member_record = *r, .record = sa->data.p};
     q->join_state = sa_says(sa, MCM_HAS_JOIN_STATE) ? r->join_state : 0;
     q->mtu_selector = sa_says(sa, MCM_HAS_MTU_SELECTOR) ? r->mtu_selector : 0;
     q->mtu = sa_says(sa, MCM_HAS_MTU) ? r->mtu : 0;
@@ -271,7 +285,7 @@ static struct endport *receiver(const struct delivery *d, const struct subnet_ev
 static void member_get_response(const struct delivery *d, const struct sa *sa,
                                 const struct mc_member *r)
 {
-    struct subnet_event e = {.member_record = r, .record = sa->data.p};
+    struct subnet_event e = {.member_record = *r, .record = sa->data.p};
     e.request = answered(d, sa, SA_SET);
     bool join = e.request != NULL;
     if (!join)
@@ -301,7 +315,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
 static void member_delete_response(const struct delivery *d, const struct sa *sa,
                                    const struct mc_member *r)
 {
-    struct subnet_event e = {.kind = SUBNET_LEFT, .member_record = r, .record = sa->data.p};
+    struct subnet_event e = {.kind = SUBNET_LEFT, .member_record = *r, .record = sa->data.p};
     e.request = answered(d, sa, SA_DELETE);
     find_subject(d, sa, r, &e);
     if (sa->mad.status == 0)
@@ -319,7 +333,7 @@ static void member_table(const struct delivery *d, const struct sa *sa)
     for (uint32_t o = 0; view_has(sa->data, o, MCM_SIZE) == WIRE_OK; o += sa->record_stride) {
         struct mc_member r = mc_member_read(sa->data.p + o);
         struct subnet_event e = {
-            .kind = SUBNET_GROUP_TOLD, .member_record = &r, .record = sa->data.p + o};
+            .kind = SUBNET_GROUP_TOLD, .member_record = r, .record = sa->data.p + o};
         e.group = groups_find(d->s->groups, d->interface, r.mgid, true);
         if (!e.group)
             return;

@@ -45,6 +45,7 @@ enum subnet_event_kind {
     SUBNET_SM_SEEN,    /* a SMInfo of a master */
     SUBNET_SM_SECOND,  /* of another master than before */
     SUBNET_SM_CONTROL, /* Set(SMInfo): handover and the like */
+    SUBNET_TEARDOWN,   /* it is decided whether a connection ended with its interface */
 };
 
 struct subnet_event {
@@ -57,7 +58,12 @@ struct subnet_event {
     bool left_before;          /* it had left before */
     const uint8_t
         *record; /* the record in the packet (MCMemberRecord, PathRecord, InformInfo); NULL: none */
-    const struct mc_member *member_record;
+    struct mc_member member_record;
+    /* of JOINED and GROUP_TOLD of an IPoIB group: its parameters by this event, and those of the
+     * broadcast group of its link (NULL: none is known); later events may tell others */
+    struct group group_facts, broadcast_facts;
+    struct group *broadcast;
+    struct connection *connection;    /* TEARDOWN */
     const struct sa_request *request; /* that is answered, or is made; NULL: it was not seen */
     uint16_t lid;    /* SA_MOVED: before; PORT_INFO, PORT_BORN: of the port; SM: 0 */
     uint8_t control; /* SM_CONTROL: SM_HANDOVER and the like */

@@ -32,6 +32,9 @@ struct finding {
     const char
         *subject; /* whom it concerns: a group, an address, a port, a connection; "": this packet */
     const char *reason; /* OUTCOME_DEVIATION: why it is known */
+    /* OUTCOME_FAIL and OUTCOME_DEVIATION: who sent the packet, as far as is known; NULL or "": not
+     * known */
+    const char *sender;
 };
 
 /* What was told before of whom, so that it is not told on every frame; rules/report.c. */

@@ -37,10 +37,10 @@ void check_arp(const struct reporter *r, const struct datagram *d)
             inconclusive(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p, "not captured");
         return;
     }
-    expect_value(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p + ARP_HRD, 2, ARP_HRD_INFINIBAND);
+    expect_number(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p + ARP_HRD, 2, ARP_HRD_INFINIBAND);
     if (a->hrd != ARP_HRD_INFINIBAND)
         return;
-    expect_value(r, R_RFC4391_9_2_ARP_HARDWARE_LENGTH, v.p + ARP_HLN, 1, LLADDR_SIZE);
+    expect_number(r, R_RFC4391_9_2_ARP_HARDWARE_LENGTH, v.p + ARP_HLN, 1, LLADDR_SIZE);
     if (a->hln != LLADDR_SIZE)
         return;
     expect_that(r, R_RFC4391_9_1_1_FORMAT, result != WIRE_MALFORMED, v.p, v.cap,
@@ -70,7 +70,7 @@ static void note_message(const struct reporter *r, const uint8_t *message,
 static void check_option(const struct reporter *r, struct view v, const struct nd_option *o)
 {
     const uint8_t *p = v.p + o->off;
-    expect_value(r, R_RFC4391_9_3_ND_OPTION_LENGTH, p + ND_OPT_LENGTH, 1, ND_OPT_IPOIB_LENGTH);
+    expect_number(r, R_RFC4391_9_3_ND_OPTION_LENGTH, p + ND_OPT_LENGTH, 1, ND_OPT_IPOIB_LENGTH);
     if (!nd_is_ipoib_lladdr(o))
         return;
     if (view_has(v, o->off, o->size) != WIRE_OK) {

@@ -171,7 +171,7 @@ static void note_draft_broadcast(const struct scene *s, const struct subnet_even
 static void on_join_asked(const struct scene *s, const struct subnet_event *e, const struct mgid *m)
 {
     bool has_pkey = e->request->mask & MCM_HAS_PKEY;
-    uint16_t pkey = has_pkey ? e->member_record->pkey : m->pkey;
+    uint16_t pkey = has_pkey ? e->member_record.pkey : m->pkey;
     if (has_pkey)
         check_mgid(s->r, e->record + MCM_MGID, pkey);
     if (!e->endport)
@@ -197,6 +197,7 @@ static void on_leave_asked(const struct scene *s, const struct subnet_event *e)
     if (full)
         pass_about(s->r, R_RFC4391_10_LEAVE, &port);
     else if (e->join_state_before == JOIN_FULL &&
+             !order_is_uncertain(&s->f->order, e->member->frame) &&
              is_news(s->r, R_RFC4391_10_LEAVE, &port, e->request->join_state))
         fail_about(s->r, R_RFC4391_10_LEAVE, &port, e->record + MCM_SCOPE_JOIN, 1,
                    "FullMember in the JoinState", "another JoinState");
@@ -206,7 +207,7 @@ static void on_leave_asked(const struct scene *s, const struct subnet_event *e)
 
 static void check_broadcast_record(const struct scene *s, const struct subnet_event *e)
 {
-    const struct group *g = e->group;
+    const struct group *g = &e->group_facts;
     struct subject group = subject_group(g->mgid);
     expect_same(s->r, R_RFC4391_4_1_SCOPE_LINK_LOCAL, &group, e->record + MGID_FLAGS_SCOPE, 1,
                 (g->mgid[MGID_FLAGS_SCOPE] & 0xf0) | SCOPE_LINK_LOCAL, g->mgid[MGID_FLAGS_SCOPE]);
@@ -260,10 +261,10 @@ static bool may_have_changed(const struct scene *s, const struct subnet_event *e
            (m && m->pending);
 }
 
-static void check_group_record(const struct scene *s, const struct subnet_event *e, struct group *b)
+static void check_group_record(const struct scene *s, const struct subnet_event *e)
 {
-    const struct group *g = e->group;
-    bool changed = !fabric_knows_history(s->f, b) || may_have_changed(s, e, b);
+    const struct group *g = &e->group_facts, *b = &e->broadcast_facts;
+    bool changed = !fabric_knows_history(s->f, b) || may_have_changed(s, e, e->broadcast);
     enum rule_number must = R_RFC4391_10_GROUP_ATTRIBUTES,
                      should = R_RFC4391_10_GROUP_OTHER_ATTRIBUTES;
     if (!same_partition(b->pkey, g->pkey))
@@ -282,14 +283,13 @@ static void check_group_record(const struct scene *s, const struct subnet_event 
 
 static void on_record(const struct scene *s, const struct subnet_event *e, const struct mgid *m)
 {
-    check_mgid(s->r, e->record + MCM_MGID, e->group->pkey);
+    check_mgid(s->r, e->record + MCM_MGID, e->group_facts.pkey);
     if (m->broadcast) {
         check_broadcast_record(s, e);
         return;
     }
-    struct group *b = groups_broadcast(s->f->groups, e->interface, m->pkey, m->scope);
-    if (b) {
-        check_group_record(s, e, b);
+    if (e->broadcast) {
+        check_group_record(s, e);
         return;
     }
     inconclusive(s->r, R_RFC4391_10_GROUP_ATTRIBUTES, e->record,
@@ -317,7 +317,7 @@ static void check_port_mtu(const struct scene *s, const struct subnet_event *e)
 
 static void on_broadcast_joined(const struct scene *s, const struct subnet_event *e)
 {
-    if (e->member_record->join_state & JOIN_FULL)
+    if (e->member_record.join_state & JOIN_FULL)
         pass(s->r, R_RFC4391_5_FULL_MEMBER_JOIN);
     else /* a tool may join so; an interface shows itself by sending */
         inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, e->record + MCM_SCOPE_JOIN,
@@ -325,8 +325,6 @@ static void on_broadcast_joined(const struct scene *s, const struct subnet_event
     if (e->group->mtu >= IB_MTU_2048 && !wants_small_mtu(e->request))
         pass(s->r, R_RFC4391_7_MTU_2044);
     check_port_mtu(s, e);
-    if (e->left_before)
-        check_interface_up(s, e->endport, be16(e->group->mgid + MGID_PKEY));
 }
 
 /* A group of a partition whose broadcast group the SA does not have. */
@@ -378,10 +376,6 @@ void check_group_event(const struct scene *s, const struct subnet_event *e)
         break;
     case SUBNET_GROUP_TOLD:
         on_record(s, e, &m);
-        break;
-    case SUBNET_LEFT:
-        if (m.broadcast && e->endport && !(e->member_record->join_state & JOIN_FULL))
-            check_interface_down(s, e->endport, m.pkey);
         break;
     case SUBNET_JOIN_REFUSED:
         on_refused(s, e);

@@ -29,8 +29,7 @@ static uint8_t scope_of(const struct scene *s)
     const struct ib_packet *ib = &s->p->ib;
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
         return ib->dgid[MGID_FLAGS_SCOPE] & 0x0f;
-    const struct qp *qp = qpns_find(s->f->qpns, &s->p->src, ib->sqpn);
-    return qp ? qp->scope : 0;
+    return s->e->has_sender_qp ? s->e->sender_qp.scope : 0;
 }
 
 /* The link's broadcast group; where the scope is not known there must be one alone. */
@@ -61,7 +60,7 @@ static struct endport *sender_of(const struct scene *s)
  */
 static bool sa_may_be_told_others(const struct scene *s, const struct group *broadcast)
 {
-    const struct qp *qp = qpns_find(s->f->qpns, &s->p->src, s->p->ib.sqpn);
+    const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
     bool uses = qp && qp->pkey == s->p->ib.pkey && qp->qkey == broadcast->qkey &&
                 s->p->ib.qkey != broadcast->qkey;
     return broadcast->changed_frame || s->f->doubt_frame > broadcast->frame ||
@@ -167,8 +166,9 @@ static void check_mtu(const struct scene *s, struct group *broadcast)
         return;
     if (s->p->ib.payload.len <= mtu)
         pass(s->r, R_RFC4391_7_LINK_MTU);
-    /* The LRH's length is damaged, or the frame was cut by something that does not say so. */
-    else if (s->p->octets.len < s->p->ib.length)
+    /* The LRH's length is corrupt, or the frame was cut by something that does not say so. Some
+     * leave out the CRCs. */
+    else if (s->p->octets.len + ICRC_SIZE < s->p->ib.length)
         inconclusive(s->r, R_RFC4391_7_LINK_MTU, NULL, "the frame is shorter than its headers say");
     else if (may_be_told_others(s, broadcast))
         inconclusive(s->r, R_RFC4391_7_LINK_MTU, NULL, told_others);

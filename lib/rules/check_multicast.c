@@ -7,7 +7,6 @@
 #include "rules/scene.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
-#include "wire/membership.h"
 #include "wire/mgid.h"
 
 /*
@@ -175,22 +174,6 @@ static void note_sl(const struct scene *s, const struct group *g)
 
 /* ---- what the datagram says */
 
-/* The MGID of an IP group on the link of another MGID. */
-static void mgid_of(uint8_t *mgid, const uint8_t *on_link, const uint8_t *ip, uint8_t length)
-{
-    memcpy(mgid, on_link, MGID_SIZE);
-    memset(mgid + MGID_GROUP, 0, MGID_SIZE - MGID_GROUP);
-    mgid[MGID_SIGNATURE] = length == 4 ? MGID_SIGNATURE_IPV4 >> 8 : MGID_SIGNATURE_IPV6 >> 8;
-    mgid[MGID_SIGNATURE + 1] = length == 4 ? MGID_SIGNATURE_IPV4 & 0xff
-                                           : MGID_SIGNATURE_IPV6 & 0xff;
-    if (length == 4) {
-        memcpy(mgid + MGID_GROUP_IPV4, ip, 4);
-        mgid[MGID_GROUP_IPV4] &= 0x0f;
-    } else {
-        memcpy(mgid + MGID_GROUP, ip + MGID_GROUP, MGID_SIZE - MGID_GROUP);
-    }
-}
-
 /*
  * To the routers' or the broadcast group, though the right group is known to be there (RFC 4391
  * §10).
@@ -202,7 +185,7 @@ static void note_forward(const struct scene *s, const struct group *g, struct vi
     if (view_has(ip, at, length) != WIRE_OK ||
         (length == 4 ? ip.p[at] >> 4 != 0xe : ip.p[at] != 0xff))
         return;
-    mgid_of(mgid, g->mgid, ip.p + at, length);
+    mgid_of_group(mgid, g->mgid, ip.p + at, length);
     const struct group *right = memcmp(mgid, g->mgid, MGID_SIZE)
                                     ? groups_find(s->f->groups, g->interface, mgid, false)
                                     : NULL;
@@ -213,58 +196,21 @@ static void note_forward(const struct scene *s, const struct group *g, struct vi
              "its datagrams still go to another group");
 }
 
-static void check_listener(const struct scene *s, const uint8_t *mgid, struct endport *port)
+static void check_listener(const struct scene *s, const struct listener *l, struct endport *port)
 {
-    struct group *g = groups_find(s->f->groups, s->p->at.interface, mgid, false);
-    struct member *m = g && port ? groups_member(s->f->groups, g, port, false) : NULL;
+    const struct member *m = l->member;
     struct subject subject = subject_port(port ? port->gid : NULL, 0);
     uint32_t now = (uint32_t)(s->p->at.ns / 1000000000);
     if (!m || m->join_state == 0 || !member_is_known(m)) {
         inconclusive(s->r, R_RFC4391_10_RECEIVER_FULLMEMBER, NULL, "its join was not seen");
         return;
     }
-    subject.group = mgid;
+    subject.group = l->mgid;
     if (m->join_state & JOIN_FULL)
         pass_about(s->r, R_RFC4391_10_RECEIVER_FULLMEMBER, &subject);
-    else if (m->reported && now - m->reported >= JOIN_SECONDS)
+    else if (l->reported_before && now - l->reported_before >= JOIN_SECONDS)
         postpone(s, port, R_RFC4391_10_RECEIVER_FULLMEMBER, &subject, 0,
                  "a FullMember of the group that it listens to", "a member without FullMember");
-    if (!m->reported && !packet_is_corrupt(s->p))
-        m->reported = now ? now : 1;
-}
-
-static void check_reports(const struct scene *s, const struct group *g, struct endport *sender,
-                          struct view ip)
-{
-    struct membership_iter it;
-    struct membership listens;
-    uint8_t mgid[MGID_SIZE];
-    if (!membership_begin(ip, &it))
-        return;
-    while (membership_next(&it, &listens)) {
-        if (!listens.joins)
-            continue;
-        mgid_of(mgid, g->mgid, listens.group, listens.length);
-        check_listener(s, mgid, sender);
-    }
-}
-
-/*
- * The sender by its GID, which may have another LID than it had. Several GIDs may share a LID:
- * alias GUIDs of virtual functions (IBA 4.1.1). A GID of another subnet came through a router,
- * whose LID it is not.
- */
-static struct endport *find_sender(const struct scene *s)
-{
-    const struct ib_packet *ib = &s->p->ib;
-    struct endport *sender = endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid, false);
-    if (!ib->has_lrh || (sender && endport_has_lid(sender, ib->slid)) || packet_is_corrupt(s->p))
-        return sender;
-    const struct endport *by_lid = endports_by_lid(s->f->endports, s->p->at.interface, ib->slid,
-                                                   false);
-    if (by_lid && endport_has_gid(by_lid) && memcmp(by_lid->gid, ib->sgid, GID_SIZE / 2) != 0)
-        return sender;
-    return endports_learn(s->f->endports, s->p->at.interface, ib->slid, ib->sgid);
 }
 
 /*
@@ -293,8 +239,8 @@ void check_multicast(const struct scene *s)
     const struct ib_packet *ib = &s->p->ib;
     const struct datagram *d = &s->p->datagram;
     uint16_t type = d->encap.type;
-    struct endport *sender = find_sender(s);
-    struct group *g = groups_find(s->f->groups, s->p->at.interface, ib->dgid, true);
+    struct endport *sender = s->e->sender;
+    struct group *g = groups_find(s->f->groups, s->p->at.interface, ib->dgid, false);
     if (!g || !check_scope(s, s->r->base + ib->grh_off + GRH_DGID, sender) ||
         !check_group_there(s, g))
         return;
@@ -316,8 +262,8 @@ void check_multicast(const struct scene *s)
                      "the group's record was not seen");
     else
         note_sl(s, g);
-    if (d->header == WIRE_OK && (type == TYPE_IPV4 || type == TYPE_IPV6)) {
+    if (d->header == WIRE_OK && (type == TYPE_IPV4 || type == TYPE_IPV6))
         note_forward(s, g, d->body);
-        check_reports(s, g, sender, d->body);
-    }
+    for (unsigned i = 0; i < s->e->listener_count; i++)
+        check_listener(s, &s->e->listeners[i], sender);
 }

@@ -94,10 +94,20 @@ static void check_qpn(const struct scene *s)
     }
 }
 
+/* The QP that the datagram goes to, as it was known before this packet; NULL: it was not. */
+static const struct qp *receiver(const struct scene *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    bool loops = port_same(s->p->src, s->p->dst) && ib->sqpn == ib->dqpn;
+    if (loops)
+        return s->e->has_sender_qp ? &s->e->sender_qp : NULL;
+    return qpns_find(s->f->qpns, &s->p->dst, ib->dqpn);
+}
+
 static void note_partition(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
-    const struct qp *to = qpns_find(s->f->qpns, &s->p->dst, ib->dqpn);
+    const struct qp *to = receiver(s);
     struct subject qp = subject_qp(port_to_lid(s->p->dst), ib->dqpn);
     if (!to || !to->pkey)
         return;

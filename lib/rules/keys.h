@@ -7,21 +7,8 @@
 #include <stdint.h>
 
 #include "wire/mgid.h"
+#include "wire/pkey.h"
 #include "wire/view.h"
-
-/* full or limited: the partition is in the other 15 bits (IBA 10.9.1.1) */
-enum { PKEY_MEMBERSHIP = 0x8000 };
-
-static inline bool same_partition(uint16_t a, uint16_t b)
-{
-    return ((a ^ b) & ~PKEY_MEMBERSHIP & 0xffff) == 0;
-}
-
-/* 0 is none, with either membership. */
-static inline bool is_partition(uint16_t pkey)
-{
-    return !same_partition(pkey, 0);
-}
 
 /* The high-order bit: only privileged software may set such a Q_Key (IBA 10.2.4). */
 static inline bool is_controlled(uint32_t qkey)

@@ -7,6 +7,7 @@
 #ifndef IPOIB_RULES_SCENE_H
 #define IPOIB_RULES_SCENE_H
 
+#include "model/events.h"
 #include "model/fabric.h"
 #include "rules/keys.h"
 #include "rules/report.h"
@@ -15,6 +16,7 @@ struct scene {
     const struct reporter *r;
     struct fabric *f;
     const struct packet *p;
+    const struct events *e;      /* what the model learnt from the packet */
     struct postponed *postponed; /* rules/postpone.h */
 };
 
@@ -71,8 +73,7 @@ void check_multicast(const struct scene *s);
 void check_unicast(const struct scene *s);
 
 /*
- * ARP or ND: whose address is it, who announces it, who is answered? Learns the pair of addresses
- * (check_announced.c).
+ * ARP or ND: whose address is it, who announces it, who is answered? (check_announced.c)
  */
 void check_arp_scene(const struct scene *s, const struct datagram *d);
 void check_nd_scene(const struct scene *s, const struct datagram *d);
@@ -83,9 +84,8 @@ void check_subnet_event(const struct scene *s, const struct subnet_event *e);
 
 /* A CM message of an IPoIB connection, known or not (check_connection.c). */
 void check_connection_message(const struct scene *s);
-/* A connection's interface left the broadcast group, or is there again. */
-void check_interface_down(const struct scene *s, struct endport *port, uint16_t pkey);
-void check_interface_up(const struct scene *s, struct endport *port, uint16_t pkey);
+/* A connection that ended with its interface, or did not (SUBNET_TEARDOWN). */
+void check_teardown(const struct scene *s, const struct connection *c);
 /* Data on it, from the encapsulation header on: a message of one packet, or its First. */
 void check_connection_data(const struct scene *s);
 
