@@ -61,6 +61,7 @@ static void asked(const struct observation *o, const uint8_t *asker, const struc
                            .asker_ip = *asker_ip,
                            .asked = *wanted,
                            .lid = port_to_lid(o->p->src),
+                           .frame = o->p->at.frame,
                            .seconds = o->p->at.ns / NANOSECONDS};
     if (packet_is_corrupt(o->p))
         return;

@@ -102,8 +102,10 @@ static void take_over(struct endport *p, struct endport *nameless)
     p->gap_frame = MAX(p->gap_frame, nameless->gap_frame);
     if (nameless->gsi_psn)
         p->gsi_psn = nameless->gsi_psn;
-    if (nameless->smi_psn)
+    if (nameless->smi_psn) {
         p->smi_psn = nameless->smi_psn;
+        p->smi_seconds = nameless->smi_seconds;
+    }
     if (nameless->neighbor_mtu)
         p->neighbor_mtu = nameless->neighbor_mtu;
     if (nameless->mtu_cap)
@@ -294,10 +296,12 @@ bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame)
     return whole;
 }
 
-bool endport_smi_sent(uint32_t *last, uint32_t psn)
+enum smi_sent endport_smi_sent(uint32_t *last, uint32_t psn)
 {
+    bool known = *last & LAST_PSN_KNOWN;
     int32_t distance = psn_distance(*last & PSN_MASK, psn);
-    bool missing = *last & LAST_PSN_KNOWN && distance != 0 && distance != 1;
     *last = psn | LAST_PSN_KNOWN;
-    return missing;
+    if (!known || distance == 0)
+        return SMI_UNKNOWN;
+    return distance == 1 ? SMI_NEXT : SMI_MISSING;
 }

@@ -34,8 +34,9 @@ struct endport {
     uint32_t
         gap_frame; /* the last at which something that its GSI had sent was missing; 0: never */
     uint32_t reregister_frame; /* the SM last asked it to join and to subscribe again; 0: never */
-    uint32_t gsi_psn; /* of the last packet that its GSI (QP1) sent, with bits of endport.c */
-    uint32_t smi_psn; /* of the last packet that its SMI (QP0) sent, likewise */
+    uint32_t gsi_psn;     /* of the last packet that its GSI (QP1) sent, with bits of endport.c */
+    uint32_t smi_psn;     /* of the last packet that its SMI (QP0) sent, likewise */
+    uint32_t smi_seconds; /* when it sent that: s since 1970, low 32 bits */
     struct {
         uint32_t qpn;
         uint16_t pkey;              /* 15 bits */
@@ -103,10 +104,11 @@ void endport_started(struct endport *p, uint32_t frame);
 bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame);
 
 /*
- * A port's SMI sent a packet with this PSN, after the last one. True: one between them is missing.
- * An SMI that does not count shows nothing.
+ * A port's SMI sent a packet with this PSN, after the last one: it is the next one, or one between
+ * them is missing. An SMI that does not count shows neither.
  */
-bool endport_smi_sent(uint32_t *last, uint32_t psn);
+enum smi_sent { SMI_UNKNOWN, SMI_NEXT, SMI_MISSING };
+enum smi_sent endport_smi_sent(uint32_t *last, uint32_t psn);
 
 /* Was it born in this capture, and all that it asked the SA since captured? */
 static inline bool endport_is_followed(const struct endport *p)

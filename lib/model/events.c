@@ -19,7 +19,8 @@ void events_clear(struct events *e)
 {
     e->count = e->listener_count = 0;
     e->sender = NULL;
-    e->gsi = NULL;
+    e->gsi = e->smi = NULL;
+    e->gsi_whole = e->smi_whole = false;
     e->has_sender_qp = e->has_duplicate = false;
 }
 

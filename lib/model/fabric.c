@@ -266,6 +266,21 @@ static void see_interface(struct fabric *f, const struct packet *p)
         evidence_see(f->evidence, p->captured_on, &packet, &observer);
 }
 
+/* ---- parameters that the SA may have told */
+
+void fabric_doubt(struct fabric *f, uint32_t frame)
+{
+    f->doubt_frame = frame;
+    if (!f->first_doubt_frame)
+        f->first_doubt_frame = frame;
+}
+
+bool fabric_knows_history(const struct fabric *f, const struct group *group)
+{
+    bool doubted = f->first_doubt_frame && f->first_doubt_frame <= group->since_frame;
+    return !group->changed_frame && (f->records_are_current || !doubted);
+}
+
 /* ---- packets in the light of what came before */
 
 static void classify_mad(struct fabric *f, struct packet *p)

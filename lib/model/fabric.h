@@ -51,9 +51,14 @@ struct fabric {
      */
     bool records_are_current;
     struct order order;
-    uint32_t doubt_frame; /* the last at which something that a GSI had sent was missing (the SA's
-                             aside, which serves ports elsewhere), or the SM asked a port to join
-                             again: what the SA told may have changed since; 0: never */
+    /*
+     * The SA may have told a port other parameters than those that are known: a request of its GSI
+     * is missing (the SA's own aside, which serves ports elsewhere), it sent requests before the
+     * capture began, or the request of a record was not seen. The first and the last frame that
+     * shows such a thing; 0: none. The last one may also be that in which the SM asked a port to
+     * join again.
+     */
+    uint32_t first_doubt_frame, doubt_frame;
     struct interfaces *interfaces;
     struct evidence *evidence;
     struct contradiction contradiction;
@@ -71,15 +76,15 @@ struct fabric {
  *   a flow's open messages                        320  STREAMS_MAX                    84 MB
  *   what comes behind a gap in a message           40  STREAM_RUNS_MAX                42 MB
  *   a neighbour                                   160  FABRIC_NEIGHBOURS_MAX          42 MB
- *   a known QP                                     64  FABRIC_QPNS_MAX                17 MB
+ *   a known QP                                     80  FABRIC_QPNS_MAX                21 MB
  *   a group with one member                       200  FABRIC_GROUPS_MAX              13 MB
  *   a membership                                   80  4 for each of these            21 MB
  *   a link, of a broadcast group                  100  one for each of these           7 MB
- *   an endport with its P_Key table               240  FABRIC_ENDPORTS_MAX            63 MB
+ *   an endport with its P_Key table               270  FABRIC_ENDPORTS_MAX            71 MB
  *   a route of subnet management                  160  2^17                           21 MB
  *   a source of ICRCs                              48  FABRIC_SOURCES_MAX              6 MB
  */
-#define FABRIC_MEMORY_MAX 400000000
+#define FABRIC_MEMORY_MAX 410000000
 enum {
     FABRIC_CONNECTIONS_MAX = 1 << 17,
     FABRIC_NEIGHBOURS_MAX = 1 << 18,
@@ -162,6 +167,15 @@ static inline bool packet_is_bare(const struct packet *p)
  * Once for each packet, in the order of the capture.
  */
 void fabric_classify(struct fabric *f, struct packet *p);
+
+/* The SA may have told somebody other parameters before this frame. */
+void fabric_doubt(struct fabric *f, uint32_t frame);
+
+/*
+ * Has the group had no other parameters than it has, as far as requests show it? Who joined before
+ * the capture began was told the same then.
+ */
+bool fabric_knows_history(const struct fabric *f, const struct group *group);
 
 /* For who decodes the packet once more: its interface's subnet, as it is known by now. */
 void fabric_place(const struct fabric *f, struct packet *p);

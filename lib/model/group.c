@@ -145,12 +145,16 @@ static bool same_parameters(const struct group *g, const struct mc_member *r)
            g->sl == r->sl && g->hop_limit == r->hop_limit;
 }
 
-void group_told(struct group *group, const struct mc_member *r, uint32_t frame)
+void group_told(struct group *group, const struct mc_member *r, struct endport *to, uint32_t frame)
 {
     bool same = same_parameters(group, r),
          changed = group->state != GROUP_THERE || !same || group->mlid != r->mlid;
     if (group->records && !same)
         group->changed_frame = frame;
+    if (!group->records || !same)
+        group->since_frame = frame;
+    if (to || !same)
+        group->told = to;
     group->mlid = r->mlid;
     group->pkey = r->pkey;
     group->qkey = r->qkey;
@@ -193,6 +197,7 @@ static void merge(struct group *g, struct group *into)
     into->records = (uint8_t)MIN(255, g->records + kept.records);
     into->asked_frame = MAX(g->asked_frame, kept.asked_frame);
     into->changed_frame = MAX(g->changed_frame, kept.changed_frame);
+    into->since_frame = MAX(g->since_frame, kept.since_frame);
     into->gone_frame = MAX(g->gone_frame, kept.gone_frame);
 }
 

@@ -32,6 +32,8 @@ static void on_subnet_event(void *user, const struct subnet_event *e)
 {
     struct observation *o = user;
     uint32_t frame = o->p->at.frame;
+    if (e->kind == SUBNET_GROUP_TOLD && e->endport && !e->request)
+        fabric_doubt(o->f, frame);
     if (e->kind == SUBNET_PORT_INFO && e->endport->reregister_frame == frame)
         o->f->doubt_frame = frame;
     events_add(o->e, e);
@@ -45,22 +47,47 @@ static bool is_truncated_early(const struct packet *p)
            view_has(p->mad.octets, 0, SA_DATA + MCM_SIZE) == WIRE_TRUNCATED;
 }
 
-static void follow_gsi(const struct observation *o)
+/* What the SA sends by itself or as an answer: it does not ask. */
+static bool is_from_sa(const struct observation *o)
 {
     const struct packet *p = o->p;
-    uint16_t lid = port_to_lid(p->src);
-    struct endport *port = lid && p->ib.sqpn == QPN_GSI
-                               ? endports_by_lid(o->f->endports, p->at.interface, lid, false)
-                               : NULL;
+    uint8_t method = p->mad.sa.mad.method;
+    if (port_to_lid(p->src) == subnet_sa_lid(o->f->subnet, p->at.interface))
+        return true;
+    return p->mad.kind == MAD_KIND_SA && p->mad.has_header &&
+           (method == SA_REPORT || (method & MAD_RESPONSE && method != SA_REPORT_RESP));
+}
+
+static struct endport *find_gsi(const struct observation *o)
+{
+    uint16_t lid = o->p->ib.sqpn == QPN_GSI ? port_to_lid(o->p->src) : 0;
+    return lid ? endports_by_lid(o->f->endports, o->p->at.interface, lid, false) : NULL;
+}
+
+/* port: the sender; NULL: it was not known before. */
+static void follow_gsi(const struct observation *o, struct endport *port)
+{
+    const struct packet *p = o->p;
+    bool gsi = p->ib.sqpn == QPN_GSI && port_to_lid(p->src);
+    bool begins_late = gsi && (!port || !port->gsi_psn) && p->ib.psn != 0;
+    o->e->gsi = port;
+    o->e->gsi_whole = port && endport_gsi_sent(port, p->ib.psn, p->at.frame);
+    if (port && is_truncated_early(p))
+        port->gap_frame = p->at.frame;
+    bool missed = port && port->gap_frame == p->at.frame;
+    if ((begins_late || missed) && !is_from_sa(o))
+        fabric_doubt(o->f, p->at.frame);
+}
+
+/* The MAD at hand is the first of its port: those of its GSI are counted from it on. */
+static void follow_new_gsi(const struct observation *o)
+{
+    struct endport *port = find_gsi(o);
     if (!port)
         return;
-    o->e->gsi = port;
-    o->e->gsi_whole = endport_gsi_sent(port, p->ib.psn, p->at.frame);
-    if (is_truncated_early(p))
-        port->gap_frame = p->at.frame;
-    bool missed = port->gap_frame == p->at.frame;
-    if (missed && lid != subnet_sa_lid(o->f->subnet, p->at.interface))
-        o->f->doubt_frame = p->at.frame;
+    endport_gsi_sent(port, o->p->ib.psn, o->p->at.frame);
+    if (is_truncated_early(o->p))
+        port->gap_frame = o->p->at.frame;
 }
 
 static void learn_mad(struct observation *o)
@@ -71,9 +98,12 @@ static void learn_mad(struct observation *o)
     if (packet_is_corrupt(p))
         return;
     if (p->ib.sqpn == QPN_SMI)
-        subnet_smi_sent(o->f->subnet, &p->mad, &p->src, p->ib.psn);
-    follow_gsi(o);
+        o->e->smi = subnet_smi_sent(o->f->subnet, &p->mad, &p->src, p->ib.psn, p->at.ns,
+                                    &o->e->smi_whole);
+    follow_gsi(o, find_gsi(o));
     subnet_mad(o->f->subnet, p->at.frame, &p->mad, &p->src, &p->dst, on_subnet_event, o);
+    if (!o->e->gsi)
+        follow_new_gsi(o);
     if (cm && cm->message == CM_REQ && c && connection_is_ipoib(c))
         connection_requested(c, p->at.frame, p->at.ns);
 }
@@ -140,7 +170,9 @@ static void learn_qp(const struct observation *o, bool to_group)
     o->e->has_sender_qp = qp != NULL;
     if (qp)
         o->e->sender_qp = *qp;
-    bool same_keys = qp && qp->pkey == ib->pkey && qp->qkey == ib->qkey;
+    if (qp)
+        qp_sent(qp, ib->psn, p->at.frame);
+    bool is_new = !qp, same_keys = qp && qp->pkey == ib->pkey && qp->qkey == ib->qkey;
     uint8_t before = qp && qp->pkey == ib->pkey ? qp->scope : 0;
     uint8_t scope = to_group ? ib->dgid[MGID_FLAGS_SCOPE] & 0x0f : before;
     if ((same_keys && qp->scope == scope) || packet_is_corrupt(p))
@@ -148,6 +180,8 @@ static void learn_qp(const struct observation *o, bool to_group)
     qp = qpns_learn(o->f->qpns, &p->src, ib->sqpn);
     if (!qp)
         return;
+    if (is_new)
+        qp_sent(qp, ib->psn, p->at.frame);
     qp->pkey = ib->pkey;
     qp->qkey = ib->qkey;
     qp->scope = scope;

@@ -17,7 +17,8 @@ struct route {
     struct endport *endport;
     uint64_t port_guid;
     uint16_t *pkeys;
-    uint32_t smi_psn;  /* as in struct endport */
+    uint32_t smi_psn; /* as in struct endport */
+    uint32_t smi_seconds;
     uint8_t node_type; /* 0: not known */
     bool has_no_lid;   /* its PortInfo said so, and it was given none so far */
 };
@@ -274,6 +275,13 @@ static bool asked_for_more(const struct sa_request *q)
     return q && q->method == SA_GET && (q->mask & ~(uint64_t)MCM_HAS_MGID);
 }
 
+/* The port that a record about it was sent to; NULL: not known, or the record is about another. */
+static struct endport *receiver(const struct delivery *d, const struct subnet_event *e)
+{
+    uint16_t lid = port_to_lid(*d->dst);
+    return lid && e->endport && endport_has_lid(e->endport, lid) ? e->endport : NULL;
+}
+
 /* GetResp is the answer to a Set (a join) and to a Get alike; which, only the request tells. */
 static void member_get_response(const struct delivery *d, const struct sa *sa,
                                 const struct mc_member *r)
@@ -287,7 +295,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
     if (!e.group || (sa->mad.status == SA_STATUS_NO_RECORDS && asked_for_more(e.request)))
         return;
     if (sa->mad.status == 0)
-        group_told(e.group, r, d->frame);
+        group_told(e.group, r, receiver(d, &e), d->frame);
     else if (e.request) /* else it may have been for more than the group, too */
         missing(e.group, sa->mad.status, d->frame);
     if (sa->mad.status == 0 && (join || r->join_state)) {
@@ -330,7 +338,7 @@ static void member_table(const struct delivery *d, const struct sa *sa)
         e.group = groups_find(d->s->groups, d->interface, r.mgid, true);
         if (!e.group)
             return;
-        group_told(e.group, &r, d->frame);
+        group_told(e.group, &r, NULL, d->frame);
         tell(d, &e);
     }
 }
@@ -598,8 +606,10 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
     r->endport = name_port(d, r, &p);
     if (!r->endport)
         return;
-    if (r->endport != before)
+    if (r->endport != before) {
         r->endport->smi_psn = r->smi_psn;
+        r->endport->smi_seconds = r->smi_seconds;
+    }
     struct subnet_event e = {.kind = SUBNET_PORT_INFO, .endport = r->endport, .lid = p.lid};
     bool born = smp->mad.method == SMP_SET && (p.state == PORT_ARMED || p.state == PORT_ACTIVE);
     r->endport->lmc = p.lmc;
@@ -664,21 +674,25 @@ static struct endport *sender_of(const struct delivery *d, const struct route *r
     return lid ? endports_by_lid(d->s->endports, d->interface, lid, false) : NULL;
 }
 
-void subnet_smi_sent(struct subnet *s, const struct mad_payload *m, const struct port *src,
-                     uint32_t psn)
+struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
+                                const struct port *src, uint32_t psn, int64_t ns, bool *whole)
 {
     struct delivery d = {.s = s, .src = src, .interface = port_interface(*src)};
     if (m->kind != MAD_KIND_SMP || m->result != WIRE_OK)
-        return;
+        return NULL;
     struct route *r = m->smp.mad.method & MAD_RESPONSE ? route_of(&d, &m->smp) : NULL;
     struct endport *port = sender_of(&d, r, &m->smp);
     uint32_t *last = port ? &port->smi_psn : r ? &r->smi_psn : NULL;
-    if (!last || !endport_smi_sent(last, psn))
-        return;
-    if (r)
+    if (!last)
+        return NULL;
+    enum smi_sent sent = endport_smi_sent(last, psn);
+    *(port ? &port->smi_seconds : &r->smi_seconds) = (uint32_t)(ns / 1000000000);
+    *whole = sent == SMI_NEXT;
+    if (sent == SMI_MISSING && r)
         forget_pkeys(&r->pkeys);
-    if (port)
+    if (sent == SMI_MISSING && port)
         forget_pkeys(&port->pkeys);
+    return port;
 }
 
 static void on_smp(const struct delivery *d, const struct smp *smp)

@@ -85,12 +85,13 @@ void subnet_free(struct subnet *s);
 uint16_t subnet_sa_lid(const struct subnet *s, uint16_t interface);
 
 /*
- * An SMP from the SMI (QP0) of src. Its PSNs count up one by one, so a
- * packet that was not captured shows: it may have acknowledged another P_Key table, and the one
- * that is known of the port is forgotten. Before subnet_mad of the same packet.
+ * An SMP from the SMI (QP0) of src. Its PSNs count up one by one, so a packet that was not captured
+ * shows: it may have acknowledged another P_Key table, and the one that is known of the port is
+ * forgotten. Before subnet_mad of the same packet. Returns the port, NULL: not known. *whole: none
+ * is missing since its last one.
  */
-void subnet_smi_sent(struct subnet *s, const struct mad_payload *m, const struct port *src,
-                     uint32_t psn);
+struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
+                                const struct port *src, uint32_t psn, int64_t ns, bool *whole);
 
 /*
  * A management datagram of the SA or SM class in frame number frame, from src to dst. Others are

@@ -184,6 +184,22 @@ static void check_target(const struct scene *s, const uint8_t *p, const struct a
         inconclusive(s->r, R_RFC4391_9_2_ARP_AS_RFC826, p + a->tpa, "the request was not seen");
 }
 
+/*
+ * Does an NA answer this solicitation and no other? It goes to the port that solicited, and is the
+ * first that the sender sent since: a first one that was not captured may have answered it, and
+ * this one a solicitation that was not captured, of another port or QP with the same IP.
+ */
+static bool answers(const struct scene *s, const struct resolution *q)
+{
+    const struct endport *asker = endports_by_lid(s->f->endports, s->p->at.interface, q->lid,
+                                                  false);
+    uint16_t lid = port_to_lid(s->p->dst);
+    const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
+    bool to_asker = lid == q->lid || (asker && endport_has_lid(asker, lid));
+    bool first = qp ? qp_is_followed(qp, q->frame, s->p->ib.psn) : s->p->ib.psn == 0;
+    return to_asker && first && waits(s, q);
+}
+
 /* A solicited NA goes to the QPN that the solicitation's option named. */
 static void check_advertised_to(const struct scene *s, const struct ip *asker,
                                 const struct ip *asked)
@@ -203,7 +219,7 @@ static void check_advertised_to(const struct scene *s, const struct ip *asker,
     bool connected = q && q->asker[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED;
     enum rule_number rule = connected ? R_RFC4755_3_1_REPLY_TO_UD_QPN
                                       : R_RFC4391_9_1_1_TRAFFIC_TO_QPN;
-    if (right || (q && !another && waits(s, q)))
+    if (right || (q && !another && answers(s, q)))
         check_reply(s, q->asker, rule);
     else
         inconclusive(s->r, rule, NULL, "the solicitation was not seen");

@@ -10,7 +10,8 @@
 enum { SCOPE_LINK_LOCAL = 2 };
 enum { IB_MTU_2048 = 4 };
 enum { SELECTOR_LESS = 1, SELECTOR_EXACTLY = 2 };
-enum { ALL_NODES = 1 }; /* the low bits of ff02::1 */
+enum { PKEYS_SECONDS = 5 }; /* a table is known for so long after an SMP that confirmed it */
+enum { ALL_NODES = 1 };     /* the low bits of ff02::1 */
 
 static struct subject port_of(const struct endport *p)
 {
@@ -73,6 +74,26 @@ bool check_scope(const struct scene *s, const uint8_t *mgid, struct endport *por
 
 /* ---- requests */
 
+/*
+ * A table may be set again while the port is up. If both the SMP and its response were lost, only
+ * the PSN of the port's next response shows it. Shortly after the port's last SMP, whose PSN
+ * confirmed the table, that is taken for excluded: a subnet manager sets tables before it brings a
+ * port up, and again only when its configuration or the fabric changes.
+ */
+static void fail_pkey(const struct scene *s, const struct subnet_event *e,
+                      const struct subject *port, uint16_t pkey)
+{
+    const char *expected = "a P_Key of the port's table",
+               *actual = "a P_Key that the subnet manager did not give to the port";
+    uint32_t now = (uint32_t)(s->p->at.ns / 1000000000);
+    bool recently = e->endport->smi_psn && now - e->endport->smi_seconds <= PKEYS_SECONDS;
+    if (!recently)
+        postpone_to_smi(s, e->endport, R_RFC4391_5_PKEY_CONFIGURED, port, pkey, expected, actual);
+    else if (is_news(s->r, R_RFC4391_5_PKEY_CONFIGURED, port, pkey))
+        fail_about(s->r, R_RFC4391_5_PKEY_CONFIGURED, port, e->record + MCM_PKEY, 2, expected,
+                   actual);
+}
+
 static void check_pkey_configured(const struct scene *s, const struct subnet_event *e,
                                   uint16_t pkey)
 {
@@ -86,10 +107,7 @@ static void check_pkey_configured(const struct scene *s, const struct subnet_eve
         pass_about(s->r, R_RFC4391_5_PKEY_CONFIGURED, &port);
         break;
     case PKEY_IS_NOT_THERE:
-        if (is_news(s->r, R_RFC4391_5_PKEY_CONFIGURED, &port, pkey))
-            fail_about(s->r, R_RFC4391_5_PKEY_CONFIGURED, &port, e->record + MCM_PKEY, 2,
-                       "a P_Key of the port's table",
-                       "a P_Key that the subnet manager did not give to the port");
+        fail_pkey(s, e, &port, pkey);
         break;
     case PKEY_NOT_KNOWN:
         inconclusive(s->r, R_RFC4391_5_PKEY_CONFIGURED, NULL,
@@ -248,7 +266,7 @@ static bool may_have_changed(const struct scene *s, const struct subnet_event *e
 static void check_group_record(const struct scene *s, const struct subnet_event *e)
 {
     const struct group *g = &e->group_facts, *b = &e->broadcast_facts;
-    bool changed = b->changed_frame || may_have_changed(s, e, e->broadcast);
+    bool changed = !fabric_knows_history(s->f, b) || may_have_changed(s, e, e->broadcast);
     enum rule_number must = R_RFC4391_10_GROUP_ATTRIBUTES,
                      should = R_RFC4391_10_GROUP_OTHER_ATTRIBUTES;
     if (!same_partition(b->pkey, g->pkey))

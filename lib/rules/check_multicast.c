@@ -154,16 +154,19 @@ static void check_parameters(const struct scene *s, struct group *b)
                      "the sender may have been told others, by a join that was not seen");
         return;
     }
-    if (!is_news(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, &port,
-                 (uint64_t)ib->flow_label << 32 | (uint64_t)ib->tclass << 16 |
-                     (uint64_t)ib->hop_limit << 8 | ib->sl))
-        return;
     char expected[96], actual[96];
     const char *form = "TClass 0x%02x, FlowLabel 0x%05x, HopLimit %u, SL %u";
+    const struct departure d = {R_RFC4391_5_JOIN_PARAMETERS_USED,
+                                port,
+                                (uint64_t)ib->flow_label << 32 | (uint64_t)ib->tclass << 16 |
+                                    (uint64_t)ib->hop_limit << 8 | ib->sl,
+                                s->r->base + ib->grh_off,
+                                GRH_SGID,
+                                expected,
+                                actual};
     g_snprintf(expected, sizeof expected, form, b->tclass, b->flow_label, b->hop_limit, b->sl);
     g_snprintf(actual, sizeof actual, form, ib->tclass, ib->flow_label, ib->hop_limit, ib->sl);
-    fail_about(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, &port, s->r->base + ib->grh_off, GRH_SGID,
-               expected, actual);
+    fail_told(s, b, &d);
 }
 
 static void note_sl(const struct scene *s, const struct group *g)

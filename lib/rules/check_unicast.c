@@ -3,6 +3,7 @@
  * A datagram to one port: the QP of the link-layer address (RFC 4391 §9.1.1, 9.4), the partition,
  * the GRH.
  */
+#include "rules/postpone.h"
 #include "rules/scene.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
@@ -39,6 +40,10 @@ static void check_old_qpn(const struct scene *s, const struct neighbour *holder)
         inconclusive(s->r, R_RFC4391_9_4_REVALIDATE_ARP, NULL, "the address changed a moment ago");
 }
 
+/*
+ * A port has another QPN after a restart of its interface, which joins again: whether that was
+ * captured shows at the port's next request.
+ */
 static void check_wrong_qpn(const struct scene *s, const struct neighbour *holder)
 {
     struct subject address = subject_address(holder->lladdr);
@@ -54,12 +59,9 @@ static void check_wrong_qpn(const struct scene *s, const struct neighbour *holde
                      "it may go to an interface whose address was not seen");
         return;
     }
-    if (!is_news(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address, s->p->ib.dqpn))
-        return;
     g_snprintf(expected, sizeof expected, "QPN 0x%06x", be24(holder->lladdr + LLADDR_QPN));
     g_snprintf(actual, sizeof actual, "QPN 0x%06x", s->p->ib.dqpn);
-    fail_about(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address,
-               s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3, expected, actual);
+    postpone(s, port, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address, s->p->ib.dqpn, expected, actual);
 }
 
 /* Of the QP that an NA goes to, the rules of answers tell (check_announced.c). */

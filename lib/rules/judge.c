@@ -192,6 +192,8 @@ static bool is_cut_req(const struct packet *p)
 static bool judge_mad(const struct scene *s)
 {
     const struct cm *cm = packet_cm(s->p);
+    if (s->e->smi)
+        postponed_settle_smi(s, s->e->smi, s->e->smi_whole);
     if (s->e->gsi)
         postponed_settle(s, s->e->gsi, s->e->gsi_whole);
     bool ipoib = judge_events(s);

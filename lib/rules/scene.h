@@ -28,6 +28,21 @@ struct scene {
 bool may_be_told_others(const struct scene *s, struct group *broadcast);
 
 /*
+ * The packet does not use what the SA told its sender of the broadcast group, and
+ * may_be_told_others() knows no excuse: reported once it is proved that no request of the sender is
+ * missing. value: as in is_news(); p, n: the bytes to blame (check_link.c).
+ */
+struct departure {
+    enum rule_number rule;
+    struct subject about;
+    uint64_t value;
+    const uint8_t *p;
+    uint32_t n;
+    const char *expected, *actual;
+};
+void fail_told(const struct scene *s, struct group *broadcast, const struct departure *d);
+
+/*
  * Did an interface of the port on this partition join the broadcast group since that frame? It was
  * restarted, maybe with another QPN (check_link.c).
  */

@@ -299,11 +299,11 @@ class Tape:
         for f in self.frames[self.number(n) - 1 :]:
             f.time += int(seconds * 10**9)
 
-    def renumber(self, slid):
-        """What a port's GSI (QP1) sends has PSNs without a gap again: nothing of it is missing."""
+    def renumber(self, slid, qpn=1):
+        """What a port's GSI (QP1) or another UD QP sends has PSNs without a gap again: nothing of it is missing."""
         psn = None
         for p in (f.packet for f in self.frames):
-            if p.deth and p["srcqp"] == 1 and p["slid"] == slid:
+            if p.deth and p["srcqp"] == qpn and p["slid"] == slid:
                 psn = p["psn"] if psn is None else (psn + 1) & 0xFFFFFF
                 p["psn"] = psn
 
