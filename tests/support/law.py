@@ -25,6 +25,8 @@ OPEN = {
     ("rfc4391.5.join-parameters-used.pass", "rfc4391.10.group-attributes"),
     ("rfc4391.9.1.2.qkey-from-join.pass", "rfc4391.9.1.2.qkey-from-join"),
     ("rfc4391.9.1.2.qkey-from-join.pass", "rfc4391.10.group-attributes"),
+    ("unusual/sm_handover_with_a_new_qkey", "rfc4391.9.1.2.qkey-from-join"),
+    ("unusual/sm_handover_with_a_new_qkey", "rfc4391.10.group-attributes"),
 }
 
 
