@@ -12,6 +12,7 @@ FOUND = [
     ("built/built-cm-reuse.pcap", {1, 8}, [], "a REP of a missed REQ that reuses IDs"),
     ("unusual/ids_and_queue_pairs_are_reused", {52, 56, 57, 62}, [], "the same after IP"),
     ("qpn-change.pcap", {102, 123, 124, 126, 157}, [Cut({124: 52})], "a join that was cut"),
+    ("mlid-change.pcap", {291, 315, 319, 324, 327}, [Cut({319: 113})], "a join cut in its record"),
     (
         "unusual/send_only_member_becomes_full_member",
         {33, 34},

@@ -43,8 +43,7 @@ static void on_subnet_event(void *user, const struct subnet_event *e)
 /* A MAD that is truncated so early that it may have been any request, also a join. */
 static bool is_truncated_early(const struct packet *p)
 {
-    return p->mad.result == WIRE_TRUNCATED &&
-           view_has(p->mad.octets, 0, SA_DATA + MCM_SIZE) == WIRE_TRUNCATED;
+    return view_has(p->mad.octets, 0, SA_DATA + MCM_SIZE) == WIRE_TRUNCATED;
 }
 
 /* What the SA sends by itself or as an answer: it does not ask. */
