@@ -19,9 +19,6 @@
 #include "capture/writer.h"
 
 enum {
-    ENTRY_PLAIN = 4096, /* octets: ibdump's sizes, enough for the MTU, all headers and CRCs */
-    ENTRY_MTU_4096 = 8192,
-    ENTRY_JUMBO = 16384,
     LOG2_MULTICAST = 12, /* buffers, if the user names no number: groups are no flood */
     /* after a signal, for a reader that does not read: Wireshark waits for our end */
     PATIENCE_MS = 700,
@@ -83,14 +80,12 @@ static struct rx_plan rx_plan_of(const struct live *l)
     struct rx_plan plan = {
         .entries = 1u << l->options->log2_buffers,
         .entries_asked = l->options->buffers_asked,
-        .entry_len = device_mtu(&l->device) > 2048 ? ENTRY_MTU_4096 : ENTRY_PLAIN,
+        .entry_len = rxring_entry_len(&l->device, l->options->jumbo),
         .huge_pages = l->options->huge_pages,
     };
 
     if (l->options->mode == MODE_MULTICAST && !l->options->buffers_asked)
         plan.entries = 1u << LOG2_MULTICAST;
-    if (l->options->jumbo)
-        plan.entry_len = ENTRY_JUMBO;
     return plan;
 }
 

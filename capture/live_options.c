@@ -127,8 +127,7 @@ enum { LOG2_MAX = 20, SNAPLEN_MAX = 65535 };
 /* What holds without any option. */
 static struct live_options defaults(void)
 {
-    return (struct live_options){
-        .port = 1, .log2_buffers = 15, .erf = -1, .hold = UINT64_C(256) << 20};
+    return (struct live_options){.port = 1, .log2_buffers = 15, .erf = -1, .hold = HOLD_DEFAULT};
 }
 
 static int wrong(void)

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Bytes of records that wait for the writer at most, if the user names no number. */
+#define HOLD_DEFAULT (UINT64_C(256) << 20)
+
 enum live_mode { MODE_SNIFFER, MODE_MULTICAST };
 enum live_direction { DIRECTION_BOTH, DIRECTION_TX, DIRECTION_RX };
 

@@ -131,6 +131,10 @@ struct packet {
     struct port src, dst;
     uint16_t captured_on;         /* its interface's number, as long as it is on its own */
     struct crcs_count crcs_count; /* model/integrity.h */
+    struct integrity_memo {
+        bool known;
+        enum integrity is;
+    } integrity; /* for packet_integrity() alone */
     struct ruling verdict;
 };
 
@@ -165,8 +169,8 @@ void fabric_classify(struct fabric *f, struct packet *p);
 void fabric_place(const struct fabric *f, struct packet *p);
 
 /*
- * The same whoever asks and whenever, after fabric_classify. It computes the CRCs of all of the
- * packet where they count: only for what is to be learnt from it, or is wrong in it.
+ * The same whoever asks and whenever, after fabric_classify. Computes the CRCs of all of the packet
+ * where they count, once: only for what is to be learnt from it, or is wrong in it.
  */
 enum integrity packet_integrity(const struct packet *p);
 

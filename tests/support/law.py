@@ -12,6 +12,21 @@ from support import chains, steps, verdicts
 
 MOST_TRIES = 3000  # of the search for a smaller chain
 
+# (begin of the capture's name, rule): the law is broken there, and it is known why.
+OPEN = {
+    # Times of two interfaces are compared as if their clocks were one.
+    ("two-scopes.pcap", "rfc4391.9.4.revalidate-arp"),
+    # A solicitation was lost, and the answer to another one: the advertisement answers neither.
+    ("rfc4755.3.1.reply-to-ud-qpn.pass", "rfc4755.3.1.reply-to-ud-qpn"),
+    # The port joined again after the group's parameters changed, and its new join was lost.
+    ("rfc4391.7.link-mtu.pass", "rfc4391.7.link-mtu"),
+    ("rfc4391.7.link-mtu.pass", "rfc4391.10.group-attributes"),
+    ("rfc4391.5.join-parameters-used.pass", "rfc4391.5.join-parameters-used"),
+    ("rfc4391.5.join-parameters-used.pass", "rfc4391.10.group-attributes"),
+    ("rfc4391.9.1.2.qkey-from-join.pass", "rfc4391.9.1.2.qkey-from-join"),
+    ("rfc4391.9.1.2.qkey-from-join.pass", "rfc4391.10.group-attributes"),
+}
+
 
 def judge_files(files):
     """The violations of each file's bytes; an empty set where there is none (None)."""
@@ -48,6 +63,9 @@ class Case:
     def against(self, found):
         """The violations that are added, or lost, against the law."""
         return self.known - found if self.known else found
+
+    def is_open(self, violation):
+        return any(self.whole.name.startswith(name) and violation[0] == rule for name, rule in OPEN)
 
     def name(self):
         return f"{self.whole.name}:{self.seed}:{self.number}"

@@ -150,8 +150,7 @@ class Clock:
     def __call__(self, frames):
         shift = self.ns if min(f.time for f in frames) + self.ns >= 0 else -self.ns
         return [
-            f._replace(time=f.time + shift) if f.interface == self.interface else f
-            for f in frames
+            f._replace(time=f.time + shift) if f.interface == self.interface else f for f in frames
         ]
 
 
