@@ -23,6 +23,7 @@ ADDRESSES = """infiniband.grh.sgid infiniband.grh.dgid ipoib.lladdr.gid ipv6.src
 icmpv6.nd.na.target_address infiniband.cm.req.localgid.ipv6 ipoib.mgid""".split()
 GUIDS = """infiniband.nodeinfo.systemimageguid infiniband.nodeinfo.nodeguid infiniband.nodeinfo.portguid
 infiniband.sminfo.guid infiniband.cm.req.localcaguid infiniband.cm.rep.localcaguid""".split()
+CLASS = "infiniband.mad.mgmtclass"
 PAYLOAD = ["data.data", "tcp.payload", "udp.payload", "infiniband.payload"]
 
 
@@ -48,11 +49,16 @@ def shown():
 
     @functools.lru_cache(maxsize=None)
     def read(path):
-        columns = [option for name in fields for option in ("-e", name)]
+        columns = [option for name in (*fields, CLASS) for option in ("-e", name)]
         command = [*TSHARK, "-r", str(path), "-T", "fields", *columns]
         lines = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
         rows = [line.split("\t") for line in lines]
-        columns = {f: {w for r in rows for w in r[i].split(",")} for i, f in enumerate(fields)}
+        columns = {f: set() for f in fields}
+        for *row, management in rows:
+            for field, text in zip(fields, row):
+                # Wireshark takes a NodeRecord of the SA (class 3) for a NodeInfo, which begins 4 bytes later
+                if field not in GUIDS or management != "0x03":
+                    columns[field].update(text.split(","))
         return {f: columns.get(f, set()) - {""} for f in ADDRESSES + GUIDS + PAYLOAD}
 
     return read
