@@ -148,6 +148,13 @@ static const struct field *notice_fields(struct span s)
 
 /* ---- subnet management */
 
+/* A request of Get has the attribute's octets too: what the sender's buffer had before. */
+static bool has_meaning(const struct mad *mad)
+{
+    return mad->method == SMP_SET ||
+           (mad->method == SMP_GET_RESP && (mad->status & ~SMP_STATUS_D & 0xffff) == 0);
+}
+
 static void share_smp(struct share_map *m, struct span s, const struct mad *mad)
 {
     const struct attribute *a = find(of_smp, sizeof(of_smp) / sizeof(*of_smp), mad->attribute);
@@ -156,7 +163,7 @@ static void share_smp(struct share_map *m, struct span s, const struct mad *mad)
     span_clear_part(s, SMP_MKEY, 8);
     if (mad->attribute == SMP_NOTICE)
         share_fields(m, data, notice_fields(data));
-    else if (a)
+    else if (a && has_meaning(mad))
         share_fields(m, data, a->fields);
     else
         span_clear(data, 0);
