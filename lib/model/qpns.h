@@ -24,6 +24,8 @@ struct qpns *qpns_new(unsigned limit);
 void qpns_free(struct qpns *s);
 /* The QP, from now on known; NULL: there are too many. */
 struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn);
+/* Is it the PSN after the last one, or the last one again (a packet that was captured twice)? */
+bool qp_continues(const struct qp *qp, uint32_t psn);
 /* The QP sent a datagram with this PSN. */
 void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame);
 /*
