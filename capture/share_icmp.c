@@ -52,7 +52,8 @@ static void share_nd(struct share_map *m, struct span s, struct view v)
         share_nd_option(m, s, &o);
         end = o.off + o.size;
     }
-    span_clear(s, end);
+    /* type and length of an option of length 0, or that ends beyond the message, stay */
+    span_clear(s, it.end == WIRE_MALFORMED ? end + ND_OPT_PAD : end);
     if (s.p[0] == ND_NS || s.p[0] == ND_NA || s.p[0] == ND_REDIRECT)
         span_map_ip(m, s, ND_TARGET, IPV6_ADDRESS_SIZE);
     if (s.p[0] == ND_REDIRECT)
