@@ -23,9 +23,9 @@ struct events {
     unsigned count, room;
     struct listener *listeners; /* of a datagram to a group */
     unsigned listener_count, listener_room;
-    struct endport *sender;    /* of a datagram to a group; NULL: not known */
-    const struct endport *gsi; /* the port whose GSI sent the packet; NULL: none, or not known */
-    bool gsi_whole;            /* nothing that this GSI sent before is missing */
+    const struct endport *sender; /* of a datagram to a group; NULL: not known */
+    const struct endport *gsi;    /* the port whose GSI sent the packet; NULL: none, or not known */
+    bool gsi_whole;               /* nothing that this GSI sent before is missing */
     bool has_sender_qp;
     struct qp sender_qp; /* of a UD datagram, as it was known before */
     bool has_duplicate;

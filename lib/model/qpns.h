@@ -17,14 +17,7 @@ struct qp {
 
 struct qpns;
 
-/* limit: how many are kept; later ones are not learnt. */
-struct qpns *qpns_new(unsigned limit);
-void qpns_free(struct qpns *s);
-/* The QP, from now on known; NULL: there are too many. */
-struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn);
-/* Two interfaces turned out to see one subnet. */
-void qpns_merge(struct qpns *s, uint16_t from, uint16_t to);
 /* NULL: it is not known. */
-struct qp *qpns_find(struct qpns *s, const struct port *port, uint32_t qpn);
+const struct qp *qpns_find(const struct qpns *s, const struct port *port, uint32_t qpn);
 
 #endif

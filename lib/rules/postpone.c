@@ -10,7 +10,7 @@
 enum { CLAIMS = 256 };
 
 struct claim {
-    struct endport *sender; /* NULL: unused */
+    const struct endport *sender; /* NULL: unused */
     enum rule_number rule;
     struct subject about; /* its octets and its group are the two below */
     uint8_t octets[LLADDR_SIZE], group[MGID_SIZE];
@@ -80,7 +80,7 @@ static void add(struct postponed *p, const struct claim *c)
     keep_subject(slot, &c->about);
 }
 
-void postpone(const struct scene *s, struct endport *sender, enum rule_number rule,
+void postpone(const struct scene *s, const struct endport *sender, enum rule_number rule,
               const struct subject *about, uint64_t value, const char *expected, const char *actual)
 {
     struct claim c = {.sender = sender, .rule = rule, .value = value, .frame = s->p->at.frame};

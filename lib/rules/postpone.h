@@ -17,7 +17,7 @@ void postponed_free(struct postponed *p);
  * The packet at hand violates the rule, unless a request of the sender was not captured. Reported
  * as once for each value of the subject; expected gets the number of this frame appended.
  */
-void postpone(const struct scene *s, struct endport *sender, enum rule_number rule,
+void postpone(const struct scene *s, const struct endport *sender, enum rule_number rule,
               const struct subject *about, uint64_t value, const char *expected,
               const char *actual);
 

@@ -14,7 +14,7 @@
 
 struct scene {
     const struct reporter *r;
-    struct fabric *f;
+    const struct fabric_facts *f;
     const struct packet *p;
     const struct events *e;      /* what the model learnt from the packet */
     struct postponed *postponed; /* rules/postpone.h */
@@ -25,13 +25,14 @@ struct scene {
  * are known? It keeps what it was told until it joins again; a join that was not captured tells it
  * others (check_link.c).
  */
-bool may_be_told_others(const struct scene *s, struct group *broadcast);
+bool may_be_told_others(const struct scene *s, const struct group *broadcast);
 
 /*
  * Did an interface of the port on this partition join the broadcast group since that frame? It was
  * restarted, maybe with another QPN (check_link.c).
  */
-bool has_joined_since(const struct scene *s, struct endport *port, uint16_t pkey, uint32_t frame);
+bool has_joined_since(const struct scene *s, const struct endport *port, uint16_t pkey,
+                      uint32_t frame);
 
 /* The SA's own port: what it asked and was told was not seen (check_link.c). */
 bool is_sa(const struct scene *s);
@@ -46,7 +47,7 @@ void check_transmission(const struct scene *s);
  * The scope of an IPoIB MGID that a port sends to or joins (check_group.c). false: it is none of
  * its link's.
  */
-bool check_scope(const struct scene *s, const uint8_t *mgid, struct endport *port);
+bool check_scope(const struct scene *s, const uint8_t *mgid, const struct endport *port);
 
 /*
  * ... to a group: is it there, has the sender joined, does it use what the SA told?
