@@ -36,6 +36,7 @@ struct receiver {
     uint64_t recorded;  /* packets, for --count */
     uint64_t end;       /* CLOCK_MONOTONIC in ns; 0: none */
     uint64_t next_look; /* CLOCK_MONOTONIC in ns: when the clock's affairs are looked after */
+    bool as_received;   /* frames go to the recorder as they are in the buffers */
     unsigned batches;   /* so far */
     unsigned busy;      /* naps left before it sleeps until an event */
     bool broken;        /* the queue pair is in its error state */

@@ -102,6 +102,9 @@ void recorder_note(struct recorder *r, const char *text);
  */
 void recorder_tick(struct recorder *r, struct host_time now, uint64_t patience);
 
+/* Whether the writer has more to do than it can in a moment. */
+bool recorder_is_behind(const struct recorder *r);
+
 /*
  * The last counts are written, with that time of day, and all is given to the writer, which gets
  * its end.

@@ -90,21 +90,17 @@ static bool find_memory(struct rxring *ring, const struct rx_plan *plan)
     return true;
 }
 
-/* Every entry's receive, ready to be posted. */
+/* Receives in a chain, ready but for their entries. */
 static bool make_requests(struct rxring *ring)
 {
-    ring->wr = calloc(ring->entries, sizeof(*ring->wr));
-    ring->sge = calloc(ring->entries, sizeof(*ring->sge));
     ring->unposted = calloc(ring->entries, sizeof(*ring->unposted));
-    if (!ring->wr || !ring->sge || !ring->unposted) {
+    if (!ring->unposted) {
         say("out of memory");
         return false;
     }
-    for (uint32_t i = 0; i < ring->entries; i++) {
-        ring->sge[i].addr = (uintptr_t)(ring->memory + (size_t)i * ring->stride);
+    for (uint32_t i = 0; i < RX_BATCH; i++) {
         ring->sge[i].length = ring->entry_len;
         ring->sge[i].lkey = ring->mr->lkey;
-        ring->wr[i].wr_id = i;
         ring->wr[i].sg_list = &ring->sge[i];
         ring->wr[i].num_sge = 1;
     }
@@ -216,8 +212,6 @@ void rxring_destroy(struct rxring *ring)
         ibv_destroy_comp_channel(ring->channel);
     if (ring->pd)
         ibv_dealloc_pd(ring->pd);
-    free(ring->wr);
-    free(ring->sge);
     free(ring->unposted);
     memset(ring, 0, sizeof(*ring));
 }
@@ -251,19 +245,37 @@ bool rxring_renew(struct rxring *ring)
     return create_cq(ring);
 }
 
+/* Posts COUNT of the entries from the one at FIRST. Returns how many were posted. */
+static uint32_t post_some(struct rxring *ring, uint32_t first, uint32_t count, int *error)
+{
+    struct ibv_recv_wr *bad = NULL;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t entry = ring->unposted[first + i];
+
+        ring->sge[i].addr = (uintptr_t)(ring->memory + (size_t)entry * ring->stride);
+        ring->wr[i].wr_id = entry;
+        ring->wr[i].next = i + 1 < count ? &ring->wr[i + 1] : NULL;
+    }
+    *error = ibv_post_recv(ring->qp, ring->wr, &bad);
+    if (*error)
+        return bad ? (uint32_t)(bad - ring->wr) : 0;
+    return count;
+}
+
 int rxring_repost(struct rxring *ring)
 {
-    uint32_t count = ring->unposted_count, left = 0;
-    struct ibv_recv_wr *bad = NULL;
-    int error;
+    uint32_t done = 0, left = ring->unposted_count;
+    int error = 0;
 
-    if (count == 0 || !ring->qp)
-        return 0;
-    for (uint32_t i = 0; i < count; i++)
-        ring->wr[ring->unposted[i]].next = i + 1 < count ? &ring->wr[ring->unposted[i + 1]] : NULL;
-    error = ibv_post_recv(ring->qp, &ring->wr[ring->unposted[0]], &bad);
-    for (struct ibv_recv_wr *wr = error ? bad : NULL; wr; wr = wr->next)
-        ring->unposted[left++] = (uint32_t)wr->wr_id;
+    while (left > 0 && ring->qp && !error) {
+        uint32_t posted = post_some(ring, done, left < RX_BATCH ? left : RX_BATCH, &error);
+
+        done += posted;
+        left -= posted;
+    }
+    if (done > 0 && left > 0)
+        memmove(ring->unposted, ring->unposted + done, left * sizeof(*ring->unposted));
     ring->unposted_count = left;
     return error;
 }

@@ -56,9 +56,9 @@ struct rxring {
     uint32_t entries, entry_len;
     uint32_t stride; /* octets from one entry to the next */
     bool addresses;
-    bool fewer;             /* entries than were planned */
-    struct ibv_recv_wr *wr; /* one for each entry, ready to be posted */
-    struct ibv_sge *sge;
+    bool fewer;                      /* entries than were planned */
+    struct ibv_recv_wr wr[RX_BATCH]; /* what is posted at a time: few, which stay in the cache */
+    struct ibv_sge sge[RX_BATCH];
     uint32_t *unposted; /* entries that wait to be posted */
     uint32_t unposted_count;
     unsigned events; /* completion events not yet acknowledged */

@@ -126,7 +126,7 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     struct view v = tvb_view(tvb);
     if (a->hln != LLADDR_SIZE)
         return;
-    proto_tree *sub = arp_tree(tree, tvb, a->size);
+    proto_tree *sub = tree_is_wanted(tree) ? arp_tree(tree, tvb, a->size) : NULL;
     if (whole)
         fill_addresses(pinfo, tvb, v, a);
     if (whole && is_ipoib(a))

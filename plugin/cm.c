@@ -259,11 +259,8 @@ static void add_all(proto_tree *tree, struct frame *f, packet_info *pinfo, tvbuf
     }
 }
 
-void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
+static void add_mad(proto_tree *tree, struct frame *f, packet_info *pinfo, const struct cm *cm)
 {
-    const struct cm *cm = &f->p.mad.cm;
-    if (f->p.mad.kind != MAD_KIND_CM || !f->p.mad.has_header)
-        return;
     tvbuff_t *tvb = payload_tvb(f);
     proto_tree *sub = proto_tree_add_subtree_format(
         tree, tvb, 0, (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE), ett_cm, NULL,
@@ -273,9 +270,19 @@ void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
     add_ids(sub, tvb, cm);
     if (f->p.mad.result != WIRE_OK)
         return;
-    match(f, pinfo, cm);
     add_all(sub, f, pinfo, tvb, cm);
     pair_show(pinfo, sub, tvb);
+}
+
+void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
+{
+    const struct cm *cm = &f->p.mad.cm;
+    if (f->p.mad.kind != MAD_KIND_CM || !f->p.mad.has_header)
+        return;
+    if (f->p.mad.result == WIRE_OK)
+        match(f, pinfo, cm);
+    if (tree_is_wanted(tree) || info_is_wanted(pinfo))
+        add_mad(tree, f, pinfo, cm);
 }
 
 void cm_register(void)

@@ -5,10 +5,12 @@
  * frame's findings stand together at its end.
  */
 #include "plugin/plugin.h"
+#include "plugin/tap.h"
 
 #include <epan/expert.h>
 #include <epan/prefs.h>
 #include <epan/proto_data.h>
+#include <epan/tap.h>
 #include <wiretap/wtap.h>
 #include <wsutil/report_message.h>
 
@@ -27,6 +29,7 @@ static ws_bool pref_judge = TRUE;
 static const char *pref_deviations = "linux";
 
 static int proto_conformance = -1;
+static int expert_tap;
 
 /* What the judge found in a frame; texts live as long as the file. */
 struct kept {
@@ -74,6 +77,11 @@ static bool may_keep(void)
     return kept_count <= KEPT_MAX;
 }
 
+static const char *keep_text(const char *text)
+{
+    return *text ? wmem_strdup(wmem_file_scope(), text) : "";
+}
+
 static void keep(void *user _U_, uint32_t frame, const struct finding *f)
 {
     verdict_add(verdict, frame, f);
@@ -81,11 +89,11 @@ static void keep(void *user _U_, uint32_t frame, const struct finding *f)
         return;
     struct kept *k = wmem_new0(wmem_file_scope(), struct kept);
     k->f = *f;
-    k->f.expected = wmem_strdup(wmem_file_scope(), f->expected);
-    k->f.actual = wmem_strdup(wmem_file_scope(), f->actual);
-    k->f.subject = wmem_strdup(wmem_file_scope(), f->subject);
-    k->f.reason = wmem_strdup(wmem_file_scope(), f->reason);
-    k->f.sender = wmem_strdup(wmem_file_scope(), f->sender ? f->sender : "");
+    k->f.expected = keep_text(f->expected);
+    k->f.actual = keep_text(f->actual);
+    k->f.subject = keep_text(f->subject);
+    k->f.reason = keep_text(f->reason);
+    k->f.sender = keep_text(f->sender ? f->sender : "");
     *pending_end = k;
     pending_end = &k->next;
 }
@@ -216,20 +224,52 @@ static void add_finding(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, con
                            noted ? k->f.actual : rule->text);
 }
 
-static int draw(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+static void add_findings(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct kept *k)
 {
-    if (!plugin_enabled())
-        return 0;
-    if (judge && !pinfo->fd->visited)
-        end_frame();
-    const struct kept *k = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS);
-    if (!k)
-        return 0;
     proto_item *ti = proto_tree_add_item(tree, hf_conformance, tvb, 0, 0, ENC_NA);
     proto_tree *sub = proto_item_add_subtree(ti, ett_conformance);
     proto_item_set_generated(ti);
     for (; k; k = k->next)
         add_finding(sub, pinfo, tvb, k);
+}
+
+/*
+ * Wireshark shows the file's highest severity even where it shows no packet; each kind of finding
+ * has one.
+ */
+static bool raised[OUTCOMES][RULE_DRAFT + 1];
+
+static void raise_severity(packet_info *pinfo, const struct kept *k)
+{
+    bool column = col_get_writable(pinfo->cinfo, COL_EXPERT);
+    for (; k; k = k->next) {
+        bool *before = &raised[k->f.outcome][rules[k->f.rule].level];
+        if (!*before || column)
+            expert_add_info(pinfo, NULL, expert_of(&k->f));
+        *before = true;
+    }
+}
+
+static void draw(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+{
+    const struct kept *k = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS);
+    if (!k)
+        return;
+    if (tree_is_wanted(tree) || have_tap_listener(expert_tap))
+        add_findings(tree, pinfo, tvb, k);
+    else
+        raise_severity(pinfo, k);
+}
+
+/* One for all that comes behind the other dissectors: Wireshark calls it for every frame. */
+static int dissect_last(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+{
+    if (!plugin_enabled())
+        return 0;
+    if (judge && !pinfo->fd->visited)
+        end_frame();
+    draw(tvb, pinfo, tree);
+    tap_tree_queue(tvb, pinfo);
     return (int)tvb_captured_length(tvb);
 }
 
@@ -252,6 +292,7 @@ static void conformance_open(void)
     if (pref_judge)
         read_deviations();
     saw_ipoib = false;
+    memset(raised, 0, sizeof raised);
     if (!known)
         return;
     verdict = verdict_new(NULL);
@@ -342,5 +383,6 @@ void conformance_register(void)
 
 void conformance_handoff(void)
 {
-    register_postdissector(create_dissector_handle(draw, proto_conformance));
+    expert_tap = find_tap_id("expert");
+    register_postdissector(create_dissector_handle(dissect_last, proto_conformance));
 }

@@ -31,6 +31,9 @@ static int builtin_icrc, builtin_vcrc;
 /* The built-in dissector loses its way to the CRCs behind some management datagrams. */
 static void add_lost_crcs(const struct frame *f, proto_tree *tree)
 {
+    if (!proto_field_is_referenced(tree, builtin_icrc) &&
+        !proto_field_is_referenced(tree, builtin_vcrc))
+        return;
     int end = (int)f->p.ib.payload_off + (int)f->p.ib.payload.len + f->p.ib.pad;
     GPtrArray *found = tree ? proto_find_first_finfo(tree, builtin_icrc) : NULL;
     bool there = found && found->len;

@@ -21,7 +21,10 @@ struct view tvb_view(tvbuff_t *tvb)
 
 bool plugin_enabled(void)
 {
-    return proto_is_protocol_enabled(find_protocol_by_id(proto_ipoib));
+    static protocol_t *protocol;
+    if (!protocol)
+        protocol = find_protocol_by_id(proto_ipoib);
+    return proto_is_protocol_enabled(protocol);
 }
 
 static uint32_t port_of_erf(packet_info *pinfo)

@@ -63,7 +63,7 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     struct nd_iter it;
     struct nd_option o;
     proto_tree *sub = NULL;
-    bool ours = surely_ipoib(pinfo);
+    bool ours = surely_ipoib(pinfo), wanted = tree_is_wanted(tree);
 
     if (!nd_options(v, &it))
         return;
@@ -71,7 +71,7 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
         if (!lladdr_there(v, &o))
             continue;
         ours = true;
-        if (!sub)
+        if (!sub && wanted)
             sub = proto_tree_add_subtree(tree, tvb, (int)o.off, (int)o.size, ett_nd, NULL,
                                          "IPoIB link-layer addresses");
         add_option(sub, pinfo, tvb, &o);
@@ -82,7 +82,7 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     if (!ours && v.p[0] != ND_NA)
         return;
     match(pinfo, v);
-    if ((v.p[0] == ND_NS || v.p[0] == ND_NA) && pair_is_known(pinfo)) {
+    if (wanted && (v.p[0] == ND_NS || v.p[0] == ND_NA) && pair_is_known(pinfo)) {
         if (!sub)
             sub = proto_tree_add_subtree(tree, tvb, 0, 0, ett_nd, NULL,
                                          "IPoIB neighbour discovery");

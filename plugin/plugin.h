@@ -8,6 +8,7 @@
  *   arp.c nd.c lladdr.c mgid.c   addresses, wherever they stand
  *   conformance.c  what the judge of rules/ finds, as expert items
  *   tap_*.c    statistics, of the Statistics menu and of -z (tap.h)
+ *   wanted.c   does anybody see what is added to the tree?
  *   pair.c     request and response;  state.c  what is remembered of a file;  rivals.c  who must be
  * kept silent
  */
@@ -172,6 +173,16 @@ void pair_forget(void);
 /* Add ipoib.response_in, ipoib.response_to and ipoib.time of this frame. */
 void pair_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb);
 
+/* ---- who sees what is added (wanted.c) */
+
+/*
+ * Is the tree shown, or does a filter, a column, a tap or -T fields name a field of IPoIB's or of
+ * expert information? If not, only the protocols' own items need to be there.
+ */
+bool tree_is_wanted(const proto_tree *tree);
+/* Is anything written to the Info column? */
+bool info_is_wanted(const packet_info *pinfo);
+
 /* ---- drawing */
 
 /* What is behind the InfiniBand headers, without pad and CRCs. */
@@ -234,5 +245,6 @@ void nd_register(void);
 void nd_handoff(void);
 void conformance_register(void);
 void conformance_handoff(void);
+void wanted_handoff(void);
 
 #endif

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from support import capfile, chains, corpus, law, steps
+from support import capfile, chains, containers, corpus, steps
 from support.paths import testdata
 from support.programs import run_script
 
@@ -38,7 +38,7 @@ def test_chain_that_breaks_the_law_is_made_small_and_can_be_replayed(tmp_path):
     path = testdata("datagram.pcap")
     played = tmp_path / "ipoib-check"
     whole = chains.Whole.of("whole", capfile.load(path))
-    played.write_text(PLAYED % len(chains.Chain([], law.containers.Container()).apply(whole)))
+    played.write_text(PLAYED % len(chains.Chain([], containers.Container()).apply(whole)))
     played.chmod(0o755)
     status, output = run("--chains", "20", "--seed", "3", path, IPOIB_BIN=str(tmp_path))
     assert status == 1, output
@@ -116,8 +116,8 @@ def test_a_clock_shifts_one_interface(datagram):
 
 def test_every_form_holds_the_same_frames(datagram):
     split = steps.Split(2, datagram.linktype)
-    for form in chains.containers.possible(datagram.linktype, 2):
-        data = chains.Chain([split], chains.containers.Container(form)).apply(datagram)
+    for form in containers.possible(datagram.linktype, 2):
+        data = chains.Chain([split], containers.Container(form)).apply(datagram)
         again = chains.Whole.of(form, data)
         assert [f.data for f in again.frames] == [f.data for f in datagram.frames]
         assert [f.interface for f in again.frames] == [f.interface for f in split(datagram.frames)]

@@ -167,9 +167,10 @@ static void attach(struct connections *c, struct connection *conn, const struct 
 }
 
 /* The same REQ again (IBA 12.9.8: it is repeated until answered) is not another connection. */
-static bool repeats(const struct connection *conn, const struct cm *cm)
+static bool repeats(const struct connection *conn, const struct mad_payload *m)
 {
-    return conn->requester.comm_id == cm->local_comm_id &&
+    const struct cm *cm = &m->cm;
+    return conn->tid == m->mad.tid && conn->requester.comm_id == cm->local_comm_id &&
            conn->requester.flow.id.number == cm->qpn && conn->service_id == cm->service_id &&
            !conn->rej_frame && !conn->dreq_frame;
 }
@@ -179,7 +180,7 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
 {
     const struct cm *cm = &m->cm;
     struct connection *conn = lookup(c, src, cm->local_comm_id);
-    if (conn && repeats(conn, cm))
+    if (conn && repeats(conn, m))
         return conn;
     if (c->all.count >= c->limit)
         return NULL;
@@ -187,6 +188,7 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
     conn->number = c->all.count;
     conn->requester.asks = true;
     conn->service_id = cm->service_id;
+    conn->tid = m->mad.tid;
     conn->service = (uint8_t)(cm->service == SERVICE_UNKNOWN && cm_private_is_srp(m->octets, cm)
                                   ? SERVICE_SRP
                                   : cm->service);
@@ -212,6 +214,10 @@ static struct connection *on_rep(struct connections *c, uint32_t frame, const st
     struct connection *conn = lookup(c, dst, cm->remote_comm_id);
     if (!conn || conn->requester.comm_id != cm->remote_comm_id)
         return NULL;
+    if (conn->tid != m->mad.tid) { /* of a REQ that was missed: the requester uses its IDs again */
+        conn->drep_frame = conn->drep_frame ? conn->drep_frame : frame;
+        return NULL;
+    }
     if (conn->responder.known) /* the same REP again */
         return conn->responder.comm_id == cm->local_comm_id ? conn : NULL;
     conn->rep_frame = frame;

@@ -140,9 +140,13 @@ void packet_read_bare(struct packet *p, const struct moment *at, bool encapsulat
         datagram_decode_body(type, v, &p->datagram);
 }
 
+/* The memo is written although the packet is const to its readers: no packet is defined const. */
 enum integrity packet_integrity(const struct packet *p)
 {
-    return integrity_of(p->crcs_count, p->octets, &p->ib);
+    struct integrity_memo *memo = (struct integrity_memo *)&p->integrity;
+    if (!memo->known)
+        *memo = (struct integrity_memo){true, integrity_of(p->crcs_count, p->octets, &p->ib)};
+    return memo->is;
 }
 
 /*

@@ -136,6 +136,10 @@ struct packet {
     struct port src, dst;
     uint16_t captured_on;         /* its interface's number, as long as it is on its own */
     struct crcs_count crcs_count; /* model/integrity.h */
+    struct integrity_memo {
+        bool known;
+        enum integrity is;
+    } integrity; /* for packet_integrity() alone */
     struct ruling verdict;
 };
 
@@ -163,8 +167,8 @@ static inline bool packet_is_bare(const struct packet *p)
 void fabric_place(const struct fabric *f, struct packet *p);
 
 /*
- * The same whoever asks and whenever, after fabric_observe(). It computes the CRCs of all of the
- * packet where they count: only for what is to be learnt from it, or is wrong in it.
+ * The same whoever asks and whenever, after fabric_observe(). Computes the CRCs of all of the
+ * packet where they count, once: only for what is to be learnt from it, or is wrong in it.
  */
 enum integrity packet_integrity(const struct packet *p);
 

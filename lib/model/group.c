@@ -6,9 +6,10 @@
 #include "model/write.h"
 
 struct groups {
-    GHashTable *by_mgid; /* a set of struct group */
-    GHashTable *members; /* a set of struct member */
-    GHashTable *links;   /* a set of struct link */
+    GHashTable *by_mgid;       /* a set of struct group */
+    GHashTable *members;       /* a set of struct member */
+    GHashTable *links;         /* a set of struct link */
+    const struct link *recent; /* one of them, or NULL: most packets are of one link */
     struct slab all;
     unsigned limit;
 };
@@ -62,7 +63,10 @@ void groups_free(struct groups *g)
 const struct link *groups_link(const struct groups *g, uint16_t interface, uint16_t pkey)
 {
     uint32_t key = link_key(interface, pkey);
-    return g_hash_table_lookup(g->links, &key);
+    struct groups *memory = (struct groups *)g; /* recent is no fact: who reads may change it */
+    if (!g->recent || g->recent->key != key)
+        memory->recent = g_hash_table_lookup(g->links, &key);
+    return g->recent;
 }
 
 bool group_is_broadcast(const struct group *g)
@@ -277,6 +281,7 @@ static gboolean is_of(gpointer key, gpointer value, gpointer user)
 
 void groups_merge(struct groups *g, uint16_t from, uint16_t to)
 {
+    g->recent = NULL;
     g_hash_table_foreach_remove(g->links, is_of, &from);
     for (unsigned i = 0; i < g->all.count; i++) {
         struct group *group = slab_at(&g->all, i);

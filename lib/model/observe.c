@@ -38,6 +38,13 @@ static void on_subnet_event(void *user, const struct subnet_event *e)
     follow_interface(o, e);
 }
 
+/* A MAD that is truncated so early that it may have been any request, also a join. */
+static bool is_truncated_early(const struct packet *p)
+{
+    return p->mad.result == WIRE_TRUNCATED &&
+           view_has(p->mad.octets, 0, SA_DATA + MCM_SIZE) == WIRE_TRUNCATED;
+}
+
 static void follow_gsi(const struct observation *o)
 {
     const struct packet *p = o->p;
@@ -49,6 +56,8 @@ static void follow_gsi(const struct observation *o)
         return;
     o->e->gsi = port;
     o->e->gsi_whole = endport_gsi_sent(port, p->ib.psn, p->at.frame);
+    if (is_truncated_early(p))
+        port->gap_frame = p->at.frame;
     bool missed = port->gap_frame == p->at.frame;
     if (missed && lid != subnet_sa_lid(o->f->subnet, p->at.interface))
         o->f->facts.doubt_frame = p->at.frame;

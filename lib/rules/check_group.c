@@ -8,7 +8,6 @@
 #include "wire/mgid.h"
 
 enum { SCOPE_LINK_LOCAL = 2 };
-enum { HOP_LIMIT_OF_SUBNET = 1 }; /* IBA 8.3.6: 0 and 1 stay in the subnet */
 enum { IB_MTU_2048 = 4 };
 enum { SELECTOR_LESS = 1, SELECTOR_EXACTLY = 2 };
 enum { ALL_NODES = 1 }; /* the low bits of ff02::1 */
@@ -181,6 +180,7 @@ static void on_leave_asked(const struct scene *s, const struct subnet_event *e)
     if (full)
         pass_about(s->r, R_RFC4391_10_LEAVE, &port);
     else if (e->join_state_before == JOIN_FULL &&
+             !order_is_uncertain(&s->f->order, e->member->frame) &&
              is_news(s->r, R_RFC4391_10_LEAVE, &port, e->request->join_state))
         fail_about(s->r, R_RFC4391_10_LEAVE, &port, e->record + MCM_SCOPE_JOIN, 1,
                    "FullMember in the JoinState", "another JoinState");
@@ -192,13 +192,8 @@ static void check_broadcast_record(const struct scene *s, const struct subnet_ev
 {
     const struct group *g = &e->group_facts;
     struct subject group = subject_group(g->mgid);
-    /* A link over several IB subnets has a wider scope (RFC 4391 section 4.1); its HopLimit lets
-     * routers forward. */
-    uint8_t scope = g->hop_limit > HOP_LIMIT_OF_SUBNET
-                        ? g->mgid[MGID_FLAGS_SCOPE]
-                        : (g->mgid[MGID_FLAGS_SCOPE] & 0xf0) | SCOPE_LINK_LOCAL;
     expect_same(s->r, R_RFC4391_4_1_SCOPE_LINK_LOCAL, &group, e->record + MGID_FLAGS_SCOPE, 1,
-                scope, g->mgid[MGID_FLAGS_SCOPE]);
+                (g->mgid[MGID_FLAGS_SCOPE] & 0xf0) | SCOPE_LINK_LOCAL, g->mgid[MGID_FLAGS_SCOPE]);
     if (is_controlled(g->qkey))
         pass_about(s->r, R_RFC4391_4_1_QKEY_CONTROLLED, &group);
     else if (is_news(s->r, R_RFC4391_4_1_QKEY_CONTROLLED, &group, g->qkey)) {

@@ -19,6 +19,7 @@ struct told {
     struct entry {
         uint64_t who, what;
     } sets[TOLD_SETS][TOLD_WAYS];
+    bool has_rule[RULE_COUNT]; /* was anything ever entered for the rule? */
     unsigned oldest;
 };
 
@@ -94,12 +95,16 @@ bool is_news(const struct reporter *r, enum rule_number rule, const struct subje
     if (!e)
         e = make(r->told, who);
     *e = (struct entry){who, value};
+    r->told->has_rule[rule] = true;
     return true;
 }
 
+/* Of nearly all rules nothing was ever told: then the subject is not even hashed. */
 static void forget(const struct reporter *r, enum rule_number rule, const struct subject *s)
 {
-    struct entry *e = r->told ? find(r->told, subject_hash(r, rule, s)) : NULL;
+    if (!r->told || !r->told->has_rule[rule])
+        return;
+    struct entry *e = find(r->told, subject_hash(r, rule, s));
     if (e && !is_corrupt(r))
         e->who = 0;
 }

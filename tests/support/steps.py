@@ -142,14 +142,15 @@ class Swap:
 
 @dataclasses.dataclass
 class Clock:
-    """An interface's clock differs by a constant; the frames stay in their order."""
+    """An interface's clock differs by a constant; the frames stay in their order. No time is negative."""
 
     interface: int
     ns: int
 
     def __call__(self, frames):
+        shift = self.ns if min(f.time for f in frames) + self.ns >= 0 else -self.ns
         return [
-            f._replace(time=f.time + self.ns) if f.interface == self.interface else f
+            f._replace(time=f.time + shift) if f.interface == self.interface else f
             for f in frames
         ]
 

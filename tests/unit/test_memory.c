@@ -224,7 +224,7 @@ static void a_connection_with_its_flows(void **state)
         meter_note(&m, i + 1);
     }
     assert_int_equal(connections_count(c), ENTRIES);
-    assert_octets("a connection with its two flows", &m, 300);
+    assert_octets("a connection with its two flows", &m, 310);
     connections_free(c);
     endports_free(ports);
 }

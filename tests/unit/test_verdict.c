@@ -346,6 +346,7 @@ static void plain_texts(void **state)
     (void)state;
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         assert_string_equal(plain_text(cases[i].text, out, sizeof out), cases[i].plain);
+        assert_string_equal(plain_short(cases[i].text, out, sizeof out), cases[i].plain);
         char *copy = plain_dup(cases[i].text);
         assert_string_equal(copy, cases[i].plain);
         g_free(copy);
