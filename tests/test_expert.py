@@ -2,7 +2,8 @@
 """Findings as Wireshark's expert information: an expert field for each rule that a capture can show.
 
 built-nd-faults.pcap, by testdata/built/README.md: frame 1 has a wrong padding, frame 2 a Router Solicitation with the
-option of Ethernet (a known deviation), frame 5 an option of length 4 and frame 6 one of length 1."""
+option of Ethernet (a known deviation), frame 3 a message that ends within the address, frame 4 an option of length 0,
+frame 5 one of length 4 and frame 6 one of length 1."""
 import collections
 import os
 import re
@@ -57,19 +58,19 @@ def test_items_are_listed_under_ipoib_with_what_was_expected_the_sender_and_the_
 
 def test_a_violated_must_is_a_warning_and_a_known_deviation_a_note():
     counts = collections.Counter(i.severity for i in experts())
-    assert counts["Warns"] == 3
+    assert counts["Warns"] == 5
     assert counts["Notes"] == 1
 
 
 @pytest.mark.parametrize(
     "field, expected",
     [
-        (LENGTH, [5, 6]),
+        (LENGTH, [4, 5, 6]),
         (PADDING, [1]),
         ("ipoib.deviation", [2]),
-        ("ipoib.rule.violated", [1, 5, 6]),
+        ("ipoib.rule.violated", [1, 3, 4, 5, 6]),
         ("ipoib.rule.known", [2]),
-        ('_ws.expert.severity == "Warning" && ipoib.rule.id', [1, 5, 6]),
+        ('_ws.expert.severity == "Warning" && ipoib.rule.id', [1, 3, 4, 5, 6]),
     ],
 )
 def test_field_finds_its_frames(field, expected):
@@ -77,7 +78,7 @@ def test_field_finds_its_frames(field, expected):
 
 
 def test_without_known_deviations_the_rule_has_the_frame():
-    assert frames(LENGTH, "-o", "ipoib.deviations:none") == [2, 5, 6]
+    assert frames(LENGTH, "-o", "ipoib.deviations:none") == [2, 4, 5, 6]
 
 
 def test_a_changed_severity_changes_no_verdict():

@@ -23,7 +23,7 @@ from support.paths import SRC
 NOT_THERE = "not there"  # the form has no frame that breaks the rule
 BATCH = 200  # captures that one ipoib-check judges
 RULE = re.compile(
-    r'^RULE\(\w+, "([^"]+)", RFC(?:4391|4755), "[^"]*",\s+(\w+), \w+, \w+, (\w+),', re.M
+    r'^RULE\(\w+, "([^"]+)", RFC(?:4391|4755), "[^"]*",\s+"[^"]*", (\w+), \w+, \w+, (\w+),', re.M
 )
 
 BY_RULE = collections.defaultdict(list)
@@ -46,6 +46,13 @@ def begins_late(w, at):
     return variants.LATE in w.order and w.order.index(at) >= w.order.index(variants.LATE)
 
 
+def frames_of(result):
+    """The frames of its findings, and those that they name: a later frame may complete the proof."""
+    named = [re.search(r" in frame (\d+)$", case["expected"]) for case in result["cases"]]
+    own = [f for case in result["cases"] for f in case["frames"]]
+    return set(result["frames"] + own + [int(n.group(1)) for n in named if n])
+
+
 def judge(rule, paths):
     """Path to {outcome: frames} of the rule."""
     found = {path: {} for path in paths}
@@ -53,8 +60,7 @@ def judge(rule, paths):
         some = paths[n : n + BATCH]
         done = run_check("--deviations", "none", "--only", rule, "--format", "json", *some)
         for result in json.loads(done.stdout)["results"]:
-            cases = [f for case in result["cases"] for f in case["frames"]]
-            found[result["capture"]][result["outcome"]] = set(result["frames"] + cases)
+            found[result["capture"]][result["outcome"]] = frames_of(result)
     return found
 
 

@@ -167,10 +167,11 @@ static void learn_qp(const struct observation *o, bool to_group)
     const struct ib_packet *ib = &p->ib;
     struct qp *qp = qpns_get(o->f->qpns, &p->src, ib->sqpn);
     o->e->has_sender_qp = qp != NULL;
-    if (qp)
+    if (qp) {
         o->e->sender_qp = *qp;
-    if (qp)
-        qp_sent(qp, ib->psn, p->at.frame);
+        if (qp_continues(qp, ib->psn) || !packet_is_corrupt(p))
+            qp_sent(qp, ib->psn, p->at.frame);
+    }
     bool is_new = !qp, same_keys = qp && qp->pkey == ib->pkey && qp->qkey == ib->qkey;
     uint8_t before = qp && qp->pkey == ib->pkey ? qp->scope : 0;
     uint8_t scope = to_group ? ib->dgid[MGID_FLAGS_SCOPE] & 0x0f : before;

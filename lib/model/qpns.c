@@ -58,21 +58,21 @@ struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn)
     return q;
 }
 
-static bool is_next(const struct qp *qp, uint32_t psn)
+bool qp_continues(const struct qp *qp, uint32_t psn)
 {
-    return psn_distance(qp->psn, psn) == 1;
+    return psn_distance(qp->psn, psn) == 1 || psn == qp->psn;
 }
 
 void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame)
 {
-    if (!is_next(qp, psn))
+    if (!qp_continues(qp, psn))
         qp->gap_frame = frame;
     qp->psn = psn;
 }
 
 bool qp_is_followed(const struct qp *qp, uint32_t since, uint32_t psn)
 {
-    return is_next(qp, psn) && qp->gap_frame <= since;
+    return qp_continues(qp, psn) && qp->gap_frame <= since;
 }
 
 static gboolean take(gpointer key, gpointer value, gpointer user)

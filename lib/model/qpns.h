@@ -19,6 +19,8 @@ struct qp {
 
 struct qpns;
 
+/* Is it the PSN after the last one, or the last one again (a packet that was captured twice)? */
+bool qp_continues(const struct qp *qp, uint32_t psn);
 /*
  * Was each datagram captured that the QP sent after that frame and before the one with this PSN?
  */

@@ -94,7 +94,7 @@ static void check_broken_option(const struct reporter *r, struct view v, uint32_
     const uint8_t *p = v.p + off;
     if (!is_lladdr(p[ND_OPT_TYPE]))
         return;
-    expect_value(r, R_RFC4391_9_3_ND_OPTION_LENGTH, p + ND_OPT_LENGTH, 1, ND_OPT_IPOIB_LENGTH);
+    expect_number(r, R_RFC4391_9_3_ND_OPTION_LENGTH, p + ND_OPT_LENGTH, 1, ND_OPT_IPOIB_LENGTH);
     if (p[ND_OPT_LENGTH] == ND_OPT_IPOIB_LENGTH)
         fail(r, R_RFC4391_9_1_1_FORMAT, p, v.cap - off, "20-octet addresses",
              "the message ends before them");

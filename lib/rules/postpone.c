@@ -135,7 +135,10 @@ static enum testimony ask_witness(const struct scene *s, const struct claim *c)
     return m->pending ? ASKS : CONFIRMS;
 }
 
-/* A join that may have been sent before the packet of the claim, though it is captured after it. */
+/*
+ * A join that may have been sent before the packet of the claim, though it is captured after it: of
+ * the group that the claim is about, or else of a broadcast group, which has the link's parameters.
+ */
 static bool is_join_before(const struct scene *s, const struct claim *c)
 {
     const struct mad_payload *m = &s->p->mad;
@@ -143,7 +146,8 @@ static bool is_join_before(const struct scene *s, const struct claim *c)
         m->sa.mad.attribute != SA_MC_MEMBER_RECORD ||
         view_has(m->sa.data, MCM_MGID, MGID_SIZE) != WIRE_OK)
         return false;
-    bool same = !c->about.group || memcmp(m->sa.data.p + MCM_MGID, c->group, MGID_SIZE) == 0;
+    const uint8_t *mgid = m->sa.data.p + MCM_MGID;
+    bool same = c->about.group ? memcmp(mgid, c->group, MGID_SIZE) == 0 : mgid_read(mgid).broadcast;
     return same && order_is_uncertain(&s->f->order, c->frame);
 }
 
