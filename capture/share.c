@@ -201,7 +201,7 @@ static bool read_packet(struct share *s, struct packet *p, const struct share_fr
         c->kind != CARRIER_IB)
         return false;
     struct capture_interface captured = {0, c->port};
-    if (!interfaces_enter(s->fabric->interfaces, captured, &at.interface))
+    if (!fabric_enter_interface(s->fabric, captured, &at.interface))
         return false;
     packet_read(p, &at, c->inner, c->start, &nobody, &nobody);
     fabric_observe(s->fabric, p, s->events);

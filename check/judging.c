@@ -102,7 +102,7 @@ bool judge_capture(struct judged *out, const char *path, const struct judging *b
     progress_free(progress);
     if (result == CAPFILE_ERROR)
         note_trouble(out, name, capfile_error(file));
-    say_contradiction(name, &fabric->contradiction);
+    say_contradiction(name, &fabric_facts(fabric)->contradiction);
     judge_free(judge);
     fabric_free(fabric);
     capfile_close(file);

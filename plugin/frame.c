@@ -49,7 +49,7 @@ static bool number_of_interface(packet_info *pinfo, uint16_t *number)
     bool told = pinfo->rec->presence_flags & WTAP_HAS_INTERFACE_ID;
     bool erf = pinfo->rec->rec_type == REC_TYPE_PACKET && h->pkt_encap == WTAP_ENCAP_ERF;
     struct capture_interface captured = {told ? h->interface_id : 0, erf ? port_of_erf(pinfo) : 0};
-    return interfaces_enter(state_fabric()->interfaces, captured, number);
+    return fabric_enter_interface(state_fabric(), captured, number);
 }
 
 static uint16_t interface_of(packet_info *pinfo)
@@ -115,7 +115,7 @@ static expert_field ei_contradiction = EI_INIT;
 
 void frame_show_contradiction(const struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
-    const struct contradiction *c = &state_fabric()->contradiction;
+    const struct contradiction *c = &state_facts()->contradiction;
     if (c->frame == pinfo->num)
         proto_tree_add_expert_format(
             tree, pinfo, &ei_contradiction, f->tvb, 0, 0,
@@ -198,7 +198,7 @@ const struct frame *frame_of(packet_info *pinfo)
 uint32_t frame_link(packet_info *pinfo)
 {
     const struct frame *f = frame_current(pinfo);
-    uint16_t subnet = interfaces_subnet(state_fabric()->interfaces, interface_of(pinfo));
+    uint16_t subnet = interfaces_subnet(state_facts()->interfaces, interface_of(pinfo));
     return link_key(subnet, f && f->p.ib.has_bth ? f->p.ib.pkey : 0);
 }
 

@@ -24,7 +24,7 @@ static const true_false_string supported = {"Supported", "Not supported"};
 static void add_ip(proto_tree *tree, proto_item *parent, packet_info *pinfo, tvbuff_t *tvb,
                    const uint8_t *p, uint8_t length)
 {
-    const struct neighbour *n = neighbours_of_lladdr(state_fabric()->neighbours, p, length,
+    const struct neighbour *n = neighbours_of_lladdr(state_facts()->neighbours, p, length,
                                                      pinfo->num);
     if (!n)
         return;

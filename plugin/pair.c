@@ -85,7 +85,7 @@ static unsigned merged;
 
 static void follow_merges(void)
 {
-    const struct fabric *f = state_fabric();
+    const struct fabric_facts *f = state_facts();
     while (merged < f->merged)
         merge(f->merges[merged++]);
 }

@@ -97,6 +97,8 @@ void rivals_restore(void);
 /* ---- what is remembered of a capture file (state.c) */
 
 struct fabric *state_fabric(void);
+/* What is known of it. */
+const struct fabric_facts *state_facts(void);
 /* What the fabric learnt from the packet that it observed last. */
 struct events *state_events(void);
 

@@ -21,6 +21,11 @@ struct fabric *state_fabric(void)
     return fabric;
 }
 
+const struct fabric_facts *state_facts(void)
+{
+    return fabric_facts(state_fabric());
+}
+
 struct events *state_events(void)
 {
     if (!events)

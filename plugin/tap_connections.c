@@ -78,7 +78,7 @@ static void add_connection(struct rows *rows, const struct connection *c)
 
 static void fill(struct rows *rows)
 {
-    const struct fabric *f = state_fabric();
+    const struct fabric_facts *f = state_facts();
     for (unsigned i = 0; i < connections_count(f->connections); i++) {
         const struct connection *c = connections_at(f->connections, i);
         if (connection_is_ipoib(c))

@@ -46,7 +46,7 @@ static void add_group(struct rows *rows, const struct group *g)
     cell_gid(rows, g->mgid);
     cell_ip_group(rows, g->mgid);
     cell_pkey(rows, be16(g->mgid + MGID_PKEY));
-    cell_number(rows, interfaces_captured(state_fabric()->interfaces, g->interface));
+    cell_number(rows, interfaces_captured(state_facts()->interfaces, g->interface));
     if (g->records)
         cells_record(rows, g);
     else
@@ -58,7 +58,7 @@ static void add_group(struct rows *rows, const struct group *g)
 
 static void fill(struct rows *rows)
 {
-    const struct fabric *f = state_fabric();
+    const struct fabric_facts *f = state_facts();
     for (unsigned i = 0; i < groups_count(f->groups); i++) {
         const struct group *g = groups_at(f->groups, i);
         if (mgid_is_ipoib(g->mgid))

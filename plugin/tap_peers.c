@@ -33,7 +33,7 @@ static uint16_t pkey_of_link(uint32_t link)
  */
 static const char *state(const struct neighbour *n)
 {
-    const struct neighbour *now = neighbours_of_ip(state_fabric()->neighbours, n->link, &n->ip);
+    const struct neighbour *now = neighbours_of_ip(state_facts()->neighbours, n->link, &n->ip);
     if (!now || now == n)
         return "current";
     return neighbour_is_same_port(now, n->lladdr) ? "replaced" : "duplicate";
@@ -43,14 +43,14 @@ static void add_peer(struct rows *rows, const struct neighbour *n)
 {
     uint16_t interface = (uint16_t)(n->link >> 16);
     struct lladdr a = lladdr_read(n->lladdr);
-    const struct endport *port = endports_by_gid(state_fabric()->endports, interface, a.gid, false);
+    const struct endport *port = endports_by_gid(state_facts()->endports, interface, a.gid);
     cell_ip(rows, &n->ip);
     cell_text(rows, "0x%02x", a.flags);
     cell_text(rows, "0x%06x", a.qpn);
     cell_gid(rows, a.gid);
     cell_modes(rows, a.flags);
     cell_pkey(rows, pkey_of_link(n->link));
-    cell_number(rows, interfaces_captured(state_fabric()->interfaces, interface));
+    cell_number(rows, interfaces_captured(state_facts()->interfaces, interface));
     cell_lid(rows, port ? port->lid : 0);
     cell_number(rows, n->frame);
     cell_number(rows, n->last_frame);
@@ -59,7 +59,7 @@ static void add_peer(struct rows *rows, const struct neighbour *n)
 
 static void fill(struct rows *rows)
 {
-    const struct fabric *f = state_fabric();
+    const struct fabric_facts *f = state_facts();
     for (unsigned i = 0; i < neighbours_count(f->neighbours); i++)
         add_peer(rows, neighbours_at(f->neighbours, i));
 }

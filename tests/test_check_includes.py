@@ -37,9 +37,25 @@ def test_the_projects_includes_point_down():
         ),
         ({"lib/pcapio/a.c": "report/b.h", "lib/report/b.h": None}, "may not include lib/report"),
         ({"lib/wire/a.h": "b.h", "lib/wire/b.h": "wire/a.h"}, "circle of includes: lib/wire/a.h"),
+        ({"lib/rules/a.c": "model/write.h", "lib/model/write.h": None}, "private to lib/model"),
+        (
+            {"lib/model/a.h": "model/write.h", "lib/model/write.h": None},
+            "a public header may not include a private one",
+        ),
         ({}, "there are no sources"),
     ],
-    ids=["up", "product", "part", "part of another", "sideways", "beside", "circle", "empty"],
+    ids=[
+        "up",
+        "product",
+        "part",
+        "part of another",
+        "sideways",
+        "beside",
+        "circle",
+        "writer",
+        "handed-on",
+        "empty",
+    ],
 )
 def test_wrong_includes_are_refused(tmp_path, files, complaint):
     for path, included in files.items():

@@ -6,15 +6,16 @@
 #include "wire/nanoseconds.h"
 #include "wire/nd.h"
 
-enum whose fabric_whose_gid(const struct fabric *f, const struct packet *p, const uint8_t *gid)
+enum whose fabric_whose_gid(const struct fabric_facts *f, const struct packet *p,
+                            const uint8_t *gid)
 {
     const struct ib_packet *ib = &p->ib;
     if (ib->has_grh && memcmp(ib->sgid, gid, GID_SIZE) == 0)
         return WHOSE_OWN;
     if (!ib->has_lrh)
         return WHOSE_UNKNOWN;
-    const struct endport *sender = endports_by_lid(f->endports, p->at.interface, ib->slid, false);
-    const struct endport *owner = endports_by_gid(f->endports, p->at.interface, gid, false);
+    const struct endport *sender = endports_by_lid(f->endports, p->at.interface, ib->slid);
+    const struct endport *owner = endports_by_gid(f->endports, p->at.interface, gid);
     if (owner && (owner == sender || endport_has_lid(owner, ib->slid)))
         return WHOSE_OWN;
     if (!sender || !endport_has_gid(sender))
@@ -42,9 +43,9 @@ static const struct neighbour *announced(const struct observation *o, const uint
     const struct packet *p = o->p;
     if (lladdr_is_zero(lladdr) || lladdr_is_multicast(lladdr) || packet_is_corrupt(p))
         return NULL;
-    if (fabric_whose_gid(o->f, p, lladdr + LLADDR_GID) == WHOSE_OWN) {
-        struct endport *port = endports_by_gid(o->f->endports, p->at.interface, lladdr + LLADDR_GID,
-                                               true);
+    if (fabric_whose_gid(&o->f->facts, p, lladdr + LLADDR_GID) == WHOSE_OWN) {
+        struct endport *port = endports_get_by_gid(o->f->endports, p->at.interface,
+                                                   lladdr + LLADDR_GID, true);
         if (port)
             endport_announces(port, p->ib.pkey, be24(lladdr + LLADDR_QPN));
     }
@@ -76,7 +77,7 @@ static void arp_replied(const struct observation *o, const uint8_t *message, con
 {
     struct resolution like = {.link = link_of(o->p), .asked = ip_read(message + a->spa, 4)}, *q;
     memcpy(like.asker, message + a->tha, LLADDR_SIZE);
-    for (unsigned i = 0; (q = resolution_question(o->f->resolutions, &like, i)) != NULL; i++)
+    for (unsigned i = 0; (q = resolution_get(o->f->resolutions, &like, i)) != NULL; i++)
         if (memcmp(q->asker_ip.octets, message + a->tpa, 4) == 0) {
             q->answered = true;
             return;
@@ -114,7 +115,7 @@ static void advertised(const struct observation *o, const struct ip *asker, cons
     struct resolution like = {.link = link_of(o->p), .asker_ip = *asker, .asked = *wanted}, *q;
     if (o->p->ib.transport != IB_UD || ib_is_multicast(&o->p->ib))
         return;
-    for (unsigned i = 0; (q = resolution_question(o->f->resolutions, &like, i)) != NULL; i++)
+    for (unsigned i = 0; (q = resolution_get(o->f->resolutions, &like, i)) != NULL; i++)
         if (be24(q->asker + LLADDR_QPN) == o->p->ib.dqpn) {
             q->answered = true;
             return;

@@ -8,6 +8,7 @@
 enum whose { WHOSE_OWN, WHOSE_OWN_GUID, WHOSE_OTHERS, WHOSE_NOBODYS, WHOSE_UNKNOWN };
 
 /* Is the GID one of the port that sent the packet? */
-enum whose fabric_whose_gid(const struct fabric *f, const struct packet *p, const uint8_t *gid);
+enum whose fabric_whose_gid(const struct fabric_facts *f, const struct packet *p,
+                            const uint8_t *gid);
 
 #endif

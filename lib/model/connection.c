@@ -3,6 +3,7 @@
 
 #include "model/hash.h"
 #include "model/slab.h"
+#include "model/write.h"
 
 struct connections {
     GHashTable *by_comm_id; /* a set of struct connection_side */
@@ -156,8 +157,8 @@ static void read_private(struct connection_side *side, const struct mad_payload 
 static void attach(struct connections *c, struct connection *conn, const struct cm *cm)
 {
     uint16_t interface = port_interface(conn->requester.flow.id.port);
-    conn->endport[0] = endports_by_gid(c->ports, interface, cm->local_gid, true);
-    conn->endport[1] = endports_by_gid(c->ports, interface, cm->remote_gid, true);
+    conn->endport[0] = endports_get_by_gid(c->ports, interface, cm->local_gid, true);
+    conn->endport[1] = endports_get_by_gid(c->ports, interface, cm->remote_gid, true);
     for (unsigned i = 0; i < 2; i++)
         if (conn->endport[i] && !(i == 1 && conn->endport[1] == conn->endport[0])) {
             conn->older[i] = conn->endport[i]->connections;
@@ -178,7 +179,7 @@ static bool repeats(const struct connection *conn, const struct mad_payload *m)
 static bool is_announced(const struct connections *c, uint16_t interface, const uint8_t *gid,
                          uint16_t pkey, uint32_t qpn)
 {
-    const struct endport *p = endports_by_gid(c->ports, interface, gid, false);
+    const struct endport *p = endports_by_gid(c->ports, interface, gid);
     return p && qpn && endport_announced(p, pkey, qpn) == ANNOUNCED;
 }
 
@@ -349,7 +350,7 @@ static void move_side(struct connections *c, struct connection_side *s, uint16_t
 static void move_list(struct connection *conn)
 {
     for (unsigned i = 0; i < 2; i++) {
-        struct endport *p = conn->endport[i], *now = endport_of(p);
+        struct endport *p = conn->endport[i], *now = endport_now(p);
         if (!p || p == now)
             continue;
         bool loop = i == 1 && conn->endport[0] == now;

@@ -64,26 +64,6 @@ struct connection {
 struct connections;
 
 /*
- * limit: how many connections and flows are kept; what comes after is not tracked. ports: to know
- * the GIDs by.
- */
-struct connections *connections_new(unsigned limit, struct endports *ports);
-void connections_free(struct connections *c);
-
-/*
- * A whole CM message, from port src to port dst, in frame number frame (from 1).
- * Returns its connection, NULL where none is known (the capture began later, or the limit is
- * reached).
- */
-struct connection *connections_message(struct connections *c, uint32_t frame,
-                                       const struct mad_payload *m, const struct port *src,
-                                       const struct port *dst);
-
-/* The flow to a QP; made if there is none and create is set. */
-struct flow *connections_flow(struct connections *c, const struct port *dst, uint32_t qpn,
-                              bool create);
-
-/*
  * The connection's IPoIB MTU in octets (RFC 4755 §5.1); 0 until both sides' Receive MTU is known.
  */
 uint32_t connection_mtu(const struct connection *c);
@@ -112,14 +92,8 @@ static inline struct connection *connection_older(const struct connection *c,
     return c->older[c->endport[0] == of ? 0 : 1];
 }
 
-/* Two interfaces turned out to see one subnet; after endports_merge(). */
-void connections_merge(struct connections *c, uint16_t from, uint16_t to);
-
 /* All, in the order of their REQs. */
 const struct connection *connections_at(const struct connections *c, unsigned index);
 unsigned connections_count(const struct connections *c);
-
-/* What the capture's streams share. */
-struct stream_store *connections_streams(struct connections *c);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "model/hash.h"
 #include "model/slab.h"
+#include "model/write.h"
 
 struct endports {
     GHashTable *by_gid; /* a set of struct endport */
@@ -59,12 +60,23 @@ static struct endport *add(struct endports *e, uint16_t interface)
     return p;
 }
 
-struct endport *endports_by_gid(struct endports *e, uint16_t interface, const uint8_t *gid,
-                                bool create)
+const struct endport *endports_by_gid(const struct endports *e, uint16_t interface,
+                                      const uint8_t *gid)
 {
     struct endport key = {.interface = interface};
     memcpy(key.gid, gid, GID_SIZE);
-    struct endport *p = g_hash_table_lookup(e->by_gid, &key);
+    return g_hash_table_lookup(e->by_gid, &key);
+}
+
+const struct endport *endports_by_lid(const struct endports *e, uint16_t interface, uint16_t lid)
+{
+    return g_hash_table_lookup(e->by_lid, lid_key(interface, lid));
+}
+
+struct endport *endports_get_by_gid(struct endports *e, uint16_t interface, const uint8_t *gid,
+                                    bool create)
+{
+    struct endport *p = (struct endport *)endports_by_gid(e, interface, gid);
     if (p || !create)
         return p;
     p = add(e, interface);
@@ -81,7 +93,8 @@ static void set_lid(struct endports *e, struct endport *p, uint16_t lid)
     g_hash_table_replace(e->by_lid, lid_key(p->interface, lid), p);
 }
 
-struct endport *endports_by_lid(struct endports *e, uint16_t interface, uint16_t lid, bool create)
+struct endport *endports_get_by_lid(struct endports *e, uint16_t interface, uint16_t lid,
+                                    bool create)
 {
     struct endport *p = g_hash_table_lookup(e->by_lid, lid_key(interface, lid));
     if (p || !create)
@@ -124,8 +137,8 @@ static void take_over(struct endport *p, struct endport *nameless)
 static struct endport *learn(struct endports *e, uint16_t interface, uint16_t lid,
                              const uint8_t *gid, bool assigned)
 {
-    struct endport *by_lid = endports_by_lid(e, interface, lid, false);
-    struct endport *p = endports_by_gid(e, interface, gid, false);
+    struct endport *by_lid = endports_get_by_lid(e, interface, lid, false);
+    struct endport *p = endports_get_by_gid(e, interface, gid, false);
 
     if (!p && by_lid && !endport_has_gid(by_lid)) { /* now it has a name */
         memcpy(by_lid->gid, gid, GID_SIZE);
@@ -133,7 +146,7 @@ static struct endport *learn(struct endports *e, uint16_t interface, uint16_t li
         return by_lid;
     }
     if (!p)
-        p = endports_by_gid(e, interface, gid, true);
+        p = endports_get_by_gid(e, interface, gid, true);
     if (!p || by_lid == p)
         return p;
     if (!assigned && by_lid && endport_has_gid(by_lid) && endport_has_lid(by_lid, lid)) {
@@ -187,8 +200,8 @@ static void merge(struct endports *e, struct endport *p, struct endport *q)
 
 static void rehome(struct endports *e, struct endport *p, uint16_t to)
 {
-    struct endport *q = endport_has_gid(p) ? endports_by_gid(e, to, p->gid, false) : NULL;
-    struct endport *by_lid = p->lid ? endports_by_lid(e, to, p->lid, false) : NULL;
+    struct endport *q = endport_has_gid(p) ? endports_get_by_gid(e, to, p->gid, false) : NULL;
+    struct endport *by_lid = p->lid ? endports_get_by_lid(e, to, p->lid, false) : NULL;
     if (!q && by_lid && (!endport_has_gid(by_lid) || !endport_has_gid(p)))
         q = by_lid;
     if (q) {

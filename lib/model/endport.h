@@ -49,35 +49,13 @@ struct endport {
 
 struct endports;
 
-/* limit: how many are kept. */
-struct endports *endports_new(unsigned limit);
-void endports_free(struct endports *e);
+/* By GID or LID; NULL: not known. */
+const struct endport *endports_by_gid(const struct endports *e, uint16_t interface,
+                                      const uint8_t *gid);
+const struct endport *endports_by_lid(const struct endports *e, uint16_t interface, uint16_t lid);
 
-/* By GID or LID; made if there is none and create is set. NULL: not known, or too many. */
-struct endport *endports_by_gid(struct endports *e, uint16_t interface, const uint8_t *gid,
-                                bool create);
-struct endport *endports_by_lid(struct endports *e, uint16_t interface, uint16_t lid, bool create);
-
-/*
- * The LID is one of the port with this GID: so a record or a packet says, or PortInfo, by which the
- * subnet manager assigns it. Only the latter takes it from another port that has it: several GIDs
- * may share a LID, those of virtual functions (IBA 4.1.1), and who asks for the LID is its first.
- * Returns the port; NULL: too many.
- */
-struct endport *endports_learn(struct endports *e, uint16_t interface, uint16_t lid,
-                               const uint8_t *gid);
-struct endport *endports_assign(struct endports *e, uint16_t interface, uint16_t lid,
-                                const uint8_t *gid);
-
-/*
- * Two interfaces turned out to see one subnet: what is known of ports on the one is known on the
- * other. An endport that is known on both is merged, and who points to it asks endport_of(). P_Key
- * tables are forgotten: the one may be older than what the other interface has seen of the port's
- * route, before it knew whose that is.
- */
-void endports_merge(struct endports *e, uint16_t from, uint16_t to);
-
-static inline struct endport *endport_of(struct endport *p)
+/* Where what was known of the endport is known now (endports_merge() of model/write.h). */
+static inline const struct endport *endport_of(const struct endport *p)
 {
     while (p && p->merged)
         p = p->merged;
@@ -89,26 +67,6 @@ static inline bool endport_has_gid(const struct endport *p)
     static const uint8_t zero[GID_SIZE];
     return memcmp(p->gid, zero, GID_SIZE) != 0;
 }
-
-/* The subnet manager brought the port up: what it did before does not matter. */
-void endport_born(struct endport *p, uint32_t frame);
-
-/* The subnet manager gave the port a LID; it had none before. */
-void endport_started(struct endport *p, uint32_t frame);
-
-/*
- * The port's GSI sent a packet with this PSN. They count up one by one (IBA 9.8.2.2), whoever it
- * sends to: what was not captured shows, and what was known of the port may be out of date since.
- * True: nothing that it sent since its last packet, or since the port was brought up, is missing.
- */
-bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame);
-
-/*
- * A port's SMI sent a packet with this PSN, after the last one: it is the next one, or one between
- * them is missing. An SMI that does not count shows neither.
- */
-enum smi_sent { SMI_UNKNOWN, SMI_NEXT, SMI_MISSING };
-enum smi_sent endport_smi_sent(uint32_t *last, uint32_t psn);
 
 /* Was it born in this capture, and all that it asked the SA since captured? */
 static inline bool endport_is_followed(const struct endport *p)
@@ -125,10 +83,6 @@ static inline bool endport_is_whole(const struct endport *p)
     return p->new_frame > p->gap_frame;
 }
 
-/* A link-layer address of the port on this partition named the UD QP. */
-void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn);
-/* An interface of the partition joins the broadcast group: it may have another UD QP by now. */
-void endport_joins(struct endport *p, uint16_t pkey);
 /*
  * Is the QPN one that the port announced on this partition? Unknown: it announced none since an
  * interface joined, or more than are kept.

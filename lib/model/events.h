@@ -23,10 +23,10 @@ struct events {
     unsigned count, room;
     struct listener *listeners; /* of a datagram to a group */
     unsigned listener_count, listener_room;
-    struct endport *sender;    /* of a datagram to a group; NULL: not known */
-    const struct endport *gsi; /* the port whose GSI sent the packet; NULL: none, or not known */
-    bool gsi_whole;            /* nothing that this GSI sent before is missing */
-    const struct endport *smi; /* likewise of its SMI */
+    const struct endport *sender; /* of a datagram to a group; NULL: not known */
+    const struct endport *gsi;    /* the port whose GSI sent the packet; NULL: none, or not known */
+    bool gsi_whole;               /* nothing that this GSI sent before is missing */
+    const struct endport *smi;    /* likewise of its SMI */
     bool smi_whole;
     bool has_sender_qp;
     struct qp sender_qp; /* of a UD datagram, as it was known before */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/fabric.h"
 
+#include "model/fabric_state.h"
 #include "wire/encap.h"
 #include "wire/mgid.h"
 
@@ -15,6 +16,13 @@ struct fabric *fabric_new(void)
     f->resolutions = g_new0(struct resolutions, 1);
     f->qpns = qpns_new(FABRIC_QPNS_MAX);
     f->sources = sources_new(FABRIC_SOURCES_MAX);
+    f->facts = (struct fabric_facts){.endports = f->endports,
+                                     .groups = f->groups,
+                                     .subnet = f->subnet,
+                                     .connections = f->connections,
+                                     .neighbours = f->neighbours,
+                                     .resolutions = f->resolutions,
+                                     .qpns = f->qpns};
     fabric_take_interfaces(f, INTERFACES_AUTO);
     return f;
 }
@@ -40,8 +48,23 @@ void fabric_take_interfaces(struct fabric *f, enum interfaces_mode mode)
 {
     evidence_free(f->evidence);
     interfaces_free(f->interfaces);
-    f->interfaces = interfaces_new(mode);
+    f->facts.interfaces = f->interfaces = interfaces_new(mode);
     f->evidence = mode == INTERFACES_AUTO ? evidence_new(f->interfaces) : NULL;
+}
+
+const struct fabric_facts *fabric_facts(const struct fabric *f)
+{
+    return &f->facts;
+}
+
+void fabric_take_records_as_current(struct fabric *f)
+{
+    f->facts.records_are_current = true;
+}
+
+bool fabric_enter_interface(struct fabric *f, struct capture_interface captured, uint16_t *number)
+{
+    return interfaces_enter(f->interfaces, captured, number);
 }
 
 static void find_ports(struct packet *p, const struct port *outer_src, const struct port *outer_dst)
@@ -211,9 +234,9 @@ static void classify_connected(struct fabric *f, struct packet *p)
 
 static void merge(struct fabric *f, uint16_t from, uint16_t to)
 {
-    if (f->merged == FABRIC_MERGES_MAX)
+    if (f->facts.merged == FABRIC_MERGES_MAX)
         return;
-    f->merges[f->merged++] = (struct merge){from, to};
+    f->facts.merges[f->facts.merged++] = (struct merge){from, to};
     endports_merge(f->endports, from, to);
     groups_merge(f->groups, from, to);
     subnet_merge(f->subnet, from, to);
@@ -237,8 +260,8 @@ static void on_evidence(void *user, uint16_t a, uint16_t b, bool together)
     uint16_t from, to;
     if (together && interfaces_join(i, a, b, &from, &to))
         merge(o->f, from, to);
-    else if (!together && interfaces_part(i, a, b) && !o->f->contradiction.frame)
-        o->f->contradiction = c;
+    else if (!together && interfaces_part(i, a, b) && !o->f->facts.contradiction.frame)
+        o->f->facts.contradiction = c;
 }
 
 static bool is_corrupt(void *user)
@@ -270,12 +293,12 @@ static void see_interface(struct fabric *f, const struct packet *p)
 
 void fabric_doubt(struct fabric *f, uint32_t frame)
 {
-    f->doubt_frame = frame;
-    if (!f->first_doubt_frame)
-        f->first_doubt_frame = frame;
+    f->facts.doubt_frame = frame;
+    if (!f->facts.first_doubt_frame)
+        f->facts.first_doubt_frame = frame;
 }
 
-bool fabric_knows_history(const struct fabric *f, const struct group *group)
+bool fabric_knows_history(const struct fabric_facts *f, const struct group *group)
 {
     bool doubted = f->first_doubt_frame && f->first_doubt_frame <= group->since_frame;
     return !group->changed_frame && (f->records_are_current || !doubted);
@@ -292,7 +315,7 @@ static void classify_mad(struct fabric *f, struct packet *p)
 
 void fabric_classify(struct fabric *f, struct packet *p)
 {
-    order_note(&f->order, p->at.frame, p->at.ns);
+    order_note(&f->facts.order, p->at.frame, p->at.ns);
     if (p->result != WIRE_OK)
         return;
     p->crcs_count = sources_see(f->sources, p->captured_on, p->octets, &p->ib);

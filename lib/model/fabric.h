@@ -8,7 +8,6 @@
 #define IPOIB_MODEL_FABRIC_H
 
 #include "model/connection.h"
-#include "model/evidence.h"
 #include "model/group.h"
 #include "model/integrity.h"
 #include "model/interfaces.h"
@@ -36,15 +35,18 @@ struct merge {
     uint16_t from, to;
 };
 
-struct fabric {
-    struct endports *endports;
-    struct groups *groups;
-    struct subnet *subnet;
-    struct connections *connections;
-    struct neighbours *neighbours;
-    struct resolutions *resolutions;
-    struct qpns *qpns;
-    struct sources *sources;
+struct fabric;
+
+/* What is known of a fabric, to be read. */
+struct fabric_facts {
+    const struct endports *endports;
+    const struct groups *groups;
+    const struct subnet *subnet;
+    const struct connections *connections;
+    const struct neighbours *neighbours;
+    const struct resolutions *resolutions;
+    const struct qpns *qpns;
+    const struct interfaces *interfaces;
     /*
      * Who feeds this asks the SA itself, as the probe does: a group's record is what the SA says
      * now. In a capture it may have changed in a frame that was not captured.
@@ -59,8 +61,6 @@ struct fabric {
      * join again.
      */
     uint32_t first_doubt_frame, doubt_frame;
-    struct interfaces *interfaces;
-    struct evidence *evidence;
     struct contradiction contradiction;
     struct merge merges[FABRIC_MERGES_MAX];
     unsigned merged; /* how many of them there are */
@@ -95,8 +95,13 @@ enum {
 };
 struct fabric *fabric_new(void);
 void fabric_free(struct fabric *f);
+const struct fabric_facts *fabric_facts(const struct fabric *f);
 /* How interfaces are taken, by the user's word; before the first packet. INTERFACES_AUTO else. */
 void fabric_take_interfaces(struct fabric *f, enum interfaces_mode mode);
+/* The SA is asked by who feeds this: see records_are_current. */
+void fabric_take_records_as_current(struct fabric *f);
+/* The number that the model gives the interface of a packet. false: there are too many. */
+bool fabric_enter_interface(struct fabric *f, struct capture_interface captured, uint16_t *number);
 
 enum payload_class {
     PAYLOAD_NONE,  /* none, or headers not whole */
@@ -162,27 +167,17 @@ static inline bool packet_is_bare(const struct packet *p)
 }
 
 /*
- * Decide the rest by what is known of the fabric, and learn which QPs and connections are IPoIB's,
- * and of which ports the CRCs count.
- * Once for each packet, in the order of the capture.
- */
-void fabric_classify(struct fabric *f, struct packet *p);
-
-/* The SA may have told somebody other parameters before this frame. */
-void fabric_doubt(struct fabric *f, uint32_t frame);
-
-/*
  * Has the group had no other parameters than it has, as far as requests show it? Who joined before
  * the capture began was told the same then.
  */
-bool fabric_knows_history(const struct fabric *f, const struct group *group);
+bool fabric_knows_history(const struct fabric_facts *f, const struct group *group);
 
 /* For who decodes the packet once more: its interface's subnet, as it is known by now. */
 void fabric_place(const struct fabric *f, struct packet *p);
 
 /*
- * The same whoever asks and whenever, after fabric_classify. Computes the CRCs of all of the packet
- * where they count, once: only for what is to be learnt from it, or is wrong in it.
+ * The same whoever asks and whenever, after fabric_observe(). Computes the CRCs of all of the
+ * packet where they count, once: only for what is to be learnt from it, or is wrong in it.
  */
 enum integrity packet_integrity(const struct packet *p);
 

@@ -3,6 +3,7 @@
 
 #include "model/hash.h"
 #include "model/slab.h"
+#include "model/write.h"
 
 struct groups {
     GHashTable *by_mgid;       /* a set of struct group */
@@ -59,11 +60,12 @@ void groups_free(struct groups *g)
     g_free(g);
 }
 
-const struct link *groups_link(struct groups *g, uint16_t interface, uint16_t pkey)
+const struct link *groups_link(const struct groups *g, uint16_t interface, uint16_t pkey)
 {
     uint32_t key = link_key(interface, pkey);
+    struct groups *memory = (struct groups *)g; /* recent is no fact: who reads may change it */
     if (!g->recent || g->recent->key != key)
-        g->recent = g_hash_table_lookup(g->links, &key);
+        memory->recent = g_hash_table_lookup(g->links, &key);
     return g->recent;
 }
 
@@ -87,7 +89,21 @@ static void add_to_link(struct groups *g, struct group *group)
     /* cppcheck-suppress memleak ; the table has l */
 }
 
-struct group *groups_find(struct groups *g, uint16_t interface, const uint8_t *mgid, bool create)
+const struct group *groups_find(const struct groups *g, uint16_t interface, const uint8_t *mgid)
+{
+    struct group key = {.interface = interface};
+    memcpy(key.mgid, mgid, MGID_SIZE);
+    return g_hash_table_lookup(g->by_mgid, &key);
+}
+
+const struct member *groups_member(const struct groups *g, const struct group *group,
+                                   const struct endport *port)
+{
+    struct member key = {.group = (struct group *)group, .endport = (struct endport *)port};
+    return g_hash_table_lookup(g->members, &key);
+}
+
+struct group *groups_get(struct groups *g, uint16_t interface, const uint8_t *mgid, bool create)
 {
     struct group key = {.interface = interface};
     memcpy(key.mgid, mgid, MGID_SIZE);
@@ -102,8 +118,8 @@ struct group *groups_find(struct groups *g, uint16_t interface, const uint8_t *m
     return group;
 }
 
-struct member *groups_member(struct groups *g, struct group *group, struct endport *port,
-                             bool create)
+struct member *groups_get_member(struct groups *g, struct group *group, struct endport *port,
+                                 bool create)
 {
     struct member key = {.group = group, .endport = port};
     struct member *m = g_hash_table_lookup(g->members, &key);
@@ -114,20 +130,21 @@ struct member *groups_member(struct groups *g, struct group *group, struct endpo
     return m;
 }
 
-struct group *groups_broadcast(struct groups *g, uint16_t interface, uint16_t pkey, uint8_t scope)
+const struct group *groups_broadcast(const struct groups *g, uint16_t interface, uint16_t pkey,
+                                     uint8_t scope)
 {
     const struct link *l = groups_link(g, interface, pkey);
-    for (struct group *b = l ? l->broadcast : NULL; b; b = b->next)
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
         if (group_scope(b) == scope && b->state == GROUP_THERE)
             return b;
     return NULL;
 }
 
-struct group *groups_only_broadcast(struct groups *g, uint16_t interface, uint16_t pkey)
+const struct group *groups_only_broadcast(const struct groups *g, uint16_t interface, uint16_t pkey)
 {
     const struct link *l = groups_link(g, interface, pkey);
-    struct group *only = NULL;
-    for (struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+    const struct group *only = NULL;
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
         if (group_is_absent(b))
             continue;
         if (only)
@@ -203,7 +220,7 @@ static void merge(struct group *g, struct group *into)
 
 static void rehome(struct groups *g, struct group *group, uint16_t to)
 {
-    struct group *same = groups_find(g, to, group->mgid, false);
+    struct group *same = groups_get(g, to, group->mgid, false);
     if (same) {
         merge(group, same);
         return;
@@ -253,9 +270,9 @@ static void merge_members(struct groups *g)
     for (unsigned i = 0; i < moved->len; i++) {
         struct member *m = g_ptr_array_index(moved, i);
         if (m->group->merged && m->join_state && m->frame)
-            group_of(m->group)->members++;
-        m->group = group_of(m->group);
-        m->endport = endport_of(m->endport);
+            group_now(m->group)->members++;
+        m->group = group_now(m->group);
+        m->endport = endport_now(m->endport);
         merge_member(g, m);
     }
     g_ptr_array_unref(moved);

@@ -70,37 +70,28 @@ static inline uint32_t link_key(uint16_t interface, uint16_t pkey)
 
 struct groups;
 
-/* limit: how many groups, and four times as many memberships, are kept. */
-struct groups *groups_new(unsigned limit);
-void groups_free(struct groups *g);
-
-/* NULL: not known (create not set), or too many. */
-struct group *groups_find(struct groups *g, uint16_t interface, const uint8_t *mgid, bool create);
-struct member *groups_member(struct groups *g, struct group *group, struct endport *port,
-                             bool create);
-const struct link *groups_link(struct groups *g, uint16_t interface, uint16_t pkey);
+/* NULL: not known. */
+const struct group *groups_find(const struct groups *g, uint16_t interface, const uint8_t *mgid);
+const struct member *groups_member(const struct groups *g, const struct group *group,
+                                   const struct endport *port);
+const struct link *groups_link(const struct groups *g, uint16_t interface, uint16_t pkey);
 
 /*
  * The broadcast group of the link that a group with this P_Key and scope belongs to, of several the
  * newest; NULL: the SA told of none.
  */
-struct group *groups_broadcast(struct groups *g, uint16_t interface, uint16_t pkey, uint8_t scope);
+const struct group *groups_broadcast(const struct groups *g, uint16_t interface, uint16_t pkey,
+                                     uint8_t scope);
 /* The partition's only one; NULL: none, or several that are there or may be. */
-struct group *groups_only_broadcast(struct groups *g, uint16_t interface, uint16_t pkey);
+const struct group *groups_only_broadcast(const struct groups *g, uint16_t interface,
+                                          uint16_t pkey);
 
-/* Two interfaces turned out to see one subnet; after endports_merge(). */
-void groups_merge(struct groups *g, uint16_t from, uint16_t to);
-
-static inline struct group *group_of(struct group *g)
+static inline const struct group *group_of(const struct group *g)
 {
     while (g && g->merged)
         g = g->merged;
     return g;
 }
-
-/* The SA sent a record of the group to the port; NULL: the port is not known. */
-void group_told(struct group *group, const struct mc_member *record, struct endport *to,
-                uint32_t frame);
 
 /* Is the SA's last word on the membership still true, as far as the capture tells? */
 static inline bool member_is_known(const struct member *m)

@@ -4,6 +4,7 @@
 #include "model/hash.h"
 #include "model/port.h"
 #include "model/slab.h"
+#include "model/write.h"
 #include "wire/icrc.h"
 #include "wire/vcrc.h"
 

@@ -54,18 +54,6 @@ enum { SOURCE_TRIES = 64 };
  */
 enum { VCRCS_SHOWN = 2 };
 
-struct sources;
-
-/* limit: how many are kept; the CRCs of later ones mean nothing. */
-struct sources *sources_new(unsigned limit);
-void sources_free(struct sources *s);
-
-/*
- * Would a wrong CRC mean that this packet is corrupt? Of each packet whose headers are whole, once
- * and in the order of the capture.
- */
-struct crcs_count sources_see(struct sources *s, uint16_t interface, struct view octets,
-                              const struct ib_packet *ib);
 /* Computes the CRCs that count, over all of the packet. */
 enum integrity integrity_of(struct crcs_count counts, struct view octets,
                             const struct ib_packet *ib);

@@ -4,6 +4,7 @@
 #include <glib.h>
 
 #include "model/hash.h"
+#include "model/write.h"
 
 /* As many pairs that see two subnets are remembered; with more, none is joined any more. */
 enum { APART_MAX = 64 };

@@ -26,8 +26,6 @@ enum { INTERFACES_MAX = 1 << 16 };
 
 struct interfaces;
 
-struct interfaces *interfaces_new(enum interfaces_mode mode);
-void interfaces_free(struct interfaces *i);
 enum interfaces_mode interfaces_mode(const struct interfaces *i);
 
 /*
@@ -38,24 +36,10 @@ struct capture_interface {
     uint32_t number, port;
 };
 
-/* The number that the model gives the interface. false: there are too many. */
-bool interfaces_enter(struct interfaces *i, struct capture_interface captured, uint16_t *number);
 /* The number of the capture file's interface; for show. */
 uint32_t interfaces_captured(const struct interfaces *i, uint16_t number);
 
 /* The number under which the model knows what the interface sees: one for all that are joined. */
 uint16_t interfaces_subnet(const struct interfaces *i, uint16_t number);
-
-/*
- * Both see the same subnet. true: they were two so far; what is known under the number *from is to
- * be kept under *to. Two that were told apart before are never joined.
- */
-bool interfaces_join(struct interfaces *i, uint16_t a, uint16_t b, uint16_t *from, uint16_t *to);
-
-/*
- * They see two subnets. true: they were joined, which is undone. All that were joined with them get
- * new numbers, of which the model knows nothing.
- */
-bool interfaces_part(struct interfaces *i, uint16_t a, uint16_t b);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "model/hash.h"
 #include "model/slab.h"
+#include "model/write.h"
 
 enum { ADDRESS_SIZE = LLADDR_SIZE - LLADDR_QPN };
 
@@ -132,7 +133,7 @@ const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, con
     return ousted(pair, frame);
 }
 
-const struct neighbour *neighbours_of_lladdr(struct neighbours *n, const uint8_t *lladdr,
+const struct neighbour *neighbours_of_lladdr(const struct neighbours *n, const uint8_t *lladdr,
                                              uint8_t length, uint32_t frame)
 {
     unsigned depth = 0;

@@ -62,24 +62,6 @@ static inline const struct neighbour *neighbour_replaced(const struct neighbour 
 
 struct neighbours;
 
-/* limit: how many pairs are kept; later ones are forgotten at once. */
-struct neighbours *neighbours_new(unsigned limit);
-void neighbours_free(struct neighbours *n);
-
-/*
- * ip was seen with lladdr on link (any number that tells partitions and interfaces apart): lladdr
- * has it from now on. Returns the neighbour of another port that had this IP on this link until
- * this frame (duplicate use, or the IP moved), NULL where there is none.
- */
-const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, const struct ip *ip,
-                                        const uint8_t *lladdr, uint32_t frame, int64_t seconds);
-
-/*
- * Two interfaces turned out to see one subnet: links, whose number's upper half is from, are those
- * with to there.
- */
-void neighbours_merge(struct neighbours *n, uint16_t from, uint16_t to);
-
 /* Who has the IP on the link now; NULL: not known. */
 const struct neighbour *neighbours_of_ip(const struct neighbours *n, uint32_t link,
                                          const struct ip *ip);
@@ -92,7 +74,7 @@ unsigned neighbours_count(const struct neighbours *n);
  * The newest IP that the link-layer address has up to this frame, by family (4 or 16 octets); NULL:
  * none. One that it had before, and is seen with again, is no newer for that.
  */
-const struct neighbour *neighbours_of_lladdr(struct neighbours *n, const uint8_t *lladdr,
+const struct neighbour *neighbours_of_lladdr(const struct neighbours *n, const uint8_t *lladdr,
                                              uint8_t length, uint32_t frame);
 
 #endif

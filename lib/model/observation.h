@@ -4,7 +4,7 @@
 #define IPOIB_MODEL_OBSERVATION_H
 
 #include "model/events_add.h"
-#include "model/fabric.h"
+#include "model/fabric_state.h"
 
 struct observation {
     struct fabric *f;

@@ -35,7 +35,7 @@ static void on_subnet_event(void *user, const struct subnet_event *e)
     if (e->kind == SUBNET_GROUP_TOLD && e->endport && !e->request)
         fabric_doubt(o->f, frame);
     if (e->kind == SUBNET_PORT_INFO && e->endport->reregister_frame == frame)
-        o->f->doubt_frame = frame;
+        o->f->facts.doubt_frame = frame;
     events_add(o->e, e);
     follow_interface(o, e);
 }
@@ -60,7 +60,7 @@ static bool is_from_sa(const struct observation *o)
 static struct endport *find_gsi(const struct observation *o)
 {
     uint16_t lid = o->p->ib.sqpn == QPN_GSI ? port_to_lid(o->p->src) : 0;
-    return lid ? endports_by_lid(o->f->endports, o->p->at.interface, lid, false) : NULL;
+    return lid ? endports_get_by_lid(o->f->endports, o->p->at.interface, lid, false) : NULL;
 }
 
 /* port: the sender; NULL: it was not known before. */
@@ -119,10 +119,10 @@ static struct endport *learn_sender(const struct observation *o)
     const struct packet *p = o->p;
     const struct ib_packet *ib = &p->ib;
     struct endports *all = o->f->endports;
-    struct endport *sender = endports_by_gid(all, p->at.interface, ib->sgid, false);
+    struct endport *sender = endports_get_by_gid(all, p->at.interface, ib->sgid, false);
     if (!ib->has_lrh || (sender && endport_has_lid(sender, ib->slid)) || packet_is_corrupt(p))
         return sender;
-    const struct endport *by_lid = endports_by_lid(all, p->at.interface, ib->slid, false);
+    const struct endport *by_lid = endports_get_by_lid(all, p->at.interface, ib->slid, false);
     if (by_lid && endport_has_gid(by_lid) && memcmp(by_lid->gid, ib->sgid, GID_SIZE / 2) != 0)
         return sender;
     return endports_learn(all, p->at.interface, ib->slid, ib->sgid);
@@ -135,8 +135,8 @@ static void learn_listener(const struct observation *o, const struct membership 
     uint32_t now = (uint32_t)(p->at.ns / NANOSECONDS);
     struct listener *l = events_add_listener(o->e);
     mgid_of_group(l->mgid, p->ib.dgid, listens->group, listens->length);
-    struct group *g = groups_find(o->f->groups, p->at.interface, l->mgid, false);
-    struct member *m = g && sender ? groups_member(o->f->groups, g, sender, false) : NULL;
+    struct group *g = groups_get(o->f->groups, p->at.interface, l->mgid, false);
+    struct member *m = g && sender ? groups_get_member(o->f->groups, g, sender, false) : NULL;
     l->member = m;
     if (!m)
         return;
@@ -146,7 +146,7 @@ static void learn_listener(const struct observation *o, const struct membership 
 }
 
 /* What the sender says by IGMP and MLD; of the SA's own port what it joined was not seen. */
-static void learn_listeners(const struct observation *o)
+static void learn_listeners(const struct observation *o, struct endport *sender)
 {
     const struct packet *p = o->p;
     const struct datagram *d = &p->datagram;
@@ -158,14 +158,14 @@ static void learn_listeners(const struct observation *o)
         return;
     while (membership_next(&it, &listens))
         if (listens.joins)
-            learn_listener(o, &listens, sa ? NULL : o->e->sender);
+            learn_listener(o, &listens, sa ? NULL : sender);
 }
 
 static void learn_qp(const struct observation *o, bool to_group)
 {
     const struct packet *p = o->p;
     const struct ib_packet *ib = &p->ib;
-    struct qp *qp = qpns_find(o->f->qpns, &p->src, ib->sqpn);
+    struct qp *qp = qpns_get(o->f->qpns, &p->src, ib->sqpn);
     o->e->has_sender_qp = qp != NULL;
     if (qp) {
         o->e->sender_qp = *qp;
@@ -193,9 +193,10 @@ static void learn_ud(const struct observation *o)
     const struct ib_packet *ib = &p->ib;
     bool to_group = ib->dgid && mgid_is_ipoib(ib->dgid);
     if (to_group) {
-        o->e->sender = learn_sender(o);
-        groups_find(o->f->groups, p->at.interface, ib->dgid, true);
-        learn_listeners(o);
+        struct endport *sender = learn_sender(o);
+        o->e->sender = sender;
+        groups_get(o->f->groups, p->at.interface, ib->dgid, true);
+        learn_listeners(o, sender);
     }
     if (p->datagram.header == WIRE_OK)
         learn_addresses(o);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/qpns.h"
 
+#include "model/write.h"
+
 /* A small direct-mapped memory of QPs just seen spares the hash table most of the questions. */
 enum { RECENT = 1024 };
 
@@ -26,7 +28,7 @@ void qpns_free(struct qpns *s)
     g_free(s);
 }
 
-struct qp *qpns_find(struct qpns *s, const struct port *port, uint32_t qpn)
+struct qp *qpns_get(struct qpns *s, const struct port *port, uint32_t qpn)
 {
     struct port_number key = port_number(port, qpn);
     struct qp **slot = &s->recent[port_number_place(&key) % RECENT];
@@ -38,9 +40,15 @@ struct qp *qpns_find(struct qpns *s, const struct port *port, uint32_t qpn)
     return q;
 }
 
+/* The memory of QPs just seen is no fact: who reads may change it. */
+const struct qp *qpns_find(const struct qpns *s, const struct port *port, uint32_t qpn)
+{
+    return qpns_get((struct qpns *)s, port, qpn);
+}
+
 struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn)
 {
-    struct qp *q = qpns_find(s, port, qpn);
+    struct qp *q = qpns_get(s, port, qpn);
     if (q || g_hash_table_size(s->known) >= s->limit)
         return q;
     q = g_new0(struct qp, 1);

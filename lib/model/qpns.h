@@ -19,22 +19,13 @@ struct qp {
 
 struct qpns;
 
-/* limit: how many are kept; later ones are not learnt. */
-struct qpns *qpns_new(unsigned limit);
-void qpns_free(struct qpns *s);
-/* The QP, from now on known; NULL: there are too many. */
-struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn);
 /* Is it the PSN after the last one, or the last one again (a packet that was captured twice)? */
 bool qp_continues(const struct qp *qp, uint32_t psn);
-/* The QP sent a datagram with this PSN. */
-void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame);
 /*
  * Was each datagram captured that the QP sent after that frame and before the one with this PSN?
  */
 bool qp_is_followed(const struct qp *qp, uint32_t since, uint32_t psn);
-/* Two interfaces turned out to see one subnet. */
-void qpns_merge(struct qpns *s, uint16_t from, uint16_t to);
 /* NULL: it is not known. */
-struct qp *qpns_find(struct qpns *s, const struct port *port, uint32_t qpn);
+const struct qp *qpns_find(const struct qpns *s, const struct port *port, uint32_t qpn);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/resolution.h"
 
+#include "model/write.h"
+
 static guint add_octets(guint h, const uint8_t *p, unsigned n)
 {
     while (n--)
@@ -46,8 +48,13 @@ void resolution_asked(struct resolutions *r, const struct resolution *q)
     *first = *q;
 }
 
-struct resolution *resolution_question(struct resolutions *r, const struct resolution *like,
-                                       unsigned of)
+const struct resolution *resolution_question(const struct resolutions *r,
+                                             const struct resolution *like, unsigned of)
+{
+    return resolution_get((struct resolutions *)r, like, of);
+}
+
+struct resolution *resolution_get(struct resolutions *r, const struct resolution *like, unsigned of)
 {
     struct resolution *q = slot(r, like) + of;
     return of < RESOLUTION_QUESTIONS && q->asked.length && same_asker(q, like) ? q : NULL;

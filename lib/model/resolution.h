@@ -28,18 +28,13 @@ struct resolutions {
     struct resolution slots[RESOLUTIONS][RESOLUTION_QUESTIONS]; /* the newest first */
 };
 
-void resolution_asked(struct resolutions *r, const struct resolution *q);
-
-/* Two interfaces turned out to see one subnet: the upper half of a link's number is from, or to. */
-void resolutions_merge(struct resolutions *r, uint16_t from, uint16_t to);
-
 /*
  * The asker's questions for one IP: of 0 the newest, of 1 the one before it, and so on, NULL: no
  * more. like: the link, the IP, and who asked: in ARP (an IPv4 address) its link-layer address,
  * which may have several IPs; in Neighbour Discovery its IP, which several interfaces may have. The
  * rest of it is not looked at.
  */
-struct resolution *resolution_question(struct resolutions *r, const struct resolution *like,
-                                       unsigned of);
+const struct resolution *resolution_question(const struct resolutions *r,
+                                             const struct resolution *like, unsigned of);
 
 #endif

@@ -2,6 +2,7 @@
 #include "model/subnet.h"
 
 #include "model/hash.h"
+#include "model/write.h"
 
 /*
  * Requests that wait: few at a time on a real fabric. One that is overwritten is as one that was
@@ -155,12 +156,12 @@ static struct endport *joining_port(const struct delivery *d, const uint8_t *gid
 {
     uint16_t lid = port_to_lid(*asker);
     if (is_nobody(gid))
-        return lid ? endports_by_lid(d->s->endports, d->interface, lid, true) : NULL;
-    struct endport *by_gid = endports_by_gid(d->s->endports, d->interface, gid, false);
+        return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+    struct endport *by_gid = endports_get_by_gid(d->s->endports, d->interface, gid, false);
     if (by_gid && by_gid->lid)
         return by_gid;
     return lid ? endports_learn(d->s->endports, d->interface, lid, gid)
-               : endports_by_gid(d->s->endports, d->interface, gid, true);
+               : endports_get_by_gid(d->s->endports, d->interface, gid, true);
 }
 
 /*
@@ -171,8 +172,8 @@ static struct endport *asking_port(const struct delivery *d, const uint8_t *gid)
 {
     uint16_t lid = port_to_lid(*d->src);
     if (is_nobody(gid))
-        return lid ? endports_by_lid(d->s->endports, d->interface, lid, true) : NULL;
-    struct endport *p = endports_by_gid(d->s->endports, d->interface, gid, false);
+        return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+    struct endport *p = endports_get_by_gid(d->s->endports, d->interface, gid, false);
     return p && (!lid || endport_has_lid(p, lid)) ? p : NULL;
 }
 
@@ -192,13 +193,13 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
     q->mtu = sa_says(sa, MCM_HAS_MTU) ? r->mtu : 0;
     if (!sa_says(sa, MCM_HAS_MGID))
         return;
-    q->group = e.group = groups_find(d->s->groups, d->interface, r->mgid, true);
+    q->group = e.group = groups_get(d->s->groups, d->interface, r->mgid, true);
     const uint8_t *gid = sa_says(sa, MCM_HAS_PORT_GID) ? r->port_gid : NULL;
     q->endport = e.endport = kind == SUBNET_GROUP_ASKED ? asking_port(d, gid)
                                                         : joining_port(d, gid, d->src);
     if (kind == SUBNET_GROUP_ASKED) {
         struct member *m = e.group && e.endport
-                               ? groups_member(d->s->groups, e.group, e.endport, true)
+                               ? groups_get_member(d->s->groups, e.group, e.endport, true)
                                : NULL;
         if (m)
             m->asked = true;
@@ -208,7 +209,8 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
         e.group->asked_frame = d->frame;
     if (e.endport && kind == SUBNET_JOIN_ASKED)
         note_join(&e);
-    e.member = e.group && e.endport ? groups_member(d->s->groups, e.group, e.endport, true) : NULL;
+    e.member = e.group && e.endport ? groups_get_member(d->s->groups, e.group, e.endport, true)
+                                    : NULL;
     if (e.member) {
         e.join_state_before = member_is_known(e.member) ? e.member->join_state : 0;
         e.member->pending = true;
@@ -221,7 +223,7 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t
 {
     if (!e->group || !e->endport)
         return;
-    e->member = groups_member(d->s->groups, e->group, e->endport, true);
+    e->member = groups_get_member(d->s->groups, e->group, e->endport, true);
     if (!e->member)
         return;
     e->join_state_before = e->member->join_state;
@@ -251,10 +253,10 @@ static void find_subject(const struct delivery *d, const struct sa *sa, const st
         e->endport = e->request->endport;
         return;
     }
-    e->group = groups_find(d->s->groups, d->interface, r->mgid, true);
+    e->group = groups_get(d->s->groups, d->interface, r->mgid, true);
     bool own = is_nobody(r->port_gid) || (e->request && e->request->method != SA_GET);
     e->endport = own ? joining_port(d, r->port_gid, d->dst)
-                     : endports_by_gid(d->s->endports, d->interface, r->port_gid, true);
+                     : endports_get_by_gid(d->s->endports, d->interface, r->port_gid, true);
 }
 
 /* Two statuses say that there is no such group. */
@@ -335,7 +337,7 @@ static void member_table(const struct delivery *d, const struct sa *sa)
         struct mc_member r = mc_member_read(sa->data.p + o);
         struct subnet_event e = {
             .kind = SUBNET_GROUP_TOLD, .member_record = r, .record = sa->data.p + o};
-        e.group = groups_find(d->s->groups, d->interface, r.mgid, true);
+        e.group = groups_get(d->s->groups, d->interface, r.mgid, true);
         if (!e.group)
             return;
         group_told(e.group, &r, NULL, d->frame);
@@ -409,7 +411,7 @@ static uint8_t traps_of(const uint8_t *p)
 static struct endport *subscriber(const struct delivery *d, const struct port *p)
 {
     uint16_t lid = port_to_lid(*p);
-    return lid ? endports_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+    return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, true) : NULL;
 }
 
 static void inform_request(const struct delivery *d, const struct sa *sa)
@@ -461,7 +463,7 @@ static void on_report(const struct delivery *d, const struct sa *sa)
         return;
     struct subnet_event e = {.kind = trap == TRAP_GROUP_CREATED ? SUBNET_GROUP_CREATED
                                                                 : SUBNET_GROUP_DELETED};
-    e.group = groups_find(d->s->groups, d->interface, sa->data.p + NOTICE_DETAILS_GID, true);
+    e.group = groups_get(d->s->groups, d->interface, sa->data.p + NOTICE_DETAILS_GID, true);
     if (e.group) {
         e.group->state = trap == TRAP_GROUP_DELETED      ? GROUP_GONE
                          : e.group->state == GROUP_THERE ? GROUP_THERE
@@ -569,7 +571,7 @@ static struct endport *name_port(const struct delivery *d, const struct route *r
 {
     uint8_t gid[GID_SIZE];
     if (!r->port_guid || !p->gid_prefix)
-        return endports_by_lid(d->s->endports, d->interface, p->lid, true);
+        return endports_get_by_lid(d->s->endports, d->interface, p->lid, true);
     for (unsigned i = 0; i < 8; i++) {
         gid[i] = (uint8_t)(p->gid_prefix >> (56 - 8 * i));
         gid[8 + i] = (uint8_t)(r->port_guid >> (56 - 8 * i));
@@ -671,7 +673,7 @@ static struct endport *sender_of(const struct delivery *d, const struct route *r
     bool info = r && smp->mad.attribute == SMP_NODE_INFO && smp_node_info(smp, &n) == WIRE_OK;
     if (r)
         return info && is_another(r, &n) ? NULL : r->endport;
-    return lid ? endports_by_lid(d->s->endports, d->interface, lid, false) : NULL;
+    return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, false) : NULL;
 }
 
 struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
@@ -757,8 +759,8 @@ static void merge_requests(struct subnet *s, uint16_t from, uint16_t to)
 {
     for (unsigned i = 0; i < REQUESTS; i++) {
         struct sa_request q = s->requests[i];
-        q.group = s->requests[i].group = group_of(q.group);
-        q.endport = s->requests[i].endport = endport_of(q.endport);
+        q.group = s->requests[i].group = group_now(q.group);
+        q.endport = s->requests[i].endport = endport_now(q.endport);
         if (!q.method || port_interface(q.asker) != from)
             continue;
         memset(&s->requests[i], 0, sizeof q);
@@ -776,7 +778,7 @@ static void merge_route(gpointer key, gpointer value, gpointer user)
     struct route *r = key;
     (void)value;
     (void)user;
-    r->endport = endport_of(r->endport);
+    r->endport = endport_now(r->endport);
     g_clear_pointer(&r->pkeys, g_free);
 }
 

@@ -62,43 +62,19 @@ struct subnet_event {
     /* of JOINED and GROUP_TOLD of an IPoIB group: its parameters by this event, and those of the
      * broadcast group of its link (NULL: none is known); later events may tell others */
     struct group group_facts, broadcast_facts;
-    struct group *broadcast;
-    struct connection *connection;    /* TEARDOWN */
-    const struct sa_request *request; /* that is answered, or is made; NULL: it was not seen */
+    const struct group *broadcast;
+    const struct connection *connection; /* TEARDOWN */
+    const struct sa_request *request;    /* that is answered, or is made; NULL: it was not seen */
     uint16_t lid;    /* SA_MOVED: before; PORT_INFO, PORT_BORN: of the port; SM: 0 */
     uint8_t control; /* SM_CONTROL: SM_HANDOVER and the like */
     uint8_t mtu;     /* PATH: code */
 };
 
 struct subnet;
-/* Two interfaces turned out to see one subnet; after endports_merge() and groups_merge(). */
-void subnet_merge(struct subnet *s, uint16_t from, uint16_t to);
-typedef void subnet_observer(void *user, const struct subnet_event *e);
-
-struct subnet *subnet_new(struct groups *groups, struct endports *endports);
-void subnet_free(struct subnet *s);
-
 /*
  * The LID from which the SA last answered; 0: not seen. What the port there asks itself never
  * reaches the wire.
  */
 uint16_t subnet_sa_lid(const struct subnet *s, uint16_t interface);
-
-/*
- * An SMP from the SMI (QP0) of src. Its PSNs count up one by one, so a packet that was not captured
- * shows: it may have acknowledged another P_Key table, and the one that is known of the port is
- * forgotten. Before subnet_mad of the same packet. Returns the port, NULL: not known. *whole: none
- * is missing since its last one.
- */
-struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
-                                const struct port *src, uint32_t psn, int64_t ns, bool *whole);
-
-/*
- * A management datagram of the SA or SM class in frame number frame, from src to dst. Others are
- * ignored. observer: told of each event; NULL: nobody.
- */
-void subnet_mad(struct subnet *s, uint32_t frame, const struct mad_payload *m,
-                const struct port *src, const struct port *dst, subnet_observer *observer,
-                void *user);
 
 #endif

@@ -168,7 +168,8 @@ static bool is_anothers(const struct scene *s, const struct ip *ip, const uint8_
 /* RFC 826: the reply's target is who asked, its link-layer address and its IP. */
 static void check_target(const struct scene *s, const uint8_t *p, const struct arp *a)
 {
-    struct resolution like = {.link = link_of(s), .asked = ip_read(p + a->spa, 4)}, *q;
+    struct resolution like = {.link = link_of(s), .asked = ip_read(p + a->spa, 4)};
+    const struct resolution *q;
     memcpy(like.asker, p + a->tha, LLADDR_SIZE);
     for (unsigned i = 0; (q = resolution_question(s->f->resolutions, &like, i)) != NULL; i++)
         if (memcmp(q->asker_ip.octets, p + a->tpa, 4) == 0) {
@@ -191,8 +192,7 @@ static void check_target(const struct scene *s, const uint8_t *p, const struct a
  */
 static bool answers(const struct scene *s, const struct resolution *q)
 {
-    const struct endport *asker = endports_by_lid(s->f->endports, s->p->at.interface, q->lid,
-                                                  false);
+    const struct endport *asker = endports_by_lid(s->f->endports, s->p->at.interface, q->lid);
     uint16_t lid = port_to_lid(s->p->dst);
     const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
     bool to_asker = lid == q->lid || (asker && endport_has_lid(asker, lid));
@@ -204,7 +204,8 @@ static bool answers(const struct scene *s, const struct resolution *q)
 static void check_advertised_to(const struct scene *s, const struct ip *asker,
                                 const struct ip *asked)
 {
-    struct resolution like = {.link = link_of(s), .asker_ip = *asker, .asked = *asked}, *q;
+    struct resolution like = {.link = link_of(s), .asker_ip = *asker, .asked = *asked};
+    const struct resolution *q;
     if (s->p->ib.transport != IB_UD || ib_is_multicast(&s->p->ib))
         return;
     for (unsigned i = 0; (q = resolution_question(s->f->resolutions, &like, i)) != NULL; i++)
@@ -257,7 +258,7 @@ static void note_routers(const struct scene *s)
     memcpy(mgid, ib->dgid, MGID_SIZE);
     memset(mgid + MGID_GROUP, 0, MGID_SIZE - MGID_GROUP);
     mgid[MGID_SIZE - 1] = 2;
-    const struct group *g = groups_find(s->f->groups, s->p->at.interface, mgid, false);
+    const struct group *g = groups_find(s->f->groups, s->p->at.interface, mgid);
     bool there = g && g->state == GROUP_THERE;
     note(s->r, R_DRAFT_7_ALL_ROUTER_GROUP, &link, there, ib->payload.p, ib->payload.cap,
          "a router is attached; the all-router group %s", there ? "is there" : "was not seen");

@@ -18,15 +18,16 @@ static struct subject port_of(const struct endport *p)
     return subject_port(endport_has_gid(p) ? p->gid : NULL, p->lid);
 }
 
-static bool is_full_member(const struct scene *s, struct group *group, struct endport *port)
+static bool is_full_member(const struct scene *s, const struct group *group,
+                           const struct endport *port)
 {
-    const struct member *m = port ? groups_member(s->f->groups, group, port, false) : NULL;
+    const struct member *m = port ? groups_member(s->f->groups, group, port) : NULL;
     return m && m->join_state & JOIN_FULL;
 }
 
 /* The sender of the packet, or who joins by it, is a FullMember of a broadcast group of another
  * scope. */
-static void fail_scope(const struct scene *s, struct endport *port, const uint8_t *mgid,
+static void fail_scope(const struct scene *s, const struct endport *port, const uint8_t *mgid,
                        const struct group *broadcast)
 {
     struct mgid m = mgid_read(mgid);
@@ -45,7 +46,7 @@ static void fail_scope(const struct scene *s, struct endport *port, const uint8_
     postpone(s, port, R_RFC4391_4_SCOPE_CONSISTENT, &group, seen, expected, actual);
 }
 
-bool check_scope(const struct scene *s, const uint8_t *mgid, struct endport *port)
+bool check_scope(const struct scene *s, const uint8_t *mgid, const struct endport *port)
 {
     struct mgid m = mgid_read(mgid);
     struct subject group = subject_group(mgid);
@@ -54,14 +55,14 @@ bool check_scope(const struct scene *s, const uint8_t *mgid, struct endport *por
         return true;
     /* of a broadcast-GID of this scope, as in a join whose answer was not seen */
     bool heard_of = false;
-    for (struct group *b = l ? l->broadcast : NULL; b; b = b->next)
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
         if (b->state == GROUP_THERE && group_scope(b) == m.scope) {
             pass_about(s->r, R_RFC4391_4_SCOPE_CONSISTENT, &group);
             return true;
         } else if (group_scope(b) == m.scope) {
             heard_of = true;
         }
-    for (struct group *b = l && !heard_of ? l->broadcast : NULL; b; b = b->next)
+    for (const struct group *b = l && !heard_of ? l->broadcast : NULL; b; b = b->next)
         if (b->state == GROUP_THERE && port && endport_is_followed(port) &&
             is_full_member(s, b, port)) {
             fail_scope(s, port, mgid, b);
@@ -160,7 +161,7 @@ static void note_draft_broadcast(const struct scene *s, const struct subnet_even
         memcmp(mgid + MGID_GROUP, all_nodes, sizeof all_nodes) != 0 || !e->endport->born_frame)
         return;
     const struct link *l = groups_link(s->f->groups, e->interface, m->pkey);
-    for (struct group *b = l ? l->broadcast : NULL; b; b = b->next)
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
         if (is_full_member(s, b, e->endport))
             return;
     struct subject port = port_of(e->endport);
@@ -253,11 +254,12 @@ static void same_attribute(const struct scene *s, enum rule_number rule,
  * Did something that the port asked since the SA's last word on the broadcast group escape the
  * capture? It may have joined that group again, and been told other parameters.
  */
-static bool may_have_changed(const struct scene *s, const struct subnet_event *e, struct group *b)
+static bool may_have_changed(const struct scene *s, const struct subnet_event *e,
+                             const struct group *b)
 {
     if (!e->endport)
         return false;
-    const struct member *m = groups_member(s->f->groups, b, e->endport, false);
+    const struct member *m = groups_member(s->f->groups, b, e->endport);
     const struct endport *p = e->endport;
     return p->gap_frame > b->frame || p->born_frame > b->frame || p->reregister_frame > b->frame ||
            (m && m->pending);

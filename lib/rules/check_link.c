@@ -33,7 +33,7 @@ static uint8_t scope_of(const struct scene *s)
 }
 
 /* The link's broadcast group; where the scope is not known there must be one alone. */
-static struct group *link_of(const struct scene *s)
+static const struct group *link_of(const struct scene *s)
 {
     uint8_t scope = scope_of(s);
     return scope ? groups_broadcast(s->f->groups, s->p->at.interface, s->p->ib.pkey, scope)
@@ -45,13 +45,12 @@ bool is_sa(const struct scene *s)
     return s->p->ib.has_lrh && s->p->ib.slid == subnet_sa_lid(s->f->subnet, s->p->at.interface);
 }
 
-static struct endport *sender_of(const struct scene *s)
+static const struct endport *sender_of(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     if (ib->has_grh)
-        return endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid, false);
-    return ib->has_lrh ? endports_by_lid(s->f->endports, s->p->at.interface, ib->slid, false)
-                       : NULL;
+        return endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid);
+    return ib->has_lrh ? endports_by_lid(s->f->endports, s->p->at.interface, ib->slid) : NULL;
 }
 
 /*
@@ -67,12 +66,12 @@ static bool sa_may_be_told_others(const struct scene *s, const struct group *bro
            !(uses || fabric_knows_history(s->f, broadcast));
 }
 
-bool may_be_told_others(const struct scene *s, struct group *broadcast)
+bool may_be_told_others(const struct scene *s, const struct group *broadcast)
 {
     if (s->f->records_are_current)
         return broadcast->changed_frame != 0;
-    struct endport *sender = sender_of(s);
-    const struct member *m = sender ? groups_member(s->f->groups, broadcast, sender, false) : NULL;
+    const struct endport *sender = sender_of(s);
+    const struct member *m = sender ? groups_member(s->f->groups, broadcast, sender) : NULL;
     bool followed = sender && endport_is_followed(sender);
     if (scope_of(s) == 0 && !followed) /* it may be on a link of another scope */
         return true;
@@ -83,7 +82,7 @@ bool may_be_told_others(const struct scene *s, struct group *broadcast)
     return !m || on_its_way || !member_is_known(m) || m->frame < broadcast->changed_frame;
 }
 
-void fail_told(const struct scene *s, struct group *broadcast, const struct departure *d)
+void fail_told(const struct scene *s, const struct group *broadcast, const struct departure *d)
 {
     if (s->f->records_are_current) {
         if (is_news(s->r, d->rule, &d->about, d->value))
@@ -95,11 +94,12 @@ void fail_told(const struct scene *s, struct group *broadcast, const struct depa
     }
 }
 
-bool has_joined_since(const struct scene *s, struct endport *port, uint16_t pkey, uint32_t frame)
+bool has_joined_since(const struct scene *s, const struct endport *port, uint16_t pkey,
+                      uint32_t frame)
 {
     const struct link *l = groups_link(s->f->groups, s->p->at.interface, pkey);
-    for (struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
-        const struct member *m = groups_member(s->f->groups, b, port, false);
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+        const struct member *m = groups_member(s->f->groups, b, port);
         if (m && (m->pending || m->frame > frame))
             return true;
     }
@@ -121,7 +121,7 @@ bool lacks_broadcast(const struct scene *s, uint16_t pkey, uint8_t scope)
 static const char *const told_others =
     "the sender may have been told others, by a join that was not seen";
 
-static void check_from_join(const struct scene *s, struct group *broadcast)
+static void check_from_join(const struct scene *s, const struct group *broadcast)
 {
     const struct ib_packet *ib = &s->p->ib;
     struct departure d = {.rule = R_RFC4391_9_1_2_QKEY_FROM_JOIN,
@@ -143,7 +143,7 @@ static void check_from_join(const struct scene *s, struct group *broadcast)
     }
 }
 
-static void fail_mtu(const struct scene *s, struct group *broadcast)
+static void fail_mtu(const struct scene *s, const struct group *broadcast)
 {
     const struct view *payload = &s->p->ib.payload;
     char expected[32], actual[32];
@@ -159,7 +159,7 @@ static void fail_mtu(const struct scene *s, struct group *broadcast)
     fail_told(s, broadcast, &d);
 }
 
-static void check_mtu(const struct scene *s, struct group *broadcast)
+static void check_mtu(const struct scene *s, const struct group *broadcast)
 {
     uint32_t mtu = ib_mtu_octets(broadcast->mtu);
     if (mtu == 0)
@@ -202,7 +202,7 @@ static void check_exists(const struct scene *s)
 void check_transmission(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
-    struct group *broadcast = link_of(s);
+    const struct group *broadcast = link_of(s);
     check_controlled(s);
     check_exists(s);
     if (broadcast) {

@@ -25,17 +25,17 @@ static enum joined how_joined(const struct member *m)
  * The best that is known of the port's membership of the link's broadcast groups; *group: of which.
  * scope: of the link, 0 where it is not known.
  */
-static enum joined joined_link(const struct scene *s, struct endport *port, uint8_t scope,
+static enum joined joined_link(const struct scene *s, const struct endport *port, uint8_t scope,
                                const struct group **group)
 {
     const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
     enum joined best = JOINED_NEVER;
     bool unknown = false;
     *group = NULL;
-    for (struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
         if (scope && group_scope(b) != scope)
             continue;
-        enum joined joined = how_joined(groups_member(s->f->groups, b, port, false));
+        enum joined joined = how_joined(groups_member(s->f->groups, b, port));
         unknown |= joined == JOINED_UNKNOWN;
         if (!*group || joined > best) {
             best = joined;
@@ -49,19 +49,19 @@ static enum joined joined_link(const struct scene *s, struct endport *port, uint
  * By its LID alone it may be a virtual function's, which joins with a GID of its own (IBA 4.1.1):
  * that one's address names another QP.
  */
-struct endport *sending_interface(const struct scene *s)
+const struct endport *sending_interface(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
-    struct endport *port = NULL;
+    const struct endport *port = NULL;
     if (ib->has_grh)
-        port = endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid, false);
+        port = endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid);
     else if (ib->has_lrh)
-        port = endports_by_lid(s->f->endports, s->p->at.interface, ib->slid, false);
+        port = endports_by_lid(s->f->endports, s->p->at.interface, ib->slid);
     bool its = port && endport_announced(port, ib->pkey, ib->sqpn) == ANNOUNCED;
     return its && !is_sa(s) ? port : NULL;
 }
 
-void check_interface_joined(const struct scene *s, struct endport *port, uint8_t scope)
+void check_interface_joined(const struct scene *s, const struct endport *port, uint8_t scope)
 {
     static const char *const actual[] = {
         [JOINED_NEVER] = "it never joined it",

@@ -43,8 +43,8 @@ static bool check_group_there(const struct scene *s, const struct group *g)
  * uses what it was told and cannot know better, unless the group was deleted, which ends
  * memberships.
  */
-static bool told_otherwise(const struct scene *s, const struct group *g, struct endport *sender,
-                           const struct member *m, uint16_t dlid)
+static bool told_otherwise(const struct scene *s, const struct group *g,
+                           const struct endport *sender, const struct member *m, uint16_t dlid)
 {
     if (!m || !m->frame)
         return g->records > 1 || is_sa(s) || (m && m->pending) || !sender ||
@@ -53,7 +53,7 @@ static bool told_otherwise(const struct scene *s, const struct group *g, struct 
     return !member_is_known(m) || on_its_way || (m->mlid == dlid && m->frame > g->gone_frame);
 }
 
-static bool check_mlid(const struct scene *s, const struct group *g, struct endport *sender,
+static bool check_mlid(const struct scene *s, const struct group *g, const struct endport *sender,
                        const struct member *m)
 {
     struct subject group = subject_group(g->mgid);
@@ -85,7 +85,8 @@ static bool check_mlid(const struct scene *s, const struct group *g, struct endp
  * unless it is known to have left or to have been refused, or the capture has all that its port
  * asked since its start.
  */
-static void check_joined(const struct scene *s, struct endport *sender, const struct member *m)
+static void check_joined(const struct scene *s, const struct endport *sender,
+                         const struct member *m)
 {
     struct subject port = subject_port(s->p->ib.sgid, 0);
     bool known = m && member_is_known(m), followed = sender && endport_is_followed(sender);
@@ -109,14 +110,15 @@ static void check_joined(const struct scene *s, struct endport *sender, const st
 }
 
 /* How the sender has not subscribed: implementations differ in it. Constant strings. */
-static const char *lacking_subscription(struct endport *sender, const struct member *m)
+static const char *lacking_subscription(const struct endport *sender, const struct member *m)
 {
     return sender->subscribed                    ? "a subscription to one of them"
            : m->join_state & JOIN_SEND_ONLY_FULL ? "none of a send-only full member"
                                                  : "none of a send-only non-member";
 }
 
-static void check_subscribed(const struct scene *s, struct endport *sender, const struct member *m)
+static void check_subscribed(const struct scene *s, const struct endport *sender,
+                             const struct member *m)
 {
     struct subject port = subject_port(s->p->ib.sgid, 0);
     if (!m && !endport_is_followed(sender))
@@ -138,7 +140,7 @@ static void check_subscribed(const struct scene *s, struct endport *sender, cons
 }
 
 /* RFC 4391 §5: what the join returned is what the interface uses. */
-static void check_parameters(const struct scene *s, struct group *b)
+static void check_parameters(const struct scene *s, const struct group *b)
 {
     const struct ib_packet *ib = &s->p->ib;
     struct subject port = subject_port(ib->sgid, 0);
@@ -196,7 +198,7 @@ static void note_forward(const struct scene *s, const struct group *g, struct vi
         return;
     mgid_of_group(mgid, g->mgid, ip.p + at, length);
     const struct group *right = memcmp(mgid, g->mgid, MGID_SIZE)
-                                    ? groups_find(s->f->groups, g->interface, mgid, false)
+                                    ? groups_find(s->f->groups, g->interface, mgid)
                                     : NULL;
     struct subject group = subject_group(mgid);
     if (right && right->state == GROUP_THERE && (group_is_broadcast(g) || is_all_routers(g->mgid)))
@@ -205,7 +207,8 @@ static void note_forward(const struct scene *s, const struct group *g, struct vi
              "its datagrams still go to another group");
 }
 
-static void check_listener(const struct scene *s, const struct listener *l, struct endport *port)
+static void check_listener(const struct scene *s, const struct listener *l,
+                           const struct endport *port)
 {
     const struct member *m = l->member;
     struct subject subject = subject_port(port ? port->gid : NULL, 0);
@@ -227,8 +230,8 @@ void check_multicast(const struct scene *s)
     const struct ib_packet *ib = &s->p->ib;
     const struct datagram *d = &s->p->datagram;
     uint16_t type = d->encap.type;
-    struct endport *sender = s->e->sender;
-    struct group *g = groups_find(s->f->groups, s->p->at.interface, ib->dgid, false);
+    const struct endport *sender = s->e->sender;
+    const struct group *g = groups_find(s->f->groups, s->p->at.interface, ib->dgid);
     if (!g || !check_scope(s, s->r->base + ib->grh_off + GRH_DGID, sender) ||
         !check_group_there(s, g))
         return;
@@ -236,7 +239,7 @@ void check_multicast(const struct scene *s)
         sender = NULL;
     if (sender)
         check_interface_joined(s, sender, ib->dgid[MGID_FLAGS_SCOPE] & 0x0f);
-    struct member *m = sender ? groups_member(s->f->groups, g, sender, false) : NULL;
+    const struct member *m = sender ? groups_member(s->f->groups, g, sender) : NULL;
     bool there = g->state == GROUP_THERE;
     if (!check_mlid(s, g, sender, m))
         return;

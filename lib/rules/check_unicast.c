@@ -47,8 +47,8 @@ static void check_old_qpn(const struct scene *s, const struct neighbour *holder)
 static void check_wrong_qpn(const struct scene *s, const struct neighbour *holder)
 {
     struct subject address = subject_address(holder->lladdr);
-    struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
-                                           holder->lladdr + LLADDR_GID, false);
+    const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
+                                                 holder->lladdr + LLADDR_GID);
     bool moved = port && port->lid && s->p->ib.has_lrh && !endport_has_lid(port, s->p->ib.dlid);
     /* else it may have announced another QPN before the capture began, or since its restart */
     bool known = port && endport_is_followed(port) &&
@@ -148,7 +148,7 @@ static void check_broadcast(const struct scene *s)
 
 void check_unicast(const struct scene *s)
 {
-    struct endport *port = sending_interface(s);
+    const struct endport *port = sending_interface(s);
     if (port)
         check_interface_joined(s, port, 0);
     check_broadcast(s);

@@ -81,7 +81,7 @@ static void pass_on(void *user, const struct finding *f)
     struct finding failed = *f;
     failed.outcome = reason ? OUTCOME_DEVIATION : OUTCOME_FAIL;
     failed.reason = reason ? reason : f->reason;
-    failed.sender = sender_text(sender, j->fabric, j->packet);
+    failed.sender = sender_text(sender, fabric_facts(j->fabric), j->packet);
     j->report(j->user, j->frame, &failed);
 }
 
@@ -232,7 +232,7 @@ static bool judge_bare(const struct reporter *r, const struct packet *p)
 bool judge_packet(struct judge *j, const struct packet *p, const struct events *e)
 {
     struct reporter r = reporter(j, p->octets.p, p->at.interface);
-    struct scene s = {&r, j->fabric, p, e, j->postponed};
+    struct scene s = {&r, fabric_facts(j->fabric), p, e, j->postponed};
     j->frame = p->at.frame;
     j->packet = p;
     if (packet_is_bare(p))
@@ -275,7 +275,7 @@ static bool read_packet(struct fabric *fabric, struct packet *p, const struct ca
     if (carrier_locate(f->linktype, f->octets, &c) != WIRE_OK || c.kind == CARRIER_NONE)
         return false;
     struct capture_interface captured = {f->interface, c.port};
-    if (!interfaces_enter(fabric->interfaces, captured, &at.interface))
+    if (!fabric_enter_interface(fabric, captured, &at.interface))
         return false;
     if (c.kind == CARRIER_IB)
         read_infiniband(p, &at, &c);

@@ -10,9 +10,9 @@
 enum { CLAIMS = 256 };
 
 struct claim {
-    struct endport *port;    /* whose GSI settles it; NULL: unused */
-    bool by_smi;             /* its SMI does; else its GSI */
-    struct group *witnessed; /* the port is a witness of its parameters; NULL: it is none */
+    const struct endport *port;    /* whose GSI settles it; NULL: unused */
+    bool by_smi;                   /* its SMI does; else its GSI */
+    const struct group *witnessed; /* the port is a witness of its parameters; NULL: it is none */
     enum rule_number rule;
     struct subject about; /* its octets and its group are the two below */
     uint8_t octets[LLADDR_SIZE], group[MGID_SIZE];
@@ -93,7 +93,7 @@ static void keep(const struct scene *s, struct claim *c, const struct subject *a
         add(s->postponed, c);
 }
 
-void postpone(const struct scene *s, struct endport *port, enum rule_number rule,
+void postpone(const struct scene *s, const struct endport *port, enum rule_number rule,
               const struct subject *about, uint64_t value, const char *expected, const char *actual)
 {
     struct claim c = {.port = port, .rule = rule, .value = value};
@@ -101,7 +101,7 @@ void postpone(const struct scene *s, struct endport *port, enum rule_number rule
     keep(s, &c, about, expected, actual);
 }
 
-void postpone_to_smi(const struct scene *s, struct endport *port, enum rule_number rule,
+void postpone_to_smi(const struct scene *s, const struct endport *port, enum rule_number rule,
                      const struct subject *about, uint64_t value, const char *expected,
                      const char *actual)
 {
@@ -110,12 +110,12 @@ void postpone_to_smi(const struct scene *s, struct endport *port, enum rule_numb
     keep(s, &c, about, expected, actual);
 }
 
-void postpone_to_witness(const struct scene *s, struct group *group, enum rule_number rule,
+void postpone_to_witness(const struct scene *s, const struct group *group, enum rule_number rule,
                          const struct subject *about, uint64_t value, const char *expected,
                          const char *actual)
 {
-    struct endport *port = endport_of(group->told);
-    const struct member *m = port ? groups_member(s->f->groups, group, port, false) : NULL;
+    const struct endport *port = endport_of(group->told);
+    const struct member *m = port ? groups_member(s->f->groups, group, port) : NULL;
     struct claim c = {.port = port, .witnessed = group, .rule = rule, .value = value};
     inconclusive(s->r, rule, NULL,
                  "the sender may have been told others; its requests are not captured");
@@ -128,8 +128,8 @@ enum testimony { CONFIRMS, ASKS, DENIES };
 
 static enum testimony ask_witness(const struct scene *s, const struct claim *c)
 {
-    struct group *group = group_of(c->witnessed);
-    const struct member *m = groups_member(s->f->groups, group, c->port, false);
+    const struct group *group = group_of(c->witnessed);
+    const struct member *m = groups_member(s->f->groups, group, c->port);
     if (!m || group->changed_frame > c->frame)
         return DENIES;
     return m->pending ? ASKS : CONFIRMS;

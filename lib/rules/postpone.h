@@ -18,7 +18,7 @@ void postponed_free(struct postponed *p);
  * The packet at hand violates the rule, unless a request of the port was not captured. Reported
  * as once for each value of the subject; expected gets the number of this frame appended.
  */
-void postpone(const struct scene *s, struct endport *port, enum rule_number rule,
+void postpone(const struct scene *s, const struct endport *port, enum rule_number rule,
               const struct subject *about, uint64_t value, const char *expected,
               const char *actual);
 
@@ -28,7 +28,7 @@ void postpone(const struct scene *s, struct endport *port, enum rule_number rule
  * group's last record is the witness: the violation is reported at its next GSI packet, unless it
  * asks for the group then, whose answer decides.
  */
-void postpone_to_witness(const struct scene *s, struct group *group, enum rule_number rule,
+void postpone_to_witness(const struct scene *s, const struct group *group, enum rule_number rule,
                          const struct subject *about, uint64_t value, const char *expected,
                          const char *actual);
 
@@ -36,7 +36,7 @@ void postpone_to_witness(const struct scene *s, struct group *group, enum rule_n
  * The same, unless the subnet manager set something that was not captured: the port's response has
  * a PSN of its SMI.
  */
-void postpone_to_smi(const struct scene *s, struct endport *port, enum rule_number rule,
+void postpone_to_smi(const struct scene *s, const struct endport *port, enum rule_number rule,
                      const struct subject *about, uint64_t value, const char *expected,
                      const char *actual);
 

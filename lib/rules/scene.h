@@ -14,7 +14,7 @@
 
 struct scene {
     const struct reporter *r;
-    struct fabric *f;
+    const struct fabric_facts *f;
     const struct packet *p;
     const struct events *e;      /* what the model learnt from the packet */
     struct postponed *postponed; /* rules/postpone.h */
@@ -25,7 +25,7 @@ struct scene {
  * are known? It keeps what it was told until it joins again; a join that was not captured tells it
  * others (check_link.c).
  */
-bool may_be_told_others(const struct scene *s, struct group *broadcast);
+bool may_be_told_others(const struct scene *s, const struct group *broadcast);
 
 /*
  * The packet does not use what the SA told its sender of the broadcast group, and
@@ -40,13 +40,14 @@ struct departure {
     uint32_t n;
     const char *expected, *actual;
 };
-void fail_told(const struct scene *s, struct group *broadcast, const struct departure *d);
+void fail_told(const struct scene *s, const struct group *broadcast, const struct departure *d);
 
 /*
  * Did an interface of the port on this partition join the broadcast group since that frame? It was
  * restarted, maybe with another QPN (check_link.c).
  */
-bool has_joined_since(const struct scene *s, struct endport *port, uint16_t pkey, uint32_t frame);
+bool has_joined_since(const struct scene *s, const struct endport *port, uint16_t pkey,
+                      uint32_t frame);
 
 /* The SA's own port: what it asked and was told was not seen (check_link.c). */
 bool is_sa(const struct scene *s);
@@ -61,19 +62,19 @@ void check_transmission(const struct scene *s);
  * The port whose interface sends the datagram: a link-layer address of it names the QP. NULL: not
  * known (check_member.c).
  */
-struct endport *sending_interface(const struct scene *s);
+const struct endport *sending_interface(const struct scene *s);
 
 /*
  * Did the port that sends the datagram join the link's broadcast group as FullMember? scope: of the
  * link, 0 where it is not known (check_member.c).
  */
-void check_interface_joined(const struct scene *s, struct endport *port, uint8_t scope);
+void check_interface_joined(const struct scene *s, const struct endport *port, uint8_t scope);
 
 /*
  * The scope of an IPoIB MGID that a port sends to or joins (check_group.c). false: it is none of
  * its link's.
  */
-bool check_scope(const struct scene *s, const uint8_t *mgid, struct endport *port);
+bool check_scope(const struct scene *s, const uint8_t *mgid, const struct endport *port);
 
 /*
  * ... to a group: is it there, has the sender joined, does it use what the SA told?

@@ -37,7 +37,7 @@ static bool is_nd(const struct datagram *d)
            d->icmpv6.p[0] <= ND_REDIRECT;
 }
 
-static bool has_address(const struct fabric *f, const struct packet *p, const uint8_t *gid,
+static bool has_address(const struct fabric_facts *f, const struct packet *p, const uint8_t *gid,
                         const struct ip *ip)
 {
     const struct neighbour *n = gid ? neighbours_of_ip(f->neighbours,
@@ -46,8 +46,8 @@ static bool has_address(const struct fabric *f, const struct packet *p, const ui
     return n && memcmp(n->lladdr + LLADDR_GID, gid, GID_SIZE) == 0;
 }
 
-static bool sender_ip(const struct fabric *f, const struct packet *p, const struct datagram *d,
-                      const uint8_t *gid, struct ip *ip)
+static bool sender_ip(const struct fabric_facts *f, const struct packet *p,
+                      const struct datagram *d, const uint8_t *gid, struct ip *ip)
 {
     if (!d)
         return false;
@@ -58,13 +58,13 @@ static bool sender_ip(const struct fabric *f, const struct packet *p, const stru
 
 /* ---- the port */
 
-static const uint8_t *sender_gid(const struct fabric *f, const struct packet *p)
+static const uint8_t *sender_gid(const struct fabric_facts *f, const struct packet *p)
 {
     if (p->ib.has_grh)
         return p->ib.sgid;
-    const struct endport *port = p->ib.has_lrh ? endports_by_lid(f->endports, p->at.interface,
-                                                                 p->ib.slid, false)
-                                               : NULL;
+    const struct endport *port = p->ib.has_lrh
+                                     ? endports_by_lid(f->endports, p->at.interface, p->ib.slid)
+                                     : NULL;
     return port && endport_has_gid(port) ? port->gid : NULL;
 }
 
@@ -82,7 +82,8 @@ static void append(char text[SENDER_TEXT_SIZE], const char *name, const char *va
     snprintf(text + n, SENDER_TEXT_SIZE - n, "%s%s %s", n ? ", " : "", name, value);
 }
 
-const char *sender_text(char text[SENDER_TEXT_SIZE], const struct fabric *f, const struct packet *p)
+const char *sender_text(char text[SENDER_TEXT_SIZE], const struct fabric_facts *f,
+                        const struct packet *p)
 {
     char value[INET6_ADDRSTRLEN];
     const uint8_t *gid = sender_gid(f, p);

@@ -12,7 +12,7 @@ enum { SENDER_TEXT_SIZE = 128 };
  * 3"; "" for nothing. An IP source address is the sender's only if ARP or ND said so: the packet
  * may come through a router.
  */
-const char *sender_text(char text[SENDER_TEXT_SIZE], const struct fabric *f,
+const char *sender_text(char text[SENDER_TEXT_SIZE], const struct fabric_facts *f,
                         const struct packet *p);
 
 #endif

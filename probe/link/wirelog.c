@@ -127,7 +127,7 @@ void wirelog_judge(struct wirelog *w, const struct deviations *known, judge_repo
     w->root->judged = true;
     w->fabric = fabric_new();
     fabric_take_interfaces(w->fabric, INTERFACES_ONE);
-    w->fabric->records_are_current = true;
+    fabric_take_records_as_current(w->fabric);
     w->judge = judge_new(w->fabric, known, pass_on, w);
     for (guint i = 0; i < w->root->first->len; i++)
         judge(w, w->root->first->pdata[i]);

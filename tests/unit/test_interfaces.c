@@ -6,6 +6,7 @@
 #include "tests/unit/unit.h"
 
 #include "model/evidence.h"
+#include "model/write.h"
 #include "wire/sa.h"
 #include "wire/smp.h"
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/fabric.h"
+#include "model/fabric_state.h"
 #include "tests/craft.h"
 
 enum { ENTRIES = 100000, LIMIT = 1 << 20 };
@@ -326,7 +326,7 @@ static void an_endport_with_route_and_pkeys(void **state)
         }
         meter_note(&m, i + 1);
     }
-    struct endport *last = endports_by_lid(a.ports, 0, ENTRIES / INTERFACES, false);
+    struct endport *last = endports_get_by_lid(a.ports, 0, ENTRIES / INTERFACES, false);
     assert_non_null(last);
     assert_int_equal(endport_has_pkey(last, 0xffff), PKEY_IS_THERE);
     assert_octets("an endport with its route and P_Key table", &m, 430);

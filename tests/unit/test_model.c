@@ -2,10 +2,8 @@
 /* Streams, connections and neighbours: what spans packets. */
 #include "tests/unit/unit.h"
 
-#include "model/connection.h"
-#include "model/neighbour.h"
-#include "model/order.h"
 #include "model/stream.h"
+#include "model/write.h"
 
 static struct stream_result send_packet(struct stream *s, struct stream_store *store,
                                         enum ib_position position, uint32_t psn)
@@ -274,14 +272,14 @@ static void a_port_gets_its_name(void **state)
 {
     (void)state;
     struct endports *e = endports_new(10);
-    struct endport *nameless = endports_by_lid(e, 0, 5, true),
-                   *named = endports_by_gid(e, 0, gids[0], true);
+    struct endport *nameless = endports_get_by_lid(e, 0, 5, true),
+                   *named = endports_get_by_gid(e, 0, gids[0], true);
     nameless->born_frame = 10;
     endport_gsi_sent(nameless, 100, 11);
     endport_gsi_sent(nameless, 102, 12);
     assert_false(endport_is_followed(nameless));
     assert_ptr_equal(endports_learn(e, 0, 5, gids[0]), named);
-    assert_ptr_equal(endports_by_lid(e, 0, 5, false), named);
+    assert_ptr_equal(endports_get_by_lid(e, 0, 5, false), named);
     assert_int_equal(named->born_frame, 10);
     assert_false(endport_is_followed(named));
     named->born_frame = 20;
@@ -303,13 +301,13 @@ static void a_lid_belongs_to_whom_it_was_assigned(void **state)
     struct endport *port = endports_assign(e, 0, 5, gids[0]),
                    *alias = endports_learn(e, 0, 5, gids[1]);
     assert_ptr_not_equal(port, alias);
-    assert_ptr_equal(endports_by_lid(e, 0, 5, false), port);
+    assert_ptr_equal(endports_get_by_lid(e, 0, 5, false), port);
     assert_true(endport_has_lid(alias, 5));
     assert_ptr_equal(endports_assign(e, 0, 5, gids[1]), alias);
-    assert_ptr_equal(endports_by_lid(e, 0, 5, false), alias);
+    assert_ptr_equal(endports_get_by_lid(e, 0, 5, false), alias);
     endports_assign(e, 0, 6, gids[1]);
     assert_ptr_equal(endports_learn(e, 0, 5, gids[0]), port); /* nobody claims it any more */
-    assert_ptr_equal(endports_by_lid(e, 0, 5, false), port);
+    assert_ptr_equal(endports_get_by_lid(e, 0, 5, false), port);
     endports_free(e);
 }
 

@@ -47,8 +47,8 @@ static void an_announced_address_is_learnt(void **state)
 {
     const struct scenario *s = *state;
     observe_arp(s, 1, 1);
-    assert_int_equal(neighbours_count(s->fabric->neighbours), 1);
-    const struct neighbour *n = neighbours_at(s->fabric->neighbours, 0);
+    assert_int_equal(neighbours_count(fabric_facts(s->fabric)->neighbours), 1);
+    const struct neighbour *n = neighbours_at(fabric_facts(s->fabric)->neighbours, 0);
     assert_int_equal(n->frame, 1);
     assert_int_equal(be32(n->ip.octets), IP);
     assert_false(s->events->has_duplicate);
