@@ -14,8 +14,8 @@ enum { ARP_REQUEST = 1, ARP_REPLY = 2, RARP_REQUEST = 3, RARP_REPLY = 4 };
 enum { INARP_REQUEST = 8, INARP_REPLY = 9 }; /* RFC 2390 */
 
 /*
- * Does a message of this operation name the sender's own addresses (RFC 826, RFC 2390)? A RARP message
- * may be about another's.
+ * Does a message of this operation name the sender's own addresses (RFC 826, RFC 2390)? A RARP
+ * message may be about another's.
  */
 static inline bool arp_is_announcement(uint16_t op)
 {
