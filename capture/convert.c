@@ -7,7 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <glib.h>
+
 #include "capture/convert_options.h"
+#include "capture/share.h"
+#include "wire/nanoseconds.h"
 #include "pcapio/input.h"
 #include "pcapio/output.h"
 #include "capture/tally.h"
@@ -18,7 +22,7 @@ static uint32_t target_linktype(const struct convert_options *options, uint32_t 
 {
     if (options->linktype)
         return options->linktype;
-    return from == LINKTYPE_ERF ? LINKTYPE_INFINIBAND : LINKTYPE_ERF;
+    return from == LINKTYPE_ERF && !options->share ? LINKTYPE_INFINIBAND : LINKTYPE_ERF;
 }
 
 static struct translation plan(const struct input *in, const struct convert_options *options)
@@ -47,39 +51,72 @@ static struct output *create_output(const struct input *in, const struct convert
     return output_open(options->out, &format, input_file(in));
 }
 
+/*
+ * Makes P one that may be shared; its data is in BUFFER then. Other records than InfiniBand's are
+ * left out.
+ */
+static enum verdict share_into(struct share *share, uint32_t linktype, struct packet *p,
+                               const struct remarks *note, GByteArray *buffer)
+{
+    uint32_t n = p->head_len + p->data_len;
+
+    g_byte_array_set_size(buffer, 0);
+    g_byte_array_append(buffer, p->head, p->head_len);
+    g_byte_array_append(buffer, p->data, p->data_len);
+    p->head_len = 0;
+    p->data = buffer->data;
+    p->data_len = n;
+    struct share_frame frame = {linktype, nanoseconds_of(p->sec, p->ns), buffer->data, n,
+                                p->wirelen};
+    if (share_frame(share, &frame))
+        return CARRIED;
+    return note->erf_type == ERF_TYPE_META || note->erf_type == ERF_TYPE_PAD ? NO_PACKET
+           : note->erf_type == ERF_TYPE_INFINIBAND                           ? MALFORMED
+                                                                             : NOT_INFINIBAND;
+}
+
 /* Returns false if the input ended too early or the output cannot be written. */
 static bool carry_all(struct input *in, struct output *out, const struct translation *way,
-                      struct tally *tally)
+                      struct share *share, struct tally *tally)
 {
+    GByteArray *buffer = g_byte_array_new();
     struct packet from, to;
     struct remarks note;
     enum input_result result;
+    bool good = true;
 
-    while ((result = input_next(in, &from)) == INPUT_PACKET) {
+    while (good && (result = input_next(in, &from)) == INPUT_PACKET) {
         enum verdict verdict = translate(way, &from, &to, &note);
 
-        if (verdict == CARRIED && !output_write(out, &to))
-            return false;
-        tally_add(tally, verdict, &note);
+        if (verdict == CARRIED && share)
+            verdict = share_into(share, way->to, &to, &note, buffer);
+        good = verdict != CARRIED || output_write(out, &to);
+        if (good)
+            tally_add(tally, verdict, &note);
     }
-    return result == INPUT_END;
+    g_byte_array_unref(buffer);
+    return good && result == INPUT_END;
 }
 
 static bool convert(const struct convert_options *options, struct tally *tally)
 {
-    struct input *in = input_open(options->in);
+    struct share *share = options->share ? share_new() : NULL;
+    struct input *in = options->share && !share ? NULL : input_open(options->in);
     struct translation way;
     struct output *out;
     bool good;
 
-    if (!in)
+    if (!in) {
+        share_free(share);
         return false;
+    }
     way = plan(in, options);
     out = create_output(in, options, &way);
-    good = out && carry_all(in, out, &way, tally);
+    good = out && carry_all(in, out, &way, share, tally);
     good = output_close(out) && good;
     tally_remark(tally, input_name(in), way.to, options->container == CONTAINER_PCAPNG);
     input_close(in);
+    share_free(share);
     return good;
 }
 

@@ -12,7 +12,7 @@
 #include "cli/refused_option.h"
 
 static const char usage[] =
-    "Usage: ipoib-capture convert [--format WORD[,WORD]] IN OUT\n"
+    "Usage: ipoib-capture convert [--format WORD[,WORD]] [--share] IN OUT\n"
     "\n"
     "Turns a capture of InfiniBand frames (LINKTYPE_INFINIBAND, 247), which Wireshark\n"
     "does not open, into one of ERF records (LINKTYPE_ERF, 197), which it does, and back.\n"
@@ -29,6 +29,10 @@ static const char usage[] =
     "                                    raw      ERF records alone, without a container\n"
     "      \"erf,pcap\" is the file that ibdump writes. With IN's own content only the\n"
     "      file format changes and every record is kept as it is.\n"
+    "--share                    make OUT a capture that may leave the company: payload\n"
+    "      becomes zeros, IP addresses, GIDs, GUIDs and names are replaced, each by the\n"
+    "      same one wherever it is, checksums and CRCs are made to fit. What the rules\n"
+    "      of IPoIB look at stays. ERF, if --format does not say 247.\n"
     "-h, --help                 shows this text.\n"
     "\n"
     "Nanoseconds are kept in every format: in ERF in a classic pcap they are in the\n"
@@ -147,17 +151,24 @@ int convert_parse_options(int argc, char **argv, struct convert_options *options
 {
     static const struct option known[] = {{"format", required_argument, NULL, 'f'},
                                           {"help", no_argument, NULL, 'h'},
+                                          {"share", no_argument, NULL, 'S'},
                                           {NULL, 0, NULL, 0}};
     static const char shorts[] = ":f:h";
     char letter[REFUSED_OPTION_LEN];
     struct format format = {0};
     int c;
 
+    options->share = false;
+
     opterr = 0; /* the messages are ours, with the program's name and not the subcommand's */
     while ((c = getopt_long(argc, argv, shorts, known, NULL)) != -1) {
         if (c == 'h') {
             fputs(usage, stdout);
             return fflush(stdout) == 0 ? 0 : 1;
+        }
+        if (c == 'S') {
+            options->share = true;
+            continue;
         }
         if (c == 'f' && take_format(&format, optarg))
             continue;

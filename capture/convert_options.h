@@ -3,6 +3,7 @@
 #ifndef CAPTURE_CONVERT_OPTIONS_H
 #define CAPTURE_CONVERT_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pcapio/output.h"
@@ -11,6 +12,7 @@ struct convert_options {
     const char *in, *out;     /* file names, or "-" */
     enum container container; /* of the output */
     uint32_t linktype;        /* of the output; 0: the other one than the input's */
+    bool share;               /* without payload, with other addresses; ERF if linktype is 0 */
 };
 
 /*

@@ -186,6 +186,13 @@ static int tell_config(const char *device, unsigned port)
     tell_value(2, "all", "All IPoIB groups, those too that come later", true);
     tell_value(2, "broadcast", "The broadcast group alone", false);
     printf(
+        "arg {number=6}{call=--only}{display=Packets}{type=multicheck}{required=false}"
+        "{tooltip=Captured by their headers; none: all packets, with those of other protocols}{group=Capture}\n");
+    tell_value(6, "ipoib", "IPoIB: datagrams and connections", false);
+    tell_value(6, "cm", "Communication management", false);
+    tell_value(6, "sa", "Subnet administration", false);
+    tell_value(6, "smp", "Subnet management (QP 0)", false);
+    printf(
         "arg {number=3}{call=--snaplen}{display=Octets of each frame}{type=unsigned}{required=false}{range=1,65535}"
         "{tooltip=Empty: all}{group=Limits}\n");
     printf(

@@ -11,8 +11,10 @@
 enum {
     CACHE_LINE = 64,
     BLOCKS_MIN = 4,
-    BLOCKS_FIRST = 16,
-    AT_ONCE = 8, /* blocks, whose writing takes the time of a nap */
+    BLOCKS_FIRST = 128, /* 32 MiB, present before the first frame */
+    BLOCKS_AHEAD = 64,  /* present and unused: below that the writing thread adds ... */
+    BLOCKS_MORE = 16,   /* ... so many at a time */
+    BLOCKS_TO_WAKE = 4, /* that wait for a sleeping writer, at most */
 };
 
 /* One producer, one consumer. It has a place for every block there is, and so is never full. */
@@ -25,17 +27,18 @@ struct ring {
 
 struct handover {
     struct ring full, empty;
-    sem_t waiting; /* one for each full block, and one for the end */
+    sem_t wake;           /* the writing thread sleeps on it */
+    atomic_bool sleeping; /* it does, or is about to */
+    atomic_bool ended;
     struct block *blocks;
     uint8_t *memory;
     size_t memory_len;
-    uint32_t count, fresh; /* blocks there are; blocks from that number on were never used */
-    struct block **spare;  /* the receiving thread's: empty blocks, the last one returned on top */
+    uint32_t count;       /* blocks there are */
+    uint32_t to_wake;     /* a sleeping writer is woken for so many */
+    atomic_uint fresh;    /* blocks from that number on were never used; the receiving thread's */
+    atomic_uint present;  /* blocks whose memory is present; the writing thread's, once it runs */
+    struct block **spare; /* the receiving thread's: empty blocks, the last one returned on top */
     uint32_t spare_count;
-    void (*write)(void *arg, const struct block *b); /* NULL: the writing thread has to do it */
-    void *write_arg;
-    unsigned at_once; /* blocks that may still be written so */
-    bool begun;       /* a block was given */
 };
 
 static void ring_put(struct ring *r, struct block *b)
@@ -43,7 +46,7 @@ static void ring_put(struct ring *r, struct block *b)
     unsigned at = atomic_load_explicit(&r->put, memory_order_relaxed);
 
     r->places[at & r->mask] = b;
-    atomic_store_explicit(&r->put, at + 1, memory_order_release);
+    atomic_store(&r->put, at + 1); /* sequentially consistent for wake_if_asleep */
 }
 
 static struct block *ring_get(struct ring *r)
@@ -92,13 +95,22 @@ static bool map_memory(struct handover *h)
     return h->memory != NULL;
 }
 
+/* Makes the next blocks' memory present, as many as there are of COUNT. */
+static bool touch_blocks(struct handover *h, uint32_t count)
+{
+    uint32_t present = atomic_load_explicit(&h->present, memory_order_relaxed);
+    uint32_t left = h->count - present;
+
+    count = count < left ? count : left;
+    atomic_store_explicit(&h->present, present + count, memory_order_relaxed);
+    return touch_memory(h->blocks[present].data, (size_t)count * BLOCK_ROOM);
+}
+
 static bool share_out(struct handover *h, bool touch)
 {
-    size_t first = BLOCKS_FIRST * (size_t)BLOCK_ROOM;
-
     for (uint32_t i = 0; i < h->count; i++)
         h->blocks[i].data = h->memory + (size_t)i * BLOCK_ROOM;
-    return touch_memory(h->memory, touch || first > h->memory_len ? h->memory_len : first);
+    return touch_blocks(h, touch ? h->count : BLOCKS_FIRST);
 }
 
 struct handover *handover_create(uint64_t room, bool touch)
@@ -109,13 +121,18 @@ struct handover *handover_create(uint64_t room, bool touch)
     if (!h)
         return NULL;
     *h = (struct handover){.count = 0};
-    sem_init(&h->waiting, 0, 0);
+    sem_init(&h->wake, 0, 0);
+    atomic_init(&h->sleeping, false);
+    atomic_init(&h->ended, false);
+    atomic_init(&h->fresh, 0);
+    atomic_init(&h->present, 0);
     if (count >= UINT32_MAX / 2) {
         handover_destroy(h);
         errno = ENOMEM;
         return NULL;
     }
     h->count = count < BLOCKS_MIN ? BLOCKS_MIN : (uint32_t)count;
+    h->to_wake = h->count / 4 < BLOCKS_TO_WAKE ? h->count / 4 : BLOCKS_TO_WAKE;
     h->blocks = map_memory(h) ? calloc(h->count, sizeof(*h->blocks)) : NULL;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     h->spare = calloc(h->count, sizeof(*h->spare));
@@ -137,7 +154,7 @@ void handover_destroy(struct handover *h)
     free(h->empty.places);
     free(h->spare);
     free(h->blocks);
-    sem_destroy(&h->waiting);
+    sem_destroy(&h->wake);
     free(h);
 }
 
@@ -151,12 +168,26 @@ static struct block *take_spare(struct handover *h)
     return h->spare_count > 0 ? h->spare[--h->spare_count] : NULL;
 }
 
+/*
+ * A block that was never used. Its memory is present, unless the writing thread was kept in one
+ * write for so long that it could not add any: a page fault is better then than a lost frame.
+ */
+static struct block *take_fresh(struct handover *h)
+{
+    uint32_t fresh = atomic_load_explicit(&h->fresh, memory_order_relaxed);
+
+    if (fresh == h->count)
+        return NULL;
+    atomic_store_explicit(&h->fresh, fresh + 1, memory_order_relaxed);
+    return &h->blocks[fresh];
+}
+
 struct block *handover_take(struct handover *h)
 {
     struct block *b = take_spare(h);
 
-    if (!b && h->fresh < h->count)
-        b = &h->blocks[h->fresh++];
+    if (!b)
+        b = take_fresh(h);
     if (b) {
         b->len = b->packets = 0;
         b->octets = 0;
@@ -165,48 +196,73 @@ struct block *handover_take(struct handover *h)
     return b;
 }
 
-void handover_write_at_once(struct handover *h, void (*write)(void *arg, const struct block *b),
-                            void *arg)
+/* Full blocks that were given and not yet taken. */
+static uint32_t waiting(const struct handover *h)
 {
-    h->write = write;
-    h->write_arg = arg;
+    return atomic_load(&h->full.put) - atomic_load_explicit(&h->full.got, memory_order_relaxed);
 }
 
-void handover_has_time(struct handover *h)
+/*
+ * The receiving thread puts a block in and then looks whether the writer sleeps; the writer says so
+ * and then looks for a block (handover_next). In one order of these four, which all threads see,
+ * one of the two sees the other.
+ */
+static void wake_if_asleep(struct handover *h)
 {
-    h->at_once = AT_ONCE;
-}
-
-static bool may_be_written(struct handover *h, const struct block *b)
-{
-    return h->write && h->at_once > 0 && (!b->new_file || !h->begun) && handover_is_empty(h);
+    if (atomic_load(&h->sleeping) && atomic_exchange(&h->sleeping, false))
+        sem_post(&h->wake);
 }
 
 void handover_give(struct handover *h, struct block *b)
 {
-    bool at_once = may_be_written(h, b);
-
-    h->begun = true;
-    if (at_once) {
-        h->at_once--;
-        h->write(h->write_arg, b);
-        h->spare[h->spare_count++] = b;
-        return;
-    }
     ring_put(&h->full, b);
-    sem_post(&h->waiting);
+    if (waiting(h) >= h->to_wake)
+        wake_if_asleep(h);
+}
+
+void handover_wake(struct handover *h)
+{
+    if (waiting(h) > 0)
+        wake_if_asleep(h);
 }
 
 void handover_end(struct handover *h)
 {
-    sem_post(&h->waiting);
+    atomic_store(&h->ended, true);
+    wake_if_asleep(h);
+}
+
+static void sleep_until_woken(struct handover *h)
+{
+    while (sem_wait(&h->wake) != 0)
+        ; /* a signal came */
+}
+
+/* Memory for more blocks, before those that are present are all in use. */
+static void keep_ahead(struct handover *h)
+{
+    uint32_t present = atomic_load_explicit(&h->present, memory_order_relaxed);
+
+    if (present < h->count &&
+        present < atomic_load_explicit(&h->fresh, memory_order_relaxed) + BLOCKS_AHEAD)
+        touch_blocks(h, BLOCKS_MORE);
 }
 
 struct block *handover_next(struct handover *h)
 {
-    while (sem_wait(&h->waiting) != 0)
-        ; /* a signal came */
-    return ring_get(&h->full);
+    struct block *b;
+
+    keep_ahead(h);
+    while ((b = ring_get(&h->full)) == NULL) {
+        if (atomic_load(&h->ended) && waiting(h) == 0)
+            return NULL;
+        atomic_store(&h->sleeping, true);
+        if (waiting(h) == 0 && !atomic_load(&h->ended))
+            sleep_until_woken(h);
+        else if (!atomic_exchange(&h->sleeping, false))
+            sleep_until_woken(h); /* the receiving thread has posted: that is taken back */
+    }
+    return b;
 }
 
 void handover_return(struct handover *h, struct block *b)
@@ -214,9 +270,19 @@ void handover_return(struct handover *h, struct block *b)
     ring_put(&h->empty, b);
 }
 
+/* Blocks that were given and not yet returned. */
+static uint32_t outstanding(struct handover *h)
+{
+    return atomic_load_explicit(&h->full.put, memory_order_relaxed) -
+           atomic_load_explicit(&h->empty.put, memory_order_acquire);
+}
+
 bool handover_is_empty(struct handover *h)
 {
-    unsigned given = atomic_load_explicit(&h->full.put, memory_order_relaxed);
+    return outstanding(h) == 0;
+}
 
-    return given == atomic_load_explicit(&h->empty.put, memory_order_acquire);
+bool handover_is_behind(struct handover *h)
+{
+    return outstanding(h) > 2 * h->to_wake;
 }

@@ -27,8 +27,9 @@ struct block {
 struct handover;
 
 /*
- * Memory for ROOM octets in blocks, at least four of them. With TOUCH all of it is made present at
- * once. Returns NULL with errno if there is not so much memory.
+ * Memory for ROOM octets in blocks, at least four of them. Of it 32 MiB are made present at once,
+ * with TOUCH all; the writing thread adds more when they are half in use. Returns NULL with errno
+ * if there is not so much memory.
  */
 struct handover *handover_create(uint64_t room, bool touch);
 
@@ -38,20 +39,14 @@ void handover_destroy(struct handover *h);
 /* The receiving thread: an empty block, or NULL if all are waiting to be written. */
 struct block *handover_take(struct handover *h);
 
-/* The receiving thread: gives a block from handover_take to the writer. */
+/*
+ * The receiving thread: gives a block from handover_take to the writer. A writer that sleeps is
+ * woken once there is enough for it to do, a megabyte.
+ */
 void handover_give(struct handover *h, struct block *b);
 
-/*
- * The receiving thread: from now on, blocks given while the writing thread has none may be written
- * at once, by WRITE, which takes ARG: who is not busy saves the way to another processor's cache.
- * Only for a file whose writing does not wait for anything; not for blocks that begin a further
- * file, before which a large old one may have to be removed.
- */
-void handover_write_at_once(struct handover *h, void (*write)(void *arg, const struct block *b),
-                            void *arg);
-
-/* The receiving thread: it has time, so that the next few blocks may be written at once. */
-void handover_has_time(struct handover *h);
+/* The receiving thread: what was given is to be written now. */
+void handover_wake(struct handover *h);
 
 /* The receiving thread: nothing will be given any more. */
 void handover_end(struct handover *h);
@@ -64,5 +59,8 @@ void handover_return(struct handover *h, struct block *b);
 
 /* The receiving thread: whether all that was given has been returned. */
 bool handover_is_empty(struct handover *h);
+
+/* The receiving thread: whether the writer has more than a megabyte to write. */
+bool handover_is_behind(struct handover *h);
 
 #endif

@@ -3,12 +3,15 @@
 #include "capture/list.h"
 
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "capture/device.h"
+#include "capture/live_options.h"
 #include "cli/say.h"
 #include "capture/multicast.h"
 #include "capture/refusal.h"
+#include "capture/rxring.h"
 #include "capture/sniffer.h"
 
 static const char *link_layer(const struct device *device)
@@ -59,6 +62,21 @@ static void show_mode(const struct device *device, const char *mode, struct refu
     printf("    %-9s no: %s\n", mode, cause);
 }
 
+/* What a capture without -b, -j, -M and -p takes. */
+static void show_memory(struct device *device)
+{
+    const struct rx_plan plan = {.entries = RX_ENTRIES,
+                                 .entry_len = rxring_entry_len(device, false)};
+    struct rx_memory memory = rxring_try_memory(device, &plan);
+
+    if (memory.entries == 0)
+        printf("    memory    no buffers can be registered\n");
+    else
+        printf("    memory    %" PRIu64 " MiB registered (%u buffers), up to %" PRIu64
+               " MiB held for the file\n",
+               memory.bytes >> 20, memory.entries, (uint64_t)HOLD_DEFAULT >> 20);
+}
+
 static void show_port(struct device *device)
 {
     printf("%s port %u: %s, %s", device_name(device), device->port,
@@ -71,6 +89,8 @@ static void show_port(struct device *device)
         show_pkeys(device);
     show_mode(device, "sniffer", sniffer_try(device));
     show_mode(device, "multicast", multicast_try(device));
+    if (device->context->device->transport_type != IBV_TRANSPORT_IWARP)
+        show_memory(device);
 }
 
 /* Every port of a device. Returns false after a message if it could not be opened. */

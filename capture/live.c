@@ -13,14 +13,12 @@
 #include "capture/multicast.h"
 #include "hca/privileges.h"
 #include "capture/receive.h"
+#include "capture/selection.h"
 #include "capture/sniffer.h"
 #include "capture/stop.h"
 #include "capture/writer.h"
 
 enum {
-    ENTRY_PLAIN = 4096, /* octets: ibdump's sizes, enough for the MTU, all headers and CRCs */
-    ENTRY_MTU_4096 = 8192,
-    ENTRY_JUMBO = 16384,
     LOG2_MULTICAST = 12, /* buffers, if the user names no number: groups are no flood */
     /* after a signal, for a reader that does not read: Wireshark waits for our end */
     PATIENCE_MS = 700,
@@ -37,6 +35,7 @@ struct live {
     struct handover *handover;
     struct outfile *outfile;
     struct recorder *recorder;
+    struct selection *selection; /* NULL: all packets */
     struct writer *writer;
     struct progress progress;
     char description[128], comment[700];
@@ -67,6 +66,9 @@ static bool check_port(const struct live *l)
     if (device_is_ethernet(&l->device) && l->options->decap)
         say("%s port %u: --decap has no effect on Ethernet: the headers that it takes off are InfiniBand's",
             device_name(&l->device), l->device.port);
+    if (device_is_ethernet(&l->device) && l->options->only)
+        say("%s port %u: --only has no effect on Ethernet: the headers that it goes by are InfiniBand's",
+            device_name(&l->device), l->device.port);
     if (l->device.port_attr.state != IBV_PORT_ACTIVE)
         say("%s port %u: the port is not active (%s): nothing comes before it is",
             device_name(&l->device), l->device.port, ibv_port_state_str(l->device.port_attr.state));
@@ -78,14 +80,12 @@ static struct rx_plan rx_plan_of(const struct live *l)
     struct rx_plan plan = {
         .entries = 1u << l->options->log2_buffers,
         .entries_asked = l->options->buffers_asked,
-        .entry_len = device_mtu(&l->device) > 2048 ? ENTRY_MTU_4096 : ENTRY_PLAIN,
+        .entry_len = rxring_entry_len(&l->device, l->options->jumbo),
         .huge_pages = l->options->huge_pages,
     };
 
     if (l->options->mode == MODE_MULTICAST && !l->options->buffers_asked)
         plan.entries = 1u << LOG2_MULTICAST;
-    if (l->options->jumbo)
-        plan.entry_len = ENTRY_JUMBO;
     return plan;
 }
 
@@ -127,12 +127,45 @@ static bool make_memory(struct live *l)
     return l->handover != NULL;
 }
 
+static void add_to_comment(struct live *l, const char *text)
+{
+    size_t len = strlen(l->comment);
+
+    snprintf(l->comment + len, sizeof(l->comment) - len, "%s%s", len ? "\n" : "", text);
+}
+
+/* The interface's comment: what the capture is, and what the user says of it. */
+static void make_comment(struct live *l)
+{
+    char kinds[40], text[80];
+
+    if (l->options->mode == MODE_MULTICAST)
+        add_to_comment(l, MULTICAST_REMARK);
+    if (l->selection) {
+        selection_names(l->options->only, kinds, sizeof(kinds));
+        snprintf(text, sizeof(text), "--only %s: other packets were left out", kinds);
+        add_to_comment(l, text);
+    }
+    if (l->options->comment)
+        add_to_comment(l, l->options->comment);
+}
+
+/* --only; without it, or without InfiniBand headers, all packets are wanted. */
+static bool make_selection(struct live *l)
+{
+    if (!l->options->only || device_is_ethernet(&l->device))
+        return true;
+    l->selection = selection_create(l->options->only);
+    return l->selection != NULL;
+}
+
 static bool make_recorder(struct live *l)
 {
     const struct live_options *o = l->options;
     struct recorder_plan plan = {
         .format = format_of(l),
         .snaplen = o->snaplen,
+        .selective = l->selection != NULL,
         .interface = device_name(&l->device),
         .description = l->description,
         .comment = l->comment,
@@ -145,12 +178,8 @@ static bool make_recorder(struct live *l)
     snprintf(l->description, sizeof(l->description), "%s port %u, %s, %s mode",
              device_name(&l->device), l->device.port,
              device_is_ethernet(&l->device) ? "Ethernet" : "InfiniBand", l->feed.ops->mode);
-    if (o->mode == MODE_MULTICAST)
-        snprintf(l->comment, sizeof(l->comment), "%s%s%s", MULTICAST_REMARK, o->comment ? "\n" : "",
-                 o->comment ? o->comment : "");
-    else if (o->comment)
-        snprintf(l->comment, sizeof(l->comment), "%s", o->comment);
-    else
+    make_comment(l);
+    if (!l->comment[0])
         plan.comment = NULL;
     l->recorder = recorder_create(&plan, l->handover);
     return l->recorder != NULL;
@@ -192,7 +221,8 @@ static bool start_writer(struct live *l)
  */
 static bool prepare(struct live *l)
 {
-    if (!open_device(l) || !make_memory(l) || !make_recorder(l) || !l->feed.ops->prepare(&l->feed))
+    if (!open_device(l) || !make_memory(l) || !make_selection(l) || !make_recorder(l) ||
+        !l->feed.ops->prepare(&l->feed))
         return false;
     if (!open_output(l))
         return false;
@@ -221,6 +251,7 @@ static void take_down(struct live *l)
     outfile_close(l->outfile);
     writer_destroy(l->writer);
     recorder_destroy(l->recorder);
+    selection_destroy(l->selection);
     handover_destroy(l->handover);
     dropcount_close(&l->dropcount);
     end_feed(l);
@@ -292,10 +323,14 @@ static bool left_as_usual(const struct live *l)
 /* What was written counts as captured. */
 static void tell_sum(const struct live *l, uint64_t lost)
 {
+    char left_out[200] = "";
+
+    if (l->selection)
+        selection_summary(l->selection, left_out, sizeof(left_out));
     fprintf(stderr, "\nCaptured:  %8" PRIu64 " packets, %8" PRIu64 " bytes\n",
             writer_packets(l->writer), writer_octets(l->writer));
-    say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops", writer_packets(l->writer),
-        writer_octets(l->writer), lost);
+    say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops%s", writer_packets(l->writer),
+        writer_octets(l->writer), lost, left_out);
 }
 
 /*
@@ -343,6 +378,7 @@ int live_run(const struct live_options *options)
         r.feed = &l.feed;
         r.dropcount = &l.dropcount;
         r.recorder = l.recorder;
+        r.selection = l.selection;
         r.progress = &l.progress;
         r.live = outfile_is_live(l.outfile);
         r.reader = outfile_pipe(l.outfile);

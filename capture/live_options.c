@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/selection.h"
 #include "cli/say.h"
 #include "cli/numbers.h"
 #include "cli/refused_option.h"
@@ -51,6 +52,8 @@ static const char usage[] =
     "                           that come later (default), or the broadcast group alone\n"
     "      --count=N            stop after N packets\n"
     "      --duration=SECONDS   stop after that time\n"
+    "      --only=KIND[,KIND]   capture only ipoib, cm, sa or smp, by the headers; other\n"
+    "                           packets are counted and left out (default: all packets)\n"
     "      --snaplen=N          keep the first N octets of each frame\n"
     "      --ring-size=SIZE     begin a new file before one has more octets, ...\n"
     "      --ring-packets=N     ... with so many packets, ...\n"
@@ -79,6 +82,7 @@ enum {
     OPT_COMMENT,
     OPT_PKEY,
     OPT_GROUPS,
+    OPT_ONLY,
     OPT_LIST,
 };
 
@@ -113,6 +117,7 @@ static const struct option known[] = {
     {"comment", required_argument, NULL, OPT_COMMENT},
     {"pkey", required_argument, NULL, OPT_PKEY},
     {"groups", required_argument, NULL, OPT_GROUPS},
+    {"only", required_argument, NULL, OPT_ONLY},
     {"list", no_argument, NULL, OPT_LIST},
     {NULL, 0, NULL, 0},
 };
@@ -122,8 +127,7 @@ enum { LOG2_MAX = 20, SNAPLEN_MAX = 65535 };
 /* What holds without any option. */
 static struct live_options defaults(void)
 {
-    return (struct live_options){
-        .port = 1, .log2_buffers = 15, .erf = -1, .hold = UINT64_C(256) << 20};
+    return (struct live_options){.port = 1, .log2_buffers = 15, .erf = -1, .hold = HOLD_DEFAULT};
 }
 
 static int wrong(void)
@@ -277,6 +281,9 @@ static bool take_words(struct live_options *o, int c, const char *arg)
         return take_mode(o, arg);
     case OPT_PKEY:
         return take_pkey(o, arg);
+    case OPT_ONLY:
+        return want(selection_parse(arg, &o->only), "--only", arg,
+                    "some of ipoib, cm, sa and smp, with commas between them");
     case OPT_GROUPS:
         return want(one_of(arg, "all", "broadcast", &o->broadcast_only), "--groups", arg,
                     "all or broadcast");
@@ -335,6 +342,7 @@ static bool take(struct live_options *o, int c, const char *arg)
     case OPT_MODE:
     case OPT_PKEY:
     case OPT_GROUPS:
+    case OPT_ONLY:
     case OPT_A0:
     case 'q':
     case 'm':

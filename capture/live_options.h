@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Bytes of records that wait for the writer at most, if the user names no number. */
+#define HOLD_DEFAULT (UINT64_C(256) << 20)
+
 enum live_mode { MODE_SNIFFER, MODE_MULTICAST };
 enum live_direction { DIRECTION_BOTH, DIRECTION_TX, DIRECTION_RX };
 
@@ -25,6 +28,7 @@ struct live_options {
     bool pcapng, list;
     uint64_t count, duration;                      /* packets; nanoseconds; 0: without end */
     uint32_t snaplen;                              /* octets; 0: all */
+    unsigned only;                                 /* --only: see selection_parse; 0: all */
     bool series;                                   /* several files, by one of the next three */
     uint32_t ring_files;                           /* so many are kept; 0: all */
     uint64_t ring_octets, ring_packets, ring_time; /* a file's limits; nanoseconds; 0: none */

@@ -3,14 +3,11 @@
 #include "capture/outfile.h"
 
 #include <errno.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,18 +36,6 @@ static const char *name_of(const struct outfile *out)
 bool outfile_is_live(const struct outfile *out)
 {
     return out->live;
-}
-
-bool outfile_is_memory(const struct outfile *out)
-{
-    struct statfs fs;
-    struct stat st;
-
-    if (fstat(out->fd, &st) != 0 || fstatfs(out->fd, &fs) != 0)
-        return false;
-    if (S_ISCHR(st.st_mode))
-        return st.st_rdev == makedev(1, 3); /* the kernel's devices.txt */
-    return S_ISREG(st.st_mode) && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
 }
 
 bool outfile_reader_left(const struct outfile *out)

@@ -46,8 +46,6 @@ bool outfile_close(struct outfile *out);
 
 /* a pipe or the like: someone reads as we write */
 bool outfile_is_live(const struct outfile *out);
-/* a file in memory, or /dev/null: writing waits for no disk */
-bool outfile_is_memory(const struct outfile *out);
 /* For poll(): of a pipe or the like, where an error is its reader's leaving; else -1. */
 int outfile_pipe(const struct outfile *out);
 

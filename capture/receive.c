@@ -32,6 +32,8 @@ enum {
     AHEAD = 8,
 };
 static const uint64_t look_every = 20 * MS, file_patience = 500 * MS, event_patience = 200 * MS;
+/* A reader of a pipe sees a frame after that time, or before the loop sleeps. */
+static const uint64_t reader_patience = 5 * MS;
 
 static bool wanted_direction(const struct receiver *r, uint32_t direction)
 {
@@ -51,21 +53,43 @@ static bool is_done(const struct receiver *r)
     return (r->options->count && r->recorded >= r->options->count) || recorder_is_full(r->recorder);
 }
 
-static void record(struct receiver *r, const struct rx *rx)
+/* What the mode and the options ask for. Returns false if the frame is not to be recorded. */
+static bool prepare_frame(struct receiver *r, const struct rx *rx, struct frame *frame)
 {
-    struct frame frame = {.octets = rx->octets, .len = rx->len, .time = rx->time};
-
-    if (r->feed->ops->frame && !r->feed->ops->frame(r->feed, rx, &frame))
-        return;
-    if (r->options->decap && frame_is_mirrored(r->device, frame.octets, frame.len)) {
-        frame.octets += MIRROR_HEAD_LEN;
-        frame.len -= MIRROR_HEAD_LEN + MIRROR_TAIL_LEN;
-        frame.decapsulated = true;
+    if (r->feed->ops->frame && !r->feed->ops->frame(r->feed, rx, frame))
+        return false;
+    if (r->options->decap && frame_is_mirrored(r->device, frame->octets, frame->len)) {
+        frame->octets += MIRROR_HEAD_LEN;
+        frame->len -= MIRROR_HEAD_LEN + MIRROR_TAIL_LEN;
+        frame->decapsulated = true;
     }
-    frame.wirelen = frame.len;
-    if (r->options->pcapng || r->options->direction != DIRECTION_BOTH) /* who else would ask? */
-        frame.direction = frame_direction(r->device, frame.octets, frame.len);
-    if (wanted_direction(r, frame.direction) && recorder_put(r->recorder, &frame))
+    frame->wirelen = frame->len;
+    frame->direction = frame_direction(r->device, frame->octets, frame->len);
+    if (!wanted_direction(r, frame->direction))
+        return false;
+    if (!r->selection || selection_wants(r->selection, frame->octets, frame->len))
+        return true;
+    recorder_left_out(r->recorder);
+    return false;
+}
+
+/* Whether prepare_frame() has nothing to do: no format but pcapng has a place for directions. */
+static bool goes_as_received(const struct receiver *r)
+{
+    const struct live_options *o = r->options;
+
+    return !r->feed->ops->frame && !o->decap && !o->pcapng && o->direction == DIRECTION_BOTH &&
+           !r->selection;
+}
+
+static inline void record(struct receiver *r, const struct rx *rx)
+{
+    struct frame frame = {
+        .octets = rx->octets, .len = rx->len, .wirelen = rx->len, .time = rx->time};
+
+    if (!r->as_received && !prepare_frame(r, rx, &frame))
+        return;
+    if (recorder_put(r->recorder, &frame))
         r->recorded++;
 }
 
@@ -85,9 +109,12 @@ static void note_failure(struct receiver *r, const struct rx *rx)
 
 static void take_batch(struct receiver *r, const struct rx *rx, int count)
 {
-    bool may_end = r->options->count || r->options->memory;
+    uint64_t limit = r->options->count ? r->options->count : UINT64_MAX;
+    bool memory = r->options->memory > 0;
 
-    for (int i = 0; i < count && !(may_end && is_done(r)); i++) {
+    for (int i = 0; i < count && r->recorded < limit; i++) {
+        if (memory && recorder_is_full(r->recorder))
+            return;
         if (i + AHEAD < count) {
             __builtin_prefetch(rx[i + AHEAD].octets);
             __builtin_prefetch(rx[i + AHEAD].octets + 64);
@@ -178,7 +205,7 @@ static bool look_after(struct receiver *r, uint64_t now)
 {
     r->next_look = now + look_every;
     recorder_lost(r->recorder, dropcount_more(r->dropcount));
-    tick(r, now, r->live ? 0 : file_patience);
+    tick(r, now, r->live ? reader_patience : file_patience);
     progress_show(r->progress, recorder_counts(r->recorder), now);
     if (!hear_device(r) || (r->feed->ops->tend && !r->feed->ops->tend(r->feed))) {
         r->failed = true;
@@ -234,8 +261,8 @@ static uint64_t sleep_time(const struct receiver *r, uint64_t now)
 /* The queue is empty. Returns true if it is worth polling at once. */
 static bool rest(struct receiver *r, uint64_t now, struct rx *rx, int *count)
 {
-    recorder_has_time(r->recorder);
-    if (r->busy == NAPS) { /* a glance: more may be under way */
+    /* a glance: more may be under way; not if it would only wait for the writer */
+    if (r->busy == NAPS && !recorder_is_behind(r->recorder)) {
         r->busy--;
         return false;
     }
@@ -249,6 +276,8 @@ static bool rest(struct receiver *r, uint64_t now, struct rx *rx, int *count)
     *count = rxring_poll(r->feed->ring, rx); /* what came before it was armed gives no event */
     if (*count != 0)
         return true;
+    if (r->live)
+        tick(r, now, 0);
     wait_for(r, sleep_time(r, now), true);
     r->next_look = 0;
     return false;
@@ -307,7 +336,7 @@ static bool turn(struct receiver *r)
         if (now >= r->next_look && !look_after(r, now))
             return false;
         if (r->live)
-            tick(r, now, 0);
+            tick(r, now, reader_patience);
         if (!rest(r, now, rx, &count))
             return true;
     }
@@ -338,6 +367,7 @@ void receive(struct receiver *r)
 
     r->end = r->options->duration ? now + r->options->duration : 0;
     r->busy = NAPS;
+    r->as_received = goes_as_received(r);
     while (!stop_requested() && turn(r))
         ;
     drain(r);

@@ -14,6 +14,7 @@
 #include "capture/live_options.h"
 #include "capture/progress.h"
 #include "capture/recorder.h"
+#include "capture/selection.h"
 
 struct receiver {
     const struct live_options *options;
@@ -21,6 +22,7 @@ struct receiver {
     struct feed *feed;
     struct dropcount *dropcount;
     struct recorder *recorder;
+    struct selection *selection; /* --only; NULL: all frames are wanted */
     struct progress *progress;
     bool live;         /* the reader of a pipe waits for each packet */
     int reader;        /* the pipe that is written to, for poll(); -1: none */
@@ -34,6 +36,7 @@ struct receiver {
     uint64_t recorded;  /* packets, for --count */
     uint64_t end;       /* CLOCK_MONOTONIC in ns; 0: none */
     uint64_t next_look; /* CLOCK_MONOTONIC in ns: when the clock's affairs are looked after */
+    bool as_received;   /* frames go to the recorder as they are in the buffers */
     unsigned batches;   /* so far */
     unsigned busy;      /* naps left before it sleeps until an event */
     bool broken;        /* the queue pair is in its error state */

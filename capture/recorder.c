@@ -26,6 +26,15 @@ struct stamp {
     uint32_t sec, usec;
 };
 
+/* The headers of a record of a classic pcap: those of many frames are the same. */
+struct record_head {
+    uint8_t bytes[PCAPFILE_RECORD_LEN + ERF_HEADER_LEN + ERF_ETHERNET_LEN];
+    uint32_t len;
+    uint32_t caplen, wirelen; /* of the frame; HEAD_NONE: there is no header yet */
+    bool decapsulated;
+};
+#define HEAD_NONE UINT32_MAX
+
 struct recorder {
     struct recorder_plan plan;
     struct handover *h;
@@ -41,10 +50,11 @@ struct recorder {
     uint64_t memory;  /* octets of all records */
     /* of the present file; begin: when its first packet came */
     uint64_t file_octets, file_packets, file_begin;
-    uint64_t told;      /* when the counts were written */
-    struct stamp stamp; /* the last frame's: a batch of frames has one time */
-    bool limited;       /* files end before the capture does */
-    bool begins_file;   /* the next block begins a file */
+    uint64_t told;           /* when the counts were written */
+    struct stamp stamp;      /* the last frame's: a batch of frames has one time */
+    struct record_head head; /* the last record's */
+    bool limited;            /* files end before the capture does */
+    bool begins_file;        /* the next block begins a file */
 };
 
 /* Inline, as some below: done for each frame. */
@@ -171,16 +181,24 @@ static inline void grew(struct recorder *r, uint32_t len)
     r->memory += len;
 }
 
+static uint32_t counts_len(const struct recorder *r)
+{
+    return r->plan.selective ? PCAPNG_ISB_FILTERED_LEN : PCAPNG_ISB_LEN;
+}
+
 /* TIME: of day. */
 static void put_counts(struct recorder *r, uint64_t time)
 {
-    struct pcapng_isb isb = {.time = time, .dropped = r->counts.device, .lost = r->counts.own};
+    struct pcapng_isb isb = {.time = time,
+                             .filtered = r->plan.selective,
+                             .dropped = r->counts.device,
+                             .lost = r->counts.own};
 
-    if (!r->plan.format.pcapng || r->begins_file || !make_room(r, PCAPNG_ISB_LEN))
+    if (!r->plan.format.pcapng || r->begins_file || !make_room(r, counts_len(r)))
         return;
-    isb.received = r->counts.packets + r->counts.device + r->counts.own;
-    pcapng_put_isb(r->block->data + r->block->len, &isb);
-    grew(r, PCAPNG_ISB_LEN);
+    isb.accepted = r->counts.packets + r->counts.own;
+    isb.received = isb.accepted + r->counts.left_out + r->counts.device;
+    grew(r, (uint32_t)pcapng_put_isb(r->block->data + r->block->len, &isb));
 }
 
 /* The next record begins a new file. */
@@ -203,6 +221,7 @@ struct recorder *recorder_create(const struct recorder_plan *plan, struct handov
     r->h = h;
     r->limited = plan->file_octets || plan->file_packets || plan->file_time;
     r->begins_file = true;
+    r->head.caplen = HEAD_NONE;
     make_room(r, 0);
     return r;
 }
@@ -218,6 +237,7 @@ static void set_stamp(struct recorder *r, uint64_t time)
 
     r->stamp = (struct stamp){
         .time = time, .erf = erf_time(sec, ns), .sec = sec, .usec = ns / 1000};
+    r->head.caplen = HEAD_NONE;
 }
 
 /* The ERF header, which has the octets behind it counted in. Returns its length. */
@@ -246,14 +266,30 @@ static inline uint32_t put_frame(const struct recorder *r, uint8_t *out, const s
     return head + caplen;
 }
 
-static inline uint32_t put_pcap(const struct recorder *r, uint8_t *out, const struct frame *f,
+static void make_head(struct recorder *r, const struct frame *f, uint32_t caplen)
+{
+    uint8_t *erf = r->head.bytes + PCAPFILE_RECORD_LEN;
+    uint32_t len = r->plan.format.erf ? put_erf(r, erf, f, caplen) : 0;
+
+    pcapfile_put_record_header(r->head.bytes, r->stamp.sec, r->stamp.usec, len + caplen,
+                               len + f->wirelen);
+    r->head.len = PCAPFILE_RECORD_LEN + len;
+    r->head.caplen = caplen;
+    r->head.wirelen = f->wirelen;
+    r->head.decapsulated = f->decapsulated;
+}
+
+static inline uint32_t put_pcap(struct recorder *r, uint8_t *out, const struct frame *f,
                                 uint32_t caplen)
 {
-    uint32_t len = put_frame(r, out + PCAPFILE_RECORD_LEN, f, caplen);
+    const struct record_head *head = &r->head;
 
-    pcapfile_put_record_header(out, r->stamp.sec, r->stamp.usec, len,
-                               f->wirelen + erf_len(r->plan.format));
-    return PCAPFILE_RECORD_LEN + len;
+    if (caplen != head->caplen || f->wirelen != head->wirelen ||
+        f->decapsulated != head->decapsulated)
+        make_head(r, f, caplen);
+    memcpy(out, head->bytes, sizeof(head->bytes)); /* as a whole: the frame goes over the rest */
+    memcpy(out + head->len, f->octets, caplen);
+    return head->len + caplen;
 }
 
 static uint32_t put_pcapng(struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
@@ -270,13 +306,15 @@ static uint32_t put_pcapng(struct recorder *r, uint8_t *out, const struct frame 
 
     pcapng_put_epb_head(out, &epb);
     len += PCAPNG_EPB_HEAD_LEN;
+    r->pending = 0;
+    r->note = NULL;
     return len + (uint32_t)pcapng_put_epb_tail(out + len, &epb);
 }
 
 /* Whether a record of LEN octets fits into the file, and the counts behind it that end it. */
 static bool fits_file(const struct recorder *r, uint64_t len)
 {
-    uint64_t end = r->plan.format.pcapng ? PCAPNG_ISB_LEN : 0;
+    uint64_t end = r->plan.format.pcapng ? counts_len(r) : 0;
 
     return !r->plan.file_octets || r->file_octets + len + end <= r->plan.file_octets;
 }
@@ -310,9 +348,12 @@ bool recorder_put(struct recorder *r, const struct frame *f)
     r->block->octets += caplen;
     r->counts.packets++;
     r->counts.octets += caplen;
-    r->pending = 0;
-    r->note = NULL;
     return true;
+}
+
+void recorder_left_out(struct recorder *r)
+{
+    r->counts.left_out++;
 }
 
 void recorder_lost(struct recorder *r, uint64_t count)
@@ -348,7 +389,7 @@ static bool file_time_is_over(const struct recorder *r, uint64_t now)
  */
 static void put_counts_between(struct recorder *r, uint64_t time)
 {
-    if (fits_file(r, PCAPNG_ISB_LEN) && (r->file_packets > 0 || !r->plan.file_octets))
+    if (fits_file(r, counts_len(r)) && (r->file_packets > 0 || !r->plan.file_octets))
         put_counts(r, time);
 }
 
@@ -361,20 +402,22 @@ void recorder_tick(struct recorder *r, struct host_time now, uint64_t patience)
         put_counts_between(r, now.day);
         r->told = now.steady;
     }
-    if (r->plan.memory || !r->block)
+    if (r->plan.memory)
         return;
     /*
      * The header of the file is there at once: a reader may wait for it. A writer that is behind
      * gets whole blocks: many small ones would use them all up.
      */
-    if (r->begins_file || r->block->new_file ||
-        (r->block_time && now.steady >= r->block_time + patience && handover_is_empty(r->h)))
+    if (r->block &&
+        (r->begins_file || r->block->new_file ||
+         (r->block_time && now.steady >= r->block_time + patience && handover_is_empty(r->h))))
         give_block(r);
+    handover_wake(r->h);
 }
 
-void recorder_has_time(struct recorder *r)
+bool recorder_is_behind(const struct recorder *r)
 {
-    handover_has_time(r->h);
+    return handover_is_behind(r->h);
 }
 
 void recorder_end(struct recorder *r, uint64_t time)

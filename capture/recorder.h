@@ -40,6 +40,7 @@ struct recorder_plan {
     const char *interface; /* for pcapng, like the next two */
     const char *description;
     const char *comment;
+    bool selective;        /* recorder_left_out may be called */
     uint64_t file_octets;  /* a file of a series ends before it has more octets, ... */
     uint64_t file_packets; /* ... with so many packets, ... */
     uint64_t file_time; /* ... so many nanoseconds after its first packet; 0: without that limit */
@@ -60,6 +61,7 @@ struct frame {
 /* What became of the frames since the capture began. */
 struct recorder_counts {
     uint64_t packets, octets; /* put into records: frames, and their octets */
+    uint64_t left_out;        /* frames that --only leaves out */
     uint64_t device;          /* lost by the device */
     uint64_t own;             /* lost by the program, which had no memory left to hold them */
 };
@@ -81,6 +83,9 @@ struct recorder *recorder_create(const struct recorder_plan *plan, struct handov
 /* Records FRAME. Returns false if it was lost, which is counted. */
 bool recorder_put(struct recorder *r, const struct frame *frame);
 
+/* A frame came that is not wanted. */
+void recorder_left_out(struct recorder *r);
+
 /*
  * COUNT frames were lost by the device, or for another fault of its. The next record carries the
  * number.
@@ -97,8 +102,8 @@ void recorder_note(struct recorder *r, const char *text);
  */
 void recorder_tick(struct recorder *r, struct host_time now, uint64_t patience);
 
-/* The receiving loop has nothing to do for a moment. */
-void recorder_has_time(struct recorder *r);
+/* Whether the writer has more to do than it can in a moment. */
+bool recorder_is_behind(const struct recorder *r);
 
 /*
  * The last counts are written, with that time of day, and all is given to the writer, which gets

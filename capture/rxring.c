@@ -14,6 +14,11 @@
 
 enum {
     ENTRIES_MIN = 256,
+    ENTRY_PLAIN = 4096,    /* bytes: ibdump's size */
+    ENTRY_ETHERNET = 8192, /* where the MTU is 4096, the network device's may be larger */
+    ENTRY_JUMBO = 16384,
+    ENTRY_HEADERS =
+        256, /* headers, CRCs and a mirroring switch's, at most, of an InfiniBand frame */
     /* Between two entries: an odd number of cache lines in all, or the beginnings of all entries
        would share a few sets of the cache, and push each other out of it. */
     GAP = 192,
@@ -76,35 +81,37 @@ static void tell_memory(const struct rxring *ring)
             device_name(ring->device), ring->entries, mib, strerror(error));
 }
 
-/* Fewer entries do where the user did not name a number. */
-static bool find_memory(struct rxring *ring, const struct rx_plan *plan)
+/* Fewer entries do where the user did not name a number. Returns false with errno. */
+static bool fit_memory(struct rxring *ring, const struct rx_plan *plan)
 {
     while (!get_memory(ring, plan->huge_pages)) {
-        if (plan->entries_asked || errno != ENOMEM || ring->entries / 2 < ENTRIES_MIN) {
-            tell_memory(ring);
+        if (plan->entries_asked || errno != ENOMEM || ring->entries / 2 < ENTRIES_MIN)
             return false;
-        }
         ring->entries /= 2;
         ring->fewer = true;
     }
     return true;
 }
 
-/* Every entry's receive, ready to be posted. */
+static bool find_memory(struct rxring *ring, const struct rx_plan *plan)
+{
+    if (fit_memory(ring, plan))
+        return true;
+    tell_memory(ring);
+    return false;
+}
+
+/* Receives in a chain, ready but for their entries. */
 static bool make_requests(struct rxring *ring)
 {
-    ring->wr = calloc(ring->entries, sizeof(*ring->wr));
-    ring->sge = calloc(ring->entries, sizeof(*ring->sge));
     ring->unposted = calloc(ring->entries, sizeof(*ring->unposted));
-    if (!ring->wr || !ring->sge || !ring->unposted) {
+    if (!ring->unposted) {
         say("out of memory");
         return false;
     }
-    for (uint32_t i = 0; i < ring->entries; i++) {
-        ring->sge[i].addr = (uintptr_t)(ring->memory + (size_t)i * ring->stride);
+    for (uint32_t i = 0; i < RX_BATCH; i++) {
         ring->sge[i].length = ring->entry_len;
         ring->sge[i].lkey = ring->mr->lkey;
-        ring->wr[i].wr_id = i;
         ring->wr[i].sg_list = &ring->sge[i];
         ring->wr[i].num_sge = 1;
     }
@@ -183,7 +190,18 @@ static uint32_t entries_there_are(const struct device *device, const struct rx_p
     return entries;
 }
 
-bool rxring_create(struct rxring *ring, struct device *device, const struct rx_plan *plan)
+uint32_t rxring_entry_len(const struct device *device, bool jumbo)
+{
+    uint32_t mtu = device_mtu(device);
+
+    if (jumbo)
+        return ENTRY_JUMBO;
+    if (mtu <= 2048)
+        return ENTRY_PLAIN;
+    return device_is_ethernet(device) ? ENTRY_ETHERNET : mtu + ENTRY_HEADERS;
+}
+
+static void init(struct rxring *ring, struct device *device, const struct rx_plan *plan)
 {
     memset(ring, 0, sizeof(*ring));
     ring->device = device;
@@ -191,6 +209,24 @@ bool rxring_create(struct rxring *ring, struct device *device, const struct rx_p
     ring->stride = plan->entry_len + GAP;
     ring->addresses = plan->addresses;
     ring->entries = entries_there_are(device, plan);
+}
+
+struct rx_memory rxring_try_memory(struct device *device, const struct rx_plan *plan)
+{
+    struct rx_memory memory = {.entries = 0};
+    struct rxring ring;
+
+    init(&ring, device, plan);
+    ring.pd = ibv_alloc_pd(device->context);
+    if (ring.pd && fit_memory(&ring, plan))
+        memory = (struct rx_memory){ring.entries, memory_len(&ring)};
+    rxring_destroy(&ring);
+    return memory;
+}
+
+bool rxring_create(struct rxring *ring, struct device *device, const struct rx_plan *plan)
+{
+    init(ring, device, plan);
     ring->fewer = plan->entries_asked && ring->entries < plan->entries;
     ring->pd = ibv_alloc_pd(device->context);
     if (!ring->pd) {
@@ -216,8 +252,6 @@ void rxring_destroy(struct rxring *ring)
         ibv_destroy_comp_channel(ring->channel);
     if (ring->pd)
         ibv_dealloc_pd(ring->pd);
-    free(ring->wr);
-    free(ring->sge);
     free(ring->unposted);
     memset(ring, 0, sizeof(*ring));
 }
@@ -251,19 +285,37 @@ bool rxring_renew(struct rxring *ring)
     return create_cq(ring);
 }
 
+/* Posts COUNT of the entries from the one at FIRST. Returns how many were posted. */
+static uint32_t post_some(struct rxring *ring, uint32_t first, uint32_t count, int *error)
+{
+    struct ibv_recv_wr *bad = NULL;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t entry = ring->unposted[first + i];
+
+        ring->sge[i].addr = (uintptr_t)(ring->memory + (size_t)entry * ring->stride);
+        ring->wr[i].wr_id = entry;
+        ring->wr[i].next = i + 1 < count ? &ring->wr[i + 1] : NULL;
+    }
+    *error = ibv_post_recv(ring->qp, ring->wr, &bad);
+    if (*error)
+        return bad ? (uint32_t)(bad - ring->wr) : 0;
+    return count;
+}
+
 int rxring_repost(struct rxring *ring)
 {
-    uint32_t count = ring->unposted_count, left = 0;
-    struct ibv_recv_wr *bad = NULL;
-    int error;
+    uint32_t done = 0, left = ring->unposted_count;
+    int error = 0;
 
-    if (count == 0 || !ring->qp)
-        return 0;
-    for (uint32_t i = 0; i < count; i++)
-        ring->wr[ring->unposted[i]].next = i + 1 < count ? &ring->wr[ring->unposted[i + 1]] : NULL;
-    error = ibv_post_recv(ring->qp, &ring->wr[ring->unposted[0]], &bad);
-    for (struct ibv_recv_wr *wr = error ? bad : NULL; wr; wr = wr->next)
-        ring->unposted[left++] = (uint32_t)wr->wr_id;
+    while (left > 0 && ring->qp && !error) {
+        uint32_t posted = post_some(ring, done, left < RX_BATCH ? left : RX_BATCH, &error);
+
+        done += posted;
+        left -= posted;
+    }
+    if (done > 0 && left > 0)
+        memmove(ring->unposted, ring->unposted + done, left * sizeof(*ring->unposted));
     ring->unposted_count = left;
     return error;
 }

@@ -15,12 +15,15 @@
 #include "capture/device.h"
 #include "capture/hcaclock.h"
 
-enum { RX_BATCH = 64 };
+enum {
+    RX_BATCH = 64,
+    RX_ENTRIES = 32768, /* if the user names no number */
+};
 
 struct rx_plan {
     unsigned entries;   /* how many receives are posted; less if the device has less */
     bool entries_asked; /* the user named the number: he is told if it is less */
-    uint32_t entry_len; /* octets of an entry, a multiple of 4096 */
+    uint32_t entry_len; /* octets of an entry, a multiple of 64; see rxring_entry_len */
     bool huge_pages;
     bool addresses; /* struct rx tells where a frame came from; times are the host's then */
 };
@@ -56,9 +59,9 @@ struct rxring {
     uint32_t entries, entry_len;
     uint32_t stride; /* octets from one entry to the next */
     bool addresses;
-    bool fewer;             /* entries than were planned */
-    struct ibv_recv_wr *wr; /* one for each entry, ready to be posted */
-    struct ibv_sge *sge;
+    bool fewer;                      /* entries than were planned */
+    struct ibv_recv_wr wr[RX_BATCH]; /* what is posted at a time: few, which stay in the cache */
+    struct ibv_sge sge[RX_BATCH];
     uint32_t *unposted; /* entries that wait to be posted */
     uint32_t unposted_count;
     unsigned events; /* completion events not yet acknowledged */
@@ -69,6 +72,22 @@ struct rxring {
  * message.
  */
 bool rxring_create(struct rxring *ring, struct device *device, const struct rx_plan *plan);
+
+/*
+ * Bytes of an entry for any frame of the port's MTU, with all headers, a mirroring switch's too,
+ * and CRCs; JUMBO: for longer ones.
+ */
+uint32_t rxring_entry_len(const struct device *device, bool jumbo);
+
+/* The registered memory that a ring takes. entries 0: none can be registered. */
+struct rx_memory {
+    uint32_t entries;
+    uint64_t bytes;
+};
+
+/* What rxring_create() would take: less than planned where the device or the memlock limit has
+ * less. */
+struct rx_memory rxring_try_memory(struct device *device, const struct rx_plan *plan);
 
 /*
  * Ends what rxring_create began; what is not there is skipped. The queue pair must be destroyed

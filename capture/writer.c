@@ -46,13 +46,8 @@ static void end_at_record(struct writer *w, const struct block *b, size_t len)
     stop_request();
 }
 
-/*
- * Called by the thread, or by the receiving one while the thread has nothing to do: see
- * handover_write_at_once.
- */
-static void write_block(void *arg, const struct block *b)
+static void write_block(struct writer *w, const struct block *b)
 {
-    struct writer *w = arg;
     size_t done;
 
     if (!w->failed && b->new_file && w->begun && !outfile_next(w->out)) {
@@ -121,8 +116,6 @@ bool writer_start(struct writer *w)
     if (error != 0)
         say("the writing thread cannot be started: %s", strerror(error));
     w->started = error == 0;
-    if (w->started && outfile_is_memory(w->out))
-        handover_write_at_once(w->h, write_block, w);
     return w->started;
 }
 

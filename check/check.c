@@ -93,12 +93,25 @@ static int judge(const struct options *o, const struct judging *by)
                        .strict = o->strict,
                        .captures = g_new0(struct judged, (gsize)o->n_captures)};
     int status = judge_all(o, &r, by) ? conclude(o, &r) : say_interrupted();
+    if (by->annotation && r.n == 1 && !interrupted &&
+        !annotation_save(by->annotation, &r, o->annotate))
+        status = EXIT_UNJUDGED;
     for (unsigned i = 0; i < r.n; i++)
         judged_clear(&r.captures[i]);
     g_free(r.captures);
     g_free(deviations);
     g_free(node);
     g_free(baseline);
+    return status;
+}
+
+static int judge_annotated(const struct options *o, struct judging *by)
+{
+    if (!o->annotate)
+        return judge(o, by);
+    by->annotation = annotation_new();
+    int status = by->annotation ? judge(o, by) : EXIT_UNJUDGED;
+    annotation_free(by->annotation);
     return status;
 }
 
@@ -117,7 +130,8 @@ static int judge_beyond_baseline(const struct options *o, const struct deviation
             say("--baseline %s: %u rules have further cases, which a report does not name and "
                 "which count as new",
                 o->baseline, baseline_incomplete_rules(b));
-        status = judge(o, &(struct judging){&o->selection, known, b, o->interfaces});
+        status = judge_annotated(o,
+                                 &(struct judging){&o->selection, known, b, o->interfaces, NULL});
     }
     g_free(why);
     baseline_free(b);
@@ -141,6 +155,12 @@ static int run(const struct options *o)
     if (o->merge)
         return merge(o, tool, IPOIB_VERSION, &interrupted);
     if (o->baseline && !save_is_safe(o->output, &o->baseline, 1, "the baseline"))
+        return EXIT_UNJUDGED;
+    if (!save_is_safe(o->annotate, o->captures, o->n_captures, "the capture to be judged") ||
+        (o->annotate && o->output &&
+         !save_is_safe(o->annotate, (char **)&o->output, 1, "the report")) ||
+        (o->annotate && o->baseline &&
+         !save_is_safe(o->annotate, (char **)&o->baseline, 1, "the baseline")))
         return EXIT_UNJUDGED;
     struct deviations *known = deviations_open(o->deviations, &error);
     if (!known) {

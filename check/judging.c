@@ -14,7 +14,15 @@
 struct sink {
     struct verdict *verdict;
     const struct baseline *baseline;
+    struct annotation *annotation;
 };
+
+static void add_finding(const struct sink *sink, uint32_t frame, const struct finding *f)
+{
+    verdict_add(sink->verdict, frame, f);
+    if (sink->annotation && verdict_selected(sink->verdict, f->rule))
+        annotation_finding(sink->annotation, f);
+}
 
 static void take_finding(void *user, uint32_t frame, const struct finding *f)
 {
@@ -25,9 +33,9 @@ static void take_finding(void *user, uint32_t frame, const struct finding *f)
         struct finding known = *f;
         known.outcome = (enum outcome)VERDICT_KNOWN;
         known.reason = "known from the baseline";
-        verdict_add(sink->verdict, frame, &known);
+        add_finding(sink, frame, &known);
     } else {
-        verdict_add(sink->verdict, frame, f);
+        add_finding(sink, frame, f);
     }
 }
 
@@ -40,12 +48,15 @@ static bool judge_one(struct judge *judge, const struct capfile_frame *f)
 
 /* How the file ended; CAPFILE_FRAME: it did not, judging was stopped. */
 static enum capfile_result judge_all(struct judged *out, struct capfile *file, struct judge *judge,
-                                     struct progress *progress, const volatile int *stop)
+                                     struct annotation *annotation, struct progress *progress,
+                                     const volatile int *stop)
 {
     struct capfile_frame frame;
     enum capfile_result result;
     while (!*stop && (result = capfile_next(file, &frame)) == CAPFILE_FRAME) {
         verdict_frame(out->verdict, judge_one(judge, &frame));
+        if (annotation)
+            annotation_frame(annotation, &frame);
         progress_frame(progress, frame.number);
     }
     return *stop ? CAPFILE_FRAME : result;
@@ -80,12 +91,14 @@ bool judge_capture(struct judged *out, const char *path, const struct judging *b
             note_trouble(out, name, error);
         return !*stop;
     }
+    if (by->annotation)
+        annotation_begin(by->annotation, file);
     struct fabric *fabric = fabric_new();
-    struct sink sink = {out->verdict, by->baseline};
+    struct sink sink = {out->verdict, by->baseline, by->annotation};
     fabric_take_interfaces(fabric, by->interfaces);
     struct judge *judge = judge_new(fabric, by->known, take_finding, &sink);
     struct progress *progress = progress_new(name, file);
-    enum capfile_result result = judge_all(out, file, judge, progress, stop);
+    enum capfile_result result = judge_all(out, file, judge, by->annotation, progress, stop);
     progress_free(progress);
     if (result == CAPFILE_ERROR)
         note_trouble(out, name, capfile_error(file));

@@ -3,6 +3,7 @@
 #ifndef IPOIB_CHECK_JUDGING_H
 #define IPOIB_CHECK_JUDGING_H
 
+#include "check/annotation.h"
 #include "model/interfaces.h"
 #include "report/baseline.h"
 #include "report/report.h"
@@ -14,6 +15,7 @@ struct judging {
     const struct deviations *known;
     const struct baseline *baseline; /* NULL: none */
     enum interfaces_mode interfaces;
+    struct annotation *annotation; /* NULL: none is wanted */
 };
 
 /*

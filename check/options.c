@@ -35,6 +35,8 @@ const char options_help[] =
     "                       and ipoib-probe, by node (the name of the report's file) and\n"
     "                       by rule; - is standard input\n"
     "  --node NAME          the node that --merge is to list it under; with --format json\n"
+    "  --annotate OUT       write the capture to OUT (pcapng) with each finding as a comment\n"
+    "                       of its packet, which any Wireshark shows; of one CAPTURE\n"
     "  -o, --output FILE    write the report to FILE, not to standard output\n"
     "  -l, --list           print the rules, judge nothing\n"
     "  --explain RULE       print what a rule means, what evidence it needs, how to\n"
@@ -94,6 +96,10 @@ static bool read_option(struct options *o, int option, char *argument)
     case 'o':
         o->output = argument;
         return true;
+    case 'A':
+        o->annotate = argument;
+        o->judges = true;
+        return true;
     case 'e':
         o->explain = argument;
         return true;
@@ -137,6 +143,7 @@ static bool read_all(struct options *o, int argc, char **argv)
                                           {"node", required_argument, NULL, 'n'},
                                           {"merge", no_argument, NULL, 'm'},
                                           {"list", no_argument, NULL, 'l'},
+                                          {"annotate", required_argument, NULL, 'A'},
                                           {"explain", required_argument, NULL, 'e'},
                                           {"help", no_argument, NULL, 'h'},
                                           {"version", no_argument, NULL, 'V'},
@@ -189,6 +196,10 @@ static bool is_sensible(const struct options *o)
         say("--list prints text or json");
     else if (!o->list && o->n_captures == 0)
         say("no capture given: try 'ipoib-check --help'");
+    else if (o->annotate && o->n_captures != 1)
+        say("--annotate takes one capture");
+    else if (o->annotate && strcmp(o->annotate, "-") == 0 && !o->output)
+        say("--annotate -: write the report to a file, with -o");
     else if (!o->list && o->only->len > 0 && selection_in_capture(&o->selection) == 0)
         say("no capture can show the selected rules: see ipoib-check --list");
     else

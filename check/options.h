@@ -12,6 +12,7 @@ struct options {
     bool judges; /* an option was given that says how to judge: --strict and the like */
     enum interfaces_mode interfaces;
     const char *explain; /* a rule; NULL: none */
+    char *annotate;      /* the path of the annotated capture; NULL: none is wanted */
     const char *deviations;
     const char *node;   /* NULL: none */
     const char *output; /* NULL: stdout */

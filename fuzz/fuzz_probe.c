@@ -8,8 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/stages.h"
+#include "probe/checks/checks.h"
+#include "probe/exchange/station.h"
+#include "probe/fabric/stages.h"
 #include "tests/unit/probe_peer.h"
+#include "probe/exchange/source.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -120,34 +128,34 @@ static enum transport_result attach(struct transport *t, const uint8_t *mgid, ui
     return TRANSPORT_OK;
 }
 
-static void run_stages(struct probe *p)
+static void run_stages(struct target *target)
 {
     static const char *const by_sa[] = {"fabric.sm", "fabric.broadcast-group", "fabric.census",
                                         "fabric.send-only-join", "fabric.own-group"};
-    p->about_fabric = true;
+    target->about_fabric = true;
     for (size_t k = 0; k < G_N_ELEMENTS(by_sa); k++)
-        for (unsigned i = 0; i < n_stages && !p->broken; i++)
-            if (strcmp(stages[i].id, by_sa[k]) == 0) {
-                results_begin(p->results, by_sa[k]);
-                stages[i].run(p, by_sa[k]);
+        for (unsigned i = 0; stage_at(i) && !target->run->broken; i++)
+            if (strcmp(stage_at(i)->id, by_sa[k]) == 0) {
+                results_begin(target->results, by_sa[k]);
+                stage_at(i)->run(target, by_sa[k]);
             }
 }
 
-static void run(struct probe *p, uint8_t how)
+static void run(struct target *target, uint8_t how)
 {
     char why[256];
-    p->peer.ipv6 = how & OVER_IPV6;
-    p->source.ipv6 = p->peer.ipv6;
+    target->ipv6 = how & OVER_IPV6;
+    target->link->source.ipv6 = target->ipv6;
     if (how & WITH_SOURCE) {
-        p->source.given = true;
-        memcpy(p->source.ip, own_ip, 4);
-        station_open(p, why, sizeof why);
+        target->link->source.given = true;
+        memcpy(target->link->source.ip, own_ip, 4);
+        source_open(target, why, sizeof why);
     }
-    memcpy(p->peer.ip, peer_ip, 4);
+    memcpy(target->ip, peer_ip, 4);
     if (how & OF_FABRIC)
-        run_stages(p);
+        run_stages(target);
     else
-        run_peer(p, NULL);
+        run_peer(target, NULL);
 }
 
 static void clear(struct judged *judged)
@@ -163,7 +171,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct options options = {.rate = 100000, .timeout_ms = 1, .disruptive = true};
     struct judged judged = {.name = (char *)"peer", .verdict = verdict_new(NULL)};
     struct results results = {.judged = &judged};
-    struct probe p = {.options = &options, .results = &results};
+    struct stand stand;
+    struct target *target = stand_make(&stand, &options, &results);
     struct transport_ops ops;
     struct fake *fake = g_new0(struct fake, 1);
     input = data;
@@ -171,15 +180,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t how = take();
     memset(options.selection.rule, true, sizeof options.selection.rule);
     options.has_source = how & WITH_SOURCE;
-    fake_begin(fake, &p, NO_FAULT, !(how & NO_MEMBER));
-    real = p.t->ops;
+    fake_begin(fake, target, NO_FAULT, !(how & NO_MEMBER));
+    real = target->link->transport->ops;
     ops = *real;
     ops.receive = receive;
     ops.ask = ask;
     ops.attach = attach;
-    p.t->ops = &ops;
-    run(&p, how);
-    fake_end(&p);
+    target->link->transport->ops = &ops;
+    run(target, how);
+    fake_end(target);
     clear(&judged);
     g_free(fake);
     g_free(packet);

@@ -12,6 +12,7 @@
 
 #include "wire/arp.h"
 #include "wire/encap.h"
+#include "wire/nanoseconds.h"
 
 static int proto_entry_arp = -1;
 static int hf_duplicate_frame = -1, hf_duplicate_seconds = -1;
@@ -36,24 +37,15 @@ static bool is_ipoib(const struct arp *a)
     return a->pro == TYPE_IPV4 && a->pln == 4 && a->hln == LLADDR_SIZE;
 }
 
-/* Learn the sender; if another address held its IP, keep that for this frame. */
-static void learn(packet_info *pinfo, const uint8_t *p, const struct arp *a)
+/* The facts are those of this frame; a redrawn packet shows the same. */
+void arp_keep_duplicate(packet_info *pinfo, const struct packet *p, const struct events *e)
 {
-    struct ip ip = ip_read(p + a->spa, 4);
-    const uint8_t *lladdr = p + a->sha;
-    if (a->op != ARP_REQUEST && a->op != ARP_REPLY)
+    if (!e->has_duplicate)
         return;
-    if (ip_is_unspecified(&ip) || lladdr_is_zero(lladdr) || lladdr_is_multicast(lladdr) ||
-        frame_is_corrupt(pinfo))
-        return;
-    int64_t now = frame_seconds(pinfo);
-    const struct neighbour *other = neighbours_seen(state_fabric()->neighbours, frame_link(pinfo),
-                                                    &ip, lladdr, pinfo->num, now);
-    if (!other)
-        return;
+    const struct neighbour *other = &e->duplicate;
     struct duplicate *d = wmem_new(wmem_file_scope(), struct duplicate);
     d->frame = other->last_frame;
-    d->seconds = (uint32_t)CLAMP(now - other->last_seconds, 0, UINT32_MAX);
+    d->seconds = (uint32_t)CLAMP(p->at.ns / NANOSECONDS - other->last_seconds, 0, UINT32_MAX);
     memcpy(d->lladdr, other->lladdr, LLADDR_SIZE);
     p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_DUPLICATE, d);
 }
@@ -134,14 +126,11 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     struct view v = tvb_view(tvb);
     if (a->hln != LLADDR_SIZE)
         return;
-    proto_tree *sub = arp_tree(tree, tvb, a->size);
+    proto_tree *sub = tree_is_wanted(tree) ? arp_tree(tree, tvb, a->size) : NULL;
     if (whole)
         fill_addresses(pinfo, tvb, v, a);
-    if (whole && is_ipoib(a)) {
-        if (!pinfo->fd->visited)
-            learn(pinfo, v.p, a);
+    if (whole && is_ipoib(a))
         match(pinfo, v.p, a);
-    }
     if (view_has(v, a->sha, LLADDR_SIZE) == WIRE_OK)
         lladdr_add(sub, pinfo, tvb, (int)a->sha, "Sender");
     if (view_has(v, a->tha, LLADDR_SIZE) == WIRE_OK)

@@ -129,12 +129,11 @@ static void match(const struct frame *f, packet_info *pinfo, const struct cm *cm
 
 /* ---- drawing */
 
-static void add_service(proto_tree *tree, tvbuff_t *tvb, int offset, const struct cm *cm,
-                        enum cm_service service)
+static void add_service(proto_tree *tree, tvbuff_t *tvb, int offset, enum cm_service service)
 {
     proto_item *ti = proto_tree_add_item(tree, hf_service_id, tvb, offset, 8, ENC_BIG_ENDIAN);
     proto_item_append_text(ti, " (%s)", name_of(cm_service_names, service));
-    if (cm_service_is_ipoib(cm->service))
+    if (cm_service_is_ipoib(service))
         proto_tree_add_item(tree, hf_service_qpn, tvb, offset + 5, 3, ENC_BIG_ENDIAN);
     proto_item_set_generated(proto_tree_add_uint(tree, hf_service, tvb, offset, 8, service));
 }
@@ -170,12 +169,12 @@ static void add_private(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
 static void add_req(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm,
                     enum cm_service service)
 {
-    add_service(tree, tvb, REQ_SERVICE_ID, cm, service);
+    add_service(tree, tvb, REQ_SERVICE_ID, service);
     proto_tree_add_item(tree, hf_qpn, tvb, REQ_QPN, 3, ENC_BIG_ENDIAN);
     proto_tree_add_uint(tree, hf_transport, tvb, REQ_TRANSPORT, 1, cm->transport);
     col_append_fstr(pinfo->cinfo, COL_INFO, " %s %s", name_of(cm_transport_names, cm->transport),
                     name_of(cm_service_names, service));
-    if (cm_service_is_ipoib(cm->service))
+    if (cm_service_is_ipoib(service))
         col_append_fstr(pinfo->cinfo, COL_INFO, " to UD QPN 0x%06x",
                         cm_service_qpn(cm->service_id));
     col_append_fstr(pinfo->cinfo, COL_INFO, ", QPN 0x%06x", cm->qpn);
@@ -218,10 +217,10 @@ static void add_body(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const 
         proto_tree_add_item(tree, hf_status, tvb, APR_STATUS, 1, ENC_BIG_ENDIAN);
         break;
     case CM_SIDR_REQ:
-        add_service(tree, tvb, SIDR_REQ_SERVICE_ID, cm, service);
+        add_service(tree, tvb, SIDR_REQ_SERVICE_ID, service);
         break;
     case CM_SIDR_REP:
-        add_service(tree, tvb, SIDR_REP_SERVICE_ID, cm, service);
+        add_service(tree, tvb, SIDR_REP_SERVICE_ID, service);
         proto_tree_add_item(tree, hf_status, tvb, SIDR_REP_STATUS, 1, ENC_BIG_ENDIAN);
         proto_tree_add_item(tree, hf_qpn, tvb, SIDR_REP_QPN, 3, ENC_BIG_ENDIAN);
         break;
@@ -259,11 +258,8 @@ static void add_all(proto_tree *tree, struct frame *f, packet_info *pinfo, tvbuf
     }
 }
 
-void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
+static void add_mad(proto_tree *tree, struct frame *f, packet_info *pinfo, const struct cm *cm)
 {
-    const struct cm *cm = &f->p.mad.cm;
-    if (f->p.mad.kind != MAD_KIND_CM || !f->p.mad.has_header)
-        return;
     tvbuff_t *tvb = payload_tvb(f);
     proto_tree *sub = proto_tree_add_subtree_format(
         tree, tvb, 0, (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE), ett_cm, NULL,
@@ -273,9 +269,19 @@ void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
     add_ids(sub, tvb, cm);
     if (f->p.mad.result != WIRE_OK)
         return;
-    match(f, pinfo, cm);
     add_all(sub, f, pinfo, tvb, cm);
     pair_show(pinfo, sub, tvb);
+}
+
+void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
+{
+    const struct cm *cm = &f->p.mad.cm;
+    if (f->p.mad.kind != MAD_KIND_CM || !f->p.mad.has_header)
+        return;
+    if (f->p.mad.result == WIRE_OK)
+        match(f, pinfo, cm);
+    if (tree_is_wanted(tree) || info_is_wanted(pinfo))
+        add_mad(tree, f, pinfo, cm);
 }
 
 void cm_register(void)

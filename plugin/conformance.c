@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Judging: each packet goes to the judge once, in the first pass; what it found is kept with the
- * frame and drawn as expert items whenever the frame is. Behind all other dissectors, so that a
- * frame's findings stand together at its end.
+ * Checking: each packet goes to the checker once, in the first pass. Its findings are stored with
+ * the frame (findings.h). A postdissector shows them, so that they follow all other protocols.
  */
+#include "plugin/findings.h"
 #include "plugin/plugin.h"
+#include "plugin/tap.h"
 
-#include <epan/expert.h>
 #include <epan/prefs.h>
-#include <epan/proto_data.h>
 #include <wiretap/wtap.h>
 #include <wsutil/report_message.h>
 
@@ -16,28 +15,13 @@
 #include "report/verdict.h"
 #include "wire/carrier.h"
 
-static int hf_conformance = -1, hf_id = -1, hf_level = -1, hf_section = -1, hf_deviation = -1;
-static int hf_expected = -1, hf_actual = -1, hf_subject = -1, hf_reason = -1, hf_note_id = -1,
-           hf_note = -1;
-static int ett_conformance = -1, ett_finding = -1;
-static expert_field ei_must = EI_INIT, ei_should = EI_INIT, ei_deviation = EI_INIT,
-                    ei_note = EI_INIT;
-
 static ws_bool pref_judge = TRUE;
 static const char *pref_deviations = "linux";
 
 static int proto_conformance = -1;
 
-/* What the judge found in a frame; texts live as long as the file. */
-struct kept {
-    struct finding f;
-    uint32_t begin; /* of what is judged, in the frame */
-    struct kept *next;
-};
-
 static struct judge *judge;
 static struct deviations *known;
-static struct kept *pending, **pending_end = &pending;
 /* on the whole file; NULL: none is asked for, or none can be given */
 static struct verdict *verdict;
 static char *unreadable; /* what is wrong with the list of known deviations */
@@ -58,63 +42,19 @@ const char *conformance_deviations(void)
     return pref_deviations && *pref_deviations ? pref_deviations : "none";
 }
 
-/*
- * What a hostile capture can make be kept: some 230 octets each. The statistics count what comes
- * after.
- */
-enum { KEPT_MAX = 100000 };
-static unsigned kept_count;
-
-static bool may_keep(void)
-{
-    if (kept_count++ == KEPT_MAX)
-        report_warning(
-            "IPoIB: more than %d findings; the further ones are in no packet's tree, but in Statistics, IPoIB Conformance",
-            KEPT_MAX);
-    return kept_count <= KEPT_MAX;
-}
-
 static void keep(void *user _U_, uint32_t frame, const struct finding *f)
 {
-    if (!verdict)
-        return;
     verdict_add(verdict, frame, f);
-    if (f->outcome == OUTCOME_PASS || f->outcome == OUTCOME_INCONCLUSIVE || !may_keep())
-        return;
-    struct kept *k = wmem_new0(wmem_file_scope(), struct kept);
-    k->f = *f;
-    k->f.expected = wmem_strdup(wmem_file_scope(), f->expected);
-    k->f.actual = wmem_strdup(wmem_file_scope(), f->actual);
-    k->f.subject = wmem_strdup(wmem_file_scope(), f->subject);
-    k->f.reason = wmem_strdup(wmem_file_scope(), f->reason);
-    *pending_end = k;
-    pending_end = &k->next;
+    if (f->outcome != OUTCOME_PASS && f->outcome != OUTCOME_INCONCLUSIVE)
+        findings_add(f);
 }
 
-/* begin: where in the frame offsets count from. */
-static void attach(packet_info *pinfo, uint32_t begin)
-{
-    if (!pending)
-        return;
-    for (struct kept *k = pending; k; k = k->next)
-        k->begin = begin;
-    struct kept *before = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS);
-    if (!before)
-        p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS, pending);
-    while (before && before->next)
-        before = before->next;
-    if (before)
-        before->next = pending;
-    pending = NULL;
-    pending_end = &pending;
-}
-
-void conformance_judge(struct frame *f, packet_info *pinfo)
+void conformance_judge(const struct packet *p, packet_info *pinfo, uint32_t begin)
 {
     if (!judge)
         return;
-    saw_ipoib |= judge_packet(judge, &f->p);
-    attach(pinfo, (uint32_t)tvb_raw_offset(f->tvb));
+    saw_ipoib |= judge_packet(judge, p, state_events());
+    findings_attach(pinfo, begin);
 }
 
 /* The link type of frames without InfiniBand headers; -1 for another encapsulation. */
@@ -145,107 +85,22 @@ bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier 
            (c->kind == CARRIER_IPOIB || c->kind == CARRIER_COOKED);
 }
 
-/*
- * Carriers without InfiniBand headers have no entry of ours: their frames are judged when all is
- * drawn.
- */
-static void judge_bare_carrier(tvbuff_t *tvb, packet_info *pinfo)
-{
-    struct carrier c;
-    if (!conformance_bare_carrier(tvb, pinfo, &c))
-        return;
-    saw_ipoib = true;
-    judge_bare(judge, pinfo->num, c.kind == CARRIER_IPOIB, c.type, c.inner);
-    attach(pinfo, (uint32_t)(c.inner.p - tvb_view(tvb).p));
-}
-
 /* In the first pass, once for each frame, whatever is in it. */
-static void judge_rest(tvbuff_t *tvb, packet_info *pinfo)
+static void end_frame(void)
 {
-    judge_bare_carrier(tvb, pinfo);
-    if (verdict)
-        verdict_frame(verdict, saw_ipoib);
+    verdict_frame(verdict, saw_ipoib);
     saw_ipoib = false;
 }
 
-void conformance_findings(packet_info *pinfo, void (*each)(void *user, const struct finding *f),
-                          void *user)
-{
-    const struct kept *k = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS);
-    for (; k; k = k->next)
-        each(user, &k->f);
-}
-
-/* ---- drawing */
-
-static expert_field *expert_of(const struct finding *f)
-{
-    if (f->outcome == OUTCOME_NOTED)
-        return &ei_note;
-    if (f->outcome == OUTCOME_DEVIATION)
-        return &ei_deviation;
-    return rules[f->rule].level == RULE_MUST ? &ei_must : &ei_should;
-}
-
-static void add_text(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text)
-{
-    if (*text)
-        proto_item_set_generated(proto_tree_add_string(tree, hf, tvb, 0, 0, text));
-}
-
-static void add_rule(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
-{
-    const struct rule *rule = &rules[f->rule];
-    add_text(tree, hf_id, tvb, rule->id);
-    add_text(tree, hf_level, tvb, rule_level_name(rule->level));
-    proto_item_set_generated(
-        proto_tree_add_boolean(tree, hf_deviation, tvb, 0, 0, f->outcome == OUTCOME_DEVIATION));
-    add_text(tree, hf_expected, tvb, f->expected);
-    add_text(tree, hf_actual, tvb, f->actual);
-    add_text(tree, hf_reason, tvb, f->reason);
-}
-
-static void add_finding(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct kept *k)
-{
-    const struct rule *rule = &rules[k->f.rule];
-    uint32_t at = k->begin + k->f.offset, cap = tvb_captured_length(tvb);
-    uint32_t n = at < cap ? MIN(k->f.length, cap - at) : 0;
-    proto_item *ti;
-    proto_tree *sub = proto_tree_add_subtree(tree, tvb, n ? (int)at : 0, (int)n, ett_finding, &ti,
-                                             rule->id);
-    bool noted = k->f.outcome == OUTCOME_NOTED;
-
-    if (noted) {
-        add_text(sub, hf_note_id, tvb, rule->id);
-        add_text(sub, hf_note, tvb, k->f.actual);
-    } else {
-        add_rule(sub, tvb, &k->f);
-    }
-    add_text(sub, hf_subject, tvb, k->f.subject);
-    char *section = wmem_strdup_printf(pinfo->pool, "%s section %s",
-                                       rule_document_name(rule->document), rule->section);
-    add_text(sub, hf_section, tvb, section);
-    proto_item_append_text(ti, ": %s", k->f.actual);
-    if (*k->f.expected)
-        proto_item_append_text(ti, " (expected: %s)", k->f.expected);
-    expert_add_info_format(pinfo, ti, expert_of(&k->f), "%s (%s): %s", rule->id, section,
-                           noted ? k->f.actual : rule->text);
-}
-
-static int draw(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+/* One for all that comes behind the other dissectors: Wireshark calls it for every frame. */
+static int dissect_last(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
     if (!plugin_enabled())
         return 0;
     if (judge && !pinfo->fd->visited)
-        judge_rest(tvb, pinfo);
-    const struct kept *k = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS);
-    if (!k)
-        return 0;
-    proto_item *ti = proto_tree_add_item(tree, hf_conformance, tvb, 0, 0, ENC_NA);
-    proto_tree *sub = proto_item_add_subtree(ti, ett_conformance);
-    proto_item_set_generated(ti);
-    for (; k; k = k->next)
-        add_finding(sub, pinfo, tvb, k);
+        end_frame();
+    findings_show(tvb, pinfo, tree);
+    tap_tree_queue(tvb, pinfo);
     return (int)tvb_captured_length(tvb);
 }
 
@@ -263,17 +118,14 @@ static void read_deviations(void)
     g_clear_error(&error);
 }
 
-/*
- * The judge teaches the model what statistics and decoding by context stand on, groups, ports, QPs:
- * it goes through all frames even where nobody wants to be told what it finds.
- */
 static void conformance_open(void)
 {
     if (pref_judge)
         read_deviations();
-    if (known)
-        verdict = verdict_new(NULL);
     saw_ipoib = false;
+    if (!known)
+        return;
+    verdict = verdict_new(NULL);
     judge = judge_new(state_fabric(), known, keep, NULL);
 }
 
@@ -287,9 +139,7 @@ static void conformance_close(void)
     known = NULL;
     g_free(unreadable);
     unreadable = NULL;
-    pending = NULL;
-    pending_end = &pending;
-    kept_count = 0;
+    findings_forget();
 }
 
 static void register_preferences(void)
@@ -306,48 +156,7 @@ static void register_preferences(void)
 
 void conformance_register(void)
 {
-    static hf_register_info hf[] = {
-        {&hf_conformance,
-         {"IPoIB conformance", "ipoib.conformance", FT_NONE, BASE_NONE, NULL, 0,
-          "what the frame shows of the RFCs' rules", HFILL}},
-        {&hf_id,
-         {"Rule", "ipoib.rule.id", FT_STRING, BASE_NONE, NULL, 0,
-          "identifier of the rule that is not kept", HFILL}},
-        {&hf_level,
-         {"Level", "ipoib.rule.level", FT_STRING, BASE_NONE, NULL, 0, "MUST or SHOULD", HFILL}},
-        {&hf_section,
-         {"Section", "ipoib.rule.section", FT_STRING, BASE_NONE, NULL, 0, "document and section",
-          HFILL}},
-        {&hf_deviation,
-         {"Known deviation", "ipoib.rule.deviation", FT_BOOLEAN, BASE_NONE, NULL, 0,
-          "of an implementation that is listed", HFILL}},
-        {&hf_expected,
-         {"Expected", "ipoib.rule.expected", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_actual, {"Actual", "ipoib.rule.actual", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_subject,
-         {"Subject", "ipoib.rule.subject", FT_STRING, BASE_NONE, NULL, 0,
-          "whom it concerns; absent: this packet", HFILL}},
-        {&hf_reason,
-         {"Known because", "ipoib.rule.reason", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_note_id,
-         {"Statement", "ipoib.note.id", FT_STRING, BASE_NONE, NULL, 0,
-          "identifier of a statement that the frame is an example of; never a fault", HFILL}},
-        {&hf_note, {"Note", "ipoib.note", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-    };
-    static ei_register_info ei[] = {
-        {&ei_must,
-         {"ipoib.rule.violated", PI_PROTOCOL, PI_WARN, "A MUST of the RFCs is not kept", EXPFILL}},
-        {&ei_should,
-         {"ipoib.rule.advice", PI_PROTOCOL, PI_NOTE, "A SHOULD of the RFCs is not kept", EXPFILL}},
-        {&ei_deviation, {"ipoib.rule.known", PI_PROTOCOL, PI_NOTE, "A known deviation", EXPFILL}},
-        {&ei_note,
-         {"ipoib.noted", PI_PROTOCOL, PI_CHAT, "A statement that is shown, never counted",
-          EXPFILL}},
-    };
-    static int *ett[] = {&ett_conformance, &ett_finding};
-    proto_register_field_array(proto_ipoib, hf, array_length(hf));
-    proto_register_subtree_array(ett, array_length(ett));
-    expert_register_field_array(expert_register_protocol(proto_ipoib), ei, array_length(ei));
+    findings_register();
     proto_conformance = proto_register_protocol_in_name_only(
         "IPoIB conformance", "IPoIB conformance", "ipoib.entry_conformance", proto_ipoib,
         FT_PROTOCOL);
@@ -358,5 +167,5 @@ void conformance_register(void)
 
 void conformance_handoff(void)
 {
-    register_postdissector(create_dissector_handle(draw, proto_conformance));
+    register_postdissector(create_dissector_handle(dissect_last, proto_conformance));
 }

@@ -16,7 +16,7 @@
 #define ERF_TABLE   "erf.types.type"
 #define ENCAP_TABLE "wtap_encap"
 
-static int proto_entry_ib = -1;
+static int proto_entry_ib = -1, proto_entry_sll = -1;
 
 static int hf_pseudo = -1, hf_daddr = -1, hf_daddr_qpn = -1, hf_dgid = -1, hf_grh = -1,
            hf_grh_version = -1, hf_grh_tclass = -1;
@@ -25,12 +25,15 @@ static int hf_grh_flow = -1, hf_grh_length = -1, hf_grh_next = -1, hf_grh_hops =
 static int ett_pseudo = -1, ett_grh = -1;
 
 static dissector_handle_t builtin_ib, builtin_roce, builtin_roce2, data_handle;
-static dissector_handle_t our_roce2;
+static dissector_handle_t our_roce2, builtin_sll, builtin_sll2;
 static int builtin_icrc, builtin_vcrc;
 
 /* The built-in dissector loses its way to the CRCs behind some management datagrams. */
 static void add_lost_crcs(const struct frame *f, proto_tree *tree)
 {
+    if (!proto_field_is_referenced(tree, builtin_icrc) &&
+        !proto_field_is_referenced(tree, builtin_vcrc))
+        return;
     int end = (int)f->p.ib.payload_off + (int)f->p.ib.payload.len + f->p.ib.pad;
     GPtrArray *found = tree ? proto_find_first_finfo(tree, builtin_icrc) : NULL;
     bool there = found && found->len;
@@ -214,9 +217,16 @@ static void add_address(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo)
     set_address_tvb(&pinfo->dst, AT_IB, GID_SIZE, tvb, DLT_IPOIB_ADDRESS + LLADDR_GID);
 }
 
+static void observe_bare(tvbuff_t *tvb, packet_info *pinfo)
+{
+    if (plugin_enabled())
+        frame_observe_bare(tvb, pinfo);
+}
+
 static int dissect_dlt_ipoib(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
     struct view v = tvb_view(tvb);
+    observe_bare(tvb, pinfo);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
     col_clear(pinfo->cinfo, COL_INFO);
     proto_item *ti = proto_tree_add_item(tree, hf_pseudo, tvb, 0, DLT_IPOIB_PSEUDO, ENC_NA);
@@ -231,10 +241,25 @@ static int dissect_dlt_ipoib(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree
 
 static int dissect_snoop(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
+    observe_bare(tvb, pinfo);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
     col_clear(pinfo->cinfo, COL_INFO);
     encap_dissect(tvb, pinfo, tree, NULL);
     return (int)tvb_captured_length(tvb);
+}
+
+/* Cooked captures: the built-in dissectors show all of them. */
+
+static int dissect_sll(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    observe_bare(tvb, pinfo);
+    return call_dissector_only(builtin_sll, tvb, pinfo, tree, data);
+}
+
+static int dissect_sll2(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    observe_bare(tvb, pinfo);
+    return call_dissector_only(builtin_sll2, tvb, pinfo, tree, data);
 }
 
 /* ---- registration */
@@ -293,6 +318,23 @@ void entry_register(void)
     /* A name that shows in no tree and no frame.protocols: a door, not a protocol. */
     proto_entry_ib = proto_register_protocol_in_name_only("InfiniBand with IPoIB", "IPoIB entry",
                                                           "ipoib.entry", ib, FT_PROTOCOL);
+    proto_entry_sll = proto_register_protocol_in_name_only(
+        "Linux cooked capture with IPoIB", "IPoIB cooked entry", "ipoib.entry_sll",
+        proto_get_id_by_filter_name("sll"), FT_PROTOCOL);
+}
+
+/* Handles NULL: this Wireshark has no dissector of the link type. */
+static void take_cooked(void)
+{
+    dissector_table_t table = find_dissector_table(ENCAP_TABLE);
+    builtin_sll = dissector_get_uint_handle(table, WTAP_ENCAP_SLL);
+    builtin_sll2 = dissector_get_uint_handle(table, WTAP_ENCAP_SLL2);
+    if (builtin_sll)
+        dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_SLL,
+                           entry_handle(dissect_sll, proto_entry_sll, "ipoib.entry.sll"));
+    if (builtin_sll2)
+        dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_SLL2,
+                           entry_handle(dissect_sll2, proto_entry_sll, "ipoib.entry.sll2"));
 }
 
 void entry_handoff(void)
@@ -314,6 +356,8 @@ void entry_handoff(void)
         entry_handle(dissect_unknown, proto_entry_ib, "ipoib.entry.linktype_infiniband"));
     dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_IP_OVER_IB_PCAP, dlt);
     dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_IP_OVER_IB_SNOOP, snoop);
+
+    take_cooked();
 
     builtin_roce = dissector_get_uint_handle(ethertype, ETHERTYPE_ROCE);
     if (builtin_roce)

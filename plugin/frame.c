@@ -9,6 +9,7 @@
 #include <epan/proto_data.h>
 #include <wiretap/wtap.h>
 
+#include "wire/carrier.h"
 #include "wire/erf.h"
 #include "wire/nanoseconds.h"
 
@@ -20,7 +21,10 @@ struct view tvb_view(tvbuff_t *tvb)
 
 bool plugin_enabled(void)
 {
-    return proto_is_protocol_enabled(find_protocol_by_id(proto_ipoib));
+    static protocol_t *protocol;
+    if (!protocol)
+        protocol = find_protocol_by_id(proto_ipoib);
+    return proto_is_protocol_enabled(protocol);
 }
 
 static uint32_t port_of_erf(packet_info *pinfo)
@@ -52,11 +56,6 @@ static uint16_t interface_of(packet_info *pinfo)
 {
     uint16_t number;
     return number_of_interface(pinfo, &number) ? number : 0;
-}
-
-int64_t frame_seconds(packet_info *pinfo)
-{
-    return nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs) / NANOSECONDS;
 }
 
 static struct port port_of_address(packet_info *pinfo, const address *a)
@@ -124,23 +123,48 @@ void frame_show_contradiction(const struct frame *f, packet_info *pinfo, proto_t
             c->interface[0], c->interface[1]);
 }
 
+/* false: of one interface too many. */
+static bool moment_of(packet_info *pinfo, struct moment *at)
+{
+    *at = (struct moment){.frame = pinfo->num,
+                          .ns = nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs)};
+    return number_of_interface(pinfo, &at->interface);
+}
+
+/* The model learns from the packet, then the checks see it. begin: of the packet, in the frame. */
+static void observe(struct packet *p, packet_info *pinfo, uint32_t begin)
+{
+    fabric_observe(state_fabric(), p, state_events());
+    arp_keep_duplicate(pinfo, p, state_events());
+    conformance_judge(p, pinfo, begin);
+}
+
+void frame_observe_bare(tvbuff_t *tvb, packet_info *pinfo)
+{
+    struct carrier c;
+    struct moment at;
+    struct packet p;
+    if (pinfo->fd->visited || !conformance_bare_carrier(tvb, pinfo, &c) || !moment_of(pinfo, &at))
+        return;
+    packet_read_bare(&p, &at, &c);
+    observe(&p, pinfo, (uint32_t)(carrier_begin(&c) - tvb_view(tvb).p));
+}
+
 struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start)
 {
     struct frame *outer = frame_current(pinfo);
     struct frame *f = outer ? outer + 1 : frames;
-    struct moment at = {.frame = pinfo->num,
-                        .ns = nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs)};
-    if (f == frames + DEPTH || !number_of_interface(pinfo, &at.interface))
+    struct moment at;
+    if (f == frames + DEPTH || !moment_of(pinfo, &at))
         return NULL;
     struct port src = port_of_address(pinfo, &pinfo->net_src),
                 dst = port_of_address(pinfo, &pinfo->net_dst);
     *f = (struct frame){.tvb = tvb, .number = pinfo->num, .outer = outer};
     packet_read(&f->p, &at, tvb_view(tvb), start, &src, &dst);
     if (!pinfo->fd->visited) {
-        fabric_classify(state_fabric(), &f->p);
+        observe(&f->p, pinfo, (uint32_t)tvb_raw_offset(tvb));
         if (f->p.verdict.by_context)
             keep(f, pinfo);
-        conformance_judge(f, pinfo);
     } else {
         fabric_place(state_fabric(), &f->p);
         if (f->p.verdict.class == PAYLOAD_OTHER)
@@ -169,12 +193,6 @@ struct frame *frame_current(packet_info *pinfo)
 const struct frame *frame_of(packet_info *pinfo)
 {
     return frames[0].number == pinfo->num ? &frames[0] : NULL;
-}
-
-bool frame_is_corrupt(packet_info *pinfo)
-{
-    const struct frame *f = frame_current(pinfo);
-    return f && packet_is_corrupt(&f->p);
 }
 
 uint32_t frame_link(packet_info *pinfo)

@@ -58,6 +58,8 @@ static void add_flags(proto_tree *tree, tvbuff_t *tvb, int offset)
 
 void lladdr_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset, const char *label)
 {
+    if (!tree_is_wanted(tree))
+        return;
     const uint8_t *p = tvb_get_ptr(tvb, offset, LLADDR_SIZE);
     struct lladdr a = lladdr_read(p);
     proto_item *ti = proto_tree_add_item(tree, hf_lladdr, tvb, offset, LLADDR_SIZE, ENC_NA);

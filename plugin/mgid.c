@@ -68,7 +68,7 @@ static void add_group(proto_tree *tree, tvbuff_t *tvb, int offset, const struct 
 
 proto_item *mgid_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset)
 {
-    if (!tvb_bytes_exist(tvb, offset, MGID_SIZE))
+    if (!tree_is_wanted(tree) || !tvb_bytes_exist(tvb, offset, MGID_SIZE))
         return NULL;
     const uint8_t *gid = tvb_get_ptr(tvb, offset, MGID_SIZE);
     if (!mgid_is_ipoib(gid))

@@ -22,20 +22,6 @@ static bool lladdr_there(struct view v, const struct nd_option *o)
     return nd_is_ipoib_lladdr(o) && view_has(v, o->off + ND_OPT_LLADDR, LLADDR_SIZE) == WIRE_OK;
 }
 
-static void learn(packet_info *pinfo, struct view v, const struct nd_option *o)
-{
-    const uint8_t *lladdr = v.p + o->off + ND_OPT_LLADDR;
-    const uint8_t *owner = nd_option_owner(
-        v, o, pinfo->net_src.type == AT_IPv6 ? pinfo->net_src.data : NULL);
-    if (!owner)
-        return;
-    struct ip ip = ip_read(owner, 16);
-    if (!ip_is_unspecified(&ip) && !lladdr_is_zero(lladdr) && !lladdr_is_multicast(lladdr) &&
-        !frame_is_corrupt(pinfo))
-        neighbours_seen(state_fabric()->neighbours, frame_link(pinfo), &ip, lladdr, pinfo->num,
-                        frame_seconds(pinfo));
-}
-
 /* A solicited NA answers the NS for its target (RFC 4861 §7.2.4). */
 static void match(packet_info *pinfo, struct view v)
 {
@@ -77,7 +63,7 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     struct nd_iter it;
     struct nd_option o;
     proto_tree *sub = NULL;
-    bool ours = surely_ipoib(pinfo);
+    bool ours = surely_ipoib(pinfo), wanted = tree_is_wanted(tree);
 
     if (!nd_options(v, &it))
         return;
@@ -85,11 +71,9 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
         if (!lladdr_there(v, &o))
             continue;
         ours = true;
-        if (!sub)
+        if (!sub && wanted)
             sub = proto_tree_add_subtree(tree, tvb, (int)o.off, (int)o.size, ett_nd, NULL,
                                          "IPoIB link-layer addresses");
-        if (!pinfo->fd->visited)
-            learn(pinfo, v, &o);
         add_option(sub, pinfo, tvb, &o);
     }
     /*
@@ -98,7 +82,7 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     if (!ours && v.p[0] != ND_NA)
         return;
     match(pinfo, v);
-    if ((v.p[0] == ND_NS || v.p[0] == ND_NA) && pair_is_known(pinfo)) {
+    if (wanted && (v.p[0] == ND_NS || v.p[0] == ND_NA) && pair_is_known(pinfo)) {
         if (!sub)
             sub = proto_tree_add_subtree(tree, tvb, 0, 0, ett_nd, NULL,
                                          "IPoIB neighbour discovery");

@@ -7,9 +7,12 @@
 
 #include <epan/proto_data.h>
 
+#include "model/hash.h"
+
 static int hf_response_in = -1, hf_response_to = -1, hf_time = -1;
 
 struct pair {
+    struct pair_key key;
     uint32_t request, response; /* frames; response 0: not seen yet */
     uint32_t what;              /* the asker's word for its request */
     nstime_t asked;
@@ -24,7 +27,7 @@ static wmem_map_t *pairs;
 
 static guint key_hash(gconstpointer p)
 {
-    return wmem_strong_hash(p, sizeof(struct pair_key));
+    return hash_octets(p, sizeof(struct pair_key));
 }
 
 static gboolean key_equal(gconstpointer a, gconstpointer b)
@@ -109,13 +112,11 @@ void pair_request(packet_info *pinfo, const struct pair_key *k, uint32_t what)
         return;
     follow_merges();
     struct pair *p = wmem_new0(wmem_file_scope(), struct pair);
+    p->key = *k;
     p->request = pinfo->num;
     p->asked = pinfo->abs_ts;
     p->what = what;
-    if (wmem_map_contains(pairs, k))
-        wmem_map_insert(pairs, k, p); /* the key that is there stays */
-    else
-        wmem_map_insert(pairs, wmem_memdup(wmem_file_scope(), k, sizeof *k), p);
+    wmem_map_insert(pairs, &p->key, p); /* a key that is there stays; its pair lives as long */
     frame_pairs(pinfo, true)->asks = p;
 }
 

@@ -56,19 +56,23 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
     proto_tree *sub = proto_item_add_subtree(ti, ett_ipoib);
 
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
-    if (f)
+    bool wanted = tree_is_wanted(tree);
+    if (f && wanted)
         add_mode(sub, pinfo, tvb, f);
     if (view_has(v, 0, ENCAP_SIZE) == WIRE_MALFORMED) {
         too_short(tvb, pinfo, ti);
         return;
     }
-    /* where the capture ends within the header, these say so by throwing */
-    proto_tree_add_item(sub, hf_type, tvb, ENCAP_TYPE, 2, ENC_BIG_ENDIAN);
-    proto_tree_add_item(sub, hf_reserved, tvb, ENCAP_RESERVED, 2, ENC_BIG_ENDIAN);
+    /* where the capture ends within the header, each of these says so by throwing */
+    if (wanted) {
+        proto_tree_add_item(sub, hf_type, tvb, ENCAP_TYPE, 2, ENC_BIG_ENDIAN);
+        proto_tree_add_item(sub, hf_reserved, tvb, ENCAP_RESERVED, 2, ENC_BIG_ENDIAN);
+    }
     uint16_t type = tvb_get_ntohs(tvb, ENCAP_TYPE);
     tvb_ensure_bytes_exist(tvb, 0, ENCAP_SIZE);
-    const char *name = try_val_to_str(type, etype_vals);
-    proto_item_append_text(ti, ", Type: %s (0x%04x)", name ? name : "unknown", type);
+    if (wanted)
+        proto_item_append_text(ti, ", Type: %s (0x%04x)",
+                               val_to_str_const(type, etype_vals, "unknown"), type);
     if (v.len == ENCAP_SIZE) {
         col_append_str(pinfo->cinfo, COL_INFO, "no datagram behind the encapsulation header");
         return;

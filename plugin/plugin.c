@@ -59,12 +59,12 @@ static void register_all(void)
 
 static void handoff_all(void)
 {
+    wanted_handoff();
     entry_handoff();
     payload_handoff();
     arp_handoff();
     nd_handoff();
     conformance_handoff();
-    tap_tree_handoff();
 }
 
 void plugin_register(void)

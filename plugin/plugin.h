@@ -8,6 +8,7 @@
  *   arp.c nd.c lladdr.c mgid.c   addresses, wherever they stand
  *   conformance.c  what the judge of rules/ finds, as expert items
  *   tap_*.c    statistics, of the Statistics menu and of -z (tap.h)
+ *   wanted.c   does anybody see what is added to the tree?
  *   pair.c     request and response;  state.c  what is remembered of a file;  rivals.c  who must be
  * kept silent
  */
@@ -18,7 +19,7 @@
 
 #include <epan/packet.h>
 
-#include "model/fabric.h"
+#include "model/observe.h"
 #include "rules/check.h"
 #include "wire/ib.h"
 #include "wire/names.h"
@@ -64,6 +65,11 @@ struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start
 void frame_end(struct frame *f);
 /* If it shows that interfaces, which seemed to see one subnet, see two (model/interfaces.h). */
 void frame_show_contradiction(const struct frame *f, packet_info *pinfo, proto_tree *tree);
+/*
+ * The frame in tvb, of a link type without InfiniBand headers: observe and check it in the first
+ * pass, before it is dissected.
+ */
+void frame_observe_bare(tvbuff_t *tvb, packet_info *pinfo);
 /* At the end of a file. */
 void frame_forget(void);
 
@@ -73,17 +79,8 @@ struct frame *frame_current(packet_info *pinfo);
 /* The outermost one of the packet, for who comes behind all dissectors; NULL where it has none. */
 const struct frame *frame_of(packet_info *pinfo);
 
-/*
- * In the first pass: is the packet at hand corrupt (model/integrity.h)? One that has no InfiniBand
- * headers is not, as far as is known.
- */
-bool frame_is_corrupt(packet_info *pinfo);
-
 /* Which link a frame is on: partition and capture interface. For keys; not for show. */
 uint32_t frame_link(packet_info *pinfo);
-
-/* When, in seconds since 1970; the nearest that the model can tell. */
-int64_t frame_seconds(packet_info *pinfo);
 
 /* ---- other heuristics that would take IPoIB's frames (rivals.c) */
 
@@ -100,6 +97,8 @@ void rivals_restore(void);
 /* ---- what is remembered of a capture file (state.c) */
 
 struct fabric *state_fabric(void);
+/* What the fabric learnt from the packet that it observed last. */
+struct events *state_events(void);
 
 /* Kinds of per-packet data under proto_ipoib. */
 enum data_key {
@@ -128,13 +127,10 @@ const struct verdict *conformance_verdict(void);
 const char *conformance_why_not(void);
 /* The list of known deviations that the user chose. */
 const char *conformance_deviations(void);
-/* What was found in the frame, as it is drawn: neither passed nor inconclusive. */
-void conformance_findings(packet_info *pinfo, void (*each)(void *user, const struct finding *f),
-                          void *user);
 /* Is the frame's carrier one of IPoIB without InfiniBand headers? tvb: the whole frame. */
 bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier *c);
-/* In the first pass, once a frame is classified. */
-void conformance_judge(struct frame *f, packet_info *pinfo);
+/* In the first pass, once the packet is observed. begin: of the packet, in the frame. */
+void conformance_judge(const struct packet *p, packet_info *pinfo, uint32_t begin);
 
 /* ---- request and response (pair.c) */
 
@@ -172,6 +168,16 @@ void pair_forget(void);
 /* Add ipoib.response_in, ipoib.response_to and ipoib.time of this frame. */
 void pair_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb);
 
+/* ---- who sees what is added (wanted.c) */
+
+/*
+ * Is the tree shown, or does a filter, a column, a tap or -T fields name a field of IPoIB's or of
+ * expert information? If not, only the protocols' own items need to be there.
+ */
+bool tree_is_wanted(const proto_tree *tree);
+/* Is anything written to the Info column? */
+bool info_is_wanted(const packet_info *pinfo);
+
 /* ---- drawing */
 
 /* What is behind the InfiniBand headers, without pad and CRCs. */
@@ -190,6 +196,8 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
 void message_dissect(tvbuff_t *tvb, struct frame *f, packet_info *pinfo, proto_tree *tree);
 /* ipoib.message, if the frame is a part of one. */
 void message_add_number(proto_tree *tree, tvbuff_t *tvb, const struct frame *f);
+/* In the first pass: keep for arp.c whether the IP that an ARP message announces is in use. */
+void arp_keep_duplicate(packet_info *pinfo, const struct packet *p, const struct events *e);
 void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree);
 /* One record of the MAD sa at offset o of tvb; its sa_record_size() octets must be there. */
 struct sa;
@@ -232,5 +240,6 @@ void nd_register(void);
 void nd_handoff(void);
 void conformance_register(void);
 void conformance_handoff(void);
+void wanted_handoff(void);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <epan/proto_data.h>
 
+#include "model/hash.h"
 #include "wire/mgid.h"
 #include "wire/sa.h"
 
@@ -42,7 +43,7 @@ static uint32_t record_stride(const struct sa *sa)
 
 static guint table_hash(gconstpointer p)
 {
-    return wmem_strong_hash(p, sizeof(struct pair_key));
+    return hash_octets(p, sizeof(struct pair_key));
 }
 
 static gboolean table_equal(gconstpointer a, gconstpointer b)
@@ -100,18 +101,23 @@ static void add_carried(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
     sa_record_add(tree, pinfo, whole, 0, sa);
 }
 
-static void add_table(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct pair_key *k,
-                      const struct sa *sa)
+/* In the first pass; what the packets after this one need must be kept, whoever sees it. */
+static void keep_table_part(packet_info *pinfo, const struct pair_key *k, const struct sa *sa)
+{
+    bool part = sa->mad.method == SA_GET_TABLE_RESP && sa_record_size(sa->mad.attribute) &&
+                sa->rmpp_type == RMPP_TYPE_DATA && sa->segment > 0;
+    if (part && !pinfo->fd->visited)
+        p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_TABLE, table_walk(k, sa));
+}
+
+static void add_table(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct sa *sa)
 {
     uint32_t size = sa_record_size(sa->mad.attribute), stride = record_stride(sa);
-    struct table_part none = {0}, *part = &none;
-    if (sa->rmpp_type == RMPP_TYPE_DATA && sa->segment > 0) {
-        if (!pinfo->fd->visited)
-            p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_TABLE, table_walk(k, sa));
+    const struct table_part none = {0}, *part = NULL;
+    if (sa->rmpp_type == RMPP_TYPE_DATA && sa->segment > 0)
         part = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_TABLE);
-        if (!part)
-            part = &none;
-    }
+    if (!part)
+        part = &none;
     add_carried(tree, pinfo, tvb, part, sa);
     for (uint32_t o = part->skip; o + size <= sa->data.cap && o + stride <= sa->data.len + 7;
          o += stride)
@@ -192,6 +198,8 @@ static void info_event(packet_info *pinfo, const struct sa *sa)
 
 static void info(packet_info *pinfo, const struct sa *sa)
 {
+    if (!info_is_wanted(pinfo))
+        return;
     const char *method = name_of(sa_method_names, sa->mad.method),
                *attribute = name_of(sa_attribute_names, sa->mad.attribute);
     uint32_t size = sa_record_size(sa->mad.attribute);
@@ -267,16 +275,30 @@ static void match(packet_info *pinfo, const struct pair_key *k, const struct sa 
         pair_request(pinfo, k, sa->mad.method);
 }
 
-static void add_records(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
-                        const struct pair_key *k, const struct sa *sa)
+static void add_records(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct sa *sa)
 {
     uint32_t size = sa_record_size(sa->mad.attribute);
     if (!size)
         return;
     if (sa->mad.method == SA_GET_TABLE_RESP)
-        add_table(tree, pinfo, tvb, k, sa);
+        add_table(tree, pinfo, tvb, sa);
     else if (sa->data.cap >= size)
         sa_record_add(tree, pinfo, tvb, SA_DATA, sa);
+}
+
+static void add_mad(proto_tree *tree, packet_info *pinfo, const struct frame *f,
+                    const struct sa *sa)
+{
+    tvbuff_t *tvb = payload_tvb(f);
+    proto_tree *sub = proto_tree_add_subtree(tree, tvb, 0,
+                                             (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE),
+                                             ett_sa, NULL, "IPoIB: Subnet Administration");
+    add_mad_header(sub, tvb, sa);
+    if (f->p.mad.result != WIRE_OK)
+        return;
+    add_sa_header(sub, tvb, sa);
+    add_records(sub, pinfo, tvb, sa);
+    pair_show(pinfo, sub, tvb);
 }
 
 void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
@@ -284,25 +306,20 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
     const struct sa *sa = &f->p.mad.sa;
     if (f->p.mad.kind != MAD_KIND_SA || !f->p.mad.has_header)
         return;
-    tvbuff_t *tvb = payload_tvb(f);
     bool response = (sa->mad.method & MAD_RESPONSE) != 0;
     /*
      * An RMPP ACK of a response comes from the asker, under the response's method (IBA 13.6.2.2).
      */
     bool from_asker = !response || sa->rmpp_type == RMPP_TYPE_ACK;
     struct pair_key k = transaction(f, sa, !from_asker);
-    proto_tree *sub = proto_tree_add_subtree(tree, tvb, 0,
-                                             (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE),
-                                             ett_sa, NULL, "IPoIB: Subnet Administration");
-    add_mad_header(sub, tvb, sa);
     /* the built-in dissector calls a sliced frame malformed */
     col_clear_fence(pinfo->cinfo, COL_INFO);
     if (f->p.mad.result == WIRE_OK) {
         match(pinfo, &k, sa, response);
-        add_sa_header(sub, tvb, sa);
-        add_records(sub, pinfo, tvb, &k, sa);
-        pair_show(pinfo, sub, tvb);
+        keep_table_part(pinfo, &k, sa);
     }
+    if (tree_is_wanted(tree))
+        add_mad(tree, pinfo, f, sa);
     info(pinfo, sa);
 }
 

@@ -8,6 +8,7 @@
 #include <epan/prefs.h>
 
 static struct fabric *fabric;
+static struct events *events;
 static int pref_interfaces = INTERFACES_AUTO;
 
 /* Made for the first who asks: in which order init routines run is Wireshark's business. */
@@ -20,8 +21,17 @@ struct fabric *state_fabric(void)
     return fabric;
 }
 
+struct events *state_events(void)
+{
+    if (!events)
+        events = events_new();
+    return events;
+}
+
 static void state_close(void)
 {
+    events_free(events);
+    events = NULL;
     fabric_free(fabric);
     fabric = NULL;
     frame_forget();

@@ -53,6 +53,7 @@ void tap_peers_register(void);
 void tap_groups_register(void);
 void tap_connections_register(void);
 void tap_tree_register(void);
-void tap_tree_handoff(void);
+/* Behind all other dissectors: tell of the packet, if there is who listens. */
+void tap_tree_queue(tvbuff_t *tvb, packet_info *pinfo);
 
 #endif

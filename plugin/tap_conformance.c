@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * -z ipoib,conformance and -z ipoib,conformance,json: the verdict on the whole capture, rule by
- * rule. The JSON has the members of ipoib-check's.
+ * rule. The JSON report is written by the writer of ipoib-check.
  */
 #include "plugin/tap.h"
 
 #include <inttypes.h>
-#include <wsutil/json_dumper.h>
 
-#include "report/verdict.h"
+#include "report/report.h"
 #include "report/words.h"
 
 /* ---- the worst first */
@@ -123,158 +122,28 @@ static void conclude(GString *out)
 
 /* ---- JSON */
 
-static void put_string(json_dumper *d, const char *name, const char *value)
-{
-    json_dumper_set_member_name(d, name);
-    json_dumper_value_string(d, value);
-}
+static char subject[] = "capture";
 
-static void put_number(json_dumper *d, const char *name, uint64_t value)
-{
-    json_dumper_set_member_name(d, name);
-    json_dumper_value_anyf(d, "%" PRIu64, value);
-}
-
-static void put_bool(json_dumper *d, const char *name, bool value)
-{
-    json_dumper_set_member_name(d, name);
-    json_dumper_value_anyf(d, "%s", value ? "true" : "false");
-}
-
-static void begin_array(json_dumper *d, const char *name)
-{
-    json_dumper_set_member_name(d, name);
-    json_dumper_begin_array(d);
-}
-
-static void put_frames(json_dumper *d, const struct verdict_frames *f)
-{
-    begin_array(d, "frames");
-    for (unsigned i = 0; i < f->n; i++)
-        json_dumper_value_anyf(d, "%" PRIu32, f->first[i]);
-    json_dumper_end_array(d);
-}
-
-static void put_texts(json_dumper *d, const struct verdict_case *c)
-{
-    put_string(d, "subject", c ? c->subject : "");
-    put_string(d, "expected", c ? c->expected : "");
-    put_string(d, "actual", c ? c->actual : "");
-    put_string(d, "reason", c ? c->reason : "");
-}
-
-static void put_cases(json_dumper *d, const struct verdict_result *r)
-{
-    begin_array(d, "cases");
-    for (unsigned i = 0; i < r->n_cases; i++) {
-        json_dumper_begin_object(d);
-        put_texts(d, &r->cases[i]);
-        put_number(d, "count", r->cases[i].count);
-        put_frames(d, &r->cases[i].frames);
-        json_dumper_end_object(d);
-    }
-    json_dumper_end_array(d);
-    put_number(d, "further_cases", r->uncased);
-}
-
-static void put_rule(json_dumper *d, const struct rule *rule)
-{
-    put_string(d, "capture", "capture");
-    put_string(d, "id", rule->id);
-    put_string(d, "level", rule_level_name(rule->level));
-    put_string(d, "document", rule_document_name(rule->document));
-    put_string(d, "section", rule->section);
-}
-
-static void put_result(json_dumper *d, const struct verdict *v, enum rule_number rule,
-                       enum outcome outcome)
-{
-    static const struct verdict_result nothing;
-    const struct verdict_result *r = verdict_result(v, rule, outcome);
-    r = r ? r : &nothing;
-    json_dumper_begin_object(d);
-    put_rule(d, &rules[rule]);
-    put_string(d, "outcome", outcome_name(outcome));
-    put_number(d, "count", verdict_count(v, rule, outcome));
-    put_bool(d, "violation", outcome == OUTCOME_FAIL && verdict_counts(rule, false));
-    put_texts(d, r->n_cases ? &r->cases[0] : NULL);
-    put_frames(d, &r->frames);
-    put_cases(d, r);
-    put_string(d, "text", rules[rule].text);
-    json_dumper_end_object(d);
-}
-
-static void put_results(json_dumper *d, const struct verdict *v)
-{
-    static const enum outcome order[] = {OUTCOME_FAIL, OUTCOME_DEVIATION, OUTCOME_INCONCLUSIVE,
-                                         OUTCOME_NOTED, OUTCOME_PASS};
-    begin_array(d, "results");
-    for (int rule = 0; v && rule < RULE_COUNT; rule++)
-        for (size_t i = 0; i < array_length(order); i++)
-            if (verdict_count(v, (enum rule_number)rule, order[i]))
-                put_result(d, v, (enum rule_number)rule, order[i]);
-    json_dumper_end_array(d);
-}
-
-static void put_capture(json_dumper *d, const struct verdict *v, const struct verdict_summary *s)
-{
-    const char *reason = why_not(v);
-    json_dumper_begin_object(d);
-    put_string(d, "name", "capture");
-    put_string(d, "verdict", status_name(s->status));
-    put_number(d, "frames", v ? verdict_frames(v) : 0);
-    put_number(d, "ipoib_frames", v ? verdict_ipoib_frames(v) : 0);
-    json_dumper_set_member_name(d, "rules");
-    json_dumper_begin_object(d);
-    put_number(d, "must_violated", s->must);
-    put_number(d, "should_violated", s->should);
-    put_number(d, "deviation", s->deviated);
-    put_number(d, "inconclusive", s->inconclusive);
-    put_number(d, "noted", s->noted);
-    put_number(d, "passed", s->passed);
-    put_number(d, "judged", s->judged);
-    put_number(d, "applicable", s->applicable);
-    json_dumper_end_object(d);
-    json_dumper_set_member_name(d, "error");
-    if (reason)
-        json_dumper_value_string(d, reason);
-    else
-        json_dumper_value_anyf(d, "null");
-    json_dumper_end_object(d);
-}
-
-static void put_summary(json_dumper *d, const struct verdict *v)
-{
-    struct verdict_summary s = summary(v);
-    json_dumper_set_member_name(d, "summary");
-    json_dumper_begin_object(d);
-    put_string(d, "verdict", status_name(s.status));
-    put_number(d, "violated", s.status == VERDICT_VIOLATED);
-    put_number(d, "unjudged", s.status == VERDICT_UNJUDGED);
-    put_number(d, "conformant", s.status == VERDICT_CONFORMANT);
-    put_bool(d, "strict", false);
-    put_string(d, "deviations", conformance_deviations());
-    begin_array(d, "only");
-    json_dumper_end_array(d);
-    begin_array(d, "captures");
-    put_capture(d, v, &s);
-    json_dumper_end_array(d);
-    json_dumper_end_object(d);
-}
-
-/* What the file is called is not known to a plugin. */
+/*
+ * As ipoib-check writes it (report/report.h). What the file is called is not known to a plugin.
+ */
 static void write_json(GString *out)
 {
     const struct verdict *v = conformance_verdict();
-    json_dumper d = {.output_string = out, .flags = JSON_DUMPER_FLAGS_PRETTY_PRINT};
-    json_dumper_begin_object(&d);
-    put_string(&d, "tool", "ipoib-plugin");
-    put_string(&d, "version", PLUGIN_VERSION);
-    put_string(&d, "subject", "capture");
-    put_results(&d, v);
-    put_summary(&d, v);
-    json_dumper_end_object(&d);
-    json_dumper_finish(&d);
+    struct verdict *nothing = v ? NULL : verdict_new(NULL);
+    struct judged judged = {.name = subject,
+                            .verdict = v ? (struct verdict *)v : nothing,
+                            .trouble = v ? NULL : g_strdup(conformance_why_not())};
+    struct report r = {.tool = "ipoib-plugin",
+                       .version = PLUGIN_VERSION,
+                       .deviations = conformance_deviations(),
+                       .captures = &judged,
+                       .n = 1};
+    GString *whole = report_whole(&report_parts_json, &r);
+    g_string_append_len(out, whole->str, (gssize)whole->len);
+    g_string_free(whole, TRUE);
+    g_free(judged.trouble);
+    verdict_free(nothing);
 }
 
 void tap_conformance_register(void)

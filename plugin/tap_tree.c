@@ -3,6 +3,7 @@
  * -z ipoib,tree: how many packets of which kind. Each tells of itself by the tap "ipoib", behind
  * all other dissectors.
  */
+#include "plugin/findings.h"
 #include "plugin/tap.h"
 
 #include <epan/stats_tree.h>
@@ -13,7 +14,7 @@
 #include "wire/encap.h"
 #include "wire/nd.h"
 
-static int proto_tap = -1, tap = -1;
+static int tap = -1;
 
 /* What a packet is, one string for each branch of the tree; NULL: nothing of it. */
 enum branch {
@@ -157,10 +158,10 @@ static void see_bare(struct kinds *k, packet_info *pinfo, tvbuff_t *tvb)
 
 /* ---- telling it */
 
-static int tell(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree _U_, void *data _U_)
+void tap_tree_queue(tvbuff_t *tvb, packet_info *pinfo)
 {
-    if (!have_tap_listener(tap) || !plugin_enabled())
-        return 0;
+    if (!have_tap_listener(tap))
+        return;
     struct kinds *k = wmem_new0(pinfo->pool, struct kinds);
     const struct frame *f = frame_of(pinfo);
     if (f)
@@ -168,7 +169,6 @@ static int tell(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree _U_, void *d
     else
         see_bare(k, pinfo, tvb);
     tap_queue_packet(tap, pinfo, k);
-    return (int)tvb_captured_length(tvb);
 }
 
 /* ---- counting */
@@ -208,20 +208,13 @@ static tap_packet_status tree_packet(stats_tree *st, packet_info *pinfo, epan_di
         tick_stat_node(st, branch_names[i], 0, TRUE);
         tick_stat_node(st, k->of[i], nodes[i], FALSE);
     }
-    conformance_findings(pinfo, count_finding, st);
+    findings_foreach(pinfo, count_finding, st);
     return TAP_PACKET_REDRAW;
 }
 
 void tap_tree_register(void)
 {
     tap = register_tap(TAP_NAME);
-    proto_tap = proto_register_protocol_in_name_only(
-        "IPoIB statistics", "IPoIB statistics", "ipoib.entry_statistics", proto_ipoib, FT_PROTOCOL);
     stats_tree_register_plugin(TAP_NAME, "ipoib", "IPoIB Packets", TL_REQUIRES_NOTHING, tree_packet,
                                tree_init, NULL);
-}
-
-void tap_tree_handoff(void)
-{
-    register_postdissector(create_dissector_handle(tell, proto_tap));
 }

@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/sweep.h"
 #include "cli/plain.h"
 #include "cli/save.h"
 #include "cli/say.h"
+#include "probe/run/options.h"
+#include "probe/sweep/progress.h"
 
 struct collection {
     char *node, *deviations; /* as the report has them; node NULL: not given */

@@ -6,7 +6,7 @@
 #ifndef IPOIB_PROBE_COLLECT_H
 #define IPOIB_PROBE_COLLECT_H
 
-#include "probe/options.h"
+#include "probe/run/options.h"
 
 struct collection;
 

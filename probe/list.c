@@ -5,8 +5,10 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "probe/checks.h"
-#include "probe/stages.h"
+#include "probe/checks/checks.h"
+#include "probe/exchange/question.h"
+#include "probe/fabric/stages.h"
+#include "probe/run/options.h"
 
 static const char *need_text(unsigned needs)
 {
@@ -24,13 +26,15 @@ static const char *need_text(unsigned needs)
 
 static bool has_check(enum rule_number rule)
 {
-    for (unsigned i = 0; i < n_checks; i++)
-        for (unsigned k = 0; k < checks[i].n_rules; k++)
-            if (checks[i].rules[k] == rule)
+    const struct check *c;
+    const struct stage_of_fabric *s;
+    for (unsigned i = 0; (c = check_at(i)); i++)
+        for (unsigned k = 0; k < c->n_rules; k++)
+            if (c->rules[k] == rule)
                 return true;
-    for (unsigned i = 0; i < n_stages; i++)
-        for (unsigned k = 0; k < stages[i].n_rules; k++)
-            if (stages[i].rules[k] == rule)
+    for (unsigned i = 0; (s = stage_at(i)); i++)
+        for (unsigned k = 0; k < s->n_rules; k++)
+            if (s->rules[k] == rule)
                 return true;
     return false;
 }
@@ -71,12 +75,14 @@ static void put_stage(GString *out, const struct stage_of_fabric *s)
 GString *list_checks_text(const struct options *o)
 {
     GString *out = g_string_new(NULL);
-    for (unsigned i = 0; i < n_checks; i++)
-        if (check_selected(&checks[i], &o->selection))
-            put_check(out, &checks[i]);
+    const struct check *c;
+    const struct stage_of_fabric *s;
+    for (unsigned i = 0; (c = check_at(i)); i++)
+        if (check_selected(c, &o->selection))
+            put_check(out, c);
     g_string_append(out, "\nStages of the target fabric:\n");
-    for (unsigned i = 0; i < n_stages; i++)
-        put_stage(out, &stages[i]);
+    for (unsigned i = 0; (s = stage_at(i)); i++)
+        put_stage(out, s);
     put_others(out, o);
     return out;
 }
@@ -99,13 +105,14 @@ static json_t *json_check(const struct check *c)
 GString *list_checks_json(const struct options *o, const char *version)
 {
     json_t *list = json_array(), *steps = json_array(), *others = json_array();
-    for (unsigned i = 0; i < n_checks; i++)
-        if (check_selected(&checks[i], &o->selection))
-            json_array_append_new(list, json_check(&checks[i]));
-    for (unsigned i = 0; i < n_stages; i++)
-        json_array_append_new(steps, json_pack("{ss ss so}", "id", stages[i].id, "looks_at",
-                                               stages[i].looks_at, "rules",
-                                               json_rules(stages[i].rules, stages[i].n_rules)));
+    const struct check *c;
+    const struct stage_of_fabric *s;
+    for (unsigned i = 0; (c = check_at(i)); i++)
+        if (check_selected(c, &o->selection))
+            json_array_append_new(list, json_check(c));
+    for (unsigned i = 0; (s = stage_at(i)); i++)
+        json_array_append_new(steps, json_pack("{ss ss so}", "id", s->id, "looks_at", s->looks_at,
+                                               "rules", json_rules(s->rules, s->n_rules)));
     for (size_t i = 0; i < RULE_COUNT; i++)
         if (has_no_question(o, (enum rule_number)i))
             json_array_append_new(
@@ -123,7 +130,8 @@ GString *list_checks_json(const struct options *o, const char *version)
 
 /* ---- what would be sent */
 
-static const char *left_out(const struct options *o, const struct target *t, const struct check *c)
+static const char *left_out(const struct options *o, const struct target_option *t,
+                            const struct check *c)
 {
     if ((c->needs & NEEDS_DISRUPTIVE) && !o->disruptive)
         return "only with --disruptive";
@@ -138,20 +146,20 @@ static const char *left_out(const struct options *o, const struct target *t, con
                : NULL;
 }
 
-static void put_peer(GString *out, const struct options *o, const struct target *t)
+static void put_peer(GString *out, const struct options *o, const struct target_option *t)
 {
-    g_string_append_printf(out, "  %-22s %s, up to 3 times\n", "resolve", checks[0].sends);
-    for (unsigned i = 0; i < n_checks; i++) {
-        if (!check_selected(&checks[i], &o->selection))
+    g_string_append_printf(out, "  %-22s %s, up to 3 times\n", "resolve", check_at(0)->sends);
+    const struct check *c;
+    for (unsigned i = 0; (c = check_at(i)); i++) {
+        if (!check_selected(c, &o->selection))
             continue;
-        const char *why = left_out(o, t, &checks[i]);
+        const char *why = left_out(o, t, c);
         if (why)
-            g_string_append_printf(out, "  %-22s nothing: %s\n", checks[i].name, why);
+            g_string_append_printf(out, "  %-22s nothing: %s\n", c->name, why);
         else
-            g_string_append_printf(out, "  %-22s %s%s\n", checks[i].name, checks[i].sends,
-                                   checks[i].needs & NEEDS_CONNECTIONS
-                                       ? " (if the peer announces connected mode)"
-                                       : "");
+            g_string_append_printf(
+                out, "  %-22s %s%s\n", c->name, c->sends,
+                c->needs & NEEDS_CONNECTIONS ? " (if the peer announces connected mode)" : "");
     }
 }
 
@@ -172,7 +180,7 @@ static void put_sweep(GString *out, const struct options *o)
 {
     uint64_t n = 0;
     for (guint i = 0; i < o->targets->len; i++)
-        n += g_array_index(o->targets, struct target, i).n;
+        n += g_array_index(o->targets, struct target_option, i).n;
     if (n > o->targets->len)
         g_string_append_printf(
             out,
@@ -188,12 +196,13 @@ GString *list_dry_run(const struct options *o)
     put_link(out, o);
     put_sweep(out, o);
     for (guint i = 0; i < o->targets->len; i++) {
-        const struct target *t = &g_array_index(o->targets, struct target, i);
+        const struct target_option *t = &g_array_index(o->targets, struct target_option, i);
         g_string_append_printf(out, "%s:\n", t->name);
         if (!t->fabric)
             put_peer(out, o, t);
-        for (unsigned k = 0; t->fabric && k < n_stages; k++)
-            g_string_append_printf(out, "  %-24s %s\n", stages[k].id, stages[k].sends);
+        const struct stage_of_fabric *s;
+        for (unsigned k = 0; t->fabric && (s = stage_at(k)); k++)
+            g_string_append_printf(out, "  %-24s %s\n", s->id, s->sends);
     }
     return out;
 }

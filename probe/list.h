@@ -3,7 +3,7 @@
 #ifndef IPOIB_PROBE_LIST_H
 #define IPOIB_PROBE_LIST_H
 
-#include "probe/options.h"
+#include "probe/run/options.h"
 
 /*
  * The selected checks: name, what is sent, what is expected, the rules; then the rules that no

@@ -5,21 +5,33 @@
  */
 #include <string.h>
 
-#include "probe/collect.h"
-#include "probe/guard.h"
-#include "probe/list.h"
-#include "probe/sweep.h"
 #include "cli/environment.h"
 #include "cli/plain.h"
 #include "cli/save.h"
 #include "cli/say.h"
 #include "hca/privileges.h"
+#include "probe/checks/checks.h"
+#include "probe/collect.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/source.h"
+#include "probe/fabric/stages.h"
+#include "probe/link/groups.h"
+#include "probe/link/guard.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/list.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+#include "probe/sweep/sweep.h"
 #include "report/explain.h"
 
 enum { EXIT_NO_MEANS = 3 }; /* a privilege or the device is missing */
 
 static volatile int stop;
 
+/* The device, and what came of opening the link on it. */
 struct standing {
     enum opening opening;
     char why[300]; /* why there is no device */
@@ -27,59 +39,64 @@ struct standing {
     char why_not[300]; /* why the probe does not stand on the link */
 };
 
-struct run {
+struct program {
     const struct options *o;
-    struct probe probe;
+    struct run run;
+    struct probe_link link;
+    struct peer nobody;
+    struct target rest; /* the run's own packets and findings: those before the first target */
     struct standing standing;
     struct collection *collection;
 };
 
 /* ---- standing on the link */
 
-static void open_source(struct probe *p)
+static void open_source(struct target *t)
 {
-    const struct options *o = p->options;
+    const struct options *o = t->run->options;
+    struct probe_link *l = t->link;
     char why[160];
     if (!o->has_source)
         return;
-    p->source = (struct source){.given = true, .ipv6 = o->source_ipv6};
-    if (p->t->netdev[0]) {
+    l->source = (struct source){.given = true, .ipv6 = o->source_ipv6};
+    if (!transport_can(l->transport, HAS_OWN_QP)) {
         say("--source: not through a network interface; what needs an address is skipped");
         return;
     }
-    memcpy(p->source.ip, o->source, 16);
-    wirelog_begin(p->log, "source");
-    if (!station_open(p, why, sizeof why) && !p->stopped)
-        say("--source: %s; what needs an address is skipped", p->broken ? p->t->error : why);
-    wirelog_end(p->log, p->source.usable ? "unused" : "not usable");
+    memcpy(l->source.ip, o->source, 16);
+    wirelog_begin(t->log, "source");
+    if (!source_open(t, why, sizeof why) && !t->run->stopped)
+        say("--source: %s; what needs an address is skipped",
+            t->run->broken ? l->transport->error : why);
+    wirelog_end(t->log, l->source.usable ? "unused" : "not usable");
 }
 
 /* Only where a peer is asked; the fabric is looked at without. */
-static bool stand(struct run *r)
+static bool stand(struct program *r)
 {
-    struct probe *p = &r->probe;
+    struct target *t = &r->rest;
     struct standing *s = &r->standing;
     if (!s->tried) {
         s->tried = true;
-        wirelog_begin(p->log, "link");
-        s->stands = link_open(p, s->why_not, sizeof s->why_not);
-        wirelog_end(p->log, s->stands ? "ready" : "not to be had");
+        wirelog_begin(t->log, "link");
+        s->stands = link_open(t, s->why_not, sizeof s->why_not);
+        wirelog_end(t->log, s->stands ? "ready" : "not to be had");
         if (s->stands)
-            open_source(p);
+            open_source(t);
     }
     return s->stands;
 }
 
 /* ---- targets */
 
-static struct judged begin_target(const struct run *r, const struct target *t)
+static struct judged begin_target(const struct program *r, const struct target_option *t)
 {
     return (struct judged){.name = plain_dup(t->name), .verdict = verdict_new(&r->o->selection)};
 }
 
 static void ready(void *user, struct judged *j)
 {
-    struct run *r = user;
+    struct program *r = user;
     if (stop)
         judged_clear(j);
     else
@@ -87,27 +104,30 @@ static void ready(void *user, struct judged *j)
 }
 
 /* One target, by itself. */
-static void run_alone(struct run *r, const struct target *t)
+static void run_alone(struct program *r, const struct target_option *o)
 {
-    struct probe *p = &r->probe;
-    struct results *before = p->results;
-    struct judged j = begin_target(r, t);
-    struct results results = {.judged = &j, .known = before->known};
+    struct judged j = begin_target(r, o);
+    struct results results = {.judged = &j, .known = r->rest.results->known};
+    struct peer peer = {.known = false};
+    struct target t = {.run = &r->run,
+                       .link = &r->link,
+                       .log = r->rest.log,
+                       .results = &results,
+                       .ipv6 = o->ipv6,
+                       .peer = &peer};
     gint64 begin = g_get_monotonic_time();
-    p->results = &results;
-    p->peer = (struct peer){.ipv6 = t->ipv6};
-    g_strlcpy(p->peer.name, t->name, sizeof p->peer.name);
-    memcpy(p->peer.ip, t->ip, 16);
-    if (t->fabric)
-        run_fabric(p, r->standing.opening, r->standing.why);
+    g_strlcpy(t.name, o->name, sizeof t.name);
+    memcpy(t.ip, o->ip, 16);
+    if (o->fabric)
+        run_fabric(&t, r->standing.opening, r->standing.why);
     else
-        run_peer(p, NULL);
+        run_peer(&t, NULL);
     j.seconds = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
-    p->results = before;
     ready(r, &j);
 }
 
-static void tell_untried(struct run *r, const struct target *targets, unsigned n, const char *why)
+static void tell_untried(struct program *r, const struct target_option *targets, unsigned n,
+                         const char *why)
 {
     for (unsigned i = 0; i < n && !stop; i++) {
         struct judged j = begin_target(r, &targets[i]);
@@ -119,7 +139,7 @@ static void tell_untried(struct run *r, const struct target *targets, unsigned n
 enum { TOGETHER_FROM = 4 };
 
 /* A few addresses have time for everything, connections too. */
-static bool are_few(const struct target *targets, unsigned n)
+static bool are_few(const struct target_option *targets, unsigned n)
 {
     bool prefix = false;
     for (unsigned i = 0; i < n; i++)
@@ -128,7 +148,7 @@ static bool are_few(const struct target *targets, unsigned n)
 }
 
 /* Addresses that stand one behind the other on the command line. */
-static void run_addresses(struct run *r, const struct target *targets, unsigned n)
+static void run_addresses(struct program *r, const struct target_option *targets, unsigned n)
 {
     struct sweep_job job = {targets, n, ready, r};
     if (r->standing.opening != OPENED)
@@ -136,17 +156,17 @@ static void run_addresses(struct run *r, const struct target *targets, unsigned 
     else if (!stand(r))
         tell_untried(r, targets, n, r->standing.why_not);
     else if (!are_few(targets, n))
-        run_sweep(&r->probe, &job);
+        run_sweep(&r->rest, &job);
     else
-        for (unsigned i = 0; i < n && !r->probe.stopped && !stop; i++)
+        for (unsigned i = 0; i < n && !r->run.stopped && !stop; i++)
             run_alone(r, &targets[i]);
 }
 
-static void run_targets(struct run *r)
+static void run_targets(struct program *r)
 {
     const GArray *all = r->o->targets;
-    for (guint i = 0, n; i < all->len && !r->probe.stopped && !stop; i += n) {
-        const struct target *t = &g_array_index(all, struct target, i);
+    for (guint i = 0, n; i < all->len && !r->run.stopped && !stop; i += n) {
+        const struct target_option *t = &g_array_index(all, struct target_option, i);
         for (n = 1; !t->fabric && i + n < all->len && !t[n].fabric; n++)
             ;
         if (t->fabric)
@@ -156,30 +176,29 @@ static void run_targets(struct run *r)
     }
 }
 
-static int exit_status(const struct run *r, bool delivered)
+static int exit_status(const struct program *r, bool delivered)
 {
     const struct standing *s = &r->standing;
     if (stop)
         return 128 + stop;
     if (!delivered)
         return EXIT_UNJUDGED;
-    bool no_means = s->opening != OPENED || (s->tried && !s->stands && r->probe.t->denied);
+    bool no_means = s->opening != OPENED || (s->tried && !s->stands && r->link.transport->denied);
     return no_means ? EXIT_NO_MEANS : collection_exit_status(r->collection);
 }
 
 /* Where there is no device of libibverbs: what shows less. */
-static bool open_less(struct run *r)
+static bool open_less(struct program *r)
 {
-    struct probe *p = &r->probe;
     char why[sizeof r->standing.why], *interface;
     if (options_only_fabric(r->o) &&
-        sa_only_open(&p->t, r->o->device, r->o->port, &stop) == OPENED) {
+        sa_only_open(&r->link.transport, r->o->device, r->o->port, &stop) == OPENED) {
         say("%s; asking the subnet administrator alone", r->standing.why);
         return true;
     }
     if (r->o->device || !(interface = packet_first_interface()))
         return false;
-    bool opened = packet_open(&p->t, interface, &stop, why, sizeof why) == OPENED;
+    bool opened = packet_open(&r->link.transport, interface, &stop, why, sizeof why) == OPENED;
     if (opened)
         say("%s; asking through %s, which shows less", r->standing.why, interface);
     g_free(interface);
@@ -187,18 +206,17 @@ static bool open_less(struct run *r)
 }
 
 /* A device of libibverbs, or an interface by its name. */
-static void open_device(struct run *r)
+static void open_device(struct program *r)
 {
-    struct probe *p = &r->probe;
     struct standing *s = &r->standing;
     const char *name = r->o->device;
     if (name && packet_is_interface(name)) {
         if (r->o->port)
             say("--port: %s is on a port already; it is not heeded", name);
-        s->opening = packet_open(&p->t, name, &stop, s->why, sizeof s->why);
+        s->opening = packet_open(&r->link.transport, name, &stop, s->why, sizeof s->why);
         return;
     }
-    s->opening = verbs_open(&p->t, name, r->o->port, &stop, s->why, sizeof s->why);
+    s->opening = verbs_open(&r->link.transport, name, r->o->port, &stop, s->why, sizeof s->why);
     if (s->opening != OPENED && open_less(r))
         s->opening = OPENED;
 }
@@ -209,12 +227,12 @@ static bool drop_privileges(const struct options *o)
     return privileges_drop(PRIVILEGE_RAW | PRIVILEGE_LOCK | (o->output ? PRIVILEGE_FILES : 0u), 0);
 }
 
-static bool run_device(struct run *r)
+static bool run_device(struct program *r)
 {
-    struct probe *p = &r->probe;
+    struct target *t = &r->rest;
     open_device(r);
     if (!drop_privileges(r->o)) {
-        wirelog_free(p->log);
+        wirelog_free(t->log);
         return false;
     }
     /* The text report about a fabric begins with the cause. */
@@ -222,9 +240,9 @@ static bool run_device(struct run *r)
     if (r->standing.opening != OPENED && !reported)
         say("%s", r->standing.why);
     run_targets(r);
-    if (p->t)
-        link_close(p);
-    bool whole = wirelog_free(p->log);
+    if (r->link.transport)
+        link_close(t);
+    bool whole = wirelog_free(t->log);
     return !stop && collection_deliver(r->collection) && whole;
 }
 
@@ -239,19 +257,23 @@ static int probe(const struct options *o, const struct deviations *known)
     /* Findings before the first target (is the source address unused?) are nobody's. */
     struct judged nobody = {.name = NULL, .verdict = verdict_new(NULL)};
     struct results idle = {.judged = &nobody, .known = known};
-    struct run r = {
-        .o = o,
-        .probe = {.options = o, .results = &idle, .stop = &stop, .log = wirelog_new(o->capture)},
-        .collection = collection_new(o, IPOIB_VERSION)};
-    groups_open(&r.probe);
+    struct program r = {.o = o,
+                        .run = {.options = o, .stop = &stop},
+                        .collection = collection_new(o, IPOIB_VERSION)};
+    r.rest = (struct target){.run = &r.run,
+                             .link = &r.link,
+                             .log = wirelog_new(o->capture),
+                             .results = &idle,
+                             .peer = &r.nobody};
+    groups_open(&r.link);
     if (guarded)
-        r.probe.guard = &guard;
-    bool delivered = r.probe.log && run_device(&r);
+        r.link.guard = &guard;
+    bool delivered = r.rest.log && run_device(&r);
     int status = exit_status(&r, delivered);
-    if (r.probe.t)
-        r.probe.t->ops->close(r.probe.t);
+    if (r.link.transport)
+        r.link.transport->ops->close(r.link.transport);
     guard_end(&guard);
-    groups_close(&r.probe);
+    groups_close(&r.link);
     collection_free(r.collection);
     verdict_free(nobody.verdict);
     return status;

@@ -32,8 +32,15 @@ MIXES = ("datagrams", "connected", "management")
         ),
         (
             "bench-capture",
-            ["--runs", "1", "--seconds", "1", "--only", "idle"],
-            [r"idle no frame +[0-9.]+ % of a core"],
+            ["--runs", "1", "--seconds", "1", "--only", "share", "--only", "wanted"],
+            [
+                rf"share a million frames a second, {output} +[0-9.]+ % of a core"
+                for output in ("/dev/null", "tmpfs", "disk", "pipe")
+            ]
+            + [
+                r"share no frame, /dev/null +[0-9.]+ % of a core",
+                r"loss 5 million/s, 1 % wanted, tmpfs +[0-9]+ came",
+            ],
         ),
     ],
     ids=lambda value: value if isinstance(value, str) and value.startswith("bench-") else "",

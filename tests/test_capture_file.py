@@ -3,12 +3,15 @@
 import fcntl
 import glob
 import os
+import re
 import signal
 import stat
 import subprocess
+import tempfile
 
 import pytest
 from support import capfile, paths
+from support.needs import needs
 from support.played_capture import CAPTURE, Player, wait_until
 
 FLOW = "synthetic 100\nrate 1000\n"
@@ -214,3 +217,33 @@ def test_probe_into_the_file_of_a_capture_is_refused(tmp_path):
     path.unlink()
     subprocess.run(probe, stderr=subprocess.DEVNULL, check=False, umask=0)
     assert mode(path) == 0o600
+
+
+def calls_on(player, path, options=()):
+    """The system calls on this output: the thread that makes them, 0 the first one, and their names."""
+    log = os.path.join(player.folder, "calls")
+    subprocess.run(
+        ["strace", "-f", "-y", "-e", "trace=%file,%desc", "-o", log]
+        + [CAPTURE, "-w", path, "-s", "--count", "20000", *options],
+        env=player.environment("synthetic 1000\nburst 512\n"),
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=True,
+    )
+    with open(log, encoding="utf-8", errors="replace") as f:
+        calls = re.findall(r"^(\d+) +(\w+)\((.*)$", f.read(), re.MULTILINE)
+    threads = list(dict.fromkeys(thread for thread, _, _ in calls))
+    calls = [call for call in calls if call[1] != "execve"]  # its arguments
+    return {(threads.index(thread), name) for thread, name, rest in calls if str(path) in rest}
+
+
+def test_every_output_is_written_by_the_same_system_calls(player, tmp_path):
+    needs("strace", "test")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
+        on_disk = calls_on(player, tmp_path / "calls.pcap")
+        in_memory = calls_on(player, os.path.join(memory, "calls.pcap"))
+    writers = {thread for thread, name in on_disk if name == "write"}
+    assert len(writers) == 1 and 0 not in writers, on_disk
+    assert in_memory == on_disk
+    to_device = calls_on(player, "/dev/null")
+    assert {thread for thread, name in to_device if name == "write"} == writers, to_device

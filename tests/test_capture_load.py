@@ -110,7 +110,7 @@ def test_device_that_does_not_wait_and_goes_away():
     assert got == sorted(set(got)) and len(got) >= 9000
 
 
-# --- a file in memory, which the receiving thread writes itself when it has time
+# --- a file in memory: as one on a disk
 
 
 @pytest.fixture

@@ -166,3 +166,43 @@ def test_capture_onto_a_terminal_is_refused(player):
         os.read(controller, 1)
     os.close(terminal)
     os.close(controller)
+
+
+# Bytes of 32,768 buffers are 32768 * (4096 + 192): 134 MiB. Half of them until the limit is kept.
+@pytest.mark.parametrize(
+    "mib, mtu, buffers, registered",
+    [
+        (None, 2048, 32768, 134),
+        (None, 4096, 32768, 142),  # 4096 bytes of payload, 256 of headers
+        (8, 2048, 1024, 4),
+        (4, 2048, 512, 2),
+        (5, 2048, 1024, 4),
+        (5, 4096, 1024, 4),
+        (4.2, 2048, 1024, 4),  # 1024 * 4288 bytes
+        (4.2, 4096, 512, 2),  # 1024 * 4544 bytes are more than 4.2 MiB
+        (0, 2048, 0, 0),
+    ],
+)
+def test_default_memory_keeps_the_limit_and_is_listed(player, mib, mtu, buffers, registered):
+    maximum = limit(int(mib * 2**20)) if mib is not None else None
+    scenario = f"mtu {mtu}\nsynthetic 100\n" + ("memlock on\n" if maximum else "")
+    status, out, err = player.run(scenario, "--list", preexec_fn=maximum)
+    assert status == 0
+    if buffers:
+        text = f"memory    {registered} MiB registered ({buffers} buffers), up to 256 MiB held"
+    else:
+        text = "memory    no buffers can be registered"
+    assert text in out
+    arguments = ("-s", "-w", "m.pcap", "--count", "10")
+    status, out, err = player.run(scenario, *arguments, preexec_fn=maximum)
+    assert status == (0 if buffers else 1), err
+    assert (f"{buffers} buffers instead of 32768" in err) == (0 < buffers < 32768), err
+    assert ("may lock 0 MiB of memory (memlock)" in err) == (buffers == 0), err
+
+
+@pytest.mark.parametrize("mtu", [2048, 4096])
+def test_buffers_take_the_largest_frame_of_the_mtu(player, mtu):
+    size = mtu + 8 + 40 + 12 + 4 + 28 + 4 + 2  # LRH, GRH, BTH, XRCETH, AtomicETH, CRCs
+    scenario = f"mtu {mtu}\nsynthetic {size}\n"
+    status, _, err = player.run(scenario, "-s", "-w", "m.pcap", "--count", "10")
+    assert status == 0 and f"10 packets, {10 * size} octets, 0 drops" in err

@@ -275,6 +275,7 @@ def test_list_shows_ports_state_link_layer_lid_gid_pkeys_and_modes(listed):
     assert listed[0] == (
         "mlx5_0 port 1: PORT_ACTIVE, InfiniBand, LID 7, MTU 2048\n    GID       fe80::2:c903:0:1\n"
         "    P_Keys    0xffff 0x8001\n    sniffer   yes\n    multicast yes\n"
+        "    memory    134 MiB registered (32768 buffers), up to 256 MiB held for the file\n"
     )
     assert listed[1].startswith("mlx5_0 port 2: ")
     assert re.match(

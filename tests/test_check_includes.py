@@ -27,11 +27,19 @@ def test_the_projects_includes_point_down():
         ),
         ({"lib/model/a.c": "plugin/b.h", "plugin/b.h": None}, "lib/model may not include plugin"),
         ({"capture/a.c": "probe/b.h", "probe/b.h": None}, "capture may not include probe"),
+        (
+            {"probe/link/a.c": "probe/exchange/b.h", "probe/exchange/b.h": None},
+            "probe/link may not include probe/exchange",
+        ),
+        (
+            {"capture/a.c": "probe/link/b.h", "probe/link/b.h": None},
+            "capture may not include probe/link",
+        ),
         ({"lib/pcapio/a.c": "report/b.h", "lib/report/b.h": None}, "may not include lib/report"),
         ({"lib/wire/a.h": "b.h", "lib/wire/b.h": "wire/a.h"}, "circle of includes: lib/wire/a.h"),
         ({}, "there are no sources"),
     ],
-    ids=["up", "product", "sideways", "beside", "circle", "empty"],
+    ids=["up", "product", "part", "part of another", "sideways", "beside", "circle", "empty"],
 )
 def test_wrong_includes_are_refused(tmp_path, files, complaint):
     for path, included in files.items():
@@ -47,6 +55,9 @@ def test_includes_that_point_down_are_accepted(tmp_path):
         "lib/wire/a.h": "#include <stdint.h>\n",
         "lib/model/b.h": '#include "wire/a.h"\n',
         "check/c.c": '#include "model/b.h"\n#include "generated.h"\n',
+        "probe/run/d.h": "",
+        "probe/link/e.h": '#include "probe/run/d.h"\n#include "wire/a.h"\n',
+        "probe/f.c": '#include "probe/link/e.h"\n',
     }.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)

@@ -6,6 +6,7 @@ with the program, makes the other inputs and reads the outputs; tshark, capinfos
 where they are installed. Errors and hostile input: tests/test_convert_errors.py."""
 import functools
 import glob
+import gzip
 import os
 import re
 import select
@@ -398,3 +399,12 @@ def test_packet_too_long_for_an_erf_record_is_left_out(inputs, tmp_path):
 
 def test_long_packet_stays_in_link_type_247(inputs, tmp_path):
     convert("-f247", inputs / "long.pcap", tmp_path / "out.pcap")
+
+
+@pytest.mark.parametrize("name", ["two.pcap", "infiniband.erf", "moved.pcapng"])
+def test_input_compressed_by_gzip_gives_the_same_output(name, inputs, tmp_path):
+    plain = inputs / name
+    (tmp_path / "in.gz").write_bytes(gzip.compress(capfile.load(plain)))
+    convert(plain, tmp_path / "plain.pcap")
+    convert(tmp_path / "in.gz", tmp_path / "out.pcap")
+    assert capfile.load(tmp_path / "out.pcap") == capfile.load(tmp_path / "plain.pcap")

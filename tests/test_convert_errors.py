@@ -3,6 +3,7 @@
 
 The messages and exit statuses are those of the manual page; support/capfile.py makes the inputs and reads the outputs."""
 import gzip
+import lzma
 import os
 import random
 import re
@@ -47,10 +48,36 @@ def test_input_is_refused(name, says, inputs, tmp_path):
     assert not (tmp_path / "out.pcap").exists()
 
 
-def test_compressed_input_is_refused(inputs, tmp_path):
+def test_compressed_pipe_is_refused(inputs, tmp_path):
+    """What a pipe has given cannot be read again; a file's name can."""
     (tmp_path / "two.pcap.gz").write_bytes(gzip.compress(capfile.load(inputs / "two.pcap")))
-    says = "is compressed"
-    convert(tmp_path / "two.pcap.gz", tmp_path / "out.pcap", status=1, says=says)
+    run = shell('cat "$2" | "$1" convert - "$3"', tmp_path / "two.pcap.gz", tmp_path / "out.pcap")
+    assert run.returncode == 1 and b"is compressed; decompress it first" in run.stderr
+    assert not (tmp_path / "out.pcap").exists()
+
+
+def test_other_compression_is_refused(inputs, tmp_path):
+    inner = lzma.compress(capfile.load(inputs / "two.pcap"))
+    for name, data in (("two.pcap.xz", inner), ("two.pcap.xz.gz", gzip.compress(inner))):
+        (tmp_path / name).write_bytes(data)
+        says = f"{name}: is compressed"
+        convert(tmp_path / name, tmp_path / "out.pcap", status=1, says=says)
+
+
+@pytest.mark.parametrize("name", ["two.pcap", "infiniband.erf"])
+def test_compressed_data_that_end_too_early(name, inputs, tmp_path):
+    data = gzip.compress(capfile.load(inputs / name))
+    (tmp_path / "short.gz").write_bytes(data[: len(data) - 12])
+    says = "short.gz: the compressed data end too early"
+    convert(tmp_path / "short.gz", tmp_path / "out.pcap", status=1, says=says)
+
+
+def test_compressed_input_is_not_overwritten(inputs, tmp_path):
+    path = tmp_path / "two.pcap.gz"
+    path.write_bytes(gzip.compress(capfile.load(inputs / "two.pcap")))
+    before = path.read_bytes()
+    convert(path, path, status=1, says="is the input itself")
+    assert path.read_bytes() == before
 
 
 def test_several_link_types_are_refused(inputs, tmp_path):

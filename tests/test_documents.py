@@ -44,6 +44,7 @@ ELSEWHERE = [
     (r"script/package && apt install", "tests/test_package.py", '"package"'),
     (r"cmake -S . -B build ", "script/bootstrap", "cmake -S . -B build"),
     (r"script/degrade$", "tests/test_removals_all.py", '"degrade"'),
+    (r"script/law --chains \d+", "tests/test_law_all.py", '"law"'),
     (r"script/bench-decode", "tests/test_benchmarks.py", '"bench-decode"'),
     (r"script/bench-check", "tests/test_benchmarks.py", '"bench-check"'),
     (r"script/bench-capture", "tests/test_benchmarks.py", '"bench-capture"'),

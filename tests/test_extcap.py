@@ -147,7 +147,7 @@ def test_configuration_begins_with_the_mode_that_the_port_can_do(scenario, mode)
     for word, values in config:
         if word == "arg":
             assert "display" in values
-            assert values["type"] in ("selector", "string", "unsigned", "boolflag")
+            assert values["type"] in ("selector", "multicheck", "string", "unsigned", "boolflag")
 
 
 def test_configuration_has_options_of_the_usage(config):

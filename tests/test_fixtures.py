@@ -19,7 +19,9 @@ from frames.faults import fixture  # faults fills the tables of fixture
 from support import findings
 from support.paths import SRC
 
-RULE = re.compile(r'^RULE\(\w+, "([^"]+)", \w+, "[^"]*",\s+(\w+), \w+, \w+, (\w+),', re.MULTILINE)
+RULE = re.compile(
+    r'^RULE\(\w+, "([^"]+)", \w+, "[^"]*",\s+"[^"]*", (\w+), \w+, \w+, (\w+),', re.MULTILINE
+)
 NEEDS = {
     "MUST": {fixture.PASS, fixture.FAIL},
     "SHOULD": {fixture.PASS, fixture.FAIL},

@@ -35,6 +35,7 @@ from frames.ib import ONLY, encap
 from support import capfile, findings
 from support.paths import TESTDATA
 
+PKEY = "rfc4391.5.pkey-configured"
 QKEY_FROM_JOIN, LINK_MTU = "rfc4391.9.1.2.qkey-from-join", "rfc4391.7.link-mtu"
 PARAMETERS, ATTRIBUTES = "rfc4391.5.join-parameters-used", "rfc4391.10.group-attributes"
 TO_QPN, TRAPS = "rfc4391.9.1.1.traffic-to-qpn", "rfc4391.10.subscribe-traps"
@@ -154,6 +155,91 @@ def test_mlid_of_a_datagram_that_was_sent_before_the_answer_to_a_join():
     conforms(t.pcap())
 
 
+def lost_rejoin(change, missed=True):
+    """datagram.pcap; n1's interface is restarted behind 68, and n1 uses other parameters until its next request, in 71. Of the
+    restart nothing is captured, so that request is the first that shows it. missed: as the name says; else n1 sent none.
+    """
+    t = fixture.tape("datagram.pcap")
+    t.drop(69, 70)  # n1 joins 239.1.2.3, and is told
+    p = t[41].copy().set(slid=2, sgid=N1.gid, srcqp=N1.qpn)
+    p["arp.sha.qpn"], p["arp.sha.gid"] = N1.qpn, N1.gid
+    p.payload[32:36] = ib.ip4(N1.ip)
+    at = t.insert(68, p)
+    long = t[64].copy()
+    long.datagram(0x0800, ib.ping4(N1.ip, N0.ip, size=3000 if change == "mtu" else 8))
+    long.set(dlid=1, destqp=N0.qpn)
+    ipoib_with(p, change)
+    ipoib_with(long, change)
+    t.insert(at, long)
+    t.renumber(2)
+    for f in t.frames[t.number(71) - 1 :]:
+        if missed and gsi(f, N1.lid):
+            f.packet["psn"] += 1
+    return t.pcap()
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_missed_join_that_only_the_next_request_shows(change):
+    found = {r for _, r in failures(lost_rejoin(change))}
+    assert found.isdisjoint(CHANGES.values())
+
+
+@pytest.mark.parametrize("change, rule", CHANGES.items(), ids=CHANGES)
+def test_other_parameters_are_found_at_the_next_request(change, rule):
+    """Two frames before 71 are left out, and two are inserted."""
+    assert (71, rule) in failures(lost_rejoin(change, missed=False))
+
+
+BEFORE = {"qkey": CONTROLLED}, {"hop": 5}, {"mtu": 3}
+
+
+@pytest.mark.parametrize("told", BEFORE, ids=lambda told: next(iter(told)))
+@pytest.mark.parametrize("first", [6, 15, 19])
+def test_missed_record_before_a_change(told, first):
+    """datagram.pcap: LID 4 joins behind 50 and is told other parameters. n0 and n1 use those before, of which 20 is the only
+    record; it is missed, with all from first on. Groups that n1 creates later have those before, too.
+    """
+    t = fixture.tape("datagram.pcap")
+    at = join_again(t, "fe80::11:7500:0:120", 4, **told)
+    t.insert(at, t[41].copy())
+    t.drop(*range(first, 21))
+    conforms(t.pcap())
+
+
+def sa_changes(witness_psn):
+    """datagram.pcap: n0, the SA's port, whose requests do not reach the wire, has another Q_Key in 49; n1, which was told the
+    group's, sends its next request in 69 with this PSN."""
+    t = fixture.tape("datagram.pcap")
+    t[49]["qkey"] = CONTROLLED
+    t[69]["psn"] = witness_psn
+    return [f for f in failures(t.pcap()) if f[1] == QKEY_FROM_JOIN]
+
+
+def test_join_of_a_witness_was_missed():
+    assert sa_changes(witness_psn=9) == []
+
+
+def test_other_qkey_of_the_sas_port_is_found():
+    assert sa_changes(witness_psn=8) == [(69, QKEY_FROM_JOIN)]
+
+
+def advertised(lid, psn):
+    """datagram.pcap: n1 answers n0's solicitation (59) in 60. Here 60 goes to QPN 0x25 of this LID and has this PSN; 14 is the
+    next of n1's QP."""
+    t = fixture.tape("datagram.pcap")
+    t[60].set(dlid=lid, destqp=0x25, psn=psn)
+    return failures(t.pcap(), "rfc4755.3.1.reply-to-ud-qpn")
+
+
+@pytest.mark.parametrize("lid, psn", [(3, 14), (1, 15)], ids=["another-port", "second-answer"])
+def test_answer_to_a_solicitation_that_was_missed(lid, psn):
+    assert advertised(lid, psn) == []
+
+
+def test_answer_to_another_qpn_is_found():
+    assert [n for n, _ in advertised(lid=1, psn=14)] == [60]
+
+
 def test_answer_to_the_join_was_missed():
     """n1 joins again behind 50 and is told another Q_Key; its answer is not in the capture."""
     t = fixture.tape("datagram.pcap")
@@ -164,6 +250,16 @@ def test_answer_to_the_join_was_missed():
         if gsi(f, N1.lid):
             f.packet["psn"] += 1
     assert [r for n, r in failures(t.pcap()) if n <= t.number(58)] == []
+
+
+PATH_MASK = 0x0C  # DGID, SGID (IBA 15.2.5.16)
+
+
+def asks_next(t, port, psn):
+    """The port's GSI sends a request with the PSN after its last one: nothing between them is missing."""
+    query = ib.path_record(SM.gid, port.gid)
+    mad = ib.sa_mad(ib.GET, 0x7E, ib.ATTR_PATH_RECORD, query, PATH_MASK)
+    t.put(mad_frame(port, SM, mad, psn).ib())
 
 
 def late_joiner(qkey):
@@ -179,12 +275,45 @@ def late_joiner(qkey):
     t.ud(A, B, ping(A, B), qkey=qkey, with_grh=True)
     t.ud(A, BROADCAST_MGID, arp_request(A, B.ip), qkey=qkey)
     t.ud(C, D, ping(C, D), qkey=qkey)
+    asks_next(t, C, 2)
     return erf_pcap(t)
 
 
 def test_who_joined_before_the_capture_may_have_been_told_another_qkey():
     """It uses it until it joins again; C does not."""
-    assert failures(late_joiner(0x80000B1C)) == [(16, QKEY_FROM_JOIN)]
+    assert failures(late_joiner(0x80000B1C)) == [(17, QKEY_FROM_JOIN)]
+
+
+# ---- a P_Key table that was set again
+
+
+def other_partition(seconds, missed):
+    """datagram.pcap: n1's table has 0xffff alone (8), and n1 joins the broadcast group of 0x8005 in 19, so much later than it
+    did. 90 is n1's next response to the SM. missed: its PSN shows that one is missing before it, as of a Set(P_KeyTable).
+    """
+    t = fixture.tape("datagram.pcap")
+    t.keep((1, 20), (89, 92))
+    for n in (19, 20):
+        t[n]["mcm.mgid"], t[n]["mcm.pkey"] = "ff12:401b:8005::ffff:ffff", 0x8005
+    t.shift(19, seconds)
+    t[90]["psn"] += missed
+    return failures(t.pcap(), PKEY), t.number(19), t.number(90)
+
+
+@pytest.mark.parametrize("seconds", [10, 3600])
+def test_missed_change_of_the_pkey_table(seconds):
+    assert other_partition(seconds, missed=True)[0] == []
+
+
+@pytest.mark.parametrize("seconds", [10, 3600])
+def test_partition_that_no_missed_table_explains_is_found(seconds):
+    found, _, response = other_partition(seconds, missed=False)
+    assert found == [(response, PKEY)]
+
+
+def test_partition_shortly_after_the_table_was_read_is_found():
+    found, join, _ = other_partition(0, missed=True)
+    assert found == [(join, PKEY)]
 
 
 # ---- an announcement of a new QPN that was not captured
@@ -193,6 +322,7 @@ def test_who_joined_before_the_capture_may_have_been_told_another_qkey():
 def new_qpn(capture, old, new, restarted=True):
     """Without what the new QP sent and was told before the first unicast to it. restarted: the joins are in the capture."""
     t = fixture.tape(capture)
+    request = t[157].copy().set(psn=t[92]["psn"])
     first = next(
         n
         for n, f in enumerate(t.frames)
@@ -206,6 +336,8 @@ def new_qpn(capture, old, new, restarted=True):
             restarted or n < t.number(91) or f.packet.deth and f.packet["srcqp"] != 1 or n == first
         )
     ]
+    if not restarted:  # n1's next request: it did not join again
+        t.insert(t.frames[-1], request)
     return t.pcap(), len(t.frames)
 
 
@@ -463,6 +595,7 @@ def routed(src_gid, hop, sl, slid):
         sl=sl,
     )
     t.put(frame.ib())
+    asks_next(t, C, 2)
     return erf_pcap(t)
 
 
@@ -480,7 +613,7 @@ def test_multicast_through_a_router(hop, sl):
 
 @pytest.mark.parametrize("hop, sl", [(63, 2), (64, 5), (65, 2)])
 def test_parameters_of_who_joined_here_are_judged(hop, sl):
-    assert routed_failures("2001:db8:0:1:9803:9b03:66:de52", hop, sl, C.lid) == [(12, PARAMETERS)]
+    assert routed_failures("2001:db8:0:1:9803:9b03:66:de52", hop, sl, C.lid) == [(13, PARAMETERS)]
 
 
 # ---- a REQ whose time is over
@@ -578,6 +711,7 @@ def two_scopes(*sent, state=None):
     for src, dst, qkey, options in sent:
         payload = ping(src, dst) if not isinstance(dst, str) else arp_request(src, D.ip)
         t.ud(src, dst, payload, qkey=qkey, **options)
+    asks_next(t, D if state else A, 2)
     return erf_pcap(t)
 
 
@@ -596,7 +730,7 @@ def test_link_of_another_scope_has_another_qkey(grh):
 def test_other_qkey_on_the_link_that_was_joined_is_found():
     on_link = (A, "ff15:401b:ffff::ffff:ffff", 0x80000005, {"mlid": 0xC005})
     found = scope_failures(two_scopes(on_link, (A, B, 0x80000002, {})))
-    assert found == [(13, QKEY_FROM_JOIN)]
+    assert found == [(14, QKEY_FROM_JOIN)]
 
 
 NO_GROUP = 0x0600  # IBA 15.2.3: ERR_REQ_INSUFFICIENT_COMPONENTS

@@ -70,3 +70,78 @@ def test_mapped_is_ipv4():
     assert done.returncode == 2
     assert "cannot be a target too" in done.stderr
     assert "only of IPv6 targets" in run("--dry-run", "::ffff:10.0.0.2").stdout
+
+
+# ---- host names, without a network: a hosts file of the test's own
+
+
+HOSTS = """\
+127.0.1.1 loop.test
+10.0.0.2 ib4.test
+fd00::2 ib6.test
+10.0.0.3 both.test
+fd00::3 both.test
+127.0.1.1 mixed.test
+10.0.0.4 mixed.test
+"""
+
+
+def named(tmp_path, *arguments):
+    """Runs the probe where /etc/hosts is the only source of names; the files are bound in a mount namespace."""
+    (tmp_path / "hosts").write_text(HOSTS)
+    (tmp_path / "nsswitch").write_text("hosts: files\n")
+    bind = 'mount --bind "$1" /etc/hosts && mount --bind "$2" /etc/nsswitch.conf && shift 2 && exec "$@"'
+    if not os.path.exists("/etc/nsswitch.conf"):
+        pytest.skip("no /etc/nsswitch.conf to bind over")
+    return subprocess.run(
+        ["unshare", "--mount", "sh", "-c", bind, "sh"]
+        + [str(tmp_path / "hosts"), str(tmp_path / "nsswitch")]
+        + [PROBE, "-d", "no-such-device", "--dry-run", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments, address",
+    [
+        (["ib4.test"], "10.0.0.2"),
+        (["ib6.test"], "fd00::2"),
+        (["-4", "both.test"], "10.0.0.3"),
+        (["-6", "both.test"], "fd00::3"),
+        (["-4", "mixed.test"], "10.0.0.4"),
+    ],
+)
+def test_the_address_of_a_name_is_printed(tmp_path, arguments, address):
+    done = named(tmp_path, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == f"ipoib-probe: {arguments[-1]} is {address}\n"
+    assert f"\n{arguments[-1]} ({address}):\n" in done.stdout
+    other = "IPv4" if ":" in address else "IPv6"
+    assert f"only of {other} targets" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments, why",
+    [
+        (["nobody.test"], "as a host name"),
+        (["-6", "ib4.test"], "as a host name"),
+        (["loop.test"], "loopback"),
+        (["-4", "fd00::2"], "-4 is given"),
+        (["-6", "10.0.0.2"], "-6 is given"),
+        (["-6", "10.0.0.0/24"], "-6 is given"),
+        (["-4", "-6", "both.test"], "exclude each other"),
+        (["ib4.test/24"], "no IPv4 or IPv6 address"),
+        (["10.0.0.256"], "no IPv4 or IPv6 address"),
+        (["10.0.2"], "no IPv4 or IPv6 address"),
+        (["0x0a000002"], "no IPv4 or IPv6 address"),
+        (["fe80::2%ib0"], "no IPv4 or IPv6 address"),
+    ],
+)
+def test_names_that_are_refused(tmp_path, arguments, why):
+    done = named(tmp_path, *arguments)
+    assert done.returncode == 2
+    assert why in done.stderr
+    assert done.stderr.count("\n") == 1 and not done.stdout

@@ -227,7 +227,7 @@ SPOILT = [
         "a rule without a text",
         "lib/rules/table.def",
         'RULE(RFC4391_6_TYPE, "rfc4391.6.type"',
-        'RULE(RFC4391_6_NEW, "rfc4391.6.new", RFC4391, "6", MUST, FACT, NODE, P, "New.")\nRULE(RFC4391_6_TYPE, "rfc4391.6.type"',
+        'RULE(RFC4391_6_NEW, "rfc4391.6.new", RFC4391, "6", "New", MUST, FACT, NODE, P, "New.")\nRULE(RFC4391_6_TYPE, "rfc4391.6.type"',
         2,
         "rfc4391.6.new.md: What it means",
     ),

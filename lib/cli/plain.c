@@ -61,6 +61,14 @@ char *plain_text(const char *text, char *out, size_t size)
     return out;
 }
 
+const char *plain_short(const char *text, char *buffer, size_t size)
+{
+    size_t n = 0;
+    while (n < size && text[n] >= ' ' && text[n] <= '~')
+        n++;
+    return n < size && text[n] == '\0' ? text : plain_text(text, buffer, size);
+}
+
 char *plain_dup(const char *text)
 {
     GString *s = g_string_new(NULL);

@@ -13,7 +13,13 @@
  */
 char *plain_text(const char *text, char *out, size_t size);
 
-/* The same of any length; to be freed with g_free(). */
+/*
+ * The text itself if it is visible ASCII that fits into size octets, as nearly all are; else as
+ * plain_text() writes it into the buffer.
+ */
+const char *plain_short(const char *text, char *buffer, size_t size);
+
+/* As plain_text(), of any length; to be freed with g_free(). */
 char *plain_dup(const char *text);
 
 #endif

@@ -166,11 +166,45 @@ static void attach(struct connections *c, struct connection *conn, const struct 
 }
 
 /* The same REQ again (IBA 12.9.8: it is repeated until answered) is not another connection. */
-static bool repeats(const struct connection *conn, const struct cm *cm)
+static bool repeats(const struct connection *conn, const struct mad_payload *m)
 {
-    return conn->requester.comm_id == cm->local_comm_id &&
+    const struct cm *cm = &m->cm;
+    return conn->tid == m->mad.tid && conn->requester.comm_id == cm->local_comm_id &&
            conn->requester.flow.id.number == cm->qpn && conn->service_id == cm->service_id &&
            !conn->rej_frame && !conn->dreq_frame;
+}
+
+/* Is it the UD QP of a link-layer address of that port on the partition? */
+static bool is_announced(const struct connections *c, uint16_t interface, const uint8_t *gid,
+                         uint16_t pkey, uint32_t qpn)
+{
+    const struct endport *p = endports_by_gid(c->ports, interface, gid, false);
+    return p && qpn && endport_announced(p, pkey, qpn) == ANNOUNCED;
+}
+
+/*
+ * Is the REQ one of IPoIB, though its Service-ID is not (RFC 4755 §3.5)? Its private data names the
+ * UD QP of the requester's address, and the Service-ID begins as IPoIB's does, or ends with the UD
+ * QP of the responder's.
+ */
+static bool has_other_service_id(const struct connections *c, const struct mad_payload *m,
+                                 uint16_t interface)
+{
+    const struct cm *cm = &m->cm;
+    if (cm_service_is_ipoib(cm->service) || m->private_result != WIRE_OK ||
+        !is_announced(c, interface, cm->local_gid, cm->pkey, m->private.ud_qpn))
+        return false;
+    return cm_service_is_near_ipoib(cm->service_id) ||
+           is_announced(c, interface, cm->remote_gid, cm->pkey, cm_service_qpn(cm->service_id));
+}
+
+static enum cm_service service_of(const struct connections *c, const struct mad_payload *m,
+                                  const struct port *src)
+{
+    if (has_other_service_id(c, m, port_interface(*src)))
+        return SERVICE_IPOIB_RFC;
+    bool srp = m->cm.service == SERVICE_UNKNOWN && cm_private_is_srp(m->octets, &m->cm);
+    return srp ? SERVICE_SRP : m->cm.service;
 }
 
 static struct connection *on_req(struct connections *c, uint32_t frame, const struct mad_payload *m,
@@ -178,7 +212,7 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
 {
     const struct cm *cm = &m->cm;
     struct connection *conn = lookup(c, src, cm->local_comm_id);
-    if (conn && repeats(conn, cm))
+    if (conn && repeats(conn, m))
         return conn;
     if (c->all.count >= c->limit)
         return NULL;
@@ -186,9 +220,8 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
     conn->number = c->all.count;
     conn->requester.asks = true;
     conn->service_id = cm->service_id;
-    conn->service = (uint8_t)(cm->service == SERVICE_UNKNOWN && cm_private_is_srp(m->octets, cm)
-                                  ? SERVICE_SRP
-                                  : cm->service);
+    conn->tid = m->mad.tid;
+    conn->service = (uint8_t)service_of(c, m, src);
     conn->transport = cm->transport & 3;
     conn->response_timeout = cm->response_timeout & 31;
     conn->pkey = cm->pkey;
@@ -211,6 +244,10 @@ static struct connection *on_rep(struct connections *c, uint32_t frame, const st
     struct connection *conn = lookup(c, dst, cm->remote_comm_id);
     if (!conn || conn->requester.comm_id != cm->remote_comm_id)
         return NULL;
+    if (conn->tid != m->mad.tid) { /* of a REQ that was missed: the requester uses its IDs again */
+        conn->drep_frame = conn->drep_frame ? conn->drep_frame : frame;
+        return NULL;
+    }
     if (conn->responder.known) /* the same REP again */
         return conn->responder.comm_id == cm->local_comm_id ? conn : NULL;
     conn->rep_frame = frame;

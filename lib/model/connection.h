@@ -5,7 +5,7 @@
  *
  * A message is matched by the communication ID that its receiver gave the connection, with the
  * receiver's port: (port, communication ID) is unique, transaction IDs are not (a REJ may carry
- * another one).
+ * another one). Communication IDs are used again: a REP has its REQ's transaction ID.
  */
 #ifndef IPOIB_MODEL_CONNECTION_H
 #define IPOIB_MODEL_CONNECTION_H
@@ -47,6 +47,7 @@ struct connection {
     struct endport
         *endport[2]; /* requester's and responder's, by the GIDs of the REQ; NULL: too many */
     uint64_t service_id;
+    uint64_t tid;    /* of its REQ */
     uint32_t number; /* from 1, in the order of the capture */
     uint32_t req_frame, rep_frame, rtu_frame, rej_frame, dreq_frame, drep_frame; /* 0: not seen */
     uint32_t asked_ms; /* its REQ was last seen: ms since 1970, low 32 bits */
@@ -57,7 +58,7 @@ struct connection {
     uint8_t response_timeout : 5; /* of the REQ: exponent n of 4.096 us * 2^n */
     uint8_t service : 6;          /* enum cm_service */
     bool crossed : 1;             /* its REQ crossed one of the other side */
-    bool torn_down : 1;           /* its end with its interface was judged */
+    bool torn_down : 1;           /* whether it ended with its interface is decided */
 };
 
 struct connections;

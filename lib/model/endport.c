@@ -97,11 +97,15 @@ static void take_over(struct endport *p, struct endport *nameless)
 {
     if (!p->born_frame)
         p->born_frame = nameless->born_frame;
+    if (!p->new_frame)
+        p->new_frame = nameless->new_frame;
     p->gap_frame = MAX(p->gap_frame, nameless->gap_frame);
     if (nameless->gsi_psn)
         p->gsi_psn = nameless->gsi_psn;
-    if (nameless->smi_psn)
+    if (nameless->smi_psn) {
         p->smi_psn = nameless->smi_psn;
+        p->smi_seconds = nameless->smi_seconds;
+    }
     if (nameless->neighbor_mtu)
         p->neighbor_mtu = nameless->neighbor_mtu;
     if (nameless->mtu_cap)
@@ -276,6 +280,12 @@ void endport_born(struct endport *p, uint32_t frame)
     p->gsi_psn |= LAST_PSN_UP_AGAIN;
 }
 
+void endport_started(struct endport *p, uint32_t frame)
+{
+    p->new_frame = frame;
+    p->gsi_psn |= LAST_PSN_UP_AGAIN;
+}
+
 bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame)
 {
     bool known = p->gsi_psn & LAST_PSN_KNOWN, up_again = p->gsi_psn & LAST_PSN_UP_AGAIN;
@@ -286,10 +296,12 @@ bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame)
     return whole;
 }
 
-bool endport_smi_sent(uint32_t *last, uint32_t psn)
+enum smi_sent endport_smi_sent(uint32_t *last, uint32_t psn)
 {
+    bool known = *last & LAST_PSN_KNOWN;
     int32_t distance = psn_distance(*last & PSN_MASK, psn);
-    bool missing = *last & LAST_PSN_KNOWN && distance != 0 && distance != 1;
     *last = psn | LAST_PSN_KNOWN;
-    return missing;
+    if (!known || distance == 0)
+        return SMI_UNKNOWN;
+    return distance == 1 ? SMI_NEXT : SMI_MISSING;
 }

@@ -29,11 +29,14 @@ struct endport {
     uint8_t subscribed;            /* SUBSCRIBED_* */
     uint8_t subscribing;           /* so: asked, and the answer was not seen so far */
     uint32_t born_frame;           /* 0: before the capture began */
+    uint32_t new_frame; /* given a LID, having had none, as after a start: nothing that it joined is
+                           older; 0: not seen */
     uint32_t
         gap_frame; /* the last at which something that its GSI had sent was missing; 0: never */
     uint32_t reregister_frame; /* the SM last asked it to join and to subscribe again; 0: never */
-    uint32_t gsi_psn; /* of the last packet that its GSI (QP1) sent, with bits of endport.c */
-    uint32_t smi_psn; /* of the last packet that its SMI (QP0) sent, likewise */
+    uint32_t gsi_psn;     /* of the last packet that its GSI (QP1) sent, with bits of endport.c */
+    uint32_t smi_psn;     /* of the last packet that its SMI (QP0) sent, likewise */
+    uint32_t smi_seconds; /* when it sent that: s since 1970, low 32 bits */
     struct {
         uint32_t qpn;
         uint16_t pkey;              /* 15 bits */
@@ -90,6 +93,9 @@ static inline bool endport_has_gid(const struct endport *p)
 /* The subnet manager brought the port up: what it did before does not matter. */
 void endport_born(struct endport *p, uint32_t frame);
 
+/* The subnet manager gave the port a LID; it had none before. */
+void endport_started(struct endport *p, uint32_t frame);
+
 /*
  * The port's GSI sent a packet with this PSN. They count up one by one (IBA 9.8.2.2), whoever it
  * sends to: what was not captured shows, and what was known of the port may be out of date since.
@@ -98,15 +104,25 @@ void endport_born(struct endport *p, uint32_t frame);
 bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame);
 
 /*
- * A port's SMI sent a packet with this PSN, after the last one. True: one between them is missing.
- * An SMI that does not count shows nothing.
+ * A port's SMI sent a packet with this PSN, after the last one: it is the next one, or one between
+ * them is missing. An SMI that does not count shows neither.
  */
-bool endport_smi_sent(uint32_t *last, uint32_t psn);
+enum smi_sent { SMI_UNKNOWN, SMI_NEXT, SMI_MISSING };
+enum smi_sent endport_smi_sent(uint32_t *last, uint32_t psn);
 
 /* Was it born in this capture, and all that it asked the SA since captured? */
 static inline bool endport_is_followed(const struct endport *p)
 {
     return p->born_frame > p->gap_frame;
+}
+
+/*
+ * Is everything captured that it asked the SA since its start? One that is only brought up again
+ * keeps the memberships that it had.
+ */
+static inline bool endport_is_whole(const struct endport *p)
+{
+    return p->new_frame > p->gap_frame;
 }
 
 /* A link-layer address of the port on this partition named the UD QP. */

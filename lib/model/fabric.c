@@ -103,9 +103,28 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
         p->verdict.class = PAYLOAD_OTHER;
 }
 
+void packet_read_bare(struct packet *p, const struct moment *at, const struct carrier *c)
+{
+    uint32_t before = (uint32_t)(c->inner.p - carrier_begin(c));
+    memset(p, 0, sizeof *p);
+    p->at = *at;
+    p->captured_on = at->interface;
+    p->octets = view_make(carrier_begin(c), c->inner.cap + before, c->inner.len + before);
+    p->bare_dgid = c->dgid;
+    p->verdict.class = PAYLOAD_IPOIB;
+    if (c->kind == CARRIER_IPOIB)
+        datagram_decode(c->inner, &p->datagram);
+    else
+        datagram_decode_body(c->type, c->inner, &p->datagram);
+}
+
+/* The memo is written although the packet is const to its readers: no packet is defined const. */
 enum integrity packet_integrity(const struct packet *p)
 {
-    return integrity_of(p->crcs_count, p->octets, &p->ib);
+    struct integrity_memo *memo = (struct integrity_memo *)&p->integrity;
+    if (!memo->known)
+        *memo = (struct integrity_memo){true, integrity_of(p->crcs_count, p->octets, &p->ib)};
+    return memo->is;
 }
 
 /*
@@ -245,6 +264,21 @@ static void see_interface(struct fabric *f, const struct packet *p)
                                            p->src, p->dst};
     if (f->evidence)
         evidence_see(f->evidence, p->captured_on, &packet, &observer);
+}
+
+/* ---- parameters that the SA may have told */
+
+void fabric_doubt(struct fabric *f, uint32_t frame)
+{
+    f->doubt_frame = frame;
+    if (!f->first_doubt_frame)
+        f->first_doubt_frame = frame;
+}
+
+bool fabric_knows_history(const struct fabric *f, const struct group *group)
+{
+    bool doubted = f->first_doubt_frame && f->first_doubt_frame <= group->since_frame;
+    return !group->changed_frame && (f->records_are_current || !doubted);
 }
 
 /* ---- packets in the light of what came before */

@@ -17,6 +17,7 @@
 #include "model/qpns.h"
 #include "model/resolution.h"
 #include "model/subnet.h"
+#include "wire/carrier.h"
 #include "wire/payload.h"
 
 /* Two interfaces of the capture that were taken for one subnet's, and are not; frame 0: none. */
@@ -50,9 +51,14 @@ struct fabric {
      */
     bool records_are_current;
     struct order order;
-    uint32_t doubt_frame; /* the last at which something that a GSI had sent was missing (the SA's
-                             aside, which serves ports elsewhere), or the SM asked a port to join
-                             again: what the SA told may have changed since; 0: never */
+    /*
+     * The SA may have told a port other parameters than those that are known: a request of its GSI
+     * is missing (the SA's own aside, which serves ports elsewhere), it sent requests before the
+     * capture began, or the request of a record was not seen. The first and the last frame that
+     * shows such a thing; 0: none. The last one may also be that in which the SM asked a port to
+     * join again.
+     */
+    uint32_t first_doubt_frame, doubt_frame;
     struct interfaces *interfaces;
     struct evidence *evidence;
     struct contradiction contradiction;
@@ -70,15 +76,15 @@ struct fabric {
  *   a flow's open messages                        320  STREAMS_MAX                    84 MB
  *   what comes behind a gap in a message           40  STREAM_RUNS_MAX                42 MB
  *   a neighbour                                   160  FABRIC_NEIGHBOURS_MAX          42 MB
- *   a known QP                                     64  FABRIC_QPNS_MAX                17 MB
+ *   a known QP                                     80  FABRIC_QPNS_MAX                21 MB
  *   a group with one member                       200  FABRIC_GROUPS_MAX              13 MB
  *   a membership                                   80  4 for each of these            21 MB
  *   a link, of a broadcast group                  100  one for each of these           7 MB
- *   an endport with its P_Key table               240  FABRIC_ENDPORTS_MAX            63 MB
+ *   an endport with its P_Key table               270  FABRIC_ENDPORTS_MAX            71 MB
  *   a route of subnet management                  160  2^17                           21 MB
  *   a source of ICRCs                              48  FABRIC_SOURCES_MAX              6 MB
  */
-#define FABRIC_MEMORY_MAX 400000000
+#define FABRIC_MEMORY_MAX 410000000
 enum {
     FABRIC_CONNECTIONS_MAX = 1 << 17,
     FABRIC_NEIGHBOURS_MAX = 1 << 18,
@@ -128,9 +134,14 @@ struct packet {
         struct mad_payload mad;
         struct datagram datagram;
     };
+    const uint8_t *bare_dgid; /* without InfiniBand headers: the destination's GID; NULL: unknown */
     struct port src, dst;
     uint16_t captured_on;         /* its interface's number, as long as it is on its own */
     struct crcs_count crcs_count; /* model/integrity.h */
+    struct integrity_memo {
+        bool known;
+        enum integrity is;
+    } integrity; /* for packet_integrity() alone */
     struct ruling verdict;
 };
 
@@ -141,6 +152,15 @@ struct packet {
 void packet_read(struct packet *p, const struct moment *at, struct view v, enum ib_start start,
                  const struct port *outer_src, const struct port *outer_dst);
 
+/* The same for a frame without InfiniBand headers (CARRIER_IPOIB, CARRIER_COOKED). */
+void packet_read_bare(struct packet *p, const struct moment *at, const struct carrier *c);
+
+/* Is it IPoIB without InfiniBand headers? */
+static inline bool packet_is_bare(const struct packet *p)
+{
+    return p->verdict.class == PAYLOAD_IPOIB && !p->ib.has_bth;
+}
+
 /*
  * Decide the rest by what is known of the fabric, and learn which QPs and connections are IPoIB's,
  * and of which ports the CRCs count.
@@ -148,12 +168,21 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
  */
 void fabric_classify(struct fabric *f, struct packet *p);
 
+/* The SA may have told somebody other parameters before this frame. */
+void fabric_doubt(struct fabric *f, uint32_t frame);
+
+/*
+ * Has the group had no other parameters than it has, as far as requests show it? Who joined before
+ * the capture began was told the same then.
+ */
+bool fabric_knows_history(const struct fabric *f, const struct group *group);
+
 /* For who decodes the packet once more: its interface's subnet, as it is known by now. */
 void fabric_place(const struct fabric *f, struct packet *p);
 
 /*
- * The same whoever asks and whenever, after fabric_classify. It computes the CRCs of all of the
- * packet where they count: only for what is to be learnt from it, or is wrong in it.
+ * The same whoever asks and whenever, after fabric_classify. Computes the CRCs of all of the packet
+ * where they count, once: only for what is to be learnt from it, or is wrong in it.
  */
 enum integrity packet_integrity(const struct packet *p);
 
@@ -169,6 +198,15 @@ static inline const struct cm *packet_cm(const struct packet *p)
     bool whole = p->verdict.class == PAYLOAD_MAD && p->mad.kind == MAD_KIND_CM &&
                  p->mad.result == WIRE_OK;
     return whole ? &p->mad.cm : NULL;
+}
+
+/* Of a connected message: is it its only packet or its First, which has the encapsulation header?
+ */
+static inline bool packet_begins_message(const struct packet *p)
+{
+    const struct stream_result *part = &p->verdict.part;
+    return p->verdict.class == PAYLOAD_IPOIB ||
+           (part->index == 0 && part->verdict != STREAM_ORPHAN && part->verdict != STREAM_REPEATED);
 }
 
 /* Is it a CM message of an IPoIB connection? By its connection, else by its own Service-ID. */

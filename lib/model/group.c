@@ -5,9 +5,10 @@
 #include "model/slab.h"
 
 struct groups {
-    GHashTable *by_mgid; /* a set of struct group */
-    GHashTable *members; /* a set of struct member */
-    GHashTable *links;   /* a set of struct link */
+    GHashTable *by_mgid;       /* a set of struct group */
+    GHashTable *members;       /* a set of struct member */
+    GHashTable *links;         /* a set of struct link */
+    const struct link *recent; /* one of them, or NULL: most packets are of one link */
     struct slab all;
     unsigned limit;
 };
@@ -61,7 +62,9 @@ void groups_free(struct groups *g)
 const struct link *groups_link(struct groups *g, uint16_t interface, uint16_t pkey)
 {
     uint32_t key = link_key(interface, pkey);
-    return g_hash_table_lookup(g->links, &key);
+    if (!g->recent || g->recent->key != key)
+        g->recent = g_hash_table_lookup(g->links, &key);
+    return g->recent;
 }
 
 bool group_is_broadcast(const struct group *g)
@@ -142,12 +145,16 @@ static bool same_parameters(const struct group *g, const struct mc_member *r)
            g->sl == r->sl && g->hop_limit == r->hop_limit;
 }
 
-void group_told(struct group *group, const struct mc_member *r, uint32_t frame)
+void group_told(struct group *group, const struct mc_member *r, struct endport *to, uint32_t frame)
 {
     bool same = same_parameters(group, r),
          changed = group->state != GROUP_THERE || !same || group->mlid != r->mlid;
     if (group->records && !same)
         group->changed_frame = frame;
+    if (!group->records || !same)
+        group->since_frame = frame;
+    if (to || !same)
+        group->told = to;
     group->mlid = r->mlid;
     group->pkey = r->pkey;
     group->qkey = r->qkey;
@@ -190,6 +197,7 @@ static void merge(struct group *g, struct group *into)
     into->records = (uint8_t)MIN(255, g->records + kept.records);
     into->asked_frame = MAX(g->asked_frame, kept.asked_frame);
     into->changed_frame = MAX(g->changed_frame, kept.changed_frame);
+    into->since_frame = MAX(g->since_frame, kept.since_frame);
     into->gone_frame = MAX(g->gone_frame, kept.gone_frame);
 }
 
@@ -261,6 +269,7 @@ static gboolean is_of(gpointer key, gpointer value, gpointer user)
 
 void groups_merge(struct groups *g, uint16_t from, uint16_t to)
 {
+    g->recent = NULL;
     g_hash_table_foreach_remove(g->links, is_of, &from);
     for (unsigned i = 0; i < g->all.count; i++) {
         struct group *group = slab_at(&g->all, i);

@@ -30,6 +30,8 @@ struct group {
     uint32_t frame;         /* of the SA's last word */
     uint32_t changed_frame; /* when the SA told another parameter than before, the MLID aside; 0:
                                never */
+    uint32_t since_frame;   /* of the first record with the parameters that it has */
+    struct endport *told;   /* the last port that received these parameters; NULL: not known */
     uint32_t gone_frame;    /* when it was last deleted: older memberships are void; 0: never */
     uint32_t asked_frame;   /* a join was last asked, and not refused so far; 0: never */
     uint32_t members;       /* ports that are members in any way, of those seen */
@@ -96,8 +98,9 @@ static inline struct group *group_of(struct group *g)
     return g;
 }
 
-/* The SA told the group's attributes. */
-void group_told(struct group *group, const struct mc_member *record, uint32_t frame);
+/* The SA sent a record of the group to the port; NULL: the port is not known. */
+void group_told(struct group *group, const struct mc_member *record, struct endport *to,
+                uint32_t frame);
 
 /* Is the SA's last word on the membership still true, as far as the capture tells? */
 static inline bool member_is_known(const struct member *m)

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/hash.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 struct state {
     uint64_t v0, v1, v2, v3;
 };
 
-static uint64_t rotate(uint64_t x, unsigned by)
+static inline uint64_t rotate(uint64_t x, unsigned by)
 {
     return x << by | x >> (64 - by);
 }
 
-static void mix(struct state *s)
+static inline void mix(struct state *s)
 {
     s->v0 += s->v1;
     s->v2 += s->v3;
@@ -27,7 +26,7 @@ static void mix(struct state *s)
     s->v2 = rotate(s->v2, 32);
 }
 
-static void take(struct state *s, uint64_t word)
+static inline void take(struct state *s, uint64_t word)
 {
     s->v3 ^= word;
     mix(s);
@@ -39,22 +38,24 @@ static uint64_t random64(void)
     return (uint64_t)g_random_int() << 32 | g_random_int();
 }
 
-static struct state begin(void)
+/* Drawn when the program is loaded, so that no hash has to ask whether it is. */
+static uint64_t secret[2];
+
+__attribute__((constructor)) static void draw_secret(void)
 {
-    static uint64_t key[2];
-    static bool drawn;
-    if (!drawn) {
-        key[0] = random64();
-        key[1] = random64();
-        drawn = true;
-    }
+    secret[0] = random64();
+    secret[1] = random64();
+}
+
+static inline struct state begin(void)
+{
     /* "somepseudorandomlygeneratedbytes" */
-    return (struct state){0x736f6d6570736575ull ^ key[0], 0x646f72616e646f6dull ^ key[1],
-                          0x6c7967656e657261ull ^ key[0], 0x7465646279746573ull ^ key[1]};
+    return (struct state){0x736f6d6570736575ull ^ secret[0], 0x646f72616e646f6dull ^ secret[1],
+                          0x6c7967656e657261ull ^ secret[0], 0x7465646279746573ull ^ secret[1]};
 }
 
 /* Words are taken as this machine has them: the result never leaves the run. */
-guint hash_octets(const void *p, size_t n)
+static inline guint hash(const void *p, size_t n)
 {
     struct state s = begin();
     const uint8_t *octets = p;
@@ -72,18 +73,23 @@ guint hash_octets(const void *p, size_t n)
     return (guint)(s.v0 ^ s.v1 ^ s.v2 ^ s.v3);
 }
 
+guint hash_octets(const void *p, size_t n)
+{
+    return hash(p, n);
+}
+
 guint hash_number(gconstpointer key)
 {
     guint number = GPOINTER_TO_UINT(key);
-    return hash_octets(&number, sizeof number);
+    return hash(&number, sizeof number);
 }
 
 guint hash_uint32(gconstpointer key)
 {
-    return hash_octets(key, sizeof(uint32_t));
+    return hash(key, sizeof(uint32_t));
 }
 
 guint hash_uint64(gconstpointer key)
 {
-    return hash_octets(key, sizeof(uint64_t));
+    return hash(key, sizeof(uint64_t));
 }

@@ -129,7 +129,7 @@ const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, con
         pair->seconds = seconds;
         g_hash_table_replace(n->by_ip, pair, pair);
     }
-    return ousted(pair, frame); /* the judge and the plugin may both tell of one frame */
+    return ousted(pair, frame);
 }
 
 const struct neighbour *neighbours_of_lladdr(struct neighbours *n, const uint8_t *lladdr,

@@ -45,8 +45,26 @@ struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn)
         return q;
     q = g_new0(struct qp, 1);
     q->id = port_number(port, qpn);
+    q->psn = PSN_MASK; /* the first PSN of a QP may be 0 */
     g_hash_table_add(s->known, q);
     return q;
+}
+
+static bool is_next(const struct qp *qp, uint32_t psn)
+{
+    return psn_distance(qp->psn, psn) == 1;
+}
+
+void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame)
+{
+    if (!is_next(qp, psn))
+        qp->gap_frame = frame;
+    qp->psn = psn;
+}
+
+bool qp_is_followed(const struct qp *qp, uint32_t since, uint32_t psn)
+{
+    return is_next(qp, psn) && qp->gap_frame <= since;
 }
 
 static gboolean take(gpointer key, gpointer value, gpointer user)

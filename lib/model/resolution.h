@@ -14,6 +14,7 @@ struct resolution {
     uint8_t asker[LLADDR_SIZE]; /* its link-layer address */
     uint16_t lid;               /* it came from; 0: not known */
     bool answered;
+    uint32_t frame;
     int64_t seconds; /* when, s since 1970 */
 };
 

@@ -17,8 +17,10 @@ struct route {
     struct endport *endport;
     uint64_t port_guid;
     uint16_t *pkeys;
-    uint32_t smi_psn;  /* as in struct endport */
+    uint32_t smi_psn; /* as in struct endport */
+    uint32_t smi_seconds;
     uint8_t node_type; /* 0: not known */
+    bool has_no_lid;   /* its PortInfo said so, and it was given none so far */
 };
 
 /* The subnet manager of an interface's subnet. */
@@ -88,11 +90,25 @@ uint16_t subnet_sa_lid(const struct subnet *s, uint16_t interface)
     return m ? m->sa_lid : 0;
 }
 
+static void add_facts(const struct delivery *d, struct subnet_event *e)
+{
+    if (!e->group || (e->kind != SUBNET_JOINED && e->kind != SUBNET_GROUP_TOLD) ||
+        !mgid_is_ipoib(e->group->mgid))
+        return;
+    e->group_facts = *e->group;
+    e->broadcast = groups_broadcast(d->s->groups, d->interface, be16(e->group->mgid + MGID_PKEY),
+                                    group_scope(e->group));
+    if (e->broadcast)
+        e->broadcast_facts = *e->broadcast;
+}
+
 static void tell(const struct delivery *d, struct subnet_event *e)
 {
+    if (!d->observer)
+        return;
     e->interface = d->interface;
-    if (d->observer)
-        d->observer(d->user, e);
+    add_facts(d, e);
+    d->observer(d->user, e);
 }
 
 /* ---- subnet administration */
@@ -170,7 +186,7 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
                            enum subnet_event_kind kind)
 {
     struct sa_request *q = remember(d, sa);
-    struct subnet_event e = {.kind = kind, .request = q, .member_record = r, .record = sa->data.p};
+    struct subnet_event e = {.kind = kind, .request = q, .member_record = *r, .record = sa->data.p};
     q->join_state = sa_says(sa, MCM_HAS_JOIN_STATE) ? r->join_state : 0;
     q->mtu_selector = sa_says(sa, MCM_HAS_MTU_SELECTOR) ? r->mtu_selector : 0;
     q->mtu = sa_says(sa, MCM_HAS_MTU) ? r->mtu : 0;
@@ -259,11 +275,18 @@ static bool asked_for_more(const struct sa_request *q)
     return q && q->method == SA_GET && (q->mask & ~(uint64_t)MCM_HAS_MGID);
 }
 
+/* The port that a record about it was sent to; NULL: not known, or the record is about another. */
+static struct endport *receiver(const struct delivery *d, const struct subnet_event *e)
+{
+    uint16_t lid = port_to_lid(*d->dst);
+    return lid && e->endport && endport_has_lid(e->endport, lid) ? e->endport : NULL;
+}
+
 /* GetResp is the answer to a Set (a join) and to a Get alike; which, only the request tells. */
 static void member_get_response(const struct delivery *d, const struct sa *sa,
                                 const struct mc_member *r)
 {
-    struct subnet_event e = {.member_record = r, .record = sa->data.p};
+    struct subnet_event e = {.member_record = *r, .record = sa->data.p};
     e.request = answered(d, sa, SA_SET);
     bool join = e.request != NULL;
     if (!join)
@@ -272,7 +295,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
     if (!e.group || (sa->mad.status == SA_STATUS_NO_RECORDS && asked_for_more(e.request)))
         return;
     if (sa->mad.status == 0)
-        group_told(e.group, r, d->frame);
+        group_told(e.group, r, receiver(d, &e), d->frame);
     else if (e.request) /* else it may have been for more than the group, too */
         missing(e.group, sa->mad.status, d->frame);
     if (sa->mad.status == 0 && (join || r->join_state)) {
@@ -293,7 +316,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
 static void member_delete_response(const struct delivery *d, const struct sa *sa,
                                    const struct mc_member *r)
 {
-    struct subnet_event e = {.kind = SUBNET_LEFT, .member_record = r, .record = sa->data.p};
+    struct subnet_event e = {.kind = SUBNET_LEFT, .member_record = *r, .record = sa->data.p};
     e.request = answered(d, sa, SA_DELETE);
     find_subject(d, sa, r, &e);
     if (sa->mad.status == 0)
@@ -311,11 +334,11 @@ static void member_table(const struct delivery *d, const struct sa *sa)
     for (uint32_t o = 0; view_has(sa->data, o, MCM_SIZE) == WIRE_OK; o += sa->record_stride) {
         struct mc_member r = mc_member_read(sa->data.p + o);
         struct subnet_event e = {
-            .kind = SUBNET_GROUP_TOLD, .member_record = &r, .record = sa->data.p + o};
+            .kind = SUBNET_GROUP_TOLD, .member_record = r, .record = sa->data.p + o};
         e.group = groups_find(d->s->groups, d->interface, r.mgid, true);
         if (!e.group)
             return;
-        group_told(e.group, &r, d->frame);
+        group_told(e.group, &r, NULL, d->frame);
         tell(d, &e);
     }
 }
@@ -571,7 +594,11 @@ static void tell_pkeys(const struct delivery *d, struct route *r)
 static void on_port_info(const struct delivery *d, struct route *r, const struct smp *smp)
 {
     struct port_info p;
-    if (smp_port_info(smp, &p) != WIRE_OK || p.lid == 0 || p.lid >= LID_MULTICAST_FIRST)
+    if (smp_port_info(smp, &p) != WIRE_OK || p.lid >= LID_MULTICAST_FIRST)
+        return;
+    bool had_no_lid = r->has_no_lid;
+    r->has_no_lid = smp->mad.method == SMP_GET_RESP && p.lid == 0;
+    if (p.lid == 0)
         return;
     if (r->node_type == 0 || (r->node_type == NODE_TYPE_SWITCH && p.port != 0))
         return; /* a switch's external ports have no LID; what is there means nothing */
@@ -579,8 +606,10 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
     r->endport = name_port(d, r, &p);
     if (!r->endport)
         return;
-    if (r->endport != before)
+    if (r->endport != before) {
         r->endport->smi_psn = r->smi_psn;
+        r->endport->smi_seconds = r->smi_seconds;
+    }
     struct subnet_event e = {.kind = SUBNET_PORT_INFO, .endport = r->endport, .lid = p.lid};
     bool born = smp->mad.method == SMP_SET && (p.state == PORT_ARMED || p.state == PORT_ACTIVE);
     r->endport->lmc = p.lmc;
@@ -589,6 +618,8 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
         r->endport->mtu_cap = p.mtu_cap;
     if (smp->mad.method == SMP_SET && p.reregister)
         r->endport->reregister_frame = d->frame;
+    if (smp->mad.method == SMP_SET && had_no_lid)
+        endport_started(r->endport, d->frame);
     tell(d, &e);
     if (born) {
         endport_born(r->endport, d->frame);
@@ -643,21 +674,25 @@ static struct endport *sender_of(const struct delivery *d, const struct route *r
     return lid ? endports_by_lid(d->s->endports, d->interface, lid, false) : NULL;
 }
 
-void subnet_smi_sent(struct subnet *s, const struct mad_payload *m, const struct port *src,
-                     uint32_t psn)
+struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
+                                const struct port *src, uint32_t psn, int64_t ns, bool *whole)
 {
     struct delivery d = {.s = s, .src = src, .interface = port_interface(*src)};
     if (m->kind != MAD_KIND_SMP || m->result != WIRE_OK)
-        return;
+        return NULL;
     struct route *r = m->smp.mad.method & MAD_RESPONSE ? route_of(&d, &m->smp) : NULL;
     struct endport *port = sender_of(&d, r, &m->smp);
     uint32_t *last = port ? &port->smi_psn : r ? &r->smi_psn : NULL;
-    if (!last || !endport_smi_sent(last, psn))
-        return;
-    if (r)
+    if (!last)
+        return NULL;
+    enum smi_sent sent = endport_smi_sent(last, psn);
+    *(port ? &port->smi_seconds : &r->smi_seconds) = (uint32_t)(ns / 1000000000);
+    *whole = sent == SMI_NEXT;
+    if (sent == SMI_MISSING && r)
         forget_pkeys(&r->pkeys);
-    if (port)
+    if (sent == SMI_MISSING && port)
         forget_pkeys(&port->pkeys);
+    return port;
 }
 
 static void on_smp(const struct delivery *d, const struct smp *smp)

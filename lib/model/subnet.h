@@ -45,6 +45,7 @@ enum subnet_event_kind {
     SUBNET_SM_SEEN,    /* a SMInfo of a master */
     SUBNET_SM_SECOND,  /* of another master than before */
     SUBNET_SM_CONTROL, /* Set(SMInfo): handover and the like */
+    SUBNET_TEARDOWN,   /* it is decided whether a connection ended with its interface */
 };
 
 struct subnet_event {
@@ -57,7 +58,12 @@ struct subnet_event {
     bool left_before;          /* it had left before */
     const uint8_t
         *record; /* the record in the packet (MCMemberRecord, PathRecord, InformInfo); NULL: none */
-    const struct mc_member *member_record;
+    struct mc_member member_record;
+    /* of JOINED and GROUP_TOLD of an IPoIB group: its parameters by this event, and those of the
+     * broadcast group of its link (NULL: none is known); later events may tell others */
+    struct group group_facts, broadcast_facts;
+    struct group *broadcast;
+    struct connection *connection;    /* TEARDOWN */
     const struct sa_request *request; /* that is answered, or is made; NULL: it was not seen */
     uint16_t lid;    /* SA_MOVED: before; PORT_INFO, PORT_BORN: of the port; SM: 0 */
     uint8_t control; /* SM_CONTROL: SM_HANDOVER and the like */
@@ -79,12 +85,13 @@ void subnet_free(struct subnet *s);
 uint16_t subnet_sa_lid(const struct subnet *s, uint16_t interface);
 
 /*
- * An SMP from the SMI (QP0) of src. Its PSNs count up one by one, so a
- * packet that was not captured shows: it may have acknowledged another P_Key table, and the one
- * that is known of the port is forgotten. Before subnet_mad of the same packet.
+ * An SMP from the SMI (QP0) of src. Its PSNs count up one by one, so a packet that was not captured
+ * shows: it may have acknowledged another P_Key table, and the one that is known of the port is
+ * forgotten. Before subnet_mad of the same packet. Returns the port, NULL: not known. *whole: none
+ * is missing since its last one.
  */
-void subnet_smi_sent(struct subnet *s, const struct mad_payload *m, const struct port *src,
-                     uint32_t psn);
+struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
+                                const struct port *src, uint32_t psn, int64_t ns, bool *whole);
 
 /*
  * A management datagram of the SA or SM class in frame number frame, from src to dst. Others are

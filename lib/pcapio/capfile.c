@@ -105,6 +105,17 @@ struct capfile *capfile_open(const char *path, char error[CAPFILE_ERROR_LEN])
     return NULL;
 }
 
+void capfile_on_interface(struct capfile *c, capfile_describe *describe, void *user)
+{
+    if (c->pcapng)
+        pcapngfile_on_interface(c->pcapng, describe, user);
+}
+
+bool capfile_is_pcapng(const struct capfile *c)
+{
+    return c->pcapng != NULL;
+}
+
 void capfile_close(struct capfile *c)
 {
     if (!c)

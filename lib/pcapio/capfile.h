@@ -7,6 +7,7 @@
 #ifndef IPOIB_PCAPIO_CAPFILE_H
 #define IPOIB_PCAPIO_CAPFILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct capfile;
@@ -31,6 +32,23 @@ struct capfile_frame {
  * capture file.
  */
 struct capfile *capfile_open(const char *path, char error[CAPFILE_ERROR_LEN]);
+
+/* An interface as a pcapng file describes it. Texts are of the file, NULL where it has none. */
+struct capfile_interface {
+    int linktype;
+    uint32_t snaplen; /* octets; 0: no limit */
+    const char *name, *description;
+};
+
+/*
+ * Who is told of each interface, in the order of their numbers, before the first frame of it is
+ * returned. Only pcapng files describe any.
+ */
+typedef void capfile_describe(void *user, const struct capfile_interface *described);
+void capfile_on_interface(struct capfile *c, capfile_describe *describe, void *user);
+
+/* Is it a pcapng file? Wireshark shows its times; of ERF records in others the record's. */
+bool capfile_is_pcapng(const struct capfile *c);
 
 /* NULL does nothing. */
 void capfile_close(struct capfile *c);

@@ -11,13 +11,17 @@
 #include "pcapio/magic.h"
 #include "cli/say.h"
 #include "pcapio/pcapfile.h"
+#include "pcapio/source.h"
+
+enum { GZIP_MAGIC_0 = 0x1f, GZIP_MAGIC_1 = 0x8b }; /* RFC 1952 section 2.3.1 */
 
 struct input {
     const char *name;
-    FILE *file;          /* NULL once libpcap owns it */
-    FILE *shown;         /* the same, whoever owns it */
-    pcap_t *pcap;        /* NULL for raw ERF */
-    struct erffile *erf; /* NULL for pcap and pcapng */
+    FILE *file;            /* NULL once libpcap owns it */
+    FILE *shown;           /* the file itself, whoever owns it, compressed or not */
+    struct source *source; /* of a file compressed by gzip; FILE is its content then */
+    pcap_t *pcap;          /* NULL for raw ERF */
+    struct erffile *erf;   /* NULL for pcap and pcapng */
     bool pcapng;
     char error[ERFFILE_ERROR_LEN];
 };
@@ -66,24 +70,58 @@ static bool open_pcap(struct input *in)
     return link_type_is_ours(in);
 }
 
-static bool open_any(struct input *in)
+/* The first octets, as far as a capture file has them. Returns false after a message. */
+static bool read_magic(struct input *in, uint8_t magic[MAGIC_LEN])
 {
-    uint8_t magic[MAGIC_LEN];
     size_t got = peek(in->file, magic);
 
     if (ferror(in->file)) {
         say("%s: cannot be read: %s", in->name, strerror(errno));
         return false;
     }
-    if (got < MAGIC_LEN) {
+    if (got < MAGIC_LEN)
         say("%s: %s", in->name, got == 0 ? "is empty" : "is too short to be a capture file");
+    return got == MAGIC_LEN;
+}
+
+static bool refuse_compressed(const struct input *in)
+{
+    say("%s: is compressed; decompress it first (for example: zcat FILE | ipoib-capture convert - OUT)",
+        in->name);
+    return false;
+}
+
+/*
+ * A file compressed by gzip: from now on its content is read. Not from a pipe, whose first octets
+ * cannot be read again.
+ */
+static bool open_compressed(struct input *in, uint8_t magic[MAGIC_LEN])
+{
+    char error[ERFFILE_ERROR_LEN];
+
+    if (in->file == stdin || magic[0] != GZIP_MAGIC_0 || magic[1] != GZIP_MAGIC_1)
+        return refuse_compressed(in);
+    in->source = source_open(in->name, error, sizeof(error));
+    if (!in->source) {
+        say("%s: %s", in->name, error);
         return false;
     }
-    if (magic_compression(magic)) {
-        say("%s: is compressed; decompress it first (for example: zcat FILE | ipoib-capture convert - OUT)",
-            in->name);
+    in->file = source_stream(in->source);
+    if (!in->file) {
+        say("out of memory");
         return false;
     }
+    if (!read_magic(in, magic))
+        return false;
+    return !magic_compression(magic) || refuse_compressed(in);
+}
+
+static bool open_any(struct input *in)
+{
+    uint8_t magic[MAGIC_LEN];
+
+    if (!read_magic(in, magic) || (magic_compression(magic) && !open_compressed(in, magic)))
+        return false;
     in->pcapng = magic_is_pcapng(magic);
     if (in->pcapng || magic_is_pcap(magic))
         return open_pcap(in);
@@ -123,6 +161,9 @@ void input_close(struct input *in)
     erffile_close(in->erf);
     if (in->file && in->file != stdin)
         fclose(in->file);
+    if (in->source && in->shown)
+        fclose(in->shown);
+    source_close(in->source);
     free(in);
 }
 
@@ -143,13 +184,23 @@ static void set_time(const struct input *in, const struct timeval *ts, struct pa
     out->ns = (uint32_t)ns;
 }
 
+/* Damaged compressed data end a file too, and explain what else seems wrong with it. */
+static enum input_result end_with(const struct input *in, enum input_result result,
+                                  const char *error)
+{
+    const char *fault = in->source ? source_fault(in->source) : NULL;
+
+    if (result == INPUT_PACKET || (result == INPUT_END && !fault))
+        return result;
+    say("%s: %s", in->name, fault ? fault : error);
+    return INPUT_ERROR;
+}
+
 static enum input_result next_erf(struct input *in, struct packet *out)
 {
     enum input_result result = erffile_next(in->erf, out);
 
-    if (result == INPUT_ERROR)
-        say("%s: %s", in->name, in->error);
-    return result;
+    return end_with(in, result, in->error);
 }
 
 static enum input_result next_pcap(struct input *in, struct packet *out)
@@ -161,10 +212,9 @@ static enum input_result next_pcap(struct input *in, struct packet *out)
     case 1:
         break;
     case PCAP_ERROR_BREAK:
-        return INPUT_END;
+        return end_with(in, INPUT_END, NULL);
     default:
-        say("%s: %s", in->name, pcap_geterr(in->pcap));
-        return INPUT_ERROR;
+        return end_with(in, INPUT_ERROR, pcap_geterr(in->pcap));
     }
     set_time(in, &header->ts, out);
     out->data = data;

@@ -21,7 +21,7 @@ static uint32_t option_len(uint32_t len)
 }
 
 /* Writes an option and returns the place behind it. */
-static uint8_t *put_option(uint8_t *at, uint16_t code, const void *value, uint16_t len)
+uint8_t *pcapng_put_option(uint8_t *at, uint16_t code, const void *value, uint16_t len)
 {
     put_le16(at, code);
     put_le16(at + 2, len);
@@ -32,29 +32,12 @@ static uint8_t *put_option(uint8_t *at, uint16_t code, const void *value, uint16
 }
 
 /* The lengths at a block's beginning and end: both are the same. */
-static size_t close_block(uint8_t *block, uint32_t type, size_t len)
+size_t pcapng_close_block(uint8_t *block, uint32_t type, size_t len)
 {
     put_le32(block, type);
     put_le32(block + 4, (uint32_t)len);
     put_le32(block + len - 4, (uint32_t)len);
     return len;
-}
-
-size_t pcapng_put_shb(uint8_t *out, size_t room, const char *application)
-{
-    size_t chars = strlen(application);
-    uint8_t *at;
-
-    if (chars > OPTION_MAX ||
-        BLOCK_OVERHEAD + 16 + option_len((uint32_t)chars) + OPTION_HEAD > room)
-        return 0;
-    put_le32(out + 8, PCAPNG_BYTE_ORDER);
-    put_le16(out + 12, 1); /* version 1.0 */
-    put_le16(out + 14, 0);
-    put_le64(out + 16, UINT64_MAX); /* section length: not known */
-    at = put_option(out + 24, SHB_USERAPPL, application, (uint16_t)chars);
-    at = put_option(at, OPT_END, NULL, 0);
-    return close_block(out, BLOCK_SHB, (size_t)(at - out) + 4);
 }
 
 /* Octets of a text option in the file; NULL takes none. */
@@ -67,7 +50,30 @@ static size_t text_len(const char *text)
 
 static uint8_t *put_text(uint8_t *at, uint16_t code, const char *text)
 {
-    return text ? put_option(at, code, text, (uint16_t)strlen(text)) : at;
+    return text ? pcapng_put_option(at, code, text, (uint16_t)strlen(text)) : at;
+}
+
+size_t pcapng_put_section(uint8_t *out, size_t room, const char *application, const char *comment)
+{
+    size_t texts = text_len(application) + text_len(comment);
+    uint8_t *at;
+
+    if (strlen(application) > OPTION_MAX || (comment && strlen(comment) > OPTION_MAX) ||
+        BLOCK_OVERHEAD + 16 + texts + OPTION_HEAD > room)
+        return 0;
+    put_le32(out + 8, PCAPNG_BYTE_ORDER);
+    put_le16(out + 12, 1); /* version 1.0 */
+    put_le16(out + 14, 0);
+    put_le64(out + 16, UINT64_MAX); /* section length: not known */
+    at = put_text(out + 24, OPT_COMMENT, comment);
+    at = put_text(at, SHB_USERAPPL, application);
+    at = pcapng_put_option(at, OPT_END, NULL, 0);
+    return pcapng_close_block(out, BLOCK_SHB, (size_t)(at - out) + 4);
+}
+
+size_t pcapng_put_shb(uint8_t *out, size_t room, const char *application)
+{
+    return pcapng_put_section(out, room, application, NULL);
 }
 
 size_t pcapng_put_interface(uint8_t *out, size_t room, const struct pcapng_idb *idb)
@@ -84,9 +90,9 @@ size_t pcapng_put_interface(uint8_t *out, size_t room, const struct pcapng_idb *
     at = put_text(at, OPT_COMMENT, idb->comment);
     at = put_text(at, IF_NAME, idb->name);
     at = put_text(at, IF_DESCRIPTION, idb->description);
-    at = put_option(at, IF_TSRESOL, &nanoseconds, 1);
-    at = put_option(at, OPT_END, NULL, 0);
-    return close_block(out, BLOCK_IDB, (size_t)(at - out) + 4);
+    at = pcapng_put_option(at, IF_TSRESOL, &nanoseconds, 1);
+    at = pcapng_put_option(at, OPT_END, NULL, 0);
+    return pcapng_close_block(out, BLOCK_IDB, (size_t)(at - out) + 4);
 }
 
 size_t pcapng_put_idb(uint8_t *out, size_t room, uint16_t linktype, uint32_t snaplen,
@@ -107,20 +113,24 @@ static uint8_t *put_count(uint8_t *at, uint16_t code, uint64_t count)
     uint8_t value[8];
 
     put_le64(value, count);
-    return put_option(at, code, value, sizeof(value));
+    return pcapng_put_option(at, code, value, sizeof(value));
 }
 
-void pcapng_put_isb(uint8_t out[PCAPNG_ISB_LEN], const struct pcapng_isb *isb)
+size_t pcapng_put_isb(uint8_t out[PCAPNG_ISB_FILTERED_LEN], const struct pcapng_isb *isb)
 {
+    uint32_t len = isb->filtered ? PCAPNG_ISB_FILTERED_LEN : PCAPNG_ISB_LEN;
     uint8_t *at = out + 20;
 
     put_le32(out + 8, isb->interface);
     put_time(out + 12, isb->time);
     at = put_count(at, ISB_IFRECV, isb->received);
     at = put_count(at, ISB_IFDROP, isb->dropped);
+    if (isb->filtered)
+        at = put_count(at, ISB_FILTERACCEPT, isb->accepted);
     at = put_count(at, ISB_OSDROP, isb->lost);
-    put_option(at, OPT_END, NULL, 0);
-    close_block(out, BLOCK_ISB, PCAPNG_ISB_LEN);
+    pcapng_put_option(at, OPT_END, NULL, 0);
+    pcapng_close_block(out, BLOCK_ISB, len);
+    return len;
 }
 
 /*
@@ -171,14 +181,14 @@ static uint8_t *put_epb_options(uint8_t *at, const struct pcapng_epb *epb)
     uint8_t flags[4];
 
     if (epb->comment)
-        at = put_option(at, OPT_COMMENT, epb->comment, comment_len(epb->comment));
+        at = pcapng_put_option(at, OPT_COMMENT, epb->comment, comment_len(epb->comment));
     if (epb->flags) {
         put_le32(flags, epb->flags);
-        at = put_option(at, EPB_FLAGS, flags, sizeof(flags));
+        at = pcapng_put_option(at, EPB_FLAGS, flags, sizeof(flags));
     }
     if (epb->dropped)
         at = put_count(at, EPB_DROPCOUNT, epb->dropped);
-    return put_option(at, OPT_END, NULL, 0);
+    return pcapng_put_option(at, OPT_END, NULL, 0);
 }
 
 size_t pcapng_put_epb_tail(uint8_t out[PCAPNG_EPB_TAIL_MAX], const struct pcapng_epb *epb)

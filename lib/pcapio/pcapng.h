@@ -6,6 +6,7 @@
 #ifndef IPOIB_PCAPIO_PCAPNG_H
 #define IPOIB_PCAPIO_PCAPNG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,7 @@ enum {
     PCAPNG_EPB_TAIL_MAX = 3 + 4 + PCAPNG_COMMENT_MAX + 8 + 12 + 4 + 4,
     /* an Interface Statistics Block as pcapng_put_isb writes it */
     PCAPNG_ISB_LEN = 12 + 12 + 3 * 12 + 4,
+    PCAPNG_ISB_FILTERED_LEN = PCAPNG_ISB_LEN + 12, /* with isb_filteraccept */
 };
 
 /*
@@ -24,6 +26,17 @@ enum {
  * Returns its length in octets, or 0 if it is longer than ROOM.
  */
 size_t pcapng_put_shb(uint8_t *out, size_t room, const char *application);
+
+/* The same with a comment (NULL: none). */
+size_t pcapng_put_section(uint8_t *out, size_t room, const char *application, const char *comment);
+
+/*
+ * For who writes a block of its own length: an option at AT (its octets: OPTION_HEAD and LEN,
+ * padded to 4), the place behind it is returned; and, when all but the last 4 octets of the block
+ * are there, its type and its two lengths. LEN of the block includes the last 4 octets.
+ */
+uint8_t *pcapng_put_option(uint8_t *at, uint16_t code, const void *value, uint16_t len);
+size_t pcapng_close_block(uint8_t *block, uint32_t type, size_t len);
 
 /*
  * Interface Description Block: LINKTYPE, SNAPLEN in octets (0: no limit), times in nanoseconds
@@ -51,10 +64,13 @@ struct pcapng_isb {
     uint64_t time;     /* of the counts, nanoseconds since 1970 */
     uint64_t received; /* isb_ifrecv: packets that came to the interface, the lost ones included */
     uint64_t dropped;  /* isb_ifdrop: lost by the interface for want of buffers */
-    uint64_t lost;     /* isb_osdrop: lost behind it, by the capturing program */
+    uint64_t lost;     /* isb_osdrop: lost after it, by the capturing program */
+    bool filtered;     /* the program selects packets: */
+    uint64_t accepted; /* isb_filteraccept: packets that it wants, the lost ones included */
 };
 
-void pcapng_put_isb(uint8_t out[PCAPNG_ISB_LEN], const struct pcapng_isb *isb);
+/* Returns the block's length in bytes. */
+size_t pcapng_put_isb(uint8_t out[PCAPNG_ISB_FILTERED_LEN], const struct pcapng_isb *isb);
 
 enum { PCAPNG_UNKNOWN = 0, PCAPNG_INBOUND = 1, PCAPNG_OUTBOUND = 2 }; /* epb_flags, bits 0 and 1 */
 

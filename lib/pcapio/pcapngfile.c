@@ -43,6 +43,8 @@ struct pcapngfile {
     uint32_t interface_base; /* interfaces of the sections before */
     uint32_t frames;
     int64_t last_ns;
+    capfile_describe *describe; /* NULL: nobody is told of interfaces */
+    void *describe_user;
 };
 
 static uint16_t get16(const struct pcapngfile *ng, const uint8_t *p)
@@ -219,6 +221,42 @@ static enum capfile_result read_options(struct pcapngfile *ng, struct interface 
     return CAPFILE_FRAME;
 }
 
+enum { TEXT_MAX = 256 }; /* of an interface's name that is handed on, its end included */
+
+/* The text option CODE in the LEN octets at P; NULL: there is none. read_options took them. */
+static const char *text_option(const struct pcapngfile *ng, uint16_t wanted, const uint8_t *p,
+                               uint32_t len, char text[TEXT_MAX])
+{
+    while (len >= OPTION_HEAD) {
+        uint16_t code = get16(ng, p), size = get16(ng, p + 2);
+        uint32_t whole = OPTION_HEAD + ((size + 3u) & ~3u);
+
+        if (code == OPT_END)
+            break;
+        if (code == wanted) {
+            snprintf(text, TEXT_MAX, "%.*s", (int)size, (const char *)p + OPTION_HEAD);
+            return text;
+        }
+        p += whole;
+        len -= whole;
+    }
+    return NULL;
+}
+
+static void describe_interface(const struct pcapngfile *ng, const struct interface *f,
+                               const uint8_t *p, uint32_t len)
+{
+    char name[TEXT_MAX], description[TEXT_MAX];
+
+    if (ng->describe)
+        ng->describe(ng->describe_user,
+                     &(struct capfile_interface){
+                         .linktype = f->linktype,
+                         .snaplen = f->snaplen,
+                         .name = text_option(ng, IF_NAME, p, len, name),
+                         .description = text_option(ng, IF_DESCRIPTION, p, len, description)});
+}
+
 static bool room_for_interface(struct pcapngfile *ng)
 {
     uint32_t room = ng->interface_room ? 2 * ng->interface_room : 8;
@@ -246,7 +284,10 @@ static enum capfile_result add_interface(struct pcapngfile *ng, const struct blo
         return no_memory(ng);
     f = &ng->interfaces[ng->interface_count++];
     *f = (struct interface){get16(ng, ng->body), get32(ng, ng->body + 4), TSRESOL_DEFAULT, 0};
-    return read_options(ng, f, ng->body + 8, b->body_len - 8);
+    enum capfile_result result = read_options(ng, f, ng->body + 8, b->body_len - 8);
+    if (result == CAPFILE_FRAME)
+        describe_interface(ng, f, ng->body + 8, b->body_len - 8);
+    return result;
 }
 
 /* ---- times */
@@ -438,6 +479,12 @@ struct pcapngfile *pcapngfile_open(FILE *file, char error[CAPFILE_ERROR_LEN])
     snprintf(error, CAPFILE_ERROR_LEN, "out of memory");
     free(ng);
     return NULL;
+}
+
+void pcapngfile_on_interface(struct pcapngfile *ng, capfile_describe *describe, void *user)
+{
+    ng->describe = describe;
+    ng->describe_user = user;
 }
 
 void pcapngfile_close(struct pcapngfile *ng)

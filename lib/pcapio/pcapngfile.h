@@ -22,6 +22,9 @@ struct pcapngfile *pcapngfile_open(FILE *file, char error[CAPFILE_ERROR_LEN]);
 /* Frees the reader, not its FILE. NULL does nothing. */
 void pcapngfile_close(struct pcapngfile *ng);
 
+/* As capfile_on_interface. */
+void pcapngfile_on_interface(struct pcapngfile *ng, capfile_describe *describe, void *user);
+
 /* As capfile_next. */
 enum capfile_result pcapngfile_next(struct pcapngfile *ng, struct capfile_frame *out);
 

@@ -20,20 +20,34 @@ static const struct member evidence[] = {{"check", SCALAR, NULL},
                                          {"received", SCALAR, NULL},
                                          {NULL, SCALAR, NULL}};
 
-static const struct member cases[] = {{"subject", SCALAR, NULL},      {"expected", SCALAR, NULL},
-                                      {"actual", SCALAR, NULL},       {"reason", SCALAR, NULL},
-                                      {"count", SCALAR, NULL},        {"frames", SCALARS, NULL},
-                                      {"evidence", OBJECT, evidence}, {NULL, SCALAR, NULL}};
+static const struct member cases[] = {
+    {"subject", SCALAR, NULL},      {"expected", SCALAR, NULL}, {"actual", SCALAR, NULL},
+    {"reason", SCALAR, NULL},       {"count", SCALAR, NULL},    {"frames", SCALARS, NULL},
+    {"evidence", OBJECT, evidence}, {"senders", SCALARS, NULL}, {NULL, SCALAR, NULL}};
 
-static const struct member results[] = {
-    {"capture", SCALAR, NULL}, {"target", SCALAR, NULL},        {"id", SCALAR, NULL},
-    {"level", SCALAR, NULL},   {"document", SCALAR, NULL},      {"section", SCALAR, NULL},
-    {"outcome", SCALAR, NULL}, {"count", SCALAR, NULL},         {"violation", SCALAR, NULL},
-    {"subject", SCALAR, NULL}, {"expected", SCALAR, NULL},      {"actual", SCALAR, NULL},
-    {"reason", SCALAR, NULL},  {"frames", SCALARS, NULL},       {"evidence", OBJECTS, evidence},
-    {"cases", OBJECTS, cases}, {"further_cases", SCALAR, NULL}, {"text", SCALAR, NULL},
-    {"advice", SCALAR, NULL},  {"node", SCALAR, NULL},          {"file", SCALAR, NULL},
-    {NULL, SCALAR, NULL}};
+static const struct member results[] = {{"capture", SCALAR, NULL},
+                                        {"target", SCALAR, NULL},
+                                        {"id", SCALAR, NULL},
+                                        {"level", SCALAR, NULL},
+                                        {"document", SCALAR, NULL},
+                                        {"section", SCALAR, NULL},
+                                        {"outcome", SCALAR, NULL},
+                                        {"count", SCALAR, NULL},
+                                        {"violation", SCALAR, NULL},
+                                        {"subject", SCALAR, NULL},
+                                        {"expected", SCALAR, NULL},
+                                        {"actual", SCALAR, NULL},
+                                        {"reason", SCALAR, NULL},
+                                        {"frames", SCALARS, NULL},
+                                        {"evidence", OBJECTS, evidence},
+                                        {"cases", OBJECTS, cases},
+                                        {"further_cases", SCALAR, NULL},
+                                        {"text", SCALAR, NULL},
+                                        {"help", SCALAR, NULL},
+                                        {"advice", SCALAR, NULL},
+                                        {"node", SCALAR, NULL},
+                                        {"file", SCALAR, NULL},
+                                        {NULL, SCALAR, NULL}};
 
 static const struct member counts[] = {{"must_violated", SCALAR, NULL},
                                        {"should_violated", SCALAR, NULL},

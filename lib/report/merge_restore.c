@@ -49,6 +49,22 @@ static bool read_texts(struct verdict_case *c, const json_t *given)
     return true;
 }
 
+/* Reports of earlier versions have none. */
+static bool read_senders(struct verdict_senders *s, const json_t *list)
+{
+    json_t *sender;
+    size_t i;
+    if (json_array_size(list) > VERDICT_SENDERS)
+        return false;
+    json_array_foreach(list, i, sender)
+    {
+        if (!json_is_string(sender))
+            return false;
+        s->first[s->n++] = g_strdup(json_string_value(sender));
+    }
+    return true;
+}
+
 static char *evidence(const json_t *given, const char *key)
 {
     const char *text = merge_string(json_object_get(given, "evidence"), key);
@@ -65,7 +81,8 @@ static bool read_case(struct verdict_result *r, const json_t *given, bool probed
     c->sent = evidence(given, "sent");
     c->came = evidence(given, "received");
     r->count += c->count;
-    return probed || read_frames(&c->frames, json_object_get(given, "frames"), c->count);
+    return read_senders(&c->senders, json_object_get(given, "senders")) &&
+           (probed || read_frames(&c->frames, json_object_get(given, "frames"), c->count));
 }
 
 static bool read_cases(struct verdict_result *r, const json_t *given, bool probed)

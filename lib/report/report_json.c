@@ -17,6 +17,24 @@ static json_t *json_frames(const struct verdict_frames *f)
     return list;
 }
 
+static json_t *json_senders(const struct verdict_senders *s)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < s->n; i++)
+        json_array_append_new(list, json_string(s->first[i]));
+    return list;
+}
+
+/* The command that prints the rule's page. */
+static json_t *json_help(bool probed, enum rule_number rule)
+{
+    GString *command = g_string_new(NULL);
+    add_help(command, probed, rule);
+    json_t *text = json_string(command->str);
+    g_string_free(command, TRUE);
+    return text;
+}
+
 static json_t *json_evidence(const struct verdict_case *c)
 {
     return json_pack("{ss ss ss}", "check", c->check, "sent", c->sent, "received", c->came);
@@ -30,6 +48,8 @@ static json_t *json_case(const struct verdict_case *c, bool probed)
         json_object_set_new(o, "evidence", json_evidence(c));
     else
         json_object_set_new(o, "frames", json_frames(&c->frames));
+    if (!probed)
+        json_object_set_new(o, "senders", json_senders(&c->senders));
     return o;
 }
 
@@ -73,6 +93,7 @@ static json_t *json_result(const struct report *whole, const struct judged *j,
                      whole->probed ? json_all_evidence(r) : json_frames(&r->frames), "cases",
                      json_cases(r, whole->probed), "further_cases", (json_int_t)r->uncased));
     json_object_set_new(o, "text", json_string(rules[rule].text));
+    json_object_set_new(o, "help", json_help(whole->probed, rule));
     return o;
 }
 

@@ -71,6 +71,20 @@ static void add_first_case(GString *out, const struct verdict_result *r)
     add_case(out, &r->cases[0], true);
     g_string_append(out, r->frames.n ? "; " : "");
     add_frames(out, &r->frames);
+    if (r->cases[0].senders.n) {
+        g_string_append(out, "; sent by ");
+        add_senders(out, &r->cases[0].senders);
+    }
+}
+
+/* Where the reader finds what the rule says and what to do. */
+static void add_lead(const struct junit *x, GString *message, enum rule_number rule,
+                     const struct verdict_result *r)
+{
+    if (!r)
+        return;
+    g_string_append(message, "; see: ");
+    add_help(message, x->report->probed, rule);
 }
 
 static void write_kind(const struct junit *x, enum rule_number rule)
@@ -83,6 +97,7 @@ static void write_kind(const struct junit *x, enum rule_number rule)
     GString *message = g_string_new(failed ? NULL : why_skipped(worst));
     GString *text = g_string_new(NULL);
     add_first_case(message, r);
+    add_lead(x, message, rule, r);
     add_place(text, &rules[rule]);
     g_string_append_printf(text, ": %s\n", rules[rule].text);
     if (r)

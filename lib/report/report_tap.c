@@ -57,6 +57,17 @@ static void put_frames(GString *out, const struct verdict_frames *f, const char 
     g_string_append(out, "]\n");
 }
 
+static void put_senders(GString *out, const struct verdict_senders *s)
+{
+    GString *text = g_string_new(NULL);
+    add_senders(text, s);
+    if (s->n) {
+        g_string_append(out, "      ");
+        put_yaml(out, "senders", text->str);
+    }
+    g_string_free(text, TRUE);
+}
+
 static void put_case(GString *out, const struct verdict_case *c, bool probed)
 {
     g_string_append_printf(out, "    - count: %" PRIu64 "\n", c->count);
@@ -72,6 +83,16 @@ static void put_case(GString *out, const struct verdict_case *c, bool probed)
     }
     if (!probed)
         put_frames(out, &c->frames, "      ");
+    put_senders(out, &c->senders);
+}
+
+static void put_help(const struct tap *t, enum rule_number rule)
+{
+    GString *command = g_string_new(NULL);
+    add_help(command, t->report->probed, rule);
+    g_string_append(t->out, "  ");
+    put_yaml(t->out, "help", command->str);
+    g_string_free(command, TRUE);
 }
 
 static void put_diagnostics(const struct tap *t, enum rule_number rule, enum outcome outcome)
@@ -90,6 +111,7 @@ static void put_diagnostics(const struct tap *t, enum rule_number rule, enum out
     g_string_free(place, TRUE);
     g_string_append(t->out, "  ");
     put_yaml(t->out, "message", rules[rule].text);
+    put_help(t, rule);
     g_string_append_printf(t->out, "  count: %" PRIu64 "\n", r->count);
     if (!t->report->probed)
         put_frames(t->out, &r->frames, "  ");

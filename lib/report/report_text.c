@@ -70,6 +70,14 @@ static GArray *rules_of_group(const struct text *t, const struct group *g)
     return found;
 }
 
+/* One line that leads to the rule's page. */
+static void put_help(const struct text *t, enum rule_number rule, const char *indent)
+{
+    g_string_append_printf(t->out, "%smore: ", indent);
+    add_help(t->out, t->report->probed, rule);
+    g_string_append_c(t->out, '\n');
+}
+
 static void put_rule(const struct text *t, const struct group *g, enum rule_number rule)
 {
     const struct verdict *v = t->judged->verdict;
@@ -80,11 +88,13 @@ static void put_rule(const struct text *t, const struct group *g, enum rule_numb
     g_string_append_printf(t->out, ")\n      %s\n", rules[rule].text);
     add_cases(t->out, verdict_result(v, rule, g->outcome), "      ");
     uint64_t passed = verdict_count(v, rule, OUTCOME_PASS);
-    if (passed == 0)
-        return;
-    g_string_append(t->out, "      ");
-    add_times(t->out, passed);
-    g_string_append(t->out, " as demanded\n");
+    if (passed > 0) {
+        g_string_append(t->out, "      ");
+        add_times(t->out, passed);
+        g_string_append(t->out, " as demanded\n");
+    }
+    if (g->outcome == OUTCOME_FAIL)
+        put_help(t, rule, "      ");
 }
 
 /* What is not known is told on one line a rule. */
@@ -323,6 +333,8 @@ static void put_probed_rule(const struct text *t, enum rule_number rule, int wor
     g_string_append_c(t->out, '\n');
     for (unsigned i = 0; explained && r && i < r->n_cases; i++)
         put_evidence(t, &r->cases[i]);
+    if (worst == OUTCOME_FAIL)
+        put_help(t, rule, "                  ");
 }
 
 /* One of many: what failed, and the verdict. */

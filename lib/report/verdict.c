@@ -2,6 +2,8 @@
 /* What was found, gathered rule by rule. See verdict.h. */
 #include "report/verdict.h"
 
+#include <string.h>
+
 #include "cli/plain.h"
 
 struct verdict {
@@ -29,6 +31,8 @@ static void result_free(struct verdict_result *r)
         g_free(r->cases[i].check);
         g_free(r->cases[i].sent);
         g_free(r->cases[i].came);
+        for (unsigned j = 0; j < r->cases[i].senders.n; j++)
+            g_free(r->cases[i].senders.first[j]);
     }
     g_free(r);
 }
@@ -72,11 +76,26 @@ static void add_frame(struct verdict_frames *f, uint32_t frame)
         f->more = true;
 }
 
+static void add_sender(struct verdict_senders *s, const char *sender)
+{
+    char buffer[VERDICT_TEXT + 1];
+    if (!sender || !sender[0])
+        return;
+    sender = plain_text(sender, buffer, sizeof buffer);
+    for (unsigned i = 0; i < s->n; i++)
+        if (strcmp(s->first[i], sender) == 0)
+            return;
+    if (s->n < VERDICT_SENDERS)
+        s->first[s->n++] = g_strdup(sender);
+    else
+        s->more = true;
+}
+
 /*
- * The case of a text that was kept: as plain_text() shortens and cleans it, so that texts which
+ * The case of a text that was kept: as plain_short() shortens and cleans it, so that texts which
  * differ only behind the limit are one case.
  */
-static struct verdict_case *find_case(struct verdict_result *r, char *const texts[4])
+static struct verdict_case *find_case(struct verdict_result *r, const char *const texts[4])
 {
     for (unsigned i = 0; i < r->n_cases; i++) {
         struct verdict_case *c = &r->cases[i];
@@ -93,7 +112,7 @@ static char *short_text(const char *text)
     return g_strdup(plain_text(text ? text : "", buffer, sizeof buffer));
 }
 
-static struct verdict_case *new_case(struct verdict_result *r, char *const texts[4],
+static struct verdict_case *new_case(struct verdict_result *r, const char *const texts[4],
                                      const struct verdict_evidence *e)
 {
     if (r->n_cases == VERDICT_CASES)
@@ -113,10 +132,10 @@ static void add_to_case(struct verdict_result *r, uint32_t frame, const struct f
                         const struct verdict_evidence *e)
 {
     char buffers[4][VERDICT_TEXT + 1];
-    char *texts[4];
+    const char *texts[4];
     const char *given[] = {f->subject, f->expected, f->actual, f->reason};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-        texts[i] = plain_text(given[i] ? given[i] : "", buffers[i], sizeof buffers[i]);
+        texts[i] = plain_short(given[i] ? given[i] : "", buffers[i], sizeof buffers[i]);
     struct verdict_case *c = find_case(r, texts);
     if (!c)
         c = new_case(r, texts, e);
@@ -126,6 +145,8 @@ static void add_to_case(struct verdict_result *r, uint32_t frame, const struct f
     }
     c->count++;
     add_frame(&c->frames, frame);
+    if (!e)
+        add_sender(&c->senders, f->sender);
 }
 
 static enum outcome outcome_of(const struct finding *f)

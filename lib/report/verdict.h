@@ -17,11 +17,18 @@
 
 #include "rules/check.h"
 
-enum { VERDICT_FRAMES = 10, VERDICT_CASES = 10, VERDICT_TEXT = 300 };
+enum { VERDICT_FRAMES = 10, VERDICT_CASES = 10, VERDICT_SENDERS = 5, VERDICT_TEXT = 300 };
 
 /* The first frames of something. */
 struct verdict_frames {
     uint32_t first[VERDICT_FRAMES];
+    unsigned n; /* in first */
+    bool more;  /* there are others that are not in first */
+};
+
+/* The first senders of packets that show something. */
+struct verdict_senders {
+    char *first[VERDICT_SENDERS];
     unsigned n; /* in first */
     bool more;  /* there are others that are not in first */
 };
@@ -46,6 +53,7 @@ struct verdict_case {
     char *check, *sent, *came; /* a probe's evidence, of the first of them; "" for nothing */
     uint64_t count;
     struct verdict_frames frames;
+    struct verdict_senders senders;
 };
 
 /* The findings of a rule with the same outcome, in the order in which they came. */

@@ -3,6 +3,7 @@
 #include "report/words.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 const char *outcome_name(enum outcome outcome)
 {
@@ -80,6 +81,20 @@ void add_frames(GString *out, const struct verdict_frames *f)
         g_string_append(out, " and others");
 }
 
+void add_senders(GString *out, const struct verdict_senders *s)
+{
+    for (unsigned i = 0; i < s->n; i++)
+        g_string_append_printf(out, "%s%s", i ? "; " : "", s->first[i]);
+    if (s->more)
+        g_string_append(out, " and others");
+}
+
+void add_help(GString *out, bool probed, enum rule_number rule)
+{
+    g_string_append_printf(out, "%s --explain %s", probed ? "ipoib-probe" : "ipoib-check",
+                           rules[rule].id);
+}
+
 static void add_what(GString *out, const struct verdict_case *c)
 {
     if (c->expected[0])
@@ -112,7 +127,7 @@ static bool told_before(const struct verdict_result *r, unsigned i)
     return false;
 }
 
-/* Of whom the same is found: a line each. */
+/* The entities of which the same is found: a line each. */
 static void add_subjects(GString *out, const struct verdict_result *r, unsigned first,
                          const char *indent)
 {
@@ -125,6 +140,35 @@ static void add_subjects(GString *out, const struct verdict_result *r, unsigned 
         add_frames(out, &c->frames);
         g_string_append_c(out, '\n');
     }
+}
+
+static void unite(struct verdict_senders *all, const struct verdict_senders *some)
+{
+    all->more |= some->more;
+    for (unsigned i = 0; i < some->n; i++) {
+        bool there = false;
+        for (unsigned j = 0; j < all->n; j++)
+            there |= strcmp(all->first[j], some->first[i]) == 0;
+        if (!there && all->n < VERDICT_SENDERS)
+            all->first[all->n++] = some->first[i];
+        else
+            all->more |= !there;
+    }
+}
+
+/* Who sent it, on one line for all entities of which the same is found. */
+static void add_sender_line(GString *out, const struct verdict_result *r, unsigned first,
+                            const char *indent)
+{
+    struct verdict_senders all = {.n = 0};
+    for (unsigned i = first; i < r->n_cases; i++)
+        if (says_the_same(&r->cases[first], &r->cases[i]))
+            unite(&all, &r->cases[i].senders);
+    if (all.n == 0)
+        return;
+    g_string_append_printf(out, "%s  sent by ", indent);
+    add_senders(out, &all);
+    g_string_append_c(out, '\n');
 }
 
 static uint64_t times(const struct verdict_result *r, unsigned first)
@@ -155,6 +199,7 @@ void add_cases(GString *out, const struct verdict_result *r, const char *indent)
         add_what(out, &r->cases[i]);
         g_string_append_c(out, '\n');
         add_subjects(out, r, i, indent);
+        add_sender_line(out, r, i, indent);
         if (reason_ends(r, i))
             g_string_append_printf(out, "%s%s%s\n", indent,
                                    g_str_has_prefix(r->cases[i].reason, "known ") ? "" : "known: ",

@@ -28,6 +28,12 @@ void add_times(GString *out, uint64_t n);
 /* "frame 7", "frames 1, 2, 3 and others"; nothing where there is none. */
 void add_frames(GString *out, const struct verdict_frames *f);
 
+/* "IP 10.0.0.1, GID fe80::1, LID 3 and others": senders, separated by semicolons. */
+void add_senders(GString *out, const struct verdict_senders *s);
+
+/* "ipoib-check --explain rfc4391.6.type": the command that prints the rule's page. */
+void add_help(GString *out, bool probed, enum rule_number rule);
+
 /* "group ff12:...: expected 0x0000, found 0xbeef", and " (reason)" with why. */
 void add_case(GString *out, const struct verdict_case *c, bool why);
 

@@ -32,6 +32,9 @@ struct finding {
     const char
         *subject; /* whom it concerns: a group, an address, a port, a connection; "": this packet */
     const char *reason; /* OUTCOME_DEVIATION: why it is known */
+    /* OUTCOME_FAIL and OUTCOME_DEVIATION: who sent the packet, as far as is known; NULL or "": not
+     * known */
+    const char *sender;
 };
 
 /* What was told before of whom, so that it is not told on every frame; rules/report.c. */
@@ -61,6 +64,12 @@ void check_encapsulation(const struct reporter *r, const struct datagram *d, boo
  * MGIDs without IPoIB signature are nobody's business here.
  */
 void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey);
+
+/*
+ * A datagram of LINKTYPE_IPOIB: the destination's GID (16 octets) in its pseudo header, if it is an
+ * IPoIB MGID, with the datagram's IP destination (RFC 4391 §4).
+ */
+void check_bare_group(const struct reporter *r, const uint8_t *dgid, const struct datagram *d);
 
 /*
  * A datagram of the packet: GRH on multicast (RFC 4391 §6), and the group of its MGID against its

@@ -24,7 +24,8 @@ static void check_lladdr(const struct reporter *r, const uint8_t *p)
 
 static bool known_operation(uint16_t op)
 {
-    return op == ARP_REQUEST || op == ARP_REPLY || op == RARP_REQUEST || op == RARP_REPLY;
+    return op == ARP_REQUEST || op == ARP_REPLY || op == RARP_REQUEST || op == RARP_REPLY ||
+           op == INARP_REQUEST || op == INARP_REPLY;
 }
 
 void check_arp(const struct reporter *r, const struct datagram *d)
@@ -37,10 +38,10 @@ void check_arp(const struct reporter *r, const struct datagram *d)
             inconclusive(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p, "not captured");
         return;
     }
-    expect_value(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p + ARP_HRD, 2, ARP_HRD_INFINIBAND);
+    expect_number(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p + ARP_HRD, 2, ARP_HRD_INFINIBAND);
     if (a->hrd != ARP_HRD_INFINIBAND)
         return;
-    expect_value(r, R_RFC4391_9_2_ARP_HARDWARE_LENGTH, v.p + ARP_HLN, 1, LLADDR_SIZE);
+    expect_number(r, R_RFC4391_9_2_ARP_HARDWARE_LENGTH, v.p + ARP_HLN, 1, LLADDR_SIZE);
     if (a->hln != LLADDR_SIZE)
         return;
     expect_that(r, R_RFC4391_9_1_1_FORMAT, result != WIRE_MALFORMED, v.p, v.cap,
@@ -70,7 +71,7 @@ static void note_message(const struct reporter *r, const uint8_t *message,
 static void check_option(const struct reporter *r, struct view v, const struct nd_option *o)
 {
     const uint8_t *p = v.p + o->off;
-    expect_value(r, R_RFC4391_9_3_ND_OPTION_LENGTH, p + ND_OPT_LENGTH, 1, ND_OPT_IPOIB_LENGTH);
+    expect_number(r, R_RFC4391_9_3_ND_OPTION_LENGTH, p + ND_OPT_LENGTH, 1, ND_OPT_IPOIB_LENGTH);
     if (!nd_is_ipoib_lladdr(o))
         return;
     if (view_has(v, o->off, o->size) != WIRE_OK) {
@@ -82,6 +83,23 @@ static void check_option(const struct reporter *r, struct view v, const struct n
     note_message(r, v.p, o);
 }
 
+static bool is_lladdr(uint8_t type)
+{
+    return type == ND_OPT_SOURCE_LLADDR || type == ND_OPT_TARGET_LLADDR;
+}
+
+/* An option with a length of 0, or that ends beyond its message. */
+static void check_broken_option(const struct reporter *r, struct view v, uint32_t off)
+{
+    const uint8_t *p = v.p + off;
+    if (!is_lladdr(p[ND_OPT_TYPE]))
+        return;
+    expect_value(r, R_RFC4391_9_3_ND_OPTION_LENGTH, p + ND_OPT_LENGTH, 1, ND_OPT_IPOIB_LENGTH);
+    if (p[ND_OPT_LENGTH] == ND_OPT_IPOIB_LENGTH)
+        fail(r, R_RFC4391_9_1_1_FORMAT, p, v.cap - off, "20-octet addresses",
+             "the message ends before them");
+}
+
 void check_nd(const struct reporter *r, struct view v)
 {
     struct nd_iter it;
@@ -89,6 +107,8 @@ void check_nd(const struct reporter *r, struct view v)
     if (!nd_options(v, &it))
         return;
     while (nd_next(&it, &o))
-        if (o.type == ND_OPT_SOURCE_LLADDR || o.type == ND_OPT_TARGET_LLADDR)
+        if (is_lladdr(o.type))
             check_option(r, v, &o);
+    if (it.end == WIRE_MALFORMED && view_has(v, it.next, 2) == WIRE_OK)
+        check_broken_option(r, v, it.next);
 }

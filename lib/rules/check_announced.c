@@ -4,6 +4,7 @@
  * with which IPv6 interface identifier, and to whom the answer goes (RFC 4391 §8, 9.1.1; RFC 4755
  * §2.2, 3, 3.1).
  */
+#include "model/address.h"
 #include "rules/scene.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
@@ -25,30 +26,6 @@ static uint32_t link_of(const struct scene *s)
 }
 
 /* ---- the GID: is it the sender's? */
-
-enum whose { WHOSE_OWN, WHOSE_OWN_GUID, WHOSE_OTHERS, WHOSE_NOBODYS, WHOSE_UNKNOWN };
-
-static enum whose whose_gid(const struct scene *s, const uint8_t *gid)
-{
-    const struct ib_packet *ib = &s->p->ib;
-    if (ib->has_grh && memcmp(ib->sgid, gid, GID_SIZE) == 0)
-        return WHOSE_OWN;
-    if (!ib->has_lrh)
-        return WHOSE_UNKNOWN;
-    const struct endport *sender = endports_by_lid(s->f->endports, s->p->at.interface, ib->slid,
-                                                   false);
-    const struct endport *owner = endports_by_gid(s->f->endports, s->p->at.interface, gid, false);
-    if (owner && (owner == sender || endport_has_lid(owner, ib->slid)))
-        return WHOSE_OWN;
-    if (!sender || !endport_has_gid(sender))
-        return WHOSE_UNKNOWN;
-    /* it may have another LID by now, or be a virtual function that moved */
-    if (owner && owner->lid)
-        return endport_is_followed(owner) ? WHOSE_OTHERS : WHOSE_UNKNOWN;
-    if (!endport_is_followed(sender)) /* alias GUIDs that it joined with were not seen */
-        return WHOSE_UNKNOWN;
-    return memcmp(sender->gid + 8, gid + 8, 8) == 0 ? WHOSE_OWN_GUID : WHOSE_NOBODYS;
-}
 
 static void check_gid(const struct scene *s, const uint8_t *p, enum whose whose)
 {
@@ -79,13 +56,13 @@ static void check_gid(const struct scene *s, const uint8_t *p, enum whose whose)
 }
 
 /*
- * RFC 4755 §2.2: an interface that takes connections has one UD QP, so it sends from the one that
- * it names.
+ * An interface has one UD QP, with connected mode (RFC 4755 §2.2) or without it ("whether or not it
+ * supports this extension", §3.1), so it sends from the one that it names.
  */
 static void check_ud_qp(const struct scene *s, const uint8_t *p)
 {
     struct subject address = subject_address(p);
-    if (!(p[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED) || s->p->ib.transport != IB_UD)
+    if (s->p->ib.transport != IB_UD)
         return;
     if (s->p->ib.sqpn == be24(p + LLADDR_QPN)) {
         pass_about(s->r, R_RFC4755_2_2_ONE_UD_QP, &address);
@@ -99,25 +76,16 @@ static void check_ud_qp(const struct scene *s, const uint8_t *p)
 }
 
 /* The sender's own address. */
-static void announced(const struct scene *s, const uint8_t *p, const struct ip *ip)
+static void announced(const struct scene *s, const uint8_t *p)
 {
     if (lladdr_is_zero(p) || lladdr_is_multicast(p))
         return;
-    enum whose whose = whose_gid(s, p + LLADDR_GID);
+    enum whose whose = fabric_whose_gid(s->f, s->p, p + LLADDR_GID);
     check_gid(s, p, whose);
     if (whose == WHOSE_OWN)
         check_ud_qp(s, p);
-    if (packet_is_corrupt(s->p))
-        return;
-    if (whose == WHOSE_OWN) {
-        struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface, p + LLADDR_GID,
-                                               true);
-        if (port)
-            endport_announces(port, s->p->ib.pkey, be24(p + LLADDR_QPN));
-    }
-    if (ip && !ip_is_unspecified(ip))
-        neighbours_seen(s->f->neighbours, link_of(s), ip, p, s->p->at.frame,
-                        s->p->at.ns / 1000000000);
+    else if (whose == WHOSE_UNKNOWN && s->p->ib.transport == IB_UD)
+        inconclusive(s->r, R_RFC4755_2_2_ONE_UD_QP, NULL, "the port's GIDs were not seen");
 }
 
 /* ---- IPv6 interface identifiers (RFC 4391 §8) */
@@ -178,18 +146,6 @@ static void note_query(const struct scene *s, const uint8_t *sha)
              "a question that does not go to the broadcast-GID: it revalidates what is known");
 }
 
-static void remember_question(const struct scene *s, const uint8_t *asker,
-                              const struct ip *asker_ip, const struct ip *asked)
-{
-    struct resolution q = {.link = link_of(s),
-                           .asker_ip = *asker_ip,
-                           .asked = *asked,
-                           .lid = port_to_lid(s->p->src),
-                           .seconds = s->p->at.ns / 1000000000};
-    memcpy(q.asker, asker, LLADDR_SIZE);
-    resolution_asked(s->f->resolutions, &q);
-}
-
 /*
  * Is a wrong answer one to this question, the asker's last? If not, it may be one to a question
  * that was not seen.
@@ -216,7 +172,6 @@ static void check_target(const struct scene *s, const uint8_t *p, const struct a
     memcpy(like.asker, p + a->tha, LLADDR_SIZE);
     for (unsigned i = 0; (q = resolution_question(s->f->resolutions, &like, i)) != NULL; i++)
         if (memcmp(q->asker_ip.octets, p + a->tpa, 4) == 0) {
-            q->answered = true;
             pass(s->r, R_RFC4391_9_2_ARP_AS_RFC826);
             return;
         }
@@ -227,6 +182,22 @@ static void check_target(const struct scene *s, const uint8_t *p, const struct a
              "another target");
     else if (q)
         inconclusive(s->r, R_RFC4391_9_2_ARP_AS_RFC826, p + a->tpa, "the request was not seen");
+}
+
+/*
+ * Does an NA answer this solicitation and no other? It goes to the port that solicited, and is the
+ * first that the sender sent since: a first one that was not captured may have answered it, and
+ * this one a solicitation that was not captured, of another port or QP with the same IP.
+ */
+static bool answers(const struct scene *s, const struct resolution *q)
+{
+    const struct endport *asker = endports_by_lid(s->f->endports, s->p->at.interface, q->lid,
+                                                  false);
+    uint16_t lid = port_to_lid(s->p->dst);
+    const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
+    bool to_asker = lid == q->lid || (asker && endport_has_lid(asker, lid));
+    bool first = qp ? qp_is_followed(qp, q->frame, s->p->ib.psn) : s->p->ib.psn == 0;
+    return to_asker && first && waits(s, q);
 }
 
 /* A solicited NA goes to the QPN that the solicitation's option named. */
@@ -240,9 +211,7 @@ static void check_advertised_to(const struct scene *s, const struct ip *asker,
         if (be24(q->asker + LLADDR_QPN) == s->p->ib.dqpn)
             break;
     bool right = q != NULL;
-    if (right)
-        q->answered = true;
-    else
+    if (!right)
         q = resolution_question(s->f->resolutions, &like, 0);
     /* an IP may be that of two interfaces of a port */
     bool another = q && !right && q->lid == port_to_lid(s->p->dst) &&
@@ -250,7 +219,7 @@ static void check_advertised_to(const struct scene *s, const struct ip *asker,
     bool connected = q && q->asker[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED;
     enum rule_number rule = connected ? R_RFC4755_3_1_REPLY_TO_UD_QPN
                                       : R_RFC4391_9_1_1_TRAFFIC_TO_QPN;
-    if (right || (q && !another && waits(s, q)))
+    if (right || (q && !another && answers(s, q)))
         check_reply(s, q->asker, rule);
     else
         inconclusive(s->r, rule, NULL, "the solicitation was not seen");
@@ -263,16 +232,10 @@ void check_arp_scene(const struct scene *s, const struct datagram *d)
     if (d->arp_result != WIRE_OK || a->hrd != ARP_HRD_INFINIBAND || a->hln != LLADDR_SIZE)
         return;
     bool ipv4 = a->pro == TYPE_IPV4 && a->pln == 4;
-    if (a->op == ARP_REQUEST || a->op == ARP_REPLY) {
-        struct ip ip = ip_read(v.p + a->spa, 4);
-        announced(s, v.p + a->sha, ipv4 ? &ip : NULL);
-    }
+    if (arp_is_announcement(a->op))
+        announced(s, v.p + a->sha);
     if (a->op == ARP_REQUEST)
         note_query(s, v.p + a->sha);
-    if (a->op == ARP_REQUEST && ipv4 && !packet_is_corrupt(s->p)) {
-        struct ip asker = ip_read(v.p + a->spa, 4), asked = ip_read(v.p + a->tpa, 4);
-        remember_question(s, v.p + a->sha, &asker, &asked);
-    }
     if (a->op == ARP_REPLY && ipv4)
         check_target(s, v.p, a);
     if (a->op == ARP_REPLY) {
@@ -319,13 +282,8 @@ void check_nd_scene(const struct scene *s, const struct datagram *d)
                       *ip = nd_option_owner(icmpv6, &o, ipv6.p + IPV6_SOURCE);
         if (!ip)
             continue;
-        struct ip address = ip_read(ip, 16);
-        announced(s, p, &address);
+        announced(s, p);
         check_interface_id(s, ip, p);
-        if (type == ND_NS && icmpv6.cap >= ND_TARGET + 16 && !packet_is_corrupt(s->p)) {
-            struct ip asked = ip_read(icmpv6.p + ND_TARGET, 16);
-            remember_question(s, p, &address, &asked);
-        }
     }
     if (type == ND_NA && icmpv6.cap >= ND_TARGET + 16 && icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
         struct ip asker = ip_read(ipv6.p + IPV6_DESTINATION, 16),

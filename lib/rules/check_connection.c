@@ -9,12 +9,7 @@
 #include "wire/ip.h"
 #include "wire/nd.h"
 
-/* How far back a port's connections are looked through: a real one has few that are open. */
-enum { DEPTH = 64 };
-/* From an interface's leaving to the end of its connections; each takes a round trip. */
-enum { TEARDOWN_SECONDS = 10 };
-enum { TIMEOUT_UNIT_NS = 4096 }; /* IBA 12.7.8 */
-enum { IPV6_MTU_MIN = 1280 };    /* RFC 8200 §5 */
+enum { IPV6_MTU_MIN = 1280 }; /* RFC 8200 §5 */
 
 static struct subject about(const struct connection *c, uint32_t what)
 {
@@ -55,41 +50,9 @@ static void check_told_qpn(const struct scene *s, enum rule_number rule, const s
     }
 }
 
-/*
- * For how long a REQ waits at least: its Remote CM Response Timeout (IBA 12.6.5, 12.9.8). Its
- * requester repeats it then, or gives up; which of its Max CM Retries the last one was is not
- * known.
- */
-static uint32_t response_ms(const struct connection *c)
-{
-    return (uint32_t)(((uint64_t)TIMEOUT_UNIT_NS << c->response_timeout) / 1000000);
-}
-
-/* Was the REQ d not answered yet by the requester of c, when that asked itself? */
-static bool waits(const struct connection *d, const struct connection *c)
-{
-    bool answered = d->rep_frame || d->rej_frame || d->rtu_frame;
-    bool unseen = c->endport[0]->gap_frame > d->req_frame;
-    return !answered && !unseen && c->asked_ms - d->asked_ms <= response_ms(d);
-}
-
-/* A REQ of this connection's responder to its requester that waits for its answer. */
-static struct connection *find_crossing(const struct connection *c)
-{
-    struct connection *d = c->endport[1] ? c->endport[1]->connections : NULL;
-    for (unsigned i = 0; d && i < DEPTH; i++, d = connection_older(d, c->endport[1])) {
-        bool opposite = d->endport[0] == c->endport[1] && d->endport[1] == c->endport[0] &&
-                        c->endport[0] != c->endport[1];
-        if (d != c && opposite && same_partition(d->pkey, c->pkey) && waits(d, c))
-            return d;
-    }
-    return NULL;
-}
-
-static void on_req(const struct scene *s, const struct cm *cm, struct connection *c)
+static void on_req(const struct scene *s, const struct cm *cm, const struct connection *c)
 {
     const uint8_t *mad = s->p->ib.payload.p;
-    c->asked_ms = (uint32_t)(s->p->at.ns / 1000000);
     if (c->req_frame != s->p->at.frame)
         return; /* repeated */
     check_told_qpn(s, R_RFC4755_3_5_SERVICE_ID, c, c->endport[1], cm_service_qpn(c->service_id),
@@ -97,9 +60,6 @@ static void on_req(const struct scene *s, const struct cm *cm, struct connection
     if (c->requester.has_private)
         check_told_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c, c->endport[0],
                        c->requester.ud_qpn, mad + cm->private_off + CM_PRIVATE_UD_QPN);
-    struct connection *d = find_crossing(c);
-    if (d)
-        c->crossed = d->crossed = true;
 }
 
 /* RFC 4755 §3.3: UD QPN, then GID, flags aside; most significant octet first. */
@@ -164,7 +124,7 @@ static void on_rep(const struct scene *s, const struct cm *cm, const struct conn
 void check_connection_message(const struct scene *s)
 {
     const struct cm *cm = &s->p->mad.cm;
-    struct connection *c = s->p->verdict.connection;
+    const struct connection *c = s->p->verdict.connection;
     struct reporter each = *s->r;
     if (!c)
         each.told = NULL; /* of connections that are not known, each message is told */
@@ -190,12 +150,9 @@ static bool lacks_messages(const struct connection *c)
     return false;
 }
 
-static void judge_teardown(const struct scene *s, struct connection *c)
+void check_teardown(const struct scene *s, const struct connection *c)
 {
     struct subject subject = about(c, 0);
-    if (c->torn_down)
-        return;
-    c->torn_down = true;
     if (connection_is_open(c) && lacks_messages(c)) {
         inconclusive(s->r, R_RFC4755_3_4_TEARDOWN, NULL, "its DREQ may not have been captured");
         return;
@@ -205,42 +162,20 @@ static void judge_teardown(const struct scene *s, struct connection *c)
                  "the interface left the broadcast group, the connection stayed");
 }
 
-void check_interface_down(const struct scene *s, struct endport *port, uint16_t pkey)
-{
-    uint32_t now = (uint32_t)(s->p->at.ns / 1000000000);
-    struct connection *c = port->connections;
-    for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port)) {
-        if (!same_partition(c->pkey, pkey) || !c->rep_frame || c->torn_down)
-            continue;
-        c->left_seconds = now ? now : 1;
-        if (!connection_is_open(c))
-            judge_teardown(s, c);
-    }
-}
-
-void check_interface_up(const struct scene *s, struct endport *port, uint16_t pkey)
-{
-    struct connection *c = port->connections;
-    for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port))
-        if (same_partition(c->pkey, pkey) && c->left_seconds)
-            judge_teardown(s, c);
-}
-
 /* ---- data */
 
-static void check_open(const struct scene *s, struct connection *c)
+static void check_open(const struct scene *s, const struct connection *c)
 {
     struct subject subject = about(c, CM_REJ);
-    uint32_t now = (uint32_t)(s->p->at.ns / 1000000000);
     const struct ib_packet *ib = &s->p->ib;
     /* of what does not look like IPoIB, the QPN may be another program's by now */
     if (c->rej_frame && !c->rep_frame &&
         encap_begins_message(ib->payload, ib->position == IB_FIRST))
         expect_about(s->r, R_RFC4755_2_3_CONNECTION_BEFORE_IP, &subject, false, s->p->ib.payload.p,
                      s->p->ib.payload.cap, "no IP: the connection was refused", "IP after the REJ");
-    if (c->left_seconds && !c->torn_down && now - c->left_seconds > TEARDOWN_SECONDS &&
-        connection_is_open(c))
-        judge_teardown(s, c);
+    for (unsigned i = 0; i < s->e->count; i++)
+        if (s->e->list[i].kind == SUBNET_TEARDOWN)
+            check_teardown(s, c);
 }
 
 /*
@@ -323,7 +258,7 @@ static void check_ip(const struct scene *s, const struct connection *c)
     const char *what = resolution(type, ip, &answers);
     if (what)
         check_resolution(s, what, answers);
-    else if (type == TYPE_IPV4 || type == TYPE_IPV6)
+    if (type == TYPE_IPV4 || type == TYPE_IPV6)
         expect_that(s->r, R_RFC4755_2_1_MULTICAST_OVER_UD, !goes_to_many(type, ip), ip.p, ip.cap,
                     "over UD", "multicast or broadcast over a connection");
     uint32_t mtu = c ? connection_mtu(c) : 0;
@@ -344,7 +279,7 @@ static void note_services(const struct scene *s)
 
 void check_connection_data(const struct scene *s)
 {
-    struct connection *c = s->p->verdict.connection;
+    const struct connection *c = s->p->verdict.connection;
     if (c)
         check_open(s, c);
     if (c && !connection_is_over(c))

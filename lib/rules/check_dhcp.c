@@ -47,6 +47,22 @@ static const char *client_text(struct view v, const struct dhcp *d, char *buf, s
     return buf;
 }
 
+/*
+ * Known deviations belong to some clients' messages: whose message is it, and of what type? Where
+ * the capture ends before both are known, a field that is wrong is no failure.
+ */
+static void expect_of_client(const struct reporter *r, enum rule_number rule, const struct dhcp *d,
+                             bool right, const uint8_t *p, uint32_t n, const char *expected,
+                             const char *actual)
+{
+    bool is_unknown = d->options == WIRE_TRUNCATED &&
+                      (d->client_id_length == 0 || d->message_type == 0);
+    if (!right && is_unknown)
+        inconclusive(r, rule, p, not_captured);
+    else
+        expect_that(r, rule, right, p, n, expected, actual);
+}
+
 static void check_chaddr(const struct reporter *r, struct view v, const struct dhcp *d)
 {
     static const uint8_t zero[DHCP_CHADDR_SIZE];
@@ -56,8 +72,8 @@ static void check_chaddr(const struct reporter *r, struct view v, const struct d
         g_snprintf(octets + 2 * i, 3, "%02x", p[i]);
     g_snprintf(actual, sizeof actual, "%s in DHCP message type %u of %s", octets, d->message_type,
                client_text(v, d, client, sizeof client));
-    expect_that(r, R_RFC4390_2_1_CHADDR, memcmp(p, zero, sizeof zero) == 0, p, DHCP_CHADDR_SIZE,
-                "zero", actual);
+    expect_of_client(r, R_RFC4390_2_1_CHADDR, d, memcmp(p, zero, sizeof zero) == 0, p,
+                     DHCP_CHADDR_SIZE, "zero", actual);
 }
 
 /* RFC 4361 §6.1; the DUID within is opaque to others than its owner (RFC 3315 §9). */
@@ -107,12 +123,13 @@ static void check_flag(const struct reporter *r, struct view v, const struct dhc
     g_snprintf(actual, sizeof actual, "%s by %s", set ? "set" : "not set",
                client_text(v, d, client, sizeof client));
     if (discover)
-        expect_value(r, R_RFC4390_2_2_CIADDR_ZERO, ciaddr, IPV4_ADDRESS_SIZE, 0);
+        expect_ipv4(r, R_RFC4390_2_2_CIADDR_ZERO, ciaddr, 0);
     if (discover || d->ciaddr == 0)
-        expect_that(r, R_RFC4390_2_2_BROADCAST_FLAG, set, flags, 2, "BROADCAST flag set", actual);
+        expect_of_client(r, R_RFC4390_2_2_BROADCAST_FLAG, d, set, flags, 2, "BROADCAST flag set",
+                         actual);
     else
-        expect_that(r, R_RFC4390_2_2_NO_BROADCAST_FLAG, !set, flags, 2, "BROADCAST flag not set",
-                    actual);
+        expect_of_client(r, R_RFC4390_2_2_NO_BROADCAST_FLAG, d, !set, flags, 2,
+                         "BROADCAST flag not set", actual);
 }
 
 /* Not captured far enough to tell what it is, or what it says. */
@@ -127,8 +144,8 @@ static void inconclusive_message(const struct reporter *r, struct view v)
 
 static void check_message(const struct reporter *r, struct view v, const struct dhcp *d)
 {
-    expect_value(r, R_RFC4390_2_1_HTYPE, v.p + DHCP_HTYPE, 1, DHCP_HTYPE_INFINIBAND);
-    expect_value(r, R_RFC4390_2_1_HLEN, v.p + DHCP_HLEN, 1, 0);
+    expect_number(r, R_RFC4390_2_1_HTYPE, v.p + DHCP_HTYPE, 1, DHCP_HTYPE_INFINIBAND);
+    expect_number(r, R_RFC4390_2_1_HLEN, v.p + DHCP_HLEN, 1, 0);
     check_chaddr(r, v, d);
     check_client_id(r, v, d);
     check_flag(r, v, d);

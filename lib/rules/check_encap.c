@@ -5,6 +5,15 @@
 
 static const char *const not_captured = "not captured";
 
+/* Lengths are not Ethertypes (RFC 4391 §6; IEEE 802.3 3.2.6). */
+static void check_ethertype(const struct reporter *r, enum rule_number rule, struct view payload,
+                            uint16_t type)
+{
+    if (type < TYPE_FIRST)
+        expect_that(r, rule, false, payload.p + ENCAP_TYPE, 2, "an Ethertype, 0x0600 or more",
+                    "a number below 0x0600");
+}
+
 /*
  * Is the first octet behind the header what the Type announces? An unknown Type announces nothing.
  */
@@ -64,9 +73,13 @@ void check_encapsulation(const struct reporter *r, const struct datagram *d, boo
                     "fewer octets");
         return;
     }
-    expect_that(r, header, true, payload.p, ENCAP_SIZE, "4 octets of encapsulation header",
-                "4 octets");
+    const char *bare = encap_missing(payload);
+    expect_that(r, header, !bare, payload.p, ENCAP_SIZE, "4 octets of encapsulation header",
+                bare ? bare : "4 octets");
+    if (bare) /* what stands in the place of the header is none */
+        return;
     expect_value(r, R_RFC4391_6_RESERVED_ZERO, payload.p + ENCAP_RESERVED, 2, 0);
+    check_ethertype(r, type, payload, d->encap.type);
     check_type(r, type, payload, d->encap.type);
     if (!connected)
         check_arp_type(r, payload, d->encap.type);

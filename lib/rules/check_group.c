@@ -10,7 +10,8 @@
 enum { SCOPE_LINK_LOCAL = 2 };
 enum { IB_MTU_2048 = 4 };
 enum { SELECTOR_LESS = 1, SELECTOR_EXACTLY = 2 };
-enum { ALL_NODES = 1 }; /* the low bits of ff02::1 */
+enum { PKEYS_SECONDS = 5 }; /* a table is known for so long after an SMP that confirmed it */
+enum { ALL_NODES = 1 };     /* the low bits of ff02::1 */
 
 static struct subject port_of(const struct endport *p)
 {
@@ -73,6 +74,26 @@ bool check_scope(const struct scene *s, const uint8_t *mgid, struct endport *por
 
 /* ---- requests */
 
+/*
+ * A table may be set again while the port is up. If both the SMP and its response were lost, only
+ * the PSN of the port's next response shows it. Shortly after the port's last SMP, whose PSN
+ * confirmed the table, that is taken for excluded: a subnet manager sets tables before it brings a
+ * port up, and again only when its configuration or the fabric changes.
+ */
+static void fail_pkey(const struct scene *s, const struct subnet_event *e,
+                      const struct subject *port, uint16_t pkey)
+{
+    const char *expected = "a P_Key of the port's table",
+               *actual = "a P_Key that the subnet manager did not give to the port";
+    uint32_t now = (uint32_t)(s->p->at.ns / 1000000000);
+    bool recently = e->endport->smi_psn && now - e->endport->smi_seconds <= PKEYS_SECONDS;
+    if (!recently)
+        postpone_to_smi(s, e->endport, R_RFC4391_5_PKEY_CONFIGURED, port, pkey, expected, actual);
+    else if (is_news(s->r, R_RFC4391_5_PKEY_CONFIGURED, port, pkey))
+        fail_about(s->r, R_RFC4391_5_PKEY_CONFIGURED, port, e->record + MCM_PKEY, 2, expected,
+                   actual);
+}
+
 static void check_pkey_configured(const struct scene *s, const struct subnet_event *e,
                                   uint16_t pkey)
 {
@@ -86,10 +107,7 @@ static void check_pkey_configured(const struct scene *s, const struct subnet_eve
         pass_about(s->r, R_RFC4391_5_PKEY_CONFIGURED, &port);
         break;
     case PKEY_IS_NOT_THERE:
-        if (is_news(s->r, R_RFC4391_5_PKEY_CONFIGURED, &port, pkey))
-            fail_about(s->r, R_RFC4391_5_PKEY_CONFIGURED, &port, e->record + MCM_PKEY, 2,
-                       "a P_Key of the port's table",
-                       "a P_Key that the subnet manager did not give to the port");
+        fail_pkey(s, e, &port, pkey);
         break;
     case PKEY_NOT_KNOWN:
         inconclusive(s->r, R_RFC4391_5_PKEY_CONFIGURED, NULL,
@@ -153,7 +171,7 @@ static void note_draft_broadcast(const struct scene *s, const struct subnet_even
 static void on_join_asked(const struct scene *s, const struct subnet_event *e, const struct mgid *m)
 {
     bool has_pkey = e->request->mask & MCM_HAS_PKEY;
-    uint16_t pkey = has_pkey ? e->member_record->pkey : m->pkey;
+    uint16_t pkey = has_pkey ? e->member_record.pkey : m->pkey;
     if (has_pkey)
         check_mgid(s->r, e->record + MCM_MGID, pkey);
     if (!e->endport)
@@ -178,7 +196,10 @@ static void on_leave_asked(const struct scene *s, const struct subnet_event *e)
     port.group = e->group->mgid;
     if (full)
         pass_about(s->r, R_RFC4391_10_LEAVE, &port);
+    else if (!e->join_state_before)
+        inconclusive(s->r, R_RFC4391_10_LEAVE, e->record, "its join was not seen");
     else if (e->join_state_before == JOIN_FULL &&
+             !order_is_uncertain(&s->f->order, e->member->frame) &&
              is_news(s->r, R_RFC4391_10_LEAVE, &port, e->request->join_state))
         fail_about(s->r, R_RFC4391_10_LEAVE, &port, e->record + MCM_SCOPE_JOIN, 1,
                    "FullMember in the JoinState", "another JoinState");
@@ -188,7 +209,7 @@ static void on_leave_asked(const struct scene *s, const struct subnet_event *e)
 
 static void check_broadcast_record(const struct scene *s, const struct subnet_event *e)
 {
-    const struct group *g = e->group;
+    const struct group *g = &e->group_facts;
     struct subject group = subject_group(g->mgid);
     expect_same(s->r, R_RFC4391_4_1_SCOPE_LINK_LOCAL, &group, e->record + MGID_FLAGS_SCOPE, 1,
                 (g->mgid[MGID_FLAGS_SCOPE] & 0xf0) | SCOPE_LINK_LOCAL, g->mgid[MGID_FLAGS_SCOPE]);
@@ -242,10 +263,10 @@ static bool may_have_changed(const struct scene *s, const struct subnet_event *e
            (m && m->pending);
 }
 
-static void check_group_record(const struct scene *s, const struct subnet_event *e, struct group *b)
+static void check_group_record(const struct scene *s, const struct subnet_event *e)
 {
-    const struct group *g = e->group;
-    bool changed = b->changed_frame || may_have_changed(s, e, b);
+    const struct group *g = &e->group_facts, *b = &e->broadcast_facts;
+    bool changed = !fabric_knows_history(s->f, b) || may_have_changed(s, e, e->broadcast);
     enum rule_number must = R_RFC4391_10_GROUP_ATTRIBUTES,
                      should = R_RFC4391_10_GROUP_OTHER_ATTRIBUTES;
     if (!same_partition(b->pkey, g->pkey))
@@ -264,14 +285,13 @@ static void check_group_record(const struct scene *s, const struct subnet_event 
 
 static void on_record(const struct scene *s, const struct subnet_event *e, const struct mgid *m)
 {
-    check_mgid(s->r, e->record + MCM_MGID, e->group->pkey);
+    check_mgid(s->r, e->record + MCM_MGID, e->group_facts.pkey);
     if (m->broadcast) {
         check_broadcast_record(s, e);
         return;
     }
-    struct group *b = groups_broadcast(s->f->groups, e->interface, m->pkey, m->scope);
-    if (b) {
-        check_group_record(s, e, b);
+    if (e->broadcast) {
+        check_group_record(s, e);
         return;
     }
     inconclusive(s->r, R_RFC4391_10_GROUP_ATTRIBUTES, e->record,
@@ -299,7 +319,7 @@ static void check_port_mtu(const struct scene *s, const struct subnet_event *e)
 
 static void on_broadcast_joined(const struct scene *s, const struct subnet_event *e)
 {
-    if (e->member_record->join_state & JOIN_FULL)
+    if (e->member_record.join_state & JOIN_FULL)
         pass(s->r, R_RFC4391_5_FULL_MEMBER_JOIN);
     else /* a tool may join so; an interface shows itself by sending */
         inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, e->record + MCM_SCOPE_JOIN,
@@ -307,8 +327,6 @@ static void on_broadcast_joined(const struct scene *s, const struct subnet_event
     if (e->group->mtu >= IB_MTU_2048 && !wants_small_mtu(e->request))
         pass(s->r, R_RFC4391_7_MTU_2044);
     check_port_mtu(s, e);
-    if (e->left_before)
-        check_interface_up(s, e->endport, be16(e->group->mgid + MGID_PKEY));
 }
 
 /* A group of a partition whose broadcast group the SA does not have. */
@@ -360,10 +378,6 @@ void check_group_event(const struct scene *s, const struct subnet_event *e)
         break;
     case SUBNET_GROUP_TOLD:
         on_record(s, e, &m);
-        break;
-    case SUBNET_LEFT:
-        if (m.broadcast && e->endport && !(e->member_record->join_state & JOIN_FULL))
-            check_interface_down(s, e->endport, m.pkey);
         break;
     case SUBNET_JOIN_REFUSED:
         on_refused(s, e);

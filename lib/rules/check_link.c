@@ -2,6 +2,7 @@
 /* What every datagram of a link has in common: the Q_Key, the MTU, the partition. */
 #include <stdio.h>
 
+#include "rules/postpone.h"
 #include "rules/scene.h"
 #include "wire/mgid.h"
 
@@ -28,8 +29,7 @@ static uint8_t scope_of(const struct scene *s)
     const struct ib_packet *ib = &s->p->ib;
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
         return ib->dgid[MGID_FLAGS_SCOPE] & 0x0f;
-    const struct qp *qp = qpns_find(s->f->qpns, &s->p->src, ib->sqpn);
-    return qp ? qp->scope : 0;
+    return s->e->has_sender_qp ? s->e->sender_qp.scope : 0;
 }
 
 /* The link's broadcast group; where the scope is not known there must be one alone. */
@@ -54,6 +54,19 @@ static struct endport *sender_of(const struct scene *s)
                        : NULL;
 }
 
+/*
+ * The SA's own port joined unseen. It has the group's parameters if these never changed, as far as
+ * others' requests show it, or if its QP has used the group's Q_Key.
+ */
+static bool sa_may_be_told_others(const struct scene *s, const struct group *broadcast)
+{
+    const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
+    bool uses = qp && qp->pkey == s->p->ib.pkey && qp->qkey == broadcast->qkey &&
+                s->p->ib.qkey != broadcast->qkey;
+    return broadcast->changed_frame || s->f->doubt_frame > broadcast->frame ||
+           !(uses || fabric_knows_history(s->f, broadcast));
+}
+
 bool may_be_told_others(const struct scene *s, struct group *broadcast)
 {
     if (s->f->records_are_current)
@@ -64,10 +77,22 @@ bool may_be_told_others(const struct scene *s, struct group *broadcast)
     if (scope_of(s) == 0 && !followed) /* it may be on a link of another scope */
         return true;
     if (is_sa(s)) /* a join of another port that was not captured may have shown the change */
-        return broadcast->changed_frame || s->f->doubt_frame > broadcast->frame;
+        return sa_may_be_told_others(s, broadcast);
     /* what was on its way when it joined again has the values before */
     bool on_its_way = m && m->mlid_before && order_is_uncertain(&s->f->order, m->frame);
     return !m || on_its_way || !member_is_known(m) || m->frame < broadcast->changed_frame;
+}
+
+void fail_told(const struct scene *s, struct group *broadcast, const struct departure *d)
+{
+    if (s->f->records_are_current) {
+        if (is_news(s->r, d->rule, &d->about, d->value))
+            fail_about(s->r, d->rule, &d->about, d->p, d->n, d->expected, d->actual);
+    } else if (is_sa(s)) {
+        postpone_to_witness(s, broadcast, d->rule, &d->about, d->value, d->expected, d->actual);
+    } else {
+        postpone(s, sender_of(s), d->rule, &d->about, d->value, d->expected, d->actual);
+    }
 }
 
 bool has_joined_since(const struct scene *s, struct endport *port, uint16_t pkey, uint32_t frame)
@@ -99,37 +124,56 @@ static const char *const told_others =
 static void check_from_join(const struct scene *s, struct group *broadcast)
 {
     const struct ib_packet *ib = &s->p->ib;
-    struct subject qp = subject_qp(port_to_lid(s->p->src), ib->sqpn);
-    if (ib->qkey != broadcast->qkey && may_be_told_others(s, broadcast))
-        inconclusive(s->r, R_RFC4391_9_1_2_QKEY_FROM_JOIN, NULL, told_others);
-    else
-        expect_same(s->r, R_RFC4391_9_1_2_QKEY_FROM_JOIN, &qp,
-                    s->r->base + ib->deth_off + DETH_QKEY, 4, broadcast->qkey, ib->qkey);
+    struct departure d = {.rule = R_RFC4391_9_1_2_QKEY_FROM_JOIN,
+                          .about = subject_qp(port_to_lid(s->p->src), ib->sqpn),
+                          .value = ib->qkey,
+                          .p = s->r->base + ib->deth_off + DETH_QKEY,
+                          .n = 4};
+    char expected[16], actual[16];
+    if (ib->qkey == broadcast->qkey) {
+        pass_about(s->r, d.rule, &d.about);
+    } else if (may_be_told_others(s, broadcast)) {
+        inconclusive(s->r, d.rule, NULL, told_others);
+    } else {
+        snprintf(expected, sizeof expected, "0x%08x", broadcast->qkey);
+        snprintf(actual, sizeof actual, "0x%08x", ib->qkey);
+        d.expected = expected;
+        d.actual = actual;
+        fail_told(s, broadcast, &d);
+    }
+}
+
+static void fail_mtu(const struct scene *s, struct group *broadcast)
+{
+    const struct view *payload = &s->p->ib.payload;
+    char expected[32], actual[32];
+    struct departure d = {.rule = R_RFC4391_7_LINK_MTU,
+                          .about = subject_qp(port_to_lid(s->p->src), s->p->ib.sqpn),
+                          .value = payload->len,
+                          .p = payload->p,
+                          .n = payload->cap,
+                          .expected = expected,
+                          .actual = actual};
+    snprintf(expected, sizeof expected, "at most %u octets", ib_mtu_octets(broadcast->mtu));
+    snprintf(actual, sizeof actual, "%u octets", payload->len);
+    fail_told(s, broadcast, &d);
 }
 
 static void check_mtu(const struct scene *s, struct group *broadcast)
 {
-    const struct view *payload = &s->p->ib.payload;
     uint32_t mtu = ib_mtu_octets(broadcast->mtu);
     if (mtu == 0)
         return;
-    if (payload->len <= mtu) {
+    if (s->p->ib.payload.len <= mtu)
         pass(s->r, R_RFC4391_7_LINK_MTU);
-        return;
-    }
-    /* The LRH's length is damaged, or the frame was cut by something that does not say so. */
-    const char *why = s->p->octets.len < s->p->ib.length
-                          ? "the frame is shorter than its headers say"
-                      : may_be_told_others(s, broadcast) ? told_others
-                                                         : NULL;
-    if (why) {
-        inconclusive(s->r, R_RFC4391_7_LINK_MTU, NULL, why);
-        return;
-    }
-    char expected[32], actual[32];
-    snprintf(expected, sizeof expected, "at most %u octets", mtu);
-    snprintf(actual, sizeof actual, "%u octets", payload->len);
-    fail(s->r, R_RFC4391_7_LINK_MTU, payload->p, payload->cap, expected, actual);
+    /* The LRH's length is corrupt, or the frame was cut by something that does not say so. Some
+     * leave out the CRCs. */
+    else if (s->p->octets.len + ICRC_SIZE < s->p->ib.length)
+        inconclusive(s->r, R_RFC4391_7_LINK_MTU, NULL, "the frame is shorter than its headers say");
+    else if (may_be_told_others(s, broadcast))
+        inconclusive(s->r, R_RFC4391_7_LINK_MTU, NULL, told_others);
+    else
+        fail_mtu(s, broadcast);
 }
 
 /*
@@ -140,14 +184,19 @@ static void check_exists(const struct scene *s)
 {
     const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
     struct subject link = subject_link(s->p->ib.pkey);
-    bool there = false;
-    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
+    bool there = false, absent = false;
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
         there |= b->state == GROUP_THERE;
+        absent |= group_is_absent(b);
+    }
     if (there)
         pass_about(s->r, R_RFC4391_5_BROADCAST_GROUP_EXISTS, &link);
     else if (lacks_broadcast(s, s->p->ib.pkey, scope_of(s)))
         expect_about(s->r, R_RFC4391_5_BROADCAST_GROUP_EXISTS, &link, false, NULL, 0,
                      "a broadcast group", "IPoIB datagrams, though the SA has no broadcast group");
+    else if (absent)
+        inconclusive(s->r, R_RFC4391_5_BROADCAST_GROUP_EXISTS, NULL,
+                     "the link may have another scope, whose broadcast group was not seen");
 }
 
 void check_transmission(const struct scene *s)

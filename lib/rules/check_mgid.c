@@ -16,9 +16,15 @@ static void check_flags(const struct reporter *r, const struct subject *group, c
 static void check_pkey(const struct reporter *r, const struct subject *group, const uint8_t *mgid,
                        const struct mgid *m, uint16_t pkey)
 {
-    bool same = same_partition(m->pkey, pkey), full = m->pkey & PKEY_MEMBERSHIP;
+    bool same = same_partition(m->pkey, pkey);
     expect_same(r, R_RFC4391_4_MGID_PKEY, group, mgid + MGID_PKEY, 2,
                 same ? m->pkey : pkey | PKEY_MEMBERSHIP, m->pkey);
+}
+
+static void check_membership_bit(const struct reporter *r, const struct subject *group,
+                                 const uint8_t *mgid, const struct mgid *m)
+{
+    bool full = m->pkey & PKEY_MEMBERSHIP;
     if (m->broadcast)
         expect_same(r, R_RFC4391_4_1_PKEY_FULL_MEMBER, group, mgid + MGID_PKEY, 2,
                     m->pkey | PKEY_MEMBERSHIP, m->pkey);
@@ -27,18 +33,25 @@ static void check_pkey(const struct reporter *r, const struct subject *group, co
              "P_Key 0x%04x without the membership bit, as in the draft's example", m->pkey);
 }
 
+/* All but whether its P_Key is the link's. */
+static void check_form(const struct reporter *r, const uint8_t *mgid, const struct mgid *m)
+{
+    struct subject group = subject_group(mgid);
+    check_flags(r, &group, mgid + MGID_FLAGS_SCOPE);
+    check_membership_bit(r, &group, mgid, m);
+    if (m->signature == MGID_SIGNATURE_IPV4)
+        expect_about(r, R_RFC4391_4_MGID_GROUP_ID_IPV4, &group, m->group_clean, mgid + MGID_GROUP,
+                     MGID_SIZE - MGID_GROUP, "0 above the low 28 bits", "other bits are set");
+}
+
 void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey)
 {
     if (!mgid_is_ipoib(mgid))
         return;
     struct mgid m = mgid_read(mgid);
     struct subject group = subject_group(mgid);
-
-    check_flags(r, &group, mgid + MGID_FLAGS_SCOPE);
+    check_form(r, mgid, &m);
     check_pkey(r, &group, mgid, &m, pkey);
-    if (m.signature == MGID_SIGNATURE_IPV4)
-        expect_about(r, R_RFC4391_4_MGID_GROUP_ID_IPV4, &group, m.group_clean, mgid + MGID_GROUP,
-                     MGID_SIZE - MGID_GROUP, "0 above the low 28 bits", "other bits are set");
 }
 
 /*
@@ -56,6 +69,14 @@ static bool to_routers(const struct reporter *r, const struct subject *group, co
     return true;
 }
 
+enum { IPV4_LINK_LOCAL_GROUPS = 0xe00000 }; /* 224.0.0.0/24 (RFC 5771 §4) */
+enum { IPV6_SCOPE_LINK_LOCAL = 2 };         /* RFC 4291 §2.7 */
+
+static bool is_beyond_link(const uint8_t *ipv6)
+{
+    return (ipv6[1] & 0x0f) > IPV6_SCOPE_LINK_LOCAL;
+}
+
 static void check_ipv4_group(const struct reporter *r, const struct subject *group,
                              const uint8_t *mgid, const struct mgid *m, const uint8_t *ip)
 {
@@ -67,7 +88,8 @@ static void check_ipv4_group(const struct reporter *r, const struct subject *gro
     if (ip[0] >> 4 != 0xe || !m->group_clean)
         return; /* a directed broadcast; nobody here knows the netmask */
     bool same = !m->broadcast && ((be32(mgid + MGID_GROUP_IPV4) ^ be32(ip)) & 0x0fffffff) == 0;
-    if (!same && to_routers(r, group, mgid, m))
+    bool link_local = be24(ip) == IPV4_LINK_LOCAL_GROUPS;
+    if (!same && !link_local && to_routers(r, group, mgid, m))
         return;
     expect_about(r, R_RFC4391_4_MGID_GROUP_ID_IPV4, group, same, mgid + MGID_GROUP,
                  MGID_SIZE - MGID_GROUP, "the low 28 bits of the IP destination", "another group");
@@ -79,7 +101,7 @@ static void check_ipv6_group(const struct reporter *r, const struct subject *gro
     if (ip[0] != 0xff)
         return;
     bool same = memcmp(mgid + MGID_GROUP, ip + MGID_GROUP, MGID_SIZE - MGID_GROUP) == 0;
-    if (!same && to_routers(r, group, mgid, m))
+    if (!same && is_beyond_link(ip) && to_routers(r, group, mgid, m))
         return;
     expect_about(r, R_RFC4391_4_MGID_GROUP_ID_IPV6, group, same, mgid + MGID_GROUP,
                  MGID_SIZE - MGID_GROUP, "the low 80 bits of the IP destination", "another group");
@@ -95,7 +117,7 @@ static void check_ipv6(const struct reporter *r, const struct subject *group, co
     const uint8_t *ip = d.cap >= IPV6_DESTINATION + 16 ? d.p + IPV6_DESTINATION : NULL;
     if (m->broadcast && !ip)
         return;
-    if (m->broadcast && ip[0] == 0xff && (ip[1] & 0x0f) > 2) {
+    if (m->broadcast && ip[0] == 0xff && is_beyond_link(ip)) {
         to_routers(r, group, mgid, m);
         return;
     }
@@ -110,7 +132,7 @@ static void check_destination(const struct reporter *r, const uint8_t *mgid, uin
 {
     struct mgid m = mgid_read(mgid);
     struct subject group = subject_group(mgid);
-    if (type == TYPE_IPV4 || type == TYPE_ARP) {
+    if (type == TYPE_IPV4 || type == TYPE_ARP || type == TYPE_RARP) {
         expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV4, &group, mgid + MGID_SIGNATURE, 2,
                     MGID_SIGNATURE_IPV4, m.signature);
         if (type == TYPE_IPV4 && m.signature == MGID_SIGNATURE_IPV4 &&
@@ -137,4 +159,33 @@ void check_datagram_headers(const struct reporter *r, const struct ib_packet *ib
     check_mgid(r, ib->dgid, ib->pkey);
     if (d->header == WIRE_OK)
         check_destination(r, ib->dgid, d->encap.type, d->body);
+}
+
+/* What an IPoIB interface captures is IPoIB's, whatever signature the group has. */
+static void check_bare_signature(const struct reporter *r, const uint8_t *dgid,
+                                 const struct datagram *d)
+{
+    struct subject group = subject_group(dgid);
+    uint16_t type = d->header == WIRE_OK ? d->encap.type : 0, seen = be16(dgid + MGID_SIGNATURE);
+    if (type == TYPE_IPV4 || type == TYPE_ARP || type == TYPE_RARP)
+        expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV4, &group, dgid + MGID_SIGNATURE, 2,
+                    MGID_SIGNATURE_IPV4, seen);
+    else if (type == TYPE_IPV6)
+        expect_same(r, R_RFC4391_4_MGID_SIGNATURE_IPV6, &group, dgid + MGID_SIGNATURE, 2,
+                    MGID_SIGNATURE_IPV6, seen);
+}
+
+void check_bare_group(const struct reporter *r, const uint8_t *dgid, const struct datagram *d)
+{
+    if (dgid[MGID_PREFIX] != 0xff)
+        return;
+    if (!mgid_is_ipoib(dgid)) {
+        check_bare_signature(r, dgid, d);
+        return;
+    }
+    struct mgid m = mgid_read(dgid);
+    check_form(r, dgid, &m);
+    inconclusive(r, R_RFC4391_4_MGID_PKEY, dgid + MGID_PKEY, "no InfiniBand headers");
+    if (d->header == WIRE_OK)
+        check_destination(r, dgid, d->encap.type, d->body);
 }

@@ -7,7 +7,6 @@
 #include "rules/scene.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
-#include "wire/membership.h"
 #include "wire/mgid.h"
 
 /*
@@ -60,8 +59,12 @@ static bool check_mlid(const struct scene *s, const struct group *g, struct endp
     struct subject group = subject_group(g->mgid);
     char expected[16], actual[16];
     group.other = s->p->ib.slid;
-    if (!s->p->ib.has_lrh || g->mlid == 0)
+    if (!s->p->ib.has_lrh)
         return true;
+    if (g->state != GROUP_THERE || g->mlid == 0) {
+        inconclusive(s->r, R_RFC4391_10_MLID_AS_DLID, NULL, "the group's record was not seen");
+        return true;
+    }
     if (g->mlid == s->p->ib.dlid) {
         pass_about(s->r, R_RFC4391_10_MLID_AS_DLID, &group);
         return true;
@@ -79,7 +82,8 @@ static bool check_mlid(const struct scene *s, const struct group *g, struct endp
 
 /*
  * Who knows the MLID has it from the SA. A sender of whom no join was seen thus joined unseen,
- * unless it is known to have left, to have been refused, or to have asked for the record alone.
+ * unless it is known to have left or to have been refused, or the capture has all that its port
+ * asked since its start.
  */
 static void check_joined(const struct scene *s, struct endport *sender, const struct member *m)
 {
@@ -93,7 +97,9 @@ static void check_joined(const struct scene *s, struct endport *sender, const st
     }
     if (known)
         why = m->refused ? "its join was refused" : "it left the group";
-    else if (m && m->asked && !m->frame && !m->pending && followed)
+    else if (!m && followed && endport_is_whole(sender))
+        why = "it never joined it";
+    else if (m && followed && m->asked && !m->frame && !m->pending)
         why = "it asked for the group's record and never joined";
     if (why)
         postpone(s, sender, R_RFC4391_10_JOIN_BEFORE_SEND, &port, (uintptr_t)why,
@@ -113,6 +119,8 @@ static const char *lacking_subscription(struct endport *sender, const struct mem
 static void check_subscribed(const struct scene *s, struct endport *sender, const struct member *m)
 {
     struct subject port = subject_port(s->p->ib.sgid, 0);
+    if (!m && !endport_is_followed(sender))
+        inconclusive(s->r, R_RFC4391_10_SUBSCRIBE_TRAPS, NULL, "its join was not seen");
     if (!m || m->join_state & JOIN_FULL ||
         !(m->join_state & (JOIN_SEND_ONLY_NON | JOIN_SEND_ONLY_FULL)))
         return;
@@ -146,16 +154,19 @@ static void check_parameters(const struct scene *s, struct group *b)
                      "the sender may have been told others, by a join that was not seen");
         return;
     }
-    if (!is_news(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, &port,
-                 (uint64_t)ib->flow_label << 32 | (uint64_t)ib->tclass << 16 |
-                     (uint64_t)ib->hop_limit << 8 | ib->sl))
-        return;
     char expected[96], actual[96];
     const char *form = "TClass 0x%02x, FlowLabel 0x%05x, HopLimit %u, SL %u";
+    const struct departure d = {R_RFC4391_5_JOIN_PARAMETERS_USED,
+                                port,
+                                (uint64_t)ib->flow_label << 32 | (uint64_t)ib->tclass << 16 |
+                                    (uint64_t)ib->hop_limit << 8 | ib->sl,
+                                s->r->base + ib->grh_off,
+                                GRH_SGID,
+                                expected,
+                                actual};
     g_snprintf(expected, sizeof expected, form, b->tclass, b->flow_label, b->hop_limit, b->sl);
     g_snprintf(actual, sizeof actual, form, ib->tclass, ib->flow_label, ib->hop_limit, ib->sl);
-    fail_about(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, &port, s->r->base + ib->grh_off, GRH_SGID,
-               expected, actual);
+    fail_told(s, b, &d);
 }
 
 static void note_sl(const struct scene *s, const struct group *g)
@@ -172,22 +183,6 @@ static void note_sl(const struct scene *s, const struct group *g)
 
 /* ---- what the datagram says */
 
-/* The MGID of an IP group on the link of another MGID. */
-static void mgid_of(uint8_t *mgid, const uint8_t *on_link, const uint8_t *ip, uint8_t length)
-{
-    memcpy(mgid, on_link, MGID_SIZE);
-    memset(mgid + MGID_GROUP, 0, MGID_SIZE - MGID_GROUP);
-    mgid[MGID_SIGNATURE] = length == 4 ? MGID_SIGNATURE_IPV4 >> 8 : MGID_SIGNATURE_IPV6 >> 8;
-    mgid[MGID_SIGNATURE + 1] = length == 4 ? MGID_SIGNATURE_IPV4 & 0xff
-                                           : MGID_SIGNATURE_IPV6 & 0xff;
-    if (length == 4) {
-        memcpy(mgid + MGID_GROUP_IPV4, ip, 4);
-        mgid[MGID_GROUP_IPV4] &= 0x0f;
-    } else {
-        memcpy(mgid + MGID_GROUP, ip + MGID_GROUP, MGID_SIZE - MGID_GROUP);
-    }
-}
-
 /*
  * To the routers' or the broadcast group, though the right group is known to be there (RFC 4391
  * §10).
@@ -199,7 +194,7 @@ static void note_forward(const struct scene *s, const struct group *g, struct vi
     if (view_has(ip, at, length) != WIRE_OK ||
         (length == 4 ? ip.p[at] >> 4 != 0xe : ip.p[at] != 0xff))
         return;
-    mgid_of(mgid, g->mgid, ip.p + at, length);
+    mgid_of_group(mgid, g->mgid, ip.p + at, length);
     const struct group *right = memcmp(mgid, g->mgid, MGID_SIZE)
                                     ? groups_find(s->f->groups, g->interface, mgid, false)
                                     : NULL;
@@ -210,79 +205,21 @@ static void note_forward(const struct scene *s, const struct group *g, struct vi
              "its datagrams still go to another group");
 }
 
-static void check_listener(const struct scene *s, const uint8_t *mgid, struct endport *port)
+static void check_listener(const struct scene *s, const struct listener *l, struct endport *port)
 {
-    struct group *g = groups_find(s->f->groups, s->p->at.interface, mgid, false);
-    struct member *m = g && port ? groups_member(s->f->groups, g, port, false) : NULL;
+    const struct member *m = l->member;
     struct subject subject = subject_port(port ? port->gid : NULL, 0);
     uint32_t now = (uint32_t)(s->p->at.ns / 1000000000);
     if (!m || m->join_state == 0 || !member_is_known(m)) {
         inconclusive(s->r, R_RFC4391_10_RECEIVER_FULLMEMBER, NULL, "its join was not seen");
         return;
     }
-    subject.group = mgid;
+    subject.group = l->mgid;
     if (m->join_state & JOIN_FULL)
         pass_about(s->r, R_RFC4391_10_RECEIVER_FULLMEMBER, &subject);
-    else if (m->reported && now - m->reported >= JOIN_SECONDS)
+    else if (l->reported_before && now - l->reported_before >= JOIN_SECONDS)
         postpone(s, port, R_RFC4391_10_RECEIVER_FULLMEMBER, &subject, 0,
                  "a FullMember of the group that it listens to", "a member without FullMember");
-    if (!m->reported && !packet_is_corrupt(s->p))
-        m->reported = now ? now : 1;
-}
-
-static void check_reports(const struct scene *s, const struct group *g, struct endport *sender,
-                          struct view ip)
-{
-    struct membership_iter it;
-    struct membership listens;
-    uint8_t mgid[MGID_SIZE];
-    if (!membership_begin(ip, &it))
-        return;
-    while (membership_next(&it, &listens)) {
-        if (!listens.joins)
-            continue;
-        mgid_of(mgid, g->mgid, listens.group, listens.length);
-        check_listener(s, mgid, sender);
-    }
-}
-
-/*
- * The sender by its GID, which may have another LID than it had. Several GIDs may share a LID:
- * alias GUIDs of virtual functions (IBA 4.1.1). A GID of another subnet came through a router,
- * whose LID it is not.
- */
-static struct endport *find_sender(const struct scene *s)
-{
-    const struct ib_packet *ib = &s->p->ib;
-    struct endport *sender = endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid, false);
-    if (!ib->has_lrh || (sender && endport_has_lid(sender, ib->slid)) || packet_is_corrupt(s->p))
-        return sender;
-    const struct endport *by_lid = endports_by_lid(s->f->endports, s->p->at.interface, ib->slid,
-                                                   false);
-    if (by_lid && endport_has_gid(by_lid) && memcmp(by_lid->gid, ib->sgid, GID_SIZE / 2) != 0)
-        return sender;
-    return endports_learn(s->f->endports, s->p->at.interface, ib->slid, ib->sgid);
-}
-
-/*
- * RFC 4391 §5: who sends on the link is an interface of it, and joined its broadcast group as
- * FullMember.
- */
-static void check_full_member(const struct scene *s, struct endport *sender)
-{
-    const struct ib_packet *ib = &s->p->ib;
-    struct group *b = groups_broadcast(s->f->groups, s->p->at.interface, ib->pkey,
-                                       ib->dgid[MGID_FLAGS_SCOPE] & 0x0f);
-    const struct member *m = b ? groups_member(s->f->groups, b, sender, false) : NULL;
-    struct subject port = subject_port(sender->gid, 0);
-    port.group = b ? b->mgid : NULL;
-    if (!m || !m->join_state || !member_is_known(m))
-        return;
-    if (m->join_state & JOIN_FULL)
-        pass_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &port);
-    else
-        postpone(s, sender, R_RFC4391_5_FULL_MEMBER_JOIN, &port, 0,
-                 "a FullMember of the broadcast group", "it joined without FullMember");
 }
 
 void check_multicast(const struct scene *s)
@@ -290,18 +227,18 @@ void check_multicast(const struct scene *s)
     const struct ib_packet *ib = &s->p->ib;
     const struct datagram *d = &s->p->datagram;
     uint16_t type = d->encap.type;
-    struct endport *sender = find_sender(s);
-    struct group *g = groups_find(s->f->groups, s->p->at.interface, ib->dgid, true);
+    struct endport *sender = s->e->sender;
+    struct group *g = groups_find(s->f->groups, s->p->at.interface, ib->dgid, false);
     if (!g || !check_scope(s, s->r->base + ib->grh_off + GRH_DGID, sender) ||
         !check_group_there(s, g))
         return;
     if (is_sa(s))
         sender = NULL;
     if (sender)
-        check_full_member(s, sender);
+        check_interface_joined(s, sender, ib->dgid[MGID_FLAGS_SCOPE] & 0x0f);
     struct member *m = sender ? groups_member(s->f->groups, g, sender, false) : NULL;
     bool there = g->state == GROUP_THERE;
-    if (there && !check_mlid(s, g, sender, m))
+    if (!check_mlid(s, g, sender, m))
         return;
     check_joined(s, sender, m);
     if (sender)
@@ -313,8 +250,8 @@ void check_multicast(const struct scene *s)
                      "the group's record was not seen");
     else
         note_sl(s, g);
-    if (d->header == WIRE_OK && (type == TYPE_IPV4 || type == TYPE_IPV6)) {
+    if (d->header == WIRE_OK && (type == TYPE_IPV4 || type == TYPE_IPV6))
         note_forward(s, g, d->body);
-        check_reports(s, g, sender, d->body);
-    }
+    for (unsigned i = 0; i < s->e->listener_count; i++)
+        check_listener(s, &s->e->listeners[i], sender);
 }

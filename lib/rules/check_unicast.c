@@ -3,6 +3,7 @@
  * A datagram to one port: the QP of the link-layer address (RFC 4391 §9.1.1, 9.4), the partition,
  * the GRH.
  */
+#include "rules/postpone.h"
 #include "rules/scene.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
@@ -39,6 +40,10 @@ static void check_old_qpn(const struct scene *s, const struct neighbour *holder)
         inconclusive(s->r, R_RFC4391_9_4_REVALIDATE_ARP, NULL, "the address changed a moment ago");
 }
 
+/*
+ * A port has another QPN after a restart of its interface, which joins again: whether that was
+ * captured shows at the port's next request.
+ */
 static void check_wrong_qpn(const struct scene *s, const struct neighbour *holder)
 {
     struct subject address = subject_address(holder->lladdr);
@@ -54,12 +59,9 @@ static void check_wrong_qpn(const struct scene *s, const struct neighbour *holde
                      "it may go to an interface whose address was not seen");
         return;
     }
-    if (!is_news(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address, s->p->ib.dqpn))
-        return;
     g_snprintf(expected, sizeof expected, "QPN 0x%06x", be24(holder->lladdr + LLADDR_QPN));
     g_snprintf(actual, sizeof actual, "QPN 0x%06x", s->p->ib.dqpn);
-    fail_about(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address,
-               s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3, expected, actual);
+    postpone(s, port, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address, s->p->ib.dqpn, expected, actual);
 }
 
 /* Of the QP that an NA goes to, the rules of answers tell (check_announced.c). */
@@ -92,10 +94,20 @@ static void check_qpn(const struct scene *s)
     }
 }
 
+/* The QP that the datagram goes to, as it was known before this packet; NULL: it was not. */
+static const struct qp *receiver(const struct scene *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    bool loops = port_same(s->p->src, s->p->dst) && ib->sqpn == ib->dqpn;
+    if (loops)
+        return s->e->has_sender_qp ? &s->e->sender_qp : NULL;
+    return qpns_find(s->f->qpns, &s->p->dst, ib->dqpn);
+}
+
 static void note_partition(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
-    const struct qp *to = qpns_find(s->f->qpns, &s->p->dst, ib->dqpn);
+    const struct qp *to = receiver(s);
     struct subject qp = subject_qp(port_to_lid(s->p->dst), ib->dqpn);
     if (!to || !to->pkey)
         return;
@@ -122,8 +134,24 @@ static void note_grh(const struct scene *s)
          across ? "a GRH, needed to another IB subnet" : "a GRH, not needed within the IB subnet");
 }
 
+/* RFC 4391 §4: 255.255.255.255 goes to the broadcast-GID. */
+static void check_broadcast(const struct scene *s)
+{
+    const struct datagram *d = &s->p->datagram;
+    struct subject qp = subject_qp(port_to_lid(s->p->src), s->p->ib.sqpn);
+    if (d->header == WIRE_OK && d->encap.type == TYPE_IPV4 &&
+        view_has(d->body, IPV4_DESTINATION, IPV4_ADDRESS_SIZE) == WIRE_OK &&
+        be32(d->body.p + IPV4_DESTINATION) == 0xffffffffu)
+        expect_about(s->r, R_RFC4391_4_BROADCAST_MAPPING, &qp, false, d->body.p + IPV4_DESTINATION,
+                     IPV4_ADDRESS_SIZE, "the broadcast-GID", "one port");
+}
+
 void check_unicast(const struct scene *s)
 {
+    struct endport *port = sending_interface(s);
+    if (port)
+        check_interface_joined(s, port, 0);
+    check_broadcast(s);
     check_qpn(s);
     note_partition(s);
     note_grh(s);

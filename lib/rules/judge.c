@@ -3,6 +3,7 @@
 
 #include "rules/postpone.h"
 #include "rules/scene.h"
+#include "rules/sender.h"
 #include "wire/carrier.h"
 #include "wire/encap.h"
 #include "wire/mgid.h"
@@ -14,10 +15,11 @@ struct judge {
     const struct deviations *known;
     struct told *told;
     struct postponed *postponed;
+    struct events *events; /* of the packet at hand, if the judge itself observes it */
     judge_report *report;
     void *user;
     uint32_t frame;
-    const struct packet *packet; /* at hand; NULL: of a carrier without InfiniBand headers */
+    const struct packet *packet; /* at hand; NULL: none */
     const char *message;         /* the Neighbour Discovery message at hand, "" for another */
 };
 
@@ -30,6 +32,7 @@ struct judge *judge_new(struct fabric *fabric, const struct deviations *known, j
     j->known = known;
     j->told = told_new();
     j->postponed = postponed_new();
+    j->events = events_new();
     j->report = report;
     j->user = user;
     j->message = "";
@@ -44,6 +47,7 @@ void judge_free(struct judge *j)
         fabric_free(j->fabric);
     told_free(j->told);
     postponed_free(j->postponed);
+    events_free(j->events);
     g_free(j);
 }
 
@@ -61,21 +65,24 @@ static void pass_on(void *user, const struct finding *f)
         struct finding unknown = {f->rule,    OUTCOME_INCONCLUSIVE,
                                   0,          0,
                                   "",         "the packet is damaged: its ICRC is wrong",
-                                  f->subject, ""};
+                                  f->subject, "",
+                                  NULL};
         j->report(j->user, j->frame, &unknown);
         return;
     }
     /* a failure that is known is told as such */
     const struct failure failure = {f->rule, f->expected, f->actual, j->message};
     const char *reason = f->outcome == OUTCOME_FAIL ? deviations_reason(j->known, &failure) : NULL;
-    if (!reason) {
+    if (f->outcome != OUTCOME_FAIL) {
         j->report(j->user, j->frame, f);
         return;
     }
-    struct finding known = *f;
-    known.outcome = OUTCOME_DEVIATION;
-    known.reason = reason;
-    j->report(j->user, j->frame, &known);
+    char sender[SENDER_TEXT_SIZE];
+    struct finding failed = *f;
+    failed.outcome = reason ? OUTCOME_DEVIATION : OUTCOME_FAIL;
+    failed.reason = reason ? reason : f->reason;
+    failed.sender = sender_text(sender, j->fabric, j->packet);
+    j->report(j->user, j->frame, &failed);
 }
 
 static struct reporter reporter(struct judge *j, const uint8_t *base, uint16_t interface)
@@ -120,44 +127,24 @@ static void judge_payload(const struct reporter *r, const struct scene *scene,
         judge_datagram(r, scene, d);
 }
 
-static void learn_qp(struct judge *j, const struct packet *p)
-{
-    const struct ib_packet *ib = &p->ib;
-    struct qp *qp = qpns_find(j->fabric->qpns, &p->src, ib->sqpn);
-    bool same_keys = qp && qp->pkey == ib->pkey && qp->qkey == ib->qkey;
-    bool group = ib->dgid && mgid_is_ipoib(ib->dgid);
-    uint8_t before = qp && qp->pkey == ib->pkey ? qp->scope : 0;
-    uint8_t scope = group ? ib->dgid[MGID_FLAGS_SCOPE] & 0x0f : before;
-    if ((same_keys && qp->scope == scope) || packet_is_corrupt(p))
-        return;
-    qp = qpns_learn(j->fabric->qpns, &p->src, ib->sqpn);
-    if (!qp)
-        return;
-    qp->pkey = ib->pkey;
-    qp->qkey = ib->qkey;
-    qp->scope = scope;
-}
-
-static void judge_ud(struct judge *j, const struct scene *s)
+static void judge_ud(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     check_datagram_headers(s->r, ib, &s->p->datagram);
     check_transmission(s);
     if (ib->dgid && mgid_is_ipoib(ib->dgid))
         check_multicast(s);
+    else if (ib->dgid && ib->dgid[MGID_PREFIX] == 0xff)
+        check_signature(s);
     else if (!ib_is_multicast(ib))
         check_unicast(s);
     judge_payload(s->r, s, &s->p->datagram, false);
-    learn_qp(j, s->p);
 }
 
 static void judge_connected(const struct scene *s)
 {
     const struct packet *p = s->p;
-    bool first = p->verdict.class == PAYLOAD_IPOIB ||
-                 (p->verdict.part.index == 0 && p->verdict.part.verdict != STREAM_ORPHAN &&
-                  p->verdict.part.verdict != STREAM_REPEATED);
-    if (!first) /* a First holds the header; of the rest nothing is judged */
+    if (!packet_begins_message(p)) /* a First holds the header; of the rest nothing is judged */
         return;
     check_connection_data(s);
     if (p->verdict.class == PAYLOAD_IPOIB)
@@ -168,20 +155,19 @@ static void judge_connected(const struct scene *s)
 
 /* ---- management */
 
-struct watch {
-    const struct scene *scene;
-    bool ipoib;
-};
-
-static void on_subnet_event(void *user, const struct subnet_event *e)
+/* true: an IPoIB group is concerned. */
+static bool judge_events(const struct scene *s)
 {
-    struct watch *w = user;
-    w->ipoib |= e->group && mgid_is_ipoib(e->group->mgid);
-    uint32_t frame = w->scene->p->at.frame;
-    if (e->kind == SUBNET_PORT_INFO && e->endport->reregister_frame == frame)
-        w->scene->f->doubt_frame = frame;
-    check_group_event(w->scene, e);
-    check_subnet_event(w->scene, e);
+    bool ipoib = false;
+    for (unsigned i = 0; i < s->e->count; i++) {
+        const struct subnet_event *e = &s->e->list[i];
+        ipoib |= e->group && mgid_is_ipoib(e->group->mgid);
+        check_group_event(s, e);
+        check_subnet_event(s, e);
+        if (e->kind == SUBNET_TEARDOWN)
+            check_teardown(s, e->connection);
+    }
+    return ipoib;
 }
 
 static void name_foreign(const struct scene *s, const struct cm *cm)
@@ -194,24 +180,6 @@ static void name_foreign(const struct scene *s, const struct cm *cm)
              "a connection of %s", name_of(cm_service_names, service));
 }
 
-enum { QPN_SMI, QPN_GSI };
-
-static void follow_gsi(const struct scene *s)
-{
-    const struct packet *p = s->p;
-    uint16_t lid = port_to_lid(p->src);
-    struct endport *port = lid && p->ib.sqpn == QPN_GSI
-                               ? endports_by_lid(s->f->endports, p->at.interface, lid, false)
-                               : NULL;
-    if (!port)
-        return;
-    bool whole = endport_gsi_sent(port, p->ib.psn, p->at.frame);
-    bool missed = port->gap_frame == p->at.frame;
-    if (missed && lid != subnet_sa_lid(s->f->subnet, p->at.interface))
-        s->f->doubt_frame = p->at.frame;
-    postponed_settle(s, port, whole);
-}
-
 /* A REQ that the capture cut: the model does not know its connection. true: it is IPoIB's. */
 static bool is_cut_req(const struct packet *p)
 {
@@ -221,26 +189,26 @@ static bool is_cut_req(const struct packet *p)
            cm_service_is_ipoib(cm_service_of(be64(m->octets.p + REQ_SERVICE_ID)));
 }
 
-static bool judge_mad(struct judge *j, const struct scene *s)
+static bool judge_mad(const struct scene *s)
 {
-    struct watch w = {s, false};
     const struct cm *cm = packet_cm(s->p);
-    if (!packet_is_corrupt(s->p)) {
-        if (s->p->ib.sqpn == QPN_SMI)
-            subnet_smi_sent(j->fabric->subnet, &s->p->mad, &s->p->src, s->p->ib.psn);
-        follow_gsi(s);
-        subnet_mad(j->fabric->subnet, s->p->at.frame, &s->p->mad, &s->p->src, &s->p->dst,
-                   on_subnet_event, &w);
-    }
+    if (s->e->smi)
+        postponed_settle_smi(s, s->e->smi, s->e->smi_whole);
+    if (s->e->gsi)
+        postponed_settle(s, s->e->gsi, s->e->gsi_whole);
+    bool ipoib = judge_events(s);
     if (is_cut_req(s->p)) {
         inconclusive(s->r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, s->p->ib.payload.p,
                      "not captured");
         return true;
     }
     if (!cm)
-        return w.ipoib;
+        return ipoib;
     if (!packet_cm_is_ipoib(s->p, cm)) {
         name_foreign(s, cm);
+        if (cm->message == CM_REQ && cm_service_is_near_ipoib(cm->service_id))
+            inconclusive(s->r, R_RFC4755_3_5_SERVICE_ID, NULL,
+                         "IPoIB's or another service's: the requester's address was not seen");
         return false;
     }
     check_connection_message(s);
@@ -249,18 +217,32 @@ static bool judge_mad(struct judge *j, const struct scene *s)
 
 /* ---- frames */
 
-bool judge_packet(struct judge *j, const struct packet *p)
+/* Without InfiniBand headers: what its octets show by themselves. */
+static bool judge_bare(const struct reporter *r, const struct packet *p)
+{
+    if (p->bare_dgid)
+        check_bare_group(r, p->bare_dgid, &p->datagram);
+    if (p->datagram.header != WIRE_FOREIGN)
+        judge_payload(r, NULL, &p->datagram, false);
+    else
+        judge_datagram(r, NULL, &p->datagram);
+    return true;
+}
+
+bool judge_packet(struct judge *j, const struct packet *p, const struct events *e)
 {
     struct reporter r = reporter(j, p->octets.p, p->at.interface);
-    struct scene s = {&r, j->fabric, p, j->postponed};
+    struct scene s = {&r, j->fabric, p, e, j->postponed};
     j->frame = p->at.frame;
     j->packet = p;
+    if (packet_is_bare(p))
+        return judge_bare(&r, p);
     switch (p->verdict.class) {
     case PAYLOAD_MAD:
-        return judge_mad(j, &s);
+        return judge_mad(&s);
     case PAYLOAD_IPOIB:
         if (p->ib.transport == IB_UD)
-            judge_ud(j, &s);
+            judge_ud(&s);
         else
             judge_connected(&s);
         return true;
@@ -275,56 +257,38 @@ bool judge_packet(struct judge *j, const struct packet *p)
     return false;
 }
 
-void judge_bare(struct judge *j, uint32_t frame, bool encapsulated, uint16_t type, struct view v)
+static void read_infiniband(struct packet *p, const struct moment *at, const struct carrier *c)
 {
-    struct reporter r = reporter(j, v.p, 0);
-    j->frame = frame;
-    j->packet = NULL;
-    struct datagram d;
-    if (encapsulated) {
-        datagram_decode(v, &d);
-        judge_payload(&r, NULL, &d, false);
-    } else {
-        datagram_decode_body(type, v, &d);
-        judge_datagram(&r, NULL, &d);
-    }
-}
-
-/* false: of one interface too many. */
-static bool read_packet(struct fabric *fabric, struct packet *p, const struct capture_frame *f,
-                        const struct carrier *c)
-{
-    struct moment at = {.frame = f->number, .ns = f->ns};
-    struct capture_interface captured = {f->interface, c->port};
-    if (!interfaces_enter(fabric->interfaces, captured, &at.interface))
-        return false;
     struct port src = {0}, dst = {0};
     if (c->outer.length) {
-        src = port_ip(at.interface, c->outer.src, c->outer.length);
-        dst = port_ip(at.interface, c->outer.dst, c->outer.length);
+        src = port_ip(at->interface, c->outer.src, c->outer.length);
+        dst = port_ip(at->interface, c->outer.dst, c->outer.length);
     }
-    packet_read(p, &at, c->inner, c->start, &src, &dst);
+    packet_read(p, at, c->inner, c->start, &src, &dst);
+}
+
+/* false: there is neither InfiniBand nor IPoIB in it, or it is of one interface too many. */
+static bool read_packet(struct fabric *fabric, struct packet *p, const struct capture_frame *f)
+{
+    struct carrier c;
+    struct moment at = {.frame = f->number, .ns = f->ns};
+    if (carrier_locate(f->linktype, f->octets, &c) != WIRE_OK || c.kind == CARRIER_NONE)
+        return false;
+    struct capture_interface captured = {f->interface, c.port};
+    if (!interfaces_enter(fabric->interfaces, captured, &at.interface))
+        return false;
+    if (c.kind == CARRIER_IB)
+        read_infiniband(p, &at, &c);
+    else
+        packet_read_bare(p, &at, &c);
     return true;
 }
 
 bool judge_frame(struct judge *j, const struct capture_frame *f)
 {
-    struct carrier c;
     struct packet p;
-    if (carrier_locate(f->linktype, f->octets, &c) != WIRE_OK)
+    if (!read_packet(j->fabric, &p, f))
         return false;
-    switch (c.kind) {
-    case CARRIER_IB:
-        if (!read_packet(j->fabric, &p, f, &c))
-            return false;
-        fabric_classify(j->fabric, &p);
-        return judge_packet(j, &p);
-    case CARRIER_IPOIB:
-    case CARRIER_COOKED:
-        judge_bare(j, f->number, c.kind == CARRIER_IPOIB, c.type, c.inner);
-        return true;
-    case CARRIER_NONE:
-        break;
-    }
-    return false;
+    fabric_observe(j->fabric, &p, j->events);
+    return judge_packet(j, &p, j->events);
 }

@@ -10,9 +10,10 @@
 #ifndef IPOIB_RULES_JUDGE_H
 #define IPOIB_RULES_JUDGE_H
 
-#include "model/fabric.h"
+#include "model/observe.h"
 #include "rules/check.h"
 #include "rules/deviation.h"
+#include "wire/carrier.h"
 
 struct judge;
 
@@ -41,16 +42,10 @@ struct judge *judge_new(struct fabric *fabric, const struct deviations *known, j
 void judge_free(struct judge *j);
 
 /*
- * For who has decoded and classified the next packet already, with the fabric of the judge. true as
- * below.
+ * For who has the next packet observed already, by the fabric of the judge. e: what that learnt.
+ * true as below.
  */
-bool judge_packet(struct judge *j, const struct packet *p);
-
-/*
- * A datagram in a carrier without InfiniBand headers: v begins at the encapsulation header, or
- * behind it (type tells).
- */
-void judge_bare(struct judge *j, uint32_t frame, bool encapsulated, uint16_t type, struct view v);
+bool judge_packet(struct judge *j, const struct packet *p, const struct events *e);
 
 /*
  * The next frame of the capture. true: there was something of IPoIB in it, a datagram or a message

@@ -7,21 +7,8 @@
 #include <stdint.h>
 
 #include "wire/mgid.h"
+#include "wire/pkey.h"
 #include "wire/view.h"
-
-/* full or limited: the partition is in the other 15 bits (IBA 10.9.1.1) */
-enum { PKEY_MEMBERSHIP = 0x8000 };
-
-static inline bool same_partition(uint16_t a, uint16_t b)
-{
-    return ((a ^ b) & ~PKEY_MEMBERSHIP & 0xffff) == 0;
-}
-
-/* 0 is none, with either membership. */
-static inline bool is_partition(uint16_t pkey)
-{
-    return !same_partition(pkey, 0);
-}
 
 /* The high-order bit: only privileged software may set such a Q_Key (IBA 10.2.4). */
 static inline bool is_controlled(uint32_t qkey)
@@ -29,10 +16,11 @@ static inline bool is_controlled(uint32_t qkey)
     return qkey >> 31;
 }
 
-/* Is the MGID that of 224.0.0.2 or ff02::2, by its low bits? */
+/* Is the MGID that of 224.0.0.2 or ff02::2? */
 static inline bool is_all_routers(const uint8_t *mgid)
 {
-    return be32(mgid + MGID_GROUP_IPV4) == 2;
+    static const uint8_t high[MGID_GROUP_IPV4 - MGID_GROUP];
+    return be32(mgid + MGID_GROUP_IPV4) == 2 && memcmp(mgid + MGID_GROUP, high, sizeof high) == 0;
 }
 
 #endif

@@ -10,13 +10,15 @@
 enum { CLAIMS = 256 };
 
 struct claim {
-    struct endport *sender; /* NULL: unused */
+    struct endport *port;    /* whose GSI settles it; NULL: unused */
+    bool by_smi;             /* its SMI does; else its GSI */
+    struct group *witnessed; /* the port is a witness of its parameters; NULL: it is none */
     enum rule_number rule;
     struct subject about; /* its octets and its group are the two below */
     uint8_t octets[LLADDR_SIZE], group[MGID_SIZE];
     uint64_t value;
     uint32_t frame;
-    char expected[64], actual[64];
+    char expected[128], actual[96];
 };
 
 struct postponed {
@@ -57,7 +59,7 @@ static bool same_octets(const uint8_t *a, const uint8_t *b)
 
 static bool is_same(const struct claim *c, const struct claim *d)
 {
-    return c->sender == d->sender && c->rule == d->rule && c->value == d->value &&
+    return c->port == d->port && c->rule == d->rule && c->value == d->value &&
            c->about.other == d->about.other && same_octets(c->about.octets, d->about.octets) &&
            same_octets(c->about.group, d->about.group);
 }
@@ -65,7 +67,7 @@ static bool is_same(const struct claim *c, const struct claim *d)
 static bool waits(const struct postponed *p, const struct claim *c)
 {
     for (unsigned i = 0; p->waiting && i < CLAIMS; i++)
-        if (p->claims[i].sender && is_same(&p->claims[i], c))
+        if (p->claims[i].port && is_same(&p->claims[i], c))
             return true;
     return false;
 }
@@ -75,30 +77,88 @@ static void add(struct postponed *p, const struct claim *c)
     if (!p->claims)
         p->claims = g_new0(struct claim, CLAIMS);
     struct claim *slot = &p->claims[p->next++ % CLAIMS];
-    p->waiting += slot->sender == NULL;
+    p->waiting += slot->port == NULL;
     *slot = *c;
     keep_subject(slot, &c->about);
 }
 
-void postpone(const struct scene *s, struct endport *sender, enum rule_number rule,
-              const struct subject *about, uint64_t value, const char *expected, const char *actual)
+static void keep(const struct scene *s, struct claim *c, const struct subject *about,
+                 const char *expected, const char *actual)
 {
-    struct claim c = {.sender = sender, .rule = rule, .value = value, .frame = s->p->at.frame};
-    c.about = *about;
-    snprintf(c.expected, sizeof c.expected, "%s in frame %u", expected, c.frame);
-    snprintf(c.actual, sizeof c.actual, "%s", actual);
-    inconclusive(s->r, rule, NULL, "the sender's next request shows whether one was not captured");
-    if (!packet_is_corrupt(s->p) && !waits(s->postponed, &c))
-        add(s->postponed, &c);
+    c->about = *about;
+    c->frame = s->p->at.frame;
+    snprintf(c->expected, sizeof c->expected, "%s in frame %u", expected, c->frame);
+    snprintf(c->actual, sizeof c->actual, "%s", actual);
+    if (!packet_is_corrupt(s->p) && !waits(s->postponed, c))
+        add(s->postponed, c);
 }
 
-static void settle(const struct scene *s, struct claim *c, bool whole)
+void postpone(const struct scene *s, struct endport *port, enum rule_number rule,
+              const struct subject *about, uint64_t value, const char *expected, const char *actual)
+{
+    struct claim c = {.port = port, .rule = rule, .value = value};
+    inconclusive(s->r, rule, NULL, "the port's next request shows whether one was not captured");
+    keep(s, &c, about, expected, actual);
+}
+
+void postpone_to_smi(const struct scene *s, struct endport *port, enum rule_number rule,
+                     const struct subject *about, uint64_t value, const char *expected,
+                     const char *actual)
+{
+    struct claim c = {.port = port, .by_smi = true, .rule = rule, .value = value};
+    inconclusive(s->r, rule, NULL, "the port's next SMP shows whether one was not captured");
+    keep(s, &c, about, expected, actual);
+}
+
+void postpone_to_witness(const struct scene *s, struct group *group, enum rule_number rule,
+                         const struct subject *about, uint64_t value, const char *expected,
+                         const char *actual)
+{
+    struct endport *port = endport_of(group->told);
+    const struct member *m = port ? groups_member(s->f->groups, group, port, false) : NULL;
+    struct claim c = {.port = port, .witnessed = group, .rule = rule, .value = value};
+    inconclusive(s->r, rule, NULL,
+                 "the sender may have been told others; its requests are not captured");
+    if (m && m->join_state && member_is_known(m))
+        keep(s, &c, about, expected, actual);
+}
+
+/* The witness asks about the group's parameters at this moment, or was told others. */
+enum testimony { CONFIRMS, ASKS, DENIES };
+
+static enum testimony ask_witness(const struct scene *s, const struct claim *c)
+{
+    struct group *group = group_of(c->witnessed);
+    const struct member *m = groups_member(s->f->groups, group, c->port, false);
+    if (!m || group->changed_frame > c->frame)
+        return DENIES;
+    return m->pending ? ASKS : CONFIRMS;
+}
+
+/* A join that may have been sent before the packet of the claim, though it is captured after it. */
+static bool is_join_before(const struct scene *s, const struct claim *c)
+{
+    const struct mad_payload *m = &s->p->mad;
+    if (m->kind != MAD_KIND_SA || m->result != WIRE_OK || m->sa.mad.method != SA_SET ||
+        m->sa.mad.attribute != SA_MC_MEMBER_RECORD ||
+        view_has(m->sa.data, MCM_MGID, MGID_SIZE) != WIRE_OK)
+        return false;
+    bool same = !c->about.group || memcmp(m->sa.data.p + MCM_MGID, c->group, MGID_SIZE) == 0;
+    return same && order_is_uncertain(&s->f->order, c->frame);
+}
+
+/* Returns true when the claim no longer waits. */
+static bool settle(const struct scene *s, struct claim *c, bool whole)
 {
     /* what was before the port was brought up again does not show in what its GSI sends now */
-    bool proved = whole && c->frame > c->sender->born_frame;
-    if (proved && is_news(s->r, c->rule, &c->about, c->value))
+    bool proved = whole && c->frame > c->port->born_frame && !is_join_before(s, c);
+    enum testimony testimony = proved && c->witnessed ? ask_witness(s, c) : CONFIRMS;
+    if (testimony == ASKS)
+        return false;
+    if (proved && testimony == CONFIRMS && is_news(s->r, c->rule, &c->about, c->value))
         fail_about(s->r, c->rule, &c->about, NULL, 0, c->expected, c->actual);
-    c->sender = NULL;
+    c->port = NULL;
+    return true;
 }
 
 /* Is it the port, or another GID of the port with that LID (a virtual function's)? */
@@ -107,16 +167,25 @@ static bool is_by(const struct endport *sender, const struct endport *port, uint
     return sender == port || (sender->interface == port->interface && endport_has_lid(sender, lid));
 }
 
-void postponed_settle(const struct scene *s, const struct endport *port, bool whole)
+static void settle_all(const struct scene *s, const struct endport *port, bool by_smi, bool whole)
 {
     struct postponed *p = s->postponed;
     uint16_t lid = port_to_lid(s->p->src);
     for (unsigned i = 0; p->waiting && i < CLAIMS; i++) {
         struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* the oldest first */
-        c->sender = c->sender ? endport_of(c->sender) : NULL;
-        if (!c->sender || !is_by(c->sender, port, lid))
+        c->port = c->port ? endport_of(c->port) : NULL;
+        if (!c->port || c->by_smi != by_smi || !is_by(c->port, port, lid))
             continue;
-        settle(s, c, whole);
-        p->waiting--;
+        p->waiting -= settle(s, c, whole);
     }
+}
+
+void postponed_settle(const struct scene *s, const struct endport *port, bool whole)
+{
+    settle_all(s, port, false, whole);
+}
+
+void postponed_settle_smi(const struct scene *s, const struct endport *port, bool whole)
+{
+    settle_all(s, port, true, whole);
 }

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "rules/keys.h"
+
 /*
  * Of whom what was told: a table of fixed size, in which a newer subject overwrites an older one. A
  * hostile capture can thus make something be told twice, never make the memory grow.
@@ -17,6 +19,7 @@ struct told {
     struct entry {
         uint64_t who, what;
     } sets[TOLD_SETS][TOLD_WAYS];
+    bool has_rule[RULE_COUNT]; /* was anything ever entered for the rule? */
     unsigned oldest;
 };
 
@@ -92,12 +95,16 @@ bool is_news(const struct reporter *r, enum rule_number rule, const struct subje
     if (!e)
         e = make(r->told, who);
     *e = (struct entry){who, value};
+    r->told->has_rule[rule] = true;
     return true;
 }
 
+/* Of nearly all rules nothing was ever told: then the subject is not even hashed. */
 static void forget(const struct reporter *r, enum rule_number rule, const struct subject *s)
 {
-    struct entry *e = r->told ? find(r->told, subject_hash(r, rule, s)) : NULL;
+    if (!r->told || !r->told->has_rule[rule])
+        return;
+    struct entry *e = find(r->told, subject_hash(r, rule, s));
     if (e && !is_corrupt(r))
         e->who = 0;
 }
@@ -125,7 +132,8 @@ static const char *subject_text(const struct subject *s, char *buf, size_t size)
         snprintf(buf, size, "LID %u, QPN 0x%06x", s->number, s->other);
         break;
     case SUBJECT_LINK:
-        snprintf(buf, size, "partition 0x%04x", s->number);
+        /* the P_Key of its full members, as configurations have it */
+        snprintf(buf, size, "P_Key 0x%04x", s->number | PKEY_MEMBERSHIP);
         break;
     case SUBJECT_CONNECTION:
         snprintf(buf, size, "connection %u", s->number);
@@ -146,13 +154,14 @@ static void tell(const struct reporter *r, enum rule_number rule, enum outcome o
     char subject[96] = "";
     struct finding f = {
         rule,     outcome, p && r->base ? (uint32_t)(p - r->base) : 0,        p ? n : 0,
-        expected, actual,  s ? subject_text(s, subject, sizeof subject) : "", ""};
+        expected, actual,  s ? subject_text(s, subject, sizeof subject) : "", "",
+        NULL};
     r->report(r->user, &f);
 }
 
 void pass(const struct reporter *r, enum rule_number rule)
 {
-    struct finding f = {rule, OUTCOME_PASS, 0, 0, "", "", "", ""};
+    struct finding f = {rule, OUTCOME_PASS, 0, 0, "", "", "", "", NULL};
     r->report(r->user, &f);
 }
 
@@ -193,6 +202,32 @@ void expect_value(const struct reporter *r, enum rule_number rule, const uint8_t
         pass(r, rule);
     else
         fail_values(r, rule, NULL, p, n, value, seen);
+}
+
+void expect_number(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
+                   uint64_t value)
+{
+    char expected[24], actual[24];
+    uint64_t seen = big_endian(p, n);
+    if (seen == value) {
+        pass(r, rule);
+        return;
+    }
+    snprintf(expected, sizeof expected, "%" PRIu64, value);
+    snprintf(actual, sizeof actual, "%" PRIu64, seen);
+    fail(r, rule, p, n, expected, actual);
+}
+
+void expect_ipv4(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t value)
+{
+    char expected[INET_ADDRSTRLEN], actual[INET_ADDRSTRLEN];
+    uint8_t wanted[] = {(uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8),
+                        (uint8_t)value};
+    if (be32(p) == value)
+        pass(r, rule);
+    else
+        fail(r, rule, p, sizeof wanted, inet_ntop(AF_INET, wanted, expected, sizeof expected),
+             inet_ntop(AF_INET, p, actual, sizeof actual));
 }
 
 void expect_that(const struct reporter *r, enum rule_number rule, bool holds, const uint8_t *p,

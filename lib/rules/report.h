@@ -17,10 +17,15 @@ void fail(const struct reporter *r, enum rule_number rule, const uint8_t *p, uin
           const char *expected, const char *actual);
 
 /*
- * The field of n octets (at most 8, big-endian) at p must be value; both are shown in hexadecimal.
+ * The field of n octets (at most 8, big-endian) at p must be value. Both are shown as people write
+ * them: keys, flags and reserved fields in hexadecimal, lengths and registered numbers in decimal
+ * (expect_number), addresses as addresses (expect_ipv4).
  */
 void expect_value(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
                   uint64_t value);
+void expect_number(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
+                   uint64_t value);
+void expect_ipv4(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t value);
 /* PASS or FAIL, with words. */
 void expect_that(const struct reporter *r, enum rule_number rule, bool holds, const uint8_t *p,
                  uint32_t n, const char *expected, const char *actual);

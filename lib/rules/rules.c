@@ -13,9 +13,10 @@
 #define RULE_BASIS_VENDOR     RULE_VENDOR
 
 const struct rule rules[RULE_COUNT] = {
-#define RULE(symbol, id, document, section, level, basis, bound, seen, text)                       \
-    [R_##symbol] = {id,           RULE_##document, section, RULE_##level, RULE_BASIS_##basis,      \
-                    RULE_##bound, RULE_SEEN(seen), text},
+#define RULE(symbol, id, document, section, title, level, basis, bound, seen, text)                \
+    [R_##symbol] = {                                                                               \
+        id,           RULE_##document, section, title, RULE_##level, RULE_BASIS_##basis,           \
+        RULE_##bound, RULE_SEEN(seen), text},
 #include "rules/table.def"
 #undef RULE
 };

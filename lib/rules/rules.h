@@ -63,6 +63,7 @@ struct rule {
     const char *id; /* "rfc4391.6.reserved-zero" */
     enum rule_document document;
     const char *section; /* "6" */
+    const char *title;   /* what it is about: "ND option length" */
     enum rule_level level;
     enum rule_basis basis;
     enum rule_bound bound;
@@ -71,7 +72,7 @@ struct rule {
 };
 
 enum rule_number {
-#define RULE(symbol, id, document, section, level, basis, bound, seen, text) R_##symbol,
+#define RULE(symbol, id, document, section, title, level, basis, bound, seen, text) R_##symbol,
 #include "rules/table.def"
 #undef RULE
     RULE_COUNT,

@@ -7,6 +7,7 @@
 #ifndef IPOIB_RULES_SCENE_H
 #define IPOIB_RULES_SCENE_H
 
+#include "model/events.h"
 #include "model/fabric.h"
 #include "rules/keys.h"
 #include "rules/report.h"
@@ -15,6 +16,7 @@ struct scene {
     const struct reporter *r;
     struct fabric *f;
     const struct packet *p;
+    const struct events *e;      /* what the model learnt from the packet */
     struct postponed *postponed; /* rules/postpone.h */
 };
 
@@ -24,6 +26,21 @@ struct scene {
  * others (check_link.c).
  */
 bool may_be_told_others(const struct scene *s, struct group *broadcast);
+
+/*
+ * The packet does not use what the SA told its sender of the broadcast group, and
+ * may_be_told_others() knows no excuse: reported once it is proved that no request of the sender is
+ * missing. value: as in is_news(); p, n: the bytes to blame (check_link.c).
+ */
+struct departure {
+    enum rule_number rule;
+    struct subject about;
+    uint64_t value;
+    const uint8_t *p;
+    uint32_t n;
+    const char *expected, *actual;
+};
+void fail_told(const struct scene *s, struct group *broadcast, const struct departure *d);
 
 /*
  * Did an interface of the port on this partition join the broadcast group since that frame? It was
@@ -41,6 +58,18 @@ bool lacks_broadcast(const struct scene *s, uint16_t pkey, uint8_t scope);
 void check_transmission(const struct scene *s);
 
 /*
+ * The port whose interface sends the datagram: a link-layer address of it names the QP. NULL: not
+ * known (check_member.c).
+ */
+struct endport *sending_interface(const struct scene *s);
+
+/*
+ * Did the port that sends the datagram join the link's broadcast group as FullMember? scope: of the
+ * link, 0 where it is not known (check_member.c).
+ */
+void check_interface_joined(const struct scene *s, struct endport *port, uint8_t scope);
+
+/*
  * The scope of an IPoIB MGID that a port sends to or joins (check_group.c). false: it is none of
  * its link's.
  */
@@ -52,12 +81,14 @@ bool check_scope(const struct scene *s, const uint8_t *mgid, struct endport *por
  */
 void check_multicast(const struct scene *s);
 
+/* ... to a multicast GID without IPoIB signature (check_signature.c). */
+void check_signature(const struct scene *s);
+
 /* ... to one port: to which QP, with which partition? (check_unicast.c) */
 void check_unicast(const struct scene *s);
 
 /*
- * ARP or ND: whose address is it, who announces it, who is answered? Learns the pair of addresses
- * (check_announced.c).
+ * ARP or ND: whose address is it, who announces it, who is answered? (check_announced.c)
  */
 void check_arp_scene(const struct scene *s, const struct datagram *d);
 void check_nd_scene(const struct scene *s, const struct datagram *d);
@@ -68,9 +99,8 @@ void check_subnet_event(const struct scene *s, const struct subnet_event *e);
 
 /* A CM message of an IPoIB connection, known or not (check_connection.c). */
 void check_connection_message(const struct scene *s);
-/* A connection's interface left the broadcast group, or is there again. */
-void check_interface_down(const struct scene *s, struct endport *port, uint16_t pkey);
-void check_interface_up(const struct scene *s, struct endport *port, uint16_t pkey);
+/* A connection that ended with its interface, or did not (SUBNET_TEARDOWN). */
+void check_teardown(const struct scene *s, const struct connection *c);
 /* Data on it, from the encapsulation header on: a message of one packet, or its First. */
 void check_connection_data(const struct scene *s);
 

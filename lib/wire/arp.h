@@ -11,6 +11,16 @@
 enum { ARP_HRD = 0, ARP_PRO = 2, ARP_HLN = 4, ARP_PLN = 5, ARP_OP = 6, ARP_SIZE_FIXED = 8 };
 enum { ARP_HRD_INFINIBAND = 32 };
 enum { ARP_REQUEST = 1, ARP_REPLY = 2, RARP_REQUEST = 3, RARP_REPLY = 4 };
+enum { INARP_REQUEST = 8, INARP_REPLY = 9 }; /* RFC 2390 */
+
+/*
+ * Does a message of this operation name the sender's own addresses (RFC 826, RFC 2390)? A RARP message
+ * may be about another's.
+ */
+static inline bool arp_is_announcement(uint16_t op)
+{
+    return op == ARP_REQUEST || op == ARP_REPLY || op == INARP_REQUEST || op == INARP_REPLY;
+}
 
 struct arp {
     uint16_t hrd, pro, op;

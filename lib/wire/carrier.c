@@ -3,6 +3,7 @@
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
+#include "wire/lladdr.h"
 
 enum { ETH_TYPE = 12, ETH_SIZE = 14, VLAN_SIZE = 4 };
 /* IEEE 802.1Q: C-TAG, S-TAG; several may follow each other */
@@ -139,6 +140,9 @@ static enum wire_result locate_IPOIB(struct view v, struct carrier *c)
 {
     c->kind = CARRIER_IPOIB;
     c->inner = view_from(v, DLT_IPOIB_PSEUDO);
+    if (v.cap >= DLT_IPOIB_PSEUDO &&
+        (dlt_ipoib_has_grh(v) || be24(v.p + DLT_IPOIB_ADDRESS + LLADDR_QPN) == QPN_MULTICAST))
+        c->dgid = v.p + DLT_IPOIB_DGID;
     return view_has(v, 0, DLT_IPOIB_PSEUDO);
 }
 

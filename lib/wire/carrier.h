@@ -16,6 +16,7 @@
  * destination's link-layer address.
  */
 enum { DLT_IPOIB_PSEUDO = 40, DLT_IPOIB_ADDRESS = 20 };
+enum { DLT_IPOIB_DGID = 24 }; /* of the GRH, and of the address likewise */
 
 /*
  * Does a pseudo header of LINKTYPE_IPOIB hold a genuine GRH? IP version 6, next header IBA, payload
@@ -48,6 +49,8 @@ struct carrier {
     uint16_t type;         /* CARRIER_COOKED */
     struct view inner;     /* from there on */
     struct outer_ip outer; /* RoCE v2 */
+    const uint8_t *dgid;   /* CARRIER_IPOIB: DGID of the GRH, or the MGID that is the destination's
+                              address; NULL: none */
     uint32_t port;         /* of the card that captured it (erf_port); 0 where that is not told */
 };
 
@@ -56,5 +59,11 @@ struct carrier {
  * header is not whole.
  */
 enum wire_result carrier_locate(int linktype, struct view v, struct carrier *c);
+
+/* Of a frame without InfiniBand headers: the first octet that is decoded. */
+static inline const uint8_t *carrier_begin(const struct carrier *c)
+{
+    return c->dgid ? c->dgid - DLT_IPOIB_DGID : c->inner.p;
+}
 
 #endif

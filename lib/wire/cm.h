@@ -120,6 +120,12 @@ enum cm_service {
 };
 extern const struct name cm_service_names[];
 
+/* Of the block of IPoIB, or of Linux's, but with octets between block and QPN that are not 0. */
+static inline bool cm_service_is_near_ipoib(uint64_t id)
+{
+    return (id >> 56 == 0x01 || id >> 56 == 0x10) && (id >> 24 & 0xffffffffu);
+}
+
 static inline bool cm_service_is_ipoib(enum cm_service s)
 {
     return s == SERVICE_IPOIB_RFC || s == SERVICE_IPOIB_LINUX;

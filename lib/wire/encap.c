@@ -2,6 +2,7 @@
 #include "wire/encap.h"
 #include "wire/arp.h"
 #include "wire/ip.h"
+#include "wire/lladdr.h"
 
 enum wire_result encap_decode(struct view v, struct encap *e)
 {
@@ -78,6 +79,34 @@ static bool ipv4_checksum_right(struct view d)
     while (sum >> 16)
         sum = (sum & 0xffff) + (sum >> 16);
     return sum == 0xffff;
+}
+
+static bool is_bare_ipv4(struct view v)
+{
+    return v.cap >= IPV4_SIZE && v.p[0] >> 4 == 4 && (v.p[0] & 0xfu) >= 5 &&
+           v.cap >= (v.p[0] & 0xfu) * 4 && be16(v.p + IPV4_TOTAL_LENGTH) >= v.len &&
+           ipv4_checksum_right(v);
+}
+
+static bool is_bare_ipv6(struct view v)
+{
+    return v.cap >= IPV6_SIZE && v.p[0] >> 4 == 6 &&
+           (uint32_t)IPV6_SIZE + be16(v.p + IPV6_PAYLOAD_LENGTH) == v.len;
+}
+
+static bool is_bare_arp(struct view v)
+{
+    return v.cap >= ARP_SIZE_FIXED && be16(v.p + ARP_HRD) == ARP_HRD_INFINIBAND &&
+           be16(v.p + ARP_PRO) == TYPE_IPV4 && v.p[ARP_HLN] == LLADDR_SIZE &&
+           v.p[ARP_PLN] == IPV4_ADDRESS_SIZE;
+}
+
+const char *encap_missing(struct view v)
+{
+    return is_bare_ipv4(v)   ? "an IPv4 datagram without it"
+           : is_bare_ipv6(v) ? "an IPv6 datagram without it"
+           : is_bare_arp(v)  ? "an ARP message without it"
+                             : NULL;
 }
 
 bool encap_begins_message(struct view v, bool first)

@@ -33,6 +33,12 @@ enum wire_result encap_decode(struct view v, struct encap *e);
 bool encap_agrees(struct view v);
 
 /*
+ * What begins where the header should be: an IP datagram whose own length, and for IPv4 checksum,
+ * is right, or an ARP message of IPoIB. Constant string; NULL: none of them.
+ */
+const char *encap_missing(struct view v);
+
+/*
  * Does the first packet of a connection's message begin an IPoIB datagram? Stricter than
  * encap_agrees(), for on connections anything may come: Type IPv4 or IPv6, Reserved 0, an IP header
  * whose length goes beyond this packet (first) or fits it, and for IPv4 a right header checksum, as

@@ -38,21 +38,26 @@ static uint32_t add_bth(uint32_t crc, const uint8_t *p)
     return (uint32_t)crc32(crc, bth, sizeof bth);
 }
 
+uint32_t icrc_of(struct view v, const struct ib_packet *ib)
+{
+    const uint8_t *end = v.p + ib->length - ICRC_SIZE, *rest = v.p + ib->bth_off + BTH_SIZE;
+    uint32_t crc = add_lrh(0, v.p, ib->has_grh);
+    if (ib->has_grh)
+        crc = add_grh(crc, v.p + ib->grh_off);
+    crc = add_bth(crc, v.p + ib->bth_off);
+    return (uint32_t)crc32(crc, rest, (uInt)(end - rest));
+}
+
 enum icrc icrc_check(struct view v, const struct ib_packet *ib)
 {
     if (!ib->has_lrh || !ib->has_bth || ib->length < (uint32_t)ib->bth_off + BTH_SIZE + ICRC_SIZE ||
         view_has(v, 0, ib->length) != WIRE_OK)
         return ICRC_NOT_THERE;
-    const uint8_t *end = v.p + ib->length - ICRC_SIZE, *rest = v.p + ib->bth_off + BTH_SIZE;
+    const uint8_t *end = v.p + ib->length - ICRC_SIZE;
     /* little-endian */
     uint32_t told = (uint32_t)end[0] | (uint32_t)end[1] << 8 | (uint32_t)end[2] << 16 |
                     (uint32_t)end[3] << 24;
     if (told == 0)
         return ICRC_NOT_THERE;
-    uint32_t crc = add_lrh(0, v.p, ib->has_grh);
-    if (ib->has_grh)
-        crc = add_grh(crc, v.p + ib->grh_off);
-    crc = add_bth(crc, v.p + ib->bth_off);
-    crc = (uint32_t)crc32(crc, rest, (uInt)(end - rest));
-    return crc == told ? ICRC_RIGHT : ICRC_WRONG;
+    return icrc_of(v, ib) == told ? ICRC_RIGHT : ICRC_WRONG;
 }

@@ -16,4 +16,7 @@ enum icrc { ICRC_RIGHT, ICRC_WRONG, ICRC_NOT_THERE };
  */
 enum icrc icrc_check(struct view v, const struct ib_packet *ib);
 
+/* The right one, of a packet for which icrc_check() finds one there. */
+uint32_t icrc_of(struct view v, const struct ib_packet *ib);
+
 #endif

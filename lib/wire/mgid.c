@@ -43,3 +43,18 @@ struct mgid mgid_read(const uint8_t *gid)
         read_ipv6(gid, &m);
     return m;
 }
+
+void mgid_of_group(uint8_t *mgid, const uint8_t *on_link, const uint8_t *ip, uint8_t length)
+{
+    uint16_t signature = length == 4 ? MGID_SIGNATURE_IPV4 : MGID_SIGNATURE_IPV6;
+    memcpy(mgid, on_link, MGID_SIZE);
+    memset(mgid + MGID_GROUP, 0, MGID_SIZE - MGID_GROUP);
+    mgid[MGID_SIGNATURE] = (uint8_t)(signature >> 8);
+    mgid[MGID_SIGNATURE + 1] = (uint8_t)signature;
+    if (length == 4) {
+        memcpy(mgid + MGID_GROUP_IPV4, ip, 4);
+        mgid[MGID_GROUP_IPV4] = ip[0] & 0x0f;
+    } else {
+        memcpy(mgid + MGID_GROUP, ip + MGID_GROUP, MGID_SIZE - MGID_GROUP);
+    }
+}

@@ -35,6 +35,9 @@ struct mgid {
 /* Does the GID (16 octets) begin with 0xff and carry one of the two IPoIB signatures? */
 bool mgid_is_ipoib(const uint8_t *gid);
 
+/* The MGID of an IP group (4 or 16 octets) on the link of another IPoIB MGID. */
+void mgid_of_group(uint8_t *mgid, const uint8_t *on_link, const uint8_t *ip, uint8_t length);
+
 /* Split an MGID for which mgid_is_ipoib() holds. */
 struct mgid mgid_read(const uint8_t *gid);
 

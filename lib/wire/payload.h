@@ -16,7 +16,7 @@
 /* An IP datagram or an ARP message (RFC 4391 §6). */
 struct datagram {
     struct view octets;          /* from the encapsulation header on; empty: there is none */
-    enum wire_result header;     /* of encap_decode() */
+    enum wire_result header;     /* of encap_decode(); WIRE_FOREIGN: decoded without one */
     struct encap encap;          /* header WIRE_OK */
     struct view body;            /* what follows it */
     enum wire_result arp_result; /* Type ARP and RARP; WIRE_FOREIGN: another Type */

@@ -44,6 +44,11 @@ static uint16_t vcrc(const uint8_t *p, uint32_t n)
     return (uint16_t)~crc;
 }
 
+uint16_t vcrc_of(struct view v, const struct ib_packet *ib)
+{
+    return vcrc(v.p, ib->length);
+}
+
 enum vcrc vcrc_check(struct view v, const struct ib_packet *ib)
 {
     if (!ib->has_lrh || ib->length < LRH_SIZE || view_has(v, ib->length, VCRC_SIZE) != WIRE_OK)
@@ -52,5 +57,5 @@ enum vcrc vcrc_check(struct view v, const struct ib_packet *ib)
     uint16_t told = (uint16_t)(end[0] | end[1] << 8); /* little-endian */
     if (told == 0)
         return VCRC_NOT_THERE;
-    return vcrc(v.p, ib->length) == told ? VCRC_RIGHT : VCRC_WRONG;
+    return vcrc_of(v, ib) == told ? VCRC_RIGHT : VCRC_WRONG;
 }

@@ -16,4 +16,7 @@ enum vcrc { VCRC_RIGHT, VCRC_WRONG, VCRC_NOT_THERE };
  */
 enum vcrc vcrc_check(struct view v, const struct ib_packet *ib);
 
+/* The right one, of a packet for which vcrc_check() finds one there. */
+uint16_t vcrc_of(struct view v, const struct ib_packet *ib);
+
 #endif

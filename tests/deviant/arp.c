@@ -4,10 +4,12 @@
 
 #include <string.h>
 
-#include "probe/message.h"
-#include "probe/octets.h"
+#include "probe/link/message.h"
+#include "wire/put.h"
 #include "tests/deviant/deviant.h"
 #include "wire/encap.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
 
 enum {
     SHA = ENCAP_SIZE + ARP_SIZE_FIXED,
@@ -119,6 +121,6 @@ void ask_arp(struct deviant *d, const uint8_t *ip)
 {
     uint8_t out[UD_SIZE];
     struct arp_message m = {.op = ARP_REQUEST, .sha = d->lladdr, .spa = d->ip4, .tpa = ip};
-    send_to_group(d, d->fault == FAULT_SIGNATURE_ARP ? &d->all_nodes : &d->p.link, out,
+    send_to_group(d, d->fault == FAULT_SIGNATURE_ARP ? &d->all_nodes : &d->link.group, out,
                   make_arp(out, &m));
 }

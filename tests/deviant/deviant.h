@@ -7,7 +7,8 @@
 #ifndef IPOIB_TESTS_DEVIANT_H
 #define IPOIB_TESTS_DEVIANT_H
 
-#include "probe/probe.h"
+#include "probe/link/link.h"
+#include "probe/run/target.h"
 
 enum fault_number {
 #define FAULT(symbol, ...) FAULT_##symbol,
@@ -29,7 +30,9 @@ struct contact {
 };
 
 struct deviant {
-    struct probe p;          /* the port, the link and the groups: p.t, p.link, p.pkey */
+    struct run run;
+    struct probe_link link;  /* the port, the partition and the groups */
+    struct target target;    /* nothing is probed: the log and the link */
     struct transport *other; /* FAULT_QPN_OTHER: a second queue pair, to send from */
     enum fault_number fault;
     uint8_t ip4[4], ip6[16], lladdr[LLADDR_SIZE];

@@ -5,10 +5,11 @@
  */
 #include <string.h>
 
-#include "probe/octets.h"
+#include "wire/put.h"
 #include "tests/deviant/deviant.h"
 #include "wire/encap.h"
 #include "wire/nd.h"
+#include "probe/link/transport.h"
 
 enum {
     IPV4_SIZE = 20,

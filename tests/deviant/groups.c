@@ -8,31 +8,34 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/octets.h"
+#include "wire/put.h"
 #include "wire/mgid.h"
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/run/run.h"
 
 enum { MTU_1024 = 3, RATE_2_5 = 2 }; /* IBA 15.2.5.17: codes of the record */
 
 /* 239.1.2.3 on this link (RFC 4391 §4) */
 static void ipv4_mgid(const struct deviant *d, uint8_t *mgid)
 {
-    memcpy(mgid, d->p.link.mgid, 16);
+    memcpy(mgid, d->link.group.mgid, 16);
     put32(mgid + MGID_GROUP_IPV4, 0x0f010203);
 }
 
 static bool make(struct deviant *d, const uint8_t *mgid, const struct mc_group *like)
 {
-    struct mc_group before = d->p.link, g;
+    struct mc_group before = d->link.group, g;
     uint16_t status;
-    d->p.link = *like;
-    bool made = group_join(&d->p, mgid, JOIN_FULL, true, &g, &status) == SA_TOLD;
-    d->p.link = before;
+    d->link.group = *like;
+    bool made = group_join(&d->target, mgid, JOIN_FULL, true, &g, &status) == SA_TOLD;
+    d->link.group = before;
     return made;
 }
 
 bool make_groups(struct deviant *d, char *why, size_t size)
 {
-    struct mc_group like = d->p.link;
+    struct mc_group like = d->link.group;
     uint8_t mgid[16];
     ipv4_mgid(d, mgid);
     switch (d->fault) {

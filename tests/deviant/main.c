@@ -9,6 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/options.h"
+#include "probe/run/target.h"
+#include "probe/run/text.h"
 #include "tests/deviant/deviant.h"
 #include "wire/encap.h"
 
@@ -40,8 +47,8 @@ static int print_table(void)
 static void take(struct deviant *d, const struct ud_from *from)
 {
     struct encap e;
-    bool own = from->lid == d->p.t->facts.lid &&
-               (from->qpn == d->p.t->qpn || (d->other && from->qpn == d->other->qpn));
+    bool own = from->lid == d->link.transport->facts.lid &&
+               (from->qpn == d->link.transport->qpn || (d->other && from->qpn == d->other->qpn));
     if (own || !takes(d, from) || encap_decode(from->octets, &e) != WIRE_OK)
         return;
     struct view v = view_from(from->octets, ENCAP_SIZE);
@@ -61,11 +68,12 @@ static int serve(struct deviant *d)
     printf("ready %s\n", ip);
     fflush(stdout);
     while (!stop) {
-        enum transport_result result = d->p.t->ops->receive(d->p.t, 1000, &from);
+        enum transport_result result = d->link.transport->ops->receive(d->link.transport, 1000,
+                                                                       &from);
         if (result == TRANSPORT_OK)
             take(d, &from);
         else if (result == TRANSPORT_ERROR) {
-            fprintf(stderr, "deviant: %s\n", d->p.t->error);
+            fprintf(stderr, "deviant: %s\n", d->link.transport->error);
             return 1;
         }
     }
@@ -75,7 +83,7 @@ static int serve(struct deviant *d)
 static int run(struct deviant *d, const char *device)
 {
     char why[300];
-    bool opened = verbs_open(&d->p.t, device, 0, &stop, why, sizeof why) == OPENED &&
+    bool opened = verbs_open(&d->link.transport, device, 0, &stop, why, sizeof why) == OPENED &&
                   (d->fault != FAULT_QPN_OTHER ||
                    verbs_open(&d->other, device, 0, &stop, why, sizeof why) == OPENED);
     int status = 1;
@@ -83,9 +91,9 @@ static int run(struct deviant *d, const char *device)
         status = serve(d);
     else
         fprintf(stderr, "deviant: %s\n", why);
-    if (d->p.t) {
-        groups_leave(&d->p);
-        d->p.t->ops->close(d->p.t);
+    if (d->link.transport) {
+        groups_leave(&d->target);
+        d->link.transport->ops->close(d->link.transport);
     }
     if (d->other)
         d->other->ops->close(d->other);
@@ -130,12 +138,11 @@ int main(int argc, char **argv)
     }
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
-    d.p.options = &options;
-    d.p.stop = &stop;
-    d.p.log = wirelog_new(NULL);
-    groups_open(&d.p);
+    d.run = (struct run){.options = &options, .stop = &stop};
+    d.target = (struct target){.run = &d.run, .link = &d.link, .log = wirelog_new(NULL)};
+    groups_open(&d.link);
     int status = run(&d, device);
-    groups_close(&d.p);
-    wirelog_free(d.p.log);
+    groups_close(&d.link);
+    wirelog_free(d.target.log);
     return status;
 }

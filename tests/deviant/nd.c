@@ -4,10 +4,12 @@
 
 #include <string.h>
 
-#include "probe/message.h"
-#include "probe/octets.h"
+#include "probe/link/message.h"
+#include "wire/put.h"
 #include "tests/deviant/deviant.h"
 #include "wire/encap.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
 
 enum {
     IPV6_PAYLOAD = 4,
@@ -118,7 +120,7 @@ void ask_nd(struct deviant *d, const uint8_t *ip)
         .type = ND_NS, .from = d->ip6, .to = group, .target = ip, .lladdr = d->lladdr};
     uint32_t n = make_nd(out, &m);
     if (d->fault == FAULT_SIGNATURE_NS)
-        send_to_group(d, &d->p.link, out, n);
+        send_to_group(d, &d->link.group, out, n);
     else if (d->fault == FAULT_GROUP_ID_NS)
         send_to_group(d, &d->all_nodes, out, n);
     else if (join_ipv6(d, group, JOIN_SEND_ONLY_NON, &g))

@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/octets.h"
+#include "wire/put.h"
 #include "wire/encap.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
 
 static void send_out(struct deviant *d, const struct ud_to *to, uint8_t *octets, uint32_t n)
 {
-    struct transport *t = d->other ? d->other : d->p.t;
+    struct transport *t = d->other ? d->other : d->link.transport;
     if (d->fault == FAULT_RESERVED_SENT || d->fault == FAULT_RESERVED_SENT6 ||
         d->fault == FAULT_RIVAL_LATE)
         put16(octets + ENCAP_RESERVED, 0x0012);
@@ -22,7 +24,7 @@ void send_to_port(struct deviant *d, uint16_t lid, uint8_t sl, uint32_t qpn, uin
                   uint32_t n)
 {
     bool arp = be16(octets) == TYPE_ARP;
-    struct ud_to to = {.lid = lid, .sl = sl, .qpn = qpn, .qkey = d->p.link.qkey};
+    struct ud_to to = {.lid = lid, .sl = sl, .qpn = qpn, .qkey = d->link.group.qkey};
     if (arp && d->fault == FAULT_QKEY_SENT)
         to.qkey ^= 1;
     d->answers++;
@@ -37,7 +39,7 @@ void send_to_group(struct deviant *d, const struct mc_group *g, uint8_t *octets,
                        .tclass = g->tclass,
                        .flow_label = g->flow_label,
                        .qpn = QPN_MULTICAST,
-                       .qkey = d->p.link.qkey,
+                       .qkey = d->link.group.qkey,
                        .grh = true};
     memcpy(to.gid, g->mgid, 16);
     if (d->fault == FAULT_PARAMETERS)

@@ -5,8 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/message.h"
-#include "probe/octets.h"
+#include "probe/link/message.h"
+#include "wire/put.h"
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/link/sa.h"
+#include "probe/link/transport.h"
+#include "probe/run/run.h"
 
 static bool fail(char *why, size_t size, const char *what)
 {
@@ -32,8 +37,8 @@ static bool ask_alias(struct deviant *d, uint8_t guid[8])
     struct sa_question q = {
         .method = SA_SET, .attribute = SA_GUID_INFO_RECORD, .mask = LID | BLOCK | SECOND_GUID};
     struct sa_answer a;
-    put16(q.record, d->p.t->facts.lid);
-    bool told = sa_ask(&d->p, &q, &a) == SA_TOLD && a.records->len >= GUIDS + 16;
+    put16(q.record, d->link.transport->facts.lid);
+    bool told = sa_ask(&d->target, &q, &a) == SA_TOLD && a.records->len >= GUIDS + 16;
     if (told)
         memcpy(guid, a.records->data + GUIDS + 8, 8);
     sa_answer_clear(&a);
@@ -42,7 +47,7 @@ static bool ask_alias(struct deviant *d, uint8_t guid[8])
 
 static bool choose_gid(struct deviant *d, uint8_t *gid)
 {
-    memcpy(gid, d->p.t->facts.gid, 16);
+    memcpy(gid, d->link.transport->facts.gid, 16);
     if (d->fault == FAULT_GID_OF_NOBODY)
         put32(gid + 8, 0x00112233);
     if (d->fault == FAULT_GID_OF_OTHER)
@@ -70,7 +75,7 @@ static uint8_t choose_flags(enum fault_number f)
 /* RFC 4391 §8 */
 static void choose_link_local(struct deviant *d)
 {
-    link_local_of(d->ip6, d->p.t->facts.gid + 8);
+    link_local_of(d->ip6, d->link.transport->facts.gid + 8);
     if (d->fault == FAULT_LINK_LOCAL_OTHER)
         d->ip6[15] ^= 0x40;
     if (d->fault == FAULT_LINK_LOCAL_U)
@@ -82,7 +87,7 @@ static void choose_link_local(struct deviant *d)
 static bool choose_addresses(struct deviant *d)
 {
     d->lladdr[LLADDR_FLAGS] = choose_flags(d->fault);
-    put24(d->lladdr + LLADDR_QPN, d->p.t->qpn);
+    put24(d->lladdr + LLADDR_QPN, d->link.transport->qpn);
     choose_link_local(d);
     return choose_gid(d, d->lladdr + LLADDR_GID);
 }
@@ -93,8 +98,8 @@ bool join_ipv6(struct deviant *d, const uint8_t *ip, uint8_t join_state, struct 
 {
     uint8_t mgid[16];
     uint16_t status;
-    ipv6_mgid(mgid, d->p.link.scope, d->p.pkey, ip);
-    return group_join(&d->p, mgid, join_state, true, g, &status) == SA_TOLD;
+    ipv6_mgid(mgid, d->link.group.scope, d->link.pkey, ip);
+    return group_join(&d->target, mgid, join_state, true, g, &status) == SA_TOLD;
 }
 
 static uint8_t broadcast_state(enum fault_number f)
@@ -111,32 +116,34 @@ static bool join_groups(struct deviant *d)
     struct mc_group g;
     uint16_t status;
     if (d->fault != FAULT_JOIN_NONE &&
-        group_join(&d->p, d->p.link.mgid, broadcast_state(d->fault), false, &g, &status) != SA_TOLD)
+        group_join(&d->target, d->link.group.mgid, broadcast_state(d->fault), false, &g, &status) !=
+            SA_TOLD)
         return false;
-    if (!group_attach(&d->p, &d->p.link))
+    if (!group_attach(&d->target, &d->link.group))
         return false;
     solicited_node(own, d->ip6);
     return join_ipv6(d, all_nodes, JOIN_FULL, &d->all_nodes) &&
-           group_attach(&d->p, &d->all_nodes) && join_ipv6(d, own, JOIN_FULL, &g) &&
-           group_attach(&d->p, &g);
+           group_attach(&d->target, &d->all_nodes) && join_ipv6(d, own, JOIN_FULL, &g) &&
+           group_attach(&d->target, &g);
 }
 
 static bool open_queue_pairs(struct deviant *d)
 {
-    struct transport *t = d->p.t;
-    if (t->ops->open_qp(t, d->p.pkey_index, d->p.link.qkey) != TRANSPORT_OK)
+    struct transport *t = d->link.transport;
+    if (t->ops->open_qp(t, d->link.pkey_index, d->link.group.qkey) != TRANSPORT_OK)
         return false;
     return !d->other ||
-           d->other->ops->open_qp(d->other, d->p.pkey_index, d->p.link.qkey) == TRANSPORT_OK;
+           d->other->ops->open_qp(d->other, d->link.pkey_index, d->link.group.qkey) == TRANSPORT_OK;
 }
 
 bool stand(struct deviant *d, char *why, size_t size)
 {
-    if (!link_find_pkey(&d->p, why, size) || link_find_broadcast(&d->p, why, size) != SA_TOLD)
+    if (!link_find_pkey(&d->target, why, size) ||
+        link_find_broadcast(&d->target, why, size) != SA_TOLD)
         return false;
     if (!open_queue_pairs(d))
-        return fail(why, size, d->p.t->error);
-    link_find_sm_key(&d->p);
+        return fail(why, size, d->link.transport->error);
+    link_find_sm_key(&d->target);
     if (!choose_addresses(d))
         return fail(why, size, "the subnet administrator gives no alias GUID");
     if (!join_groups(d))

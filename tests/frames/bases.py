@@ -78,15 +78,19 @@ def reports(t):
 @base(
     "new-qpn",
     "datagram.pcap",
-    "1-49; behind 48 n1 announces QPN 0x000025, from that QP; 49 goes to the old QPN at once",
+    "1-49; behind 48 n1's interface is restarted (copies of 19 and 20) and announces QPN 0x000025, "
+    "from that QP; 49 goes to the old QPN at once",
 )
 def new_qpn(t):
     t.keep((1, 49))
+    ask, answer = t[19].copy(), t[20].copy()
+    ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
     p = t[41].copy()
     p.set(slid=2, sgid=N1.gid, srcqp=NEW_QPN)
     p["arp.sha.qpn"], p["arp.sha.gid"], p["arp.tpa"] = NEW_QPN, N1.gid, N1.ip
     p.payload[32:36] = ib.ip4(N1.ip)
-    t.insert(48, p)
+    t.insert(t.insert(t.insert(48, ask), answer), p)
+    t.renumber(2)
 
 
 @base(
@@ -98,6 +102,7 @@ def subscribed(t):
     t.keep((1, 264), (271, 274))
     for n, after in ((271, 174), (272, 271), (273, 272), (274, 273)):
         t.move(n, after)
+    t.renumber(5)
 
 
 # ---- connections

@@ -109,6 +109,10 @@ FIELDS = {
             "mcm.mtu_selector": (94 * 8, 2),
             "mcm.mtu": (94 * 8 + 2, 6),
             "mcm.join": (104 * 8 + 4, 4),
+            "mcm.rate": (98 * 8 + 2, 6),
+            "mcm.life": (99 * 8 + 2, 6),
+            "mcm.sl": (100 * 8, 4),
+            "mcm.flow": (100 * 8 + 4, 20),
             "path.dlid": (56 * 8 + 40 * 8, 16),
             "path.mtu": (56 * 8 + 54 * 8 + 2, 6),
         },
@@ -295,11 +299,11 @@ class Tape:
         for f in self.frames[self.number(n) - 1 :]:
             f.time += int(seconds * 10**9)
 
-    def renumber(self, slid):
-        """What a port's GSI (QP1) sends has PSNs without a gap again: nothing of it is missing."""
+    def renumber(self, slid, qpn=1):
+        """What a port's GSI (QP1) or another UD QP sends has PSNs without a gap again: nothing of it is missing."""
         psn = None
         for p in (f.packet for f in self.frames):
-            if p.deth and p["srcqp"] == 1 and p["slid"] == slid:
+            if p.deth and p["srcqp"] == qpn and p["slid"] == slid:
                 psn = p["psn"] if psn is None else (psn + 1) & 0xFFFFFF
                 p["psn"] = psn
 

@@ -132,7 +132,7 @@ def one_ud_qp(t):
 )
 def traffic_to_qpn(t):
     t[49]["destqp"] = 0x99
-    return 49
+    return 69  # n1's next request (PSN 8 after 7 in 42): it did not join again, with another QPN
 
 
 @fail(

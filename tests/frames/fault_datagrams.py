@@ -152,7 +152,7 @@ def grh_on_multicast(t):
 )
 def join_parameters_used(t):
     t[41]["tclass"] = 0x20
-    return 41
+    return 42  # n1's next request (PSN 7 after 6 in 37): it was told no other parameters
 
 
 @fail(
@@ -163,7 +163,7 @@ def join_parameters_used(t):
 )
 def join_parameters_used_hop(t):
     t[41]["hop"] = 9
-    return 41
+    return 42
 
 
 @fail(
@@ -173,7 +173,7 @@ def join_parameters_used_hop(t):
 )
 def link_mtu(t):
     t[45].datagram(0x0800, ib.ping4(N0.ip, N1.ip, size=2100))
-    return 45
+    return 69  # n1's next request (PSN 8 after 7 in 42)
 
 
 @fail(
@@ -183,7 +183,7 @@ def link_mtu(t):
 )
 def qkey_from_join(t):
     t[49]["qkey"] = 0x80000B1C
-    return 49
+    return 69
 
 
 @fail(
@@ -194,7 +194,8 @@ def qkey_from_join(t):
 )
 def qkey_before_join(t):
     join_again(t, N1.gid, 2, qkey=CONTROLLED)
-    return 55
+    t.renumber(2)
+    return 69  # 55 has that before; in 69 n1's next request shows that it did not join once more
 
 
 @fail(
@@ -269,6 +270,7 @@ def mlid_as_dlid(t):
 @fail("rfc4391.10.subscribe-traps", "subscribed", "n3 does not subscribe", linux="deviation")
 def subscribe_traps(t):
     t.drop(271, 272, 273, 274)
+    t.renumber(5)
     return 215  # n3's next request: it did not subscribe before
 
 

@@ -140,6 +140,7 @@ def answer_to_another_port(t):
     ask.payload[at : at + 20] = ib.lladdr(qpn, gid, 0x80)
     ask.fix_checksums()
     t.insert(t.insert(66, ask), answer)
+    t.renumber(2, N1.qpn)
 
 
 @passes(
@@ -151,6 +152,7 @@ def answer_to_another_port(t):
 def answer_to_the_unseen(t):
     solicited_from_service(t)
     t.insert(66, t[60].copy().set(destqp=0x25))
+    t.renumber(2, N1.qpn)
 
 
 @passes(

@@ -25,6 +25,7 @@
  *                          sa-anew-state N: the JoinState that the port has in them then, of its host; default 0: none
  *   sa-members N           so many records more has the table of all groups: other ports' memberships of the first group,
  *                          and solicited-node groups of partition 0x8002
+ *   memlock on             memory is registered up to RLIMIT_MEMLOCK, as of a user without CAP_IPC_LOCK
  *   frames FILE            a classic pcap of link type 247 or 1: these frames come, again and again
  *   synthetic OCTETS       or made ones of that size, with their number (8 octets, big-endian) at the end; to a queue pair
  *                          that is attached to groups, datagrams of that size to the first group
@@ -105,7 +106,7 @@ struct scenario {
     struct packet_store packets;
     uint32_t synthetic;
     uint64_t total, rate, burst;
-    bool threaded, waits, cold;
+    bool threaded, waits, cold, memlock;
     char bill[200];
     struct incident incidents[MAX_INCIDENTS];
     int incident_count;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stand-in for libibumad: the functions that hca/client.c and probe/saonly.c use, and a subnet
- * administrator that has the play's groups (scenario.h). It answers joins and leaves as OpenSM
- * does: leaving a state that is not held is refused with 0x0200. What it has answered stays in a
- * queue until it is received, as in the kernel (drivers/infiniband/core/user_mad.c).
+ * The stand-in for libibumad: the functions that hca/client.c and probe/link/saonly.c use, and a
+ * subnet administrator that has the play's groups (scenario.h). It answers joins and leaves as
+ * OpenSM does: leaving a state that is not held is refused with 0x0200. What it has answered stays
+ * in a queue until it is received, as in the kernel (drivers/infiniband/core/user_mad.c).
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
@@ -588,6 +589,14 @@ EXPORT int ibv_dealloc_pd(struct ibv_pd *pd)
     return 0;
 }
 
+static bool exceeds_limit(size_t len)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+           len > limit.rlim_cur;
+}
+
 EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *memory, size_t len, int access)
 {
     struct ibv_mr *mr;
@@ -595,6 +604,10 @@ EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *memory, size_t len, in
     (void)access;
     if (refuse(pd->context, "mr"))
         return NULL;
+    if (machine_of(pd->context)->scenario->memlock && exceeds_limit(len)) {
+        errno = ENOMEM;
+        return NULL;
+    }
     mr = calloc(1, sizeof(*mr));
     mr->context = pd->context;
     mr->pd = pd;

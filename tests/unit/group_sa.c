@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "probe/octets.h"
+#include "wire/put.h"
+#include "probe/link/transport.h"
 
 enum { NO_RECORDS = 0x0300, REQ_INVALID = 0x0200 }; /* IBA 15.2.1.3 */
 

@@ -9,7 +9,7 @@
 
 #include "unit.h"
 
-#include "probe/probe.h"
+#include "probe/link/leave.h"
 
 enum { GROUPS_MAX = 8 };
 

@@ -7,12 +7,17 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "probe/checks.h"
-#include "probe/message.h"
-#include "probe/octets.h"
+#include "probe/checks/checks.h"
+#include "probe/link/message.h"
+#include "wire/put.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/smp.h"
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/target.h"
 
 #define QKEY 0x0b1bu
 
@@ -631,7 +636,8 @@ static enum transport_result fake_attach(struct transport *t, const uint8_t *mgi
 
 /* ---- begin and end */
 
-static const struct transport_ops fake_ops = {.open_qp = fake_open,
+static const struct transport_ops fake_ops = {.capabilities = CAN_ALL & ~HAS_CONNECTIONS,
+                                              .open_qp = fake_open,
                                               .open_stranger = fake_open_stranger,
                                               .send = fake_send,
                                               .receive = fake_receive,
@@ -651,7 +657,7 @@ static const struct port_facts port_of_test = {.device = "fake0",
                                                .n_pkeys = 1};
 static volatile int stop;
 
-void fake_begin(struct fake *f, struct probe *p, enum fault fault, bool member)
+void fake_begin(struct fake *f, struct target *target, enum fault fault, bool member)
 {
     char why[256];
     *f = (struct fake){
@@ -659,16 +665,16 @@ void fake_begin(struct fake *f, struct probe *p, enum fault fault, bool member)
     memcpy(f->base.facts.gid, own_gid, 16);
     broadcast_mgid(f->grh + GRH_DGID, 2, 0xffff);
     f->grh[0] = 0x60;
-    p->t = &f->base;
-    p->stop = &stop;
-    p->log = wirelog_new(NULL);
-    groups_open(p);
-    assert_true(link_open(p, why, sizeof why));
+    target->link->transport = &f->base;
+    target->run->stop = &stop;
+    target->log = wirelog_new(NULL);
+    groups_open(target->link);
+    assert_true(link_open(target, why, sizeof why));
 }
 
-void fake_end(struct probe *p)
+void fake_end(struct target *target)
 {
-    link_close(p);
-    groups_close(p);
-    wirelog_free(p->log);
+    link_close(target);
+    groups_close(target->link);
+    wirelog_free(target->log);
 }

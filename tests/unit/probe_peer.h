@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-#include "probe/probe.h"
+#include "stand.h"
 
 enum {
     PEER_QPN = 0x48,
@@ -148,8 +148,8 @@ struct fake {
 };
 
 /* A probe that stands on the link of such a peer; and takes it down again. */
-void fake_begin(struct fake *f, struct probe *p, enum fault fault, bool member);
-void fake_end(struct probe *p);
+void fake_begin(struct fake *f, struct target *t, enum fault fault, bool member);
+void fake_end(struct target *t);
 
 /* Microseconds: the probe's g_get_monotonic_time() as well (tests/CMakeLists.txt wraps it). */
 gint64 simulated_now(void);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The hand-over between two threads: order, limits, two threads. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/unit/unit.h"
 
@@ -35,46 +38,6 @@ static void blocks_come_in_order_and_are_used_again(void **state)
     handover_destroy(h);
 }
 
-static void note_block(void *arg, const struct block *b)
-{
-    *(const struct block **)arg = b;
-}
-
-/*
- * At once is written what comes while there is time and the writer has nothing, and never what
- * begins a further file.
- */
-static void some_blocks_are_written_at_once(void **state)
-{
-    struct handover *h = handover_create(1, false);
-    const struct block *written = NULL;
-    struct block *b = handover_take(h), *begins = handover_take(h);
-
-    (void)state;
-    handover_write_at_once(h, note_block, &written);
-    handover_give(h, b);
-    assert_null(written);
-    handover_has_time(h);
-    handover_give(h, handover_take(h));
-    assert_null(written);
-    for (int i = 0; i < 2; i++)
-        handover_return(h, handover_next(h));
-    begins->new_file = true;
-    handover_give(h, begins);
-    assert_null(written);
-    handover_return(h, handover_next(h));
-    b = handover_take(h);
-    handover_give(h, b);
-    assert_ptr_equal(written, b);
-    assert_true(handover_is_empty(h));
-    assert_ptr_equal(handover_take(h), b);
-    /* not for ever without new time */
-    for (int i = 0; i < 100 && (b = handover_take(h)) != NULL; i++)
-        handover_give(h, b);
-    assert_false(handover_is_empty(h));
-    handover_destroy(h);
-}
-
 static void whole_room_is_there(void **state)
 {
     struct handover *h = handover_create(UINT64_C(6) * BLOCK_ROOM + 1, true);
@@ -86,6 +49,122 @@ static void whole_room_is_there(void **state)
         memset(b->data, 0xee, BLOCK_ROOM);
     assert_int_equal(blocks, 7);
     handover_destroy(h);
+}
+
+static bool is_present(uint8_t *at)
+{
+    uint8_t *page = (uint8_t *)((uintptr_t)at & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1));
+    unsigned char resident = 0;
+
+    assert_int_equal(mincore(page, 1, &resident), 0);
+    return resident & 1;
+}
+
+/* 32 MiB are 128 blocks; more follow when the writer takes a block and fewer than 64 are left. */
+static void memory_is_present_before_it_is_used(void **state)
+{
+    struct handover *h = handover_create(UINT64_C(1024) * BLOCK_ROOM, false);
+    struct block *first = handover_take(h), *b = first;
+
+    (void)state;
+    assert_true(is_present(first->data + 127 * BLOCK_ROOM));
+    assert_false(is_present(first->data + 1023 * (size_t)BLOCK_ROOM));
+    handover_give(h, first);
+    for (int i = 1; i < 100; i++) {
+        b = handover_take(h);
+        assert_true(is_present(b->data) && is_present(b->data + BLOCK_ROOM - 1));
+        handover_give(h, b);
+    }
+    handover_return(h, handover_next(h));
+    assert_true(is_present(first->data + 143 * BLOCK_ROOM));
+    assert_false(is_present(first->data + 1023 * (size_t)BLOCK_ROOM));
+    handover_destroy(h);
+}
+
+struct sleeper {
+    struct handover *h;
+    atomic_uint taken;
+};
+
+static void *take_all(void *arg)
+{
+    struct sleeper *s = arg;
+    struct block *b;
+
+    while ((b = handover_next(s->h)) != NULL) {
+        atomic_fetch_add(&s->taken, 1);
+        handover_return(s->h, b);
+    }
+    return NULL;
+}
+
+static void give(struct handover *h, int blocks)
+{
+    for (int i = 0; i < blocks; i++)
+        handover_give(h, handover_take(h));
+}
+
+/* Ten seconds are without end here. */
+static bool are_taken(struct sleeper *s, unsigned blocks)
+{
+    for (int i = 0; i < 10000 && atomic_load(&s->taken) != blocks; i++)
+        usleep(1000);
+    return atomic_load(&s->taken) == blocks;
+}
+
+/* Whether three blocks wait for 50 ms. If not, they are taken soon. */
+static bool leaves_three(struct sleeper *s)
+{
+    unsigned before = atomic_load(&s->taken);
+
+    give(s->h, 3);
+    usleep(50000);
+    if (atomic_load(&s->taken) == before)
+        return true;
+    handover_wake(s->h);
+    assert_true(are_taken(s, before + 3));
+    return false;
+}
+
+static void sleeping_writer_is_woken_for_some_blocks_or_on_demand(void **state)
+{
+    struct sleeper s = {.h = handover_create(UINT64_C(64) * BLOCK_ROOM, false)};
+    pthread_t thread;
+    unsigned before;
+
+    (void)state;
+    atomic_init(&s.taken, 0);
+    assert_int_equal(pthread_create(&thread, NULL, take_all, &s), 0);
+    while (!leaves_three(&s))
+        ; /* on a busy machine it may not sleep yet */
+    before = atomic_load(&s.taken);
+    give(s.h, 1);
+    assert_true(are_taken(&s, before + 4));
+    give(s.h, 1);
+    handover_wake(s.h);
+    assert_true(are_taken(&s, before + 5));
+    give(s.h, 1);
+    handover_end(s.h);
+    pthread_join(thread, NULL);
+    assert_int_equal(atomic_load(&s.taken), before + 6);
+    handover_destroy(s.h);
+}
+
+/* With few blocks it cannot wait for many. */
+static void writer_of_few_blocks_is_woken_for_each(void **state)
+{
+    struct sleeper s = {.h = handover_create(1, false)};
+    pthread_t thread;
+
+    (void)state;
+    atomic_init(&s.taken, 0);
+    assert_int_equal(pthread_create(&thread, NULL, take_all, &s), 0);
+    usleep(100000);
+    give(s.h, 1);
+    assert_true(are_taken(&s, 1));
+    handover_end(s.h);
+    pthread_join(thread, NULL);
+    handover_destroy(s.h);
 }
 
 static void too_much_memory_is_refused(void **state)
@@ -141,8 +220,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_come_in_order_and_are_used_again),
-        cmocka_unit_test(some_blocks_are_written_at_once),
         cmocka_unit_test(whole_room_is_there),
+        cmocka_unit_test(memory_is_present_before_it_is_used),
+        cmocka_unit_test(sleeping_writer_is_woken_for_some_blocks_or_on_demand),
+        cmocka_unit_test(writer_of_few_blocks_is_woken_for_each),
         cmocka_unit_test(too_much_memory_is_refused),
         cmocka_unit_test(many_blocks_between_two_threads),
     };

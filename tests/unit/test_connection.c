@@ -8,13 +8,22 @@
 
 #include <string.h>
 
-#include "probe/checks.h"
-#include "probe/cm_message.h"
-#include "probe/connection.h"
-#include "probe/message.h"
-#include "probe/octets.h"
+#include "probe/checks/checks.h"
+#include "probe/link/cm_message.h"
+#include "probe/exchange/connection.h"
+#include "stand.h"
+#include "probe/link/message.h"
+#include "wire/put.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
+#include "probe/exchange/question.h"
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 enum {
     PEER_QPN = 0x48,
@@ -334,13 +343,15 @@ static bool fake_can_call(struct transport *t)
 
 /* ---- a run */
 
-static const struct transport_ops fake_ops = {.send = fake_send,
+static const struct transport_ops fake_ops = {.capabilities = CAN_ALL,
+                                              .send = fake_send,
                                               .receive = fake_receive,
                                               .can_call = fake_can_call,
                                               .call = fake_call,
                                               .send_call = fake_send_call,
                                               .hang_up = fake_hang_up};
-static const struct transport_ops without_calls = {.send = fake_send, .receive = fake_receive};
+static const struct transport_ops without_calls = {
+    .capabilities = CAN_ALL & ~HAS_CONNECTIONS, .send = fake_send, .receive = fake_receive};
 
 struct outcome_of_run {
     struct fake fake;
@@ -348,35 +359,35 @@ struct outcome_of_run {
 };
 
 /* The checks that tell of RFC 4755, and of the encapsulation header. */
-static void run_checks(struct probe *p)
+static void run_checks(struct target *target)
 {
-    for (unsigned i = 0; i < n_checks; i++) {
-        bool about = g_str_has_prefix(checks[i].name, "connection") ||
-                     g_str_equal(checks[i].name, "reply-to-ud");
-        for (unsigned k = 0; k < checks[i].n_rules; k++)
-            ((struct options *)p->options)->selection.rule[checks[i].rules[k]] |= about;
+    const struct check *c;
+    for (unsigned i = 0; (c = check_at(i)); i++) {
+        bool about = g_str_has_prefix(c->name, "connection") || g_str_equal(c->name, "reply-to-ud");
+        for (unsigned k = 0; k < c->n_rules; k++)
+            ((struct options *)target->run->options)->selection.rule[c->rules[k]] |= about;
     }
-    run_peer(p, NULL);
+    run_peer(target, NULL);
 }
 
-static void make_probe(struct probe *p, struct fake *f)
+static void make_probe(struct target *target, struct fake *f)
 {
-    struct mc_group *g = &p->link;
+    struct mc_group *g = &target->link->group;
     broadcast_mgid(g->mgid, 2, 0xffff);
     g->mlid = 0xc000;
     g->qkey = QKEY;
     g->mtu = 4;
-    g->pkey = p->pkey = 0xffff;
+    g->pkey = target->link->pkey = 0xffff;
     memcpy(f->grh + GRH_DGID, g->mgid, 16);
     memcpy(f->grh + GRH_SGID, peer_gid, 16);
     f->grh[0] = 0x60;
-    g_array_append_val(p->attached, *g);
-    put24(p->lladdr + LLADDR_QPN, OWN_QPN);
-    memcpy(p->lladdr + LLADDR_GID, own_gid, 16);
-    p->source = (struct source){.given = true, .usable = true};
-    memcpy(p->source.ip, own_ip, 4);
-    memcpy(p->peer.ip, peer_ip, 4);
-    g_strlcpy(p->peer.name, "10.0.0.2", sizeof p->peer.name);
+    g_array_append_val(target->link->attached, *g);
+    put24(target->link->lladdr + LLADDR_QPN, OWN_QPN);
+    memcpy(target->link->lladdr + LLADDR_GID, own_gid, 16);
+    target->link->source = (struct source){.given = true, .usable = true};
+    memcpy(target->link->source.ip, own_ip, 4);
+    memcpy(target->ip, peer_ip, 4);
+    g_strlcpy(target->name, "10.0.0.2", sizeof target->name);
 }
 
 static void run_with(struct outcome_of_run *o, enum fault fault, uint8_t flags,
@@ -393,16 +404,16 @@ static void run_with(struct outcome_of_run *o, enum fault fault, uint8_t flags,
     o->fake = (struct fake){.base = {.ops = ops, .qpn = OWN_QPN}, .fault = fault, .flags = flags};
     o->fake.base.facts = (struct port_facts){.lid = OWN_LID, .sm_lid = 1, .mtu = 4};
     memcpy(o->fake.base.facts.gid, own_gid, 16);
-    struct probe p = {.t = &o->fake.base,
-                      .options = &options,
-                      .results = &results,
-                      .stop = &stop,
-                      .log = wirelog_new(NULL)};
-    groups_open(&p);
-    make_probe(&p, &o->fake);
-    run_checks(&p);
-    groups_close(&p);
-    wirelog_free(p.log);
+    struct stand stand;
+    struct target *target = stand_make(&stand, &options, &results);
+    target->link->transport = &o->fake.base;
+    target->run->stop = &stop;
+    target->log = wirelog_new(NULL);
+    groups_open(target->link);
+    make_probe(target, &o->fake);
+    run_checks(target);
+    groups_close(target->link);
+    wirelog_free(target->log);
     deviations_free(d);
     assert_int_equal(o->fake.up, 0); /* nothing is left standing */
     assert_int_equal(o->fake.asked, o->fake.hung_up);

@@ -64,13 +64,13 @@ static void linux_does_not_know_what_others_do(void **state)
 
 static void the_ethernet_option_is_known_in_router_solicitations_only(void **state)
 {
-    struct failure f = {R_RFC4391_9_3_ND_OPTION_LENGTH, "0x03", "0x01", "RS"};
+    struct failure f = {R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "RS"};
     struct deviations *d = deviations_open("linux", NULL);
     (void)state;
     assert_non_null(deviations_reason(d, &f));
     f.actual = "0x04";
     assert_null(deviations_reason(d, &f));
-    f = (struct failure){R_RFC4391_9_3_ND_OPTION_LENGTH, "0x03", "0x01", "NA"};
+    f = (struct failure){R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "NA"};
     assert_null(deviations_reason(d, &f));
     f.message = "";
     assert_null(deviations_reason(d, &f));

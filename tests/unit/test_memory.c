@@ -224,7 +224,7 @@ static void a_connection_with_its_flows(void **state)
         meter_note(&m, i + 1);
     }
     assert_int_equal(connections_count(c), ENTRIES);
-    assert_octets("a connection with its two flows", &m, 300);
+    assert_octets("a connection with its two flows", &m, 310);
     connections_free(c);
     endports_free(ports);
 }
@@ -301,7 +301,7 @@ static void an_endport(void **state)
             endports_learn(ports, (uint16_t)(i % INTERFACES), (uint16_t)(1 + i / INTERFACES), gid));
         meter_note(&m, i + 1);
     }
-    assert_octets("an endport", &m, 170);
+    assert_octets("an endport", &m, 180);
     endports_free(ports);
 }
 
@@ -329,7 +329,7 @@ static void an_endport_with_route_and_pkeys(void **state)
     struct endport *last = endports_by_lid(a.ports, 0, ENTRIES / INTERFACES, false);
     assert_non_null(last);
     assert_int_equal(endport_has_pkey(last, 0xffff), PKEY_IS_THERE);
-    assert_octets("an endport with its route and P_Key table", &m, 400);
+    assert_octets("an endport with its route and P_Key table", &m, 430);
     administration_free(&a);
 }
 
@@ -343,7 +343,7 @@ static void a_known_qp(void **state)
         assert_non_null(qpns_learn(q, &p, i));
         meter_note(&m, i + 1);
     }
-    assert_octets("a known QP", &m, 64);
+    assert_octets("a known QP", &m, 80);
     qpns_free(q);
 }
 

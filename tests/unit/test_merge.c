@@ -31,7 +31,8 @@ static struct finding of(enum rule_number rule, enum outcome outcome, const char
                             "0x0000",
                             actual,
                             "group ff12::1",
-                            outcome == OUTCOME_DEVIATION ? "known" : ""};
+                            outcome == OUTCOME_DEVIATION ? "known" : "",
+                            NULL};
 }
 
 /* More cases and frames than are kept, and each outcome. */

@@ -4,10 +4,19 @@
 
 #include <string.h>
 
-#include "probe/checks.h"
-#include "probe/stages.h"
-#include "probe/message.h"
-#include "probe/octets.h"
+#include "probe/checks/checks.h"
+#include "probe/fabric/stages.h"
+#include "probe/link/message.h"
+#include "wire/put.h"
+#include "probe/checks/echo.h"
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/question.h"
+#include "probe/exchange/source.h"
+#include "probe/link/link.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 /* ---- a run */
 
@@ -33,19 +42,20 @@ static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bo
     memset(o, 0, sizeof *o);
     o->judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
     struct results results = {.judged = &o->judged};
-    struct probe p = {.options = &options, .results = &results};
-    fake_begin(&o->fake, &p, fault, member);
+    struct stand stand;
+    struct target *target = stand_make(&stand, &options, &results);
+    fake_begin(&o->fake, target, fault, member);
     join_other_partition(&o->fake);
     o->fake.network = *network;
     if (source) {
-        p.source = (struct source){.given = true};
-        memcpy(p.source.ip, own_ip, 4);
-        assert_true(station_open(&p, why, sizeof why));
+        target->link->source = (struct source){.given = true};
+        memcpy(target->link->source.ip, own_ip, 4);
+        assert_true(source_open(target, why, sizeof why));
     }
-    memcpy(p.peer.ip, peer_ip, 4);
-    g_strlcpy(p.peer.name, "10.0.0.2", sizeof p.peer.name);
-    run_peer(&p, NULL);
-    fake_end(&p);
+    memcpy(target->ip, peer_ip, 4);
+    g_strlcpy(target->name, "10.0.0.2", sizeof target->name);
+    run_peer(target, NULL);
+    fake_end(target);
     o->summary = verdict_summarize(o->judged.verdict, true);
 }
 
@@ -66,16 +76,17 @@ static void run_ipv6_over(struct outcome_of_run *o, enum fault fault, unsigned a
     memset(o, 0, sizeof *o);
     o->judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
     struct results results = {.judged = &o->judged};
-    struct probe p = {.options = &options, .results = &results};
-    fake_begin(&o->fake, &p, fault, true);
+    struct stand stand;
+    struct target *target = stand_make(&stand, &options, &results);
+    fake_begin(&o->fake, target, fault, true);
     o->fake.ipv6 = true;
     o->fake.network = *network;
     o->fake.silent_after = answers ? o->fake.asks + answers - 1 : 0;
-    p.peer.ipv6 = true;
-    memcpy(p.peer.ip, peer_ip6, 16);
-    g_strlcpy(p.peer.name, "fd00::2", sizeof p.peer.name);
-    run_peer(&p, NULL);
-    fake_end(&p);
+    target->ipv6 = true;
+    memcpy(target->ip, peer_ip6, 16);
+    g_strlcpy(target->name, "fd00::2", sizeof target->name);
+    run_peer(target, NULL);
+    fake_end(target);
     o->summary = verdict_summarize(o->judged.verdict, true);
 }
 
@@ -425,25 +436,27 @@ static void unusable_advertisements(void **state)
 /* Does an echo request over UD get a reply that counts? came: VERDICT_TEXT octets. */
 static bool echo_with(enum fault fault, char *came)
 {
-    static struct answer a;
     static struct fake f;
     char why[256];
     struct options options = {.rate = 100000, .timeout_ms = 1, .has_source = true};
     struct judged judged = {.verdict = verdict_new(NULL)};
     struct results results = {.judged = &judged};
-    struct probe p = {.options = &options, .results = &results, .source.given = true};
-    fake_begin(&f, &p, fault, true);
-    memcpy(p.source.ip, own_ip, 4);
-    memcpy(p.peer.ip, peer_ip, 4);
-    assert_true(station_open(&p, why, sizeof why));
-    assert_int_equal(ask_peer(&p, &(struct question){.multicast = true}, 1, &a), CAME_ANSWER);
-    memcpy(p.peer.lladdr, a.lladdr, LLADDR_SIZE);
-    p.peer.lid = a.lid;
-    p.peer.qpn = a.qpn;
-    p.peer.known = true;
-    bool answered = echo_over_ud(&p, ECHO_SMALL);
+    struct stand stand;
+    struct target *target = stand_make(&stand, &options, &results);
+    target->link->source.given = true;
+    fake_begin(&f, target, fault, true);
+    memcpy(target->link->source.ip, own_ip, 4);
+    memcpy(target->ip, peer_ip, 4);
+    assert_true(source_open(target, why, sizeof why));
+    struct exchange x = exchange_run(target, &(struct question){.multicast = true}, 1);
+    assert_int_equal(x.outcome, CAME_ANSWER);
+    memcpy(target->peer->lladdr, x.reply.lladdr, LLADDR_SIZE);
+    target->peer->lid = x.reply.lid;
+    target->peer->qpn = x.reply.qpn;
+    target->peer->known = true;
+    bool answered = echo_over_ud(target, ECHO_SMALL);
     g_strlcpy(came, results.came, VERDICT_TEXT);
-    fake_end(&p);
+    fake_end(target);
     verdict_free(judged.verdict);
     return answered;
 }
@@ -495,17 +508,18 @@ static void source_is_asked_for(void **state)
     for (unsigned answers = 1; answers < 8; answers++) {
         struct judged nobody = {.verdict = verdict_new(NULL)};
         struct results idle = {.judged = &nobody};
-        struct probe p = {.options = &options, .results = &idle};
+        struct stand stand;
+        struct target *target = stand_make(&stand, &options, &idle);
         static struct fake f;
-        fake_begin(&f, &p, NO_FAULT, true);
+        fake_begin(&f, target, NO_FAULT, true);
         f.ipv6 = true;
         f.silent_after = f.asks + answers;
-        p.source = (struct source){.given = true, .ipv6 = true};
-        memcpy(p.source.ip, own_ip6, 16);
-        assert_false(station_open(&p, why, sizeof why)); /* the peer has every address */
+        target->link->source = (struct source){.given = true, .ipv6 = true};
+        memcpy(target->link->source.ip, own_ip6, 16);
+        assert_false(source_open(target, why, sizeof why)); /* the peer has every address */
         assert_non_null(strstr(why, f.sent ? "in use, by" : "no answer"));
-        assert_false(p.source.usable);
-        fake_end(&p);
+        assert_false(target->link->source.usable);
+        fake_end(target);
         verdict_free(nobody.verdict);
     }
 }
@@ -544,10 +558,12 @@ static void what_a_probe_alone_sees_is_asked_for(void **state)
     (void)state;
     for (size_t i = 0; i < RULE_COUNT; i++) {
         bool asked = !rule_by_probe(&rules[i]) || rule_in_capture(&rules[i]);
-        for (unsigned k = 0; k < n_checks; k++)
-            asked |= names(checks[k].rules, checks[k].n_rules, (enum rule_number)i);
-        for (unsigned k = 0; k < n_stages; k++)
-            asked |= names(stages[k].rules, stages[k].n_rules, (enum rule_number)i);
+        const struct check *c;
+        const struct stage_of_fabric *s;
+        for (unsigned k = 0; (c = check_at(k)); k++)
+            asked |= names(c->rules, c->n_rules, (enum rule_number)i);
+        for (unsigned k = 0; (s = stage_at(k)); k++)
+            asked |= names(s->rules, s->n_rules, (enum rule_number)i);
         if (!asked)
             fail_msg("no check of %s", rules[i].id);
     }

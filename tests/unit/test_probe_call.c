@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probe/cm_error.h"
-#include "probe/connect.h"
+#include "probe/link/cm_error.h"
+#include "probe/link/connect.h"
+#include "probe/link/transport.h"
 
 /* ---- librdmacm */
 

@@ -9,7 +9,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "probe/stages.h"
+#include "probe/fabric/stages.h"
+#include "probe/link/link.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 struct looked {
     struct judged judged;
@@ -22,10 +26,10 @@ struct looked {
 static bool has_interface;
 
 /* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
-char *__wrap_host_interface(const struct probe *p);
-char *__wrap_host_interface(const struct probe *p)
+char *__wrap_host_interface(const struct probe_link *l);
+char *__wrap_host_interface(const struct probe_link *l)
 {
-    (void)p;
+    (void)l;
     return has_interface ? g_strdup("ib0") : NULL;
 }
 
@@ -51,9 +55,10 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     memset(options.selection.rule, true, sizeof options.selection.rule);
     *l = (struct looked){.judged = {.name = (char *)"fabric", .verdict = verdict_new(NULL)}};
     struct results results = {.judged = &l->judged};
-    struct probe p = {.options = &options, .results = &results};
+    struct stand stand;
+    struct target *target = stand_make(&stand, &options, &results);
     struct fake fake;
-    fake_begin(&fake, &p, as->fault, true);
+    fake_begin(&fake, target, as->fault, true);
     fake.masters = as->masters;
     fake.groups = as->groups;
     fake.mlids = as->mlids;
@@ -65,17 +70,18 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.silent_after = as->silent_after ? fake.asks + as->silent_after : 0;
     fake.refused_trap = as->refused_trap;
     fake.lost_trap = as->lost_trap;
-    p.about_fabric = true;
-    for (unsigned i = 0; i < n_stages; i++)
-        if (strcmp(stages[i].id, id) == 0) {
+    target->about_fabric = true;
+    const struct stage_of_fabric *s;
+    for (unsigned i = 0; (s = stage_at(i)); i++)
+        if (strcmp(s->id, id) == 0) {
             results_begin(&results, id);
-            assert_true(stages[i].run(&p, id) || as->sa_fails || as->sa_busy);
+            assert_true(s->run(target, id) || as->sa_fails || as->sa_busy);
         }
     l->subscribed = fake.subscribed;
     l->subscriptions = fake.subscriptions;
     fake.silent_after = 0;
     fake.sa_busy = false;
-    fake_end(&p);
+    fake_end(target);
     assert_int_equal(fake.joins, fake.leaves); /* as before */
     assert_int_equal(l->judged.stages->len, 1);
     l->stage = l->judged.stages->pdata[0];

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-#include "probe/guard.h"
-#include "probe/message.h"
+#include "probe/link/guard.h"
+#include "probe/link/message.h"
 
 static const uint8_t own_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x18, 0x96};
 

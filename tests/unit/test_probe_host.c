@@ -6,7 +6,7 @@
 
 #include <glib/gstdio.h>
 
-#include "probe/probe.h"
+#include "probe/link/hostif.h"
 
 #define SYSFS     "/sys/class/net"
 #define ADDRESS   "80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:18:"

@@ -8,9 +8,15 @@
 
 #include <string.h>
 
-#include "probe/message.h"
-#include "probe/octets.h"
-#include "probe/own_group.h"
+#include "probe/link/message.h"
+#include "wire/put.h"
+#include "probe/fabric/made_group.h"
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/options.h"
+#include "probe/run/run.h"
+#include "probe/run/target.h"
 
 static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
 static struct group_sa sa;
@@ -34,7 +40,7 @@ static enum transport_result ask(struct transport *t, const struct sa_question *
 struct scene {
     struct options options;
     struct fake fake;
-    struct probe p;
+    struct stand stand;
     const struct transport_ops *before;
     struct transport_ops ops;
 };
@@ -44,32 +50,32 @@ static void begin(struct scene *s, struct host_of_test host)
 {
     uint8_t mgid[16];
     *s = (struct scene){.options = {.rate = 1000, .timeout_ms = 1}};
-    s->p.options = &s->options;
+    struct target *t = stand_make(&s->stand, &s->options, NULL);
     memset(&sa, 0, sizeof sa);
     group_sa = &sa;
-    fake_begin(&s->fake, &s->p, NO_FAULT, true);
-    s->before = s->p.t->ops;
+    fake_begin(&s->fake, t, NO_FAULT, true);
+    s->before = s->stand.link.transport->ops;
     s->ops = *s->before;
     s->ops.ask = ask;
-    s->p.t->ops = &s->ops;
+    s->stand.link.transport->ops = &s->ops;
     sa.host = host;
-    group_sa_add(s->p.link.mgid, 0);
+    group_sa_add(s->stand.link.group.mgid, 0);
     ipv6_mgid(mgid, 2, 0xffff, all_nodes);
     group_sa_add(mgid, 0);
 }
 
 static void end(struct scene *s)
 {
-    groups_leave(&s->p);
-    s->p.t->ops = s->before;
-    fake_end(&s->p);
+    groups_leave(&s->stand.target);
+    s->stand.link.transport->ops = s->before;
+    fake_end(&s->stand.target);
 }
 
 static void join(struct scene *s, const uint8_t *mgid, uint8_t state)
 {
     struct mc_group g;
     uint16_t status;
-    assert_int_equal(group_join(&s->p, mgid, state, false, &g, &status), SA_TOLD);
+    assert_int_equal(group_join(&s->stand.target, mgid, state, false, &g, &status), SA_TOLD);
     assert_true(group_sa_find(mgid)->held & state);
 }
 
@@ -78,9 +84,9 @@ static uint8_t after_run(struct host_of_test host, const uint8_t *mgid, uint8_t 
 {
     struct scene s;
     begin(&s, host);
-    join(&s, mgid ? mgid : s.p.link.mgid, state);
+    join(&s, mgid ? mgid : s.stand.link.group.mgid, state);
     uint8_t group[16];
-    memcpy(group, mgid ? mgid : s.p.link.mgid, 16);
+    memcpy(group, mgid ? mgid : s.stand.link.group.mgid, 16);
     end(&s);
     return group_sa_find(group)->held;
 }
@@ -146,11 +152,11 @@ static void interface_comes_up_during_the_run(void **state)
     struct scene s;
     (void)state;
     begin(&s, down);
-    join(&s, s.p.link.mgid, JOIN_FULL);
+    join(&s, s.stand.link.group.mgid, JOIN_FULL);
     sa.host.up = true;
     end(&s);
     assert_int_equal(sa.deletes, 0);
-    assert_int_equal(group_sa_find(s.p.link.mgid)->held, JOIN_FULL);
+    assert_int_equal(group_sa_find(s.stand.link.group.mgid)->held, JOIN_FULL);
 }
 
 /* Its join is at the SA before the probe's Delete. */
@@ -170,12 +176,12 @@ static void the_sa_does_not_help(void **state)
     struct scene s;
     (void)state;
     begin(&s, down);
-    join(&s, s.p.link.mgid, JOIN_FULL);
+    join(&s, s.stand.link.group.mgid, JOIN_FULL);
     sa.host.comes_up_at_delete = sa.hides_states = true;
     end(&s);
-    assert_int_equal(group_sa_find(s.p.link.mgid)->held, JOIN_FULL);
+    assert_int_equal(group_sa_find(s.stand.link.group.mgid)->held, JOIN_FULL);
     begin(&s, down);
-    join(&s, s.p.link.mgid, JOIN_FULL);
+    join(&s, s.stand.link.group.mgid, JOIN_FULL);
     sa.host.comes_up_at_delete = sa.refuses_again = true;
     end(&s);
     assert_int_equal(sa.sets, 2);
@@ -192,15 +198,15 @@ static void own_groups_are_left(void **state)
     for (int wants = 0; wants <= 1; wants++) {
         begin(&s, up);
         sa.host.wants_all = wants;
-        assert_int_equal(own_group_mgid(&s.p, mgid), SA_TOLD);
-        assert_int_equal(group_join(&s.p, mgid, JOIN_FULL, true, &g, &status), SA_TOLD);
+        assert_int_equal(own_group_mgid(&s.stand.target, mgid), SA_TOLD);
+        assert_int_equal(group_join(&s.stand.target, mgid, JOIN_FULL, true, &g, &status), SA_TOLD);
         end(&s);
         assert_int_equal(group_sa_find(mgid)->held, wants ? JOIN_FULL : 0);
     }
     /* It was there before: somebody wants it, or the host sends to it. */
     begin(&s, up);
     group_sa_add(mgid, 0);
-    assert_int_equal(group_join(&s.p, mgid, JOIN_FULL, true, &g, &status), SA_TOLD);
+    assert_int_equal(group_join(&s.stand.target, mgid, JOIN_FULL, true, &g, &status), SA_TOLD);
     end(&s);
     assert_int_equal(group_sa_find(mgid)->held, JOIN_FULL);
 }
@@ -211,11 +217,11 @@ static void memberships_from_before_stay(void **state)
     struct scene s;
     (void)state;
     begin(&s, down);
-    group_sa_add(s.p.link.mgid, JOIN_FULL);
-    join(&s, s.p.link.mgid, JOIN_FULL);
-    join(&s, s.p.link.mgid, JOIN_NON);
+    group_sa_add(s.stand.link.group.mgid, JOIN_FULL);
+    join(&s, s.stand.link.group.mgid, JOIN_FULL);
+    join(&s, s.stand.link.group.mgid, JOIN_NON);
     end(&s);
-    assert_int_equal(group_sa_find(s.p.link.mgid)->held, JOIN_FULL);
+    assert_int_equal(group_sa_find(s.stand.link.group.mgid)->held, JOIN_FULL);
 }
 
 int main(void)

@@ -8,8 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/checks.h"
-#include "probe/owner.h"
+#include "probe/checks/checks.h"
+#include "probe/checks/owner.h"
+#include "probe/exchange/source.h"
+#include "probe/link/link.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 enum { QUICK_MS = 1 };
 
@@ -20,12 +25,12 @@ struct outcome_of_run {
 
 static const uint8_t peer_ip6[16] = {0xfd, [15] = 2};
 
-static void set_source(struct probe *p)
+static void set_source(struct target *target)
 {
     char why[256];
-    p->source = (struct source){.given = true};
-    memcpy(p->source.ip, own_ip, 4);
-    assert_true(station_open(p, why, sizeof why));
+    target->link->source = (struct source){.given = true};
+    memcpy(target->link->source.ip, own_ip, 4);
+    assert_true(source_open(target, why, sizeof why));
 }
 
 /* The peer and the other port are as those of *as. source: the probe has an address of its own. */
@@ -37,21 +42,22 @@ static void run_with(struct outcome_of_run *o, const struct fake *as, bool sourc
     memset(options.selection.rule, true, sizeof options.selection.rule);
     o->judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
     struct results results = {.judged = &o->judged};
-    struct probe p = {.options = &options, .results = &results};
-    fake_begin(&fake, &p, as->fault, true);
+    struct stand stand;
+    struct target *target = stand_make(&stand, &options, &results);
+    fake_begin(&fake, target, as->fault, true);
     fake.ipv6 = as->ipv6;
     if (source)
-        set_source(&p);
+        set_source(target);
     fake.second = as->second;
     fake.proxy = as->proxy;
     fake.change = as->change;
     fake.network = as->network;
     fake.change.after += as->change.after ? fake.sent : 0;
-    p.peer.ipv6 = as->ipv6;
-    memcpy(p.peer.ip, as->ipv6 ? peer_ip6 : peer_ip, as->ipv6 ? 16 : 4);
-    g_strlcpy(p.peer.name, as->ipv6 ? "fd00::2" : "10.0.0.2", sizeof p.peer.name);
-    run_peer(&p, NULL);
-    fake_end(&p);
+    target->ipv6 = as->ipv6;
+    memcpy(target->ip, as->ipv6 ? peer_ip6 : peer_ip, as->ipv6 ? 16 : 4);
+    g_strlcpy(target->name, as->ipv6 ? "fd00::2" : "10.0.0.2", sizeof target->name);
+    run_peer(target, NULL);
+    fake_end(target);
     o->summary = verdict_summarize(o->judged.verdict, true);
 }
 

@@ -8,9 +8,17 @@
 
 #include <string.h>
 
-#include "probe/checks.h"
+#include "probe/checks/checks.h"
 #include "wire/encap.h"
 #include "wire/lladdr.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/receive.h"
+#include "probe/exchange/source.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 enum {
     OTHER_QPN = 0x51,
@@ -52,7 +60,8 @@ static struct {
 } net;
 
 static struct fake fake;
-static struct probe probe;
+static struct stand stand;
+static struct target *const target = &stand.target;
 static struct options options;
 static struct judged judged;
 static struct results results;
@@ -152,38 +161,37 @@ static enum transport_result net_receive(struct transport *t, int ms, struct ud_
 static void begin(bool member)
 {
     memset(&net, 0, sizeof net);
-    memset(&probe, 0, sizeof probe);
     options = (struct options){.rate = 100000, .timeout_ms = 1, .has_source = true};
     memset(options.selection.rule, true, sizeof options.selection.rule);
     judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
     results = (struct results){.judged = &judged};
-    probe = (struct probe){.options = &options, .results = &results};
-    fake_begin(&fake, &probe, NO_FAULT, member);
+    stand_make(&stand, &options, &results);
+    fake_begin(&fake, target, NO_FAULT, member);
     fake.ipv6 = true;
     net.of_peer = fake.base.ops;
     net.ops = *fake.base.ops;
     net.ops.send = net_send;
     net.ops.receive = net_receive;
     fake.base.ops = &net.ops;
-    probe.source = (struct source){.given = true, .ipv6 = true};
-    memcpy(probe.source.ip, own_ip6, 16);
-    probe.peer.ipv6 = true;
-    memcpy(probe.peer.ip, peer_ip6, 16);
-    g_strlcpy(probe.peer.name, "fd00::2", sizeof probe.peer.name);
+    target->link->source = (struct source){.given = true, .ipv6 = true};
+    memcpy(target->link->source.ip, own_ip6, 16);
+    target->ipv6 = true;
+    memcpy(target->ip, peer_ip6, 16);
+    g_strlcpy(target->name, "fd00::2", sizeof target->name);
 }
 
 static void end(void)
 {
-    fake_end(&probe);
+    fake_end(target);
     g_free(judged.trouble);
     if (judged.stages)
         g_ptr_array_unref(judged.stages);
     verdict_free(judged.verdict);
 }
 
-static bool matches_nothing(struct probe *p, const struct ud_from *from, void *user)
+static bool matches_nothing(struct target *t, const struct ud_from *from, void *user)
 {
-    (void)p;
+    (void)t;
     (void)from;
     (void)user;
     return false;
@@ -191,7 +199,7 @@ static bool matches_nothing(struct probe *p, const struct ud_from *from, void *u
 
 static void listen(void)
 {
-    await_packet(&probe, 1, matches_nothing, NULL);
+    await_packet(target, 1, matches_nothing, NULL);
     assert_int_equal(net.taken, net.n_coming);
 }
 
@@ -199,7 +207,7 @@ static void take_address(void)
 {
     char why[256];
     begin(true);
-    assert_true(station_open(&probe, why, sizeof why));
+    assert_true(source_open(target, why, sizeof why));
     assert_true(net.solicitations > 0);
     assert_int_equal(net.n_sent, 0);
 }
@@ -239,14 +247,14 @@ static void duplicate_address_detection_is_answered(void **state)
     assert_memory_equal(k->octets + AT_ICMPV6 + 8, own_ip6, 16);
     assert_int_equal(k->octets[AT_OPTION], TARGET_OPTION);
     assert_int_equal(k->octets[AT_OPTION + 1], 3);
-    assert_memory_equal(k->octets + AT_OPTION + 4, probe.lladdr, LLADDR_SIZE);
+    assert_memory_equal(k->octets + AT_OPTION + 4, target->link->lladdr, LLADDR_SIZE);
     /* RFC 4391 §4: the group's MGID has the link's scope and P_Key */
     assert_memory_equal(k->to.gid, group, 16);
     assert_int_equal(k->to.qpn, 0xffffff);
     assert_int_equal(k->to.lid, MLID);
     assert_true(k->to.grh);
-    assert_true(probe.source.usable);
-    assert_false(probe.broken);
+    assert_true(target->link->source.usable);
+    assert_false(target->run->broken);
     end();
 }
 
@@ -266,7 +274,7 @@ static void invalid_detection_is_not_answered(void **state)
     put_checksum(k->octets, k->n);
     listen();
     assert_int_equal(net.n_sent, 0);
-    assert_true(probe.source.usable);
+    assert_true(target->link->source.usable);
     end();
 }
 
@@ -294,8 +302,8 @@ static void an_address_that_is_defended_is_given_up(void **state)
     advertises();
     detects_duplicates(); /* behind it: it is not the probe's any more */
     comes(NS, 0, peer_ip6, own_group, SOURCE_OPTION);
-    run_peer(&probe, NULL);
-    assert_false(probe.source.usable);
+    run_peer(target, NULL);
+    assert_false(target->link->source.usable);
     assert_int_equal(net.n_sent, 0);
     says(judged.trouble, "--source fd00::9");
     says(judged.trouble, OTHER_LLADDR " (QPN 0x000051, LID 12) has the address too");
@@ -311,11 +319,11 @@ static void what_was_joined_is_left_all_the_same(void **state)
     (void)state;
     begin(false);
     assert_int_equal(fake.joins, 1);
-    assert_true(station_open(&probe, why, sizeof why));
+    assert_true(source_open(target, why, sizeof why));
     advertises();
-    run_peer(&probe, NULL);
-    assert_true(probe.broken);
-    link_close(&probe);
+    run_peer(target, NULL);
+    assert_true(target->run->broken);
+    link_close(target);
     assert_int_equal(fake.leaves, 1);
     end();
 }
@@ -326,7 +334,7 @@ static void own_packets_are_no_defence(void **state)
     (void)state;
     take_address();
     struct ipv6_message *k = advertises();
-    memcpy(k->octets + AT_OPTION + 4, probe.lladdr, LLADDR_SIZE);
+    memcpy(k->octets + AT_OPTION + 4, target->link->lladdr, LLADDR_SIZE);
     put_checksum(k->octets, k->n);
     k = advertises();
     k->from.lid = OWN_LID;
@@ -334,8 +342,8 @@ static void own_packets_are_no_defence(void **state)
     k = advertises();
     k->octets[AT_ICMPV6 + 2] ^= 1; /* a host drops it */
     listen();
-    assert_true(probe.source.usable);
-    assert_false(probe.broken);
+    assert_true(target->link->source.usable);
+    assert_false(target->run->broken);
     end();
 }
 
@@ -343,8 +351,8 @@ static void own_packets_are_no_defence(void **state)
 
 static bool opens(char *why, size_t size)
 {
-    bool usable = station_open(&probe, why, size);
-    assert_int_equal(usable, probe.source.usable);
+    bool usable = source_open(target, why, size);
+    assert_int_equal(usable, target->link->source.usable);
     assert_int_equal(net.n_sent, 0); /* nothing is answered in the name of a tentative address */
     return usable;
 }
@@ -395,7 +403,7 @@ static void advertisement(void **state)
     advertises();
     assert_false(opens(why, sizeof why));
     says(why, "in use, by " OTHER_LLADDR);
-    assert_false(probe.broken); /* what needs no address is still tested */
+    assert_false(target->run->broken); /* what needs no address is still tested */
     end();
 }
 

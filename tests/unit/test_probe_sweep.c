@@ -11,10 +11,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "probe/octets.h"
-#include "probe/sweep.h"
+#include "wire/put.h"
+#include "probe/sweep/sweep.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 enum { RATE_FAST = 100000, ADDRESSES = 254, LAST_OCTETS = 256 };
 
@@ -83,19 +87,20 @@ static void forget(struct swept *s)
 static const char *log_to; /* a file; NULL: none */
 
 /* Of *as the peer, and what is wrong with it and the SA, count. */
-static void sweep_as(struct swept *s, struct target *t, const struct fake *as,
+static void sweep_as(struct swept *s, struct target_option *t, const struct fake *as,
                      const struct options *options)
 {
     static struct fake fake;
     struct judged nobody = {.verdict = verdict_new(NULL)};
     struct results idle = {.judged = &nobody};
-    struct probe p = {.options = options, .results = &idle};
+    struct stand stand;
+    struct target *target = stand_make(&stand, options, &idle);
     struct sweep_job job = {t, 1, take_swept, s};
     *s = (struct swept){0};
-    fake_begin(&fake, &p, as->fault, !log_to);
+    fake_begin(&fake, target, as->fault, !log_to);
     if (log_to) {
-        wirelog_free(p.log);
-        p.log = wirelog_new(log_to);
+        wirelog_free(target->log);
+        target->log = wirelog_new(log_to);
     }
     fake.many = as->many;
     fake.second = as->second;
@@ -107,12 +112,12 @@ static void sweep_as(struct swept *s, struct target *t, const struct fake *as,
     fake.watch = watch_sent;
     fake.watch_user = s;
     s->begin = simulated_now();
-    run_sweep(&p, &job);
+    run_sweep(target, &job);
     s->end = simulated_now();
     s->asks = fake.asks - asks;
     s->sets = fake.sets - sets;
     assert_int_equal(fake.announced, 0);
-    fake_end(&p);
+    fake_end(target);
     verdict_free(nobody.verdict);
 }
 
@@ -121,7 +126,7 @@ static void sweep_at(struct swept *s, uint32_t addresses, bool many, enum fault 
                      const struct options *options)
 {
     static struct fake as;
-    struct target t = {
+    struct target_option t = {
         .name = (char *)"10.0.0.0/8", .ip = {10, 0, 0, 1}, .prefix = true, .n = addresses};
     as.many = many;
     as.fault = fault;
@@ -164,7 +169,7 @@ static void own_addresses_are_named(void **state)
 {
     static const struct fake as = {.fault = NO_FAULT};
     struct options options = {.rate = RATE_FAST, .timeout_ms = 3};
-    struct target one = {.name = (char *)"10.0.0.5", .ip = {10, 0, 0, 5}, .n = 1};
+    struct target_option one = {.name = (char *)"10.0.0.5", .ip = {10, 0, 0, 5}, .n = 1};
     struct swept s;
     (void)state;
     host_has_own = true;
@@ -228,7 +233,7 @@ static void sweep_breaks_off(void **state)
 {
     static const struct fake as = {.many = true, .fails_after = 60};
     struct options options = {.rate = RATE_FAST, .timeout_ms = 30};
-    struct target t = {
+    struct target_option t = {
         .name = (char *)"10.0.0.0/24", .ip = {10, 0, 0, 1}, .prefix = true, .n = ADDRESSES};
     struct swept s;
     (void)state;
@@ -254,7 +259,8 @@ static void a_second_owner_in_a_sweep(void **state)
 {
     static const unsigned late[] = {1, 50, 600};
     struct options options = {.rate = RATE_FAST, .timeout_ms = 250};
-    struct target t = {.name = (char *)"10.0.0.0/28", .ip = {10, 0, 0, 1}, .prefix = true, .n = 14};
+    struct target_option t = {
+        .name = (char *)"10.0.0.0/28", .ip = {10, 0, 0, 1}, .prefix = true, .n = 14};
     (void)state;
     memset(options.selection.rule, true, sizeof options.selection.rule);
     for (size_t i = 0; i < G_N_ELEMENTS(late); i++) {
@@ -276,7 +282,7 @@ enum { ADDRESSES6 = 128 };
 static void sweep_ipv6(struct swept *s, const struct fake *as, unsigned rate)
 {
     struct options options = {.rate = rate, .timeout_ms = 30};
-    struct target t = {
+    struct target_option t = {
         .name = (char *)"fd00::/121", .ip = {0xfd}, .ipv6 = true, .prefix = true, .n = ADDRESSES6};
     memset(options.selection.rule, true, sizeof options.selection.rule);
     sweep_as(s, &t, as, &options);
@@ -389,7 +395,8 @@ static void every_packet_is_commented(void **state)
 
 /* ---- when */
 
-/* A second's silence goes before each of seven questions (probe/patience.c), 64 hosts at a time. */
+/* A second's silence goes before each of seven questions (probe/exchange/patience.c), 64 hosts at a
+ * time. */
 enum { RATE = 2000, TIMEOUT_MS = 500, TIMES_ASKED = 3, AT_ONCE = 64, HOST_US = 8000000 };
 
 /*

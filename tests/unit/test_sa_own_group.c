@@ -7,9 +7,14 @@
 
 #include <string.h>
 
-#include "probe/octets.h"
-#include "probe/stages.h"
+#include "wire/put.h"
+#include "probe/fabric/stages.h"
 #include "wire/smp.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
 
 enum { NO_RECORDS = 0x0300, DENIED = 0x0200 };
 
@@ -114,22 +119,23 @@ static void look(struct made_sa with, int stage, const char *words, int leave, i
     memset(options.selection.rule, true, sizeof options.selection.rule);
     struct judged judged = {.name = (char *)"fabric", .verdict = verdict_new(NULL)};
     struct results results = {.judged = &judged};
-    struct probe p = {.options = &options, .results = &results};
+    struct stand stand;
+    struct target *target = stand_make(&stand, &options, &results);
     struct fake fake;
-    fake_begin(&fake, &p, NO_FAULT, true);
-    const struct transport_ops *before = p.t->ops;
+    fake_begin(&fake, target, NO_FAULT, true);
+    const struct transport_ops *before = target->link->transport->ops;
     struct transport_ops ops = *before;
     ops.ask = ask;
     ops.watch = watch;
     ops.next_notice = next_notice;
-    p.t->ops = &ops;
+    target->link->transport->ops = &ops;
     sa = with;
     memset(&now, 0, sizeof now);
     results_begin(&results, "fabric.own-group");
-    assert_true(stage_own_group(&p, "fabric.own-group"));
+    assert_true(own_group_stages.stages[0].run(target, "fabric.own-group"));
     assert_int_equal(now.held, with.loses_leave ? JOIN_FULL : 0); /* as before */
-    p.t->ops = before;
-    fake_end(&p);
+    target->link->transport->ops = before;
+    fake_end(target);
     assert_int_equal(judged.stages->len, 1);
     const struct stage *s = judged.stages->pdata[0];
     if (s->outcome != stage || !strstr(s->text, words))

@@ -23,7 +23,8 @@ static void add(struct verdict *v, uint32_t frame, enum rule_number rule, enum o
                 const char *subject, const char *actual)
 {
     struct finding f = {rule,     outcome, 0,       0,
-                        "0x0000", actual,  subject, outcome == OUTCOME_DEVIATION ? "known" : ""};
+                        "0x0000", actual,  subject, outcome == OUTCOME_DEVIATION ? "known" : "",
+                        "LID 3"};
     verdict_add(v, frame, &f);
 }
 
@@ -345,6 +346,7 @@ static void plain_texts(void **state)
     (void)state;
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         assert_string_equal(plain_text(cases[i].text, out, sizeof out), cases[i].plain);
+        assert_string_equal(plain_short(cases[i].text, out, sizeof out), cases[i].plain);
         char *copy = plain_dup(cases[i].text);
         assert_string_equal(copy, cases[i].plain);
         g_free(copy);

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Packets that may leave the company. See share.h. */
+#include "capture/share.h"
+
+#include <glib.h>
+
+#include "capture/share_mad.h"
+#include "model/observe.h"
+#include "wire/carrier.h"
+#include "wire/erf.h"
+#include "wire/icrc.h"
+#include "wire/vcrc.h"
+
+struct share {
+    struct share_map *map;
+    struct fabric *fabric; /* says which payload is IPoIB's */
+    struct events *events;
+    GByteArray *before; /* the frame as it was: the decoder's structs point into it */
+    uint32_t frame;
+};
+
+struct share *share_new(void)
+{
+    struct share_map *map = share_map_new();
+
+    if (!map)
+        return NULL;
+    struct share *s = g_new0(struct share, 1);
+    s->map = map;
+    s->fabric = fabric_new();
+    s->events = events_new();
+    s->before = g_byte_array_new();
+    return s;
+}
+
+void share_free(struct share *s)
+{
+    if (!s)
+        return;
+    share_map_free(s->map);
+    fabric_free(s->fabric);
+    events_free(s->events);
+    g_byte_array_unref(s->before);
+    g_free(s);
+}
+
+/* ---- the payload */
+
+static void share_ipoib(struct share *s, struct span payload, const struct datagram *d)
+{
+    if (d->header == WIRE_OK)
+        share_datagram(s->map, span_from(payload, ENCAP_SIZE), d);
+    else
+        span_clear(payload, 0);
+}
+
+/* The first part of a message has the datagram's headers; the others have none. */
+static void share_payload(struct share *s, struct span payload, const struct packet *p)
+{
+    const struct cm *cm = packet_cm(p);
+
+    switch (p->verdict.class) {
+    case PAYLOAD_MAD:
+        share_mad(s->map, payload, &p->mad, cm && packet_cm_is_ipoib(p, cm));
+        break;
+    case PAYLOAD_IPOIB:
+        share_ipoib(s, payload, &p->datagram);
+        break;
+    case PAYLOAD_PART:
+        if (p->verdict.part.index == 0)
+            share_ipoib(s, payload, &p->datagram);
+        else
+            span_clear(payload, 0);
+        break;
+    case PAYLOAD_NONE:
+    case PAYLOAD_OTHER:
+    case PAYLOAD_FOREIGN:
+        span_clear(payload, 0);
+        break;
+    }
+}
+
+/* ---- the packet */
+
+/* Where the headers end, as far as they were decoded. */
+static uint32_t end_of_headers(const struct packet *p)
+{
+    const struct ib_packet *ib = &p->ib;
+
+    return p->result == WIRE_OK ? ib->payload_off
+           : ib->has_deth       ? ib->deth_off + (uint32_t)DETH_SIZE
+           : ib->has_bth        ? ib->bth_off + (uint32_t)BTH_SIZE
+           : ib->has_grh        ? ib->grh_off + (uint32_t)GRH_SIZE
+           : ib->has_lrh        ? LRH_SIZE
+                                : 0;
+}
+
+/* Pad bytes, up to the ICRC, and whatever follows the VCRC. */
+static void clear_rest(struct span whole, const struct packet *p, uint32_t from)
+{
+    uint32_t length = p->ib.length;
+
+    if (length < from + ICRC_SIZE) {
+        span_clear(whole, from);
+        return;
+    }
+    span_clear_part(whole, from, length - ICRC_SIZE - from);
+    span_clear(whole, length + VCRC_SIZE);
+}
+
+static void share_headers(struct share *s, struct span whole, const struct packet *p)
+{
+    uint8_t *grh = p->ib.has_grh ? span_field(whole, p->ib.grh_off, GRH_SIZE) : NULL;
+
+    if (!grh)
+        return;
+    share_gid(s->map, grh + GRH_SGID);
+    share_gid(s->map, grh + GRH_DGID);
+}
+
+/* What keeps a wrong CRC wrong, and not 0, which says that there is none. */
+enum { SPOIL = 0x5a5a };
+
+static void sum_anew(struct span whole, const struct packet *p)
+{
+    struct view now = view_make(whole.p, whole.cap, p->octets.len);
+    enum icrc icrc = icrc_check(p->octets, &p->ib);
+    enum vcrc vcrc = vcrc_check(p->octets, &p->ib);
+
+    if (icrc != ICRC_NOT_THERE) {
+        uint32_t crc = icrc_of(now, &p->ib) ^ (icrc == ICRC_WRONG ? SPOIL : 0);
+        for (int i = 0; i < ICRC_SIZE; i++)
+            whole.p[p->ib.length - ICRC_SIZE + i] = (uint8_t)(crc >> 8 * i);
+    }
+    if (vcrc != VCRC_NOT_THERE) {
+        uint16_t crc = vcrc_of(now, &p->ib) ^ (vcrc == VCRC_WRONG ? SPOIL : 0);
+        whole.p[p->ib.length] = (uint8_t)crc;
+        whole.p[p->ib.length + 1] = (uint8_t)(crc >> 8);
+    }
+}
+
+/*
+ * Extended headers behind BTH and DETH: addresses and keys of memory, immediate data. What an
+ * acknowledge says (AETH) stays: operation codes 0x0d to 0x12 (IBA table 38).
+ */
+static void clear_extended(struct span whole, const struct ib_packet *ib)
+{
+    uint32_t from = ib->has_deth ? ib->deth_off + (uint32_t)DETH_SIZE
+                                 : ib->bth_off + (uint32_t)BTH_SIZE;
+    uint8_t kind = ib->opcode & 0x1f;
+
+    if (kind >= 0x0d && kind <= 0x12)
+        from += AETH_SIZE;
+    if (from < ib->payload_off)
+        span_clear_part(whole, from, ib->payload_off - from);
+}
+
+static void share_infiniband(struct share *s, struct span whole, const struct packet *p)
+{
+    uint32_t from = end_of_headers(p);
+
+    share_headers(s, whole, p);
+    if (p->result == WIRE_OK) {
+        struct span payload = span_from(whole, from);
+        payload.cap = payload.cap < p->ib.payload.cap ? payload.cap : p->ib.payload.cap;
+        clear_extended(whole, &p->ib);
+        share_payload(s, payload, p);
+        from += payload.cap;
+    }
+    clear_rest(whole, p, from);
+    sum_anew(whole, p);
+}
+
+/* ---- the frame */
+
+/* Extension headers: of the host that captured another number, of the rest nothing. */
+static void share_extensions(struct share *s, uint8_t *record, uint32_t cap)
+{
+    uint32_t at = ERF_HEADER_LEN;
+    bool more = cap > ERF_HEADER_LEN && record[ERF_OFF_TYPE] & ERF_TYPE_MORE;
+
+    for (; more && at + ERF_EXT_LEN <= cap; at += ERF_EXT_LEN) {
+        more = record[at] & ERF_TYPE_MORE;
+        if ((record[at] & ERF_TYPE_MASK) == ERF_EXT_HOST_ID)
+            share_octets(s->map, record + at + 2, ERF_EXT_LEN - 2);
+        else
+            memset(record + at + 1, 0, ERF_EXT_LEN - 1);
+    }
+}
+
+static bool read_packet(struct share *s, struct packet *p, const struct share_frame *f,
+                        struct carrier *c)
+{
+    struct moment at = {.frame = ++s->frame, .ns = f->ns};
+    struct port nobody = {0};
+
+    g_byte_array_set_size(s->before, 0);
+    g_byte_array_append(s->before, f->octets, f->cap);
+    if (carrier_locate((int)f->linktype, view_make(s->before->data, f->cap, f->wire), c) !=
+            WIRE_OK ||
+        c->kind != CARRIER_IB)
+        return false;
+    struct capture_interface captured = {0, c->port};
+    if (!interfaces_enter(s->fabric->interfaces, captured, &at.interface))
+        return false;
+    packet_read(p, &at, c->inner, c->start, &nobody, &nobody);
+    fabric_observe(s->fabric, p, s->events);
+    return true;
+}
+
+bool share_frame(struct share *s, const struct share_frame *frame)
+{
+    struct carrier c;
+    struct packet p;
+
+    if (!read_packet(s, &p, frame, &c))
+        return false;
+    if (frame->linktype == LINKTYPE_ERF)
+        share_extensions(s, frame->octets, frame->cap);
+    share_infiniband(s, (struct span){frame->octets + (c.inner.p - s->before->data), c.inner.cap},
+                     &p);
+    return true;
+}

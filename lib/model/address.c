@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/address.h"
+
+#include "model/observation.h"
+#include "wire/ip.h"
+#include "wire/nanoseconds.h"
+#include "wire/nd.h"
+
+enum whose fabric_whose_gid(const struct fabric *f, const struct packet *p, const uint8_t *gid)
+{
+    const struct ib_packet *ib = &p->ib;
+    if (ib->has_grh && memcmp(ib->sgid, gid, GID_SIZE) == 0)
+        return WHOSE_OWN;
+    if (!ib->has_lrh)
+        return WHOSE_UNKNOWN;
+    const struct endport *sender = endports_by_lid(f->endports, p->at.interface, ib->slid, false);
+    const struct endport *owner = endports_by_gid(f->endports, p->at.interface, gid, false);
+    if (owner && (owner == sender || endport_has_lid(owner, ib->slid)))
+        return WHOSE_OWN;
+    if (!sender || !endport_has_gid(sender))
+        return WHOSE_UNKNOWN;
+    /* it may have another LID by now, or be a virtual function that moved */
+    if (owner && owner->lid)
+        return endport_is_followed(owner) ? WHOSE_OTHERS : WHOSE_UNKNOWN;
+    if (!endport_is_followed(sender)) /* alias GUIDs that it joined with were not seen */
+        return WHOSE_UNKNOWN;
+    return memcmp(sender->gid + 8, gid + 8, 8) == 0 ? WHOSE_OWN_GUID : WHOSE_NOBODYS;
+}
+
+static uint32_t link_of(const struct packet *p)
+{
+    return link_key(p->at.interface, p->ib.pkey);
+}
+
+/*
+ * The sender's own link-layer address, with its IP (NULL: none). Returns the port that had this IP
+ * before, if another; NULL: none.
+ */
+static const struct neighbour *announced(const struct observation *o, const uint8_t *lladdr,
+                                         const struct ip *ip)
+{
+    const struct packet *p = o->p;
+    if (lladdr_is_zero(lladdr) || lladdr_is_multicast(lladdr) || packet_is_corrupt(p))
+        return NULL;
+    if (fabric_whose_gid(o->f, p, lladdr + LLADDR_GID) == WHOSE_OWN) {
+        struct endport *port = endports_by_gid(o->f->endports, p->at.interface, lladdr + LLADDR_GID,
+                                               true);
+        if (port)
+            endport_announces(port, p->ib.pkey, be24(lladdr + LLADDR_QPN));
+    }
+    if (!ip || ip_is_unspecified(ip))
+        return NULL;
+    return neighbours_seen(o->f->neighbours, link_of(p), ip, lladdr, p->at.frame,
+                           p->at.ns / NANOSECONDS);
+}
+
+static void asked(const struct observation *o, const uint8_t *asker, const struct ip *asker_ip,
+                  const struct ip *wanted)
+{
+    struct resolution q = {.link = link_of(o->p),
+                           .asker_ip = *asker_ip,
+                           .asked = *wanted,
+                           .lid = port_to_lid(o->p->src),
+                           .frame = o->p->at.frame,
+                           .seconds = o->p->at.ns / NANOSECONDS};
+    if (packet_is_corrupt(o->p))
+        return;
+    memcpy(q.asker, asker, LLADDR_SIZE);
+    resolution_asked(o->f->resolutions, &q);
+}
+
+/* ---- ARP */
+
+/* RFC 826: the reply's target is who asked, its link-layer address and its IP. */
+static void arp_replied(const struct observation *o, const uint8_t *message, const struct arp *a)
+{
+    struct resolution like = {.link = link_of(o->p), .asked = ip_read(message + a->spa, 4)}, *q;
+    memcpy(like.asker, message + a->tha, LLADDR_SIZE);
+    for (unsigned i = 0; (q = resolution_question(o->f->resolutions, &like, i)) != NULL; i++)
+        if (memcmp(q->asker_ip.octets, message + a->tpa, 4) == 0) {
+            q->answered = true;
+            return;
+        }
+}
+
+static void learn_arp(const struct observation *o, const struct datagram *d)
+{
+    const struct arp *a = &d->arp;
+    const uint8_t *message = d->body.p;
+    if (d->arp_result != WIRE_OK || a->hrd != ARP_HRD_INFINIBAND || a->hln != LLADDR_SIZE ||
+        !arp_is_announcement(a->op))
+        return;
+    if (a->pro != TYPE_IPV4 || a->pln != 4) {
+        announced(o, message + a->sha, NULL);
+        return;
+    }
+    struct ip sender = ip_read(message + a->spa, 4), target = ip_read(message + a->tpa, 4);
+    const struct neighbour *other = announced(o, message + a->sha, &sender);
+    if (other) {
+        o->e->has_duplicate = true;
+        o->e->duplicate = *other;
+    }
+    if (a->op == ARP_REQUEST)
+        asked(o, message + a->sha, &sender, &target);
+    else if (a->op == ARP_REPLY)
+        arp_replied(o, message, a);
+}
+
+/* ---- Neighbour Discovery */
+
+/* A solicited NA goes to the QPN that the solicitation's option named. */
+static void advertised(const struct observation *o, const struct ip *asker, const struct ip *wanted)
+{
+    struct resolution like = {.link = link_of(o->p), .asker_ip = *asker, .asked = *wanted}, *q;
+    if (o->p->ib.transport != IB_UD || ib_is_multicast(&o->p->ib))
+        return;
+    for (unsigned i = 0; (q = resolution_question(o->f->resolutions, &like, i)) != NULL; i++)
+        if (be24(q->asker + LLADDR_QPN) == o->p->ib.dqpn) {
+            q->answered = true;
+            return;
+        }
+}
+
+static void learn_option(const struct observation *o, const struct datagram *d,
+                         const struct nd_option *option)
+{
+    struct view icmpv6 = d->icmpv6;
+    if (!nd_is_ipoib_lladdr(option) || view_has(icmpv6, option->off, option->size) != WIRE_OK)
+        return;
+    const uint8_t *lladdr = icmpv6.p + option->off + ND_OPT_LLADDR,
+                  *owner = nd_option_owner(icmpv6, option, d->body.p + IPV6_SOURCE);
+    if (!owner)
+        return;
+    struct ip ip = ip_read(owner, 16);
+    announced(o, lladdr, &ip);
+    if (icmpv6.p[0] == ND_NS && icmpv6.cap >= ND_TARGET + 16) {
+        struct ip wanted = ip_read(icmpv6.p + ND_TARGET, 16);
+        asked(o, lladdr, &ip, &wanted);
+    }
+}
+
+static void learn_nd(const struct observation *o, const struct datagram *d)
+{
+    struct view ipv6 = d->body, icmpv6 = d->icmpv6;
+    struct nd_iter it;
+    struct nd_option option;
+    if (icmpv6.cap == 0 || view_has(ipv6, 0, IPV6_SIZE) != WIRE_OK || !nd_options(icmpv6, &it))
+        return;
+    while (nd_next(&it, &option))
+        learn_option(o, d, &option);
+    if (icmpv6.p[0] == ND_NA && icmpv6.cap >= ND_TARGET + 16 &&
+        icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
+        struct ip asker = ip_read(ipv6.p + IPV6_DESTINATION, 16),
+                  wanted = ip_read(icmpv6.p + ND_TARGET, 16);
+        advertised(o, &asker, &wanted);
+    }
+}
+
+void learn_addresses(const struct observation *o)
+{
+    const struct datagram *d = &o->p->datagram;
+    if (d->encap.type == TYPE_ARP || d->encap.type == TYPE_RARP)
+        learn_arp(o, d);
+    else if (d->icmpv6.p)
+        learn_nd(o, d);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who sends on an IPoIB link is an interface of it, and joined its broadcast group as FullMember
+ * (RFC 4391 §5).
+ */
+#include "rules/postpone.h"
+#include "rules/scene.h"
+
+enum joined { JOINED_UNKNOWN, JOINED_NEVER, JOINED_REFUSED, JOINED_OTHERWISE, JOINED_FULL };
+
+static enum joined how_joined(const struct member *m)
+{
+    if (!m || (!m->frame && !m->pending)) /* it may have asked for the record */
+        return JOINED_NEVER;
+    if (!member_is_known(m))
+        return JOINED_UNKNOWN;
+    if (m->refused)
+        return JOINED_REFUSED;
+    if (!m->join_state) /* it left; what it still sends may be on its way */
+        return JOINED_UNKNOWN;
+    return m->join_state & JOIN_FULL ? JOINED_FULL : JOINED_OTHERWISE;
+}
+
+/*
+ * The best that is known of the port's membership of the link's broadcast groups; *group: of which.
+ * scope: of the link, 0 where it is not known.
+ */
+static enum joined joined_link(const struct scene *s, struct endport *port, uint8_t scope,
+                               const struct group **group)
+{
+    const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
+    enum joined best = JOINED_NEVER;
+    bool unknown = false;
+    *group = NULL;
+    for (struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+        if (scope && group_scope(b) != scope)
+            continue;
+        enum joined joined = how_joined(groups_member(s->f->groups, b, port, false));
+        unknown |= joined == JOINED_UNKNOWN;
+        if (!*group || joined > best) {
+            best = joined;
+            *group = b;
+        }
+    }
+    return unknown && best != JOINED_FULL ? JOINED_UNKNOWN : best;
+}
+
+/*
+ * By its LID alone it may be a virtual function's, which joins with a GID of its own (IBA 4.1.1):
+ * that one's address names another QP.
+ */
+struct endport *sending_interface(const struct scene *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    struct endport *port = NULL;
+    if (ib->has_grh)
+        port = endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid, false);
+    else if (ib->has_lrh)
+        port = endports_by_lid(s->f->endports, s->p->at.interface, ib->slid, false);
+    bool its = port && endport_announced(port, ib->pkey, ib->sqpn) == ANNOUNCED;
+    return its && !is_sa(s) ? port : NULL;
+}
+
+void check_interface_joined(const struct scene *s, struct endport *port, uint8_t scope)
+{
+    static const char *const actual[] = {
+        [JOINED_NEVER] = "it never joined it",
+        [JOINED_REFUSED] = "its join was refused",
+        [JOINED_OTHERWISE] = "it joined without FullMember",
+    };
+    const struct group *group;
+    struct subject subject = subject_port(endport_has_gid(port) ? port->gid : NULL, port->lid);
+    enum joined joined = joined_link(s, port, scope, &group);
+    subject.group = group ? group->mgid : NULL;
+    if (joined == JOINED_FULL)
+        pass_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &subject);
+    else if (joined == JOINED_UNKNOWN || !endport_is_followed(port) ||
+             (joined == JOINED_NEVER && !endport_is_whole(port)))
+        inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, NULL, "its join was not seen");
+    else
+        postpone(s, port, R_RFC4391_5_FULL_MEMBER_JOIN, &subject, (uintptr_t)actual[joined],
+                 "a FullMember of the broadcast group", actual[joined]);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * IPoIB datagrams to a multicast GID with another signature than the two of RFC 4391 §4. Groups of
+ * other protocols have signatures of their own (RDMA CM: 0x4001, 0x6001), so the sender must be an
+ * IPoIB interface, and the payload an IPoIB datagram.
+ */
+#include "rules/scene.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+#include "wire/lladdr.h"
+#include "wire/mgid.h"
+
+/* An ARP message whose sender's address is that of the QP and the port it comes from. */
+static bool names_its_qp(const struct scene *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    const struct datagram *d = &s->p->datagram;
+    if (d->arp_result != WIRE_OK || d->arp.hrd != ARP_HRD_INFINIBAND || d->arp.hln != LLADDR_SIZE)
+        return false;
+    const uint8_t *sha = d->body.p + d->arp.sha;
+    return be24(sha + LLADDR_QPN) == ib->sqpn && memcmp(sha + LLADDR_GID, ib->sgid, GID_SIZE) == 0;
+}
+
+/* Is the QP known to be an interface's: by a group that it sent to, or by a link-layer address? */
+static bool is_interface(const struct scene *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    const struct qp *qp = qpns_find(s->f->qpns, &s->p->src, ib->sqpn);
+    if (qp && qp->scope && qp->pkey == ib->pkey && qp->qkey == ib->qkey)
+        return true;
+    return sending_interface(s) || names_its_qp(s);
+}
+
+static bool carries_ipv4(uint16_t type)
+{
+    return type == TYPE_IPV4 || type == TYPE_ARP || type == TYPE_RARP;
+}
+
+void check_signature(const struct scene *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    struct subject group = subject_group(ib->dgid);
+    if (!encap_agrees(ib->payload))
+        return;
+    bool ipv4 = carries_ipv4(s->p->datagram.encap.type);
+    enum rule_number rule = ipv4 ? R_RFC4391_4_MGID_SIGNATURE_IPV4
+                                 : R_RFC4391_4_MGID_SIGNATURE_IPV6;
+    if (is_interface(s))
+        expect_same(s->r, rule, &group, ib->dgid + MGID_SIGNATURE, 2,
+                    ipv4 ? MGID_SIGNATURE_IPV4 : MGID_SIGNATURE_IPV6,
+                    be16(ib->dgid + MGID_SIGNATURE));
+    else
+        inconclusive(s->r, rule, NULL, "whether an IPoIB interface sends it was not seen");
+}

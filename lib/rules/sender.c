@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who sent the packet of a finding. See sender.h. */
+#include "rules/sender.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+
+#include "wire/ip.h"
+#include "wire/nd.h"
+
+/* ---- the IP address */
+
+/* ARP's sender protocol address; 0.0.0.0 is a probe's (RFC 5227). */
+static bool arp_sender(const struct datagram *d, struct ip *ip)
+{
+    if (d->arp_result != WIRE_OK || d->arp.pln != IPV4_ADDRESS_SIZE)
+        return false;
+    *ip = ip_read(d->body.p + d->arp.spa, IPV4_ADDRESS_SIZE);
+    return !ip_is_unspecified(ip);
+}
+
+static bool ip_source(const struct datagram *d, struct ip *ip)
+{
+    bool v4 = d->encap.type == TYPE_IPV4;
+    uint8_t length = v4 ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE;
+    uint32_t at = v4 ? IPV4_SOURCE : IPV6_SOURCE;
+    if ((!v4 && d->encap.type != TYPE_IPV6) || view_has(d->body, at, length) != WIRE_OK)
+        return false;
+    *ip = ip_read(d->body.p + at, length);
+    return !ip_is_unspecified(ip);
+}
+
+/* Messages of ND are never forwarded (RFC 4861 §6.1, 7.1). */
+static bool is_nd(const struct datagram *d)
+{
+    return d->icmpv6.p && view_has(d->icmpv6, 0, 1) == WIRE_OK && d->icmpv6.p[0] >= ND_RS &&
+           d->icmpv6.p[0] <= ND_REDIRECT;
+}
+
+static bool has_address(const struct fabric *f, const struct packet *p, const uint8_t *gid,
+                        const struct ip *ip)
+{
+    const struct neighbour *n = gid ? neighbours_of_ip(f->neighbours,
+                                                       link_key(p->at.interface, p->ib.pkey), ip)
+                                    : NULL;
+    return n && memcmp(n->lladdr + LLADDR_GID, gid, GID_SIZE) == 0;
+}
+
+static bool sender_ip(const struct fabric *f, const struct packet *p, const struct datagram *d,
+                      const uint8_t *gid, struct ip *ip)
+{
+    if (!d)
+        return false;
+    if (d->encap.type == TYPE_ARP || d->encap.type == TYPE_RARP)
+        return arp_sender(d, ip);
+    return ip_source(d, ip) && (is_nd(d) || has_address(f, p, gid, ip));
+}
+
+/* ---- the port */
+
+static const uint8_t *sender_gid(const struct fabric *f, const struct packet *p)
+{
+    if (p->ib.has_grh)
+        return p->ib.sgid;
+    const struct endport *port = p->ib.has_lrh ? endports_by_lid(f->endports, p->at.interface,
+                                                                 p->ib.slid, false)
+                                               : NULL;
+    return port && endport_has_gid(port) ? port->gid : NULL;
+}
+
+static const struct datagram *datagram_of(const struct packet *p)
+{
+    enum payload_class class = p->verdict.class;
+    return class == PAYLOAD_IPOIB || class == PAYLOAD_PART ? &p->datagram : NULL;
+}
+
+/* ---- in words */
+
+static void append(char text[SENDER_TEXT_SIZE], const char *name, const char *value)
+{
+    size_t n = strlen(text);
+    snprintf(text + n, SENDER_TEXT_SIZE - n, "%s%s %s", n ? ", " : "", name, value);
+}
+
+const char *sender_text(char text[SENDER_TEXT_SIZE], const struct fabric *f, const struct packet *p)
+{
+    char value[INET6_ADDRSTRLEN];
+    const uint8_t *gid = sender_gid(f, p);
+    struct ip ip;
+    text[0] = '\0';
+    if (sender_ip(f, p, datagram_of(p), gid, &ip))
+        append(text, "IP",
+               inet_ntop(ip.length == IPV4_ADDRESS_SIZE ? AF_INET : AF_INET6, ip.octets, value,
+                         sizeof value));
+    if (gid)
+        append(text, "GID", inet_ntop(AF_INET6, gid, value, sizeof value));
+    if (p->ib.has_lrh) {
+        snprintf(value, sizeof value, "%u", p->ib.slid);
+        append(text, "LID", value);
+    }
+    return text;
+}

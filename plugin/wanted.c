@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Does anybody see what a dissector adds? Wireshark does not store a field that is neither shown
+ * nor named by a filter, but its value, its text and its column are worked out before Wireshark can
+ * say so.
+ */
+#include "plugin/plugin.h"
+
+static const header_field_info *ours, *expert;
+
+/* A protocol is referenced where one of its fields is. */
+static bool is_referenced(const header_field_info *protocol)
+{
+    return protocol && protocol->ref_type != HF_REF_TYPE_NONE;
+}
+
+bool tree_is_wanted(const proto_tree *tree)
+{
+    return tree && (PTREE_DATA(tree)->visible || is_referenced(ours) || is_referenced(expert));
+}
+
+bool info_is_wanted(const packet_info *pinfo)
+{
+    return col_get_writable(pinfo->cinfo, COL_INFO);
+}
+
+static const header_field_info *protocol_of(int id)
+{
+    return id > 0 ? proto_registrar_get_nth((guint)id) : NULL;
+}
+
+void wanted_handoff(void)
+{
+    ours = protocol_of(proto_ipoib);
+    expert = protocol_of(proto_get_id_by_filter_name("_ws.expert"));
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Address resolution where there are connections: it stays on UD (RFC 4755 §3.1, 7). */
+#include <string.h>
+
+#include "probe/checks/checks.h"
+#include "probe/exchange/connection.h"
+#include "probe/exchange/patience.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/question.h"
+#include "probe/exchange/receive.h"
+#include "probe/link/link.h"
+#include "probe/link/message.h"
+#include "probe/link/send.h"
+#include "probe/link/transport.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+#include "wire/nd.h"
+
+/* The answer to a question that went over a connection, and over what it came. */
+struct heard {
+    bool any, over_call;
+};
+
+static bool is_arp_reply(const struct target *t, struct view v)
+{
+    struct arp a;
+    bool fixed;
+    return arp_decode(v, &a, &fixed) == WIRE_OK && a.op == ARP_REPLY && a.hln == LLADDR_SIZE &&
+           a.pln == 4 && memcmp(v.p + a.spa, t->ip, 4) == 0 &&
+           lladdr_same(v.p + a.tha, t->link->lladdr);
+}
+
+static bool is_na(const struct target *t, struct view v)
+{
+    struct view icmpv6;
+    return nd_in_ipv6(v, &icmpv6) && icmpv6.cap >= ND_TARGET + 16 && icmpv6.p[0] == ND_NA &&
+           memcmp(icmpv6.p + ND_TARGET, t->ip, 16) == 0;
+}
+
+static bool hear_answer(struct target *t, const struct ud_from *from, void *user)
+{
+    struct heard *h = user;
+    struct encap e;
+    if (encap_decode(from->octets, &e) != WIRE_OK)
+        return false;
+    struct view body = view_from(from->octets, ENCAP_SIZE);
+    bool is = t->ipv6 ? e.type == TYPE_IPV6 && is_na(t, body)
+                      : e.type == TYPE_ARP && is_arp_reply(t, body);
+    if (!is || !is_of_peer(t, from))
+        return false;
+    h->any = true;
+    h->over_call = from->call != NULL;
+    return true;
+}
+
+/* As over UD: with a sender that nobody remembers. */
+static uint32_t put_question(const struct target *t, uint8_t *out)
+{
+    uint8_t group[16];
+    if (!t->ipv6) {
+        struct arp_message m = {.op = ARP_REQUEST, .sha = t->link->lladdr, .tpa = t->ip};
+        return make_arp(out, &m);
+    }
+    solicited_node(group, t->ip);
+    struct nd_message m = {.type = ND_NS, .to = group, .target = t->ip};
+    return make_nd(out, &m);
+}
+
+/* The judge of packets has told of an answer over the connection. */
+static void tell(struct target *t, const struct heard *h)
+{
+    const enum rule_number rule = R_RFC4755_7_RESOLUTION_OVER_UD;
+    const char *none = "what was sent over the connection was not answered";
+    results_came(t->results, "%s",
+                 !h->any        ? "no answer"
+                 : h->over_call ? "an answer over the connection"
+                                : "an answer over UD");
+    if (!h->over_call)
+        results_add(t->results, rule, OUTCOME_PASS, "", h->any ? "the answer came over UD" : none);
+    if (t->ipv6)
+        results_skip(t->results, R_RFC4755_3_1_REPLY_TO_UD_QPN,
+                     "an NS without a sender is answered to all nodes, not to a QPN");
+    else if (h->any && !h->over_call)
+        results_add(t->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, OUTCOME_PASS, "",
+                    "the reply came to the probe's UD QPN");
+    else
+        results_skip(t->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, none);
+}
+
+static void check_connection_resolution(struct target *t)
+{
+    uint8_t out[UD_SIZE];
+    char came[VERDICT_TEXT];
+    struct heard h = {.any = false};
+    bool settled = patience_settle(t, true);
+    struct call *c = dial(t, &(struct dial){.uc = uc_by_default(t)}, came);
+    bool sent = settled && is_up(c);
+    for (unsigned i = 0; i < TRIES && sent && !h.any; i++) {
+        sent = send_message(t, c, out, put_question(t, out));
+        if (!sent)
+            break;
+        patience_asks(t, t->ipv6, t->ip, i > 0);
+        bool last = i + 1 == TRIES;
+        await_packet(t, (int)(last ? patience_ms(t) : t->run->options->timeout_ms), hear_answer,
+                     &h);
+    }
+    if (sent || h.any) {
+        results_sent(t->results, "%s over the connection",
+                     t->ipv6 ? "NS, sender ::," : "ARP request, sender 0.0.0.0,");
+        tell(t, &h);
+    } else
+        results_add(t->results, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_INCONCLUSIVE,
+                    "a connection that takes the question", is_up(c) || !c ? came : c->why);
+    hang_up(t, c);
+}
+
+static const struct check checks[] = {
+    {.name = "connection-resolution",
+     .needs = NEEDS_CONNECTIONS,
+     .run = check_connection_resolution,
+     .sends = "ARP request, sender 0.0.0.0 (IPv6: NS from ::), over a connection",
+     .expects = "an answer over UD, or none",
+     RULES(R_RFC4755_7_RESOLUTION_OVER_UD, R_RFC4755_3_1_REPLY_TO_UD_QPN)},
+};
+const struct check_table connection_resolution_checks = {checks, G_N_ELEMENTS(checks)};

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What must not be answered: a wrong Q_Key, and the P_Key of another partition (RFC 4391 §9.1,
+ * IBA 10.9). */
+#include <stdio.h>
+
+#include "probe/checks/checks.h"
+#include "probe/checks/kept.h"
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/question.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+
+/*
+ * What must not be answered: that the peer is there is asked behind it. what: the wrong key that it
+ * has.
+ */
+static void judge_wrong_key(struct target *t, enum rule_number rule, const struct question *wrong,
+                            const char *what)
+{
+    char actual[80];
+    struct question q = plain_question(t), sure = *wrong;
+    struct exchange x = exchange_run(t, wrong, TRIES);
+    sure.alone = true;
+    if (x.outcome == CAME_ANSWER) /* or the network doubled the answer to another question */
+        x = exchange_run(t, &sure, TRIES);
+    struct exchange plainly = x;
+    if (x.outcome == CAME_NOTHING)
+        plainly = exchange_run(t, &q, TRIES);
+    bool there = x.outcome == CAME_NOTHING && plainly.outcome == CAME_ANSWER;
+    results_show(t->results, x.sent, plainly.came);
+    if (x.outcome == CAME_ANSWER) {
+        snprintf(actual, sizeof actual, "answered with %s", what);
+        results_add(t->results, rule, rules[rule].level == RULE_INFO ? OUTCOME_NOTED : OUTCOME_FAIL,
+                    "no answer", actual);
+    } else if (there) {
+        snprintf(actual, sizeof actual, "%s is not answered", what);
+        results_came(t->results, "no answer to %d of them; to a plain one behind, an answer",
+                     TRIES);
+        results_add(t->results, rule, OUTCOME_PASS, "", actual);
+    } else
+        results_add(t->results, rule, OUTCOME_INCONCLUSIVE, "no answer",
+                    x.outcome == NOT_ASKED ? x.came : "the peer no longer answers at all");
+}
+
+static void check_wrong_qkey(struct target *t)
+{
+    judge_wrong_key(t, R_RFC4391_9_1_QKEY_MATCH,
+                    &(struct question){.grh = t->peer->needs_grh, .qkey = t->link->group.qkey ^ 1},
+                    "a wrong Q_Key");
+}
+
+/* The place of another partition's P_Key in this port's table; its size if there is none. */
+static unsigned find_other_partition(const struct target *t)
+{
+    const struct port_facts *f = &t->link->transport->facts;
+    unsigned i = 0;
+    while (i < f->n_pkeys && (!(f->pkeys[i] & 0x7fff) || !((f->pkeys[i] ^ t->link->pkey) & 0x7fff)))
+        i++;
+    return i;
+}
+
+/*
+ * An adapter sends with the P_Keys of its own table alone. Another one of them is as wrong at the
+ * peer's queue pair as any, also where the peer's port is in that partition too: a queue pair is in
+ * one (IBA 10.9).
+ */
+static void check_wrong_pkey(struct target *t)
+{
+    unsigned other = find_other_partition(t);
+    if (other == t->link->transport->facts.n_pkeys)
+        results_skip(
+            t->results, R_PARTITION_INVALID_DROPPED,
+            "this port is in one partition alone, and an adapter sends with the P_Keys of its own table");
+    else if (t->link->transport->ops->open_stranger(t->link->transport, other) != TRANSPORT_OK)
+        results_skip(t->results, R_PARTITION_INVALID_DROPPED, t->link->transport->error);
+    else
+        judge_wrong_key(t, R_PARTITION_INVALID_DROPPED,
+                        &(struct question){.grh = t->peer->needs_grh, .stranger = true},
+                        "the P_Key of another partition");
+}
+
+static const struct check checks[] = {
+    {.name = "q-key",
+     .needs = NEEDS_DISRUPTIVE,
+     .transport = HAS_OWN_QP,
+     .run = check_wrong_qkey,
+     .sends = "the same with a wrong Q_Key",
+     .expects = "no answer",
+     RULES(R_RFC4391_9_1_QKEY_MATCH)},
+    {.name = "p-key",
+     .needs = NEEDS_DISRUPTIVE,
+     .transport = HAS_OWN_QP,
+     .run = check_wrong_pkey,
+     .sends = "the same with the P_Key of another partition, where this port is in one",
+     .expects = "no answer",
+     RULES(R_PARTITION_INVALID_DROPPED)},
+};
+const struct check_table key_checks = {checks, G_N_ELEMENTS(checks)};

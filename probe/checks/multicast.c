@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Does the peer answer a question to the group, over UD (RFC 4391 §2, 9.1.1, 13)? */
+#include <stdio.h>
+
+#include "probe/checks/checks.h"
+#include "probe/checks/kept.h"
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/question.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+
+/*
+ * A packet is taken with the Q_Key of the queue pair alone: what came had the link's (RFC 4391
+ * §9.1).
+ */
+static void add_qkey(struct target *t)
+{
+    char actual[16];
+    snprintf(actual, sizeof actual, "0x%08x", t->link->group.qkey);
+    results_add_sure(t->results, R_RFC4391_13_QKEY_CONTROLLED,
+                     t->link->group.qkey >> 31 ? OUTCOME_PASS : OUTCOME_FAIL,
+                     "a controlled Q_Key (high-order bit 1)", actual);
+}
+
+/*
+ * What the way of the answer shows. Through an interface in connected mode it may have been a
+ * connection.
+ */
+static void add_way(struct target *t)
+{
+    static const struct {
+        enum rule_number rule;
+        const char *text;
+    } shown[] = {{R_RFC4391_2_UD_SUPPORTED, "it answers over UD"},
+                 {R_RFC4755_7_RESOLUTION_OVER_UD, "the answer came over UD"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(shown); i++) {
+        const struct interface_link *through = t->link->transport->interface;
+        if (through && through->connected)
+            results_skip(
+                t->results, shown[i].rule,
+                "an interface in connected mode does not show whether an answer came over UD");
+        else
+            results_add(t->results, shown[i].rule, OUTCOME_PASS, "", shown[i].text);
+    }
+}
+
+static void check_answers_multicast(struct target *t)
+{
+    struct exchange x;
+    enum kept k = try_variant(t, &(struct question){.multicast = true}, &x);
+    tell_answered(t, R_RFC4391_2_MULTICAST_SUPPORTED, k, &x, "a question to the group is answered",
+                  "a question to the group is not answered");
+    if (!transport_can(t->link->transport, HAS_OWN_QP))
+        results_skip(t->results, R_RFC4391_13_QKEY_CONTROLLED,
+                     "a network interface does not show its Q_Key");
+    else
+        add_qkey(t);
+    results_add(t->results, R_RFC4391_9_1_1_FORMAT, OUTCOME_PASS, "",
+                "a link-layer address of 20 octets");
+    add_way(t);
+}
+
+static const struct check checks[] = {
+    {.name = "multicast",
+     .run = check_answers_multicast,
+     .sends =
+         "ARP request, sender 0.0.0.0, to the broadcast group (IPv6: NS from :: to the solicited-node group)",
+     .expects = "an answer by unicast UD to the probe's QPN (IPv6: to all nodes)",
+     RULES(R_RFC4391_2_UD_SUPPORTED, R_RFC4391_2_MULTICAST_SUPPORTED,
+           R_RFC4755_7_RESOLUTION_OVER_UD, R_RFC4391_9_1_1_FORMAT, R_RFC4391_13_QKEY_CONTROLLED)},
+};
+const struct check_table multicast_checks = {checks, G_N_ELEMENTS(checks)};

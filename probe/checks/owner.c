@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Findings about who has the target's IP address. See owner.h. */
+#include "probe/checks/owner.h"
+
+#include <string.h>
+
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/question.h"
+#include "probe/link/link.h"
+#include "probe/link/send.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+#include "probe/run/text.h"
+#include "wire/ip.h"
+
+static bool is_of_found(void *user, uint16_t lid, uint32_t qpn)
+{
+    const struct target *t = user;
+    return !lid || (is_peers_lid(t, lid) && is_peers_qpn(t, qpn));
+}
+
+static bool is_of_nobody(void *user, uint16_t lid, uint32_t qpn)
+{
+    (void)user;
+    (void)qpn;
+    return !lid;
+}
+
+void owner_sort(struct target *t, bool found)
+{
+    if (found)
+        results_drop(t->results, is_of_found, t);
+    else if (t->peer->several)
+        results_drop(t->results, is_of_nobody, NULL);
+    results_release(t->results, NULL);
+}
+
+enum place { PLACE_SAME, PLACE_CHANGED, PLACE_UNKNOWN };
+
+static void tell_changed(struct target *t, const struct owner *before)
+{
+    char from[OWNER_TEXT], to[OWNER_TEXT];
+    const struct owner now = peer_as_owner(t);
+    bool gid = memcmp(before->lladdr + LLADDR_GID, now.lladdr + LLADDR_GID, GID_SIZE) != 0;
+    owner_text(before, from, sizeof from);
+    owner_text(&now, to, sizeof to);
+    results_stage(t->results, "peer.changed", OUTCOME_NOTED, "", "%s, from %s to %s",
+                  gid ? "the address went to another port"
+                  : lladdr_same(before->lladdr, now.lladdr)
+                      ? "the peer's LID changed"
+                      : "the peer's queue pair changed: its interface was restarted",
+                  from, to);
+}
+
+/* Nothing that was learnt of the old place counts any more. */
+static void move_to(struct target *t, const struct owner *w)
+{
+    struct peer *peer = t->peer;
+    const struct owner before = peer_as_owner(t);
+    place_at(peer, w);
+    peer->has_rival = peer->both = false;
+    peer->form = FORM_UNKNOWN;
+    peer->cm_silent = false;
+    g_free(peer->by_unicast);
+    peer->by_unicast = NULL;
+    wirelog_judge(t->log, t->results->known, results_judged, t->results);
+    tell_changed(t, &before);
+}
+
+/* Asked for at its place, and then by multicast. sure: an answer is evidence. */
+static enum place look(struct target *t, bool sure)
+{
+    struct peer *peer = t->peer;
+    gint64 begin = g_get_monotonic_time();
+    unsigned tries = peer->gone ? 1 : TRIES;
+    struct question here = {.grh = peer->needs_grh, .alone = sure},
+                    group = {.multicast = true, .alone = sure};
+    bool same = (!peer->gone && exchange_run(t, &here, tries).outcome == CAME_ANSWER) ||
+                exchange_run(t, &group, tries).outcome == CAME_ANSWER;
+    if (target_ended(t))
+        return PLACE_UNKNOWN;
+    bool elsewhere = !same && peer->latest.heard >= begin &&
+                     !(peer->both && is_same(&peer->latest, &peer->rival));
+    peer->gone = !same && !elsewhere;
+    if (elsewhere)
+        move_to(t, &peer->latest);
+    return same ? PLACE_SAME : elsewhere ? PLACE_CHANGED : PLACE_UNKNOWN;
+}
+
+void owner_confirm(struct target *t, gint64 begin)
+{
+    static const char changed[] = "the peer changed while it was tested: see peer.changed",
+                      gone[] = "the peer no longer answers: whether it changed is not known";
+    struct results *r = t->results;
+    bool fails = results_holds(r, OUTCOME_FAIL);
+    bool silent = (t->peer->heard <= begin || t->peer->heard < t->peer->patience.first_sent) &&
+                  results_holds(r, OUTCOME_INCONCLUSIVE);
+    enum place place = PLACE_SAME;
+    if ((fails || silent) && !target_ended(t))
+        place = look(t, fails);
+    results_release(r, place == PLACE_CHANGED            ? changed
+                       : place == PLACE_UNKNOWN && fails ? gone
+                                                         : NULL);
+}
+
+/* Spread over the peer's /24, or over the interface identifiers of its /64. */
+static void choose_nobody(struct target *t)
+{
+    enum { STEP = 83, HOSTS = 254 };
+    struct nobody *n = &t->peer->nobody;
+    const uint8_t *own = t->link->source.given && t->link->source.ipv6 == t->ipv6
+                             ? t->link->source.ip
+                             : NULL;
+    *n = (struct nobody){.n = 0};
+    for (unsigned k = 1; n->n < NOBODIES; k++) {
+        uint8_t *ip = n->ip[n->n];
+        memcpy(ip, t->ip, sizeof n->ip[0]);
+        if (t->ipv6)
+            for (unsigned i = 8; i < IPV6_ADDRESS_SIZE; i++)
+                ip[i] ^= (uint8_t)(STEP * k + 37 * i);
+        else
+            ip[3] = (uint8_t)((ip[3] + STEP * k) % HOSTS + 1);
+        bool used = memcmp(ip, t->ip, sizeof n->ip[0]) == 0 ||
+                    (own && memcmp(ip, own, t->ipv6 ? IPV6_ADDRESS_SIZE : 4) == 0);
+        n->n += !used;
+    }
+}
+
+/* NS go to the peer: the group of an address that nobody has is not there. */
+static struct question about_nobody(const struct target *t, unsigned i)
+{
+    return (struct question){.multicast = !t->ipv6,
+                             .grh = t->peer->needs_grh,
+                             .ip = t->peer->nobody.ip[i],
+                             .ip_version = t->ipv6 ? 6 : 4,
+                             .any = true};
+}
+
+/* Once each, and without waiting: what comes is heard during the whole run. */
+void owner_ask_nobody(struct target *t)
+{
+    choose_nobody(t);
+    for (unsigned i = 0; i < NOBODIES; i++) {
+        uint8_t out[UD_SIZE];
+        struct question q = about_nobody(t, i);
+        struct asked x = {.q = &q, .ipv6 = t->ipv6, .ip = q.ip};
+        uint32_t n = make_question(t, &x, t->link->lladdr, out);
+        struct ud_to to = to_peer(t, q.grh);
+        if (q.multicast)
+            send_group(t, &t->link->group, out, n);
+        else
+            send_unicast(t, &to, out, n);
+    }
+}
+
+enum { ALL_NOBODIES = (1u << NOBODIES) - 1 };
+
+/* Who answered for some of them is asked for the others again: packets are lost. */
+static void ask_again(struct target *t)
+{
+    const struct nobody *n = &t->peer->nobody;
+    for (unsigned i = 0; i < n->n && !target_ended(t); i++) {
+        struct question q = about_nobody(t, i);
+        if ((n->by_peer && !(n->by_peer >> i & 1)) || (n->by_rival && !(n->by_rival >> i & 1)))
+            exchange_run(t, &q, 2);
+    }
+}
+
+static void tell_proxy(struct target *t)
+{
+    const struct nobody *n = &t->peer->nobody;
+    char ip[NOBODIES][48];
+    ask_again(t);
+    if (n->n < NOBODIES || n->by_peer != ALL_NOBODIES)
+        return;
+    for (unsigned i = 0; i < NOBODIES; i++)
+        ip_text(t->ipv6, n->ip[i], ip[i]);
+    results_stage(t->results, "peer.proxy", OUTCOME_NOTED, "",
+                  "it answers for %s, %s and %s too, which were chosen at random: a proxy (%s), or "
+                  "a host that has many addresses",
+                  ip[0], ip[1], ip[2], t->ipv6 ? "RFC 4861 §7.2.8" : "RFC 1027");
+}
+
+static void tell_flux(struct target *t)
+{
+    static const char advice[] =
+        "a host with several ports on the link: set arp_ignore and arp_announce to 1 or 2 there; else two hosts have one address";
+    static const char advice6[] = "two hosts have one address: see what each of them is";
+    const struct peer *peer = t->peer;
+    const struct owner own = peer_as_owner(t);
+    char one[OWNER_TEXT], other[OWNER_TEXT];
+    bool weak = t->ipv6 && (peer->weak || peer->rival.weak);
+    owner_text(&own, one, sizeof one);
+    owner_text(&peer->rival, other, sizeof other);
+    results_stage(t->results, "peer.arp-flux",
+                  !peer->both ? OUTCOME_INCONCLUSIVE
+                  : weak      ? OUTCOME_NOTED
+                              : OUTCOME_FAIL,
+                  !peer->both || weak ? ""
+                  : t->ipv6           ? advice6
+                                      : advice,
+                  "%s and %s both send as %s: %s%s", one, other, t->name,
+                  !peer->both ? "whether the address has two owners, or moved, is not known"
+                  : weak      ? "an anycast address or a proxy, for an NA has no Override flag"
+                              : "a duplicate or moving address",
+                  peer->nobody.by_rival == ALL_NOBODIES ? "; the latter is a proxy, it answers for "
+                                                          "addresses that nobody has too"
+                                                        : "");
+}
+
+void owner_tell(struct target *t)
+{
+    if (t->peer->has_rival && !t->peer->both && !target_ended(t))
+        look(t, true);
+    if (!t->yield && !target_ended(t))
+        tell_proxy(t);
+    if (t->peer->has_rival)
+        tell_flux(t);
+}

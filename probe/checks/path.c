@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The peer's addresses against what the SA knows of its port. */
+#include <stdio.h>
+#include <string.h>
+
+#include "hca/client.h"
+#include "probe/checks/checks.h"
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/question.h"
+#include "probe/exchange/records.h"
+#include "probe/link/link.h"
+#include "probe/link/message.h"
+#include "probe/link/sa.h"
+#include "probe/link/transport.h"
+#include "probe/run/results.h"
+#include "probe/run/run.h"
+#include "probe/run/target.h"
+#include "probe/run/text.h"
+#include "wire/put.h"
+#include "wire/smp.h"
+
+enum { PATH_CODE = 0x3f }; /* MTU and rate without selector */
+
+static void no_path(struct target *t, enum sa_result result, uint16_t status)
+{
+    struct results *r = t->results;
+    char actual[100];
+    if (result == SA_REFUSED) {
+        snprintf(actual, sizeof actual, "no path: the SA says 0x%04x, %s", status,
+                 sa_status_name(status));
+        results_came(r, "%s", actual);
+    } else
+        snprintf(actual, sizeof actual, "%s", sa_silence_text(t, result));
+    /*
+     * Without a record for the GID the SA knows no such port in the partition: yet the peer is
+     * there, and says so.
+     */
+    bool unknown = result == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
+    results_add(r, R_RFC4391_9_1_1_GID_OF_PORT, unknown ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+                "a GID that the SA knows", actual);
+    results_add(r, R_RFC4391_4_1_GROUP_MTU, OUTCOME_INCONCLUSIVE, "a path", actual);
+    results_add(r, R_RFC4391_9_1_PKEY_COMPATIBLE, OUTCOME_INCONCLUSIVE, "a path", actual);
+}
+
+/*
+ * The LMC's low bits choose among the port's LIDs; the peer's is not known, but paths differ from
+ * others by it alone.
+ */
+static void judge_lid(struct target *t, uint16_t dlid)
+{
+    char expected[40], actual[60];
+    bool same = dlid == t->peer->lid ||
+                (t->link->transport->facts.lmc &&
+                 (dlid ^ t->peer->lid) >> t->link->transport->facts.lmc == 0);
+    snprintf(expected, sizeof expected, "the port with LID %u", t->peer->lid);
+    snprintf(actual, sizeof actual, "the GID's path leads to LID %u", dlid);
+    results_add(t->results, R_RFC4391_9_1_1_GID_OF_PORT, same ? OUTCOME_PASS : OUTCOME_FAIL,
+                expected, actual);
+}
+
+static void judge_mtu(struct target *t, uint8_t code)
+{
+    char expected[60], actual[60];
+    snprintf(expected, sizeof expected, "at least the group's MTU, %u octets",
+             ib_mtu_octets(t->link->group.mtu));
+    snprintf(actual, sizeof actual, "the path's MTU is %u octets", ib_mtu_octets(code));
+    /* else the code is none of the IBA's */
+    bool known = ib_mtu_octets(t->link->group.mtu) && ib_mtu_octets(code);
+    results_add(t->results, R_RFC4391_4_1_GROUP_MTU,
+                !known                       ? OUTCOME_INCONCLUSIVE
+                : code >= t->link->group.mtu ? OUTCOME_PASS
+                                             : OUTCOME_FAIL,
+                expected, actual);
+}
+
+static void judge_pkey(struct target *t, uint16_t pkey)
+{
+    char expected[40], actual[60];
+    snprintf(expected, sizeof expected, "partition 0x%04x", t->link->pkey & 0x7fff);
+    snprintf(actual, sizeof actual, "the path's P_Key is 0x%04x", pkey);
+    results_add(t->results, R_RFC4391_9_1_PKEY_COMPATIBLE,
+                ((pkey ^ t->link->pkey) & 0x7fff) == 0 ? OUTCOME_PASS : OUTCOME_FAIL, expected,
+                actual);
+}
+
+static void check_path(struct target *t)
+{
+    struct sa_answer a;
+    enum sa_result result = ask_path(t, t->peer->lladdr + LLADDR_GID, &a);
+    if (result != SA_TOLD)
+        no_path(t, result, a.status);
+    else {
+        const uint8_t *record = a.records->data;
+        results_came(t->results, "DLID %u, P_Key 0x%04x, MTU %u octets", be16(record + PATH_DLID),
+                     be16(record + PATH_PKEY), ib_mtu_octets(record[PATH_MTU] & PATH_CODE));
+        judge_lid(t, be16(record + PATH_DLID));
+        judge_mtu(t, record[PATH_MTU] & PATH_CODE);
+        judge_pkey(t, be16(record + PATH_PKEY));
+    }
+    sa_answer_clear(&a);
+}
+
+static void check_port_guid(struct target *t)
+{
+    uint8_t gid[16];
+    char expected[48], actual[48];
+    memcpy(gid, t->link->transport->facts.gid,
+           8); /* the subnet prefix is the same: the peer is on this subnet */
+    if (!ask_port_guid(t, gid + 8)) {
+        results_add(t->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, OUTCOME_INCONCLUSIVE,
+                    "a NodeRecord", "the SA does not tell");
+        return;
+    }
+    ip_text(true, gid, expected);
+    ip_text(true, t->peer->lladdr + LLADDR_GID, actual);
+    results_came(t->results, "port GUID %016" G_GINT64_MODIFIER "x", be64(gid + 8));
+    results_add(t->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID,
+                memcmp(gid, t->peer->lladdr + LLADDR_GID, 16) == 0 ? OUTCOME_PASS : OUTCOME_FAIL,
+                expected, actual);
+}
+
+static void tell_link_local(struct target *t, enum outcome outcome, const char *text)
+{
+    static const enum rule_number told[] = {R_RFC4391_8_LINK_LOCAL, R_RFC4391_8_1_LINK_LOCAL_FORM,
+                                            R_RFC4391_8_U_BIT};
+    for (size_t i = 0; i < G_N_ELEMENTS(told); i++)
+        results_add(t->results, told[i], outcome,
+                    outcome == OUTCOME_PASS ? "" : "an NA from the link-local address of its GUID",
+                    text);
+}
+
+/*
+ * Silence decides nothing: the peer may have no IPv6, or a link-local address of another kind,
+ * which is allowed to it. The NS goes to the queue pair that is known.
+ */
+static void check_link_local(struct target *t)
+{
+    char text[120], ip[48];
+    uint8_t address[16];
+    struct question q = {.grh = t->peer->needs_grh, .ip = address, .ip_version = 6};
+    link_local_of(address, t->peer->lladdr + LLADDR_GID + 8);
+    ip_text(true, address, ip);
+    struct exchange x = exchange_run(t, &q, TRIES);
+    if (x.outcome == CAME_ANSWER) {
+        snprintf(text, sizeof text, "it has %s", ip);
+        tell_link_local(t, OUTCOME_PASS, text);
+    } else {
+        snprintf(text, sizeof text, "nothing from %s: no IPv6 there, or another address", ip);
+        tell_link_local(t, OUTCOME_INCONCLUSIVE, x.outcome == NOT_ASKED ? x.came : text);
+    }
+}
+
+enum {
+    SA_PKEY_TABLE_RECORD = 0x0033,
+    PKEY_RECORD_HAS_LID = 1 << 0,
+    PKEY_RECORD_BLOCK = 8,
+    PKEY_RECORD_SIZE = PKEY_RECORD_BLOCK + 2 * PKEY_BLOCK
+}; /* IBA 15.2.5.11: LID, block, port, reserved, 32 P_Keys */
+
+struct partitions {
+    bool full, limited; /* in the link's partition */
+    unsigned n;         /* in how many */
+};
+
+static void count_partitions(struct target *t, const struct sa_answer *a, struct partitions *out)
+{
+    for (uint32_t at = 0; at + PKEY_RECORD_SIZE <= a->records->len; at += a->stride)
+        for (unsigned i = 0; i < PKEY_BLOCK; i++) {
+            uint16_t pkey = be16(a->records->data + at + PKEY_RECORD_BLOCK + (size_t)2 * i);
+            out->n += (pkey & 0x7fff) != 0;
+            if ((pkey ^ t->link->pkey) & 0x7fff)
+                continue;
+            out->full |= pkey >> 15;
+            out->limited |= !(pkey >> 15);
+        }
+}
+
+static void judge_partitions(struct target *target, const struct partitions *t)
+{
+    const char *member = t->full && t->limited ? "full and limited member"
+                         : t->full             ? "full member"
+                                               : "limited member";
+    bool limited = !t->full && !(target->link->pkey >> 15);
+    char text[80];
+    results_came(target->results, "%s of the partition, %u P_Keys in all", member, t->n);
+    snprintf(text, sizeof text, "the peer is %s, this port %s", member,
+             target->link->pkey >> 15 ? "full" : "limited");
+    results_add(target->results, R_PARTITION_LIMITED_TO_LIMITED,
+                limited ? OUTCOME_NOTED : OUTCOME_PASS, limited ? "one full member of the two" : "",
+                text);
+    results_add(target->results, R_PARTITION_MEMBERSHIP_TWINS,
+                t->full && t->limited ? OUTCOME_NOTED : OUTCOME_PASS, "", text);
+    results_add(target->results, R_PARTITION_OVERLAP, t->n > 1 ? OUTCOME_NOTED : OUTCOME_PASS, "",
+                t->n > 1 ? "the peer is in several partitions" : "the peer is in one partition");
+}
+
+/* OpenSM tells it only to who has its SM_Key. */
+static void check_partitions(struct target *target)
+{
+    static const enum rule_number told[] = {R_PARTITION_LIMITED_TO_LIMITED,
+                                            R_PARTITION_MEMBERSHIP_TWINS, R_PARTITION_OVERLAP};
+    struct sa_question q = {.method = SA_GET_TABLE,
+                            .attribute = SA_PKEY_TABLE_RECORD,
+                            .mask = PKEY_RECORD_HAS_LID,
+                            .sm_key = target->link->sm_key};
+    struct sa_answer a;
+    struct partitions t = {0};
+    put16(q.record, target->peer->lid);
+    results_sent(target->results, "SA GetTable P_KeyTableRecord of LID %u", target->peer->lid);
+    if (sa_ask(target, &q, &a) == SA_TOLD && a.stride >= PKEY_RECORD_SIZE)
+        count_partitions(target, &a, &t);
+    if (t.full || t.limited)
+        judge_partitions(target, &t);
+    for (size_t i = 0; !t.full && !t.limited && i < G_N_ELEMENTS(told); i++)
+        results_skip(target->results, told[i], "the SA does not tell the peer's P_Keys");
+    sa_answer_clear(&a);
+}
+
+static const struct check checks[] = {
+    {.name = "path",
+     .transport = CAN_ASK_SA,
+     .run = check_path,
+     .sends = "to the SA: PathRecord from this port to the peer's GID",
+     .expects =
+         "a path, to the LID that the peer's answers come from, with the partition's P_Key and at least the group's MTU",
+     RULES(R_RFC4391_9_1_1_GID_OF_PORT, R_RFC4391_4_1_GROUP_MTU, R_RFC4391_9_1_PKEY_COMPATIBLE)},
+    {.name = "port-guid",
+     .transport = CAN_ASK_SA,
+     .run = check_port_guid,
+     .sends = "to the SA: NodeRecord of the peer's LID",
+     .expects = "the peer's GID is the subnet prefix and the port's GUID",
+     RULES(R_RFC4391_9_1_1_GID_FROM_PORT_GUID)},
+    {.name = "partitions",
+     .transport = CAN_ASK_SA,
+     .run = check_partitions,
+     .sends = "to the SA: P_KeyTableRecord of the peer's LID",
+     .expects = "the peer or this port is full member of the partition",
+     RULES(R_PARTITION_LIMITED_TO_LIMITED, R_PARTITION_MEMBERSHIP_TWINS, R_PARTITION_OVERLAP)},
+    {.name = "link-local",
+     .run = check_link_local,
+     .sends = "NS from :: for the link-local address that the peer's GUID makes, to the peer's QPN",
+     .expects = "an NA: it has that address",
+     RULES(R_RFC4391_8_LINK_LOCAL, R_RFC4391_8_1_LINK_LOCAL_FORM, R_RFC4391_8_U_BIT)},
+};
+const struct check_table path_checks = {checks, G_N_ELEMENTS(checks)};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A peer that answers the group and no question by unicast. See reachable.h. */
+#include "probe/checks/reachable.h"
+
+#include <stdio.h>
+
+#include "probe/checks/echo.h"
+#include "probe/checks/kept.h"
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/question.h"
+#include "probe/exchange/receive.h"
+#include "probe/link/link.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+
+/* A peer that minds unicast ARP alone is reached all the same. */
+static bool takes_ip(struct target *t)
+{
+    return t->link->source.usable && t->link->source.ipv6 == t->ipv6 && echo_over_ud(t, ECHO_SMALL);
+}
+
+void tell_unreachable(struct target *t)
+{
+    static const char advice[] =
+        "IP traffic goes to that QPN too: set the peer's interface down and up; look at what its queue pair drops";
+    struct exchange x;
+    uint32_t announced = lladdr_read(t->peer->lladdr).qpn;
+    char from[40] = "";
+    enum kept k = try_variant(t, &(struct question){0}, &x);
+    k = k == KEPT_NO ? try_variant(t, &(struct question){.grh = true}, &x) : k;
+    if (k == KEPT_YES || target_ended(t))
+        return;
+    if (t->peer->qpn && t->peer->qpn != announced)
+        snprintf(from, sizeof from, "; it sends from 0x%06x", t->peer->qpn);
+    if (k != KEPT_NO)
+        results_stage(t->results, "peer.reachable", OUTCOME_INCONCLUSIVE, "",
+                      "it answered a question to the group, and nothing any more");
+    else if (takes_ip(t))
+        results_stage(t->results, "peer.reachable", OUTCOME_NOTED, "",
+                      "it answers IP at its QPN, and no question for its address");
+    else
+        results_stage(
+            t->results, "peer.reachable", OUTCOME_FAIL, advice,
+            "it answers questions to the group, and none to QPN 0x%06x, which it announces%s",
+            announced, from);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A peer that is told of connected modes replies over UD all the same (RFC 4755 §3.1). */
+#include "probe/checks/checks.h"
+#include "probe/checks/kept.h"
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/question.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+
+/* A peer that is told of connected modes answers to the UD QPN of the address all the same. */
+static void check_reply_to_ud(struct target *t)
+{
+    struct exchange x;
+    struct question q = {.grh = t->peer->needs_grh, .flags = LLADDR_FLAG_RC | LLADDR_FLAG_UC};
+    tell_kept(
+        t, R_RFC4755_3_1_REPLY_TO_UD_QPN, try_variant(t, &q, &x),
+        &(struct kept_words){"an answer at the UD QPN",
+                             "the reply came to the UD QPN of an address with the flags RC and UC",
+                             "no answer at the UD QPN of an address with the flags RC and UC",
+                             "the peer no longer answers at all", x.came});
+}
+
+static const struct check checks[] = {
+    {.name = "reply-to-ud",
+     .needs = NEEDS_IPV4 | NEEDS_CONNECTIONS,
+     .run = check_reply_to_ud,
+     .sends =
+         "ARP request, sender 0.0.0.0, by unicast over UD, with the flags RC and UC (0xc0) in the probe's link-layer address",
+     .expects = "an answer at the probe's UD QPN",
+     RULES(R_RFC4755_3_1_REPLY_TO_UD_QPN)},
+};
+const struct check_table reply_to_ud_checks = {checks, G_N_ELEMENTS(checks)};

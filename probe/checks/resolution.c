@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Address resolution by unicast: what the peer answers, and what it takes (RFC 4391 §6, 9; RFC 4755
+ * §2, 3.1). */
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/checks/checks.h"
+#include "probe/checks/kept.h"
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/question.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+
+enum {
+    RESERVED_TRIED = 0xbeef,
+    FLAGS_UNKNOWN = LLADDR_FLAG_RESERVED,
+    FLAGS_CONNECTED = LLADDR_FLAG_RC | LLADDR_FLAG_UC
+};
+
+/* Of the rule of RFC 4391, and of the same in RFC 4755, which binds who has connected mode. */
+static void add_both(struct target *t, enum rule_number rule, enum rule_number connected,
+                     const struct exchange *x, enum kept k, const char *passed, const char *failed)
+{
+    tell_answered(t, rule, k, x, passed, failed);
+    if (has_connected_mode(t))
+        tell_answered(t, connected, k, x, passed, failed);
+    else
+        results_skip(t->results, connected, "the peer announces no connected mode");
+}
+
+/*
+ * A reply that goes to where the question came from, and not to the QPN that it names, is seen at
+ * the second queue pair.
+ */
+static void check_reply_qpn(struct target *t)
+{
+    struct exchange x = {.outcome = NOT_ASKED};
+    struct question q = plain_question(t);
+    q.aside = true;
+    q.alone = true;
+    enum kept k = KEPT_UNKNOWN;
+    if (t->link->transport->aside_qpn && (x = exchange_run(t, &q, TRIES)).outcome == CAME_ANSWER)
+        k = x.reply.to_qpn == t->link->transport->qpn ? KEPT_YES : KEPT_NO;
+    add_both(t, R_RFC4391_9_1_1_ARP_REPLY_QPN, R_RFC4755_3_1_REPLY_TO_UD_QPN, &x, k,
+             "the reply came to the QPN of the probe's address",
+             "the reply came to the QPN that the request was sent from");
+}
+
+/* RFC 826: the reply's sender is what was asked for, its target who asked. */
+static bool fields_are_right(struct target *t, const struct answer *a, char *wrong, size_t size)
+{
+    static const uint8_t nobody[4];
+    struct view v = view_from(view_make(a->octets, a->n, a->n), ENCAP_SIZE);
+    struct arp m;
+    bool fixed;
+    arp_decode(v, &m, &fixed);
+    if (m.pro != TYPE_IPV4)
+        snprintf(wrong, size, "protocol type 0x%04x", m.pro);
+    else if (memcmp(v.p + m.tpa, nobody, 4) != 0)
+        snprintf(wrong, size, "target address %u.%u.%u.%u", v.p[m.tpa], v.p[m.tpa + 1],
+                 v.p[m.tpa + 2], v.p[m.tpa + 3]);
+    else if (!lladdr_same(v.p + m.tha, t->link->lladdr))
+        snprintf(wrong, size, "another target link-layer address than the asker's");
+    else
+        return true;
+    return false;
+}
+
+/* The judge of packets tells of the hardware type and length, the Type and the Reserved field. */
+static void check_arp_fields(struct target *t)
+{
+    struct exchange x;
+    char wrong[80] = "";
+    struct question q = plain_question(t);
+    if ((x = ask_or_recall(t, &q)).outcome != CAME_ANSWER)
+        results_add(t->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_INCONCLUSIVE, "an answer",
+                    "the peer no longer answers");
+    else if (fields_are_right(t, &x.reply, wrong, sizeof wrong))
+        results_add(t->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_PASS, "",
+                    "the reply's addresses are as they have to be");
+    else
+        results_add(t->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_FAIL,
+                    "target 0.0.0.0 at the probe's link-layer address", wrong);
+}
+
+static void check_one_qp(struct target *t)
+{
+    struct exchange x;
+    char expected[40], actual[40];
+    struct question q = plain_question(t);
+    if ((x = ask_or_recall(t, &q)).outcome == CAME_ANSWER) {
+        uint32_t told = lladdr_read(x.reply.lladdr).qpn;
+        snprintf(expected, sizeof expected, "QPN 0x%06x, as announced", told);
+        snprintf(actual, sizeof actual, "sent by QPN 0x%06x", x.reply.qpn);
+        results_add(t->results, R_RFC4755_2_2_ONE_UD_QP,
+                    x.reply.qpn == told ? OUTCOME_PASS : OUTCOME_FAIL, expected, actual);
+    } else
+        results_add(t->results, R_RFC4755_2_2_ONE_UD_QP, OUTCOME_INCONCLUSIVE, "an answer",
+                    "the peer no longer answers");
+}
+
+static bool is_decided(enum kept k)
+{
+    return k == KEPT_YES || k == KEPT_NO;
+}
+
+static void check_grh(struct target *t)
+{
+    struct exchange x;
+    enum kept with = try_variant(t, &(struct question){.grh = true}, &x);
+    enum kept without = try_variant(t, &(struct question){0}, &x);
+    if (with == KEPT_NO && without == KEPT_NO) { /* then it is not the GRH that matters */
+        results_add(t->results, R_RFC4391_6_GRH_OPTIONAL, OUTCOME_INCONCLUSIVE, "an answer",
+                    "unicast is not answered at all");
+        return;
+    }
+    /* One of them alone is half of what the rule asks: it passes nothing. */
+    if (with != KEPT_YES || is_decided(without))
+        tell_answered(t, R_RFC4391_6_GRH_OPTIONAL, with, &x, "answered with a GRH",
+                      "not answered with a GRH");
+    if (without != KEPT_YES || is_decided(with))
+        tell_answered(t, R_RFC4391_6_GRH_OPTIONAL, without, &x, "answered without a GRH",
+                      "not answered without a GRH");
+}
+
+static void check_reserved(struct target *t)
+{
+    struct exchange x;
+    const struct question q = {.grh = t->peer->needs_grh, .reserved = RESERVED_TRIED};
+    enum kept k = try_variant(t, &q, &x);
+    tell_answered(t, R_RFC4391_6_RESERVED_IGNORED, k, &x, "answered with Reserved 0xbeef",
+                  "not answered with Reserved 0xbeef");
+}
+
+static void check_flags(struct target *t)
+{
+    struct exchange x;
+    enum kept k = try_variant(
+        t, &(struct question){.grh = t->peer->needs_grh, .flags = FLAGS_UNKNOWN}, &x);
+    add_both(t, R_RFC4391_9_1_1_FLAGS_IGNORED, R_RFC4755_3_1_FLAGS_IGNORED, &x, k,
+             "answered with flags 0x3f", "not answered with flags 0x3f");
+}
+
+/*
+ * What it announces to who announces connected mode: the flags that it was found by were its answer
+ * to flags of 0.
+ */
+static void judge_ud_only(struct target *t)
+{
+    struct exchange x;
+    char sent[40] = "not answered with flags 0xc0";
+    enum kept k = try_variant(
+        t, &(struct question){.grh = t->peer->needs_grh, .flags = FLAGS_CONNECTED}, &x);
+    if (k == KEPT_YES && x.reply.lladdr[LLADDR_FLAGS]) {
+        k = KEPT_NO;
+        snprintf(sent, sizeof sent, "its address has flags 0x%02x", x.reply.lladdr[LLADDR_FLAGS]);
+    }
+    tell_kept(t, R_RFC4755_3_1_UD_ONLY_FLAGS, k,
+              &(struct kept_words){"an answer, with flags 0",
+                                   "flags 0, and those received do not matter", sent,
+                                   "the peer no longer answers at all", x.came});
+}
+
+static void check_connected_flags(struct target *t)
+{
+    if (has_connected_mode(t))
+        results_skip(t->results, R_RFC4755_3_1_UD_ONLY_FLAGS,
+                     "the peer has connected mode: its flags say so");
+    else
+        judge_ud_only(t);
+}
+
+static void check_ud_with_connected(struct target *t)
+{
+    struct exchange x;
+    if (!has_connected_mode(t))
+        results_skip(t->results, R_RFC4755_2_RFC4391_SUPPORTED,
+                     "the peer announces no connected mode");
+    else
+        tell_answered(t, R_RFC4755_2_RFC4391_SUPPORTED,
+                      try_variant(t, &(struct question){.grh = t->peer->needs_grh}, &x), &x,
+                      "it answers over UD", "no answer over UD");
+}
+
+static const struct check checks[] = {
+    {.name = "arp-fields",
+     .needs = NEEDS_IPV4,
+     .run = check_arp_fields,
+     .sends = "the same, by unicast",
+     .expects = "operation 2, the addresses as RFC 826 has them",
+     RULES(R_RFC4391_9_2_ARP_AS_RFC826, R_RFC4391_9_2_ARP_HARDWARE_TYPE,
+           R_RFC4391_9_2_ARP_HARDWARE_LENGTH, R_RFC4391_6_TYPE, R_RFC4391_6_RESERVED_ZERO)},
+    {.name = "reply-qpn",
+     .needs = NEEDS_IPV4,
+     .transport = HAS_OWN_QP,
+     .run = check_reply_qpn,
+     .sends = "the same from a second QP, with the link-layer address of the first",
+     .expects = "the answer comes to the first",
+     RULES(R_RFC4391_9_1_1_ARP_REPLY_QPN, R_RFC4755_3_1_REPLY_TO_UD_QPN)},
+    {.name = "one-qp",
+     .transport = SHOWS_SENDER,
+     .run = check_one_qp,
+     .sends = "the same, by unicast",
+     .expects = "every answer is sent by the QPN that the peer announces",
+     RULES(R_RFC4755_2_2_ONE_UD_QP)},
+    {.name = "grh",
+     .transport = HAS_OWN_QP,
+     .run = check_grh,
+     .sends = "the same by unicast, without a GRH and with one",
+     .expects = "answers to both",
+     RULES(R_RFC4391_6_GRH_OPTIONAL)},
+    {.name = "reserved",
+     .run = check_reserved,
+     .sends = "the same with Reserved 0xbeef in the encapsulation header",
+     .expects = "an answer all the same",
+     RULES(R_RFC4391_6_RESERVED_IGNORED)},
+    {.name = "flags",
+     .needs = NEEDS_IPV4,
+     .run = check_flags,
+     .sends = "the same with the unknown flag bits 0x3f in the probe's link-layer address",
+     .expects = "an answer all the same",
+     RULES(R_RFC4391_9_1_1_FLAGS_IGNORED, R_RFC4755_3_1_FLAGS_IGNORED)},
+    {.name = "connected-flags",
+     .needs = NEEDS_IPV4,
+     .run = check_connected_flags,
+     .sends = "to a peer without connected mode: the same with the flags RC and UC (0xc0)",
+     .expects = "an answer over UD, flags 0 in it",
+     RULES(R_RFC4755_3_1_UD_ONLY_FLAGS)},
+    {.name = "ud-with-connected",
+     .transport = SHOWS_SENDER,
+     .run = check_ud_with_connected,
+     .sends = "to a peer with connected mode: the same",
+     .expects = "an answer over UD",
+     RULES(R_RFC4755_2_RFC4391_SUPPORTED)},
+};
+const struct check_table resolution_checks = {checks, G_N_ELEMENTS(checks)};

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The checks of a peer, one after the other. */
+#include <string.h>
+
+#include "cli/plain.h"
+#include "probe/checks/checks.h"
+#include "probe/checks/owner.h"
+#include "probe/checks/reachable.h"
+#include "probe/exchange/connection.h"
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/patience.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/question.h"
+#include "probe/link/hostif.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+#include "probe/run/text.h"
+
+static const char *why_not(const struct target *t, const struct check *c)
+{
+    if (!transport_can(t->link->transport, c->transport))
+        return t->link->transport->ops->lacks;
+    if ((c->needs & NEEDS_CONNECTIONS) && t->yield)
+        return "no connections are made in a sweep: name the address";
+    const char *none = (c->needs & NEEDS_CONNECTIONS) ? connections_none(t) : NULL;
+    if (none)
+        return none;
+    if ((c->needs & NEEDS_DISRUPTIVE) && !t->run->options->disruptive)
+        return "it disturbs: with --disruptive alone";
+    if ((c->needs & NEEDS_IPV4) && t->ipv6)
+        return "it is asked by ARP: for an IPv4 target";
+    if ((c->needs & NEEDS_IPV6) && !t->ipv6)
+        return "it is asked by NS: for an IPv6 target";
+    if (!(c->needs & NEEDS_SOURCE))
+        return NULL;
+    if (!transport_can(t->link->transport, HAS_OWN_QP))
+        return "through a network interface the probe has no address of its own: it needs ib_uverbs and ib_umad";
+    if (!t->link->source.given)
+        return "it needs an address for the probe: --source";
+    if (t->link->source.ipv6 != t->ipv6)
+        return "the address of --source is not of the target's family";
+    return t->link->source.usable
+               ? NULL
+               : "the address of --source is in use, or nobody could be asked for it";
+}
+
+static bool of_family(const struct target *t, const struct check *c)
+{
+    return !(c->needs & (t->ipv6 ? NEEDS_IPV4 : NEEDS_IPV6));
+}
+
+/* What ARP shows of an IPv4 peer and NS of an IPv6 peer is no check left out. */
+static bool asked_otherwise(const struct target *t, const struct check *c, enum rule_number rule)
+{
+    const struct check *other;
+    for (unsigned i = 0; !of_family(t, c) && (other = check_at(i)); i++)
+        for (unsigned k = 0; k < other->n_rules; k++)
+            if (other->rules[k] == rule && of_family(t, other))
+                return true;
+    return false;
+}
+
+static void run_check(struct target *t, const struct check *c)
+{
+    const char *why = why_not(t, c);
+    gint64 begin = g_get_monotonic_time();
+    results_begin(t->results, c->name);
+    wirelog_begin(t->log, c->name);
+    if (!why) {
+        results_hold(t->results);
+        c->run(t);
+        owner_confirm(t, begin);
+    }
+    for (unsigned i = 0; why && i < c->n_rules; i++)
+        /* What another check tells of the rule stands; a judge's finding too. */
+        if (!asked_otherwise(t, c, c->rules[i]))
+            results_skip(t->results, c->rules[i], why);
+    wirelog_end(t->log, results_outcome(t->results));
+}
+
+/* By unicast, in one of the two forms. */
+static struct exchange reach(struct target *t)
+{
+    struct exchange x = exchange_run(t, &(struct question){.alone = true}, TRIES);
+    bool plain = x.outcome == CAME_ANSWER;
+    if (!plain)
+        x = exchange_run(t, &(struct question){.grh = true, .alone = true}, TRIES);
+    t->peer->needs_grh = !plain && x.outcome == CAME_ANSWER;
+    return x;
+}
+
+/* What the peer is reached by, after its first answer. */
+static void reach_found(struct target *t)
+{
+    struct exchange x = reach(t);
+    if (x.outcome != CAME_ANSWER && owner_swap(t))
+        x = reach(t);
+    if (x.outcome != CAME_ANSWER)
+        return;
+    t->peer->by_unicast = g_memdup2(&x.reply, sizeof x.reply);
+    owner_settle(t, &x.reply);
+}
+
+/* Finds the peer. */
+static struct exchange resolve(struct target *t, const struct answer *first)
+{
+    struct exchange x = {.outcome = CAME_ANSWER};
+    results_begin(t->results, "resolve");
+    wirelog_begin(t->log, "resolve");
+    results_hold(t->results);
+    if (!first)
+        x = exchange_run(t, &(struct question){.multicast = true}, TRIES);
+    if (!first && x.outcome == CAME_ANSWER)
+        owner_take(t, &x.reply);
+    if (first) { /* when it was asked is not kept */
+        patience_asks(t, t->ipv6, t->ip, false);
+        patience_hears(t);
+    }
+    if (x.outcome == CAME_ANSWER && !t->yield)
+        owner_ask_nobody(t);
+    if (x.outcome == CAME_ANSWER)
+        reach_found(t);
+    owner_sort(t, x.outcome == CAME_ANSWER);
+    wirelog_end(t->log, x.outcome == CAME_ANSWER    ? "answered"
+                        : x.outcome == CAME_NOTHING ? "no answer"
+                                                    : "not asked");
+    return x;
+}
+
+static void run_checks(struct target *t)
+{
+    char lladdr[64];
+    lladdr_text(t->peer->lladdr, lladdr);
+    if (t->peer->lid)
+        results_stage(t->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, LID %u", t->name,
+                      lladdr, t->peer->lid);
+    else
+        results_stage(t->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, seen through %s",
+                      t->name, lladdr, t->link->transport->interface->name);
+    if (!t->peer->by_unicast)
+        tell_unreachable(t);
+    const struct check *c;
+    for (unsigned i = 0; (c = check_at(i)) && !target_ended(t); i++)
+        if (check_selected(c, &t->run->options->selection))
+            run_check(t, c);
+    owner_tell(t);
+}
+
+void run_peer(struct target *t, const struct answer *first)
+{
+    if (!first)
+        wirelog_judge(t->log, t->results->known, results_judged, t->results);
+    struct exchange x = resolve(t, first);
+    char *own = NULL;
+    if (x.outcome == CAME_ANSWER)
+        run_checks(t);
+    else if (x.outcome == NOT_ASKED && !t->run->broken)
+        t->results->judged->trouble = g_strdup_printf("%s: %s", t->name, x.came);
+    else if (!t->run->broken && (own = host_has_address(t->ipv6, t->ip)))
+        t->results->judged->trouble = g_strdup_printf(OWN_ADDRESS, own);
+    else if (!t->run->broken)
+        t->results->judged->trouble = g_strdup_printf(
+            "no answer from %s to %d %s, %u ms each%s%s%s", t->name, TRIES,
+            t->ipv6 ? "neighbour solicitations" : "ARP requests", t->run->options->timeout_ms,
+            t->unusable ? "; an answer came that has " : "", t->unusable ? t->unusable : "",
+            t->peer->several ? "; several ports sent in its name" : "");
+    if (t->run->broken && !t->results->judged->trouble)
+        t->results->judged->trouble = plain_dup(t->link->transport->error);
+    wirelog_judge(t->log, NULL, NULL, NULL);
+    g_free(own);
+    g_free(t->peer->by_unicast);
+    t->peer->by_unicast = NULL;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which question an answer is to. An ARP reply and an NA name the address that was asked for, and
+ * nothing else of the question: an answer that comes late, or that the network doubles, looks like
+ * the answer to the next question. So no question is sent before the answers to the one before are
+ * in, as far as can be told by how long this peer's answers took.
+ */
+#include "probe/exchange/patience.h"
+
+#include <string.h>
+
+#include "probe/exchange/peer.h"
+#include "probe/exchange/question.h"
+#include "probe/exchange/receive.h"
+#include "probe/link/transport.h"
+#include "probe/run/options.h"
+#include "probe/run/target.h"
+
+enum {
+    MARGIN_US = 100 * 1000,
+    LISTEN_US = G_USEC_PER_SEC,         /* for what nobody has seen yet of this peer */
+    MOST_US = 10 * (int)G_USEC_PER_SEC, /* a question waits for those before no longer */
+};
+
+void patience_asks(struct target *target, bool ipv6, const uint8_t *ip, bool again)
+{
+    struct patience *t = &target->peer->patience;
+    t->last_sent = g_get_monotonic_time();
+    if (!again)
+        t->first_sent = t->last_sent;
+    t->ipv6 = ipv6;
+    memcpy(t->ip, ip, ipv6 ? 16 : 4);
+}
+
+/* Which of the tries it answers is not seen: it may be the first. */
+static void note_time(struct patience *t)
+{
+    t->last_answer = g_get_monotonic_time();
+    t->longest = MAX(t->longest, t->last_answer - t->first_sent);
+    t->answered = true;
+}
+
+void patience_hears(struct target *t)
+{
+    note_time(&t->peer->patience);
+}
+
+void patience_hears_stray(struct target *t)
+{
+    note_time(&t->peer->patience);
+    t->peer->patience.strays = true;
+}
+
+/* What this peer's answers take, with some more. */
+static gint64 wait_us(const struct patience *t)
+{
+    return MIN(t->longest + MAX(t->longest / 2, MARGIN_US), MOST_US);
+}
+
+unsigned patience_ms(const struct target *target)
+{
+    const struct patience *t = &target->peer->patience;
+    return MAX(target->run->options->timeout_ms, t->answered ? (unsigned)(wait_us(t) / 1000) : 0);
+}
+
+/* Once longer, for the network may double; and longer from then on, where it does. */
+static gint64 settled_at(const struct patience *t, bool alone)
+{
+    bool listens = t->answered && (alone || !t->listened || t->strays);
+    gint64 last = MAX(t->last_sent, t->last_answer);
+    return MAX(t->last_sent + wait_us(t), listens ? last + LISTEN_US : 0);
+}
+
+static bool take_stray(struct target *t, const struct ud_from *from, void *user)
+{
+    bool stray = take_answer(t, from, user);
+    if (stray)
+        patience_hears_stray(t);
+    return stray;
+}
+
+bool patience_settle(struct target *target, bool alone)
+{
+    struct patience *t = &target->peer->patience;
+    struct answer *a = g_new(struct answer, 1);
+    const struct question q = {0};
+    struct asked x = {.q = &q, .ipv6 = t->ipv6, .ip = t->ip, .a = a};
+    gint64 end = g_get_monotonic_time() + MOST_US;
+    bool comes = t->last_sent != 0;
+    while (comes && g_get_monotonic_time() < end) {
+        gint64 wait = settled_at(t, alone) - g_get_monotonic_time();
+        comes = await_packet(target, (int)(MAX(wait, 0) + 999) / 1000, take_stray, &x);
+    }
+    t->listened |= t->answered && !comes;
+    g_free(a);
+    return !comes;
+}

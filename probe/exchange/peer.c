@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who has the target's IP address, by what packets announce. See peer.h. */
+#include "probe/exchange/peer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/exchange/question.h"
+#include "probe/exchange/usable.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/target.h"
+#include "probe/run/text.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+#include "wire/ip.h"
+#include "wire/nd.h"
+
+void owner_text(const struct owner *w, char *out, size_t size)
+{
+    char octets[64], gid[48], lid[16] = "", sender[40] = "";
+    uint32_t qpn = lladdr_read(w->lladdr).qpn;
+    lladdr_text(w->lladdr, octets);
+    ip_text(true, w->lladdr + LLADDR_GID, gid);
+    if (w->lid)
+        snprintf(lid, sizeof lid, ", LID %u", w->lid);
+    if (w->lid && w->qpn != qpn)
+        snprintf(sender, sizeof sender, ", sent by QPN 0x%06x", w->qpn);
+    snprintf(out, size, "%s (QPN 0x%06x, GID %s%s%s)", octets, qpn, gid, lid, sender);
+}
+
+struct owner peer_as_owner(const struct target *t)
+{
+    struct owner w = {.lid = t->peer->lid, .sl = t->peer->sl, .qpn = t->peer->qpn};
+    memcpy(w.lladdr, t->peer->lladdr, LLADDR_SIZE);
+    return w;
+}
+
+struct claim {
+    bool ipv6;
+    const uint8_t *ip, *lladdr;
+    bool weak;   /* an NA without the Override flag */
+    bool answer; /* an ARP reply or an NA: the sender can be reached there */
+};
+
+/* RFC 5227 §2.4: the sender of any ARP message, a request too. */
+static bool read_arp(struct view v, struct claim *c)
+{
+    struct arp a;
+    bool fixed;
+    if (arp_decode(v, &a, &fixed) != WIRE_OK || a.hln != LLADDR_SIZE || a.pln != 4 ||
+        (a.op != ARP_REQUEST && a.op != ARP_REPLY))
+        return false;
+    *c = (struct claim){.ip = v.p + a.spa, .lladdr = v.p + a.sha, .answer = a.op == ARP_REPLY};
+    return true;
+}
+
+/* RFC 4861 §7.2.3 and §7.2.5: the target of an NA, and the sender of an NS. */
+static bool read_nd(struct view ip, struct claim *c)
+{
+    enum { OVERRIDE = 0x20 };
+    struct view nd;
+    if (!nd_in_ipv6(ip, &nd) || nd.cap < ND_TARGET + IPV6_ADDRESS_SIZE ||
+        (nd.p[0] != ND_NA && nd.p[0] != ND_NS) || why_host_drops(ip))
+        return false;
+    bool na = nd.p[0] == ND_NA;
+    *c = (struct claim){.ipv6 = true,
+                        .ip = na ? nd.p + ND_TARGET : ip.p + IPV6_SOURCE,
+                        .weak = na && !(nd.p[ND_NA_FLAGS] & OVERRIDE),
+                        .answer = na};
+    c->lladdr = nd_lladdr(nd, na ? ND_OPT_TARGET_LLADDR : ND_OPT_SOURCE_LLADDR);
+    return c->lladdr != NULL;
+}
+
+static bool read_claim(struct view octets, struct claim *c)
+{
+    struct encap e;
+    if (encap_decode(octets, &e) != WIRE_OK)
+        return false;
+    struct view body = view_from(octets, ENCAP_SIZE);
+    return (e.type == TYPE_ARP && read_arp(body, c)) || (e.type == TYPE_IPV6 && read_nd(body, c));
+}
+
+static bool claims(const struct claim *c, bool ipv6, const uint8_t *ip)
+{
+    return c->ipv6 == ipv6 && memcmp(c->ip, ip, ipv6 ? IPV6_ADDRESS_SIZE : 4) == 0;
+}
+
+static bool has_ip(struct view v, uint32_t at, const uint8_t *ip)
+{
+    return view_has(v, at, 4) == WIRE_OK && memcmp(v.p + at, ip, 4) == 0;
+}
+
+/* Its sender's IP, where the lengths of the message say, or where they would if they were right. */
+static bool arp_names(struct view v, const uint8_t *ip)
+{
+    struct arp a;
+    bool fixed;
+    arp_decode(v, &a, &fixed);
+    return fixed && (has_ip(v, a.spa, ip) || has_ip(v, ARP_SIZE_FIXED + LLADDR_SIZE, ip));
+}
+
+bool names_peer(const struct target *t, const struct ud_from *from)
+{
+    struct encap e;
+    struct view icmpv6, body = view_from(from->octets, ENCAP_SIZE);
+    if (encap_decode(from->octets, &e) != WIRE_OK)
+        return false;
+    if (e.type == TYPE_ARP && !t->ipv6)
+        return arp_names(body, t->ip);
+    if (e.type != TYPE_IPV6 || !t->ipv6 || !nd_in_ipv6(body, &icmpv6) ||
+        icmpv6.cap < ND_TARGET + IPV6_ADDRESS_SIZE)
+        return false;
+    return icmpv6.p[0] == ND_NA && memcmp(icmpv6.p + ND_TARGET, t->ip, IPV6_ADDRESS_SIZE) == 0;
+}
+
+/* The LMC's low bits choose among a port's LIDs; the peer's LMC is not known, this port's is. */
+bool is_peers_lid(const struct target *t, uint16_t lid)
+{
+    unsigned lmc = t->link->transport->facts.lmc;
+    return lid == t->peer->lid || (lmc && (lid ^ t->peer->lid) >> lmc == 0);
+}
+
+/* Either of the two that the peer has shown: what it sends from, and what it announces. */
+bool is_peers_qpn(const struct target *t, uint32_t qpn)
+{
+    return qpn == t->peer->qpn || qpn == lladdr_read(t->peer->lladdr).qpn;
+}
+
+bool is_from_peer(const struct target *t, const struct ud_from *from)
+{
+    struct claim c;
+    if (!t->peer->known)
+        return false;
+    if (from->lid)
+        return is_peers_lid(t, from->lid) && is_peers_qpn(t, from->qpn);
+    if (read_claim(from->octets, &c))
+        return lladdr_same(c.lladdr, t->peer->lladdr);
+    return names_peer(t, from) && !t->peer->has_rival;
+}
+
+bool is_of_peer(const struct target *t, const struct ud_from *from)
+{
+    return from->call || is_from_peer(t, from) || (!t->peer->known && names_peer(t, from));
+}
+
+static struct owner owner_of(const struct claim *c, const struct ud_from *from)
+{
+    struct owner w = {.lid = from->lid,
+                      .sl = from->sl,
+                      .qpn = from->qpn,
+                      .weak = c->weak,
+                      .heard = g_get_monotonic_time()};
+    memcpy(w.lladdr, c->lladdr, LLADDR_SIZE);
+    return w;
+}
+
+bool is_same(const struct owner *a, const struct owner *b)
+{
+    return lladdr_same(a->lladdr, b->lladdr) && a->lid == b->lid && a->qpn == b->qpn;
+}
+
+static bool is_peer(const struct target *t, const struct owner *w)
+{
+    return lladdr_same(w->lladdr, t->peer->lladdr) &&
+           (!w->lid || (is_peers_lid(t, w->lid) && is_peers_qpn(t, w->qpn)));
+}
+
+static void note_rival(struct target *t, const struct owner *w)
+{
+    struct peer *peer = t->peer;
+    if (!peer->has_rival)
+        peer->rival = *w;
+    else if (is_same(&peer->rival, w))
+        peer->rival.weak &= w->weak;
+    peer->has_rival = true;
+}
+
+/* Before the peer is found, by the first answer: two that may be it. */
+static void note_candidate(struct target *t, const struct owner *w)
+{
+    struct peer *peer = t->peer;
+    if (!peer->has_rival)
+        note_rival(t, w);
+    else if (!is_same(&peer->rival, w))
+        peer->latest = *w;
+}
+
+static void note_sender(struct target *t, const struct ud_from *from)
+{
+    struct peer *peer = t->peer;
+    if (!peer->lid) {
+        peer->lid = from->lid;
+        peer->qpn = from->qpn;
+    }
+    peer->several |= from->lid != peer->lid || from->qpn != peer->qpn;
+}
+
+static void hear_nobody(struct target *t, const struct claim *c, const struct owner *w)
+{
+    struct nobody *n = &t->peer->nobody;
+    for (unsigned i = 0; i < n->n; i++)
+        if (c->answer && claims(c, t->ipv6, n->ip[i])) {
+            n->by_peer |= is_peer(t, w) ? 1u << i : 0;
+            n->by_rival |= t->peer->has_rival && lladdr_same(w->lladdr, t->peer->rival.lladdr)
+                               ? 1u << i
+                               : 0;
+        }
+}
+
+static void hear_peer(struct target *t, const struct claim *c)
+{
+    t->peer->heard = g_get_monotonic_time();
+    t->peer->weak |= c->weak && claims(c, t->ipv6, t->ip);
+}
+
+static void hear_other(struct target *t, const struct owner *w)
+{
+    note_rival(t, w);
+    t->peer->latest = *w;
+}
+
+void owner_hear(struct target *t, const struct ud_from *from)
+{
+    struct claim c;
+    if (from->call)
+        return;
+    if (!t->peer->known && names_peer(t, from))
+        note_sender(t, from);
+    if (!read_claim(from->octets, &c)) {
+        if (is_from_peer(t, from))
+            t->peer->heard = g_get_monotonic_time();
+        return;
+    }
+    struct owner w = owner_of(&c, from);
+    hear_nobody(t, &c, &w);
+    if (!t->peer->known && claims(&c, t->ipv6, t->ip))
+        note_candidate(t, &w);
+    else if (t->peer->known && is_peer(t, &w))
+        hear_peer(t, &c);
+    else if (claims(&c, t->ipv6, t->ip))
+        hear_other(t, &w);
+}
+
+void owner_answered(struct target *t, gint64 sent)
+{
+    if (t->peer->has_rival && sent > t->peer->rival.heard)
+        t->peer->both = true;
+}
+
+void owner_take(struct target *t, const struct answer *a)
+{
+    struct peer *peer = t->peer;
+    memcpy(peer->lladdr, a->lladdr, LLADDR_SIZE);
+    peer->lid = a->lid;
+    peer->sl = a->sl;
+    peer->qpn = a->qpn;
+    peer->known = true;
+    peer->heard = g_get_monotonic_time();
+    if (!peer->has_rival || !is_peer(t, &peer->rival))
+        return;
+    peer->weak = peer->rival.weak;
+    peer->has_rival = peer->latest.heard && !is_peer(t, &peer->latest);
+    peer->rival = peer->latest;
+}
+
+void place_at(struct peer *peer, const struct owner *w)
+{
+    memcpy(peer->lladdr, w->lladdr, LLADDR_SIZE);
+    peer->lid = w->lid;
+    peer->sl = w->sl;
+    peer->qpn = w->qpn;
+}
+
+bool owner_swap(struct target *t)
+{
+    struct peer *peer = t->peer;
+    const struct owner rival = peer->rival;
+    if (!peer->has_rival || peer->both || !lladdr_same(rival.lladdr, peer->lladdr))
+        return false;
+    peer->rival = peer_as_owner(t);
+    peer->rival.heard = rival.heard;
+    place_at(peer, &rival);
+    return true;
+}
+
+/* What came to the announced queue pair is answered by it: by another only if it has a second. */
+void owner_settle(struct target *t, const struct answer *a)
+{
+    struct peer *peer = t->peer;
+    const struct owner before = peer_as_owner(t);
+    if (a->qpn == peer->qpn || a->qpn != lladdr_read(peer->lladdr).qpn)
+        return;
+    peer->qpn = a->qpn;
+    note_rival(t, &before);
+    peer->rival.heard = peer->rival.heard ? peer->rival.heard : peer->patience.first_sent - 1;
+    owner_answered(t, peer->patience.first_sent);
+}
+
+struct ud_to to_peer(const struct target *t, bool grh)
+{
+    struct ud_to to = {.lid = t->peer->lid,
+                       .sl = t->peer->sl,
+                       .hop_limit = 1,
+                       .qpn = lladdr_read(t->peer->lladdr).qpn,
+                       .qkey = t->link->group.qkey,
+                       .grh = grh};
+    memcpy(to.gid, t->peer->lladdr + LLADDR_GID, 16);
+    return to;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Packets in: logged, judged, and answered where they ask for the probe's address. See receive.h.
+ */
+#include "probe/exchange/receive.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "hca/mcgroup.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/station.h"
+#include "probe/exchange/usable.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+#include "wire/mgid.h"
+#include "wire/nd.h"
+
+static bool fails(struct target *t, enum transport_result result)
+{
+    t->run->stopped |= result == TRANSPORT_STOPPED;
+    t->run->broken |= result == TRANSPORT_ERROR;
+    return target_ended(t);
+}
+
+static uint16_t mlid_of(const struct target *t, const struct ud_from *from)
+{
+    for (guint i = 0; from->grh && i < t->link->attached->len; i++) {
+        const struct mc_group *g = &g_array_index(t->link->attached, struct mc_group, i);
+        if (memcmp(g->mgid, from->grh + GRH_DGID, GID_SIZE) == 0)
+            return g->mlid;
+    }
+    return from->grh && from->grh[GRH_DGID] == 0xff ? LID_MULTICAST_FIRST : 0;
+}
+
+const uint8_t *announced(struct view v, bool *ipv6)
+{
+    struct encap e;
+    struct arp a;
+    struct view icmpv6, body = view_from(v, ENCAP_SIZE);
+    bool fixed;
+    if (encap_decode(v, &e) != WIRE_OK)
+        return NULL;
+    *ipv6 = e.type == TYPE_IPV6;
+    if (e.type == TYPE_ARP)
+        return arp_decode(body, &a, &fixed) == WIRE_OK && a.pln == 4 ? body.p + a.spa : NULL;
+    if (!*ipv6 || !nd_in_ipv6(body, &icmpv6) || icmpv6.cap < ND_TARGET + 16 || icmpv6.p[0] != ND_NA)
+        return NULL;
+    return icmpv6.p + ND_TARGET;
+}
+
+bool is_usable(struct target *t, const struct ud_from *from, const char *wrong)
+{
+    const char *why = why_host_drops(view_from(from->octets, ENCAP_SIZE));
+    why = why ? why : wrong;
+    t->unusable = why ? why : t->unusable;
+    return !why;
+}
+
+void none_came_text(const struct target *t, const char *none, char *out, size_t size)
+{
+    if (t->unusable)
+        snprintf(out, size, "%s; an answer came that has %s: a host drops it", none, t->unusable);
+    else
+        snprintf(out, size, "%s", none);
+}
+
+/* What it came over. */
+static const char *mode_text(const struct ud_from *from)
+{
+    return !from->call ? "UD" : from->call->asked.uc ? "UC" : "RC";
+}
+
+static void packet_text(const struct ud_from *from, char *out, size_t size)
+{
+    struct encap e = {0};
+    encap_decode(from->octets, &e);
+    const char *what = e.type == TYPE_ARP    ? "an ARP message"
+                       : e.type == TYPE_IPV4 ? "an IPv4 packet"
+                       : e.type == TYPE_IPV6 ? "an IPv6 packet"
+                                             : "a packet";
+    if (from->lid)
+        snprintf(out, size, "%s of %u octets over %s from QPN 0x%06x, LID %u", what,
+                 from->octets.len, mode_text(from), from->qpn, from->lid);
+    else
+        snprintf(out, size, "%s of %u octets", what, from->octets.len);
+}
+
+void take_packet(struct target *t, const struct ud_from *from, bool of_peer)
+{
+    char text[120];
+    packet_text(from, text, sizeof text);
+    if (of_peer)
+        results_came(t->results, "%s", text);
+    verdict_frame(t->results->judged->verdict, of_peer);
+    if (from->call)
+        wirelog_message(t->log, t->link->transport, from->call, from->octets, LOG_OF_SUBJECT);
+    else {
+        enum log_way way = of_peer               ? LOG_OF_SUBJECT
+                           : names_peer(t, from) ? LOG_OF_IMPOSTOR
+                                                 : LOG_RECEIVED;
+        t->results->lid = from->lid;
+        t->results->qpn = from->qpn;
+        wirelog_ud_received(t->log, t->link->transport, t->link->pkey, t->link->group.qkey,
+                            mlid_of(t, from), from, way);
+        t->results->lid = 0;
+    }
+    owner_hear(t, from);
+    station_take(t, from);
+}
+
+bool await_packet(struct target *t, int ms, packet_match *match, void *user)
+{
+    if (t->yield)
+        return t->yield(t, ms, match, user);
+    gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
+    struct ud_from from;
+    while (!target_ended(t)) {
+        gint64 left = (end - g_get_monotonic_time() + 999) / 1000;
+        enum transport_result result = t->link->transport->ops->receive(t->link->transport,
+                                                                        (int)MAX(left, 0), &from);
+        if (result == TRANSPORT_NOTHING || fails(t, result))
+            return false;
+        if (!from.call && from.qpn == t->link->transport->qpn &&
+            from.lid == t->link->transport->facts.lid)
+            continue; /* the port gives back what it sends to its own groups */
+        take_packet(t, &from, is_of_peer(t, &from));
+        if (match(t, &from, user))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the SA knows of the peer's port. See records.h. */
+#include "probe/exchange/records.h"
+
+#include <string.h>
+
+#include "hca/client.h"
+#include "probe/exchange/peer.h"
+#include "probe/link/link.h"
+#include "probe/link/sa.h"
+#include "probe/link/transport.h"
+#include "probe/run/results.h"
+#include "probe/run/run.h"
+#include "probe/run/target.h"
+#include "wire/put.h"
+#include "wire/smp.h"
+
+enum {
+    SA_NODE_RECORD = 0x0011,
+    NODE_RECORD_HAS_LID = 1 << 0,
+    NODE_RECORD_INFO = 4,
+    NODE_RECORD_PORT_GUID = NODE_RECORD_INFO + NODE_INFO_PORT_GUID,
+    NODE_RECORD_SIZE = 108
+}; /* IBA 15.2.5.2: LID, reserved, NodeInfo, NodeDescription */
+
+enum { ONE_PATH = 0x81 }; /* reversible, one */
+
+enum sa_result ask_path(struct target *t, const uint8_t *gid, struct sa_answer *a)
+{
+    struct sa_question q = {.method = SA_GET,
+                            .attribute = SA_PATH_RECORD,
+                            .mask = PATH_HAS_DGID | PATH_HAS_SGID | PATH_HAS_NUMB | PATH_HAS_PKEY};
+    memcpy(q.record + PATH_DGID, gid, 16);
+    memcpy(q.record + PATH_SGID, t->link->transport->facts.gid, 16);
+    q.record[PATH_NUMB] = ONE_PATH;
+    put16(q.record + PATH_PKEY, t->link->pkey);
+    results_sent(t->results, "SA Get PathRecord from this port to the peer's GID, P_Key 0x%04x",
+                 t->link->pkey);
+    enum sa_result result = sa_ask(t, &q, a);
+    return result == SA_TOLD && a->records->len < PATH_SIZE ? SA_SILENT : result;
+}
+
+bool ask_port_guid(struct target *t, uint8_t guid[8])
+{
+    struct sa_question q = {
+        .method = SA_GET, .attribute = SA_NODE_RECORD, .mask = NODE_RECORD_HAS_LID};
+    struct sa_answer a;
+    put16(q.record, t->peer->lid);
+    results_sent(t->results, "SA Get NodeRecord of LID %u", t->peer->lid);
+    bool told = sa_ask(t, &q, &a) == SA_TOLD && a.records->len >= NODE_RECORD_SIZE;
+    if (told)
+        memcpy(guid, a.records->data + NODE_RECORD_PORT_GUID, 8);
+    else
+        results_came(t->results, "%s", a.status ? sa_status_name(a.status) : "no answer");
+    sa_answer_clear(&a);
+    return told;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The upper stages: which groups there are, what they are like, and whether this port is where its
+ * host wants it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hca/client.h"
+#include "hca/mcgroup.h"
+#include "probe/fabric/stages.h"
+#include "probe/link/groups.h"
+#include "probe/link/hostif.h"
+#include "probe/link/link.h"
+#include "probe/link/sa.h"
+#include "probe/link/transport.h"
+#include "probe/run/results.h"
+#include "probe/run/run.h"
+#include "probe/run/target.h"
+#include "probe/run/text.h"
+#include "rules/check.h"
+#include "wire/mgid.h"
+
+enum {
+    SA_SWITCH_INFO_RECORD = 0x0014,
+    SWITCH_RECORD_INFO = 4,
+    SWITCH_MULTICAST_CAP = SWITCH_RECORD_INFO + 4,
+    SWITCH_RECORD_SIZE = 24
+};
+enum { MLID_LIMIT_PERCENT = 80, MLIDS_OF_IBA = 0xfffe - 0xc000 + 1 };
+
+struct census {
+    unsigned groups, ipoib, other_partition;
+    unsigned mlids;
+    bool all_routers; /* 224.0.0.2 or ff02::2 */
+    uint64_t mlid_seen[(0x10000 - 0xc000) / 64];
+};
+
+static void count_mlid(struct census *c, uint16_t mlid)
+{
+    if (mlid < LID_MULTICAST_FIRST)
+        return;
+    unsigned n = mlid - LID_MULTICAST_FIRST;
+    uint64_t bit = (uint64_t)1 << n % 64;
+    c->mlids += !(c->mlid_seen[n / 64] & bit);
+    c->mlid_seen[n / 64] |= bit;
+}
+
+/* ---- attributes (RFC 4391 §10) */
+
+static void differ(struct target *t, enum rule_number rule, const struct mc_member *m,
+                   const char *name, uint32_t expected, uint32_t actual)
+{
+    char mgid[48], wanted[60], found[60];
+    ip_text(true, m->mgid, mgid);
+    snprintf(wanted, sizeof wanted, "%s 0x%x, as the broadcast group", name, expected);
+    snprintf(found, sizeof found, "%s 0x%x", name, actual);
+    results_came(t->results, "the record of %s", mgid);
+    results_add(t->results, rule, OUTCOME_FAIL, wanted, found);
+}
+
+struct attribute {
+    const char *name;
+    uint32_t expected, actual;
+};
+
+static bool compare(struct target *t, enum rule_number rule, const struct mc_member *m,
+                    const struct attribute *list, unsigned n)
+{
+    bool same = true;
+    for (unsigned i = 0; i < n; i++)
+        if (list[i].expected != list[i].actual) {
+            differ(t, rule, m, list[i].name, list[i].expected, list[i].actual);
+            same = false;
+        }
+    return same;
+}
+
+static void pass_group(struct target *t, enum rule_number rule, const char *mgid)
+{
+    results_came(t->results, "the record of %s", mgid);
+    results_add(t->results, rule, OUTCOME_PASS, "", "as the broadcast group's");
+}
+
+static void judge_attributes(struct target *t, const struct mc_member *m)
+{
+    const struct mc_group *g = &t->link->group;
+    const struct attribute must[] = {{"P_Key", g->pkey & 0x7fff, m->pkey & 0x7fff},
+                                     {"Q_Key", g->qkey, m->qkey},
+                                     {"SL", g->sl, m->sl},
+                                     {"MTU code", g->mtu, m->mtu},
+                                     {"hop limit", g->hop_limit, m->hop_limit}};
+    const struct attribute should[] = {{"TClass", g->tclass, m->tclass},
+                                       {"flow label", g->flow_label, m->flow_label},
+                                       {"rate code", g->rate, m->rate},
+                                       {"packet life time", g->life, m->life}};
+    char mgid[48];
+    ip_text(true, m->mgid, mgid);
+    if (compare(t, R_RFC4391_10_GROUP_ATTRIBUTES, m, must, G_N_ELEMENTS(must)))
+        pass_group(t, R_RFC4391_10_GROUP_ATTRIBUTES, mgid);
+    if (compare(t, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, m, should, G_N_ELEMENTS(should)))
+        pass_group(t, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES, mgid);
+}
+
+static void take_finding(void *user, const struct finding *f)
+{
+    results_judged(user, 0, f);
+}
+
+static void judge_mgid(struct target *t, const uint8_t *mgid)
+{
+    const struct reporter r = {.report = take_finding, .user = t->results, .base = mgid};
+    char text[48];
+    ip_text(true, mgid, text);
+    results_came(t->results, "the group %s", text);
+    check_mgid(&r, mgid, t->link->pkey | 0x8000);
+}
+
+/* ---- the groups */
+
+static bool is_all_routers(const uint8_t *mgid)
+{
+    struct mgid m = mgid_read(mgid);
+    static const uint8_t ipv4[4] = {224, 0, 0, 2}, low[14] = {[13] = 2};
+    return m.signature == MGID_SIGNATURE_IPV4 ? memcmp(m.ipv4, ipv4, 4) == 0
+                                              : memcmp(m.ipv6 + 2, low, 14) == 0;
+}
+
+static void take_group(struct target *t, struct census *c, const uint8_t *record)
+{
+    struct mc_member m = mc_member_read(record);
+    c->groups++;
+    count_mlid(c, m.mlid);
+    if (!mgid_is_ipoib(m.mgid))
+        return;
+    c->ipoib++;
+    if ((m.pkey ^ t->link->pkey) & 0x7fff) {
+        c->other_partition++;
+        return;
+    }
+    c->all_routers |= is_all_routers(m.mgid);
+    judge_mgid(t, m.mgid);
+    judge_attributes(t, &m);
+}
+
+/*
+ * The smallest multicast forwarding table of the subnet's switches, in MLIDs; 0: no switch, or not
+ * told.
+ */
+static unsigned mlids_of_switches(struct target *t)
+{
+    struct sa_question q = {
+        .method = SA_GET_TABLE, .attribute = SA_SWITCH_INFO_RECORD, .sm_key = t->link->sm_key};
+    struct sa_answer a;
+    unsigned least = 0;
+    if (sa_ask(t, &q, &a) == SA_TOLD && a.stride)
+        for (uint32_t at = 0; at + SWITCH_RECORD_SIZE <= a.records->len; at += a.stride) {
+            unsigned cap = be16(a.records->data + at + SWITCH_MULTICAST_CAP);
+            least = cap && (!least || cap < least) ? cap : least;
+        }
+    sa_answer_clear(&a);
+    return least;
+}
+
+static void tell_census(struct target *t, const char *id, const struct census *c)
+{
+    results_came(t->results, "%u groups of IPoIB", c->ipoib);
+    results_add(
+        t->results, R_DRAFT_7_ALL_ROUTER_GROUP, c->all_routers ? OUTCOME_PASS : OUTCOME_NOTED, "",
+        c->all_routers
+            ? "the all-router group exists: a router, or a host that has asked for one, made it"
+            : "there is no all-router group");
+    unsigned cap = mlids_of_switches(t), limit = cap ? cap : MLIDS_OF_IBA;
+    bool full = (uint64_t)c->mlids * 100 >= (uint64_t)limit * MLID_LIMIT_PERCENT;
+    results_stage(
+        t->results, id, full ? OUTCOME_FAIL : OUTCOME_PASS,
+        full
+            ? "solicited-node groups take most: disable IPv6 where it is not used, or let the SM share MLIDs (OpenSM: ipv6_nsm, consolidate_ipv6_snm_req)"
+            : "",
+        "%u groups, %u of IPoIB (%u of other partitions), %u MLIDs of %u%s", c->groups, c->ipoib,
+        c->other_partition, c->mlids, limit, cap ? "" : " (no switch tells its table's size)");
+}
+
+/* A record for each member of a group, where the SA tells of members: a group is taken once. */
+static void take_groups(struct target *t, struct census *c, const struct sa_answer *a)
+{
+    GHashTable *seen = g_hash_table_new(mgid_hash, mgid_equal);
+    for (uint32_t at = 0; at + MCM_SIZE <= a->records->len; at += a->stride)
+        if (g_hash_table_add(seen, a->records->data + at + MCM_MGID))
+            take_group(t, c, a->records->data + at);
+    g_hash_table_destroy(seen);
+}
+
+static bool stage_census(struct target *t, const char *id)
+{
+    struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
+    struct sa_answer a;
+    struct census c = {0};
+    results_sent(t->results, "SA GetTable MCMemberRecord");
+    enum sa_result result = sa_ask(t, &q, &a);
+    if (result != SA_TOLD || a.stride < MCM_SIZE)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "the groups cannot be listed: %s",
+                      result == SA_REFUSED ? sa_status_name(a.status) : sa_silence_text(t, result));
+    else {
+        take_groups(t, &c, &a);
+        tell_census(t, id, &c);
+    }
+    sa_answer_clear(&a);
+    return true;
+}
+
+/* ---- this host's groups */
+
+/* The groups that the host wants; untold: what the port is in them the SA does not say. */
+struct wanted {
+    unsigned n, untold;
+    GString *missing;
+    enum sa_result last; /* of those that it did not say */
+};
+
+static void look_up(struct target *t, struct wanted *w, const uint8_t *mgid)
+{
+    uint8_t state;
+    bool member, known;
+    char name[48];
+    enum sa_result result = group_standing(t, mgid, &state, &member, &known);
+    w->n++;
+    if (result != SA_TOLD) {
+        w->untold++;
+        w->last = result;
+    } else if (!member) {
+        ip_text(true, mgid, name);
+        g_string_append_printf(w->missing, "%s%s", w->missing->len ? ", " : "", name);
+    }
+}
+
+static void look_up_wanted(struct target *t, const char *interface, const char *text,
+                           struct wanted *w)
+{
+    char **lines = g_strsplit(text, "\n", -1);
+    uint8_t mgid[16];
+    for (char **line = lines; *line && !target_ended(t); line++)
+        if (wanted_group_read(*line, interface, mgid))
+            look_up(t, w, mgid);
+    g_strfreev(lines);
+}
+
+static void tell_wanted(struct target *t, const char *id, const char *name, const struct wanted *w)
+{
+    char untold[300] = "";
+    if (w->untold)
+        snprintf(untold, sizeof untold, "; of %u it is not known: %s", w->untold,
+                 w->last == SA_REFUSED ? "the subnet administrator does not tell"
+                                       : sa_silence_text(t, w->last));
+    if (w->missing->len)
+        results_stage(
+            t->results, id, OUTCOME_FAIL,
+            "set the interface down and up: it joins them anew; if they stay away, see fabric.join and dmesg",
+            "%s wants %u groups, and this port is not in %s%s", name, w->n, w->missing->str,
+            untold);
+    else if (w->untold)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "%s wants %u groups, and this port is in %u of them%s", name, w->n,
+                      w->n - w->untold, untold);
+    else
+        results_stage(t->results, id, OUTCOME_PASS, "",
+                      "%s wants %u groups, and this port is in all of them", name, w->n);
+}
+
+static bool stage_own_groups(struct target *t, const char *id)
+{
+    char *name = host_interface(t->link), *text = NULL;
+    struct wanted w = {.missing = g_string_new(NULL)};
+    if (!name || !g_file_get_contents(WANTED_GROUPS, &text, NULL, NULL))
+        results_stage(t->results, id, VERDICT_SKIPPED, "", "no interface of this host is up there");
+    else {
+        look_up_wanted(t, name, text, &w);
+        tell_wanted(t, id, name, &w);
+    }
+    g_string_free(w.missing, TRUE);
+    g_free(text);
+    g_free(name);
+    return true;
+}
+
+static const struct stage_of_fabric stages[] = {
+    {.id = "fabric.own-groups",
+     .looks_at = "is this port in the groups that the host's interface wants?",
+     .sends = "SA Get MCMemberRecord of each",
+     .run = stage_own_groups,
+     .transport = CAN_ASK_SA},
+    {.id = "fabric.census",
+     .looks_at = "the groups, their attributes against the broadcast group's, and the MLIDs left",
+     .sends = "SA GetTable MCMemberRecord and SwitchInfoRecord",
+     .run = stage_census,
+     .transport = CAN_ASK_SA,
+     RULES(R_RFC4391_10_GROUP_ATTRIBUTES, R_RFC4391_10_GROUP_OTHER_ATTRIBUTES,
+           R_DRAFT_7_ALL_ROUTER_GROUP)},
+};
+const struct stage_table census_stages = {stages, G_N_ELEMENTS(stages)};

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The stages around the broadcast group: there, within the port's means, open to it; and the host's
+ * interface on it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "hca/mcgroup.h"
+#include "probe/fabric/made_group.h"
+#include "probe/fabric/stages.h"
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/link/sa.h"
+#include "probe/link/transport.h"
+#include "probe/run/results.h"
+#include "probe/run/run.h"
+#include "probe/run/target.h"
+#include "probe/run/text.h"
+
+static bool stage_broadcast_group(struct target *t, const char *id)
+{
+    char why[256], mgid[48];
+    results_sent(t->results, "SA Get MCMemberRecord of the broadcast-GID, scope 2 to 14");
+    enum sa_result result = link_find_broadcast(t, why, sizeof why);
+    if (result != SA_TOLD) {
+        results_came(t->results, "%s", why);
+        results_stage(
+            t->results, id, result == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+            result == SA_REFUSED
+                ? "have the subnet manager create it: OpenSM does for partitions with the flag ipoib (partitions.conf)"
+                : "",
+            "%s", why);
+        results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS,
+                    result == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE, "a broadcast group",
+                    why);
+        return false;
+    }
+    ip_text(true, t->link->group.mgid, mgid);
+    results_came(t->results, "%s, MLID 0x%04x", mgid, t->link->group.mlid);
+    results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS, OUTCOME_PASS, "", "it exists");
+    snprintf(why, sizeof why, "searched from scope 2 outwards, found at %u", t->link->group.scope);
+    results_add(t->results, R_RFC4391_4_1_SCOPE_SEARCH, OUTCOME_PASS, "", why);
+    results_stage(t->results, id, OUTCOME_PASS, "",
+                  "%s, MLID 0x%04x, Q_Key 0x%08x, SL %u, MTU %u octets", mgid, t->link->group.mlid,
+                  t->link->group.qkey, t->link->group.sl, ib_mtu_octets(t->link->group.mtu));
+    link_find_sm_key(t);
+    return !t->run->stopped;
+}
+
+static bool stage_group_mtu(struct target *t, const char *id)
+{
+    unsigned group = ib_mtu_octets(t->link->group.mtu),
+             port = ib_mtu_octets(t->link->transport->facts.mtu);
+    if (!group)
+        results_stage(t->results, id, OUTCOME_FAIL,
+                      "set the group's MTU in the partition configuration (mtu=4 is 2048)",
+                      "the group's MTU code is %u, and InfiniBand has 1 to 5", t->link->group.mtu);
+    else if (!t->link->transport->facts.mtu)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "group %u octets; the port's is told by libibverbs alone", group);
+    else if (t->link->transport->facts.mtu >= t->link->group.mtu)
+        results_stage(t->results, id, OUTCOME_PASS, "",
+                      "group %u octets, port %u: IP datagrams of %u", group, port, group - 4);
+    else
+        results_stage(
+            t->results, id, OUTCOME_FAIL,
+            "lower the group's MTU in the partition configuration (mtu=4 is 2048), or find out why this port's is so small",
+            "the group's MTU is %u octets, the port's %u: the join is refused, or the driver gives up",
+            group, port);
+    return true;
+}
+
+static bool stage_group_rate(struct target *t, const char *id)
+{
+    uint32_t group = ib_rate_100mbps(t->link->group.rate),
+             port = t->link->transport->facts.rate_100mbps;
+    if (!group || !port)
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "rate code %u of the group, or the port's rate, is not known",
+                      t->link->group.rate);
+    else if (port >= group)
+        results_stage(t->results, id, OUTCOME_PASS, "", "group %u.%u Gb/s, port %u.%u", group / 10,
+                      group % 10, port / 10, port % 10);
+    else
+        results_stage(
+            t->results, id, OUTCOME_FAIL,
+            "lower the group's rate in the partition configuration (rate=3 is 10 Gb/s), or find out why this link is so slow",
+            "the group's rate is %u.%u Gb/s, the port's %u.%u", group / 10, group % 10, port / 10,
+            port % 10);
+    return true;
+}
+
+/* ---- the join */
+
+/* Varied at the group: as what else may this port join? */
+static const char *find_join_state(struct target *t)
+{
+    static const struct {
+        uint8_t state;
+        const char *name;
+    } others[] = {{JOIN_NON, "NonMember"},
+                  {JOIN_SEND_ONLY_NON, "SendOnlyNonMember"},
+                  {JOIN_SEND_ONLY_FULL, "SendOnlyFullMember"}};
+    struct mc_group g;
+    uint16_t status;
+    for (size_t i = 0; i < G_N_ELEMENTS(others) && !t->run->stopped; i++)
+        if (group_join(t, t->link->group.mgid, others[i].state, false, &g, &status) == SA_TOLD)
+            return others[i].name;
+    return NULL;
+}
+
+/*
+ * Varied in groups of the probe's own, which want what the broadcast group wants but for that:
+ * which may it join?
+ */
+static const char *find_attribute(struct target *t)
+{
+    static const struct {
+        bool mtu, rate;
+        const char *blame;
+    } less[] = {
+        {true, false, "the MTU: a group with the least one is granted (fabric.mtu)"},
+        {false, true, "the rate: a group with the least one is granted (fabric.rate)"},
+        {true, true,
+         "the MTU and the rate: a group with the least of both is granted (fabric.mtu, fabric.rate)"}};
+    uint16_t status;
+    for (size_t i = 0; i < G_N_ELEMENTS(less) && !t->run->stopped; i++)
+        if (own_group_try_least(t, less[i].mtu, less[i].rate, &status) == SA_TOLD)
+            return less[i].blame;
+    return NULL;
+}
+
+/* A refused join: one thing after the other is changed until the SM agrees. */
+static void find_blame(struct target *t, char *out, size_t size)
+{
+    uint16_t status;
+    const char *state = find_join_state(t);
+    if (state) {
+        snprintf(
+            out, size,
+            "to blame: the JoinState, for as %s the port may join: look at the partition's membership and the SM's log",
+            state);
+        return;
+    }
+    if (own_group_try(t, NULL, &status) == SA_TOLD) {
+        snprintf(
+            out, size,
+            "to blame: this group alone, for one with the same attributes is granted: look at the SM's log");
+        return;
+    }
+    const char *attribute = find_attribute(t);
+    if (attribute)
+        snprintf(out, size, "to blame: %s", attribute);
+    else
+        snprintf(
+            out, size,
+            "every JoinState is refused, and groups of the least MTU and rate too: to blame are the partition or the port's GID; look at the SM's log");
+}
+
+static void tell_refusal(struct target *t, const char *id, uint16_t status)
+{
+    char blame[VERDICT_TEXT];
+    results_came(t->results, "status 0x%04x, %s", status, sa_status_name(status));
+    find_blame(t, blame, sizeof blame);
+    results_stage(t->results, id, OUTCOME_FAIL, blame,
+                  "the subnet administrator refuses: status 0x%04x, %s", status,
+                  sa_status_name(status));
+}
+
+static bool stage_join(struct target *t, const char *id)
+{
+    uint8_t state;
+    char text[64];
+    bool member, known;
+    uint16_t status = 0;
+    struct mc_group g;
+    results_sent(t->results, "SA Set MCMemberRecord of the broadcast-GID, JoinState FullMember");
+    if (group_standing(t, t->link->group.mgid, &state, &member, &known) == SA_TOLD && member) {
+        results_stage(t->results, id, OUTCOME_PASS, "", "this port is in the group already%s%s",
+                      known ? ": " : "", known ? join_state_text(state, text, sizeof text) : "");
+        return true;
+    }
+    enum sa_result result = group_join(t, t->link->group.mgid, JOIN_FULL, false, &g, &status);
+    switch (result) {
+    case SA_TOLD:
+        results_stage(
+            t->results, id, OUTCOME_PASS, "",
+            "accepted; this port was not in the group, and leaves it again at the end, unless an interface of this host is up there then");
+        return true;
+    case SA_REFUSED:
+        tell_refusal(t, id, status);
+        return false;
+    default:
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_silence_text(t, result));
+        return false;
+    }
+}
+
+static bool stage_send_only_join(struct target *t, const char *id)
+{
+    uint8_t state;
+    bool member, known;
+    uint16_t status = 0;
+    enum sa_result result = SA_TOLD;
+    struct mc_group g;
+    if (group_standing(t, t->link->group.mgid, &state, &member, &known) != SA_TOLD || !known) {
+        results_stage(
+            t->results, id, VERDICT_SKIPPED, "",
+            "the SA does not tell what this port is in the group: it could not be undone with certainty");
+        return true;
+    }
+    if (state & JOIN_SEND_ONLY_FULL)
+        results_stage(t->results, id, OUTCOME_PASS, "", "this port is one already");
+    else if ((result = group_join(t, t->link->group.mgid, JOIN_SEND_ONLY_FULL, false, &g,
+                                  &status)) == SA_TOLD)
+        results_stage(t->results, id, OUTCOME_PASS, "", "accepted, and left again");
+    else if (result == SA_REFUSED)
+        results_stage(t->results, id, OUTCOME_NOTED,
+                      "Linux then joins as FullMember wherever it sends",
+                      "refused: status 0x%04x, %s", status, sa_status_name(status));
+    else
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_silence_text(t, result));
+    return !t->run->stopped;
+}
+
+static const struct stage_of_fabric stages[] = {
+    {.id = "fabric.broadcast-group",
+     .looks_at = "does the partition's broadcast group exist? scope 2, then upwards",
+     .sends = "SA Get MCMemberRecord",
+     .run = stage_broadcast_group,
+     .transport = CAN_ASK_SA,
+     RULES(R_RFC4391_5_BROADCAST_GROUP_EXISTS, R_RFC4391_4_1_SCOPE_SEARCH)},
+    {.id = "fabric.mtu",
+     .looks_at = "can the port take the group's MTU?",
+     .sends = "nothing",
+     .run = stage_group_mtu,
+     .transport = CAN_ASK_SA},
+    {.id = "fabric.rate",
+     .looks_at = "can the port take the group's rate?",
+     .sends = "nothing",
+     .run = stage_group_rate,
+     .transport = CAN_ASK_SA},
+    {.id = "fabric.join",
+     .looks_at = "may this port join the broadcast group?",
+     .sends =
+         "SA Set MCMemberRecord, only if it is not in it; Delete of that at the end, unless an interface of this host is up there then",
+     .run = stage_join,
+     .transport = CAN_ASK_SA},
+    {.id = "fabric.send-only-join",
+     .looks_at = "may it join as Linux joins to send (SendOnlyFullMember)?",
+     .sends = "SA Set MCMemberRecord, only if it is known not to be; Delete of that at the end",
+     .run = stage_send_only_join,
+     .transport = CAN_ASK_SA},
+};
+const struct stage_table group_stages = {stages, G_N_ELEMENTS(stages)};

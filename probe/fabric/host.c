@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The stages about the host's own interface: carrier, MTU and mode, and what its kernel answers for
+ * the others'.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/fabric/stages.h"
+#include "probe/link/hostif.h"
+#include "probe/link/link.h"
+#include "probe/link/sysfs.h"
+#include "probe/link/transport.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+
+static bool stage_interface(struct target *t, const char *id)
+{
+    char *name = host_interface(t->link);
+    if (!name) {
+        results_stage(
+            t->results, id, OUTCOME_NOTED,
+            "ip link: if there is one, it is down, of another partition, or in another network namespace",
+            "no interface of this host is up on this port and partition");
+        return true;
+    }
+    char *carrier = sysfs_interface(name, "carrier");
+    if (strcmp(carrier, "1") == 0)
+        results_stage(t->results, id, OUTCOME_PASS, "", "%s is up and has carrier", name);
+    else
+        results_stage(
+            t->results, id, OUTCOME_FAIL,
+            "carrier comes with the broadcast group's join: if fabric.join passes, set the interface down and up; dmesg tells what the driver was refused",
+            "%s is up, but has no carrier", name);
+    g_free(carrier);
+    g_free(name);
+    return true;
+}
+
+/* Without an interface there is nothing to say of it. */
+static char *interface_or_skip(struct target *t, const char *id)
+{
+    char *name = host_interface(t->link);
+    if (!name)
+        results_stage(t->results, id, VERDICT_SKIPPED, "", "no interface of this host is up there");
+    return name;
+}
+
+/* RFC 4391 §7: the link's MTU is the group's; RFC 4755 §5: a connection's may be larger. */
+static bool stage_mode(struct target *t, const char *id)
+{
+    char *name = interface_or_skip(t, id);
+    unsigned link = link_mtu(t->link);
+    if (!name)
+        return true;
+    char *mode = sysfs_interface(name, "mode"), *mtu = sysfs_interface(name, "mtu");
+    bool connected = strcmp(mode, "connected") == 0;
+    unsigned long octets = strtoul(mtu, NULL, 10);
+    if (connected)
+        results_stage(
+            t->results, id, OUTCOME_NOTED,
+            "peers without connected mode (new adapters have none) get packets of the link's MTU alone: if large ones vanish, compare with ipoib-probe --source FREE_ADDRESS PEER",
+            "%s is in connected mode, MTU %lu octets; over UD %u", name, octets, link);
+    else if (!link)
+        results_stage(
+            t->results, id, OUTCOME_INCONCLUSIVE, "",
+            "%s is in datagram mode, MTU %lu octets; the link's is not known (fabric.mtu)", name,
+            octets);
+    else if (octets == link)
+        results_stage(t->results, id, OUTCOME_PASS, "",
+                      "%s is in datagram mode, MTU %lu octets, the link's", name, octets);
+    else
+        results_stage(
+            t->results, id, octets > link ? OUTCOME_FAIL : OUTCOME_NOTED,
+            "ip link set MTU: every host of the link has the same, that of the broadcast group less 4",
+            "%s is in datagram mode, MTU %lu octets; the link's is %u", name, octets, link);
+    g_free(mode);
+    g_free(mtu);
+    g_free(name);
+    return true;
+}
+
+/* ---- ARP flux of this host's own */
+
+static unsigned long setting_of(const char *interface, const char *what)
+{
+    char *folder = g_build_filename("/proc/sys/net/ipv4/conf", interface, NULL),
+         *text = sysfs_read(folder, what);
+    unsigned long value = strtoul(text, NULL, 10);
+    g_free(folder);
+    g_free(text);
+    return value;
+}
+
+/* The kernel takes the larger. */
+static unsigned long setting(const char *interface, const char *what)
+{
+    return MAX(setting_of("all", what), setting_of(interface, what));
+}
+
+static bool stage_own_flux(struct target *t, const char *id)
+{
+    char *name = interface_or_skip(t, id);
+    if (!name)
+        return true;
+    GPtrArray *all = host_interfaces(t->link);
+    if (all->len < 2)
+        results_stage(t->results, id, OUTCOME_PASS, "", "one interface on the link");
+    else if (setting(name, "arp_ignore") >= 1 && setting(name, "arp_announce") >= 1)
+        results_stage(t->results, id, OUTCOME_PASS, "",
+                      "%u interfaces on the link, each answers for its own address", all->len);
+    else
+        results_stage(
+            t->results, id, OUTCOME_NOTED,
+            "sysctl net.ipv4.conf.all.arp_ignore=1 and arp_announce=2",
+            "%u interfaces may be on this link, and each answers ARP for the others' addresses",
+            all->len);
+    g_ptr_array_unref(all);
+    g_free(name);
+    return true;
+}
+
+static const struct stage_of_fabric stages[] = {
+    {.id = "fabric.interface",
+     .looks_at = "has the host an interface there, up and with carrier?",
+     .sends = "nothing",
+     .run = stage_interface},
+    {.id = "fabric.mode",
+     .looks_at = "is the interface's MTU the link's, and in which mode is it?",
+     .sends = "nothing",
+     .run = stage_mode,
+     .transport = CAN_ASK_SA},
+    {.id = "fabric.own-flux",
+     .looks_at = "do several interfaces of this host answer for each other's addresses?",
+     .sends = "nothing",
+     .run = stage_own_flux},
+};
+const struct stage_table host_stages = {stages, G_N_ELEMENTS(stages)};

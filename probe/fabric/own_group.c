@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the subnet manager makes of a group: created, joined in every way, left, and told of by
+ * traps. With a group of the probe's own, which has the broadcast group's attributes and which
+ * nobody else wants.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "hca/client.h"
+#include "hca/mcgroup.h"
+#include "probe/fabric/made_group.h"
+#include "probe/fabric/stages.h"
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/link/sa.h"
+#include "probe/link/transport.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/run.h"
+#include "probe/run/target.h"
+#include "wire/put.h"
+
+enum { TRAP_WAIT_MS = 1500 };
+
+/* ---- the traps 66 and 67 */
+
+static const uint16_t group_traps[] = {TRAP_GROUP_CREATED, TRAP_GROUP_DELETED};
+
+/* IBA 13.4.8.3: generic, of all issuers and of all groups (the GID is zero). */
+static enum sa_result subscribe(struct target *t, uint16_t trap, bool on)
+{
+    enum { ALL_TYPES = 0xffff, ALL_LIDS = 0xffff, QP1 = 1, RESPONSE_TIME = 18 };
+    struct sa_question q = {.method = SA_SET, .attribute = SA_INFORM_INFO};
+    struct sa_answer a;
+    put16(q.record + INFORM_LID_BEGIN, ALL_LIDS);
+    q.record[INFORM_GENERIC] = 1;
+    q.record[INFORM_SUBSCRIBE] = on;
+    put16(q.record + INFORM_TYPE, ALL_TYPES);
+    put16(q.record + INFORM_TRAP, trap);
+    put32(q.record + INFORM_QPN_TIME, QP1 << 8 | RESPONSE_TIME);
+    memset(q.record + INFORM_PRODUCER, 0xff, 3);
+    enum sa_result result = sa_ask(t, &q, &a);
+    sa_answer_clear(&a);
+    return result;
+}
+
+/* OK: it came. NOTHING: not in time. Else what comes can no longer be received. */
+static enum transport_result await_trap(struct target *t, uint16_t trap, const uint8_t *mgid)
+{
+    uint8_t notice[NOTICE_SIZE];
+    gint64 end = g_get_monotonic_time() + (gint64)TRAP_WAIT_MS * 1000;
+    while (!t->run->stopped) {
+        gint64 left = (end - g_get_monotonic_time()) / 1000;
+        enum transport_result result = left > 0 ? t->link->transport->ops->next_notice(
+                                                      t->link->transport, (int)left, notice)
+                                                : TRANSPORT_NOTHING;
+        t->run->stopped |= result == TRANSPORT_STOPPED;
+        if (result != TRANSPORT_OK)
+            return result;
+        if (be16(notice + NOTICE_TRAP) == trap &&
+            memcmp(notice + NOTICE_DETAILS_GID, mgid, 16) == 0)
+            return TRANSPORT_OK;
+    }
+    return TRANSPORT_STOPPED;
+}
+
+struct course {
+    uint8_t mgid[16];
+    bool watches;
+    bool asked_for[G_N_ELEMENTS(group_traps)]; /* the subscription may stand: it was not refused */
+    enum transport_result created_told, deleted_told; /* if it watches */
+    char why[256];                                    /* one of them could not be received */
+    enum sa_result send_only_made, made, non_member, send_only;
+    bool left;        /* by its FullMember, says the SA; else the Delete may be lost */
+    bool gone, stays; /* without its FullMember; neither: the SA did not tell */
+    uint16_t status;  /* of what was refused first */
+};
+
+static enum transport_result hear(struct target *t, struct course *c, uint16_t trap)
+{
+    enum transport_result result = await_trap(t, trap, c->mgid);
+    if (result == TRANSPORT_ERROR)
+        g_strlcpy(c->why, t->link->transport->error, sizeof c->why);
+    return result;
+}
+
+static const char *became_of(const struct course *c)
+{
+    return c->gone    ? "the group is gone"
+           : !c->left ? "the SA did not confirm the FullMember's leave"
+           : c->stays ? "the group is still there"
+                      : "the SA did not tell whether the group is still there";
+}
+
+static void watch(struct target *t, struct course *c)
+{
+    c->watches = t->link->transport->ops->watch &&
+                 t->link->transport->ops->watch(t->link->transport) == TRANSPORT_OK;
+    for (size_t i = 0; c->watches && i < G_N_ELEMENTS(group_traps); i++) {
+        enum sa_result result = subscribe(t, group_traps[i], true);
+        c->asked_for[i] = result != SA_REFUSED;
+        c->watches = result == SA_TOLD;
+    }
+}
+
+static void unwatch(struct target *t, const struct course *c)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(group_traps); i++)
+        if (c->asked_for[i])
+            subscribe(t, group_traps[i], false);
+}
+
+/* ---- the course of a group's life */
+
+static void live(struct target *t, struct course *c)
+{
+    struct mc_group g;
+    uint16_t status;
+    c->send_only_made = group_join(t, c->mgid, JOIN_SEND_ONLY_NON, true, &g, &status);
+    group_leave(t, c->mgid, JOIN_SEND_ONLY_NON);
+    c->made = group_join(t, c->mgid, JOIN_FULL, true, &g, &c->status);
+    if (c->made != SA_TOLD)
+        return;
+    if (c->watches)
+        c->created_told = hear(t, c, TRAP_GROUP_CREATED);
+    c->non_member = group_join(t, c->mgid, JOIN_NON, false, &g, &status);
+    c->send_only = group_join(t, c->mgid, JOIN_SEND_ONLY_NON, false, &g, &status);
+    /* What is left of the port then is no member that keeps a group. */
+    c->left = group_leave(t, c->mgid, JOIN_FULL);
+    if (c->watches)
+        c->deleted_told = hear(t, c, TRAP_GROUP_DELETED);
+    enum sa_result after = group_get(t, c->mgid, &g, &status);
+    c->gone = after == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
+    c->stays = c->left && after == SA_TOLD;
+    group_leave(t, c->mgid, JOIN_SEND_ONLY_NON);
+    group_leave(t, c->mgid, JOIN_NON);
+}
+
+static void tell_send_only(struct results *r, const struct course *c)
+{
+    bool makes = c->send_only_made == SA_TOLD, keeps = c->send_only == SA_TOLD && c->stays;
+    bool neither = c->send_only_made == SA_REFUSED && c->send_only == SA_TOLD && c->gone;
+    results_add(r, R_RFC4391_10_SENDONLY_SEMANTICS,
+                makes || keeps ? OUTCOME_FAIL
+                : neither      ? OUTCOME_PASS
+                               : OUTCOME_INCONCLUSIVE,
+                neither ? "" : "it neither makes a group nor keeps it",
+                makes     ? "a SendOnlyNonMember join made the group"
+                : keeps   ? "a SendOnlyNonMember keeps the group"
+                : neither ? "a SendOnlyNonMember neither makes a group nor keeps it"
+                : c->send_only == SA_TOLD && !c->gone
+                    ? became_of(c)
+                    : "the SA did not take such a join, or did not answer");
+}
+
+static void tell_rules(struct target *t, const struct course *c)
+{
+    struct results *r = t->results;
+    results_sent(
+        r, "SA Set MCMemberRecord of a group of the probe's own, then Delete of its FullMember");
+    results_came(r, "%s", became_of(c));
+    results_add(r, R_RFC4391_10_LEAVE, c->gone ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
+                c->gone ? "" : "the group goes with its last FullMember",
+                c->gone ? "the SA takes a FullMember leave, and the group goes with it"
+                        : became_of(c));
+    tell_send_only(r, c);
+    bool router = c->non_member == SA_TOLD && c->watches;
+    results_add(r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, router ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
+                router ? "" : "a NonMember join, and a subscription with a wildcard MGID",
+                router ? "NonMember join and subscription to all groups are accepted"
+                       : "one of them is not accepted");
+}
+
+static const char *told(enum transport_result result)
+{
+    return result == TRANSPORT_OK        ? "came"
+           : result == TRANSPORT_NOTHING ? "did not come"
+                                         : "could not be received";
+}
+
+static void tell_traps(struct target *t, const char *id, const struct course *c)
+{
+    /* A group that is not gone is not told of as deleted. */
+    bool missed = c->created_told == TRANSPORT_NOTHING ||
+                  (c->deleted_told == TRANSPORT_NOTHING && c->gone);
+    if (!c->watches)
+        results_stage(
+            t->results, id, OUTCOME_INCONCLUSIVE, "",
+            "accepted%s; traps: the SA refused the subscription, or another program has them",
+            c->gone ? " and gone again" : "");
+    else if (c->created_told == TRANSPORT_OK && c->deleted_told == TRANSPORT_OK)
+        results_stage(t->results, id, OUTCOME_PASS, "",
+                      "created, joined in every way, left and gone; traps 66 and 67 told of it");
+    else
+        results_stage(
+            t->results, id, missed ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+            missed
+                ? "senders and routers that wait for a group learn of it by these traps: look at the SM's log"
+                : "",
+            "trap 66 (created) %s, trap 67 (deleted) %s%s%s%s%s", told(c->created_told),
+            told(c->deleted_told), c->why[0] ? "; " : "", c->why, c->gone ? "" : "; ",
+            c->gone ? "" : became_of(c));
+}
+
+static bool stage_own_group(struct target *t, const char *id)
+{
+    struct course c = {.watches = false};
+    enum sa_result found = own_group_mgid(t, c.mgid);
+    if (found != SA_TOLD) {
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s",
+                      found == SA_REFUSED ? "no free MGID was found" : sa_silence_text(t, found));
+        return !t->run->stopped;
+    }
+    watch(t, &c);
+    live(t, &c);
+    t->link->transport->ending |= t->run->stopped; /* the subscription is taken back all the same */
+    unwatch(t, &c);
+    if (c.made == SA_TOLD) {
+        tell_rules(t, &c);
+        tell_traps(t, id, &c);
+    } else
+        results_stage(
+            t->results, id, c.made == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+            "hosts cannot make IP multicast groups either: are MLIDs left (fabric.census)? See the SM's log",
+            "a group with the broadcast group's attributes is not made: status 0x%04x, %s",
+            c.status, c.status ? sa_status_name(c.status) : sa_silence_text(t, c.made));
+    return !t->run->stopped;
+}
+
+/* ---- groups with other attributes */
+
+static bool stage_group_attributes(struct target *t, const char *id)
+{
+    GString *refused = g_string_new(NULL), *accepted = g_string_new(NULL);
+    if (!t->run->options->disruptive) {
+        results_stage(
+            t->results, id, VERDICT_SKIPPED, "",
+            "it makes wrong groups for a moment, and errors in the SM's log: with --disruptive alone");
+    } else {
+        t->about_fabric = false; /* what is wrong with these groups is the probe's own doing */
+        for (unsigned i = 0; i < n_group_variations && !t->run->stopped; i++) {
+            uint16_t status;
+            enum sa_result result = own_group_try(t, &group_variations[i], &status);
+            if (result != SA_TOLD && result != SA_REFUSED)
+                continue;
+            GString *list = result == SA_TOLD ? accepted : refused;
+            g_string_append_printf(list, "%s%s", list->len ? ", " : "", group_variations[i].name);
+        }
+        t->about_fabric = true;
+        results_stage(
+            t->results, id, OUTCOME_NOTED,
+            accepted->len
+                ? "a host that errs in these makes a group that others cannot use: see fabric.census"
+                : "",
+            "another than the broadcast group's is refused: %s; accepted: %s",
+            refused->len ? refused->str : "none", accepted->len ? accepted->str : "none");
+    }
+    g_string_free(refused, TRUE);
+    g_string_free(accepted, TRUE);
+    return !t->run->stopped;
+}
+
+static const struct stage_of_fabric stages[] = {
+    {.id = "fabric.own-group",
+     .looks_at = "does the SM make, join, tell of and delete a multicast group?",
+     .sends =
+         "SA Set and Delete MCMemberRecord of a group that nobody has, Set InformInfo of traps 66 and 67",
+     .run = stage_own_group,
+     .transport = CAN_ASK_SA,
+     RULES(R_RFC4391_10_LEAVE, R_RFC4391_10_SENDONLY_SEMANTICS,
+           R_RFC4391_11_ROUTER_NONMEMBER_JOIN)},
+    {.id = "fabric.group-attributes",
+     .looks_at = "does the SM refuse groups with other attributes than the broadcast group's?",
+     .sends = "with --disruptive: SA Set and Delete MCMemberRecord of such groups, one at a time",
+     .run = stage_group_attributes,
+     .transport = CAN_ASK_SA},
+};
+const struct stage_table own_group_stages = {stages, G_N_ELEMENTS(stages)};

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The lower stages: the port, the subnet manager, the partition. See run_fabric.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "hca/client.h"
+#include "probe/fabric/stages.h"
+#include "probe/link/link.h"
+#include "probe/link/sa.h"
+#include "probe/link/transport.h"
+#include "probe/run/results.h"
+#include "probe/run/run.h"
+#include "probe/run/target.h"
+#include "wire/smp.h"
+
+static bool stage_port_state(struct target *t, const char *id)
+{
+    switch (t->link->transport->facts.state) {
+    case PORT_ACTIVE:
+        if (t->link->transport->facts.mtu)
+            results_stage(t->results, id, OUTCOME_PASS, "", "Active, MTU %u octets, %u.%u Gb/s",
+                          ib_mtu_octets(t->link->transport->facts.mtu),
+                          t->link->transport->facts.rate_100mbps / 10,
+                          t->link->transport->facts.rate_100mbps % 10);
+        else
+            results_stage(t->results, id, OUTCOME_PASS, "", "Active, %u.%u Gb/s",
+                          t->link->transport->facts.rate_100mbps / 10,
+                          t->link->transport->facts.rate_100mbps % 10);
+        return true;
+    case PORT_INIT:
+        results_stage(
+            t->results, id, OUTCOME_FAIL,
+            "start a subnet manager (opensm), or find out why the one there does not reach this port",
+            "Initialize: the link is up, but no subnet manager has set the port up");
+        return false;
+    case PORT_ARMED:
+        results_stage(
+            t->results, id, OUTCOME_FAIL,
+            "look at the subnet manager's log: it has not gone on to make the port Active",
+            "Armed");
+        return false;
+    default:
+        results_stage(
+            t->results, id, OUTCOME_FAIL,
+            "look at the cable, at the port at its other end, and whether that is switched on",
+            "Down: there is no link");
+        return false;
+    }
+}
+
+/* ---- the subnet manager */
+
+enum {
+    SA_SM_INFO_RECORD = 0x0018,
+    SM_RECORD_INFO = 4,
+    SM_RECORD_SIZE = SM_RECORD_INFO + SM_INFO_SIZE
+}; /* IBA 15.2.5.10 */
+
+static bool sa_answers(struct target *t, const char *id)
+{
+    struct sa_question q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
+    struct sa_answer a;
+    enum sa_result result = sa_ask(t, &q, &a);
+    sa_answer_clear(&a);
+    if (result == SA_TOLD || result == SA_REFUSED)
+        return true;
+    if (result == SA_BROKEN) {
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
+                      "the subnet administrator cannot be asked: %s", sa_silence_text(t, result));
+        return false;
+    }
+    if (result == SA_BUSY) {
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
+                      "ask again in a while; if it stays so, look at the load of its host",
+                      "the subnet administrator at LID %u answers that it is busy",
+                      t->link->transport->facts.sm_lid);
+        return false;
+    }
+    results_stage(
+        t->results, id, OUTCOME_FAIL,
+        "is the subnet manager's process there? A standby takes over after about a minute; a wrong SM LID of the port is cured by the next sweep",
+        "the subnet administrator at LID %u does not answer", t->link->transport->facts.sm_lid);
+    return false;
+}
+
+static const char *sm_state_name(uint8_t state)
+{
+    /* IBA 14.2.5.13 */
+    static const char *const names[] = {"not active", "discovering", "standby", "master"};
+    return state < G_N_ELEMENTS(names) ? names[state] : "in an unknown state";
+}
+
+static void add_sm(GString *out, const uint8_t *record)
+{
+    const uint8_t *info = record + SM_RECORD_INFO;
+    uint8_t state = info[SM_INFO_PRIORITY_STATE] & 0xf;
+    g_string_append_printf(out, "%s%016" G_GINT64_MODIFIER "x at LID %u: %s, priority %u",
+                           out->len ? "; " : "", be64(info + SM_INFO_GUID), be16(record),
+                           sm_state_name(state), info[SM_INFO_PRIORITY_STATE] >> 4);
+}
+
+/* How many masters there are; all of them in words. */
+static unsigned count_masters(const struct sa_answer *a, GString *words)
+{
+    unsigned masters = 0;
+    uint32_t stride = a->stride ? a->stride : a->records->len;
+    for (uint32_t at = 0; stride && at + SM_RECORD_SIZE <= a->records->len; at += stride) {
+        masters += (a->records->data[at + SM_RECORD_INFO + SM_INFO_PRIORITY_STATE] & 0xf) ==
+                   SM_MASTER;
+        add_sm(words, a->records->data + at);
+    }
+    return masters;
+}
+
+static void tell_sms(struct target *t, const char *id, const struct sa_answer *a)
+{
+    char text[40];
+    GString *words = g_string_new(NULL);
+    unsigned masters = count_masters(a, words);
+    snprintf(text, sizeof text, "%u master%s", masters, masters == 1 ? "" : "s");
+    results_came(t->results, "%s", words->str);
+    results_stage(
+        t->results, id, masters > 1 ? OUTCOME_FAIL : OUTCOME_PASS,
+        masters > 1
+            ? "two masters: the subnet was split, or two subnets were joined; end one of them"
+            : "",
+        "the subnet administrator at LID %u answers; subnet managers: %s",
+        t->link->transport->facts.sm_lid, words->len ? words->str : "it tells of none");
+    results_add(t->results, R_SM_ONE_MASTER, masters == 1 ? OUTCOME_PASS : OUTCOME_FAIL,
+                "one master", text);
+    g_string_free(words, TRUE);
+}
+
+static void tell_lmc(struct target *t)
+{
+    char text[60];
+    unsigned lmc = t->link->transport->facts.lmc;
+    snprintf(text, sizeof text, "LMC %u: %u LID%s, each with a path of its own", lmc, 1u << lmc,
+             lmc ? "s" : "");
+    results_came(t->results, "%s", text);
+    results_add(t->results, R_SM_LMC_PATHS, lmc ? OUTCOME_NOTED : OUTCOME_PASS, "", text);
+}
+
+static bool stage_sm(struct target *t, const char *id)
+{
+    struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_SM_INFO_RECORD};
+    struct sa_answer a;
+    if (!sa_answers(t, id))
+        return false;
+    results_sent(t->results, "SA GetTable SMInfoRecord");
+    if (sa_ask(t, &q, &a) == SA_TOLD)
+        tell_sms(t, id, &a);
+    else
+        results_stage(t->results, id, OUTCOME_PASS, "",
+                      "the subnet administrator at LID %u answers",
+                      t->link->transport->facts.sm_lid);
+    tell_lmc(t);
+    sa_answer_clear(&a);
+    return !t->run->stopped;
+}
+
+/* ---- the partition */
+
+/* What the port's table shows of the concepts of partitions. */
+static void judge_table(struct target *t)
+{
+    const struct port_facts *f = &t->link->transport->facts;
+    unsigned partitions = 0;
+    bool has_default = false, invalid = false;
+    GString *all = g_string_new(NULL);
+    for (unsigned i = 0; i < f->n_pkeys; i++) {
+        has_default |= (f->pkeys[i] & 0x7fff) == 0x7fff;
+        invalid |= f->pkeys[i] == 0x8000; /* 0 is an empty entry */
+        partitions += (f->pkeys[i] & 0x7fff) != 0;
+        if (f->pkeys[i])
+            g_string_append_printf(all, " 0x%04x", f->pkeys[i]);
+    }
+    results_sent(t->results, "nothing: the port's P_Key table");
+    results_came(t->results, "P_Keys%s", all->str);
+    results_add(t->results, R_PARTITION_DEFAULT_PKEY, has_default ? OUTCOME_PASS : OUTCOME_NOTED,
+                "0xffff or 0x7fff",
+                has_default ? "the default partition is in the table" : "not in the table");
+    results_add(t->results, R_PARTITION_VALUE_FORMAT, invalid ? OUTCOME_NOTED : OUTCOME_PASS,
+                "15 bits that are not 0",
+                invalid ? "0x8000 is in the table" : "every P_Key has 15 bits that are not 0");
+    results_add(t->results, R_PARTITION_OVERLAP, partitions > 1 ? OUTCOME_NOTED : OUTCOME_PASS, "",
+                partitions > 1 ? "the port is in several partitions"
+                               : "the port is in one partition");
+    g_string_free(all, TRUE);
+}
+
+static bool stage_pkey(struct target *t, const char *id)
+{
+    char why[256];
+    judge_table(t);
+    if (!link_find_pkey(t, why, sizeof why)) {
+        results_stage(t->results, id, OUTCOME_FAIL,
+                      "the subnet manager's partition configuration has to name this port's GUID",
+                      "%s", why);
+        return false;
+    }
+    if (t->link->pkey & 0x8000)
+        results_stage(t->results, id, OUTCOME_PASS, "", "0x%04x at index %u: full member",
+                      t->link->pkey, t->link->pkey_index);
+    else
+        results_stage(
+            t->results, id, OUTCOME_NOTED,
+            "it talks to full members alone; the broadcast-GID has the full member's form all the same",
+            "0x%04x at index %u: limited member", t->link->pkey, t->link->pkey_index);
+    return true;
+}
+
+static bool stage_pkey_twins(struct target *t, const char *id)
+{
+    const struct port_facts *f = &t->link->transport->facts;
+    for (unsigned i = 0; i < f->n_pkeys; i++)
+        for (unsigned k = i + 1; k < f->n_pkeys; k++)
+            if ((f->pkeys[i] & 0x7fff) && (f->pkeys[i] ^ f->pkeys[k]) == 0x8000) {
+                results_add(t->results, R_PARTITION_MEMBERSHIP_TWINS, OUTCOME_NOTED,
+                            "one form of a P_Key", "both forms are in the table");
+                results_stage(t->results, id, OUTCOME_NOTED,
+                              "make the port one kind of member: the two are the same partition",
+                              "0x%04x and 0x%04x are both in the table", f->pkeys[i], f->pkeys[k]);
+                return true;
+            }
+    results_add(t->results, R_PARTITION_MEMBERSHIP_TWINS, OUTCOME_PASS, "",
+                "no P_Key is there in both forms");
+    results_stage(t->results, id, OUTCOME_PASS, "", "none");
+    return true;
+}
+
+static const struct stage_of_fabric stages[] = {
+    {.id = "fabric.port-state",
+     .looks_at = "has a subnet manager set the port up?",
+     .sends = "nothing",
+     .run = stage_port_state},
+    {.id = "fabric.sm",
+     .looks_at = "does the subnet administrator answer, and is there one master SM?",
+     .sends = "SA Get ClassPortInfo, GetTable SMInfoRecord",
+     .run = stage_sm,
+     .transport = CAN_ASK_SA,
+     RULES(R_SM_ONE_MASTER, R_SM_LMC_PATHS)},
+    {.id = "fabric.pkey",
+     .looks_at = "is the partition in the port's P_Key table, as full or limited member?",
+     .sends = "nothing",
+     .run = stage_pkey,
+     RULES(R_PARTITION_DEFAULT_PKEY, R_PARTITION_VALUE_FORMAT, R_PARTITION_OVERLAP)},
+    {.id = "fabric.pkey-twins",
+     .looks_at = "P_Keys that differ in the membership bit alone",
+     .sends = "nothing",
+     .run = stage_pkey_twins,
+     RULES(R_PARTITION_MEMBERSHIP_TWINS)},
+};
+const struct stage_table port_stages = {stages, G_N_ELEMENTS(stages)};

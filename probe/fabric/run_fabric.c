@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The diagnosis of a fabric, from the bottom up. See stages.h. */
+#include "probe/fabric/stages.h"
+
+#include "cli/plain.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+
+static const struct stage_of_fabric device[] = {
+    {.id = "fabric.device",
+     .looks_at = "is there an InfiniBand device, and may it be opened?",
+     .sends = "nothing"},
+};
+static const struct stage_table device_stages = {device, G_N_ELEMENTS(device)};
+
+static const struct stage_table *const tables[] = {
+    &device_stages, &port_stages,      &group_stages,     &host_stages,
+    &census_stages, &own_group_stages, &neighbour_stages,
+};
+
+const struct stage_of_fabric *stage_at(unsigned i)
+{
+    for (size_t k = 0; k < G_N_ELEMENTS(tables); k++) {
+        if (i < tables[k]->n)
+            return &tables[k]->stages[i];
+        i -= tables[k]->n;
+    }
+    return NULL;
+}
+
+/* The remaining stages stand on the one before them. */
+static void skip_from(struct target *t, unsigned first)
+{
+    const GPtrArray *told = t->results->judged->stages;
+    const struct stage *last = told->pdata[told->len - 1];
+    const struct stage_of_fabric *s;
+    for (unsigned i = first; (s = stage_at(i)); i++)
+        results_stage(t->results, s->id, VERDICT_SKIPPED, "",
+                      last->outcome == OUTCOME_FAIL ? "%s failed" : "%s came to no result",
+                      stage_at(first - 1)->id);
+}
+
+static bool device_is_there(struct target *t, enum opening opening, const char *why)
+{
+    if (opening == OPENED) {
+        results_stage(t->results, device[0].id, OUTCOME_PASS, "", "%s port %u, LID %u",
+                      t->link->transport->facts.device, t->link->transport->facts.port,
+                      t->link->transport->facts.lid);
+        return true;
+    }
+    results_stage(
+        t->results, device[0].id, OUTCOME_FAIL,
+        opening == OPEN_NO_PRIVILEGE
+            ? "run as root, or have the device files opened to this user"
+            : "lspci and dmesg tell of the adapter; load its driver, ib_uverbs and ib_umad",
+        "%s", why);
+    t->results->judged->trouble = plain_dup(why);
+    return false;
+}
+
+static bool run_stage(struct target *t, const struct stage_of_fabric *s)
+{
+    if (!transport_can(t->link->transport, s->transport)) {
+        results_stage(t->results, s->id, VERDICT_SKIPPED, "", "%s", t->link->transport->ops->lacks);
+        return true;
+    }
+    results_begin(t->results, s->id);
+    wirelog_begin(t->log, s->id);
+    bool stands = s->run(t, s->id);
+    wirelog_end(t->log, stands ? "goes on" : "ends here");
+    return stands;
+}
+
+void run_fabric(struct target *t, enum opening opening, const char *why)
+{
+    if (!device_is_there(t, opening, why)) {
+        skip_from(t, 1);
+        return;
+    }
+    t->about_fabric = true;
+    wirelog_judge(t->log, t->results->known, results_judged, t->results);
+    for (unsigned i = 1; stage_at(i) && !t->run->stopped; i++)
+        if (!run_stage(t, stage_at(i))) {
+            skip_from(t, i + 1);
+            break;
+        }
+    if (t->run->broken)
+        t->results->judged->trouble = plain_dup(t->link->transport->error);
+    wirelog_judge(t->log, NULL, NULL, NULL);
+    t->about_fabric = false;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The stages of the target "fabric", from the bottom up: the first that fails is why the ones above
+ * cannot work. Each file has a table of its stages; run_fabric.c lists the tables.
+ */
+#ifndef IPOIB_PROBE_STAGES_H
+#define IPOIB_PROBE_STAGES_H
+
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+
+struct stage_of_fabric {
+    const char *id;
+    const char *looks_at, *sends;
+    bool (*run)(struct target *t, const char *id); /* false: the stages above it cannot work */
+    unsigned transport;                            /* capabilities that it needs */
+    enum rule_number rules[5];
+    unsigned n_rules; /* that it reports, beside what is found in packets */
+};
+
+struct stage_table {
+    const struct stage_of_fabric *stages;
+    unsigned n;
+};
+
+extern const struct stage_table port_stages, group_stages, host_stages, census_stages,
+    own_group_stages, neighbour_stages;
+
+/* The stages of all tables, in order; NULL after the last. */
+const struct stage_of_fabric *stage_at(unsigned i);
+
+/* Runs the stages; opening, why: what came of opening the device. */
+void run_fabric(struct target *t, enum opening opening, const char *why);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Multicast groups at the subnet administrator. The SA knows ports, not processes: what the host's
+ * own interface is in is never left. So a port's standing is read before a join, and only what the
+ * join adds is taken back, unless an interface of the host may stand on it by then (leave.h).
+ */
+#include "probe/link/groups.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "cli/say.h"
+#include "hca/client.h"
+#include "hca/mcgroup.h"
+#include "probe/link/guard.h"
+#include "probe/link/leave.h"
+#include "probe/link/link.h"
+#include "probe/link/sa.h"
+#include "probe/link/transport.h"
+#include "probe/run/run.h"
+#include "probe/run/target.h"
+#include "probe/run/text.h"
+#include "wire/put.h"
+
+enum { SELECT_EXACTLY = 2 };
+
+/* Asks about one group; the record that came is at *record, in a. */
+static enum sa_result ask_member(struct target *t, struct sa_question *q, struct sa_answer *a,
+                                 const uint8_t **record)
+{
+    enum sa_result result = sa_ask(t, q, a);
+    *record = a->records->data;
+    return result == SA_TOLD && a->records->len < MCM_SIZE ? SA_SILENT : result;
+}
+
+enum sa_result group_get(struct target *t, const uint8_t *mgid, struct mc_group *g,
+                         uint16_t *status)
+{
+    struct sa_question q = mc_ask_group(mgid);
+    struct sa_answer a;
+    const uint8_t *record;
+    enum sa_result result = ask_member(t, &q, &a, &record);
+    if (result == SA_TOLD)
+        *g = mc_group_read(record);
+    *status = a.status;
+    sa_answer_clear(&a);
+    return result;
+}
+
+bool group_is_missing(enum sa_result result, uint16_t status)
+{
+    return result == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
+}
+
+enum sa_result group_standing(struct target *t, const uint8_t *mgid, uint8_t *join_state,
+                              bool *member, bool *known)
+{
+    return group_standing_of(t, mgid, t->link->transport->facts.gid, join_state, member, known);
+}
+
+enum sa_result group_standing_of(struct target *t, const uint8_t *mgid, const uint8_t *port_gid,
+                                 uint8_t *join_state, bool *member, bool *known)
+{
+    struct sa_question q = mc_ask_member(mgid, port_gid);
+    struct sa_answer a;
+    const uint8_t *record;
+    q.sm_key = t->link->sm_key;
+    *member = *known = false;
+    *join_state = 0;
+    enum sa_result result = ask_member(t, &q, &a, &record);
+    if (result == SA_TOLD) {
+        *join_state = mc_member_read(record).join_state;
+        *member = true;
+        *known = *join_state != 0; /* without the right SM_Key it is hidden */
+    } else if (result == SA_REFUSED && a.status == SA_STATUS_NO_RECORDS) {
+        *known = true;
+        result = SA_TOLD;
+    }
+    sa_answer_clear(&a);
+    return result;
+}
+
+/* Without rate and MTU the SM would take its best, and refuse the hosts that have less. */
+static void put_creation(const struct mc_group *g, struct sa_question *q)
+{
+    q->mask |= MCM_HAS_QKEY | MCM_HAS_MTU_SELECTOR | MCM_HAS_MTU | MCM_HAS_TCLASS | MCM_HAS_PKEY |
+               MCM_HAS_RATE_SELECTOR | MCM_HAS_RATE | MCM_HAS_LIFE_SELECTOR | MCM_HAS_LIFE |
+               MCM_HAS_SL | MCM_HAS_FLOW_LABEL | MCM_HAS_HOP_LIMIT;
+    put32(q->record + MCM_QKEY, g->qkey);
+    q->record[MCM_MTU] = (uint8_t)(SELECT_EXACTLY << 6 | g->mtu);
+    q->record[MCM_TCLASS] = g->tclass;
+    put16(q->record + MCM_PKEY, g->pkey);
+    q->record[MCM_RATE] = (uint8_t)(SELECT_EXACTLY << 6 | g->rate);
+    q->record[MCM_LIFE] = (uint8_t)(SELECT_EXACTLY << 6 | g->life);
+    put32(q->record + MCM_SL_FLOW_HOP, (uint32_t)g->sl << 28 | g->flow_label << 8 | g->hop_limit);
+}
+
+static void tell_guard(const struct target *t, const struct joined *m, bool stands)
+{
+    struct guard_word w = {.stands = stands,
+                           .joined = *m,
+                           .port = t->link->transport->facts.port,
+                           .sm_key = t->link->sm_key};
+    if (!t->link->guard)
+        return;
+    g_strlcpy(w.device, t->link->transport->facts.device, sizeof w.device);
+    memcpy(w.gid, t->link->transport->facts.gid, sizeof w.gid);
+    /* without it what is left out is what SIGKILL leaves */
+    send(t->link->guard->fd, &w, sizeof w, MSG_NOSIGNAL);
+}
+
+enum sa_result group_join(struct target *t, const uint8_t *mgid, uint8_t join_state, bool create,
+                          struct mc_group *g, uint16_t *status)
+{
+    return group_join_as(t, mgid, join_state, create ? &t->link->group : NULL, g, status);
+}
+
+enum sa_result group_join_as(struct target *t, const uint8_t *mgid, uint8_t join_state,
+                             const struct mc_group *made, struct mc_group *g, uint16_t *status)
+{
+    struct sa_question q = mc_ask_state(SA_SET, mgid, t->link->transport->facts.gid, join_state);
+    struct sa_answer a;
+    const uint8_t *record;
+    uint8_t have;
+    bool member, known;
+    *status = 0;
+    enum sa_result result = group_standing(t, mgid, &have, &member, &known);
+    if (result != SA_TOLD)
+        return result;
+    if (member && (!known || (have & join_state) == join_state))
+        return group_get(t, mgid, g, status);
+    struct joined m = {.added = join_state & (uint8_t)~have};
+    memcpy(m.mgid, mgid, 16);
+    if (made) {
+        result = group_get(t, mgid, g, status);
+        m.made = group_is_missing(result, *status);
+        *status = 0;
+        put_creation(made, &q);
+    }
+    /* Written down first: where the answer is lost, the membership may be there all the same. */
+    g_array_append_val(t->link->memberships, m);
+    tell_guard(t, &m, true);
+    result = ask_member(t, &q, &a, &record);
+    *status = a.status;
+    if (result == SA_TOLD)
+        *g = mc_group_read(record);
+    else if (result == SA_REFUSED) {
+        g_array_set_size(t->link->memberships, t->link->memberships->len - 1);
+        tell_guard(t, &m, false);
+    }
+    sa_answer_clear(&a);
+    return result;
+}
+
+bool group_attach(struct target *t, const struct mc_group *g)
+{
+    if (t->link->transport->ops->attach(t->link->transport, g->mgid, g->mlid) != TRANSPORT_OK)
+        return false;
+    g_array_append_val(t->link->attached, *g);
+    return true;
+}
+
+static enum sa_result ask_for_leaver(void *user, const struct sa_question *q, struct sa_answer *a)
+{
+    return sa_ask(user, q, a);
+}
+
+static void tell_leaving(const struct target *t, const struct joined *m, enum leaving how,
+                         const char *interface)
+{
+    char group[48];
+    const struct port_facts *f = &t->link->transport->facts;
+    ip_text(true, m->mgid, group);
+    if (how == LEAVE_UNCONFIRMED)
+        say("the subnet administrator did not confirm that a group was left; it forgets it when the port goes down");
+    else if (how == LEAVE_KEPT)
+        say("%s port %u stays in group %s, which the probe joined: %s is up in this partition, and would hear nothing more of the group",
+            f->device, f->port, group, interface);
+    else if (how == LEAVE_REJOINED)
+        say("%s port %u: group %s was joined again, for %s, which came up while the probe left the group",
+            f->device, f->port, group, interface);
+    else if (how == LEAVE_NOT_REJOINED)
+        say("%s port %u: group %s was left while %s came up, and the subnet administrator does not confirm that the port is in it again: set %s down and up",
+            f->device, f->port, group, interface, interface);
+}
+
+static bool leave(struct target *t, const struct joined *m)
+{
+    const struct leaver l = {.port = &t->link->transport->facts,
+                             .sm_key = t->link->sm_key,
+                             .ask = ask_for_leaver,
+                             .user = t};
+    char *interface;
+    enum leaving how = leave_group(&l, m, &interface);
+    tell_leaving(t, m, how, interface);
+    g_free(interface);
+    return how == LEFT;
+}
+
+unsigned groups_joined(const struct probe_link *l)
+{
+    return l->memberships->len;
+}
+
+static bool leave_at(struct target *t, guint at)
+{
+    struct joined m = g_array_index(t->link->memberships, struct joined, at);
+    g_array_remove_index(t->link->memberships, at);
+    bool left = leave(t, &m);
+    tell_guard(t, &m, false);
+    return left;
+}
+
+bool group_leave(struct target *t, const uint8_t *mgid, uint8_t join_state)
+{
+    for (guint i = t->link->memberships->len; i-- > 0;) {
+        const struct joined *m = &g_array_index(t->link->memberships, struct joined, i);
+        if (m->added == join_state && memcmp(m->mgid, mgid, 16) == 0)
+            return leave_at(t, i);
+    }
+    return false;
+}
+
+void groups_leave(struct target *t)
+{
+    t->link->transport->ending = true;
+    while (t->link->memberships->len > 0)
+        leave_at(t, t->link->memberships->len - 1);
+}
+
+void groups_open(struct probe_link *l)
+{
+    l->memberships = g_array_new(FALSE, TRUE, sizeof(struct joined));
+    l->attached = g_array_new(FALSE, TRUE, sizeof(struct mc_group));
+}
+
+void groups_close(struct probe_link *l)
+{
+    g_array_unref(l->memberships);
+    g_array_unref(l->attached);
+}

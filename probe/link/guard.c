@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is undone behind a probe that was killed. See guard.h. */
+#include "probe/link/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hca/client.h"
+#include "probe/link/leave.h"
+#include "probe/link/transport.h"
+#include "probe/run/run.h"
+
+enum { ASK_MS = 1500 };
+
+/* Index of the word about the same membership; words->len: there is none. */
+static guint find(const GArray *words, const struct guard_word *w)
+{
+    guint i = 0;
+    while (i < words->len) {
+        const struct joined *j = &g_array_index(words, struct guard_word, i).joined;
+        if (j->added == w->joined.added && memcmp(j->mgid, w->joined.mgid, sizeof j->mgid) == 0)
+            break;
+        i++;
+    }
+    return i;
+}
+
+static void take(GArray *words, const struct guard_word *w)
+{
+    guint i = find(words, w);
+    if (w->stands && i == words->len)
+        g_array_append_vals(words, w, 1);
+    else if (!w->stands && i < words->len)
+        g_array_remove_index(words, i);
+}
+
+static enum sa_result ask(void *user, const struct sa_question *q, struct sa_answer *a)
+{
+    static const volatile int never;
+    char error[256];
+    *a = (struct sa_answer){.records = g_byte_array_new()};
+    enum sa_heard heard = umad_sa_ask(user, q, ASK_MS, &never, a, error, sizeof error);
+    if (heard == SA_HEARD && (a->status & MAD_STATUS_BUSY))
+        return SA_BUSY;
+    return heard == SA_HEARD     ? a->status ? SA_REFUSED : SA_TOLD
+           : heard == SA_NOTHING ? SA_SILENT
+                                 : SA_BROKEN;
+}
+
+static void undo_one(struct umad_sa *sa, const struct guard_word *w)
+{
+    struct port_facts port = {.port = w->port};
+    struct leaver l = {.port = &port, .sm_key = w->sm_key, .ask = ask, .user = sa};
+    char *interface;
+    g_strlcpy(port.device, w->device, sizeof port.device);
+    memcpy(port.gid, w->gid, sizeof port.gid);
+    leave_group(&l, &w->joined, &interface);
+    g_free(interface);
+}
+
+static void undo(const GArray *words)
+{
+    const struct guard_word *first = &g_array_index(words, struct guard_word, 0);
+    struct umad_sa *sa;
+    if (words->len == 0 || umad_sa_open(&sa, first->device, first->port) != 0)
+        return;
+    for (guint i = words->len; i-- > 0;)
+        undo_one(sa, &g_array_index(words, struct guard_word, i));
+    umad_sa_close(sa);
+}
+
+/* Until the other end of fd is gone, with whoever had it. */
+static void stand_by(int fd)
+{
+    GArray *words = g_array_new(FALSE, FALSE, sizeof(struct guard_word));
+    struct guard_word w;
+    ssize_t n;
+    while ((n = recv(fd, &w, sizeof w, 0)) > 0 || (n < 0 && errno == EINTR))
+        if (n == (ssize_t)sizeof w)
+            take(words, &w);
+    undo(words);
+    g_array_unref(words);
+}
+
+/*
+ * As a session of its own, so that signals for the terminal's programs leave it alone; it keeps
+ * none of their pipes open.
+ */
+static void begin(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    setsid();
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+        dup2(null, fd);
+}
+
+bool guard_start(struct guard *g)
+{
+    int ends[2];
+    g->fd = g->pid = -1;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    g->pid = fork();
+    if (g->pid == 0) {
+        close(ends[0]);
+        begin();
+        stand_by(ends[1]);
+        _exit(0);
+    }
+    close(ends[1]);
+    if (g->pid < 0)
+        close(ends[0]);
+    else
+        g->fd = ends[0];
+    return g->pid > 0;
+}
+
+void guard_end(struct guard *g)
+{
+    if (g->fd < 0)
+        return;
+    close(g->fd);
+    while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    g->fd = -1;
+}

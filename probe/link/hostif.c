@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The host's own IPoIB interfaces, as sysfs shows them. */
+#include "probe/link/hostif.h"
+
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/link/link.h"
+#include "probe/link/sysfs.h"
+#include "probe/link/transport.h"
+#include "wire/arp.h"
+#include "wire/mgid.h"
+
+enum { INTERFACE_UP = 1, GUID_AT = LLADDR_SIZE - 8 }; /* IFF_UP; the port GUID ends the address */
+
+static unsigned long read_value(const char *name, const char *attribute)
+{
+    char *text = sysfs_interface(name, attribute);
+    unsigned long value = strtoul(text, NULL, 0);
+    g_free(text);
+    return value;
+}
+
+/* "80:00:00:48:fe:80:..." */
+static bool has_guid(const char *name, const uint8_t *guid)
+{
+    char *text = sysfs_interface(name, "address"), **parts = g_strsplit(text, ":", -1);
+    bool same = g_strv_length(parts) == LLADDR_SIZE;
+    for (unsigned i = 0; same && i < 8; i++)
+        same = strtoul(parts[GUID_AT + i], NULL, 16) == guid[i];
+    g_strfreev(parts);
+    g_free(text);
+    return same;
+}
+
+/* The 20-octet broadcast address has the P_Key of the link in its MGID (RFC 4391 §4). */
+static unsigned long pkey_of_broadcast(const char *name)
+{
+    enum { PKEY_AT = LLADDR_GID + MGID_PKEY };
+    char *text = sysfs_interface(name, "broadcast"), **parts = g_strsplit(text, ":", -1);
+    unsigned long pkey = 0;
+    if (g_strv_length(parts) == LLADDR_SIZE)
+        pkey = strtoul(parts[PKEY_AT], NULL, 16) << 8 | strtoul(parts[PKEY_AT + 1], NULL, 16);
+    g_strfreev(parts);
+    g_free(text);
+    return pkey;
+}
+
+static bool is_in_partition(const char *name, uint16_t pkey)
+{
+    return read_value(name, "type") == ARP_HRD_INFINIBAND &&
+           (read_value(name, "flags") & INTERFACE_UP) &&
+           (((read_value(name, "pkey") ^ pkey) & 0x7fff) == 0 ||
+            ((pkey_of_broadcast(name) ^ pkey) & 0x7fff) == 0);
+}
+
+/* By its device and the number of the port; child interfaces have both of their parent. */
+static bool is_of_device(const char *name, const struct port_facts *port)
+{
+    char *path = g_strdup_printf("device/infiniband/%s/node_type", port->device),
+         *type = sysfs_interface(name, path), *number = sysfs_interface(name, "dev_port");
+    bool is = *type && *number && strtoul(number, NULL, 0) + 1 == port->port;
+    g_free(number);
+    g_free(type);
+    g_free(path);
+    return is;
+}
+
+GPtrArray *host_interfaces(const struct probe_link *l)
+{
+    GDir *dir = g_dir_open("/sys/class/net", 0, NULL);
+    const char *name;
+    GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
+    while (dir && (name = g_dir_read_name(dir)))
+        if (is_in_partition(name, l->pkey))
+            g_ptr_array_add(found, g_strdup(name));
+    if (dir)
+        g_dir_close(dir);
+    return found;
+}
+
+char *host_interface_on(const struct port_facts *port, uint16_t pkey)
+{
+    GDir *dir = g_dir_open("/sys/class/net", 0, NULL);
+    const char *name;
+    char *found = NULL;
+    while (dir && !found && (name = g_dir_read_name(dir)))
+        if (is_in_partition(name, pkey) &&
+            (has_guid(name, port->gid + 8) || is_of_device(name, port)))
+            found = g_strdup(name);
+    if (dir)
+        g_dir_close(dir);
+    return found;
+}
+
+char *host_interface(const struct probe_link *l)
+{
+    return host_interface_on(&l->transport->facts, l->pkey);
+}
+
+/* ---- its groups */
+
+bool wanted_group_read(const char *line, const char *interface, uint8_t mgid[16])
+{
+    char name[64], address[80];
+    if (sscanf(line, "%*d %63s %*d %*d %79s", name, address) != 2 || strcmp(name, interface) != 0 ||
+        strlen(address) != (size_t)2 * LLADDR_SIZE)
+        return false;
+    for (size_t i = 0; i < 16; i++) {
+        const char digits[3] = {address[2 * (LLADDR_GID + i)], address[2 * (LLADDR_GID + i) + 1],
+                                '\0'};
+        mgid[i] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+    return true;
+}
+
+bool host_wants(const char *interface, const uint8_t *mgid)
+{
+    char *text = NULL;
+    uint8_t listed[16];
+    if (!g_file_get_contents(WANTED_GROUPS, &text, NULL, NULL))
+        return true;
+    bool wants = false;
+    char **lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line && !wants; line++)
+        wants = wanted_group_read(*line, interface, listed) && memcmp(listed, mgid, 16) == 0;
+    g_strfreev(lines);
+    g_free(text);
+    return wants;
+}
+
+/* ---- its addresses */
+
+/* NULL: it is none of IP. */
+static const uint8_t *ip_of(const struct ifaddrs *i, bool *ipv6)
+{
+    int family = i->ifa_addr ? i->ifa_addr->sa_family : AF_UNSPEC;
+    *ipv6 = family == AF_INET6;
+    if (*ipv6)
+        return ((const struct sockaddr_in6 *)(const void *)i->ifa_addr)->sin6_addr.s6_addr;
+    return family == AF_INET
+               ? (const uint8_t *)&((const struct sockaddr_in *)(const void *)i->ifa_addr)->sin_addr
+               : NULL;
+}
+
+void host_addresses(host_address_take *take, void *user)
+{
+    struct ifaddrs *list = NULL;
+    bool ipv6;
+    if (getifaddrs(&list) != 0)
+        return;
+    for (const struct ifaddrs *i = list; i; i = i->ifa_next) {
+        const uint8_t *ip = ip_of(i, &ipv6);
+        if (ip)
+            take(user, i->ifa_name, ipv6, ip);
+    }
+    freeifaddrs(list);
+}
+
+struct wanted_address {
+    bool ipv6;
+    const uint8_t *ip;
+    char *interface;
+};
+
+static void compare_address(void *user, const char *interface, bool ipv6, const uint8_t *ip)
+{
+    struct wanted_address *w = user;
+    if (!w->interface && ipv6 == w->ipv6 && memcmp(ip, w->ip, ipv6 ? 16 : 4) == 0)
+        w->interface = g_strdup(interface);
+}
+
+char *host_has_address(bool ipv6, const uint8_t *ip)
+{
+    struct wanted_address w = {ipv6, ip, NULL};
+    host_addresses(compare_address, &w);
+    return w.interface;
+}

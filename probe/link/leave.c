@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Leaving a multicast group without harm to the host. See leave.h. */
+#include "probe/link/leave.h"
+
+#include "hca/client.h"
+#include "hca/mcgroup.h"
+#include "probe/link/hostif.h"
+#include "probe/link/sa.h"
+#include "probe/run/run.h"
+#include "wire/mgid.h"
+
+/*
+ * The JoinState bits that the kernel may hold in the group for that interface. Linux is FullMember
+ * of the broadcast group and of what the interface listens to, and SendOnlyFullMember, with older
+ * SMs FullMember, of what it sends to. It is never NonMember or SendOnlyNonMember.
+ */
+static uint8_t held_by(const char *interface, const struct joined *m)
+{
+    if (mgid_is_ipoib(m->mgid) && mgid_read(m->mgid).broadcast)
+        return JOIN_FULL;
+    if (m->made) /* the kernel cannot have sent to it before */
+        return host_wants(interface, m->mgid) ? JOIN_FULL : 0;
+    return JOIN_FULL | JOIN_SEND_ONLY_FULL;
+}
+
+/* The added bits that an interface may have. The MGID has the P_Key of its link (RFC 4391 §4). */
+static uint8_t held_by_host(const struct leaver *l, const struct joined *m, char **interface)
+{
+    *interface = host_interface_on(l->port, be16(m->mgid + MGID_PKEY));
+    return *interface ? m->added & held_by(*interface, m) : 0;
+}
+
+static enum sa_result ask(const struct leaver *l, uint8_t method, const uint8_t *mgid,
+                          uint8_t join_state)
+{
+    struct sa_question q = mc_ask_state(method, mgid, l->port->gid, join_state);
+    struct sa_answer a;
+    enum sa_result result = l->ask(l->user, &q, &a);
+    sa_answer_clear(&a);
+    return result;
+}
+
+/* False also if the SA does not answer: a second join does no harm. */
+static bool is_member(const struct leaver *l, const uint8_t *mgid, uint8_t join_state)
+{
+    struct sa_question q = mc_ask_member(mgid, l->port->gid);
+    struct sa_answer a;
+    q.sm_key = l->sm_key;
+    bool is = l->ask(l->user, &q, &a) == SA_TOLD && a.records->len >= MCM_SIZE &&
+              (mc_member_read(a.records->data).join_state & join_state) == join_state;
+    sa_answer_clear(&a);
+    return is;
+}
+
+enum leaving leave_group(const struct leaver *l, const struct joined *m, char **interface)
+{
+    static const enum leaving of_result[] = {[SA_TOLD] = LEFT,
+                                             [SA_REFUSED] = LEAVE_REFUSED,
+                                             [SA_SILENT] = LEAVE_UNCONFIRMED,
+                                             [SA_BUSY] = LEAVE_UNCONFIRMED,
+                                             [SA_BROKEN] = LEAVE_UNCONFIRMED};
+    if (held_by_host(l, m, interface))
+        return LEAVE_KEPT;
+    g_free(*interface);
+    enum sa_result result = ask(l, SA_DELETE, m->mgid, m->added);
+    /* An interface that came up since then may have joined before the SA saw the Delete. */
+    uint8_t lost = held_by_host(l, m, interface);
+    if (lost && !is_member(l, m->mgid, lost))
+        return ask(l, SA_SET, m->mgid, lost) == SA_TOLD ? LEAVE_REJOINED : LEAVE_NOT_REJOINED;
+    g_free(*interface);
+    *interface = NULL;
+    return of_result[result];
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Leaving a multicast group without harm to the host. The SA keeps memberships by port GID and MGID
+ * (IBA 15.2.5.17), not by program: a Delete takes a JoinState bit from the host's interface too.
+ * The kernel is not notified, and the interface receives no packet of the group until it is set
+ * down and up.
+ */
+#ifndef IPOIB_PROBE_LEAVE_H
+#define IPOIB_PROBE_LEAVE_H
+
+#include "hca/client.h"
+#include "probe/link/sa.h"
+#include "probe/link/transport.h"
+#include "probe/run/run.h"
+
+/* The JoinState bits that the probe added to a port's membership of a group. */
+struct joined {
+    uint8_t mgid[16];
+    uint8_t added; /* bits that the port did not have before */
+    bool made;     /* the group did not exist before */
+};
+
+/* Asks the SA; the caller clears the answer. */
+typedef enum sa_result sa_asker(void *user, const struct sa_question *q, struct sa_answer *a);
+
+/* The port, how to ask the SA, and the SM_Key for queries of other members. */
+struct leaver {
+    const struct port_facts *port;
+    uint64_t sm_key;
+    sa_asker *ask;
+    void *user;
+};
+
+enum leaving {
+    LEFT,
+    LEAVE_REFUSED,
+    LEAVE_UNCONFIRMED,  /* the SA did not answer */
+    LEAVE_KEPT,         /* no Delete was sent: an interface may depend on the membership */
+    LEAVE_REJOINED,     /* an interface came up meanwhile and had lost its membership */
+    LEAVE_NOT_REJOINED, /* the same, and the SA refused the join or did not answer */
+};
+
+/*
+ * Deletes the added bits at the SA, unless an interface of the host that is UP may have the same
+ * bits. *interface: its name for the last three results, else NULL; to be freed with g_free().
+ */
+enum leaving leave_group(const struct leaver *l, const struct joined *m, char **interface);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Standing on an IPoIB link: partition, broadcast group, queue pair, membership. See probe.h. */
+#include "probe/link/link.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "hca/mcgroup.h"
+#include "probe/link/groups.h"
+#include "probe/link/message.h"
+#include "probe/link/sa.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/options.h"
+#include "probe/run/run.h"
+#include "probe/run/target.h"
+#include "wire/encap.h"
+#include "wire/mgid.h"
+#include "wire/put.h"
+#include "wire/smp.h"
+
+enum { SCOPE_FIRST = 2, SCOPE_LAST = 14 };
+#define SM_KEY_OPENSM 1 /* OpenSM's default, and what saquery takes */
+
+bool link_find_pkey(struct target *t, char *why, size_t size)
+{
+    const struct port_facts *f = &t->link->transport->facts;
+    GString *all = g_string_new(NULL);
+    int found = -1;
+    const struct interface_link *given = t->link->transport->interface;
+    uint16_t wanted = t->run->options->pkey ? t->run->options->pkey
+                      : given               ? given->pkey
+                      : f->n_pkeys          ? f->pkeys[0]
+                                            : 0;
+    for (unsigned i = 0; i < f->n_pkeys; i++) {
+        uint16_t k = f->pkeys[i];
+        if ((k & 0x7fff) == 0)
+            continue;
+        g_string_append_printf(all, " 0x%04x", k);
+        /* the full member's form, where the port has both */
+        if (((k ^ wanted) & 0x7fff) == 0 && (found < 0 || (k & 0x8000)))
+            found = (int)i;
+    }
+    if (found < 0)
+        snprintf(why, size, "P_Key 0x%04x is not in the table of %s port %u, which has:%s", wanted,
+                 f->device, f->port, all->len ? all->str : " none");
+    else {
+        t->link->pkey_index = (unsigned)found;
+        t->link->pkey = f->pkeys[found];
+    }
+    g_string_free(all, TRUE);
+    return found >= 0;
+}
+
+/* RFC 4391 §4.1: a node might search from local scope outwards. */
+enum sa_result link_find_broadcast(struct target *t, char *why, size_t size)
+{
+    uint8_t mgid[16];
+    uint16_t status = 0;
+    for (unsigned scope = SCOPE_FIRST; scope <= SCOPE_LAST; scope++) {
+        broadcast_mgid(mgid, (uint8_t)scope, t->link->pkey);
+        switch (group_get(t, mgid, &t->link->group, &status)) {
+        case SA_TOLD:
+            return SA_TOLD;
+        case SA_SILENT:
+            snprintf(why, size, "the subnet administrator (LID %u) does not answer",
+                     t->link->transport->facts.sm_lid);
+            return SA_SILENT;
+        case SA_BUSY:
+            snprintf(why, size, "the subnet administrator (LID %u) answers that it is busy",
+                     t->link->transport->facts.sm_lid);
+            return SA_BUSY;
+        case SA_BROKEN:
+            snprintf(why, size, "%s", t->run->stopped ? "interrupted" : t->link->transport->error);
+            return SA_BROKEN;
+        case SA_REFUSED:
+            break;
+        }
+    }
+    snprintf(
+        why, size,
+        "there is no IPoIB broadcast group for P_Key 0x%04x (the subnet administrator says 0x%04x, %s)",
+        t->link->pkey, status, sa_status_name(status));
+    return SA_REFUSED;
+}
+
+uint32_t link_mtu(const struct probe_link *l)
+{
+    uint32_t octets = ib_mtu_octets(l->group.mtu);
+    return octets ? octets - ENCAP_SIZE : 0;
+}
+
+/* With the SM's key it tells of members; with a wrong one it is silent (IBA 15.4.1). */
+void link_find_sm_key(struct target *t)
+{
+    uint8_t state;
+    bool member, known;
+    t->link->sm_key = SM_KEY_OPENSM;
+    if (group_standing(t, t->link->group.mgid, &state, &member, &known) != SA_TOLD || !known)
+        t->link->sm_key = 0;
+}
+
+static void make_own_address(struct probe_link *l)
+{
+    l->lladdr[LLADDR_FLAGS] = 0;
+    put24(l->lladdr + LLADDR_QPN, l->transport->qpn);
+    memcpy(l->lladdr + LLADDR_GID, l->transport->facts.gid, 16);
+}
+
+static bool join_broadcast(struct target *t, char *why, size_t size)
+{
+    struct mc_group g;
+    uint16_t status = 0;
+    enum sa_result result = group_join(t, t->link->group.mgid, JOIN_FULL, false, &g, &status);
+    if (result == SA_TOLD)
+        return true;
+    if (result == SA_REFUSED)
+        snprintf(
+            why, size,
+            "the subnet administrator refuses that this port joins the broadcast group: status 0x%04x, %s",
+            status, sa_status_name(status));
+    else
+        snprintf(why, size, "joining the broadcast group: %s", sa_silence_text(t, result));
+    return false;
+}
+
+/* Takes over the link of the interface, which has joined the group. Its Q_Key is not known. */
+static bool take_interface_link(struct target *t, char *why, size_t size)
+{
+    struct probe_link *l = t->link;
+    const struct interface_link *given = l->transport->interface;
+    uint16_t wanted = t->run->options->pkey;
+    if (wanted && ((wanted ^ given->pkey) & 0x7fff)) {
+        snprintf(why, size, "%s is in partition 0x%04x: name the interface that is in 0x%04x",
+                 given->name, given->pkey, wanted);
+        return false;
+    }
+    l->pkey = given->pkey;
+    l->group = (struct mc_group){.mlid = LID_MULTICAST_FIRST,
+                                 .pkey = given->pkey,
+                                 .mtu = l->transport->facts.mtu,
+                                 .scope = given->broadcast_mgid[MGID_FLAGS_SCOPE] & 0xf};
+    memcpy(l->group.mgid, given->broadcast_mgid, 16);
+    l->transport->ops->open_qp(l->transport, 0, 0);
+    make_own_address(l);
+    l->opened = true;
+    return true;
+}
+
+bool link_open(struct target *t, char *why, size_t size)
+{
+    if (t->link->opened)
+        return true;
+    if (t->link->transport->interface)
+        return take_interface_link(t, why, size);
+    if (t->link->transport->facts.state != PORT_ACTIVE) {
+        snprintf(why, size, "%s port %u is not active: see 'ipoib-probe fabric'",
+                 t->link->transport->facts.device, t->link->transport->facts.port);
+        return false;
+    }
+    if (!link_find_pkey(t, why, size) || link_find_broadcast(t, why, size) != SA_TOLD)
+        return false;
+    if (t->link->transport->ops->open_qp(t->link->transport, t->link->pkey_index,
+                                         t->link->group.qkey) != TRANSPORT_OK) {
+        snprintf(why, size, "%s", t->link->transport->error);
+        return false;
+    }
+    make_own_address(t->link);
+    link_find_sm_key(t);
+    if (!join_broadcast(t, why, size))
+        return false;
+    t->link->opened = group_attach(t, &t->link->group);
+    if (t->link->opened)
+        return true;
+    snprintf(why, size, "%s", t->link->transport->error);
+    return false;
+}
+
+void link_close(struct target *t)
+{
+    wirelog_begin(t->log, "link");
+    groups_leave(t);
+    wirelog_end(t->log, "left");
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The transport through a network interface, where libibverbs and libibumad are not to be had:
+ * packet(7) on ib0. The kernel chooses the queue pair, the path and the GRH, and hands up datagrams
+ * without the headers of InfiniBand: who sent them, and how, is not seen, and there is no subnet
+ * administrator behind it. See transport.h.
+ */
+#include "probe/link/transport.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "hca/client.h"
+#include "probe/link/link.h"
+#include "probe/link/sysfs.h"
+#include "wire/arp.h"
+#include "wire/encap.h"
+#include "wire/mgid.h"
+#include "wire/smp.h"
+
+/*
+ * What the driver puts before the encapsulation header, both ways: the link-layer address that it
+ * goes to; zeros on receipt.
+ */
+enum { PSEUDO_SIZE = LLADDR_SIZE, FRAME_SIZE = PSEUDO_SIZE + UD_SIZE };
+
+struct packet {
+    struct transport base;
+    struct interface_link link;
+    int fd;
+    unsigned index;
+    const volatile int *stop;
+    uint8_t octets[FRAME_SIZE];
+};
+
+static enum transport_result fail(struct transport *t, const char *what, int error)
+{
+    t->denied |= error == EPERM || error == EACCES;
+    snprintf(t->error, sizeof t->error, "%s: %s%s", what, strerror(error),
+             error == EPERM || error == EACCES ? "; it needs root, or CAP_NET_RAW" : "");
+    return TRANSPORT_ERROR;
+}
+
+/* ---- sending and receiving */
+
+/* The interface has its queue pair; what it is asked for is what it has. */
+static enum transport_result open_qp(struct transport *t, unsigned pkey_index, uint32_t qkey)
+{
+    (void)pkey_index;
+    (void)qkey;
+    t->qpn = lladdr_read(t->interface->lladdr).qpn;
+    return TRANSPORT_OK;
+}
+
+static enum transport_result send_frame(struct transport *t, const struct ud_to *to,
+                                        const uint8_t *octets, uint32_t n)
+{
+    struct packet *k = (struct packet *)t;
+    uint8_t frame[FRAME_SIZE] = {0};
+    struct sockaddr_ll where = {.sll_family = AF_PACKET,
+                                .sll_ifindex = (int)k->index,
+                                .sll_protocol = htons(be16(octets + ENCAP_TYPE))};
+    frame[LLADDR_QPN] = (uint8_t)(to->qpn >> 16);
+    frame[LLADDR_QPN + 1] = (uint8_t)(to->qpn >> 8);
+    frame[LLADDR_QPN + 2] = (uint8_t)to->qpn;
+    memcpy(frame + LLADDR_GID, to->gid, 16);
+    memcpy(frame + PSEUDO_SIZE, octets, n);
+    ssize_t sent = sendto(k->fd, frame, PSEUDO_SIZE + n, 0,
+                          (const struct sockaddr *)(const void *)&where, sizeof where);
+    if (sent < 0 && errno != ENOBUFS) /* a full queue is a lost packet */
+        return fail(t, "a packet cannot be sent", errno);
+    return TRANSPORT_OK;
+}
+
+static bool take(struct packet *k, struct ud_from *from)
+{
+    ssize_t n = recv(k->fd, k->octets, sizeof k->octets, MSG_DONTWAIT | MSG_TRUNC);
+    if (n < PSEUDO_SIZE + ENCAP_SIZE)
+        return false;
+    uint32_t cap = (uint32_t)MIN((size_t)n, sizeof k->octets) - PSEUDO_SIZE;
+    *from = (struct ud_from){
+        .octets = view_make(k->octets + PSEUDO_SIZE, cap, (uint32_t)n - PSEUDO_SIZE)};
+    return true;
+}
+
+static enum transport_result receive(struct transport *t, int ms, struct ud_from *from)
+{
+    struct packet *k = (struct packet *)t;
+    gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
+    while (!*k->stop || t->ending) {
+        if (take(k, from))
+            return TRANSPORT_OK;
+        gint64 left = (end - g_get_monotonic_time() + 999) / 1000;
+        if (left <= 0)
+            return TRANSPORT_NOTHING;
+        struct pollfd fd = {k->fd, POLLIN, 0};
+        int n = poll(&fd, 1, (int)MIN(left, 100));
+        if (n < 0 && errno != EINTR)
+            return fail(t, "poll", errno);
+        if (n > 0 && (fd.revents & POLLERR))
+            return fail(t, "the interface", ENETDOWN);
+    }
+    return TRANSPORT_STOPPED;
+}
+
+static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
+                                 struct sa_answer *a)
+{
+    (void)t;
+    (void)q;
+    (void)ms;
+    (void)a;
+    return TRANSPORT_NOTHING;
+}
+
+/* What the interface is a member of is received. */
+static enum transport_result attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
+{
+    (void)t;
+    (void)mgid;
+    (void)mlid;
+    return TRANSPORT_OK;
+}
+
+static void close_packet(struct transport *t)
+{
+    struct packet *k = (struct packet *)t;
+    if (k->fd >= 0)
+        close(k->fd);
+    free(k);
+}
+
+static const struct transport_ops packet_ops = {
+    .capabilities = 0,
+    .lacks = "a network interface does not show it: it needs the adapter's ib_uverbs and ib_umad",
+    .open_qp = open_qp,
+    .send = send_frame,
+    .receive = receive,
+    .ask = ask,
+    .attach = attach,
+    .close = close_packet};
+
+/* ---- what sysfs knows of the interface and its port */
+
+static unsigned long read_number(const char *folder, const char *file, int base)
+{
+    char *text = sysfs_read(folder, file);
+    unsigned long value = strtoul(text, NULL, base);
+    g_free(text);
+    return value;
+}
+
+static bool read_address(const char *folder, const char *file, uint8_t out[LLADDR_SIZE])
+{
+    char *text = sysfs_read(folder, file), **parts = g_strsplit(text, ":", -1);
+    bool good = g_strv_length(parts) == LLADDR_SIZE;
+    for (unsigned i = 0; good && i < LLADDR_SIZE; i++)
+        out[i] = (uint8_t)strtoul(parts[i], NULL, 16);
+    g_strfreev(parts);
+    g_free(text);
+    return good;
+}
+
+static void read_pkeys(struct port_facts *f, const char *port)
+{
+    char *folder = g_build_filename(port, "pkeys", NULL), number[8];
+    for (f->n_pkeys = 0; f->n_pkeys < TRANSPORT_PKEYS; f->n_pkeys++) {
+        snprintf(number, sizeof number, "%u", f->n_pkeys);
+        char *path = g_build_filename(folder, number, NULL);
+        bool there = g_file_test(path, G_FILE_TEST_EXISTS);
+        g_free(path);
+        if (!there)
+            break;
+        f->pkeys[f->n_pkeys] = (uint16_t)read_number(folder, number, 0);
+    }
+    g_free(folder);
+}
+
+static uint8_t mtu_code(unsigned long octets)
+{
+    uint8_t code = 0;
+    for (uint8_t c = 1; c <= 5; c++)
+        code = ib_mtu_octets(c) <= octets + ENCAP_SIZE ? c : code;
+    return code;
+}
+
+/* "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)" */
+static uint32_t rate_100mbps(const char *port)
+{
+    char *text = sysfs_read(port, "rate");
+    double gbps = g_ascii_strtod(text, NULL);
+    g_free(text);
+    return (uint32_t)(gbps * 10 + 0.5);
+}
+
+/* The port behind it, as far as this kernel shows it. */
+static void read_port(struct port_facts *f, const char *net)
+{
+    char *devices = g_build_filename(net, "device", "infiniband", NULL);
+    GDir *dir = g_dir_open(devices, 0, NULL);
+    const char *device = dir ? g_dir_read_name(dir) : NULL;
+    char number[8];
+    if (device) {
+        snprintf(number, sizeof number, "%lu", read_number(net, "dev_port", 0) + 1);
+        char *port = g_build_filename(devices, device, "ports", number, NULL);
+        f->lid = (uint16_t)read_number(port, "lid", 0);
+        f->sm_lid = (uint16_t)read_number(port, "sm_lid", 0);
+        f->lmc = (uint8_t)read_number(port, "lid_mask_count", 0);
+        f->state = (uint8_t)read_number(port, "state", 10); /* "4: ACTIVE", the IBA's number */
+        f->port = (unsigned)read_number(net, "dev_port", 0) + 1;
+        f->rate_100mbps = rate_100mbps(port);
+        read_pkeys(f, port);
+        g_free(port);
+    }
+    if (dir)
+        g_dir_close(dir);
+    g_free(devices);
+}
+
+static void read_facts(struct packet *k, const char *name, const char *net)
+{
+    struct port_facts *f = &k->base.facts;
+    struct interface_link *l = &k->link;
+    uint8_t broadcast[LLADDR_SIZE];
+    char *mode = sysfs_read(net, "mode");
+    read_port(f, net);
+    g_strlcpy(f->device, name, sizeof f->device);
+    g_strlcpy(l->name, name, sizeof l->name);
+    read_address(net, "address", l->lladdr);
+    memcpy(f->gid, l->lladdr + LLADDR_GID, 16);
+    if (read_address(net, "broadcast", broadcast))
+        memcpy(l->broadcast_mgid, broadcast + LLADDR_GID, 16);
+    l->pkey = (uint16_t)read_number(net, "pkey", 0);
+    l->connected = strcmp(mode, "connected") == 0;
+    /* 2048: what every link has */
+    f->mtu = l->connected ? 4 : mtu_code(read_number(net, "mtu", 10));
+    f->infiniband = true;
+    g_free(mode);
+}
+
+/* ---- opening */
+
+bool packet_is_interface(const char *name)
+{
+    char *folder = g_build_filename("/sys/class/net", name, NULL);
+    bool is = !strchr(name, '/') && read_number(folder, "type", 10) == ARP_HRD_INFINIBAND;
+    g_free(folder);
+    return is;
+}
+
+char *packet_first_interface(void)
+{
+    GDir *dir = g_dir_open("/sys/class/net", 0, NULL);
+    const char *name;
+    char *found = NULL;
+    while (dir && !found && (name = g_dir_read_name(dir)))
+        if (packet_is_interface(name))
+            found = g_strdup(name);
+    if (dir)
+        g_dir_close(dir);
+    return found;
+}
+
+static bool bind_to(struct packet *k)
+{
+    int on = 1;
+    struct sockaddr_ll own = {
+        .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = (int)k->index};
+    setsockopt(k->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
+    return bind(k->fd, (const struct sockaddr *)(const void *)&own, sizeof own) == 0;
+}
+
+enum opening packet_open(struct transport **t, const char *name, const volatile int *stop,
+                         char *why, size_t size)
+{
+    *t = NULL;
+    char *net = g_build_filename("/sys/class/net", name, NULL);
+    struct packet *k = calloc(1, sizeof *k);
+    if (!k)
+        abort();
+    *k = (struct packet){.base.ops = &packet_ops, .index = if_nametoindex(name), .stop = stop};
+    /* a protocol of 0 until it is bound: nothing of other interfaces comes in */
+    k->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+    bool bound = k->fd >= 0 && k->index && bind_to(k);
+    bool privilege = k->fd < 0 && (errno == EPERM || errno == EACCES);
+    if (bound) {
+        read_facts(k, name, net);
+        k->base.interface = &k->link;
+        *t = &k->base;
+    } else {
+        snprintf(why, size, "%s: packets cannot be sent through it: %s%s", name, strerror(errno),
+                 privilege ? "; it needs root, or CAP_NET_RAW" : "");
+        close_packet(&k->base);
+    }
+    g_free(net);
+    return bound ? OPENED : privilege ? OPEN_NO_PRIVILEGE : OPEN_NO_DEVICE;
+}

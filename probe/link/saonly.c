@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The transport where there is no libibverbs device, but libibumad has the port: the subnet
+ * administrator can be asked, and so most of a fabric be looked at; no peer. See transport.h.
+ */
+#include "probe/link/transport.h"
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <infiniband/umad.h>
+
+#include "hca/client.h"
+#include "wire/smp.h"
+
+struct sa_only {
+    struct transport base;
+    struct umad_sa *sa;
+    const volatile int *stop;
+};
+
+static enum transport_result no_queue_pair(struct transport *t)
+{
+    snprintf(t->error, sizeof t->error, "%s has no libibverbs device: no packet can be sent",
+             t->facts.device);
+    return TRANSPORT_ERROR;
+}
+
+static enum transport_result open_qp(struct transport *t, unsigned pkey_index, uint32_t qkey)
+{
+    (void)pkey_index;
+    (void)qkey;
+    return no_queue_pair(t);
+}
+
+static enum transport_result send_nothing(struct transport *t, const struct ud_to *to,
+                                          const uint8_t *octets, uint32_t n)
+{
+    (void)to;
+    (void)octets;
+    (void)n;
+    return no_queue_pair(t);
+}
+
+static enum transport_result receive_nothing(struct transport *t, int ms, struct ud_from *from)
+{
+    (void)ms;
+    (void)from;
+    return no_queue_pair(t);
+}
+
+static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
+                                 struct sa_answer *a)
+{
+    struct sa_only *s = (struct sa_only *)t;
+    static const int never;
+    return transport_of(
+        umad_sa_ask(s->sa, q, ms, t->ending ? &never : s->stop, a, t->error, sizeof t->error));
+}
+
+static enum transport_result attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
+{
+    (void)mgid;
+    (void)mlid;
+    return no_queue_pair(t);
+}
+
+static void close_sa(struct transport *t)
+{
+    struct sa_only *s = (struct sa_only *)t;
+    umad_sa_close(s->sa);
+    free(s);
+}
+
+static enum transport_result watch(struct transport *t)
+{
+    return transport_of(umad_sa_watch(((struct sa_only *)t)->sa));
+}
+
+static enum transport_result next_notice(struct transport *t, int ms, uint8_t notice[NOTICE_SIZE])
+{
+    struct sa_only *s = (struct sa_only *)t;
+    return transport_of(umad_sa_next_notice(s->sa, ms, s->stop, notice, t->error, sizeof t->error));
+}
+
+static const struct transport_ops sa_only_ops = {.capabilities = CAN_ASK_SA | HAS_OWN_QP |
+                                                                 SHOWS_SENDER,
+                                                 .open_qp = open_qp,
+                                                 .send = send_nothing,
+                                                 .receive = receive_nothing,
+                                                 .ask = ask,
+                                                 .attach = attach,
+                                                 .close = close_sa,
+                                                 .watch = watch,
+                                                 .next_notice = next_notice};
+
+static void read_facts(struct port_facts *f, const umad_port_t *port)
+{
+    uint64_t gid[2] = {port->gid_prefix, port->port_guid};
+    g_strlcpy(f->device, port->ca_name, sizeof f->device);
+    f->port = (unsigned)port->portnum;
+    memcpy(f->gid, gid, sizeof f->gid);
+    f->lid = (uint16_t)port->base_lid;
+    f->lmc = (uint8_t)port->lmc;
+    f->sm_lid = (uint16_t)port->sm_lid;
+    f->sm_sl = (uint8_t)port->sm_sl;
+    f->state = (uint8_t)port->state;
+    f->rate_100mbps = port->rate * 10;
+    f->infiniband = strcmp(port->link_layer, "Ethernet") != 0;
+    f->n_pkeys = MIN(port->pkeys_size, TRANSPORT_PKEYS);
+    for (unsigned i = 0; i < f->n_pkeys; i++)
+        f->pkeys[i] = port->pkeys[i];
+}
+
+enum opening sa_only_open(struct transport **t, const char *device, unsigned port,
+                          const volatile int *stop)
+{
+    umad_port_t p;
+    *t = NULL;
+    umad_init();
+    if (umad_get_port(device, (int)port, &p) < 0)
+        return OPEN_NO_DEVICE;
+    struct sa_only *s = calloc(1, sizeof *s);
+    if (!s)
+        abort();
+    *s = (struct sa_only){.base.ops = &sa_only_ops, .stop = stop};
+    read_facts(&s->base.facts, &p);
+    umad_release_port(&p);
+    if (s->base.facts.infiniband &&
+        umad_sa_open(&s->sa, s->base.facts.device, s->base.facts.port) == 0) {
+        *t = &s->base;
+        return OPENED;
+    }
+    free(s);
+    return OPEN_NO_DEVICE;
+}

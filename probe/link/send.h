@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Packets out, at the rate that was asked for. */
+#ifndef IPOIB_PROBE_SEND_H
+#define IPOIB_PROBE_SEND_H
+
+#include "hca/mcgroup.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/run.h"
+#include "probe/run/target.h"
+
+/* Microseconds until the rate allows the next packet. */
+gint64 rate_wait(const struct run *r);
+/* Counts one more packet. */
+void rate_take(struct run *r);
+/* Sends a packet to one port, or to a group. False: the run was stopped, or the transport failed.
+ */
+bool send_unicast(struct target *t, const struct ud_to *to, const uint8_t *octets, uint32_t n);
+bool send_group(struct target *t, const struct mc_group *g, const uint8_t *octets, uint32_t n);
+/* Sends a message over a connection. False: the same, or the connection has ended. */
+bool send_message(struct target *t, struct call *c, const uint8_t *octets, uint32_t n);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See sysfs.h. */
+#include "probe/link/sysfs.h"
+
+char *sysfs_read(const char *folder, const char *file)
+{
+    char *path = g_build_filename(folder, file, NULL), *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, NULL))
+        text = g_strdup("");
+    g_free(path);
+    return g_strstrip(text);
+}
+
+char *sysfs_interface(const char *name, const char *attribute)
+{
+    char *folder = g_build_filename("/sys/class/net", name, NULL),
+         *text = sysfs_read(folder, attribute);
+    g_free(folder);
+    return text;
+}

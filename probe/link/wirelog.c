@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Every packet that is sent and received, as a frame. See wirelog.h. */
+#include "probe/link/wirelog.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/create.h"
+#include "cli/say.h"
+#include "pcapio/pcapng.h"
+#include "probe/link/transport.h"
+#include "wire/carrier.h"
+#include "wire/put.h"
+
+enum { GSI_QP = 1, FRAME_MAX = ERF_HEADER_LEN + UD_SIZE + UDFRAME_MORE };
+#define GSI_QKEY 0x80010000u
+
+struct frame {
+    int64_t ns;
+    enum log_way way;
+    int linktype; /* ERF; of an interface LINKTYPE_IPOIB */
+    uint32_t n;
+    uint8_t octets[];
+};
+
+struct wirelog {
+    struct wirelog *root; /* of a branch: with the file, and what was first; else itself */
+    FILE *file;
+    char *path;
+    bool bad, begun;       /* begun: the file has its head */
+    struct fabric *fabric; /* of the judge */
+    struct judge *judge;
+    judge_report *report;
+    void *user;
+    enum log_way way; /* of the frame that is judged */
+    uint32_t number, psn, calls;
+    GPtrArray *first;   /* frames before the first judge; of a branch: before its own */
+    GPtrArray *waiting; /* frames of what wirelog_begin named */
+    char *what;
+    bool judged;
+};
+
+/* ---- the file */
+
+static void put(struct wirelog *w, const void *p, size_t n)
+{
+    struct wirelog *r = w->root;
+    /* cppcheck-suppress uninitvar ; p is a parameter */
+    if (r->file && !r->bad && fwrite(p, 1, n, r->file) != n) {
+        say("%s: %s", r->path, strerror(errno));
+        r->bad = true;
+    }
+}
+
+static bool open_file(struct wirelog *w, const char *path)
+{
+    char why[200];
+    int fd = create_file(path, why, sizeof why);
+    w->path = g_strdup(path);
+    w->file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    if (fd < 0)
+        say("%s: %s", path, why);
+    return w->file != NULL;
+}
+
+/* All frames of a run are of one link type. */
+static void begin_file(struct wirelog *w, int linktype)
+{
+    uint8_t block[512];
+    if (w->root->begun)
+        return;
+    w->root->begun = true;
+    put(w, block, pcapng_put_shb(block, sizeof block, "ipoib-probe"));
+    put(w, block, pcapng_put_idb(block, sizeof block, (uint16_t)linktype, 0, "ipoib-probe"));
+}
+
+static void write_frame(struct wirelog *w, const struct frame *f, const char *comment)
+{
+    uint8_t head[PCAPNG_EPB_HEAD_LEN], tail[PCAPNG_EPB_TAIL_MAX];
+    struct pcapng_epb epb = {.time = (uint64_t)f->ns,
+                             .caplen = f->n,
+                             .wirelen = f->n,
+                             .flags = f->way == LOG_SENT ? PCAPNG_OUTBOUND : PCAPNG_INBOUND,
+                             .comment = comment};
+    begin_file(w, f->linktype);
+    pcapng_put_epb_head(head, &epb);
+    put(w, head, sizeof head);
+    put(w, f->octets, f->n);
+    put(w, tail, pcapng_put_epb_tail(tail, &epb));
+}
+
+/* ---- judging */
+
+static void pass_on(void *user, uint32_t frame, const struct finding *f)
+{
+    struct wirelog *w = user;
+    if (w->way == LOG_OF_SUBJECT && w->report)
+        w->report(w->user, frame, f);
+}
+
+static void judge(struct wirelog *w, const struct frame *f)
+{
+    if (f->way == LOG_OF_IMPOSTOR)
+        return;
+    struct capture_frame c = {++w->number, 0, f->linktype, f->ns, view_make(f->octets, f->n, f->n)};
+    w->way = f->way;
+    judge_frame(w->judge, &c);
+}
+
+static void end_judge(struct wirelog *w)
+{
+    judge_free(w->judge);
+    fabric_free(w->fabric);
+    w->judge = NULL;
+    w->fabric = NULL;
+}
+
+void wirelog_judge(struct wirelog *w, const struct deviations *known, judge_report *report,
+                   void *user)
+{
+    end_judge(w);
+    w->report = NULL;
+    if (!report)
+        return;
+    w->root->judged = true;
+    w->fabric = fabric_new();
+    fabric_take_interfaces(w->fabric, INTERFACES_ONE);
+    w->fabric->records_are_current = true;
+    w->judge = judge_new(w->fabric, known, pass_on, w);
+    for (guint i = 0; i < w->root->first->len; i++)
+        judge(w, w->root->first->pdata[i]);
+    w->report = report;
+    w->user = user;
+    for (guint i = 0; w->root != w && i < w->first->len; i++)
+        judge(w, w->first->pdata[i]);
+    if (w->root != w)
+        g_ptr_array_set_size(w->first, 0);
+}
+
+/* ---- frames */
+
+static struct frame *copy_frame(const struct frame *f)
+{
+    return g_memdup2(f, sizeof *f + f->n);
+}
+
+static void take_frame(struct wirelog *w, struct frame *f)
+{
+    if (w->judge)
+        judge(w, f);
+    if (!w->root->judged)
+        g_ptr_array_add(w->root->first, copy_frame(f));
+    if (w->root != w && !w->judge)
+        g_ptr_array_add(w->first, copy_frame(f));
+    if (w->root->file && w->what)
+        g_ptr_array_add(w->waiting, f);
+    else {
+        if (w->root->file)
+            write_frame(w, f, NULL);
+        g_free(f);
+    }
+}
+
+/* Endace's ERF: the time is in units of 2^-32 s, little-endian; rlen and wlen in octets. */
+static void put_erf(uint8_t *p, int64_t ns, uint32_t wire)
+{
+    uint64_t seconds = (uint64_t)ns / 1000000000u,
+             part = ((uint64_t)ns % 1000000000u << 32) / 1000000000u;
+    uint64_t time = seconds << 32 | part;
+    for (unsigned i = 0; i < 8; i++)
+        p[ERF_OFF_TIME + i] = (uint8_t)(time >> 8 * i);
+    p[ERF_OFF_TYPE] = ERF_TYPE_INFINIBAND;
+    p[ERF_OFF_FLAGS] = ERF_FLAG_VARYING;
+    put16(p + ERF_OFF_RLEN, ERF_HEADER_LEN + wire);
+    put16(p + ERF_OFF_LCTR, 0);
+    put16(p + ERF_OFF_WLEN, wire);
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/*
+ * What an interface hands up or takes: before the datagram 40 octets, of which the last 20 are
+ * where it goes.
+ */
+static void log_datagram(struct wirelog *w, const uint8_t *lladdr, const uint8_t *octets,
+                         uint32_t n, enum log_way way)
+{
+    struct frame *f = g_malloc0(sizeof *f + DLT_IPOIB_PSEUDO + n);
+    f->ns = now_ns();
+    f->way = way;
+    f->linktype = LINKTYPE_IPOIB;
+    f->n = DLT_IPOIB_PSEUDO + n;
+    memcpy(f->octets + DLT_IPOIB_ADDRESS, lladdr, LLADDR_SIZE);
+    memcpy(f->octets + DLT_IPOIB_PSEUDO, octets, n);
+    take_frame(w, f);
+}
+
+void wirelog_frame(struct wirelog *w, const struct ud_heads *h, int64_t ns, const uint8_t *payload,
+                   uint32_t n, enum log_way way)
+{
+    struct frame *f = g_malloc0(sizeof *f + FRAME_MAX);
+    struct ud_heads heads = *h;
+    if (!h->connected)
+        heads.psn = w->root->psn++;
+    f->ns = ns ? ns : now_ns();
+    f->way = way;
+    f->linktype = LINKTYPE_ERF;
+    f->n = ERF_HEADER_LEN + udframe_put(f->octets + ERF_HEADER_LEN, &heads, payload, n);
+    put_erf(f->octets, f->ns, f->n - ERF_HEADER_LEN);
+    take_frame(w, f);
+}
+
+static void put_grh(uint8_t grh[GRH_SIZE], const struct transport *t, const struct ud_to *to,
+                    uint32_t n)
+{
+    memset(grh, 0, GRH_SIZE);
+    put16(grh + GRH_PAY_LEN, udframe_grh_length(n));
+    put32(grh, 6u << 28 | (uint32_t)to->tclass << 20 | to->flow_label);
+    grh[GRH_NXT_HDR] = GRH_NXT_HDR_BTH;
+    grh[GRH_HOP_LMT] = to->hop_limit;
+    memcpy(grh + GRH_SGID, t->facts.gid, GID_SIZE);
+    memcpy(grh + GRH_DGID, to->gid, GID_SIZE);
+}
+
+void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey,
+                     const struct ud_to *to, const uint8_t *octets, uint32_t n)
+{
+    uint8_t grh[GRH_SIZE], lladdr[LLADDR_SIZE] = {0};
+    if (!transport_can(t, SHOWS_SENDER)) {
+        put24(lladdr + LLADDR_QPN, to->qpn);
+        memcpy(lladdr + LLADDR_GID, to->gid, 16);
+        log_datagram(w, lladdr, octets, n, LOG_SENT);
+        return;
+    }
+    struct ud_heads h = {.slid = t->facts.lid,
+                         .dlid = to->lid,
+                         .pkey = to->stranger ? t->stranger_pkey : pkey,
+                         .sl = to->sl,
+                         .dqpn = to->qpn,
+                         .sqpn = to->stranger ? t->stranger_qpn
+                                 : to->aside  ? t->aside_qpn
+                                              : t->qpn,
+                         .qkey = to->qkey,
+                         .grh = to->grh ? grh : NULL};
+    put_grh(grh, t, to, n);
+    wirelog_frame(w, &h, 0, octets, n, LOG_SENT);
+}
+
+void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t pkey, uint32_t qkey,
+                         uint16_t mlid, const struct ud_from *from, enum log_way way)
+{
+    if (!transport_can(t, SHOWS_SENDER)) {
+        log_datagram(w, t->interface->lladdr, from->octets.p, from->octets.cap, way);
+        return;
+    }
+    uint16_t dlid = mlid ? mlid : (uint16_t)(t->facts.lid | from->path_bits);
+    uint32_t own = from->to_qpn ? from->to_qpn : t->qpn;
+    struct ud_heads h = {.slid = from->lid,
+                         .dlid = dlid,
+                         .pkey = pkey,
+                         .sl = from->sl,
+                         .dqpn = mlid ? QPN_MULTICAST : own,
+                         .sqpn = from->qpn,
+                         .qkey = qkey,
+                         .grh = from->grh};
+    wirelog_frame(w, &h, 0, from->octets.p, from->octets.cap, way);
+}
+
+void wirelog_mad(struct wirelog *w, const struct transport *t, const uint8_t *mad, enum log_way way)
+{
+    wirelog_gsi(w, t,
+                &(struct log_gsi){.lid = t->facts.sm_lid, .sl = t->facts.sm_sl, .pkey = 0xffff},
+                mad, way);
+}
+
+void wirelog_gsi(struct wirelog *w, const struct transport *t, const struct log_gsi *g,
+                 const uint8_t *mad, enum log_way way)
+{
+    bool sent = way == LOG_SENT;
+    struct ud_heads h = {.slid = sent ? t->facts.lid : g->lid,
+                         .dlid = sent ? g->lid : t->facts.lid,
+                         .pkey = g->pkey,
+                         .sl = g->sl,
+                         .dqpn = GSI_QP,
+                         .sqpn = GSI_QP,
+                         .qkey = GSI_QKEY};
+    wirelog_frame(w, &h, g->ns, mad, MAD_SIZE, way);
+}
+
+uint32_t wirelog_number(struct wirelog *w)
+{
+    return ++w->root->calls;
+}
+
+/* ---- what they belong to */
+
+void wirelog_begin(struct wirelog *w, const char *what)
+{
+    g_free(w->what);
+    w->what = g_strdup(what);
+}
+
+void wirelog_end(struct wirelog *w, const char *outcome)
+{
+    char *comment = w->what ? g_strdup_printf("%s: %s", w->what, outcome) : NULL;
+    for (guint i = 0; i < w->waiting->len; i++)
+        write_frame(w, w->waiting->pdata[i], comment);
+    g_ptr_array_set_size(w->waiting, 0);
+    g_free(comment);
+    g_free(w->what);
+    w->what = NULL;
+}
+
+struct wirelog *wirelog_new(const char *path)
+{
+    struct wirelog *w = g_new0(struct wirelog, 1);
+    w->root = w;
+    w->first = g_ptr_array_new_with_free_func(g_free);
+    w->waiting = g_ptr_array_new_with_free_func(g_free);
+    if (!path || open_file(w, path))
+        return w;
+    wirelog_free(w);
+    return NULL;
+}
+
+struct wirelog *wirelog_branch(struct wirelog *root)
+{
+    struct wirelog *w = g_new0(struct wirelog, 1);
+    w->root = root;
+    w->first = g_ptr_array_new_with_free_func(g_free);
+    w->waiting = g_ptr_array_new_with_free_func(g_free);
+    return w;
+}
+
+void wirelog_settle(struct wirelog *w)
+{
+    w->judged = true;
+}
+
+void wirelog_join(struct wirelog *w)
+{
+    wirelog_end(w, "ended early");
+    end_judge(w);
+    g_ptr_array_unref(w->first);
+    g_ptr_array_unref(w->waiting);
+    g_free(w);
+}
+
+bool wirelog_free(struct wirelog *w)
+{
+    bool good = true;
+    wirelog_end(w, "ended early");
+    if (w->file)
+        begin_file(w, LINKTYPE_ERF); /* a file without packets is a file too */
+    if (w->file && fclose(w->file) != 0 && !w->bad) {
+        say("%s: %s", w->path, strerror(errno));
+        good = false;
+    }
+    good = good && !w->bad;
+    end_judge(w);
+    g_ptr_array_unref(w->first);
+    g_ptr_array_unref(w->waiting);
+    g_free(w->path);
+    g_free(w);
+    return good;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Connections as frames: their messages, and the set-up and end as far as they are known. See
+ * wirelog.h.
+ */
+#include "probe/link/wirelog.h"
+
+#include "probe/link/cm_message.h"
+#include "probe/link/transport.h"
+
+/* Operation codes of SEND (IBA 9.2.1, table 38), by RC; UC's are 0x20 above. */
+enum { SEND_FIRST = 0, SEND_MIDDLE = 1, SEND_LAST = 2, SEND_ONLY = 4, UC_ABOVE_RC = 0x20 };
+enum { PEER_ID = 0x80000000u }; /* the peer's communication IDs, as numbers that are not ours */
+
+static struct log_gsi gsi_of(const struct call *c, uint16_t lid, int64_t ns)
+{
+    return (struct log_gsi){
+        .lid = c->peer_lid ? c->peer_lid : lid, .pkey = c->asked.pkey, .sl = c->sl, .ns = ns};
+}
+
+static void log_cm(struct wirelog *w, const struct transport *t, const struct log_gsi *g,
+                   enum cm_message m, const struct cm_fields *f, enum log_way way)
+{
+    uint8_t mad[MAD_SIZE];
+    make_cm(mad, m, f);
+    wirelog_gsi(w, t, g, mad, way);
+}
+
+static void log_req(struct wirelog *w, const struct transport *t, const struct call *c,
+                    uint16_t lid)
+{
+    struct log_gsi g = gsi_of(c, lid, c->asked_ns);
+    struct cm_fields f = {.local_id = c->number,
+                          .service_id = c->asked.service_id,
+                          .qpn = c->qpn,
+                          .psn = c->peer_psn, /* with which the peer shall begin (IBA 12.6.5) */
+                          .uc = c->asked.uc,
+                          .pkey = c->asked.pkey,
+                          .local_lid = t->facts.lid,
+                          .remote_lid = g.lid,
+                          .path_mtu = c->path_mtu ? c->path_mtu : t->facts.mtu,
+                          .sl = c->sl,
+                          .ack_timeout = c->ack_timeout,
+                          .retry_count = c->retry_count,
+                          .local_gid = t->facts.gid,
+                          .remote_gid = c->asked.gid,
+                          .private_data = c->asked.private_data,
+                          .private_size = c->asked.private_size};
+    log_cm(w, t, &g, CM_REQ, &f, LOG_SENT);
+}
+
+void wirelog_call(struct wirelog *w, const struct transport *t, struct call *c, uint16_t lid)
+{
+    struct log_gsi g = gsi_of(c, lid, 0);
+    uint32_t number = c->number = wirelog_number(w);
+    struct cm_fields answer = {.local_id = PEER_ID | number,
+                               .remote_id = number,
+                               .qpn = c->peer_qpn,
+                               .psn = c->psn, /* with which we shall */
+                               .reason = c->reason,
+                               .private_data = c->private_data,
+                               .private_size = c->private_size};
+    if (c->result == CALL_IMPOSSIBLE)
+        return;
+    log_req(w, t, c, lid);
+    if (c->result == CALL_SILENT)
+        return;
+    log_cm(w, t, &g, c->result == CALL_UP ? CM_REP : CM_REJ, &answer, LOG_OF_SUBJECT);
+    if (c->result == CALL_UP)
+        log_cm(w, t, &g, CM_RTU,
+               &(struct cm_fields){.local_id = number, .remote_id = PEER_ID | number}, LOG_SENT);
+}
+
+void wirelog_hung_up(struct wirelog *w, const struct transport *t, const struct call *c,
+                     bool by_peer, bool answered)
+{
+    struct log_gsi g = gsi_of(c, 0, 0);
+    struct cm_fields ours = {.local_id = c->number,
+                             .remote_id = PEER_ID | c->number,
+                             .remote_qpn = c->peer_qpn},
+                     its = {.local_id = PEER_ID | c->number,
+                            .remote_id = c->number,
+                            .remote_qpn = c->qpn};
+    log_cm(w, t, &g, CM_DREQ, by_peer ? &its : &ours, by_peer ? LOG_OF_SUBJECT : LOG_SENT);
+    if (answered)
+        log_cm(w, t, &g, CM_DREP, by_peer ? &ours : &its, by_peer ? LOG_SENT : LOG_OF_SUBJECT);
+}
+
+void wirelog_message(struct wirelog *w, const struct transport *t, struct call *c,
+                     struct view octets, enum log_way way)
+{
+    bool sent = way == LOG_SENT;
+    uint32_t *psn = sent ? &c->psn : &c->peer_psn, part = ib_mtu_octets(c->path_mtu), at = 0;
+    struct ud_heads h = {.slid = sent ? t->facts.lid : c->peer_lid,
+                         .dlid = sent ? c->peer_lid : t->facts.lid,
+                         .pkey = c->asked.pkey,
+                         .sl = c->sl,
+                         .dqpn = sent ? c->peer_qpn : c->qpn,
+                         .connected = true};
+    part = part ? part : 256;
+    do {
+        uint32_t n = octets.cap - at < part ? octets.cap - at : part;
+        bool first = at == 0, last = at + n == octets.cap;
+        h.opcode = first ? (last ? SEND_ONLY : SEND_FIRST) : last ? SEND_LAST : SEND_MIDDLE;
+        h.opcode += c->asked.uc ? UC_ABOVE_RC : 0;
+        h.psn = *psn & PSN_MASK;
+        *psn = *psn + 1;
+        wirelog_frame(w, &h, 0, octets.p + at, n, way);
+        at += n;
+    } while (at < octets.cap);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Targets as the user writes them. See destination.h. */
+#include "probe/run/destination.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "cli/say.h"
+#include "probe/run/address.h"
+#include "probe/run/options.h"
+#include "probe/run/text.h"
+#include "wire/view.h"
+
+enum { PREFIX_MIN4 = 16, PREFIX_MIN6 = 116 };
+
+/* The bits of a prefix. False: it is none, after a message. */
+static bool read_bits(const char *text, bool ipv6, unsigned *bits)
+{
+    unsigned least = ipv6 ? PREFIX_MIN6 : PREFIX_MIN4, most = ipv6 ? 128 : 32;
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || n > most) {
+        say("'/%s' is no prefix length of IPv%c", text, ipv6 ? '6' : '4');
+        return false;
+    }
+    if (n < least) {
+        say("'/%s' is too many addresses: at most /%u %s", text, least,
+            ipv6 ? "of IPv6 (each is a question to the subnet administrator)" : "of IPv4");
+        return false;
+    }
+    *bits = (unsigned)n;
+    return true;
+}
+
+static void put_low(struct target_option *t, uint32_t low)
+{
+    for (unsigned i = 0; i < 4; i++)
+        t->ip[(t->ipv6 ? 12 : 0) + i] = (uint8_t)(low >> 8 * (3 - i));
+}
+
+/*
+ * The hosts' addresses: of IPv4 without the network's and the broadcast address, where the prefix
+ * has more than two.
+ */
+static void take_prefix(struct target_option *t, unsigned bits)
+{
+    unsigned host_bits = (t->ipv6 ? 128 : 32) - bits;
+    uint32_t size = (uint32_t)1 << host_bits, low = be32(t->ip + (t->ipv6 ? 12 : 0)) & ~(size - 1);
+    bool edges = !t->ipv6 && host_bits > 1;
+    t->prefix = true;
+    t->n = size - (edges ? 2 : 0);
+    put_low(t, low + edges);
+}
+
+void target_address(const struct target_option *t, uint32_t number, uint8_t ip[16])
+{
+    struct target_option at = *t;
+    put_low(&at, be32(t->ip + (t->ipv6 ? 12 : 0)) + number);
+    memcpy(ip, at.ip, 16);
+}
+
+static bool is_of_hosts(const struct target_option *t, const char *text)
+{
+    const char *why = address_is_no_host(t->ipv6, t->ip);
+    if (why)
+        say("'%s' is not the address of %s: it %s %s", text, t->prefix ? "hosts" : "one host",
+            t->prefix ? "begins with" : "is", why);
+    return !why;
+}
+
+static bool is_of_family(const struct target_option *t, const char *text, enum family family)
+{
+    bool other = family != FAMILY_ANY && t->ipv6 != (family == FAMILY_IPV6);
+    if (other)
+        say("'%s' is of IPv%c, and -%c is given", text, t->ipv6 ? '6' : '4', t->ipv6 ? '4' : '6');
+    return !other;
+}
+
+/* parts: the address, and of a prefix the bits. */
+static bool read_parts(struct target_option *t, const char *text, char **parts, enum family family)
+{
+    unsigned bits = 0;
+    bool mapped;
+    if (!parts[0] || !address_read(parts[0], &t->ipv6, &mapped, t->ip)) {
+        say("'%s' is no IPv4 or IPv6 address or prefix, no host name, and not the word fabric",
+            text);
+        return false;
+    }
+    if (!is_of_family(t, text, family))
+        return false;
+    if (parts[1] && mapped) {
+        say("'%s' is a prefix of IPv4 addresses in IPv6: write the prefix as one of IPv4", text);
+        return false;
+    }
+    if (parts[1] && !read_bits(parts[1], t->ipv6, &bits))
+        return false;
+    if (parts[1])
+        take_prefix(t, bits);
+    return is_of_hosts(t, text);
+}
+
+static bool read_address(struct target_option *t, const char *text, enum family family)
+{
+    char **parts = g_strsplit(text, "/", 2); /* of "" it makes no part */
+    bool good = read_parts(t, text, parts, family);
+    g_strfreev(parts);
+    return good;
+}
+
+/* ---- host names */
+
+/*
+ * Letters, digits, hyphens and dots, with a letter in the last label (RFC 1123 section 2.1): an
+ * address that is mistyped is no name, and is not sent to a name server.
+ */
+static bool is_name(const char *text)
+{
+    const char *last = strrchr(text, '.');
+    bool letter = false;
+    for (const char *c = last && last[1] ? last + 1 : text; *c; c++)
+        letter |= g_ascii_isalpha(*c);
+    return letter && g_ascii_isalnum(text[0]) &&
+           text[strspn(
+               text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")] == '\0';
+}
+
+/* getaddrinfo() reads 0x7f000001 and 10.0x1 as addresses: as inet_aton() does, and nobody means. */
+static bool is_number(const char *text)
+{
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_DGRAM};
+    struct addrinfo *list = NULL;
+    bool is = getaddrinfo(text, NULL, &hints, &list) == 0;
+    if (is)
+        freeaddrinfo(list);
+    return is;
+}
+
+static void take_sockaddr(struct target_option *t, const struct sockaddr *sa)
+{
+    t->ipv6 = sa->sa_family == AF_INET6;
+    if (t->ipv6)
+        memcpy(t->ip, &((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr, 16);
+    else
+        memcpy(t->ip, &((const struct sockaddr_in *)(const void *)sa)->sin_addr, 4);
+}
+
+/* The first address that a host on a link may have: RFC 6724 orders them. */
+static const char *choose(struct target_option *t, const struct addrinfo *list)
+{
+    const char *why = "of no family that IP over InfiniBand has", *first = NULL;
+    for (; list && why; list = list->ai_next) {
+        if (list->ai_family != AF_INET && list->ai_family != AF_INET6)
+            continue;
+        memset(t->ip, 0, sizeof t->ip);
+        take_sockaddr(t, list->ai_addr);
+        why = address_is_no_host(t->ipv6, t->ip);
+        first = first ? first : why;
+    }
+    return why && first ? first : why;
+}
+
+static bool resolve(struct target_option *t, const char *text, enum family family)
+{
+    const struct addrinfo hints = {.ai_family = family == FAMILY_IPV4   ? AF_INET
+                                                : family == FAMILY_IPV6 ? AF_INET6
+                                                                        : AF_UNSPEC,
+                                   .ai_socktype = SOCK_DGRAM};
+    struct addrinfo *list = NULL;
+    char ip[48];
+    int error = getaddrinfo(text, NULL, &hints, &list);
+    const char *why = error ? gai_strerror(error) : choose(t, list);
+    if (error)
+        say("'%s' is no IPv4 or IPv6 address or prefix, and as a host name: %s", text, why);
+    else
+        freeaddrinfo(list);
+    if (!error && why)
+        say("the address of '%s' is %s", text, why);
+    if (why)
+        return false;
+    ip_text(t->ipv6, t->ip, ip);
+    t->name = g_strdup_printf("%s (%s)", text, ip);
+    say("%s is %s", text, ip);
+    return true;
+}
+
+/* ---- any */
+
+bool destination_read(struct target_option *t, const char *text, enum family family)
+{
+    *t = (struct target_option){.fabric = strcmp(text, "fabric") == 0, .n = 1};
+    if (!*text) {
+        say("a target is empty: give a host name, an IPv4 or IPv6 address, a prefix, or the word "
+            "fabric");
+        return false;
+    }
+    if (!t->fabric && is_name(text) && !is_number(text))
+        return resolve(t, text, family);
+    if (!t->fabric && !read_address(t, text, family))
+        return false;
+    t->name = g_strdup(text);
+    return true;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What comes of the checks of one target. See results.h. */
+#include "probe/run/results.h"
+
+#include <stdarg.h>
+
+#include "cli/plain.h"
+#include "report/words.h"
+
+void results_begin(struct results *r, const char *check)
+{
+    r->check = check;
+    r->sent[0] = r->came[0] = '\0';
+    r->any = false;
+}
+
+static void vput(char *out, const char *format, va_list args)
+{
+    char *text = g_strdup_vprintf(format, args);
+    plain_text(text, out, VERDICT_TEXT);
+    g_free(text);
+}
+
+void results_sent(struct results *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vput(r->sent, format, args);
+    va_end(args);
+}
+
+void results_came(struct results *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vput(r->came, format, args);
+    va_end(args);
+}
+
+void results_show(struct results *r, const char *sent, const char *came)
+{
+    results_sent(r, "%s", sent);
+    results_came(r, "%s", came);
+}
+
+/* Worst first: fail, deviation, inconclusive, pass. */
+static int weight(enum outcome o)
+{
+    return o == OUTCOME_FAIL ? 3 : o == OUTCOME_DEVIATION ? 2 : o == OUTCOME_INCONCLUSIVE ? 1 : 0;
+}
+
+/* A finding, with copies of all its texts. */
+struct held {
+    struct finding f;
+    char *expected, *actual, *subject, *reason, *check, *sent, *came;
+    uint16_t lid;
+    uint32_t qpn;
+};
+
+static void held_free(gpointer user)
+{
+    struct held *h = user;
+    char *texts[] = {h->expected, h->actual, h->subject, h->reason, h->check, h->sent, h->came};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        g_free(texts[i]);
+    g_free(h);
+}
+
+static void hold(struct results *r, const struct finding *f)
+{
+    struct held *h = g_new0(struct held, 1);
+    *h = (struct held){.f = *f,
+                       .expected = g_strdup(f->expected),
+                       .actual = g_strdup(f->actual),
+                       .subject = g_strdup(f->subject),
+                       .reason = g_strdup(f->reason),
+                       .check = g_strdup(r->check),
+                       .sent = g_strdup(r->sent),
+                       .came = g_strdup(r->came),
+                       .lid = r->lid,
+                       .qpn = r->qpn};
+    h->f.expected = h->expected;
+    h->f.actual = h->actual;
+    h->f.subject = h->subject;
+    h->f.reason = h->reason;
+    h->f.sender = NULL;
+    g_ptr_array_add(r->held, h);
+}
+
+static void add_with(struct results *r, const struct finding *f,
+                     const struct verdict_evidence *evidence)
+{
+    if (!r->any || weight(f->outcome) > weight(r->worst))
+        r->worst = f->outcome;
+    r->any = true;
+    verdict_add_evidence(r->judged->verdict, f, evidence);
+}
+
+static void add(struct results *r, const struct finding *f)
+{
+    const struct verdict_evidence evidence = {r->check, r->sent, r->came};
+    if (r->held)
+        hold(r, f);
+    else
+        add_with(r, f, &evidence);
+}
+
+void results_hold(struct results *r)
+{
+    if (!r->held)
+        r->held = g_ptr_array_new_with_free_func(held_free);
+}
+
+/* What the judge found in a packet rests on its sender, and not on who the peer is afterwards. */
+static bool is_sure(const struct held *h)
+{
+    return h->lid != 0;
+}
+
+static bool is_doubted(const GPtrArray *held, enum rule_number rule)
+{
+    bool any = false;
+    for (guint i = 0; i < held->len; i++) {
+        const struct held *h = held->pdata[i];
+        any |= !is_sure(h) && h->f.rule == rule && weight(h->f.outcome) > 0;
+    }
+    return any;
+}
+
+/* A rule that is half in doubt is not passed by its other half. */
+void results_release(struct results *r, const char *doubt)
+{
+    GPtrArray *held = r->held;
+    r->held = NULL;
+    for (guint i = 0; held && i < held->len; i++) {
+        struct held *h = held->pdata[i];
+        if (doubt && !is_sure(h) && is_doubted(held, h->f.rule)) {
+            h->f.outcome = OUTCOME_INCONCLUSIVE;
+            h->f.actual = doubt;
+        }
+        add_with(r, &h->f, &(struct verdict_evidence){h->check, h->sent, h->came});
+    }
+    if (held)
+        g_ptr_array_unref(held);
+}
+
+void results_drop(struct results *r, results_keep *keep, void *user)
+{
+    for (guint i = r->held ? r->held->len : 0; i-- > 0;) {
+        const struct held *h = r->held->pdata[i];
+        if (!keep(user, h->lid, h->qpn))
+            g_ptr_array_remove_index(r->held, i);
+    }
+}
+
+bool results_holds(const struct results *r, enum outcome outcome)
+{
+    bool any = false;
+    for (guint i = 0; r->held && i < r->held->len; i++) {
+        const struct held *h = r->held->pdata[i];
+        any |= !is_sure(h) && h->f.outcome == outcome;
+    }
+    return any;
+}
+
+uint64_t results_count(const struct results *r, enum rule_number rule, enum outcome outcome)
+{
+    uint64_t n = verdict_count(r->judged->verdict, rule, outcome);
+    for (guint i = 0; r->held && i < r->held->len; i++) {
+        const struct finding *f = &((const struct held *)r->held->pdata[i])->f;
+        n += f->rule == rule && f->outcome == outcome;
+    }
+    return n;
+}
+
+void results_add(struct results *r, enum rule_number rule, enum outcome outcome,
+                 const char *expected, const char *actual)
+{
+    struct finding f = {.rule = rule,
+                        .outcome = outcome,
+                        .expected = expected,
+                        .actual = actual,
+                        .subject = "",
+                        .reason = ""};
+    const struct failure failure = {rule, expected, actual, ""};
+    const char *reason = outcome == OUTCOME_FAIL ? deviations_reason(r->known, &failure) : NULL;
+    if (reason) {
+        f.outcome = OUTCOME_DEVIATION;
+        f.reason = reason;
+    }
+    add(r, &f);
+}
+
+void results_add_sure(struct results *r, enum rule_number rule, enum outcome outcome,
+                      const char *expected, const char *actual)
+{
+    GPtrArray *held = r->held;
+    r->held = NULL;
+    results_add(r, rule, outcome, expected, actual);
+    r->held = held;
+}
+
+void results_skip(struct results *r, enum rule_number rule, const char *why)
+{
+    const struct verdict_evidence evidence = {r->check, r->sent, ""};
+    verdict_skip(r->judged->verdict, rule, why, &evidence);
+}
+
+void results_judged(void *user, uint32_t frame, const struct finding *f)
+{
+    struct results *r = user;
+    (void)frame;
+    if (f->outcome == OUTCOME_INCONCLUSIVE)
+        return;
+    const char *check = r->check;
+    r->check = "answers";
+    add(r, f);
+    r->check = check;
+}
+
+void results_stage(struct results *r, const char *id, int outcome, const char *advice,
+                   const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    judged_add_stage(r->judged, id, outcome, text, advice);
+    g_free(text);
+}
+
+const char *results_outcome(const struct results *r)
+{
+    return r->any ? outcome_name(r->worst) : outcome_name((enum outcome)VERDICT_SKIPPED);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Addresses in words. */
+#ifndef IPOIB_PROBE_TEXT_H
+#define IPOIB_PROBE_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+void lladdr_text(const uint8_t *lladdr, char out[64]);
+void ip_text(bool ipv6, const uint8_t *ip, char out[48]);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Hosts that answered: each is probed on a stack of its own. See parts.h. */
+#include "probe/sweep/parts.h"
+
+#include <string.h>
+
+#include "cli/plain.h"
+#include "hca/mcgroup.h"
+#include "probe/checks/checks.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/question.h"
+#include "probe/exchange/receive.h"
+#include "probe/link/groups.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+#include "probe/run/text.h"
+#include "probe/sweep/task.h"
+
+enum { WINDOW = 64 }; /* hosts that are checked at the same time */
+
+void sweep_leave(struct sweep *s, bool joined, const struct mc_group *g)
+{
+    if (!joined)
+        return;
+    wirelog_begin(s->rest->log, "sweep");
+    group_leave(s->rest, g->mgid, JOIN_SEND_ONLY_NON);
+    wirelog_end(s->rest->log, "group left");
+}
+
+/* A target_yield: the other hosts go on meanwhile. */
+static bool sweep_await(struct target *t, int ms, packet_match *match, void *user)
+{
+    struct host *h = (struct host *)t;
+    if (target_ended(t))
+        return false;
+    h->match = match;
+    h->match_user = user;
+    h->deadline = g_get_monotonic_time() + (gint64)ms * 1000;
+    h->waits = true;
+    h->matched = false;
+    task_wait(h->task);
+    h->waits = false;
+    return h->matched;
+}
+
+static void run_host(void *user)
+{
+    struct host *h = user;
+    run_peer(&h->target, &h->first);
+}
+
+static void free_host(struct host *h)
+{
+    wirelog_join(h->target.log);
+    g_free(h);
+}
+
+static void deliver(struct sweep *s, struct host *h)
+{
+    if (s->run->stopped)
+        judged_clear(&h->judged);
+    else
+        s->job->ready(s->job->user, &h->judged);
+}
+
+static void finish(struct sweep *s, struct host *h)
+{
+    h->judged.seconds = (double)(g_get_monotonic_time() - h->begin) / G_USEC_PER_SEC;
+    sweep_leave(s, h->joined, &h->group);
+    g_ptr_array_add(s->idle, h->task);
+    g_ptr_array_remove_fast(s->active, h);
+    deliver(s, h);
+    free_host(h);
+}
+
+void resume(struct sweep *s, struct host *h)
+{
+    if (!task_resume(h->task))
+        finish(s, h);
+}
+
+/* The first answer of an address: the host waits in the queue until a task is free. */
+void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a,
+                 const struct ud_from *from)
+{
+    struct host *h = g_new0(struct host, 1);
+    char name[48];
+    ip_text(f->ipv6, f->ip, name);
+    h->target = (struct target){.run = s->run,
+                                .link = s->link,
+                                .log = wirelog_branch(s->rest->log),
+                                .results = &h->results,
+                                .ipv6 = f->ipv6,
+                                .peer = &h->peer,
+                                .yield = sweep_await};
+    memcpy(h->target.ip, f->ip, 16);
+    g_strlcpy(h->target.name, name, sizeof h->target.name);
+    h->judged = (struct judged){.name = plain_dup(name),
+                                .verdict = verdict_new(&s->run->options->selection),
+                                .brief = s->brief};
+    h->results = (struct results){.judged = &h->judged, .known = s->rest->results->known};
+    h->first = *a;
+    h->joined = f->joined;
+    h->group = f->group;
+    h->begin = g_get_monotonic_time();
+    results_begin(&h->results, "resolve");
+    wirelog_begin(h->target.log, "resolve");
+    owner_take(&h->target, a);
+    take_packet(&h->target, from, true);
+    g_queue_push_tail(s->queue, h);
+}
+
+bool start_host(struct sweep *s)
+{
+    if (s->queue->length == 0 || s->active->len == WINDOW)
+        return false;
+    struct task *task = s->idle->len ? g_ptr_array_steal_index_fast(s->idle, 0) : task_new();
+    if (!task)
+        return false;
+    struct host *h = g_queue_pop_head(s->queue);
+    h->task = task;
+    wirelog_judge(h->target.log, h->results.known, results_judged, &h->results);
+    task_begin(task, run_host, h);
+    g_ptr_array_add(s->active, h);
+    resume(s, h);
+    return true;
+}
+
+/* Only when nothing is left to be received: no answer that lies there is late. */
+bool expire_host(struct sweep *s)
+{
+    gint64 now = g_get_monotonic_time();
+    for (guint i = 0; i < s->active->len; i++) {
+        struct host *h = s->active->pdata[i];
+        if (now >= h->deadline) {
+            resume(s, h);
+            return true;
+        }
+    }
+    return false;
+}
+
+gint64 next_deadline(const struct sweep *s, gint64 least)
+{
+    for (guint i = 0; i < s->active->len; i++)
+        least = MIN(least, ((const struct host *)s->active->pdata[i])->deadline);
+    return least;
+}
+
+/* Interrupted, or broken: the tasks end by themselves once they are told. */
+void end_hosts(struct sweep *s)
+{
+    while (s->active->len > 0)
+        resume(s, s->active->pdata[0]);
+    while (s->queue->length > 0) {
+        struct host *h = g_queue_pop_head(s->queue);
+        sweep_leave(s, h->joined, &h->group);
+        h->judged.trouble = plain_dup(
+            s->link->transport->error); /* it answered, and its turn never came */
+        deliver(s, h);
+        free_host(h);
+    }
+}

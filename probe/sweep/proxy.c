@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Proxies in a sweep: one link-layer address that answers for many IP addresses (RFC 1027, RFC 4861
+ * §7.2.8). No rule forbids it; but what a sweep reports of such addresses is about the proxy.
+ */
+#include "probe/sweep/parts.h"
+
+#include <string.h>
+
+#include "probe/exchange/peer.h"
+#include "probe/exchange/question.h"
+
+/* A host with so many addresses is worth a line, whether it is a proxy or not. */
+enum { PROXY_FROM = 8, PROXIES_TOLD = 5 };
+
+struct place {
+    struct owner owner;
+    uint32_t addresses;
+};
+
+/* QPN and the low half of the GID differ from port to port. */
+static guint hash_place(gconstpointer key)
+{
+    const uint8_t *p = ((const struct place *)key)->owner.lladdr;
+    return (be32(p + LLADDR_SIZE - 4) ^ be24(p + LLADDR_QPN)) * 2654435761u;
+}
+
+static gboolean same_place(gconstpointer a, gconstpointer b)
+{
+    return lladdr_same(((const struct place *)a)->owner.lladdr,
+                       ((const struct place *)b)->owner.lladdr);
+}
+
+void sweep_note_place(struct tally *t, const struct answer *a)
+{
+    struct place key = {.owner = {.lid = a->lid, .sl = a->sl, .qpn = a->qpn}, .addresses = 1}, *p;
+    memcpy(key.owner.lladdr, a->lladdr, LLADDR_SIZE);
+    if (!t->places)
+        t->places = g_hash_table_new_full(hash_place, same_place, g_free, NULL);
+    if ((p = g_hash_table_lookup(t->places, &key)))
+        p->addresses++;
+    else
+        g_hash_table_add(t->places, g_memdup2(&key, sizeof key));
+}
+
+static int by_addresses(gconstpointer a, gconstpointer b)
+{
+    const struct place *x = *(struct place *const *)a, *y = *(struct place *const *)b;
+    return x->addresses != y->addresses ? (x->addresses < y->addresses ? 1 : -1)
+                                        : memcmp(x->owner.lladdr, y->owner.lladdr, LLADDR_SIZE);
+}
+
+static void tell_place(struct judged *j, const struct place *p)
+{
+    char owner[OWNER_TEXT];
+    owner_text(&p->owner, owner, sizeof owner);
+    char *text = g_strdup_printf("%u of them are at %s: a proxy, or a host that has many addresses",
+                                 p->addresses, owner);
+    judged_add_stage(j, "sweep.proxy", OUTCOME_NOTED, text, "");
+    g_free(text);
+}
+
+void sweep_tell_proxies(const struct tally *t, struct judged *j)
+{
+    GPtrArray *many = g_ptr_array_new();
+    GHashTableIter it;
+    gpointer key;
+    if (t->places)
+        g_hash_table_iter_init(&it, t->places);
+    while (t->places && g_hash_table_iter_next(&it, &key, NULL))
+        if (((const struct place *)key)->addresses >= PROXY_FROM)
+            g_ptr_array_add(many, key);
+    g_ptr_array_sort(many, by_addresses);
+    for (guint i = 0; i < many->len && i < PROXIES_TOLD; i++)
+        tell_place(j, many->pdata[i]);
+    g_ptr_array_unref(many);
+}

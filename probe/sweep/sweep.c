@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Many addresses in one run. See sweep.h; who is asked first, and is silent, is in ask.c. */
+#include "probe/sweep/sweep.h"
+
+#include <string.h>
+
+#include "probe/exchange/peer.h"
+#include "probe/exchange/receive.h"
+#include "probe/link/link.h"
+#include "probe/link/sa.h"
+#include "probe/link/transport.h"
+#include "probe/link/wirelog.h"
+#include "probe/run/run.h"
+#include "probe/run/target.h"
+#include "probe/sweep/parts.h"
+#include "probe/sweep/progress.h"
+#include "probe/sweep/task.h"
+
+static bool has_address(const struct host *h, bool ipv6, const uint8_t *ip)
+{
+    return h->target.ipv6 == ipv6 && memcmp(h->target.ip, ip, ipv6 ? 16 : 4) == 0;
+}
+
+/* Several hosts may ask for one address: the link-local one of a port that has many. */
+static struct host *who_has(struct sweep *s, bool ipv6, const uint8_t *ip,
+                            const struct ud_from *from)
+{
+    struct host *any = NULL;
+    for (guint i = 0; i < s->active->len; i++) {
+        struct host *h = s->active->pdata[i];
+        if (!has_address(h, ipv6, ip))
+            continue;
+        h->matched = h->waits && h->match(&h->target, from, h->match_user);
+        if (h->matched)
+            return h;
+        any = h;
+    }
+    return any;
+}
+
+/* A second answer, before the host's turn has come. */
+static struct host *who_waits(struct sweep *s, bool ipv6, const uint8_t *ip)
+{
+    for (GList *l = s->queue->head; l; l = l->next)
+        if (has_address(l->data, ipv6, ip))
+            return l->data;
+    return NULL;
+}
+
+static struct host *who_matches(struct sweep *s, const struct ud_from *from)
+{
+    struct host *sender = NULL;
+    for (guint i = 0; i < s->active->len; i++) {
+        struct host *h = s->active->pdata[i];
+        h->matched = h->waits && h->match(&h->target, from, h->match_user);
+        if (h->matched)
+            return h;
+        if (is_from_peer(&h->target, from))
+            sender = h;
+    }
+    return sender;
+}
+
+/* Of nobody who is asked. */
+static void take_foreign(struct sweep *s, const struct ud_from *from)
+{
+    wirelog_begin(s->rest->log, "sweep");
+    take_packet(s->rest, from, false);
+    wirelog_end(s->rest->log, "of another");
+}
+
+static void feed(struct sweep *s, const struct ud_from *from)
+{
+    bool ipv6;
+    const uint8_t *ip = announced(from->octets, &ipv6);
+    struct host *h = ip ? who_has(s, ipv6, ip, from) : NULL;
+    if (!h && ip && sweep_answered(s, ipv6, ip, from))
+        return;
+    if (!h && ip && (h = who_waits(s, ipv6, ip))) {
+        take_packet(&h->target, from, is_of_peer(&h->target, from));
+        return;
+    }
+    if (!h)
+        h = who_matches(s, from);
+    if (h)
+        take_packet(&h->target, from, is_of_peer(&h->target, from));
+    else
+        take_foreign(s, from);
+    if (h && h->waits && h->matched)
+        resume(s, h);
+}
+
+/* The next packet that is there already. */
+static bool take_next(struct sweep *s, int ms)
+{
+    struct transport *t = s->link->transport;
+    struct ud_from from;
+    enum transport_result result = t->ops->receive(t, ms, &from);
+    s->run->stopped |= result == TRANSPORT_STOPPED;
+    s->run->broken |= result == TRANSPORT_ERROR;
+    if (result != TRANSPORT_OK)
+        return false;
+    if (from.qpn != t->qpn || from.lid != t->facts.lid)
+        feed(s, &from);
+    return true;
+}
+
+enum { LONGEST_WAIT_US = 100000, SHORTEST_WAIT_US = 1000 };
+
+static void rest(struct sweep *s)
+{
+    gint64 now = g_get_monotonic_time();
+    gint64 until = next_deadline(s, sweep_next_question(s, now + LONGEST_WAIT_US));
+    gint64 left = until - now;
+    if (left >= SHORTEST_WAIT_US)
+        take_next(s, (int)(left / 1000));
+    else if (left > 0)
+        /* the transport waits for milliseconds alone: too long for a high rate */
+        g_usleep((gulong)left);
+}
+
+static void step(struct sweep *s)
+{
+    bool busy = take_next(s, 0);
+    if (s->run->stopped || s->run->broken)
+        return;
+    busy = busy || expire_host(s);
+    busy |= sweep_ask(s, busy);
+    busy |= start_host(s);
+    sweep_show(s);
+    if (!busy)
+        rest(s);
+}
+
+static void free_task(gpointer task)
+{
+    task_free(task);
+}
+
+void run_sweep(struct target *rest, const struct sweep_job *job)
+{
+    struct run *run = rest->run;
+    struct sweep s = {.run = run,
+                      .link = rest->link,
+                      .rest = rest,
+                      .job = job,
+                      .active = g_ptr_array_new(),
+                      .idle = g_ptr_array_new_with_free_func(free_task),
+                      .queue = g_queue_new()};
+    run->sweeps = true;
+    sweep_begin(&s);
+    while (!target_ended(rest) && (!sweep_asked_all(&s) || s.queue->length || s.active->len))
+        step(&s);
+    end_hosts(&s);
+    sweep_end(&s);
+    sa_forget(run);
+    run->sweeps = false;
+    g_ptr_array_unref(s.active);
+    g_ptr_array_unref(s.idle);
+    g_queue_free(s.queue);
+}

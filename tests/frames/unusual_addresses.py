@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Unusual ARP and RARP (RFC 826, 903, 2390, 5227), all of it allowed."""
+from frames import ib
+from frames.ib import encap
+from frames.subnet import NOBODY, Host
+from frames.unusual import link, scenario
+
+ZERO = "0.0.0.0"
+SERVICE = "10.0.0.100"
+
+
+def announce(s, host, ip, op=1, **options):
+    """A gratuitous ARP: sender and target address are the same."""
+    s.ud(host, s.broadcast(), encap(0x0806, ib.arp(op, host.addr, ip, NOBODY, ip)), **options)
+
+
+@scenario
+def vrrp():
+    """Two routers share an address; there is no virtual MAC on IPoIB: the master answers with its own link-layer address."""
+    s, a, b, c = link(1, 2, 3)
+    group = s.group4("224.0.0.18")
+    for router in (a, b):
+        s.join(router, group)
+
+    def advertise(router, priority):
+        body = bytes((0x31, 7, priority, 1, 0, 100, 0, 0)) + ib.ip4(SERVICE)
+        s.ud(router, group, encap(0x0800, ib.ipv4(router.ip, "224.0.0.18", 112, body, ttl=255)))
+
+    advertise(a, 200)
+    announce(s, a, SERVICE)
+    s.resolve(c, a.also(ip=SERVICE))
+    s.ping(c, a.also(ip=SERVICE))
+    s.wait(4)
+    advertise(b, 100)
+    announce(s, b, SERVICE)
+    s.resolve(c, b.also(ip=SERVICE))
+    s.ping(c, b.also(ip=SERVICE), seq=2)
+    return s
+
+
+@scenario
+def bonding_active_backup():
+    """The bond's address moves to its second port, which has another LID, GID and QPN, and announces it."""
+    s, a, a2, c = link(1, 2, 3)
+    bond = a2.also(ip=a.ip)
+    s.meet(c, a)
+    announce(s, bond, a.ip)
+    s.path(c, bond)
+    s.ping(c, bond, seq=2)
+    s.wait(120)
+    announce(s, a, a.ip, op=2)
+    s.ping(c, a, seq=3)
+    return s
+
+
+@scenario
+def proxy_arp():
+    """A router answers for an address on another link (RFC 1027)."""
+    s, a, router = link(1, 2)
+    far = router.also(ip="10.9.9.9")
+    s.resolve(a, far)
+    s.ping(a, far)
+    s.meet(a, router)
+    return s
+
+
+@scenario
+def gratuitous_arp():
+    s, a, b = link(1, 2)
+    for op in (1, 2):
+        announce(s, a, a.ip, op)
+    s.path(b, a)
+    s.ud(b, a, encap(0x0800, ib.ping4(b.ip, a.ip)))
+    return s
+
+
+@scenario
+def gratuitous_arp_with_own_target():
+    """Some hosts repeat their link-layer address as target (RFC 5227 section 2.3 says 'ignored, SHOULD be zeroes')."""
+    s, a, b = link(1, 2)
+    s.ud(a, s.broadcast(), encap(0x0806, ib.arp(1, a.addr, a.ip, a.addr, a.ip)))
+    s.meet(b, a)
+    return s
+
+
+@scenario
+def arp_probe_and_announcement():
+    """RFC 5227: three probes from 0.0.0.0, two announcements."""
+    s, a, b = link(1, 2)
+    for _ in range(3):
+        s.arp_request(a, a.ip, spa=ZERO)
+        s.wait(1)
+    for _ in range(2):
+        announce(s, a, a.ip)
+        s.wait(2)
+    s.meet(b, a)
+    return s
+
+
+@scenario
+def arp_probe_is_defended():
+    """The address is in use: its owner answers the probe, whose sender address is 0.0.0.0, and announces."""
+    s, a, b = link(1, 2)
+    s.meet(a, b)
+    newcomer = Host(4, ip=ZERO)
+    s.up(newcomer)
+    s.arp_request(newcomer, b.ip, spa=ZERO)
+    s.path(b, newcomer)
+    s.arp_reply(b, newcomer)
+    announce(s, b, b.ip)
+    return s
+
+
+@scenario
+def arp_answer_by_broadcast():
+    """RFC 5227 section 2.6: a reply may be sent by broadcast."""
+    s, a, b = link(1, 2)
+    s.arp_request(a, b.ip)
+    s.ud(b, s.broadcast(), encap(0x0806, ib.arp(2, b.addr, b.ip, a.addr, a.ip)))
+    s.path(a, b)
+    s.ping(a, b)
+    return s
+
+
+@scenario
+def rarp():
+    """RFC 903: the request is broadcast, the server's reply unicast."""
+    s, a, server = link(1, 2)
+    s.ud(a, s.broadcast(), encap(0x8035, ib.arp(3, a.addr, ZERO, a.addr, ZERO)))
+    s.path(server, a)
+    s.ud(server, a, encap(0x8035, ib.arp(4, server.addr, server.ip, a.addr, a.ip)))
+    return s
+
+
+@scenario
+def rarp_announces_a_migrated_machine():
+    """A hypervisor announces a guest's link-layer address by a RARP request that nobody answers."""
+    s, a, b = link(1, 2)
+    for _ in range(3):
+        s.ud(a, s.broadcast(), encap(0x8035, ib.arp(3, a.addr, ZERO, a.addr, ZERO)))
+    s.meet(b, a)
+    return s
+
+
+@scenario
+def inverse_arp():
+    """RFC 2390: operations 8 and 9, both unicast."""
+    s, a, b = link(1, 2)
+    s.meet(a, b)
+    s.ud(a, b, encap(0x0806, ib.arp(8, a.addr, a.ip, b.addr, ZERO)))
+    s.ud(b, a, encap(0x0806, ib.arp(9, b.addr, b.ip, a.addr, a.ip)))
+    return s
+
+
+@scenario
+def unicast_arp_request():
+    """A cache entry is validated by a unicast request (RFC 1122 section 2.3.2.1)."""
+    s, a, b = link(1, 2)
+    s.meet(a, b)
+    s.wait(60)
+    s.arp_request(a, b.ip, dst=b, tha=b.addr)
+    s.arp_reply(b, a)
+    s.ping(a, b, seq=2)
+    return s
+
+
+@scenario
+def two_addresses_of_an_interface():
+    s, a, b = link(1, 2)
+    second = b.also(ip="10.0.1.2")
+    s.meet(a, b)
+    s.resolve(a, second)
+    s.ping(a, second)
+    return s
+
+
+@scenario
+def two_interfaces_answer():
+    """Both interfaces of a host answer for one address ('ARP flux'); the last answer is used."""
+    s, a, b, b2 = link(1, 2, 3)
+    other = b2.also(ip=b.ip)
+    s.arp_request(a, b.ip)
+    for host in (b, other):
+        s.path(host, a)
+    s.arp_reply(b, a)
+    s.arp_reply(other, a)
+    s.path(a, other)
+    s.ping(a, other)
+    return s
+
+
+@scenario
+def address_moves_to_a_new_owner():
+    """The old host is gone; after a minute another one has its address and a client asks again."""
+    s, a, b, c = link(1, 2, 3)
+    s.meet(a, b)
+    s.wait(90)
+    heir = c.also(ip=b.ip)
+    announce(s, heir, b.ip)
+    s.meet(a, heir)
+    return s
+
+
+@scenario
+def interface_made_again_with_another_qpn():
+    """The driver is loaded again: the same port and address, another QPN; it leaves, joins and announces it."""
+    s, a, b = link(1, 2)
+    s.meet(a, b)
+    s.leave(b, s.broadcast())
+    new = b.also(qpn=0x9102)
+    s.wait(5)
+    s.up(new)
+    announce(s, new, b.ip)
+    s.meet(a, new)
+    return s
+
+
+@scenario
+def several_interfaces_on_a_port():
+    """Two interfaces of one P_Key on one port, each with a QPN; they have one GID."""
+    s, a, b = link(1, 2)
+    second = b.also(qpn=0x2202, ip="10.0.7.2")
+    s.up(second)
+    s.meet(a, b)
+    s.meet(a, second)
+    return s
+
+
+@scenario
+def alias_gids_of_virtual_functions():
+    """Two virtual functions share the LID of their port; each has a GID and a QPN of its own."""
+    s, a, vf1 = link(1, 2)
+    vf2 = Host(0x42, lid=2)
+    s.up(vf2)
+    s.meet(a, vf1)
+    s.meet(a, vf2)
+    s.meet(vf1, vf2)
+    return s
+
+
+@scenario
+def request_for_oneself_between_virtual_functions():
+    """What one virtual function sends to the group comes back to the port for the others."""
+    s, a, vf1 = link(1, 2)
+    vf2 = Host(0x42, lid=2)
+    s.up(vf2)
+    s.arp_request(vf1, vf2.ip)
+    s.records.append(s.records[-1])
+    s.path(vf2, vf1)
+    s.arp_reply(vf2, vf1)
+    s.ping(vf1, vf2)
+    return s
+
+
+@scenario
+def static_entries():
+    """RFC 4391 section 9.4: no ARP, the entries are static."""
+    s, a, b = link(1, 2)
+    s.path(a, b)
+    s.path(b, a)
+    for seq in range(3):
+        s.ping(a, b, seq=seq)
+    return s
+
+
+@scenario
+def requests_cross():
+    """Both ask at the same time, both answer."""
+    s, a, b = link(1, 2)
+    s.arp_request(a, b.ip)
+    s.arp_request(b, a.ip)
+    s.path(a, b)
+    s.path(b, a)
+    s.arp_reply(b, a)
+    s.arp_reply(a, b)
+    s.ping(a, b)
+    return s
+
+
+@scenario
+def unanswered_requests():
+    s, a, b = link(1, 2)
+    for _ in range(5):
+        s.arp_request(a, "10.0.0.77")
+        s.wait(1)
+    s.meet(a, b)
+    return s

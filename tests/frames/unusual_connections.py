@@ -1,0 +1,458 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Unusual connected mode (RFC 4755) and communication management (IBA chapter 12), all of it allowed."""
+from frames import ib
+from frames.build import Connection, mad_frame
+from frames.ib import FIRST, LAST, MIDDLE, ONLY, RC, Frame, encap
+from frames.unusual import link, scenario
+
+RC_FLAG, UC_FLAG = 0x80, 0x40
+MTU = 65524
+NO_RESOURCES, TIMEOUT, STALE, CONSUMER = 3, 4, 10, 28  # IBA 12.6.7.2
+
+
+class Link(Connection):
+    """A connection between two hosts of a subnet, as RFC 4755 wants it: private data in each message."""
+
+    def __init__(self, s, a, b, number=1, **options):
+        ids = (0xA0000000 + number, 0xB0000000 + number)
+        qps = (0x1000 + 2 * number, 0x1001 + 2 * number)
+        super().__init__(s, a, b, ids=ids, qps=qps, tid=0x5000 + 16 * number, **options)
+        self.mtus = [MTU, MTU]
+
+    def mad(self, up, mad):
+        src, dst = (self.a, self.b) if up else (self.b, self.a)
+        self.t.mad(src, dst, mad)
+
+    def private(self, up):
+        host = self.a if up else self.b
+        return ib.private_data(host.qpn, self.mtus[0 if up else 1])
+
+    def ask(self):
+        self.req(ib.service_id_rfc(self.b.qpn), self.private(True))
+
+    def open(self):
+        self.ask()
+        self.rep(self.private(False))
+        self.rtu(self.private(True))
+        return self
+
+    def close(self, up=True):
+        self.dreq(self.private(True))
+        self.drep(self.private(False))
+
+    def packet(self, up, op, payload, psn, ext=b"", transport=None):
+        src, dst, qp = (self.a, self.b, self.qps[1]) if up else (self.b, self.a, self.qps[0])
+        base = self.transport << 5
+        self.t.put(
+            Frame(
+                base | op,
+                payload,
+                dlid=dst.lid,
+                slid=src.lid,
+                destqp=qp,
+                psn=psn & 0xFFFFFF,
+                ext=ext,
+                ackreq=int(op in (LAST, ONLY) and not self.transport),
+            )
+        )
+
+    def ack(self, up, psn, syndrome=0x1F):
+        """An acknowledgement by the side that receives; syndrome 0x60: PSN sequence error, 0x20: RNR."""
+        self.packet(not up, ib.ACK, b"", psn, ext=ib.aeth(syndrome, 1))
+
+    def ping(self, seq=1, size=56):
+        for up, (one, two) in ((True, (self.a, self.b)), (False, (self.b, self.a))):
+            self.send(up, encap(0x0800, ib.ping4(one.ip, two.ip, seq=seq, size=size, reply=not up)))
+            if not self.transport:
+                self.ack(up, self.psns[0 if up else 1] - 1)
+
+
+def pair(flags=RC_FLAG, **options):
+    """Two hosts that have found each other, whose addresses have these flags."""
+    s, *hosts = link(1, 2, 3, **options)
+    a, b, c = (h.also(flags=flags) for h in hosts)
+    s.resolve(a, b)
+    return s, a, b, c
+
+
+@scenario
+def connection():
+    s, a, b, _ = pair()
+    c = Link(s, a, b).open()
+    c.ping()
+    c.ping(2, 8000)
+    c.close()
+    return s
+
+
+@scenario
+def unreliable_connection():
+    """RFC 4755 section 3.1: the UC flag; no acknowledgements."""
+    s, a, b, _ = pair(UC_FLAG)
+    c = Link(s, a, b, transport=1).open()
+    c.ping()
+    c.ping(2, 5000)
+    return s
+
+
+@scenario
+def both_flags():
+    s, a, b, _ = pair(RC_FLAG | UC_FLAG)
+    Link(s, a, b).open().ping()
+    Link(s, a, b, 2, transport=1).open().ping()
+    return s
+
+
+@scenario
+def several_peers():
+    """One UD QP, a connection to each peer."""
+    s, a, b, c = pair()
+    s.resolve(a, c)
+    s.resolve(b, c)
+    for number, (one, two) in enumerate(((a, b), (a, c), (c, b)), 1):
+        Link(s, one, two, number).open().ping()
+    return s
+
+
+@scenario
+def two_connections_of_a_pair():
+    """Section 3.2: a node may attempt further connections with the same Service-ID."""
+    s, a, b, _ = pair()
+    one, two = Link(s, a, b, 1).open(), Link(s, a, b, 2).open()
+    one.ping()
+    two.ping(2)
+    return s
+
+
+@scenario
+def message_receipt_acknowledged():
+    """An MRA gives the responder time."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b)
+    c.ask()
+    c.mra(c.private(False))
+    s.wait(2)
+    c.rep(c.private(False))
+    c.rtu(c.private(True))
+    c.ping()
+    return s
+
+
+@scenario
+def request_is_repeated():
+    """IBA 12.10.8: the REQ, the REP and the RTU come twice, with the same IDs and contents."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b)
+    for step in (c.ask, lambda: c.rep(c.private(False)), lambda: c.rtu(c.private(True))):
+        step()
+        s.wait(0.5)
+        step()
+    c.ping()
+    return s
+
+
+@scenario
+def request_is_refused_and_tried_again():
+    """No resources; a second later another REQ, with other IDs, is accepted."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b)
+    c.ask()
+    c.rej(NO_RESOURCES, c.private(False))
+    s.wait(1)
+    Link(s, a, b, 2).open().ping()
+    return s
+
+
+@scenario
+def refused_for_good():
+    """The datagrams go over UD."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b)
+    c.ask()
+    c.rej(CONSUMER, c.private(False))
+    s.ping(a, b)
+    return s
+
+
+@scenario
+def stale_connection():
+    """The peer was restarted and knows nothing: it answers a REQ that reuses IDs by 'stale connection'."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b).open()
+    c.ping()
+    s.wait(60)
+    again = Link(s, a, b)
+    again.tid += 0x100
+    again.ask()
+    again.rej(STALE, again.private(False))
+    s.wait(1)
+    Link(s, a, b, 3).open().ping(2)
+    return s
+
+
+@scenario
+def requester_gives_up():
+    """No REP comes in time: the requester sends REJ, reason timeout."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b)
+    c.ask()
+    s.wait(10)
+    c.mad(True, ib.cm_rej(c.tid, c.ids[0], 0, TIMEOUT, pdata=c.private(True)))
+    s.ping(a, b)
+    return s
+
+
+@scenario
+def connection_requests_cross():
+    """RFC 4755 section 3.3: the host with the smaller address (flags 0, QPN 0x101) accepts, the other rejects."""
+    s, a, b, _ = pair()
+    one, two = Link(s, a, b, 1), Link(s, b, a, 2)
+    one.ask()
+    two.ask()
+    one.rej(CONSUMER, one.private(False))
+    two.rep(two.private(False))
+    two.rtu(two.private(True))
+    two.ping()
+    return s
+
+
+@scenario
+def alternate_path():
+    """LAP and APR: automatic path migration."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b).open()
+    c.ping()
+    c.mad(True, ib.cm_lap(0x9001, *c.ids, c.qps[1], a.lid, b.lid, a.gid, b.gid, c.private(True)))
+    c.mad(False, ib.cm_apr(0x9001, c.ids[1], c.ids[0], 0, c.private(False)))
+    c.ping(2)
+    return s
+
+
+@scenario
+def both_disconnect():
+    """The DREQs cross; each is answered."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b).open()
+    c.ping()
+    c.dreq(c.private(True))
+    c.mad(False, ib.cm_dreq(c.tid + 2, c.ids[1], c.ids[0], c.qps[0], c.private(False)))
+    c.drep(c.private(False))
+    c.mad(True, ib.cm_drep(c.tid + 2, *c.ids, c.private(True)))
+    return s
+
+
+@scenario
+def disconnect_is_repeated():
+    s, a, b, _ = pair()
+    c = Link(s, a, b).open()
+    c.ping()
+    for _ in range(3):
+        c.dreq(c.private(True))
+        s.wait(1)
+    c.drep(c.private(False))
+    return s
+
+
+@scenario
+def ids_and_queue_pairs_are_reused():
+    """After the end of a connection and its time-wait, the next one has the same IDs and QPNs."""
+    s, a, b, _ = pair()
+    for n in range(3):
+        c = Link(s, a, b, psns=(0x100 * n, 0x7000 + n))
+        c.tid += 0x20 * n
+        c.open().ping(n)
+        c.close()
+        s.wait(30)
+    return s
+
+
+@scenario
+def receive_mtus_differ():
+    """Section 5.1: the smaller Receive MTU counts, 4 octets less for the IP datagram: 4092."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b)
+    c.mtus = [MTU, 4096]
+    c.open().ping(1, 4092 - 28)
+    return s
+
+
+@scenario
+def largest_datagram():
+    """An IP datagram of 65520 octets, in packets of 2048."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b).open()
+    c.ping(1, 65520 - 28)
+    return s
+
+
+@scenario
+def retransmission():
+    """A packet is lost before the receiver, which sends a NAK; the sender goes back (go-back-N)."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b, psns=(100, 200)).open()
+    message = encap(0x0800, ib.ping4(a.ip, b.ip, size=6000))
+    parts = [message[:2048], message[2048:4096], message[4096:]]
+    ops = (FIRST, MIDDLE, LAST)
+    for n in (0, 1, 2):
+        c.packet(True, ops[n], parts[n], 100 + n)
+    c.ack(True, 101, 0x60)
+    for n in (1, 2):
+        c.packet(True, ops[n], parts[n], 100 + n)
+    c.ack(True, 102)
+    return s
+
+
+@scenario
+def receiver_not_ready():
+    s, a, b, _ = pair()
+    c = Link(s, a, b, psns=(100, 200)).open()
+    message = encap(0x0800, ib.ping4(a.ip, b.ip))
+    for syndrome in (0x20, 0x21, 0x1F):
+        c.packet(True, ONLY, message, 100)
+        c.ack(True, 100, syndrome)
+    return s
+
+
+@scenario
+def data_before_the_rtu():
+    """IBA 12.9.8.2: the first packet of the requester shows that the connection is set up; its RTU comes after it."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b)
+    c.ask()
+    c.rep(c.private(False))
+    c.send(True, encap(0x0800, ib.ping4(a.ip, b.ip)))
+    c.rtu(c.private(True))
+    c.ping(2)
+    return s
+
+
+@scenario
+def datagrams_beside_a_connection():
+    """Section 7: a packet may be sent over any mode; multicast and ARP stay on the UD QP."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b).open()
+    c.ping()
+    s.ping(a, b, seq=2)
+    s.join(a, s.group4("239.1.1.1"))
+    s.to_group4(a, "239.1.1.1")
+    s.arp_request(a, b.ip, dst=b, tha=b.addr)
+    s.arp_reply(b, a)
+    c.ping(3)
+    return s
+
+
+@scenario
+def peer_that_does_not_connect():
+    """Both have the RC flag and use datagrams only (section 3.1)."""
+    s, a, b, _ = pair()
+    s.ping(a, b)
+    return s
+
+
+@scenario
+def peer_without_connected_mode():
+    """One address has the RC flag, the other none."""
+    s, a, b, _ = pair()
+    plain = b.also(flags=0)
+    s.resolve(a, plain)
+    s.ping(a, plain)
+    return s
+
+
+@scenario
+def ipv6_over_a_connection():
+    """ND is resolved over UD, the echo goes over the connection."""
+    s, a, b, _ = pair()
+    s.resolve6(a, b)
+    c = Link(s, a, b).open()
+    body = ib.u8(128) + bytes(7) + ib.fill(100)
+    c.send(True, encap(0x86DD, ib.icmpv6(a.ll, b.ll, body)))
+    return s
+
+
+@scenario
+def other_protocols_beside():
+    """An RDMA CM and an SDP connection between the same ports, with IDs that IPoIB's connections had on other hosts."""
+    s, a, b, c = pair()
+    Link(s, a, b).open().ping()
+    for number, service in (
+        (5, 0x0000000001061234),
+        (6, 0x0000000000010D3D),
+        (7, 0x0002C90300001896),
+    ):
+        other = Link(s, a, c, number)
+        other.set_up(service, b"", b"")
+        other.send(True, ib.fill(300, number))
+        other.packet(True, ib.WRITE_ONLY, ib.fill(64), 9, ext=ib.reth(0x1000, 7, 64))
+        other.dreq()
+        other.drep()
+    return s
+
+
+@scenario
+def connection_whose_set_up_was_not_captured():
+    """Nobody knows what these queue pairs carry."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b)
+    c.send(True, encap(0x0800, ib.ping4(a.ip, b.ip)))
+    c.send(False, ib.fill(99))
+    s.ping(a, b)
+    return s
+
+
+@scenario
+def sidr_of_another_service():
+    s, a, b, _ = pair()
+    s.put(mad_frame(a, b, ib.cm_sidr_req(0x61, 0x1001, 0x0000000001061234), s.psn(a.lid, 1)))
+    s.put(
+        mad_frame(
+            b, a, ib.cm_sidr_rep(0x61, 0x1001, 0x0000000001061234, 0, 0, status=1), s.psn(b.lid, 1)
+        )
+    )
+    s.ping(a, b)
+    return s
+
+
+@scenario
+def interface_is_closed():
+    """Section 3.4: the connections are torn down, then the interface leaves the broadcast group."""
+    s, a, b, c = pair()
+    s.resolve(a, c)
+    one, two = Link(s, a, b, 1).open(), Link(s, a, c, 2).open()
+    one.ping()
+    two.ping()
+    one.close()
+    two.close()
+    s.leave(a, s.broadcast())
+    return s
+
+
+@scenario
+def connection_in_a_child_partition():
+    s, *hosts = link(1, 2, pkey=0x8004)
+    a, b = (h.also(flags=RC_FLAG) for h in hosts)
+    s.resolve(a, b)
+    c = Link(s, a, b)
+    # the P_Key of the REQ and of the packets is the partition's
+    c.mad(
+        True,
+        ib.cm_req(
+            c.tid,
+            c.ids[0],
+            ib.service_id_rfc(b.qpn),
+            a.guid,
+            c.qps[0],
+            5,
+            a.lid,
+            b.lid,
+            a.gid,
+            b.gid,
+            c.private(True),
+            pkey=0x8004,
+        ),
+    )
+    c.rep(c.private(False))
+    c.rtu(c.private(True))
+    message = encap(0x0800, ib.ping4(a.ip, b.ip))
+    s.put(Frame(RC | ONLY, message, dlid=b.lid, slid=a.lid, destqp=c.qps[1], psn=5, pkey=0x8004))
+    return s

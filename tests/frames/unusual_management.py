@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Unusual subnet management and administration: ports, partitions, paths and managers change."""
+from frames import ib
+from frames.ib import encap
+from frames.subnet import FULL, QKEY, Host, Subnet
+from frames.unusual import link, scenario
+
+GROUP = "239.1.2.3"
+ACTIVE, DOWN = 4, 1
+REDIRECT = 0x0002  # IBA 13.4.7: the class is at another place
+
+
+def initialise(s, *hosts, pkeys=(0xFFFF,), **options):
+    """The SM sets the ports up, then the interfaces come up."""
+    for host in hosts:
+        s.node_info(host)
+        s.pkey_table(host, *pkeys)
+        s.port_info(host, **options)
+
+
+def managed(*numbers, **options):
+    """A link whose ports' whole history is in the capture."""
+    s = Subnet(**options)
+    hosts = [Host(n, prefix=s.prefix) for n in numbers]
+    initialise(s, *hosts)
+    s.up(*hosts)
+    return (s, *hosts)
+
+
+def full_round(s, *hosts):
+    """The interfaces join everything again."""
+    s.wait(1)
+    s.up(*hosts)
+
+
+@scenario
+def ports_are_initialised():
+    s, a, b = managed(1, 2)
+    s.meet(a, b)
+    return s
+
+
+@scenario
+def several_pkeys_of_a_port():
+    """The table has three P_Keys, one of them limited; an interface in each full one."""
+    s = Subnet()
+    a, b = Host(1), Host(2)
+    initialise(s, a, b, pkeys=(0xFFFF, 0x8001, 0x0003))
+    s.up(a, b)
+    s.meet(a, b)
+    child = [h.also(qpn=h.qpn + 0x1000, ip=h.ip.replace("10.0.0", "10.1.0")) for h in (a, b)]
+    s.up(*child, pkey=0x8001)
+    s.meet(*child, pkey=0x8001)
+    return s
+
+
+@scenario
+def pkey_is_added_later():
+    s, a, b = managed(1, 2)
+    for host in (a, b):
+        s.pkey_table(host, 0xFFFF, 0x8007)
+    child = [h.also(qpn=h.qpn + 0x1000, ip=h.ip.replace("10.0.0", "10.7.0")) for h in (a, b)]
+    s.up(*child, pkey=0x8007)
+    s.meet(*child, pkey=0x8007)
+    return s
+
+
+@scenario
+def membership_changes_from_full_to_limited():
+    """The port joined as full member; its table then has the limited P_Key, with which it sends to a full member."""
+    s, a, b = managed(1, 2, pkey=0xFFFF)
+    s.meet(a, b)
+    s.pkey_table(b, 0x7FFF)
+    s.wait(1)
+    s.ping(b, a, pkey=0x7FFF, back=0xFFFF, seq=2)
+    return s
+
+
+@scenario
+def several_paths_by_lmc():
+    """LMC 1: each port has two LIDs; packets come from and go to either."""
+    s = Subnet()
+    a, b = Host(2), Host(4)
+    initialise(s, a, b, lmc=1)
+    s.up(a, b)
+    s.meet(a, b)
+    s.path(a, b, dlid=b.lid + 1, slid=a.lid + 1)
+    s.ud(a, b, encap(0x0800, ib.ping4(a.ip, b.ip, seq=5)), slid=a.lid + 1, dlid=b.lid + 1)
+    s.ud(b, a, encap(0x0800, ib.ping4(b.ip, a.ip, seq=5, reply=True)), slid=b.lid + 1)
+    return s
+
+
+@scenario
+def multicast_from_the_second_lid():
+    s = Subnet()
+    a, b = Host(2), Host(4)
+    initialise(s, a, b, lmc=2)
+    s.up(a, b)
+    s.arp_request(a, b.ip, slid=a.lid + 3)
+    s.path(b, a)
+    s.arp_reply(b, a)
+    return s
+
+
+@scenario
+def lid_changes():
+    """The SM gives b another LID and has it register again; the peers ask for the path and use it."""
+    s, a, b = managed(1, 2)
+    s.meet(a, b)
+    moved = b.also(lid=0x22)
+    s.port_info(moved, reregister=True)
+    full_round(s, moved)
+    s.meet(a, moved)
+    return s
+
+
+@scenario
+def lids_of_two_ports_are_exchanged():
+    s, a, b, c = managed(1, 2, 3)
+    s.meet(a, b)
+    s.meet(a, c)
+    b2, c2 = b.also(lid=3), c.also(lid=2)
+    s.smp(2, 2, 0x0015, _port_info(s, b2), 1)
+    s.smp(3, 2, 0x0015, _port_info(s, c2), 1)
+    s.psns[2, 1], s.psns[3, 1] = s.psns[3, 1], s.psns[2, 1]
+    full_round(s, b2, c2)
+    s.meet(a, b2)
+    s.meet(a, c2)
+    return s
+
+
+def _port_info(s, host, sm=None):
+    """PortInfo of an active port whose clients shall register again, at whatever route it is."""
+    data = bytearray(64)
+    data[8:16] = ib.gid(s.prefix)[:8]
+    data[16:18], data[18:20] = ib.u16(host.lid), ib.u16((sm or s.sm).lid)
+    data[28], data[31], data[32], data[33] = 1, 2, 2 << 4 | ACTIVE, 5 << 4 | 2
+    data[35], data[36], data[41], data[50], data[51] = 0x22, 4 << 4, 4, 8, 0x80 | 18
+    return bytes(data)
+
+
+@scenario
+def clients_register_again():
+    """ClientReregister: the SM has forgotten the groups, which get other MLIDs."""
+    s, a, b = managed(1, 2)
+    s.join(a, s.group4(GROUP))
+    s.to_group4(a, GROUP)
+    for host in (a, b):
+        s.port_info(host, reregister=True)
+    s.mlids = {mgid: mlid + 0x40 for mgid, mlid in s.mlids.items()}
+    full_round(s, a, b)
+    s.join(a, s.group4(GROUP))
+    s.to_group4(a, GROUP)
+    s.meet(a, b)
+    return s
+
+
+@scenario
+def sm_failover_to_another_lid():
+    """The standby becomes master: other LID, other GID; it tells the ports by PortInfo, and they register with it."""
+    s, a, b = managed(1, 2)
+    s.meet(a, b)
+    s.wait(20)
+    s.sm = Host(8)
+    for host in (a, b):
+        s.port_info(host, reregister=True)
+    full_round(s, a, b)
+    s.meet(a, b)
+    return s
+
+
+@scenario
+def sm_failover_with_new_lids():
+    """The new master numbers the ports anew, the old master's LID goes to a host."""
+    s, a, b = managed(1, 2)
+    s.meet(a, b)
+    s.wait(20)
+    s.sm = Host(8)
+    a2, b2 = a.also(lid=0x31), b.also(lid=9)
+    for route, host in ((1, a2), (2, b2)):
+        s.smp(route, 2, 0x0015, _port_info(s, host), 1)
+    s.psns[9, 1] = 0x400
+    full_round(s, a2, b2)
+    s.meet(a2, b2)
+    return s
+
+
+@scenario
+def sm_handover_with_a_new_qkey():
+    """The new master's broadcast group has another Q_Key, which all use once they have joined again."""
+    s, a, b = managed(1, 2)
+    s.meet(a, b)
+    s.wait(20)
+    s.sm = Host(8)
+    s.parameters["qkey"] = QKEY + 0x100
+    for host in (a, b):
+        s.port_info(host, reregister=True)
+    full_round(s, a, b)
+    s.meet(a, b)
+    return s
+
+
+@scenario
+def port_flaps():
+    """The cable is pulled: the port goes down, is initialised again and its interface joins again, without a leave."""
+    s, a, b = managed(1, 2)
+    s.meet(a, b)
+    s.port_info(b, state=DOWN, set_it=False)
+    s.wait(5)
+    s.port_info(b, state=2, set_it=False)
+    s.port_info(b)
+    full_round(s, b)
+    s.meet(a, b)
+    return s
+
+
+@scenario
+def host_is_restarted():
+    """PSNs, QPN and transaction IDs begin again."""
+    s, a, b = managed(1, 2)
+    s.meet(a, b)
+    s.port_info(b, state=DOWN, set_it=False)
+    s.wait(60)
+    s.psns = {of: psn for of, psn in s.psns.items() if of[0] != b.lid}
+    new = b.also(qpn=0x77)
+    initialise(s, new)
+    s.up(new)
+    s.meet(a, new)
+    return s
+
+
+@scenario
+def path_changes():
+    """The path is asked for again after a minute; the answer has another SL."""
+    s, a, b = managed(1, 2)
+    s.meet(a, b)
+    s.wait(60)
+    s.path(a, b, sl=1)
+    s.ud(a, b, encap(0x0800, ib.ping4(a.ip, b.ip, seq=2)), sl=1)
+    return s
+
+
+@scenario
+def no_path():
+    """The SA has no path; the sender sends nothing."""
+    s, a, b = link(1, 2)
+    s.arp_request(a, "10.0.0.5")
+    data = ib.path_record("fe80::2:c903:0:55", a.gid, pkey=0xFFFF, reversible=1, numb=1)
+    s.ask(a, ib.GET, ib.ATTR_PATH_RECORD, data, 0x380C, b"", 0x0300, 8)
+    s.meet(a, b)
+    return s
+
+
+@scenario
+def sa_redirects():
+    """IBA 13.5.2: the response redirects to another QP of another port; the join is asked for and answered there."""
+    s, a, b = link(1, 2)
+    other = Host(7)
+    group = s.group4(GROUP)
+    data, mask = s.request(a, group, FULL)
+    redirect = (
+        bytes(8)
+        + ib.gid(other.gid)
+        + bytes(4)
+        + ib.u16(other.lid)
+        + ib.u16(0xFFFF)
+        + ib.u32(1)
+        + ib.u32(ib.QKEY_GSI)
+    )
+    s.ask(a, ib.SET, ib.ATTR_MC_MEMBER, data, mask, redirect, REDIRECT)
+    s.ask(a, ib.SET, ib.ATTR_MC_MEMBER, data, mask, s.record(a, group, FULL), offset=7, sa=other)
+    s.to_group4(a, GROUP)
+    return s
+
+
+@scenario
+def service_records():
+    s, a, b = link(1, 2)
+    record = ib.service_record(0x1000000000AAAA, a.gid, name=b"storage")
+    for _ in range(2):
+        s.ask(a, ib.SET, ib.ATTR_SERVICE_RECORD, record, 0x47, offset=22)
+        s.wait(30)
+    s.meet(a, b)
+    return s
+
+
+@scenario
+def join_for_another_port():
+    """The SA's ProxyJoin: a partition manager joins for a port and says so in the record."""
+    s, a, b = link(1, 2)
+    group = s.group4(GROUP)
+    data, mask = s.request(b, group, FULL)
+    s.ask(
+        s.sm.also(lid=7, gid="fe80::2:c903:0:7"),
+        ib.SET,
+        ib.ATTR_MC_MEMBER,
+        data,
+        mask | ib.MCM["proxy"],
+        s.record(b, group, FULL, proxy=1),
+        offset=7,
+    )
+    s.to_group4(b, GROUP)
+    return s
+
+
+@scenario
+def sm_on_a_host():
+    """The SM's port has an IPoIB interface too; its joins are local and do not appear on the cable of another host."""
+    s, a = link(1)
+    manager = s.sm
+    s.up(manager)
+    s.meet(a, manager)
+    return s
+
+
+@scenario
+def capture_begins_late():
+    """No join was captured."""
+    s = Subnet()
+    a, b = Host(1), Host(2)
+    s.meet(a, b)
+    s.to_group4(a, GROUP)
+    return s
+
+
+@scenario
+def subscriptions_expire():
+    """A host cancels its subscriptions, and subscribes again before it sends to a group once more."""
+    s, a, b = link(1, 2)
+    for trap in (66, 67):
+        s.ask(a, ib.SET, ib.ATTR_INFORM_INFO, ib.inform_info("::", trap, subscribe=0))
+    s.subscribe(a)
+    s.join(a, s.group4(GROUP))
+    s.to_group4(a, GROUP)
+    return s
+
+
+@scenario
+def membership_is_queried():
+    """Tools ask for single records of a group and a port."""
+    s, a, b = link(1, 2)
+    data = ib.mcmember(s.broadcast(), b.gid)
+    s.ask(
+        a,
+        ib.GET,
+        ib.ATTR_MC_MEMBER,
+        data,
+        ib.MCM["mgid"] | ib.MCM["port_gid"],
+        s.record(b, s.broadcast(), FULL),
+        offset=7,
+    )
+    s.meet(a, b)
+    return s

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Unusual Neighbour Discovery and IPv6 (RFC 4861, 4862, 8981), all of it allowed."""
+from frames import ib
+from frames.build import solicited_node
+from frames.ib import encap
+from frames.subnet import SEND_ONLY, Host
+from frames.unusual import link, scenario
+
+ANY, ALL_NODES, ALL_ROUTERS = "::", "ff02::1", "ff02::2"
+OVERRIDE, SOLICITED, ROUTER = 0x20000000, 0x40000000, 0x80000000
+GLOBAL = "2001:db8::"
+
+
+def echo6(s, a, b, source, target, **options):
+    """An echo request and its reply."""
+    for src, dst, one, other, kind in ((a, b, source, target, 128), (b, a, target, source, 129)):
+        body = ib.u8(kind) + ib.u8(0) + ib.u16(0) + ib.u16(7) + ib.u16(1) + ib.fill(32)
+        s.ud(src, dst, encap(0x86DD, ib.icmpv6(one, other, body)), **options)
+
+
+@scenario
+def duplicate_address_detection():
+    """RFC 4862: the solicitation comes from ::, without an option; nobody answers."""
+    s, a, b = link(1, 2)
+    group = solicited_node(a.ll)
+    s.icmp6(a, s.group6(group), group, ib.nd_ns(a.ll), ANY)
+    s.wait(1)
+    s.resolve6(b, a)
+    echo6(s, b, a, b.ll, a.ll)
+    return s
+
+
+@scenario
+def duplicate_address_is_defended():
+    """The answer to a solicitation from :: goes to all nodes (RFC 4861 section 7.2.4)."""
+    s, a, b = link(1, 2)
+    address = GLOBAL + "1"
+    group = solicited_node(address)
+    for host in (a, b):
+        s.join(host, s.group6(group))
+    s.icmp6(b, s.group6(group), group, ib.nd_ns(address), ANY)
+    body = ib.nd_na(address, ib.nd_lladdr_option(2, a.addr), flags=OVERRIDE)
+    s.icmp6(a, s.group6(ALL_NODES), ALL_NODES, body, address)
+    return s
+
+
+@scenario
+def privacy_addresses():
+    """RFC 8981: a global address whose interface identifier is random, beside the link-local one."""
+    s, a, b = link(1, 2)
+    temporary, server = GLOBAL + "5d3f:91aa:7c02:1b44", GLOBAL + "2"
+    s.join(a, s.group6(solicited_node(temporary)))
+    s.join(b, s.group6(solicited_node(server)))
+    s.join(a, s.group6(solicited_node(server)), SEND_ONLY)
+    s.solicit(a, server, temporary)
+    s.path(b, a)
+    s.advertise(b, a, server, temporary)
+    s.path(a, b)
+    echo6(s, a, b, temporary, server)
+    return s
+
+
+@scenario
+def unsolicited_advertisement_of_a_new_qpn():
+    """RFC 4861 section 7.2.6: an interface whose QPN changed announces it to all nodes."""
+    s, a, b = link(1, 2)
+    s.resolve6(a, b)
+    echo6(s, a, b, a.ll, b.ll)
+    new = b.also(qpn=0x7102)
+    s.leave(b, s.broadcast())
+    s.wait(3)
+    s.up(new)
+    body = ib.nd_na(b.ll, ib.nd_lladdr_option(2, new.addr), flags=OVERRIDE)
+    s.icmp6(new, s.group6(ALL_NODES), ALL_NODES, body)
+    echo6(s, a, new, a.ll, b.ll)
+    return s
+
+
+@scenario
+def anycast():
+    """Two routers answer for one anycast address, both without the override flag (RFC 4861 section 7.2.7)."""
+    s, a, b, c = link(1, 2, 3)
+    address = GLOBAL + "ffff"
+    group = s.group6(solicited_node(address))
+    for host, state in ((b, 1), (c, 1), (a, SEND_ONLY)):
+        s.join(host, group, state)
+    s.solicit(a, address)
+    for host in (b, c):
+        s.path(host, a)
+        s.advertise(host, a, address, flags=SOLICITED)
+    s.path(a, b)
+    echo6(s, a, b, a.ll, address)
+    return s
+
+
+@scenario
+def unreachability_detection():
+    """RFC 4861 section 7.2.2 and 7.2.4: a unicast solicitation and its answer need no option."""
+    s, a, b = link(1, 2)
+    s.resolve6(a, b)
+    s.wait(30)
+    s.icmp6(a, b, b.ll, ib.nd_ns(b.ll))
+    s.icmp6(b, a, a.ll, ib.nd_na(b.ll, flags=SOLICITED))
+    return s
+
+
+@scenario
+def redirect():
+    """A router redirects a host to a better first hop on the link, and gives its link-layer address."""
+    s, a, router, better = link(1, 2, 3)
+    s.resolve6(a, router)
+    body = ib.nd_redirect(better.ll, GLOBAL + "99", ib.nd_lladdr_option(2, better.addr))
+    s.icmp6(router, a, a.ll, body)
+    s.path(a, better)
+    datagram = ib.icmpv6(a.ll, GLOBAL + "99", ib.u8(128) + bytes(7) + ib.fill(16))
+    s.ud(a, better, encap(0x86DD, datagram))
+    return s
+
+
+@scenario
+def redirect_without_an_option():
+    s, a, router, better = link(1, 2, 3)
+    s.resolve6(a, router)
+    s.icmp6(router, a, a.ll, ib.nd_redirect(better.ll, GLOBAL + "99"))
+    return s
+
+
+@scenario
+def router_solicitation_and_advertisement():
+    """The first solicitation comes from ::, without an option; the advertisement has more options than one."""
+    s, a, router = link(1, 2)
+    s.join(router, s.group6(ALL_ROUTERS))
+    s.join(a, s.group6(ALL_ROUTERS), SEND_ONLY)
+    s.icmp6(a, s.group6(ALL_ROUTERS), ALL_ROUTERS, ib.nd_rs(), ANY)
+    s.icmp6(a, s.group6(ALL_ROUTERS), ALL_ROUTERS, ib.nd_rs(ib.nd_lladdr_option(1, a.addr)))
+    prefix = (
+        ib.u8(3)
+        + ib.u8(4)
+        + b"\x40\xc0"
+        + ib.u32(2592000)
+        + ib.u32(604800)
+        + bytes(4)
+        + ib.gid(GLOBAL)
+    )
+    mtu = ib.u8(5) + ib.u8(1) + bytes(2) + ib.u32(2044)
+    options = mtu + ib.nd_lladdr_option(1, router.addr) + prefix
+    s.icmp6(router, s.group6(ALL_NODES), ALL_NODES, ib.nd_ra(options))
+    return s
+
+
+@scenario
+def router_advertisement_of_load_sharing():
+    """RFC 4861 section 6.2.3: a router may leave its link-layer address out, and is solicited for it."""
+    s, a, router = link(1, 2)
+    s.icmp6(router, s.group6(ALL_NODES), ALL_NODES, ib.nd_ra())
+    s.resolve6(a, router)
+    return s
+
+
+@scenario
+def proxy_neighbour_discovery():
+    """A router answers for a host on another link (RFC 4861 section 7.2.8), without the override flag."""
+    s, a, router = link(1, 2)
+    far = GLOBAL + "7:1"
+    s.join(router, s.group6(solicited_node(far)))
+    s.join(a, s.group6(solicited_node(far)), SEND_ONLY)
+    s.solicit(a, far)
+    s.path(router, a)
+    body = ib.nd_na(far, ib.nd_lladdr_option(2, router.addr), flags=SOLICITED)
+    s.icmp6(router, a, a.ll, body)
+    s.path(a, router)
+    echo6(s, a, router, a.ll, far)
+    return s
+
+
+@scenario
+def nonce_option_beside():
+    """RFC 7527: a solicitation carries a Nonce option."""
+    s, a, b = link(1, 2)
+    group = solicited_node(a.ll)
+    nonce = ib.u8(14) + ib.u8(1) + ib.fill(6)
+    s.icmp6(a, s.group6(group), group, ib.nd_ns(a.ll, nonce), ANY)
+    s.resolve6(b, a)
+    return s
+
+
+@scenario
+def interface_identifier_of_a_modified_guid():
+    """RFC 4391 section 8: a GUID whose u bit is 1 already is a modified EUI-64, and is not changed."""
+    s, a = link(1)
+    guid = 0x0202C903000000AA
+    b = Host(10).also(gid="fe80::202:c903:0:aa", ll="fe80::202:c903:0:aa")
+    assert b.guid == guid
+    s.up(b)
+    s.resolve6(a, b)
+    return s
+
+
+@scenario
+def multicast_listener_reports():
+    """MLDv2 reports to ff02::16 with a router alert, version 1 reports, a querier."""
+    s, a, querier = link(1, 2)
+    v2 = s.group6("ff02::16")
+    s.join(querier, v2)
+    s.join(a, v2, SEND_ONLY)
+    alert = bytes((58, 0, 5, 2, 0, 0, 1, 0))
+
+    def send(host, mgid, to, body):
+        checked = ib.icmpv6(host.ll, to, body)[40:]
+        s.ud(host, mgid, encap(0x86DD, ib.ipv6(host.ll, to, 0, alert + checked, hop=1)))
+
+    query = bytes((130, 0, 0, 0)) + ib.u16(10000) + ib.u16(0) + bytes(16) + bytes((2, 125, 0, 0))
+    send(querier, s.group6(ALL_NODES), ALL_NODES, query)
+    record = bytes((4, 0, 0, 0)) + ib.gid("ff02::1:3")
+    send(a, v2, "ff02::16", bytes((143, 0, 0, 0, 0, 0, 0, 1)) + record)
+    group = s.join(a, s.group6("ff02::1:3"))
+    send(a, group, "ff02::1:3", bytes((131, 0, 0, 0, 0, 0, 0, 0)) + ib.gid("ff02::1:3"))
+    return s
+
+
+@scenario
+def wider_ipv6_scopes():
+    """IPv6 groups of site and organisation scope use the scope bits of the broadcast group in their MGIDs (section 4)."""
+    s, a, b = link(1, 2)
+    for group in ("ff05::1:3", "ff08::5", "ff0e::101"):
+        mgid = s.join(b, s.group6(group))
+        s.join(a, mgid, SEND_ONLY)
+        s.ud(a, mgid, encap(0x86DD, ib.ipv6(a.ll, group, 17, bytes(8), hop=4)))
+    return s

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The table of variants: the ways in which each rule can be broken, each with a capture that breaks it.
+
+A variant is a change to frames.world.everything(), which keeps every rule. The topic files of this
+package enter theirs by broken() and change(). tests/test_variants.py judges all of them.
+"""
+import functools
+
+from frames import world
+from frames.world import C, D
+
+FAIL, INCONCLUSIVE = "fail", "inconclusive"
+NOT_JUDGED = "not judged"  # no result of the rule in the capture
+SILENT = "silent"  # the rule passes for other frames
+BASES = {
+    "default": {},
+    "child": {"pkey": 0x8001},
+    "limited": {"pkey": 0x8001, "limited": (C, D)},
+}
+VARIANTS = []
+# A capture that begins late has nothing from before this frame: no SMPs, no joins.
+LATE = "A.arp.request"
+
+
+class Variant:
+    """rule: that is broken; way: in which; at: the frame that carries the finding, by its name; base: one of BASES.
+
+    early: the result in the whole capture; why: the reason for one that is not FAIL. evidence.py has
+    the results of other forms of the capture.
+    """
+
+    def __init__(self, rule, way, at, make, base="default", early=FAIL, why=""):
+        self.rule, self.way, self.at, self.make, self.base = rule, way, at, make, base
+        self.early, self.why = early, why
+
+    def name(self):
+        suffix = "" if self.base == "default" else f" ({self.base})"
+        return f"{self.rule}: {self.way}{suffix}"
+
+    def world(self):
+        """The capture, as a world; its frame `at` is the one that is found."""
+        w = base(self.base).copy()
+        self.make(w)
+        return w
+
+
+@functools.cache
+def base(name):
+    return world.everything(**BASES[name])
+
+
+def broken(rule, way, at, bases=("default",), **options):
+    """Enter a function that breaks the rule; it is called with the world."""
+
+    def enter(make):
+        for name in bases:
+            VARIANTS.append(Variant(rule, way, at, make, name, **options))
+        return make
+
+    return enter
+
+
+def set_fields(packet, fields):
+    for name, value in fields.items():
+        packet[name] = value
+    if packet.deth and packet["qkey"] == world.QKEY or not packet.deth:
+        packet.fix_checksums()
+
+
+def change(rule, way, at, fields, bases=("default",), **options):
+    """Other values in fields of one packet; `frames` names others that change in the same way."""
+    frames = options.pop("frames", (at,))
+
+    def make(w):
+        for name in frames:
+            set_fields(w[name], fields)
+
+    broken(rule, way, at, bases, **options)(make)

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Connections: set-up, data, the end (RFC 4755)."""
+from frames import ib
+from frames.variants import INCONCLUSIVE, broken, change
+from frames.variants.groups import ALL
+from frames.world import (
+    A,
+    B,
+    GROUP_IPV4,
+    NODES,
+    RC_IDS,
+    RC_QPS,
+    RECV_MTU,
+    UC_IDS,
+    UC_QPS,
+    arp,
+    igmp_report,
+    mld_report,
+    na,
+    ns,
+    ping,
+    udp4,
+    udp6,
+)
+
+DATA = {
+    "RC, IPv4": "rc.ping",
+    "RC, IPv4, by the responder": "rc.pong",
+    "RC, IPv6": "rc.ping6",
+    "UC, IPv4": "uc.ping",
+    "UC, IPv4, by the responder": "uc.pong",
+    "UC, IPv6": "uc.ping6",
+}
+# ---- 2.1, 7: what goes over UD
+
+TO_MANY = {
+    "IPv4 multicast": udp4(A, GROUP_IPV4),
+    "IPv4 broadcast": udp4(A, "255.255.255.255"),
+    "IGMP report": igmp_report(A, GROUP_IPV4),
+    "IPv6 multicast": udp6(A, NODES),
+    "MLD report": mld_report(A, NODES),
+    "neighbour solicitation": ns(A, B),
+    "router solicitation": ib.encap(0x86DD, ib.icmpv6(A.ll, "ff02::2", ib.nd_rs())),
+    "router advertisement": ib.encap(0x86DD, ib.icmpv6(A.ll, NODES, ib.nd_ra())),
+    "neighbour advertisement": ib.encap(
+        0x86DD, ib.icmpv6(A.ll, NODES, ib.nd_na(A.ll, ib.nd_lladdr_option(2, A.addr), 0x20000000))
+    ),
+}
+ANSWERS = {"ARP reply": arp(2, A, B), "neighbour advertisement": na(A, B)}
+for mode in ("rc", "uc"):
+    for way, payload in TO_MANY.items():
+
+        @broken("rfc4755.2.1.multicast-over-ud", f"{mode.upper()}, {way}", f"{mode}.ping", ALL)
+        def multicast(w, name=f"{mode}.ping", payload=payload):
+            w[name].payload = bytearray(payload)
+
+    for way, payload in ANSWERS.items():
+
+        @broken("rfc4755.7.resolution-over-ud", f"{mode.upper()}, {way}", f"{mode}.ping", ALL)
+        def answer(w, name=f"{mode}.ping", payload=payload):
+            w[name].payload = bytearray(payload)
+
+
+# ---- 2.3: before and after the connection
+
+
+def early_frame(w, name, after, like, qpn):
+    p = w[like].copy()
+    p["destqp"] = qpn
+    w.insert(after, name, p)
+    w.times[name] = w.times[after] + 10**6
+
+
+for mode, like, back, qps in (
+    ("rc", "rc.ping", "rc.pong", RC_QPS),
+    ("uc", "uc.ping", "uc.pong", UC_QPS),
+):
+
+    @broken(
+        "rfc4755.2.3.connection-before-ip",
+        f"{mode.upper()}, the responder before its REP",
+        f"{mode}.rep",
+    )
+    def responder_early(w, mode=mode, back=back, qps=qps):
+        early_frame(w, "early", f"{mode}.req", back, qps[0])
+
+    @broken(
+        "rfc4755.2.3.connection-before-ip",
+        f"{mode.upper()}, the requester before the REP",
+        f"{mode}.rep",
+    )
+    def requester_early(w, mode=mode, like=like, qps=qps):
+        early_frame(w, "early", f"{mode}.req", like, qps[1])
+        w.insert("early", "between", w["C.ping"].copy())
+        w.delay(f"{mode}.rep", 1)
+
+    @broken(
+        "rfc4755.2.3.connection-before-ip",
+        f"{mode.upper()}, the requester right before the REP",
+        f"{mode}.rep",
+        early=INCONCLUSIVE,
+        why="neighbours in a capture may have been sent in the other order",
+    )
+    def requester_nearly_early(w, mode=mode, like=like, qps=qps):
+        early_frame(w, "early", f"{mode}.req", like, qps[1])
+
+    @broken("rfc4755.2.3.connection-before-ip", f"{mode.upper()}, after a REJ", "late")
+    def after_refusal(w, mode=mode, back=back, qps=qps):
+        refuse(w, mode)
+        w.drop(
+            *[
+                n
+                for n in w.order
+                if n.startswith(mode) and n not in (f"{mode}.req", f"{mode}.rej", back)
+            ]
+        )
+        p = w[back]
+        w.order.remove(back)
+        p["destqp"] = qps[0]
+        w.insert(f"{mode}.rej", "late", p)
+
+
+ENDS = {"rc": (A, B, RC_IDS), "uc": (B, A, UC_IDS)}
+
+
+def refuse(w, mode, reason=28):
+    """The responder refuses the REQ."""
+    a, b, ids = ENDS[mode]
+    p = w[f"{mode}.rep"].copy()
+    tid = p["mad.tid"]
+    p.payload = bytearray(ib.cm_rej(tid, 0, ids[0], reason, pdata=ib.private_data(b.qpn, RECV_MTU)))
+    w.insert(f"{mode}.req", f"{mode}.rej", p)
+    w.drop(f"{mode}.rep", f"{mode}.rtu")
+
+
+# ---- 3.2, 3.5, 5, 6: the messages
+
+PRIVATE = {"REQ": ("req", 164), "REP": ("rep", 60), "RTU": ("rtu", 32), "REJ": ("rej", 108)}
+
+
+def set_private(w, mode, message, octets, offset=0):
+    name, at = PRIVATE[message]
+    if message == "REJ":
+        refuse(w, mode)
+    w[f"{mode}.{name}"].payload[at + offset : at + offset + len(octets)] = octets
+
+
+for mode in ("rc", "uc"):
+    for message, (name, _) in PRIVATE.items():
+        M = mode.upper()
+
+        @broken(
+            "rfc4755.3.2.ud-qpn-in-private-data", f"{M}, {message}, no QPN", f"{mode}.{name}", ALL
+        )
+        def no_qpn(w, mode=mode, message=message):
+            set_private(w, mode, message, bytes(3), 1)
+
+        if message in ("REQ", "REP"):
+
+            @broken(
+                "rfc4755.3.2.ud-qpn-in-private-data",
+                f"{M}, {message}, another QPN",
+                f"{mode}.{name}",
+                ALL,
+            )
+            def other_qpn(w, mode=mode, message=message):
+                set_private(w, mode, message, b"\0\x09\x99", 1)
+
+        if message in ("RTU", "REJ"):
+
+            @broken(
+                "rfc4755.3.2.ud-qpn-in-private-data", f"{M}, {message}, nothing", f"{mode}.{name}"
+            )
+            def nothing(w, mode=mode, message=message):
+                set_private(w, mode, message, bytes(8))
+
+        if message != "REJ":
+
+            @broken("rfc4755.6.private-data", f"{M}, {message}, nothing", f"{mode}.{name}", ALL)
+            def no_private(w, mode=mode, message=message):
+                set_private(w, mode, message, bytes(8))
+
+        if message in ("REP", "RTU"):
+
+            @broken("rfc4755.6.private-data", f"{M}, {message}, no Receive MTU", f"{mode}.{name}")
+            def no_mtu(w, mode=mode, message=message):
+                set_private(w, mode, message, bytes(4), 4)
+
+        for value in (1, 0xFF):
+
+            @broken("rfc4755.6.reserved-zero", f"{M}, {message}, 0x{value:02x}", f"{mode}.{name}")
+            def reserved(w, mode=mode, message=message, value=value):
+                set_private(w, mode, message, bytes([value]))
+
+    @broken("rfc4755.5.1.receive-mtu", M + ", REQ", f"{mode}.req", ALL)
+    def req_without_mtu(w, mode=mode):
+        set_private(w, mode, "REQ", bytes(4), 4)
+
+    for message, name in (("REQ", "req"), ("REP", "rep")):
+        for value in (71, 1):
+
+            @broken("rfc4755.5.minimum-mtu", f"{M}, {message}, {value}", f"{mode}.{name}")
+            def tiny(w, mode=mode, message=message, value=value):
+                set_private(w, mode, message, ib.u32(value), 4)
+
+        for value in ((1 << 31) + 1, 0xFFFFFFFF):
+
+            @broken("rfc4755.5.message-size", f"{M}, {message}, {value}", f"{mode}.{name}")
+            def huge(w, mode=mode, message=message, value=value):
+                set_private(w, mode, message, ib.u32(value), 4)
+
+        @broken("rfc4755.5.minimum-mtu", f"{M}, {message} 1000, IPv6", f"{mode}.ping6", ALL)
+        def small_for_ipv6(w, mode=mode, message=message):
+            set_private(w, mode, message, ib.u32(1000), 4)
+
+        for part in ("only", "first"):
+
+            @broken(
+                "rfc4755.5.1.connection-mtu", f"{M}, {message} 2048, {part} packet", f"{mode}.ping"
+            )
+            def too_long(w, mode=mode, message=message, part=part):
+                set_private(w, mode, message, ib.u32(2048), 4)
+                a, b, _ = ENDS[mode]
+                p = w[f"{mode}.ping"]
+                p.payload = bytearray(ping(a, b, size=3000))
+                if part == "first":
+                    del p.payload[2048:]
+                    p["opcode"] = p["opcode"] & 0xE0 | ib.FIRST
+
+    for what, sid in {
+        "the QPN is another": ib.service_id_rfc(0x999),
+        "Type 1": 1 << 48,
+        "Reserved 1": 1 << 24,
+        "Reserved 0x010000": 1 << 40,
+        "block 0x10": 0x11 << 56,
+        "block 0": 1 << 56,
+    }.items():
+
+        @broken("rfc4755.3.5.service-id", f"{M}, {what}", f"{mode}.req", ALL)
+        def service_id(w, mode=mode, sid=sid):
+            p = w[f"{mode}.req"]
+            p["req.service"] = sid if sid & 0xFFFFFF else p["req.service"] ^ sid
+
+
+# ---- 3.4: the end
+
+for mode, node in (("rc", "A"), ("uc", "B")):
+
+    @broken("rfc4755.3.4.teardown", f"{mode.upper()}, the interface joins again", "again.resp", ALL)
+    def never_ended(w, mode=mode, node=node):
+        w.drop(f"{mode}.dreq", f"{mode}.drep")
+        after = f"{node}.leave.bcast.resp"
+        for n in ("", ".resp"):
+            p = w[f"{node}.join.bcast{n}"].copy()
+            p["mad.tid"] = 0x7780
+            w.insert(after, "again" + n, p)
+            after = "again" + n
+        w.renumber()
+
+    @broken("rfc4755.3.4.teardown", f"{mode.upper()}, data 12 s later", "data")
+    def data_after_end(w, mode=mode, node=node):
+        w.drop(f"{mode}.dreq", f"{mode}.drep")
+        p = w[f"{mode}.ping"].copy()
+        p["psn"] += 2
+        w.insert(w.order[-1], "data", p)
+        w.times["data"] += 12 * 10**9
+
+
+# ---- 4: the header of a connected message
+
+for way, name in DATA.items():
+    for length in (1, 2, 3):
+
+        @broken("rfc4755.4.encapsulation-header", f"{way}, {length} octets", name)
+        def cut_header(w, name=name, length=length):
+            del w[name].payload[length:]
+
+    @broken("rfc4755.4.encapsulation-header", f"{way}, none", name, ALL)
+    def no_header(w, name=name):
+        del w[name].payload[:4]
+
+    change("rfc4391.6.reserved-zero", way, name, {"reserved": 1})
+    for value in (5, 0x05FF):
+        change("rfc4755.4.type", f"{way}, 0x{value:04x}", name, {"type": value})
+    wrong = 0x86DD if "IPv4" in way else 0x0800
+    change("rfc4755.4.type", f"{way}, of the other IP version", name, {"type": wrong}, ALL)
+
+
+# ---- 3.3: crossing REQs
+
+
+def cross(w):
+    """B asks while A's REQ waits: rc.req, uc.req; then both answer."""
+    for name in ("uc.req",):
+        p = w[name]
+        w.order.remove(name)
+        w.insert("rc.req", name, p)
+    for name in ("rc.ping", "rc.pong", "rc.ping6", "uc.ping", "uc.pong", "uc.ping6"):
+        w.order.remove(name)
+    w.renumber()
+
+
+@broken("rfc4755.3.3.simultaneous", "the larger address accepts", "rc.rep", ALL)
+def larger_accepts(w):
+    cross(w)  # B's address is the larger, and its REP to A's REQ is rc.rep
+
+
+@broken("rfc4755.3.3.simultaneous", "the smaller address refuses", "uc.rej", ALL)
+def smaller_refuses(w):
+    cross(w)
+    refuse(w, "uc")
+    w.order.remove("uc.rej")
+    w.order.insert(w.order.index("rc.rep"), "uc.rej")
+    w.times["uc.rej"] = w.times["rc.rep"] - 10**6
+    w.drop("uc.dreq", "uc.drep")

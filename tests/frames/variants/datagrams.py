@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The encapsulation header, link-layer addresses, ARP and Neighbour Discovery (RFC 4391 sections 6, 8 and 9)."""
+from frames import ib
+from frames.variants import INCONCLUSIVE, base, broken, change
+from frames.variants.groups import ALL, IPV4, IPV6
+from frames.variants.links import EVERY, UNICAST
+from frames.world import A, B, C, D
+
+MULTICAST = {**IPV4, **IPV6}
+FEW = ("IPv4 unicast", "ARP request", "neighbour solicitation")
+
+# ---- RFC 4391 6: the header
+
+
+def bases_of(way):
+    return ALL if way in FEW else ("default",)
+
+
+for way, name in EVERY.items():
+    change("rfc4391.6.reserved-zero", way, name, {"reserved": 1}, bases_of(way))
+    change("rfc4391.6.reserved-zero", f"{way}, 0xff00", name, {"reserved": 0xFF00})
+    change("rfc4391.6.type", f"{way}, 0x0005", name, {"type": 5}, bases_of(way))
+    change("rfc4391.6.type", f"{way}, 0x05ff", name, {"type": 0x05FF})
+    for length in (1, 2, 3):
+
+        @broken("rfc4391.6.encapsulation-header", f"{way}, {length} octets", name)
+        def cut_header(w, name=name, length=length):
+            del w[name].payload[length:]
+
+    @broken("rfc4391.6.encapsulation-header", f"{way}, none", name, bases_of(way))
+    def no_header(w, name=name):
+        del w[name].payload[:4]
+
+
+TYPES = {"IPv4": 0x0800, "IPv6": 0x86DD, "ARP": 0x0806, "RARP": 0x8035}
+KIND = {0x0800: "IPv4", 0x86DD: "IPv6", 0x0806: "ARP", 0x8035: "ARP"}
+for way, name in EVERY.items():
+    for said, value in TYPES.items():
+
+        def contradict(w, name=name, value=value):
+            w[name]["type"] = value
+
+        real = KIND[base("default")[name]["type"]]
+        if real != KIND[value]:
+            broken("rfc4391.6.type", f"{way}, said to be {said}", name)(contradict)
+
+for way, name in MULTICAST.items():
+
+    @broken("rfc4391.6.grh-on-multicast", way, name, bases_of(way))
+    def no_grh(w, name=name):
+        w[name].drop_grh()
+
+
+# ---- RFC 4391 8: interface identifiers
+
+
+def speak_as(w, name, address):
+    """The sender's link-local address, in the header and, of an advertisement, in its target."""
+    p = w[name]
+    if p.payload[44] == 136:
+        p["nd.target"] = address
+    else:
+        p["ipv6.src"] = address
+    p.fix_checksums()
+
+
+SPEAKERS = {
+    "neighbour solicitation": ("A.ns", "fe80::{}2:c903:0:1895"),
+    "router solicitation": ("A.rs", "fe80::{}2:c903:0:1895"),
+    "router advertisement": ("B.ra", "fe80::{}2:c902:24:f636"),
+    "neighbour advertisement": ("B.na", "fe80::{}2:c902:24:f636"),
+}
+for way, (name, address) in SPEAKERS.items():
+
+    @broken("rfc4391.8.u-bit", way, name, ALL)
+    def not_toggled(w, name=name, address=address):
+        speak_as(w, name, address.format(""))
+
+    @broken("rfc4391.8.link-local", f"{way}, a modified EUI-64 of another GUID", name)
+    def another_eui(w, name=name, address=address):
+        speak_as(w, name, address.format("20").replace("c90", "c91"))
+
+    @broken("rfc4391.8.1.link-local-form", f"{way}, bits 10 to 63", name, ALL)
+    def not_zero(w, name=name, address=address):
+        speak_as(w, name, address.format("20").replace("::", ":0:0:1:"))
+
+    @broken("rfc4391.8.1.link-local-form", f"{way}, bit 10", name)
+    def fe90(w, name=name, address=address):
+        speak_as(w, name, address.format("20").replace("fe80", "fea0"))
+
+
+# ---- RFC 4391 9.1.1, RFC 4755 3.1: the 20 octets
+
+ARP = {
+    "ARP request": "C.arp.request",
+    "ARP reply": "D.arp.reply",
+    "ARP announcement": "D.arp.announce",
+    "ARP unicast request": "D.arp.revalidate",
+    "RARP request": "A.rarp.request",
+    "RARP reply": "B.rarp.reply",
+    "InARP request": "A.inarp.request",
+    "InARP reply": "B.inarp.reply",
+}
+ND_OPTIONS = {  # where the option begins, in the payload
+    "neighbour solicitation": ("C.ns", 68),
+    "neighbour solicitation, unicast": ("D.ns.unicast", 68),
+    "neighbour advertisement": ("D.na", 68),
+    "router solicitation": ("A.rs", 52),
+    "router advertisement": ("B.ra", 60),
+    "redirect": ("B.redirect", 84),
+}
+FLAGS = {"0x01": 0x01, "0x20": 0x20, "0x3f": 0x3F}
+
+
+def set_flags(w, name, at, value):
+    w[name].payload[at] = value
+    w[name].fix_checksums()
+
+
+PLACES = {way: (name, 12) for way, name in ARP.items()}
+PLACES.update({way: (name, at + 4) for way, (name, at) in ND_OPTIONS.items()})
+for way, (name, at) in PLACES.items():
+    for text, value in FLAGS.items():
+        broken(
+            "rfc4391.9.1.1.reserved-flags",
+            f"{way}, {text}",
+            name,
+            bases_of(way) if value == 1 else ("default",),
+        )(lambda w, name=name, at=at, value=value: set_flags(w, name, at, value))
+        for mode, bit in (("RC", 0x80), ("UC", 0x40), ("RC and UC", 0xC0)):
+            broken("rfc4755.3.1.flags", f"{way}, {mode} and {text}", name)(
+                lambda w, name=name, at=at, value=value | bit: set_flags(w, name, at, value)
+            )
+
+
+for way, name in UNICAST.items():
+    change("rfc4391.9.1.1.traffic-to-qpn", way, name, {"destqp": 0x99}, ALL)
+change("rfc4391.9.1.1.traffic-to-qpn", "neighbour advertisement", "D.na", {"destqp": 0x99}, ALL)
+change("rfc4391.9.1.1.arp-reply-qpn", "ARP reply", "D.arp.reply", {"destqp": 0x99}, ALL)
+change(
+    "rfc4391.9.1.1.arp-reply-qpn", "ARP reply to a unicast request", "C.arp.reply", {"destqp": 0x99}
+)
+change("rfc4755.3.1.reply-to-ud-qpn", "ARP reply", "B.arp.reply", {"destqp": 0x99}, ALL)
+change("rfc4755.3.1.reply-to-ud-qpn", "neighbour advertisement", "B.na", {"destqp": 0x99}, ALL)
+
+
+def other_gid(w, name, at, text):
+    w[name].payload[at + 4 : at + 20] = ib.gid(text)
+    w[name].fix_checksums()
+
+
+OWNERS = {"A": B, "B": A, "C": D, "D": C}
+ANNOUNCED = {k: v for k, v in PLACES.items() if "RARP" not in k and "redirect" not in k}
+for way, (name, at) in ANNOUNCED.items():
+    broken("rfc4391.9.1.1.gid-of-port", f"{way}, another port's", name, bases_of(way))(
+        lambda w, name=name, at=at: other_gid(w, name, at, OWNERS[name[0]].gid)
+    )
+    broken("rfc4391.9.1.1.gid-from-port-guid", f"{way}, nobody's", name, bases_of(way))(
+        lambda w, name=name, at=at: other_gid(w, name, at, "fe80::dead:beef:0:1")
+    )
+    broken("rfc4755.2.2.one-ud-qp", way, name, ALL if way == "ARP reply" else ("default",))(
+        lambda w, name=name: w[name].set(srcqp=0x999)
+    )
+for way, name in ARP.items():
+    for length in (20, 43, 55):
+
+        @broken("rfc4391.9.1.1.format", f"{way}, {length} octets", name)
+        def arp_ends(w, name=name, length=length):
+            del w[name].payload[4 + length :]
+
+    change("rfc4391.9.2.arp-hardware-type", f"{way}, 1", name, {"arp.hrd": 1}, bases_of(way))
+    change("rfc4391.9.2.arp-hardware-type", f"{way}, 31", name, {"arp.hrd": 31})
+    for length in (6, 8, 19, 21, 0):
+        change("rfc4391.9.2.arp-hardware-length", f"{way}, {length}", name, {"arp.hln": length})
+
+    @broken("rfc4391.9.2.arp-hardware-length", f"{way}, addresses of 8 octets", name)
+    def short_addresses(w, name=name):
+        p = w[name].payload
+        p[4:] = p[4:8] + b"\x08" + p[9:12] + p[12:20] + p[32:36] + p[36:44] + p[56:60]
+
+    @broken("rfc4391.9.2.arp-as-rfc826", f"{way}, protocol length 3", name, bases_of(way))
+    def protocol_length(w, name=name):
+        w[name]["arp.pln"] = 3
+        for end in (60, 36):
+            del w[name].payload[end - 1]
+
+
+change(
+    "rfc4391.9.2.arp-as-rfc826",
+    "ARP reply, its own IP as target",
+    "D.arp.reply",
+    {"arp.tpa": D.ip},
+    ALL,
+)
+change(
+    "rfc4391.9.2.arp-as-rfc826",
+    "ARP reply, another's IP as target",
+    "D.arp.reply",
+    {"arp.tpa": A.ip},
+)
+change(
+    "rfc4391.9.2.arp-as-rfc826",
+    "ARP reply, an unknown IP as target",
+    "D.arp.reply",
+    {"arp.tpa": "10.0.0.77"},
+    early=INCONCLUSIVE,
+    why="the asker may have another IP, for which it asked in a frame that was not captured",
+)
+
+for way, (name, at) in ND_OPTIONS.items():
+
+    def octets(w, name=name, at=at, offset=1, value=b""):
+        w[name].payload[at + offset : at + offset + len(value)] = value
+        w[name].fix_checksums()
+
+    for length in (0, 1, 2, 4, 255):
+        broken(
+            "rfc4391.9.3.nd-option-length",
+            f"{way}, {length}",
+            name,
+            bases_of(way) if length == 0 else ("default",),
+        )(lambda w, octets=octets, length=length: octets(w, value=bytes([length])))
+
+    @broken("rfc4391.9.3.nd-option-length", f"{way}, Ethernet's 1", name)
+    def ethernet(w, name=name, at=at):
+        w[name].payload[at + 1 :] = b"\x01" + bytes.fromhex("0200000000aa")
+        w[name].fix_checksums()
+
+    for text, value in (("0x0001", b"\0\1"), ("0xffff", b"\xff\xff")):
+        broken("rfc4391.9.3.nd-option-padding", f"{way}, {text}", name, bases_of(way))(
+            lambda w, octets=octets, value=value: octets(w, offset=2, value=value)
+        )
+
+    @broken("rfc4391.9.1.1.format", f"{way}, the option ends early", name)
+    def option_ends(w, name=name):
+        del w[name].payload[-8:]
+        w[name].fix_checksums()
+
+
+# ---- RFC 4391 9.4
+
+
+def old_qpn(w, like):
+    """D's interface is restarted: it announces another QPN; C goes on with the one before, 70 s later."""
+    p = w["D.arp.announce"]
+    p["arp.sha.qpn"] = p["srcqp"] = 0x2001
+    w.drop(
+        "D.arp.revalidate",
+        "D.ns.unicast",
+        "C.arp.reply",
+        "C.na",
+        *[n for n in w.order if n.startswith("D.pong")],
+    )
+    w.drop(*[n for n in UNICAST.values() if n != like])
+    w.delay("A.ping", 70)
+
+
+for way, name in UNICAST.items():
+    if "IPv4" in way:
+
+        @broken("rfc4391.9.4.revalidate-arp", way, name, ALL)
+        def goes_on(w, name=name):
+            old_qpn(w, name)

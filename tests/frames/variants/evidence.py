@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a capture of each form shows of each rule, where it does not show all: the result, and why."""
+from frames.variants import FAIL, INCONCLUSIVE, NOT_JUDGED, SILENT
+from frames.variants import connections, datagrams, groups, links  # they fill the table
+
+SA, SMPS = "the joins were not captured", "the port's set-up was not captured"
+ADDRESSES = "the link-layer addresses that it had before were not captured"
+NO_HEADERS = "without InfiniBand headers"
+NO_GRH = "RoCE v2 has no GRH, and so no MGID"
+NOTHING_SAYS = "RoCE v2 has no MGID, and nothing before says that the datagram is IPoIB's"
+NO_SA = "RoCE v2 has no subnet administration"
+MGID = (
+    "rfc4391.4.mgid-t-flag",
+    "rfc4391.4.mgid-signature-ipv4",
+    "rfc4391.4.mgid-signature-ipv6",
+    "rfc4391.4.mgid-pkey",
+    "rfc4391.4.mgid-group-id-ipv4",
+    "rfc4391.4.mgid-group-id-ipv6",
+    "rfc4391.4.broadcast-mapping",
+    "rfc4391.4.mgid-format",
+    "rfc4391.4.1.pkey-full-member",
+    "rfc4391.6.grh-on-multicast",
+)
+JOINS = (  # what rests on what the SA told
+    "rfc4391.4.scope-consistent",
+    "rfc4391.5.full-member-join",
+    "rfc4391.5.join-parameters-used",
+    "rfc4391.7.link-mtu",
+    "rfc4391.9.1.2.qkey-from-join",
+    "rfc4391.10.group-before-use",
+    "rfc4391.10.join-before-send",
+    "rfc4391.10.mlid-as-dlid",
+    "rfc4391.10.subscribe-traps",
+    "rfc4391.10.leave",
+    "rfc4391.10.receiver-fullmember",
+)
+NO_GRH_ON_THEM = ("ARP reply", "InARP reply", "neighbour advertisement")
+HEADERS = ("rfc4391.6.type", "rfc4391.6.encapsulation-header")
+PORTS = (  # what rests on the port's whole history
+    "rfc4391.9.1.1.gid-of-port",
+    "rfc4391.9.1.1.gid-from-port-guid",
+)
+
+BARE = (  # what headers or the history of an InfiniBand link show
+    "rfc4755.2.1.multicast-over-ud",
+    "rfc4755.7.resolution-over-ud",
+    "rfc4755.2.3.connection-before-ip",
+    "rfc4755.5.minimum-mtu",
+    "rfc4755.5.1.connection-mtu",
+    "rfc4755.3.4.teardown",
+    "rfc4755.4.encapsulation-header",
+    "rfc4755.4.type",
+    "rfc4391.5.broadcast-group-exists",
+    "rfc4391.5.join-parameters-used",
+    "rfc4391.7.link-mtu",
+    "rfc4391.9.1.2.qkey-from-join",
+    "rfc4391.13.qkey-controlled",
+    "rfc4391.10.group-before-use",
+    "rfc4391.6.grh-on-multicast",
+    "rfc4391.8.u-bit",
+    "rfc4391.8.link-local",
+    "rfc4391.8.1.link-local-form",
+    "rfc4391.9.1.1.traffic-to-qpn",
+    "rfc4391.9.1.1.arp-reply-qpn",
+    "rfc4755.3.1.reply-to-ud-qpn",
+    "rfc4391.9.1.1.gid-of-port",
+    "rfc4391.9.1.1.gid-from-port-guid",
+    "rfc4755.2.2.one-ud-qp",
+    "rfc4391.9.4.revalidate-arp",
+)
+
+# form -> [(beginning of the rule, words of the variant's way, result, why)]; the first that fits counts
+INC, NOT, NEW = (
+    INCONCLUSIVE,
+    NOT_JUDGED,
+    "the QP was not known to be an interface's before this frame",
+)
+RESULTS = {
+    "early": [],
+    "erf": [],
+    "late": [
+        ("rfc4391.4.mgid-signature-ipv6", "router advertisement, signature 0", INC, NEW),
+        ("rfc4391.5.broadcast-group-exists", "", NOT, SA),
+        ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),
+        ("rfc4755.3.5.service-id", "the QPN is another", INC, ADDRESSES),
+        ("rfc4391.9.1.1.traffic-to-qpn", "unicast", INC, ADDRESSES),
+        *(("rfc4755.2.2.one-ud-qp", way, INC, SMPS) for way in NO_GRH_ON_THEM),
+        *((rule, "", INC, SA) for rule in JOINS),
+        *((rule, "", INC, SMPS) for rule in PORTS),
+    ],
+    "242": [
+        ("rfc4391.4.mgid-pkey", "", INC, NO_HEADERS),
+        ("rfc4391.4.mgid-signature", "signature 0x", FAIL, ""),
+        ("rfc4391.4.broadcast-mapping", "to one port", SILENT, NO_HEADERS),
+        ("rfc4391.9.2.arp-as-rfc826", "as target", SILENT, NO_HEADERS),
+        *((rule, "", NOT, NO_HEADERS) for rule in BARE),
+    ],
+    "roce2": [
+        ("rfc4391.4.broadcast-mapping", "to one port", FAIL, ""),
+        ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),
+        ("rfc4755.3.5.service-id", "block 0x10", FAIL, ""),
+        ("rfc4755.3.5.service-id", "", INC, ADDRESSES),
+        ("rfc4755.3.4.teardown", "", NOT, NO_SA),
+        ("rfc4391.5.broadcast-group-exists", "", NOT, NO_SA),
+        ("rfc4391.7.link-mtu", "", INC, NO_SA),
+        ("rfc4391.9.1.2.qkey-from-join", "", INC, NO_SA),
+        *((rule, way, FAIL, "") for rule in HEADERS for way in ("RARP", "InARP")),
+        ("rfc4391.6.type", "ARP request", SILENT, NOTHING_SAYS),
+        ("rfc4391.6.encapsulation-header", "ARP request", SILENT, NOTHING_SAYS),
+        ("rfc4391.9.1.1.traffic-to-qpn", "unicast", INC, ADDRESSES),
+        ("rfc4755.2.2.one-ud-qp", "", INC, NO_SA),
+        *((rule, "", NOT, NO_GRH) for rule in MGID),
+        *((rule, "", INC, NO_SA) for rule in PORTS),
+        *((rule, "", NOT, NO_SA) for rule in JOINS),
+    ],
+}
+
+
+def result(variant, form):
+    """(expected, why)"""
+    for rule, words, expected_, why_ in RESULTS[form]:
+        if variant.rule.startswith(rule) and words in variant.way:
+            return expected_, why_
+    return variant.early, variant.why
+
+
+def expected(variant, form):
+    return result(variant, form)[0]
+
+
+def why(variant, form):
+    return result(variant, form)[1]
+
+
+assert connections and datagrams and groups and links

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Multicast GIDs and the broadcast group (RFC 4391 sections 4 and 4.1)."""
+
+from frames import ib
+from frames.variants import broken
+from frames.world import B, udp4
+
+ALL = ("default", "child", "limited")
+IPV4 = {
+    "IPv4 multicast": "A.mcast4",
+    "IPv4 broadcast": "A.bcast",
+    "ARP request": "A.arp.request",
+    "ARP announcement": "D.arp.announce",
+    "RARP request": "A.rarp.request",
+    "IGMP report": "B.igmp",
+}
+IPV6 = {
+    "IPv6 multicast": "A.mcast6",
+    "neighbour solicitation": "A.ns",
+    "router solicitation": "A.rs",
+    "router advertisement": "B.ra",
+    "MLD report": "B.mld",
+}
+SA = {
+    "Set (join as FullMember)": ("B.join.g4", "B.join.g4.resp"),
+    "Set (join as SendOnlyNonMember)": ("A.join.g4", "A.join.g4.resp"),
+    "Set, the response": ("B.join.g4.resp",),
+    "Get, the response": ("A.query.g4.resp",),
+    "Set of the broadcast group": ("B.join.bcast", "B.join.bcast.resp"),
+    "Set of an IPv6 group": ("B.join.routers", "B.join.routers.resp"),
+}
+
+
+def mgid_octets(value):
+    return bytearray(value.to_bytes(16, "big"))
+
+
+def edit_mgid(w, names, edit):
+    """edit(octets) changes the MGID of each of the frames: the GRH's DGID, or the record's."""
+    for name in names:
+        p = w[name]
+        field = "mcm.mgid" if p["destqp"] == 1 else "dgid"
+        octets = mgid_octets(p[field])
+        edit(octets)
+        p[field] = bytes(octets)
+
+
+def each(rule, edit, ways, bases=("default",), **options):
+    for way, names in ways.items():
+        names = (names,) if isinstance(names, str) else names
+        at = names[0]
+        broken(rule, way, at, bases, **options)(lambda w, names=names: edit_mgid(w, names, edit))
+
+
+def set_octets(at, octets):
+    def edit(mgid):
+        mgid[at : at + len(octets)] = octets
+
+    return edit
+
+
+# ---- T flag and format
+
+each("rfc4391.4.mgid-t-flag", set_octets(1, b"\x02"), {**IPV4, **IPV6, **SA}, ALL)
+each("rfc4391.4.mgid-format", set_octets(1, b"\x32"), {**IPV4, **IPV6, **SA})
+each(
+    "rfc4391.4.mgid-format",
+    set_octets(1, b"\x92"),
+    {"flag 8, IPv4": "A.mcast4", "flag 8, NS": "A.ns"},
+)
+
+# ---- signatures
+
+for signature, what in ((0x601B, "IPv6's"), (0x401C, "0x401c"), (0, "0"), (0xA01B, "0xa01b")):
+    each(
+        "rfc4391.4.mgid-signature-ipv4",
+        set_octets(2, ib.u16(signature)),
+        {f"{way}, signature {what}": name for way, name in IPV4.items()},
+    )
+for signature, what in ((0x401B, "IPv4's"), (0x601C, "0x601c"), (0, "0"), (0xFFFF, "0xffff")):
+    each(
+        "rfc4391.4.mgid-signature-ipv6",
+        set_octets(2, ib.u16(signature)),
+        {f"{way}, signature {what}": name for way, name in IPV6.items()},
+    )
+
+# ---- P_Key
+
+each("rfc4391.4.mgid-pkey", set_octets(4, b"\x80\x02"), {**IPV4, **IPV6}, ALL)
+each("rfc4391.4.mgid-pkey", set_octets(4, b"\x80\x02"), SA, ("default", "child"))
+
+# ---- group IDs
+
+each(
+    "rfc4391.4.mgid-group-id-ipv4",
+    set_octets(12, b"\x0f\x01\x02\x04"),
+    {"IPv4 multicast, another group": "A.mcast4", "IGMP report, another group": "B.igmp"},
+)
+HIGH = {
+    "bits 28 to 31 set": set_octets(12, b"\xef\x01\x02\x03"),
+    "bit 79 set": set_octets(6, b"\x80"),
+    "bit 32 set": set_octets(11, b"\x01"),
+}
+for high, edit in HIGH.items():
+    ways = {"IPv4 multicast": "A.mcast4", "IGMP report": "B.igmp"}
+    ways.update({k: v for k, v in SA.items() if "group" not in k})
+    each("rfc4391.4.mgid-group-id-ipv4", edit, {f"{w}, {high}": n for w, n in ways.items()})
+each("rfc4391.4.mgid-group-id-ipv6", set_octets(15, b"\x77"), IPV6)
+each(
+    "rfc4391.4.mgid-group-id-ipv6",
+    set_octets(6, b"\x01"),
+    {f"{w}, bit 79": n for w, n in IPV6.items()},
+)
+
+
+# ---- 255.255.255.255
+
+
+@broken("rfc4391.4.broadcast-mapping", "to the group of 239.1.2.3", "A.mcast4", ALL)
+def to_another_group(w):
+    w["A.mcast4"].payload = bytearray(w["A.bcast"].payload)
+
+
+@broken("rfc4391.4.broadcast-mapping", "to the low 28 bits, as of other groups", "A.bcast")
+def mapped_as_a_group(w):
+    edit_mgid(w, ["A.bcast"], set_octets(12, b"\x0f\xff\xff\xff"))
+
+
+@broken("rfc4391.4.broadcast-mapping", "to one port", "C.ping")
+def broadcast_to_one(w):
+    w["C.ping"].payload = bytearray(udp4(B, "255.255.255.255"))
+
+
+# ---- scope
+
+SCOPED = {k: v for k, v in {**IPV4, **IPV6}.items() if "broadcast" not in k and "ARP" not in k}
+
+
+@broken("rfc4391.4.scope-consistent", "Set (join as FullMember)", "B.join.g4", ALL)
+def join_of_another_scope(w):
+    edit_mgid(
+        w, ["B.join.g4", "B.join.g4.resp", "B.leave.g4", "B.leave.g4.resp"], set_octets(1, b"\x15")
+    )
+
+
+@broken("rfc4391.4.scope-consistent", "Set (join as SendOnlyNonMember)", "A.join.g4")
+def send_only_join_of_another_scope(w):
+    edit_mgid(w, ["A.join.g4", "A.join.g4.resp"], set_octets(1, b"\x15"))
+
+
+SETTLED = {"A": "rc.req", "B": "rc.rep", "C": "C.leave.snm"}  # the sender's next request
+for way_, name_ in SCOPED.items():
+
+    @broken("rfc4391.4.scope-consistent", way_, SETTLED[name_[0]])
+    def datagram_of_another_scope(w, name=name_):
+        edit_mgid(w, [name], set_octets(1, b"\x15"))
+
+
+# ---- the broadcast group's record
+
+each("rfc4391.4.1.pkey-full-member", set_octets(4, b"\x7f\xff"), {
+    "ARP request": "A.arp.request",
+    "ARP announcement": "D.arp.announce",
+    "RARP request": "A.rarp.request",
+    "IPv4 broadcast": "A.bcast",
+    "Set (join)": ("B.join.bcast", "B.join.bcast.resp"),
+    "Set, the response": ("B.join.bcast.resp",),
+})  # fmt: skip
+
+
+def all_joins(w, **fields):
+    for name in w.order:
+        if ".join." in name and name.endswith(".resp"):
+            for field, value in fields.items():
+                w[name]["mcm." + field] = value
+
+
+for qkey in (0x00000B1B, 0, 0x7FFFFFFF):
+
+    @broken(
+        "rfc4391.4.1.qkey-controlled", f"Set, the response, 0x{qkey:08x}", "A.join.bcast.resp", ALL
+    )
+    def uncontrolled(w, qkey=qkey):
+        all_joins(w, qkey=qkey)
+
+
+@broken("rfc4391.4.1.qkey-controlled", "Get, the response", "A.query.snm.resp")
+def uncontrolled_told(w):
+    bcast = w["A.join.bcast.resp"]["mcm.mgid"]
+    for name in ("A.query.snm", "A.query.snm.resp"):
+        w[name]["mcm.mgid"] = bcast.to_bytes(16, "big")
+    w["A.query.snm.resp"]["mcm.qkey"] = 0x0B1B
+
+
+@broken("rfc4391.4.1.group-mtu", "NeighborMTU 1024, Set(PortInfo)", "B.join.bcast.resp", ALL)
+def neighbour_mtu(w):
+    for name in ("B.portinfo", "B.portinfo.resp"):
+        w[name]["port.neighbor_mtu"] = 3
+
+
+@broken("rfc4391.4.1.group-mtu", "NeighborMTU 256", "D.join.bcast.resp")
+def neighbour_mtu_256(w):
+    for name in ("D.portinfo", "D.portinfo.resp"):
+        w[name]["port.neighbor_mtu"] = 1
+
+
+@broken("rfc4391.4.1.group-mtu", "the group's MTU is 4096", "A.join.bcast.resp")
+def group_mtu_4096(w):
+    all_joins(w, mtu=5)
+
+
+for scope in (1, 5, 8, 0xE):
+
+    @broken(
+        "rfc4391.4.1.scope-link-local", f"scope {scope}", "A.join.bcast.resp", ("default", "child")
+    )
+    def other_scope(w, scope=scope):
+        for name in w.order:
+            if ".bcast" in name and ("join" in name or "leave" in name):
+                edit_mgid(w, [name], set_octets(1, bytes([0x10 | scope])))

@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Joining, using and leaving groups; Q_Key and MTU (RFC 4391 sections 5, 7, 9.1.2, 10 and 13)."""
+from frames import ib
+from frames.build import SM
+from frames.variants import INCONCLUSIVE, broken, change
+from frames.variants.groups import ALL, IPV4, IPV6, all_joins
+from frames.world import A, C, GROUP_IPV4, SEND_ONLY, udp4
+
+REFUSED, NO_RECORDS, TOO_FEW = 0x0200, 0x0300, 0x0600  # IBA 15.2.3
+LAST = {
+    "A": "rc.req",
+    "B": "rc.rep",
+    "C": "C.leave.snm",
+    "D": "D.leave.snm",
+}  # the sender's next request
+UNICAST = {"IPv4 unicast": "C.ping", "IPv4 unicast with GRH": "C.ping.grh", "IPv6 unicast": "C.ping6",
+           "IPv6 unicast with GRH": "C.ping6.grh"}  # fmt: skip
+REPLIES = {"ARP reply": "D.arp.reply", "neighbour advertisement": "D.na", "redirect": "B.redirect",
+           "RARP reply": "B.rarp.reply", "InARP request": "A.inarp.request"}  # fmt: skip
+EVERY = {**IPV4, **IPV6, **UNICAST, **REPLIES}
+
+
+def without(names, w):
+    """Frames that never were; with the responses to requests."""
+    w.drop(*[n for name in names for n in (name, name + ".resp")])
+
+
+def silence(w, node, but=()):
+    """Of what the node sends as IPoIB over UD, only these frames are left."""
+    drop = [
+        n for n in w.order
+        if w[n].deth and w[n]["srcqp"] == node.qpn and w[n]["slid"] == node.lid and n not in but
+    ]  # fmt: skip
+    w.drop(*drop)
+
+
+# ---- RFC 4391 5: the broadcast group
+
+
+def lacks_group(w, status):
+    """The SA refuses each join of the broadcast group: there is none."""
+    for name in [n for n in w.order if ".join.bcast.resp" in n]:
+        w[name]["mad.status"] = status
+    w.drop(*[n for n in w.order if ".join." in n and ".bcast" not in n])
+
+
+NO_SCOPE = (
+    "a datagram to one port does not show the scope of its link; another scope may have a group"
+)
+for way, name in {**IPV4, **UNICAST, "NS": "A.ns"}.items():
+    scopeless = {"early": INCONCLUSIVE, "why": NO_SCOPE} if way in UNICAST else {}
+
+    @broken("rfc4391.5.broadcast-group-exists", f"{way}; the SA knows none", name, **scopeless)
+    def no_group(w, name=name):
+        lacks_group(w, TOO_FEW)
+        others = [n for n in w.order if w[n].deth and w[n]["qkey"] == 0x80000B1B and n != name]
+        w.drop(*others)
+
+
+@broken("rfc4391.5.broadcast-group-exists", "Set: another group is joined", "A.join.nodes.resp")
+def group_joined_without(w):
+    w["A.join.bcast.resp"]["mad.status"] = TOO_FEW
+
+
+OTHER_JOINS = {4: "SendOnlyNonMember", 8: "SendOnlyFullMember", 2: "NonMember"}
+for state, what in OTHER_JOINS.items():
+
+    def join_as(w, node, state=state):
+        name = "ABCD"[node.lid - 1]
+        for n in (f"{name}.join.bcast", f"{name}.join.bcast.resp", f"{name}.leave.bcast"):
+            w[n]["mcm.join"] = state
+
+    @broken("rfc4391.5.full-member-join", f"{what}, ARP request", LAST["C"], ALL)
+    def member_arp(w, join_as=join_as):
+        join_as(w, C)
+
+    for way, name in UNICAST.items():
+
+        @broken("rfc4391.5.full-member-join", f"{what}, {way}", LAST["C"])
+        def member_unicast(w, join_as=join_as, name=name):
+            join_as(w, C)
+            silence(w, C, but=("C.arp.reply", name))
+
+    @broken("rfc4391.5.full-member-join", f"{what}, IPv6 multicast", LAST["A"])
+    def member_multicast(w, join_as=join_as):
+        join_as(w, A)
+        silence(w, A, but=("A.mcast6",))
+
+
+@broken("rfc4391.5.full-member-join", "never joined, ARP request", LAST["C"], ALL)
+def never_joined(w):
+    without(["C.join.bcast", "C.leave.bcast"], w)
+
+
+@broken("rfc4391.5.full-member-join", "never joined, IPv4 unicast", LAST["C"])
+def never_joined_unicast(w):
+    without(["C.join.bcast", "C.leave.bcast"], w)
+    silence(w, C, but=("C.arp.reply", "C.ping"))
+
+
+@broken("rfc4391.5.full-member-join", "refused, IPv4 unicast", LAST["C"])
+def refused_unicast(w):
+    w["C.join.bcast.resp"]["mad.status"] = REFUSED
+    silence(w, C, but=("C.arp.reply", "C.ping"))
+
+
+@broken("rfc4391.5.full-member-join", "refused, neighbour solicitation", LAST["C"])
+def refused_multicast(w):
+    w["C.join.bcast.resp"]["mad.status"] = REFUSED
+    silence(w, C, but=("C.ns",))
+
+
+for field, value in (("tclass", 0x20), ("flow", 5), ("hop", 9), ("sl", 3)):
+    for way, name in IPV4.items():
+        if name not in ("A.mcast4", "B.igmp"):
+            change("rfc4391.5.join-parameters-used", f"{way}, {field}", name, {field: value})
+change(
+    "rfc4391.5.join-parameters-used",
+    "ARP request, sl",
+    "A.arp.request",
+    {"sl": 3},
+    ("child", "limited"),
+)
+
+
+def other_pkey(w, names):
+    for name in names:
+        octets = bytearray(w[name]["mcm.mgid"].to_bytes(16, "big"))
+        octets[4:6] = b"\x80\x05"
+        w[name]["mcm.mgid"], w[name]["mcm.pkey"] = bytes(octets), 0x8005
+
+
+for way, name in {
+    "broadcast group": "B.join.bcast",
+    "IPv4 group": "B.join.g4",
+    "IPv6 group": "B.join.routers",
+    "SendOnlyNonMember": "A.join.g4",
+}.items():
+
+    @broken("rfc4391.5.pkey-configured", way, name, ("default", "child"))
+    def pkey_of_nobody(w, name=name):
+        other_pkey(w, [name, name + ".resp"])
+
+
+# ---- RFC 4391 7: MTU
+
+
+def small_mtu(w, selector, mtu):
+    p = w["B.join.bcast"]
+    p["sa.mask"] |= ib.MCM["mtu_sel"] | ib.MCM["mtu"]
+    p["mcm.mtu_selector"], p["mcm.mtu"] = selector, mtu
+    for name in ("B.join.bcast", "B.join.bcast.resp"):
+        w.order.remove(name)
+    at = w.order.index("C.join.bcast")
+    w.order[at:at] = ["B.join.bcast", "B.join.bcast.resp"]
+    w.times["B.join.bcast"] = w.times["C.join.bcast"] - 2 * 10**6
+    w.times["B.join.bcast.resp"] = w.times["C.join.bcast"] - 10**6
+    w.renumber()
+
+
+for what, selector, mtu in (
+    ("exactly 1024", 2, 3),
+    ("exactly 256", 2, 1),
+    ("less than 2048", 1, 4),
+    ("less than 512", 1, 2),
+):
+
+    @broken("rfc4391.7.mtu-2044", f"Set, {what}", "B.join.bcast", ("default", "child"))
+    def join_of_less(w, selector=selector, mtu=mtu):
+        small_mtu(w, selector, mtu)
+
+
+def large4(src, dst_ip):
+    return ib.encap(0x0800, ib.ipv4(src.ip, dst_ip, 17, ib.udp(src.ip, dst_ip, 9, 9, bytes(2100))))
+
+
+def large6(src, dst_ip):
+    return ib.encap(0x86DD, ib.icmpv6(src.ll, dst_ip, ib.u8(200) + bytes(2100)))
+
+
+for way, name in {
+    **UNICAST,
+    "IPv4 multicast": "A.mcast4",
+    "IPv4 broadcast": "A.bcast",
+    "IPv6 multicast": "A.mcast6",
+}.items():
+
+    @broken("rfc4391.7.link-mtu", way, name, ALL if way == "IPv4 unicast" else ("default",))
+    def too_large(w, name=name):
+        four = w[name]["type"] == 0x0800
+        w[name].payload = bytearray(large4(A, GROUP_IPV4) if four else large6(A, "ff02::1"))
+
+
+@broken("rfc4391.7.link-mtu", "another Ethertype", "C.ping")
+def too_large_other(w):
+    w["C.ping"].payload = bytearray(ib.encap(0x88B5, bytes(2100)))
+
+
+# ---- RFC 4391 9.1.2, 13: the Q_Key
+
+for way, name in EVERY.items():
+    change(
+        "rfc4391.9.1.2.qkey-from-join",
+        way,
+        name,
+        {"qkey": 0x80000B1C},
+        ALL if way == "ARP request" else ("default",),
+    )
+    change(
+        "rfc4391.13.qkey-controlled",
+        way,
+        name,
+        {"qkey": 0x00000B1B},
+        ALL if way == "ARP request" else ("default",),
+    )
+
+
+@broken("rfc4391.13.qkey-controlled", "the group's Q_Key is not controlled", "A.arp.request")
+def group_uncontrolled(w):
+    all_joins(w, qkey=0x0B1B)
+    for name in w.order:
+        if w[name].deth and w[name]["qkey"] == 0x80000B1B:
+            w[name]["qkey"] = 0x0B1B
+
+
+# ---- RFC 4391 10: groups in use
+
+NINE = "239.9.9.9"
+
+
+def ask_missing(w, after, method=ib.GET, mask=ib.MCM["mgid"], status=NO_RECORDS):
+    """A asks for the group of 239.9.9.9; the SA says that there is none."""
+    ask, answer = w["A.query.g4"].copy(), w["A.query.g4.resp"].copy()
+    for p, name in ((ask, "ask"), (answer, "answer")):
+        p["mad.tid"] = 0x7777
+        p["mcm.mgid"] = w.mgid(NINE)
+        p["sa.mask"] = mask
+        w.insert(after, name, p)
+        after = name
+    ask["mad.method"] = method
+    answer["mad.status"] = status
+    w.renumber()
+    return after
+
+
+def to_missing(w, after, src=A, mlid=0xC00C, like="A.mcast4"):
+    """A datagram to 239.9.9.9."""
+    p = w[like].copy()
+    p.payload = bytearray(udp4(src, NINE))
+    p.set(dgid=w.mgid(NINE), dlid=mlid)
+    w.insert(after, "nine", p)
+
+
+for status, what in ((NO_RECORDS, "no records"), (TOO_FEW, "too few components")):
+
+    @broken("rfc4391.10.group-before-use", f"Get, {what}", "nine", ALL)
+    def missing_asked(w, status=status):
+        ask_missing(w, "C.join.g4.resp", status=status)
+        to_missing(w, "A.mcast6")
+
+    @broken("rfc4391.10.group-before-use", f"Get, {what}, IPv6", "nine")
+    def missing_asked_v6(w, status=status):
+        ask_missing(w, "C.join.g4.resp", status=status)
+        for n in ("ask", "answer"):
+            w[n]["mcm.mgid"] = w.mgid("ff02::9:9")
+        p = w.insert("A.mcast6", "nine", w["A.mcast6"].copy())
+        p["dgid"] = w.mgid("ff02::9:9")
+
+
+def deleted(w, group):
+    """The SA tells A by trap 67 that the group was deleted (IBA 14.4.9)."""
+    note = ib.sa_mad(
+        ib.REPORT, 0x7778, ib.ATTR_NOTICE, ib.notice(67, w.mgid(group), SM.lid, SM.gid)
+    )
+    p = w["A.join.g4.resp"].copy()
+    p.payload = bytearray(note)
+    w.insert("C.join.g4.resp", "deleted", p)
+    w.renumber()
+
+
+for way, name in {"IPv4 multicast": "C.mcast4", "IGMP report": "B.igmp"}.items():
+
+    @broken("rfc4391.10.group-before-use", f"Report of trap 67, {way}", name)
+    def used_after_deletion(w, name=name):
+        deleted(w, GROUP_IPV4)
+        w.drop(*[n for n in ("A.mcast4", "C.mcast4", "B.igmp", "B.igmp.again") if n != name])
+
+
+for way, (node, name, group) in {
+    "IPv4 multicast": ("C", "C.mcast4", "g4"),
+    "neighbour solicitation": ("A", "A.ns", "snm"),
+    "router solicitation": ("A", "A.rs", "routers"),
+    "IPv6 multicast": ("A", "A.mcast6", "nodes"),
+    "router advertisement": ("B", "B.ra", "nodes"),
+    "IGMP report": ("B", "B.igmp", "g4"),
+    "MLD report": ("B", "B.mld", "routers"),
+    "ARP request": ("C", "C.arp.request", "bcast"),
+}.items():
+    bases = ALL if way == "IPv4 multicast" else ("default",)
+
+    @broken("rfc4391.10.join-before-send", f"{way}, never joined", LAST[node], bases)
+    def sent_without(w, node=node, group=group):
+        without([f"{node}.join.{group}", f"{node}.query.{group}", f"{node}.leave.{group}"], w)
+
+    @broken("rfc4391.10.join-before-send", f"{way}, refused", LAST[node], bases)
+    def sent_refused(w, node=node, group=group):
+        w[f"{node}.join.{group}.resp"]["mad.status"] = REFUSED
+        without([f"{node}.leave.{group}"], w)
+
+    @broken("rfc4391.10.join-before-send", f"{way}, after leaving", LAST[node], bases)
+    def sent_after_leaving(w, node=node, group=group):
+        after = f"{node}.join.{group}.resp"
+        for name in (f"{node}.leave.{group}", f"{node}.leave.{group}.resp"):
+            p = w[name]
+            w.order.remove(name)
+            w.insert(after, name, p)
+            after = name
+        w.renumber()
+
+    change("rfc4391.10.mlid-as-dlid", way, LAST[node], {"dlid": 0xC099}, bases, frames=(name,))
+
+for group in ("snm", "routers", "g4"):
+
+    @broken("rfc4391.10.join-before-send", f"Get of the record only, {group}", LAST["A"])
+    def asked_only(w, group=group):
+        without([f"A.join.{group}", f"A.leave.{group}"], w)
+
+
+for way, names in {
+    "neither": ("A.subscribe.66", "A.subscribe.67"),
+    "only creation": ("A.subscribe.67",),
+    "only deletion": ("A.subscribe.66",),
+}.items():
+
+    @broken("rfc4391.10.subscribe-traps", way, LAST["A"], ALL)
+    def subscribe(w, names=names):
+        without(names, w)
+
+
+@broken("rfc4391.10.subscribe-traps", "refused", LAST["A"])
+def subscription_refused(w):
+    for name in ("A.subscribe.66.resp", "A.subscribe.67.resp"):
+        w[name]["mad.status"] = REFUSED
+
+
+@broken("rfc4391.10.subscribe-traps", "unsubscribed", LAST["A"])
+def unsubscribed(w):
+    after = "A.join.g4.resp"
+    for n, name in enumerate(("A.subscribe.67", "A.subscribe.67.resp")):
+        p = w[name].copy()
+        p["mad.tid"] = 0x7779
+        p.payload[56 + 23] = 0
+        w.insert(after, f"unsubscribe.{n}", p)
+        after = f"unsubscribe.{n}"
+    w.renumber()
+
+
+RECORD = {
+    "rfc4391.10.group-attributes": {"qkey": 0x80000B1C, "mtu": 5, "sl": 3, "hop": 7},
+    "rfc4391.10.group-other-attributes": {"tclass": 0x20, "flow": 9, "rate": 2, "life": 11},
+}
+for rule, fields in RECORD.items():
+    for field, value in fields.items():
+        for way, name in {
+            "Set, the response": "B.join.g4.resp",
+            "Set, the response, IPv6": "B.join.routers.resp",
+            "Set, the response to a send-only join": "A.join.g4.resp",
+            "Get, the response": "A.query.g4.resp",
+        }.items():
+            change(
+                rule,
+                f"{way}, {field}",
+                name,
+                {"mcm." + field: value},
+                ALL if way == "Set, the response" else ("default",),
+            )
+
+
+@broken("rfc4391.10.group-attributes", "Set, the response, P_Key", "B.join.g4.resp")
+def group_of_another_pkey(w):
+    for name in ("B.join.g4", "B.join.g4.resp"):
+        w[name]["mcm.pkey"] = 0x8002
+
+
+for way, (node, group) in {
+    "the broadcast group": ("A", "bcast"),
+    "an IPv4 group": ("B", "g4"),
+    "an IPv6 group": ("D", "snm"),
+}.items():
+    for state, what in OTHER_JOINS.items():
+        change(
+            "rfc4391.10.leave",
+            f"{way}, Delete as {what}",
+            f"{node}.leave.{group}",
+            {"mcm.join": state},
+            ALL if state == SEND_ONLY else ("default",),
+        )
+
+for way, (name, group) in {"IGMP": ("C.leave.snm", "g4"), "MLD": ("B.leave.g4", "routers")}.items():
+    for state, what in OTHER_JOINS.items():
+
+        @broken("rfc4391.10.receiver-fullmember", f"{way} report, {what}", "rc.rep", ALL)
+        def listens_otherwise(w, group=group, state=state):
+            for n in (f"B.join.{group}", f"B.join.{group}.resp", f"B.leave.{group}"):
+                w[n]["mcm.join"] = state

@@ -1,0 +1,487 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A small fabric that keeps every rule, from the subnet manager's first SMP to the last leave; variants break it.
+
+Four nodes and a subnet manager. A and B take connections, C and D do not. Every frame has a name, as
+"A.arp.request"; world["A.arp.request"] is its packet, which a variant changes. Lengths and CRCs follow.
+Each port's QP1 counts its PSNs from 0, so that a frame that is left out shows. Frames are 20 ms
+apart, so that their order is certain.
+"""
+import copy
+
+from frames import ib
+from frames.build import SM, T0, Node, solicited_node
+from frames.edit import Packet
+from support import capfile
+
+GAP = 20 * 10**6
+QKEY = 0x80000B1B
+DIRECTED, SMP_SIZE = 0x81, 256  # IBA 13.4.4, 14.2.1.2
+NODE_INFO, PORT_INFO, PKEY_TABLE = 0x11, 0x15, 0x16  # IBA 14.2.5
+INIT, ACTIVE, MTU_2048 = 2, 4, 4
+FULL, NON, SEND_ONLY = 1, 2, 4  # JoinState, IBA 15.2.5.17
+RC, UC = 0x80, 0x40
+GROUP_IPV4, NODES, ROUTERS = "239.1.2.3", "ff02::1", "ff02::2"
+LEAVE_MASK = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["join"]
+JOIN_MASK = LEAVE_MASK | ib.MCM["pkey"]
+RECV_MTU = 4096
+
+A = Node(1, "fe80::2:c903:0:1895", 0x000048, "10.0.0.1", "fe80::202:c903:0:1895", RC | UC)
+B = Node(2, "fe80::2:c902:24:f636", 0x000405, "10.0.0.2", "fe80::202:c902:24:f636", RC | UC)
+C = Node(3, "fe80::9803:9b03:66:de52", 0x00114B, "10.0.0.3", "fe80::9a03:9b03:66:de52")
+D = Node(4, "fe80::e8eb:d303:93:ae10", 0x001049, "10.0.0.4", "fe80::eaeb:d303:93:ae10")
+NAMES = {A: "A", B: "B", C: "C", D: "D", SM: "SM"}
+# C's and D's GUIDs have the u bit 1; theirs are of the kind that does not tell whether it is modified (RFC 4391 8).
+
+
+def guid_octets(node):
+    return ib.u64(node.guid)
+
+
+def smp(method, tid, attribute, port, data=b"", response=False):
+    """A directed-route SMP over one hop (IBA 14.2.1.2); the D bit of the status is set on the way back."""
+    header = ib.mad_header(DIRECTED, 1, method, tid, attribute, status=0x8000 if response else 0)
+    header = header[:6] + ib.u8(0 if response else 1) + ib.u8(1) + header[8:]
+    path = bytes([0, port]).ljust(64, b"\0")
+    routed = header + bytes(8) + b"\xff\xff\xff\xff" + bytes(28) + data.ljust(64, b"\0")
+    return routed + path + (path if response else bytes(64))
+
+
+def node_info(node):
+    """NodeInfo of a channel adapter with one port (IBA 14.2.5.3)."""
+    guid = guid_octets(node)
+    return b"\1\1\1\1" + guid * 3 + ib.u16(32) + bytes(6) + b"\1\0\0\0"
+
+
+def port_info(node, state=ACTIVE, neighbor_mtu=MTU_2048, lid=None):
+    """PortInfo (IBA 14.2.5.6): prefix, LID, SM's LID, state, NeighborMTU, MTUCap 2048."""
+    data = bytearray(64)
+    data[8:18] = ib.gid("fe80::")[:8] + ib.u16(node.lid if lid is None else lid)
+    data[18:20] = ib.u16(SM.lid)
+    data[28] = 1
+    data[32], data[33] = state, 0x52
+    data[36] = neighbor_mtu << 4
+    data[41] = MTU_2048
+    return bytes(data)
+
+
+class World:
+    """pkey: the link's partition. limited: nodes that are its limited members. qkey: of the broadcast group."""
+
+    def __init__(self, pkey=0xFFFF, limited=(), **record):
+        self.pkey, self.limited = pkey, limited
+        self.record = dict(
+            qkey=QKEY, mtu_sel=2, mtu=MTU_2048, rate_sel=2, rate=3, life_sel=2, life=18
+        )
+        self.record.update(record)
+        self.packets, self.times, self.order = {}, {}, []
+        self.now, self.tid = T0, 0x1000
+        self.psn = {}
+
+    # ---- frames
+
+    def put(self, name, frame, seconds=0.0):
+        assert name not in self.packets, name
+        self.now += GAP + int(seconds * 10**9)
+        octets = frame.ib()
+        self.packets[name], self.times[name] = Packet(octets), self.now
+        self.packets[name].before = octets
+        self.order.append(name)
+
+    def __getitem__(self, name):
+        return self.packets[name]
+
+    def copy(self):
+        other = copy.copy(self)
+        other.packets = {n: p.copy() for n, p in self.packets.items()}
+        other.times, other.order, other.psn = dict(self.times), list(self.order), dict(self.psn)
+        return other
+
+    def insert(self, after, name, packet):
+        """A frame behind another one, half-way to the next."""
+        at = self.order.index(after)
+        self.order.insert(at + 1, name)
+        packet.before = None
+        self.packets[name], self.times[name] = packet, self.times[after] + GAP // 2
+        return packet
+
+    def drop(self, *names):
+        """These frames never were: what the port's QP1 sends later is numbered accordingly."""
+        self.order = [n for n in self.order if n not in names]
+        self.renumber()
+
+    def renumber(self):
+        """QP1's PSNs in the order of the capture, from 0 for each port."""
+        psn = {}
+        for name in self.order:
+            p = self.packets[name]
+            if p.deth and p["srcqp"] == 1:
+                p["psn"] = psn.get(p["slid"], 0)
+                psn[p["slid"]] = p["psn"] + 1
+
+    def begin(self, name):
+        """A capture that begins with this frame."""
+        self.order = self.order[self.order.index(name) :]
+
+    def number(self, name):
+        return self.order.index(name) + 1
+
+    def delay(self, name, seconds):
+        """This frame and all that follow."""
+        for n in self.order[self.order.index(name) :]:
+            self.times[n] += int(seconds * 10**9)
+
+    def octets(self, name):
+        p = self.packets[name]
+        before = getattr(p, "before", None)
+        if before is None:
+            return p.octets()
+        plain = Packet(before)
+        same = all(getattr(p, k) == getattr(plain, k) for k in vars(plain))
+        return before if same else p.octets()
+
+    def records(self):
+        return [capfile.record(self.times[n], self.octets(n)) for n in self.order]
+
+    # ---- datagrams
+
+    def pkey_of(self, node):
+        return self.pkey & 0x7FFF if node in self.limited else self.pkey
+
+    def next_psn(self, node, qpn):
+        key = (node.lid, qpn)
+        self.psn[key] = self.psn.get(key, -1) + 1
+        return self.psn[key]
+
+    def ud(self, name, src, dst, payload, grh=False, mlid=0xC000, seconds=0.0):
+        to_group = isinstance(dst, str)
+        frame = ib.Frame(
+            ib.UD | ib.ONLY,
+            payload,
+            dlid=mlid if to_group else dst.lid,
+            slid=src.lid,
+            dgid=dst if to_group else dst.gid if grh else None,
+            sgid=src.gid,
+            pkey=self.pkey_of(src),
+            destqp=0xFFFFFF if to_group else dst.qpn,
+            psn=self.next_psn(src, src.qpn),
+            qkey=self.record["qkey"],
+            srcqp=src.qpn,
+        )
+        self.put(name, frame, seconds)
+
+    def broadcast(self, name, src, payload, **kw):
+        self.ud(name, src, self.mgid("255.255.255.255"), payload, mlid=0xC000, **kw)
+
+    def mgid(self, group):
+        text = ib.mgid_ipv6 if ":" in group else ib.mgid_ipv4
+        return text(group, pkey=self.pkey)
+
+    # ---- management
+
+    def smps(self, node):
+        """The subnet manager brings the port up (IBA 14.4.4): NodeInfo, PortInfo, P_KeyTable."""
+        name, port = NAMES[node], node.lid
+        table = ib.u16(self.pkey_of(node))
+        if self.pkey != 0xFFFF:
+            table = ib.u16(0xFFFF) + table
+        for what, method, attribute, modifier, data in (
+            ("nodeinfo", ib.GET, NODE_INFO, 0, node_info(node)),
+            ("pkeys", ib.SET, PKEY_TABLE, 0, table),
+            ("nolid", ib.GET, PORT_INFO, 1, port_info(node, INIT, lid=0)),
+            ("portinfo", ib.SET, PORT_INFO, 1, port_info(node)),
+        ):
+            self.tid += 1
+            ask = bytearray(
+                smp(method, self.tid, attribute, port, data if method == ib.SET else b"")
+            )
+            ask[20:24] = ib.u32(modifier)
+            self.smp_frame(f"{name}.{what}", ask)
+            answer = bytearray(smp(ib.GET_RESP, self.tid, attribute, port, data, True))
+            answer[20:24] = ib.u32(modifier)
+            self.smp_frame(f"{name}.{what}.resp", answer)
+
+    def smp_frame(self, name, octets):
+        frame = ib.Frame(
+            ib.UD | ib.ONLY,
+            bytes(octets),
+            dlid=0xFFFF,
+            slid=0xFFFF,
+            destqp=0,
+            srcqp=0,
+            qkey=0,
+            vl=15,
+        )
+        self.put(name, frame)
+
+    def mad(self, name, src, dst, octets, seconds=0.0):
+        frame = ib.Frame(
+            ib.UD | ib.ONLY,
+            octets,
+            dlid=dst.lid,
+            slid=src.lid,
+            destqp=1,
+            srcqp=1,
+            psn=self.next_psn(src, 1),
+            qkey=ib.QKEY_GSI,
+        )
+        self.put(name, frame, seconds)
+
+    def sa(self, name, node, method, attribute, data=b"", mask=0, answer=None, seconds=0.0):
+        """A request and its response, name and name + ".resp"."""
+        self.tid += 1
+        self.mad(name, node, SM, ib.sa_mad(method, self.tid, attribute, data, mask), seconds)
+        response = ib.DELETE_RESP if method == ib.DELETE else ib.GET_RESP
+        answer = data if answer is None else answer
+        offset = {ib.ATTR_MC_MEMBER: 7}.get(attribute, 0)
+        octets = ib.sa_mad(response, self.tid, attribute, answer, mask, attr_offset=offset)
+        self.mad(name + ".resp", SM, node, octets)
+
+    def member(self, group, node, state, mlid):
+        return ib.mcmember(
+            self.mgid(group),
+            node.gid,
+            mlid=mlid,
+            pkey=self.pkey,
+            scope=2,
+            join=state,
+            **self.record,
+        )
+
+    def join(self, node, name, group, mlid, state=FULL):
+        asked = ib.mcmember(self.mgid(group), node.gid, pkey=self.pkey, join=state)
+        answer = self.member(group, node, state, mlid)
+        self.sa(
+            f"{NAMES[node]}.join.{name}", node, ib.SET, ib.ATTR_MC_MEMBER, asked, JOIN_MASK, answer
+        )
+
+    def leave(self, node, name, group, mlid, state=FULL, seconds=0.0):
+        asked = ib.mcmember(self.mgid(group), node.gid, join=state)
+        answer = self.member(group, node, 0, mlid)
+        kind = ib.DELETE, ib.ATTR_MC_MEMBER, asked, LEAVE_MASK, answer
+        self.sa(f"{NAMES[node]}.leave.{name}", node, *kind, seconds=seconds)
+
+    def query(self, node, name, group, mlid):
+        """Is there such a group (RFC 4391 10)?"""
+        asked, answer = ib.mcmember(self.mgid(group)), self.member(group, SM, 0, mlid)
+        answer = answer[:16] + bytes(16) + answer[32:]
+        kind = ib.GET, ib.ATTR_MC_MEMBER, asked, ib.MCM["mgid"], answer
+        self.sa(f"{NAMES[node]}.query.{name}", node, *kind)
+
+    def subscribe(self, node, trap):
+        data = ib.inform_info("::", trap)
+        self.sa(f"{NAMES[node]}.subscribe.{trap}", node, ib.SET, ib.ATTR_INFORM_INFO, data)
+
+    def last_request(self, node):
+        """A request that shows that none before is missing."""
+        self.sa(
+            f"{NAMES[node]}.last",
+            node,
+            ib.GET,
+            ib.ATTR_CLASS_PORT_INFO,
+            b"",
+            0,
+            ib.class_port_info(),
+        )
+
+    # ---- connections
+
+    def set_up(self, name, a, b, ids, qps, transport=0):
+        """REQ, REP, RTU with what RFC 4755 6 wants in their private data."""
+        own, other = (ib.private_data(n.qpn, RECV_MTU) for n in (a, b))
+        self.tid += 1
+        req = ib.cm_req(
+            self.tid, ids[0], ib.service_id_rfc(b.qpn), a.guid, qps[0], 0x100,
+            a.lid, b.lid, a.gid, b.gid, own, transport=transport, pkey=self.pkey,
+        )  # fmt: skip
+        self.mad(name + ".req", a, b, req)
+        rep = ib.cm_rep(self.tid, ids[1], ids[0], qps[1], 0x200, b.guid, other)
+        self.mad(name + ".rep", b, a, rep)
+        self.mad(name + ".rtu", a, b, ib.cm_rtu(self.tid, *ids, own))
+
+    def refuse(self, name, a, b, local, remote, tid, reason):
+        octets = ib.cm_rej(tid, local, remote, reason, pdata=ib.private_data(a.qpn, RECV_MTU))
+        self.mad(name, a, b, octets)
+
+    def end(self, name, a, b, ids, qps):
+        self.tid += 1
+        self.mad(name + ".dreq", a, b, ib.cm_dreq(self.tid, *ids, qps[1]))
+        self.mad(name + ".drep", b, a, ib.cm_drep(self.tid, ids[1], ids[0]))
+
+    def data(self, name, src, dst, qpn, psn, payload, transport=0, op=ib.ONLY):
+        frame = ib.Frame(
+            (ib.RC, ib.UC)[transport] | op,
+            payload,
+            dlid=dst.lid,
+            slid=src.lid,
+            pkey=self.pkey_of(src),
+            destqp=qpn,
+            psn=psn,
+            ackreq=0 if transport else 1,
+        )
+        self.put(name, frame)
+
+
+# ---- what the nodes say
+
+
+def arp(op, src, dst, tha=None, ethertype=0x0806):
+    return ib.encap(
+        ethertype, ib.arp(op, src.addr, src.ip, dst.addr if tha is None else tha, dst.ip)
+    )
+
+
+def nd(src, dst_ip, body, src_ip=None):
+    return ib.encap(0x86DD, ib.icmpv6(src_ip or src.ll, dst_ip, body))
+
+
+def ns(src, dst):
+    return nd(src, solicited_node(dst.ll), ib.nd_ns(dst.ll, ib.nd_lladdr_option(1, src.addr)))
+
+
+def ns_unicast(src, dst):
+    return nd(src, dst.ll, ib.nd_ns(dst.ll, ib.nd_lladdr_option(1, src.addr)))
+
+
+def na(src, dst):
+    return nd(src, dst.ll, ib.nd_na(src.ll, ib.nd_lladdr_option(2, src.addr)))
+
+
+def ping(src, dst, **kw):
+    return ib.encap(0x0800, ib.ping4(src.ip, dst.ip, **kw))
+
+
+def ping6(src, dst, size=8):
+    body = ib.u8(128) + bytes(3) + ib.u16(7) + ib.u16(1) + ib.fill(size)
+    return ib.encap(0x86DD, ib.icmpv6(src.ll, dst.ll, body))
+
+
+def udp4(src, group, data=b"some data"):
+    return ib.encap(0x0800, ib.ipv4(src.ip, group, 17, ib.udp(src.ip, group, 5001, 5001, data)))
+
+
+def udp6(src, group, data=b"some data"):
+    """An ICMPv6 message of a kind that nobody here knows."""
+    return ib.encap(0x86DD, ib.icmpv6(src.ll, group, ib.u8(200) + bytes(3) + data))
+
+
+def igmp_report(src, group):
+    """IGMPv2 Membership Report (RFC 2236 2)."""
+    body = ib.u8(0x16) + bytes(3) + ib.ip4(group)
+    body = body[:2] + ib.u16(ib.inet_checksum(body)) + body[4:]
+    return ib.encap(0x0800, ib.ipv4(src.ip, group, 2, body, ttl=1))
+
+
+def mld_report(src, group):
+    """Multicast Listener Report, version 1 (RFC 2710 3)."""
+    return ib.encap(0x86DD, ib.icmpv6(src.ll, group, ib.u8(131) + bytes(7) + ib.ip6(group)))
+
+
+RC_IDS, RC_QPS = (0xA1, 0xB1), (0x101, 0x202)
+UC_IDS, UC_QPS = (0xB2, 0xA2), (0x203, 0x104)
+
+
+def everything(pkey=0xFFFF, limited=(), **record):
+    """All that the four nodes do, and none of it breaks a rule."""
+    w = World(pkey, limited, **record)
+    bring_up(w)
+    resolve(w)
+    exchange(w)
+    connect(w)
+    shut_down(w)
+    return w
+
+
+def bring_up(w):
+    for node in (A, B, C, D):
+        w.smps(node)
+    for node in (A, B, C, D):
+        w.join(node, "bcast", "255.255.255.255", 0xC000)
+        w.join(node, "nodes", NODES, 0xC001)
+    w.join(B, "snm", solicited_node(B.ll), 0xC003)
+    w.join(D, "snm", solicited_node(D.ll), 0xC004)
+    w.join(B, "routers", ROUTERS, 0xC005)
+    w.join(B, "g4", GROUP_IPV4, 0xC007)
+    for node, groups in ((A, ("snm", "routers", "g4")), (C, ("snm", "g4"))):
+        w.subscribe(node, 66)
+        w.subscribe(node, 67)
+        for name in groups:
+            group, mlid = group_of(node, name)
+            w.query(node, name, group, mlid)
+            w.join(node, name, group, mlid, SEND_ONLY)
+
+
+def group_of(node, name):
+    """The group that a node sends to by this name, and its MLID."""
+    snm = (solicited_node(B.ll), 0xC003) if node in (A, B) else (solicited_node(D.ll), 0xC004)
+    return {"snm": snm, "routers": (ROUTERS, 0xC005), "g4": (GROUP_IPV4, 0xC007)}[name]
+
+
+def resolve(w):
+    for asker, asked in ((A, B), (C, D)):
+        a, b = NAMES[asker], NAMES[asked]
+        w.broadcast(f"{a}.arp.request", asker, arp(1, asker, asked, bytes(20)))
+        w.ud(f"{b}.arp.reply", asked, asker, arp(2, asked, asker))
+        group, mlid = group_of(asker, "snm")
+        w.ud(f"{a}.ns", asker, w.mgid(group), ns(asker, asked), mlid=mlid)
+        w.ud(f"{b}.na", asked, asker, na(asked, asker))
+    w.broadcast("D.arp.announce", D, arp(1, D, D, bytes(20)))
+    w.ud("D.arp.revalidate", D, C, arp(1, D, C, bytes(20)))
+    w.ud("C.arp.reply", C, D, arp(2, C, D))
+    w.ud("D.ns.unicast", D, C, ns_unicast(D, C))
+    w.ud("C.na", C, D, na(C, D))
+    w.broadcast("A.rarp.request", A, arp(3, A, A, ethertype=0x8035))
+    w.ud("B.rarp.reply", B, A, arp(4, B, A, ethertype=0x8035))
+    w.ud("A.inarp.request", A, B, arp(8, A, B))  # RFC 2390
+    w.ud("B.inarp.reply", B, A, arp(9, B, A))
+    rs = nd(A, ROUTERS, ib.nd_rs(ib.nd_lladdr_option(1, A.addr)))
+    w.ud("A.rs", A, w.mgid(ROUTERS), rs, mlid=0xC005)
+    ra = nd(B, NODES, ib.nd_ra(ib.nd_lladdr_option(1, B.addr)))
+    w.ud("B.ra", B, w.mgid(NODES), ra, mlid=0xC001)
+    target = ib.nd_lladdr_option(2, D.addr)
+    w.ud("B.redirect", B, A, nd(B, A.ll, ib.nd_redirect(D.ll, "2001:db8::4", target)))
+
+
+def exchange(w):
+    for a, b in ((A, B), (C, D)):
+        x, y = NAMES[a], NAMES[b]
+        w.ud(f"{x}.ping", a, b, ping(a, b))
+        w.ud(f"{y}.pong", b, a, ping(b, a, reply=True))
+        w.ud(f"{x}.ping.grh", a, b, ping(a, b, seq=2), grh=True)
+        w.ud(f"{x}.ping6", a, b, ping6(a, b))
+        w.ud(f"{x}.ping6.grh", a, b, ping6(a, b), grh=True)
+    w.ud("A.mcast4", A, w.mgid(GROUP_IPV4), udp4(A, GROUP_IPV4), mlid=0xC007)
+    w.ud("C.mcast4", C, w.mgid(GROUP_IPV4), udp4(C, GROUP_IPV4), mlid=0xC007)
+    w.ud("A.mcast6", A, w.mgid(NODES), udp6(A, NODES), mlid=0xC001)
+    w.broadcast("A.bcast", A, udp4(A, "255.255.255.255"))
+    w.ud("B.igmp", B, w.mgid(GROUP_IPV4), igmp_report(B, GROUP_IPV4), mlid=0xC007)
+    w.ud("B.mld", B, w.mgid(ROUTERS), mld_report(B, ROUTERS), mlid=0xC005)
+    w.ud("B.igmp.again", B, w.mgid(GROUP_IPV4), igmp_report(B, GROUP_IPV4), mlid=0xC007, seconds=8)
+    w.ud("B.mld.again", B, w.mgid(ROUTERS), mld_report(B, ROUTERS), mlid=0xC005)
+
+
+def connect(w):
+    w.set_up("rc", A, B, RC_IDS, RC_QPS)
+    w.data("rc.ping", A, B, RC_QPS[1], 0x200, ping(A, B, seq=3))
+    w.data("rc.pong", B, A, RC_QPS[0], 0x100, ping(B, A, seq=3, reply=True))
+    w.data("rc.ping6", A, B, RC_QPS[1], 0x201, ping6(A, B))
+    w.set_up("uc", B, A, UC_IDS, UC_QPS, transport=1)
+    w.data("uc.ping", B, A, UC_QPS[1], 0x200, ping(B, A, seq=4), transport=1)
+    w.data("uc.pong", A, B, UC_QPS[0], 0x100, ping(A, B, seq=4, reply=True), transport=1)
+    w.data("uc.ping6", B, A, UC_QPS[1], 0x201, ping6(B, A), transport=1)
+    w.end("rc", A, B, RC_IDS, RC_QPS)
+    w.end("uc", B, A, UC_IDS, UC_QPS)
+
+
+def shut_down(w):
+    for node, state, groups in (
+        (A, SEND_ONLY, ("snm", "routers", "g4")),
+        (C, SEND_ONLY, ("snm", "g4")),
+        (B, FULL, ("g4", "routers", "snm")),
+        (D, FULL, ("snm",)),
+    ):
+        for name in groups:
+            group, mlid = group_of(node, name)
+            w.leave(node, name, group, mlid, state)
+        w.leave(node, "nodes", NODES, 0xC001)
+        w.leave(node, "bcast", "255.255.255.255", 0xC000)
+        w.last_request(node)

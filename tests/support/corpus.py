@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every capture that the tests have: testdata, the rules' fixtures and their bases, conformant scenarios."""
+import glob
+import os
+
+from frames import unusual
+from frames.faults import fixture  # faults fills the tables of fixture
+from support import capfile
+from support.paths import TESTDATA
+
+FOLDERS = ("", "built", "upstream")
+
+
+def testdata_captures():
+    """Path below testdata to the file's bytes, of those that capfile reads."""
+    found = {}
+    for folder in FOLDERS:
+        for path in sorted(glob.glob(os.path.join(TESTDATA, folder, "*.*"))):
+            if path.endswith((".pcap", ".pcapng", ".erf")):
+                found[os.path.relpath(path, TESTDATA)] = capfile.load(path)
+    return found
+
+
+def fixture_captures():
+    """Name of its file to the bytes, of each fixture that is no base itself."""
+    made = {f.name(): f for f in fixture.FIXTURES if f.make}
+    return {name: fixture.make_capture(f)[0].pcap() for name, f in made.items()}
+
+
+def base_captures():
+    return {fixture.base_file(name): fixture.tape(name).pcap() for name in fixture.BASES}
+
+
+def unusual_captures():
+    return {f"unusual/{name}": unusual.capture(name) for name in unusual.SCENARIOS}
+
+
+def everything():
+    return {
+        **testdata_captures(),
+        **base_captures(),
+        **fixture_captures(),
+        **unusual_captures(),
+    }

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""ipoib-check --annotate: findings as comments of packets, as a Wireshark without the plugin shows them."""
+import glob
+import json
+import os
+import subprocess
+
+import pytest
+
+from frames.build import A, B, Tape
+from support import capfile
+from support.check import CONNECTED, ENCAP, OK, RESERVED, UNJUDGED, VIOLATED, expect, run
+from support.paths import SRC, TESTDATA, testdata
+
+# tshark without this build's plugins and without others of ours
+PLAIN = [os.path.join(SRC, "script/with-plugins"), "tshark"]
+CAPTURES = sorted(
+    path
+    for pattern in ("*.pcap", "*.pcapng", "*.erf")
+    for path in glob.glob(os.path.join(TESTDATA, "**", pattern), recursive=True)
+)
+SHOWN = ("fail", "deviation", "noted")
+
+
+def tshark(path, *fields):
+    """The fields of each frame, by tshark without the plugin."""
+    names = [option for field in fields for option in ("-e", field)]
+    command = [*PLAIN, "-r", str(path), "-T", "fields", *names]
+    environment = {**os.environ, "IPOIB_PLUGINS": ""}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def annotate(path, out, *args):
+    done = run("--format", "json", "--annotate", str(out), *args, str(path))
+    return json.loads(done.stdout), done
+
+
+def infiniband(capture):
+    """The frames of a capture without ERF headers, which no capture of testdata has extensions of."""
+    erf = [i.linktype == capfile.ERF for i in capture.interfaces]
+    return [f.data[16:] if erf[f.interface] else f.data for f in capture.frames]
+
+
+@pytest.mark.parametrize("name", ["connected.pcap", "built/built-encap.pcap"])
+def test_findings_are_comments_of_their_frames(name, tmp_path):
+    report, done = annotate(testdata(name), tmp_path / "out.pcapng")
+    assert done.returncode == report["summary"]["exit_status"] and not done.err
+    wanted = {}
+    for r in report["results"]:
+        for frame in r["frames"] if r["outcome"] in SHOWN else []:
+            wanted.setdefault(frame, set()).add(r["id"])
+    shown = tshark(tmp_path / "out.pcapng", "frame.number", "frame.comment")
+    for number, comment in shown:
+        missing = [i for i in wanted.get(int(number), ()) if i not in comment]
+        assert not missing, (number, comment)
+    assert {int(n) for n, comment in shown if comment} >= set(wanted)
+
+
+def test_comment_says_what_a_report_says(tmp_path):
+    annotate(ENCAP, tmp_path / "out.pcapng", "--only", RESERVED)
+    comments = {
+        int(n): c for n, c in tshark(tmp_path / "out.pcapng", "frame.number", "frame.comment")
+    }
+    assert comments.pop(8) == (
+        "MUST violated: rfc4391.6.reserved-zero (RFC 4391, section 6): expected 0x0000, found 0x1234; "
+        f"sent by IP {A.ip}, GID {A.gid}, LID {A.lid}; see: ipoib-check --explain rfc4391.6.reserved-zero"
+    )
+    assert set(comments.values()) == {""}
+
+
+def test_verdict_is_the_comment_of_the_section(tmp_path):
+    out = tmp_path / "out.pcapng"
+    text = expect(VIOLATED, "--annotate", str(out), ENCAP)
+    _, body, endian = next(capfile.blocks(capfile.load(out)))
+    comment = capfile.parse_options(body[16:], endian)[1].decode()
+    assert comment.endswith(text.splitlines()[-1]) and comment.startswith("ipoib-check ")
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=os.path.basename)
+def test_frames_times_and_interfaces_are_kept(path, tmp_path):
+    out = tmp_path / "out.pcapng"
+    annotate(path, out)
+    before, after = capfile.read(path), capfile.read(out)
+    for frame in before.frames:  # libpcap leaves out what is beyond the snaplen of the file
+        frame.data = frame.data[: before.interfaces[0].snaplen or None]
+    assert infiniband(after) == infiniband(before)
+    assert [f.interface for f in after.frames] == [f.interface for f in before.frames]
+    links = [
+        capfile.ERF if i.linktype == capfile.INFINIBAND else i.linktype for i in before.interfaces
+    ]
+    assert [i.linktype for i in after.interfaces] == links
+    own = before.format == "pcap" and before.linktype == capfile.ERF  # the record's time is shown
+    times = [capfile.erf_time(f.data) if own else f.time for f in before.frames]
+    assert max(abs(f.time - t) for f, t in zip(after.frames, times)) <= 1
+
+
+@pytest.mark.parametrize("name", ["built/built-carrier-erf.pcap", "built/built-carrier-erf.pcapng"])
+def test_wireshark_shows_the_times_of_before(name, tmp_path):
+    annotate(testdata(name), tmp_path / "out.pcapng")
+    fields = ("frame.time_epoch", "frame.len")
+    assert tshark(tmp_path / "out.pcapng", *fields) == tshark(testdata(name), *fields)
+
+
+def test_the_annotated_file_is_judged_as_before(tmp_path):
+    before, _ = annotate(CONNECTED, tmp_path / "out.pcapng")
+    after = json.loads(run("--format", "json", str(tmp_path / "out.pcapng")).stdout)
+    for report in (before, after):
+        for result in report["results"]:
+            result.pop("capture")
+    assert after["results"] == before["results"]
+
+
+def test_names_of_interfaces_are_kept(tmp_path):
+    t = Tape()
+    for _ in range(2):
+        t.ud(A, B, b"\x08\x06\0\0" + bytes(56))
+    data = capfile.section()
+    for name in (b"mlx5_0", b"mlx5_1"):
+        data += capfile.interface(
+            capfile.INFINIBAND, 65535, values={2: name, 3: b"port 1", 9: b"\6"}
+        )
+    for number, (time, octets, _) in enumerate(t.records):
+        data += capfile.packet(time // 1000, octets, number=number)
+    (tmp_path / "in.pcapng").write_bytes(data)
+    annotate(tmp_path / "in.pcapng", tmp_path / "out.pcapng")
+    after = capfile.read(tmp_path / "out.pcapng")
+    assert [(i.options[2], i.options[3]) for i in after.interfaces] == [
+        (b"mlx5_0", b"port 1"),
+        (b"mlx5_1", b"port 1"),
+    ]
+    assert [f.interface for f in after.frames] == [0, 1]
+    assert [f.time // 1000 for f in after.frames] == [r[0] // 1000 for r in t.records]
+
+
+def test_standard_output(tmp_path):
+    done = run("--annotate", "-", "-o", str(tmp_path / "report"), ENCAP)
+    assert done.returncode == VIOLATED and len(capfile.parse(done.stdout).frames) == 8
+    expect(UNJUDGED, "--annotate", "-", ENCAP, err="-o")
+
+
+@pytest.mark.parametrize(
+    "args, err",
+    [
+        ([ENCAP, CONNECTED], "--annotate takes one capture"),
+        (["--merge", ENCAP], "--merge judges nothing"),
+    ],
+)
+def test_wrong_usage(args, err, tmp_path):
+    expect(UNJUDGED, "--annotate", str(tmp_path / "out.pcapng"), *args, err=err)
+    assert not (tmp_path / "out.pcapng").exists()
+
+
+def test_the_capture_itself_is_refused(tmp_path):
+    path = tmp_path / "a.pcap"
+    path.write_bytes(capfile.load(ENCAP))
+    expect(UNJUDGED, "--annotate", str(path), str(path), err="is the capture to be judged")
+    assert path.read_bytes() == capfile.load(ENCAP)
+
+
+def test_no_room_for_the_file_is_an_error():
+    expect(UNJUDGED, "--annotate", "/dev/full", CONNECTED, err="/dev/full: ")
+
+
+def test_a_capture_that_ends_within_a_frame_is_annotated_up_to_there(tmp_path):
+    path = tmp_path / "cut.pcap"
+    path.write_bytes(capfile.load(CONNECTED)[:-10])
+    done = run("--annotate", str(tmp_path / "out.pcapng"), str(path))
+    assert done.returncode == UNJUDGED
+    whole = len(capfile.read(CONNECTED).frames)
+    assert len(capfile.read(tmp_path / "out.pcapng").frames) == whole - 1

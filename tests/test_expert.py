@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Findings as Wireshark's expert information: an expert field for each rule that a capture can show.
+
+built-nd-faults.pcap, by testdata/built/README.md: frame 1 has a wrong padding, frame 2 a Router Solicitation with the
+option of Ethernet (a known deviation), frame 5 an option of length 4 and frame 6 one of length 1."""
+import collections
+import os
+import re
+
+import pytest
+
+from support.paths import SRC, testdata
+from support.wireshark import tshark
+
+FAULTS = testdata("built/built-nd-faults.pcap")
+LENGTH = "ipoib.rfc4391.9.3.nd-option-length"
+PADDING = "ipoib.rfc4391.9.3.nd-option-padding"
+Item = collections.namedtuple("Item", "severity protocol summary")
+
+
+def rules():
+    """(identifier, how it can be seen) of the table."""
+    with open(os.path.join(SRC, "lib/rules/table.def"), encoding="utf-8") as f:
+        return re.findall(
+            r'^RULE\(\w+, "([^"]+)",[^"]*"[^"]*",\s+"[^"]*", \w+, \w+, \w+, (\w+),', f.read(), re.M
+        )
+
+
+def experts(*arguments):
+    """What -z expert lists."""
+    out = tshark("-r", FAULTS, *arguments, "-q", "-z", "expert", check=True).stdout
+    items, severity = [], None
+    for line in out.splitlines():
+        if match := re.match(r"(Errors|Warns|Notes|Chats) \(", line):
+            severity = match.group(1)
+        elif match := re.match(r" +\d+ +Protocol +(\S+)  (.*)$", line):
+            items.append(Item(severity, match.group(1), match.group(2)))
+    return items
+
+
+def frames(display_filter, *arguments):
+    out = tshark(
+        "-r", FAULTS, *arguments, "-Y", display_filter, "-T", "fields", "-e", "frame.number"
+    )
+    assert out.returncode == 0, out.stderr
+    return [int(n) for n in out.stdout.split()]
+
+
+def test_items_are_listed_under_ipoib_with_what_was_expected_the_sender_and_the_section():
+    found = experts()
+    assert {i.protocol for i in found} == {"IPoIB"}
+    length = [i.summary for i in found if i.summary.startswith("ND option length: 4")]
+    assert len(length) == 1
+    assert length[0].startswith("ND option length: 4, expected 3, sent by IP fe80::202:c903:0:1895")
+    assert length[0].endswith("(RFC 4391 9.3)")
+
+
+def test_a_violated_must_is_a_warning_and_a_known_deviation_a_note():
+    counts = collections.Counter(i.severity for i in experts())
+    assert counts["Warns"] == 3
+    assert counts["Notes"] == 1
+
+
+@pytest.mark.parametrize(
+    "field, expected",
+    [
+        (LENGTH, [5, 6]),
+        (PADDING, [1]),
+        ("ipoib.deviation", [2]),
+        ("ipoib.rule.violated", [1, 5, 6]),
+        ("ipoib.rule.known", [2]),
+        ('_ws.expert.severity == "Warning" && ipoib.rule.id', [1, 5, 6]),
+    ],
+)
+def test_field_finds_its_frames(field, expected):
+    assert frames(field) == expected
+
+
+def test_without_known_deviations_the_rule_has_the_frame():
+    assert frames(LENGTH, "-o", "ipoib.deviations:none") == [2, 5, 6]
+
+
+def test_a_changed_severity_changes_no_verdict():
+    change = f'uat:expert_severity:"{LENGTH}","Error"'
+    changed = experts("-o", change)
+    assert [i.severity for i in changed if i.summary.startswith("ND option length: 4")] == [
+        "Errors"
+    ]
+    verdict = [
+        tshark("-r", FAULTS, *a, "-q", "-z", "ipoib,conformance", check=True).stdout
+        for a in ([], ["-o", change])
+    ]
+    assert "Verdict: violated" in verdict[0]
+    assert verdict[0] == verdict[1]
+
+
+def test_the_tree_has_the_requirement_and_the_command_that_explains_it():
+    out = tshark("-r", FAULTS, "-V", "-Y", "frame.number == 5", check=True).stdout
+    assert "[Requirement: The Source/Target Link-layer Address options have type 1 or 2" in out
+    assert "[Explained by: ipoib-check --explain rfc4391.9.3.nd-option-length]" in out
+
+
+def test_each_rule_that_a_capture_can_show_has_a_field():
+    visible = [r for r, seen in rules() if "P" in seen]
+    assert len(visible) > 100
+    fields = tshark("-G", "fields", check=True).stdout
+    names = set(re.findall(r"^F\t[^\t]*\t(ipoib\.\S+)\t", fields, re.MULTILINE))
+    assert [r for r in visible if f"ipoib.{r}" not in names] == []

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What reports say of a finding: the sender, values as people write them, and the command that explains the rule."""
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from frames import ib
+from frames.build import A, B, Tape, erf_pcap, nd6
+from support.check import CONNECTED, ENCAP, RESERVED, SERVICE_ID, VIOLATED, expect, run
+from support.paths import testdata
+
+HELP = "ipoib-check --explain " + RESERVED
+ARP_FAULTS = testdata("built/built-arp-faults.pcap")
+
+
+def results(*args):
+    """(rule, outcome) to result."""
+    report = json.loads(run("--format", "json", *args).stdout)
+    return {(r["id"], r["outcome"]): r for r in report["results"]}
+
+
+def option_of_length_1(folder):
+    """What is found of an advertisement of B with an option of 8 bytes, as on Ethernet."""
+    t, option = Tape(), bytes([2, 1]) + B.addr[:6]
+    t.ud(B, A, nd6(B.ll, A.ll, ib.nd_na(B.ll, option)))
+    path = folder / "na.pcap"
+    path.write_bytes(erf_pcap(t))
+    return results(str(path))["rfc4391.9.3.nd-option-length", "fail"]
+
+
+# ---- the way to the rule's page
+
+
+def test_text_has_one_line_for_each_rule_that_failed():
+    lines = [l.strip() for l in expect(VIOLATED, ENCAP).splitlines() if "--explain" in l]
+    assert lines == ["more: " + HELP]
+
+
+def test_json_has_it_in_each_result():
+    for (rule, _), result in results(ENCAP, CONNECTED).items():
+        assert result["help"] == "ipoib-check --explain " + rule
+
+
+def test_command_is_one_that_works():
+    assert expect(0, *results(ENCAP)[RESERVED, "fail"]["help"].split()[1:]).startswith(RESERVED)
+
+
+def test_junit_has_it_in_the_message():
+    root = ElementTree.fromstring(run("--format", "junit", ENCAP).stdout)
+    messages = [f.get("message") for f in root.iter("failure")]
+    assert len(messages) == 1 and messages[0].endswith("; see: " + HELP)
+
+
+def test_tap_has_it_in_the_details():
+    assert f'  help: "{HELP}"' in run("--format", "tap", ENCAP).stdout.decode().splitlines()
+
+
+# ---- what is inconclusive
+
+
+def test_junit_and_tap_show_why_a_rule_is_inconclusive():
+    """What CI services show of a skipped test is its reason."""
+    rule, _ = next(key for key in results(ENCAP) if key[1] == "inconclusive")
+    only = ["--only", rule, "--only", RESERVED]
+    root = ElementTree.fromstring(run("--format", "junit", *only, ENCAP).stdout)
+    case = root.find(f".//testcase[@name='{rule}']/skipped")
+    assert case.get("message").startswith("inconclusive: ")
+    tap = run("--format", "tap", *only, ENCAP).stdout.decode()
+    assert re.search(rf"^ok \d+ - .*{re.escape(rule)} # SKIP inconclusive: .+$", tap, re.MULTILINE)
+
+
+# ---- the sender
+
+
+def test_sender_is_named_as_far_as_it_is_known():
+    """Frame 8 of built-encap is a datagram without GRH (tests/frames/build.py, encap_types): its LID is known."""
+    [case] = results(ENCAP)[RESERVED, "fail"]["cases"]
+    assert re.search(r"(^|, )LID \d+$", case["senders"][0])
+    assert "\n        sent by " + case["senders"][0] in expect(VIOLATED, ENCAP)
+
+
+def test_sender_of_nd_is_named_by_ip_address_and_lid(tmp_path):
+    case = option_of_length_1(tmp_path)["cases"][0]
+    assert case["senders"] == [f"IP {B.ll}, LID {B.lid}"]
+
+
+def test_sender_of_arp_has_its_ip_address():
+    senders = [
+        s
+        for (_, outcome), r in results(ARP_FAULTS).items()
+        if outcome == "fail"
+        for c in r["cases"]
+        for s in c["senders"]
+    ]
+    assert senders and any(re.match(r"IP \d+\.\d+\.\d+\.\d+, ", s) for s in senders)
+
+
+def test_passes_and_notes_have_no_sender():
+    for (_, outcome), result in results(ENCAP, CONNECTED).items():
+        if outcome in ("noted", "inconclusive"):
+            assert all(c["senders"] == [] for c in result["cases"])
+
+
+def test_known_deviations_name_the_sender_too():
+    [case, *_] = results(CONNECTED)[SERVICE_ID, "deviation"]["cases"]
+    assert case["senders"]
+
+
+# ---- values
+
+
+def test_length_is_decimal(tmp_path):
+    """RFC 4391 section 9.3: the length is 3, in units of 8 bytes."""
+    failed = option_of_length_1(tmp_path)
+    assert (failed["expected"], failed["actual"]) == ("3", "1")
+
+
+def test_hardware_type_is_decimal():
+    failed = results(ARP_FAULTS)["rfc4391.9.2.arp-hardware-type", "fail"]
+    assert failed["expected"] == "32"
+    assert all(c["actual"].isdecimal() for c in failed["cases"])
+
+
+@pytest.mark.parametrize("name", ["partitions.pcap", "limited.pcap", "datagram.pcap"])
+def test_links_are_named_by_the_p_key_of_full_members(name):
+    subjects = {c["subject"] for r in results(testdata(name)).values() for c in r["cases"]}
+    assert not [s for s in subjects if "partition" in s]

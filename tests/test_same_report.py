@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""-z ipoib,conformance,json and ipoib-check --format json are one report: equal but for tool, version and subject."""
+import glob
+import json
+import os
+import subprocess
+
+import pytest
+
+from support.check import run
+from support.paths import TESTDATA, TSHARK
+
+CAPTURES = sorted(
+    path
+    for pattern in ("*.pcap", "*.pcapng", "*.erf")
+    for path in glob.glob(os.path.join(TESTDATA, "**", pattern), recursive=True)
+)
+
+
+def without_subject(report):
+    """The report without what names the program and the capture."""
+    for name in ("tool", "version", "subject"):
+        report.pop(name)
+    for result in report["results"]:
+        result.pop("capture")
+    for capture in report["summary"]["captures"]:
+        capture.pop("name")
+    return report
+
+
+def of_plugin(path):
+    command = [*TSHARK, "-q", "-z", "ipoib,conformance,json", "-r", path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("{"), done.stderr
+    return json.loads(done.stdout)
+
+
+def test_all_captures_are_compared():
+    assert len(CAPTURES) >= 75
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=os.path.basename)
+def test_plugin_and_ipoib_check_write_the_same_report(path):
+    plugin, check = of_plugin(path), json.loads(run("--format", "json", path).stdout)
+    assert (plugin["tool"], check["tool"]) == ("ipoib-plugin", "ipoib-check")
+    plugin, check = without_subject(plugin), without_subject(check)
+    assert [p for p in zip(plugin["results"], check["results"]) if p[0] != p[1]] == []
+    assert plugin == check
+    assert list(plugin) == list(check)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each way in which a rule can be broken is found, or is inconclusive for a reason that tests/frames/variants gives.
+
+Each variant is judged as it is captured on an InfiniBand link from the first SMP on (early); from
+behind the joins on (late); and as an ERF card, an IPoIB interface (LINKTYPE_IPOIB, 242) and a RoCE v2
+network would have captured it. Its own frame must carry the failure. python3 tests/test_variants.py
+prints the table with the results."""
+import collections
+import json
+import os
+import re
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from frames import variants
+from frames.variants import FAIL, INCONCLUSIVE, NOT_JUDGED, SILENT, carriers, evidence
+from support import findings
+from support.check import run as run_check
+from support.paths import SRC
+
+NOT_THERE = "not there"  # the form has no frame that breaks the rule
+BATCH = 200  # captures that one ipoib-check judges
+RULE = re.compile(
+    r'^RULE\(\w+, "([^"]+)", RFC(?:4391|4755), "[^"]*",\s+(\w+), \w+, \w+, (\w+),', re.M
+)
+
+BY_RULE = collections.defaultdict(list)
+for _variant in variants.VARIANTS:
+    BY_RULE[_variant.rule].append(_variant)
+
+
+def captured(variant, form):
+    """(its capture, the names of its frames); None where the form has no frame that breaks the rule."""
+    w = variant.world()
+    if form == "late":
+        if not begins_late(w, variant.at):
+            return None
+        w.begin(variants.LATE)
+    capture, names = carriers.FORMS[form](w)
+    return (capture, names) if variant.at in names else None
+
+
+def begins_late(w, at):
+    return variants.LATE in w.order and w.order.index(at) >= w.order.index(variants.LATE)
+
+
+def judge(rule, paths):
+    """Path to {outcome: frames} of the rule."""
+    found = {path: {} for path in paths}
+    for n in range(0, len(paths), BATCH):
+        some = paths[n : n + BATCH]
+        done = run_check("--deviations", "none", "--only", rule, "--format", "json", *some)
+        for result in json.loads(done.stdout)["results"]:
+            cases = [f for case in result["cases"] for f in case["frames"]]
+            found[result["capture"]][result["outcome"]] = set(result["frames"] + cases)
+    return found
+
+
+def outcome(found, number):
+    """FAIL in the variant's own frame; what the rule is elsewhere in the capture does not matter."""
+    if number in found.get("fail", ()):
+        return FAIL
+    if "inconclusive" in found:
+        return INCONCLUSIVE
+    return SILENT if "pass" in found else NOT_JUDGED
+
+
+def results(rule, form, chosen, folder):
+    """Variant to its outcome."""
+    paths, numbers = {}, {}
+    for n, variant in enumerate(chosen):
+        made = captured(variant, form)
+        if made is None:
+            continue
+        path = os.path.join(str(folder), f"{n}.pcap")
+        with open(path, "wb") as f:
+            f.write(made[0])
+        paths[variant], numbers[variant] = path, made[1].index(variant.at) + 1
+    found = judge(rule, list(paths.values()))
+    return {v: outcome(found[paths[v]], numbers[v]) if v in paths else NOT_THERE for v in chosen}
+
+
+def wrong(rule, form, chosen, folder):
+    """What is not as the table says: (variant, expected, actual)."""
+    got = results(rule, form, chosen, folder)
+    bad = []
+    for variant in chosen:
+        expected = evidence.expected(variant, form)
+        if got[variant] not in (NOT_THERE, expected):
+            bad.append((variant.name(), expected, got[variant]))
+    return bad
+
+
+def one_of_each(rule):
+    """The default partition; of the ways that differ in a value alone, the first."""
+    first = {}
+    for v in BY_RULE[rule]:
+        if v.base == "default":
+            first.setdefault((v.at, v.way.rsplit(",", 1)[0]), v)
+    return list(first.values())
+
+
+# ---- the base
+
+
+@pytest.mark.parametrize("base", variants.BASES)
+def test_base_keeps_every_rule(base):
+    w = variants.base(base)
+    assert findings.failures(carriers.infiniband(w)[0], "--deviations", "none") == []
+
+
+@pytest.mark.parametrize("form", carriers.FORMS)
+def test_base_keeps_every_rule_in_every_form(form):
+    w = variants.base("default").copy()
+    if form == "late":
+        w.begin(variants.LATE)
+    assert findings.failures(carriers.FORMS[form](w)[0], "--deviations", "none") == []
+
+
+# ---- the table
+
+
+def test_every_rule_has_variants():
+    with open(os.path.join(SRC, "lib/rules/table.def"), encoding="utf-8") as f:
+        rules = RULE.findall(f.read())
+    wanted = {r for r, level, seen in rules if level in ("MUST", "SHOULD") and "P" in seen}
+    assert wanted - set(BY_RULE) == set()
+
+
+def test_variants_have_names_of_their_own():
+    names = collections.Counter(v.name() for v in variants.VARIANTS)
+    assert [n for n, times in names.items() if times > 1] == []
+
+
+def test_what_is_not_found_has_a_reason():
+    for variant in variants.VARIANTS:
+        for form in carriers.FORMS:
+            if evidence.expected(variant, form) != FAIL:
+                assert evidence.why(variant, form), (variant.name(), form)
+
+
+@pytest.mark.parametrize("rule", BY_RULE)
+def test_variants_are_found(rule, tmp_path):
+    assert wrong(rule, "early", BY_RULE[rule], tmp_path) == []
+
+
+@pytest.mark.parametrize("form", [f for f in carriers.FORMS if f != "early"])
+@pytest.mark.parametrize("rule", BY_RULE)
+def test_variants_in_another_form(rule, form, tmp_path):
+    assert wrong(rule, form, one_of_each(rule), tmp_path) == []
+
+
+def rows(folder):
+    yield "\t".join(("rule", "variant", "base", "frame", *carriers.FORMS))
+    for rule in BY_RULE:
+        by_form = [results(rule, form, BY_RULE[rule], folder) for form in carriers.FORMS]
+        for v in BY_RULE[rule]:
+            yield "\t".join((v.rule, v.way, v.base, v.at, *(got[v] for got in by_form)))
+
+
+def main():
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        for row in rows(folder):
+            print(row)
+
+
+if __name__ == "__main__":
+    main()

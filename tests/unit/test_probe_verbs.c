@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The transport on a port (probe/link/verbs.c) without an adapter: libibverbs is played. It has one
+ * device with an Ethernet port and an InfiniBand port, and gives what a test puts on the wire.
+ */
+#include "unit.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "probe/link/connect.h"
+#include "probe/link/transport.h"
+
+enum { PORTS = 2, IB_PORT = 2, QPN = 0x100, SLOTS_MAX = 512, QPS = 3 };
+
+/* What the played library does otherwise than well. */
+static struct {
+    int open, umad, reg, modify, post, ah, attach; /* an errno each; 0: it works */
+    bool ethernet, silent_cq;
+    int sent_status; /* of the next packet */
+} fails;
+
+static struct {
+    struct ibv_device device;
+    struct ibv_context context;
+    struct ibv_qp qp[QPS];
+    unsigned qps, live, ahs, events;
+    struct ibv_cq received, sent;
+    struct ibv_comp_channel channel;
+    int event_pipe;
+    uint8_t *slots[SLOTS_MAX]; /* that are posted, by wr_id */
+    struct ibv_wc coming[4];   /* with what was received */
+    unsigned n_coming, n_sent;
+    struct ibv_send_wr last;
+    uint32_t last_qpn, last_n;
+    uint8_t last_octets[UD_SIZE];
+} hca;
+
+static volatile int stop;
+
+/* ---- libibverbs */
+
+static int play_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
+{
+    (void)n;
+    if (cq == &hca.sent) {
+        if (fails.silent_cq || !hca.n_sent)
+            return 0;
+        hca.n_sent--;
+        *wc = (struct ibv_wc){.status = (enum ibv_wc_status)fails.sent_status};
+        return 1;
+    }
+    if (!hca.n_coming)
+        return 0;
+    *wc = hca.coming[0];
+    memmove(hca.coming, hca.coming + 1, --hca.n_coming * sizeof *hca.coming);
+    return 1;
+}
+
+static int play_req_notify(struct ibv_cq *cq, int solicited)
+{
+    (void)cq;
+    (void)solicited;
+    return 0;
+}
+
+static int play_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    (void)qp;
+    (void)bad;
+    hca.slots[wr->wr_id] = (uint8_t *)wr->sg_list->addr; /* NOLINT(performance-no-int-to-ptr) */
+    return 0;
+}
+
+static int play_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    (void)bad;
+    if (fails.post)
+        return fails.post;
+    hca.last = *wr;
+    hca.last_qpn = qp->qp_num;
+    hca.last_n = wr->sg_list->length;
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+    memcpy(hca.last_octets, (const uint8_t *)wr->sg_list->addr, hca.last_n);
+    hca.n_sent++;
+    return 0;
+}
+
+struct ibv_device **ibv_get_device_list(int *n)
+{
+    struct ibv_device **list = calloc(2, sizeof(struct ibv_device *));
+    list[0] = &hca.device;
+    *n = 1;
+    return list;
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+    free(list);
+}
+
+const char *ibv_get_device_name(struct ibv_device *device)
+{
+    (void)device;
+    return "play0";
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+    errno = fails.open;
+    if (fails.open)
+        return NULL;
+    hca.context = (struct ibv_context){.device = device,
+                                       .ops = {.poll_cq = play_poll_cq,
+                                               .req_notify_cq = play_req_notify,
+                                               .post_recv = play_post_recv,
+                                               .post_send = play_post_send}};
+    hca.live++;
+    return &hca.context;
+}
+
+int ibv_close_device(struct ibv_context *context)
+{
+    (void)context;
+    hca.live--;
+    return 0;
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *d)
+{
+    (void)context;
+    *d = (struct ibv_device_attr){.phys_port_cnt = PORTS};
+    return 0;
+}
+
+#undef ibv_query_port
+int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *out)
+{
+    struct ibv_port_attr *p = (struct ibv_port_attr *)out;
+    (void)context;
+    bool ethernet = port != IB_PORT || fails.ethernet;
+    p->state = IBV_PORT_ACTIVE;
+    p->active_mtu = IBV_MTU_2048;
+    p->active_width = 2;
+    p->active_speed = 32;
+    p->lid = 3;
+    p->sm_lid = 1;
+    p->pkey_tbl_len = 2;
+    p->link_layer = ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
+    return 0;
+}
+
+int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
+{
+    (void)context;
+    (void)port;
+    (void)index;
+    memset(gid, 0, sizeof *gid);
+    gid->raw[0] = 0xfe;
+    gid->raw[1] = 0x80;
+    return 0;
+}
+
+int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pkey)
+{
+    (void)context;
+    (void)port;
+    *pkey = htons(index ? 0x8001 : 0xffff);
+    return 0;
+}
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+    static struct ibv_pd pd;
+    pd.context = context;
+    hca.live++;
+    return &pd;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+    (void)pd;
+    hca.live--;
+    return 0;
+}
+
+struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+    int ends[2];
+    (void)context;
+    assert_int_equal(pipe(ends), 0);
+    hca.channel.fd = ends[0];
+    hca.event_pipe = ends[1];
+    hca.live++;
+    return &hca.channel;
+}
+
+int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
+{
+    close(channel->fd);
+    close(hca.event_pipe);
+    hca.live--;
+    return 0;
+}
+
+#undef ibv_reg_mr
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *at, size_t n, int access)
+{
+    static struct ibv_mr mr;
+    (void)pd;
+    (void)at;
+    (void)n;
+    (void)access;
+    errno = fails.reg;
+    hca.live += !fails.reg;
+    return fails.reg ? NULL : &mr;
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+    (void)mr;
+    hca.live--;
+    return 0;
+}
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int n, void *user,
+                             struct ibv_comp_channel *channel, int vector)
+{
+    struct ibv_cq *cq = channel ? &hca.received : &hca.sent;
+    (void)n;
+    (void)user;
+    (void)vector;
+    cq->context = context;
+    hca.live++;
+    return cq;
+}
+
+int ibv_destroy_cq(struct ibv_cq *cq)
+{
+    (void)cq;
+    hca.live--;
+    return 0;
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+    assert_int_equal(init->qp_type, IBV_QPT_UD);
+    struct ibv_qp *qp = &hca.qp[hca.qps];
+    *qp = (struct ibv_qp){.context = pd->context, .qp_num = QPN + hca.qps++};
+    hca.live++;
+    return qp;
+}
+
+int ibv_destroy_qp(struct ibv_qp *qp)
+{
+    (void)qp;
+    hca.live--;
+    return 0;
+}
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+    (void)qp;
+    (void)attr;
+    (void)mask;
+    return fails.modify;
+}
+
+struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+    static struct ibv_ah ah;
+    (void)pd;
+    (void)attr;
+    errno = fails.ah;
+    hca.ahs += !fails.ah;
+    hca.live += !fails.ah;
+    return fails.ah ? NULL : &ah;
+}
+
+int ibv_destroy_ah(struct ibv_ah *ah)
+{
+    (void)ah;
+    hca.live--;
+    return 0;
+}
+
+int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
+{
+    (void)gid;
+    assert_int_equal(qp->qp_num, QPN);
+    assert_int_equal(lid, 0xc000);
+    return fails.attach;
+}
+
+int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **user)
+{
+    uint8_t one;
+    *cq = &hca.received;
+    *user = NULL;
+    return read(channel->fd, &one, 1) == 1 ? 0 : -1;
+}
+
+void ibv_ack_cq_events(struct ibv_cq *cq, unsigned n)
+{
+    (void)cq;
+    hca.events += n;
+}
+
+const char *ibv_wc_status_str(enum ibv_wc_status status)
+{
+    return status == IBV_WC_RETRY_EXC_ERR ? "retry exceeded" : "another";
+}
+
+/* ---- the SA and connections, which have tests of their own */
+
+int umad_sa_open(struct umad_sa **sa, const char *device, unsigned port)
+{
+    assert_string_equal(device, "play0");
+    assert_int_equal(port, IB_PORT);
+    *sa = NULL;
+    return fails.umad;
+}
+
+void umad_sa_close(struct umad_sa *sa)
+{
+    (void)sa;
+}
+
+enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
+                          const volatile int *stopped, struct sa_answer *a, char *error, size_t n)
+{
+    (void)sa;
+    (void)q;
+    (void)ms;
+    (void)a;
+    (void)error;
+    (void)n;
+    return *stopped ? SA_INTERRUPTED : SA_HEARD;
+}
+
+enum sa_heard umad_sa_watch(struct umad_sa *sa)
+{
+    (void)sa;
+    return SA_NOTHING;
+}
+
+enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stopped,
+                                  uint8_t notice[NOTICE_SIZE], char *error, size_t n)
+{
+    (void)sa;
+    (void)ms;
+    (void)stopped;
+    (void)notice;
+    (void)error;
+    (void)n;
+    return SA_FAILED;
+}
+
+struct caller *caller_new(const struct port_facts *f, const volatile int *stopped, char *why,
+                          size_t size)
+{
+    (void)f;
+    (void)stopped;
+    snprintf(why, size, "none are played");
+    return NULL;
+}
+
+void caller_free(struct caller *c)
+{
+    assert_null(c);
+}
+
+enum transport_result caller_call(struct caller *c, const struct call_question *q, int ms,
+                                  struct call **call)
+{
+    (void)c;
+    (void)q;
+    (void)ms;
+    *call = NULL;
+    return TRANSPORT_STOPPED;
+}
+
+enum transport_result caller_send(struct caller *c, struct call *call, const uint8_t *octets,
+                                  uint32_t n)
+{
+    (void)c;
+    (void)call;
+    (void)octets;
+    (void)n;
+    return TRANSPORT_NOTHING;
+}
+
+void caller_hang_up(struct caller *c, struct call *call, int ms, bool *answered)
+{
+    (void)c;
+    (void)call;
+    (void)ms;
+    *answered = false;
+}
+
+bool caller_take(struct caller *c, struct ud_from *from)
+{
+    (void)c;
+    (void)from;
+    return false;
+}
+
+unsigned caller_fds(struct caller *c, struct pollfd fds[CALLER_FDS])
+{
+    (void)c;
+    (void)fds;
+    return 0;
+}
+
+/* ---- the tests */
+
+static struct transport *t;
+static char why[300];
+
+static enum opening try_open(const char *device, unsigned port)
+{
+    return verbs_open(&t, device, port, &stop, why, sizeof why);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(&fails, 0, sizeof fails);
+    memset(&hca, 0, sizeof hca);
+    stop = 0;
+    assert_int_equal(try_open(NULL, 0), OPENED);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    t->ops->close(t);
+    assert_int_equal(hca.live, 0); /* all that was made is given back */
+    return 0;
+}
+
+static void the_port_is_described(void **state)
+{
+    (void)state;
+    assert_int_equal(t->facts.port, IB_PORT);
+    assert_string_equal(t->facts.device, "play0");
+    assert_int_equal(t->facts.lid, 3);
+    assert_int_equal(t->facts.rate_100mbps, 1000); /* 4 lanes of 25 Gb/s */
+    assert_int_equal(t->facts.n_pkeys, 2);
+    assert_int_equal(t->facts.pkeys[1], 0x8001);
+    assert_true(transport_can(t, CAN_ALL));
+    assert_false(t->ops->can_call(t));
+    assert_string_equal(t->no_calls, "none are played");
+}
+
+static void what_cannot_be_opened_says_why(void **state)
+{
+    struct transport *opened = t;
+    (void)state;
+    assert_int_equal(try_open("other0", 0), OPEN_NO_DEVICE);
+    assert_non_null(strstr(why, "ibv_devices"));
+    assert_int_equal(try_open("play0", 3), OPEN_NO_DEVICE);
+    assert_string_equal(why, "play0 has no port 3");
+    assert_int_equal(try_open("play0", 1), OPEN_NO_DEVICE);
+    assert_non_null(strstr(why, "Ethernet"));
+    fails.umad = EACCES;
+    assert_int_equal(try_open("play0", 0), OPEN_NO_PRIVILEGE);
+    assert_non_null(strstr(why, "/dev/infiniband/umad"));
+    fails.umad = ENOENT;
+    assert_int_equal(try_open("play0", 0), OPEN_NO_DEVICE);
+    fails.open = EACCES;
+    assert_int_equal(try_open("play0", 0), OPEN_NO_PRIVILEGE);
+    assert_non_null(strstr(why, "/dev/infiniband/uverbs"));
+    fails.open = 0;
+    fails.ethernet = true;
+    assert_int_equal(try_open(NULL, 0), OPEN_NO_DEVICE);
+    assert_string_equal(why, "play0 has no InfiniBand port");
+    t = opened;
+}
+
+static void queue_pairs_that_cannot_be_made_say_why(void **state)
+{
+    (void)state;
+    fails.modify = EPERM;
+    assert_int_equal(t->ops->open_qp(t, 0, 0x80000b1b), TRANSPORT_ERROR);
+    assert_true(t->denied);
+    assert_non_null(strstr(t->error, "CAP_NET_RAW"));
+}
+
+static void memory_that_cannot_be_locked_is_named(void **state)
+{
+    (void)state;
+    fails.reg = ENOMEM;
+    assert_int_equal(t->ops->open_qp(t, 0, 0x0b1b), TRANSPORT_ERROR);
+    assert_non_null(strstr(t->error, "ulimit -l"));
+    assert_false(t->denied);
+}
+
+static const uint8_t octets[] = {0x08, 0x06, 0, 0, 1, 2, 3};
+
+static enum transport_result send_to(struct ud_to to)
+{
+    return t->ops->send(t, &to, octets, sizeof octets);
+}
+
+static void packets_go_out_by_the_right_queue_pair(void **state)
+{
+    (void)state;
+    assert_int_equal(t->ops->open_qp(t, 0, 0x0b1b), TRANSPORT_OK);
+    assert_int_equal(t->ops->open_stranger(t, 1), TRANSPORT_OK);
+    assert_int_equal(t->ops->open_stranger(t, 1), TRANSPORT_OK); /* the same */
+    assert_int_equal(t->stranger_pkey, 0x8001);
+    assert_int_equal(send_to((struct ud_to){.lid = 7, .qpn = 0x48, .qkey = 0x0b1b}), TRANSPORT_OK);
+    assert_int_equal(hca.last_qpn, QPN);
+    assert_int_equal(hca.last.wr.ud.remote_qpn, 0x48);
+    assert_int_equal(hca.last_n, sizeof octets);
+    assert_memory_equal(hca.last_octets, octets, sizeof octets);
+    assert_int_equal(send_to((struct ud_to){.lid = 7, .aside = true}), TRANSPORT_OK);
+    assert_int_equal(hca.last_qpn, QPN + 1);
+    assert_int_equal(hca.ahs, 1); /* one way: one address handle */
+    assert_int_equal(send_to((struct ud_to){.lid = 7, .stranger = true, .grh = true}),
+                     TRANSPORT_OK);
+    assert_int_equal(hca.last_qpn, QPN + 2);
+    assert_int_equal(hca.ahs, 2);
+    for (uint16_t lid = 20; lid < 40; lid++) /* more ways than are kept */
+        assert_int_equal(send_to((struct ud_to){.lid = lid}), TRANSPORT_OK);
+    assert_int_equal(hca.ahs, 22);
+}
+
+static void packets_that_do_not_go_say_why(void **state)
+{
+    (void)state;
+    assert_int_equal(t->ops->open_qp(t, 0, 0x0b1b), TRANSPORT_OK);
+    fails.sent_status = IBV_WC_RETRY_EXC_ERR;
+    assert_int_equal(send_to((struct ud_to){.lid = 7}), TRANSPORT_ERROR);
+    assert_string_equal(t->error, "a packet was not sent: retry exceeded");
+    fails.silent_cq = true;
+    assert_int_equal(send_to((struct ud_to){.lid = 7}), TRANSPORT_ERROR);
+    assert_non_null(strstr(t->error, strerror(ETIMEDOUT)));
+    fails.post = ENOMEM;
+    assert_int_equal(send_to((struct ud_to){.lid = 7}), TRANSPORT_ERROR);
+    fails.ah = EINVAL;
+    assert_int_equal(send_to((struct ud_to){.lid = 8}), TRANSPORT_ERROR);
+    assert_non_null(strstr(t->error, "no address handle"));
+    fails.attach = EPERM;
+    assert_int_equal(t->ops->attach(t, t->facts.gid, 0xc000), TRANSPORT_ERROR);
+    assert_true(t->denied);
+    fails.attach = 0;
+    assert_int_equal(t->ops->attach(t, t->facts.gid, 0xc000), TRANSPORT_OK);
+}
+
+/* A packet of n bytes after the GRH's place comes to that slot. */
+static void come(unsigned slot, uint32_t n, unsigned flags, int status)
+{
+    for (uint32_t i = 0; i < n; i++)
+        hca.slots[slot][GRH_SIZE + i] = (uint8_t)i;
+    hca.coming[hca.n_coming++] = (struct ibv_wc){.wr_id = slot,
+                                                 .status = (enum ibv_wc_status)status,
+                                                 .byte_len = GRH_SIZE + n,
+                                                 .wc_flags = flags,
+                                                 .src_qp = 0x48,
+                                                 .slid = 7,
+                                                 .sl = 1};
+}
+
+static void what_comes_shows_its_sender(void **state)
+{
+    struct ud_from from;
+    (void)state;
+    assert_int_equal(t->ops->open_qp(t, 0, 0x0b1b), TRANSPORT_OK);
+    assert_int_equal(t->ops->receive(t, 0, &from), TRANSPORT_NOTHING);
+    come(0, 9, 0, IBV_WC_GENERAL_ERR); /* a completion with an error is no packet */
+    come(1, 9, 0, IBV_WC_SUCCESS);
+    come(256, 5, IBV_WC_GRH, IBV_WC_SUCCESS); /* the second queue pair's first */
+    assert_int_equal(t->ops->receive(t, 10, &from), TRANSPORT_OK);
+    assert_int_equal(from.octets.cap, 9);
+    assert_int_equal(from.octets.p[8], 8);
+    assert_null(from.grh);
+    assert_int_equal(from.qpn, 0x48);
+    assert_int_equal(from.to_qpn, t->qpn);
+    assert_int_equal(from.lid, 7);
+    hca.slots[1] = NULL;
+    assert_int_equal(t->ops->receive(t, 10, &from), TRANSPORT_OK);
+    assert_non_null(hca.slots[1]); /* the one before is posted again */
+    assert_non_null(from.grh);
+    assert_int_equal(from.to_qpn, t->aside_qpn);
+}
+
+static void an_event_ends_the_wait(void **state)
+{
+    struct ud_from from;
+    (void)state;
+    assert_int_equal(t->ops->open_qp(t, 0, 0x0b1b), TRANSPORT_OK);
+    assert_int_equal(write(hca.event_pipe, "e", 1), 1);
+    assert_int_equal(t->ops->receive(t, 20, &from), TRANSPORT_NOTHING);
+    assert_int_equal(hca.events, 1);
+    stop = 15;
+    assert_int_equal(t->ops->receive(t, 20, &from), TRANSPORT_STOPPED);
+    t->ending = true; /* what was done is being undone all the same */
+    assert_int_equal(t->ops->receive(t, 0, &from), TRANSPORT_NOTHING);
+}
+
+static void the_sa_is_asked_until_a_signal_comes(void **state)
+{
+    struct sa_question q = {0};
+    struct sa_answer a = {0};
+    uint8_t notice[NOTICE_SIZE];
+    (void)state;
+    assert_int_equal(t->ops->ask(t, &q, 10, &a), TRANSPORT_OK);
+    stop = 15;
+    assert_int_equal(t->ops->ask(t, &q, 10, &a), TRANSPORT_STOPPED);
+    t->ending = true;
+    assert_int_equal(t->ops->ask(t, &q, 10, &a), TRANSPORT_OK);
+    assert_int_equal(t->ops->watch(t), TRANSPORT_NOTHING);
+    assert_int_equal(t->ops->next_notice(t, 10, notice), TRANSPORT_ERROR);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(the_port_is_described),
+        TEST(what_cannot_be_opened_says_why),
+        TEST(queue_pairs_that_cannot_be_made_say_why),
+        TEST(memory_that_cannot_be_locked_is_named),
+        TEST(packets_go_out_by_the_right_queue_pair),
+        TEST(packets_that_do_not_go_say_why),
+        TEST(what_comes_shows_its_sender),
+        TEST(an_event_ends_the_wait),
+        TEST(the_sa_is_asked_until_a_signal_comes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
