@@ -127,6 +127,7 @@ def prepare(folder, page):
     wrapper(folder / "script", "tshark", f'exec {tshark} "$@"')
     (folder / "testbed/wire-list").symlink_to(os.path.join(SRC, "testbed/wire-list"))
     (folder / "build/bin").symlink_to(BIN)
+    (folder / "testdata").symlink_to(os.path.join(SRC, "testdata"))
     capture = testdata("datagram.pcap")
     if page in SCENARIOS:
         (folder / "OUT").mkdir()
