@@ -79,7 +79,6 @@ endif()
 ipoib_pytest(robust LABELS robust tshark SECONDS 1200 VARIANTS asan wireshark)
 ipoib_pytest(noise LABELS robust)
 ipoib_pytest(removals_all LABELS robust PROCESSORS 2)
-ipoib_pytest(law_all LABELS robust SECONDS 1800 PROCESSORS 2)
 ipoib_pytest(lint SECONDS 1800 PROCESSORS 2)
 ipoib_pytest(coverage SECONDS 1800 PROCESSORS 2)
 ipoib_pytest(package SECONDS 1200 PROCESSORS 2)
@@ -90,6 +89,7 @@ ipoib_test(bare/bookworm SECONDS 3000 COMMAND ${CMAKE_SOURCE_DIR}/tests/bare boo
 ipoib_test(bare/trixie LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/bare trixie)
 
 # Long runs, for each piece of work once: half an hour for each fuzzing harness, an hour of strain for the virtual fabric.
+ipoib_pytest(law_all LABELS release robust SECONDS 1800 PROCESSORS 2)
 ipoib_test(long/fuzz LABELS release robust SECONDS 36000 PROCESSORS 2 COMMAND ${CMAKE_SOURCE_DIR}/script/fuzz 1800)
 ipoib_test(long/soak LABELS release fabric SECONDS 7200 FABRIC
            COMMAND env FABRIC_TIMEOUT=6000 ${CMAKE_SOURCE_DIR}/testbed/fabric once

@@ -123,7 +123,7 @@ static bool read_stage(struct judged *j, const json_t *given, enum outcome outco
         return merge_fail(why, "is damaged: of stage %s something is missing",
                           merge_string(given, "id"));
     judged_add_stage(j, merge_string(given, "id"), (int)outcome, text, advice);
-    /* Only what stands for a prefix has this stage (probe/sweep_ask.c). */
+    /* Only what stands for a prefix has this stage (probe/sweep/tell.c). */
     j->sweep = j->sweep || g_str_equal(merge_string(given, "id"), "sweep.answers");
     return true;
 }

@@ -329,11 +329,12 @@ def wire_tests():
 
 
 def main():
-    tests = [
-        t
-        for t in itertools.chain(deviant_tests(), wire_tests(), other_tests())
-        if not sys.argv[1:] or t[0] in sys.argv[1:]
-    ]
+    tests = list(itertools.chain(deviant_tests(), wire_tests(), other_tests()))
+    unknown = set(sys.argv[1:]) - {t[0] for t in tests}
+    if unknown:
+        sys.exit("run.py: no such fault: " + ", ".join(sorted(unknown)))
+    if sys.argv[1:]:
+        tests = [t for t in tests if t[0] in sys.argv[1:]]
     failures = 0
     for number, (option, found, does, run) in enumerate(tests, 1):
         begin = time.monotonic()
