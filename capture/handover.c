@@ -257,10 +257,10 @@ struct block *handover_next(struct handover *h)
         if (atomic_load(&h->ended) && waiting(h) == 0)
             return NULL;
         atomic_store(&h->sleeping, true);
-        if (waiting(h) == 0 && !atomic_load(&h->ended))
+        bool idle = waiting(h) == 0 && !atomic_load(&h->ended);
+        /* not idle, and the receiving thread has posted: the post is taken back */
+        if (idle || !atomic_exchange(&h->sleeping, false))
             sleep_until_woken(h);
-        else if (!atomic_exchange(&h->sleeping, false))
-            sleep_until_woken(h); /* the receiving thread has posted: that is taken back */
     }
     return b;
 }

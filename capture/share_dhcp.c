@@ -78,7 +78,7 @@ static void add_client(struct client *c, uint8_t *p, uint32_t n)
 
 static void share_parts(struct share_map *m, const struct client *c)
 {
-    uint8_t whole[sizeof(c->at) / sizeof(*c->at)];
+    uint8_t whole[sizeof(c->at) / sizeof(*c->at)] = {0};
 
     for (uint32_t i = 0; i < c->n; i++)
         whole[i] = *c->at[i];

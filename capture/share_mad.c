@@ -205,11 +205,9 @@ static void share_sa(struct share_map *m, struct span s, const struct mad_payloa
     struct span data = span_part(s, SA_DATA, SA_DATA_SIZE);
 
     span_clear_part(s, SA_SM_KEY, 8);
-    if (mad->result != WIRE_OK)
-        span_clear(data, 0);
-    else if (mad->mad.attribute == SA_NOTICE)
+    if (mad->result == WIRE_OK && mad->mad.attribute == SA_NOTICE)
         share_fields(m, span_part(data, 0, NOTICE_SIZE), notice_fields(data));
-    else if (a)
+    else if (mad->result == WIRE_OK && a)
         share_records(m, data, &mad->sa, a);
     else
         span_clear(data, 0);

@@ -64,7 +64,7 @@ static int linktype_without_ib(int encapsulation)
     switch (encapsulation) {
 #define LINKTYPE(name, number, wiretap, headers)                                                   \
     case WTAP_ENCAP_##wiretap:                                                                     \
-        return headers == WITHOUT_IB ? number : -1;
+        return (headers) == WITHOUT_IB ? (number) : -1;
 #include "wire/linktypes.def"
 #undef LINKTYPE
     default:
