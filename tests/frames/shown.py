@@ -377,7 +377,6 @@ def broadcast_service(t):
     "rfc4391.8.interface-id-source",
     DATAGRAM,
     "n1 advertises fe80::2, made of its LID",
-    also=["rfc4391.8.link-local"],
 )
 def interface_id_source(t):
     t[60]["ipv6.src"] = t[60]["nd.target"] = "fe80::2"
