@@ -364,7 +364,9 @@ def join_mtu_supported(t):
     ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
     ask["mcm.mtu"] = MTU_4096
     answer["mad.status"] = REFUSED
-    return t.insert(t.insert(40, ask), answer)
+    at = t.insert(t.insert(40, ask), answer)
+    t.renumber(2)
+    return at
 
 
 @shown("rfc4391.5.broadcast-service", DATAGRAM, "n0's ARP request goes to the group of 224.0.0.1")
