@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was judged, from its report. See merge_restore.h. */
 #include "report/merge_restore.h"
 
 #include <string.h>
@@ -29,12 +28,12 @@ static bool read_frames(struct verdict_frames *f, const json_t *list, uint64_t c
             return false;
         f->first[f->n++] = (uint32_t)json_integer_value(frame);
     }
-    /* The report keeps no more; ten findings of ten frames are all. */
+    /* The report lists no more than these. Ten findings with ten frames are all. */
     f->more = f->n == VERDICT_FRAMES && count > VERDICT_FRAMES;
     return true;
 }
 
-/* Absent texts do not occur in a report. */
+/* Returns false if a text is absent; a report has all of them. */
 static bool read_texts(struct verdict_case *c, const json_t *given)
 {
     const char *const texts[] = {merge_string(given, "subject"), merge_string(given, "expected"),
@@ -49,7 +48,7 @@ static bool read_texts(struct verdict_case *c, const json_t *given)
     return true;
 }
 
-/* Reports of earlier versions have none. */
+/* Reports of earlier versions have no senders. */
 static bool read_senders(struct verdict_senders *s, const json_t *list)
 {
     json_t *sender;
@@ -123,7 +122,7 @@ static bool read_stage(struct judged *j, const json_t *given, enum outcome outco
         return merge_fail(why, "is damaged: of stage %s something is missing",
                           merge_string(given, "id"));
     judged_add_stage(j, merge_string(given, "id"), (int)outcome, text, advice);
-    /* Only what stands for a prefix has this stage (probe/sweep/tell.c). */
+    /* only the summary of a swept prefix has this stage (probe/sweep/tell.c) */
     j->sweep = j->sweep || g_str_equal(merge_string(given, "id"), "sweep.answers");
     return true;
 }
