@@ -97,8 +97,8 @@ static bool read_cases(struct verdict_result *r, const json_t *given, bool probe
 }
 
 /*
- * The cases that are kept and those that are not are all that was counted; of a capture's passes
- * none are kept.
+ * Checks that the counts of the listed and the further cases add up to the result's count. Passes
+ * of a capture have no cases.
  */
 static bool read_result(struct verdict *v, const json_t *given, enum rule_number rule,
                         enum outcome outcome, bool probed)
@@ -109,7 +109,7 @@ static bool read_result(struct verdict *v, const json_t *given, enum rule_number
     bool good = number_of(&count, given, "count") && count > 0 && read_cases(r, given, probed) &&
                 (!kept || r->count == count) &&
                 (probed || read_frames(&r->frames, json_object_get(given, "frames"), count));
-    verdict_restore(v, rule, outcome, count, r); /* bad or not: the verdict frees it */
+    verdict_restore(v, rule, outcome, count, r); /* the verdict frees it in either case */
     if (good && !kept)
         verdict_restore(v, rule, outcome, count, NULL);
     return good;
@@ -143,7 +143,7 @@ static bool add_result(struct restored *out, const json_t *given, char **why)
            merge_fail(why, "is damaged: the numbers of %s, %s, do not agree", id, name);
 }
 
-/* ---- what it was judged with */
+/* ---- settings of the run */
 
 static bool read_only(struct restored *out, json_t *list, char **why)
 {
