@@ -164,8 +164,8 @@ static void note_query(const struct scene *s, const uint8_t *sha)
 }
 
 /*
- * Can a wrong reply be one to this request, the requester's last? If not, it may be the reply to a
- * request that was not captured.
+ * Is the request, the requester's last, unanswered and recent? Only then is a wrong reply certainly
+ * one to it; otherwise it may be the reply to a request that was not captured.
  */
 static bool waits(const struct scene *s, const struct resolution *q)
 {

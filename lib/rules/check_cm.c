@@ -60,9 +60,10 @@ static void check_mtu(const struct told_message *t, uint32_t mtu)
 
 /*
  * Messages that set up a connection, and every REJ, carry the sender's UD QPN; all but the REJ also
- * carry the Receive MTU. One error gives one finding: a single missing value is reported by that
- * value's own rule, missing private data by the rule of the format. For an RTU both rules report
- * it.
+ * carry the Receive MTU. One error gives one finding: a missing UD QPN, and a missing Receive MTU
+ * of a REQ, violate their own rules; no private data at all, or another missing Receive MTU,
+ * violates the rule of the format. Exceptions are an RTU without private data, which violates both,
+ * and a REJ without private data, which violates the rule of the UD QPN.
  */
 static void check_private(const struct told_message *t, const struct cm_private *d)
 {

@@ -7,9 +7,8 @@
 enum { SCOPE_LINK_LOCAL = 2 };
 enum { IB_MTU_2048 = 4 };
 enum { SELECTOR_LESS = 1, SELECTOR_EXACTLY = 2 };
-enum {
-    PKEYS_SECONDS = 5
-}; /* a P_Key table counts as current for this time after an SMP whose PSN confirmed it */
+/* A P_Key table counts as current for this time after an SMP whose PSN confirmed it. */
+enum { PKEYS_SECONDS = 5 };
 enum { ALL_NODES = 1 }; /* low bits of ff02::1 */
 
 static struct subject port_of(const struct endport *p)
@@ -36,9 +35,8 @@ static void fail_scope(const struct scene *s, const struct endport *port, const 
     uint32_t wanted = (uint32_t)m.flags << 4 | group_scope(broadcast),
              seen = (uint32_t)m.flags << 4 | m.scope;
     char expected[8], actual[8];
-    if (s->p->verdict.class ==
-        /* a join is itself a GSI packet: its PSN already shows that no request is missing */
-        PAYLOAD_MAD) {
+    /* a join is itself a GSI packet: its PSN already shows that no request is missing */
+    if (s->p->verdict.class == PAYLOAD_MAD) {
         expect_same(s->r, R_RFC4391_4_SCOPE_CONSISTENT, &group, mgid + MGID_FLAGS_SCOPE, 1, wanted,
                     seen);
         return;
@@ -55,8 +53,7 @@ bool check_scope(const struct scene *s, const uint8_t *mgid, const struct endpor
     const struct link *l = groups_link(s->f->groups, s->p->at.interface, m.pkey);
     if (m.broadcast)
         return true;
-    /* a broadcast group of this scope is known, but not present: the answer to its join is missing
-     */
+    /* a broadcast group of this scope is known, but not known to be present */
     bool heard_of = false;
     for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
         if (b->state == GROUP_THERE && group_scope(b) == m.scope) {
@@ -255,8 +252,8 @@ static void same_attribute(const struct scene *s, enum rule_number rule,
 
 /*
  * May the port have received other parameters of the broadcast group since the SA's last record of
- * it? So if a request of the port was lost, or the port was initialised or asked to register again
- * since that record, or has a join pending.
+ * it? True if since that record a request of the port was lost, or the port was initialised or
+ * asked to register again, or if it has a join pending.
  */
 static bool may_have_changed(const struct scene *s, const struct subnet_event *e,
                              const struct group *b)

@@ -54,8 +54,9 @@ static const struct endport *sender_of(const struct scene *s)
 }
 
 /*
- * The joins of the SA's own port are never captured. It has the current parameters if they never
- * changed, as far as the requests of other ports show, or if its QP has used the group's Q_Key.
+ * The joins of the SA's own port are never captured. It is taken to have the current parameters if
+ * no change of them was seen or may have been missed, and if the group's whole history is known or
+ * the QP has used the group's Q_Key before.
  */
 static bool sa_may_be_told_others(const struct scene *s, const struct group *broadcast)
 {
@@ -75,7 +76,7 @@ bool may_be_told_others(const struct scene *s, const struct group *broadcast)
     bool followed = sender && endport_is_followed(sender);
     if (scope_of(s) == 0 && !followed) /* the link may have another scope */
         return true;
-    if (is_sa(s)) /* the parameters may have changed in another port's join that was not captured */
+    if (is_sa(s)) /* a lost join of another port may have shown a change */
         return sa_may_be_told_others(s, broadcast);
     /* a packet sent before the second join has the parameters of the first */
     bool on_its_way = m && m->mlid_before && order_is_uncertain(&s->f->order, m->frame);

@@ -18,8 +18,9 @@
 struct judge;
 
 /*
- * Callback: a finding in frame number frame. Offsets are bytes from the start of the InfiniBand
- * packet; without InfiniBand headers, from the start of the datagram.
+ * Callback: a result in frame number frame; a postponed violation is in the frame that proves it
+ * (rules/postpone.h). Offsets are bytes from the start of the InfiniBand packet; without InfiniBand
+ * headers, from the start of the datagram.
  */
 typedef void judge_report(void *user, uint32_t frame, const struct finding *f);
 

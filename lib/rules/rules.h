@@ -84,8 +84,8 @@ extern const struct rule rules[RULE_COUNT];
 const struct rule *rule_find(const char *id);
 
 /*
- * Does the selector match the rule's identifier, or a prefix of it that ends at a dot? "rfc4391.6"
- * selects rfc4391.6.type, but not rfc4391.60.
+ * Is the selector the rule's identifier, or whole leading parts of it? "rfc4391.6" selects
+ * rfc4391.6.type, but not rfc4391.60.
  */
 bool rule_selected(const struct rule *r, const char *selector);
 
