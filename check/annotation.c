@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A capture with findings as comments. See annotation.h. */
 #include "check/annotation.h"
 
 #include <errno.h>
@@ -16,16 +15,17 @@
 #include "report/words.h"
 #include "wire/nanoseconds.h"
 
-/* Comments of a frame that are written, and octets of each: a hostile capture makes no more. */
+/* Limits against hostile captures: comments per frame, and bytes per comment. */
 enum { COMMENTS_MAX = 32, COMMENT_MAX = 1000, BLOCK_ROOM = 2048 };
 
 struct annotation {
-    FILE *spool;         /* the blocks after the section's header */
-    bool is_pcapng;      /* the capture is: its own times hold, and it describes interfaces */
-    GPtrArray *comments; /* of the next frame */
-    unsigned more;       /* findings of it that are not among them */
-    uint32_t interfaces; /* that were written */
-    bool failed;         /* the spool is full: the user knows */
+    FILE *spool; /* the blocks after the section's header */
+    /* the capture is pcapng: it has its own time stamps and interface descriptions */
+    bool is_pcapng;
+    GPtrArray *comments; /* comments of the next frame */
+    unsigned more;       /* number of its findings beyond COMMENTS_MAX */
+    uint32_t interfaces; /* number of interfaces written */
+    bool failed;         /* writing failed, and the error was printed */
 };
 
 struct annotation *annotation_new(void)
@@ -65,7 +65,7 @@ static uint16_t linktype_of(int linktype)
     return linktype == LINKTYPE_INFINIBAND ? LINKTYPE_ERF : (uint16_t)linktype;
 }
 
-/* The snapshot length is left out: an ERF record is longer than its frame. */
+/* Writes no snapshot length, because an ERF record is longer than its frame. */
 static void put_interface(void *user, const struct capfile_interface *described)
 {
     struct annotation *a = user;
@@ -75,7 +75,7 @@ static void put_interface(void *user, const struct capfile_interface *described)
     struct pcapng_idb idb = {
         .linktype = linktype_of(described->linktype), .name = name, .description = description};
     size_t n = pcapng_put_interface(block, sizeof block, &idb);
-    if (n == 0) { /* texts of unusual length are left out */
+    if (n == 0) { /* without texts that are too long */
         idb.name = idb.description = NULL;
         n = pcapng_put_interface(block, sizeof block, &idb);
     }
@@ -156,7 +156,7 @@ static void add_option(GByteArray *block, const char *comment)
     uint8_t option[OPTION_HEAD + COMMENT_MAX + 4];
     size_t n = strlen(comment);
     while (n > COMMENT_MAX || (n > 0 && ((uint8_t)comment[n] & 0xc0) == 0x80))
-        n--; /* between characters */
+        n--; /* not within a UTF-8 character */
     const uint8_t *end = pcapng_put_option(option, OPT_COMMENT, comment, (uint16_t)n);
     g_byte_array_append(block, option, (guint)(end - option));
 }
@@ -177,7 +177,7 @@ static void add_comments(struct annotation *a, GByteArray *block)
     a->more = 0;
 }
 
-/* As Wireshark takes it: of an ERF record in a classic pcap the record's. */
+/* The time that Wireshark shows: for an ERF record in a classic pcap, that of the record. */
 static uint64_t time_of(const struct annotation *a, const struct capfile_frame *f)
 {
     struct erf_record record;
@@ -187,10 +187,10 @@ static uint64_t time_of(const struct annotation *a, const struct capfile_frame *
         erf_split(record.time, &seconds, &fraction);
         ns = nanoseconds_of(seconds, fraction);
     }
-    return ns > 0 ? (uint64_t)ns : 0; /* ticks have no sign */
+    return ns > 0 ? (uint64_t)ns : 0; /* pcapng time stamps are unsigned */
 }
 
-/* The record that a frame of LINKTYPE_INFINIBAND becomes; its lengths have 16 bits. */
+/* Writes the ERF header for a frame of LINKTYPE_INFINIBAND. Its length fields have 16 bits. */
 static uint32_t put_record(uint8_t head[ERF_HEADER_LEN], const struct capfile_frame *f, uint64_t ns)
 {
     uint32_t caplen = MIN(f->caplen, ERF_MAX_LEN - ERF_HEADER_LEN);
@@ -220,7 +220,7 @@ void annotation_frame(struct annotation *a, const struct capfile_frame *f)
     g_byte_array_append(block, f->octets, caplen);
     g_byte_array_append(block, zero, -epb.caplen & 3);
     add_comments(a, block);
-    g_byte_array_append(block, zero, sizeof zero); /* the length at the end */
+    g_byte_array_append(block, zero, sizeof zero); /* room for the length at the end of the block */
     put(a, block->data, pcapng_close_block(block->data, BLOCK_EPB, block->len));
     g_byte_array_unref(block);
 }
@@ -244,7 +244,7 @@ bool annotation_save(struct annotation *a, const struct report *r, const char *p
     gsize room = strlen(comment) + strlen(application) + BLOCK_ROOM;
     GString *head = g_string_sized_new(room);
     size_t n = pcapng_put_section((uint8_t *)head->str, room, application, comment);
-    if (n == 0) /* only a name of 64 KiB makes it so long */
+    if (n == 0) /* too long, because of a file name of 64 KiB: omit the comment */
         n = pcapng_put_section((uint8_t *)head->str, room, application, NULL);
     head->len = n;
     bool good = fflush(a->spool) == 0 &&

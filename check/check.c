@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ipoib-check: a verdict on captures, for people and for CI. */
+/* ipoib-check: verdicts on captures, for users and for CI. */
 #include "check/judging.h"
 #include "report/explain.h"
 #include "report/list.h"
@@ -13,7 +13,7 @@
 
 static char tool[] = "ipoib-check";
 
-static volatile int interrupted; /* the signal's number */
+static volatile int interrupted; /* number of the signal */
 
 static GString *write_report(const struct options *o, const struct report *r)
 {
@@ -22,7 +22,7 @@ static GString *write_report(const struct options *o, const struct report *r)
     return report_whole(format_parts(o->format), r);
 }
 
-/* The exit status after the text has been written where it belongs. */
+/* Writes the text to its destination. Returns the exit status. */
 static int deliver(const struct options *o, GString *text, int status)
 {
     bool good = save(text, o->output);
@@ -47,7 +47,7 @@ static int explain(const struct options *o)
     return EXIT_UNJUDGED;
 }
 
-/* False: interrupted. */
+/* Returns false if interrupted. */
 static bool judge_all(const struct options *o, struct report *r, const struct judging *by)
 {
     for (int i = 0; i < o->n_captures; i++) {
@@ -58,7 +58,9 @@ static bool judge_all(const struct options *o, struct report *r, const struct ju
     return true;
 }
 
-/* The exit status of the whole; what was required and not judged is told. */
+/*
+ * Prints the required rules that were not decided and writes the report. Returns the exit status.
+ */
 static int conclude(const struct options *o, struct report *r)
 {
     GArray *required = required_find(r, o->require);
@@ -115,13 +117,13 @@ static int judge_annotated(const struct options *o, struct judging *by)
     return status;
 }
 
-/* The exit status. The baseline is read first: without it nothing is judged. */
+/* Reads the baseline first: without it nothing is checked. Returns the exit status. */
 static int judge_beyond_baseline(const struct options *o, const struct deviations *known)
 {
     char *why = NULL;
     int status = EXIT_UNJUDGED;
     struct baseline *b = o->baseline ? baseline_open(o->baseline, IPOIB_VERSION, &why) : NULL;
-    if (interrupted) { /* a signal ends a read too */
+    if (interrupted) { /* a signal also interrupts reading */
         status = say_interrupted();
     } else if (o->baseline && !b) {
         say("--baseline %s: %s", o->baseline, why);

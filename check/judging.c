@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A capture file, read and judged from its begin to its end. */
 #include "check/judging.h"
 
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "check/progress.h"
 #include "cli/say.h"
 
-/* Where findings go. */
+/* Destination of the findings. */
 struct sink {
     struct verdict *verdict;
     const struct baseline *baseline;
@@ -46,7 +45,7 @@ static bool judge_one(struct judge *judge, const struct capfile_frame *f)
     return judge_frame(judge, &c);
 }
 
-/* How the file ended; CAPFILE_FRAME: it did not, judging was stopped. */
+/* Returns how the file ended; CAPFILE_FRAME: the run was interrupted. */
 static enum capfile_result judge_all(struct judged *out, struct capfile *file, struct judge *judge,
                                      struct annotation *annotation, struct progress *progress,
                                      const volatile int *stop)

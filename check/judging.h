@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A capture file, read and judged from its begin to its end. */
+/* Reads a capture file and checks all of its frames. */
 #ifndef IPOIB_CHECK_JUDGING_H
 #define IPOIB_CHECK_JUDGING_H
 
@@ -9,19 +9,20 @@
 #include "report/report.h"
 #include "rules/deviation.h"
 
-/* By what captures are judged. */
+/* Settings for the checks. */
 struct judging {
     const struct selection *selection;
     const struct deviations *known;
     const struct baseline *baseline; /* NULL: none */
     enum interfaces_mode interfaces;
-    struct annotation *annotation; /* NULL: none is wanted */
+    struct annotation *annotation; /* NULL: no annotated capture is written */
 };
 
 /*
- * Judges the capture at path ("-": stdin) by the selected rules; what is wrong with the file is
- * told, and kept in out->trouble. *stop becomes nonzero, from a signal handler, to end it early:
- * then out holds no verdict, and false is returned. out is to be cleared either way (judged_clear).
+ * Checks the capture at path ("-": stdin) against the selected rules. An error in the file is
+ * printed and kept in out->trouble. A signal handler sets *stop to nonzero to end the run early:
+ * then out has no valid verdict, and the function returns false. Call judged_clear(out) in either
+ * case.
  */
 bool judge_capture(struct judged *out, const char *path, const struct judging *by,
                    const volatile int *stop);

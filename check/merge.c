@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ipoib-check --merge: the reports are read one by one, and told as they come. See merge.h. */
+/*
+ * ipoib-check --merge: the reports are read one by one, and each is written before the next is
+ * read.
+ */
 #include "check/merge.h"
 
 #include <errno.h>
@@ -9,8 +12,8 @@
 #include "cli/say.h"
 
 /*
- * ---- JUnit and TAP: a capture's tests are the same in its own report and here, the node stands
- * before its name
+ * ---- JUnit and TAP: the tests of a capture are the same as in its own report, with the node's
+ * name before the capture's
  */
 
 static const struct report_parts *tests_of;
@@ -42,7 +45,7 @@ static const struct merge_writer *writer_of(enum format format)
                                    : &tests;
 }
 
-/* What only the end knows and yet stands first: TAP's number of tests. */
+/* The head of the report, which needs the totals and so is made last: TAP's number of tests. */
 static GString *head_of(enum format format, const struct merge *m)
 {
     if (format == FORMAT_TEXT || format == FORMAT_JSON)
@@ -53,7 +56,7 @@ static GString *head_of(enum format format, const struct merge *m)
 
 /* ---- one report */
 
-/* Before anything of the report is told: is all of it good? */
+/* Can all entries of the report be restored? Called before any of it is written. */
 static bool is_good(const struct merge *m, const struct merge_report *given, char **why)
 {
     bool good = true;
@@ -69,7 +72,7 @@ static void tell(struct merge *m, const struct merge_writer *w, const struct mer
 {
     struct restored r;
     char *why = NULL;
-    if (restore(&r, e, m->version, &why)) { /* as is_good() has seen */
+    if (restore(&r, e, m->version, &why)) { /* always true, because is_good() was */
         tally_add(m->tally, e->node, &r);
         w->part(m, &r, e, e->node, e->file);
     }
@@ -96,7 +99,7 @@ static void add_report(struct merge *m, const struct merge_writer *w, const char
         m->tally->reports += given.reports;
         for (guint i = 0; i < given.entries->len; i++)
             tell(m, w, &g_array_index(given.entries, struct merge_entry, i));
-    } else if (!*m->stop) { /* a signal ends a read too */
+    } else if (!*m->stop) { /* a signal also interrupts reading */
         m->tally->reports++;
         tell_failure(m, w, &given, why);
     }
@@ -104,7 +107,7 @@ static void add_report(struct merge *m, const struct merge_writer *w, const char
     merge_report_clear(&given);
 }
 
-/* ---- all */
+/* ---- all reports */
 
 static bool spool_is_good(FILE *file)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ipoib-check --merge: many reports, one. */
+/* ipoib-check --merge: merges many reports into one. */
 #ifndef IPOIB_CHECK_MERGE_H
 #define IPOIB_CHECK_MERGE_H
 
@@ -8,24 +8,24 @@
 #include "report/merge_tally.h"
 #include "check/options.h"
 
-/* The report while it grows: it goes into a file, what is known of all of them into the tally. */
+/* State of the merge: the report is written to the spool file, the totals are in the tally. */
 struct merge {
     const char *tool, *version;
     FILE *spool;
     struct tally *tally;
-    struct told_so_far told;  /* JUnit's and TAP's */
-    const volatile int *stop; /* the number of the signal that interrupts it */
+    struct told_so_far told;  /* for JUnit and TAP */
+    const volatile int *stop; /* number of the signal that interrupts the merge */
     bool colours;
-    /* merge_json.c: */
+    /* used by merge_json.c: */
     bool begun;
     unsigned n_results;
-    FILE *entries[2]; /* what the summary says of captures, and of targets */
+    FILE *entries[2]; /* summary entries of captures, and of targets */
     unsigned n_entries[2];
 };
 
 /*
- * A capture or target of a report; e NULL: the file could not be read. And the end, when all were
- * told.
+ * Writer of a format. part: writes a capture or target of a report; e NULL: the file could not be
+ * read. end: writes the summary, after all parts.
  */
 struct merge_writer {
     void (*part)(struct merge *m, const struct restored *r, const struct merge_entry *e,
@@ -34,7 +34,7 @@ struct merge_writer {
 };
 extern const struct merge_writer merge_writer_text, merge_writer_json;
 
-/* The exit status. *stop: the number of the signal that interrupts it. */
+/* Returns the exit status. *stop: number of the signal that interrupts the merge. */
 int merge(const struct options *o, const char *tool, const char *version, const volatile int *stop);
 
 #endif

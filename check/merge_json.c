@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Merged reports as JSON: the results as they were, each with its node and file; doc/reports.md
- * explains the summary.
+ * Merged reports as JSON: the original results, each with its node and file; doc/reports.md
+ * describes the summary.
  */
 #include <stdlib.h>
 
@@ -10,14 +10,14 @@
 
 enum { CAPTURES, TARGETS };
 
-/* On lines of its own, each behind the indent; a comma before all but the first. */
+/* Writes a value, indented; a comma before all but the first. */
 static void put(FILE *to, const json_t *value, const char *indent, unsigned *before)
 {
     char *text = json_dumps(value, JSON_INDENT(1));
     fprintf(to, "%s\n%s", (*before)++ ? "," : "", indent);
     for (const char *c = text; *c; c++) {
         fputc(*c, to);
-        if (*c == '\n') /* none stands within a string of JSON */
+        if (*c == '\n') /* JSON strings contain no line end */
             fputs(indent, to);
     }
     free(text);
@@ -41,10 +41,7 @@ static void put_begin(struct merge *m)
     m->begun = true;
 }
 
-/*
- * What the summary said of it, with what it was judged by, which in a merged report is not the same
- * for all.
- */
+/* The summary's entry, with the settings of its run, which may differ in a merged report. */
 static json_t *entry_of(const struct merge_entry *e)
 {
     json_t *o = json_copy(e->given);
@@ -57,7 +54,7 @@ static json_t *entry_of(const struct merge_entry *e)
     return o;
 }
 
-/* Of a file that could not be read. */
+/* The entry of a file that could not be read. */
 static json_t *entry_of_nothing(const struct restored *r, const char *node, const char *file)
 {
     return json_pack("{ss ss si si s{si si si si si si} ss ss ss ss sb ss s[]}", "name", file,
@@ -118,7 +115,7 @@ static json_t *json_item(const struct tally *t, guint number, enum outcome outco
                      json_names(t, number, (int)outcome));
 }
 
-/* A rule's node stands with the worst outcome that it has there, once. */
+/* Writes each rule with its nodes; a node is listed once, with its worst outcome. */
 static void put_items(struct merge *m)
 {
     unsigned before = 0;

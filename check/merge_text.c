@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Merged reports for people: node by node what failed, then rule by rule at which nodes. Each
- * node's own report has more.
+ * Merged reports as text: the failures by node, then the nodes by rule. The report of each node has
+ * the details.
  */
 #include <inttypes.h>
 
@@ -51,7 +51,7 @@ static void text_part(struct merge *m, const struct restored *r, const struct me
         put_failures(m, r);
 }
 
-/* ---- rule by rule */
+/* ---- by rule */
 
 struct group {
     int outcome;

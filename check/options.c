@@ -112,13 +112,13 @@ static bool read_option(struct options *o, int option, char *argument)
     case 'V':
         o->version = true;
         return true;
-    default: /* refuse() has said what */
+    default: /* refuse() has printed the error */
         say("try 'ipoib-check --help'");
         return false;
     }
 }
 
-/* getopt_long's own messages would put what the user wrote onto the terminal as it is. */
+/* Prints a cleaned message; those of getopt_long would print the user's input unchanged. */
 static void refuse(int why, char **argv, const char *shorts)
 {
     char letter[REFUSED_OPTION_LEN];
@@ -161,7 +161,7 @@ static bool read_all(struct options *o, int argc, char **argv)
     return true;
 }
 
-/* Can each of the required rules be judged? */
+/* Can a capture decide each of the required rules? */
 static bool can_be_judged(const struct options *o)
 {
     for (guint i = 0; i < o->require->len; i++) {
@@ -181,7 +181,7 @@ static bool can_be_judged(const struct options *o)
     return true;
 }
 
-/* What single options do not show. */
+/* Checks combinations of options. */
 static bool is_sensible(const struct options *o)
 {
     if (o->node && (o->merge || o->list || o->format != FORMAT_JSON || !o->node[0]))

@@ -9,22 +9,22 @@
 struct options {
     enum format format;
     bool strict, list, merge, help, version;
-    bool judges; /* an option was given that says how to judge: --strict and the like */
+    bool judges; /* an option for checking captures was given: --strict and the like */
     enum interfaces_mode interfaces;
     const char *explain; /* a rule; NULL: none */
-    char *annotate;      /* the path of the annotated capture; NULL: none is wanted */
+    char *annotate;      /* path of the annotated capture; NULL: none */
     const char *deviations;
-    const char *node;   /* NULL: none */
-    const char *output; /* NULL: stdout */
-    char *baseline;     /* the path of a report; NULL: none */
-    GPtrArray *require; /* selectors of rules that have to be judged */
-    GPtrArray *only;    /* selectors, NULL at the end; empty: all rules */
+    const char *node;   /* name of the node; NULL: none */
+    const char *output; /* path; NULL: stdout */
+    char *baseline;     /* path of a report; NULL: none */
+    GPtrArray *require; /* selectors of --require */
+    GPtrArray *only;    /* selectors of --only, NULL-terminated; empty: all rules */
     struct selection selection;
-    char **captures; /* of argv; with merge: reports */
+    char **captures; /* in argv; with merge: reports */
     int n_captures;
 };
 
-/* False after a message: the usage is wrong. To be cleared either way. */
+/* Returns false after printing an error: wrong usage. Call options_clear() in either case. */
 bool options_read(struct options *o, int argc, char **argv);
 void options_clear(struct options *o);
 

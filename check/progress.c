@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How far a long file is judged, on a terminal. */
 #include "check/progress.h"
 
 #include <glib.h>
@@ -10,13 +9,13 @@
 #include "pcapio/capfile.h"
 #include "cli/plain.h"
 
-/* microseconds */
+/* FIRST_AFTER and THEN_EVERY are in microseconds */
 enum { FRAMES_A_LOOK = 1024, FIRST_AFTER = G_USEC_PER_SEC, THEN_EVERY = G_USEC_PER_SEC / 5 };
 
 struct progress {
     char *name;
     const struct capfile *file;
-    gint64 next; /* when to tell; 0: never */
+    gint64 next; /* time of the next display; 0: never */
     bool shown;
 };
 
@@ -30,7 +29,7 @@ struct progress *progress_new(const char *name, const struct capfile *file)
     return p;
 }
 
-/* ECMA-48 EL erases the line. */
+/* Shows the progress. ECMA-48 EL erases the rest of the line. */
 static void tell(struct progress *p, uint32_t number)
 {
     double done = capfile_progress(p->file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How far a long file is judged, on a terminal. */
+/* Progress display for long files, on a terminal. */
 #ifndef IPOIB_CHECK_PROGRESS_H
 #define IPOIB_CHECK_PROGRESS_H
 
@@ -9,12 +9,12 @@ struct capfile;
 struct progress;
 
 /*
- * Tells of the file, from the second second on, on stderr if that is a terminal. Both must outlive
- * it.
+ * Shows the progress in the file after one second, on stderr if it is a terminal. file must
+ * outlive it.
  */
 struct progress *progress_new(const char *name, const struct capfile *file);
 void progress_frame(struct progress *p, uint32_t number);
-/* Takes back what is on the terminal. */
+/* Erases the display. */
 void progress_free(struct progress *p);
 
 #endif

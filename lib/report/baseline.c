@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The violations of an earlier report. See baseline.h. */
 #include "report/baseline.h"
 
 #include "cli/plain.h"
 #include "report/merge_restore.h"
 
 struct baseline {
-    GHashTable *known; /* texts: rule, subject and value found */
+    GHashTable *known; /* set of strings: rule, entity and actual value */
     bool incomplete[RULE_COUNT];
 };
 
-/* No plain text has a line end in it. g_free */
+/* The separator is unambiguous, because plain texts contain no line end. Free with g_free(). */
 static char *key_of(enum rule_number rule, const char *subject, const char *actual)
 {
     return g_strdup_printf("%d\n%s\n%s", (int)rule, subject, actual);
@@ -23,7 +22,7 @@ static void add_result(struct baseline *b, enum rule_number rule, const struct v
     b->incomplete[rule] |= r && r->uncased > 0;
 }
 
-/* What was known when the report was written is known still. */
+/* Violations that were known to that report's own baseline are still known. */
 static void add_verdict(struct baseline *b, const struct verdict *v)
 {
     for (size_t rule = 0; rule < RULE_COUNT; rule++) {
@@ -76,7 +75,7 @@ void baseline_free(struct baseline *b)
 
 bool baseline_has(const struct baseline *b, const struct finding *f)
 {
-    char subject[VERDICT_TEXT + 1], actual[VERDICT_TEXT + 1]; /* as a verdict keeps them */
+    char subject[VERDICT_TEXT + 1], actual[VERDICT_TEXT + 1]; /* shortened as in a verdict */
     if (!b)
         return false;
     char *key = key_of(f->rule, plain_text(f->subject, subject, sizeof subject),

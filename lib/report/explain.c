@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The pages of the rules as text. See explain.h. */
 #include "report/explain.h"
 
 #include <string.h>
@@ -10,7 +9,7 @@ enum { WIDTH = 79, NAME_COLUMN = 12, NAMED_MAX = 10 };
 
 /* ---- a paragraph */
 
-/* The text without Markdown's marks: a link to the web is followed by its address. */
+/* Removes Markdown's marks from the text. The address of a web link follows its text. */
 static char *plain_paragraph(const char *text)
 {
     GString *out = g_string_new(NULL);
@@ -36,7 +35,10 @@ static char *plain_paragraph(const char *text)
     return g_string_free(out, FALSE);
 }
 
-/* Words, in lines that begin in the column INDENT; the first one is in the column AT already. */
+/*
+ * Appends the words, wrapped, in lines indented to column INDENT. The first word starts in column
+ * AT of the current line.
+ */
 static void append_words(GString *out, const char *text, size_t at, size_t indent)
 {
     char **words = g_strsplit_set(text, " \n", -1);
@@ -103,7 +105,7 @@ static void append_item(GString *out, const char *item)
 
 /* ---- a page */
 
-/* What begins with this line is no continuation of the paragraph before. */
+/* Does this line start a new block, so that it does not continue the paragraph before? */
 static bool begins_block(const char *line)
 {
     return !*line || g_str_has_prefix(line, "- ") || line[0] == '#' || line[0] == '|';
@@ -127,7 +129,7 @@ static void append_block(GString *out, const char *block)
     }
 }
 
-/* An empty line stays one, but for the one below a heading. */
+/* Appends one empty line for any number of them, none after a heading. */
 static void append_gap(GString *out, bool below_heading)
 {
     if (out->len > 0 && !below_heading && !g_str_has_suffix(out->str, "\n\n"))
@@ -157,7 +159,7 @@ void explain_page(GString *out, const char *markdown)
     g_strfreev(lines);
 }
 
-/* ---- choosing */
+/* ---- selection */
 
 static void refuse_several(const char *name)
 {

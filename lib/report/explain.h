@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --explain RULE: the page of a rule (doc/rules) as text for a terminal. */
+/* --explain RULE: prints the page of a rule (doc/rules) as text for a terminal. */
 #ifndef IPOIB_REPORT_EXPLAIN_H
 #define IPOIB_REPORT_EXPLAIN_H
 
 #include <glib.h>
 #include <stdbool.h>
 
-/* A page of doc/rules, in Markdown. The table is made when the program is built. */
+/* A page of doc/rules, in Markdown. The table is generated at build time. */
 struct rule_page {
     const char *id; /* "rfc4391.6.type" */
     const char *text;
@@ -15,12 +15,12 @@ extern const struct rule_page rule_pages[];
 extern const unsigned rule_pages_number;
 
 /*
- * Appends the page of the rule that NAME says: an identifier, or a beginning of it that only one
- * rule has. Returns false after a message: no rule or several rules begin with NAME.
+ * Appends the page of the rule NAME: an identifier, or a prefix that only one rule has. Returns
+ * false after printing an error: no rule or several rules begin with NAME.
  */
 bool explain_rule(GString *out, const char *name);
 
-/* Appends a page in Markdown as text of at most 79 columns; filters and commands stay one line. */
+/* Appends a Markdown page as text of at most 79 columns. Filters and commands are not wrapped. */
 void explain_page(GString *out, const char *markdown);
 
 #endif

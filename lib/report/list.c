@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rule table, for ipoib-check --list. */
 #include "report/list.h"
 
 #include <jansson.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rule table, for ipoib-check --list. */
+/* Output of the rule table for ipoib-check --list. */
 #ifndef IPOIB_REPORT_LIST_H
 #define IPOIB_REPORT_LIST_H
 
 #include "report/verdict.h"
 
 /*
- * The selected rules, one a line: identifier, level, document and section, who can see a breach,
- * the sentence.
+ * The selected rules, one per line: identifier, level, document and section, how a violation can be
+ * observed, the sentence.
  */
 GString *list_text(const struct selection *selection);
 GString *list_json(const struct selection *selection, const char *tool, const char *version);

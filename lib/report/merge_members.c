@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The members of a report (report_json.c, check/merge_json.c). See merge_members.h. */
+/* The members of a report, as report_json.c and check/merge_json.c write them. */
 #include "report/merge_members.h"
 
 #include <stdbool.h>
@@ -10,9 +10,9 @@
 enum shape { SCALAR, SCALARS, OBJECT, OBJECTS };
 
 struct member {
-    const char *name; /* NULL: the end */
+    const char *name; /* NULL: end of the list */
     enum shape shape;
-    const struct member *of; /* of an object, or of each of a list */
+    const struct member *of; /* members of the object, or of each object in the list */
 };
 
 static const struct member evidence[] = {{"check", SCALAR, NULL},
@@ -110,7 +110,7 @@ static void cut_node(json_t *object)
         json_object_set_new(object, "node", json_string(plain_text(node, cut, sizeof cut)));
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the lists above */
+/* NOLINTNEXTLINE(misc-no-recursion): the depth is that of the lists above */
 static void keep(json_t *object, const struct member *list)
 {
     const char *key;

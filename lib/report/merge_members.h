@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Of a report from another host, the members that doc/reports.md knows, in bounds. */
+/*
+ * Filter and limits for reports of other hosts: keeps only the members that doc/reports.md
+ * documents.
+ */
 #ifndef IPOIB_REPORT_MERGE_MEMBERS_H
 #define IPOIB_REPORT_MERGE_MEMBERS_H
 
 #include <jansson.h>
 
-/* Bytes of a node's name; a longer one is cut. */
+/* Buffer size for a node's name, in bytes with the final NUL; a longer name is shortened. */
 #define MERGE_NODE_MAX 256
 
 /*
- * Removes all other members, and those of another type than they have in a report, so that a
- * report cannot grow when it is copied: what is nested is indented. Cuts nodes' names.
+ * Removes unknown members and members of the wrong type, and shortens nodes' names. Without
+ * this, a copied report could become much larger, because nested values are written with
+ * indentation.
  */
 void merge_keep_known(json_t *report);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A JSON report, read again. See merge_read.h. What comes from another host is not trusted: it is
- * checked to the last text.
+ * Reads a JSON report back. The input comes from another host and is not trusted: every text is
+ * checked.
  */
 #include "report/merge_read.h"
 
@@ -14,8 +14,8 @@
 #include "rules/rules.h"
 
 /*
- * Bytes: of a file, of a name or selector, and of a message about a file, which may quote it. And
- * how many stages a report may have; the probe has some thirty.
+ * Limits. Bytes: of a file, of a name, and of an error message, which may quote the file. Stages of
+ * a report: the probe has about thirty.
  */
 enum { FILE_MAX = 512 << 20, TEXT_MAX = 16384, WHY_MAX = 1024, STAGES_MAX = 256 };
 
@@ -56,11 +56,8 @@ static bool is_plain(const char *text)
     return same;
 }
 
-/*
- * The tools write plain texts alone; what merges them copies them, so that nothing else may come in
- * here.
- */
-/* NOLINTNEXTLINE(misc-no-recursion): jansson reads nothing that is nested deeper than 2048 */
+/* The tools write only plain texts. The merge copies texts, so it must not let others in. */
+/* NOLINTNEXTLINE(misc-no-recursion): jansson rejects input nested deeper than 2048 */
 static bool all_plain(json_t *value)
 {
     const char *key;
@@ -82,13 +79,13 @@ static size_t read_some(void *to, size_t n, void *source)
 {
     struct source *s = source;
     if (ferror(s->file) || feof(s->file))
-        return 0; /* also where a signal ended a read */
+        return 0; /* also after a signal interrupted a read */
     n = n < s->left ? n : s->left;
     s->left -= n;
     return fread(to, 1, n, s->file);
 }
 
-/* jansson reads what is nested deeper than 2048, and numbers of more than 64 bits, as damaged. */
+/* jansson rejects input nested deeper than 2048 and numbers of more than 64 bits. */
 static json_t *parse(FILE *file, char **why)
 {
     struct source source = {file, FILE_MAX};
@@ -129,7 +126,7 @@ static json_t *load(const char *path, char **why)
 
 /* ---- entries */
 
-/* The member of the entry itself, as merged reports have it, or of the whole. */
+/* The entry's own member, as in merged reports; otherwise that of the report. */
 static const char *own_or(const json_t *entry, const char *key, const char *whole)
 {
     const char *own = merge_string(entry, key);
@@ -174,13 +171,13 @@ static bool add_entries(struct merge_report *r, json_t *summary, const char *kin
 
 static char *key_of(bool probed, const char *file, const char *node, const char *name)
 {
-    /* no plain text has a line end in it */
+    /* plain texts contain no line end */
     return g_strdup_printf("%d\n%s\n%s\n%s", probed, file, node, name);
 }
 
 /*
- * Who has the results of that name: who was given twice has two entries, and the same rule and
- * outcome twice.
+ * The entry that the result belongs to. A capture that was given twice has two entries of one name;
+ * a result that the first of them already has belongs to the second.
  */
 static struct merge_entry *owner(GHashTable *entries, const struct merge_report *r,
                                  const json_t *result)
@@ -196,7 +193,7 @@ static struct merge_entry *owner(GHashTable *entries, const struct merge_report 
     return same ? g_queue_peek_head(same) : NULL;
 }
 
-/* What an entry has once. g_free */
+/* Key of a result; unique within an entry. Free with g_free(). */
 static char *identity(const json_t *result)
 {
     const char *id = merge_string(result, "id"), *outcome = merge_string(result, "outcome");
@@ -240,7 +237,7 @@ static GHashTable *index_of(const struct merge_report *r)
     return entries;
 }
 
-/* Gives a result to the entry that it is of. false: there is none. */
+/* Assigns a result to its entry. Returns false if there is none. */
 static bool give(struct merge_report *r, GHashTable *entries, json_t *result)
 {
     struct merge_entry *e = owner(entries, r, result);
@@ -266,11 +263,11 @@ static bool share_out(struct merge_report *r, json_t *results, char **why)
            merge_fail(why, "is damaged: result %zu is of nothing that the summary knows", i + 1);
 }
 
-/* ---- what a report may have */
+/* ---- limits of a report */
 
 /*
- * Before anything is made of the results: each is of a rule or of a stage, and of stages, each of
- * which the tally keeps for all nodes, there are few.
+ * Checked before the results are processed: each belongs to a known rule or to a stage. The number
+ * of different stages is limited, because the tally keeps each of them for every node.
  */
 static bool are_known(json_t *results, char **why)
 {
@@ -297,9 +294,7 @@ static bool are_known(json_t *results, char **why)
     return n <= STAGES_MAX || merge_fail(why, "is damaged: it has more than %d stages", STAGES_MAX);
 }
 
-/*
- * What a report was judged by is copied to each entry: one selector a rule is all that is of use.
- */
+/* The settings are copied to each entry. They need at most one selector per rule. */
 static bool is_short(const json_t *settings)
 {
     const json_t *only = json_object_get(settings, "only");
@@ -313,7 +308,7 @@ static bool is_short(const json_t *settings)
     return good;
 }
 
-/* ---- the whole */
+/* ---- the report */
 
 static bool is_ours(const char *tool)
 {

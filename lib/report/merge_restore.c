@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was judged, from its report. See merge_restore.h. */
 #include "report/merge_restore.h"
 
 #include <string.h>
@@ -29,12 +28,12 @@ static bool read_frames(struct verdict_frames *f, const json_t *list, uint64_t c
             return false;
         f->first[f->n++] = (uint32_t)json_integer_value(frame);
     }
-    /* The report keeps no more; ten findings of ten frames are all. */
+    /* The report lists no more than these. Ten findings with ten frames are all. */
     f->more = f->n == VERDICT_FRAMES && count > VERDICT_FRAMES;
     return true;
 }
 
-/* Absent texts do not occur in a report. */
+/* Returns false if a text is absent; a report has all of them. */
 static bool read_texts(struct verdict_case *c, const json_t *given)
 {
     const char *const texts[] = {merge_string(given, "subject"), merge_string(given, "expected"),
@@ -49,7 +48,7 @@ static bool read_texts(struct verdict_case *c, const json_t *given)
     return true;
 }
 
-/* Reports of earlier versions have none. */
+/* Reports of earlier versions have no senders. */
 static bool read_senders(struct verdict_senders *s, const json_t *list)
 {
     json_t *sender;
@@ -98,8 +97,8 @@ static bool read_cases(struct verdict_result *r, const json_t *given, bool probe
 }
 
 /*
- * The cases that are kept and those that are not are all that was counted; of a capture's passes
- * none are kept.
+ * Checks that the counts of the listed and the further cases add up to the result's count. Passes
+ * of a capture have no cases.
  */
 static bool read_result(struct verdict *v, const json_t *given, enum rule_number rule,
                         enum outcome outcome, bool probed)
@@ -110,7 +109,7 @@ static bool read_result(struct verdict *v, const json_t *given, enum rule_number
     bool good = number_of(&count, given, "count") && count > 0 && read_cases(r, given, probed) &&
                 (!kept || r->count == count) &&
                 (probed || read_frames(&r->frames, json_object_get(given, "frames"), count));
-    verdict_restore(v, rule, outcome, count, r); /* bad or not: the verdict frees it */
+    verdict_restore(v, rule, outcome, count, r); /* the verdict frees it in either case */
     if (good && !kept)
         verdict_restore(v, rule, outcome, count, NULL);
     return good;
@@ -123,7 +122,7 @@ static bool read_stage(struct judged *j, const json_t *given, enum outcome outco
         return merge_fail(why, "is damaged: of stage %s something is missing",
                           merge_string(given, "id"));
     judged_add_stage(j, merge_string(given, "id"), (int)outcome, text, advice);
-    /* Only what stands for a prefix has this stage (probe/sweep/tell.c). */
+    /* only the summary of a swept prefix has this stage (probe/sweep/tell.c) */
     j->sweep = j->sweep || g_str_equal(merge_string(given, "id"), "sweep.answers");
     return true;
 }
@@ -144,7 +143,7 @@ static bool add_result(struct restored *out, const json_t *given, char **why)
            merge_fail(why, "is damaged: the numbers of %s, %s, do not agree", id, name);
 }
 
-/* ---- what it was judged with */
+/* ---- settings of the run */
 
 static bool read_only(struct restored *out, json_t *list, char **why)
 {

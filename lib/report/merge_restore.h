@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From what a JSON report says of a capture or target back to what was judged, so that every writer
- * of reports can have it.
+ * Restores the results of a capture or target from its JSON report, so that every report writer can
+ * output them.
  */
 #ifndef IPOIB_REPORT_MERGE_RESTORE_H
 #define IPOIB_REPORT_MERGE_RESTORE_H
@@ -9,25 +9,25 @@
 #include "report/merge_read.h"
 #include "report/report.h"
 
-/* Must not be moved: its parts point to each other. */
+/* Must not be moved: it has pointers into itself. */
 struct restored {
-    struct report report; /* the settings that it was judged with */
-    struct judged judged; /* its name begins with the node's */
+    struct report report; /* with the settings of the original run */
+    struct judged judged; /* its name has the node's name as prefix */
     struct selection selection;
     GPtrArray *only;
 };
 
 /*
- * False: something is missing, unknown, or the findings do not come to the verdict that the report
- * gives; *why says so (g_free). To be cleared either way.
+ * Returns false if something is missing or unknown, or if the findings do not give the verdict in
+ * the report; *why then has the reason (free with g_free()). Call restored_clear() in either case.
  */
 bool restore(struct restored *out, const struct merge_entry *e, const char *version, char **why);
-/* The same whatever the verdict: another version may have concluded otherwise. */
+/* The same without the comparison of the verdict: another version may have given another one. */
 bool restore_findings(struct restored *out, const struct merge_entry *e, const char *version,
                       char **why);
 void restored_clear(struct restored *r);
 
-/* What stands for a report that could not be read. */
+/* A placeholder for a report that could not be read. */
 void restore_nothing(struct restored *out, const char *node, const char *file, const char *version,
                      const char *why);
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What remains of merged reports. See merge_tally.h. */
 #include "report/merge_tally.h"
 
 #include <string.h>
@@ -116,7 +115,7 @@ void tally_add(struct tally *t, const char *node, const struct restored *r)
     t->captures += !r->report.probed;
     t->targets += r->report.probed;
     if (status == VERDICT_CONFORMANT && r->judged.sweep)
-        return; /* as report_count() has it */
+        return; /* not counted, as in report_count() */
     n->by_status[status]++;
     t->by_status[status]++;
 }

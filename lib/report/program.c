@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What ipoib-check and ipoib-probe have in common as programs. See program.h. */
 #include "report/program.h"
 
 #include <fcntl.h>
@@ -18,7 +17,7 @@ static void on_signal(int number)
     *stopped = number;
 }
 
-/* Without SA_RESTART: a read that waits for a pipe ends too. What nohup ignores stays ignored. */
+/* No SA_RESTART, so that a blocking read from a pipe ends too. SIGHUP stays ignored under nohup. */
 static void catch_signals(void)
 {
     static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
@@ -28,12 +27,13 @@ static void catch_signals(void)
         if (caught[i] != SIGHUP || sigaction(SIGHUP, NULL, &before) != 0 ||
             before.sa_handler != SIG_IGN)
             sigaction(caught[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error: told, with an exit status */
+    /* a closed pipe becomes a write error, which is reported with an exit status */
+    signal(SIGPIPE, SIG_IGN);
 }
 
 /*
- * No file may get number 0, 1 or 2 because the caller closed it: read-only, so that writing to a
- * closed stdout fails.
+ * Opens file descriptors 0 to 2 if the caller closed them, so that no other file gets these
+ * numbers. They are read-only, so that writing to a closed stdout fails.
  */
 static void occupy_standard_files(void)
 {

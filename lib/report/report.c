@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a report tells, whatever its format. See report.h. */
 #include "report/report.h"
 
 #include "cli/plain.h"

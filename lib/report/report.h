@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a report tells, whatever its format: the verdicts on one or many captures. doc/reports.md
- * shows the formats.
+ * Contents of a report, independent of its format: the verdicts on one or more captures or targets.
+ * doc/reports.md shows the formats.
  */
 #ifndef IPOIB_REPORT_REPORT_H
 #define IPOIB_REPORT_REPORT_H
 
 #include "report/verdict.h"
 
-/* A capture that was judged, or could not be. Texts are plain (cli/plain.h). */
+/*
+ * The results of a capture or target, or the reason why there are none. Texts are plain
+ * (cli/plain.h).
+ */
 struct judged {
     char *name;
     struct verdict *verdict;
-    char *trouble;     /* why it was not judged, or not to its end; NULL: it was */
-    double seconds;    /* that judging took */
-    GPtrArray *stages; /* struct stage, of a probe's look at a fabric; NULL: none */
-    bool sweep;  /* stands for a prefix, whose hosts have results of their own: it is not counted as
-                    conformant itself */
-    bool brief;  /* one of many targets: the text shows what failed alone */
-    bool closed; /* verdict and stages are gone; what the summary needs is in sum */
+    char *trouble;     /* why it was not checked, or not completely; NULL: it was */
+    double seconds;    /* time that the check took */
+    GPtrArray *stages; /* struct stage, from the probe's diagnosis of a fabric; NULL: none */
+    /*
+     * a prefix of a sweep: its hosts have results of their own, so it is not counted as conformant
+     * itself
+     */
+    bool sweep;
+    bool brief;  /* one of many targets: the text report shows only failures */
+    bool closed; /* verdict and stages are freed; sum has what the summary needs */
     struct {
         struct verdict_summary summary;
         uint64_t frames, ipoib_frames;
@@ -26,14 +32,14 @@ struct judged {
 };
 
 /*
- * A step of the diagnosis of a fabric, from the bottom up: no rule's, but what must hold before any
- * rule matters.
+ * A step of the diagnosis of a fabric, in bottom-up order. It belongs to no rule; it is a
+ * precondition of the rules.
  */
 struct stage {
     char *id;     /* "fabric.port-state" */
     int outcome;  /* enum outcome, or VERDICT_SKIPPED */
-    char *text;   /* what was found */
-    char *advice; /* what to do next, "" for nothing */
+    char *text;   /* the observation */
+    char *advice; /* next step for the user, "" for none */
 };
 void judged_add_stage(struct judged *j, const char *id, int outcome, const char *text,
                       const char *advice);
@@ -41,71 +47,72 @@ void judged_clear(struct judged *j);
 
 struct report {
     const char *tool, *version;
-    const char *node;        /* whose captures they are, for who merges reports; NULL: not given */
-    const char *deviations;  /* the name of the list */
-    const char *const *only; /* selectors, NULL at the end; NULL: all rules */
-    const char *baseline;    /* the report whose violations are known; NULL: none */
+    /* the node that the captures come from, used when reports are merged; NULL: not given */
+    const char *node;
+    const char *deviations;  /* name of the list of known deviations */
+    const char *const *only; /* selectors, NULL-terminated; NULL: all rules */
+    const char *baseline;    /* name of the baseline report; NULL: none */
     bool strict;
-    bool probed; /* by a probe: the "captures" are targets that were asked, and findings have
-                    evidence, not frames */
+    /* by ipoib-probe: the "captures" are targets, and findings have evidence instead of frames */
+    bool probed;
     struct judged *captures;
     unsigned n;
-    const GArray *required; /* struct required (report/required.h); NULL: no rule is */
+    const GArray *required; /* struct required (report/required.h); NULL: no rule is required */
 };
 
 enum { EXIT_CONFORMANT = 0, EXIT_VIOLATED = 1, EXIT_UNJUDGED = 2 };
 int exit_status_of(enum verdict_status status);
 
 /*
- * Of one capture: what could not be judged to its end is conformant to nobody's knowledge, but may
- * be violated.
+ * The summary of one capture. If it was not checked completely, it may be violated, but not
+ * conformant.
  */
 struct verdict_summary judged_summary(const struct report *r, const struct judged *j);
 
-/* Stages of a fabric, or of a sweep, that failed; 0 once it is closed. */
+/* Number of failed stages of a fabric or sweep; 0 after judged_close(). */
 unsigned judged_failed_stages(const struct judged *j);
 
-/* All of its results have been told: gives back the memory but for what the summary needs. */
+/* Call when all results have been output: frees everything except what the summary needs. */
 void judged_close(const struct report *r, struct judged *j);
 uint64_t judged_frames(const struct judged *j);
 uint64_t judged_ipoib_frames(const struct judged *j);
 
 /*
- * Of all: violated if any is, else not judged if any is or a required rule was not, else
- * conformant.
+ * The overall status: violated if any is violated; else unjudged if any is unjudged or a required
+ * rule was not decided; else conformant.
  */
 enum verdict_status report_status(const struct report *r);
 int report_exit_status(const struct report *r);
 
-/* How many captures have the status. */
+/* Number of captures with the status. */
 unsigned report_count(const struct report *r, enum verdict_status status);
 
-/* Why nothing was judged: the trouble, or that there was nothing to judge. */
+/* Why there is no verdict: the trouble, or that no rule could be decided. */
 const char *judged_why_not(const struct report *r, const struct judged *j);
 
 /*
- * Is the rule a test of the capture's, in the formats that have tests? The selected rules of level
- * MUST and SHOULD that a capture can show are, whether they had an occasion or not; of a capture
- * without IPoIB none. Of a probe's target: those that a check tried, or had to skip.
+ * Is the rule a test case of the capture, in formats with test cases? For a capture with IPoIB: the
+ * selected rules of level MUST and SHOULD that a capture can show, whether they applied or not; for
+ * a capture without IPoIB: none. For a probe's target: the rules that a check tried or skipped.
  */
 bool judged_tests(const struct report *r, const struct judged *j, enum rule_number rule);
 
-/* Was all of the capture judged? */
+/* Was the capture checked completely, with a verdict? */
 bool judged_wholly(const struct report *r, const struct judged *j);
 
-/* ---- the writers: a whole report as text in UTF-8 */
+/* ---- writers: a whole report as UTF-8 text */
 
 GString *report_text(const struct report *r, bool colours);
 
-/* How many captures and tests the parts before this one told of. */
+/* Number of captures and tests in the parts written so far. */
 struct told_so_far {
     unsigned captures, tests;
 };
 
 /*
- * The same in parts, for who has too many targets to keep the results of all: a part for each, when
- * it is ready, then the head, when all are known (and closed), which stands before them, and the
- * tail.
+ * A report written in parts, for callers with too many targets to keep all results: one part for
+ * each target as soon as it is done, then the head and the tail. The head needs the totals, so it
+ * is written last (all targets closed), although it comes first in the report.
  */
 struct report_parts {
     GString *(*head)(const struct report *r, const struct told_so_far *told);
@@ -115,20 +122,23 @@ struct report_parts {
 extern const struct report_parts report_parts_text, report_parts_json, report_parts_junit,
     report_parts_tap;
 
-/* All of them at once, of what is not closed. */
+/* The whole report from its parts; no capture may be closed. */
 GString *report_whole(const struct report_parts *parts, const struct report *r);
 
-/* One target's part of a probe's report: a line for each rule. */
+/* The part of one target in a probe's text report: one line for each rule. */
 void report_text_probed(GString *out, const struct report *r, const struct judged *j, bool colours);
 
-/* The last line of report_text, where there are several captures or targets. */
+/*
+ * The last line of report_text(), if there are several captures or targets; and the required rules
+ * that were not decided.
+ */
 void report_text_total(GString *out, const struct report *r);
 
-/* The line of the verdict: "a.pcap: CONFORMANT: ...", behind an empty one if not brief. */
+/* The line with the verdict: "a.pcap: CONFORMANT: ...", after an empty line unless brief. */
 void report_text_verdict(GString *out, const struct report *r, const struct judged *j,
                          bool colours);
 
-/* One capture's part of report_text. */
+/* The part of one capture in report_text(). */
 void report_text_of(GString *out, const struct report *r, const struct judged *j, bool colours);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The report as JSON; doc/reports.md explains every member. */
+/* The report as JSON; doc/reports.md describes its members. */
 #include "report/report.h"
 
 #include <jansson.h>
@@ -70,8 +70,8 @@ static json_t *json_all_evidence(const struct verdict_result *r)
 }
 
 /*
- * What was found of a rule with this outcome; the first case stands in it, all that were kept in
- * "cases".
+ * The result of a rule with this outcome. It repeats the first case; "cases" has all that were
+ * kept.
  */
 static json_t *json_result(const struct report *whole, const struct judged *j,
                            enum rule_number rule, enum outcome outcome)
@@ -120,7 +120,7 @@ static void add_results(json_t *list, const struct report *r, const struct judge
         }
 }
 
-/* What only one of the tools counts, or only with a baseline. */
+/* Members of one tool only, or only with a baseline. */
 static void add_counts(json_t *counts, const struct report *r, const struct verdict_summary *s)
 {
     if (r->probed) {
@@ -158,7 +158,7 @@ static json_t *json_only(const struct report *r)
     return list;
 }
 
-/* NULL where nothing is required. */
+/* NULL if no rule is required. */
 static json_t *json_required(const struct report *r)
 {
     json_t *list = r->required ? json_array() : NULL;
@@ -184,7 +184,7 @@ static json_t *json_summary(const struct report *r)
                      captures, "baseline", r->baseline, "required", json_required(r));
 }
 
-/* The results of one, each at its place in the whole. */
+/* The results of one capture or target, indented as in the whole report. */
 static GString *json_part(const struct report *r, const struct judged *j, struct told_so_far *told)
 {
     json_t *results = json_array(), *result;
@@ -206,8 +206,8 @@ static GString *json_part(const struct report *r, const struct judged *j, struct
 }
 
 /*
- * Everything but the results; the head ends behind, the tail begins at the bracket that closes
- * them.
+ * The report without results. It is split at the empty array "results": the head ends after the
+ * opening bracket, the tail starts with the closing one.
  */
 static char *json_frame(const struct report *r)
 {
@@ -221,7 +221,7 @@ static char *json_frame(const struct report *r)
     return text;
 }
 
-/* A line end cannot stand within a string of JSON. */
+/* A JSON string cannot contain a line end, so this matches only the member. */
 static const char results_begin[] = "\n \"results\": [";
 
 static GString *json_head(const struct report *r, const struct told_so_far *told)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The report as JUnit XML, in the form that both Ant's schema and that of Jenkins' xUnit plugin
- * allow: a testsuite for each capture, in it a testcase of whether it could be judged, then one for
- * each rule; doc/reports.md says which.
+ * The report as JUnit XML, valid for both Ant's schema and that of Jenkins' xUnit plugin. Each
+ * capture is a testsuite: its first testcase is whether the capture could be judged, then one for
+ * each rule; doc/reports.md lists them.
  */
 #include "report/report.h"
 
@@ -20,8 +20,8 @@ struct junit {
 };
 
 /*
- * libxml2's own character type is an octet of UTF-8; its calls fail for want of memory alone, which
- * ends GLib programs too.
+ * libxml2's character type xmlChar is a byte of UTF-8. Its calls fail only for lack of memory,
+ * which also ends GLib programs.
  */
 static void begin(const struct junit *x, const char *element)
 {
@@ -50,7 +50,7 @@ static void content(const struct junit *x, const char *text)
     xmlTextWriterWriteString(x->xml, (const xmlChar *)text);
 }
 
-/* ---- what becomes of a rule */
+/* ---- result of a rule */
 
 enum kind { KIND_PASSED, KIND_FAILED, KIND_SKIPPED };
 
@@ -77,7 +77,7 @@ static void add_first_case(GString *out, const struct verdict_result *r)
     }
 }
 
-/* Where the reader finds what the rule says and what to do. */
+/* Adds the command that prints the rule's page. */
 static void add_lead(const struct junit *x, GString *message, enum rule_number rule,
                      const struct verdict_result *r)
 {
@@ -130,7 +130,7 @@ static void write_rule(const struct junit *x, enum rule_number rule)
     end(x);
 }
 
-/* A stage of the diagnosis of a fabric is a test too. */
+/* Writes a stage of the diagnosis of a fabric as a testcase. */
 static void write_stage(const struct junit *x, const struct stage *s)
 {
     begin_testcase(x, s->id);
@@ -224,8 +224,8 @@ static void write_properties(const struct junit *x)
 }
 
 /*
- * The text report of the capture too: it has the notes, and CI services show it as the test's
- * output.
+ * The capture's text report: it contains the notes, and CI services show it as the output of the
+ * test.
  */
 static void write_output(const struct junit *x)
 {
@@ -266,8 +266,8 @@ static GString *junit_part(const struct report *r, const struct judged *j, struc
     xmlBufferPtr buffer = xmlBufferCreate();
     struct junit x = {xmlNewTextWriterMemory(buffer, 0), r, j, NULL};
     /*
-     * Readers take what stands before the last dot for a package: the file's suffix would be the
-     * class.
+     * Readers take the part before the last dot as a package; without this, the class would be the
+     * file's suffix.
      */
     x.classname = g_strdelimit(g_strdup(j->name), ".", '_');
     xmlTextWriterSetIndent(x.xml, 1);

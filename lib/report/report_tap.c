@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The report as TAP 13: for each capture one test of whether it could be judged, then one for each
- * selected rule of level MUST and SHOULD that a capture can show. Only what counts is "not ok";
- * doc/reports.md says why.
+ * selected rule of level MUST and SHOULD that a capture can show. Only violations that count are
+ * "not ok"; doc/reports.md says why.
  */
 #include "report/report.h"
 
@@ -17,7 +17,7 @@ struct tap {
     unsigned number;
 };
 
-/* '#' begins a directive, so that one of a name is escaped (TAP 13). */
+/* Escapes '#' in a name, which would begin a directive (TAP 13). */
 static void put_escaped(GString *out, const char *text)
 {
     for (; *text; text++) {
@@ -28,7 +28,8 @@ static void put_escaped(GString *out, const char *text)
 }
 
 /*
- * A string as YAML and JSON have it; the text is plain, so that two characters alone are special.
+ * Writes a string in the syntax that YAML and JSON share. The text is plain, so only two characters
+ * need escaping.
  */
 static void put_yaml(GString *out, const char *key, const char *text)
 {
@@ -121,7 +122,7 @@ static void put_diagnostics(const struct tap *t, enum rule_number rule, enum out
     g_string_append(t->out, "  ...\n");
 }
 
-/* Why a test was no test, behind # SKIP. */
+/* Appends # SKIP and the reason why the test was skipped. */
 static void put_skip(const struct tap *t, int worst, const struct verdict_result *r)
 {
     g_string_append_printf(t->out, " # SKIP %s", why_skipped(worst));
@@ -149,7 +150,7 @@ static void put_rule(struct tap *t, enum rule_number rule)
         put_diagnostics(t, rule, (enum outcome)worst);
 }
 
-/* What is shown and never counted is no test: comments. */
+/* Informational notes never count, so they are comments, not tests. */
 static void put_notes(const struct tap *t)
 {
     for (size_t rule = 0; rule < RULE_COUNT; rule++) {
@@ -165,7 +166,7 @@ static void put_notes(const struct tap *t)
     }
 }
 
-/* A stage of the diagnosis of a fabric is a test too. */
+/* Writes a stage of the diagnosis of a fabric as a test. */
 static void put_stage(struct tap *t, const struct stage *s)
 {
     bool tried = s->outcome == OUTCOME_PASS || s->outcome == OUTCOME_FAIL ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The report for people: grouped, the worst first, with the frames to open. */
+/* The text report: rules in groups, the worst first, with the frames to open. */
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "report/words.h"
 #include "rules/deviation.h"
 
-/* ECMA-48 SGR; "" without colours */
+/* ECMA-48 SGR colours; nothing is written without colours */
 enum colour { RED, YELLOW, GREEN, BOLD, PLAIN };
 
 struct text {
@@ -17,8 +17,8 @@ struct text {
     const struct report *report;
     const struct judged *judged;
     bool colours;
-    bool of_fabric; /* stages of a probe's look at a fabric: it has faults, and conforms to nothing
-                     */
+    /* a fabric diagnosis: its verdict is OK or FAULT instead of CONFORMANT or VIOLATED */
+    bool of_fabric;
 };
 
 static void put_colour(const struct text *t, enum colour colour)
@@ -35,7 +35,7 @@ static void put_coloured(const struct text *t, enum colour colour, const char *w
     put_colour(t, PLAIN);
 }
 
-/* ---- a group of rules: those with an outcome, of a level */
+/* ---- a group: the rules with an outcome, of a level */
 
 struct group {
     enum outcome outcome;
@@ -70,7 +70,7 @@ static GArray *rules_of_group(const struct text *t, const struct group *g)
     return found;
 }
 
-/* One line that leads to the rule's page. */
+/* A line with the command that prints the rule's page. */
 static void put_help(const struct text *t, enum rule_number rule, const char *indent)
 {
     g_string_append_printf(t->out, "%smore: ", indent);
@@ -97,7 +97,7 @@ static void put_rule(const struct text *t, const struct group *g, enum rule_numb
         put_help(t, rule, "      ");
 }
 
-/* What is not known is told on one line a rule. */
+/* Inconclusive rules get one line each. */
 static void put_shortly(const struct text *t, const struct group *g, enum rule_number rule)
 {
     const struct verdict_result *r = verdict_result(t->judged->verdict, rule, g->outcome);
@@ -160,7 +160,7 @@ static void put_part(GString *out, bool *first, unsigned n, const char *one, con
     *first = false;
 }
 
-/* Whose the known deviations are, of the rules that count as such. */
+/* Appends the names of the implementations whose known deviations are counted. */
 static void put_implementations(const struct text *t)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -206,7 +206,7 @@ static void put_counts(const struct text *t, const struct verdict_summary *s)
         g_string_append(out, "the rules had no occasion");
 }
 
-/* A stage that failed tells it already. */
+/* Has a failed stage already shown the trouble? */
 static bool trouble_is_told(const struct judged *j)
 {
     for (guint i = 0; j->stages && i < j->stages->len; i++) {
@@ -248,10 +248,7 @@ static void put_verdict(const struct text *t)
     g_string_append_c(t->out, '\n');
 }
 
-/*
- * ---- a probe's target: a line for each stage and rule, and what there is to say of those that did
- * not pass
- */
+/* ---- a probe's target: a line for each stage and rule, and details of those that did not pass */
 
 static enum colour colour_of(int outcome)
 {
@@ -269,7 +266,7 @@ static void put_outcome(const struct text *t, int outcome)
     put_colour(t, PLAIN);
 }
 
-/* How many stages, from this one on, did not run for the same reason. */
+/* Number of consecutive stages from this one that did not run for the same reason. */
 static guint not_run_from(const struct text *t, guint first)
 {
     const GPtrArray *all = t->judged->stages;
@@ -337,7 +334,7 @@ static void put_probed_rule(const struct text *t, enum rule_number rule, int wor
         put_help(t, rule, "                  ");
 }
 
-/* One of many: what failed, and the verdict. */
+/* One of many targets: only the failures. */
 static void put_briefly(const struct text *t)
 {
     for (size_t i = 0; i < RULE_COUNT; i++)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rules that have to be judged. See required.h. */
 #include "report/required.h"
 
 #include <string.h>
 
-/* Of inconclusive rules, and of reasons of one, that a message names. */
+/* Limits of a message: inconclusive rules, and reasons per rule. */
 enum { RULES_NAMED = 5, REASONS_NAMED = 3 };
 
 static bool requires(const char *selector, enum rule_number rule)
@@ -31,9 +30,9 @@ static bool was_judged(const struct report *r, const char *selector)
     return false;
 }
 
-/* ---- why not */
+/* ---- reason */
 
-/* What was missing where the rule was inconclusive, in all captures; each reason once. */
+/* The reasons why the rule was inconclusive in any capture, without duplicates. */
 static GPtrArray *reasons_of(const struct report *r, enum rule_number rule)
 {
     GPtrArray *reasons = g_ptr_array_new();
@@ -54,7 +53,7 @@ static void add_reasons(GString *out, const GPtrArray *reasons)
         g_string_append_printf(out, "%s%s", i ? "; " : "", (const char *)reasons->pdata[i]);
 }
 
-/* Is the selector a group: does it have to name the rules that it requires? */
+/* of_group: the selector selects several rules, so the message names them. */
 static void add_rule(GString *out, enum rule_number rule, const GPtrArray *reasons, bool of_group,
                      unsigned before)
 {
@@ -87,7 +86,7 @@ static char *why_not(const struct report *r, const char *selector)
     return g_string_free(out, FALSE);
 }
 
-/* ---- all */
+/* ---- all selectors */
 
 static void required_clear(gpointer required)
 {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was found, gathered rule by rule. See verdict.h. */
 #include "report/verdict.h"
 
 #include <string.h>
@@ -10,7 +9,7 @@ struct verdict {
     const struct selection *selection;
     uint64_t frames, ipoib_frames;
     uint64_t counts[RULE_COUNT][VERDICT_OUTCOMES];
-    /* made when the first finding comes */
+    /* allocated at the first finding */
     struct verdict_result *results[RULE_COUNT][VERDICT_OUTCOMES];
 };
 
@@ -63,9 +62,9 @@ uint64_t verdict_ipoib_frames(const struct verdict *v)
     return v->ipoib_frames;
 }
 
-/* ---- gathering */
+/* ---- collecting */
 
-/* Frames come in order: one that has several findings of the same kind is there once. */
+/* Frames come in order, so a frame with several equal findings is entered once. */
 static void add_frame(struct verdict_frames *f, uint32_t frame)
 {
     if (frame == 0 || (f->n > 0 && f->first[f->n - 1] == frame))
@@ -92,8 +91,8 @@ static void add_sender(struct verdict_senders *s, const char *sender)
 }
 
 /*
- * The case of a text that was kept: as plain_short() shortens and cleans it, so that texts which
- * differ only behind the limit are one case.
+ * The case with these texts, which plain_short() has cleaned and shortened: texts that differ only
+ * beyond the limit are one case.
  */
 static struct verdict_case *find_case(struct verdict_result *r, const char *const texts[4])
 {
@@ -210,7 +209,7 @@ void verdict_restore_frames(struct verdict *v, uint64_t frames, uint64_t ipoib_f
     v->ipoib_frames = ipoib_frames;
 }
 
-/* ---- what it comes to */
+/* ---- results */
 
 uint64_t verdict_count(const struct verdict *v, enum rule_number rule, enum outcome outcome)
 {
@@ -228,7 +227,7 @@ bool verdict_selected(const struct verdict *v, enum rule_number rule)
     return !v->selection || v->selection->rule[rule];
 }
 
-/* What decides goes before what does not. */
+/* Outcomes that decide come before those that do not. */
 static const int worst_first[VERDICT_OUTCOMES] = {
     OUTCOME_FAIL, VERDICT_KNOWN,        OUTCOME_DEVIATION, OUTCOME_NOTED,
     OUTCOME_PASS, OUTCOME_INCONCLUSIVE, VERDICT_SKIPPED};
@@ -308,8 +307,8 @@ struct verdict_summary verdict_summarize(const struct verdict *v, bool strict)
     for (size_t i = 0; i < RULE_COUNT; i++)
         count_rule(&s, v, (enum rule_number)i);
     /*
-     * Where rules had an occasion and none could be decided, nothing is known; without any occasion
-     * nothing is broken.
+     * If rules applied but none was decided, the status is unjudged. If no rule applied, nothing is
+     * violated.
      */
     bool undecided = s.inconclusive && !s.must && !s.should && !s.deviated && !s.passed && !s.known;
     if (s.must || (strict && s.should))
@@ -324,7 +323,7 @@ struct verdict_summary verdict_summarize(const struct verdict *v, bool strict)
 static bool is_decided(const struct verdict *v, enum rule_level strictest)
 {
     for (size_t i = 0; i < RULE_COUNT; i++) {
-        /* levels that never count stand together */
+        /* the levels that never count are treated as one */
         enum rule_level level = rules[i].level == RULE_DRAFT ? RULE_INFO : rules[i].level;
         if (level == strictest && rule_in_capture(&rules[i]) &&
             verdict_judged(v, (enum rule_number)i))

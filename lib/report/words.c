@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Findings in words. See words.h. */
 #include "report/words.h"
 
 #include <inttypes.h>
@@ -127,7 +126,7 @@ static bool told_before(const struct verdict_result *r, unsigned i)
     return false;
 }
 
-/* The entities of which the same is found: a line each. */
+/* The entities with the same finding: one line each. */
 static void add_subjects(GString *out, const struct verdict_result *r, unsigned first,
                          const char *indent)
 {
@@ -156,7 +155,7 @@ static void unite(struct verdict_senders *all, const struct verdict_senders *som
     }
 }
 
-/* Who sent it, on one line for all entities of which the same is found. */
+/* The senders, on one line for all entities with the same finding. */
 static void add_sender_line(GString *out, const struct verdict_result *r, unsigned first,
                             const char *indent)
 {
@@ -179,7 +178,7 @@ static uint64_t times(const struct verdict_result *r, unsigned first)
     return n;
 }
 
-/* The last that has this reason is followed by it. */
+/* Is it the last case with this reason? The reason is printed after it. */
 static bool reason_ends(const struct verdict_result *r, unsigned i)
 {
     for (unsigned j = i + 1; j < r->n_cases; j++)

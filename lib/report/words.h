@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Findings in words, as the reports for people have them and those for machines repeat them. */
+/* Texts for findings, shared by the report formats. */
 #ifndef IPOIB_REPORT_WORDS_H
 #define IPOIB_REPORT_WORDS_H
 
@@ -7,25 +7,25 @@
 
 /* "fail", "pass", ... */
 const char *outcome_name(enum outcome outcome);
-/* The outcome of that name; false: none has it. */
+/* The outcome with that name; false: there is none. */
 bool outcome_read(enum outcome *outcome, const char *name);
-/* In which the JSON reports tell those of a rule: what people look for first. */
+/* The order of a rule's results in a JSON report: the most important first. */
 extern const int outcomes_in_order[VERDICT_OUTCOMES];
 /*
- * Why a rule whose worst outcome is this (-1: none) is a skipped test: not for what passed, or
- * failed and counts.
+ * Why a rule with this worst outcome (-1: none) is a skipped test. Not for rules that passed, or
+ * that failed and count.
  */
 const char *why_skipped(int worst);
 /* "conformant", "violated", "unjudged" */
 const char *status_name(enum verdict_status status);
 
-/* Why a capture with this summary, which is unjudged, has no verdict. */
+/* Why a capture with this summary, whose status is unjudged, has no verdict. */
 const char *verdict_why_not(const struct verdict_summary *s, uint64_t ipoib_frames);
 
 /* "1 time", "2 times" */
 void add_times(GString *out, uint64_t n);
 
-/* "frame 7", "frames 1, 2, 3 and others"; nothing where there is none. */
+/* "frame 7", "frames 1, 2, 3 and others"; nothing if there is no frame. */
 void add_frames(GString *out, const struct verdict_frames *f);
 
 /* "IP 10.0.0.1, GID fe80::1, LID 3 and others": senders, separated by semicolons. */
@@ -34,12 +34,12 @@ void add_senders(GString *out, const struct verdict_senders *s);
 /* "ipoib-check --explain rfc4391.6.type": the command that prints the rule's page. */
 void add_help(GString *out, bool probed, enum rule_number rule);
 
-/* "group ff12:...: expected 0x0000, found 0xbeef", and " (reason)" with why. */
+/* "group ff12:...: expected 0x0000, found 0xbeef"; with why also " (reason)". */
 void add_case(GString *out, const struct verdict_case *c, bool why);
 
 /*
- * The cases of a result, one or two lines each, every line behind the indent; a reason that several
- * share once.
+ * The cases of a result, each with its entities and senders. Every line begins with the indent. A
+ * reason that several cases share is printed once.
  */
 void add_cases(GString *out, const struct verdict_result *r, const char *indent);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The link-layer address in ARP and in Neighbour Discovery. */
+/* Checks of the link-layer address in ARP and in Neighbour Discovery. */
 #include "rules/report.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
@@ -7,9 +7,9 @@
 #include "wire/nd.h"
 
 /*
- * RFC 4391 §9.1.1 demands an octet of 0, RFC 4755 §3.1 gives two bits of it a meaning and demands 0
- * of the other six. Who sets one of the two knows the latter document and is bound by it, who sets
- * none by the former.
+ * RFC 4391 §9.1.1 requires the first octet to be 0. RFC 4755 §3.1 defines two of its bits and
+ * requires 0 in the other six. A sender that sets one of the two bits implements RFC 4755 and must
+ * follow it; a sender that sets neither must follow RFC 4391.
  */
 static void check_lladdr(const struct reporter *r, const uint8_t *p)
 {
@@ -53,10 +53,10 @@ void check_arp(const struct reporter *r, const struct datagram *d)
                     a->pln == 4 ? "4" : "another length");
     if (view_has(v, a->sha, LLADDR_SIZE) == WIRE_OK)
         check_lladdr(r, v.p + a->sha);
-    /* the target of a reply is an echo of the request's sender: not the sender's to answer for */
+    /* not the target's address: in a reply it is a copy from the request */
 }
 
-/* RFC 4861 §4.1 to 4.5: the source's address in RS, RA and NS, the target's in NA and Redirect. */
+/* RFC 4861 §4.1 to 4.5: RS, RA and NS carry the source's address, NA and Redirect the target's. */
 static void note_message(const struct reporter *r, const uint8_t *message,
                          const struct nd_option *o)
 {
@@ -88,7 +88,7 @@ static bool is_lladdr(uint8_t type)
     return type == ND_OPT_SOURCE_LLADDR || type == ND_OPT_TARGET_LLADDR;
 }
 
-/* An option with a length of 0, or that ends beyond its message. */
+/* An option of length 0, or one that ends beyond its message. */
 static void check_broken_option(const struct reporter *r, struct view v, uint32_t off)
 {
     const uint8_t *p = v.p + off;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Address resolution on the scene: whose link-layer address is announced, from which port and QP,
- * with which IPv6 interface identifier, and to whom the answer goes (RFC 4391 §8, 9.1.1; RFC 4755
- * §2.2, 3, 3.1).
+ * Checks of address resolution that need the state of the fabric: the announced link-layer address
+ * against the sending port and QP, the IPv6 interface identifier, and the destination of the reply
+ * (RFC 4391 §8, 9.1.1; RFC 4755 §2.2, 3, 3.1).
  */
 #include "model/address.h"
 #include "rules/scene.h"
@@ -14,8 +14,8 @@
 
 enum { LLADDR_FLAGS_CONNECTED = LLADDR_FLAG_RC | LLADDR_FLAG_UC };
 /*
- * An answer comes within the time in which the question is repeated: thrice, with a second between
- * (RFC 4861 §10).
+ * A reply is expected within the time in which a request is repeated: three times at intervals of
+ * one second (RFC 4861 §10).
  */
 enum { ANSWER_SECONDS = 5 };
 enum { U_BIT = 0x02 };               /* of the first byte of an EUI-64 (RFC 4291 appendix A) */
@@ -26,7 +26,7 @@ static uint32_t link_of(const struct scene *s)
     return link_key(s->p->at.interface, s->p->ib.pkey);
 }
 
-/* ---- the GID: is it the sender's? */
+/* ---- the GID in the address: is it the sender's? */
 
 static void check_gid(const struct scene *s, const uint8_t *p, enum whose whose)
 {
@@ -36,7 +36,7 @@ static void check_gid(const struct scene *s, const uint8_t *p, enum whose whose)
         pass_about(s->r, R_RFC4391_9_1_1_GID_OF_PORT, &address);
         pass_about(s->r, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, &address);
         break;
-    case WHOSE_OWN_GUID: /* with another prefix: the default one is a port's too (IBA 4.1.1) */
+    case WHOSE_OWN_GUID: /* with another prefix, such as the default one (IBA 4.1.1) */
         inconclusive(s->r, R_RFC4391_9_1_1_GID_OF_PORT, p, "the port's other GIDs were not seen");
         pass_about(s->r, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, &address);
         break;
@@ -58,7 +58,7 @@ static void check_gid(const struct scene *s, const uint8_t *p, enum whose whose)
 
 /*
  * An interface has one UD QP, with connected mode (RFC 4755 §2.2) or without it ("whether or not it
- * supports this extension", §3.1), so it sends from the one that it names.
+ * supports this extension", §3.1). So the source QP must be the one in the announced address.
  */
 static void check_ud_qp(const struct scene *s, const uint8_t *p)
 {
@@ -76,7 +76,7 @@ static void check_ud_qp(const struct scene *s, const uint8_t *p)
     }
 }
 
-/* The sender's own address. */
+/* Checks the link-layer address that the sender announces as its own. */
 static void announced(const struct scene *s, const uint8_t *p)
 {
     if (lladdr_is_zero(p) || lladdr_is_multicast(p))
@@ -102,7 +102,7 @@ static void check_u_bit(const struct scene *s, const struct subject *address, co
                      "u bit 1, toggled from the EUI-64 GUID's 0", "u bit 0");
 }
 
-/* Are the first n bytes of the interface identifier those of the GUID, the u bit left out? */
+/* Are the first n bytes of the interface identifier those of the GUID, except the u bit? */
 static bool begins_as(const uint8_t *iid, const uint8_t *guid, size_t n)
 {
     return ((iid[0] ^ guid[0]) & ~U_BIT & 0xff) == 0 && memcmp(iid + 1, guid + 1, n - 1) == 0;
@@ -127,7 +127,7 @@ static void check_interface_id(const struct scene *s, const uint8_t *ip, const u
     expect_about(s->r, R_RFC4391_8_1_LINK_LOCAL_FORM, &address, form, ip, 8,
                  "fe80::/64 and the interface identifier", "other bits of the prefix are set");
     bool from_guid = begins_as(iid, guid, EUI_SIZE);
-    /* Identifiers of no vendor may be opaque, which RFC 8064 prefers, or a LID (RFC 4391 §8). */
+    /* An identifier without the GUID's OUI may be opaque (RFC 8064) or a LID (RFC 4391 §8). */
     if (begins_as(iid, guid, OUI_SIZE))
         expect_about(s->r, R_RFC4391_8_LINK_LOCAL, &address, from_guid, iid, 8,
                      "made from the port's EUI-64 GUID", "made from another GUID of the vendor");
@@ -137,9 +137,12 @@ static void check_interface_id(const struct scene *s, const uint8_t *ip, const u
         note_source(s, &address, iid);
 }
 
-/* ---- whom the answer goes to */
+/* ---- destination of the reply */
 
-/* asker: its link-layer address. Which rule binds depends on whether it takes connections. */
+/*
+ * asker: the requester's link-layer address. The caller chooses the rule: RFC 4755's if the address
+ * has a connected-mode flag, else RFC 4391's.
+ */
 static void check_reply(const struct scene *s, const uint8_t *asker, enum rule_number rule)
 {
     struct subject address = subject_address(asker);
@@ -161,8 +164,8 @@ static void note_query(const struct scene *s, const uint8_t *sha)
 }
 
 /*
- * Is a wrong answer one to this question, the asker's last? If not, it may be one to a question
- * that was not seen.
+ * Is the request, the requester's last, unanswered and recent? Only then is a wrong reply certainly
+ * one to it; otherwise it may be the reply to a request that was not captured.
  */
 static bool waits(const struct scene *s, const struct resolution *q)
 {
@@ -170,8 +173,8 @@ static bool waits(const struct scene *s, const struct resolution *q)
 }
 
 /*
- * Does somebody else than the asker have the IP? If nobody is known to have it, it may be another
- * one of the asker's, whose question was not captured, or is captured behind its answer.
+ * Does a port other than the requester's have the IP? If no holder is known, it may be another IP
+ * of the requester, whose request was not captured or was captured after its reply.
  */
 static bool is_anothers(const struct scene *s, const struct ip *ip, const uint8_t *asker)
 {
@@ -179,7 +182,7 @@ static bool is_anothers(const struct scene *s, const struct ip *ip, const uint8_
     return holder && !neighbour_is_same_port(holder, asker);
 }
 
-/* RFC 826: the reply's target is who asked, its link-layer address and its IP. */
+/* RFC 826: the target of a reply is the requester, with its link-layer address and its IP. */
 static void check_target(const struct scene *s, const uint8_t *p, const struct arp *a)
 {
     struct resolution like = {.link = link_of(s), .asked = ip_read(p + a->spa, 4)};
@@ -200,9 +203,10 @@ static void check_target(const struct scene *s, const uint8_t *p, const struct a
 }
 
 /*
- * Does an NA answer this solicitation and no other? It goes to the port that solicited, and is the
- * first that the sender sent since: a first one that was not captured may have answered it, and
- * this one a solicitation that was not captured, of another port or QP with the same IP.
+ * Is the NA certainly the response to this solicitation? It must go to the port that solicited, and
+ * must be the first datagram of the sender since. If an earlier one was lost, that one may have
+ * been the response; this one may then answer a solicitation that was not captured, of another port
+ * or QP with the same IP.
  */
 static bool answers(const struct scene *s, const struct resolution *q)
 {
@@ -214,7 +218,7 @@ static bool answers(const struct scene *s, const struct resolution *q)
     return to_asker && first && waits(s, q);
 }
 
-/* A solicited NA goes to the QPN that the solicitation's option named. */
+/* A solicited NA must go to the QPN in the solicitation's option. */
 static void check_advertised_to(const struct scene *s, const struct ip *asker,
                                 const struct ip *asked)
 {
@@ -228,7 +232,7 @@ static void check_advertised_to(const struct scene *s, const struct ip *asker,
     bool right = q != NULL;
     if (!right)
         q = resolution_question(s->f->resolutions, &like, 0);
-    /* an IP may be that of two interfaces of a port */
+    /* two interfaces of one port may have the same IP */
     bool another = q && !right && q->lid == port_to_lid(s->p->dst) &&
                    qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn);
     bool connected = q && q->asker[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED;

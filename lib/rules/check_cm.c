@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a CM message of an IPoIB connection carries (RFC 4755 §3.2, 3.5, 5, 6, 7.1). */
+/* Checks of a CM message of an IPoIB connection (RFC 4755 §3.2, 3.5, 5, 6, 7.1). */
 #include "rules/report.h"
 
 enum { MESSAGE_MAX = 0x80000000u };            /* RFC 4755 §5: 2^31 octets */
 enum { IPV4_MTU_MIN = 68, ENCAPSULATION = 4 }; /* RFC 791 */
 enum { DEFAULT_RECV_MTU = 2048 };
-/* TCP's initial retransmission time-out (RFC 6298 §2) */
+/*
+ * TIMEOUT_UNIT_NS: the IBA's unit of 4.096 us; LONG_MS: TCP's initial retransmission time-out (RFC
+ * 6298 §2)
+ */
 enum { TIMEOUT_UNIT_NS = 4096, LONG_MS = 1000 };
 
 struct told_message {
@@ -17,9 +20,7 @@ struct told_message {
 
 static void check_service_id(const struct told_message *t, const uint8_t *mad)
 {
-    /*
-     * the QPN is compared with the one of address resolution elsewhere: here it is whatever it is
-     */
+    /* any QPN passes here; check_connection.c compares it with the link-layer address */
     uint64_t wanted = 0x0100000000000000u | cm_service_qpn(t->cm->service_id);
     expect_same(t->r, R_RFC4755_3_5_SERVICE_ID, &t->subject, mad + REQ_SERVICE_ID, 8, wanted,
                 t->cm->service_id);
@@ -58,9 +59,11 @@ static void check_mtu(const struct told_message *t, uint32_t mtu)
 }
 
 /*
- * Messages that set a connection up, and every REJ, carry the sender's UD QPN; all but the REJ the
- * Receive MTU too. One fault is one finding: a value that is lacking is its own rule's matter, the
- * lack of all of it that of the format. Of an RTU both rules tell, for it can lack nothing else.
+ * Messages that set up a connection, and every REJ, carry the sender's UD QPN; all but the REJ also
+ * carry the Receive MTU. One error gives one finding: a missing UD QPN, and a missing Receive MTU
+ * of a REQ, violate their own rules; no private data at all, or another missing Receive MTU,
+ * violates the rule of the format. Exceptions are an RTU without private data, which violates both,
+ * and a REJ without private data, which violates the rule of the UD QPN.
  */
 static void check_private(const struct told_message *t, const struct cm_private *d)
 {

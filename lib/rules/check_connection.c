@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections over their life: set-up, crossing requests, data, the end (RFC 4755 §2.3, 3.2 to 3.5,
- * 5, 7).
+ * Checks of a connection over its lifetime: set-up, crossing requests, data, teardown (RFC 4755
+ * §2.3, 3.2 to 3.5, 5, 7).
  */
 #include "rules/scene.h"
 #include "wire/arp.h"
@@ -21,8 +21,8 @@ static struct subject about(const struct connection *c, uint32_t what)
 /* ---- set-up */
 
 /*
- * A QPN that is told of a port: is it the UD QP of one of its link-layer addresses on the
- * partition?
+ * Is a QPN in a CM message, said to be of that port, the UD QPN in one of the port's link-layer
+ * addresses on the partition?
  */
 static void check_told_qpn(const struct scene *s, enum rule_number rule, const struct connection *c,
                            const struct endport *port, uint32_t qpn, const uint8_t *p)
@@ -33,7 +33,7 @@ static void check_told_qpn(const struct scene *s, enum rule_number rule, const s
         return;
     enum announced announced = endport_announced(port, c->pkey, qpn);
     if (announced == ANNOUNCED_ANOTHER && !endport_is_followed(port))
-        /* it may have had another address before the capture began */
+        /* the port may have had another address before the capture began */
         announced = ANNOUNCED_UNKNOWN;
     switch (announced) {
     case ANNOUNCED:
@@ -54,7 +54,7 @@ static void on_req(const struct scene *s, const struct cm *cm, const struct conn
 {
     const uint8_t *mad = s->p->ib.payload.p;
     if (c->req_frame != s->p->at.frame)
-        return; /* repeated */
+        return; /* a repeated REQ */
     check_told_qpn(s, R_RFC4755_3_5_SERVICE_ID, c, c->endport[1], cm_service_qpn(c->service_id),
                    mad + REQ_SERVICE_ID + 5);
     if (c->requester.has_private)
@@ -62,18 +62,21 @@ static void on_req(const struct scene *s, const struct cm *cm, const struct conn
                        c->requester.ud_qpn, mad + cm->private_off + CM_PRIVATE_UD_QPN);
 }
 
-/* RFC 4755 §3.3: UD QPN, then GID, flags aside; most significant octet first. */
+/*
+ * RFC 4755 §3.3: compares the UD QPNs, then the GIDs, without the flags; most significant octet
+ * first.
+ */
 static int compare_addresses(uint32_t qpn_a, const struct endport *a, uint32_t qpn_b,
                              const struct endport *b)
 {
     return qpn_a != qpn_b ? (qpn_a < qpn_b ? -1 : 1) : memcmp(a->gid, b->gid, GID_SIZE);
 }
 
-/* The first answer to a REQ that crossed another: who has the smaller address accepts. */
+/* The first response to a REQ that crossed another: the side with the smaller address accepts. */
 static void check_crossing(const struct scene *s, const struct cm *cm, const struct connection *c)
 {
     struct subject subject = about(c, cm->message);
-    /* other reasons are about something else */
+    /* other reasons do not concern the crossing */
     bool decides = cm->message == CM_REP || cm->reason == CM_REJ_CONSUMER;
     if (!c->crossed || !decides || !c->requester.has_private || !c->endport[0] || !c->endport[1])
         return;
@@ -91,8 +94,8 @@ static void check_crossing(const struct scene *s, const struct cm *cm, const str
 }
 
 /*
- * IP before the REP. What the responder sent is in the order of its REP; what the requester sent
- * may have been captured before the REP that it waited for.
+ * IP data before the REP. Data from the responder is captured in order with its REP. Data from the
+ * requester may be captured before the REP although it was sent after it.
  */
 static void check_early(const struct scene *s, const struct cm *cm, const struct connection *c)
 {
@@ -127,7 +130,7 @@ void check_connection_message(const struct scene *s)
     const struct connection *c = s->p->verdict.connection;
     struct reporter each = *s->r;
     if (!c)
-        each.told = NULL; /* of connections that are not known, each message is told */
+        each.told = NULL; /* of unknown connections every message is reported */
     check_cm(&each, &s->p->mad, c ? c->number : 0);
     if (!c)
         return;
@@ -139,9 +142,9 @@ void check_connection_message(const struct scene *s)
         check_crossing(s, cm, c);
 }
 
-/* ---- the end */
+/* ---- teardown */
 
-/* Was anything that its two ends sent to manage connections not captured? */
+/* Was a GSI packet of either end not captured since the REP? */
 static bool lacks_messages(const struct connection *c)
 {
     for (unsigned i = 0; i < 2; i++)
@@ -168,7 +171,7 @@ static void check_open(const struct scene *s, const struct connection *c)
 {
     struct subject subject = about(c, CM_REJ);
     const struct ib_packet *ib = &s->p->ib;
-    /* of what does not look like IPoIB, the QPN may be another program's by now */
+    /* if the payload does not look like IPoIB, another program may use the QPN by now */
     if (c->rej_frame && !c->rep_frame &&
         encap_begins_message(ib->payload, ib->position == IB_FIRST))
         expect_about(s->r, R_RFC4755_2_3_CONNECTION_BEFORE_IP, &subject, false, s->p->ib.payload.p,
@@ -179,8 +182,8 @@ static void check_open(const struct scene *s, const struct connection *c)
 }
 
 /*
- * The message with its encapsulation header, by its IP header where this is its first packet of
- * several.
+ * Size of the message in bytes, with the encapsulation header; from its IP header if this is the
+ * first of several packets.
  */
 static uint32_t message_octets(const struct ib_packet *ib)
 {
@@ -214,7 +217,10 @@ static bool goes_to_many(uint16_t type, struct view ip)
            ip.p[IPV6_DESTINATION] == 0xff;
 }
 
-/* A message of address resolution, of those of which the documents say how they go. */
+/*
+ * Name of an address-resolution message whose transport the RFCs specify; NULL: not one of them.
+ * *answers: it is a reply.
+ */
 static const char *resolution(uint16_t type, struct view d, bool *answers)
 {
     struct view icmpv6;
@@ -228,7 +234,7 @@ static const char *resolution(uint16_t type, struct view d, bool *answers)
     return icmpv6.p[0] == ND_NS ? "NS" : *answers ? "NA" : NULL;
 }
 
-/* RFC 4755 §7 demands UD of answers; of questions §3 says so in passing. */
+/* RFC 4755 §7 requires UD for replies; for requests §3 only mentions it. */
 static void check_resolution(const struct scene *s, const char *what, bool answers)
 {
     struct subject qp = subject_qp(port_to_lid(s->p->dst), s->p->ib.dqpn);

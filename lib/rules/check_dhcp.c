@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * DHCP over InfiniBand (RFC 4390): what a client that works over an IPoIB interface sends.
+ * Checks of DHCP over InfiniBand (RFC 4390): the messages of a client on an IPoIB interface.
  *
  * The RFC binds clients. A server copies hardware type, chaddr and flags from the request (RFC 2131
- * §4.3.1 table 3), so its messages are not checked. A relay agent or a router may bring in the
- * message of a client on another kind of link; is_of_ipoib_client() leaves these out.
+ * §4.3.1 table 3), so its messages are not checked. A relay agent or a router may forward the
+ * message of a client on another kind of link; is_of_ipoib_client() excludes these.
  */
 #include <glib.h>
 
@@ -17,8 +17,9 @@
 static const char *const not_captured = "not captured";
 
 /*
- * Routers do not forward 255.255.255.255 and relay agents fill in giaddr (RFC 1542 §4.1.1), so what
- * has neither came from a client on this link. Of other messages the hardware type must tell.
+ * Routers do not forward 255.255.255.255, and relay agents fill in giaddr (RFC 1542 §4.1.1). So a
+ * message to that address without giaddr came from a client on this link. Other messages are
+ * recognised by their hardware type.
  */
 static bool is_of_ipoib_client(struct view ipv4, const struct dhcp *d)
 {
@@ -27,15 +28,15 @@ static bool is_of_ipoib_client(struct view ipv4, const struct dhcp *d)
 }
 
 /*
- * The client, as far as its client identifier names the implementation: the type of its DUID and
- * the 4 bytes after it, which are the vendor's enterprise number in type 2 (RFC 3315 §9.3). Lists
- * of known deviations tell implementations apart by it.
+ * Text that names the client's implementation as far as its client identifier does: the type of its
+ * DUID and the 4 bytes after it, which are the vendor's enterprise number in type 2 (RFC 3315
+ * §9.3). Lists of known deviations use it to distinguish implementations.
  */
 static const char *client_text(struct view v, const struct dhcp *d, char *buf, size_t size)
 {
     enum { SHOWN = DHCP_DUID_TYPE_SIZE + 4 };
     const uint8_t *p = v.p + d->client_id;
-    uint8_t n = d->client_id_length ? p[-1] : 0; /* of its first part */
+    uint8_t n = d->client_id_length ? p[-1] : 0; /* length of the first part of the option */
     if (n == 0)
         return d->options == WIRE_OK ? "a client without identifier" : "an unknown client";
     if (p[0] != DHCP_CLIENT_ID_TYPE_DUID || n < DHCP_CLIENT_ID_DUID + SHOWN) {
@@ -48,8 +49,8 @@ static const char *client_text(struct view v, const struct dhcp *d, char *buf, s
 }
 
 /*
- * Known deviations belong to some clients' messages: whose message is it, and of what type? Where
- * the capture ends before both are known, a field that is wrong is no failure.
+ * Known deviations apply to certain clients and message types. If the packet was truncated before
+ * both are known, a wrong field is inconclusive.
  */
 static void expect_of_client(const struct reporter *r, enum rule_number rule, const struct dhcp *d,
                              bool right, const uint8_t *p, uint32_t n, const char *expected,
@@ -76,7 +77,7 @@ static void check_chaddr(const struct reporter *r, struct view v, const struct d
                      DHCP_CHADDR_SIZE, "zero", actual);
 }
 
-/* RFC 4361 §6.1; the DUID within is opaque to others than its owner (RFC 3315 §9). */
+/* RFC 4361 §6.1; the contents of the DUID are opaque (RFC 3315 §9). */
 static void check_client_id_format(const struct reporter *r, struct view v, const struct dhcp *d)
 {
     const uint8_t *p = v.p + d->client_id;
@@ -105,13 +106,13 @@ static void check_client_id(const struct reporter *r, struct view v, const struc
         return;
     if (d->options == WIRE_OK)
         check_client_id_format(r, v, d);
-    else /* further parts of it may follow (RFC 3396) */
+    else /* more parts of the option may follow (RFC 3396) */
         inconclusive(r, R_RFC4390_2_1_CLIENT_IDENTIFIER_FORMAT, v.p, unread);
 }
 
 /*
- * RFC 4390 §2.2: set while the client has no address, not set once it fills in ciaddr. Other types
- * are left alone: INFORM, RELEASE and DECLINE are not named there.
+ * RFC 4390 §2.2: the flag must be set while the client has no address, and not set once ciaddr is
+ * filled in. The RFC does not mention INFORM, RELEASE and DECLINE, so they are not checked.
  */
 static void check_flag(const struct reporter *r, struct view v, const struct dhcp *d)
 {
@@ -132,7 +133,7 @@ static void check_flag(const struct reporter *r, struct view v, const struct dhc
                          "BROADCAST flag not set", actual);
 }
 
-/* Not captured far enough to tell what it is, or what it says. */
+/* The message was truncated before its type or its fields are known. */
 static void inconclusive_message(const struct reporter *r, struct view v)
 {
     static const enum rule_number of_each_message[] = {R_RFC4390_2_1_HTYPE, R_RFC4390_2_1_HLEN,
@@ -163,5 +164,5 @@ void check_dhcp(const struct reporter *r, const struct datagram *g)
         check_message(r, v, d);
     else if (d->options == WIRE_TRUNCATED)
         inconclusive_message(r, v);
-    /* else BOOTP: the RFC is about DHCP clients */
+    /* otherwise BOOTP: the RFC binds only DHCP clients */
 }

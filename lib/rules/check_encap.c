@@ -5,7 +5,7 @@
 
 static const char *const not_captured = "not captured";
 
-/* Lengths are not Ethertypes (RFC 4391 §6; IEEE 802.3 3.2.6). */
+/* The Type must be an Ethertype, not an IEEE 802.3 length (RFC 4391 §6; IEEE 802.3 3.2.6). */
 static void check_ethertype(const struct reporter *r, enum rule_number rule, struct view payload,
                             uint16_t type)
 {
@@ -14,9 +14,7 @@ static void check_ethertype(const struct reporter *r, enum rule_number rule, str
                     "a number below 0x0600");
 }
 
-/*
- * Is the first octet behind the header what the Type announces? An unknown Type announces nothing.
- */
+/* The first byte after the header must match the Type. Nothing is known about other Types. */
 static void check_type(const struct reporter *r, enum rule_number rule, struct view payload,
                        uint16_t type)
 {
@@ -36,8 +34,8 @@ static void check_type(const struct reporter *r, enum rule_number rule, struct v
 }
 
 /*
- * ARP and RARP: their messages begin with a hardware and a protocol type, IPv4's or another
- * Ethertype (RFC 826).
+ * ARP and RARP: the message begins with a hardware type and a protocol type, which is an Ethertype
+ * (RFC 826).
  */
 static void check_arp_type(const struct reporter *r, struct view payload, uint16_t type)
 {
@@ -60,7 +58,7 @@ void check_encapsulation(const struct reporter *r, const struct datagram *d, boo
                                         : R_RFC4391_6_ENCAPSULATION_HEADER;
     enum rule_number type = connected ? R_RFC4755_4_TYPE : R_RFC4391_6_TYPE;
     if (payload.len == 0)
-        return; /* an empty message is no datagram */
+        return; /* an empty message has no datagram */
     switch (d->header) {
     case WIRE_OK:
         break;
@@ -76,7 +74,7 @@ void check_encapsulation(const struct reporter *r, const struct datagram *d, boo
     const char *bare = encap_missing(payload);
     expect_that(r, header, !bare, payload.p, ENCAP_SIZE, "4 octets of encapsulation header",
                 bare ? bare : "4 octets");
-    if (bare) /* what stands in the place of the header is none */
+    if (bare) /* there is no header to check */
         return;
     expect_value(r, R_RFC4391_6_RESERVED_ZERO, payload.p + ENCAP_RESERVED, 2, 0);
     check_ethertype(r, type, payload, d->encap.type);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Joins, leaves and group records: what the SA and its clients say of IPoIB groups (RFC 4391 §4.1,
- * 5, 10).
- */
+/* Checks of joins, leaves and group records of IPoIB groups (RFC 4391 §4.1, 5, 10). */
 #include "rules/postpone.h"
 #include "rules/scene.h"
 #include "wire/mgid.h"
@@ -10,8 +7,9 @@
 enum { SCOPE_LINK_LOCAL = 2 };
 enum { IB_MTU_2048 = 4 };
 enum { SELECTOR_LESS = 1, SELECTOR_EXACTLY = 2 };
-enum { PKEYS_SECONDS = 5 }; /* a table is known for so long after an SMP that confirmed it */
-enum { ALL_NODES = 1 };     /* the low bits of ff02::1 */
+/* A P_Key table counts as current for this time after an SMP whose PSN confirmed it. */
+enum { PKEYS_SECONDS = 5 };
+enum { ALL_NODES = 1 }; /* low bits of ff02::1 */
 
 static struct subject port_of(const struct endport *p)
 {
@@ -25,8 +23,10 @@ static bool is_full_member(const struct scene *s, const struct group *group,
     return m && m->join_state & JOIN_FULL;
 }
 
-/* The sender of the packet, or who joins by it, is a FullMember of a broadcast group of another
- * scope. */
+/*
+ * The port that sends to the group, or joins it, is a FullMember of a broadcast group of another
+ * scope.
+ */
 static void fail_scope(const struct scene *s, const struct endport *port, const uint8_t *mgid,
                        const struct group *broadcast)
 {
@@ -35,8 +35,8 @@ static void fail_scope(const struct scene *s, const struct endport *port, const 
     uint32_t wanted = (uint32_t)m.flags << 4 | group_scope(broadcast),
              seen = (uint32_t)m.flags << 4 | m.scope;
     char expected[8], actual[8];
-    if (s->p->verdict.class ==
-        PAYLOAD_MAD) { /* a join shows by itself that none before is missing */
+    /* a join is itself a GSI packet: its PSN already shows that no request is missing */
+    if (s->p->verdict.class == PAYLOAD_MAD) {
         expect_same(s->r, R_RFC4391_4_SCOPE_CONSISTENT, &group, mgid + MGID_FLAGS_SCOPE, 1, wanted,
                     seen);
         return;
@@ -53,7 +53,7 @@ bool check_scope(const struct scene *s, const uint8_t *mgid, const struct endpor
     const struct link *l = groups_link(s->f->groups, s->p->at.interface, m.pkey);
     if (m.broadcast)
         return true;
-    /* of a broadcast-GID of this scope, as in a join whose answer was not seen */
+    /* a broadcast group of this scope is known, but not known to be present */
     bool heard_of = false;
     for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
         if (b->state == GROUP_THERE && group_scope(b) == m.scope) {
@@ -76,10 +76,10 @@ bool check_scope(const struct scene *s, const uint8_t *mgid, const struct endpor
 /* ---- requests */
 
 /*
- * A table may be set again while the port is up. If both the SMP and its response were lost, only
- * the PSN of the port's next response shows it. Shortly after the port's last SMP, whose PSN
- * confirmed the table, that is taken for excluded: a subnet manager sets tables before it brings a
- * port up, and again only when its configuration or the fabric changes.
+ * A P_Key table may be set again while the port is up. If both the SMP and its response are lost,
+ * only the PSN of the port's next response shows it. Shortly after the port's last SMP, whose PSN
+ * confirmed the table, this is taken to be excluded: a subnet manager sets tables before it brings
+ * a port up, and again only when its configuration or the fabric changes.
  */
 static void fail_pkey(const struct scene *s, const struct subnet_event *e,
                       const struct subject *port, uint16_t pkey)
@@ -102,7 +102,7 @@ static void check_pkey_configured(const struct scene *s, const struct subnet_eve
     port.other = pkey & 0x7fffu;
     enum pkey_known known = endport_has_pkey(e->endport, pkey);
     if (known == PKEY_IS_NOT_THERE && !endport_is_followed(e->endport))
-        known = PKEY_NOT_KNOWN; /* there may be a newer table */
+        known = PKEY_NOT_KNOWN; /* a newer table may not have been captured */
     switch (known) {
     case PKEY_IS_THERE:
         pass_about(s->r, R_RFC4391_5_PKEY_CONFIGURED, &port);
@@ -117,7 +117,7 @@ static void check_pkey_configured(const struct scene *s, const struct subnet_eve
     }
 }
 
-/* Does the request want the link's MTU below 2048 octets? */
+/* Does the request ask for a link MTU below 2048 bytes? */
 static bool wants_small_mtu(const struct sa_request *q)
 {
     return q && q->mtu &&
@@ -150,7 +150,7 @@ static void note_kind_of_join(const struct scene *s, const struct subnet_event *
              "joins to send without asking for the record first");
 }
 
-/* The drafts' own broadcast group of IPv6, taken instead of the RFC's. */
+/* The IPv6 broadcast group of the drafts, joined instead of the RFC's broadcast group. */
 static void note_draft_broadcast(const struct scene *s, const struct subnet_event *e,
                                  const struct mgid *m)
 {
@@ -228,8 +228,8 @@ static void check_broadcast_record(const struct scene *s, const struct subnet_ev
 }
 
 /*
- * One attribute; each has its own memory of what was told. changed: the broadcast group had others,
- * and this one may be older.
+ * Compares one attribute; each attribute has its own entry in the deduplication cache. changed: the
+ * broadcast group had other attributes, and the group may have been created with those.
  */
 static void same_attribute(const struct scene *s, enum rule_number rule,
                            const struct subnet_event *e, const char *name, uint32_t at, uint32_t n,
@@ -251,8 +251,9 @@ static void same_attribute(const struct scene *s, enum rule_number rule,
 }
 
 /*
- * Did something that the port asked since the SA's last word on the broadcast group escape the
- * capture? It may have joined that group again, and been told other parameters.
+ * May the port have received other parameters of the broadcast group since the SA's last record of
+ * it? True if since that record a request of the port was lost, or the port was initialised or
+ * asked to register again, or if it has a join pending.
  */
 static bool may_have_changed(const struct scene *s, const struct subnet_event *e,
                              const struct group *b)
@@ -302,9 +303,12 @@ static void on_record(const struct scene *s, const struct subnet_event *e, const
                  "the broadcast group was not seen");
 }
 
-/* ---- answers */
+/* ---- responses */
 
-/* The group's MTU against a port's links; codes of the IBA are ordered as what they stand for. */
+/*
+ * Compares the group's MTU with the MTU of the port's link. The IBA's MTU codes have the order of
+ * the MTUs.
+ */
 static void check_port_mtu(const struct scene *s, const struct subnet_event *e)
 {
     struct subject port = port_of(e->endport);
@@ -323,7 +327,7 @@ static void on_broadcast_joined(const struct scene *s, const struct subnet_event
 {
     if (e->member_record.join_state & JOIN_FULL)
         pass(s->r, R_RFC4391_5_FULL_MEMBER_JOIN);
-    else /* a tool may join so; an interface shows itself by sending */
+    else /* may be a tool's join; an interface is recognised when it sends */
         inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, e->record + MCM_SCOPE_JOIN,
                      "not FullMember; whether for an interface is not known");
     if (e->group->mtu >= IB_MTU_2048 && !wants_small_mtu(e->request))
@@ -331,7 +335,7 @@ static void on_broadcast_joined(const struct scene *s, const struct subnet_event
     check_port_mtu(s, e);
 }
 
-/* A group of a partition whose broadcast group the SA does not have. */
+/* Is a group of a partition joined whose broadcast group the SA does not have? */
 static void check_has_broadcast(const struct scene *s, const struct subnet_event *e,
                                 const struct mgid *m)
 {

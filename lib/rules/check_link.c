@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What every datagram of a link has in common: the Q_Key, the MTU, the partition. */
+/* Checks of every datagram on a link: the Q_Key, the MTU, the broadcast group of the partition. */
 #include <stdio.h>
 
 #include "rules/postpone.h"
@@ -21,8 +21,8 @@ static void check_controlled(const struct scene *s)
 }
 
 /*
- * The scope of the sender's link: that of the group, or of the groups that its QP sent to before;
- * 0: not known.
+ * The scope of the sender's link: from the destination group, or from the groups that the QP sent
+ * to before; 0: unknown.
  */
 static uint8_t scope_of(const struct scene *s)
 {
@@ -32,7 +32,7 @@ static uint8_t scope_of(const struct scene *s)
     return s->e->has_sender_qp ? s->e->sender_qp.scope : 0;
 }
 
-/* The link's broadcast group; where the scope is not known there must be one alone. */
+/* The link's broadcast group. If the scope is unknown, the partition must have only one. */
 static const struct group *link_of(const struct scene *s)
 {
     uint8_t scope = scope_of(s);
@@ -54,8 +54,9 @@ static const struct endport *sender_of(const struct scene *s)
 }
 
 /*
- * The SA's own port joined unseen. It has the group's parameters if these never changed, as far as
- * others' requests show it, or if its QP has used the group's Q_Key.
+ * The joins of the SA's own port are never captured. It is taken to have the current parameters if
+ * no change of them was seen or may have been missed, and if the group's whole history is known or
+ * the QP has used the group's Q_Key before.
  */
 static bool sa_may_be_told_others(const struct scene *s, const struct group *broadcast)
 {
@@ -73,11 +74,11 @@ bool may_be_told_others(const struct scene *s, const struct group *broadcast)
     const struct endport *sender = sender_of(s);
     const struct member *m = sender ? groups_member(s->f->groups, broadcast, sender) : NULL;
     bool followed = sender && endport_is_followed(sender);
-    if (scope_of(s) == 0 && !followed) /* it may be on a link of another scope */
+    if (scope_of(s) == 0 && !followed) /* the link may have another scope */
         return true;
-    if (is_sa(s)) /* a join of another port that was not captured may have shown the change */
+    if (is_sa(s)) /* a lost join of another port may have shown a change */
         return sa_may_be_told_others(s, broadcast);
-    /* what was on its way when it joined again has the values before */
+    /* a packet sent before the second join has the parameters of the first */
     bool on_its_way = m && m->mlid_before && order_is_uncertain(&s->f->order, m->frame);
     return !m || on_its_way || !member_is_known(m) || m->frame < broadcast->changed_frame;
 }
@@ -166,8 +167,10 @@ static void check_mtu(const struct scene *s, const struct group *broadcast)
         return;
     if (s->p->ib.payload.len <= mtu)
         pass(s->r, R_RFC4391_7_LINK_MTU);
-    /* The LRH's length is corrupt, or the frame was cut by something that does not say so. Some
-     * leave out the CRCs. */
+    /*
+     * The LRH's length is corrupt, or the frame was truncated without a record of it. Some captures
+     * leave out the CRCs.
+     */
     else if (s->p->octets.len + ICRC_SIZE < s->p->ib.length)
         inconclusive(s->r, R_RFC4391_7_LINK_MTU, NULL, "the frame is shorter than its headers say");
     else if (may_be_told_others(s, broadcast))
@@ -177,8 +180,8 @@ static void check_mtu(const struct scene *s, const struct group *broadcast)
 }
 
 /*
- * The SA said that the partition has no broadcast group, or that it was deleted: there is no IPoIB
- * link (RFC 4391 §5).
+ * The SA said that the partition has no broadcast group, or that it was deleted. Then there is no
+ * IPoIB link (RFC 4391 §5).
  */
 static void check_exists(const struct scene *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who sends on an IPoIB link is an interface of it, and joined its broadcast group as FullMember
- * (RFC 4391 §5).
+ * Did the interface that sends on an IPoIB link join the link's broadcast group as FullMember (RFC
+ * 4391 §5)?
  */
 #include "rules/postpone.h"
 #include "rules/scene.h"
@@ -10,20 +10,20 @@ enum joined { JOINED_UNKNOWN, JOINED_NEVER, JOINED_REFUSED, JOINED_OTHERWISE, JO
 
 static enum joined how_joined(const struct member *m)
 {
-    if (!m || (!m->frame && !m->pending)) /* it may have asked for the record */
+    if (!m || (!m->frame && !m->pending)) /* at most it asked for the group's record */
         return JOINED_NEVER;
     if (!member_is_known(m))
         return JOINED_UNKNOWN;
     if (m->refused)
         return JOINED_REFUSED;
-    if (!m->join_state) /* it left; what it still sends may be on its way */
+    if (!m->join_state) /* it left; this packet may have been sent before */
         return JOINED_UNKNOWN;
     return m->join_state & JOIN_FULL ? JOINED_FULL : JOINED_OTHERWISE;
 }
 
 /*
- * The best that is known of the port's membership of the link's broadcast groups; *group: of which.
- * scope: of the link, 0 where it is not known.
+ * The best known membership of the port in the link's broadcast groups. *group: the group of that
+ * membership. scope: of the link, 0 if unknown.
  */
 static enum joined joined_link(const struct scene *s, const struct endport *port, uint8_t scope,
                                const struct group **group)
@@ -46,8 +46,8 @@ static enum joined joined_link(const struct scene *s, const struct endport *port
 }
 
 /*
- * By its LID alone it may be a virtual function's, which joins with a GID of its own (IBA 4.1.1):
- * that one's address names another QP.
+ * The LID alone does not identify the interface: a virtual function shares the LID and joins with
+ * its own GID (IBA 4.1.1), but its link-layer address has another QPN. So the QPN must match too.
  */
 const struct endport *sending_interface(const struct scene *s)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* IPoIB MGIDs: their form (RFC 4391 §4), and the IP destination of what goes to them. */
+/*
+ * Checks of IPoIB MGIDs: their format (RFC 4391 §4), and the IP destination of datagrams to them.
+ */
 #include "rules/keys.h"
 #include "rules/report.h"
 #include "wire/encap.h"
@@ -33,7 +35,7 @@ static void check_membership_bit(const struct reporter *r, const struct subject 
              "P_Key 0x%04x without the membership bit, as in the draft's example", m->pkey);
 }
 
-/* All but whether its P_Key is the link's. */
+/* All checks of the format, except that the P_Key is the link's. */
 static void check_form(const struct reporter *r, const uint8_t *mgid, const struct mgid *m)
 {
     struct subject group = subject_group(mgid);
@@ -55,8 +57,8 @@ void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey)
 }
 
 /*
- * A datagram for a group that is not there may go to the all-router group or the broadcast group,
- * for routers to forward it (RFC 4391 §10), unless it is link-local.
+ * If the group does not exist, a datagram may go to the all-router group or the broadcast group, so
+ * that routers forward it (RFC 4391 §10), unless its destination is link-local.
  */
 static bool to_routers(const struct reporter *r, const struct subject *group, const uint8_t *mgid,
                        const struct mgid *m)
@@ -86,7 +88,7 @@ static void check_ipv4_group(const struct reporter *r, const struct subject *gro
         return;
     }
     if (ip[0] >> 4 != 0xe || !m->group_clean)
-        return; /* a directed broadcast; nobody here knows the netmask */
+        return; /* a directed broadcast; the netmask is unknown */
     bool same = !m->broadcast && ((be32(mgid + MGID_GROUP_IPV4) ^ be32(ip)) & 0x0fffffff) == 0;
     bool link_local = be24(ip) == IPV4_LINK_LOCAL_GROUPS;
     if (!same && !link_local && to_routers(r, group, mgid, m))
@@ -108,8 +110,9 @@ static void check_ipv6_group(const struct reporter *r, const struct subject *gro
 }
 
 /*
- * Beyond the link, IPv6 too may go to the only broadcast group that there is, IPv4's; whether it is
- * such a one, a capture that ends before the destination does not tell.
+ * An IPv6 datagram to a destination beyond the link may go to the broadcast group, although that is
+ * IPv4's: there is no other. If the packet was truncated before the destination, nothing is
+ * checked.
  */
 static void check_ipv6(const struct reporter *r, const struct subject *group, const uint8_t *mgid,
                        const struct mgid *m, struct view d)
@@ -161,7 +164,7 @@ void check_datagram_headers(const struct reporter *r, const struct ib_packet *ib
         check_destination(r, ib->dgid, d->encap.type, d->body);
 }
 
-/* What an IPoIB interface captures is IPoIB's, whatever signature the group has. */
+/* Every datagram of an IPoIB interface is IPoIB, whatever signature the group has. */
 static void check_bare_signature(const struct reporter *r, const uint8_t *dgid,
                                  const struct datagram *d)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A datagram to an IPoIB group: is the group there, has its sender joined, does it use what the SA
- * told (RFC 4391 §5, 10)?
+ * Checks of a datagram to an IPoIB group: does the group exist, has the sender joined it, does the
+ * sender use the parameters from the SA (RFC 4391 §5, 10)?
  */
 #include "rules/postpone.h"
 #include "rules/scene.h"
@@ -10,8 +10,8 @@
 #include "wire/mgid.h"
 
 /*
- * Between a first report of a listener and the join as full member, which its kernel does on its
- * own time.
+ * Time allowed between a listener's first report and the join as FullMember, which the kernel does
+ * asynchronously.
  */
 enum { JOIN_SECONDS = 5 };
 
@@ -30,7 +30,7 @@ static bool check_group_there(const struct scene *s, const struct group *g)
         inconclusive(s->r, R_RFC4391_10_GROUP_BEFORE_USE, NULL, "it was deleted a moment ago");
         return true;
     }
-    if (!group_is_broadcast(g)) /* of that one another rule tells */
+    if (!group_is_broadcast(g)) /* a missing broadcast group is reported by check_link.c */
         expect_about(s->r, R_RFC4391_10_GROUP_BEFORE_USE, &group, false,
                      s->r->base + s->p->ib.grh_off + GRH_DGID, GID_SIZE, "a group that the SA has",
                      g->state == GROUP_GONE ? "the SA told that it was deleted"
@@ -39,9 +39,9 @@ static bool check_group_there(const struct scene *s, const struct group *g)
 }
 
 /*
- * A subnet manager that was started anew gives groups other MLIDs; who has not joined again since
- * uses what it was told and cannot know better, unless the group was deleted, which ends
- * memberships.
+ * May the SA have given the sender another MLID? A restarted subnet manager assigns new MLIDs; a
+ * member that has not joined again since uses the old one and cannot know better. If the group was
+ * deleted, its memberships ended, and this does not apply.
  */
 static bool told_otherwise(const struct scene *s, const struct group *g,
                            const struct endport *sender, const struct member *m, uint16_t dlid)
@@ -81,9 +81,9 @@ static bool check_mlid(const struct scene *s, const struct group *g, const struc
 }
 
 /*
- * Who knows the MLID has it from the SA. A sender of whom no join was seen thus joined unseen,
- * unless it is known to have left or to have been refused, or the capture has all that its port
- * asked since its start.
+ * A sender that uses the group's MLID got it from the SA. If no join of the sender was captured,
+ * the join itself was probably lost. So it is a violation only if the sender is known to have left
+ * or to have been refused, or if all requests of its port since its start were captured.
  */
 static void check_joined(const struct scene *s, const struct endport *sender,
                          const struct member *m)
@@ -109,7 +109,7 @@ static void check_joined(const struct scene *s, const struct endport *sender,
         inconclusive(s->r, R_RFC4391_10_JOIN_BEFORE_SEND, NULL, "its join was not seen");
 }
 
-/* How the sender has not subscribed: implementations differ in it. Constant strings. */
+/* The part of the subscription that is missing; implementations differ in it. Constant strings. */
 static const char *lacking_subscription(const struct endport *sender, const struct member *m)
 {
     return sender->subscribed                    ? "a subscription to one of them"
@@ -139,7 +139,7 @@ static void check_subscribed(const struct scene *s, const struct endport *sender
                      "what it subscribed to was not seen");
 }
 
-/* RFC 4391 §5: what the join returned is what the interface uses. */
+/* RFC 4391 §5: the interface uses the parameters that the join returned. */
 static void check_parameters(const struct scene *s, const struct group *b)
 {
     const struct ib_packet *ib = &s->p->ib;
@@ -176,19 +176,19 @@ static void note_sl(const struct scene *s, const struct group *g)
     const struct group *b = groups_broadcast(s->f->groups, g->interface, be16(g->mgid + MGID_PKEY),
                                              group_scope(g));
     struct subject group = subject_group(g->mgid);
-    /* an InfiniBand router takes one from the HopLimit (IBA 8.3.6), and chooses the SL behind it */
+    /*
+     * an InfiniBand router decrements the HopLimit (IBA 8.3.6) and chooses the SL of the next
+     * subnet
+     */
     bool routed = b && s->p->ib.hop_limit < b->hop_limit;
     if (b && s->p->ib.has_lrh && !routed && s->p->ib.sl != b->sl)
         note(s->r, R_RFC4391_4_1_GROUP_SL, &group, s->p->ib.sl, s->r->base + LRH_SL_LNH, 1,
              "SL %u; the broadcast group has SL %u", s->p->ib.sl, b->sl);
 }
 
-/* ---- what the datagram says */
+/* ---- contents of the datagram */
 
-/*
- * To the routers' or the broadcast group, though the right group is known to be there (RFC 4391
- * §10).
- */
+/* A datagram to the all-router or broadcast group although its own group exists (RFC 4391 §10). */
 static void note_forward(const struct scene *s, const struct group *g, struct view ip)
 {
     uint8_t mgid[MGID_SIZE], length = ip.cap && ip.p[0] >> 4 == 6 ? 16 : 4;

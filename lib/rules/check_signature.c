@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * IPoIB datagrams to a multicast GID with another signature than the two of RFC 4391 §4. Groups of
- * other protocols have signatures of their own (RDMA CM: 0x4001, 0x6001), so the sender must be an
- * IPoIB interface, and the payload an IPoIB datagram.
+ * IPoIB datagrams to a multicast GID whose signature is neither of the two of RFC 4391 §4. Groups
+ * of other protocols have other signatures (RDMA CM: 0x4001, 0x6001). So it is a violation only if
+ * the sender is an IPoIB interface and the payload is an IPoIB datagram.
  */
 #include "rules/scene.h"
 #include "wire/arp.h"
@@ -10,7 +10,7 @@
 #include "wire/lladdr.h"
 #include "wire/mgid.h"
 
-/* An ARP message whose sender's address is that of the QP and the port it comes from. */
+/* Is it an ARP message whose sender address contains the QPN and GID that sent it? */
 static bool names_its_qp(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;
@@ -21,7 +21,10 @@ static bool names_its_qp(const struct scene *s)
     return be24(sha + LLADDR_QPN) == ib->sqpn && memcmp(sha + LLADDR_GID, ib->sgid, GID_SIZE) == 0;
 }
 
-/* Is the QP known to be an interface's: by a group that it sent to, or by a link-layer address? */
+/*
+ * Is the QP known to be an IPoIB interface, by an IPoIB group that it sent to or by its link-layer
+ * address?
+ */
 static bool is_interface(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the fabric is made of: partitions, paths, the subnet manager. All but the path's MTU is
- * shown, never counted.
+ * Checks of the fabric: partitions, paths, the subnet manager. All are informational except the MTU
+ * of a path.
  */
 #include "rules/scene.h"
 
@@ -35,8 +35,8 @@ static void note_pkeys(const struct scene *s, const struct endport *p)
 }
 
 /*
- * A path with the broadcast group's MTU shows that the physical links have it (RFC 4391 §4.1). One
- * with a smaller MTU shows nothing: the subnet manager may lower it by its policy.
+ * A path with the broadcast group's MTU proves that the physical links support it (RFC 4391 §4.1).
+ * A path with a smaller MTU proves nothing: the subnet manager may limit it by policy.
  */
 static void check_path(const struct scene *s, const struct subnet_event *e)
 {

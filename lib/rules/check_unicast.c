@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A datagram to one port: the QP of the link-layer address (RFC 4391 §9.1.1, 9.4), the partition,
- * the GRH.
+ * Checks of a datagram to one port: the QPN in the link-layer address (RFC 4391 §9.1.1, 9.4), the
+ * partition, the GRH.
  */
 #include "rules/postpone.h"
 #include "rules/scene.h"
@@ -9,7 +9,7 @@
 #include "wire/ip.h"
 #include "wire/nd.h"
 
-/* Caches time out "on the order of a minute" (RFC 1122 §2.3.2.1). */
+/* ARP caches time out "on the order of a minute" (RFC 1122 §2.3.2.1). */
 enum { REVALIDATE_SECONDS = 60 };
 
 static bool destination(const struct datagram *d, struct ip *ip)
@@ -25,12 +25,12 @@ static bool destination(const struct datagram *d, struct ip *ip)
     return true;
 }
 
-/* The address that the IP had before, of an interface that was restarted since. */
+/* The datagram goes to the IP's previous address; the interface was restarted since. */
 static void check_old_qpn(const struct scene *s, const struct neighbour *holder)
 {
     struct subject address = subject_address(holder->lladdr);
     int64_t age = s->p->at.ns / 1000000000 - holder->seconds;
-    address.other = s->p->ib.slid; /* this sender */
+    address.other = s->p->ib.slid; /* one finding for each sender */
     if (age > REVALIDATE_SECONDS)
         expect_about(s->r, R_RFC4391_9_4_REVALIDATE_ARP, &address, false,
                      s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3,
@@ -41,8 +41,8 @@ static void check_old_qpn(const struct scene *s, const struct neighbour *holder)
 }
 
 /*
- * A port has another QPN after a restart of its interface, which joins again: whether that was
- * captured shows at the port's next request.
+ * After a restart of its interface, a port has another QPN and joins again. The port's next request
+ * shows whether such a join was lost.
  */
 static void check_wrong_qpn(const struct scene *s, const struct neighbour *holder)
 {
@@ -50,7 +50,7 @@ static void check_wrong_qpn(const struct scene *s, const struct neighbour *holde
     const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
                                                  holder->lladdr + LLADDR_GID);
     bool moved = port && port->lid && s->p->ib.has_lrh && !endport_has_lid(port, s->p->ib.dlid);
-    /* else it may have announced another QPN before the capture began, or since its restart */
+    /* otherwise it may have announced another QPN before the capture began, or since its restart */
     bool known = port && endport_is_followed(port) &&
                  !has_joined_since(s, port, s->p->ib.pkey, holder->last_frame);
     char expected[16], actual[16];
@@ -64,7 +64,7 @@ static void check_wrong_qpn(const struct scene *s, const struct neighbour *holde
     postpone(s, port, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address, s->p->ib.dqpn, expected, actual);
 }
 
-/* Of the QP that an NA goes to, the rules of answers tell (check_announced.c). */
+/* For an NA, check_announced.c checks the destination QP. */
 static bool is_answer(struct view payload)
 {
     struct view d = view_from(payload, ENCAP_SIZE), icmpv6;
@@ -80,7 +80,7 @@ static void check_qpn(const struct scene *s)
     const struct neighbour *holder = neighbours_of_ip(
         s->f->neighbours, link_key(s->p->at.interface, s->p->ib.pkey), &ip);
     if (!holder)
-        return; /* beyond a router, or never resolved here */
+        return; /* beyond a router, or its resolution was not captured */
     const struct neighbour *replaced = neighbour_replaced(holder);
     if (be24(holder->lladdr + LLADDR_QPN) == s->p->ib.dqpn) {
         struct subject address = subject_address(holder->lladdr);
@@ -94,7 +94,7 @@ static void check_qpn(const struct scene *s)
     }
 }
 
-/* The QP that the datagram goes to, as it was known before this packet; NULL: it was not. */
+/* The destination QP of the datagram, as known before this packet; NULL: unknown. */
 static const struct qp *receiver(const struct scene *s)
 {
     const struct ib_packet *ib = &s->p->ib;

@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-/*
- * The named lists, compiled in from rules/deviations/ so that the plugin needs no files beside it.
- */
+/* The named lists, compiled in from rules/deviations/ so that the plugin needs no data files. */
 extern const char deviations_linux_text[];
 
 enum { ACTUAL, EXPECTED, MESSAGE, PATTERNS };
@@ -55,7 +53,10 @@ static bool known_keys(GKeyFile *file, const char *group, GError **error)
     return good;
 }
 
-/* What is shown with each finding. NULL with error set: there is no reason, or no plain name. */
+/*
+ * The reason as findings show it. Returns NULL and sets error: there is no reason, or the name of
+ * the implementation is empty or contains a colon.
+ */
 static char *reason_of(GKeyFile *file, const char *group, GError **error)
 {
     char *reason = g_key_file_get_string(file, group, "reason", error),

@@ -15,12 +15,12 @@ struct judge {
     const struct deviations *known;
     struct told *told;
     struct postponed *postponed;
-    struct events *events; /* of the packet at hand, if the judge itself observes it */
+    struct events *events; /* of the current packet, if judge_frame() observes it */
     judge_report *report;
     void *user;
     uint32_t frame;
-    const struct packet *packet; /* at hand; NULL: none */
-    const char *message;         /* the Neighbour Discovery message at hand, "" for another */
+    const struct packet *packet; /* the current one; NULL: none */
+    const char *message; /* name of the current Neighbour Discovery message, "" for others */
 };
 
 struct judge *judge_new(struct fabric *fabric, const struct deviations *known, judge_report *report,
@@ -51,7 +51,7 @@ void judge_free(struct judge *j)
     g_free(j);
 }
 
-/* Nobody sent what a corrupt packet says. */
+/* The contents of a corrupt packet cannot be attributed to the sender. */
 static bool is_corrupt(void *user)
 {
     const struct judge *j = user;
@@ -70,7 +70,7 @@ static void pass_on(void *user, const struct finding *f)
         j->report(j->user, j->frame, &unknown);
         return;
     }
-    /* a failure that is known is told as such */
+    /* mark a known deviation */
     const struct failure failure = {f->rule, f->expected, f->actual, j->message};
     const char *reason = f->outcome == OUTCOME_FAIL ? deviations_reason(j->known, &failure) : NULL;
     if (f->outcome != OUTCOME_FAIL) {
@@ -92,14 +92,14 @@ static struct reporter reporter(struct judge *j, const uint8_t *base, uint16_t i
 
 /* ---- datagrams */
 
-/* Which message of Neighbour Discovery it is, as lists of known deviations name it. */
+/* The name of the Neighbour Discovery message in lists of known deviations. */
 static const char *nd_name(uint8_t type)
 {
     static const char *const names[] = {"RS", "RA", "NS", "NA", "Redirect"};
     return type >= ND_RS && type <= ND_REDIRECT ? names[type - ND_RS] : "";
 }
 
-/* scene NULL: of a carrier without InfiniBand headers. */
+/* scene NULL: the frame has no InfiniBand headers. */
 static void judge_datagram(const struct reporter *r, const struct scene *scene,
                            const struct datagram *d)
 {
@@ -144,7 +144,8 @@ static void judge_ud(const struct scene *s)
 static void judge_connected(const struct scene *s)
 {
     const struct packet *p = s->p;
-    if (!packet_begins_message(p)) /* a First holds the header; of the rest nothing is judged */
+    /* only the first packet of a message has the encapsulation header */
+    if (!packet_begins_message(p))
         return;
     check_connection_data(s);
     if (p->verdict.class == PAYLOAD_IPOIB)
@@ -155,7 +156,7 @@ static void judge_connected(const struct scene *s)
 
 /* ---- management */
 
-/* true: an IPoIB group is concerned. */
+/* Returns true if an event is about an IPoIB group. */
 static bool judge_events(const struct scene *s)
 {
     bool ipoib = false;
@@ -180,7 +181,7 @@ static void name_foreign(const struct scene *s, const struct cm *cm)
              "a connection of %s", name_of(cm_service_names, service));
 }
 
-/* A REQ that the capture cut: the model does not know its connection. true: it is IPoIB's. */
+/* Is it a truncated REQ of IPoIB? The model does not know its connection. */
 static bool is_cut_req(const struct packet *p)
 {
     const struct mad_payload *m = &p->mad;
@@ -217,7 +218,7 @@ static bool judge_mad(const struct scene *s)
 
 /* ---- frames */
 
-/* Without InfiniBand headers: what its octets show by themselves. */
+/* Checks a datagram without InfiniBand headers: only those of its own contents. */
 static bool judge_bare(const struct reporter *r, const struct packet *p)
 {
     if (p->bare_dgid)
@@ -267,7 +268,10 @@ static void read_infiniband(struct packet *p, const struct moment *at, const str
     packet_read(p, at, c->inner, c->start, &src, &dst);
 }
 
-/* false: there is neither InfiniBand nor IPoIB in it, or it is of one interface too many. */
+/*
+ * false: the frame has neither InfiniBand nor IPoIB, or the capture has more interfaces than the
+ * model keeps.
+ */
 static bool read_packet(struct fabric *fabric, struct packet *p, const struct capture_frame *f)
 {
     struct carrier c;

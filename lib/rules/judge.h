@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A capture judged frame by frame: each goes through the carrier, the decoder and the model of the
- * fabric to the checks that concern it. Frames of other protocols, and of other protocols'
- * connections, are never judged.
+ * Checks a capture frame by frame: each frame is decoded, updates the model of the fabric, and is
+ * passed to the checks that apply to it. Frames of other protocols and other protocols' connections
+ * are not checked.
  *
- * What concerns a group, an address, a port or a connection is told once, and again when it
- * changes; what concerns one packet is told of each.
+ * Findings about a group, an address, a port or a connection are reported once, and again when they
+ * change. Findings about a packet are reported for every packet.
  */
 #ifndef IPOIB_RULES_JUDGE_H
 #define IPOIB_RULES_JUDGE_H
@@ -18,38 +18,39 @@
 struct judge;
 
 /*
- * What a check found in frame number frame; offsets count from the InfiniBand packet's begin, or
- * the datagram's.
+ * Callback: a result in frame number frame; a postponed violation is in the frame that proves it
+ * (rules/postpone.h). Offsets are bytes from the start of the InfiniBand packet; without InfiniBand
+ * headers, from the start of the datagram.
  */
 typedef void judge_report(void *user, uint32_t frame, const struct finding *f);
 
-/* A frame as a capture file has it. */
+/* A frame of a capture file. */
 struct capture_frame {
-    uint32_t number;    /* from 1 */
-    uint32_t interface; /* of the capture: what is seen on one is not known on another; 0 where
-                           there is one */
-    int linktype;       /* LINKTYPE_* of wire/carrier.h */
-    int64_t ns;         /* since 1970 */
+    uint32_t number; /* from 1 */
+    /* capture interface, 0 if there is only one; the model keeps interfaces apart */
+    uint32_t interface;
+    int linktype; /* LINKTYPE_* of wire/carrier.h */
+    int64_t ns;   /* ns since 1970 */
     struct view octets;
 };
 
 /*
- * fabric: what is known, shared with whoever decodes the same capture; NULL: one of the judge's
- * own. known: deviations that are told as such, NULL for none; it must outlive the judge.
+ * fabric: a model shared with another decoder of the same capture; NULL: the checker creates its
+ * own. known: deviations that are reported as known, NULL for none; it must outlive the checker.
  */
 struct judge *judge_new(struct fabric *fabric, const struct deviations *known, judge_report *report,
                         void *user);
 void judge_free(struct judge *j);
 
 /*
- * For who has the next packet observed already, by the fabric of the judge. e: what that learnt.
- * true as below.
+ * Checks the next packet, which the caller has already passed to fabric_observe() with the same
+ * fabric. e: the resulting events. Returns as judge_frame().
  */
 bool judge_packet(struct judge *j, const struct packet *p, const struct events *e);
 
 /*
- * The next frame of the capture. true: there was something of IPoIB in it, a datagram or a message
- * about it.
+ * Decodes and checks the next frame of the capture. Returns true if it contains an IPoIB datagram
+ * or a message about IPoIB.
  */
 bool judge_frame(struct judge *j, const struct capture_frame *f);
 

@@ -6,15 +6,16 @@
 #include "wire/lladdr.h"
 #include "wire/mgid.h"
 
-/* As many wait at a time; an older one makes room for a newer one, and stays inconclusive. */
+/* Upper limit of claims; a new one replaces the oldest, which stays inconclusive. */
 enum { CLAIMS = 256 };
 
 struct claim {
-    const struct endport *port;    /* whose GSI settles it; NULL: unused */
-    bool by_smi;                   /* its SMI does; else its GSI */
-    const struct group *witnessed; /* the port is a witness of its parameters; NULL: it is none */
+    const struct endport *port; /* its next GSI packet settles the claim; NULL: unused */
+    bool by_smi;                /* its next SMI packet does instead */
+    /* the group whose parameters the port is a witness of; NULL: the port is no witness */
+    const struct group *witnessed;
     enum rule_number rule;
-    struct subject about; /* its octets and its group are the two below */
+    struct subject about; /* points to octets and group below */
     uint8_t octets[LLADDR_SIZE], group[MGID_SIZE];
     uint64_t value;
     uint32_t frame;
@@ -22,7 +23,7 @@ struct claim {
 };
 
 struct postponed {
-    struct claim *claims; /* CLAIMS; NULL: none has waited so far */
+    struct claim *claims; /* array of CLAIMS; NULL: not used so far */
     unsigned next, waiting;
 };
 
@@ -38,7 +39,7 @@ void postponed_free(struct postponed *p)
     g_free(p);
 }
 
-/* A copy that outlives the packet. */
+/* Copies the entity, because the claim outlives the packet. */
 static void keep_subject(struct claim *c, const struct subject *about)
 {
     c->about = *about;
@@ -123,7 +124,10 @@ void postpone_to_witness(const struct scene *s, const struct group *group, enum 
         keep(s, &c, about, expected, actual);
 }
 
-/* The witness asks about the group's parameters at this moment, or was told others. */
+/*
+ * Result: the parameters are confirmed, the witness has a pending request, or the parameters
+ * changed.
+ */
 enum testimony { CONFIRMS, ASKS, DENIES };
 
 static enum testimony ask_witness(const struct scene *s, const struct claim *c)
@@ -136,8 +140,9 @@ static enum testimony ask_witness(const struct scene *s, const struct claim *c)
 }
 
 /*
- * A join that may have been sent before the packet of the claim, though it is captured after it: of
- * the group that the claim is about, or else of a broadcast group, which has the link's parameters.
+ * Is the packet a join that may have been sent before the packet of the claim, though it was
+ * captured after it? It counts if it is for the group of the claim; if the claim has no group, for
+ * any broadcast group, which has the link's parameters.
  */
 static bool is_join_before(const struct scene *s, const struct claim *c)
 {
@@ -151,10 +156,10 @@ static bool is_join_before(const struct scene *s, const struct claim *c)
     return same && order_is_uncertain(&s->f->order, c->frame);
 }
 
-/* Returns true when the claim no longer waits. */
+/* Returns true if the claim is settled. */
 static bool settle(const struct scene *s, struct claim *c, bool whole)
 {
-    /* what was before the port was brought up again does not show in what its GSI sends now */
+    /* the PSN proves nothing about the time before the port was initialised again */
     bool proved = whole && c->frame > c->port->born_frame && !is_join_before(s, c);
     enum testimony testimony = proved && c->witnessed ? ask_witness(s, c) : CONFIRMS;
     if (testimony == ASKS)
@@ -165,7 +170,7 @@ static bool settle(const struct scene *s, struct claim *c, bool whole)
     return true;
 }
 
-/* Is it the port, or another GID of the port with that LID (a virtual function's)? */
+/* Is the sender the port, or another GID of the port with that LID (a virtual function)? */
 static bool is_by(const struct endport *sender, const struct endport *port, uint16_t lid)
 {
     return sender == port || (sender->interface == port->interface && endport_has_lid(sender, lid));
@@ -176,7 +181,7 @@ static void settle_all(const struct scene *s, const struct endport *port, bool b
     struct postponed *p = s->postponed;
     uint16_t lid = port_to_lid(s->p->src);
     for (unsigned i = 0; p->waiting && i < CLAIMS; i++) {
-        struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* the oldest first */
+        struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* oldest first */
         c->port = c->port ? endport_of(c->port) : NULL;
         if (!c->port || c->by_smi != by_smi || !is_by(c->port, port, lid))
             continue;

@@ -10,8 +10,8 @@
 #include "rules/keys.h"
 
 /*
- * Of whom what was told: a table of fixed size, in which a newer subject overwrites an older one. A
- * hostile capture can thus make something be told twice, never make the memory grow.
+ * The deduplication cache: a table of fixed size, in which a new entity may evict an old one. A
+ * hostile capture can thus cause repeated reports, but cannot make the memory grow.
  */
 enum { TOLD_SETS = 1 << 12, TOLD_WAYS = 4 };
 
@@ -19,7 +19,7 @@ struct told {
     struct entry {
         uint64_t who, what;
     } sets[TOLD_SETS][TOLD_WAYS];
-    bool has_rule[RULE_COUNT]; /* was anything ever entered for the rule? */
+    bool has_rule[RULE_COUNT]; /* was a value of the rule ever entered? */
     unsigned oldest;
 };
 
@@ -45,7 +45,7 @@ static uint64_t subject_hash(const struct reporter *r, enum rule_number rule,
     uint64_t h = mix(mix((uint64_t)rule << 32 | (uint64_t)s->kind << 16 | r->interface, 0),
                      (uint64_t)s->number << 32 | s->other);
     if (s->octets) {
-        /* a link-layer address's flags are not a part of who it is */
+        /* the flags of a link-layer address do not identify the entity */
         h = mix(h, be64(s->octets + 4));
         h = mix(h, s->kind == SUBJECT_ADDRESS ? be64(s->octets + 12) : be64(s->octets + 8));
         h = mix(h, s->kind == SUBJECT_ADDRESS ? be24(s->octets + 1) : be32(s->octets));
@@ -74,7 +74,8 @@ static struct entry *make(struct told *t, uint64_t who)
 }
 
 /*
- * What its sender did not send shall not keep the same from being told of what somebody does send.
+ * Findings of a corrupt packet do not enter the cache: they must not suppress the same finding in
+ * an intact packet.
  */
 static bool is_corrupt(const struct reporter *r)
 {
@@ -99,7 +100,7 @@ bool is_news(const struct reporter *r, enum rule_number rule, const struct subje
     return true;
 }
 
-/* Of nearly all rules nothing was ever told: then the subject is not even hashed. */
+/* Most rules never have an entry; has_rule avoids hashing their entities. */
 static void forget(const struct reporter *r, enum rule_number rule, const struct subject *s)
 {
     if (!r->told || !r->told->has_rule[rule])
@@ -109,7 +110,7 @@ static void forget(const struct reporter *r, enum rule_number rule, const struct
         e->who = 0;
 }
 
-/* ---- whom it concerns, in words */
+/* ---- entities as text */
 
 static const char *subject_text(const struct subject *s, char *buf, size_t size)
 {
@@ -132,7 +133,7 @@ static const char *subject_text(const struct subject *s, char *buf, size_t size)
         snprintf(buf, size, "LID %u, QPN 0x%06x", s->number, s->other);
         break;
     case SUBJECT_LINK:
-        /* the P_Key of its full members, as configurations have it */
+        /* with the membership bit, as in configuration files */
         snprintf(buf, size, "P_Key 0x%04x", s->number | PKEY_MEMBERSHIP);
         break;
     case SUBJECT_CONNECTION:
@@ -145,7 +146,7 @@ static const char *subject_text(const struct subject *s, char *buf, size_t size)
     return buf;
 }
 
-/* ---- telling */
+/* ---- reporting */
 
 static void tell(const struct reporter *r, enum rule_number rule, enum outcome outcome,
                  const struct subject *s, const uint8_t *p, uint32_t n, const char *expected,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How checks tell what they found; for the files of rules/ alone. */
+/* How checks report their findings. Private to rules/. */
 #ifndef IPOIB_RULES_REPORT_H
 #define IPOIB_RULES_REPORT_H
 
@@ -7,33 +7,30 @@
 
 #include "rules/check.h"
 
-/* ---- faults of a packet: told each time */
+/* ---- findings about a packet: reported every time */
 
 void pass(const struct reporter *r, enum rule_number rule);
-/* What could not be seen. */
+/* The rule cannot be decided; why: the reason. */
 void inconclusive(const struct reporter *r, enum rule_number rule, const uint8_t *p,
                   const char *why);
 void fail(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
           const char *expected, const char *actual);
 
 /*
- * The field of n octets (at most 8, big-endian) at p must be value. Both are shown as people write
- * them: keys, flags and reserved fields in hexadecimal, lengths and registered numbers in decimal
- * (expect_number), addresses as addresses (expect_ipv4).
+ * The field of n bytes (at most 8, big-endian) at p must be value. The finding shows both values in
+ * hexadecimal (keys, flags and reserved fields), in decimal (expect_number: lengths and registered
+ * numbers), or as IPv4 addresses (expect_ipv4).
  */
 void expect_value(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
                   uint64_t value);
 void expect_number(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
                    uint64_t value);
 void expect_ipv4(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t value);
-/* PASS or FAIL, with words. */
+/* PASS if the condition holds, else FAIL with these texts. */
 void expect_that(const struct reporter *r, enum rule_number rule, bool holds, const uint8_t *p,
                  uint32_t n, const char *expected, const char *actual);
 
-/*
- * ---- faults of somebody: told once, and again when what is seen has changed, or was right in
- * between
- */
+/* ---- findings about an entity: reported once, and again when the value changes or after a pass */
 
 enum subject_kind {
     SUBJECT_GROUP,
@@ -46,15 +43,15 @@ enum subject_kind {
 };
 
 /*
- * octets: a MGID, 20 octets of a link-layer address, a GID (SUBJECT_PORT; NULL: by LID); numbers as
- * below.
+ * The entity that a finding is about. octets: an MGID (16 bytes), a link-layer address (20 bytes)
+ * or a GID (16 bytes; SUBJECT_PORT, NULL: the port is named by its LID); number and other: see the
+ * functions below.
  */
 struct subject {
     enum subject_kind kind;
     const uint8_t *octets;
     uint32_t number, other;
-    const uint8_t *group; /* the MGID of the group, where it is about one of several of the subject;
-                             NULL: it is not */
+    const uint8_t *group; /* MGID, if it is about one of several groups of the entity; or NULL */
 };
 
 static inline struct subject subject_group(const uint8_t *mgid)
@@ -93,7 +90,11 @@ static inline struct subject subject_subnet(void)
     return (struct subject){SUBJECT_SUBNET, NULL, 0, 0, NULL};
 }
 
-/* value: of what is seen; the same one of the same subject is told once. */
+/*
+ * value: the observed value. is_news() returns true, and enters the value into the deduplication
+ * cache, unless this value is the last one reported of the entity. pass_about() removes the entity
+ * from the cache.
+ */
 void pass_about(const struct reporter *r, enum rule_number rule, const struct subject *s);
 bool is_news(const struct reporter *r, enum rule_number rule, const struct subject *s,
              uint64_t value);
@@ -101,19 +102,19 @@ void fail_about(const struct reporter *r, enum rule_number rule, const struct su
                 const uint8_t *p, uint32_t n, const char *expected, const char *actual);
 
 /*
- * seen must be wanted, fields of n octets at p shown in hexadecimal; p NULL: nowhere in this
- * packet.
+ * The observed value seen must be wanted. The finding shows both as fields of n bytes in
+ * hexadecimal. p: the field in this packet; NULL: it is not in this packet.
  */
 void expect_same(const struct reporter *r, enum rule_number rule, const struct subject *s,
                  const uint8_t *p, uint32_t n, uint64_t wanted, uint64_t seen);
-/* The same with words; they are constant strings. */
+/* The same with texts. They must be constant strings, for the cache compares their addresses. */
 void expect_about(const struct reporter *r, enum rule_number rule, const struct subject *s,
                   bool holds, const uint8_t *p, uint32_t n, const char *expected,
                   const char *actual);
 
 /*
- * Rules of level INFO and DRAFT: tell what is seen, as printf does; once for each value of the
- * subject.
+ * For rules of level INFO and DRAFT: reports an observation, formatted as by printf; once for each
+ * value of the entity.
  */
 void note(const struct reporter *r, enum rule_number rule, const struct subject *s, uint64_t value,
           const uint8_t *p, uint32_t n, const char *format, ...) G_GNUC_PRINTF(7, 8);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The short words of the table. */
+/* The abbreviations of the table. */
 #define RULE_SEEN(seen)       RULE_SEEN_##seen
 #define RULE_BASIS_KEYWORD    RULE_KEYWORD
 #define RULE_BASIS_LOWER_CASE RULE_LOWER_CASE

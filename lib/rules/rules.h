@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rules of IP over InfiniBand: what the documents say, who is bound by it, and who can see
- * whether it is kept. The plugin, the tools and the documentation are all made from this one table
- * (rules/table.def).
+ * The rules: the requirements of the IP over InfiniBand documents, the party that each one binds,
+ * and the way in which a violation can be observed. The plugin, the tools and the documentation are
+ * generated from this one table (rules/table.def).
  */
 #ifndef IPOIB_RULES_RULES_H
 #define IPOIB_RULES_RULES_H
@@ -10,19 +10,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How a breach counts. */
+/* How a violation counts. */
 enum rule_level {
     RULE_MUST,   /* counted as a violation */
-    RULE_SHOULD, /* counted where the user asks for strictness */
-    RULE_MAY,    /* a freedom: its use must never be reported */
-    RULE_INFO,   /* shown, never counted */
-    RULE_DRAFT,  /* superseded text of a draft: recognised and named, never counted */
+    RULE_SHOULD, /* counted only if the user asks for strictness */
+    RULE_MAY,    /* permission: its use is never reported */
+    RULE_INFO,   /* reported, never counted */
+    RULE_DRAFT,  /* superseded text of a draft: recognised and reported, never counted */
 };
 
-/* What the level stands on: the document's own words. */
+/* The wording of the document that gives the rule its level. */
 enum rule_basis {
     RULE_KEYWORD,    /* an RFC 2119 keyword */
-    RULE_LOWER_CASE, /* a lower-case "must" or "requires" */
+    RULE_LOWER_CASE, /* lower-case "must" or "requires" */
     RULE_FORMAT,     /* a wire format or figure */
     RULE_FACT,       /* a plain statement */
     RULE_BY_DRAFT,   /* text of a draft */
@@ -35,7 +35,7 @@ enum rule_document {
     RULE_RFC4390,
     RULE_DRAFT02, /* draft-ietf-ipoib-link-multicast-02 */
     RULE_DRAFT03,
-    RULE_DRAFTS, /* both */
+    RULE_DRAFTS, /* both drafts */
     RULE_CONCEPTS,
 };
 
@@ -49,21 +49,21 @@ enum rule_bound {
     RULE_IETF
 };
 
-/* Who can see a breach. */
+/* How a violation can be observed. */
 enum rule_seen {
-    RULE_SEEN_P,    /* a capture */
-    RULE_SEEN_A,    /* a probe alone: only the answer to a question of one's own shows it */
-    RULE_SEEN_PA,   /* both */
-    RULE_SEEN_S,    /* nobody from outside: these tools keep it themselves */
-    RULE_SEEN_N,    /* nobody: no packet shows it */
-    RULE_SEEN_NONE, /* not looked for: superseded, named in the documentation alone */
+    RULE_SEEN_P,    /* in a capture */
+    RULE_SEEN_A,    /* by a probe only: in the response to its own request */
+    RULE_SEEN_PA,   /* in a capture and by a probe */
+    RULE_SEEN_S,    /* not from outside; these tools comply with the rule themselves */
+    RULE_SEEN_N,    /* not at all: no packet shows it */
+    RULE_SEEN_NONE, /* not checked: superseded, named only in the documentation */
 };
 
 struct rule {
     const char *id; /* "rfc4391.6.reserved-zero" */
     enum rule_document document;
     const char *section; /* "6" */
-    const char *title;   /* what it is about: "ND option length" */
+    const char *title;   /* the object of the rule: "ND option length" */
     enum rule_level level;
     enum rule_basis basis;
     enum rule_bound bound;
@@ -80,12 +80,12 @@ enum rule_number {
 
 extern const struct rule rules[RULE_COUNT];
 
-/* By its whole identifier; NULL where there is none. */
+/* The rule with this complete identifier; NULL: there is none. */
 const struct rule *rule_find(const char *id);
 
 /*
- * Does the rule's identifier begin with the selector, at a border of its parts? "rfc4391.6" selects
- * 6, not 60.
+ * Is the selector the rule's identifier, or whole leading parts of it? "rfc4391.6" selects
+ * rfc4391.6.type, but not rfc4391.60.
  */
 bool rule_selected(const struct rule *r, const char *selector);
 
@@ -103,7 +103,7 @@ const char *rule_level_name(enum rule_level level); /* "MUST" */
 const char *rule_document_name(enum rule_document document);
 const char *rule_basis_name(enum rule_basis basis);
 const char *rule_bound_name(enum rule_bound bound);
-/* Why a capture does not show the rule, in words; NULL where it does. */
+/* Text: why a capture cannot show a violation of the rule; NULL if it can. */
 const char *rule_unseen_reason(const struct rule *r);
 
 #endif

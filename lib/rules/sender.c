@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who sent the packet of a finding. See sender.h. */
 #include "rules/sender.h"
 
 #include <arpa/inet.h>
@@ -10,7 +9,7 @@
 
 /* ---- the IP address */
 
-/* ARP's sender protocol address; 0.0.0.0 is a probe's (RFC 5227). */
+/* ARP's sender protocol address; a probe has 0.0.0.0 there (RFC 5227). */
 static bool arp_sender(const struct datagram *d, struct ip *ip)
 {
     if (d->arp_result != WIRE_OK || d->arp.pln != IPV4_ADDRESS_SIZE)
@@ -30,7 +29,7 @@ static bool ip_source(const struct datagram *d, struct ip *ip)
     return !ip_is_unspecified(ip);
 }
 
-/* Messages of ND are never forwarded (RFC 4861 §6.1, 7.1). */
+/* ND messages are never forwarded (RFC 4861 §6.1, 7.1). */
 static bool is_nd(const struct datagram *d)
 {
     return d->icmpv6.p && view_has(d->icmpv6, 0, 1) == WIRE_OK && d->icmpv6.p[0] >= ND_RS &&
@@ -74,7 +73,7 @@ static const struct datagram *datagram_of(const struct packet *p)
     return class == PAYLOAD_IPOIB || class == PAYLOAD_PART ? &p->datagram : NULL;
 }
 
-/* ---- in words */
+/* ---- text */
 
 static void append(char text[SENDER_TEXT_SIZE], const char *name, const char *value)
 {

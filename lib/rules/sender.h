@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who sent the packet of a finding, in words. */
+/* The sender of a packet, as text for a finding. */
 #ifndef IPOIB_RULES_SENDER_H
 #define IPOIB_RULES_SENDER_H
 
@@ -8,9 +8,9 @@
 enum { SENDER_TEXT_SIZE = 128 };
 
 /*
- * The sender's IP address, GID and LID, as far as they are known: "IP 10.0.0.1, GID fe80::1, LID
- * 3"; "" for nothing. An IP source address is the sender's only if ARP or ND said so: the packet
- * may come through a router.
+ * Writes the sender's IP address, GID and LID as far as known: "IP 10.0.0.1, GID fe80::1, LID 3";
+ * "" if nothing is known. Returns text. An IP source address counts as the sender's only if ARP or
+ * ND confirmed it, because the packet may come through a router.
  */
 const char *sender_text(char text[SENDER_TEXT_SIZE], const struct fabric_facts *f,
                         const struct packet *p);
