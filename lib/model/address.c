@@ -20,10 +20,11 @@ enum whose fabric_whose_gid(const struct fabric_facts *f, const struct packet *p
         return WHOSE_OWN;
     if (!sender || !endport_has_gid(sender))
         return WHOSE_UNKNOWN;
-    /* it may have another LID by now, or be a virtual function that moved */
+    /* the owner may have another LID by now, or be a virtual function that moved */
     if (owner && owner->lid)
         return endport_is_followed(owner) ? WHOSE_OTHERS : WHOSE_UNKNOWN;
-    if (!endport_is_followed(sender)) /* alias GUIDs that it joined with were not seen */
+    /* alias GUIDs with which it joined earlier may not have been captured */
+    if (!endport_is_followed(sender))
         return WHOSE_UNKNOWN;
     return memcmp(sender->gid + 8, gid + 8, 8) == 0 ? WHOSE_OWN_GUID : WHOSE_NOBODYS;
 }
@@ -34,8 +35,8 @@ static uint32_t link_of(const struct packet *p)
 }
 
 /*
- * The sender's own link-layer address, with its IP (NULL: none). Returns the port that had this IP
- * before, if another; NULL: none.
+ * Learn the sender's own link-layer address, and its IP address (NULL: none). Returns the entry of
+ * another port that owned the IP address before; NULL: none.
  */
 static const struct neighbour *announced(const struct observation *o, const uint8_t *lladdr,
                                          const struct ip *ip)
@@ -72,7 +73,7 @@ static void asked(const struct observation *o, const uint8_t *asker, const struc
 
 /* ---- ARP */
 
-/* RFC 826: the reply's target is who asked, its link-layer address and its IP. */
+/* RFC 826: the target fields of a reply are the requester's link-layer address and IP address. */
 static void arp_replied(const struct observation *o, const uint8_t *message, const struct arp *a)
 {
     struct resolution like = {.link = link_of(o->p), .asked = ip_read(message + a->spa, 4)}, *q;
@@ -109,7 +110,7 @@ static void learn_arp(const struct observation *o, const struct datagram *d)
 
 /* ---- Neighbour Discovery */
 
-/* A solicited NA goes to the QPN that the solicitation's option named. */
+/* A solicited NA goes to the QPN in the solicitation's link-layer address option. */
 static void advertised(const struct observation *o, const struct ip *asker, const struct ip *wanted)
 {
     struct resolution like = {.link = link_of(o->p), .asker_ip = *asker, .asked = *wanted}, *q;

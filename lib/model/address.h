@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whose link-layer addresses ARP and Neighbour Discovery announce (RFC 4391 §9.1.1). */
+/*
+ * Ownership of the GIDs in the link-layer addresses that ARP and Neighbour Discovery announce (RFC
+ * 4391 section 9.1.1).
+ */
 #ifndef IPOIB_MODEL_ADDRESS_H
 #define IPOIB_MODEL_ADDRESS_H
 
 #include "model/fabric.h"
 
+/*
+ * OWN: a GID of the sending port. OWN_GUID: the GID is not known, but its lower half is the
+ * sender's GUID. OTHERS: a GID of another port. NOBODYS: no known port has it.
+ */
 enum whose { WHOSE_OWN, WHOSE_OWN_GUID, WHOSE_OTHERS, WHOSE_NOBODYS, WHOSE_UNKNOWN };
 
-/* Is the GID one of the port that sent the packet? */
+/* Does the port that sent the packet own the GID? */
 enum whose fabric_whose_gid(const struct fabric_facts *f, const struct packet *p,
                             const uint8_t *gid);
 

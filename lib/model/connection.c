@@ -28,8 +28,8 @@ static gboolean comm_id_equal(gconstpointer p, gconstpointer q)
 }
 
 /*
- * Whose side it is. Its flow may be another connection's by now, that has a path with its LID and
- * QPN.
+ * The connection that contains the side. side->flow.connection may differ: a flow can be rebound to
+ * a later connection that has a path with the same LID and QPN.
  */
 static struct connection *owner(const struct connection_side *s)
 {
@@ -38,7 +38,10 @@ static struct connection *owner(const struct connection_side *s)
     return (struct connection *)((char *)s - at);
 }
 
-/* A flow leaves the table: the QP is another connection's now, or all ends. */
+/*
+ * Called when a flow leaves the table: its QP belongs to another connection now, or the model is
+ * freed.
+ */
 static void flow_drop(gpointer p)
 {
     struct flow *f = p;
@@ -63,7 +66,7 @@ void connections_free(struct connections *c)
     if (!c)
         return;
     g_hash_table_destroy(c->by_comm_id);
-    g_hash_table_destroy(c->flows); /* before the connections, of which most flows are parts */
+    g_hash_table_destroy(c->flows); /* before the connections, which contain most flows */
     slab_clear(&c->all);
     g_free(c);
 }
@@ -98,13 +101,14 @@ struct flow *connections_flow(struct connections *c, const struct port *dst, uin
 }
 
 /*
- * From now on what arrives at the QP belongs to the side; an older connection's messages are over.
+ * Bind the QP to the side: data that the QP receives from now on belongs to it. Incomplete messages
+ * of an older connection are discarded.
  */
 static void bind_side(struct connections *c, struct connection_side *side, uint32_t qpn)
 {
     struct flow *f = &side->flow;
     const struct flow *before = connections_flow(c, &f->id.port, qpn, false);
-    /* what came before the REQ was another's */
+    /* data before the REQ belonged to another connection */
     uint32_t early = before && !side->asks ? before->early_frame : 0;
     *f = (struct flow){
         .id = port_number(&f->id.port, qpn), .connection = owner(side), .to_requester = side->asks};
@@ -112,7 +116,7 @@ static void bind_side(struct connections *c, struct connection_side *side, uint3
     g_hash_table_replace(c->flows, f, f);
 }
 
-/* Another LID of the side: a path of its own, or an alternate one. */
+/* Bind a further LID of the side: of its primary or its alternate path. */
 static void bind_lid(struct connections *c, uint16_t lid, const struct connection_side *side)
 {
     struct port own = side->flow.id.port, p = port_lid(port_interface(own), lid);
@@ -153,7 +157,7 @@ static void read_private(struct connection_side *side, const struct mad_payload 
     side->recv_mtu = m->private.recv_mtu;
 }
 
-/* The REQ names both ports by their GIDs; each remembers the connections that it had. */
+/* The REQ has the GIDs of both ports. Each endport keeps a list of its connections. */
 static void attach(struct connections *c, struct connection *conn, const struct cm *cm)
 {
     uint16_t interface = port_interface(conn->requester.flow.id.port);
@@ -166,7 +170,7 @@ static void attach(struct connections *c, struct connection *conn, const struct 
         }
 }
 
-/* The same REQ again (IBA 12.9.8: it is repeated until answered) is not another connection. */
+/* A repeated REQ is not a new connection (IBA 12.9.8: a REQ is repeated until it is answered). */
 static bool repeats(const struct connection *conn, const struct mad_payload *m)
 {
     const struct cm *cm = &m->cm;
@@ -175,7 +179,7 @@ static bool repeats(const struct connection *conn, const struct mad_payload *m)
            !conn->rej_frame && !conn->dreq_frame;
 }
 
-/* Is it the UD QP of a link-layer address of that port on the partition? */
+/* Did a link-layer address of that port on the partition announce the UD QP? */
 static bool is_announced(const struct connections *c, uint16_t interface, const uint8_t *gid,
                          uint16_t pkey, uint32_t qpn)
 {
@@ -184,9 +188,9 @@ static bool is_announced(const struct connections *c, uint16_t interface, const 
 }
 
 /*
- * Is the REQ one of IPoIB, though its Service-ID is not (RFC 4755 §3.5)? Its private data names the
- * UD QP of the requester's address, and the Service-ID begins as IPoIB's does, or ends with the UD
- * QP of the responder's.
+ * Is this an IPoIB REQ with a wrong Service-ID (RFC 4755 section 3.5)? Yes if its private data
+ * names a UD QP that the requester announced, and its Service-ID starts as IPoIB's does or ends
+ * with a UD QP that the responder announced.
  */
 static bool has_other_service_id(const struct connections *c, const struct mad_payload *m,
                                  uint16_t interface)
@@ -245,11 +249,12 @@ static struct connection *on_rep(struct connections *c, uint32_t frame, const st
     struct connection *conn = lookup(c, dst, cm->remote_comm_id);
     if (!conn || conn->requester.comm_id != cm->remote_comm_id)
         return NULL;
-    if (conn->tid != m->mad.tid) { /* of a REQ that was missed: the requester uses its IDs again */
+    /* for a REQ that was not captured: the requester reused its IDs, so this connection is over */
+    if (conn->tid != m->mad.tid) {
         conn->drep_frame = conn->drep_frame ? conn->drep_frame : frame;
         return NULL;
     }
-    if (conn->responder.known) /* the same REP again */
+    if (conn->responder.known) /* repeated REP */
         return conn->responder.comm_id == cm->local_comm_id ? conn : NULL;
     conn->rep_frame = frame;
     side_known(c, &conn->responder, src, cm);
@@ -294,7 +299,7 @@ struct connection *connections_message(struct connections *c, uint32_t frame,
         break;
     }
     struct connection *conn = lookup(c, dst, cm->remote_comm_id);
-    if (!conn) /* a REJ may leave the remote ID 0 (IBA 12.6.7); its own is the sender's */
+    if (!conn) /* the remote ID may be 0 in a REJ (IBA 12.6.7): find by the sender's own ID */
         conn = lookup(c, src, cm->local_comm_id);
     if (!conn)
         return NULL;
@@ -328,7 +333,7 @@ static gboolean take_flow(gpointer key, gpointer value, gpointer user)
     return TRUE;
 }
 
-/* true: the side is one that its communication ID leads to. */
+/* true: the communication ID finds this side, which is now removed from the table */
 static bool take_side(struct connections *c, struct connection_side *s, uint16_t from)
 {
     if (!is_on(&s->flow, from) || g_hash_table_lookup(c->by_comm_id, s) != s)
@@ -346,7 +351,7 @@ static void move_side(struct connections *c, struct connection_side *s, uint16_t
         g_hash_table_replace(c->by_comm_id, s, s);
 }
 
-/* An endport remembers its connections, the newest first. */
+/* Move the connection to the lists of merged endports, newest first. */
 static void move_list(struct connection *conn)
 {
     for (unsigned i = 0; i < 2; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections, from their CM messages (IBA 12.9; RFC 4755 §3): who asked whom, whose service it is,
- * the QPNs, UD QPNs and Receive MTUs of both sides; and the flows of data that belong to them.
+ * Connections as their CM messages show them (IBA 12.9; RFC 4755 section 3): requester, responder,
+ * service, QPNs, UD QPNs and Receive MTUs of both sides; and the data flows of each connection.
  *
- * A message is matched by the communication ID that its receiver gave the connection, with the
- * receiver's port: (port, communication ID) is unique, transaction IDs are not (a REJ may carry
- * another one). Communication IDs are used again: a REP has its REQ's transaction ID.
+ * A message is matched by its receiver's port and the communication ID that the receiver assigned.
+ * This pair is unique. Transaction IDs are not: a REJ may carry another one. Communication IDs are
+ * reused, so a REP must also carry the transaction ID of its REQ.
  */
 #ifndef IPOIB_MODEL_CONNECTION_H
 #define IPOIB_MODEL_CONNECTION_H
@@ -17,54 +17,60 @@
 
 struct connection;
 
-/* What arrives at one connected QP. */
+/* Data that one connected QP receives. */
 struct flow {
-    struct port_number id;         /* first: it is the key; the receiving port and the QPN */
+    struct port_number id;         /* must be first: the key; receiving port and QPN */
     struct connection *connection; /* NULL: no handshake was seen */
     struct stream stream;
-    uint32_t early_frame; /* the first IPoIB data that came without a REP: before a handshake of
-                             this QP, or within it; 0: none */
+    /*
+     * first frame with IPoIB data before the REP: before a handshake of this QP, or during it; 0:
+     * none
+     */
+    uint32_t early_frame;
     uint8_t to_requester : 1;
-    uint8_t looked_ipoib : 1; /* without a connection, or behind its end: a message that began here
-                                 looked like IPoIB */
-    uint8_t heap : 1;         /* not a part of a connection */
+    /* a message that started here looked like IPoIB, without a known connection or after its end */
+    uint8_t looked_ipoib : 1;
+    uint8_t heap : 1; /* allocated on its own, not embedded in a connection */
 };
 
 struct connection_side {
-    struct flow flow; /* what it receives, at the port of which its CM messages come; flow.id.number
-                         is its QPN */
-    uint32_t comm_id; /* with the port, it is a key */
-    uint32_t ud_qpn, recv_mtu; /* of the private data, if has_private */
+    /*
+     * data that this side receives; flow.id: the port that sends and receives its CM messages, and
+     * its QPN
+     */
+    struct flow flow;
+    uint32_t comm_id;          /* key, together with the port */
+    uint32_t ud_qpn, recv_mtu; /* from the private data, if has_private */
     uint8_t reserved;
     bool known : 1, has_private : 1; /* known: its REQ or REP was seen */
-    bool asks : 1;                   /* it is the requester */
+    bool asks : 1;                   /* this side is the requester */
 };
 
 struct connection {
     struct connection_side requester, responder;
-    struct connection
-        *older[2]; /* of the same endport, as requester and as responder; NULL: none */
-    struct endport
-        *endport[2]; /* requester's and responder's, by the GIDs of the REQ; NULL: too many */
+    struct connection *older[2]; /* previous connections of endport[0] and endport[1]; NULL: none */
+    /* requester's and responder's, by the GIDs in the REQ; NULL: table full */
+    struct endport *endport[2];
     uint64_t service_id;
-    uint64_t tid;    /* of its REQ */
-    uint32_t number; /* from 1, in the order of the capture */
+    uint64_t tid;    /* transaction ID of its REQ */
+    uint32_t number; /* from 1, in capture order */
     uint32_t req_frame, rep_frame, rtu_frame, rej_frame, dreq_frame, drep_frame; /* 0: not seen */
-    uint32_t asked_ms; /* its REQ was last seen: ms since 1970, low 32 bits */
-    uint32_t
-        left_seconds; /* its interface left the broadcast group: s since 1970, low 32 bits; 0: no */
+    uint32_t asked_ms; /* time of its last REQ: ms since 1970, low 32 bits */
+    /* time when its interface left the broadcast group: s since 1970, low 32 bits; 0: it did not */
+    uint32_t left_seconds;
     uint16_t pkey;
     uint8_t transport : 3;        /* CM_TRANSPORT_* */
-    uint8_t response_timeout : 5; /* of the REQ: exponent n of 4.096 us * 2^n */
+    uint8_t response_timeout : 5; /* from the REQ: exponent n of 4.096 us * 2^n */
     uint8_t service : 6;          /* enum cm_service */
-    bool crossed : 1;             /* its REQ crossed one of the other side */
-    bool torn_down : 1;           /* whether it ended with its interface is decided */
+    bool crossed : 1;             /* its REQ crossed a REQ of the other side */
+    bool torn_down : 1;           /* already checked whether it ended with its interface */
 };
 
 struct connections;
 
 /*
- * The connection's IPoIB MTU in octets (RFC 4755 §5.1); 0 until both sides' Receive MTU is known.
+ * The connection's IPoIB MTU in octets (RFC 4755 section 5.1); 0 until the Receive MTU of both
+ * sides is known.
  */
 uint32_t connection_mtu(const struct connection *c);
 
@@ -73,26 +79,26 @@ static inline bool connection_is_ipoib(const struct connection *c)
     return cm_service_is_ipoib((enum cm_service)c->service);
 }
 
-/* It was refused or ended: its QPs may be anybody's from now on. */
+/* Rejected or disconnected: another connection may use its QPs now. */
 static inline bool connection_is_over(const struct connection *c)
 {
     return c->rej_frame || c->dreq_frame || c->drep_frame;
 }
 
-/* Set up, and not at its end. */
+/* Established, and not yet disconnected. */
 static inline bool connection_is_open(const struct connection *c)
 {
     return c->rep_frame && !connection_is_over(c);
 }
 
-/* The endport's connection before this one. */
+/* The previous connection of the endport. */
 static inline struct connection *connection_older(const struct connection *c,
                                                   const struct endport *of)
 {
     return c->older[c->endport[0] == of ? 0 : 1];
 }
 
-/* All, in the order of their REQs. */
+/* All connections, in the order of their REQs. */
 const struct connection *connections_at(const struct connections *c, unsigned index);
 unsigned connections_count(const struct connections *c);
 

@@ -105,7 +105,7 @@ struct endport *endports_get_by_lid(struct endports *e, uint16_t interface, uint
     return p;
 }
 
-/* What was known of a port by its LID alone is known of the port with the GID. */
+/* Copy what was learnt for a LID without a GID to the endport with the GID. */
 static void take_over(struct endport *p, struct endport *nameless)
 {
     if (!p->born_frame)
@@ -133,14 +133,14 @@ static void take_over(struct endport *p, struct endport *nameless)
     }
 }
 
-/* assigned: by the subnet manager, whoever had the LID before. */
+/* assigned: the subnet manager assigned the LID, so it is taken from any other port. */
 static struct endport *learn(struct endports *e, uint16_t interface, uint16_t lid,
                              const uint8_t *gid, bool assigned)
 {
     struct endport *by_lid = endports_get_by_lid(e, interface, lid, false);
     struct endport *p = endports_get_by_gid(e, interface, gid, false);
 
-    if (!p && by_lid && !endport_has_gid(by_lid)) { /* now it has a name */
+    if (!p && by_lid && !endport_has_gid(by_lid)) { /* its GID is known now */
         memcpy(by_lid->gid, gid, GID_SIZE);
         g_hash_table_add(e->by_gid, by_lid);
         return by_lid;
@@ -178,7 +178,7 @@ static void merge_announced(struct endport *p, const struct endport *other)
             endport_announces(p, other->ud[i].pkey, other->ud[i].qpn);
 }
 
-/* Of two that differ, which one is the newer is not known. */
+/* If two values differ, the newer one is unknown: forget both. */
 static void forget_differences(struct endport *p, struct endport *q)
 {
     if (p->neighbor_mtu && q->neighbor_mtu && p->neighbor_mtu != q->neighbor_mtu)
@@ -187,7 +187,7 @@ static void forget_differences(struct endport *p, struct endport *q)
         p->mtu_cap = q->mtu_cap = 0;
 }
 
-/* p was known on the other interface; q, by the same GID or LID, on this one. */
+/* Merge p (other interface) into q (this interface), which has the same GID or LID. */
 static void merge(struct endports *e, struct endport *p, struct endport *q)
 {
     forget_differences(p, q);
@@ -205,7 +205,7 @@ static void rehome(struct endports *e, struct endport *p, uint16_t to)
     if (!q && by_lid && (!endport_has_gid(by_lid) || !endport_has_gid(p)))
         q = by_lid;
     if (q) {
-        if (endport_has_gid(p) && !endport_has_gid(q)) { /* now it has a name */
+        if (endport_has_gid(p) && !endport_has_gid(q)) { /* its GID is known now */
             memcpy(q->gid, p->gid, GID_SIZE);
             g_hash_table_add(e->by_gid, q);
         }
@@ -283,7 +283,7 @@ enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_
     return full ? ANNOUNCED_UNKNOWN : answer;
 }
 
-/* UP_AGAIN: the port was brought up since: its driver may count from 0 again. */
+/* UP_AGAIN: the port was initialised after that packet, so its driver may restart PSNs from 0. */
 enum { LAST_PSN_KNOWN = 1u << 31, LAST_PSN_UP_AGAIN = 1u << 30 };
 
 void endport_born(struct endport *p, uint32_t frame)

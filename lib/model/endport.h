@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Endports (IBA 3.5.10): a port of a channel adapter with its GID and LIDs, as subnet management
- * and administration tell of it. One that the subnet manager brought up in this capture is born:
- * since then all that it joined, subscribed to and left was seen; of others nobody knows what they
- * did before.
+ * and subnet administration report it. An endport is initialised if the capture shows the subnet
+ * manager bring it up: its joins, leaves and subscriptions since then were captured. The earlier
+ * actions of other endports are unknown.
  */
 #ifndef IPOIB_MODEL_ENDPORT_H
 #define IPOIB_MODEL_ENDPORT_H
@@ -17,44 +17,53 @@ struct connection;
 enum { SUBSCRIBED_CREATED = 1, SUBSCRIBED_DELETED = 2 }; /* traps 66 and 67 */
 enum { ENDPORT_PKEYS = 32 };                             /* one block of the P_Key table */
 
-/* As many interfaces of one port are told apart; a port with more is not judged by its UD QPs. */
+/*
+ * UD QPs kept per port, one for each IPoIB interface. Rules do not check the UD QPs of a port with
+ * more.
+ */
 enum { ENDPORT_UD_QPS = 4 };
 
 struct endport {
-    uint8_t gid[GID_SIZE]; /* first: it is the key, with the interface; zero: not known */
+    uint8_t gid[GID_SIZE]; /* must be first: the key, with interface; zero: not known */
     uint16_t interface;
-    uint16_t lid;                  /* the last one seen; 0: none */
-    uint8_t lmc;                   /* 2^lmc LIDs from there (IBA 4.1.3) */
-    uint8_t neighbor_mtu, mtu_cap; /* codes of the IBA; 0: not known */
+    uint16_t lid;                  /* last one seen; 0: none */
+    uint8_t lmc;                   /* the port has 2^lmc LIDs from lid on (IBA 4.1.3) */
+    uint8_t neighbor_mtu, mtu_cap; /* IBA MTU codes; 0: not known */
     uint8_t subscribed;            /* SUBSCRIBED_* */
-    uint8_t subscribing;           /* so: asked, and the answer was not seen so far */
-    uint32_t born_frame;           /* 0: before the capture began */
-    uint32_t new_frame; /* given a LID, having had none, as after a start: nothing that it joined is
-                           older; 0: not seen */
-    uint32_t
-        gap_frame; /* the last at which something that its GSI had sent was missing; 0: never */
-    uint32_t reregister_frame; /* the SM last asked it to join and to subscribe again; 0: never */
-    uint32_t gsi_psn;     /* of the last packet that its GSI (QP1) sent, with bits of endport.c */
-    uint32_t smi_psn;     /* of the last packet that its SMI (QP0) sent, likewise */
-    uint32_t smi_seconds; /* when it sent that: s since 1970, low 32 bits */
+    uint8_t subscribing;           /* SUBSCRIBED_* of requests that have no response yet */
+    uint32_t born_frame;           /* frame in which it was initialised; 0: before the capture */
+    /*
+     * frame in which the SM set its LID and it had none before, as after a start: no membership is
+     * older; 0: not seen
+     */
+    uint32_t new_frame;
+    /* last frame that showed a packet of its GSI (QP1) to be missing or truncated; 0: never */
+    uint32_t gap_frame;
+    /* last frame in which the SM asked it to reregister (join and subscribe again); 0: never */
+    uint32_t reregister_frame;
+    uint32_t gsi_psn;     /* PSN of the last packet that its GSI sent, with LAST_PSN_* bits */
+    uint32_t smi_psn;     /* PSN of the last packet that its SMI (QP0) sent, with LAST_PSN_* bits */
+    uint32_t smi_seconds; /* time of that packet: s since 1970, low 32 bits */
+    /* UD QPs that its link-layer addresses announced; qpn 0: unused */
     struct {
         uint32_t qpn;
-        uint16_t pkey;              /* 15 bits */
-        bool before;                /* named before an interface of the partition joined again */
-    } ud[ENDPORT_UD_QPS];           /* UD QPs that its link-layer addresses named; qpn 0: unused */
-    uint16_t *pkeys;                /* the first block of its P_Key table; NULL: not seen */
-    struct connection *connections; /* the newest of IPoIB's */
-    struct endport *merged;         /* what was known here is known there now; NULL: it is not */
+        uint16_t pkey; /* 15 bits */
+        bool before;   /* announced before an interface of the partition last joined */
+    } ud[ENDPORT_UD_QPS];
+    uint16_t *pkeys;                /* first block of its P_Key table; NULL: not seen */
+    struct connection *connections; /* its newest IPoIB connection */
+    /* merged into this endport, which has the data now; NULL: not merged */
+    struct endport *merged;
 };
 
 struct endports;
 
-/* By GID or LID; NULL: not known. */
+/* Find by GID or LID; NULL: not known. */
 const struct endport *endports_by_gid(const struct endports *e, uint16_t interface,
                                       const uint8_t *gid);
 const struct endport *endports_by_lid(const struct endports *e, uint16_t interface, uint16_t lid);
 
-/* Where what was known of the endport is known now (endports_merge() of model/write.h). */
+/* Follow merges to the endport that has the data now (endports_merge() of model/write.h). */
 static inline const struct endport *endport_of(const struct endport *p)
 {
     while (p && p->merged)
@@ -68,15 +77,15 @@ static inline bool endport_has_gid(const struct endport *p)
     return memcmp(p->gid, zero, GID_SIZE) != 0;
 }
 
-/* Was it born in this capture, and all that it asked the SA since captured? */
+/* Was it initialised in this capture, with every request to the SA captured since then? */
 static inline bool endport_is_followed(const struct endport *p)
 {
     return p->born_frame > p->gap_frame;
 }
 
 /*
- * Is everything captured that it asked the SA since its start? One that is only brought up again
- * keeps the memberships that it had.
+ * Was every request to the SA captured since the port started (new_frame)? A port that is
+ * initialised again without a new start keeps its memberships.
  */
 static inline bool endport_is_whole(const struct endport *p)
 {
@@ -84,19 +93,22 @@ static inline bool endport_is_whole(const struct endport *p)
 }
 
 /*
- * Is the QPN one that the port announced on this partition? Unknown: it announced none since an
- * interface joined, or more than are kept.
+ * Did the port announce the QPN on this partition? Unknown: it announced no QPN since an interface
+ * last joined, or more than ENDPORT_UD_QPS.
  */
 enum announced { ANNOUNCED, ANNOUNCED_ANOTHER, ANNOUNCED_UNKNOWN };
 enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_t qpn);
 
-/* Is the LID one of the port's? */
+/* Does the port own the LID? */
 static inline bool endport_has_lid(const struct endport *p, uint16_t lid)
 {
     return p->lid && lid >= p->lid && lid < p->lid + (1u << p->lmc);
 }
 
-/* Is the P_Key (15 bits of it) in the port's table? A table whose first block is full may go on. */
+/*
+ * Is the P_Key (its lower 15 bits) in the port's table? Unknown if the first block is full: the
+ * table may have more blocks.
+ */
 enum pkey_known { PKEY_IS_THERE, PKEY_IS_NOT_THERE, PKEY_NOT_KNOWN };
 enum pkey_known endport_has_pkey(const struct endport *p, uint16_t pkey);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the model learnt from one packet (model/observe.h), for the checks and for who shows the
- * packet. The facts that the packet replaced are here by value: the model holds the new ones only.
+ * What the model learnt from one packet (model/observe.h), for the checks and the dissector. It
+ * holds copies of the values that the packet replaced: the model keeps the new values only.
  */
 #ifndef IPOIB_MODEL_EVENTS_H
 #define IPOIB_MODEL_EVENTS_H
@@ -10,28 +10,29 @@
 #include "model/qpns.h"
 #include "model/subnet.h"
 
-/* An IP group that the sender of a datagram says, by IGMP or MLD, that it listens to. */
+/* An IP group that the sender of a datagram reports by IGMP or MLD. */
 struct listener {
     uint8_t mgid[MGID_SIZE];
-    const struct member *member; /* of the sender in that group; NULL: none is known */
+    const struct member *member; /* the sender's membership of that group; NULL: not known */
     uint32_t reported_before;    /* member->reported before this packet */
 };
 
-/* Used again for each packet: no memory is allocated for most of them. */
+/* Reused for each packet, so that most packets need no memory allocation. */
 struct events {
     struct subnet_event *list; /* in the order in which they were learnt */
     unsigned count, room;
-    struct listener *listeners; /* of a datagram to a group */
+    struct listener *listeners; /* the sender's reports, in a datagram to a group */
     unsigned listener_count, listener_room;
-    const struct endport *sender; /* of a datagram to a group; NULL: not known */
-    const struct endport *gsi;    /* the port whose GSI sent the packet; NULL: none, or not known */
-    bool gsi_whole;               /* nothing that this GSI sent before is missing */
-    const struct endport *smi;    /* likewise of its SMI */
+    const struct endport *sender; /* sender of a datagram to a group; NULL: not known */
+    const struct endport *gsi;    /* port whose GSI sent the packet; NULL: none, or not known */
+    bool gsi_whole;               /* no packet of this GSI is missing since its previous one */
+    const struct endport *smi;    /* the same for the SMI */
     bool smi_whole;
     bool has_sender_qp;
-    struct qp sender_qp; /* of a UD datagram, as it was known before */
+    struct qp sender_qp; /* sending QP of a UD datagram, with its values before the packet */
     bool has_duplicate;
-    struct neighbour duplicate; /* another port had the IP that the ARP message announces */
+    /* the neighbour entry of another port that had the announced IP address before the packet */
+    struct neighbour duplicate;
 };
 
 struct events *events_new(void);

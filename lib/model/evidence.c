@@ -12,7 +12,7 @@
 #include "wire/smp.h"
 
 enum { SETS = 1 << 10, WAYS = 4 };
-/* As a LID: the SM that is the master. */
+/* Used in place of a LID: the entry is the port of the master SM. */
 enum { MASTER = 0 };
 
 struct request {
@@ -21,20 +21,20 @@ struct request {
     bool answered;
 };
 
-/* A port at a LID. */
+/* A port GUID seen at a LID. */
 struct place {
     uint64_t guid; /* 0: none */
     uint16_t lid, interface;
 };
 
-/* The same by the SM's word, of each interface the last one. */
+/* A port GUID to which the SM assigned the LID; one entry per interface, the last one. */
 struct assignment {
     uint64_t guid; /* 0: none */
-    uint64_t when; /* order in which they were seen */
+    uint64_t when; /* sequence number of the last sighting */
     uint16_t lid, interface;
 };
 
-/* The node at the end of a route. */
+/* The node at the end of a route to it. */
 struct route {
     uint64_t key, port_guid; /* 0: none */
     uint8_t type;
@@ -50,7 +50,7 @@ struct evidence {
     unsigned oldest;
 };
 
-/* What is at hand. */
+/* Context of the current packet. */
 struct sight {
     struct evidence *e;
     uint16_t interface;
@@ -80,7 +80,7 @@ static unsigned set_of(uint64_t h)
     return (unsigned)(mix(h, h >> 32) >> 40) % SETS;
 }
 
-/* LIDs and the like, without the interface. */
+/* The port without its interface number. */
 static uint64_t bare(struct port p)
 {
     return port_on(p, 0).id;
@@ -128,7 +128,7 @@ static void see_place(const struct sight *s, uint16_t lid, uint64_t guid)
     *free = (struct place){guid, lid, s->interface};
 }
 
-/* A GID's low half is the port's GUID (IBA 4.1.1). */
+/* The lower half of a GID is the port GUID (IBA 4.1.1). */
 static void see_gid(const struct sight *s, uint16_t lid, const uint8_t *gid)
 {
     if (lid && lid < LID_MULTICAST_FIRST && gid[0] != 0xff)
@@ -157,14 +157,14 @@ static void see_headers(const struct sight *s, const struct evidence_packet *p)
         see_arp(s, ib, p->datagram);
 }
 
-/* ---- the SM's word */
+/* ---- LIDs that the SM assigns */
 
 static bool is_known_pair(const struct assignment *a, uint16_t lid)
 {
     return a->guid && a->lid == lid;
 }
 
-/* Which entry the interface's is, or is to be. */
+/* The entry of this interface and LID, or the oldest entry, to be overwritten. */
 static struct assignment *own_assignment(const struct sight *s, struct assignment *set,
                                          uint16_t lid)
 {
@@ -178,14 +178,14 @@ static struct assignment *own_assignment(const struct sight *s, struct assignmen
     return own;
 }
 
-/* The SM gave the port with this GUID the LID, or (MASTER) the SM of this port is the master. */
+/* The SM assigned the LID to the port with this GUID, or (MASTER) the master SM is on this port. */
 static void see_assignment(const struct sight *s, uint16_t lid, uint64_t guid)
 {
     struct assignment *set = s->e->assignments[set_of(lid)], *own = own_assignment(s, set, lid);
     bool again = is_known_pair(own, lid) && own->interface == s->interface && own->guid == guid;
     see_place(s, lid, guid);
     for (unsigned i = 0; i < WAYS && again; i++) {
-        /* between two sights of this one, another was there on another interface */
+        /* another GUID was seen on another interface between two sightings of this one */
         bool other = is_known_pair(&set[i], lid) && set[i].guid != guid;
         if (other && set[i].interface != s->interface && set[i].when > own->when)
             show(s, set[i].interface, false);
@@ -193,11 +193,14 @@ static void see_assignment(const struct sight *s, uint16_t lid, uint64_t guid)
     *own = (struct assignment){guid, ++s->e->seen, lid, s->interface};
 }
 
-/* The way to a node and back: its directed route, or its LID. */
+/* Key of the path to a node: its directed route, or its LID. */
 static uint64_t route_of(const struct sight *s, const struct smp *smp, struct port node)
 {
-    uint64_t h = mix(s->interface,
-                     smp->mad.tid >> 32); /* the agent, whose route begins elsewhere */
+    /*
+     * the upper half of the transaction ID is the agent: routes of different agents start at
+     * different ports
+     */
+    uint64_t h = mix(s->interface, smp->mad.tid >> 32);
     if (!smp->directed)
         return mix(h, bare(node)) | 1;
     for (unsigned i = 1; i <= smp->hop_count; i++)
@@ -212,7 +215,7 @@ static void see_node(const struct sight *s, const struct smp *smp, uint64_t key)
         s->e->routes[set_of(key)] = (struct route){key, n.port_guid, n.type};
 }
 
-/* Of a switch's ports, port 0 alone has a LID. */
+/* Of the ports of a switch, only port 0 has a LID. */
 static void see_port(const struct sight *s, const struct smp *smp, uint64_t key)
 {
     const struct route *r = &s->e->routes[set_of(key)];
@@ -224,7 +227,7 @@ static void see_port(const struct sight *s, const struct smp *smp, uint64_t key)
 }
 
 /*
- * What nodes say of themselves. Their responses come on one interface, also where the two
+ * Learn from the responses of nodes about themselves. All arrive on one interface, even if the two
  * directions are captured on two.
  */
 static void see_attribute(const struct sight *s, const struct smp *smp, struct port node)
@@ -246,12 +249,12 @@ static void see_attribute(const struct sight *s, const struct smp *smp, struct p
 
 static uint64_t transaction(const struct mad *m, struct port from, struct port to)
 {
-    bool cm = m->class == MAD_CLASS_CM; /* the attribute is the kind of the message there */
+    bool cm = m->class == MAD_CLASS_CM; /* in CM, the attribute is the message type */
     uint64_t h = mix(m->tid, (uint64_t)m->class << 16 | (cm ? 0 : m->attribute));
     return mix(mix(h, bare(from)), bare(to)) | 1;
 }
 
-/* A directed route has no LIDs; its requests and responses have the same initial path. */
+/* A directed-route SMP has no LIDs. A request and its response have the same initial path. */
 static uint64_t routed_transaction(const struct smp *smp)
 {
     uint64_t h = mix(smp->mad.tid, (uint64_t)MAD_CLASS_SMP_DIRECTED << 16 | smp->mad.attribute);
@@ -265,7 +268,7 @@ static void see_request(const struct sight *s, uint64_t key)
     struct request *set = s->e->requests[set_of(key)], *at = NULL;
     for (unsigned i = 0; i < WAYS; i++) {
         if (set[i].key == key && set[i].interface == s->interface)
-            return; /* repeated */
+            return; /* repeated request */
         if (set[i].key == 0)
             at = &set[i];
     }
@@ -275,9 +278,9 @@ static void see_request(const struct sight *s, uint64_t key)
 }
 
 /*
- * Several requests may be alike: the managers of two rails count their transactions alike. Then the
- * response is to that of the interface's own subnet, or to the only one that was not answered, or
- * proves nothing.
+ * Several requests may have the same key, because the SMs of two rails may use the same transaction
+ * IDs. Then the response belongs to the request on the interface's own subnet, else to the only
+ * unanswered one; else it proves nothing.
  */
 static void see_response(const struct sight *s, uint64_t key)
 {
@@ -301,7 +304,7 @@ static void see_response(const struct sight *s, uint64_t key)
     }
 }
 
-/* A REQ names both ports, by GID and LID. */
+/* A REQ has the GID and LID of both ports. */
 static void see_path(const struct sight *s, const struct cm *cm)
 {
     see_gid(s, cm->local_lid, cm->local_gid);
@@ -311,7 +314,7 @@ static void see_path(const struct sight *s, const struct cm *cm)
 static void see_cm(const struct sight *s, const struct mad *m, struct port src, struct port dst)
 {
     switch (m->attribute) {
-    case CM_REP: /* answers a REQ, and is answered by an RTU */
+    case CM_REP: /* response to a REQ, and request for an RTU */
         see_response(s, transaction(m, dst, src));
         see_request(s, transaction(m, src, dst));
         break;
@@ -342,7 +345,7 @@ static void see_smp(const struct sight *s, const struct smp *smp, struct port sr
         see_request(s, smp->directed ? routed_transaction(smp) : transaction(&smp->mad, src, dst));
 }
 
-/* The records that name a port and its LID; what a request leaves out is 0 there. */
+/* Records that contain a port's GID and LID. Components that a request does not set are 0. */
 static void see_records(const struct sight *s, const struct sa *sa)
 {
     const uint8_t *p = sa->data.p;

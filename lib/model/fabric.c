@@ -81,7 +81,10 @@ static void find_ports(struct packet *p, const struct port *outer_src, const str
     }
 }
 
-/* A datagram is IPoIB if its group says so, or if its content agrees with its Type. */
+/*
+ * Classification without context: a datagram is IPoIB if its group is, or if its contents match its
+ * Type.
+ */
 static enum payload_class datagram_alone(const struct ib_packet *ib)
 {
     if (ib->immediate)
@@ -91,7 +94,7 @@ static enum payload_class datagram_alone(const struct ib_packet *ib)
     return encap_agrees(ib->payload) ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
 }
 
-/* What the payload says, whoever's it is. */
+/* Decode the payload by its transport, before the classification is known. */
 static void decode_payload(struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;
@@ -141,7 +144,10 @@ void packet_read_bare(struct packet *p, const struct moment *at, const struct ca
         datagram_decode_body(c->type, c->inner, &p->datagram);
 }
 
-/* The memo is written although the packet is const to its readers: no packet is defined const. */
+/*
+ * Writes the memo although the packet is const for readers. This is safe because no packet is
+ * defined const.
+ */
 enum integrity packet_integrity(const struct packet *p)
 {
     struct integrity_memo *memo = (struct integrity_memo *)&p->integrity;
@@ -151,8 +157,7 @@ enum integrity packet_integrity(const struct packet *p)
 }
 
 /*
- * Is the QP IPoIB's, and does it still use the Q_Key that it was known by? Its number may be
- * another program's by now.
+ * Is this a known IPoIB QP with the same Q_Key as before? Another program may have its number now.
  */
 static bool is_known_qp(const struct fabric *f, const struct port *port, uint32_t qpn,
                         uint32_t qkey)
@@ -212,7 +217,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
     v->connection = flow->connection;
     v->to_requester = flow->to_requester;
     bool ipoib = v->connection && connection_is_ipoib(v->connection);
-    /* behind its end there may be packets on their way, or another's */
+    /* after its end, packets may still be in transit, or belong to another connection */
     bool ours = ipoib && !connection_is_over(v->connection);
     if (v->connection && !ipoib)
         v->class = PAYLOAD_FOREIGN;
@@ -277,7 +282,7 @@ void fabric_place(const struct fabric *f, struct packet *p)
     p->dst = port_on(p->dst, p->at.interface);
 }
 
-/* What the packet shows of its interface. */
+/* Pass the packet to the evidence about its interface. */
 static void see_interface(struct fabric *f, const struct packet *p)
 {
     struct observed o = {f, p};
@@ -289,7 +294,7 @@ static void see_interface(struct fabric *f, const struct packet *p)
         evidence_see(f->evidence, p->captured_on, &packet, &observer);
 }
 
-/* ---- parameters that the SA may have told */
+/* ---- group parameters that the SA may have sent */
 
 void fabric_doubt(struct fabric *f, uint32_t frame)
 {
@@ -304,7 +309,7 @@ bool fabric_knows_history(const struct fabric_facts *f, const struct group *grou
     return !group->changed_frame && (f->records_are_current || !doubted);
 }
 
-/* ---- packets in the light of what came before */
+/* ---- classification from earlier packets */
 
 static void classify_mad(struct fabric *f, struct packet *p)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was seen of a fabric so far, and what a packet is in the light of it. Fed with every
- * InfiniBand packet of a capture once, in its order; by Wireshark's plugin in the first pass, by
- * the tools as they read.
+ * The model of a fabric, learnt from packets, and the classification of packets with it. It
+ * processes every InfiniBand packet of a capture once, in capture order. The Wireshark plugin feeds
+ * it in the first pass, the tools as they read.
  */
 #ifndef IPOIB_MODEL_FABRIC_H
 #define IPOIB_MODEL_FABRIC_H
@@ -19,25 +19,28 @@
 #include "wire/carrier.h"
 #include "wire/payload.h"
 
-/* Two interfaces of the capture that were taken for one subnet's, and are not; frame 0: none. */
+/*
+ * Two capture interfaces that were joined and then turned out to see different subnets; frame 0:
+ * none.
+ */
 struct contradiction {
     uint32_t frame, interface[2];
 };
 
 /*
- * As often what is known of two interfaces is merged, which takes time as the tables are long. Of
- * interfaces that are joined later nothing is known that was learnt before.
+ * Limit of interface merges in a capture: each takes time proportional to the table sizes.
+ * Interfaces that are joined later do not share what was learnt before.
  */
 enum { FABRIC_MERGES_MAX = 64 };
 
-/* What was known under one number is known under the other. */
+/* Data kept under interface number `from` is kept under `to` now. */
 struct merge {
     uint16_t from, to;
 };
 
 struct fabric;
 
-/* What is known of a fabric, to be read. */
+/* Read-only view of the model. */
 struct fabric_facts {
     const struct endports *endports;
     const struct groups *groups;
@@ -48,38 +51,38 @@ struct fabric_facts {
     const struct qpns *qpns;
     const struct interfaces *interfaces;
     /*
-     * Who feeds this asks the SA itself, as the probe does: a group's record is what the SA says
-     * now. In a capture it may have changed in a frame that was not captured.
+     * The caller queries the SA itself, as the probe does, so group records are current. In a
+     * capture, a record may have changed in a frame that was not captured.
      */
     bool records_are_current;
     struct order order;
     /*
-     * The SA may have told a port other parameters than those that are known: a request of its GSI
-     * is missing (the SA's own aside, which serves ports elsewhere), it sent requests before the
-     * capture began, or the request of a record was not seen. The first and the last frame that
-     * shows such a thing; 0: none. The last one may also be that in which the SM asked a port to
-     * join again.
+     * The first and the last frame that shows that the SA may have sent a port other group
+     * parameters than the known ones; 0: none. Such a frame shows that a request of the port's GSI
+     * is missing (except the SA's own port, which also serves other ports), that the GSI sent
+     * requests before the capture, or that the request of a record was not seen. doubt_frame may
+     * also be a frame in which the SM asked a port to reregister.
      */
     uint32_t first_doubt_frame, doubt_frame;
     struct contradiction contradiction;
     struct merge merges[FABRIC_MERGES_MAX];
-    unsigned merged; /* how many of them there are */
+    unsigned merged; /* entries used in merges */
 };
 
 /*
- * All is bounded: a hostile capture does not eat the memory, a fabric of 50,000 ports stays below.
- * FABRIC_MEMORY_MAX octets are what it takes when all is full at once, by the octets that
- * tests/unit/test_memory.c holds for one of each, tables included:
+ * Table limits. They bound the memory for a hostile capture; a fabric of 50,000 ports stays below
+ * them. FABRIC_MEMORY_MAX is the memory in bytes with all tables full at once. The bytes per entry,
+ * which include the table's own, are checked by tests/unit/test_memory.c:
  *
  *   a connection with its two flows               300  FABRIC_CONNECTIONS_MAX         39 MB
- *   a flow whose handshake was not seen            80  4 for each of these            42 MB
- *   a flow's open messages                        320  STREAMS_MAX                    84 MB
- *   what comes behind a gap in a message           40  STREAM_RUNS_MAX                42 MB
+ *   a flow whose handshake was not seen            80  4 per connection               42 MB
+ *   a flow's incomplete messages                  320  STREAMS_MAX                    84 MB
+ *   a run of packets after a gap in a message      40  STREAM_RUNS_MAX                42 MB
  *   a neighbour                                   160  FABRIC_NEIGHBOURS_MAX          42 MB
  *   a known QP                                     80  FABRIC_QPNS_MAX                21 MB
  *   a group with one member                       200  FABRIC_GROUPS_MAX              13 MB
- *   a membership                                   80  4 for each of these            21 MB
- *   a link, of a broadcast group                  100  one for each of these           7 MB
+ *   a membership                                   80  4 per group                    21 MB
+ *   a link, of a broadcast group                  100  1 per group                     7 MB
  *   an endport with its P_Key table               270  FABRIC_ENDPORTS_MAX            71 MB
  *   a route of subnet management                  160  2^17                           21 MB
  *   a source of ICRCs                              48  FABRIC_SOURCES_MAX              6 MB
@@ -96,36 +99,39 @@ enum {
 struct fabric *fabric_new(void);
 void fabric_free(struct fabric *f);
 const struct fabric_facts *fabric_facts(const struct fabric *f);
-/* How interfaces are taken, by the user's word; before the first packet. INTERFACES_AUTO else. */
+/*
+ * Set how interfaces are grouped into subnets; before the first packet. Default: INTERFACES_AUTO.
+ */
 void fabric_take_interfaces(struct fabric *f, enum interfaces_mode mode);
-/* The SA is asked by who feeds this: see records_are_current. */
+/* Set records_are_current. */
 void fabric_take_records_as_current(struct fabric *f);
-/* The number that the model gives the interface of a packet. false: there are too many. */
+/* Get the model's number for the interface of a packet. false: too many interfaces. */
 bool fabric_enter_interface(struct fabric *f, struct capture_interface captured, uint16_t *number);
 
 enum payload_class {
-    PAYLOAD_NONE,  /* none, or headers not whole */
-    PAYLOAD_OTHER, /* not IPoIB's, as far as can be told */
+    PAYLOAD_NONE,  /* no payload, or incomplete headers */
+    PAYLOAD_OTHER, /* not known to be IPoIB */
     PAYLOAD_MAD,
     PAYLOAD_IPOIB,   /* one datagram with its encapsulation header */
-    PAYLOAD_PART,    /* a part of a message of a connection that is IPoIB's */
-    PAYLOAD_FOREIGN, /* data of a connection that is known to be another protocol's */
+    PAYLOAD_PART,    /* a fragment of an IPoIB message on a connection */
+    PAYLOAD_FOREIGN, /* data of a connection of another protocol */
 };
 
-/* What a packet is. */
+/* Classification of a packet. */
 struct ruling {
     enum payload_class class;
-    bool by_context;               /* decided by what came before, not by the packet alone */
-    struct connection *connection; /* whose data, or CM message, it is; NULL: none is known */
+    bool by_context;               /* classified by earlier packets, not by its own contents */
+    struct connection *connection; /* the connection of the data or CM message; NULL: not known */
     bool to_requester;
     struct stream_result part; /* PAYLOAD_PART */
 };
 
-/* Where in the capture a packet stands. */
+/* Position of a packet in the capture. */
 struct moment {
-    uint32_t frame;     /* from 1 */
-    uint16_t interface; /* its number by interfaces_enter(); once it is classified, its subnet's */
-    int64_t ns;         /* since 1970 */
+    uint32_t frame; /* from 1 */
+    /* interface number from interfaces_enter(); after classification, the subnet's number */
+    uint16_t interface;
+    int64_t ns; /* since 1970 */
 };
 
 struct packet {
@@ -133,61 +139,67 @@ struct packet {
     struct view octets;
     struct ib_packet ib;
     enum wire_result result; /* of ib_decode() */
-    /* By ib: what a MAD says; else what the payload of a Send Only, First or UD packet says as
-     * IPoIB's. */
+    /*
+     * Decoded payload, selected by ib: of a MAD; else of a Send Only, First or UD packet as IPoIB.
+     */
     union {
         struct mad_payload mad;
         struct datagram datagram;
     };
-    const uint8_t *bare_dgid; /* without InfiniBand headers: the destination's GID; NULL: unknown */
+    /* destination GID of a frame without InfiniBand headers; NULL: unknown */
+    const uint8_t *bare_dgid;
     struct port src, dst;
-    uint16_t captured_on;         /* its interface's number, as long as it is on its own */
+    uint16_t captured_on;         /* the interface's own number, before interfaces are joined */
     struct crcs_count crcs_count; /* model/integrity.h */
     struct integrity_memo {
         bool known;
         enum integrity is;
-    } integrity; /* for packet_integrity() alone */
+    } integrity; /* only for packet_integrity() */
     struct ruling verdict;
 };
 
 /*
- * Decode the packet in v, and say what it is as far as it tells itself. outer: of the IP packet
- * (RoCE v2), else nobody.
+ * Decode the packet in v and classify it by its own contents. outer_src, outer_dst: addresses of
+ * the outer IP packet (RoCE v2); else id 0.
  */
 void packet_read(struct packet *p, const struct moment *at, struct view v, enum ib_start start,
                  const struct port *outer_src, const struct port *outer_dst);
 
-/* The same for a frame without InfiniBand headers (CARRIER_IPOIB, CARRIER_COOKED). */
+/* As packet_read(), for a frame without InfiniBand headers (CARRIER_IPOIB, CARRIER_COOKED). */
 void packet_read_bare(struct packet *p, const struct moment *at, const struct carrier *c);
 
-/* Is it IPoIB without InfiniBand headers? */
+/* Is the packet IPoIB without InfiniBand headers? */
 static inline bool packet_is_bare(const struct packet *p)
 {
     return p->verdict.class == PAYLOAD_IPOIB && !p->ib.has_bth;
 }
 
 /*
- * Has the group had no other parameters than it has, as far as requests show it? Who joined before
- * the capture began was told the same then.
+ * Did the group's parameters stay the same, as far as requests show? If so, ports that joined
+ * before the capture received the same ones.
  */
 bool fabric_knows_history(const struct fabric_facts *f, const struct group *group);
 
-/* For who decodes the packet once more: its interface's subnet, as it is known by now. */
+/*
+ * For a caller that decodes a packet again: set its interface and ports to the current subnet
+ * number.
+ */
 void fabric_place(const struct fabric *f, struct packet *p);
 
 /*
- * The same whoever asks and whenever, after fabric_observe(). Computes the CRCs of all of the
- * packet where they count, once: only for what is to be learnt from it, or is wrong in it.
+ * Integrity of a packet; the result is constant after fabric_observe(). The first call computes the
+ * CRCs that count over the whole packet, so call it only before learning from the packet or
+ * reporting a violation.
  */
 enum integrity packet_integrity(const struct packet *p);
 
-/* Nothing is learnt from it, and nobody is at fault for it. */
+/* The model learns nothing from a corrupt packet, and no violation is reported for it. */
 static inline bool packet_is_corrupt(const struct packet *p)
 {
     return packet_integrity(p) == INTEGRITY_CORRUPT;
 }
 
-/* Its CM message with every fixed field; NULL: it is none, or was not captured so far. */
+/* The packet's CM message; NULL: it has none, or a fixed field of the message was not captured. */
 static inline const struct cm *packet_cm(const struct packet *p)
 {
     bool whole = p->verdict.class == PAYLOAD_MAD && p->mad.kind == MAD_KIND_CM &&
@@ -195,7 +207,9 @@ static inline const struct cm *packet_cm(const struct packet *p)
     return whole ? &p->mad.cm : NULL;
 }
 
-/* Of a connected message: is it its only packet or its First, which has the encapsulation header?
+/*
+ * For a connected-mode message: is this its only or its First packet, which has the encapsulation
+ * header?
  */
 static inline bool packet_begins_message(const struct packet *p)
 {
@@ -204,7 +218,10 @@ static inline bool packet_begins_message(const struct packet *p)
            (part->index == 0 && part->verdict != STREAM_ORPHAN && part->verdict != STREAM_REPEATED);
 }
 
-/* Is it a CM message of an IPoIB connection? By its connection, else by its own Service-ID. */
+/*
+ * Is this a CM message of an IPoIB connection? Decided by the connection if known, else by the
+ * message's Service-ID.
+ */
 static inline bool packet_cm_is_ipoib(const struct packet *p, const struct cm *cm)
 {
     return p->verdict.connection ? connection_is_ipoib(p->verdict.connection)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tables of a fabric; for the files of model/ only. */
+/* The tables of a fabric; only for the files of model/. */
 #ifndef IPOIB_MODEL_FABRIC_STATE_H
 #define IPOIB_MODEL_FABRIC_STATE_H
 
@@ -8,7 +8,7 @@
 #include "model/write.h"
 
 struct fabric {
-    struct fabric_facts facts; /* with the tables that follow, to be read */
+    struct fabric_facts facts; /* read-only view of the tables below */
     struct endports *endports;
     struct groups *groups;
     struct subnet *subnet;
@@ -22,13 +22,13 @@ struct fabric {
 };
 
 /*
- * Decide the rest by what is known of the fabric, and learn which QPs and connections are IPoIB's,
- * and of which ports the CRCs count.
- * Once for each packet, in the order of the capture.
+ * Complete the packet's classification from what is known of the fabric. Learn which QPs and
+ * connections carry IPoIB, and for which ports a wrong CRC counts. Call once for each packet, in
+ * capture order.
  */
 void fabric_classify(struct fabric *f, struct packet *p);
 
-/* The SA may have told somebody other parameters before this frame. */
+/* The SA may have sent other group parameters to a port before this frame. */
 void fabric_doubt(struct fabric *f, uint32_t frame);
 
 #endif

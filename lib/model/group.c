@@ -9,7 +9,7 @@ struct groups {
     GHashTable *by_mgid;       /* a set of struct group */
     GHashTable *members;       /* a set of struct member */
     GHashTable *links;         /* a set of struct link */
-    const struct link *recent; /* one of them, or NULL: most packets are of one link */
+    const struct link *recent; /* last one found, or NULL: most packets are of one link */
     struct slab all;
     unsigned limit;
 };
@@ -63,7 +63,8 @@ void groups_free(struct groups *g)
 const struct link *groups_link(const struct groups *g, uint16_t interface, uint16_t pkey)
 {
     uint32_t key = link_key(interface, pkey);
-    struct groups *memory = (struct groups *)g; /* recent is no fact: who reads may change it */
+    /* only the cache `recent` changes, so a reader may write it */
+    struct groups *memory = (struct groups *)g;
     if (!g->recent || g->recent->key != key)
         memory->recent = g_hash_table_lookup(g->links, &key);
     return g->recent;
@@ -74,7 +75,7 @@ bool group_is_broadcast(const struct group *g)
     return mgid_is_ipoib(g->mgid) && mgid_read(g->mgid).broadcast;
 }
 
-/* A broadcast-GID makes a link of its partition. */
+/* Add a broadcast group to its partition's link. */
 static void add_to_link(struct groups *g, struct group *group)
 {
     uint16_t pkey = be16(group->mgid + MGID_PKEY);
@@ -154,7 +155,7 @@ const struct group *groups_only_broadcast(const struct groups *g, uint16_t inter
     return only && only->state == GROUP_THERE ? only : NULL;
 }
 
-/* Are the parameters that are known, all but the MLID, those of the record? */
+/* Does the record have the known parameters, except the MLID? */
 static bool same_parameters(const struct group *g, const struct mc_member *r)
 {
     return g->pkey == r->pkey && g->qkey == r->qkey && g->flow_label == r->flow_label &&
@@ -198,7 +199,7 @@ unsigned groups_count(const struct groups *g)
     return g->all.count;
 }
 
-/* Both are the same group: the SA's last word holds. */
+/* Merge g, which is the same group, into `into`; the last message of the SA wins. */
 static void merge(struct group *g, struct group *into)
 {
     struct group kept = *into;
@@ -232,7 +233,10 @@ static void rehome(struct groups *g, struct group *group, uint16_t to)
         add_to_link(g, group);
 }
 
-/* A membership that is known twice: the SA's last word, and all that was asked. */
+/*
+ * Add a moved membership. If the membership exists, keep the one with the last message of the SA,
+ * and combine the requests.
+ */
 static void merge_member(struct groups *g, struct member *m)
 {
     struct member *same = g_hash_table_lookup(g->members, m);
@@ -252,7 +256,10 @@ static void merge_member(struct groups *g, struct member *m)
         g_free(m);
 }
 
-/* A member's key is its group and its endport: it is looked at again. */
+/*
+ * The key of a member is its group and endport. Remove members whose key was merged, to add them
+ * again.
+ */
 static gboolean take_member(gpointer key, gpointer value, gpointer user)
 {
     struct member *m = key;

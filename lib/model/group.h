@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Multicast groups as subnet administration tells of them: MGID, MLID, Q_Key and the rest
- * (IBA 15.2.5.17), who is a member in which way, and the links of IPoIB that the broadcast-GIDs
- * make (RFC 4391 §5).
+ * Multicast groups as subnet administration reports them: MGID, MLID, Q_Key and other parameters
+ * (IBA 15.2.5.17), members with their JoinState, and the IPoIB links that the broadcast-GIDs define
+ * (RFC 4391 section 5).
  */
 #ifndef IPOIB_MODEL_GROUP_H
 #define IPOIB_MODEL_GROUP_H
@@ -12,54 +12,54 @@
 #include "wire/sa.h"
 
 enum group_state {
-    GROUP_HEARD_OF, /* somebody spoke of it; whether it is there was not seen */
-    GROUP_THERE,    /* the SA told its attributes */
-    GROUP_MISSING,  /* the SA said that there is none */
-    GROUP_GONE,     /* the SA told that it was deleted */
+    GROUP_HEARD_OF, /* unconfirmed: mentioned by a port or a trap; no record seen */
+    GROUP_THERE,    /* present: the SA sent a record */
+    GROUP_MISSING,  /* the SA answered that it has no such group */
+    GROUP_GONE,     /* the SA reported its deletion (trap 67) */
 };
 
 struct group {
-    uint8_t mgid[MGID_SIZE]; /* first: it is the key, with the interface */
+    uint8_t mgid[MGID_SIZE]; /* must be first: the key, with interface */
     uint16_t interface;
     uint16_t mlid, pkey;
     uint32_t qkey, flow_label;
-    uint8_t mtu, rate, life; /* codes of the IBA */
+    uint8_t mtu, rate, life; /* IBA codes */
     uint8_t tclass, sl, hop_limit;
-    uint8_t state;          /* enum group_state */
-    uint8_t records;        /* how often its attributes changed, up to 255 */
-    uint32_t frame;         /* of the SA's last word */
-    uint32_t changed_frame; /* when the SA told another parameter than before, the MLID aside; 0:
-                               never */
-    uint32_t since_frame;   /* of the first record with the parameters that it has */
-    struct endport *told;   /* the last port that received these parameters; NULL: not known */
-    uint32_t gone_frame;    /* when it was last deleted: older memberships are void; 0: never */
-    uint32_t asked_frame;   /* a join was last asked, and not refused so far; 0: never */
-    uint32_t members;       /* ports that are members in any way, of those seen */
-    struct group *next;     /* of the link: another broadcast group of the partition */
-    struct group *merged;   /* what was known here is known there now; NULL: it is not */
+    uint8_t state;   /* enum group_state */
+    uint8_t records; /* number of changes of its parameters, up to 255 */
+    uint32_t frame;  /* last message of the SA about it */
+    /* last frame in which the SA changed a parameter other than the MLID; 0: never */
+    uint32_t changed_frame;
+    uint32_t since_frame; /* first record with the current parameters */
+    struct endport *told; /* last port that received the current parameters; NULL: not known */
+    uint32_t gone_frame;  /* last deletion: older memberships are void; 0: never */
+    uint32_t asked_frame; /* last join request that was not refused; 0: none */
+    uint32_t members;     /* known members, with any JoinState */
+    struct group *next;   /* next broadcast group of the same partition */
+    struct group *merged; /* merged into this group, which has the data now; NULL: not merged */
 };
 
 /* A port's membership of a group. */
 struct member {
-    struct group *group; /* first two: they are the key */
+    struct group *group; /* first two members: the key */
     struct endport *endport;
-    uint32_t frame;       /* of the SA's last word */
-    uint16_t mlid;        /* that the SA told this port */
-    uint16_t mlid_before; /* when it joined the time before; 0: never */
-    uint8_t join_state;   /* JOIN_*; 0: it left */
-    bool refused;         /* the last join was refused */
-    bool pending;         /* it asked to join or to leave, and the answer was not seen so far */
-    bool asked;           /* it asked the SA for the group's record */
-    uint32_t
-        reported; /* it said by IGMP or MLD that it listens: s since 1970, low 32 bits; 0: never */
+    uint32_t frame;       /* last response of the SA about it */
+    uint16_t mlid;        /* MLID that the SA gave to this port */
+    uint16_t mlid_before; /* MLID of its previous join; 0: none */
+    uint8_t join_state;   /* JOIN_*; 0: not a member */
+    bool refused;         /* the SA refused the last join */
+    bool pending;         /* join or leave request without a response yet */
+    bool asked;           /* the port requested the group's record */
+    /* time of its first IGMP or MLD report: s since 1970, low 32 bits; 0: none */
+    uint32_t reported;
 };
 
 /*
- * A partition on an interface, with the broadcast groups that are known of it. Of a scope there may
- * be several: their MGIDs differ in their flags, or in the P_Key's bit of full membership.
+ * A partition on an interface, with its known broadcast groups. One scope may have several: their
+ * MGIDs differ in the flags, or in the P_Key's full-membership bit.
  */
 struct link {
-    uint32_t key; /* first */
+    uint32_t key; /* must be first */
     struct group *broadcast;
 };
 
@@ -77,12 +77,12 @@ const struct member *groups_member(const struct groups *g, const struct group *g
 const struct link *groups_link(const struct groups *g, uint16_t interface, uint16_t pkey);
 
 /*
- * The broadcast group of the link that a group with this P_Key and scope belongs to, of several the
- * newest; NULL: the SA told of none.
+ * The broadcast group of the link that a group with this P_Key and scope belongs to; the newest if
+ * there are several. NULL: the SA sent no record of one.
  */
 const struct group *groups_broadcast(const struct groups *g, uint16_t interface, uint16_t pkey,
                                      uint8_t scope);
-/* The partition's only one; NULL: none, or several that are there or may be. */
+/* The partition's only broadcast group. NULL: none, or several are present or may be. */
 const struct group *groups_only_broadcast(const struct groups *g, uint16_t interface,
                                           uint16_t pkey);
 
@@ -93,7 +93,7 @@ static inline const struct group *group_of(const struct group *g)
     return g;
 }
 
-/* Is the SA's last word on the membership still true, as far as the capture tells? */
+/* Is the last response of the SA about this membership still valid, as far as the capture shows? */
 static inline bool member_is_known(const struct member *m)
 {
     const struct endport *p = m->endport;
@@ -109,14 +109,15 @@ static inline uint8_t group_scope(const struct group *g)
 bool group_is_broadcast(const struct group *g);
 
 /*
- * The SA said that there is none, or that it was deleted, and nobody has asked to create it since.
+ * The SA answered that the group does not exist or reported its deletion, and no port has requested
+ * to create it since.
  */
 static inline bool group_is_absent(const struct group *g)
 {
     return (g->state == GROUP_MISSING || g->state == GROUP_GONE) && g->asked_frame < g->frame;
 }
 
-/* All, in the order in which they were heard of. */
+/* All groups, in the order of their first frames. */
 const struct group *groups_at(const struct groups *g, unsigned index);
 unsigned groups_count(const struct groups *g);
 

@@ -38,7 +38,7 @@ static uint64_t random64(void)
     return (uint64_t)g_random_int() << 32 | g_random_int();
 }
 
-/* Drawn when the program is loaded, so that no hash has to ask whether it is. */
+/* Set when the program is loaded, so that hash functions need no check. */
 static uint64_t secret[2];
 
 __attribute__((constructor)) static void draw_secret(void)
@@ -54,7 +54,7 @@ static inline struct state begin(void)
                           0x6c7967656e657261ull ^ secret[0], 0x7465646279746573ull ^ secret[1]};
 }
 
-/* Words are taken as this machine has them: the result never leaves the run. */
+/* Words are in the machine's byte order, because the result is used in this run only. */
 static inline guint hash(const void *p, size_t n)
 {
     struct state s = begin();

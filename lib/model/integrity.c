@@ -8,11 +8,11 @@
 #include "wire/icrc.h"
 #include "wire/vcrc.h"
 
-/* A small direct-mapped memory of sources just seen spares the hash table most of the questions. */
+/* Direct-mapped cache of recent sources; it saves most hash table lookups. */
 enum { RECENT = 256 };
 
 struct source {
-    uint64_t id; /* first: it is the key */
+    uint64_t id; /* must be first: the key */
     uint8_t tries;
     bool shown_right;
     uint8_t vcrc_tries, vcrc_rights;
@@ -55,7 +55,7 @@ static struct source *find(struct sources *s, struct port port)
     return found;
 }
 
-/* NULL: there are too many. */
+/* NULL: table full. */
 static struct source *find_or_add(struct sources *s, struct port port)
 {
     struct source *found = find(s, port);
@@ -67,7 +67,7 @@ static struct source *find_or_add(struct sources *s, struct port port)
     return found;
 }
 
-/* An interface of the capture is kept as a source beside those that are on it. */
+/* A source entry for the interface as a whole, next to those of its ports. */
 static struct port all_on(uint16_t interface)
 {
     return port_make(PORT_NONE, interface, 0);
@@ -87,7 +87,7 @@ static void show_right(struct sources *s, uint16_t interface, struct source *fro
         all->shown_right = true;
 }
 
-/* *from: NULL where the source is not known yet; it is afterwards, if the packet has an ICRC. */
+/* *from: NULL if the source is not known yet; set if the packet has an ICRC. */
 static bool sees_icrc(struct sources *s, uint16_t interface, struct port port, struct source **from,
                       struct view octets, const struct ib_packet *ib)
 {
@@ -106,7 +106,7 @@ static bool sees_icrc(struct sources *s, uint16_t interface, struct port port, s
     return known->shown_right || (known->tries == 1 && interface_has_shown_right(s, interface));
 }
 
-/* The frame goes on behind the VCRC: the LRH's length, which says where the CRCs are, is wrong. */
+/* The frame continues after the VCRC, so the LRH's length, which locates the CRCs, is wrong. */
 static bool is_longer(struct view octets, const struct ib_packet *ib)
 {
     return octets.len > ib->length + VCRC_SIZE;
@@ -116,7 +116,7 @@ static bool sees_vcrc(struct source *from, struct view octets, const struct ib_p
 {
     if (from->vcrc_rights == VCRCS_SHOWN || from->vcrc_tries == SOURCE_TRIES)
         return from->vcrc_rights == VCRCS_SHOWN;
-    /* where all frames are longer, something stands behind each packet that is none of it */
+    /* if all frames are longer, the source adds data after each packet */
     enum vcrc vcrc = is_longer(octets, ib) ? VCRC_WRONG : vcrc_check(octets, ib);
     from->vcrc_tries += vcrc != VCRC_NOT_THERE;
     from->vcrc_rights += vcrc == VCRC_RIGHT;

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Does a wrong CRC mean that a packet was damaged on its way? Its receiver dropped it then (IBA
- * 7.8): nobody is at fault for what it says, and nothing is to be learnt from it. But simulators,
- * programs that rewrite captures and some capture tools write anything there, in all packets: such
- * a CRC says nothing.
+ * Does a wrong CRC mean that a packet was corrupted in transit? If so, its receiver dropped it (IBA
+ * 7.8): the model does not learn from it, and the rules do not check its contents. But simulators,
+ * programs that rewrite captures and some capture tools write arbitrary values into the CRCs of all
+ * packets; such a CRC proves nothing.
  *
  *   INTACT   the ICRC is right, and the VCRC is not known to be wrong
- *   CORRUPT  one of the two is wrong, in a source that has shown right ones before
- *   UNKNOWN  the source has shown none, or the packet has none: it was cut, has no LRH (RoCE), or 0
- *            stands there. It is judged and learnt from as an intact one
+ *   CORRUPT  one of the two is wrong, and its source has shown right ones before
+ *   UNKNOWN  the source has shown no right CRC, or the packet has no CRC: it is truncated, has no
+ *            LRH (RoCE), or has 0 there. It is treated as intact
  *
- * The ICRC does not protect what switches and routers may change (IBA 7.8.1): the VL and the BTH's
- * Resv8a; with a GRH all of the LRH, and the traffic class, flow label and hop limit. The VCRC
- * does, on each link (IBA 7.8.2): where it is wrong and the ICRC is right, these fields were
- * damaged, or the VCRC itself. The port at the end of the link dropped the packet either way.
+ * The ICRC does not cover the fields that switches and routers may change (IBA 7.8.1): the VL and
+ * the BTH's Resv8a; with a GRH also the whole LRH, and the traffic class, flow label and hop limit.
+ * The VCRC covers them on each link (IBA 7.8.2). If the VCRC is wrong and the ICRC is right, these
+ * fields or the VCRC itself are corrupt; the port at the end of the link dropped the packet in both
+ * cases.
  *
- * A source is what computes the ICRC: the sending port, on its interface of the capture. Switches
- * and routers leave the ICRC alone (IBA 7.8.1), so the SLID of a packet that a router forwarded,
- * which is the router's, does not say who computed it; the SGID does. Without a GRH the packet did
- * not leave its subnet, and the SLID says it. Ports that have no LID yet share the permissive one.
+ * The source of an ICRC is the sending port, on its interface of the capture. Switches and routers
+ * do not change the ICRC (IBA 7.8.1). A packet that a router forwarded has the router's SLID, so
+ * with a GRH the source is the SGID. Without a GRH the packet did not leave its subnet, so the
+ * source is the SLID. Ports that have no LID yet share the permissive LID.
  *
- * What damages a packet may damage its SLID or SGID too, and makes a sender of it that there is
- * not. So the first packet of a source is corrupt by its wrong ICRC also if other sources of its
- * interface have shown right ones; from the second one on the source is judged by itself.
+ * Corruption may change the SLID or SGID too and so seem to show a new source. So a wrong ICRC in
+ * the first packet of a source also counts if any source on the interface has shown a right one;
+ * from its second packet on, each source is treated separately.
  *
- * All of this is decided by the packets up to the one at hand, in the order of the capture. It
- * depends on nothing else: not on what a packet is, nor on which rule asks.
+ * The result depends only on the packets up to the current one, in capture order. It does not
+ * depend on the packet's classification or on the calling rule.
  */
 #ifndef IPOIB_MODEL_INTEGRITY_H
 #define IPOIB_MODEL_INTEGRITY_H
@@ -34,27 +35,28 @@
 
 enum integrity { INTEGRITY_UNKNOWN, INTEGRITY_INTACT, INTEGRITY_CORRUPT };
 
-/* Which of a packet's CRCs mean that it is corrupt if they are wrong. */
+/* The CRCs of a packet that make it corrupt if they are wrong. */
 struct crcs_count {
     bool icrc, vcrc;
 };
 
 /*
- * As many ICRCs of a source are computed to find a right one. Without a bound, a capture without
- * right ones would cost one for each of its packets. If none of them is right, then the source has
- * none for the rest of the capture: right ones that come later do not count, and a corrupt packet
- * among these is judged. Damage alone does not make it so: where it hits every second packet, all
- * 64 are hit once in 2^64 captures.
+ * Limit of ICRCs computed per source until a right one is found. Without a limit, a capture without
+ * right ICRCs would cost one computation per packet. If none is right, the source's ICRCs do not
+ * count for the rest of the capture, and the rules also check its corrupt packets. Corruption alone
+ * is unlikely to cause this: if it hits every second packet, the chance that all 64 are corrupt is
+ * 1 in 2^64.
  */
 enum { SOURCE_TRIES = 64 };
 
 /*
- * So many right VCRCs has a source to show. Where anything stands there, each is right once in
- * 65,536 packets: one right among 64 would be no rarity, and would hide all that is wrong.
+ * Right VCRCs that a source must show before its VCRCs count. An arbitrary value is right once in
+ * 65,536 packets, so one among 64 would not be rare; all its other VCRCs would then count as wrong
+ * and hide real violations.
  */
 enum { VCRCS_SHOWN = 2 };
 
-/* Computes the CRCs that count, over all of the packet. */
+/* Compute the CRCs that count, over the whole packet. */
 enum integrity integrity_of(struct crcs_count counts, struct view octets,
                             const struct ib_packet *ib);
 

@@ -6,18 +6,21 @@
 #include "model/hash.h"
 #include "model/write.h"
 
-/* As many pairs that see two subnets are remembered; with more, none is joined any more. */
+/*
+ * Limit of interface pairs known to see two subnets; at the limit, no interfaces are joined any
+ * more.
+ */
 enum { APART_MAX = 64 };
 
 struct interface {
-    struct capture_interface captured; /* first: it is the key */
+    struct capture_interface captured; /* must be first: the key */
     uint16_t number;
 };
 
 struct number {
-    uint32_t captured; /* the capture file's interface */
-    uint16_t joined;   /* another number of the same subnet; itself: it stands for all of them */
-    bool alone;        /* never to be joined */
+    uint32_t captured; /* interface number in the capture file */
+    uint16_t joined;   /* another number of the same subnet; its own: it is the subnet's number */
+    bool alone;        /* never join it */
 };
 
 struct interfaces {
@@ -68,7 +71,7 @@ static struct number *at(const struct interfaces *i, uint16_t number)
     return &g_array_index(i->numbers, struct number, number);
 }
 
-/* false: all are given. */
+/* false: all numbers are in use. */
 static bool give_number(struct interfaces *i, struct interface *f, bool alone)
 {
     if (i->numbers->len >= INTERFACES_MAX)
@@ -114,7 +117,7 @@ uint32_t interfaces_captured(const struct interfaces *i, uint16_t number)
     return number < i->numbers->len ? at(i, number)->captured : 0;
 }
 
-/* Each step halves the way of those that follow. */
+/* Find the subnet's number; each step halves the path of later lookups. */
 uint16_t interfaces_subnet(const struct interfaces *i, uint16_t number)
 {
     if (number >= i->numbers->len)
@@ -142,12 +145,12 @@ bool interfaces_join(struct interfaces *i, uint16_t a, uint16_t b, uint16_t *fro
     if (x == y || at(i, x)->alone || at(i, y)->alone || are_apart(i, x, y))
         return false;
     *from = MAX(x, y);
-    *to = MIN(x, y); /* the one that the capture showed first */
+    *to = MIN(x, y); /* the one that was captured first */
     at(i, *from)->joined = *to;
     return true;
 }
 
-/* All interfaces of the subnet get numbers of which the model knows nothing. */
+/* Give all interfaces of the subnet new numbers, for which the model has no data. */
 static void start_again(struct interfaces *i, uint16_t subnet)
 {
     GHashTableIter each;
@@ -158,7 +161,7 @@ static void start_again(struct interfaces *i, uint16_t subnet)
         if (interfaces_subnet(i, f->number) != subnet)
             continue;
         at(i, f->number)->alone = true;
-        give_number(i, f, true); /* if there is none any more, it keeps its own */
+        give_number(i, f, true); /* if no number is left, it keeps its own */
     }
 }
 

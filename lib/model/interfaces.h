@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which interfaces of a capture see the same subnet. A tap, or a card with two ports, writes the
- * two directions of one cable as two interfaces: what is learnt on one holds on the other. Two
- * interfaces may also be on two subnets, where the same LID is another port.
+ * Assignment of capture interfaces to subnets. A capture device, or a card with two ports, may
+ * write the two directions of one cable as two interfaces: both see the same subnet. Two interfaces
+ * may also see different subnets, in which the same LID belongs to different ports.
  *
- * Each interface starts as one of its own. Evidence (model/evidence.h) joins two, for the rest of
- * the capture: what the model knows is kept under one number from then on. If evidence contradicts
- * that later, nothing that was learnt of them holds: each of them starts again, and stays on its
- * own.
+ * Each interface starts with a subnet of its own. Evidence (model/evidence.h) joins two interfaces
+ * for the rest of the capture: the model then keeps their data under one number. If later evidence
+ * contradicts the join, the model discards what it learnt from them: each of them starts again with
+ * a new number and is never joined again.
  */
 #ifndef IPOIB_MODEL_INTERFACES_H
 #define IPOIB_MODEL_INTERFACES_H
@@ -16,12 +16,12 @@
 #include <stdint.h>
 
 enum interfaces_mode {
-    INTERFACES_AUTO, /* by evidence */
-    INTERFACES_ONE,  /* all of them see one subnet: the user says so */
-    INTERFACES_EACH, /* each of them sees a subnet of its own: the user says so */
+    INTERFACES_AUTO, /* join interfaces by evidence */
+    INTERFACES_ONE,  /* user setting: all see the same subnet */
+    INTERFACES_EACH, /* user setting: each sees a subnet of its own */
 };
 
-/* As many numbers are given to the interfaces of a capture; what is on more is not judged. */
+/* Limit of interface numbers in a capture; packets on more interfaces are not checked. */
 enum { INTERFACES_MAX = 1 << 16 };
 
 struct interfaces;
@@ -29,17 +29,16 @@ struct interfaces;
 enum interfaces_mode interfaces_mode(const struct interfaces *i);
 
 /*
- * The interface of a capture file, and of an ERF card its port (erf_port of wire/erf.h; 0
- * elsewhere).
+ * An interface of a capture file. port: the port of an ERF card (erf_port of wire/erf.h); else 0.
  */
 struct capture_interface {
     uint32_t number, port;
 };
 
-/* The number of the capture file's interface; for show. */
+/* The interface's number in the capture file; for output. */
 uint32_t interfaces_captured(const struct interfaces *i, uint16_t number);
 
-/* The number under which the model knows what the interface sees: one for all that are joined. */
+/* The number under which the model keeps the interface's subnet; joined interfaces share one. */
 uint16_t interfaces_subnet(const struct interfaces *i, uint16_t number);
 
 #endif

@@ -4,25 +4,28 @@
 #include "wire/nanoseconds.h"
 #include "wire/pkey.h"
 
-/* How far back a port's connections are looked through: a real one has few that are open. */
+/* Number of a port's connections that are searched; a real port has few open ones. */
 enum { DEPTH = 64 };
-/* From an interface's leaving to the end of its connections; each takes a round trip. */
+/*
+ * Seconds from an interface's leaving the broadcast group to the end of its connections; each
+ * disconnect takes a round trip.
+ */
 enum { TEARDOWN_SECONDS = 10 };
 enum { TIMEOUT_UNIT_NS = 4096, MS_NS = 1000000 }; /* IBA 12.7.8 */
 
 /* ---- REQs that cross */
 
 /*
- * For how long a REQ waits at least: its Remote CM Response Timeout (IBA 12.6.5, 12.9.8). Its
- * requester repeats it then, or gives up; which of its Max CM Retries the last one was is not
- * known.
+ * Minimum time that a REQ waits for its response: its Remote CM Response Timeout (IBA 12.6.5,
+ * 12.9.8). Then the requester repeats it or gives up. Max CM Retries is not used, because it is not
+ * known which retry was the last.
  */
 static uint32_t response_ms(const struct connection *c)
 {
     return (uint32_t)(((uint64_t)TIMEOUT_UNIT_NS << c->response_timeout) / MS_NS);
 }
 
-/* Was the REQ d not answered yet by the requester of c, when that asked itself? */
+/* Was the REQ d unanswered when the requester of c sent its own REQ? */
 static bool waits(const struct connection *d, const struct connection *c)
 {
     bool answered = d->rep_frame || d->rej_frame || d->rtu_frame;
@@ -30,7 +33,7 @@ static bool waits(const struct connection *d, const struct connection *c)
     return !answered && !unseen && c->asked_ms - d->asked_ms <= response_ms(d);
 }
 
-/* A REQ of this connection's responder to its requester that waits for its answer. */
+/* Find a REQ from this connection's responder to its requester that waits for its response. */
 static struct connection *find_crossing(const struct connection *c)
 {
     struct connection *d = c->endport[1] ? c->endport[1]->connections : NULL;
@@ -47,7 +50,7 @@ void connection_requested(struct connection *c, uint32_t frame, int64_t ns)
 {
     c->asked_ms = (uint32_t)(ns / MS_NS);
     if (c->req_frame != frame)
-        return; /* repeated */
+        return; /* repeated REQ */
     struct connection *d = find_crossing(c);
     if (d)
         c->crossed = d->crossed = true;

@@ -8,8 +8,8 @@
 enum { ADDRESS_SIZE = LLADDR_SIZE - LLADDR_QPN };
 
 struct neighbours {
-    GHashTable *by_lladdr; /* QPN and GID, 19 octets -> the newest pair of that address */
-    GHashTable *by_ip;     /* a set: the pair that holds the IP on the link now */
+    GHashTable *by_lladdr; /* QPN and GID, 19 bytes -> newest entry of that address */
+    GHashTable *by_ip;     /* a set: entry of the current owner of the IP address on the link */
     struct slab all;
     unsigned limit;
 };
@@ -66,8 +66,8 @@ bool ip_is_unspecified(const struct ip *ip)
 }
 
 /*
- * How far back an address's history is walked: proxy ARP gives one address many IPs, a hostile
- * capture a million.
+ * Number of entries of an address that are searched: proxy ARP gives one address many IP addresses,
+ * a hostile capture may give it a million.
  */
 enum { HISTORY_DEPTH = 16, HISTORY_DEPTH_BY_FRAME = 256 };
 
@@ -104,7 +104,7 @@ const struct neighbour *neighbours_of_ip(const struct neighbours *n, uint32_t li
     return g_hash_table_lookup(n->by_ip, &key);
 }
 
-/* Who had the IP until the pair took it in this frame, if that was another port. */
+/* The owner of the IP address that this entry replaced in this frame, if it was another port. */
 static const struct neighbour *ousted(const struct neighbour *pair, uint32_t frame)
 {
     bool now = pair->before && pair->taken_frame == frame;

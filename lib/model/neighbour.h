@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Neighbours: which IP address was seen with which 20-octet link-layer address, and since which
- * frame. The history is kept, so that a question about an early frame gets the answer that was true
- * then.
+ * Neighbours: IP addresses with their 20-octet link-layer addresses (RFC 4391 section 9.1.1), and
+ * the frames in which they were seen. The history is kept, so that a lookup for an early frame
+ * returns the entry that was valid then.
  */
 #ifndef IPOIB_MODEL_NEIGHBOUR_H
 #define IPOIB_MODEL_NEIGHBOUR_H
@@ -13,7 +13,7 @@
 #include "wire/lladdr.h"
 
 struct ip {
-    uint8_t length; /* octets: 4, 16, or 0 for none */
+    uint8_t length; /* bytes: 4, 16, or 0 for none */
     uint8_t octets[16];
 };
 
@@ -38,23 +38,23 @@ struct neighbour {
     struct ip ip;
     uint32_t frame;           /* first seen */
     uint32_t last_frame;      /* last seen */
-    uint32_t taken_frame;     /* in which it took the IP */
-    int64_t seconds;          /* when, s since 1970 */
-    int64_t last_seconds;     /* when it was last seen */
-    struct neighbour *older;  /* the pair that this link-layer address made before; NULL: none */
-    struct neighbour *before; /* who had the IP before; NULL: nobody */
+    uint32_t taken_frame;     /* frame in which it took over the IP address */
+    int64_t seconds;          /* time of taken_frame, s since 1970 */
+    int64_t last_seconds;     /* time of last_frame, s since 1970 */
+    struct neighbour *older;  /* previous entry of this link-layer address; NULL: none */
+    struct neighbour *before; /* previous owner of the IP address; NULL: none */
 };
 
 /*
- * The same port with another QPN: its interface was restarted (RFC 4391 §9.4), nobody else took the
- * IP.
+ * Is lladdr an address of the same port? With another QPN, the port's interface was restarted (RFC
+ * 4391 section 9.4) and no other port took over the IP address.
  */
 static inline bool neighbour_is_same_port(const struct neighbour *n, const uint8_t *lladdr)
 {
     return memcmp(n->lladdr + LLADDR_GID, lladdr + LLADDR_GID, GID_SIZE) == 0;
 }
 
-/* The same port's address with another QPN, which had the IP before; NULL: none. */
+/* The previous owner of the IP address, if it is the same port with another QPN; else NULL. */
 static inline const struct neighbour *neighbour_replaced(const struct neighbour *n)
 {
     return n->before && neighbour_is_same_port(n->before, n->lladdr) ? n->before : NULL;
@@ -62,17 +62,17 @@ static inline const struct neighbour *neighbour_replaced(const struct neighbour 
 
 struct neighbours;
 
-/* Who has the IP on the link now; NULL: not known. */
+/* The current owner of the IP address on the link; NULL: not known. */
 const struct neighbour *neighbours_of_ip(const struct neighbours *n, uint32_t link,
                                          const struct ip *ip);
 
-/* All, in the order of their first frames. */
+/* All entries, in the order of their first frames. */
 const struct neighbour *neighbours_at(const struct neighbours *n, unsigned index);
 unsigned neighbours_count(const struct neighbours *n);
 
 /*
- * The newest IP that the link-layer address has up to this frame, by family (4 or 16 octets); NULL:
- * none. One that it had before, and is seen with again, is no newer for that.
+ * The newest entry of the link-layer address with first frame <= frame, by IP address length (4 or
+ * 16 bytes); NULL: none. An older address that is seen again does not become newer.
  */
 const struct neighbour *neighbours_of_lladdr(const struct neighbours *n, const uint8_t *lladdr,
                                              uint8_t length, uint32_t frame);

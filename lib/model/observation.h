@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A packet that the fabric learns from; for the files of model/ only. */
+/* Context of learning from a packet; only for the files of model/. */
 #ifndef IPOIB_MODEL_OBSERVATION_H
 #define IPOIB_MODEL_OBSERVATION_H
 
@@ -12,7 +12,7 @@ struct observation {
     struct events *e;
 };
 
-/* ARP and Neighbour Discovery (address.c): who has which address, and who asked for it. */
+/* Learn neighbours and address requests from ARP and Neighbour Discovery (address.c). */
 void learn_addresses(const struct observation *o);
 
 #endif

@@ -16,7 +16,7 @@ static void on_lifecycle(void *user, struct connection *c)
 
 /* ---- management */
 
-/* A port's interface is there as long as the port is a FullMember of the broadcast group. */
+/* An interface exists as long as its port is a FullMember of the broadcast group. */
 static void follow_interface(struct observation *o, const struct subnet_event *e)
 {
     if (!e->group || !e->endport || !group_is_broadcast(e->group))
@@ -40,13 +40,16 @@ static void on_subnet_event(void *user, const struct subnet_event *e)
     follow_interface(o, e);
 }
 
-/* A MAD that is truncated so early that it may have been any request, also a join. */
+/* A MAD that is truncated so early that it may be any request, including a join. */
 static bool is_truncated_early(const struct packet *p)
 {
     return view_has(p->mad.octets, 0, SA_DATA + MCM_SIZE) == WIRE_TRUNCATED;
 }
 
-/* What the SA sends by itself or as an answer: it does not ask. */
+/*
+ * Sent by the SA: from its LID, or a response or report. It sends no requests that the model
+ * follows.
+ */
 static bool is_from_sa(const struct observation *o)
 {
     const struct packet *p = o->p;
@@ -63,7 +66,7 @@ static struct endport *find_gsi(const struct observation *o)
     return lid ? endports_get_by_lid(o->f->endports, o->p->at.interface, lid, false) : NULL;
 }
 
-/* port: the sender; NULL: it was not known before. */
+/* port: the sender; NULL: not known before this packet. */
 static void follow_gsi(const struct observation *o, struct endport *port)
 {
     const struct packet *p = o->p;
@@ -78,7 +81,7 @@ static void follow_gsi(const struct observation *o, struct endport *port)
         fabric_doubt(o->f, p->at.frame);
 }
 
-/* The MAD at hand is the first of its port: those of its GSI are counted from it on. */
+/* This MAD is the first of its port: start to count the PSNs of its GSI. */
 static void follow_new_gsi(const struct observation *o)
 {
     struct endport *port = find_gsi(o);
@@ -110,9 +113,9 @@ static void learn_mad(struct observation *o)
 /* ---- datagrams */
 
 /*
- * The sender by its GID, which may have another LID than it had. Several GIDs may share a LID:
- * alias GUIDs of virtual functions (IBA 4.1.1). A GID of another subnet came through a router,
- * whose LID it is not.
+ * Find the sender by its GID, and learn its LID, which may have changed. Several GIDs may share a
+ * LID: alias GUIDs of virtual functions (IBA 4.1.1). For a GID of another subnet, the LID is a
+ * router's and is not learnt.
  */
 static struct endport *learn_sender(const struct observation *o)
 {
@@ -145,7 +148,10 @@ static void learn_listener(const struct observation *o, const struct membership 
         m->reported = now ? now : 1;
 }
 
-/* What the sender says by IGMP and MLD; of the SA's own port what it joined was not seen. */
+/*
+ * Learn the sender's IGMP and MLD reports. The SA's own port is skipped, because its joins are not
+ * on the wire.
+ */
 static void learn_listeners(const struct observation *o, struct endport *sender)
 {
     const struct packet *p = o->p;
@@ -215,7 +221,7 @@ static void learn_connected(struct observation *o)
         learn_addresses(o);
 }
 
-/* Without InfiniBand headers, the link-layer addresses are all that it tells of the fabric. */
+/* Without InfiniBand headers, a packet shows only link-layer addresses. */
 static void observe_bare(struct observation *o, struct packet *p)
 {
     fabric_place(o->f, p);

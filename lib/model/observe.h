@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The only writer of the model. Each packet of a capture goes through fabric_observe() once, in the
- * order of the capture, a packet before those that it carries; before it is checked and before it
- * is shown.
+ * The only function that writes the model. The caller passes each packet of a capture once, in
+ * capture order, before the packet is checked and added to the tree. A packet that carries others
+ * comes before them.
  */
 #ifndef IPOIB_MODEL_OBSERVE_H
 #define IPOIB_MODEL_OBSERVE_H
@@ -10,7 +10,10 @@
 #include "model/events.h"
 #include "model/fabric.h"
 
-/* Classify the packet, and learn from it. e: what was learnt; it replaces what e had. */
+/*
+ * Classify the packet and learn from it. e: receives what was learnt; its old contents are
+ * discarded.
+ */
 void fabric_observe(struct fabric *f, struct packet *p, struct events *e);
 
 #endif

@@ -15,7 +15,7 @@ bool order_is_uncertain(const struct order *o, uint32_t frame)
                               *then = &o->moments[frame % MOMENTS];
     if (frame == 0 || then->frame != frame || frame > o->last || o->last - frame > ORDER_FRAMES)
         return false;
-    /* no difference of two times overflows here: they are compared with a sum that saturates */
+    /* compare with a saturating sum, because the difference of two times may overflow */
     int64_t late = then->ns > INT64_MAX - (int64_t)ORDER_MS * NS_OF_MS
                        ? INT64_MAX
                        : then->ns + (int64_t)ORDER_MS * NS_OF_MS;

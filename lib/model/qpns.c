@@ -3,7 +3,7 @@
 
 #include "model/write.h"
 
-/* A small direct-mapped memory of QPs just seen spares the hash table most of the questions. */
+/* Direct-mapped cache of recent QPs; it saves most hash table lookups. */
 enum { RECENT = 1024 };
 
 struct qpns {
@@ -40,7 +40,7 @@ struct qp *qpns_get(struct qpns *s, const struct port *port, uint32_t qpn)
     return q;
 }
 
-/* The memory of QPs just seen is no fact: who reads may change it. */
+/* Only the cache changes, so a reader may write it. */
 const struct qp *qpns_find(const struct qpns *s, const struct port *port, uint32_t qpn)
 {
     return qpns_get((struct qpns *)s, port, qpn);

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The QPs of which IPoIB datagrams came: what goes between them is IPoIB's, whatever it looks like.
+ * QPs that sent IPoIB datagrams. A datagram from or to such a QP is classified as IPoIB whatever
+ * its contents, unless its Q_Key differs from the QP's last one.
  */
 #ifndef IPOIB_MODEL_QPNS_H
 #define IPOIB_MODEL_QPNS_H
 
 #include "model/port.h"
 
-/* A QP by what it last sent. */
+/* A QP with the values of the last datagram that it sent. */
 struct qp {
-    struct port_number id; /* first: it is the key */
+    struct port_number id; /* must be first: the key */
     uint32_t qkey;
     uint16_t pkey;
-    uint8_t scope;      /* of the IPoIB groups that it sent to; 0: none so far */
-    uint32_t psn;       /* of its last datagram; they count up one by one (IBA 9.8.2.2) */
-    uint32_t gap_frame; /* the last frame before which a datagram of it is missing; 0: none */
+    uint8_t scope;      /* scope of the last IPoIB group that it sent to; 0: none */
+    uint32_t psn;       /* PSN of its last datagram; PSNs increase by one (IBA 9.8.2.2) */
+    uint32_t gap_frame; /* last frame before which a datagram of this QP is missing; 0: none */
 };
 
 struct qpns;
 
-/* Is it the PSN after the last one, or the last one again (a packet that was captured twice)? */
+/* Is psn the next PSN, or the same again (a packet that was captured twice)? */
 bool qp_continues(const struct qp *qp, uint32_t psn);
 /*
- * Was each datagram captured that the QP sent after that frame and before the one with this PSN?
+ * Were all datagrams of the QP captured that it sent after frame `since` and before the one with
+ * this PSN?
  */
 bool qp_is_followed(const struct qp *qp, uint32_t since, uint32_t psn);
-/* NULL: it is not known. */
+/* NULL: not known. */
 const struct qp *qpns_find(const struct qpns *s, const struct port *port, uint32_t qpn);
 
 #endif

@@ -35,7 +35,7 @@ static bool same_question(const struct resolution *a, const struct resolution *b
            ip_same(&a->asker_ip, &b->asker_ip);
 }
 
-/* One that is repeated is the newest again: it takes no room of others. */
+/* Store the request as the newest. A repeated request replaces its earlier entry. */
 void resolution_asked(struct resolutions *r, const struct resolution *q)
 {
     struct resolution *first = slot(r, q);
@@ -68,7 +68,7 @@ void resolutions_merge(struct resolutions *r, uint16_t from, uint16_t to)
             continue;
         memcpy(asked, r->slots[i], sizeof asked);
         memset(r->slots[i], 0, sizeof asked);
-        for (unsigned k = RESOLUTION_QUESTIONS; k-- > 0;) { /* the oldest first */
+        for (unsigned k = RESOLUTION_QUESTIONS; k-- > 0;) { /* oldest first */
             asked[k].link = (uint32_t)to << 16 | (asked[k].link & 0xffffu);
             if (asked[k].asked.length)
                 resolution_asked(r, &asked[k]);

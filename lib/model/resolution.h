@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Questions of address resolution (ARP requests, neighbour solicitations): who asked for which IP,
- * under which of its own.
+ * Address-resolution requests (ARP requests, neighbour solicitations): the requester, its IP
+ * address and the requested IP address.
  */
 #ifndef IPOIB_MODEL_RESOLUTION_H
 #define IPOIB_MODEL_RESOLUTION_H
@@ -10,29 +10,30 @@
 
 struct resolution {
     uint32_t link;
-    struct ip asker_ip, asked;  /* asked.length 0: unused */
-    uint8_t asker[LLADDR_SIZE]; /* its link-layer address */
-    uint16_t lid;               /* it came from; 0: not known */
+    struct ip asker_ip, asked;  /* requester's and requested IP address; asked.length 0: unused */
+    uint8_t asker[LLADDR_SIZE]; /* requester's link-layer address */
+    uint16_t lid;               /* LID of the requester; 0: not known */
     bool answered;
     uint32_t frame;
-    int64_t seconds; /* when, s since 1970 */
+    int64_t seconds; /* time of the request, s since 1970 */
 };
 
 /*
- * So many askers are remembered, and their last questions for one IP; what is overwritten is as
- * what was not seen.
+ * Number of requesters remembered, and of each requester's latest requests for one IP address. An
+ * overwritten request counts as not seen.
  */
 enum { RESOLUTIONS = 512, RESOLUTION_QUESTIONS = 4 };
 
 struct resolutions {
-    struct resolution slots[RESOLUTIONS][RESOLUTION_QUESTIONS]; /* the newest first */
+    struct resolution slots[RESOLUTIONS][RESOLUTION_QUESTIONS]; /* newest request first */
 };
 
 /*
- * The asker's questions for one IP: of 0 the newest, of 1 the one before it, and so on, NULL: no
- * more. like: the link, the IP, and who asked: in ARP (an IPv4 address) its link-layer address,
- * which may have several IPs; in Neighbour Discovery its IP, which several interfaces may have. The
- * rest of it is not looked at.
+ * The requester's requests for one IP address: `of` 0 returns the newest, 1 the one before it, and
+ * so on; NULL: no more. like: the link, the requested IP address and the requester; other fields
+ * are ignored. The requester is identified in ARP (an IPv4 address) by its link-layer address,
+ * which may have several IP addresses; in Neighbour Discovery by its IP address, which several
+ * interfaces may have.
  */
 const struct resolution *resolution_question(const struct resolutions *r,
                                              const struct resolution *like, unsigned of);

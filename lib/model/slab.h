@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Entries of one size that stay where they are until all are freed, without an allocation for each
- * of them.
- */
+/* Allocator for entries of one size, in blocks. Entries never move, and are all freed together. */
 #ifndef IPOIB_MODEL_SLAB_H
 #define IPOIB_MODEL_SLAB_H
 
@@ -10,16 +7,16 @@
 
 struct slab {
     GPtrArray *blocks;
-    gsize size; /* octets of an entry */
+    gsize size; /* bytes per entry */
     unsigned count;
 };
 
 void slab_init(struct slab *s, gsize size);
 void slab_clear(struct slab *s);
 
-/* A new entry, all zero. */
+/* Add an entry, all zero. */
 void *slab_add(struct slab *s);
-/* By number, in the order in which they were added; NULL: there are fewer. */
+/* Entry by index, in the order of slab_add(); NULL: index too large. */
 void *slab_at(const struct slab *s, unsigned index);
 
 #endif

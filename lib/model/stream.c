@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/stream.h"
 
-/* RFC 4755 §5: a message has at most 2^31 octets; packets carry 256 of them or more. */
+/* RFC 4755 section 5: a message has at most 2^31 octets; packets carry at least 256 of them. */
 #define INDEX_LIMIT (1u << 23)
 
-/* Packets begin to end - 1, seen behind a gap. */
+/* Packets begin to end - 1, seen after a gap. */
 struct run {
     uint32_t begin, end;
 };
 
 struct message {
-    uint32_t number;  /* of the whole capture, from 1; 0: unused */
-    uint32_t psn;     /* of its first packet */
-    uint32_t last;    /* index of the last packet, if seen_last; the smallest that was told */
-    uint32_t reached; /* the packets before this one were all seen */
+    uint32_t number;  /* number within the capture, from 1; 0: unused */
+    uint32_t psn;     /* PSN of its first packet */
+    uint32_t last;    /* index of its last packet, if seen_last; the smallest that was seen */
+    uint32_t reached; /* all packets before this index were seen */
     bool seen_last, whole, ipoib;
     uint8_t n_runs;
-    struct run *runs; /* n_runs, in their order, none touching another */
+    struct run *runs; /* n_runs entries, sorted, none adjacent */
 };
 
 struct stream_messages {
@@ -52,7 +52,7 @@ void stream_clear(struct stream *s)
 
 /* ---- which packets were seen */
 
-enum seen { SEEN_NOW, SEEN_BEFORE, SEEN_TOO_MANY_GAPS /* and it is not kept */ };
+enum seen { SEEN_NOW, SEEN_BEFORE, SEEN_TOO_MANY_GAPS /* not recorded */ };
 
 static void remove_run(struct stream_store *store, struct message *m, unsigned i)
 {
@@ -61,7 +61,7 @@ static void remove_run(struct stream_store *store, struct message *m, unsigned i
     memmove(m->runs + i, m->runs + i + 1, (m->n_runs - i) * sizeof *m->runs);
 }
 
-/* The gap before the first run may be closed now. */
+/* Close the gap before the first run if all its packets have been seen. */
 static void close_gap(struct stream_store *store, struct message *m)
 {
     if (m->n_runs == 0 || m->runs[0].begin != m->reached)
@@ -72,12 +72,12 @@ static void close_gap(struct stream_store *store, struct message *m)
         drop_runs(store, m);
 }
 
-/* A packet behind a gap, before the run i. */
+/* Insert a packet after a gap, before run i. */
 static enum seen add_run(struct stream_store *store, struct message *m, unsigned i, uint32_t index)
 {
     if (store->runs >= STREAM_RUNS_MAX || m->n_runs >= STREAM_MESSAGE_RUNS)
         return SEEN_TOO_MANY_GAPS;
-    /* a power of two: all that there is room for is taken */
+    /* at a power of two, the array is full */
     if ((m->n_runs & (m->n_runs - 1)) == 0)
         m->runs = g_renew(struct run, m->runs, m->n_runs ? 2u * m->n_runs : 1);
     memmove(m->runs + i + 1, m->runs + i, (m->n_runs - i) * sizeof *m->runs);
@@ -129,8 +129,8 @@ static bool was_seen(const struct message *m, uint32_t index)
 }
 
 /*
- * The message ends with the packet of this index, which was not seen before: packets behind it are
- * of another, whose First was lost. true: such were taken for this one's.
+ * The message ends with the packet of this index, which was not seen before. Later packets belong
+ * to another message whose First was lost: remove them. true: some were removed.
  */
 static bool cut_behind(struct stream_store *store, struct message *m, uint32_t index)
 {
@@ -165,7 +165,7 @@ static struct message *begin(struct stream *s, struct stream_store *store, uint3
     return m;
 }
 
-/* The message in which psn lies: the one with the nearest begin at or before it. */
+/* The message that contains psn: the one with the nearest start at or before it. */
 static struct message *find(struct stream *s, uint32_t psn)
 {
     struct message *best = NULL;
@@ -214,7 +214,7 @@ struct stream_result stream_packet(struct stream *s, struct stream_store *store,
     if (!m)
         return r;
     uint32_t index = (uint32_t)psn_distance(m->psn, psn);
-    /* index 0 is a First's alone: another packet there begins a message whose First was lost. */
+    /* only a First has index 0: another packet there starts a message whose First was lost */
     if (index > INDEX_LIMIT || (index == 0) != (position == IB_FIRST))
         return r;
     r.number = m->number;

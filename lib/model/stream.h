@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The SENDs that arrive at one connected QP, put together to messages by their packet sequence
- * numbers (IBA 9.7.2): which packet belongs to which message, what is a retransmission, what is
- * missing.
+ * Reassembly of the SEND packets that one connected QP receives, by packet sequence number (IBA
+ * 9.7.2): which packet belongs to which message, which are retransmissions, which are missing.
  *
- * The stream keeps no payload: whoever reassembles does so under the message numbers it gives.
+ * This module keeps no payload. Callers that reassemble the payload use its message numbers.
  */
 #ifndef IPOIB_MODEL_STREAM_H
 #define IPOIB_MODEL_STREAM_H
@@ -13,47 +12,54 @@
 
 #include "wire/ib.h"
 
-/* Messages of one QP that may be open at a time; a sender repeats at most a few after a loss. */
+/* Incomplete messages kept per QP. After a loss, a sender repeats only a few. */
 #define STREAM_MESSAGES 8
 
 /*
- * Bounds of a capture: streams with messages of several packets; and runs of packets behind a gap,
- * of a message and of all. Streams beyond the first are not followed; a message with more gaps is
- * never found whole.
+ * Limits for a capture: streams with multi-packet messages; runs of packets after a gap, per
+ * message and in total. Further streams are not tracked. A message with more gaps never becomes
+ * complete.
  */
 enum { STREAMS_MAX = 1 << 18, STREAM_MESSAGE_RUNS = 64, STREAM_RUNS_MAX = 1 << 20 };
 
-/* What all streams of a capture share; all zero at first. */
+/* Data that all streams of a capture share; all zero at first. */
 struct stream_store {
-    uint32_t messages; /* the last one's number, from 1 */
-    uint32_t streams;  /* that have open messages */
-    uint32_t runs;     /* of all of them */
+    uint32_t messages; /* number of the last message, from 1 */
+    uint32_t streams;  /* streams with message records */
+    uint32_t runs;     /* runs in all messages */
 };
 
-/* All zero at first. What is open stands apart: most QPs never see a message of several packets. */
+/*
+ * All zero at first. Messages are allocated separately, because most QPs never receive a
+ * multi-packet message.
+ */
 struct stream {
     struct stream_messages *open;
 };
 
 enum stream_verdict {
-    STREAM_PART,     /* belongs to message number, index in it */
-    STREAM_WHOLE,    /* so, and with it the message is complete */
-    STREAM_REPEATED, /* a retransmission of what was seen before */
-    STREAM_ORPHAN,   /* Middle or Last of a message whose First was not seen */
+    STREAM_PART,     /* packet `index` of message `number` */
+    STREAM_WHOLE,    /* as STREAM_PART, and the message is now complete */
+    STREAM_REPEATED, /* retransmission of a packet seen before */
+    STREAM_ORPHAN,   /* Middle or Last packet of a message whose First was not seen */
 };
 
 struct stream_result {
     enum stream_verdict verdict;
     uint32_t number, index;
-    uint32_t evicted; /* number of an unfinished message that had to make room; 0: none */
-    bool ipoib;       /* what was told of the message's First */
-    bool shortened;   /* this is the message's last packet: those of larger indices that were told
-                         before are another's */
+    uint32_t evicted; /* number of the incomplete message that was evicted for this one; 0: none */
+    bool ipoib;       /* the value of ipoib passed with the message's First */
+    /*
+     * this is the message's last packet: packets with larger indices, returned before, belong to
+     * another message
+     */
+    bool shortened;
 };
 
 /*
- * A SEND packet at this QP: position First, Middle or Last. ipoib: does a First hold IPoIB (by
- * connection or by look)? store: the same for all streams of a capture; it must outlive them.
+ * Process a First, Middle or Last SEND packet of this QP. ipoib: for a First, does the message
+ * carry IPoIB (by connection or by its contents)? store: the same for all streams of a capture; it
+ * must outlive them.
  */
 struct stream_result stream_packet(struct stream *s, struct stream_store *store,
                                    enum ib_position position, uint32_t psn, bool ipoib);

@@ -5,26 +5,26 @@
 #include "model/write.h"
 
 /*
- * Requests that wait: few at a time on a real fabric. One that is overwritten is as one that was
- * not seen.
+ * Table of requests that wait for a response; a real fabric has few at a time. An overwritten
+ * request counts as not seen.
  */
 enum { REQUESTS = 1024 };
-/* Ports that subnet management speaks of by their route. */
+/* Limit of routes by which subnet management addresses ports. */
 enum { ROUTES_MAX = 1 << 17 };
 
-/* What SMPs tell of the port at the end of a route, until its LID is known too. */
+/* Data from SMPs about the port at the end of a route, kept until its LID is known. */
 struct route {
-    uint64_t key; /* first */
+    uint64_t key; /* must be first */
     struct endport *endport;
     uint64_t port_guid;
     uint16_t *pkeys;
     uint32_t smi_psn; /* as in struct endport */
     uint32_t smi_seconds;
     uint8_t node_type; /* 0: not known */
-    bool has_no_lid;   /* its PortInfo said so, and it was given none so far */
+    bool has_no_lid;   /* its PortInfo had LID 0, and the SM has set none since */
 };
 
-/* The subnet manager of an interface's subnet. */
+/* The subnet manager of a subnet. */
 struct manager {
     uint64_t master_guid;
     uint16_t sa_lid;
@@ -38,7 +38,7 @@ struct subnet {
     struct sa_request requests[REQUESTS];
 };
 
-/* A message on its way through. */
+/* Context of the current message. */
 struct delivery {
     struct subnet *s;
     const struct port *src, *dst;
@@ -148,8 +148,8 @@ static bool is_nobody(const uint8_t *gid)
 }
 
 /*
- * Whose membership a join or a leave is about: its PortGID's, and the asker's LID is that port's if
- * it joins itself.
+ * The port of a join or leave: the one with the PortGID. If its LID is not known yet, the
+ * requester's LID is used, which is right if the port joins itself.
  */
 static struct endport *joining_port(const struct delivery *d, const uint8_t *gid,
                                     const struct port *asker)
@@ -165,8 +165,8 @@ static struct endport *joining_port(const struct delivery *d, const uint8_t *gid
 }
 
 /*
- * The port that asks for a record, if it asks for its own or for the group's; of others it may ask
- * for whatever reason.
+ * The port that requests a record, if the record is its own or the group's. It may request the
+ * record of another port for any reason.
  */
 static struct endport *asking_port(const struct delivery *d, const uint8_t *gid)
 {
@@ -242,8 +242,9 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t
 }
 
 /*
- * An SA that refuses need not send the record back: what was asked says whom it concerns. What
- * answers a Get may be about any port, and so may an answer whose request was not seen.
+ * Set the group and endport of a response. A refusal may leave out the record, so they come from
+ * the request. The response to a Get may be about any port, and so may a response without a known
+ * request.
  */
 static void find_subject(const struct delivery *d, const struct sa *sa, const struct mc_member *r,
                          struct subnet_event *e)
@@ -259,7 +260,7 @@ static void find_subject(const struct delivery *d, const struct sa *sa, const st
                      : endports_get_by_gid(d->s->endports, d->interface, r->port_gid, true);
 }
 
-/* Two statuses say that there is no such group. */
+/* Two statuses mean that the group does not exist. */
 static void missing(struct group *group, uint16_t status, uint32_t frame)
 {
     if (status != SA_STATUS_NO_RECORDS && status != SA_STATUS_INSUFFICIENT_COMPONENTS)
@@ -269,22 +270,25 @@ static void missing(struct group *group, uint16_t status, uint32_t frame)
 }
 
 /*
- * Asked for more than the group (whether a port is in it, say), the SA has no such record of a
- * group that is there.
+ * Did the Get ask for more than the group, such as a port's membership? Then "no records" does not
+ * mean that the group does not exist.
  */
 static bool asked_for_more(const struct sa_request *q)
 {
     return q && q->method == SA_GET && (q->mask & ~(uint64_t)MCM_HAS_MGID);
 }
 
-/* The port that a record about it was sent to; NULL: not known, or the record is about another. */
+/*
+ * The port that received a record about itself; NULL: not known, or the record is about another
+ * port.
+ */
 static struct endport *receiver(const struct delivery *d, const struct subnet_event *e)
 {
     uint16_t lid = port_to_lid(*d->dst);
     return lid && e->endport && endport_has_lid(e->endport, lid) ? e->endport : NULL;
 }
 
-/* GetResp is the answer to a Set (a join) and to a Get alike; which, only the request tells. */
+/* A GetResp answers a Set (a join) or a Get. Only the request shows which. */
 static void member_get_response(const struct delivery *d, const struct sa *sa,
                                 const struct mc_member *r)
 {
@@ -298,7 +302,7 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
         return;
     if (sa->mad.status == 0)
         group_told(e.group, r, receiver(d, &e), d->frame);
-    else if (e.request) /* else it may have been for more than the group, too */
+    else if (e.request) /* without the request, it may have been for more than the group */
         missing(e.group, sa->mad.status, d->frame);
     if (sa->mad.status == 0 && (join || r->join_state)) {
         e.kind = join ? SUBNET_JOINED : SUBNET_GROUP_TOLD;
@@ -328,7 +332,10 @@ static void member_delete_response(const struct delivery *d, const struct sa *sa
     tell(d, &e);
 }
 
-/* The first segment's whole records; the others' begin where the one before ended. */
+/*
+ * Read complete records of the first segment only. In later segments, records start where the
+ * previous segment ended.
+ */
 static void member_table(const struct delivery *d, const struct sa *sa)
 {
     if (sa->mad.status != 0 || sa->record_stride < MCM_SIZE || (sa->rmpp_type && sa->segment > 1))
@@ -374,8 +381,8 @@ static void on_member_record(const struct delivery *d, const struct sa *sa)
 }
 
 /*
- * LIDs beyond an InfiniBand router are the router's (IBA 14.2.5.1.2): only ports of one subnet are
- * learnt.
+ * Learn only ports of the own subnet: in a path through an InfiniBand router, the LID is the
+ * router's (IBA 14.2.5.1.2).
  */
 static void on_path(const struct delivery *d, const struct sa *sa)
 {
@@ -509,8 +516,8 @@ static void on_sa(const struct delivery *d, const struct sa *sa)
 /* ---- subnet management */
 
 /*
- * The way to a port: its LID, or the directed route, of the agent whose transaction IDs begin alike
- * (their high half names the agent): two managers' routes start at different ports.
+ * Key of the path to a port: its LID; or the directed route and the agent that sends it, which is
+ * the upper half of the transaction ID. The routes of two managers start at different ports.
  */
 static uint64_t route_key(const struct delivery *d, const struct smp *smp)
 {
@@ -546,7 +553,7 @@ static void forget_pkeys(uint16_t **pkeys)
     *pkeys = NULL;
 }
 
-/* Another node is at the end of the route now. */
+/* Is another node at the end of the route now? */
 static bool is_another(const struct route *r, const struct node_info *n)
 {
     return r->port_guid && r->port_guid != n->port_guid;
@@ -565,7 +572,7 @@ static void on_node_info(struct route *r, const struct smp *smp)
     r->port_guid = n.port_guid;
 }
 
-/* The port's GID is the subnet's prefix and its GUID (IBA 4.1.1). */
+/* The port's GID is the subnet prefix and the port GUID (IBA 4.1.1). */
 static struct endport *name_port(const struct delivery *d, const struct route *r,
                                  const struct port_info *p)
 {
@@ -603,7 +610,7 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
     if (p.lid == 0)
         return;
     if (r->node_type == 0 || (r->node_type == NODE_TYPE_SWITCH && p.port != 0))
-        return; /* a switch's external ports have no LID; what is there means nothing */
+        return; /* external ports of a switch have no LID; the field means nothing */
     struct endport *before = r->endport;
     r->endport = name_port(d, r, &p);
     if (!r->endport)
@@ -663,8 +670,7 @@ static void on_sm_info(const struct delivery *d, const struct smp *smp)
     tell(d, &e);
 }
 
-/* The port whose SMI sent an SMP; NULL: not known. r: the route that a response came by, or NULL.
- */
+/* The port whose SMI sent an SMP; NULL: not known. r: the route of a response; NULL: a request. */
 static struct endport *sender_of(const struct delivery *d, const struct route *r,
                                  const struct smp *smp)
 {
@@ -754,7 +760,7 @@ static void merge_managers(struct subnet *s, uint16_t from, uint16_t to)
     g_free(m);
 }
 
-/* Which place a request has depends on who asked. */
+/* Move requests to the slots of their requesters' new keys. */
 static void merge_requests(struct subnet *s, uint16_t from, uint16_t to)
 {
     for (unsigned i = 0; i < REQUESTS; i++) {
@@ -770,8 +776,8 @@ static void merge_requests(struct subnet *s, uint16_t from, uint16_t to)
 }
 
 /*
- * A route that led to a port leads there still; those of the other interface are found no more. For
- * P_Key tables see endports_merge().
+ * Routes keep the port to which they led. Those with keys of the other interface are not found any
+ * more. P_Key tables: see endports_merge().
  */
 static void merge_route(gpointer key, gpointer value, gpointer user)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What subnet administration and subnet management tell of a fabric: groups and their members,
- * endports, paths, subscriptions, who is the subnet manager. Each message is turned into events,
- * after the model has learnt from it.
+ * Events of subnet administration and subnet management: groups and members, endports, paths,
+ * subscriptions, subnet managers. The model learns from each message first and then reports its
+ * events.
  */
 #ifndef IPOIB_MODEL_SUBNET_H
 #define IPOIB_MODEL_SUBNET_H
@@ -11,69 +11,74 @@
 #include "model/port.h"
 #include "wire/payload.h"
 
-/* A request to the SA that waits for its answer. */
+/* A request to the SA that waits for its response. */
 struct sa_request {
     struct port asker;
     uint64_t tid, mask;
-    struct group *group;     /* that it is about; NULL: none */
-    struct endport *endport; /* whose membership */
+    struct group *group;     /* subject of the request; NULL: none */
+    struct endport *endport; /* endport of the membership */
     uint32_t frame;
     uint16_t attribute;
     uint8_t method, join_state;
-    uint8_t mtu_selector, mtu; /* if the mask has them */
-    uint8_t traps;             /* SUBSCRIBED_*, of an InformInfo that subscribes */
+    uint8_t mtu_selector, mtu; /* if the component mask has them */
+    uint8_t traps;             /* SUBSCRIBED_* of an InformInfo that subscribes */
 };
 
 enum subnet_event_kind {
-    SUBNET_GROUP_ASKED, /* never told: for the request alone */
+    SUBNET_GROUP_ASKED, /* not an event; used in the request record only */
     SUBNET_JOIN_ASKED,
     SUBNET_JOINED,
     SUBNET_JOIN_REFUSED,
     SUBNET_LEAVE_ASKED,
     SUBNET_LEFT,
     SUBNET_LEAVE_REFUSED,
-    SUBNET_GROUP_TOLD,    /* a record that was asked for, or of a table */
-    SUBNET_GROUP_MISSING, /* the SA has no record of it */
+    SUBNET_GROUP_TOLD,    /* a record in a response or in a table */
+    SUBNET_GROUP_MISSING, /* the SA has no record of the group */
     SUBNET_GROUP_CREATED, /* trap 66 */
     SUBNET_GROUP_DELETED, /* trap 67 */
     SUBNET_SUBSCRIBED,    /* InformInfo, accepted */
     SUBNET_PATH,
-    SUBNET_SA_MOVED,  /* the SA answers from another LID than before */
-    SUBNET_PORT_BORN, /* the SM sets a port to Armed or Active */
+    SUBNET_SA_MOVED,  /* the SA responds from another LID than before */
+    SUBNET_PORT_BORN, /* the SM sets a port to Armed or Active: initialised */
     SUBNET_PORT_INFO,
     SUBNET_PKEYS,
-    SUBNET_SM_SEEN,    /* a SMInfo of a master */
-    SUBNET_SM_SECOND,  /* of another master than before */
+    SUBNET_SM_SEEN,    /* SMInfo of a master SM */
+    SUBNET_SM_SECOND,  /* SMInfo of another master SM than before */
     SUBNET_SM_CONTROL, /* Set(SMInfo): handover and the like */
-    SUBNET_TEARDOWN,   /* it is decided whether a connection ended with its interface */
+    SUBNET_TEARDOWN,   /* decided: did a connection end with its interface? */
 };
 
 struct subnet_event {
     enum subnet_event_kind kind;
     uint16_t interface;
-    struct group *group;       /* that the event is about; NULL: none, or too many */
-    struct endport *endport;   /* whose membership, table, subscription; NULL: not known */
-    struct member *member;     /* after the event; NULL: not known */
-    uint8_t join_state_before; /* of the member, as far as it was known */
-    bool left_before;          /* it had left before */
-    const uint8_t
-        *record; /* the record in the packet (MCMemberRecord, PathRecord, InformInfo); NULL: none */
+    struct group *group; /* group of the event; NULL: none, or table full */
+    /* endport of the membership, table or subscription; NULL: not known */
+    struct endport *endport;
+    struct member *member;     /* membership after the event; NULL: not known */
+    uint8_t join_state_before; /* JoinState before the event, as far as known */
+    bool left_before;          /* the port had left the group before */
+    /* record in the packet (MCMemberRecord, PathRecord, InformInfo); NULL: none */
+    const uint8_t *record;
     struct mc_member member_record;
-    /* of JOINED and GROUP_TOLD of an IPoIB group: its parameters by this event, and those of the
-     * broadcast group of its link (NULL: none is known); later events may tell others */
+    /*
+     * For JOINED and GROUP_TOLD of an IPoIB group: copies of its parameters, and of those of its
+     * link's broadcast group (broadcast NULL: not known), at this event. Later events may change
+     * the originals.
+     */
     struct group group_facts, broadcast_facts;
     const struct group *broadcast;
     const struct connection *connection; /* TEARDOWN */
-    const struct sa_request *request;    /* that is answered, or is made; NULL: it was not seen */
-    uint16_t lid;    /* SA_MOVED: before; PORT_INFO, PORT_BORN: of the port; SM: 0 */
-    uint8_t control; /* SM_CONTROL: SM_HANDOVER and the like */
-    uint8_t mtu;     /* PATH: code */
+    const struct sa_request *request;    /* request that is made or answered; NULL: not seen */
+    /* SA_MOVED: previous LID of the SA; PORT_INFO, PORT_BORN: LID of the port; SM: 0 */
+    uint16_t lid;
+    uint8_t control; /* SM_CONTROL: SM_HANDOVER or another control value */
+    uint8_t mtu;     /* PATH: IBA code */
 };
 
 struct subnet;
 /*
- * The LID from which the SA last answered; 0: not seen. What the port there asks itself never
- * reaches the wire.
+ * The LID from which the SA last responded; 0: not seen. Requests of the port there do not appear
+ * on the wire.
  */
 uint16_t subnet_sa_lid(const struct subnet *s, uint16_t interface);
 

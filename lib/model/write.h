@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What writes the tables of the model; for the files of model/ only (script/check-includes). All of
- * it is called by fabric_observe() (model/observe.h); everyone else reads.
+ * Functions that write the model's tables; only for the files of model/ (script/check-includes).
+ * Except for the *_new() and *_free() functions and interfaces_enter(), they run within
+ * fabric_observe() (model/observe.h). Other code only reads.
  */
 #ifndef IPOIB_MODEL_WRITE_H
 #define IPOIB_MODEL_WRITE_H
@@ -18,21 +19,21 @@
 
 /* ---- endports */
 
-/* limit: how many are kept. */
+/* limit: number of endports kept. */
 struct endports *endports_new(unsigned limit);
 void endports_free(struct endports *e);
 
-/* By GID or LID; made if there is none and create is set. NULL: not known, or too many. */
+/* Find by GID or LID; create: add it if it is not known. NULL: not known, or table full. */
 struct endport *endports_get_by_gid(struct endports *e, uint16_t interface, const uint8_t *gid,
                                     bool create);
 struct endport *endports_get_by_lid(struct endports *e, uint16_t interface, uint16_t lid,
                                     bool create);
 
 /*
- * The LID is one of the port with this GID: so a record or a packet says, or PortInfo, by which the
- * subnet manager assigns it. Only the latter takes it from another port that has it: several GIDs
- * may share a LID, those of virtual functions (IBA 4.1.1), and who asks for the LID is its first.
- * Returns the port; NULL: too many.
+ * Record that the port with this GID has the LID. endports_learn(): by a record or a packet.
+ * endports_assign(): by a PortInfo, with which the SM sets the LID. Only endports_assign() takes
+ * the LID from another port that has it: virtual functions have several GIDs at one LID (IBA
+ * 4.1.1), and a lookup by LID returns the first of them. Returns the port; NULL: table full.
  */
 struct endport *endports_learn(struct endports *e, uint16_t interface, uint16_t lid,
                                const uint8_t *gid);
@@ -40,10 +41,10 @@ struct endport *endports_assign(struct endports *e, uint16_t interface, uint16_t
                                 const uint8_t *gid);
 
 /*
- * Two interfaces turned out to see one subnet: what is known of ports on the one is known on the
- * other. An endport that is known on both is merged, and who points to it asks endport_now(). P_Key
- * tables are forgotten: the one may be older than what the other interface has seen of the port's
- * route, before it knew whose that is.
+ * Two interfaces turned out to see one subnet: move the endports of interface `from` to `to`. An
+ * endport known on both is merged; holders of pointers to it call endport_now(). P_Key tables are
+ * discarded: one may be older than a table that the other interface showed on the port's route
+ * before the port there was known.
  */
 void endports_merge(struct endports *e, uint16_t from, uint16_t to);
 
@@ -52,42 +53,46 @@ static inline struct endport *endport_now(struct endport *p)
     return (struct endport *)endport_of(p);
 }
 
-/* The subnet manager brought the port up: what it did before does not matter. */
+/* The subnet manager initialised the port: forget its subscriptions. */
 void endport_born(struct endport *p, uint32_t frame);
 
-/* The subnet manager gave the port a LID; it had none before. */
+/* The subnet manager gave the port a LID, and it had none before. */
 void endport_started(struct endport *p, uint32_t frame);
 
 /*
- * The port's GSI sent a packet with this PSN. They count up one by one (IBA 9.8.2.2), whoever it
- * sends to: what was not captured shows, and what was known of the port may be out of date since.
- * True: nothing that it sent since its last packet, or since the port was brought up, is missing.
+ * The port's GSI sent a packet with this PSN. The PSNs increase by one for all destinations
+ * together (IBA 9.8.2.2), so a jump shows that a packet was not captured, and that data known of
+ * the port may be out of date. true: no packet is missing since its last packet, or since the port
+ * was initialised.
  */
 bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame);
 
 /*
- * A port's SMI sent a packet with this PSN, after the last one: it is the next one, or one between
- * them is missing. An SMI that does not count shows neither.
+ * A port's SMI sent a packet with this PSN. NEXT: it follows the last one; MISSING: a packet
+ * between them was not captured. UNKNOWN: first packet, or an SMI that does not count PSNs.
  */
 enum smi_sent { SMI_UNKNOWN, SMI_NEXT, SMI_MISSING };
 enum smi_sent endport_smi_sent(uint32_t *last, uint32_t psn);
 
-/* A link-layer address of the port on this partition named the UD QP. */
+/* A link-layer address of the port on this partition announced the UD QP. */
 void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn);
-/* An interface of the partition joins the broadcast group: it may have another UD QP by now. */
+/* An interface of the partition joins the broadcast group: it may use another UD QP from now on. */
 void endport_joins(struct endport *p, uint16_t pkey);
 
 /* ---- groups */
 
-/* limit: how many groups, and four times as many memberships, are kept. */
+/* limit: number of groups kept; four times as many memberships are kept. */
 struct groups *groups_new(unsigned limit);
 void groups_free(struct groups *g);
 
-/* NULL: not known (create not set), or too many. */
+/* NULL: not known (create not set), or table full. */
 struct group *groups_get(struct groups *g, uint16_t interface, const uint8_t *mgid, bool create);
 struct member *groups_get_member(struct groups *g, struct group *group, struct endport *port,
                                  bool create);
-/* Two interfaces turned out to see one subnet; after endports_merge(). */
+/*
+ * Two interfaces turned out to see one subnet: move the data of interface `from` to `to`; call
+ * after endports_merge().
+ */
 void groups_merge(struct groups *g, uint16_t from, uint16_t to);
 
 static inline struct group *group_now(struct group *g)
@@ -95,41 +100,43 @@ static inline struct group *group_now(struct group *g)
     return (struct group *)group_of(g);
 }
 
-/* The SA sent a record of the group to the port; NULL: the port is not known. */
+/* The SA sent a record of the group to port `to`; NULL: the port is not known. */
 void group_told(struct group *group, const struct mc_member *record, struct endport *to,
                 uint32_t frame);
 
 /* ---- connections */
 
 /*
- * limit: how many connections and flows are kept; what comes after is not tracked. ports: to know
- * the GIDs by.
+ * limit: number of connections kept, and of flows (4 times as many); later ones are not tracked.
+ * ports: endports to find by GID.
  */
 struct connections *connections_new(unsigned limit, struct endports *ports);
 void connections_free(struct connections *c);
 
 /*
- * A whole CM message, from port src to port dst, in frame number frame (from 1).
- * Returns its connection, NULL where none is known (the capture began later, or the limit is
- * reached).
+ * Process a complete CM message, from port src to port dst, in frame number frame (from 1). Returns
+ * its connection; NULL: not known (the capture started later, or the limit is reached).
  */
 struct connection *connections_message(struct connections *c, uint32_t frame,
                                        const struct mad_payload *m, const struct port *src,
                                        const struct port *dst);
 
-/* The flow to a QP; made if there is none and create is set. */
+/* The data flow to a QP; create: add it if it is not known. */
 struct flow *connections_flow(struct connections *c, const struct port *dst, uint32_t qpn,
                               bool create);
 
-/* Two interfaces turned out to see one subnet; after endports_merge(). */
+/*
+ * Two interfaces turned out to see one subnet: move the data of interface `from` to `to`; call
+ * after endports_merge().
+ */
 void connections_merge(struct connections *c, uint16_t from, uint16_t to);
 
-/* What the capture's streams share. */
+/* The data that all streams of the capture share. */
 struct stream_store *connections_streams(struct connections *c);
 
 /* ---- subnet administration and management */
 
-/* Two interfaces turned out to see one subnet; after endports_merge() and groups_merge(). */
+/* Move the data of interface `from` to `to`; call after endports_merge() and groups_merge(). */
 void subnet_merge(struct subnet *s, uint16_t from, uint16_t to);
 typedef void subnet_observer(void *user, const struct subnet_event *e);
 
@@ -137,17 +144,17 @@ struct subnet *subnet_new(struct groups *groups, struct endports *endports);
 void subnet_free(struct subnet *s);
 
 /*
- * An SMP from the SMI (QP0) of src. Its PSNs count up one by one, so a packet that was not captured
- * shows: it may have acknowledged another P_Key table, and the one that is known of the port is
- * forgotten. Before subnet_mad of the same packet. Returns the port, NULL: not known. *whole: none
- * is missing since its last one.
+ * Process an SMP from the SMI (QP0) of src; call before subnet_mad() of the same packet. PSNs
+ * increase by one, so a jump shows that a packet was not captured. The missing packet may have
+ * acknowledged another P_Key table, so the port's known table is discarded. Returns the port; NULL:
+ * not known. *whole: no packet is missing since the last one.
  */
 struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
                                 const struct port *src, uint32_t psn, int64_t ns, bool *whole);
 
 /*
- * A management datagram of the SA or SM class in frame number frame, from src to dst. Others are
- * ignored. observer: told of each event; NULL: nobody.
+ * Process a MAD of the SA or SM class in frame number frame, from src to dst; others are ignored.
+ * observer: called for each event; may be NULL.
  */
 void subnet_mad(struct subnet *s, uint32_t frame, const struct mad_payload *m,
                 const struct port *src, const struct port *dst, subnet_observer *observer,
@@ -155,29 +162,32 @@ void subnet_mad(struct subnet *s, uint32_t frame, const struct mad_payload *m,
 
 /* ---- neighbours */
 
-/* limit: how many pairs are kept; later ones are forgotten at once. */
+/* limit: number of entries kept; later ones are not stored. */
 struct neighbours *neighbours_new(unsigned limit);
 void neighbours_free(struct neighbours *n);
 
 /*
- * ip was seen with lladdr on link (any number that tells partitions and interfaces apart): lladdr
- * has it from now on. Returns the neighbour of another port that had this IP on this link until
- * this frame (duplicate use, or the IP moved), NULL where there is none.
+ * Record that ip was seen with lladdr on link (a number per partition and interface); lladdr owns
+ * ip from now on. Returns the entry of another port that owned ip on this link until this frame
+ * (duplicate use, or the address moved); NULL: none.
  */
 const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, const struct ip *ip,
                                         const uint8_t *lladdr, uint32_t frame, int64_t seconds);
 
 /*
- * Two interfaces turned out to see one subnet: links, whose number's upper half is from, are those
- * with to there.
+ * Two interfaces turned out to see one subnet: in the upper half of link numbers, replace `from` by
+ * `to`.
  */
 void neighbours_merge(struct neighbours *n, uint16_t from, uint16_t to);
 
-/* ---- questions of address resolution */
+/* ---- requests of address resolution */
 
 void resolution_asked(struct resolutions *r, const struct resolution *q);
 
-/* Two interfaces turned out to see one subnet: the upper half of a link's number is from, or to. */
+/*
+ * Two interfaces turned out to see one subnet: in the upper half of link numbers, replace `from` by
+ * `to`.
+ */
 void resolutions_merge(struct resolutions *r, uint16_t from, uint16_t to);
 
 /* As resolution_question() (model/resolution.h). */
@@ -186,33 +196,33 @@ struct resolution *resolution_get(struct resolutions *r, const struct resolution
 
 /* ---- QPs */
 
-/* limit: how many are kept; later ones are not learnt. */
+/* limit: number of QPs kept; later ones are not stored. */
 struct qpns *qpns_new(unsigned limit);
 void qpns_free(struct qpns *s);
-/* NULL: it is not known. */
+/* NULL: not known. */
 struct qp *qpns_get(struct qpns *s, const struct port *port, uint32_t qpn);
-/* The QP, from now on known; NULL: there are too many. */
+/* Find or add the QP; NULL: table full. */
 struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn);
 /* The QP sent a datagram with this PSN. */
 void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame);
-/* Two interfaces turned out to see one subnet. */
+/* Two interfaces turned out to see one subnet: move the QPs of interface `from` to `to`. */
 void qpns_merge(struct qpns *s, uint16_t from, uint16_t to);
 
 /* ---- interfaces */
 
 struct interfaces *interfaces_new(enum interfaces_mode mode);
 void interfaces_free(struct interfaces *i);
-/* The number that the model gives the interface. false: there are too many. */
+/* Get the model's number for the interface. false: too many interfaces. */
 bool interfaces_enter(struct interfaces *i, struct capture_interface captured, uint16_t *number);
 /*
- * Both see the same subnet. true: they were two so far; what is known under the number *from is to
- * be kept under *to. Two that were told apart before are never joined.
+ * Both see the same subnet. true: they were two until now; the caller moves the data of number
+ * *from to *to. Interfaces that were separated before are never joined.
  */
 bool interfaces_join(struct interfaces *i, uint16_t a, uint16_t b, uint16_t *from, uint16_t *to);
 
 /*
- * They see two subnets. true: they were joined, which is undone. All that were joined with them get
- * new numbers, of which the model knows nothing.
+ * They see two subnets. true: they were joined, and the join is undone: all interfaces of that
+ * subnet get new numbers, for which the model has no data.
  */
 bool interfaces_part(struct interfaces *i, uint16_t a, uint16_t b);
 
@@ -220,13 +230,13 @@ bool interfaces_part(struct interfaces *i, uint16_t a, uint16_t b);
 
 struct sources;
 
-/* limit: how many are kept; the CRCs of later ones mean nothing. */
+/* limit: number of sources kept; the CRCs of later ones do not count. */
 struct sources *sources_new(unsigned limit);
 void sources_free(struct sources *s);
 
 /*
- * Would a wrong CRC mean that this packet is corrupt? Of each packet whose headers are whole, once
- * and in the order of the capture.
+ * Would a wrong CRC mean that this packet is corrupt? Call once for each packet with complete
+ * headers, in capture order.
  */
 struct crcs_count sources_see(struct sources *s, uint16_t interface, struct view octets,
                               const struct ib_packet *ib);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ARP and RARP as IPoIB uses them: RFC 826 with the hardware type 32 and 20-octet addresses of RFC
- * 4391 §9.2.
+ * ARP and RARP over IPoIB: RFC 826 with hardware type 32 and the 20-octet addresses of RFC 4391
+ * section 9.2.
  */
 #ifndef IPOIB_WIRE_ARP_H
 #define IPOIB_WIRE_ARP_H
@@ -14,8 +14,8 @@ enum { ARP_REQUEST = 1, ARP_REPLY = 2, RARP_REQUEST = 3, RARP_REPLY = 4 };
 enum { INARP_REQUEST = 8, INARP_REPLY = 9 }; /* RFC 2390 */
 
 /*
- * Does a message of this operation name the sender's own addresses (RFC 826, RFC 2390)? A RARP
- * message may be about another's.
+ * Does a message of this operation contain the sender's own addresses (RFC 826, RFC 2390)? A RARP
+ * message may contain another host's.
  */
 static inline bool arp_is_announcement(uint16_t op)
 {
@@ -25,14 +25,14 @@ static inline bool arp_is_announcement(uint16_t op)
 struct arp {
     uint16_t hrd, pro, op;
     uint8_t hln, pln;
-    /* offsets of the four addresses from the begin, each hln or pln octets long */
+    /* offsets of the four addresses from the start of the message; each is hln or pln bytes long */
     uint32_t sha, spa, tha, tpa;
-    uint32_t size; /* octets of the whole message */
+    uint32_t size; /* bytes of the whole message */
 };
 
 /*
- * WIRE_OK: the whole message was captured. WIRE_TRUNCATED: fixed part there if *have_fixed,
- * addresses not all.
+ * WIRE_OK: the whole message was captured. WIRE_TRUNCATED: the fixed part was captured if
+ * *have_fixed is set; some addresses were not.
  */
 enum wire_result arp_decode(struct view v, struct arp *a, bool *have_fixed);
 

@@ -6,7 +6,7 @@
 #include "wire/lladdr.h"
 
 enum { ETH_TYPE = 12, ETH_SIZE = 14, VLAN_SIZE = 4 };
-/* IEEE 802.1Q: C-TAG, S-TAG; several may follow each other */
+/* IEEE 802.1Q: C-TAG, S-TAG; a frame may have several */
 enum { VLAN_CUSTOMER = 0x8100, VLAN_SERVICE = 0x88a8 };
 enum { UDP_DPORT = 2, UDP_LENGTH = 4, UDP_SIZE = 8, PROTOCOL_UDP = 17 };
 
@@ -16,8 +16,8 @@ bool dlt_ipoib_has_grh(struct view v)
         return false;
     uint32_t rest = v.len - DLT_IPOIB_PSEUDO, said = be16(v.p + GRH_PAY_LEN);
     /*
-     * The GRH counts BTH, DETH, payload, pad and ICRC; of them the file keeps the payload, rarely
-     * more.
+     * The GRH's payload length includes BTH, DETH, payload, pad and ICRC. The file contains the
+     * payload, rarely more.
      */
     return v.p[0] >> 4 == 6 && v.p[GRH_NXT_HDR] == GRH_NXT_HDR_BTH && said >= rest;
 }
@@ -49,7 +49,7 @@ static enum wire_result locate_ERF(struct view v, struct carrier *c)
     return WIRE_OK;
 }
 
-/* RoCE v2: a UDP datagram to port 4791, its header at off. */
+/* RoCE v2: a UDP datagram to port 4791; its header is at off. */
 static enum wire_result locate_udp(struct view v, uint32_t off, struct carrier *c)
 {
     enum wire_result r = view_has(v, off, UDP_SIZE);
@@ -64,9 +64,7 @@ static enum wire_result locate_udp(struct view v, uint32_t off, struct carrier *
     return WIRE_OK;
 }
 
-/*
- * An IP packet at off: the addresses are those of the ports behind it, for RoCE v2 has no others.
- */
+/* An IP packet at off. Its addresses identify the ports, because RoCE v2 has no other addresses. */
 static enum wire_result locate_ip(struct view v, uint32_t off, uint16_t type, struct carrier *c)
 {
     const uint8_t *ip = v.p + off;

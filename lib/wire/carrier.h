@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What brings IPoIB into a capture file: for a link type and a frame, where InfiniBand or IPoIB
- * begins.
+ * Encapsulations of IPoIB in a capture file: for a link type and a frame, find where InfiniBand or
+ * IPoIB starts.
  */
 #ifndef IPOIB_WIRE_CARRIER_H
 #define IPOIB_WIRE_CARRIER_H
@@ -11,16 +11,16 @@
 #include "wire/linktype.h"
 
 /*
- * LINKTYPE_IPOIB: 40 octets before the encapsulation header. A GRH where the packet had one; else
- * octets 0 to 19 mean nothing (real files hold left-over memory there) and 20 to 39 are the
- * destination's link-layer address.
+ * LINKTYPE_IPOIB: a pseudo header of 40 bytes before the encapsulation header. It is a GRH if the
+ * packet had one. Otherwise bytes 0 to 19 have no meaning (real files contain left-over memory
+ * there), and bytes 20 to 39 are the destination's link-layer address.
  */
 enum { DLT_IPOIB_PSEUDO = 40, DLT_IPOIB_ADDRESS = 20 };
-enum { DLT_IPOIB_DGID = 24 }; /* of the GRH, and of the address likewise */
+enum { DLT_IPOIB_DGID = 24 }; /* offset of the GID, in the GRH and in the address */
 
 /*
- * Does a pseudo header of LINKTYPE_IPOIB hold a genuine GRH? IP version 6, next header IBA, payload
- * length.
+ * Is the pseudo header of LINKTYPE_IPOIB a real GRH? Checks IP version 6, next header BTH and the
+ * payload length.
  */
 bool dlt_ipoib_has_grh(struct view v);
 
@@ -30,37 +30,37 @@ enum { SLL2_PROTOCOL = 0, SLL2_HATYPE = 8, SLL2_SIZE = 20 };
 enum { ETHERTYPE_ROCE = 0x8915, UDP_PORT_ROCE2 = 4791 };
 
 enum carrier_kind {
-    CARRIER_NONE,   /* no InfiniBand and no IPoIB in this frame */
-    CARRIER_IB,     /* an InfiniBand packet, from the header that start names */
-    CARRIER_IPOIB,  /* the encapsulation header comes first (after a pseudo header) */
-    CARRIER_COOKED, /* the datagram itself, of an interface with hardware type 32; type tells its
-                       Ethertype */
+    CARRIER_NONE,  /* no InfiniBand and no IPoIB in this frame */
+    CARRIER_IB,    /* an InfiniBand packet, from the header in start */
+    CARRIER_IPOIB, /* the encapsulation header is first (after a pseudo header) */
+    /* the datagram itself, of an interface with hardware type 32; type is its Ethertype */
+    CARRIER_COOKED,
 };
 
-/* The addresses of an IP packet, in the frame. */
+/* Addresses of an IP packet; they point into the frame. */
 struct outer_ip {
     const uint8_t *src, *dst;
-    uint8_t length; /* octets of each: 4, 16, or 0 where there is no IP packet */
+    uint8_t length; /* bytes of each: 4, 16, or 0 if there is no IP packet */
 };
 
 struct carrier {
     enum carrier_kind kind;
     enum ib_start start;
     uint16_t type;         /* CARRIER_COOKED */
-    struct view inner;     /* from there on */
+    struct view inner;     /* data from the found start on */
     struct outer_ip outer; /* RoCE v2 */
-    const uint8_t *dgid;   /* CARRIER_IPOIB: DGID of the GRH, or the MGID that is the destination's
-                              address; NULL: none */
-    uint32_t port;         /* of the card that captured it (erf_port); 0 where that is not told */
+    /* CARRIER_IPOIB: DGID of the GRH, or the MGID in the destination's address; NULL: none */
+    const uint8_t *dgid;
+    uint32_t port; /* port of the card that captured the frame (erf_port()); 0: unknown */
 };
 
 /*
- * WIRE_OK with kind set (also to CARRIER_NONE); WIRE_TRUNCATED, WIRE_MALFORMED: the carrier's
- * header is not whole.
+ * WIRE_OK: kind is set, possibly to CARRIER_NONE. WIRE_TRUNCATED, WIRE_MALFORMED: the link type's
+ * header is incomplete.
  */
 enum wire_result carrier_locate(int linktype, struct view v, struct carrier *c);
 
-/* Of a frame without InfiniBand headers: the first octet that is decoded. */
+/* The first decoded byte of a frame without InfiniBand headers. */
 static inline const uint8_t *carrier_begin(const struct carrier *c)
 {
     return c->dgid ? c->dgid - DLT_IPOIB_DGID : c->inner.p;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Adds n bytes that begin at an even offset of what is summed up. */
+/* Add n bytes that start at an even offset of the summed data. */
 static inline uint32_t checksum_add(uint32_t sum, const uint8_t *p, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -13,7 +13,7 @@ static inline uint32_t checksum_add(uint32_t sum, const uint8_t *p, uint32_t n)
     return sum;
 }
 
-/* The checksum; 0 where the sum has the right one in it. */
+/* The checksum. 0: the summed data contains its right checksum. */
 static inline uint16_t checksum_fold(uint32_t sum)
 {
     while (sum >> 16)

@@ -8,7 +8,7 @@ const struct name cm_message_names[] = {
     {CM_SIDR_REP, "SIDR_REP"}, {CM_LAP, "LAP"},   {CM_APR, "APR"},   {0, NULL},
 };
 
-/* Which message is answered: by a MRA, IBA 12.6.6; by a REJ, 12.6.7. */
+/* Type of the answered message: for MRA IBA 12.6.6, for REJ IBA 12.6.7. */
 const struct name cm_delayed_names[] = {{0, "REQ"}, {1, "REP"}, {2, "LAP"}, {0, NULL}};
 const struct name cm_rejected_names[] = {
     {0, "REQ"}, {1, "REP"}, {2, "no message"}, {3, "LAP"}, {0, NULL}};
@@ -76,9 +76,9 @@ const struct name cm_service_names[] = {
 };
 
 /*
- * Service-ID blocks: first octet 0x01 is the IETF's, 0x02 the local OS's (IBA A3.2.3); RDMA IP CM
- * prefixes five octets 00 00 00 00 01, then IP protocol and port (IBA A11.2); SDP and RDMA_PS_IPOIB
- * are port spaces 1 and 2 in octets 4 and 5 (IBA A4.5.1, Linux rdma_cm).
+ * Service-ID blocks. First byte 0x01: IETF, 0x02: local OS (IBA A3.2.3). RDMA IP CM: prefix 00 00
+ * 00 00 01, then IP protocol and port (IBA A11.2). SDP and RDMA_PS_IPOIB: port spaces 1 and 2 in
+ * bytes 4 and 5 (IBA A4.5.1, Linux rdma_cm).
  */
 enum cm_service cm_service_of(uint64_t id)
 {
@@ -138,7 +138,7 @@ static uint32_t private_offset(enum cm_message m)
 
 static void decode_req(const uint8_t *p, struct cm *cm)
 {
-    cm->remote_comm_id = 0; /* reserved octets in a REQ */
+    cm->remote_comm_id = 0; /* reserved bytes in a REQ */
     cm->service_id = be64(p + REQ_SERVICE_ID);
     cm->qpn = be24(p + REQ_QPN);
     cm->transport = p[REQ_TRANSPORT] >> 1 & 3;
@@ -245,7 +245,7 @@ enum wire_result cm_private_decode(struct view v, const struct cm *cm, struct cm
 }
 
 /*
- * SRP_LOGIN_REQ: opcode 0, 7 reserved octets, tag (8), requested maximum IU length (4), 4 reserved,
+ * SRP_LOGIN_REQ: opcode 0, 7 reserved bytes, tag (8), requested maximum IU length (4), 4 reserved,
  * buffer formats (2), ..., initiator port ID at 32 (16), target port ID at 48 (16).
  */
 bool cm_private_is_srp(struct view v, const struct cm *cm)

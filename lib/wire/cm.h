@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Communication management (IBA 12.6 and 12.11: message layouts, tables 99 to 117), the Service-IDs
- * that name who connects, and the private data that IPoIB puts into the messages (RFC 4755 §6).
+ * Communication management (CM): message layouts (IBA 12.6 and 12.11, tables 99 to 117), the
+ * Service-IDs that identify the protocol of a connection, and IPoIB's private data in the messages
+ * (RFC 4755 section 6).
  */
 #ifndef IPOIB_WIRE_CM_H
 #define IPOIB_WIRE_CM_H
@@ -23,7 +24,7 @@ enum cm_message {
     CM_APR = 0x1a,
 };
 
-/* All offsets are octets from the begin of the MAD. */
+/* Offsets are in bytes from the start of the MAD. */
 enum { CM_LOCAL_COMM_ID = MAD_DATA + 0, CM_REMOTE_COMM_ID = MAD_DATA + 4 };
 
 enum {
@@ -83,13 +84,13 @@ enum {
     SIDR_REP_PRIVATE = MAD_DATA + 96,
 };
 
-/* REJ: the reason of a consumer that does not want the connection (IBA 12.6.7.2) */
+/* REJ reason: the consumer rejects the connection (IBA 12.6.7.2) */
 enum { CM_REJ_CONSUMER = 28 };
 
 /* REQ: transport service type (IBA 12.6.5, table 99) */
 enum { CM_TRANSPORT_RC = 0, CM_TRANSPORT_UC = 1, CM_TRANSPORT_RD = 2, CM_TRANSPORT_EXTENDED = 3 };
 
-/* The IPoIB private data (RFC 4755 §6): Reserved (8 bits), UD QPN (24), Receive MTU (32). */
+/* The IPoIB private data (RFC 4755 section 6): Reserved (8 bits), UD QPN (24), Receive MTU (32). */
 enum {
     CM_PRIVATE_RESERVED = 0,
     CM_PRIVATE_UD_QPN = 1,
@@ -100,14 +101,14 @@ enum {
 struct cm_private {
     uint8_t reserved;
     uint32_t ud_qpn;
-    uint32_t recv_mtu; /* octets, with the encapsulation header */
+    uint32_t recv_mtu; /* bytes, including the encapsulation header */
 };
 
-/* Whose connection is it? By the Service-ID, and for SRP by the private data. */
+/* Protocol of a connection: by its Service-ID, for SRP by the private data. */
 enum cm_service {
     SERVICE_UNKNOWN,
-    SERVICE_IPOIB_RFC,   /* 0x01, Type 0, Reserved 0, QPN (RFC 4755 §3.5) */
-    SERVICE_IPOIB_LINUX, /* 0x10, then as above: what Linux sends and accepts */
+    SERVICE_IPOIB_RFC,   /* 0x01, Type 0, Reserved 0, QPN (RFC 4755 section 3.5) */
+    SERVICE_IPOIB_LINUX, /* 0x10, then as above: the form that Linux sends and accepts */
     SERVICE_IETF_OTHER,  /* 0x01 with another Type or Reserved not 0 */
     SERVICE_SDP,
     SERVICE_RDMA_IP_TCP, /* RDMA IP CM service (IBA annex A11), by IP protocol */
@@ -120,7 +121,10 @@ enum cm_service {
 };
 extern const struct name cm_service_names[];
 
-/* Of the block of IPoIB, or of Linux's, but with octets between block and QPN that are not 0. */
+/*
+ * Is the Service-ID in the block of IPoIB or of Linux, but with non-zero bytes between block and
+ * QPN?
+ */
 static inline bool cm_service_is_near_ipoib(uint64_t id)
 {
     return (id >> 56 == 0x01 || id >> 56 == 0x10) && (id >> 24 & 0xffffffffu);
@@ -131,7 +135,7 @@ static inline bool cm_service_is_ipoib(enum cm_service s)
     return s == SERVICE_IPOIB_RFC || s == SERVICE_IPOIB_LINUX;
 }
 
-/* By the Service-ID alone. */
+/* By the Service-ID only. */
 enum cm_service cm_service_of(uint64_t service_id);
 
 static inline uint32_t cm_service_qpn(uint64_t service_id)
@@ -139,28 +143,29 @@ static inline uint32_t cm_service_qpn(uint64_t service_id)
     return (uint32_t)(service_id & QPN_MASK);
 }
 
-/* A message's fields, as far as its kind has them (others 0). */
+/* Fields of a CM message; those that its type does not have are 0. */
 struct cm {
     struct mad mad;
     enum cm_message message;
     uint32_t local_comm_id, remote_comm_id; /* SIDR: the request ID in local_comm_id */
     uint64_t service_id;                    /* REQ, SIDR_REQ, SIDR_REP */
     enum cm_service service;
-    uint32_t qpn; /* REQ, REP: of the sender's connection; DREQ, LAP: of the receiver's; SIDR_REP */
-    uint32_t psn; /* REQ, REP: starting PSN */
-    uint8_t transport;         /* REQ: CM_TRANSPORT_* */
-    uint16_t pkey;             /* REQ, SIDR_REQ */
+    uint32_t qpn;      /* REQ, REP: QPN of the sender; DREQ, LAP: QPN of the receiver; SIDR_REP */
+    uint32_t psn;      /* REQ, REP: starting PSN */
+    uint8_t transport; /* REQ: CM_TRANSPORT_* */
+    uint16_t pkey;     /* REQ, SIDR_REQ */
     uint8_t response_timeout;  /* REQ, of the remote CM: exponent n of 4.096 us * 2^n */
-    uint8_t path_mtu;          /* REQ: code of the IBA */
+    uint8_t path_mtu;          /* REQ: IBA code */
     uint8_t local_ack_timeout; /* REQ, primary path: exponent n of 4.096 us * 2^n, 0: no timeout */
     uint8_t retry_count;       /* REQ: 0 to 7 */
     uint16_t local_lid, remote_lid, alternate_local_lid,
         alternate_remote_lid;              /* REQ; LAP: alternate */
-    const uint8_t *local_gid, *remote_gid; /* REQ: of the primary path */
-    uint8_t which;   /* MRA, REJ: message that is answered (cm_delayed_names, cm_rejected_names) */
-    uint16_t reason; /* REJ */
-    uint8_t status;  /* APR, SIDR_REP */
-    uint32_t private_off, private_size; /* octets from the MAD's begin */
+    const uint8_t *local_gid, *remote_gid; /* REQ: primary path */
+    /* MRA, REJ: type of the answered message (cm_delayed_names, cm_rejected_names) */
+    uint8_t which;
+    uint16_t reason;                    /* REJ */
+    uint8_t status;                     /* APR, SIDR_REP */
+    uint32_t private_off, private_size; /* bytes from the start of the MAD */
 };
 
 extern const struct name cm_message_names[];
@@ -170,21 +175,24 @@ extern const struct name cm_reject_names[];
 extern const struct name cm_transport_names[];
 
 /*
- * v begins at the MAD. WIRE_OK: every fixed field was captured. WIRE_TRUNCATED with *have_ids:
- * message and communication IDs are there. WIRE_FOREIGN: not the CM class, or an attribute that is
- * none of the messages.
+ * v starts at the MAD. WIRE_OK: every fixed field was captured. WIRE_TRUNCATED with *have_ids:
+ * message type and communication IDs were captured. WIRE_FOREIGN: not the CM class, or the
+ * attribute is not a CM message.
  */
 enum wire_result cm_decode(struct view v, struct cm *cm, bool *have_ids);
 
-/* The IPoIB private data of a message; the caller knows that the connection is IPoIB's. */
+/*
+ * The IPoIB private data of a message. The caller must know that the connection is an IPoIB
+ * connection.
+ */
 enum wire_result cm_private_decode(struct view v, const struct cm *cm, struct cm_private *p);
 
-/* The SRP login request (SRP, T10 1415-D §6.2) that a REQ's private data may hold. */
+/* Is a REQ's private data an SRP login request (SRP, T10 1415-D section 6.2)? */
 bool cm_private_is_srp(struct view v, const struct cm *cm);
 
 /*
- * The IPoIB MTU of a connection: the smaller Receive MTU less the encapsulation header (RFC 4755
- * §5.1), octets.
+ * The IPoIB MTU of a connection: the smaller Receive MTU minus the encapsulation header (RFC 4755
+ * section 5.1), in octets.
  */
 uint32_t cm_connection_mtu(uint32_t a, uint32_t b);
 

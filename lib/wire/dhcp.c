@@ -8,7 +8,7 @@ enum { PORT_SERVER = 67, PORT_CLIENT = 68 };
 #define IPV4_FRAGMENTED 0x3fff /* More Fragments, fragment offset */
 #define MAGIC_COOKIE    0x63825363u
 
-/* What the IPv4 header in v carries; false: another protocol than UDP, or a fragment. */
+/* Get the UDP datagram of the IPv4 packet in v; false: not captured, not UDP, or a fragment. */
 static bool udp_in_ipv4(struct view v, struct view *udp)
 {
     if (view_has(v, 0, IPV4_SIZE) != WIRE_OK || v.p[0] >> 4 != 4)
@@ -33,7 +33,7 @@ bool dhcp_in_ipv4(struct view v, struct view *message)
     return true;
 }
 
-/* An option with n bytes of data, at that offset of the message, all of which was captured. */
+/* Read an option with n bytes of data at offset `at` of the message; all of it was captured. */
 static void read_option(struct view v, uint8_t code, uint32_t at, uint8_t n, struct dhcp *d,
                         uint8_t *overload)
 {
@@ -42,15 +42,15 @@ static void read_option(struct view v, uint8_t code, uint32_t at, uint8_t n, str
     if (code == DHCP_OPTION_OVERLOAD && n > 0)
         *overload = v.p[at];
     if (code == DHCP_OPTION_CLIENT_ID) {
-        if (d->client_id_length == 0) /* a part without data is no part */
+        if (d->client_id_length == 0) /* skip a part without data */
             d->client_id = at;
         d->client_id_length += n;
     }
 }
 
 /*
- * The options from an offset of the message up to another. An area without the End option ends
- * where it ends: receivers accept that.
+ * Read the options between two offsets of the message. An area may end without the End option:
+ * receivers accept that.
  */
 static enum wire_result read_options(struct view v, uint32_t at, uint32_t end, struct dhcp *d,
                                      uint8_t *overload)
@@ -75,7 +75,9 @@ static enum wire_result read_options(struct view v, uint32_t at, uint32_t end, s
     return WIRE_OK;
 }
 
-/* The options' own area; file and sname where the overload option says so, in this order. */
+/*
+ * Read the options area, then file and sname if the overload option includes them, in this order.
+ */
 static enum wire_result read_all_options(struct view v, struct dhcp *d)
 {
     uint8_t overload = 0, ignored;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * DHCP messages (RFC 2131 §2, options: RFC 2132) in UDP in IPv4, as far as RFC 4390 says something
- * about them on an IPoIB link.
+ * DHCP messages (RFC 2131 section 2, options: RFC 2132) in UDP over IPv4: the parts for which RFC
+ * 4390 has requirements on an IPoIB link.
  */
 #ifndef IPOIB_WIRE_DHCP_H
 #define IPOIB_WIRE_DHCP_H
 
 #include "wire/view.h"
 
-/* Offsets from the begin of the message (RFC 2131 §2 figure 1). */
+/* Offsets from the start of the message (RFC 2131 section 2 figure 1). */
 enum {
     DHCP_OP = 0,
     DHCP_HTYPE = 1,
@@ -35,12 +35,12 @@ enum {
     DHCP_OPTION_CLIENT_ID = 61,
     DHCP_OPTION_END = 255,
 };
-/* Option overload (RFC 2132 §9.3): fields that have options too. */
+/* Option overload (RFC 2132 section 9.3): fields that also contain options. */
 enum { DHCP_OVERLOAD_FILE = 1, DHCP_OVERLOAD_SNAME = 2 };
 
-enum { DHCP_DISCOVER = 1, DHCP_REQUEST = 3 }; /* message types (RFC 2132 §9.6) */
+enum { DHCP_DISCOVER = 1, DHCP_REQUEST = 3 }; /* message types (RFC 2132 section 9.6) */
 
-/* RFC 4361 §6.1: type 255, IAID (4 octets), DUID, which begins with a type of 2 octets. */
+/* RFC 4361 section 6.1: type 255, IAID (4 octets), DUID, which starts with a type of 2 octets. */
 enum { DHCP_CLIENT_ID_TYPE_DUID = 255, DHCP_CLIENT_ID_DUID = 5, DHCP_DUID_TYPE_SIZE = 2 };
 
 struct dhcp {
@@ -51,23 +51,22 @@ struct dhcp {
     uint32_t client_id;        /* offset of the option's first data byte; 0: no such option */
     uint32_t client_id_length; /* of all its parts (RFC 3396) */
     /*
-     * WIRE_OK: all options were read, so an option that is not here is not in the message.
-     * WIRE_TRUNCATED: the capture ends within the options. WIRE_MALFORMED: an option is longer than
-     * what is there.
+     * WIRE_OK: all options were read; an option not set here is not in the message. WIRE_TRUNCATED:
+     * the capture ends within the options. WIRE_MALFORMED: an option is longer than the message.
      */
     enum wire_result options;
 };
 
 /*
  * The DHCP message of the IPv4 packet in v: UDP to port 67 or 68, not a fragment. false: another
- * protocol, or not captured so far.
+ * protocol, or the needed headers were not captured.
  */
 bool dhcp_in_ipv4(struct view v, struct view *message);
 
 /*
- * WIRE_OK: the fixed part was captured, d is filled, d->options says how far its options were read.
- * WIRE_TRUNCATED and WIRE_MALFORMED: of the fixed part. WIRE_FOREIGN: without the magic cookie of
- * RFC 2131 §3.
+ * WIRE_OK: the fixed part was captured and d is filled; d->options is the result for the options.
+ * WIRE_TRUNCATED, WIRE_MALFORMED: the fixed part is incomplete. WIRE_FOREIGN: no magic cookie (RFC
+ * 2131 section 3).
  */
 enum wire_result dhcp_decode(struct view v, struct dhcp *d);
 

@@ -68,7 +68,7 @@ bool encap_agrees(struct view v)
     }
 }
 
-/* RFC 1071, over the IPv4 header; true also where the header was not captured whole. */
+/* RFC 1071 checksum of the IPv4 header; also true if the header was not captured completely. */
 static bool ipv4_checksum_right(struct view d)
 {
     uint32_t size = (d.p[0] & 0xfu) * 4, sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The IPoIB encapsulation header (RFC 4391 §6 figure 3, RFC 4755 §4): 4 octets before every
- * datagram.
+ * The IPoIB encapsulation header (RFC 4391 section 6 figure 3, RFC 4755 section 4): 4 octets before
+ * each datagram.
  */
 #ifndef IPOIB_WIRE_ENCAP_H
 #define IPOIB_WIRE_ENCAP_H
@@ -10,10 +10,10 @@
 
 enum { ENCAP_TYPE = 0, ENCAP_RESERVED = 2, ENCAP_SIZE = 4 };
 
-/* RFC 4391 §6 table 1 */
+/* RFC 4391 section 6 table 1 */
 enum { TYPE_IPV4 = 0x0800, TYPE_ARP = 0x0806, TYPE_RARP = 0x8035, TYPE_IPV6 = 0x86dd };
 
-/* The smallest Ethertype; below it stand IEEE 802.3 lengths. */
+/* The smallest Ethertype; smaller values are IEEE 802.3 lengths. */
 #define TYPE_FIRST 0x0600
 
 struct encap {
@@ -21,34 +21,35 @@ struct encap {
     uint16_t reserved;
 };
 
-/* WIRE_OK, WIRE_TRUNCATED or WIRE_MALFORMED (fewer than 4 octets). */
+/* WIRE_OK, WIRE_TRUNCATED or WIRE_MALFORMED (fewer than 4 bytes). */
 enum wire_result encap_decode(struct view v, struct encap *e);
 
 /*
- * Does what follows the header agree with its Type, as far as it was captured? IPv4: version 4,
- * header length, total length not above what is there; IPv6: version 6, payload length; ARP and
- * RARP: hardware type 32 or a protocol type of IPv4. For payloads of which nothing else says that
- * they are IPoIB. An unknown Type never agrees.
+ * Do the captured data after the header match its Type? IPv4: version 4, header length, total
+ * length at most the data's length; IPv6: version 6, payload length; ARP and RARP: hardware type
+ * 32, or protocol type IPv4. For payloads that nothing else identifies as IPoIB. An unknown Type
+ * never matches.
  */
 bool encap_agrees(struct view v);
 
 /*
- * What begins where the header should be: an IP datagram whose own length, and for IPv4 checksum,
- * is right, or an ARP message of IPoIB. Constant string; NULL: none of them.
+ * Detect a missing encapsulation header: an IP datagram with a right length and, for IPv4,
+ * checksum, or an IPoIB ARP message starts in its place. Returns a constant string; NULL: none of
+ * them.
  */
 const char *encap_missing(struct view v);
 
 /*
- * Does the first packet of a connection's message begin an IPoIB datagram? Stricter than
- * encap_agrees(), for on connections anything may come: Type IPv4 or IPv6, Reserved 0, an IP header
- * whose length goes beyond this packet (first) or fits it, and for IPv4 a right header checksum, as
- * far as it was captured.
+ * Does the first packet of a connected-mode message start with an IPoIB datagram? Stricter than
+ * encap_agrees(), because a connection may carry any data: Type IPv4 or IPv6, Reserved 0, an IP
+ * length that exceeds this packet (first set) or fits it, and for IPv4 a right header checksum, if
+ * the header was captured.
  */
 bool encap_begins_message(struct view v, bool first);
 
 /*
- * Octets of the IP datagram by its own length field, 0 where it has none or was not captured; v
- * begins at the encapsulation header.
+ * Bytes of the IP datagram by its own length field; 0: it has none, or it was not captured. v
+ * starts at the encapsulation header.
  */
 uint32_t encap_datagram_length(struct view v);
 

@@ -3,7 +3,10 @@
 
 enum { HAS_IMM = 1, HAS_INV = 2, HAS_RETH = 4, HAS_AETH = 8, HAS_ATOMIC = 16, HAS_ATOMIC_ACK = 32 };
 
-/* The five low bits of the operation code, the same for every transport (IBA 9.2.1, table 38). */
+/*
+ * Operations by the five low bits of the operation code, the same for every transport (IBA 9.2.1,
+ * table 38).
+ */
 static const struct operation {
     uint8_t known, kind, position, headers;
 } operations[32] = {
@@ -32,7 +35,10 @@ static const struct operation {
     [0x17] = {1, IB_KIND_SEND, IB_ONLY, HAS_INV},
 };
 
-/* Not every operation exists on every transport: UC knows SEND and WRITE, UD the two SEND Only. */
+/*
+ * Not every operation exists on every transport: UC has SEND and WRITE, UD only the two SEND Only
+ * operations.
+ */
 static bool operation_exists(uint8_t opcode)
 {
     unsigned op = opcode & 0x1f;
@@ -79,7 +85,7 @@ static enum wire_result decode_grh(struct view v, uint32_t off, struct ib_packet
     ib->hop_limit = p[GRH_HOP_LMT];
     ib->sgid = p + GRH_SGID;
     ib->dgid = p + GRH_DGID;
-    if (!ib->has_lrh) /* RoCE: the GRH alone tells the length */
+    if (!ib->has_lrh) /* RoCE: only the GRH has the length */
         ib->length = GRH_SIZE + (uint32_t)be16(p + GRH_PAY_LEN);
     ib->has_grh = true;
     return p[GRH_NXT_HDR] == GRH_NXT_HDR_BTH ? WIRE_OK : WIRE_FOREIGN;
@@ -123,7 +129,7 @@ static enum wire_result decode_deth(struct view v, uint32_t off, struct ib_packe
     return WIRE_OK;
 }
 
-/* Octets of the extended headers behind RDETH, DETH and XRCETH. */
+/* Bytes of the extended headers after RDETH, DETH and XRCETH. */
 static uint32_t extended_size(uint8_t opcode)
 {
     uint8_t h = operations[opcode & 0x1f].headers;
@@ -135,7 +141,7 @@ static uint32_t extended_size(uint8_t opcode)
 
 /*
  * Set payload: from off to the pad and the ICRC. A frame that is shorter than its own length fields
- * say cannot have crossed a link (IBA 7.8 drops it), so it was cut when it was stored: the rest
+ * cannot have crossed a link (IBA 7.8 drops it), so it was truncated when it was stored: the rest
  * counts as not captured, not as not sent.
  */
 static enum wire_result find_payload(struct view v, uint32_t off, struct ib_packet *ib)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * InfiniBand packets: local and global route headers, transport headers, and where the payload
- * stands. Offsets transcribe the InfiniBand Architecture Specification (IBA) volume 1: LRH 7.7,
- * GRH 8.3, BTH 9.2, extended transport headers 9.3, CRCs 7.8, operation codes table 38 (9.2.1).
+ * InfiniBand packets: local and global route headers, transport headers, and the position of the
+ * payload. Offsets follow the InfiniBand Architecture Specification (IBA) volume 1: LRH 7.7, GRH
+ * 8.3, BTH 9.2, extended transport headers 9.3, CRCs 7.8, operation codes table 38 (9.2.1).
  */
 #ifndef IPOIB_WIRE_IB_H
 #define IPOIB_WIRE_IB_H
@@ -14,7 +14,7 @@ enum {
     LRH_VL_LVER = 0, /* virtual lane (4 bits), link version (4) */
     LRH_SL_LNH = 1,  /* service level (4), reserved (2), link next header (2) */
     LRH_DLID = 2,
-    LRH_PKT_LEN = 4, /* reserved (5), length in words of 4 octets, LRH to ICRC (11) */
+    LRH_PKT_LEN = 4, /* reserved (5), length in words of 4 bytes, from LRH to ICRC (11) */
     LRH_SLID = 6,
     LRH_SIZE = 8,
 };
@@ -23,7 +23,7 @@ enum { LNH_RAW = 0, LNH_IPV6 = 1, LNH_BTH = 2, LNH_GRH = 3 };
 /* Global Route Header (IBA 8.3) */
 enum {
     GRH_VER_TCLASS_FLOW = 0, /* IP version (4), traffic class (8), flow label (20) */
-    GRH_PAY_LEN = 4,         /* octets from the BTH to the ICRC */
+    GRH_PAY_LEN = 4,         /* bytes from the BTH to the ICRC */
     GRH_NXT_HDR = 6,         /* 0x1b: a BTH follows */
     GRH_HOP_LMT = 7,
     GRH_SGID = 8,
@@ -66,7 +66,7 @@ enum { ICRC_SIZE = 4, VCRC_SIZE = 2, GID_SIZE = 16 };
 #define LID_MULTICAST_FIRST 0xc000u /* IBA 4.1.3 */
 #define LID_PERMISSIVE      0xffffu
 
-/* What the three high bits of the operation code say. */
+/* The three high bits of the operation code. */
 enum ib_transport {
     IB_RC = 0,
     IB_UC = 1,
@@ -77,7 +77,7 @@ enum ib_transport {
     IB_TRANSPORT_UNKNOWN = 8,
 };
 
-/* What a packet does ... */
+/* Kind of the operation. */
 enum ib_kind {
     IB_KIND_OTHER, /* acknowledge, atomic, read request: no payload for a receive queue */
     IB_KIND_SEND,
@@ -85,25 +85,25 @@ enum ib_kind {
     IB_KIND_READ_RESPONSE,
 };
 
-/* ... and where in its message it stands. */
+/* Position of a packet in its message. */
 enum ib_position { IB_ONLY, IB_FIRST, IB_MIDDLE, IB_LAST };
 
-/* Which header the octets begin with. */
+/* The header at which the packet data start. */
 enum ib_start { IB_START_LRH, IB_START_GRH, IB_START_BTH };
 
 struct ib_packet {
     enum ib_start start;
     bool has_lrh, has_grh, has_bth, has_deth;
-    uint16_t grh_off, bth_off, deth_off; /* octets from the packet's begin */
+    uint16_t grh_off, bth_off, deth_off; /* bytes from the start of the packet */
 
     uint8_t sl, lnh;
     uint16_t dlid, slid;
-    uint32_t length; /* octets of the packet without VCRC, by LRH or GRH; 0: not known from the
-                        headers */
+    /* bytes of the packet without VCRC, by LRH or GRH; 0: the headers have no length */
+    uint32_t length;
 
     uint8_t tclass, hop_limit;
     uint32_t flow_label;
-    const uint8_t *sgid, *dgid; /* into the octets; NULL without a GRH */
+    const uint8_t *sgid, *dgid; /* pointers into the packet; NULL without a GRH */
 
     uint8_t opcode, pad, tver;
     uint16_t pkey;
@@ -115,23 +115,27 @@ struct ib_packet {
 
     uint32_t qkey, sqpn; /* datagrams only */
 
-    uint32_t payload_off; /* octets from the packet's begin */
-    struct view payload;  /* without pad octets and ICRC */
+    uint32_t payload_off; /* bytes from the start of the packet */
+    struct view payload;  /* without pad bytes and ICRC */
 };
 
 /*
  * Decode the headers of the packet in v.
- * WIRE_OK: all headers are there; payload is set (payload.cap < payload.len where the capture is
- * sliced). WIRE_TRUNCATED: what was captured ends within the headers; has_lrh, has_grh, has_bth,
- * has_deth tell how far it came. WIRE_MALFORMED: the frame itself ends there. WIRE_FOREIGN: raw
- * packets, no BTH follows.
+ *
+ *   WIRE_OK         all headers were captured; payload is set (payload.cap < payload.len if the
+ *                   packet is truncated)
+ *   WIRE_TRUNCATED  the captured data end within the headers; has_lrh, has_grh, has_bth and
+ *                   has_deth show which were decoded
+ *   WIRE_MALFORMED  the frame itself ends within the headers, or its length leaves no room for pad
+ *                   and ICRC
+ *   WIRE_FOREIGN    a raw packet, a GRH without a BTH, or an unknown operation code
  */
 enum wire_result ib_decode(struct view v, enum ib_start start, struct ib_packet *ib);
 
 /*
- * Does this look like an InfiniBand packet that begins with an LRH? For carriers that do not say
- * what they hold: link version 0, a length that fits the frame (with or without VCRC), transport
- * version 0, known operation code.
+ * Does v look like an InfiniBand packet that starts with an LRH? For encapsulations that do not
+ * identify their contents. Checks link version 0, a length that fits the frame (with or without
+ * VCRC), transport version 0 and a known operation code.
  */
 bool ib_plausible(struct view v);
 
@@ -145,7 +149,7 @@ static inline bool ib_is_multicast(const struct ib_packet *ib)
     return ib->dqpn == QPN_MULTICAST || (ib->dgid && ib->dgid[0] == 0xff);
 }
 
-/* The distance from one 24-bit packet sequence number to another, -2^23 .. 2^23-1 (IBA 9.7.2). */
+/* The distance between two 24-bit packet sequence numbers, -2^23 .. 2^23-1 (IBA 9.7.2). */
 static inline int32_t psn_distance(uint32_t from, uint32_t to)
 {
     uint32_t d = (to - from) & PSN_MASK;

@@ -4,7 +4,7 @@
 #include <zlib.h>
 
 /*
- * What may change on the way counts as ones (IBA 7.8.1): with a GRH all of the LRH, else its
+ * Fields that may change in transit count as ones (IBA 7.8.1): with a GRH the whole LRH, else the
  * virtual lane.
  */
 static uint32_t add_lrh(uint32_t crc, const uint8_t *p, bool grh)
@@ -18,7 +18,7 @@ static uint32_t add_lrh(uint32_t crc, const uint8_t *p, bool grh)
     return (uint32_t)crc32(crc, lrh, sizeof lrh);
 }
 
-/* Traffic class, flow label and hop limit. */
+/* Variant fields: traffic class, flow label and hop limit. */
 static uint32_t add_grh(uint32_t crc, const uint8_t *p)
 {
     uint8_t grh[GRH_SIZE];
@@ -29,7 +29,7 @@ static uint32_t add_grh(uint32_t crc, const uint8_t *p)
     return (uint32_t)crc32(crc, grh, sizeof grh);
 }
 
-/* The octet of FECN, BECN and reserved bits. */
+/* Variant field: the byte with FECN, BECN and reserved bits. */
 static uint32_t add_bth(uint32_t crc, const uint8_t *p)
 {
     uint8_t bth[BTH_SIZE];

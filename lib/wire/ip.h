@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The headers of IPv4 (RFC 791 §3.1) and IPv6 (RFC 8200 §3): octets from their begin, as far as
- * they are looked at.
+ * Headers of IPv4 (RFC 791 section 3.1) and IPv6 (RFC 8200 section 3): offsets in octets from their
+ * start, for the fields that are read.
  */
 #ifndef IPOIB_WIRE_IP_H
 #define IPOIB_WIRE_IP_H

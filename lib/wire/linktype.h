@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The numbers of the link types that can hold IPoIB (wire/linktypes.def). */
+/* Numbers of the link types that can contain IPoIB (wire/linktypes.def). */
 #ifndef IPOIB_WIRE_LINKTYPE_H
 #define IPOIB_WIRE_LINKTYPE_H
 

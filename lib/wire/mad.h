@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Management datagrams: the common header (IBA 13.4.3) and the words for its numbers. */
+/* Management datagrams (MADs): the common header (IBA 13.4.3). */
 #ifndef IPOIB_WIRE_MAD_H
 #define IPOIB_WIRE_MAD_H
 

@@ -5,7 +5,7 @@
 
 enum { IPV4_MORE_AND_OFFSET = 0x3fff, PROTOCOL_IGMP = 2 };
 
-/* Begin at the message in v: type and, where the report has records, their number decide. */
+/* Start the iteration at the message in v, by its type and, if it has records, their number. */
 static bool begin(struct view v, uint8_t length, struct membership_iter *it)
 {
     *it = (struct membership_iter){.v = v, .length = length};
@@ -63,9 +63,9 @@ bool membership_begin(struct view v, struct membership_iter *it)
 }
 
 /*
- * What a record says: does the host listen? INCLUDE without sources is "not at all" (RFC 3376 §3.2,
- * RFC 3810 §4.2). false: it says neither, for only the sources change or the type is unknown, to be
- * ignored (RFC 3376 §4.2.12).
+ * Does the record show that the host listens? INCLUDE without sources means that it does not (RFC
+ * 3376 section 3.2, RFC 3810 section 4.2). false: it shows neither, because only sources change, or
+ * the type is unknown and must be ignored (RFC 3376 section 4.2.12).
  */
 static bool record_says(uint8_t type, uint16_t sources, bool *joins)
 {
@@ -87,8 +87,8 @@ static bool record_says(uint8_t type, uint16_t sources, bool *joins)
 }
 
 /*
- * The record at it->next; *says: is there something to tell of it? false: it is not whole as far as
- * the group.
+ * Read the record at it->next; *says: it shows whether the host listens. false: the record is
+ * incomplete.
  */
 static bool next_record(struct membership_iter *it, struct membership *m, bool *says)
 {

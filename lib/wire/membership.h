@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What hosts say of the IP multicast groups they listen to: IGMPv1 and IGMPv2 (RFC 2236), IGMPv3
- * (RFC 3376), MLDv1 (RFC 2710) and MLDv2 (RFC 3810) reports.
+ * Reports of the IP multicast groups that hosts listen to: IGMPv1 and IGMPv2 (RFC 2236), IGMPv3
+ * (RFC 3376), MLDv1 (RFC 2710) and MLDv2 (RFC 3810).
  */
 #ifndef IPOIB_WIRE_MEMBERSHIP_H
 #define IPOIB_WIRE_MEMBERSHIP_H
 
 #include "wire/view.h"
 
-/* IGMP (RFC 2236 §2, RFC 3376 §4): octets from the IGMP header */
+/* IGMP (RFC 2236 section 2, RFC 3376 section 4): offset in octets from the IGMP header */
 enum { IGMP_V1_REPORT = 0x12, IGMP_V2_REPORT = 0x16, IGMP_V2_LEAVE = 0x17, IGMP_V3_REPORT = 0x22 };
 enum { IGMP_GROUP = 4 };
 
-/* MLD (RFC 2710 §3, RFC 3810 §5): octets from the ICMPv6 header */
+/* MLD (RFC 2710 section 3, RFC 3810 section 5): offset in octets from the ICMPv6 header */
 enum { MLD_V1_REPORT = 131, MLD_V1_DONE = 132, MLD_V2_REPORT = 143 };
 enum { MLD_GROUP = 8 };
 
 /*
- * The reports of group records, the same in IGMPv3 (RFC 3376 §4.2) and MLDv2 (RFC 3810 §5.2) but
- * for the address.
+ * Reports with group records; IGMPv3 (RFC 3376 section 4.2) and MLDv2 (RFC 3810 section 5.2) differ
+ * only in the size of addresses.
  */
 enum { REPORT_RECORD_COUNT = 6, REPORT_RECORDS = 8 };
 enum { RECORD_TYPE = 0, RECORD_AUX = 1, RECORD_SOURCES = 2, RECORD_GROUP = 4 };
@@ -32,34 +32,34 @@ enum {
 };
 
 struct membership {
-    const uint8_t *group; /* the IP group, into the packet */
-    uint8_t length;       /* its octets: 4 or 16 */
-    bool joins;           /* "I listen", from some source at least; false: "I no longer listen" */
+    const uint8_t *group; /* the IP group; points into the packet */
+    uint8_t length;       /* its bytes: 4 or 16 */
+    bool joins;           /* the host listens to at least one source; false: it no longer listens */
 };
 
 struct membership_iter {
     struct view v;        /* the IGMP or ICMPv6 message */
-    uint32_t next;        /* where the next record begins */
-    uint32_t left;        /* records, or the one group of the older versions */
-    uint8_t length;       /* octets of an address */
-    bool records, joins;  /* joins: of a message without records */
-    enum wire_result end; /* why the walk ended */
+    uint32_t next;        /* offset of the next record */
+    uint32_t left;        /* remaining records, or 1 for a message without records */
+    uint8_t length;       /* bytes of an address */
+    bool records, joins;  /* joins: for a message without records */
+    enum wire_result end; /* why the iteration ended */
 };
 
 /*
- * Begin at an IPv4 datagram (IP options, as Router Alert, are skipped) or an IPv6 datagram
- * (hop-by-hop and destination options are skipped); v begins at the IP header. false: no report, a
- * fragment, or not captured so far. Checksums are not looked at.
+ * Start the iteration at an IPv4 datagram (IP options such as Router Alert are skipped) or an IPv6
+ * datagram (hop-by-hop and destination options are skipped); v starts at the IP header. false: not
+ * a report, a fragment, or the needed headers were not captured. Checksums are not checked.
  */
 bool membership_in_ipv4(struct view v, struct membership_iter *it);
 bool membership_in_ipv6(struct view v, struct membership_iter *it);
-/* Either of them, by the version in the IP header. */
+/* IPv4 or IPv6, by the version in the IP header. */
 bool membership_begin(struct view v, struct membership_iter *it);
 
 /*
- * The next group. Records that tell neither (BLOCK_OLD_SOURCES, ALLOW_NEW_SOURCES without sources,
- * unknown types) are passed over. Ends with it->end WIRE_OK at the last record, WIRE_TRUNCATED
- * where the capture ends before the group does, WIRE_MALFORMED where the message does.
+ * Get the next group. Records that show neither (BLOCK_OLD_SOURCES, ALLOW_NEW_SOURCES without
+ * sources, unknown types) are skipped. At the end, it->end is WIRE_OK after the last record,
+ * WIRE_TRUNCATED if the capture ends before the group, WIRE_MALFORMED if the message does.
  */
 bool membership_next(struct membership_iter *it, struct membership *m);
 

@@ -18,7 +18,7 @@ static void read_ipv4(const uint8_t *gid, struct mgid *m)
     m->group_clean = m->broadcast || (high_clean && low >> 28 == 0);
     memcpy(m->ipv4, gid + MGID_GROUP_IPV4, 4);
     if (!m->broadcast)
-        m->ipv4[0] = (uint8_t)(0xe0 | (m->ipv4[0] & 0x0f)); /* class D: 1110 and the 28 bits */
+        m->ipv4[0] = (uint8_t)(0xe0 | (m->ipv4[0] & 0x0f)); /* class D: 1110, then the 28 bits */
 }
 
 static void read_ipv6(const uint8_t *gid, struct mgid *m)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Multicast GIDs that carry an IP group: RFC 4391 §4 figures 1 and 2. 0xff, flags (4 bits), scope
- * (4), IPoIB signature (16), P_Key (16), group ID (80).
+ * Multicast GIDs that contain an IP group: RFC 4391 section 4 figures 1 and 2. 0xff, flags (4
+ * bits), scope (4), IPoIB signature (16), P_Key (16), group ID (80).
  */
 #ifndef IPOIB_WIRE_MGID_H
 #define IPOIB_WIRE_MGID_H
@@ -14,7 +14,7 @@ enum {
     MGID_SIGNATURE = 2,
     MGID_PKEY = 4,
     MGID_GROUP = 6,       /* 80 bits: IPv6 group ID */
-    MGID_GROUP_IPV4 = 12, /* the low 32 of them: 28 bits of IPv4 group ID */
+    MGID_GROUP_IPV4 = 12, /* the low 32 bits of it: 28 bits of IPv4 group ID */
     MGID_SIZE = 16,
 };
 enum { MGID_SIGNATURE_IPV4 = 0x401b, MGID_SIGNATURE_IPV6 = 0x601b };
@@ -25,20 +25,26 @@ struct mgid {
     uint8_t scope; /* 4 bits */
     uint16_t signature;
     uint16_t pkey;
-    bool broadcast;   /* the broadcast-GID: 255.255.255.255 */
+    bool broadcast;   /* broadcast-GID: 255.255.255.255 */
     bool group_clean; /* IPv4: the group-ID bits above the low 28 are 0 */
     uint8_t ipv4[4];  /* signature 0x401b: the IP group */
-    uint8_t ipv6[16]; /* signature 0x601b: the IP group, with the MGID's scope, for IPv6's is not
-                         carried */
+    /*
+     * signature 0x601b: the IP group, with the MGID's scope because the MGID does not contain the
+     * IPv6 scope
+     */
+    uint8_t ipv6[16];
 };
 
-/* Does the GID (16 octets) begin with 0xff and carry one of the two IPoIB signatures? */
+/* Does the GID (16 bytes) start with 0xff and contain one of the two IPoIB signatures? */
 bool mgid_is_ipoib(const uint8_t *gid);
 
-/* The MGID of an IP group (4 or 16 octets) on the link of another IPoIB MGID. */
+/*
+ * Make the MGID of an IP group (4 or 16 bytes), with the other fields of on_link, an IPoIB MGID of
+ * the same link.
+ */
 void mgid_of_group(uint8_t *mgid, const uint8_t *on_link, const uint8_t *ip, uint8_t length);
 
-/* Split an MGID for which mgid_is_ipoib() holds. */
+/* Decode an MGID for which mgid_is_ipoib() is true. */
 struct mgid mgid_read(const uint8_t *gid);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers and their words, the one place where they stand. Tables end with a NULL name. */
+/* Tables of names for numbers. A NULL name ends a table. */
 #ifndef IPOIB_WIRE_NAMES_H
 #define IPOIB_WIRE_NAMES_H
 
@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 /*
- * The layout of Wireshark's value_string, so that a table serves the plugin's fields as it stands.
+ * Same layout as Wireshark's value_string, so that the plugin's fields can use the tables directly.
  */
 struct name {
     uint32_t value;
     const char *name;
 };
 
-/* The name of a value, or NULL. */
+/* The name of a value; NULL: unknown. */
 const char *name_of(const struct name *table, uint32_t value);
 
 #endif

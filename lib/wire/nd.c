@@ -18,7 +18,7 @@ bool nd_in_ipv6(struct view v, struct view *icmpv6)
     return next == NEXT_ICMPV6 && d.cap > 0;
 }
 
-/* Octets before the options (RFC 4861 §4.1 to 4.5), 0: not an ND message. */
+/* Offset of the options in octets (RFC 4861 sections 4.1 to 4.5); 0: not an ND message. */
 static uint32_t options_offset(uint8_t type)
 {
     switch (type) {
@@ -67,7 +67,7 @@ const uint8_t *nd_option_owner(struct view v, const struct nd_option *o, const u
 {
     uint8_t type = v.p[0];
     if (type == ND_NA && o->type == ND_OPT_TARGET_LLADDR)
-        return v.p + ND_TARGET; /* captured, as the option behind it is */
+        return v.p + ND_TARGET; /* captured, because the option after it is */
     if (o->type == ND_OPT_SOURCE_LLADDR && (type == ND_RS || type == ND_RA || type == ND_NS))
         return source;
     return NULL;

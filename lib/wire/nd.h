@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Neighbour Discovery (RFC 4861) messages and their options, and where in the options the IPoIB
- * link-layer address stands (RFC 4391 §9.3: type 1 or 2, length 3, two octets of zero before the
- * address).
+ * Neighbour Discovery (RFC 4861) messages and their options, and the position of the IPoIB
+ * link-layer address in the options (RFC 4391 section 9.3: type 1 or 2, length 3, two zero octets
+ * before the address).
  */
 #ifndef IPOIB_WIRE_ND_H
 #define IPOIB_WIRE_ND_H
@@ -10,44 +10,44 @@
 #include "wire/view.h"
 
 enum { ND_RS = 133, ND_RA = 134, ND_NS = 135, ND_NA = 136, ND_REDIRECT = 137 };
-/* NS, NA, Redirect: the target address, 16 octets (RFC 4861 §4.3 to 4.5) */
+/* NS, NA, Redirect: the target address, 16 octets (RFC 4861 sections 4.3 to 4.5) */
 enum { ND_TARGET = 8 };
-enum { ND_NA_FLAGS = 4 }; /* R, S, O in the three high bits (RFC 4861 §4.4) */
+enum { ND_NA_FLAGS = 4 }; /* R, S, O in the three high bits (RFC 4861 section 4.4) */
 enum { ND_NA_SOLICITED = 0x40 };
 
 enum { ND_OPT_TYPE = 0, ND_OPT_LENGTH = 1, ND_OPT_PAD = 2, ND_OPT_LLADDR = 4 };
 enum { ND_OPT_SOURCE_LLADDR = 1, ND_OPT_TARGET_LLADDR = 2 };
-enum { ND_OPT_IPOIB_LENGTH = 3 }; /* units of 8 octets */
+enum { ND_OPT_IPOIB_LENGTH = 3 }; /* units of 8 bytes */
 
 /*
- * The ICMPv6 message of the IPv6 packet in v, behind hop-by-hop and destination options (RFC 8200
- * §4.3, 4.6). false: another protocol, a fragment, or not captured so far.
+ * The ICMPv6 message of the IPv6 packet in v, after hop-by-hop and destination options (RFC 8200
+ * sections 4.3, 4.6). false: another protocol, a fragment, or the needed headers were not captured.
  */
 bool nd_in_ipv6(struct view v, struct view *icmpv6);
 
 struct nd_option {
     uint8_t type;
-    uint32_t off;  /* octets from the ICMPv6 header */
-    uint32_t size; /* octets */
+    uint32_t off;  /* bytes from the ICMPv6 header */
+    uint32_t size; /* bytes */
 };
 
 struct nd_iter {
     struct view v;
     uint32_t next;
-    enum wire_result end; /* why the walk ended */
+    enum wire_result end; /* why the iteration ended */
 };
 
-/* Begin at the options of the ICMPv6 message in v; false if it is no ND message. */
+/* Start the iteration at the options of the ICMPv6 message in v; false: not an ND message. */
 bool nd_options(struct view v, struct nd_iter *it);
 
 /*
- * The next option. An option of length 0 or beyond the message ends the walk (WIRE_MALFORMED, RFC
- * 4861 §4.6). An option whose begin was captured is returned even where its end was not; check with
- * view_has().
+ * Get the next option. An option of length 0 or beyond the end of the message ends the iteration
+ * (WIRE_MALFORMED, RFC 4861 section 4.6). An option whose start was captured is returned even if
+ * its end was not; check with view_has().
  */
 bool nd_next(struct nd_iter *it, struct nd_option *o);
 
-/* Is it a source or target link-layer address option in the form of RFC 4391 §9.3? */
+/* Is it a source or target link-layer address option in the form of RFC 4391 section 9.3? */
 static inline bool nd_is_ipoib_lladdr(const struct nd_option *o)
 {
     return (o->type == ND_OPT_SOURCE_LLADDR || o->type == ND_OPT_TARGET_LLADDR) &&
@@ -56,16 +56,15 @@ static inline bool nd_is_ipoib_lladdr(const struct nd_option *o)
 
 /*
  * The link-layer address (LLADDR_SIZE bytes) in the first option of this type (source or target) of
- * the ICMPv6 message in v, in the form of RFC 4391 §9.3. NULL: there is none, or it was not
- * captured so far.
+ * the ICMPv6 message in v, in the form of RFC 4391 section 9.3. NULL: none, or not captured.
  */
 const uint8_t *nd_lladdr(struct view v, uint8_t type);
 
 /*
- * The IPv6 address (16 octets) that the option gives its link-layer address to, for who learns from
- * the message: of RS, RA and NS the source, of an NA the target. NULL: receivers ignore the option
- * (RFC 4861 §4.4, 4.5), or it is of another node, as in a Redirect. o: of the ICMPv6 message in v;
- * source: of the IPv6 packet.
+ * The IPv6 address (16 octets) that receivers map to the option's link-layer address: the source
+ * for RS, RA and NS, the target for NA. NULL: receivers ignore the option (RFC 4861 sections 4.4,
+ * 4.5), or it belongs to another node, as in a Redirect. o: an option of the ICMPv6 message in v;
+ * source: the source address of the IPv6 packet.
  */
 const uint8_t *nd_option_owner(struct view v, const struct nd_option *o, const uint8_t *source);
 

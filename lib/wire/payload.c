@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The payload of an InfiniBand packet. See payload.h. */
 #include "wire/payload.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The payload of an InfiniBand packet, decoded once: a datagram with its encapsulation header, or a
- * management datagram (MAD). Model, rules and plugin read these structs and call no decoder again.
+ * management datagram (MAD). Model, rules and plugin read these structs and do not decode again.
  */
 #ifndef IPOIB_WIRE_PAYLOAD_H
 #define IPOIB_WIRE_PAYLOAD_H
@@ -13,53 +13,60 @@
 #include "wire/sa.h"
 #include "wire/smp.h"
 
-/* An IP datagram or an ARP message (RFC 4391 §6). */
+/* An IP datagram or an ARP message (RFC 4391 section 6). */
 struct datagram {
-    struct view octets;          /* from the encapsulation header on; empty: there is none */
-    enum wire_result header;     /* of encap_decode(); WIRE_FOREIGN: decoded without one */
-    struct encap encap;          /* header WIRE_OK */
-    struct view body;            /* what follows it */
-    enum wire_result arp_result; /* Type ARP and RARP; WIRE_FOREIGN: another Type */
-    bool arp_has_fixed;          /* the part before the addresses is there */
+    struct view octets; /* data from the encapsulation header on; empty: no header */
+    /* result of encap_decode(); WIRE_FOREIGN: decoded without a header */
+    enum wire_result header;
+    struct encap encap;          /* valid if header is WIRE_OK */
+    struct view body;            /* data after the header */
+    enum wire_result arp_result; /* for Type ARP and RARP; WIRE_FOREIGN: another Type */
+    bool arp_has_fixed;          /* the part before the addresses was captured */
     struct arp arp;
     struct view icmpv6;           /* Type IPv6: the ICMPv6 message (nd_in_ipv6()); p NULL: none */
     struct view dhcp_octets;      /* Type IPv4: the DHCP message; p NULL: none */
-    enum wire_result dhcp_result; /* of dhcp_decode() */
+    enum wire_result dhcp_result; /* result of dhcp_decode() */
     struct dhcp dhcp;
 };
 
-/* v begins at the encapsulation header. */
+/* v starts at the encapsulation header. */
 void datagram_decode(struct view v, struct datagram *d);
 
 /*
- * The first packet of a longer message on a connection: the header alone is decoded, since the rest
- * of the datagram is in later packets.
+ * For the first packet of a multi-packet message on a connection: decode only the header, because
+ * the rest of the datagram is in later packets.
  */
 void datagram_decode_header(struct view v, struct datagram *d);
 
-/* v begins after the encapsulation header, or in a frame that has none; type: its Ethertype. */
+/*
+ * v starts after the encapsulation header, or is data of a frame without one; type: its Ethertype.
+ */
 void datagram_decode_body(uint16_t type, struct view v, struct datagram *d);
 
 enum mad_kind { MAD_KIND_OTHER, MAD_KIND_SA, MAD_KIND_SMP, MAD_KIND_CM };
 
-/* A MAD of the classes that say something about IPoIB. */
+/* A MAD. Classes that are relevant for IPoIB are decoded. */
 struct mad_payload {
-    struct view octets;      /* from the MAD on */
-    enum mad_kind kind;      /* by the management class; OTHER: also where that was not captured */
-    enum wire_result result; /* of the class's decoder; WIRE_FOREIGN: another class */
-    bool has_header;         /* mad is there; CM: message and communication IDs too */
+    struct view octets; /* data from the MAD on */
+    /* by the management class; OTHER: another class, or the class was not captured */
+    enum mad_kind kind;
+    enum wire_result result; /* result of the class's decoder; WIRE_FOREIGN: another class */
+    bool has_header;         /* mad is valid; CM: also message type and communication IDs */
     union {
-        struct mad mad; /* the common header, with which the others begin */
+        struct mad mad; /* the common header, with which the others start */
         struct sa sa;
         struct smp smp;
         struct cm cm;
     };
-    /* CM: the private data, read as IPoIB's (RFC 4755 §6). WIRE_OK only if result is. */
+    /*
+     * CM: the private data, decoded as IPoIB's (RFC 4755 section 6). WIRE_OK only if result is
+     * WIRE_OK.
+     */
     enum wire_result private_result;
     struct cm_private private;
 };
 
-/* v begins at the MAD. */
+/* v starts at the MAD. */
 void mad_payload_decode(struct view v, struct mad_payload *m);
 
 #endif

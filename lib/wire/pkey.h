@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* full or limited: the partition is in the other 15 bits (IBA 10.9.1.1) */
+/* set: full membership, clear: limited; the other 15 bits are the partition (IBA 10.9.1.1) */
 enum { PKEY_MEMBERSHIP = 0x8000 };
 
 static inline bool same_partition(uint16_t a, uint16_t b)
@@ -14,7 +14,7 @@ static inline bool same_partition(uint16_t a, uint16_t b)
     return ((a ^ b) & ~PKEY_MEMBERSHIP & 0xffff) == 0;
 }
 
-/* 0 is none, with either membership. */
+/* A P_Key with the lower 15 bits 0 is no partition. */
 static inline bool is_partition(uint16_t pkey)
 {
     return !same_partition(pkey, 0);

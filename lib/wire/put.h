@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers into packets, in network order; the readers are in wire/view.h. */
+/* Write numbers into packets, in network byte order. wire/view.h has the readers. */
 #ifndef IPOIB_WIRE_PUT_H
 #define IPOIB_WIRE_PUT_H
 

@@ -45,7 +45,7 @@ const struct name sa_attribute_names[] = {
     {0, NULL},
 };
 
-/* IBA 15.2.5.16: what a requested MTU, rate or life time is compared by. */
+/* IBA 15.2.5.16: comparison for a requested MTU, rate or life time. */
 const struct name sa_selector_names[] = {
     {0, "greater than"}, {1, "less than"}, {2, "exactly"}, {3, "largest available"}, {0, NULL},
 };
@@ -83,7 +83,7 @@ const struct name notice_trap_names[] = {
     {0, NULL},
 };
 
-/* The class-specific octet of the status. */
+/* The class-specific byte of the status. */
 static const struct name sa_status_names[] = {
     {1, "no resources (ERR_NO_RESOURCES)"},
     {2, "request invalid (ERR_REQ_INVALID)"},
@@ -154,7 +154,8 @@ uint32_t sa_record_size(uint16_t attribute)
 }
 
 /*
- * How much of the 200 octets is data: all, unless RMPP's payload length says less (IBA 13.6.2.1).
+ * The data of the MAD: all 200 bytes, or fewer by RMPP's payload length (IBA 13.6.2.1); none in
+ * RMPP packets other than DATA.
  */
 static struct view sa_data(struct view v, const struct sa *sa)
 {
@@ -214,7 +215,7 @@ struct mc_member mc_member_read(const uint8_t *p)
     };
 }
 
-/* Append the names of the set bits, in order; stops where buf is full. */
+/* Write the names of the set bits, in order; stop when buf is full. */
 static const char *bits_text(uint64_t bits, const char *const *names, unsigned count, char *buf,
                              size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Subnet administration: the SA header and its RMPP header (IBA 13.6.2, 15.2.1.1), the records that
- * IPoIB uses (IBA 15.2.5), notices and event subscriptions (IBA 13.4.8.2, 13.4.8.3, 14.2.5.1).
+ * Subnet administration (SA): the SA header and its RMPP header (IBA 13.6.2, 15.2.1.1), the records
+ * that IPoIB uses (IBA 15.2.5), notices and event subscriptions (IBA 13.4.8.2, 13.4.8.3, 14.2.5.1).
  */
 #ifndef IPOIB_WIRE_SA_H
 #define IPOIB_WIRE_SA_H
@@ -9,24 +9,26 @@
 #include "wire/ib.h"
 #include "wire/mad.h"
 
-/* From the begin of the MAD. */
+/* Offsets in bytes from the start of the MAD. */
 enum {
     RMPP_VERSION = 24,
     RMPP_TYPE = 25,
     RMPP_TIME_FLAGS = 26, /* response time (5 bits), flags (3) */
     RMPP_STATUS = 27,
     RMPP_DATA1 = 28, /* DATA and ACK: segment number, from 1 */
-    /* DATA: payload length, of the first segment the whole, of the last its own */
+    /*
+     * DATA: payload length, of the whole message in the first segment, of the segment in the last
+     */
     RMPP_DATA2 = 32,
     SA_SM_KEY = 36,
-    SA_ATTRIBUTE_OFFSET = 44, /* units of 8 octets from one record to the next */
+    SA_ATTRIBUTE_OFFSET = 44, /* distance between records, in units of 8 bytes */
     SA_COMPONENT_MASK = 48,
     SA_DATA = 56,
     SA_DATA_SIZE = 200,
 };
 enum { RMPP_TYPE_DATA = 1, RMPP_TYPE_ACK = 2, RMPP_TYPE_STOP = 3, RMPP_TYPE_ABORT = 4 };
 enum { RMPP_FLAG_ACTIVE = 1, RMPP_FLAG_FIRST = 2, RMPP_FLAG_LAST = 4 };
-/* RMPP's payload length counts the SA header of every segment, from SM_Key to ComponentMask. */
+/* RMPP's payload length includes the SA header of every segment, from SM_Key to ComponentMask. */
 enum { RMPP_SA_HEADER = SA_DATA - SA_SM_KEY };
 
 enum {
@@ -48,11 +50,11 @@ enum {
     SA_PATH_RECORD = 0x0035,
     SA_MC_MEMBER_RECORD = 0x0038,
 };
-/* Statuses of the SA, in the class-specific octet (IBA 15.2.1.2); the names of all are in sa.c. */
+/* SA statuses, in the class-specific byte (IBA 15.2.1.2); sa.c has the names of all. */
 enum {
-    MAD_STATUS_BUSY = 0x0001,      /* a bit, of every class (IBA 13.4.7) */
+    MAD_STATUS_BUSY = 0x0001,      /* a flag bit, in every class (IBA 13.4.7) */
     SA_STATUS_NO_RECORDS = 0x0300, /* ERR_NO_RECORDS */
-    /* ERR_REQ_INSUFFICIENT_COMPONENTS: of a Set, it would have to make the group */
+    /* ERR_REQ_INSUFFICIENT_COMPONENTS: for a Set, the SA would have to create the group */
     SA_STATUS_INSUFFICIENT_COMPONENTS = 0x0600,
 };
 
@@ -60,14 +62,14 @@ struct sa {
     struct mad mad;
     uint8_t rmpp_type, rmpp_flags; /* type 0: no RMPP */
     uint32_t segment, payload_length;
-    uint32_t record_stride; /* octets; 0: the sender gave none */
+    uint32_t record_stride; /* bytes; 0: not given */
     uint64_t component_mask;
-    struct view data; /* this MAD's records, without what RMPP says is not data */
+    struct view data; /* this MAD's records, as limited by RMPP's type and payload length */
 };
 
 /*
- * v begins at the MAD. WIRE_TRUNCATED with *have_mad: the common header is there. WIRE_FOREIGN: not
- * the SA class.
+ * v starts at the MAD. WIRE_TRUNCATED with *have_mad: the common header was captured. WIRE_FOREIGN:
+ * not the SA class.
  */
 enum wire_result sa_decode(struct view v, struct sa *sa, bool *have_mad);
 
@@ -112,14 +114,14 @@ enum {
 };
 
 struct mc_member {
-    const uint8_t *mgid, *port_gid; /* 16 octets each, into the packet */
+    const uint8_t *mgid, *port_gid; /* 16 bytes each, pointers into the packet */
     uint32_t qkey, flow_label;
     uint16_t mlid, pkey;
-    uint8_t mtu_selector, mtu, rate, life; /* codes of the IBA, not octets */
+    uint8_t mtu_selector, mtu, rate, life; /* IBA codes, not bytes */
     uint8_t tclass, sl, hop_limit, scope, join_state;
 };
 
-/* p: MCM_SIZE octets. */
+/* p: MCM_SIZE bytes. */
 struct mc_member mc_member_read(const uint8_t *p);
 
 /* PathRecord (IBA 15.2.5.16) */
@@ -140,7 +142,7 @@ enum {
     PATH_SIZE = 64,
 };
 
-/* Component mask bits of a PathRecord, as far as they are used here. */
+/* Component mask bits of a PathRecord; only those used here. */
 enum {
     PATH_HAS_DGID = 1 << 2,
     PATH_HAS_SGID = 1 << 3,
@@ -164,7 +166,7 @@ enum {
     SERVICE_PKEY = 24,
     SERVICE_LEASE = 28, /* seconds */
     SERVICE_KEY = 32,
-    SERVICE_NAME = 48, /* 64 octets, UTF-8, ends with a zero */
+    SERVICE_NAME = 48, /* 64 bytes, UTF-8, zero-terminated */
     SERVICE_NAME_SIZE = 64,
     SERVICE_DATA = 112,
     SERVICE_SIZE = 176,
@@ -203,15 +205,15 @@ enum {
     TRAP_GROUP_DELETED = 67
 };
 
-/* Has a notice of the trap a GID at NOTICE_DETAILS_GID (IBA 14.2.5.1)? */
+/* Does a notice of this trap have a GID at NOTICE_DETAILS_GID (IBA 14.2.5.1)? */
 static inline bool trap_has_gid(uint16_t trap)
 {
     return trap >= TRAP_GID_IN_SERVICE && trap <= TRAP_GROUP_DELETED;
 }
 
 /*
- * Does the MAD say anything of the component? A request only of those in its mask; what stands
- * elsewhere in the record then means nothing (IBA 15.2.1.1).
+ * Is the component valid? In a request, only components in its mask are; the rest of the record has
+ * no meaning (IBA 15.2.1.1).
  */
 static inline bool sa_says(const struct sa *sa, uint64_t component)
 {
@@ -219,12 +221,12 @@ static inline bool sa_says(const struct sa *sa, uint64_t component)
     return !request || (sa->component_mask & component);
 }
 
-/* Octets of one record of the attribute, 0: not one that is decoded here. */
+/* Bytes of one record of the attribute; 0: not decoded here. */
 uint32_t sa_record_size(uint16_t attribute);
 
-/* MTU in octets for the IBA's code 1 to 5, 0 for others. */
+/* MTU in bytes for the IBA codes 1 to 5; 0: other codes. */
 uint32_t ib_mtu_octets(uint8_t code);
-/* Rate in units of 100 Mb/s, 0 for unknown codes. */
+/* Rate in units of 100 Mb/s; 0: unknown code. */
 uint32_t ib_rate_100mbps(uint8_t code);
 
 extern const struct name sa_method_names[];
@@ -236,14 +238,17 @@ extern const struct name rmpp_type_names[];
 extern const struct name notice_trap_names[];
 
 /*
- * A MAD status as the SA uses it, in words: the class-specific octet first, else the common codes.
+ * The name of a MAD status as the SA uses it: the class-specific byte first, else the common codes.
  */
 const char *sa_status_name(uint16_t status);
 
-/* "FullMember, NonMember" and so on into buf (at least 64 octets); returns buf. */
+/* Write the names, such as "FullMember, NonMember", to buf (at least 64 bytes); returns buf. */
 const char *join_state_text(uint8_t join_state, char *buf, size_t size);
 
-/* The components that a MCMemberRecord's mask names, comma-separated; returns buf. */
+/*
+ * Write the names of the components in a MCMemberRecord's mask to buf, separated by commas; returns
+ * buf.
+ */
 const char *mc_component_text(uint64_t mask, char *buf, size_t size);
 
 #endif

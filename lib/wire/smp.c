@@ -2,8 +2,8 @@
 #include "wire/smp.h"
 
 /*
- * What only directed-route SMPs have (IBA 14.2.1.2); the status' highest bit is the direction
- * there.
+ * Decode the fields of directed-route SMPs only (IBA 14.2.1.2); their direction bit is the highest
+ * bit of the status.
  */
 static void decode_directed(struct view v, struct smp *s)
 {
@@ -33,7 +33,7 @@ enum wire_result smp_decode(struct view v, struct smp *s)
     return s->hop_count > SMP_HOPS_MAX ? WIRE_MALFORMED : WIRE_OK;
 }
 
-/* Is the attribute the one asked for, and were its first size octets captured? */
+/* Is this the attribute, and were its first size bytes captured? */
 static enum wire_result attribute_is(const struct smp *s, uint16_t attribute, uint32_t size)
 {
     return s->mad.attribute == attribute ? view_has(s->data, 0, size) : WIRE_FOREIGN;
@@ -60,7 +60,7 @@ enum wire_result smp_port_info(const struct smp *s, struct port_info *p)
         return r;
     const uint8_t *d = s->data.p;
     *p = (struct port_info){
-        .port = (uint8_t)s->mad.modifier, /* the bits above are flags where they are anything */
+        .port = (uint8_t)s->mad.modifier, /* the higher bits are flags, if used */
         .gid_prefix = be64(d + PORT_INFO_GID_PREFIX),
         .lid = be16(d + PORT_INFO_LID),
         .state = d[PORT_INFO_SPEED_STATE] & 0xf,

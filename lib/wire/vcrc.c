@@ -4,12 +4,12 @@
 enum { AT_ONCE = 8, POLYNOMIAL = 0xd008 };
 
 /*
- * [k][b]: what a byte b does to the CRC when k more bytes follow it. The polynomial is 0x100B with
- * its bits in reversed order, for the first bit on the wire is the least significant one.
+ * [k][b]: the effect of a byte b on the CRC if k more bytes follow it. The polynomial 0x100B is
+ * bit-reversed, because the least significant bit is first on the wire.
  */
 static uint16_t followed_by[AT_ONCE][256];
 
-/* When the program is loaded, so that no packet has to ask whether it is done. */
+/* Runs when the program is loaded, so that no packet needs a check for it. */
 __attribute__((constructor)) static void make_tables(void)
 {
     for (unsigned b = 0; b < 256; b++) {
@@ -25,7 +25,7 @@ __attribute__((constructor)) static void make_tables(void)
         }
 }
 
-/* Eight bytes, as a packet is large and this is asked of many. */
+/* Process eight bytes at once, for speed. */
 static uint16_t add_eight(uint16_t crc, const uint8_t *p)
 {
     const uint16_t(*t)[256] = followed_by;
@@ -33,7 +33,7 @@ static uint16_t add_eight(uint16_t crc, const uint8_t *p)
            t[3][p[4]] ^ t[2][p[5]] ^ t[1][p[6]] ^ t[0][p[7]];
 }
 
-/* Preset to ones, complemented. */
+/* Initial value all ones, result complemented. */
 static uint16_t vcrc(const uint8_t *p, uint32_t n)
 {
     uint16_t crc = 0xffff;

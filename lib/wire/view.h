@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A view on octets of a packet: what was captured of them, and how many there were on the wire.
+ * A view of bytes of a packet: how many were captured, and how many were on the wire.
  *
- * Every decoder of this folder takes a view and says which of three things is true: the structure
- * is whole (WIRE_OK), the capture ends before it does (WIRE_TRUNCATED), or the packet itself is too
- * short or contradicts itself (WIRE_MALFORMED). A capture that was cut short is never a fault of
- * the sender.
+ * Every decoder in this folder takes a view and distinguishes three cases: the structure is
+ * complete (WIRE_OK), the capture ends before it does (WIRE_TRUNCATED), or the packet itself is too
+ * short or contradicts itself (WIRE_MALFORMED). A truncated capture is never a violation by the
+ * sender.
  */
 #ifndef IPOIB_WIRE_VIEW_H
 #define IPOIB_WIRE_VIEW_H
@@ -17,11 +17,11 @@
 enum wire_result {
     WIRE_OK,
     WIRE_TRUNCATED, /* the capture (snapshot length) ends first */
-    WIRE_MALFORMED, /* the packet as it was on the wire ends first, or contradicts itself */
-    WIRE_FOREIGN,   /* whole, but not what this decoder decodes */
+    WIRE_MALFORMED, /* the packet on the wire ends first, or contradicts itself */
+    WIRE_FOREIGN,   /* complete, but not for this decoder */
 };
 
-/* Octets of a packet: cap octets at p were captured, len octets were on the wire; cap <= len. */
+/* Bytes of a packet: cap bytes at p were captured, len bytes were on the wire; cap <= len. */
 struct view {
     const uint8_t *p;
     uint32_t cap;
@@ -33,7 +33,7 @@ static inline struct view view_make(const uint8_t *p, uint32_t cap, uint32_t len
     return (struct view){p, cap, len < cap ? cap : len};
 }
 
-/* Are n octets at off there? The difference between "not captured" and "not sent" is the answer. */
+/* Are n bytes at off available? The result distinguishes "not captured" from "not sent". */
 static inline enum wire_result view_has(struct view v, uint32_t off, uint32_t n)
 {
     if (off <= v.cap && n <= v.cap - off)
@@ -41,7 +41,7 @@ static inline enum wire_result view_has(struct view v, uint32_t off, uint32_t n)
     return off <= v.len && n <= v.len - off ? WIRE_TRUNCATED : WIRE_MALFORMED;
 }
 
-/* The view from off on; empty where off lies beyond it. */
+/* The view from off on; empty if off is beyond its end. */
 static inline struct view view_from(struct view v, uint32_t off)
 {
     struct view r = {v.p, 0, 0};
@@ -54,7 +54,7 @@ static inline struct view view_from(struct view v, uint32_t off)
     return r;
 }
 
-/* The first len octets of the view (fewer where it is shorter). */
+/* The first len bytes of the view, or all if it is shorter. */
 static inline struct view view_first(struct view v, uint32_t len)
 {
     if (v.len > len)
@@ -69,7 +69,7 @@ static inline struct view view_sub(struct view v, uint32_t off, uint32_t len)
     return view_first(view_from(v, off), len);
 }
 
-/* Big-endian reads; the caller has asked view_has() before. */
+/* Big-endian reads; the caller must check with view_has() first. */
 static inline uint16_t be16(const uint8_t *p)
 {
     return (uint16_t)(p[0] << 8 | p[1]);
