@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A capture as a fuzzer's input: for each frame 6 octets - link type (low nibble) and interface
- * (high), time since the frame before (a power of two of milliseconds), octets captured (16 bits,
- * big-endian), octets cut (16 bits) - and the captured octets.
+ * The format of a capture as fuzz input. Each frame has a header of 6 bytes, then its captured
+ * bytes. The header:
+ *   byte 0     link type (low nibble), interface (high nibble)
+ *   byte 1     time since the previous frame: 2 to the power of the low nibble, in ms
+ *   bytes 2-3  captured bytes, big-endian
+ *   bytes 4-5  bytes that the capture truncated, big-endian
  */
 #ifndef IPOIB_FUZZ_FRAMES_H
 #define IPOIB_FUZZ_FRAMES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The readers and writers of capture files under libFuzzer: an input is a file. What `ipoib-capture
- * convert` makes of it must be a whole capture file again, with as many packets as were written.
+ * Fuzzes the readers and writers of capture files: the input is a file. The output of
+ * `ipoib-capture convert` must be a complete capture file, with as many packets as were written.
  */
 /* For memfd_create(). NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #define _GNU_SOURCE
@@ -22,9 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { PATH_LEN = 40, INPUT_MAX = 1 << 18 };
 
-static volatile unsigned sink; /* what is read is used, so that no read is optimised away */
+static volatile unsigned sink; /* uses the values read, so that the compiler keeps the reads */
 
-/* In place of cli/say.c's: millions of inputs are at fault. */
+/* Replaces cli/say.c's: prints nothing, because most inputs are malformed. */
 void say(const char *format, ...)
 {
     sink += (unsigned)format[0];
@@ -38,7 +38,7 @@ static int new_file(char path[PATH_LEN])
     return fd;
 }
 
-/* How many frames; *whole: it was read to its end. */
+/* Returns the number of frames. Sets *whole to whether the file was read to its end. */
 static unsigned long read_all(const char *path, bool *whole)
 {
     char error[CAPFILE_ERROR_LEN];
@@ -60,13 +60,13 @@ static unsigned long read_all(const char *path, bool *whole)
     return n;
 }
 
-/* In raw ERF it is passed over when it is read, as Wireshark does. */
+/* Readers of raw ERF skip pad records, as Wireshark does. */
 static bool is_filler(const struct translation *way, const struct packet *p)
 {
     return way->to_raw && way->from == LINKTYPE_ERF && erf_type(p->data) == ERF_TYPE_PAD;
 }
 
-/* How many packets a reader must find. */
+/* Returns the number of packets that a reader must find in the output. */
 static unsigned long carry(struct input *in, struct output *out, const struct translation *way)
 {
     struct packet from, to;
@@ -100,14 +100,15 @@ static void convert(const char *path, const struct output_format *format)
     must(output_close(out));
     input_close(in);
     /*
-     * Raw ERF begins with a time, and has no magic number: one that is another format's is read as
-     * that. Any will do here.
+     * Raw ERF has no magic number and starts with a timestamp. If the timestamp equals another
+     * format's magic number, the file is read as that format. So overwrite its fraction; any value
+     * will do.
      */
     static const uint8_t fraction[4];
     must(format->container != CONTAINER_RAW || n == 0 ||
          pwrite(fd, fraction, sizeof fraction, 0) == sizeof fraction);
     unsigned long found = read_all(made, &whole);
-    /* a raw ERF file without a record is an empty one, which is no capture file */
+    /* a raw ERF file without records is empty, so it is not a capture file */
     must(format->container == CONTAINER_RAW && n == 0 ? found == 0 : whole && found == n);
     close(fd);
 }

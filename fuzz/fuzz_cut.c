@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a capture cuts off is not the sender's fault, under libFuzzer: a frame is judged whole, and
- * cut short; the latter must break no rule that the former keeps. What is not IPoIB when it is seen
- * whole says nothing. The ICRC is wrong in almost all, and means nothing: no packet came before.
- * The first octet of an input chooses the link type, the next two how much is left, the rest is the
- * frame.
+ * Fuzzes the checks of truncated frames: a truncated frame must not violate a rule that the whole
+ * frame does not violate. Frames that are not IPoIB when they are whole are skipped. The ICRC is
+ * wrong in almost all inputs, and is ignored because no packet came before.
+ *
+ * Input: byte 0 selects the link type, bytes 1 and 2 the captured length; the rest is the frame.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +27,14 @@ static void note_broken(void *user, uint32_t frame, const struct finding *f)
         broken[f->rule] = true;
 }
 
-/* Is it IPoIB? */
+/*
+ * Checks one frame without earlier ones. Returns whether it is IPoIB; sets broken[] for each
+ * violated rule.
+ */
 static bool judge_alone(int linktype, const uint8_t *octets, size_t captured, size_t length,
                         bool broken[RULE_COUNT])
 {
-    /* on the heap and of exactly its size, so that AddressSanitizer sees one octet too many */
+    /* on the heap with its exact size, so that AddressSanitizer detects an overread by one byte */
     uint8_t *own = g_malloc(captured ? captured : 1);
     struct judge *judge = judge_new(NULL, NULL, note_broken, broken);
     memcpy(own, octets, captured);
@@ -44,8 +47,8 @@ static bool judge_alone(int linktype, const uint8_t *octets, size_t captured, si
 }
 
 /*
- * An ERF record with more octets than its wire length tells contradicts itself: what is beyond is
- * there or not, as one looks.
+ * True for an ERF record with more bytes than its wire length. It contradicts itself: whether the
+ * extra bytes belong to the frame depends on which length is used.
  */
 static bool is_contradictory(int linktype, const uint8_t *frame, size_t length)
 {

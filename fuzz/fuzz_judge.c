@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The judge, and with it the model of the fabric, under libFuzzer: an input is a capture, frame
- * after frame (see fuzz/frames.h). Every finding must lie within its frame, and its texts be there.
+ * Fuzzes the checker and the fabric model: the input is a capture (fuzz/frames.h). Every finding
+ * must be inside its frame, and its texts must not be NULL.
  */
 #include <stdlib.h>
 
@@ -33,7 +33,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz_frame f;
     int64_t ns = 0;
     for (uint32_t n = 1; fuzz_next_frame(&data, &size, &f); n++) {
-        /* on the heap and of exactly its size, so that AddressSanitizer sees one octet too many */
+        /*
+         * on the heap with its exact size, so that AddressSanitizer detects an overread by one byte
+         */
         uint8_t *octets = g_malloc(f.captured ? f.captured : 1);
         memcpy(octets, f.octets, f.captured);
         frame_size = f.captured;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reports of strangers under libFuzzer: the input is a JSON report, as `ipoib-check --merge` reads
- * it.
+ * Fuzzes the reader of untrusted JSON reports: the input is a report, as `ipoib-check --merge`
+ * reads it.
  *
- * Beyond "no crash": a report is good or it is said why not; each result of a good one belongs to
- * one entry, and what is taken of it is not larger than it was.
+ * Beyond "no crash", it checks: a report is accepted, or an error says why not; each result of an
+ * accepted report belongs to exactly one entry; merge_keep_known() never makes a report longer, and
+ * a second call changes nothing.
  */
 #include <stdint.h>
 #include <stdio.h>

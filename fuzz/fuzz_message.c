@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The walkers of what stands behind the encapsulation header or in a MAD, each by itself, under
- * libFuzzer: the first octet chooses one, the next two how much the capture cut, the rest is the
- * message.
+ * Fuzzes each decoder of messages (after the encapsulation header, or in a MAD) alone.
  *
- * Beyond "no crash": a message that is read whole is, cut short by the capture, never called
- * malformed, and nothing that was read of it lies outside of what is there.
+ * Input: byte 0 selects the decoder, bytes 1 and 2 give the number of truncated bytes; the rest is
+ * the message.
+ *
+ * Beyond "no crash", it checks: if a message decodes without error, no truncation of it is called
+ * malformed; everything that was decoded is inside the captured bytes.
  */
 #include <stdlib.h>
 
@@ -21,7 +22,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static volatile unsigned sink; /* what is read is used, so that no read is optimised away */
+static volatile unsigned sink; /* uses the values read, so that the compiler keeps the reads */
 
 static void use(struct view part, struct view of)
 {
@@ -31,7 +32,7 @@ static void use(struct view part, struct view of)
         sink += part.p[i];
 }
 
-/* ---- the walkers */
+/* ---- the decoders */
 
 static enum wire_result walk_sa(struct view v)
 {
@@ -123,11 +124,11 @@ static enum wire_result walk_encap(struct view v)
 
 typedef enum wire_result walker(struct view v);
 
-/* ---- the property */
+/* ---- the checks */
 
 /*
- * The first cap octets, on the heap and of exactly that size, so that AddressSanitizer sees one
- * octet too many.
+ * Decodes the first cap bytes. They are on the heap with exactly that size, so that
+ * AddressSanitizer detects an overread by one byte.
  */
 static enum wire_result walk_first(walker *walk, const uint8_t *octets, uint32_t cap, uint32_t len)
 {

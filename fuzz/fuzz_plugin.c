@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The plugin within Wireshark's own library, under libFuzzer: an input is a capture, frame after
- * frame (see fuzz/frames.h), and is dissected as Wireshark does it, once from its beginning and
- * once more. What the plugin finds at fault must be the same both times. Wireshark loads no plugins
- * for root: script/with-plugins runs this as nobody.
+ * Fuzzes the plugin inside Wireshark's own library: the input is a capture (fuzz/frames.h). It is
+ * dissected as in Wireshark: a first pass over all frames, then a second one. The plugin must
+ * report the same rules in both. Wireshark loads no plugins for root: script/with-plugins runs this
+ * as user nobody.
  *
- * Opening and closing a file costs Wireshark more than dissecting an input. So several inputs are
- * one file, each the continuation of the last: IPOIB_FUZZ_RESET says how many (64; 1: each by
- * itself). A crash may then depend on earlier inputs of its file: IPOIB_FUZZ_SEQUENCE names a file
- * that has them all, the last one included. That file is an input: SEQUENCE_MAGIC, then each input
- * after its length (32 bits, big-endian); it begins and ends a file of its own.
+ * Opening and closing a file takes Wireshark longer than dissecting an input. So several inputs
+ * make one file, each continuing the previous one: IPOIB_FUZZ_RESET sets how many (default 64; 1:
+ * one file per input). A crash may then depend on earlier inputs of its file. IPOIB_FUZZ_SEQUENCE
+ * names a file to which all inputs of the current file are written, including the last one. That
+ * file can be used as an input: SEQUENCE_MAGIC, then each input after its length (32 bits,
+ * big-endian). Wireshark's file is closed before and after it.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -45,15 +46,15 @@ enum {
 };
 
 struct frame {
-    struct fuzz_frame in; /* its octets are there while its input is dissected */
+    struct fuzz_frame in; /* its bytes are valid while its input is dissected */
     nstime_t time;
     frame_data data;
-    char *found; /* the rules' identifiers, as the first pass has them */
+    char *found; /* identifiers of the rules that the first pass reported */
 };
 
-/* A file that Wireshark has open. */
+/* The file that Wireshark has open. */
 static struct {
-    epan_t *epan; /* NULL: none is open */
+    epan_t *epan; /* NULL: no file is open */
     GPtrArray *frames;
     unsigned inputs;
     int64_t milliseconds;
@@ -63,10 +64,13 @@ static struct {
 } file;
 
 static unsigned inputs_each = INPUTS_EACH;
-static int sequence = -1; /* the file that has the inputs of the open file; -1: nobody wants it */
+static int sequence = -1; /* stores the inputs of the open file; -1: not requested */
 static int hf_rule;
 
-/* What hands packets' payloads to others has its own faults; IP, ARP and ND stay. */
+/*
+ * Disables dissectors that pass payloads on to other dissectors, because their bugs are not ours.
+ * IP, ARP and ND stay enabled.
+ */
 static void leave_out(void)
 {
     static const char *const others[] = {"tcp",       "udp",  "sctp", "rpcordma", "smb_direct",
@@ -90,15 +94,15 @@ static void read_environment(void)
     }
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): libFuzzer's */
+/* NOLINTNEXTLINE(readability-non-const-parameter): libFuzzer's signature */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     read_environment();
     setenv("WIRESHARK_ABORT_ON_DISSECTOR_BUG", "1", 1);
-    /* the names of all manufacturers are read for each capture */
+    /* else Wireshark reads the names of all manufacturers for each capture */
     setenv("WIRESHARK_DATA_DIR", "/nonexistent", 1);
-    /* without it every heuristic's debugging message is printed */
+    /* else the debug messages of every heuristic are printed */
     ws_log_init("fuzz_plugin", NULL);
     init_process_policies();
     char *error = configuration_init((*argv)[0], NULL);
@@ -141,7 +145,10 @@ static int encapsulation_of(int linktype)
     }
 }
 
-/* Of an ERF record the header is the file's matter, and its type is the one for InfiniBand. */
+/*
+ * Of an ERF record, Wireshark's file reader takes the header. Its type is always the one for
+ * InfiniBand.
+ */
 static void set_record(wtap_rec *rec, const struct frame *f)
 {
     int linktype = linktype_of(f->in.linktype);
@@ -224,7 +231,7 @@ static void close_file(void)
     file.epan = NULL;
 }
 
-/* Written before it is dissected: a crash must not lose it. */
+/* Called before the input is dissected, so that a crash does not lose it. */
 static void remember(const uint8_t *data, size_t size)
 {
     const uint8_t length[LENGTH_SIZE] = {(uint8_t)(size >> 24), (uint8_t)(size >> 16),
@@ -275,7 +282,7 @@ static void run_input(const uint8_t *data, size_t size)
         close_file();
 }
 
-/* The inputs of one file, as IPOIB_FUZZ_SEQUENCE has them. */
+/* Runs the inputs of one file, in the format of IPOIB_FUZZ_SEQUENCE. */
 static void run_sequence(const uint8_t *data, size_t size)
 {
     const unsigned each = inputs_each;

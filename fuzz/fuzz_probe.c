@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What ipoib-probe makes of what comes, under libFuzzer: the whole checks of a peer in memory, and
- * stages of the fabric's diagnosis, while the input changes packets and the subnet administrator's
- * answers, or makes its own. Time is simulated (tests/unit/probe_peer.h). Whatever was joined must
- * be left again.
+ * Fuzzes how ipoib-probe handles what it receives: all checks of a peer in memory, and stages of
+ * the fabric diagnosis. The input changes packets and the SA's responses, or replaces them. Time is
+ * simulated (tests/unit/probe_peer.h). The probe must leave every group that it joined.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,18 +20,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Bits of the first octet. */
+/* Bits of the first byte. */
 enum { WITH_SOURCE = 1, OVER_IPV6 = 2, NO_MEMBER = 4, OF_FABRIC = 8 };
 /*
- * Of an octet before what comes: it is changed, or it is the input's own. The low bits say how many
- * octets.
+ * Bits of the byte before each received packet or response: change it, or replace it by bytes of
+ * the input. The low bits give the number of changes.
  */
 enum { CHANGED = 0x80, OWN = 0x40, CHANGES = 7 };
 
 static const uint8_t *input;
 static size_t left;
 static const struct transport_ops *real;
-/* on the heap and of exactly their sizes, so that AddressSanitizer sees one octet too many */
+/* on the heap with their exact sizes, so that AddressSanitizer detects an overread by one byte */
 static uint8_t *packet, *grh;
 
 static uint8_t take(void)
@@ -49,7 +48,7 @@ static uint32_t take16(void)
     return high << 8 | take();
 }
 
-/* Changes so many octets. */
+/* Changes times + 1 bytes. */
 static void change(uint8_t *octets, uint32_t n, unsigned times)
 {
     for (unsigned i = 0; i <= times; i++) {
@@ -119,7 +118,7 @@ static enum transport_result ask(struct transport *t, const struct sa_question *
     return result;
 }
 
-/* Of groups that the SA only said to be there too. */
+/* Also succeeds for groups that exist only in a changed response of the SA. */
 static enum transport_result attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
 {
     (void)t;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pure decoder under libFuzzer. The first octet chooses the link type, the rest is a frame.
+ * Fuzzes the decoder of lib/wire. Input: byte 0 selects the link type; the rest is a frame.
  *
- * Beyond "no crash": a frame that decodes whole is, cut short by the capture, never called
- * malformed, and what was read of its headers stays the same.
+ * Beyond "no crash", it checks: if a frame decodes without error, no truncation of it is called
+ * malformed, and the header fields that can still be decoded have the same values.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static volatile unsigned sink; /* what is read is used, so that no read is optimised away */
+static volatile unsigned sink; /* uses the values read, so that the compiler keeps the reads */
 
 static void use(const uint8_t *p, size_t n)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The link type that the first octet of an input chooses. */
+/* Maps the first byte of an input to a link type. */
 #ifndef IPOIB_FUZZ_LINKTYPES_H
 #define IPOIB_FUZZ_LINKTYPES_H
 
 #include <stdint.h>
 
-/* How many link types there are. */
+/* The number of link types. */
 enum {
     LINKTYPES = 0
 #define LINKTYPE(name, number, wiretap, headers) +1

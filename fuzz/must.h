@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a harness holds true of every input. */
+/* Assertions of the fuzz harnesses: print the condition and abort if it is false. */
 #ifndef IPOIB_FUZZ_MUST_H
 #define IPOIB_FUZZ_MUST_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a fuzz harness over files, for compilers without libFuzzer and for the ordinary tests: every
- * frame of every capture that is named, under each link type, and each with single-octet faults.
+ * Runs a fuzz harness on captures, for compilers without libFuzzer and for the ordinary tests: each
+ * frame under each link type, unchanged and with one byte changed.
  */
 #include <pcap/pcap.h>
 #include <stdio.h>
@@ -12,7 +12,10 @@
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
-/* On the heap and of exactly this size, so that AddressSanitizer sees one octet too many. */
+/*
+ * The copy is on the heap with its exact size, so that AddressSanitizer detects an overread by one
+ * byte.
+ */
 static void run(const unsigned char *frame, size_t size, unsigned linktype, size_t fault,
                 unsigned char with)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a harness that takes whole captures (fuzz/frames.h) over files: each capture as it is, and a
- * hundred times with faults in a few octets, by a generator of its own so that every run is the
+ * Runs a harness that takes whole captures (fuzz/frames.h) on files: each capture unchanged, and
+ * 100 times with 4 bytes changed. It has its own random number generator, so that every run is the
  * same.
  */
 #include <glib.h>

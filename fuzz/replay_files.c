@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a harness over files as they are, for compilers without libFuzzer and for the ordinary
- * tests: the corpus of earlier runs, and every input that ever was at fault. Arguments: files and
- * folders.
+ * Runs a harness on files as they are, for compilers without libFuzzer and for the ordinary tests:
+ * the corpus of earlier runs, and every input that ever failed. Arguments: files and folders.
  */
 #include <glib.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@ static unsigned run_file(const char *path)
     gsize n;
     if (!g_file_get_contents(path, &octets, &n, NULL))
         return 0;
-    /* so that AddressSanitizer sees one octet too many */
+    /* copy of the exact size, so that AddressSanitizer detects an overread by one byte */
     unsigned char *exact = g_memdup2(octets, n);
     g_free(octets);
     fprintf(stderr, "# %s\n", path);

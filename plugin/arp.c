@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ARP and RARP with hardware type 32 (RFC 4391 §9.2). The built-in dissector draws the message
- * under its own names; what it does for Ethernet alone is added: the parts of the 20-octet
- * addresses, their IPs, duplicate use of an IP, requests and replies.
+ * ARP and RARP with hardware type 32 (RFC 4391 §9.2). The built-in dissector shows the message
+ * under its own field names. This file adds what the built-in one does only for Ethernet: the parts
+ * of the 20-byte addresses, their IP addresses, duplicate use of an IP address, requests and
+ * replies.
  */
 #include "plugin/plugin.h"
 
@@ -21,7 +22,10 @@ static expert_field ei_duplicate = EI_INIT;
 
 static dissector_handle_t builtin_arp;
 
-/* The built-in dissector's fields, for messages of which it draws no address (see cut_short()). */
+/*
+ * Fields of the built-in dissector, for messages whose addresses it does not show (see
+ * cut_short()).
+ */
 static struct {
     int arp, hw_type, proto_type, hw_size, proto_size, opcode, src_hw, src_ip, dst_hw, dst_ip;
 } builtin;
@@ -37,7 +41,7 @@ static bool is_ipoib(const struct arp *a)
     return a->pro == TYPE_IPV4 && a->pln == 4 && a->hln == LLADDR_SIZE;
 }
 
-/* The facts are those of this frame; a redrawn packet shows the same. */
+/* Stored with the frame, so that a later dissection of the packet shows the same. */
 void arp_keep_duplicate(packet_info *pinfo, const struct packet *p, const struct events *e)
 {
     if (!e->has_duplicate)
@@ -79,7 +83,7 @@ static struct pair_key arp_key(packet_info *pinfo, uint8_t kind, const uint8_t *
     return k;
 }
 
-/* ARP is matched by both IPs, RARP by the target's link-layer address (RFC 903). */
+/* ARP is matched by both IP addresses, RARP by the target's link-layer address (RFC 903). */
 static void match(packet_info *pinfo, const uint8_t *p, const struct arp *a)
 {
     struct pair_key k;
@@ -98,7 +102,7 @@ static void match(packet_info *pinfo, const uint8_t *p, const struct arp *a)
     }
 }
 
-/* The built-in dissector's tree, if it is there to be added to. */
+/* Adds the subtree for the link-layer addresses. */
 static proto_tree *arp_tree(proto_tree *tree, tvbuff_t *tvb, uint32_t size)
 {
     int size_there = (int)MIN(size, tvb_captured_length(tvb));
@@ -108,8 +112,8 @@ static proto_tree *arp_tree(proto_tree *tree, tvbuff_t *tvb, uint32_t size)
 }
 
 /*
- * Carriers without link-layer addresses (LINKTYPE_IPOIB knows the destination alone): the message
- * has them.
+ * Sets the packet's addresses from the message if the link type has none (LINKTYPE_IPOIB has only
+ * the destination).
  */
 static void fill_addresses(packet_info *pinfo, tvbuff_t *tvb, struct view v, const struct arp *a)
 {
@@ -119,7 +123,7 @@ static void fill_addresses(packet_info *pinfo, tvbuff_t *tvb, struct view v, con
         set_address_tvb(&pinfo->dst, AT_IB, GID_SIZE, tvb, (int)a->tha + LLADDR_GID);
 }
 
-/* a: its fixed part is there. whole: so are its addresses. */
+/* a: the fixed part of the message is captured. whole: its addresses are captured, too. */
 static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
                                const struct arp *a, bool whole)
 {
@@ -141,9 +145,9 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
 }
 
 /*
- * A message that ends early, in the capture or for good: the built-in dissector looks at the last
- * address before it draws the first, and so draws none. Field by field, and the exception where the
- * octets end.
+ * Dissects a truncated or malformed message. The built-in dissector reads the last address before
+ * it shows the first, and so shows none. This function adds field by field; the field that is not
+ * captured throws the exception.
  */
 static int cut_short(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct arp *a)
 {
@@ -220,7 +224,7 @@ static void find_builtin_fields(void)
     builtin.dst_ip = proto_registrar_get_id_byname("arp.dst.proto_ipv4");
 }
 
-/* ARP and RARP are one dissector. */
+/* Wireshark dissects ARP and RARP with one dissector. */
 void arp_handoff(void)
 {
     find_builtin_fields();

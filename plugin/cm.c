@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Communication management: whose service a connection is for, the IPoIB private data (RFC 4755
- * §6), the handshake from REQ to DREP, and the MTU that both sides agreed on (RFC 4755 §5.1).
+ * Communication management: the service of a connection, the IPoIB private data (RFC 4755 §6), the
+ * handshake from REQ to DREP, and the MTU that both sides agreed on (RFC 4755 §5.1).
  */
 #include "plugin/plugin.h"
 
@@ -17,7 +17,7 @@ static int hf_reserved = -1, hf_ud_qpn = -1, hf_recv_mtu = -1, hf_mtu = -1;
 static int hf_connection = -1, hf_connection_service = -1, hf_connection_req = -1;
 static int ett_cm = -1, ett_private = -1, ett_connection = -1;
 
-/* What the first pass knew of the connection when this message came. */
+/* What the first pass knew of the connection at this message. */
 struct cm_known {
     struct connection *connection;
     uint32_t mtu;
@@ -63,7 +63,10 @@ void cm_observe(struct frame *f, packet_info *pinfo)
     f->cm_is_ipoib = packet_cm_is_ipoib(&f->p, cm);
 }
 
-/* The owner of a communication ID and the ID: what request and response of a CM exchange share. */
+/*
+ * The key of a CM exchange: the port that assigned the communication ID, and the ID. Request and
+ * response share both.
+ */
 static struct pair_key exchange(enum pair_kind kind, const struct port *owner, uint32_t comm_id)
 {
     struct pair_key k = {.subnet = port_interface(*owner), .kind = (uint8_t)kind};
@@ -127,7 +130,7 @@ static void match(const struct frame *f, packet_info *pinfo, const struct cm *cm
     }
 }
 
-/* ---- drawing */
+/* ---- dissection */
 
 static void add_service(proto_tree *tree, tvbuff_t *tvb, int offset, enum cm_service service)
 {
@@ -139,8 +142,8 @@ static void add_service(proto_tree *tree, tvbuff_t *tvb, int offset, enum cm_ser
 }
 
 /*
- * REQ and REP must hold IPoIB's private data; of the others only such that hold any octet but zero
- * show it.
+ * Is the private data shown? For REQ and REP always, because they must contain IPoIB's private
+ * data; for other messages only if it is not all zero.
  */
 static bool has_private(const struct cm *cm, struct view mad)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What differs between Wireshark 4.0, 4.2, 4.4 and 4.6, so that the rest is written once. */
+/* Hides the API differences between Wireshark 4.0, 4.2, 4.4 and 4.6. */
 #ifndef IPOIB_PLUGIN_COMPAT_H
 #define IPOIB_PLUGIN_COMPAT_H
 
@@ -14,12 +14,15 @@
 #error "Wireshark 4.0 or later is needed"
 #endif
 
-/* True and false strings got a header of their own in 4.6. */
+/* 4.6 moved true_false_string into its own header. */
 #if WS_AT_LEAST(4, 6)
 #include <epan/tfs.h>
 #endif
 
-/* An unsigned preference of another protocol, 0 where there is none; 4.6 asks in two steps. */
+/*
+ * Returns an unsigned preference of another protocol, or 0 if it does not exist. 4.6 changed the
+ * lookup to two steps.
+ */
 #include <epan/prefs.h>
 #if WS_AT_LEAST(4, 6)
 #include <epan/prefs-int.h>
@@ -42,14 +45,17 @@ static inline unsigned preference_uint(const char *module, const char *name)
 #define tvb_get_uint8 tvb_get_guint8
 #endif
 
-/* Heuristic dissectors and the reassembly's flags became bool in 4.4. */
+/* 4.4 changed the return type of heuristic dissectors and the reassembly flags to bool. */
 #if WS_AT_LEAST(4, 4)
 typedef bool ws_bool;
 #else
 typedef gboolean ws_bool;
 #endif
 
-/* The init routine of a -z says whether it could since 4.6; before it ended the program. */
+/*
+ * Since 4.6 the init routine of a -z option returns whether it succeeded; before, it ended the
+ * program on failure.
+ */
 #if WS_AT_LEAST(4, 6)
 typedef bool stat_init_result;
 #define STAT_INIT_OK     return true

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Checking: each packet goes to the checker once, in the first pass. Its findings are stored with
- * the frame (findings.h). A postdissector shows them, so that they follow all other protocols.
+ * Runs the checks: each packet is checked once, in the first pass. Its findings are stored with the
+ * frame (findings.h). A postdissector shows them, so that they follow all other protocols.
  */
 #include "plugin/findings.h"
 #include "plugin/plugin.h"
@@ -22,10 +22,10 @@ static int proto_conformance = -1;
 
 static struct judge *judge;
 static struct deviations *known;
-/* on the whole file; NULL: none is asked for, or none can be given */
+/* of the whole file; NULL: checks are off, or the list of known deviations is unreadable */
 static struct verdict *verdict;
-static char *unreadable; /* what is wrong with the list of known deviations */
-static bool saw_ipoib;   /* in the frame at hand */
+static char *unreadable; /* error of the list of known deviations */
+static bool saw_ipoib;   /* the current frame contains IPoIB */
 
 const struct verdict *conformance_verdict(void)
 {
@@ -57,7 +57,7 @@ void conformance_judge(const struct packet *p, packet_info *pinfo, uint32_t begi
     findings_attach(pinfo, begin);
 }
 
-/* The link type of frames without InfiniBand headers; -1 for another encapsulation. */
+/* Returns the link type of frames without InfiniBand headers, or -1 for another encapsulation. */
 static int linktype_without_ib(int encapsulation)
 {
     enum { WITH_IB, WITHOUT_IB };
@@ -76,7 +76,7 @@ bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier 
 {
     int encapsulation = pinfo->rec->rec_header.packet_header.pkt_encap;
     int linktype = linktype_without_ib(encapsulation);
-    /* Solaris snoop, which has no link type of libpcap */
+    /* Solaris snoop: libpcap has no link type for it */
     if (encapsulation == WTAP_ENCAP_IP_OVER_IB_SNOOP) {
         *c = (struct carrier){.kind = CARRIER_IPOIB, .inner = tvb_view(tvb)};
         return true;
@@ -85,14 +85,17 @@ bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier 
            (c->kind == CARRIER_IPOIB || c->kind == CARRIER_COOKED);
 }
 
-/* In the first pass, once for each frame, whatever is in it. */
+/* First pass only: called once for each frame, whatever it contains. */
 static void end_frame(void)
 {
     verdict_frame(verdict, saw_ipoib);
     saw_ipoib = false;
 }
 
-/* One for all that comes behind the other dissectors: Wireshark calls it for every frame. */
+/*
+ * Postdissector, which Wireshark calls for every frame. Does everything that must follow the other
+ * dissectors.
+ */
 static int dissect_last(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
     if (!plugin_enabled())
@@ -104,9 +107,12 @@ static int dissect_last(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, voi
     return (int)tvb_captured_length(tvb);
 }
 
-/* ---- a file's begin and end */
+/* ---- start and end of a file */
 
-/* Without the list that was asked for, what is known would count as a fault. */
+/*
+ * If the chosen list cannot be read, nothing is checked: without it, known deviations would be
+ * reported as violations.
+ */
 static void read_deviations(void)
 {
     GError *error = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The doors: every carrier of InfiniBand or IPoIB that Wireshark knows is taken over here. The
- * InfiniBand headers are still drawn by the built-in dissector; before it runs, the frame is
- * decoded, so that the payload's dissector knows P_Key, QPNs and connection, and after it what it
- * left undone is done.
+ * Dissector registration: replaces the built-in handle for every link type that carries InfiniBand
+ * or IPoIB. The built-in dissector still shows the InfiniBand headers. Before it runs, the plugin
+ * decodes the frame, so that the payload's dissector knows P_Key, QPNs and connection. After it has
+ * run, the plugin adds what it did not dissect.
  */
 #include "plugin/plugin.h"
 
@@ -28,7 +28,7 @@ static dissector_handle_t builtin_ib, builtin_roce, builtin_roce2, data_handle;
 static dissector_handle_t our_roce2, builtin_sll, builtin_sll2;
 static int builtin_icrc, builtin_vcrc;
 
-/* The built-in dissector loses its way to the CRCs behind some management datagrams. */
+/* Adds ICRC and VCRC where the built-in dissector fails to find them, after some MADs. */
 static void add_lost_crcs(const struct frame *f, proto_tree *tree)
 {
     if (!proto_field_is_referenced(tree, builtin_icrc) &&
@@ -46,7 +46,7 @@ static void add_lost_crcs(const struct frame *f, proto_tree *tree)
         proto_tree_add_item(tree, builtin_vcrc, f->tvb, end + ICRC_SIZE, VCRC_SIZE, ENC_BIG_ENDIAN);
 }
 
-/* What the built-in dissector could not do: payloads of sliced frames, management datagrams. */
+/* Dissects what the built-in dissector does not: payloads of truncated frames, and MADs. */
 static void frame_finish(struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
     if (f->p.verdict.class == PAYLOAD_MAD) {
@@ -55,7 +55,7 @@ static void frame_finish(struct frame *f, packet_info *pinfo, proto_tree *tree)
         add_lost_crcs(f, tree);
     } else if (!f->done &&
                (f->p.verdict.class == PAYLOAD_IPOIB || f->p.verdict.class == PAYLOAD_PART)) {
-        /* "Invalid Packet Length from LRH!": a sliced frame is none */
+        /* The built-in dissector writes "Invalid Packet Length from LRH!" for truncated frames. */
         col_clear_fence(pinfo->cinfo, COL_INFO);
         col_clear(pinfo->cinfo, COL_INFO);
         payload_call(f, pinfo, tree);
@@ -63,7 +63,7 @@ static void frame_finish(struct frame *f, packet_info *pinfo, proto_tree *tree)
         connection_add(tree, pinfo, f->tvb, f->p.verdict.connection);
         connection_name_foreign(pinfo, f->p.verdict.connection);
     }
-    /* with the encapsulation header */
+    /* IPoIB payloads show the MGID below the encapsulation header. */
     bool drawn = f->p.verdict.class == PAYLOAD_IPOIB || f->p.verdict.class == PAYLOAD_PART;
     if (!drawn && f->p.ib.has_grh)
         mgid_add(tree, pinfo, f->tvb, f->p.ib.grh_off + GRH_DGID);
@@ -81,8 +81,8 @@ static void call_builtin(dissector_handle_t handle, struct frame *f, packet_info
 }
 
 /*
- * The built-in dissector writes the LIDs of a CM REQ over the packet's addresses, in the first pass
- * only.
+ * Restores the packet's source address. In the first pass, the built-in dissector overwrites the
+ * packet's addresses with the LIDs of a CM REQ.
  */
 static void restore_source(const struct frame *f, packet_info *pinfo, const address *before)
 {
@@ -98,8 +98,8 @@ static void restore_source(const struct frame *f, packet_info *pinfo, const addr
 }
 
 /*
- * For frames at which the built-in dissector may throw: management datagrams and headers that end
- * early.
+ * Calls the built-in dissector for frames at which it may throw: MADs and truncated headers.
+ * Completes the frame before it throws the exception again.
  */
 static void guarded(dissector_handle_t handle, struct frame *f, packet_info *pinfo,
                     proto_tree *tree)
@@ -149,7 +149,7 @@ static int dissect_ib_from(dissector_handle_t handle, tvbuff_t *tvb, packet_info
         frame_show_contradiction(f, pinfo, tree);
         dissect_frame(handle, f, pinfo, tree);
     }
-    FINALLY /* a frame that was cut throws, and may be dissected again at once */
+    FINALLY /* a truncated frame throws, and Wireshark may dissect it again at once */
     {
         rivals_restore();
         frame_end(f);
@@ -174,8 +174,9 @@ static int dissect_roce2(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, vo
 }
 
 /*
- * A link type that Wireshark maps to nothing arrives with encapsulation 0: LINKTYPE_INFINIBAND in
- * pcapng and from pipes, but others too. What does not look like InfiniBand stays what it was.
+ * Link types that Wireshark does not map arrive with encapsulation 0: LINKTYPE_INFINIBAND in pcapng
+ * and from pipes, but also others. Frames that do not look like InfiniBand are shown as data, as
+ * without the plugin.
  */
 static int dissect_unknown(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
@@ -185,8 +186,8 @@ static int dissect_unknown(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, 
 }
 
 /*
- * ---- LINKTYPE_IPOIB and snoop: no InfiniBand headers but, in the former, 40 octets of a pseudo
- * header
+ * ---- LINKTYPE_IPOIB and snoop: no InfiniBand headers. LINKTYPE_IPOIB has a pseudo header of 40
+ * bytes.
  */
 
 static void add_grh(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo)
@@ -248,7 +249,7 @@ static int dissect_snoop(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, vo
     return (int)tvb_captured_length(tvb);
 }
 
-/* Cooked captures: the built-in dissectors show all of them. */
+/* Cooked captures: the plugin only observes the frame; the built-in dissectors show it. */
 
 static int dissect_sll(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
@@ -271,9 +272,9 @@ static dissector_handle_t at_roce2_port(unsigned port)
 }
 
 /*
- * The UDP port of RoCE v2 is a preference of the built-in dissector, which takes the port back
- * whenever one of its preferences changes; so it is asked for again at every file. Whom else the
- * user put there (Decode As) stays.
+ * Takes the UDP port of RoCE v2 from the built-in dissector. The port is a preference of the
+ * built-in dissector, which registers itself again whenever one of its preferences changes. So this
+ * runs at every file. A dissector that the user chose with Decode As is left in place.
  */
 static void take_roce2_port(void)
 {
@@ -315,7 +316,9 @@ void entry_register(void)
 
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
-    /* A name that shows in no tree and no frame.protocols: a door, not a protocol. */
+    /*
+     * These names appear neither in the tree nor in frame.protocols: they only serve registration.
+     */
     proto_entry_ib = proto_register_protocol_in_name_only("InfiniBand with IPoIB", "IPoIB entry",
                                                           "ipoib.entry", ib, FT_PROTOCOL);
     proto_entry_sll = proto_register_protocol_in_name_only(
@@ -323,7 +326,7 @@ void entry_register(void)
         proto_get_id_by_filter_name("sll"), FT_PROTOCOL);
 }
 
-/* Handles NULL: this Wireshark has no dissector of the link type. */
+/* A handle is NULL if this Wireshark has no dissector for the link type. */
 static void take_cooked(void)
 {
     dissector_table_t table = find_dissector_table(ENCAP_TABLE);

@@ -15,28 +15,28 @@ static int hf_explain = -1, hf_sender = -1, hf_note_id = -1, hf_note = -1;
 static int hf_violated = -1, hf_advice = -1, hf_known = -1, hf_noted = -1;
 static int ett_conformance = -1, ett_finding = -1;
 
-/* An expert field belongs to each rule: its severity can be changed in the preferences. */
+/* One expert field for each rule, so that its severity can be changed in the preferences. */
 static expert_field ei_rules[RULE_COUNT];
 static expert_field ei_deviation = EI_INIT;
 
 /*
- * Wireshark shows the file's highest severity even where it shows no packet: each expert field is
- * raised once a file.
+ * Wireshark shows the file's highest severity even if it shows no packet. So each expert field is
+ * raised once per file.
  */
 static bool raised[OUTCOMES][RULE_COUNT];
 
-/* A finding of a frame; its texts live as long as the file. */
+/* A finding of a frame. Its texts are valid until the file is closed. */
 struct stored {
     struct finding f;
-    uint32_t base; /* offsets count from here, in bytes from the start of the frame */
+    uint32_t base; /* offsets are relative to it; in bytes from the start of the frame */
     struct stored *next;
 };
 
 static struct stored *pending, **pending_end = &pending;
 
 /*
- * Bounds the memory that a hostile capture can take: a finding takes some 230 bytes. Statistics
- * count those beyond.
+ * Limits the memory that a hostile capture can take: one finding takes about 230 bytes. The
+ * statistics also count the findings beyond the limit.
  */
 enum { STORED_MAX = 100000 };
 static unsigned stored_count;
@@ -115,7 +115,10 @@ static void add_text(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text)
         proto_item_set_generated(proto_tree_add_string(tree, hf, tvb, 0, 0, text));
 }
 
-/* The filters ipoib.rule.violated, .advice, .known and ipoib.noted: findings by what they count. */
+/*
+ * The hidden fields ipoib.rule.violated, .advice, .known and ipoib.noted, which filter findings by
+ * kind.
+ */
 static int hf_of_count(const struct finding *f)
 {
     if (f->outcome == OUTCOME_NOTED)
@@ -159,7 +162,7 @@ static void add_rule(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const 
              wmem_strdup_printf(pinfo->pool, "ipoib-check --explain %s", rule->id));
 }
 
-/* "ND option length: length 1, expected length 3, sent by 10.0.0.1 (RFC 4391 9.3)" */
+/* Example: "ND option length: length 1, expected length 3, sent by 10.0.0.1 (RFC 4391 9.3)" */
 static char *message(packet_info *pinfo, const struct finding *f)
 {
     const struct rule *rule = &rules[f->rule];
@@ -214,7 +217,10 @@ static void raise_severity(packet_info *pinfo, const struct stored *s)
     }
 }
 
-/* Wireshark registers the tap of expert information when a file is opened, after the plugins. */
+/*
+ * Wireshark registers the tap of expert information when it opens a file, after the plugins. So the
+ * tap is looked up here.
+ */
 static bool is_wanted(const proto_tree *tree)
 {
     return tree_is_wanted(tree) || have_tap_listener(find_tap_id("expert"));
@@ -225,7 +231,7 @@ void findings_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
     const struct stored *s = of_frame(pinfo);
     if (!s)
         return;
-    /* Wireshark lists an expert item under the protocol that is current. */
+    /* Wireshark lists an expert item under the current protocol. */
     const char *before = pinfo->current_proto;
     pinfo->current_proto = "IPoIB";
     if (is_wanted(tree))
@@ -242,7 +248,10 @@ static int severity_of(enum rule_level level)
     return level == RULE_MUST ? PI_WARN : level == RULE_SHOULD ? PI_NOTE : PI_CHAT;
 }
 
-/* An expert field for each rule that a capture can show: ipoib.rfc4391.6.reserved-zero */
+/*
+ * Registers an expert field for each rule that a capture can show, e.g.
+ * ipoib.rfc4391.6.reserved-zero.
+ */
 static void register_rules(expert_module_t *module)
 {
     static ei_register_info ei[RULE_COUNT];

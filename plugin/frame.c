@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A frame, as model/ sees it. What it says in the light of the frames before is decided in the
- * first pass and kept, so that a second pass, a filtered one and a redrawn packet show the same.
+ * Decodes and classifies a frame with model/. The classification depends on earlier frames. It is
+ * made in the first pass and stored, so that a second pass, a filtered pass and a packet that is
+ * dissected again show the same.
  */
 #include "plugin/plugin.h"
 
@@ -40,8 +41,9 @@ static uint32_t port_of_erf(packet_info *pinfo)
 }
 
 /*
- * The number that the model gives the frame's interface. Wireshark's number of it is 0 where the
- * file has one alone; a raw ERF file's has one for each port already. false: there are too many.
+ * Gets the number that the model assigns to the frame's interface. Wireshark's interface number is
+ * 0 if the file has only one interface. In a raw ERF file, Wireshark already numbers each port as
+ * an interface. Returns false if the capture has too many interfaces.
  */
 static bool number_of_interface(packet_info *pinfo, uint16_t *number)
 {
@@ -66,8 +68,8 @@ static struct port port_of_address(packet_info *pinfo, const address *a)
 }
 
 /*
- * Verdicts that are not about one part of a message are the same for all packets of a flow: kept
- * once, for a capture has many.
+ * Classifications that are not part of a message are the same for all packets of a flow. They are
+ * stored once, because a capture has many packets.
  */
 static wmem_map_t *shared;
 
@@ -84,8 +86,8 @@ static const struct ruling *shared_verdict(const struct ruling *v)
 }
 
 /*
- * The frame at hand, and more for RoCE v2 within IPoIB. Not in the packet's memory pool: that costs
- * more than all of the decoding, for every frame of a capture.
+ * The current frame, and the frames that it carries (RoCE v2 over IPoIB). They are not in the
+ * packet's memory pool: allocating them for every frame costs more than all of the decoding.
  */
 enum { DEPTH = 4 };
 static struct frame frames[DEPTH];
@@ -123,7 +125,7 @@ void frame_show_contradiction(const struct frame *f, packet_info *pinfo, proto_t
             c->interface[0], c->interface[1]);
 }
 
-/* false: of one interface too many. */
+/* Returns false if the capture has too many interfaces. */
 static bool moment_of(packet_info *pinfo, struct moment *at)
 {
     *at = (struct moment){.frame = pinfo->num,
@@ -131,7 +133,7 @@ static bool moment_of(packet_info *pinfo, struct moment *at)
     return number_of_interface(pinfo, &at->interface);
 }
 
-/* The model learns from the packet, then the checks see it. begin: of the packet, in the frame. */
+/* The model observes the packet before the checks run. begin: offset of the packet in the frame. */
 static void observe(struct packet *p, packet_info *pinfo, uint32_t begin)
 {
     fabric_observe(state_fabric(), p, state_events());

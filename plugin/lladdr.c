@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The 20-octet link-layer address (RFC 4391 §9.1.1), its flags (RFC 4755 §3.1), and the IP it was
- * seen with.
+ * The 20-byte link-layer address (RFC 4391 §9.1.1), its flags (RFC 4755 §3.1), and the IP address
+ * that was seen with it.
  */
 #include "plugin/plugin.h"
 
@@ -18,8 +18,8 @@ static int ett_lladdr = -1, ett_flags = -1;
 static const true_false_string supported = {"Supported", "Not supported"};
 
 /*
- * The IP that the address was seen with up to this frame, and the host name where Wireshark
- * resolves names.
+ * Adds the IP address that was seen with this link-layer address up to this frame, and its host
+ * name if Wireshark resolves names.
  */
 static void add_ip(proto_tree *tree, proto_item *parent, packet_info *pinfo, tvbuff_t *tvb,
                    const uint8_t *p, uint8_t length)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connected mode: the packets of a message (RC or UC SEND First, Middle, Last) put together to one
- * IPoIB datagram, which is dissected at the packet that completes it. Which packet is which part,
- * what is a retransmission and what is lost is model/stream.c's to say.
+ * Connected mode: reassembles the packets of a message (RC or UC SEND First, Middle, Last) into one
+ * IPoIB datagram and dissects it at the packet that completes it. model/stream.c decides which
+ * packet is which part, what is a retransmission and what is lost.
  */
 #include "plugin/plugin.h"
 
@@ -27,17 +27,20 @@ static guint pref_limit_mib = 256;
 static reassembly_table table;
 
 /*
- * The longest datagram is of IPv6: its header, and 65,535 bytes (RFC 8200 §3; no jumbograms, which
- * nobody sends by IPoIB). All packets of its message but the last fill the path MTU, which is 256
- * bytes at least (IBA 9.4.1). What is longer or has more packets is given up.
+ * The longest datagram is IPv6: a header of 40 bytes and 65,535 bytes (RFC 8200 §3; jumbograms are
+ * not used over IPoIB). All packets of its message except the last fill the path MTU, which is at
+ * least 256 bytes (IBA 9.4.1). A longer message, or one with more packets, is discarded.
  */
 enum { MESSAGE_MAX = ENCAP_SIZE + 40 + 65535, PACKET_MIN = 256 };
 enum { PARTS_MAX = (MESSAGE_MAX + PACKET_MIN - 1) / PACKET_MIN };
 
-/* What the table keeps beside a part's bytes, and of a message beside its parts: not less. */
+/*
+ * Memory in bytes that the reassembly table takes for each part besides its data, and for each
+ * message besides its parts. Upper estimates.
+ */
 enum { PART_COST = 320, MESSAGE_COST = 512 };
 
-/* Messages that are not whole yet, so that what they keep stays below a limit. */
+/* Incomplete messages, to limit the memory that they take. */
 struct open_message {
     uint32_t number, parts, octets;
     bool shortened;
@@ -52,7 +55,7 @@ static uint64_t cost_of(const struct open_message *m)
     return (uint64_t)MESSAGE_COST + (uint64_t)m->parts * PART_COST + m->octets;
 }
 
-/* Message numbers are unique in a capture, so they alone are the key. */
+/* Message numbers are unique in a capture, so the key is the number only. */
 static guint key_hash(gconstpointer key)
 {
     return GPOINTER_TO_UINT(key);
@@ -123,7 +126,8 @@ static void add_part(struct open_message *m, uint32_t octets)
 }
 
 /*
- * Of no datagram, or of one whose end moved twice: to shorten a message takes time for each part.
+ * True for a message that is too large for a datagram, or whose end moved twice. The second limit
+ * exists because shorten() takes time for each part.
  */
 static bool is_beyond_bounds(struct open_message *m, const struct stream_result *part)
 {
@@ -132,7 +136,10 @@ static bool is_beyond_bounds(struct open_message *m, const struct stream_result 
     return again || part->index >= PARTS_MAX || m->parts > PARTS_MAX || m->octets > MESSAGE_MAX;
 }
 
-/* The oldest make room; the message at hand stays, its own bounds keep it small. */
+/*
+ * Discards the oldest incomplete messages until the memory limit holds. The current message stays;
+ * its size is limited by is_beyond_bounds().
+ */
 static void make_room(packet_info *pinfo, const struct open_message *at_hand)
 {
     uint64_t limit = (uint64_t)pref_limit_mib << 20;
@@ -140,14 +147,17 @@ static void make_room(packet_info *pinfo, const struct open_message *at_hand)
         drop_message(pinfo, ((struct open_message *)open_messages.head->data)->number);
 }
 
-/* Account for a part that came in. false: it is not kept, for its message was or is given up. */
+/*
+ * Accounts for a new part. Returns false if the part must not be stored because its message is or
+ * was discarded.
+ */
 static bool admit(packet_info *pinfo, const struct stream_result *part, uint32_t octets)
 {
     if (part->evicted)
         drop_message(pinfo, part->evicted);
     struct open_message *m = find_open(part->number);
     if (!m && part->index != 0)
-        return false; /* was given up */
+        return false; /* the message was discarded */
     if (!m)
         m = open_message(part->number);
     add_part(m, octets);
@@ -173,11 +183,11 @@ static void table_close(void)
     if (open_by_number)
         g_hash_table_destroy(open_by_number);
     open_by_number = NULL;
-    g_queue_init(&open_messages); /* its links lay within what the table freed */
+    g_queue_init(&open_messages); /* the links were inside the messages that the hash table freed */
     open_cost = 0;
 }
 
-/* A part that the table has, to be given to it again. */
+/* Adds a part to the table again after the table has discarded it. */
 static void add_again(const packet_info *pinfo, uint32_t number, const fragment_item *part)
 {
     packet_info then = *pinfo;
@@ -187,9 +197,9 @@ static void add_again(const packet_info *pinfo, uint32_t number, const fragment_
 }
 
 /*
- * This is the message's last packet, and the table has others behind it: another message's, whose
- * First was lost. The table cannot forget a part, so it forgets all of them and gets anew those
- * that belong to the message.
+ * Removes the parts after the message's last packet. They belong to another message whose First was
+ * lost. The table cannot remove a single part, so this discards all of them and adds those of the
+ * message again.
  */
 static void shorten(packet_info *pinfo, const struct stream_result *last)
 {
@@ -210,7 +220,7 @@ static void shorten(packet_info *pinfo, const struct stream_result *last)
     g_array_free(parts, TRUE);
 }
 
-/* Give the part to the reassembly table in the first pass; ask it in later ones. */
+/* Adds the part to the reassembly table in the first pass; only looks it up in later passes. */
 static fragment_head *reassemble(tvbuff_t *tvb, const struct frame *f, packet_info *pinfo)
 {
     const struct stream_result *p = &f->p.verdict.part;
@@ -218,7 +228,7 @@ static fragment_head *reassemble(tvbuff_t *tvb, const struct frame *f, packet_in
     if (!pref_reassemble || p->verdict == STREAM_ORPHAN || p->verdict == STREAM_REPEATED)
         return NULL;
     if (tvb_captured_length(tvb) < tvb_reported_length(tvb))
-        return NULL; /* sliced: the whole can't be had */
+        return NULL; /* truncated: the message cannot be reassembled */
     if (!pinfo->fd->visited && !admit(pinfo, p, tvb_reported_length(tvb)))
         return NULL;
     if (!pinfo->fd->visited && p->shortened)
@@ -259,14 +269,17 @@ static void add_part_item(tvbuff_t *tvb, const struct frame *f, packet_info *pin
     }
     if (f->p.verdict.connection)
         connection_add(sub, pinfo, tvb, f->p.verdict.connection);
-    bool behind = head && p->index > head->datalen; /* the message turned out to end before it */
+    bool behind = head && p->index > head->datalen; /* the part is after the message's end */
     if (head && !behind && head->reassembled_in != 0 && head->reassembled_in != pinfo->num) {
         proto_item_set_generated(proto_tree_add_uint(sub, hf_in, tvb, 0, 0, head->reassembled_in));
         col_append_fstr(pinfo->cinfo, COL_INFO, ", reassembled in %u", head->reassembled_in);
     }
 }
 
-/* A First that was sliced: what there is of it, with the length that its IP header tells. */
+/*
+ * Dissects a truncated First as far as it was captured, with the datagram length from its IP
+ * header.
+ */
 static void sliced_first(tvbuff_t *tvb, const struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
     uint32_t told = encap_datagram_length(tvb_view(tvb)) + ENCAP_SIZE;

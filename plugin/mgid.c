@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* MGIDs that carry an IP group (RFC 4391 §4), wherever they stand. */
+/* MGIDs that contain an IP group (RFC 4391 §4), in any message. */
 #include "plugin/plugin.h"
 
 #include <epan/to_str.h>

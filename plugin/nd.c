@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Neighbour Discovery with 20-octet addresses (RFC 4391 §9.3). The built-in icmpv6 dissector runs
- * first; the addresses in the options that it shows as 22 octets are added in their parts.
+ * Neighbour Discovery with 20-byte addresses (RFC 4391 §9.3). The built-in icmpv6 dissector runs
+ * first and shows the address of an option as 22 bytes. This file adds the parts of the address.
  */
 #include "plugin/plugin.h"
 
@@ -22,7 +22,7 @@ static bool lladdr_there(struct view v, const struct nd_option *o)
     return nd_is_ipoib_lladdr(o) && view_has(v, o->off + ND_OPT_LLADDR, LLADDR_SIZE) == WIRE_OK;
 }
 
-/* A solicited NA answers the NS for its target (RFC 4861 §7.2.4). */
+/* A solicited NA answers the NS for the same target (RFC 4861 §7.2.4). */
 static void match(packet_info *pinfo, struct view v)
 {
     struct pair_key k = pair_key_on(PAIR_ND, frame_link(pinfo));
@@ -43,7 +43,7 @@ static void add_option(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
                o->type == ND_OPT_SOURCE_LLADDR ? "Source" : "Target");
 }
 
-/* Is it certain that this came over IPoIB? Cooked captures do not say so here. */
+/* True if the packet certainly came over IPoIB. Cooked captures do not show that here. */
 static bool surely_ipoib(packet_info *pinfo)
 {
     int encap = pinfo->rec->rec_header.packet_header.pkt_encap;
@@ -51,7 +51,10 @@ static bool surely_ipoib(packet_info *pinfo)
            encap == WTAP_ENCAP_IP_OVER_IB_SNOOP;
 }
 
-/* Can it have? Under InfiniBand, or a carrier that has no Ethernet addresses. */
+/*
+ * True if the packet may have come over IPoIB: it is inside InfiniBand, or the link type has no
+ * Ethernet addresses.
+ */
 static bool maybe_ipoib(packet_info *pinfo)
 {
     return frame_current(pinfo) || pinfo->dl_src.type != AT_ETHER;
@@ -76,9 +79,7 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
                                          "IPoIB link-layer addresses");
         add_option(sub, pinfo, tvb, &o);
     }
-    /*
-     * An NA without option may answer an NS that is known to be IPoIB's: no other NS is remembered.
-     */
+    /* An NA without option may answer an NS that is known to be IPoIB's: no other NS is stored. */
     if (!ours && v.p[0] != ND_NA)
         return;
     match(pinfo, v);
@@ -97,7 +98,7 @@ static int dissect_icmpv6(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, v
     if (!ours)
         return call_dissector_only(builtin_icmpv6, tvb, pinfo, tree, data);
     bool whole = tvb_captured_length(tvb) >= tvb_reported_length(tvb);
-    if (!whole) /* the built-in one is going to throw: ours comes first */
+    if (!whole) /* the built-in dissector will throw, so add ours first */
         dissect_infiniband(tvb, pinfo, tree);
     int n = call_dissector_only(builtin_icmpv6, tvb, pinfo, tree, data);
     if (whole)

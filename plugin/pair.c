@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Request and response: ARP, Neighbour Discovery, SA and CM. Each links to the other, with the time
- * between.
+ * Links request and response (ARP, Neighbour Discovery, SA and CM) with each other and shows the
+ * time between them.
  */
 #include "plugin/plugin.h"
 
@@ -13,12 +13,12 @@ static int hf_response_in = -1, hf_response_to = -1, hf_time = -1;
 
 struct pair {
     struct pair_key key;
-    uint32_t request, response; /* frames; response 0: not seen yet */
-    uint32_t what;              /* the asker's word for its request */
+    uint32_t request, response; /* frame numbers; response 0: not seen yet */
+    uint32_t what;              /* number that the dissector of the request chose */
     nstime_t asked;
 };
 
-/* A frame may answer one and ask another: a CM REP does. */
+/* A frame can be both a response and a request: a CM REP is. */
 struct frame_pairs {
     struct pair *asks, *answers;
 };
@@ -63,7 +63,10 @@ static void collect(gpointer key, gpointer value, gpointer keys)
     g_ptr_array_add(keys, key);
 }
 
-/* What was asked on one interface may be answered on another, once they see one subnet. */
+/*
+ * Moves the requests of one interface to another after the model found that both are on one subnet.
+ * A request on one may then be answered on the other.
+ */
 static void merge(struct merge m)
 {
     GPtrArray *keys = g_ptr_array_new();
@@ -105,7 +108,9 @@ static struct frame_pairs *frame_pairs(packet_info *pinfo, bool make)
     return fp;
 }
 
-/* A request that is asked again is another request: the response's time counts from the last. */
+/*
+ * A retransmitted request counts as a new request: the response time is measured from the last one.
+ */
 void pair_request(packet_info *pinfo, const struct pair_key *k, uint32_t what)
 {
     if (pinfo->fd->visited)
@@ -116,7 +121,9 @@ void pair_request(packet_info *pinfo, const struct pair_key *k, uint32_t what)
     p->request = pinfo->num;
     p->asked = pinfo->abs_ts;
     p->what = what;
-    wmem_map_insert(pairs, &p->key, p); /* a key that is there stays; its pair lives as long */
+    wmem_map_insert(
+        pairs, &p->key,
+        p); /* an equal key stays in the map; its memory is valid until the file is closed */
     frame_pairs(pinfo, true)->asks = p;
 }
 

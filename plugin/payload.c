@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The encapsulation header (RFC 4391 §6) and the datagram behind it, for whatever carries them. */
+/* The encapsulation header (RFC 4391 §6) and the datagram after it, over any link type. */
 #include "plugin/plugin.h"
 
 #include <epan/etypes.h>
@@ -35,7 +35,9 @@ static void add_mode(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const 
         connection_add(tree, pinfo, tvb, f->p.verdict.connection);
 }
 
-/* Not even a header. An empty message is no datagram, and no fault. */
+/*
+ * Shorter than the encapsulation header. An empty message is not a datagram, and not a violation.
+ */
 static void too_short(tvbuff_t *tvb, packet_info *pinfo, proto_item *ti)
 {
     if (tvb_reported_length(tvb) == 0) {
@@ -63,7 +65,7 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
         too_short(tvb, pinfo, ti);
         return;
     }
-    /* where the capture ends within the header, each of these says so by throwing */
+    /* if the header is truncated, these calls throw */
     if (wanted) {
         proto_tree_add_item(sub, hf_type, tvb, ENCAP_TYPE, 2, ENC_BIG_ENDIAN);
         proto_tree_add_item(sub, hf_reserved, tvb, ENCAP_RESERVED, 2, ENC_BIG_ENDIAN);
@@ -91,8 +93,8 @@ tvbuff_t *payload_tvb(const struct frame *f)
 }
 
 /*
- * A fault of the datagram is shown here, so that the built-in dissector goes on to the CRCs behind
- * it.
+ * Shows an exception of the datagram here, so that the built-in dissector continues with the CRCs
+ * after it.
  */
 static int payload_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
@@ -118,14 +120,17 @@ void payload_call(struct frame *f, packet_info *pinfo, proto_tree *tree)
     call_dissector_with_data(payload_handle, payload_tvb(f), pinfo, tree, f);
 }
 
-/* The built-in dissector's question for payloads; entry.c has decided before whose they are. */
+/*
+ * Heuristic dissector that the built-in dissector calls for payloads. entry.c has classified the
+ * frame before.
+ */
 static ws_bool heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
     struct frame *f = frame_current(pinfo);
     rivals_restore();
     if (!f || f->done ||
         (f->p.verdict.class != PAYLOAD_IPOIB && f->p.verdict.class != PAYLOAD_PART))
-        /* a built-in heuristic calls an empty payload malformed */
+        /* Accept an empty payload: a built-in heuristic reports it as malformed. */
         return tvb_reported_length(tvb) == 0;
     col_clear(pinfo->cinfo, COL_INFO);
     payload_dissect(payload_tvb(f), pinfo, tree, f);
@@ -133,10 +138,10 @@ static ws_bool heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, vo
 }
 
 /*
- * The built-in guess "EtherType over IB" takes anything that begins like an Ethertype: RDMA WRITE
- * data, the middle of a message. With this plugin it has nothing to do; whoever wants it can enable
- * it again. Where "ipoib" is disabled, too: from a user's own setting, which is read after this,
- * ours could not be told any more.
+ * Disables the built-in heuristic "EtherType over IB". It accepts any payload that starts like an
+ * Ethertype, for example RDMA WRITE data or the middle of a message. With this plugin it is not
+ * needed; users can enable it again. It stays disabled even if "ipoib" is disabled: Wireshark reads
+ * the user's settings later, and then the plugin could not tell its own change from the user's.
  */
 static void retire_builtin_guess(void)
 {

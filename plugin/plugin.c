@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What Wireshark looks for when it loads the plugin. */
+/* The symbols that Wireshark looks up when it loads the plugin, and the order of registration. */
 #include "plugin/plugin.h"
 #include "plugin/tap.h"
 
@@ -31,7 +31,7 @@ int proto_ipoib = -1;
 
 static void register_all(void)
 {
-    /* The built-in protocols are registered before those of plugins. */
+    /* Wireshark registers the built-in protocols before those of plugins. */
     proto_ipoib = proto_get_id_by_filter_name("ipoib");
     if (proto_ipoib <= 0)
         proto_ipoib = proto_register_protocol("IP over InfiniBand", "IPoIB", "ipoib");
@@ -39,7 +39,7 @@ static void register_all(void)
     rivals_register();
     entry_register();
     payload_register();
-    message_register(); /* makes the module of the preferences */
+    message_register(); /* creates the preferences module */
     state_register();
     lladdr_register();
     mgid_register();

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The plugin's rooms, and how a packet walks through them:
- *   entry.c    a carrier hands a frame over; frame.c says what is in it, with the pure decoder
- *   payload.c  the encapsulation header and the datagram behind it
- *   message.c  connected mode: parts of a message on their way to one datagram
- *   sa.c sa_record.c cm.c  management datagrams: subnet administration and communication management
- *   arp.c nd.c lladdr.c mgid.c   addresses, wherever they stand
- *   conformance.c  what the judge of rules/ finds, as expert items
- *   tap_*.c    statistics, of the Statistics menu and of -z (tap.h)
- *   wanted.c   does anybody see what is added to the tree?
- *   pair.c     request and response;  state.c  what is remembered of a file;  rivals.c  who must be
- * kept silent
+ * Modules of the plugin, in the order in which a packet passes through them:
+ *   entry.c        registration: receives the frames of every link type
+ *   frame.c        decodes and classifies the frame, without Wireshark's tree
+ *   payload.c      encapsulation header and datagram
+ *   message.c      connected mode: reassembly of messages into datagrams
+ *   sa.c sa_record.c cm.c       MADs: subnet administration, communication management
+ *   arp.c nd.c lladdr.c mgid.c  addresses in any message
+ *   conformance.c  runs the checker of rules/ and shows its findings as expert items
+ *   tap_*.c        statistics for the Statistics menu and -z (tap.h)
+ *   wanted.c       whether tree items and columns are used
+ *   pair.c         request and response
+ *   state.c        state of the capture file
+ *   rivals.c       disables competing heuristic dissectors
  */
 #ifndef IPOIB_PLUGIN_PLUGIN_H
 #define IPOIB_PLUGIN_PLUGIN_H
@@ -25,81 +27,86 @@
 #include "wire/names.h"
 
 /*
- * The built-in protocol "ipoib" (Wireshark's own DLT 242 dissector): its filter name is ours to
- * extend.
+ * The built-in protocol "ipoib" (Wireshark's own dissector of DLT 242). The plugin adds its fields
+ * under this filter name.
  */
 extern int proto_ipoib;
 
-/* VALS() for a table of wire/, which has value_string's layout. */
+/* VALS() for a table of wire/, which has the layout of value_string. */
 #define VALS_OF(table) (table)
 _Static_assert(sizeof(struct name) == sizeof(value_string),
                "struct name is not laid out as value_string");
 _Static_assert(offsetof(struct name, name) == offsetof(value_string, strptr), "as above");
 
-/* ---- what is known of the frame at hand (frame.c) */
+/* ---- the current frame (frame.c) */
 
 struct frame {
-    struct packet p; /* what model/ makes of it */
-    tvbuff_t *tvb;   /* from the header that p.ib.start names */
+    struct packet p; /* decoded and classified by model/ */
+    tvbuff_t *tvb;   /* starts at the header that p.ib.start names */
     uint32_t number;
-    struct frame *outer; /* of which this is a payload (RoCE v2), or NULL */
+    struct frame *outer; /* frame that carries this one as payload (RoCE v2), or NULL */
     bool cm_is_ipoib;    /* PAYLOAD_MAD: a CM message of an IPoIB connection */
     bool done;           /* the payload was dissected */
 };
 
 /*
- * Has the user left the protocol "ipoib" enabled? Without it all is as if the plugin were not
- * there, but that link type 247 is InfiniBand still, and the built-in guess stays retired
- * (payload.c).
+ * Is the protocol "ipoib" enabled? If not, the plugin does nothing, with two exceptions: link type
+ * 247 is still dissected as InfiniBand, and the built-in heuristic stays disabled (payload.c).
  */
 bool plugin_enabled(void);
 
-/* The view of a tvb's octets; they are captured, so that none of them throws. */
+/* The captured bytes of a tvb. Reading them never throws. */
 struct view tvb_view(tvbuff_t *tvb);
 
 /*
- * Decode and classify; the frame lives until frame_end(), which must come, exception or not. NULL:
- * nested too deep.
+ * Decodes and classifies the frame. The caller must call frame_end(), even after an exception; the
+ * frame is valid until then. Returns NULL if frames are nested too deeply or the capture has too
+ * many interfaces.
  */
 struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start);
 void frame_end(struct frame *f);
-/* If it shows that interfaces, which seemed to see one subnet, see two (model/interfaces.h). */
+/*
+ * Adds an expert item if this frame shows that interfaces are on two subnets which were treated as
+ * one (model/interfaces.h).
+ */
 void frame_show_contradiction(const struct frame *f, packet_info *pinfo, proto_tree *tree);
 /*
- * The frame in tvb, of a link type without InfiniBand headers: observe and check it in the first
- * pass, before it is dissected.
+ * First pass only: observes and checks the frame in tvb, whose link type has no InfiniBand headers.
+ * Called before the frame is dissected.
  */
 void frame_observe_bare(tvbuff_t *tvb, packet_info *pinfo);
-/* At the end of a file. */
+/* Resets the frames at the end of a file. */
 void frame_forget(void);
 
-/* The InfiniBand frame that carries the packet at hand, NULL where none does. */
+/* The InfiniBand frame that carries the current packet, or NULL. */
 struct frame *frame_current(packet_info *pinfo);
 
-/* The outermost one of the packet, for who comes behind all dissectors; NULL where it has none. */
+/*
+ * The outermost InfiniBand frame of the packet, or NULL. For callers that run after all dissectors.
+ */
 const struct frame *frame_of(packet_info *pinfo);
 
-/* Which link a frame is on: partition and capture interface. For keys; not for show. */
+/* The IPoIB link of the frame, as a key of P_Key and subnet. Not for display. */
 uint32_t frame_link(packet_info *pinfo);
 
-/* ---- other heuristics that would take IPoIB's frames (rivals.c) */
+/* ---- competing heuristic dissectors (rivals.c) */
 
 struct rivals;
-/* Those that may not see this frame, NULL for none. */
+/* The heuristic dissectors that must not see this frame, NULL for none. */
 struct rivals *rivals_of(const struct frame *f);
 void rivals_silence(struct rivals *r);
 /*
- * End the silence, if there is one; as soon as it has served, for an exception may come at any
- * time.
+ * Enables the competing heuristic dissectors again, if they are disabled. Call it as early as
+ * possible, because an exception may follow at any time.
  */
 void rivals_restore(void);
 
-/* ---- what is remembered of a capture file (state.c) */
+/* ---- state of the capture file (state.c) */
 
 struct fabric *state_fabric(void);
-/* What is known of it. */
+/* What the model knows of the capture file. */
 const struct fabric_facts *state_facts(void);
-/* What the fabric learnt from the packet that it observed last. */
+/* What the model learnt from the packet that it observed last. */
 struct events *state_events(void);
 
 /* Kinds of per-packet data under proto_ipoib. */
@@ -113,25 +120,34 @@ enum data_key {
     DATA_KEYS
 };
 
-/* The key of what is of this frame alone, not of another that carries it. */
+/*
+ * The key of per-packet data of this frame. It differs for each nesting depth, so a frame and the
+ * frame that carries it keep their own data.
+ */
 uint32_t frame_key(const struct frame *f, enum data_key key);
 
-/* ---- judging (conformance.c) */
+/* ---- checks (conformance.c) */
 
 struct carrier;
 
 /*
- * What was found in the file, up to now or, once it was read, as a whole; NULL: there is no
- * verdict. See report/verdict.h.
+ * The results of the file: up to the current frame, or of the whole file once it is read. NULL if
+ * there is no verdict. See report/verdict.h.
  */
 const struct verdict *conformance_verdict(void);
-/* Why there is no verdict; NULL: there is one. */
+/* Why there is no verdict; NULL if there is one. */
 const char *conformance_why_not(void);
-/* The list of known deviations that the user chose. */
+/* The name of the list of known deviations that the user chose. */
 const char *conformance_deviations(void);
-/* Is the frame's carrier one of IPoIB without InfiniBand headers? tvb: the whole frame. */
+/*
+ * Is the link type one that carries IPoIB without InfiniBand headers? tvb: the whole frame. Sets
+ * *c.
+ */
 bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier *c);
-/* In the first pass, once the packet is observed. begin: of the packet, in the frame. */
+/*
+ * First pass only: checks the packet after the model has observed it. begin: offset of the packet
+ * in the frame.
+ */
 void conformance_judge(const struct packet *p, packet_info *pinfo, uint32_t begin);
 
 /* ---- request and response (pair.c) */
@@ -149,74 +165,83 @@ enum pair_kind {
 };
 
 struct pair_key {
-    uint16_t subnet; /* the number that the model gives it: packet.at.interface */
+    uint16_t subnet; /* number that the model assigns: packet.at.interface */
     uint8_t kind;
     uint8_t length;
     uint8_t octets[44];
 };
 
-/* link: of frame_link() */
+/* link: result of frame_link() */
 struct pair_key pair_key_on(uint8_t kind, uint32_t link);
 void pair_key_add(struct pair_key *k, const void *p, size_t n);
-/* The port in the key's subnet. */
+/* Adds the port without its subnet, which the key already has. */
 void pair_key_add_port(struct pair_key *k, struct port port);
-/* what: a number of the caller's, given back to who dissects the response. */
+/*
+ * what: a number of the caller's choice; the dissector of the response gets it from
+ * pair_answers_what().
+ */
 void pair_request(packet_info *pinfo, const struct pair_key *k, uint32_t what);
 void pair_response(packet_info *pinfo, const struct pair_key *k);
 bool pair_is_known(packet_info *pinfo);
 uint32_t pair_answers_what(packet_info *pinfo);
-/* At the end of a file. */
+/* Resets the state at the end of a file. */
 void pair_forget(void);
-/* Add ipoib.response_in, ipoib.response_to and ipoib.time of this frame. */
+/* Adds ipoib.response_in, ipoib.response_to and ipoib.time of this frame. */
 void pair_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb);
 
-/* ---- who sees what is added (wanted.c) */
+/* ---- whether output is used (wanted.c) */
 
 /*
- * Is the tree shown, or does a filter, a column, a tap or -T fields name a field of IPoIB's or of
- * expert information? If not, only the protocols' own items need to be there.
+ * Is the tree shown, or does a filter, a column, a tap or -T fields use a field of IPoIB or of
+ * expert information? If not, the caller needs to add only the item of each protocol.
  */
 bool tree_is_wanted(const proto_tree *tree);
-/* Is anything written to the Info column? */
+/* Is the Info column written? */
 bool info_is_wanted(const packet_info *pinfo);
 
-/* ---- drawing */
+/* ---- dissection */
 
-/* What is behind the InfiniBand headers, without pad and CRCs. */
+/* The payload after the InfiniBand headers, without pad bytes and CRCs. */
 tvbuff_t *payload_tvb(const struct frame *f);
 /*
- * Draw an IPoIB payload that the built-in dissector did not hand over; its layer is named in
- * frame.protocols.
+ * Dissects an IPoIB payload that the built-in dissector did not hand over. frame.protocols lists
+ * its layer.
  */
 void payload_call(struct frame *f, packet_info *pinfo, proto_tree *tree);
 /*
- * The encapsulation header at the begin of tvb and the datagram behind it; f: the InfiniBand frame,
- * or NULL.
+ * Dissects the encapsulation header at the start of tvb and the datagram after it. f: the
+ * InfiniBand frame, or NULL.
  */
 void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct frame *f);
 /* tvb: the payload of a PAYLOAD_PART frame. */
 void message_dissect(tvbuff_t *tvb, struct frame *f, packet_info *pinfo, proto_tree *tree);
-/* ipoib.message, if the frame is a part of one. */
+/* Adds ipoib.message if the frame is part of a message. */
 void message_add_number(proto_tree *tree, tvbuff_t *tvb, const struct frame *f);
-/* In the first pass: keep for arp.c whether the IP that an ARP message announces is in use. */
+/*
+ * First pass only: stores whether the IP address that an ARP message announces is in use by another
+ * host. arp.c shows it.
+ */
 void arp_keep_duplicate(packet_info *pinfo, const struct packet *p, const struct events *e);
 void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree);
-/* One record of the MAD sa at offset o of tvb; its sa_record_size() octets must be there. */
+/* Adds one record of the MAD sa at offset o of tvb. The sa_record_size() bytes must be captured. */
 struct sa;
 void sa_record_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, const struct sa *sa);
-/* Keep what is known of the CM message, before anybody draws it; sets cm_is_ipoib. */
+/* Stores what is known of the CM message before it is added to the tree. Sets cm_is_ipoib. */
 void cm_observe(struct frame *f, packet_info *pinfo);
 void cm_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree);
-/* ipoib.lladdr and its parts at offset; label: whose it is. LLADDR_SIZE octets must be there. */
+/*
+ * Adds ipoib.lladdr and its parts. label: whose address it is. The LLADDR_SIZE bytes must be
+ * captured.
+ */
 void lladdr_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset, const char *label);
-/* ipoib.mgid and its parts, if the GID at offset is an IPoIB MGID; returns the item or NULL. */
+/* Adds ipoib.mgid and its parts if the GID at offset is an IPoIB MGID. Returns the item or NULL. */
 proto_item *mgid_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset);
-/* "255.255.255.255", "ff02::1" and the like for an IPoIB MGID, else NULL. */
+/* The IP group of an IPoIB MGID ("255.255.255.255", "ff02::1"), else NULL. */
 const char *mgid_group_text(packet_info *pinfo, const uint8_t *gid);
 const char *gid_text(packet_info *pinfo, const uint8_t *gid);
-/* In the Info column, whose connection it is if not IPoIB's. */
+/* Appends the service of the connection to the Info column if it is not IPoIB. */
 void connection_name_foreign(packet_info *pinfo, const struct connection *c);
-/* ipoib.connection and what it is; its REQ. */
+/* Adds ipoib.connection with its service and the frame of its REQ. */
 void connection_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
                     const struct connection *c);
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The other heuristics on InfiniBand payloads and CM private data. Wireshark moves whichever
- * matched last to the front of its list, and some match too much: SDP's takes every connection
- * whose Service-ID has bit 16 set, and so IPoIB's to QPNs above 0xffff. While a frame is known to
- * be IPoIB's they are silent.
+ * Disables competing heuristic dissectors of InfiniBand payloads and CM private data while an IPoIB
+ * frame is dissected. Wireshark moves the heuristic that matched last to the front of its list, and
+ * some match too much: SDP's accepts every connection whose Service-ID has bit 16 set, which
+ * includes IPoIB connections to QPNs above 0xffff.
  */
 #include "plugin/plugin.h"
 
 struct rivals {
     const char *list;
-    GPtrArray *entries;  /* heur_dtbl_entry_t, all but ours */
-    GByteArray *enabled; /* as they were before the silence */
+    GPtrArray *entries;  /* heur_dtbl_entry_t, without our own */
+    GByteArray *enabled; /* their state before they were disabled */
 };
 
 static struct rivals payload = {.list = "infiniband.payload"};
-static struct rivals *silent; /* whose silence lasts */
+static struct rivals *silent; /* list that is disabled now, or NULL */
 static struct rivals private_data = {.list = "infiniband.mad.cm.private"};
 
 static void collect(const gchar *list _U_, struct heur_dtbl_entry *entry, gpointer p)
@@ -24,7 +24,7 @@ static void collect(const gchar *list _U_, struct heur_dtbl_entry *entry, gpoint
         g_ptr_array_add(r->entries, entry);
 }
 
-/* At every file: plugins and scripts may have come and gone. */
+/* Runs at every file, because plugins and scripts may have been loaded or removed. */
 static void recollect(struct rivals *r)
 {
     if (!r->entries) {

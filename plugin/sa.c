@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Subnet administration (IBA 15.2): who joins and leaves which group, who resolves whom, and what
- * the SA answers, in words and with the octets that the numbers stand for. Tables that come in
- * several RMPP segments are walked by their AttributeOffset; a record is drawn in the packet in
- * which it ends.
+ * Subnet administration (IBA 15.2): joins and leaves, path queries, and the SA's responses. Codes
+ * are shown with their names, and MTU codes in bytes. Tables may span several RMPP segments: their
+ * records are found by the AttributeOffset, and a record is shown in the packet in which it ends.
  */
 #include "plugin/plugin.h"
 
@@ -17,14 +16,14 @@ static int hf_status = -1, hf_method = -1, hf_attribute = -1, hf_mask = -1, hf_t
 static int hf_rmpp_type = -1, hf_segment = -1, hf_offset = -1;
 static int ett_sa = -1;
 
-/* What one frame of a table needs from the frames before it. */
+/* What one segment of a table needs from earlier segments. */
 struct table_part {
-    uint32_t skip; /* octets of this segment until the first record that begins in it */
+    uint32_t skip; /* bytes of this segment before the first record that starts in it */
     uint32_t carried;
-    uint8_t *carry; /* the begin of the record that ends in this segment */
+    uint8_t *carry; /* start of the record that ends in this segment */
 };
 
-/* A table on its way. */
+/* A table of which not all segments have been seen. */
 struct table {
     uint32_t next_segment;
     uint32_t carried;
@@ -62,15 +61,15 @@ static struct table *table_of(const struct pair_key *k, bool make)
 }
 
 /*
- * The first pass: what this segment takes over from the one before, and what it leaves for the
- * next.
+ * First pass only: computes what this segment needs from the segment before, and stores what the
+ * next one needs.
  */
 static struct table_part *table_walk(const struct pair_key *k, const struct sa *sa)
 {
     struct table *t = table_of(k, true);
     struct table_part *part = wmem_new0(wmem_file_scope(), struct table_part);
     uint32_t stride = record_stride(sa), n = sa->data.len;
-    /* octets of a record that precede this segment */
+    /* bytes of the current record in earlier segments */
     uint32_t begin = (sa->segment - 1) * SA_DATA_SIZE % stride;
 
     part->skip = begin ? MIN(stride - begin, n) : 0;
@@ -101,7 +100,7 @@ static void add_carried(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
     sa_record_add(tree, pinfo, whole, 0, sa);
 }
 
-/* In the first pass; what the packets after this one need must be kept, whoever sees it. */
+/* First pass only. Runs even if the tree is not shown, because later packets need the data. */
 static void keep_table_part(packet_info *pinfo, const struct pair_key *k, const struct sa *sa)
 {
     bool part = sa->mad.method == SA_GET_TABLE_RESP && sa_record_size(sa->mad.attribute) &&
@@ -258,7 +257,7 @@ static void add_sa_header(proto_tree *tree, tvbuff_t *tvb, const struct sa *sa)
                                mc_component_text(sa->component_mask, text, sizeof text));
 }
 
-/* Transactions are the asker's: its port and its transaction ID (IBA 13.4.6.4). */
+/* A transaction is identified by the requester's port and its transaction ID (IBA 13.4.6.4). */
 static struct pair_key transaction(const struct frame *f, const struct sa *sa, bool response)
 {
     struct pair_key k = {.subnet = f->p.at.interface, .kind = PAIR_SA};
@@ -307,12 +306,10 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
     if (f->p.mad.kind != MAD_KIND_SA || !f->p.mad.has_header)
         return;
     bool response = (sa->mad.method & MAD_RESPONSE) != 0;
-    /*
-     * An RMPP ACK of a response comes from the asker, under the response's method (IBA 13.6.2.2).
-     */
+    /* The requester sends an RMPP ACK of a response with the response's method (IBA 13.6.2.2). */
     bool from_asker = !response || sa->rmpp_type == RMPP_TYPE_ACK;
     struct pair_key k = transaction(f, sa, !from_asker);
-    /* the built-in dissector calls a sliced frame malformed */
+    /* the built-in dissector reports a truncated frame as malformed */
     col_clear_fence(pinfo->cinfo, COL_INFO);
     if (f->p.mad.result == WIRE_OK) {
         match(pinfo, &k, sa, response);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The records of subnet administration that IPoIB lives on (IBA 15.2.5): group memberships, paths,
- * services, event subscriptions and notices, each component under its own name; of requests, those
- * that their mask names.
+ * The SA records that IPoIB uses (IBA 15.2.5): group memberships, paths, services, event
+ * subscriptions and notices. Each component has its own field. Of requests, only the components in
+ * the component mask are shown.
  */
 #include "plugin/plugin.h"
 
@@ -34,19 +34,19 @@ static void add_mtu(proto_tree *tree, tvbuff_t *tvb, int offset, uint8_t code)
 
 static void add_life(proto_tree *tree, tvbuff_t *tvb, int offset, uint8_t code)
 {
-    /* IBA 15.2.5.16: 4.096 us times 2 to the code */
+    /* IBA 15.2.5.16: 4.096 us * 2^code */
     proto_item *ti = proto_tree_add_item(tree, hf_life, tvb, offset, 1, ENC_BIG_ENDIAN);
     if (code < 40)
         proto_item_append_text(ti, " (%.3f ms)", 0.004096 * (double)(1ull << code));
 }
 
-/* How a component is drawn: most as they stand, some in other units or with their meaning. */
+/* How a component is shown: most unchanged, some in other units or with their meaning. */
 enum drawing { PLAIN, GROUP, MTU_OCTETS, LIFE_TIME, JOIN_BITS, LOW_NIBBLE };
 
 struct component {
     uint64_t bit; /* in the component mask */
     enum drawing drawing;
-    int *hf; /* NULL where the drawing chooses it */
+    int *hf; /* NULL if the kind of drawing implies the field */
     int offset, size;
 };
 
@@ -118,13 +118,13 @@ static void add_component(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, i
     case JOIN_BITS:
         add_join_state(tree, tvb, offset);
         break;
-    case LOW_NIBBLE: /* the field's mask is the high one */
+    case LOW_NIBBLE: /* the field's mask is the high nibble */
         proto_tree_add_uint(tree, *c->hf, tvb, offset, 1, (octet & 0x0fu) << 4);
         break;
     }
 }
 
-/* What the record at o says. */
+/* Adds the components of the record at offset o. */
 static void add_components(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o,
                            const struct sa *sa, const struct component *components)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is remembered of a capture file: made when one is opened, gone when it is closed or read
+ * The state of a capture file. It is created on first use and freed when the file is closed or read
  * again.
  */
 #include "plugin/plugin.h"
@@ -11,7 +11,7 @@ static struct fabric *fabric;
 static struct events *events;
 static int pref_interfaces = INTERFACES_AUTO;
 
-/* Made for the first who asks: in which order init routines run is Wireshark's business. */
+/* Created on first use, because Wireshark does not define the order of init routines. */
 struct fabric *state_fabric(void)
 {
     if (!fabric) {

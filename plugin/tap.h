@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Statistics. Those of the whole capture (conformance, peers, groups, connections) are drawn from
- * what the first pass gathered: `tshark -z` prints them as text, Wireshark shows the same rows in a
- * window of its Statistics menu. The tree counts packet by packet, and so can be filtered.
+ * Statistics. Those of the whole capture (conformance, peers, groups, connections) use what the
+ * first pass collected: `tshark -z` prints them as text, Wireshark shows the same rows in a window
+ * of its Statistics menu. The tree counts packet by packet, so it can be filtered.
  */
 #ifndef IPOIB_PLUGIN_TAP_H
 #define IPOIB_PLUGIN_TAP_H
@@ -15,35 +15,35 @@
 
 struct column {
     const char *name;
-    bool number; /* of unsigned values, right-aligned; else of text */
+    bool number; /* unsigned values, right-aligned; else text */
 };
 
 struct rows;
 
 struct table {
     const char *cli;   /* argument of -z */
-    const char *title; /* of the menu's entry, the window and the text */
-    const char *none;  /* what the text says where there is no row */
+    const char *title; /* of the menu entry, the window and the text */
+    const char *none;  /* text output if there are no rows */
     const struct column *columns;
     unsigned n_columns;
     void (*fill)(struct rows *rows);
-    void (*conclude)(GString *out); /* the text's lines behind the table; or NULL */
+    void (*conclude)(GString *out); /* lines of text after the table; or NULL */
 };
 
-/* A row's cells come one after the other, in the order of the columns. */
+/* Add the cells of a row one after the other, in the order of the columns. */
 void cell_number(struct rows *rows, uint64_t value);
 void cell_text(struct rows *rows, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/* A frame number, "" for 0. */
+/* Adds a frame number, "" for 0. */
 void cell_frame(struct rows *rows, uint32_t frame);
 
-/* Cells that more than one table has: "-" for what is not known. */
+/* Cells that several tables share: "-" if the value is unknown. */
 void cell_gid(struct rows *rows, const uint8_t *gid);
 void cell_pkey(struct rows *rows, uint16_t pkey);
 void cell_lid(struct rows *rows, uint16_t lid);
 
-/* t lives as long as the program. */
+/* t must stay valid until the program ends. */
 void table_register(const struct table *t);
-/* For tshark alone: what write() adds is printed at the end. */
+/* tshark only: prints what write() adds at the end. */
 void text_register(const char *cli, void (*write)(GString *out));
 
 /* ---- registration */
@@ -53,7 +53,7 @@ void tap_peers_register(void);
 void tap_groups_register(void);
 void tap_connections_register(void);
 void tap_tree_register(void);
-/* Behind all other dissectors: tell of the packet, if there is who listens. */
+/* Called after all other dissectors: queues the packet for the tap if there is a listener. */
 void tap_tree_queue(tvbuff_t *tvb, packet_info *pinfo);
 
 #endif

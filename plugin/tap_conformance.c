@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * -z ipoib,conformance and -z ipoib,conformance,json: the verdict on the whole capture, rule by
- * rule. The JSON report is written by the writer of ipoib-check.
+ * -z ipoib,conformance and -z ipoib,conformance,json: the verdict on the whole capture and the
+ * result of each rule. The JSON report comes from the same code as that of ipoib-check.
  */
 #include "plugin/tap.h"
 
@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "report/words.h"
 
-/* ---- the worst first */
+/* ---- order: most severe first */
 
 struct judged_rule {
     enum rule_number rule;
@@ -34,7 +34,7 @@ static gint by_rank(gconstpointer a, gconstpointer b)
     return x->rank != y->rank ? x->rank - y->rank : (gint)x->rule - (gint)y->rule;
 }
 
-/* The rules that had an occasion. */
+/* The rules that applied in this capture, most severe first. */
 static GArray *judged_rules(const struct verdict *v)
 {
     GArray *found = g_array_new(FALSE, FALSE, sizeof(struct judged_rule));
@@ -95,7 +95,7 @@ static struct verdict_summary summary(const struct verdict *v)
              : (struct verdict_summary){.status = VERDICT_UNJUDGED};
 }
 
-/* Why there is no verdict; NULL: there is one. */
+/* Why there is no verdict; NULL if there is one. */
 static const char *why_not(const struct verdict *v)
 {
     if (!v)
@@ -125,7 +125,7 @@ static void conclude(GString *out)
 static char subject[] = "capture";
 
 /*
- * As ipoib-check writes it (report/report.h). What the file is called is not known to a plugin.
+ * Writes the report of ipoib-check (report/report.h). A plugin does not know the name of the file.
  */
 static void write_json(GString *out)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* -z ipoib,connections: the connections of IPoIB (RFC 4755), from their REQs to their ends. */
+/* -z ipoib,connections: IPoIB connections (RFC 4755), from REQ to disconnect. */
 #include "plugin/tap.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
 
-/* A port by its LID where it is known, and by its GID, which the REQ names. */
+/* The port's LID if it is known, and its GID, which the REQ contains. */
 static void cell_port(struct rows *rows, const struct connection_side *side,
                       const struct endport *port)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* -z ipoib,groups: the multicast groups of IPoIB as subnet administration told of them. */
+/* -z ipoib,groups: the IPoIB multicast groups, as the SA reported them. */
 #include "plugin/tap.h"
 
 #include <arpa/inet.h>
@@ -15,7 +15,7 @@ static void cell_ip_group(struct rows *rows, const uint8_t *gid)
     cell_text(rows, "%s%s", text, m.broadcast ? " (broadcast)" : "");
 }
 
-/* What stands in the group's record. */
+/* Parameters from the group's MCMemberRecord. */
 static void cells_record(struct rows *rows, const struct group *g)
 {
     uint32_t octets = ib_mtu_octets(g->mtu);
@@ -30,7 +30,7 @@ static void cells_record(struct rows *rows, const struct group *g)
         cell_text(rows, "code %u", g->rate);
 }
 
-/* Known to exist, but not its record: the SA was asked, or said no. */
+/* The group is known, but its record is not: a request named it, or the SA rejected it. */
 static void cells_unknown(struct rows *rows)
 {
     for (unsigned i = 0; i < 5; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * -z ipoib,peers: who has which IP address at which 20-octet link-layer address, by ARP and
- * Neighbour Discovery.
+ * -z ipoib,peers: IP addresses and their 20-byte link-layer addresses, from ARP and Neighbour
+ * Discovery.
  */
 #include "plugin/tap.h"
 
@@ -14,22 +14,22 @@ static void cell_ip(struct rows *rows, const struct ip *ip)
     cell_text(rows, "%s", text);
 }
 
-/* Every interface takes datagrams; its address says what else (RFC 4755 §3.1). */
+/* Every interface supports UD; its address shows what else it supports (RFC 4755 §3.1). */
 static void cell_modes(struct rows *rows, uint8_t flags)
 {
     cell_text(rows, "UD%s%s", flags & LLADDR_FLAG_RC ? ", RC" : "",
               flags & LLADDR_FLAG_UC ? ", UC" : "");
 }
 
-/* The link's P_Key with the bit of full membership, as its MGIDs have it (RFC 4391 §4). */
+/* The link's P_Key with the full-membership bit, as its MGIDs contain it (RFC 4391 §4). */
 static uint16_t pkey_of_link(uint32_t link)
 {
     return link & 0x7fff ? (uint16_t)(link | 0x8000) : 0;
 }
 
 /*
- * One IP, several addresses: of the same port, whose interface was restarted (RFC 4391 §9.4), or of
- * different ones.
+ * One IP address may have several link-layer addresses: of the same port, after its interface was
+ * restarted (RFC 4391 §9.4), or of different ports.
  */
 static const char *state(const struct neighbour *n)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tables of the whole capture, in tshark as text and in Wireshark as windows. tshark could print
- * Wireshark's tables too, but neither aligns their columns nor says what an empty one means: so it
- * gets a writer of its own under the same name, which is registered first and thus wins.
+ * Tables of the whole capture: text in tshark, windows in Wireshark. tshark can also print
+ * Wireshark's tables, but does not align their columns and does not explain an empty table. So
+ * tshark gets its own text writer under the same name. It is registered first and so has
+ * precedence.
  */
 #include "plugin/tap.h"
 
@@ -17,13 +18,13 @@
 
 struct rows {
     /*
-     * of stat_tap_table_item_type, row after row; texts are g_free()d with them, or by who takes
-     * them
+     * stat_tap_table_item_type, row after row. Texts are freed with g_free() by the owner of the
+     * cells: this array, or the table that takes them.
      */
     GArray *cells;
 };
 
-/* Wireshark's cells hold 32 bits. */
+/* Wireshark's cells have 32 bits. Larger values are shown as UINT_MAX. */
 void cell_number(struct rows *rows, uint64_t value)
 {
     stat_tap_table_item_type cell = {.type = TABLE_ITEM_UINT,
@@ -84,7 +85,7 @@ static void cell_clear(stat_tap_table_item_type *cell)
 struct text_tap {
     const char *cli;
     void (*write)(GString *out);
-    const struct table *table; /* NULL: write() */
+    const struct table *table; /* NULL: call write() instead */
 };
 
 static const char *cell_string(const stat_tap_table_item_type *cell, char number[16])
@@ -175,7 +176,10 @@ static void text_draw(void *data)
     g_string_free(out, TRUE);
 }
 
-/* All is in the model; the listener is there so that every frame is dissected, and for the end. */
+/*
+ * Does nothing: the model has all data. The listener is needed so that every frame is dissected,
+ * and to print at the end.
+ */
 static tap_packet_status text_packet(void *data _U_, packet_info *pinfo _U_,
                                      epan_dissect_t *edt _U_, const void *seen _U_,
                                      tap_flags_t flags _U_)
@@ -210,7 +214,7 @@ static void add_text_tap(const char *cli, void (*write)(GString *out), const str
     register_stat_tap_ui(&ui, t);
 }
 
-/* In Wireshark -z opens the window; it has no use for text. */
+/* In Wireshark, -z opens the window, and text output is not used. */
 static bool has_windows(void)
 {
     const char *program = g_get_prgname();
@@ -226,13 +230,16 @@ void text_register(const char *cli, void (*write)(GString *out))
 /* ---- Wireshark: windows */
 
 struct window {
-    stat_tap_table_ui ui; /* first: Wireshark hands it back */
+    stat_tap_table_ui ui; /* first, because Wireshark passes a pointer to it */
     const struct table *table;
-    /* rows that are not shown now, but may be by an older window of the same table */
+    /* rows that are not shown now but that an older window of the same table may show */
     GPtrArray *spare;
 };
 
-/* The first column gives the table its order: Wireshark sorts by it. */
+/*
+ * Adds a first column with row numbers, so that the table keeps its order: Wireshark sorts by the
+ * first column.
+ */
 static stat_tap_table_item *window_fields(const struct table *t)
 {
     stat_tap_table_item *fields = wmem_alloc0_array(wmem_epan_scope(), stat_tap_table_item,
@@ -247,7 +254,7 @@ static stat_tap_table_item *window_fields(const struct table *t)
     return fields;
 }
 
-/* Rows stay where they are in memory: open windows point at them. */
+/* Rows are never freed or moved, because open windows point at them. */
 static void resize(struct window *w, stat_tap_table *t, unsigned n)
 {
     while (t->num_elements > n)
@@ -272,7 +279,7 @@ static void put_rows(stat_tap_table *t, const GArray *cells)
     }
 }
 
-/* A window opens, or is told to fill itself anew: all packets were dissected before. */
+/* Called when a window opens or must be filled again, after all packets have been dissected. */
 static void window_init(stat_tap_table_ui *ui)
 {
     struct window *w = (struct window *)ui;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * -z ipoib,tree: how many packets of which kind. Each tells of itself by the tap "ipoib", behind
- * all other dissectors.
+ * -z ipoib,tree: counts packets by kind. Each packet is queued to the tap "ipoib" after all other
+ * dissectors.
  */
 #include "plugin/findings.h"
 #include "plugin/tap.h"
@@ -16,7 +16,7 @@
 
 static int tap = -1;
 
-/* What a packet is, one string for each branch of the tree; NULL: nothing of it. */
+/* The kind of a packet, one string for each branch of the tree; NULL: not counted in the branch. */
 enum branch {
     MODE,
     TYPE,
@@ -42,7 +42,7 @@ struct kinds {
     const char *of[BRANCHES];
 };
 
-/* ---- what a packet is */
+/* ---- the kind of a packet */
 
 static const struct name arp_names[] = {
     {ARP_REQUEST, "ARP request"},
@@ -99,7 +99,7 @@ static const char *connected_mode(const struct packet *p)
     return part ? "connected, RC, part of a message" : "connected, RC";
 }
 
-/* Only the first part of a message has the header. */
+/* Only the first packet of a message has the encapsulation header. */
 static bool begins_datagram(const struct ruling *v)
 {
     return v->class == PAYLOAD_IPOIB || (v->part.index == 0 && (v->part.verdict == STREAM_PART ||
@@ -156,7 +156,7 @@ static void see_bare(struct kinds *k, packet_info *pinfo, tvbuff_t *tvb)
     }
 }
 
-/* ---- telling it */
+/* ---- queueing */
 
 void tap_tree_queue(tvbuff_t *tvb, packet_info *pinfo)
 {

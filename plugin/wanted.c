@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Does anybody see what a dissector adds? Wireshark does not store a field that is neither shown
- * nor named by a filter, but its value, its text and its column are worked out before Wireshark can
- * say so.
+ * Checks whether what a dissector adds is used. Wireshark does not store a field that is neither
+ * shown nor used by a filter. But without this check, the dissector computes its value, its text
+ * and its column first.
  */
 #include "plugin/plugin.h"
 
 static const header_field_info *ours, *expert;
 
-/* A protocol is referenced where one of its fields is. */
+/* Wireshark marks a protocol as referenced if one of its fields is. */
 static bool is_referenced(const header_field_info *protocol)
 {
     return protocol && protocol->ref_type != HF_REF_TYPE_NONE;

@@ -246,8 +246,8 @@ void craft_port_data(uint8_t *mad, uint16_t attribute, uint32_t number, uint16_t
         memcpy(data + PORT_INFO_GID_PREFIX, gid, 8);
         put16(data + PORT_INFO_LID, lid);
         data[PORT_INFO_SPEED_STATE] = PORT_ACTIVE;
-        data[PORT_INFO_MTU_SMSL] = 4 << 4; /* 2048 octets */
-        data[PORT_INFO_MTU_CAP] = 5;       /* 4096 octets */
+        data[PORT_INFO_MTU_SMSL] = 4 << 4; /* 2048 bytes */
+        data[PORT_INFO_MTU_CAP] = 5;       /* 4096 bytes */
         break;
     case SMP_PKEY_TABLE:
         put16(data, 0xffff);
@@ -255,7 +255,7 @@ void craft_port_data(uint8_t *mad, uint16_t attribute, uint32_t number, uint16_t
     }
 }
 
-/* Five hops, by switches of 253 ports. */
+/* The route has 5 hops over switches with 253 ports. */
 void craft_route(uint8_t *mad, uint32_t number)
 {
     enum { HOPS = 5, PORTS = 253 };

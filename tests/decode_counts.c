@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * decode-counts CAPTURE...: checks captures as ipoib-check does, and counts how often each decoder
- * of lib/wire runs for one frame. Prints each frame for which one runs more than once; exit status
- * 1 then, 2 if a capture cannot be read. Made with the linker's --wrap for each of the decoders.
+ * of lib/wire runs for one frame. Prints each frame for which a decoder runs more than once. Exit
+ * status: 1 if there is such a frame, 2 if a capture cannot be read. Linked with --wrap for each
+ * decoder.
  */
 #include <stdio.h>
 
@@ -23,7 +24,7 @@ static unsigned counts[DECODERS];
         counts[decoder]++;                                                                         \
         return __real_##name(__VA_ARGS__);                                                         \
     }
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
 COUNT(IB, ib_decode, (struct view v, enum ib_start start, struct ib_packet *p), v, start, p)
 COUNT(ENCAP, encap_decode, (struct view v, struct encap *e), v, e)
 COUNT(ARP, arp_decode, (struct view v, struct arp *a, bool *have_fixed), v, a, have_fixed)
@@ -42,7 +43,7 @@ static void ignore(void *user, uint32_t frame, const struct finding *f)
     (void)f;
 }
 
-/* Whether no decoder ran twice. total: of all frames. */
+/* True if no decoder ran twice for the frame. total: sum over all frames. */
 static bool is_once(const char *path, uint32_t frame, unsigned total[DECODERS])
 {
     bool once = true;
@@ -56,7 +57,7 @@ static bool is_once(const char *path, uint32_t frame, unsigned total[DECODERS])
     return once;
 }
 
-/* Exit status. */
+/* Returns the exit status. */
 static int check(const char *path, unsigned total[DECODERS])
 {
     char error[CAPFILE_ERROR_LEN];

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * findings [--deviations none|linux] [--frames] [--skip N] [--lose PERMILLE] [--seed N] [--swap N]
- * CAPTURE: what the judge says of a capture, for tests; of one that began N frames later, lost some
- * frames at random, or has frame N behind the next one. One line a rule that was judged:
- * identifier, passes, failures, deviations, inconclusive, noted, first frame that failed, deviated
- * or was noted. --frames: one line for each of these: frame, identifier, outcome,
- * expected|actual|subject.
+ * CAPTURE: prints what the checker reports for a capture, for tests.
+ *
+ * --skip drops the first N frames, --lose drops frames at random, --swap swaps frame N with the
+ * next one.
+ *
+ * Prints one line for each rule that was checked: identifier, passes, failures, deviations,
+ * inconclusive, noted, first frame that failed, deviated or was noted. With --frames, one line for
+ * each of these frames: frame, identifier, outcome, expected|actual|subject.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +53,7 @@ static void print_tally(void)
     }
 }
 
-/* The frame that is put behind the next one. */
+/* The frame that is checked after the next one (--swap). */
 static struct capture_frame held;
 static uint8_t held_octets[1 << 17];
 
@@ -61,7 +64,7 @@ static void hold(const struct capture_frame *f)
     held.octets.p = held_octets;
 }
 
-/* The two frames take each other's numbers; each keeps its time. */
+/* The two swapped frames exchange their numbers; each keeps its time. */
 static void judge_in_order(struct judge *j, struct capture_frame *f)
 {
     if (f->number == swap) {
@@ -120,7 +123,7 @@ int main(int argc, char **argv)
     struct capfile *file = capfile_open(capture, error);
     if (!file) {
         fprintf(stderr, "findings: %s\n", error);
-        return 3; /* it cannot be read */
+        return 3; /* the capture cannot be read */
     }
     judge_capture(file, known);
     if (!frames)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hostile KIND ENTRIES > FILE: a capture that would make who remembers all that it sees run out of
- * memory, or of time: ENTRIES times something new of the same kind. hostile --list: the kinds, one
- * a line. For tests/test_hostile.py.
+ * hostile KIND ENTRIES > FILE: writes a capture with ENTRIES different things of one kind (groups,
+ * addresses, connections, ...). A program that stores all of them without a limit runs out of
+ * memory or time. hostile --list: prints the kinds, one per line. For tests/test_hostile.py.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static const struct mc_member usual = {.qkey = IB_QKEY,
                                        .scope = 2,
                                        .join_state = JOIN_FULL};
 
-/* Question and answer. */
+/* Request and response. */
 static void join(uint16_t lid, const uint8_t *gid, const uint8_t *mgid, struct mc_member r)
 {
     r.mgid = mgid;
@@ -62,7 +62,9 @@ static void groups_joined(uint32_t i)
     join_of(0, mgid, usual);
 }
 
-/* An unkeyed hash that multiplies and xors 32-bit words puts all these onto one place. */
+/*
+ * These MGIDs have the same hash value if the hash has no key and multiplies and XORs 32-bit words.
+ */
 static void groups_colliding(uint32_t i)
 {
     enum { PRIME = 16777619 };
@@ -76,7 +78,7 @@ static void groups_colliding(uint32_t i)
     join_of(0, mgid, usual);
 }
 
-/* One group, each time with other attributes. */
+/* One group; each join has other attributes. */
 static void joins_contradictory(uint32_t i)
 {
     uint8_t mgid[MGID_SIZE];
@@ -93,8 +95,8 @@ static void joins_contradictory(uint32_t i)
 }
 
 /*
- * A partition has 512 broadcast-GIDs by their flags, scopes and membership bits; a datagram asks
- * for them each time.
+ * A partition can have 512 broadcast-GIDs, which differ in flags, scope and the membership bit.
+ * After each join, a datagram makes the model look them up.
  */
 static void broadcasts(uint32_t i)
 {
@@ -171,7 +173,7 @@ static void ip_with_many_addresses(uint32_t i)
     arp(i, UD_QPN, 0x0a000001);
 }
 
-/* The same port each time with another QPN, as if its interface were restarted without end. */
+/* The same port with another QPN each time, as if its interface were restarted again and again. */
 static void ip_with_many_qpns(uint32_t i)
 {
     arp(0, 2 + i, 0x0a000001);
@@ -190,7 +192,7 @@ static void qps(uint32_t i)
     craft_write();
 }
 
-/* IGMPv3 reports (RFC 3376 §4.2) with as many records as fit; ten records an entry. */
+/* IGMPv3 reports (RFC 3376 §4.2) with as many records as fit: 10 records per entry. */
 static void reports(uint32_t i)
 {
     enum { RECORDS = 250, ENTRIES_A_FRAME = RECORDS / 10, RECORD = 8, IP = 20 };
@@ -274,7 +276,8 @@ static void connections(uint32_t i)
 }
 
 /*
- * One pair of ports has them all; some carry data, and now and then its interface goes down and up.
+ * All connections are between the same two ports. Each carries a packet, and after every 16th
+ * connection the interface goes down and up.
  */
 static void connections_of_one_pair(uint32_t i)
 {
@@ -312,7 +315,7 @@ static void ids_again_and_again(uint32_t i)
     }
 }
 
-/* Requests of both sides, none of them answered. */
+/* Both sides send a REQ; neither is answered. */
 static void requests_crossing(uint32_t i)
 {
     request(0, 1, i, 0x100 + i);
@@ -327,7 +330,7 @@ static void part(uint8_t opcode, uint32_t qpn, uint32_t psn)
     struct craft c = {
         .slid = LID_A, .dlid = LID_B, .pkey = PKEY, .opcode = opcode, .dqpn = qpn, .psn = psn};
     uint8_t *p = craft_packet(&c, craft_udp_size(DATA)), *ip = p + ENCAP_SIZE;
-    /* an IPv4 datagram of 40000 octets, with the header checksum that goes with it */
+    /* an IPv4 datagram of 40000 bytes, with a correct header checksum */
     if (opcode == CRAFT_RC_FIRST) {
         uint32_t sum = 0;
         craft_udp(p, 0x0a000001, 0x0a000002, DATA);
@@ -341,14 +344,16 @@ static void part(uint8_t opcode, uint32_t qpn, uint32_t psn)
     craft_write();
 }
 
-/* Each QP has a message with its First and its Last, 2^22 packets later. */
+/* Each QP has one message: a First, and a Last 2^22 packets later. */
 static void messages_far_apart(uint32_t i)
 {
     part(CRAFT_RC_FIRST, 0x100 + i, 0);
     part(CRAFT_RC_LAST, 0x100 + i, 1 << 22);
 }
 
-/* One QP, every other packet, in falling order; and a new message every 1000. */
+/*
+ * One QP, every second packet of a message, in descending order; a new message every 1000 entries.
+ */
 static void messages_with_gaps(uint32_t i)
 {
     uint32_t psn = i / 1000 * 4000;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * make-capture FRAMES PEERS CONNECTIONS > FILE: a capture to measure on. UDP over UD IPoIB, 64 to
- * 1264 octets of UDP data, between PEERS distinct stations, as ERF in a classic pcap (any Wireshark
- * opens it, with the plugin or without). With CONNECTIONS > 0, that many handshakes come first, and
- * every other frame is a RC SEND on one of them. Before all that the first station joins the
- * broadcast group, and each asks for the next one's address by ARP, so that there is something to
- * judge the rest by. FRAMES are all of them. The same arguments give the same file; CRCs are left
- * 0.
+ * make-capture FRAMES PEERS CONNECTIONS > FILE: writes a capture for benchmarks, with FRAMES frames
+ * in all. UDP over UD IPoIB with 64 to 1264 bytes of UDP data, between PEERS stations, as ERF in a
+ * classic pcap (Wireshark opens it with and without the plugin).
+ *
+ * The first station joins the broadcast group, and each station sends an ARP request for the next
+ * one's address, so that the checks have a context. With CONNECTIONS > 0, that many CM handshakes
+ * follow, and every second frame after them is an RC SEND on one of the connections. The same
+ * arguments give the same file; CRCs are 0.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ enum {
     MLID = 0xc000
 };
 enum { UD_QPN = 0x48, IB_QKEY = 0xb1b, PKEY = 0xffff, IP_FIRST = 0x0a000001, RECV_MTU = 65524 };
-enum { MTU_2048 = 4, RATE_10_GBPS = 3 }; /* codes of the IBA */
+enum { MTU_2048 = 4, RATE_10_GBPS = 3 }; /* IBA codes */
 
 static uint32_t frames, peers, connections, seed = 1;
 
@@ -57,7 +58,7 @@ static void broadcast_gid(uint8_t *mgid)
     craft_mgid(mgid, MGID_FLAG_TRANSIENT << 4 | 2, PKEY, 0xffffffff);
 }
 
-/* The first station's join, as Linux asks for it, and the SA's answer. */
+/* The first station's join as Linux sends it, and the SA's response. */
 static void join(void)
 {
     uint8_t mgid[MGID_SIZE], gid[GID_SIZE];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wire-fields CAPTURE: what the pure decoder reads in every frame of a capture, under the plugin's
- * field names, one line a frame: number, then FIELD=VALUE,VALUE..., tab-separated.
- * tests/test_parity.py holds it against tshark.
+ * wire-fields CAPTURE: prints what the decoder of lib/wire reads in every frame of a capture, under
+ * the plugin's field names. One line per frame: number, then FIELD=VALUE,VALUE..., tab-separated.
+ * tests/test_parity.py compares it with tshark.
  *
- * It knows no state, so of connections it decodes what a single packet shows; frames whose reading
- * hangs on others are left out (a line with the number alone and "-").
+ * It keeps no state: of connections it decodes only what a single packet shows. For frames whose
+ * decoding depends on other frames it prints only the number and "-".
  */
 #include <arpa/inet.h>
 #include <pcap/pcap.h>
@@ -156,7 +156,7 @@ static void read_path(const uint8_t *p, const struct sa *sa)
         put("ipoib.sa.rate", "%u", p[PATH_RATE] & 0x3fu);
 }
 
-/* Tables over several segments need the segments before: not here. */
+/* Returns false for tables: with several segments they need earlier frames. */
 static bool read_sa(struct view v)
 {
     struct sa sa;
@@ -179,7 +179,9 @@ static bool read_sa(struct view v)
     return true;
 }
 
-/* Of a REQ all is in the message; whose the others are, their REQ says. */
+/*
+ * Decodes only a REQ: it contains the service. Other messages need their REQ to find the service.
+ */
 static void read_cm(struct view v)
 {
     struct cm cm;
@@ -196,7 +198,7 @@ static void read_cm(struct view v)
     put("ipoib.cm.recv_mtu", "%u", p.recv_mtu);
 }
 
-/* false: what the frame is hangs on others */
+/* Returns false if the classification of the frame depends on other frames. */
 static bool read_ib(struct view v, enum ib_start start)
 {
     struct ib_packet ib;
@@ -250,7 +252,7 @@ int main(int argc, char **argv)
     pcap_t *pcap = argc == 2 ? pcap_open_offline(argv[1], error) : NULL;
     if (!pcap) {
         fprintf(stderr, "wire-fields: %s\n", argc == 2 ? error : "usage: wire-fields CAPTURE");
-        return 3; /* libpcap cannot read it */
+        return 3; /* libpcap cannot read the file */
     }
     struct pcap_pkthdr *h;
     const u_char *p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One spelling of wiretap's file-reader interface for Wireshark 4.0 (gboolean, the packet's octets
- * in a Buffer beside the record), 4.4 (bool) and 4.6 (bool, the octets in the record).
+ * Hides the differences of wiretap's file-reader interface between Wireshark 4.0 (gboolean, packet
+ * bytes in a separate Buffer), 4.4 (bool) and 4.6 (bool, packet bytes in the record).
  */
 #ifndef IPOIB_WIRETAP_COMPAT_H
 #define IPOIB_WIRETAP_COMPAT_H
@@ -26,8 +26,8 @@ typedef gboolean wt_bool;
 #endif
 
 /*
- * The parameter between a record and the error number, for the packet's octets: a reader's and a
- * writer's.
+ * The parameter between the record and the error number that passes the packet's bytes: for
+ * readers, then for writers.
  */
 #if WIRESHARK_AT_LEAST(6)
 #define WT_BUFFER_PARAM
@@ -41,7 +41,7 @@ typedef gboolean wt_bool;
 #define WT_OCTETS(rec)  octets
 #endif
 
-/* Make rec a packet record of the encapsulation. */
+/* Makes rec a packet record of the encapsulation. */
 static inline void wt_setup_packet(wtap_rec *rec, int encap)
 {
 #if WIRESHARK_AT_LEAST(6)
@@ -54,7 +54,7 @@ static inline void wt_setup_packet(wtap_rec *rec, int encap)
 }
 
 /*
- * Read the packet's octets to where this version keeps them. A short read is WTAP_ERR_SHORT_READ.
+ * Reads the packet's bytes to where this version stores them. A short read is WTAP_ERR_SHORT_READ.
  */
 static inline wt_bool wt_read_octets(FILE_T fh, wtap_rec *rec, Buffer *buffer, unsigned count,
                                      int *err, char **err_info)
@@ -68,13 +68,10 @@ static inline wt_bool wt_read_octets(FILE_T fh, wtap_rec *rec, Buffer *buffer, u
 #endif
 }
 
-/*
- * Write octets to the file. 4.0 leaves the count of what was written to the caller, 4.4 keeps it
- * itself.
- */
+/* Writes bytes to the file. In 4.0 the caller counts the bytes written; 4.4 counts them itself. */
 static inline wt_bool wt_write(wtap_dumper *wdh, const void *octets, size_t count, int *err)
 {
-    if (count == 0) /* for 4.0's gzip writer, nothing written is an error */
+    if (count == 0) /* 4.0's gzip writer reports a write of 0 bytes as an error */
         return TRUE;
     if (!wtap_dump_file_write(wdh, octets, count, err))
         return FALSE;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of libwiretap's file-reader interface that Wireshark 4.0 and 4.4 export but publish no
- * header for.
+ * The part of libwiretap's file-reader interface that Wireshark 4.0 and 4.4 export without an
+ * installed header.
  *
- * A reader is handed a `struct wtap` and fills in a few of its members. Their places hold within a
- * minor version and not beyond, so this header compiles for the versions that it describes and for
- * no other. What a reader has no business with is named `core_*`: it is here to keep the distance.
- * trust.h checks at run time that the description fits the library that is running.
+ * A reader gets a `struct wtap` and sets a few of its members. Their offsets are stable only within
+ * a minor version, so this header compiles only for the versions that it describes. Members named
+ * `core_*` must not be used by a reader; they are here only for the layout. trust.h checks at run
+ * time that this description matches the running library.
  */
 #ifndef IPOIB_WIRETAP_LAYOUT_H
 #define IPOIB_WIRETAP_LAYOUT_H
@@ -20,13 +20,13 @@
 #endif
 
 #if WIRESHARK_VERSION_MINOR == 0
-typedef gboolean layout_bool; /* four octets */
+typedef gboolean layout_bool; /* 4 bytes */
 #define LAYOUT_SECTION_ARRAYS 1
 #define LAYOUT_BLOCK_ARRAYS   2
 #else
-typedef bool layout_bool; /* one octet */
-#define LAYOUT_SECTION_ARRAYS 2 /* and a map from a section's interfaces to the file's */
-#define LAYOUT_BLOCK_ARRAYS   3 /* and meta events */
+typedef bool layout_bool; /* 1 byte */
+#define LAYOUT_SECTION_ARRAYS 2 /* also a map from a section's interfaces to the file's */
+#define LAYOUT_BLOCK_ARRAYS   3 /* also meta events */
 #endif
 
 typedef layout_bool (*subtype_read_func)(struct wtap *, wtap_rec *, Buffer *, int *, char **,
@@ -36,17 +36,17 @@ typedef layout_bool (*subtype_seek_read_func)(struct wtap *, gint64, wtap_rec *,
 
 /* A file being read. */
 struct wtap {
-    FILE_T fh;        /* for reading from the beginning to the end */
-    FILE_T random_fh; /* for reading records in any order; NULL when the file is read once */
+    FILE_T fh;        /* for sequential reading */
+    FILE_T random_fh; /* for random access; NULL when the file is read once */
     layout_bool core_is_pipe;
     int file_type_subtype;
-    unsigned snapshot_length; /* octets */
+    unsigned snapshot_length; /* bytes */
     GArray *core_sections[LAYOUT_SECTION_ARRAYS];
     GArray *core_interfaces;
     unsigned core_next_interface;
     GArray *core_blocks[LAYOUT_BLOCK_ARRAYS];
     char *pathname;
-    void *priv; /* the reader's own; the core frees it with g_free() */
+    void *priv; /* private data of the reader; the core frees it with g_free() */
     void *wslua_data;
     subtype_read_func subtype_read;
     subtype_seek_read_func subtype_seek_read;
@@ -54,17 +54,17 @@ struct wtap {
     void (*core_close)(struct wtap *);
     int file_encap;  /* WTAP_ENCAP_ */
     int file_tsprec; /* WTAP_TSPREC_ */
-    /* more, which nothing here touches */
+    /* more members, not used here */
 };
 
 typedef layout_bool (*subtype_write_func)(struct wtap_dumper *, const wtap_rec *, const guint8 *,
                                           int *, char **);
 
-/* A file being written. 4.0 calls file_encap `encap`; the place is the same. */
+/* A file being written. 4.0 names file_encap `encap`; the offset is the same. */
 struct wtap_dumper {
     void *core_fh;
     int file_type_subtype;
-    int snaplen; /* octets, 0 if not known */
+    int snaplen; /* bytes, 0 if not known */
     int file_encap;
     wtap_compression_type core_compression;
     layout_bool core_needs_reload;
@@ -73,12 +73,12 @@ struct wtap_dumper {
     void *wslua_data;
     void *core_add_interface;
     subtype_write_func subtype_write;
-    /* more, which nothing here touches */
+    /* more members, not used here */
 };
 
 /*
- * Functions that libwiretap exports to its readers: their headers are not installed, or not usable
- * alone.
+ * Functions that libwiretap exports to its readers. Their headers are not installed, or cannot be
+ * included alone.
  */
 WS_DLL_PUBLIC gint64 file_seek(FILE_T stream, gint64 offset, int whence, int *err);
 WS_DLL_PUBLIC gint64 file_tell(FILE_T stream);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Classic pcap files of link type 247, as of libpcap's RDMA capture: the format, and this plugin's
- * parts.
+ * Classic pcap files of link type 247, as libpcap's RDMA capture writes them: the format, and the
+ * interface of this plugin's reader and writer.
  *
- * The format is draft-ietf-opsawg-pcap: a header of 24 octets, then records of a 16-octet header
- * and the packet. All numbers are in the writer's byte order, which the magic number tells.
+ * The format is draft-ietf-opsawg-pcap: a header of 24 bytes, then records of a 16-byte header and
+ * the packet. All numbers are in the writer's byte order, which the magic number shows.
  */
 #ifndef IPOIB_WIRETAP_PCAP247_H
 #define IPOIB_WIRETAP_PCAP247_H
@@ -15,8 +15,8 @@
 #include "plugin/wiretap/compat.h"
 #include "wire/linktype.h"
 
-#define PCAP_MAGIC_USEC 0xa1b2c3d4u /* times in seconds and microseconds */
-#define PCAP_MAGIC_NSEC 0xa1b23c4du /* times in seconds and nanoseconds */
+#define PCAP_MAGIC_USEC 0xa1b2c3d4u /* timestamps in seconds and microseconds */
+#define PCAP_MAGIC_NSEC 0xa1b23c4du /* timestamps in seconds and nanoseconds */
 
 #define PCAP_FILE_HEADER   24
 #define PCAP_RECORD_HEADER 16
@@ -28,26 +28,26 @@ enum { PCAP_MAGIC = 0, PCAP_MAJOR = 4, PCAP_MINOR = 6, PCAP_SNAPLEN = 16, PCAP_L
 enum { PCAP_SECONDS = 0, PCAP_FRACTION = 4, PCAP_CAPLEN = 8, PCAP_LEN = 12 };
 
 /*
- * The link type is the lower 16 bits of its word. The next ten are reserved and 0; the upper six
- * tell the length of a frame check sequence, which says nothing about InfiniBand (the packet itself
- * tells its CRCs).
+ * The link type is the lower 16 bits of its word. The next 10 bits are reserved and 0. The upper 6
+ * bits give the length of a frame check sequence; they do not apply to InfiniBand, where the packet
+ * itself shows which CRCs it has.
  */
 #define PCAP_LINKTYPE_MASK     0x0000ffffu
 #define PCAP_LINKTYPE_RESERVED 0x03ff0000u
 
-/* The one version of the format that a writer of link type 247 can have had. */
+/* The only version of the format that writers of link type 247 use. */
 #define PCAP_VERSION_MAJOR 2
 #define PCAP_VERSION_MINOR 4
 
-/* The number that the core gave our file type, -1 before. */
+/* The file type number that the core assigned, -1 before registration. */
 extern int pcap247_file_type;
 
-/* reader.c: a file reader's open routine. Takes pcap files of link type 247 and no others. */
+/* reader.c: open routine of the file reader. Accepts only pcap files of link type 247. */
 wtap_open_return_val pcap247_open(wtap *wth, int *err, char **err_info);
 
-/* writer.c: 0 for WTAP_ENCAP_INFINIBAND, else a WTAP_ERR_. */
+/* writer.c: returns 0 for WTAP_ENCAP_INFINIBAND, else a WTAP_ERR_ code. */
 int pcap247_can_write_encap(int encap);
-/* writer.c: begin a file. FALSE with *err set on failure. */
+/* writer.c: writes the file header. Returns FALSE and sets *err on failure. */
 wt_bool pcap247_dump_open(wtap_dumper *wdh, int *err, char **err_info);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What Wireshark's plugin loader looks for, and the registration of the file type and its open
- * routine.
+ * The symbols that Wireshark's plugin loader looks up, and the registration of the file type and
+ * its open routine.
  */
 #include "plugin/wiretap/pcap247.h"
 #include "plugin/wiretap/trust.h"
@@ -23,7 +23,7 @@ WS_DLL_PUBLIC uint32_t plugin_describe(void);
 int pcap247_file_type = -1;
 
 /*
- * The one interface is implied, as in Wireshark's own pcap type: there is no block to write for it.
+ * The file has one implied interface, as in Wireshark's own pcap type: no block is written for it.
  */
 static const struct supported_block_type blocks[] = {
     {WTAP_BLOCK_PACKET, MULTIPLE_BLOCKS_SUPPORTED, NO_OPTIONS_SUPPORTED},
@@ -49,8 +49,8 @@ static struct open_info open_routine = {
 static void register_pcap247(void)
 {
     /*
-     * A Wireshark that maps link type 247 by itself, or a second copy of this plugin: leave it
-     * alone.
+     * Do nothing if Wireshark maps link type 247 itself, or if a second copy of this plugin is
+     * loaded.
      */
     if (wtap_pcap_encap_to_wtap_encap(LINKTYPE_INFINIBAND) != WTAP_ENCAP_UNKNOWN ||
         wtap_has_open_info(open_routine.name) || !trust_version())
@@ -58,7 +58,7 @@ static void register_pcap247(void)
 
     pcap247_file_type = wtap_register_file_type_subtype(&file_type);
     if (pcap247_file_type >= 0)
-        /* first: to Wireshark's pcap reader 247 is an error */
+        /* first, because Wireshark's pcap reader rejects 247 with an error */
         wtap_register_open_info(&open_routine, TRUE);
 }
 
@@ -69,7 +69,7 @@ void plugin_register(void)
     wtap_register_plugin(&plugin);
 }
 
-/* Asked for by 4.4 and later, for the list of plugins. */
+/* 4.4 and later call this for the list of plugins. */
 uint32_t plugin_describe(void)
 {
 #if WIRESHARK_AT_LEAST(4)

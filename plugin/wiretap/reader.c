@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading classic pcap files of link type 247: the file header, then records, in order or at
- * random.
+ * Reads classic pcap files of link type 247: the file header, then records, in order or at random.
  */
 #include "plugin/wiretap/pcap247.h"
 #include "plugin/wiretap/trust.h"
 
-/* What the file header says about how to read the records. */
+/* How to read the records, from the file header. */
 struct pcap247 {
     wt_bool big_endian;
     uint32_t units_per_second; /* of a record's fraction of a second */
@@ -24,7 +23,7 @@ static uint32_t get32(const uint8_t *p, wt_bool big_endian)
     return big_endian ? first << 16 | second : second << 16 | first;
 }
 
-/* True if the four octets begin a pcap file; then how to read it is in *file. */
+/* True if the 4 bytes are a pcap magic number; then sets *file. */
 static wt_bool know_magic(const uint8_t *magic, struct pcap247 *file)
 {
     uint32_t little = get32(magic, FALSE), big = get32(magic, TRUE);
@@ -36,8 +35,8 @@ static wt_bool know_magic(const uint8_t *magic, struct pcap247 *file)
 }
 
 /*
- * A read for the header failed: a file too short for one is not ours, other failures (bad gzip) are
- * final.
+ * Handles a failed read of the header. A file that is too short for the header is not ours; other
+ * errors (bad gzip) are final.
  */
 static wtap_open_return_val header_unread(int *err, char **err_info)
 {
@@ -49,7 +48,7 @@ static wtap_open_return_val header_unread(int *err, char **err_info)
     return WTAP_OPEN_NOT_MINE;
 }
 
-/* One record's packet, from fh's position. At the end of the file: FALSE with *err 0. */
+/* Reads one record from fh's position. At the end of the file it returns FALSE with *err 0. */
 static wt_bool read_record(wtap *wth, FILE_T fh, wtap_rec *rec, Buffer *buffer, int *err,
                            char **err_info)
 {
@@ -65,7 +64,7 @@ static wt_bool read_record(wtap *wth, FILE_T fh, wtap_rec *rec, Buffer *buffer, 
     uint32_t len = get32(header + PCAP_LEN, file->big_endian);
 
     /*
-     * A length that no packet has would make us swallow the rest of the file as one: say so
+     * A corrupt length would make the reader take the rest of the file as one packet. Report it
      * instead.
      */
     if (caplen > WTAP_MAX_PACKET_SIZE_STANDARD || len > INT32_MAX) {
@@ -79,7 +78,7 @@ static wt_bool read_record(wtap *wth, FILE_T fh, wtap_rec *rec, Buffer *buffer, 
 
     wt_setup_packet(rec, WTAP_ENCAP_INFINIBAND);
     rec->presence_flags = WTAP_HAS_TS | WTAP_HAS_CAP_LEN;
-    /* Some writers leave more than a second in the fraction; the time they mean is the sum. */
+    /* Some writers store more than a second in the fraction. The timestamp is the sum of both. */
     rec->ts.secs = (time_t)get32(header + PCAP_SECONDS, file->big_endian) +
                    fraction / file->units_per_second;
     rec->ts.nsecs = (int)(fraction % file->units_per_second *
@@ -103,7 +102,7 @@ static wt_bool pcap247_seek_read(wtap *wth, gint64 offset, wtap_rec *rec, WT_BUF
         return FALSE;
     if (read_record(wth, wth->random_fh, rec, WT_BUFFER, err, err_info))
         return TRUE;
-    if (*err == 0) /* the file was longer when its records were counted */
+    if (*err == 0) /* the file was truncated after the first read */
         *err = WTAP_ERR_SHORT_READ;
     return FALSE;
 }
@@ -117,16 +116,14 @@ static wtap_open_return_val claim(wtap *wth, const struct pcap247 *file, uint32_
     wth->file_encap = WTAP_ENCAP_INFINIBAND;
     wth->file_tsprec = file->units_per_second == 1000000 ? WTAP_TSPREC_USEC : WTAP_TSPREC_NSEC;
     wth->snapshot_length = snaplen;
-    /*
-     * The file tells of one interface, by its link type, snapshot length and time resolution alone.
-     */
+    /* The file describes one interface, only by link type, snapshot length and time resolution. */
     wtap_add_generated_idb(wth);
     return WTAP_OPEN_MINE;
 }
 
 /*
- * The core puts every open routine to the file's beginning, so one that refuses need not go back.
- * Four octets are all that is read of a file that is no pcap.
+ * The core rewinds the file before each open routine, so a routine that rejects it need not. Only 4
+ * bytes are read of a file that is not pcap.
  */
 wtap_open_return_val pcap247_open(wtap *wth, int *err, char **err_info)
 {
@@ -142,7 +139,7 @@ wtap_open_return_val pcap247_open(wtap *wth, int *err, char **err_info)
     if (!wtap_read_bytes(wth->fh, header + PCAP_MAJOR, sizeof header - PCAP_MAJOR, err, err_info))
         return header_unread(err, err_info);
 
-    /* Wireshark's own reader says what is wrong with reserved bits in the link type. */
+    /* Leave reserved bits in the link type to Wireshark's own reader, which reports them. */
     uint32_t linktype = get32(header + PCAP_LINKTYPE, file.big_endian);
     if ((linktype & PCAP_LINKTYPE_MASK) != LINKTYPE_INFINIBAND ||
         (linktype & PCAP_LINKTYPE_RESERVED) != 0)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether what this plugin was compiled to believe about libwiretap is true of the running one. */
+/*
+ * Checks the running libwiretap against the version and layout that this plugin was compiled for.
+ */
 #define WS_LOG_DOMAIN "ipoib-pcap247"
 
 #include "plugin/wiretap/trust.h"
@@ -23,12 +25,11 @@ static void running_version(int *major, int *minor)
     get_ws_version_number(major, minor, &micro);
 #else
     /*
-     * 4.0 shows its version to file readers in one place only: the last part of its plugin folder's
-     * name.
+     * 4.0 shows its version to file readers only in the last component of its plugin folder's path.
      */
     const char *folder = get_plugins_dir_with_version();
     char *name = g_path_get_basename(folder ? folder : "");
-    /* NOLINTNEXTLINE(cert-err34-c): a number too large is no version either */
+    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is not a version either */
     if (sscanf(name, "%d%*1[.-]%d", major, minor) != 2)
         *major = *minor = -1;
     g_free(name);
@@ -63,8 +64,8 @@ static wt_bool verdict(wt_bool agrees, const char *what)
 }
 
 /*
- * The members at both ends of what we use, all at once, so that one written over another shows as
- * well.
+ * Checks the members at both ends of the part that this plugin uses. All are written before they
+ * are read, so that members that overlap are found, too.
  */
 static wt_bool reads_back(wtap *wth)
 {
@@ -85,8 +86,8 @@ static wt_bool reads_back(wtap *wth)
 }
 
 /*
- * The one member in the middle that has an accessor; `priv` and the two read functions are its
- * neighbours.
+ * Checks the only member in the middle that has an accessor. `priv` and the two read functions are
+ * next to it.
  */
 static wt_bool middle_reads_back(wtap *wth)
 {
@@ -103,7 +104,7 @@ static wt_bool middle_reads_back(wtap *wth)
 
 wt_bool trust_reading(wtap *wth)
 {
-    /* What the core has set, and what it has left for the reader to set. */
+    /* Members that the core has set, and members that it leaves to the reader. */
     wt_bool agrees = wth->fh != NULL && wth->pathname != NULL && wth->priv == NULL &&
                      wth->wslua_data == NULL;
 

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether what this plugin was compiled to believe about libwiretap is true of the running one. */
+/*
+ * Checks whether the running libwiretap matches the version and the layout that this plugin was
+ * compiled for.
+ */
 #ifndef IPOIB_WIRETAP_TRUST_H
 #define IPOIB_WIRETAP_TRUST_H
 
 #include "plugin/wiretap/compat.h"
 
 /*
- * True if the running Wireshark is of the major and minor version that the plugin was compiled for.
+ * True if the running Wireshark has the major and minor version that the plugin was compiled for.
  */
 wt_bool trust_version(void);
 
 /*
- * True if `struct wtap` is laid out as compiled. Members are written directly and read back with
- * the library's accessors, then restored: wth is unchanged afterwards. To be called on a wtap that
- * no reader has claimed yet. The first disagreement is reported.
+ * True if the layout of `struct wtap` is as compiled. Writes members directly, reads them back with
+ * the library's accessors and restores them, so wth is unchanged afterwards. Call it on a wtap that
+ * no reader has claimed yet. Logs the first mismatch.
  */
 wt_bool trust_reading(wtap *wth);
 

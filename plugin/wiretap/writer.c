@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing classic pcap files of link type 247, so that what was opened can be filtered, cut, merged
- * and saved: no format of Wireshark's own can hold WTAP_ENCAP_INFINIBAND packets. This one holds
- * nothing else.
+ * Writes classic pcap files of link type 247, so that a file that was opened can be filtered,
+ * sliced, merged and saved. No format of Wireshark's own can hold WTAP_ENCAP_INFINIBAND packets.
+ * This one can hold no others.
  */
 #include "plugin/wiretap/pcap247.h"
 #include "plugin/wiretap/trust.h"
@@ -14,7 +14,7 @@ int pcap247_can_write_encap(int encap)
     return encap == WTAP_ENCAP_INFINIBAND ? 0 : WTAP_ERR_UNWRITABLE_ENCAP;
 }
 
-/* pcap is written in the writer's own byte order. */
+/* pcap is written in the byte order of the writing machine. */
 static void put16(uint8_t *p, uint16_t value)
 {
     memcpy(p, &value, sizeof value);
@@ -64,7 +64,7 @@ static wt_bool write_record(wtap_dumper *wdh, const wtap_rec *rec, WT_OCTETS_PAR
     return FALSE;
 }
 
-/* Always with nanoseconds: microseconds fit in them and nothing is lost. */
+/* The file always has nanosecond timestamps, which also represent microseconds exactly. */
 wt_bool pcap247_dump_open(wtap_dumper *wdh, int *err, char **err_info)
 {
     uint8_t header[PCAP_FILE_HEADER] = {0};

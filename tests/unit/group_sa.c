@@ -59,7 +59,7 @@ static uint16_t change(const struct sa_question *q, struct group_at_sa *g)
     }
     if (!(g->held & state))
         return REQ_INVALID;
-    g->held &= (uint8_t)~state; /* o15-0.1.14: the bits that are named, and no others */
+    g->held &= (uint8_t)~state; /* o15-0.1.14: clears only the bits that the request names */
     return 0;
 }
 
@@ -76,7 +76,7 @@ uint16_t group_sa_answer(const struct sa_question *q, uint8_t *record)
 
 /* ---- the host */
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
 char *__wrap_host_interface_on(const struct port_facts *port, uint16_t pkey);
 char *__wrap_host_interface_on(const struct port_facts *port, uint16_t pkey)
 {

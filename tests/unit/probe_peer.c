@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See probe_peer.h. The peer is written by the RFCs, not by what the probe sends. */
+/* See probe_peer.h. The peer follows the RFCs; it does not depend on what the probe sends. */
 #include "probe_peer.h"
 
 #include <arpa/inet.h>
@@ -36,7 +36,7 @@ gint64 simulated_now(void)
     return now;
 }
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
 gint64 __wrap_g_get_monotonic_time(void);
 gint64 __wrap_g_get_monotonic_time(void)
 {
@@ -50,11 +50,11 @@ void __wrap_g_usleep(gulong microseconds)
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
-/* ---- the host's addresses: none of the machine's that the test runs on */
+/* ---- the host's addresses, independent of the machine that runs the test */
 
 bool host_has_own;
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
 int __wrap_getifaddrs(struct ifaddrs **list);
 int __wrap_getifaddrs(struct ifaddrs **list)
 {
@@ -63,7 +63,7 @@ int __wrap_getifaddrs(struct ifaddrs **list)
     static struct ifaddrs bare = {.ifa_name = name},
                           own = {.ifa_name = name, .ifa_addr = (struct sockaddr *)&ip};
     ip.sin_addr.s_addr = htonl(0x0a000005);
-    bare.ifa_next = &own; /* bare: a link without addresses */
+    bare.ifa_next = &own; /* bare: an interface without addresses */
     *list = host_has_own ? &bare : NULL;
     return 0;
 }
@@ -75,7 +75,7 @@ void __wrap_freeifaddrs(struct ifaddrs *list)
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
-/* ---- the peer's place */
+/* ---- the peer's addresses */
 
 struct place {
     uint16_t lid;
@@ -114,7 +114,7 @@ static void put_from(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t
     while (f->due[f->next])
         f->next = (f->next + 1) % QUEUE;
     unsigned slot = f->next;
-    f->next = (f->next + 1) % QUEUE; /* what was received last is not yet written over */
+    f->next = (f->next + 1) % QUEUE; /* keeps the slot of the last received packet */
     f->n++;
     f->due[slot] = due;
     memcpy(f->octets[slot], octets, n);
@@ -135,14 +135,14 @@ static void put_in_queue(struct fake *f, uint8_t *octets, uint32_t n, uint32_t t
     put_from(f, octets, n, to_qpn, due, &place);
 }
 
-/* 0 to below - 1, the same in each run (Knuth's MMIX). */
+/* A pseudo-random number from 0 to below - 1, the same in each run (Knuth's MMIX). */
 static unsigned chance(struct fake *f, unsigned below)
 {
     f->dice = f->dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (unsigned)(f->dice >> 33) % below;
 }
 
-/* Of a hundred 15 are lost, and 30 of the others come again, up to 0.9 s later. */
+/* Loses 15 % of the packets; duplicates 30 % of the others, up to 0.9 s later. */
 static void push_at_random(struct fake *f, uint8_t *octets, uint32_t n, uint32_t to_qpn)
 {
     gint64 due = now + ROUND_TRIP_US + chance(f, f->network.late_ms + 1) * INT64_C(1000);
@@ -240,7 +240,7 @@ static void put_lladdr_of_second(const struct fake *f, uint8_t *p)
         put_lladdr(f, p);
 }
 
-/* RFC 826, for the peer's address. */
+/* Answers an ARP request for the peer's address (RFC 826). */
 static void answer_arp_second(struct fake *f, const uint8_t *arp)
 {
     uint8_t out[UD_SIZE], lladdr[LLADDR_SIZE];
@@ -256,7 +256,7 @@ static void answer_arp_second(struct fake *f, const uint8_t *arp)
     push_second(f, out, n, be24(sha + LLADDR_QPN));
 }
 
-/* RFC 1071, over the ICMP message and, of ICMPv6, the pseudo header of RFC 8200 §8.1. */
+/* Sets the ICMP checksum (RFC 1071). For ICMPv6 it includes the pseudo header of RFC 8200 §8.1. */
 static void put_sum(uint8_t *ip, uint32_t n, bool ipv6)
 {
     uint32_t head = ipv6 ? 40 : 20, sum = ipv6 ? n - head + 58 : 0;
@@ -268,7 +268,7 @@ static void put_sum(uint8_t *ip, uint32_t n, bool ipv6)
     put16(ip + head + 2, ~sum & 0xffff);
 }
 
-/* The fault of an NA that has n octets; those it has then. */
+/* Adds the peer's fault to an NA of n bytes. Returns its new length. */
 static uint32_t spoil_na(const struct fake *f, uint8_t *ipv6, uint32_t n)
 {
     enum {
@@ -282,7 +282,7 @@ static uint32_t spoil_na(const struct fake *f, uint8_t *ipv6, uint32_t n)
     };
     if (f->fault == ND_EMPTY_OPTION) {
         memset(ipv6 + n, 0, OPTION);
-        ipv6[n] = 14; /* a nonce, which is unknown to most (RFC 3971 §5.3.2) */
+        ipv6[n] = 14; /* a nonce option, which most hosts do not know (RFC 3971 §5.3.2) */
         n += OPTION;
         put16(ipv6 + PAYLOAD, (uint16_t)(n - MESSAGE));
     }
@@ -294,7 +294,7 @@ static uint32_t spoil_na(const struct fake *f, uint8_t *ipv6, uint32_t n)
     return n;
 }
 
-/* To all nodes, as whoever asks from the unspecified address is answered (RFC 4861 §7.2.4). */
+/* Sends the NA to all nodes, because the NS came from the unspecified address (RFC 4861 §7.2.4). */
 static void answer_ns(struct fake *f, const uint8_t *ipv6)
 {
     enum { MESSAGE = 40, NS = 135, NA = 136 };
@@ -329,7 +329,7 @@ static void answer_ns_second(struct fake *f, const uint8_t *ipv6)
     push_second(f, out, n, QPN_MULTICAST);
 }
 
-/* It takes what goes to the group. */
+/* The other port receives only multicast packets. */
 static void take_second(struct fake *f, const uint8_t *octets)
 {
     if (be16(octets) == TYPE_ARP)
@@ -338,7 +338,7 @@ static void take_second(struct fake *f, const uint8_t *octets)
         answer_ns_second(f, octets + ENCAP_SIZE);
 }
 
-/* The reply has the request's octets, with the addresses changed over and the type 0. */
+/* Makes the echo reply from the request: swaps the addresses and sets type 0. */
 static void answer_echo(struct fake *f, const uint8_t *octets, uint32_t n)
 {
     uint8_t question[UD_SIZE], lladdr[LLADDR_SIZE];
@@ -376,7 +376,7 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *octet
         return false;
     if (f->fault == DEAF_TO_MULTICAST && multicast &&
         memcmp(octets + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->heard++)
-        return false; /* it is found, and then no more */
+        return false; /* answers the first request, then none */
     if (f->fault == IS_ABSENT || (f->fault == DIES && f->sent > 6) ||
         (f->fault == DROPS_HALF && f->sent % 2))
         return false;
@@ -418,7 +418,7 @@ static enum transport_result fake_send(struct transport *t, const struct ud_to *
     return TRANSPORT_OK;
 }
 
-/* The packet that is there first; QUEUE: there is none. */
+/* Returns the packet that arrives first, or QUEUE if there is none. */
 static unsigned first_due(const struct fake *f)
 {
     unsigned first = QUEUE;
@@ -444,7 +444,7 @@ static enum transport_result fake_receive(struct transport *t, int ms, struct ud
     return TRANSPORT_OK;
 }
 
-/* ---- the subnet administrator */
+/* ---- the SA */
 
 static void put_broadcast(const struct fake *f, uint8_t *r)
 {
@@ -457,7 +457,7 @@ static void put_broadcast(const struct fake *f, uint8_t *r)
     r[MCM_SCOPE_JOIN] = 0x21;
 }
 
-/* This port is in each of the groups of IPv6. */
+/* The port is a member of each IPv6 group. */
 static uint16_t ask_ipv6_group(const struct fake *f, const struct sa_question *q, uint8_t *record)
 {
     if (!f->ipv6 || f->no_groups)
@@ -526,7 +526,10 @@ static uint16_t ask_record(struct fake *f, const struct sa_question *q, uint8_t 
         return 0;
     if (q->attribute != 0x0011)
         return 0x0300;
-    /* IBA 15.2.5.2 and 14.2.5.3: PortGUID. The peer's old LID is another port's afterwards. */
+    /*
+     * IBA 15.2.5.2 and 14.2.5.3: PortGUID. After a change, the peer's old LID belongs to another
+     * port.
+     */
     memcpy(record + 24, (be16(q->record) == place.lid ? place.gid : second_gid) + 8, 8);
     record[31] ^= f->fault == WRONG_GUID;
     return 0;
@@ -593,7 +596,7 @@ static enum transport_result fake_ask(struct transport *t, const struct sa_quest
     return lost ? TRANSPORT_NOTHING : TRANSPORT_OK;
 }
 
-/* Reports come to the probe; but none does. */
+/* The probe can wait for Reports, but none arrives. */
 static enum transport_result fake_watch(struct transport *t)
 {
     (void)t;
@@ -634,7 +637,7 @@ static enum transport_result fake_attach(struct transport *t, const uint8_t *mgi
     return TRANSPORT_OK;
 }
 
-/* ---- begin and end */
+/* ---- start and end */
 
 static const struct transport_ops fake_ops = {.capabilities = CAN_ALL & ~HAS_CONNECTIONS,
                                               .open_qp = fake_open,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A peer and a subnet administrator in memory for the probe's tests: the peer keeps everything, or
- * has one fault. Time is simulated: it passes while the probe waits, for the rate or for an answer.
+ * A simulated peer and SA for the probe's tests. The peer conforms to all rules, or has one fault.
+ * Time is simulated: it passes while the probe waits for the rate or for a response.
  */
 #ifndef IPOIB_TESTS_PROBE_PEER_H
 #define IPOIB_TESTS_PROBE_PEER_H
@@ -24,16 +24,16 @@ enum {
     OWN_LID = 3,
     MLID = 0xc000,
     QUEUE = 64,
-    ROUND_TRIP_US = 100, /* until the peer's answer is there */
+    ROUND_TRIP_US = 100, /* until the peer's response can be received */
     SA_ANSWER_US = 200,
-    SEND_US = 2 /* what it takes to send a packet */
+    SEND_US = 2 /* time to send a packet */
 };
 
 extern const uint8_t peer_ip[4], own_ip[4];
-/* This host's ib0 has 10.0.0.5; else it has no addresses. */
+/* If true, this host's ib0 has 10.0.0.5; else it has no addresses. */
 extern bool host_has_own;
 
-/* What is wrong with the peer. */
+/* Faults of the peer. TAKES_ means that it accepts what it must drop. */
 enum fault {
     NO_FAULT,
     NEEDS_GRH,
@@ -47,7 +47,7 @@ enum fault {
     NOT_FULL_MEMBER,
     DEAF_TO_MULTICAST,
     DEAF_TO_UNICAST,
-    ANNOUNCES_OTHER_QPN, /* than that of its queue pair */
+    ANNOUNCES_OTHER_QPN, /* other than its queue pair's */
     SENDS_IP_TO_SENDER,
     TAKES_ANY_QKEY,
     TAKES_ANY_PKEY,
@@ -56,51 +56,51 @@ enum fault {
     SMALL_MTU,
     SENDS_RESERVED,
     SENDS_FLAGS,
-    ECHOES_FLAGS, /* announces the connected modes of who asks */
+    ECHOES_FLAGS, /* announces the connected modes of the requester */
     HARDWARE_TYPE_1,
     DIES,
     IS_ABSENT,
     DROPS_HALF,
     DROPS_FIFTH,
-    ICMP_CHECKSUM,   /* of its echo replies, is wrong */
-    IPV4_CHECKSUM,   /* of their IPv4 headers */
-    OTHER_PAYLOAD,   /* its echo replies have not what was sent */
-    ND_CHECKSUM,     /* of its NAs, is wrong */
-    ND_HOP_LIMIT,    /* of its NAs, is 64 */
-    ND_CODE,         /* of its NAs, is 1 */
+    ICMP_CHECKSUM,   /* of its echo replies is wrong */
+    IPV4_CHECKSUM,   /* of the IPv4 headers of its echo replies is wrong */
+    OTHER_PAYLOAD,   /* its echo replies have another payload than the request */
+    ND_CHECKSUM,     /* of its NAs is wrong */
+    ND_HOP_LIMIT,    /* of its NAs is 64 */
+    ND_CODE,         /* of its NAs is 1 */
     ND_EMPTY_OPTION, /* its NAs end with an option of length 0 */
     ND_SOLICITED,    /* its NAs to all nodes have the flag S */
-    UNKNOWN_MTU,     /* of the SA: the MTU code of its broadcast group is none */
+    UNKNOWN_MTU,     /* of the SA: the broadcast group has an invalid MTU code */
 };
 
-/* What becomes of the peer's packets on their way. */
+/* What the network does to the peer's packets. */
 struct network {
     unsigned late_ms;
-    bool doubles; /* each comes again, so much later */
+    bool doubles; /* each packet arrives again after doubled_after_ms */
     unsigned doubled_after_ms;
-    bool loses_half;     /* every second one */
-    unsigned ends_after; /* so many nothing comes any more; 0: never */
-    unsigned seed;       /* not 0: chance loses, doubles and delays, up to late_ms */
+    bool loses_half;     /* every second packet */
+    unsigned ends_after; /* all packets after this number are lost; 0: none */
+    unsigned seed; /* not 0: packets are lost, duplicated and delayed (up to late_ms) at random */
 };
 
-/* Another port that sends in the peer's name. */
+/* Another port that claims the peer's IP address. */
 struct second {
     bool there;
     bool lies; /* it announces the peer's link-layer address */
     bool same_lid,
-        same_qpn; /* as the peer's: a virtual function, and a queue pair of another port */
+        same_qpn; /* same as the peer's: a virtual function, and a queue pair of another port */
     bool answers_echo;
-    bool weak; /* its NAs have no Override flag: a proxy's, or of an anycast address (RFC 4861) */
+    bool weak; /* its NAs have no Override flag, as those of a proxy (RFC 4861) */
     unsigned late_ms;
     enum fault fault;    /* HARDWARE_TYPE_1, SENDS_RESERVED */
-    unsigned ends_after; /* so many of its packets; 0: never */
+    unsigned ends_after; /* number of its packets, then none; 0: never */
 };
 
-/* What becomes of the peer after so many packets of the probe's; 0: nothing. */
+/* A change of the peer after the probe has sent `after` packets; 0: none. */
 struct change {
     unsigned after;
-    bool lid, qpn, gid; /* that it has another one of these then */
-    unsigned silent;    /* it takes none of so many packets meanwhile */
+    bool lid, qpn, gid; /* which of these change */
+    unsigned silent;    /* packets that the peer drops after the change */
 };
 
 struct fake {
@@ -111,47 +111,51 @@ struct fake {
     bool proxy; /* it answers for every address */
     struct ud_from queue[QUEUE];
     uint8_t octets[QUEUE][UD_SIZE], grh[GRH_SIZE];
-    gint64 due[QUEUE]; /* when it is there to be received; 0: the place is free */
+    gint64 due[QUEUE]; /* time at which it can be received; 0: the slot is free */
     unsigned next, n, sent, heard, pushed, pushed_second;
     struct network network;
     uint64_t dice;
-    uint32_t sender; /* the QPN that the packet in hand came from */
+    uint32_t sender; /* QPN that the current packet came from */
     bool member, knows_us;
     uint8_t waiting[UD_SIZE]; /* an echo reply that waits for address resolution */
     uint32_t waiting_n, waiting_sender;
     /*
-     * of the subnet: SMs that say that they are master, groups beside the broadcast group, MLIDs of
-     * its switch; 0: not told
+     * The subnet: SMs in state master, groups besides the broadcast group, MLIDs of its switch (0:
+     * not reported).
      */
     unsigned masters, groups, mlids;
     bool refuses_send_only;
-    bool sa_busy;  /* whatever it is asked, it says so */
-    bool sa_fails; /* an error of this host: nothing can be asked */
+    bool sa_busy;  /* the SA answers every request with status busy */
+    bool sa_fails; /* an error of this host: nothing can be sent to the SA */
     /*
-     * Subscriptions to the traps 66 and 67: the one that is refused, or lost on its way back; and
-     * which stand, a bit each
+     * Subscriptions to the traps 66 and 67: the one that is rejected, the one whose response is
+     * lost, and the active ones (one bit each).
      */
     uint16_t refused_trap, lost_trap;
     unsigned subscribed, subscriptions;
-    /* IPv6: the peer has every address, and the groups are there, or none of them is */
+    /* IPv6: the peer has every address; no_groups: none of the groups exists. */
     bool ipv6, no_groups;
     unsigned asks, sets,
-        silent_after; /* SA questions, those to join; after so many it is silent, 0: never */
-    bool many;        /* it has every even address of 10.0.0.0/8, not peer_ip alone */
-    uint8_t asked[4]; /* the address that was asked for last */
-    void (*watch)(void *user,
-                  const uint8_t *octets); /* of each packet that the probe sends, if it is there */
+        silent_after; /* SA requests, joins; requests after which the SA is silent, 0: never */
+    bool many;        /* it has every even address of 10.0.0.0/8, not only peer_ip */
+    uint8_t asked[4]; /* the address that was requested last */
+    void (*watch)(
+        void *user,
+        const uint8_t *octets); /* called for each packet that the probe sends, if not NULL */
     void *watch_user;
-    unsigned fails_after; /* so many packets nothing can be sent any more; 0: never */
+    unsigned fails_after; /* packets after which nothing can be sent; 0: never */
     unsigned joins, leaves,
-        announced; /* announced: packets in which the probe told an address of its own */
+        announced; /* announced: packets in which the probe announced an address of its own */
 };
 
-/* A probe that stands on the link of such a peer; and takes it down again. */
+/* Set up a probe on the link of such a peer, and take it down. */
 void fake_begin(struct fake *f, struct target *t, enum fault fault, bool member);
 void fake_end(struct target *t);
 
-/* Microseconds: the probe's g_get_monotonic_time() as well (tests/CMakeLists.txt wraps it). */
+/*
+ * Simulated time in microseconds. The probe's g_get_monotonic_time() returns it, too (wrapped in
+ * tests/CMakeLists.txt).
+ */
 gint64 simulated_now(void);
 
 #endif

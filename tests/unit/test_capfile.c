@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading pcapng: interfaces, times, sections of both byte orders, what is counted, and files that
- * lie. The octets are put together here after the format's draft.
+ * Reading pcapng: interfaces, times, sections in both byte orders, frame numbers, and malformed
+ * files. The bytes are written here from the format's draft.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -19,11 +19,11 @@
 #include "pcapio/pcapngfile.h"
 #include "wire/nanoseconds.h"
 
-/* ---- a file, put together */
+/* ---- writing a file */
 
 struct octets {
     uint8_t p[2048];
-    size_t n, begin; /* begin: of the open block */
+    size_t n, begin; /* begin: start of the open block */
     int big_endian;
 };
 
@@ -69,7 +69,7 @@ static void put_section(struct octets *o, int big_endian)
     close_block(o);
 }
 
-/* tsresol and offset as options, where there are any. */
+/* Writes tsresol and offset as options, if they are set. */
 static void put_interface(struct octets *o, uint16_t linktype, uint32_t snaplen, int tsresol,
                           int64_t offset)
 {
@@ -190,7 +190,7 @@ static void expect_fault(struct capfile *c, const char *fault)
     capfile_close(c);
 }
 
-/* ---- what is right */
+/* ---- valid files */
 
 static void interfaces_and_times(void **state)
 {
@@ -199,7 +199,7 @@ static void interfaces_and_times(void **state)
     put_section(&o, 0);
     put_interface(&o, 247, 0, -1, 0);         /* microseconds */
     put_interface(&o, 197, 0, 9, 0);          /* nanoseconds */
-    put_interface(&o, 1, 0, 0x80 | 10, 1000); /* 2^-10 s, from 1000 s on */
+    put_interface(&o, 1, 0, 0x80 | 10, 1000); /* 2^-10 s, offset 1000 s */
     put_packet(&o, 1, 1700000000123456789, "one", 3);
     put_packet(&o, 0, 1700000000123456, "three", 100);
     put_packet(&o, 2, 5 * 1024 + 256, "four", 4);
@@ -210,7 +210,7 @@ static void interfaces_and_times(void **state)
     expect_end(c);
 }
 
-/* The second section's interfaces are others than the first's, and its byte order is its own. */
+/* The second section has other interfaces than the first, and its own byte order. */
 static void sections(void **state)
 {
     struct octets o = {.n = 0};
@@ -229,8 +229,8 @@ static void sections(void **state)
 }
 
 /*
- * Simple blocks have no time and are of the first interface; its snapshot length tells how much is
- * there.
+ * Simple blocks have no time and belong to the first interface; its snapshot length gives their
+ * captured length.
  */
 static void other_packet_blocks(void **state)
 {
@@ -239,7 +239,7 @@ static void other_packet_blocks(void **state)
     put_section(&o, 0);
     put_interface(&o, 247, 5, -1, 0);
     put_interface(&o, 1, 0, -1, 0);
-    put_simple(&o, "abcdefgh", 300); /* 5 of 300 octets, then pad */
+    put_simple(&o, "abcdefgh", 300); /* 5 of 300 bytes, then padding */
     put_obsolete(&o, 1, 2000000, "obsolete");
     put_simple(&o, "xyz", 3);
     struct capfile *c = open_octets(o.p, o.n);
@@ -250,8 +250,8 @@ static void other_packet_blocks(void **state)
 }
 
 /*
- * As Wireshark 4.0 numbers them: custom blocks, journal entries, sysdig events; not names,
- * statistics and unknown ones.
+ * Frame numbers are those of Wireshark 4.0: it counts custom blocks, journal entries and sysdig
+ * events, but not name, statistics and unknown blocks.
  */
 static void numbers(void **state)
 {
@@ -287,7 +287,7 @@ static void resolutions(void **state)
     assert_true(pcapng_ns(UINT64_MAX, 0x80 | 127, 0) == 0);
     assert_true(pcapng_ns(1500000, 6, -1) == 500000000);
     assert_true(pcapng_ns(500000, 6, -2) == -1500000000);
-    /* beyond what 64 bits of nanoseconds hold: the last, the first */
+    /* beyond the range of 64-bit nanoseconds: the result is the largest or the smallest value */
     assert_true(pcapng_ns(UINT64_MAX, 0, 0) > INT64_C(9223372034) * 1000000000);
     assert_true(pcapng_ns(UINT64_MAX, 0, INT64_MAX) > INT64_C(9223372034) * 1000000000);
     assert_true(pcapng_ns(0, 6, INT64_MIN) < INT64_C(-9223372034) * 1000000000);
@@ -295,7 +295,7 @@ static void resolutions(void **state)
 
 __extension__ typedef __int128 wide;
 
-/* The same by exact arithmetic (draft-ietf-opsawg-pcapng 4.2: if_tsresol, if_tsoffset). */
+/* Reference result by exact arithmetic (draft-ietf-opsawg-pcapng 4.2: if_tsresol, if_tsoffset). */
 static int64_t exact_ns(uint64_t ticks, uint8_t tsresol, int64_t offset)
 {
     unsigned n = tsresol & 0x7f;
@@ -309,7 +309,10 @@ static int64_t exact_ns(uint64_t ticks, uint8_t tsresol, int64_t offset)
     return ns > INT64_MAX ? INT64_MAX : ns < INT64_MIN ? INT64_MIN : (int64_t)ns;
 }
 
-/* All resolutions, offsets at both ends: the nearest that fits, fractions of 2^-n to one ns. */
+/*
+ * All resolutions, with offsets at both ends of the range: the nearest value that fits; fractions
+ * of 2^-n within 1 ns.
+ */
 static void all_resolutions(void **state)
 {
     static const int64_t offsets[] = {
@@ -328,7 +331,7 @@ static void all_resolutions(void **state)
             }
 }
 
-/* Fractions of a broken file are carried. */
+/* A fraction of more than a second, in a malformed file, is carried to the seconds. */
 static void fractions(void **state)
 {
     (void)state;
@@ -344,7 +347,7 @@ static void fractions(void **state)
     assert_true(nanoseconds_of(INT64_MIN, INT64_MIN) == INT64_MIN);
 }
 
-/* ---- what is wrong */
+/* ---- malformed files */
 
 static void wrong_interface(void **state)
 {
@@ -352,7 +355,7 @@ static void wrong_interface(void **state)
     (void)state;
     put_section(&o, 0);
     put_interface(&o, 247, 0, -1, 0);
-    put_section(&o, 0); /* the first section's interface is not this one's */
+    put_section(&o, 0); /* this section does not have the first section's interface */
     put_packet(&o, 0, 0, "x", 1);
     expect_fault(open_octets(o.p, o.n), "an interface that is not described");
 }
@@ -395,8 +398,8 @@ static void impossible_lengths(void **state)
 }
 
 /*
- * A length of gigabytes asks for no memory; what is unknown may be long, and is skipped as far as
- * it goes.
+ * A length of gigabytes allocates no memory. A block of unknown type may be long; it is skipped as
+ * far as the file goes.
  */
 static void long_blocks(void **state)
 {
@@ -420,7 +423,7 @@ static void no_section(void **state)
     expect_fault(open_octets(o.p, o.n), "unknown byte order");
 }
 
-/* A file of every kind of block, and after how many octets its blocks and packets end. */
+/* A file with every kind of block; ends[]: where its blocks end, packets[]: packets up to there. */
 static struct octets everything(size_t ends[16], unsigned *n_ends, unsigned packets[16])
 {
     struct octets o = {.n = 0};
@@ -472,10 +475,7 @@ static void every_cut(void **state)
     }
 }
 
-/*
- * Every octet of the file wrong in three ways: it is read to an end, and no frame reaches beyond
- * its memory.
- */
+/* Changes every byte of the file in three ways: reading ends, and no frame exceeds its memory. */
 static void every_octet_wrong(void **state)
 {
     size_t ends[16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The hand-over between two threads: order, limits, two threads. */
+/* The hand-over between two threads: order, limits, concurrency. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 static void blocks_come_in_order_and_are_used_again(void **state)
 {
-    struct handover *h = handover_create(1, false); /* four, the least */
+    struct handover *h = handover_create(1, false); /* four blocks, the minimum */
     struct block *b[4], *again;
 
     (void)state;
@@ -31,7 +31,7 @@ static void blocks_come_in_order_and_are_used_again(void **state)
     handover_return(h, b[0]);
     assert_true(handover_is_empty(h));
     again = handover_take(h);
-    assert_ptr_equal(again, b[0]); /* the last one: it is in the cache still */
+    assert_ptr_equal(again, b[0]); /* the last block returned, because it is still in the cache */
     assert_int_equal(again->len, 0);
     handover_end(h);
     assert_null(handover_next(h));
@@ -60,7 +60,10 @@ static bool is_present(uint8_t *at)
     return resident & 1;
 }
 
-/* 32 MiB are 128 blocks; more follow when the writer takes a block and fewer than 64 are left. */
+/*
+ * 32 MiB are 128 blocks. More are allocated when the writer takes a block and fewer than 64 are
+ * free.
+ */
 static void memory_is_present_before_it_is_used(void **state)
 {
     struct handover *h = handover_create(UINT64_C(1024) * BLOCK_ROOM, false);
@@ -104,7 +107,7 @@ static void give(struct handover *h, int blocks)
         handover_give(h, handover_take(h));
 }
 
-/* Ten seconds are without end here. */
+/* Waits until the writer has taken the blocks. Returns false after 10 s. */
 static bool are_taken(struct sleeper *s, unsigned blocks)
 {
     for (int i = 0; i < 10000 && atomic_load(&s->taken) != blocks; i++)
@@ -112,7 +115,7 @@ static bool are_taken(struct sleeper *s, unsigned blocks)
     return atomic_load(&s->taken) == blocks;
 }
 
-/* Whether three blocks wait for 50 ms. If not, they are taken soon. */
+/* True if the writer leaves three blocks for 50 ms. If not, waits until it has taken them. */
 static bool leaves_three(struct sleeper *s)
 {
     unsigned before = atomic_load(&s->taken);
@@ -136,7 +139,7 @@ static void sleeping_writer_is_woken_for_some_blocks_or_on_demand(void **state)
     atomic_init(&s.taken, 0);
     assert_int_equal(pthread_create(&thread, NULL, take_all, &s), 0);
     while (!leaves_three(&s))
-        ; /* on a busy machine it may not sleep yet */
+        ; /* on a busy machine, the writer may not be asleep yet */
     before = atomic_load(&s.taken);
     give(s.h, 1);
     assert_true(are_taken(&s, before + 4));
@@ -150,7 +153,7 @@ static void sleeping_writer_is_woken_for_some_blocks_or_on_demand(void **state)
     handover_destroy(s.h);
 }
 
-/* With few blocks it cannot wait for many. */
+/* With few blocks, the writer cannot wait for many. */
 static void writer_of_few_blocks_is_woken_for_each(void **state)
 {
     struct sleeper s = {.h = handover_create(1, false)};
@@ -203,7 +206,7 @@ static void many_blocks_between_two_threads(void **state)
         struct block *b = handover_take(h);
 
         if (!b)
-            continue; /* all are on their way */
+            continue; /* all blocks are with the writer */
         b->packets = i;
         *(uint32_t *)(void *)b->data = i;
         handover_give(h, b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From frames to records: the octets, laid out by hand after the formats' documents, limits of
- * files, counts.
+ * From frames to records: the bytes, laid out by hand from the formats' documents; limits of files;
+ * counts.
  */
 #include "tests/unit/unit.h"
 
@@ -33,7 +33,7 @@ static void finish(struct fixture *f)
     handover_destroy(f->h);
 }
 
-/* The block that the writer gets is EXPECTED, octet for octet. */
+/* The block that the writer gets must be EXPECTED, byte for byte. */
 static void expect_block(struct fixture *f, const uint8_t *expected, size_t len)
 {
     struct block *b = handover_next(f->h);
@@ -44,7 +44,7 @@ static void expect_block(struct fixture *f, const uint8_t *expected, size_t len)
 }
 
 /*
- * 1700000000.5 s is 0x6553f100.80000000; 999 ns more are 999 * 4.294967296 = 4290.7, rounded up
+ * 1700000000.5 s is 0x6553f100.80000000; 999 ns more are 999 * 4.294967296 = 4290.7, rounded up to
  * 4291 = 0x10c3.
  */
 static void ibdumps_file(void **state)
@@ -74,7 +74,7 @@ static void ibdumps_file(void **state)
         0,
         0,
         0,
-        /* .500000 s, 6 + 16 octets */
+        /* .500000 s, 6 + 16 bytes */
         0x00,
         0xf1,
         0x53,
@@ -129,7 +129,7 @@ static void ibdumps_file(void **state)
         0,
         0,
         0,
-        /* taken out of a mirror's headers */
+        /* from a mirrored frame: the mirror's headers are removed */
         0xc3,
         0x10,
         0x00,
@@ -255,7 +255,7 @@ static void snaplen_keeps_the_wire_length(void **state)
     finish(&f);
 }
 
-/* Direction, drop count and comment, and the counts at the end. */
+/* Direction, drop count and comment of a packet, and the statistics at the end. */
 static void a_pcapngs_packet_and_counts(void **state)
 {
     static const uint8_t packet[] = {
@@ -379,7 +379,7 @@ static void a_pcapngs_packet_and_counts(void **state)
         0,
         0,
         0,
-        0, /* came: 1 and 3 lost */
+        0, /* isb_ifrecv: 1 packet and 3 dropped */
         5,
         0,
         8,
@@ -391,7 +391,7 @@ static void a_pcapngs_packet_and_counts(void **state)
         0,
         0,
         0,
-        0, /* lost by the device */
+        0, /* isb_ifdrop: dropped by the device */
         7,
         0,
         8,
@@ -403,7 +403,7 @@ static void a_pcapngs_packet_and_counts(void **state)
         0,
         0,
         0,
-        0, /* lost by us */
+        0, /* isb_osdrop: dropped by this program */
         0,
         0,
         0,
@@ -434,8 +434,8 @@ static void a_pcapngs_packet_and_counts(void **state)
 static void files_end_by_size_count_and_time(void **state)
 {
     /*
-     * a pcap's header has 24 octets, a record 38; 24 + 2 * 38 = 100, and room is kept for the
-     * longest record
+     * A pcap header has 24 bytes and a record 38: 24 + 2 * 38 = 100. A file must have room for the
+     * longest record.
      */
     const struct recorder_plan plans[] = {
         {.format = {.erf = true}, .file_packets = 2},
@@ -470,7 +470,8 @@ static void files_end_by_size_count_and_time(void **state)
 }
 
 /*
- * The next block, as the writer takes it and gives it back: its octets, or 0 if there is none yet.
+ * Takes the next block as the writer does and returns it. Result: its length, or 0 if there is none
+ * yet.
  */
 static uint32_t take(struct fixture *f, bool *new_file)
 {
@@ -484,8 +485,8 @@ static uint32_t take(struct fixture *f, bool *new_file)
 }
 
 /*
- * The frames' times jump as a clock does that is set, to and fro: a file's time and the writer's
- * blocks go by the host's.
+ * The frames' times jump back and forth, as if the clock were set. The age of a file and of the
+ * writer's blocks follows the host's steady clock.
  */
 static void what_is_due_goes_by_the_hosts_clock(void **state)
 {
@@ -499,7 +500,7 @@ static void what_is_due_goes_by_the_hosts_clock(void **state)
         const struct host_time now = {.steady = SECOND + n * SECOND / 2,
                                       .day = n % 3 * 1000 * SECOND};
 
-        /* half a second after the one before: sees the first frame, then two more come */
+        /* Every 0.5 s: the tick sees the first frame, then two more arrive. */
         recorder_tick(f.r, now, SECOND);
         assert_int_equal(take(&f, &new_file), n == 0 ? 24 : n % 3 == 0 ? 3 * 38 : 0);
         assert_int_equal(new_file, n == 0);
@@ -515,7 +516,10 @@ static void what_is_due_goes_by_the_hosts_clock(void **state)
     finish(&f);
 }
 
-/* Counts each second, few frames and many; 8 comes before the first frame. */
+/*
+ * With drop counts each second, and with few and many frames, a file stays below its limit of
+ * bytes.
+ */
 static void a_pcapng_has_no_more_octets_than_it_may(void **state)
 {
     const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true},
@@ -555,7 +559,7 @@ static void what_finds_no_room_is_counted(void **state)
     struct block *b;
 
     (void)state;
-    /* four fit into each of the four blocks, in the first one beside the header */
+    /* Four frames fit into each of the four blocks; the first block also has the header. */
     for (int i = 0; i < 20; i++)
         recorder_put(f.r, &big);
     counts = recorder_counts(f.r);
@@ -566,7 +570,7 @@ static void what_finds_no_room_is_counted(void **state)
     recorder_end(f.r, 2);
     for (int i = 0; i < 3; i++)
         handover_next(f.h);
-    b = handover_next(f.h); /* its first packet tells the four; the counts follow */
+    b = handover_next(f.h); /* its first packet has the drop count 4; the statistics follow */
     count = record_count(plan.format, b->data, b->len, false);
     assert_int_equal(count.packets, 1);
     assert_int_equal(count.octets, 65000);
@@ -601,7 +605,7 @@ static void records_are_counted_up_to_a_cut(void **state)
 
 static void memory_is_full_with_the_packet_that_crosses(void **state)
 {
-    /* 2 records have 76 octets */
+    /* 2 records have 76 bytes */
     const struct recorder_plan plan = {.format = {.erf = true}, .memory = 77};
     struct fixture f = begin(&plan);
 

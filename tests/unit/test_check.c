@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The checks of single packets: each rule passes on what the documents show, fails on one fault,
- * and is silent or inconclusive where nothing can be said. Every fault raises its own rules and no
- * other.
+ * The checks of single packets. Each rule passes for the examples of the documents, fails for one
+ * fault, and gives no result or "inconclusive" if nothing can be decided. Each fault violates only
+ * its own rules.
  */
 #include "tests/unit/unit.h"
 
@@ -41,7 +41,7 @@ static unsigned total(const unsigned *counts)
     return n;
 }
 
-/* Exactly this rule failed, once. */
+/* Asserts that only this rule failed, and only once. */
 static void only(enum rule_number rule)
 {
     for (size_t i = 0; i < RULE_COUNT; i++)
@@ -55,7 +55,7 @@ static struct view whole(const uint8_t *p, uint32_t n)
     return view_make(p, n, n);
 }
 
-/* ---- the checks, of bytes */
+/* ---- the checks, from bytes */
 
 static void encap_of(const struct reporter *r, struct view v, bool connected)
 {
@@ -112,7 +112,7 @@ static void encapsulation(void **state)
     p[2] = 0;
 
     r = start(p);
-    p[4] = 0x65; /* IPv6 behind Type IPv4 */
+    p[4] = 0x65; /* IPv6 after Type IPv4 */
     encap_of(&r, whole(p, 24), false);
     only(R_RFC4391_6_TYPE);
     r = start(p);
@@ -123,13 +123,13 @@ static void encapsulation(void **state)
     encap_of(&r, whole(p, 3), false);
     only(R_RFC4391_6_ENCAPSULATION_HEADER);
     r = start(p);
-    encap_of(&r, whole(p, 0), false); /* an empty message is no datagram */
+    encap_of(&r, whole(p, 0), false); /* an empty message is not a datagram */
     assert_int_equal(total(failed) + total(passed), 0);
 }
 
 /*
- * RFC 4391 §6: "Other network protocols ... may use the encapsulation format": a freedom, never
- * reported.
+ * RFC 4391 §6: "Other network protocols ... may use the encapsulation format". Other types are
+ * permitted and never reported.
  */
 static void other_types_are_free(void **state)
 {
@@ -161,7 +161,7 @@ static void mgids(void **state)
     uint8_t g[16] = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, [15] = 22};
     struct reporter r = start(g);
     check_mgid(&r, g, 0xffff);
-    check_mgid(&r, g, 0x7fff); /* a limited member's packets: the same partition */
+    check_mgid(&r, g, 0x7fff); /* packets of a limited member: the same partition */
     assert_int_equal(total(failed), 0);
 
     r = start(g);
@@ -185,7 +185,7 @@ static void mgids(void **state)
     only(R_RFC4391_4_MGID_GROUP_ID_IPV4);
 
     r = start(g);
-    g[3] = 0x1c; /* another protocol's group */
+    g[3] = 0x1c; /* group of another protocol */
     check_mgid(&r, g, 0xffff);
     assert_int_equal(total(passed) + total(failed), 0);
 }
@@ -218,7 +218,7 @@ static void headers_of_a_multicast(void **state)
     headers_of(&r, &ib);
     only(R_RFC4391_4_MGID_SIGNATURE_IPV6);
 
-    payload[0] = 0x08; /* 255.255.255.255 to 224.0.0.1's group */
+    payload[0] = 0x08; /* 255.255.255.255 sent to the group of 224.0.0.1 */
     payload[1] = 0x00;
     memset(payload + 4 + 16, 0xff, 4);
     memcpy(p + 32 + 12, "\0\0\0\1", 4);
@@ -266,7 +266,7 @@ static void arp_messages(void **state)
     arp_of(&r, whole(p, 40));
     only(R_RFC4391_9_1_1_FORMAT);
 
-    p[8] = 0x81; /* who knows RC knows RFC 4755, and is bound by it */
+    p[8] = 0x81; /* the RC flag shows that the sender implements RFC 4755, so the rule applies */
     r = start(p);
     arp_of(&r, whole(p, 56));
     only(R_RFC4755_3_1_FLAGS);
@@ -275,7 +275,8 @@ static void arp_messages(void **state)
     arp_of(&r, whole(p, 56));
     only(R_RFC4391_9_1_1_RESERVED_FLAGS);
     p[8] = 0xc0;
-    p[32] = 0x3f; /* the target of a reply is the asker's: no fault of this sender */
+    p[32] =
+        0x3f; /* the target address of a reply is the requester's: not a violation of this sender */
     p[35] = 1;
     r = start(p);
     arp_of(&r, whole(p, 56));
@@ -284,7 +285,7 @@ static void arp_messages(void **state)
 
 enum { DHCP_IN_IPV4 = 28 };
 
-/* A DHCPDISCOVER by 255.255.255.255 without the BROADCAST flag and without client identifier. */
+/* A DHCPDISCOVER from 255.255.255.255 without the BROADCAST flag and without client identifier. */
 static uint32_t dhcp_discover(uint8_t p[512])
 {
     static const uint8_t options[] = {0x63, 0x82, 0x53, 0x63, 53, 1, 1, 55, 2, 1, 3, 255};
@@ -316,8 +317,8 @@ static void dhcp_message_of_a_client(void **state)
 }
 
 /*
- * A truncated message is inconclusive: its type, and the client identifier that may follow, decide
- * what is demanded and whether the client is a known one.
+ * A truncated message is inconclusive: its type and the client identifier may be in the part that
+ * is missing. They decide what is required and whether the client is a known deviation.
  */
 static void dhcp_message_that_the_capture_cut(void **state)
 {
@@ -349,8 +350,8 @@ static void nd_options_and_padding(void **state)
     assert_int_equal(last[R_RFC4391_9_3_ND_OPTION_PADDING].offset, 26);
 
     /*
-     * a real sender's fault: a Router Solicitation with an option of length 1, the first 6 of 20
-     * octets
+     * Fault of a real sender: a Router Solicitation with an option of length 1, which contains the
+     * first 6 of 20 bytes.
      */
     uint8_t rs[16] = {ND_RS, [8] = 1, 1, 0x80, 0, 0, 0x48, 0xfe, 0x80};
     r = start(rs);
@@ -368,7 +369,7 @@ static void cm_messages(void **state)
     struct reporter r = start(p);
     cm_of(&r, whole(p, sizeof p));
     assert_int_equal(total(failed), 0);
-    /* Service-ID, UD QPN, Receive MTU, form, Reserved, two of the MTU's size */
+    /* Service-ID, UD QPN, Receive MTU, format, Reserved, and two rules about the MTU */
     assert_int_equal(total(passed), 7);
 
     p[REQ_SERVICE_ID] = 0x10; /* Linux */
@@ -390,8 +391,8 @@ static void cm_messages(void **state)
 }
 
 /*
- * A DREQ needs no private data (RFC 4755 §3.2 speaks of the set-up and of REJ); Linux's empty RTU
- * and REJ lack it.
+ * A DREQ needs no private data (RFC 4755 §3.2 requires it for connection setup and REJ). Linux
+ * sends RTU and REJ with empty private data.
  */
 static void cm_messages_without_private_data(void **state)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The probe's checks of connections against a peer in memory that has connected mode and keeps all
- * of RFC 4755, or has one fault: then exactly the rules of that fault fail. It accepts by the RFC's
- * Service-ID and answers over the connection that a question came by, neither of which Linux does.
+ * The probe's checks of connections, against a simulated peer with connected mode. The peer
+ * conforms to RFC 4755, or has one fault; then exactly the rules of that fault fail. It accepts the
+ * RFC's Service-ID and replies over the connection on which the request arrived. Linux does
+ * neither.
  */
 #include "unit.h"
 
@@ -43,9 +44,9 @@ static const uint8_t own_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0,
 
 enum fault {
     NO_FAULT,
-    AS_LINUX, /* its Service-ID, REJ without private data, all answers over UD */
+    AS_LINUX, /* its Service-ID, REJ without private data, all replies over UD */
     NO_SERVICE,
-    NO_RC, /* announced, and refused as unknown */
+    NO_RC, /* announces RC and rejects it as unknown */
     WRONG_QPN,
     WRONG_QPN_IN_REJ,
     NO_QPN,
@@ -61,10 +62,10 @@ enum fault {
     IGNORES_SMALL_MTU,
     DIES_OF_LARGE,
     CUTS_SMALL,
-    DUMB_WITH_CALL, /* no UD while a connection stands */
+    DUMB_WITH_CALL, /* no UD while a connection exists */
     DUMB_AFTER_CALL,
     CM_SILENT,
-    NO_WAY, /* on the probe's side: nothing is sent */
+    NO_WAY, /* on the probe's side: the REQ is not sent */
     DREQ_UNANSWERED,
     NO_PRIVILEGE, /* on the probe's side */
 };
@@ -79,7 +80,7 @@ struct fake {
     } queue[QUEUE];
     unsigned first, n, up, asked, hung_up;
     bool was_up;
-    uint32_t waiting; /* octets of an echo reply that waits for address resolution; 0: none */
+    uint32_t waiting; /* length of an echo reply that waits for address resolution; 0: none */
     uint8_t *reply;
     struct call *waiting_call;
     bool knows_us;
@@ -112,8 +113,8 @@ static void send_reply(struct fake *f)
 {
     struct call *c = f->waiting_call;
     /*
-     * RFC 4755 §5.1: the smaller Receive MTU less 4; a larger reply goes by UD, in fragments, of
-     * which the first is enough here
+     * RFC 4755 §5.1: the connection MTU is the smaller Receive MTU less 4. A larger reply is sent
+     * over UD in fragments; the first one is enough here.
      */
     uint32_t n = f->waiting;
     if (f->fault == AS_LINUX)
@@ -130,7 +131,7 @@ static void send_reply(struct fake *f)
     f->waiting = 0;
 }
 
-/* ---- what it takes */
+/* ---- what the peer receives */
 
 static struct call *open_calls[CALLS];
 
@@ -173,7 +174,7 @@ static void ask_who_we_are(struct fake *f, struct call *c)
     push(f, NULL, out, make_arp(out, &m), true);
 }
 
-/* RFC 1624, equation 3: a reply's type is 0, and was 8. */
+/* RFC 1624, equation 3: the type changes from 8 (request) to 0 (reply). */
 static void make_reply(uint8_t *icmp)
 {
     uint32_t sum = (~be16(icmp + 2) & 0xffffu) + (~0x0800u & 0xffffu);
@@ -197,7 +198,7 @@ static void answer_echo(struct fake *f, struct call *c, const uint8_t *octets, u
     put16(f->reply + ENCAP_RESERVED, 0);
     make_reply(f->reply + ICMP_AT);
     f->waiting = n;
-    /* what comes over UD is answered over a connection too, where one stands (RFC 4755 §7) */
+    /* Requests over UD may also be answered over a connection if one exists (RFC 4755 §7). */
     f->waiting_call = c ? c : any_call();
     if (f->knows_us)
         send_reply(f);
@@ -230,7 +231,7 @@ static enum transport_result fake_send_call(struct transport *t, struct call *c,
 {
     struct fake *f = (struct fake *)t;
     assert_int_equal(c->result, CALL_UP);
-    assert_true(n <= PEER_MTU); /* RFC 4755 §5.1 binds the probe too */
+    assert_true(n <= PEER_MTU); /* RFC 4755 §5.1 applies to the probe, too */
     assert_true(n <= be32(c->asked.private_data + CM_PRIVATE_RECV_MTU));
     if (f->fault == DIES_OF_LARGE && n > 32768) {
         c->dead = true;
@@ -258,7 +259,7 @@ static enum transport_result fake_receive(struct transport *t, int ms, struct ud
     return TRANSPORT_NOTHING;
 }
 
-/* ---- its communication manager */
+/* ---- the peer's communication manager */
 
 static uint16_t refusal(const struct fake *f, const struct call_question *q)
 {
@@ -358,7 +359,7 @@ struct outcome_of_run {
     struct judged judged;
 };
 
-/* The checks that tell of RFC 4755, and of the encapsulation header. */
+/* Runs the checks of RFC 4755 and of the encapsulation header. */
 static void run_checks(struct target *target)
 {
     const struct check *c;
@@ -415,7 +416,7 @@ static void run_with(struct outcome_of_run *o, enum fault fault, uint8_t flags,
     groups_close(target->link);
     wirelog_free(target->log);
     deviations_free(d);
-    assert_int_equal(o->fake.up, 0); /* nothing is left standing */
+    assert_int_equal(o->fake.up, 0); /* all connections are closed */
     assert_int_equal(o->fake.asked, o->fake.hung_up);
 }
 
@@ -430,7 +431,7 @@ static void clear(struct outcome_of_run *o)
         g_ptr_array_unref(o->judged.stages);
 }
 
-/* The identifiers of the rules with that outcome, with a space behind each. */
+/* Asserts the identifiers of the rules with that outcome, each followed by a space. */
 static void check_those(const struct outcome_of_run *o, enum outcome outcome, const char *expected)
 {
     GString *found = g_string_new(NULL);
@@ -500,8 +501,8 @@ static void each_fault_is_found(void **state)
     check_fault(NO_QPN, "rfc4755.3.2.ud-qpn-in-private-data ");
     check_fault(NO_RECEIVE_MTU, "rfc4755.6.private-data ");
     /*
-     * without it in REP and REJ: the one is the format's matter, the other the QPN's (RFC 4755
-     * §3.2, 6)
+     * No private data in REP and REJ: for the REP it violates the format, for the REJ the rule
+     * about the QPN (RFC 4755 §3.2, 6).
      */
     check_fault(NO_PRIVATE, "rfc4755.3.2.ud-qpn-in-private-data rfc4755.6.private-data ");
     check_fault(RESERVED_SET, "rfc4755.6.reserved-zero ");
@@ -516,23 +517,23 @@ static void each_fault_is_found(void **state)
     check_fault(DUMB_WITH_CALL, "rfc4755.2.rfc4391-supported ");
 }
 
-/* What the documents leave to the peer, and silence that proves nothing. */
+/* Behaviour that the documents permit, and silence that proves nothing. */
 static void freedoms(void **state)
 {
     struct outcome_of_run o;
     (void)state;
     check_fault(REFUSES_SECOND, "");
     check_fault(DREQ_UNANSWERED, "");
-    check_fault(DUMB_AFTER_CALL, ""); /* it has died, as far as anybody can tell */
+    check_fault(DUMB_AFTER_CALL, ""); /* it may have crashed; this cannot be distinguished */
     run_with(&o, CM_SILENT, LLADDR_FLAG_RC, &fake_ops, "none");
     check_those(&o, OUTCOME_FAIL, "");
     check_worst(&o, R_RFC4755_3_5_SERVICE_ID, OUTCOME_INCONCLUSIVE);
-    /* once for each mode: further checks do not wait for it again */
+    /* once per mode: later checks do not wait again */
     assert_true(o.fake.asked <= 2 * TRIES);
     clear(&o);
 }
 
-/* What never left this host is asked once, each time anew, and told as what it is. */
+/* If this host cannot send the REQ, no rule fails, and the report gives the cause. */
 static void no_way(void **state)
 {
     struct outcome_of_run o;
@@ -551,7 +552,7 @@ static void no_way(void **state)
     clear(&o);
 }
 
-/* By the list of known deviations, what Linux does is no failure. */
+/* With the list of known deviations, what Linux does is not a failure. */
 static void linux_deviates(void **state)
 {
     struct outcome_of_run o;
@@ -561,7 +562,8 @@ static void linux_deviates(void **state)
     check_those(&o, OUTCOME_FAIL, "");
     check_those(&o, OUTCOME_DEVIATION,
                 "rfc4755.3.2.ud-qpn-in-private-data rfc4755.3.5.service-id ");
-    check_worst(&o, R_RFC4755_4_TYPE, VERDICT_SKIPPED); /* nothing came over the connection */
+    check_worst(&o, R_RFC4755_4_TYPE,
+                VERDICT_SKIPPED); /* nothing was received over the connection */
     check_worst(&o, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_PASS);
     clear(&o);
 }
@@ -583,7 +585,7 @@ static void no_connections(void **state)
     clear(&o);
 }
 
-/* Offsets by IBA 12.6.5 to 12.6.10, tables 99 to 104: the MAD's header has 24 octets. */
+/* Offsets from IBA 12.6.5 to 12.6.10, tables 99 to 104: the MAD header has 24 bytes. */
 static void messages(void **state)
 {
     static const uint8_t private_data[8] = {0, 0, 0, 5, 0, 0, 0xff, 0xf4};

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Lists of known deviations: the named ones, files of a user's own, and what is wrong with a file.
- */
+/* Lists of known deviations: the built-in lists, the user's own files, and errors in a file. */
 #include "tests/unit/unit.h"
 
 #include <glib/gstdio.h>
 
 #include "rules/deviation.h"
 
-/* Is the failure known? In any message, where the name of the message does not matter. */
+/*
+ * Returns the reason if the failure is a known deviation. For rules where the kind of message does
+ * not matter.
+ */
 static const char *reason_of(const struct deviations *d, enum rule_number rule, const char *actual)
 {
     return deviations_reason(d, &(struct failure){rule, "", actual, ""});
@@ -28,14 +29,14 @@ static void linux_knows_what_linux_does(void **state)
     deviations_free(d);
 }
 
-/* What breaks the same rules as Linux and OpenSM do, in another way, is a violation. */
+/* Another violation of the rules that Linux and OpenSM violate is not a known deviation. */
 static void linux_does_not_know_what_others_do(void **state)
 {
     static const struct {
         enum rule_number rule;
         const char *actual;
     } others[] = {
-        {R_RFC4755_3_5_SERVICE_ID, "0x1000000100000023"}, /* a Reserved octet is not 0 */
+        {R_RFC4755_3_5_SERVICE_ID, "0x1000000100000023"}, /* a Reserved byte is not 0 */
         {R_RFC4755_3_5_SERVICE_ID, "0x0200000000000023"},
         {R_RFC4755_3_5_SERVICE_ID, "0x0000000000000023"},
         {R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, "no private data in the REP"},
@@ -101,7 +102,7 @@ static void none_excuses_nothing(void **state)
     assert_null(reason_of(NULL, R_RFC4391_13_QKEY_CONTROLLED, "0x00000b1b"));
 }
 
-/* What opening a file with this text says: "" for nothing wrong. */
+/* Opens a file with this text. Returns the error, or "" if there is none. */
 static char *opened(const char *text, struct deviations **d)
 {
     char *path = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What stays of the environment of a program that has more rights than its user. */
+/* Which environment variables remain for a program with more privileges than its user. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 static char *variables[40];
 extern char **environ;
 
-/* Clears an environment of this variable, and returns what is left of it. */
+/* Clears an environment that contains this variable. Returns what is left of it. */
 static const char *left_of(const char *variable)
 {
     static char text[100];

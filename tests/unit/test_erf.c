@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ERF record: layout and time. The expected octets and numbers were worked out by hand from the
+ * The ERF record: layout and time. The expected bytes and numbers are worked out by hand from the
  * layout.
  */
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include "pcapio/erf.h"
 #include "pcapio/translate.h"
 
-/* 1700000000 s = 0x6553f100; half a second = 0x80000000; 8 octets of packet, 40 on the wire. */
+/* 1700000000 s = 0x6553f100; half a second = 0x80000000; 8 bytes of packet, 40 on the wire. */
 static const uint8_t half_second[] = {
     0x00, 0x00, 0x00, 0x80, 0x00, 0xf1, 0x53, 0x65, /* time, little-endian */
     21,   0x04, 0x00, 0x18, 0x00, 0x00, 0x00, 0x28, /* type, flags, rlen 24, lctr 0, wlen 40 */
@@ -54,7 +54,7 @@ static void record_is_taken_apart(void **state)
     assert_int_equal(rec.wlen, 40);
 }
 
-/* A record of 16 + EXT + DATA octets with more-bits as given; everything not set is 0. */
+/* Makes a record of 16 + EXT + DATA bytes; everything that is not set is 0. */
 static size_t make_record(uint8_t *rec, uint8_t type, uint16_t len, uint16_t wlen)
 {
     memset(rec, 0, len);
@@ -73,16 +73,16 @@ static void extension_headers_are_walked(void **state)
     size_t len = make_record(rec, 0x80 | 21, 16 + 8 + 8 + 4, 4);
 
     (void)state;
-    rec[16] = 0x80 | 17; /* one more follows */
+    rec[16] = 0x80 | 17; /* one more extension header follows */
     rec[24] = 18;
     assert_true(erf_parse(rec, len, &out));
     assert_int_equal(out.type, 21);
     assert_int_equal(out.extensions, 2);
     assert_int_equal(out.head, 32);
     assert_int_equal(out.caplen, 4);
-    assert_false(erf_parse(rec, 31, &out)); /* the second one is cut */
+    assert_false(erf_parse(rec, 31, &out)); /* the second extension header is truncated */
     rec[24] |= 0x80;
-    assert_false(erf_parse(rec, len, &out)); /* a third one has 4 octets */
+    assert_false(erf_parse(rec, len, &out)); /* of a third one, only 4 bytes follow */
 }
 
 static void subheader_belongs_to_the_head(void **state)
@@ -120,7 +120,7 @@ static void what_is_no_record_is_refused(void **state)
 
     (void)state;
     assert_false(erf_parse(half_second, 15, &out));
-    assert_true(erf_parse(half_second, 16, &out)); /* cut, but whole headers */
+    assert_true(erf_parse(half_second, 16, &out)); /* truncated after the headers */
     assert_int_equal(out.caplen, 0);
     make_record(rec, 21, 15, 0);
     assert_false(erf_parse(rec, sizeof(rec), &out));
@@ -151,7 +151,7 @@ static void check_nanosecond(uint32_t ns)
     erf_split(time, &sec, &back);
     assert_int_equal(sec, 1700000000);
     assert_int_equal(back, ns);                                   /* a reader that rounds */
-    assert_int_equal((time & 0xffffffff) * 1000000000 >> 32, ns); /* a reader that cuts */
+    assert_int_equal((time & 0xffffffff) * 1000000000 >> 32, ns); /* a reader that truncates */
 }
 
 static void every_nanosecond_comes_back(void **state)
@@ -175,14 +175,14 @@ static void rounding_carries_into_the_seconds(void **state)
     erf_split(0x1ffffffff, &sec, &ns);
     assert_int_equal(sec, 2);
     assert_int_equal(ns, 0);
-    erf_split(0x1fffffffd, &sec, &ns); /* 3 units = 0.698 ns before: nearer to 999999999 */
+    erf_split(0x1fffffffd, &sec, &ns); /* 3 units = 0.698 ns before: rounds to 999999999 */
     assert_int_equal(sec, 1);
     assert_int_equal(ns, 999999999);
     erf_split(UINT64_MAX, &sec, &ns);
     assert_int_equal(sec, INT64_C(1) << 32);
 }
 
-/* 999993 * 4295 = 4294969935 = 2^32 + 2639: in the next second. */
+/* 999993 * 4295 = 4294969935 = 2^32 + 2639: carries into the next second. */
 static void ibdumps_time_overflows(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A folder for locks is refused if another user could have put something there. */
+/* A folder for locks is rejected if another user could have created files in it. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

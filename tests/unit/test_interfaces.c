@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which interfaces of a capture see the same subnet: what joins two, what tells two apart, and what
- * proves nothing (IBA 4.1.1: virtual functions share a LID; 13.4.6.4: transaction IDs).
+ * Which interfaces of a capture see the same subnet: evidence that joins two, evidence that
+ * separates two, and what proves nothing (IBA 4.1.1: virtual functions share a LID; 13.4.6.4:
+ * transaction IDs).
  */
 #include "tests/unit/unit.h"
 
@@ -16,7 +17,7 @@ struct fixture {
     struct interfaces *interfaces;
     struct evidence *evidence;
     unsigned joined, parted;
-    bool corrupt; /* packets are */
+    bool corrupt; /* the packets are corrupt (CRC) */
 };
 
 static void on_evidence(void *user, uint16_t a, uint16_t b, bool together)
@@ -122,7 +123,7 @@ static void answer(struct fixture *f, uint32_t captured, uint8_t tid, uint16_t t
     const struct message m = {MAD_CLASS_SA, SA_GET_RESP, SA_PATH_RECORD, tid, SM, to};
     uint8_t octets[MAD_SIZE];
     mad(octets, &m);
-    octets[5] = 1; /* a status: there is no record in it */
+    octets[5] = 1; /* status not 0: the response has no record */
     send_octets(f, captured, &m, octets);
 }
 
@@ -136,7 +137,7 @@ static void with_grh(struct fixture *f, uint32_t captured, uint16_t slid, uint8_
     see(f, captured, &ib);
 }
 
-/* The node at LID lid says its port's GUID, and the LID that it has. */
+/* The node at LID lid reports its port's GUID and its LID. */
 static void assigned(struct fixture *f, uint32_t captured, uint16_t lid, uint8_t guid)
 {
     struct message m = {MAD_CLASS_SMP, SMP_GET_RESP, SMP_NODE_INFO, 1, lid, SM};
@@ -152,7 +153,7 @@ static void assigned(struct fixture *f, uint32_t captured, uint16_t lid, uint8_t
     send_octets(f, captured, &m, octets);
 }
 
-/* ---- what joins */
+/* ---- evidence that joins */
 
 static void test_response_joins_the_interfaces(void **state)
 {
@@ -173,7 +174,7 @@ static void test_response_to_another_port_or_transaction_proves_nothing(void **s
     assert_false(together(f, 0, 1));
 }
 
-/* Two rails: each interface has both directions, and the transaction IDs are the same. */
+/* Two rails: each interface sees both directions, and the transaction IDs are the same. */
 static void test_rails_with_the_same_transactions_stay_apart(void **state)
 {
     struct fixture *f = *state;
@@ -182,7 +183,7 @@ static void test_rails_with_the_same_transactions_stay_apart(void **state)
         ask(f, 1, 7);
         answer(f, 0, 7, N1);
         answer(f, 1, 7, N1);
-        answer(f, 1, 7, N1); /* doubled */
+        answer(f, 1, 7, N1); /* duplicated */
     }
     assert_int_equal(f->joined, 0);
 }
@@ -237,7 +238,7 @@ static void test_joining_is_for_all_that_are_joined(void **state)
     assert_false(together(f, 0, 4));
 }
 
-/* ---- what tells apart */
+/* ---- evidence that separates */
 
 static void join(struct fixture *f)
 {
@@ -257,14 +258,15 @@ static void test_two_ports_at_one_lid_at_a_time_are_two_subnets(void **state)
     assigned(f, 0, N1, 5);
     assert_false(together(f, 0, 1));
     assert_int_equal(f->parted, 1);
-    assert_int_not_equal(number(f->interfaces, 0, 0), before); /* nothing is known of it */
+    assert_int_not_equal(number(f->interfaces, 0, 0),
+                         before); /* a new number: nothing is known of it */
     ask(f, 0, 9);
     answer(f, 1, 9, N1);
     assert_false(together(f, 0, 1));
     assert_int_equal(f->parted, 1);
 }
 
-/* The SM may give a LID to another port: both interfaces see it. */
+/* The SM may assign a LID to another port: both interfaces see it. */
 static void test_lid_that_another_port_has_later_proves_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -277,7 +279,7 @@ static void test_lid_that_another_port_has_later_proves_nothing(void **state)
     assert_int_equal(f->parted, 0);
 }
 
-/* A LID with two GIDs is that of a port with virtual functions (IBA 4.1.1). */
+/* A LID with two GIDs belongs to a port with virtual functions (IBA 4.1.1). */
 static void test_two_gids_of_a_lid_prove_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -298,10 +300,10 @@ static void test_interfaces_that_were_told_apart_are_never_joined(void **state)
     ask(f, 0, 7);
     answer(f, 1, 7, N1);
     assert_false(together(f, 0, 1));
-    assert_int_equal(f->parted, 0); /* they were not joined */
+    assert_int_equal(f->parted, 0); /* they had not been joined */
 }
 
-/* ---- numbers, and what the user decides */
+/* ---- numbers, and the user's settings */
 
 static void test_interfaces_and_ports_have_numbers_of_their_own(void **state)
 {

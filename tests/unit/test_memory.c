@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many octets of memory the model takes for each thing that it remembers, tables and the
- * allocator's own share included: the growth of the heap over 10^5 of them, fed as a capture feeds
- * them. doc/performance.md states the limits.
+ * How many bytes of memory the model takes for each thing that it stores, including tables and the
+ * allocator's overhead: the growth of the heap over 10^5 of them, added as a capture adds them.
+ * doc/performance.md states the limits.
  */
 #include "tests/unit/unit.h"
 
@@ -22,8 +22,8 @@ static const bool own_allocator = true;
 #endif
 
 /*
- * Octets that are allocated now, with what each allocation costs beside; large ones are mapped
- * pages of their own.
+ * Allocated bytes, with the overhead of each allocation. Large allocations are mapped pages of
+ * their own.
  */
 static size_t in_use(void)
 {
@@ -32,8 +32,8 @@ static size_t in_use(void)
 }
 
 /*
- * How much it is since before for each of n; and the most that it was from half of ENTRIES on:
- * tables grow by doubling.
+ * Bytes per thing since `before`: now, and the maximum from half of ENTRIES on. The maximum is
+ * higher because tables grow by doubling.
  */
 struct meter {
     size_t before, now, most;
@@ -69,7 +69,7 @@ static struct port port_at(uint16_t lid)
     return port_lid(0, lid);
 }
 
-/* ---- one thing each */
+/* ---- one test per thing */
 
 static void a_neighbour(void **state)
 {
@@ -119,7 +119,7 @@ static void deliver_mad(struct administration *a, uint32_t frame, const uint8_t 
     subnet_mad(a->subnet, frame, &m, &src, &dst, NULL, NULL);
 }
 
-/* The port with this number (and LID) joins the IPv4 group: question and answer. */
+/* The port with this number (and LID) joins the IPv4 group: request and response. */
 static void join(struct administration *a, uint32_t frame, uint16_t port, uint32_t group)
 {
     enum { SA_LID = 0xbfff };
@@ -245,7 +245,7 @@ static void a_flow_without_handshake(void **state)
     endports_free(ports);
 }
 
-/* Its one message has a gap. */
+/* One message with a gap per flow. */
 static void a_flow_with_open_messages(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void a_flow_with_open_messages(void **state)
     endports_free(ports);
 }
 
-/* What comes behind a gap, of eight messages a stream. */
+/* Packets after a gap, in eight messages per stream. */
 static void packets_behind_a_gap(void **state)
 {
     enum { FLOWS = ENTRIES / STREAM_MESSAGES };
@@ -305,7 +305,9 @@ static void an_endport(void **state)
     endports_free(ports);
 }
 
-/* As the subnet manager meets it: NodeInfo, PortInfo and its P_Key table, by a directed route. */
+/*
+ * What the subnet manager discovers: NodeInfo, PortInfo and the P_Key table, over a directed route.
+ */
 static void an_endport_with_route_and_pkeys(void **state)
 {
     (void)state;
@@ -347,7 +349,7 @@ static void a_known_qp(void **state)
     qpns_free(q);
 }
 
-/* Each of LID and interface its own; the packets' ICRCs are wrong, so that all are tried. */
+/* One source per LID and interface. The packets' ICRCs are wrong, so that all sources are tried. */
 static void a_source_of_icrcs(void **state)
 {
     enum { INTERFACES = 4, LENGTH = LRH_SIZE + BTH_SIZE + ICRC_SIZE };

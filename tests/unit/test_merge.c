@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reports read again: what comes back is what was written, of every outcome; and what the tally
- * makes of several.
+ * Reading reports again: results of every outcome survive unchanged. And the tally of several
+ * reports.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #include "report/merge_tally.h"
 
-/* One rule of each level, by the table. */
+/* One rule of each level, from the table. */
 static const enum rule_number MUST_RULE = R_RFC4391_6_RESERVED_ZERO,
                               SHOULD_RULE = R_RFC4391_4_1_QKEY_CONTROLLED,
                               INFO_RULE = R_RFC4391_3_SAME_PARTITION;
@@ -35,7 +35,7 @@ static struct finding of(enum rule_number rule, enum outcome outcome, const char
                             NULL};
 }
 
-/* More cases and frames than are kept, and each outcome. */
+/* A capture with more cases and frames than a report keeps, and with each outcome. */
 static struct judged a_capture(void)
 {
     struct judged j = {.name = g_strdup("a.pcap"), .verdict = verdict_new(NULL)};
@@ -67,7 +67,7 @@ static struct judged a_target(void)
     return j;
 }
 
-/* Writes it, and leaves the text in *text. */
+/* Writes the report to a file and returns its text in *text. */
 static void write_report(struct judged *j, bool probed, char **text)
 {
     struct report r = {.tool = probed ? "ipoib-probe" : "ipoib-check",
@@ -81,7 +81,10 @@ static void write_report(struct judged *j, bool probed, char **text)
     *text = g_string_free(whole, FALSE);
 }
 
-/* The name alone is another: the node's stands before it. */
+/*
+ * Reads a report and writes it again: both must be the same. Only the name differs: the node's name
+ * is put in front.
+ */
 static void comes_back(struct judged j, bool probed)
 {
     char *written, *again, *why = NULL;
@@ -111,7 +114,7 @@ static void test_comes_back(void **state)
     comes_back(a_target(), true);
 }
 
-/* The formats that have tests have the same, skipped for the same reason. */
+/* The formats with tests report the skipped rule, too, with the same reason. */
 static void test_skipped(void **state)
 {
     const struct report_parts *const formats[] = {&report_parts_junit, &report_parts_tap};
@@ -167,12 +170,12 @@ static void test_tally(void **state)
     add(t, "b", false, MUST_RULE, OUTCOME_INCONCLUSIVE);
     assert_int_equal(tally_nodes_with(t, MUST_RULE, OUTCOME_INCONCLUSIVE), 1);
     add(t, "a", false, MUST_RULE, OUTCOME_INCONCLUSIVE);
-    add(t, "a", false, MUST_RULE, OUTCOME_PASS); /* decides what the first left open */
+    add(t, "a", false, MUST_RULE, OUTCOME_PASS); /* replaces the inconclusive result before it */
     add(t, "a", false, MUST_RULE, OUTCOME_INCONCLUSIVE);
     assert_int_equal(tally_nodes_with(t, MUST_RULE, OUTCOME_INCONCLUSIVE), 1);
     assert_int_equal(tally_nodes_with(t, MUST_RULE, OUTCOME_PASS), 1);
     add(t, "a", false, MUST_RULE, OUTCOME_FAIL);
-    add(t, "a", false, MUST_RULE, OUTCOME_PASS); /* does not heal it */
+    add(t, "a", false, MUST_RULE, OUTCOME_PASS); /* a pass does not undo a failure */
     assert_int_equal(tally_worst(t->nodes->pdata[1], MUST_RULE), OUTCOME_FAIL);
     assert_int_equal(tally_worst(t->nodes->pdata[0], SHOULD_RULE), -1);
     assert_int_equal(tally_nodes_with(t, MUST_RULE, OUTCOME_PASS), 0);
@@ -182,7 +185,7 @@ static void test_tally(void **state)
     assert_true(item->violation);
     assert_int_equal(t->nodes->len, 2);
     assert_string_equal(((struct tally_node *)t->nodes->pdata[0])->name, "b");
-    /* by hand: of six captures one fails, two pass, three have nothing but the inconclusive */
+    /* by hand: of six captures one fails, two pass, three are inconclusive */
     assert_int_equal(t->by_status[VERDICT_VIOLATED], 1);
     assert_int_equal(t->by_status[VERDICT_CONFORMANT], 2);
     assert_int_equal(t->by_status[VERDICT_UNJUDGED], 3);
@@ -197,7 +200,7 @@ static void test_strictness(void **state)
     (void)state;
     add(t, "a", false, SHOULD_RULE, OUTCOME_FAIL);
     assert_false(item->violation);
-    assert_int_equal(t->by_status[VERDICT_UNJUDGED], 1); /* no MUST was judged */
+    assert_int_equal(t->by_status[VERDICT_UNJUDGED], 1); /* no MUST was checked */
     add(t, "b", true, SHOULD_RULE, OUTCOME_FAIL);
     assert_true(item->violation);
     assert_int_equal(t->by_status[VERDICT_VIOLATED], 1);

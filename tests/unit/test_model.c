@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Streams, connections and neighbours: what spans packets. */
+/* Streams, connections and neighbours: state over several packets. */
 #include "tests/unit/unit.h"
 
 #include "model/stream.h"
@@ -41,7 +41,7 @@ static void retransmissions_count_once(void **state)
     stream_clear(&s);
 }
 
-/* Go-back-N: the lost Middle comes again with all behind it, and completes the message. */
+/* Go-back-N: the lost Middle is sent again with all packets after it, and completes the message. */
 static void lost_middle_comes_later(void **state)
 {
     (void)state;
@@ -55,8 +55,8 @@ static void lost_middle_comes_later(void **state)
 }
 
 /*
- * Messages of 3 and 2 packets; 1 to 3 are lost before the capture, so that 4 looks like the first
- * message's last; then all come again.
+ * Messages of 3 and 2 packets. Packets 1 to 3 are lost before the capture point, so that 4 looks
+ * like the first message's last. Then all are sent again.
  */
 static void a_burst_of_losses_over_two_messages(void **state)
 {
@@ -83,7 +83,7 @@ static void a_burst_of_losses_over_two_messages(void **state)
     stream_clear(&s);
 }
 
-/* As many packets as the message has, but one of them is another's: 1 is missing. */
+/* As many packets as the message has, but one belongs to another message: 1 is missing. */
 static void whole_is_when_all_are_there(void **state)
 {
     (void)state;
@@ -94,7 +94,7 @@ static void whole_is_when_all_are_there(void **state)
     struct stream_result r = send_packet(&s, &n, IB_LAST, 2);
     assert_int_equal(r.verdict, STREAM_PART);
     assert_true(r.shortened);
-    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 3).verdict, STREAM_ORPHAN); /* behind the end */
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 3).verdict, STREAM_ORPHAN); /* after the end */
     r = send_packet(&s, &n, IB_MIDDLE, 1);
     assert_int_equal(r.verdict, STREAM_WHOLE);
     assert_false(r.shortened);
@@ -110,7 +110,7 @@ static void orphans_are_nobodys(void **state)
     assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 5).verdict, STREAM_ORPHAN);
     send_packet(&s, &n, IB_FIRST, 10);
     send_packet(&s, &n, IB_LAST, 11);
-    /* its First, 12, was lost */
+    /* its First (12) was lost */
     assert_int_equal(send_packet(&s, &n, IB_LAST, 13).verdict, STREAM_ORPHAN);
     stream_clear(&s);
 }
@@ -126,7 +126,7 @@ static void old_messages_make_room(void **state)
     stream_clear(&s);
 }
 
-/* Packets in any order: one is missing, then none. */
+/* Packets in any order: first one is missing, then none. */
 static void gaps_close_from_both_ends(void **state)
 {
     (void)state;
@@ -151,8 +151,7 @@ static void gaps_close_from_both_ends(void **state)
 }
 
 /*
- * Every other packet of a message as long as there can be: what is kept has a bound, and is given
- * back.
+ * Every second packet of a message of maximum length: the stored runs have a limit, and are freed.
  */
 static void gaps_stay_below_their_limit(void **state)
 {
@@ -169,7 +168,7 @@ static void gaps_stay_below_their_limit(void **state)
     assert_int_equal(n.runs, 0);
 }
 
-/* ---- connections: A at LID 1 asks B at LID 2 */
+/* ---- connections: A at LID 1 sends a REQ to B at LID 2 */
 
 static uint8_t mad[MAD_SIZE];
 
@@ -233,7 +232,10 @@ static void handshake_binds_both_flows(void **state)
     endports_free(ports);
 }
 
-/* The same communication IDs at other ports, and again after the end, are other connections. */
+/*
+ * The same communication IDs at other ports, or after the end of the connection, are another
+ * connection.
+ */
 static void ids_belong_to_their_ports(void **state)
 {
     (void)state;
@@ -267,7 +269,10 @@ static void connections_stay_below_their_limit(void **state)
 
 /* ---- endports */
 
-/* What was missed of a port that was known by its LID is missed of the port with the GID. */
+/*
+ * Packets that were lost while a port was known only by its LID also count as lost for the port
+ * with the GID.
+ */
 static void a_port_gets_its_name(void **state)
 {
     (void)state;
@@ -291,8 +296,8 @@ static void a_port_gets_its_name(void **state)
 }
 
 /*
- * A LID that a port has is another's when the subnet manager assigns it, not when somebody names a
- * GID behind it.
+ * A LID moves to another port only if the subnet manager assigns it, not if a packet shows another
+ * GID with it.
  */
 static void a_lid_belongs_to_whom_it_was_assigned(void **state)
 {
@@ -306,7 +311,7 @@ static void a_lid_belongs_to_whom_it_was_assigned(void **state)
     assert_ptr_equal(endports_assign(e, 0, 5, gids[1]), alias);
     assert_ptr_equal(endports_get_by_lid(e, 0, 5, false), alias);
     endports_assign(e, 0, 6, gids[1]);
-    assert_ptr_equal(endports_learn(e, 0, 5, gids[0]), port); /* nobody claims it any more */
+    assert_ptr_equal(endports_learn(e, 0, 5, gids[0]), port); /* no port has it any more */
     assert_ptr_equal(endports_get_by_lid(e, 0, 5, false), port);
     endports_free(e);
 }
@@ -334,11 +339,12 @@ static void neighbour_history_and_duplicates(void **state)
     const struct neighbour *other = neighbours_seen(n, 0, &ip, addr_b, 9, 103);
     assert_non_null(other);
     assert_int_equal(other->last_frame, 6);
-    assert_null(neighbours_seen(n, 1, &ip, addr_b, 10, 104)); /* another link has its own IPs */
+    assert_null(
+        neighbours_seen(n, 1, &ip, addr_b, 10, 104)); /* another link has its own IP addresses */
     neighbours_free(n);
 }
 
-/* RFC 4391 §9.4: a restarted interface has another QPN; that is no duplicate. */
+/* RFC 4391 §9.4: a restarted interface has another QPN; this is not a duplicate address. */
 static void restarted_interface_is_no_duplicate(void **state)
 {
     (void)state;
@@ -351,8 +357,8 @@ static void restarted_interface_is_no_duplicate(void **state)
 }
 
 /*
- * An IP that moves to another port is that port's from then on; who asks again in the same frame
- * gets the same answer.
+ * An IP address that moves to another port belongs to that port from then on. A second lookup in
+ * the same frame gives the same result.
  */
 static void an_ip_moves_to_another_port(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The observer learns by itself: no check has to run, and no packet has to be shown. */
+/* The observer learns by itself: it needs neither checks nor dissection. */
 #include "tests/unit/unit.h"
 
 #include "model/observe.h"
@@ -28,7 +28,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* An ARP request without InfiniBand headers, of the port with this number, as a frame. */
+/* Observes a frame with an ARP request of the port with this number, without InfiniBand headers. */
 static void observe_arp(const struct scenario *s, uint32_t frame, uint32_t port)
 {
     uint8_t gid[GID_SIZE], lladdr[LLADDR_SIZE], octets[CRAFT_ARP] = {0};
@@ -54,7 +54,7 @@ static void an_announced_address_is_learnt(void **state)
     assert_false(s->events->has_duplicate);
 }
 
-/* The event has the fact as it was before this packet. */
+/* The event contains the state before this packet. */
 static void another_port_with_the_same_ip_is_an_event(void **state)
 {
     const struct scenario *s = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The writers of pcapng blocks and pcap headers. The octets were laid out by hand after the
- * format's draft.
+ * The writers of pcapng blocks and pcap headers. The bytes were laid out by hand from the format's
+ * draft.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,7 +104,7 @@ static void interface_with_name(void **state)
     assert_int_equal(pcapng_put_idb(out, sizeof(expected) - 1, 247, 262144, "mlx5_0"), 0);
 }
 
-/* 5 octets of packet: 3 of padding; the block has 28 + 8 + 4 = 40 octets. */
+/* 5 bytes of packet, 3 of padding; the block has 28 + 8 + 4 = 40 bytes. */
 static void packet_with_padding(void **state)
 {
     static const uint8_t head[] = {

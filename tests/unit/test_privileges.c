@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Giving capabilities back, and raising those in reserve. Each test is a process of its own. */
+/* Dropping capabilities, and raising those in reserve. Each test runs in its own process. */
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -58,7 +58,7 @@ static bool reserve_is_raised_and_lowered(void)
     return is(0, RAW | LOCK);
 }
 
-/* A program that has none has none to keep: that is no error. */
+/* Dropping the capabilities of a program that has none is not an error. */
 static bool none_is_fine(void)
 {
     return privileges_drop(0, 0) && privileges_drop(PRIVILEGE_RAW, PRIVILEGE_LOCK) && is(0, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The probe against a peer in memory: exactly the rules of its fault fail. */
+/* The probe against a simulated peer: exactly the rules that the peer's fault violates fail. */
 #include "probe_peer.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ struct outcome_of_run {
     struct verdict_summary summary;
 };
 
-/* Partition 0x8001: the probe's port is in it too. */
+/* Adds the probe's port to partition 0x8001, too. */
 static void join_other_partition(struct fake *f)
 {
     f->base.facts.pkeys[f->base.facts.n_pkeys++] = OTHER_PKEY;
@@ -66,7 +66,9 @@ static void run(struct outcome_of_run *o, enum fault fault, bool source, bool me
 
 static const uint8_t peer_ip6[16] = {0xfd, [15] = 2}, own_ip6[16] = {0xfd, [15] = 9};
 
-/* An IPv6 peer; the SA answers so many questions of the run, and is silent then. 0: it answers all.
+/*
+ * Runs all checks on an IPv6 peer. answers: number of requests that the SA answers before it falls
+ * silent; 0: all.
  */
 static void run_ipv6_over(struct outcome_of_run *o, enum fault fault, unsigned answers,
                           const struct network *network, unsigned timeout_ms)
@@ -103,7 +105,7 @@ static void clear(struct outcome_of_run *o)
         g_ptr_array_unref(o->judged.stages);
 }
 
-/* The identifiers of what failed, with a space behind each. */
+/* Asserts the identifiers of the rules that failed, each followed by a space. */
 static void check_failed(const struct outcome_of_run *o, const char *expected)
 {
     GString *failed = g_string_new(NULL);
@@ -135,7 +137,9 @@ static void good_peer(void **state)
     struct outcome_of_run o;
     (void)state;
     run(&o, NO_FAULT, true, true);
-    /* The Q_Key is not a controlled one: SHOULD, and no list of deviations was given. */
+    /*
+     * The Q_Key is not a controlled one: this SHOULD fails because no list of deviations is used.
+     */
     check_failed(&o, "rfc4391.13.qkey-controlled ");
     assert_int_equal(o.summary.must, 0);
     assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_6_RESERVED_IGNORED), OUTCOME_PASS);
@@ -144,7 +148,7 @@ static void good_peer(void **state)
     assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_9_1_QKEY_MATCH), OUTCOME_PASS);
     assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4755_3_1_UD_ONLY_FLAGS), OUTCOME_PASS);
     assert_int_equal(verdict_worst(o.judged.verdict, R_PARTITION_INVALID_DROPPED), OUTCOME_PASS);
-    /* what is asked by ARP of this peer was not left out, though NS would ask it too */
+    /* checked by ARP; not skipped, although an NS would check it, too */
     assert_int_equal(verdict_count(o.judged.verdict, R_RFC4391_9_1_1_FLAGS_IGNORED,
                                    (enum outcome)VERDICT_SKIPPED),
                      0);
@@ -176,7 +180,7 @@ static void each_fault_is_found(void **state)
     check_fault(HARDWARE_TYPE_1, "rfc4391.9.2.arp-hardware-type " ALWAYS);
 }
 
-/* A rule of level INFO: told, not counted. */
+/* A rule of level INFO: reported, but not counted. */
 static void wrong_pkey_is_noted(void **state)
 {
     struct outcome_of_run o;
@@ -187,7 +191,7 @@ static void wrong_pkey_is_noted(void **state)
     clear(&o);
 }
 
-/* A peer that goes, and a fabric that loses every other packet, are at fault for nothing. */
+/* No rule fails for a peer that dies, or for a fabric that loses every second packet. */
 static void silence_is_no_fault(void **state)
 {
     struct outcome_of_run o;
@@ -201,7 +205,7 @@ static void silence_is_no_fault(void **state)
     clear(&o);
 }
 
-/* ---- answers that come late, twice, or not at all */
+/* ---- replies that are late, duplicated or lost */
 
 static const struct network networks[] = {
     {.late_ms = 600},
@@ -214,7 +218,7 @@ static const struct network networks[] = {
 };
 static const unsigned timeouts[] = {250, 500, 1000}; /* ms */
 
-/* With IPv6 the fault has to show by NS, and there is no echo. */
+/* With IPv6, only NS can reveal the fault: there is no echo. */
 static void run_family(struct outcome_of_run *o, bool ipv6, enum fault fault, size_t network,
                        unsigned timeout_ms)
 {
@@ -224,7 +228,7 @@ static void run_family(struct outcome_of_run *o, bool ipv6, enum fault fault, si
         run_over(o, fault, true, true, &networks[network], timeout_ms);
 }
 
-/* The answer to another question is none to the variant that the peer minds. */
+/* A reply to another request must not count as a reply to the variant that the peer drops. */
 static void answers_are_not_mistaken(void **state)
 {
     static const struct {
@@ -257,7 +261,7 @@ static void answers_are_not_mistaken(void **state)
             }
 }
 
-/* Of a right peer nothing fails; and what can be told is told. */
+/* For a conforming peer no rule fails, and the rules that can be decided pass. */
 static void the_network_is_no_fault(void **state)
 {
     static const enum rule_number told[] = {R_RFC4391_6_RESERVED_IGNORED, R_RFC4391_6_GRH_OPTIONAL,
@@ -279,7 +283,10 @@ static void the_network_is_no_fault(void **state)
         }
 }
 
-/* A network may double one packet of many: that it did not so far says nothing of the next. */
+/*
+ * A network may duplicate only some packets: a packet without duplicate does not prove that the
+ * next one has none.
+ */
 static void chance_decides_nothing(void **state)
 {
     enum { RUNS = 150 };
@@ -305,7 +312,7 @@ static void chance_decides_nothing(void **state)
     }
 }
 
-/* A peer that takes one of the two forms has to take the other too: half is no pass. */
+/* The peer must accept both forms; a peer that accepts one must not pass. */
 static void half_a_rule_is_no_pass(void **state)
 {
     static const enum fault half[] = {NEEDS_GRH, REFUSES_GRH};
@@ -320,7 +327,7 @@ static void half_a_rule_is_no_pass(void **state)
         }
 }
 
-/* The stage of a failure to reach the peer; NULL: there is none. */
+/* The stage that reports an unreachable peer, or NULL. */
 static const struct stage *unreachable(const struct outcome_of_run *o)
 {
     for (guint i = 0; o->judged.stages && i < o->judged.stages->len; i++) {
@@ -331,7 +338,10 @@ static const struct stage *unreachable(const struct outcome_of_run *o)
     return NULL;
 }
 
-/* No traffic gets to a peer that only multicast finds: that breaks no rule, and is no success. */
+/*
+ * A peer that answers only multicast requests gets no IP traffic. This violates no rule, but the
+ * probe must not report success.
+ */
 static void a_peer_has_to_be_reachable(void **state)
 {
     static const enum fault faults[] = {DEAF_TO_UNICAST, ANNOUNCES_OTHER_QPN};
@@ -353,7 +363,10 @@ static void a_peer_has_to_be_reachable(void **state)
         }
 }
 
-/* Nor does a network or a death make one. */
+/*
+ * A peer that answers is not reported as unreachable, whatever the network loses and even if the
+ * peer dies later.
+ */
 static void what_answers_is_reachable(void **state)
 {
     static const enum fault faults[] = {NO_FAULT, NEEDS_GRH, REFUSES_GRH, OTHER_SENDER_QPN,
@@ -379,10 +392,10 @@ static void nothing_is_left_behind(void **state)
     struct outcome_of_run o;
     (void)state;
     run(&o, NO_FAULT, false, true);
-    /* the host is in the group: nothing to do, and nothing to undo */
+    /* the host is in the group: the probe neither joins nor leaves */
     assert_int_equal(o.fake.joins, 0);
     assert_int_equal(o.fake.leaves, 0);
-    assert_int_equal(o.fake.announced, 0); /* nobody can remember the probe */
+    assert_int_equal(o.fake.announced, 0); /* no host stores the probe's address */
     clear(&o);
     run(&o, NO_FAULT, false, false);
     assert_int_equal(o.fake.joins, 1);
@@ -391,7 +404,10 @@ static void nothing_is_left_behind(void **state)
     clear(&o);
 }
 
-/* Nothing is made of a size that is none, and nothing held against the peer. */
+/*
+ * If the group's MTU code is invalid, the probe sends no packet of that size, and the peer is not
+ * blamed.
+ */
 static void mtu_is_none(void **state)
 {
     struct outcome_of_run o;
@@ -409,7 +425,7 @@ static void run_ipv6(struct outcome_of_run *o, unsigned answers)
     run_ipv6_as(o, NO_FAULT, answers);
 }
 
-/* ---- what a host drops is no answer */
+/* ---- replies that a host drops do not count */
 
 /* RFC 4861 §7.1.2 */
 static void unusable_advertisements(void **state)
@@ -433,7 +449,7 @@ static void unusable_advertisements(void **state)
     }
 }
 
-/* Does an echo request over UD get a reply that counts? came: VERDICT_TEXT octets. */
+/* True if an echo request over UD gets a valid reply. came: VERDICT_TEXT bytes. */
 static bool echo_with(enum fault fault, char *came)
 {
     static struct fake f;
@@ -474,7 +490,10 @@ static void unusable_echo_replies(void **state)
     says(came, "another payload than the request");
 }
 
-/* What could not be asked, for want of the groups that it goes to, is held against nobody. */
+/*
+ * Requests that cannot be sent because the SA does not return their groups are no violation of the
+ * peer.
+ */
 static void silent_sa_accuses_nobody(void **state)
 {
     enum { ENOUGH = 60 };
@@ -484,7 +503,7 @@ static void silent_sa_accuses_nobody(void **state)
     check_failed(&o, ALWAYS);
     assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_2_MULTICAST_SUPPORTED),
                      OUTCOME_PASS);
-    /* this port is in one partition alone */
+    /* this port is in only one partition */
     assert_int_equal(verdict_worst(o.judged.verdict, R_PARTITION_INVALID_DROPPED), VERDICT_SKIPPED);
     assert_true(o.fake.asks < ENOUGH);
     clear(&o);
@@ -499,7 +518,7 @@ static void silent_sa_accuses_nobody(void **state)
     }
 }
 
-/* An address that nobody could be asked for is not taken. */
+/* The probe does not use an address that it could not check for duplicates. */
 static void source_is_asked_for(void **state)
 {
     struct options options = {.rate = 100000, .timeout_ms = 1};
@@ -524,7 +543,7 @@ static void source_is_asked_for(void **state)
     }
 }
 
-/* RFC 4391 §4 and §8, and the pairs of addresses of real hosts. */
+/* RFC 4391 §4 and §8, and addresses of real hosts. */
 static void addresses(void **state)
 {
     static const uint8_t broadcast[16] = {0xff, 0x12,        0x40, 0x1b, 0xbe,
@@ -552,7 +571,7 @@ static bool names(const enum rule_number *list, unsigned n, enum rule_number rul
     return n > 0;
 }
 
-/* What no capture shows, a check or a stage asks for: else --list would promise it in vain. */
+/* Every rule that no capture can show must have a check or a stage, because --list names it. */
 static void what_a_probe_alone_sees_is_asked_for(void **state)
 {
     (void)state;

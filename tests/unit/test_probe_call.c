@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What becomes of a call that a signal interrupts, and what is said of one that fails; librdmacm is
- * played, and gives the events of a test alone.
+ * The result of a connection attempt that a signal interrupts, and the error texts of one that
+ * fails. librdmacm is simulated: it returns only the events of the test.
  */
 #include "unit.h"
 
@@ -19,7 +19,7 @@
 static struct rdma_event_channel channel;
 static struct rdma_cm_id id;
 static unsigned disconnected, connected;
-static const struct rdma_cm_event *played; /* ends with an event that has no type but -1 */
+static const struct rdma_cm_event *played; /* ends with an event of type NO_EVENT */
 enum { NO_EVENT = -1 };
 
 struct rdma_event_channel *rdma_create_event_channel(void)
@@ -130,7 +130,7 @@ int rdma_destroy_id(struct rdma_cm_id *i)
 
 /* ---- the test */
 
-/* Before the REQ is sent: there is no call, and none is ended. */
+/* Interrupted before the REQ is sent: there is no connection, and none is closed. */
 static void interrupted(void **state)
 {
     static const struct port_facts facts = {.lid = 3};
@@ -152,7 +152,7 @@ static void interrupted(void **state)
     caller_free(c);
 }
 
-/* ---- words */
+/* ---- error texts */
 
 static struct caller *caller;
 static const struct port_facts port = {.device = "mlx5_3", .port = 2, .lid = 3, .sm_lid = 17};
@@ -164,7 +164,7 @@ static void says(const struct call *call, const char *words)
         fail_msg("\"%s\" does not say \"%s\"", call->why, words);
 }
 
-/* A call that these events end; its words have to contain these three, and fit. */
+/* Connects with these events. The error text must contain these three strings, and fit. */
 static void check_words(const struct rdma_cm_event *events, const char *what, const char *why,
                         const char *advice)
 {
@@ -192,8 +192,8 @@ static void check_words(const struct rdma_cm_event *events, const char *what, co
     }
 
 /*
- * ib_sa gives the PathRecord query's end as a negative errno: ETIMEDOUT where nobody answered,
- * EINVAL where the MAD's status is not 0 (drivers/infiniband/core/sa_query.c).
+ * ib_sa reports the result of the PathRecord query as a negative errno: ETIMEDOUT if the SA did not
+ * answer, EINVAL if the MAD's status is not 0 (drivers/infiniband/core/sa_query.c).
  */
 static void route_errors(void **state)
 {
@@ -232,7 +232,9 @@ static void address_errors(void **state)
     check_words(removed, "mlx5_3 was removed", "", "");
 }
 
-/* The kernel says nothing at all: its queries end by themselves, so this is no common case. */
+/*
+ * The kernel reports no event. This is rare, because the kernel's queries time out by themselves.
+ */
 static void no_event(void **state)
 {
     static const struct rdma_cm_event nothing[] = {{.event = RDMA_CM_EVENT_ADDR_RESOLVED}, END};
@@ -240,7 +242,9 @@ static void no_event(void **state)
     check_words(nothing, "SA (LID 17) did not answer", "PathRecord query", "ipoib-probe fabric");
 }
 
-/* Of what follows the REQ, for which there is no queue pair here. */
+/*
+ * Errors after the REQ. The simulation has no queue pair for them, so the text is tested directly.
+ */
 static void words_after_the_req(void **state)
 {
     char text[240];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stages of the diagnosis of a fabric whose faults a real subnet manager hardly has: each is named,
- * and on a sound one none.
+ * Stages of the fabric diagnosis, with faults that a real subnet manager hardly has: each fault is
+ * reported, and none on a fabric without faults.
  */
 #include "probe_peer.h"
 
@@ -21,11 +21,11 @@ struct looked {
     unsigned subscribed, subscriptions;
 };
 
-/* ---- the host, where that is asked for: ib0 is up, and wants two groups */
+/* ---- the host's interfaces, simulated: ib0 is up, and wants two groups */
 
 static bool has_interface;
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
 char *__wrap_host_interface(const struct probe_link *l);
 char *__wrap_host_interface(const struct probe_link *l)
 {
@@ -48,7 +48,7 @@ gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GEr
 
 /* ---- a stage */
 
-/* The one stage on that fabric; of *as what is told of the subnet counts. */
+/* Runs one stage on the simulated fabric. Of *as, only the subnet's fields are used. */
 static void look(struct looked *l, const char *id, const struct fake *as)
 {
     struct options options = {.rate = 1000, .timeout_ms = 1};
@@ -82,7 +82,7 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.silent_after = 0;
     fake.sa_busy = false;
     fake_end(target);
-    assert_int_equal(fake.joins, fake.leaves); /* as before */
+    assert_int_equal(fake.joins, fake.leaves); /* the probe left all groups that it joined */
     assert_int_equal(l->judged.stages->len, 1);
     l->stage = l->judged.stages->pdata[0];
 }
@@ -130,7 +130,7 @@ static void send_only_is_refused(void **state)
     forget(&l);
 }
 
-/* The processor's seconds that the census of so many groups takes. */
+/* CPU time in seconds that the census of this number of groups takes. */
 static double census_seconds(unsigned groups)
 {
     struct looked l;
@@ -144,7 +144,9 @@ static double census_seconds(unsigned groups)
     return seconds;
 }
 
-/* Four times as many groups take about four times as long, where each pair was compared 16 times.
+/*
+ * Four times as many groups take about four times as long. Comparing each pair would take 16 times
+ * as long.
  */
 static void a_large_census_is_linear(void **state)
 {
@@ -154,7 +156,7 @@ static void a_large_census_is_linear(void **state)
     assert_true(many < 9 * few);
 }
 
-/* From 80 % on it is told; 0xc000 to 0xfffe are 16383 where no switch tells of less. */
+/* Reported from 80 % on. There are 16383 MLIDs (0xc000 to 0xfffe) if no switch reports fewer. */
 static void mlids_run_out(void **state)
 {
     struct looked l;
@@ -188,7 +190,7 @@ static void mtu_is_none(void **state)
     forget(&l);
 }
 
-/* An error of this host is none of the subnet manager's. */
+/* An error of this host is not reported as an error of the subnet manager. */
 static void host_fails(void **state)
 {
     struct looked l;
@@ -199,7 +201,7 @@ static void host_fails(void **state)
     forget(&l);
 }
 
-/* A busy SA is there, and says nothing of groups and joins (IBA 13.4.7). */
+/* A busy SA is not silent, and proves nothing about groups and joins (IBA 13.4.7). */
 static void a_busy_sa_is_not_silent(void **state)
 {
     static const char *const ids[] = {"fabric.sm", "fabric.broadcast-group", "fabric.join",
@@ -216,10 +218,7 @@ static void a_busy_sa_is_not_silent(void **state)
     }
 }
 
-/*
- * What was subscribed to is taken back, whatever became of the other; also where the answer was
- * lost.
- */
+/* Each subscription is ended, even if the other one failed or its response was lost. */
 static void subscriptions_end(void **state)
 {
     static const struct fake as[] = {{.masters = 1},
@@ -237,7 +236,7 @@ static void subscriptions_end(void **state)
     }
 }
 
-/* A group that the SA does not tell of is none that this port is in. */
+/* If the SA does not return a group, this port is not a member of it. */
 static void wanted_groups(void **state)
 {
     struct looked l;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The process that undoes what a killed probe leaves behind: it takes the host's interface off no
- * group either. The SA and the host are in memory that both processes share.
+ * The process that cleans up after a killed probe does not remove the host's interface from a group
+ * either. The SA and the host are simulated in memory that both processes share.
  */
 #include "group_sa.h"
 
@@ -42,7 +42,7 @@ enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int m
     return SA_HEARD;
 }
 
-/* ---- a probe that is killed after it joined the broadcast group */
+/* ---- a probe is killed after it joined the broadcast group */
 
 static uint8_t after_kill(struct host_of_test host)
 {
@@ -56,7 +56,7 @@ static uint8_t after_kill(struct host_of_test host)
     group_sa->host = host;
     assert_true(guard_start(&guard));
     assert_int_equal(send(guard.fd, &w, sizeof w, 0), sizeof w);
-    guard_end(&guard); /* closes the socket, as the kernel does at SIGKILL; and waits */
+    guard_end(&guard); /* closes the socket, as the kernel does after SIGKILL, and waits */
     return group_sa_find(w.joined.mgid)->held;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which interface of the host is up on a port and partition, as a played sysfs shows them. */
+/* Finds the host's interface that is up on a port and partition, from a simulated sysfs. */
 #include "unit.h"
 
 #include <string.h>
@@ -13,13 +13,13 @@
 #define BROADCAST "00:ff:ff:ff:ff:12:40:1b:%02x:%02x:00:00:00:00:00:00:ff:ff:ff:ff"
 
 static char *root;
-static GHashTable *files; /* text by path; none of it is on a disk but the interfaces' names */
+static GHashTable *files; /* file contents by path; only the interfaces' names are on a disk */
 static const struct port_facts port = {
     .device = "mlx5_0",
     .port = 1,
     .gid = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x18, 0x96}};
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
 GDir *__real_g_dir_open(const char *path, guint flags, GError **error);
 GDir *__wrap_g_dir_open(const char *path, guint flags, GError **error);
 GDir *__wrap_g_dir_open(const char *path, guint flags, GError **error)
@@ -43,7 +43,7 @@ static void put(const char *name, const char *attribute, const char *text)
     g_hash_table_insert(files, g_strdup_printf(SYSFS "/%s/%s", name, attribute), g_strdup(text));
 }
 
-/* An IPoIB interface that is up, in partition 0x8001 of that port. */
+/* Adds an IPoIB interface that is up, in partition 0x8001 of that port. */
 static void add(const char *name)
 {
     char *path = g_build_filename(root, name, NULL),
@@ -119,7 +119,7 @@ static void only_what_is_up_and_infiniband(void **state)
     assert_false(is_found(0x8001));
 }
 
-/* By the port's GUID, or by the device and the port's number. */
+/* Matched by the port's GUID, or by the device and the port's number. */
 static void only_on_this_port(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void wanted_groups(void **state)
     static const uint8_t nodes[16] = {0xff, 0x12, 0x60, 0x1b, 0xff, 0xff, [15] = 1},
                          other[16] = {0xff, 0x12, 0x60, 0x1b, 0xff, 0xff, [15] = 2};
     (void)state;
-    assert_true(host_wants("ib0", nodes)); /* it cannot be read */
+    assert_true(host_wants("ib0", nodes)); /* the file cannot be read */
     g_hash_table_insert(
         files, g_strdup("/proc/net/dev_mcast"),
         g_strdup("4    ib0             1     0     00ffffffff12601bffff00000000000000000001\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The probe never takes the host's interface off its link: what it joined stays joined where an
- * interface that is up may stand on it, and is left everywhere else.
+ * The probe never removes the host's interface from its link. It stays in a group that it joined if
+ * an interface that is up may need the membership; otherwise it leaves.
  */
 #include "group_sa.h"
 #include "probe_peer.h"
@@ -45,7 +45,7 @@ struct scene {
     struct transport_ops ops;
 };
 
-/* The probe stands on partition 0xffff of port 1; the port is in no group. */
+/* The probe runs on partition 0xffff of port 1; the port is in no group. */
 static void begin(struct scene *s, struct host_of_test host)
 {
     uint8_t mgid[16];
@@ -79,7 +79,7 @@ static void join(struct scene *s, const uint8_t *mgid, uint8_t state)
     assert_true(group_sa_find(mgid)->held & state);
 }
 
-/* What the port is in the group after a run that joined it so. */
+/* Returns the port's JoinState in the group after a run that joined it. */
 static uint8_t after_run(struct host_of_test host, const uint8_t *mgid, uint8_t state)
 {
     struct scene s;
@@ -96,7 +96,10 @@ static const struct host_of_test up = {.up = true, .port = 1, .pkey = 0xffff},
 
 /* ---- the tests */
 
-/* NO-CARRIER: it is up, and has not joined when the probe looks; then it stands on this. */
+/*
+ * The interface is up with NO-CARRIER, and has not joined when the probe checks. Later it relies on
+ * the probe's membership.
+ */
 static void interface_that_is_up_keeps_its_groups(void **state)
 {
     uint8_t nodes[16];
@@ -105,7 +108,7 @@ static void interface_that_is_up_keeps_its_groups(void **state)
     assert_int_equal(after_run(up, NULL, JOIN_FULL), JOIN_FULL);
     assert_int_equal(after_run(up, nodes, JOIN_FULL), JOIN_FULL);
     assert_int_equal(sa.deletes, 0);
-    /* what the kernel sends to it joins so too */
+    /* the kernel joins in this state when it sends to the group */
     assert_int_equal(after_run(up, nodes, JOIN_SEND_ONLY_FULL), JOIN_SEND_ONLY_FULL);
     assert_int_equal(
         after_run((struct host_of_test){.up = true, .port = 1, .pkey = 0x7fff}, NULL, JOIN_FULL),
@@ -122,17 +125,17 @@ static void what_no_interface_stands_on_is_left(void **state)
     assert_int_equal(
         after_run((struct host_of_test){.up = true, .port = 2, .pkey = 0xffff}, NULL, JOIN_FULL),
         0);
-    /* that of a child interface */
+    /* a child interface */
     assert_int_equal(
         after_run((struct host_of_test){.up = true, .port = 1, .pkey = 0x8001}, NULL, JOIN_FULL),
         0);
-    /* JoinStates that no interface has */
+    /* JoinStates that no interface uses */
     assert_int_equal(after_run(up, nodes, JOIN_SEND_ONLY_NON), 0);
     assert_int_equal(after_run(up, nodes, JOIN_NON), 0);
     assert_int_equal(after_run(up, NULL, JOIN_SEND_ONLY_FULL), 0);
 }
 
-/* The group's MGID says whose it is, not the partition that the probe stands on. */
+/* The P_Key in the group's MGID decides, not the partition of the probe. */
 static void child_interface_keeps_its_groups(void **state)
 {
     const struct host_of_test child = {.up = true, .port = 1, .pkey = 0x8001};
@@ -159,7 +162,7 @@ static void interface_comes_up_during_the_run(void **state)
     assert_int_equal(group_sa_find(s.stand.link.group.mgid)->held, JOIN_FULL);
 }
 
-/* Its join is at the SA before the probe's Delete. */
+/* The interface's join reaches the SA before the probe's Delete. */
 static void interface_comes_up_while_the_group_is_left(void **state)
 {
     struct host_of_test late = down;
@@ -170,7 +173,9 @@ static void interface_comes_up_while_the_group_is_left(void **state)
     assert_int_equal(sa.sets, 2);
 }
 
-/* Where the SA hides the JoinState, the join is repeated all the same; where it refuses, once. */
+/*
+ * If the SA hides the JoinState, the probe joins again; if the SA rejects that, it tries only once.
+ */
 static void the_sa_does_not_help(void **state)
 {
     struct scene s;
@@ -187,7 +192,7 @@ static void the_sa_does_not_help(void **state)
     assert_int_equal(sa.sets, 2);
 }
 
-/* A group that the probe made, and that the interface does not listen to, does not stay behind. */
+/* A group that the probe created is left, unless the interface wants it. */
 static void own_groups_are_left(void **state)
 {
     uint8_t mgid[16];
@@ -203,7 +208,7 @@ static void own_groups_are_left(void **state)
         end(&s);
         assert_int_equal(group_sa_find(mgid)->held, wants ? JOIN_FULL : 0);
     }
-    /* It was there before: somebody wants it, or the host sends to it. */
+    /* The group existed before: another port wants it, or the host sends to it. */
     begin(&s, up);
     group_sa_add(mgid, 0);
     assert_int_equal(group_join(&s.stand.target, mgid, JOIN_FULL, true, &g, &status), SA_TOLD);
@@ -211,7 +216,7 @@ static void own_groups_are_left(void **state)
     assert_int_equal(group_sa_find(mgid)->held, JOIN_FULL);
 }
 
-/* What was there before the run is no matter of the probe's. */
+/* Memberships from before the run stay. */
 static void memberships_from_before_stay(void **state)
 {
     struct scene s;

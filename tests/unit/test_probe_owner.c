@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whose packet is it? Another port that sends in the peer's name (RFC 5227 §2.4, RFC 4861 §7.2), a
- * peer that changes while it is tested, and proxies (RFC 1027, RFC 4861 §7.2.8), in memory.
+ * Which host sent a packet: another port that sends with the peer's IP address (RFC 5227 §2.4, RFC
+ * 4861 §7.2), a peer that changes during the test, and proxies (RFC 1027, RFC 4861 §7.2.8); all
+ * simulated.
  */
 #include "probe_peer.h"
 
@@ -33,7 +34,10 @@ static void set_source(struct target *target)
     assert_true(source_open(target, why, sizeof why));
 }
 
-/* The peer and the other port are as those of *as. source: the probe has an address of its own. */
+/*
+ * Runs all checks; the peer and the other port are as in *as. source: the probe has its own
+ * address.
+ */
 static void run_with(struct outcome_of_run *o, const struct fake *as, bool source,
                      unsigned timeout_ms)
 {
@@ -69,7 +73,7 @@ static void clear(struct outcome_of_run *o)
         g_ptr_array_unref(o->judged.stages);
 }
 
-/* The identifiers of what failed, with a space after each. */
+/* Asserts the identifiers of the rules that failed, each followed by a space. */
 static void check_failed(const struct outcome_of_run *o, const char *expected, const char *when)
 {
     GString *failed = g_string_new(NULL);
@@ -97,14 +101,14 @@ static void says(const char *text, const char *words)
         fail_msg("\"%s\" does not say \"%s\"", text ? text : "", words);
 }
 
-/* The Q_Key of the group is not a controlled one, in each run. */
+/* In each run, the Q_Key of the group is not a controlled one. */
 #define ALWAYS "rfc4391.13.qkey-controlled "
 
 /* ---- a second owner */
 
 /*
- * RFC 5227 §2.4: another sender hardware address with the peer's IP is a conflict, whenever it
- * comes. What is wrong with that packet is not the peer's.
+ * RFC 5227 §2.4: another sender hardware address with the peer's IP address is a conflict at any
+ * time. Faults of that packet are not the peer's.
  */
 static void another_port_is_a_finding_about_the_address(void **state)
 {
@@ -131,7 +135,7 @@ static void another_port_is_a_finding_about_the_address(void **state)
         }
 }
 
-/* The peer's own fault is found all the same, also where the other port has it too. */
+/* The peer's own fault is reported, even if the other port has the same fault. */
 static void the_peers_own_fault_is_found(void **state)
 {
     struct outcome_of_run o;
@@ -144,7 +148,7 @@ static void the_peers_own_fault_is_found(void **state)
     clear(&o);
 }
 
-/* It announces the peer's own link-layer address; by LID or QPN it is another. */
+/* The other port announces the peer's own link-layer address, but its LID or QPN differs. */
 static void a_liar_is_not_the_peer(void **state)
 {
     static const struct second liars[] = {
@@ -155,7 +159,7 @@ static void a_liar_is_not_the_peer(void **state)
     for (size_t i = 0; i < 2 * G_N_ELEMENTS(liars); i++) {
         struct outcome_of_run o;
         struct fake as = {.second = liars[i / 2]};
-        as.second.late_ms = i % 2 ? as.second.late_ms : 0; /* then it is the first to answer */
+        as.second.late_ms = i % 2 ? as.second.late_ms : 0; /* 0: the other port answers first */
         run_with(&o, &as, true, 500);
         check_failed(&o, ALWAYS, "a liar");
         const struct stage *s = stage_of(&o, "peer.arp-flux");
@@ -166,7 +170,7 @@ static void a_liar_is_not_the_peer(void **state)
     }
 }
 
-/* An answer of another is none of the peer's: a peer that is deaf to something stays so. */
+/* A reply of another port does not count as the peer's: a peer that drops something still fails. */
 static void another_port_answers_for_nobody(void **state)
 {
     static const struct {
@@ -185,7 +189,9 @@ static void another_port_answers_for_nobody(void **state)
     }
 }
 
-/* Nor an echo reply: here it comes to the QPN that the request was sent from, in the other's name.
+/*
+ * Neither does an echo reply. Here it arrives at the QPN that sent the request, with the other
+ * port's address.
  */
 static void an_echo_reply_of_another_is_none(void **state)
 {
@@ -200,8 +206,8 @@ static void an_echo_reply_of_another_is_none(void **state)
 }
 
 /*
- * RFC 4861 §7.2.7 and §7.2.8: several may answer for an anycast address, and a proxy for another;
- * their NAs have no Override flag.
+ * RFC 4861 §7.2.7 and §7.2.8: several hosts may answer for an anycast address, and a proxy for
+ * another host. Their NAs have no Override flag.
  */
 static void without_override_it_is_no_conflict(void **state)
 {
@@ -224,7 +230,7 @@ static void without_override_it_is_no_conflict(void **state)
     clear(&o);
 }
 
-/* One address is announced by one port: nothing is said. */
+/* If one port announces the address, no conflict is reported. */
 static void a_peer_by_itself_is_no_flux(void **state)
 {
     static const enum fault faults[] = {NO_FAULT, NEEDS_GRH, OTHER_SENDER_QPN, DEAF_TO_UNICAST};
@@ -242,8 +248,8 @@ static void a_peer_by_itself_is_no_flux(void **state)
 /* ---- a peer that changes */
 
 /*
- * At each moment of the run: no MUST, the change is named, and what follows is tested at the new
- * place.
+ * The peer changes at each point of the run: no MUST fails, the change is reported, and later
+ * checks use the new address.
  */
 static void a_change_is_no_violation(void **state)
 {
@@ -272,7 +278,7 @@ static void a_change_is_no_violation(void **state)
         }
 }
 
-/* The same where the network loses, doubles and delays, and with another port that lies. */
+/* The same if the network loses, duplicates and delays packets, and with a lying port. */
 static void chance_is_no_violation(void **state)
 {
     static const struct change changes[] = {
@@ -292,7 +298,7 @@ static void chance_is_no_violation(void **state)
             as.change.after = c ? seed : 0;
             snprintf(when, sizeof when, "change %zu, seed %u", c, seed);
             run_with(&o, &as, seed % 2, 500);
-            /* what answers first is the peer, and a fault of it is one */
+            /* the port that answers first counts as the peer, and so does its fault */
             bool first = c == 0 && verdict_count(o.judged.verdict, R_RFC4391_6_RESERVED_ZERO,
                                                  OUTCOME_FAIL) > 0;
             const struct stage *flux = stage_of(&o, "peer.arp-flux");
@@ -319,7 +325,10 @@ static unsigned inconclusive_with(const struct outcome_of_run *o, const char *wo
     return n;
 }
 
-/* In the middle of the run: it is said, and later checks are passed at the new place. */
+/*
+ * The peer changes in the middle of the run: this is reported, and later checks pass at the new
+ * address.
+ */
 static void a_change_is_named(void **state)
 {
     static const struct {
@@ -345,7 +354,7 @@ static void a_change_is_named(void **state)
     }
 }
 
-/* A peer that has a fault has it at its new place too. */
+/* A peer with a fault has the same fault after the change. */
 static void a_fault_is_found_behind_a_change(void **state)
 {
     struct outcome_of_run o;
@@ -356,7 +365,7 @@ static void a_fault_is_found_behind_a_change(void **state)
     clear(&o);
 }
 
-/* The address goes to another port for good: no two owners. */
+/* The address moves to another port for good: this is not a second owner. */
 static void an_address_that_moves(void **state)
 {
     struct outcome_of_run o;
@@ -375,7 +384,7 @@ static void a_proxy_is_said_to_be_one(void **state)
     (void)state;
     for (unsigned ipv6 = 0; ipv6 < 2; ipv6++) {
         struct outcome_of_run o;
-        /* the IPv6 peer of the simulation has every address */
+        /* the simulated IPv6 peer has every address */
         const struct fake as = {.proxy = true, .ipv6 = ipv6};
         run_with(&o, &as, false, 500);
         const struct stage *s = stage_of(&o, "peer.proxy");

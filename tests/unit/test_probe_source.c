@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The probe's own IPv6 address (--source): it defends it (RFC 4861 §7.2.4), and gives it up where
- * another node has it (RFC 4862 §5.4). The peer of probe_peer.h is there, and one more node whose
- * packets the tests write byte by byte.
+ * The probe's own IPv6 address (--source): the probe defends it (RFC 4861 §7.2.4), and gives it up
+ * if another node has it (RFC 4862 §5.4). Besides the peer of probe_peer.h there is another node,
+ * whose packets the tests write byte by byte.
  */
 #include "probe_peer.h"
 
@@ -30,7 +30,7 @@ enum {
     TARGET_OPTION = 2,
     SOLICITED = 0x40,
     OVERRIDE = 0x20,
-    AT_IPV6 = 4, /* behind the encapsulation header */
+    AT_IPV6 = 4, /* after the encapsulation header */
     AT_ICMPV6 = AT_IPV6 + 40,
     AT_OPTION = AT_ICMPV6 + 24,
     WITH_OPTION = AT_OPTION + 24
@@ -46,8 +46,8 @@ static const uint8_t other_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 
 struct ipv6_message {
     uint8_t octets[UD_SIZE];
     uint32_t n;
-    struct ud_to to;     /* of one that the probe sent */
-    struct ud_from from; /* of one that comes */
+    struct ud_to to;     /* of a packet that the probe sends */
+    struct ud_from from; /* of a packet that it receives */
 };
 
 /* The network between the probe and its peer. */
@@ -56,7 +56,7 @@ static struct {
     const struct transport_ops *of_peer;
     struct ipv6_message sent[DATAGRAMS], coming[DATAGRAMS];
     unsigned n_sent, n_coming, taken;
-    unsigned solicitations; /* of the probe, for its own address */
+    unsigned solicitations; /* NSs of the probe for its own address */
 } net;
 
 static struct fake fake;
@@ -69,7 +69,7 @@ static uint8_t grh[40] = {0x60};
 
 /* ---- the other node's packets */
 
-/* RFC 1071 over the pseudo header of RFC 8200 §8.1 and the message. */
+/* The ICMPv6 checksum (RFC 1071), with the pseudo header of RFC 8200 §8.1. */
 static void put_checksum(uint8_t *octets, uint32_t n)
 {
     uint32_t sum = n - AT_ICMPV6 + 58;
@@ -82,7 +82,7 @@ static void put_checksum(uint8_t *octets, uint32_t n)
     octets[AT_ICMPV6 + 3] = (uint8_t)~sum;
 }
 
-/* An NS or NA for the probe's address; option: its type, 0: none. */
+/* Queues an NS or NA for the probe's address; option: its type, 0: none. */
 static struct ipv6_message *comes(uint8_t type, uint8_t flags, const uint8_t *from,
                                   const uint8_t *to, uint8_t option)
 {
@@ -131,7 +131,7 @@ static bool asks_for_source(const uint8_t *octets)
            memcmp(octets + AT_ICMPV6 + 8, own_ip6, 16) == 0;
 }
 
-/* The peer has every IPv6 address but this. */
+/* The peer has every IPv6 address except this one. */
 static enum transport_result net_send(struct transport *t, const struct ud_to *to,
                                       const uint8_t *octets, uint32_t n)
 {
@@ -157,7 +157,7 @@ static enum transport_result net_receive(struct transport *t, int ms, struct ud_
     return TRANSPORT_OK;
 }
 
-/* A probe on the link, with the address given; member: its host is in the broadcast group. */
+/* Starts a probe with an own address; member: its host is in the broadcast group. */
 static void begin(bool member)
 {
     memset(&net, 0, sizeof net);
@@ -221,8 +221,8 @@ static void says(const char *text, const char *words)
 /* ---- defending it */
 
 /*
- * RFC 4861 §7.2.4: to the all-nodes address, Solicited 0, Override 1 (the Target Link-Layer Address
- * option is there, and the address is no anycast one).
+ * RFC 4861 §7.2.4: sent to the all-nodes address with Solicited 0. Override is 1, because the NA
+ * has the Target Link-Layer Address option and the address is not anycast.
  */
 static void duplicate_address_detection_is_answered(void **state)
 {
@@ -248,7 +248,7 @@ static void duplicate_address_detection_is_answered(void **state)
     assert_int_equal(k->octets[AT_OPTION], TARGET_OPTION);
     assert_int_equal(k->octets[AT_OPTION + 1], 3);
     assert_memory_equal(k->octets + AT_OPTION + 4, target->link->lladdr, LLADDR_SIZE);
-    /* RFC 4391 §4: the group's MGID has the link's scope and P_Key */
+    /* RFC 4391 §4: the MGID contains the link's scope and P_Key. */
     assert_memory_equal(k->to.gid, group, 16);
     assert_int_equal(k->to.qpn, 0xffffff);
     assert_int_equal(k->to.lid, MLID);
@@ -258,15 +258,16 @@ static void duplicate_address_detection_is_answered(void **state)
     end();
 }
 
-/* RFC 4861 §7.1.1: silently discarded. */
+/* RFC 4861 §7.1.1: invalid NSs are silently discarded. */
 static void invalid_detection_is_not_answered(void **state)
 {
     (void)state;
     take_address();
-    comes(NS, 0, nobody, own_ip6, 0);               /* not to the solicited-node address */
-    comes(NS, 0, nobody, own_group, SOURCE_OPTION); /* with an address of nobody */
+    comes(NS, 0, nobody, own_ip6, 0); /* not to the solicited-node address */
+    comes(NS, 0, nobody, own_group,
+          SOURCE_OPTION); /* a link-layer address with the unspecified source address */
     struct ipv6_message *k = detects_duplicates();
-    k->octets[AT_IPV6 + 7] = 64; /* through a router */
+    k->octets[AT_IPV6 + 7] = 64; /* hop limit not 255: it passed a router */
     k = detects_duplicates();
     k->octets[AT_ICMPV6 + 2] ^= 1; /* checksum */
     k = detects_duplicates();
@@ -278,7 +279,7 @@ static void invalid_detection_is_not_answered(void **state)
     end();
 }
 
-/* As before: Solicited 1, by unicast to who asks. */
+/* Address resolution is answered with Solicited 1, by unicast to the requester. */
 static void resolution_is_answered(void **state)
 {
     (void)state;
@@ -300,7 +301,7 @@ static void an_address_that_is_defended_is_given_up(void **state)
     (void)state;
     take_address();
     advertises();
-    detects_duplicates(); /* behind it: it is not the probe's any more */
+    detects_duplicates(); /* after it: the address is no longer the probe's */
     comes(NS, 0, peer_ip6, own_group, SOURCE_OPTION);
     run_peer(target, NULL);
     assert_false(target->link->source.usable);
@@ -328,7 +329,7 @@ static void what_was_joined_is_left_all_the_same(void **state)
     end();
 }
 
-/* The peer's interface may repeat what the probe says, and the port what it sends. */
+/* The peer's interface may send the probe's packets back, and the port may receive what it sent. */
 static void own_packets_are_no_defence(void **state)
 {
     (void)state;
@@ -353,11 +354,11 @@ static bool opens(char *why, size_t size)
 {
     bool usable = source_open(target, why, size);
     assert_int_equal(usable, target->link->source.usable);
-    assert_int_equal(net.n_sent, 0); /* nothing is answered in the name of a tentative address */
+    assert_int_equal(net.n_sent, 0); /* no answers for a tentative address */
     return usable;
 }
 
-/* RFC 4862 §5.4.3: neither of the two takes it. */
+/* RFC 4862 §5.4.3: if two nodes detect duplicates at the same time, neither uses the address. */
 static void two_detect_at_once(void **state)
 {
     char why[256] = "";
@@ -369,7 +370,10 @@ static void two_detect_at_once(void **state)
     end();
 }
 
-/* The same: who resolves a tentative address shows no duplicate; nor does the probe's own NS. */
+/*
+ * RFC 4862 §5.4.3: a node that resolves a tentative address is not a duplicate, and neither is the
+ * probe's own NS.
+ */
 static void who_only_asks_has_not(void **state)
 {
     char why[256] = "";
@@ -383,7 +387,7 @@ static void who_only_asks_has_not(void **state)
     end();
 }
 
-/* RFC 4862 §5.4.4: whatever the NA says besides. */
+/* RFC 4862 §5.4.4: any NA for the address shows a duplicate, whatever its flags and options are. */
 static void advertisement_without_an_option(void **state)
 {
     char why[256] = "";
@@ -403,7 +407,7 @@ static void advertisement(void **state)
     advertises();
     assert_false(opens(why, sizeof why));
     says(why, "in use, by " OTHER_LLADDR);
-    assert_false(target->run->broken); /* what needs no address is still tested */
+    assert_false(target->run->broken); /* checks that need no address still run */
     end();
 }
 

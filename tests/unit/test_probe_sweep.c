@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sweeps of a fabric in memory, on simulated time: who is found, when what is sent, and how much
- * memory it takes.
+ * Sweeps of a simulated fabric, with simulated time: which hosts are found, when packets are sent,
+ * and how much memory the sweep takes.
  */
 #include "probe_peer.h"
 
@@ -25,16 +25,16 @@ enum { RATE_FAST = 100000, ADDRESSES = 254, LAST_OCTETS = 256 };
 /* ---- a sweep */
 
 struct swept {
-    unsigned hosts, conformant, must; /* of the hosts: with their results; MUSTs violated */
-    unsigned unjudged;                /* hosts, or not to their end */
+    unsigned hosts, conformant, must; /* hosts with results; MUSTs that they violate */
+    unsigned unjudged;                /* hosts without complete results */
     unsigned flux;                    /* hosts with a second owner of their address */
-    char *answers;                    /* what the prefix's own result says */
-    char *text;                       /* the same as the text report has it */
-    char *trouble;                    /* why the prefix is not judged; NULL: it is */
-    char *of_host;                    /* the same of the last host */
-    gint64 begin, end;                /* simulated microseconds */
-    unsigned asks, sets;              /* of the SA */
-    /* What the probe sent: of the questions for 10.0.0.x, how many there were, and when */
+    char *answers;                    /* text of the prefix's own result */
+    char *text;                       /* the same from the text report */
+    char *trouble;       /* why there is no verdict for the prefix; NULL: there is one */
+    char *of_host;       /* reason for the last host */
+    gint64 begin, end;   /* simulated microseconds */
+    unsigned asks, sets; /* requests to the SA */
+    /* Packets that the probe sent, and for 10.0.0.x the number of requests and their times. */
     unsigned sent, questions[LAST_OCTETS];
     gint64 first[LAST_OCTETS], last[LAST_OCTETS], last_sent;
 };
@@ -84,9 +84,9 @@ static void forget(struct swept *s)
     g_free(s->of_host);
 }
 
-static const char *log_to; /* a file; NULL: none */
+static const char *log_to; /* file for the packet log; NULL: none */
 
-/* Of *as the peer, and what is wrong with it and the SA, count. */
+/* Runs a sweep. Of *as, the peer's fields and the faults of peer and SA are used. */
 static void sweep_as(struct swept *s, struct target_option *t, const struct fake *as,
                      const struct options *options)
 {
@@ -121,7 +121,7 @@ static void sweep_as(struct swept *s, struct target_option *t, const struct fake
     verdict_free(nobody.verdict);
 }
 
-/* Half of the addresses are there, if the peer has many. */
+/* If the peer has many addresses, it has every second one. */
 static void sweep_at(struct swept *s, uint32_t addresses, bool many, enum fault fault,
                      const struct options *options)
 {
@@ -160,11 +160,11 @@ static void sweep_finds_who_is_there(void **state)
     forget(&s);
     sweep(&s, 14, false, IS_ABSENT, 3);
     assert_int_equal(s.hosts, 0);
-    assert_non_null(s.trouble); /* nobody: not judged */
+    assert_non_null(s.trouble); /* no host: no verdict */
     forget(&s);
 }
 
-/* An address of this host's is not one that nobody has. */
+/* An address of this host is not reported as unused. */
 static void own_addresses_are_named(void **state)
 {
     static const struct fake as = {.fault = NO_FAULT};
@@ -188,7 +188,7 @@ static void own_addresses_are_named(void **state)
     forget(&s);
 }
 
-/* One link-layer address with many IP addresses is named; it violates nothing. */
+/* A link-layer address with many IP addresses is reported; it violates nothing. */
 static void a_proxy_is_named(void **state)
 {
     struct swept s;
@@ -206,7 +206,7 @@ static void a_proxy_is_named(void **state)
     forget(&s);
 }
 
-/* What is wrong with a host is its own fault, found as it is when it is asked alone. */
+/* A host's fault is reported for that host, as if it were tested alone. */
 static void sweep_finds_faults(void **state)
 {
     struct swept s;
@@ -216,8 +216,8 @@ static void sweep_finds_faults(void **state)
     assert_int_equal(s.must, 10);
     forget(&s);
     /*
-     * Six questions in a row are lost once in 0.2^-6 = 15,625: with a fifth of the packets nobody
-     * is accused.
+     * With a fifth of the packets lost, six requests in a row are lost once in 5^6 = 15,625 cases:
+     * no host is blamed.
      */
     sweep(&s, 20, true, DROPS_FIFTH, 5);
     assert_int_equal(s.hosts, 10);
@@ -226,8 +226,8 @@ static void sweep_finds_faults(void **state)
 }
 
 /*
- * What is broken off is not taken for the whole: whom nobody asked, and who answered in vain, is
- * told.
+ * An aborted sweep is not reported as complete: the result says how many addresses were probed and
+ * how many answered.
  */
 static void sweep_breaks_off(void **state)
 {
@@ -252,8 +252,8 @@ static void sweep_breaks_off(void **state)
 }
 
 /*
- * Another port answers for the address of one of the hosts, before or behind the host's turn: it is
- * found, and what is wrong with its packets is not the host's.
+ * Another port answers for the address of one host, before or after the host is tested. It is
+ * reported, and faults of its packets are not the host's.
  */
 static void a_second_owner_in_a_sweep(void **state)
 {
@@ -275,7 +275,7 @@ static void a_second_owner_in_a_sweep(void **state)
     }
 }
 
-/* ---- IPv6, whose questions go to groups of the SA's */
+/* ---- IPv6: requests go to groups that the SA returns */
 
 enum { ADDRESSES6 = 128 };
 
@@ -289,8 +289,8 @@ static void sweep_ipv6(struct swept *s, const struct fake *as, unsigned rate)
 }
 
 /*
- * Where nobody is, each address costs one question to the SA, at the rate, and no join of a group
- * that is not there.
+ * If no host has the addresses, each costs one request to the SA, at the rate, and no join of a
+ * group that does not exist.
  */
 static void ipv6_keeps_the_rate(void **state)
 {
@@ -301,15 +301,15 @@ static void ipv6_keeps_the_rate(void **state)
     sweep_ipv6(&s, &nobody, SLOW);
     assert_string_equal(s.answers, "0 of 128 addresses answer; no answer: fd00::-fd00::7f");
     assert_int_equal(s.sent, 0);
-    assert_true(s.sets <= 1); /* the group of all nodes */
+    assert_true(s.sets <= 1); /* the all-nodes group */
     assert_true(s.asks < ADDRESSES6 + 4);
     assert_true(s.end - s.begin >= (gint64)ADDRESSES6 * G_USEC_PER_SEC / SLOW - 20000);
     forget(&s);
 }
 
 /*
- * Whom a silent SA keeps from being asked is not told as absent; and it is not waited for at each
- * address.
+ * If the SA is silent, addresses that could not be probed are not reported as unused, and the probe
+ * does not wait for the SA at each address.
  */
 static void ipv6_without_the_sa(void **state)
 {
@@ -338,8 +338,8 @@ static void ipv6_without_the_sa(void **state)
 /* ---- the log */
 
 /*
- * pcapng: blocks of a type and a length; of an Enhanced Packet Block the options stand behind its
- * packet, padded.
+ * Counts the packets without comment. pcapng: blocks with type and length; the options of an
+ * Enhanced Packet Block follow its padded packet.
  */
 static unsigned count_silent_packets(const char *text, gsize n, unsigned *packets)
 {
@@ -368,7 +368,10 @@ static unsigned count_silent_packets(const char *text, gsize n, unsigned *packet
     return silent;
 }
 
-/* Each packet of the file says what it belongs to, those that the run begins and ends with too. */
+/*
+ * Each packet of the file has a comment that says what it belongs to, including those at the start
+ * and the end of the run.
+ */
 static void every_packet_is_commented(void **state)
 {
     static const struct fake as[] = {{.ipv6 = true}, {.ipv6 = true, .no_groups = true}};
@@ -393,16 +396,15 @@ static void every_packet_is_commented(void **state)
     unlink(path);
 }
 
-/* ---- when */
-
-/* A second's silence goes before each of seven questions (probe/exchange/patience.c), 64 hosts at a
- * time. */
-enum { RATE = 2000, TIMEOUT_MS = 500, TIMES_ASKED = 3, AT_ONCE = 64, HOST_US = 8000000 };
+/* ---- schedule */
 
 /*
- * Who does not answer is asked three times, a third of the timeout apart, and no more. The last one
- * is asked with the rate's help.
+ * The probe waits for one second of silence before each of seven requests
+ * (probe/exchange/patience.c), and tests 64 hosts at a time.
  */
+enum { RATE = 2000, TIMEOUT_MS = 500, TIMES_ASKED = 3, AT_ONCE = 64, HOST_US = 8000000 };
+
+/* An address without answer gets three requests, a third of the timeout apart, and no more. */
 static void check_absent(const struct swept *s, unsigned step)
 {
     for (unsigned i = 1; i <= ADDRESSES; i += step) {
@@ -449,14 +451,15 @@ static void sweep_keeps_its_schedule(void **state)
     gint64 rounds = (ADDRESSES / 2 + AT_ONCE - 1) / AT_ONCE;
     assert_true(s.end - s.begin <= TIMEOUT_MS * 1000 + rounds * HOST_US);
     assert_true((gint64)s.sent * G_USEC_PER_SEC / RATE <=
-                s.last_sent - s.begin + 20000); /* what was missed may be made up for */
+                s.last_sent - s.begin + 20000); /* the sender may catch up after a delay */
     forget(&s);
 }
 
-/* ---- how much */
+/* ---- memory */
 
 /*
- * Of the whole process, in KB; what is given back remains in it, so the largest sweep comes last.
+ * Peak memory of the whole process in KB. Freed memory stays in the process, so the largest sweep
+ * comes last.
  */
 static long peak(void)
 {
@@ -468,18 +471,18 @@ static long peak(void)
 enum { SIXTEEN = 65534, LIMIT_KB = 64 << 10, FLAT_KB = 8 << 10 };
 
 /*
- * Of which every second one answers; with the argument "large" a /16 too. Four times as many as are
- * checked and may wait.
+ * Number of addresses, of which every second one answers: four times the hosts that are tested or
+ * may wait. With the argument "large", a /16 as well.
  */
 static uint32_t dense = 2046;
 
-/* What is kept of a silent address would be seen: FLAT_KB are 128 octets for each. */
+/* Memory that a silent address keeps would show: FLAT_KB is 128 bytes per address. */
 static void sweep_takes_no_memory(void **state)
 {
     struct swept s;
     (void)state;
 #ifdef __SANITIZE_ADDRESS__
-    skip(); /* it keeps what is given back for some time */
+    skip(); /* the sanitizer keeps freed memory for some time */
 #endif
     sweep(&s, ADDRESSES, false, NO_FAULT, 3);
     forget(&s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The transport on a port (probe/link/verbs.c) without an adapter: libibverbs is played. It has one
- * device with an Ethernet port and an InfiniBand port, and gives what a test puts on the wire.
+ * The transport on a port (probe/link/verbs.c) without an adapter. libibverbs is simulated: it has
+ * one device with an Ethernet port and an InfiniBand port, and delivers the packets of a test.
  */
 #include "unit.h"
 
@@ -18,11 +18,11 @@
 
 enum { PORTS = 2, IB_PORT = 2, QPN = 0x100, SLOTS_MAX = 512, QPS = 3 };
 
-/* What the played library does otherwise than well. */
+/* Failures of the simulated library. */
 static struct {
-    int open, umad, reg, modify, post, ah, attach; /* an errno each; 0: it works */
+    int open, umad, reg, modify, post, ah, attach; /* an errno each; 0: success */
     bool ethernet, silent_cq;
-    int sent_status; /* of the next packet */
+    int sent_status; /* completion status of the next packet */
 } fails;
 
 static struct {
@@ -33,8 +33,8 @@ static struct {
     struct ibv_cq received, sent;
     struct ibv_comp_channel channel;
     int event_pipe;
-    uint8_t *slots[SLOTS_MAX]; /* that are posted, by wr_id */
-    struct ibv_wc coming[4];   /* with what was received */
+    uint8_t *slots[SLOTS_MAX]; /* posted receive buffers, by wr_id */
+    struct ibv_wc coming[4];   /* completions to return */
     unsigned n_coming, n_sent;
     struct ibv_send_wr last;
     uint32_t last_qpn, last_n;
@@ -324,7 +324,7 @@ const char *ibv_wc_status_str(enum ibv_wc_status status)
     return status == IBV_WC_RETRY_EXC_ERR ? "retry exceeded" : "another";
 }
 
-/* ---- the SA and connections, which have tests of their own */
+/* ---- the SA and connections, which have their own tests */
 
 int umad_sa_open(struct umad_sa **sa, const char *device, unsigned port)
 {
@@ -449,7 +449,7 @@ static int end(void **state)
 {
     (void)state;
     t->ops->close(t);
-    assert_int_equal(hca.live, 0); /* all that was made is given back */
+    assert_int_equal(hca.live, 0); /* all resources are released */
     return 0;
 }
 
@@ -522,7 +522,7 @@ static void packets_go_out_by_the_right_queue_pair(void **state)
     (void)state;
     assert_int_equal(t->ops->open_qp(t, 0, 0x0b1b), TRANSPORT_OK);
     assert_int_equal(t->ops->open_stranger(t, 1), TRANSPORT_OK);
-    assert_int_equal(t->ops->open_stranger(t, 1), TRANSPORT_OK); /* the same */
+    assert_int_equal(t->ops->open_stranger(t, 1), TRANSPORT_OK); /* the same result */
     assert_int_equal(t->stranger_pkey, 0x8001);
     assert_int_equal(send_to((struct ud_to){.lid = 7, .qpn = 0x48, .qkey = 0x0b1b}), TRANSPORT_OK);
     assert_int_equal(hca.last_qpn, QPN);
@@ -531,12 +531,12 @@ static void packets_go_out_by_the_right_queue_pair(void **state)
     assert_memory_equal(hca.last_octets, octets, sizeof octets);
     assert_int_equal(send_to((struct ud_to){.lid = 7, .aside = true}), TRANSPORT_OK);
     assert_int_equal(hca.last_qpn, QPN + 1);
-    assert_int_equal(hca.ahs, 1); /* one way: one address handle */
+    assert_int_equal(hca.ahs, 1); /* one path: one address handle */
     assert_int_equal(send_to((struct ud_to){.lid = 7, .stranger = true, .grh = true}),
                      TRANSPORT_OK);
     assert_int_equal(hca.last_qpn, QPN + 2);
     assert_int_equal(hca.ahs, 2);
-    for (uint16_t lid = 20; lid < 40; lid++) /* more ways than are kept */
+    for (uint16_t lid = 20; lid < 40; lid++) /* more paths than the cache holds */
         assert_int_equal(send_to((struct ud_to){.lid = lid}), TRANSPORT_OK);
     assert_int_equal(hca.ahs, 22);
 }
@@ -563,7 +563,7 @@ static void packets_that_do_not_go_say_why(void **state)
     assert_int_equal(t->ops->attach(t, t->facts.gid, 0xc000), TRANSPORT_OK);
 }
 
-/* A packet of n bytes after the GRH's place comes to that slot. */
+/* Delivers a packet of n bytes after the space for the GRH to that slot. */
 static void come(unsigned slot, uint32_t n, unsigned flags, int status)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -583,9 +583,9 @@ static void what_comes_shows_its_sender(void **state)
     (void)state;
     assert_int_equal(t->ops->open_qp(t, 0, 0x0b1b), TRANSPORT_OK);
     assert_int_equal(t->ops->receive(t, 0, &from), TRANSPORT_NOTHING);
-    come(0, 9, 0, IBV_WC_GENERAL_ERR); /* a completion with an error is no packet */
+    come(0, 9, 0, IBV_WC_GENERAL_ERR); /* a completion with an error is not a packet */
     come(1, 9, 0, IBV_WC_SUCCESS);
-    come(256, 5, IBV_WC_GRH, IBV_WC_SUCCESS); /* the second queue pair's first */
+    come(256, 5, IBV_WC_GRH, IBV_WC_SUCCESS); /* the first slot of the second queue pair */
     assert_int_equal(t->ops->receive(t, 10, &from), TRANSPORT_OK);
     assert_int_equal(from.octets.cap, 9);
     assert_int_equal(from.octets.p[8], 8);
@@ -595,7 +595,7 @@ static void what_comes_shows_its_sender(void **state)
     assert_int_equal(from.lid, 7);
     hca.slots[1] = NULL;
     assert_int_equal(t->ops->receive(t, 10, &from), TRANSPORT_OK);
-    assert_non_null(hca.slots[1]); /* the one before is posted again */
+    assert_non_null(hca.slots[1]); /* the previous slot is posted again */
     assert_non_null(from.grh);
     assert_int_equal(from.to_qpn, t->aside_qpn);
 }
@@ -610,7 +610,7 @@ static void an_event_ends_the_wait(void **state)
     assert_int_equal(hca.events, 1);
     stop = 15;
     assert_int_equal(t->ops->receive(t, 20, &from), TRANSPORT_STOPPED);
-    t->ending = true; /* what was done is being undone all the same */
+    t->ending = true; /* cleanup continues although the user interrupts */
     assert_int_equal(t->ops->receive(t, 0, &from), TRANSPORT_NOTHING);
 }
 

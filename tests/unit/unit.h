@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What every unit test includes: cmocka and what it wants before it. */
+/* Included by every unit test: cmocka and the headers that it needs before it. */
 #ifndef IPOIB_TESTS_UNIT_H
 #define IPOIB_TESTS_UNIT_H
 
