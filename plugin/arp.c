@@ -5,7 +5,13 @@
  * of the 20-byte addresses, their IP addresses, duplicate use of an IP address, requests and
  * replies.
  */
+#include "plugin/arp.h"
+#include "plugin/frame.h"
+#include "plugin/lladdr.h"
+#include "plugin/pair.h"
 #include "plugin/plugin.h"
+#include "plugin/state.h"
+#include "plugin/wanted.h"
 
 #include <epan/expert.h>
 #include <epan/proto_data.h>

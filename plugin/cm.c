@@ -3,7 +3,13 @@
  * Communication management: the service of a connection, the IPoIB private data (RFC 4755 §6), the
  * handshake from REQ to DREP, and the MTU that both sides agreed on (RFC 4755 §5.1).
  */
+#include "plugin/cm.h"
+#include "plugin/frame.h"
+#include "plugin/pair.h"
+#include "plugin/payload.h"
 #include "plugin/plugin.h"
+#include "plugin/state.h"
+#include "plugin/wanted.h"
 
 #include <epan/proto_data.h>
 

@@ -3,8 +3,11 @@
  * Runs the checks: each packet is checked once, in the first pass. Its findings are stored with the
  * frame (findings.h). A postdissector shows them, so that they follow all other protocols.
  */
+#include "plugin/conformance.h"
 #include "plugin/findings.h"
+#include "plugin/frame.h"
 #include "plugin/plugin.h"
+#include "plugin/state.h"
 #include "plugin/tap.h"
 
 #include <epan/prefs.h>

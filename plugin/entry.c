@@ -5,7 +5,15 @@
  * decodes the frame, so that the payload's dissector knows P_Key, QPNs and connection. After it has
  * run, the plugin adds what it did not dissect.
  */
+#include "plugin/entry.h"
+#include "plugin/cm.h"
+#include "plugin/frame.h"
+#include "plugin/lladdr.h"
+#include "plugin/mgid.h"
+#include "plugin/payload.h"
 #include "plugin/plugin.h"
+#include "plugin/rivals.h"
+#include "plugin/sa.h"
 
 #include <epan/exceptions.h>
 #include <wiretap/wtap.h>

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/findings.h"
+#include "plugin/plugin.h"
+#include "plugin/state.h"
+#include "plugin/wanted.h"
 
 #include <epan/expert.h>
 #include <epan/proto_data.h>
 #include <epan/tap.h>
 #include <wsutil/report_message.h>
 
-#include "plugin/plugin.h"
 #include "rules/rules.h"
 
 static int hf_conformance = -1, hf_id = -1, hf_level = -1, hf_section = -1, hf_deviation = -1;

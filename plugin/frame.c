@@ -4,7 +4,11 @@
  * made in the first pass and stored, so that a second pass, a filtered pass and a packet that is
  * dissected again show the same.
  */
+#include "plugin/frame.h"
+#include "plugin/arp.h"
+#include "plugin/conformance.h"
 #include "plugin/plugin.h"
+#include "plugin/state.h"
 
 #include <epan/expert.h>
 #include <epan/proto_data.h>

@@ -3,7 +3,11 @@
  * The 20-byte link-layer address (RFC 4391 §9.1.1), its flags (RFC 4755 §3.1), and the IP address
  * that was seen with it.
  */
+#include "plugin/lladdr.h"
+#include "plugin/mgid.h"
 #include "plugin/plugin.h"
+#include "plugin/state.h"
+#include "plugin/wanted.h"
 
 #include <epan/addr_resolv.h>
 

@@ -4,6 +4,10 @@
  * IPoIB datagram and dissects it at the packet that completes it. model/stream.c decides which
  * packet is which part, what is a retransmission and what is lost.
  */
+#include "plugin/message.h"
+#include "plugin/cm.h"
+#include "plugin/frame.h"
+#include "plugin/payload.h"
 #include "plugin/plugin.h"
 
 #include <epan/prefs.h>

@@ -3,7 +3,12 @@
  * Neighbour Discovery with 20-byte addresses (RFC 4391 §9.3). The built-in icmpv6 dissector runs
  * first and shows the address of an option as 22 bytes. This file adds the parts of the address.
  */
+#include "plugin/nd.h"
+#include "plugin/frame.h"
+#include "plugin/lladdr.h"
+#include "plugin/pair.h"
 #include "plugin/plugin.h"
+#include "plugin/wanted.h"
 
 #include <epan/ipproto.h>
 #include <wiretap/wtap.h>

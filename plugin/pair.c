@@ -3,7 +3,9 @@
  * Links request and response (ARP, Neighbour Discovery, SA and CM) with each other and shows the
  * time between them.
  */
+#include "plugin/pair.h"
 #include "plugin/plugin.h"
+#include "plugin/state.h"
 
 #include <epan/proto_data.h>
 

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The encapsulation header (RFC 4391 §6) and the datagram after it, over any link type. */
+#include "plugin/payload.h"
+#include "plugin/cm.h"
+#include "plugin/frame.h"
+#include "plugin/message.h"
+#include "plugin/mgid.h"
 #include "plugin/plugin.h"
+#include "plugin/rivals.h"
+#include "plugin/wanted.h"
 
 #include <epan/etypes.h>
 #include <epan/exceptions.h>

@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The symbols that Wireshark looks up when it loads the plugin, and the order of registration. */
 #include "plugin/plugin.h"
+#include "plugin/arp.h"
+#include "plugin/cm.h"
+#include "plugin/conformance.h"
+#include "plugin/entry.h"
+#include "plugin/frame.h"
+#include "plugin/lladdr.h"
+#include "plugin/message.h"
+#include "plugin/mgid.h"
+#include "plugin/nd.h"
+#include "plugin/pair.h"
+#include "plugin/payload.h"
+#include "plugin/rivals.h"
+#include "plugin/sa.h"
+#include "plugin/state.h"
 #include "plugin/tap.h"
+#include "plugin/wanted.h"
 
 #include <epan/proto.h>
 #if WS_AT_LEAST(4, 4)

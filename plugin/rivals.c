@@ -5,6 +5,8 @@
  * some match too much: SDP's accepts every connection whose Service-ID has bit 16 set, which
  * includes IPoIB connections to QPNs above 0xffff.
  */
+#include "plugin/rivals.h"
+#include "plugin/frame.h"
 #include "plugin/plugin.h"
 
 struct rivals {

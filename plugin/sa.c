@@ -4,7 +4,14 @@
  * are shown with their names, and MTU codes in bytes. Tables may span several RMPP segments: their
  * records are found by the AttributeOffset, and a record is shown in the packet in which it ends.
  */
+#include "plugin/sa.h"
+#include "plugin/frame.h"
+#include "plugin/mgid.h"
+#include "plugin/pair.h"
+#include "plugin/payload.h"
 #include "plugin/plugin.h"
+#include "plugin/state.h"
+#include "plugin/wanted.h"
 
 #include <epan/proto_data.h>
 

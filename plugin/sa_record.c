@@ -4,6 +4,8 @@
  * subscriptions and notices. Each component has its own field. Of requests, only the components in
  * the component mask are shown.
  */
+#include "plugin/sa.h"
+#include "plugin/mgid.h"
 #include "plugin/plugin.h"
 
 #include "wire/sa.h"

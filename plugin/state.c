@@ -3,7 +3,9 @@
  * The state of a capture file. It is created on first use and freed when the file is closed or read
  * again.
  */
-#include "plugin/plugin.h"
+#include "plugin/state.h"
+#include "plugin/frame.h"
+#include "plugin/pair.h"
 
 #include <epan/prefs.h>
 

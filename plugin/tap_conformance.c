@@ -3,6 +3,7 @@
  * -z ipoib,conformance and -z ipoib,conformance,json: the verdict on the whole capture and the
  * result of each rule. The JSON report comes from the same code as that of ipoib-check.
  */
+#include "plugin/conformance.h"
 #include "plugin/tap.h"
 
 #include <inttypes.h>

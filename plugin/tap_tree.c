@@ -3,7 +3,9 @@
  * -z ipoib,tree: counts packets by kind. Each packet is queued to the tap "ipoib" after all other
  * dissectors.
  */
+#include "plugin/conformance.h"
 #include "plugin/findings.h"
+#include "plugin/frame.h"
 #include "plugin/tap.h"
 
 #include <epan/stats_tree.h>

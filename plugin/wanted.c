@@ -4,6 +4,7 @@
  * shown nor used by a filter. But without this check, the dissector computes its value, its text
  * and its column first.
  */
+#include "plugin/wanted.h"
 #include "plugin/plugin.h"
 
 static const header_field_info *ours, *expert;
