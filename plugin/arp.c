@@ -9,7 +9,7 @@
 #include "plugin/frame.h"
 #include "plugin/lladdr.h"
 #include "plugin/pair.h"
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 #include "plugin/state.h"
 #include "plugin/wanted.h"
 

@@ -6,8 +6,7 @@
 #include "plugin/cm.h"
 #include "plugin/frame.h"
 #include "plugin/pair.h"
-#include "plugin/payload.h"
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 #include "plugin/state.h"
 #include "plugin/wanted.h"
 
@@ -269,7 +268,7 @@ static void add_all(proto_tree *tree, struct frame *f, packet_info *pinfo, tvbuf
 
 static void add_mad(proto_tree *tree, struct frame *f, packet_info *pinfo, const struct cm *cm)
 {
-    tvbuff_t *tvb = payload_tvb(f);
+    tvbuff_t *tvb = frame_payload(f);
     proto_tree *sub = proto_tree_add_subtree_format(
         tree, tvb, 0, (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE), ett_cm, NULL,
         "IPoIB: Communication Management, %s", name_of(cm_message_names, cm->message));

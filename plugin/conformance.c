@@ -5,8 +5,7 @@
  */
 #include "plugin/conformance.h"
 #include "plugin/findings.h"
-#include "plugin/frame.h"
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 #include "plugin/state.h"
 #include "plugin/tap.h"
 
@@ -58,34 +57,6 @@ void conformance_judge(const struct packet *p, packet_info *pinfo, uint32_t begi
         return;
     saw_ipoib |= judge_packet(judge, p, state_events());
     findings_attach(pinfo, begin);
-}
-
-/* Returns the link type of frames without InfiniBand headers, or -1 for another encapsulation. */
-static int linktype_without_ib(int encapsulation)
-{
-    enum { WITH_IB, WITHOUT_IB };
-    switch (encapsulation) {
-#define LINKTYPE(name, number, wiretap, headers)                                                   \
-    case WTAP_ENCAP_##wiretap:                                                                     \
-        return (headers) == WITHOUT_IB ? (number) : -1;
-#include "wire/linktypes.def"
-#undef LINKTYPE
-    default:
-        return -1;
-    }
-}
-
-bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier *c)
-{
-    int encapsulation = pinfo->rec->rec_header.packet_header.pkt_encap;
-    int linktype = linktype_without_ib(encapsulation);
-    /* Solaris snoop: libpcap has no link type for it */
-    if (encapsulation == WTAP_ENCAP_IP_OVER_IB_SNOOP) {
-        *c = (struct carrier){.kind = CARRIER_IPOIB, .inner = tvb_view(tvb)};
-        return true;
-    }
-    return linktype >= 0 && carrier_locate(linktype, tvb_view(tvb), c) == WIRE_OK &&
-           (c->kind == CARRIER_IPOIB || c->kind == CARRIER_COOKED);
 }
 
 /* First pass only: called once for each frame, whatever it contains. */

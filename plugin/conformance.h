@@ -7,7 +7,6 @@
 
 #include "model/observe.h"
 #include "report/verdict.h"
-#include "wire/carrier.h"
 
 /*
  * The results of the file: up to the current frame, or of the whole file once it is read. NULL if
@@ -18,11 +17,6 @@ const struct verdict *conformance_verdict(void);
 const char *conformance_why_not(void);
 /* The name of the list of known deviations that the user chose. */
 const char *conformance_deviations(void);
-/*
- * Is the link type one that carries IPoIB without InfiniBand headers? tvb: the whole frame. Sets
- * *c.
- */
-bool conformance_bare_carrier(tvbuff_t *tvb, packet_info *pinfo, struct carrier *c);
 /*
  * First pass only: checks the packet after the model has observed it. begin: offset of the packet
  * in the frame.

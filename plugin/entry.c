@@ -7,11 +7,13 @@
  */
 #include "plugin/entry.h"
 #include "plugin/cm.h"
+#include "plugin/encap.h"
 #include "plugin/frame.h"
 #include "plugin/lladdr.h"
 #include "plugin/mgid.h"
+#include "plugin/observe.h"
 #include "plugin/payload.h"
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 #include "plugin/rivals.h"
 #include "plugin/sa.h"
 
@@ -152,6 +154,7 @@ static int dissect_ib_from(dissector_handle_t handle, tvbuff_t *tvb, packet_info
     struct frame *f = plugin_enabled() ? frame_begin(tvb, pinfo, start) : NULL;
     if (!f)
         return call_dissector_only(handle, tvb, pinfo, tree, NULL);
+    observe_frame(f, pinfo);
     TRY
     {
         frame_show_contradiction(f, pinfo, tree);
@@ -229,7 +232,7 @@ static void add_address(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo)
 static void observe_bare(tvbuff_t *tvb, packet_info *pinfo)
 {
     if (plugin_enabled())
-        frame_observe_bare(tvb, pinfo);
+        observe_ipoib_frame(tvb, pinfo);
 }
 
 static int dissect_dlt_ipoib(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)

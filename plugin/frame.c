@@ -5,9 +5,7 @@
  * dissected again show the same.
  */
 #include "plugin/frame.h"
-#include "plugin/arp.h"
-#include "plugin/conformance.h"
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 #include "plugin/state.h"
 
 #include <epan/expert.h>
@@ -17,20 +15,6 @@
 #include "wire/carrier.h"
 #include "wire/erf.h"
 #include "wire/nanoseconds.h"
-
-struct view tvb_view(tvbuff_t *tvb)
-{
-    uint32_t cap = tvb_captured_length(tvb);
-    return view_make(cap ? tvb_get_ptr(tvb, 0, (int)cap) : NULL, cap, tvb_reported_length(tvb));
-}
-
-bool plugin_enabled(void)
-{
-    static protocol_t *protocol;
-    if (!protocol)
-        protocol = find_protocol_by_id(proto_ipoib);
-    return proto_is_protocol_enabled(protocol);
-}
 
 static uint32_t port_of_erf(packet_info *pinfo)
 {
@@ -102,7 +86,7 @@ uint32_t frame_key(const struct frame *f, enum data_key key)
     return (uint32_t)(f - frames) * DATA_KEYS + key;
 }
 
-static void keep(const struct frame *f, packet_info *pinfo)
+void frame_keep(const struct frame *f, packet_info *pinfo)
 {
     const struct ruling *v = &f->p.verdict;
     v = v->class == PAYLOAD_PART ? wmem_memdup(wmem_file_scope(), v, sizeof *v) : shared_verdict(v);
@@ -129,31 +113,11 @@ void frame_show_contradiction(const struct frame *f, packet_info *pinfo, proto_t
             c->interface[0], c->interface[1]);
 }
 
-/* Returns false if the capture has too many interfaces. */
-static bool moment_of(packet_info *pinfo, struct moment *at)
+bool frame_moment(packet_info *pinfo, struct moment *at)
 {
     *at = (struct moment){.frame = pinfo->num,
                           .ns = nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs)};
     return number_of_interface(pinfo, &at->interface);
-}
-
-/* The model observes the packet before the checks run. begin: offset of the packet in the frame. */
-static void observe(struct packet *p, packet_info *pinfo, uint32_t begin)
-{
-    fabric_observe(state_fabric(), p, state_events());
-    arp_keep_duplicate(pinfo, p, state_events());
-    conformance_judge(p, pinfo, begin);
-}
-
-void frame_observe_bare(tvbuff_t *tvb, packet_info *pinfo)
-{
-    struct carrier c;
-    struct moment at;
-    struct packet p;
-    if (pinfo->fd->visited || !conformance_bare_carrier(tvb, pinfo, &c) || !moment_of(pinfo, &at))
-        return;
-    packet_read_bare(&p, &at, &c);
-    observe(&p, pinfo, (uint32_t)(carrier_begin(&c) - tvb_view(tvb).p));
 }
 
 struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start)
@@ -161,17 +125,13 @@ struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start
     struct frame *outer = frame_current(pinfo);
     struct frame *f = outer ? outer + 1 : frames;
     struct moment at;
-    if (f == frames + DEPTH || !moment_of(pinfo, &at))
+    if (f == frames + DEPTH || !frame_moment(pinfo, &at))
         return NULL;
     struct port src = port_of_address(pinfo, &pinfo->net_src),
                 dst = port_of_address(pinfo, &pinfo->net_dst);
     *f = (struct frame){.tvb = tvb, .number = pinfo->num, .outer = outer};
     packet_read(&f->p, &at, tvb_view(tvb), start, &src, &dst);
-    if (!pinfo->fd->visited) {
-        observe(&f->p, pinfo, (uint32_t)tvb_raw_offset(tvb));
-        if (f->p.verdict.by_context)
-            keep(f, pinfo);
-    } else {
+    if (pinfo->fd->visited) {
         fabric_place(state_fabric(), &f->p);
         if (f->p.verdict.class == PAYLOAD_OTHER)
             recall(f, pinfo);
@@ -180,12 +140,18 @@ struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start
     return f;
 }
 
+tvbuff_t *frame_payload(const struct frame *f)
+{
+    return tvb_new_subset_length_caplen(f->tvb, (int)f->p.ib.payload_off, (int)f->p.ib.payload.cap,
+                                        (int)f->p.ib.payload.len);
+}
+
 void frame_end(struct frame *f)
 {
     current = f->outer;
 }
 
-void frame_forget(void)
+static void forget(void)
 {
     current = NULL;
     frames[0] = (struct frame){0};
@@ -221,6 +187,7 @@ static void register_expert_info(void)
 void frame_register(void)
 {
     register_expert_info();
+    register_cleanup_routine(forget);
     shared = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash,
                                     g_direct_equal);
 }

@@ -17,9 +17,6 @@ struct frame {
     bool done;           /* the payload was dissected */
 };
 
-/* The captured bytes of a tvb. Reading them never throws. */
-struct view tvb_view(tvbuff_t *tvb);
-
 /*
  * Decodes and classifies the frame. The caller must call frame_end(), even after an exception; the
  * frame is valid until then. Returns NULL if frames are nested too deeply or the capture has too
@@ -27,18 +24,17 @@ struct view tvb_view(tvbuff_t *tvb);
  */
 struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start);
 void frame_end(struct frame *f);
+/* First pass only: stores the classification for later passes. */
+void frame_keep(const struct frame *f, packet_info *pinfo);
+/* Gets the packet's place in the capture. Returns false if the capture has too many interfaces. */
+bool frame_moment(packet_info *pinfo, struct moment *at);
 /*
  * Adds an expert item if this frame shows that interfaces are on two subnets which were treated as
  * one (model/interfaces.h).
  */
 void frame_show_contradiction(const struct frame *f, packet_info *pinfo, proto_tree *tree);
-/*
- * First pass only: observes and checks the frame in tvb, whose link type has no InfiniBand headers.
- * Called before the frame is dissected.
- */
-void frame_observe_bare(tvbuff_t *tvb, packet_info *pinfo);
-/* Resets the frames at the end of a file. */
-void frame_forget(void);
+/* The payload after the InfiniBand headers, without pad bytes and CRCs. */
+tvbuff_t *frame_payload(const struct frame *f);
 
 /* The InfiniBand frame that carries the current packet, or NULL. */
 struct frame *frame_current(packet_info *pinfo);

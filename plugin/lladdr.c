@@ -5,7 +5,7 @@
  */
 #include "plugin/lladdr.h"
 #include "plugin/mgid.h"
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 #include "plugin/state.h"
 #include "plugin/wanted.h"
 

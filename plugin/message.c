@@ -6,16 +6,16 @@
  */
 #include "plugin/message.h"
 #include "plugin/cm.h"
+#include "plugin/encap.h"
 #include "plugin/frame.h"
-#include "plugin/payload.h"
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 
 #include <epan/prefs.h>
 #include <epan/reassemble.h>
 
 #include "wire/encap.h"
 
-static int hf_message = -1, hf_index = -1, hf_repeated = -1;
+static int hf_index = -1, hf_repeated = -1;
 static int hf_segments = -1, hf_segment = -1, hf_overlap = -1, hf_conflict = -1, hf_tails = -1,
            hf_too_long = -1;
 static int hf_error = -1, hf_count = -1, hf_in = -1, hf_length = -1, hf_data = -1;
@@ -241,13 +241,6 @@ static fragment_head *reassemble(tvbuff_t *tvb, const struct frame *f, packet_in
                             tvb_reported_length(tvb), more, 0);
 }
 
-void message_add_number(proto_tree *tree, tvbuff_t *tvb, const struct frame *f)
-{
-    if (f->p.verdict.class == PAYLOAD_PART && f->p.verdict.part.number)
-        proto_item_set_generated(
-            proto_tree_add_uint(tree, hf_message, tvb, 0, 0, f->p.verdict.part.number));
-}
-
 static void add_part_item(tvbuff_t *tvb, const struct frame *f, packet_info *pinfo,
                           proto_tree *tree, fragment_head *head)
 {
@@ -262,7 +255,7 @@ static void add_part_item(tvbuff_t *tvb, const struct frame *f, packet_info *pin
     col_append_fstr(pinfo->cinfo, COL_INFO, "%s packet of message", names[f->p.ib.position]);
     if (p->number) {
         col_append_fstr(pinfo->cinfo, COL_INFO, " %u", p->number);
-        message_add_number(sub, tvb, f);
+        encap_add_message_number(sub, tvb, f);
         proto_item_set_generated(proto_tree_add_uint(sub, hf_index, tvb, 0, 0, p->index));
     } else {
         col_append_str(pinfo->cinfo, COL_INFO, " whose begin was not captured");
@@ -326,9 +319,6 @@ static void register_preferences(void)
 void message_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_message,
-         {"Message", "ipoib.message", FT_UINT32, BASE_DEC, NULL, 0,
-          "number of the message in this capture", HFILL}},
         {&hf_index,
          {"Packet of the message", "ipoib.message.index", FT_UINT32, BASE_DEC, NULL, 0, "from 0",
           HFILL}},

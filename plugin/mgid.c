@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* MGIDs that contain an IP group (RFC 4391 §4), in any message. */
 #include "plugin/mgid.h"
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 #include "plugin/wanted.h"
 
 #include <epan/to_str.h>

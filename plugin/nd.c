@@ -7,7 +7,7 @@
 #include "plugin/frame.h"
 #include "plugin/lladdr.h"
 #include "plugin/pair.h"
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 #include "plugin/wanted.h"
 
 #include <epan/ipproto.h>

@@ -4,7 +4,7 @@
  * time between them.
  */
 #include "plugin/pair.h"
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 #include "plugin/state.h"
 
 #include <epan/proto_data.h>
@@ -95,7 +95,7 @@ static void follow_merges(void)
         merge(f->merges[merged++]);
 }
 
-void pair_forget(void)
+static void forget(void)
 {
     merged = 0;
 }
@@ -184,5 +184,6 @@ void pair_register(void)
           HFILL}},
     };
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
+    register_cleanup_routine(forget);
     pairs = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), key_hash, key_equal);
 }

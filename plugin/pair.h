@@ -39,8 +39,6 @@ void pair_request(packet_info *pinfo, const struct pair_key *k, uint32_t what);
 void pair_response(packet_info *pinfo, const struct pair_key *k);
 bool pair_is_known(packet_info *pinfo);
 uint32_t pair_answers_what(packet_info *pinfo);
-/* Resets the state at the end of a file. */
-void pair_forget(void);
 /* Adds ipoib.response_in, ipoib.response_to and ipoib.time of this frame. */
 void pair_show(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb);
 

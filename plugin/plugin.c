@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The symbols that Wireshark looks up when it loads the plugin, and the order of registration. */
-#include "plugin/plugin.h"
+/*
+ * The symbols that Wireshark looks up when it loads the plugin, and the order of registration.
+ *
+ * Modules of the plugin, in the order in which a packet passes through them:
+ *   entry.c        registration: receives the frames of every link type
+ *   frame.c        decodes the frame, without Wireshark's tree
+ *   observe.c      first pass: the model observes the packet, then the checks run
+ *   payload.c encap.c           encapsulation header and datagram
+ *   message.c      connected mode: reassembly of messages into datagrams
+ *   sa.c sa_record.c cm.c       MADs: subnet administration, communication management
+ *   arp.c nd.c lladdr.c mgid.c  addresses in any message
+ *   conformance.c findings.c    runs the checker of rules/, and shows its findings as expert items
+ *   tap_*.c        statistics for the Statistics menu and -z (tap.h)
+ *   wanted.c       whether tree items and columns are used
+ *   pair.c         request and response
+ *   state.c        state of the capture file
+ *   rivals.c       disables competing heuristic dissectors
+ *   linktype.c     frames without InfiniBand headers
+ *   protocol.c     the protocol "ipoib"
+ */
 #include "plugin/arp.h"
 #include "plugin/cm.h"
 #include "plugin/conformance.h"
+#include "plugin/encap.h"
 #include "plugin/entry.h"
 #include "plugin/frame.h"
 #include "plugin/lladdr.h"
@@ -12,6 +31,7 @@
 #include "plugin/nd.h"
 #include "plugin/pair.h"
 #include "plugin/payload.h"
+#include "plugin/protocol.h"
 #include "plugin/rivals.h"
 #include "plugin/sa.h"
 #include "plugin/state.h"
@@ -42,8 +62,6 @@ uint32_t plugin_describe(void)
 }
 #endif
 
-int proto_ipoib = -1;
-
 static void register_all(void)
 {
     /* Wireshark registers the built-in protocols before those of plugins. */
@@ -53,7 +71,7 @@ static void register_all(void)
     frame_register();
     rivals_register();
     entry_register();
-    payload_register();
+    encap_register();
     message_register(); /* creates the preferences module */
     state_register();
     lladdr_register();
@@ -76,6 +94,7 @@ static void handoff_all(void)
 {
     wanted_handoff();
     entry_handoff();
+    encap_handoff();
     payload_handoff();
     arp_handoff();
     nd_handoff();

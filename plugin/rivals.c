@@ -7,7 +7,7 @@
  */
 #include "plugin/rivals.h"
 #include "plugin/frame.h"
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 
 struct rivals {
     const char *list;

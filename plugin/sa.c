@@ -8,8 +8,7 @@
 #include "plugin/frame.h"
 #include "plugin/mgid.h"
 #include "plugin/pair.h"
-#include "plugin/payload.h"
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 #include "plugin/state.h"
 #include "plugin/wanted.h"
 
@@ -295,7 +294,7 @@ static void add_records(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, con
 static void add_mad(proto_tree *tree, packet_info *pinfo, const struct frame *f,
                     const struct sa *sa)
 {
-    tvbuff_t *tvb = payload_tvb(f);
+    tvbuff_t *tvb = frame_payload(f);
     proto_tree *sub = proto_tree_add_subtree(tree, tvb, 0,
                                              (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE),
                                              ett_sa, NULL, "IPoIB: Subnet Administration");

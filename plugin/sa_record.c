@@ -6,7 +6,7 @@
  */
 #include "plugin/sa.h"
 #include "plugin/mgid.h"
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 
 #include "wire/sa.h"
 

@@ -4,8 +4,6 @@
  * again.
  */
 #include "plugin/state.h"
-#include "plugin/frame.h"
-#include "plugin/pair.h"
 
 #include <epan/prefs.h>
 
@@ -41,8 +39,6 @@ static void state_close(void)
     events = NULL;
     fabric_free(fabric);
     fabric = NULL;
-    frame_forget();
-    pair_forget();
 }
 
 static void register_preference(void)

@@ -7,7 +7,7 @@
 #ifndef IPOIB_PLUGIN_TAP_H
 #define IPOIB_PLUGIN_TAP_H
 
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 
 #define TAP_NAME "ipoib"
 

@@ -4,6 +4,7 @@
  * result of each rule. The JSON report comes from the same code as that of ipoib-check.
  */
 #include "plugin/conformance.h"
+#include "plugin/protocol.h"
 #include "plugin/tap.h"
 
 #include <inttypes.h>

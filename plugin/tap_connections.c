@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* -z ipoib,connections: IPoIB connections (RFC 4755), from REQ to disconnect. */
+#include "plugin/protocol.h"
 #include "plugin/state.h"
 #include "plugin/tap.h"
 

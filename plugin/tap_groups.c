@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* -z ipoib,groups: the IPoIB multicast groups, as the SA reported them. */
+#include "plugin/protocol.h"
 #include "plugin/state.h"
 #include "plugin/tap.h"
 

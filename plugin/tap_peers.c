@@ -3,6 +3,7 @@
  * -z ipoib,peers: IP addresses and their 20-byte link-layer addresses, from ARP and Neighbour
  * Discovery.
  */
+#include "plugin/protocol.h"
 #include "plugin/state.h"
 #include "plugin/tap.h"
 

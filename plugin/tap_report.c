@@ -5,6 +5,7 @@
  * tshark gets its own text writer under the same name. It is registered first and so has
  * precedence.
  */
+#include "plugin/protocol.h"
 #include "plugin/tap.h"
 
 #include <arpa/inet.h>

@@ -3,9 +3,9 @@
  * -z ipoib,tree: counts packets by kind. Each packet is queued to the tap "ipoib" after all other
  * dissectors.
  */
-#include "plugin/conformance.h"
 #include "plugin/findings.h"
 #include "plugin/frame.h"
+#include "plugin/linktype.h"
 #include "plugin/tap.h"
 
 #include <epan/stats_tree.h>
@@ -145,7 +145,7 @@ static void see_frame(struct kinds *k, packet_info *pinfo, const struct frame *f
 static void see_bare(struct kinds *k, packet_info *pinfo, tvbuff_t *tvb)
 {
     struct carrier c;
-    if (!conformance_bare_carrier(tvb, pinfo, &c))
+    if (!linktype_locate_ipoib(tvb, pinfo, &c))
         return;
     k->of[MODE] = "not told by the carrier";
     struct datagram d;

@@ -5,7 +5,7 @@
  * and its column first.
  */
 #include "plugin/wanted.h"
-#include "plugin/plugin.h"
+#include "plugin/protocol.h"
 
 static const header_field_info *ours, *expert;
 
