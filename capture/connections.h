@@ -30,6 +30,7 @@ void connections_learn(struct connections *c, uint16_t slid, uint16_t dlid, stru
 /* Records that LID and QPN belong to an IPoIB connection, recognised from a packet sent to it. */
 void connections_recognise(struct connections *c, uint16_t lid, uint32_t qpn);
 
+/* Returns the owner of the queue pair QPN at LID; OWNER_UNKNOWN if it is not in the table. */
 enum connection_owner connections_owner(const struct connections *c, uint16_t lid, uint32_t qpn);
 
 #endif

@@ -15,6 +15,7 @@ struct device_list {
 
 /* Lists the devices. Returns false after a message if there is none. */
 bool device_list_get(struct device_list *list);
+/* Does nothing if already called. */
 void device_list_free(struct device_list *list);
 
 /* An open device and one of its ports. */
@@ -28,12 +29,15 @@ struct device {
 /* Opens the device NAME (NULL: the first one), port PORT. Returns false after a message. */
 bool device_open(struct device *device, const struct device_list *list, const char *name,
                  unsigned port);
+/* Does nothing if already called. */
 void device_close(struct device *device);
 
 /* Queries the port's attributes again. Returns false if the query fails. */
 bool device_refresh(struct device *device);
 
+/* Returns the device name from libibverbs, such as "mlx5_0". */
 const char *device_name(const struct device *device);
+/* Whether the link layer of the port is Ethernet. */
 bool device_is_ethernet(const struct device *device);
 unsigned device_mtu(const struct device *device); /* active MTU of the port in bytes */
 

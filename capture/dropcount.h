@@ -15,6 +15,7 @@ struct dropcount {
 
 /* Opens the counter and reads its start value. Returns false if the device has no such counter. */
 bool dropcount_open(struct dropcount *d, const struct device *device);
+/* Closes the counter. Does nothing if it is closed. */
 void dropcount_close(struct dropcount *d);
 
 /* Returns the number of frames that the device dropped since the previous call. */

@@ -23,6 +23,7 @@ void grouplock_take(int fd, const char *device, unsigned port, const uint8_t *mg
  * leaves the group and then calls grouplock_end.
  */
 bool grouplock_is_last(int fd, const char *device, unsigned port, const uint8_t *mgid);
+/* Releases the lock, whether shared or taken by grouplock_is_last. */
 void grouplock_end(int fd, const char *device, unsigned port, const uint8_t *mgid);
 
 #endif

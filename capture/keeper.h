@@ -18,6 +18,10 @@
 /* --- the keeper process: a subcommand started by the capture; its standard input is the socket */
 
 #define KEEPER_COMMAND "keep-groups"
+/*
+ * Runs the keeper. argv: the command, device, port, P_Key (decimal), "all" or "broadcast". Returns
+ * the exit status: 0, 1 or 2.
+ */
 int keeper_main(int argc, char **argv);
 
 /* --- functions for the capture */

@@ -106,7 +106,9 @@ bool recorder_is_behind(const struct recorder *r);
  */
 void recorder_end(struct recorder *r, uint64_t time);
 
+/* Whether the records have reached recorder_plan.memory bytes. */
 bool recorder_is_full(const struct recorder *r);
+/* Returns the counts since the start of the capture. */
 struct recorder_counts recorder_counts(const struct recorder *r);
 
 /* NULL does nothing. */

@@ -6,6 +6,7 @@
 #include "capture/share_span.h"
 #include "wire/view.h"
 
+/* S: the message after the IP header. */
 void share_icmp(struct share_map *m, struct span s);
 void share_igmp(struct share_map *m, struct span s);
 /* v: the message before any change; v.p is NULL if it was not decoded. */

@@ -24,6 +24,7 @@ void span_clear_part(struct span s, uint32_t off, uint32_t n);
 
 /* Maps the IP address of N bytes (4 or 16) at OFF; an address of another length is cleared. */
 void span_map_ip(struct share_map *m, struct span s, uint32_t off, uint32_t n);
+/* Maps the link-layer address of 20 bytes at OFF; a truncated one is cleared. */
 void span_map_lladdr(struct share_map *m, struct span s, uint32_t off);
 
 #endif

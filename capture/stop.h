@@ -17,6 +17,7 @@ bool stop_catch_signals(void);
 /* Ends the capture; may be called from any thread. */
 void stop_request(void);
 
+/* Whether the capture is to end. */
 bool stop_requested(void);
 
 /*

@@ -18,6 +18,7 @@ struct tally {
     uint64_t ibdump_times; /* packets whose inexact ibdump timestamp was corrected */
 };
 
+/* Counts a packet with the result VERDICT and the properties NOTE of translate(). */
 void tally_add(struct tally *tally, enum verdict verdict, const struct remarks *note);
 
 /* Returns the number of packets that are not in the output. */
