@@ -38,6 +38,7 @@ struct umad_sa;
 
 /* Returns 0 or an errno value. */
 int umad_sa_open(struct umad_sa **sa, const char *device, unsigned port);
+/* Closes and frees. NULL does nothing. */
 void umad_sa_close(struct umad_sa *sa);
 
 /*
@@ -67,6 +68,7 @@ struct sa_port {
     uint8_t sm_sl;
     bool active;
 };
+/* Reads the current state of the port. Returns false if the port no longer exists. */
 bool umad_sa_port(const struct umad_sa *sa, struct sa_port *port);
 
 #endif

@@ -48,6 +48,7 @@ struct capfile_interface {
  * interface is returned. Only pcapng files describe interfaces.
  */
 typedef void capfile_describe(void *user, const struct capfile_interface *described);
+/* Sets the callback. Call it before capfile_next; it has no effect on files of other formats. */
 void capfile_on_interface(struct capfile *c, capfile_describe *describe, void *user);
 
 /*

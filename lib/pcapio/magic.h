@@ -8,6 +8,7 @@
 
 enum { MAGIC_LEN = 4 };
 
+/* Type of the Section Header Block (draft-ietf-opsawg-pcapng section 4.1). */
 bool magic_is_pcapng(const uint8_t octets[MAGIC_LEN]);
 
 /*
