@@ -12,8 +12,7 @@ enum {
     CACHE_LINE = 64,
     BLOCKS_MIN = 4,
     BLOCKS_FIRST = 128, /* 32 MiB, prefaulted before the first frame */
-    BLOCKS_AHEAD =
-        64, /* if fewer blocks are prefaulted and unused, the writing thread prefaults ... */
+    BLOCKS_AHEAD = 64,  /* fewer prefaulted unused blocks: the writing thread prefaults ... */
     BLOCKS_MORE = 16,   /* ... this many more */
     BLOCKS_TO_WAKE = 4, /* waiting blocks that wake a sleeping writer, at most */
 };
@@ -34,13 +33,11 @@ struct handover {
     struct block *blocks;
     uint8_t *memory;
     size_t memory_len;
-    uint32_t count;    /* number of blocks */
-    uint32_t to_wake;  /* number of waiting blocks that wakes a sleeping writer */
-    atomic_uint fresh; /* number of the first block never used; written by the receiving thread */
-    atomic_uint
-        present; /* number of prefaulted blocks; written by the writing thread once it runs */
-    struct block *
-        *spare; /* empty blocks, the one returned last on top; used by the receiving thread only */
+    uint32_t count;      /* number of blocks */
+    uint32_t to_wake;    /* number of waiting blocks that wakes a sleeping writer */
+    atomic_uint fresh;   /* number of the first block never used; written by the receiving thread */
+    atomic_uint present; /* prefaulted blocks; written by the writing thread once it runs */
+    struct block **spare; /* empty blocks, last returned on top; receiving thread only */
     uint32_t spare_count;
 };
 

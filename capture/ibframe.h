@@ -17,10 +17,7 @@
  */
 uint32_t frame_direction(const struct device *device, const uint8_t *octets, uint32_t len);
 
-enum {
-    MIRROR_HEAD_LEN = 16,
-    MIRROR_TAIL_LEN = 2
-}; /* bytes: LRH, raw header and mirror prefix; VCRC */
+enum { MIRROR_HEAD_LEN = 16, MIRROR_TAIL_LEN = 2 }; /* bytes: LRH, raw header, prefix; VCRC */
 
 /*
  * Whether a switch has encapsulated the InfiniBand frame for mirroring (RSPAN; removed by --decap,

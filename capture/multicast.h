@@ -2,7 +2,7 @@
 /*
  * Multicast mode, for every HCA: a UD queue pair attached to the IPoIB groups of a partition. It
  * receives everything sent to these groups: ARP, Neighbour Discovery and IP multicast of the whole
- * link. It does not receive unicast traffic of other ports.
+ * link. It does not receive unicast traffic.
  */
 #ifndef CAPTURE_MULTICAST_H
 #define CAPTURE_MULTICAST_H

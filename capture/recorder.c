@@ -287,8 +287,7 @@ static inline uint32_t put_pcap(struct recorder *r, uint8_t *out, const struct f
     if (caplen != head->caplen || f->wirelen != head->wirelen ||
         f->decapsulated != head->decapsulated)
         make_head(r, f, caplen);
-    memcpy(out, head->bytes,
-           sizeof(head->bytes)); /* constant size; the frame overwrites the surplus */
+    memcpy(out, head->bytes, sizeof(head->bytes)); /* constant size; frame overwrites the rest */
     memcpy(out + head->len, f->octets, caplen);
     return head->len + caplen;
 }

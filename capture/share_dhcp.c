@@ -34,7 +34,7 @@ static int holds(uint8_t option)
     }
 }
 
-enum { DUID_LLT = 1, DUID_EN = 2, DUID_LL = 3 }; /* RFC 8415 §11 */
+enum { DUID_LLT = 1, DUID_EN = 2, DUID_LL = 3 }; /* RFC 8415 section 11 */
 
 /*
  * Bytes of a DUID before its identifying part: type, and enterprise number, or hardware type (and

@@ -42,11 +42,10 @@ static void share_arp(struct share_map *m, struct span s, const struct datagram 
  * none.
  */
 struct summed {
-    struct span s;   /* the captured part of the message */
-    uint32_t length; /* length of the message in bytes */
-    uint32_t at;     /* offset of the checksum */
-    uint32_t
-        pseudo; /* sum of the pseudo-header: addresses, protocol, length; 0: no pseudo-header */
+    struct span s;     /* the captured part of the message */
+    uint32_t length;   /* length of the message in bytes */
+    uint32_t at;       /* offset of the checksum */
+    uint32_t pseudo;   /* sum of addresses, protocol, length; 0: no pseudo-header */
     bool zero_is_none; /* UDP: checksum 0 means no checksum */
 };
 
