@@ -20,8 +20,7 @@ struct packet {
     uint32_t ns; /* 0..999999999 */
     uint32_t head_len;
     uint32_t data_len;
-    uint32_t
-        wirelen; /* length of the whole packet before truncation; at least head_len + data_len */
+    uint32_t wirelen; /* length before truncation; at least head_len + data_len */
     uint32_t dropped; /* packets lost by the capture since the previous packet */
     uint8_t head[ERF_HEADER_LEN];
     const uint8_t *data; /* owned by the reader of the packet; valid until its next packet */

@@ -222,9 +222,7 @@ static enum capfile_result read_options(struct pcapngfile *ng, struct interface 
     return CAPFILE_FRAME;
 }
 
-enum {
-    TEXT_MAX = 256
-}; /* maximum bytes of a name passed to the callback, with its terminating 0 */
+enum { TEXT_MAX = 256 }; /* bytes of a name for the callback, with its terminating 0 */
 
 /*
  * Returns the text option WANTED in the LEN bytes at P, or NULL. read_options has already checked
