@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whose connections queue pairs belong to. See connections.h. */
+/* Owners of connected-mode queue pairs. See connections.h. */
 #include "capture/connections.h"
 
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 
 enum {
     ROWS = 4096, /* a power of two */
-    WAYS = 4,    /* slots of a row, which is one cache line */
+    WAYS = 4,    /* slots per row; one row is one cache line */
     ROW_SIZE = 64,
 };
 
-/* What a key stands for: a queue pair, or a REQ that awaits its REP. */
+/* Kind of a key: a queue pair, or a REQ without its REP. */
 enum key_kind { KEY_QP = 1, KEY_REQUEST = 2 };
 
 struct slot {
@@ -25,13 +25,13 @@ struct connections {
     struct slot rows[ROWS][WAYS];
 };
 
-/* ID: a QPN, or the requester's communication ID. */
+/* ID: a QPN (KEY_QP), or the requester's communication ID (KEY_REQUEST). */
 static uint64_t key_of(enum key_kind kind, uint16_t lid, uint32_t id)
 {
     return (uint64_t)kind << 56 | (uint64_t)lid << 32 | id;
 }
 
-/* Multiplicative hashing: the high bits of the product depend on all of the key. */
+/* Multiplicative hashing: the high bits of the product depend on the whole key. */
 static unsigned row_of(uint64_t key)
 {
     return (unsigned)(key * UINT64_C(0x9e3779b97f4a7c15) >> 52) & (ROWS - 1);
@@ -47,7 +47,7 @@ static uint64_t get(const struct connections *c, uint64_t key)
     return 0;
 }
 
-/* The newest entry comes first; the oldest is forgotten. */
+/* Puts the newest entry first and drops the oldest one of a full row. */
 static void put(struct connections *c, uint64_t key, uint64_t value)
 {
     struct slot *row = c->rows[row_of(key)];
@@ -73,7 +73,10 @@ void connections_destroy(struct connections *c)
     free(c);
 }
 
-/* A LID that packets are addressed with: not 0 (no alternate path) and not permissive. */
+/*
+ * Whether packets can carry LID as their unicast destination: not 0 (no alternate path) and not the
+ * permissive LID.
+ */
 static bool is_lid(uint16_t lid)
 {
     return lid != 0 && lid != LID_PERMISSIVE;
@@ -86,8 +89,8 @@ static void put_qp(struct connections *c, uint16_t lid, uint32_t qpn, enum conne
 }
 
 /*
- * Any Type and Reserved after the prefix 0x01 (RFC 4755 section 3.5) counts as IPoIB's: a peer that
- * sets them wrongly is what a capture is to show.
+ * Any Type and Reserved after the prefix 0x01 counts as IPoIB (RFC 4755 section 3.5): the capture
+ * must show a peer that sets these fields wrongly.
  */
 static enum connection_owner owner_of(enum cm_service service)
 {
@@ -95,7 +98,7 @@ static enum connection_owner owner_of(enum cm_service service)
                                                                          : OWNER_OTHER;
 }
 
-/* The value of a REQ: its owner and the responder's LIDs. */
+/* Value of a REQ entry: its owner and the responder's LIDs. */
 static uint64_t request_value(enum connection_owner owner, const struct cm *cm)
 {
     return (uint64_t)owner << 32 | (uint64_t)cm->remote_lid << 16 | cm->alternate_remote_lid;
@@ -111,7 +114,7 @@ static void learn_request(struct connections *c, uint16_t slid, const struct cm 
     put(c, key_of(KEY_REQUEST, slid, cm->local_comm_id), request_value(owner, cm));
 }
 
-/* A REP to a REQ that was not seen says nothing about its service. */
+/* If the REQ was not captured, the service of a REP is unknown. */
 static void learn_reply(struct connections *c, uint16_t slid, uint16_t dlid, const struct cm *cm)
 {
     uint64_t request = get(c, key_of(KEY_REQUEST, dlid, cm->remote_comm_id));

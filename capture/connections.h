@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whose connections the queue pairs of RC and UC packets belong to, as communication management
- * tells: a REQ names its Service-ID (RFC 4755 section 3.5) and the requester's QPN, the REP to it
- * the responder's. A BTH names the destination alone, so that a queue pair is found by the LID and
- * the QPN that it is addressed with. A table of one size: the oldest entries of a row are
- * forgotten.
+ * Which protocol the connections of RC and UC queue pairs belong to, learned from CM messages: a
+ * REQ carries the Service-ID (RFC 4755 section 3.5) and the requester's QPN, its REP the
+ * responder's QPN. A BTH carries only the destination QPN, so a queue pair is looked up by the
+ * destination LID and QPN.
+ *
+ * The table has a fixed size; when a row is full, its oldest entry is dropped.
  */
 #ifndef CAPTURE_CONNECTIONS_H
 #define CAPTURE_CONNECTIONS_H
@@ -17,18 +18,19 @@ enum connection_owner { OWNER_UNKNOWN, OWNER_IPOIB, OWNER_OTHER };
 
 struct connections;
 
-/* Returns NULL if there is no memory. */
+/* Returns NULL if out of memory. */
 struct connections *connections_create(void);
 
 /* NULL does nothing. */
 void connections_destroy(struct connections *c);
 
-/* A CM message, as a MAD, from SLID to DLID. */
+/* Learns the queue pairs of a CM message (a whole MAD) sent from SLID to DLID. */
 void connections_learn(struct connections *c, uint16_t slid, uint16_t dlid, struct view mad);
 
-/* The queue pair's connection was recognised by what was sent to it. */
+/* Records that LID and QPN belong to an IPoIB connection, recognised from a packet sent to it. */
 void connections_recognise(struct connections *c, uint16_t lid, uint32_t qpn);
 
+/* Returns the owner of the queue pair QPN at LID; OWNER_UNKNOWN if it is not in the table. */
 enum connection_owner connections_owner(const struct connections *c, uint16_t lid, uint32_t qpn);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The subcommand "convert": from input to output, packet by packet. Its options: convert_options.c.
- */
+/* Subcommand "convert": converts packet by packet. Options: convert_options.c. */
 #include "capture/convert.h"
 
 #include <stdbool.h>
@@ -17,7 +15,7 @@
 #include "capture/tally.h"
 #include "pcapio/translate.h"
 
-/* What the user left open: the other link type than the input's. */
+/* Default link type: the one that the input does not have; always ERF with --share. */
 static uint32_t target_linktype(const struct convert_options *options, uint32_t from)
 {
     if (options->linktype)
@@ -42,7 +40,7 @@ static struct output *create_output(const struct input *in, const struct convert
     struct output_format format = {
         .container = options->container,
         .linktype = way->to,
-        /* ibdump's, and enough for every ERF record; frames that stay frames can be longer */
+        /* ibdump's value, enough for every ERF record; frames that stay in 247 can be longer */
         .snaplen = way->from == LINKTYPE_INFINIBAND && way->to == LINKTYPE_INFINIBAND
                        ? input_snaplen(in)
                        : ERF_MAX_LEN,
@@ -51,10 +49,7 @@ static struct output *create_output(const struct input *in, const struct convert
     return output_open(options->out, &format, input_file(in));
 }
 
-/*
- * Makes P one that may be shared; its data is in BUFFER then. Other records than InfiniBand's are
- * left out.
- */
+/* Anonymises P; its data is then in BUFFER. Records of other types than InfiniBand are left out. */
 static enum verdict share_into(struct share *share, uint32_t linktype, struct packet *p,
                                const struct remarks *note, GByteArray *buffer)
 {
@@ -75,7 +70,9 @@ static enum verdict share_into(struct share *share, uint32_t linktype, struct pa
                                                                              : NOT_INFINIBAND;
 }
 
-/* Returns false if the input ended too early or the output cannot be written. */
+/*
+ * Converts all packets. Returns false if the input ended too early or the output cannot be written.
+ */
 static bool carry_all(struct input *in, struct output *out, const struct translation *way,
                       struct share *share, struct tally *tally)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command line of "convert". See convert_options.h. */
+/* Command line of "convert". See convert_options.h. */
 #include "capture/convert_options.h"
 
 #include <getopt.h>
@@ -53,9 +53,9 @@ static int wrong(void)
     return 2;
 }
 
-/* What --format says so far. */
+/* --format as parsed so far. */
 struct format {
-    uint32_t linktype; /* 0: nothing */
+    uint32_t linktype; /* 0: not given */
     bool has_container;
     enum container container;
 };
@@ -77,7 +77,7 @@ static bool set_container(struct format *format, enum container container)
     return true;
 }
 
-/* Takes the LEN characters at WORD. Returns NULL or what is wrong with them. */
+/* Parses the LEN characters at WORD. Returns NULL, or what is wrong with them. */
 static const char *take_word(struct format *format, const char *word, size_t len)
 {
     static const struct {
@@ -125,7 +125,7 @@ static bool ends_in(const char *name, const char *suffix)
     return len > suffix_len && strcasecmp(name + len - suffix_len, suffix) == 0;
 }
 
-/* Fills in what --format left open from the output's name. */
+/* Fills in what --format does not give from the name of the output file. */
 static bool settle(const struct format *format, struct convert_options *options)
 {
     if (format->has_container)
@@ -160,7 +160,7 @@ int convert_parse_options(int argc, char **argv, struct convert_options *options
 
     options->share = false;
 
-    opterr = 0; /* the messages are ours, with the program's name and not the subcommand's */
+    opterr = 0; /* own messages: getopt's have the subcommand's name in place of the program's */
     while ((c = getopt_long(argc, argv, shorts, known, NULL)) != -1) {
         if (c == 'h') {
             fputs(usage, stdout);

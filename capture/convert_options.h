@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command line of "convert". */
+/* Command line of "convert". */
 #ifndef CAPTURE_CONVERT_OPTIONS_H
 #define CAPTURE_CONVERT_OPTIONS_H
 
@@ -10,14 +10,15 @@
 
 struct convert_options {
     const char *in, *out;     /* file names, or "-" */
-    enum container container; /* of the output */
-    uint32_t linktype;        /* of the output; 0: the other one than the input's */
-    bool share;               /* without payload, with other addresses; ERF if linktype is 0 */
+    enum container container; /* container of the output */
+    uint32_t linktype; /* link type of the output; 0: ERF if the input is 247 or share is set, else
+                          247 */
+    bool share;        /* --share: clear the payload, map the addresses */
 };
 
 /*
- * Returns -1 if OPTIONS are filled in, or the exit status: 0 after -h, 2 after a message on a wrong
- * usage.
+ * Returns -1 if OPTIONS are filled in, otherwise the exit status: 0 after -h (1 if standard output
+ * cannot be written), 2 after a message about wrong usage.
  */
 int convert_parse_options(int argc, char **argv, struct convert_options *options);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A device's asynchronous events. See devevent.h. */
+/* Asynchronous events of a device. See devevent.h. */
 #include "capture/devevent.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ enum devevent devevent_take(const struct device *device)
     struct ibv_async_event event;
 
     while (found == DEVEVENT_NONE) {
-        /* EIO: the kernel has cut the device off */
+        /* EIO: the kernel has disconnected the device */
         if (ibv_get_async_event(device->context, &event) != 0)
             return errno == EAGAIN || errno == EINTR ? DEVEVENT_NONE : DEVEVENT_GONE;
         found = meaning(device, &event);

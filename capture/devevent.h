@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a device tells by itself: asynchronous events. */
+/* Asynchronous events of an RDMA device (ibv_get_async_event). */
 #ifndef CAPTURE_DEVEVENT_H
 #define CAPTURE_DEVEVENT_H
 
@@ -9,17 +9,18 @@
 
 enum devevent {
     DEVEVENT_NONE,
-    DEVEVENT_GONE,      /* the device works no more */
-    DEVEVENT_BROKEN,    /* the queue pair or the completion queue works no more */
-    DEVEVENT_PORT_DOWN, /* of this port */
+    DEVEVENT_GONE,      /* fatal device error, or the device was removed */
+    DEVEVENT_BROKEN,    /* the queue pair or the completion queue failed */
+    DEVEVENT_PORT_DOWN, /* this port went down */
     DEVEVENT_PORT_UP,
-    DEVEVENT_CHANGED, /* the port has another LID, other P_Keys, another SM or the like */
+    DEVEVENT_CHANGED, /* LID, P_Key table, GID or SM of the port changed, or the SM asks to
+                         re-register */
 };
 
-/* The device's event channel shall not block. Returns false with errno. */
+/* Makes the device's event channel non-blocking. Returns false with errno. */
 bool devevent_prepare(const struct device *device);
 
-/* The next event that means something here, or DEVEVENT_NONE. */
+/* Returns the next event that concerns the device or its port, or DEVEVENT_NONE. */
 enum devevent devevent_take(const struct device *device);
 
 #endif

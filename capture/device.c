@@ -33,7 +33,7 @@ void device_list_free(struct device_list *list)
     list->devices = NULL;
 }
 
-/* Says that NAME is none, and which there are. */
+/* Reports that the device NAME does not exist, and lists those that do. */
 static void tell_names(const struct device_list *list, const char *name)
 {
     char names[512] = "";
@@ -139,7 +139,8 @@ bool device_has_driver(const struct ibv_device *device, const char *prefix)
 
     snprintf(path, sizeof(path), "%s/device/driver", device->ibdev_path);
     len = readlink(path, driver, sizeof(driver) - 1);
-    if (len < 0) /* no sysfs: the name says it, unless somebody changed it */
+    if (len < 0) /* no sysfs: compare the device's name, which contains the driver's unless it was
+                    changed */
         return strncmp(device->name, prefix, strlen(prefix)) == 0;
     driver[len] = '\0';
     base = strrchr(driver, '/');

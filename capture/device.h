@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* RDMA devices and their ports: finding, opening, and what they say of themselves. */
+/* RDMA devices and their ports: listing, opening, attributes. */
 #ifndef CAPTURE_DEVICE_H
 #define CAPTURE_DEVICE_H
 
@@ -9,12 +9,13 @@
 #include <infiniband/verbs.h>
 
 struct device_list {
-    struct ibv_device **devices; /* libibverbs's */
+    struct ibv_device **devices; /* from ibv_get_device_list() */
     int count;
 };
 
-/* Returns false after a message if there is no device. */
+/* Lists the devices. Returns false after a message if there is none. */
 bool device_list_get(struct device_list *list);
+/* Does nothing if already called. */
 void device_list_free(struct device_list *list);
 
 /* An open device and one of its ports. */
@@ -28,19 +29,25 @@ struct device {
 /* Opens the device NAME (NULL: the first one), port PORT. Returns false after a message. */
 bool device_open(struct device *device, const struct device_list *list, const char *name,
                  unsigned port);
+/* Does nothing if already called. */
 void device_close(struct device *device);
 
-/* Asks for the port's attributes anew. Returns false if it does not answer. */
+/* Queries the port's attributes again. Returns false if the query fails. */
 bool device_refresh(struct device *device);
 
+/* Returns the device name from libibverbs, such as "mlx5_0". */
 const char *device_name(const struct device *device);
+/* Whether the link layer of the port is Ethernet. */
 bool device_is_ethernet(const struct device *device);
-unsigned device_mtu(const struct device *device); /* of the port, octets */
+unsigned device_mtu(const struct device *device); /* active MTU of the port in bytes */
 
-/* Whether the kernel driver's name begins so ("mlx5"); false if it is not known. */
+/*
+ * Whether the name of the kernel driver starts with PREFIX ("mlx5"). Without sysfs, the device's
+ * name is compared instead.
+ */
 bool device_has_driver(const struct ibv_device *device, const char *prefix);
 
-/* Whether LID is one of the port's, its LMC's range included. */
+/* Whether LID is one of the port's LIDs: the base LID and the range given by the LMC. */
 bool device_owns_lid(const struct device *device, uint16_t lid);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A device's own count of what it lost. See dropcount.h. */
+/* Device counter of dropped frames. See dropcount.h. */
 #include "capture/dropcount.h"
 
 #include <fcntl.h>
@@ -45,5 +45,5 @@ uint64_t dropcount_more(struct dropcount *d)
 
     if (d->fd < 0 || !read_count(d, &d->last))
         return 0;
-    return d->last > before ? d->last - before : 0; /* less: somebody set the counter to 0 */
+    return d->last > before ? d->last - before : 0; /* less: the counter was reset */
 }

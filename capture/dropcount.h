@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A device's own count of what it lost for want of posted receives. */
+/* Device counter of frames dropped because no receive buffer was posted (out_of_buffer). */
 #ifndef CAPTURE_DROPCOUNT_H
 #define CAPTURE_DROPCOUNT_H
 
@@ -9,15 +9,16 @@
 #include "capture/device.h"
 
 struct dropcount {
-    int fd; /* of sysfs's hw_counters/out_of_buffer; -1: the device has none */
+    int fd; /* of hw_counters/out_of_buffer in sysfs; -1: the device has no such counter */
     uint64_t last;
 };
 
-/* Begins to count. Returns false if the device has no such counter. */
+/* Opens the counter and reads its start value. Returns false if the device has no such counter. */
 bool dropcount_open(struct dropcount *d, const struct device *device);
+/* Closes the counter. Does nothing if it is closed. */
 void dropcount_close(struct dropcount *d);
 
-/* How many frames the device lost since the call before. */
+/* Returns the number of frames that the device dropped since the previous call. */
 uint64_t dropcount_more(struct dropcount *d);
 
 #endif

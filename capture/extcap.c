@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* As Wireshark calls it. See extcap.h. */
+/* Extcap interface for Wireshark. See extcap.h. */
 #include "capture/extcap.h"
 
 #include <stdio.h>
@@ -11,21 +11,21 @@
 #include "pcapio/packet.h"
 #include "capture/sniffer.h"
 
-#define PREFIX "ipoib-" /* of an interface's name: ipoib-mlx5_0-1 */
+#define PREFIX "ipoib-" /* prefix of an interface name: ipoib-mlx5_0-1 */
 
 struct extcap {
     bool interfaces, dlts, config, capture, version;
     const char *interface, *fifo, *filter;
     int rest_count;
-    char **rest; /* options of the capture's own */
+    char **rest; /* options for the capture itself */
 };
 
-/* --- what Wireshark says */
+/* --- arguments from Wireshark */
 
-/* Its options that have a value: as "--name value" or "--name=value". */
+/* Wireshark's options with a value: "--name value" or "--name=value". */
 static const char **value_place(struct extcap *e, const char *name, size_t len)
 {
-    /* what only newer or other Wiresharks say, or what changes nothing here */
+    /* options of other Wireshark versions, and options that have no effect here */
     static const char *ignored;
     static const char *const names[] = {"--extcap-interface",      "--fifo",
                                         "--extcap-capture-filter", "--extcap-control-in",
@@ -50,7 +50,7 @@ static bool take_flag(struct extcap *e, const char *arg)
         return e->config = true;
     if (strcmp(arg, "--capture") == 0)
         return e->capture = true;
-    /* with Wireshark's version as a value, or without */
+    /* with or without Wireshark's version as a value */
     if (strncmp(arg, version, sizeof(version) - 1) == 0)
         return e->version = true;
     return false;
@@ -58,7 +58,7 @@ static bool take_flag(struct extcap *e, const char *arg)
 
 static void take_rest(struct extcap *e, char *option, char *value)
 {
-    /* what the user left empty in Wireshark's window is as good as not said */
+    /* an empty field in Wireshark's dialog counts as not given */
     if (value && value[0] == '\0')
         return;
     e->rest[e->rest_count++] = option;
@@ -83,7 +83,7 @@ static void parse(struct extcap *e, int argc, char **argv)
     }
 }
 
-/* "ipoib-mlx5_0-1": device and port. */
+/* Splits "ipoib-mlx5_0-1" into device and port. */
 static bool split_name(const char *name, char *device, size_t size, unsigned *port)
 {
     const char *dash = name ? strrchr(name, '-') : NULL;
@@ -97,7 +97,7 @@ static bool split_name(const char *name, char *device, size_t size, unsigned *po
     return end != dash + 1 && *end == '\0' && *port > 0;
 }
 
-/* --- what it is told */
+/* --- responses to Wireshark */
 
 static void tell_port(const char *device, unsigned port)
 {
@@ -106,8 +106,8 @@ static void tell_port(const char *device, unsigned port)
 }
 
 /*
- * The ports with InfiniBand as link layer. One that this user may not open is told: the capture
- * says what is missing.
+ * Lists the ports with link layer InfiniBand. A device that the user may not open is listed too:
+ * the capture then reports the missing permission.
  */
 static void tell_device(const struct device_list *list, int number)
 {
@@ -132,7 +132,7 @@ static void tell_device(const struct device_list *list, int number)
     ibv_close_device(context);
 }
 
-/* No device is no error: Wireshark asks on every machine. */
+/* No device is not an error: Wireshark calls this on every machine. */
 static int tell_interfaces(void)
 {
     struct device_list list = {0};
@@ -171,7 +171,7 @@ static void tell_value(int number, const char *value, const char *display, bool 
            is_default ? "true" : "false");
 }
 
-/* Its mode is what the port can do. */
+/* The default mode is sniffer if the port supports it, else multicast. */
 static int tell_config(const char *device, unsigned port)
 {
     bool sniffer = can_sniff(device, port);
@@ -214,7 +214,7 @@ static const char no_filters[] =
     "there are no capture filters for InfiniBand: capture without one, and use a display "
     "filter, such as ipoib or infiniband.lrh.slid == 7";
 
-/* Whatever is printed is what is wrong with the filter. */
+/* Wireshark shows any output as the error of the filter. */
 static int check_filter(const char *filter)
 {
     if (filter[0] != '\0')

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * As Wireshark calls it (extcap(4)): the ports of RDMA devices are among its interfaces, and it
- * starts and ends captures on them, which come to it as pcapng through a FIFO.
+ * Extcap interface (extcap(4)): Wireshark lists the ports of RDMA devices among its interfaces, and
+ * starts and stops captures on them. The capture is written as pcapng into Wireshark's FIFO.
  */
 #ifndef CAPTURE_EXTCAP_H
 #define CAPTURE_EXTCAP_H
 
 #include <stdbool.h>
 
-/* Whether the arguments are Wireshark's. */
+/* Whether Wireshark started the program, by its arguments (--extcap-..., --capture). */
 bool extcap_is_asked(int argc, char **argv);
 
-/* Returns the exit status. */
+/* Runs the extcap request. Returns the exit status: 0, 1 or 2. */
 int extcap_main(int argc, char **argv);
 
 #endif

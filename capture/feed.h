@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a live capture's frames come from. Each mode (sniffer, multicast) has its own way of
- * getting them onto a ring of receives; what comes after that, the receiving loop, is the same for
- * all.
+ * Source of the frames of a live capture. Each mode (sniffer, multicast) fills a receive ring in
+ * its own way; the receive loop after that is the same for all modes.
  */
 #ifndef CAPTURE_FEED_H
 #define CAPTURE_FEED_H
@@ -16,34 +15,36 @@
 struct feed;
 
 struct feed_ops {
-    const char *mode; /* as --mode names it */
+    const char *mode; /* name of the mode, as in --mode */
 
     /*
-     * Whether the device agrees, as far as that can be known before frames come. Returns false
-     * after a message.
+     * Checks, before frames arrive, whether the device supports the mode. Returns false after a
+     * message.
      */
     bool (*prepare)(struct feed *feed);
-    /* From now on frames come. Returns false after a message. */
+    /* Starts the delivery of frames. Returns false after a message. */
     bool (*start)(struct feed *feed);
-    /* Frames come no more; completions that are there can still be polled. */
+    /*
+     * Stops the delivery of frames. Completions that are already in the queue can still be polled.
+     */
     void (*stop)(struct feed *feed);
     /*
-     * The queue pair or the completion queue failed: both are made anew. Returns false after a
-     * message.
+     * The queue pair or the completion queue failed: replaces both. Returns false after a message.
      */
     bool (*restart)(struct feed *feed);
     /*
-     * What lies in RX as a frame. NULL: it lies there as on the wire. Returns false if it is none.
+     * Fills in FRAME from RX. NULL: the buffer contains the frame as it was on the wire. Returns
+     * false if RX contains no frame.
      */
     bool (*frame)(struct feed *feed, const struct rx *rx, struct frame *frame);
     /*
-     * To be called now and then, and once FD is readable. NULL: there is nothing to do. Returns
-     * false after a message if the capture cannot go on.
+     * Periodic work; called at regular intervals and when FD is readable. NULL: there is none.
+     * Returns false after a message if the capture cannot continue.
      */
     bool (*tend)(struct feed *feed);
     /*
-     * The port has changed: its LID, P_Keys, SM, state. NULL: that is nothing to it. Returns false
-     * if it is to restart.
+     * The LID, the P_Key table, the SM or the state of the port changed. NULL: the mode does not
+     * depend on them. Returns false if the feed must be restarted.
      */
     bool (*changed)(struct feed *feed);
 };
@@ -51,8 +52,8 @@ struct feed_ops {
 struct feed {
     const struct feed_ops *ops;
     struct rxring *ring;
-    int fd;     /* of news that tend takes; -1: none */
-    void *self; /* the mode's own */
+    int fd;     /* readable when there is work for tend; -1: none */
+    void *self; /* private data of the mode */
 };
 
 #endif

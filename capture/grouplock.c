@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Several captures on one port. See grouplock.h. */
+/* Locks of multicast groups shared by captures on one port. See grouplock.h. */
 #include "capture/grouplock.h"
 
 #include <errno.h>
@@ -12,7 +12,10 @@
 #include "cli/say.h"
 #include "hca/mcgroup.h"
 
-/* The octet that stands for the group: two groups on one octet are left a little later, no more. */
+/*
+ * Offset of the byte that represents the group. If two groups share a byte, they are only left a
+ * little later.
+ */
 static off_t place(const char *device, unsigned port, const uint8_t *mgid)
 {
     uint64_t hash = mgid_hash(mgid);
@@ -36,8 +39,8 @@ static bool set(int fd, short type, bool wait, off_t at)
 }
 
 /*
- * Where no other user can be first, if there is such a place: in /run only root creates something,
- * and a user's folder there is made at login (pam_systemd).
+ * Chooses a folder that no other user can create first, if there is one: only root creates files in
+ * /run, and pam_systemd creates the user's folder in /run/user at login.
  */
 static void find_folder(char *path, size_t size)
 {
@@ -81,7 +84,8 @@ bool grouplock_is_last(int fd, const char *device, unsigned port, const uint8_t 
 {
     off_t at = place(device, port, mgid);
 
-    set(fd, F_UNLCK, false, at); /* first: of two that end at once, one is the last */
+    set(fd, F_UNLCK, false, at); /* release before the test: of two captures that end at the same
+                                    time, one must be the last */
     return set(fd, F_WRLCK, false, at);
 }
 

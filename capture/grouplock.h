@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Several captures on one port are one member to the subnet administrator: the last of them leaves
- * a group. Each holds a shared lock for it, an octet of a file that stands for the group. Without
- * that file each capture is for itself. The file is one user's: captures of another user are
- * another member.
+ * Several captures on one port are a single group member to the SA, so only the last of them may
+ * leave a group. Each capture holds a shared lock on one byte of a file; the byte represents the
+ * group. If the file cannot be created, each capture joins and leaves on its own.
+ *
+ * The file belongs to one user: captures of different users do not share locks.
  */
 #ifndef CAPTURE_GROUPLOCK_H
 #define CAPTURE_GROUPLOCK_H
@@ -11,16 +12,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns the file, or -1 after a message. */
+/* Opens the lock file. Returns its descriptor, or -1 after a message. */
 int grouplock_open(void);
 
-/* From before it is joined until it is left. */
+/* Takes the shared lock. Call before joining the group; hold it until the group is left. */
 void grouplock_take(int fd, const char *device, unsigned port, const uint8_t *mgid);
 
 /*
- * Whether this was the last one, who is to leave the group, and to call grouplock_end thereafter.
+ * Releases the shared lock and returns whether no other capture holds one. If true, the caller
+ * leaves the group and then calls grouplock_end.
  */
 bool grouplock_is_last(int fd, const char *device, unsigned port, const uint8_t *mgid);
+/* Releases the lock, whether shared or taken by grouplock_is_last. */
 void grouplock_end(int fd, const char *device, unsigned port, const uint8_t *mgid);
 
 #endif

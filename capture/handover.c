@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The hand-over between the receiving and the writing thread. See handover.h. */
+/* Queue between the receiving and the writing thread. See handover.h. */
 #include "capture/handover.h"
 
 #include <errno.h>
@@ -11,33 +11,33 @@
 enum {
     CACHE_LINE = 64,
     BLOCKS_MIN = 4,
-    BLOCKS_FIRST = 128, /* 32 MiB, present before the first frame */
-    BLOCKS_AHEAD = 64,  /* present and unused: below that the writing thread adds ... */
-    BLOCKS_MORE = 16,   /* ... so many at a time */
-    BLOCKS_TO_WAKE = 4, /* that wait for a sleeping writer, at most */
+    BLOCKS_FIRST = 128, /* 32 MiB, prefaulted before the first frame */
+    BLOCKS_AHEAD = 64,  /* fewer prefaulted unused blocks: the writing thread prefaults ... */
+    BLOCKS_MORE = 16,   /* ... this many more */
+    BLOCKS_TO_WAKE = 4, /* waiting blocks that wake a sleeping writer, at most */
 };
 
-/* One producer, one consumer. It has a place for every block there is, and so is never full. */
+/* Single-producer, single-consumer ring. It has a place for every block, so it is never full. */
 struct ring {
     struct block **places;
     uint32_t mask;
-    _Alignas(CACHE_LINE) atomic_uint put; /* the producer's: how many were put in */
-    _Alignas(CACHE_LINE) atomic_uint got; /* the consumer's: how many were taken out */
+    _Alignas(CACHE_LINE) atomic_uint put; /* written by the producer: number of blocks put in */
+    _Alignas(CACHE_LINE) atomic_uint got; /* written by the consumer: number of blocks taken out */
 };
 
 struct handover {
     struct ring full, empty;
-    sem_t wake;           /* the writing thread sleeps on it */
-    atomic_bool sleeping; /* it does, or is about to */
+    sem_t wake;           /* the writing thread waits on it */
+    atomic_bool sleeping; /* the writing thread waits, or is about to */
     atomic_bool ended;
     struct block *blocks;
     uint8_t *memory;
     size_t memory_len;
-    uint32_t count;       /* blocks there are */
-    uint32_t to_wake;     /* a sleeping writer is woken for so many */
-    atomic_uint fresh;    /* blocks from that number on were never used; the receiving thread's */
-    atomic_uint present;  /* blocks whose memory is present; the writing thread's, once it runs */
-    struct block **spare; /* the receiving thread's: empty blocks, the last one returned on top */
+    uint32_t count;      /* number of blocks */
+    uint32_t to_wake;    /* number of waiting blocks that wakes a sleeping writer */
+    atomic_uint fresh;   /* number of the first block never used; written by the receiving thread */
+    atomic_uint present; /* prefaulted blocks; written by the writing thread once it runs */
+    struct block **spare; /* empty blocks, last returned on top; receiving thread only */
     uint32_t spare_count;
 };
 
@@ -46,7 +46,7 @@ static void ring_put(struct ring *r, struct block *b)
     unsigned at = atomic_load_explicit(&r->put, memory_order_relaxed);
 
     r->places[at & r->mask] = b;
-    atomic_store(&r->put, at + 1); /* sequentially consistent for wake_if_asleep */
+    atomic_store(&r->put, at + 1); /* sequentially consistent: needed by wake_if_asleep */
 }
 
 static struct block *ring_get(struct ring *r)
@@ -75,8 +75,8 @@ static bool ring_init(struct ring *r, uint32_t count)
 }
 
 /*
- * Makes memory present before packets come; a kernel before 5.14 cannot, and the memory then comes
- * as it is used.
+ * Prefaults memory before packets arrive. Kernels before 5.14 have no MADV_POPULATE_WRITE (EINVAL);
+ * pages are then faulted in on first use.
  */
 static bool touch_memory(uint8_t *memory, size_t len)
 {
@@ -91,11 +91,11 @@ static bool map_memory(struct handover *h)
     if (h->memory == MAP_FAILED)
         h->memory = NULL;
     else
-        madvise(h->memory, h->memory_len, MADV_HUGEPAGE); /* if not, then not */
+        madvise(h->memory, h->memory_len, MADV_HUGEPAGE); /* optional: ignore failure */
     return h->memory != NULL;
 }
 
-/* Makes the next blocks' memory present, as many as there are of COUNT. */
+/* Prefaults the next COUNT blocks, or as many as are left. */
 static bool touch_blocks(struct handover *h, uint32_t count)
 {
     uint32_t present = atomic_load_explicit(&h->present, memory_order_relaxed);
@@ -158,7 +158,7 @@ void handover_destroy(struct handover *h)
     free(h);
 }
 
-/* The last block that was returned: it is the likeliest to be in the processor's cache. */
+/* Takes the block that was returned last, which is most likely still in the CPU cache. */
 static struct block *take_spare(struct handover *h)
 {
     struct block *b;
@@ -169,8 +169,8 @@ static struct block *take_spare(struct handover *h)
 }
 
 /*
- * A block that was never used. Its memory is present, unless the writing thread was kept in one
- * write for so long that it could not add any: a page fault is better then than a lost frame.
+ * Takes a block that was never used. Its memory is prefaulted, unless one long write kept the
+ * writing thread from prefaulting more; a page fault is then better than a lost frame.
  */
 static struct block *take_fresh(struct handover *h)
 {
@@ -196,16 +196,16 @@ struct block *handover_take(struct handover *h)
     return b;
 }
 
-/* Full blocks that were given and not yet taken. */
+/* Number of full blocks that the writer has not taken yet. */
 static uint32_t waiting(const struct handover *h)
 {
     return atomic_load(&h->full.put) - atomic_load_explicit(&h->full.got, memory_order_relaxed);
 }
 
 /*
- * The receiving thread puts a block in and then looks whether the writer sleeps; the writer says so
- * and then looks for a block (handover_next). In one order of these four, which all threads see,
- * one of the two sees the other.
+ * The receiving thread puts a block in, then checks whether the writer sleeps. The writer sets
+ * sleeping, then checks for a block (handover_next). All four accesses are sequentially consistent,
+ * so at least one thread sees the other's write and no wake-up is lost.
  */
 static void wake_if_asleep(struct handover *h)
 {
@@ -235,10 +235,10 @@ void handover_end(struct handover *h)
 static void sleep_until_woken(struct handover *h)
 {
     while (sem_wait(&h->wake) != 0)
-        ; /* a signal came */
+        ; /* interrupted by a signal */
 }
 
-/* Memory for more blocks, before those that are present are all in use. */
+/* Prefaults more blocks before the prefaulted ones are all in use. */
 static void keep_ahead(struct handover *h)
 {
     uint32_t present = atomic_load_explicit(&h->present, memory_order_relaxed);
@@ -258,7 +258,7 @@ struct block *handover_next(struct handover *h)
             return NULL;
         atomic_store(&h->sleeping, true);
         bool idle = waiting(h) == 0 && !atomic_load(&h->ended);
-        /* not idle, and the receiving thread has posted: the post is taken back */
+        /* not idle, but the receiving thread has already posted: consume the post */
         if (idle || !atomic_exchange(&h->sleeping, false))
             sleep_until_woken(h);
     }
@@ -270,7 +270,7 @@ void handover_return(struct handover *h, struct block *b)
     ring_put(&h->empty, b);
 }
 
-/* Blocks that were given and not yet returned. */
+/* Number of blocks passed to the writer and not yet returned. */
 static uint32_t outstanding(struct handover *h)
 {
     return atomic_load_explicit(&h->full.put, memory_order_relaxed) -

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The hand-over of captured records from the thread that receives to the thread that writes: blocks
- * of memory in two rings of one producer and one consumer each, without a lock. The block that was
- * written last is used again first, so that as long as the writer keeps up the same few blocks stay
- * in the processor's cache.
+ * Queue of captured records from the receiving thread to the writing thread: memory blocks in two
+ * lock-free single-producer, single-consumer rings. The block written last is reused first, so the
+ * same few blocks stay in the CPU cache while the writer keeps up.
  */
 #ifndef CAPTURE_HANDOVER_H
 #define CAPTURE_HANDOVER_H
@@ -12,55 +11,57 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BLOCK_ROOM = 256 * 1024 }; /* octets of a block */
+enum { BLOCK_ROOM = 256 * 1024 }; /* bytes in a block */
 
-/* Whole records, one after the other, of one file. */
+/* Whole records of one file, back to back. */
 struct block {
     uint8_t *data;
-    uint32_t len;     /* octets of data that are in use */
-    uint32_t packets; /* how many of the records are packets */
-    uint64_t
-        octets;    /* of these packets, without the headers that the file format puts around them */
-    bool new_file; /* the file before ends, and this block begins the next one */
+    uint32_t len;     /* bytes used in data */
+    uint32_t packets; /* number of the records that are packets */
+    uint64_t octets;  /* bytes of these packets, without the headers of the file format */
+    bool new_file;    /* the previous file ends; this block starts the next one */
 };
 
 struct handover;
 
 /*
- * Memory for ROOM octets in blocks, at least four of them. Of it 32 MiB are made present at once,
- * with TOUCH all; the writing thread adds more when they are half in use. Returns NULL with errno
- * if there is not so much memory.
+ * Allocates blocks for ROOM bytes, at least four. The memory is prefaulted: 32 MiB at once, or all
+ * of it if TOUCH is set. The writing thread prefaults more when fewer than 16 MiB (64 blocks) are
+ * left unused. Returns NULL with errno if there is not enough memory.
  */
 struct handover *handover_create(uint64_t room, bool touch);
 
-/* NULL does nothing. No thread may use it any more. */
+/* Frees everything; no thread may use it any more. NULL does nothing. */
 void handover_destroy(struct handover *h);
 
-/* The receiving thread: an empty block, or NULL if all are waiting to be written. */
+/* Receiving thread: returns an empty block, or NULL if all blocks are waiting to be written. */
 struct block *handover_take(struct handover *h);
 
 /*
- * The receiving thread: gives a block from handover_take to the writer. A writer that sleeps is
- * woken once there is enough for it to do, a megabyte.
+ * Receiving thread: passes a block from handover_take to the writer. A sleeping writer is woken
+ * when 1 MiB (4 blocks) is waiting, or a quarter of all blocks if that is less.
  */
 void handover_give(struct handover *h, struct block *b);
 
-/* The receiving thread: what was given is to be written now. */
+/* Receiving thread: wakes the writer if any block is waiting. */
 void handover_wake(struct handover *h);
 
-/* The receiving thread: nothing will be given any more. */
+/* Receiving thread: no more blocks follow. */
 void handover_end(struct handover *h);
 
-/* The writing thread: the next block, waiting for it; NULL: none will come any more. */
+/* Writing thread: waits for the next block and returns it; NULL: no more blocks follow. */
 struct block *handover_next(struct handover *h);
 
-/* The writing thread: the block is written and may be used again. */
+/* Writing thread: returns a written block for reuse. */
 void handover_return(struct handover *h, struct block *b);
 
-/* The receiving thread: whether all that was given has been returned. */
+/* Receiving thread: whether all passed blocks have been returned. */
 bool handover_is_empty(struct handover *h);
 
-/* The receiving thread: whether the writer has more than a megabyte to write. */
+/*
+ * Receiving thread: whether more than 2 MiB (8 blocks) have been passed and not yet returned; half
+ * of all blocks if that is less.
+ */
 bool handover_is_behind(struct handover *h);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A device's own clock. See hcaclock.h. */
+/* Device clock. See hcaclock.h. */
 #include "capture/hcaclock.h"
 
 #include <string.h>
@@ -25,10 +25,7 @@ uint64_t steady_time(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
-/*
- * The counter now, as the device returns it: the field is a timespec, but the unit is the
- * counter's.
- */
+/* Reads the counter. The device returns it in a timespec, but in units of the counter. */
 static bool read_counter(struct ibv_context *context, uint64_t *ticks)
 {
     struct ibv_values_ex values = {.comp_mask = IBV_VALUES_MASK_RAW_CLOCK};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A device's own clock, put in relation to the time of day. */
+/* Converts timestamps of a device's own clock to the time of day. */
 #ifndef CAPTURE_HCACLOCK_H
 #define CAPTURE_HCACLOCK_H
 
@@ -10,25 +10,28 @@
 
 struct hcaclock {
     struct ibv_context *context;
-    bool wallclock;       /* completions carry the time of day */
-    uint64_t khz, mask;   /* of the counter that completions carry otherwise */
-    uint64_t ticks, time; /* one moment in both */
-    uint64_t checked;     /* when it was looked at, by the time of day */
+    bool wallclock;       /* completions carry the time of day in ns; the fields below are unused */
+    uint64_t khz, mask;   /* otherwise: frequency and mask of the counter in completions */
+    uint64_t ticks, time; /* the same instant on both clocks; time in ns since 1970 */
+    uint64_t checked;     /* when both clocks were last read, ns since 1970 */
 };
 
-/* The time of day, nanoseconds since 1970: it may be set. */
+/* CLOCK_REALTIME in ns since 1970. It can jump when the clock is set. */
 uint64_t time_of_day(void);
 
-/* CLOCK_MONOTONIC in ns, which only goes on. */
+/* CLOCK_MONOTONIC in ns. */
 uint64_t steady_time(void);
 
-/* Whether the device's clock can be read. */
+/* Reads both clocks. Returns false if the device's clock cannot be read. */
 bool hcaclock_start(struct hcaclock *clock, struct ibv_context *context);
 
-/* Reads both clocks anew if that was a second ago: they drift. */
+/* Reads both clocks again if the last reading is at least one second old, because they drift. */
 void hcaclock_follow(struct hcaclock *clock, uint64_t now);
 
-/* The time of day at which the counter was at TICKS, at most half of its range ago or ahead. */
+/*
+ * Converts the counter value TICKS to ns since 1970. TICKS may be at most half of the counter's
+ * range before or after the last reading.
+ */
 uint64_t hcaclock_time(const struct hcaclock *clock, uint64_t ticks);
 
 #endif

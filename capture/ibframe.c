@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A frame's direction, and a switch's wrapping. See ibframe.h. */
+/* Direction of a frame, and detection of mirrored frames. See ibframe.h. */
 #include "capture/ibframe.h"
 
 #include "pcapio/octets.h"
@@ -7,9 +7,9 @@
 #include "wire/ib.h"
 
 enum {
-    LNH_MASK = 0x03,              /* of LRH_SL_LNH (IBA 7.7.5) */
-    RWH_ETHERTYPE = LRH_SIZE + 2, /* of the raw header behind it (IBA 5.2.4) */
-    ETHERTYPE_MIRROR = 0x1123,    /* as ibdump knows it */
+    LNH_MASK = 0x03,              /* mask in LRH_SL_LNH (IBA 7.7.5) */
+    RWH_ETHERTYPE = LRH_SIZE + 2, /* offset in the raw header after the LRH (IBA 5.2.4) */
+    ETHERTYPE_MIRROR = 0x1123,    /* as in ibdump */
 };
 
 uint32_t frame_direction(const struct device *device, const uint8_t *octets, uint32_t len)
@@ -17,10 +17,8 @@ uint32_t frame_direction(const struct device *device, const uint8_t *octets, uin
     if (len < LRH_SIZE || device_is_ethernet(device))
         return PCAPNG_UNKNOWN;
     if (device_owns_lid(device, get_be16(octets + LRH_SLID)))
-        return PCAPNG_OUTBOUND; /* also to itself */
-    /*
-     * another's: it was sent to this port, whether to it alone, to a group or by a directed route
-     */
+        return PCAPNG_OUTBOUND; /* also if the destination is this port */
+    /* sent by another port to this port: unicast, multicast or directed route */
     return get_be16(octets + LRH_SLID) == LID_PERMISSIVE ? PCAPNG_UNKNOWN : PCAPNG_INBOUND;
 }
 

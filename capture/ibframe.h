@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a capture needs to know of a frame itself: its direction, and whether a switch has wrapped
- * it.
+ * Properties of a frame that the capture itself uses: its direction, and whether a switch has
+ * mirrored it.
  */
 #ifndef CAPTURE_IBFRAME_H
 #define CAPTURE_IBFRAME_H
@@ -12,16 +12,16 @@
 #include "capture/device.h"
 
 /*
- * PCAPNG_INBOUND, PCAPNG_OUTBOUND or PCAPNG_UNKNOWN, by the addresses of the port (LEN octets are
- * there).
+ * Returns PCAPNG_INBOUND, PCAPNG_OUTBOUND or PCAPNG_UNKNOWN by comparing the source LID with the
+ * port's LIDs. LEN: captured bytes.
  */
 uint32_t frame_direction(const struct device *device, const uint8_t *octets, uint32_t len);
 
-enum { MIRROR_HEAD_LEN = 16, MIRROR_TAIL_LEN = 2 }; /* LRH, raw header and prefix; VCRC */
+enum { MIRROR_HEAD_LEN = 16, MIRROR_TAIL_LEN = 2 }; /* bytes: LRH, raw header, prefix; VCRC */
 
 /*
- * Whether a mirroring switch has put its headers around the InfiniBand frame (RSPAN of ibdump's
- * --decap).
+ * Whether a switch has encapsulated the InfiniBand frame for mirroring (RSPAN; removed by --decap,
+ * as in ibdump).
  */
 bool frame_is_mirrored(const struct device *device, const uint8_t *octets, uint32_t len);
 

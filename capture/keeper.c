@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The keeper of the groups: its own side. See keeper.h. */
+/* Group keeper process. See keeper.h. */
 #include "capture/keeper.h"
 
 #include <errno.h>
@@ -22,23 +22,23 @@
 
 enum {
     LOOK_EVERY_MS = 2000,
-    LOOK_SHARE = 100, /* and so seldom that the SA is busy with us a hundredth of the time */
-    ANEW_EVERY = 150, /* so many looks: joins are repeated, whatever was lost */
+    LOOK_SHARE = 100, /* wait 100 times as long as the SA was busy: 1 % load */
+    ANEW_EVERY = 150, /* all joins are repeated after this many polls */
     ASK_MS = 1500,
-    /* unanswered questions in a row, at the end, after which the SA is left alone */
+    /* at the end: unanswered requests in a row after which the rest is skipped */
     SILENCES_MAX = 2,
-    FULL_MEMBER = 1, /* JoinState, IBA 15.2.5.17 */
+    FULL_MEMBER = 1, /* JoinState bit 0 (IBA 15.2.5.17) */
     NON_MEMBER = 2,
     NO_RECORDS = SA_STATUS_NO_RECORDS,
 };
 
 struct kept {
     struct mc_group group;
-    bool joined;  /* as far as is known */
-    bool refused; /* the last time; that was told */
-    bool marked;  /* in the last answer about our own port */
-    bool told;    /* the capture knows of it */
-    bool there;   /* in the table of the last look */
+    bool joined;  /* a join request was sent, and the membership is not known to be lost */
+    bool refused; /* the SA refused the last join, which has been reported */
+    bool marked;  /* set by mark_own */
+    bool told;    /* reported to the capture */
+    bool there;   /* in the table of the last poll */
 };
 
 struct keep {
@@ -47,11 +47,11 @@ struct keep {
     uint16_t pkey;
     bool broadcast_only;
     struct umad_sa *sa;
-    char error[256]; /* why the last question failed */
+    char error[256]; /* why the last request failed */
     struct sa_port standing;
-    GHashTable *groups; /* struct kept by MGID */
+    GHashTable *groups; /* struct kept, by MGID */
     int lock;
-    gint64 busy; /* us in which the SA worked for us in this look */
+    gint64 busy; /* microseconds that the SA worked on requests in this poll */
     bool silence_told, down_told;
 };
 
@@ -82,14 +82,14 @@ static enum sa_heard ask(struct keep *k, const struct sa_question *q, struct sa_
 
     a->records = g_byte_array_new();
     heard = umad_sa_ask(k->sa, q, ASK_MS, until, a, k->error, sizeof(k->error));
-    if (heard == SA_HEARD) /* one that is silent is not at work */
+    if (heard == SA_HEARD) /* an SA that does not answer is not counted as busy */
         k->busy += g_get_monotonic_time() - begin;
     return heard;
 }
 
 /* --- one group */
 
-/* What the SA says of it now. The capture is told what it did not know. */
+/* Stores the SA's record. If MLID or Q_Key changed, the group is reported again. */
 static void update(struct kept *g, const struct mc_group *now)
 {
     if (g->group.mlid != now->mlid || g->group.qkey != now->qkey)
@@ -107,7 +107,7 @@ static void join(struct keep *k, struct kept *g)
 
     grouplock_take(k->lock, k->device, k->port, g->group.mgid);
     heard = ask(k, &q, &a, &stop);
-    g->joined = true; /* where the answer is lost, it may be so all the same */
+    g->joined = true; /* also if the response is lost: the SA may have processed the request */
     if (heard == SA_HEARD && a.status == 0 && a.records->len >= MCM_SIZE &&
         mgid_equal(a.records->data, g->group.mgid)) {
         now = mc_group_read(a.records->data);
@@ -122,7 +122,10 @@ static void join(struct keep *k, struct kept *g)
     g_byte_array_unref(a.records);
 }
 
-/* Returns whether the SA answered. marked: the port is FullMember alone. */
+/*
+ * Leaves the group if this is the last capture on it. Skips the request if marked: the port is then
+ * only FullMember. Returns false if the SA did not answer.
+ */
 static bool leave(struct keep *k, const struct kept *g)
 {
     struct sa_question q = mc_ask_state(SA_DELETE, g->group.mgid, k->standing.gid, NON_MEMBER);
@@ -159,7 +162,7 @@ static void found(struct keep *k, const struct mc_group *group)
         g_hash_table_insert(k->groups, g->group.mgid, g);
     }
     update(g, group);
-    if (!g->told) /* also where it was deleted and made anew since */
+    if (!g->told) /* a new or changed group (also one deleted and created again) must be joined */
         g->joined = false;
     g->there = true;
     if (!g->joined)
@@ -184,7 +187,7 @@ static gboolean is_gone(gpointer mgid, gpointer value, gpointer data)
     return TRUE;
 }
 
-/* Where the record after this one begins. */
+/* Distance in bytes from one record to the next. */
 static uint32_t stride_of(const struct sa_answer *a)
 {
     return a->stride >= MCM_SIZE ? a->stride : (MCM_SIZE + 7u) / 8 * 8;
@@ -197,7 +200,7 @@ static bool is_table(enum sa_heard heard, const struct sa_answer *a)
 
 static void read_table(struct keep *k, const struct sa_answer *a)
 {
-    /* The broadcast groups first: the others' frames need their Q_Key (RFC 4391 §4). */
+    /* Broadcast groups first: frames of the other groups use their Q_Key (RFC 4391 section 4). */
     for (int others = 0; others <= 1; others++)
         for (uint32_t at = 0; at + MCM_SIZE <= a->records->len && !stop; at += stride_of(a)) {
             struct mc_group g = mc_group_read(a->records->data + at);
@@ -220,9 +223,9 @@ static void mark_all(struct keep *k, bool marked)
 }
 
 /*
- * Marks the groups that our port is a member of: in any way (join_state 0), or in this way and no
- * other. The SA compares the JoinState as a whole, and hides it in the answer. Returns false, and
- * marks none, if it did not tell.
+ * Marks the groups of which this port is a member: with any JoinState (join_state 0), or with
+ * exactly JOIN_STATE. The SA compares the whole JoinState and does not reveal it in its response.
+ * Returns false, and changes no mark, if the query failed.
  */
 static bool mark_own(struct keep *k, uint8_t join_state, const volatile int *until)
 {
@@ -243,8 +246,8 @@ static bool mark_own(struct keep *k, uint8_t join_state, const volatile int *unt
 }
 
 /*
- * A group may have been deleted and made anew since the last look, under its old MLID and without
- * us.
+ * Clears the joins that the SA no longer has: a group may have been deleted and created again since
+ * the last poll, with the same MLID and without this port.
  */
 static void doubt_joins(struct keep *k)
 {
@@ -272,8 +275,8 @@ static void forget_joins(struct keep *k)
 }
 
 /*
- * Whether the port can ask. Another LID, SM or GID: the SM may have forgotten all of its
- * memberships.
+ * Whether the port can send requests. If its LID, SM LID or GID changed, the SM may have lost all
+ * memberships, so all groups are joined again.
  */
 static bool look_at_port(struct keep *k)
 {
@@ -325,7 +328,8 @@ static void look(struct keep *k)
 /* --- the process */
 
 /*
- * Waits for the next look; the capture's word makes it early. Returns false at the capture's end.
+ * Waits MS for the next poll; a message from the capture ends the wait and makes all groups join
+ * again. Returns false when the capture has ended.
  */
 static bool wait_for_next(struct keep *k, int ms)
 {
@@ -358,8 +362,8 @@ static void keep_on(struct keep *k)
 }
 
 /*
- * The user is not to wait for a subnet administrator that does not answer: his files are let go
- * first.
+ * Leaves all groups. Redirects standard input and standard error to /dev/null first, so that the
+ * user's files are not held open while the SA does not answer.
  */
 static void leave_all(struct keep *k)
 {
@@ -372,7 +376,8 @@ static void leave_all(struct keep *k)
         dup2(null, STDERR_FILENO);
     }
     /*
-     * Where the port is FullMember alone, our bit went with a group that was deleted and made anew.
+     * If the port is only FullMember, the NonMember bit was lost when the group was deleted and
+     * created again.
      */
     if (g_hash_table_size(k->groups) != 0 && !mark_own(k, FULL_MEMBER, &never)) {
         mark_all(k, false);

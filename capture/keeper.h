@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keeper of the groups: a process beside a capture in multicast mode, which has the port's
- * switches send it the groups' traffic. It looks into the subnet administrator's table of groups
- * now and then, joins those that are wanted, tells of them, and leaves them once the capture has
- * ended, in whatever way: a killed capture leaves nothing behind.
+ * Group keeper: a separate process of a capture in multicast mode. It joins the multicast groups so
+ * that the switches forward their traffic to the port. It polls the SA's table of groups, joins the
+ * wanted groups, reports them to the capture, and leaves them when the capture ends, even if the
+ * capture is killed.
  *
- * It joins as NonMember (IBA 15.2.5.17: JoinState bit 1), which gets a group's traffic, but does
- * not keep it alive, and which the host's own interfaces never are: so nothing that they hold is
- * joined or left.
+ * It joins as NonMember (JoinState bit 1, IBA 15.2.5.17). A NonMember receives the group's traffic
+ * but does not keep the group alive. The host's own interfaces never join as NonMember, so their
+ * memberships are not affected.
  */
 #ifndef CAPTURE_KEEPER_H
 #define CAPTURE_KEEPER_H
@@ -15,32 +15,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* --- the keeper's side: a subcommand that the capture starts, with its socket as standard input */
+/* --- the keeper process: a subcommand started by the capture; its standard input is the socket */
 
 #define KEEPER_COMMAND "keep-groups"
+/*
+ * Runs the keeper. argv: the command, device, port, P_Key (decimal), "all" or "broadcast". Returns
+ * the exit status: 0, 1 or 2.
+ */
 int keeper_main(int argc, char **argv);
 
-/* --- the capture's side */
+/* --- functions for the capture */
 
 struct keeper_plan {
     const char *device;
     unsigned port;
-    uint16_t pkey;       /* whose groups */
-    bool broadcast_only; /* not the other groups */
+    uint16_t pkey;       /* P_Key of the partition whose groups are joined */
+    bool broadcast_only; /* join only the broadcast group */
 };
 
 struct keeper {
-    int fd; /* struct groupnews come here; -1: there is no keeper */
+    int fd; /* socket that receives struct groupnews; -1: no keeper */
     int pid;
 };
 
-/* Returns false after a message. */
+/* Starts the keeper process. Returns false after a message. */
 bool keeper_start(struct keeper *keeper, const struct keeper_plan *plan);
 
-/* All groups are to be joined again. */
+/* Asks the keeper to join all groups again. */
 void keeper_again(const struct keeper *keeper);
 
-/* Has the groups left, and waits for that a moment. */
+/* Tells the keeper to leave the groups and end; waits at most 0.6 s for it. */
 void keeper_end(struct keeper *keeper);
 
 #endif

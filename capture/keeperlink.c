@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Starting and ending the keeper of the groups. See keeper.h. */
+/* Starts and ends the keeper process. See keeper.h. */
 #include "capture/keeper.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 enum { PATIENCE_MS = 600, STEP_MS = 2 };
 
 /*
- * As a session of its own, so that signals for the terminal's programs leave it alone: the capture
- * ends it.
+ * Starts the keeper in its own session, so that signals of the terminal do not reach it; the
+ * capture ends it.
  */
 static int spawn(struct keeper *keeper, int end, char **argv)
 {
@@ -79,7 +79,7 @@ void keeper_end(struct keeper *keeper)
 
     if (keeper->fd < 0)
         return;
-    kill(keeper->pid, SIGTERM); /* it is our child, and not yet waited for: nobody else's number */
+    kill(keeper->pid, SIGTERM); /* safe: an unreaped child, so the process ID is not reused */
     close(keeper->fd);
     keeper->fd = -1;
     for (int waited = 0; waited < PATIENCE_MS; waited += STEP_MS) {

@@ -62,7 +62,7 @@ static void show_mode(const struct device *device, const char *mode, struct refu
     printf("    %-9s no: %s\n", mode, cause);
 }
 
-/* What a capture without -b, -j, -M and -p takes. */
+/* Prints the memory that a capture without -b, -j, -M and -p uses. */
 static void show_memory(struct device *device)
 {
     const struct rx_plan plan = {.entries = RX_ENTRIES,
@@ -93,7 +93,7 @@ static void show_port(struct device *device)
         show_memory(device);
 }
 
-/* Every port of a device. Returns false after a message if it could not be opened. */
+/* Prints every port of a device. Returns false after a message if the device cannot be opened. */
 static bool show_device(const struct device_list *list, const char *name)
 {
     unsigned ports = 1;

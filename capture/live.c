@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A live capture: what it needs is made, used and taken down again. See live.h. */
+/* Live capture: creates everything it needs, runs, and frees it. See live.h. */
 #include "capture/live.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@
 #include "capture/writer.h"
 
 enum {
-    LOG2_MULTICAST = 12, /* buffers, if the user names no number: groups are no flood */
-    /* after a signal, for a reader that does not read: Wireshark waits for our end */
+    LOG2_MULTICAST = 12, /* log2 of the default number of buffers: multicast traffic is low */
+    /* time for the reader of a pipe after a signal: Wireshark waits for this process to end */
     PATIENCE_MS = 700,
 };
 
@@ -28,7 +28,7 @@ struct live {
     const struct live_options *options;
     struct device_list list;
     struct device device;
-    struct sniffer sniffer; /* one of these two, as the mode is */
+    struct sniffer sniffer; /* one of these two, depending on the mode */
     struct multicast multicast;
     struct feed feed;
     struct dropcount dropcount;
@@ -134,7 +134,7 @@ static void add_to_comment(struct live *l, const char *text)
     snprintf(l->comment + len, sizeof(l->comment) - len, "%s%s", len ? "\n" : "", text);
 }
 
-/* The interface's comment: what the capture is, and what the user says of it. */
+/* Comment of the interface (pcapng): the mode, the selection, and the user's --comment. */
 static void make_comment(struct live *l)
 {
     char kinds[40], text[80];
@@ -150,7 +150,7 @@ static void make_comment(struct live *l)
         add_to_comment(l, l->options->comment);
 }
 
-/* --only; without it, or without InfiniBand headers, all packets are wanted. */
+/* Applies --only. Without it, or on Ethernet, all packets are recorded. */
 static bool make_selection(struct live *l)
 {
     if (!l->options->only || device_is_ethernet(&l->device))
@@ -186,8 +186,8 @@ static bool make_recorder(struct live *l)
 }
 
 /*
- * The capabilities that opening the devices needs are dropped here. A failed queue pair is
- * replaced, which needs those of the first one; a series creates more files.
+ * Drops the capabilities that are only needed to open devices. It keeps those to replace a failed
+ * queue pair and to create more files of a series.
  */
 static bool drop_privileges(const struct live_options *options)
 {
@@ -232,7 +232,7 @@ static bool prepare(struct live *l)
     return l->feed.ops->start(&l->feed) && drop_privileges(l->options) && start_writer(l);
 }
 
-/* Frames come no more. It may have something to tell, or to wait for. */
+/* Stops and frees the feed. This can print messages and wait for the keeper. */
 static void end_feed(struct live *l)
 {
     if (l->sniffer.device)
@@ -244,7 +244,7 @@ static void end_feed(struct live *l)
 
 static void take_down(struct live *l)
 {
-    if (l->writer && l->outfile) { /* it never came to the capture */
+    if (l->writer && l->outfile) { /* preparation failed before the capture started */
         handover_end(l->handover);
         writer_finish(l->writer, 0);
     }
@@ -259,14 +259,14 @@ static void take_down(struct live *l)
     device_list_free(&l->list);
 }
 
-/* What there is to know of the output when it is closed. */
+/* State of the output when it is closed. */
 struct ending {
-    bool pipe;    /* written to, or the like */
-    bool left;    /* its reader left, as usual */
-    bool stalled; /* its reader did not read */
+    bool pipe;    /* the output is a pipe or similar */
+    bool left;    /* the reader closed the pipe, which is the normal end */
+    bool stalled; /* the reader did not read */
 };
 
-/* The program's own: it had no memory left. */
+/* Reports frames lost because the program had no memory left. */
 static void tell_own_losses(uint64_t own, const struct ending *end)
 {
     if (own == 0)
@@ -285,7 +285,10 @@ static void tell_own_losses(uint64_t own, const struct ending *end)
             own);
 }
 
-/* More buffers are no help where the queue pair failed: frames found none while it was replaced. */
+/*
+ * Reports frames lost by the device. FAILED: the queue pair was replaced; more buffers do not help
+ * then, because none were posted during the replacement.
+ */
 static void tell_device_losses(uint64_t lost, bool failed)
 {
     if (lost > 0 && failed)
@@ -295,7 +298,7 @@ static void tell_device_losses(uint64_t lost, bool failed)
             lost);
 }
 
-/* Says why frames were lost. */
+/* Reports why frames were lost. */
 static void tell_losses(const struct live *l, const struct receiver *r,
                         struct recorder_counts counts, const struct ending *end)
 {
@@ -314,13 +317,16 @@ static void tell_losses(const struct live *l, const struct receiver *r,
             r->restarts, r->restarts == 1 ? "" : "s");
 }
 
-/* A reader's leaving is a loss like another, but for Wireshark, which ends captures so. */
+/*
+ * Whether the reader closed the pipe as its normal way to end a capture (extcap). Otherwise this is
+ * a loss.
+ */
 static bool left_as_usual(const struct live *l)
 {
     return l->options->reader_may_leave && outfile_reader_left(l->outfile);
 }
 
-/* What was written counts as captured. */
+/* Prints the totals. Only written packets count as captured. */
 static void tell_sum(const struct live *l, uint64_t lost)
 {
     char left_out[200] = "";
@@ -334,8 +340,8 @@ static void tell_sum(const struct live *l, uint64_t lost)
 }
 
 /*
- * Writes the rest. Returns the exit status. Wireshark shows all that is told as an error: it is
- * told of losses alone.
+ * Writes the rest of the records and returns the exit status. With Wireshark, only losses are
+ * printed, because it shows every message as an error.
  */
 static int finish(struct live *l, const struct receiver *r)
 {
@@ -355,7 +361,7 @@ static int finish(struct live *l, const struct receiver *r)
                           .stalled = outfile_reader_stalled(l->outfile)};
     good = outfile_close(l->outfile) || end.left;
     l->outfile = NULL;
-    end_feed(l); /* before the last line is told */
+    end_feed(l); /* before the last line of output, since this can print messages */
     tell_losses(l, r, counts, &end);
     lost = counts.device + counts.own + (end.left ? 0 : writer_lost(l->writer));
     if (!l->options->reader_may_leave || lost > 0)

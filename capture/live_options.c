@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command line of a capture. See live_options.h. */
+/* Command line of a capture. See live_options.h. */
 #include "capture/live_options.h"
 
 #include <getopt.h>
@@ -124,7 +124,7 @@ static const struct option known[] = {
 
 enum { LOG2_MAX = 20, SNAPLEN_MAX = 65535 };
 
-/* What holds without any option. */
+/* Default values. */
 static struct live_options defaults(void)
 {
     return (struct live_options){.port = 1, .log2_buffers = 15, .erf = -1, .hold = HOLD_DEFAULT};
@@ -145,7 +145,7 @@ static int print(const char *text)
     return 1;
 }
 
-/* Says what an option wants. */
+/* Reports what an option expects, unless GOOD. */
 static bool want(bool good, const char *option, const char *arg, const char *wanted)
 {
     if (!good)
@@ -169,7 +169,7 @@ static bool take_mode(struct live_options *o, const char *arg)
     return true;
 }
 
-/* With or without the bit that tells a full member. */
+/* With or without the full-member bit (0x8000). */
 static bool take_pkey(struct live_options *o, const char *arg)
 {
     uint64_t n;
@@ -247,7 +247,7 @@ static bool take_memory(struct live_options *o, int c, const char *arg)
     }
 }
 
-/* ibdump's options that have no meaning without vendor tools. */
+/* ibdump's options that only have a meaning with vendor tools. */
 static bool take_obsolete(int c)
 {
     if (c == 'q')
@@ -352,7 +352,7 @@ static bool take(struct live_options *o, int c, const char *arg)
     }
 }
 
-/* What contradicts itself, or NULL. */
+/* Returns which options contradict each other, or NULL. */
 static const char *contradiction(const struct live_options *o, bool writer_asked)
 {
     bool limits = o->ring_octets || o->ring_packets || o->ring_time;
@@ -408,7 +408,7 @@ int live_parse_options(int argc, char **argv, struct live_options *o)
     int c;
 
     *o = defaults();
-    opterr = 0; /* the messages are ours, with the program's name as it is */
+    opterr = 0; /* own messages, with the program's name as it is */
     while ((c = getopt_long(argc, argv, shorts, known, NULL)) != -1) {
         if (c == 'h')
             return print(usage);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ipoib-capture: a live capture, a subcommand, or what Wireshark asks an extcap. */
+/* ipoib-capture: a live capture, a subcommand, or an extcap of Wireshark. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -23,8 +23,9 @@ static const struct subcommand {
 };
 
 /*
- * A file must not get number 0, 1 or 2 because the caller closed it: messages would go into the
- * output. Read-only, so that writing to a closed stdout still fails.
+ * Opens descriptors 0, 1 and 2 if the caller closed them: the output file must not get one of these
+ * numbers, or messages would be written into it. Read-only, so that writing to a closed stdout
+ * still fails.
  */
 static void occupy_standard_files(void)
 {
@@ -42,7 +43,7 @@ int main(int argc, char **argv)
     environment_secure();
     occupy_standard_files();
     say_as("ipoib-capture");
-    /* a reader that goes away is a write error: told, with an exit status */
+    /* a closed pipe becomes a write error, with a message and an exit status */
     signal(SIGPIPE, SIG_IGN);
 
     for (size_t i = 0; argc > 1 && i < sizeof(subcommands) / sizeof(subcommands[0]); i++)

@@ -20,13 +20,13 @@
 enum {
     FIRST_NEWS_MS = 4000,
     REPLACED_MAX = 5,
-    QKEY_TRIED = 0x0b1b, /* OpenSM's for IPoIB; it needs no privilege */
+    QKEY_TRIED = 0x0b1b, /* OpenSM's Q_Key for IPoIB; needs no privilege */
 };
 
 struct listened {
     struct mc_group group;
     bool attached;
-    bool gone; /* for now; it stays known, for frames that came before */
+    bool gone; /* deleted; kept for frames received before the deletion */
 };
 
 /* --- the partition */
@@ -56,8 +56,8 @@ static void tell_pkeys(const struct device *device, unsigned wanted)
 }
 
 /*
- * Of the two forms of a P_Key the full member's, if the port has both: it hears the limited members
- * too.
+ * Finds the index of the P_Key in the port's table. Prefers the full-member form if the port has
+ * both: it also receives from limited members.
  */
 static bool find_pkey(struct multicast *m, unsigned wanted)
 {
@@ -172,7 +172,10 @@ static struct refusal make_qp(struct multicast *m, uint32_t qkey)
     return error ? refused(REFUSED_STATE, error) : (struct refusal){REFUSED_NOT, 0};
 }
 
-/* From now on frames come. A controlled Q_Key needs CAP_NET_RAW: ib_uverbs_modify_qp. */
+/*
+ * Creates the queue pair and starts the reception. A controlled Q_Key needs CAP_NET_RAW
+ * (ib_uverbs_modify_qp in the kernel).
+ */
 static bool begin(struct multicast *m)
 {
     struct refusal refusal;
@@ -203,9 +206,12 @@ static bool restart(struct multicast *m)
     return renewed && (!m->link || begin(m));
 }
 
-/* --- news of the keeper */
+/* --- messages from the keeper */
 
-/* The broadcast group's Q_Key is the link's (RFC 4391 §4.1). Returns false after a message. */
+/*
+ * Takes the Q_Key of the link from the broadcast group (RFC 4391 section 4.1). Returns false after
+ * a message.
+ */
 static bool take_link(struct multicast *m, const struct mc_group *g)
 {
     bool first = !m->link;
@@ -258,7 +264,10 @@ static bool take_news(struct multicast *m, const struct groupnews *news)
             l->gone = true;
         }
         return true;
-    /* while the link takes another Q_Key, not all of its groups were told yet */
+    /*
+     * Q_Keys are compared only here: while the link's Q_Key changes, some groups are not reported
+     * yet.
+     */
     case GROUPNEWS_LOOKED:
         for_all(m, tell_other_qkey);
         m->looked = true;
@@ -281,8 +290,8 @@ static bool start_keeper(struct multicast *m)
 }
 
 /*
- * Somebody has killed it: another joins again, and will leave at the end. Returns false if that
- * does not help.
+ * Replaces a keeper that was killed: the new one joins all groups again and leaves them at the end.
+ * Returns false if the keeper was replaced too often or cannot be started.
  */
 static bool replace_keeper(struct multicast *m)
 {
@@ -292,7 +301,10 @@ static bool replace_keeper(struct multicast *m)
     return m->replaced++ < REPLACED_MAX && start_keeper(m);
 }
 
-/* All that has come. Returns false after a message if the capture cannot go on. */
+/*
+ * Handles all waiting messages of the keeper. Returns false after a message if the capture cannot
+ * continue.
+ */
 static bool read_news(struct multicast *m)
 {
     struct groupnews news;
@@ -328,7 +340,7 @@ static uint16_t dlid_of(const struct multicast *m, const struct rx *rx)
     if (l)
         return l->group.mlid;
     if (rx->from.grh && rx->octets[GRH_DGID] == 0xff)
-        return LID_PERMISSIVE; /* a group that nobody told of */
+        return LID_PERMISSIVE; /* a group that the keeper has not reported */
     return (uint16_t)(m->device->port_attr.lid | rx->from.path_bits);
 }
 
@@ -338,7 +350,7 @@ static bool rebuild(struct multicast *m, const struct rx *rx, struct frame *fram
     struct ud_heads heads = {
         .slid = rx->from.slid,
         .dlid = dlid_of(m, rx),
-        .pkey = m->pkey | 0x8000, /* who is a limited member is not told */
+        .pkey = m->pkey | 0x8000, /* limited members cannot be recognised */
         .sl = rx->from.sl,
         .dqpn = group ? QPN_MULTICAST : m->qp->qp_num,
         .sqpn = rx->from.src_qp,
@@ -347,18 +359,19 @@ static bool rebuild(struct multicast *m, const struct rx *rx, struct frame *fram
     };
 
     if (rx->len < GRH_SIZE)
-        return false; /* not a datagram: its place for a GRH is always there (IBA 11.4.1.2) */
+        return false; /* not a datagram: the buffer always starts with space for a GRH
+                         (IBA 11.4.1.2) */
     frame->octets = m->frame;
     frame->len = udframe_put(m->frame, &heads, rx->octets + GRH_SIZE, rx->len - GRH_SIZE);
     return true;
 }
 
-/* --- as a feed */
+/* --- feed operations */
 
 static bool feed_prepare(struct feed *feed)
 {
     struct multicast *m = feed->self;
-    struct refusal refusal = make_qp(m, QKEY_TRIED); /* before an old file is overwritten */
+    struct refusal refusal = make_qp(m, QKEY_TRIED); /* tested before an old file is overwritten */
 
     drop_qp(m);
     if (refusal.step != REFUSED_NOT) {
@@ -407,7 +420,7 @@ static bool feed_tend(struct feed *feed)
     return good;
 }
 
-/* The table of P_Keys may have been filled anew: the queue pair goes by its place in it. */
+/* The P_Key table may have changed; the queue pair refers to its P_Key by index. */
 static bool feed_changed(struct feed *feed)
 {
     struct multicast *m = feed->self;
@@ -433,7 +446,7 @@ struct feed multicast_feed(struct multicast *m)
     return (struct feed){.ops = &ops, .ring = &m->ring, .fd = -1, .self = m};
 }
 
-/* --- all of it */
+/* --- create, destroy, try */
 
 static struct refusal has_no_groups(const struct device *device)
 {
@@ -467,7 +480,7 @@ void multicast_destroy(struct multicast *m)
 {
     drop_qp(m);
     rxring_destroy(&m->ring);
-    keeper_end(&m->keeper); /* last: what is left is no longer received */
+    keeper_end(&m->keeper); /* last: leave the groups after the reception has ended */
     g_hash_table_unref(m->groups);
     free(m->frame);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Multicast mode, for every HCA: a UD queue pair that is attached to a partition's IPoIB groups. It
- * receives what is sent to them, ARP, Neighbour Discovery and IP multicast of the whole link; what
- * is sent to one port alone it does not.
+ * Multicast mode, for every HCA: a UD queue pair attached to the IPoIB groups of a partition. It
+ * receives everything sent to these groups: ARP, Neighbour Discovery and IP multicast of the whole
+ * link. It does not receive unicast traffic.
  */
 #ifndef CAPTURE_MULTICAST_H
 #define CAPTURE_MULTICAST_H
@@ -16,8 +16,8 @@
 
 struct multicast_plan {
     struct rx_plan rx;
-    unsigned pkey;       /* of the partition; 0: the first in the port's table */
-    bool broadcast_only; /* the broadcast group, and no others */
+    unsigned pkey;       /* P_Key of the partition; 0: the first in the port's table */
+    bool broadcast_only; /* only the broadcast group */
 };
 
 struct multicast {
@@ -27,32 +27,34 @@ struct multicast {
     struct keeper keeper;
     uint16_t pkey, pkey_index;
     bool broadcast_only;
-    bool link; /* the broadcast group is known: */
+    bool link; /* the broadcast group is known; its MGID is link_mgid */
     uint8_t link_mgid[GID_SIZE];
-    uint32_t qkey; /* of the broadcast group, and so of the queue pair */
+    uint32_t qkey; /* Q_Key of the broadcast group, used by the queue pair */
     bool started;
-    unsigned replaced; /* how often the keeper was */
-    bool looked;       /* the keeper has told what there was at first */
+    unsigned replaced; /* number of times the keeper was restarted */
+    bool looked;       /* the keeper has reported the first whole table */
     bool attach_told, qkey_told;
-    GHashTable *groups; /* by MGID; those that are gone included, for frames that came before */
-    uint8_t *frame;     /* the one that is being rebuilt */
+    GHashTable *groups; /* by MGID; deleted groups stay, for frames received before the deletion */
+    uint8_t *frame;     /* buffer for the rebuilt frame */
 };
 
-/* What a file says of frames that were captured so. */
+/* Remark in the capture file about frames captured in this mode. */
 #define MULTICAST_REMARK                                                                           \
     "multicast mode: LRH, BTH and DETH are rebuilt from completions; VL, BTH's SE, M, A and PSN, and the CRCs are 0"
 
-/* The memory and the completion queue. Returns false after a message. */
+/*
+ * Allocates the memory, the receive ring and its completion queue. Returns false after a message.
+ */
 bool multicast_create(struct multicast *m, struct device *device,
                       const struct multicast_plan *plan);
 
-/* As what the receiving loop knows. M must stay. */
+/* Returns the feed for the receive loop. M must outlive it. */
 struct feed multicast_feed(struct multicast *m);
 
-/* Ends what the others began. */
+/* Frees everything and ends the keeper. */
 void multicast_destroy(struct multicast *m);
 
-/* Whether the port can do this, tried for a moment without joining anything. */
+/* Tests whether the port supports this mode, without joining a group. */
 struct refusal multicast_try(struct device *device);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file that a capture goes into. See outfile.h. */
+/* Output file of a capture. See outfile.h. */
 #include "capture/outfile.h"
 
 #include <errno.h>
@@ -19,15 +19,15 @@
 
 struct outfile {
     struct outfile_plan plan;
-    char *name;  /* of the present file; NULL: stdout */
-    char **kept; /* of a series, the names that are there: plan.keep of them, in turn */
+    char *name;  /* of the current file; NULL: stdout */
+    char **kept; /* names of the existing files of a series; ring of plan.keep names */
     uint32_t made;
     int fd;
-    int error; /* what failed; 0: nothing. The user knows */
+    int error; /* errno value of the first error, already reported; 0: none */
     bool live;
 };
 
-/* Of the present file, for messages. */
+/* Name of the current file, for messages. */
 static const char *name_of(const struct outfile *out)
 {
     return out->name ? out->name : "standard output";
@@ -71,8 +71,8 @@ void outfile_note_left(struct outfile *out)
 }
 
 /*
- * "dir/cap.pcap" becomes "dir/cap_00001_20240131235959.pcap", as dumpcap names the files of a
- * series.
+ * Builds the name of the next file: "dir/cap.pcap" becomes "dir/cap_00001_20240131235959.pcap", as
+ * in dumpcap.
  */
 static char *series_name(const struct outfile *out)
 {
@@ -90,7 +90,7 @@ static char *series_name(const struct outfile *out)
     return name;
 }
 
-/* The oldest file of the series goes when a new one comes. */
+/* Remembers the new file's name and removes the oldest file of the series. */
 static void keep_name(struct outfile *out)
 {
     char **place;
@@ -104,7 +104,7 @@ static void keep_name(struct outfile *out)
     *place = strdup(out->name);
 }
 
-/* Tells WHY there is no file. */
+/* Reports WHY the file cannot be created. */
 static bool refuse(struct outfile *out, const char *why)
 {
     say("%s: %s", name_of(out), why);
@@ -112,7 +112,7 @@ static bool refuse(struct outfile *out, const char *why)
     return false;
 }
 
-/* Nothing of a series that is refused stays: its first file is empty as yet. */
+/* Reports that another capture writes the series, and removes the empty first file. */
 static bool refuse_series(struct outfile *out)
 {
     say("%s: %s", out->plan.path, create_is_locked);
@@ -129,7 +129,7 @@ static bool create(struct outfile *out)
     out->name = out->plan.series ? series_name(out) : strdup(out->plan.path);
     if (!out->name)
         return fail(out, "no memory for the name");
-    do /* a signal may come while a FIFO waits for its reader */
+    do /* a signal can interrupt open() while a FIFO waits for its reader */
         out->fd = create_file(out->name, why, sizeof(why));
     while (out->fd < 0 && errno == EINTR && !stop_requested());
     if (out->fd < 0)
@@ -177,11 +177,14 @@ static bool close_file(struct outfile *out)
     int fd = out->fd;
 
     out->fd = -1;
-    /* a network file system may say only now that it is full */
+    /* a network file system may report a full disk only at close() */
     return fd < 0 || close(fd) == 0 || fail(out, not_complete);
 }
 
-/* The next file is locked before this one is free: so the series always is (series.h). */
+/*
+ * The next file is locked before this one is closed, so one file of the series is always locked
+ * (series.h).
+ */
 bool outfile_next(struct outfile *out)
 {
     char *name = out->name;
@@ -202,7 +205,7 @@ bool outfile_next(struct outfile *out)
     return good;
 }
 
-/* The user will not wait for the reader. */
+/* Gives up waiting for the reader of the pipe. */
 static void stall(struct outfile *out)
 {
     say("%s: the reader of the pipe does not read: what it has is not complete", name_of(out));
@@ -236,7 +239,7 @@ void outfile_take_back(struct outfile *out, size_t len)
     off_t end = out->live || out->fd < 0 ? -1 : lseek(out->fd, 0, SEEK_CUR);
 
     if (end < (off_t)len || ftruncate(out->fd, end - (off_t)len) != 0)
-        return; /* the last record stays cut short, which readers say of the file */
+        return; /* the last record stays incomplete; readers report that */
     lseek(out->fd, end - (off_t)len, SEEK_SET);
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The file that a capture goes into, or the files one after the other: creating, writing whole
- * records, removing.
- */
+/* Output file of a capture, or a series of files: creating, writing, removing old ones. */
 #ifndef CAPTURE_OUTFILE_H
 #define CAPTURE_OUTFILE_H
 
@@ -13,10 +10,10 @@
 
 struct outfile_plan {
     const char *path;      /* "-": stdout */
-    bool series;           /* several files: a number and the time are put into the name,
+    bool series;           /* write several files; a number and the time are added to the name:
                               "cap_00001_20240131235959.pcap" */
-    uint32_t keep;         /* so many files of a series stay, older ones are removed; 0: all */
-    bool reader_may_leave; /* that a pipe's reader closes it is no fault, and not told */
+    uint32_t keep;         /* number of files kept of a series, older ones are removed; 0: all */
+    bool reader_may_leave; /* a reader that closes the pipe is not an error and is not reported */
 };
 
 struct outfile;
@@ -24,38 +21,39 @@ struct outfile;
 /* Creates the first file. Returns NULL after a message. */
 struct outfile *outfile_open(const struct outfile_plan *plan);
 
-/* Ends the file and creates the next one of the series. Returns false after a message. */
+/* Closes the file and creates the next one of the series. Returns false after a message. */
 bool outfile_next(struct outfile *out);
 
 /*
- * Writes LEN octets. Returns how many were written; fewer after a message, and 0 from then on. Once
- * ABANDON is set, a signal ends a write that waits for a reader.
+ * Writes LEN bytes. Returns the number written: fewer than LEN after a message, and 0 in all later
+ * calls. If ABANDON is set, a signal interrupts a write that waits for the reader of a pipe.
  */
 size_t outfile_write(struct outfile *out, const void *octets, size_t len, atomic_bool *abandon);
 
-/*
- * Takes the last LEN octets back, if the file can do that: the part of a record that did not fit.
- */
+/* Removes the last LEN bytes (an incomplete record), if the file can be truncated. */
 void outfile_take_back(struct outfile *out, size_t len);
 
 /*
- * Closes and frees. Returns false after a message if what was written has not reached the file.
- * NULL is fine.
+ * Closes and frees. Returns false after a message if data did not reach the file, also if an
+ * earlier call failed. NULL is fine.
  */
 bool outfile_close(struct outfile *out);
 
-/* a pipe or the like: someone reads as we write */
+/* Whether the output is not a regular file: a reader reads while the capture writes. */
 bool outfile_is_live(const struct outfile *out);
-/* For poll(): of a pipe or the like, where an error is its reader's leaving; else -1. */
+/*
+ * File descriptor for poll(), of a pipe or similar, where an error means that the reader closed it;
+ * else -1.
+ */
 int outfile_pipe(const struct outfile *out);
 
-/* poll() has said so. It is told as a failed write would be. */
+/* Handles the reader's closing of the pipe reported by poll(), like a failed write. */
 void outfile_note_left(struct outfile *out);
 
-/* what failed is that the pipe's reader closed it */
+/* Whether the write failed because the reader closed the pipe. */
 bool outfile_reader_left(const struct outfile *out);
 
-/* what failed is that the pipe's reader did not read when the capture ended */
+/* Whether the write was abandoned because the reader did not read at the end of the capture. */
 bool outfile_reader_stalled(const struct outfile *out);
 
 #endif

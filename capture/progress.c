@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a capture shows while it runs. See progress.h. Scripts wait for these lines: they are
- * ibdump's.
+ * Progress output. See progress.h. Scripts wait for these lines, so they are the same as ibdump's.
  */
 #include "capture/progress.h"
 

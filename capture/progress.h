@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a capture shows while it runs, on standard output, as ibdump does. */
+/* Progress of a capture on standard output, in ibdump's format. */
 #ifndef CAPTURE_PROGRESS_H
 #define CAPTURE_PROGRESS_H
 
@@ -12,19 +12,22 @@
 
 struct progress {
     bool silent;
-    uint64_t memory;        /* of -M, or 0 */
-    uint64_t shown;         /* when, CLOCK_MONOTONIC in ns */
-    uint64_t packets, lost; /* that were shown */
+    uint64_t memory;        /* size of -M in bytes, or 0 */
+    uint64_t shown;         /* time of the last line, CLOCK_MONOTONIC in ns */
+    uint64_t packets, lost; /* counts in the last line */
 };
 
-/* What is going to be captured. */
+/* Prints what will be captured. BUFFERS: number of posted receives. */
 void progress_begin(struct progress *p, const struct live_options *options,
                     const struct device *device, uint32_t buffers);
 
-/* The line of counts, once a second if it changed. NOW: CLOCK_MONOTONIC in ns. */
+/*
+ * Prints the line of counts, at most once a second and only if it changed. NOW: CLOCK_MONOTONIC in
+ * ns.
+ */
 void progress_show(struct progress *p, struct recorder_counts counts, uint64_t now);
 
-/* The capture has ended, because the memory of -M is full if FULL. */
+/* Prints the end of the capture. FULL: the memory of -M is full. */
 void progress_end(struct progress *p, bool full);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The receiving loop. See receive.h. Under load it polls; when the queue is empty it naps, for a
- * time in which not even the fastest link fills the posted receives; when nothing comes for a while
- * it sleeps until an event.
+ * Receive loop. See receive.h. Under load it polls. When the queue is empty it naps, for a time too
+ * short for the fastest link to fill the posted receives. After a while without frames it sleeps
+ * until an event.
  */
 #include "capture/receive.h"
 
@@ -23,16 +23,16 @@
 #define MS     UINT64_C(1000000)
 
 enum {
-    NAP_PER_ENTRY = 12, /* ns: a quarter of the entries at 20 million frames a second */
+    NAP_PER_ENTRY = 12, /* ns per entry: a quarter of the entries are used at 20 million frames/s */
     NAP_MAX = 500000,   /* ns */
-    NAPS = 40,          /* without a frame before it sleeps */
-    LOOK_BATCHES = 16,  /* under load the clock is read once in so many batches */
-    RESTARTS_MAX = 100, /* of the queue pair: then something is wrong for good */
-    /* frames whose octets are fetched ahead: the device put them into memory, not the cache */
+    NAPS = 40,          /* naps without a frame before the loop sleeps */
+    LOOK_BATCHES = 16,  /* under load, batches between two readings of the clock */
+    RESTARTS_MAX = 100, /* replacements of the queue pair before the capture gives up */
+    /* frames prefetched ahead: the device writes to memory, not to the cache */
     AHEAD = 8,
 };
 static const uint64_t look_every = 20 * MS, file_patience = 500 * MS, event_patience = 200 * MS;
-/* A reader of a pipe sees a frame after that time, or before the loop sleeps. */
+/* Records reach the reader of a pipe after this time, or before the loop sleeps. */
 static const uint64_t reader_patience = 5 * MS;
 
 static bool wanted_direction(const struct receiver *r, uint32_t direction)
@@ -53,7 +53,7 @@ static bool is_done(const struct receiver *r)
     return (r->options->count && r->recorded >= r->options->count) || recorder_is_full(r->recorder);
 }
 
-/* What the mode and the options ask for. Returns false if the frame is not to be recorded. */
+/* Applies the mode and the options. Returns false if the frame is not recorded. */
 static bool prepare_frame(struct receiver *r, const struct rx *rx, struct frame *frame)
 {
     if (r->feed->ops->frame && !r->feed->ops->frame(r->feed, rx, frame))
@@ -73,7 +73,7 @@ static bool prepare_frame(struct receiver *r, const struct rx *rx, struct frame 
     return false;
 }
 
-/* Whether prepare_frame() has nothing to do: no format but pcapng has a place for directions. */
+/* Whether prepare_frame() has nothing to do. Only pcapng has a field for the direction. */
 static bool goes_as_received(const struct receiver *r)
 {
     const struct live_options *o = r->options;
@@ -95,7 +95,7 @@ static inline void record(struct receiver *r, const struct rx *rx)
 
 static void note_failure(struct receiver *r, const struct rx *rx)
 {
-    if (rx->status == IBV_WC_WR_FLUSH_ERR) { /* no frame was lost: the receive was taken back */
+    if (rx->status == IBV_WC_WR_FLUSH_ERR) { /* not a lost frame: the receive was flushed */
         r->broken = true;
         return;
     }
@@ -133,7 +133,7 @@ static void note_change(struct receiver *r)
         r->broken = true;
 }
 
-/* Returns false if the capture cannot go on. */
+/* Handles one device event. Returns false if the capture cannot continue. */
 static bool heed(struct receiver *r, enum devevent event)
 {
     switch (event) {
@@ -161,7 +161,7 @@ static bool heed(struct receiver *r, enum devevent event)
     return true;
 }
 
-/* Looks after all that the device tells. Returns false if the capture cannot go on. */
+/* Handles all waiting device events. Returns false if the capture cannot continue. */
 static bool hear_device(struct receiver *r)
 {
     enum devevent event;
@@ -173,8 +173,8 @@ static bool hear_device(struct receiver *r)
 }
 
 /*
- * The queue pair or the completion queue works no more. Returns false after a message if that
- * cannot be mended.
+ * Recovers from a failed queue pair or completion queue. Returns false after a message if that
+ * fails.
  */
 static bool mend(struct receiver *r)
 {
@@ -190,7 +190,7 @@ static bool mend(struct receiver *r)
         "The queue pair failed before this frame and was made anew: frames may be missing.");
     if (!hear_device(r))
         return false;
-    /* what the device has told of the old queue pair is no news of the new one */
+    /* earlier events concern the old queue pair */
     r->broken = false;
     return r->feed->ops->restart(r->feed);
 }
@@ -200,7 +200,7 @@ static void tick(struct receiver *r, uint64_t now, uint64_t patience)
     recorder_tick(r->recorder, (struct host_time){.steady = now, .day = time_of_day()}, patience);
 }
 
-/* What is due by the clock. Returns false if the capture ends. */
+/* Periodic work. Returns false if the capture ends. */
 static bool look_after(struct receiver *r, uint64_t now)
 {
     r->next_look = now + look_every;
@@ -221,7 +221,10 @@ static bool look_if_due(struct receiver *r)
     return now < r->next_look || look_after(r, now);
 }
 
-/* Waits TIMEOUT ns, or until a signal, a device event or, with CHANNEL, a completion. */
+/*
+ * Waits TIMEOUT ns, or until a signal, a device event, the feed's descriptor, an error on the
+ * output pipe or, with CHANNEL, a completion.
+ */
 static void wait_for(struct receiver *r, uint64_t timeout, bool channel)
 {
     struct timespec t = {.tv_sec = (time_t)(timeout / SECOND), .tv_nsec = (long)(timeout % SECOND)};
@@ -229,7 +232,7 @@ static void wait_for(struct receiver *r, uint64_t timeout, bool channel)
         {.fd = stop_fd(), .events = POLLIN},
         {.fd = r->device->context->async_fd, .events = POLLIN},
         {.fd = r->feed->fd, .events = POLLIN},
-        {.fd = r->reader}, /* errors alone */
+        {.fd = r->reader}, /* only for errors */
         {.fd = r->feed->ring->channel->fd, .events = POLLIN},
     };
 
@@ -247,10 +250,7 @@ static uint64_t nap_time(const struct receiver *r)
     return nap < NAP_MAX ? nap : NAP_MAX;
 }
 
-/*
- * Until when it may sleep: the next second, for the counts and the progress, or the end of the
- * capture.
- */
+/* Maximum sleep in ns: the interval of the periodic work, or the time to the end of the capture. */
 static uint64_t sleep_time(const struct receiver *r, uint64_t now)
 {
     uint64_t time = r->options->memory ? SECOND : file_patience;
@@ -258,10 +258,10 @@ static uint64_t sleep_time(const struct receiver *r, uint64_t now)
     return r->end && r->end < now + time ? (r->end > now ? r->end - now : 0) : time;
 }
 
-/* The queue is empty. Returns true if it is worth polling at once. */
+/* Handles an empty queue. Returns true if there are completions to handle now. */
 static bool rest(struct receiver *r, uint64_t now, struct rx *rx, int *count)
 {
-    /* a glance: more may be under way; not if it would only wait for the writer */
+    /* poll once more at once, since more frames may be arriving; not while the writer is behind */
     if (r->busy == NAPS && !recorder_is_behind(r->recorder)) {
         r->busy--;
         return false;
@@ -273,7 +273,7 @@ static bool rest(struct receiver *r, uint64_t now, struct rx *rx, int *count)
     }
     rxring_disarm(r->feed->ring);
     rxring_arm(r->feed->ring);
-    *count = rxring_poll(r->feed->ring, rx); /* what came before it was armed gives no event */
+    *count = rxring_poll(r->feed->ring, rx); /* a completion before arming gives no event */
     if (*count != 0)
         return true;
     if (r->live)
@@ -284,8 +284,8 @@ static bool rest(struct receiver *r, uint64_t now, struct rx *rx, int *count)
 }
 
 /*
- * The queue cannot be polled: the device's events may say why, if a moment later. Returns false if
- * the capture cannot go on.
+ * Handles a failed poll: device events may give the reason, perhaps a little later. Returns false
+ * if the capture cannot continue.
  */
 static bool repair(struct receiver *r)
 {
@@ -303,7 +303,7 @@ static bool repair(struct receiver *r)
     return false;
 }
 
-/* What was polled. Returns false if the capture cannot go on. */
+/* Handles polled completions. Returns false if the capture cannot continue. */
 static bool digest(struct receiver *r, const struct rx *rx, int count)
 {
     int error;
@@ -320,7 +320,7 @@ static bool digest(struct receiver *r, const struct rx *rx, int count)
     return true;
 }
 
-/* One turn of the loop. Returns false at the capture's end. */
+/* One iteration of the loop. Returns false at the end of the capture. */
 static bool turn(struct receiver *r)
 {
     struct rx rx[RX_BATCH];
@@ -347,7 +347,7 @@ static bool turn(struct receiver *r)
     return !is_done(r) && (++r->batches % LOOK_BATCHES != 0 || look_if_due(r));
 }
 
-/* The frames that are there when the capture ends. */
+/* Records the frames already received when the capture ends. */
 static void drain(struct receiver *r)
 {
     struct rx rx[RX_BATCH];

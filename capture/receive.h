@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The receiving loop: from the device's completions to the recorder, until something ends the
- * capture.
+ * Receive loop: passes frames from the device's completions to the recorder until the capture ends.
  */
 #ifndef CAPTURE_RECEIVE_H
 #define CAPTURE_RECEIVE_H
@@ -22,27 +21,27 @@ struct receiver {
     struct feed *feed;
     struct dropcount *dropcount;
     struct recorder *recorder;
-    struct selection *selection; /* --only; NULL: all frames are wanted */
+    struct selection *selection; /* --only; NULL: all frames are recorded */
     struct progress *progress;
-    bool live;         /* the reader of a pipe waits for each packet */
+    bool live;         /* the output is a pipe or similar: records are passed on within 5 ms */
     int reader;        /* the pipe that is written to, for poll(); -1: none */
-    bool reader_left;  /* it was closed, which ends the capture */
-    bool failed;       /* the capture ended by an error, which was told */
-    unsigned restarts; /* of the queue pair: frames may have been missed there */
-    uint64_t failures; /* completions that failed, a frame lost by each */
-    uint64_t too_long; /* of these, those of frames longer than a buffer */
+    bool reader_left;  /* the reader closed the pipe, which ends the capture */
+    bool failed;       /* the capture ended with an error, which has been reported */
+    unsigned restarts; /* replacements of the queue pair; frames may be lost during each */
+    uint64_t failures; /* failed completions; each is one lost frame */
+    uint64_t too_long; /* of these: frames longer than a buffer */
 
-    /* the loop's own */
-    uint64_t recorded;  /* packets, for --count */
-    uint64_t end;       /* CLOCK_MONOTONIC in ns; 0: none */
-    uint64_t next_look; /* CLOCK_MONOTONIC in ns: when the clock's affairs are looked after */
-    bool as_received;   /* frames go to the recorder as they are in the buffers */
-    unsigned batches;   /* so far */
-    unsigned busy;      /* naps left before it sleeps until an event */
-    bool broken;        /* the queue pair is in its error state */
+    /* private to the loop */
+    uint64_t recorded;  /* packets recorded, for --count */
+    uint64_t end;       /* end by --duration, CLOCK_MONOTONIC in ns; 0: none */
+    uint64_t next_look; /* next periodic work, CLOCK_MONOTONIC in ns */
+    bool as_received;   /* frames are recorded as they are in the buffers */
+    unsigned batches;   /* completion batches so far */
+    unsigned busy;      /* naps left before the loop sleeps until an event */
+    bool broken;        /* the queue pair is in the error state or must be replaced */
 };
 
-/* Runs until the capture ends. The frames that had come by then are recorded too. */
+/* Runs until the capture ends, then records the frames already received. */
 void receive(struct receiver *r);
 
 #endif

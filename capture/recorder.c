@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From frames to the records of a capture file. See recorder.h. */
+/* Converts frames to records. See recorder.h. */
 #include "capture/recorder.h"
 
 #include <stdlib.h>
@@ -15,22 +15,22 @@
 
 enum {
     ERF_FLAG_SECOND = 0x01, /* capture interface 1 */
-    HEADER_ROOM = 1024, /* octets of a file's header and of anything else but packets, at most */
+    HEADER_ROOM = 1024, /* bytes: maximum of a file header and of any record that is not a packet */
     RECORD_ROOM = PCAPNG_EPB_HEAD_LEN + ERF_HEADER_LEN + ERF_ETHERNET_LEN + PCAPNG_EPB_TAIL_MAX,
 };
 #define SECOND UINT64_C(1000000000)
 
-/* A time in the units of the formats. */
+/* A timestamp in the units of the formats. */
 struct stamp {
     uint64_t time, erf;
     uint32_t sec, usec;
 };
 
-/* The headers of a record of a classic pcap: those of many frames are the same. */
+/* Headers of a classic pcap record, reused for the next frame if they are the same. */
 struct record_head {
     uint8_t bytes[PCAPFILE_RECORD_LEN + ERF_HEADER_LEN + ERF_ETHERNET_LEN];
     uint32_t len;
-    uint32_t caplen, wirelen; /* of the frame; HEAD_NONE: there is no header yet */
+    uint32_t caplen, wirelen; /* of the frame; caplen HEAD_NONE: no header yet */
     bool decapsulated;
 };
 #define HEAD_NONE UINT32_MAX
@@ -39,25 +39,25 @@ struct recorder {
     struct recorder_plan plan;
     struct handover *h;
     /*
-     * The times below are the host's steady clock's, as of the first tick that sees what they are
-     * of; 0: none has.
+     * Times below are CLOCK_MONOTONIC in ns, of the first recorder_tick after the event; 0: no tick
+     * since.
      */
-    struct block *block; /* being filled, or NULL */
-    uint64_t block_time; /* since when its first record waits */
+    struct block *block; /* the block being filled, or NULL */
+    uint64_t block_time; /* time when its first record started to wait */
     struct recorder_counts counts;
-    uint64_t pending; /* lost since the record before */
-    const char *note; /* for the next packet */
-    uint64_t memory;  /* octets of all records */
-    /* of the present file; begin: when its first packet came */
+    uint64_t pending; /* frames lost since the previous record */
+    const char *note; /* comment for the next packet */
+    uint64_t memory;  /* bytes of all records */
+    /* of the current file; file_begin: time of its first packet */
     uint64_t file_octets, file_packets, file_begin;
-    uint64_t told;           /* when the counts were written */
-    struct stamp stamp;      /* the last frame's: a batch of frames has one time */
-    struct record_head head; /* the last record's */
-    bool limited;            /* files end before the capture does */
-    bool begins_file;        /* the next block begins a file */
+    uint64_t told;           /* time when the counts were last written */
+    struct stamp stamp;      /* of the last frame: frames of one batch often have the same time */
+    struct record_head head; /* of the last record */
+    bool limited;            /* the plan limits the size of files */
+    bool begins_file;        /* the next block starts a file */
 };
 
-/* Inline, as some below: done for each frame. */
+/* Inline, like some functions below, because it runs for each frame. */
 static inline uint32_t erf_len(struct record_format format)
 {
     if (!format.erf)
@@ -76,8 +76,8 @@ static uint32_t get_le32(const uint8_t *p)
 }
 
 /*
- * One record at AT with LEFT octets: its length, 0 if it is cut; the packet's octets, or -1 if it
- * is none.
+ * Returns the length of the record at AT, 0 if LEFT bytes do not contain all of it. PACKET: bytes
+ * of the packet, or -1 if the record is not a packet.
  */
 static size_t record_at(struct record_format format, const uint8_t *at, size_t left,
                         int64_t *packet)
@@ -116,7 +116,7 @@ struct record_count record_count(struct record_format format, const uint8_t *dat
 static uint32_t file_snaplen(const struct recorder *r)
 {
     if (r->plan.snaplen == 0 || r->plan.snaplen > ERF_MAX_LEN - erf_len(r->plan.format))
-        return ERF_MAX_LEN; /* ibdump's */
+        return ERF_MAX_LEN; /* as in ibdump */
     return r->plan.snaplen + erf_len(r->plan.format);
 }
 
@@ -155,7 +155,7 @@ static void begin_file(struct recorder *r)
     r->begins_file = false;
 }
 
-/* An empty block, or false. */
+/* Takes an empty block. Returns false if there is none. */
 static bool take_block(struct recorder *r)
 {
     give_block(r);
@@ -168,7 +168,7 @@ static bool take_block(struct recorder *r)
     return true;
 }
 
-/* A block with ROOM octets left, or false. */
+/* Makes sure that the block has ROOM bytes left. Returns false if there is no block. */
 static inline bool make_room(struct recorder *r, uint32_t room)
 {
     return (r->block && !r->begins_file && r->block->len + room <= BLOCK_ROOM) || take_block(r);
@@ -186,7 +186,7 @@ static uint32_t counts_len(const struct recorder *r)
     return r->plan.selective ? PCAPNG_ISB_FILTERED_LEN : PCAPNG_ISB_LEN;
 }
 
-/* TIME: of day. */
+/* Writes the counts (pcapng Interface Statistics Block). TIME: ns since 1970. */
 static void put_counts(struct recorder *r, uint64_t time)
 {
     struct pcapng_isb isb = {.time = time,
@@ -201,7 +201,7 @@ static void put_counts(struct recorder *r, uint64_t time)
     grew(r, (uint32_t)pcapng_put_isb(r->block->data + r->block->len, &isb));
 }
 
-/* The next record begins a new file. */
+/* Ends the file: the next record starts a new one. */
 static void end_file(struct recorder *r, uint64_t time)
 {
     put_counts(r, time);
@@ -240,7 +240,7 @@ static void set_stamp(struct recorder *r, uint64_t time)
     r->head.caplen = HEAD_NONE;
 }
 
-/* The ERF header, which has the octets behind it counted in. Returns its length. */
+/* Writes the ERF header; its record length includes CAPLEN. Returns the bytes written. */
 static inline uint32_t put_erf(const struct recorder *r, uint8_t *out, const struct frame *f,
                                uint32_t caplen)
 {
@@ -256,7 +256,7 @@ static inline uint32_t put_erf(const struct recorder *r, uint8_t *out, const str
     return ERF_HEADER_LEN + more;
 }
 
-/* The frame in its ERF record, if it has one. Returns the octets. */
+/* Writes the frame, in an ERF record if the format says so. Returns the bytes written. */
 static inline uint32_t put_frame(const struct recorder *r, uint8_t *out, const struct frame *f,
                                  uint32_t caplen)
 {
@@ -287,7 +287,7 @@ static inline uint32_t put_pcap(struct recorder *r, uint8_t *out, const struct f
     if (caplen != head->caplen || f->wirelen != head->wirelen ||
         f->decapsulated != head->decapsulated)
         make_head(r, f, caplen);
-    memcpy(out, head->bytes, sizeof(head->bytes)); /* as a whole: the frame goes over the rest */
+    memcpy(out, head->bytes, sizeof(head->bytes)); /* constant size; frame overwrites the rest */
     memcpy(out + head->len, f->octets, caplen);
     return head->len + caplen;
 }
@@ -311,7 +311,7 @@ static uint32_t put_pcapng(struct recorder *r, uint8_t *out, const struct frame 
     return len + (uint32_t)pcapng_put_epb_tail(out + len, &epb);
 }
 
-/* Whether a record of LEN octets fits into the file, and the counts behind it that end it. */
+/* Whether a record of LEN bytes fits into the file together with the final counts. */
 static bool fits_file(const struct recorder *r, uint64_t len)
 {
     uint64_t end = r->plan.format.pcapng ? counts_len(r) : 0;
@@ -319,7 +319,7 @@ static bool fits_file(const struct recorder *r, uint64_t len)
     return !r->plan.file_octets || r->file_octets + len + end <= r->plan.file_octets;
 }
 
-/* Whether a record of LEN octets belongs into the next file of the series. */
+/* Whether a record of LEN bytes belongs into the next file of the series. */
 static bool file_is_full(const struct recorder *r, uint64_t len)
 {
     return r->file_packets > 0 && (!fits_file(r, len) || (r->plan.file_packets &&
@@ -367,7 +367,7 @@ void recorder_note(struct recorder *r, const char *text)
     r->note = text;
 }
 
-/* What has come since the tick before came now. */
+/* Sets the times of events since the previous tick to NOW. */
 static void see_what_came(struct recorder *r, uint64_t now)
 {
     if (r->block_time == 0 && r->block && r->block->len > 0)
@@ -384,8 +384,9 @@ static bool file_time_is_over(const struct recorder *r, uint64_t now)
 }
 
 /*
- * The counts that do not end the file. A limit of octets holds for them too: they leave room for
- * those that do, and in a file without a packet, which nothing ends, there are none.
+ * Writes counts in the middle of a file. They obey the size limit too: they leave room for the
+ * final counts, and a size-limited file without a packet gets none, because only packets end a
+ * file.
  */
 static void put_counts_between(struct recorder *r, uint64_t time)
 {
@@ -405,8 +406,8 @@ void recorder_tick(struct recorder *r, struct host_time now, uint64_t patience)
     if (r->plan.memory)
         return;
     /*
-     * The header of the file is there at once: a reader may wait for it. A writer that is behind
-     * gets whole blocks: many small ones would use them all up.
+     * A file header is passed on at once, since a reader may wait for it. If the writer is behind,
+     * only full blocks are passed on: many small ones would use up all blocks.
      */
     if (r->block &&
         (r->begins_file || r->block->new_file ||

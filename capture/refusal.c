@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Why a device does not let itself be captured from. See refusal.h. */
+/* Reasons why a device does not allow a capture. See refusal.h. */
 #include "capture/refusal.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "cli/say.h"
 
-enum { ENOTSUPP = 524 }; /* the kernel's own, which drivers let through to the user */
+enum { ENOTSUPP = 524 }; /* internal kernel error number that some drivers return to user space */
 
 static bool is_unsupported(int error)
 {

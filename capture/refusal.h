@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Why a device does not let itself be captured from, and what can be done about it. */
+/* Why a device does not allow a capture, and what the user can do. */
 #ifndef CAPTURE_REFUSAL_H
 #define CAPTURE_REFUSAL_H
 
@@ -19,20 +19,20 @@ enum refusal_step {
 };
 
 struct refusal {
-    enum refusal_step step; /* at which it failed; REFUSED_NOT: it did not */
-    int error;              /* error number */
+    enum refusal_step step; /* step that failed; REFUSED_NOT: none */
+    int error;              /* errno value */
 };
 
-/* ERROR: a call that fails may leave none. */
+/* Makes a refusal. ERROR 0 becomes EIO: some failing calls set no errno. */
 struct refusal refused(enum refusal_step step, int error);
 
-/* Of two refusals the one that says more. */
+/* Returns the more informative of two refusals: a denied permission first, else the later step. */
 struct refusal refusal_main(struct refusal a, struct refusal b);
 
-/* The cause in a few words, without the device's name. */
+/* Writes the cause in a few words, without the device's name. */
 void refusal_cause(const struct device *device, struct refusal refusal, char *out, size_t size);
 
-/* Tells the user the cause and the way out of MODE, which was refused. */
+/* Prints the cause why MODE failed, and a way out. */
 void refusal_tell(const struct device *device, struct refusal refusal, const char *mode);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A queue pair that only receives. See rxring.h. */
+/* Receive ring. See rxring.h. */
 #include "capture/rxring.h"
 
 #include <errno.h>
@@ -14,13 +14,15 @@
 
 enum {
     ENTRIES_MIN = 256,
-    ENTRY_PLAIN = 4096,    /* bytes: ibdump's size */
-    ENTRY_ETHERNET = 8192, /* where the MTU is 4096, the network device's may be larger */
+    ENTRY_PLAIN = 4096,    /* bytes, as in ibdump */
+    ENTRY_ETHERNET = 8192, /* bytes, if the MTU is 4096: the network device may have a larger one */
     ENTRY_JUMBO = 16384,
-    ENTRY_HEADERS =
-        256, /* headers, CRCs and a mirroring switch's, at most, of an InfiniBand frame */
-    /* Between two entries: an odd number of cache lines in all, or the beginnings of all entries
-       would share a few sets of the cache, and push each other out of it. */
+    ENTRY_HEADERS = 256, /* bytes, maximum of all headers and CRCs of an InfiniBand frame, including
+                            those of a mirroring switch */
+    /*
+     * Bytes between two entries. Makes the distance an odd number of cache lines; otherwise the
+     * starts of all entries would share a few cache sets and evict each other.
+     */
     GAP = 192,
 };
 
@@ -63,7 +65,10 @@ static bool get_memory(struct rxring *ring, bool huge_pages)
     return false;
 }
 
-/* What helps: the limit, which the user has, or root without CAP_IPC_LOCK; and fewer buffers. */
+/*
+ * Reports the failure and what helps: a higher memlock limit, root (with CAP_IPC_LOCK), or fewer
+ * buffers.
+ */
 static void tell_memory(const struct rxring *ring)
 {
     uint64_t mib = memory_len(ring) >> 20;
@@ -81,7 +86,10 @@ static void tell_memory(const struct rxring *ring)
             device_name(ring->device), ring->entries, mib, strerror(error));
 }
 
-/* Fewer entries do where the user did not name a number. Returns false with errno. */
+/*
+ * Registers the memory; halves the number of entries on ENOMEM if the user gave no number. Returns
+ * false with errno.
+ */
 static bool fit_memory(struct rxring *ring, const struct rx_plan *plan)
 {
     while (!get_memory(ring, plan->huge_pages)) {
@@ -101,7 +109,7 @@ static bool find_memory(struct rxring *ring, const struct rx_plan *plan)
     return false;
 }
 
-/* Receives in a chain, ready but for their entries. */
+/* Prepares one batch of work requests, without the addresses of the entries. */
 static bool make_requests(struct rxring *ring)
 {
     ring->unposted = calloc(ring->entries, sizeof(*ring->unposted));
@@ -121,8 +129,8 @@ static bool make_requests(struct rxring *ring)
 /* --- the completion queue */
 
 /*
- * One whose completions carry the device's time, as time of day or as its counter; NULL if it has
- * none.
+ * Creates a completion queue with device timestamps, as time of day or as counter values. Returns
+ * NULL if the device has neither.
  */
 static struct ibv_cq_ex *create_timed(struct rxring *ring)
 {
@@ -177,7 +185,7 @@ static bool create_channel(struct rxring *ring)
     return false;
 }
 
-/* --- all of it */
+/* --- create, destroy, renew */
 
 static uint32_t entries_there_are(const struct device *device, const struct rx_plan *plan)
 {
@@ -285,7 +293,7 @@ bool rxring_renew(struct rxring *ring)
     return create_cq(ring);
 }
 
-/* Posts COUNT of the entries from the one at FIRST. Returns how many were posted. */
+/* Posts COUNT of the unposted entries, starting at index FIRST. Returns how many were posted. */
 static uint32_t post_some(struct rxring *ring, uint32_t first, uint32_t count, int *error)
 {
     struct ibv_recv_wr *bad = NULL;
@@ -320,7 +328,7 @@ int rxring_repost(struct rxring *ring)
     return error;
 }
 
-/* --- taking completions */
+/* --- polling */
 
 static void take(struct rxring *ring, struct rx *rx, uint64_t wr_id, enum ibv_wc_status status)
 {
@@ -358,7 +366,7 @@ static int poll_plain(struct rxring *ring, struct rx out[RX_BATCH])
     return count;
 }
 
-/* The completion that the extended queue is at. */
+/* Reads the current completion of the extended queue. */
 static void take_timed(struct rxring *ring, struct rx *rx, uint64_t now)
 {
     struct ibv_cq_ex *cq = ring->cq_ex;
@@ -389,7 +397,7 @@ static int poll_timed(struct rxring *ring, struct rx out[RX_BATCH])
     if (error != 0)
         return error == ENOENT ? 0 : -1;
     now = time_of_day();
-    /* the clocks may have drifted apart since the completions before */
+    /* the clocks drift */
     hcaclock_follow(&ring->clock, now);
     do
         take_timed(ring, &out[count++], now);

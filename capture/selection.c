@@ -17,9 +17,9 @@
 enum {
     QP_SMI = 0,
     QP_GSI = 1,
-    LNH_MASK = 0x03, /* of LRH_SL_LNH (IBA 7.7.5) */
+    LNH_MASK = 0x03, /* mask in LRH_SL_LNH (IBA 7.7.5) */
     LENGTH_MASK = 0x07ff,
-    TRANSPORT_SHIFT = 5, /* of the operation code (IBA 9.2.1, table 38) */
+    TRANSPORT_SHIFT = 5, /* shift in the BTH opcode (IBA 9.2.1, table 38) */
     OPERATION_MASK = 0x1f,
     SEND_FIRST = 0x00,
     SEND_ONLY = 0x04,
@@ -74,7 +74,7 @@ void selection_names(unsigned kinds, char *text, size_t size)
             len += (size_t)snprintf(text + len, size - len, "%s%s", len ? "," : "", names[kind]);
 }
 
-/* --- a packet's headers */
+/* --- headers of a packet */
 
 struct headers {
     uint16_t slid, dlid;
@@ -106,7 +106,10 @@ static bool read_headers(const uint8_t *p, uint32_t len, struct headers *h)
     return true;
 }
 
-/* What follows the headers up to OFF, without pad bytes and CRCs; by the LRH, if that agrees. */
+/*
+ * Returns the bytes from OFF to the pad bytes and CRCs; uses the length in the LRH if it is
+ * plausible.
+ */
 static struct view payload_of(const uint8_t *p, uint32_t len, const struct headers *h, uint32_t off)
 {
     uint32_t end = (be16(p + LRH_PKT_LEN) & LENGTH_MASK) * 4u;
@@ -118,7 +121,7 @@ static struct view payload_of(const uint8_t *p, uint32_t len, const struct heade
     return view_from(whole, off);
 }
 
-/* --- its kind */
+/* --- kind of a packet */
 
 static enum packet_kind mad_kind(struct selection *s, const struct headers *h, struct view mad)
 {
@@ -132,7 +135,10 @@ static enum packet_kind mad_kind(struct selection *s, const struct headers *h, s
     return KIND_CM;
 }
 
-/* An encapsulation header with a Type of RFC 4391 section 6, whatever its Reserved field is. */
+/*
+ * Whether the payload starts with an encapsulation header with a Type of RFC 4391 section 6;
+ * Reserved is not checked.
+ */
 static bool is_encapsulated(struct view payload)
 {
     uint16_t type;
@@ -161,8 +167,9 @@ static enum packet_kind ud_kind(struct selection *s, const uint8_t *p, uint32_t 
 }
 
 /*
- * A connection whose REQ came before the capture: the first packet of a message shows by its
- * encapsulation and IP headers that it is IPoIB's. Acknowledgements to the sender stay unknown.
+ * Whether the first packet of a message shows by its encapsulation and IP headers that the
+ * connection is IPoIB. Used if the REQ was before the capture. Acknowledgements to the sender stay
+ * unknown.
  */
 static bool is_recognised(const uint8_t *p, uint32_t len, const struct headers *h)
 {
@@ -207,7 +214,7 @@ bool selection_wants(struct selection *s, const uint8_t *packet, uint32_t len)
     return false;
 }
 
-/* --- all of it */
+/* --- create, destroy, summary */
 
 struct selection *selection_create(unsigned kinds)
 {

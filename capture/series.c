@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The names of a series of files. See series.h. */
+/* File names of a series. See series.h. */
 #include "capture/series.h"
 
 #include <dirent.h>
@@ -25,7 +25,7 @@ size_t series_stem(const char *path)
     return dot && dot != base ? (size_t)(dot - path) : strlen(path);
 }
 
-/* Whether NAME is of the series of PATH: "cap_00001_20240131235959.pcap". */
+/* Whether NAME belongs to the series of PATH, such as "cap_00001_20240131235959.pcap". */
 static bool is_of_series(const char *path, const char *name)
 {
     const char *base = base_of(path), *extension = path + series_stem(path);
@@ -41,7 +41,10 @@ static bool is_of_series(const char *path, const char *name)
     return strcmp(name + strspn(name, "0123456789"), extension) == 0;
 }
 
-/* A file that this user may not read is another user's, whose series it is. */
+/*
+ * Whether another process has locked the file. A file that this user cannot read belongs to another
+ * user's series and counts as not locked.
+ */
 static bool is_locked(int folder, const char *name, const struct stat *own)
 {
     int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);

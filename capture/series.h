@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The names of a series of files. Of one path only one capture writes a series: each capture has
- * its present file locked, so that another one finds a locked file of that series. That leaves
- * nothing behind, even of a capture that was killed.
+ * File names of a series. Only one capture at a time may write a series of a given path: each
+ * capture locks its current file, so a second capture finds a locked file of the series. A lock
+ * ends with its process, so a killed capture leaves no stale lock.
  */
 #ifndef CAPTURE_SERIES_H
 #define CAPTURE_SERIES_H
@@ -10,10 +10,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The length of PATH up to where number and time are put: before the dot of its extension. */
+/*
+ * Returns the length of PATH before the number and time are inserted: up to the dot of its
+ * extension.
+ */
 size_t series_stem(const char *path);
 
-/* Whether a file of the series of PATH is locked, other than OWN, which is open. */
+/*
+ * Whether another process has locked a file of the series of PATH. OWN: descriptor of the caller's
+ * file, which is ignored.
+ */
 bool series_is_written(const char *path, int own);
 
 #endif

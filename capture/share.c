@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets that may leave the company. See share.h. */
+/* Anonymises packets. See share.h. */
 #include "capture/share.h"
 
 #include <glib.h>
@@ -13,9 +13,9 @@
 
 struct share {
     struct share_map *map;
-    struct fabric *fabric; /* says which payload is IPoIB's */
+    struct fabric *fabric; /* finds out which payload is IPoIB */
     struct events *events;
-    GByteArray *before; /* the frame as it was: the decoder's structs point into it */
+    GByteArray *before; /* the frame before the changes: the decoder's structs point into it */
     uint32_t frame;
 };
 
@@ -54,7 +54,10 @@ static void share_ipoib(struct share *s, struct span payload, const struct datag
         span_clear(payload, 0);
 }
 
-/* The first part of a message has the datagram's headers; the others have none. */
+/*
+ * Anonymises the payload. Only the first fragment of a message contains the headers of the
+ * datagram.
+ */
 static void share_payload(struct share *s, struct span payload, const struct packet *p)
 {
     const struct cm *cm = packet_cm(p);
@@ -82,7 +85,7 @@ static void share_payload(struct share *s, struct span payload, const struct pac
 
 /* ---- the packet */
 
-/* Where the headers end, as far as they were decoded. */
+/* Returns the offset after the last decoded header. */
 static uint32_t end_of_headers(const struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;
@@ -95,7 +98,7 @@ static uint32_t end_of_headers(const struct packet *p)
                                 : 0;
 }
 
-/* Pad bytes, up to the ICRC, and whatever follows the VCRC. */
+/* Clears the bytes from FROM to the ICRC (padding), and everything after the VCRC. */
 static void clear_rest(struct span whole, const struct packet *p, uint32_t from)
 {
     uint32_t length = p->ib.length;
@@ -118,7 +121,10 @@ static void share_headers(struct share *s, struct span whole, const struct packe
     share_gid(s->map, grh + GRH_DGID);
 }
 
-/* What keeps a wrong CRC wrong, and not 0, which says that there is none. */
+/*
+ * XORed to the right CRC if the old CRC was wrong, so that it stays wrong. A CRC field of 0 would
+ * count as "no CRC".
+ */
 enum { SPOIL = 0x5a5a };
 
 static void sum_anew(struct span whole, const struct packet *p)
@@ -140,8 +146,8 @@ static void sum_anew(struct span whole, const struct packet *p)
 }
 
 /*
- * Extended headers behind BTH and DETH: addresses and keys of memory, immediate data. What an
- * acknowledge says (AETH) stays: operation codes 0x0d to 0x12 (IBA table 38).
+ * Clears the extended headers after BTH and DETH: memory addresses and keys, immediate data. The
+ * AETH is kept: opcodes 0x0d to 0x12 (IBA table 38).
  */
 static void clear_extended(struct span whole, const struct ib_packet *ib)
 {
@@ -173,7 +179,10 @@ static void share_infiniband(struct share *s, struct span whole, const struct pa
 
 /* ---- the frame */
 
-/* Extension headers: of the host that captured another number, of the rest nothing. */
+/*
+ * Anonymises the ERF extension headers: maps the number of the capturing host (Host ID), clears the
+ * contents of all others.
+ */
 static void share_extensions(struct share *s, uint8_t *record, uint32_t cap)
 {
     uint32_t at = ERF_HEADER_LEN;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * convert --share: frames that may leave the company. Payload becomes zeros, addresses are mapped
- * (share_map.h), CRCs and checksums fit what is there then; one that was wrong stays wrong. What
- * the rules of IPoIB look at stays, so that the capture is judged as before.
+ * convert --share: anonymises frames so that a capture can be given to others. Payload is cleared,
+ * addresses are mapped (share_map.h), and CRCs and checksums are recomputed; a wrong one stays
+ * wrong. The fields that the IPoIB rules check are kept, so the shared capture gives the same
+ * findings.
  */
 #ifndef CAPTURE_SHARE_H
 #define CAPTURE_SHARE_H
@@ -12,11 +13,13 @@
 
 struct share;
 
-/* NULL after a message. */
+/* Returns NULL after a message. */
 struct share *share_new(void);
 void share_free(struct share *s); /* NULL does nothing */
 
-/* A frame of link type LINKTYPE_ERF or LINKTYPE_INFINIBAND: cap of its wire octets were captured.
+/*
+ * A frame of LINKTYPE_ERF or LINKTYPE_INFINIBAND. octets: cap captured bytes; wire: bytes on the
+ * wire.
  */
 struct share_frame {
     uint32_t linktype;
@@ -25,7 +28,10 @@ struct share_frame {
     uint32_t cap, wire;
 };
 
-/* Changes the octets. false: there is no InfiniBand packet in it, and it is to be left out. */
+/*
+ * Anonymises the frame in place. Returns false if it contains no InfiniBand packet and must be left
+ * out.
+ */
 bool share_frame(struct share *s, const struct share_frame *frame);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* DHCP messages of a shared capture. See share_ip.h. */
+/* Anonymises DHCP messages. See share_ip.h. */
 #include "capture/share_ip.h"
 #include "wire/dhcp.h"
 #include "wire/ip.h"
 #include "wire/lladdr.h"
 
-/* Options by what they hold (RFC 2132); others become zeros. */
+/* Contents of options (RFC 2132); all others are cleared. */
 enum { HOLDS_OTHER, HOLDS_NUMBERS, HOLDS_ADDRESSES, HOLDS_CLIENT };
 
 static int holds(uint8_t option)
@@ -34,9 +34,12 @@ static int holds(uint8_t option)
     }
 }
 
-enum { DUID_LLT = 1, DUID_EN = 2, DUID_LL = 3 }; /* RFC 8415 §11 */
+enum { DUID_LLT = 1, DUID_EN = 2, DUID_LL = 3 }; /* RFC 8415 section 11 */
 
-/* Octets of a DUID before what tells it from others: type, enterprise number, or hardware type. */
+/*
+ * Bytes of a DUID before its identifying part: type, and enterprise number, or hardware type (and
+ * time).
+ */
 static uint32_t duid_head(const uint8_t *p, uint32_t n)
 {
     uint16_t type = n >= 2 ? be16(p) : 0;
@@ -44,7 +47,10 @@ static uint32_t duid_head(const uint8_t *p, uint32_t n)
     return type == DUID_EN ? 6 : type == DUID_LL ? 4 : type == DUID_LLT ? 8 : 2;
 }
 
-/* Type, IAID and DUID (RFC 4361 §6.1), or another form: its type alone stays. */
+/*
+ * Anonymises a client identifier: type, IAID and DUID (RFC 4361 section 6.1). Of any other form
+ * only the type is kept.
+ */
 static void share_client(struct share_map *m, uint8_t *p, uint32_t n)
 {
     uint32_t at = 1;
@@ -61,9 +67,9 @@ static void share_client(struct share_map *m, uint8_t *p, uint32_t n)
         share_octets(m, p + at, n - at);
 }
 
-/* The client identifier, which may stand in several options (RFC 3396). */
+/* The client identifier; it can be split over several options (RFC 3396). */
 struct client {
-    uint8_t *at[512]; /* where each octet of it is */
+    uint8_t *at[512]; /* position of each of its bytes */
     uint32_t n;
 };
 
@@ -105,7 +111,7 @@ static void share_option(struct share_map *m, struct span s, uint8_t option, uin
         memset(p, 0, n);
 }
 
-/* Returns what the option overload says: which fields have options too. */
+/* Returns the value of the overload option: which fields contain options too. */
 static uint8_t share_dhcp_options(struct share_map *m, struct span s, struct client *client)
 {
     uint8_t overload = 0;
@@ -127,7 +133,10 @@ static uint8_t share_dhcp_options(struct share_map *m, struct span s, struct cli
     return overload;
 }
 
-/* The options, and the fields that may have options (RFC 2132 §9.3), or else names. */
+/*
+ * Anonymises the options, and the fields file and sname, which contain options (RFC 2132 section
+ * 9.3) or else names, which are cleared.
+ */
 static void share_all_options(struct share_map *m, struct span s, bool has_options)
 {
     struct span file = span_part(s, DHCP_FILE, DHCP_FILE_SIZE),
@@ -147,8 +156,8 @@ static void share_all_options(struct share_map *m, struct span s, bool has_optio
 }
 
 /*
- * The hardware address: that of IPoIB is zero (RFC 4390 §2.1). The first 16 octets of a link-layer
- * address are flags and QPN, which stay, the prefix, and half of the GUID.
+ * Maps chaddr. In IPoIB it is zero (RFC 4390 section 2.1). If not, it contains the first 16 bytes
+ * of a link-layer address: flags and QPN, which are kept, the prefix, and half of the GUID.
  */
 static void share_chaddr(struct share_map *m, uint8_t *p)
 {

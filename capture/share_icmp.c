@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ICMP, IGMP and ICMPv6 of a shared capture. See share_icmp.h. */
+/* Anonymises ICMP, IGMP and ICMPv6. See share_icmp.h. */
 #include "capture/share_icmp.h"
 
 #include <string.h>
@@ -48,11 +48,11 @@ static void share_nd(struct share_map *m, struct span s, struct view v)
         return;
     }
     end = it.next;
-    while (nd_next(&it, &o)) { /* reads V, which stays as it is */
+    while (nd_next(&it, &o)) { /* reads V, which does not change */
         share_nd_option(m, s, &o);
         end = o.off + o.size;
     }
-    /* type and length of an option of length 0, or that ends beyond the message, stay */
+    /* keep type and length of an option with length 0 or beyond the end of the message */
     span_clear(s, it.end == WIRE_MALFORMED ? end + ND_OPT_PAD : end);
     if (s.p[0] == ND_NS || s.p[0] == ND_NA || s.p[0] == ND_REDIRECT)
         span_map_ip(m, s, ND_TARGET, IPV6_ADDRESS_SIZE);
@@ -60,7 +60,10 @@ static void share_nd(struct share_map *m, struct span s, struct view v)
         span_map_ip(m, s, ND_REDIRECT_DESTINATION, IPV6_ADDRESS_SIZE);
 }
 
-/* Reports of IGMPv3 and MLDv2: records of groups and sources. */
+/*
+ * Anonymises a report of IGMPv3 or MLDv2: records of groups and sources. ADDRESS: bytes of an
+ * address.
+ */
 static void share_records(struct share_map *m, struct span s, uint32_t address)
 {
     uint8_t *head = span_field(s, 0, REPORT_RECORDS);
@@ -81,7 +84,10 @@ static void share_records(struct share_map *m, struct span s, uint32_t address)
     span_clear(s, at);
 }
 
-/* A query, or a report of an older version: the group, and sources of a query (N octets at AT). */
+/*
+ * Anonymises a query (the group and its sources; their number is at COUNT_AT) or a report of an
+ * older version (the group).
+ */
 static void share_group(struct share_map *m, struct span s, uint32_t group, uint32_t address,
                         uint32_t count_at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ARP, IPv4, IPv6, ICMP, UDP and TCP of a shared capture. See share_ip.h. */
+/* Anonymises ARP, IPv4, IPv6, UDP and TCP. See share_ip.h. */
 #include "capture/share_ip.h"
 
 #include <string.h>
@@ -37,22 +37,28 @@ static void share_arp(struct share_map *m, struct span s, const struct datagram 
 
 /* ---- checksums */
 
-/* A message with a checksum over a pseudo-header (RFC 9293 §3.1, RFC 8200 §8.1). */
+/*
+ * A message with a checksum over a pseudo-header (RFC 9293 section 3.1, RFC 8200 section 8.1), or
+ * none.
+ */
 struct summed {
-    struct span s;     /* as far as the datagram goes and was captured */
-    uint32_t length;   /* octets that it has */
-    uint32_t at;       /* of the checksum */
-    uint32_t pseudo;   /* the sum of the pseudo-header's addresses, protocol and length */
-    bool zero_is_none; /* UDP */
+    struct span s;     /* the captured part of the message */
+    uint32_t length;   /* length of the message in bytes */
+    uint32_t at;       /* offset of the checksum */
+    uint32_t pseudo;   /* sum of addresses, protocol, length; 0: no pseudo-header */
+    bool zero_is_none; /* UDP: checksum 0 means no checksum */
 };
 
-/* What was not captured counts as zeros, as payload is. */
+/* Bytes that were not captured count as zeros, like cleared payload. */
 static uint16_t sum_of(const struct summed *c)
 {
     return checksum_fold(checksum_add(c->pseudo, c->s.p, c->s.cap));
 }
 
-/* Was it right, as far as that can be told? In a datagram that was cut it is taken to be. */
+/*
+ * Whether the checksum was right. In a truncated datagram it cannot be verified and counts as
+ * right.
+ */
 static bool was_right(const struct summed *c)
 {
     return c->s.cap < c->length || sum_of(c) == 0;
@@ -77,19 +83,22 @@ static void sum_anew(const struct summed *c, bool right)
 enum { TCP_OFFSET = 12, TCP_CHECKSUM = 16, TCP_SIZE = 20, UDP_CHECKSUM = 6, UDP_SIZE = 8 };
 enum { OPTION_END = 0, OPTION_NOP = 1 };
 
-/* Options that say something of the connection alone: MSS, window scale, SACK, timestamps. */
+/* Options that only describe the connection: MSS, window scale, SACK, timestamps. */
 static bool tcp_option_stays(uint8_t kind)
 {
     return (kind >= 2 && kind <= 5) || kind == 8;
 }
 
-/* IPv4's options with addresses: record route (7), timestamp (68), source routes (131, 137). */
+/*
+ * Only router alert. Record route (7), timestamp (68) and source routes (131, 137) contain
+ * addresses.
+ */
 static bool ipv4_option_stays(uint8_t kind)
 {
     return kind == 148; /* router alert */
 }
 
-/* What does not stay becomes no-operations. */
+/* Replaces the other options by no-operations. */
 static void share_options(struct span s, uint32_t from, uint32_t to, bool (*stay)(uint8_t kind))
 {
     while (from < to && from < s.cap && s.p[from] != OPTION_END) {
@@ -117,7 +126,7 @@ static void share_tcp(struct span s)
 
 enum { ICMP = 1, IGMP = 2, TCP = 6, UDP = 17, ICMPV6 = 58 };
 
-/* Where the checksum stands; 0: there is none that is known. */
+/* Offset of the checksum in the message; meaningless unless has_checksum. */
 static uint32_t checksum_at(uint8_t protocol)
 {
     return protocol == TCP ? TCP_CHECKSUM : protocol == UDP ? UDP_CHECKSUM : 2;
@@ -159,7 +168,7 @@ static void share_message(struct share_map *m, struct span s, uint8_t protocol,
 
 /* ---- IP */
 
-/* The sum of the addresses, protocol and length; ICMP and IGMP of IPv4 have no pseudo-header. */
+/* Sum of the pseudo-header: addresses, protocol, length. ICMP and IGMP over IPv4 have none. */
 static uint32_t pseudo(const uint8_t *source, uint32_t addresses, uint8_t protocol, uint32_t length)
 {
     if (protocol == ICMP || protocol == IGMP)
@@ -167,7 +176,10 @@ static uint32_t pseudo(const uint8_t *source, uint32_t addresses, uint8_t protoc
     return checksum_add(protocol + (length >> 16) + (length & 0xffff), source, addresses);
 }
 
-/* What follows the IP header, of LENGTH octets; the two addresses stand at SOURCE. */
+/*
+ * The message after the IP header: LENGTH bytes. source: the source address, followed by the
+ * destination address; address: bytes of one.
+ */
 struct upper {
     struct span s;
     uint32_t length;
@@ -200,7 +212,10 @@ static struct span first_of(struct span s, uint32_t n)
 
 enum { IPV4_CHECKSUM = 10, IPV4_OFFSET_MASK = 0x1fff };
 
-/* A header that is not whole, or contradicts itself: the addresses as far as they are there. */
+/*
+ * Anonymises a truncated or malformed header: maps the addresses that are present and clears what
+ * follows them.
+ */
 static void share_broken(struct share_map *m, struct span s, uint32_t source, uint32_t address)
 {
     span_map_ip(m, s, source, address);
@@ -225,7 +240,7 @@ static void share_ipv4_packet(struct share_map *m, struct span s, const struct d
     struct upper u = {span_from(s, head), total - head, p[IPV4_PROTOCOL], p + IPV4_SOURCE,
                       IPV4_ADDRESS_SIZE};
     if (be16(p + IPV4_FRAGMENT) & IPV4_OFFSET_MASK)
-        u.protocol = UINT8_MAX; /* a later fragment has no header */
+        u.protocol = UINT8_MAX; /* a later fragment has no upper-layer header */
     share_upper(m, &u, d);
     share_options(s, IPV4_SIZE, head, ipv4_option_stays);
     sum_anew(&c, right);
@@ -233,7 +248,10 @@ static void share_ipv4_packet(struct share_map *m, struct span s, const struct d
 
 enum { HOP_BY_HOP = 0, ROUTING = 43, FRAGMENT = 44, NO_NEXT = 59, DESTINATION = 60 };
 
-/* Behind the extension headers: where, and which protocol; of a later fragment none. */
+/*
+ * Skips and anonymises the extension headers. Returns the offset after them and the protocol there;
+ * UINT8_MAX for a later fragment.
+ */
 static uint32_t skip_extensions(struct span s, uint8_t *protocol)
 {
     uint32_t at = IPV6_SIZE;
@@ -245,9 +263,9 @@ static uint32_t skip_extensions(struct span s, uint8_t *protocol)
             return at;
         uint32_t n = *protocol == FRAGMENT ? 8 : (p[1] + 1u) * 8;
         if (*protocol == ROUTING)
-            span_clear_part(s, at + 4, n - 4); /* it has addresses */
+            span_clear_part(s, at + 4, n - 4); /* contains addresses */
         if (*protocol == DESTINATION)
-            span_clear_part(s, at + 2, n - 2); /* it may have one: RFC 6275 */
+            span_clear_part(s, at + 2, n - 2); /* may contain an address (RFC 6275) */
         bool later = *protocol == FRAGMENT && be16(p + 2) >> 3;
         *protocol = later ? UINT8_MAX : p[0];
         at += n;

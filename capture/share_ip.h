@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a shared capture keeps of the datagrams of IPoIB: headers, with other addresses. */
+/* Anonymises IPoIB datagrams: keeps headers and maps their addresses. */
 #ifndef CAPTURE_SHARE_IP_H
 #define CAPTURE_SHARE_IP_H
 
@@ -7,12 +7,12 @@
 #include "wire/payload.h"
 
 /*
- * The datagram behind its encapsulation header, of which D says what it is. Payload becomes zeros,
- * checksums fit what is there then; those that were wrong stay wrong.
+ * Anonymises the datagram S that follows the encapsulation header; D is its decoded form. Payload
+ * is cleared. Checksums are recomputed; a wrong one stays wrong.
  */
 void share_datagram(struct share_map *m, struct span s, const struct datagram *d);
 
-/* A DHCP message. */
+/* Anonymises a DHCP message. */
 void share_dhcp(struct share_map *m, struct span s);
 
 #endif

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Management datagrams of a shared capture. See share_mad.h. */
+/* Anonymises management datagrams. See share_mad.h. */
 #include "capture/share_mad.h"
 
 #include <stddef.h>
 
-/* ---- attributes: where in a record stands what does not stay as it is */
+/* ---- attributes: the fields of a record that are mapped or cleared */
 
 enum what { END, GID, GUID, PREFIX, NAME, CLEAR };
 
 struct field {
     enum what what;
-    uint16_t off, n; /* octets; n of NAME and CLEAR */
+    uint16_t off, n; /* bytes; n only of NAME and CLEAR */
 };
 
-/* A record of an attribute; fields NULL: it has nothing of the kind. */
+/* An attribute; fields NULL: nothing to map or clear. */
 struct attribute {
     uint16_t id;
-    uint16_t size; /* octets of a record, for those that may be several in a table */
+    uint16_t size; /* bytes of a record; only of attributes with tables */
     const struct field *fields;
 };
 
 enum {
     NODE_INFO = 4,
     NODE_DESCRIPTION = 44
-}; /* of a NodeRecord: LID and 2 reserved octets first */
+}; /* offsets in a NodeRecord, after LID and 2 reserved bytes */
 
 static const struct field node_info[] = {{GUID, NODE_INFO_SYSTEM_GUID, 0},
                                          {GUID, NODE_INFO_NODE_GUID, 0},
@@ -67,7 +67,7 @@ static const struct field other_trap[] = {
 
 enum { SMP_NOTICE = 0x0002 };
 
-/* IBA 14.2.5 */
+/* SMP attributes (IBA 14.2.5) */
 static const struct attribute of_smp[] = {
     {0x0010, 0, node_description},
     {SMP_NODE_INFO, 0, node_info},
@@ -82,7 +82,7 @@ static const struct attribute of_smp[] = {
     {SMP_SM_INFO, 0, sm_info},
 };
 
-/* IBA 15.2.5 */
+/* SA attributes (IBA 15.2.5) */
 static const struct attribute of_sa[] = {
     {SA_CLASS_PORT_INFO, 72, class_port_info},
     {SA_INFORM_INFO, INFORM_SIZE, inform_info},
@@ -148,7 +148,10 @@ static const struct field *notice_fields(struct span s)
 
 /* ---- subnet management */
 
-/* A request of Get has the attribute's octets too: what the sender's buffer had before. */
+/*
+ * Whether the attribute is valid. A Get request contains it too, but with old contents of the
+ * sender's buffer.
+ */
 static bool has_meaning(const struct mad *mad)
 {
     return mad->method == SMP_SET ||
@@ -172,8 +175,8 @@ static void share_smp(struct share_map *m, struct span s, const struct mad *mad)
 /* ---- subnet administration */
 
 /*
- * The records of a MAD. Those of a table go on from segment to segment; what stands in two of them
- * becomes zeros in both.
+ * Anonymises the records of a MAD. The records of a table continue over RMPP segments; a field
+ * split between two segments is cleared in both.
  */
 static void share_records(struct share_map *m, struct span data, const struct sa *sa,
                           const struct attribute *a)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The addresses of a shared capture. See share_map.h. */
+/* Address map of a shared capture. See share_map.h. */
 #include "capture/share_map.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "wire/mgid.h"
 #include "wire/put.h"
 
-/* What is mapped: each kind by functions of its own. */
+/* Kinds of mapped values; each kind has its own mapping. */
 enum kind { IPV4 = 1, PREFIX, ID_HIGH, ID_LOW, GROUP_HIGH, GROUP_LOW, OCTETS };
 
 enum { CACHE = 1 << 12 };
@@ -80,23 +80,23 @@ static uint64_t keyed(const struct share_map *m, uint64_t a, uint64_t b)
 
     sip_word(v, a);
     sip_word(v, b);
-    sip_word(v, 16ull << 56); /* the length */
+    sip_word(v, 16ull << 56); /* message length in bytes, in the top byte */
     v[2] ^= 0xff;
     for (int i = 0; i < 4; i++)
         sip_round(v);
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* ---- what stays */
+/* ---- bits that are kept */
 
-/* The first LEN bits; whole: what follows them stays too. */
+/* A prefix that is kept: its first LEN bits; whole: all following bits are kept too. */
 struct special {
     uint64_t bits;
     uint8_t len;
     bool whole;
 };
 
-/* RFC 6890; groups of RFC 5771 and RFC 2365. */
+/* RFC 6890; multicast groups: RFC 5771 and RFC 2365. */
 static const struct special ipv4_specials[] = {
     {0x00000000, 8, true},   {0x0a000000, 8, false},  {0x7f000000, 8, true},
     {0xa9fe0000, 16, false}, {0xac100000, 12, false}, {0xc0a80000, 16, false},
@@ -104,7 +104,7 @@ static const struct special ipv4_specials[] = {
     {0xf0000000, 4, true},
 };
 
-/* The first 64 bits of an IPv6 address or a GID: RFC 4291 §2.4, RFC 4193; fec0::/64 of the IBA. */
+/* First 64 bits of an IPv6 address or a GID: RFC 4291 section 2.4, RFC 4193; fec0::/64 from IBA. */
 static const struct special prefix_specials[] = {
     {0x0000000000000000ull, 64, true},  {0xfe80000000000000ull, 64, true},
     {0xfec0000000000000ull, 10, false}, {0xfc00000000000000ull, 8, false},
@@ -112,7 +112,9 @@ static const struct special prefix_specials[] = {
     {0xff00000000000000ull, 8, true},
 };
 
-/* Of an identifier of 40 bits: the universal and the group bit (RFC 4291 appendix A). */
+/*
+ * Upper 40 bits of an interface identifier: the universal and the group bit (RFC 4291 appendix A).
+ */
 enum { ID_BITS = 40, LOW_BITS = 24 };
 static const uint64_t universal = 1ull << (ID_BITS - 7), of_group = 1ull << (ID_BITS - 8);
 
@@ -123,7 +125,7 @@ static bool in_special(const struct special *s, uint64_t value, unsigned bits, u
     return n == 0 || (value ^ s->bits) >> (bits - n) == 0;
 }
 
-/* Does bit I (0 is the first) stay, behind those of VALUE before it? */
+/* Whether bit I (0 is the first) is kept, given the bits of VALUE before it. */
 static bool stays(enum kind kind, uint64_t value, unsigned bits, unsigned i)
 {
     const struct special *list = kind == IPV4 ? ipv4_specials : prefix_specials;
@@ -142,9 +144,9 @@ static bool stays(enum kind kind, uint64_t value, unsigned bits, unsigned i)
 /* ---- mapping */
 
 /*
- * Each bit is kept or flipped by a function of those before it, so that the first n bits of the
- * result depend on the first n of the value alone. The universal bit is no part of the functions:
- * a GUID and its interface identifier differ in it.
+ * Keeps or flips each bit by a keyed function of the bits before it, so the first n bits of the
+ * result depend only on the first n bits of the value. The function ignores the universal bit,
+ * because a GUID and its interface identifier differ in it.
  */
 static uint64_t permuted(const struct share_map *m, enum kind kind, uint64_t value, unsigned bits)
 {
@@ -183,7 +185,7 @@ static uint32_t map_low(struct share_map *m, uint32_t low)
     return (uint32_t)mapped(m, ID_LOW, low, LOW_BITS);
 }
 
-/* None stays none. */
+/* GUID 0 means none and stays 0. */
 void share_guid(struct share_map *m, uint8_t p[8])
 {
     uint64_t id = be64(p);
@@ -195,9 +197,9 @@ void share_guid(struct share_map *m, uint8_t p[8])
 
 /* ---- groups */
 
-enum { WELL_KNOWN = 0x20000 }; /* up to ff02::1:3 (RFC 4795) and the like */
+enum { WELL_KNOWN = 0x20000 }; /* keeps ff02::1:3 (RFC 4795) and similar */
 
-/* The last 80 bits of an IPv6 group, or of the MGID that carries it. */
+/* Maps the last 80 bits of an IPv6 multicast address or of its MGID. */
 static void map_group_id(struct share_map *m, uint8_t p[10])
 {
     uint64_t high = (uint64_t)be16(p) << 32 | be32(p + 2);
@@ -217,7 +219,9 @@ static void map_group_id(struct share_map *m, uint8_t p[10])
     put32(p + 6, (uint32_t)mapped(m, GROUP_LOW, low, 32));
 }
 
-/* 28 bits of an IPv4 group; all ones are the broadcast-GID's (RFC 4391 §4). */
+/*
+ * Maps 28 bits of an IPv4 multicast address; all ones are the broadcast-GID (RFC 4391 section 4).
+ */
 static void map_group_ipv4(struct share_map *m, uint8_t p[4])
 {
     uint32_t group = be32(p);
@@ -234,7 +238,7 @@ void share_ipv6(struct share_map *m, uint8_t p[16])
     static const uint8_t loopback[16] = {[15] = 1};
 
     if (p[0] == 0xff) {
-        uint32_t of_prefix = be32(p + 2); /* RFC 3306 */
+        uint32_t of_prefix = be32(p + 2); /* network prefix in the address (RFC 3306) */
         if (of_prefix)
             put32(p + 2, (uint32_t)mapped(m, GROUP_LOW, of_prefix, 32));
         map_group_id(m, p + 6);
@@ -263,7 +267,7 @@ void share_lladdr(struct share_map *m, uint8_t p[20])
     share_gid(m, p + LLADDR_GID);
 }
 
-/* ---- octets and names */
+/* ---- bytes and names */
 
 static uint64_t digest(const struct share_map *m, const uint8_t *p, size_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Octets of a packet that is made one to share. See share_span.h. */
+/* Writable ranges of a packet. See share_span.h. */
 #include "capture/share_span.h"
 
 #include <string.h>

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Octets of a packet that is made one to share. */
+/* Writable ranges of a packet that is being anonymised. */
 #ifndef CAPTURE_SHARE_SPAN_H
 #define CAPTURE_SHARE_SPAN_H
 
 #include "capture/share_map.h"
 
-/* Octets that are changed: cap of them were captured. */
+/* A range of writable bytes; cap: number captured. */
 struct span {
     uint8_t *p;
     uint32_t cap;
 };
 
-/* From octet OFF on; empty beyond the end. */
+/* The bytes from OFF to the end; empty if OFF is beyond the end. */
 struct span span_from(struct span s, uint32_t off);
-/* The N octets at OFF, fewer where the span ends before. */
+/* The N bytes at OFF; fewer if the range ends before. */
 struct span span_part(struct span s, uint32_t off, uint32_t n);
-/* The N octets at OFF if all were captured; else NULL, and those that were become zeros. */
+/* The N bytes at OFF if all were captured; otherwise clears the captured part and returns NULL. */
 uint8_t *span_field(struct span s, uint32_t off, uint32_t n);
-/* All from OFF on become zeros. */
+/* Clears all bytes from OFF. */
 void span_clear(struct span s, uint32_t off);
-/* The N octets at OFF become zeros, as far as they were captured. */
+/* Clears the captured part of the N bytes at OFF. */
 void span_clear_part(struct span s, uint32_t off, uint32_t n);
 
-/* The address of N octets (4 or 16) at OFF is mapped; of another length it becomes zeros. */
+/* Maps the IP address of N bytes (4 or 16) at OFF; an address of another length is cleared. */
 void span_map_ip(struct share_map *m, struct span s, uint32_t off, uint32_t n);
+/* Maps the link-layer address of 20 bytes at OFF; a truncated one is cleared. */
 void span_map_lladdr(struct share_map *m, struct span s, uint32_t off);
 
 #endif

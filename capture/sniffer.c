@@ -8,7 +8,7 @@
 #include "cli/say.h"
 #include "hca/privileges.h"
 
-enum { QKEY = 0x11111111 }; /* of the UD queue pair, which nobody sends to */
+enum { QKEY = 0x11111111 }; /* Q_Key of the UD queue pair, to which nothing is sent */
 
 static void destroy_flow(struct sniffer *s)
 {
@@ -56,8 +56,8 @@ static int create_flow(struct sniffer *s)
 }
 
 /*
- * A queue pair of TYPE that frames could come to; none is left if that is refused. It has no
- * receives: none comes.
+ * Creates a queue pair of TYPE and tests whether a flow can be attached; leaves none if it fails.
+ * No receives are posted, so no frame is delivered.
  */
 static struct refusal try_type(struct sniffer *s, enum ibv_qp_type type)
 {
@@ -80,8 +80,8 @@ static struct refusal try_type(struct sniffer *s, enum ibv_qp_type type)
 }
 
 /*
- * Ethernet wants RAW_PACKET. On InfiniBand libpcap takes RAW_PACKET and ibdump, on mlx4 devices,
- * UD: what is refused as the one is tried as the other.
+ * Ethernet needs RAW_PACKET. On InfiniBand, libpcap uses RAW_PACKET, and ibdump uses UD on mlx4
+ * devices. If one type is refused, the other is tried.
  */
 static struct refusal try_types(struct sniffer *s)
 {
@@ -106,7 +106,7 @@ bool sniffer_create(struct sniffer *s, struct device *device, const struct rx_pl
     return rxring_create(&s->ring, device, plan);
 }
 
-/* Whether nothing was refused. */
+/* Returns whether the step succeeded; prints the refusal if not. */
 static bool granted(const struct sniffer *s, struct refusal refusal)
 {
     if (refusal.step != REFUSED_NOT)
@@ -114,9 +114,12 @@ static bool granted(const struct sniffer *s, struct refusal refusal)
     return refusal.step == REFUSED_NOT;
 }
 
-/* --- as a feed */
+/* --- feed operations */
 
-/* A queue pair, and whether the device lets it be sniffed with: no frame comes yet. */
+/*
+ * Creates the queue pair and tests whether the device allows the sniffer; no frame is delivered
+ * yet.
+ */
 static bool feed_prepare(struct feed *feed)
 {
     struct sniffer *s = feed->self;
@@ -167,7 +170,7 @@ struct feed sniffer_feed(struct sniffer *s)
     return (struct feed){.ops = &ops, .ring = &s->ring, .fd = -1, .self = s};
 }
 
-/* --- all of it */
+/* --- destroy, try */
 
 void sniffer_destroy(struct sniffer *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sniffer mode: the device copies each frame that its port sends or receives to a queue pair of
- * ours (ibv_create_flow with IBV_FLOW_ATTR_SNIFFER).
+ * Sniffer mode: the device copies every frame that its port sends or receives to the capture's
+ * queue pair (ibv_create_flow with IBV_FLOW_ATTR_SNIFFER).
  */
 #ifndef CAPTURE_SNIFFER_H
 #define CAPTURE_SNIFFER_H
@@ -20,16 +20,18 @@ struct sniffer {
     struct ibv_flow *flow;
 };
 
-/* The memory and the completion queue. Returns false after a message. */
+/*
+ * Allocates the memory, the receive ring and its completion queue. Returns false after a message.
+ */
 bool sniffer_create(struct sniffer *s, struct device *device, const struct rx_plan *plan);
 
-/* The sniffer as what the receiving loop knows. S must stay. */
+/* Returns the feed for the receive loop. S must outlive it. */
 struct feed sniffer_feed(struct sniffer *s);
 
-/* Ends what the feed and sniffer_create began. */
+/* Frees everything. */
 void sniffer_destroy(struct sniffer *s);
 
-/* Whether the port can be sniffed, tried for a moment without receiving anything. */
+/* Tests whether the port supports this mode, without receiving anything. */
 struct refusal sniffer_try(struct device *device);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What ends a capture. See stop.h. */
+/* End of a capture. See stop.h. */
 #include "capture/stop.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ void stop_request(void)
 
     atomic_store(&requested, true);
     if (write(wake, &one, sizeof(one)) < 0)
-        return; /* the counter is at its limit: it can be read, which is what was wanted */
+        return; /* the counter is at its limit, so it is readable anyway */
 }
 
 static void on_signal(int number)
@@ -44,8 +44,8 @@ bool stop_catch_signals(void)
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++) {
         /*
-         * nohup ignores SIGHUP, and means it; that a script's background jobs ignore SIGINT is a
-         * shell's habit.
+         * If SIGHUP is ignored, keep that: nohup does so on purpose. An ignored SIGINT is replaced:
+         * shells ignore it in background jobs of scripts.
          */
         if (caught[i] == SIGHUP && sigaction(SIGHUP, NULL, &before) == 0 &&
             before.sa_handler == SIG_IGN)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What ends a capture: a signal, or the writing thread that cannot write. It wakes the receiving
+ * Ends a capture on a signal, or when the writing thread cannot write, and wakes the receiving
  * thread.
  */
 #ifndef CAPTURE_STOP_H
@@ -8,22 +8,26 @@
 
 #include <stdbool.h>
 
-/* SIGINT, SIGTERM and SIGHUP end the capture from now on, in order. Returns false with errno. */
+/*
+ * From now on, SIGINT, SIGTERM and SIGHUP end the capture in an orderly way; SIGHUP stays ignored
+ * if it was (nohup). Returns false with errno.
+ */
 bool stop_catch_signals(void);
 
-/* Ends the capture, from any thread. */
+/* Ends the capture; may be called from any thread. */
 void stop_request(void);
 
+/* Whether the capture is to end. */
 bool stop_requested(void);
 
 /*
- * The signal that ended it, 0: none did. How many came: a second one says that the user will not
- * wait.
+ * stop_signal: the last signal received, 0 if none. stop_signals: number of signals received; a
+ * second one means that the user does not want to wait.
  */
 int stop_signal(void);
 int stop_signals(void);
 
-/* A file descriptor that can be read once stop_requested is true. */
+/* File descriptor that becomes readable when stop_requested is true. */
 int stop_fd(void);
 
 #endif

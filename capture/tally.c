@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Counting what a conversion did, and telling it. See tally.h. */
+/* Statistics of a conversion. See tally.h. */
 #include "capture/tally.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ uint64_t tally_drops(const struct tally *tally)
     return drops;
 }
 
-/* "NAME: 3 packets TEXT" */
+/* Prints "NAME: 3 packets TEXT" if COUNT is not 0. */
 static void tell(const char *name, uint64_t count, const char *what, const char *text)
 {
     if (count > 0)

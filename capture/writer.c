@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The thread that writes what was captured. See writer.h. */
+/* Writing thread. See writer.h. */
 #include "capture/writer.h"
 
 #include <errno.h>
@@ -22,18 +22,18 @@ struct writer {
     pthread_t thread;
     bool started, failed, begun;
     atomic_bool abandon;
-    uint64_t packets, octets, lost; /* the thread's, until it has ended */
+    uint64_t packets, octets, lost; /* used only by the thread until it has ended */
 };
 
 /*
- * The whole records in the first LEN octets of a block: their octets, packets and frames' octets.
+ * Counts the whole records in the first LEN bytes of a block, their bytes, packets and frame bytes.
  */
 static struct record_count count_records(const struct writer *w, const struct block *b, size_t len)
 {
     return record_count(w->format, b->data, len, b->new_file);
 }
 
-/* A block of which only the first LEN octets could be written. */
+/* Handles a block of which only the first LEN bytes were written. */
 static void end_at_record(struct writer *w, const struct block *b, size_t len)
 {
     struct record_count whole = count_records(w, b, len);
@@ -82,7 +82,7 @@ static void *run(void *arg)
 
 static void on_nudge(int number)
 {
-    (void)number; /* its coming is enough: a write that waits returns */
+    (void)number; /* no action: the signal interrupts a blocked write */
 }
 
 struct writer *writer_create(struct handover *h, struct outfile *out, struct record_format format)
@@ -108,7 +108,7 @@ bool writer_start(struct writer *w)
     sigset_t all, before;
     int error;
 
-    sigfillset(&all); /* the user's signals are for the receiving thread */
+    sigfillset(&all); /* the receiving thread handles the user's signals */
     sigdelset(&all, SIGUSR1);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     error = pthread_create(&w->thread, NULL, run, w);
@@ -127,7 +127,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Waits for the thread's end a moment. */
+/* Waits up to RETRY_MS for the end of the thread. Returns whether it ended. */
 static bool joined(struct writer *w)
 {
     struct timespec until;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The thread that writes what was captured, block by block, into a file or several. */
+/* Writing thread: writes the captured blocks into one file or several. */
 #ifndef CAPTURE_WRITER_H
 #define CAPTURE_WRITER_H
 
@@ -13,24 +13,27 @@
 struct writer;
 
 /*
- * Prepares to write the blocks of H into OUT, which both stay the caller's. Returns NULL after a
- * message.
+ * Creates the writer of the blocks of H into OUT; the caller keeps ownership of both. Returns NULL
+ * after a message.
  */
 struct writer *writer_create(struct handover *h, struct outfile *out, struct record_format format);
 
-/* Starts the thread. Returns false after a message. If it cannot write, it calls stop_request. */
+/*
+ * Starts the thread. Returns false after a message. If the thread cannot write, it calls
+ * stop_request.
+ */
 bool writer_start(struct writer *w);
 
 /*
- * After handover_end: waits until all is written and the thread has ended. A pipe that nobody reads
- * is waited for at most PATIENCE milliseconds, and no longer at a second signal; negative: without
- * end.
+ * Call after handover_end: waits until everything is written and the thread has ended. If the
+ * output is a pipe whose reader does not read, waits at most PATIENCE milliseconds, and stops
+ * waiting at the next signal. PATIENCE negative: no time limit.
  */
 void writer_finish(struct writer *w, int patience);
 
 /*
- * After writer_finish: what has reached the file, frames and their octets; what of the blocks given
- * has not.
+ * Valid after writer_finish: packets and frame bytes that reached the file; packets in the passed
+ * blocks that did not.
  */
 uint64_t writer_packets(const struct writer *w);
 uint64_t writer_octets(const struct writer *w);

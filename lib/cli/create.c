@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Creating a file that one program alone writes. See create.h. */
+/* Creates a file with a single writer. See create.h. */
 #include "cli/create.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    LINKS_MAX = 40, /* the kernel's: path_resolution(7) */
+    LINKS_MAX = 40, /* the kernel's limit: path_resolution(7) */
     LOCK_TRIES = 10,
     LOCK_STEP_MS = 10,
     FLAGS = O_WRONLY | O_CREAT | O_CLOEXEC,
@@ -24,13 +24,13 @@ enum {
 
 const char create_is_locked[] = "another capture is writing this file";
 
-/* A name in a folder that is open, so that nobody can replace the folder in between. */
+/* A name in an open folder, so that the folder cannot be replaced between two steps. */
 struct place {
     int folder;
     char name[PATH_MAX];
 };
 
-/* Leaves PLACE at PATH, which is relative to its folder. */
+/* Moves PLACE to PATH, which is relative to its folder. */
 static bool go(struct place *place, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -50,9 +50,9 @@ static bool go(struct place *place, const char *path)
 }
 
 /*
- * The rule of the kernel's protected_symlinks (sysctl(5)), which not every system has switched on:
- * in a sticky folder that all may write to, a link is followed if it is the user's own, or the
- * folder's owner has put it there. Root's are too: root needs no trap.
+ * Same rule as the kernel's protected_symlinks (sysctl(5)), which is not enabled on every system:
+ * in a sticky, world-writable folder, a link is followed only if it belongs to this user, to the
+ * folder's owner, or to root, who needs no such trap.
  */
 static bool is_trap(int folder, const struct stat *link)
 {
@@ -64,7 +64,10 @@ static bool is_trap(int folder, const struct stat *link)
            link->st_uid != geteuid() && link->st_uid != st.st_uid;
 }
 
-/* The links of /proc/PID/fd name what no path need lead to: the kernel alone can follow them. */
+/*
+ * Whether the folder is in /proc. Only the kernel can follow the links of /proc/PID/fd, because
+ * their target need not have a path.
+ */
 static bool is_proc(int folder)
 {
     struct statfs fs;
@@ -72,7 +75,7 @@ static bool is_proc(int folder)
     return fstatfs(folder, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Reads the link LINK, which is at PLACE, unless it is a trap. */
+/* Reads the target of LINK, which is at PLACE, unless the link is a trap. */
 static bool read_link(const struct place *place, int link, char target[PATH_MAX], char *why,
                       size_t size)
 {
@@ -101,7 +104,7 @@ static bool read_link(const struct place *place, int link, char target[PATH_MAX]
     return true;
 }
 
-/* Leaves PLACE at what the link there names. */
+/* Moves PLACE to the target of the link there. */
 static bool follow(struct place *place, char *why, size_t size)
 {
     int link = openat(place->folder, place->name, O_PATH | O_NOFOLLOW | O_CLOEXEC), error;
@@ -124,7 +127,7 @@ static int open_at(struct place *place, const char *path, char *why, size_t size
         int fd = openat(place->folder, place->name, proc ? FLAGS : FLAGS | O_NOFOLLOW,
                         S_IRUSR | S_IWUSR);
 
-        /* EACCES: of a link too, in a sticky folder (the kernel's may_create_in_sticky) */
+        /* EACCES also for a link in a sticky folder (may_create_in_sticky in the kernel) */
         if (fd >= 0 || (errno != ELOOP && errno != EACCES) || proc)
             return fd;
         if (!follow(place, why, size))
@@ -134,13 +137,16 @@ static int open_at(struct place *place, const char *path, char *why, size_t size
     return -1;
 }
 
-/* One who looks whether the file is locked has it locked for a moment. */
+/*
+ * Locks the file. Retries, because a program that tests whether the file is locked holds the lock
+ * briefly.
+ */
 static bool lock(int fd)
 {
     const struct timespec step = {.tv_nsec = LOCK_STEP_MS * 1000000L};
 
     for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
-        if (errno != EWOULDBLOCK) /* a file system without locks */
+        if (errno != EWOULDBLOCK) /* the file system has no locks */
             return true;
         if (i == LOCK_TRIES) {
             errno = EWOULDBLOCK;
@@ -151,7 +157,7 @@ static bool lock(int fd)
     return true;
 }
 
-/* The lock comes before the old content goes. Pipes and devices have any number of writers. */
+/* Locks a regular file before truncating it. Pipes and devices may have several writers. */
 static bool take(int fd)
 {
     struct stat st;

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Creating a file that one program alone writes: a capture. */
+/* Creates a file with a single writer: a capture. */
 #ifndef IPOIB_CLI_CREATE_H
 #define IPOIB_CLI_CREATE_H
 
 #include <stddef.h>
 
 /*
- * Opens PATH for writing. A regular file is locked until it is closed (flock), and empty then; a
- * new one is for its owner alone (mode 0600, less the umask). Returns the descriptor; or -1 with
- * errno, and in WHY what a message says after the path. A file that another program has locked is
- * left as it is: EWOULDBLOCK. So is what a symbolic link names that another user has put into a
- * folder for all users: EACCES. A signal ends the wait for a FIFO's reader: EINTR.
+ * Opens PATH for writing. A regular file is locked until it is closed (flock) and truncated; a new
+ * file has mode 0600, less the umask. Returns the descriptor, or -1 with errno and, in WHY (SIZE
+ * bytes), a message to print after the path.
+ *
+ * EWOULDBLOCK: another program has locked the file; it is not changed. EACCES: also if another user
+ * put the symbolic link PATH into a folder that all users can write to; its target is not changed.
+ * EINTR: a signal ended the wait for a FIFO's reader.
  */
 int create_file(const char *path, char *why, size_t size);
 
-/* WHY of EWOULDBLOCK. */
+/* Text of WHY for EWOULDBLOCK. */
 extern const char create_is_locked[];
 
 #endif

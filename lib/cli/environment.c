@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The environment of a program that has more rights than its user. See environment.h. */
+/* Environment of a privileged program. See environment.h. */
 #include "cli/environment.h"
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* The value of the variable NAME, or NULL if VARIABLE is another one. */
+/* Returns the value if VARIABLE sets NAME, else NULL. */
 static const char *value_of(const char *variable, const char *name)
 {
     size_t len = strlen(name);
@@ -16,7 +16,7 @@ static const char *value_of(const char *variable, const char *name)
     return strncmp(variable, name, len) == 0 && variable[len] == '=' ? variable + len + 1 : NULL;
 }
 
-/* A language is no path: setlocale(3) takes one as a file. */
+/* Whether VARIABLE names a language and not a path, which setlocale(3) would read as a file. */
 static bool is_language(const char *variable)
 {
     bool named = value_of(variable, "LANG") || value_of(variable, "LANGUAGE") ||
@@ -25,7 +25,10 @@ static bool is_language(const char *variable)
     return named && !strchr(variable, '/');
 }
 
-/* tzset(3): ":" or "/" begins a file's name. "Europe/Berlin" is a file of the system's. */
+/*
+ * Whether VARIABLE is a time zone without a path of its own: ":" or "/" starts a file name
+ * (tzset(3)). "Europe/Berlin" is a file of the system.
+ */
 static bool is_time_zone(const char *variable)
 {
     const char *zone = value_of(variable, "TZ");
@@ -33,7 +36,10 @@ static bool is_time_zone(const char *variable)
     return zone && zone[0] != ':' && zone[0] != '/' && !strstr(zone, "..");
 }
 
-/* No library of ours looks TERM up in a file of the user's: terminfo is not used. */
+/*
+ * Whether VARIABLE is kept. TERM is safe: no library here uses terminfo, which can read files of
+ * the user.
+ */
 static bool is_harmless(const char *variable)
 {
     const char *terminal = value_of(variable, "TERM");

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The environment of a program that has more rights than its user: by file capabilities or as
- * set-user-ID. Libraries obey it (libibverbs loads what RDMAV_DRIVERS names), and with that every
- * user would have the program's rights.
+ * Environment of a program with more privileges than its user, by file capabilities or set-user-ID.
+ * Libraries read environment variables (libibverbs loads what RDMAV_DRIVERS names), so every user
+ * could run code with the program's privileges.
  */
 #ifndef IPOIB_CLI_ENVIRONMENT_H
 #define IPOIB_CLI_ENVIRONMENT_H
 
-/* First of all in main: clears the environment of such a program (AT_SECURE, getauxval(3)). */
+/* Clears the environment of such a program (AT_SECURE, getauxval(3)). Call first in main. */
 void environment_secure(void);
 
 /*
- * Clears it: what stays is TERM, NO_COLOR, the language and the time zone, as far as they name no
- * file, and a PATH of the system's folders.
+ * Clears the environment. Keeps TERM, NO_COLOR, language and time zone if they name no file; sets
+ * PATH to the system's folders if there is one.
  */
 void environment_clear(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Folders of one user in a place where all may create some. See folder.h. */
+/* Private folders of a user. See folder.h. */
 #include "cli/folder.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of the folder that is open, which nobody can exchange any more. */
+/* Checks the open folder, which can no longer be replaced. */
 static bool is_private(int fd, char *why, size_t size)
 {
     struct stat st;

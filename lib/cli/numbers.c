@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers of a command line. See numbers.h. */
+/* Parses numbers of a command line. See numbers.h. */
 #include "cli/numbers.h"
 
 #include <ctype.h>
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number that TEXT begins with; REST is what follows it. */
+/* Parses the number at the start of TEXT; REST points after it. */
 static bool begin_number(const char *text, uint64_t *out, char **rest)
 {
-    if (!isdigit((unsigned char)text[0])) /* strtoull would take a sign and spaces */
+    if (!isdigit((unsigned char)text[0])) /* strtoull would accept a sign and spaces */
         return false;
     errno = 0;
     *out = strtoull(text, rest, 0);
@@ -52,7 +52,7 @@ bool parse_seconds(const char *text, uint64_t *out)
 
     for (*out = 0; isdigit((unsigned char)*at); at++) {
         *out = *out * 10 + (uint64_t)(*at - '0');
-        if (*out > 1000000000) /* some thirty years */
+        if (*out > 1000000000) /* about 30 years */
             return false;
     }
     *out *= 1000000000;

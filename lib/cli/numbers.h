@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers of a command line. */
+/*
+ * Parses numbers of a command line. All functions return false if TEXT is invalid or out of range.
+ */
 #ifndef IPOIB_CLI_NUMBERS_H
 #define IPOIB_CLI_NUMBERS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * A whole number from MIN to MAX, decimal, octal (0...) or hexadecimal (0x...), as ibdump takes
- * them.
- */
+/* Parses an integer from MIN to MAX: decimal, octal (0...) or hexadecimal (0x...), as in ibdump. */
 bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 
-/* As that, with K, M or G behind it for 2^10, 2^20 or 2^30 times it. */
+/*
+ * Parses an integer with an optional suffix K, M or G (2^10, 2^20 or 2^30), in upper or lower case.
+ */
 bool parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 
-/* Seconds, more than 0, with up to 9 decimals: nanoseconds. */
+/*
+ * Parses seconds, more than 0 and at most 10^9, with decimals; digits after the ninth decimal are
+ * ignored. OUT: nanoseconds.
+ */
 bool parse_seconds(const char *text, uint64_t *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Texts that do no harm in any report or terminal. See plain.h. */
+/* Makes texts safe for reports and terminals. See plain.h. */
 #include "cli/plain.h"
 
 #include <glib.h>
@@ -12,7 +12,7 @@ static gboolean is_plain(gunichar c)
     switch (g_unichar_type(c)) {
     case G_UNICODE_CONTROL:
     case G_UNICODE_FORMAT:
-    case G_UNICODE_UNASSIGNED: /* U+FFFE and U+FFFF among them */
+    case G_UNICODE_UNASSIGNED: /* includes U+FFFE and U+FFFF */
     case G_UNICODE_PRIVATE_USE:
     case G_UNICODE_SURROGATE:
     case G_UNICODE_LINE_SEPARATOR:
@@ -24,7 +24,8 @@ static gboolean is_plain(gunichar c)
 }
 
 /*
- * The next character of *text as it is to be written; *text goes on behind it. Returns its octets.
+ * Writes the output form of the next character of *TEXT to PIECE and advances *TEXT. Returns the
+ * bytes written.
  */
 static size_t next_piece(const char **text, char piece[16])
 {
@@ -45,7 +46,7 @@ static size_t next_piece(const char **text, char piece[16])
 char *plain_text(const char *text, char *out, size_t size)
 {
     char piece[16];
-    size_t used = 0, fits = 0; /* fits: up to where there is room for the ellipsis too */
+    size_t used = 0, fits = 0; /* fits: end of the text that leaves space for the ellipsis */
     while (*text) {
         size_t n = next_piece(&text, piece);
         if (used + n >= size) {

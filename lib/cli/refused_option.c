@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Naming an option that is wrong. See refused_option.h. */
+/* Names a wrong option. See refused_option.h. */
 #include "cli/refused_option.h"
 
 #include <getopt.h>
@@ -11,8 +11,8 @@ const char *refused_option(char **argv, const char *shorts, char text[REFUSED_OP
 {
     char *argument = argv[optind - 1];
     /*
-     * 0 or a number: a long option's; so is a known letter, of one that has a value too many, or
-     * none at the end
+     * For a long option, optopt is 0 (unknown option) or the option's value, a number or a known
+     * letter (a superfluous or missing argument).
      */
     bool is_letter = optopt > ' ' && optopt < 0x7f &&
                      (!strchr(shorts, optopt) || strncmp(argument, "--", 2) != 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writing a report so that it is whole, or an error is told. */
+/* Writes a report. See save.h. */
 #include "cli/save.h"
 
 #include <errno.h>
@@ -39,14 +39,14 @@ static bool put_parts(const struct parts *p, FILE *to)
            fflush(to) == 0;
 }
 
-/* What follows returns an errno, 0 if all went well. */
+/* The functions below return an errno value, 0 on success. */
 
 static int write_stdout(const struct parts *p)
 {
     return put_parts(p, stdout) ? 0 : errno;
 }
 
-/* file NULL: it could not be opened. kept: on a disk, not only in its cache. */
+/* Writes to FILE and closes it. FILE NULL: opening it failed. KEPT: sync to disk. */
 static int write_and_close(const struct parts *p, FILE *file, bool kept)
 {
     if (!file)
@@ -58,16 +58,15 @@ static int write_and_close(const struct parts *p, FILE *file, bool kept)
     return good ? 0 : error;
 }
 
-/* A device or a pipe cannot be replaced. */
+/* Writes to a device or a pipe, which cannot be replaced. */
 static int write_special(const struct parts *p, const char *path)
 {
     return write_and_close(p, fopen(path, "w"), false);
 }
 
 /*
- * By a file beside it, so that renaming it cannot fail halfway. Through a symbolic link the file
- * that it names is replaced, not the link; where it names none, the link. mode: of the new file,
- * less the umask.
+ * Writes a temporary file in the same folder and renames it. If PATH is a symbolic link, its target
+ * is replaced; a dangling link is replaced itself. MODE: of the new file, less the umask.
  */
 static int replace(const struct parts *p, const char *path, int mode)
 {

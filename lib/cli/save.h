@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writing a report so that it is whole, or an error is told. */
+/* Writes a report completely, or reports an error. */
 #ifndef IPOIB_CLI_SAVE_H
 #define IPOIB_CLI_SAVE_H
 
@@ -8,20 +8,20 @@
 #include <stdio.h>
 
 /*
- * Writes the text to the file at path (NULL or "-": stdout). A regular file is replaced at once, by
- * renaming: there is never half a report. False after a message.
+ * Writes TEXT to the file PATH (NULL or "-": stdout). A regular file is replaced atomically by
+ * renaming, so it is never incomplete. Returns false after a message.
  */
 bool save(const GString *text, const char *path);
 
 /*
- * The same of head, what stands in the file middle (NULL: nothing), and tail: for a text that is
- * too long for memory.
+ * Writes HEAD, the contents of the file MIDDLE (NULL: none) and TAIL in the same way, for a text
+ * too large for memory.
  */
 bool save_parts(const GString *head, FILE *middle, const GString *tail, const char *path);
 
 /*
- * False after a message if path is one of the files, which are what ("a capture to be judged"): the
- * report would take its place.
+ * Returns false after a message if PATH is one of the N FILES, which the report would overwrite.
+ * WHAT describes the files in the message.
  */
 bool save_is_safe(const char *path, char *const *files, int n, const char *what);
 

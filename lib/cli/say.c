@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a program tells on stderr beside its report. */
+/* Messages on standard error. See say.h. */
 #include "cli/say.h"
 
 #include <stdarg.h>

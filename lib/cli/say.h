@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a program tells on stderr beside its report. */
+/* Messages on standard error. */
 #ifndef IPOIB_CLI_SAY_H
 #define IPOIB_CLI_SAY_H
 
 #include <glib.h>
 
-/* The program's name: begins each message. */
+/* Sets the program's name, the start of each message. */
 void say_as(const char *name);
 
 /*
- * Writes the name, the message and a line end to stderr. Texts of files and users are made plain.
+ * Writes the program's name, the message and a line end to standard error. Makes the message safe
+ * for terminals (plain.h).
  */
 void say(const char *format, ...) G_GNUC_PRINTF(1, 2);
 

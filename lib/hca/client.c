@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The subnet administrator by libibumad. The kernel matches answers to questions, repeats, and puts
- * RMPP together.
+ * SA client on libibumad. The kernel matches responses to requests, retransmits, and reassembles
+ * RMPP.
  */
 #include "hca/client.h"
 
@@ -21,20 +21,20 @@ enum {
     SA_VERSION = 2,
     TRIES = 3,
     ROOM_AT_FIRST = 1 << 20,
-    STOP_MS = 100, /* between two looks at *stop */
-    BUSY_MS = 25   /* until a busy SA is asked again; then twice as long, and so on */
+    STOP_MS = 100, /* between two checks of *stop */
+    BUSY_MS = 25   /* before the first retry with a busy SA; doubles with each retry */
 };
 #define SA_QKEY 0x80010000u /* IBA 10.2.5 */
 
 struct umad_sa {
     int fd, agent;
-    int watcher;     /* the agent of Reports; -1: none */
-    GQueue *notices; /* uint8_t[NOTICE_SIZE] that came while something else was awaited */
+    int watcher;     /* agent that receives Reports; -1: none */
+    GQueue *notices; /* uint8_t[NOTICE_SIZE]: Reports received while waiting for a response */
     char device[UMAD_CA_NAME_LEN];
     unsigned port;
     uint32_t transaction;
-    uint8_t *buffer; /* umad_size() octets of its own, then the MAD */
-    int room;        /* for the MAD */
+    uint8_t *buffer; /* umad_size() bytes of header, then the MAD */
+    int room;        /* bytes for the MAD */
 };
 
 int umad_sa_open(struct umad_sa **sa, const char *device, unsigned port)
@@ -51,7 +51,7 @@ int umad_sa_open(struct umad_sa **sa, const char *device, unsigned port)
     errno = 0;
     s->fd = umad_open_port(device, (int)port);
     if (s->fd < 0 && errno)
-        s->fd = -errno; /* the library tells EIO, whatever it was */
+        s->fd = -errno; /* the library returns EIO for every error */
     s->agent = s->fd < 0 ? -1 : umad_register(s->fd, MAD_CLASS_SA, SA_VERSION, 1, NULL);
     s->room = ROOM_AT_FIRST;
     s->buffer = calloc(1, umad_size() + (size_t)s->room);
@@ -87,7 +87,7 @@ bool umad_sa_port(const struct umad_sa *sa, struct sa_port *port)
                              .sm_lid = (uint16_t)found.sm_lid,
                              .sm_sl = (uint8_t)found.sm_sl,
                              .active = found.state == PORT_ACTIVE};
-    memcpy(port->gid, &found.gid_prefix, 8); /* both are in network order */
+    memcpy(port->gid, &found.gid_prefix, 8); /* both in network byte order */
     memcpy(port->gid + 8, &found.port_guid, 8);
     umad_release_port(&found);
     return true;
@@ -96,7 +96,7 @@ bool umad_sa_port(const struct umad_sa *sa, struct sa_port *port)
 static bool put_question(struct umad_sa *sa, const struct sa_question *q)
 {
     struct sa_port port;
-    if (!umad_sa_port(sa, &port)) /* the SM may have moved since the port was opened */
+    if (!umad_sa_port(sa, &port)) /* query again: the SM may have moved since the port was opened */
         return false;
     memset(sa->buffer, 0, umad_size() + MAD_SIZE);
     umad_set_addr(sa->buffer, port.sm_lid, SA_QP, port.sm_sl, (int)SA_QKEY);
@@ -113,7 +113,10 @@ static bool put_question(struct umad_sa *sa, const struct sa_question *q)
     return true;
 }
 
-/* length: of the MAD, or of what RMPP put together: headers once, then the records. */
+/*
+ * Parses a response. LENGTH: bytes of the MAD, or of the RMPP reassembly: the headers once, then
+ * the records.
+ */
 static void read_answer(const uint8_t *mad, uint32_t length, uint8_t method, struct sa_answer *a)
 {
     memcpy(a->mad, mad, MAD_SIZE);
@@ -130,7 +133,10 @@ static enum sa_heard failed(char *error, size_t size, const char *what, int numb
     return SA_FAILED;
 }
 
-/* A Report is repeated until it is answered with its own contents (IBA 13.4.8.2). */
+/*
+ * Queues a Report and acknowledges it. The SA repeats a Report until it receives its contents back
+ * (IBA 13.4.8.2). Returns false if the MAD is no Report.
+ */
 static bool take_report(struct umad_sa *sa)
 {
     uint8_t *mad = umad_get_mad(sa->buffer);
@@ -158,8 +164,9 @@ static bool grow(struct umad_sa *sa, int room)
 }
 
 /*
- * The kernel keeps what does not fit, gives its first segment alone, and would offer it again and
- * again: then *length is that of the whole. SA_NOTHING: there is room for it now.
+ * Enlarges the buffer for a MAD of LENGTH bytes. The kernel returns only the first segment of a MAD
+ * that does not fit, and returns it again until it is read completely. Returns SA_NOTHING if there
+ * is now enough space; drops the MAD and returns SA_TOO_LARGE if it exceeds SA_LARGEST.
  */
 static enum sa_heard make_room(struct umad_sa *sa, int length, char *error, size_t size)
 {
@@ -173,9 +180,9 @@ static enum sa_heard make_room(struct umad_sa *sa, int length, char *error, size
 }
 
 /*
- * A MAD comes into the buffer, with so many octets; SA_NOTHING: not yet. SA_TOO_LARGE: only its
- * first segment is there, and the rest was dropped. There is room for a table, whatever is awaited:
- * one may be the late answer to a question that was given up.
+ * Receives a MAD of *LENGTH bytes into the buffer. SA_NOTHING: none yet. SA_TOO_LARGE: only the
+ * first segment is in the buffer, the rest was dropped. The buffer always has space for a table,
+ * because a late response to an abandoned request can be one.
  */
 static enum sa_heard receive(struct umad_sa *sa, gint64 ms, int *length, char *error, size_t size)
 {
@@ -184,7 +191,7 @@ static enum sa_heard receive(struct umad_sa *sa, gint64 ms, int *length, char *e
     int got = umad_recv(sa->fd, sa->buffer, length, (int)MIN(ms, STOP_MS));
     if (got >= 0)
         return SA_HEARD;
-    /* a signal in its poll: it returns -EIO */
+    /* interrupted by a signal: returns -EIO */
     if (got == -ETIMEDOUT || got == -EWOULDBLOCK || errno == EINTR)
         return SA_NOTHING;
     if (errno == ENOSPC && *length > sa->room)
@@ -224,7 +231,7 @@ enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int
     return SA_INTERRUPTED;
 }
 
-/* Until the answer to the last question comes: one to an earlier, given up question is dropped. */
+/* Waits for the response to the last request. Late responses to abandoned requests are dropped. */
 static enum sa_heard await(struct umad_sa *sa, const struct sa_question *q, int ms,
                            const volatile int *stop, struct sa_answer *a, char *error, size_t size)
 {
@@ -245,7 +252,7 @@ static enum sa_heard await(struct umad_sa *sa, const struct sa_question *q, int 
         if (heard == SA_TOO_LARGE)
             return SA_TOO_LARGE;
         if (umad_status(sa->buffer) || !(mad[MAD_METHOD] & MAD_RESPONSE))
-            return SA_NOTHING; /* the kernel gave the question back: no answer */
+            return SA_NOTHING; /* the kernel returned the request: no response */
         read_answer(mad, (uint32_t)length, q->method, a);
         return SA_HEARD;
     }
@@ -271,8 +278,8 @@ static void pause_ms(gint64 ms, const volatile int *stop)
 }
 
 /*
- * A busy SA did not work on the question, which may be asked again (IBA 13.4.7, bit 0 of the
- * status). The kernel repeats only what gets no answer.
+ * A busy SA did not process the request, so it may be repeated (IBA 13.4.7, bit 0 of the status).
+ * The kernel only repeats requests without a response.
  */
 enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
                           const volatile int *stop, struct sa_answer *a, char *error, size_t size)
@@ -282,7 +289,7 @@ enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int m
     for (gint64 wait = BUSY_MS;; wait *= 2) {
         enum sa_heard heard = ask_once(sa, q, (int)left, stop, a, error, size);
         if (heard == SA_NOTHING && busy)
-            return SA_HEARD; /* it is not silent: a has its last answer */
+            return SA_HEARD; /* the SA responds: A contains its last response */
         busy = heard == SA_HEARD && (a->status & MAD_STATUS_BUSY);
         left = (end - g_get_monotonic_time()) / 1000;
         if (!busy || left <= wait)

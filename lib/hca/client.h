@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Questions to the subnet administrator of a port's subnet, and its answers, by libibumad. */
+/* SA client: requests to the SA of a port's subnet and its responses, through libibumad. */
 #ifndef IPOIB_HCA_CLIENT_H
 #define IPOIB_HCA_CLIENT_H
 
@@ -7,7 +7,7 @@
 
 #include "wire/sa.h"
 
-/* A question to the subnet administrator. */
+/* A request to the SA. */
 struct sa_question {
     uint8_t method;
     uint16_t attribute;
@@ -15,58 +15,60 @@ struct sa_question {
     uint8_t record[SA_DATA_SIZE];
 };
 
-/* Its answer. */
+/* The response. */
 struct sa_answer {
     uint16_t status;
-    GByteArray *records;   /* the caller's: what came, back to back; of a Get one record */
-    uint32_t stride;       /* octets from one record to the next; 0: a single one */
-    uint8_t mad[MAD_SIZE]; /* the response's first MAD, as it came */
+    GByteArray *records; /* owned by the caller: the records, back to back; one record for a Get */
+    uint32_t stride;     /* bytes from one record to the next; 0: a single record */
+    uint8_t mad[MAD_SIZE]; /* first MAD of the response, as received */
 };
 
-/* Of the largest answer that is taken: of a table of 1.2 million MCMemberRecords. */
+/* Maximum response in bytes: a table of 1.2 million MCMemberRecords. */
 enum { SA_LARGEST = 64 << 20 };
 
 enum sa_heard {
     SA_HEARD,
-    SA_NOTHING,     /* no answer in time */
-    SA_TOO_LARGE,   /* the answer came, is larger than SA_LARGEST, and was dropped */
-    SA_FAILED,      /* it could not be asked */
-    SA_INTERRUPTED, /* by *stop */
+    SA_NOTHING,     /* no response in time */
+    SA_TOO_LARGE,   /* the response was larger than SA_LARGEST and was dropped */
+    SA_FAILED,      /* the request could not be sent, or nothing can be received */
+    SA_INTERRUPTED, /* interrupted by *stop */
 };
 
 struct umad_sa;
 
-/* 0, or an errno. */
+/* Returns 0 or an errno value. */
 int umad_sa_open(struct umad_sa **sa, const char *device, unsigned port);
+/* Closes and frees. NULL does nothing. */
 void umad_sa_close(struct umad_sa *sa);
 
 /*
- * Asks, again if there is no answer or the SA says that it is busy, within so many milliseconds in
- * all. SA_HEARD with MAD_STATUS_BUSY: it was busy all the time. error: size octets for what went
- * wrong, also with SA_TOO_LARGE.
+ * Sends a request, and repeats it if there is no response or the SA is busy, for at most MS
+ * milliseconds in total. SA_HEARD with MAD_STATUS_BUSY: the SA was busy all the time. ERROR: SIZE
+ * bytes for a message, also with SA_TOO_LARGE.
  */
 enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
                           const volatile int *stop, struct sa_answer *a, char *error, size_t size);
 
 /*
- * From now on the SA's Reports are taken, and answered (IBA 13.4.8.2). SA_NOTHING: another program
- * of this port takes them.
+ * Starts to receive and acknowledge the SA's Reports (IBA 13.4.8.2). Returns SA_NOTHING if another
+ * program on this port receives them.
  */
 enum sa_heard umad_sa_watch(struct umad_sa *sa);
 /*
- * The next of them, within so many milliseconds. SA_FAILED: none can be received any more; error:
- * size octets for why.
+ * Waits at most MS milliseconds for the next Report. SA_FAILED: no more Reports can be received;
+ * ERROR: SIZE bytes for the reason.
  */
 enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stop,
                                   uint8_t notice[NOTICE_SIZE], char *error, size_t size);
 
-/* What the port is now: it changes with the SM. */
+/* Current state of the port; it changes with the SM. */
 struct sa_port {
-    uint8_t gid[GID_SIZE]; /* the default GID prefix and the port's GUID */
+    uint8_t gid[GID_SIZE]; /* default GID: the subnet prefix and the port's GUID */
     uint16_t lid, sm_lid;
     uint8_t sm_sl;
     bool active;
 };
+/* Reads the current state of the port. Returns false if the port no longer exists. */
 bool umad_sa_port(const struct umad_sa *sa, struct sa_port *port);
 
 #endif

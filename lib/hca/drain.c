@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel wants room for the whole MAD. Here it gets addresses for the whole, and memory for a
- * part: all windows behind the first are the same memory, which the kernel writes again and again.
+ * The kernel requires a buffer for the whole MAD. This buffer has addresses for all of it but
+ * little memory: all windows after the first map the same memory, which the kernel overwrites
+ * repeatedly.
  */
 #include "hca/drain.h"
 
@@ -14,8 +15,8 @@
 enum { WINDOW = 1 << 22 };
 
 /*
- * size: whole windows. The first is memory of its own, for libibumad looks into it afterwards. NULL
- * with errno: the kernel refuses.
+ * Maps SIZE bytes (whole windows). The first window has its own memory, because libibumad reads it
+ * afterwards. Returns NULL with errno if the mapping fails.
  */
 static uint8_t *map_windows(int memory, size_t size)
 {

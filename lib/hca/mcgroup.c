@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Multicast groups in the subnet administrator's records. See mcgroup.h. */
+/* Multicast groups in SA records. See mcgroup.h. */
 #include "hca/mcgroup.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Multicast groups in the subnet administrator's records (MCMemberRecord, IBA 15.2.5.17). */
+/* Multicast groups in SA records (MCMemberRecord, IBA 15.2.5.17). */
 #ifndef IPOIB_HCA_MCGROUP_H
 #define IPOIB_HCA_MCGROUP_H
 
 #include "hca/client.h"
 
-/* A group, as the SA tells it. Codes of the IBA where no unit is told. */
+/* A group as the SA reports it; field values are IBA codes. */
 struct mc_group {
     uint8_t mgid[GID_SIZE];
     uint16_t mlid, pkey;
@@ -13,28 +13,28 @@ struct mc_group {
     uint8_t mtu, rate, sl, tclass, hop_limit, scope, life;
 };
 
-/* For a GHashTable of groups by their MGIDs. */
+/* Hash and equality of MGIDs, for a GHashTable of groups. */
 unsigned mgid_hash(const void *mgid);
 int mgid_equal(const void *a, const void *b);
 
-/* record: MCM_SIZE octets. */
+/* Parses an MCMemberRecord of MCM_SIZE bytes. */
 struct mc_group mc_group_read(const uint8_t *record);
 
-/* The question about one group. */
+/* Request (SA_GET) for the record of one group. */
 struct sa_question mc_ask_group(const uint8_t *mgid);
 
-/* The question about a port's membership of it. */
+/* Request (SA_GET) for a port's membership of a group. */
 struct sa_question mc_ask_member(const uint8_t *mgid, const uint8_t *port_gid);
 
 /*
- * The question about all groups of a port: those that it is a member of, or, join_state not 0, is
- * so in exactly this way.
+ * Request (SA_GET_TABLE) for the groups of which a port is a member; if join_state is not 0, only
+ * those with exactly this JoinState.
  */
 struct sa_question mc_ask_own(const uint8_t *port_gid, uint8_t join_state);
 
 /*
- * To join or leave (method SA_SET, SA_DELETE), with these bits of JoinState. A port is to name its
- * own GID alone: OpenSM would take another's.
+ * Request to join (SA_SET) or leave (SA_DELETE) a group with these bits of JoinState. Use only the
+ * port's own GID: OpenSM accepts another port's GID too.
  */
 struct sa_question mc_ask_state(uint8_t method, const uint8_t *mgid, const uint8_t *port_gid,
                                 uint8_t join_state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Privileges. See privileges.h. */
+/* Capabilities. See privileges.h. */
 #include "hca/privileges.h"
 
 #include <errno.h>
@@ -9,11 +9,14 @@
 
 #include "cli/say.h"
 
-/* What is effective when nothing is raised. Written once, before there are threads. */
+/* Capabilities that are effective while nothing is raised. Set once, before other threads start. */
 static unsigned lowered;
 static bool dropped;
 
-/* Adds those of WHICH that the program has to both sets, or to the permitted set alone. */
+/*
+ * Adds the capabilities of WHICH that the program has to the permitted set and, if EFFECTIVE, to
+ * the effective set.
+ */
 static bool keep(cap_t left, cap_t have, unsigned which, bool effective)
 {
     static const struct {
@@ -49,7 +52,10 @@ static bool set(unsigned active, unsigned reserve)
     return good;
 }
 
-/* No program that it starts has more: not by file capabilities, and not as root's. */
+/*
+ * PR_SET_NO_NEW_PRIVS: programs started from here get no more capabilities, neither from file
+ * capabilities nor because they run as root.
+ */
 bool privileges_drop(unsigned active, unsigned reserve)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !set(active, reserve)) {
@@ -63,7 +69,10 @@ bool privileges_drop(unsigned active, unsigned reserve)
 
 enum { ALL = PRIVILEGE_RAW | PRIVILEGE_LOCK | PRIVILEGE_FILES };
 
-/* A privilege that the program does not have is refused where it is needed: there it is told. */
+/*
+ * A capability that the program does not have is not an error here: the operation that needs it
+ * fails and reports that.
+ */
 void privileges_raise(unsigned which)
 {
     if (dropped)

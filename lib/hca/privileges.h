@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Privileges: what opening the devices needs is given back when they are open. */
+/* Drops the capabilities that are only needed to open the devices. */
 #ifndef IPOIB_HCA_PRIVILEGES_H
 #define IPOIB_HCA_PRIVILEGES_H
 
 #include <stdbool.h>
 
-/* What the programs still need then, each a bit. */
+/* Capabilities that the programs still need afterwards; one bit each. */
 enum privilege {
-    PRIVILEGE_RAW = 1,   /* CAP_NET_RAW: sniffing, and controlled Q_Keys */
-    PRIVILEGE_LOCK = 2,  /* CAP_IPC_LOCK: memory beyond the limit of what may be locked */
-    PRIVILEGE_FILES = 4, /* CAP_DAC_OVERRIDE: files where their rights alone would not allow it */
+    PRIVILEGE_RAW = 1,   /* CAP_NET_RAW: sniffer and controlled Q_Keys */
+    PRIVILEGE_LOCK = 2,  /* CAP_IPC_LOCK: registered memory beyond the memlock limit */
+    PRIVILEGE_FILES = 4, /* CAP_DAC_OVERRIDE: files that their permissions would not allow */
 };
 
 /*
- * Gives back all capabilities, for good, but those of ACTIVE and RESERVE that the program has.
- * Those of RESERVE alone are without effect until they are raised. Returns false after a message:
- * the program is to end. It is called before any other thread is started, which has the same.
+ * Drops all capabilities permanently, except those of ACTIVE and RESERVE that the program has.
+ * Those only in RESERVE are not effective until they are raised. Call it before other threads
+ * start, because threads inherit the capabilities. Returns false after a message: the program must
+ * exit.
  */
 bool privileges_drop(unsigned active, unsigned reserve);
 
-/* Makes these of RESERVE effective, in this thread, until privileges_lower. */
+/* Makes the capabilities WHICH effective in this thread until privileges_lower. */
 void privileges_raise(unsigned which);
 void privileges_lower(void);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading capture files: telling them apart, and classic pcap through libpcap. See capfile.h. */
+/*
+ * Reads capture files: detects the format, and reads classic pcap through libpcap. See capfile.h.
+ */
 #include "pcapio/capfile.h"
 
 #include <errno.h>
@@ -16,12 +18,12 @@
 
 struct capfile {
     struct source *source;
-    FILE *file; /* closed by pcap_close, where there is a pcap */
+    FILE *file; /* closed by pcap_close if pcap is set */
     pcap_t *pcap;
     struct pcapngfile *pcapng;
     struct erffile *erf;
-    uint32_t frames; /* of pcap and ERF */
-    char *error;     /* during open the caller's, then this */
+    uint32_t frames; /* frames read, for pcap and ERF */
+    char *error;     /* the caller's buffer during open, then error_text */
     char error_text[CAPFILE_ERROR_LEN];
 };
 
@@ -58,7 +60,7 @@ static bool open_stream(struct capfile *c, const uint8_t *magic)
     return c->erf || say_fault(c, c->error_text);
 }
 
-/* A file of which there is something to say. Returns whether it is one. */
+/* Reports known formats that are not supported. Returns whether the file has one. */
 static bool refuse(struct capfile *c, const uint8_t *magic)
 {
     const struct compression *by = magic_compression(magic);
@@ -132,7 +134,9 @@ void capfile_close(struct capfile *c)
 
 /* ---- frames */
 
-/* libpcap's time. A fraction of more than a second is carried by the sum. */
+/*
+ * Converts libpcap's timestamp. A fraction of more than a second is carried over by the addition.
+ */
 static int64_t pcap_ns(const struct timeval *ts)
 {
     return nanoseconds_of(pcapfile_seconds(ts->tv_sec), ts->tv_usec);
@@ -167,7 +171,7 @@ static enum capfile_result next_pcap(struct capfile *c, struct capfile_frame *ou
     return CAPFILE_FRAME;
 }
 
-/* Wireshark gives filler no number. */
+/* Skips padding records: Wireshark does not number them. */
 static enum capfile_result next_erf(struct capfile *c, struct capfile_frame *out)
 {
     enum input_result result;

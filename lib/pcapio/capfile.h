@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading capture files of any link type, frame by frame as Wireshark numbers them: classic pcap
- * (by libpcap), pcapng and raw ERF (by our own), each also compressed by gzip; told apart by
- * content.
+ * Reads capture files of any link type, frame by frame with Wireshark's frame numbers: classic pcap
+ * (by libpcap), pcapng and raw ERF (by this library), also compressed with gzip. The format is
+ * detected from the content.
  */
 #ifndef IPOIB_PCAPIO_CAPFILE_H
 #define IPOIB_PCAPIO_CAPFILE_H
@@ -14,55 +14,62 @@ struct capfile;
 
 enum capfile_result { CAPFILE_FRAME, CAPFILE_END, CAPFILE_ERROR };
 
-enum { CAPFILE_ERROR_LEN = 320 }; /* octets of a message, its end included */
+enum { CAPFILE_ERROR_LEN = 320 }; /* bytes of a message with its terminating 0 */
 
 struct capfile_frame {
-    uint32_t number;    /* from 1, as Wireshark counts */
-    uint32_t interface; /* from 0, of the whole file: those of a pcapng file's second section follow
-                           the first's */
+    uint32_t number;    /* frame number as in Wireshark, from 1 */
+    uint32_t interface; /* interface number in the whole file, from 0: the numbers of a pcapng
+                           file's second section follow those of the first */
     int linktype;       /* LINKTYPE_* */
-    int64_t ns;       /* since 1970; where the file does not say, that of the frame before, or 0 */
-    uint32_t caplen;  /* octets that are there */
-    uint32_t wirelen; /* octets on the wire, never less */
+    int64_t ns; /* ns since 1970; if the file contains no time, that of the previous frame, or 0 */
+    uint32_t caplen;       /* bytes captured */
+    uint32_t wirelen;      /* bytes on the wire, at least caplen */
     const uint8_t *octets; /* valid until the next call */
 };
 
 /*
- * Opens PATH ("-": stdin). Returns NULL, with a message in ERROR (without the path), if it is no
- * capture file.
+ * Opens PATH ("-": stdin). Returns NULL, with a message in ERROR (without the path), if it cannot
+ * be opened or is not a capture file.
  */
 struct capfile *capfile_open(const char *path, char error[CAPFILE_ERROR_LEN]);
 
-/* An interface as a pcapng file describes it. Texts are of the file, NULL where it has none. */
+/*
+ * An interface as a pcapng file describes it. The strings are from the file, NULL if it has none;
+ * valid during the callback.
+ */
 struct capfile_interface {
     int linktype;
-    uint32_t snaplen; /* octets; 0: no limit */
+    uint32_t snaplen; /* bytes; 0: no limit */
     const char *name, *description;
 };
 
 /*
- * Who is told of each interface, in the order of their numbers, before the first frame of it is
- * returned. Only pcapng files describe any.
+ * Callback for each interface, in the order of their numbers, before the first frame of the
+ * interface is returned. Only pcapng files describe interfaces.
  */
 typedef void capfile_describe(void *user, const struct capfile_interface *described);
+/* Sets the callback. Call it before capfile_next; it has no effect on files of other formats. */
 void capfile_on_interface(struct capfile *c, capfile_describe *describe, void *user);
 
-/* Is it a pcapng file? Wireshark shows its times; of ERF records in others the record's. */
+/*
+ * Whether the file is pcapng. Wireshark shows the time of a pcapng file for ERF records; in other
+ * files, the time in the record.
+ */
 bool capfile_is_pcapng(const struct capfile *c);
 
 /* NULL does nothing. */
 void capfile_close(struct capfile *c);
 
 /*
- * The next frame. CAPFILE_ERROR: the file is damaged, cut short or cannot be read (capfile_error
- * says); nothing follows.
+ * Reads the next frame. CAPFILE_ERROR: the file is malformed, incomplete or cannot be read (see
+ * capfile_error); no frame follows.
  */
 enum capfile_result capfile_next(struct capfile *c, struct capfile_frame *out);
 
-/* What is wrong with the file, without its name: "is cut short: ...". */
+/* Returns the error message, without the file name: "is cut short: ...". */
 const char *capfile_error(const struct capfile *c);
 
-/* How much of the file has been read, 0 to 1; negative where its size is not known. */
+/* Returns the part of the file that has been read, 0 to 1; negative if its size is unknown. */
 double capfile_progress(const struct capfile *c);
 
 #endif

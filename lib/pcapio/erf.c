@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The ERF record: taking apart, building, and its time. See erf.h for the layout and its sources.
- */
+/* Parses and writes ERF records and their time. See erf.h. */
 #include "pcapio/erf.h"
 
 #include "pcapio/octets.h"
 
-/* Octets of the sub-header that some types have between the extension headers and the packet. */
+/* Bytes of the sub-header that some types have between the extension headers and the packet. */
 static uint32_t subheader_len(uint8_t type)
 {
     switch (type) {
-    case ERF_TYPE_ETHERNET: /* plain, and with the colour and hash variants */
+    case ERF_TYPE_ETHERNET: /* Ethernet: plain, and the colour and hash variants */
     case 11:
     case 16:
     case 20:
         return ERF_ETHERNET_LEN;
-    case 5: /* multi-channel types and AAL2: the channel's word */
+    case 5: /* multi-channel types and AAL2: channel word */
     case 6:
     case 7:
     case 8:
@@ -29,9 +27,7 @@ static uint32_t subheader_len(uint8_t type)
     }
 }
 
-/*
- * Walks the extension headers; returns the offset behind them, or 0 if they run out of SIZE octets.
- */
+/* Returns the offset after the extension headers, or 0 if they exceed SIZE bytes. */
 static uint32_t skip_extensions(const uint8_t *rec, uint32_t size, uint8_t *count)
 {
     uint32_t at = ERF_HEADER_LEN;
@@ -68,7 +64,7 @@ bool erf_parse(const uint8_t *rec, size_t len, struct erf_record *out)
     out->caplen = out->size - out->head;
     if (out->wlen == 0)
         out->wlen =
-            /* a writer that left the field out; else the packet would count as padding */
+            /* the writer left the field empty; otherwise the packet would count as padding */
             out->caplen;
     if (out->caplen > out->wlen)
         out->caplen = out->wlen;

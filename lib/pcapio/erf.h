@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ERF records, taken apart and written. In a file the records stand one after the other (raw ERF,
- * ".erf") or each is a packet of a capture file of link type LINKTYPE_ERF (197).
+ * Parses and writes ERF records. A file contains the records one after the other (raw ERF, ".erf"),
+ * or each record is a packet of a capture file of LINKTYPE_ERF (197).
  */
 #ifndef IPOIB_PCAPIO_ERF_H
 #define IPOIB_PCAPIO_ERF_H
@@ -14,33 +14,34 @@
 #include "wire/erf.h"
 
 /*
- * The one type with a sub-header that is written too: an offset and a pad octet, before the frame.
+ * The only type with a sub-header that is also written: an offset byte and a pad byte before the
+ * frame.
  */
 enum { ERF_TYPE_ETHERNET = 2, ERF_ETHERNET_LEN = 2 };
 
-/* A record taken apart. All lengths are in octets. */
+/* A parsed record. All lengths are in bytes. */
 struct erf_record {
-    uint64_t time;      /* as in the record: 2^-32 s since 1970 */
+    uint64_t time;      /* ERF time: units of 2^-32 s since 1970 */
     uint8_t type;       /* without ERF_TYPE_MORE */
-    uint8_t extensions; /* how many extension headers there are, 255 for more */
+    uint8_t extensions; /* number of extension headers, at most 255 */
     uint16_t lctr;
-    uint32_t size;   /* of the record that is there: rlen or, if the record was cut, less */
-    uint32_t head;   /* header, extension headers and sub-header: where the packet begins */
-    uint32_t caplen; /* of the packet that is there, padding left out */
-    uint32_t wlen;   /* of the packet on the wire; never less than caplen */
+    uint32_t size;   /* captured length of the record: rlen, or less if the record is truncated */
+    uint32_t head;   /* header, extension headers and sub-header: offset of the packet */
+    uint32_t caplen; /* captured length of the packet, without padding */
+    uint32_t wlen;   /* length of the packet on the wire; at least caplen */
 };
 
 /*
- * Takes apart the record in the LEN octets at REC. Octets after the record's own length are ignored
- * (other writers leave padding there); a record that was cut to fewer octets is fine if its headers
- * are there. Returns false if it is no ERF record.
+ * Parses the record in the LEN bytes at REC. Bytes after the record's own length are ignored,
+ * because some writers leave padding there. A truncated record is accepted if its headers are
+ * complete. Returns false if it is not an ERF record.
  */
 bool erf_parse(const uint8_t *rec, size_t len, struct erf_record *out);
 
 /*
  * Writes the header of an InfiniBand record as ibdump does: type 21, flags 4, loss counter 0, no
- * padding. CAPLEN at most ERF_MAX_LEN - ERF_HEADER_LEN, WIRELEN at most 65535 octets. Inline: a
- * capture does it for each frame.
+ * padding. CAPLEN: at most ERF_MAX_LEN - ERF_HEADER_LEN bytes; WIRELEN: at most 65535 bytes.
+ * Inline, because a capture calls it for each frame.
  */
 static inline void erf_put_header(uint8_t out[ERF_HEADER_LEN], uint64_t time, uint32_t caplen,
                                   uint32_t wirelen)
@@ -53,26 +54,30 @@ static inline void erf_put_header(uint8_t out[ERF_HEADER_LEN], uint64_t time, ui
     put_be16(out + ERF_OFF_WLEN, (uint16_t)wirelen);
 }
 
-/* Replace the time or the record length of the record header at REC. */
+/* Replace the ERF time or the record length (bytes) in the record header at REC. */
 void erf_set_time(uint8_t *rec, uint64_t time);
 void erf_set_rlen(uint8_t *rec, uint32_t rlen);
 
-/* Record length (octets) and type of the record header at REC, which has ERF_HEADER_LEN octets. */
+/*
+ * Return the record length (bytes) or the type in the record header at REC, of ERF_HEADER_LEN
+ * bytes.
+ */
 uint16_t erf_rlen(const uint8_t *rec);
 uint8_t erf_type(const uint8_t *rec);
 
 /*
- * Time in ERF's units and back. SEC is 0..2^32-1, NS 0..999999999.
- * erf_time rounds up: the 2^-32 s are finer than a nanosecond, so a reader that cuts and a reader
- * that rounds both get the same nanosecond back. erf_split rounds to the nearest, as Wireshark
- * does, and carries into the seconds (which may then be 2^32).
+ * Convert to and from ERF time. SEC: 0 to 2^32-1; NS: 0 to 999999999.
+ *
+ * erf_time rounds up: units of 2^-32 s are finer than a nanosecond, so readers that truncate and
+ * readers that round both get the same nanosecond. erf_split rounds to the nearest nanosecond, as
+ * Wireshark does, and carries into the seconds, which can then be 2^32.
  */
 uint64_t erf_time(uint32_t sec, uint32_t ns);
 void erf_split(uint64_t time, int64_t *sec, uint32_t *ns);
 
 /*
- * The time that ibdump writes for SEC and USEC: up to 7.6 µs late, from 999993 µs on in the next
- * second.
+ * Returns the ERF time that ibdump writes for SEC and USEC. It is up to 7.6 µs late, and from
+ * 999993 µs on it is in the next second.
  */
 uint64_t erf_ibdump_time(uint32_t sec, uint32_t usec);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading raw ERF files. See erffile.h. */
+/* Reads raw ERF files. See erffile.h. */
 #include "pcapio/erffile.h"
 
 #include <errno.h>
@@ -13,14 +13,14 @@
 struct erffile {
     FILE *file;
     char *error;
-    uint64_t offset; /* octets of the file up to the record in the buffer */
-    size_t have;     /* octets of it that are in the buffer */
+    uint64_t offset; /* offset in the file of the record in the buffer */
+    size_t have;     /* bytes of the record in the buffer */
     uint8_t record[ERF_MAX_LEN];
 };
 
 /*
- * Fills the buffer up to NEED octets. Returns false at the end of the file or on an error (ferror
- * tells).
+ * Fills the buffer up to NEED bytes. Returns false at the end of the file or on an error (see
+ * ferror).
  */
 static bool fill(struct erffile *erf, size_t need)
 {
@@ -62,7 +62,7 @@ void erffile_close(struct erffile *erf)
     free(erf);
 }
 
-/* The file ended within a record, or could not be read. */
+/* Reports that the file ended within a record or cannot be read. */
 static enum input_result cut_short(const struct erffile *erf)
 {
     if (ferror(erf->file))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading raw ERF files: records one after the other, without a file header. libpcap does not read
+ * Reads raw ERF files: records one after the other without a file header. libpcap does not support
  * them.
  */
 #ifndef IPOIB_PCAPIO_ERFFILE_H
@@ -12,21 +12,21 @@
 
 struct erffile;
 
-enum { ERFFILE_ERROR_LEN = 160 }; /* octets of a message, its end included */
+enum { ERFFILE_ERROR_LEN = 160 }; /* bytes of a message with its terminating 0 */
 
 /*
- * Starts to read FILE, which stays the caller's. ERROR stays the caller's too, and must outlive the
- * reader: messages are left there, without the file's name. The format has no magic number: returns
- * NULL with a message if the file does not begin with a possible record header.
+ * Starts to read FILE. The caller keeps FILE and ERROR, which must outlive the reader; error
+ * messages, without the file name, are written to ERROR. Returns NULL with a message if the file
+ * does not start with a plausible record header; the format has no magic number.
  */
 struct erffile *erffile_open(FILE *file, char error[ERFFILE_ERROR_LEN]);
 
-/* Frees the reader, not its FILE. NULL does nothing. */
+/* Frees the reader but not FILE. NULL does nothing. */
 void erffile_close(struct erffile *erf);
 
 /*
- * The next record, as a packet of link type LINKTYPE_ERF. As input_next, but that INPUT_ERROR
- * leaves its message in ERROR.
+ * Reads the next record as a packet of LINKTYPE_ERF. Like input_next, but INPUT_ERROR writes its
+ * message to ERROR.
  */
 enum input_result erffile_next(struct erffile *erf, struct packet *out);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading capture files: telling them apart, and pcap and pcapng through libpcap. See input.h. */
+/*
+ * Reads the input of a conversion: detects the format, and reads pcap and pcapng through libpcap.
+ * See input.h.
+ */
 #include "pcapio/input.h"
 
 #include <errno.h>
@@ -18,15 +21,15 @@ enum { GZIP_MAGIC_0 = 0x1f, GZIP_MAGIC_1 = 0x8b }; /* RFC 1952 section 2.3.1 */
 struct input {
     const char *name;
     FILE *file;            /* NULL once libpcap owns it */
-    FILE *shown;           /* the file itself, whoever owns it, compressed or not */
-    struct source *source; /* of a file compressed by gzip; FILE is its content then */
+    FILE *shown;           /* the opened file, also after libpcap or the source took over */
+    struct source *source; /* for a file compressed with gzip; FILE is then its content */
     pcap_t *pcap;          /* NULL for raw ERF */
     struct erffile *erf;   /* NULL for pcap and pcapng */
     bool pcapng;
     char error[ERFFILE_ERROR_LEN];
 };
 
-/* Reads the first octets and puts them back. Returns how many there are, up to MAGIC_LEN. */
+/* Reads the first bytes and puts them back. Returns their number, at most MAGIC_LEN. */
 static size_t peek(FILE *file, uint8_t magic[MAGIC_LEN])
 {
     size_t got = fread(magic, 1, MAGIC_LEN, file);
@@ -35,8 +38,8 @@ static size_t peek(FILE *file, uint8_t magic[MAGIC_LEN])
         return 0;
     clearerr(file);
     /*
-     * ISO C promises one octet of ungetc; every C library of use takes the four just read, and we
-     * check.
+     * ISO C guarantees one byte of ungetc; the usual C libraries accept the four bytes just read.
+     * The result is checked.
      */
     for (size_t i = got; i > 0; i--)
         if (ungetc(magic[i - 1], file) == EOF)
@@ -70,7 +73,7 @@ static bool open_pcap(struct input *in)
     return link_type_is_ours(in);
 }
 
-/* The first octets, as far as a capture file has them. Returns false after a message. */
+/* Reads the first bytes. Returns false after a message. */
 static bool read_magic(struct input *in, uint8_t magic[MAGIC_LEN])
 {
     size_t got = peek(in->file, magic);
@@ -92,8 +95,8 @@ static bool refuse_compressed(const struct input *in)
 }
 
 /*
- * A file compressed by gzip: from now on its content is read. Not from a pipe, whose first octets
- * cannot be read again.
+ * Continues with the content of a file compressed with gzip. Not possible for a pipe, whose first
+ * bytes cannot be read again.
  */
 static bool open_compressed(struct input *in, uint8_t magic[MAGIC_LEN])
 {
@@ -168,12 +171,12 @@ void input_close(struct input *in)
 }
 
 /*
- * libpcap's time as ours. A broken file can have more than a second in its fraction: carried, so
- * that nothing is lost.
+ * Converts libpcap's timestamp. A malformed file can have more than a second in the fraction, which
+ * is carried over.
  */
 static void set_time(const struct input *in, const struct timeval *ts, struct packet *out)
 {
-    int64_t ns = ts->tv_usec; /* nanoseconds, as asked for in open_pcap */
+    int64_t ns = ts->tv_usec; /* nanoseconds, as requested in open_pcap */
 
     out->sec = (in->pcapng ? ts->tv_sec : pcapfile_seconds(ts->tv_sec)) + ns / 1000000000;
     ns %= 1000000000;
@@ -184,7 +187,10 @@ static void set_time(const struct input *in, const struct timeval *ts, struct pa
     out->ns = (uint32_t)ns;
 }
 
-/* Damaged compressed data end a file too, and explain what else seems wrong with it. */
+/*
+ * Corrupt compressed data also ends a file, and is the cause of other errors, so it is reported
+ * first.
+ */
 static enum input_result end_with(const struct input *in, enum input_result result,
                                   const char *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading capture files: pcap and pcapng through libpcap, raw ERF by our own; told apart by
- * content.
+ * Reads the input of a conversion: pcap and pcapng through libpcap, raw ERF by this library. Files
+ * may be compressed with gzip, but not standard input. The format is detected from the content.
  */
 #ifndef IPOIB_PCAPIO_INPUT_H
 #define IPOIB_PCAPIO_INPUT_H
@@ -18,7 +18,7 @@ enum input_result { INPUT_PACKET, INPUT_END, INPUT_ERROR };
 
 /*
  * Opens the capture file PATH ("-": stdin) and reads its header. Returns NULL after a message if it
- * cannot be read, is no capture file or has a link type other than LINKTYPE_ERF and
+ * cannot be read, is not a capture file or has a link type other than LINKTYPE_ERF and
  * LINKTYPE_INFINIBAND.
  */
 struct input *input_open(const char *path);
@@ -27,13 +27,13 @@ struct input *input_open(const char *path);
 void input_close(struct input *in);
 
 /*
- * The next packet, of any size, with its time in nanoseconds. Its data stays valid until the next
- * call. INPUT_ERROR comes after a message; nothing can be read after it.
+ * Reads the next packet, of any size, with its time in ns. Its data is valid until the next call.
+ * INPUT_ERROR: after a message; nothing can be read after it.
  */
 enum input_result input_next(struct input *in, struct packet *out);
 
 uint32_t input_linktype(const struct input *in); /* LINKTYPE_ERF or LINKTYPE_INFINIBAND */
-/* octets that a packet has at most, as the file says */
+/* maximum bytes of a packet, from the file header */
 uint32_t input_snaplen(const struct input *in);
 bool input_is_raw_erf(const struct input *in);
 bool input_is_pcapng(const struct input *in);

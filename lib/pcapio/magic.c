@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a file is by its first octets. See magic.h. */
+/* Detects file formats from the first bytes. See magic.h. */
 #include "pcapio/magic.h"
 
 #include <stddef.h>

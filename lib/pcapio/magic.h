@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a file is by its first octets. */
+/* Detects file formats from the first bytes. */
 #ifndef IPOIB_PCAPIO_MAGIC_H
 #define IPOIB_PCAPIO_MAGIC_H
 
@@ -8,20 +8,21 @@
 
 enum { MAGIC_LEN = 4 };
 
+/* Type of the Section Header Block (draft-ietf-opsawg-pcapng section 4.1). */
 bool magic_is_pcapng(const uint8_t octets[MAGIC_LEN]);
 
 /*
- * Classic pcap in microseconds and nanoseconds, and its "modified" variant, which libpcap reads
- * too.
+ * Classic pcap with microseconds or nanoseconds, and its "modified" variant, which libpcap also
+ * reads.
  */
 bool magic_is_pcap(const uint8_t octets[MAGIC_LEN]);
 
 struct compression {
     const char *name;
-    const char *cat; /* the program that decompresses to its standard output */
+    const char *cat; /* program that decompresses to standard output */
 };
 
-/* NULL: it is not compressed, as far as is known here. */
+/* Returns the compression, or NULL if none is known. */
 const struct compression *magic_compression(const uint8_t octets[MAGIC_LEN]);
 
 #endif

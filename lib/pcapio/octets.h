@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers as octets of a file, least (le) or most (be) significant first, on every machine. */
+/* Reads and writes integers in files: little-endian (le) or big-endian (be) on every machine. */
 #ifndef IPOIB_PCAPIO_OCTETS_H
 #define IPOIB_PCAPIO_OCTETS_H
 

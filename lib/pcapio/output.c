@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writing capture files: classic pcap, pcapng and raw ERF. See output.h. */
+/* Writes capture files. See output.h. */
 #include "pcapio/output.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@ struct output {
     const char *name;
     FILE *file;
     struct output_format format;
-    bool live;   /* each packet is flushed */
-    bool failed; /* the user knows already */
+    bool live;   /* flush each packet */
+    bool failed; /* the error has been reported */
 };
 
 static bool fail(struct output *out)
@@ -40,8 +40,8 @@ static bool put(struct output *out, const void *octets, size_t len)
 }
 
 /*
- * Microseconds for ERF in pcap: the file is then ibdump's, octet for octet, and the nanoseconds are
- * in the record. Everything else is written with nanoseconds.
+ * Microseconds for ERF in pcap: the file is then identical to ibdump's, and the nanoseconds are in
+ * the ERF record. All other files have nanoseconds.
  */
 static bool in_microseconds(const struct output *out)
 {
@@ -75,7 +75,7 @@ static bool put_header(struct output *out)
     case CONTAINER_PCAPNG:
         return put_pcapng_header(out);
     case CONTAINER_RAW:
-        break; /* raw ERF has none */
+        break; /* raw ERF has no file header */
     }
     return true;
 }
@@ -85,7 +85,7 @@ static bool is_regular(FILE *file, struct stat *st)
     return fstat(fileno(file), st) == 0 && S_ISREG(st->st_mode);
 }
 
-/* Whether PATH (NULL: FILE) is the regular file ST, under whatever name. */
+/* Whether PATH (NULL: FILE) is the regular file ST, also under another name. */
 static bool is_same(const struct stat *st, const char *path, FILE *file)
 {
     struct stat other;
@@ -126,7 +126,7 @@ static bool open_file(struct output *out, const char *path, FILE *source)
     if (!out->file)
         return false;
     out->live = !in_regular && !is_regular(out->file, &out_stat);
-    setvbuf(out->file, NULL, _IOFBF, BUFFER_LEN); /* without it the writes are smaller, no more */
+    setvbuf(out->file, NULL, _IOFBF, BUFFER_LEN); /* if this fails, the writes are only smaller */
     return true;
 }
 
@@ -170,7 +170,7 @@ static bool write_pcapng(struct output *out, const struct packet *p)
 {
     int64_t ns = nanoseconds_of(p->sec, p->ns);
     struct pcapng_epb epb = {
-        .time = ns > 0 ? (uint64_t)ns : 0, /* ticks have no sign */
+        .time = ns > 0 ? (uint64_t)ns : 0, /* timestamps are unsigned */
         .caplen = p->head_len + p->data_len,
         .wirelen = p->wirelen,
         .dropped = p->dropped,
@@ -208,7 +208,7 @@ bool output_close(struct output *out)
 
     if (!out)
         return true;
-    /* writes the rest; a network file system may say only now that it is full */
+    /* writes the rest; a network file system may report a full disk only now */
     if (fclose(out->file) != 0)
         fail(out);
     good = !out->failed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writing capture files: classic pcap, pcapng and raw ERF. */
+/* Writes capture files: classic pcap, pcapng and raw ERF. */
 #ifndef IPOIB_PCAPIO_OUTPUT_H
 #define IPOIB_PCAPIO_OUTPUT_H
 
@@ -14,27 +14,28 @@ enum container { CONTAINER_PCAP, CONTAINER_PCAPNG, CONTAINER_RAW };
 struct output_format {
     enum container container;
     uint32_t linktype; /* LINKTYPE_ERF or LINKTYPE_INFINIBAND; LINKTYPE_ERF with CONTAINER_RAW */
-    uint32_t snaplen;  /* octets, for the file header */
+    uint32_t snaplen;  /* bytes, for the file header */
 };
 
 struct output;
 
 /*
- * Creates or overwrites PATH ("-": stdout) and writes the file header. SOURCE is where the packets
- * come from: if it is the same file, it is refused and left alone; if neither is a regular file (a
- * live capture through pipes), each packet is passed on at once. Returns NULL after a message.
+ * Creates or overwrites PATH ("-": stdout) and writes the file header. SOURCE: file that the
+ * packets come from. PATH must be another file; otherwise it is refused and not changed. If neither
+ * is a regular file (a live capture through pipes), each packet is flushed at once. Returns NULL
+ * after a message.
  */
 struct output *output_open(const char *path, const struct output_format *format, FILE *source);
 
 /*
- * Writes a packet of the output's link type, its seconds within 32 bits. Returns false after a
- * message.
+ * Writes a packet of the output's link type; its seconds must fit into 32 bits. Returns false after
+ * a message.
  */
 bool output_write(struct output *out, const struct packet *p);
 
 /*
- * Flushes, closes, frees. Returns false after a message if anything has not reached the file. NULL
- * is fine.
+ * Flushes, closes and frees. Returns false after a message if data did not reach the file. NULL is
+ * fine.
  */
 bool output_close(struct output *out);
 

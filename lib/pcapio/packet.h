@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A packet on its way from a file to a file. Its link type is LINKTYPE_ERF (the packet is an ERF
- * record) or LINKTYPE_INFINIBAND (the packet begins with its Local Routing Header).
+ * A packet that is copied from file to file. Its link type is LINKTYPE_ERF (the packet is an ERF
+ * record) or LINKTYPE_INFINIBAND (the packet starts with its LRH).
  */
 #ifndef IPOIB_PCAPIO_PACKET_H
 #define IPOIB_PCAPIO_PACKET_H
@@ -12,18 +12,18 @@
 #include "wire/linktype.h"
 
 /*
- * The packet is head[0..head_len-1] followed by data[0..data_len-1]: so a header can be put before
- * a packet, or changed, without a copy of the packet. All lengths are in octets.
+ * The packet is head[0..head_len-1] followed by data[0..data_len-1], so a header can be added or
+ * changed without copying the packet. All lengths are in bytes.
  */
 struct packet {
     int64_t sec; /* since 1970 */
     uint32_t ns; /* 0..999999999 */
     uint32_t head_len;
     uint32_t data_len;
-    uint32_t wirelen; /* of the whole packet before it was cut; at least head_len + data_len */
-    uint32_t dropped; /* packets that the capture lost since the packet before */
+    uint32_t wirelen; /* length before truncation; at least head_len + data_len */
+    uint32_t dropped; /* packets lost by the capture since the previous packet */
     uint8_t head[ERF_HEADER_LEN];
-    const uint8_t *data; /* belongs to whoever made the packet; valid until its next packet */
+    const uint8_t *data; /* owned by the reader of the packet; valid until its next packet */
 };
 
 #endif

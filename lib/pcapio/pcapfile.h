@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing classic pcap files (draft-ietf-opsawg-pcap), always little-endian. libpcap's own writer
- * is not used: it hides write errors (pcap_dump, pcap_dump_close) and needs the packet in one
- * piece. Its reader is.
+ * Writes classic pcap files (draft-ietf-opsawg-pcap), always little-endian. libpcap's writer is not
+ * used, because it hides write errors (pcap_dump, pcap_dump_close) and needs the packet in one
+ * buffer. libpcap's reader is used.
  */
 #ifndef IPOIB_PCAPIO_PCAPFILE_H
 #define IPOIB_PCAPIO_PCAPFILE_H
@@ -14,20 +14,23 @@
 
 enum { PCAPFILE_HEADER_LEN = 24, PCAPFILE_RECORD_LEN = 16 };
 
-/* The file header: times in nanoseconds with NANO, else microseconds; SNAPLEN in octets. */
+/* Writes the file header. NANO: times in nanoseconds, else microseconds; SNAPLEN in bytes. */
 void pcapfile_put_file_header(uint8_t out[PCAPFILE_HEADER_LEN], bool nano, uint32_t linktype,
                               uint32_t snaplen);
 
 /*
- * A classic pcap's seconds as libpcap 1.10 read them, which takes the unsigned 32 bits for signed
- * ones.
+ * Corrects the seconds of a classic pcap read by libpcap 1.10, which reads the unsigned 32 bits as
+ * signed.
  */
 static inline int64_t pcapfile_seconds(int64_t sec)
 {
     return sec & UINT32_MAX;
 }
 
-/* A record header: FRACTION in the file's unit, CAPLEN (what follows) and WIRELEN in octets. */
+/*
+ * Writes a record header. FRACTION: in the file's unit; CAPLEN (of the data that follows) and
+ * WIRELEN in bytes.
+ */
 static inline void pcapfile_put_record_header(uint8_t out[PCAPFILE_RECORD_LEN], uint32_t sec,
                                               uint32_t fraction, uint32_t caplen, uint32_t wirelen)
 {

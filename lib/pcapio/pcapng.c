@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writing pcapng files: the blocks as octets. See pcapng.h. */
+/* Builds blocks of pcapng files. See pcapng.h. */
 #include "pcapio/pcapng.h"
 
 #include <string.h>
@@ -14,13 +14,12 @@ static uint32_t padded(uint32_t len)
     return (len + 3) & ~UINT32_C(3);
 }
 
-/* Octets of an option of LEN octets in the file. */
+/* Bytes in the file of an option with a value of LEN bytes. */
 static uint32_t option_len(uint32_t len)
 {
     return OPTION_HEAD + padded(len);
 }
 
-/* Writes an option and returns the place behind it. */
 uint8_t *pcapng_put_option(uint8_t *at, uint16_t code, const void *value, uint16_t len)
 {
     put_le16(at, code);
@@ -31,7 +30,6 @@ uint8_t *pcapng_put_option(uint8_t *at, uint16_t code, const void *value, uint16
     return at + option_len(len);
 }
 
-/* The lengths at a block's beginning and end: both are the same. */
 size_t pcapng_close_block(uint8_t *block, uint32_t type, size_t len)
 {
     put_le32(block, type);
@@ -40,7 +38,7 @@ size_t pcapng_close_block(uint8_t *block, uint32_t type, size_t len)
     return len;
 }
 
-/* Octets of a text option in the file; NULL takes none. */
+/* Bytes in the file of a text option; 0 for NULL. */
 static size_t text_len(const char *text)
 {
     size_t chars = text ? strlen(text) : 0;
@@ -64,7 +62,7 @@ size_t pcapng_put_section(uint8_t *out, size_t room, const char *application, co
     put_le32(out + 8, PCAPNG_BYTE_ORDER);
     put_le16(out + 12, 1); /* version 1.0 */
     put_le16(out + 14, 0);
-    put_le64(out + 16, UINT64_MAX); /* section length: not known */
+    put_le64(out + 16, UINT64_MAX); /* section length: unknown */
     at = put_text(out + 24, OPT_COMMENT, comment);
     at = put_text(at, SHB_USERAPPL, application);
     at = pcapng_put_option(at, OPT_END, NULL, 0);
@@ -104,7 +102,7 @@ size_t pcapng_put_idb(uint8_t *out, size_t room, uint16_t linktype, uint32_t sna
 
 static void put_time(uint8_t *at, uint64_t time)
 {
-    put_le32(at, (uint32_t)(time >> 32)); /* the high half comes first, in either byte order */
+    put_le32(at, (uint32_t)(time >> 32)); /* the high half is first, in either byte order */
     put_le32(at + 4, (uint32_t)time);
 }
 
@@ -134,7 +132,8 @@ size_t pcapng_put_isb(uint8_t out[PCAPNG_ISB_FILTERED_LEN], const struct pcapng_
 }
 
 /*
- * Octets of a packet's comment that are written; cut between characters, for the file wants UTF-8.
+ * Bytes of a packet comment that are written; truncated between characters, because the file
+ * requires UTF-8.
  */
 static uint16_t comment_len(const char *comment)
 {
@@ -147,7 +146,7 @@ static uint16_t comment_len(const char *comment)
     return (uint16_t)len;
 }
 
-/* Octets of the options of an Enhanced Packet Block, their end included. */
+/* Bytes of the options of an Enhanced Packet Block, including opt_endofopt. */
 static uint32_t epb_options_len(const struct pcapng_epb *epb)
 {
     uint32_t len = 0;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The layout of pcapng files (draft-ietf-opsawg-pcapng), the one place where it stands: block
- * types, options. A block is its type, its length, the body, the length again; an option its code,
- * its length, the value; both padded to 4.
+ * Constants of pcapng files (draft-ietf-opsawg-pcapng): block types and options. A block is type,
+ * length, body, length; an option is code, length, value. Body and value are padded to 4 bytes.
  */
 #ifndef IPOIB_PCAPIO_PCAPNG_FORMAT_H
 #define IPOIB_PCAPIO_PCAPNG_FORMAT_H
 
 /*
- * Section 4: Section Header, Interface Description, Simple Packet, Interface Statistics, Enhanced
- * Packet; appendix A: the obsolete Packet.
+ * Blocks with packets or their description, section 4: Section Header, Interface Description,
+ * Simple Packet, Interface Statistics, Enhanced Packet; appendix A: the obsolete Packet.
  */
 enum {
     BLOCK_IDB = 1,
@@ -20,13 +19,13 @@ enum {
     BLOCK_SHB = 0x0a0d0d0a
 };
 /*
- * Others that Wireshark numbers as it numbers packets: a journal entry (11.1) and a custom block
- * (4.6), of both kinds.
+ * Other blocks that have a frame number in Wireshark: journal entry (11.1) and both kinds of custom
+ * block (4.6).
  */
 enum { BLOCK_JOURNAL = 9, BLOCK_CUSTOM = 0x00000bad };
 #define BLOCK_CUSTOM_UNCOPIED 0x40000badu
 
-/* octets of a block that are not its body; of an option before its value */
+/* bytes of a block besides its body; bytes of an option before its value */
 enum { BLOCK_OVERHEAD = 12, OPTION_HEAD = 4 };
 
 enum { OPT_END = 0, OPT_COMMENT = 1, SHB_USERAPPL = 4, EPB_FLAGS = 2, EPB_DROPCOUNT = 4 };

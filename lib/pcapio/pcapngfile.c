@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading pcapng files. See pcapngfile.h; sections are those of draft-ietf-opsawg-pcapng. */
+/* Reads pcapng files. See pcapngfile.h. Section numbers are those of draft-ietf-opsawg-pcapng. */
 #include "pcapio/pcapngfile.h"
 
 #include <errno.h>
@@ -13,7 +13,8 @@
 #include "wire/nanoseconds.h"
 
 /*
- * Octets, as Wireshark limits blocks; and a file that describes more interfaces is damaged.
+ * BLOCK_MAX: bytes, Wireshark's limit of a block. INTERFACES_MAX: a file that describes more
+ * interfaces is malformed.
  */
 enum {
     BLOCK_MAX = 16 << 20,
@@ -26,7 +27,7 @@ enum { TSRESOL_BINARY = 0x80 };
 
 struct interface {
     int linktype;
-    uint32_t snaplen; /* octets; 0: no limit */
+    uint32_t snaplen; /* bytes; 0: no limit */
     uint8_t tsresol;
     int64_t tsoffset; /* seconds */
 };
@@ -35,15 +36,15 @@ struct pcapngfile {
     FILE *file;
     char *error;
     bool big_endian, in_section;
-    uint64_t offset; /* octets of the file up to the current block */
-    uint8_t *body;   /* of the current block, its length at the end included */
+    uint64_t offset; /* offset in the file of the current block */
+    uint8_t *body;   /* body of the current block, and the length after it */
     size_t room;
-    struct interface *interfaces; /* of the current section */
+    struct interface *interfaces; /* interfaces of the current section */
     uint32_t interface_count, interface_room;
-    uint32_t interface_base; /* interfaces of the sections before */
+    uint32_t interface_base; /* number of interfaces in the previous sections */
     uint32_t frames;
     int64_t last_ns;
-    capfile_describe *describe; /* NULL: nobody is told of interfaces */
+    capfile_describe *describe; /* NULL: no callback */
     void *describe_user;
 };
 
@@ -66,7 +67,7 @@ static uint64_t get64(const struct pcapngfile *ng, const uint8_t *p)
     return ng->big_endian ? first << 32 | second : second << 32 | first;
 }
 
-/* ---- faults */
+/* ---- errors */
 
 static enum capfile_result damaged(struct pcapngfile *ng, const char *why)
 {
@@ -75,7 +76,7 @@ static enum capfile_result damaged(struct pcapngfile *ng, const char *why)
     return CAPFILE_ERROR;
 }
 
-/* The file ended, or could not be read on, within a block. */
+/* Reports that the file ended within a block or cannot be read. */
 static enum capfile_result cut_short(struct pcapngfile *ng)
 {
     if (ferror(ng->file))
@@ -92,7 +93,7 @@ static enum capfile_result no_memory(struct pcapngfile *ng)
     return CAPFILE_ERROR;
 }
 
-/* ---- octets */
+/* ---- reading blocks */
 
 static bool make_room(struct pcapngfile *ng, size_t n)
 {
@@ -121,16 +122,16 @@ static bool skip(struct pcapngfile *ng, uint32_t n)
     return true;
 }
 
-/* A block as it begins. */
+/* The head of a block. */
 struct block {
-    uint32_t type, len; /* len: of the whole */
-    uint32_t body_len;  /* without what every block has */
+    uint32_t type, len; /* len: of the whole block */
+    uint32_t body_len;  /* without type and lengths */
 };
 
 /*
- * Type and length of the next block (section 3.1). A Section Header Block says behind them in which
- * byte order they are (4.1): its first four octets of body are read here and left at the begin of
- * the body.
+ * Reads type and length of the next block (section 3.1). In a Section Header Block, the byte order
+ * follows after them (section 4.1), so the first four bytes of its body are read here too and
+ * stored at the start of the body.
  */
 static enum capfile_result read_head(struct pcapngfile *ng, struct block *b)
 {
@@ -158,7 +159,7 @@ static enum capfile_result read_head(struct pcapngfile *ng, struct block *b)
     return CAPFILE_FRAME;
 }
 
-/* Reads a block's body; behind it stands the length again. */
+/* Reads the body of a block and checks the length after it. */
 static enum capfile_result read_body(struct pcapngfile *ng, const struct block *b)
 {
     uint32_t have = b->type == BLOCK_SHB ? 4 : 0, rest = b->len - BLOCK_HEAD - have;
@@ -197,7 +198,7 @@ static enum capfile_result begin_section(struct pcapngfile *ng, const struct blo
     return CAPFILE_FRAME;
 }
 
-/* The options in the LEN octets at P (section 3.5): the two of an interface that matter here. */
+/* Reads the options in the LEN bytes at P (section 3.5): if_tsresol and if_tsoffset. */
 static enum capfile_result read_options(struct pcapngfile *ng, struct interface *f,
                                         const uint8_t *p, uint32_t len)
 {
@@ -221,9 +222,12 @@ static enum capfile_result read_options(struct pcapngfile *ng, struct interface 
     return CAPFILE_FRAME;
 }
 
-enum { TEXT_MAX = 256 }; /* of an interface's name that is handed on, its end included */
+enum { TEXT_MAX = 256 }; /* bytes of a name for the callback, with its terminating 0 */
 
-/* The text option CODE in the LEN octets at P; NULL: there is none. read_options took them. */
+/*
+ * Returns the text option WANTED in the LEN bytes at P, or NULL. read_options has already checked
+ * the options.
+ */
 static const char *text_option(const struct pcapngfile *ng, uint16_t wanted, const uint8_t *p,
                                uint32_t len, char text[TEXT_MAX])
 {
@@ -301,10 +305,10 @@ static uint64_t power_of_ten(unsigned n)
     return v;
 }
 
-/* Seconds of TICKS, and the nanoseconds of what is left, in units of 10^-N s. */
+/* Returns the seconds in TICKS, in units of 10^-N s; NS: the remaining nanoseconds. */
 static uint64_t split_decimal(uint64_t ticks, unsigned n, uint32_t *ns)
 {
-    const unsigned nine = 9, most = 19; /* 10^19 is the last that 64 bits hold */
+    const unsigned nine = 9, most = 19; /* 10^19 is the largest power of ten in 64 bits */
 
     if (n > most) {
         *ns = n - nine > most ? 0 : (uint32_t)(ticks / power_of_ten(n - nine));
@@ -316,7 +320,8 @@ static uint64_t split_decimal(uint64_t ticks, unsigned n, uint32_t *ns)
 }
 
 /*
- * The same in units of 2^-N s. Of a fraction 32 bits are enough: they are finer than a nanosecond.
+ * Like split_decimal, in units of 2^-N s. 32 bits of the fraction are enough, because they are
+ * finer than a nanosecond.
  */
 static uint64_t split_binary(uint64_t ticks, unsigned n, uint32_t *ns)
 {
@@ -340,22 +345,22 @@ int64_t pcapng_ns(uint64_t ticks, uint8_t tsresol, int64_t offset)
     int64_t seconds;
 
     if (__builtin_add_overflow(of_ticks, offset, &seconds))
-        return INT64_MAX; /* it is too large: the ticks' part is not negative */
+        return INT64_MAX; /* overflow: the seconds of the ticks are not negative */
     return nanoseconds_of(seconds, ns);
 }
 
 /* ---- packets */
 
-/* A packet block's own numbers; time is that of ticks. */
+/* Fields of a packet block. */
 struct packet_head {
-    uint32_t interface, caplen, wirelen, head; /* head: octets before the packet */
+    uint32_t interface, caplen, wirelen, head; /* head: bytes before the packet data */
     uint64_t ticks;
     bool has_time;
 };
 
 /*
- * Enhanced Packet Block (4.3), and the obsolete Packet Block (appendix A), which counts its drops
- * in the same room.
+ * Enhanced Packet Block (section 4.3) and obsolete Packet Block (appendix A). The latter has a
+ * 16-bit interface and a drop count in the same 4 bytes.
  */
 static struct packet_head packet_head(const struct pcapngfile *ng, const struct block *b)
 {
@@ -372,8 +377,8 @@ static struct packet_head packet_head(const struct pcapngfile *ng, const struct 
 }
 
 /*
- * Simple Packet Block (4.4): of the first interface, whose snapshot length is what tells how much
- * is there.
+ * Simple Packet Block (section 4.4): belongs to the first interface, whose snapshot length
+ * determines the captured length.
  */
 static struct packet_head simple_head(const struct pcapngfile *ng, const struct block *b)
 {
@@ -416,8 +421,8 @@ static enum capfile_result take_packet(struct pcapngfile *ng, const struct block
 }
 
 /*
- * Blocks without a packet that Wireshark shows as frames all the same, so that they
- * count: 4.6, 11.1, and sysdig's.
+ * Blocks without a packet to which Wireshark gives a frame number: sections 4.6 and 11.1, and
+ * sysdig's.
  */
 static bool has_a_number(uint32_t type)
 {
@@ -436,7 +441,7 @@ static bool is_packet(uint32_t type)
     return type == BLOCK_EPB || type == BLOCK_SPB || type == BLOCK_PB;
 }
 
-/* Any block but those of packets. */
+/* Handles all blocks except packets. */
 static enum capfile_result take_other(struct pcapngfile *ng, const struct block *b)
 {
     if (b->type != BLOCK_SHB && b->type != BLOCK_IDB) {

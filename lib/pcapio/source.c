@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The octets of a capture file. zlib reads uncompressed files as they are. See source.h. */
+/* Bytes of a capture file. zlib reads uncompressed files unchanged. See source.h. */
 #include "pcapio/source.h"
 
 #include <errno.h>
@@ -11,15 +11,15 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { PEEK_MAX = 8, BUFFER_LEN = 1 << 18 }; /* octets */
+enum { PEEK_MAX = 8, BUFFER_LEN = 1 << 18 }; /* bytes */
 
 struct source {
     gzFile gz;
-    int fd;     /* of the same, to see how far it is read */
-    off_t size; /* octets; 0: not known */
+    int fd;     /* descriptor of the same file, to read its position */
+    off_t size; /* bytes; 0: unknown */
     uint8_t head[PEEK_MAX];
     size_t head_len, head_given;
-    int saved_errno; /* of a read that failed */
+    int saved_errno; /* errno of a failed read */
 };
 
 static bool open_fd(struct source *s, const char *path)
@@ -46,7 +46,7 @@ struct source *source_open(const char *path, char *error, size_t size)
         return NULL;
     }
     if (open_fd(s, path)) {
-        errno = ENOMEM; /* the one reason for which gzdopen fails on an open file */
+        errno = ENOMEM; /* the only reason why gzdopen fails on an open file */
         s->gz = gzdopen(s->fd, "rb");
     }
     if (s->gz) {
@@ -68,7 +68,7 @@ void source_close(struct source *s)
     free(s);
 }
 
-/* As read(2); remembers why it failed. */
+/* Like read(2); stores errno on failure. */
 static ssize_t read_some(struct source *s, void *out, size_t n)
 {
     int got;
@@ -114,7 +114,7 @@ FILE *source_stream(struct source *s)
     FILE *file = fopencookie(s, "rb", (cookie_io_functions_t){.read = stream_read});
 
     if (file)
-        setvbuf(file, NULL, _IOFBF, BUFFER_LEN); /* without it the reads are smaller, no more */
+        setvbuf(file, NULL, _IOFBF, BUFFER_LEN); /* if this fails, the reads are only smaller */
     return file;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One packet between the link types ERF and InfiniBand. See translate.h. */
+/* Converts one packet between ERF and InfiniBand. See translate.h. */
 #include "pcapio/translate.h"
 
 #include <string.h>
@@ -11,7 +11,10 @@ static bool time_fits(const struct packet *p)
     return p->sec >= 0 && p->sec <= UINT32_MAX;
 }
 
-/* |a - b| is at most a microsecond: the same time in a file that is coarser than the ERF record. */
+/*
+ * Whether two times differ by at most a microsecond: the same time in a file with a coarser unit
+ * than the ERF record.
+ */
 static bool within_a_microsecond(int64_t sec_a, uint32_t ns_a, int64_t sec_b, uint32_t ns_b)
 {
     int64_t seconds = sec_a - sec_b;
@@ -24,11 +27,13 @@ static bool within_a_microsecond(int64_t sec_a, uint32_t ns_a, int64_t sec_b, ui
 }
 
 /*
- * A record in a capture file has two times: its own and the file's. They are the same as far as the
- * file's unit goes, and then the record's is finer, except:
- *  - in ibdump's files, where the record's is wrong (erf_ibdump_time) and the file's is right;
- *  - in a file that was edited: Wireshark then shows the record's time of a pcap and the file's of
- * a pcapng. Returns true if the record's time is the packet's.
+ * Whether the record's time is the time of the packet. A record in a capture file has two times,
+ * its own and the file's. They are equal within the file's unit, and the record's is finer, with
+ * two exceptions:
+ *
+ * ibdump's files: the record's time is inexact (erf_ibdump_time) and the file's is right.
+ *
+ * Edited files: Wireshark shows the record's time for pcap and the file's time for pcapng.
  */
 static bool record_time_holds(const struct translation *way, const struct packet *in, uint64_t time,
                               bool *ibdump)
@@ -47,10 +52,7 @@ static bool record_time_holds(const struct translation *way, const struct packet
     return !way->container_time_wins || within_a_microsecond(sec, ns, in->sec, in->ns);
 }
 
-/*
- * A record to a file that takes records: its headers, other types and padding's absence stay as
- * they are.
- */
+/* Copies an ERF record: its headers and type are kept, and no padding is added. */
 static enum verdict copy_record(const struct translation *way, const struct packet *in,
                                 const struct erf_record *rec, bool own_time, struct packet *out)
 {
@@ -60,7 +62,7 @@ static enum verdict copy_record(const struct translation *way, const struct pack
     out->data_len = rec->size - ERF_HEADER_LEN;
     out->wirelen = rec->head + rec->wlen;
     if (out->wirelen < rec->size)
-        out->wirelen = rec->size; /* padded */
+        out->wirelen = rec->size; /* with padding */
     erf_set_rlen(out->head, rec->size);
     if (!own_time && time_fits(in))
         erf_set_time(out->head, erf_time((uint32_t)in->sec, in->ns));
@@ -69,7 +71,7 @@ static enum verdict copy_record(const struct translation *way, const struct pack
     return CARRIED;
 }
 
-/* An InfiniBand record to the frame in it. */
+/* Extracts the frame from an InfiniBand record. */
 static enum verdict unwrap(const struct packet *in, const struct erf_record *rec,
                            struct packet *out, struct remarks *note)
 {
@@ -107,7 +109,7 @@ static enum verdict from_erf(const struct translation *way, const struct packet 
     return verdict == CARRIED && !time_fits(out) ? BAD_TIME : verdict;
 }
 
-/* A frame to an InfiniBand record. */
+/* Makes an InfiniBand record of a frame. */
 static enum verdict wrap(const struct translation *way, const struct packet *in, struct packet *out)
 {
     if (in->data_len > ERF_MAX_LEN - ERF_HEADER_LEN || in->wirelen > UINT16_MAX)

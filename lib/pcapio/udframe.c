@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A frame of what a queue pair tells. See udframe.h. */
+/* Builds frames from the data of a queue pair. See udframe.h. */
 #include "pcapio/udframe.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { UD_SEND_ONLY = 0x64 }; /* IBA table 38 */
 
-/* WORDS: from the LRH to the ICRC, of 4 octets (IBA 7.7.8). */
+/* WORDS: 4-byte words from the LRH to the ICRC (IBA 7.7.8). */
 static uint32_t put_lrh(uint8_t *p, const struct ud_heads *h, uint32_t words)
 {
     p[LRH_VL_LVER] = 0;
@@ -39,7 +39,7 @@ static uint32_t put_transport(uint8_t *p, const struct ud_heads *h, uint32_t pad
     return BTH_SIZE + DETH_SIZE;
 }
 
-/* Octets from the BTH to the ICRC; the payload is padded to words of 4 (IBA 9.2.3). */
+/* Bytes from the BTH to the ICRC; the payload is padded to a multiple of 4 (IBA 9.2.3). */
 static uint32_t transport_length(uint32_t headers, uint32_t n)
 {
     return headers + n + (-n & 3) + ICRC_SIZE;
@@ -60,7 +60,7 @@ uint32_t udframe_put(uint8_t *out, const struct ud_heads *h, const uint8_t *payl
         memcpy(p, h->grh, GRH_SIZE);
     p += grh;
     p += put_transport(p, h, pad);
-    if (n) /* an empty one may have no place */
+    if (n) /* payload may be NULL if empty */
         memcpy(p, payload, n);
     memset(p + n, 0, pad + ICRC_SIZE + VCRC_SIZE);
     p += n + pad + ICRC_SIZE + VCRC_SIZE;
