@@ -109,7 +109,7 @@ static void check_connection_second(struct target *t)
     add_result(t, R_RFC4755_3_2_FURTHER_REQ, told ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                "an answer", text);
     if (is_up(first)) {
-        t->peer->cm_silent = false; /* it does not respond only to a second one */
+        t->peer->cm_silent = false; /* only the second REQ got no response */
         results_stage(t->results, "peer.second-connection", OUTCOME_NOTED, "",
                       "a second REQ while a connection stands: %s", text);
     }

@@ -39,9 +39,8 @@ struct talk {
 struct echo {
     uint32_t length; /* bytes of the IP datagram */
     uint16_t reserved;
-    uint16_t first, sequence; /* of the tries: a late reply to the first one counts */
-    bool over_call,
-        by_multicast; /* how the reply arrived; whether the peer sent any multicast meanwhile */
+    uint16_t first, sequence;     /* of the tries: a late reply to the first one counts */
+    bool over_call, by_multicast; /* by_multicast: the peer sent multicast meanwhile */
 };
 
 /* ---- the reply */

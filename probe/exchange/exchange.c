@@ -39,8 +39,7 @@ enum sa_result question_group(struct target *t, const struct asked *x, struct mc
         return SA_TOLD;
     solicited_node(group, x->ip);
     ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, group);
-    if (!transport_can(t->link->transport,
-                       HAS_OWN_QP)) { /* the kernel joins the groups that it sends to */
+    if (!transport_can(t->link->transport, HAS_OWN_QP)) { /* the kernel joins the group */
         memcpy(g->mgid, mgid, 16);
         return SA_TOLD;
     }

@@ -14,10 +14,7 @@
 #include "wire/arp.h"
 #include "wire/mgid.h"
 
-enum {
-    INTERFACE_UP = 1,
-    GUID_AT = LLADDR_SIZE - 8
-}; /* IFF_UP; the address ends with the port GUID */
+enum { INTERFACE_UP = 1, GUID_AT = LLADDR_SIZE - 8 }; /* IFF_UP; offset of the port GUID */
 
 static unsigned long read_value(const char *name, const char *attribute)
 {

@@ -40,8 +40,8 @@ struct verbs {
     uint8_t *memory; /* SLOTS receive buffers and one send buffer */
     struct way ways[WAYS];
     unsigned next_way; /* next entry to evict */
-    unsigned
-        taken; /* the buffer that the caller holds; the next call posts it again. SLOTS: none */
+    /* The buffer that the caller holds; the next call posts it again. SLOTS: none. */
+    unsigned taken;
 };
 
 static enum transport_result fail(struct transport *t, const char *what, int error)

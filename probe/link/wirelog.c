@@ -26,8 +26,7 @@ struct frame {
 };
 
 struct wirelog {
-    struct wirelog
-        *root; /* of a branch: the log with the file and the first frames; otherwise itself */
+    struct wirelog *root; /* of a branch: the log with the file; otherwise itself */
     FILE *file;
     char *path;
     bool bad, begun;       /* begun: the file header is written */
