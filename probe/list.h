@@ -6,8 +6,8 @@
 #include "probe/run/options.h"
 
 /*
- * The selected checks: name, what the probe sends, what it expects, the rules. Then the rules that
- * no check covers, with the reason.
+ * The selected checks: name, what the probe sends, what it expects, the rules. Then the selected
+ * rules without a check of their own.
  */
 GString *list_checks_text(const struct options *o);
 GString *list_checks_json(const struct options *o, const char *version);
