@@ -71,7 +71,7 @@ static void open_source(struct target *t)
     wirelog_end(t->log, l->source.usable ? "unused" : "not usable");
 }
 
-/* Opens the link when the first peer is probed; the fabric diagnosis does not need it. */
+/* Opens the link when the first peer is probed; the fabric diagnosis starts without it. */
 static bool stand(struct program *r)
 {
     struct target *t = &r->rest;

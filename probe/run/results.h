@@ -61,7 +61,7 @@ void results_skip(struct results *r, enum rule_number rule, const char *why);
 
 /*
  * A finding of the packet checks about a packet of the peer (judge_report). Inconclusive findings
- * are ignored: the probe decides such rules by its own checks.
+ * are ignored.
  */
 void results_judged(void *user, uint32_t frame, const struct finding *f);
 
