@@ -85,8 +85,8 @@ static void check_connection(struct target *t)
 {
     char came[VERDICT_TEXT];
     struct dial d = plain_dial(t);
-    t->peer->form = FORM_UNKNOWN; /* both REQs belong to this check, even if another check has sent
-                                     them before */
+    /* Send the REQs for both forms in this check, even if an earlier check has found the form. */
+    t->peer->form = FORM_UNKNOWN;
     struct call *c = dial(t, &d, came);
     judge_service_id(t, c, came);
     judge_no_rep(t, c, came);

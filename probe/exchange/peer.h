@@ -35,7 +35,9 @@ struct owner {
     gint64 heard; /* time of the first packet; 0: none */
 };
 
-/* Addresses that should be unused. A bit for each: who responds for it. */
+/*
+ * Addresses that should be unused. by_peer, by_rival: a bit for each that the station responds for.
+ */
 enum { NOBODIES = 3 };
 struct nobody {
     unsigned n;
@@ -46,8 +48,7 @@ struct nobody {
 struct answer;
 
 struct peer {
-    bool known; /* it has responded: the next fields are what it announced and what its packet
-                   showed */
+    bool known; /* it has responded; the next fields are from its response */
     uint8_t lladdr[LLADDR_SIZE];
     uint16_t lid;
     uint8_t sl;
@@ -114,7 +115,7 @@ struct ud_to to_peer(const struct target *t, bool grh);
 struct owner peer_as_owner(const struct target *t);
 void place_at(struct peer *peer, const struct owner *w);
 bool is_same(const struct owner *a, const struct owner *b);
-/* True if the peer has used that LID, or that QPN. */
+/* True if the peer has used or announced that LID (apart from the LMC bits), or that QPN. */
 bool is_peers_lid(const struct target *t, uint16_t lid);
 bool is_peers_qpn(const struct target *t, uint32_t qpn);
 

@@ -11,12 +11,10 @@
 #include "probe/run/target.h"
 
 struct question {
-    bool multicast; /* to the broadcast or solicited-node group; otherwise to the peer's queue pair
-                     */
+    bool multicast; /* to the broadcast or solicited-node group; false: unicast to the peer */
     bool grh;       /* unicast only: multicast always has one */
     uint16_t reserved;
-    uint8_t
-        flags; /* flags in the probe's link-layer address: IPv4, and IPv6 with a source address */
+    uint8_t flags;      /* in the probe's link-layer address; for IPv6 only if named is set */
     uint32_t qkey;      /* 0: the link's */
     const uint8_t *ip;  /* the requested IP address; NULL: the target's */
     uint8_t ip_version; /* of ip: 4 or 6 */
@@ -26,10 +24,10 @@ struct question {
      * unicast
      */
     bool named;
-    uint16_t padding; /* bytes of padding value in that option */
+    uint16_t padding; /* value of that option's padding */
     bool aside;       /* unicast only: sent from the second queue pair, in the name of the first */
     bool stranger;    /* the same from the queue pair in another partition, if it is open */
-    bool alone; /* its response is evidence: wait for a second of silence before the request */
+    bool alone;       /* its response is evidence: wait for a second of silence first */
 };
 
 struct answer {

@@ -16,10 +16,9 @@
 #include "probe/link/transport.h"
 
 enum { CALLS = CALLER_FDS - 1, SLOTS = 8, SEND_WAIT_MS = 2000, RESOLVE_MS = 1000, STEP_MS = 100 };
-enum {
-    SLOT_SIZE = 1 << 17
-}; /* Receive buffers are larger than every Receive MTU, so an oversized message is received and
-      reported instead of breaking the connection. */
+/* Larger than every Receive MTU: an oversized message is received and does not end the connection.
+ */
+enum { SLOT_SIZE = 1 << 17 };
 /* 67 ms (IBA 11.2.5.2: 4.096 us * 2^n). A message fails after 0.5 s. */
 enum { ACK_TIMEOUT = 14 };
 enum { RETRIES = 7, RNR_RETRIES = 6 }; /* RNR 7: retry forever (IBA 9.7.5.2.8) */
@@ -47,8 +46,8 @@ struct caller {
     const volatile int *stop;
     struct rdma_event_channel *events;
     struct line *lines[CALLS];
-    struct line *taken_of; /* the connection whose buffer the user holds; the next caller_take()
-                              posts it again */
+    /* The connection whose buffer the user holds; the next caller_take() posts it again. */
+    struct line *taken_of;
     unsigned taken;
 };
 

@@ -88,8 +88,8 @@ static void stand_by(int fd)
 }
 
 /*
- * Starts a session of its own so that the terminal's signals do not reach it, and closes the
- * standard streams so that it keeps no pipe open.
+ * Starts a session of its own so that the terminal's signals do not reach it, and redirects
+ * the standard streams to /dev/null so that it keeps no pipe open.
  */
 static void begin(void)
 {

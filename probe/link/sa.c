@@ -19,7 +19,7 @@
 
 enum { SA_WAIT_MS = 1500, KEPT = 64, SILENCES = 3 };
 
-/* Logs the MAD as it is sent. */
+/* Logs the request MAD with a transaction ID of the log and without the SM_Key. */
 static void log_question(struct target *t, const struct sa_question *q)
 {
     uint8_t mad[MAD_SIZE] = {[MAD_BASE_VERSION] = 1,

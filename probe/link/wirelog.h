@@ -58,10 +58,7 @@ void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey
 /* qkey: the link's, with which the packet was received. mlid 0: unicast. */
 void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t pkey, uint32_t qkey,
                          uint16_t mlid, const struct ud_from *from, enum log_way way);
-/*
- * A request to the SA (sent: the MAD as sent, without the header fields that the adapter fills in),
- * or its response.
- */
+/* A request to the SA, or its response. Both have a transaction ID of the log (sa.c). */
 void wirelog_mad(struct wirelog *w, const struct transport *t, const uint8_t *mad,
                  enum log_way way);
 /* The same for another port's GSI. ns: time since 1970; 0: now. */
