@@ -16,8 +16,7 @@
 #include "probe/link/transport.h"
 
 enum { CALLS = CALLER_FDS - 1, SLOTS = 8, SEND_WAIT_MS = 2000, RESOLVE_MS = 1000, STEP_MS = 100 };
-/* Larger than every Receive MTU: an oversized message is received and does not end the connection.
- */
+/* Larger than every Receive MTU: an oversized message does not end the connection. */
 enum { SLOT_SIZE = 1 << 17 };
 /* 67 ms (IBA 11.2.5.2: 4.096 us * 2^n). A message fails after 0.5 s. */
 enum { ACK_TIMEOUT = 14 };
