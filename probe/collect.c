@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The report while the run goes on. See collect.h. */
+/* Report that grows during the run. See collect.h. */
 #include "probe/collect.h"
 
 #include <errno.h>
@@ -13,14 +13,14 @@
 #include "probe/sweep/progress.h"
 
 struct collection {
-    char *node, *deviations; /* as the report has them; node NULL: not given */
+    char *node, *deviations; /* as in the report; node: NULL if not given */
     const struct options *o;
     const struct report_parts *parts;
     struct report report;
     GArray *all; /* struct judged, closed */
     struct told_so_far told;
-    bool streams; /* text on stdout */
-    FILE *spool;  /* else: the parts */
+    bool streams; /* text goes directly to stdout */
+    FILE *spool;  /* otherwise: spool file for the parts */
     bool bad;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The report while the run goes on: each target's part is written when it is ready, and its memory
- * given back.
+ * Collects the results of the run. Each target's part of the report is written, and its memory
+ * freed, as soon as the target is finished.
  */
 #ifndef IPOIB_PROBE_COLLECT_H
 #define IPOIB_PROBE_COLLECT_H
@@ -14,10 +14,11 @@ struct collection *collection_new(const struct options *o, const char *version);
 void collection_free(struct collection *c);
 
 /*
- * A target is ready: *j is the collection's from now on. Text that goes to stdout is there at once.
+ * Adds a finished target; takes ownership of *j. With text output to stdout, the part is printed
+ * immediately.
  */
 void collect(struct collection *c, struct judged *j);
-/* The whole report, where it belongs. False after a message. */
+/* Writes the whole report to its destination. Returns false after printing a message. */
 bool collection_deliver(struct collection *c);
 int collection_exit_status(const struct collection *c);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The checks, for --list and --dry-run. See list.h. */
+/* Lists of checks for --list, and of packets for --dry-run. See list.h. */
 #include "probe/list.h"
 
 #include <jansson.h>
@@ -40,8 +40,8 @@ static bool has_check(enum rule_number rule)
 }
 
 /*
- * Nothing is asked for its sake (tests/unit/test_probe.c: a capture shows it too, so that an answer
- * may).
+ * No check is made for this rule; responses may show it (tests/unit/test_probe.c: a capture can
+ * show it too).
  */
 static bool has_no_question(const struct options *o, enum rule_number rule)
 {
@@ -128,7 +128,7 @@ GString *list_checks_json(const struct options *o, const char *version)
     return out;
 }
 
-/* ---- what would be sent */
+/* ---- what --dry-run would send */
 
 static const char *left_out(const struct options *o, const struct target_option *t,
                             const struct check *c)
@@ -175,7 +175,7 @@ static void put_link(GString *out, const struct options *o)
             out, "  source             a question for the address of --source: is it unused?\n");
 }
 
-/* Several addresses are asked together. */
+/* Several addresses are probed together. */
 static void put_sweep(GString *out, const struct options *o)
 {
     uint64_t n = 0;

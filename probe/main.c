@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ipoib-probe: asks a peer, or a fabric, and tells which requirements of IP over InfiniBand it
- * keeps.
+ * ipoib-probe: tests a peer or a fabric and reports which requirements of IP over InfiniBand it
+ * meets.
  */
 #include <string.h>
 
@@ -27,16 +27,16 @@
 #include "probe/sweep/sweep.h"
 #include "report/explain.h"
 
-enum { EXIT_NO_MEANS = 3 }; /* a privilege or the device is missing */
+enum { EXIT_NO_MEANS = 3 }; /* missing privilege or device */
 
 static volatile int stop;
 
-/* The device, and what came of opening the link on it. */
+/* The device, and the result of opening the link on it. */
 struct standing {
     enum opening opening;
-    char why[300]; /* why there is no device */
+    char why[300]; /* why the device could not be opened */
     bool tried, stands;
-    char why_not[300]; /* why the probe does not stand on the link */
+    char why_not[300]; /* why the link could not be opened */
 };
 
 struct program {
@@ -44,12 +44,12 @@ struct program {
     struct run run;
     struct probe_link link;
     struct peer nobody;
-    struct target rest; /* the run's own packets and findings: those before the first target */
+    struct target rest; /* packets and findings of the run itself, before the first target */
     struct standing standing;
     struct collection *collection;
 };
 
-/* ---- standing on the link */
+/* ---- opening the link */
 
 static void open_source(struct target *t)
 {
@@ -71,7 +71,7 @@ static void open_source(struct target *t)
     wirelog_end(t->log, l->source.usable ? "unused" : "not usable");
 }
 
-/* Only where a peer is asked; the fabric is looked at without. */
+/* Opens the link when the first peer is probed; the fabric diagnosis starts without it. */
 static bool stand(struct program *r)
 {
     struct target *t = &r->rest;
@@ -103,7 +103,7 @@ static void ready(void *user, struct judged *j)
         collect(r->collection, j);
 }
 
-/* One target, by itself. */
+/* Runs one target alone. */
 static void run_alone(struct program *r, const struct target_option *o)
 {
     struct judged j = begin_target(r, o);
@@ -138,7 +138,7 @@ static void tell_untried(struct program *r, const struct target_option *targets,
 
 enum { TOGETHER_FROM = 4 };
 
-/* A few addresses have time for everything, connections too. */
+/* For a few addresses there is time for all checks, including connections. */
 static bool are_few(const struct target_option *targets, unsigned n)
 {
     bool prefix = false;
@@ -147,7 +147,7 @@ static bool are_few(const struct target_option *targets, unsigned n)
     return !prefix && n < TOGETHER_FROM;
 }
 
-/* Addresses that stand one behind the other on the command line. */
+/* Runs consecutive addresses of the command line. */
 static void run_addresses(struct program *r, const struct target_option *targets, unsigned n)
 {
     struct sweep_job job = {targets, n, ready, r};
@@ -187,7 +187,7 @@ static int exit_status(const struct program *r, bool delivered)
     return no_means ? EXIT_NO_MEANS : collection_exit_status(r->collection);
 }
 
-/* Where there is no device of libibverbs: what shows less. */
+/* Without a libibverbs device: tries a transport that shows less. */
 static bool open_less(struct program *r)
 {
     char why[sizeof r->standing.why], *interface;
@@ -205,7 +205,7 @@ static bool open_less(struct program *r)
     return opened;
 }
 
-/* A device of libibverbs, or an interface by its name. */
+/* Opens a libibverbs device, or an interface given by name. */
 static void open_device(struct program *r)
 {
     struct standing *s = &r->standing;
@@ -221,7 +221,7 @@ static void open_device(struct program *r)
         s->opening = OPENED;
 }
 
-/* A report is still to be written, perhaps where the file's rights alone would not allow it. */
+/* Keeps the privilege to write files if a report is still to be written to a file. */
 static bool drop_privileges(const struct options *o)
 {
     return privileges_drop(PRIVILEGE_RAW | PRIVILEGE_LOCK | (o->output ? PRIVILEGE_FILES : 0u), 0);
@@ -235,7 +235,7 @@ static bool run_device(struct program *r)
         wirelog_free(t->log);
         return false;
     }
-    /* The text report about a fabric begins with the cause. */
+    /* The text report about a fabric begins with this reason. */
     bool reported = options_only_fabric(r->o) && r->o->format == FORMAT_TEXT && !r->o->output;
     if (r->standing.opening != OPENED && !reported)
         say("%s", r->standing.why);
@@ -249,12 +249,12 @@ static bool run_device(struct program *r)
 static int probe(const struct options *o, const struct deviations *known)
 {
     /*
-     * First, so that it has no file of the probe's open: whoever reads a pipe of -w does not wait
-     * for it.
+     * Start the guard before any file is open: otherwise it would keep a pipe of -w open, and its
+     * reader would wait for it.
      */
     struct guard guard;
     bool guarded = guard_start(&guard);
-    /* Findings before the first target (is the source address unused?) are nobody's. */
+    /* Findings before the first target (is the source address unused?) belong to no target. */
     struct judged nobody = {.name = NULL, .verdict = verdict_new(NULL)};
     struct results idle = {.judged = &nobody, .known = known};
     struct program r = {.o = o,
@@ -279,7 +279,7 @@ static int probe(const struct options *o, const struct deviations *known)
     return status;
 }
 
-/* ---- what needs no device */
+/* ---- options that need no device */
 
 static int print(const struct options *o, GString *text)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the benchmarks share: captures to measure on, CPU time, peak memory and instructions of a program, ratios with
-their range."""
+"""Shared by the benchmarks: captures to measure on; CPU time, peak memory and instructions of a
+program; ratios with their range."""
 import collections
 import hashlib
 import os
@@ -18,12 +18,12 @@ sys.path.insert(0, os.path.join(SRC, "tests"))
 from frames import ib, edit, mixes, template  # noqa: E402
 
 MIXES = list(mixes.MIXES)
-# A capture of a mix: frames; bytes of the messages that took several packets.
+# A capture of a mix. frames: their number; reassembled: bytes of messages that span several packets.
 Mix = collections.namedtuple("Mix", "name path frames reassembled")
 
 
 def measure(command, env=None, statuses=(0,)):
-    """CPU seconds (user and system) and peak KiB of one run, whose output is dropped."""
+    """CPU seconds (user and system) and peak KiB of one run; discards its output."""
     process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -43,7 +43,7 @@ def wireshark_environment(plugin):
 
 
 def tshark(capture, plugin):
-    """`tshark -q -z io,phs`; the wrapper script's own share is the same few ms with and without the plugin."""
+    """Runs `tshark -q -z io,phs`. Its wrapper adds the same few ms with and without the plugin."""
     command = [os.path.join(SRC, "script/tshark")] + TSHARK_TASK + [capture]
     return measure(command, wireshark_environment(plugin))
 
@@ -60,7 +60,7 @@ CALLGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
 
 
 def instructions(command, env=None):
-    """Instructions of one run, as callgrind counts them: they do not vary with the machine's load."""
+    """Instructions of one run, counted by callgrind: independent of the machine's load."""
     run = subprocess.run(
         command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
     )
@@ -80,7 +80,7 @@ def ipoib_check_instructions(capture):
 
 
 def _made_by():
-    """What the mixes' bytes depend on: the code that makes them, and testdata, whose captures do not change."""
+    """A digest of the code that makes the mixes. Their other input, testdata, does not change."""
     digest = hashlib.sha256()
     for module in (ib, edit, template, mixes):
         with open(module.__file__, "rb") as f:
@@ -89,13 +89,13 @@ def _made_by():
 
 
 def make_mix(name, frames, hosts=mixes.HOSTS):
-    """A capture of tests/frames/mixes.py, kept in the build folder until the code that makes it changes."""
+    """A capture of tests/frames/mixes.py, cached in the build folder until its code changes."""
     folder = os.path.join(BUILD, "bench")
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, "%s-%d-%d-%s.pcap" % (name, frames, hosts, _made_by()))
     note = path + ".bytes"
     if not os.path.exists(note):
-        # a process of its own: the peak memory of a program that this one starts is at least what this one has
+        # in a separate process: a child's peak memory is at least that of this process at its start
         command = [sys.executable, mixes.__file__, name, str(frames), path, str(hosts)]
         run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         with open(note, "w", encoding="ascii") as f:
@@ -105,7 +105,7 @@ def make_mix(name, frames, hosts=mixes.HOSTS):
 
 
 def make(folder, frames, peers, connections):
-    """A capture of tests/make_capture.c, readable by everybody; made once."""
+    """A capture of tests/make_capture.c, readable for all users; made once."""
     path = os.path.join(folder, "%d-%d-%d.pcap" % (frames, peers, connections))
     if not os.path.exists(path):
         with open(path, "wb") as out:
@@ -128,7 +128,7 @@ def spread(ratios):
 
 
 def pairs(base, ours, runs):
-    """Both in turn, each a function that measures; the ratios of CPU time and of memory, and the least CPU times."""
+    """Calls both measuring functions in turn. Returns CPU and memory ratios, and minimum CPU times."""
     cpu, memory, plain, own = [], [], [], []
     for _ in range(runs):
         a, am = base()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The checks of a peer: each asks something, and reports of one or several rules what the answer
- * shows. Each file has a table of its checks; table.c lists the tables.
+ * Checks of a peer. Each sends requests and reports what the responses show about one or several
+ * rules. Each file has a table of its checks; table.c lists the tables.
  */
 #ifndef IPOIB_PROBE_CHECKS_H
 #define IPOIB_PROBE_CHECKS_H
@@ -11,11 +11,11 @@
 #include "probe/run/target.h"
 
 enum check_needs {
-    NEEDS_SOURCE = 1,      /* an address of the probe's own, of the target's family */
+    NEEDS_SOURCE = 1,      /* the probe has its own address, of the target's family */
     NEEDS_DISRUPTIVE = 2,  /* --disruptive */
-    NEEDS_IPV4 = 4,        /* a target of IPv4 */
-    NEEDS_IPV6 = 8,        /* a target of IPv6 */
-    NEEDS_CONNECTIONS = 16 /* a peer that announces connected mode, and a transport that has it */
+    NEEDS_IPV4 = 4,        /* an IPv4 target */
+    NEEDS_IPV6 = 8,        /* an IPv6 target */
+    NEEDS_CONNECTIONS = 16 /* the peer announces connected mode and the transport supports it */
 };
 
 enum { CHECK_RULES = 10 };
@@ -23,9 +23,9 @@ enum { CHECK_RULES = 10 };
 struct check {
     const char *name;
     unsigned needs;     /* of check_needs */
-    unsigned transport; /* capabilities that it needs */
+    unsigned transport; /* required capabilities of the transport */
     void (*run)(struct target *t);
-    const char *sends, *expects; /* in words, for --list and --dry-run */
+    const char *sends, *expects; /* descriptions for --list and --dry-run */
     enum rule_number rules[CHECK_RULES];
     unsigned n_rules;
 };
@@ -39,13 +39,13 @@ extern const struct check_table multicast_checks, membership_checks, resolution_
     solicitation_checks, path_checks, key_checks, reply_to_ud_checks, connection_checks,
     connection_resolution_checks, connection_end_checks, connection_ip_checks, echo_checks;
 
-/* The checks of all tables, in order; NULL after the last. */
+/* The checks of all tables, in order; NULL after the last one. */
 const struct check *check_at(unsigned i);
-/* Is any of its rules selected? */
+/* True if any of its rules is selected. */
 bool check_selected(const struct check *c, const struct selection *s);
 
 /*
- * Runs the checks of a peer (run_peer.c). first: what it answered already; NULL: it is to be asked.
+ * Runs the checks of a peer (run_peer.c). first: a response that it has already sent; NULL: none.
  */
 void run_peer(struct target *t, const struct answer *first);
 

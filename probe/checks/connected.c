@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the checks of connections share. See connected.h. */
+/* Helpers for the checks of connections. See connected.h. */
 #include "probe/checks/connected.h"
 
 #include "probe/exchange/connection.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the checks of connections share. */
+/* Helpers for the checks of connections. */
 #ifndef IPOIB_PROBE_CONNECTED_H
 #define IPOIB_PROBE_CONNECTED_H
 
@@ -7,12 +7,12 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
-/* A connection of the mode that the peer announces; RC, if it announces both. */
+/* A connection in a mode that the peer announces; RC if it announces both. */
 struct dial plain_dial(const struct target *t);
-/* Adds a result; expected is left out of what passed. */
+/* Adds a result. A pass is added without the expected text. */
 void add_result(struct target *t, enum rule_number rule, enum outcome outcome, const char *expected,
                 const char *actual);
-/* Does the peer answer a question over UD? */
+/* True if the peer responds to a request over UD. */
 bool answers_over_ud(struct target *t);
 
 #endif

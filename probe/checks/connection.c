@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Connections: how they are set up and refused (RFC 4755 §3.2 to 3.5, 6). */
+/* Checks of connection setup and rejection (RFC 4755 §3.2 to 3.5, 6). */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@
 
 enum { REASON_TRANSPORT_TYPE = 9 };
 
-/* A peer whose interface has just gone is at fault for nothing. */
+/* No violation is reported if the peer's interface has just gone down. */
 static bool still_answers(struct target *t)
 {
     const struct question q = {.grh = t->peer->needs_grh, .alone = true};
@@ -47,8 +47,7 @@ static void judge_service_id(struct target *t, const struct call *c, const char 
 }
 
 /*
- * What is in the REP's private data is told as it comes; here it is told that there was none to
- * judge.
+ * The REP's private data is checked when it arrives. Without a REP, these rules are inconclusive.
  */
 static void judge_no_rep(struct target *t, const struct call *c, const char *came)
 {
@@ -59,8 +58,8 @@ static void judge_no_rep(struct target *t, const struct call *c, const char *cam
 }
 
 /*
- * While a connection stands; that the peer is there at all is asked without one. *c is another one
- * behind it.
+ * Tests whether the peer responds over UD while a connection is up. If not, a request without a
+ * connection shows whether the peer responds at all. Afterwards *c is a new connection.
  */
 static enum kept answers_meanwhile(struct target *t, struct call **c)
 {
@@ -86,7 +85,8 @@ static void check_connection(struct target *t)
 {
     char came[VERDICT_TEXT];
     struct dial d = plain_dial(t);
-    t->peer->form = FORM_UNKNOWN; /* both REQs belong to this check, whichever ran before it */
+    /* Send the REQs for both forms in this check, even if an earlier check has found the form. */
+    t->peer->form = FORM_UNKNOWN;
     struct call *c = dial(t, &d, came);
     judge_service_id(t, c, came);
     judge_no_rep(t, c, came);
@@ -99,7 +99,7 @@ static void check_connection(struct target *t)
     hang_up(t, c);
 }
 
-/* RFC 4755 §3.2 leaves it to the peer: what it does is told, and not judged. */
+/* RFC 4755 §3.2 leaves the choice to the peer: its behaviour is reported, but not rated. */
 static void check_connection_second(struct target *t)
 {
     char text[VERDICT_TEXT];
@@ -109,7 +109,7 @@ static void check_connection_second(struct target *t)
     add_result(t, R_RFC4755_3_2_FURTHER_REQ, told ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                "an answer", text);
     if (is_up(first)) {
-        t->peer->cm_silent = false; /* it is silent about a second one alone */
+        t->peer->cm_silent = false; /* only the second REQ got no response */
         results_stage(t->results, "peer.second-connection", OUTCOME_NOTED, "",
                       "a second REQ while a connection stands: %s", text);
     }
@@ -136,8 +136,8 @@ static void judge_unannounced(struct target *t, const struct call *c, const char
 }
 
 /*
- * A mode that is not announced is asked for with --disruptive alone: Linux writes a warning into
- * its log.
+ * A mode that the peer does not announce is tried only with --disruptive: Linux then logs a
+ * warning.
  */
 static void check_connection_modes(struct target *t)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Connections: how they are ended, and what a program cannot see of them (RFC 4755 §3.3, 5.1, 6).
+/*
+ * Checks of connection teardown, and rules about connections that a program cannot observe (RFC
+ * 4755 §3.3, 5.1, 6).
  */
 #include <stdio.h>
 #include <string.h>
@@ -44,8 +46,9 @@ static void check_connection_end(struct target *t)
 }
 
 /*
- * A stock kernel lets no program accept IPoIB's REQs, and rdma_cm takes the first octet of a REQ's
- * private data for its own header's version, 0, even where it puts no header there.
+ * A stock kernel does not let a program accept IPoIB's REQs. rdma_cm interprets the first byte of a
+ * REQ's private data as the version of its own header and requires 0, even if it puts no header
+ * there.
  */
 static void check_connection_unseen(struct target *t)
 {

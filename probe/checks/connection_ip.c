@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Checks by IP datagrams over connections, from the probe's own address (RFC 4755 §2.1, 4, 5, 7).
+ * Checks with IP datagrams over connections, from the probe's own address (RFC 4755 §2.1, 4, 5, 7).
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,27 +27,27 @@
 enum { ECHO_ID = 0x1b0c, LARGER_THAN_SMALL = 2000 };
 enum { FRAGMENT_HEAD = 8, FRAGMENT = 44, OFFSET4 = 0x1fff, MORE4 = 0x2000, OFFSET6 = 0xfff8 };
 
-/* A conversation over a connection, which is set up again if it has died. */
+/* A sequence of requests over a connection, which is set up again if it fails. */
 struct talk {
     struct dial dial;
     struct call *call;
     bool died; /* a message was not acknowledged */
     char how[120];
-    char came[VERDICT_TEXT]; /* of the last REQ, or the last echo request, in words */
+    char came[VERDICT_TEXT]; /* result of the last REQ or echo request */
 };
 
 struct echo {
-    uint32_t length; /* octets of the IP datagram */
+    uint32_t length; /* bytes of the IP datagram */
     uint16_t reserved;
-    uint16_t first, sequence;     /* of the tries: a late reply to the first is one all the same */
-    bool over_call, by_multicast; /* the reply; anything of the peer's meanwhile */
+    uint16_t first, sequence;     /* of the tries: a late reply to the first one counts */
+    bool over_call, by_multicast; /* by_multicast: the peer sent multicast meanwhile */
 };
 
 /* ---- the reply */
 
-/* The ICMP message that a reply has; its begin alone where the reply comes in fragments. */
+/* The ICMP message of a reply; only its start if the reply is fragmented. */
 struct icmp {
-    const uint8_t *p; /* NULL: there is none */
+    const uint8_t *p; /* NULL: none */
     uint32_t n;       /* its bytes in this packet */
     bool whole;
 };
@@ -60,7 +60,7 @@ static struct icmp icmp_at(struct view ip, uint32_t head, uint32_t length, bool 
     return (struct icmp){ip.p + head, end - head, whole};
 }
 
-/* A connection may have a larger MTU than UD has: a reply over UD may be in fragments. */
+/* A connection may have a larger MTU than UD: a reply over UD may be fragmented. */
 static struct icmp icmp4(const struct target *t, struct view ip)
 {
     bool of_peer = ip.cap >= IPV4_HEAD + 8 && ip.p[0] == 0x45 && ip.p[9] == ICMP &&
@@ -80,14 +80,14 @@ static struct icmp icmp6(const struct target *t, struct view ip)
     return ip.p[6] == ICMPV6 ? icmp_at(ip, IPV6_HEAD, length, true) : (struct icmp){.p = NULL};
 }
 
-/* What the request had: of a fragment its begin. */
+/* Compares the payload with the request's; for a fragment, only its start. */
 static bool has_payload_of(const struct echo *e, const struct icmp *m, bool ipv6)
 {
     uint32_t sent = e->length - (ipv6 ? IPV6_HEAD : IPV4_HEAD);
     return (m->whole ? m->n == sent : m->n <= sent) && echo_payload_is(m->p, m->n);
 }
 
-/* The numbers begin again behind 65535. */
+/* Sequence numbers wrap after 65535. */
 static bool is_of_tries(const struct echo *e, uint16_t sequence)
 {
     return (uint16_t)(sequence - e->first) <= (uint16_t)(e->sequence - e->first);
@@ -167,7 +167,7 @@ static bool echo(struct target *target, struct talk *t, struct echo *e)
             station_introduce(target);
     }
     if (!is_up(t->call) && !t->died)
-        return false; /* there was no connection: the results tell why */
+        return false; /* no connection: its result is already noted */
     tell_sent(target, t, e);
     if (answered)
         results_came(target->results, "an echo reply over %s",
@@ -199,7 +199,7 @@ static enum kept try_echo(struct target *target, struct talk *t, struct echo *va
 
 /* ---- IP over each mode */
 
-/* The answer to an NS without a sender goes to all nodes. */
+/* The response to an NS from the unspecified address goes to all nodes. */
 static bool answers_by_multicast(struct target *t)
 {
     const struct question q = {.grh = t->peer->needs_grh};
@@ -207,8 +207,8 @@ static bool answers_by_multicast(struct target *t)
 }
 
 /*
- * Of what the peer sends over connections the judge of packets tells; here: whether there was
- * anything to judge.
+ * The packet checks report violations in what the peer sends over connections. This adds a pass, or
+ * a skip if the peer sent nothing.
  */
 static void judge_reply(struct target *t, const struct echo *e)
 {
@@ -230,8 +230,8 @@ static void judge_reply(struct target *t, const struct echo *e)
 }
 
 /*
- * Silence over the connection proves something only where the same is answered over UD: a firewall
- * may be between.
+ * No reply over the connection is a violation only if the same request is answered over UD: a
+ * firewall may block both.
  */
 static void judge_mode(struct target *target, struct talk *t, struct echo *e)
 {
@@ -303,8 +303,9 @@ static uint32_t sweep(struct target *target, struct talk *t, uint32_t least, uin
 }
 
 /*
- * A peer that told a Receive MTU has to take messages of that size: one that ends the connection is
- * refused. An echo request that was taken and is not answered proves nothing.
+ * A peer that announces a Receive MTU must accept messages of that size, so a message that breaks
+ * the connection is a violation. A message that is acknowledged, but not replied to, proves
+ * nothing.
  */
 static void judge_largest(struct target *target, struct talk *t, uint32_t most)
 {
@@ -362,7 +363,7 @@ static void check_connection_sizes(struct target *target)
     hang_up(target, t.call);
 }
 
-/* ---- a small Receive MTU of the probe's */
+/* ---- small Receive MTU of the probe */
 
 static void check_connection_small(struct target *t)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Address resolution where there are connections: it stays on UD (RFC 4755 §3.1, 7). */
+/* Checks that address resolution stays on UD when there are connections (RFC 4755 §3.1, 7). */
 #include <string.h>
 
 #include "probe/checks/checks.h"
@@ -19,7 +19,7 @@
 #include "wire/encap.h"
 #include "wire/nd.h"
 
-/* The answer to a question that went over a connection, and over what it came. */
+/* Whether a request sent over a connection was answered, and over which mode. */
 struct heard {
     bool any, over_call;
 };
@@ -56,7 +56,7 @@ static bool hear_answer(struct target *t, const struct ud_from *from, void *user
     return true;
 }
 
-/* As over UD: with a sender that nobody remembers. */
+/* The same request as over UD: from a sender that leaves no neighbour cache entry. */
 static uint32_t put_question(const struct target *t, uint8_t *out)
 {
     uint8_t group[16];
@@ -69,7 +69,7 @@ static uint32_t put_question(const struct target *t, uint8_t *out)
     return make_nd(out, &m);
 }
 
-/* The judge of packets has told of an answer over the connection. */
+/* The packet checks have already reported a response over the connection. */
 static void tell(struct target *t, const struct heard *h)
 {
     const enum rule_number rule = R_RFC4755_7_RESOLUTION_OVER_UD;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks by IP datagrams over UD, from the probe's own address. See echo.h. */
+/* Checks with IP datagrams over UD, from the probe's own address. See echo.h. */
 #include "probe/checks/echo.h"
 
 #include <stdio.h>
@@ -24,18 +24,18 @@
 enum { ECHO_ID = 0x1b0b, IPV4_MORE = 0x3fff, MTU_DEMANDED = 2044 };
 
 struct echo {
-    uint32_t length; /* octets of the IP datagram */
+    uint32_t length; /* bytes of the IP datagram */
     uint16_t reserved;
-    uint16_t first, sequence; /* of the tries: a late reply to the first is one all the same */
+    uint16_t first, sequence; /* of the tries: a late reply to the first one counts */
     bool grh, aside;
-    const uint8_t *peer; /* its IP address */
+    const uint8_t *peer; /* the peer's IP address */
     bool ipv6;
-    uint32_t to_qpn; /* where the reply came to */
+    uint32_t to_qpn; /* the queue pair that received the reply */
 };
 
 const char echo_other_payload[] = "another payload than the request (RFC 792, RFC 4443 §4.2)";
 
-/* The ICMP message of an unfragmented reply whose datagram has n octets; NULL: it is none. */
+/* The ICMP message of an unfragmented reply whose datagram has the request's length; NULL: none. */
 static const uint8_t *reply_in(const struct echo *e, const struct encap *h, struct view ip)
 {
     uint32_t head = e->ipv6 ? IPV6_HEAD : IPV4_HEAD;
@@ -51,7 +51,7 @@ static const uint8_t *reply_in(const struct echo *e, const struct encap *h, stru
     return whole && memcmp(ip.p + 12, e->peer, 4) == 0 ? ip.p + head : NULL;
 }
 
-/* The numbers begin again behind 65535. */
+/* Sequence numbers wrap after 65535. */
 static bool is_of_tries(const struct echo *e, uint16_t sequence)
 {
     return (uint16_t)(sequence - e->first) <= (uint16_t)(e->sequence - e->first);
@@ -79,7 +79,7 @@ static void tell_sent(struct target *t, const struct echo *e)
                  e->aside ? ", from a second QP" : "");
 }
 
-/* The peer has to find the way back first: the station answers it meanwhile. */
+/* The peer must resolve the probe's address first: the station responds to it during the wait. */
 static bool echo_once(struct target *t, struct echo *e, bool last)
 {
     uint8_t out[UD_SIZE];
@@ -120,7 +120,7 @@ bool echo_over_ud(struct target *t, uint32_t length)
     return echo(t, &e);
 }
 
-/* As try_variant() of address resolution, with the small plain echo as what has to go. */
+/* Like try_variant() for address resolution, with a small plain echo request as the control. */
 static enum kept try_echo(struct target *t, struct echo *variant)
 {
     struct echo small = {.length = ECHO_SMALL};
@@ -148,7 +148,7 @@ static void add_kept(struct target *t, enum rule_number rule, enum kept k, const
                                    "the peer answers no echo requests", NULL});
 }
 
-/* No reply to any proves nothing: a firewall may be between. */
+/* No reply to any request proves nothing: a firewall may block them. */
 static void check_echo(struct target *t)
 {
     struct echo e = {.length = ECHO_SMALL};
@@ -175,7 +175,7 @@ static void check_echo_header(struct target *t)
              "an echo request with Reserved 0xbeef is not answered");
 }
 
-/* The largest size that is answered, octets; *all: all of them were. */
+/* The largest size that is replied to, in bytes; *all: every size was. */
 static uint32_t sweep(struct target *t, const uint32_t *sizes, unsigned n, uint32_t link, bool *all,
                       GString *silent)
 {
@@ -208,7 +208,10 @@ static void judge_demanded(struct target *t, uint32_t link)
                  "2044 octets are not answered, 84 are");
 }
 
-/* The SA's record says it: without a size that InfiniBand has there is nothing to try. */
+/*
+ * Skips the rules: without a valid MTU code of the group there is no size to test. The group's
+ * record itself shows the invalid code.
+ */
 static void skip_sizes(struct target *t)
 {
     static const enum rule_number all[] = {R_RFC4391_7_MTU_2044, R_RFC4755_5_MINIMUM_MTU,
@@ -237,10 +240,7 @@ static void try_sizes(struct target *t, uint32_t link)
              silent->len ? ", not: " : "", silent->str);
     results_sent(t->results, "ICMP echo requests up to the link's MTU, %u octets, over UD", link);
     results_came(t->results, "%s", text);
-    /*
-     * A peer that has taken over the link's MTU takes and sends datagrams of that size (RFC 4391
-     * §5).
-     */
+    /* A peer that uses the link's MTU receives and sends datagrams of that size (RFC 4391 §5). */
     results_add(t->results, R_RFC4391_5_JOIN_PARAMETERS_USED,
                 largest == link ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                 largest == link ? "" : "an echo reply of the link's MTU", text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Does the peer do the same with a variant of what it does? See kept.h. */
+/* Tests whether the peer responds to a variant of a request. See kept.h. */
 #include "probe/checks/kept.h"
 
 #include <string.h>
@@ -11,13 +11,11 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
-/* By unicast, in the form that the peer takes. */
 struct question plain_question(const struct target *t)
 {
     return (struct question){.grh = t->peer->needs_grh};
 }
 
-/* What it has answered already, when it was found, need not be asked again. */
 struct exchange ask_or_recall(struct target *t, const struct question *q)
 {
     struct exchange x = {.outcome = CAME_ANSWER};
@@ -32,7 +30,10 @@ struct exchange ask_or_recall(struct target *t, const struct question *q)
     return x;
 }
 
-/* That the peer is there is asked in another way than the one that is tested. */
+/*
+ * The control request, which shows that the peer still responds. It differs from the tested
+ * variant.
+ */
 static struct question control_of(const struct target *t, const struct question *variant)
 {
     struct question control = plain_question(t);
@@ -45,7 +46,7 @@ static struct question control_of(const struct target *t, const struct question 
 static enum kept silence(struct target *t, const struct question *variant, struct exchange *x)
 {
     struct question control = control_of(t, variant);
-    /* Nothing is held against a peer that has gone, or a fabric that loses packets. */
+    /* No violation is reported if the peer has gone down or the fabric loses packets. */
     struct exchange plainly = exchange_run(t, &control, TRIES);
     if (plainly.outcome != CAME_ANSWER) {
         *x = plainly;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What must not be answered: a wrong Q_Key, and the P_Key of another partition (RFC 4391 §9.1,
- * IBA 10.9). */
+/*
+ * Checks that requests with wrong keys get no response: a wrong Q_Key, and the P_Key of another
+ * partition (RFC 4391 §9.1, IBA 10.9).
+ */
 #include <stdio.h>
 
 #include "probe/checks/checks.h"
@@ -14,8 +16,8 @@
 #include "probe/run/target.h"
 
 /*
- * What must not be answered: that the peer is there is asked behind it. what: the wrong key that it
- * has.
+ * The request must get no response. A plain request afterwards shows whether the peer responds at
+ * all. what: the wrong key.
  */
 static void judge_wrong_key(struct target *t, enum rule_number rule, const struct question *wrong,
                             const char *what)
@@ -24,7 +26,7 @@ static void judge_wrong_key(struct target *t, enum rule_number rule, const struc
     struct question q = plain_question(t), sure = *wrong;
     struct exchange x = exchange_run(t, wrong, TRIES);
     sure.alone = true;
-    if (x.outcome == CAME_ANSWER) /* or the network doubled the answer to another question */
+    if (x.outcome == CAME_ANSWER) /* or the network duplicated the response to another request */
         x = exchange_run(t, &sure, TRIES);
     struct exchange plainly = x;
     if (x.outcome == CAME_NOTHING)
@@ -52,7 +54,7 @@ static void check_wrong_qkey(struct target *t)
                     "a wrong Q_Key");
 }
 
-/* The place of another partition's P_Key in this port's table; its size if there is none. */
+/* Index of another partition's P_Key in this port's table; the table's size if there is none. */
 static unsigned find_other_partition(const struct target *t)
 {
     const struct port_facts *f = &t->link->transport->facts;
@@ -63,9 +65,9 @@ static unsigned find_other_partition(const struct target *t)
 }
 
 /*
- * An adapter sends with the P_Keys of its own table alone. Another one of them is as wrong at the
- * peer's queue pair as any, also where the peer's port is in that partition too: a queue pair is in
- * one (IBA 10.9).
+ * An adapter sends only with P_Keys of its own table. Any other P_Key of the table is wrong for the
+ * peer's queue pair, even if the peer's port is in that partition too, because a queue pair belongs
+ * to one partition (IBA 10.9).
  */
 static void check_wrong_pkey(struct target *t)
 {

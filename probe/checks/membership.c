@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RFC 4391 §5: every interface joins the broadcast group as FullMember. The SA knows, and tells
- * whom it trusts.
+ * RFC 4391 §5: every interface joins the broadcast group as FullMember. The SA has the membership
+ * and discloses it to trusted requesters.
  */
 #include <string.h>
 
@@ -15,10 +15,10 @@
 #include "probe/run/run.h"
 #include "probe/run/target.h"
 
-/* What the peer's port is in the broadcast group. */
+/* The peer's membership of the broadcast group. */
 struct standing_of_peer {
     bool told, member, known;
-    uint8_t join_state; /* of all its GIDs that were asked for */
+    uint8_t join_state; /* combined from all requested GIDs */
 };
 
 static void ask_gid(struct target *t, const uint8_t *gid, struct standing_of_peer *s)
@@ -33,15 +33,15 @@ static void ask_gid(struct target *t, const uint8_t *gid, struct standing_of_pee
 }
 
 /*
- * A virtual function joins with its own GID, which is the one that it announces, and not the port's
- * first.
+ * A virtual function joins with its own GID, which it announces, and which is not the first GID of
+ * the port.
  */
 static struct standing_of_peer ask_standing(struct target *t)
 {
     struct standing_of_peer s = {.told = true, .known = true};
     uint8_t gid[16];
     memcpy(gid, t->link->transport->facts.gid,
-           8); /* the subnet prefix is the same: the peer is on this subnet */
+           8); /* the subnet prefix is the same: the peer is in this subnet */
     if (!ask_port_guid(t, gid + 8))
         s.told = false;
     else

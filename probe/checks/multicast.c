@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Does the peer answer a question to the group, over UD (RFC 4391 §2, 9.1.1, 13)? */
+/* Checks that the peer responds over UD to a request sent to the group (RFC 4391 §2, 9.1.1, 13). */
 #include <stdio.h>
 
 #include "probe/checks/checks.h"
@@ -12,8 +12,8 @@
 #include "probe/run/target.h"
 
 /*
- * A packet is taken with the Q_Key of the queue pair alone: what came had the link's (RFC 4391
- * §9.1).
+ * A queue pair accepts only packets with its own Q_Key, so a received packet had the link's (RFC
+ * 4391 §9.1).
  */
 static void add_qkey(struct target *t)
 {
@@ -25,8 +25,8 @@ static void add_qkey(struct target *t)
 }
 
 /*
- * What the way of the answer shows. Through an interface in connected mode it may have been a
- * connection.
+ * Adds what the path of the response shows. To an interface in connected mode it may have come over
+ * a connection.
  */
 static void add_way(struct target *t)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Findings about who has the target's IP address. See owner.h. */
+/* Findings about the owner of the target's IP address. See owner.h. */
 #include "probe/checks/owner.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ static void tell_changed(struct target *t, const struct owner *before)
                   from, to);
 }
 
-/* Nothing that was learnt of the old place counts any more. */
+/* Forgets what was learnt about the old location. */
 static void move_to(struct target *t, const struct owner *w)
 {
     struct peer *peer = t->peer;
@@ -70,7 +70,7 @@ static void move_to(struct target *t, const struct owner *w)
     tell_changed(t, &before);
 }
 
-/* Asked for at its place, and then by multicast. sure: an answer is evidence. */
+/* Sends a request to the known location, then one by multicast. sure: a response is evidence. */
 static enum place look(struct target *t, bool sure)
 {
     struct peer *peer = t->peer;
@@ -106,7 +106,7 @@ void owner_confirm(struct target *t, gint64 begin)
                                                          : NULL);
 }
 
-/* Spread over the peer's /24, or over the interface identifiers of its /64. */
+/* Addresses spread over the peer's /24, or over the interface identifiers of its /64. */
 static void choose_nobody(struct target *t)
 {
     enum { STEP = 83, HOSTS = 254 };
@@ -129,7 +129,9 @@ static void choose_nobody(struct target *t)
     }
 }
 
-/* NS go to the peer: the group of an address that nobody has is not there. */
+/*
+ * NS are sent to the peer by unicast: the solicited-node group of an unused address does not exist.
+ */
 static struct question about_nobody(const struct target *t, unsigned i)
 {
     return (struct question){.multicast = !t->ipv6,
@@ -139,7 +141,7 @@ static struct question about_nobody(const struct target *t, unsigned i)
                              .any = true};
 }
 
-/* Once each, and without waiting: what comes is heard during the whole run. */
+/* Sends one request for each and does not wait: responses are noted during the whole run. */
 void owner_ask_nobody(struct target *t)
 {
     choose_nobody(t);
@@ -158,7 +160,10 @@ void owner_ask_nobody(struct target *t)
 
 enum { ALL_NOBODIES = (1u << NOBODIES) - 1 };
 
-/* Who answered for some of them is asked for the others again: packets are lost. */
+/*
+ * If a station responded for some of the addresses, requests the others again, because packets may
+ * be lost.
+ */
 static void ask_again(struct target *t)
 {
     const struct nobody *n = &t->peer->nobody;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Findings about who has the target's IP address. What another port sends in the peer's name is a
- * finding about the address and no failure of the peer; a peer that changes is found again; a proxy
- * is named.
+ * Findings about the owner of the target's IP address. If another port sends under the peer's IP
+ * address, the finding is about the address and not a failure of the peer. A peer that moves is
+ * found again; a proxy is reported.
  */
 #ifndef IPOIB_PROBE_OWNER_H
 #define IPOIB_PROBE_OWNER_H
@@ -10,21 +10,25 @@
 #include "probe/run/target.h"
 
 /*
- * Before the checks: findings are held until it is known whose packets they rest on; afterwards
- * those about packets of others are dropped. came: has the peer been found?
+ * Call after the search for the peer. During the search, findings are held until the sender of
+ * their packets can be compared with the peer; this drops those about other senders' packets.
+ * found: the peer was found.
  */
 void owner_sort(struct target *t, bool found);
 
 /*
- * After a check: were the findings that it holds seen of one peer? If it may have changed, it is
- * asked for at its place, and by multicast; what was compared across a change is inconclusive.
+ * Call after a check: were the held findings made on one peer? If the peer may have changed,
+ * requests it at its known location and by multicast. Results across a change are inconclusive.
  */
 void owner_confirm(struct target *t, gint64 begin);
 
-/* Asks for some addresses that nobody should have: who answers for them all is a proxy. */
+/*
+ * Requests some addresses that should be unused: a station that responds for all of them is a
+ * proxy.
+ */
 void owner_ask_nobody(struct target *t);
 
-/* After the checks: a second owner, and a proxy. */
+/* After the checks: reports a second owner and a proxy. */
 void owner_tell(struct target *t);
 
 #endif

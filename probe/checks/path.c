@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The peer's addresses against what the SA knows of its port. */
+/* Compares the peer's addresses with the SA's records of its port. */
 #include <stdio.h>
 #include <string.h>
 
@@ -33,8 +33,8 @@ static void no_path(struct target *t, enum sa_result result, uint16_t status)
     } else
         snprintf(actual, sizeof actual, "%s", sa_silence_text(t, result));
     /*
-     * Without a record for the GID the SA knows no such port in the partition: yet the peer is
-     * there, and says so.
+     * No record for the GID: the SA does not know such a port in the partition, although the peer
+     * has responded.
      */
     bool unknown = result == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
     results_add(r, R_RFC4391_9_1_1_GID_OF_PORT, unknown ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
@@ -44,8 +44,8 @@ static void no_path(struct target *t, enum sa_result result, uint16_t status)
 }
 
 /*
- * The LMC's low bits choose among the port's LIDs; the peer's is not known, but paths differ from
- * others by it alone.
+ * The LMC low bits select one of the port's LIDs. The peer's LMC is not known, but LIDs of
+ * different paths differ only in these bits.
  */
 static void judge_lid(struct target *t, uint16_t dlid)
 {
@@ -65,7 +65,7 @@ static void judge_mtu(struct target *t, uint8_t code)
     snprintf(expected, sizeof expected, "at least the group's MTU, %u octets",
              ib_mtu_octets(t->link->group.mtu));
     snprintf(actual, sizeof actual, "the path's MTU is %u octets", ib_mtu_octets(code));
-    /* else the code is none of the IBA's */
+    /* otherwise the code is not one of the IBA's */
     bool known = ib_mtu_octets(t->link->group.mtu) && ib_mtu_octets(code);
     results_add(t->results, R_RFC4391_4_1_GROUP_MTU,
                 !known                       ? OUTCOME_INCONCLUSIVE
@@ -106,7 +106,7 @@ static void check_port_guid(struct target *t)
     uint8_t gid[16];
     char expected[48], actual[48];
     memcpy(gid, t->link->transport->facts.gid,
-           8); /* the subnet prefix is the same: the peer is on this subnet */
+           8); /* the subnet prefix is the same: the peer is in this subnet */
     if (!ask_port_guid(t, gid + 8)) {
         results_add(t->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, OUTCOME_INCONCLUSIVE,
                     "a NodeRecord", "the SA does not tell");
@@ -131,8 +131,8 @@ static void tell_link_local(struct target *t, enum outcome outcome, const char *
 }
 
 /*
- * Silence decides nothing: the peer may have no IPv6, or a link-local address of another kind,
- * which is allowed to it. The NS goes to the queue pair that is known.
+ * No response proves nothing: the peer may have no IPv6, or another form of link-local address,
+ * which is allowed. The NS goes to the known queue pair.
  */
 static void check_link_local(struct target *t)
 {
@@ -159,8 +159,8 @@ enum {
 }; /* IBA 15.2.5.11: LID, block, port, reserved, 32 P_Keys */
 
 struct partitions {
-    bool full, limited; /* in the link's partition */
-    unsigned n;         /* in how many */
+    bool full, limited; /* membership types in the link's partition */
+    unsigned n;         /* number of partitions */
 };
 
 static void count_partitions(struct target *t, const struct sa_answer *a, struct partitions *out)
@@ -195,7 +195,7 @@ static void judge_partitions(struct target *target, const struct partitions *t)
                 t->n > 1 ? "the peer is in several partitions" : "the peer is in one partition");
 }
 
-/* OpenSM tells it only to who has its SM_Key. */
+/* OpenSM discloses the table only to requesters with its SM_Key. */
 static void check_partitions(struct target *target)
 {
     static const enum rule_number told[] = {R_PARTITION_LIMITED_TO_LIMITED,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A peer that answers the group and no question by unicast. See reachable.h. */
+/* Stage for a peer that responds to multicast, but not to unicast requests. See reachable.h. */
 #include "probe/checks/reachable.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
-/* A peer that minds unicast ARP alone is reached all the same. */
+/* A peer that ignores only unicast ARP is still reachable by IP. */
 static bool takes_ip(struct target *t)
 {
     return t->link->source.usable && t->link->source.ipv6 == t->ipv6 && echo_over_ud(t, ECHO_SMALL);

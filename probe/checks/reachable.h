@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A peer that answers the group and no question by unicast. */
+/* Stage for a peer that responds to multicast, but not to unicast requests. */
 #ifndef IPOIB_PROBE_REACHABLE_H
 #define IPOIB_PROBE_REACHABLE_H
 
 #include "probe/run/target.h"
 
 /*
- * Reports the stage peer.reachable, unless the peer answers by unicast now. No rule says it, but
- * nothing gets there.
+ * Reports the stage peer.reachable unless the peer now responds to unicast. No rule requires it,
+ * but no traffic reaches such a peer.
  */
 void tell_unreachable(struct target *t);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A peer that is told of connected modes replies over UD all the same (RFC 4755 §3.1). */
+/*
+ * Checks that the peer replies over UD even if the probe announces connected modes (RFC 4755 §3.1).
+ */
 #include "probe/checks/checks.h"
 #include "probe/checks/kept.h"
 #include "probe/exchange/exchange.h"
@@ -8,7 +10,7 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
-/* A peer that is told of connected modes answers to the UD QPN of the address all the same. */
+/* If the probe's address announces connected modes, the peer must still respond to its UD QPN. */
 static void check_reply_to_ud(struct target *t)
 {
     struct exchange x;

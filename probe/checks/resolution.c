@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Address resolution by unicast: what the peer answers, and what it takes (RFC 4391 §6, 9; RFC 4755
- * §2, 3.1). */
+/*
+ * Checks of address resolution by unicast: what the peer responds, and what it accepts (RFC 4391
+ * §6, 9; RFC 4755 §2, 3.1).
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +24,10 @@ enum {
     FLAGS_CONNECTED = LLADDR_FLAG_RC | LLADDR_FLAG_UC
 };
 
-/* Of the rule of RFC 4391, and of the same in RFC 4755, which binds who has connected mode. */
+/*
+ * Adds a result for the rule of RFC 4391 and for the same rule of RFC 4755, which applies to peers
+ * with connected mode.
+ */
 static void add_both(struct target *t, enum rule_number rule, enum rule_number connected,
                      const struct exchange *x, enum kept k, const char *passed, const char *failed)
 {
@@ -34,8 +39,8 @@ static void add_both(struct target *t, enum rule_number rule, enum rule_number c
 }
 
 /*
- * A reply that goes to where the question came from, and not to the QPN that it names, is seen at
- * the second queue pair.
+ * The request is sent from the second queue pair but names the first one. A wrong reply to the
+ * sending QPN arrives at the second queue pair.
  */
 static void check_reply_qpn(struct target *t)
 {
@@ -51,7 +56,7 @@ static void check_reply_qpn(struct target *t)
              "the reply came to the QPN that the request was sent from");
 }
 
-/* RFC 826: the reply's sender is what was asked for, its target who asked. */
+/* RFC 826: the reply's sender is the requested address, its target the requester. */
 static bool fields_are_right(struct target *t, const struct answer *a, char *wrong, size_t size)
 {
     static const uint8_t nobody[4];
@@ -71,7 +76,7 @@ static bool fields_are_right(struct target *t, const struct answer *a, char *wro
     return false;
 }
 
-/* The judge of packets tells of the hardware type and length, the Type and the Reserved field. */
+/* The packet checks report the hardware type and length, the Type and the Reserved field. */
 static void check_arp_fields(struct target *t)
 {
     struct exchange x;
@@ -114,12 +119,12 @@ static void check_grh(struct target *t)
     struct exchange x;
     enum kept with = try_variant(t, &(struct question){.grh = true}, &x);
     enum kept without = try_variant(t, &(struct question){0}, &x);
-    if (with == KEPT_NO && without == KEPT_NO) { /* then it is not the GRH that matters */
+    if (with == KEPT_NO && without == KEPT_NO) { /* then the GRH makes no difference */
         results_add(t->results, R_RFC4391_6_GRH_OPTIONAL, OUTCOME_INCONCLUSIVE, "an answer",
                     "unicast is not answered at all");
         return;
     }
-    /* One of them alone is half of what the rule asks: it passes nothing. */
+    /* A pass counts only if both forms are decided: one of them is half of the rule. */
     if (with != KEPT_YES || is_decided(without))
         tell_answered(t, R_RFC4391_6_GRH_OPTIONAL, with, &x, "answered with a GRH",
                       "not answered with a GRH");
@@ -147,8 +152,8 @@ static void check_flags(struct target *t)
 }
 
 /*
- * What it announces to who announces connected mode: the flags that it was found by were its answer
- * to flags of 0.
+ * What the peer announces to a requester that announces connected mode. When the peer was found,
+ * the probe's flags were 0.
  */
 static void judge_ud_only(struct target *t)
 {

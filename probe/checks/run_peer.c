@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The checks of a peer, one after the other. */
+/* Runs the checks of a peer in order. */
 #include <string.h>
 
 #include "cli/plain.h"
@@ -53,7 +53,10 @@ static bool of_family(const struct target *t, const struct check *c)
     return !(c->needs & (t->ipv6 ? NEEDS_IPV4 : NEEDS_IPV6));
 }
 
-/* What ARP shows of an IPv4 peer and NS of an IPv6 peer is no check left out. */
+/*
+ * True if the check is for the other IP family and a check for the peer's family covers the same
+ * rule. The rule is then not reported as skipped.
+ */
 static bool asked_otherwise(const struct target *t, const struct check *c, enum rule_number rule)
 {
     const struct check *other;
@@ -76,13 +79,13 @@ static void run_check(struct target *t, const struct check *c)
         owner_confirm(t, begin);
     }
     for (unsigned i = 0; why && i < c->n_rules; i++)
-        /* What another check tells of the rule stands; a judge's finding too. */
+        /* Results of other checks and findings in packets remain. */
         if (!asked_otherwise(t, c, c->rules[i]))
             results_skip(t->results, c->rules[i], why);
     wirelog_end(t->log, results_outcome(t->results));
 }
 
-/* By unicast, in one of the two forms. */
+/* Tries unicast in one of the two forms. */
 static struct exchange reach(struct target *t)
 {
     struct exchange x = exchange_run(t, &(struct question){.alone = true}, TRIES);
@@ -93,7 +96,7 @@ static struct exchange reach(struct target *t)
     return x;
 }
 
-/* What the peer is reached by, after its first answer. */
+/* Finds the form of unicast that reaches the peer, after its first response. */
 static void reach_found(struct target *t)
 {
     struct exchange x = reach(t);
@@ -116,7 +119,7 @@ static struct exchange resolve(struct target *t, const struct answer *first)
         x = exchange_run(t, &(struct question){.multicast = true}, TRIES);
     if (!first && x.outcome == CAME_ANSWER)
         owner_take(t, &x.reply);
-    if (first) { /* when it was asked is not kept */
+    if (first) { /* the time of that request is not stored */
         patience_asks(t, t->ipv6, t->ip, false);
         patience_hears(t);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Neighbour Solicitations with an address of the probe's, and its link-layer address in the option
- * of RFC 4391 §9.3: the peer remembers them.
+ * Checks with Neighbor Solicitations from the probe's own address, with its link-layer address in
+ * the option of RFC 4391 §9.3. The peer caches them.
  */
 #include "probe/checks/checks.h"
 #include "probe/checks/kept.h"
@@ -28,8 +28,8 @@ static void add(struct target *t, enum rule_number rule, enum kept k, const stru
 }
 
 /*
- * An answer that goes to where the question came from, and not to the QPN that it names, is seen at
- * the second queue pair.
+ * The request is sent from the second queue pair but names the first one. A wrong response to the
+ * sending QPN arrives at the second queue pair.
  */
 static enum kept try_aside(struct target *t, struct exchange *x)
 {
@@ -45,8 +45,8 @@ static enum kept try_aside(struct target *t, struct exchange *x)
 }
 
 /*
- * What a receiver does with a wrong padding is not said (RFC 4391 §9.3 binds the sender): it is
- * told, and not judged.
+ * RFC 4391 §9.3 defines the padding for the sender and does not say how a receiver handles a wrong
+ * one: the behaviour is reported, but not rated.
  */
 static void tell_padding(struct target *t)
 {

@@ -18,10 +18,10 @@
 #include "wire/encap.h"
 #include "wire/put.h"
 
-/* A REQ that is lost is sent again by the kernel after 4.3 s: it is asked anew before that. */
+/* The kernel retransmits a lost REQ after 4.3 s; the probe sends a new one earlier. */
 enum { CALL_WAIT_MS = 2000, HANG_UP_WAIT_MS = 1000, REASON_NO_SERVICE = 8 };
 
-/* ---- who has connections */
+/* ---- supported modes */
 
 bool announces(const struct target *t, bool uc)
 {
@@ -62,7 +62,7 @@ static bool private_of(const struct call *c, struct cm_private *d)
     return d->ud_qpn || d->recv_mtu;
 }
 
-/* That the peer told; 0: none. */
+/* The Receive MTU from the peer's private data; 0: none. */
 static uint32_t receive_mtu_of(const struct call *c)
 {
     struct cm_private d;
@@ -77,7 +77,7 @@ uint32_t mtu_of(const struct call *c)
     return MIN(mtu, CALL_MESSAGE - ENCAP_SIZE);
 }
 
-/* ---- words */
+/* ---- texts */
 
 static void tell_asked(struct target *t, const struct call_question *q)
 {
@@ -112,7 +112,7 @@ static void call_text(const struct call *c, char *out, size_t size)
                  d.ud_qpn, d.recv_mtu);
 }
 
-/* ---- asking */
+/* ---- requesting */
 
 static struct call_question question_of(const struct target *t, const struct dial *d,
                                         enum service_form form)
@@ -128,8 +128,8 @@ static struct call_question question_of(const struct target *t, const struct dia
 }
 
 /*
- * The judge of packets tells of the form of the private data; whether the QPN is the peer's it can
- * say only where it has seen the port come up.
+ * The packet checks report the format of the private data. They can check the QPN only if they have
+ * seen the port come up, so the comparison with the announced QPN is made here.
  */
 static void judge_qpn(struct target *t, const struct call *c, uint64_t failed_before)
 {
@@ -158,7 +158,7 @@ static void note_answer(struct target *t, struct call *c, char *came)
     }
 }
 
-/* *c: NULL where there is none to go on with. */
+/* *c: NULL if the connection cannot be used. */
 static enum call_result try_call(struct target *t, const struct call_question *q, struct call **c,
                                  char *came)
 {
@@ -187,7 +187,8 @@ static struct call *call_form(struct target *t, const struct dial *d, enum servi
             return c;
     }
     /*
-     * What never left this host says nothing of the peer; and another mode may be what it has not.
+     * CALL_IMPOSSIBLE says nothing about the peer. No response in another mode than the default may
+     * mean that the peer does not support that mode.
      */
     if (result == CALL_SILENT)
         t->peer->cm_silent = d->uc == uc_by_default(t);
@@ -199,7 +200,10 @@ static bool is_unknown_there(const struct call *c)
     return c && c->result == CALL_REFUSED && c->reason == REASON_NO_SERVICE;
 }
 
-/* Which Service-ID does the peer take? The answer to the REQ that decided it. */
+/*
+ * Finds the Service-ID that the peer accepts. Returns the connection (or rejection) that decided
+ * it.
+ */
 static struct call *find_form(struct target *t, const struct dial *d, char *came)
 {
     struct call *c = call_form(t, d, FORM_RFC, came);

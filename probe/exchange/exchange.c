@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Questions for a link-layer address, sent and awaited. See exchange.h. */
+/* Sends requests for a link-layer address and waits for the responses. See exchange.h. */
 #include "probe/exchange/exchange.h"
 
 #include <stdio.h>
@@ -25,8 +25,8 @@
 static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
 
 /*
- * IPv6 asks a group of its own, which has to be joined to be sent to. Whether it is there is asked
- * first: OpenSM notes each join of a group that is not as an error.
+ * An NS is sent to the target's solicited-node group, which this port must join first. The SA is
+ * queried before the join, because OpenSM logs a join of a missing group as an error.
  */
 enum sa_result question_group(struct target *t, const struct asked *x, struct mc_group *g,
                               bool *there)
@@ -39,7 +39,7 @@ enum sa_result question_group(struct target *t, const struct asked *x, struct mc
         return SA_TOLD;
     solicited_node(group, x->ip);
     ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, group);
-    if (!transport_can(t->link->transport, HAS_OWN_QP)) { /* the kernel joins what it sends to */
+    if (!transport_can(t->link->transport, HAS_OWN_QP)) { /* the kernel joins the group */
         memcpy(g->mgid, mgid, 16);
         return SA_TOLD;
     }
@@ -48,14 +48,14 @@ enum sa_result question_group(struct target *t, const struct asked *x, struct mc
     return result == SA_TOLD ? group_join(t, mgid, JOIN_SEND_ONLY_NON, false, g, &status) : result;
 }
 
-/* The answers to NS without a sender go to all nodes. */
+/* Responses to an NS from the unspecified address are sent to all nodes. */
 enum sa_result hear_all_nodes(struct target *t)
 {
     uint8_t mgid[16];
     struct mc_group g;
     uint16_t status;
     if (!transport_can(t->link->transport, HAS_OWN_QP))
-        return SA_TOLD; /* the interface is in that group, as every IPv6 node */
+        return SA_TOLD; /* the interface is in that group, like every IPv6 node */
     ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, all_nodes);
     for (guint i = 0; i < t->link->attached->len; i++)
         if (memcmp(g_array_index(t->link->attached, struct mc_group, i).mgid, mgid, 16) == 0)
@@ -95,7 +95,10 @@ static void note_came(const struct target *t, struct exchange *e, const char *te
     exchange_show(t, e);
 }
 
-/* The groups that the question and its answer go to. False: why says why it cannot be asked. */
+/*
+ * Finds the groups that the request and its response are sent to. Returns false with the reason in
+ * why if the request cannot be sent.
+ */
 static bool find_groups(struct target *t, const struct asked *x, struct mc_group *g, char *why)
 {
     bool there = true;
@@ -111,7 +114,7 @@ static bool find_groups(struct target *t, const struct asked *x, struct mc_group
     return result == SA_TOLD;
 }
 
-/* The last try is waited for as long as this peer's answers take. */
+/* After the last try, waits as long as this peer's responses have taken. */
 static bool ask_once(struct target *t, struct asked *x, const struct mc_group *g, bool again,
                      bool last, bool *sent)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Questions for a link-layer address, sent and awaited. */
+/* Sends requests for a link-layer address and waits for the responses. */
 #ifndef IPOIB_PROBE_EXCHANGE_H
 #define IPOIB_PROBE_EXCHANGE_H
 
@@ -10,31 +10,33 @@
 #include "probe/run/target.h"
 
 /*
- * The group that the question goes to. Not SA_TOLD: it cannot be sent to; *there false: for there
- * is no such group.
+ * Finds the group that the request is sent to. If the result is not SA_TOLD, the request cannot be
+ * sent; *there false: because the group does not exist.
  */
 enum sa_result question_group(struct target *t, const struct asked *x, struct mc_group *g,
                               bool *there);
-/* SA_TOLD: this port hears what is sent to all IPv6 nodes. */
+/* SA_TOLD: this port receives packets to all IPv6 nodes. */
 enum sa_result hear_all_nodes(struct target *t);
 
-/* What came of a question. NOT_ASKED says nothing of the peer: the text says why it was not sent.
+/*
+ * Result of a request. NOT_ASKED says nothing about the peer: the text says why the request was not
+ * sent.
  */
 enum came { CAME_ANSWER, CAME_NOTHING, NOT_ASKED };
 
-/* A question, and what came of it. */
+/* A request and its result. */
 struct exchange {
     enum came outcome;
-    struct answer reply;                         /* of CAME_ANSWER */
-    char sent[VERDICT_TEXT], came[VERDICT_TEXT]; /* in words */
+    struct answer reply;                         /* valid for CAME_ANSWER */
+    char sent[VERDICT_TEXT], came[VERDICT_TEXT]; /* descriptions */
 };
 
 /*
- * Asks up to so many times. While it waits, findings in packets show what is sent; the texts are
- * the report's until the next exchange.
+ * Sends the request up to tries times. Findings in packets that arrive meanwhile are reported with
+ * its text as what was sent. The report uses the texts until the next exchange.
  */
 struct exchange exchange_run(struct target *t, const struct question *q, unsigned tries);
-/* The same of the question that x was: shows its texts again, after others were asked. */
+/* Shows the texts of the earlier exchange x again, after other exchanges. */
 void exchange_show(const struct target *t, const struct exchange *x);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which question an answer is to. An ARP reply and an NA name the address that was asked for, and
- * nothing else of the question: an answer that comes late, or that the network doubles, looks like
- * the answer to the next question. So no question is sent before the answers to the one before are
- * in, as far as can be told by how long this peer's answers took.
+ * Assigns responses to requests by time. An ARP reply and an NA name the requested address, but do
+ * not identify the request: a late or duplicated response looks like the response to the next
+ * request. Therefore no request is sent before the responses to the previous one should have
+ * arrived, judging by the response times of this peer.
  */
 #include "probe/exchange/patience.h"
 
@@ -18,8 +18,8 @@
 
 enum {
     MARGIN_US = 100 * 1000,
-    LISTEN_US = G_USEC_PER_SEC,         /* for what nobody has seen yet of this peer */
-    MOST_US = 10 * (int)G_USEC_PER_SEC, /* a question waits for those before no longer */
+    LISTEN_US = G_USEC_PER_SEC,         /* if this peer's behaviour is not known yet */
+    MOST_US = 10 * (int)G_USEC_PER_SEC, /* upper limit of the wait before a request */
 };
 
 void patience_asks(struct target *target, bool ipv6, const uint8_t *ip, bool again)
@@ -32,7 +32,7 @@ void patience_asks(struct target *target, bool ipv6, const uint8_t *ip, bool aga
     memcpy(t->ip, ip, ipv6 ? 16 : 4);
 }
 
-/* Which of the tries it answers is not seen: it may be the first. */
+/* The response may belong to any of the tries, so the first one counts. */
 static void note_time(struct patience *t)
 {
     t->last_answer = g_get_monotonic_time();
@@ -51,7 +51,7 @@ void patience_hears_stray(struct target *t)
     t->peer->patience.strays = true;
 }
 
-/* What this peer's answers take, with some more. */
+/* The longest response time of this peer plus a margin. */
 static gint64 wait_us(const struct patience *t)
 {
     return MIN(t->longest + MAX(t->longest / 2, MARGIN_US), MOST_US);
@@ -63,7 +63,7 @@ unsigned patience_ms(const struct target *target)
     return MAX(target->run->options->timeout_ms, t->answered ? (unsigned)(wait_us(t) / 1000) : 0);
 }
 
-/* Once longer, for the network may double; and longer from then on, where it does. */
+/* Waits longer once, because the network may duplicate packets, and every time if it does. */
 static gint64 settled_at(const struct patience *t, bool alone)
 {
     bool listens = t->answered && (alone || !t->listened || t->strays);

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which question an answer is to. */
+/* Assigns responses to requests by time. */
 #ifndef IPOIB_PROBE_PATIENCE_H
 #define IPOIB_PROBE_PATIENCE_H
 
 #include "probe/exchange/peer.h"
 #include "probe/run/target.h"
 
-/* A question for that address goes out; again: it is not its first try. */
+/* Notes that a request for that address was sent; again: a retry. */
 void patience_asks(struct target *t, bool ipv6, const uint8_t *ip, bool again);
-/* An answer came; and one that nobody waited for. */
+/* Note that a response arrived, or one that matches no pending request. */
 void patience_hears(struct target *t);
 void patience_hears_stray(struct target *t);
-/* How long the last try is worth waiting for: the timeout, or what this peer takes. */
+/*
+ * How long to wait after the last try: the timeout, or longer if this peer's responses take longer.
+ */
 unsigned patience_ms(const struct target *t);
 /*
- * Before a question: waits until the answers to those before are in. alone: for a second at least,
- * for a network may double one packet and not the others. False: they do not end, and no answer
- * could be told apart.
+ * Call before a request: waits until the responses to earlier requests have arrived. alone: waits
+ * for at least one second, because a network may duplicate some packets only. Returns false if they
+ * keep arriving, so that no response could be assigned.
  */
 bool patience_settle(struct target *t, bool alone);
 

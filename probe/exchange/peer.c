@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who has the target's IP address, by what packets announce. See peer.h. */
+/*
+ * Finds out which station has the target's IP address, from announcements in packets. See peer.h.
+ */
 #include "probe/exchange/peer.h"
 
 #include <stdio.h>
@@ -39,11 +41,11 @@ struct owner peer_as_owner(const struct target *t)
 struct claim {
     bool ipv6;
     const uint8_t *ip, *lladdr;
-    bool weak;   /* an NA without the Override flag */
-    bool answer; /* an ARP reply or an NA: the sender can be reached there */
+    bool weak;   /* the NA has no Override flag */
+    bool answer; /* an ARP reply or an NA: the sender is reachable there */
 };
 
-/* RFC 5227 §2.4: the sender of any ARP message, a request too. */
+/* RFC 5227 §2.4: the sender of any ARP message, including requests. */
 static bool read_arp(struct view v, struct claim *c)
 {
     struct arp a;
@@ -91,7 +93,10 @@ static bool has_ip(struct view v, uint32_t at, const uint8_t *ip)
     return view_has(v, at, 4) == WIRE_OK && memcmp(v.p + at, ip, 4) == 0;
 }
 
-/* Its sender's IP, where the lengths of the message say, or where they would if they were right. */
+/*
+ * True if ip is the sender's IP address at the position that the length fields give, or at the
+ * position for correct lengths.
+ */
 static bool arp_names(struct view v, const uint8_t *ip)
 {
     struct arp a;
@@ -114,14 +119,17 @@ bool names_peer(const struct target *t, const struct ud_from *from)
     return icmpv6.p[0] == ND_NA && memcmp(icmpv6.p + ND_TARGET, t->ip, IPV6_ADDRESS_SIZE) == 0;
 }
 
-/* The LMC's low bits choose among a port's LIDs; the peer's LMC is not known, this port's is. */
+/*
+ * The LMC low bits select one of a port's LIDs. The peer's LMC is not known, so this port's is
+ * used.
+ */
 bool is_peers_lid(const struct target *t, uint16_t lid)
 {
     unsigned lmc = t->link->transport->facts.lmc;
     return lid == t->peer->lid || (lmc && (lid ^ t->peer->lid) >> lmc == 0);
 }
 
-/* Either of the two that the peer has shown: what it sends from, and what it announces. */
+/* The QPNs that the peer has shown: the one that it sends from and the one that it announces. */
 bool is_peers_qpn(const struct target *t, uint32_t qpn)
 {
     return qpn == t->peer->qpn || qpn == lladdr_read(t->peer->lladdr).qpn;
@@ -176,7 +184,7 @@ static void note_rival(struct target *t, const struct owner *w)
     peer->has_rival = true;
 }
 
-/* Before the peer is found, by the first answer: two that may be it. */
+/* Before the peer is found by its first response: notes up to two candidates. */
 static void note_candidate(struct target *t, const struct owner *w)
 {
     struct peer *peer = t->peer;
@@ -284,7 +292,10 @@ bool owner_swap(struct target *t)
     return true;
 }
 
-/* What came to the announced queue pair is answered by it: by another only if it has a second. */
+/*
+ * The announced queue pair itself responds to packets sent to it; another one responds only if the
+ * station has a second queue pair.
+ */
 void owner_settle(struct target *t, const struct answer *a)
 {
     struct peer *peer = t->peer;

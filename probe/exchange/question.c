@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asking for a link-layer address so that nobody remembers who asked: an ARP request with sender
- * 0.0.0.0 (RFC 5227 §2.1.1), a Neighbour Solicitation from the unspecified address (RFC 4862
- * §5.4.2). The answer to the latter goes to all nodes.
+ * Requests for a link-layer address that leave no entry in the peer's neighbour cache. See
+ * question.h.
  */
 #include "probe/exchange/question.h"
 
@@ -69,8 +68,8 @@ void answer_text(const struct answer *a, char *out, size_t size)
 }
 
 /*
- * A reply for the address to this probe: it came to its queue pair alone, or its target is the
- * asker's address, with flags or without.
+ * An ARP reply for the address, sent to this probe: by unicast, or with the probe's link-layer
+ * address (with or without flags) as its target.
  */
 static const uint8_t *answered_by_arp(struct target *t, const struct asked *x,
                                       const struct ud_from *from, struct view v)
@@ -100,7 +99,7 @@ bool take_answer(struct target *t, const struct ud_from *from, void *user)
     struct encap e;
     if (from->call || encap_decode(from->octets, &e) != WIRE_OK ||
         e.type != (x->ipv6 ? TYPE_IPV6 : TYPE_ARP))
-        return false; /* answers over connections are no answers (RFC 4755 §7) */
+        return false; /* responses over connections do not count (RFC 4755 §7) */
     struct view body = view_from(from->octets, ENCAP_SIZE);
     const uint8_t *lladdr = x->ipv6 ? answered_by_na(x, body) : answered_by_arp(t, x, from, body);
     bool of_peer = t->peer->known && lladdr && lladdr_same(lladdr, t->peer->lladdr) &&

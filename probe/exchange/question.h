@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asking for a link-layer address so that the peer does not remember who asked: an ARP request with
- * sender 0.0.0.0 (RFC 5227 §2.1.1), a Neighbour Solicitation from the unspecified address (RFC 4862
- * §5.4.2). The answer to the latter goes to all nodes.
+ * Requests for a link-layer address that leave no entry in the peer's neighbour cache: an ARP
+ * request with sender 0.0.0.0 (RFC 5227 §2.1.1), or a Neighbor Solicitation from the unspecified
+ * address (RFC 4862 §5.4.2). The response to the latter goes to all nodes.
  */
 #ifndef IPOIB_PROBE_QUESTION_H
 #define IPOIB_PROBE_QUESTION_H
@@ -11,25 +11,23 @@
 #include "probe/run/target.h"
 
 struct question {
-    bool
-        multicast; /* to the broadcast or the solicited-node group; else to the peer's queue pair */
-    bool grh;      /* unicast alone: multicast always has one */
+    bool multicast; /* to the broadcast or solicited-node group; false: unicast to the peer */
+    bool grh;       /* unicast only: multicast always has one */
     uint16_t reserved;
-    uint8_t
-        flags; /* of the probe's link-layer address: of IPv4, and of IPv6 with a source address */
+    uint8_t flags;      /* in the probe's link-layer address; for IPv6 only if named is set */
     uint32_t qkey;      /* 0: the link's */
-    const uint8_t *ip;  /* whose address is asked for; NULL: the target's */
+    const uint8_t *ip;  /* the requested IP address; NULL: the target's */
     uint8_t ip_version; /* of ip: 4 or 6 */
-    bool any;           /* take an answer of anybody, not of the peer alone */
+    bool any;           /* accept a response from any station, not only from the peer */
     /*
-     * IPv6: from the probe's own address, with the option that has its link-layer address; the
-     * answer is unicast
+     * IPv6: send from the probe's own address with the link-layer address option; the response is
+     * unicast
      */
     bool named;
-    uint16_t padding; /* of that option */
-    bool aside;       /* unicast alone: sent from the second queue pair, in the name of the first */
-    bool stranger;    /* the same from the queue pair of another partition, once there is one */
-    bool alone;       /* its answer is evidence: a second's silence goes before it */
+    uint16_t padding; /* value of that option's padding */
+    bool aside;       /* unicast only: sent from the second queue pair, in the name of the first */
+    bool stranger;    /* the same from the queue pair in another partition, if it is open */
+    bool alone;       /* its response is evidence: wait for a second of silence first */
 };
 
 struct answer {
@@ -40,12 +38,14 @@ struct answer {
     bool grh;
     double ms;
     uint32_t n;
-    uint8_t octets[UD_SIZE]; /* from the encapsulation header on */
+    uint8_t octets[UD_SIZE]; /* starting at the encapsulation header */
 };
 
 enum { TRIES = 3 };
 
-/* A question that was asked: about which address, when, and where its answer goes. */
+/*
+ * A pending request: the requested address, the time it was sent, and where to store the response.
+ */
 struct asked {
     const struct question *q;
     bool ipv6;
@@ -53,16 +53,16 @@ struct asked {
     struct answer *a;
     gint64 sent;
 };
-/* Is it the answer? (packet_match; user: struct asked) */
+/* True if the packet is the response (packet_match; user: struct asked). */
 bool take_answer(struct target *t, const struct ud_from *from, void *user);
 uint32_t make_question(const struct target *t, const struct asked *x, const uint8_t *lladdr,
                        uint8_t *out);
 
-/* What is asked, in words. */
+/* Describes the request. */
 void question_text(const struct target *t, const struct question *q, char *out, size_t size);
-/* The answer, in words. */
+/* Describes the response. */
 void answer_text(const struct answer *a, char *out, size_t size);
-/* Is an IPv6 address asked for? */
+/* True if the request is for an IPv6 address. */
 bool asks_ipv6(const struct target *t, const struct question *q);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets in: logged, judged, and answered where they ask for the probe's address. See receive.h.
+/*
+ * Receives packets: logs and checks them, and responds to requests for the probe's address. See
+ * receive.h.
  */
 #include "probe/exchange/receive.h"
 
@@ -69,7 +71,7 @@ void none_came_text(const struct target *t, const char *none, char *out, size_t 
         snprintf(out, size, "%s", none);
 }
 
-/* What it came over. */
+/* The mode over which the packet arrived. */
 static const char *mode_text(const struct ud_from *from)
 {
     return !from->call ? "UD" : from->call->asked.uc ? "UC" : "RC";
@@ -127,7 +129,7 @@ bool await_packet(struct target *t, int ms, packet_match *match, void *user)
             return false;
         if (!from.call && from.qpn == t->link->transport->qpn &&
             from.lid == t->link->transport->facts.lid)
-            continue; /* the port gives back what it sends to its own groups */
+            continue; /* the port loops back what it sends to its own groups */
         take_packet(t, &from, is_of_peer(t, &from));
         if (match(t, &from, user))
             return true;

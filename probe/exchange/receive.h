@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets in. */
+/* Receives packets. */
 #ifndef IPOIB_PROBE_RECEIVE_H
 #define IPOIB_PROBE_RECEIVE_H
 
@@ -7,20 +7,23 @@
 #include "probe/run/target.h"
 
 /*
- * Receives until a match, for ms milliseconds; answers ARP and NS for the probe's own address
- * meanwhile.
+ * Receives packets for up to ms milliseconds until one matches. Meanwhile responds to ARP and NS
+ * for the probe's own address.
  */
 bool await_packet(struct target *t, int ms, packet_match *match, void *user);
 /* The IP address that an ARP message or an NA announces; NULL: none. */
 const uint8_t *announced(struct view v, bool *ipv6);
 /*
- * Does a host accept the packet, which matches in all else? False: t->unusable says why not.
- * wrong: why not, as far as the caller knows; NULL.
+ * True if a host would accept the packet, which matches otherwise. False: t->unusable has the
+ * reason. wrong: a reason that the caller already knows; NULL: none.
  */
 bool is_usable(struct target *t, const struct ud_from *from, const char *wrong);
-/* Logs and judges a packet, and answers it if it asks for the probe's address. */
+/* Logs and checks a packet, and responds if it requests the probe's address. */
 void take_packet(struct target *t, const struct ud_from *from, bool of_peer);
-/* None in words ("no echo reply"), and whether an answer came that a host would drop. */
+/*
+ * Writes the text none (such as "no echo reply"), and whether a response arrived that a host would
+ * drop.
+ */
 void none_came_text(const struct target *t, const char *none, char *out, size_t size);
 
 #endif

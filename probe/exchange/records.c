@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the SA knows of the peer's port. See records.h. */
+/* What the SA knows about the peer's port. See records.h. */
 #include "probe/exchange/records.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ enum {
     NODE_RECORD_SIZE = 108
 }; /* IBA 15.2.5.2: LID, reserved, NodeInfo, NodeDescription */
 
-enum { ONE_PATH = 0x81 }; /* reversible, one */
+enum { ONE_PATH = 0x81 }; /* reversible, one path */
 
 enum sa_result ask_path(struct target *t, const uint8_t *gid, struct sa_answer *a)
 {

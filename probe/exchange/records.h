@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the SA knows of the peer's port. */
+/* What the SA knows about the peer's port. */
 #ifndef IPOIB_PROBE_RECORDS_H
 #define IPOIB_PROBE_RECORDS_H
 
@@ -7,9 +7,12 @@
 #include "probe/run/run.h"
 #include "probe/run/target.h"
 
-/* SA Get PathRecord from this port to the GID; what came is whole, or no SA_TOLD. */
+/* SA Get PathRecord from this port to the GID. SA_TOLD only if the record is complete. */
 enum sa_result ask_path(struct target *t, const uint8_t *gid, struct sa_answer *a);
-/* The GUID of the port that the peer's answers come from, by the SA. False: the SA does not say. */
+/*
+ * The GUID of the port that the peer responds from, according to the SA. Returns false if the SA
+ * does not return it.
+ */
 bool ask_port_guid(struct target *t, uint8_t guid[8]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An address of the probe's own: duplicate address detection (RFC 5227, RFC 4862). See source.h. */
+/* The probe's own IP address: duplicate address detection (RFC 5227, RFC 4862). See source.h. */
 #include "probe/exchange/source.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "probe/run/target.h"
 #include "probe/run/text.h"
 
-/* The peer asks for the probe's IPv6 address by its solicited-node group. */
+/* Joins the solicited-node group of the probe's IPv6 address, so that the peer's NS arrive. */
 static bool join_solicited_node(struct target *t, char *why, size_t size)
 {
     uint8_t group[16], mgid[16];
@@ -42,8 +42,8 @@ bool source_open(struct target *t, char *why, size_t size)
                          .ip_version = t->link->source.ipv6 ? 6 : 4,
                          .any = true};
     /*
-     * What the adapter sends to its own groups need not come to the host's other queue pairs: it is
-     * asked directly.
+     * Packets that the adapter sends to its own groups may not reach the host's other queue pairs,
+     * so the host's interfaces are checked directly.
      */
     char *own = host_has_address(t->link->source.ipv6, t->link->source.ip);
     if (own) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An address of the probe's own. */
+/* The probe's own IP address. */
 #ifndef IPOIB_PROBE_SOURCE_H
 #define IPOIB_PROBE_SOURCE_H
 
 #include "probe/run/target.h"
 
-/* Is the source address unused? Makes it ready; false: why says who has it. */
+/* Checks that the source address is unused and sets it up. Returns false with the owner in why. */
 bool source_open(struct target *t, char *why, size_t size);
 
 #endif

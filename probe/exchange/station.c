@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A truthful station: while the probe has an address of its own, it answers for it. Without that
- * the peer's replies stop, for it asks for the address before its first reply, and again some
- * seconds later.
+ * Responds to requests for the probe's own IP address while the probe uses it. Otherwise the peer's
+ * replies would stop: the peer resolves the address before its first reply, and again some seconds
+ * later.
  */
 #include "probe/exchange/station.h"
 
@@ -22,7 +22,7 @@
 #include "wire/encap.h"
 #include "wire/nd.h"
 
-/* Over UD, even to what came over a connection (RFC 4755 §7). */
+/* Over UD, even if the request arrived over a connection (RFC 4755 §7). */
 static struct ud_to back_to(const struct target *t, const struct ud_from *from)
 {
     if (from->call)
@@ -31,7 +31,7 @@ static struct ud_to back_to(const struct target *t, const struct ud_from *from)
         .lid = from->lid, .sl = from->sl, .qpn = from->qpn, .qkey = t->link->group.qkey};
 }
 
-/* RFC 826. The answer goes to the QPN of the asker's link-layer address (RFC 4391 §9.1.1). */
+/* RFC 826. The reply goes to the QPN in the requester's link-layer address (RFC 4391 §9.1.1). */
 static void answer_arp(struct target *t, const struct ud_from *from, struct view v)
 {
     uint8_t out[UD_SIZE];
@@ -64,7 +64,7 @@ static bool has_option(struct view icmpv6, uint8_t type)
     return has;
 }
 
-/* Of an NS from the unspecified address (RFC 4861 §7.1.1). */
+/* Validates an NS from the unspecified address (RFC 4861 §7.1.1). */
 static bool is_valid_dad(const struct target *t, struct view ipv6, struct view icmpv6)
 {
     uint8_t group[16];
@@ -73,8 +73,8 @@ static bool is_valid_dad(const struct target *t, struct view ipv6, struct view i
 }
 
 /*
- * Who asks has no address to be answered at: the answer goes to all nodes, without the Solicited
- * flag, and with Override, as the option is there and the address is no anycast one.
+ * The requester has no address yet, so the NA goes to all nodes without the Solicited flag. It has
+ * the Override flag because it includes the option and the address is not anycast.
  */
 static void answer_dad(struct target *t)
 {
@@ -108,7 +108,7 @@ static void answer_ns(struct target *t, const struct ud_from *from, struct view 
     send_unicast(t, &to, out, make_nd(out, &m));
 }
 
-/* The port gives back what any queue pair of the probe sends to its own groups. */
+/* The port loops back packets that any of the probe's queue pairs sends to its own groups. */
 static bool is_own(const struct target *target, const struct ud_from *from)
 {
     const struct transport *t = target->link->transport;
@@ -116,7 +116,7 @@ static bool is_own(const struct target *target, const struct ud_from *from)
            (from->qpn == t->qpn || from->qpn == t->aside_qpn || from->qpn == t->stranger_qpn);
 }
 
-/* The run ends: the peer may have taken the other node for the probe. */
+/* Ends the run: the peer may have confused the other node with the probe. */
 static void give_up(struct target *t)
 {
     char ip[48];
@@ -129,7 +129,7 @@ static void give_up(struct target *t)
     t->run->broken = true;
 }
 
-/* lladdr: that it announces; NULL: none. */
+/* lladdr: the announced one; NULL: none. */
 static void note_defender(struct target *t, const struct ud_from *from, const uint8_t *lladdr)
 {
     struct source *s = &t->link->source;
@@ -153,7 +153,7 @@ static void take_ns(struct target *t, const struct ud_from *from, struct view ip
     bool dad = memcmp(ipv6.p + IPV6_FROM, unspecified, 16) == 0;
     if (dad && !is_valid_dad(t, ipv6, icmpv6))
         return;
-    /* Whoever else detects duplicates of a tentative address means to take it (RFC 4862 §5.4.3). */
+    /* Another node that performs DAD for a tentative address wants to use it (RFC 4862 §5.4.3). */
     if (t->link->source.tentative && dad)
         note_defender(t, from, NULL);
     else if (t->link->source.usable && dad)

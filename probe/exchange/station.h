@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Answers for the probe's own address. */
+/* Responds to requests for the probe's own IP address. */
 #ifndef IPOIB_PROBE_STATION_H
 #define IPOIB_PROBE_STATION_H
 
 #include "probe/link/transport.h"
 #include "probe/run/target.h"
 
-/* Answers what asks for it. */
+/* Responds if the packet requests the probe's address. */
 void station_take(struct target *t, const struct ud_from *from);
-enum { INTRODUCED_AFTER = 1 }; /* of the tries, counted from 0 */
+enum { INTRODUCED_AFTER = 1 }; /* after this try, counted from 0 */
 /*
- * Tells the peer the address by a question of its own: it may know it from an earlier run, at a
- * queue pair that is gone. Not done unless it does not reply, for a peer that asks by itself shows
- * more.
+ * Announces the probe's address to the peer by a request with it as the sender. The peer may have
+ * cached it from an earlier run, with a queue pair that no longer exists. Used only if the peer
+ * does not reply, because a request from the peer itself shows more.
  */
 void station_introduce(struct target *t);
 

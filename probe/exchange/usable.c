@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a host takes an IP datagram. See usable.h. */
+/* Whether a host accepts an IP datagram. See usable.h. */
 #include "probe/exchange/usable.h"
 
 #include "wire/checksum.h"
@@ -8,7 +8,7 @@
 
 enum { PROTOCOL_ICMP = 1, PROTOCOL_ICMPV6 = 58, IPV4_OFFSET_AND_MORE = 0x3fff };
 
-/* RFC 1122 §3.2.1.2 and, of ICMP, RFC 792. */
+/* RFC 1122 §3.2.1.2; for ICMP, RFC 792. */
 static const char *why_dropped4(struct view ip)
 {
     if (view_has(ip, 0, IPV4_SIZE) != WIRE_OK)
@@ -25,7 +25,7 @@ static const char *why_dropped4(struct view ip)
                                                                      : NULL;
 }
 
-/* RFC 4861 §7.1.2, of an NA that is long enough. */
+/* RFC 4861 §7.1.2, for an NA of sufficient length. */
 static const char *why_na_dropped(const uint8_t *to, struct view na)
 {
     if (na.p[ND_TARGET] == 0xff)
@@ -35,7 +35,7 @@ static const char *why_na_dropped(const uint8_t *to, struct view na)
     return NULL;
 }
 
-/* RFC 4861 §7.1.1 and §7.1.2: what both NS and NA must have. */
+/* RFC 4861 §7.1.1 and §7.1.2: requirements for both NS and NA. */
 static const char *why_nd_dropped(struct view ip, struct view nd)
 {
     enum { HOP_LIMIT_AT = 7, HOP_LIMIT = 255, CODE_AT = 1, LEAST = 24 };
@@ -63,7 +63,7 @@ static const char *why_dropped6(struct view ip)
         view_has(ip, IPV6_SIZE, be16(ip.p + IPV6_PAYLOAD_LENGTH)) != WIRE_OK ||
         !nd_in_ipv6(ip, &icmpv6))
         return NULL;
-    /* over the pseudo header of RFC 8200 §8.1 */
+    /* over the pseudo-header of RFC 8200 §8.1 */
     uint32_t sum = checksum_add(icmpv6.cap + PROTOCOL_ICMPV6, ip.p + IPV6_SOURCE,
                                 2 * IPV6_ADDRESS_SIZE);
     if (checksum_fold(checksum_add(sum, icmpv6.p, icmpv6.cap)) != 0)

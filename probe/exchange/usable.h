@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a host takes an IP datagram: what it drops is no answer. */
+/* Whether a host accepts an IP datagram: one that it drops does not count as a response. */
 #ifndef IPOIB_PROBE_USABLE_H
 #define IPOIB_PROBE_USABLE_H
 
 #include "wire/view.h"
 
 /*
- * Why a host drops the ICMP or ICMPv6 datagram, in words that stand after "it has"; NULL: it takes
- * it, or nothing can be said (a fragment, another protocol, one that is cut short).
+ * Why a host drops the ICMP or ICMPv6 datagram, as text that follows "it has". NULL: it accepts the
+ * datagram, or this cannot be decided (a fragment, another protocol, truncated).
  */
 const char *why_host_drops(struct view ip);
 

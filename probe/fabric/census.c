@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The upper stages: which groups there are, what they are like, and whether this port is where its
- * host wants it.
+ * The upper stages: which groups exist, their attributes, and whether this port has joined the
+ * groups that its host uses.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,8 +145,8 @@ static void take_group(struct target *t, struct census *c, const uint8_t *record
 }
 
 /*
- * The smallest multicast forwarding table of the subnet's switches, in MLIDs; 0: no switch, or not
- * told.
+ * The capacity of the smallest multicast forwarding table among the subnet's switches, in MLIDs; 0:
+ * no switch, or the SA did not disclose it.
  */
 static unsigned mlids_of_switches(struct target *t)
 {
@@ -182,7 +182,10 @@ static void tell_census(struct target *t, const char *id, const struct census *c
         c->other_partition, c->mlids, limit, cap ? "" : " (no switch tells its table's size)");
 }
 
-/* A record for each member of a group, where the SA tells of members: a group is taken once. */
+/*
+ * If the SA discloses members, it returns a record for each member of a group; each group is
+ * processed once.
+ */
 static void take_groups(struct target *t, struct census *c, const struct sa_answer *a)
 {
     GHashTable *seen = g_hash_table_new(mgid_hash, mgid_equal);
@@ -212,11 +215,14 @@ static bool stage_census(struct target *t, const char *id)
 
 /* ---- this host's groups */
 
-/* The groups that the host wants; untold: what the port is in them the SA does not say. */
+/*
+ * The groups that the host's interface uses. untold: groups for which the SA did not disclose this
+ * port's membership.
+ */
 struct wanted {
     unsigned n, untold;
     GString *missing;
-    enum sa_result last; /* of those that it did not say */
+    enum sa_result last; /* the last such result */
 };
 
 static void look_up(struct target *t, struct wanted *w, const uint8_t *mgid)

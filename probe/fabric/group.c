@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stages around the broadcast group: there, within the port's means, open to it; and the host's
- * interface on it.
+ * The stages about the broadcast group: existence, the port's MTU and rate, joining; and the
+ * SendOnlyFullMember join.
  */
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static bool stage_group_rate(struct target *t, const char *id)
 
 /* ---- the join */
 
-/* Varied at the group: as what else may this port join? */
+/* Tries the other JoinStates on the broadcast group and returns the first that is accepted. */
 static const char *find_join_state(struct target *t)
 {
     static const struct {
@@ -111,8 +111,8 @@ static const char *find_join_state(struct target *t)
 }
 
 /*
- * Varied in groups of the probe's own, which want what the broadcast group wants but for that:
- * which may it join?
+ * Tries temporary groups with the broadcast group's attributes, but the minimum MTU or rate, and
+ * returns the first that is accepted.
  */
 static const char *find_attribute(struct target *t)
 {
@@ -131,7 +131,7 @@ static const char *find_attribute(struct target *t)
     return NULL;
 }
 
-/* A refused join: one thing after the other is changed until the SM agrees. */
+/* Finds the cause of a refused join: changes one parameter after the other until the SM accepts. */
 static void find_blame(struct target *t, char *out, size_t size)
 {
     uint16_t status;

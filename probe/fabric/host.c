@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stages about the host's own interface: carrier, MTU and mode, and what its kernel answers for
- * the others'.
+ * The stages about the host's own interface: carrier, MTU and mode, and whether its kernel responds
+ * for addresses of other interfaces.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static bool stage_interface(struct target *t, const char *id)
     return true;
 }
 
-/* Without an interface there is nothing to say of it. */
+/* Without an interface the stage is skipped. */
 static char *interface_or_skip(struct target *t, const char *id)
 {
     char *name = host_interface(t->link);
@@ -46,7 +46,7 @@ static char *interface_or_skip(struct target *t, const char *id)
     return name;
 }
 
-/* RFC 4391 §7: the link's MTU is the group's; RFC 4755 §5: a connection's may be larger. */
+/* RFC 4391 §7: the link's MTU is the group's. RFC 4755 §5: a connection's MTU may be larger. */
 static bool stage_mode(struct target *t, const char *id)
 {
     char *name = interface_or_skip(t, id);
@@ -80,7 +80,7 @@ static bool stage_mode(struct target *t, const char *id)
     return true;
 }
 
-/* ---- ARP flux of this host's own */
+/* ---- ARP flux caused by this host */
 
 static unsigned long setting_of(const char *interface, const char *what)
 {
@@ -92,7 +92,7 @@ static unsigned long setting_of(const char *interface, const char *what)
     return value;
 }
 
-/* The kernel takes the larger. */
+/* The kernel uses the larger of the two values. */
 static unsigned long setting(const char *interface, const char *what)
 {
     return MAX(setting_of("all", what), setting_of(interface, what));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Multicast groups of the probe's own. See own_group.h. */
+/* Multicast groups that the probe creates temporarily. See made_group.h. */
 #include "probe/fabric/made_group.h"
 
 #include <string.h>
@@ -15,10 +15,13 @@
 #include "wire/put.h"
 
 enum { TRIED = 8 };
-/* 256 and 512 octets, 2.5 Gb/s (IBA 15.2.5.17) */
+/* 256 and 512 bytes, 2.5 Gb/s (IBA 15.2.5.17) */
 enum { MTU_LEAST = 1, MTU_OTHER = 2, RATE_LEAST = 2 };
 
-/* Of 239.192.0.0/14, the organization-local scope of RFC 2365, made of this port's GUID. */
+/*
+ * The group is in 239.192.0.0/14, the organization-local scope of RFC 2365, and derived from this
+ * port's GUID.
+ */
 enum sa_result own_group_mgid(struct target *t, uint8_t mgid[16])
 {
     struct mc_group g;
@@ -70,7 +73,7 @@ static void change_hop_limit(struct mc_group *g, uint8_t *mgid)
 static void change_scope(struct mc_group *g, uint8_t *mgid)
 {
     (void)g;
-    mgid[MGID_FLAGS_SCOPE] ^= 0x07; /* 2, link-local, becomes 5, site-local */
+    mgid[MGID_FLAGS_SCOPE] ^= 0x07; /* 2 (link-local) becomes 5 (site-local) */
 }
 static void change_rate(struct mc_group *g, uint8_t *mgid)
 {
@@ -90,7 +93,7 @@ static void change_flow_label(struct mc_group *g, uint8_t *mgid)
 /* NOLINTEND(readability-non-const-parameter) */
 
 /*
- * Those that have to be the broadcast group's first (RFC 4391 §10 and, the scope, §4), then those
+ * First the attributes that must equal the broadcast group's (RFC 4391 §10; scope: §4), then those
  * that should.
  */
 const struct variation group_variations[] = {
@@ -111,7 +114,7 @@ static enum sa_result make(struct target *t, const uint8_t *mgid, const struct m
     return result;
 }
 
-/* Where every MGID is taken, nothing was refused. */
+/* If no MGID is unused, that is not a refusal by the SA. */
 static enum sa_result find_mgid(struct target *t, uint8_t *mgid)
 {
     enum sa_result found = own_group_mgid(t, mgid);

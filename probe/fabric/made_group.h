@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Multicast groups of the probe's own: IPoIB groups that nobody wants, made for a moment to see
- * what the SM does.
+ * Multicast groups that the probe creates temporarily to test the SM: IPoIB groups that no host
+ * uses.
  */
 #ifndef IPOIB_PROBE_OWN_GROUP_H
 #define IPOIB_PROBE_OWN_GROUP_H
@@ -12,12 +12,12 @@
 #include "probe/run/target.h"
 
 /*
- * The MGID of an IPv4 group on this link that nobody has. SA_REFUSED: none was found; else why the
- * SA did not tell.
+ * Finds the MGID of an unused IPv4 group on this link. SA_REFUSED: none was found; otherwise the
+ * SA's failure.
  */
 enum sa_result own_group_mgid(struct target *t, uint8_t mgid[16]);
 
-/* One attribute changed: in its words, and how. */
+/* A change of one attribute: its name and the function that makes it. */
 struct variation {
     const char *name;
     void (*change)(struct mc_group *g, uint8_t *mgid);
@@ -26,11 +26,11 @@ extern const struct variation group_variations[];
 extern const unsigned n_group_variations;
 
 /*
- * Makes it with the broadcast group's attributes, changed so (NULL: not); leaves it again. *status:
- * the SA's, refused.
+ * Creates a group with the broadcast group's attributes, changed by the variation (NULL:
+ * unchanged), and leaves it. *status: the SA's status if it refused.
  */
 enum sa_result own_group_try(struct target *t, const struct variation *v, uint16_t *status);
-/* The same with the MTU, the rate, or both, of the least. */
+/* The same with the minimum MTU, the minimum rate, or both. */
 enum sa_result own_group_try_least(struct target *t, bool mtu, bool rate, uint16_t *status);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The host's neighbour table against what the neighbours answer now, and against the paths of the
- * SA: an address that is remembered after its owner has gone elsewhere is why a host that is there
- * cannot be reached.
+ * Compares the host's neighbour table with the neighbours' current responses and with the SA's
+ * paths. If an address moved, a stale entry makes its host unreachable.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +28,7 @@ enum { LOOKED_AT = 32, TOLD = 5 };
 
 struct tour {
     unsigned asked, silent, unasked, wrong;
-    GString *words; /* of what is wrong, as far as it is told */
+    GString *words; /* text about the wrong entries that are reported */
 };
 
 static void G_GNUC_PRINTF(2, 3) add_wrong(struct tour *t, const char *format, ...)
@@ -52,7 +51,7 @@ static bool rival_came(struct target *t, const struct ud_from *from, void *user)
     return t->peer->has_rival;
 }
 
-/* Does another one announce the address too, or within a moment (ARP flux)? */
+/* True if another station announces the address too, now or shortly afterwards (ARP flux). */
 static bool find_rival(struct target *t)
 {
     if (!t->peer->has_rival)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the subnet manager makes of a group: created, joined in every way, left, and told of by
- * traps. With a group of the probe's own, which has the broadcast group's attributes and which
- * nobody else wants.
+ * Tests how the SM handles a group: creation, each kind of join, leave, and traps. Uses a temporary
+ * group with the broadcast group's attributes that no host uses.
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +26,7 @@ enum { TRAP_WAIT_MS = 1500 };
 
 static const uint16_t group_traps[] = {TRAP_GROUP_CREATED, TRAP_GROUP_DELETED};
 
-/* IBA 13.4.8.3: generic, of all issuers and of all groups (the GID is zero). */
+/* IBA 13.4.8.3: generic traps from all issuers, for all groups (the GID is zero). */
 static enum sa_result subscribe(struct target *t, uint16_t trap, bool on)
 {
     enum { ALL_TYPES = 0xffff, ALL_LIDS = 0xffff, QP1 = 1, RESPONSE_TIME = 18 };
@@ -45,7 +44,7 @@ static enum sa_result subscribe(struct target *t, uint16_t trap, bool on)
     return result;
 }
 
-/* OK: it came. NOTHING: not in time. Else what comes can no longer be received. */
+/* OK: received. NOTHING: not received in time. Otherwise traps can no longer be received. */
 static enum transport_result await_trap(struct target *t, uint16_t trap, const uint8_t *mgid)
 {
     uint8_t notice[NOTICE_SIZE];
@@ -68,13 +67,13 @@ static enum transport_result await_trap(struct target *t, uint16_t trap, const u
 struct course {
     uint8_t mgid[16];
     bool watches;
-    bool asked_for[G_N_ELEMENTS(group_traps)]; /* the subscription may stand: it was not refused */
-    enum transport_result created_told, deleted_told; /* if it watches */
-    char why[256];                                    /* one of them could not be received */
+    bool asked_for[G_N_ELEMENTS(group_traps)]; /* the subscription may exist: it was not refused */
+    enum transport_result created_told, deleted_told; /* valid if watches is set */
+    char why[256];                                    /* why a trap could not be received */
     enum sa_result send_only_made, made, non_member, send_only;
-    bool left;        /* by its FullMember, says the SA; else the Delete may be lost */
-    bool gone, stays; /* without its FullMember; neither: the SA did not tell */
-    uint16_t status;  /* of what was refused first */
+    bool left; /* the SA confirmed the FullMember's leave; otherwise the Delete may be lost */
+    bool gone, stays; /* state without the FullMember; neither: the SA did not disclose it */
+    uint16_t status;  /* the SA's status if it refused to create the group */
 };
 
 static enum transport_result hear(struct target *t, struct course *c, uint16_t trap)
@@ -111,7 +110,7 @@ static void unwatch(struct target *t, const struct course *c)
             subscribe(t, group_traps[i], false);
 }
 
-/* ---- the course of a group's life */
+/* ---- life of a group */
 
 static void live(struct target *t, struct course *c)
 {
@@ -126,7 +125,7 @@ static void live(struct target *t, struct course *c)
         c->created_told = hear(t, c, TRAP_GROUP_CREATED);
     c->non_member = group_join(t, c->mgid, JOIN_NON, false, &g, &status);
     c->send_only = group_join(t, c->mgid, JOIN_SEND_ONLY_NON, false, &g, &status);
-    /* What is left of the port then is no member that keeps a group. */
+    /* The port's remaining JoinStates do not keep a group alive. */
     c->left = group_leave(t, c->mgid, JOIN_FULL);
     if (c->watches)
         c->deleted_told = hear(t, c, TRAP_GROUP_DELETED);
@@ -181,7 +180,7 @@ static const char *told(enum transport_result result)
 
 static void tell_traps(struct target *t, const char *id, const struct course *c)
 {
-    /* A group that is not gone is not told of as deleted. */
+    /* No deletion is reported for a group that still exists. */
     bool missed = c->created_told == TRANSPORT_NOTHING ||
                   (c->deleted_told == TRANSPORT_NOTHING && c->gone);
     if (!c->watches)
@@ -214,7 +213,7 @@ static bool stage_own_group(struct target *t, const char *id)
     }
     watch(t, &c);
     live(t, &c);
-    t->link->transport->ending |= t->run->stopped; /* the subscription is taken back all the same */
+    t->link->transport->ending |= t->run->stopped; /* always remove the subscription */
     unwatch(t, &c);
     if (c.made == SA_TOLD) {
         tell_rules(t, &c);
@@ -238,7 +237,7 @@ static bool stage_group_attributes(struct target *t, const char *id)
             t->results, id, VERDICT_SKIPPED, "",
             "it makes wrong groups for a moment, and errors in the SM's log: with --disruptive alone");
     } else {
-        t->about_fabric = false; /* what is wrong with these groups is the probe's own doing */
+        t->about_fabric = false; /* violations of these groups are caused by the probe itself */
         for (unsigned i = 0; i < n_group_variations && !t->run->stopped; i++) {
             uint16_t status;
             enum sa_result result = own_group_try(t, &group_variations[i], &status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The lower stages: the port, the subnet manager, the partition. See run_fabric.c. */
+/* The lower stages: port, subnet manager, partition. See run_fabric.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -99,7 +99,7 @@ static void add_sm(GString *out, const uint8_t *record)
                            sm_state_name(state), info[SM_INFO_PRIORITY_STATE] >> 4);
 }
 
-/* How many masters there are; all of them in words. */
+/* Counts the master SMs and describes all SMs. */
 static unsigned count_masters(const struct sa_answer *a, GString *words)
 {
     unsigned masters = 0;
@@ -161,7 +161,7 @@ static bool stage_sm(struct target *t, const char *id)
 
 /* ---- the partition */
 
-/* What the port's table shows of the concepts of partitions. */
+/* Checks what the port's P_Key table shows about the rules for partitions. */
 static void judge_table(struct target *t)
 {
     const struct port_facts *f = &t->link->transport->facts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The diagnosis of a fabric, from the bottom up. See stages.h. */
+/* Fabric diagnosis, from the bottom up. See stages.h. */
 #include "probe/fabric/stages.h"
 
 #include "cli/plain.h"
@@ -31,7 +31,7 @@ const struct stage_of_fabric *stage_at(unsigned i)
     return NULL;
 }
 
-/* The remaining stages stand on the one before them. */
+/* The remaining stages depend on this one. */
 static void skip_from(struct target *t, unsigned first)
 {
     const GPtrArray *told = t->results->judged->stages;

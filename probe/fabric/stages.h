@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stages of the target "fabric", from the bottom up: the first that fails is why the ones above
- * cannot work. Each file has a table of its stages; run_fabric.c lists the tables.
+ * The stages of the target "fabric", from the bottom up: the first failed stage explains why the
+ * later ones cannot work. Each file has a table of its stages; run_fabric.c lists the tables.
  */
 #ifndef IPOIB_PROBE_STAGES_H
 #define IPOIB_PROBE_STAGES_H
@@ -14,10 +14,10 @@
 struct stage_of_fabric {
     const char *id;
     const char *looks_at, *sends;
-    bool (*run)(struct target *t, const char *id); /* false: the stages above it cannot work */
-    unsigned transport;                            /* capabilities that it needs */
+    bool (*run)(struct target *t, const char *id); /* false: the later stages cannot work */
+    unsigned transport;                            /* required capabilities of the transport */
     enum rule_number rules[5];
-    unsigned n_rules; /* that it reports, beside what is found in packets */
+    unsigned n_rules; /* rules that it reports, in addition to findings in packets */
 };
 
 struct stage_table {
@@ -28,10 +28,10 @@ struct stage_table {
 extern const struct stage_table port_stages, group_stages, host_stages, census_stages,
     own_group_stages, neighbour_stages;
 
-/* The stages of all tables, in order; NULL after the last. */
+/* The stages of all tables, in order; NULL after the last one. */
 const struct stage_of_fabric *stage_at(unsigned i);
 
-/* Runs the stages; opening, why: what came of opening the device. */
+/* Runs the stages. opening, why: the result of opening the device. */
 void run_fabric(struct target *t, enum opening opening, const char *why);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Errors of connections in words. See cm_error.h. */
+/* Texts for connection errors. See cm_error.h. */
 #include "probe/link/cm_error.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@ static const char *error_name(int status)
 }
 
 /*
- * ib_sa gives ETIMEDOUT where no answer came, and EINVAL for every status of the SA's but 0: which
- * one it was does not get here.
+ * The kernel's ib_sa returns ETIMEDOUT if the SA did not respond, and EINVAL for every nonzero SA
+ * status. The SA status itself is not available here.
  */
 static void route_text(int status, const struct port_facts *port, const struct call_question *q,
                        char *out, size_t size)

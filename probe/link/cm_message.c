@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Messages of the communication manager. See cm_message.h. */
+/* Builds CM messages. See cm_message.h. */
 #include "probe/link/cm_message.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "wire/put.h"
 
 enum { CM_SEND = 0x03, CLASS_VERSION = 2 }; /* IBA 13.4.5, 12.11 */
-/* what Linux's rdma_cm asks for */
+/* the values that Linux's rdma_cm uses */
 enum { RESPONSE_TIMEOUT = 20, CM_RETRIES = 15, SUBNET_LOCAL = 1 << 3 };
 
 static void put_req(uint8_t *p, const struct cm_fields *f)
@@ -43,7 +43,7 @@ static uint32_t private_begin(enum cm_message m)
     }
 }
 
-/* Behind the private data of REQ, REP and REJ nothing follows (IBA 12.6.5 to 12.6.8). */
+/* In REQ, REP and REJ the private data comes last (IBA 12.6.5 to 12.6.8). */
 static void put_private(uint8_t *p, enum cm_message m, const struct cm_fields *f)
 {
     uint32_t begin = private_begin(m), room = MAD_SIZE - begin;
@@ -69,7 +69,7 @@ void make_cm(uint8_t mad[MAD_SIZE], enum cm_message m, const struct cm_fields *f
         put24(mad + REP_QPN, f->qpn);
         put24(mad + REP_PSN, f->psn);
     } else if (m == CM_REJ)
-        put16(mad + REJ_REASON, f->reason); /* of a REQ: that is 0 in REJ_WHICH */
+        put16(mad + REJ_REASON, f->reason); /* rejected message: REJ_WHICH is 0 for a REQ */
     else if (m == CM_DREQ)
         put24(mad + DREQ_REMOTE_QPN, f->remote_qpn);
     put_private(mad, m, f);

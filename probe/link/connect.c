@@ -16,29 +16,28 @@
 #include "probe/link/transport.h"
 
 enum { CALLS = CALLER_FDS - 1, SLOTS = 8, SEND_WAIT_MS = 2000, RESOLVE_MS = 1000, STEP_MS = 100 };
-enum {
-    SLOT_SIZE = 1 << 17
-}; /* a message above every Receive MTU is seen as such, and does not end the connection */
-/* 67 ms (IBA 11.2.5.2: 4.096 us * 2^n); a message is given up after 0.5 s */
+/* Larger than every Receive MTU: an oversized message does not end the connection. */
+enum { SLOT_SIZE = 1 << 17 };
+/* 67 ms (IBA 11.2.5.2: 4.096 us * 2^n). A message fails after 0.5 s. */
 enum { ACK_TIMEOUT = 14 };
-enum { RETRIES = 7, RNR_RETRIES = 6 }; /* 7 of the latter would be for ever (IBA 9.7.5.2.8) */
+enum { RETRIES = 7, RNR_RETRIES = 6 }; /* RNR 7: retry forever (IBA 9.7.5.2.8) */
 
 enum stage { BEGUN, RESOLVED, ROUTED, ANSWERED, REFUSED, SILENT, FAILED };
 
 /* One connection. */
 struct line {
-    struct call call; /* first: it is given out */
+    struct call call; /* first member: handed out to the user */
     struct caller *caller;
     enum stage stage;
     bool disconnecting, disconnected;
-    int disconnect_status; /* 0: by DREQ or DREP */
+    int disconnect_status; /* 0: ended by a DREQ or DREP */
     struct rdma_cm_id *id;
     struct ibv_pd *pd;
     struct ibv_comp_channel *channel;
     struct ibv_cq *received, *sent;
     struct ibv_qp *qp;
     struct ibv_mr *mr;
-    uint8_t *memory; /* SLOTS to receive into, and one to send from */
+    uint8_t *memory; /* SLOTS receive buffers and one send buffer */
 };
 
 struct caller {
@@ -46,7 +45,8 @@ struct caller {
     const volatile int *stop;
     struct rdma_event_channel *events;
     struct line *lines[CALLS];
-    struct line *taken_of; /* whose slot the user has: posted again by the next caller_take() */
+    /* The connection whose buffer the user holds; the next caller_take() posts it again. */
+    struct line *taken_of;
     unsigned taken;
 };
 
@@ -88,7 +88,7 @@ static void note_event(struct line *l, const struct rdma_cm_event *e)
         break;
     case RDMA_CM_EVENT_REJECTED:
         keep_private(l, &e->param.conn);
-        l->call.reason = (uint16_t)e->status; /* ib_cm's reasons are those of the IBA */
+        l->call.reason = (uint16_t)e->status; /* ib_cm uses the IBA's reason codes */
         l->stage = REFUSED;
         break;
     case RDMA_CM_EVENT_UNREACHABLE:
@@ -126,7 +126,7 @@ static void take_events(struct caller *c)
     }
 }
 
-/* Until the line has left that stage. */
+/* Waits until the connection has left that stage. */
 static enum transport_result await_stage(struct line *l, enum stage from, gint64 end)
 {
     struct caller *c = l->caller;
@@ -183,8 +183,8 @@ static bool make_queues(struct line *l)
 }
 
 /*
- * To the state, with what the communication manager has found out for it; but lost packets are sent
- * again soon.
+ * Changes the queue pair's state with the attributes from the communication manager, but with a
+ * short ACK timeout so that lost packets are retransmitted soon.
  */
 static int to_state(struct line *l, enum ibv_qp_state state, struct ibv_qp_attr *attr)
 {
@@ -197,7 +197,7 @@ static int to_state(struct line *l, enum ibv_qp_state state, struct ibv_qp_attr 
     return ibv_modify_qp(l->qp, &own, mask);
 }
 
-/* The REP is there. */
+/* The REP has arrived. */
 static int make_ready(struct line *l)
 {
     struct ibv_qp_attr attr;
@@ -221,7 +221,7 @@ static int make_ready(struct line *l)
     return rdma_establish(l->id) ? errno : 0;
 }
 
-/* ---- asking */
+/* ---- connecting */
 
 static void put_address(struct sockaddr_ib *a, const uint8_t *gid, uint16_t pkey)
 {
@@ -230,8 +230,9 @@ static void put_address(struct sockaddr_ib *a, const uint8_t *gid, uint16_t pkey
 }
 
 /*
- * rdma_create_id() knows AF_IB's connections as RC alone; rdma_create_ep() takes the type. Made
- * passive, it binds, and leaves it to us to resolve the other end without waiting for it.
+ * rdma_create_id() supports AF_IB connections as RC only; rdma_create_ep() accepts the QP type.
+ * With RAI_PASSIVE it only binds and does not wait for the resolution of the remote end, which this
+ * file does itself.
  */
 static bool make_id(struct line *l)
 {
@@ -251,7 +252,7 @@ static bool make_id(struct line *l)
     return rdma_migrate_id(l->id, l->caller->events) == 0;
 }
 
-/* The path, from the subnet administrator, to the Service-ID. */
+/* Resolves the path to the Service-ID through the SA. */
 static enum transport_result find_way(struct line *l)
 {
     struct sockaddr_ib peer;
@@ -276,7 +277,7 @@ static enum transport_result find_way(struct line *l)
     if (result == TRANSPORT_STOPPED || l->stage == ROUTED)
         return result;
     l->call.result = CALL_IMPOSSIBLE;
-    if (!l->call.why[0]) /* the kernel's query ends before that, unless it hangs */
+    if (!l->call.why[0]) /* the kernel's query times out earlier unless it hangs */
         cm_error_text(l->stage == BEGUN ? CM_STEP_ADDRESS : CM_STEP_ROUTE, ETIMEDOUT,
                       l->caller->facts, q, l->call.why, sizeof l->call.why);
     return TRANSPORT_NOTHING;
@@ -324,7 +325,7 @@ static void judge_answer(struct line *l)
     }
 }
 
-/* Nothing has been sent yet: whoever leaves it so has no call. */
+/* Nothing has been sent yet: returning here leaves no call open. */
 static struct line *new_line(struct caller *c, const struct call_question *q)
 {
     struct line *l = g_new0(struct line, 1);
@@ -368,7 +369,7 @@ enum transport_result caller_call(struct caller *c, const struct call_question *
     return TRANSPORT_OK;
 }
 
-/* ---- the end */
+/* ---- disconnecting */
 
 static void destroy(struct line *l)
 {
@@ -391,8 +392,7 @@ static void destroy(struct line *l)
     if (l->pd)
         ibv_dealloc_pd(l->pd);
     /*
-     * A REQ that waits is withdrawn by a REJ, a connection that stands by a DREQ: the kernel sees
-     * to both.
+     * The kernel withdraws a pending REQ with a REJ and ends an established connection with a DREQ.
      */
     if (l->id)
         rdma_destroy_id(l->id);
@@ -453,7 +453,7 @@ static bool take_of(struct line *l, struct ud_from *from)
     while (l->received && ibv_poll_cq(l->received, 1, &wc) > 0) {
         unsigned slot = (unsigned)wc.wr_id;
         if (wc.status != IBV_WC_SUCCESS)
-            continue; /* the queue pair is in error: nothing more comes */
+            continue; /* the queue pair is in the error state and receives nothing more */
         *from = (struct ud_from){
             .octets = view_make(l->memory + (size_t)slot * SLOT_SIZE, wc.byte_len, wc.byte_len),
             .call = &l->call,

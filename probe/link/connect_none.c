@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * In the place of connect.c where the program is built without librdmacm: there are no
- * connections.
- */
+/* Replaces connect.c if the program is built without librdmacm: connections are not available. */
 #include "probe/link/connect.h"
 
 #include <stdio.h>
@@ -18,7 +15,7 @@ struct caller *caller_new(const struct port_facts *f, const volatile int *stop, 
     return NULL;
 }
 
-/* There is no caller that the rest could be asked of. */
+/* caller_new() always fails, so the following functions are never called. */
 void caller_free(struct caller *c)
 {
     (void)c;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Multicast groups at the subnet administrator. The SA knows ports, not processes: what the host's
- * own interface is in is never left. So a port's standing is read before a join, and only what the
- * join adds is taken back, unless an interface of the host may stand on it by then (leave.h).
+ * Multicast groups at the SA. The SA records ports, not processes, so the probe never leaves a
+ * group that the host's own interface has joined. It reads the port's JoinState before a join and
+ * removes only what the join added, unless an interface of the host may use it by then (leave.h).
  */
 #include "probe/link/groups.h"
 
@@ -25,7 +25,7 @@
 
 enum { SELECT_EXACTLY = 2 };
 
-/* Asks about one group; the record that came is at *record, in a. */
+/* Queries one group. *record points to the received record in a. */
 static enum sa_result ask_member(struct target *t, struct sa_question *q, struct sa_answer *a,
                                  const uint8_t **record)
 {
@@ -72,7 +72,7 @@ enum sa_result group_standing_of(struct target *t, const uint8_t *mgid, const ui
     if (result == SA_TOLD) {
         *join_state = mc_member_read(record).join_state;
         *member = true;
-        *known = *join_state != 0; /* without the right SM_Key it is hidden */
+        *known = *join_state != 0; /* hidden without the right SM_Key */
     } else if (result == SA_REFUSED && a.status == SA_STATUS_NO_RECORDS) {
         *known = true;
         result = SA_TOLD;
@@ -81,7 +81,7 @@ enum sa_result group_standing_of(struct target *t, const uint8_t *mgid, const ui
     return result;
 }
 
-/* Without rate and MTU the SM would take its best, and refuse the hosts that have less. */
+/* Specifies rate and MTU: otherwise the SM would choose its maximum and reject hosts with less. */
 static void put_creation(const struct mc_group *g, struct sa_question *q)
 {
     q->mask |= MCM_HAS_QKEY | MCM_HAS_MTU_SELECTOR | MCM_HAS_MTU | MCM_HAS_TCLASS | MCM_HAS_PKEY |
@@ -106,7 +106,7 @@ static void tell_guard(const struct target *t, const struct joined *m, bool stan
         return;
     g_strlcpy(w.device, t->link->transport->facts.device, sizeof w.device);
     memcpy(w.gid, t->link->transport->facts.gid, sizeof w.gid);
-    /* without it what is left out is what SIGKILL leaves */
+    /* if this fails, only the cleanup after a SIGKILL is lost */
     send(t->link->guard->fd, &w, sizeof w, MSG_NOSIGNAL);
 }
 
@@ -138,7 +138,9 @@ enum sa_result group_join_as(struct target *t, const uint8_t *mgid, uint8_t join
         *status = 0;
         put_creation(made, &q);
     }
-    /* Written down first: where the answer is lost, the membership may be there all the same. */
+    /*
+     * Recorded before the request: if the response is lost, the membership may exist nevertheless.
+     */
     g_array_append_val(t->link->memberships, m);
     tell_guard(t, &m, true);
     result = ask_member(t, &q, &a, &record);

@@ -9,43 +9,52 @@
 #include "probe/run/run.h"
 #include "probe/run/target.h"
 
-/* The group's record; status: the SA's word where it refused. */
+/* Reads the group's record. status: the SA's status if it refused. */
 enum sa_result group_get(struct target *t, const uint8_t *mgid, struct mc_group *g,
                          uint16_t *status);
-/* So answered, the SA says that there is no such group. */
+/* True if this response of the SA means that the group does not exist. */
 bool group_is_missing(enum sa_result result, uint16_t status);
 /*
- * A port's JoinState in the group: SA_TOLD with *known false where it is a member, but the SA does
- * not tell how.
+ * A port's JoinState in the group. SA_TOLD with *known false: the port is a member, but the SA
+ * hides its JoinState.
  */
 enum sa_result group_standing_of(struct target *t, const uint8_t *mgid, const uint8_t *port_gid,
                                  uint8_t *join_state, bool *member, bool *known);
-/* This port's. */
+/* The same for this port. */
 enum sa_result group_standing(struct target *t, const uint8_t *mgid, uint8_t *join_state,
                               bool *member, bool *known);
 /*
- * This port becomes a member with that JoinState, unless it is already; what was added is taken
- * back by groups_leave(). An MGID without a group: with create true it is made with the broadcast
- * group's attributes.
+ * Joins this port to the group with that JoinState, unless it already has it. groups_leave()
+ * removes what was added. With create, a missing group is created with the broadcast group's
+ * attributes.
  */
 enum sa_result group_join(struct target *t, const uint8_t *mgid, uint8_t join_state, bool create,
                           struct mc_group *g, uint16_t *status);
-/* The same; the group is made like that one. NULL: it has to be there. */
+/*
+ * The same, but a missing group is created with the attributes of made. NULL: the group must exist.
+ */
 enum sa_result group_join_as(struct target *t, const uint8_t *mgid, uint8_t join_state,
                              const struct mc_group *made, struct mc_group *g, uint16_t *status);
-/* Takes back all that was added, whatever signal comes. */
+/* Removes all added memberships, even after a signal. */
 void groups_leave(struct target *t);
-/* How many memberships are to be taken back. */
+/* Number of memberships that still have to be removed. */
 unsigned groups_joined(const struct probe_link *l);
 /*
- * Takes back what was added there with that JoinState. False: the SA did not say that it is left.
+ * Removes the membership that was added with that JoinState. Returns false if the SA did not
+ * confirm it.
  */
 bool group_leave(struct target *t, const uint8_t *mgid, uint8_t join_state);
-/* The lists of what was joined and attached, before all else and behind it. */
+/*
+ * Create and free the lists of memberships and attached groups. Call groups_open() first and
+ * groups_close() last.
+ */
 void groups_open(struct probe_link *l);
 void groups_close(struct probe_link *l);
 
-/* Receives what is sent to the group from now on, of which this port is a member. */
+/*
+ * Attaches the queue pair to the group, which this port has joined, so that its packets are
+ * received.
+ */
 bool group_attach(struct target *t, const struct mc_group *g);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is undone behind a probe that was killed. See guard.h. */
+/* Cleanup after a probe that was killed. See guard.h. */
 #include "probe/link/guard.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { ASK_MS = 1500 };
 
-/* Index of the word about the same membership; words->len: there is none. */
+/* Index of the notification about the same membership; words->len if there is none. */
 static guint find(const GArray *words, const struct guard_word *w)
 {
     guint i = 0;
@@ -74,7 +74,7 @@ static void undo(const GArray *words)
     umad_sa_close(sa);
 }
 
-/* Until the other end of fd is gone, with whoever had it. */
+/* Collects notifications until the probe's end of the socket is closed, then cleans up. */
 static void stand_by(int fd)
 {
     GArray *words = g_array_new(FALSE, FALSE, sizeof(struct guard_word));
@@ -88,8 +88,8 @@ static void stand_by(int fd)
 }
 
 /*
- * As a session of its own, so that signals for the terminal's programs leave it alone; it keeps
- * none of their pipes open.
+ * Starts a session of its own so that the terminal's signals do not reach it, and redirects
+ * the standard streams to /dev/null so that it keeps no pipe open.
  */
 static void begin(void)
 {

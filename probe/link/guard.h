@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process beside the probe that undoes what the probe cannot any more: it is told of each
- * membership before the SA is asked for it and when it is left, and leaves what still stands when
- * the probe has gone without a word (SIGKILL).
+ * A second process that cleans up if the probe is killed (SIGKILL). The probe notifies it before
+ * each join request to the SA and after each leave. When the probe has ended, the guard leaves the
+ * groups that the probe has not left.
  */
 #ifndef IPOIB_PROBE_GUARD_H
 #define IPOIB_PROBE_GUARD_H
 
 #include "probe/link/leave.h"
 
-/* What the guard is told; each word stands by itself. */
+/* A notification to the guard. Each is complete in itself. */
 struct guard_word {
-    bool stands; /* false: it was left */
+    bool stands; /* false: the group was left */
     struct joined joined;
     char device[64];
     unsigned port;
     uint8_t gid[16];
-    uint64_t sm_key; /* with which the SA tells of members; 0: it does not */
+    uint64_t sm_key; /* with which the SA discloses members; 0: none */
 };
 
 struct guard {
-    int fd; /* words go there */
+    int fd; /* notifications are sent here */
     int pid;
 };
 
 /*
- * Before any device or file is opened and any privilege dropped. false: there is none; guard_end()
- * does nothing then.
+ * Call it before opening any device or file and before dropping privileges. Returns false if the
+ * process could not be started; guard_end() then does nothing.
  */
 bool guard_start(struct guard *g);
 void guard_end(struct guard *g);

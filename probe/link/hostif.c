@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The host's own IPoIB interfaces, as sysfs shows them. */
+/* The host's own IPoIB interfaces, from sysfs. */
 #include "probe/link/hostif.h"
 
 #include <ifaddrs.h>
@@ -14,7 +14,7 @@
 #include "wire/arp.h"
 #include "wire/mgid.h"
 
-enum { INTERFACE_UP = 1, GUID_AT = LLADDR_SIZE - 8 }; /* IFF_UP; the port GUID ends the address */
+enum { INTERFACE_UP = 1, GUID_AT = LLADDR_SIZE - 8 }; /* IFF_UP; offset of the port GUID */
 
 static unsigned long read_value(const char *name, const char *attribute)
 {
@@ -36,7 +36,7 @@ static bool has_guid(const char *name, const uint8_t *guid)
     return same;
 }
 
-/* The 20-octet broadcast address has the P_Key of the link in its MGID (RFC 4391 §4). */
+/* The 20-byte broadcast address contains the link's P_Key in its MGID (RFC 4391 §4). */
 static unsigned long pkey_of_broadcast(const char *name)
 {
     enum { PKEY_AT = LLADDR_GID + MGID_PKEY };
@@ -57,7 +57,7 @@ static bool is_in_partition(const char *name, uint16_t pkey)
             ((pkey_of_broadcast(name) ^ pkey) & 0x7fff) == 0);
 }
 
-/* By its device and the number of the port; child interfaces have both of their parent. */
+/* Compares the device and port number; child interfaces have those of their parent. */
 static bool is_of_device(const char *name, const struct port_facts *port)
 {
     char *path = g_strdup_printf("device/infiniband/%s/node_type", port->device),
@@ -101,7 +101,7 @@ char *host_interface(const struct probe_link *l)
     return host_interface_on(&l->transport->facts, l->pkey);
 }
 
-/* ---- its groups */
+/* ---- multicast groups */
 
 bool wanted_group_read(const char *line, const char *interface, uint8_t mgid[16])
 {
@@ -132,9 +132,9 @@ bool host_wants(const char *interface, const uint8_t *mgid)
     return wants;
 }
 
-/* ---- its addresses */
+/* ---- addresses */
 
-/* NULL: it is none of IP. */
+/* NULL: not an IP address. */
 static const uint8_t *ip_of(const struct ifaddrs *i, bool *ipv6)
 {
     int family = i->ifa_addr ? i->ifa_addr->sa_family : AF_UNSPEC;

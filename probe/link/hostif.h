@@ -7,29 +7,30 @@
 #include "probe/link/transport.h"
 
 /*
- * Has the host an interface up on this port and partition (in this network namespace)? Its name, or
- * NULL; g_free.
+ * Name of an interface of this host that is up on this port and partition (in this network
+ * namespace), or NULL. Free with g_free().
  */
 char *host_interface(const struct probe_link *l);
 char *host_interface_on(const struct port_facts *port, uint16_t pkey);
 /*
- * Does it listen to the group, as far as the kernel lists (dev_mcast)? True also where that cannot
- * be read.
+ * True if the interface listens to the group according to the kernel (dev_mcast), or if that file
+ * cannot be read.
  */
 bool host_wants(const char *interface, const uint8_t *mgid);
 #define WANTED_GROUPS "/proc/net/dev_mcast"
 /*
- * The group of one line of that file: index, name, users, global users, the 20-octet address in
- * hexadecimal digits. False: it is not the interface's.
+ * Reads the group from one line of that file: index, name, users, global users, and the 20-byte
+ * address in hexadecimal digits. Returns false if the line is not about the interface.
  */
 bool wanted_group_read(const char *line, const char *interface, uint8_t mgid[16]);
-/* The names of all that are up in this partition, whatever their port. */
+/* The names of all interfaces that are up in this partition, on any port. */
 GPtrArray *host_interfaces(const struct probe_link *l);
 /*
- * Has an interface of the host this address (in this network namespace)? Its name, or NULL; g_free.
+ * Name of the host's interface that has this address (in this network namespace), or NULL. Free
+ * with g_free().
  */
 char *host_has_address(bool ipv6, const uint8_t *ip);
-/* All that its interfaces have. */
+/* Calls take for each address of the host's interfaces. */
 #define OWN_ADDRESS "this host has the address itself, at %s: probe it from another"
 typedef void host_address_take(void *user, const char *interface, bool ipv6, const uint8_t *ip);
 void host_addresses(host_address_take *take, void *user);

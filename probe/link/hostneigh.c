@@ -56,7 +56,7 @@ static gboolean read_neighbour(struct host_neighbour *n, struct nlmsghdr *head, 
     return has_ip && has_lladdr;
 }
 
-/* False: the end, or an error. */
+/* Returns false at the end or after an error. */
 static gboolean take(GArray *out, uint8_t *buffer, ssize_t size, unsigned index)
 {
     struct host_neighbour n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The host's neighbour table. By netlink: /proc/net/arp and many tools cut addresses of 20 octets
- * short.
+ * The host's neighbour table, read by netlink: /proc/net/arp and many tools truncate 20-byte
+ * addresses.
  */
 #ifndef IPOIB_PROBE_HOSTNEIGH_H
 #define IPOIB_PROBE_HOSTNEIGH_H
@@ -18,8 +18,8 @@ struct host_neighbour {
 };
 
 /*
- * Those of the interface whose link-layer address is known: struct host_neighbour. NULL: the kernel
- * does not tell.
+ * The interface's neighbours with a known link-layer address, as struct host_neighbour. NULL: the
+ * kernel did not answer.
  */
 GArray *neighbours_of(const char *interface);
 

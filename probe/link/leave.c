@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Leaving a multicast group without harm to the host. See leave.h. */
+/* Leaves a multicast group without harm to the host. See leave.h. */
 #include "probe/link/leave.h"
 
 #include "hca/client.h"
@@ -11,19 +11,22 @@
 
 /*
  * The JoinState bits that the kernel may hold in the group for that interface. Linux is FullMember
- * of the broadcast group and of what the interface listens to, and SendOnlyFullMember, with older
- * SMs FullMember, of what it sends to. It is never NonMember or SendOnlyNonMember.
+ * of the broadcast group and of groups that the interface listens to. For groups that it sends to,
+ * it is SendOnlyFullMember, or FullMember with older SMs. It is never NonMember or
+ * SendOnlyNonMember.
  */
 static uint8_t held_by(const char *interface, const struct joined *m)
 {
     if (mgid_is_ipoib(m->mgid) && mgid_read(m->mgid).broadcast)
         return JOIN_FULL;
-    if (m->made) /* the kernel cannot have sent to it before */
+    if (m->made) /* the group is new, so the kernel cannot have sent to it before */
         return host_wants(interface, m->mgid) ? JOIN_FULL : 0;
     return JOIN_FULL | JOIN_SEND_ONLY_FULL;
 }
 
-/* The added bits that an interface may have. The MGID has the P_Key of its link (RFC 4391 §4). */
+/*
+ * The added bits that an interface may use. The MGID contains the P_Key of its link (RFC 4391 §4).
+ */
 static uint8_t held_by_host(const struct leaver *l, const struct joined *m, char **interface)
 {
     *interface = host_interface_on(l->port, be16(m->mgid + MGID_PKEY));
@@ -40,7 +43,7 @@ static enum sa_result ask(const struct leaver *l, uint8_t method, const uint8_t 
     return result;
 }
 
-/* False also if the SA does not answer: a second join does no harm. */
+/* Also false if the SA does not respond: a second join does no harm. */
 static bool is_member(const struct leaver *l, const uint8_t *mgid, uint8_t join_state)
 {
     struct sa_question q = mc_ask_member(mgid, l->port->gid);
@@ -63,7 +66,9 @@ enum leaving leave_group(const struct leaver *l, const struct joined *m, char **
         return LEAVE_KEPT;
     g_free(*interface);
     enum sa_result result = ask(l, SA_DELETE, m->mgid, m->added);
-    /* An interface that came up since then may have joined before the SA saw the Delete. */
+    /*
+     * An interface that came up in the meantime may have joined before the SA processed the Delete.
+     */
     uint8_t lost = held_by_host(l, m, interface);
     if (lost && !is_member(l, m->mgid, lost))
         return ask(l, SA_SET, m->mgid, lost) == SA_TOLD ? LEAVE_REJOINED : LEAVE_NOT_REJOINED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Leaving a multicast group without harm to the host. The SA keeps memberships by port GID and MGID
- * (IBA 15.2.5.17), not by program: a Delete takes a JoinState bit from the host's interface too.
+ * Leaves a multicast group without harm to the host. The SA keeps memberships by port GID and MGID
+ * (IBA 15.2.5.17), not by program: a Delete also removes JoinState bits of the host's interface.
  * The kernel is not notified, and the interface receives no packet of the group until it is set
  * down and up.
  */
@@ -20,10 +20,10 @@ struct joined {
     bool made;     /* the group did not exist before */
 };
 
-/* Asks the SA; the caller clears the answer. */
+/* Sends a request to the SA; the caller clears the response. */
 typedef enum sa_result sa_asker(void *user, const struct sa_question *q, struct sa_answer *a);
 
-/* The port, how to ask the SA, and the SM_Key for queries of other members. */
+/* The port, the function that queries the SA, and the SM_Key for queries about other members. */
 struct leaver {
     const struct port_facts *port;
     uint64_t sm_key;
@@ -34,15 +34,15 @@ struct leaver {
 enum leaving {
     LEFT,
     LEAVE_REFUSED,
-    LEAVE_UNCONFIRMED,  /* the SA did not answer */
+    LEAVE_UNCONFIRMED,  /* the SA did not respond */
     LEAVE_KEPT,         /* no Delete was sent: an interface may depend on the membership */
-    LEAVE_REJOINED,     /* an interface came up meanwhile and had lost its membership */
-    LEAVE_NOT_REJOINED, /* the same, and the SA refused the join or did not answer */
+    LEAVE_REJOINED,     /* an interface came up in the meantime and lost its membership */
+    LEAVE_NOT_REJOINED, /* the same, and the SA refused the join or did not respond */
 };
 
 /*
- * Deletes the added bits at the SA, unless an interface of the host that is UP may have the same
- * bits. *interface: its name for the last three results, else NULL; to be freed with g_free().
+ * Deletes the added bits at the SA, unless an interface of the host that is up may use the same
+ * bits. *interface: its name for the last three results, otherwise NULL; free with g_free().
  */
 enum leaving leave_group(const struct leaver *l, const struct joined *m, char **interface);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Standing on an IPoIB link: partition, broadcast group, queue pair, membership. See probe.h. */
+/* Opens an IPoIB link: partition, broadcast group, queue pair, membership. See link.h. */
 #include "probe/link/link.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "wire/smp.h"
 
 enum { SCOPE_FIRST = 2, SCOPE_LAST = 14 };
-#define SM_KEY_OPENSM 1 /* OpenSM's default, and what saquery takes */
+#define SM_KEY_OPENSM 1 /* default of OpenSM, and of saquery */
 
 bool link_find_pkey(struct target *t, char *why, size_t size)
 {
@@ -37,7 +37,7 @@ bool link_find_pkey(struct target *t, char *why, size_t size)
         if ((k & 0x7fff) == 0)
             continue;
         g_string_append_printf(all, " 0x%04x", k);
-        /* the full member's form, where the port has both */
+        /* prefer the full member's P_Key if the port has both */
         if (((k ^ wanted) & 0x7fff) == 0 && (found < 0 || (k & 0x8000)))
             found = (int)i;
     }
@@ -52,7 +52,7 @@ bool link_find_pkey(struct target *t, char *why, size_t size)
     return found >= 0;
 }
 
-/* RFC 4391 §4.1: a node might search from local scope outwards. */
+/* RFC 4391 §4.1: a node may search from local scope upwards. */
 enum sa_result link_find_broadcast(struct target *t, char *why, size_t size)
 {
     uint8_t mgid[16];
@@ -90,7 +90,7 @@ uint32_t link_mtu(const struct probe_link *l)
     return octets ? octets - ENCAP_SIZE : 0;
 }
 
-/* With the SM's key it tells of members; with a wrong one it is silent (IBA 15.4.1). */
+/* With the SM's key the SA discloses members; with a wrong key it does not respond (IBA 15.4.1). */
 void link_find_sm_key(struct target *t)
 {
     uint8_t state;
@@ -124,7 +124,7 @@ static bool join_broadcast(struct target *t, char *why, size_t size)
     return false;
 }
 
-/* Takes over the link of the interface, which has joined the group. Its Q_Key is not known. */
+/* Uses the interface's link; the interface has already joined the group. Its Q_Key is not known. */
 static bool take_interface_link(struct target *t, char *why, size_t size)
 {
     struct probe_link *l = t->link;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The probe's own place on an IPoIB link: port, partition, broadcast group, memberships. */
+/* The probe's attachment to an IPoIB link: port, partition, broadcast group, memberships. */
 #ifndef IPOIB_PROBE_LINK_H
 #define IPOIB_PROBE_LINK_H
 
@@ -8,49 +8,49 @@
 #include "probe/link/transport.h"
 #include "probe/run/run.h"
 
-/* An address of the probe's own that the station answers for. */
+/* The probe's own IP address, which the station (exchange/station.c) answers for. */
 struct source {
     bool given, usable;
     bool tentative; /* duplicate address detection is running (RFC 4862 §5.4) */
     bool ipv6;
-    uint8_t ip[16];     /* the first 4 bytes of IPv4 */
-    char defender[120]; /* who else claims it, in words; "": nobody */
+    uint8_t ip[16];     /* for IPv4 the first 4 bytes */
+    char defender[120]; /* text about another owner of the address; "": none */
 };
 
-/* lib/model has a struct link too: what a capture shows of one. */
+/* Not to be confused with struct link in lib/model, which is a link as seen in a capture. */
 struct probe_link {
     struct transport *transport; /* port and queue pairs; NULL: no device was opened */
     uint16_t pkey;
     unsigned pkey_index;
-    uint64_t sm_key;             /* with which the SA tells of members; 0: it does not */
+    uint64_t sm_key;             /* with which the SA discloses members; 0: none */
     struct mc_group group;       /* the broadcast group */
-    uint8_t lladdr[LLADDR_SIZE]; /* the probe's own, flags 0 */
+    uint8_t lladdr[LLADDR_SIZE]; /* the probe's own link-layer address, flags 0 */
     struct source source;
-    GArray *memberships;       /* struct joined: what is to be undone */
-    const struct guard *guard; /* the process that undoes it after a SIGKILL; NULL: none */
-    GArray *attached;          /* struct mc_group: those that are received */
+    GArray *memberships;       /* struct joined: memberships to remove at the end */
+    const struct guard *guard; /* the process that removes them after a SIGKILL; NULL: none */
+    GArray *attached;          /* struct mc_group: groups that the queue pair receives */
     bool opened;               /* link_open() succeeded */
 };
 
 struct target;
 
-/* Searches the broadcast group, from scope 2 outwards, into the link's group. */
+/* Searches for the broadcast group, from scope 2 upwards, and stores it in the link's group. */
 enum sa_result link_find_broadcast(struct target *t, char *why, size_t size);
-/*
- * The bytes of IP that a datagram on the link may have (RFC 4391 §7). 0: the group's MTU has an
- * unknown code.
- */
+/* Maximum bytes of an IP datagram on the link (RFC 4391 §7). 0: the group's MTU code is unknown. */
 uint32_t link_mtu(const struct probe_link *l);
-/* Finds the SM_Key with which the SA tells of members, into the link's sm_key. */
+/* Finds the SM_Key with which the SA discloses members and stores it in the link's sm_key. */
 void link_find_sm_key(struct target *t);
 /*
- * Chooses the P_Key's index, finds the broadcast group, makes the queue pair, joins and attaches.
- * False: why says what failed.
+ * Chooses the P_Key index, finds the broadcast group, creates the queue pair, joins and attaches.
+ * Returns false and writes the reason to why.
  */
 bool link_open(struct target *t, char *why, size_t size);
-/* Leaves what was joined. */
+/* Leaves the joined groups. */
 void link_close(struct target *t);
-/* Finds the partition that was asked for in the port's table. False: it is not there (why). */
+/*
+ * Finds the requested partition in the port's P_Key table. Returns false and writes the reason to
+ * why.
+ */
 bool link_find_pkey(struct target *t, char *why, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The datagrams that the probe sends. See message.h. */
+/* Builds the datagrams that the probe sends. See message.h. */
 #include "probe/link/message.h"
 
 #include <string.h>
@@ -55,12 +55,12 @@ static void put_ipv6(uint8_t *p, uint32_t payload, const uint8_t *from, const ui
     put32(p, 0x60000000u);
     put16(p + 4, payload);
     p[6] = PROTOCOL_ICMPV6;
-    p[7] = 255; /* what Neighbour Discovery demands (RFC 4861 §7.1) */
+    p[7] = 255; /* required by Neighbor Discovery (RFC 4861 §7.1) */
     put_octets(p + 8, from, 16);
     put_octets(p + 24, to, 16);
 }
 
-/* Over the pseudo header of RFC 8200 §8.1; p at the IPv6 header. */
+/* Checksum over the pseudo-header of RFC 8200 §8.1. p: the IPv6 header. */
 static void put_icmpv6_checksum(uint8_t *p, uint32_t payload)
 {
     put16(p + IPV6_SIZE + 2, 0);
@@ -117,7 +117,7 @@ uint32_t make_echo4(uint8_t *out, const struct echo_message *m)
     p[0] = 0x45;
     put16(p + 2, m->length);
     put16(p + 4, m->sequence);
-    p[6] = 0x40; /* Don't Fragment: a size is tested whole */
+    p[6] = 0x40; /* Don't Fragment: the size is tested without fragmentation */
     p[8] = 64;
     p[9] = PROTOCOL_ICMP;
     put_octets(p + 12, m->from, 4);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The transport through a network interface, where libibverbs and libibumad are not to be had:
- * packet(7) on ib0. The kernel chooses the queue pair, the path and the GRH, and hands up datagrams
- * without the headers of InfiniBand: who sent them, and how, is not seen, and there is no subnet
- * administrator behind it. See transport.h.
+ * Transport over a network interface, for hosts without libibverbs and libibumad: packet(7) on ib0.
+ * The kernel chooses queue pair, path and GRH, and delivers datagrams without InfiniBand headers.
+ * The sender's QPN, LID and GRH are therefore unknown, and the SA cannot be queried. See
+ * transport.h.
  */
 #include "probe/link/transport.h"
 
@@ -28,8 +28,8 @@
 #include "wire/smp.h"
 
 /*
- * What the driver puts before the encapsulation header, both ways: the link-layer address that it
- * goes to; zeros on receipt.
+ * The driver's pseudo-header before the encapsulation header: the destination link-layer address
+ * when sending, zeros on receipt.
  */
 enum { PSEUDO_SIZE = LLADDR_SIZE, FRAME_SIZE = PSEUDO_SIZE + UD_SIZE };
 
@@ -52,7 +52,10 @@ static enum transport_result fail(struct transport *t, const char *what, int err
 
 /* ---- sending and receiving */
 
-/* The interface has its queue pair; what it is asked for is what it has. */
+/*
+ * The kernel has already opened the interface's queue pair; P_Key and Q_Key are those of the
+ * interface.
+ */
 static enum transport_result open_qp(struct transport *t, unsigned pkey_index, uint32_t qkey)
 {
     (void)pkey_index;
@@ -76,7 +79,7 @@ static enum transport_result send_frame(struct transport *t, const struct ud_to 
     memcpy(frame + PSEUDO_SIZE, octets, n);
     ssize_t sent = sendto(k->fd, frame, PSEUDO_SIZE + n, 0,
                           (const struct sockaddr *)(const void *)&where, sizeof where);
-    if (sent < 0 && errno != ENOBUFS) /* a full queue is a lost packet */
+    if (sent < 0 && errno != ENOBUFS) /* a full queue counts as a lost packet */
         return fail(t, "a packet cannot be sent", errno);
     return TRANSPORT_OK;
 }
@@ -122,7 +125,7 @@ static enum transport_result ask(struct transport *t, const struct sa_question *
     return TRANSPORT_NOTHING;
 }
 
-/* What the interface is a member of is received. */
+/* The interface already receives the groups that it has joined. */
 static enum transport_result attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
 {
     (void)t;
@@ -149,7 +152,7 @@ static const struct transport_ops packet_ops = {
     .attach = attach,
     .close = close_packet};
 
-/* ---- what sysfs knows of the interface and its port */
+/* ---- interface and port data from sysfs */
 
 static unsigned long read_number(const char *folder, const char *file, int base)
 {
@@ -202,7 +205,7 @@ static uint32_t rate_100mbps(const char *port)
     return (uint32_t)(gbps * 10 + 0.5);
 }
 
-/* The port behind it, as far as this kernel shows it. */
+/* Reads the data of the interface's port, as far as this kernel exports it. */
 static void read_port(struct port_facts *f, const char *net)
 {
     char *devices = g_build_filename(net, "device", "infiniband", NULL);
@@ -215,7 +218,7 @@ static void read_port(struct port_facts *f, const char *net)
         f->lid = (uint16_t)read_number(port, "lid", 0);
         f->sm_lid = (uint16_t)read_number(port, "sm_lid", 0);
         f->lmc = (uint8_t)read_number(port, "lid_mask_count", 0);
-        f->state = (uint8_t)read_number(port, "state", 10); /* "4: ACTIVE", the IBA's number */
+        f->state = (uint8_t)read_number(port, "state", 10); /* "4: ACTIVE": the IBA's number */
         f->port = (unsigned)read_number(net, "dev_port", 0) + 1;
         f->rate_100mbps = rate_100mbps(port);
         read_pkeys(f, port);
@@ -241,7 +244,7 @@ static void read_facts(struct packet *k, const char *name, const char *net)
         memcpy(l->broadcast_mgid, broadcast + LLADDR_GID, 16);
     l->pkey = (uint16_t)read_number(net, "pkey", 0);
     l->connected = strcmp(mode, "connected") == 0;
-    /* 2048: what every link has */
+    /* 2048: supported by every link */
     f->mtu = l->connected ? 4 : mtu_code(read_number(net, "mtu", 10));
     f->infiniband = true;
     g_free(mode);
@@ -288,7 +291,7 @@ enum opening packet_open(struct transport **t, const char *name, const volatile 
     if (!k)
         abort();
     *k = (struct packet){.base.ops = &packet_ops, .index = if_nametoindex(name), .stop = stop};
-    /* a protocol of 0 until it is bound: nothing of other interfaces comes in */
+    /* protocol 0 until the socket is bound, so that it receives nothing from other interfaces */
     k->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
     bool bound = k->fd >= 0 && k->index && bind_to(k);
     bool privilege = k->fd < 0 && (errno == EPERM || errno == EACCES);

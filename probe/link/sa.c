@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Questions to the subnet administrator, logged both ways. A sweep asks it no more than it must:
- * what it has told of paths and nodes is kept for the hosts that share them, and where it is silent
- * it is not asked for each host again.
+ * Queries to the SA, with request and response logged. To limit the load on the SA, a sweep caches
+ * responses for the hosts that share them and stops querying an SA that does not respond.
  */
 #include "probe/link/sa.h"
 
@@ -20,7 +19,7 @@
 
 enum { SA_WAIT_MS = 1500, KEPT = 64, SILENCES = 3 };
 
-/* The MAD as it is sent, for the log. */
+/* Logs the request MAD with a transaction ID of the log and without the SM_Key. */
 static void log_question(struct target *t, const struct sa_question *q)
 {
     uint8_t mad[MAD_SIZE] = {[MAD_BASE_VERSION] = 1,
@@ -42,9 +41,9 @@ static void log_answer(struct target *t, struct sa_answer *a)
 }
 
 /*
- * Where no subnet administrator runs, the port's driver answers what nobody takes: unsupported
- * class, method or attribute (IBA 13.4.7). Of what every administrator has to know, that is as good
- * as silence.
+ * Without an SA, the port's driver responds to unhandled requests: unsupported class, method or
+ * attribute (IBA 13.4.7). For attributes that every SA must support, such a response counts as no
+ * response.
  */
 static bool is_nobody(const struct sa_question *q, uint16_t status)
 {
@@ -56,7 +55,9 @@ static bool is_nobody(const struct sa_question *q, uint16_t status)
 static enum sa_result ask(struct target *t, const struct sa_question *q, struct sa_answer *a)
 {
     bool single = q->method !=
-                  /* a table's segments are the adapter's business: they are not seen whole */
+                  /*
+                   * the adapter's driver handles the segments of a table; they are not visible here
+                   */
                   SA_GET_TABLE;
     if (t->run->sweeps)
         rate_take(t->run);
@@ -78,7 +79,7 @@ static enum sa_result ask(struct target *t, const struct sa_question *q, struct 
     case TRANSPORT_STOPPED:
         t->run->stopped = true;
         return SA_BROKEN;
-    case TRANSPORT_TOO_LARGE: /* the next question may be answered all the same */
+    case TRANSPORT_TOO_LARGE: /* the SA may still respond to the next request */
         return SA_BROKEN;
     default:
         t->run->broken = true;
@@ -86,7 +87,7 @@ static enum sa_result ask(struct target *t, const struct sa_question *q, struct 
     }
 }
 
-/* ---- what is kept during a sweep */
+/* ---- cache during a sweep */
 
 struct kept_answer {
     struct sa_question q;
@@ -95,7 +96,8 @@ struct kept_answer {
 };
 
 /*
- * Of groups only what other ports are in them: this port's standing changes by what the probe does.
+ * For groups, only the memberships of other ports: the probe itself changes this port's
+ * memberships.
  */
 static bool may_be_kept(const struct target *t, const struct sa_question *q)
 {
@@ -146,9 +148,9 @@ void sa_forget(struct run *r)
     r->sa.answers = NULL;
 }
 
-/* ---- asking */
+/* ---- querying */
 
-/* In a sweep; but what was joined is left all the same. */
+/* True if a sweep stops querying the SA. Leaving joined groups is still attempted. */
 static bool is_given_up(struct target *t, const struct sa_question *q)
 {
     const struct run *run = t->run;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Questions to the SA (subnet administration). */
+/* Queries to the SA (subnet administration). */
 #ifndef IPOIB_PROBE_SA_H
 #define IPOIB_PROBE_SA_H
 
@@ -7,12 +7,15 @@
 #include "probe/run/run.h"
 #include "probe/run/target.h"
 
-/* Asks, and logs both ways. The records are in a->records, to be cleared by sa_answer_clear. */
+/*
+ * Sends a query and logs request and response. The records are in a->records; free them with
+ * sa_answer_clear().
+ */
 enum sa_result sa_ask(struct target *t, const struct sa_question *q, struct sa_answer *a);
 void sa_answer_clear(struct sa_answer *a);
-/* Why nothing was told: of SA_SILENT, SA_BUSY and SA_BROKEN, in words. */
+/* Describes why there is no response: for SA_SILENT, SA_BUSY and SA_BROKEN. */
 const char *sa_silence_text(const struct target *t, enum sa_result result);
-/* What is kept of answers during a sweep. */
+/* Frees the responses that a sweep has cached. */
 void sa_forget(struct run *r);
 
 #endif

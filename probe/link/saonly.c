@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The transport where there is no libibverbs device, but libibumad has the port: the subnet
- * administrator can be asked, and so most of a fabric be looked at; no peer. See transport.h.
+ * Transport for hosts where libibumad, but not libibverbs, has the port. The SA can be queried, so
+ * most of a fabric can be diagnosed, but no peer can be probed. See transport.h.
  */
 #include "probe/link/transport.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets out, at the rate that was asked for. See send.h. */
+/* Sends packets at the requested rate. See send.h. */
 #include "probe/link/send.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static bool fails(struct target *t, enum transport_result result)
     return target_ended(t);
 }
 
-/* What was missed by so much may be made up for: the rate holds on average. */
+/* A delay of up to this time may be made up for, so that the average rate is right. */
 enum { BURST_US = 10000 };
 
 gint64 rate_wait(const struct run *r)

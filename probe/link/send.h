@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets out, at the rate that was asked for. */
+/* Sends packets at the requested rate. */
 #ifndef IPOIB_PROBE_SEND_H
 #define IPOIB_PROBE_SEND_H
 
@@ -13,11 +13,16 @@
 gint64 rate_wait(const struct run *r);
 /* Counts one more packet. */
 void rate_take(struct run *r);
-/* Sends a packet to one port, or to a group. False: the run was stopped, or the transport failed.
+/*
+ * Sends a packet to one port or to a group. Returns false if the run was stopped or the transport
+ * failed.
  */
 bool send_unicast(struct target *t, const struct ud_to *to, const uint8_t *octets, uint32_t n);
 bool send_group(struct target *t, const struct mc_group *g, const uint8_t *octets, uint32_t n);
-/* Sends a message over a connection. False: the same, or the connection has ended. */
+/*
+ * Sends a message over a connection. Returns false in the same cases and if the connection has
+ * ended.
+ */
 bool send_message(struct target *t, struct call *c, const uint8_t *octets, uint32_t n);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The small interface between what the probe asks and what carries it: one InfiniBand port, one UD
- * queue pair on it, and the subnet administrator behind it. verbs.c is the one for hardware;
- * the unit tests have one in memory.
+ * Interface between the checks and what carries their packets: one InfiniBand port, one UD queue
+ * pair on it, and the SA. verbs.c implements it for hardware; the unit tests implement it in
+ * memory.
  */
 #ifndef IPOIB_PROBE_TRANSPORT_H
 #define IPOIB_PROBE_TRANSPORT_H
@@ -13,79 +13,76 @@
 #include "wire/cm.h"
 #include "wire/lladdr.h"
 
-/* octets of the largest UD message (IBA 9.8.3: the largest path MTU) */
+/* bytes of the largest UD message (IBA 9.8.3: the largest path MTU) */
 enum { UD_SIZE = 4096 };
-/* of a P_Key table's entries that are looked at; the largest known has 128 */
+/* P_Key table entries that are read; the largest known table has 128 */
 enum { TRANSPORT_PKEYS = 128 };
 
-/*
- * What is known of the port that the probe stands on. Numbers are the IBA's codes where not told
- * otherwise.
- */
+/* Attributes of the probe's port. Numbers are the IBA's codes unless noted. */
 struct port_facts {
     char device[64];
     unsigned port;
     uint8_t gid[16];
     uint16_t lid, sm_lid;
     uint8_t sm_sl, lmc;
-    uint8_t state;                   /* PORT_DOWN ... PORT_ACTIVE of wire/smp.h */
-    uint8_t mtu;                     /* the active one */
-    uint32_t rate_100mbps;           /* 0: not known */
-    bool infiniband;                 /* the link layer; false: Ethernet (RoCE) */
-    uint16_t pkeys[TRANSPORT_PKEYS]; /* with 0 where an entry is empty */
+    uint8_t state;                   /* PORT_DOWN ... PORT_ACTIVE from wire/smp.h */
+    uint8_t mtu;                     /* active MTU */
+    uint32_t rate_100mbps;           /* 0: unknown */
+    bool infiniband;                 /* link layer; false: Ethernet (RoCE) */
+    uint16_t pkeys[TRANSPORT_PKEYS]; /* 0 for an empty entry */
     unsigned n_pkeys;
 };
 
-/* Where a UD packet goes. */
+/* Destination of a UD packet. */
 struct ud_to {
     uint16_t lid;
     uint8_t sl, hop_limit, tclass;
     uint32_t flow_label;
     uint32_t qpn, qkey;
     bool grh;
-    uint8_t gid[16]; /* with GRH */
-    bool aside;      /* from the second queue pair */
-    bool stranger;   /* from the one of another partition */
+    uint8_t gid[16]; /* only with GRH */
+    bool aside;      /* send from the second queue pair */
+    bool stranger;   /* send from the queue pair in another partition */
 };
 
 struct call;
 
 /*
- * A UD packet that came, or a message over a connection. octets lives until the next use of the
- * transport.
+ * A received UD packet, or a message received over a connection. octets is valid until the next use
+ * of the transport.
  */
 struct ud_from {
-    struct view octets;    /* from the encapsulation header on */
-    const uint8_t *grh;    /* 40 octets; NULL: it came without */
-    struct call *call;     /* the connection that it came over; NULL: UD */
-    uint32_t qpn;          /* of the sender */
-    uint32_t to_qpn;       /* the queue pair that it came to; 0: the only one */
-    uint16_t lid;          /* of the sender */
-    uint8_t sl, path_bits; /* path_bits: of our own LID, which it was sent to */
+    struct view octets;    /* starting at the encapsulation header */
+    const uint8_t *grh;    /* 40 bytes; NULL: no GRH */
+    struct call *call;     /* the connection; NULL: UD */
+    uint32_t qpn;          /* the sender's */
+    uint32_t to_qpn;       /* the receiving queue pair; 0: the only one */
+    uint16_t lid;          /* the sender's */
+    uint8_t sl, path_bits; /* path_bits: of our LID that the packet was sent to */
 };
 
 /*
- * A connection asked for by CM REQ, and what came of it. What goes over it is a message of at most
- * CALL_MESSAGE octets: what IP allows (65535), and the encapsulation header.
+ * A connection requested by CM REQ, and its result. A message has at most CALL_MESSAGE bytes: the
+ * IP maximum (65535) plus the encapsulation header.
  */
 enum {
     CALL_MESSAGE = 65535 + 4,
     CALL_PRIVATE = 196,
     CALL_PRIVATE_SENT = 92
-}; /* IBA 12.6.5 and 12.6.8: of REP and REQ */
+}; /* IBA 12.6.8 (REP) and 12.6.5 (REQ) */
 struct call_question {
     uint8_t gid[16];
     uint16_t pkey;
     uint64_t service_id;
-    bool uc; /* else RC */
+    bool uc; /* otherwise RC */
     uint8_t private_data[CALL_PRIVATE_SENT], private_size;
 };
 
 enum call_result {
     CALL_UP,
     CALL_REFUSED,    /* REJ */
-    CALL_SILENT,     /* no answer in time; why tells more where the kernel gave up first */
-    CALL_IMPOSSIBLE, /* there was no way to ask: why tells what is missing */
+    CALL_SILENT,     /* no response in time; why has details if the kernel gave up first */
+    CALL_IMPOSSIBLE, /* the request could not be sent: why has the reason */
 };
 
 struct call {
@@ -93,24 +90,23 @@ struct call {
     enum call_result result;
     uint16_t reason; /* of the REJ */
     uint8_t private_data[CALL_PRIVATE];
-    uint32_t private_size; /* of the REP or REJ, with the zeros behind what the peer put in */
-    int64_t asked_ns;      /* when the REQ was sent, since 1970 */
-    uint32_t qpn, peer_qpn, psn,
-        peer_psn; /* psn: of the next packet of each side, as far as it is known */
+    uint32_t private_size;                 /* of the REP or REJ, including the zero padding */
+    int64_t asked_ns;                      /* time of the REQ, nanoseconds since 1970 */
+    uint32_t qpn, peer_qpn, psn, peer_psn; /* psn: next packet of each side, if known */
     uint16_t peer_lid;
-    uint8_t sl, path_mtu, ack_timeout, retry_count; /* codes of the IBA */
-    bool dead; /* nothing goes over it any more: it was ended, or a message was not acknowledged */
+    uint8_t sl, path_mtu, ack_timeout, retry_count; /* IBA codes */
+    bool dead;          /* unusable: ended, or a message was not acknowledged */
     bool ended_by_peer; /* by a DREQ */
-    uint32_t number;    /* in the log */
+    uint32_t number;    /* number in the log */
     char why[240];
 };
 
 enum transport_result {
     TRANSPORT_OK,
-    TRANSPORT_NOTHING,   /* nothing came in time */
-    TRANSPORT_ERROR,     /* the transport's error says what */
-    TRANSPORT_STOPPED,   /* a signal */
-    TRANSPORT_TOO_LARGE, /* an answer of the SA's came, and was dropped; error says how large */
+    TRANSPORT_NOTHING,   /* nothing arrived in time */
+    TRANSPORT_ERROR,     /* the transport's error has the text */
+    TRANSPORT_STOPPED,   /* stopped by a signal */
+    TRANSPORT_TOO_LARGE, /* an SA response was too large and was dropped; error has its size */
 };
 
 static inline enum transport_result transport_of(enum sa_heard heard)
@@ -125,81 +121,96 @@ static inline enum transport_result transport_of(enum sa_heard heard)
 
 struct transport;
 
-/* What a transport can do. Checks and stages name what they need, and no transport by its kind. */
+/*
+ * Capabilities of a transport. Checks and stages declare the capabilities that they need instead of
+ * naming a transport.
+ */
 enum {
-    CAN_ASK_SA = 1,   /* the SA answers */
-    HAS_OWN_QP = 2,   /* a queue pair of the probe's own, with a P_Key, a Q_Key and memberships */
-    SHOWS_SENDER = 4, /* the InfiniBand headers of what came: QPN, LID and GRH */
+    CAN_ASK_SA = 1,      /* the SA can be queried */
+    HAS_OWN_QP = 2,      /* the probe has its own queue pair, with P_Key, Q_Key and memberships */
+    SHOWS_SENDER = 4,    /* shows the InfiniBand headers of received packets: QPN, LID and GRH */
     HAS_CONNECTIONS = 8, /* connected mode (RFC 4755): call, send_call and hang_up */
     CAN_ALL = CAN_ASK_SA | HAS_OWN_QP | SHOWS_SENDER | HAS_CONNECTIONS,
 };
 
 struct transport_ops {
     unsigned capabilities;
-    const char *lacks; /* what the user can do for the others; NULL: it has all that it needs */
-    /* Makes the queue pair ready, on the P_Key of that index and with that Q_Key. */
+    const char *lacks; /* how the user can get the missing capabilities; NULL: nothing is missing */
+    /* Opens the queue pair with the P_Key at that index and with that Q_Key. */
     enum transport_result (*open_qp)(struct transport *t, unsigned pkey_index, uint32_t qkey);
-    /* Makes one more, once, in the partition of that index, which is another one. It only sends. */
+    /*
+     * Opens one more queue pair, once, with the P_Key of another partition at that index. It only
+     * sends.
+     */
     enum transport_result (*open_stranger)(struct transport *t, unsigned pkey_index);
     enum transport_result (*send)(struct transport *t, const struct ud_to *to,
                                   const uint8_t *octets, uint32_t n);
-    /* The next packet within so many milliseconds. */
+    /* Waits up to ms milliseconds for the next packet. */
     enum transport_result (*receive)(struct transport *t, int ms, struct ud_from *from);
-    /* Asks, again if there is no answer or a busy one, within so many milliseconds in all. */
+    /*
+     * Queries the SA. Retries if there is no response or a busy status, for up to ms milliseconds
+     * in total.
+     */
     enum transport_result (*ask)(struct transport *t, const struct sa_question *q, int ms,
                                  struct sa_answer *a);
-    /* What is sent to the group from now on is received too; the port's membership is the SA's. */
+    /*
+     * Attaches the queue pair to the group so that its packets are received. The caller must have
+     * joined the port at the SA.
+     */
     enum transport_result (*attach)(struct transport *t, const uint8_t *mgid, uint16_t mlid);
     void (*close)(struct transport *t);
     /*
-     * Reports of the SA come to this program from now on (the subscription itself is an SA
-     * question). TRANSPORT_NOTHING: another program of this host has them.
+     * Registers this program for the SA's Reports (the subscription itself is an SA query).
+     * TRANSPORT_NOTHING: another program of this host is registered.
      */
     enum transport_result (*watch)(struct transport *t);
-    /* The next Report within so many milliseconds; it is answered. */
+    /* Waits up to ms milliseconds for the next Report and sends the response to it. */
     enum transport_result (*next_notice)(struct transport *t, int ms, uint8_t notice[NOTICE_SIZE]);
 
-    /* Connections (RFC 4755), of a transport that has them. */
-    /* Can connections be made on this port? False: no_calls says why. */
+    /* Connections (RFC 4755), if the transport has them. */
+    /* True if connections can be made on this port. False: no_calls has the reason. */
     bool (*can_call)(struct transport *t);
     /*
-     * Asks within so many milliseconds; *c is the caller's until it hangs up, whatever came of it.
-     * OK or STOPPED.
+     * Connects within ms milliseconds. The caller owns *c until hang_up, whatever the result.
+     * Returns OK or STOPPED.
      */
     enum transport_result (*call)(struct transport *t, const struct call_question *q, int ms,
                                   struct call **c);
-    /* A message over it. NOTHING: it cannot go, the call is dead. */
+    /* Sends a message. TRANSPORT_NOTHING: not possible, the connection is unusable. */
     enum transport_result (*send_call)(struct transport *t, struct call *c, const uint8_t *octets,
                                        uint32_t n);
-    /* Ends it and frees it; where it was up with a DREQ, *answered: the DREP came in time. */
+    /*
+     * Disconnects and frees the connection; if it was up, sends a DREQ. *answered: the DREP arrived
+     * in time.
+     */
     void (*hang_up)(struct transport *t, struct call *c, int ms, bool *answered);
 };
 
-/* The link of a network interface, which the kernel has opened. */
+/* The link of a network interface; the kernel has opened it. */
 struct interface_link {
     char name[32];
     uint8_t lladdr[LLADDR_SIZE], broadcast_mgid[16];
     uint16_t pkey;
-    bool connected; /* in connected mode: an answer may have come over a connection */
+    bool connected; /* in connected mode: a response may have arrived over a connection */
 };
 
 struct transport {
     const struct transport_ops *ops;
     struct port_facts facts;
-    uint32_t qpn; /* once the queue pair is ready */
-    /* Of a transport without a queue pair of the probe's own: what it sends through. */
+    uint32_t qpn; /* valid once the queue pair is open */
+    /* For a transport without its own queue pair: the interface that it uses. */
     const struct interface_link *interface;
     /*
-     * Of a second one, that is in no group: a packet sent from it shows whether the answer goes to
-     * the QPN that was announced.
+     * A second queue pair that is in no group. A request sent from it shows whether the response
+     * goes to the announced QPN.
      */
-    uint32_t aside_qpn;    /* 0: there is none */
-    uint32_t stranger_qpn; /* of the one in another partition; 0: there is none yet */
+    uint32_t aside_qpn;    /* 0: none */
+    uint32_t stranger_qpn; /* the queue pair in another partition; 0: not open */
     uint16_t stranger_pkey;
-    bool denied; /* an error was that of a missing privilege */
-    bool ending; /* what was done is being undone: signals no longer stop it */
+    bool denied; /* an error was caused by a missing privilege */
+    bool ending; /* cleanup is running: signals do not stop it */
     char error[256];
-    char no_calls[160]; /* why there are no connections; "": there are, as far as is known */
+    char no_calls[160]; /* why connections are not possible; "": they are, as far as known */
 };
 
 static inline bool transport_can(const struct transport *t, unsigned capabilities)
@@ -208,20 +219,20 @@ static inline bool transport_can(const struct transport *t, unsigned capabilitie
 }
 
 /*
- * The device (NULL: the first with an InfiniBand port) and its port (0: the first active one, else
- * the first).
+ * Opens device (NULL: the first with an InfiniBand port) and port (0: the first active one,
+ * otherwise the first).
  */
 enum opening { OPENED, OPEN_NO_DEVICE, OPEN_NO_PRIVILEGE };
 enum opening verbs_open(struct transport **t, const char *device, unsigned port,
                         const volatile int *stop, char *why, size_t size);
-/* The subnet administrator alone: no queue pair, no peer. */
+/* Opens the SA only: no queue pair, no peer. */
 enum opening sa_only_open(struct transport **t, const char *device, unsigned port,
                           const volatile int *stop);
-/* Through a network interface of IPoIB. */
+/* Opens a transport over an IPoIB network interface. */
 enum opening packet_open(struct transport **t, const char *name, const volatile int *stop,
                          char *why, size_t size);
 bool packet_is_interface(const char *name);
-/* Any; NULL: there is none. g_free. */
+/* Name of any IPoIB interface; NULL: none. Free with g_free(). */
 char *packet_first_interface(void);
 
 #endif

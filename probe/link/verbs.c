@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The transport on a real port: a UD queue pair by libibverbs, the SA by libibumad (hca/client.c),
+ * Transport on a real port: a UD queue pair by libibverbs, the SA by libibumad (hca/client.c),
  * connections by librdmacm (connect.c). See transport.h.
  */
 #include "probe/link/transport.h"
@@ -19,7 +19,7 @@
 enum { SLOTS_MAIN = 256, SLOTS_ASIDE = 16, SLOTS = SLOTS_MAIN + SLOTS_ASIDE };
 enum { SLOT_SIZE = GRH_SIZE + UD_SIZE, SEND_WAIT_MS = 1000, WAYS = 8 };
 
-/* An address handle, kept for the packets that go the same way. */
+/* A cached address handle, for packets with the same destination. */
 struct way {
     struct ibv_ah_attr attr;
     struct ibv_ah *ah;
@@ -31,16 +31,17 @@ struct verbs {
     struct ibv_pd *pd;
     struct ibv_comp_channel *channel;
     struct ibv_cq *received, *sent;
-    struct ibv_qp *qp, *aside, *stranger; /* stranger: NULL until it is asked for */
+    struct ibv_qp *qp, *aside, *stranger; /* stranger: NULL until opened */
     uint32_t qkey;
     struct ibv_mr *mr;
     struct umad_sa *sa;
-    struct caller *caller; /* NULL: nobody has been called yet */
+    struct caller *caller; /* NULL: no connection was requested yet */
     const volatile int *stop;
-    uint8_t *memory; /* SLOTS to receive into, and one to send from */
+    uint8_t *memory; /* SLOTS receive buffers and one send buffer */
     struct way ways[WAYS];
-    unsigned next_way; /* that is given up for another */
-    unsigned taken; /* the slot that the caller has: posted again by the next call. SLOTS: none */
+    unsigned next_way; /* next entry to evict */
+    /* The buffer that the caller holds; the next call posts it again. SLOTS: none. */
+    unsigned taken;
 };
 
 static enum transport_result fail(struct transport *t, const char *what, int error)
@@ -56,7 +57,7 @@ static enum transport_result fail(struct transport *t, const char *what, int err
 
 /* ---- the queue pair */
 
-/* The first SLOTS_MAIN are those of the one, the others those of the one aside. */
+/* The first SLOTS_MAIN buffers belong to the first queue pair, the others to the second. */
 static bool post_slot(struct verbs *v, unsigned slot)
 {
     struct ibv_qp *qp = slot < SLOTS_MAIN ? v->qp : v->aside;
@@ -94,7 +95,7 @@ static bool make_queues(struct verbs *v)
     return v->qp && v->aside;
 }
 
-/* IBA 11.2.5.2, table 92: what each state asks for. Into the slots first to end - 1 it receives. */
+/* Attributes of each state: IBA 11.2.5.2, table 92. Posts the receive buffers first to end - 1. */
 static int to_rts(struct verbs *v, struct ibv_qp *qp, unsigned pkey_index, unsigned first,
                   unsigned end)
 {
@@ -131,7 +132,7 @@ static enum transport_result open_qp(struct transport *t, unsigned pkey_index, u
     return TRANSPORT_OK;
 }
 
-/* Once: the hosts of a sweep share it. */
+/* Opened once: the hosts of a sweep share it. */
 static enum transport_result open_stranger(struct transport *t, unsigned pkey_index)
 {
     struct verbs *v = (struct verbs *)t;
@@ -170,7 +171,7 @@ static enum transport_result await_sent(struct verbs *v)
 static struct ibv_ah *find_way(struct verbs *v, const struct ud_to *to)
 {
     struct ibv_ah_attr attr;
-    memset(&attr, 0, sizeof attr); /* compared whole: no octet between the members may differ */
+    memset(&attr, 0, sizeof attr); /* zero the padding: the structure is compared with memcmp */
     attr.dlid = to->lid;
     attr.sl = to->sl;
     attr.port_num = (uint8_t)v->base.facts.port;
@@ -248,7 +249,7 @@ static void take_event(struct verbs *v)
     ibv_req_notify_cq(v->received, 0);
 }
 
-/* Until something may have come; 0, or an errno. */
+/* Waits until a packet may have arrived. Returns 0 or an errno. */
 static int await_event(struct verbs *v, int ms)
 {
     struct pollfd fds[1 + CALLER_FDS] = {{v->channel->fd, POLLIN, 0}};
@@ -343,7 +344,7 @@ static void close_verbs(struct transport *t)
     for (unsigned i = 0; i < WAYS; i++)
         if (v->ways[i].ah)
             ibv_destroy_ah(v->ways[i].ah);
-    /* A queue pair that is destroyed is detached from its groups (IBA 10.5.1). */
+    /* Destroying a queue pair detaches it from its groups (IBA 10.5.1). */
     if (v->qp)
         ibv_destroy_qp(v->qp);
     if (v->aside)
@@ -380,8 +381,8 @@ static void read_pkeys(struct verbs *v, unsigned n)
 }
 
 /*
- * IBA 14.2.5.6: LinkWidthActive is a bit of 1, 4, 8, 12 and, since 1.3, 2; LinkSpeedActive of 2.5
- * Gb/s and so on
+ * IBA 14.2.5.6: LinkWidthActive is one bit for 1, 4, 8, 12 or (since 1.3) 2; LinkSpeedActive one
+ * bit for 2.5 Gb/s and so on
  */
 static uint32_t rate_100mbps(const struct ibv_port_attr *p)
 {
@@ -413,7 +414,7 @@ static bool read_facts(struct verbs *v)
     f->sm_lid = p.sm_lid;
     f->sm_sl = p.sm_sl;
     f->lmc = p.lmc;
-    f->state = p.state; /* libibverbs numbers the states as the IBA does */
+    f->state = p.state; /* libibverbs uses the IBA's port states */
     f->mtu = (uint8_t)p.active_mtu;
     f->rate_100mbps = rate_100mbps(&p);
     f->infiniband = p.link_layer != IBV_LINK_LAYER_ETHERNET;
@@ -422,7 +423,7 @@ static bool read_facts(struct verbs *v)
 }
 
 /*
- * The port that was asked for; else the first active one, else the first with InfiniBand. 0: none.
+ * The requested port; otherwise the first active one, otherwise the first with InfiniBand. 0: none.
  */
 static unsigned choose_port(struct ibv_context *context, unsigned asked)
 {

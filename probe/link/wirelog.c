@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every packet that is sent and received, as a frame. See wirelog.h. */
+/* Logs every sent and received packet as a frame. See wirelog.h. */
 #include "probe/link/wirelog.h"
 
 #include <errno.h>
@@ -20,24 +20,24 @@ enum { GSI_QP = 1, FRAME_MAX = ERF_HEADER_LEN + UD_SIZE + UDFRAME_MORE };
 struct frame {
     int64_t ns;
     enum log_way way;
-    int linktype; /* ERF; of an interface LINKTYPE_IPOIB */
+    int linktype; /* ERF, or LINKTYPE_IPOIB for an interface */
     uint32_t n;
     uint8_t octets[];
 };
 
 struct wirelog {
-    struct wirelog *root; /* of a branch: with the file, and what was first; else itself */
+    struct wirelog *root; /* of a branch: the log with the file; otherwise itself */
     FILE *file;
     char *path;
-    bool bad, begun;       /* begun: the file has its head */
-    struct fabric *fabric; /* of the judge */
+    bool bad, begun;       /* begun: the file header is written */
+    struct fabric *fabric; /* the check context's model */
     struct judge *judge;
     judge_report *report;
     void *user;
-    enum log_way way; /* of the frame that is judged */
+    enum log_way way; /* of the frame being checked */
     uint32_t number, psn, calls;
-    GPtrArray *first;   /* frames before the first judge; of a branch: before its own */
-    GPtrArray *waiting; /* frames of what wirelog_begin named */
+    GPtrArray *first;   /* frames before the first check context; of a branch: before its own */
+    GPtrArray *waiting; /* frames that belong to wirelog_begin's text */
     char *what;
     bool judged;
 };
@@ -91,7 +91,7 @@ static void write_frame(struct wirelog *w, const struct frame *f, const char *co
     put(w, tail, pcapng_put_epb_tail(tail, &epb));
 }
 
-/* ---- judging */
+/* ---- checking */
 
 static void pass_on(void *user, uint32_t frame, const struct finding *f)
 {
@@ -163,7 +163,7 @@ static void take_frame(struct wirelog *w, struct frame *f)
     }
 }
 
-/* Endace's ERF: the time is in units of 2^-32 s, little-endian; rlen and wlen in octets. */
+/* Endace's ERF: the time is in units of 2^-32 s, little-endian; rlen and wlen are in bytes. */
 static void put_erf(uint8_t *p, int64_t ns, uint32_t wire)
 {
     uint64_t seconds = (uint64_t)ns / 1000000000u,
@@ -186,8 +186,8 @@ static int64_t now_ns(void)
 }
 
 /*
- * What an interface hands up or takes: before the datagram 40 octets, of which the last 20 are
- * where it goes.
+ * Frame as an interface sends or receives it: 40 bytes before the datagram, of which the last 20
+ * are the destination address.
  */
 static void log_datagram(struct wirelog *w, const uint8_t *lladdr, const uint8_t *octets,
                          uint32_t n, enum log_way way)
@@ -299,7 +299,7 @@ uint32_t wirelog_number(struct wirelog *w)
     return ++w->root->calls;
 }
 
-/* ---- what they belong to */
+/* ---- comments */
 
 void wirelog_begin(struct wirelog *w, const char *what)
 {
@@ -358,7 +358,7 @@ bool wirelog_free(struct wirelog *w)
     bool good = true;
     wirelog_end(w, "ended early");
     if (w->file)
-        begin_file(w, LINKTYPE_ERF); /* a file without packets is a file too */
+        begin_file(w, LINKTYPE_ERF); /* a file without packets still gets a header */
     if (w->file && fclose(w->file) != 0 && !w->bad) {
         say("%s: %s", w->path, strerror(errno));
         good = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections as frames: their messages, and the set-up and end as far as they are known. See
+ * Logs connections as frames: their messages, and setup and end as far as they are known. See
  * wirelog.h.
  */
 #include "probe/link/wirelog.h"
@@ -8,9 +8,9 @@
 #include "probe/link/cm_message.h"
 #include "probe/link/transport.h"
 
-/* Operation codes of SEND (IBA 9.2.1, table 38), by RC; UC's are 0x20 above. */
+/* Opcodes of SEND for RC (IBA 9.2.1, table 38); UC adds 0x20. */
 enum { SEND_FIRST = 0, SEND_MIDDLE = 1, SEND_LAST = 2, SEND_ONLY = 4, UC_ABOVE_RC = 0x20 };
-enum { PEER_ID = 0x80000000u }; /* the peer's communication IDs, as numbers that are not ours */
+enum { PEER_ID = 0x80000000u }; /* the peer's communication IDs: a range that ours do not use */
 
 static struct log_gsi gsi_of(const struct call *c, uint16_t lid, int64_t ns)
 {
@@ -33,7 +33,7 @@ static void log_req(struct wirelog *w, const struct transport *t, const struct c
     struct cm_fields f = {.local_id = c->number,
                           .service_id = c->asked.service_id,
                           .qpn = c->qpn,
-                          .psn = c->peer_psn, /* with which the peer shall begin (IBA 12.6.5) */
+                          .psn = c->peer_psn, /* the first PSN that the peer sends (IBA 12.6.5) */
                           .uc = c->asked.uc,
                           .pkey = c->asked.pkey,
                           .local_lid = t->facts.lid,
@@ -56,7 +56,7 @@ void wirelog_call(struct wirelog *w, const struct transport *t, struct call *c, 
     struct cm_fields answer = {.local_id = PEER_ID | number,
                                .remote_id = number,
                                .qpn = c->peer_qpn,
-                               .psn = c->psn, /* with which we shall */
+                               .psn = c->psn, /* the first PSN that we send */
                                .reason = c->reason,
                                .private_data = c->private_data,
                                .private_size = c->private_size};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* IP addresses as the user writes them. See address.h. */
+/* Parses IP addresses given by the user. See address.h. */
 #include "probe/run/address.h"
 
 #include <arpa/inet.h>

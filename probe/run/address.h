@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* IP addresses as the user writes them. */
+/* Parses IP addresses given by the user. */
 #ifndef IPOIB_PROBE_ADDRESS_H
 #define IPOIB_PROBE_ADDRESS_H
 
@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 /*
- * False: it is none. An IPv4-mapped IPv6 address is read as the IPv4 address in it, for no packet
- * has such an address (RFC 4291 §2.5.5.2); *mapped says so.
+ * Returns false if the text is not an address. An IPv4-mapped IPv6 address is read as its IPv4
+ * address, because no packet has such an address (RFC 4291 §2.5.5.2); *mapped is then true.
  */
 bool address_read(const char *text, bool *ipv6, bool *mapped, uint8_t ip[16]);
 
-/* Why no single host on a link has this address; NULL: one may have it. */
+/* Why no single host on a link can have this address; NULL: a host can have it. */
 const char *address_is_no_host(bool ipv6, const uint8_t *ip);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Targets as the user writes them. See destination.h. */
+/* Parses targets given by the user. See destination.h. */
 #include "probe/run/destination.h"
 
 #include <netdb.h>
@@ -16,7 +16,7 @@
 
 enum { PREFIX_MIN4 = 16, PREFIX_MIN6 = 116 };
 
-/* The bits of a prefix. False: it is none, after a message. */
+/* Reads the length of a prefix. Returns false after printing a message. */
 static bool read_bits(const char *text, bool ipv6, unsigned *bits)
 {
     unsigned least = ipv6 ? PREFIX_MIN6 : PREFIX_MIN4, most = ipv6 ? 128 : 32;
@@ -42,8 +42,8 @@ static void put_low(struct target_option *t, uint32_t low)
 }
 
 /*
- * The hosts' addresses: of IPv4 without the network's and the broadcast address, where the prefix
- * has more than two.
+ * The host addresses; for IPv4 without the network and broadcast address if the prefix has more
+ * than two addresses.
  */
 static void take_prefix(struct target_option *t, unsigned bits)
 {
@@ -79,7 +79,7 @@ static bool is_of_family(const struct target_option *t, const char *text, enum f
     return !other;
 }
 
-/* parts: the address, and of a prefix the bits. */
+/* parts: the address and, for a prefix, its length. */
 static bool read_parts(struct target_option *t, const char *text, char **parts, enum family family)
 {
     unsigned bits = 0;
@@ -104,7 +104,7 @@ static bool read_parts(struct target_option *t, const char *text, char **parts, 
 
 static bool read_address(struct target_option *t, const char *text, enum family family)
 {
-    char **parts = g_strsplit(text, "/", 2); /* of "" it makes no part */
+    char **parts = g_strsplit(text, "/", 2); /* no part if text is "" */
     bool good = read_parts(t, text, parts, family);
     g_strfreev(parts);
     return good;
@@ -113,8 +113,8 @@ static bool read_address(struct target_option *t, const char *text, enum family 
 /* ---- host names */
 
 /*
- * Letters, digits, hyphens and dots, with a letter in the last label (RFC 1123 section 2.1): an
- * address that is mistyped is no name, and is not sent to a name server.
+ * Letters, digits, hyphens and dots, with a letter in the last label (RFC 1123 section 2.1): a
+ * mistyped address is not taken for a name and not sent to a name server.
  */
 static bool is_name(const char *text)
 {
@@ -127,7 +127,10 @@ static bool is_name(const char *text)
                text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")] == '\0';
 }
 
-/* getaddrinfo() reads 0x7f000001 and 10.0x1 as addresses: as inet_aton() does, and nobody means. */
+/*
+ * Like inet_aton(), getaddrinfo() reads 0x7f000001 and 10.0x1 as addresses. They are rejected as
+ * likely mistakes.
+ */
 static bool is_number(const char *text)
 {
     const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_DGRAM};
@@ -147,7 +150,7 @@ static void take_sockaddr(struct target_option *t, const struct sockaddr *sa)
         memcpy(t->ip, &((const struct sockaddr_in *)(const void *)sa)->sin_addr, 4);
 }
 
-/* The first address that a host on a link may have: RFC 6724 orders them. */
+/* Chooses the first address that a host on a link may have, in the order of RFC 6724. */
 static const char *choose(struct target_option *t, const struct addrinfo *list)
 {
     const char *why = "of no family that IP over InfiniBand has", *first = NULL;
@@ -186,7 +189,7 @@ static bool resolve(struct target_option *t, const char *text, enum family famil
     return true;
 }
 
-/* ---- any */
+/* ---- any target */
 
 bool destination_read(struct target_option *t, const char *text, enum family family)
 {

@@ -192,13 +192,13 @@ static bool read_option(struct options *o, int option, char *argument)
     case 'V':
         o->version = true;
         return true;
-    default: /* refuse() has said what */
+    default: /* refuse() has printed the message */
         say("try 'ipoib-probe --help'");
         return false;
     }
 }
 
-/* getopt_long's own messages would put what the user wrote onto the terminal as it is. */
+/* getopt_long's own messages would print the user's text to the terminal unescaped. */
 static void refuse(int why, char **argv, const char *shorts)
 {
     char letter[REFUSED_OPTION_LEN];
@@ -265,7 +265,10 @@ bool options_only_fabric(const struct options *o)
     return only;
 }
 
-/* The report would take the packets' place. A file that is not there yet has its name alone. */
+/*
+ * The report must not overwrite the packets. A file that does not exist yet can only be compared by
+ * name.
+ */
 static bool files_differ(const struct options *o)
 {
     char *capture = (char *)o->capture;
@@ -283,7 +286,7 @@ static bool files_differ(const struct options *o)
     return differ;
 }
 
-/* What single options do not show. */
+/* Checks combinations of options. */
 static bool is_sensible(const struct options *o)
 {
     if (o->list && o->targets->len > 0)

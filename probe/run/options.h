@@ -5,46 +5,45 @@
 
 #include "report/program.h"
 
-/* Which addresses of a host name are taken. */
+/* Which addresses of a host name are used. */
 enum family { FAMILY_ANY, FAMILY_IPV4, FAMILY_IPV6 };
 
-/* What is probed. */
+/* A target. */
 struct target_option {
-    char *name;  /* of a host name also the address that was taken */
-    bool fabric; /* the SA's groups and this port's standing; else an address */
+    char *name;  /* for a host name, includes the chosen address */
+    bool fabric; /* the SA's groups and this port's memberships; otherwise an address */
     bool ipv6;
-    uint8_t
-        ip[16]; /* the first 4 octets of IPv4; of a prefix the first address that is asked for */
+    uint8_t ip[16]; /* for IPv4 the first 4 bytes; for a prefix the first address */
     bool prefix;
-    uint32_t n; /* addresses */
+    uint32_t n; /* number of addresses */
 };
 
 struct options {
     const char *device; /* NULL: the first with an InfiniBand port */
-    unsigned port;      /* 0: the first that is active */
-    uint16_t pkey;      /* 0: index 0's */
+    unsigned port;      /* 0: the first active one */
+    uint16_t pkey;      /* 0: the P_Key at index 0 */
     bool has_source, source_ipv6;
     uint8_t source[16];
     bool disruptive, strict, list, dry_run, help, version;
     const char *explain; /* a rule; NULL: none */
     const char *deviations;
     enum format format;
-    const char *node;    /* for who merges reports; NULL: not given */
+    const char *node;    /* node name for merged reports; NULL: not given */
     const char *capture; /* -w */
     const char *output;  /* -o; NULL: stdout */
     enum family family;
-    unsigned rate;       /* packets a second */
-    unsigned timeout_ms; /* for each answer */
-    GPtrArray *only;     /* selectors, NULL at the end; empty: all rules */
+    unsigned rate;       /* packets per second */
+    unsigned timeout_ms; /* for each response */
+    GPtrArray *only;     /* rule selectors, NULL-terminated; empty: all rules */
     struct selection selection;
     GArray *targets; /* struct target_option */
 };
 
-/* False after a message: the usage is wrong. To be cleared either way. */
+/* Returns false after printing a message for wrong usage. Call options_clear() in either case. */
 bool options_read(struct options *o, int argc, char **argv);
 void options_clear(struct options *o);
 
-/* No address is among the targets. */
+/* True if no target is an address. */
 bool options_only_fabric(const struct options *o);
 
 extern const char options_help[];

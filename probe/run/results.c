@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What comes of the checks of one target. See results.h. */
+/* Results of the checks of one target. See results.h. */
 #include "probe/run/results.h"
 
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static int weight(enum outcome o)
     return o == OUTCOME_FAIL ? 3 : o == OUTCOME_DEVIATION ? 2 : o == OUTCOME_INCONCLUSIVE ? 1 : 0;
 }
 
-/* A finding, with copies of all its texts. */
+/* A finding with copies of its texts. */
 struct held {
     struct finding f;
     char *expected, *actual, *subject, *reason, *check, *sent, *came;
@@ -111,7 +111,10 @@ void results_hold(struct results *r)
         r->held = g_ptr_array_new_with_free_func(held_free);
 }
 
-/* What the judge found in a packet rests on its sender, and not on who the peer is afterwards. */
+/*
+ * A finding in a packet is about the packet's sender, so it is not affected if the peer changes
+ * afterwards.
+ */
 static bool is_sure(const struct held *h)
 {
     return h->lid != 0;
@@ -127,7 +130,7 @@ static bool is_doubted(const GPtrArray *held, enum rule_number rule)
     return any;
 }
 
-/* A rule that is half in doubt is not passed by its other half. */
+/* If a result of a rule is doubted, the rule's passes become inconclusive too. */
 void results_release(struct results *r, const char *doubt)
 {
     GPtrArray *held = r->held;

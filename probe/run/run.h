@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the targets of one run share: the options, the rate, the signal that ends the run, and what
- * is known of the SA.
+ * State shared by the targets of a run: the options, the rate limit, the stop signal, and the SA
+ * cache.
  */
 #ifndef IPOIB_PROBE_RUN_H
 #define IPOIB_PROBE_RUN_H
@@ -11,27 +11,30 @@
 #include "probe/run/options.h"
 
 /*
- * What came of a question to the SA. SA_BUSY: it answers, but not the question, however often it is
- * asked (IBA 13.4.7). SA_BROKEN: this side could not ask, or could not take the answer.
+ * Result of an SA query. SA_TOLD: the SA returned records. SA_BUSY: it responded with busy status
+ * to every try (IBA 13.4.7). SA_BROKEN: this side could not send the query or receive the response.
  */
 enum sa_result { SA_TOLD, SA_REFUSED, SA_SILENT, SA_BUSY, SA_BROKEN };
 
-/* What the SA answered (link/sa.c). */
+/* Cache of SA responses (link/sa.c). */
 struct sa_cache {
-    unsigned silences;      /* times in a row that the SA was silent or busy */
-    enum sa_result silence; /* the last of them: SA_SILENT or SA_BUSY */
-    GPtrArray *answers;     /* during a sweep, for the hosts that share them */
+    unsigned silences;      /* consecutive queries without response or with busy status */
+    enum sa_result silence; /* result of the last of them: SA_SILENT or SA_BUSY */
+    GPtrArray *answers;     /* responses shared by the hosts of a sweep */
 };
 
 struct run {
     const struct options *options;
-    const volatile int *stop; /* the signal that came; 0: none */
+    const volatile int *stop; /* the received signal; 0: none */
     gint64 next_slot;         /* monotonic microseconds: when the rate allows the next packet */
-    uint16_t sequence;        /* number of the last echo request or SA question */
-    /* A sweep runs: the SA's share counts for the rate, and a silent SA is given up. */
+    uint16_t sequence;        /* number of the last echo request or SA query */
+    /*
+     * A sweep is running: SA queries count for the rate, and an SA that does not respond is no
+     * longer queried.
+     */
     bool sweeps;
     struct sa_cache sa;
-    bool stopped, broken; /* by a signal; by an error of the transport */
+    bool stopped, broken; /* stopped by a signal; broken by an error of the transport */
 };
 
 #endif

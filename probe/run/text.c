@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Addresses in words. See text.h. */
+/* Formats addresses as text. See text.h. */
 #include "probe/run/text.h"
 
 #include <arpa/inet.h>

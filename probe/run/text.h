@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Addresses in words. */
+/* Formats addresses as text. */
 #ifndef IPOIB_PROBE_TEXT_H
 #define IPOIB_PROBE_TEXT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The first questions of a sweep. Each address is asked up to three times within the timeout; so
- * many are in flight at once as the rate and the timeout make, but no more than a bound, so that
- * memory stays flat.
+ * The first requests of a sweep. Each address is requested up to three times within the timeout.
+ * The rate and the timeout determine how many requests are pending; an upper limit keeps memory
+ * constant.
  */
 #include "probe/sweep/parts.h"
 
@@ -43,7 +43,7 @@ static gint64 interval(const struct sweep *s)
     return (gint64)s->run->options->timeout_ms * 1000 / TRIES + 1;
 }
 
-/* why NULL: it was asked, and is silent. */
+/* why NULL: the request was sent, but there was no response. */
 static void give_up(struct sweep *s, struct flight *f, const char *why)
 {
     const struct target_option *t = &s->job->targets[f->target];
@@ -85,8 +85,8 @@ static bool send_question(struct sweep *s, struct flight *f)
 }
 
 /*
- * A node that has an IPv6 address is in its solicited-node group: where there is none (*there),
- * nobody has it.
+ * A node with an IPv6 address is in its solicited-node group: if the group does not exist (*there),
+ * no node has the address.
  */
 static bool find_group(struct sweep *s, struct flight *f, bool *there)
 {
@@ -102,7 +102,7 @@ static bool find_group(struct sweep *s, struct flight *f, bool *there)
     return good && (!f->ipv6 || s->hears == SA_TOLD);
 }
 
-/* Nothing is known of it: that is not told as an address that does not answer. */
+/* The address was not requested, so it is not reported as one that does not respond. */
 static void leave_out(struct sweep *s, struct flight *f)
 {
     const struct target_option *t = &s->job->targets[f->target];
@@ -127,7 +127,7 @@ static bool has_more(const struct sweep *s)
     return s->target < s->job->n;
 }
 
-/* False: the address is in flight already, for another target; its turn comes later. */
+/* Returns false if the address is already pending for another target; it is requested later. */
 static bool ask_new(struct sweep *s)
 {
     const struct target_option *t = &s->job->targets[s->target];
@@ -161,7 +161,10 @@ static bool ask_new(struct sweep *s)
     return true;
 }
 
-/* The first of those that were asked so often that is due; who has answered goes out. */
+/*
+ * Returns the first pending request with that number of tries if it is due. Removes addresses that
+ * have responded.
+ */
 static struct flight *due(struct sweep *s, unsigned tries)
 {
     struct flight *f;
@@ -235,7 +238,7 @@ bool sweep_answered(struct sweep *s, bool ipv6, const uint8_t *ip, const struct 
     f->unusable = s->rest->unusable;
     if (answered) {
         g_hash_table_remove(s->flights, f);
-        f->found = true; /* it leaves its queue when its turn is there */
+        f->found = true; /* its queue entry is removed when it becomes due */
         s->done++;
         s->tallies[f->target].answered++;
         if (s->job->targets[f->target].prefix)
@@ -285,7 +288,7 @@ void sweep_begin(struct sweep *s)
     wirelog_settle(s->rest->log);
 }
 
-/* Broken: whom nobody has asked, or heard to the end, is told of all the same. */
+/* The run has failed: reports the addresses that were not requested, or not to the end. */
 static void tell_unasked(struct sweep *s)
 {
     for (unsigned i = 0; i < s->job->n; i++) {

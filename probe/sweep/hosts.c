@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hosts that answered: each is probed on a stack of its own. See parts.h. */
+/* Hosts that have responded: each is checked on its own stack. See parts.h. */
 #include "probe/sweep/parts.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ void sweep_leave(struct sweep *s, bool joined, const struct mc_group *g)
     wirelog_end(s->rest->log, "group left");
 }
 
-/* A target_yield: the other hosts go on meanwhile. */
+/* A target_yield function: other hosts run during the wait. */
 static bool sweep_await(struct target *t, int ms, packet_match *match, void *user)
 {
     struct host *h = (struct host *)t;
@@ -83,7 +83,6 @@ void resume(struct sweep *s, struct host *h)
         finish(s, h);
 }
 
-/* The first answer of an address: the host waits in the queue until a task is free. */
 void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a,
                  const struct ud_from *from)
 {
@@ -130,7 +129,9 @@ bool start_host(struct sweep *s)
     return true;
 }
 
-/* Only when nothing is left to be received: no answer that lies there is late. */
+/*
+ * Called only after all received packets are processed, so that no waiting response counts as late.
+ */
 bool expire_host(struct sweep *s)
 {
     gint64 now = g_get_monotonic_time();
@@ -151,7 +152,7 @@ gint64 next_deadline(const struct sweep *s, gint64 least)
     return least;
 }
 
-/* Interrupted, or broken: the tasks end by themselves once they are told. */
+/* The tasks end by themselves when they see that the run was stopped or has failed. */
 void end_hosts(struct sweep *s)
 {
     while (s->active->len > 0)
@@ -160,7 +161,7 @@ void end_hosts(struct sweep *s)
         struct host *h = g_queue_pop_head(s->queue);
         sweep_leave(s, h->joined, &h->group);
         h->judged.trouble = plain_dup(
-            s->link->transport->error); /* it answered, and its turn never came */
+            s->link->transport->error); /* it responded, but was not checked */
         deliver(s, h);
         free_host(h);
     }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of a sweep share: hosts that answer, and addresses that are asked for. */
+/*
+ * Shared by the files of a sweep: hosts that have responded, and addresses with a pending request.
+ */
 #ifndef IPOIB_PROBE_SWEEP_PARTS_H
 #define IPOIB_PROBE_SWEEP_PARTS_H
 
@@ -16,90 +18,89 @@
 #include "probe/sweep/sweep.h"
 #include "probe/sweep/task.h"
 
-/* An address that was asked for. */
+/* An address with a pending request. */
 struct flight {
     uint8_t ip[16];
     bool ipv6, found;
     unsigned target;
-    const char *unusable; /* why a host would drop what answered; NULL: nothing did */
-    gint64 next;          /* when it is asked again, or given up */
-    bool joined;          /* the group that the question goes to, for this */
+    const char *unusable; /* why a host would drop the response; NULL: no such response */
+    gint64 next;          /* time of the next try, or of giving up */
+    bool joined;          /* this request joined the group that it is sent to */
     struct mc_group group;
 };
 
-/* What became of a target's addresses. */
+/* Statistics of a target's addresses. */
 struct tally {
-    uint32_t asked, answered, unasked; /* the latter: the SA did not tell of their groups */
-    GString *own;                      /* "10.0.0.1 (ib0)": silent, for this host has them */
-    GString *absent;                   /* "10.0.0.3, 10.0.0.9-10.0.0.20": as far as it is told */
-    unsigned ranges;                   /* also those that are not told any more */
-    uint8_t first[16], last[16];       /* of the last range */
-    GHashTable *places;                /* who answered, and for how many; NULL: nobody did */
+    uint32_t asked, answered, unasked; /* unasked: the SA did not return their groups */
+    GString *own;    /* "10.0.0.1 (ib0)": no response, because this host has the address */
+    GString *absent; /* "10.0.0.3, 10.0.0.9-10.0.0.20": as far as reported */
+    unsigned ranges; /* including ranges that are no longer listed */
+    uint8_t first[16], last[16]; /* the last range */
+    GHashTable *places; /* stations that responded, with their number of addresses; NULL: none */
 };
 
 struct host {
-    struct target target; /* the first member: see sweep_await() */
+    struct target target; /* must be the first member: see sweep_await() */
     struct peer peer;
     struct results results;
     struct judged judged;
     struct answer first;
     struct task *task;
-    packet_match *match; /* that it waits for */
+    packet_match *match; /* the match function that the host waits for */
     void *match_user;
     gint64 deadline;
     bool waits, matched;
     gint64 begin;
-    bool joined; /* its solicited-node group */
+    bool joined; /* the solicited-node group was joined for this host */
     struct mc_group group;
 };
 
 struct sweep {
     struct run *run;
     struct probe_link *link;
-    struct target *rest; /* the log and results of what belongs to no host */
+    struct target *rest; /* log and results of packets that belong to no host */
     const struct sweep_job *job;
-    bool brief;        /* there are many */
-    GPtrArray *active; /* struct host, with a task */
+    bool brief;        /* many addresses: short reports */
+    GPtrArray *active; /* struct host that have a task */
     GPtrArray *idle;   /* struct task */
-    GQueue *queue;     /* struct host: answered, and waits for a task */
+    GQueue *queue;     /* struct host that have responded and wait for a task */
 
-    unsigned target; /* that is asked for next, and its address */
+    unsigned target; /* the next target to request, and the next address in it */
     uint32_t number, all, done;
-    GQueue
-        tries[TRIES]; /* struct flight, the first to be due first; by how often they were asked */
-    GHashTable *own;  /* names of interfaces by struct flight: this host's addresses */
-    GHashTable *flights; /* by address: those that have not answered */
+    GQueue tries[TRIES]; /* struct flight, ordered by time, per number of tries */
+    GHashTable *own;     /* this host's addresses: interface names by struct flight */
+    GHashTable *flights; /* pending requests by address */
     struct tally *tallies;
-    gint64 shown;         /* when progress was told */
-    enum sa_result hears; /* what is sent to all IPv6 nodes: SA_TOLD */
+    gint64 shown;         /* when progress was last shown */
+    enum sa_result hears; /* SA_TOLD: packets to all IPv6 nodes are received */
 };
 
 /* ---- hosts.c */
 
-/* The first answer of an address: the host waits in the queue until a task is free. */
+/* First response of an address: queues the host until a task is free. */
 void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a,
                  const struct ud_from *from);
 bool start_host(struct sweep *s);
-/* Goes on with a host until it waits again, or is done. */
+/* Continues a host until it waits again or is finished. */
 void resume(struct sweep *s, struct host *h);
-/* Goes on with a host whose time is over. False: there is none. */
+/* Continues a host whose wait has timed out. Returns false if there is none. */
 bool expire_host(struct sweep *s);
 gint64 next_deadline(const struct sweep *s, gint64 least);
-/* Ends all hosts, when the run was stopped or broken. */
+/* Ends all hosts after the run was stopped or has failed. */
 void end_hosts(struct sweep *s);
-/* Leaves the group of an address that is done with, if it was joined for that. */
+/* Leaves the group of a finished address if it was joined for that address. */
 void sweep_leave(struct sweep *s, bool joined, const struct mc_group *g);
 
 /* ---- proxy.c */
 
-/* An address answered so. */
+/* Notes the station that responded for an address. */
 void sweep_note_place(struct tally *t, const struct answer *a);
-/* Adds stages of who answered for many addresses. */
+/* Adds stages about stations that responded for many addresses. */
 void sweep_tell_proxies(const struct tally *t, struct judged *j);
 
 /* ---- tell.c */
 
-/* An address did not answer. own: the interface of this host that has it, or NULL. */
+/* Notes that an address did not respond. own: the interface of this host that has it, or NULL. */
 void note_silent(struct tally *t, const struct flight *f, const char *own);
 void tell_named(struct sweep *s, const struct target_option *t, const char *trouble);
 void tell_prefix(struct sweep *s, const struct target_option *t, struct tally *tally);
@@ -110,13 +111,13 @@ void sweep_begin(struct sweep *s);
 void sweep_end(struct sweep *s);
 bool sweep_asked_all(const struct sweep *s);
 /*
- * Sends the next question if the rate allows it; gives up who was silent, unless something else is
- * to be done first.
+ * Sends the next request if the rate allows it. If busy is false, first gives up an address that
+ * did not respond.
  */
 bool sweep_ask(struct sweep *s, bool busy);
-/* When there is something to ask or to give up next; at the latest that. */
+/* When the next request or timeout is due; at most latest. */
 gint64 sweep_next_question(struct sweep *s, gint64 latest);
-/* Is it the answer of an address that was asked for? */
+/* True if the packet is the response to a pending request. */
 bool sweep_answered(struct sweep *s, bool ipv6, const uint8_t *ip, const struct ud_from *from);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Progress of a sweep, on a terminal. See progress.h. */
+/* Shows the progress of a sweep on a terminal. See progress.h. */
 #include "probe/sweep/progress.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Proxies in a sweep: one link-layer address that answers for many IP addresses (RFC 1027, RFC 4861
- * §7.2.8). No rule forbids it; but what a sweep reports of such addresses is about the proxy.
+ * Detects proxies in a sweep: one link-layer address that responds for many IP addresses (RFC 1027,
+ * RFC 4861 §7.2.8). No rule forbids it, but the results for such addresses are about the proxy.
  */
 #include "probe/sweep/parts.h"
 
@@ -10,7 +10,7 @@
 #include "probe/exchange/peer.h"
 #include "probe/exchange/question.h"
 
-/* A host with so many addresses is worth a line, whether it is a proxy or not. */
+/* A station with this many addresses is reported, whether it is a proxy or not. */
 enum { PROXY_FROM = 8, PROXIES_TOLD = 5 };
 
 struct place {

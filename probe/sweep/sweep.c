@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Many addresses in one run. See sweep.h; who is asked first, and is silent, is in ask.c. */
+/* Probes many addresses in one run. See sweep.h. The first requests are in ask.c. */
 #include "probe/sweep/sweep.h"
 
 #include <string.h>
@@ -21,7 +21,10 @@ static bool has_address(const struct host *h, bool ipv6, const uint8_t *ip)
     return h->target.ipv6 == ipv6 && memcmp(h->target.ip, ip, ipv6 ? 16 : 4) == 0;
 }
 
-/* Several hosts may ask for one address: the link-local one of a port that has many. */
+/*
+ * Several hosts may have a pending request for one address: the link-local address of a port with
+ * many addresses.
+ */
 static struct host *who_has(struct sweep *s, bool ipv6, const uint8_t *ip,
                             const struct ud_from *from)
 {
@@ -38,7 +41,7 @@ static struct host *who_has(struct sweep *s, bool ipv6, const uint8_t *ip,
     return any;
 }
 
-/* A second answer, before the host's turn has come. */
+/* A host that is queued: this is another response from it. */
 static struct host *who_waits(struct sweep *s, bool ipv6, const uint8_t *ip)
 {
     for (GList *l = s->queue->head; l; l = l->next)
@@ -61,7 +64,7 @@ static struct host *who_matches(struct sweep *s, const struct ud_from *from)
     return sender;
 }
 
-/* Of nobody who is asked. */
+/* A packet of a station that is not probed. */
 static void take_foreign(struct sweep *s, const struct ud_from *from)
 {
     wirelog_begin(s->rest->log, "sweep");
@@ -90,7 +93,7 @@ static void feed(struct sweep *s, const struct ud_from *from)
         resume(s, h);
 }
 
-/* The next packet that is there already. */
+/* Waits up to ms milliseconds for a packet and processes it. */
 static bool take_next(struct sweep *s, int ms)
 {
     struct transport *t = s->link->transport;
@@ -115,7 +118,7 @@ static void rest(struct sweep *s)
     if (left >= SHORTEST_WAIT_US)
         take_next(s, (int)(left / 1000));
     else if (left > 0)
-        /* the transport waits for milliseconds alone: too long for a high rate */
+        /* the transport waits in whole milliseconds: too long for a high rate */
         g_usleep((gulong)left);
 }
 

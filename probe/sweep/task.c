@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tasks by ucontext(3), each with a guard page at the end of its stack. See task.h. */
+/*
+ * Tasks implemented with ucontext(3), each with a guard page at the end of its stack. See task.h.
+ */
 #include "probe/sweep/task.h"
 
 #include <stdint.h>
@@ -10,7 +12,7 @@
 
 #include "probe/run/target.h"
 
-/* The deepest check needs some 20 KB, more with sanitizers; only what is used is taken. */
+/* The deepest check needs about 20 KB, more with sanitizers. Only the used pages take memory. */
 enum { STACK_SIZE = 512 << 10 };
 
 struct task {
@@ -46,7 +48,7 @@ void task_free(struct task *t)
     free(t);
 }
 
-/* makecontext passes int alone: a pointer goes in two. */
+/* makecontext() passes only int arguments: the pointer is split in two. */
 static void enter(unsigned high, unsigned low)
 {
     /* NOLINTNEXTLINE(performance-no-int-to-ptr) */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Several runs of checks at once: each on a stack of its own, one going on at a time, until it
- * waits for something. So a check is written as if it were alone, and a sweep has many of them in
- * flight.
+ * Cooperative tasks: each runs on its own stack until it waits; one runs at a time. A check is
+ * therefore written as sequential code, and a sweep runs many of them concurrently.
  */
 #ifndef IPOIB_PROBE_TASK_H
 #define IPOIB_PROBE_TASK_H
@@ -13,16 +12,16 @@ struct task;
 
 typedef void task_run(void *user);
 
-/* NULL: no memory for its stack. */
+/* NULL: no memory for the stack. */
 struct task *task_new(void);
-/* To be freed, or begun anew, when it has ended. */
+/* Free or reuse a task only after it has ended. */
 void task_free(struct task *t);
 
-/* Gives it something to do; it begins with the first task_resume. */
+/* Assigns work; it starts with the first task_resume(). */
 void task_begin(struct task *t, task_run *run, void *user);
-/* Goes on until it waits or ends. False: it has ended. */
+/* Runs the task until it waits or ends. Returns false if it has ended. */
 bool task_resume(struct task *t);
-/* Of the running task: waits until it is resumed. */
+/* Called by the running task: waits until it is resumed. */
 void task_wait(struct task *t);
 
 #endif

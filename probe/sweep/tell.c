@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is reported of addresses that do not answer, and of prefixes. See parts.h. */
+/* Reports about addresses that do not respond, and about prefixes. See parts.h. */
 #include "probe/sweep/parts.h"
 
 #include <stdio.h>
@@ -44,7 +44,10 @@ static void note_absent(struct tally *t, const struct flight *f)
     memcpy(t->last, f->ip, 16);
 }
 
-/* What this host sends to its own groups need not come to its interface's queue pair. */
+/*
+ * Packets that this host sends to its own groups may not reach its interface's queue pair, so its
+ * own addresses do not respond.
+ */
 void note_silent(struct tally *t, const struct flight *f, const char *own)
 {
     char ip[48];
@@ -73,7 +76,7 @@ static void end_ranges(struct tally *tally, bool ipv6)
         g_string_append_printf(tally->absent, " and %u more ranges", tally->ranges - RANGES_TOLD);
 }
 
-/* Why the prefix is not judged, or not to its end; NULL: it is. */
+/* Why the result of the prefix is missing or incomplete; NULL: it is complete. */
 static char *prefix_trouble(const struct sweep *s, const struct target_option *t,
                             const struct tally *tally)
 {
