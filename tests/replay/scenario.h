@@ -12,8 +12,8 @@
  *                          ports/1/hw_counters/out_of_buffer there, if it exists
  *   max-qp-wr N, max-cqe N its limits
  *   clock KHZ|wallclock    completions contain the device's counter, or the time of day
- *   clock-ahead MS         this far ahead of the host's time;  clock-drift PPM: the counter is this much
- *                          faster than KHZ
+ *   clock-ahead MS         this far ahead of the host's time;  clock-drift PPM: the counter is this
+ *                          much faster than KHZ
  *   ports N                default 1, all alike
  *   port active|down ib|ethernet|none
  *   lid N, lmc N, mtu N, gid ADDRESS, pkeys N...
