@@ -84,8 +84,8 @@ static int dissect_last(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, voi
 /* ---- start and end of a file */
 
 /*
- * If the chosen list cannot be read, nothing is checked: without it, known deviations would be
- * reported as violations.
+ * If the chosen list cannot be read, nothing is checked, because known deviations would be reported
+ * as violations.
  */
 static void read_deviations(void)
 {

@@ -56,8 +56,8 @@ static struct port port_of_address(packet_info *pinfo, const address *a)
 }
 
 /*
- * Classifications that are not part of a message are the same for all packets of a flow. They are
- * stored once, because a capture has many packets.
+ * The classification of packets that are not part of a message is the same for all packets of a
+ * flow. It is stored once, because a capture has many packets.
  */
 static wmem_map_t *shared;
 

@@ -123,9 +123,7 @@ void pair_request(packet_info *pinfo, const struct pair_key *k, uint32_t what)
     p->request = pinfo->num;
     p->asked = pinfo->abs_ts;
     p->what = what;
-    wmem_map_insert(
-        pairs, &p->key,
-        p); /* an equal key stays in the map; its memory is valid until the file is closed */
+    wmem_map_insert(pairs, &p->key, p); /* the map keeps an existing key until the file is closed */
     frame_pairs(pinfo, true)->asks = p;
 }
 

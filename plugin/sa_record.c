@@ -48,7 +48,7 @@ enum drawing { PLAIN, GROUP, MTU_OCTETS, LIFE_TIME, JOIN_BITS, LOW_NIBBLE };
 struct component {
     uint64_t bit; /* in the component mask */
     enum drawing drawing;
-    int *hf; /* NULL if the kind of drawing implies the field */
+    int *hf; /* NULL if `drawing` implies the field */
     int offset, size;
 };
 

@@ -18,7 +18,7 @@ enum {
     TPA = THA + LLADDR_SIZE
 };
 
-/* What the fault makes of a right reply; the octets that are left. */
+/* Applies the fault to a valid reply. Returns the new length. */
 static uint32_t spoil(const struct deviant *d, uint8_t *out, uint32_t n)
 {
     static const uint8_t another[4] = {10, 9, 9, 9};
@@ -67,7 +67,7 @@ static void send_runt(struct deviant *d, const struct ud_from *from, uint32_t qp
     send_to_port(d, from->lid, from->sl, qpn, runt, ENCAP_SIZE - 1);
 }
 
-/* IPv4 of a protocol that nobody has (RFC 3692): nothing answers it. */
+/* Sends an IPv4 packet with an experimental protocol number (RFC 3692): no host answers it. */
 static void send_large(struct deviant *d, const struct ud_from *from, uint32_t qpn)
 {
     enum { LARGE = 2100, EXPERIMENT = 253 };

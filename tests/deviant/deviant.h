@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The deviant peer: an IPoIB station on a UD queue pair of its own, for the tests of ipoib-probe.
- * It keeps what RFC 4391 demands of a node, but for the one rule that its option names
- * (faults.def).
+ * The deviant peer: an IPoIB station on its own UD queue pair, for the tests of ipoib-probe. It
+ * conforms to RFC 4391, except for the one rule that its option names (faults.def).
  */
 #ifndef IPOIB_TESTS_DEVIANT_H
 #define IPOIB_TESTS_DEVIANT_H
@@ -19,44 +18,49 @@ enum fault_number {
 
 enum { CONTACTS = 8, DIES_AFTER = 12, DIES_SOON_AFTER = 2, RIVAL_LATE_US = 300000 };
 
-/* Whom it sends to, and what waits until the address is known. */
+/* A neighbour, and the packet that waits until its address is known. */
 struct contact {
     bool ipv6, known;
     uint8_t ip[16], lladdr[LLADDR_SIZE];
     uint16_t lid;
     uint8_t sl;
-    uint32_t waiting_n, waiting_from; /* the QPN that what it answers came from */
+    uint32_t waiting_n, waiting_from; /* the requester's QPN */
     uint8_t waiting[UD_SIZE];
 };
 
 struct deviant {
     struct run run;
     struct probe_link link;  /* the port, the partition and the groups */
-    struct target target;    /* nothing is probed: the log and the link */
-    struct transport *other; /* FAULT_QPN_OTHER: a second queue pair, to send from */
+    struct target target;    /* not probed: used for its log and its link */
+    struct transport *other; /* FAULT_QPN_OTHER: a second queue pair to send from */
     enum fault_number fault;
     uint8_t ip4[4], ip6[16], lladdr[LLADDR_SIZE];
     struct mc_group all_nodes;
     struct contact contact[CONTACTS];
-    unsigned answers, heard; /* questions for its address by multicast */
+    unsigned answers, heard; /* multicast requests for its address */
 };
 
-/* ---- stand.c: on the link */
+/* ---- stand.c: sets the station up on the link */
 bool stand(struct deviant *d, char *why, size_t size);
-/* The group of an IPv6 multicast address, joined as state tells; made if it is missing. */
+/*
+ * Joins the group of an IPv6 multicast address with the JoinState; creates it if it does not exist.
+ */
 bool join_ipv6(struct deviant *d, const uint8_t *ip, uint8_t join_state, struct mc_group *g);
 
 /* ---- groups.c: the groups of the faults FAULT_GROUP_... */
 bool make_groups(struct deviant *d, char *why, size_t size);
 
-/* ---- filter.c: what it takes, and that it may have died */
+/* ---- filter.c: which packets it accepts; none after it has died */
 bool takes(struct deviant *d, const struct ud_from *from);
 
-/* ---- send.c: what it sends */
+/* ---- send.c: sends packets */
 void send_to_port(struct deviant *d, uint16_t lid, uint8_t sl, uint32_t qpn, uint8_t *octets,
                   uint32_t n);
 void send_to_group(struct deviant *d, const struct mc_group *g, uint8_t *octets, uint32_t n);
-/* IP to a neighbour, whose address is asked for where it is not known. from: the QP that asked. */
+/*
+ * Sends an IP packet to a neighbour; resolves its address first if it is unknown. from: the sender
+ * of the request.
+ */
 void send_ip(struct deviant *d, const uint8_t *ip, const struct ud_from *from, uint8_t *octets,
              uint32_t n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Echo replies (RFC 792, RFC 4443 §4.2): the request with the addresses changed over and another
- * type. See deviant.h.
+ * Echo replies (RFC 792, RFC 4443 §4.2): the request with the addresses swapped and another type.
+ * See deviant.h.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ enum {
 };
 enum { REQUEST4 = 8, REPLY4 = 0, REQUEST6 = 128, REPLY6 = 129 };
 
-/* RFC 1624: a word of what the checksum counts changes */
+/* Updates the checksum for the changed type (RFC 1624). */
 static void change_type(uint8_t *icmp, uint8_t type)
 {
     uint32_t before = be16(icmp);
@@ -33,7 +33,7 @@ static void change_type(uint8_t *icmp, uint8_t type)
     put16(icmp + ICMP_CHECKSUM, ~sum & 0xffff);
 }
 
-/* ip: the datagram's octets that hold source and destination, size octets each. */
+/* addresses: offset of source and destination in the datagram, of size bytes each. */
 static void reply(struct deviant *d, const struct ud_from *from, struct view v, uint32_t addresses,
                   uint32_t size, uint32_t icmp, uint8_t type)
 {

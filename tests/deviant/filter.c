@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What it takes of what comes: a right peer everything. See faults.def. */
+/* Which received packets the station accepts: without a fault, all. See faults.def. */
 #include "tests/deviant/deviant.h"
 
 #include "wire/arp.h"
@@ -54,7 +54,7 @@ static bool minds_size(const struct deviant *d, uint32_t octets)
     }
 }
 
-/* ARP alone: only questions for its own address are counted. */
+/* Only for ARP: only requests for its own address count. */
 static bool is_deaf(struct deviant *d, const struct ud_from *from, bool multicast)
 {
     enum { TARGET = ARP_SIZE_FIXED + 2 * LLADDR_SIZE + 4 };

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Groups of its own that have something wrong; the subnet administrator lets each of these be made.
- * See faults.def.
- */
+/* Creates groups with wrong parameters; the SA accepts each of them. See faults.def. */
 #include "tests/deviant/deviant.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * deviant -d DEVICE [-a IPV4] [--FAULT]: an IPoIB station with one fault (faults.def), until
- * SIGTERM. It prints "ready" and its IPv6 address once it stands on the link. deviant --table: the
- * faults, with tabs between option, how it is probed, what is found, and what it does.
+ * deviant -d DEVICE [-a IPV4] [--FAULT]: an IPoIB station with one fault (faults.def); runs until
+ * SIGTERM. It prints "ready" and its IPv6 address as soon as it is on the link. deviant --table:
+ * prints the faults, with tabs between option, how it is probed, what is found, and what it does.
  */
 #include <arpa/inet.h>
 #include <signal.h>

@@ -23,7 +23,7 @@ enum {
 
 static const uint8_t unspecified[16], all_nodes[16] = {0xff, 0x02, [15] = 1};
 
-/* Over the pseudo header of RFC 8200 §8.1. */
+/* Sets the checksum, which includes the pseudo header of RFC 8200 §8.1. */
 static void put_checksum(uint8_t *ipv6)
 {
     uint32_t length = be16(ipv6 + IPV6_PAYLOAD), sum = length + ICMPV6;
@@ -35,7 +35,9 @@ static void put_checksum(uint8_t *ipv6)
     put16(ipv6 + IPV6_SIZE + ICMPV6_CHECKSUM, ~(sum + (sum >> 16)) & 0xffff);
 }
 
-/* The option has so many units of 8 octets, and the message too. */
+/*
+ * Sets the length of the option to `units` of 8 bytes, and the length of the message accordingly.
+ */
 static uint32_t resize(uint8_t *out, uint32_t n, uint32_t units)
 {
     uint8_t *ipv6 = out + ENCAP_SIZE;
@@ -56,7 +58,7 @@ static uint32_t make_na(const struct deviant *d, const struct nd_message *m, uin
     return d->fault == FAULT_ND_SHORT ? resize(out, n, 1) : n;
 }
 
-/* RFC 4861 §7.2.4: to all nodes where the question has no sender. */
+/* RFC 4861 §7.2.4: the reply goes to all nodes if the NS came from the unspecified address. */
 static void answer(struct deviant *d, const struct ud_from *from, const uint8_t *asker,
                    const uint8_t *lladdr)
 {
@@ -110,7 +112,10 @@ void take_nd(struct deviant *d, const struct ud_from *from, struct view ipv6, st
         learn(d, target, lladdr, from);
 }
 
-/* To the solicited-node group, which its sender joins; two faults take another group. */
+/*
+ * Sends an NS to the solicited-node group, which it joins first; with two of the faults, to another
+ * group.
+ */
 void ask_nd(struct deviant *d, const uint8_t *ip)
 {
     uint8_t group[16], out[UD_SIZE];

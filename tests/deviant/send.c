@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What it sends, and to whom. See deviant.h. */
+/* Sends packets to ports, groups and neighbours. See deviant.h. */
 #include "tests/deviant/deviant.h"
 
 #include <stdio.h>

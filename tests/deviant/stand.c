@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Standing on the link: queue pair, addresses, groups. See deviant.h. */
+/* Sets the station up on the link: queue pair, addresses, groups. See deviant.h. */
 #include "tests/deviant/deviant.h"
 
 #include <stdio.h>
@@ -22,8 +22,8 @@ static bool fail(char *why, size_t size, const char *what)
 /* ---- its addresses */
 
 /*
- * IBA 15.2.5.18: LID, block, reserved, then eight GUIDs; the mask's bits are in that order. A GUID
- * of 0: the SM chooses.
+ * GUIDInfoRecord (IBA 15.2.5.18): LID, block, reserved, then eight GUIDs; the mask's bits are in
+ * that order. With a GUID of 0, the SM chooses one.
  */
 static bool ask_alias(struct deviant *d, uint8_t guid[8])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a capture costs. See bill.h. */
+/* Measures what a capture costs. See bill.h. */
 #include "bill.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static uint64_t read_clock(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The processor time of all threads but the player's. */
+/* The CPU time of all threads except the device's. */
 static uint64_t cpu_without_player(const struct bill *b)
 {
     clockid_t clock;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a capture costs: the processor time of the program's threads between the flow's beginning
- * and the queue pair's end, without the player's share. If the player has a thread of its own, that
- * is this thread's time; if frames come within the program's calls, it is the calling thread's time
- * while they do, read before and after.
+ * Measures what a capture costs: the CPU time of the program's threads from the start of the flow
+ * to the end of the queue pair, without the simulated device's share. If the device has its own
+ * thread, its share is that thread's CPU time. If frames are delivered in the program's calls, it
+ * is the CPU time of the calling thread during the delivery, measured before and after it.
  */
 #ifndef REPLAY_BILL_H
 #define REPLAY_BILL_H
@@ -13,17 +13,17 @@
 #include <stdint.h>
 
 struct bill {
-    const char *path;        /* NULL: nobody wants to know */
-    const pthread_t *player; /* NULL: frames come within calls */
-    uint64_t cpu, wall;      /* at the beginning, ns */
-    uint64_t paused;         /* when the player's share began */
-    uint64_t played;         /* the player's share so far */
-    uint64_t late;           /* ns by which the player's thread was late in all */
+    const char *path;        /* NULL: not measured */
+    const pthread_t *player; /* the device's thread; NULL: frames are delivered in calls */
+    uint64_t cpu, wall;      /* at the start, ns */
+    uint64_t paused;         /* CPU time at the start of the device's share */
+    uint64_t played;         /* the device's share so far */
+    uint64_t late;           /* total delay of the device's thread, ns */
 };
 
 void bill_begin(struct bill *b, const char *path, const pthread_t *player);
 
-/* Around what the player does in the program's calls. */
+/* Called before and after the delivery of frames in the program's calls. */
 void bill_pause(struct bill *b);
 void bill_go_on(struct bill *b);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture-floor FRAMES: what a capture costs at least. One thread that receives in batches, looks
- * at the clock once a batch, puts pcap and ERF headers before the frames' octets in a buffer and
- * writes that to standard output. It knows no fault, no direction, no option, no end but FRAMES.
- * script/bench-capture measures ipoib-capture by it.
+ * capture-floor FRAMES: the minimum cost of a capture. One thread receives in batches, reads the
+ * clock once per batch, writes pcap and ERF headers and the frames' bytes into a buffer, and writes
+ * the buffer to standard output. It handles no errors, directions or options, and ends after
+ * FRAMES. script/bench-capture compares ipoib-capture with it.
  */
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ static void open_device(void)
     memory = mmap(NULL, (size_t)ENTRIES * STRIDE, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     need(pd && memory != MAP_FAILED, "memory");
-    madvise(memory, (size_t)ENTRIES * STRIDE, MADV_HUGEPAGE); /* as ipoib-capture's */
+    madvise(memory, (size_t)ENTRIES * STRIDE, MADV_HUGEPAGE); /* as in ipoib-capture */
     mr = ibv_reg_mr(pd, memory, (size_t)ENTRIES * STRIDE, IBV_ACCESS_LOCAL_WRITE);
     cq = ibv_create_cq(context, ENTRIES, NULL, NULL, 0);
     need(mr && cq, "completion queue");

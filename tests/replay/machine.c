@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The device that is played. See machine.h. */
+/* The simulated device. See machine.h. */
 #include "machine.h"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-    NAP = 20000,    /* ns between two looks of the thread that plays alone */
+    NAP = 20000,    /* ns between two steps of the thread with "thread" */
     LATE = 1000000, /* ns */
 };
 
@@ -29,7 +29,7 @@ static uint64_t monotonic(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
-/* --- what the device tells by itself */
+/* --- events of the device */
 
 static void tell(struct machine *m, enum ibv_event_type type)
 {
@@ -65,14 +65,17 @@ static uint32_t waiting(const struct ends *e)
            atomic_load_explicit(&e->got, memory_order_acquire);
 }
 
-/* The side that puts: its item is there. The side that gets: its place is free again. */
+/*
+ * Advances an end of a queue: for the side that puts, the item is available; for the side that
+ * gets, its slot is free.
+ */
 static void step(atomic_uint *end)
 {
     atomic_store_explicit(end, atomic_load_explicit(end, memory_order_relaxed) + 1,
                           memory_order_release);
 }
 
-/* Places of a queue, less one. */
+/* The number of slots of a queue, less one. */
 static uint32_t mask_of(uint32_t room)
 {
     uint32_t places = 1;
@@ -103,7 +106,7 @@ bool machine_post(struct machine *m, uint64_t wr_id, uint8_t *memory, uint32_t l
 {
     uint32_t at = atomic_load_explicit(&m->posted_ends.put, memory_order_relaxed);
 
-    /* each receive is the device's until its completion was taken */
+    /* The device owns a receive until its completion has been taken. */
     if (at - atomic_load_explicit(&m->done_ends.got, memory_order_relaxed) >= m->posted_room)
         return false;
     m->posted[at & m->posted_mask] = (struct posted){wr_id, memory, len};
@@ -196,7 +199,7 @@ static void befall_what_is_due(struct machine *m, uint64_t now)
     }
 }
 
-/* How many frames may come before the next incident. */
+/* Number of frames before the next incident. */
 static uint64_t until_incident(const struct machine *m)
 {
     uint64_t least = UINT64_MAX;
@@ -243,7 +246,7 @@ static uint32_t copy_frame(const struct machine *m, uint8_t *out, uint32_t room)
     return (uint32_t)len;
 }
 
-/* Where a device's DMA leaves the octets: in no cache of the processor's. */
+/* Flushes the bytes from the processor's caches, because a device's DMA leaves them in none. */
 static void make_cold(const uint8_t *octets, uint32_t len)
 {
 #ifdef __x86_64__
@@ -257,7 +260,9 @@ static void make_cold(const uint8_t *octets, uint32_t len)
 #endif
 }
 
-/* --- datagrams to groups (IBA 7.7, 8.3, 9.2, 9.3.3; the receiver's first 40 octets: 11.4.1.2) */
+/*
+ * --- datagrams to groups (IBA 7.7, 8.3, 9.2, 9.3.3; the first 40 bytes at the receiver: 11.4.1.2)
+ */
 
 enum {
     LRH = 8,
@@ -299,8 +304,8 @@ static void make_datagram(const struct machine *m, struct datagram *d)
 }
 
 /*
- * The next frame as a datagram; false if it is not for the queue pair: another transport, no group
- * or not one of its.
+ * Gets the next frame as a datagram. Returns false if it is not for the queue pair: another
+ * transport, no group, or a group that is not attached.
  */
 static bool next_datagram(const struct machine *m, struct datagram *d)
 {
@@ -348,7 +353,7 @@ bool machine_detach(struct machine *m, const union ibv_gid *mgid)
     return false;
 }
 
-/* --- frames come */
+/* --- delivering frames */
 
 static void deliver(struct machine *m, uint64_t time, const struct datagram *d)
 {
@@ -374,7 +379,7 @@ static void deliver(struct machine *m, uint64_t time, const struct datagram *d)
     complete(m, c);
 }
 
-/* Up to COUNT frames come. */
+/* Delivers up to COUNT frames. */
 static void frames_come(struct machine *m, uint64_t count)
 {
     static _Thread_local struct datagram datagram;
@@ -382,9 +387,9 @@ static void frames_come(struct machine *m, uint64_t count)
 
     for (; count > 0; count--, m->come++) {
         if (!m->flow || m->qp_error || m->cq_error)
-            continue; /* nobody listens */
+            continue; /* no flow */
         if (m->attached_count > 0 && !next_datagram(m, &datagram))
-            continue; /* not for him */
+            continue; /* not for this queue pair */
         m->heard++;
         if (m->drop_next > 0 || waiting(&m->posted_ends) == 0) {
             m->drop_next -= m->drop_next > 0;
@@ -396,7 +401,7 @@ static void frames_come(struct machine *m, uint64_t count)
     count_loss(m, lost);
 }
 
-/* With bursts nothing comes while there is something, nor at the first poll that finds nothing. */
+/* With bursts, no frames arrive while completions wait, nor at the first poll that finds none. */
 static uint32_t wanted_of_burst(struct machine *m, uint32_t wanted, uint32_t ready)
 {
     if (wanted == 0 || ready > 0)
@@ -405,7 +410,7 @@ static uint32_t wanted_of_burst(struct machine *m, uint32_t wanted, uint32_t rea
     return m->found_empty ? 0 : (uint32_t)m->scenario->burst;
 }
 
-/* Frames that wait for receives: as many as are wanted. */
+/* Number of frames to deliver without a rate: as many as are wanted and have receives. */
 static uint64_t due_unpaced(struct machine *m, uint32_t wanted)
 {
     uint32_t ready = waiting(&m->done_ends), receives = waiting(&m->posted_ends);
@@ -420,7 +425,7 @@ static uint64_t due_unpaced(struct machine *m, uint32_t wanted)
     return n > receives + m->drop_next ? receives + m->drop_next : n;
 }
 
-/* How many frames are due. */
+/* Number of frames that are due. */
 static uint64_t due(struct machine *m, uint64_t now, uint32_t wanted)
 {
     const struct scenario *s = m->scenario;
@@ -446,7 +451,7 @@ static bool plays(const struct machine *m)
     return m->began && !m->removed && (s->synthetic || s->packets.count || s->incident_count);
 }
 
-/* COUNT frames come, and what befalls the device on the way. */
+/* Delivers COUNT frames, with the incidents between them. */
 static void play(struct machine *m, uint64_t now, uint64_t count)
 {
     uint64_t step_len;
@@ -474,7 +479,7 @@ void machine_advance(struct machine *m, uint32_t wanted)
     bill_pause(&m->bill);
     play(m, now, count);
     bill_go_on(&m->bill);
-    if (m->bill.path && !m->scenario->threaded) /* what comes by a call takes the program no time */
+    if (m->bill.path && !m->scenario->threaded) /* delivery in a call takes no time */
         m->start += monotonic() - now;
 }
 
@@ -483,7 +488,7 @@ void machine_start_flow(struct machine *m)
     m->flow = true;
     if (!m->began)
         m->start = m->advanced = monotonic();
-    /* before there are receives, the program only tries */
+    /* Until there are receives, the program only tests the flow. */
     if (!m->began && waiting(&m->posted_ends) > 0) {
         m->began = true;
         bill_begin(&m->bill, m->scenario->bill, m->scenario->threaded ? &m->thread : NULL);
@@ -491,7 +496,7 @@ void machine_start_flow(struct machine *m)
     pthread_cond_signal(&m->wake);
 }
 
-/* --- the thread that wakes a sleeping program */
+/* --- the device's thread */
 
 void machine_arm(struct machine *m)
 {
@@ -519,8 +524,8 @@ static struct timespec soon(uint64_t ns)
 }
 
 /*
- * The thread was kept from running: what would have come meanwhile comes later, for it would come
- * all at once, which no link does.
+ * If the thread did not run in time, the missed frames are delayed. Otherwise they would arrive all
+ * at once, which no link does.
  */
 static void forgive_lateness(struct machine *m)
 {
@@ -533,7 +538,7 @@ static void forgive_lateness(struct machine *m)
     m->advanced = now;
 }
 
-/* Each frame comes by the clock, whatever the program does. */
+/* With "thread": delivers each frame by the clock, independent of the program. */
 static void play_alone(struct machine *m)
 {
     struct timespec nap = {.tv_nsec = NAP};
@@ -549,7 +554,10 @@ static void play_alone(struct machine *m)
     }
 }
 
-/* The program's calls let frames come; while it sleeps nobody else does. */
+/*
+ * Without "thread": the program's calls deliver frames; this thread delivers them only while the
+ * program sleeps.
+ */
 static void play_while_it_sleeps(struct machine *m)
 {
     struct timespec until;

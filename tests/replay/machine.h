@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The device that is played: receives that are posted, frames that come, completions that wait.
- * Whoever calls machine_advance lets come what is due by the clock: the program's own calls, and a
- * thread when the program sleeps. With "thread" in the scenario it is that thread alone, and as
- * with hardware the program's calls touch nothing but the two queues, without a lock.
+ * The simulated device: posted receives, arriving frames, completions. machine_advance() delivers
+ * the frames that are due by the clock. It is called from the program's own calls, and from a
+ * thread while the program sleeps. With "thread" in the scenario only that thread calls it. Then,
+ * as with hardware, the program's calls access only the two queues, without a lock.
  */
 #ifndef REPLAY_MACHINE_H
 #define REPLAY_MACHINE_H
@@ -33,7 +33,10 @@ struct completion {
     bool grh;
 };
 
-/* The ends of a queue, in items since it was made: one side puts, the other gets. */
+/*
+ * Counters of the items that were put into a queue and taken from it: one side puts, the other
+ * gets.
+ */
 struct ends {
     _Alignas(64) atomic_uint put;
     _Alignas(64) atomic_uint got;
@@ -50,23 +53,23 @@ struct machine {
     struct posted *posted;   /* the program puts, the device gets */
     struct completion *done; /* the device puts, the program gets */
     struct ends posted_ends, done_ends;
-    uint32_t posted_room, done_room; /* at most so many in each */
-    uint32_t posted_mask, done_mask; /* places there are, less one: a power of two */
+    uint32_t posted_room, done_room; /* maximum number of entries */
+    uint32_t posted_mask, done_mask; /* size of the array, less one: a power of two less one */
 
-    bool flow; /* frames come */
+    bool flow; /* frames are delivered */
     union ibv_gid
-        attached[MAX_GROUPS]; /* if there are any, what is sent to them comes, as datagrams */
+        attached[MAX_GROUPS]; /* if not empty, only datagrams to these groups are delivered */
     int attached_count;
-    bool began;         /* a flow was there once: the clock runs */
+    bool began;         /* a flow existed: the clock runs */
     uint64_t start;     /* of the clock; CLOCK_MONOTONIC, ns */
-    bool found_empty;   /* the program has polled in vain since the last burst */
-    uint64_t advanced;  /* when the thread last looked at that clock */
-    uint64_t come;      /* frames that have come */
-    uint64_t heard;     /* of these, while there was a flow */
+    bool found_empty;   /* the last poll since the last burst found nothing */
+    uint64_t advanced;  /* when the thread last read that clock */
+    uint64_t come;      /* frames so far */
+    uint64_t heard;     /* of these, during a flow */
     uint64_t lost;      /* of these, without a receive */
-    uint64_t drop_next; /* frames that are lost whatever happens */
+    uint64_t drop_next; /* frames to drop in any case */
     uint64_t fail_next; /* the next frame's completion status */
-    uint64_t pause_end; /* CLOCK_MONOTONIC, ns: nothing comes before */
+    uint64_t pause_end; /* CLOCK_MONOTONIC, ns: no frames before */
 
     atomic_bool qp_error, cq_error, poll_error, post_error, removed;
     bool armed;
@@ -77,19 +80,21 @@ void machine_create(struct machine *m, struct scenario *s);
 void machine_destroy(struct machine *m);
 
 /*
- * To be called with the lock held. WANTED: completions that the caller would take, for frames that
- * wait for receives.
+ * The caller must hold the lock. WANTED: number of completions that the caller would take, for
+ * frames that wait for receives.
  */
 void machine_advance(struct machine *m, uint32_t wanted);
 
 void machine_reset_queue(struct machine *m, uint32_t receives, uint32_t completions);
 
-/* For the program; with the lock held, or "thread". False: there are too many already, or none. */
+/*
+ * For the program, with the lock held or with "thread". Return false if the queue is full or empty.
+ */
 bool machine_post(struct machine *m, uint64_t wr_id, uint8_t *memory, uint32_t len);
 bool machine_take(struct machine *m, struct completion *out);
 
 void machine_start_flow(struct machine *m);
-/* Returns false if there is no room, or nothing to detach. */
+/* Returns false if there is no room, or the group is not attached. */
 bool machine_attach(struct machine *m, const union ibv_gid *mgid);
 bool machine_detach(struct machine *m, const union ibv_gid *mgid);
 void machine_arm(struct machine *m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading a scenario. See scenario.h. */
+/* Reads a scenario. See scenario.h. */
 #include "scenario.h"
 
 #include <arpa/inet.h>

@@ -1,43 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the stand-in for libibverbs plays: the devices that there are, what they refuse, what they
- * receive, and what befalls them. Read from the file that the environment variable IPOIB_REPLAY
- * names; a word and its values a line:
+ * The scenario of the simulated libibverbs: which devices exist, which calls fail, what they
+ * receive, and which errors occur. It is read from the file that the environment variable
+ * IPOIB_REPLAY names. Each line has a word and its values:
  */
 /* clang-format off: a table
  *
- *   device NAME            begins a device; all that follows is its own
- *   transport iwarp        it is no InfiniBand device
- *   sysfs FOLDER           its place in sysfs; there ports/1/hw_counters/out_of_buffer counts what it loses, if it exists
+ *   device NAME            starts a device; all that follows belongs to it
+ *   transport iwarp        not an InfiniBand device
+ *   sysfs FOLDER           its folder in sysfs; the number of dropped frames is written to
+ *                          ports/1/hw_counters/out_of_buffer there, if it exists
  *   max-qp-wr N, max-cqe N its limits
- *   clock KHZ|wallclock    completions carry the device's counter, or the time of day
- *   clock-ahead MS         that time of day, before the host's;  clock-drift PPM: the counter is so much faster than KHZ
+ *   clock KHZ|wallclock    completions contain the device's counter, or the time of day
+ *   clock-ahead MS         this far ahead of the host's time;  clock-drift PPM: the counter is this
+ *                          much faster than KHZ
  *   ports N                default 1, all alike
  *   port active|down ib|ethernet|none
  *   lid N, lmc N, mtu N, gid ADDRESS, pkeys N...
- *   fail VERB ERRNO        that verb fails: list open pd mr channel cq qp-ud qp-raw init rtr flow attach umad
- *   group MGID MLID QKEY [FROM [TO]]  a group of the SA's; it comes and goes so many ms after the SA is first asked; of two
- *                          with one MGID, one after the other, the second is the first deleted and made anew
- *   sa-log FILE            there the SA writes which states (JoinState) of which group are joined and left, and at the end
- *                          "queued BYTES" of each answer that was not received
- *   sa-refuses STATUS      of joins;  sa-silent FROM [TO]: it does not answer then, ms as a group's
- *   sa-anew MS             so long after the first question all groups are deleted and made anew;
- *                          sa-anew-state N: the JoinState that the port has in them then, of its host; default 0: none
- *   sa-members N           so many records more has the table of all groups: other ports' memberships of the first group,
- *                          and solicited-node groups of partition 0x8002
- *   memlock on             memory is registered up to RLIMIT_MEMLOCK, as of a user without CAP_IPC_LOCK
- *   frames FILE            a classic pcap of link type 247 or 1: these frames come, again and again
- *   synthetic OCTETS       or made ones of that size, with their number (8 octets, big-endian) at the end; to a queue pair
- *                          that is attached to groups, datagrams of that size to the first group
- *   total N                so many frames come (default: those of the file once; synthetic: without end)
- *   rate N                 so many a second; what finds no receive posted is lost. Without it, frames wait for receives
- *   burst N                so many come at once; without a rate, when the program has found the queue empty
- *   thread on              a thread lets frames come by the clock, not the program's calls; only with a rate
- *   wait on                with a rate too, frames wait for receives
- *   cold on                what comes is in no cache of the processor's, as after a device's DMA (x86-64)
- *   bill FILE              at the end the processor time that the capture took is written into it, see bill.h
- *   at N WHAT [VALUE]      when N frames have come ...
- *   after MS WHAT [VALUE]  when the flow is so old ...
+ *   fail VERB ERRNO        that verb fails: list open pd mr channel cq qp-ud qp-raw init rtr flow
+ *                          attach umad
+ *   group MGID MLID QKEY [FROM [TO]]  a group of the SA; it exists from FROM to TO, in ms after the
+ *                          first request to the SA. Two groups with the same MGID, one after the
+ *                          other, are a group that is deleted and created again
+ *   sa-log FILE            the SA writes to it which JoinStates of which groups are joined and
+ *                          left, and at the end "queued BYTES" for each response that was not
+ *                          received
+ *   sa-refuses STATUS      joins are rejected;  sa-silent FROM [TO]: the SA does not answer, in ms
+ *                          as for a group
+ *   sa-anew MS             after this time since the first request, all groups are deleted and
+ *                          created again; sa-anew-state N: the port's JoinState in them then, as
+ *                          joined by its host; default 0: none
+ *   sa-members N           number of additional records in the table of all groups: other ports'
+ *                          memberships of the first group, and solicited-node groups of partition
+ *                          0x8002
+ *   memlock on             memory is registered up to RLIMIT_MEMLOCK, as for a user without
+ *                          CAP_IPC_LOCK
+ *   frames FILE            a classic pcap of link type 247 or 1: its frames arrive, repeatedly
+ *   synthetic BYTES        or synthetic frames of that size, with their number (8 bytes,
+ *                          big-endian) at the end; a queue pair that is attached to groups gets
+ *                          datagrams of that size to the first group
+ *   total N                number of frames (default: those of the file once; synthetic: no limit)
+ *   rate N                 frames per second; a frame without a posted receive is lost. Without a
+ *                          rate, frames wait for receives
+ *   burst N                N frames arrive at once; without a rate, when the program has found the
+ *                          queue empty
+ *   thread on              a thread delivers frames by the clock, not the program's calls; only
+ *                          with a rate
+ *   wait on                frames wait for receives, with a rate, too
+ *   cold on                frames are in no cache of the processor, as after a device's DMA
+ *                          (x86-64)
+ *   bill FILE              at the end, the CPU time of the capture is written to it, see bill.h
+ *   at N WHAT [VALUE]      after N frames ...
+ *   after MS WHAT [VALUE]  this time after the start of the flow ...
  *     error STATUS         ... the next frame's completion has that status (ibv_wc_status)
  *     drop N               ... the next N frames are lost
  *     qp-error, cq-error, poll-error, post-error, remove, port-down, port-up, lid N, pause MS
@@ -56,7 +70,7 @@ enum { MAX_DEVICES = 8, MAX_INCIDENTS = 4096, MAX_FAILURES = 16, MAX_PKEYS = 128
 
 struct incident {
     bool by_time;
-    uint64_t when; /* frames, or nanoseconds since the flow began */
+    uint64_t when; /* frames, or ns since the start of the flow */
     char what[16];
     uint64_t value;
     bool done;
@@ -113,8 +127,8 @@ struct scenario {
 };
 
 /*
- * Reads the file; ends the program after a message if it is wrong. Returns how many devices there
- * are.
+ * Reads the file and returns the number of devices. If the file is wrong, prints a message and ends
+ * the program.
  */
 int scenario_read(const char *path, struct scenario *devices);
 

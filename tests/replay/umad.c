@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stand-in for libibumad: the functions that hca/client.c and probe/link/saonly.c use, and a
- * subnet administrator that has the play's groups (scenario.h). It answers joins and leaves as
- * OpenSM does: leaving a state that is not held is refused with 0x0200. What it has answered stays
- * in a queue until it is received, as in the kernel (drivers/infiniband/core/user_mad.c).
+ * Replaces libibumad: the functions that hca/client.c and probe/link/saonly.c use, and an SA with
+ * the scenario's groups (scenario.h). It answers joins and leaves as OpenSM does: a Delete of a
+ * JoinState that the port does not have is rejected with 0x0200. Responses stay in a queue until
+ * they are received, as in the kernel (drivers/infiniband/core/user_mad.c).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -31,22 +31,22 @@ enum {
     HEAD = 64,
     AGENT = 1,
     QUEUE = 8,
-    SM_KEY = 1, /* whoever has it is told of members */
+    SM_KEY = 1, /* requests with this key get members */
     CLASS_PORT_INFO = 0x0001,
     SM_INFO_RECORD = 0x0018,
     MC_MEMBER_RECORD = 0x0038
 };
 
-/* What was answered, and is not received yet. */
+/* A response that is not received yet. */
 struct pending {
     uint8_t *mad;
-    int length; /* of RMPP's whole: headers once, then the records */
+    int length; /* of the whole RMPP transfer: headers once, then the records */
 };
 
 static struct scenario devices[MAX_DEVICES];
 static const struct scenario *the;
 static uint8_t held[MAX_GROUPS]; /* JoinState */
-static uint64_t first;           /* question, ms */
+static uint64_t first;           /* time of the first request, ms */
 static uint8_t question[256];
 static bool asked, made_anew;
 static struct pending queue[QUEUE];
@@ -60,7 +60,7 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Whether it is between these times after the first question. */
+/* True between these times after the first request. */
 static bool is_within(uint64_t from, uint64_t to)
 {
     uint64_t age = now_ms() - first;
@@ -86,7 +86,7 @@ static void note(const char *what, const struct played_group *g, uint8_t state)
         close(fd);
 }
 
-/* --- answers */
+/* --- responses */
 
 static void put_record(uint8_t *p, const struct played_group *g, uint8_t state)
 {
@@ -96,13 +96,15 @@ static void put_record(uint8_t *p, const struct played_group *g, uint8_t state)
         memcpy(p + MCM_PORT_GID, the->gid.raw, 16);
     put32(p + MCM_QKEY, g->qkey);
     put16(p + MCM_MLID, g->mlid);
-    p[MCM_MTU] = 2 << 6 | 4; /* exactly 2048 octets */
+    p[MCM_MTU] = 2 << 6 | 4; /* exactly 2048 bytes */
     put16(p + MCM_PKEY, (uint32_t)(g->mgid.raw[4] << 8 | g->mgid.raw[5]));
     p[MCM_RATE] = 2 << 6 | 3; /* exactly 10 Gb/s */
     p[MCM_SCOPE_JOIN] = (uint8_t)((g->mgid.raw[1] & 15) << 4 | state);
 }
 
-/* As OpenSM compares: the port is a member, and its JoinState is the one asked for, as a whole. */
+/*
+ * Compares as OpenSM does: the port is a member, and its whole JoinState equals the requested one.
+ */
 static bool is_asked_for(int i)
 {
     uint64_t mask = be64(question + SA_COMPONENT_MASK);
@@ -117,8 +119,8 @@ static bool is_asked_for(int i)
 }
 
 /*
- * A record of the sa-members: every second one is another port's membership of the first group,
- * the others are the solicited-node groups (RFC 4291 §2.7.1) of such ports in partition 0x8002.
+ * Writes a record for sa-members: every second one is another port's membership of the first group;
+ * the others are solicited-node groups (RFC 4291 §2.7.1) of such ports in partition 0x8002.
  */
 static void put_member(uint8_t *p, uint32_t i)
 {
@@ -137,7 +139,9 @@ static void put_member(uint8_t *p, uint32_t i)
     put64(p + MCM_PORT_GID + 8, 0x0002c90300000000u + i);
 }
 
-/* The whole table is asked for, of all ports. */
+/*
+ * The number of members in the response: sa-members if the request is for the whole table, else 0.
+ */
 static uint32_t members_asked_for(void)
 {
     return be64(question + SA_COMPONENT_MASK) == 0 && the->group_count ? the->sa_members : 0;
@@ -154,7 +158,7 @@ static int table(struct pending *to)
     put16(to->mad + SA_ATTRIBUTE_OFFSET, RECORD / 8);
     for (int i = 0; i < the->group_count; i++)
         if (is_asked_for(i)) {
-            /* members are told to whoever has the SM_Key alone */
+            /* members are returned only to requests with the SM_Key */
             put_record(to->mad + len, &the->groups[i], 0);
             len += RECORD;
         }
@@ -183,7 +187,7 @@ static uint16_t change(uint8_t *mad, uint8_t method)
     uint8_t state = mad[SA_DATA + MCM_SCOPE_JOIN] & 15;
 
     if (memcmp(mad + SA_DATA + MCM_PORT_GID, the->gid.raw, 16) != 0)
-        return DENIED; /* nobody joins for others */
+        return DENIED; /* a port can join only for itself */
     for (int i = 0; i < the->group_count; i++) {
         const struct played_group *g = &the->groups[i];
 
@@ -252,13 +256,14 @@ static void answer(struct pending *to)
 static void enqueue(void)
 {
     if (queued == QUEUE)
-        abort(); /* a program that asks and never receives */
+        abort(); /* the program sends requests but never receives */
     answer(&queue[queued++]);
 }
 
 /*
- * As ib_umad_read() and umad_recv() do. The first segment has to find room, or nothing comes; where
- * the rest has no room, the length is that of the whole. Either way the answer stays in the queue.
+ * Behaves as ib_umad_read() and umad_recv(). If the first segment does not fit, nothing is
+ * returned. If the rest does not fit, the length is that of the whole response. In both cases the
+ * response stays in the queue.
  */
 static int deliver(struct ib_user_mad *umad, int *length)
 {
@@ -267,7 +272,7 @@ static int deliver(struct ib_user_mad *umad, int *length)
     int room = *length;
 
     if (room < segment) {
-        *length = (int)umad->length - HEAD; /* the library does not know better */
+        *length = (int)umad->length - HEAD; /* as the library does */
         errno = EINVAL;
         return -EINVAL;
     }
@@ -283,7 +288,7 @@ static int deliver(struct ib_user_mad *umad, int *length)
     return AGENT;
 }
 
-/* For tests: what was answered and never received. */
+/* For tests: logs responses that were never received. */
 static void note_queue(void)
 {
     char line[64];
@@ -308,7 +313,7 @@ EXPORT int umad_init(void)
     return 0;
 }
 
-/* False: there is no such port. */
+/* Returns false if the port does not exist. */
 static bool choose(const char *name, int port)
 {
     const char *path = getenv("IPOIB_REPLAY");
@@ -388,7 +393,7 @@ EXPORT int umad_send(int fd, int agent, void *umad, int length, int timeout, int
     return 0;
 }
 
-/* A signal ends the wait with -EIO, and EINTR in errno: so does the library (dev_poll). */
+/* A signal ends the wait with -EIO, and EINTR in errno, as in the library (dev_poll). */
 EXPORT int umad_recv(int fd, void *umad, int *length, int timeout)
 {
     (void)fd;
@@ -411,7 +416,7 @@ EXPORT int umad_get_port(const char *name, int number, umad_port_t *port)
              the->name);
     snprintf(port->link_layer, sizeof(port->link_layer), "InfiniBand");
     port->portnum = number ? number : 1;
-    port->pkeys = (uint16_t *)(uintptr_t)the->pkeys; /* not written to */
+    port->pkeys = (uint16_t *)(uintptr_t)the->pkeys; /* not modified */
     port->pkeys_size = (unsigned)the->pkey_count;
     port->base_lid = the->lid;
     port->sm_lid = 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stand-in for libibverbs: the functions that ipoib-capture uses, on the machine of machine.c.
- * It is loaded in the library's place (LD_LIBRARY_PATH). What a program must not do with verbs
- * (events not acknowledged, things freed that are in use or not freed at all) is told on stderr in
- * lines that begin with "replay:", and ends it.
+ * Replaces libibverbs: the functions that ipoib-capture uses, on the simulated device of machine.c.
+ * It is loaded instead of the library (LD_LIBRARY_PATH). If the program uses verbs incorrectly
+ * (events not acknowledged, resources freed while in use or not freed at all), it prints a line on
+ * stderr that begins with "replay:" and aborts.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ struct device {
 
 struct context {
     struct machine machine;
-    struct verbs_context verbs; /* the last: its end is what the program has */
+    struct verbs_context verbs; /* the program gets a pointer to its last member */
     int pds, mrs, channels, cqs, qps, flows;
     uint32_t qkey; /* of the UD queue pair */
 };
@@ -210,7 +210,10 @@ static int query_rt_values(struct ibv_context *ibv, struct ibv_values_ex *values
     return 0;
 }
 
-/* The program's call lets come what is due; not with a thread, which does without the lock. */
+/*
+ * Called in the program's calls: delivers the frames that are due. Not with "thread", where the
+ * calls use no lock.
+ */
 static void enter(struct machine *m, uint32_t wanted)
 {
     if (m->scenario->threaded)
@@ -243,7 +246,7 @@ static int poll_cq(struct ibv_cq *cq, int room, struct ibv_wc *wc)
         wc[count].wr_id = c.wr_id;
         wc[count].status = c.status;
         wc[count].vendor_err = c.status ? 0x70 + c.status : 0;
-        wc[count].byte_len = c.status ? 0xdeadbeef : c.len; /* not valid after a failure */
+        wc[count].byte_len = c.status ? 0xdeadbeef : c.len; /* invalid after an error */
         wc[count].src_qp = c.src_qp;
         wc[count].slid = c.slid;
         wc[count].sl = c.sl;
@@ -269,7 +272,7 @@ static int next_poll(struct ibv_cq_ex *ex)
     return 0;
 }
 
-/* The lock is held from a successful start to the end, as a real queue's is. */
+/* The lock is held from a successful start to the end, as in a real queue. */
 static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 {
     struct machine *m = machine_of(ex->context);
@@ -408,7 +411,7 @@ EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
     return 0;
 }
 
-static struct ibv_cq *the_cq; /* the program has one at a time */
+static struct ibv_cq *the_cq; /* the program has only one */
 
 EXPORT int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **user)
 {
@@ -477,7 +480,7 @@ EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *
     return qp;
 }
 
-/* The attributes that a change wants (IBA 11.2.5.2; RAW_PACKET: the kernel's table). */
+/* Required attributes of a state change (IBA 11.2.5.2; RAW_PACKET: the kernel's table). */
 static int wanted_mask(const struct ibv_qp *qp, enum ibv_qp_state state)
 {
     if (state == IBV_QPS_INIT && qp->qp_type == IBV_QPT_UD)
@@ -501,8 +504,8 @@ EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 }
 
 /*
- * Whether the SA ever has the group under this MLID. One that is made anew may have another Q_Key
- * than before.
+ * True if the SA has the group with this MLID at any time. A group that is created again may have
+ * another Q_Key.
  */
 static bool is_a_group(const struct context *c, const union ibv_gid *mgid, uint16_t mlid)
 {
@@ -521,7 +524,10 @@ static bool is_a_group(const struct context *c, const union ibv_gid *mgid, uint1
     return false;
 }
 
-/* The device hears a group by its MLID, and drops what has not the queue pair's Q_Key. */
+/*
+ * The device receives a group by its MLID, and drops packets with another Q_Key than the queue
+ * pair's.
+ */
 EXPORT int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *mgid, uint16_t mlid)
 {
     struct context *c = context_of(qp->context);
@@ -613,14 +619,14 @@ EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *memory, size_t len, in
     mr->pd = pd;
     mr->addr = memory;
     mr->length = len;
-    /* the real function pins it: it is there from then on */
+    /* The real function pins the memory, so it is present from then on. */
     if (machine_of(pd->context)->scenario->bill[0])
         madvise(memory, len, MADV_POPULATE_WRITE);
     context_of(pd->context)->mrs++;
     return mr;
 }
 
-/* What ibv_reg_mr is in a program built without optimisation. */
+/* A program built without optimisation calls this for ibv_reg_mr. */
 EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *memory, size_t len, uint64_t iova,
                                        unsigned access)
 {
@@ -658,7 +664,7 @@ EXPORT struct ibv_context *ibv_open_device(struct ibv_device *ibv)
     c->verbs.create_cq_ex = d->scenario.wallclock || d->scenario.clock_khz ? create_cq_ex : NULL;
     c->verbs.ibv_create_flow = create_flow;
     c->verbs.ibv_destroy_flow = destroy_flow;
-    if (scenario_failure(&d->scenario, "flow") == ENOSYS) /* a driver without it */
+    if (scenario_failure(&d->scenario, "flow") == ENOSYS) /* a driver without this function */
         c->verbs.ibv_create_flow = NULL;
     c->verbs.context.device = ibv;
     c->verbs.context.abi_compat = __VERBS_ABI_IS_EXTENDED;
@@ -696,7 +702,7 @@ EXPORT int ibv_query_port(struct ibv_context *ibv, uint8_t port, struct _compat_
     (void)ibv;
     (void)port;
     (void)attr;
-    return EOPNOTSUPP; /* a program built against these headers asks the context */
+    return EOPNOTSUPP; /* programs built with these headers call the context */
 }
 
 EXPORT int ibv_query_gid(struct ibv_context *ibv, uint8_t port, int index, union ibv_gid *gid)

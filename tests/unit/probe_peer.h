@@ -139,9 +139,8 @@ struct fake {
         silent_after; /* SA requests, joins; requests after which the SA is silent, 0: never */
     bool many;        /* it has every even address of 10.0.0.0/8, not only peer_ip */
     uint8_t asked[4]; /* the address that was requested last */
-    void (*watch)(
-        void *user,
-        const uint8_t *octets); /* called for each packet that the probe sends, if not NULL */
+    void (*watch)(void *user,
+                  const uint8_t *octets); /* called for each packet of the probe, if set */
     void *watch_user;
     unsigned fails_after; /* packets after which nothing can be sent; 0: never */
     unsigned joins, leaves,

@@ -275,8 +275,7 @@ static void arp_messages(void **state)
     arp_of(&r, whole(p, 56));
     only(R_RFC4391_9_1_1_RESERVED_FLAGS);
     p[8] = 0xc0;
-    p[32] =
-        0x3f; /* the target address of a reply is the requester's: not a violation of this sender */
+    p[32] = 0x3f; /* a reply's target is the requester's address: not the sender's violation */
     p[35] = 1;
     r = start(p);
     arp_of(&r, whole(p, 56));

@@ -562,8 +562,7 @@ static void linux_deviates(void **state)
     check_those(&o, OUTCOME_FAIL, "");
     check_those(&o, OUTCOME_DEVIATION,
                 "rfc4755.3.2.ud-qpn-in-private-data rfc4755.3.5.service-id ");
-    check_worst(&o, R_RFC4755_4_TYPE,
-                VERDICT_SKIPPED); /* nothing was received over the connection */
+    check_worst(&o, R_RFC4755_4_TYPE, VERDICT_SKIPPED); /* nothing received over it */
     check_worst(&o, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_PASS);
     clear(&o);
 }

@@ -258,8 +258,7 @@ static void test_two_ports_at_one_lid_at_a_time_are_two_subnets(void **state)
     assigned(f, 0, N1, 5);
     assert_false(together(f, 0, 1));
     assert_int_equal(f->parted, 1);
-    assert_int_not_equal(number(f->interfaces, 0, 0),
-                         before); /* a new number: nothing is known of it */
+    assert_int_not_equal(number(f->interfaces, 0, 0), before); /* a new, empty number */
     ask(f, 0, 9);
     answer(f, 1, 9, N1);
     assert_false(together(f, 0, 1));

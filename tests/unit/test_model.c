@@ -339,8 +339,7 @@ static void neighbour_history_and_duplicates(void **state)
     const struct neighbour *other = neighbours_seen(n, 0, &ip, addr_b, 9, 103);
     assert_non_null(other);
     assert_int_equal(other->last_frame, 6);
-    assert_null(
-        neighbours_seen(n, 1, &ip, addr_b, 10, 104)); /* another link has its own IP addresses */
+    assert_null(neighbours_seen(n, 1, &ip, addr_b, 10, 104)); /* another link: other addresses */
     neighbours_free(n);
 }
 

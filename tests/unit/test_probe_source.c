@@ -263,9 +263,8 @@ static void invalid_detection_is_not_answered(void **state)
 {
     (void)state;
     take_address();
-    comes(NS, 0, nobody, own_ip6, 0); /* not to the solicited-node address */
-    comes(NS, 0, nobody, own_group,
-          SOURCE_OPTION); /* a link-layer address with the unspecified source address */
+    comes(NS, 0, nobody, own_ip6, 0);               /* not to the solicited-node address */
+    comes(NS, 0, nobody, own_group, SOURCE_OPTION); /* option with unspecified source */
     struct ipv6_message *k = detects_duplicates();
     k->octets[AT_IPV6 + 7] = 64; /* hop limit not 255: it passed a router */
     k = detects_duplicates();

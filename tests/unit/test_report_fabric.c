@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The text about a fabric: OK or FAULT, the cause once, and one line for what did not run. */
+/*
+ * The text report about a fabric: OK or FAULT, the cause once, and one line for the stages that did
+ * not run.
+ */
 #include "unit.h"
 
 #include <string.h>
@@ -42,7 +45,7 @@ static void the_cause_stands_once(void **state)
     judged_clear(&j);
 }
 
-/* Another trouble than the stage's is told; single stages keep their names. */
+/* An error that is not a stage's is reported, too; single stages keep their names. */
 static void what_else_there_is(void **state)
 {
     struct judged j = {.name = g_strdup("fabric"),
@@ -79,7 +82,7 @@ static void a_sound_fabric_is_ok(void **state)
     judged_clear(&j);
 }
 
-/* A peer has rules to conform to. */
+/* For a peer, the report gives the verdict of the rules. */
 static void a_peer_conforms(void **state)
 {
     struct judged j = {.name = g_strdup("10.0.0.2"), .verdict = verdict_new(NULL)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rule table is whole and well-formed; identifiers are what users type. */
+/* The rule table is complete and well-formed. Users type the identifiers. */
 #include "tests/unit/unit.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@ static unsigned count(bool (*wanted)(const struct rule *))
     return n;
 }
 
-/* RFC 4390 (DHCP) is not one of the documents that the catalogue of requirements was made from. */
+/* RFC 4390 (DHCP) is not one of the documents of the requirements catalogue. */
 static bool in_catalogue(const struct rule *r)
 {
     return r->document != RULE_RFC4390;
@@ -32,8 +32,8 @@ static bool drafts(const struct rule *r)
 }
 
 /*
- * The catalogue has 144 statements: 66 MUST and SHOULD that a capture can show, 90 that a probe can
- * test, 17 drafts.
+ * The catalogue has 144 requirements: 66 MUST and SHOULD that a capture can show, 90 that a probe
+ * can test, 17 drafts.
  */
 static void table_is_whole(void **state)
 {
@@ -59,7 +59,7 @@ static void identifiers_are_unique_and_plain(void **state)
     assert_null(rule_find("rfc4391.6"));
 }
 
-/* An identifier tells its document and section: rfc4391.9.1.2.pkey is RFC 4391 section 9.1.2. */
+/* An identifier contains its document and section: rfc4391.9.1.2.pkey is RFC 4391 section 9.1.2. */
 static void identifiers_name_their_section(void **state)
 {
     (void)state;

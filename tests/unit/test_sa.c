@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Questions to the subnet administrator, where receiving fails. libibumad is played here, as it is:
- * a signal ends its poll, and it returns -EIO with EINTR in errno.
+ * Requests to the SA when receiving fails. libibumad is simulated with its real behaviour: a signal
+ * ends its poll, and it returns -EIO with EINTR in errno.
  */
 #include "unit.h"
 
@@ -18,16 +18,16 @@ enum {
     HEAD = 64,
     LONG_MS = 60000,
     MANY = 8,
-    RECORD = 56,                            /* MCMemberRecord, to the next one */
-    HUGE_TABLE = SA_DATA + 1200000 * RECORD /* above SA_LARGEST */
+    RECORD = 56,                            /* stride of MCMemberRecords */
+    HUGE_TABLE = SA_DATA + 1200000 * RECORD /* larger than SA_LARGEST */
 };
 
-/* What umad_recv() does, one call after the other; the last again and again. */
+/* Results of successive umad_recv() calls; the last one is repeated. */
 enum move { ANSWER, BUSY, REPORT, TABLE, LATE_TABLE, SIGNAL, STOP, GONE, GONE_SILENTLY, LATE };
 static enum move moves[MANY];
-static int table_size = 4 * MAD_SIZE; /* headers, and the records */
+static int table_size = 4 * MAD_SIZE; /* header and records */
 static unsigned n_moves, received, repeated, asked;
-static uint16_t told_status; /* of the answer that the last question got */
+static uint16_t told_status; /* status of the last response */
 static volatile int stop;
 static uint8_t question[MAD_SIZE];
 
@@ -128,8 +128,8 @@ static int fails_with(int result, int error)
 }
 
 /*
- * As ib_umad_read() and umad_recv() do where the buffer is too small: the first segment comes, the
- * length is that of the whole, and the kernel keeps it.
+ * Behaves as ib_umad_read() and umad_recv() with a buffer that is too small: they return the first
+ * segment and the length of the whole response, and the kernel keeps the response.
  */
 static int comes(void *umad, int *length, enum move move, uint8_t method, int octets)
 {
@@ -230,7 +230,7 @@ static void a_signal_is_no_failure(void **state)
     assert_int_equal(ask(PLAY(STOP), LONG_MS, error), SA_INTERRUPTED);
     assert_string_equal(error, "");
     assert_int_equal(next_notice(PLAY(STOP), LONG_MS, error), SA_INTERRUPTED);
-    /* one that is to stop nothing: the answer is waited for */
+    /* A signal that does not stop the program: the wait continues. */
     assert_int_equal(ask(PLAY(SIGNAL, SIGNAL, ANSWER), LONG_MS, error), SA_HEARD);
     assert_int_equal(next_notice(PLAY(SIGNAL, REPORT), LONG_MS, error), SA_HEARD);
     assert_int_equal(repeated, 1);
@@ -245,7 +245,7 @@ static void what_fails_for_good_is_told(void **state)
     assert_int_equal(next_notice(PLAY(GONE), LONG_MS, error), SA_FAILED);
     assert_string_equal(error, "nothing of the SA can be received: Input/output error");
     assert_int_equal(received, 1);
-    errno = EINTR; /* of another call, before */
+    errno = EINTR; /* from an earlier, unrelated call */
     assert_int_equal(ask(PLAY(GONE_SILENTLY), LONG_MS, error), SA_FAILED);
     errno = EINTR;
     assert_int_equal(next_notice(PLAY(GONE_SILENTLY), LONG_MS, error), SA_FAILED);
@@ -259,7 +259,7 @@ static void silence_is_no_failure(void **state)
     assert_int_equal(next_notice(PLAY(LATE), 1, error), SA_NOTHING);
 }
 
-/* The answer to a question that was given up, a table, comes while a Report is awaited. */
+/* The response to an abandoned request, a table, arrives during the wait for a Report. */
 static void a_late_table_is_taken(void **state)
 {
     char error[80];
@@ -276,7 +276,7 @@ static enum sa_heard ask_table(struct umad_sa *sa, struct sa_answer *a, char err
     return umad_sa_ask(sa, &q, 2000, &stop, a, error, 80);
 }
 
-/* 10,000 nodes with IPv6 in two partitions have more records than a mebibyte takes. */
+/* 10,000 nodes with IPv6 in two partitions have more than 1 MiB of records. */
 static void a_table_has_any_size(void **state)
 {
     static const unsigned sizes[] = {0, 1, 18724, 18725, 200000};
@@ -298,7 +298,7 @@ static void a_table_has_any_size(void **state)
     table_size = 4 * MAD_SIZE;
 }
 
-/* A table above the bound is read away: it is in the way of no other answer. */
+/* A table above the limit is read and discarded, so that it does not block later responses. */
 static void a_huge_table_is_dropped(void **state)
 {
     char error[80];
@@ -320,7 +320,7 @@ static void a_huge_table_is_dropped(void **state)
     table_size = 4 * MAD_SIZE;
 }
 
-/* IBA 13.4.7, bit 0: the question was not worked on, and may be asked again. */
+/* IBA 13.4.7, bit 0 (busy): the request was not processed and may be sent again. */
 static void a_busy_sa_is_asked_again(void **state)
 {
     char error[80];
@@ -328,7 +328,7 @@ static void a_busy_sa_is_asked_again(void **state)
     assert_int_equal(ask(PLAY(BUSY, BUSY, ANSWER), LONG_MS, error), SA_HEARD);
     assert_int_equal(told_status, 0);
     assert_int_equal(asked, 3);
-    /* also one that stays so is not silent; and the wait ends */
+    /* An SA that stays busy is not reported as silent, and the wait ends. */
     gint64 begin = g_get_monotonic_time();
     assert_int_equal(ask(PLAY(BUSY), 200, error), SA_HEARD);
     assert_int_equal(told_status, 0x0001);

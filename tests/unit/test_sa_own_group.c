@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stage fabric.own-group with subnet administrators that keep, make or forget groups, fall
- * silent, or send no traps.
+ * The stage fabric.own-group, with SAs that keep, create or lose groups, fall silent, or send no
+ * traps.
  */
 #include "probe_peer.h"
 
@@ -18,15 +18,18 @@
 
 enum { NO_RECORDS = 0x0300, DENIED = 0x0200 };
 
-/* A subnet administrator with one group, and what is wrong with it. */
+/* An SA with one group, and its faults. */
 struct made_sa {
-    bool makes, keeps;               /* a SendOnlyNonMember does */
-    bool refuses_send_only;          /* its join, of a group that is there */
-    bool loses_leave, mute_at_leave; /* the FullMember's Delete, or its own answer to that */
-    /* its answer to the question whether the group is gone; 0: as it is */
+    bool makes, keeps;               /* a SendOnlyNonMember creates the group, keeps it */
+    bool refuses_send_only;          /* rejects its join of a group that exists */
+    bool loses_leave, mute_at_leave; /* loses the FullMember's Delete, or the response to it */
+    /*
+     * status of its response to the last Get, which asks whether the group is deleted; 0: the true
+     * status
+     */
     uint16_t at_last;
-    bool silent_at_last;              /* it gives none */
-    enum transport_result notices[2]; /* what comes of the traps */
+    bool silent_at_last;              /* no response to that Get */
+    enum transport_result notices[2]; /* results of waiting for the traps */
 };
 
 static struct made_sa sa;
@@ -56,7 +59,7 @@ static uint16_t change(const struct sa_question *q)
     return 0;
 }
 
-/* The status; -1: no answer. */
+/* Returns the status of the response, or -1: no response. */
 static int answer(const struct sa_question *q)
 {
     bool of_port = q->mask & MCM_HAS_PORT_GID;
@@ -112,7 +115,7 @@ static enum transport_result next_notice(struct transport *t, int ms, uint8_t no
     return sa.notices[n];
 }
 
-/* Runs the stage; its outcome must be that, and the rules' outcomes those. */
+/* Runs the stage and asserts its outcome, its text and the outcomes of the rules. */
 static void look(struct made_sa with, int stage, const char *words, int leave, int send_only)
 {
     struct options options = {.rate = 1000, .timeout_ms = 1};
@@ -133,7 +136,7 @@ static void look(struct made_sa with, int stage, const char *words, int leave, i
     memset(&now, 0, sizeof now);
     results_begin(&results, "fabric.own-group");
     assert_true(own_group_stages.stages[0].run(target, "fabric.own-group"));
-    assert_int_equal(now.held, with.loses_leave ? JOIN_FULL : 0); /* as before */
+    assert_int_equal(now.held, with.loses_leave ? JOIN_FULL : 0); /* unchanged */
     target->link->transport->ops = before;
     fake_end(target);
     assert_int_equal(judged.stages->len, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Subnet management packets, membership reports, and what a connection request says of retries.
- * Expected values are read by hand from the octets, by the documents that are cited and what
- * testdata/README.md says of the files.
+ * SMPs, membership reports, and the retry parameters of a connection request. Expected values are
+ * read by hand from the bytes, with the documents that are cited and the description of the files
+ * in testdata/README.md.
  */
 #include "tests/unit/unit.h"
 
@@ -20,8 +20,8 @@ static struct view whole(const uint8_t *p, uint32_t n)
 }
 
 /*
- * The first cap of n octets, at the end of a buffer of that size, so that memory checkers see a
- * read behind them. The caller frees v.p.
+ * The first cap of n bytes, at the end of a buffer of that size, so that memory checkers detect
+ * reads after them. The caller frees v.p.
  */
 static struct view cut(const uint8_t *p, uint32_t cap, uint32_t n)
 {
@@ -31,7 +31,7 @@ static struct view cut(const uint8_t *p, uint32_t cap, uint32_t n)
     return view_make(copy, cap, n);
 }
 
-/* testdata/datagram.pcap, frame 2: the MAD of n1's answer to Get(NodeInfo). */
+/* testdata/datagram.pcap, frame 2: the MAD of n1's response to Get(NodeInfo). */
 static const uint8_t node_info_resp[MAD_SIZE] = {
     0x01,        0x81, 0x01, 0x81, 0x80, 0x00, 0x01, 0x01,         0,    0,    0,
     0x0b,        0x00, 0x00, 0x12, 0x38, 0x00, 0x11, [32] = 0xff,  0xff, 0xff, 0xff,
@@ -42,8 +42,8 @@ static const uint8_t node_info_resp[MAD_SIZE] = {
 };
 
 /*
- * testdata/datagram.pcap, frame 10: n1's answer to Set(PortInfo) of its port 1, which gives it
- * LID 2.
+ * testdata/datagram.pcap, frame 10: n1's response to Set(PortInfo) of its port 1, which assigns LID
+ * 2.
  */
 static const uint8_t port_info_resp[MAD_SIZE] = {
     0x01,        0x81, 0x01,         0x81, 0x80,        0x00, 0x01, 0x01, 0,    0,    0,    0x0b,
@@ -55,7 +55,7 @@ static const uint8_t port_info_resp[MAD_SIZE] = {
     0x03,        0x88, [129] = 0x01,
 };
 
-/* testdata/partitions.pcap, frame 43: Set(P_KeyTable) to n1, by the switch's port 2. */
+/* testdata/partitions.pcap, frame 43: Set(P_KeyTable) to n1, through the switch's port 2. */
 static const uint8_t pkeys_ca[MAD_SIZE] = {
     0x01,        0x81, 0x01, 0x02, 0x00, 0x00, 0x01,         0x02,        0,    0,    0,
     0x10,        0x00, 0x00, 0x12, 0x4f, 0x00, 0x16,         [32] = 0xff, 0xff, 0xff, 0xff,
@@ -126,7 +126,7 @@ static void port_info_of_a_real_port(void **state)
 }
 
 /*
- * Every field that shares its octet, all its neighbours set, so that a wrong shift or mask shows
+ * All fields that share a byte, with all neighbouring bits set, so that a wrong shift or mask shows
  * (IBA 14.2.5.6).
  */
 static void port_info_shares_octets(void **state)
@@ -148,7 +148,7 @@ static void port_info_shares_octets(void **state)
     assert_null(s.initial_path);
     assert_int_equal(s.hop_count, 0);
     assert_int_equal(smp_port_info(&s, &p), WIRE_OK);
-    assert_int_equal(p.port, 7); /* the modifier's highest bit is no part of it */
+    assert_int_equal(p.port, 7); /* the modifier's highest bit does not belong to the port number */
     assert_int_equal(p.state, PORT_ACTIVE);
     assert_int_equal(p.lmc, 3);
     assert_int_equal(ib_mtu_octets(p.neighbor_mtu), 2048);
@@ -174,7 +174,7 @@ static void pkey_tables(void **state)
     assert_int_equal(pkey_table_entry(&t, 3), 0);
     assert_int_equal(pkey_table_entry(&t, 31), 0);
 
-    /* Port 2 of a switch, block 3, and the last entry is the block's last two octets. */
+    /* Port 2 of a switch, block 3; the last entry is the block's last two bytes. */
     memcpy(p, pkeys_ca, sizeof p);
     p[21] = 2;
     p[23] = 3;
@@ -187,7 +187,9 @@ static void pkey_tables(void **state)
     assert_int_equal(pkey_table_entry(&t, 31), 0x9abc);
 }
 
-/* LID-routed: Set(SMInfo) by which a master with priority 14 hands over (IBA 14.2.5.13, 14.4.1). */
+/*
+ * LID-routed: Set(SMInfo), with which a master of priority 14 hands over (IBA 14.2.5.13, 14.4.1).
+ */
 static void sm_info(void **state)
 {
     (void)state;
@@ -211,8 +213,7 @@ static void sm_info(void **state)
 }
 
 /*
- * A request of Get carries no values, and a response with a status none either; the D bit is not a
- * status.
+ * A Get request has no values, and neither has a response with a status. The D bit is not a status.
  */
 static void which_smps_say_something(void **state)
 {
@@ -228,7 +229,7 @@ static void which_smps_say_something(void **state)
     assert_int_equal(smp_decode(whole(p, sizeof p), &s), WIRE_OK);
     assert_false(smp_says(&s));
     assert_int_equal(s.mad.status, 0x1c);
-    /* LID-routed SMPs have no D bit: all 16 are the status. */
+    /* LID-routed SMPs have no D bit: all 16 bits are the status. */
     p[1] = MAD_CLASS_SMP;
     assert_int_equal(smp_decode(whole(p, sizeof p), &s), WIRE_OK);
     assert_int_equal(s.mad.status, 0x801c);
@@ -244,15 +245,15 @@ static void not_an_smp(void **state)
     assert_int_equal(smp_decode(whole(p, 10), &s), WIRE_MALFORMED);
     p[SMP_HOP_COUNT] = 63;
     assert_int_equal(smp_decode(whole(p, sizeof p), &s), WIRE_OK);
-    p[SMP_HOP_COUNT] = 64; /* paths have 64 octets and the first is reserved */
+    p[SMP_HOP_COUNT] = 64; /* paths have 64 bytes and the first is reserved */
     assert_int_equal(smp_decode(whole(p, sizeof p), &s), WIRE_MALFORMED);
     p[1] = MAD_CLASS_SA;
     assert_int_equal(smp_decode(whole(p, sizeof p), &s), WIRE_FOREIGN);
 }
 
 /*
- * The header has 64 octets, PortInfo is read up to its octet 41, P_KeyTable has 64, the path ends
- * at 192.
+ * The header has 64 bytes, PortInfo is read up to its byte 41, P_KeyTable has 64, the path ends at
+ * 192.
  */
 static void smp_cut_anywhere(void **state)
 {
@@ -298,14 +299,14 @@ static void sm_info_cut_anywhere(void **state)
     }
 }
 
-/* testdata/datagram.pcap, frame 73: n1 joins 239.1.2.3; IGMPv3 behind a Router Alert option. */
+/* testdata/datagram.pcap, frame 73: n1 joins 239.1.2.3; IGMPv3 after a Router Alert option. */
 static const uint8_t igmp3[40] = {
     0x46, 0xc0, 0x00, 0x28, 0x00, 0x00, 0x40, 0x00, 0x01, 0x02, 0xf9, 0xf7, 10,   0,
     0,    2,    224,  0,    0,    22,   0x94, 0x04, 0x00, 0x00, 0x22, 0x00, 0xe8, 0xf9,
     0x00, 0x00, 0x00, 0x01, 0x04, 0x00, 0x00, 0x00, 239,  1,    2,    3,
 };
 
-/* testdata/datagram.pcap, frame 101: n1 leaves ff15::5:6; MLDv2 behind a hop-by-hop header. */
+/* testdata/datagram.pcap, frame 101: n1 leaves ff15::5:6; MLDv2 after a hop-by-hop header. */
 static const uint8_t mld2[76] = {
     0x60, 0x00, 0x00, 0x00, 0x00, 0x24, 0x00, 0x01, 0xfe, 0x80, 0,    0,    0,    0,    0,    0,
     0x02, 0x11, 0x75, 0x00, 0x00, 0x00, 0x01, 0x10, 0xff, 0x02, 0,    0,    0,    0,    0,    0,
@@ -331,7 +332,7 @@ static void real_reports(void **state)
     assert_false(membership_next(&it, &m));
 
     memcpy(p, igmp3, sizeof p);
-    p[32] = 3; /* frame 96: it leaves again */
+    p[32] = 3; /* frame 96: it leaves the group */
     assert_true(membership_begin(whole(p, sizeof p), &it));
     assert_true(membership_next(&it, &m));
     assert_false(m.joins);
@@ -346,8 +347,8 @@ static void real_reports(void **state)
 }
 
 /*
- * The real reports are whole at every snapshot length or cut, never malformed, and tell the group
- * only if it is there.
+ * At every snapshot length, the real reports are complete or truncated, never malformed. The group
+ * is reported only if it is captured.
  */
 static void report_cut_anywhere(void **state)
 {
@@ -362,7 +363,7 @@ static void report_cut_anywhere(void **state)
             struct membership m;
             struct view v = cut(real[i].p, cap, real[i].size);
             bool begun = membership_begin(v, &it);
-            /* the record follows 8 octets of the message and its group ends the packet */
+            /* the record follows 8 bytes of the message, and its group ends the packet */
             uint32_t records = real[i].size - (i == 0 ? 8 : 20);
             assert_int_equal(begun, cap >= records);
             if (begun) {
@@ -400,7 +401,7 @@ static void reports_of_one_group(void **state)
         assert_true(membership_begin(view_make(p, 27, 28), &it));
         assert_false(membership_next(&it, &m));
         assert_int_equal(it.end, WIRE_TRUNCATED);
-        p[3] = 27; /* the datagram itself ends within the group */
+        p[3] = 27; /* the datagram itself ends in the group */
         assert_true(membership_begin(whole(p, sizeof p), &it));
         assert_false(membership_next(&it, &m));
         assert_int_equal(it.end, WIRE_MALFORMED);
@@ -419,9 +420,9 @@ static void reports_of_one_group(void **state)
 }
 
 /*
- * RFC 3376 §4.2.12. Each record has a group of its own, sources and auxiliary data in between:
- * EXCLUDE of two sources, 8 octets of auxiliary data, and so on; last comes an octet that no record
- * counts (§4.2.11).
+ * RFC 3376 §4.2.12. Each record has another group, with sources and auxiliary data in between:
+ * EXCLUDE of two sources, 8 bytes of auxiliary data, and so on. The last byte is in no record
+ * (§4.2.11).
  */
 static void records_one_by_one(void **state)
 {
@@ -455,7 +456,7 @@ static void records_one_by_one(void **state)
         0,
         0,
         11,
-        /* IS_EXCLUDE, 2 sources, 2 words more */
+        /* IS_EXCLUDE, 2 sources, 2 words of auxiliary data */
         2,
         2,
         0,
@@ -495,7 +496,7 @@ static void records_one_by_one(void **state)
         239,
         0,
         0,
-        3, /* TO_INCLUDE nothing: leaves */
+        3, /* TO_INCLUDE without sources: leaves */
         3,
         0,
         0,
@@ -527,7 +528,7 @@ static void records_one_by_one(void **state)
         239,
         0,
         0,
-        6, /* IS_INCLUDE nothing */
+        6, /* IS_INCLUDE without sources */
         5,
         0,
         0,
@@ -547,7 +548,7 @@ static void records_one_by_one(void **state)
         239,
         0,
         0,
-        8, /* ALLOW nothing: no word of whether it listens */
+        8, /* ALLOW without sources: does not show whether it listens */
         6,
         0,
         0,
@@ -567,7 +568,7 @@ static void records_one_by_one(void **state)
         239,
         0,
         0,
-        10, /* unknown: to be ignored */
+        10, /* unknown: must be ignored */
         4,
         0,
         0,
@@ -599,7 +600,7 @@ static void records_one_by_one(void **state)
         if (membership_begin(v, &it)) {
             while (membership_next(&it, &m))
                 assert_true(m.group[3] >= 1 && m.group[3] <= 11);
-            /* the last group ends an octet before the datagram does */
+            /* the last group ends one byte before the datagram */
             assert_int_equal(it.end, cap == sizeof p - 1 ? WIRE_OK : WIRE_TRUNCATED);
         }
         free((void *)v.p);
@@ -613,12 +614,12 @@ static void records_that_lie(void **state)
     struct membership_iter it;
     struct membership m;
     memcpy(p, igmp3, sizeof p);
-    p[31] = 2; /* two records, one is there */
+    p[31] = 2; /* two records, one is present */
     assert_true(membership_begin(whole(p, sizeof p), &it));
     assert_true(membership_next(&it, &m));
     assert_false(membership_next(&it, &m));
     assert_int_equal(it.end, WIRE_MALFORMED);
-    p[30] = 0xff; /* 65282 of them */
+    p[30] = 0xff; /* 65282 records */
     assert_true(membership_begin(whole(p, sizeof p), &it));
     assert_true(membership_next(&it, &m));
     assert_false(membership_next(&it, &m));
@@ -634,7 +635,7 @@ static void records_that_lie(void **state)
     assert_false(membership_next(&it, &m));
     assert_int_equal(it.end, WIRE_MALFORMED);
     memcpy(p, igmp3, sizeof p);
-    p[31] = 0; /* none */
+    p[31] = 0; /* no records */
     assert_true(membership_begin(whole(p, sizeof p), &it));
     assert_false(membership_next(&it, &m));
     assert_int_equal(it.end, WIRE_OK);
@@ -656,12 +657,12 @@ static void not_a_report(void **state)
     p[9] = 17; /* UDP */
     assert_false(membership_begin(whole(p, sizeof igmp3), &it));
     p[9] = 2;
-    p[0] = 0x44; /* a header of 16 octets */
+    p[0] = 0x44; /* a header of 16 bytes */
     assert_false(membership_begin(whole(p, sizeof igmp3), &it));
     p[0] = 0x46;
     p[3] = 23; /* a datagram shorter than its header */
     assert_false(membership_begin(whole(p, sizeof igmp3), &it));
-    p[3] = 24; /* and one without data */
+    p[3] = 24; /* a datagram without data */
     assert_false(membership_begin(whole(p, sizeof igmp3), &it));
     memcpy(p, mld2, sizeof mld2);
     p[40] = 44; /* hop-by-hop, then a fragment header */
@@ -671,9 +672,9 @@ static void not_a_report(void **state)
 }
 
 /*
- * The REQ of testdata/retransmit.pcap, frame 2, as far as it says of retries: PSN 0x54d267, local
- * CM response timeout 20, retry count 7; local ACK timeout 19 (4.096 us * 2^19 = 2.1 s). Then with
- * the neighbours changed.
+ * The retry parameters in the REQ of testdata/retransmit.pcap, frame 2: PSN 0x54d267, local CM
+ * response timeout 20, retry count 7, local ACK timeout 19 (4.096 us * 2^19 = 2.1 s). Then the same
+ * with the neighbouring bits changed.
  */
 static void req_tells_of_retries(void **state)
 {

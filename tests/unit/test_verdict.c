@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What findings come to: counts, cases, frames, verdicts; and that texts are harmless. Memory stays
- * bounded.
+ * What findings add up to: counts, cases, frames, verdicts. Texts are escaped, and memory is
+ * limited.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "cli/plain.h"
 #include "report/report.h"
 
-/* One rule of each level, by the table. */
+/* One rule of each level, from the table. */
 static const enum rule_number MUST_RULE = R_RFC4391_6_RESERVED_ZERO,
                               SHOULD_RULE = R_RFC4391_4_1_QKEY_CONTROLLED,
                               INFO_RULE = R_RFC4391_3_SAME_PARTITION;
@@ -60,7 +60,7 @@ static void nothing_seen_is_not_judged(void **state)
     assert_int_equal(verdict_summarize(v, false).status, VERDICT_UNJUDGED);
     verdict_frame(v, false);
     assert_int_equal(verdict_summarize(v, false).status, VERDICT_UNJUDGED);
-    verdict_frame(v, true); /* IPoIB, and no rule had an occasion: nothing is broken */
+    verdict_frame(v, true); /* IPoIB, and no rule applied: nothing is violated */
     assert_int_equal(verdict_summarize(v, false).status, VERDICT_CONFORMANT);
     assert_int_equal(verdict_frames(v), 2);
     assert_int_equal(verdict_ipoib_frames(v), 1);
@@ -76,7 +76,7 @@ static void a_capture_without_a_must_is_not_judged(void **state)
     add(v, 1, INFO_RULE, OUTCOME_NOTED, "", "x");
     add(v, 2, MUST_RULE, OUTCOME_INCONCLUSIVE, "", "not captured");
     assert_int_equal(verdict_summarize_capture(v, false).status, VERDICT_UNJUDGED);
-    add(v, 3, MUST_RULE, OUTCOME_DEVIATION, "", "x"); /* a known deviation is a judgement */
+    add(v, 3, MUST_RULE, OUTCOME_DEVIATION, "", "x"); /* a known deviation counts as checked */
     assert_int_equal(verdict_summarize_capture(v, false).status, VERDICT_CONFORMANT);
     verdict_free(v);
 }
@@ -91,7 +91,7 @@ static void a_violated_should_without_a_must_is_violated_when_strict(void **stat
     verdict_free(v);
 }
 
-/* Without a MUST among the selected rules, the strictest of them decides. */
+/* If no MUST is selected, the strictest selected rule must be checked. */
 static void the_strictest_selected_level_must_be_judged(void **state)
 {
     struct selection s = {0};
@@ -171,7 +171,7 @@ static void must_violates_and_should_by_strictness(void **state)
     add(v, 1, MUST_RULE, OUTCOME_FAIL, "", "x");
     add(v, 2, MUST_RULE, OUTCOME_FAIL, "", "x");
     assert_int_equal(verdict_summarize(v, false).status, VERDICT_VIOLATED);
-    assert_int_equal(verdict_summarize(v, false).must, 1); /* rules, not findings */
+    assert_int_equal(verdict_summarize(v, false).must, 1); /* counts rules, not findings */
     assert_true(verdict_counts(MUST_RULE, false));
     assert_false(verdict_counts(SHOULD_RULE, false));
     assert_true(verdict_counts(SHOULD_RULE, true));
@@ -187,7 +187,7 @@ static void deviations_do_not_violate(void **state)
     assert_int_equal(verdict_summarize(v, true).status, VERDICT_CONFORMANT);
     assert_int_equal(verdict_summarize(v, true).deviated, 1);
     assert_string_equal(verdict_result(v, MUST_RULE, OUTCOME_DEVIATION)->cases[0].reason, "known");
-    add(v, 6, MUST_RULE, OUTCOME_FAIL, "connection 1", "y"); /* the worst counts */
+    add(v, 6, MUST_RULE, OUTCOME_FAIL, "connection 1", "y"); /* the worst outcome counts */
     assert_int_equal(verdict_worst(v, MUST_RULE), OUTCOME_FAIL);
     assert_int_equal(verdict_summarize(v, true).deviated, 0);
     assert_int_equal(verdict_summarize(v, true).must, 1);
@@ -295,13 +295,13 @@ static void selection_knows_what_a_capture_shows(void **state)
 {
     struct selection s = {{false}};
     (void)state;
-    assert_true(selection_add(&s, "rfc4391.2.ud-supported")); /* a probe alone shows it */
+    assert_true(selection_add(&s, "rfc4391.2.ud-supported")); /* only a probe can show it */
     assert_int_equal(selection_in_capture(&s), 0);
     assert_true(selection_add(&s, "rfc4391.6.reserved-zero"));
     assert_int_equal(selection_in_capture(&s), 1);
 }
 
-/* 1 if any capture is violated, else 2 if any was not judged, else 0. */
+/* Exit status: 1 if any capture has a violation, else 2 if any has no verdict, else 0. */
 static void exit_status_is_the_worst(void **state)
 {
     struct judged j[2] = {{.name = "a", .verdict = with_ipoib()},
@@ -310,7 +310,7 @@ static void exit_status_is_the_worst(void **state)
     char trouble[] = "cut short";
     (void)state;
     add(j[0].verdict, 1, MUST_RULE, OUTCOME_PASS, "", "");
-    assert_int_equal(report_exit_status(&r), 2); /* no MUST was judged in the other one */
+    assert_int_equal(report_exit_status(&r), 2); /* no MUST was checked in the other one */
     add(j[1].verdict, 1, MUST_RULE, OUTCOME_PASS, "", "");
     assert_int_equal(report_exit_status(&r), 0);
     j[1].trouble = trouble;
@@ -334,11 +334,11 @@ static void plain_texts(void **state)
         {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
         {"a\nb\tc\x1b[31m", "a\\x0ab\\x09c\\x1b[31m"},
         {"\x7f\xc2\x85", "\\x7f\\x85"}, /* DEL, NEL */
-        /* no UTF-8, and a character that ends too early */
+        /* not UTF-8, and an incomplete character */
         {"\xff\xc3", "\\xff\\xc3"},
-        {"\xc0\x80", "\\xc0\\x80"},                         /* NUL in two octets */
+        {"\xc0\x80", "\\xc0\\x80"},                         /* NUL in two bytes */
         {"\xed\xa0\x80", "\\xed\\xa0\\x80"},                /* a surrogate */
-        {"\xef\xbf\xbe\xef\xbf\xbf", "\\u{fffe}\\u{ffff}"}, /* not for XML */
+        {"\xef\xbf\xbe\xef\xbf\xbf", "\\u{fffe}\\u{ffff}"}, /* not permitted in XML */
         {"\xe2\x80\xae", "\\u{202e}"},                      /* RIGHT-TO-LEFT OVERRIDE */
         {"\xe2\x80\xa8", "\\u{2028}"},                      /* LINE SEPARATOR */
     };
@@ -359,9 +359,9 @@ static void plain_text_fits(void **state)
     (void)state;
     assert_string_equal(plain_text("12345678", out, sizeof out), "12345678");
     assert_string_equal(plain_text("123456789", out, sizeof out), "12345...");
-    /* no half character */
+    /* no partial character */
     assert_string_equal(plain_text("1234\xc3\xbc\xc3\xbc\xc3\xbc", out, sizeof out), "1234...");
-    assert_string_equal(plain_text("12\n456789", out, sizeof out), "12..."); /* no half escape */
+    assert_string_equal(plain_text("12\n456789", out, sizeof out), "12..."); /* no partial escape */
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The pure decoder. Expected values are worked out from the documents that are cited. */
+/* The decoder of lib/wire. Expected values are derived from the documents that are cited. */
 #include "tests/unit/unit.h"
 
 #include "wire/arp.h"
@@ -87,7 +87,7 @@ static void every_cut_is_truncated_and_no_more(void **state)
         assert_int_equal(ib.payload.len, 10);
         assert_int_equal(ib.payload.cap, cap - 28 < 10 ? cap - 28 : 10);
     }
-    /* stored short without saying so: the LRH knows better */
+    /* truncated, but the file does not say so: the length comes from the LRH */
     assert_int_equal(ib_decode(whole(ud, 32), IB_START_LRH, &ib), WIRE_OK);
     assert_int_equal(ib.payload.len, 10);
     assert_int_equal(ib.payload.cap, 4);
@@ -99,7 +99,7 @@ static void pad_beyond_the_payload_is_malformed(void **state)
     uint8_t p[sizeof ud];
     struct ib_packet ib;
     memcpy(p, ud, sizeof p);
-    p[5] = 0x08; /* 32 octets: headers and ICRC alone, yet pad 2 */
+    p[5] = 0x08; /* 32 bytes: only headers and ICRC, but pad 2 */
     assert_int_equal(ib_decode(whole(p, 34), IB_START_LRH, &ib), WIRE_MALFORMED);
 }
 
@@ -122,8 +122,8 @@ static void operations_by_transport(void **state)
         {0x12, WIRE_OK, 32, IB_KIND_OTHER, IB_ONLY},         /* AETH, AtomicAckETH */
         {0x64, WIRE_OK, 28, IB_KIND_SEND, IB_ONLY},          /* DETH */
         {0x44, WIRE_OK, 32, IB_KIND_SEND, IB_ONLY},          /* RDETH, DETH */
-        {0x2c, WIRE_FOREIGN, 0, 0, 0},                       /* UC knows no RDMA READ */
-        {0x60, WIRE_FOREIGN, 0, 0, 0},                       /* nor UD SEND First */
+        {0x2c, WIRE_FOREIGN, 0, 0, 0},                       /* UC has no RDMA READ */
+        {0x60, WIRE_FOREIGN, 0, 0, 0},                       /* UD has no SEND First */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         p[8] = cases[i].opcode;
@@ -203,7 +203,7 @@ static void encapsulation_agrees_with_its_datagram(void **state)
     uint8_t p[44] = {0x08, 0x00, 0, 0, 0x45, 0, 0, 40};
     assert_true(encap_agrees(whole(p, 44)));
     assert_int_equal(encap_datagram_length(whole(p, 44)), 40);
-    assert_false(encap_agrees(whole(p, 43))); /* IP says 40, 39 are there */
+    assert_false(encap_agrees(whole(p, 43))); /* the IP length is 40, 39 are present */
     assert_true(encap_agrees(view_make(p, 5, 44)));
     p[4] = 0x65;
     assert_false(encap_agrees(whole(p, 44)));
@@ -221,8 +221,8 @@ static void encapsulation_agrees_with_its_datagram(void **state)
 }
 
 /*
- * A 40,028-octet datagram in 4096-octet packets begins so; its header checksum is checked (RFC
- * 1071).
+ * The first packet of a 40,028-byte datagram in 4096-byte packets; its header checksum is checked
+ * (RFC 1071).
  */
 static void connected_message_begins(void **state)
 {
@@ -230,7 +230,7 @@ static void connected_message_begins(void **state)
     uint8_t p[4096] = {0x08, 0x00, 0,    0,    0x45, 0x00, 0x9c, 0x5c, 0x88, 0xb9, 0x40, 0x00,
                        0x40, 0x01, 0x01, 0xe5, 10,   0,    0,    1,    10,   0,    0,    2};
     assert_true(encap_begins_message(whole(p, sizeof p), true));
-    /* 40,028 octets don't fit one packet */
+    /* 40,028 bytes do not fit into one packet */
     assert_false(encap_begins_message(whole(p, sizeof p), false));
     p[14] ^= 1;
     assert_false(encap_begins_message(whole(p, sizeof p), true));
@@ -252,7 +252,7 @@ static void nd_options_of_length_3(void **state)
     assert_true(nd_is_ipoib_lladdr(&o));
     assert_false(nd_next(&it, &o));
     assert_int_equal(it.end, WIRE_OK);
-    ns[25] = 4; /* beyond the message */
+    ns[25] = 4; /* ends after the message */
     nd_options(whole(ns, 48), &it);
     assert_false(nd_next(&it, &o));
     assert_int_equal(it.end, WIRE_MALFORMED);
@@ -267,7 +267,7 @@ static void nd_options_of_length_3(void **state)
     assert_false(nd_options(whole(ns, 48), &it));
 }
 
-/* RFC 4861 §4.1 to 4.5: whose address an option tells. */
+/* RFC 4861 §4.1 to 4.5: whose address an option contains. */
 static void nd_owner_of_an_option(void **state)
 {
     (void)state;
@@ -306,8 +306,8 @@ static void arp_offsets(void **state)
  * JoinState 0x08.
  */
 /*
- * RFC 2131 §2 figure 1, behind IPv4 and UDP: a DHCPDISCOVER on IPoIB as RFC 4390 §2 wants it. DUID
- * of type 3 (RFC 3315 §9.4), hardware type 32, and the port's GUID.
+ * RFC 2131 §2 figure 1, after IPv4 and UDP: a DHCPDISCOVER over IPoIB as RFC 4390 §2 requires it.
+ * DUID of type 3 (RFC 3315 §9.4), hardware type 32, and the port's GUID.
  */
 static const uint8_t dhcp_options[] = {
     53,  1,  1,                                                                    /* DISCOVER */
@@ -356,7 +356,7 @@ static void dhcp_only_in_udp_to_its_ports(void **state)
     (void)state;
     uint8_t p[DHCP_MESSAGE + DHCP_SIZE];
     struct view v = dhcp_discover(p), message;
-    p[23] = 68; /* a server's reply, by its port */
+    p[23] = 68; /* a server's reply: destination port 68 */
     assert_true(dhcp_in_ipv4(v, &message));
     p[23] = 69;
     assert_false(dhcp_in_ipv4(v, &message));
@@ -390,12 +390,12 @@ static void dhcp_message_too_short_or_foreign(void **state)
     struct dhcp d;
     assert_true(dhcp_in_ipv4(v, &message));
     assert_int_equal(dhcp_decode(view_first(message, 239), &d), WIRE_MALFORMED);
-    /* the client identifier says 17 octets; 10 are there */
+    /* The client identifier has a length of 17 bytes; 10 are present. */
     assert_int_equal(dhcp_decode(view_first(message, 240 + 16), &d), WIRE_OK);
     assert_int_equal(d.options, WIRE_MALFORMED);
     assert_int_equal(d.message_type, 1);
     assert_int_equal(d.client_id, 0);
-    /* no End option: what is there stands */
+    /* No End option: the options before it are valid. */
     assert_int_equal(dhcp_decode(view_first(message, DHCP_SIZE - 1), &d), WIRE_OK);
     assert_int_equal(d.options, WIRE_OK);
     assert_int_equal(d.client_id_length, 17);
@@ -420,10 +420,10 @@ static void dhcp_options_in_other_fields(void **state)
     assert_int_equal(d.options, WIRE_OK);
     assert_int_equal(d.message_type, 3);
     assert_int_equal(d.client_id, 46);
-    m[242] = 1; /* file alone */
+    m[242] = 1; /* only file */
     assert_int_equal(dhcp_decode(message, &d), WIRE_OK);
     assert_int_equal(d.client_id, 0);
-    m[109] = 200; /* beyond the field */
+    m[109] = 200; /* ends after the field */
     assert_int_equal(dhcp_decode(message, &d), WIRE_OK);
     assert_int_equal(d.options, WIRE_MALFORMED);
 }
@@ -464,8 +464,8 @@ static void sa_status_in_words(void **state)
 }
 
 /*
- * RMPP: the last segment's payload length counts 20 octets of SA header; 132 = 20 + 2 records
- * of 56.
+ * RMPP: the last segment's payload length includes 20 bytes of SA header; 132 = 20 + 2 records of
+ * 56.
  */
 static void rmpp_tells_how_much_is_data(void **state)
 {
@@ -492,7 +492,7 @@ static void rmpp_tells_how_much_is_data(void **state)
     p[25] = RMPP_TYPE_ACK;
     sa_decode(whole(p, 256), &sa, &have_mad);
     assert_int_equal(sa.data.len, 0);
-    p[26] = 0; /* not active: no RMPP at all */
+    p[26] = 0; /* not active: no RMPP */
     sa_decode(whole(p, 256), &sa, &have_mad);
     assert_int_equal(sa.rmpp_type, 0);
     assert_int_equal(sa.data.len, 200);
@@ -569,7 +569,7 @@ static void cm_private_data_sizes(void **state)
     }
 }
 
-/* RFC 4755 §5.1: the smaller Receive MTU less the 4-octet header. */
+/* RFC 4755 §5.1: the smaller Receive MTU less the 4-byte header. */
 static void connection_mtu_is_the_smaller_less_4(void **state)
 {
     (void)state;
@@ -604,8 +604,8 @@ static void carriers(void **state)
 enum { PLAIN, TAGGED, TAGGED_TWICE, TAG_FORMS };
 
 /*
- * An Ethernet frame in p, up to its type, with as many tags as the form says; returns where its
- * payload stands.
+ * Writes an Ethernet header to p up to its type, with the tags of the form. Returns the offset of
+ * the payload.
  */
 static uint32_t put_ethernet(uint8_t *p, unsigned form, uint16_t type)
 {
@@ -622,7 +622,7 @@ static uint32_t put_ethernet(uint8_t *p, unsigned form, uint16_t type)
     return at + 2;
 }
 
-/* IEEE 802.1Q: a customer's tag, and one more where a service provider carries it. */
+/* IEEE 802.1Q: a customer tag, and a second tag in a service provider's network. */
 static void roce_behind_tags(void **state)
 {
     (void)state;
@@ -640,7 +640,7 @@ static void roce_behind_tags(void **state)
     }
 }
 
-/* RoCE v2: who sends and who receives, the IP header alone tells. */
+/* RoCE v2: only the IP header contains the sender's and the receiver's addresses. */
 static void roce2_tells_its_ports(void **state)
 {
     (void)state;
@@ -677,8 +677,8 @@ static void roce2_tells_its_ports(void **state)
 }
 
 /*
- * DLT 242: left-over memory before the destination address is not a GRH; a real one says version 6
- * and IBA.
+ * DLT 242: old memory before the destination address is not a GRH. A real GRH has version 6 and
+ * next header IBA.
  */
 static void dlt_ipoib_grh(void **state)
 {
@@ -692,8 +692,8 @@ static void dlt_ipoib_grh(void **state)
 }
 
 /*
- * The CRC of this packet was worked out by tests/frames/ib.py, which agrees with real hardware's
- * captures.
+ * The CRC of this packet was computed by tests/frames/ib.py, which agrees with captures of real
+ * hardware.
  */
 static void invariant_crc(void **state)
 {
@@ -705,8 +705,8 @@ static void invariant_crc(void **state)
     memcpy(p + 40, crc, sizeof crc);
     assert_int_equal(ib_decode(whole(p, sizeof p), IB_START_LRH, &ib), WIRE_OK);
     assert_int_equal(icrc_check(whole(p, sizeof p), &ib), ICRC_RIGHT);
-    p[0] |= 0x30; /* the virtual lane may change on the way, the service level may not */
-    p[12] = 0xc0; /* so may FECN and BECN */
+    p[0] |= 0x30; /* switches may change the virtual lane, but not the service level */
+    p[12] = 0xc0; /* they may also change FECN and BECN */
     assert_int_equal(icrc_check(whole(p, sizeof p), &ib), ICRC_RIGHT);
     p[1] |= 0x10;
     assert_int_equal(icrc_check(whole(p, sizeof p), &ib), ICRC_WRONG);
@@ -716,8 +716,10 @@ static void invariant_crc(void **state)
     assert_int_equal(icrc_check(whole(p, sizeof p), &ib), ICRC_NOT_THERE);
 }
 
-/* IBA 7.8.2, bit by bit: the register of 16 bits, 0x100B, the least significant bit of a byte
- * first. */
+/*
+ * IBA 7.8.2, bit by bit: a 16-bit register, polynomial 0x100B, the least significant bit of a byte
+ * first.
+ */
 static uint16_t vcrc_by_bits(const uint8_t *p, uint32_t n)
 {
     uint16_t reg = 0xffff, out = 0;
@@ -725,7 +727,7 @@ static uint16_t vcrc_by_bits(const uint8_t *p, uint32_t n)
         bool bit = (p[i / 8] >> i % 8 & 1) ^ (reg >> 15);
         reg = (uint16_t)(reg << 1 ^ (bit ? 0x100b : 0));
     }
-    for (unsigned i = 0; i < 16; i++) /* sent as it stands in the register, the highest bit first */
+    for (unsigned i = 0; i < 16; i++) /* sent as in the register, the highest bit first */
         out = (uint16_t)(out | (uint16_t)((reg >> (15 - i) & 1) << i));
     return (uint16_t)~out;
 }
