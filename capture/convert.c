@@ -89,7 +89,7 @@ static bool carry_all(struct input *in, struct output *out, const struct transla
             verdict = share_into(share, way->to, &to, &note, buffer);
         good = verdict != CARRIED || output_write(out, &to);
         if (good)
-            tally_add(tally, verdict, &note);
+            convert_tally_add(tally, verdict, &note);
     }
     g_byte_array_unref(buffer);
     return good && result == INPUT_END;
@@ -111,7 +111,7 @@ static bool convert(const struct convert_options *options, struct tally *tally)
     out = create_output(in, options, &way);
     good = out && carry_all(in, out, &way, share, tally);
     good = output_close(out) && good;
-    tally_remark(tally, input_name(in), way.to, options->container == CONTAINER_PCAPNG);
+    convert_tally_remark(tally, input_name(in), way.to, options->container == CONTAINER_PCAPNG);
     input_close(in);
     share_free(share);
     return good;
@@ -127,6 +127,6 @@ int convert_main(int argc, char **argv)
     if (status >= 0)
         return status;
     good = convert(&options, &tally);
-    tally_summary(&tally);
-    return good && tally_drops(&tally) == 0 ? 0 : 1;
+    convert_tally_summary(&tally);
+    return good && convert_tally_drops(&tally) == 0 ? 0 : 1;
 }

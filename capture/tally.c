@@ -7,7 +7,7 @@
 
 #include "cli/say.h"
 
-void tally_add(struct tally *tally, enum verdict verdict, const struct remarks *note)
+void convert_tally_add(struct tally *tally, enum verdict verdict, const struct remarks *note)
 {
     tally->verdicts[verdict]++;
     tally->lost_before += note->lost;
@@ -20,7 +20,7 @@ void tally_add(struct tally *tally, enum verdict verdict, const struct remarks *
     tally->ibdump_times += note->ibdump_time;
 }
 
-uint64_t tally_drops(const struct tally *tally)
+uint64_t convert_tally_drops(const struct tally *tally)
 {
     uint64_t drops = 0;
 
@@ -37,7 +37,7 @@ static void tell(const char *name, uint64_t count, const char *what, const char 
         say("%s: %" PRIu64 " %s%s %s", name, count, what, count == 1 ? "" : "s", text);
 }
 
-void tally_remark(const struct tally *tally, const char *input, uint32_t to, bool pcapng)
+void convert_tally_remark(const struct tally *tally, const char *input, uint32_t to, bool pcapng)
 {
     static const char *const left_out[VERDICTS] = {
         [MALFORMED] = "left out: no ERF record",
@@ -66,8 +66,8 @@ void tally_remark(const struct tally *tally, const char *input, uint32_t to, boo
             : "had been lost by the capture itself (loss counters, which this output cannot carry)");
 }
 
-void tally_summary(const struct tally *tally)
+void convert_tally_summary(const struct tally *tally)
 {
     say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops", tally->verdicts[CARRIED],
-        tally->octets, tally_drops(tally));
+        tally->octets, convert_tally_drops(tally));
 }

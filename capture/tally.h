@@ -19,18 +19,18 @@ struct tally {
 };
 
 /* Counts a packet with the result VERDICT and the properties NOTE of translate(). */
-void tally_add(struct tally *tally, enum verdict verdict, const struct remarks *note);
+void convert_tally_add(struct tally *tally, enum verdict verdict, const struct remarks *note);
 
 /* Returns the number of packets that are not in the output. */
-uint64_t tally_drops(const struct tally *tally);
+uint64_t convert_tally_drops(const struct tally *tally);
 
 /*
  * Prints what was left out or changed, if anything. TO: link type of the output; PCAPNG: the output
  * is pcapng.
  */
-void tally_remark(const struct tally *tally, const char *input, uint32_t to, bool pcapng);
+void convert_tally_remark(const struct tally *tally, const char *input, uint32_t to, bool pcapng);
 
 /* Prints the last line: packets, bytes, drops. */
-void tally_summary(const struct tally *tally);
+void convert_tally_summary(const struct tally *tally);
 
 #endif

@@ -144,7 +144,8 @@ static int run(const struct options *o)
 {
     GError *error = NULL;
     if (o->help || o->version) {
-        GString *text = g_string_new(o->help ? options_help : "ipoib-check " IPOIB_VERSION "\n");
+        GString *text = g_string_new(o->help ? check_options_help
+                                             : "ipoib-check " IPOIB_VERSION "\n");
         return deliver(&(struct options){0}, text, EXIT_CONFORMANT);
     }
     if (o->explain)
@@ -180,7 +181,7 @@ int main(int argc, char **argv)
     struct options o;
     environment_secure();
     program_begin(argv, tool, &interrupted);
-    int status = options_read(&o, argc, argv) ? run(&o) : EXIT_UNJUDGED;
-    options_clear(&o);
+    int status = check_options_read(&o, argc, argv) ? run(&o) : EXIT_UNJUDGED;
+    check_options_clear(&o);
     return status;
 }

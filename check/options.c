@@ -9,7 +9,7 @@
 #include "cli/say.h"
 #include "report/required.h"
 
-const char options_help[] =
+const char check_options_help[] =
     "Usage: ipoib-check [OPTION]... CAPTURE...\n"
     "       ipoib-check --merge [--format text|json|junit|tap] [-o FILE] REPORT...\n"
     "       ipoib-check --list [--only SELECTOR]... [--format text|json] [-o FILE]\n"
@@ -207,7 +207,7 @@ static bool is_sensible(const struct options *o)
     return false;
 }
 
-bool options_read(struct options *o, int argc, char **argv)
+bool check_options_read(struct options *o, int argc, char **argv)
 {
     *o = (struct options){.deviations = "linux"};
     o->only = g_ptr_array_new();
@@ -217,7 +217,7 @@ bool options_read(struct options *o, int argc, char **argv)
     return good;
 }
 
-void options_clear(struct options *o)
+void check_options_clear(struct options *o)
 {
     g_ptr_array_unref(o->only);
     g_ptr_array_unref(o->require);

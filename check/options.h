@@ -24,10 +24,10 @@ struct options {
     int n_captures;
 };
 
-/* Returns false after printing an error: wrong usage. Call options_clear() in either case. */
-bool options_read(struct options *o, int argc, char **argv);
-void options_clear(struct options *o);
+/* Returns false after printing an error: wrong usage. Call check_options_clear() in either case. */
+bool check_options_read(struct options *o, int argc, char **argv);
+void check_options_clear(struct options *o);
 
-extern const char options_help[];
+extern const char check_options_help[];
 
 #endif

@@ -148,7 +148,7 @@ static void run(struct target *target, uint8_t how)
     if (how & WITH_SOURCE) {
         target->link->source.given = true;
         memcpy(target->link->source.ip, own_ip, 4);
-        source_open(target, why, sizeof why);
+        source_address_open(target, why, sizeof why);
     }
     memcpy(target->ip, peer_ip, 4);
     if (how & OF_FABRIC)

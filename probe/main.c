@@ -65,7 +65,7 @@ static void open_source(struct target *t)
     }
     memcpy(l->source.ip, o->source, 16);
     wirelog_begin(t->log, "source");
-    if (!source_open(t, why, sizeof why) && !t->run->stopped)
+    if (!source_address_open(t, why, sizeof why) && !t->run->stopped)
         say("--source: %s; what needs an address is skipped",
             t->run->broken ? l->transport->error : why);
     wirelog_end(t->log, l->source.usable ? "unused" : "not usable");
@@ -301,8 +301,9 @@ static int run(const struct options *o)
 {
     GError *error = NULL;
     if (o->help || o->version)
-        return print(&(struct options){0},
-                     g_string_new(o->help ? options_help : "ipoib-probe " IPOIB_VERSION "\n"));
+        return print(
+            &(struct options){0},
+            g_string_new(o->help ? probe_options_help : "ipoib-probe " IPOIB_VERSION "\n"));
     if (o->explain)
         return explain(o);
     if (o->list)
@@ -327,7 +328,7 @@ int main(int argc, char **argv)
     struct options o;
     environment_secure();
     program_begin(argv, name, &stop);
-    int status = options_read(&o, argc, argv) ? run(&o) : EXIT_UNJUDGED;
-    options_clear(&o);
+    int status = probe_options_read(&o, argc, argv) ? run(&o) : EXIT_UNJUDGED;
+    probe_options_clear(&o);
     return status;
 }

@@ -29,7 +29,8 @@ def sources_of(room):
             if name.endswith(".c.o"):
                 target = next(i for i, part in enumerate(parts) if part.endswith(".dir"))
                 inside = os.sep.join(parts[target + 1 :] + [name[:-2]])
-                found[os.path.normpath(os.path.join(room, inside))] = os.path.join(folder, name)
+                home = os.path.relpath(os.sep.join(parts[: target - 1]), BUILD)
+                found[os.path.normpath(os.path.join(home, inside))] = os.path.join(folder, name)
     return found
 
 

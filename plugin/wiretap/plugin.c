@@ -19,9 +19,6 @@ WS_DLL_PUBLIC_DEF const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
 WS_DLL_PUBLIC_DEF const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
 WS_DLL_PUBLIC void plugin_register(void);
 WS_DLL_PUBLIC uint32_t plugin_describe(void);
-
-int pcap247_file_type = -1;
-
 /*
  * The file has one implied interface, as in Wireshark's own pcap type: no block is written for it.
  */

@@ -5,6 +5,8 @@
 #include "plugin/wiretap/pcap247.h"
 #include "plugin/wiretap/trust.h"
 
+int pcap247_file_type = -1;
+
 /* How to read the records, from the file header. */
 struct pcap247 {
     wt_bool big_endian;

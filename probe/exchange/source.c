@@ -35,7 +35,7 @@ static bool join_solicited_node(struct target *t, char *why, size_t size)
     return false;
 }
 
-bool source_open(struct target *t, char *why, size_t size)
+bool source_address_open(struct target *t, char *why, size_t size)
 {
     struct question q = {.multicast = true,
                          .ip = t->link->source.ip,

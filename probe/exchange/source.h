@@ -6,6 +6,6 @@
 #include "probe/run/target.h"
 
 /* Checks that the source address is unused and sets it up. Returns false with the owner in why. */
-bool source_open(struct target *t, char *why, size_t size);
+bool source_address_open(struct target *t, char *why, size_t size);
 
 #endif

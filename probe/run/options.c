@@ -13,7 +13,7 @@
 #include "probe/run/destination.h"
 #include "wire/view.h"
 
-const char options_help[] =
+const char probe_options_help[] =
     "Usage: ipoib-probe [OPTION]... TARGET...\n"
     "       ipoib-probe --list\n"
     "       ipoib-probe --explain RULE\n"
@@ -308,7 +308,7 @@ static bool is_sensible(const struct options *o)
     return false;
 }
 
-bool options_read(struct options *o, int argc, char **argv)
+bool probe_options_read(struct options *o, int argc, char **argv)
 {
     *o = (struct options){.deviations = "linux", .rate = 200, .timeout_ms = 500};
     o->only = g_ptr_array_new();
@@ -318,7 +318,7 @@ bool options_read(struct options *o, int argc, char **argv)
     return good;
 }
 
-void options_clear(struct options *o)
+void probe_options_clear(struct options *o)
 {
     for (guint i = 0; i < o->targets->len; i++)
         g_free(g_array_index(o->targets, struct target_option, i).name);

@@ -39,13 +39,14 @@ struct options {
     GArray *targets; /* struct target_option */
 };
 
-/* Returns false after printing a message for wrong usage. Call options_clear() in either case. */
-bool options_read(struct options *o, int argc, char **argv);
-void options_clear(struct options *o);
+/* Returns false after printing a message for wrong usage. Call probe_options_clear() in either
+ * case. */
+bool probe_options_read(struct options *o, int argc, char **argv);
+void probe_options_clear(struct options *o);
 
 /* True if no target is an address. */
 bool options_only_fabric(const struct options *o);
 
-extern const char options_help[];
+extern const char probe_options_help[];
 
 #endif

@@ -50,7 +50,7 @@ static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bo
     if (source) {
         target->link->source = (struct source){.given = true};
         memcpy(target->link->source.ip, own_ip, 4);
-        assert_true(source_open(target, why, sizeof why));
+        assert_true(source_address_open(target, why, sizeof why));
     }
     memcpy(target->ip, peer_ip, 4);
     g_strlcpy(target->name, "10.0.0.2", sizeof target->name);
@@ -463,7 +463,7 @@ static bool echo_with(enum fault fault, char *came)
     fake_begin(&f, target, fault, true);
     memcpy(target->link->source.ip, own_ip, 4);
     memcpy(target->ip, peer_ip, 4);
-    assert_true(source_open(target, why, sizeof why));
+    assert_true(source_address_open(target, why, sizeof why));
     struct exchange x = exchange_run(target, &(struct question){.multicast = true}, 1);
     assert_int_equal(x.outcome, CAME_ANSWER);
     memcpy(target->peer->lladdr, x.reply.lladdr, LLADDR_SIZE);
@@ -535,7 +535,7 @@ static void source_is_asked_for(void **state)
         f.silent_after = f.asks + answers;
         target->link->source = (struct source){.given = true, .ipv6 = true};
         memcpy(target->link->source.ip, own_ip6, 16);
-        assert_false(source_open(target, why, sizeof why)); /* the peer has every address */
+        assert_false(source_address_open(target, why, sizeof why)); /* the peer has every address */
         assert_non_null(strstr(why, f.sent ? "in use, by" : "no answer"));
         assert_false(target->link->source.usable);
         fake_end(target);

@@ -207,7 +207,7 @@ static void take_address(void)
 {
     char why[256];
     begin(true);
-    assert_true(source_open(target, why, sizeof why));
+    assert_true(source_address_open(target, why, sizeof why));
     assert_true(net.solicitations > 0);
     assert_int_equal(net.n_sent, 0);
 }
@@ -319,7 +319,7 @@ static void what_was_joined_is_left_all_the_same(void **state)
     (void)state;
     begin(false);
     assert_int_equal(fake.joins, 1);
-    assert_true(source_open(target, why, sizeof why));
+    assert_true(source_address_open(target, why, sizeof why));
     advertises();
     run_peer(target, NULL);
     assert_true(target->run->broken);
@@ -351,7 +351,7 @@ static void own_packets_are_no_defence(void **state)
 
 static bool opens(char *why, size_t size)
 {
-    bool usable = source_open(target, why, size);
+    bool usable = source_address_open(target, why, size);
     assert_int_equal(usable, target->link->source.usable);
     assert_int_equal(net.n_sent, 0); /* no answers for a tentative address */
     return usable;
