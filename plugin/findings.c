@@ -18,7 +18,7 @@ static int hf_violated = -1, hf_advice = -1, hf_known = -1, hf_noted = -1;
 static int ett_conformance = -1, ett_finding = -1;
 
 /* One expert field for each rule, so that its severity can be changed in the preferences. */
-static expert_field ei_rules[RULE_COUNT];
+static expert_field rule_experts[RULE_COUNT];
 static expert_field ei_deviation = EI_INIT;
 
 /*
@@ -180,7 +180,7 @@ static char *message(packet_info *pinfo, const struct finding *f)
 
 static expert_field *expert_of(const struct finding *f)
 {
-    return f->outcome == OUTCOME_DEVIATION ? &ei_deviation : &ei_rules[f->rule];
+    return f->outcome == OUTCOME_DEVIATION ? &ei_deviation : &rule_experts[f->rule];
 }
 
 static void show(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct stored *s)
@@ -259,10 +259,10 @@ static void register_rules(expert_module_t *module)
     static ei_register_info ei[RULE_COUNT];
     int n = 0;
     for (int r = 0; r < RULE_COUNT; r++) {
-        ei_rules[r] = (expert_field)EI_INIT;
+        rule_experts[r] = (expert_field)EI_INIT;
         if (rule_in_capture(&rules[r]))
             ei[n++] = (ei_register_info){
-                &ei_rules[r],
+                &rule_experts[r],
                 {wmem_strdup_printf(wmem_epan_scope(), "ipoib.%s", rules[r].id), PI_PROTOCOL,
                  severity_of(rules[r].level), rules[r].title, EXPFILL}};
     }

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from support.paths import BUILD
+from support.paths import BUILD, SRC
 
 # the folders of the products and of what they share
 ROOMS = "lib/wire lib/model lib/rules lib/report lib/pcapio lib/hca lib/cli plugin check capture probe".split()
@@ -30,7 +30,11 @@ def sources_of(room):
                 target = next(i for i, part in enumerate(parts) if part.endswith(".dir"))
                 inside = os.sep.join(parts[target + 1 :] + [name[:-2]])
                 home = os.path.relpath(os.sep.join(parts[: target - 1]), BUILD)
-                found[os.path.normpath(os.path.join(home, inside))] = os.path.join(folder, name)
+                source = os.path.normpath(os.path.join(home, inside))
+                if os.path.exists(
+                    os.path.join(SRC, source)
+                ):  # a file that was moved leaves its object
+                    found[source] = os.path.join(folder, name)
     return found
 
 

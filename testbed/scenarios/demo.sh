@@ -3,9 +3,10 @@
 # the second HCA.
 # Expected: n1 joins its groups, ARP, a ping of either address family; the probe's verdicts in probe.txt, no failure among them.
 # arguments: $IPOIB_BIN/ipoib-probe
-# judged: violated rfc4391.6.reserved-zero rfc4391.9.1.1.reserved-flags
+# judged: violated rfc4391.6.reserved-zero rfc4391.9.1.1.reserved-flags rfc4755.2.2.one-ud-qp
 #   In probe.pcapng: the probe sends Reserved 0xbeef and announces flags 0x3f on purpose, to see both ignored (RFC 4391 sections 6
-#   and 9.1.1). It asks by ARP over a connection too, which is no violation: the answer must come over UD (RFC 4755 section 7).
+#   and 9.1.1). It sends requests from a second queue pair in the name of the first (RFC 4755 section 2.2), to see where the
+#   reply goes. It asks by ARP over a connection too, which is no violation: the answer must come over UD (RFC 4755 section 7).
 fabric_up && fabric_capture demo.pcap && fabric_sm && fabric_nets || return 1
 peer=$(fabric_link_local 0 ib0) && fabric_on 1 ping -c 2 -i 0.3 10.0.0.1 && fabric_on 1 ping -6 -c 1 "$peer%ib1" && sleep 1 || return 1
 fabric_capture_end
