@@ -19,7 +19,7 @@ def explain(rule, tool="ipoib-check"):
 
 
 def words_of_page(rule):
-    """The words of the texts of a page, without Markdown's marks and link targets."""
+    """The words of the texts of a page, without Markdown's markup and link targets."""
     with open(os.path.join(PAGES, rule + ".md"), encoding="utf-8") as f:
         text = f.read().split("\n## ", 1)[1].replace("[All rules](README.md)", "")
     text = re.sub(r"\]\([^)]*\)", "", text)
