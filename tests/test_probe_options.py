@@ -13,7 +13,7 @@ from support.needs import needs
 from support.paths import BIN, SRC
 
 PROBE = os.path.join(BIN, "ipoib-probe")
-# A device name that cannot exist: also where the machine has an adapter nothing is sent.
+# A device that cannot exist: even on a machine with an adapter nothing is sent.
 NOWHERE = ("-d", "no-such-device")
 
 
