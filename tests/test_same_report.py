@@ -18,7 +18,7 @@ CAPTURES = sorted(
 
 
 def without_subject(report):
-    """The report without what names the program and the capture."""
+    """The report without the names of program and capture."""
     for name in ("tool", "version", "subject"):
         report.pop(name)
     for result in report["results"]:
