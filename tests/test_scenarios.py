@@ -38,7 +38,7 @@ SCENARIOS = {
     os.path.basename(path)[: -len(".sh")]: path
     for path in sorted(glob.glob(os.path.join(SRC, "testbed/scenarios/*.sh")))
 }
-# Exit statuses of testbed/fabric. On a busy host an emulated processor rarely stops until then.
+# Exit statuses of testbed/fabric. 124: on a busy host, rarely, an emulated processor stops.
 TIME_IS_UP, CANNOT_RUN = 124, 125
 OUTCOMES = {"violated": "fail", "deviation": "deviation", "noted": "noted"}
 CAPTURES = (".pcap", ".pcapng", ".erf")

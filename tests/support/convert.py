@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tests of "ipoib-capture convert" share: the call of the program, its input files, a reader of its output files."""
+"""Common code of the tests of "ipoib-capture convert": the call of the program, its input files, a
+reader of its output files."""
 import os
 import random
 import re
@@ -30,7 +31,7 @@ def at(nanoseconds, second=T):
 
 
 def call(*arguments, **how):
-    """Runs the program. Output and messages are bytes; how: as subprocess.run has it."""
+    """Runs the program. Output and messages are bytes; how: arguments of subprocess.run."""
     how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": LIMIT, **how}
     if "input" not in how:
         how.setdefault("stdin", subprocess.DEVNULL)
@@ -68,7 +69,8 @@ def read(path):
 
 
 def packets(path):
-    """(link type, time, bytes on the wire, bytes, drops) of each packet of a file, as the file has them."""
+    """(link type, time, bytes on the wire, bytes, drops) of each packet of a file, as stored in the
+    file."""
     capture = read(path)
     return [
         (
@@ -83,9 +85,10 @@ def packets(path):
 
 
 def frames(path):
-    """(time, bytes captured, bytes on the wire, bytes) of each InfiniBand frame, whatever the link type.
+    """(time, bytes captured, bytes on the wire, bytes) of each InfiniBand frame, for any link type.
 
-    An ERF header must be as "convert" writes it: type 21, flags 4, its own length, no losses."""
+    An ERF header must have the form that "convert" writes: type 21, flags 4, its own length, no
+    losses."""
     capture, found = read(path), []
     for f in capture.frames:
         time, data, wire = f.time, f.data, f.wire
@@ -99,7 +102,7 @@ def frames(path):
     return found
 
 
-# The files that go in.
+# The input files.
 
 
 def pcap(records, link=INFINIBAND, nanoseconds=True, **how):
@@ -169,14 +172,14 @@ def _erf_files():
         (at(u * 1000), erf(u * 4295, A, 52), 68)
         for u in (0, 1, 131072, 500000, 999992, 999993, 999999)
     ]
-    moved = [(at(0, T + 3600), erf(2**31, A, 52), 68)]  # somebody edited the time in the file
+    moved = [(at(0, T + 3600), erf(2**31, A, 52), 68)]  # the time in the file was edited
     coarse = [(at(500000000), erf(2**31 + 500, A, 52), 68)]  # the record's time: 0.5 s + 116 ns
     return {
         "other.erf": b"".join(other),
         "other.pcap": in_erf(other),
         "infiniband.erf": other[0] + other[4] + other[5] + other[6],
         "bad.pcap": in_erf(bad),
-        # as editcap -s leaves a record: rlen is still that of the whole one
+        # like a record after editcap -s: rlen is still that of the whole one
         "cut.pcap": pcap([(at(0), one[:36], 68)], link=ERF, nanoseconds=False),
         "longer.pcap": pcap([(at(0), one + b"pad!", 72)], link=ERF, nanoseconds=False),
         "ibdump.pcap": pcap(ibdump, link=ERF, nanoseconds=False),
@@ -203,7 +206,7 @@ def _other_files():
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
-    """The folder with the files that go in."""
+    """The folder with the input files."""
     folder = tmp_path_factory.mktemp("inputs")
     for name, data in {**_timed_files(), **_erf_files(), **_other_files()}.items():
         (folder / name).write_bytes(data)

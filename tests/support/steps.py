@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The transformations of a capture that the law of degradation names, as steps of a chain.
+"""The transformations of a capture in the law of degradation, as steps of a chain.
 
-A step refers to frames by their numbers in the whole capture, so that it means the same after other steps, or without them.
-It is called with the frames (Seen), and returns them."""
+A step refers to frames by their numbers in the whole capture, so it has the same meaning after
+other steps, or without them. It is called with the frames (Seen), and returns them."""
 import dataclasses
 import random
 import struct
@@ -35,7 +35,7 @@ def slid(data):
 
 
 def port_of_sender(linktype, data):
-    """What names the sending port; None: unknown."""
+    """The identity of the sending port; None: unknown."""
     if linktype == capfile.ETHERNET and len(data) >= 14:
         return data[MAC_SOURCE]
     if linktype != capfile.INFINIBAND or len(data) < split.LRH:
@@ -85,7 +85,7 @@ class Cut:
 
 @dataclasses.dataclass
 class Slice:
-    """All frames end early, as a snaplen cuts them."""
+    """All frames end early, truncated by a snaplen."""
 
     snaplen: int
 
@@ -119,7 +119,8 @@ class Duplicate:
 
 @dataclasses.dataclass
 class Swap:
-    """Frames change places with the next one, if another port sent it within the window. Times stay in order."""
+    """Frames are swapped with the next one, if another port sent it within the window. Times stay
+    in order."""
 
     numbers: set
     linktype: int
@@ -156,7 +157,8 @@ class Clock:
 
 @dataclasses.dataclass
 class Split:
-    """What this port sends comes in on interface 1, all else on interface 0. port: a LID, or an Ethernet address."""
+    """Frames of this port arrive on interface 1, all others on interface 0. port: a LID, or an
+    Ethernet address."""
 
     port: typing.Any
     linktype: int
@@ -171,7 +173,8 @@ class Split:
 
 
 def _junk(data):
-    """The same for the same packet: a switch's copy of a multicast packet has the same ICRC."""
+    """The same bytes for the same packet: a switch's copy of a multicast packet has the same
+    ICRC."""
     return random.Random(zlib.crc32(data)).randbytes(CRCS)
 
 
@@ -187,7 +190,8 @@ CRC_WAYS = {
 
 @dataclasses.dataclass
 class Crcs:
-    """All CRCs of some LIDs (None: of all) are replaced. "none": the file says that there were none."""
+    """All CRCs of some LIDs (None: of all) are replaced. "none": the file declares that it has
+    none."""
 
     how: str
     lids: typing.Optional[frozenset]
