@@ -167,7 +167,7 @@ def arp_hardware_length(t):
 )
 def arp_protocol_length(t):
     t[86]["arp.pln"] = 3
-    for end in (60, 36):  # behind the target's and the sender's IP address
+    for end in (60, 36):  # after the target's and the sender's IP address
         del t[86].payload[end - 1]
     return 86
 

@@ -183,7 +183,7 @@ def resolution_over_ud(t):
     t.frame(99).packet = t[55].copy()
     t[99].payload = reply
     t[99]["psn"] = t[106]["psn"]
-    for n in (106, 107):  # what follows on this connection, and its acknowledgement
+    for n in (106, 107):  # the next message on this connection, and its acknowledgement
         t[n]["psn"] += 1
     return 99
 

@@ -48,7 +48,7 @@ ip6 = gid
 
 
 def fill(n, start=0):
-    """n octets that count upwards: any octet that is lost or moved shows."""
+    """n octets that count upwards: a lost or moved octet is visible."""
     return bytes((start + i) & 0xFF for i in range(n))
 
 
@@ -66,10 +66,10 @@ def crc16_100b(data):
 
 
 def icrc(lrh_octets, grh_octets, rest):
-    """ICRC (IBA 7.8.1): Ethernet CRC-32; what may change on the way counts as ones.
+    """ICRC (IBA 7.8.1): Ethernet CRC-32; fields that may change on the way count as ones.
 
     With a GRH: the whole LRH, and TClass, FlowLabel and HopLimit of the GRH; without: LRH.VL.
-    Always: BTH.Resv8a, the fifth octet of the BTH.  'rest' runs from the BTH to the last pad octet.
+    Always: BTH.Resv8a, the fifth octet of the BTH. 'rest' runs from the BTH to the last pad octet.
     """
     lrh_m, grh_m, rest_m = bytearray(lrh_octets), bytearray(grh_octets), bytearray(rest)
     if grh_m:
@@ -83,7 +83,7 @@ def icrc(lrh_octets, grh_octets, rest):
 
 
 def icrc_of(before, rest):
-    """The ICRC where what stands before the BTH is masked already."""
+    """The ICRC if the bytes before the BTH are masked already."""
     rest_m = bytearray(rest)
     rest_m[4] = 0xFF
     return struct.pack("<I", zlib.crc32(bytes(before) + bytes(rest_m)) & 0xFFFFFFFF)
@@ -872,7 +872,8 @@ def sll2(ethertype, address, payload, kind=0, ifindex=4):
 
 
 def crcs(path):
-    """How many whole packets of a LINKTYPE_INFINIBAND pcap file have our ICRC and VCRC; how many not."""
+    """How many complete packets of a LINKTYPE_INFINIBAND pcap file have our ICRC and VCRC; how many
+    do not."""
     good = bad = 0
     capture = capfile.read(path)
     for frame in capture.frames:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Captures that use what a MAY rule allows, in which INFO and DRAFT rules show something, or in which checks pass that
-no real capture passes."""
+"""Captures that use the freedom of a MAY rule, that raise the notes of INFO and DRAFT rules, or in
+which checks pass that no real capture passes."""
 from frames import ib
 from frames.bases import CONTROLLED, N0, N1, join_again, lladdr_option
 from frames.edit import Packet
@@ -167,7 +167,8 @@ def qpn_used_again(t):
 
 
 def another_joins(t, **parameters):
-    """Behind 50, a port with LID 4 joins the broadcast group, as n1 did in 19 and 20, and is told other parameters."""
+    """After 50, a port with LID 4 joins the broadcast group, as n1 did in 19 and 20, and gets other
+    parameters."""
     return join_again(t, "fe80::11:7500:0:120", 4, **parameters)
 
 
@@ -241,7 +242,7 @@ def exchanged_lids(t):
 
 
 def to_broadcast(t, group):
-    """n0's ping in 79 goes to an IPv4 group by the broadcast-GID."""
+    """n0's ping in 79 goes to an IPv4 group through the broadcast-GID."""
     t[79].set(dgid=BROADCAST_GID, dlid=0xC000)
     t[79]["ipv4.dst"] = group
     t[79].fix_checksums()
@@ -252,7 +253,7 @@ def to_broadcast(t, group):
 
 as_it_is(USE, PARTITIONS, "rfc4391.7.other-mtus")  # the group of P_Key 0x8001 has MTU 4096
 as_it_is(USE, CONNECTED, "rfc4755.2.optional", "rfc4755.5.exchange-mtu")
-# n0 connects to n1, n1 answers over UD and never connects
+# n0 connects to n1, n1 responds over UD and never connects
 as_it_is(USE, "mixed.pcap", "rfc4755.3.1.connection-not-required", "rfc4755.7.send-any-mode")
 
 
@@ -455,7 +456,7 @@ def transport_services(t):
 def default_pkey(t):
     t.keep((1, 16))
     t[8]["pkeys.0"] = 0x8005
-    return 9  # the first that tells the port's LID
+    return 9  # the first that contains the port's LID
 
 
 @shown("partition.membership-twins", DATAGRAM, "n1's P_Key table has 0x8005 and 0x0005 too")

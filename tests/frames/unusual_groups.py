@@ -55,7 +55,8 @@ def all_join_states_at_once():
 
 @scenario
 def multicast_router():
-    """RFC 4391 section 11: it asks for the groups, joins them as NonMember, subscribes, and forwards from another link."""
+    """RFC 4391 section 11: it queries the groups, joins them as NonMember, subscribes, and forwards
+    from another link."""
     s, a, router = link(1, 2)
     group = s.join(a, s.group4(GROUP))
     data = ib.mcmember("::", pkey=0xFFFF)
@@ -156,7 +157,8 @@ def leaves_and_joins_again():
 
 @scenario
 def join_is_refused_and_tried_again():
-    """The SA is busy, then has no resources; the third attempt succeeds, and only then the sender sends."""
+    """The SA is busy, then has no resources; the third attempt succeeds, and the sender sends only
+    after it."""
     s, a, b = link(1, 2)
     group = s.join(b, s.group4(GROUP))
     for status in (BUSY, NO_RESOURCES):
@@ -169,7 +171,8 @@ def join_is_refused_and_tried_again():
 
 @scenario
 def join_request_is_repeated():
-    """The response is late: the request comes twice with one transaction ID, and so does the response."""
+    """The response is late: the request is sent twice with one transaction ID, and so is the
+    response."""
     s, a, b = link(1, 2)
     group = s.group4(GROUP)
     data, mask = s.request(a, group, FULL)
@@ -247,7 +250,8 @@ def igmp_versions():
 
 @scenario
 def ipv4_broadcasts():
-    """255.255.255.255, and a subnet's and a net's broadcast, all by the broadcast group (section 5)."""
+    """255.255.255.255, and a subnet's and a net's broadcast, all through the broadcast group
+    (section 5)."""
     s, a, b = link(1, 2)
     for to in ("255.255.255.255", "10.0.0.255", "10.255.255.255"):
         s.to_group4(a, to, s.broadcast())
@@ -256,7 +260,7 @@ def ipv4_broadcasts():
 
 @scenario
 def group_addresses_of_28_bits():
-    """Two IPv4 groups that differ in the bits above the 28th only do not exist: 224.0.0.5 to 239.255.255.255."""
+    """No two IPv4 groups differ only in the bits above the 28th: 224.0.0.5 to 239.255.255.255."""
     s, a, b = link(1, 2)
     for group in ("224.0.0.5", "232.1.1.1", "239.128.255.255", "239.255.255.250"):
         s.join(a, s.group4(group))
@@ -266,7 +270,8 @@ def group_addresses_of_28_bits():
 
 @scenario
 def parameters_other_than_zero():
-    """SL, TClass, FlowLabel and HopLimit of the broadcast group are not 0, and are used by all."""
+    """SL, TClass, FlowLabel and HopLimit of the broadcast group are not 0, and all nodes use
+    them."""
     s, a, b = link(1, 2, sl=3, tclass=0x20, flow=0x12345, hop=9)
     s.meet(a, b)
     s.join(a, s.group4(GROUP))

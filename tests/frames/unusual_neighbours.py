@@ -20,7 +20,7 @@ def echo6(s, a, b, source, target, **options):
 
 @scenario
 def duplicate_address_detection():
-    """RFC 4862: the solicitation comes from ::, without an option; nobody answers."""
+    """RFC 4862: the solicitation comes from ::, without an option; there is no response."""
     s, a, b = link(1, 2)
     group = solicited_node(a.ll)
     s.icmp6(a, s.group6(group), group, ib.nd_ns(a.ll), ANY)
@@ -32,7 +32,7 @@ def duplicate_address_detection():
 
 @scenario
 def duplicate_address_is_defended():
-    """The answer to a solicitation from :: goes to all nodes (RFC 4861 section 7.2.4)."""
+    """The response to a solicitation from :: goes to all nodes (RFC 4861 section 7.2.4)."""
     s, a, b = link(1, 2)
     address = GLOBAL + "1"
     group = solicited_node(address)
@@ -46,7 +46,8 @@ def duplicate_address_is_defended():
 
 @scenario
 def privacy_addresses():
-    """RFC 8981: a global address whose interface identifier is random, beside the link-local one."""
+    """RFC 8981: a global address whose interface identifier is random, besides the link-local
+    one."""
     s, a, b = link(1, 2)
     temporary, server = GLOBAL + "5d3f:91aa:7c02:1b44", GLOBAL + "2"
     s.join(a, s.group6(solicited_node(temporary)))
@@ -78,7 +79,8 @@ def unsolicited_advertisement_of_a_new_qpn():
 
 @scenario
 def anycast():
-    """Two routers answer for one anycast address, both without the override flag (RFC 4861 section 7.2.7)."""
+    """Two routers respond for one anycast address, both without the override flag (RFC 4861 section
+    7.2.7)."""
     s, a, b, c = link(1, 2, 3)
     address = GLOBAL + "ffff"
     group = s.group6(solicited_node(address))
@@ -95,7 +97,7 @@ def anycast():
 
 @scenario
 def unreachability_detection():
-    """RFC 4861 section 7.2.2 and 7.2.4: a unicast solicitation and its answer need no option."""
+    """RFC 4861 section 7.2.2 and 7.2.4: a unicast solicitation and its response need no option."""
     s, a, b = link(1, 2)
     s.resolve6(a, b)
     s.wait(30)
@@ -159,7 +161,8 @@ def router_advertisement_of_load_sharing():
 
 @scenario
 def proxy_neighbour_discovery():
-    """A router answers for a host on another link (RFC 4861 section 7.2.8), without the override flag."""
+    """A router responds for a host on another link (RFC 4861 section 7.2.8), without the override
+    flag."""
     s, a, router = link(1, 2)
     far = GLOBAL + "7:1"
     s.join(router, s.group6(solicited_node(far)))

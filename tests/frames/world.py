@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A small fabric that keeps every rule, from the subnet manager's first SMP to the last leave; variants break it.
+"""A small fabric that conforms to every rule, from the subnet manager's first SMP to the last
+leave; variants violate rules in it.
 
-Four nodes and a subnet manager. A and B take connections, C and D do not. Every frame has a name, as
-"A.arp.request"; world["A.arp.request"] is its packet, which a variant changes. Lengths and CRCs follow.
-Each port's QP1 counts its PSNs from 0, so that a frame that is left out shows. Frames are 20 ms
-apart, so that their order is certain.
+Four nodes and a subnet manager. A and B accept connections, C and D do not. Every frame has a name,
+as "A.arp.request"; world["A.arp.request"] is its packet, which a variant changes. Lengths and CRCs
+are recomputed. Each port's QP1 counts its PSNs from 0, so that a missing frame is visible. Frames
+are 20 ms apart, so that their order is certain.
 """
 import copy
 
@@ -30,7 +31,7 @@ B = Node(2, "fe80::2:c902:24:f636", 0x000405, "10.0.0.2", "fe80::202:c902:24:f63
 C = Node(3, "fe80::9803:9b03:66:de52", 0x00114B, "10.0.0.3", "fe80::9a03:9b03:66:de52")
 D = Node(4, "fe80::e8eb:d303:93:ae10", 0x001049, "10.0.0.4", "fe80::eaeb:d303:93:ae10")
 NAMES = {A: "A", B: "B", C: "C", D: "D", SM: "SM"}
-# C's and D's GUIDs have the u bit 1; theirs are of the kind that does not tell whether it is modified (RFC 4391 8).
+# C's and D's GUIDs have the u bit 1, so they do not show whether they are modified (RFC 4391 8).
 
 
 def guid_octets(node):
@@ -97,7 +98,7 @@ class World:
         return other
 
     def insert(self, after, name, packet):
-        """A frame behind another one, half-way to the next."""
+        """Inserts a frame after another one, half-way to the next."""
         at = self.order.index(after)
         self.order.insert(at + 1, name)
         packet.before = None
@@ -105,12 +106,13 @@ class World:
         return packet
 
     def drop(self, *names):
-        """These frames never were: what the port's QP1 sends later is numbered accordingly."""
+        """Removes these frames as if they had never existed: later packets of the port's QP1 are
+        numbered accordingly."""
         self.order = [n for n in self.order if n not in names]
         self.renumber()
 
     def renumber(self):
-        """QP1's PSNs in the order of the capture, from 0 for each port."""
+        """Numbers QP1's PSNs in the order of the capture, from 0 for each port."""
         psn = {}
         for name in self.order:
             p = self.packets[name]
@@ -119,14 +121,14 @@ class World:
                 psn[p["slid"]] = p["psn"] + 1
 
     def begin(self, name):
-        """A capture that begins with this frame."""
+        """Makes the capture begin with this frame."""
         self.order = self.order[self.order.index(name) :]
 
     def number(self, name):
         return self.order.index(name) + 1
 
     def delay(self, name, seconds):
-        """This frame and all that follow."""
+        """Delays this frame and all that follow."""
         for n in self.order[self.order.index(name) :]:
             self.times[n] += int(seconds * 10**9)
 
@@ -261,7 +263,7 @@ class World:
         self.sa(f"{NAMES[node]}.leave.{name}", node, *kind, seconds=seconds)
 
     def query(self, node, name, group, mlid):
-        """Is there such a group (RFC 4391 10)?"""
+        """Requests the record of the group: does it exist (RFC 4391 10)?"""
         asked, answer = ib.mcmember(self.mgid(group)), self.member(group, SM, 0, mlid)
         answer = answer[:16] + bytes(16) + answer[32:]
         kind = ib.GET, ib.ATTR_MC_MEMBER, asked, ib.MCM["mgid"], answer
@@ -272,7 +274,7 @@ class World:
         self.sa(f"{NAMES[node]}.subscribe.{trap}", node, ib.SET, ib.ATTR_INFORM_INFO, data)
 
     def last_request(self, node):
-        """A request that shows that none before is missing."""
+        """A request that shows that no request before it is missing."""
         self.sa(
             f"{NAMES[node]}.last",
             node,
@@ -286,7 +288,7 @@ class World:
     # ---- connections
 
     def set_up(self, name, a, b, ids, qps, transport=0):
-        """REQ, REP, RTU with what RFC 4755 6 wants in their private data."""
+        """REQ, REP, RTU with the private data that RFC 4755 6 requires."""
         own, other = (ib.private_data(n.qpn, RECV_MTU) for n in (a, b))
         self.tid += 1
         req = ib.cm_req(
@@ -360,7 +362,7 @@ def udp4(src, group, data=b"some data"):
 
 
 def udp6(src, group, data=b"some data"):
-    """An ICMPv6 message of a kind that nobody here knows."""
+    """An ICMPv6 message of a type that is unknown here."""
     return ib.encap(0x86DD, ib.icmpv6(src.ll, group, ib.u8(200) + bytes(3) + data))
 
 
@@ -381,7 +383,7 @@ UC_IDS, UC_QPS = (0xB2, 0xA2), (0x203, 0x104)
 
 
 def everything(pkey=0xFFFF, limited=(), **record):
-    """All that the four nodes do, and none of it breaks a rule."""
+    """All traffic of the four nodes; it violates no rule."""
     w = World(pkey, limited, **record)
     bring_up(w)
     resolve(w)
