@@ -136,6 +136,19 @@ def test_answer_at_a_third_port_may_be_to_its_own_lost_solicitation():
     assert TO_QPN not in {rule for _, rule in failures(fail_over(D))}
 
 
+# ---- interface identifiers
+
+
+def test_opaque_interface_identifier_is_a_note():
+    """RFC 8064 §3, which updates RFC 4391: an identifier of RFC 7217 rather than one of the link-layer address."""
+    t = fixture.tape("datagram.pcap")
+    t[60]["ipv6.src"] = t[60]["nd.target"] = "fe80::9d3c:41e0:7b26:f58a"
+    t[60].fix_checksums()
+    found = {(f.rule, f.outcome) for f in findings.frames(t.pcap(), "--deviations", "none")}
+    assert ("rfc4391.8.link-local", "fail") not in found
+    assert ("rfc4391.8.interface-id-source", "noted") in found
+
+
 # ---- what subnet management and administration say
 
 

@@ -18,7 +18,8 @@ enum { LLADDR_FLAGS_CONNECTED = LLADDR_FLAG_RC | LLADDR_FLAG_UC };
  * (RFC 4861 §10).
  */
 enum { ANSWER_SECONDS = 5 };
-enum { U_BIT = 0x02 }; /* of the first octet of an EUI-64 (RFC 4291 appendix A) */
+enum { U_BIT = 0x02 };               /* of the first byte of an EUI-64 (RFC 4291 appendix A) */
+enum { EUI_SIZE = 8, OUI_SIZE = 3 }; /* the OUI names the vendor */
 
 static uint32_t link_of(const struct scene *s)
 {
@@ -101,6 +102,20 @@ static void check_u_bit(const struct scene *s, const struct subject *address, co
                      "u bit 1, toggled from the EUI-64 GUID's 0", "u bit 0");
 }
 
+/* Are the first n bytes of the interface identifier those of the GUID, the u bit left out? */
+static bool begins_as(const uint8_t *iid, const uint8_t *guid, size_t n)
+{
+    return ((iid[0] ^ guid[0]) & ~U_BIT & 0xff) == 0 && memcmp(iid + 1, guid + 1, n - 1) == 0;
+}
+
+static void note_source(const struct scene *s, const struct subject *address, const uint8_t *iid)
+{
+    bool is_lid = s->p->ib.has_lrh && be64(iid) == s->p->ib.slid;
+    note(s->r, R_RFC4391_8_INTERFACE_ID_SOURCE, address, be64(iid), iid, 8, "%s",
+         is_lid ? "the interface identifier is a LID of the port"
+                : "the interface identifier is not made from the port's GUID");
+}
+
 static void check_interface_id(const struct scene *s, const uint8_t *ip, const uint8_t *lladdr)
 {
     struct subject address = subject_address(lladdr);
@@ -111,16 +126,15 @@ static void check_interface_id(const struct scene *s, const uint8_t *ip, const u
     bool form = (ip[1] & 0x3f) == 0 && memcmp(ip + 2, zero, sizeof zero) == 0;
     expect_about(s->r, R_RFC4391_8_1_LINK_LOCAL_FORM, &address, form, ip, 8,
                  "fe80::/64 and the interface identifier", "other bits of the prefix are set");
-    bool from_guid = ((iid[0] ^ guid[0]) & ~U_BIT & 0xff) == 0 && memcmp(iid + 1, guid + 1, 7) == 0;
-    expect_about(s->r, R_RFC4391_8_LINK_LOCAL, &address, from_guid, iid, 8,
-                 "made from the port's EUI-64 GUID", "another interface identifier");
+    bool from_guid = begins_as(iid, guid, EUI_SIZE);
+    /* Identifiers of no vendor may be opaque, which RFC 8064 prefers, or a LID (RFC 4391 §8). */
+    if (begins_as(iid, guid, OUI_SIZE))
+        expect_about(s->r, R_RFC4391_8_LINK_LOCAL, &address, from_guid, iid, 8,
+                     "made from the port's EUI-64 GUID", "made from another GUID of the vendor");
     if (from_guid)
         check_u_bit(s, &address, iid, guid, iid);
     else
-        note(s->r, R_RFC4391_8_INTERFACE_ID_SOURCE, &address, be64(iid), iid, 8, "%s",
-             s->p->ib.has_lrh && be64(iid) == s->p->ib.slid
-                 ? "the interface identifier is a LID of the port"
-                 : "the interface identifier is not made from the port's GUID");
+        note_source(s, &address, iid);
 }
 
 /* ---- whom the answer goes to */

@@ -365,7 +365,9 @@ def join_mtu_supported(t):
     ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
     ask["mcm.mtu"] = MTU_4096
     answer["mad.status"] = REFUSED
-    return t.insert(t.insert(40, ask), answer)
+    at = t.insert(t.insert(40, ask), answer)
+    t.renumber(2)
+    return at
 
 
 @shown("rfc4391.5.broadcast-service", DATAGRAM, "n0's ARP request goes to the group of 224.0.0.1")
@@ -378,7 +380,6 @@ def broadcast_service(t):
     "rfc4391.8.interface-id-source",
     DATAGRAM,
     "n1 advertises fe80::2, made of its LID",
-    also=["rfc4391.8.link-local"],
 )
 def interface_id_source(t):
     t[60]["ipv6.src"] = t[60]["nd.target"] = "fe80::2"
