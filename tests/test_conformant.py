@@ -140,7 +140,8 @@ def test_answer_at_a_third_port_may_be_to_its_own_lost_solicitation():
 
 
 def test_opaque_interface_identifier_is_a_note():
-    """RFC 8064 §3, which updates RFC 4391: an identifier of RFC 7217 rather than one of the link-layer address."""
+    """RFC 8064 §3, which updates RFC 4391: an identifier of RFC 7217 instead of one from the
+    link-layer address."""
     t = fixture.tape("datagram.pcap")
     t[60]["ipv6.src"] = t[60]["nd.target"] = "fe80::9d3c:41e0:7b26:f58a"
     t[60].fix_checksums()
@@ -216,9 +217,10 @@ def test_pkey_that_a_moved_port_lost_is_found():
 
 
 def after_leave(alias=None, missed=True):
-    """datagram.pcap, and n1 sends to 239.1.2.3, which it had left; if its new join was missed, the PSNs of its GSI show it.
-    alias: what another GID at n1's LID does before, "join" or "ask" whether it is in a group. Returned with it: the number of
-    n1's next request behind, which shows whether one was missed."""
+    """datagram.pcap, and n1 sends to 239.1.2.3, which it had left. If its new join was missed, the
+    PSNs of its GSI show it. alias: the request of another GID at n1's LID before this: "join" the
+    group, or "ask" whether it exists. Also returns the number of n1's next request after it, which
+    shows whether a request was missed."""
     t = fixture.tape("datagram.pcap")
     if alias:
         question, answer = t[19].copy(), t[20].copy()

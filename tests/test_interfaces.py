@@ -4,8 +4,8 @@ shows.
 
 Two real captures have the same LIDs, P_Keys and MGIDs, but different Q_Keys, MLIDs, scopes and
 communication IDs. They are put into one pcapng as two interfaces, or one ERF file as two ports,
-frame by frame in turn. ipoib-check and the plugin must find in it what they find in each capture
-alone: by default if the ports' GUIDs differ too, as those of two fabrics do, and if the user says
+frame by frame in turn. ipoib-check and the plugin must find in it what they find in each single
+capture: by default if the ports' GUIDs differ too, as those of two fabrics do, and if the user says
 so also where the GUIDs are the same."""
 import collections
 import itertools

@@ -246,7 +246,7 @@ def test_icrc_is_that_of_a_frame_by_a_connectx_4_lx():
     masked = bytearray(ip_udp)
     masked[1] = masked[8] = 0xFF  # TOS, TTL: IBA A17.3.3
     masked[10:12] = masked[26:28] = b"\xff\xff"  # checksums
-    # The ICRC of a packet with a GRH counts its LRH as ones; IPv4 and UDP header stand where the GRH did.
+    # The ICRC of a packet with a GRH counts its LRH as ones; IPv4 and UDP headers replace the GRH.
     assert ib.icrc_of(b"\xff" * 8 + bytes(masked), rest[:-4]).hex() == rest[-4:].hex()
 
 

@@ -22,7 +22,7 @@ from support.check import run as run_check
 from support.paths import SRC
 
 NOT_THERE = "not there"  # the form has no frame that violates the rule
-BATCH = 200  # captures that one ipoib-check judges
+BATCH = 200  # captures in one run of ipoib-check
 RULE = re.compile(
     r'^RULE\(\w+, "([^"]+)", RFC(?:4391|4755), "[^"]*",\s+"[^"]*", (\w+), \w+, \w+, (\w+),', re.M
 )

@@ -159,7 +159,7 @@ def encap_lengths():
         t.ud(A, B, udp4(A, B, n))
     t.ud(A, B, b"")  # 7 no payload
     t.ud(A, B, b"\x08")  # 8 one octet
-    t.ud(A, B, b"\x08\x06")  # 9 two: Type alone
+    t.ud(A, B, b"\x08\x06")  # 9 two: only the Type
     t.ud(A, B, b"\x08\x00\x00")  # 10 three
     t.ud(A, B, encap(0x0800))  # 11 header and nothing after it
     t.ud(A, B, encap(0xC0DE, ib.fill(24)))  # 12 first octet 0xC0
@@ -844,7 +844,7 @@ def never():
 
 SNM_MGID = "ff12:601b:ffff::1:ff66:de52"
 JOIN_MASK = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["pkey"] | ib.MCM["join"]  # 0x10083
-CREATE_MASK = 0x173F7  # what Linux sets when it may have to create the group
+CREATE_MASK = 0x173F7  # the mask that Linux sets when it may have to create the group
 LEAVE_MASK = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["join"]  # 0x10003
 
 

@@ -197,7 +197,8 @@ def join_request_is_repeated():
 
 @scenario
 def join_asks_for_at_least():
-    """The selector 'greater than' (0) of MTU and rate; the response says exactly what the group has."""
+    """The selector 'greater than' (0) of MTU and rate; the response has the group's exact
+    values."""
     s, a, b = link(1, 2)
     group = s.group4(GROUP)
     of = {k: v for k, v in s.parameters.items() if k != "life"}
@@ -401,7 +402,7 @@ def groups_of_other_protocols():
 
 @scenario
 def table_of_groups_in_segments():
-    """The SA answers GetTable(MCMemberRecord) in RMPP segments; the requester acknowledges."""
+    """The SA responds to GetTable(MCMemberRecord) in RMPP segments; the requester acknowledges."""
     s, a, b = link(1, 2)
     groups = [s.join(b, s.group4(f"239.0.1.{n}")) for n in range(8)]
     records = [s.record(b, g, FULL) for g in groups]

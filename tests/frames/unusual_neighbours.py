@@ -20,7 +20,7 @@ def echo6(s, a, b, source, target, **options):
 
 @scenario
 def duplicate_address_detection():
-    """RFC 4862: the solicitation comes from ::, without an option; there is no response."""
+    """RFC 4862: the solicitation has the source ::, without an option; there is no response."""
     s, a, b = link(1, 2)
     group = solicited_node(a.ll)
     s.icmp6(a, s.group6(group), group, ib.nd_ns(a.ll), ANY)
@@ -129,7 +129,8 @@ def redirect_without_an_option():
 
 @scenario
 def router_solicitation_and_advertisement():
-    """The first solicitation comes from ::, without an option; the advertisement has more options than one."""
+    """The first solicitation has the source ::, without an option; the advertisement has several
+    options."""
     s, a, router = link(1, 2)
     s.join(router, s.group6(ALL_ROUTERS))
     s.join(a, s.group6(ALL_ROUTERS), SEND_ONLY)

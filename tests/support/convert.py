@@ -47,7 +47,7 @@ def convert(*arguments, status=0, says=r" 0 drops$", **how):
 
 
 def judge(got, errors, status, says):
-    """The checks of convert(), on an exit status and the text on stderr."""
+    """Checks the exit status and the text on stderr, as convert() does."""
     assert got == status, f"exit status {got}, expected {status}; stderr: {errors}"
     assert re.search(says, errors, re.MULTILINE), f"expected {says!r}; stderr: {errors}"
     if status != 2:

@@ -20,9 +20,9 @@ OPEN = {
     # A frame was swapped, and then captured twice: not understood yet.
     ("unusual/leaves_and_joins_again", "rfc4391.10.join-before-send"),
     ("built/built-rc-largest.pcap", "rfc4755.2.3.connection-before-ip"),
-    # The solicitation and its answer changed places: a later advertisement is taken for the answer.
+    # Solicitation and response were swapped: a later advertisement is taken for the response.
     ("rfc4755.3.1.reply-to-ud-qpn.pass", "rfc4755.3.1.reply-to-ud-qpn"),
-    # All requests that made the group again were lost: the rule does not wait for the sender's next request.
+    # All requests that created the group again were lost: the rule does not wait for another one.
     (
         "unusual/group_is_deleted_and_made_again_with_another_mlid",
         "rfc4391.10.group-before-use",
@@ -103,7 +103,7 @@ def _as_it_is(chain, whole):
 
 
 def broken(cases):
-    """(case, violations against the law) of each case whose chain breaks it."""
+    """(case, violations against the law) of each case whose chain violates it."""
     found = judge_files([case.chain().apply(case.whole) for case in cases])
     pairs = [(case, case.against(of)) for case, of in zip(cases, found)]
     return [(case, against) for case, against in pairs if against]
@@ -128,7 +128,7 @@ class Search:
         self.chain, self.left_out = case.chain(), set()
 
     def breaks(self, candidates):
-        """The first of the (chain, frames left out) that breaks the law; None: no one breaks it."""
+        """The first of the (chain, frames left out) that violates the law; None: there is none."""
         self.tries += len(candidates)
         found = judge_files([self._file(*c) for c in candidates])
         fits = (c for c, of in zip(candidates, found) if self.wanted in self.case.against(of))

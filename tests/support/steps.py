@@ -74,7 +74,7 @@ class Remove:
 
 @dataclasses.dataclass
 class Cut:
-    """Frames end early: number to bytes."""
+    """Frames end early: number to the remaining bytes."""
 
     lengths: dict
 

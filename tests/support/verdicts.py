@@ -13,11 +13,11 @@ from support.paths import BIN
 
 # The remaining frames are too few.
 NOTHING_JUDGED = ("no MUST was judged", "all that was to be judged is inconclusive")
-BATCH = 100  # captures that one run of ipoib-check judges
+BATCH = 100  # captures in one run of ipoib-check
 
 
 class Failed(Exception):
-    """ipoib-check could not judge a capture."""
+    """ipoib-check could not check a capture."""
 
 
 def violations(result):
