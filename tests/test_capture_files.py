@@ -61,8 +61,9 @@ def test_erf_file_has_what_was_fed():
     assert begin - 1 < times[0] and times[-1] < time.time() + 1
 
 
-# The golden file is ibdump's, byte by byte. TTTTTTTT stands for the four bytes of the seconds, which are the same three
-# times in a row, UUUUUUUU for the microseconds, FFFFFFFF for the fraction of the second in units of 2^-32 s.
+# The golden file is ibdump's, byte by byte. TTTTTTTT stands for the four bytes of the seconds,
+# which are the same three times in a row, UUUUUUUU for the microseconds, FFFFFFFF for the fraction
+# of the second in units of 2^-32 s.
 GOLDEN_FRAMES = (
     "0002000100040002" "640affff0000003000000001" "0123",  # LRH, BTH; 22 bytes
     "00020001000a0002"

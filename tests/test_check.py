@@ -118,7 +118,8 @@ def test_verdict_names_whose_the_known_deviations_are():
 
 
 def option_of_length_1(message, source):
-    """A Neighbour Discovery message of B with 6 of its address's 20 bytes in an option of 8, as on Ethernet."""
+    """A Neighbour Discovery message of B with 6 of its address's 20 bytes in an option of 8, as on
+    Ethernet."""
     t, option = Tape(), bytes([1 if source else 2, 1]) + B.addr[:6]
     t.ud(B, A, nd6(B.ll, A.ll, message(option)))
     return erf_pcap(t)
@@ -497,7 +498,8 @@ def test_pcapng_frames_of_all_interfaces_are_numbered_as_wireshark_does(store):
 
 
 def is_mad(packet):
-    """LRH of 8 bytes, its next header 2: BTH; 3: GRH of 40. BTH bytes 5 to 7: the QP, 0 and 1 for MADs."""
+    """LRH of 8 bytes, its next header 2: BTH; 3: GRH of 40. BTH bytes 5 to 7: the QP, 0 and 1 for
+    MADs."""
     bth = 8 + (40 if packet[1] & 3 == 3 else 0)
     return bool(packet[1] & 2) and int.from_bytes(packet[bth + 5 : bth + 8], "big") < 2
 
@@ -598,7 +600,8 @@ Tap = collections.namedtuple("Tap", "tests yaml")
 
 
 def parse_tap(text):
-    """TAP 13, strictly: tests: description to (ok, directive); yaml: number of the test to the lines of its YAML."""
+    """TAP 13, strictly: tests: description to (ok, directive); yaml: number of the test to the
+    lines of its YAML."""
     lines = text.splitlines()
     assert lines[0] == "TAP version 13"
     plan = re.fullmatch(r"1\.\.(\d+)", lines[1])

@@ -55,7 +55,8 @@ def wireshark(*command):
 
 @pytest.fixture(scope="module")
 def there():
-    """A function that converts a capture of testdata to a format, and returns the path of the output."""
+    """A function that converts a capture of testdata to a format, and returns the path of the
+    output."""
     with open_folder() as folder:
 
         @functools.cache
@@ -123,7 +124,8 @@ def test_tshark_reads_it(name, tshark_lines):
 @each_format
 @each_capture
 def test_capinfos_and_tcpdump_count_the_packets(name, suffix, there, capinfos_counts):
-    """libpcap reads no raw ERF files. It cannot print ERF: a line that begins with the time for each packet."""
+    """libpcap reads no raw ERF files. It cannot print ERF: a line that begins with the time for
+    each packet."""
     needs("tcpdump", "build")
     path = there(name, suffix)
     expected = len(capfile.read(CAPTURES[name]).frames)
@@ -144,7 +146,8 @@ RECORD_B = "fcffffff01f15365 1504 0044 0000 0034" + B.hex()
 
 
 def test_pcap_is_byte_for_byte_as_ibdump_writes_it(inputs, tmp_path):
-    """ibdump's header: d4c3b2a1 0200 0400 0 0 ffff0000 c5000000; both lengths of a record are 68 = 0x44."""
+    """ibdump's header: d4c3b2a1 0200 0400 0 0 ffff0000 c5000000; both lengths of a record are 68 =
+    0x44."""
     convert(inputs / "two.pcap", tmp_path / "out.pcap")
     expected = (
         "d4c3b2a1020004000000000000000000ffff0000c5000000"

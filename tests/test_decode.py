@@ -83,7 +83,8 @@ def parse(path):
 
 
 def forms(value):
-    """The ways to read a printed value: text, number, bytes, IPv6 address; values agree if they share one."""
+    """The ways to read a printed value: text, number, bytes, IPv6 address; values agree if they
+    share one."""
     v = value.strip().lower()
     v = {"true": "1", "false": "0"}.get(v, v)
     out = {("text", v)}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each decoder of lib/wire runs at most once for a frame: in the captures of testdata, and in every rule's fixtures."""
+"""Each decoder of lib/wire runs at most once for a frame: in the captures of testdata, and in every
+rule's fixtures."""
 import glob
 import os
 import subprocess

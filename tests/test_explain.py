@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--explain RULE of ipoib-check and ipoib-probe: the page of doc/rules as text, on a terminal of 80 columns."""
+"""--explain RULE of ipoib-check and ipoib-probe: the page of doc/rules as text, on a terminal of 80
+columns."""
 import os
 import re
 import subprocess

@@ -261,7 +261,8 @@ def test_closed_fifo_ends_a_capture_and_nothing_is_said(more, flow):
 
 
 def test_options_reach_the_capture_and_losses_are_reported():
-    # All arrive at once, however busy the machine is: each of 1024 buffers takes one; one is an error.
+    # All arrive at once, however busy the machine is: each of 1024 buffers takes one; one is an
+    # error.
     fifo = Fifo(
         "synthetic 100\nrate 100000\nburst 3000\ntotal 3000\nat 1000 error 12\n",
         *("--snaplen", "60", "--max-burst", "10", "--jumbo-mtu"),

@@ -45,7 +45,8 @@ def linux(**counts):
 
 # The known deviations in the captures that testdata/README.md describes.
 DEVIATIONS = {
-    # joins of n1: all-nodes twice, solicited-node, MLDv2, all-routers; datagram: IGMPv3 and the two groups of 69-78 too
+    # joins of n1: all-nodes twice, solicited-node, MLDv2, all-routers; datagram: IGMPv3 and the two
+    # groups of 69-78 too
     "datagram.pcap": linux(qkeys=1, joined=1, groups=8, senders=1),
     # neighbour advertisements: NA 86, NA 106
     "connected.pcap": linux(reqs=2, rtus=2, qkeys=1, joined=1, groups=5, senders=1, nd=2),
@@ -53,7 +54,8 @@ DEVIATIONS = {
     "loss.pcap": linux(reqs=4, rtus=4, qkeys=1),
     "retransmit.pcap": linux(reqs=2, rtus=2, qkeys=1),
     "foreign.pcap": linux(qkeys=1),
-    # REQs 5, 11, 17, 35, 37, 39 have Linux's form, 3 the RFC's; RTUs 13, 19; REJs 4, 6, 36, 38, 40; 17's private data is 0
+    # REQs 5, 11, 17, 35, 37, 39 have Linux's form, 3 the RFC's; RTUs 13, 19; REJs 4, 6, 36, 38, 40;
+    # 17's private data is 0
     "cm-reject.pcap": linux(reqs=6, rtus=2, rejs=5, qkeys=1),
     # systemd-networkd: renewals 59 and 62, release 64
     "dhcp.pcap": {
@@ -63,7 +65,8 @@ DEVIATIONS = {
     },
     # three partitions: joins of n1 in each, of n2 in the default one; both n1 and n2 send
     "partitions.pcap": linux(qkeys=3, joined=3, groups=16, senders=2),
-    # n1, n2, n3: their solicited-node groups, all-nodes twice, MLDv2, IGMPv3, all-routers, 239.10.20.30 to .32, ff15::10:20
+    # n1, n2, n3: their solicited-node groups, all-nodes twice, MLDv2, IGMPv3, all-routers,
+    # 239.10.20.30 to .32, ff15::10:20
     "switch4.pcap": linux(qkeys=1, joined=1, groups=12, senders=3),
     "built-nd-faults.pcap": {"rfc4391.9.3.nd-option-length": 1},  # 2
 }

@@ -29,8 +29,9 @@ SLOWER = 8.0
 SECONDS_AN_ENTRY = 50e-6  # a few us are usual; a walk through a table of 65,536 takes ms
 FINDINGS_AN_ENTRY = 30  # failures and notes in the few frames of an entry
 PROGRAM = 20 << 20  # bytes of the program without a model
-# Linux counts the memory of the process that starts a program as the program's own: a small process starts it. It writes the
-# wait status, the user time in s and the peak memory in kB to the file descriptor that is its first argument.
+# Linux counts the memory of the process that starts a program as the program's own: a small process
+# starts it. It writes the wait status, the user time in s and the peak memory in kB to the file
+# descriptor that is its first argument.
 STARTER = """
 import os, sys
 process = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)

@@ -149,7 +149,8 @@ def inserted(frames, number, packets):
     return frames[:number] + more + frames[number:]
 
 
-# an ARP request, which is multicast with a GRH; the reply; an SA path query; a neighbour solicitation; an echo request
+# an ARP request, which is multicast with a GRH; the reply; an SA path query; a neighbour
+# solicitation; an echo request
 @pytest.mark.parametrize("number", [19, 20, 41, 44, 45, 59])
 def test_packet_with_any_bit_wrong_adds_and_removes_nothing(number):
     """This includes the bits that name the sending port: then the fault names a sender that does
@@ -294,7 +295,8 @@ def test_source_is_given_up_after_a_number_of_wrong_icrcs(wrong, expected):
 
 
 def routed(frame, right):
-    """The packet as a router forwards it: its own SLID, the SGID of the sender in another subnet."""
+    """The packet as a router forwards it: its own SLID, the SGID of the sender in another
+    subnet."""
     packet = edit.Packet(frame[1])
     packet.add_grh(ib.gid("fec0:0:0:7::99"), ib.gid("fec0:0:0:8::1"))
     packet["reserved"] = 0x1234

@@ -35,7 +35,8 @@ def help_options(program):
 
 
 def page_options(path):
-    """The options of a page's paragraphs: mdoc's ".It Fl d , -device Ar DEV", man's lines after .TP and .TQ."""
+    """The options of a page's paragraphs: mdoc's ".It Fl d , -device Ar DEV", man's lines after .TP
+    and .TQ."""
     with open(path, encoding="utf-8") as f:
         lines = f.read().replace("\\-", "-").splitlines()
     items = [

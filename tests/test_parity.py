@@ -28,7 +28,8 @@ STATEFUL = {
 
 
 def normal(value):
-    """One spelling for a value: numbers as numbers, booleans as 0 and 1, IPv6 compressed, bytes without colons."""
+    """One spelling for a value: numbers as numbers, booleans as 0 and 1, IPv6 compressed, bytes
+    without colons."""
     if value in ("True", "False"):
         return int(value == "True")
     for read in (lambda v: int(v, 0), lambda v: str(ipaddress.ip_address(v))):

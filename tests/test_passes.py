@@ -119,7 +119,8 @@ def test_the_same_file_again_shows_the_same(shown_in_turn):
 
 
 def test_truncated_frames_show_the_same_again(open_path):
-    """The bytes of an ARP request and of a CM REQ, truncated at every length; sharkd dissects each several times."""
+    """The bytes of an ARP request and of a CM REQ, truncated at every length; sharkd dissects each
+    several times."""
     times = 7
     whole = [tape("connected.pcap").frame(n).octets() for n in (41, 45)]
     records = [(n - 1, data[:n], len(data)) for data in whole for n in range(1, len(data))]

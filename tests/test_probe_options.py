@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command line of ipoib-probe, without a device: wrong usage ends with 2 and a message, no device with 3, and --list and
---dry-run need none.
+"""The command line of ipoib-probe, without a device: wrong usage ends with 2 and a message, no
+device with 3, and --list and --dry-run need none.
 
 Expected: doc/man/ipoib-probe.1; the schema tests/junit.xsd."""
 import json

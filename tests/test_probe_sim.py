@@ -23,8 +23,8 @@ HEALTHY = "Default=0x7fff, ipoib : ALL=full;"
 WIDE = """Default=0x7fff :
 mgid=ff15:401b:ffff::ffff:ffff, scope=5, mtu=4, rate=3, Q_Key=0x80000b1b
 ALL=full;"""
-# The simulated switch has 1024 MLIDs. It forwards only the first segment of a table: their census is
-# tested on the virtual fabric (tests/probe/field.sh).
+# The simulated switch has 1024 MLIDs. It forwards only the first segment of a table: their census
+# is tested on the virtual fabric (tests/probe/field.sh).
 CROWD = "\n".join(
     ["Default=0x7fff, ipoib :"]
     + [f"mgid=ff12:601b:ffff::1:ff00:{i:x}" for i in range(1100)]
@@ -137,7 +137,8 @@ def test_healthy_subnet(subnets):
 
 
 def test_groups_with_other_attributes_are_no_fault(subnets):
-    """OpenSM (osm_mcast_mgr, osm_sa_mcmember_record) refuses another P_Key, Q_Key, SL, hop limit, TClass, flow label and scope."""
+    """OpenSM (osm_mcast_mgr, osm_sa_mcmember_record) refuses another P_Key, Q_Key, SL, hop limit,
+    TClass, flow label and scope."""
     report = subnets("disruptive")
     report.expect_traps_alone()
     report.expect(

@@ -88,7 +88,8 @@ fd00::3 both.test
 
 
 def named(tmp_path, *arguments):
-    """Runs the probe where /etc/hosts is the only source of names; the files are bound in a mount namespace."""
+    """Runs the probe where /etc/hosts is the only source of names; the files are bound in a mount
+    namespace."""
     (tmp_path / "hosts").write_text(HOSTS)
     (tmp_path / "nsswitch").write_text("hosts: files\n")
     bind = 'mount --bind "$1" /etc/hosts && mount --bind "$2" /etc/nsswitch.conf && shift 2 && exec "$@"'

@@ -76,7 +76,8 @@ def test_junit_and_tap_show_why_a_rule_is_inconclusive():
 
 
 def test_sender_is_named_as_far_as_it_is_known():
-    """Frame 8 of built-encap is a datagram without GRH (tests/frames/build.py, encap_types): its LID is known."""
+    """Frame 8 of built-encap is a datagram without GRH (tests/frames/build.py, encap_types): its
+    LID is known."""
     [case] = results(ENCAP)[RESERVED, "fail"]["cases"]
     assert re.search(r"(^|, )LID \d+$", case["senders"][0])
     assert "\n        sent by " + case["senders"][0] in expect(VIOLATED, ENCAP)

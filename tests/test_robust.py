@@ -45,7 +45,8 @@ OPTIONS = ["-n", "--disable-protocol", "rpcordma"]
 
 
 def frames_of(path):
-    """Link type and (bytes, length on the wire) of the whole frames of a capture; ERF records without their header."""
+    """Link type and (bytes, length on the wire) of the whole frames of a capture; ERF records
+    without their header."""
     capture, seen, found = capfile.read(path, truncated=True), collections.Counter(), []
     for frame in capture.frames:
         data, wire = frame.data, frame.wire

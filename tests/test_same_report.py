@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""-z ipoib,conformance,json and ipoib-check --format json are one report: equal but for tool, version and subject."""
+"""-z ipoib,conformance,json and ipoib-check --format json are one report: equal but for tool,
+version and subject."""
 import glob
 import json
 import os

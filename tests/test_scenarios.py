@@ -231,8 +231,8 @@ def test_verdict(left):
 
 # ---- what packets are measured with
 
-# A congestion notification packet of RoCE v2 as a ConnectX-4 Lx sent it, from IP header to ICRC; from the tests of scapy
-# (test/contrib/roce.uts, "RoCE CNP captured on ConnectX-4 Lx").
+# A congestion notification packet of RoCE v2 as a ConnectX-4 Lx sent it, from IP header to ICRC;
+# from the tests of scapy (test/contrib/roce.uts, "RoCE CNP captured on ConnectX-4 Lx").
 CONNECTX_CNP = bytes.fromhex(
     "45c2003c718c4000401191610a0011010a001201"
     "000012b700280000"
@@ -469,7 +469,8 @@ def test_both_pings_to_a_group_that_came_later_are_seen(rebuilt):
 
 @only_of("qp-reset")
 def test_psns_start_again_once_as_they_began(left):
-    """n1's UD queue pair is QPN 0x23 (HCA 1 has used up 32 before): UD SEND Only without and with a GRH, the DETH's source QP."""
+    """n1's UD queue pair is QPN 0x23 (HCA 1 has used up 32 before): UD SEND Only without and with a
+    GRH, the DETH's source QP."""
     psns = []
     for p in left.file_frames():
         bth = 48 if p[1] & 3 == 3 else 8

@@ -56,7 +56,8 @@ def shown():
         columns = {f: set() for f in fields}
         for *row, management in rows:
             for field, text in zip(fields, row):
-                # Wireshark takes a NodeRecord of the SA (class 3) for a NodeInfo, which begins 4 bytes later
+                # Wireshark takes a NodeRecord of the SA (class 3) for a NodeInfo, which begins 4
+                # bytes later
                 if field not in GUIDS or management != "0x03":
                     columns[field].update(text.split(","))
         return {f: columns.get(f, set()) - {""} for f in ADDRESSES + GUIDS + PAYLOAD}

@@ -39,7 +39,8 @@ def link_local(port):
 
 
 def peer(ip, qpn, port, pkey, lid, first, last):
-    """All of Linux's addresses have the RC flag, in datagram mode too: see the bytes in arp.src.hw."""
+    """All of Linux's addresses have the RC flag, in datagram mode too: see the bytes in
+    arp.src.hw."""
     return [
         ip,
         "0x80",
@@ -128,7 +129,8 @@ def ipv4(rest, ip, *args, **kw):
 
 BROADCAST = (":ffff:ffff", "255.255.255.255 (broadcast)")
 NODE = {n: (":1:ff00:%d" % n, "ff02::1:ff00:%d" % n) for n in (100, 110, 120)}
-# MLID and frame of the SA's last GetResp(MCMemberRecord). In the first two captures n1 leaves all at the end.
+# MLID and frame of the SA's last GetResp(MCMemberRecord). In the first two captures n1 leaves all
+# at the end.
 GROUPS = {
     "datagram.pcap": [
         group(":16", "ff02::16", 0xC004, 28),
@@ -226,7 +228,8 @@ CONNECTIONS = {
         ),
     ],
 }
-# cm-reject.pcap: REJ to each REQ but two, in testdata/README.md; those of SRP, SDP and the like in foreign.pcap are not IPoIB's.
+# cm-reject.pcap: REJ to each REQ but two, in testdata/README.md; those of SRP, SDP and the like in
+# foreign.pcap are not IPoIB's.
 REJECTED = [(3, 4), (5, 6), (35, 36), (37, 38), (39, 40)]
 
 
@@ -501,7 +504,8 @@ def tree(name, argument="", options=()):
 
 
 def test_tree_address_resolution():
-    # ARP 41, 44, 98, 99; NS, NA 85, 86, 104, 106; duplicate address detection 18, 31; solicitations 33, 39, 96, 97
+    # ARP 41, 44, 98, 99; NS, NA 85, 86, 104, 106; duplicate address detection 18, 31; solicitations
+    # 33, 39, 96, 97
     assert tree("connected.pcap")["Address resolution"] == {
         "": 14,
         "ARP request": 2,

@@ -39,7 +39,8 @@ LARGEST = max(OURS.values(), key=os.path.getsize)
 
 
 def acknowledge(psn):
-    """An RC Acknowledge: LRH (IBA 7.7), BTH (9.2), AETH (9.5), then room for ICRC and VCRC; 30 bytes."""
+    """An RC Acknowledge: LRH (IBA 7.7), BTH (9.2), AETH (9.5), then room for ICRC and VCRC; 30
+    bytes."""
     lrh = struct.pack(">BBHHH", 0x00, 0x02, 2, 7, 1)
     bth = struct.pack(">BBHII", 0x11, 0x00, 0xFFFF, 7, psn)
     return lrh + bth + struct.pack(">I", 0x1F000000) + bytes(6)
@@ -57,8 +58,8 @@ def pcap(records, linktype=INFINIBAND, nanoseconds=True, **how):
 
 
 def with_number(data, offset, number):
-    """The file with another little-endian 32-bit number at an offset. 24 is the first record's: its header has the seconds, the
-    fraction, the captured length and the length on the wire."""
+    """The file with another little-endian 32-bit number at an offset. 24 is the first record's: its
+    header has the seconds, the fraction, the captured length and the length on the wire."""
     return data[:offset] + struct.pack("<I", number) + data[offset + 4 :]
 
 
@@ -383,7 +384,8 @@ def test_tshark_names_a_truncated_record(passes, made, our_plugin):
 
 
 def count_packets(plugins, paths):
-    """One run of capinfos over many files: its result, and the number of packets of each file that it counted."""
+    """One run of capinfos over many files: its result, and the number of packets of each file that
+    it counted."""
     result = call(plugins, "capinfos", "-M", "-T", "-r", "-c", *paths)
     lines = [line.split("\t") for line in result.stdout.decode().splitlines()]
     return result, {path: int(count) for path, count in lines}

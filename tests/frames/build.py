@@ -274,8 +274,8 @@ def carrier_roce2():
 
 
 def sliced():
-    """Octets with a GRH: LRH 0-7, GRH 8-47, BTH 48-59, DETH 60-67, header 68-71, ARP 72-127 (56 octets:
-    fixed part 72-79, sender 80-99, its IP 100-103, target 104-123, its IP 124-127).
+    """Octets with a GRH: LRH 0-7, GRH 8-47, BTH 48-59, DETH 60-67, header 68-71, ARP 72-127 (56
+    octets: fixed part 72-79, sender 80-99, its IP 100-103, target 104-123, its IP 124-127).
     Without: LRH 0-7, BTH 8-19, DETH 20-27, header 28-31, IPv4 32-51, ICMP from 52."""
     req = ud_frame(A, BROADCAST_MGID, arp_request(A, B.ip), 1).ib()
     echo = ud_frame(A, B, ping(A, B), 2).ib()

@@ -78,7 +78,8 @@ FIELDS = {
             "nd.option.flags": (72, 1),
         },
     ),
-    # management datagrams: IBA 13.4.2; SA: 15.2.1.1; MCMemberRecord: 15.2.5.17; PathRecord: 15.2.5.16
+    # management datagrams: IBA 13.4.2; SA: 15.2.1.1; MCMemberRecord: 15.2.5.17; PathRecord:
+    # 15.2.5.16
     **_octets(
         "payload",
         {
@@ -148,7 +149,8 @@ FIELDS = {
 
 
 def number_of(value, bits):
-    """A field's value from an integer, octets, or the text of an IPv4 address, an IPv6 address, a GID."""
+    """A field's value from an integer, octets, or the text of an IPv4 address, an IPv6 address, a
+    GID."""
     if isinstance(value, str):
         value = ipaddress.ip_address(value).packed
     if isinstance(value, (bytes, bytearray)):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults of link-layer addresses, ARP and Neighbour Discovery (RFC 4391 §8, 9; RFC 4755 §2.2, 3.1)."""
+"""Faults of link-layer addresses, ARP and Neighbour Discovery (RFC 4391 §8, 9; RFC 4755 §2.2,
+3.1)."""
 from frames.bases import N0, N1
 from frames.fixture import fail
 

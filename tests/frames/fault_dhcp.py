@@ -16,7 +16,8 @@ UDP, MESSAGE, COOKIE = (
 
 
 class Message:
-    """A DHCP message (RFC 2131 §2): its fixed part and its options, which put() writes back into the packet."""
+    """A DHCP message (RFC 2131 §2): its fixed part and its options, which put() writes back into
+    the packet."""
 
     def __init__(self, packet):
         self.packet = packet

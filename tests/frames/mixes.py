@@ -227,7 +227,8 @@ class Connection:
         yield from self.f.exchange(m.disconnect, self.a, self.b, **self.values)
 
     def send(self, message, acknowledgement):
-        """The packets of a message, and its acknowledgement, which has the Last's PSN (IBA 9.7.5)."""
+        """The packets of a message, and its acknowledgement, which has the Last's PSN (IBA
+        9.7.5)."""
         ident, psn = ib.u16(self.f.random.getrandbits(16)), None
         for template_ in message:
             psn = ib.u24(self.next)

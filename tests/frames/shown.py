@@ -491,7 +491,8 @@ GUID_N0, GUID_N1 = 0x0011750000000100, 0x0011750000000110
 
 
 def sm_info(like, method, guid, state, slid, dlid, modifier=0):
-    """An SMP by LID with SMInfo: GUID, SM_Key, ActCount, Priority (4 bits), SMState (4) (IBA 14.2.5.13)."""
+    """An SMP by LID with SMInfo: GUID, SM_Key, ActCount, Priority (4 bits), SMState (4) (IBA
+    14.2.5.13)."""
     p = like.copy()
     p.set(slid=slid, dlid=dlid)
     data = ib.u64(guid) + ib.u64(0) + ib.u32(1) + ib.u8(state)

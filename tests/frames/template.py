@@ -87,11 +87,13 @@ def _tape(capture):
 class Template:
     """A frame between the hosts a and b, which are Hosts of mixes.py.
 
-    sender: "a", "b" or "sm"; queue: which of its queue pairs numbers the packet: "psn0" (QP0), "psn1" (QP1) or "psn"
-    (the IPoIB interface's), None on a connection, where the caller gives the PSN."""
+    sender: "a", "b" or "sm"; queue: which of its queue pairs numbers the packet: "psn0" (QP0),
+    "psn1" (QP1) or "psn" (the IPoIB interface's), None on a connection, where the caller gives the
+    PSN."""
 
     def __init__(self, source, more=(), lladdr_flags=None):
-        """source: a packet; more: further slots in the payload; lladdr_flags: of each link-layer address, or as is."""
+        """source: a packet; more: further slots in the payload; lladdr_flags: of each link-layer
+        address, or as is."""
         self.lladdr_flags = lladdr_flags
         self.packet = p = source
         self.management = p.deth and p["srcqp"] <= 1
@@ -144,7 +146,8 @@ class Template:
         return slots + [(self.grh_at + at, size, what) for at, size, what in found]
 
     def _found(self, octets):
-        """Addresses of A and B, by their bytes: GUIDs, interface identifiers of IPv6, solicited-node groups."""
+        """Addresses of A and B, by their bytes: GUIDs, interface identifiers of IPv6,
+        solicited-node groups."""
         slots = []
         for role, guid in GUIDS.items():
             patterns = (
@@ -201,7 +204,8 @@ class Template:
         return slots
 
     def _checksums(self):
-        """(first covered byte, checksum's offset, of the pseudo header: first and last byte of addresses) of each."""
+        """(first covered byte, checksum's offset, of the pseudo header: first and last byte of
+        addresses) of each."""
         p, at = self.packet, self.payload_at
         if p["opcode"] in (RC_MIDDLE, RC_LAST, RC_ACK) or self.management:
             return []

@@ -41,7 +41,8 @@ def vrrp():
 
 @scenario
 def bonding_active_backup():
-    """The bond's address moves to its second port, which has another LID, GID and QPN, and announces it."""
+    """The bond's address moves to its second port, which has another LID, GID and QPN, and
+    announces it."""
     s, a, a2, c = link(1, 2, 3)
     bond = a2.also(ip=a.ip)
     s.meet(c, a)
@@ -77,7 +78,8 @@ def gratuitous_arp():
 
 @scenario
 def gratuitous_arp_with_own_target():
-    """Some hosts repeat their link-layer address as target (RFC 5227 section 2.3 says 'ignored, SHOULD be zeroes')."""
+    """Some hosts repeat their link-layer address as target (RFC 5227 section 2.3 says 'ignored,
+    SHOULD be zeroes')."""
     s, a, b = link(1, 2)
     s.ud(a, s.broadcast(), encap(0x0806, ib.arp(1, a.addr, a.ip, a.addr, a.ip)))
     s.meet(b, a)

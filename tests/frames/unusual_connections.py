@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Unusual connected mode (RFC 4755) and communication management (IBA chapter 12), all of it allowed."""
+"""Unusual connected mode (RFC 4755) and communication management (IBA chapter 12), all of it
+allowed."""
 from frames import ib
 from frames.build import Connection, mad_frame
 from frames.ib import FIRST, LAST, MIDDLE, ONLY, RC, Frame, encap
@@ -58,7 +59,8 @@ class Link(Connection):
         )
 
     def ack(self, up, psn, syndrome=0x1F):
-        """An acknowledgement by the side that receives; syndrome 0x60: PSN sequence error, 0x20: RNR."""
+        """An acknowledgement by the side that receives; syndrome 0x60: PSN sequence error, 0x20:
+        RNR."""
         self.packet(not up, ib.ACK, b"", psn, ext=ib.aeth(syndrome, 1))
 
     def ping(self, seq=1, size=56):
@@ -206,7 +208,8 @@ def requester_gives_up():
 
 @scenario
 def connection_requests_cross():
-    """RFC 4755 section 3.3: the host with the smaller address (flags 0, QPN 0x101) accepts, the other rejects."""
+    """RFC 4755 section 3.3: the host with the smaller address (flags 0, QPN 0x101) accepts, the
+    other rejects."""
     s, a, b, _ = pair()
     one, two = Link(s, a, b, 1), Link(s, b, a, 2)
     one.ask()
@@ -375,7 +378,8 @@ def ipv6_over_a_connection():
 
 @scenario
 def other_protocols_beside():
-    """An RDMA CM and an SDP connection between the same ports, with IDs that IPoIB's connections had on other hosts."""
+    """An RDMA CM and an SDP connection between the same ports, with IDs that IPoIB's connections
+    had on other hosts."""
     s, a, b, c = pair()
     Link(s, a, b).open().ping()
     for number, service in (

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Unusual datagrams and headers: routers, fragments, tunnels, DHCP, other Ethertypes and protocols."""
+"""Unusual datagrams and headers: routers, fragments, tunnels, DHCP, other Ethertypes and
+protocols."""
 from frames import ib
 from frames.ib import ONLY, UD, Frame, encap
 from frames.subnet import QKEY, Host, Subnet
@@ -179,7 +180,8 @@ def other_users_of_datagrams():
 
 @scenario
 def performance_management():
-    """MADs of other classes at QP 1: performance (0x04), a vendor's (0x0A), congestion control (0x21)."""
+    """MADs of other classes at QP 1: performance (0x04), a vendor's (0x0A), congestion control
+    (0x21)."""
     s, a, b = link(1, 2)
     for kind in (0x04, 0x0A, 0x21):
         s.mad(a, b, (ib.mad_header(kind, 1, 1, s.next_tid(), 0x12)).ljust(256, b"\0"))

@@ -83,7 +83,8 @@ def router_learns_of_a_new_group():
 
 @scenario
 def fallback_to_all_routers():
-    """No listener on the link: the datagram goes to the all-router group, if its scope is beyond the link (section 10)."""
+    """No listener on the link: the datagram goes to the all-router group, if its scope is beyond
+    the link (section 10)."""
     s, a, router = link(1, 2)
     routers = s.join(router, s.group4("224.0.0.2"))
     s.join(a, routers, SEND_ONLY)
@@ -293,7 +294,8 @@ def group_mtu_of_4096():
 
 @scenario
 def group_made_by_the_first_host():
-    """Section 5: the broadcast group may be created by the first node, with a rate of its own choice."""
+    """Section 5: the broadcast group may be created by the first node, with a rate of its own
+    choice."""
     s = Subnet(rate=6)
     a, b = Host(1), Host(2)
     s.join(a, s.broadcast(), create=True)
@@ -320,7 +322,8 @@ def child_partition():
 
 @scenario
 def limited_members():
-    """A limited member sends with the P_Key without its high bit to a full member; the group's P_Key has the bit."""
+    """A limited member sends with the P_Key without its high bit to a full member; the group's
+    P_Key has the bit."""
     s, server, client = link(1, 2, pkey=0x8002)
     s.resolve(client, server, pkey=0x0002, back=0x8002)
     s.ping(client, server, pkey=0x0002, back=0x8002)
@@ -365,7 +368,8 @@ def receiver_that_never_sends():
 
 @scenario
 def groups_of_other_protocols():
-    """A program has a group without an IPoIB signature, and one group of a transient MGID, with Q_Keys of its own."""
+    """A program has a group without an IPoIB signature, and one group of a transient MGID, with
+    Q_Keys of its own."""
     s, a, b = link(1, 2)
     s.meet(a, b)
     other = "ff12:a01b:fe80::1"
@@ -419,7 +423,8 @@ def table_of_groups_in_segments():
 
 @scenario
 def scope_of_a_link_over_two_subnets():
-    """Section 4.1: a link that spans IB subnets has a wider scope; all its groups have the same bits."""
+    """Section 4.1: a link that spans IB subnets has a wider scope; all its groups have the same
+    bits."""
     s, a, b = link(1, 2, scope=5, prefix="fec0:0:0:1::", hop=3)
     s.join(a, s.group4(GROUP))
     s.to_group4(a, GROUP)

@@ -67,7 +67,8 @@ def pkey_is_added_later():
 
 @scenario
 def membership_changes_from_full_to_limited():
-    """The port joined as full member; its table then has the limited P_Key, with which it sends to a full member."""
+    """The port joined as full member; its table then has the limited P_Key, with which it sends to
+    a full member."""
     s, a, b = managed(1, 2, pkey=0xFFFF)
     s.meet(a, b)
     s.pkey_table(b, 0x7FFF)
@@ -331,7 +332,8 @@ def capture_begins_late():
 
 @scenario
 def subscriptions_expire():
-    """A host cancels its subscriptions, and subscribes again before it sends to a group once more."""
+    """A host cancels its subscriptions, and subscribes again before it sends to a group once
+    more."""
     s, a, b = link(1, 2)
     for trap in (66, 67):
         s.ask(a, ib.SET, ib.ATTR_INFORM_INFO, ib.inform_info("::", trap, subscribe=0))

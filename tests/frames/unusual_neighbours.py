@@ -108,7 +108,8 @@ def unreachability_detection():
 
 @scenario
 def redirect():
-    """A router redirects a host to a better first hop on the link, and gives its link-layer address."""
+    """A router redirects a host to a better first hop on the link, and gives its link-layer
+    address."""
     s, a, router, better = link(1, 2, 3)
     s.resolve6(a, router)
     body = ib.nd_redirect(better.ll, GLOBAL + "99", ib.nd_lladdr_option(2, better.addr))
@@ -153,7 +154,8 @@ def router_solicitation_and_advertisement():
 
 @scenario
 def router_advertisement_of_load_sharing():
-    """RFC 4861 section 6.2.3: a router may leave its link-layer address out, and is solicited for it."""
+    """RFC 4861 section 6.2.3: a router may leave its link-layer address out, and is solicited for
+    it."""
     s, a, router = link(1, 2)
     s.icmp6(router, s.group6(ALL_NODES), ALL_NODES, ib.nd_ra())
     s.resolve6(a, router)
@@ -190,7 +192,8 @@ def nonce_option_beside():
 
 @scenario
 def interface_identifier_of_a_modified_guid():
-    """RFC 4391 section 8: a GUID whose u bit is 1 already is a modified EUI-64, and is not changed."""
+    """RFC 4391 section 8: a GUID whose u bit is 1 already is a modified EUI-64, and is not
+    changed."""
     s, a = link(1)
     guid = 0x0202C903000000AA
     b = Host(10).also(gid="fe80::202:c903:0:aa", ll="fe80::202:c903:0:aa")
@@ -224,7 +227,8 @@ def multicast_listener_reports():
 
 @scenario
 def wider_ipv6_scopes():
-    """IPv6 groups of site and organisation scope use the scope bits of the broadcast group in their MGIDs (section 4)."""
+    """IPv6 groups of site and organisation scope use the scope bits of the broadcast group in their
+    MGIDs (section 4)."""
     s, a, b = link(1, 2)
     for group in ("ff05::1:3", "ff08::5", "ff0e::101"):
         mgid = s.join(b, s.group6(group))

@@ -63,7 +63,8 @@ def dlt242_grh():
 
 
 def dlt242_type():
-    """LLDP (IEEE 802.1AB), which is sent on IPoIB links too, by its Ethertype 0x88cc (RFC 4391 §6)."""
+    """LLDP (IEEE 802.1AB), which is sent on IPoIB links too, by its Ethertype 0x88cc (RFC 4391
+    §6)."""
     lldp = bytes.fromhex("0207 04 0002c9001895 0403 07 6230 0602 0078 0000")
     return capfile.pcap(
         242, [capfile.record(T0, ib.ipoib242_dest(broadcast_lladdr(), encap(0x88CC, lldp)))]
@@ -196,7 +197,8 @@ def rc_short():
 
 
 def nd_option():
-    """A Neighbor Solicitation with a Source Link-layer Address of 20 octets: Length 3, two octets of zero first."""
+    """A Neighbor Solicitation with a Source Link-layer Address of 20 octets: Length 3, two octets
+    of zero first."""
     return one(ud_frame(A, C, nd6(A.ll, C.ll, ib.nd_ns(C.ll, ib.nd_lladdr_option(1, A.addr)))).ib())
 
 

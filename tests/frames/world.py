@@ -39,7 +39,8 @@ def guid_octets(node):
 
 
 def smp(method, tid, attribute, port, data=b"", response=False):
-    """A directed-route SMP over one hop (IBA 14.2.1.2); the D bit of the status is set on the way back."""
+    """A directed-route SMP over one hop (IBA 14.2.1.2); the D bit of the status is set on the way
+    back."""
     header = ib.mad_header(DIRECTED, 1, method, tid, attribute, status=0x8000 if response else 0)
     header = header[:6] + ib.u8(0 if response else 1) + ib.u8(1) + header[8:]
     path = bytes([0, port]).ljust(64, b"\0")
@@ -66,7 +67,8 @@ def port_info(node, state=ACTIVE, neighbor_mtu=MTU_2048, lid=None):
 
 
 class World:
-    """pkey: the link's partition. limited: nodes that are its limited members. qkey: of the broadcast group."""
+    """pkey: the link's partition. limited: nodes that are its limited members. qkey: of the
+    broadcast group."""
 
     def __init__(self, pkey=0xFFFF, limited=(), **record):
         self.pkey, self.limited = pkey, limited

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reading and writing capture files: pcap, pcapng, raw ERF, and snoop (only written). It shares no code
-with the project's C.
+"""Reading and writing capture files: pcap, pcapng, raw ERF, and snoop (only written). It shares no
+code with the project's C.
 
 Sources: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng, Endace ERF types reference, RFC 1761."""
 import dataclasses
@@ -38,7 +38,8 @@ class Interface:
 
 @dataclasses.dataclass
 class Capture:
-    """A whole capture file. statistics: the interface, and code to number, of each statistics block."""
+    """A whole capture file. statistics: the interface, and code to number, of each statistics
+    block."""
 
     format: str  # "pcap", "pcapng" or "erf"
     interfaces: list
@@ -299,13 +300,15 @@ def pcapng(linktypes, frames, endian="<", snaplen=0):
 
 
 def erf_record(time, data, wire, flags=4):
-    """An ERF record of type 21; rlen counts the header and the captured bytes, wlen those on the wire."""
+    """An ERF record of type 21; rlen counts the header and the captured bytes, wlen those on the
+    wire."""
     stamp = (time // 10**9) << 32 | ((time % 10**9 << 32) // 10**9)
     return erf_record_of(ERF_INFINIBAND, stamp, data, wire, flags)
 
 
 def erf_record_of(kind, stamp, data, wire, flags=4, lost=0, extensions=b"", padding=0):
-    """An ERF record of any type. stamp: 32.32 fixed point; kind: with bit 0x80 if extension headers follow."""
+    """An ERF record of any type. stamp: 32.32 fixed point; kind: with bit 0x80 if extension headers
+    follow."""
     length = 16 + len(extensions) + len(data) + padding
     head = struct.pack("<Q", stamp) + struct.pack(">BBHHH", kind, flags, length, lost, wire)
     return head + extensions + data + bytes(padding)

@@ -14,7 +14,8 @@ from support.capfile import ERF, ERF_INFINIBAND, ETHERNET, INFINIBAND, IPOIB
 from support.paths import BIN
 
 PROGRAM = os.path.join(BIN, "ipoib-capture")
-# A sanitizer's finding has its own exit status, so that no test takes it for an error of the program.
+# A sanitizer's finding has its own exit status, so that no test takes it for an error of the
+# program.
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "exitcode=99"}
 SUMMARY = re.compile(r"ipoib-capture: [0-9]+ packets, [0-9]+ octets, [0-9]+ drops")
 LIMIT = 60  # seconds for one run
@@ -39,7 +40,8 @@ def call(*arguments, **how):
 
 
 def convert(*arguments, status=0, says=r" 0 drops$", **how):
-    """Runs "convert"; checks the exit status, a message (a regular expression), and the summary in the last line.
+    """Runs "convert"; checks the exit status, a message (a regular expression), and the summary in
+    the last line.
 
     Returns the text on stderr."""
     result = call("convert", *arguments, **how)
@@ -57,7 +59,8 @@ def judge(got, errors, status, says):
 
 
 def read(path):
-    """A capture that the program wrote; a pcapng file must be one little-endian section in nanoseconds."""
+    """A capture that the program wrote; a pcapng file must be one little-endian section in
+    nanoseconds."""
     data = capfile.load(path)
     capture = capfile.parse(data)
     if capture.format == "pcapng":
@@ -110,7 +113,8 @@ def pcap(records, link=INFINIBAND, nanoseconds=True, **how):
 
 
 def pcapng(records, links=(INFINIBAND,), endian="<", resolution=9):
-    """A pcapng file whose packets take turns on the interfaces; resolution: the digits of a second's fraction."""
+    """A pcapng file whose packets take turns on the interfaces; resolution: the digits of a
+    second's fraction."""
     out = [capfile.section(endian)]
     for link in links:
         out.append(capfile.interface(link, endian=endian, values={9: bytes([resolution])}))

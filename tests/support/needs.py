@@ -8,7 +8,8 @@ import pytest
 
 
 def needs(tool, package_set):
-    """Skips the test if the program is not installed; the reason names the command that installs it."""
+    """Skips the test if the program is not installed; the reason names the command that installs
+    it."""
     if shutil.which(tool) is None:
         pytest.skip(f"needs {tool}: script/bootstrap --with {package_set}")
 

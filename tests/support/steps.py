@@ -18,7 +18,8 @@ MAC_SOURCE = slice(6, 12)
 
 
 class Seen(typing.NamedTuple):
-    """A captured frame: number in the whole capture, time in ns, bytes, bytes on the wire, interface."""
+    """A captured frame: number in the whole capture, time in ns, bytes, bytes on the wire,
+    interface."""
 
     number: int
     time: int
@@ -49,7 +50,8 @@ def gid_of_sender(data):
 
 
 def sources(frames):
-    """The sets of LIDs whose packets share no GID: an ICRC's source is a LID or, with a GRH, a GID."""
+    """The sets of LIDs whose packets share no GID: an ICRC's source is a LID or, with a GRH, a
+    GID."""
     groups = {}
     for data in (f.data for f in frames if len(f.data) >= split.LRH):
         names = {slid(data), gid_of_sender(data)} - {None}
@@ -95,7 +97,8 @@ class Slice:
 
 @dataclasses.dataclass
 class Duplicate:
-    """Frames are captured twice: number to how many frames later, within the window, and before the port's next frame."""
+    """Frames are captured twice: number to how many frames later, within the window, and before the
+    port's next frame."""
 
     later: dict
     linktype: int
@@ -143,7 +146,8 @@ class Swap:
 
 @dataclasses.dataclass
 class Clock:
-    """An interface's clock differs by a constant; the frames stay in their order. No time is negative."""
+    """An interface's clock differs by a constant; the frames stay in their order. No time is
+    negative."""
 
     interface: int
     ns: int

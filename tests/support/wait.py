@@ -17,7 +17,8 @@ def until(condition, what, limit=LIMIT):
 
 
 def sleeps_in(process, function, program):
-    """Waits until this program was started in the process, and sleeps in this function of the kernel."""
+    """Waits until this program was started in the process, and sleeps in this function of the
+    kernel."""
 
     def name(link):
         with open(f"/proc/{process.pid}/{link}", encoding="utf-8") as f:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The table of variants: the ways in which each rule can be broken, each with a capture that breaks it.
+"""The table of variants: the ways in which each rule can be broken, each with a capture that breaks
+it.
 
 A variant is a change to frames.world.everything(), which keeps every rule. The topic files of this
-package enter theirs by broken() and change(). tests/test_variants.py judges all of them.
-"""
+package enter theirs by broken() and change(). tests/test_variants.py judges all of them."""
 import functools
 
 from frames import world
@@ -23,11 +23,11 @@ LATE = "A.arp.request"
 
 
 class Variant:
-    """rule: that is broken; way: in which; at: the frame that carries the finding, by its name; base: one of BASES.
+    """rule: that is broken; way: in which; at: the frame that carries the finding, by its name;
+    base: one of BASES.
 
-    early: the result in the whole capture; why: the reason for one that is not FAIL. evidence.py has
-    the results of other forms of the capture.
-    """
+    early: the result in the whole capture; why: the reason for one that is not FAIL. evidence.py
+    has the results of other forms of the capture."""
 
     def __init__(self, rule, way, at, make, base="default", early=FAIL, why=""):
         self.rule, self.way, self.at, self.make, self.base = rule, way, at, make, base

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One capture in the forms in which it may be captured; each is (the file's bytes, the names of its frames)."""
+"""One capture in the forms in which it may be captured; each is (the file's bytes, the names of its
+frames)."""
 
 from frames import ib
 from support import capfile
@@ -22,7 +23,8 @@ def is_management(p):
 
 
 def pseudo_header(p):
-    """What LINKTYPE_IPOIB has before the encapsulation header: the GRH, or the destination's address."""
+    """What LINKTYPE_IPOIB has before the encapsulation header: the GRH, or the destination's
+    address."""
     if p.grh:
         return bytes(p.grh)
     return bytes(20) + ib.lladdr(p["destqp"], "::")

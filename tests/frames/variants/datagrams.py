@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The encapsulation header, link-layer addresses, ARP and Neighbour Discovery (RFC 4391 sections 6, 8 and 9)."""
+"""The encapsulation header, link-layer addresses, ARP and Neighbour Discovery (RFC 4391 sections 6,
+8 and 9)."""
 from frames import ib
 from frames.variants import INCONCLUSIVE, base, broken, change
 from frames.variants.groups import ALL, IPV4, IPV6
@@ -241,7 +242,8 @@ for way, (name, at) in ND_OPTIONS.items():
 
 
 def old_qpn(w, like):
-    """D's interface is restarted: it announces another QPN; C goes on with the one before, 70 s later."""
+    """D's interface is restarted: it announces another QPN; C goes on with the one before, 70 s
+    later."""
     p = w["D.arp.announce"]
     p["arp.sha.qpn"] = p["srcqp"] = 0x2001
     w.drop(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a capture of each form shows of each rule, where it does not show all: the result, and why."""
+"""What a capture of each form shows of each rule, where it does not show all: the result, and
+why."""
 from frames.variants import FAIL, INCONCLUSIVE, NOT_JUDGED, SILENT
 from frames.variants import connections, datagrams, groups, links  # they fill the table
 
@@ -69,7 +70,8 @@ BARE = (  # what headers or the history of an InfiniBand link show
     "rfc4391.9.4.revalidate-arp",
 )
 
-# form -> [(beginning of the rule, words of the variant's way, result, why)]; the first that fits counts
+# form -> [(beginning of the rule, words of the variant's way, result, why)]; the first that fits
+# counts
 INC, NOT, NEW = (
     INCONCLUSIVE,
     NOT_JUDGED,
