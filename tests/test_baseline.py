@@ -171,7 +171,7 @@ def test_known_violation_is_skipped_in_tests(baseline, form):
     assert case.find("skipped").get("message").startswith("known from the baseline")
 
 
-# ---- what is no baseline
+# ---- files that are no baseline
 
 NO_CASES = {"cases": [{"subject": "x"}]}
 

@@ -311,7 +311,7 @@ def test_another_distribution_cannot_install(foreign):
     assert "there is no apt-get here" in only_line(foreign, "--packages-only")
 
 
-# ---- what is configured
+# ---- configuration
 
 
 def options(machine):

@@ -150,7 +150,7 @@ def test_opaque_interface_identifier_is_a_note():
     assert ("rfc4391.8.interface-id-source", "noted") in found
 
 
-# ---- what subnet management and administration say
+# ---- subnet management and administration
 
 
 def own_gsi(frame, lid):

@@ -447,7 +447,7 @@ def test_a_vcrc_counts_where_its_source_has_shown_right_ones(right):
 
 
 def test_a_source_without_right_vcrcs_is_judged_beside_one_with_right_ones():
-    """A merged capture: only the ICRCs of one of the sources are right."""
+    """A merged capture: only the VCRCs of one of the sources are right."""
     frames = of("datagram.pcap")
     time, data, wire = frames[FROM_N1 - 1]
     packet = edit.Packet(data)
@@ -461,7 +461,7 @@ def test_a_source_without_right_vcrcs_is_judged_beside_one_with_right_ones():
     assert reserved_fails(pcap(capture)) == [FROM_N1]
 
 
-# ---- who answers
+# ---- the plugin and ipoib-check
 
 
 SAMPLE = [

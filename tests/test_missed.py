@@ -381,7 +381,7 @@ def test_connection_to_a_qpn_that_no_restart_explains_is_found():
     assert set(qpn_failures(connects(False))) == {SERVICE_ID, UD_QPN}
 
 
-# ---- an answer to InformInfo that was not captured
+# ---- a response to InformInfo that was not captured
 
 
 def subscribed(*missed, refused=False):

@@ -132,7 +132,7 @@ def test_truncated_frames_show_the_same_again(open_path):
     assert [n for n, same in enumerate(shown, 1) if any(s != same[0] for s in same)] == []
 
 
-# ---- RoCE v2 over a connection: how much is known of the outer packet says nothing of the inner one
+# ---- RoCE v2 over a connection: the state of the outer packet does not apply to the inner one
 
 
 @pytest.fixture(scope="module")

@@ -58,7 +58,7 @@ def test_tap_has_it_in_the_details():
     assert f'  help: "{HELP}"' in run("--format", "tap", ENCAP).stdout.decode().splitlines()
 
 
-# ---- what is inconclusive
+# ---- inconclusive rules
 
 
 def test_junit_and_tap_show_why_a_rule_is_inconclusive():

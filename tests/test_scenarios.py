@@ -229,7 +229,7 @@ def test_verdict(left):
     assert not complaints, "\n".join(complaints)
 
 
-# ---- what packets are measured with
+# ---- the tests' own CRCs
 
 # A congestion notification packet of RoCE v2 as a ConnectX-4 Lx sent it, from IP header to ICRC;
 # from the tests of scapy (test/contrib/roce.uts, "RoCE CNP captured on ConnectX-4 Lx").
@@ -295,7 +295,7 @@ def test_each_packet_is_on_every_link_unchanged(left, to, links):
     assert max(seen.values()) == links, counts
 
 
-# ---- cluster: sixteen nodes in one report, where it says of deviating nodes which they are
+# ---- cluster: sixteen nodes in one report, which names the deviating nodes
 
 
 @pytest.fixture

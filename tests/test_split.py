@@ -72,7 +72,7 @@ def test_rules_fail_of_the_same_entities(name, way, figures):
     assert found == expected
 
 
-# ---- captures that begin late: what shows that both interfaces see one subnet comes later, or never
+# ---- captures that begin late: both interfaces prove to be one subnet later, or never
 
 STEP = 23  # frames
 

@@ -27,7 +27,7 @@ in_each_mode = pytest.mark.parametrize(
 )
 
 
-# ---- what was read by hand
+# ---- values that were read by hand
 
 
 def gid(port):

@@ -144,7 +144,7 @@ def grh_on_multicast(t):
     return 41
 
 
-# ---- what a join told (RFC 4391 §5, 7, 9.1.2, 13)
+# ---- the parameters of a join (RFC 4391 §5, 7, 9.1.2, 13)
 
 
 @fail(

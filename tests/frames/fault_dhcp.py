@@ -47,7 +47,8 @@ class Message:
         self.send(bytes(self.fixed) + COOKIE + options + ib.u8(END))
 
     def send(self, octets, src=None, dst=None):
-        """Sends other bytes, with the same ports."""
+        """Replaces the UDP data in the packet; the ports stay, and the addresses unless they are
+        given."""
         p = self.packet.payload
         src, dst = (
             text or ".".join(map(str, p[at : at + 4])) for text, at in ((src, 16), (dst, 20))
@@ -97,7 +98,7 @@ def conformant(t):
     change(t, RELEASE, chaddr=b"", sname=b"", flags=0)
 
 
-# ---- what passes
+# ---- captures that pass
 
 as_it_is(
     PASS,

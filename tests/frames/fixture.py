@@ -24,7 +24,7 @@ class Fixture:
     traffic uses the freedom of a MAY rule, and nothing is reported; SHOWN: the rule is noted.
 
     make None: the base itself is the fixture. linux: the outcome if the deviations of Linux are
-    known. also: rules that must have a finding too, because the documents say so; no other rule may
+    known. also: rules that may have a finding too, because the documents say so; no other rule may
     have one."""
 
     def __init__(self, kind, rule, base, what, make=None, variant="", linux="fail", also=()):

@@ -14,7 +14,7 @@ PATH_HAS_QOS_CLASS = 1 << 14  # IBA 15.2.5.16
 NO_RESOURCES = 3  # IBA 12.6.7.2
 BROADCAST_GID = "ff12:401b:ffff::ffff:ffff"
 
-# ---- what passes
+# ---- captures that pass
 
 as_it_is(
     PASS,
@@ -249,7 +249,7 @@ def to_broadcast(t, group):
     return 79
 
 
-# ---- what may be done
+# ---- uses of MAY rules
 
 as_it_is(USE, PARTITIONS, "rfc4391.7.other-mtus")  # the group of P_Key 0x8001 has MTU 4096
 as_it_is(USE, CONNECTED, "rfc4755.2.optional", "rfc4755.5.exchange-mtu")
@@ -306,7 +306,7 @@ def teardown_on_expiry(t):
     return 108
 
 
-# ---- what is shown
+# ---- notes
 
 as_it_is(SHOWN, DATAGRAM, "rfc4391.10.query-sa-first", "rfc4755.3.query-on-broadcast")
 as_it_is(SHOWN, CONNECTED, "rfc4755.5.default-mtu", "rfc4755.7.1.rc-timers")

@@ -299,7 +299,7 @@ class Subnet:
         self.advertise(b, a, b.ll)
         self.path(a, b)
 
-    # ---- subnet management, by directed routes: what the SM sends has no gap in its PSNs
+    # ---- subnet management, by directed routes: the SM's packets have no gap in their PSNs
 
     def smp(self, port, method, attribute, data=b"", modifier=0, reply=None):
         """A Get or Set of the SM to the port at the end of a route, and the response."""

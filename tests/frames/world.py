@@ -325,7 +325,7 @@ class World:
         self.put(name, frame)
 
 
-# ---- what the nodes say
+# ---- the nodes' messages
 
 
 def arp(op, src, dst, tha=None, ethertype=0x0806):
