@@ -23,7 +23,8 @@ IPS = {"a": bytes((10, 0, 0, 1)), "b": bytes((10, 0, 0, 2))}
 QPNS = {"a": bytes((0, 0, 3)), "b": bytes((0, 0, 0x23))}
 LID_A, LIDS_B = 1, (2, 3)  # B's LID back to back, and on a switch
 
-# CM messages: (offset, size, field). A opens the connection, B closes it (IBA 12.6.5, RFC 4755 §6).
+# CM messages: (offset, size, field). A opens the connection, B closes it (IBA 12.6.5 to 12.6.12,
+# RFC 4755 §6).
 CM_SLOTS = {
     0x10: [
         (24, 4, "a_id"),
