@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def scenario_of(item):
-    """The scenario that a test looks at; None if it looks at none."""
+    """The scenario that a test uses; None if it uses none."""
     return getattr(item, "callspec", None) and item.callspec.params.get("scenario")
 
 
@@ -42,7 +42,7 @@ def open_path():
 
 @pytest.fixture
 def folder(open_path, monkeypatch):
-    """The current folder: an empty one of the test's own, which other users can read."""
+    """The current folder: an empty folder of the test's own, which other users can read."""
     with monkeypatch.context() as patch:
         patch.chdir(open_path)
         yield open_path

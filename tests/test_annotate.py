@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ipoib-check --annotate: findings as comments of packets, as a Wireshark without the plugin shows them."""
+"""ipoib-check --annotate writes findings as packet comments, which a Wireshark without the plugin
+shows."""
 import glob
 import json
 import os
@@ -12,7 +13,7 @@ from support import capfile
 from support.check import CONNECTED, ENCAP, OK, RESERVED, UNJUDGED, VIOLATED, expect, run
 from support.paths import SRC, TESTDATA, testdata
 
-# tshark without this build's plugins and without others of ours
+# tshark without this build's plugins and without installed plugins of this project
 PLAIN = [os.path.join(SRC, "script/with-plugins"), "tshark"]
 CAPTURES = sorted(
     path
@@ -23,7 +24,7 @@ SHOWN = ("fail", "deviation", "noted")
 
 
 def tshark(path, *fields):
-    """The fields of each frame, by tshark without the plugin."""
+    """The fields of each frame, as tshark without the plugin shows them."""
     names = [option for field in fields for option in ("-e", field)]
     command = [*PLAIN, "-r", str(path), "-T", "fields", *names]
     environment = {**os.environ, "IPOIB_PLUGINS": ""}
@@ -38,7 +39,8 @@ def annotate(path, out, *args):
 
 
 def infiniband(capture):
-    """The frames of a capture without ERF headers, which no capture of testdata has extensions of."""
+    """The frames of a capture without ERF headers. No capture of testdata has ERF extension
+    headers."""
     erf = [i.linktype == capfile.ERF for i in capture.interfaces]
     return [f.data[16:] if erf[f.interface] else f.data for f in capture.frames]
 
@@ -83,7 +85,7 @@ def test_frames_times_and_interfaces_are_kept(path, tmp_path):
     out = tmp_path / "out.pcapng"
     annotate(path, out)
     before, after = capfile.read(path), capfile.read(out)
-    for frame in before.frames:  # libpcap leaves out what is beyond the snaplen of the file
+    for frame in before.frames:  # libpcap leaves out bytes beyond the snaplen of the file
         frame.data = frame.data[: before.interfaces[0].snaplen or None]
     assert infiniband(after) == infiniband(before)
     assert [f.interface for f in after.frames] == [f.interface for f in before.frames]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ipoib-check --baseline: violations that an earlier report has do not count.
+"""ipoib-check --baseline: violations that are in an earlier report do not count.
 
-A violation is the same if rule, subject and the value found are. built-encap has one violation of a MUST: the Reserved field
-of frame 8 is 0x1234. built-arp has another: flags 0x3f in a link-layer address."""
+Two violations are the same if rule, subject and actual value are the same. built-encap has one
+violation of a MUST: the Reserved field of frame 8 is 0x1234. built-arp has another: flags 0x3f in a
+link-layer address."""
 import json
 import xml.etree.ElementTree as ElementTree
 
@@ -27,7 +28,7 @@ def outcomes(document, rule):
 
 @pytest.fixture
 def baseline(tmp_path):
-    """Writes the report of captures, or what is given, and returns its path."""
+    """Writes the report of captures, or the given text, and returns its path."""
 
     def make(*args, content=None):
         path = tmp_path / "baseline.json"
@@ -70,7 +71,7 @@ def test_new_violation_beside_a_known_one_is_1(baseline):
 
 
 def reserved(*values):
-    """Datagrams of A to B whose encapsulation headers have these Reserved fields."""
+    """Datagrams from A to B whose encapsulation headers have these Reserved fields."""
     t = Tape()
     for value in values:
         payload = ping(A, B)
@@ -92,7 +93,7 @@ def test_another_value_of_the_same_rule_is_new(baseline, tmp_path):
 
 
 def test_another_subject_with_the_same_value_is_new(baseline):
-    """In ARP, the subject is the link-layer address: the report's one is changed into another."""
+    """In ARP, the subject is the link-layer address: the test changes the address in the report."""
     document = json.loads(run("--format", "json", ARP).stdout)
     [case] = outcomes(document, FLAGS)["fail"]["cases"]
     report(OK, "--baseline", baseline(content=json.dumps(document).encode()), ARP)
@@ -114,7 +115,7 @@ def test_should_is_known_where_strictness_counts_it(baseline):
 
 
 def test_deviation_of_the_baseline_is_no_known_violation(baseline):
-    """Only violations are: what was a known deviation and is counted now is new."""
+    """Only violations are known: a known deviation of the baseline that counts now is new."""
     document = report(VIOLATED, "--baseline", baseline(CONNECTED), "--deviations=none", CONNECTED)
     assert "fail" in outcomes(document, SERVICE_ID)
 
@@ -140,14 +141,15 @@ def test_merged_report_is_a_baseline_of_all_its_captures(baseline, tmp_path):
 
 
 def test_baseline_of_an_older_version_with_another_verdict_is_read(baseline):
-    """What an older version made of its findings does not matter."""
+    """The verdict that an older version gave does not matter."""
     document = json.loads(run("--format", "json", ENCAP).stdout)
     document["summary"]["captures"][0]["verdict"] = "conformant"
     report(OK, "--baseline", baseline(content=json.dumps(document).encode()), ENCAP)
 
 
 def test_more_cases_than_a_report_keeps_are_named(baseline, tmp_path):
-    """A report has ten cases of a rule; the eleventh is counted, and no one knows its value."""
+    """A report has ten cases of a rule. The eleventh is counted, but the report does not have its
+    value."""
     path = store(tmp_path, "many.pcap", reserved(*range(1, 13)))
     document = report(VIOLATED, "--baseline", baseline(path), path, err="further cases")
     found = outcomes(document, RESERVED)
@@ -169,7 +171,7 @@ def test_known_violation_is_skipped_in_tests(baseline, form):
     assert case.find("skipped").get("message").startswith("known from the baseline")
 
 
-# ---- what is no baseline
+# ---- files that are no baseline
 
 NO_CASES = {"cases": [{"subject": "x"}]}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The benchmarks still measure: each runs at its shortest, and prints what it measures. No test judges the numbers, since
-machines are noisy."""
+"""Each benchmark runs at its shortest and prints its measurement. No test checks the figures,
+because machines are noisy."""
 import os
 import re
 import subprocess

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""script/bootstrap in a copy of its own, where apt-get, dpkg-query, cmake and the like are fakes:
-which packages it announces and installs, what it says when something is in its way, and what it
-configures. Nothing is installed, and no network is used."""
+"""script/bootstrap in a copy of its own, with fakes of apt-get, dpkg-query, cmake and the like: the
+packages that it announces and installs, its error messages, and the options that it configures.
+Nothing is installed, and no network is used."""
 import os
 import pathlib
 import re
@@ -20,7 +20,7 @@ REAL = "awk bash cat chmod cut dirname find flock grep mkdir paste readlink rm s
 REAL += ["tail", "touch", "tr"]
 
 # "$state" is a folder: "installed" has the names of the packages, "calls" the calls, "apt-fails"
-# what apt-get says when it fails.
+# the message of apt-get when it fails.
 FAKES = {
     "id": 'cat "$state/uid"',
     "dpkg-query": 'for p; do ! grep -qx -e "$p" "$state/installed" || echo "ii  $p"; done',
@@ -52,7 +52,7 @@ E: Unable to locate package gcc
 
 
 class Machine:
-    """A folder with a copy of the script, and a PATH with the fakes alone."""
+    """A folder with a copy of the script, and a PATH with only the fakes."""
 
     def __init__(self, folder):
         self.tree, self.state, self.bin = folder / "tree", folder / "state", folder / "bin"
@@ -88,7 +88,7 @@ class Machine:
         return path.read_text() if path.exists() else ""
 
     def run(self, *args):
-        """The exit status, and the lines that the script said."""
+        """The exit status, and the lines of the script's output."""
         env = {
             "PATH": str(self.bin),
             "HOME": str(self.cache),
@@ -112,7 +112,7 @@ class Machine:
         return [line for line in self.get("calls").splitlines() if line.startswith(program + " ")]
 
     def asked_for(self):
-        """What apt-get was to install."""
+        """The packages that apt-get was to install."""
         installs = [line for line in self.called("apt-get") if " install " in line]
         return [word for word in installs[-1].split(" install ")[1].split() if word[0] != "-"]
 
@@ -190,7 +190,7 @@ def test_wrong_usage(machine, args):
 
 
 def only_line(machine, *args):
-    """The last line of a failure, with no more than announcements before it."""
+    """The last line of a failure; only announcements come before it."""
     status, said = machine.run(*args)
     assert status == 1, said
     assert all(line.startswith("bootstrap: installing for the set ") for line in said[:-1]), said
@@ -311,11 +311,11 @@ def test_another_distribution_cannot_install(foreign):
     assert "there is no apt-get here" in only_line(foreign, "--packages-only")
 
 
-# ---- what is configured
+# ---- configuration
 
 
 def options(machine):
-    """Plugin and tests, as they were configured last."""
+    """The settings of plugin and tests in the last configuration."""
     text = (machine.tree / "build/CMakeCache.txt").read_text()
     return [
         re.search(r"^IPOIB_%s:BOOL=(\w+)" % name, text, re.M)[1] for name in ("PLUGIN", "TESTS")
@@ -376,7 +376,7 @@ def test_no_other_script_installs_packages():
 )
 @pytest.mark.parametrize("download", [True, False], ids=["downloads", "no-download"])
 def test_what_is_no_package_is_fetched_with_its_set(machine, package_set, fetched, download):
-    """Without a download the tests that need it are skipped: bootstrap goes on."""
+    """If the download fails, bootstrap goes on: the tests that need it are skipped."""
     if not download:
         machine.set(no_download="yes")
     status, said = machine.run("--with", package_set, "--packages-only")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What befalls a live capture: failed completions, losses, a device that goes away, disks that are full, readers that leave,
-signals; on played devices (tests/replay/).
+"""Faults during a live capture: failed completions, losses, a device that is removed, full disks,
+readers that close, signals; on simulated devices (tests/replay/).
 
-Expected: synthetic frames carry their number, so that a loss that is not counted is found."""
+Expected: synthetic frames carry their number, so the tests find a loss that is not counted."""
 import os
 import resource
 import signal
@@ -38,7 +38,7 @@ from support.capture import (
 
 pytestmark = pytest.mark.usefixtures("folder")
 PCAPNG = ("--format", "pcapng")
-NO_LINK = END_NOTE  # what the program says at end_at()
+NO_LINK = END_NOTE  # the program's message at end_at()
 
 
 # --- losses
@@ -172,7 +172,7 @@ FLOWS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_device_that_goes_away_or_fails_leaves_a_whole_file_and_status_1(fault, flow):
     scenario = FLOWS[flow].format(fault)
-    if (fault, flow) == ("post-error", "paced"):  # the buffers are to be used up
+    if (fault, flow) == ("post-error", "paced"):  # uses up the buffers
         scenario = "rate 100000\nafter 300 post-error\n"
     run("synthetic 100\n" + scenario, "-w", "g.pcap", "-s").expect(1, FAULTS[fault])
     got = numbers(frames_of("g.pcap"))
@@ -220,7 +220,7 @@ LIMIT = 1000003
 
 
 def limit_files():
-    """For the program: its files end after so many bytes."""
+    """For the program: limits the size of its files to this number of bytes."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
@@ -268,7 +268,7 @@ def test_reader_that_does_not_read_keeps_no_signal_waiting_and_the_loss_is_count
 
 
 def test_own_losses_of_a_slow_writer_are_counted_in_the_file_too():
-    # The reader begins in the middle: frames are lost before that, and come after it.
+    # The reader starts in the middle: frames before that are lost, frames after it arrive.
     total = 20000 if SANITIZED else 60000
     read_end, write_end = os.pipe()
     middle = f"at {total // 2} port-down\nat {total} port-up\n"

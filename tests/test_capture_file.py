@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files that ipoib-capture creates: one writer for each, their modes, and links of other users."""
+"""The files that ipoib-capture creates: one writer for each, their modes, and links of other
+users."""
 import fcntl
 import glob
 import os
@@ -136,7 +137,7 @@ def test_existing_file_keeps_its_mode(player, tmp_path):
 
 @pytest.fixture(name="shared")
 def fixture_shared(tmp_path):
-    """A folder as /tmp: all users may write to it, and only the owner removes what is his."""
+    """A folder like /tmp: all users may write to it, and only the owner of a file removes it."""
     if os.geteuid() != 0:
         pytest.skip("needs root, to make a link of another user")
     folder = tmp_path / "shared"
@@ -175,7 +176,7 @@ def test_links_that_are_no_trap_are_followed(player, tmp_path, shared):
         assert player.run(FLOW, "-s", "-w", name, "--count", "3")[0] == 0
         assert len(capfile.read(shared / "beside").frames) == 3
         (shared / "beside").unlink()
-    os.chown(shared, NOBODY, NOBODY)  # whose folder it is may do all in it
+    os.chown(shared, NOBODY, NOBODY)  # the owner of the folder may do everything in it
     link(shared / "folders", "beside", NOBODY)
     assert player.run(FLOW, "-s", "-w", shared / "folders", "--count", "3")[0] == 0
 
@@ -220,7 +221,8 @@ def test_probe_into_the_file_of_a_capture_is_refused(tmp_path):
 
 
 def calls_on(player, path, options=()):
-    """The system calls on this output: the thread that makes them, 0 the first one, and their names."""
+    """The system calls on this output: their names, and the thread that makes them (0 is the first
+    one)."""
     log = os.path.join(player.folder, "calls")
     subprocess.run(
         ["strace", "-f", "-y", "-e", "trace=%file,%desc", "-o", log]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files that ipoib-capture writes from played devices (tests/replay/).
+"""The files that ipoib-capture writes from simulated devices (tests/replay/).
 
-Expected: the frames that were fed, one by one; the golden file, laid out by hand after ibdump's; what tshark, capinfos and
-tcpdump read."""
+Expected: the frames that were played, one by one; the golden file, written by hand in ibdump's
+layout; the output of tshark, capinfos and tcpdump."""
 import concurrent.futures
 import glob
 import os
@@ -61,8 +61,9 @@ def test_erf_file_has_what_was_fed():
     assert begin - 1 < times[0] and times[-1] < time.time() + 1
 
 
-# The golden file is ibdump's, byte by byte. TTTTTTTT stands for the four bytes of the seconds, which are the same three
-# times in a row, UUUUUUUU for the microseconds, FFFFFFFF for the fraction of the second in units of 2^-32 s.
+# The golden file is ibdump's, byte by byte. TTTTTTTT stands for the four bytes of the seconds,
+# which are the same three times in a row, UUUUUUUU for the microseconds, FFFFFFFF for the fraction
+# of the second in units of 2^-32 s.
 GOLDEN_FRAMES = (
     "0002000100040002" "640affff0000003000000001" "0123",  # LRH, BTH; 22 bytes
     "00020001000a0002"
@@ -79,7 +80,7 @@ GOLDEN = (
     "TTTTTTTT" "UUUUUUUU" "3c010000" "3c010000"
     + GOLDEN_TIMES + "15" "04" "013c" "0000" "012c" + GOLDEN_FRAMES[2],
 )  # fmt: skip
-# 28 bytes of the second frame, and the file says so: 28 + 16 = 0x2c; the length on the wire stays
+# 28 bytes of the second frame: 28 + 16 = 0x2c; the length on the wire stays
 GOLDEN_CUT = (
     GOLDEN[1]
     .replace("3a000000" "3a000000", "2c000000" "3a000000")
@@ -88,7 +89,8 @@ GOLDEN_CUT = (
 
 
 def check_golden(data, header=GOLDEN_HEADER, golden=GOLDEN):
-    """The data is what `golden` says, but for its times, which agree with each other and with the clock."""
+    """The data equals `golden`, except for its times, which agree with each other and with the
+    clock."""
     text, at = data.hex(), len(header)
     assert text[:at] == header
     for record in golden:
@@ -176,7 +178,7 @@ def test_pcapng_file_has_what_was_fed_with_name_directions_and_statistics():
 
 # --- other readers
 
-KINDS = {  # name: scenario, file, the type that capinfos calls its frames, options
+KINDS = {  # name: scenario, file, capinfos's type of its frames, options
     "erf.pcap": (FED, "v.pcap", "erf"),
     "erf.pcapng": (FED, "v.pcapng", "erf", "--format", "pcapng", "--comment", "a rack"),
     "snaplen.pcap": (FED, "w.pcap", "erf", "--snaplen", "60"),
@@ -199,7 +201,7 @@ def ask(*command):
 
 
 def write_kind(kind):
-    """Captures into a file of that kind; its absolute path."""
+    """Captures into a file of that kind; returns its absolute path."""
     scenario, name, _, *options = KINDS[kind]
     run(scenario, "-w", name, "-s", *options, *ALL).expect(0)
     found = (glob.glob("%s_*%s" % os.path.splitext(name)) or [name])[0]
@@ -209,7 +211,8 @@ def write_kind(kind):
 
 @pytest.fixture(scope="module")
 def kinds():
-    """A file of every kind, and how tshark reads it, by the kind's name: two tsharks at once, as each takes its time."""
+    """By the kind's name, a file of every kind and the output of tshark for it. Two tsharks run at
+    a time."""
     fields = ("-T", "fields", "-e", "frame.number", "-e", "arp.opcode")
     before = os.getcwd()
     with open_folder() as path, concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -245,7 +248,7 @@ def test_capinfos_knows_every_kind_of_file(kinds, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_tcpdump_reads_every_packet_of_every_kind_of_file(kinds, kind):
     needs("tcpdump", "test")
-    result = ask("tcpdump", "-r", kinds[0][kind], "-w", "-")  # all of its packets, as it read them
+    result = ask("tcpdump", "-r", kinds[0][kind], "-w", "-")  # all packets that it read
     assert result.returncode == 0, result.stderr
     assert b"truncated" not in result.stderr, result.stderr
     read, written = capfile.parse(result.stdout), capfile.read(kinds[0][kind])
@@ -305,7 +308,7 @@ def test_default_names():
 def test_fifo_is_waited_for():
     os.mkfifo("fifo")
     process = start(FED, "-w", "fifo", "-s", *ALL)
-    time.sleep(0.1)  # it gets there before its reader, mostly
+    time.sleep(0.1)  # mostly it opens the file before its reader
     with open("fifo", "rb") as f:
         data = f.read()
     process.end().expect(0, summary(COUNT, SIZE, 0))
@@ -315,7 +318,7 @@ def test_fifo_is_waited_for():
 def test_signal_ends_the_waiting_for_a_fifo():
     os.mkfifo("fifo")
     process = start(FED, "-w", "fifo", "-s")
-    # it waits for a reader in open(), or will get there: the signal counts in both cases
+    # it waits for a reader in open(), or will soon: the signal counts in both cases
     time.sleep(0.3)
     process.end(signal.SIGTERM).expect(1, "fifo: cannot be created")
 

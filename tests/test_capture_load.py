@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ipoib-capture at the pace of fast links, and killed while it writes; on played devices (tests/replay/).
+"""ipoib-capture at the rate of fast links, and killed while it writes; on simulated devices
+(tests/replay/).
 
-Expected: synthetic frames carry their number: each is in the file once, in its order, or counted as a drop."""
+Expected: synthetic frames carry their number: each is in the file once, in its order, or counted as
+a drop."""
 import glob
 import os
 import random
@@ -50,9 +52,9 @@ def test_capture_that_is_killed_at_any_moment_leaves_whole_packets(form):
         process.kill()
         data = capfile.load("k.pcap") if os.path.exists("k.pcap") else b""
         if data:
-            # the kernel may end a write anywhere
+            # the kernel may end a write at any byte
             got = numbers(capfile.packets(data, truncated=True))
-            assert got == sorted(set(got)), n  # the rate is such that a busy machine may lose some
+            assert got == sorted(set(got)), n  # at this rate a busy machine may lose some
             full += bool(got)
             os.unlink("k.pcap")
     assert full >= rounds // 2, f"only {full} of {rounds} wrote packets before they were killed"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What ipoib-capture tells its user: causes that are true, and advice that helps."""
+"""The messages of ipoib-capture name the true cause and give advice that helps."""
 import os
 import pty
 import re
@@ -22,7 +22,8 @@ def fixture_player(tmp_path):
 
 
 def sysfs(folder):
-    """A device's folder in sysfs with its counter of losses; the line of the scenario that names it."""
+    """A device's folder in sysfs with its counter of losses, and the line of the scenario that
+    names it."""
     counters = folder / "sysfs/ports/1/hw_counters"
     counters.mkdir(parents=True)
     (counters / "out_of_buffer").write_text("0\n")
@@ -168,7 +169,7 @@ def test_capture_onto_a_terminal_is_refused(player):
     os.close(controller)
 
 
-# Bytes of 32,768 buffers are 32768 * (4096 + 192): 134 MiB. Half of them until the limit is kept.
+# 32,768 buffers have 32768 * (4096 + 192) bytes: 134 MiB. They are halved until the limit is met.
 @pytest.mark.parametrize(
     "mib, mtu, buffers, registered",
     [

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ipoib-capture's options for live captures, the list of devices, and what it refuses; on played devices (tests/replay/).
+"""ipoib-capture's options for live captures, the list of devices, and the options that it refuses;
+on simulated devices (tests/replay/).
 
-Expected: the frames that were fed; ibdump's options and lines; doc/man/ipoib-capture.1."""
+Expected: the frames that were played; ibdump's options and lines; doc/man/ipoib-capture.1."""
 import os
 import re
 import struct
@@ -115,7 +116,7 @@ def test_lid_that_changes_while_it_runs_changes_the_directions():
 
 @pytest.fixture
 def mirrored():
-    """A scenario with a frame as a mirroring switch wraps it, and the same frame; both."""
+    """A scenario with a frame as a mirroring switch encapsulates it, and the same frame; both."""
     inner = fed()[-1]
     wrapped = bytes.fromhex("0000000100000002" "00001123" "aabbccdd") + inner + b"\x12\x34"
     write_frames("mirror.pcap", [wrapped, inner])
@@ -137,7 +138,7 @@ def test_without_decap_a_mirroring_switchs_headers_stay(mirrored):
 
 
 def test_decap_leaves_ethernets_frames_alone_and_says_so():
-    # as InfiniBand's: a raw packet with a mirror's EtherType
+    # like InfiniBand's: a raw packet with a mirror's EtherType
     frame = bytes.fromhex("020000000001" "020000001123" "8915") + bytes(60)
     write_frames("ethernet.pcap", [frame])
     scenario = "port active ethernet\nframes ethernet.pcap\n"

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ipoib-capture --only: what is captured, left out and counted; on played devices (tests/replay/).
+"""ipoib-capture --only: the packets that are captured, left out and counted; on simulated devices
+(tests/replay/).
 
-Expected: each packet is built for what it is (tests/frames/), so its kind is known before the program sees it."""
+Expected: the tests build each packet (tests/frames/), so its kind is known before the program reads
+it."""
 import random
 
 import pytest
@@ -43,7 +45,7 @@ def mad(kind_class, destqp=1, qkey=ib.QKEY_GSI, srcqp=1):
 
 
 def datagrams():
-    """Datagrams of IPoIB and others."""
+    """Datagrams of IPoIB and of other protocols."""
     ipoib = [
         build.ud_frame(A, build.BROADCAST_MGID, build.arp_request(A, B.ip)).ib(),
         build.ud_frame(A, B, build.arp_reply(A, B)).ib(),
@@ -51,8 +53,8 @@ def datagrams():
         build.ud_frame(B, A, build.ping(B, A)).ib(),
         ud(ib.u16(0x86DD) + ib.u16(0) + bytes(40)),
         ud(ib.u16(0x8035) + ib.u16(0) + bytes(28)),
-        ud(ib.u16(0x0800) + ib.u16(0x5A5A) + bytes(20)),  # Reserved is not 0: to be seen
-        # to an IPoIB group whatever it is: an unknown Type is a violation
+        ud(ib.u16(0x0800) + ib.u16(0x5A5A) + bytes(20)),  # Reserved is not 0: must be captured
+        # any packet to an IPoIB group: an unknown Type is a violation
         build.ud_frame(A, build.BROADCAST_MGID, ib.u16(0x9999) + bytes(30)).ib(),
     ]
     other = [
@@ -67,7 +69,7 @@ def management():
     """MADs by their class and queue pair."""
     return (
         labelled("smp", mad(0x01, destqp=0, qkey=0, srcqp=0), mad(0x81, destqp=0, qkey=0, srcqp=0))
-        # the third: an answer to a requester that has a queue pair of its own
+        # the third: a response to a requester that has a queue pair of its own
         + labelled("sa", mad(0x03), mad(0x03, srcqp=0x77), mad(0x03, destqp=0x77))
         + labelled("cm", mad(0x07))
         + labelled("other", mad(0x04), mad(0x06))  # performance, device management
@@ -108,7 +110,8 @@ def connections():
 
 
 def opened_before():
-    """A connection whose setup was not captured: found by its first packet that begins a datagram."""
+    """A connection whose setup was not captured: the first packet that starts a datagram identifies
+    it."""
     tape = Tape()
     c = Connection(tape, ids=(11, 12), qps=(0x401, 0x402))
     c.send(True, build.big(A, B, 5000), skip=(0,))  # the rest of a message
@@ -157,7 +160,7 @@ def test_wanted_packets_are_captured_in_order_and_others_counted(only):
 
 
 def offer(count):
-    """A mix of which about one in fifty is wanted, with a seed of its own."""
+    """A mix of which about one packet in fifty is selected, with a seed of its own."""
     chance = random.Random(4755)
     rare = datagrams()[:8] + management()[:2]
     common = not_for_ipoib()

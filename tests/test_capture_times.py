@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ipoib-capture and clocks: the device's times in the files, packets that reach a pipe's reader at once, and no processor
-time while nothing comes; on played devices (tests/replay/), whose clocks are the scenario's."""
+"""ipoib-capture and clocks: the device's times in the files, packets that reach a pipe's reader at
+once, and no processor time while no packet arrives; on simulated devices (tests/replay/), whose
+clocks the scenario sets."""
 import glob
 import os
 import signal
@@ -20,8 +21,8 @@ CLOCKS = ("156250", "1000000", "wallclock")
 
 @pytest.fixture(scope="module")
 def clocked():
-    """By the device's clock: a capture of 1.3 s, in which the program relates the clocks more than once; and when it began and
-    ended. They run at once."""
+    """By the device's clock: a capture of 1.3 s, in which the program relates the clocks more than
+    once; and its start and end times. The captures run at the same time."""
     before = os.getcwd()
     with open_folder() as path:
         os.chdir(path)
@@ -57,7 +58,7 @@ def read_live(scenario):
         more = os.read(process.stdout.fileno(), 65536)
         assert more, process.err()
         data += more
-    assert time.monotonic() - begin < 2.5  # five frames come within 0.3 s
+    assert time.monotonic() - begin < 2.5  # five frames arrive within 0.3 s
     process.end(signal.SIGTERM).expect(0)
 
 
@@ -84,7 +85,7 @@ def test_files_end_by_the_hosts_clock_and_have_the_devices_times(ahead):
 
 
 def test_first_frame_after_an_idle_time_has_no_older_relation_of_the_clocks_than_the_next():
-    run(  # while nothing comes the counter gains 30 ms; frames come every 20 ms
+    run(  # without frames the counter gains 30 ms; frames arrive every 20 ms
         "clock 156250\nclock-drift 25000\nsynthetic 100\nrate 50\ntotal 10\nafter 0 pause 1200\n",
         *("-w", "d.pcapng", "-s", "--format", "pcapng", "--count", "10"),
     ).expect(0)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ipoib-check as users and CI meet it: exit statuses, files of every kind, its four formats, its errors.
+"""ipoib-check as users and CI use it: exit statuses, files of every kind, its four formats, its
+errors.
 
-The captures are testdata's; support/check.py says what is in them."""
+The captures are testdata's; support/check.py describes their contents."""
 import collections
 import configparser
 import glob
@@ -46,7 +47,7 @@ def report(status, *args, **options):
 
 
 def found(document, outcome, capture=None):
-    """Identifier to result, of one outcome."""
+    """Identifier to result, for one outcome."""
     return {
         r["id"]: r
         for r in document["results"]
@@ -117,7 +118,8 @@ def test_verdict_names_whose_the_known_deviations_are():
 
 
 def option_of_length_1(message, source):
-    """A Neighbour Discovery message of B with 6 of its address's 20 bytes in an option of 8, as on Ethernet."""
+    """A Neighbour Discovery message of B with 6 of its address's 20 bytes in an option of 8, as on
+    Ethernet."""
     t, option = Tape(), bytes([1 if source else 2, 1]) + B.addr[:6]
     t.ud(B, A, nd6(B.ll, A.ll, message(option)))
     return erf_pcap(t)
@@ -179,7 +181,7 @@ def test_strict_counts_should():
 
 COOKED = 113
 IPOIB_HARDWARE = 32
-# packet to us, from hardware address 0; IPv4 (0x0800) without any header of InfiniBand or IPoIB: no rule is about it
+# packet to us, hardware address 0; IPv4 (0x0800) without InfiniBand or IPoIB header: no rule
 PLAIN_IPV4 = struct.pack(">HHH8sH", 0, IPOIB_HARDWARE, 8, bytes(8), 0x0800) + bytes.fromhex(
     "4500001c00010000401100000a0000010a000002" "0007000700080000"
 )
@@ -195,7 +197,8 @@ def test_capture_in_which_no_must_was_judged_is_2(store):
 
 
 def test_summary_counts_the_judged_of_the_applicable_rules(table_of_levels):
-    """Counted from --list: MUST and SHOULD that a capture shows; judged is what passed, failed or deviated."""
+    """Counted from --list: MUST and SHOULD that a capture can show; "judged" are those that passed,
+    failed or deviated."""
     document = report(OK, CONNECTED)
     results, counts = document["results"], document["summary"]["captures"][0]["rules"]
     judged = {r["id"] for r in results if r["outcome"] in ("pass", "fail", "deviation")}
@@ -495,7 +498,8 @@ def test_pcapng_frames_of_all_interfaces_are_numbered_as_wireshark_does(store):
 
 
 def is_mad(packet):
-    """LRH of 8 bytes, its next header 2: BTH; 3: GRH of 40. BTH bytes 5 to 7: the QP, 0 and 1 for MADs."""
+    """LRH of 8 bytes, its next header 2: BTH; 3: GRH of 40. BTH bytes 5 to 7: the QP, 0 and 1 for
+    MADs."""
     bth = 8 + (40 if packet[1] & 3 == 3 else 0)
     return bool(packet[1] & 2) and int.from_bytes(packet[bth + 5 : bth + 8], "big") < 2
 
@@ -510,7 +514,7 @@ def is_mad(packet):
     ],
 )
 def test_pcapng_what_one_interface_shows_on_another(store, interface_of, mode, is_known):
-    """The same port GUIDs at the same LIDs show that both interfaces see one subnet."""
+    """The same port GUIDs at the same LIDs show that both interfaces are on one subnet."""
     rule = "rfc4391.9.1.2.qkey-from-join"
     capture = capfile.read(testdata("datagram.pcap"))
     for frame in capture.frames:
@@ -562,7 +566,7 @@ def test_json_counts_agree():
 
 @pytest.fixture
 def junit(store):
-    """The root of a report, which is valid."""
+    """The root of a report; the report is valid."""
 
     def make(status, *args, **options):
         path = store("report.xml", expect(status, "--format", "junit", *args, **options).encode())
@@ -596,7 +600,8 @@ Tap = collections.namedtuple("Tap", "tests yaml")
 
 
 def parse_tap(text):
-    """TAP 13, strictly: tests: description to (ok, directive); yaml: number of the test to the lines of its YAML."""
+    """TAP 13, strictly: tests: description to (ok, directive); yaml: number of the test to the
+    lines of its YAML."""
     lines = text.splitlines()
     assert lines[0] == "TAP version 13"
     plan = re.fullmatch(r"1\.\.(\d+)", lines[1])
@@ -647,7 +652,7 @@ def test_tap_read_by_prove(store, capture, status):
 
 @pytest.fixture
 def odd_names(tmp_path):
-    """Copies of a capture under names of any bytes."""
+    """Copies of a capture under names with arbitrary bytes."""
     names = [
         b"# SKIP x.pcap",
         b"a\\#\\",
@@ -693,7 +698,7 @@ def test_names_of_any_bytes_in_messages(tmp_path):
     ids=["no-UTF-8", "escape"],
 )
 def odd_list(request, tmp_path):
-    """The path of a list of deviations, and how reports show it."""
+    """The path of a list of deviations, and its name in reports."""
     name, plain = request.param
     path = os.path.join(os.fsencode(tmp_path), name)
     shutil.copy(os.path.join(SRC, "lib/rules/deviations/linux.conf"), path)
@@ -793,7 +798,7 @@ def test_output_is_written_into_a_pipe(tmp_path):
 
 @pytest.fixture(params=["judge", "list", "merge"])
 def work(request, store):
-    """Arguments of each work that writes a report."""
+    """The arguments of each run that writes a report."""
     if request.param == "merge":
         return ["--merge", store("merge-me.json", run("--format", "json", ENCAP).stdout)]
     return {"judge": [ENCAP], "list": ["--list"]}[request.param]
@@ -897,7 +902,8 @@ class Terminal:
         self.process.stdin.flush()
 
     def read(self, seconds):
-        """Takes what the terminal shows within this time; False: its other end is closed, or it shows no more."""
+        """Takes the terminal's output within this time. False: its other end is closed, or there is
+        no more output."""
         ready, _, _ = select.select([self.master], [], [], seconds)
         try:
             part = os.read(self.master, 65536) if ready else b""
@@ -907,7 +913,7 @@ class Terminal:
         return bool(part)
 
     def end(self):
-        """All that the terminal showed until the program ended."""
+        """All output of the terminal until the program ended."""
         self.process.stdin.close()
         while self.read(60):
             pass
@@ -954,7 +960,7 @@ FRAMES = pcap(capfile.ERF, *[WHOLE.frames[0].data] * 3000)[len(HEAD) :]
 
 
 def test_terminal_shows_no_progress_in_the_first_second(terminal):
-    """A run counts if it took less than a second, which may need several on a busy machine."""
+    """Only a run that took less than a second counts; a busy machine may need several runs."""
     for _ in range(60):
         begin = time.monotonic()
         quick = terminal(["-"])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""script/check-includes accepts the project's includes, and refuses those that point up, sideways or in a circle."""
+"""script/check-includes accepts the project's includes, and refuses includes that point up,
+sideways or in a circle."""
 import os
 import subprocess
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The recipes of doc/cluster.md, as they stand there: ClusterShell, GNU parallel, Slurm, mergecap.
+"""The recipes of doc/cluster.md, exactly as printed there: ClusterShell, GNU parallel, Slurm,
+mergecap.
 
-The captures are those of 16 nodes, of which node03 violates a MUST; support/check.py says what is in them."""
+The captures are those of 16 nodes, of which node03 violates a MUST; support/check.py describes
+their contents."""
 import os
 import re
 import stat
@@ -19,7 +21,7 @@ SLURM = os.path.join(SRC, "tests/cluster/slurm")
 NODES = ["node%02d" % i for i in range(1, 17)]
 JUDGED = "16 nodes: 1 violated, 0 not judged, 15 conformant"
 
-# What the ssh of these tests does instead: the command runs here. Its last two arguments are host and command.
+# The simulated ssh runs the command here. Its last two arguments are host and command.
 SSH = 'while [ $# -gt 2 ]; do shift; done; NODE=$1 exec sh -c "$2"\n'
 
 
@@ -36,7 +38,7 @@ CLUSH_PROBE, CLUSH_EXEC, PARALLEL, TREE, SLURM_SCRIPT, SLURM_SUBMIT, JOIN = map(
 
 
 class Site:
-    """A folder with the captures of the nodes; its programs stand before those of the machine."""
+    """A folder with the captures of the nodes; its programs come before the machine's in PATH."""
 
     def __init__(self, path):
         self.path = path
@@ -80,7 +82,7 @@ def check_end(done, status, last):
 
 
 def test_clustershell_asks_the_nodes_by_ipoib_probe_and_misses_the_one_that_does_not_answer(site):
-    """ssh is played: node07 has no device, node11 has no ipoib-probe."""
+    """ssh is simulated: node07 has no device, node11 has no ipoib-probe."""
     needs("clush", "cluster")
     reports.of_simulated_subnet(site.path / "probe.json")
     (site.path / "no-device.json").write_bytes(reports.without_device("fabric"))
@@ -134,7 +136,7 @@ def slurm(site):
 
 
 def test_slurm_accepts_the_job_array(slurm):
-    """sbatch --test-only of the recipe's first command says when the job would start."""
+    """sbatch --test-only of the recipe's first command prints when the job would start."""
     only_tested = re.sub(
         r"sbatch --parsable (.*)\)$",
         r"sbatch --test-only \1 2>&1)",

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""No rule fails in a conformant capture in which the model once took something for something else.
+"""No rule fails in a conformant capture that the model once misinterpreted.
 
-Each function makes a capture in which every sender does right, from real frames or from none. That the judge looked is shown
-by a rule that passes a number of times, or by a fault in a copy of the capture, which the judge must find."""
+Each function makes a capture in which every sender conforms, from real frames or from built ones.
+To show that the checks ran, a rule must pass a number of times, or a violation in a copy of the
+capture must be found."""
 import collections
 
 import pytest
@@ -103,7 +104,8 @@ class CountingTape(Tape):
 
 
 def fail_over(answer_to):
-    """A service's address is A's, then B's, which announces it (RFC 4861 §7.2.6); each asks C, which answers."""
+    """A service's address is first A's, then B's, which announces it (RFC 4861 §7.2.6); each sends
+    a request to C, which responds."""
     t, service, group = CountingTape(), "fd00::9", ib.mgid_ipv6(solicited_node(C.ll))
 
     def answer(to):
@@ -138,7 +140,8 @@ def test_answer_at_a_third_port_may_be_to_its_own_lost_solicitation():
 
 
 def test_opaque_interface_identifier_is_a_note():
-    """RFC 8064 §3, which updates RFC 4391: an identifier of RFC 7217 rather than one of the link-layer address."""
+    """RFC 8064 §3, which updates RFC 4391: an identifier of RFC 7217 instead of one from the
+    link-layer address."""
     t = fixture.tape("datagram.pcap")
     t[60]["ipv6.src"] = t[60]["nd.target"] = "fe80::9d3c:41e0:7b26:f58a"
     t[60].fix_checksums()
@@ -147,7 +150,7 @@ def test_opaque_interface_identifier_is_a_note():
     assert ("rfc4391.8.interface-id-source", "noted") in found
 
 
-# ---- what subnet management and administration say
+# ---- subnet management and administration
 
 
 def own_gsi(frame, lid):
@@ -156,16 +159,17 @@ def own_gsi(frame, lid):
 
 
 def count_on(t, frame, lid):
-    """One more was sent by the GSI of this port before the frame: its PSNs count up by it (IBA 9.8.2.2)."""
+    """The GSI of this port sent one more packet before the frame: its PSNs increase by one (IBA
+    9.8.2.2)."""
     for f in t.frames[t.number(frame) - 1 :]:
         if own_gsi(f, lid):
             f.packet["psn"] += 1
 
 
 def moved_host(own_table=b""):
-    """switch4.pcap up to n1's join: n1 is moved to the switch's port 5, and to port 2, where it was, comes a host that is in
-    another partition alone. The subnet manager asks both; n1 joins again. own_table: what it finds in n1's.
-    """
+    """switch4.pcap up to n1's join: n1 is moved to the switch's port 5, and a host that is only in
+    another partition is connected to port 2, where n1 was. The subnet manager queries both; n1
+    joins again. own_table: the table that it finds in n1's port."""
     t = fixture.tape("switch4.pcap")
     t.keep((1, 133))
     at, tid = t.frame(133), 0x1500002000
@@ -188,7 +192,7 @@ def moved_host(own_table=b""):
         node_guid=bytes.fromhex("0011750000009900"),
         port_guid=bytes.fromhex("0011750000009910"),
     )
-    answer(45, 2)  # PortInfo of one that has no LID so far
+    answer(45, 2)  # PortInfo of a port that has no LID yet
     answer(50, 2, data=b"\x80\x01")
     join = t[132].copy()
     join["mad.tid"] += 0x100
@@ -198,7 +202,7 @@ def moved_host(own_table=b""):
 
 
 def edit_at(part):
-    """Where it is in a directed-route SMP (IBA 14.2.1.2, 14.2.5.3)."""
+    """The offset in a directed-route SMP (IBA 14.2.1.2, 14.2.5.3)."""
     return {"data": 64, "node_guid": 64 + 12, "port_guid": 64 + 20, "path": 128}[part]
 
 
@@ -213,9 +217,10 @@ def test_pkey_that_a_moved_port_lost_is_found():
 
 
 def after_leave(alias=None, missed=True):
-    """datagram.pcap, and n1 sends to 239.1.2.3, which it had left; if its new join was missed, the PSNs of its GSI show it.
-    alias: what another GID at n1's LID does before, "join" or "ask" whether it is in a group. Returned with it: the number of
-    n1's next request behind, which shows whether one was missed."""
+    """datagram.pcap, and n1 sends to 239.1.2.3, which it had left. If its new join was missed, the
+    PSNs of its GSI show it. alias: the request of another GID at n1's LID before this: "join" the
+    group, or "ask" whether it exists. Also returns the number of n1's next request after it, which
+    shows whether a request was missed."""
     t = fixture.tape("datagram.pcap")
     if alias:
         question, answer = t[19].copy(), t[20].copy()
@@ -264,7 +269,8 @@ def test_send_after_leave_is_found_if_no_join_was_missed(alias):
 
 
 def no_records(mask):
-    """The SA has no such record; then A sends to the group. mask: what C had asked for; None: that was not captured."""
+    """The SA has no such record; then A sends to the group. mask: the components of C's query;
+    None: the query was not captured."""
     t, group = Tape(), ib.mgid_ipv4("239.1.2.3")
     record = ib.mcmember(group, D.gid)
     if mask:
@@ -310,14 +316,14 @@ def test_no_record_of_the_group_alone_means_that_the_group_is_missing():
 
 
 def without(name, first, last):
-    """A capture of testdata that lacks the frames from first to last."""
+    """A capture of testdata without the frames from first to last."""
     capture = capfile.read(testdata(name))
     return real([f for n, f in enumerate(capture.frames, 1) if not first <= n <= last])
 
 
 SCOPE, MLID = "rfc4391.4.scope-consistent", "rfc4391.10.mlid-as-dlid"
 FULL_MEMBER, LISTENER = "rfc4391.5.full-member-join", "rfc4391.10.receiver-fullmember"
-# testdata/README.md: what is in the frames that are not captured.
+# The contents of the frames that are left out, from testdata/README.md.
 LOST = [
     ("qpn-change.pcap", 9, 10, PKEY, "Set(P_KeyTable) and its answer"),
     ("limited.pcap", 45, 50, PKEY, "Set(P_KeyTable) and its answer, on a switch"),
@@ -337,9 +343,9 @@ def test_missed_frames_are_no_fault(name, first, last, rule, _):
 
 
 def no_second_pkey(answered):
-    """qpn-change.pcap, in which n1 is given no second P_Key (9 and 10), and joins the second partition (45) all the same. n1's
-    SMI counts what it sends (IBA 9.8.2.2). answered: the table that the subnet manager sets then is the one that n1 has.
-    """
+    """qpn-change.pcap, but n1 gets no second P_Key (9 and 10), and still joins the second partition
+    (45). n1's SMI counts its packets (IBA 9.8.2.2). answered: the subnet manager then sets the same
+    table that n1 has."""
     t = fixture.tape("qpn-change.pcap")
     if answered:
         for n in (9, 10):
@@ -365,7 +371,8 @@ WAITING = [
 
 @pytest.mark.parametrize("fault", WAITING)
 def test_fault_that_a_missed_join_would_explain_is_inconclusive(fault):
-    """The request that shows that none was missed, and all behind it, count one more: one was."""
+    """The request that would show that no request was missed, and all later ones, have a PSN higher
+    by one: one was missed."""
     t, shows = faults.make_capture(fault)
     count_on(t, t.frames[shows - 1], N1.lid)
     capture = t.pcap()
@@ -375,7 +382,7 @@ def test_fault_that_a_missed_join_would_explain_is_inconclusive(fault):
 
 @pytest.mark.parametrize("fault", WAITING)
 def test_fault_that_a_missed_join_would_explain_is_inconclusive_at_the_end(fault):
-    """The capture ends before the request that shows that none was missed."""
+    """The capture ends before the request that shows that no request was missed."""
     t, shows = faults.make_capture(fault)
     t.frames = t.frames[: shows - 1]
     capture = t.pcap()
@@ -384,8 +391,8 @@ def test_fault_that_a_missed_join_would_explain_is_inconclusive_at_the_end(fault
 
 
 def other_scope():
-    """datagram.pcap: n1, member of the broadcast group of scope 2, solicits (39) on the routers' group of scope 5, which it did
-    not join. Its next request is 42."""
+    """datagram.pcap: n1, member of the broadcast group of scope 2, sends its router solicitation
+    (39) to the routers' group of scope 5, which it did not join. Its next request is 42."""
     t = fixture.tape("datagram.pcap")
     t[39]["dgid"] = "ff15:601b:ffff::2"
     return t
@@ -423,7 +430,7 @@ def real(frames):
 
 
 def with_copy(number, at):
-    """datagram.pcap, with a copy after this frame, in which one bit of this byte is another."""
+    """datagram.pcap, with a copy after this frame in which one bit of this byte differs."""
     frames = records()
     time, data, wire = frames[number - 1]
     frames.insert(number, (time + 1, flipped(data, at), wire))
@@ -431,7 +438,7 @@ def with_copy(number, at):
 
 
 def test_nothing_is_learnt_from_a_corrupt_answer_to_a_join():
-    conforms(with_copy(20, QKEY_LOW))  # n1's join of the broadcast group, answered
+    conforms(with_copy(20, QKEY_LOW))  # n1's join of the broadcast group, and its response
 
 
 @pytest.mark.parametrize("number", ADDRESS_FRAMES, ids=ADDRESS_FRAMES.values())
@@ -467,7 +474,8 @@ def test_all_is_learnt_from_a_source_whose_icrcs_are_never_right(rule):
 
 
 def ended(refused, *payloads, ms=HOUR):
-    """An IPoIB connection is refused, or carries a datagram and is ended; then there is more at the asker's QP."""
+    """An IPoIB connection is rejected, or carries a datagram and is ended; then the requester's QP
+    receives more packets."""
     t = Tape()
     c = Connection(t, ids=(0xA0000001, 0) if refused else (0xA0000001, 0xB0000001))
     if refused:
@@ -490,7 +498,7 @@ def ended(refused, *payloads, ms=HOUR):
 
 @pytest.mark.parametrize("refused", [False, True], ids=["ended", "refused"])
 def test_qp_of_a_connection_that_is_over_may_be_another_programs(refused):
-    """That program's set-up needs no CM."""
+    """The connection setup of that program needs no CM."""
     conforms(ended(refused, b"\x01\x02\x03", ib.fill(64, 9))[0])
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What "ipoib-capture convert" makes of captures: files of every format, their bytes, times and lengths.
+"""The output of "ipoib-capture convert": files of every format, their bytes, times and lengths.
 
-The real captures are those of link type 247 (INFINIBAND) in testdata. support/capfile.py, which shares no code
-with the program, makes the other inputs and reads the outputs; tshark, capinfos and tcpdump read them as well,
-where they are installed. Errors and hostile input: tests/test_convert_errors.py."""
+The real captures are those of link type 247 (INFINIBAND) in testdata. support/capfile.py, which
+shares no code with the program, makes the other inputs and reads the outputs; tshark, capinfos and
+tcpdump read them too, where they are installed. Errors and hostile input:
+tests/test_convert_errors.py."""
 import functools
 import glob
 import gzip
@@ -35,7 +36,7 @@ each_format = pytest.mark.parametrize("suffix", FORMATS)
 
 
 def wireshark(*command):
-    """Runs a program of the Wireshark suite without our plugins; returns what it prints."""
+    """Runs a program of the Wireshark suite without our plugins; returns its output."""
     result = subprocess.run(
         [*WITH_PLUGINS, *map(str, command)],
         env={**os.environ, "IPOIB_PLUGINS": ""},
@@ -49,12 +50,13 @@ def wireshark(*command):
     return result.stdout
 
 
-# Real captures: there and back through every format.
+# Real captures: converted to every format and back.
 
 
 @pytest.fixture(scope="module")
 def there():
-    """A function that converts a capture of testdata to a format, and returns the path of the output."""
+    """A function that converts a capture of testdata to a format, and returns the path of the
+    output."""
     with open_folder() as folder:
 
         @functools.cache
@@ -67,7 +69,8 @@ def there():
 
 @pytest.fixture(scope="module")
 def tshark_lines(there):
-    """What tshark shows of each capture's pcap file. One run reads the frames of all these files in one file."""
+    """tshark's lines for each capture's pcap file. One run reads the frames of all these files in
+    one file."""
     needs("tshark", "build")
     files = [capfile.load(there(name, "pcap")) for name in CAPTURES]
     assert len({data[:24] for data in files}) == 1, "the file headers differ"
@@ -121,7 +124,8 @@ def test_tshark_reads_it(name, tshark_lines):
 @each_format
 @each_capture
 def test_capinfos_and_tcpdump_count_the_packets(name, suffix, there, capinfos_counts):
-    """libpcap reads no raw ERF files. It cannot print ERF: a line that begins with the time for each packet."""
+    """libpcap reads no raw ERF files. It cannot print ERF: a line that begins with the time for
+    each packet."""
     needs("tcpdump", "build")
     path = there(name, suffix)
     expected = len(capfile.read(CAPTURES[name]).frames)
@@ -142,7 +146,8 @@ RECORD_B = "fcffffff01f15365 1504 0044 0000 0034" + B.hex()
 
 
 def test_pcap_is_byte_for_byte_as_ibdump_writes_it(inputs, tmp_path):
-    """ibdump's header: d4c3b2a1 0200 0400 0 0 ffff0000 c5000000; both lengths of a record are 68 = 0x44."""
+    """ibdump's header: d4c3b2a1 0200 0400 0 0 ffff0000 c5000000; both lengths of a record are 68 =
+    0x44."""
     convert(inputs / "two.pcap", tmp_path / "out.pcap")
     expected = (
         "d4c3b2a1020004000000000000000000ffff0000c5000000"
@@ -168,7 +173,7 @@ def test_pcapng_has_the_time_of_the_file_and_that_of_the_record(inputs, tmp_path
 
 
 def same_after_the_way_back(path, tmp_path, suffix):
-    """Converts there and back; the file that comes back must be the same byte for byte."""
+    """Converts to a format and back; the resulting file must be the same byte for byte."""
     out, back = tmp_path / f"out.{suffix}", tmp_path / "back.pcap"
     convert(path, out)
     convert(out, back)
@@ -192,7 +197,7 @@ def test_the_way_back_gives_the_same_file(inputs, tmp_path):
     ],
 )
 def test_input_of_either_byte_order_and_resolution_is_read(name, inputs, tmp_path):
-    """No time overflows from 999993 microseconds on, as those of ibdump do."""
+    """No time overflows from 999993 microseconds on, as ibdump's times do."""
     convert(inputs / name, tmp_path / "out.pcap")
     assert frames(tmp_path / "out.pcap") == [
         (1700000000999993000, 52, 52, A.hex()),
@@ -296,7 +301,7 @@ def test_format_option(name, options, output, link, first, inputs, tmp_path):
 
 @pytest.mark.parametrize("name", ["other.erf", "other.pcap"])
 def test_records_without_an_infiniband_packet_are_left_out_and_counted(name, inputs, tmp_path):
-    """Types 2 and 25 count as drops, 27 and 48 have no packet, the rest are frames."""
+    """Types 2 and 25 count as drops, 27 and 48 have no packet, the others are frames."""
     out = tmp_path / "out.pcapng"
     says = ": 4 packets, 208 octets, 2 drops"
     errors = convert(inputs / name, out, "-f247", status=1, says=says)
@@ -340,7 +345,8 @@ def test_packets_that_are_no_records_are_counted(inputs, tmp_path):
 
 
 def test_record_that_snaplen_truncated(inputs, tmp_path):
-    """20 bytes of the frame are there; the length of the raw record is that of what is there."""
+    """20 bytes of the frame were captured; the length of the raw record is that of the captured
+    bytes."""
     convert(inputs / "cut.pcap", tmp_path / "out.pcap")
     assert [(link, wire, data) for link, _, wire, data, _ in packets(tmp_path / "out.pcap")] == [
         (INFINIBAND, 52, A[:20].hex())
@@ -372,7 +378,8 @@ def test_inexact_times_of_ibdump_are_corrected(inputs, tmp_path):
     ],
 )
 def test_of_two_times_the_one_that_wireshark_shows_counts(name, expected, inputs, tmp_path):
-    """Wireshark shows the time of the record in a pcap file, and that of the file in a pcapng file."""
+    """Wireshark shows the time of the pcap record in a pcap file, and that of the block in a pcapng
+    file."""
     out, back = tmp_path / "out.pcap", tmp_path / "back.pcap"
     convert("-f247", inputs / name, out)
     assert [time for time, _, _, _ in frames(out)] == [expected]

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Errors of "ipoib-capture convert": input that is truncated, damaged or hostile, output that cannot be written, usage.
+"""Errors of "ipoib-capture convert": truncated, malformed or hostile input, output that cannot be
+written, wrong usage.
 
-The messages and exit statuses are those of the manual page; support/capfile.py makes the inputs and reads the outputs."""
+The messages and exit statuses are those of the manual page; support/capfile.py makes the inputs and
+reads the outputs."""
 import gzip
 import lzma
 import os
@@ -49,7 +51,7 @@ def test_input_is_refused(name, says, inputs, tmp_path):
 
 
 def test_compressed_pipe_is_refused(inputs, tmp_path):
-    """What a pipe has given cannot be read again; a file's name can."""
+    """The program cannot read a pipe's data twice; it can reopen a named file."""
     (tmp_path / "two.pcap.gz").write_bytes(gzip.compress(capfile.load(inputs / "two.pcap")))
     run = shell('cat "$2" | "$1" convert - "$3"', tmp_path / "two.pcap.gz", tmp_path / "out.pcap")
     assert run.returncode == 1 and b"is compressed; decompress it first" in run.stderr
@@ -146,7 +148,7 @@ def test_help_to_a_full_disk_fails():
 
 
 def test_output_does_not_take_the_place_of_a_closed_stderr(inputs, tmp_path):
-    """A file that is opened without a stderr becomes file 2, and would get the messages."""
+    """A file that is opened while stderr is closed becomes file 2, and would get the messages."""
     with open(inputs / "two.pcap", "rb") as f:
         result = shell('exec "$@" 2>&-', "convert", "-", tmp_path / "out.pcap", stdin=f)
     assert result.returncode == 0
@@ -172,7 +174,7 @@ def test_reader_of_the_output_ends(tmp_path):
     assert b"Broken pipe" in errors
 
 
-# The output is the input itself: under each name the file stays as it is.
+# The output is the input itself: under each name the file stays unchanged.
 
 
 @pytest.fixture
@@ -240,7 +242,7 @@ def test_help_and_version(arguments, status, says):
     assert re.search(says, output, re.MULTILINE), f"expected {says!r} in: {output}"
 
 
-# Hostile input: the program never dies of a signal, and never loses a packet before the cut.
+# Hostile input: no signal kills the program, and it loses no packet before the truncation.
 
 # Where the file's header and each of its packets end.
 ENDS = {
@@ -259,7 +261,7 @@ def stream(data, name):
 
 
 def complaint_about_prefix(name, length, status, errors):
-    """What is wrong with the answer to the first bytes of a file, or nothing."""
+    """The error in the program's handling of the first bytes of a file, or nothing."""
     ends = ENDS[name]
     last = errors.strip().splitlines()[-1] if errors.strip() else ""
     if status not in (0, 1) or not re.search(r"\d+ packets, \d+ octets, \d+ drops$", last):

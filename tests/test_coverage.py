@@ -9,7 +9,7 @@ from support.programs import run_script
 def test_at_least_95_percent_of_the_lines_are_run(capsys):
     needs("gcovr", "coverage")
     run = run_script("coverage")
-    with capsys.disabled():  # the numbers, for the reader of the results
+    with capsys.disabled():  # the figures, for the reader of the results
         for line in re.findall(r"^[a-z/]*: .* of [0-9]* lines, .*$", run.stdout, re.MULTILINE):
             print("\ncoverage of", line, end="")
     assert run.returncode == 0, run.stdout

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tshark and the plugin show of the test captures is what the documents say these captures hold.
+"""tshark with the plugin shows the contents of the test captures as the documents define them.
 
-tests/frames/expect has a file for each capture (its form is in the README there), written by hand from the documents. tshark
-reads each capture twice, in one pass and in two (-2)."""
+tests/frames/expect has a file for each capture (the README there describes the format), written by
+hand from the documents. tshark reads each capture twice, in one pass and in two (-2)."""
 import ipaddress
 import os
 import re
@@ -30,7 +30,7 @@ PASSES = {"one-pass": 1, "two-passes": 2}
 
 
 class Line:
-    """One line of an expectation: which frames, which mode, what."""
+    """One line of an expectation: its frames, its mode, the expected value."""
 
     def __init__(self, where, frames, mode, field, op, value):
         self.where, self.frames, self.mode = where, frames, mode
@@ -49,7 +49,7 @@ def frame_set(text):
 
 
 def parse(path):
-    """(lines, frame count or None) of an expectation file and those that it includes."""
+    """(lines, frame count or None) of an expectation file and the files that it includes."""
     lines, count = [], None
     with open(path, encoding="utf-8") as f:
         text = f.read().split("\n")
@@ -83,7 +83,8 @@ def parse(path):
 
 
 def forms(value):
-    """The ways to read a printed value: text, number, bytes, IPv6 address; values agree if they share one."""
+    """The ways to read a printed value: text, number, bytes, IPv6 address; values agree if they
+    share one."""
     v = value.strip().lower()
     v = {"true": "1", "false": "0"}.get(v, v)
     out = {("text", v)}
@@ -112,7 +113,7 @@ def are_same(got, wanted):
 
 
 def contains(got, wanted):
-    """Every wanted value stands among the values got, each as often as it is wanted."""
+    """The values contain every wanted value, each as often as it is wanted."""
     rest = list(got)
     for w in wanted:
         hit = next((g for g in rest if same(g, w)), None)
@@ -127,7 +128,7 @@ def values(text):
 
 
 def holds(line, got):
-    """Whether the values of a frame's field (a list, empty if absent) are as the line says."""
+    """Whether the values of a frame's field (a list, empty if absent) match the line."""
     if line.op == "absent":
         return not got
     if line.op == "present":
@@ -143,11 +144,11 @@ def holds(line, got):
 
 # ---- running tshark -------------------------------------------------------------------------------
 
-unknown_fields = set()  # of this Wireshark, as tshark's complaints name them
+unknown_fields = set()  # of this Wireshark, as tshark's messages name them
 
 
 def tshark_fields(capture, fields, two_passes):
-    """{frame number: {field: [values]}} and what tshark said that it should not ("" if nothing)."""
+    """{frame number: {field: [values]}} and tshark's error messages ("" if none)."""
     while True:
         asked = [f for f in fields if f not in unknown_fields]
         columns = [x for f in ["frame.number"] + asked for x in ("-e", f)]
@@ -187,7 +188,7 @@ def tshark_fields(capture, fields, two_passes):
 
 
 def complaints(capture, lines, count, mode):
-    """What one capture shows in one mode and should not, or does not show and should."""
+    """The differences of one capture in one mode: unexpected and missing values."""
     frames, error = tshark_fields(capture, sorted({l.field for l in lines}), mode == 2)
     out = [error] if error else []
     if count is not None and len(frames) != count:
@@ -269,7 +270,7 @@ def test_capture_shows_what_is_expected(name, mode):
 
 
 def with_immediate(p):
-    """A UD SEND with immediate data (IBA 9.2.1): no IPoIB, whatever its MGID."""
+    """A UD SEND with immediate data (IBA 9.2.1): not IPoIB, whatever its MGID."""
     p["opcode"] = 0x65
     p.payload[:0] = bytes(4)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each decoder of lib/wire runs at most once for a frame: in the captures of testdata, and in every rule's fixtures."""
+"""Each decoder of lib/wire runs at most once for a frame: in the captures of testdata, and in every
+rule's fixtures."""
 import glob
 import os
 import subprocess
@@ -25,7 +26,7 @@ def fixtures(tmp_path_factory):
 
 
 def test_captures_of_testdata():
-    """RoCE v2 in IPoIB is a packet of its own, which the tools do not look into."""
+    """RoCE v2 inside IPoIB is a packet of its own, which the tools do not dissect."""
     paths = sorted(glob.glob(os.path.join(TESTDATA, "*.pcap")))
     done = decode_counts(paths + sorted(glob.glob(os.path.join(TESTDATA, "built", "*.pcap"))))
     assert done.returncode == 0, done.stdout[:2000] + done.stderr

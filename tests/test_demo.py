@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""script/demo: what it shows of the captures that ship with the project, and its usage."""
+"""script/demo: its output for the captures that ship with the project, and its usage."""
 import os
 import re
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every command of the documents is run by a test: here, as it stands there, or by the test that ELSEWHERE names. What an
-installed document links to is installed where the link says.
+"""A test runs every command of the documents: this test, exactly as printed, or the test that
+ELSEWHERE names. Links of installed documents lead to installed files.
 
-A command that runs here finds the files that it speaks of. ipoib-capture has the played devices of tests/replay/, and gets a
-SIGINT if it does not end; ipoib-probe gets --dry-run. doc/cluster.md and doc/upstream.md have tests of their own. Nothing that
-installs packages, boots a machine or runs other tests runs here.
+A command that runs here finds the files that its page names. ipoib-capture has the simulated
+devices of tests/replay/, and gets a SIGINT if it does not end; ipoib-probe gets --dry-run.
+doc/cluster.md and doc/upstream.md have tests of their own. No command that installs packages, boots
+a machine or runs other tests runs here.
 
-The played device's groups belong to the whole machine: this test does not run beside others that use them."""
+The simulated device's groups are shared by the whole machine: this test does not run in parallel
+with others that use them."""
 import contextlib
 import functools
 import os
@@ -24,13 +26,13 @@ from support.needs import needs
 from support.paths import BIN, BUILD, SRC, TSHARK, testdata
 
 OTHERS = {"doc/cluster.md": "tests/test_cluster.py", "doc/upstream.md": "tests/test_upstream.py"}
-# The scenarios whose captures a page looks at.
+# The scenarios whose captures a page uses.
 SCENARIOS = {"testbed/README.md": ("datagram", "large"), "doc/first-hour.md": ("mine",)}
 COMMAND = re.compile(
     r"(ipoib-(?:check|probe|capture)|script/|testbed/\w|build/|tests/|/usr/bin/python3 |python3 |pytest |cmake |sudo |apt |mergecap|tshark|ibdump|IPOIB_)"
 )
 RUN_HERE = re.compile(r"ipoib-|tshark -r |build/bin/ipoib-|testbed/wire-list|script/tshark")
-# What is too long, or needs a machine of its own: the test that runs it, and a text that is in it. None: it is itself a test.
+# Commands that take too long, or need a machine: the test that runs it, a text in it (None: a test)
 ELSEWHERE = [
     (r"script/demo$", "tests/test_demo.py", '"demo"'),
     (r"script/demo --live$", "tests/demo_live.sh", "script/demo"),
@@ -70,7 +72,8 @@ def read(path):
 
 
 def commands_of(page):
-    """The lines of the indented blocks that begin as a command, without comments after it; in manual pages those of EXAMPLES."""
+    """The lines of the indented blocks that start with a command, without trailing comments; in
+    manual pages those of EXAMPLES."""
     text = read(page)
     if page.startswith("doc/man/"):
         examples = re.search(r"\.S[hH] EXAMPLES\n(.*?)\n\.S[hH] ", text, re.DOTALL).group(1)
@@ -84,7 +87,7 @@ def commands_of(page):
 
 
 def runs_here(command):
-    return RUN_HERE.match(command) and "[" not in command  # with [...] it is a synopsis
+    return RUN_HERE.match(command) and "[" not in command  # a line with [...] is a synopsis
 
 
 def runs_elsewhere(command):
@@ -111,7 +114,8 @@ def wrapper(folder, name, line):
 
 
 def prepare(folder, page):
-    """The programs under their names, and the files that the documents speak of. Returns the environment."""
+    """Creates the programs under their names, and the files that the documents name. Returns the
+    environment."""
     binaries = folder / "path"
     for name in ("path", "reports", "script", "testbed", "build"):
         (folder / name).mkdir()
@@ -160,7 +164,7 @@ def capturing(session):
 
 
 def stop_capturing(process):
-    """Sends SIGINT to what captures until it is stopped, as soon as that is ready for it."""
+    """Sends SIGINT to the capturing processes as soon as they are ready for it, until they end."""
 
     def is_ready():
         return process.poll() is not None or capturing(process.pid)
@@ -172,7 +176,7 @@ def stop_capturing(process):
 
 
 def run(command, folder, env):
-    """Status (of the last of a pipe) and output; status None: the command does not end."""
+    """Status (of the last command of a pipe) and output; status None: the command does not end."""
     captures = "ipoib-capture" in command and "convert" not in command
     process = subprocess.Popen(
         ["sh", "-c", command],
@@ -185,7 +189,7 @@ def run(command, folder, env):
     )
     try:
         try:
-            out, _ = process.communicate(timeout=2 if captures else 60)  # so long it may capture
+            out, _ = process.communicate(timeout=2 if captures else 60)  # the time for a capture
         except subprocess.TimeoutExpired:
             stop_capturing(process)
             out, _ = process.communicate(timeout=30)
@@ -197,7 +201,8 @@ def run(command, folder, env):
 
 @functools.lru_cache(maxsize=None)
 def results_of(page):
-    """What the commands of a page that run here end with, by the command. They run one after another in one folder."""
+    """By the command, the results of the commands of a page that run here. They run one after
+    another in one folder."""
     needs("editcap", "test")
     with open_folder(0o1777) as folder:
         env = prepare(folder, page)
@@ -205,7 +210,7 @@ def results_of(page):
 
 
 def cases(select):
-    """Each page with each of its commands that is selected."""
+    """Each page with each of its selected commands."""
     return [
         pytest.param(page, command, id=f"{page}: {command}")
         for page, commands in COMMANDS.items()
@@ -218,7 +223,7 @@ def cases(select):
 def test_command_runs(page, command):
     status, out = results_of(page)[command]
     said = "\n".join(out.splitlines()[-10:])
-    # 1: ipoib-check found a violation, which is its answer; 130: SIGINT ended the capture
+    # 1: ipoib-check found a violation; 130: SIGINT ended the capture
     allowed = (0, 130, 1) if "ipoib-check" in command else (0, 130)
     assert status in allowed, f"exit status {status}, expected one of {allowed}\n{said}"
 
@@ -247,7 +252,7 @@ def test_commands_are_found():
 
 
 def links_of(page):
-    """A page's links to files beside it."""
+    """A page's relative links to files."""
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
     return [link for link in links if not re.match(r"[a-z]+:", link)]
 

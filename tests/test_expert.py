@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Findings as Wireshark's expert information: an expert field for each rule that a capture can show.
+"""Findings as Wireshark's expert information: an expert field for each rule that a capture can
+show.
 
-built-nd-faults.pcap, by testdata/built/README.md: frame 1 has a wrong padding, frame 2 a Router Solicitation with the
-option of Ethernet (a known deviation), frame 3 a message that ends within the address, frame 4 an option of length 0,
-frame 5 one of length 4 and frame 6 one of length 1."""
+The frames of built-nd-faults.pcap, from testdata/built/README.md and tests/frames/build.py: frame 1
+has a wrong padding, frame 2 is a Router Solicitation with Ethernet's option (a known deviation),
+frame 3 is a message that ends within the address; frames 4, 5 and 6 have options of length 0, 4 and
+1."""
 import collections
 import os
 import re
@@ -20,7 +22,7 @@ Item = collections.namedtuple("Item", "severity protocol summary")
 
 
 def rules():
-    """(identifier, how it can be seen) of the table."""
+    """(identifier, who can see a violation) of the table."""
     with open(os.path.join(SRC, "lib/rules/table.def"), encoding="utf-8") as f:
         return re.findall(
             r'^RULE\(\w+, "([^"]+)",[^"]*"[^"]*",\s+"[^"]*", \w+, \w+, \w+, (\w+),', f.read(), re.M
@@ -28,7 +30,7 @@ def rules():
 
 
 def experts(*arguments):
-    """What -z expert lists."""
+    """The lines of -z expert."""
     out = tshark("-r", FAULTS, *arguments, "-q", "-z", "expert", check=True).stdout
     items, severity = [], None
     for line in out.splitlines():

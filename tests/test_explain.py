@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--explain RULE of ipoib-check and ipoib-probe: the page of doc/rules as text, on a terminal of 80 columns."""
+"""--explain RULE of ipoib-check and ipoib-probe: the page of doc/rules as text, on a terminal of 80
+columns."""
 import os
 import re
 import subprocess
@@ -19,7 +20,7 @@ def explain(rule, tool="ipoib-check"):
 
 
 def words_of_page(rule):
-    """The words of the texts of a page, without Markdown's marks and link targets."""
+    """The words of the texts of a page, without Markdown's markup and link targets."""
     with open(os.path.join(PAGES, rule + ".md"), encoding="utf-8") as f:
         text = f.read().split("\n## ", 1)[1].replace("[All rules](README.md)", "")
     text = re.sub(r"\]\([^)]*\)", "", text)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ipoib-capture as Wireshark's extcap, on the played devices of tests/replay/: what it says of itself, captures into a FIFO
-that is closed, and tshark itself with it.
+"""ipoib-capture as Wireshark's extcap, on the simulated devices of tests/replay/: its extcap
+sentences, captures into a FIFO that is closed, and tshark itself with it.
 
-Expected: the frames that were fed; Wireshark's doc/extcap.adoc. Each test of multicast mode has a device of its own:
-captures of one device share a lock of the machine."""
+Expected: the frames that were played; Wireshark's doc/extcap.adoc. Each test of multicast mode has
+a device of its own, because captures of one device share a lock of the machine."""
 import os
 import re
 import shutil
@@ -32,7 +32,7 @@ from support.paths import BUILD, TSHARK
 pytestmark = pytest.mark.usefixtures("folder")
 INTERFACE = "ipoib-mlx5_0-1"
 GROUP = "ff12:401b:ffff::ffff:ffff 0xc000 0xb1b"
-PATIENCE = 10  # seconds; a busy machine needs some, an end that hangs has no end
+PATIENCE = 10  # seconds; a busy machine needs some, a program that hangs never ends
 
 
 def lines(scenario, *arguments, status=0):
@@ -40,7 +40,8 @@ def lines(scenario, *arguments, status=0):
 
 
 def sentences(text):
-    """[(word, {key: value})] of extcap's lines, taken apart as Wireshark does: a value ends at the first brace."""
+    """[(word, {key: value})] of extcap's lines, parsed as Wireshark does: a value ends at the first
+    brace."""
     return [
         (line.split(" ", 1)[0], dict(re.findall(r"\{([^={]+)=([^}]*)\}", line))) for line in text
     ]
@@ -61,7 +62,7 @@ class Fifo:
         self.reader = open("fifo", "rb", buffering=0)
 
     def read_frames(self, count):
-        """Reads until so many frames have come."""
+        """Reads until this number of frames has arrived."""
         data = b""
         while not data or len(capfile.parse(data, truncated=True).frames) < count:
             piece = self.reader.read(65536)
@@ -251,7 +252,7 @@ def test_sigterm_ends_a_capture_the_fifo_has_all_and_stderr_is_empty(more):
 def test_closed_fifo_ends_a_capture_and_nothing_is_said(more, flow):
     fifo = Fifo(f"group {GROUP}\n{flow}", *more)
     assert fifo.reader.read(100)[:4] == b"\x0a\x0d\x0d\x0a"
-    time.sleep(0.3)  # an idle capture sleeps by then, a fast one waits for its reader
+    time.sleep(0.3)  # by then an idle capture sleeps, a fast one waits for its reader
     fifo.reader.close()
     begin = time.monotonic()
     result = fifo.process.end()
@@ -260,7 +261,8 @@ def test_closed_fifo_ends_a_capture_and_nothing_is_said(more, flow):
 
 
 def test_options_reach_the_capture_and_losses_are_reported():
-    # All come at once, however busy the machine is: the buffers take as many as they are, and one of these is an error.
+    # All arrive at once, however busy the machine is: each of 1024 buffers takes one; one is an
+    # error.
     fifo = Fifo(
         "synthetic 100\nrate 100000\nburst 3000\ntotal 3000\nat 1000 error 12\n",
         *("--snaplen", "60", "--max-burst", "10", "--jumbo-mtu"),
@@ -281,7 +283,7 @@ def test_options_reach_the_capture_and_losses_are_reported():
 
 def tshark(scenario, *arguments):
     os.mkdir("extcap")
-    shutil.copy(CAPTURE, "extcap")  # no link: others than its owner may not be able to go there
+    shutil.copy(CAPTURE, "extcap")  # no link: another user may be unable to enter its folder
     return subprocess.run(
         [*TSHARK, *arguments],
         env={**environment(scenario), "WIRESHARK_EXTCAP_DIR": os.path.abspath("extcap")},

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The names that users type exist with their types, and the pages of fields are what script/fields makes.
+"""The names that users type exist with their types, and the pages of fields are what script/fields
+makes.
 
 The names and types are those that doc/fields.md promises to keep."""
 import os

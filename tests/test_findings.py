@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the judge finds in testdata: on real Linux traffic Linux's known deviations and nothing else, in the built captures
-the faults that were built in. Each is counted by hand from testdata/README.md and tests/frames/build.py."""
+"""Findings in testdata: on real Linux traffic only Linux's known deviations, in the built captures
+the violations that were built in. Each is counted by hand from testdata/README.md and
+tests/frames/build.py."""
 import glob
 import os
 
@@ -21,9 +22,10 @@ LIFE, OVER_UD = "rfc4391.10.group-other-attributes", "rfc4755.7.resolution-over-
 
 
 def linux(**counts):
-    """How often each deviation is found: of connections by message (reqs, rtus, rejs), of partitions that send (qkeys),
-    whose broadcast group's record is seen (joined), of groups whose records are seen (groups), of senders (senders), of
-    neighbour advertisements over connections (nd)."""
+    """How often each deviation is found: in connections by message (reqs, rtus, rejs), of
+    partitions with traffic (qkeys), of partitions whose broadcast group's record was captured
+    (joined), of groups whose records were captured (groups), of senders (senders), of neighbour
+    advertisements over connections (nd)."""
     n = {
         k: counts.get(k, 0)
         for k in ("reqs", "rtus", "rejs", "qkeys", "joined", "groups", "senders", "nd")
@@ -43,7 +45,8 @@ def linux(**counts):
 
 # The known deviations in the captures that testdata/README.md describes.
 DEVIATIONS = {
-    # joins of n1: all-nodes twice, solicited-node, MLDv2, all-routers; datagram: IGMPv3 and the two groups of 69-78 too
+    # joins of n1: all-nodes twice, solicited-node, MLDv2, all-routers; datagram: IGMPv3 and the two
+    # groups of 69-78 too
     "datagram.pcap": linux(qkeys=1, joined=1, groups=8, senders=1),
     # neighbour advertisements: NA 86, NA 106
     "connected.pcap": linux(reqs=2, rtus=2, qkeys=1, joined=1, groups=5, senders=1, nd=2),
@@ -51,7 +54,8 @@ DEVIATIONS = {
     "loss.pcap": linux(reqs=4, rtus=4, qkeys=1),
     "retransmit.pcap": linux(reqs=2, rtus=2, qkeys=1),
     "foreign.pcap": linux(qkeys=1),
-    # REQs 5, 11, 17, 35, 37, 39 have Linux's form, 3 the RFC's; RTUs 13, 19; REJs 4, 6, 36, 38, 40; 17's private data is 0
+    # REQs 5, 11, 17, 35, 37, 39 have Linux's form, 3 the RFC's; RTUs 13, 19; REJs 4, 6, 36, 38, 40;
+    # 17's private data is 0
     "cm-reject.pcap": linux(reqs=6, rtus=2, rejs=5, qkeys=1),
     # systemd-networkd: renewals 59 and 62, release 64
     "dhcp.pcap": {
@@ -61,12 +65,13 @@ DEVIATIONS = {
     },
     # three partitions: joins of n1 in each, of n2 in the default one; both n1 and n2 send
     "partitions.pcap": linux(qkeys=3, joined=3, groups=16, senders=2),
-    # n1, n2, n3: their solicited-node groups, all-nodes twice, MLDv2, IGMPv3, all-routers, 239.10.20.30 to .32, ff15::10:20
+    # n1, n2, n3: their solicited-node groups, all-nodes twice, MLDv2, IGMPv3, all-routers,
+    # 239.10.20.30 to .32, ff15::10:20
     "switch4.pcap": linux(qkeys=1, joined=1, groups=12, senders=3),
     "built-nd-faults.pcap": {"rfc4391.9.3.nd-option-length": 1},  # 2
 }
 
-# The faults that were built in.
+# The violations that were built in.
 FAILURES = {
     "built-arp.pcap": {"rfc4391.9.1.1.reserved-flags": 1},  # 10: flags 0x3f
     "built-arp-faults.pcap": {
@@ -92,8 +97,8 @@ FAILURES = {
     },  # 1
     "built-cm-linux.pcap": {"rfc4755.6.reserved-zero": 2},  # 7, 8
 }
-FAILURES["cm-reject.pcap"] = {PRIVATE: 1}  # 17: a program's REQ whose private data is all zero
-# A scope beyond the link is the administrator's choice, against a SHOULD.
+FAILURES["cm-reject.pcap"] = {PRIVATE: 1}  # 17: a program's REQ with private data of zeros
+# The administrator chose a scope beyond the link, which violates a SHOULD.
 FAILURES["two-scopes.pcap"] = {"rfc4391.4.1.scope-link-local": 1}
 
 CAPTURES = sorted(
@@ -155,7 +160,8 @@ def infiniband(frames):
 
 
 def with_reserved(icrc):
-    """datagram.pcap, frame 45 (LRH, BTH, DETH: 28 bytes) with a Reserved field of 0x1234; icrc None: the ICRC as it was."""
+    """datagram.pcap, frame 45 (LRH, BTH, DETH: 28 bytes) with a Reserved field of 0x1234; icrc
+    None: the ICRC is unchanged."""
     frames = records(tape("datagram.pcap"))
     time, data, wire = frames[44]
     data = data[:30] + b"\x12\x34" + data[32:]
@@ -170,12 +176,14 @@ def with_reserved(icrc):
     [pytest.param(None, (0, 1), id="wrong"), pytest.param(bytes(4), (1, 0), id="none")],
 )
 def test_fault_in_a_packet_with_this_icrc(icrc, expected):
-    """A receiver drops a packet whose ICRC is wrong: no sender is at fault. An ICRC of 0 shows nothing."""
+    """A receiver drops a packet whose ICRC is wrong: no sender violates a rule. An ICRC of 0 shows
+    nothing."""
     assert failed_and_inconclusive(with_reserved(icrc), "rfc4391.6.reserved-zero") == expected
 
 
 def test_corrupt_packet_does_not_hide_the_same_fault_in_a_whole_one():
-    """datagram.pcap: n0's ARP reply in 86 has the RC flag and a reserved one; before it, the same with a wrong ICRC."""
+    """datagram.pcap: n0's ARP reply in 86 has the RC flag and a reserved flag; before it, the same
+    packet with a wrong ICRC."""
     t = tape("datagram.pcap")
     t[86]["arp.sha.flags"] = 0x81
     t.insert(85, t[86].copy())
@@ -186,9 +194,9 @@ def test_corrupt_packet_does_not_hide_the_same_fault_in_a_whole_one():
 
 
 def test_finding_about_a_port_and_a_group_is_that_groups_alone():
-    """datagram.pcap: n1 leaves the group of 224.0.0.22 after 72, as in 114 and 116, but goes on to report to it, between
-    reports to ff02::16, which has the same low 32 bits, and which it has not left. Its next request, 76, shows that it did not
-    join again."""
+    """datagram.pcap: n1 leaves the group of 224.0.0.22 after 72, as in 114 and 116, but still sends
+    reports to it, between reports to ff02::16, which has the same low 32 bits, and which it has not
+    left. Its next request, 76, shows that it did not join again."""
     t = tape("datagram.pcap")
     t.insert(t.insert(72, t[114].copy()), t[116].copy())
     t.renumber(2)
@@ -197,7 +205,7 @@ def test_finding_about_a_port_and_a_group_is_that_groups_alone():
 
 @pytest.fixture(scope="module")
 def twins():
-    """datagram.pcap with both forms of the default P_Key, and no other, in n1's table."""
+    """datagram.pcap; n1's table has only both forms of the default P_Key."""
     t = tape("datagram.pcap")
     t[8]["pkeys.0"], t[8]["pkeys.1"], t[8]["pkeys.2"] = 0xFFFF, 0x7FFF, 0
     return t.pcap()
@@ -212,7 +220,8 @@ def test_both_forms_of_a_pkey_are_one_partition(twins):
 
 
 def test_sender_that_is_not_as_linux_is_no_known_deviation():
-    """datagram.pcap: n1 joins to send as Linux does, JoinState 8 (27, 28), and never subscribes; here with JoinState 4."""
+    """datagram.pcap: n1 joins to send as Linux does, with JoinState 8 (27, 28), and never
+    subscribes; here with JoinState 4."""
     t = tape("datagram.pcap")
     assert [t[n]["mcm.join"] for n in (27, 28)] == [8, 8]
     t[27]["mcm.join"] = t[28]["mcm.join"] = 4
@@ -224,7 +233,8 @@ def test_sender_that_is_not_as_linux_is_no_known_deviation():
     "seconds, expected", [pytest.param(0, [47], id="now"), pytest.param(3600, [], id="an-hour-ago")]
 )
 def test_req_crosses_a_req_of_this_age(seconds, expected):
-    """connected.pcap: n1's REQ (50) is the first, its answer is not in the capture; n0's (45, REP 46) comes that much later."""
+    """connected.pcap: n1's REQ (50) is first, its response is not in the capture; n0's (45, REP 46)
+    is this much later."""
     t = tape("connected.pcap")
     t.keep((1, 46), 48, 50)
     t.move(50, 44)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every rule that a capture can show has its fixtures, and the judge finds in each what it must.
+"""Every rule that a capture can show has its fixtures, and the checks report the expected result
+for each.
 
-By the table itself (lib/rules/table.def): MUST and SHOULD rules have a capture in which the check passes and one with one
-fault, which raises that one failure, in its frame, and nothing else that its unchanged base does not raise; MAY rules
-one that uses the freedom and raises nothing; INFO and DRAFT rules one in which they are noted. tests/frames/faults.py
-makes them from real captures. Each is judged twice: where all failures count, and where Linux's deviations are known."""
+The expectation follows from the table (lib/rules/table.def): MUST and SHOULD rules have a capture
+in which the check passes and one with one fault, which raises this one failure, in its frame, and
+nothing else that its unchanged base does not raise; MAY rules have one that uses the freedom and
+raises nothing; INFO and DRAFT rules have one in which they are noted. tests/frames/faults.py makes
+them from real captures. Each is checked twice: with all failures counted, and with Linux's known
+deviations."""
 import collections
 import functools
 import json
@@ -34,7 +37,7 @@ KNOWN = pytest.mark.parametrize("known", ["none", "linux"])
 
 
 def read_table():
-    """Identifier to (level, how it can be seen)."""
+    """Identifier to (level, who can see a violation)."""
     with open(os.path.join(SRC, "lib/rules/table.def"), encoding="utf-8") as f:
         text = f.read()
     rules = {rule: (level, seen) for rule, level, seen in RULE.findall(text)}
@@ -83,7 +86,8 @@ def made(tmp_path_factory):
 
 
 def cases(kind):
-    """The fixtures of a kind, each as a parameter entry: its entry in the table that faults.py writes."""
+    """The fixtures of a kind, each as a pytest parameter: its entry in the table that faults.py
+    writes."""
 
     def name(f):
         return f"{f.rule}{f.variant}" if f.make else f"{f.rule}@{f.base}"
@@ -103,25 +107,25 @@ def entry(request, made):
 
 @functools.cache
 def found(capture, known):
-    """All that are not passed, in their order."""
+    """All results except passes, in their order."""
     return findings.frames(capture, "--deviations", known)
 
 
 @functools.cache
 def passed(capture):
-    """Rule to how often it passed, of the rules that were judged."""
+    """Rule to how often it passed, for the rules that were checked."""
     return {r: n.passed for r, n in findings.counts(capture, "--deviations", "none").items()}
 
 
 def raised(capture, known):
-    """(rule, outcome) to how often, of what counts."""
+    """(rule, outcome) to its count, for outcomes that count."""
     return collections.Counter(
         (f.rule, f.outcome) for f in found(capture, known) if f.outcome in COUNTED
     )
 
 
 def beyond_base(entry, known):
-    """What the fixture raises beyond its base, but for what may come along."""
+    """The findings of the fixture beyond those of its base, without the allowed ones."""
     beyond = raised(entry["capture"], known) - raised(entry["base"], known)
     return {key: n for key, n in beyond.items() if key[0] not in entry["also"]}
 
@@ -135,7 +139,7 @@ def frames_of(entry, known, outcome):
 
 
 def check_quiet(entry):
-    """Nothing beyond the base; and where Linux's deviations are known, no failure at all."""
+    """No finding beyond the base; and no failure at all with Linux's deviations known."""
     assert {known: beyond_base(entry, known) for known in ("none", "linux")} == {
         "none": {},
         "linux": {},
@@ -177,7 +181,8 @@ def test_rule_is_noted_and_raises_nothing(entry):
 
 @pytest.mark.parametrize("name", sorted(REAL | {"datagram.pcap", "connected.pcap"}))
 def test_editor_of_packets_changes_nothing_by_itself(name):
-    """Real packets, taken apart and put together, are the same: lengths and CRCs are right in what is changed, too."""
+    """Real packets that are parsed and built again are the same, so lengths and CRCs are right in
+    changed packets too."""
     frames = fixture.tape(name).frames
     assert not [f.origin for f in frames if f.packet.octets() != f.before]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""fuzz/fuzz_plugin.c dissects several inputs as one file, and writes them down, so that a fault that needs earlier inputs is
-reproduced."""
+"""fuzz/fuzz_plugin.c dissects several inputs as one file, and writes the sequence down, so that a
+fault that needs earlier inputs can be reproduced."""
 import os
 import struct
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def one_input(octets):
-    """Frames as fuzz/frames.h has them: link type, time, bytes captured, bytes cut."""
+    """Frames in the format of fuzz/frames.h: link type, time, bytes captured, bytes truncated."""
     return b"".join(struct.pack(">BBHH", INFINIBAND, 3, len(o), 0) + o for o in octets)
 
 
@@ -30,7 +30,7 @@ def sequence_of(inputs):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Root's programs of the Wireshark suite run as nobody, and write there."""
+    """As root, the programs of the Wireshark suite run as nobody, and write there."""
     for path in list(tmp_path.parents)[:2]:
         path.chmod(0o755)
     tmp_path.chmod(0o1777)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hostile captures: a million groups, addresses, connections, joins that contradict each other, IDs used again. The model's
-memory stays below the limit that lib/model/fabric.h states, time and findings grow as the capture does, and nothing crashes.
+"""Hostile captures: a million groups, addresses, connections, contradictory joins, reused IDs. The
+model's memory stays below the limit that lib/model/fabric.h states, time and findings grow in
+proportion to the capture, and nothing crashes.
 
-Each capture (tests/hostile.c) is judged by build/bin/findings at SMALL and at four times as many entries; user time is the
-least of up to five runs, for noise only adds. Four times the entries may take SLOWER times the time: 4 if it is linear, 16
-if it grows as the square. Table limits lie between the two sizes; SECONDS_AN_ENTRY makes sure that what comes beyond a limit is
-not slow by itself. Programs with AddressSanitizer judge smaller captures, where these programs are built.
+build/bin/findings checks each capture (tests/hostile.c) at SMALL and at four times as many entries.
+User time is the least of up to five runs, because noise only adds time. Four times the entries may
+take SLOWER times the time: 4 is linear, 16 quadratic. Table limits lie between the two sizes;
+SECONDS_AN_ENTRY makes sure that entries beyond a limit are not slow. Programs with AddressSanitizer
+check smaller captures, if these programs are built.
 
 `pytest -rP tests/test_hostile.py` prints the times and the peak memory of each kind.
 
@@ -24,11 +26,12 @@ ASAN = os.environ.get("IPOIB_ASAN_BIN") or os.path.join(SRC, "build-asan", "bin"
 
 SMALL, LARGE, MILLION, ALL, SANITIZED = 100000, 400000, 1000000, 270000, 5000
 SLOWER = 8.0
-SECONDS_AN_ENTRY = 50e-6  # a few us are usual; one that walks a table of 65,536 takes ms
-FINDINGS_AN_ENTRY = 30  # failures and notes, of the few frames that an entry has
+SECONDS_AN_ENTRY = 50e-6  # a few us are usual; a walk through a table of 65,536 takes ms
+FINDINGS_AN_ENTRY = 30  # failures and notes in the few frames of an entry
 PROGRAM = 20 << 20  # bytes of the program without a model
-# Linux counts the memory of the process that starts a program as the program's own: a small process starts it. It writes the
-# wait status, the user time in s and the peak memory in kB to the file descriptor that is its first argument.
+# Linux counts the memory of the process that starts a program as the program's own: a small process
+# starts it. It writes the wait status, the user time in s and the peak memory in kB to the file
+# descriptor that is its first argument.
 STARTER = """
 import os, sys
 process = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
@@ -54,7 +57,7 @@ STREAMS, RUNS = (
 )
 ROUTES = constant("lib/model/subnet.c", "ROUTES_MAX")
 
-# Bytes of one each, as tests/unit/test_memory.c holds them, and of what a kind of capture makes the model keep.
+# Bytes of each structure (tests/unit/test_memory.c), and of all that a kind of capture fills.
 GROUP, MEMBER, LINK = 200, 80, 100
 NEIGHBOUR, ENDPORT, PKEYS, ROUTE, QP = 160, 160, 80, 160, 64
 CONNECTION, FLOW, OPEN, RUN = 300, 80, 320, 40
@@ -85,7 +88,8 @@ each_kind = pytest.mark.parametrize("kind", [kind for kind in KEEPS if kind != "
 
 
 class Run:
-    """One capture judged: exit status, user time in s, peak memory in bytes, findings that are no passes."""
+    """One run on a capture: exit status, user time in s, peak memory in bytes, findings except
+    passes."""
 
     def __init__(self, kind, entries, folder=BIN):
         self.what = f"{kind}, {entries} entries"
@@ -131,7 +135,7 @@ def first_run(kind, entries):
 
 
 def growth(kind):
-    """How much slower four times the entries are; more runs, where they are needed, take away what is noise."""
+    """How much slower four times the entries are; repeats the run if needed, to remove noise."""
     small = [first_run(kind, SMALL).seconds, Run(kind, SMALL).seconds]
     large = [first_run(kind, LARGE).seconds]
     while min(large) / max(min(small), 0.01) > SLOWER and len(large) < 5:

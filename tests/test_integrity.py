@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a wrong ICRC means: the packet is corrupt if its source has shown a right one before, and it means nothing if all of
-the source's ICRCs are wrong, as those of simulators and of captures that somebody rewrote.
+"""The meaning of a wrong ICRC: the packet is corrupt if its source has sent a right ICRC before. It
+means nothing if all ICRCs of the source are wrong, as those of simulators and of rewritten captures
+are.
 
-IBA 7.8: a receiver drops a packet whose ICRC is wrong, so that nobody is at fault for what it says. A source is a sending port:
-its GID if the packet has a GRH, else its LID; the sender computes the ICRC, and no switch or router does (IBA 7.8.1)."""
+IBA 7.8: a receiver drops a packet whose ICRC is wrong, so its contents cannot be attributed to the
+sender. A source is a sending port: its GID if the packet has a GRH, else its LID; the sender
+computes the ICRC, and no switch or router does (IBA 7.8.1)."""
 import glob
 import json
 import os
@@ -23,7 +25,7 @@ LNH_GRH = 3
 LRH_SLID, LRH, GRH = 6, 8, 40
 TYPE, RESERVED = 8 + 12 + 8, "rfc4391.6.reserved-zero"  # offset of the Type in a packet without GRH
 COUNTED = ("fail", "deviation")
-TRIES = 64  # as many ICRCs of a source are checked, as long as none is right
+TRIES = 64  # so many ICRCs of a source are checked while none is right
 
 REWRITINGS = {
     "zero": lambda n, icrc: bytes(4),
@@ -56,7 +58,7 @@ def rewritten(frames, how, chosen=lambda n, data: True):
 
 
 def violations(capture):
-    """(frame, rule, outcome, what is expected, is there, and of which entity)"""
+    """(frame, rule, outcome, expected value, actual value, entity)"""
     found = findings.frames(capture, "--deviations", "none")
     return [
         f._replace(text=re.sub(r" in frame \d+", "", f.text)) for f in found if f.outcome in COUNTED
@@ -120,7 +122,8 @@ def test_capture_shows_the_same_whatever_its_icrcs_are(path):
 
 
 def masked(data):
-    """The bits (byte, bit) that the ICRC does not protect (IBA 7.8.1), and those that say where it stands."""
+    """The bits (byte, bit) that the ICRC does not protect (IBA 7.8.1), and those that say where the
+    ICRC is."""
     bits = {(4, b) for b in range(3)} | {(5, b) for b in range(8)}  # the LRH's length
     if not has_grh(data):
         return bits | {(0, b) for b in range(4, 8)} | {(LRH + 4, b) for b in range(8)}
@@ -131,7 +134,7 @@ def masked(data):
 
 
 def flips(data):
-    """The packet with each one bit of it turned that the ICRC protects."""
+    """Copies of the packet, each with one bit inverted that the ICRC protects."""
     spared = masked(data)
     for at in range(len(data) - 6):
         for bit in range(8):
@@ -146,10 +149,12 @@ def inserted(frames, number, packets):
     return frames[:number] + more + frames[number:]
 
 
-# an ARP request, which is multicast with a GRH; the reply; an SA path query; a neighbour solicitation; an echo request
+# an ARP request, which is multicast with a GRH; the reply; an SA path query; a neighbour
+# solicitation; an echo request
 @pytest.mark.parametrize("number", [19, 20, 41, 44, 45, 59])
 def test_packet_with_any_bit_wrong_adds_and_removes_nothing(number):
-    """Also one of the bits that say which port sent it: then the fault makes a sender that there is not."""
+    """This includes the bits that name the sending port: then the fault names a sender that does
+    not exist."""
     frames = of("datagram.pcap")
     copies = list(flips(frames[number - 1][1]))
     assert len(copies) > 400
@@ -159,7 +164,8 @@ def test_packet_with_any_bit_wrong_adds_and_removes_nothing(number):
 
 @each_fault
 def test_corrupt_copy_of_what_violates_adds_and_removes_nothing(fault):
-    """Behind its frame, so that its source has shown a right one; and in front of it, where its source is known."""
+    """The copy is after its frame, so its source has sent a right ICRC; or before it, where its
+    source is known."""
     frames, at = made(fault)
     right = violations(pcap(frames))
     data = frames[at - 1][1]
@@ -172,7 +178,7 @@ def test_corrupt_copy_of_what_violates_adds_and_removes_nothing(fault):
 
 
 def flipped_at_random(data, rng):
-    """The packet with one bit turned that the ICRC protects."""
+    """The packet with one bit inverted that the ICRC protects."""
     spared = masked(data)
     while True:
         at, bit = rng.randrange(len(data) - 6), rng.randrange(8)
@@ -185,7 +191,7 @@ CONFORMANT = [path for path in REAL if os.path.dirname(path) == TESTDATA]
 
 @pytest.mark.parametrize("path", CONFORMANT, ids=map(os.path.basename, CONFORMANT))
 def test_packets_that_are_hit_at_random_are_no_violation(path):
-    """One packet of 20 is as if it had been lost; tests/test_partial.py loses them."""
+    """One packet of 20 counts as lost; tests/test_partial.py loses them."""
     frames = records(capfile.load(path))
     allowed = {rule for _, rule in findings.failures(path, "--deviations", "linux")}
     for seed in range(4):
@@ -200,7 +206,8 @@ def test_packets_that_are_hit_at_random_are_no_violation(path):
 
 
 def with_reserved(frames, number):
-    """datagram.pcap with a Reserved field that is not 0 in a packet without GRH; its ICRC does not follow."""
+    """datagram.pcap with a Reserved field that is not 0 in a packet without GRH; its ICRC stays
+    unchanged."""
     time, data, wire = frames[number - 1]
     assert not has_grh(data)
     frames = list(frames)
@@ -232,7 +239,7 @@ def test_source_with_wrong_icrcs_is_judged_beside_one_with_right_ones(how, numbe
 
 @pytest.mark.parametrize("number", [FROM_N1, FROM_N0])
 def test_source_with_right_icrcs_is_not_judged_by_its_corrupt_packet(number):
-    """The other port's ICRCs are all wrong, this one's but for this packet right."""
+    """The other port's ICRCs are all wrong; this port's are right, except in this packet."""
     frames = with_reserved(of("datagram.pcap"), number)
     sender = slid(frames[number - 1][1])
     capture = rewritten(frames, "junk", lambda n, data: slid(data) != sender)
@@ -246,13 +253,13 @@ def of_echoes(n):
 
 
 def test_first_packet_of_a_capture_is_judged_though_it_is_corrupt():
-    """Nothing came before it that would show that ICRCs mean something here: it cannot be known from one of a simulator."""
+    """No packet before it shows that ICRCs are computed here: it may come from a simulator."""
     assert reserved_fails(pcap(with_reserved(of_echoes(5), 1))) == [1]
     assert reserved_fails(pcap(with_reserved(of_echoes(5), 2))) == []
 
 
 def from_lid(frame, lid, right=True):
-    """The packet as another port would send it, or (right None) with its ICRC as it is."""
+    """The packet as another port sends it, or (right None) with its ICRC unchanged."""
     packet = edit.Packet(frame[1])
     packet["slid"] = lid
     data = packet.octets()
@@ -264,7 +271,8 @@ def from_lid(frame, lid, right=True):
 
 
 def test_first_packet_of_a_port_is_not_judged_if_it_is_corrupt_where_others_icrcs_are_right():
-    """A wrong bit in the SLID makes a port of which nothing was seen: one packet alone is no source."""
+    """A wrong bit in the SLID names a port that sent nothing else: one packet does not make a
+    source."""
     echoes = of_echoes(6)
     frames = echoes[:3] + [from_lid(f, 77) for f in echoes[3:]]
     assert reserved_fails(pcap(with_reserved(frames, 4))) == []
@@ -279,14 +287,16 @@ def test_second_wrong_packet_of_a_port_without_a_right_one_is_judged():
 
 @pytest.mark.parametrize("wrong, expected", [(TRIES - 1, []), (TRIES, [TRIES + 2])])
 def test_source_is_given_up_after_a_number_of_wrong_icrcs(wrong, expected):
-    """A right one shows that the source computes them, but only among the first that are checked."""
+    """A right ICRC shows that the source computes ICRCs, but only among the first that are
+    checked."""
     echoes = of_echoes(wrong + 2)
     frames = [with_icrc(n, f, "inverted") for n, f in enumerate(echoes[:wrong])] + echoes[wrong:]
     assert reserved_fails(pcap(with_reserved(frames, wrong + 2))) == expected
 
 
 def routed(frame, right):
-    """The packet as a router forwards it: its own SLID, the SGID of the sender in another subnet."""
+    """The packet as a router forwards it: its own SLID, the SGID of the sender in another
+    subnet."""
     packet = edit.Packet(frame[1])
     packet.add_grh(ib.gid("fec0:0:0:7::99"), ib.gid("fec0:0:0:8::1"))
     packet["reserved"] = 0x1234
@@ -297,8 +307,9 @@ def routed(frame, right):
 
 
 def test_router_does_not_compute_the_icrcs_of_what_it_forwards():
-    """Its own are right, those of the sender behind it all wrong: the sender is judged. If they are right too, its corrupt
-    packet is not, whatever router it came through."""
+    """The router's own ICRCs are right, those of the sender beyond it are all wrong: the sender's
+    packets are checked. If these are right too, the sender's corrupt packet is not checked,
+    whatever router forwarded it."""
     echoes = of_echoes(7)
     wrong = echoes[:4] + [routed(f, False) for f in echoes[4:]]
     assert RESERVED in {f.rule for f in violations(pcap(wrong))}
@@ -308,7 +319,8 @@ def test_router_does_not_compute_the_icrcs_of_what_it_forwards():
 
 
 def test_interface_of_a_capture_has_sources_of_its_own(tmp_path):
-    """The same port on two interfaces: right ICRCs on one say nothing of another capture's."""
+    """The same port on two interfaces: right ICRCs on one do not matter for the other, which may be
+    another capture's."""
     frames = of_echoes(6)
     wrong = [with_icrc(n, f, "inverted") for n, f in enumerate(with_reserved(frames, 4)[3:])]
 
@@ -327,10 +339,11 @@ def test_interface_of_a_capture_has_sources_of_its_own(tmp_path):
 
 
 def test_packets_of_other_protocols_show_that_a_source_computes_icrcs():
-    """No rule looks at the PSNs of a foreign queue pair: the answer must not depend on which packets a rule looks at."""
+    """No rule checks the PSNs of a foreign queue pair: the result must not depend on which packets
+    a rule checks."""
     first = of_echoes(2)
     time, data, wire = first[0]
-    data = data[:8] + b"\x04" + data[9:]  # an RC SEND Only of a connection that nobody knows
+    data = data[:8] + b"\x04" + data[9:]  # an RC SEND Only of an unknown connection
     data = data[:-6]
     data += ib.icrc(data[:8], b"", data[8:]) + b"\0\0"
     frames = [(time, data, wire), first[1]]
@@ -340,11 +353,12 @@ def test_packets_of_other_protocols_show_that_a_source_computes_icrcs():
 # ---- fields that the ICRC does not protect: the VCRC does (IBA 7.8.2)
 
 VCRC = 2  # bytes
-SHOWN = 2  # so many right VCRCs of a source show that its VCRCs mean something
+SHOWN = 2  # so many right VCRCs show that a source computes VCRCs
 
 
 def variant_flips(data):
-    """The packet with each one bit turned that the VCRC alone protects, but the length's, which says where the CRCs stand."""
+    """Copies of the packet, each with one bit inverted that only the VCRC protects, except the
+    length's, which says where the CRCs are."""
     length = {(4, b) for b in range(8)} | {(5, b) for b in range(8)}
     for at, bit in sorted(masked(data) - length):
         yield data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
@@ -365,7 +379,8 @@ def test_the_vcrcs_of_testdata_are_right():
 
 @pytest.mark.parametrize("number", [19, 20, 41, 44, 45, 59])
 def test_packet_with_any_variant_bit_wrong_adds_and_removes_nothing(number):
-    """Its ICRC is right all the same. VL, SL, DLID, SLID; traffic class, flow label, hop limit; the BTH's reserved bits."""
+    """Its ICRC is still right. VL, SL, DLID, SLID; traffic class, flow label, hop limit; the BTH's
+    reserved bits."""
     frames = of("datagram.pcap")
     copies = list(variant_flips(frames[number - 1][1]))
     assert len(copies) >= (60 if has_grh(frames[number - 1][1]) else 12)
@@ -375,7 +390,8 @@ def test_packet_with_any_variant_bit_wrong_adds_and_removes_nothing(number):
 
 @pytest.mark.parametrize("number", [19, 20, 41, 44, 45, 59])
 def test_length_with_any_bit_wrong_adds_nothing(number):
-    """The CRCs are not where the length says. The packet counts as lost, so it may remove what rests on a complete capture."""
+    """The CRCs are not where the length says. The packet counts as lost, so it may remove findings
+    that need a complete capture."""
     frames = of("datagram.pcap")
     data = frames[number - 1][1]
     copies = [
@@ -420,7 +436,8 @@ def test_violation_is_found_whatever_the_vcrcs_are(fault):
 
 @pytest.mark.parametrize("right", range(SHOWN + 2))
 def test_a_vcrc_counts_where_its_source_has_shown_right_ones(right):
-    """One right VCRC may be chance, where anything stands there: 64 are looked at, and each is right once in 65,536."""
+    """One right VCRC may be chance, where random bytes are in its place: 64 are checked, and each
+    is right once in 65,536."""
     echoes = of_echoes(right + 1)
     time, data, wire = echoes[-1]
     packet = edit.Packet(data)
@@ -430,7 +447,7 @@ def test_a_vcrc_counts_where_its_source_has_shown_right_ones(right):
 
 
 def test_a_source_without_right_vcrcs_is_judged_beside_one_with_right_ones():
-    """A capture that was merged: only the ICRCs of one of them are right."""
+    """A merged capture: only the VCRCs of one of the sources are right."""
     frames = of("datagram.pcap")
     time, data, wire = frames[FROM_N1 - 1]
     packet = edit.Packet(data)
@@ -444,7 +461,7 @@ def test_a_source_without_right_vcrcs_is_judged_beside_one_with_right_ones():
     assert reserved_fails(pcap(capture)) == [FROM_N1]
 
 
-# ---- who answers
+# ---- the plugin and ipoib-check
 
 
 SAMPLE = [
@@ -456,7 +473,7 @@ SAMPLE = [
 
 
 def sample():
-    """Captures: of faults with all ICRCs rewritten, and with one source's."""
+    """Captures: faults with all ICRCs rewritten, and with one source's ICRCs rewritten."""
     chosen = [next(f for f in FAULTS if f.rule == rule) for rule in SAMPLE]
     for fault, how in zip(chosen, ["zero", "junk", "inverted", "junk"]):
         frames, at = made(fault)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several subnets in one capture: what is seen on one interface is not known on another.
+"""Several subnets in one capture: the model does not use on one interface what another interface
+shows.
 
-Two real captures whose LIDs, P_Keys and MGIDs are the same, but not all that goes with them (Q_Key, MLIDs, scope,
-communication IDs), are put into one pcapng as two interfaces, or one ERF file as two ports, frame by frame in turn. What
-ipoib-check and the plugin find in it must be what they find in each alone: by themselves if the ports' GUIDs differ too, as
-those of two fabrics do, and if the user says so also where the GUIDs are the same."""
+Two real captures have the same LIDs, P_Keys and MGIDs, but different Q_Keys, MLIDs, scopes and
+communication IDs. They are put into one pcapng as two interfaces, or one ERF file as two ports,
+frame by frame in turn. ipoib-check and the plugin must find in it what they find in each single
+capture: by default if the ports' GUIDs differ too, as those of two fabrics do, and if the user says
+so also where the GUIDs are the same."""
 import collections
 import itertools
 import json
@@ -37,7 +39,7 @@ GUID, OTHER_GUID = (
 
 
 def with_other_guids(path, folder):
-    """The capture as a fabric of other ports, with the same LIDs, would have it."""
+    """The capture as a fabric of other ports, with the same LIDs, would produce it."""
     capture = capfile.read(path)
     for frame in capture.frames:
         frame.data = edit.Packet(frame.data.replace(GUID, OTHER_GUID)).octets()
@@ -48,7 +50,8 @@ def with_other_guids(path, folder):
 
 
 class Pair:
-    """Two captures, the file with both in turn, and of each of its frames the capture (0, 1) and the number there."""
+    """Two captures, the file with both in turn, and for each of its frames the capture (0, 1) and
+    the number there."""
 
     def __init__(self, names, way, mode, folder):
         self.mode = mode
@@ -88,7 +91,8 @@ def output(command, statuses):
 
 
 def by_check(path, mode="auto"):
-    """How often each rule had each outcome but pass and inconclusive; ipoib-check does not list every frame."""
+    """How often each rule had each outcome except pass and inconclusive; ipoib-check does not list
+    every frame."""
     counts = collections.Counter()
     command = [CHECK, "--format", "json", "--interfaces", mode, path]
     for r in json.loads(output(command, (0, 1)))["results"]:
@@ -136,7 +140,7 @@ SPLIT = "connected.pcap"
 
 
 def response_frames(path, mode):
-    """The frames of which tshark knows the request."""
+    """The frames for which tshark shows the request."""
     options = ["-o", f"ipoib.interfaces:{mode}", "-Y", "ipoib.response_to", "-T", "fields"]
     rows = output([*TSHARK, "-r", path, *options, "-e", "frame.number"], (0,))
     return [int(row) for row in rows.splitlines()]
@@ -180,7 +184,8 @@ def test_other_words_for_interfaces_are_refused():
 
 
 def test_contradiction_is_reported_once(open_path):
-    """Two fabrics whose first frames are split by direction, and then each on its own interface."""
+    """Two fabrics: the first frames are split by direction, then each fabric is on its own
+    interface."""
     one = capfile.read(testdata("switch4.pcap")).frames
     other = capfile.read(with_other_guids(testdata("switch4.pcap"), str(open_path))).frames
     begin = split.by_direction([(f.time, f.data, f.wire) for f in one[:60]])

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The law of degradation (script/law): chains of lost, cut, doubled and swapped frames, other CRCs, interfaces, clocks and file
-formats add no violation to a capture that conforms; other CRCs, interfaces and formats take none from one that violates.
+"""The law of degradation (script/law): chains of lost, truncated, duplicated and swapped frames,
+other CRCs, interfaces, clocks and file formats add no violation to a capture that conforms; other
+CRCs, interfaces and formats remove none from one that violates.
 
-Here some chains of a fixed seed; test_law_all.py: 100,000 of another seed in each run."""
+This test runs some chains of a fixed seed; test_law_all.py runs 100,000 of another seed each
+time."""
 import re
 
 import pytest
@@ -34,7 +36,8 @@ def test_no_chain_breaks_the_law():
 
 
 def test_chain_that_breaks_the_law_is_made_small_and_can_be_replayed(tmp_path):
-    """A played ipoib-check finds something in each file with an ARP Type that has not the size of the whole capture."""
+    """A simulated ipoib-check finds a violation in each file with an ARP Type whose size is not
+    that of the whole capture."""
     path = testdata("datagram.pcap")
     played = tmp_path / "ipoib-check"
     whole = chains.Whole.of("whole", capfile.load(path))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""100,000 chains of the law of degradation (test_law.py), of another seed in each run. The output has the seed."""
+"""100,000 chains of the law of degradation (test_law.py), of another seed each time. The output has
+the seed."""
 from support.programs import run_script
 
 CHAINS = 100000

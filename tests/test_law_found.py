@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What chains of the law of degradation (script/law) found once, in its smallest form: the law holds there now."""
+"""Chains that broke the law of degradation (script/law) once, in their smallest form: the law holds
+there now."""
 import pytest
 
 from support import chains, containers, corpus, law, steps
 from support.steps import Crcs, Cut, Slice, Swap
 
 INFINIBAND = 247
-# The capture, the frames of it that are left (None: all), the steps, what was wrong.
+# The capture, its remaining frames (None: all), the steps, the situation.
 FOUND = [
     ("rfc4391.7.link-mtu.fail.pcap", None, [Crcs("none", None)], "a long datagram without CRCs"),
     ("built/built-cm-reuse.pcap", {1, 8}, [], "a REP of a missed REQ that reuses IDs"),

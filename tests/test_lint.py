@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""cppcheck, clang-tidy and the others of script/lint find nothing."""
+"""script/lint with cppcheck, clang-tidy and the other tools finds nothing."""
 from support.needs import needs
 from support.programs import run_script
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The manual pages of doc/man: mandoc has no complaint, and a page has exactly the options of --help."""
+"""The manual pages of doc/man: mandoc reports nothing, and each page has exactly the options of
+--help."""
 import os
 import re
 import subprocess
@@ -21,7 +22,7 @@ OPTION = re.compile(r"(?<![\w-])(--?[a-zA-Z0-9][a-zA-Z0-9-]*)")
 
 
 def help_options(program):
-    """The options that begin a line of the help, or follow one that does."""
+    """The options that start a line of the help, or follow one that does."""
     found = set()
     for call in HELPS[program]:
         text = subprocess.run(
@@ -34,7 +35,8 @@ def help_options(program):
 
 
 def page_options(path):
-    """The options of a page's paragraphs: mdoc's ".It Fl d , -device Ar DEV", man's lines after .TP and .TQ."""
+    """The options of a page's paragraphs: mdoc's ".It Fl d , -device Ar DEV", man's lines after .TP
+    and .TQ."""
     with open(path, encoding="utf-8") as f:
         lines = f.read().replace("\\-", "-").splitlines()
     items = [

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """ipoib-check --merge: reports of many nodes become one.
 
-The captures are testdata's; support/check.py says what is in them."""
+The captures are testdata's; support/check.py describes their contents."""
 import json
 import os
 import re
@@ -17,13 +17,12 @@ from support.check import CHECK, CONNECTED, DATAGRAM, ENCAP, JOIN, OK, QKEY, RES
 from support.check import UNJUDGED, VIOLATED, load
 from support.paths import SRC
 
-PEAK = (
-    16 << 10
-)  # KiB of memory that merging takes, however many the reports: twice what is measured
+PEAK = 16 << 10  # KiB, for any number of reports: twice the measured amount of memory
 
 
 class Folder:
-    """Reports of its own, by names without a folder: a node is named by its report."""
+    """A test's own reports, by names without a folder: the name of a report is the name of its
+    node."""
 
     def __init__(self, path):
         self.path = path
@@ -143,7 +142,7 @@ def test_json_summary_of_rules(whole):
 
 
 def suites(folder, *args):
-    """Of each suite of a valid JUnit report the tests: name, and the messages of what they have."""
+    """For each suite of a valid JUnit report the tests: name, and the messages of its elements."""
     path = folder.store("junit.xml", folder.run("--format", "junit", *args).stdout)
     assert check.schema_errors(path) is None
     return [
@@ -212,7 +211,7 @@ def test_two_reports_of_one_name_are_of_one_node(folder):
 
 @pytest.fixture
 def halves(folder):
-    """Two files of CONNECTED, cut in its middle: all joins are in the first."""
+    """Two files of CONNECTED, split in its middle: all joins are in the first."""
     capture = capfile.read(CONNECTED)
     middle = len(capture.frames) // 2
     for name, frames in (("1", capture.frames[:middle]), ("2", capture.frames[middle:])):
@@ -404,7 +403,8 @@ def test_interrupted_while_it_waits_for_a_report_is_130_without_report(folder):
 
 
 def peak(folder, *args):
-    """KiB, when the whole report is made and waits for a reader. (What wait4() says begins with what Python has.)"""
+    """KiB, when the whole report is built and waits for a reader. (wait4() would include Python's
+    own memory.)"""
     fifo = folder.path / "fifo"
     os.mkfifo(fifo)
     with subprocess.Popen([CHECK, *args, "-o", fifo], cwd=folder.path, stderr=subprocess.PIPE) as p:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports of strangers: ipoib-check --merge needs no more than a moment for them, and its output is in proportion.
+"""Reports from untrusted sources: ipoib-check --merge takes only a moment for them, and its output
+is in proportion.
 
-doc/reports.md has the members of a report, and what a file says that is none. Each bomb is a report that ipoib-check
-wrote, to which something is done."""
+doc/reports.md lists the members of a report, and the message for a file that is not a report. Each
+bomb is a modified report of ipoib-check."""
 import json
 import os
 import resource
@@ -14,7 +15,7 @@ from support import paths
 
 CHECK = os.path.join(paths.BIN, "ipoib-check")
 SECONDS = 2  # of CPU time
-TIMES, BYTES = 12, 64 << 10  # output: times the input, and what a small report makes in any case
+TIMES, BYTES = 12, 64 << 10  # output: times the input, plus the size for a small report
 FORMATS = ("text", "json", "junit", "tap")
 
 
@@ -44,7 +45,7 @@ def added(report, **members):
 
 
 def with_results(report, change, count):
-    """The first result again and again, each changed by its number."""
+    """The first result many times, each changed by its number."""
     whole = json.loads(report)
     first = whole["results"][0]
     whole["results"] += [change(dict(first), n) for n in range(count)]
@@ -164,7 +165,8 @@ def test_bomb(tmp_path, report, bomb, form):
 
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.__name__)
 def test_bomb_as_a_baseline(tmp_path, bomb, report):
-    """0: it is a report with some more in it, and has the capture's violation; 1: with another one; 2: it is none."""
+    """0: it is a report with additions, and has the capture's violation; 1: it has another
+    violation; 2: it is not a report."""
     path, capture = tmp_path / "bomb.json", paths.testdata("built/built-encap.pcap")
     path.write_text(bomb(report))
     status, out, errors, seconds = check("--format", "json", "--baseline", str(path), capture)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a frame that was not captured, or that is captured in the place of its neighbour, explains is no fault.
+"""A finding that a frame explains which was not captured, or was captured in the place of its
+neighbour, is no violation.
 
-Each function makes a capture in which every sender does right, without the frames that would show it; beside it stands the same
-situation with a fault that no such frame explains, which the judge must find."""
+Each function makes a capture in which every sender conforms, without the frames that would show
+this. Another test has the same situation with a violation that no such frame explains, which the
+checks must find."""
 import glob
 import os
 
@@ -81,9 +83,10 @@ def record_with(p, change):
 
 
 def rejoined(change, missed=True):
-    """datagram.pcap; behind 68 all use other parameters, and n1's join that told it so is not in the capture. With GRH: an ARP
-    request of each node; without: echo requests of 3000 octets where the MTU has grown. missed: n1's GSI shows that a request
-    of it is missing; else there was none."""
+    """datagram.pcap; after 68 all nodes use other parameters, and n1's join, whose response has
+    them, is not in the capture. With GRH: an ARP request of each node; without: echo requests of
+    3000 bytes if the MTU has grown. missed: n1's GSI shows that one of its requests is missing;
+    else none is."""
     t = fixture.tape("datagram.pcap")
     for n, like, node, lid in ((72, 41, N0, 1), (75, 41, N1, 2)):
         p = t[like].copy().set(slid=lid, sgid=node.gid, srcqp=node.qpn)
@@ -123,8 +126,8 @@ def test_other_parameters_without_a_missed_join_are_found(change, rule):
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_missed_joins_after_the_subnet_manager_asked_for_them(change):
-    """sm-restart.pcap: the SM asks n1 to join again in 77 (ClientReregister, IBA 14.2.5.6); of n1's joins nothing is captured,
-    and all its requests before it sends are missed."""
+    """sm-restart.pcap: the SM asks n1 to join again in 77 (ClientReregister, IBA 14.2.5.6). None of
+    n1's joins is captured, and all requests that n1 makes before it sends are missed."""
     t = fixture.tape("sm-restart.pcap")
     t.keep((1, 78), (94, 95), (100, 111))
     p = t[94].copy().set(dlid=0xC000, destqp=0xFFFFFF, psn=0x99)
@@ -139,7 +142,8 @@ def test_missed_joins_after_the_subnet_manager_asked_for_them(change):
 
 
 def test_mlid_of_a_datagram_that_was_sent_before_the_answer_to_a_join():
-    """datagram.pcap: n1 joins the group that 36 went to again, and is told another MLID; right behind stands a copy of 36."""
+    """datagram.pcap: n1 joins the group of 36 again, and the response has another MLID; a copy of
+    36 follows immediately."""
     t = fixture.tape("datagram.pcap")
     t.keep((1, 40))
     group = next(p for p in (t[21], t[22], t[24], t[27]) if p["mcm.mgid"] == t[36]["dgid"])
@@ -156,11 +160,11 @@ def test_mlid_of_a_datagram_that_was_sent_before_the_answer_to_a_join():
 
 
 def lost_rejoin(change, missed=True):
-    """datagram.pcap; n1's interface is restarted behind 68, and n1 uses other parameters until its next request, in 71. Of the
-    restart nothing is captured, so that request is the first that shows it. missed: as the name says; else n1 sent none.
-    """
+    """datagram.pcap; n1's interface is restarted after 68, and n1 uses other parameters until its
+    next request, in 71. Nothing of the restart is captured, so this request is the first that shows
+    it. missed: n1 sent a request that was missed; else n1 sent none."""
     t = fixture.tape("datagram.pcap")
-    t.drop(69, 70)  # n1 joins 239.1.2.3, and is told
+    t.drop(69, 70)  # n1 joins 239.1.2.3: request and response
     p = t[41].copy().set(slid=2, sgid=N1.gid, srcqp=N1.qpn)
     p["arp.sha.qpn"], p["arp.sha.gid"] = N1.qpn, N1.gid
     p.payload[32:36] = ib.ip4(N1.ip)
@@ -186,7 +190,7 @@ def test_missed_join_that_only_the_next_request_shows(change):
 
 @pytest.mark.parametrize("change, rule", CHANGES.items(), ids=CHANGES)
 def test_other_parameters_are_found_at_the_next_request(change, rule):
-    """Two frames before 71 are left out, and two are inserted."""
+    """Two frames before 71 are removed, and two are inserted."""
     assert (71, rule) in failures(lost_rejoin(change, missed=False))
 
 
@@ -196,9 +200,9 @@ BEFORE = {"qkey": CONTROLLED}, {"hop": 5}, {"mtu": 3}
 @pytest.mark.parametrize("told", BEFORE, ids=lambda told: next(iter(told)))
 @pytest.mark.parametrize("first", [6, 15, 19])
 def test_missed_record_before_a_change(told, first):
-    """datagram.pcap: LID 4 joins behind 50 and is told other parameters. n0 and n1 use those before, of which 20 is the only
-    record; it is missed, with all from first on. Groups that n1 creates later have those before, too.
-    """
+    """datagram.pcap: LID 4 joins after 50 and gets other parameters. n0 and n1 use the old ones, of
+    which 20 is the only record; 20 is missed, with all frames from first on. Groups that n1 creates
+    later have the old ones, too."""
     t = fixture.tape("datagram.pcap")
     at = join_again(t, "fe80::11:7500:0:120", 4, **told)
     t.insert(at, t[41].copy())
@@ -207,8 +211,8 @@ def test_missed_record_before_a_change(told, first):
 
 
 def sa_changes(witness_psn):
-    """datagram.pcap: n0, the SA's port, whose requests do not reach the wire, has another Q_Key in 49; n1, which was told the
-    group's, sends its next request in 69 with this PSN."""
+    """datagram.pcap: n0, the SA's port, whose requests do not reach the wire, has another Q_Key in
+    49; n1, which received the group's Q_Key, sends its next request in 69 with this PSN."""
     t = fixture.tape("datagram.pcap")
     t[49]["qkey"] = CONTROLLED
     t[69]["psn"] = witness_psn
@@ -224,8 +228,8 @@ def test_other_qkey_of_the_sas_port_is_found():
 
 
 def advertised(lid, psn):
-    """datagram.pcap: n1 answers n0's solicitation (59) in 60. Here 60 goes to QPN 0x25 of this LID and has this PSN; 14 is the
-    next of n1's QP."""
+    """datagram.pcap: n1 responds to n0's solicitation (59) in 60. Here 60 goes to QPN 0x25 of this
+    LID and has this PSN; 14 is the next PSN of n1's QP."""
     t = fixture.tape("datagram.pcap")
     t[60].set(dlid=lid, destqp=0x25, psn=psn)
     return failures(t.pcap(), "rfc4755.3.1.reply-to-ud-qpn")
@@ -241,7 +245,7 @@ def test_answer_to_another_qpn_is_found():
 
 
 def test_answer_to_the_join_was_missed():
-    """n1 joins again behind 50 and is told another Q_Key; its answer is not in the capture."""
+    """n1 joins again after 50 and gets another Q_Key; the response is not in the capture."""
     t = fixture.tape("datagram.pcap")
     t.frames.remove(join_again(t, N1.gid, 2, qkey=CONTROLLED))
     for f in t.frames[t.number(50) :]:
@@ -256,14 +260,15 @@ PATH_MASK = 0x0C  # DGID, SGID (IBA 15.2.5.16)
 
 
 def asks_next(t, port, psn):
-    """The port's GSI sends a request with the PSN after its last one: nothing between them is missing."""
+    """The port's GSI sends a request with the PSN after its last one: no request between them is
+    missing."""
     query = ib.path_record(SM.gid, port.gid)
     mad = ib.sa_mad(ib.GET, 0x7E, ib.ATTR_PATH_RECORD, query, PATH_MASK)
     t.put(mad_frame(port, SM, mad, psn).ib())
 
 
 def late_joiner(qkey):
-    """The capture begins after A's join; C joins, is told the Q_Key of today, and A sends."""
+    """The capture begins after A's join; C joins, gets the current Q_Key, and A sends."""
     t = Tape()
     record = broadcast_record(port_gid=C.gid)
     sa(t, C, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
@@ -280,7 +285,7 @@ def late_joiner(qkey):
 
 
 def test_who_joined_before_the_capture_may_have_been_told_another_qkey():
-    """It uses it until it joins again; C does not."""
+    """A may use the other Q_Key until it joins again; C may not."""
     assert failures(late_joiner(0x80000B1C)) == [(17, QKEY_FROM_JOIN)]
 
 
@@ -288,9 +293,9 @@ def test_who_joined_before_the_capture_may_have_been_told_another_qkey():
 
 
 def other_partition(seconds, missed):
-    """datagram.pcap: n1's table has 0xffff alone (8), and n1 joins the broadcast group of 0x8005 in 19, so much later than it
-    did. 90 is n1's next response to the SM. missed: its PSN shows that one is missing before it, as of a Set(P_KeyTable).
-    """
+    """datagram.pcap: n1's table has only 0xffff (8), and n1 joins the broadcast group of 0x8005 in
+    19, this much later than in the original. 90 is n1's next response to the SM. missed: its PSN
+    shows that a response is missing before it, as to a Set(P_KeyTable)."""
     t = fixture.tape("datagram.pcap")
     t.keep((1, 20), (89, 92))
     for n in (19, 20):
@@ -320,7 +325,8 @@ def test_partition_shortly_after_the_table_was_read_is_found():
 
 
 def new_qpn(capture, old, new, restarted=True):
-    """Without what the new QP sent and was told before the first unicast to it. restarted: the joins are in the capture."""
+    """The capture without the packets that the new QP sent and received before the first unicast to
+    it. restarted: the joins are in the capture."""
     t = fixture.tape(capture)
     request = t[157].copy().set(psn=t[92]["psn"])
     first = next(
@@ -352,7 +358,8 @@ def test_traffic_to_a_qpn_that_no_restart_explains_is_found():
 
 
 def connects(restarted):
-    """qpn-change-cm.pcap: n0 connects to the QPN 0x35 of n1 (190); the ARP reply that named it is missed."""
+    """qpn-change-cm.pcap: n0 connects to the QPN 0x35 of n1 (190); the ARP reply with this QPN is
+    missed."""
     t = fixture.tape("qpn-change-cm.pcap")
     t.keep((1, 110), (138, 191)) if restarted else t.keep((1, 110), 190, 191)
     t.frames = [f for f in t.frames if not (f.packet.deth and f.packet["srcqp"] == 0x35)]
@@ -362,7 +369,7 @@ def connects(restarted):
 
 
 def qpn_failures(capture):
-    """Linux's Service-ID has another first octet: a deviation."""
+    """Linux's Service-ID has another first byte: a deviation."""
     return [r for _, r in failures(capture) if r in (SERVICE_ID, UD_QPN)]
 
 
@@ -374,7 +381,7 @@ def test_connection_to_a_qpn_that_no_restart_explains_is_found():
     assert set(qpn_failures(connects(False))) == {SERVICE_ID, UD_QPN}
 
 
-# ---- an answer to InformInfo that was not captured
+# ---- a response to InformInfo that was not captured
 
 
 def subscribed(*missed, refused=False):
@@ -387,7 +394,7 @@ def subscribed(*missed, refused=False):
 
 
 def lacking_subscribers(capture):
-    """n1 and n2 subscribe to nothing in it, as all Linux hosts."""
+    """n1 and n2 do not subscribe in the capture, like all Linux hosts; they do not count."""
     return len(failures(capture, TRAPS, "none")) - 2
 
 
@@ -423,7 +430,7 @@ def arps(*frames):
 
 @pytest.mark.parametrize("to", [BROADCAST_MGID, B], ids=["multicast", "unicast"])
 def test_answer_to_an_alias_whose_question_was_missed(to):
-    """So is the answer to the first question."""
+    """The response to the first request was missed, too."""
     conforms(arps(question(A.ip, to), answer(ALIAS)))
 
 
@@ -465,7 +472,8 @@ def test_swapped_neighbours_are_no_fault(capture):
 
 
 def before_rep(transport=0, ms=1, between=0, up=True):
-    """The requester's datagram (up), or the responder's, comes before the REP; so many frames of others stand between."""
+    """The requester's datagram (up), or the responder's, comes before the REP; this number of other
+    nodes' frames is between them."""
     t = Tape()
     c = Connection(t, transport=transport, psns=(1, 1))
     c.req(ib.service_id_rfc(B.qpn), ib.private_data(A.qpn, 65524))
@@ -498,13 +506,14 @@ def test_data_before_the_rep_beyond_the_window_is_found(transport, ms, between):
 
 @BOTH_TRANSPORTS
 def test_responders_data_before_its_own_rep_is_found(transport):
-    """One port's frames are not swapped."""
+    """Two frames of one port are never swapped."""
     capture, rep = before_rep(transport, up=False)
     assert failures(capture) == [(rep, BEFORE_IP)]
 
 
 def to_deleted(after):
-    """switch4.pcap: n3 pings 239.10.20.32, of whose deletion n3 is told in 441."""
+    """switch4.pcap: n3 pings 239.10.20.32; the SA reports the deletion of this group to n3 in
+    441."""
     t = fixture.tape("switch4.pcap")
     at = t.insert(after, ping_group(t[322], N0, 1, "239.10.20.32", 0xC00C))
     return t.pcap(), t.number(at)
@@ -520,7 +529,8 @@ def test_datagram_to_a_group_that_was_deleted_before_is_found():
 
 
 def test_datagram_that_was_sent_before_the_answer_to_a_join():
-    """n1 joins again behind 50 and is told another Q_Key; right behind the answer stands a datagram with that before."""
+    """n1 joins again after 50 and gets another Q_Key; a datagram with the old one follows the
+    response immediately."""
     t = fixture.tape("datagram.pcap")
     at = t.insert(join_again(t, N1.gid, 2, qkey=CONTROLLED), t[50].copy())
     t.frames = t.frames[: t.number(at)]
@@ -528,7 +538,8 @@ def test_datagram_that_was_sent_before_the_answer_to_a_join():
 
 
 def asked_and_missing(*more):
-    """The SA has no such group; C asks to create it, the SA's answer was missed; then A sends. Without the join, A may not."""
+    """The SA has no such group; C requests to create it, the SA's response was missed; then A
+    sends. Without the join, A may not send."""
     t, group = Tape(), ib.mgid_ipv4("239.1.2.3")
     record = ib.mcmember(group, C.gid, pkey=0xFFFF, join=1)
     mask = ib.MCM["mgid"]
@@ -559,7 +570,8 @@ ROUTER_LID = 9
 
 
 def routed(src_gid, hop, sl, slid):
-    """The link's broadcast group has HopLimit 64 and SL 2; C joins, sends so, and then comes a datagram of another."""
+    """The link's broadcast group has HopLimit 64 and SL 2; C joins, sends with these, and then a
+    datagram of another sender follows."""
     t = Tape()
     record = ib.mcmember(
         BROADCAST_MGID.replace("ff12", "ff15"),
@@ -599,7 +611,7 @@ def routed(src_gid, hop, sl, slid):
     return erf_pcap(t)
 
 
-SCOPE = ("rfc4391.4.1.scope-link-local",)  # a SHOULD: the scope is the administrator's choice
+SCOPE = ("rfc4391.4.1.scope-link-local",)  # a SHOULD: the administrator chose the scope
 
 
 def routed_failures(*args):
@@ -622,8 +634,9 @@ TIMEOUT, RETRIES = 24 + 43, 24 + 51  # in the MAD: IBA 12.6.5
 
 
 def crossing(seconds, exponent=20, retries=0, repeated=()):
-    """B asks A, who does not answer; so many seconds later A asks B, whose address is larger, and B accepts. With 20, B waits
-    for 4.3 s, and asks no other time. repeated: when B repeats its REQ."""
+    """B sends a REQ to A, which does not respond; this many seconds later A sends a REQ to B, whose
+    address is larger, and B accepts. With exponent 20, B waits for 4.3 s; without retries it sends
+    the REQ once. repeated: the times when B repeats its REQ."""
     t = Tape()
     mad = bytearray(
         ib.cm_req(
@@ -694,9 +707,9 @@ def record_of(scope, node, **kw):
 
 
 def two_scopes(*sent, state=None):
-    """A joins the broadcast group of scope 5; that of scope 2, with another Q_Key, was joined before. sent: (source, destination,
-    Q_Key, options). state: what the SA says of the broadcast group of scope 8, for which somebody looks.
-    """
+    """A joins the broadcast group of scope 5; it joined that of scope 2, with another Q_Key, before
+    the capture. sent: (source, destination, Q_Key, options). state: the SA's response about the
+    broadcast group of scope 8, which another node searches."""
     t = Tape()
     record = record_of(5, A)
     if not state:
@@ -721,7 +734,7 @@ def scope_failures(capture):
 
 @pytest.mark.parametrize("grh", [False, True], ids=["no-grh", "grh"])
 def test_link_of_another_scope_has_another_qkey(grh):
-    """B's, and that of A's other interface."""
+    """The Q_Key of B, and of A's other interface."""
     a2 = type(A)(A.lid, A.gid, 0x49, "10.2.0.1", A.ll)
     sent = [(B, C, 0x80000002, {"with_grh": grh}), (a2, C, 0x80000002, {"with_grh": grh})]
     assert scope_failures(two_scopes(*sent)) == []

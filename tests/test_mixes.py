@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The captures that the benchmarks measure on (frames/mixes.py) are what they claim: conformant, whole, and fresh throughout."""
+"""The captures that the benchmarks use (frames/mixes.py) are conformant and complete, and repeat no
+packet."""
 import collections
 import hashlib
 
@@ -12,7 +13,7 @@ from support.wireshark import tshark
 FRAMES, HOSTS = 4000, 16
 ACKNOWLEDGE = 0x11  # operation code (IBA table 38)
 WARNING = "0x600000"  # Wireshark's severity
-# What each mix must have frames of, as display filters.
+# Display filters: each mix must have frames of each.
 CONTENTS = {
     "datagrams": [
         "arp.opcode == 1",
@@ -63,7 +64,8 @@ def test_same_arguments_same_file(mix, tmp_path):
 
 
 def test_crcs_lengths_and_checksums_are_right(mix):
-    """Some frames, by the code that makes the fixtures, which computes each CRC from all bytes."""
+    """Some frames, checked with the code that makes the fixtures, which computes each CRC from all
+    bytes."""
     for octets in capfile.read(mix[1]).infiniband()[::61]:
         p = edit.Packet(octets)
         assert p.octets() == octets
@@ -90,7 +92,7 @@ def test_mix_has_what_it_is_named_after(mix):
 
 
 def test_psns_count_up(mix):
-    """Each queue pair numbers what it sends, without a gap and without repetition (IBA 9.7.2, 9.8.2)."""
+    """Each queue pair numbers its packets without gap and repetition (IBA 9.7.2, 9.8.2)."""
     last = {}
     for p in packets(mix[1]):
         if p["opcode"] == ACKNOWLEDGE or (p.deth and p["srcqp"] == 0):
@@ -102,7 +104,8 @@ def test_psns_count_up(mix):
 
 
 def test_transaction_ids_are_fresh(mix):
-    """A request, its response and, of the CM, what ends the three-way handshake: no others share one."""
+    """Only a request, its response and, in the CM, the end of the three-way handshake share an
+    ID."""
     seen = collections.Counter()
     for p in packets(mix[1]):
         if p.deth and p["srcqp"] <= 1:

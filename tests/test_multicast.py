@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ipoib-capture's multicast mode, on the played devices and the played subnet administrator (SA) of tests/replay/.
+"""ipoib-capture's multicast mode, on the simulated devices and the simulated subnet administration
+(SA) of tests/replay/.
 
-Expected: the rebuilt frames are those that were fed, but for what no completion says; the SA's log says which groups were
-joined and left. Each test has a device of its own: captures of one device share a lock of the machine."""
+Expected: the rebuilt frames are those that were played, except for the fields that no completion
+has; the SA's log lists the groups that were joined and left. Each test has a device of its own,
+because captures of one device share a lock of the machine."""
 import os
 import random
 import re
@@ -55,28 +57,29 @@ PCAPNG = ("--format", "pcapng")
 
 
 class Link:
-    """A port of a device that no other test has, the groups of its subnet, and the log of its SA."""
+    """A port of a device that no other test uses, the groups of its subnet, and the log of its
+    SA."""
 
     def __init__(self):
         self.device = new_device()
         self.log = os.path.abspath(f"{self.device}.log")
 
     def play(self, more="", groups=BOTH, qkey=0xB1B):
-        """A scenario with these groups. No fed frame has the port's LID."""
+        """A scenario with these groups. No played frame has the port's LID."""
         if os.path.exists(self.log):
             os.unlink(self.log)
         lines = "".join(f"group {mgid} {mlid:#x} {qkey:#x}\n" for mgid, mlid in groups)
         return f"device {self.device}\nlid 9\nsa-log {self.log}\n{lines}{more}"
 
     def logged(self):
-        """What the SA's log says, line by line."""
+        """The SA's log, line by line."""
         return capfile.load(self.log).decode().splitlines() if os.path.exists(self.log) else []
 
     def did(self, what, mgid):
         return f"{what} {mgid} 2" in self.logged()
 
     def memberships(self):
-        """What the log leaves: the groups that the port is in; and how often it joined one."""
+        """The result of the log: the groups that the port is in; and how often it joined one."""
         held, joins = {}, 0
         for line in self.logged():
             assert not line.startswith("queued"), f"an answer of the SA was not received: {line}"
@@ -88,7 +91,7 @@ class Link:
         return {mgid for mgid, state in held.items() if state}, joins
 
     def left(self, joins=None):
-        """The port has left all groups; after a kill its keeper takes a moment for that."""
+        """The port has left all groups; after a kill its keeper process needs a moment for that."""
         until(lambda: not self.memberships()[0], f"all groups are left: {self.logged()}", 10)
         if joins is not None:
             assert self.memberships()[1] == joins, self.logged()
@@ -100,13 +103,13 @@ def link():
 
 
 def begin(scenario, *arguments, **more):
-    """Starts, and waits until the file is there: it is created when the groups are known."""
+    """Starts, and waits until the file exists: it is created when the groups are known."""
     path = arguments[arguments.index("-w") + 1]
     return start(scenario, *MULTICAST, *arguments, **more).wait_for_file(path)
 
 
 def datagrams():
-    """Of what is fed, the datagrams to groups: IBA 7.7, 8.3, 9.2."""
+    """The datagrams to groups among the played frames: IBA 7.7, 8.3, 9.2."""
     return [
         f
         for f in fed()
@@ -115,13 +118,15 @@ def datagrams():
 
 
 def sent_to(*mgids):
-    """The fed datagrams to these groups, with 0 where a completion says nothing."""
+    """The played datagrams to these groups, with 0 in the fields that a completion does not
+    have."""
     packed = [PACKED[mgid] for mgid in mgids]
     return [blanked(f) for f in datagrams() if f[32:48] in packed]
 
 
 def blanked(frame):
-    """The frame with 0 where a completion says nothing: VL; SE, M; A; PSN; both CRCs."""
+    """The frame with 0 in the fields that a completion does not have: VL; SE, M; A; PSN; both
+    CRCs."""
     f = bytearray(frame)
     f[0], f[49], f[56:60], f[-6:] = 0, f[49] & 0x30, bytes(4), bytes(6)
     return bytes(f)
@@ -225,7 +230,8 @@ def test_pkey_names_the_partition_with_or_without_its_membership_bit(link, optio
 
 
 def test_table_of_200000_members_is_read(link):
-    """An SA that tells of members: 11 MB, most of them of one group, the others of another partition."""
+    """An SA that lists members: 11 MB, most of them of one group, the others of another
+    partition."""
     expected = sent_to(BROADCAST, ROUTERS)
     arguments = (*MULTICAST, "-w", "a.cap", "-s", "--count", str(len(expected)))
     result = run(link.play("sa-members 200000\n" + FED), *arguments)
@@ -235,7 +241,8 @@ def test_table_of_200000_members_is_read(link):
 
 
 def test_table_above_the_bound_is_named_and_dropped(link):
-    """64 MiB; it does not stay in the kernel's queue, where it would hide the answers behind it."""
+    """64 MiB; it is removed from the kernel's queue, where it would block the responses after
+    it."""
     running = start(link.play("sa-members 1200000\n"), *MULTICAST, "-w", "a.cap", "-s")
     running.wait_for(r"the groups cannot be listed: the SA's answer is larger than 64 MiB")
     running.end(signal.SIGTERM)
@@ -263,24 +270,24 @@ def test_wrong_groups_are_refused(link):
 
 
 def later(link):
-    """A group that comes, and one that goes."""
+    """A group is created, and one is deleted."""
     more = f"group {LATE} 0xc00a 0xb1b 1000\ngroup {GONE} 0xc00b 0xb1b 0 1000\n"
     return link.play(more, [(BROADCAST, 0xC000)]), ()
 
 
 def made_anew(link):
-    """Both groups are deleted and made anew, under their old MLIDs."""
+    """Both groups are deleted and created again, with their old MLIDs."""
     return link.play("sa-anew 1000\n"), ()
 
 
 def made_anew_by_host(link):
-    """As made_anew, and the host is in them; then another group comes."""
+    """Like made_anew, and the host is a member; then another group is created."""
     more = f"sa-anew 1000\nsa-anew-state 1\ngroup {LATE} 0xc00a 0xb1b 1500\n"
     return link.play(more), ()
 
 
 def another_qkey(link):
-    """Both groups are made anew with another Q_Key, under their old MLIDs."""
+    """Both groups are created again with another Q_Key and their old MLIDs."""
     groups = "".join(
         f"group {mgid} {mlid:#x} {rest}\n"
         for rest in ("0xb1b 0 1000", "0xb1c 1000")
@@ -290,7 +297,7 @@ def another_qkey(link):
 
 
 def gone_group(link):
-    """A group goes; later the queue pair fails."""
+    """A group is deleted; later the queue pair fails."""
     groups = f"group {BROADCAST} 0xc000 0xb1b\ngroup {ROUTERS} 0xc006 0xb1b 0 1000\n"
     flow = "rate 1000\ntotal 4500\nat 3500 qp-error\n" + end_at(4500)
     return link.play(groups + FED + flow, []), ("-s",)
@@ -303,18 +310,18 @@ def no_link(link):
 
 
 def silent_at_first(link):
-    """The SA does not answer for 2 s."""
+    """The SA does not respond for 2 s."""
     more = "sa-silent 0 2000\nsynthetic 100\nrate 1000\n"
     return link.play(more), ("-s", "--count", "20")
 
 
 def silent(link):
-    """The SA does not answer."""
+    """The SA does not respond."""
     return link.play("sa-silent 0\n"), ("-s",)
 
 
 class Slow:
-    """A capture that waits for the program's next question to the SA, in a folder of its own."""
+    """A capture that waits for the program's next request to the SA, in a folder of its own."""
 
     def __init__(self, plan):
         self.folder = os.path.abspath(plan.__name__)
@@ -326,14 +333,14 @@ class Slow:
         self.process = start(scenario, *MULTICAST, "-w", self.path, *options)
 
     def frames(self):
-        """What it has written so far."""
+        """The frames that it has written so far."""
         data = capfile.load(self.path) if os.path.exists(self.path) else b""
         return contents(capfile.parse(data, truncated=True)) if len(data) >= 24 else []
 
 
 @pytest.fixture(scope="module")
 def slow():
-    """The captures of the plans above, by the plan; they begin at once."""
+    """The captures of the plans above, by the plan; they start at the same time."""
     plans = (later, made_anew, made_anew_by_host, another_qkey)
     plans += (gone_group, no_link, silent_at_first, silent)
     before = os.getcwd()
@@ -352,7 +359,7 @@ def slow():
 
 
 def await_log(capture, what, mgid):
-    """Waits until the SA's log has this."""
+    """Waits until the SA's log contains this."""
     capture.process.wait_until(
         lambda: capture.link.did(what, mgid), f"{what} {mgid}: {capture.link.logged()}"
     )
@@ -375,7 +382,7 @@ def test_groups_that_were_deleted_and_made_anew_are_joined_again(slow):
 
 def test_groups_made_anew_in_which_only_the_host_is_are_not_left(slow):
     capture = slow[made_anew_by_host]
-    await_log(capture, "join", LATE)  # the last of what it does after its second question
+    await_log(capture, "join", LATE)  # its last action after its second request
     capture.process.end(signal.SIGTERM).expect(0)
     log = capture.link.logged()
     assert [line for line in log if LATE not in line] == [
@@ -682,7 +689,7 @@ def test_idle_capture_takes_no_processor_time(link):
     assert SANITIZED or (before < 0.15 and idle < 0.05), (before, idle)
 
 
-# Last, as it takes 4.5 s after its begin.
+# The last test, because it takes 4.5 s after its start.
 def test_group_that_is_gone_is_not_captured_also_by_a_queue_pair_made_since(slow):
     capture = slow[gone_group]
     capture.process.wait_for(END_NOTE).end(signal.SIGTERM).expect(1, "failed 1 time:")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every capture with random bytes goes through tshark and the plugin, as it does a thousand times by hand (script/noise)."""
+"""Each capture with random bytes goes once through tshark and the plugin; script/noise repeats this
+a thousand times."""
 import re
 
 from support.programs import run_script

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Debian packages: the same commit gives the same bytes. tests/bare installs them on a bare Debian and removes them."""
+"""The Debian packages: the same commit gives the same bytes. tests/bare installs them on a bare
+Debian and removes them."""
 import filecmp
 import os
 
@@ -11,7 +12,8 @@ from support.paths import SRC
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory):
-    """Two folders with the packages of the same commit, and what script/package printed for each."""
+    """Two folders with the packages of the same commit, and what script/package printed for
+    each."""
     for tool in ("dpkg-shlibdeps", "file"):
         needs(tool, "package")
     script = os.path.join(SRC, "script", "package")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The plugin and the pure decoder agree: for every capture of testdata, tshark's fields against those of bin/wire-fields."""
+"""The plugin and the decoder without state agree: for every capture of testdata, tshark's fields
+equal those of bin/wire-fields."""
 import collections
 import glob
 import ipaddress
@@ -16,7 +17,7 @@ ipoib.mgid.scope ipoib.mgid.signature ipoib.mgid.pkey ipoib.mgid.ipv4 ipoib.mgid
 ipoib.sa.join_state ipoib.sa.mtu ipoib.sa.rate ipoib.sa.component_mask ipoib.cm.service_id ipoib.cm.service_id.qpn
 ipoib.cm.ud_qpn ipoib.cm.recv_mtu ipoib.cm.reserved""".split()
 NOT_READ = 3  # exit status of wire-fields: libpcap cannot read the capture
-# what only a REQ itself shows to a decoder without state
+# fields that a decoder without state reads in a REQ only
 STATEFUL = {
     "ipoib.cm.ud_qpn",
     "ipoib.cm.recv_mtu",
@@ -27,7 +28,8 @@ STATEFUL = {
 
 
 def normal(value):
-    """One spelling for a value: numbers as numbers, booleans as 0 and 1, IPv6 compressed, bytes without colons."""
+    """One spelling for a value: numbers as numbers, booleans as 0 and 1, IPv6 compressed, bytes
+    without colons."""
     if value in ("True", "False"):
         return int(value == "True")
     for read in (lambda v: int(v, 0), lambda v: str(ipaddress.ip_address(v))):

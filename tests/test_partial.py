@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A packet that the capture misses is no fault: conformant captures that begin later, or lost frames, show no failure.
+"""A packet that was not captured is no violation: conformant captures that begin later, or lost
+frames, show no failure.
 
-Every real capture of testdata is judged as if it had begun with its 2nd, 5th, 8th ... frame, and with 2 and 5 of a hundred
-frames lost at random (seeded). But for what its whole shows, there must be no failure in any of these.
+Every real capture of testdata is checked as if it had begun with its 2nd, 5th, 8th ... frame, and
+with 2 and 5 of a hundred frames lost at random (seeded). Except for the failures of the whole
+capture, none of these may show a failure.
 
-Losses show by gaps in the PSNs of a port's GSI and SMI. Not seen is a P_Key table that the subnet manager sets while the port
-is up, if the request and the response are both lost and the port's SMI sends nothing more before the port joins. See also
-test_removals.py."""
+Gaps in the PSNs of a port's GSI and SMI show losses. They do not show a P_Key table that the subnet
+manager sets while the port is up, if the request and the response are both lost and the port's SMI
+sends nothing more before the port joins. See also test_removals.py."""
 import glob
 import os
 
@@ -32,7 +34,7 @@ def parts(capture, how):
 @pytest.mark.parametrize("how", ["later", "20", "50"], ids=["later", "lost-2%", "lost-5%"])
 @pytest.mark.parametrize("capture", CAPTURES, ids=map(os.path.basename, CAPTURES))
 def test_part_of_a_capture_shows_no_failure_that_the_whole_does_not(capture, how):
-    # A fault that stands for its whole subject moves to the subject's next frame where the first is missing: by rule.
+    # By rule: a finding about an entity moves to the entity's next frame if the first is missing.
     assert findings.counts(capture), "no rule is judged in the whole"
     allowed = {rule for _, rule in failures(capture)}
     runs = {" ".join(options): failures(capture, *options) for options in parts(capture, how)}

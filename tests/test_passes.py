@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One pass, two passes, filtered and read again: a capture shows the same, and no state is left over.
+"""One pass, two passes, a filter and a reload show the same of a capture, and no state remains.
 
-The tests compare the ipoib.* fields, Info and addresses of every frame of every capture in testdata: `tshark`, `tshark -2`,
-`tshark -Y` with a filter that most frames pass and, where sharkd is installed, one process that loads a capture, another one
-and the first again. Only a second pass knows links to frames that come later. sharkd dissects frames that are truncated at
-every length several times, and always shows the same."""
+The tests compare the ipoib.* fields, Info and addresses of every frame of every capture in
+testdata: `tshark`, `tshark -2`, `tshark -Y` with a filter that most frames pass and, where sharkd
+is installed, one process that loads a capture, another one and the first again. Only a second pass
+shows links to later frames. sharkd dissects frames that are truncated at every length several
+times, and always shows the same."""
 import functools
 import json
 import os
@@ -19,14 +20,14 @@ from support.folders import open_folder
 from support.paths import TESTDATA, testdata
 from support.wireshark import ask_sharkd, load, tshark
 
-# A second pass knows these from later frames.
+# A second pass has these from later frames.
 FORWARD = {"ipoib.response_in", "ipoib.reassembled.in"}
 # Wireshark's own RPC-over-RDMA dissector has a bug in second passes (doc/upstream.md).
 QUIET = ["--disable-protocol", "rpcordma"]
 COLUMNS = ["frame.number", "frame.protocols"]
 COLUMNS += ["_ws.col.Source", "_ws.col.Destination", "_ws.col.Info"]
 PROTOCOLS = COLUMNS.index("frame.protocols")
-# What Wireshark's own dissectors and ours write into Info once they know a later frame.
+# Texts in Info, by Wireshark's dissectors and ours, that need a later frame.
 LATER = re.compile(
     r", reassembled in \d+| \(reply in \d+\)| \(no response found!\)| \(multicast\)| \[Reassembled in #\d+\]"
 )
@@ -56,7 +57,7 @@ def show_in_one_pass(name):
 
 
 def differences(a, b):
-    """Where the frames of b are not as in a: the first three columns of each frame."""
+    """The frames of b that differ from a: the first three columns of each frame."""
     out = []
     for n in b:
         if a.get(n) != b[n]:
@@ -90,7 +91,7 @@ def ask_frame(n):
 
 @pytest.fixture(scope="module")
 def shown_in_turn():
-    """What one process answers of two captures in turn, the first of them three times."""
+    """The responses of one process about two captures in turn, the first of them three times."""
     captures = ["connected.pcap", "datagram.pcap", "connected.pcap", "connected.pcap"]
     requests = []
     for capture in captures:
@@ -118,7 +119,8 @@ def test_the_same_file_again_shows_the_same(shown_in_turn):
 
 
 def test_truncated_frames_show_the_same_again(open_path):
-    """The bytes of an ARP request and of a CM REQ, truncated at every length; sharkd dissects each several times."""
+    """The bytes of an ARP request and of a CM REQ, truncated at every length; sharkd dissects each
+    several times."""
     times = 7
     whole = [tape("connected.pcap").frame(n).octets() for n in (41, 45)]
     records = [(n - 1, data[:n], len(data)) for data in whole for n in range(1, len(data))]
@@ -130,7 +132,7 @@ def test_truncated_frames_show_the_same_again(open_path):
     assert [n for n, same in enumerate(shown, 1) if any(s != same[0] for s in same)] == []
 
 
-# ---- RoCE v2 over a connection: how much is known of the outer packet says nothing of the inner one
+# ---- RoCE v2 over a connection: the state of the outer packet does not apply to the inner one
 
 
 @pytest.fixture(scope="module")

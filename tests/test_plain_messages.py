@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a user or a stranger wrote reaches no terminal as it is: not ESC, not a line end, not what is no UTF-8.
+"""Text from a user or an untrusted source never reaches a terminal unescaped: no ESC, no line end,
+no invalid UTF-8.
 
-Each program is given such names as files, options and values; each line that it says is plain text, and shows them
-escaped."""
+Each program gets such names as files, options and values; each line of its output is plain text,
+and shows them escaped."""
 import os
 import subprocess
 
@@ -74,14 +75,14 @@ def test_value(tmp_path, program, option):
 
 @pytest.mark.parametrize("program", ("ipoib-check", "ipoib-capture", "ipoib-probe"))
 def test_letter(tmp_path, program):
-    """An option of one byte that is no letter."""
+    """An option of one byte that is not a letter."""
     assert b"\\x1b" in assert_said_plainly([program, b"-\x1b"], tmp_path)
 
 
 @pytest.mark.parametrize("content", (b"", b"no capture", b"{"))
 @pytest.mark.parametrize("args", ([], ["--merge"], ["--format", "tap"], ["--format", "junit"]))
 def test_name_of_a_file_that_cannot_be_judged(tmp_path, args, content):
-    """Its name is in the report, too."""
+    """The report has its name, too."""
     with open(os.path.join(os.fsencode(tmp_path), ESC), "wb") as f:
         f.write(content)
     assert ESCAPED in assert_said_plainly(["ipoib-check", *args, ESC], tmp_path)

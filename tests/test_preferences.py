@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The preferences do what they say: reassembly on and off, the limit on unfinished messages, and Wireshark's own for RoCE v2.
+"""The preferences work: reassembly on and off, the limit on incomplete messages, and Wireshark's
+own preference for RoCE v2.
 
-built-rc-interleaved.pcap holds three whole messages, their Firsts before their Middles before their Lasts. With no memory
-for unfinished messages but the current one, each First drives out the one before, and only the third is left. The two
-messages of connected.pcap come one after the other, and need no memory."""
+built-rc-interleaved.pcap holds three complete messages, their Firsts before their Middles before
+their Lasts. If there is only memory for the current incomplete message, each First drops the
+message before, and only the third remains. The two messages of connected.pcap follow each other,
+and need no such memory."""
 import pytest
 
 from support import capfile
@@ -44,7 +46,7 @@ def test_reassembled_messages(preference, capture, messages):
     ],
 )
 def test_user_chooses_the_port_of_roce2(open_path, port, options, frames):
-    """Frames on another port are not RoCE v2, and the plugin does not judge them."""
+    """Frames on another port are not RoCE v2, and the plugin does not check them."""
     capture = capfile.read(testdata("built/built-carrier-roce2.pcap"))
     assert len(capture.frames) == 3
     for frame in capture.frames:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs with file capabilities: what the user's environment may not do, and what rights are left."""
+"""Programs with file capabilities: the limits for the user's environment, and the rights that
+remain."""
 import os
 import shutil
 import signal
@@ -13,7 +14,7 @@ from support.played_capture import REPLAY, Player, wait_until
 NOBODY = 65534
 ENDING = 20  # seconds
 
-# The library of the user: it tells that it was loaded.
+# The library of the user: it reports that it was loaded.
 SOURCE = """
 #include <fcntl.h>
 #include <unistd.h>
@@ -43,7 +44,7 @@ def fixture_player(tmp_path):
 
 @pytest.fixture(name="place")
 def fixture_place():
-    """A folder that every user may enter (pytest's own are its user's alone)."""
+    """A folder that every user may enter (only the owner may enter pytest's folders)."""
     if os.geteuid() != 0:
         pytest.skip("needs root, for setcap and another user")
     with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +59,8 @@ def put(path, text):
 
 
 def make_trap(folder):
-    """A driver of the user's, and a sysfs with a device that no other driver knows. The environment that names them."""
+    """A driver of the user's, and a sysfs with a device that no other driver supports. Returns the
+    environment that names them."""
     loaded, source = os.path.join(folder, "loaded"), os.path.join(folder, "trap.c")
     put(source, SOURCE % loaded)
     for name in ("trap-rdmav34.so", "libibumad.so.3"):
@@ -129,7 +131,8 @@ def words(path):
 
 
 def threads(pid):
-    """Of the first thread, and the one that writes: the last. One between them is the played device's own."""
+    """The first thread, and the one that writes, which is the last. A thread between them is the
+    simulated device's own."""
     numbers = sorted(map(int, os.listdir(f"/proc/{pid}/task")))
     return [words(f"/proc/{pid}/task/{n}/status") for n in (numbers[0], numbers[-1])]
 
@@ -140,7 +143,7 @@ def children(pid):
 
 
 def capture(player, path, *arguments, scenario=FLOW):
-    """A capture whose devices are open: it writes."""
+    """A capture whose devices are open: it writes already."""
     if os.geteuid() != 0:
         pytest.skip("needs root, which has capabilities to give back")
     process = player.start(scenario, "-s", "-w", path, *arguments)
@@ -208,7 +211,8 @@ def test_queue_pair_that_failed_is_replaced_without_capabilities(player, tmp_pat
 
 
 def test_lock_folder_of_another_user_is_refused(player):
-    """In a /run/lock of its own: a user without a folder in /run/user, whose folder another one has made."""
+    """In a /run/lock of its own: a user without a folder in /run/user, whose lock folder another
+    user has made."""
     if os.geteuid() != 0:
         pytest.skip("needs root, for another user")
     folder = "/run/lock/ipoib-capture-65534"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `ipoib-probe fabric` says where there is no device: the cause once, and one line for what did not run."""
+"""The output of `ipoib-probe fabric` without a device: the cause once, and one line for the stages
+that did not run."""
 import json
 import os
 import subprocess

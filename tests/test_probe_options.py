@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command line of ipoib-probe, without a device: wrong usage ends with 2 and a message, no device with 3, and --list and
---dry-run need none.
+"""The command line of ipoib-probe, without a device: wrong usage ends with 2 and a message, no
+device with 3, and --list and --dry-run need none.
 
 Expected: doc/man/ipoib-probe.1; the schema tests/junit.xsd."""
 import json
@@ -13,7 +13,7 @@ from support.needs import needs
 from support.paths import BIN, SRC
 
 PROBE = os.path.join(BIN, "ipoib-probe")
-# A device name that cannot exist: also where the machine has an adapter nothing is sent.
+# A device that cannot exist: even on a machine with an adapter nothing is sent.
 NOWHERE = ("-d", "no-such-device")
 
 

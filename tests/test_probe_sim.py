@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ipoib-probe fabric against OpenSM on a simulated subnet (testbed/simulate): a healthy one; groups whose MTU, rate or both
-this port cannot do; a partition without a group; a P_Key that is not there; no MLID that is left.
+"""ipoib-probe fabric against OpenSM on a simulated subnet (testbed/simulate): a healthy one; groups
+whose MTU, rate or both this port does not support; a partition without a group; a P_Key that does
+not exist; no free MLID.
 
-Expected: what OpenSM of Debian 12 answers to each partition file. The simulator passes no Reports on: that no trap comes is
-the one fault of a healthy subnet."""
+Expected: the responses of Debian 12's OpenSM to each partition file. The simulator forwards no
+Reports: the missing trap is the only fault of a healthy subnet."""
 import concurrent.futures
 import json
 import os
@@ -22,8 +23,8 @@ HEALTHY = "Default=0x7fff, ipoib : ALL=full;"
 WIDE = """Default=0x7fff :
 mgid=ff15:401b:ffff::ffff:ffff, scope=5, mtu=4, rate=3, Q_Key=0x80000b1b
 ALL=full;"""
-# 1024 MLIDs are all that the simulated switch has. It hands up the first segment of a table alone: the census of them is on
-# the virtual fabric (tests/probe/field.sh).
+# The simulated switch has 1024 MLIDs. It forwards only the first segment of a table: their census
+# is tested on the virtual fabric (tests/probe/field.sh).
 CROWD = "\n".join(
     ["Default=0x7fff, ipoib :"]
     + [f"mgid=ff12:601b:ffff::1:ff00:{i:x}" for i in range(1100)]
@@ -44,7 +45,8 @@ SUBNETS = {  # name: partition file, more arguments of the probe
 
 
 def simulate(folder, *arguments):
-    """Runs testbed/simulate, whose library makes folders in the current one; its exit status is the command's."""
+    """Runs testbed/simulate, whose library makes folders in the current one; returns the command's
+    exit status."""
     return subprocess.run(
         ["timeout", "-k", "1", "60", SIMULATE, *arguments],
         cwd=folder,
@@ -56,13 +58,13 @@ def simulate(folder, *arguments):
 
 
 class Report:
-    """What the probe reported of a simulated subnet."""
+    """The probe's report of a simulated subnet."""
 
     def __init__(self, results):
         self.results = results
 
     def of(self, identifier):
-        """[(outcome, what it says)] of a stage or rule."""
+        """[(outcome, text)] of a stage or rule."""
         return [
             (r["outcome"], f"{r['actual']} -> {r.get('advice', '')}")
             for r in self.results
@@ -81,14 +83,14 @@ class Report:
         return [f"{r['id']} {r['actual']}" for r in self.results if r["outcome"] == "fail"]
 
     def expect_traps_alone(self):
-        """Nothing fails but the traps, which the simulator does not pass on."""
+        """Only the traps fail, which the simulator does not forward."""
         assert self.failures() == [
             "fabric.own-group trap 66 (created) did not come, trap 67 (deleted) did not come"
         ]
 
 
 def probe_subnet(folder, partitions, *arguments):
-    """Probes a simulated subnet: how the program ended, and its report."""
+    """Probes a simulated subnet: the exit status of the program, and its report."""
     (folder / "partitions").write_text(partitions + "\n")
     probe = (PROBE, "--format", "json", "-o", str(folder / "report"), *arguments, "fabric")
     return simulate(folder, "-P", str(folder / "partitions"), *probe), folder / "report"
@@ -96,7 +98,8 @@ def probe_subnet(folder, partitions, *arguments):
 
 @pytest.fixture(scope="module")
 def subnets(tmp_path_factory):
-    """The report of each subnet, by its name. OpenSM mostly waits: four subnets at once."""
+    """The report of each subnet, by its name. OpenSM mostly waits, so four subnets run at the same
+    time."""
     first = simulate(tmp_path_factory.mktemp("subnet"), "true")
     if first.returncode == CANNOT_RUN:
         pytest.skip((first.stderr + first.stdout).splitlines()[0])
@@ -134,7 +137,8 @@ def test_healthy_subnet(subnets):
 
 
 def test_groups_with_other_attributes_are_no_fault(subnets):
-    """OpenSM (osm_mcast_mgr, osm_sa_mcmember_record) refuses another P_Key, Q_Key, SL, hop limit, TClass, flow label and scope."""
+    """OpenSM (osm_mcast_mgr, osm_sa_mcmember_record) refuses another P_Key, Q_Key, SL, hop limit,
+    TClass, flow label and scope."""
     report = subnets("disruptive")
     report.expect_traps_alone()
     report.expect(
@@ -147,7 +151,7 @@ def test_groups_with_other_attributes_are_no_fault(subnets):
     [("MTU", "the MTU:"), ("rate", "the rate:"), ("MTU and rate", "the MTU and the rate:")],
 )
 def test_refused_join_says_what_is_to_blame(subnets, subnet, words):
-    """No component is said to be missing."""
+    """The message does not claim that a component is missing."""
     report = subnets(subnet)
     report.expect("fabric.join", "fail", "status 0x0200", f"to blame: {words}")
     report.expect("fabric.own-groups", "skipped")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The targets of ipoib-probe: what is no host on an IPoIB link is refused in a sentence that says why."""
+"""The targets of ipoib-probe: a target that cannot be a host on an IPoIB link is refused with a
+sentence that says why."""
 import os
 import subprocess
 
@@ -65,7 +66,7 @@ def test_taken(target):
 
 
 def test_mapped_is_ipv4():
-    # The probe's own address cannot be a target too: so the two are one address to it.
+    # The probe's own address cannot be a target: this shows that the two are one address.
     done = run("--source", "10.0.0.2", "::ffff:10.0.0.2")
     assert done.returncode == 2
     assert "cannot be a target too" in done.stderr
@@ -87,7 +88,8 @@ fd00::3 both.test
 
 
 def named(tmp_path, *arguments):
-    """Runs the probe where /etc/hosts is the only source of names; the files are bound in a mount namespace."""
+    """Runs the probe where /etc/hosts is the only source of names; the files are bound in a mount
+    namespace."""
     (tmp_path / "hosts").write_text(HOSTS)
     (tmp_path / "nsswitch").write_text("hosts: files\n")
     bind = 'mount --bind "$1" /etc/hosts && mount --bind "$2" /etc/nsswitch.conf && shift 2 && exec "$@"'

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Wireshark profile (plugin/profile): Wireshark finds it, its columns show what they name, and each of its colouring
-rules, buttons and macros is a filter that finds in real traffic what it is for.
+"""The Wireshark profile (plugin/profile): Wireshark finds it, its columns show the named values,
+and each of its colouring rules, buttons and macros is a filter that matches its purpose in real
+traffic.
 
-What real traffic holds is from testdata/README.md, where the frames of these captures were read by hand."""
+The contents of the real traffic are from testdata/README.md, which describes the frames of these
+captures."""
 import os
 import re
 
@@ -12,7 +14,7 @@ from support.paths import SRC, testdata
 from support.wireshark import tshark
 
 PROFILE = os.path.join(SRC, "plugin/profile")
-# The administrator of two-scopes.pcap broke a SHOULD.
+# The administrator of two-scopes.pcap violated a SHOULD.
 CAPTURES = ["connected.pcap", "cm-reject.pcap", "two-scopes.pcap"]
 MACRO_ARGUMENTS = {  # all found in connected.pcap
     "ipoib_rule": "rfc4391.10.subscribe-traps",
@@ -46,7 +48,8 @@ def in_profile(*arguments):
 
 
 def frames_found(expression, captures=tuple(CAPTURES)):
-    """How many frames of these captures a filter finds; a filter that does not compile fails the test."""
+    """How many frames of these captures a filter matches; a filter that does not compile fails the
+    test."""
     found = 0
     for capture in captures:
         run = in_profile("-r", testdata(capture), "-Y", expression)
@@ -64,7 +67,7 @@ def test_columns_show_the_rule():
 
 @pytest.mark.parametrize("name, expression", [pytest.param(*c, id=c[0]) for c in colours()])
 def test_colouring_rule_finds_frames(name, expression):
-    # None of these captures breaks a MUST, or has TCP or UDP.
+    # None of these captures violates a MUST, or has TCP or UDP.
     least = 0 if "MUST" in name or name.startswith(("TCP", "UDP")) else 1
     assert frames_found(expression) >= least, expression
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Messages that are made to exhaust: the plugin's time and memory stay in proportion to the capture.
+"""Messages that are made to exhaust resources: the plugin's time and memory stay in proportion to
+the capture.
 
-A datagram has at most 65,535 bytes behind its IP header, and the encapsulation header before it (RFC 4755 §2); all packets
-of its message but the last have 256 bytes or more (IBA 9.4.1). So a message of more than some hundred packets, or of more
-bytes, is no datagram, and nothing of it needs to be kept."""
+A datagram has at most 65,535 bytes after its IP header, and the encapsulation header before it (RFC
+4755 §2); all packets of its message except the last have 256 bytes or more (IBA 9.4.1). So a
+message of more than some hundred packets, or of more bytes, is not a datagram, and the plugin need
+not keep any of it."""
 import os
 import resource
 import subprocess
@@ -17,14 +19,14 @@ from support.paths import BIN, WITH_PLUGINS
 
 FRAMES = 40_000
 SLOWER = 3  # times plain tshark ...
-SECONDS = 2  # ... and what a busy machine may add
+SECONDS = 2  # ... plus the delay of a busy machine
 MIB = 1 << 20
-LIMIT = 1  # MiB for unfinished messages
-MORE_MEMORY = 48 * MIB  # what the plugin may keep of FRAMES packets besides unfinished messages
+LIMIT = 1  # MiB for incomplete messages
+MORE_MEMORY = 48 * MIB  # the plugin's limit for FRAMES packets besides incomplete messages
 
 
 def run(command, plugins=True, seconds=120):
-    """(output, CPU seconds, peak bytes) of a command and what it starts."""
+    """(output, CPU seconds, peak bytes) of a command and its child processes."""
     env = dict(os.environ)
     if not plugins:
         env["IPOIB_PLUGINS"] = ""
@@ -38,7 +40,8 @@ def run(command, plugins=True, seconds=120):
 
 
 def measured(command, plugins=True):
-    """(CPU seconds, peak bytes): measured in a process of its own, of which this is the only child."""
+    """(CPU seconds, peak bytes), measured in a process of its own, of which this is the only
+    child."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -63,12 +66,13 @@ def tshark(path, *args):
 
 
 def tshark_alone(path):
-    """Its dissector of RPC over RDMA takes what nobody claims, and puts it together in quadratic time."""
+    """Its dissector of RPC over RDMA dissects unclaimed messages, and reassembles them in quadratic
+    time."""
     return WITH_PLUGINS + ["tshark", "--disable-protocol", "rpcordma", "-r", path]
 
 
 def erf(packets):
-    """A file of packets that Wireshark reads without the plugins, too."""
+    """A file of packets that Wireshark can also read without the plugins."""
     return b"".join(capfile.erf_record(t, d, wire) for t, d, wire in capfile.records(packets))
 
 
@@ -142,7 +146,8 @@ def test_the_next_message_after_one_that_was_given_up_is_put_together(folder):
 
 
 def test_no_rule_fails_for_a_message_that_was_given_up(folder):
-    """Nor for one that is not: the rules are those of the datagram that the First begins."""
+    """A rule fails neither for this message nor for a complete one: the rules are those of the
+    datagram in the First."""
     needs("tshark", "wireshark")
     few = fields(folder, hostile.one_byte_middles(100), "ipoib.rule.id")
     many = fields(folder, hostile.one_byte_middles(1000), "ipoib.rule.id")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lost frames make no violation: a capture of testdata that lacks 1 to 20 consecutive frames shows none that the whole does not.
+"""Lost frames cause no violation: a capture of testdata without 1 to 20 consecutive frames shows no
+violation that the whole capture does not show.
 
-script/degrade removes the frames: here some, drawn at random (test_removals_all.py: all)."""
+script/degrade removes the frames: here some, drawn at random; test_removals_all.py removes all."""
 
 import pytest
 
@@ -31,7 +32,7 @@ def test_no_removal_adds_a_violation(removals, gaps):
 
 
 def test_removal_that_adds_a_violation_is_reported(tmp_path):
-    """A played ipoib-check finds something in each capture from which frames were removed."""
+    """A simulated ipoib-check finds a violation in each capture from which frames were removed."""
     played = tmp_path / "ipoib-check"
     played.write_text(PLAYED)
     played.chmod(0o755)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""No removal of 1 to 20 consecutive frames from a capture of testdata adds a violation: all of them are tried."""
+"""No removal of 1 to 20 consecutive frames from a capture of testdata adds a violation: all of them
+are tried."""
 import re
 
 from support.programs import run_script

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What reports say of a finding: the sender, values as people write them, and the command that explains the rule."""
+"""The text of findings in reports: the sender, values in the usual notation, and the command that
+explains the rule."""
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -22,7 +23,7 @@ def results(*args):
 
 
 def option_of_length_1(folder):
-    """What is found of an advertisement of B with an option of 8 bytes, as on Ethernet."""
+    """The finding about an advertisement of B with an option of 8 bytes, as on Ethernet."""
     t, option = Tape(), bytes([2, 1]) + B.addr[:6]
     t.ud(B, A, nd6(B.ll, A.ll, ib.nd_na(B.ll, option)))
     path = folder / "na.pcap"
@@ -57,11 +58,11 @@ def test_tap_has_it_in_the_details():
     assert f'  help: "{HELP}"' in run("--format", "tap", ENCAP).stdout.decode().splitlines()
 
 
-# ---- what is inconclusive
+# ---- inconclusive rules
 
 
 def test_junit_and_tap_show_why_a_rule_is_inconclusive():
-    """What CI services show of a skipped test is its reason."""
+    """CI services show the reason of a skipped test."""
     rule, _ = next(key for key in results(ENCAP) if key[1] == "inconclusive")
     only = ["--only", rule, "--only", RESERVED]
     root = ElementTree.fromstring(run("--format", "junit", *only, ENCAP).stdout)
@@ -75,7 +76,8 @@ def test_junit_and_tap_show_why_a_rule_is_inconclusive():
 
 
 def test_sender_is_named_as_far_as_it_is_known():
-    """Frame 8 of built-encap is a datagram without GRH (tests/frames/build.py, encap_types): its LID is known."""
+    """Frame 8 of built-encap is a datagram without GRH (tests/frames/build.py, encap_types): its
+    LID is known."""
     [case] = results(ENCAP)[RESERVED, "fail"]["cases"]
     assert re.search(r"(^|, )LID \d+$", case["senders"][0])
     assert "\n        sent by " + case["senders"][0] in expect(VIOLATED, ENCAP)

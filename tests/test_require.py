@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ipoib-check --require: rules that have to be judged.
+"""ipoib-check --require: rules that must have been checked.
 
-The captures are testdata's; support/check.py says what is in them. built-encap has no connection, so that no rule of RFC 4755
-§3.5 has an occasion in it; connected has two, whose Service-IDs are a known deviation."""
+The captures are testdata's; support/check.py describes their contents. built-encap has no
+connection, so no rule of RFC 4755 §3.5 applies to it; connected has two, whose Service-IDs are a
+known deviation."""
 import json
 
 import pytest
@@ -68,7 +69,8 @@ def test_required_group_names_the_rules_that_are_inconclusive():
 
 
 def test_required_identifier_is_that_rule_only():
-    """rfc4391.4.1.qkey-controlled was not judged, another rule of the same section does not help."""
+    """rfc4391.4.1.qkey-controlled was not checked; another rule of the same section does not
+    replace it."""
     only = ["--only", "rfc4391.4", "--require", "rfc4391.4.1.qkey-controlled"]
     expect(UNJUDGED, *only, PLAIN, err="rfc4391.4.1.qkey-controlled")
 

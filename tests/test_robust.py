@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bad input: every packet of the captures in testdata and testdata/built, truncated at every length, ending early at every
-length, and with faults of one byte. tshark must end well (no crash, no hang, no "Dissector bug"), in one pass and in two;
-no field of a truncated frame may differ from that of the whole frame; one pass, two passes and a filter must show the same.
+"""Bad input: every packet of the captures in testdata and testdata/built, truncated at every
+length, ending early at every length, and with faults of one byte. tshark must succeed (no crash, no
+hang, no "Dissector bug"), in one pass and in two; no field of a truncated frame may differ from
+that of the whole frame; one pass, two passes and a filter must show the same.
 
-cut    every frame whole and then at every length below its own, as a small snaplen leaves it
+cut    every frame whole and then at every length below its own, as a small snaplen truncates it
        (captured length < length on the wire)
 short  the same, but the length on the wire is less too: frames that end early
 fault  every frame with one byte inverted, and with one bit inverted, at every offset
 
-The frames of one link type are one capture. Those of link type 247 are pcapng, which stock Wireshark opens. Of frames beyond
-LONG bytes, only the first and last of their lengths and offsets are used. Of a capture, at most SAME frames of one length are
-used (of the built ones: all).
+The frames of one link type are one capture. Those of link type 247 are pcapng, which stock
+Wireshark opens. Of frames with more than LONG bytes, only the first and last lengths and offsets
+are used. Of a capture, at most SAME frames of one length are used (of the built ones: all).
 
-Environment: IPOIB_EVERY (use every N-th length and offset, default 1), IPOIB_TIMEOUT (seconds for one tshark, default 300)."""
+Environment: IPOIB_EVERY (use every N-th length and offset, default 1), IPOIB_TIMEOUT (seconds for
+one tshark, default 300)."""
 import collections
 import functools
 import glob
@@ -35,7 +37,7 @@ LONG, HEAD, TAIL, SAME = 400, 200, 24, 2
 SEND_FIRST = ("0", "32")  # RC and UC SEND First (IBA 9.2.1)
 TABLE = "0x92"  # SubnAdmGetTableResp (IBA 15.2.2)
 SEPARATOR = "\x1e"  # between the values of a field
-# Wireshark's own RPC-over-RDMA dissector (4.0, 4.4) has a bug in two passes over cut SENDs, plugin or not.
+# Wireshark's own RPC-over-RDMA dissector (4.0, 4.4) has a bug in two passes over truncated SENDs.
 OPTIONS = ["-n", "--disable-protocol", "rpcordma"]
 
 
@@ -43,7 +45,8 @@ OPTIONS = ["-n", "--disable-protocol", "rpcordma"]
 
 
 def frames_of(path):
-    """Link type and (bytes, length on the wire) of the whole frames of a capture; ERF records without their header."""
+    """Link type and (bytes, length on the wire) of the whole frames of a capture; ERF records
+    without their header."""
     capture, seen, found = capfile.read(path, truncated=True), collections.Counter(), []
     for frame in capture.frames:
         data, wire = frame.data, frame.wire
@@ -69,14 +72,15 @@ def frames_by_link():
 
 
 def places(length):
-    """Which of the lengths (or offsets) 0 to length - 1 to use."""
+    """The used ones of the lengths (or offsets) 0 to length - 1."""
     if length <= LONG:
         return range(0, length, EVERY)
     return [*range(0, HEAD, EVERY), *range(length - TAIL, length)]
 
 
 def cut_frames(frames, early=False):
-    """The frames, and for each the number of the whole frame that it comes from. early: the length on the wire is less too."""
+    """The frames, and for each the number of the whole frame that it is made from. early: the
+    length on the wire is less too."""
     found, wholes = [], []
     for data, wire in frames:
         found.append((data, wire))
@@ -102,7 +106,7 @@ each_cut = pytest.mark.parametrize("name", [name for name in BAD if name.startsw
 
 
 def make(name):
-    """A bad capture as a file, and the number of its frames."""
+    """Writes a bad capture; returns the number of its frames."""
     kind, link = name.split("-")
     link = int(link)
     if kind == "fault":
@@ -123,9 +127,10 @@ def make(name):
 
 @pytest.fixture(scope="module")
 def compared():
-    """The fields that the whole and the cut frame, and one pass and two, must agree on: what is in the packet.
+    """The fields that must be equal in the whole and the truncated frame, and in one pass and two:
+    those of the packet.
 
-    What depends on other packets, and what has no value of its own, is left out."""
+    Fields that depend on other packets, and fields without a value of their own, are left out."""
     needs(TSHARK[0], "build")
     listed = subprocess.run(
         [*TSHARK, "-G", "fields"], stdin=subprocess.DEVNULL, capture_output=True, check=False
@@ -154,7 +159,7 @@ def compared():
 
 
 class Run:
-    """One run of tshark: where its output is, and what was wrong with it."""
+    """One run of tshark: where its output is, and its errors."""
 
     def __init__(self, path, *arguments):
         self.path = path
@@ -203,7 +208,7 @@ class Run:
 
 @pytest.fixture(scope="module")
 def runs(compared):
-    """A function that makes a bad capture and runs tshark over it, once for each way."""
+    """A function that makes a bad capture and runs tshark on it, once for each mode."""
     fields = ["-T", "fields", "-E", "header=y", "-E", "separator=/t", "-E", "occurrence=a"]
     fields += ["-E", f"aggregator={SEPARATOR}", "-e", "frame.number"]
     fields += [word for name in compared for word in ("-e", name)]
@@ -259,12 +264,12 @@ def assert_agree(head, one, head_two, two):
 
 
 def longest(cells):
-    """The longest list of values of a field among frames."""
+    """The longest list of a field's values in these frames."""
     return max(cells, key=lambda cell: cell.count(SEPARATOR) + bool(cell))
 
 
 def in_order(got, reference):
-    """Whether some of the reference's values were left out, and nothing else."""
+    """Whether the values are the reference's, in order, with some left out."""
     rest = iter(reference)
     return all(value in rest for value in got)
 
@@ -296,11 +301,13 @@ def test_one_pass_and_two_show_the_same(name, runs):
 
 @each_cut
 def test_cut_frames_show_what_whole_ones_show(name, runs):
-    """Each field of a cut frame has the first values of the same field of the whole frame, or none.
+    """Each field of a truncated frame has the first values of the same field of the whole frame, or
+    none.
 
-    A SEND First that can be put together with its Last shows its packet there; cut, it shows its own beginning. The reference of
-    its cuts is the longest of them. A segment of a table that comes again, cut, need not show the record that began in the segment
-    before it: there, values may be missing."""
+    A SEND First that can be reassembled with its Last shows its packet there; a truncated one shows
+    its own start. The reference of its truncations is the longest of them. A truncated segment of a
+    table that is sent again need not show the record that began in the segment before it: values
+    may be missing there."""
     wholes = cut_frames(FRAMES[int(name.split("-")[1])])[1]
     head, lines = runs(name, "one-pass").rows()
     assert len(lines) == len(wholes), f"{len(lines)} frames shown of {len(wholes)}"

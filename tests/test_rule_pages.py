@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The pages of doc/rules/: all there, up to date, readable; their display filters compile, their links lead somewhere;
-and script/rule-pages notices every fault that these texts can have.
+"""The pages of doc/rules/ are complete, current and readable; their display filters compile, their
+links lead to files; and script/rule-pages detects every fault that these texts can have.
 
-What the pages are about is from lib/rules/table.def, which the test reads in another way than the script does."""
+The rules are those of lib/rules/table.def, which the test parses in another way than the script."""
 import os
 import re
 import shutil
@@ -131,13 +131,13 @@ FILTERS = sorted({f for text in TEXTS.values() for f in filters(text)})
 
 
 def complaint(expression):
-    """What tshark says against a display filter; None if the filter compiles."""
+    """tshark's error message for a display filter; None if the filter compiles."""
     r = tshark("-r", testdata("datagram.pcap"), "-Y", expression, "-c", "1")
     return None if r.returncode == 0 else r.stderr.strip() or f"exit status {r.returncode}"
 
 
 def broken_filters(wanted):
-    """{filter: complaint}; tshark compiles many at once, and one by one only where that fails."""
+    """{filter: error message}; tshark compiles many at once, and one by one only if that fails."""
     broken = {}
     for at in range(0, len(wanted), AT_ONCE):
         group = wanted[at : at + AT_ONCE]
@@ -182,7 +182,7 @@ def script(folder, *arguments):
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of what the script needs, to spoil it."""
+    """A copy of the script's input, which a test may damage."""
     for name in ("doc/rules", "lib/rules/deviations"):
         shutil.copytree(os.path.join(SRC, name), tmp_path / name)
     (tmp_path / "script").mkdir()
@@ -196,7 +196,7 @@ def test_pages_are_up_to_date():
     assert (r.returncode, r.stderr) == (0, "")
 
 
-# What is spoilt, how, and what --check must say of it: exit status and a word.
+# The damaged file, the damage, and the result of --check: exit status and a word.
 PAGE = "doc/rules/rfc4391.6.type.md"
 SPOILT = [
     (

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The test runner: script/run-tests counts test cases by what programs print, and tests/isolated leaves nothing running.
+"""The test runner: script/run-tests counts test cases in the output of programs, and tests/isolated
+leaves no process.
 
-The programs that are run here are written by the tests, with their counts known by construction."""
+The tests write the programs that run here, so their counts are known."""
 import os
 import signal
 import subprocess
@@ -124,7 +125,7 @@ def test_a_failure_stays_a_failure(run_tests, programs, jobs, label):
 
 
 def processes(marker):
-    """The processes whose command line has the marker, but this one."""
+    """The processes with the marker in their command line, except this one."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/cmdline", "rb") as f:
@@ -150,9 +151,9 @@ def wait_until(condition):
 
 @pytest.fixture
 def hanging(tmp_path):
-    """A program that leaves others running, says so, and hangs; its path is unique."""
+    """A program that starts others, reports this, and hangs; its path is unique."""
     path = tmp_path / "hangs"
-    # An ordinary user's process in a session of its own outlives the test: it must not keep the output open.
+    # A user's process in a session of its own survives the test: it must not keep the output open.
     output = "" if IS_ROOT else "> /dev/null 2>&1"
     path.write_text(
         textwrap.dedent(
@@ -185,7 +186,7 @@ def test_a_test_that_hangs_is_ended_and_named(hanging):
 @pytest.mark.skipif(not IS_ROOT, reason="an ordinary user has no process namespace")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_nothing(hanging, tmp_path, number):
-    """The runner is a shell that the signal ends, as CTest is; SIGINT goes to the whole group."""
+    """The runner is a shell that the signal ends, like CTest; SIGINT goes to the whole group."""
     runner = subprocess.Popen(
         ["python3", "-c", "import subprocess, sys; subprocess.call(sys.argv[1:])"]
         + [ISOLATED, "100", str(hanging)],

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Large tables of the subnet administrator (SA): `ipoib-probe fabric` on the libibumad that tests/replay/ plays.
+"""Large tables of the subnet administration (SA): `ipoib-probe fabric` with the libibumad that
+tests/replay/ simulates.
 
-libibverbs is not played here: the probe asks the SA alone, as where a host has no libibverbs device. tests/test_multicast.py
-has ipoib-capture with such tables."""
+libibverbs is not simulated here: the probe uses only the SA, as on a host without libibverbs
+device. tests/test_multicast.py tests ipoib-capture with such tables."""
 import errno
 import json
 import os
@@ -20,7 +21,7 @@ LIBRARY = os.path.join(REPLAY, "libibumad.so.3")
 GROUPS = 2
 RECORD = 56  # bytes of a MCMemberRecord in a table (IBA 15.2.5.17, 8-byte aligned)
 HEADER = 56  # bytes before the first record (IBA 15.2.1.1)
-BOUND = 64 << 20  # that ipoib-probe(1) names
+BOUND = 64 << 20  # the limit that ipoib-probe(1) names
 WALL = 20  # s; on an idle machine it takes a tenth of one
 
 
@@ -42,14 +43,14 @@ def sa_log():
 
 @pytest.fixture(name="library")
 def only_libibumad():
-    """A folder with the played libibumad alone."""
+    """A folder with only the simulated libibumad."""
     os.mkdir("library")
     os.symlink(LIBRARY, "library/libibumad.so.3")
     return os.path.abspath("library")
 
 
 def probe(library, members):
-    """Its stages by name, and the processor time that it took, in seconds."""
+    """Its stages by name, and its processor time in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [PROBE, "-d", "played0", "--format", "json", "fabric"],
@@ -67,7 +68,8 @@ def probe(library, members):
 
 
 def test_census_of_200000_records(library):
-    """100,000 members of the broadcast group, which is one group, and 100,000 groups of another partition."""
+    """100,000 members of the broadcast group, which is one group, and 100,000 groups of another
+    partition."""
     stages, took = probe(library, 200_000)
     census = stages["fabric.census"]
     assert census["outcome"] == "pass", census
@@ -81,7 +83,8 @@ def test_census_of_200000_records(library):
 
 @pytest.mark.parametrize("above", [False, True], ids=["largest", "larger"])
 def test_table_at_the_bound(library, above):
-    """The largest table that is taken; one more record, and it is named and dropped, and the next question is answered."""
+    """The largest table that is accepted. A table with one more record is named and dropped, and
+    the next request gets its response."""
     members = (BOUND - HEADER) // RECORD - GROUPS + above
     stages, _ = probe(library, members)
     census = stages["fabric.census"]
@@ -134,9 +137,9 @@ def test_played_umad_recv_is_as_the_real_one():
     )
     nothing, first, almost, whole, after = json.loads(done.stdout)
     response, untouched = f"{GET_TABLE | 0x80:02x}", True
-    # no room for the first segment: nothing comes, and what the library calls the length means nothing
+    # no room for the first segment: no data arrives, and the library's length is meaningless
     assert (nothing[0], nothing[2], nothing[4]) == (-errno.EINVAL, "00", untouched)
-    # the first segment comes, with the length of the whole; the rest of the buffer stays as it was
+    # the first segment arrives, with the length of the whole; the rest of the buffer is unchanged
     assert first == [-errno.ENOSPC, size, response, False, untouched]
     assert almost == [-errno.ENOSPC, size, response, False, untouched]
     assert whole == [1, size, response, True, untouched]
@@ -145,7 +148,7 @@ def test_played_umad_recv_is_as_the_real_one():
 
 
 def test_what_is_not_received_is_noted():
-    """Else the tests above would not see it."""
+    """Without this note the tests above would not detect it."""
     subprocess.run(
         ["/usr/bin/python3", "-c", PROGRAM, LIBRARY, str(MAD)],
         env=environment(scenario(40)),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""-z ipoib,conformance,json and ipoib-check --format json are one report: equal but for tool, version and subject."""
+"""-z ipoib,conformance,json and ipoib-check --format json are one report: equal but for tool,
+version and subject."""
 import glob
 import json
 import os
@@ -18,7 +19,7 @@ CAPTURES = sorted(
 
 
 def without_subject(report):
-    """The report without what names the program and the capture."""
+    """The report without the names of program and capture."""
     for name in ("tool", "version", "subject"):
         report.pop(name)
     for result in report["results"]:

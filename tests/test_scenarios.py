@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every scenario of the virtual fabric runs, leaves the capture of its wire, and ipoib-check judges that as the scenario says.
-Further tests look at what the fabric's switches, faults and sniffing HCAs do to packets, in what the scenarios leave.
+"""Every scenario of the virtual fabric runs and leaves the capture of its wire, and ipoib-check
+finds in it what the scenario expects. Further tests check the effect of the fabric's switches,
+faults and capturing HCAs on packets, in the captures of the scenarios.
 
     pytest tests/test_scenarios.py [--scenario NAME]...     default: all of testbed/scenarios
 
-A scenario's head says how the test runs it and what to expect of the judge:
-  # judged: OUTCOME RULE...   ipoib-check reports these rules so ("violated", "deviation" or "noted"); there may be several
-                              such lines. It must report no other rule as violated. The lines after it say why this is right.
+Comments at the top of a scenario say how the test runs it and which findings to expect:
+  # judged: OUTCOME RULE...   ipoib-check reports these rules so ("violated", "deviation" or
+                              "noted"); there may be several such lines. It must report no other
+                              rule as violated. The lines after it say why this is right.
   # arguments: ARGUMENT...    for the scenario; $NAME is taken from the environment
 
-Environment: FABRIC_FAILED, a folder for what failed scenarios leave.
+Environment: FABRIC_FAILED, a folder for the output of failed scenarios.
 
-A scenario boots one machine, whose results all of its tests look at. What packets are measured with here, tests/frames/ib.py,
-is made from the IBA alone, and shares no code with the fabric's module."""
+A scenario boots one machine, whose results all of its tests use. tests/frames/ib.py, with which the
+tests check packets, is written from the IBA only, and shares no code with the fabric's module."""
 import collections
 import glob
 import json
@@ -36,7 +38,7 @@ SCENARIOS = {
     os.path.basename(path)[: -len(".sh")]: path
     for path in sorted(glob.glob(os.path.join(SRC, "testbed/scenarios/*.sh")))
 }
-# Exit statuses of testbed/fabric. Rarely, an emulated processor on a busy host stands still until the time is up.
+# Exit statuses of testbed/fabric. 124: on a busy host, rarely, an emulated processor stops.
 TIME_IS_UP, CANNOT_RUN = 124, 125
 OUTCOMES = {"violated": "fail", "deviation": "deviation", "noted": "noted"}
 CAPTURES = (".pcap", ".pcapng", ".erf")
@@ -46,13 +48,14 @@ of_scenario = pytest.mark.parametrize("scenario", SCENARIOS, indirect=True)
 
 
 def only_of(name):
-    """For a test that looks at what one scenario leaves."""
+    """For a test that checks the output of one scenario."""
     assert name in SCENARIOS
     return pytest.mark.parametrize("scenario", [name], indirect=True)
 
 
 class Left:
-    """What a scenario left: the exit status of testbed/fabric, its console, a folder, and how to judge its captures."""
+    """The output of a scenario: the exit status of testbed/fabric, its console, a folder, and the
+    expected findings."""
 
     def __init__(self, name, folder, run, expected):
         self.name, self.folder, self.expected = name, folder, expected
@@ -71,7 +74,7 @@ class Left:
 
 
 def head(path):
-    """What a scenario's comments say of the test: {outcome: rules}; arguments."""
+    """The comments for the test at the top of a scenario: {outcome: rules}; arguments."""
     expected, arguments = {"fail": set()}, []
     environment = {**os.environ, "IPOIB_SRC": SRC, "IPOIB_BIN": BIN}
     with open(path, encoding="utf-8") as f:
@@ -114,7 +117,7 @@ def boot(path, folder, arguments):
 
 
 def keep(left):
-    """Where FABRIC_FAILED names a folder, copies what a scenario left into a new folder of that."""
+    """If FABRIC_FAILED names a folder, copies the output of a scenario into a new folder there."""
     if os.environ.get("FABRIC_FAILED"):
         kept = tempfile.mkdtemp(prefix=left.name + ".", dir=os.environ["FABRIC_FAILED"])
         shutil.copytree(left.folder, kept, dirs_exist_ok=True)
@@ -123,7 +126,7 @@ def keep(left):
 
 
 def run_scenario(name, folder):
-    """What the scenario left; as text the reason why it cannot run here."""
+    """The output of the scenario; a text: the reason why it cannot run here."""
     expected, arguments = head(SCENARIOS[name])
     run = boot(SCENARIOS[name], folder, arguments)
     if run.returncode == TIME_IS_UP:
@@ -135,7 +138,8 @@ def run_scenario(name, folder):
 
 
 class Scenarios:
-    """What each scenario left that ran, by its name. It runs once for all of its tests, failed or not."""
+    """The output of each scenario that ran, by its name. It runs once for all of its tests, failed
+    or not."""
 
     def __init__(self, folder):
         self.folder, self.left, self.failed = folder, {}, set()
@@ -161,7 +165,7 @@ def scenarios():
 
 @pytest.fixture
 def scenario(request, scenarios):
-    """What the scenario left."""
+    """The output of the scenario."""
     needs_of(request.param)
     failed = request.session.testsfailed
     yield scenarios.get(request.param)
@@ -171,7 +175,7 @@ def scenario(request, scenarios):
 
 @pytest.fixture
 def left(scenario):
-    """What a scenario left that ended well."""
+    """The output of a scenario that succeeded."""
     if scenario.status != 0:
         pytest.fail(f"the scenario ended with {scenario.status}", pytrace=False)
     return scenario
@@ -187,7 +191,8 @@ def test_scenario_ends_well(scenario):
 
 
 def judge(capture, expected):
-    """What is wrong with the verdict on a capture, and all that was found: (outcome, rule)."""
+    """The differences of the findings in a capture from the expected ones, and all findings:
+    (outcome, rule)."""
     name = os.path.basename(capture)
     out = subprocess.run(
         [os.path.join(BIN, "ipoib-check"), "--format", "json", capture],
@@ -210,7 +215,7 @@ def judge(capture, expected):
 
 @of_scenario
 def test_verdict(left):
-    """On all captures that the scenario left."""
+    """On all captures of the scenario."""
     captures = sorted(c for c in glob.glob(left.path("*")) if c.endswith(CAPTURES))
     assert captures, "the scenario left no capture"
     complaints, found = [], set()
@@ -224,10 +229,10 @@ def test_verdict(left):
     assert not complaints, "\n".join(complaints)
 
 
-# ---- what packets are measured with
+# ---- the tests' own CRCs
 
-# A congestion notification packet of RoCE v2 as a ConnectX-4 Lx sent it, from IP header to ICRC; from the tests of scapy
-# (test/contrib/roce.uts, "RoCE CNP captured on ConnectX-4 Lx").
+# A congestion notification packet of RoCE v2 as a ConnectX-4 Lx sent it, from IP header to ICRC;
+# from the tests of scapy (test/contrib/roce.uts, "RoCE CNP captured on ConnectX-4 Lx").
 CONNECTX_CNP = bytes.fromhex(
     "45c2003c718c4000401191610a0011010a001201"
     "000012b700280000"
@@ -236,12 +241,12 @@ CONNECTX_CNP = bytes.fromhex(
 
 
 def test_icrc_is_that_of_a_frame_by_a_connectx_4_lx():
-    """What packets are measured with agrees with hardware that the project has not made."""
+    """The computation of the tests agrees with hardware that is not part of this project."""
     ip_udp, rest = CONNECTX_CNP[:28], CONNECTX_CNP[28:]
     masked = bytearray(ip_udp)
     masked[1] = masked[8] = 0xFF  # TOS, TTL: IBA A17.3.3
     masked[10:12] = masked[26:28] = b"\xff\xff"  # checksums
-    # The ICRC of a packet with a GRH counts its LRH as ones; IPv4 and UDP header stand where the GRH did.
+    # The ICRC of a packet with a GRH counts its LRH as ones; IPv4 and UDP headers replace the GRH.
     assert ib.icrc_of(b"\xff" * 8 + bytes(masked), rest[:-4]).hex() == rest[-4:].hex()
 
 
@@ -251,7 +256,8 @@ def lids(packet):
 
 
 def echo_requests(packets):
-    """The sequence numbers of the ICMP echo requests over UD without GRH, as they came, for each ping (identifier)."""
+    """The sequence numbers of the ICMP echo requests over UD without GRH, in order of arrival, for
+    each ping (identifier)."""
     pings = {}
     for p in packets:
         is_ud = p[1] & 3 == 2 and p[8] == 0x64
@@ -284,12 +290,12 @@ def test_each_packet_is_on_every_link_unchanged(left, to, links):
     whole = sum(n == links for n in seen.values())
     counts = collections.Counter(seen.values())
     assert whole >= 3, counts
-    # One or the other was on its way while the cable was out.
+    # Some packets were on their way while the cable was unplugged.
     assert len(seen) - whole <= 3, counts
     assert max(seen.values()) == links, counts
 
 
-# ---- cluster: sixteen nodes in one report, where it says of deviating nodes which they are
+# ---- cluster: sixteen nodes in one report, which names the deviating nodes
 
 
 @pytest.fixture
@@ -321,7 +327,8 @@ def test_two_nodes_are_not_as_the_others(summary):
 
 @pytest.fixture
 def damaged(left):
-    """The damaged packets, the wrong VCRCs at the switch and the wrong ICRCs at h1, as the scenario counts them; the packets' CRCs."""
+    """The corrupt packets, the wrong VCRCs at the switch and the wrong ICRCs at h1, as the scenario
+    counts them; the packets' CRCs."""
     counters = r"damaged (\d+), bad VCRC at the switch (\d+), bad ICRC at h1 (\d+)"
     counted = re.search(counters, left.console)
     assert counted, left.console
@@ -392,7 +399,7 @@ def test_some_come_late_and_none_is_lost(pings):
 
 @only_of("disorder")
 def test_the_next_ones_are_missing_where_drop_next_is_set(pings):
-    """ARP may be among the three that drop_next takes."""
+    """ARP may be among the three packets that drop_next drops."""
     missing = [n for n in range(1, 11) if n not in pings["lost"]]
     assert missing and missing == [1, 2, 3][: len(missing)], pings["lost"]
 
@@ -401,7 +408,8 @@ def test_the_next_ones_are_missing_where_drop_next_is_set(pings):
 
 
 def without_unknown(packet):
-    """With 0 for what no completion tells: VL; SE, M; A; PSN; both CRCs (IBA 7.7, 9.2, 7.8)."""
+    """The frame with 0 in the fields that no completion has: VL; SE, M; A; PSN; both CRCs (IBA 7.7,
+    9.2, 7.8)."""
     p = bytearray(packet)
     p[0], p[49], p[56:60], p[-6:] = 0, p[49] & 0x30, bytes(4), bytes(6)
     return bytes(p)
@@ -409,7 +417,7 @@ def without_unknown(packet):
 
 @pytest.fixture
 def rebuilt(left):
-    """The frames of ipoib-capture, which it builds again from completions."""
+    """The frames that ipoib-capture rebuilds from completions."""
     return left.frames("multicast.erf")
 
 
@@ -428,7 +436,7 @@ def test_results_of_the_machine(left):
 
 @only_of("multicast")
 def test_rebuilt_frames_are_those_of_the_wire(left, rebuilt):
-    """In all that a completion tells."""
+    """In all fields that a completion has."""
     sent = [p for p in left.file_frames() if p[1] & 3 == 3 and p[48] == 0x64]
     wire = {without_unknown(p) for p in sent}
     assert [p.hex() for p in rebuilt if p not in wire] == []
@@ -461,7 +469,8 @@ def test_both_pings_to_a_group_that_came_later_are_seen(rebuilt):
 
 @only_of("qp-reset")
 def test_psns_start_again_once_as_they_began(left):
-    """n1's UD queue pair is QPN 0x23 (HCA 1 has used up 32 before): UD SEND Only without and with a GRH, the DETH's source QP."""
+    """n1's UD queue pair is QPN 0x23 (HCA 1 has used up 32 before): UD SEND Only without and with a
+    GRH, the DETH's source QP."""
     psns = []
     for p in left.file_frames():
         bth = 48 if p[1] & 3 == 3 else 8
@@ -476,7 +485,7 @@ def test_psns_start_again_once_as_they_began(left):
 
 @pytest.fixture
 def sniffed(left):
-    """The frames on the wire, and those of the sniffing HCA."""
+    """The frames on the wire, and those of the capturing HCA."""
     wire, found = left.file_frames(), left.frames("sniffer.erf")
     assert len(found) > 30 and found[0] in wire, f"{len(found)} frames were sniffed"
     return wire, found

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ipoib-capture convert --share: a capture that may leave the company, and is judged as before."""
+"""ipoib-capture convert --share: a capture without private data, which has the same findings as
+before."""
 import ipaddress
 import os
 import subprocess
@@ -47,7 +48,7 @@ def test_names_of_nodes_are_gone(path, shared):
 
 
 def test_nothing_of_a_checksum_is_wrong(shared):
-    """By tshark, which checks them all."""
+    """tshark checks all checksums."""
     path = shared(testdata("mixed.pcap"))
     checks = [
         "ip.checksum.status",
@@ -99,7 +100,7 @@ def test_payload_and_tcp_text_are_gone(tmp_path):
 
 
 def test_dhcp_has_other_addresses_and_no_names(shared):
-    """dhcp.pcap is systemd-networkd and dnsmasq; the rules of RFC 4390 judge it as before (above)."""
+    """dhcp.pcap is systemd-networkd and dnsmasq; its findings of RFC 4390 are tested above."""
     fields = ["dhcp.client_id.duid", "dhcp.hw.ipoib", "dhcp.option.dhcp_server_id", "dhcp.ip.your"]
     fields += ["dhcp.client_id.iaid", "dhcp.option.hostname", "dhcp.option.vendor_class_id"]
 
@@ -133,7 +134,7 @@ def test_output_is_erf_unless_247_is_asked_for(tmp_path):
 
 
 def test_records_of_other_types_are_left_out(tmp_path):
-    """Provenance (27) names the host; Ethernet (2) is not what is replaced here."""
+    """Provenance (27) names the host; the tool does not anonymise Ethernet (2)."""
     frame = packets(testdata("datagram.pcap"))[0]
     records = [
         capfile.erf_record_of(27, 1 << 32, b"\0\x03\0\x08hostname", 12),

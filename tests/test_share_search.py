@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Nothing of a capture's addresses and payload is left by ipoib-capture convert --share; and each fixture of a rule is judged
-as before.
+"""ipoib-capture convert --share leaves none of a capture's addresses and payload; and each fixture
+of a rule has the same findings as before.
 
-What must be gone is read from the captures by tshark, not by the project's decoder."""
+tshark, not the project's decoder, reads the addresses and payload from the captures."""
 import functools
 import ipaddress
 import os
@@ -17,8 +17,8 @@ from test_fixtures import make
 
 of_captures = pytest.mark.parametrize("path", CAPTURES, ids=os.path.basename)
 ENCAPSULATIONS = tuple(bytes.fromhex(t + "0000") for t in ("0800", "0806", "86dd"))
-# Fields whose values are addresses of somebody. Wireshark's own fields of SA records are left out: it does not know where a
-# record begins in the later segments of a table.
+# Fields with addresses of hosts. Wireshark's own fields of SA records are left out: it misses
+# the start of records in the later segments of a table.
 ADDRESSES = """infiniband.grh.sgid infiniband.grh.dgid ipoib.lladdr.gid ipv6.src ipv6.dst icmpv6.nd.ns.target_address
 icmpv6.nd.na.target_address infiniband.cm.req.localgid.ipv6 ipoib.mgid""".split()
 GUIDS = """infiniband.nodeinfo.systemimageguid infiniband.nodeinfo.nodeguid infiniband.nodeinfo.portguid
@@ -28,7 +28,7 @@ PAYLOAD = ["data.data", "tcp.payload", "udp.payload", "infiniband.payload"]
 
 
 def stays(address):
-    """Addresses that say what they are, of nobody in particular."""
+    """Addresses with a general meaning, which identify no host."""
     a = ipaddress.ip_address(address)
     if a.version == 6 and a.is_multicast:
         return (
@@ -41,7 +41,7 @@ def stays(address):
 
 @pytest.fixture(scope="module")
 def shown():
-    """Path to the words that tshark shows of it, by field."""
+    """Path to the words in tshark's output, by field."""
     out = subprocess.run([*TSHARK, "-G", "fields"], capture_output=True, text=True).stdout
     known = {line.split("\t")[2] for line in out.splitlines() if line.startswith("F\t")}
     fields = [f for f in ADDRESSES + GUIDS + PAYLOAD if f in known]
@@ -56,7 +56,8 @@ def shown():
         columns = {f: set() for f in fields}
         for *row, management in rows:
             for field, text in zip(fields, row):
-                # Wireshark takes a NodeRecord of the SA (class 3) for a NodeInfo, which begins 4 bytes later
+                # Wireshark takes a NodeRecord of the SA (class 3) for a NodeInfo, which begins 4
+                # bytes later
                 if field not in GUIDS or management != "0x03":
                     columns[field].update(text.split(","))
         return {f: columns.get(f, set()) - {""} for f in ADDRESSES + GUIDS + PAYLOAD}
@@ -78,7 +79,8 @@ def test_no_address_or_guid_is_left(path, shared, shown):
 
 @of_captures
 def test_no_payload_is_left(path, shared, shown):
-    """Bytes after the headers of IP, UDP and TCP: no 8 of them in a row, but zeros and repetitions."""
+    """Of the bytes after the headers of IP, UDP and TCP no 8 in a row remain, except zeros and
+    repetitions."""
     left = b"".join(packets(shared(path)))
     pieces = {left[at : at + 8] for at in range(len(left) - 7)}
     for word in {w for f in PAYLOAD for w in shown(path)[f] if len(w) >= 16}:
@@ -92,7 +94,7 @@ def test_no_payload_is_left(path, shared, shown):
 
 
 def test_fixtures_are_judged_as_before(tmp_path):
-    """Captures with one fault each, and conformant ones that are rare."""
+    """Captures with one fault each, and rare conformant ones."""
     captures = {entry["capture"] for entry in make(tmp_path)}
     assert len(captures) > 150
     for path in sorted(captures):

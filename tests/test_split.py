@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Both directions of one cable on two interfaces of a capture, or on two ports of an ERF card: the verdict is that of one
-interface. Of each violating capture the same rules fail of the same entities; a conformant one stays so."""
+"""Both directions of one cable on two interfaces of a capture, or on two ports of an ERF card, have
+the verdict of one interface. In each violating capture the same rules fail for the same entities; a
+conformant one stays conformant."""
 import functools
 import glob
 import os
@@ -38,7 +39,7 @@ REAL = [path for path in PATHS if capfile.read(path).linktype == capfile.INFINIB
 
 @functools.cache
 def made():
-    """Name to frames, of all that are split."""
+    """Name to frames, for all captures that are split."""
     captures = {f.rule + f.variant: records(fixture.make_capture(f)[0].pcap()) for f in FAULTS}
     captures.update({os.path.basename(path): records(capfile.load(path)) for path in REAL})
     return captures
@@ -51,7 +52,7 @@ def of_one_interface(name):
 
 @pytest.fixture(scope="module")
 def figures():
-    """Way to the captures that lost violations, and those that did not."""
+    """For each way the captures that lost violations, and those that did not."""
     seen = {way: {True: [], False: []} for way in split.WAYS}
     yield seen
     for way, of in seen.items():
@@ -71,7 +72,7 @@ def test_rules_fail_of_the_same_entities(name, way, figures):
     assert found == expected
 
 
-# ---- captures that begin late: what shows that both interfaces see one subnet comes later, or never
+# ---- captures that begin late: both interfaces prove to be one subnet later, or never
 
 STEP = 23  # frames
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The statistics: -z ipoib,conformance[,json], peers, groups, connections and tree, and the windows' tables by sharkd.
+"""The statistics: -z ipoib,conformance[,json], peers, groups, connections and tree, and the
+windows' tables in sharkd.
 
-What is expected was read by hand in testdata/README.md and in the frames (QPNs, LIDs and addresses in ARP and Neighbour
-Discovery, the SA's MCMemberRecords, the CM messages), not in our own output. The tests ask for every table in one pass and
-in two. The conformance report is also compared with that of ipoib-check."""
+The expected values were read by hand from testdata/README.md and the frames (QPNs, LIDs and
+addresses in ARP and Neighbour Discovery, the SA's MCMemberRecords, the CM messages), not from our
+own output. The tests request every table in one pass and in two. They also compare the conformance
+report with that of ipoib-check."""
 import collections
 import functools
 import json
@@ -25,7 +27,7 @@ in_each_mode = pytest.mark.parametrize(
 )
 
 
-# ---- what was read by hand
+# ---- values that were read by hand
 
 
 def gid(port):
@@ -37,7 +39,8 @@ def link_local(port):
 
 
 def peer(ip, qpn, port, pkey, lid, first, last):
-    """All of Linux's addresses have the RC flag, in datagram mode too: see the bytes in arp.src.hw."""
+    """All of Linux's addresses have the RC flag, in datagram mode too: see the bytes in
+    arp.src.hw."""
     return [
         ip,
         "0x80",
@@ -103,7 +106,7 @@ def group(rest, ip, mlid, frame, members=0, pkey="ffff", signature="601b", mtu=2
 
 
 def heard_of(rest, ip, pkey="ffff"):
-    """n0's solicited-node group: it sends there, but its join never reaches the wire."""
+    """n0's solicited-node group: n0 sends to it, but its join never reaches the wire."""
     return [
         "ff12:601b:%s:%s" % (pkey, rest),
         ip,
@@ -126,7 +129,8 @@ def ipv4(rest, ip, *args, **kw):
 
 BROADCAST = (":ffff:ffff", "255.255.255.255 (broadcast)")
 NODE = {n: (":1:ff00:%d" % n, "ff02::1:ff00:%d" % n) for n in (100, 110, 120)}
-# MLID and frame of the SA's last GetResp(MCMemberRecord). In the first two captures n1 leaves all at the end.
+# MLID and frame of the SA's last GetResp(MCMemberRecord). In the first two captures n1 leaves all
+# at the end.
 GROUPS = {
     "datagram.pcap": [
         group(":16", "ff02::16", 0xC004, 28),
@@ -224,7 +228,8 @@ CONNECTIONS = {
         ),
     ],
 }
-# cm-reject.pcap: REJ to each REQ but two, in testdata/README.md; those of SRP, SDP and the like in foreign.pcap are not IPoIB's.
+# cm-reject.pcap: REJ to each REQ but two, in testdata/README.md; those of SRP, SDP and the like in
+# foreign.pcap are not IPoIB's.
 REJECTED = [(3, 4), (5, 6), (35, 36), (37, 38), (39, 40)]
 
 
@@ -232,7 +237,8 @@ REJECTED = [(3, 4), (5, 6), (35, 36), (37, 38), (39, 40)]
 
 
 def blocks(text):
-    """The tables that were printed: title -> (rows, lines after them); a row is its cells by the header's columns."""
+    """The printed tables: title -> (rows, lines after them); a row is its cells by the header's
+    columns."""
     out = {}
     for part in re.findall("^" + RULE + r"\n(.*?)^" + RULE + r"\n", text, re.S | re.M):
         title, header, *lines = part.splitlines()
@@ -244,7 +250,7 @@ def blocks(text):
         ]
         rest = [l for l in lines if l not in table]
         padded = [l.ljust(width) for l in table]
-        # columns are apart where every row has two blanks
+        # columns are separated where every row has two blanks
         gap = [all(l[i : i + 2] == "  " for l in padded) for i in range(width - 1)] + [False]
         starts, inside = [0], False
         for i in range(width):
@@ -331,7 +337,8 @@ def outcomes(report):
 
 
 def comparable(report):
-    """What the plugin's report and that of ipoib-check have in common: the results, and the summary."""
+    """The common part of the reports of the plugin and of ipoib-check: the results, and the
+    summary."""
     keys = "id level document section outcome count subject expected actual reason frames text"
     summary = {k: v for k, v in report["summary"]["captures"][0].items() if k != "name"}
     return [{k: r[k] for k in keys.split()} for r in report["results"]], summary
@@ -400,8 +407,9 @@ def test_conformance_table_has_the_worst_first_then_the_verdict(name):
 
 
 def test_source_option_is_as_ipoib_check_has_it(open_path):
-    """n1's advertisement has its link-layer address in a source option, which receivers ignore (RFC 4861 section 4.4), with
-    another QPN than its packets go to 4000 s later: no receiver has learnt that QPN."""
+    """n1's advertisement has its link-layer address in a source option, which receivers ignore (RFC
+    4861 section 4.4), with another QPN than that of its packets 4000 s later: no receiver has
+    cached that QPN."""
     t = tape("datagram.pcap")
     t[60]["nd.option.type"] = 1
     t[60].payload[73:76] = bytes([0, 0, 0x99])
@@ -496,7 +504,8 @@ def tree(name, argument="", options=()):
 
 
 def test_tree_address_resolution():
-    # ARP 41, 44, 98, 99; NS, NA 85, 86, 104, 106; duplicate address detection 18, 31; solicitations 33, 39, 96, 97
+    # ARP 41, 44, 98, 99; NS, NA 85, 86, 104, 106; duplicate address detection 18, 31; solicitations
+    # 33, 39, 96, 97
     assert tree("connected.pcap")["Address resolution"] == {
         "": 14,
         "ARP request": 2,
@@ -574,7 +583,7 @@ def without_ipoib(request, open_path):
 
 
 def all_tables(path, options):
-    """What tshark prints of all statistics at once."""
+    """tshark's output of all statistics at once."""
     everything = [x for t in TABLES + ("tree",) for x in ("-z", "ipoib," + t)]
     r = tshark("-q", *options, *everything, "-r", path)
     assert r.returncode == 0, r.stderr
@@ -639,7 +648,7 @@ WINDOWS = [  # in this order, all from one process
 
 @pytest.fixture(scope="module")
 def windows():
-    """sharkd's answer for each window."""
+    """sharkd's response for each window."""
     requests = []
     for name, path in WINDOWS:
         requests.append(load(testdata(path)))
@@ -653,7 +662,7 @@ def windows():
     ids=[f"{n}-{name}-{path}" for n, (name, path) in enumerate(WINDOWS)],
 )
 def test_window(windows, number):
-    """Its rows, without the number that stands first, are those of the table."""
+    """Its rows, without the number in front, are those of the table."""
     name, path = WINDOWS[number]
     rows = windows[number]["result"]["taps"][0]["tables"][0]["i"]
     assert [[str(cell) for cell in row[1:]] for row in rows] == EXPECTED[name][path]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Times that do not fit, and many interfaces, in pcapng files (draft-ietf-opsawg-pcapng 4.2: if_tsresol, if_tsoffset).
+"""Times out of range, and many interfaces, in pcapng files (draft-ietf-opsawg-pcapng 4.2:
+if_tsresol, if_tsoffset).
 
-The plugin and ipoib-check judge such a file alike, and neither stops."""
+The plugin and ipoib-check find the same in such a file, and neither stops."""
 import json
 import os
 import struct
@@ -20,7 +21,7 @@ INTERFACES = 1 << 16
 
 
 def check(path):
-    """What ipoib-check says: (rules that fail, exit status, errors)."""
+    """The result of ipoib-check: (rules that fail, exit status, errors)."""
     p = subprocess.run(
         [os.path.join(BIN, "ipoib-check"), "--format", "json", path],
         capture_output=True,
@@ -53,7 +54,7 @@ def write(folder, *blocks):
 
 
 def frames():
-    """Real traffic, as records of ERF, which Wireshark knows in pcapng."""
+    """Real traffic, as ERF records, which Wireshark can read in pcapng."""
     real = capfile.read(paths.testdata("connected.pcap")).frames
     return [capfile.Frame(*record) for record in capfile.erf_records(real)]
 
@@ -98,7 +99,8 @@ def test_plugin_and_check_agree_on_odd_times(tmp_path, offset, resolution):
 
 @pytest.mark.parametrize("last", (INTERFACES - 1, INTERFACES))
 def test_no_interface_is_folded_onto_another(tmp_path, last):
-    """The same frames on the first interface and on one whose number has 16 bits, or 17, show alike."""
+    """The same frames on the first interface and on one whose number has 16 bits, or 17, have the
+    same results."""
     needs("tshark", "wireshark")
     described = capfile.interface(capfile.ERF) * (last + 1)
     some = frames()[:60]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Unusual traffic that the RFCs allow (tests/frames/unusual*.py): ipoib-check finds no violation, and judges it."""
+"""Unusual traffic that the RFCs allow (tests/frames/unusual*.py): ipoib-check finds no violation,
+and gives a verdict."""
 import json
 
 import pytest
@@ -9,7 +10,7 @@ from support import check
 
 LEAST = 60
 SCOPE = "rfc4391.4.1.scope-link-local"
-# A SHOULD of a default that these links have a reason not to keep: the page of the rule says to leave the finding.
+# These links have a reason to violate this SHOULD; the rule's page says to accept the finding.
 SHOWN = {"across_a_router": {SCOPE}, "scope_of_a_link_over_two_subnets": {SCOPE}}
 
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""doc/upstream.md says what Wireshark without the plugin shows of each capture of testdata/upstream: does it?
+"""doc/upstream.md is right: Wireshark without the plugin shows its text for each capture of
+testdata/upstream.
 
-Each fault of the page has a command, which runs as it stands there. It must print what the page has under "Shows" in every
-version that the page names. In another version, or where it prints what is under "Should show", a warning says so, for
-Wireshark may have mended the fault. The captures are those that tests/frames/upstream.py makes; each is on the page and in
-testdata/upstream/README.md. With the plugin, the command prints what it should, where the page says that it is right."""
+Each fault of the page has a command, which runs exactly as printed there. It must print the text
+under "Shows" in every version that the page names. In another version, or if it prints the text
+under "Should show", a warning reports it, because Wireshark may have corrected the fault. The
+captures are those that tests/frames/upstream.py makes; each is on the page and in
+testdata/upstream/README.md. With the plugin, the command prints the right text, where the page says
+that it is right."""
 import collections
 import functools
 import os
@@ -44,7 +47,7 @@ def sections(text):
 
 
 def fault(section):
-    """A fault of the page; None if the section has not the form of one."""
+    """A fault of the page; None if the section does not have its form."""
     m = FAULT.match(section)
     return m and Fault(
         m["name"],
@@ -77,7 +80,7 @@ def run(command):
 
 @pytest.fixture(scope="module")
 def version():
-    """Of tshark, such as 4.0."""
+    """The version of tshark, such as 4.0."""
     said = run("IPOIB_PLUGINS= script/tshark --version")
     found = re.search(r"\b(\d+\.\d+)\.\d+", said[0] if said else "")
     assert found, f"tshark does not say its version: {said}"
@@ -133,7 +136,8 @@ def test_wireshark_shows_what_the_page_says(each, version):
 
 @each_fault
 def test_plugin_shows_what_the_page_says(each):
-    """What the page says of the plugin, if it is not that it is right, holds as long as Wireshark has the fault."""
+    """If the page does not say that the plugin is right, its statement is valid as long as
+    Wireshark has the fault."""
     got = run(each.command.replace("IPOIB_PLUGINS= ", "", 1))
     is_now = {tuple(each.shows): "the same", tuple(each.should): "right"}.get(
         tuple(got), "partly right"

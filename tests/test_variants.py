@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each way in which a rule can be broken is found, or is inconclusive for a reason that tests/frames/variants gives.
+"""Each way to violate a rule is found, or is inconclusive for a reason that tests/frames/variants
+gives.
 
-Each variant is judged as it is captured on an InfiniBand link from the first SMP on (early); from
-behind the joins on (late); and as an ERF card, an IPoIB interface (LINKTYPE_IPOIB, 242) and a RoCE v2
-network would have captured it. Its own frame must carry the failure. python3 tests/test_variants.py
+Each variant is checked as a capture on an InfiniBand link from the first SMP on (early); from after
+the joins on (late); and as an ERF card, an IPoIB interface (LINKTYPE_IPOIB, 242) and a RoCE v2
+network would have captured it. Its own frame must have the failure. python3 tests/test_variants.py
 prints the table with the results."""
 import collections
 import json
@@ -20,8 +21,8 @@ from support import findings
 from support.check import run as run_check
 from support.paths import SRC
 
-NOT_THERE = "not there"  # the form has no frame that breaks the rule
-BATCH = 200  # captures that one ipoib-check judges
+NOT_THERE = "not there"  # the form has no frame that violates the rule
+BATCH = 200  # captures in one run of ipoib-check
 RULE = re.compile(
     r'^RULE\(\w+, "([^"]+)", RFC(?:4391|4755), "[^"]*",\s+"[^"]*", (\w+), \w+, \w+, (\w+),', re.M
 )
@@ -32,7 +33,8 @@ for _variant in variants.VARIANTS:
 
 
 def captured(variant, form):
-    """(its capture, the names of its frames); None where the form has no frame that breaks the rule."""
+    """(its capture, the names of its frames); None if the form has no frame that violates the
+    rule."""
     w = variant.world()
     if form == "late":
         if not begins_late(w, variant.at):
@@ -47,7 +49,8 @@ def begins_late(w, at):
 
 
 def frames_of(result):
-    """The frames of its findings, and those that they name: a later frame may complete the proof."""
+    """The frames of its findings, and those that the findings name: a later frame may complete the
+    proof."""
     named = [re.search(r" in frame (\d+)$", case["expected"]) for case in result["cases"]]
     own = [f for case in result["cases"] for f in case["frames"]]
     return set(result["frames"] + own + [int(n.group(1)) for n in named if n])
@@ -65,7 +68,7 @@ def judge(rule, paths):
 
 
 def outcome(found, number):
-    """FAIL in the variant's own frame; what the rule is elsewhere in the capture does not matter."""
+    """FAIL in the variant's own frame; the results of the rule in other frames do not matter."""
     if number in found.get("fail", ()):
         return FAIL
     if "inconclusive" in found:
@@ -89,7 +92,7 @@ def results(rule, form, chosen, folder):
 
 
 def wrong(rule, form, chosen, folder):
-    """What is not as the table says: (variant, expected, actual)."""
+    """The differences from the table: (variant, expected, actual)."""
     got = results(rule, form, chosen, folder)
     bad = []
     for variant in chosen:
@@ -100,7 +103,7 @@ def wrong(rule, form, chosen, folder):
 
 
 def one_of_each(rule):
-    """The default partition; of the ways that differ in a value alone, the first."""
+    """Variants of the default partition; of those that differ only in a value, the first."""
     first = {}
     for v in BY_RULE[rule]:
         if v.base == "default":

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Wireshark's own checks of a dissector's source find nothing (script/wireshark-checks), but would find a fault.
+"""Wireshark's own checks of a dissector's source (script/wireshark-checks) find nothing here, but
+find a fault in a copy.
 
-The checks are part of Wireshark's source, which script/wireshark-checks fetches once; a test does not."""
+The checks are part of Wireshark's source, which script/wireshark-checks downloads once; a test does
+not."""
 import os
 import re
 import shutil

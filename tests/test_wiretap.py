@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The wiretap plugin: pcap files of link type 247 open as InfiniBand, in every form that the format has; malformed ones end in
-an error, not in a crash; all other files open as without the plugin; packets can be saved in files of link type 247.
+"""The wiretap plugin: pcap files of link type 247 open as InfiniBand, in every form of the format;
+malformed ones cause an error, not a crash; all other files open as without the plugin; packets can
+be saved in files of link type 247.
 
-support/capfile.py, which shares no code with the plugin, makes the files and gives the expected values. Programs get our wiretap
-plugin alone: what the dissector shows is not the question here. What sharkd shows of a frame it reads by random access, as two
-passes of tshark do; editcap reads in sequence."""
+support/capfile.py, which shares no code with the plugin, makes the files and gives the expected
+values. Programs run with only our wiretap plugin: the dissector is not tested here. sharkd reads a
+frame by random access, as two passes of tshark do; editcap reads in sequence."""
 import collections
 import glob
 import gzip
@@ -38,7 +39,8 @@ LARGEST = max(OURS.values(), key=os.path.getsize)
 
 
 def acknowledge(psn):
-    """An RC Acknowledge: LRH (IBA 7.7), BTH (9.2), AETH (9.5), then room for ICRC and VCRC; 30 bytes."""
+    """An RC Acknowledge: LRH (IBA 7.7), BTH (9.2), AETH (9.5), then room for ICRC and VCRC; 30
+    bytes."""
     lrh = struct.pack(">BBHHH", 0x00, 0x02, 2, 7, 1)
     bth = struct.pack(">BBHII", 0x11, 0x00, 0xFFFF, 7, psn)
     return lrh + bth + struct.pack(">I", 0x1F000000) + bytes(6)
@@ -56,8 +58,8 @@ def pcap(records, linktype=INFINIBAND, nanoseconds=True, **how):
 
 
 def with_number(data, offset, number):
-    """The file with another little-endian 32-bit number at an offset. 24 is the first record's: its header has the seconds, the
-    fraction, the captured length and the length on the wire."""
+    """The file with another little-endian 32-bit number at an offset. 24 is the first record's: its
+    header has the seconds, the fraction, the captured length and the length on the wire."""
     return data[:offset] + struct.pack("<I", number) + data[offset + 4 :]
 
 
@@ -109,7 +111,7 @@ def faults():
 
 
 def others():
-    """Files that the plugin must leave alone."""
+    """Files that the plugin must not claim."""
     arp = bytes.fromhex(
         "ffffffffffff 020000000001 0806 0001 0800 06 04 0001"
         "020000000001 c0000201 000000000000 c0000202"
@@ -159,7 +161,7 @@ def folder():
 
 @pytest.fixture(scope="module")
 def our_plugin():
-    """A plugin folder that holds our wiretap plugin alone."""
+    """A plugin folder with only our wiretap plugin."""
     found = glob.glob(os.path.join(PLUGINS, "*", "wiretap"))
     assert found, f"no wiretap plugin in {PLUGINS}"
     with open_folder() as plugins:
@@ -187,7 +189,7 @@ def call(plugins, *command, stdin=None):
 
 
 def good(plugins, *command, stdin=None):
-    """The same; it must succeed. Returns what it prints."""
+    """The same; it must succeed. Returns its output."""
     result = call(plugins, *command, stdin=stdin)
     errors = result.stderr.decode(errors="replace")
     assert result.returncode == 0, f"exit status {result.returncode}: {errors}"
@@ -199,7 +201,7 @@ def answer(result):
 
 
 def ask_sharkd(plugins, questions):
-    """What sharkd answers, and its messages. A question is a method and its parameters."""
+    """sharkd's responses, and its messages. A request is a method and its parameters."""
     requests = [
         json.dumps({"jsonrpc": "2.0", "id": n, "method": method, "params": parameters})
         for n, (method, parameters) in enumerate(questions, 1)
@@ -213,13 +215,13 @@ def ask_sharkd(plugins, questions):
     return [answers[n] for n in sorted(answers)], errors
 
 
-# What a program reads of a file: time, lengths and MD5 sum of each packet.
+# Values that a program reads from a file: time, lengths and MD5 sum of each packet.
 
 COLUMNS = ["frame.time_epoch", "frame.cap_len", "frame.len", "frame.md5_hash"]
 
 
 def listed(frames):
-    """The same of frames, as tshark and sharkd print it."""
+    """The same of frames, in the notation of tshark and sharkd."""
     return [
         [
             f"{f.time // 10**9}.{f.time % 10**9:09d}",
@@ -258,7 +260,8 @@ def path_of(name, made):
 
 @pytest.fixture(scope="module")
 def sharkd_lists(made, our_plugin):
-    """For each well-formed file the answers of sharkd: that it opened the file, and its packets."""
+    """For each well-formed file the responses of sharkd: that it opened the file, and its
+    packets."""
     columns = {f"column{n}": f"{column}:1" for n, column in enumerate(COLUMNS)}
     questions = [("setconf", {"name": "frame.generate_md5_hash", "value": "TRUE"})]
     for name in WELL_FORMED_NAMES:
@@ -312,7 +315,7 @@ def test_tshark_reads_a_pipe(name, made, our_plugin):
     assert got == expected_of(path)
 
 
-# What capinfos says of the files.
+# capinfos's output for the files.
 
 
 @pytest.fixture(scope="module")
@@ -358,7 +361,7 @@ def test_precision(name, patterns, information):
 
 
 def assert_fails(result, says):
-    """The program ends with an error, but of no signal (128 and more in a shell's count)."""
+    """The program ends with an error, but not by a signal (128 and more in a shell's count)."""
     status, output, errors = answer(result)
     assert 0 < status < 124, f"exit status {status}: {output}{errors}"
     assert re.search(says, output + errors), f"expected {says!r} in: {output}{errors}"
@@ -381,7 +384,8 @@ def test_tshark_names_a_truncated_record(passes, made, our_plugin):
 
 
 def count_packets(plugins, paths):
-    """One run of capinfos over many files: its result, and the number of packets of each file that it counted."""
+    """One run of capinfos over many files: its result, and the number of packets of each file that
+    it counted."""
     result = call(plugins, "capinfos", "-M", "-T", "-r", "-c", *paths)
     lines = [line.split("\t") for line in result.stdout.decode().splitlines()]
     return result, {path: int(count) for path, count in lines}
@@ -389,7 +393,8 @@ def count_packets(plugins, paths):
 
 @pytest.fixture(scope="module")
 def shortened():
-    """A file of two packets at every length: what is left of it ("header", "whole", "part") to {path: whole records}."""
+    """A file of two packets at every length: the kind of the remainder ("header", "whole", "part")
+    to {path: whole records}."""
     found = collections.defaultdict(dict)
     with open_folder() as shorter:
         for length in range(len(TINY)):
@@ -429,7 +434,7 @@ def test_file_that_ends_within_a_record_is_an_error_after_the_whole_records(shor
 
 
 def assert_survives(plugins, paths):
-    """Whatever the fault is: an answer or an error about every file, in time."""
+    """Whatever the fault is: a result or an error for every file, in time."""
     result = call(plugins, "capinfos", *paths)
     status, output, errors = answer(result)
     assert status <= 2, f"exit status {status}: {output[-1000:]}{errors[-1000:]}"
@@ -466,7 +471,8 @@ def other_path(name, made):
 
 
 def without_numbers(tree):
-    """A protocol tree without the numbers of fields ("e"), which depend on the order that plugins are loaded in."""
+    """A protocol tree without the numbers of fields ("e"), which depend on the order in which
+    plugins are loaded."""
     if isinstance(tree, list):
         return [without_numbers(item) for item in tree]
     if isinstance(tree, dict):
@@ -476,8 +482,8 @@ def without_numbers(tree):
 
 @pytest.fixture(scope="module")
 def trees(made, our_plugin):
-    """What sharkd shows with our plugin, and without: of each other file the answers (opened, and all of each frame), and the
-    messages."""
+    """sharkd's trees with our plugin, and without: for each other file the responses (opened, and
+    all of each frame), and the messages."""
 
     def shown(plugins):
         questions, owners = [], []

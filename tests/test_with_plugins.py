@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""script/with-plugins: what of this project is installed beside Wireshark stays out; the build's
-own plugins run, or none. The Wireshark here is a fake that lists the folders that it is given."""
+"""script/with-plugins hides the installed files of this project; the build's own plugins run, or
+none. The Wireshark here is a fake that lists the folders in its environment."""
 import os
 import pathlib
 import subprocess
@@ -16,7 +16,7 @@ cd "$WIRESHARK_PLUGIN_DIR" && find . -name '*.so' | sort
 
 @pytest.fixture
 def run(tmp_path):
-    """Runs a fake Wireshark 9.8, installed with plugins of its own and ours, beside a build."""
+    """Runs a fake Wireshark 9.8, which has its own installed plugins and ours, with a build."""
     (tmp_path / "usr/bin").mkdir(parents=True)
     program = tmp_path / "usr/bin/fakeshark"
     program.write_text(LIST)

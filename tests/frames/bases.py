@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Captures that several faults start from: real ones, cut, or made to keep a rule that Linux does not keep."""
+"""Captures that several fixtures start from: real ones, shortened, or changed to conform to a rule
+that Linux violates."""
 from frames import ib
 from frames.fixture import base
 
@@ -186,13 +187,15 @@ def late(t):
 
 
 def all_of_gsi(t):
-    """Nothing that the two nodes' GSIs sent is missing in the capture."""
+    """Gives the packets of the two nodes' GSIs PSNs without a gap: none of them is missing in the
+    capture."""
     for slid in (N0.lid, N1.lid):
         t.renumber(slid)
 
 
 def join_again(t, gid, lid, **parameters):
-    """Behind 50 of datagram.pcap, a port joins the broadcast group, as n1 did in 19 and 20, and is told other parameters."""
+    """After 50 of datagram.pcap, a port joins the broadcast group, as n1 did in 19 and 20, and gets
+    other parameters."""
     ask, answer = t[19].copy().set(slid=lid), t[20].copy().set(dlid=lid)
     ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
     for p in (ask, answer):
@@ -217,7 +220,7 @@ N0 = Node(1, "fe80::11:7500:0:100", 0x03, "10.0.0.1", "fe80::211:7500:0:100")
 N1 = Node(2, "fe80::11:7500:0:110", 0x23, "10.0.0.2", "fe80::211:7500:0:110")
 NEW_QPN = 0x25
 CONSUMER_REJECT = 28  # IBA 12.6.7.2
-ND_OPTIONS = {133: 52, 135: 68, 136: 68}  # RS, NS, NA: where their options begin, in the payload
+ND_OPTIONS = {133: 52, 135: 68, 136: 68}  # RS, NS, NA: the offset of their options in the payload
 
 
 def is_mcmember(p):
@@ -233,8 +236,8 @@ def is_arp(p):
 
 
 def lladdr_option(p):
-    """Where the source or target link-layer address option of an RS, NS or NA is; 0: there is none.  The octets of a
-    Nonce option (RFC 3971 §5.3.2) may stand there instead."""
+    """The offset of the source or target link-layer address option of an RS, NS or NA; 0: it has
+    none. The bytes of a Nonce option (RFC 3971 §5.3.2) may be in its place."""
     if (
         not is_ipoib(p)
         or p["type"] != 0x86DD

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Writes the hand-built captures of testdata/built: build.py OUTDIR [--check].
 
-Each function below makes one capture; the comment at each frame says what it is, and
-expect/built-NAME.txt says what a decoder must show.  The output depends on nothing but this code.
---check writes nothing and says whether OUTDIR holds exactly these files.
+Each function below makes one capture; the comment at each frame describes it, and
+expect/built-NAME.txt lists the fields that a decoder must show. The output depends only on this
+code. --check writes nothing and reports whether OUTDIR holds exactly these files.
 """
 import os
 import sys
@@ -146,7 +146,7 @@ def encap_types():
         "0207 04 0002c9001895 0403 07 6230 0602 0078 0000"
     )  # chassis, port, lifetime, end
     t.ud(A, B, encap(0x88CC, lldp))  # 6 another Ethertype: LLDP
-    t.ud(A, B, encap(0x88B5, ib.fill(5)))  # 7 one that nobody decodes, pad 3
+    t.ud(A, B, encap(0x88B5, ib.fill(5)))  # 7 one without a dissector, pad 3
     t.ud(A, B, encap(0x0800, ib.ping4(A.ip, B.ip), reserved=0x1234))  # 8 Reserved is not 0
     return erf_pcap(t)
 
@@ -159,7 +159,7 @@ def encap_lengths():
         t.ud(A, B, udp4(A, B, n))
     t.ud(A, B, b"")  # 7 no payload
     t.ud(A, B, b"\x08")  # 8 one octet
-    t.ud(A, B, b"\x08\x06")  # 9 two: Type alone
+    t.ud(A, B, b"\x08\x06")  # 9 two: only the Type
     t.ud(A, B, b"\x08\x00\x00")  # 10 three
     t.ud(A, B, encap(0x0800))  # 11 header and nothing after it
     t.ud(A, B, encap(0xC0DE, ib.fill(24)))  # 12 first octet 0xC0
@@ -173,7 +173,8 @@ def encap_lengths():
 
 
 def carried(form):
-    """ARP request, ARP reply, ping; 'form' makes the link layer's octets of (src, dst, encapsulated, psn)."""
+    """ARP request, ARP reply, ping; 'form' makes the link layer's bytes of (src, dst, encapsulated,
+    psn)."""
     t = Tape()
     t.put(form(A, BROADCAST_MGID, arp_request(A, B.ip), 1))
     t.put(form(B, A, arp_reply(B, A), 1))
@@ -214,7 +215,8 @@ def carrier_247_pcap_be_ns():
 
 
 def broadcast_lladdr(mgid=BROADCAST_MGID):
-    """Link-layer address of a group: QPN 0xffffff and the MGID (IBA 10.5.2; what Linux gives its packets)."""
+    """Link-layer address of a group: QPN 0xffffff and the MGID (IBA 10.5.2; Linux sets it so in its
+    packets)."""
     return lladdr(0xFFFFFF, mgid)
 
 
@@ -236,7 +238,8 @@ def carrier_snoop():
 
 
 def cooked(make):
-    """What Linux gives a capture on ib0 in cooked mode: the link-layer header is Type, Reserved, dropped."""
+    """A capture of Linux on ib0 in cooked mode: the link-layer header (Type, Reserved) is
+    dropped."""
 
     def form(src, dst, payload, psn):
         kind = 1 if isinstance(dst, str) else 0
@@ -271,8 +274,8 @@ def carrier_roce2():
 
 
 def sliced():
-    """Octets with a GRH: LRH 0-7, GRH 8-47, BTH 48-59, DETH 60-67, header 68-71, ARP 72-127 (56 octets:
-    fixed part 72-79, sender 80-99, its IP 100-103, target 104-123, its IP 124-127).
+    """Octets with a GRH: LRH 0-7, GRH 8-47, BTH 48-59, DETH 60-67, header 68-71, ARP 72-127 (56
+    octets: fixed part 72-79, sender 80-99, its IP 100-103, target 104-123, its IP 124-127).
     Without: LRH 0-7, BTH 8-19, DETH 20-27, header 28-31, IPv4 32-51, ICMP from 52."""
     req = ud_frame(A, BROADCAST_MGID, arp_request(A, B.ip), 1).ib()
     echo = ud_frame(A, B, ping(A, B), 2).ib()
@@ -305,7 +308,7 @@ def erf_pcap_sliced(tape):
 
 
 def sliced_247():
-    """The same cuts, LINKTYPE 247 in pcapng."""
+    """The same truncations, LINKTYPE 247 in pcapng."""
     req = ud_frame(A, BROADCAST_MGID, arp_request(A, B.ip), 1).ib()
     t = Tape()
     for cut in (70, 90, 104):
@@ -351,7 +354,7 @@ def arp_faults():
     t.ud(
         A, BROADCAST_MGID, encap(0x0806, arp(1, six, A.ip, bytes(6), B.ip, hrd=1))
     )  # 2 type 1 (Ethernet)
-    # 3 a load balancer's announcement: addresses cut, so that the hardware type reads 0x052f
+    # 3 a load balancer's announcement: addresses shortened, so the hardware type is 0x052f
     t.ud(
         A,
         BROADCAST_MGID,
@@ -440,9 +443,9 @@ def mgids():
     t.ud(A, "ff15:401b:ffff::16", igmp, mlid=0xC005)  # 4 scope 5, site-local
     t.ud(A, "ff1e:401b:ffff::16", igmp, mlid=0xC006)  # 5 scope 14, global
     t.ud(A, "ff02:401b:ffff::16", igmp, mlid=0xC007)  # 6 T = 0
-    t.ud(A, "ff12:401c:ffff::16", igmp, mlid=0xC008)  # 7 signature of nobody
+    t.ud(A, "ff12:401c:ffff::16", igmp, mlid=0xC008)  # 7 unknown signature
     t.ud(A, "ff12:401b:8::2", igmp, mlid=0xC009, pkey=0x8008)  # 8 a draft's P_Key
-    t.ud(A, ib.mgid_ipv4("239.255.1.2"), igmp, mlid=0xC00A)  # 9 upper bits of the group drop out
+    t.ud(A, ib.mgid_ipv4("239.255.1.2"), igmp, mlid=0xC00A)  # 9 the upper 4 bits are dropped
     t.ud(A, "ff32:401b:ffff::16", igmp, mlid=0xC00B)  # 10 flags 3
     # 11 IPv6 group of scope 5
     t.ud(A, ib.mgid_ipv6("ff05::1:3"), nd6(A.ll, "ff05::1:3", ib.nd_rs()), mlid=0xC00C)
@@ -460,7 +463,8 @@ def mad_frame(src, dst, mad, psn=0):
 
 
 class Connection:
-    """One connection: 'a' asks, 'b' answers.  Each has a communication ID, a QP and a first PSN."""
+    """One connection: 'a' is the requester, 'b' the responder. Each has a communication ID, a QP
+    and a first PSN."""
 
     def __init__(
         self,
@@ -550,10 +554,10 @@ class Connection:
         )
 
     def send(self, up, message, mtu=2048, skip=(), twice=()):
-        """A message as SEND Only or First, Middle ..., Last; PSNs go on from the last one used.
+        """A message as SEND Only or First, Middle ..., Last; PSNs continue after the last one used.
 
-        'skip': numbers of packets that the capture misses; 'twice': those that are sent again at once.
-        """
+        'skip': numbers of packets that the capture misses; 'twice': those that are retransmitted at
+        once."""
         side = 0 if up else 1
         parts = [message[i : i + mtu] for i in range(0, len(message), mtu)] or [b""]
         for n, part in enumerate(parts):
@@ -631,9 +635,9 @@ def cm_reject():
     c = Connection(t, ids=(0xA0000013, 0), tid=0x3003)
     c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 2048))  # 4
     c.ids = (0xA0000012, 0)
-    c.rej(10, ib.private_data(B.qpn, 2048), tid=0x9999)  # 5 stale; answers 3 by a new TID
+    c.rej(10, ib.private_data(B.qpn, 2048), tid=0x9999)  # 5 stale; responds to 3 with a new TID
     c.ids = (0xA0000013, 0)
-    c.rej(28, ib.private_data(B.qpn, 2048), ari=b"\x01\x02\x03")  # 6 consumer reject: answers 4
+    c.rej(28, ib.private_data(B.qpn, 2048), ari=b"\x01\x02\x03")  # 6 consumer reject: responds to 4
     c = Connection(t, ids=(0xA0000014, 0), tid=0x3004)
     c.req(ib.service_id_linux(B.qpn), ib.private_data(A.qpn, 65524))  # 7
     c.rej(8)  # 8 as Linux sends it: no private data
@@ -777,7 +781,8 @@ def rc_interleaved():
 
 
 def rc_burst():
-    """A burst of losses over two messages, before the capture; all packets come again (go-back-N)."""
+    """A burst of losses over two messages, before the capture; all packets are retransmitted
+    (go-back-N)."""
     t = Tape()
     c = Connection(t, psns=(0, 500))
     c.set_up()  # 1-3
@@ -789,7 +794,7 @@ def rc_burst():
         (FIRST, two[:2048]),
         (LAST, two[2048:]),
     ]
-    for psn in (0, 4, 1, 2, 3, 4):  # 4-9: the first 4 belongs to no message that is known
+    for psn in (0, 4, 1, 2, 3, 4):  # 4-9: the first 4 belongs to no known message
         c.packet(True, *packets[psn], psn)
     return erf_pcap(t)
 
@@ -805,7 +810,7 @@ def rc_largest():
     return erf_pcap(t)
 
 
-# ---- what is never IPoIB --------------------------------------------------------------------------
+# ---- traffic that is never IPoIB -----------------------------------------------------------------
 
 
 def never():
@@ -813,9 +818,7 @@ def never():
     lure = ping(A, B)  # 0800 0000 45...
     x = Connection(t, qps=(0x000301, 0x000302))
     write = ib.reth(0x7F0000001000, 0x1234, len(lure))
-    x.packet(
-        True, WRITE_ONLY, lure, 1, ext=write
-    )  # 1 RDMA WRITE Only to a QP that nobody introduced
+    x.packet(True, WRITE_ONLY, lure, 1, ext=write)  # 1 RDMA WRITE Only to an unknown QP
     c = Connection(t, ids=(0xA1, 0xB1), qps=(0x000401, 0x000402), tid=0x4001)
     c.set_up(RDMA_IP_SID, rdma_ip_private(), b"")  # 2-4
     c.send(True, lure)  # 5 SEND of an RDMA IP CM connection
@@ -829,8 +832,8 @@ def never():
     c = Connection(t, ids=(0xA4, 0xB4), qps=(0x000701, 0x000702), tid=0x4004)
     c.set_up()  # 15-17 IPoIB
     c.packet(True, WRITE_ONLY, lure, 0x20, ext=write)  # 18 RDMA WRITE Only on it
-    c.packet(True, MIDDLE, lure, 0x30)  # 19 a Middle by itself
-    c.packet(True, LAST, lure, 0x40)  # 20 a Last by itself
+    c.packet(True, MIDDLE, lure, 0x30)  # 19 a Middle without a First
+    c.packet(True, LAST, lure, 0x40)  # 20 a Last without a First
     c.packet(False, ib.READ_RESP_ONLY, lure, 0x50, ext=ib.aeth(0, 1))  # 21 RDMA READ response
     c.packet(False, ib.ACK, b"", 0x60, ext=ib.aeth(0, 2))  # 22 acknowledge
     c.packet(True, ONLY, lure, 0x70)  # 23 and a real one
@@ -841,7 +844,7 @@ def never():
 
 SNM_MGID = "ff12:601b:ffff::1:ff66:de52"
 JOIN_MASK = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["pkey"] | ib.MCM["join"]  # 0x10083
-CREATE_MASK = 0x173F7  # what Linux sets when it may have to create the group
+CREATE_MASK = 0x173F7  # the mask that Linux sets when it may have to create the group
 LEAVE_MASK = ib.MCM["mgid"] | ib.MCM["port_gid"] | ib.MCM["join"]  # 0x10003
 
 
@@ -850,7 +853,8 @@ def sa(t, src, dst, *args, **kw):
 
 
 def broadcast_record(**kw):
-    """The broadcast group as the SA answers a join: 'exactly' (2) MTU 2048 (code 4) and 10 Gb/s (code 3)."""
+    """The broadcast group in the SA's response to a join: 'exactly' (2) MTU 2048 (code 4) and 10
+    Gb/s (code 3)."""
     r = dict(
         port_gid=A.gid,
         qkey=QKEY,
@@ -960,7 +964,7 @@ def sa_transactions():
     sa(t, A, SM, get, 0x10A, ib.ATTR_CLASS_PORT_INFO)  # 23
     sa(t, SM, A, resp, 0x10A, ib.ATTR_CLASS_PORT_INFO, ib.class_port_info(capmask=0x2602))  # 24
     nm = ib.mcmember(ib.mgid_ipv4("224.0.0.2"), A.gid, pkey=0xFFFF, join=2)
-    sa(t, A, SM, rset, 0x10B, mcm, nm, JOIN_MASK)  # 25 NonMember (a router's), no answer
+    sa(t, A, SM, rset, 0x10B, mcm, nm, JOIN_MASK)  # 25 NonMember (a router's), no response
     return erf_pcap(t)
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real frames, taken apart, changed in one place and put together again: lengths, pad and CRCs follow.
+"""Real frames that are parsed, changed in one place and built again: lengths, pad and CRCs are
+recomputed.
 
-Packet is one InfiniBand packet, LRH to VCRC (LINKTYPE_INFINIBAND); its fields have names.  Tape is a capture whose
-frames keep the numbers that they have in the capture they come from, whatever is inserted, left out or moved.
+Packet is one InfiniBand packet, LRH to VCRC (LINKTYPE_INFINIBAND); its fields have names. Tape is a
+capture whose frames keep their original numbers when other frames are inserted, removed or moved.
 The layouts are those of ib.py, which names the documents.
 """
 import copy
@@ -48,7 +49,7 @@ FIELDS = {
     **_bits("deth", {"qkey": (0, 32), "srcqp": (40, 24)}),
     # RFC 4391 §6
     **_octets("payload", {"type": (0, 2), "reserved": (2, 2)}),
-    # behind the encapsulation header: IPv4 (RFC 791), IPv6 (RFC 8200), ARP (RFC 826), ND (RFC 4861)
+    # after the encapsulation header: IPv4 (RFC 791), IPv6 (RFC 8200), ARP (RFC 826), ND (RFC 4861)
     **_octets("payload", {"ipv4.length": (6, 2), "ipv4.src": (16, 4), "ipv4.dst": (20, 4)}),
     **_octets(
         "payload",
@@ -77,7 +78,8 @@ FIELDS = {
             "nd.option.flags": (72, 1),
         },
     ),
-    # management datagrams: IBA 13.4.2; SA: 15.2.1.1; MCMemberRecord: 15.2.5.17; PathRecord: 15.2.5.16
+    # management datagrams: IBA 13.4.2; SA: 15.2.1.1; MCMemberRecord: 15.2.5.17; PathRecord:
+    # 15.2.5.16
     **_octets(
         "payload",
         {
@@ -117,7 +119,7 @@ FIELDS = {
             "path.mtu": (56 * 8 + 54 * 8 + 2, 6),
         },
     ),
-    # CM: IBA 12.6.5, 12.6.8, 12.6.9; what IPoIB has in the private data: RFC 4755 §6
+    # CM: IBA 12.6.5, 12.6.8, 12.6.9; IPoIB's private data: RFC 4755 §6
     **_octets(
         "payload",
         {
@@ -147,7 +149,8 @@ FIELDS = {
 
 
 def number_of(value, bits):
-    """A field's value from an integer, octets, or the text of an IPv4 address, an IPv6 address, a GID."""
+    """A field's value from an integer, octets, or the text of an IPv4 address, an IPv6 address, a
+    GID."""
     if isinstance(value, str):
         value = ipaddress.ip_address(value).packed
     if isinstance(value, (bytes, bytearray)):
@@ -158,7 +161,8 @@ def number_of(value, bits):
 
 
 class Packet:
-    """p['name'] reads a field as an integer, p['name'] = ... sets it; octets() gives the packet with its lengths and CRCs."""
+    """p['name'] reads a field as an integer, p['name'] = ... sets it; octets() returns the packet
+    with its lengths and CRCs."""
 
     def __init__(self, octets):
         self.lrh = bytearray(octets[:8])
@@ -186,7 +190,7 @@ class Packet:
         octets[:] = (whole | number_of(value, bits) << shift).to_bytes(len(octets), "big")
 
     def set(self, **fields):
-        """Fields without a dot in their names; the packet itself, for one-liners."""
+        """Sets fields without a dot in their names; returns the packet, for one-liners."""
         for name, value in fields.items():
             self[name] = value
         return self
@@ -203,11 +207,12 @@ class Packet:
         self["lnh"] = ib.LNH_GRH
 
     def datagram(self, ethertype, octets):
-        """Another datagram in it."""
+        """Replaces the datagram in it."""
         self.payload = bytearray(ib.encap(ethertype, octets))
 
     def fix_checksums(self):
-        """Lengths and checksums of IPv4's header, and of IPv6 with an ICMPv6 message right behind its header."""
+        """Lengths and checksums of IPv4's header, and of IPv6 with an ICMPv6 message immediately
+        after its header."""
         p = self.payload
         if self["type"] == IPV4:
             self["ipv4.length"] = len(p) - 4
@@ -230,20 +235,21 @@ class Packet:
 
 
 class Frame:
-    """origin: its number in the capture that it comes from; None: it is no frame of it.  before: its octets there."""
+    """origin: its number in the original capture; None: it is a new frame. before: its original
+    bytes."""
 
     def __init__(self, time, packet, origin=None, before=None):
         self.time, self.packet, self.origin, self.before = time, packet, origin, before
 
     def octets(self):
-        """Most frames are as they were: their CRCs need not be computed again."""
+        """Most frames are unchanged: their CRCs need not be computed again."""
         if self.before is not None and vars(Packet(self.before)) == vars(self.packet):
             return self.before
         return self.packet.octets()
 
 
 class Tape:
-    """Frames in their order.  tape[n] is the packet of frame n of the capture it was read from."""
+    """Frames in their order. tape[n] is the packet of frame n of the original capture."""
 
     def __init__(self, path):
         capture = capfile.read(path)
@@ -264,11 +270,11 @@ class Tape:
         return self.frame(n).packet
 
     def number(self, frame):
-        """Of a frame, or of the frame that was number n before."""
+        """The current number of a frame, or of the frame that was number n."""
         return self.frames.index(frame if isinstance(frame, Frame) else self.frame(frame)) + 1
 
     def keep(self, *ranges):
-        """Only these: numbers, and (first, last) of ranges."""
+        """Removes all frames except these: numbers, and (first, last) of ranges."""
         wanted = set()
         for r in ranges:
             wanted.update(range(r[0], r[1] + 1) if isinstance(r, tuple) else [r])
@@ -278,7 +284,7 @@ class Tape:
         self.frames = [f for f in self.frames if f.origin not in numbers]
 
     def insert(self, after, packet):
-        """A new frame behind another (a frame, or its number), half-way to the next."""
+        """Inserts a new frame after another (a frame, or its number), half-way to the next."""
         at = self.number(after)
         time = self.frames[at - 1].time
         time = (time + self.frames[at].time) // 2 if at < len(self.frames) else time + 1_000_000
@@ -287,7 +293,7 @@ class Tape:
         return new
 
     def move(self, n, after):
-        """Frame n behind another."""
+        """Moves frame n after another."""
         packet, before = self[n], self.frame(n).before
         self.drop(n)
         new = self.insert(after, packet)
@@ -295,12 +301,13 @@ class Tape:
         return new
 
     def shift(self, n, seconds):
-        """Frame n and all behind it so much later."""
+        """Moves frame n and all later ones by this time."""
         for f in self.frames[self.number(n) - 1 :]:
             f.time += int(seconds * 10**9)
 
     def renumber(self, slid, qpn=1):
-        """What a port's GSI (QP1) or another UD QP sends has PSNs without a gap again: nothing of it is missing."""
+        """Gives the packets of a port's GSI (QP1) or another UD QP PSNs without a gap: none of them
+        is missing."""
         psn = None
         for p in (f.packet for f in self.frames):
             if p.deth and p["srcqp"] == qpn and p["slid"] == slid:

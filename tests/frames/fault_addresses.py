@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults of link-layer addresses, ARP and Neighbour Discovery (RFC 4391 §8, 9; RFC 4755 §2.2, 3.1)."""
+"""Faults of link-layer addresses, ARP and Neighbour Discovery (RFC 4391 §8, 9; RFC 4755 §2.2,
+3.1)."""
 from frames.bases import N0, N1
 from frames.fixture import fail
 
@@ -167,7 +168,7 @@ def arp_hardware_length(t):
 )
 def arp_protocol_length(t):
     t[86]["arp.pln"] = 3
-    for end in (60, 36):  # behind the target's and the sender's IP address
+    for end in (60, 36):  # after the target's and the sender's IP address
         del t[86].payload[end - 1]
     return 86
 

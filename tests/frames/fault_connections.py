@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Faults of connections (RFC 4755).
 
-In connected.pcap 45, 46 and 48 are REQ, REP and RTU of n0's connection to n1, 50, 51 and 53 those of n1's to n0; 47 and
-55 are echo requests on the first.
-"""
+In connected.pcap 45, 46 and 48 are REQ, REP and RTU of n0's connection to n1, 50, 51 and 53 those
+of n1's to n0; 47 and 55 are echo requests on the first."""
 from frames import ib
 from frames.bases import CONSUMER_REJECT, N0, N1, all_of_gsi
 from frames.fixture import fail, tape
@@ -183,7 +182,7 @@ def resolution_over_ud(t):
     t.frame(99).packet = t[55].copy()
     t[99].payload = reply
     t[99]["psn"] = t[106]["psn"]
-    for n in (106, 107):  # what follows on this connection, and its acknowledgement
+    for n in (106, 107):  # the next message on this connection, and its acknowledgement
         t[n]["psn"] += 1
     return 99
 

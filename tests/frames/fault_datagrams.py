@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults of datagrams: the encapsulation header, MGIDs, the use of groups, Q_Key and MTU (RFC 4391 §4, 5, 6, 7, 9.1.2, 10, 13).
+"""Faults of datagrams: the encapsulation header, MGIDs, the use of groups, Q_Key and MTU (RFC 4391
+§4, 5, 6, 7, 9.1.2, 10, 13).
 
-n0's joins are not on the wire, as the subnet manager runs there: what it sends to a group that nobody knows is not a
-fault of joining.  n1's port is seen as it is brought up, so that all of its memberships are known.
+n0's joins are not on the wire, because the subnet manager runs there: a packet of n0 to an unknown
+group does not violate a rule about joins. The set-up of n1's port is captured, so all of its
+memberships are known.
 """
 from frames import ib
 from frames.bases import CONTROLLED, N0, N1, join_again
@@ -142,7 +144,7 @@ def grh_on_multicast(t):
     return 41
 
 
-# ---- what a join told (RFC 4391 §5, 7, 9.1.2, 13)
+# ---- the parameters of a join (RFC 4391 §5, 7, 9.1.2, 13)
 
 
 @fail(
@@ -152,7 +154,7 @@ def grh_on_multicast(t):
 )
 def join_parameters_used(t):
     t[41]["tclass"] = 0x20
-    return 42  # n1's next request (PSN 7 after 6 in 37): it was told no other parameters
+    return 42  # n1's next request (PSN 7 after 6 in 37): it got no other parameters
 
 
 @fail(
@@ -195,7 +197,7 @@ def qkey_from_join(t):
 def qkey_before_join(t):
     join_again(t, N1.gid, 2, qkey=CONTROLLED)
     t.renumber(2)
-    return 69  # 55 has that before; in 69 n1's next request shows that it did not join once more
+    return 69  # 55 has the old one; in 69 n1's next request shows that it did not join again
 
 
 @fail(
@@ -248,7 +250,7 @@ def group_missing(t):
 def join_refused(t):
     t[38].payload[56:] = t[37].payload[56:]
     t[38]["mad.status"] = REFUSED
-    return 42  # n1's first request behind 39, the solicitation: it did not join again
+    return 42  # n1's first request after 39, the solicitation: it did not join again
 
 
 @fail("rfc4391.10.join-before-send", DATAGRAM, "n1 pings 239.1.2.3, which it has left")
@@ -264,7 +266,7 @@ def join_before_send(t):
 )
 def mlid_as_dlid(t):
     t[39]["dlid"] = 0xC00C
-    return 42  # n1's next request: it did not join again, so it was told no other MLID
+    return 42  # n1's next request: it did not join again, so it got no other MLID
 
 
 @fail("rfc4391.10.subscribe-traps", "subscribed", "n3 does not subscribe", linux="deviation")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults of DHCP clients (RFC 4390), and what conforms: captures in which n1 gets a lease, renews it twice and releases it."""
+"""Faults of DHCP clients (RFC 4390), and conformant clients: captures in which n1 gets a lease,
+renews it twice and releases it."""
 from frames import ib
 from frames.fixture import PASS, as_it_is, base, fail, passes
 
@@ -11,11 +12,12 @@ UDP, MESSAGE, COOKIE = (
     24,
     32,
     b"\x63\x82\x53\x63",
-)  # offsets in the payload, behind encapsulation and IPv4
+)  # offsets in the payload, after encapsulation and IPv4
 
 
 class Message:
-    """A DHCP message (RFC 2131 §2): its fixed part and its options, which put() writes back into the packet."""
+    """A DHCP message (RFC 2131 §2): its fixed part and its options, which put() writes back into
+    the packet."""
 
     def __init__(self, packet):
         self.packet = packet
@@ -31,7 +33,7 @@ class Message:
         return dict(self.options).get(code)
 
     def replace(self, code, *parts):
-        """The option with other data; of several parts; none: without it."""
+        """Replaces the option's data; several parts become several options; none removes it."""
         self.options = [o for o in self.options if o[0] != code] + [(code, p) for p in parts]
 
     def put(self, **fields):
@@ -45,7 +47,8 @@ class Message:
         self.send(bytes(self.fixed) + COOKIE + options + ib.u8(END))
 
     def send(self, octets, src=None, dst=None):
-        """Other octets, by the same ports."""
+        """Replaces the UDP data in the packet; the ports stay, and the addresses unless they are
+        given."""
         p = self.packet.payload
         src, dst = (
             text or ".".join(map(str, p[at : at + 4])) for text, at in ((src, 16), (dst, 20))
@@ -77,7 +80,7 @@ def first(t, kind):
 
 
 def change(t, kind, **fields):
-    """Fields of the first message of a type; its frame."""
+    """Changes fields of the first message of a type; returns its frame."""
     frame, m = first(t, kind)
     m.put(**fields)
     return frame
@@ -95,7 +98,7 @@ def conformant(t):
     change(t, RELEASE, chaddr=b"", sname=b"", flags=0)
 
 
-# ---- what passes
+# ---- captures that pass
 
 as_it_is(
     PASS,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults of joins, leaves and what the SA tells (RFC 4391 §4.1, 5, 7, 10)."""
+"""Faults of joins, leaves and the SA's responses (RFC 4391 §4.1, 5, 7, 10)."""
 from frames import ib
 from frames.fixture import fail
 
@@ -61,7 +61,7 @@ def broadcast_group_exists(t):
 def full_member_join(t):
     for n in (19, 20):
         t[n]["mcm.join"] = SEND_ONLY_NON_MEMBER
-    # 29, its first datagram: who sends on the link is an interface of it. Its next request shows that it did not join again.
+    # 29, its first datagram, shows an interface on the link; its next request: no further join
     return 37
 
 
@@ -140,4 +140,4 @@ def leave(t):
 def receiver_fullmember(t):
     for n in (69, 70, 95):
         t[n]["mcm.join"] = SEND_ONLY_FULL_MEMBER
-    return 95  # n1's first request behind 78, the second report: it did not join again
+    return 95  # n1's first request after 78, the second report: it did not join again

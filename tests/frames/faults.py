@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Writes the rules' fixtures: faults.py OUTDIR, or faults.py --list.
 
-Each starts from a real capture of testdata.  RULE.fail.pcap has one fault, which the decorated function makes, RULE.pass,
-RULE.use and RULE.shown what their names say (fixture.py); base.NAME.pcap are the derived captures that they start from
-(bases.py).  OUTDIR/fixtures.json is the table: rule, kind, capture, base, frame that must carry the finding (0: none),
-outcome where Linux's deviations are known, rules of which findings come along, one sentence.  --list prints the table of faults.
-The output depends on nothing but testdata and this code.
+Each starts from a real capture of testdata. RULE.fail.pcap has one fault, which the decorated
+function makes; fixture.py explains RULE.pass, RULE.use and RULE.shown. base.NAME.pcap are the
+derived captures that they start from (bases.py). OUTDIR/fixtures.json is the table: rule, kind,
+capture, base, frame that must have the finding (0: none), outcome if Linux's deviations are known,
+rules with additional findings, one sentence. --list prints the table of faults. The output depends
+only on testdata and this code.
 """
 import json
 import os

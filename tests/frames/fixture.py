@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The table of the rules' fixtures, and the captures that they start from.
 
-A fixture is a function under one of the decorators below; what it is called with is a copy of its base, a Tape, which
-it changes.  The base is a real capture of testdata by its name, or a capture derived from one, under @base.  Fixtures
-return the frame (or its number in the real capture) that must carry the finding.
+A fixture is a function under one of the decorators below; it is called with a copy of its base, a
+Tape, which it changes. The base is a real capture of testdata by its name, or a capture derived
+from one, under @base. Fixtures return the frame (or its number in the real capture) that must have
+the finding.
 """
 import os
 
@@ -13,25 +14,25 @@ TESTDATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", 
 
 FAIL, PASS, USE, SHOWN = "fail", "pass", "use", "shown"
 
-BASES = {}  # name -> (what it is, function)
+BASES = {}  # name -> (description, function)
 FIXTURES = []  # in their order
 _tapes = {}
 
 
 class Fixture:
-    """kind: FAIL: one fault, a failure of the rule in one frame; PASS: the check passes; USE: what a MAY rule allows is
-    done, and nothing is said; SHOWN: the rule is noted.
+    """kind: FAIL: one fault, a failure of the rule in one frame; PASS: the check passes; USE: the
+    traffic uses the freedom of a MAY rule, and nothing is reported; SHOWN: the rule is noted.
 
-    make None: the base itself is the fixture.  linux: the outcome where the deviations of Linux are known.  also: rules
-    of which a finding comes along by the documents' own words; of all others none may.
-    """
+    make None: the base itself is the fixture. linux: the outcome if the deviations of Linux are
+    known. also: rules that may have a finding too, because the documents say so; no other rule may
+    have one."""
 
     def __init__(self, kind, rule, base, what, make=None, variant="", linux="fail", also=()):
         self.kind, self.rule, self.base, self.what, self.make = kind, rule, base, what, make
         self.variant, self.linux, self.also = variant, linux, sorted(also)
 
     def name(self):
-        """Of its file."""
+        """The name of its file."""
         return (
             "%s.%s%s.pcap" % (self.rule, self.kind, self.variant)
             if self.make
@@ -78,7 +79,7 @@ def base_file(name):
 
 
 def tape(name):
-    """A copy of the base; each is read and made once."""
+    """A copy of the base, which is read and made once."""
     if name not in _tapes:
         if is_real(name):
             _tapes[name] = edit.Tape(os.path.join(TESTDATA, name))
@@ -90,7 +91,7 @@ def tape(name):
 
 
 def make_capture(fixture):
-    """(its tape, the number of the frame that carries the finding; 0: none does)"""
+    """(its tape, the number of the frame with the finding; 0: none has one)"""
     t = tape(fixture.base)
     at = fixture.make(t)
     return t, t.number(at) if at is not None else 0

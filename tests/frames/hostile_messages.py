@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Captures of connected-mode messages that are made to exhaust whoever puts them together.
+"""Captures of connected-mode messages that are made to exhaust a reassembling program.
 
-Each function gives packets of LINKTYPE_INFINIBAND. No conformant sender makes them: a First and a Middle hold exactly
-the path MTU, 256 bytes or more (IBA 9.4.1)."""
+Each function returns packets of LINKTYPE_INFINIBAND. No conformant sender makes them: a First and a
+Middle hold exactly the path MTU, 256 bytes or more (IBA 9.4.1)."""
 import frames.ib as ib
 
 FIRST_PSN = 0x100
@@ -10,7 +10,7 @@ DATAGRAM = 65535  # the largest that an IPv4 header can state
 
 
 def packet(position, payload, psn, qp=0x300):
-    """An RC SEND. Its VCRC is 0: no part of the project judges it, and to compute it is slow."""
+    """An RC SEND. Its VCRC is 0: no part of the project checks it, and computing it is slow."""
     pad = -len(payload) % 4
     body = ib.bth(ib.RC | position, 0xFFFF, qp, psn & 0xFFFFFF, pad=pad) + payload + bytes(pad)
     head = ib.lrh(ib.LNH_BTH, 2, 1, (8 + len(body) + 4) // 4)
@@ -55,7 +55,7 @@ def several_connections(count):
 
 
 def repeated_firsts(count):
-    """A First of the same message again and again, a Middle of one byte behind each."""
+    """A First of the same message many times, each with a Middle of one byte after it."""
     out = []
     for n in range(count // 2):
         out += [first(), packet(ib.MIDDLE, b"\xaa", FIRST_PSN + 1 + n)]
@@ -69,7 +69,8 @@ def gaps(count):
 
 
 def ends_ever_earlier(count):
-    """Messages of 190 packets, 30 more behind gaps, and Lasts that end the message ever earlier."""
+    """Messages of 190 packets, 30 more after gaps, and Lasts that end the message earlier each
+    time."""
     out, at = [], FIRST_PSN
     while len(out) < count:
         out.append(first(psn=at))

@@ -48,7 +48,7 @@ ip6 = gid
 
 
 def fill(n, start=0):
-    """n octets that count upwards: any octet that is lost or moved shows."""
+    """n octets that count upwards: a lost or moved octet is visible."""
     return bytes((start + i) & 0xFF for i in range(n))
 
 
@@ -66,10 +66,10 @@ def crc16_100b(data):
 
 
 def icrc(lrh_octets, grh_octets, rest):
-    """ICRC (IBA 7.8.1): Ethernet CRC-32; what may change on the way counts as ones.
+    """ICRC (IBA 7.8.1): Ethernet CRC-32; fields that may change on the way count as ones.
 
     With a GRH: the whole LRH, and TClass, FlowLabel and HopLimit of the GRH; without: LRH.VL.
-    Always: BTH.Resv8a, the fifth octet of the BTH.  'rest' runs from the BTH to the last pad octet.
+    Always: BTH.Resv8a, the fifth octet of the BTH. 'rest' runs from the BTH to the last pad octet.
     """
     lrh_m, grh_m, rest_m = bytearray(lrh_octets), bytearray(grh_octets), bytearray(rest)
     if grh_m:
@@ -83,7 +83,7 @@ def icrc(lrh_octets, grh_octets, rest):
 
 
 def icrc_of(before, rest):
-    """The ICRC where what stands before the BTH is masked already."""
+    """The ICRC if the bytes before the BTH are masked already."""
     rest_m = bytearray(rest)
     rest_m[4] = 0xFF
     return struct.pack("<I", zlib.crc32(bytes(before) + bytes(rest_m)) & 0xFFFFFFFF)
@@ -100,7 +100,8 @@ def lrh(lnh, dlid, slid, words, sl=0, vl=0, lver=0):
 
 
 def grh(sgid, dgid, paylen, tclass=0, flow=0, hop=0, nxthdr=0x1B):
-    """Global Route Header, 40 octets (IBA 8.3).  'paylen': octets from after the GRH to the ICRC."""
+    """Global Route Header, 40 octets (IBA 8.3).  'paylen': octets from after the GRH to the
+    ICRC."""
     return (
         u32(6 << 28 | tclass << 20 | flow)
         + u16(paylen)
@@ -398,11 +399,11 @@ RMPP_ACTIVE, RMPP_FIRST, RMPP_LAST = 1, 2, 4
 
 
 def rmpp_header(kind=0, flags=0, data1=0, data2=0, status=0, resp_time=0x1F, version=1):
-    """RMPP header, 12 octets (IBA 13.6.2): version, type, RRespTime (5) | Flags (3), status, data 1, 2.
+    """RMPP header, 12 octets (IBA 13.6.2): version, type, RRespTime (5) | Flags (3), status, data
+    1, 2.
 
-    DATA: segment number, payload length; ACK: segment number, new window last.  All zero (but for the
-    callers that say otherwise) when RMPP is not active.
-    """
+    DATA: segment number, payload length; ACK: segment number, new window last.  All zero (but for
+    the callers that say otherwise) when RMPP is not active."""
     if not kind:
         return bytes(12)
     return (
@@ -413,8 +414,8 @@ def rmpp_header(kind=0, flags=0, data1=0, data2=0, status=0, resp_time=0x1F, ver
 def sa_mad(
     method, tid, attr, data=b"", mask=0, status=0, modifier=0, attr_offset=0, sm_key=0, rmpp=None
 ):
-    """SA MAD, 256 octets (IBA 15.2.1.1): header 24, RMPP 12, SM_Key 8, AttributeOffset 2, Reserved 2,
-    ComponentMask 8, data 200.  AttributeOffset counts 8 octets."""
+    """SA MAD, 256 octets (IBA 15.2.1.1): header 24, RMPP 12, SM_Key 8, AttributeOffset 2, Reserved
+    2, ComponentMask 8, data 200.  AttributeOffset counts 8 octets."""
     m = (
         mad_header(CLASS_SA, 2, method, tid, attr, modifier, status)
         + (rmpp or rmpp_header())
@@ -537,10 +538,10 @@ def service_record(
 
 
 def notice(trap, mgid, issuer_lid, issuer_gid, kind=3, producer=4, toggle=0, count=0):
-    """Notice, 80 octets (IBA 13.4.8.2); DataDetails of traps 64 to 67: 6 octets reserved, GID (IBA 14.2.5.1).
+    """Notice, 80 octets (IBA 13.4.8.2); DataDetails of traps 64 to 67: 6 octets reserved, GID (IBA
+    14.2.5.1).
 
-    kind 3: informational; producer 4: class manager.  The IssuerGID is the last 16 octets.
-    """
+    kind 3: informational; producer 4: class manager.  The IssuerGID is the last 16 octets."""
     details = (bytes(6) + gid(mgid)).ljust(54, b"\0")
     r = (
         u8(0x80 | kind)
@@ -612,9 +613,9 @@ def rmpp_table(tid, attr, records, stride, status=0, segment_data=200):
     """GetTableResp of several records as RMPP DATA segments; a list of 256-octet MADs.
 
     IBA 15.2.1.1: records stand AttributeOffset x 8 octets apart, back to back across segments.  IBA
-    13.6.2.1: PayloadLength of the first segment is that of all segments, of the last that of the last,
-    both with the 20 octets of SA header (SM_Key to ComponentMask) that each segment carries.
-    """
+    13.6.2.1: PayloadLength of the first segment is that of all segments, of the last that of the
+    last, both with the 20 octets of SA header (SM_Key to ComponentMask) that each segment
+    carries."""
     assert stride % 8 == 0
     table = b"".join(r.ljust(stride, b"\0") for r in records)
     parts = [table[i : i + segment_data] for i in range(0, len(table), segment_data)] or [b""]
@@ -685,7 +686,8 @@ def cm_req(
     qkey=0,
     alt=False,
 ):
-    """REQ (IBA 12.6.5): private data of 92 octets at octet 140.  transport 0 RC, 1 UC; mtu 4 = 2048."""
+    """REQ (IBA 12.6.5): private data of 92 octets at octet 140.  transport 0 RC, 1 UC; mtu 4 =
+    2048."""
     path = (
         u16(slid)
         + u16(dlid)
@@ -732,7 +734,8 @@ def cm_mra(tid, local, remote, message=0, timeout=20, pdata=b""):
 
 
 def cm_rej(tid, local, remote, reason, message=0, ari=b"", pdata=b""):
-    """REJ (IBA 12.6.7): message 0 REQ, 1 REP, 2 none; ARI of 72 octets at 12, private data of 148 at 84."""
+    """REJ (IBA 12.6.7): message 0 REQ, 1 REP, 2 none; ARI of 72 octets at 12, private data of 148
+    at 84."""
     return cm_mad(
         CM_REJ,
         tid,
@@ -821,7 +824,8 @@ def cm_sidr_req(tid, request_id, service_id, pkey=0xFFFF, pdata=b""):
 
 
 def cm_sidr_rep(tid, request_id, service_id, qpn, qkey, status=0, pdata=b""):
-    """SIDR_REP (IBA 12.11.2): additional information of 72 octets at 24, private data of 136 at 96."""
+    """SIDR_REP (IBA 12.11.2): additional information of 72 octets at 24, private data of 136 at
+    96."""
     return cm_mad(
         CM_SIDR_REP,
         tid,
@@ -842,7 +846,8 @@ def cm_sidr_rep(tid, request_id, service_id, qpn, qkey, status=0, pdata=b""):
 
 
 def ipoib242_dest(dest, encapsulated):
-    """LINKTYPE_IPOIB 242, unicast form: 20 octets of zero, destination address of 20, then Type, Reserved."""
+    """LINKTYPE_IPOIB 242, unicast form: 20 octets of zero, destination address of 20, then Type,
+    Reserved."""
     assert len(dest) == 20
     return bytes(20) + dest + encapsulated
 
@@ -857,7 +862,8 @@ def ipoib242_grh(sgid, dgid, encapsulated):
 
 
 def sll(ethertype, address, payload, kind=0):
-    """Linux cooked capture v1 (LINKTYPE_LINUX_SLL 113): kind, ARPHRD 32, length 20, 8 octets of address."""
+    """Linux cooked capture v1 (LINKTYPE_LINUX_SLL 113): kind, ARPHRD 32, length 20, 8 octets of
+    address."""
     return u16(kind) + u16(32) + u16(20) + address[:8] + u16(ethertype) + payload
 
 
@@ -872,7 +878,8 @@ def sll2(ethertype, address, payload, kind=0, ifindex=4):
 
 
 def crcs(path):
-    """How many whole packets of a LINKTYPE_INFINIBAND pcap file have our ICRC and VCRC; how many not."""
+    """How many complete packets of a LINKTYPE_INFINIBAND pcap file have our ICRC and VCRC; how many
+    do not."""
     good = bad = 0
     capture = capfile.read(path)
     for frame in capture.frames:

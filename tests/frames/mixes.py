@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Captures to measure on: mixes.py MIX FRAMES FILE [HOSTS], MIX one of datagrams, connected, management.
+"""Captures for measurements: mixes.py MIX FRAMES FILE [HOSTS], MIX one of datagrams, connected,
+management.
 
-Real frames of testdata between many hosts (template.py): each host is found by the SM and joins its groups, then pairs of
-hosts talk, eight at a time, their frames interleaved.  PSNs, transaction IDs, communication IDs, QPNs of connections,
-groups and IPv4 identifications are fresh throughout; checksums and CRCs are right.  Records are ERF in a pcap file, which
-any Wireshark opens without the plugin.  The same arguments give the same file.
+Real frames of testdata between many hosts (template.py): the SM finds each host, which joins its
+groups; then pairs of hosts exchange packets, eight pairs at a time, with their frames interleaved.
+PSNs, transaction IDs, communication IDs, QPNs of connections, groups and IPv4 identifications never
+repeat; checksums and CRCs are right. Records are ERF in a pcap file, which any Wireshark opens
+without the plugin. The same arguments give the same file.
 
-datagrams   ARP, UDP over IPv4 and IPv6 (64 to 1264 bytes of data), IPv4 fragments of 8,000 bytes, ping
-connected   RC in both directions: CM set-up and end, UDP in one packet, messages of 5,000 and 40,000 bytes, acknowledgements
+datagrams   ARP, UDP over IPv4 and IPv6 (64 to 1264 bytes of data), IPv4 fragments of 8,000 bytes,
+            ping
+connected   RC in both directions: CM set-up and end, UDP in one packet, messages of 5,000 and
+            40,000 bytes, acknowledgements
 management  a sweep of SMPs, joins and leaves with reports, PathRecords, CM set-up and end, ARP, ND
 
 Standard output: the number of bytes in messages of several packets."""
@@ -23,7 +27,7 @@ from frames import ib, template  # noqa: E402
 from frames.template import Template, packet  # noqa: E402
 from support import capfile  # noqa: E402
 
-HOSTS, ACTIVE = 64, 8  # hosts, and pairs of them that talk at the same time
+HOSTS, ACTIVE = 64, 8  # hosts, and pairs of them that exchange packets at the same time
 HOSTS_MAX = 240  # each has a port of the switch and a solicited-node group of its own
 STEP = 10_000  # nanoseconds from frame to frame
 START = 1_700_000_000 * 10**9
@@ -37,7 +41,7 @@ B2B, CM_B2B, SWITCH = "datagram.pcap", "connected.pcap", "port-reset-cm.pcap"
 
 
 class Host:
-    """A port's addresses, and how many packets each of its queue pairs has sent."""
+    """A port's addresses, and the number of packets that each of its queue pairs has sent."""
 
     def __init__(self, number):
         guid = struct.pack(">Q", 0x0011750000010000 + number)
@@ -67,12 +71,12 @@ class Host:
 
 
 def udp_header(size):
-    """The checksum is filled in with the template; longer datagrams over IPv4 have none (RFC 768)."""
+    """The template fills in the checksum; longer datagrams over IPv4 have none (RFC 768)."""
     return struct.pack(">HHHH", 40000, UDP_PORT, 8 + size, 0)
 
 
 def udp4(echo, size):
-    """An echo request of testdata as UDP with so many bytes of data."""
+    """An echo request of testdata as UDP with this number of bytes of data."""
     echo.payload[24:] = udp_header(size) + ib.fill(size)
     echo["ipv4.length"] = len(echo.payload) - 4
     return as_udp(echo)
@@ -85,7 +89,8 @@ def udp6(echo, size):
 
 
 def as_udp(echo):
-    """The packet, or a part of it that begins with an IPv4 header, with UDP as its protocol; both headers have 8 bytes."""
+    """The packet, or a part of it that starts with an IPv4 header, with UDP as its protocol; both
+    headers have 8 bytes."""
     echo.payload[13] = template.UDP
     return echo
 
@@ -97,7 +102,7 @@ def start_of_udp(echo, size):
 
 
 def join(request, response, capture=SWITCH):
-    """A Set or Delete of a MCMemberRecord and its answer, for any group (IBA 15.2.5.17)."""
+    """A Set or Delete of a MCMemberRecord and its response, for any group (IBA 15.2.5.17)."""
     mgid, mlid = (56, 16, "mgid"), (92, 2, "mlid")
     asked = packet(capture, request)
     return (
@@ -111,7 +116,7 @@ def pair_of(request, response, capture=SWITCH):
 
 
 class Fabric:
-    """The hosts, the SM, and the counters that make identifiers fresh."""
+    """The hosts, the SM, and the counters for identifiers that never repeat."""
 
     def __init__(self, hosts):
         self.hosts = [Host(n) for n in range(hosts)]
@@ -148,7 +153,7 @@ class Fabric:
 
 
 class Management:
-    """What the SM, the SA and the CM exchange; ARP and ND."""
+    """The messages of the SM, the SA and the CM; ARP and ND."""
 
     def __init__(self, rc):
         flags = RC_FLAG if rc else 0
@@ -193,7 +198,7 @@ def host_appears(f, m, host):
 
 
 def resolve(f, m, a, b):
-    """ARP: a asks by broadcast, b answers."""
+    """ARP: a sends a broadcast request, b replies."""
     for template_ in m.arp:
         yield f.frame(template_, a, b)
 
@@ -222,7 +227,8 @@ class Connection:
         yield from self.f.exchange(m.disconnect, self.a, self.b, **self.values)
 
     def send(self, message, acknowledgement):
-        """The packets of a message, and its acknowledgement, which has the Last's PSN (IBA 9.7.5)."""
+        """The packets of a message, and its acknowledgement, which has the Last's PSN (IBA
+        9.7.5)."""
         ident, psn = ib.u16(self.f.random.getrandbits(16)), None
         for template_ in message:
             psn = ib.u24(self.next)
@@ -242,7 +248,8 @@ class Connection:
 
 
 def talk_datagrams(f, m):
-    """One pair's share: both directions of UDP, IPv4 and IPv6 in turn; fragments and ping now and then."""
+    """One pair's packets: both directions of UDP, IPv4 and IPv6 in turn; fragments and ping now and
+    then."""
     ipv4 = [Template(udp4(packet(B2B, 45), n)) for n in SIZES]
     ipv6 = [Template(udp6(packet(B2B, 61), n)) for n in SIZES]
     fragments = [Template(start_of_udp(packet(B2B, 51), 8000))]
@@ -270,7 +277,8 @@ def long_message(parts, size):
 
 
 def talk_connected(f, m):
-    """One pair's share: set-up in both directions, then messages of one packet and of several; at the end DREQ, DREP."""
+    """One pair's packets: set-up in both directions, then messages of one packet and of several; at
+    the end DREQ, DREP."""
     single = [Template(udp4(packet(CM_B2B, 47), n)) for n in SIZES]
     messages = [
         (long_message([(CM_B2B, n) for n in range(63, 73)], 40000), 40000),
@@ -299,7 +307,8 @@ def talk_connected(f, m):
 
 
 def talk_management(f, m):
-    """One pair's share: b is swept, a and b find each other and connect; groups come and go."""
+    """One pair's packets: b is swept, a and b find each other and connect; groups are created and
+    deleted."""
 
     def talk(a, b):
         for pair in m.sweep:
@@ -332,7 +341,7 @@ MIXES = {
 
 
 def frames_of(mix, hosts=HOSTS):
-    """(fabric, its frames without end)"""
+    """(fabric, its endless frames)"""
     make, rc = MIXES[mix]
     f, m = Fabric(hosts), Management(rc)
 
@@ -357,7 +366,7 @@ def frames_of(mix, hosts=HOSTS):
 
 
 def write(mix, count, path, hosts=HOSTS):
-    """Returns the bytes of messages that took several packets."""
+    """Returns the number of bytes in messages of several packets."""
     fabric, frames = frames_of(mix, hosts)
     head = struct.Struct("<IIII").pack
     with open(path, "wb") as out:

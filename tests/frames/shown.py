@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Captures that use what a MAY rule allows, in which INFO and DRAFT rules show something, or in which checks pass that
-no real capture passes."""
+"""Captures that use the freedom of a MAY rule, that raise the notes of INFO and DRAFT rules, or in
+which checks pass that no real capture passes."""
 from frames import ib
 from frames.bases import CONTROLLED, N0, N1, join_again, lladdr_option
 from frames.edit import Packet
@@ -14,7 +14,7 @@ PATH_HAS_QOS_CLASS = 1 << 14  # IBA 15.2.5.16
 NO_RESOURCES = 3  # IBA 12.6.7.2
 BROADCAST_GID = "ff12:401b:ffff::ffff:ffff"
 
-# ---- what passes
+# ---- captures that pass
 
 as_it_is(
     PASS,
@@ -167,7 +167,8 @@ def qpn_used_again(t):
 
 
 def another_joins(t, **parameters):
-    """Behind 50, a port with LID 4 joins the broadcast group, as n1 did in 19 and 20, and is told other parameters."""
+    """After 50, a port with LID 4 joins the broadcast group, as n1 did in 19 and 20, and gets other
+    parameters."""
     return join_again(t, "fe80::11:7500:0:120", 4, **parameters)
 
 
@@ -241,18 +242,18 @@ def exchanged_lids(t):
 
 
 def to_broadcast(t, group):
-    """n0's ping in 79 goes to an IPv4 group by the broadcast-GID."""
+    """n0's ping in 79 goes to an IPv4 group through the broadcast-GID."""
     t[79].set(dgid=BROADCAST_GID, dlid=0xC000)
     t[79]["ipv4.dst"] = group
     t[79].fix_checksums()
     return 79
 
 
-# ---- what may be done
+# ---- uses of MAY rules
 
 as_it_is(USE, PARTITIONS, "rfc4391.7.other-mtus")  # the group of P_Key 0x8001 has MTU 4096
 as_it_is(USE, CONNECTED, "rfc4755.2.optional", "rfc4755.5.exchange-mtu")
-# n0 connects to n1, n1 answers over UD and never connects
+# n0 connects to n1, n1 responds over UD and never connects
 as_it_is(USE, "mixed.pcap", "rfc4755.3.1.connection-not-required", "rfc4755.7.send-any-mode")
 
 
@@ -305,7 +306,7 @@ def teardown_on_expiry(t):
     return 108
 
 
-# ---- what is shown
+# ---- notes
 
 as_it_is(SHOWN, DATAGRAM, "rfc4391.10.query-sa-first", "rfc4755.3.query-on-broadcast")
 as_it_is(SHOWN, CONNECTED, "rfc4755.5.default-mtu", "rfc4755.7.1.rc-timers")
@@ -456,7 +457,7 @@ def transport_services(t):
 def default_pkey(t):
     t.keep((1, 16))
     t[8]["pkeys.0"] = 0x8005
-    return 9  # the first that tells the port's LID
+    return 9  # the first that contains the port's LID
 
 
 @shown("partition.membership-twins", DATAGRAM, "n1's P_Key table has 0x8005 and 0x0005 too")
@@ -490,7 +491,8 @@ GUID_N0, GUID_N1 = 0x0011750000000100, 0x0011750000000110
 
 
 def sm_info(like, method, guid, state, slid, dlid, modifier=0):
-    """An SMP by LID with SMInfo: GUID, SM_Key, ActCount, Priority (4 bits), SMState (4) (IBA 14.2.5.13)."""
+    """An SMP by LID with SMInfo: GUID, SM_Key, ActCount, Priority (4 bits), SMState (4) (IBA
+    14.2.5.13)."""
     p = like.copy()
     p.set(slid=slid, dlid=dlid)
     data = ib.u64(guid) + ib.u64(0) + ib.u32(1) + ib.u8(state)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A subnet in which everybody does what the RFCs say: hosts join through the SA before they send, resolve addresses before
-they use them, and count their PSNs.
+"""A subnet whose nodes all conform to the RFCs: hosts join through the SA before they send, resolve
+addresses before they use them, and number their packets.
 
-For scenarios; the octets are those of ib.py and build.py, which name the documents."""
+For scenarios; the bytes are those of ib.py and build.py, which name the documents."""
 from frames import ib
 from frames.build import Node, mad_frame, solicited_node
 from frames.ib import ONLY, UD, Frame, encap
@@ -57,7 +57,7 @@ class Subnet:
             qkey=QKEY, mtu=MTU_2048, rate=MOST_RATE, life=18, sl=0, flow=0, hop=0, tclass=0
         )
         self.parameters.update(broadcast)
-        self.mlids, self.states = {}, {}  # of groups; of members, as the SA has them
+        self.mlids, self.states = {}, {}  # of groups; of members, in the SA
 
     # ---- frames
 
@@ -90,7 +90,7 @@ class Subnet:
         return self.tid
 
     def ask(self, host, method, attribute, data, mask=0, reply=None, status=0, offset=0, sa=None):
-        """A request to the SA and its response, whose data are the reply's, or the request's."""
+        """A request to the SA and its response, which has the reply's data, or the request's."""
         tid, sa = self.next_tid(), sa or self.sm
         self.sa(host, sa, method, tid, attribute, data, mask)
         self.sa(
@@ -121,7 +121,7 @@ class Subnet:
         return self.mlids.setdefault(mgid, 0xC000 + len(self.mlids))
 
     def record(self, host, mgid, state, pkey=None, **changed):
-        """What the SA answers: the parameters are the broadcast group's, 'exactly'."""
+        """The SA's response: the parameters are the broadcast group's, 'exactly'."""
         of = {**self.parameters, **changed}
         return ib.mcmember(
             mgid,
@@ -146,7 +146,7 @@ class Subnet:
         return data, CREATE
 
     def join(self, host, mgid, state=FULL, pkey=None, create=None, status=0, **changed):
-        """The broadcast group is there already; another one is made if need be."""
+        """The broadcast group exists already; another one is created if needed."""
         create = mgid != self.broadcast(pkey) if create is None else create
         data, mask = self.request(host, mgid, state, pkey, create)
         now = self.state(host, mgid) | state
@@ -157,7 +157,7 @@ class Subnet:
         return mgid
 
     def state(self, host, mgid):
-        """The JoinState that the SA has of a member."""
+        """The JoinState of a member in the SA."""
         return self.states.get((host.gid, mgid), 0)
 
     def leave(self, host, mgid, state=FULL, pkey=None):
@@ -167,7 +167,7 @@ class Subnet:
         self.ask(host, ib.DELETE, ib.ATTR_MC_MEMBER, data, LEAVE, reply, offset=7)
 
     def query(self, host, mgid, found=True):
-        """Is there such a group?"""
+        """Requests the record of the group: does it exist?"""
         data = ib.mcmember(mgid)
         reply = self.record(self.sm, mgid, FULL) if found else b""
         self.ask(
@@ -175,7 +175,7 @@ class Subnet:
         )
 
     def subscribe(self, host):
-        """To the creation and the deletion of any group."""
+        """Subscribes to the creation and the deletion of any group."""
         for trap in (CREATED, DELETED):
             self.ask(host, ib.SET, ib.ATTR_INFORM_INFO, ib.inform_info("::", trap))
 
@@ -185,7 +185,7 @@ class Subnet:
         self.sa(host, self.sm, ib.REPORT_RESP, tid, ib.ATTR_NOTICE, note)
 
     def path(self, a, b, pkey=None, **changed):
-        """a asks for its path to b."""
+        """a requests its path to b."""
         pkey = self.full(pkey)
         data = ib.path_record(b.gid, a.gid, pkey=pkey, reversible=1, numb=1)
         values = dict(
@@ -256,7 +256,8 @@ class Subnet:
         )
 
     def resolve(self, a, b, pkey=None, back=None):
-        """a finds b by ARP, and asks the SA for the path; b knows a by its request, and asks too."""
+        """a resolves b's address by ARP, and requests the path from the SA; b has a's address from
+        the request, and requests the path too."""
         self.arp_request(a, b.ip, pkey=pkey)
         if back is None:
             self.path(b, a, pkey)
@@ -278,11 +279,11 @@ class Subnet:
         self.ud(src, mgid or self.group4(group, pkey), encap(0x0800, datagram), pkey, **options)
 
     def icmp6(self, src, dst, to, body, source=None, **options):
-        """An ICMPv6 message to an IPv6 address, at a host or a group."""
+        """An ICMPv6 message to an IPv6 address, of a host or a group."""
         self.ud(src, dst, encap(0x86DD, ib.icmpv6(source or src.ll, to, body)), **options)
 
     def solicit(self, a, target, source=None, **options):
-        """a's solicitation goes to the target's group, which it has joined to send."""
+        """a sends its solicitation to the target's group, which it has joined to send."""
         group = solicited_node(target)
         body = ib.nd_ns(target, ib.nd_lladdr_option(1, a.addr))
         self.icmp6(a, self.group6(group), group, body, source, **options)
@@ -298,7 +299,7 @@ class Subnet:
         self.advertise(b, a, b.ll)
         self.path(a, b)
 
-    # ---- subnet management, by directed routes: what the SM sends has no gap in its PSNs
+    # ---- subnet management, by directed routes: the SM's packets have no gap in their PSNs
 
     def smp(self, port, method, attribute, data=b"", modifier=0, reply=None):
         """A Get or Set of the SM to the port at the end of a route, and the response."""

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real frames as templates: addresses, PSNs and identifiers are filled in, checksums and CRCs follow.
+"""Real frames as templates: addresses, PSNs and identifiers are filled in, checksums and CRCs are
+corrected.
 
-A Template is compiled once from a frame of testdata and filled in many times.  Filling in is fast, so that a capture of
-200,000 frames takes seconds: the VCRC is linear, so it is corrected for the changed bytes, not computed again.
-The layouts are those of ib.py, which names the documents."""
+A Template is compiled once from a frame of testdata and filled in many times. Filling in is fast,
+so a capture of 200,000 frames takes seconds: the VCRC is linear, so it is corrected for the changed
+bytes, not computed again. The layouts are those of ib.py, which names the documents."""
 import os
 import zlib
 
@@ -22,7 +23,8 @@ IPS = {"a": bytes((10, 0, 0, 1)), "b": bytes((10, 0, 0, 2))}
 QPNS = {"a": bytes((0, 0, 3)), "b": bytes((0, 0, 0x23))}
 LID_A, LIDS_B = 1, (2, 3)  # B's LID back to back, and on a switch
 
-# CM messages: (offset, size, what).  A opens the connection, B closes it (IBA 12.6.5 to 12.6.12, RFC 4755 §6).
+# CM messages: (offset, size, field). A opens the connection, B closes it (IBA 12.6.5 to 12.6.12,
+# RFC 4755 §6).
 CM_SLOTS = {
     0x10: [
         (24, 4, "a_id"),
@@ -36,7 +38,7 @@ CM_SLOTS = {
         (24, 4, "b_id"),
         (28, 4, "a_id"),
         (36, 3, "b_qpn"),
-        (44, 3, "start"),  # the PSN with which A begins to send
+        (44, 3, "start"),  # the PSN of A's first packet
         (61, 3, "b.qpn"),
     ],
     0x14: [(24, 4, "a_id"), (28, 4, "b_id")],
@@ -86,11 +88,13 @@ def _tape(capture):
 class Template:
     """A frame between the hosts a and b, which are Hosts of mixes.py.
 
-    sender: "a", "b" or "sm"; queue: which of its queue pairs numbers the packet: "psn0" (QP0), "psn1" (QP1) or "psn"
-    (the IPoIB interface's), None on a connection, where the caller gives the PSN."""
+    sender: "a", "b" or "sm"; queue: which of its queue pairs numbers the packet: "psn0" (QP0),
+    "psn1" (QP1) or "psn" (the IPoIB interface's), None on a connection, where the caller gives the
+    PSN."""
 
     def __init__(self, source, more=(), lladdr_flags=None):
-        """source: a packet; more: further slots in the payload; lladdr_flags: of each link-layer address, or as is."""
+        """source: a packet; more: further slots in the payload; lladdr_flags: of each link-layer
+        address, or as is."""
         self.lladdr_flags = lladdr_flags
         self.packet = p = source
         self.management = p.deth and p["srcqp"] <= 1
@@ -118,7 +122,7 @@ class Template:
         return who, "psn%d" % p["srcqp"] if self.management else "psn"
 
     def _role_of_lid(self, lid):
-        """SM and SA are no role: LID 1 stays in what they send and get."""
+        """SM and SA have no role: LID 1 is not replaced in packets that they send and receive."""
         if lid in LIDS_B:
             return "b"
         to_sm = self.management and self.packet["mad.class"] != CM_CLASS
@@ -143,7 +147,8 @@ class Template:
         return slots + [(self.grh_at + at, size, what) for at, size, what in found]
 
     def _found(self, octets):
-        """Addresses of A and B, by their bytes: GUIDs, interface identifiers of IPv6, solicited-node groups."""
+        """Addresses of A and B, by their bytes: GUIDs, interface identifiers of IPv6,
+        solicited-node groups."""
         slots = []
         for role, guid in GUIDS.items():
             patterns = (
@@ -200,7 +205,8 @@ class Template:
         return slots
 
     def _checksums(self):
-        """(first covered byte, checksum's offset, of the pseudo header: first and last byte of addresses) of each."""
+        """(first covered byte, checksum's offset, of the pseudo header: first and last byte of
+        addresses) of each."""
         p, at = self.packet, self.payload_at
         if p["opcode"] in (RC_MIDDLE, RC_LAST, RC_ACK) or self.management:
             return []
@@ -251,7 +257,7 @@ class Template:
             out[at : at + 2] = value.to_bytes(2, "big")
 
     def _fill_icrc(self, out):
-        """What may change on the way counts as ones (IBA 7.8.1)."""
+        """Fields that may change on the way count as ones (IBA 7.8.1)."""
         masked, bth = out[:-CRCS], self.bth_at
         if bth > 8:
             masked[:8] = b"\xff" * 8

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Unusual traffic in which everybody does what the RFCs allow: no rule may fail.
+"""Unusual traffic whose senders all do what the RFCs allow: no rule may fail.
 
-A scenario is a function that returns the Subnet whose frames it made (or a file's bytes). They are written from the texts of
-RFC 4391, 4755 and 4390 and of IBA volume 1, not from what our checks expect."""
+A scenario is a function that returns the Subnet with its frames (or a file's bytes). The scenarios
+are written from the texts of RFC 4391, 4755 and 4390 and of IBA volume 1, not from our checks."""
 from frames.subnet import Host, Subnet
 
 SCENARIOS = {}  # name to function

@@ -16,7 +16,8 @@ def announce(s, host, ip, op=1, **options):
 
 @scenario
 def vrrp():
-    """Two routers share an address; there is no virtual MAC on IPoIB: the master answers with its own link-layer address."""
+    """Two routers share an address; IPoIB has no virtual MAC: the master responds with its own
+    link-layer address."""
     s, a, b, c = link(1, 2, 3)
     group = s.group4("224.0.0.18")
     for router in (a, b):
@@ -40,7 +41,8 @@ def vrrp():
 
 @scenario
 def bonding_active_backup():
-    """The bond's address moves to its second port, which has another LID, GID and QPN, and announces it."""
+    """The bond's address moves to its second port, which has another LID, GID and QPN, and
+    announces it."""
     s, a, a2, c = link(1, 2, 3)
     bond = a2.also(ip=a.ip)
     s.meet(c, a)
@@ -55,7 +57,7 @@ def bonding_active_backup():
 
 @scenario
 def proxy_arp():
-    """A router answers for an address on another link (RFC 1027)."""
+    """A router replies for an address on another link (RFC 1027)."""
     s, a, router = link(1, 2)
     far = router.also(ip="10.9.9.9")
     s.resolve(a, far)
@@ -76,7 +78,8 @@ def gratuitous_arp():
 
 @scenario
 def gratuitous_arp_with_own_target():
-    """Some hosts repeat their link-layer address as target (RFC 5227 section 2.3 says 'ignored, SHOULD be zeroes')."""
+    """Some hosts repeat their link-layer address as target (RFC 5227 section 2.3 says 'ignored,
+    SHOULD be zeroes')."""
     s, a, b = link(1, 2)
     s.ud(a, s.broadcast(), encap(0x0806, ib.arp(1, a.addr, a.ip, a.addr, a.ip)))
     s.meet(b, a)
@@ -99,7 +102,8 @@ def arp_probe_and_announcement():
 
 @scenario
 def arp_probe_is_defended():
-    """The address is in use: its owner answers the probe, whose sender address is 0.0.0.0, and announces."""
+    """The address is in use: its owner replies to the probe, whose sender address is 0.0.0.0, and
+    announces."""
     s, a, b = link(1, 2)
     s.meet(a, b)
     newcomer = Host(4, ip=ZERO)
@@ -134,7 +138,8 @@ def rarp():
 
 @scenario
 def rarp_announces_a_migrated_machine():
-    """A hypervisor announces a guest's link-layer address by a RARP request that nobody answers."""
+    """A hypervisor announces a guest's link-layer address by a RARP request, which gets no
+    reply."""
     s, a, b = link(1, 2)
     for _ in range(3):
         s.ud(a, s.broadcast(), encap(0x8035, ib.arp(3, a.addr, ZERO, a.addr, ZERO)))
@@ -176,7 +181,7 @@ def two_addresses_of_an_interface():
 
 @scenario
 def two_interfaces_answer():
-    """Both interfaces of a host answer for one address ('ARP flux'); the last answer is used."""
+    """Both interfaces of a host reply for one address ('ARP flux'); the last reply is used."""
     s, a, b, b2 = link(1, 2, 3)
     other = b2.also(ip=b.ip)
     s.arp_request(a, b.ip)
@@ -191,7 +196,8 @@ def two_interfaces_answer():
 
 @scenario
 def address_moves_to_a_new_owner():
-    """The old host is gone; after a minute another one has its address and a client asks again."""
+    """The old host is removed; after a minute another one has its address, and a client sends a
+    request again."""
     s, a, b, c = link(1, 2, 3)
     s.meet(a, b)
     s.wait(90)
@@ -203,7 +209,8 @@ def address_moves_to_a_new_owner():
 
 @scenario
 def interface_made_again_with_another_qpn():
-    """The driver is loaded again: the same port and address, another QPN; it leaves, joins and announces it."""
+    """The driver is loaded again: the same port and address, another QPN; the interface leaves,
+    joins and announces it."""
     s, a, b = link(1, 2)
     s.meet(a, b)
     s.leave(b, s.broadcast())
@@ -240,7 +247,7 @@ def alias_gids_of_virtual_functions():
 
 @scenario
 def request_for_oneself_between_virtual_functions():
-    """What one virtual function sends to the group comes back to the port for the others."""
+    """A multicast packet of one virtual function is looped back to the port for the others."""
     s, a, vf1 = link(1, 2)
     vf2 = Host(0x42, lid=2)
     s.up(vf2)
@@ -265,7 +272,7 @@ def static_entries():
 
 @scenario
 def requests_cross():
-    """Both ask at the same time, both answer."""
+    """Both send a request at the same time, both reply."""
     s, a, b = link(1, 2)
     s.arp_request(a, b.ip)
     s.arp_request(b, a.ip)

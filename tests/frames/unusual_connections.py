@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Unusual connected mode (RFC 4755) and communication management (IBA chapter 12), all of it allowed."""
+"""Unusual connected mode (RFC 4755) and communication management (IBA chapter 12), all of it
+allowed."""
 from frames import ib
 from frames.build import Connection, mad_frame
 from frames.ib import FIRST, LAST, MIDDLE, ONLY, RC, Frame, encap
@@ -11,7 +12,8 @@ NO_RESOURCES, TIMEOUT, STALE, CONSUMER = 3, 4, 10, 28  # IBA 12.6.7.2
 
 
 class Link(Connection):
-    """A connection between two hosts of a subnet, as RFC 4755 wants it: private data in each message."""
+    """A connection between two hosts of a subnet, as RFC 4755 requires it: private data in each
+    message."""
 
     def __init__(self, s, a, b, number=1, **options):
         ids = (0xA0000000 + number, 0xB0000000 + number)
@@ -57,7 +59,8 @@ class Link(Connection):
         )
 
     def ack(self, up, psn, syndrome=0x1F):
-        """An acknowledgement by the side that receives; syndrome 0x60: PSN sequence error, 0x20: RNR."""
+        """An acknowledgement by the side that receives; syndrome 0x60: PSN sequence error, 0x20:
+        RNR."""
         self.packet(not up, ib.ACK, b"", psn, ext=ib.aeth(syndrome, 1))
 
     def ping(self, seq=1, size=56):
@@ -68,7 +71,7 @@ class Link(Connection):
 
 
 def pair(flags=RC_FLAG, **options):
-    """Two hosts that have found each other, whose addresses have these flags."""
+    """Two hosts that have resolved each other, whose addresses have these flags."""
     s, *hosts = link(1, 2, 3, **options)
     a, b, c = (h.also(flags=flags) for h in hosts)
     s.resolve(a, b)
@@ -140,7 +143,7 @@ def message_receipt_acknowledged():
 
 @scenario
 def request_is_repeated():
-    """IBA 12.10.8: the REQ, the REP and the RTU come twice, with the same IDs and contents."""
+    """IBA 12.10.8: the REQ, the REP and the RTU are sent twice, with the same IDs and contents."""
     s, a, b, _ = pair()
     c = Link(s, a, b)
     for step in (c.ask, lambda: c.rep(c.private(False)), lambda: c.rtu(c.private(True))):
@@ -176,7 +179,8 @@ def refused_for_good():
 
 @scenario
 def stale_connection():
-    """The peer was restarted and knows nothing: it answers a REQ that reuses IDs by 'stale connection'."""
+    """The peer was restarted without state: it rejects a REQ that reuses IDs with 'stale
+    connection'."""
     s, a, b, _ = pair()
     c = Link(s, a, b).open()
     c.ping()
@@ -192,7 +196,7 @@ def stale_connection():
 
 @scenario
 def requester_gives_up():
-    """No REP comes in time: the requester sends REJ, reason timeout."""
+    """No REP arrives in time: the requester sends REJ, reason timeout."""
     s, a, b, _ = pair()
     c = Link(s, a, b)
     c.ask()
@@ -204,7 +208,8 @@ def requester_gives_up():
 
 @scenario
 def connection_requests_cross():
-    """RFC 4755 section 3.3: the host with the smaller address (flags 0, QPN 0x101) accepts, the other rejects."""
+    """RFC 4755 section 3.3: the host with the smaller address (flags 0, QPN 0x101) accepts, the
+    other rejects."""
     s, a, b, _ = pair()
     one, two = Link(s, a, b, 1), Link(s, b, a, 2)
     one.ask()
@@ -230,7 +235,7 @@ def alternate_path():
 
 @scenario
 def both_disconnect():
-    """The DREQs cross; each is answered."""
+    """The DREQs cross; each gets its response."""
     s, a, b, _ = pair()
     c = Link(s, a, b).open()
     c.ping()
@@ -268,7 +273,7 @@ def ids_and_queue_pairs_are_reused():
 
 @scenario
 def receive_mtus_differ():
-    """Section 5.1: the smaller Receive MTU counts, 4 octets less for the IP datagram: 4092."""
+    """Section 5.1: the smaller Receive MTU counts, minus 4 octets for the IP datagram: 4092."""
     s, a, b, _ = pair()
     c = Link(s, a, b)
     c.mtus = [MTU, 4096]
@@ -315,7 +320,8 @@ def receiver_not_ready():
 
 @scenario
 def data_before_the_rtu():
-    """IBA 12.9.8.2: the first packet of the requester shows that the connection is set up; its RTU comes after it."""
+    """IBA 12.9.8.2: the first packet of the requester shows that the connection is set up; its RTU
+    follows."""
     s, a, b, _ = pair()
     c = Link(s, a, b)
     c.ask()
@@ -372,7 +378,8 @@ def ipv6_over_a_connection():
 
 @scenario
 def other_protocols_beside():
-    """An RDMA CM and an SDP connection between the same ports, with IDs that IPoIB's connections had on other hosts."""
+    """An RDMA CM and an SDP connection between the same ports, with IDs that IPoIB's connections
+    had on other hosts."""
     s, a, b, c = pair()
     Link(s, a, b).open().ping()
     for number, service in (
@@ -391,7 +398,7 @@ def other_protocols_beside():
 
 @scenario
 def connection_whose_set_up_was_not_captured():
-    """Nobody knows what these queue pairs carry."""
+    """The protocol of these queue pairs is unknown."""
     s, a, b, _ = pair()
     c = Link(s, a, b)
     c.send(True, encap(0x0800, ib.ping4(a.ip, b.ip)))

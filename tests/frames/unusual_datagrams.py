@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Unusual datagrams and headers: routers, fragments, tunnels, DHCP, other Ethertypes and protocols."""
+"""Unusual datagrams and headers: routers, fragments, tunnels, DHCP, other Ethertypes and
+protocols."""
 from frames import ib
 from frames.ib import ONLY, UD, Frame, encap
 from frames.subnet import QKEY, Host, Subnet
@@ -158,7 +159,7 @@ def payloads_of_any_padding():
 
 @scenario
 def ip_payload_shorter_than_the_frame():
-    """Octets after the IP datagram: a driver rounds the length up."""
+    """Bytes after the IP datagram: a driver rounds the length up."""
     s, a, b = link(1, 2)
     s.resolve(a, b)
     s.ud(a, b, encap(0x0800, ib.ping4(a.ip, b.ip, size=5) + bytes(3)))
@@ -167,7 +168,8 @@ def ip_payload_shorter_than_the_frame():
 
 @scenario
 def other_users_of_datagrams():
-    """A program has UD QPs with a Q_Key of its own on the same ports; MPI's start-up messages look like anything."""
+    """A program has UD QPs with a Q_Key of its own on the same ports; MPI's start-up messages have
+    arbitrary bytes."""
     s, a, b = link(1, 2)
     s.meet(a, b)
     one, two = a.also(qpn=0x4444), b.also(qpn=0x5555)
@@ -178,7 +180,8 @@ def other_users_of_datagrams():
 
 @scenario
 def performance_management():
-    """MADs of other classes at QP 1: performance (0x04), a vendor's (0x0A), congestion control (0x21)."""
+    """MADs of other classes at QP 1: performance (0x04), a vendor's (0x0A), congestion control
+    (0x21)."""
     s, a, b = link(1, 2)
     for kind in (0x04, 0x0A, 0x21):
         s.mad(a, b, (ib.mad_header(kind, 1, 1, s.next_tid(), 0x12)).ljust(256, b"\0"))
@@ -213,7 +216,8 @@ UP, DOWN = (68, 67), (67, 68)
 
 @scenario
 def dhcp_lease():
-    """RFC 4390: broadcast while there is no address; renewed by unicast without the broadcast flag; released."""
+    """RFC 4390: broadcast while the client has no address; renewed by unicast without the broadcast
+    flag; released."""
     s, a, server = link(1, 2)
     for kind, answer in ((DISCOVER, OFFER), (REQUEST, ACK)):
         s.ud(a, s.broadcast(), dhcp_datagram(ZERO, ALL, UP, dhcp(1, kind, 7)))
@@ -236,7 +240,8 @@ def dhcp_lease():
 
 @scenario
 def dhcp_rebinding():
-    """RFC 2131 section 4.4.5: the server is silent; the client broadcasts its REQUEST with ciaddr, without the flag."""
+    """RFC 2131 section 4.4.5: the server does not respond; the client broadcasts its REQUEST with
+    ciaddr, without the flag."""
     s, a, server = link(1, 2)
     s.ud(a, s.broadcast(), dhcp_datagram(a.ip, ALL, UP, dhcp(1, REQUEST, 8, ciaddr=a.ip, flags=0)))
     s.path(server, a)
@@ -269,7 +274,8 @@ def dhcp_through_a_relay():
 
 @scenario
 def roce_v2_on_ethernet():
-    """IPoIB's ARP and an echo in RoCE v2, beside another program's datagrams and Ethernet's own ARP."""
+    """IPoIB's ARP and an echo in RoCE v2, with another program's datagrams and Ethernet's own
+    ARP."""
     records, a, b = [], Host(1), Host(2)
 
     def put(octets):

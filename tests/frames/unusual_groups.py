@@ -55,7 +55,8 @@ def all_join_states_at_once():
 
 @scenario
 def multicast_router():
-    """RFC 4391 section 11: it asks for the groups, joins them as NonMember, subscribes, and forwards from another link."""
+    """RFC 4391 section 11: it queries the groups, joins them as NonMember, subscribes, and forwards
+    from another link."""
     s, a, router = link(1, 2)
     group = s.join(a, s.group4(GROUP))
     data = ib.mcmember("::", pkey=0xFFFF)
@@ -82,7 +83,8 @@ def router_learns_of_a_new_group():
 
 @scenario
 def fallback_to_all_routers():
-    """No listener on the link: the datagram goes to the all-router group, if its scope is beyond the link (section 10)."""
+    """No listener on the link: the datagram goes to the all-router group, if its scope is beyond
+    the link (section 10)."""
     s, a, router = link(1, 2)
     routers = s.join(router, s.group4("224.0.0.2"))
     s.join(a, routers, SEND_ONLY)
@@ -156,7 +158,8 @@ def leaves_and_joins_again():
 
 @scenario
 def join_is_refused_and_tried_again():
-    """The SA is busy, then has no resources; the third attempt succeeds, and only then the sender sends."""
+    """The SA is busy, then has no resources; the third attempt succeeds, and the sender sends only
+    after it."""
     s, a, b = link(1, 2)
     group = s.join(b, s.group4(GROUP))
     for status in (BUSY, NO_RESOURCES):
@@ -169,7 +172,8 @@ def join_is_refused_and_tried_again():
 
 @scenario
 def join_request_is_repeated():
-    """The response is late: the request comes twice with one transaction ID, and so does the response."""
+    """The response is late: the request is sent twice with one transaction ID, and so is the
+    response."""
     s, a, b = link(1, 2)
     group = s.group4(GROUP)
     data, mask = s.request(a, group, FULL)
@@ -194,7 +198,8 @@ def join_request_is_repeated():
 
 @scenario
 def join_asks_for_at_least():
-    """The selector 'greater than' (0) of MTU and rate; the response says exactly what the group has."""
+    """The selector 'greater than' (0) of MTU and rate; the response has the group's exact
+    values."""
     s, a, b = link(1, 2)
     group = s.group4(GROUP)
     of = {k: v for k, v in s.parameters.items() if k != "life"}
@@ -247,7 +252,8 @@ def igmp_versions():
 
 @scenario
 def ipv4_broadcasts():
-    """255.255.255.255, and a subnet's and a net's broadcast, all by the broadcast group (section 5)."""
+    """255.255.255.255, and a subnet's and a net's broadcast, all through the broadcast group
+    (section 5)."""
     s, a, b = link(1, 2)
     for to in ("255.255.255.255", "10.0.0.255", "10.255.255.255"):
         s.to_group4(a, to, s.broadcast())
@@ -256,7 +262,7 @@ def ipv4_broadcasts():
 
 @scenario
 def group_addresses_of_28_bits():
-    """Two IPv4 groups that differ in the bits above the 28th only do not exist: 224.0.0.5 to 239.255.255.255."""
+    """No two IPv4 groups differ only in the bits above the 28th: 224.0.0.5 to 239.255.255.255."""
     s, a, b = link(1, 2)
     for group in ("224.0.0.5", "232.1.1.1", "239.128.255.255", "239.255.255.250"):
         s.join(a, s.group4(group))
@@ -266,7 +272,8 @@ def group_addresses_of_28_bits():
 
 @scenario
 def parameters_other_than_zero():
-    """SL, TClass, FlowLabel and HopLimit of the broadcast group are not 0, and are used by all."""
+    """SL, TClass, FlowLabel and HopLimit of the broadcast group are not 0, and all nodes use
+    them."""
     s, a, b = link(1, 2, sl=3, tclass=0x20, flow=0x12345, hop=9)
     s.meet(a, b)
     s.join(a, s.group4(GROUP))
@@ -287,7 +294,8 @@ def group_mtu_of_4096():
 
 @scenario
 def group_made_by_the_first_host():
-    """Section 5: the broadcast group may be created by the first node, with a rate of its own choice."""
+    """Section 5: the broadcast group may be created by the first node, with a rate of its own
+    choice."""
     s = Subnet(rate=6)
     a, b = Host(1), Host(2)
     s.join(a, s.broadcast(), create=True)
@@ -314,7 +322,8 @@ def child_partition():
 
 @scenario
 def limited_members():
-    """A limited member sends with the P_Key without its high bit to a full member; the group's P_Key has the bit."""
+    """A limited member sends with the P_Key without its high bit to a full member; the group's
+    P_Key has the bit."""
     s, server, client = link(1, 2, pkey=0x8002)
     s.resolve(client, server, pkey=0x0002, back=0x8002)
     s.ping(client, server, pkey=0x0002, back=0x8002)
@@ -359,7 +368,8 @@ def receiver_that_never_sends():
 
 @scenario
 def groups_of_other_protocols():
-    """A program has a group without an IPoIB signature, and one group of a transient MGID, with Q_Keys of its own."""
+    """A program has a group without an IPoIB signature, and one group of a transient MGID, with
+    Q_Keys of its own."""
     s, a, b = link(1, 2)
     s.meet(a, b)
     other = "ff12:a01b:fe80::1"
@@ -396,7 +406,7 @@ def groups_of_other_protocols():
 
 @scenario
 def table_of_groups_in_segments():
-    """The SA answers GetTable(MCMemberRecord) in RMPP segments; the requester acknowledges."""
+    """The SA responds to GetTable(MCMemberRecord) in RMPP segments; the requester acknowledges."""
     s, a, b = link(1, 2)
     groups = [s.join(b, s.group4(f"239.0.1.{n}")) for n in range(8)]
     records = [s.record(b, g, FULL) for g in groups]
@@ -413,7 +423,8 @@ def table_of_groups_in_segments():
 
 @scenario
 def scope_of_a_link_over_two_subnets():
-    """Section 4.1: a link that spans IB subnets has a wider scope; all its groups have the same bits."""
+    """Section 4.1: a link that spans IB subnets has a wider scope; all its groups have the same
+    bits."""
     s, a, b = link(1, 2, scope=5, prefix="fec0:0:0:1::", hop=3)
     s.join(a, s.group4(GROUP))
     s.to_group4(a, GROUP)

@@ -7,11 +7,11 @@ from frames.unusual import link, scenario
 
 GROUP = "239.1.2.3"
 ACTIVE, DOWN = 4, 1
-REDIRECT = 0x0002  # IBA 13.4.7: the class is at another place
+REDIRECT = 0x0002  # IBA 13.4.7: the class is at another offset
 
 
 def initialise(s, *hosts, pkeys=(0xFFFF,), **options):
-    """The SM sets the ports up, then the interfaces come up."""
+    """The SM configures the ports, then the interfaces come up."""
     for host in hosts:
         s.node_info(host)
         s.pkey_table(host, *pkeys)
@@ -67,7 +67,8 @@ def pkey_is_added_later():
 
 @scenario
 def membership_changes_from_full_to_limited():
-    """The port joined as full member; its table then has the limited P_Key, with which it sends to a full member."""
+    """The port joined as full member; its table then has the limited P_Key, with which it sends to
+    a full member."""
     s, a, b = managed(1, 2, pkey=0xFFFF)
     s.meet(a, b)
     s.pkey_table(b, 0x7FFF)
@@ -104,7 +105,8 @@ def multicast_from_the_second_lid():
 
 @scenario
 def lid_changes():
-    """The SM gives b another LID and has it register again; the peers ask for the path and use it."""
+    """The SM gives b another LID and requests its re-registration; the peers query the path and use
+    it."""
     s, a, b = managed(1, 2)
     s.meet(a, b)
     moved = b.also(lid=0x22)
@@ -130,7 +132,7 @@ def lids_of_two_ports_are_exchanged():
 
 
 def _port_info(s, host, sm=None):
-    """PortInfo of an active port whose clients shall register again, at whatever route it is."""
+    """PortInfo of an active port with ClientReregister, at any route."""
     data = bytearray(64)
     data[8:16] = ib.gid(s.prefix)[:8]
     data[16:18], data[18:20] = ib.u16(host.lid), ib.u16((sm or s.sm).lid)
@@ -141,7 +143,7 @@ def _port_info(s, host, sm=None):
 
 @scenario
 def clients_register_again():
-    """ClientReregister: the SM has forgotten the groups, which get other MLIDs."""
+    """ClientReregister: the SM has lost the groups, which get other MLIDs."""
     s, a, b = managed(1, 2)
     s.join(a, s.group4(GROUP))
     s.to_group4(a, GROUP)
@@ -157,7 +159,8 @@ def clients_register_again():
 
 @scenario
 def sm_failover_to_another_lid():
-    """The standby becomes master: other LID, other GID; it tells the ports by PortInfo, and they register with it."""
+    """The standby becomes master: other LID, other GID; it sets these in PortInfo, and the ports
+    register with it."""
     s, a, b = managed(1, 2)
     s.meet(a, b)
     s.wait(20)
@@ -171,7 +174,7 @@ def sm_failover_to_another_lid():
 
 @scenario
 def sm_failover_with_new_lids():
-    """The new master numbers the ports anew, the old master's LID goes to a host."""
+    """The new master assigns new LIDs, the old master's LID goes to a host."""
     s, a, b = managed(1, 2)
     s.meet(a, b)
     s.wait(20)
@@ -187,7 +190,8 @@ def sm_failover_with_new_lids():
 
 @scenario
 def sm_handover_with_a_new_qkey():
-    """The new master's broadcast group has another Q_Key, which all use once they have joined again."""
+    """The new master's broadcast group has another Q_Key, which all nodes use once they have joined
+    again."""
     s, a, b = managed(1, 2)
     s.meet(a, b)
     s.wait(20)
@@ -202,7 +206,8 @@ def sm_handover_with_a_new_qkey():
 
 @scenario
 def port_flaps():
-    """The cable is pulled: the port goes down, is initialised again and its interface joins again, without a leave."""
+    """The cable is unplugged: the port goes down, is initialised again and its interface joins
+    again, without a leave."""
     s, a, b = managed(1, 2)
     s.meet(a, b)
     s.port_info(b, state=DOWN, set_it=False)
@@ -216,7 +221,7 @@ def port_flaps():
 
 @scenario
 def host_is_restarted():
-    """PSNs, QPN and transaction IDs begin again."""
+    """PSNs, QPN and transaction IDs start again."""
     s, a, b = managed(1, 2)
     s.meet(a, b)
     s.port_info(b, state=DOWN, set_it=False)
@@ -231,7 +236,7 @@ def host_is_restarted():
 
 @scenario
 def path_changes():
-    """The path is asked for again after a minute; the answer has another SL."""
+    """The path is queried again after a minute; the response has another SL."""
     s, a, b = managed(1, 2)
     s.meet(a, b)
     s.wait(60)
@@ -253,7 +258,8 @@ def no_path():
 
 @scenario
 def sa_redirects():
-    """IBA 13.5.2: the response redirects to another QP of another port; the join is asked for and answered there."""
+    """IBA 13.5.2: the response redirects to another QP of another port, which gets and answers the
+    join."""
     s, a, b = link(1, 2)
     other = Host(7)
     group = s.group4(GROUP)
@@ -305,7 +311,8 @@ def join_for_another_port():
 
 @scenario
 def sm_on_a_host():
-    """The SM's port has an IPoIB interface too; its joins are local and do not appear on the cable of another host."""
+    """The SM's port has an IPoIB interface too; its joins are local and do not appear on another
+    host's cable."""
     s, a = link(1)
     manager = s.sm
     s.up(manager)
@@ -325,7 +332,8 @@ def capture_begins_late():
 
 @scenario
 def subscriptions_expire():
-    """A host cancels its subscriptions, and subscribes again before it sends to a group once more."""
+    """A host cancels its subscriptions, and subscribes again before it sends to a group once
+    more."""
     s, a, b = link(1, 2)
     for trap in (66, 67):
         s.ask(a, ib.SET, ib.ATTR_INFORM_INFO, ib.inform_info("::", trap, subscribe=0))
@@ -337,7 +345,7 @@ def subscriptions_expire():
 
 @scenario
 def membership_is_queried():
-    """Tools ask for single records of a group and a port."""
+    """Tools query single records of a group and a port."""
     s, a, b = link(1, 2)
     data = ib.mcmember(s.broadcast(), b.gid)
     s.ask(

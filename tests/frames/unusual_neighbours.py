@@ -20,7 +20,7 @@ def echo6(s, a, b, source, target, **options):
 
 @scenario
 def duplicate_address_detection():
-    """RFC 4862: the solicitation comes from ::, without an option; nobody answers."""
+    """RFC 4862: the solicitation has the source ::, without an option; there is no response."""
     s, a, b = link(1, 2)
     group = solicited_node(a.ll)
     s.icmp6(a, s.group6(group), group, ib.nd_ns(a.ll), ANY)
@@ -32,7 +32,7 @@ def duplicate_address_detection():
 
 @scenario
 def duplicate_address_is_defended():
-    """The answer to a solicitation from :: goes to all nodes (RFC 4861 section 7.2.4)."""
+    """The response to a solicitation from :: goes to all nodes (RFC 4861 section 7.2.4)."""
     s, a, b = link(1, 2)
     address = GLOBAL + "1"
     group = solicited_node(address)
@@ -46,7 +46,8 @@ def duplicate_address_is_defended():
 
 @scenario
 def privacy_addresses():
-    """RFC 8981: a global address whose interface identifier is random, beside the link-local one."""
+    """RFC 8981: a global address whose interface identifier is random, besides the link-local
+    one."""
     s, a, b = link(1, 2)
     temporary, server = GLOBAL + "5d3f:91aa:7c02:1b44", GLOBAL + "2"
     s.join(a, s.group6(solicited_node(temporary)))
@@ -78,7 +79,8 @@ def unsolicited_advertisement_of_a_new_qpn():
 
 @scenario
 def anycast():
-    """Two routers answer for one anycast address, both without the override flag (RFC 4861 section 7.2.7)."""
+    """Two routers respond for one anycast address, both without the override flag (RFC 4861 section
+    7.2.7)."""
     s, a, b, c = link(1, 2, 3)
     address = GLOBAL + "ffff"
     group = s.group6(solicited_node(address))
@@ -95,7 +97,7 @@ def anycast():
 
 @scenario
 def unreachability_detection():
-    """RFC 4861 section 7.2.2 and 7.2.4: a unicast solicitation and its answer need no option."""
+    """RFC 4861 section 7.2.2 and 7.2.4: a unicast solicitation and its response need no option."""
     s, a, b = link(1, 2)
     s.resolve6(a, b)
     s.wait(30)
@@ -106,7 +108,8 @@ def unreachability_detection():
 
 @scenario
 def redirect():
-    """A router redirects a host to a better first hop on the link, and gives its link-layer address."""
+    """A router redirects a host to a better first hop on the link, and gives its link-layer
+    address."""
     s, a, router, better = link(1, 2, 3)
     s.resolve6(a, router)
     body = ib.nd_redirect(better.ll, GLOBAL + "99", ib.nd_lladdr_option(2, better.addr))
@@ -127,7 +130,8 @@ def redirect_without_an_option():
 
 @scenario
 def router_solicitation_and_advertisement():
-    """The first solicitation comes from ::, without an option; the advertisement has more options than one."""
+    """The first solicitation has the source ::, without an option; the advertisement has several
+    options."""
     s, a, router = link(1, 2)
     s.join(router, s.group6(ALL_ROUTERS))
     s.join(a, s.group6(ALL_ROUTERS), SEND_ONLY)
@@ -150,7 +154,8 @@ def router_solicitation_and_advertisement():
 
 @scenario
 def router_advertisement_of_load_sharing():
-    """RFC 4861 section 6.2.3: a router may leave its link-layer address out, and is solicited for it."""
+    """RFC 4861 section 6.2.3: a router may leave its link-layer address out, and is solicited for
+    it."""
     s, a, router = link(1, 2)
     s.icmp6(router, s.group6(ALL_NODES), ALL_NODES, ib.nd_ra())
     s.resolve6(a, router)
@@ -159,7 +164,8 @@ def router_advertisement_of_load_sharing():
 
 @scenario
 def proxy_neighbour_discovery():
-    """A router answers for a host on another link (RFC 4861 section 7.2.8), without the override flag."""
+    """A router responds for a host on another link (RFC 4861 section 7.2.8), without the override
+    flag."""
     s, a, router = link(1, 2)
     far = GLOBAL + "7:1"
     s.join(router, s.group6(solicited_node(far)))
@@ -186,7 +192,8 @@ def nonce_option_beside():
 
 @scenario
 def interface_identifier_of_a_modified_guid():
-    """RFC 4391 section 8: a GUID whose u bit is 1 already is a modified EUI-64, and is not changed."""
+    """RFC 4391 section 8: a GUID whose u bit is 1 already is a modified EUI-64, and is not
+    changed."""
     s, a = link(1)
     guid = 0x0202C903000000AA
     b = Host(10).also(gid="fe80::202:c903:0:aa", ll="fe80::202:c903:0:aa")
@@ -220,7 +227,8 @@ def multicast_listener_reports():
 
 @scenario
 def wider_ipv6_scopes():
-    """IPv6 groups of site and organisation scope use the scope bits of the broadcast group in their MGIDs (section 4)."""
+    """IPv6 groups of site and organisation scope use the scope bits of the broadcast group in their
+    MGIDs (section 4)."""
     s, a, b = link(1, 2)
     for group in ("ff05::1:3", "ff08::5", "ff0e::101"):
         mgid = s.join(b, s.group6(group))

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Writes the captures of testdata/upstream, of doc/upstream.md: upstream.py OUTDIR [--check].
 
-Each shows one fault of Wireshark's own dissectors with as few frames as can be, and every frame but ud_four is one that a
-conformant sender may send.  --check writes nothing and says whether OUTDIR holds exactly these files.
+Each shows one fault of Wireshark's own dissectors with as few frames as possible. A conformant
+sender may send every frame except ud_four. --check writes nothing and reports whether OUTDIR holds
+exactly these files.
 """
 import os
 import sys
@@ -62,7 +63,8 @@ def dlt242_grh():
 
 
 def dlt242_type():
-    """LLDP (IEEE 802.1AB), which is sent on IPoIB links too, by its Ethertype 0x88cc (RFC 4391 §6)."""
+    """LLDP (IEEE 802.1AB), which is sent on IPoIB links too, by its Ethertype 0x88cc (RFC 4391
+    §6)."""
     lldp = bytes.fromhex("0207 04 0002c9001895 0403 07 6230 0602 0078 0000")
     return capfile.pcap(
         242, [capfile.record(T0, ib.ipoib242_dest(broadcast_lladdr(), encap(0x88CC, lldp)))]
@@ -70,14 +72,16 @@ def dlt242_type():
 
 
 def rmpp():
-    """GetTableResp of two MCMemberRecords in one segment: RRespTime 0x1f and Flags 7 (Active, First, Last) in an octet."""
+    """GetTableResp of two MCMemberRecords in one segment: RRespTime 0x1f and Flags 7 (Active,
+    First, Last) in a byte."""
     table = ib.rmpp_table(0x1001, ib.ATTR_MC_MEMBER, table_records(2), 56)
     assert len(table) == 1 and table[0][26] == 0x1F << 3 | 7
     return one(mad_frame(SM, A, table[0]).ib())
 
 
 def rmpp_segments():
-    """Five records 56 octets apart: the fourth begins in the first segment and ends in the second."""
+    """Five records 56 bytes apart: the fourth begins in the first segment and ends in the
+    second."""
     t = Tape()
     for segment in ib.rmpp_table(0x1002, ib.ATTR_MC_MEMBER, table_records(5), 56):
         t.put(mad_frame(SM, A, segment, t.next_psn()).ib())
@@ -85,7 +89,7 @@ def rmpp_segments():
 
 
 def sa_crc():
-    """A join's response: 256 octets of MAD, then ICRC and VCRC."""
+    """A join's response: 256 bytes of MAD, then ICRC and VCRC."""
     return one(
         mad_frame(
             SM, A, ib.sa_mad(ib.GET_RESP, 0x1003, ib.ATTR_MC_MEMBER, broadcast_record(join=1))
@@ -144,22 +148,24 @@ def ud_empty():
 
 
 def ud_four():
-    """The encapsulation header of an IPv4 packet and nothing behind it."""
+    """The encapsulation header of an IPv4 packet and nothing after it."""
     return one(ud_frame(A, B, encap(0x0800)).ib())
 
 
 def pad():
-    """Seven octets of data behind an encapsulation header with an Ethertype for experiments: PadCnt 1."""
+    """Seven bytes of data after an encapsulation header with an Ethertype for experiments: PadCnt
+    1."""
     return one(ud_frame(A, B, encap(0x88B5, ib.fill(7))).ib())
 
 
 def sliced():
-    """A ping of 1000 octets, of which a snaplen left 128."""
+    """A ping of 1000 bytes, truncated to 128 by a snaplen."""
     return one(ud_frame(A, B, ping(A, B, size=1000)).ib(), cut=128)
 
 
 def write_as_ip():
-    """An RDMA WRITE Only to a connection that this capture did not see set up; its data are the peer's memory."""
+    """An RDMA WRITE Only on a connection whose set-up is not in the capture; its data are the
+    peer's memory."""
     lure = ping(A, B)
     ext = ib.reth(0x7F0000001000, 0x1234, len(lure))
     return one(
@@ -168,7 +174,7 @@ def write_as_ip():
 
 
 def rc_first():
-    """An IPv4 packet of 3000 octets over a connection with path MTU 2048: SEND First and Last."""
+    """An IPv4 packet of 3000 bytes over a connection with path MTU 2048: SEND First and Last."""
     t = Tape()
     c = Connection(t)
     c.set_up(ib.service_id_rfc(B.qpn))
@@ -177,21 +183,22 @@ def rc_first():
 
 
 def rc_last():
-    """The end of a message of two packets; the capture began behind the first."""
+    """The end of a message of two packets; the capture starts after the first."""
     return one(
         Frame(RC | LAST, ib.fill(952), dlid=B.lid, slid=A.lid, destqp=0x202, psn=2, ackreq=1).ib()
     )
 
 
 def rc_short():
-    """A SEND Only of 8 octets, of whatever protocol."""
+    """A SEND Only of 8 bytes, of an unknown protocol."""
     return one(
         Frame(RC | ONLY, ib.fill(8), dlid=B.lid, slid=A.lid, destqp=0x202, psn=1, ackreq=1).ib()
     )
 
 
 def nd_option():
-    """A Neighbor Solicitation with a Source Link-layer Address of 20 octets: Length 3, two octets of zero first."""
+    """A Neighbor Solicitation with a Source Link-layer Address of 20 octets: Length 3, two octets
+    of zero first."""
     return one(ud_frame(A, C, nd6(A.ll, C.ll, ib.nd_ns(C.ll, ib.nd_lladdr_option(1, A.addr)))).ib())
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A small fabric that keeps every rule, from the subnet manager's first SMP to the last leave; variants break it.
+"""A small fabric that conforms to every rule, from the subnet manager's first SMP to the last
+leave; variants violate rules in it.
 
-Four nodes and a subnet manager. A and B take connections, C and D do not. Every frame has a name, as
-"A.arp.request"; world["A.arp.request"] is its packet, which a variant changes. Lengths and CRCs follow.
-Each port's QP1 counts its PSNs from 0, so that a frame that is left out shows. Frames are 20 ms
-apart, so that their order is certain.
+Four nodes and a subnet manager. A and B accept connections, C and D do not. Every frame has a name,
+as "A.arp.request"; world["A.arp.request"] is its packet, which a variant changes. Lengths and CRCs
+are recomputed. Each port's QP1 counts its PSNs from 0, so that a missing frame is visible. Frames
+are 20 ms apart, so that their order is certain.
 """
 import copy
 
@@ -30,7 +31,7 @@ B = Node(2, "fe80::2:c902:24:f636", 0x000405, "10.0.0.2", "fe80::202:c902:24:f63
 C = Node(3, "fe80::9803:9b03:66:de52", 0x00114B, "10.0.0.3", "fe80::9a03:9b03:66:de52")
 D = Node(4, "fe80::e8eb:d303:93:ae10", 0x001049, "10.0.0.4", "fe80::eaeb:d303:93:ae10")
 NAMES = {A: "A", B: "B", C: "C", D: "D", SM: "SM"}
-# C's and D's GUIDs have the u bit 1; theirs are of the kind that does not tell whether it is modified (RFC 4391 8).
+# C's and D's GUIDs have the u bit 1, so they do not show whether they are modified (RFC 4391 8).
 
 
 def guid_octets(node):
@@ -38,7 +39,8 @@ def guid_octets(node):
 
 
 def smp(method, tid, attribute, port, data=b"", response=False):
-    """A directed-route SMP over one hop (IBA 14.2.1.2); the D bit of the status is set on the way back."""
+    """A directed-route SMP over one hop (IBA 14.2.1.2); the D bit of the status is set on the way
+    back."""
     header = ib.mad_header(DIRECTED, 1, method, tid, attribute, status=0x8000 if response else 0)
     header = header[:6] + ib.u8(0 if response else 1) + ib.u8(1) + header[8:]
     path = bytes([0, port]).ljust(64, b"\0")
@@ -65,7 +67,8 @@ def port_info(node, state=ACTIVE, neighbor_mtu=MTU_2048, lid=None):
 
 
 class World:
-    """pkey: the link's partition. limited: nodes that are its limited members. qkey: of the broadcast group."""
+    """pkey: the link's partition. limited: nodes that are its limited members. qkey: of the
+    broadcast group."""
 
     def __init__(self, pkey=0xFFFF, limited=(), **record):
         self.pkey, self.limited = pkey, limited
@@ -97,7 +100,7 @@ class World:
         return other
 
     def insert(self, after, name, packet):
-        """A frame behind another one, half-way to the next."""
+        """Inserts a frame after another one, half-way to the next."""
         at = self.order.index(after)
         self.order.insert(at + 1, name)
         packet.before = None
@@ -105,12 +108,13 @@ class World:
         return packet
 
     def drop(self, *names):
-        """These frames never were: what the port's QP1 sends later is numbered accordingly."""
+        """Removes these frames as if they had never existed: later packets of the port's QP1 are
+        numbered accordingly."""
         self.order = [n for n in self.order if n not in names]
         self.renumber()
 
     def renumber(self):
-        """QP1's PSNs in the order of the capture, from 0 for each port."""
+        """Numbers QP1's PSNs in the order of the capture, from 0 for each port."""
         psn = {}
         for name in self.order:
             p = self.packets[name]
@@ -119,14 +123,14 @@ class World:
                 psn[p["slid"]] = p["psn"] + 1
 
     def begin(self, name):
-        """A capture that begins with this frame."""
+        """Makes the capture begin with this frame."""
         self.order = self.order[self.order.index(name) :]
 
     def number(self, name):
         return self.order.index(name) + 1
 
     def delay(self, name, seconds):
-        """This frame and all that follow."""
+        """Delays this frame and all that follow."""
         for n in self.order[self.order.index(name) :]:
             self.times[n] += int(seconds * 10**9)
 
@@ -261,7 +265,7 @@ class World:
         self.sa(f"{NAMES[node]}.leave.{name}", node, *kind, seconds=seconds)
 
     def query(self, node, name, group, mlid):
-        """Is there such a group (RFC 4391 10)?"""
+        """Requests the record of the group: does it exist (RFC 4391 10)?"""
         asked, answer = ib.mcmember(self.mgid(group)), self.member(group, SM, 0, mlid)
         answer = answer[:16] + bytes(16) + answer[32:]
         kind = ib.GET, ib.ATTR_MC_MEMBER, asked, ib.MCM["mgid"], answer
@@ -272,7 +276,7 @@ class World:
         self.sa(f"{NAMES[node]}.subscribe.{trap}", node, ib.SET, ib.ATTR_INFORM_INFO, data)
 
     def last_request(self, node):
-        """A request that shows that none before is missing."""
+        """A request that shows that no request before it is missing."""
         self.sa(
             f"{NAMES[node]}.last",
             node,
@@ -286,7 +290,7 @@ class World:
     # ---- connections
 
     def set_up(self, name, a, b, ids, qps, transport=0):
-        """REQ, REP, RTU with what RFC 4755 6 wants in their private data."""
+        """REQ, REP, RTU with the private data that RFC 4755 6 requires."""
         own, other = (ib.private_data(n.qpn, RECV_MTU) for n in (a, b))
         self.tid += 1
         req = ib.cm_req(
@@ -321,7 +325,7 @@ class World:
         self.put(name, frame)
 
 
-# ---- what the nodes say
+# ---- the nodes' messages
 
 
 def arp(op, src, dst, tha=None, ethertype=0x0806):
@@ -360,7 +364,7 @@ def udp4(src, group, data=b"some data"):
 
 
 def udp6(src, group, data=b"some data"):
-    """An ICMPv6 message of a kind that nobody here knows."""
+    """An ICMPv6 message of a type that is unknown here."""
     return ib.encap(0x86DD, ib.icmpv6(src.ll, group, ib.u8(200) + bytes(3) + data))
 
 
@@ -381,7 +385,7 @@ UC_IDS, UC_QPS = (0xB2, 0xA2), (0x203, 0x104)
 
 
 def everything(pkey=0xFFFF, limited=(), **record):
-    """All that the four nodes do, and none of it breaks a rule."""
+    """All traffic of the four nodes; it violates no rule."""
     w = World(pkey, limited, **record)
     bring_up(w)
     resolve(w)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the Python tests share."""
+"""Code that the Python tests share."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reading and writing capture files: pcap, pcapng, raw ERF, and snoop (only written). It shares no code
-with the project's C.
+"""Reading and writing capture files: pcap, pcapng, raw ERF, and snoop (only written). It shares no
+code with the project's C.
 
 Sources: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng, Endace ERF types reference, RFC 1761."""
 import dataclasses
@@ -29,7 +29,7 @@ class Frame:
 
 @dataclasses.dataclass
 class Interface:
-    """A pcapng interface, or the one of a pcap file."""
+    """A pcapng interface, or the only one of a pcap file."""
 
     linktype: int
     snaplen: int = 0
@@ -38,7 +38,8 @@ class Interface:
 
 @dataclasses.dataclass
 class Capture:
-    """A whole capture file. statistics: the interface, and code to number, of each statistics block."""
+    """A whole capture file. statistics: the interface, and code to number, of each statistics
+    block."""
 
     format: str  # "pcap", "pcapng" or "erf"
     interfaces: list
@@ -64,7 +65,8 @@ def load(path):
 
 
 def read(path, truncated=False):
-    """The capture in a file; truncated: what is incomplete at its end is left out, not an error."""
+    """The capture in a file; truncated: an incomplete record at its end is left out, and is not an
+    error."""
     return parse(load(path), truncated)
 
 
@@ -158,7 +160,8 @@ def _parse_pcapng(data, truncated):
 
 
 def packets(data, truncated=False):
-    """Only the bytes of each packet of a pcap or pcapng file in little-endian: fast, for files of 100,000 packets."""
+    """Only the bytes of each packet of a pcap or pcapng file in little-endian: fast, for files of
+    100,000 packets."""
     out, end, unpack = [], len(data), struct.Struct("<II").unpack_from
     if data[:4] != b"\x0a\x0d\x0d\x0a":
         at = 24
@@ -236,7 +239,7 @@ def records(packets, time=10**9, step=1000):
 
 
 def record(time, data, cut=None):
-    """A record, of which a snaplen left so many bytes."""
+    """A record that a snaplen truncated to this number of bytes."""
     return time, data if cut is None else data[:cut], len(data)
 
 
@@ -277,7 +280,7 @@ def interface(linktype, snaplen=0, endian="<", values=None):
 
 
 def packet(ticks, data, wire=None, number=0, endian="<", values=None):
-    """An enhanced packet block; ticks are of its interface's resolution."""
+    """An enhanced packet block; ticks have its interface's resolution."""
     wire = len(data) if wire is None else wire
     head = struct.pack(endian + "IIIII", number, ticks >> 32, ticks & 0xFFFFFFFF, len(data), wire)
     body = head + data + b"\0" * (-len(data) % 4) + options(values or {}, endian)
@@ -285,7 +288,7 @@ def packet(ticks, data, wire=None, number=0, endian="<", values=None):
 
 
 def pcapng(linktypes, frames, endian="<", snaplen=0):
-    """A pcapng file of one section; linktypes: one, or a list of one for each interface."""
+    """A pcapng file of one section; linktypes: one, or a list with one for each interface."""
     if isinstance(linktypes, int):
         linktypes = [linktypes]
     out = [section(endian)] + [interface(link, snaplen, endian) for link in linktypes]
@@ -297,13 +300,15 @@ def pcapng(linktypes, frames, endian="<", snaplen=0):
 
 
 def erf_record(time, data, wire, flags=4):
-    """An ERF record of type 21; rlen counts the header and the captured bytes, wlen those on the wire."""
+    """An ERF record of type 21; rlen counts the header and the captured bytes, wlen those on the
+    wire."""
     stamp = (time // 10**9) << 32 | ((time % 10**9 << 32) // 10**9)
     return erf_record_of(ERF_INFINIBAND, stamp, data, wire, flags)
 
 
 def erf_record_of(kind, stamp, data, wire, flags=4, lost=0, extensions=b"", padding=0):
-    """An ERF record of any type. stamp: 32.32 fixed point; kind: with bit 0x80 if extension headers follow."""
+    """An ERF record of any type. stamp: 32.32 fixed point; kind: with bit 0x80 if extension headers
+    follow."""
     length = 16 + len(extensions) + len(data) + padding
     head = struct.pack("<Q", stamp) + struct.pack(">BBHHH", kind, flags, length, lost, wire)
     return head + extensions + data + bytes(padding)

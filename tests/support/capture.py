@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ipoib-capture on devices that the stand-ins for libibverbs and libibumad play: tests/replay/scenario.h.
+"""ipoib-capture on devices that stand-ins for libibverbs and libibumad simulate:
+tests/replay/scenario.h.
 
 A scenario is the text of such a file. A test runs the program in a folder of its own, which is the
-current folder (the fixture `folder`): names of files in scenarios and on command lines are relative to it."""
+current folder (the fixture `folder`): names of files in scenarios and on command lines are relative
+to it."""
 import ctypes
 import functools
 import itertools
@@ -23,7 +25,7 @@ from support.wait import until
 CAPTURE = os.path.join(BIN, "ipoib-capture")
 REPLAY = os.path.join(BUILD, "tests", "replay")
 DATAGRAM = testdata("datagram.pcap")
-FED = f"frames {DATAGRAM}\n"  # a scenario: these frames come, once
+FED = f"frames {DATAGRAM}\n"  # a scenario: these frames arrive, once
 END_NOTE = "the link went down"
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -45,7 +47,8 @@ numbered = itertools.count(1)
 
 
 def new_device():
-    """The name of a device that no other test has: captures of one device share a lock of the machine."""
+    """The name of a device that no other test uses: captures of one device share a lock of the
+    machine."""
     return "mlx5_" + secrets.token_hex(4)
 
 
@@ -67,7 +70,7 @@ def sysfs():
 
 
 def end_at(count):
-    """The line of a scenario that makes the program say END_NOTE when so many frames have come."""
+    """The line of a scenario that makes the program print END_NOTE after this number of frames."""
     return f"at {count} port-down\n"
 
 
@@ -97,14 +100,15 @@ class Result:
 
 
 class Running:
-    """The program while it runs. Its stdout is a pipe unless `stdout` says otherwise; its stderr is a file."""
+    """The running program. Its stdout is a pipe unless `stdout` says otherwise; its stderr is a
+    file."""
 
     def __init__(self, scenario, *arguments, command=None, **more):
         self.err_path = os.path.abspath(f"stderr{next(numbered)}")
         before = more.pop("before", None)
 
         def prepare():
-            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup a program ignores it
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup a program ignores SIGHUP
             LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # a failed test may leave it running
             if before:
                 before()
@@ -123,7 +127,7 @@ class Running:
         self.stdout = self.process.stdout
 
     def err(self):
-        """What it has written to stderr so far."""
+        """The text that it has written to stderr so far."""
         with open(self.err_path, "rb") as f:
             return f.read().decode(errors="replace")
 
@@ -131,7 +135,8 @@ class Running:
         return self.process.poll() is not None
 
     def wait_until(self, condition, what):
-        """Waits for a state that the running program reaches. Its end before that is an error."""
+        """Waits for a state of the running program. It is an error if the program ends before
+        that."""
 
         def holds():
             ended = self.has_ended()
@@ -188,7 +193,7 @@ def run(scenario, *arguments, **more):
 
 
 def run_all(scenario, total, *arguments, **more):
-    """Runs until so many frames have come, and ends the program by SIGTERM."""
+    """Runs until this number of frames has arrived, and ends the program by SIGTERM."""
     return (
         start(scenario + end_at(total), *arguments, **more).wait_for(END_NOTE).end(signal.SIGTERM)
     )
@@ -200,7 +205,7 @@ def summary(packets, size, drops):
 
 
 def seconds(function):
-    """How long the call takes."""
+    """The duration of the call."""
     begin = time.monotonic()
     function()
     return time.monotonic() - begin

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Chains of transformations, drawn at random. What is drawn depends on the seed, the chain's number and the capture only."""
+"""Chains of transformations, drawn at random. The draw depends only on the seed, the chain's number
+and the capture."""
 import collections
 import dataclasses
 import random
@@ -12,7 +13,7 @@ SECOND = 10**9
 
 @dataclasses.dataclass
 class Whole:
-    """A capture as it is before any step."""
+    """A capture before any step."""
 
     name: str
     linktype: int
@@ -38,7 +39,7 @@ class Whole:
         return [f.number for f in self.frames]
 
     def ports(self):
-        """The sending ports, the one that the most frames come from first."""
+        """The sending ports, the one with the most frames first."""
         counts = collections.Counter(
             steps.port_of_sender(self.linktype, f.data) for f in self.frames
         )
@@ -48,7 +49,7 @@ class Whole:
 
 @dataclasses.dataclass
 class Chain:
-    """The file is what the container writes after the steps."""
+    """The file that the container writes after the steps."""
 
     steps: list
     container: containers.Container
@@ -61,7 +62,7 @@ class Chain:
         return frames
 
     def apply(self, whole):
-        """The file's bytes; None where no frame is left."""
+        """The file's bytes; None if no frame is left."""
         frames = self.frames(whole)
         return self.container.write(whole.linktype, frames) if frames else None
 
@@ -74,7 +75,7 @@ class Chain:
 
 
 def _some(rng, numbers):
-    """Some frames: gaps, frames here and there, the begin, the end, or nearly all."""
+    """Some frames: gaps, single frames, the start, the end, or nearly all."""
     share = rng.choice((0.01, 0.05, 0.3))
     kind, size = rng.randrange(6), len(numbers)
     if kind == 0:
@@ -93,7 +94,7 @@ def _some(rng, numbers):
 
 
 def _remove(rng, whole):
-    """Some frames, or what one port sends."""
+    """Some frames, or the frames that one port sends."""
     ports = whole.ports()
     if ports and rng.random() < 0.1:
         port = rng.choice(ports)
@@ -143,7 +144,7 @@ def _sample(rng, groups):
 
 
 def _split(rng, whole):
-    """Mostly at the port that the most frames come from."""
+    """Mostly at the port that sends the most frames."""
     ports = whole.ports()
     if not ports:
         return steps.Clock(0, 0)
@@ -159,7 +160,7 @@ ONCE = (
     _clock,
     _crcs,
     _all_crcs,
-)  # a second one may undo, or leave the window
+)  # a second one may undo the first, or leave the window
 
 
 def _possible(rule, whole):
@@ -173,7 +174,7 @@ def draw(seed, number, whole, conforms):
     of = [rule for rule in (LOSING if conforms else KEEPING) if _possible(rule, whole)]
     rules = rng.choices(of, k=rng.randint(1, MOST_STEPS)) if of else []
     rules = [r for n, r in enumerate(rules) if r not in ONCE or r not in rules[:n]]
-    rules.sort(key=lambda rule: rule is _clock)  # a clock's interface is that of a split
+    rules.sort(key=lambda rule: rule is _clock)  # a clock applies to the interface of a split
     chosen = [rule(rng, whole) for rule in rules]
     interfaces = 1 + max((f.interface for f in whole.frames), default=0)
     if any(isinstance(step, steps.Split) for step in chosen):

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs ipoib-check, and the captures that its tests look at.
+"""Runs ipoib-check, and names the captures that its tests use.
 
-What is in them, by hand: frame 8 of built-encap has a Reserved field that is not 0 (tests/frames/build.py, encap_types), which
-breaks rfc4391.6.reserved-zero (MUST); nothing else in it breaks a MUST. connected and datagram are Linux kernels: in connected
-the Service-IDs of its two REQs begin with 0x10 (rfc4755.3.5.service-id, a known deviation of Linux), and the Q_Key of the
-broadcast group is OpenSM's, not a controlled one (rfc4391.4.1.qkey-controlled, SHOULD, a known deviation)."""
+Their contents, read by hand: frame 8 of built-encap has a Reserved field that is not 0
+(tests/frames/build.py, encap_types), which violates rfc4391.6.reserved-zero (MUST); nothing else in
+it violates a MUST. connected and datagram are Linux kernels: in connected the Service-IDs of its
+two REQs begin with 0x10 (rfc4755.3.5.service-id, a known deviation of Linux), and the Q_Key of the
+broadcast group is OpenSM's, not a controlled one (rfc4391.4.1.qkey-controlled, SHOULD, a known
+deviation)."""
 import os
 import subprocess
 
@@ -32,7 +34,8 @@ def run(*args, stdout=subprocess.PIPE, **options):
 
 
 def expect(status, *args, err="", **options):
-    """stdout of a run with this exit status; its message must have err in it, and there is none where err is ''."""
+    """stdout of a run with this exit status; its message must contain err, and must be empty if err
+    is ''."""
     done = run(*args, **options)
     shown = (
         f"{args}: exit {done.returncode}, stderr {done.err!r}, stdout {(done.stdout or b'')[-500:]}"
@@ -43,7 +46,7 @@ def expect(status, *args, err="", **options):
 
 
 def schema_errors(path):
-    """What xmllint finds wrong in a JUnit report; None: nothing."""
+    """xmllint's errors for a JUnit report; None: no error."""
     schema = os.path.join(SRC, "tests/junit.xsd")
     command = ["xmllint", "--noout", "--nonet", "--schema", schema, str(path)]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files that a capture's frames can be written to: pcap, pcapng, ERF, each in its variants, compressed or not."""
+"""The file formats for a capture's frames: pcap, pcapng, ERF, each in its variants, compressed or
+not."""
 import dataclasses
 import gzip
 
@@ -16,7 +17,7 @@ def _pcap(**options):
 
 def _pcapng(endian):
     def write(linktype, frames):
-        """One interface is written too where all frames came in on the first."""
+        """Writes one interface if all frames arrived on the first."""
         interfaces = 1 + max((f.interface for f in frames), default=0)
         with_interface = [capfile.Frame(f.time, f.data, f.wire, f.interface) for f in frames]
         return capfile.pcapng([linktype] * interfaces, with_interface, endian)
@@ -62,7 +63,7 @@ class Container:
 
 
 def possible(linktype, interfaces):
-    """The forms that can hold frames of this link type on one or more interfaces."""
+    """The formats that can hold frames of this link type on one or more interfaces."""
     return [
         form
         for form in FORMS

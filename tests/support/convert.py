@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tests of "ipoib-capture convert" share: the call of the program, its input files, a reader of its output files."""
+"""Common code of the tests of "ipoib-capture convert": the call of the program, its input files, a
+reader of its output files."""
 import os
 import random
 import re
@@ -13,7 +14,8 @@ from support.capfile import ERF, ERF_INFINIBAND, ETHERNET, INFINIBAND, IPOIB
 from support.paths import BIN
 
 PROGRAM = os.path.join(BIN, "ipoib-capture")
-# A sanitizer's finding has its own exit status, so that no test takes it for an error of the program.
+# A sanitizer's finding has its own exit status, so that no test takes it for an error of the
+# program.
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "exitcode=99"}
 SUMMARY = re.compile(r"ipoib-capture: [0-9]+ packets, [0-9]+ octets, [0-9]+ drops")
 LIMIT = 60  # seconds for one run
@@ -30,7 +32,7 @@ def at(nanoseconds, second=T):
 
 
 def call(*arguments, **how):
-    """Runs the program. Output and messages are bytes; how: as subprocess.run has it."""
+    """Runs the program. Output and messages are bytes; how: arguments of subprocess.run."""
     how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": LIMIT, **how}
     if "input" not in how:
         how.setdefault("stdin", subprocess.DEVNULL)
@@ -38,7 +40,8 @@ def call(*arguments, **how):
 
 
 def convert(*arguments, status=0, says=r" 0 drops$", **how):
-    """Runs "convert"; checks the exit status, a message (a regular expression), and the summary in the last line.
+    """Runs "convert"; checks the exit status, a message (a regular expression), and the summary in
+    the last line.
 
     Returns the text on stderr."""
     result = call("convert", *arguments, **how)
@@ -46,7 +49,7 @@ def convert(*arguments, status=0, says=r" 0 drops$", **how):
 
 
 def judge(got, errors, status, says):
-    """The checks of convert(), on an exit status and the text on stderr."""
+    """Checks the exit status and the text on stderr, as convert() does."""
     assert got == status, f"exit status {got}, expected {status}; stderr: {errors}"
     assert re.search(says, errors, re.MULTILINE), f"expected {says!r}; stderr: {errors}"
     if status != 2:
@@ -56,7 +59,8 @@ def judge(got, errors, status, says):
 
 
 def read(path):
-    """A capture that the program wrote; a pcapng file must be one little-endian section in nanoseconds."""
+    """A capture that the program wrote; a pcapng file must be one little-endian section in
+    nanoseconds."""
     data = capfile.load(path)
     capture = capfile.parse(data)
     if capture.format == "pcapng":
@@ -68,7 +72,8 @@ def read(path):
 
 
 def packets(path):
-    """(link type, time, bytes on the wire, bytes, drops) of each packet of a file, as the file has them."""
+    """(link type, time, bytes on the wire, bytes, drops) of each packet of a file, as stored in the
+    file."""
     capture = read(path)
     return [
         (
@@ -83,9 +88,10 @@ def packets(path):
 
 
 def frames(path):
-    """(time, bytes captured, bytes on the wire, bytes) of each InfiniBand frame, whatever the link type.
+    """(time, bytes captured, bytes on the wire, bytes) of each InfiniBand frame, for any link type.
 
-    An ERF header must be as "convert" writes it: type 21, flags 4, its own length, no losses."""
+    An ERF header must have the form that "convert" writes: type 21, flags 4, its own length, no
+    losses."""
     capture, found = read(path), []
     for f in capture.frames:
         time, data, wire = f.time, f.data, f.wire
@@ -99,7 +105,7 @@ def frames(path):
     return found
 
 
-# The files that go in.
+# The input files.
 
 
 def pcap(records, link=INFINIBAND, nanoseconds=True, **how):
@@ -107,7 +113,8 @@ def pcap(records, link=INFINIBAND, nanoseconds=True, **how):
 
 
 def pcapng(records, links=(INFINIBAND,), endian="<", resolution=9):
-    """A pcapng file whose packets take turns on the interfaces; resolution: the digits of a second's fraction."""
+    """A pcapng file whose packets take turns on the interfaces; resolution: the digits of a
+    second's fraction."""
     out = [capfile.section(endian)]
     for link in links:
         out.append(capfile.interface(link, endian=endian, values={9: bytes([resolution])}))
@@ -169,14 +176,14 @@ def _erf_files():
         (at(u * 1000), erf(u * 4295, A, 52), 68)
         for u in (0, 1, 131072, 500000, 999992, 999993, 999999)
     ]
-    moved = [(at(0, T + 3600), erf(2**31, A, 52), 68)]  # somebody edited the time in the file
+    moved = [(at(0, T + 3600), erf(2**31, A, 52), 68)]  # the time in the file was edited
     coarse = [(at(500000000), erf(2**31 + 500, A, 52), 68)]  # the record's time: 0.5 s + 116 ns
     return {
         "other.erf": b"".join(other),
         "other.pcap": in_erf(other),
         "infiniband.erf": other[0] + other[4] + other[5] + other[6],
         "bad.pcap": in_erf(bad),
-        # as editcap -s leaves a record: rlen is still that of the whole one
+        # like a record after editcap -s: rlen is still that of the whole one
         "cut.pcap": pcap([(at(0), one[:36], 68)], link=ERF, nanoseconds=False),
         "longer.pcap": pcap([(at(0), one + b"pad!", 72)], link=ERF, nanoseconds=False),
         "ibdump.pcap": pcap(ibdump, link=ERF, nanoseconds=False),
@@ -203,7 +210,7 @@ def _other_files():
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
-    """The folder with the files that go in."""
+    """The folder with the input files."""
     folder = tmp_path_factory.mktemp("inputs")
     for name, data in {**_timed_files(), **_erf_files(), **_other_files()}.items():
         (folder / name).write_bytes(data)

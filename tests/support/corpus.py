@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every capture that the tests have: testdata, the rules' fixtures and their bases, conformant scenarios."""
+"""Every capture of the tests: testdata, the rules' fixtures and their bases, conformant
+scenarios."""
 import glob
 import os
 
@@ -12,7 +13,7 @@ FOLDERS = ("", "built", "upstream")
 
 
 def testdata_captures():
-    """Path below testdata to the file's bytes, of those that capfile reads."""
+    """Path below testdata to the file's bytes, for the files that capfile reads."""
     found = {}
     for folder in FOLDERS:
         for path in sorted(glob.glob(os.path.join(TESTDATA, folder, "*.*"))):
@@ -22,7 +23,7 @@ def testdata_captures():
 
 
 def fixture_captures():
-    """Name of its file to the bytes, of each fixture that is no base itself."""
+    """File name to bytes, for each fixture that is not a base itself."""
     made = {f.name(): f for f in fixture.FIXTURES if f.make}
     return {name: fixture.make_capture(f)[0].pcap() for name, f in made.items()}
 

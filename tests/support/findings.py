@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs bin/findings, which prints what the checks find in a capture. A capture is a path, or a file's bytes."""
+"""Runs bin/findings, which prints the findings in a capture. A capture is a path, or a file's
+bytes."""
 import collections
 import os
 import subprocess
@@ -30,7 +31,7 @@ def rows(capture, *options):
 
 
 def frames(capture, *options):
-    """All findings that are not passed or inconclusive, in their order."""
+    """All findings except passed and inconclusive ones, in their order."""
     parts = [row.split("\t", 3) for row in rows(capture, "--frames", *options)]
     return [Finding(int(frame), *rest) for frame, *rest in parts]
 
@@ -46,5 +47,5 @@ def parse_counts(text):
 
 
 def counts(capture, *options):
-    """Rule to how often it had which outcome."""
+    """For each rule how often it had which outcome."""
     return parse_counts("".join(row + "\n" for row in rows(capture, *options)))

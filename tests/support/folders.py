@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folders of a test that other users can read: root runs Wireshark's programs as another user."""
+"""Folders of a test that other users can read, because root runs Wireshark's programs as another
+user."""
 import contextlib
 import os
 import pathlib

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The law of degradation, on chains of transformations.
 
-A capture without a violation: no chain adds one; what was not captured is no sender's fault. A capture with violations: other
-CRCs, another file format, and an interface for each direction lose none of them."""
+No chain adds a violation to a capture without one: a frame that was not captured is not the
+sender's fault. Other CRCs, another file format, and an interface for each direction hide no
+violation of a capture with violations."""
 import concurrent.futures
 import dataclasses
 import os
@@ -10,7 +11,7 @@ import tempfile
 
 from support import chains, steps, verdicts
 
-MOST_TRIES = 3000  # of the search for a smaller chain
+MOST_TRIES = 3000  # tries in the search for a smaller chain
 
 # (start of the capture's name, rule): the law does not hold there yet.
 OPEN = {
@@ -19,9 +20,9 @@ OPEN = {
     # A frame was swapped, and then captured twice: not understood yet.
     ("unusual/leaves_and_joins_again", "rfc4391.10.join-before-send"),
     ("built/built-rc-largest.pcap", "rfc4755.2.3.connection-before-ip"),
-    # The solicitation and its answer changed places: a later advertisement is taken for the answer.
+    # Solicitation and response were swapped: a later advertisement is taken for the response.
     ("rfc4755.3.1.reply-to-ud-qpn.pass", "rfc4755.3.1.reply-to-ud-qpn"),
-    # All requests that made the group again were lost: the rule does not wait for the sender's next request.
+    # All requests that created the group again were lost: the rule does not wait for another one.
     (
         "unusual/group_is_deleted_and_made_again_with_another_mlid",
         "rfc4391.10.group-before-use",
@@ -89,7 +90,7 @@ class Corpus:
         return Case(self.wholes[name], self.known[name], seed, number)
 
     def draw(self, seed, first, count):
-        """The cases of these numbers: the captures in turn."""
+        """The cases of these numbers, with the captures in turn."""
         names = sorted(name for name, whole in self.wholes.items() if whole.frames)
         return [self.case(names[n % len(names)], seed, n) for n in range(first, first + count)]
 
@@ -102,14 +103,14 @@ def _as_it_is(chain, whole):
 
 
 def broken(cases):
-    """(case, violations against the law) of each case whose chain breaks it."""
+    """(case, violations against the law) of each case whose chain violates it."""
     found = judge_files([case.chain().apply(case.whole) for case in cases])
     pairs = [(case, case.against(of)) for case, of in zip(cases, found)]
     return [(case, against) for case, against in pairs if against]
 
 
 def run(cases, jobs):
-    """The same of any number of cases, as they are found."""
+    """The same for any number of cases, as they are found."""
     batches = [cases[at : at + verdicts.BATCH] for at in range(0, len(cases), verdicts.BATCH)]
     with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
         for found in pool.map(broken, batches):
@@ -120,14 +121,14 @@ def run(cases, jobs):
 
 
 class Search:
-    """Leaves out steps, parts of steps and frames while one of the violations stays."""
+    """Removes steps, parts of steps and frames while one of the violations remains."""
 
     def __init__(self, case, against):
         self.case, self.wanted, self.tries = case, min(against), 0
         self.chain, self.left_out = case.chain(), set()
 
     def breaks(self, candidates):
-        """The first of the (chain, frames left out) that breaks the law; None: none does."""
+        """The first of the (chain, frames left out) that violates the law; None: there is none."""
         self.tries += len(candidates)
         found = judge_files([self._file(*c) for c in candidates])
         fits = (c for c, of in zip(candidates, found) if self.wanted in self.case.against(of))
@@ -159,7 +160,7 @@ class Search:
         return self._try(candidates[: verdicts.BATCH])
 
     def _fewer_frames(self, size):
-        """Leaves out runs of so many frames, each that can be."""
+        """Removes each run of this number of frames that can be removed."""
         numbers = [n for n in self.case.whole.numbers() if n not in self.left_out]
         runs = [set(numbers[at : at + size]) for at in range(0, len(numbers), size)]
         while runs and self.tries < MOST_TRIES:
@@ -171,7 +172,7 @@ class Search:
 
     def smallest(self):
         self._smallest_chain()
-        if self.case.conforms():  # of a violating capture, frames must stay
+        if self.case.conforms():  # a violating capture keeps its frames
             size = max(1, len(self.case.whole.frames) // 4)
             while size and self.tries < MOST_TRIES:
                 self._fewer_frames(size)

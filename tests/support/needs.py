@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Skips of tests whose tools are missing."""
+"""Skips tests whose tools are missing."""
 import os
 import shutil
 import subprocess
@@ -8,15 +8,17 @@ import pytest
 
 
 def needs(tool, package_set):
-    """Skips the test if the program is not installed; the reason names the command that installs it."""
+    """Skips the test if the program is not installed; the reason names the command that installs
+    it."""
     if shutil.which(tool) is None:
         pytest.skip(f"needs {tool}: script/bootstrap --with {package_set}")
 
 
 def run_without_installing(command, folder):
-    """Runs a program that calls script/bootstrap. If that wants to install packages, the test is skipped instead.
+    """Runs a program that calls script/bootstrap. If bootstrap would install packages, the test is
+    skipped.
 
-    folder: an empty one, for an apt-get that installs nothing. stderr is part of stdout."""
+    folder: an empty folder for an apt-get that installs nothing. stderr is part of stdout."""
     wanted = folder / "wanted"
     for name in ("apt-get", "sudo"):
         (folder / name).write_text(f"#!/bin/sh\necho \"$@\" >> '{wanted}'\nexit 100\n")

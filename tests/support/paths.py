@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where things are. CTest sets the environment; without it the paths of build/ are used."""
+"""Paths of the tree, the build and its programs. CTest sets the environment; without it the paths
+of build/ are used."""
 import os
 import shlex
 

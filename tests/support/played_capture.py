@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running ipoib-capture on the devices that the libraries of tests/replay/ play."""
+"""Runs ipoib-capture on the devices that the libraries of tests/replay/ simulate."""
 import os
 import signal
 import subprocess
@@ -13,7 +13,8 @@ PATIENCE = 60  # seconds until a program that should have ended is a failure
 
 
 class Player:
-    """Starts captures whose scenarios are in a folder, and ends those that a failed test leaves."""
+    """Starts captures whose scenarios are in a folder, and ends those that a failed test leaves
+    running."""
 
     def __init__(self, folder):
         self.folder, self.started = str(folder), []

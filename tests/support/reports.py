@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real reports of ipoib-probe, for tests of what is done with reports."""
+"""Real reports of ipoib-probe, for tests of programs that read reports."""
 import os
 import subprocess
 
@@ -8,17 +8,17 @@ import pytest
 from support.paths import BIN, SRC
 
 PROBE = os.path.join(BIN, "ipoib-probe")
-NOT_HERE = 125  # exit status of testbed/simulate and tests/cluster/slurm: it does not run here
+NOT_HERE = 125  # exit status of testbed/simulate and tests/cluster/slurm: cannot run here
 
 
 def skip_if_not_here(done):
-    """Skips the test if the program says that it does not run here."""
+    """Skips the test if the program reports that it cannot run here."""
     if done.returncode == NOT_HERE:
         pytest.skip(done.stderr.strip().splitlines()[-1])
 
 
 def of_simulated_subnet(path):
-    """Writes the report of a subnet that testbed/simulate plays."""
+    """Writes the report of a subnet that testbed/simulate simulates."""
     simulate = os.path.join(SRC, "testbed/simulate")
     command = [simulate, PROBE, "--format", "json", "-o", path, "fabric"]
     folder = os.path.dirname(path)  # the simulator makes files in the current folder
@@ -28,7 +28,8 @@ def of_simulated_subnet(path):
 
 
 def without_device(*args, cwd=None):
-    """The report of a host without a device: no device has this name, also where there is one."""
+    """The report of a host without a device: no device has this name, even on a host with
+    devices."""
     command = [PROBE, "-d", "no-such-device", "--format", "json", *args]
     done = subprocess.run(command, cwd=cwd, capture_output=True)
     assert done.returncode == 3, (done.returncode, done.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The captures that "ipoib-capture convert --share" takes, and what a capture has."""
+"""The captures that "ipoib-capture convert --share" accepts, and their findings."""
 import glob
 import json
 import os
@@ -29,7 +29,7 @@ CAPTURES = sorted(
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory):
-    """Path of a capture to the path of the shared one."""
+    """Path of a capture to the path of the anonymised one."""
     folder, made = tmp_path_factory.mktemp("shared"), {}
 
     def make(path):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A capture whose two directions are written as two interfaces, as a tap or an ERF card with two ports writes them.
+"""A capture whose two directions are written as two interfaces, like those of a network tap or an
+ERF card with two ports.
 
-The cable is that of the port which the most packets come from or go to. What it sends is one direction, all else the other. Packets
-of a directed route have no LIDs: the direction bit (IBA 14.2.1.2) says whether they go out or come back."""
+The captured cable is that of the port from or to which the most packets go. Packets from this port
+are one direction, all others are the other. Packets of a directed route have no LIDs: the direction
+bit (IBA 14.2.1.2) says whether they are on the way out or back."""
 import collections
 import struct
 
@@ -29,7 +31,7 @@ def port_of(frames):
 
 
 def comes_back(data):
-    """Is it a packet of a directed route that is on its way back?"""
+    """Is it a packet of a directed route on its way back?"""
     at = LRH + (GRH_SIZE if data[1] & 3 == LNH_GRH else 0) + BTH_SIZE + DETH_SIZE
     mad = data[at:]
     return (
@@ -64,7 +66,7 @@ def erf(frames):
 
 
 def erf_in_pcap(frames):
-    """The same as a pcap file, whose frames' times may go back."""
+    """The same as a pcap file, whose frames' times may go backwards."""
     records = [
         (f.time, capfile.erf_record(f.time, f.data, f.wire, 4 | f.interface), 16 + f.wire)
         for f in frames

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The transformations of a capture that the law of degradation names, as steps of a chain.
+"""The transformations of a capture in the law of degradation, as steps of a chain.
 
-A step refers to frames by their numbers in the whole capture, so that it means the same after other steps, or without them.
-It is called with the frames (Seen), and returns them."""
+A step refers to frames by their numbers in the whole capture, so it has the same meaning after
+other steps, or without them. It is called with the frames (Seen), and returns them."""
 import dataclasses
 import random
 import struct
@@ -18,7 +18,8 @@ MAC_SOURCE = slice(6, 12)
 
 
 class Seen(typing.NamedTuple):
-    """A captured frame: number in the whole capture, time in ns, bytes, bytes on the wire, interface."""
+    """A captured frame: number in the whole capture, time in ns, bytes, bytes on the wire,
+    interface."""
 
     number: int
     time: int
@@ -35,7 +36,7 @@ def slid(data):
 
 
 def port_of_sender(linktype, data):
-    """What names the sending port; None: unknown."""
+    """The identity of the sending port; None: unknown."""
     if linktype == capfile.ETHERNET and len(data) >= 14:
         return data[MAC_SOURCE]
     if linktype != capfile.INFINIBAND or len(data) < split.LRH:
@@ -49,7 +50,8 @@ def gid_of_sender(data):
 
 
 def sources(frames):
-    """The sets of LIDs whose packets share no GID: an ICRC's source is a LID or, with a GRH, a GID."""
+    """The sets of LIDs whose packets share no GID: an ICRC's source is a LID or, with a GRH, a
+    GID."""
     groups = {}
     for data in (f.data for f in frames if len(f.data) >= split.LRH):
         names = {slid(data), gid_of_sender(data)} - {None}
@@ -74,7 +76,7 @@ class Remove:
 
 @dataclasses.dataclass
 class Cut:
-    """Frames end early: number to bytes."""
+    """Frames end early: number to the remaining bytes."""
 
     lengths: dict
 
@@ -85,7 +87,7 @@ class Cut:
 
 @dataclasses.dataclass
 class Slice:
-    """All frames end early, as a snaplen cuts them."""
+    """All frames end early, truncated by a snaplen."""
 
     snaplen: int
 
@@ -95,7 +97,8 @@ class Slice:
 
 @dataclasses.dataclass
 class Duplicate:
-    """Frames are captured twice: number to how many frames later, within the window, and before the port's next frame."""
+    """Frames are captured twice: number to how many frames later, within the window, and before the
+    port's next frame."""
 
     later: dict
     linktype: int
@@ -119,7 +122,8 @@ class Duplicate:
 
 @dataclasses.dataclass
 class Swap:
-    """Frames change places with the next one, if another port sent it within the window. Times stay in order."""
+    """Frames are swapped with the next one, if another port sent it within the window. Times stay
+    in order."""
 
     numbers: set
     linktype: int
@@ -142,7 +146,8 @@ class Swap:
 
 @dataclasses.dataclass
 class Clock:
-    """An interface's clock differs by a constant; the frames stay in their order. No time is negative."""
+    """An interface's clock differs by a constant; the frames stay in their order. No time is
+    negative."""
 
     interface: int
     ns: int
@@ -156,7 +161,8 @@ class Clock:
 
 @dataclasses.dataclass
 class Split:
-    """What this port sends comes in on interface 1, all else on interface 0. port: a LID, or an Ethernet address."""
+    """Frames of this port arrive on interface 1, all others on interface 0. port: a LID, or an
+    Ethernet address."""
 
     port: typing.Any
     linktype: int
@@ -171,7 +177,8 @@ class Split:
 
 
 def _junk(data):
-    """The same for the same packet: a switch's copy of a multicast packet has the same ICRC."""
+    """The same bytes for the same packet: a switch's copy of a multicast packet has the same
+    ICRC."""
     return random.Random(zlib.crc32(data)).randbytes(CRCS)
 
 
@@ -187,7 +194,8 @@ CRC_WAYS = {
 
 @dataclasses.dataclass
 class Crcs:
-    """All CRCs of some LIDs (None: of all) are replaced. "none": the file says that there were none."""
+    """All CRCs of some LIDs (None: of all) are replaced. "none": the file declares that it has
+    none."""
 
     how: str
     lids: typing.Optional[frozenset]

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What ipoib-check finds in many captures: the violated MUSTs and SHOULDs, after its default known deviations.
+"""ipoib-check's findings in many captures: the violated MUSTs and SHOULDs, without its default
+known deviations.
 
-Captures are compared by (rule, entity, actual value): the same violation in another frame is the same."""
+Captures are compared by (rule, entity, actual value): the same violation in another frame is
+equal."""
 import json
 import os
 import re
@@ -9,18 +11,19 @@ import subprocess
 
 from support.paths import BIN
 
-# The frames that are left are too few.
+# The remaining frames are too few.
 NOTHING_JUDGED = ("no MUST was judged", "all that was to be judged is inconclusive")
-BATCH = 100  # captures that one run of ipoib-check judges
+BATCH = 100  # captures in one run of ipoib-check
 
 
 class Failed(Exception):
-    """ipoib-check could not judge a capture."""
+    """ipoib-check could not check a capture."""
 
 
 def violations(result):
-    """((rule, entity, actual value), first frame) of a violated rule. A connection's number counts those that were
-    seen before it: it names no entity of the whole capture."""
+    """((rule, entity, actual value), first frame) of a violated rule. The number of a connection is
+    left out: it counts the connections captured before it, so it names no entity of the whole
+    capture."""
     for case in result["cases"]:
         entity = re.sub(r"^connection \d+$", "connection", case["subject"])
         yield (result["id"], entity, case["actual"]), case["frames"][0]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Waits for a state, with a generous limit: a busy machine is no failure."""
+"""Waits for a state, with a generous limit, so that a busy machine causes no failure."""
 import time
 
 LIMIT = 120  # seconds
 
 
 def until(condition, what, limit=LIMIT):
-    """Asks again and again until condition() is true, and returns its value."""
+    """Repeats the call until condition() is true, and returns its value."""
     end = time.monotonic() + limit
     while True:
         value = condition()
@@ -17,7 +17,8 @@ def until(condition, what, limit=LIMIT):
 
 
 def sleeps_in(process, function, program):
-    """Waits until this program was started in the process, and sleeps in this function of the kernel."""
+    """Waits until this program was started in the process, and sleeps in this function of the
+    kernel."""
 
     def name(link):
         with open(f"/proc/{process.pid}/{link}", encoding="utf-8") as f:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs of the Wireshark suite with the plugins of the build: tshark, and sharkd, which shows what the windows show."""
+"""Programs of the Wireshark suite with the plugins of the build: tshark, and sharkd, which returns
+the contents of Wireshark's windows."""
 import json
 import subprocess
 
@@ -27,7 +28,7 @@ def load(capture):
 
 
 def ask_sharkd(requests):
-    """The answers of one sharkd, without their numbers. A request without an answer is an error.
+    """The responses of one sharkd, without their numbers. A request without a response is an error.
 
     Skips the test if there is no sharkd."""
     needs("sharkd", "test")

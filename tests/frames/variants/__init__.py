@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The table of variants: the ways in which each rule can be broken, each with a capture that breaks it.
+"""The table of variants: the ways to violate each rule, each with a capture that does so.
 
-A variant is a change to frames.world.everything(), which keeps every rule. The topic files of this
-package enter theirs by broken() and change(). tests/test_variants.py judges all of them.
+A variant is a change to frames.world.everything(), which conforms to every rule. The topic files of
+this package enter theirs by broken() and change(). tests/test_variants.py checks all of them.
 """
 import functools
 
@@ -18,16 +18,16 @@ BASES = {
     "limited": {"pkey": 0x8001, "limited": (C, D)},
 }
 VARIANTS = []
-# A capture that begins late has nothing from before this frame: no SMPs, no joins.
+# A capture that begins late begins with this frame: no SMPs, no joins.
 LATE = "A.arp.request"
 
 
 class Variant:
-    """rule: that is broken; way: in which; at: the frame that carries the finding, by its name; base: one of BASES.
+    """rule: the violated rule; way: how it is violated; at: the name of the frame with the finding;
+    base: one of BASES.
 
-    early: the result in the whole capture; why: the reason for one that is not FAIL. evidence.py has
-    the results of other forms of the capture.
-    """
+    early: the result in the whole capture; why: the reason for a result other than FAIL.
+    evidence.py has the results of other forms of the capture."""
 
     def __init__(self, rule, way, at, make, base="default", early=FAIL, why=""):
         self.rule, self.way, self.at, self.make, self.base = rule, way, at, make, base
@@ -38,7 +38,7 @@ class Variant:
         return f"{self.rule}: {self.way}{suffix}"
 
     def world(self):
-        """The capture, as a world; its frame `at` is the one that is found."""
+        """The capture, as a world; its frame `at` has the finding."""
         w = base(self.base).copy()
         self.make(w)
         return w
@@ -50,7 +50,7 @@ def base(name):
 
 
 def broken(rule, way, at, bases=("default",), **options):
-    """Enter a function that breaks the rule; it is called with the world."""
+    """Enters a function that violates the rule; it is called with the world."""
 
     def enter(make):
         for name in bases:
@@ -68,7 +68,8 @@ def set_fields(packet, fields):
 
 
 def change(rule, way, at, fields, bases=("default",), **options):
-    """Other values in fields of one packet; `frames` names others that change in the same way."""
+    """Sets fields of one packet to other values; `frames` names more packets that change in the
+    same way."""
     frames = options.pop("frames", (at,))
 
     def make(w):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One capture in the forms in which it may be captured; each is (the file's bytes, the names of its frames)."""
+"""One capture in the forms in which it may be captured; each form is (the file's bytes, the names
+of its frames)."""
 
 from frames import ib
 from support import capfile
@@ -22,14 +23,16 @@ def is_management(p):
 
 
 def pseudo_header(p):
-    """What LINKTYPE_IPOIB has before the encapsulation header: the GRH, or the destination's address."""
+    """The bytes of LINKTYPE_IPOIB before the encapsulation header: the GRH, or the destination's
+    address."""
     if p.grh:
         return bytes(p.grh)
     return bytes(20) + ib.lladdr(p["destqp"], "::")
 
 
 def ipoib(w):
-    """As an IPoIB interface shows it: no management, and of a connection whole messages."""
+    """The capture of an IPoIB interface: no management, and only complete messages of a
+    connection."""
     names = [n for n in w.order if not is_management(w[n])]
     names = [n for n in names if w[n].deth or w[n]["opcode"] & 0x1F == ib.ONLY]
     records = []

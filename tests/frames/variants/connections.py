@@ -124,7 +124,7 @@ ENDS = {"rc": (A, B, RC_IDS), "uc": (B, A, UC_IDS)}
 
 
 def refuse(w, mode, reason=28):
-    """The responder refuses the REQ."""
+    """The responder rejects the REQ."""
     a, b, ids = ENDS[mode]
     p = w[f"{mode}.rep"].copy()
     tid = p["mad.tid"]
@@ -290,7 +290,7 @@ for way, name in DATA.items():
 
 
 def cross(w):
-    """B asks while A's REQ waits: rc.req, uc.req; then both answer."""
+    """B sends a REQ while A's REQ waits: rc.req, uc.req; then both respond."""
     for name in ("uc.req",):
         p = w[name]
         w.order.remove(name)

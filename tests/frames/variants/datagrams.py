@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The encapsulation header, link-layer addresses, ARP and Neighbour Discovery (RFC 4391 sections 6, 8 and 9)."""
+"""The encapsulation header, link-layer addresses, ARP and Neighbour Discovery (RFC 4391 sections 6,
+8 and 9)."""
 from frames import ib
 from frames.variants import INCONCLUSIVE, base, broken, change
 from frames.variants.groups import ALL, IPV4, IPV6
@@ -55,7 +56,8 @@ for way, name in MULTICAST.items():
 
 
 def speak_as(w, name, address):
-    """The sender's link-local address, in the header and, of an advertisement, in its target."""
+    """Sets the sender's link-local address in the header and, for an advertisement, in its
+    target."""
     p = w[name]
     if p.payload[44] == 136:
         p["nd.target"] = address
@@ -101,7 +103,7 @@ ARP = {
     "InARP request": "A.inarp.request",
     "InARP reply": "B.inarp.reply",
 }
-ND_OPTIONS = {  # where the option begins, in the payload
+ND_OPTIONS = {  # offset of the option in the payload
     "neighbour solicitation": ("C.ns", 68),
     "neighbour solicitation, unicast": ("D.ns.unicast", 68),
     "neighbour advertisement": ("D.na", 68),
@@ -241,7 +243,7 @@ for way, (name, at) in ND_OPTIONS.items():
 
 
 def old_qpn(w, like):
-    """D's interface is restarted: it announces another QPN; C goes on with the one before, 70 s later."""
+    """D's interface is restarted: it announces another QPN; C still uses the old one 70 s later."""
     p = w["D.arp.announce"]
     p["arp.sha.qpn"] = p["srcqp"] = 0x2001
     w.drop(

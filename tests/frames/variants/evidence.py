@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a capture of each form shows of each rule, where it does not show all: the result, and why."""
+"""For each form of a capture, the results of rules that it does not show fully: the result, and the
+reason."""
 from frames.variants import FAIL, INCONCLUSIVE, NOT_JUDGED, SILENT
 from frames.variants import connections, datagrams, groups, links  # they fill the table
 
@@ -21,7 +22,7 @@ MGID = (
     "rfc4391.4.1.pkey-full-member",
     "rfc4391.6.grh-on-multicast",
 )
-JOINS = (  # what rests on what the SA told
+JOINS = (  # rules that need the SA's responses
     "rfc4391.4.scope-consistent",
     "rfc4391.5.full-member-join",
     "rfc4391.5.join-parameters-used",
@@ -36,12 +37,12 @@ JOINS = (  # what rests on what the SA told
 )
 NO_GRH_ON_THEM = ("ARP reply", "InARP reply", "neighbour advertisement")
 HEADERS = ("rfc4391.6.type", "rfc4391.6.encapsulation-header")
-PORTS = (  # what rests on the port's whole history
+PORTS = (  # rules that need the whole history of the port
     "rfc4391.9.1.1.gid-of-port",
     "rfc4391.9.1.1.gid-from-port-guid",
 )
 
-BARE = (  # what headers or the history of an InfiniBand link show
+BARE = (  # rules that need headers or the history of an InfiniBand link
     "rfc4755.2.1.multicast-over-ud",
     "rfc4755.7.resolution-over-ud",
     "rfc4755.2.3.connection-before-ip",
@@ -69,7 +70,7 @@ BARE = (  # what headers or the history of an InfiniBand link show
     "rfc4391.9.4.revalidate-arp",
 )
 
-# form -> [(beginning of the rule, words of the variant's way, result, why)]; the first that fits counts
+# form -> [(prefix of the rule, words of the variant's way, result, why)]; the first match counts
 INC, NOT, NEW = (
     INCONCLUSIVE,
     NOT_JUDGED,

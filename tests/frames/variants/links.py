@@ -21,12 +21,12 @@ EVERY = {**IPV4, **IPV6, **UNICAST, **REPLIES}
 
 
 def without(names, w):
-    """Frames that never were; with the responses to requests."""
+    """Removes frames as if they had never existed; with the responses to requests."""
     w.drop(*[n for name in names for n in (name, name + ".resp")])
 
 
 def silence(w, node, but=()):
-    """Of what the node sends as IPoIB over UD, only these frames are left."""
+    """Of the node's IPoIB packets over UD, only these frames remain."""
     drop = [
         n for n in w.order
         if w[n].deth and w[n]["srcqp"] == node.qpn and w[n]["slid"] == node.lid and n not in but
@@ -229,7 +229,7 @@ NINE = "239.9.9.9"
 
 
 def ask_missing(w, after, method=ib.GET, mask=ib.MCM["mgid"], status=NO_RECORDS):
-    """A asks for the group of 239.9.9.9; the SA says that there is none."""
+    """A requests the group of 239.9.9.9; the SA responds that it does not exist."""
     ask, answer = w["A.query.g4"].copy(), w["A.query.g4.resp"].copy()
     for p, name in ((ask, "ask"), (answer, "answer")):
         p["mad.tid"] = 0x7777
@@ -268,7 +268,7 @@ for status, what in ((NO_RECORDS, "no records"), (TOO_FEW, "too few components")
 
 
 def deleted(w, group):
-    """The SA tells A by trap 67 that the group was deleted (IBA 14.4.9)."""
+    """The SA reports to A by trap 67 that the group was deleted (IBA 14.4.9)."""
     note = ib.sa_mad(
         ib.REPORT, 0x7778, ib.ATTR_NOTICE, ib.notice(67, w.mgid(group), SM.lid, SM.gid)
     )
