@@ -47,7 +47,7 @@ try "what was written is what was on the wire" python3 /fabric-out/on_wire.py /f
 verdicts() { "$check" --only rfc4755 --format json "$1" | python3 -c '
 import json, sys
 for r in json.load(sys.stdin)["results"]: r["outcome"] in ("fail", "deviation") and print(r["id"], r["outcome"], r["actual"])' | sort -u; }
-agree() { verdicts /fabric-out/probe.pcapng > /tmp/a; verdicts /fabric-out/wire.pcap > /tmp/b; cat /tmp/a; diff /tmp/a /tmp/b && grep -q 'no private data in the REJ' /tmp/a; }
+agree() { verdicts /fabric-out/probe.pcapng > /tmp/written; verdicts /fabric-out/wire.pcap > /tmp/on-wire; cat /tmp/written; diff /tmp/written /tmp/on-wire && grep -q 'no private data in the REJ' /tmp/written; }
 try "ipoib-check says the same of both" agree
 again() { report 0 -d vqib0 --source 10.0.0.78 --only rfc4755.7 10.0.0.2 && no_failure && are pass 7.any-mode-accepted 7.resolution-over-ud; }
 try "a single section" again
