@@ -2,10 +2,9 @@
 """Findings as Wireshark's expert information: an expert field for each rule that a capture can
 show.
 
-The frames of built-nd-faults.pcap, from testdata/built/README.md and tests/frames/build.py: frame 1
-has a wrong padding, frame 2 is a Router Solicitation with Ethernet's option (a known deviation),
-frame 3 is a message that ends within the address; frames 4, 5 and 6 have options of length 0, 4 and
-1."""
+The frames of built-nd-faults.pcap, from nd_faults() of tests/frames/build.py: frame 1 has a wrong
+padding, frame 2 is a Router Solicitation with Ethernet's option (a known deviation), frame 3 is a
+message that ends within the address; frames 4, 5 and 6 have options of length 0, 4 and 1."""
 import collections
 import os
 import re

@@ -78,6 +78,6 @@ void check_interface_joined(const struct scene *s, const struct endport *port, u
              (joined == JOINED_NEVER && !endport_is_whole(port)))
         inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, NULL, "its join was not seen");
     else
-        postpone(s, port, R_RFC4391_5_FULL_MEMBER_JOIN, &subject, (uintptr_t)actual[joined],
+        postpone(s, port, R_RFC4391_5_FULL_MEMBER_JOIN, &subject, joined,
                  "a FullMember of the broadcast group", actual[joined]);
 }

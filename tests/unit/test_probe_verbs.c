@@ -369,62 +369,6 @@ enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int
     return SA_FAILED;
 }
 
-struct caller *caller_new(const struct port_facts *f, const volatile int *stopped, char *why,
-                          size_t size)
-{
-    (void)f;
-    (void)stopped;
-    snprintf(why, size, "none are played");
-    return NULL;
-}
-
-void caller_free(struct caller *c)
-{
-    assert_null(c);
-}
-
-enum transport_result caller_call(struct caller *c, const struct call_question *q, int ms,
-                                  struct call **call)
-{
-    (void)c;
-    (void)q;
-    (void)ms;
-    *call = NULL;
-    return TRANSPORT_STOPPED;
-}
-
-enum transport_result caller_send(struct caller *c, struct call *call, const uint8_t *octets,
-                                  uint32_t n)
-{
-    (void)c;
-    (void)call;
-    (void)octets;
-    (void)n;
-    return TRANSPORT_NOTHING;
-}
-
-void caller_hang_up(struct caller *c, struct call *call, int ms, bool *answered)
-{
-    (void)c;
-    (void)call;
-    (void)ms;
-    *answered = false;
-}
-
-bool caller_take(struct caller *c, struct ud_from *from)
-{
-    (void)c;
-    (void)from;
-    return false;
-}
-
-unsigned caller_fds(struct caller *c, struct pollfd fds[CALLER_FDS])
-{
-    (void)c;
-    (void)fds;
-    return 0;
-}
-
 /* ---- the tests */
 
 static struct transport *t;
@@ -464,7 +408,7 @@ static void the_port_is_described(void **state)
     assert_int_equal(t->facts.pkeys[1], 0x8001);
     assert_true(transport_can(t, CAN_ALL));
     assert_false(t->ops->can_call(t));
-    assert_string_equal(t->no_calls, "none are played");
+    assert_string_equal(t->no_calls, "this ipoib-probe was built without librdmacm");
 }
 
 static void what_cannot_be_opened_says_why(void **state)
