@@ -164,7 +164,7 @@ static void add_rule(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const 
              wmem_strdup_printf(pinfo->pool, "ipoib-check --explain %s", rule->id));
 }
 
-/* Example: "ND option length: length 1, expected length 3, sent by 10.0.0.1 (RFC 4391 9.3)" */
+/* Example: "ND option length: 1, expected 3, sent by IP fe80::2, LID 2 (RFC 4391 9.3)" */
 static char *message(packet_info *pinfo, const struct finding *f)
 {
     const struct rule *rule = &rules[f->rule];
