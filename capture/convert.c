@@ -8,25 +8,34 @@
 #include <glib.h>
 
 #include "capture/convert_options.h"
-#include "capture/share.h"
+#include "capture/share/share.h"
 #include "wire/nanoseconds.h"
 #include "pcapio/input.h"
 #include "pcapio/output.h"
 #include "capture/tally.h"
 #include "pcapio/translate.h"
 
-/* Default link type: the one that the input does not have; always ERF with --share. */
+static bool is_infiniband(uint32_t linktype)
+{
+    return linktype == LINKTYPE_ERF || linktype == LINKTYPE_INFINIBAND;
+}
+
+/*
+ * Default link type: of ERF and InfiniBand the one that the first packet does not have, always ERF
+ * with --share; other link types are kept.
+ */
 static uint32_t target_linktype(const struct convert_options *options, uint32_t from)
 {
     if (options->linktype)
         return options->linktype;
+    if (!is_infiniband(from))
+        return from;
     return from == LINKTYPE_ERF && !options->share ? LINKTYPE_INFINIBAND : LINKTYPE_ERF;
 }
 
 static struct translation plan(const struct input *in, const struct convert_options *options)
 {
     return (struct translation){
-        .from = input_linktype(in),
         .to = target_linktype(options, input_linktype(in)),
         .from_raw = input_is_raw_erf(in),
         .to_raw = options->container == CONTAINER_RAW,
@@ -39,19 +48,25 @@ static struct output *create_output(const struct input *in, const struct convert
 {
     struct output_format format = {
         .container = options->container,
+        .is_described = options->container == CONTAINER_PCAPNG && input_is_pcapng(in),
         .linktype = way->to,
-        /* ibdump's value, enough for every ERF record; frames that stay in 247 can be longer */
-        .snaplen = way->from == LINKTYPE_INFINIBAND && way->to == LINKTYPE_INFINIBAND
-                       ? input_snaplen(in)
-                       : ERF_MAX_LEN,
+        /* ibdump's value, enough for every ERF record; frames that are copied can be longer */
+        .snaplen = way->to != LINKTYPE_ERF && input_linktype(in) == way->to ? input_snaplen(in)
+                                                                            : ERF_MAX_LEN,
     };
 
     return output_open(options->out, &format, input_file(in));
 }
 
-/* Anonymises P; its data is then in BUFFER. Records of other types than InfiniBand are left out. */
-static enum verdict share_into(struct share *share, uint32_t linktype, struct packet *p,
-                               const struct remarks *note, GByteArray *buffer)
+/* The output remembers an error, and output_close returns it. */
+static void copy_description(void *out, const struct capfile_description *described)
+{
+    output_describe(out, described);
+}
+
+/* Anonymises P; its data is then in BUFFER. Frames without InfiniBand and IPoIB are left out. */
+static enum translation_result share_into(struct share *share, uint32_t linktype, struct packet *p,
+                                          const struct remarks *note, GByteArray *buffer)
 {
     uint32_t n = p->head_len + p->data_len;
 
@@ -65,6 +80,8 @@ static enum verdict share_into(struct share *share, uint32_t linktype, struct pa
                                 p->wirelen};
     if (share_frame(share, &frame))
         return CARRIED;
+    if (linktype != LINKTYPE_ERF)
+        return NOT_IPOIB;
     return note->erf_type == ERF_TYPE_META || note->erf_type == ERF_TYPE_PAD ? NO_PACKET
            : note->erf_type == ERF_TYPE_INFINIBAND                           ? MALFORMED
                                                                              : NOT_INFINIBAND;
@@ -83,21 +100,33 @@ static bool carry_all(struct input *in, struct output *out, const struct transla
     bool good = true;
 
     while (good && (result = input_next(in, &from)) == INPUT_PACKET) {
-        enum verdict verdict = translate(way, &from, &to, &note);
+        enum translation_result translated = translate(way, &from, &to, &note);
 
-        if (verdict == CARRIED && share)
-            verdict = share_into(share, way->to, &to, &note, buffer);
-        good = verdict != CARRIED || output_write(out, &to);
+        if (translated == CARRIED && share)
+            translated = share_into(share, way->to, &to, &note, buffer);
+        good = translated != CARRIED || output_write(out, &to);
         if (good)
-            convert_tally_add(tally, verdict, &note);
+            convert_tally_add(tally, translated, from.linktype, &note);
     }
     g_byte_array_unref(buffer);
     return good && result == INPUT_END;
 }
 
+/* Returns NULL after a message. */
+static struct share *new_share(const struct convert_options *options)
+{
+    struct share_key key;
+
+    if (options->share_key ? !share_key_survives(options->share_key, options->out) ||
+                                 !share_key_load(&key, options->share_key)
+                           : !share_key_random(&key))
+        return NULL;
+    return share_new(&key);
+}
+
 static bool convert(const struct convert_options *options, struct tally *tally)
 {
-    struct share *share = options->share ? share_new() : NULL;
+    struct share *share = options->share ? new_share(options) : NULL;
     struct input *in = options->share && !share ? NULL : input_open(options->in);
     struct translation way;
     struct output *out;
@@ -109,6 +138,8 @@ static bool convert(const struct convert_options *options, struct tally *tally)
     }
     way = plan(in, options);
     out = create_output(in, options, &way);
+    if (out && options->container == CONTAINER_PCAPNG && input_is_pcapng(in))
+        input_on_description(in, options->share, copy_description, out);
     good = out && carry_all(in, out, &way, share, tally);
     good = output_close(out) && good;
     convert_tally_remark(tally, input_name(in), way.to, options->container == CONTAINER_PCAPNG);

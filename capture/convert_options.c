@@ -4,60 +4,56 @@
 
 #include <getopt.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cli/say.h"
-#include "cli/refused_option.h"
+#include "cli/option_table.h"
 
-static const char usage[] =
-    "Usage: ipoib-capture convert [--format WORD[,WORD]] [--share] IN OUT\n"
+static const char help_start[] =
+    "Usage: ipoib-capture convert [OPTION]... IN OUT\n"
     "\n"
-    "Turns a capture of InfiniBand frames (LINKTYPE_INFINIBAND, 247), which Wireshark\n"
-    "does not open, into one of ERF records (LINKTYPE_ERF, 197), which it does, and back.\n"
+    "Converts a capture of InfiniBand frames (LINKTYPE_INFINIBAND, 247) to ERF\n"
+    "records (LINKTYPE_ERF, 197), or back. Wireshark opens every ERF file, but no\n"
+    "classic pcap file of 247.\n"
     "\n"
-    "IN    pcap, pcapng or raw ERF, told apart by its content; - is standard input.\n"
-    "OUT   is created or overwritten; - is standard output. Without --format:\n"
-    "        its content is the other one than IN's: ERF for a 247 file, 247 for ERF;\n"
-    "        its name says the file format: .pcapng is pcapng, .erf is raw ERF records\n"
-    "        (of an ERF file too), anything else is classic pcap.\n"
-    "\n"
-    "-f, --format WORD[,WORD]   overrules that, the content, the file format or both:\n"
-    "        erf      ERF records        pcap     classic pcap\n"
-    "        247      InfiniBand frames  pcapng   pcapng, times in nanoseconds\n"
-    "                                    raw      ERF records alone, without a container\n"
-    "      \"erf,pcap\" is the file that ibdump writes. With IN's own content only the\n"
-    "      file format changes and every record is kept as it is.\n"
-    "--share                    make OUT a capture that may leave the company: payload\n"
-    "      becomes zeros, IP addresses, GIDs, GUIDs and names are replaced, each by the\n"
-    "      same one wherever it is, checksums and CRCs are made to fit. What the rules\n"
-    "      of IPoIB look at stays. ERF, if --format does not say 247.\n"
-    "-h, --help                 shows this text.\n"
-    "\n"
-    "Nanoseconds are kept in every format: in ERF in a classic pcap they are in the\n"
-    "record, whose own time Wireshark shows; the packet header has microseconds.\n"
-    "Captured and original lengths are kept. 247 has no place for ERF records of other\n"
-    "types, extension headers and loss counters: what is left out is counted and told.\n"
-    "Comments, names and statistics of a pcapng IN are not carried over.\n"
-    "\n"
-    "If IN is cut short or OUT cannot be written on, what was converted until then stays\n"
-    "in OUT and the exit status is 1.\n"
-    "\n"
-    "Exit status: 0 all packets are in OUT, 1 not all of them or an error, 2 wrong usage.\n"
-    "The last line on standard error tells packets, octets and drops.\n";
+    "IN   pcap, pcapng or raw ERF, also compressed by gzip; - is standard input.\n"
+    "OUT  is created or overwritten; - is standard output. Without --format, a 247\n"
+    "     file becomes ERF, and an ERF file becomes 247 (with --share it stays ERF).\n"
+    "     Other link types do not change. The name gives the file format: .pcapng\n"
+    "     is pcapng, .erf is raw ERF records (of an ERF file too), any other name is\n"
+    "     classic pcap.\n"
+    "\n";
 
-static int wrong(void)
-{
-    say("try 'ipoib-capture convert --help'");
-    return 2;
-}
+static const char help_end[] =
+    "\n"
+    "Words of --format:\n"
+    "  erf  ERF records          pcap    classic pcap\n"
+    "  247  InfiniBand frames    pcapng  pcapng, times in nanoseconds\n"
+    "                            raw     ERF records without a container\n"
+    "\"erf,pcap\" is the file that ibdump writes. If the content is IN's, each record\n"
+    "is copied unchanged.\n"
+    "\n"
+    "All formats have nanosecond times; in classic pcap they are in the ERF record,\n"
+    "and the packet header has microseconds. Captured and original lengths do not\n"
+    "change. 247 cannot express ERF records of other types,\n"
+    "extension headers and loss counters: these are left out and counted. From\n"
+    "pcapng to pcapng, sections, interfaces, comments, drop counts and statistics\n"
+    "are copied; --share leaves out all texts.\n"
+    "\n"
+    "If IN ends within a record, or OUT cannot be written, OUT keeps the packets\n"
+    "converted so far, and the exit status is 1.\n"
+    "\n"
+    "Exit status: 0 all packets are in OUT, 1 some are not or an error, 2 wrong\n"
+    "usage.\n"
+    "The last line on standard error has the numbers of packets, octets and drops.\n";
 
-/* --format as parsed so far. */
+/* Options as parsed so far. */
 struct format {
     uint32_t linktype; /* 0: not given */
-    bool has_container;
+    bool has_container, share;
     enum container container;
+    const char *share_key; /* NULL: not given */
 };
 
 static bool set_linktype(struct format *format, uint32_t linktype)
@@ -102,8 +98,10 @@ static const char *take_word(struct format *format, const char *word, size_t len
     return "is unknown";
 }
 
-static bool take_format(struct format *format, const char *arg)
+static bool take_format(void *options, const char *arg)
 {
+    struct format *format = options;
+
     for (const char *word = arg;; word++) {
         size_t len = strcspn(word, ",");
         const char *fault = take_word(format, word, len);
@@ -118,6 +116,42 @@ static bool take_format(struct format *format, const char *arg)
     }
 }
 
+static const struct cli_option table[] = {
+    {.letter = 'f',
+     .name = "format",
+     .argument = "WORD[,WORD]",
+     .help = "set the content (erf or 247), the file format (pcap, pcapng or raw), or both",
+     CLI_CALLS(take_format)},
+    {.name = "share",
+     .help =
+         "anonymise the capture: payload becomes zeros; IP addresses, GIDs, GUIDs and names are replaced, each by the same replacement everywhere; checksums and CRCs are recomputed; what the rules of IPoIB check stays",
+     CLI_SETS(format, share)},
+    {.name = "share-key",
+     .argument = "FILE",
+     .help =
+         "as --share, with the key in FILE, so that captures that are shared with one key have the same replacements; FILE is created if it does not exist; keep it secret",
+     CLI_STORES(format, share_key)},
+    {CLI_OPTION_HELP},
+    {.kind = CLI_END},
+};
+
+static const struct cli_program program = {"ipoib-capture convert", help_start, table, help_end};
+
+static int wrong_usage(void)
+{
+    cli_advise_help(&program);
+    return 2;
+}
+
+static int print_help(void)
+{
+    GString *text = cli_help(&program);
+    int status = cli_print(text->str) ? 0 : 1;
+
+    g_string_free(text, TRUE);
+    return status;
+}
+
 static bool ends_in(const char *name, const char *suffix)
 {
     size_t len = strlen(name), suffix_len = strlen(suffix);
@@ -126,7 +160,7 @@ static bool ends_in(const char *name, const char *suffix)
 }
 
 /* Fills in what --format does not give from the name of the output file. */
-static bool settle(const struct format *format, struct convert_options *options)
+static bool complete_options(const struct format *format, struct convert_options *options)
 {
     if (format->has_container)
         options->container = format->container;
@@ -149,41 +183,21 @@ static bool settle(const struct format *format, struct convert_options *options)
 
 int convert_parse_options(int argc, char **argv, struct convert_options *options)
 {
-    static const struct option known[] = {{"format", required_argument, NULL, 'f'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"share", no_argument, NULL, 'S'},
-                                          {NULL, 0, NULL, 0}};
-    static const char shorts[] = ":f:h";
-    char letter[REFUSED_OPTION_LEN];
     struct format format = {0};
-    int c;
+    enum cli_result result = cli_read(&program, argc, argv, &format, NULL);
 
-    options->share = false;
-
-    opterr = 0; /* own messages: getopt's have the subcommand's name in place of the program's */
-    while ((c = getopt_long(argc, argv, shorts, known, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(usage, stdout);
-            return fflush(stdout) == 0 ? 0 : 1;
-        }
-        if (c == 'S') {
-            options->share = true;
-            continue;
-        }
-        if (c == 'f' && take_format(&format, optarg))
-            continue;
-        if (c == ':')
-            say("convert: %s needs a value", refused_option(argv, shorts, letter));
-        else if (c == '?')
-            say("convert: the command line has the unknown option %s",
-                refused_option(argv, shorts, letter));
-        return wrong();
-    }
+    if (result == CLI_ASKED_HELP)
+        return print_help();
+    if (result != CLI_READ)
+        return 2;
     if (argc - optind != 2) {
         say("convert needs two file names, IN and OUT");
-        return wrong();
+        return wrong_usage();
     }
+    /* a key without --share must not give a capture with all addresses */
+    options->share = format.share || format.share_key;
+    options->share_key = format.share_key;
     options->in = argv[optind];
     options->out = argv[optind + 1];
-    return settle(&format, options) ? -1 : wrong();
+    return complete_options(&format, options) ? -1 : wrong_usage();
 }

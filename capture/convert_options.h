@@ -14,6 +14,7 @@ struct convert_options {
     uint32_t linktype; /* link type of the output; 0: ERF if the input is 247 or share is set, else
                           247 */
     bool share;        /* --share: clear the payload, map the addresses */
+    const char *share_key; /* file with the key of the mapping; NULL: a random key */
 };
 
 /*

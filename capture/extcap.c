@@ -9,7 +9,7 @@
 #include "capture/live.h"
 #include "cli/say.h"
 #include "pcapio/packet.h"
-#include "capture/sniffer.h"
+#include "capture/receive/sniffer.h"
 
 #define PREFIX "ipoib-" /* prefix of an interface name: ipoib-mlx5_0-1 */
 
@@ -66,7 +66,7 @@ static void take_rest(struct extcap *e, char *option, char *value)
         e->rest[e->rest_count++] = value;
 }
 
-static void parse(struct extcap *e, int argc, char **argv)
+static void parse_options(struct extcap *e, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         char *equals = strchr(argv[i], '='),
@@ -99,7 +99,7 @@ static bool split_name(const char *name, char *device, size_t size, unsigned *po
 
 /* --- responses to Wireshark */
 
-static void tell_port(const char *device, unsigned port)
+static void report_port(const char *device, unsigned port)
 {
     printf("interface {value=" PREFIX "%s-%u}{display=ipoib-capture: %s port %u}\n", device, port,
            device, port);
@@ -109,7 +109,7 @@ static void tell_port(const char *device, unsigned port)
  * Lists the ports with link layer InfiniBand. A device that the user may not open is listed too:
  * the capture then reports the missing permission.
  */
-static void tell_device(const struct device_list *list, int number)
+static void report_device(const struct device_list *list, int number)
 {
     const char *name = ibv_get_device_name(list->devices[number]);
     struct ibv_context *context = ibv_open_device(list->devices[number]);
@@ -122,24 +122,24 @@ static void tell_device(const struct device_list *list, int number)
         return;
     }
     if (!context) {
-        tell_port(name, 1);
+        report_port(name, 1);
         return;
     }
     for (unsigned i = 1; ibv_query_device(context, &attr) == 0 && i <= attr.phys_port_cnt; i++)
         if (ibv_query_port(context, (uint8_t)i, &port) == 0 &&
             port.link_layer != IBV_LINK_LAYER_ETHERNET)
-            tell_port(name, i);
+            report_port(name, i);
     ibv_close_device(context);
 }
 
 /* No device is not an error: Wireshark calls this on every machine. */
-static int tell_interfaces(void)
+static int report_interfaces(void)
 {
     struct device_list list = {0};
 
     list.devices = ibv_get_device_list(&list.count);
     for (int i = 0; list.devices && i < list.count; i++)
-        tell_device(&list, i);
+        report_device(&list, i);
     device_list_free(&list);
     return 0;
 }
@@ -159,39 +159,39 @@ static bool can_sniff(const char *name, unsigned port)
     return can;
 }
 
-static void tell_selector(int number, const char *call, const char *display, const char *tip)
+static void report_selector(int number, const char *call, const char *display, const char *tip)
 {
     printf("arg {number=%d}{call=%s}{display=%s}{type=selector}{tooltip=%s}{group=Capture}\n",
            number, call, display, tip);
 }
 
-static void tell_value(int number, const char *value, const char *display, bool is_default)
+static void report_value(int number, const char *value, const char *display, bool is_default)
 {
     printf("value {arg=%d}{value=%s}{display=%s}{default=%s}\n", number, value, display,
            is_default ? "true" : "false");
 }
 
 /* The default mode is sniffer if the port supports it, else multicast. */
-static int tell_config(const char *device, unsigned port)
+static int report_config(const char *device, unsigned port)
 {
     bool sniffer = can_sniff(device, port);
 
-    tell_selector(0, "--mode", "Mode", "What is captured");
-    tell_value(0, "sniffer", "Sniffer: all that the port sends and receives", sniffer);
-    tell_value(0, "multicast", "Multicast: what is sent to the link's IPoIB groups", !sniffer);
+    report_selector(0, "--mode", "Mode", "What is captured");
+    report_value(0, "sniffer", "Sniffer: all that the port sends and receives", sniffer);
+    report_value(0, "multicast", "Multicast: what is sent to the link's IPoIB groups", !sniffer);
     printf("arg {number=1}{call=--pkey}{display=Partition (multicast)}{type=string}{required=false}"
            "{placeholder=the port's first P_Key}{validation=^(0[xX][0-9a-fA-F]+|[0-9]+)?$}"
            "{tooltip=P_Key, such as 0x8001}{group=Capture}\n");
-    tell_selector(2, "--groups", "Groups (multicast)", "Which of the partition's groups");
-    tell_value(2, "all", "All IPoIB groups, those too that come later", true);
-    tell_value(2, "broadcast", "The broadcast group alone", false);
+    report_selector(2, "--groups", "Groups (multicast)", "Which of the partition's groups");
+    report_value(2, "all", "All IPoIB groups, those too that come later", true);
+    report_value(2, "broadcast", "Only the broadcast group", false);
     printf(
         "arg {number=6}{call=--only}{display=Packets}{type=multicheck}{required=false}"
         "{tooltip=Captured by their headers; none: all packets, with those of other protocols}{group=Capture}\n");
-    tell_value(6, "ipoib", "IPoIB: datagrams and connections", false);
-    tell_value(6, "cm", "Communication management", false);
-    tell_value(6, "sa", "Subnet administration", false);
-    tell_value(6, "smp", "Subnet management (QP 0)", false);
+    report_value(6, "ipoib", "IPoIB: datagrams and connections", false);
+    report_value(6, "cm", "Communication management", false);
+    report_value(6, "sa", "Subnet administration", false);
+    report_value(6, "smp", "Subnet management (QP 0)", false);
     printf(
         "arg {number=3}{call=--snaplen}{display=Octets of each frame}{type=unsigned}{required=false}{range=1,65535}"
         "{tooltip=Empty: all}{group=Limits}\n");
@@ -200,11 +200,11 @@ static int tell_config(const char *device, unsigned port)
         "{tooltip=So many frames may come at once; empty: 15, or as many as the device has}{group=Limits}\n");
     printf(
         "arg {number=5}{call=--jumbo-mtu}{display=Buffers of 16 KiB}{type=boolflag}{default=false}"
-        "{tooltip=For frames longer than the MTU tells}{group=Limits}\n");
+        "{tooltip=For frames longer than the MTU}{group=Limits}\n");
     return 0;
 }
 
-static int tell_dlts(void)
+static int report_dlts(void)
 {
     printf("dlt {number=%d}{name=ERF}{display=InfiniBand frames in ERF records}\n", LINKTYPE_ERF);
     return 0;
@@ -264,14 +264,14 @@ static int begin_capture(const struct extcap *e, const char *device, unsigned po
     return 2;
 }
 
-static int answer(const struct extcap *e)
+static int answer_query(const struct extcap *e)
 {
     char device[64] = "";
     unsigned port = 0;
 
     if (e->interfaces || (e->version && !e->interface)) {
         printf("extcap {version=" IPOIB_VERSION "}{display=ipoib-capture: InfiniBand}\n");
-        return e->interfaces ? tell_interfaces() : 0;
+        return e->interfaces ? report_interfaces() : 0;
     }
     if (!split_name(e->interface, device, sizeof(device), &port)) {
         if (e->interface)
@@ -283,12 +283,12 @@ static int answer(const struct extcap *e)
     if (e->capture)
         return begin_capture(e, device, port);
     if (e->dlts)
-        return tell_dlts();
+        return report_dlts();
     if (e->config)
-        return tell_config(device, port);
+        return report_config(device, port);
     if (e->filter)
         return check_filter(e->filter);
-    say("--extcap-interface alone says nothing: --capture, --extcap-dlts or --extcap-config is missing");
+    say("--extcap-interface needs --capture, --extcap-dlts or --extcap-config");
     return 2;
 }
 
@@ -307,8 +307,8 @@ int extcap_main(int argc, char **argv)
     int status = 1;
 
     if (e.rest) {
-        parse(&e, argc, argv);
-        status = answer(&e);
+        parse_options(&e, argc, argv);
+        status = answer_query(&e);
     }
     free(e.rest);
     if (fflush(stdout) == 0)

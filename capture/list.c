@@ -6,13 +6,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "capture/device.h"
+#include "capture/receive/device.h"
 #include "capture/live_options.h"
 #include "cli/say.h"
-#include "capture/multicast.h"
-#include "capture/refusal.h"
-#include "capture/rxring.h"
-#include "capture/sniffer.h"
+#include "capture/multicast/multicast.h"
+#include "capture/receive/refusal.h"
+#include "capture/receive/rxring.h"
+#include "capture/receive/sniffer.h"
 
 static const char *link_layer(const struct device *device)
 {
@@ -22,7 +22,7 @@ static const char *link_layer(const struct device *device)
     case IBV_LINK_LAYER_INFINIBAND:
         return "InfiniBand";
     default:
-        return "InfiniBand (link layer not told)";
+        return "InfiniBand (link layer not reported)";
     }
 }
 

@@ -7,16 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "capture/devevent.h"
+#include "capture/receive/devevent.h"
 #include "capture/list.h"
+#include "capture/losses.h"
 #include "cli/say.h"
-#include "capture/multicast.h"
+#include "capture/multicast/multicast.h"
 #include "hca/privileges.h"
-#include "capture/receive.h"
-#include "capture/selection.h"
-#include "capture/sniffer.h"
-#include "capture/stop.h"
-#include "capture/writer.h"
+#include "capture/receive/receive.h"
+#include "capture/receive/selection.h"
+#include "capture/receive/sniffer.h"
+#include "capture/write/stop.h"
+#include "capture/write/writer.h"
 
 enum {
     LOG2_MULTICAST = 12, /* log2 of the default number of buffers: multicast traffic is low */
@@ -61,7 +62,7 @@ static bool check_port(const struct live *l)
         return false;
     }
     if (device_is_ethernet(&l->device) && l->options->direction != DIRECTION_BOTH)
-        say("%s port %u: -I has no effect on Ethernet, where a frame does not tell its direction",
+        say("%s port %u: -I has no effect on Ethernet: a frame does not show its direction",
             device_name(&l->device), l->device.port);
     if (device_is_ethernet(&l->device) && l->options->decap)
         say("%s port %u: --decap has no effect on Ethernet: the headers that it takes off are InfiniBand's",
@@ -70,7 +71,7 @@ static bool check_port(const struct live *l)
         say("%s port %u: --only has no effect on Ethernet: the headers that it goes by are InfiniBand's",
             device_name(&l->device), l->device.port);
     if (l->device.port_attr.state != IBV_PORT_ACTIVE)
-        say("%s port %u: the port is not active (%s): nothing comes before it is",
+        say("%s port %u: port is not active (%s); no frames until it comes up",
             device_name(&l->device), l->device.port, ibv_port_state_str(l->device.port_attr.state));
     return true;
 }
@@ -227,7 +228,7 @@ static bool prepare(struct live *l)
     if (!open_output(l))
         return false;
     if (!dropcount_open(&l->dropcount, &l->device) && !l->options->reader_may_leave)
-        say("%s has no counter of frames that it loses (out_of_buffer): these cannot be told",
+        say("%s has no counter of lost frames (out_of_buffer): these cannot be reported",
             device_name(&l->device));
     return l->feed.ops->start(&l->feed) && drop_privileges(l->options) && start_writer(l);
 }
@@ -259,64 +260,6 @@ static void take_down(struct live *l)
     device_list_free(&l->list);
 }
 
-/* State of the output when it is closed. */
-struct ending {
-    bool pipe;    /* the output is a pipe or similar */
-    bool left;    /* the reader closed the pipe, which is the normal end */
-    bool stalled; /* the reader did not read */
-};
-
-/* Reports frames lost because the program had no memory left. */
-static void tell_own_losses(uint64_t own, const struct ending *end)
-{
-    if (own == 0)
-        return;
-    if (end->stalled)
-        say("%" PRIu64 " frames were lost because the reader of the pipe does not read", own);
-    else if (end->pipe)
-        say("%" PRIu64
-            " frames were lost: the pipe is written too slowly, because the reader of the pipe is too slow; more memory "
-            "(-p), a faster reader, or a file (-w) help",
-            own);
-    else
-        say("%" PRIu64
-            " frames were lost because the file is written too slowly: more memory (-p), a faster disk, or "
-            "memory mode (-M) help",
-            own);
-}
-
-/*
- * Reports frames lost by the device. FAILED: the queue pair was replaced; more buffers do not help
- * then, because none were posted during the replacement.
- */
-static void tell_device_losses(uint64_t lost, bool failed)
-{
-    if (lost > 0 && failed)
-        say("%" PRIu64 " frames were lost by the device", lost);
-    else if (lost > 0)
-        say("%" PRIu64 " frames were lost by the device, which had no buffer left: more (-b) help",
-            lost);
-}
-
-/* Reports why frames were lost. */
-static void tell_losses(const struct live *l, const struct receiver *r,
-                        struct recorder_counts counts, const struct ending *end)
-{
-    tell_device_losses(counts.device - r->failures, r->restarts > 0);
-    if (r->failures > 0)
-        say("%" PRIu64 " frames could not be delivered by the device", r->failures);
-    if (r->too_long > 0)
-        say("%" PRIu64 " of them were longer than a buffer: -j takes buffers of 16 KiB",
-            r->too_long);
-    tell_own_losses(counts.own, end);
-    if (writer_lost(l->writer) > 0 && !end->left)
-        say("%" PRIu64 " frames were received but not written: they are lost",
-            writer_lost(l->writer));
-    if (r->restarts > 0)
-        say("the queue pair failed %u time%s: an unknown number of frames is missing there",
-            r->restarts, r->restarts == 1 ? "" : "s");
-}
-
 /*
  * Whether the reader closed the pipe as its normal way to end a capture (extcap). Otherwise this is
  * a loss.
@@ -327,7 +270,7 @@ static bool left_as_usual(const struct live *l)
 }
 
 /* Prints the totals. Only written packets count as captured. */
-static void tell_sum(const struct live *l, uint64_t lost)
+static void report_sum(const struct live *l, uint64_t lost)
 {
     char left_out[200] = "";
 
@@ -343,7 +286,7 @@ static void tell_sum(const struct live *l, uint64_t lost)
  * Writes the rest of the records and returns the exit status. With Wireshark, only losses are
  * printed, because it shows every message as an error.
  */
-static int finish(struct live *l, const struct receiver *r)
+static int finish_capture(struct live *l, const struct receiver *r)
 {
     struct recorder_counts counts = recorder_counts(r->recorder);
     struct ending end;
@@ -362,17 +305,29 @@ static int finish(struct live *l, const struct receiver *r)
     good = outfile_close(l->outfile) || end.left;
     l->outfile = NULL;
     end_feed(l); /* before the last line of output, since this can print messages */
-    tell_losses(l, r, counts, &end);
+    losses_report(r, counts, writer_lost(l->writer), &end);
     lost = counts.device + counts.own + (end.left ? 0 : writer_lost(l->writer));
     if (!l->options->reader_may_leave || lost > 0)
-        tell_sum(l, lost);
+        report_sum(l, lost);
     return good && lost == 0 && r->restarts == 0 && !r->failed ? 0 : 1;
+}
+
+static struct receive_plan receive_plan(const struct live_options *options)
+{
+    return (struct receive_plan){.direction = options->direction,
+                                 .decap = options->decap,
+                                 .with_direction = options->pcapng,
+                                 .in_memory = options->memory > 0,
+                                 .count = options->count,
+                                 .duration = options->duration};
 }
 
 int live_run(const struct live_options *options)
 {
-    struct live l = {.options = options, .dropcount = {.fd = -1}};
-    struct receiver r = {.options = options};
+    struct live l = {.options = options,
+                     .progress = {.silent = options->silent, .memory = options->memory},
+                     .dropcount = {.fd = -1}};
+    struct receiver r = {.plan = receive_plan(options)};
     int status = 1;
 
     if (!stop_catch_signals()) {
@@ -388,9 +343,9 @@ int live_run(const struct live_options *options)
         r.progress = &l.progress;
         r.live = outfile_is_live(l.outfile);
         r.reader = outfile_pipe(l.outfile);
-        progress_begin(&l.progress, options, &l.device, l.feed.ring->entries);
+        progress_begin(&l.progress, &l.device, options->file, l.feed.ring->entries);
         receive(&r);
-        status = finish(&l, &r);
+        status = finish_capture(&l, &r);
     }
     take_down(&l);
     return status;

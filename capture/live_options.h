@@ -6,11 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/receive/receive.h"
+
 /* Default limit of records that wait for the writer, in bytes. */
 #define HOLD_DEFAULT (UINT64_C(256) << 20)
 
 enum live_mode { MODE_SNIFFER, MODE_MULTICAST };
-enum live_direction { DIRECTION_BOTH, DIRECTION_TX, DIRECTION_RX };
 
 struct live_options {
     const char *device; /* NULL: the first one */
@@ -21,7 +22,7 @@ struct live_options {
     int erf;         /* --erf; -1: ERF on InfiniBand, plain frames on Ethernet */
     uint64_t memory; /* -M, bytes; 0: off */
     uint64_t hold;   /* limit of records that wait for the writer, bytes */
-    enum live_direction direction;
+    enum direction direction;
     enum live_mode mode;
     unsigned pkey;       /* P_Key of the partition; 0: the first of the port */
     bool broadcast_only; /* only the broadcast group */

@@ -9,7 +9,7 @@
 
 #include "capture/convert.h"
 #include "capture/extcap.h"
-#include "capture/keeper.h"
+#include "capture/multicast/keeper.h"
 #include "capture/live.h"
 #include "cli/environment.h"
 #include "cli/say.h"

@@ -7,13 +7,16 @@
 
 #include "cli/say.h"
 
-void convert_tally_add(struct tally *tally, enum verdict verdict, const struct remarks *note)
+void convert_tally_add(struct tally *tally, enum translation_result result, uint32_t linktype,
+                       const struct remarks *note)
 {
-    tally->verdicts[verdict]++;
+    tally->results[result]++;
     tally->lost_before += note->lost;
-    if (verdict == NOT_INFINIBAND)
+    if (result == NOT_INFINIBAND)
         tally->types[note->erf_type]++;
-    if (verdict != CARRIED)
+    if (result == OTHER_LINKTYPE)
+        tally->linktype = linktype;
+    if (result != CARRIED)
         return;
     tally->octets += note->octets;
     tally->lost_headers += note->lost_headers;
@@ -24,14 +27,14 @@ uint64_t convert_tally_drops(const struct tally *tally)
 {
     uint64_t drops = 0;
 
-    for (int v = 0; v < VERDICTS; v++)
+    for (int v = 0; v < TRANSLATION_RESULTS; v++)
         if (v != CARRIED && v != NO_PACKET)
-            drops += tally->verdicts[v];
+            drops += tally->results[v];
     return drops;
 }
 
 /* Prints "NAME: 3 packets TEXT" if COUNT is not 0. */
-static void tell(const char *name, uint64_t count, const char *what, const char *text)
+static void print_count(const char *name, uint64_t count, const char *what, const char *text)
 {
     if (count > 0)
         say("%s: %" PRIu64 " %s%s %s", name, count, what, count == 1 ? "" : "s", text);
@@ -39,9 +42,10 @@ static void tell(const char *name, uint64_t count, const char *what, const char 
 
 void convert_tally_remark(const struct tally *tally, const char *input, uint32_t to, bool pcapng)
 {
-    static const char *const left_out[VERDICTS] = {
+    static const char *const left_out[TRANSLATION_RESULTS] = {
+        [NOT_IPOIB] = "left out: without InfiniBand and IPoIB, so they cannot be anonymised",
         [MALFORMED] = "left out: no ERF record",
-        [TOO_LONG] = "left out: too long for an ERF record",
+        [TOO_LONG] = "left out: too long for an ERF record, or above 262,144 bytes",
         [EMPTY] = "left out: no octet of it was captured, and a raw ERF file cannot say that",
         [BAD_TIME] = "left out: the time is before 1970 or after 2106",
     };
@@ -50,16 +54,20 @@ void convert_tally_remark(const struct tally *tally, const char *input, uint32_t
         if (tally->types[type] > 0)
             say("%s: %" PRIu64 " record%s left out: ERF type %d is not InfiniBand (21)", input,
                 tally->types[type], tally->types[type] == 1 ? "" : "s", type);
-    for (int v = 0; v < VERDICTS; v++)
+    if (tally->results[OTHER_LINKTYPE] > 0)
+        say("%s: %" PRIu64 " packet%s left out: of link type %u, which cannot be written as %u",
+            input, tally->results[OTHER_LINKTYPE], tally->results[OTHER_LINKTYPE] == 1 ? "" : "s",
+            tally->linktype, to);
+    for (int v = 0; v < TRANSLATION_RESULTS; v++)
         if (left_out[v])
-            tell(input, tally->verdicts[v], "packet", left_out[v]);
-    tell(input, tally->verdicts[NO_PACKET], "ERF record",
-         "without a packet (padding, provenance) not copied");
-    tell(input, tally->lost_headers, "packet",
-         "copied without ERF extension headers, which link type 247 cannot carry");
-    tell(input, tally->ibdump_times, "packet",
-         "had ibdump's inexact ERF time; the file's own time was taken");
-    tell(
+            print_count(input, tally->results[v], "packet", left_out[v]);
+    print_count(input, tally->results[NO_PACKET], "ERF record",
+                "without a packet (padding, provenance) not copied");
+    print_count(input, tally->lost_headers, "packet",
+                "copied without ERF extension headers, which link type 247 cannot carry");
+    print_count(input, tally->ibdump_times, "packet",
+                "had ibdump's inexact ERF time; the file's own time was taken");
+    print_count(
         input, tally->lost_before, "packet",
         to == LINKTYPE_ERF || pcapng
             ? "had been lost by the capture itself (the loss counters are kept)"
@@ -68,6 +76,6 @@ void convert_tally_remark(const struct tally *tally, const char *input, uint32_t
 
 void convert_tally_summary(const struct tally *tally)
 {
-    say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops", tally->verdicts[CARRIED],
+    say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops", tally->results[CARRIED],
         tally->octets, convert_tally_drops(tally));
 }

@@ -11,15 +11,17 @@
 /* Initialise to 0. */
 struct tally {
     uint64_t octets; /* bytes of the packets in the output, without file and ERF headers */
-    uint64_t verdicts[VERDICTS];       /* packets by result */
-    uint64_t types[ERF_TYPE_MASK + 1]; /* packets of result NOT_INFINIBAND, by ERF type */
-    uint64_t lost_headers;             /* packets written without their ERF extension headers */
+    uint64_t results[TRANSLATION_RESULTS]; /* packets by result */
+    uint32_t linktype;                     /* of the last packet with result OTHER_LINKTYPE */
+    uint64_t types[ERF_TYPE_MASK + 1];     /* packets of result NOT_INFINIBAND, by ERF type */
+    uint64_t lost_headers;                 /* packets written without their ERF extension headers */
     uint64_t lost_before;  /* packets lost by the original capture (ERF loss counters) */
     uint64_t ibdump_times; /* packets whose inexact ibdump timestamp was corrected */
 };
 
-/* Counts a packet with the result VERDICT and the properties NOTE of translate(). */
-void convert_tally_add(struct tally *tally, enum verdict verdict, const struct remarks *note);
+/* Counts a packet of LINKTYPE with the result VERDICT and the properties NOTE of translate(). */
+void convert_tally_add(struct tally *tally, enum translation_result result, uint32_t linktype,
+                       const struct remarks *note);
 
 /* Returns the number of packets that are not in the output. */
 uint64_t convert_tally_drops(const struct tally *tally);

@@ -9,19 +9,25 @@
 #include "cli/save.h"
 #include "cli/say.h"
 #include "pcapio/erf.h"
+#include "pcapio/octets.h"
 #include "pcapio/packet.h"
 #include "pcapio/pcapng.h"
 #include "pcapio/pcapng_format.h"
+#include "pcapio/pcapngcopy.h"
 #include "report/words.h"
+#include "rules/sender.h"
 #include "wire/nanoseconds.h"
 
 /* Limits against hostile captures: comments per frame, and bytes per comment. */
 enum { COMMENTS_MAX = 32, COMMENT_MAX = 1000, BLOCK_ROOM = 2048 };
 
 struct annotation {
-    FILE *spool; /* the blocks after the section's header */
+    FILE *spool;         /* the blocks after the section's header */
+    GByteArray *section; /* options of the section's header that the capture has */
+    GByteArray *block;   /* the block that is built; reused */
     /* the capture is pcapng: it has its own time stamps and interface descriptions */
     bool is_pcapng;
+    struct capfile *file;
     GPtrArray *comments; /* comments of the next frame */
     unsigned more;       /* number of its findings beyond COMMENTS_MAX */
     uint32_t interfaces; /* number of interfaces written */
@@ -37,6 +43,8 @@ struct annotation *annotation_new(void)
     }
     struct annotation *a = g_new0(struct annotation, 1);
     a->spool = spool;
+    a->section = g_byte_array_new();
+    a->block = g_byte_array_new();
     a->comments = g_ptr_array_new_with_free_func(g_free);
     return a;
 }
@@ -46,11 +54,13 @@ void annotation_free(struct annotation *a)
     if (!a)
         return;
     fclose(a->spool);
+    g_byte_array_unref(a->section);
+    g_byte_array_unref(a->block);
     g_ptr_array_unref(a->comments);
     g_free(a);
 }
 
-static void put(struct annotation *a, const void *octets, size_t n)
+static void put_octets(struct annotation *a, const void *octets, size_t n)
 {
     if (a->failed || n == 0 || fwrite(octets, 1, n, a->spool) == n)
         return;
@@ -66,29 +76,59 @@ static uint16_t linktype_of(int linktype)
 }
 
 /* Writes no snapshot length, because an ERF record is longer than its frame. */
-static void put_interface(void *user, const struct capfile_interface *described)
+static void put_interface(struct annotation *a, const struct capfile_description *described)
+{
+    pcapngcopy_interface(a->block, described, linktype_of(described->linktype), 0);
+    a->interfaces++;
+}
+
+/* Appends the comments among the LEN bytes of options at P, which are little-endian. */
+static void add_comments(GByteArray *to, const uint8_t *p, uint32_t len)
+{
+    while (len >= OPTION_HEAD) {
+        uint32_t whole = OPTION_HEAD + ((get_le16(p + 2) + 3u) & ~3u);
+        if (get_le16(p) == OPT_COMMENT)
+            g_byte_array_append(to, p, whole);
+        p += whole;
+        len -= whole;
+    }
+}
+
+/*
+ * All sections of the capture become one, so that the verdict is the comment of the only one. Of
+ * the options that a section has once, those of the first are kept.
+ */
+static void add_section(struct annotation *a, const struct capfile_description *described)
+{
+    if (a->section->len == 0)
+        g_byte_array_append(a->section, described->options, described->options_len);
+    else
+        add_comments(a->section, described->options, described->options_len);
+}
+
+static void take_description(void *user, const struct capfile_description *described)
 {
     struct annotation *a = user;
-    uint8_t block[BLOCK_ROOM];
-    char *name = described->name ? plain_dup(described->name) : NULL,
-         *description = described->description ? plain_dup(described->description) : NULL;
-    struct pcapng_idb idb = {
-        .linktype = linktype_of(described->linktype), .name = name, .description = description};
-    size_t n = pcapng_put_interface(block, sizeof block, &idb);
-    if (n == 0) { /* without texts that are too long */
-        idb.name = idb.description = NULL;
-        n = pcapng_put_interface(block, sizeof block, &idb);
+    g_byte_array_set_size(a->block, 0);
+    switch (described->about) {
+    case CAPFILE_SECTION:
+        add_section(a, described);
+        break;
+    case CAPFILE_INTERFACE:
+        put_interface(a, described);
+        break;
+    case CAPFILE_STATISTICS:
+        pcapngcopy_statistics(a->block, described, described->interface);
+        break;
     }
-    put(a, block, n);
-    a->interfaces++;
-    g_free(name);
-    g_free(description);
+    put_octets(a, a->block->data, a->block->len);
 }
 
 void annotation_begin(struct annotation *a, struct capfile *file)
 {
     a->is_pcapng = capfile_is_pcapng(file);
-    capfile_on_interface(file, put_interface, a);
+    a->file = file;
+    capfile_on_description(file, take_description, a);
 }
 
 /* ---- findings */
@@ -119,20 +159,21 @@ static char *comment_of(const struct finding *f)
     const char *what = heading(f);
     GString *s = g_string_new(NULL);
     g_string_append_printf(s, "%s: %s (", what, rules[f->rule].id);
-    add_place(s, &rules[f->rule]);
+    words_add_place(s, &rules[f->rule]);
     g_string_append(s, "): ");
     if (f->subject[0])
         g_string_append_printf(s, "%s: ", f->subject);
     if (f->expected[0])
         g_string_append_printf(s, "expected %s, found ", f->expected);
     g_string_append(s, f->actual);
-    if (f->sender && f->sender[0])
-        g_string_append_printf(s, "; sent by %s", f->sender);
+    char sender[SENDER_TEXT_SIZE];
+    if (sender_text(sender, f->sender)[0])
+        g_string_append_printf(s, "; sent by %s", sender);
     if (f->reason[0] && f->outcome == OUTCOME_DEVIATION)
         g_string_append_printf(s, "; %s", f->reason);
     if (strcmp(what, "noted") != 0) {
         g_string_append(s, "; see: ");
-        add_help(s, false, f->rule);
+        words_add_help(s, false, f->rule);
     }
     char *plain = plain_dup(s->str);
     g_string_free(s, TRUE);
@@ -151,7 +192,7 @@ void annotation_finding(struct annotation *a, const struct finding *f)
 
 /* ---- frames */
 
-static void add_option(GByteArray *block, const char *comment)
+static void add_comment(GByteArray *block, const char *comment)
 {
     uint8_t option[OPTION_HEAD + COMMENT_MAX + 4];
     size_t n = strlen(comment);
@@ -161,24 +202,40 @@ static void add_option(GByteArray *block, const char *comment)
     g_byte_array_append(block, option, (guint)(end - option));
 }
 
-static void add_comments(struct annotation *a, GByteArray *block)
+static void add_dropped(GByteArray *block, uint64_t dropped)
+{
+    uint8_t option[OPTION_HEAD + 8];
+    uint64_t little_endian = GUINT64_TO_LE(dropped);
+    pcapng_put_option(option, EPB_DROPCOUNT, &little_endian, sizeof little_endian);
+    g_byte_array_append(block, option, sizeof option);
+}
+
+/* Adds the options of the packet: those of the capture, then the findings. */
+static void add_options(struct annotation *a, GByteArray *block)
 {
     static const uint8_t end[OPTION_HEAD];
+    guint before = block->len;
+    uint32_t len;
+    uint64_t dropped = capfile_dropped(a->file);
+    const uint8_t *old = capfile_options(a->file, &len);
+    if (dropped)
+        add_dropped(block, dropped);
+    g_byte_array_append(block, old, len);
     for (guint i = 0; i < a->comments->len; i++)
-        add_option(block, a->comments->pdata[i]);
+        add_comment(block, a->comments->pdata[i]);
     if (a->more) {
         char *text = g_strdup_printf("%u more findings in this frame", a->more);
-        add_option(block, text);
+        add_comment(block, text);
         g_free(text);
     }
-    if (a->comments->len)
+    if (block->len > before)
         g_byte_array_append(block, end, sizeof end);
     g_ptr_array_set_size(a->comments, 0);
     a->more = 0;
 }
 
 /* The time that Wireshark shows: for an ERF record in a classic pcap, that of the record. */
-static uint64_t time_of(const struct annotation *a, const struct capfile_frame *f)
+static uint64_t time_of_frame(const struct annotation *a, const struct capfile_frame *f)
 {
     struct erf_record record;
     int64_t seconds, ns = f->ns;
@@ -204,7 +261,7 @@ void annotation_frame(struct annotation *a, const struct capfile_frame *f)
     static const uint8_t zero[4];
     uint8_t head[PCAPNG_EPB_HEAD_LEN], record[ERF_HEADER_LEN];
     bool wraps = f->linktype == LINKTYPE_INFINIBAND;
-    uint64_t ns = time_of(a, f);
+    uint64_t ns = time_of_frame(a, f);
     uint32_t caplen = wraps ? put_record(record, f, ns) : f->caplen,
              extra = wraps ? sizeof record : 0;
     struct pcapng_epb epb = {.interface = f->interface,
@@ -212,16 +269,17 @@ void annotation_frame(struct annotation *a, const struct capfile_frame *f)
                              .caplen = caplen + extra,
                              .wirelen = f->wirelen + extra};
     if (!a->is_pcapng && a->interfaces == 0)
-        put_interface(a, &(struct capfile_interface){.linktype = f->linktype});
+        take_description(
+            a, &(struct capfile_description){.about = CAPFILE_INTERFACE, .linktype = f->linktype});
     GByteArray *block = g_byte_array_sized_new(caplen + BLOCK_ROOM);
     pcapng_put_epb_head(head, &epb);
     g_byte_array_append(block, head, sizeof head);
     g_byte_array_append(block, record, extra);
     g_byte_array_append(block, f->octets, caplen);
     g_byte_array_append(block, zero, -epb.caplen & 3);
-    add_comments(a, block);
+    add_options(a, block);
     g_byte_array_append(block, zero, sizeof zero); /* room for the length at the end of the block */
-    put(a, block->data, pcapng_close_block(block->data, BLOCK_EPB, block->len));
+    put_octets(a, block->data, pcapng_close_block(block->data, BLOCK_EPB, block->len));
     g_byte_array_unref(block);
 }
 
@@ -241,12 +299,10 @@ bool annotation_save(struct annotation *a, const struct report *r, const char *p
     if (a->failed)
         return false;
     char *comment = verdict_text(r), *application = g_strdup_printf("%s %s", r->tool, r->version);
-    gsize room = strlen(comment) + strlen(application) + BLOCK_ROOM;
-    GString *head = g_string_sized_new(room);
-    size_t n = pcapng_put_section((uint8_t *)head->str, room, application, comment);
-    if (n == 0) /* too long, because of a file name of 64 KiB: omit the comment */
-        n = pcapng_put_section((uint8_t *)head->str, room, application, NULL);
-    head->len = n;
+    GByteArray *block = g_byte_array_new();
+    pcapngcopy_section(block, a->section->data, a->section->len, application, comment);
+    GString *head = g_string_new_len((const char *)block->data, block->len);
+    g_byte_array_unref(block);
     bool good = fflush(a->spool) == 0 &&
                 save_parts(head, a->spool, &(GString){.str = (char *)""}, path);
     g_string_free(head, TRUE);

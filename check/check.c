@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ipoib-check: verdicts on captures, for users and for CI. */
-#include "check/judging.h"
+#include "check/capture.h"
 #include "report/explain.h"
 #include "report/list.h"
 #include "report/required.h"
@@ -23,7 +23,7 @@ static GString *write_report(const struct options *o, const struct report *r)
 }
 
 /* Writes the text to its destination. Returns the exit status. */
-static int deliver(const struct options *o, GString *text, int status)
+static int deliver_report(const struct options *o, GString *text, int status)
 {
     bool good = save(text, o->output);
     g_string_free(text, TRUE);
@@ -33,26 +33,26 @@ static int deliver(const struct options *o, GString *text, int status)
 static int list(const struct options *o)
 {
     bool json = o->format == FORMAT_JSON;
-    return deliver(o,
-                   json ? list_json(&o->selection, tool, IPOIB_VERSION) : list_text(&o->selection),
-                   EXIT_CONFORMANT);
+    return deliver_report(
+        o, json ? list_json(&o->selection, tool, IPOIB_VERSION) : list_text(&o->selection),
+        EXIT_CONFORMANT);
 }
 
 static int explain(const struct options *o)
 {
     GString *text = g_string_new(NULL);
     if (explain_rule(text, o->explain))
-        return deliver(o, text, EXIT_CONFORMANT);
+        return deliver_report(o, text, EXIT_CONFORMANT);
     g_string_free(text, TRUE);
     return EXIT_UNJUDGED;
 }
 
 /* Returns false if interrupted. */
-static bool judge_all(const struct options *o, struct report *r, const struct judging *by)
+static bool check_frames(const struct options *o, struct report *r, const struct check_settings *by)
 {
     for (int i = 0; i < o->n_captures; i++) {
-        struct judged *j = &r->captures[r->n++];
-        if (!judge_capture(j, o->captures[i], by, &interrupted))
+        struct checked *j = &r->captures[r->n++];
+        if (!check_capture(j, o->captures[i], by, &interrupted))
             return false;
     }
     return true;
@@ -61,7 +61,7 @@ static bool judge_all(const struct options *o, struct report *r, const struct ju
 /*
  * Prints the required rules that were not decided and writes the report. Returns the exit status.
  */
-static int conclude(const struct options *o, struct report *r)
+static int conclude_report(const struct options *o, struct report *r)
 {
     GArray *required = required_find(r, o->require);
     r->required = required->len ? required : NULL;
@@ -70,7 +70,7 @@ static int conclude(const struct options *o, struct report *r)
         if (one->why)
             say("--require %s: never judged: %s", one->selector, one->why);
     }
-    int status = deliver(o, write_report(o, r), report_exit_status(r));
+    int status = deliver_report(o, write_report(o, r), report_exit_status(r));
     r->required = NULL;
     g_array_unref(required);
     return status;
@@ -82,7 +82,7 @@ static int say_interrupted(void)
     return 128 + interrupted;
 }
 
-static int judge(const struct options *o, const struct judging *by)
+static int checker(const struct options *o, const struct check_settings *by)
 {
     char *baseline = o->baseline ? plain_dup(o->baseline) : NULL;
     char *node = o->node ? plain_dup(o->node) : NULL, *deviations = plain_dup(o->deviations);
@@ -93,13 +93,13 @@ static int judge(const struct options *o, const struct judging *by)
                        .only = (const char *const *)o->only->pdata,
                        .baseline = baseline,
                        .strict = o->strict,
-                       .captures = g_new0(struct judged, (gsize)o->n_captures)};
-    int status = judge_all(o, &r, by) ? conclude(o, &r) : say_interrupted();
+                       .captures = g_new0(struct checked, (gsize)o->n_captures)};
+    int status = check_frames(o, &r, by) ? conclude_report(o, &r) : say_interrupted();
     if (by->annotation && r.n == 1 && !interrupted &&
         !annotation_save(by->annotation, &r, o->annotate))
         status = EXIT_UNJUDGED;
     for (unsigned i = 0; i < r.n; i++)
-        judged_clear(&r.captures[i]);
+        checked_clear(&r.captures[i]);
     g_free(r.captures);
     g_free(deviations);
     g_free(node);
@@ -107,18 +107,18 @@ static int judge(const struct options *o, const struct judging *by)
     return status;
 }
 
-static int judge_annotated(const struct options *o, struct judging *by)
+static int check_annotated(const struct options *o, struct check_settings *by)
 {
     if (!o->annotate)
-        return judge(o, by);
+        return checker(o, by);
     by->annotation = annotation_new();
-    int status = by->annotation ? judge(o, by) : EXIT_UNJUDGED;
+    int status = by->annotation ? checker(o, by) : EXIT_UNJUDGED;
     annotation_free(by->annotation);
     return status;
 }
 
 /* Reads the baseline first: without it nothing is checked. Returns the exit status. */
-static int judge_beyond_baseline(const struct options *o, const struct deviations *known)
+static int check_beyond_baseline(const struct options *o, const struct deviations *known)
 {
     char *why = NULL;
     int status = EXIT_UNJUDGED;
@@ -132,21 +132,21 @@ static int judge_beyond_baseline(const struct options *o, const struct deviation
             say("--baseline %s: %u rules have further cases, which a report does not name and "
                 "which count as new",
                 o->baseline, baseline_incomplete_rules(b));
-        status = judge_annotated(o,
-                                 &(struct judging){&o->selection, known, b, o->interfaces, NULL});
+        status = check_annotated(
+            o, &(struct check_settings){&o->selection, known, b, o->interfaces, NULL});
     }
     g_free(why);
     baseline_free(b);
     return status;
 }
 
-static int run(const struct options *o)
+static int run_checks(const struct options *o)
 {
     GError *error = NULL;
     if (o->help || o->version) {
-        GString *text = g_string_new(o->help ? check_options_help
-                                             : "ipoib-check " IPOIB_VERSION "\n");
-        return deliver(&(struct options){0}, text, EXIT_CONFORMANT);
+        GString *text = o->help ? cli_help(&check_program)
+                                : g_string_new("ipoib-check " IPOIB_VERSION "\n");
+        return deliver_report(&(struct options){0}, text, EXIT_CONFORMANT);
     }
     if (o->explain)
         return explain(o);
@@ -156,7 +156,7 @@ static int run(const struct options *o)
                       o->merge ? "a report to be merged" : "a capture to be judged"))
         return EXIT_UNJUDGED;
     if (o->merge)
-        return merge(o, tool, IPOIB_VERSION, &interrupted);
+        return merge_reports(o, tool, IPOIB_VERSION, &interrupted);
     if (o->baseline && !save_is_safe(o->output, &o->baseline, 1, "the baseline"))
         return EXIT_UNJUDGED;
     if (!save_is_safe(o->annotate, o->captures, o->n_captures, "the capture to be judged") ||
@@ -171,7 +171,7 @@ static int run(const struct options *o)
         g_error_free(error);
         return EXIT_UNJUDGED;
     }
-    int status = judge_beyond_baseline(o, known);
+    int status = check_beyond_baseline(o, known);
     deviations_free(known);
     return status;
 }
@@ -181,7 +181,7 @@ int main(int argc, char **argv)
     struct options o;
     environment_secure();
     program_begin(argv, tool, &interrupted);
-    int status = check_options_read(&o, argc, argv) ? run(&o) : EXIT_UNJUDGED;
+    int status = check_options_read(&o, argc, argv) ? run_checks(&o) : EXIT_UNJUDGED;
     check_options_clear(&o);
     return status;
 }

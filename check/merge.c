@@ -24,7 +24,7 @@ static void part_of_tests(struct merge *m, const struct restored *r, const struc
     (void)e;
     (void)node;
     (void)file;
-    GString *text = tests_of->part(&r->report, &r->judged, &m->told);
+    GString *text = tests_of->part(&r->report, &r->checked, &m->written);
     fwrite(text->str, 1, text->len, m->spool);
     g_string_free(text, TRUE);
 }
@@ -51,7 +51,7 @@ static GString *head_of(enum format format, const struct merge *m)
     if (format == FORMAT_TEXT || format == FORMAT_JSON)
         return g_string_new(NULL);
     return format_parts(format)->head(&(struct report){.tool = m->tool, .version = m->version},
-                                      &m->told);
+                                      &m->written);
 }
 
 /* ---- one report */
@@ -68,7 +68,7 @@ static bool is_good(const struct merge *m, const struct merge_report *given, cha
     return good;
 }
 
-static void tell(struct merge *m, const struct merge_writer *w, const struct merge_entry *e)
+static void write_entry(struct merge *m, const struct merge_writer *w, const struct merge_entry *e)
 {
     struct restored r;
     char *why = NULL;
@@ -80,8 +80,8 @@ static void tell(struct merge *m, const struct merge_writer *w, const struct mer
     restored_clear(&r);
 }
 
-static void tell_failure(struct merge *m, const struct merge_writer *w,
-                         const struct merge_report *given, const char *why)
+static void report_failure(struct merge *m, const struct merge_writer *w,
+                           const struct merge_report *given, const char *why)
 {
     struct restored r;
     say("%s: %s", given->file, why);
@@ -98,10 +98,10 @@ static void add_report(struct merge *m, const struct merge_writer *w, const char
     if (merge_report_open(&given, path, &why) && is_good(m, &given, &why)) {
         m->tally->reports += given.reports;
         for (guint i = 0; i < given.entries->len; i++)
-            tell(m, w, &g_array_index(given.entries, struct merge_entry, i));
+            write_entry(m, w, &g_array_index(given.entries, struct merge_entry, i));
     } else if (!*m->stop) { /* a signal also interrupts reading */
         m->tally->reports++;
-        tell_failure(m, w, &given, why);
+        report_failure(m, w, &given, why);
     }
     g_free(why);
     merge_report_clear(&given);
@@ -117,7 +117,7 @@ static bool spool_is_good(FILE *file)
     return false;
 }
 
-static int deliver(struct merge *m, const struct options *o)
+static int deliver_merged(struct merge *m, const struct options *o)
 {
     writer_of(o->format)->end(m);
     if (!spool_is_good(m->spool) || !spool_is_good(m->entries[0]) || !spool_is_good(m->entries[1]))
@@ -135,12 +135,13 @@ static int merge_all(struct merge *m, const struct options *o, const volatile in
     for (int i = 0; i < o->n_captures && !*stop; i++)
         add_report(m, w, o->captures[i]);
     if (!*stop)
-        return deliver(m, o);
+        return deliver_merged(m, o);
     say("interrupted: there is no report");
     return 128 + *stop;
 }
 
-int merge(const struct options *o, const char *tool, const char *version, const volatile int *stop)
+int merge_reports(const struct options *o, const char *tool, const char *version,
+                  const volatile int *stop)
 {
     struct merge m = {
         .tool = tool, .version = version, .stop = stop, .colours = use_colours(o->output)};

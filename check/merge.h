@@ -13,8 +13,8 @@ struct merge {
     const char *tool, *version;
     FILE *spool;
     struct tally *tally;
-    struct told_so_far told;  /* for JUnit and TAP */
-    const volatile int *stop; /* number of the signal that interrupts the merge */
+    struct written_so_far written; /* for JUnit and TAP */
+    const volatile int *stop;      /* number of the signal that interrupts the merge */
     bool colours;
     /* used by merge_json.c: */
     bool begun;
@@ -35,6 +35,7 @@ struct merge_writer {
 extern const struct merge_writer merge_writer_text, merge_writer_json;
 
 /* Returns the exit status. *stop: number of the signal that interrupts the merge. */
-int merge(const struct options *o, const char *tool, const char *version, const volatile int *stop);
+int merge_reports(const struct options *o, const char *tool, const char *version,
+                  const volatile int *stop);
 
 #endif

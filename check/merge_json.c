@@ -11,7 +11,7 @@
 enum { CAPTURES, TARGETS };
 
 /* Writes a value, indented; a comma before all but the first. */
-static void put(FILE *to, const json_t *value, const char *indent, unsigned *before)
+static void put_value(FILE *to, const json_t *value, const char *indent, unsigned *before)
 {
     char *text = json_dumps(value, JSON_INDENT(1));
     fprintf(to, "%s\n%s", (*before)++ ? "," : "", indent);
@@ -60,9 +60,9 @@ static json_t *entry_of_nothing(const struct restored *r, const char *node, cons
     return json_pack("{ss ss si si s{si si si si si si} ss ss ss ss sb ss s[]}", "name", file,
                      "verdict", status_name(VERDICT_UNJUDGED), "frames", 0, "ipoib_frames", 0,
                      "rules", "must_violated", 0, "should_violated", 0, "deviation", 0,
-                     "inconclusive", 0, "noted", 0, "passed", 0, "error", r->judged.trouble, "node",
-                     node, "file", file, "tool", r->report.tool, "strict", 0, "deviations", "",
-                     "only");
+                     "inconclusive", 0, "noted", 0, "passed", 0, "error", r->checked.trouble,
+                     "node", node, "file", file, "tool", r->report.tool, "strict", 0, "deviations",
+                     "", "only");
 }
 
 static void json_part(struct merge *m, const struct restored *r, const struct merge_entry *e,
@@ -76,10 +76,10 @@ static void json_part(struct merge *m, const struct restored *r, const struct me
         json_t *result = json_copy(e->results->pdata[i]);
         json_object_set_new(result, "node", json_string(node));
         json_object_set_new(result, "file", json_string(file));
-        put(m->spool, result, "  ", &m->n_results);
+        put_value(m->spool, result, "  ", &m->n_results);
         json_decref(result);
     }
-    put(m->entries[kind], entry, "   ", &m->n_entries[kind]);
+    put_value(m->entries[kind], entry, "   ", &m->n_entries[kind]);
     json_decref(entry);
 }
 
@@ -123,7 +123,7 @@ static void put_items(struct merge *m)
         for (size_t k = 0; k < VERDICT_OUTCOMES; k++)
             if (tally_nodes_with(m->tally, i, outcomes_in_order[k])) {
                 json_t *item = json_item(m->tally, i, (enum outcome)outcomes_in_order[k]);
-                put(m->spool, item, "   ", &before);
+                put_value(m->spool, item, "   ", &before);
                 json_decref(item);
             }
 }
@@ -133,7 +133,7 @@ static void put_nodes(struct merge *m)
     unsigned before = 0;
     for (guint i = 0; i < m->tally->nodes->len; i++) {
         json_t *node = json_node(m->tally->nodes->pdata[i]);
-        put(m->spool, node, "   ", &before);
+        put_value(m->spool, node, "   ", &before);
         json_decref(node);
     }
 }

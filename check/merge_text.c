@@ -20,12 +20,12 @@ static void put_coloured(const struct merge *m, const char *colour, const char *
 static void put_failures(const struct merge *m, const struct restored *r)
 {
     for (size_t rule = 0; rule < RULE_COUNT; rule++) {
-        const struct verdict_result *found = verdict_result(r->judged.verdict,
+        const struct verdict_result *found = verdict_result(r->checked.verdict,
                                                             (enum rule_number)rule, OUTCOME_FAIL);
         if (!found)
             continue;
         GString *cases = g_string_new(NULL);
-        add_cases(cases, found, "                  ");
+        words_add_cases(cases, found, "                  ");
         fputs("  ", m->spool);
         put_coloured(m, red, "fail");
         fprintf(m->spool, "          %s%s\n%s", rules[rule].id,
@@ -42,9 +42,9 @@ static void text_part(struct merge *m, const struct restored *r, const struct me
     (void)file;
     GString *out = g_string_new(NULL);
     if (r->report.probed)
-        report_text_probed(out, &r->report, &r->judged, m->colours);
+        report_text_probed(out, &r->report, &r->checked, m->colours);
     else
-        report_text_verdict(out, &r->report, &r->judged, m->colours);
+        report_text_verdict(out, &r->report, &r->checked, m->colours);
     fputs(out->str, m->spool);
     g_string_free(out, TRUE);
     if (!r->report.probed)
@@ -85,7 +85,7 @@ static void put_item(const struct merge *m, guint number, const struct group *g,
     fprintf(m->spool, "  %s", item->id);
     if (item->rule) {
         GString *place = g_string_new(NULL);
-        add_place(place, item->rule);
+        words_add_place(place, item->rule);
         fprintf(m->spool, "  (%s)", place->str);
         g_string_free(place, TRUE);
     }

@@ -5,49 +5,28 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "cli/refused_option.h"
 #include "cli/say.h"
 #include "report/required.h"
 
-const char check_options_help[] =
+static const char help_start[] =
     "Usage: ipoib-check [OPTION]... CAPTURE...\n"
-    "       ipoib-check --merge [--format text|json|junit|tap] [-o FILE] REPORT...\n"
+    "       ipoib-check --merge [--format FORMAT] [-o FILE] REPORT...\n"
     "       ipoib-check --list [--only SELECTOR]... [--format text|json] [-o FILE]\n"
     "       ipoib-check --explain RULE\n"
     "\n"
-    "Judges captures of IP over InfiniBand by what RFC 4391 and RFC 4755 demand. A\n"
-    "CAPTURE is a pcap, pcapng or ERF file, also compressed by gzip; - is standard\n"
-    "input. Each is judged by itself.\n"
+    "Checks captures of IP over InfiniBand against RFC 4391 and RFC 4755. A CAPTURE\n"
+    "is a pcap, pcapng or ERF file, also compressed by gzip; - is standard input.\n"
+    "Each capture is checked separately.\n"
+    "\n";
+
+static const char help_end[] =
     "\n"
-    "  --format text|json|junit|tap  the report's format; text if not given\n"
-    "  --strict             a violated SHOULD counts as a violated MUST does\n"
-    "  --deviations NAME    known deviations, which are noted and not counted: linux\n"
-    "                       (Linux and OpenSM; if not given), none, or a file's path\n"
-    "  --interfaces auto|one|each  which interfaces of a capture see the same subnet:\n"
-    "                       those that show it, all, or none; auto if not given\n"
-    "  --only SELECTOR      judge by these rules alone: an identifier, or a beginning\n"
-    "                       of it (rfc4755, rfc4391.6); may be given several times\n"
-    "  --require SELECTOR   exit status 2 if no capture judges this rule, or any rule\n"
-    "                       with this beginning; may be given several times\n"
-    "  --baseline REPORT    do not count violations that this JSON report of\n"
-    "                       ipoib-check has: the same rule, subject and value\n"
-    "  -m, --merge          judge nothing: make one report of JSON reports of ipoib-check\n"
-    "                       and ipoib-probe, by node (the name of the report's file) and\n"
-    "                       by rule; - is standard input\n"
-    "  --node NAME          the node that --merge is to list it under; with --format json\n"
-    "  --annotate OUT       write the capture to OUT (pcapng) with each finding as a comment\n"
-    "                       of its packet, which any Wireshark shows; of one CAPTURE\n"
-    "  -o, --output FILE    write the report to FILE, not to standard output\n"
-    "  -l, --list           print the rules, judge nothing\n"
-    "  --explain RULE       print what a rule means, what evidence it needs, how to\n"
-    "                       see it and what to do\n"
-    "  -h, --help           print this text\n"
-    "  -V, --version        print the version\n"
-    "\n"
-    "Exit status: 1 if any capture is violated; else 2 if any could not be judged\n"
-    "(to its end), has no IPoIB in it or nothing to judge a MUST by, a required rule\n"
-    "was not judged, or the usage was wrong; else 0: conformant.\n"
-    "128 and the signal's number if it was interrupted: then there is no report.\n";
+    "Exit status: 1 if a capture violates a MUST (with --strict also a SHOULD), or a\n"
+    "fabric stage of a merged report failed; otherwise 2 if a capture could not be\n"
+    "checked to its end, has no IPoIB or nothing that decides a MUST, if a required\n"
+    "rule was not decided, if a report or the baseline could not be read or written,\n"
+    "or if the usage was wrong; otherwise 0. 128 plus the number of the signal that\n"
+    "interrupted it: there is no report.\n";
 
 static bool read_interfaces(enum interfaces_mode *mode, const char *argument)
 {
@@ -62,103 +41,90 @@ static bool read_interfaces(enum interfaces_mode *mode, const char *argument)
     return false;
 }
 
-static bool read_option(struct options *o, int option, char *argument)
+static bool take_format(void *options, const char *value)
 {
-    switch (option) {
-    case 'f':
-        return format_read(&o->format, argument);
-    case 'O':
-        return only_read(o->only, &o->selection, argument);
-    case 'R':
-        g_ptr_array_add(o->require, argument);
-        o->judges = true;
-        return true;
-    case 'b':
-        o->baseline = argument;
-        o->judges = true;
-        return true;
-    case 's':
-        o->judges = o->strict = true;
-        return true;
-    case 'd':
-        o->deviations = argument;
-        o->judges = true;
-        return true;
-    case 'i':
-        o->judges = true;
-        return read_interfaces(&o->interfaces, argument);
-    case 'n':
-        o->node = argument;
-        return true;
-    case 'm':
-        o->merge = true;
-        return true;
-    case 'o':
-        o->output = argument;
-        return true;
-    case 'A':
-        o->annotate = argument;
-        o->judges = true;
-        return true;
-    case 'e':
-        o->explain = argument;
-        return true;
-    case 'l':
-        o->list = true;
-        return true;
-    case 'h':
-        o->help = true;
-        return true;
-    case 'V':
-        o->version = true;
-        return true;
-    default: /* refuse() has printed the error */
-        say("try 'ipoib-check --help'");
-        return false;
-    }
+    struct options *o = options;
+    return format_read(&o->format, value);
 }
 
-/* Prints a cleaned message; those of getopt_long would print the user's input unchanged. */
-static void refuse(int why, char **argv, const char *shorts)
+static bool take_interfaces(void *options, const char *value)
 {
-    char letter[REFUSED_OPTION_LEN];
-    const char *option = refused_option(argv, shorts, letter);
-    if (why == ':')
-        say("%s needs a value", option);
-    else
-        say("unrecognized option %s", option);
+    struct options *o = options;
+    return read_interfaces(&o->interfaces, value);
 }
+
+static bool take_only(void *options, const char *value)
+{
+    struct options *o = options;
+    return only_read(o->only, &o->selection, value);
+}
+
+static bool take_required(void *options, const char *value)
+{
+    struct options *o = options;
+    g_ptr_array_add(o->require, (gpointer)value); /* in argv */
+    return true;
+}
+
+/* Group of the options for checking captures. */
+enum { OF_CHECKING = 1 };
+
+static const struct cli_option table[] = {
+    {REPORT_OPTION_FORMAT, CLI_CALLS(take_format)},
+    {REPORT_OPTION_STRICT, CLI_SETS(options, strict), .group = OF_CHECKING},
+    {REPORT_OPTION_DEVIATIONS, CLI_STORES(options, deviations), .group = OF_CHECKING},
+    {.name = "interfaces",
+     .argument = "auto|one|each",
+     .help = "select which interfaces of a capture, and ports of an ERF card, belong to the same "
+             "subnet (default: auto)",
+     CLI_CALLS(take_interfaces),
+     .group = OF_CHECKING},
+    {REPORT_OPTION_ONLY, CLI_CALLS(take_only)},
+    {.name = "require",
+     .argument = "SELECTOR",
+     .help = "exit with status 2 if no capture decides this rule and no capture is violated; may "
+             "be given several times",
+     CLI_CALLS(take_required),
+     .group = OF_CHECKING},
+    {.name = "baseline",
+     .argument = "REPORT",
+     .help = "do not count violations that REPORT contains, a JSON report of ipoib-check",
+     CLI_STORES(options, baseline),
+     .group = OF_CHECKING},
+    {.letter = 'm',
+     .name = "merge",
+     .help = "merge JSON reports of ipoib-check and ipoib-probe into one, by node and by rule",
+     CLI_SETS(options, merge)},
+    {.name = "node",
+     .argument = "NAME",
+     .help = "set the node of these captures, for --merge; use it with --format json",
+     CLI_STORES(options, node)},
+    {.name = "annotate",
+     .argument = "OUT",
+     .help = "also write the capture to OUT, as pcapng, with each finding as a comment of its "
+             "packet and the verdict as the comment of the section",
+     CLI_STORES(options, annotate),
+     .group = OF_CHECKING},
+    {REPORT_OPTION_OUTPUT, CLI_STORES(options, output)},
+    {.letter = 'l', .name = "list", .help = "print the rules and exit", CLI_SETS(options, list)},
+    {REPORT_OPTION_EXPLAIN, CLI_STORES(options, explain)},
+    {CLI_OPTION_HELP},
+    {CLI_OPTION_VERSION},
+    {.kind = CLI_END},
+};
+
+const struct cli_program check_program = {"ipoib-check", help_start, table, help_end};
 
 static bool read_all(struct options *o, int argc, char **argv)
 {
-    static const char shorts[] = ":o:mlhV";
-    static const struct option known[] = {{"format", required_argument, NULL, 'f'},
-                                          {"strict", no_argument, NULL, 's'},
-                                          {"deviations", required_argument, NULL, 'd'},
-                                          {"interfaces", required_argument, NULL, 'i'},
-                                          {"only", required_argument, NULL, 'O'},
-                                          {"require", required_argument, NULL, 'R'},
-                                          {"baseline", required_argument, NULL, 'b'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"node", required_argument, NULL, 'n'},
-                                          {"merge", no_argument, NULL, 'm'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"annotate", required_argument, NULL, 'A'},
-                                          {"explain", required_argument, NULL, 'e'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, 'V'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, shorts, known, NULL)) != -1) {
-        if (option == '?' || option == ':')
-            refuse(option, argv, shorts);
-        if (!read_option(o, option, optarg))
-            return false;
-    }
+    unsigned groups = 0;
+    enum cli_result result = cli_read(&check_program, argc, argv, o, &groups);
+    o->help = result == CLI_ASKED_HELP;
+    o->version = result == CLI_ASKED_VERSION;
+    o->checks = groups & OF_CHECKING;
     o->captures = argv + optind;
     o->n_captures = argc - optind;
-    return true;
+    return result != CLI_REFUSED;
 }
 
 /* Can a capture decide each of the required rules? */
@@ -186,11 +152,11 @@ static bool is_sensible(const struct options *o)
 {
     if (o->node && (o->merge || o->list || o->format != FORMAT_JSON || !o->node[0]))
         say("--node names a node in a report of --format json");
-    else if (o->merge && (o->list || o->judges || o->only->len > 0))
+    else if (o->merge && (o->list || o->checks || o->only->len > 0))
         say("--merge judges nothing: the reports keep what they were judged by");
     else if (o->merge && o->n_captures == 0)
         say("no report given: try 'ipoib-check --help'");
-    else if (o->list && (o->n_captures > 0 || o->judges))
+    else if (o->list && (o->n_captures > 0 || o->checks))
         say("--list judges nothing: no capture and no option about judging with it");
     else if (o->list && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
         say("--list prints text or json");

@@ -3,13 +3,14 @@
 #ifndef IPOIB_CHECK_OPTIONS_H
 #define IPOIB_CHECK_OPTIONS_H
 
+#include "cli/option_table.h"
 #include "model/interfaces.h"
 #include "report/program.h"
 
 struct options {
     enum format format;
     bool strict, list, merge, help, version;
-    bool judges; /* an option for checking captures was given: --strict and the like */
+    bool checks; /* an option for checking captures was given: --strict and the like */
     enum interfaces_mode interfaces;
     const char *explain; /* a rule; NULL: none */
     char *annotate;      /* path of the annotated capture; NULL: none */
@@ -28,6 +29,6 @@ struct options {
 bool check_options_read(struct options *o, int argc, char **argv);
 void check_options_clear(struct options *o);
 
-extern const char check_options_help[];
+extern const struct cli_program check_program;
 
 #endif

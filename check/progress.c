@@ -30,7 +30,7 @@ struct progress *progress_new(const char *name, const struct capfile *file)
 }
 
 /* Shows the progress. ECMA-48 EL erases the rest of the line. */
-static void tell(struct progress *p, uint32_t number)
+static void print_progress(struct progress *p, uint32_t number)
 {
     double done = capfile_progress(p->file);
     if (done < 0)
@@ -47,7 +47,7 @@ void progress_frame(struct progress *p, uint32_t number)
     gint64 now = g_get_monotonic_time();
     if (now < p->next)
         return;
-    tell(p, number);
+    print_progress(p, number);
     p->next = now + THEN_EVERY;
 }
 

@@ -63,7 +63,7 @@ static unsigned long read_all(const char *path, bool *whole)
 /* Readers of raw ERF skip pad records, as Wireshark does. */
 static bool is_filler(const struct translation *way, const struct packet *p)
 {
-    return way->to_raw && way->from == LINKTYPE_ERF && erf_type(p->data) == ERF_TYPE_PAD;
+    return way->to_raw && p->linktype == LINKTYPE_ERF && erf_type(p->data) == ERF_TYPE_PAD;
 }
 
 /* Returns the number of packets that a reader must find in the output. */
@@ -81,21 +81,28 @@ static unsigned long carry(struct input *in, struct output *out, const struct tr
     return n;
 }
 
-static void convert(const char *path, const struct output_format *format)
+static void copy_description(void *out, const struct capfile_description *described)
+{
+    must(output_describe(out, described));
+}
+
+static void convert(const char *path, struct output_format *format)
 {
     char made[PATH_LEN];
     bool whole;
     struct input *in = input_open(path);
     if (!in)
         return;
-    struct translation way = {.from = input_linktype(in),
-                              .to = format->linktype,
+    struct translation way = {.to = format->linktype,
                               .from_raw = input_is_raw_erf(in),
                               .to_raw = format->container == CONTAINER_RAW,
                               .container_time_wins = input_is_pcapng(in)};
     int fd = new_file(made);
+    format->is_described = format->container == CONTAINER_PCAPNG && input_is_pcapng(in);
     struct output *out = output_open(made, format, input_file(in));
     must(out != NULL);
+    if (format->is_described)
+        input_on_description(in, format->linktype == LINKTYPE_ERF, copy_description, out);
     unsigned long n = carry(in, out, &way);
     must(output_close(out));
     input_close(in);
@@ -115,12 +122,11 @@ static void convert(const char *path, const struct output_format *format)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct output_format formats[] = {
-        {CONTAINER_PCAP, LINKTYPE_INFINIBAND, ERF_MAX_LEN},
-        {CONTAINER_PCAP, LINKTYPE_ERF, ERF_MAX_LEN},
-        {CONTAINER_PCAPNG, LINKTYPE_INFINIBAND, ERF_MAX_LEN},
-        {CONTAINER_PCAPNG, LINKTYPE_ERF, ERF_MAX_LEN},
-        {CONTAINER_RAW, LINKTYPE_ERF, ERF_MAX_LEN}};
+    struct output_format formats[] = {{CONTAINER_PCAP, LINKTYPE_INFINIBAND, ERF_MAX_LEN, false},
+                                      {CONTAINER_PCAP, LINKTYPE_ERF, ERF_MAX_LEN, false},
+                                      {CONTAINER_PCAPNG, LINKTYPE_INFINIBAND, ERF_MAX_LEN, false},
+                                      {CONTAINER_PCAPNG, LINKTYPE_ERF, ERF_MAX_LEN, false},
+                                      {CONTAINER_RAW, LINKTYPE_ERF, ERF_MAX_LEN, false}};
     char path[PATH_LEN];
     bool whole;
     if (size > INPUT_MAX)

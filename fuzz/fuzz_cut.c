@@ -11,7 +11,7 @@
 
 #include "fuzz/linktypes.h"
 #include "fuzz/must.h"
-#include "rules/judge.h"
+#include "rules/checker.h"
 #include "wire/erf.h"
 #include "wire/linktype.h"
 
@@ -31,17 +31,17 @@ static void note_broken(void *user, uint32_t frame, const struct finding *f)
  * Checks one frame without earlier ones. Returns whether it is IPoIB; sets broken[] for each
  * violated rule.
  */
-static bool judge_alone(int linktype, const uint8_t *octets, size_t captured, size_t length,
+static bool check_alone(int linktype, const uint8_t *octets, size_t captured, size_t length,
                         bool broken[RULE_COUNT])
 {
     /* on the heap with its exact size, so that AddressSanitizer detects an overread by one byte */
     uint8_t *own = g_malloc(captured ? captured : 1);
-    struct judge *judge = judge_new(NULL, NULL, note_broken, broken);
+    struct checker *checker = checker_new(NULL, NULL, note_broken, broken);
     memcpy(own, octets, captured);
     memset(broken, 0, RULE_COUNT * sizeof *broken);
-    bool ipoib = judge_frame(
-        judge, &(struct capture_frame){1, 0, linktype, 0, view_make(own, captured, length)});
-    judge_free(judge);
+    bool ipoib = checker_frame(
+        checker, &(struct capture_frame){1, 0, linktype, 0, view_make(own, captured, length)});
+    checker_free(checker);
     g_free(own);
     return ipoib;
 }
@@ -64,9 +64,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int linktype = linktype_of(data[0]);
     size_t length = size - HEAD, left = (size_t)(data[1] << 8 | data[2]) % length;
     if (is_contradictory(linktype, data + HEAD, length) ||
-        !judge_alone(linktype, data + HEAD, length, length, whole))
+        !check_alone(linktype, data + HEAD, length, length, whole))
         return 0;
-    judge_alone(linktype, data + HEAD, left, length, cut);
+    check_alone(linktype, data + HEAD, left, length, cut);
     for (int rule = 0; rule < RULE_COUNT; rule++)
         must_say(whole[rule] || !cut[rule], rules[rule].id);
     return 0;

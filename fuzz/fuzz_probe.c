@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "probe/checks/checks.h"
-#include "probe/exchange/station.h"
+#include "probe/exchange/responder.h"
 #include "probe/fabric/stages.h"
 #include "tests/unit/probe_peer.h"
 #include "probe/exchange/source.h"
@@ -157,19 +157,19 @@ static void run(struct target *target, uint8_t how)
         run_peer(target, NULL);
 }
 
-static void clear(struct judged *judged)
+static void clear(struct checked *checked)
 {
-    g_free(judged->trouble);
-    verdict_free(judged->verdict);
-    if (judged->stages)
-        g_ptr_array_unref(judged->stages);
+    g_free(checked->trouble);
+    verdict_free(checked->verdict);
+    if (checked->stages)
+        g_ptr_array_unref(checked->stages);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct options options = {.rate = 100000, .timeout_ms = 1, .disruptive = true};
-    struct judged judged = {.name = (char *)"peer", .verdict = verdict_new(NULL)};
-    struct results results = {.judged = &judged};
+    struct checked checked = {.name = (char *)"peer", .verdict = verdict_new(NULL)};
+    struct results results = {.checked = &checked};
     struct stand stand;
     struct target *target = stand_make(&stand, &options, &results);
     struct transport_ops ops;
@@ -188,7 +188,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     target->link->transport->ops = &ops;
     run(target, how);
     fake_end(target);
-    clear(&judged);
+    clear(&checked);
     g_free(fake);
     g_free(packet);
     g_free(grh);

@@ -11,7 +11,7 @@
 #include "fuzz/linktypes.h"
 #include "fuzz/must.h"
 #include "wire/arp.h"
-#include "wire/carrier.h"
+#include "wire/link_frame.h"
 #include "wire/cm.h"
 #include "wire/dhcp.h"
 #include "wire/encap.h"
@@ -116,21 +116,21 @@ static void cut_everywhere(struct view v, enum ib_start start, const struct ib_p
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct carrier c;
+    struct link_frame c;
     struct ib_packet ib;
     if (size < 1 || size > 1 << 16)
         return 0;
     struct view v = view_make(data + 1, (uint32_t)size - 1, (uint32_t)size - 1);
     int linktype = linktype_of(data[0]);
-    if (carrier_locate(linktype, v, &c) != WIRE_OK)
+    if (link_frame_locate(linktype, v, &c) != WIRE_OK)
         return 0;
     if (linktype == LINKTYPE_IPOIB)
         sink += dlt_ipoib_has_grh(v);
     sink += ib_plausible(v);
-    if (c.kind == CARRIER_IB) {
+    if (c.kind == LINK_FRAME_IB) {
         if (walk(c.inner, c.start, &ib) == WIRE_OK && c.inner.cap <= 512)
             cut_everywhere(c.inner, c.start, &ib);
-    } else if (c.kind != CARRIER_NONE) {
+    } else if (c.kind != LINK_FRAME_NONE) {
         walk_payload(c.inner);
     }
     return 0;

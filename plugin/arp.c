@@ -8,13 +8,14 @@
 #include "plugin/arp.h"
 #include "plugin/frame.h"
 #include "plugin/lladdr.h"
-#include "plugin/pair.h"
+#include "plugin/transaction.h"
+#include "plugin/place.h"
 #include "plugin/protocol.h"
 #include "plugin/state.h"
+#include "plugin/store.h"
 #include "plugin/wanted.h"
 
 #include <epan/expert.h>
-#include <epan/proto_data.h>
 #include <epan/to_str.h>
 
 #include "wire/arp.h"
@@ -22,15 +23,14 @@
 #include "wire/nanoseconds.h"
 
 static int proto_entry_arp = -1;
-static int hf_duplicate_frame = -1, hf_duplicate_seconds = -1;
-static int ett_arp = -1, ett_duplicate = -1;
-static expert_field ei_duplicate = EI_INIT;
+static int hf_arp_duplicate_address_frame = -1, hf_arp_seconds_since_duplicate_address_frame = -1;
+static int ett_ipoib_arp = -1, ett_ipoib_duplicate = -1;
+static expert_field ei_arp_duplicate_address_detected = EI_INIT;
 
 static dissector_handle_t builtin_arp;
 
 /*
- * Fields of the built-in dissector, for messages whose addresses it does not show (see
- * cut_short()).
+ * Fields of the built-in dissector, for messages whose addresses it does not show.
  */
 static struct {
     int arp, hw_type, proto_type, hw_size, proto_size, opcode, src_hw, src_ip, dst_hw, dst_ip;
@@ -53,58 +53,58 @@ void arp_keep_duplicate(packet_info *pinfo, const struct packet *p, const struct
     if (!e->has_duplicate)
         return;
     const struct neighbour *other = &e->duplicate;
-    struct duplicate *d = wmem_new(wmem_file_scope(), struct duplicate);
+    struct duplicate *d = store_add(pinfo->num, DATA_DUPLICATE, sizeof *d);
     d->frame = other->last_frame;
     d->seconds = (uint32_t)CLAMP(p->at.ns / NANOSECONDS - other->last_seconds, 0, UINT32_MAX);
     memcpy(d->lladdr, other->lladdr, LLADDR_SIZE);
-    p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_DUPLICATE, d);
 }
 
 static void show_duplicate(packet_info *pinfo, proto_tree *tree, tvbuff_t *tvb, const struct arp *a)
 {
-    const struct duplicate *d = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib,
-                                                 DATA_DUPLICATE);
+    const struct duplicate *d = store_find(pinfo->num, DATA_DUPLICATE);
     if (!d)
         return;
     const char *ip = tvb_ip_to_str(pinfo->pool, tvb, (int)a->spa);
     proto_item *ti;
     proto_tree *sub = proto_tree_add_subtree_format(
-        tree, tvb, 0, 0, ett_duplicate, &ti,
+        tree, tvb, 0, 0, ett_ipoib_duplicate, &ti,
         "Duplicate IP address detected for %s: also in use by %s (frame %u)", ip,
         bytes_to_str_punct(pinfo->pool, d->lladdr, LLADDR_SIZE, ':'), d->frame);
     proto_item_set_generated(ti);
-    ti = proto_tree_add_uint(sub, hf_duplicate_frame, tvb, 0, 0, d->frame);
+    ti = proto_tree_add_uint(sub, hf_arp_duplicate_address_frame, tvb, 0, 0, d->frame);
     proto_item_set_generated(ti);
-    expert_add_info_format(pinfo, ti, &ei_duplicate, "Duplicate IP address configured (%s)", ip);
-    proto_item_set_generated(proto_tree_add_uint(sub, hf_duplicate_seconds, tvb, 0, 0, d->seconds));
+    expert_add_info_format(pinfo, ti, &ei_arp_duplicate_address_detected,
+                           "Duplicate IP address configured (%s)", ip);
+    proto_item_set_generated(proto_tree_add_uint(sub, hf_arp_seconds_since_duplicate_address_frame,
+                                                 tvb, 0, 0, d->seconds));
     col_append_fstr(pinfo->cinfo, COL_INFO, " (duplicate use of %s detected!)", ip);
 }
 
-static struct pair_key arp_key(packet_info *pinfo, uint8_t kind, const uint8_t *asker,
-                               const uint8_t *asked, size_t n)
+static struct transaction_key arp_key(packet_info *pinfo, uint8_t kind, const uint8_t *requester,
+                                      const uint8_t *asked, size_t n)
 {
-    struct pair_key k = pair_key_on(kind, frame_link(pinfo));
-    pair_key_add(&k, asker, n);
-    pair_key_add(&k, asked, n);
+    struct transaction_key k = transaction_key_on(kind, frame_link(pinfo));
+    transaction_key_add(&k, requester, n);
+    transaction_key_add(&k, asked, n);
     return k;
 }
 
 /* ARP is matched by both IP addresses, RARP by the target's link-layer address (RFC 903). */
-static void match(packet_info *pinfo, const uint8_t *p, const struct arp *a)
+static void match_arp(packet_info *pinfo, const uint8_t *p, const struct arp *a)
 {
-    struct pair_key k;
+    struct transaction_key k;
     if (a->op == ARP_REQUEST) {
-        k = arp_key(pinfo, PAIR_ARP, p + a->spa, p + a->tpa, 4);
-        pair_request(pinfo, &k, 0);
+        k = arp_key(pinfo, TRANSACTION_ARP, p + a->spa, p + a->tpa, 4);
+        transaction_request(pinfo, &k, 0);
     } else if (a->op == ARP_REPLY) {
-        k = arp_key(pinfo, PAIR_ARP, p + a->tpa, p + a->spa, 4);
-        pair_response(pinfo, &k);
+        k = arp_key(pinfo, TRANSACTION_ARP, p + a->tpa, p + a->spa, 4);
+        transaction_response(pinfo, &k);
     } else if (a->op == RARP_REQUEST || a->op == RARP_REPLY) {
-        k = arp_key(pinfo, PAIR_RARP, p + a->tha, p + a->tha, LLADDR_SIZE);
+        k = arp_key(pinfo, TRANSACTION_RARP, p + a->tha, p + a->tha, LLADDR_SIZE);
         if (a->op == RARP_REQUEST)
-            pair_request(pinfo, &k, 0);
+            transaction_request(pinfo, &k, 0);
         else
-            pair_response(pinfo, &k);
+            transaction_response(pinfo, &k);
     }
 }
 
@@ -113,7 +113,7 @@ static proto_tree *arp_tree(proto_tree *tree, tvbuff_t *tvb, uint32_t size)
 {
     int size_there = (int)MIN(size, tvb_captured_length(tvb));
     proto_item *ti;
-    return proto_tree_add_subtree(tree, tvb, 0, size_there, ett_arp, &ti,
+    return proto_tree_add_subtree(tree, tvb, 0, size_there, ett_ipoib_arp, &ti,
                                   "IPoIB link-layer addresses");
 }
 
@@ -136,18 +136,19 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     struct view v = tvb_view(tvb);
     if (a->hln != LLADDR_SIZE)
         return;
-    proto_tree *sub = tree_is_wanted(tree) ? arp_tree(tree, tvb, a->size) : NULL;
+    proto_tree *arp = tree_is_wanted(tree) ? place_below(tree, builtin.arp) : NULL;
+    proto_tree *sub = arp ? arp_tree(arp, tvb, a->size) : NULL;
     if (whole)
         fill_addresses(pinfo, tvb, v, a);
-    if (whole && is_ipoib(a))
-        match(pinfo, v.p, a);
+    if (whole && is_ipoib(a) && !pinfo->fd->visited)
+        match_arp(pinfo, v.p, a);
     if (view_has(v, a->sha, LLADDR_SIZE) == WIRE_OK)
         lladdr_add(sub, pinfo, tvb, (int)a->sha, "Sender");
     if (view_has(v, a->tha, LLADDR_SIZE) == WIRE_OK)
         lladdr_add(sub, pinfo, tvb, (int)a->tha, "Target");
-    pair_show(pinfo, sub, tvb);
+    transaction_show(pinfo, arp, tvb);
     if (whole && is_ipoib(a))
-        show_duplicate(pinfo, sub, tvb, a);
+        show_duplicate(pinfo, arp, tvb, a);
 }
 
 /*
@@ -155,10 +156,10 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
  * it shows the first, and so shows none. This function adds field by field; the field that is not
  * captured throws the exception.
  */
-static int cut_short(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct arp *a)
+static int add_truncated(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct arp *a)
 {
     proto_item *ti = proto_tree_add_item(tree, builtin.arp, tvb, 0, -1, ENC_NA);
-    proto_tree *sub = proto_item_add_subtree(ti, ett_arp);
+    proto_tree *sub = proto_item_add_subtree(ti, ett_ipoib_arp);
 
     col_set_str(pinfo->cinfo, COL_PROTOCOL,
                 a->op == RARP_REQUEST || a->op == RARP_REPLY ? "RARP" : "ARP");
@@ -185,7 +186,7 @@ static int dissect_arp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void
     enum wire_result r = arp_decode(v, &a, &fixed);
     bool ours = v.cap >= 2 && be16(v.p + ARP_HRD) == ARP_HRD_INFINIBAND && plugin_enabled();
     if (ours && r != WIRE_OK)
-        return cut_short(tvb, pinfo, tree, &a);
+        return add_truncated(tvb, pinfo, tree, &a);
     int n = call_dissector_only(builtin_arp, tvb, pinfo, tree, data);
     if (ours)
         dissect_infiniband(tvb, pinfo, tree, &a, true);
@@ -195,19 +196,19 @@ static int dissect_arp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void
 void arp_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_duplicate_frame,
+        {&hf_arp_duplicate_address_frame,
          {"Frame showing earlier use of IP address", "arp.duplicate-address-frame", FT_FRAMENUM,
           BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_duplicate_seconds,
+        {&hf_arp_seconds_since_duplicate_address_frame,
          {"Seconds since earlier frame seen", "arp.seconds-since-duplicate-address-frame",
           FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
     };
     static ei_register_info ei[] = {
-        {&ei_duplicate,
+        {&ei_arp_duplicate_address_detected,
          {"arp.duplicate-address-detected", PI_SEQUENCE, PI_WARN, "Duplicate IP address configured",
           EXPFILL}},
     };
-    static int *ett[] = {&ett_arp, &ett_duplicate};
+    static int *ett[] = {&ett_ipoib_arp, &ett_ipoib_duplicate};
     int arp = proto_get_id_by_filter_name("arp");
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));

@@ -13,16 +13,16 @@
 #include <wiretap/wtap.h>
 #include <wsutil/report_message.h>
 
-#include "rules/judge.h"
+#include "rules/checker.h"
 #include "report/verdict.h"
-#include "wire/carrier.h"
+#include "wire/link_frame.h"
 
-static ws_bool pref_judge = TRUE;
+static ws_bool pref_check = TRUE;
 static const char *pref_deviations = "linux";
 
-static int proto_conformance = -1;
+static int proto_ipoib_conformance = -1;
 
-static struct judge *judge;
+static struct checker *checker;
 static struct deviations *known;
 /* of the whole file; NULL: checks are off, or the list of known deviations is unreadable */
 static struct verdict *verdict;
@@ -44,18 +44,18 @@ const char *conformance_deviations(void)
     return pref_deviations && *pref_deviations ? pref_deviations : "none";
 }
 
-static void keep(void *user _U_, uint32_t frame, const struct finding *f)
+static void store_finding(void *user _U_, uint32_t frame, const struct finding *f)
 {
     verdict_add(verdict, frame, f);
     if (f->outcome != OUTCOME_PASS && f->outcome != OUTCOME_INCONCLUSIVE)
         findings_add(f);
 }
 
-void conformance_judge(const struct packet *p, packet_info *pinfo, uint32_t begin)
+void conformance_check(const struct packet *p, packet_info *pinfo, uint32_t begin)
 {
-    if (!judge)
+    if (!checker)
         return;
-    saw_ipoib |= judge_packet(judge, p, state_events());
+    saw_ipoib |= checker_packet(checker, p, state_events());
     findings_attach(pinfo, begin);
 }
 
@@ -74,10 +74,11 @@ static int dissect_last(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, voi
 {
     if (!plugin_enabled())
         return 0;
-    if (judge && !pinfo->fd->visited)
+    if (checker && !pinfo->fd->visited)
         end_frame();
     findings_show(tvb, pinfo, tree);
     tap_tree_queue(tvb, pinfo);
+    tap_conversations_queue(pinfo, tree, frame_of(pinfo));
     return (int)tvb_captured_length(tvb);
 }
 
@@ -100,22 +101,22 @@ static void read_deviations(void)
 
 static void conformance_open(void)
 {
-    if (pref_judge)
+    if (pref_check)
         read_deviations();
     saw_ipoib = false;
     if (!known)
         return;
     verdict = verdict_new(NULL);
-    judge = judge_new(state_fabric(), known, keep, NULL);
+    checker = checker_new(state_fabric(), known, store_finding, NULL);
 }
 
 static void conformance_close(void)
 {
-    judge_free(judge);
+    checker_free(checker);
     deviations_free(known);
     verdict_free(verdict);
     verdict = NULL;
-    judge = NULL;
+    checker = NULL;
     known = NULL;
     g_free(unreadable);
     unreadable = NULL;
@@ -126,8 +127,8 @@ static void register_preferences(void)
 {
     module_t *m = prefs_find_module("ipoib");
     prefs_register_bool_preference(
-        m, "conformance", "Judge frames by RFC 4391 and RFC 4755",
-        "Findings are expert items, with the rule's identifier in ipoib.rule.id", &pref_judge);
+        m, "conformance", "Check frames against RFC 4391 and RFC 4755",
+        "Findings are expert items, with the rule's identifier in ipoib.rule.id", &pref_check);
     prefs_register_string_preference(
         m, "deviations", "Known deviations",
         "Failures that are noted as known, not warned of: \"linux\", \"none\", or the path of a file of your own",
@@ -137,7 +138,7 @@ static void register_preferences(void)
 void conformance_register(void)
 {
     findings_register();
-    proto_conformance = proto_register_protocol_in_name_only(
+    proto_ipoib_conformance = proto_register_protocol_in_name_only(
         "IPoIB conformance", "IPoIB conformance", "ipoib.entry_conformance", proto_ipoib,
         FT_PROTOCOL);
     register_preferences();
@@ -147,5 +148,5 @@ void conformance_register(void)
 
 void conformance_handoff(void)
 {
-    register_postdissector(create_dissector_handle(dissect_last, proto_conformance));
+    register_postdissector(create_dissector_handle(dissect_last, proto_ipoib_conformance));
 }

@@ -13,35 +13,37 @@
 #include "wire/encap.h"
 #include "wire/mgid.h"
 
-static int hf_message = -1, hf_type = -1, hf_reserved = -1, hf_mode = -1;
+static int hf_ipoib_message = -1, hf_ipoib_type = -1, hf_ipoib_reserved = -1, hf_ipoib_mode = -1;
 static int ett_ipoib = -1;
-static expert_field ei_short = EI_INIT;
+static expert_field ei_ipoib_short = EI_INIT;
 
 static dissector_table_t ethertypes;
 
 static const value_string mode_names[] = {
-    {IB_RC, "connected mode, RC"},
-    {IB_UC, "connected mode, UC"},
-    {IB_UD, "datagram mode, UD"},
+    {IB_RC, "RC"},
+    {IB_UC, "UC"},
+    {IB_UD, "UD"},
     {0, NULL},
 };
 
 void encap_add_message_number(proto_tree *tree, tvbuff_t *tvb, const struct frame *f)
 {
-    if (f->p.verdict.class == PAYLOAD_PART && f->p.verdict.part.number)
-        proto_item_set_generated(
-            proto_tree_add_uint(tree, hf_message, tvb, 0, 0, f->p.verdict.part.number));
+    if (f->p.classification.class == PAYLOAD_FRAGMENT && f->p.classification.fragment.number)
+        proto_item_set_generated(proto_tree_add_uint(tree, hf_ipoib_message, tvb, 0, 0,
+                                                     f->p.classification.fragment.number));
 }
 
 static void add_mode(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct frame *f)
 {
-    proto_item *ti = proto_tree_add_uint(tree, hf_mode, tvb, 0, 0, f->p.ib.transport);
+    proto_item *ti = proto_tree_add_uint(tree, hf_ipoib_mode, tvb, 0, 0, f->p.ib.transport);
+    proto_item_append_text(ti,
+                           f->p.ib.transport == IB_UD ? " (datagram mode)" : " (connected mode)");
     proto_item_set_generated(ti);
     if (f->p.ib.dgid && mgid_is_ipoib(f->p.ib.dgid))
         mgid_add(tree, pinfo, f->tvb, f->p.ib.grh_off + GRH_DGID);
     encap_add_message_number(tree, tvb, f);
-    if (f->p.verdict.connection)
-        connection_add(tree, pinfo, tvb, f->p.verdict.connection);
+    if (f->p.classification.connection)
+        connection_add(tree, pinfo, tvb, f->p.classification.connection);
 }
 
 /*
@@ -55,7 +57,7 @@ static void too_short(tvbuff_t *tvb, packet_info *pinfo, proto_item *ti)
         return;
     }
     col_append_str(pinfo->cinfo, COL_INFO, "too short for the encapsulation header");
-    expert_add_info(pinfo, ti, &ei_short);
+    expert_add_info(pinfo, ti, &ei_ipoib_short);
     proto_item_append_text(ti, ", %u octets", tvb_reported_length(tvb));
 }
 
@@ -76,8 +78,8 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
     }
     /* if the header is truncated, these calls throw */
     if (wanted) {
-        proto_tree_add_item(sub, hf_type, tvb, ENCAP_TYPE, 2, ENC_BIG_ENDIAN);
-        proto_tree_add_item(sub, hf_reserved, tvb, ENCAP_RESERVED, 2, ENC_BIG_ENDIAN);
+        proto_tree_add_item(sub, hf_ipoib_type, tvb, ENCAP_TYPE, 2, ENC_BIG_ENDIAN);
+        proto_tree_add_item(sub, hf_ipoib_reserved, tvb, ENCAP_RESERVED, 2, ENC_BIG_ENDIAN);
     }
     uint16_t type = tvb_get_ntohs(tvb, ENCAP_TYPE);
     tvb_ensure_bytes_exist(tvb, 0, ENCAP_SIZE);
@@ -85,7 +87,7 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
         proto_item_append_text(ti, ", Type: %s (0x%04x)",
                                val_to_str_const(type, etype_vals, "unknown"), type);
     if (v.len == ENCAP_SIZE) {
-        col_append_str(pinfo->cinfo, COL_INFO, "no datagram behind the encapsulation header");
+        col_append_str(pinfo->cinfo, COL_INFO, "no datagram after the encapsulation header");
         return;
     }
     tvbuff_t *next = tvb_new_subset_remaining(tvb, ENCAP_SIZE);
@@ -98,21 +100,21 @@ void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const st
 void encap_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_type,
+        {&hf_ipoib_type,
          {"Type", "ipoib.type", FT_UINT16, BASE_HEX, VALS(etype_vals), 0, "RFC 4391 section 6",
           HFILL}},
-        {&hf_reserved,
+        {&hf_ipoib_reserved,
          {"Reserved", "ipoib.reserved", FT_UINT16, BASE_HEX, NULL, 0, "RFC 4391 section 6", HFILL}},
-        {&hf_mode,
+        {&hf_ipoib_mode,
          {"Mode", "ipoib.mode", FT_UINT8, BASE_DEC, VALS(mode_names), 0,
           "by the transport of the packet", HFILL}},
-        {&hf_message,
+        {&hf_ipoib_message,
          {"Message", "ipoib.message", FT_UINT32, BASE_DEC, NULL, 0,
           "number of the message in this capture", HFILL}},
     };
     static int *ett[] = {&ett_ipoib};
     static ei_register_info ei[] = {
-        {&ei_short,
+        {&ei_ipoib_short,
          {"ipoib.short", PI_PROTOCOL, PI_WARN,
           "Too short for the encapsulation header (RFC 4391 section 6)", EXPFILL}},
     };

@@ -13,81 +13,96 @@
 #include "plugin/mgid.h"
 #include "plugin/observe.h"
 #include "plugin/payload.h"
+#include "plugin/pcapng.h"
+#include "plugin/place.h"
 #include "plugin/protocol.h"
-#include "plugin/rivals.h"
+#include "plugin/competing.h"
 #include "plugin/sa.h"
 
 #include <epan/exceptions.h>
 #include <wiretap/wtap.h>
 
-#include "wire/carrier.h"
+#include "wire/link_frame.h"
 #include "wire/mgid.h"
 
 #define ERF_TABLE   "erf.types.type"
 #define ENCAP_TABLE "wtap_encap"
 
-static int proto_entry_ib = -1, proto_entry_sll = -1;
+static int proto_ipoib_entry = -1, proto_ipoib_entry_sll = -1;
 
-static int hf_pseudo = -1, hf_daddr = -1, hf_daddr_qpn = -1, hf_dgid = -1, hf_grh = -1,
-           hf_grh_version = -1, hf_grh_tclass = -1;
-static int hf_grh_flow = -1, hf_grh_length = -1, hf_grh_next = -1, hf_grh_hops = -1,
-           hf_grh_sgid = -1;
-static int ett_pseudo = -1, ett_grh = -1;
+static int hf_ipoib_pseudo = -1, hf_ipoib_daddr = -1, hf_ipoib_daddr_qpn = -1, hf_ipoib_dgid = -1,
+           hf_ipoib_grh = -1, hf_ipoib_grh_ipver = -1, hf_ipoib_grh_tclass = -1;
+static int hf_ipoib_grh_flowlabel = -1, hf_ipoib_grh_paylen = -1, hf_ipoib_grh_nxthdr = -1,
+           hf_ipoib_grh_hoplmt = -1, hf_ipoib_grh_sgid = -1;
+static int ett_ipoib_pseudo = -1, ett_ipoib_grh = -1;
 
 static dissector_handle_t builtin_ib, builtin_roce, builtin_roce2, data_handle;
 static dissector_handle_t our_roce2, builtin_sll, builtin_sll2;
-static int builtin_icrc, builtin_vcrc;
+static int builtin_proto;
 
 /* Adds ICRC and VCRC where the built-in dissector fails to find them, after some MADs. */
 static void add_lost_crcs(const struct frame *f, proto_tree *tree)
 {
-    if (!proto_field_is_referenced(tree, builtin_icrc) &&
-        !proto_field_is_referenced(tree, builtin_vcrc))
+    int icrc = place_icrc(), vcrc = place_vcrc();
+    if (!proto_field_is_referenced(tree, icrc) && !proto_field_is_referenced(tree, vcrc))
         return;
     int end = (int)f->p.ib.payload_off + (int)f->p.ib.payload.len + f->p.ib.pad;
-    GPtrArray *found = tree ? proto_find_first_finfo(tree, builtin_icrc) : NULL;
+    GPtrArray *found = tree ? proto_find_first_finfo(tree, icrc) : NULL;
     bool there = found && found->len;
     if (found)
         g_ptr_array_free(found, TRUE);
     if (there || !tvb_bytes_exist(f->tvb, end, ICRC_SIZE))
         return;
-    proto_tree_add_item(tree, builtin_icrc, f->tvb, end, ICRC_SIZE, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, icrc, f->tvb, end, ICRC_SIZE, ENC_BIG_ENDIAN);
     if (f->p.ib.has_lrh && tvb_bytes_exist(f->tvb, end + ICRC_SIZE, VCRC_SIZE))
-        proto_tree_add_item(tree, builtin_vcrc, f->tvb, end + ICRC_SIZE, VCRC_SIZE, ENC_BIG_ENDIAN);
+        proto_tree_add_item(tree, vcrc, f->tvb, end + ICRC_SIZE, VCRC_SIZE, ENC_BIG_ENDIAN);
+}
+
+static void dissect_mad(struct frame *f, packet_info *pinfo, proto_tree *ib)
+{
+    sa_dissect(f, pinfo, ib);
+    cm_dissect(f, pinfo, ib);
+    add_lost_crcs(f, ib);
+}
+
+/* The built-in dissector writes "Invalid Packet Length from LRH!" for truncated frames. */
+static void dissect_truncated(struct frame *f, packet_info *pinfo, proto_tree *tree)
+{
+    col_clear_fence(pinfo->cinfo, COL_INFO);
+    col_clear(pinfo->cinfo, COL_INFO);
+    payload_call(f, pinfo, tree);
 }
 
 /* Dissects what the built-in dissector does not: payloads of truncated frames, and MADs. */
 static void frame_finish(struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
-    if (f->p.verdict.class == PAYLOAD_MAD) {
-        sa_dissect(f, pinfo, tree);
-        cm_dissect(f, pinfo, tree);
-        add_lost_crcs(f, tree);
-    } else if (!f->done &&
-               (f->p.verdict.class == PAYLOAD_IPOIB || f->p.verdict.class == PAYLOAD_PART)) {
-        /* The built-in dissector writes "Invalid Packet Length from LRH!" for truncated frames. */
-        col_clear_fence(pinfo->cinfo, COL_INFO);
-        col_clear(pinfo->cinfo, COL_INFO);
-        payload_call(f, pinfo, tree);
-    } else if (f->p.verdict.connection && !f->done) {
-        connection_add(tree, pinfo, f->tvb, f->p.verdict.connection);
-        connection_name_foreign(pinfo, f->p.verdict.connection);
+    enum payload_class class = f->p.classification.class;
+    bool datagram = class == PAYLOAD_IPOIB || class == PAYLOAD_FRAGMENT;
+    if (datagram && f->done)
+        return; /* its MGID and its connection are shown below the encapsulation header */
+    if (datagram) {
+        dissect_truncated(f, pinfo, tree);
+        return;
     }
-    /* IPoIB payloads show the MGID below the encapsulation header. */
-    bool drawn = f->p.verdict.class == PAYLOAD_IPOIB || f->p.verdict.class == PAYLOAD_PART;
-    if (!drawn && f->p.ib.has_grh)
-        mgid_add(tree, pinfo, f->tvb, f->p.ib.grh_off + GRH_DGID);
+    proto_tree *ib = place_below(tree, builtin_proto);
+    if (class == PAYLOAD_MAD)
+        dissect_mad(f, pinfo, ib);
+    else if (f->p.classification.connection && !f->done)
+        connection_add(ib, pinfo, f->tvb, f->p.classification.connection);
+    if (f->p.ib.has_grh)
+        mgid_add(ib, pinfo, f->tvb, f->p.ib.grh_off + GRH_DGID);
+    place_before_crcs(ib);
 }
 
 static void call_builtin(dissector_handle_t handle, struct frame *f, packet_info *pinfo,
                          proto_tree *tree)
 {
-    struct rivals *rivals = rivals_of(f);
-    if (rivals)
-        rivals_silence(rivals);
+    struct competing *competing = competing_of(f);
+    if (competing)
+        competing_disable(competing);
     call_dissector_only(handle, f->tvb, pinfo, tree, NULL);
-    if (rivals)
-        rivals_restore();
+    if (competing)
+        competing_restore();
 }
 
 /*
@@ -130,7 +145,7 @@ static void guarded(dissector_handle_t handle, struct frame *f, packet_info *pin
         message = GET_MESSAGE;
     }
     ENDTRY;
-    rivals_restore();
+    competing_restore();
     restore_source(f, pinfo, &before);
     frame_finish(f, pinfo, tree);
     if (code)
@@ -140,7 +155,7 @@ static void guarded(dissector_handle_t handle, struct frame *f, packet_info *pin
 static void dissect_frame(dissector_handle_t handle, struct frame *f, packet_info *pinfo,
                           proto_tree *tree)
 {
-    if (f->p.verdict.class == PAYLOAD_MAD || f->p.result == WIRE_TRUNCATED) {
+    if (f->p.classification.class == PAYLOAD_MAD || f->p.result == WIRE_TRUNCATED) {
         guarded(handle, f, pinfo, tree);
     } else {
         call_builtin(handle, f, pinfo, tree);
@@ -162,7 +177,7 @@ static int dissect_ib_from(dissector_handle_t handle, tvbuff_t *tvb, packet_info
     }
     FINALLY /* a truncated frame throws, and Wireshark may dissect it again at once */
     {
-        rivals_restore();
+        competing_restore();
         frame_end(f);
     }
     ENDTRY;
@@ -193,6 +208,8 @@ static int dissect_unknown(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, 
 {
     if (!ib_plausible(tvb_view(tvb)))
         return call_dissector_with_data(data_handle, tvb, pinfo, tree, data);
+    if (plugin_enabled())
+        pcapng_note(tvb, pinfo, tree);
     return dissect_ib(tvb, pinfo, tree, data);
 }
 
@@ -203,16 +220,16 @@ static int dissect_unknown(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, 
 
 static void add_grh(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo)
 {
-    proto_item *ti = proto_tree_add_item(tree, hf_grh, tvb, 0, GRH_SIZE, ENC_NA);
-    proto_tree *sub = proto_item_add_subtree(ti, ett_grh);
-    proto_tree_add_item(sub, hf_grh_version, tvb, 0, 1, ENC_BIG_ENDIAN);
-    proto_tree_add_item(sub, hf_grh_tclass, tvb, 0, 2, ENC_BIG_ENDIAN);
-    proto_tree_add_item(sub, hf_grh_flow, tvb, 0, 4, ENC_BIG_ENDIAN);
-    proto_tree_add_item(sub, hf_grh_length, tvb, GRH_PAY_LEN, 2, ENC_BIG_ENDIAN);
-    proto_tree_add_item(sub, hf_grh_next, tvb, GRH_NXT_HDR, 1, ENC_BIG_ENDIAN);
-    proto_tree_add_item(sub, hf_grh_hops, tvb, GRH_HOP_LMT, 1, ENC_BIG_ENDIAN);
-    proto_tree_add_item(sub, hf_grh_sgid, tvb, GRH_SGID, GID_SIZE, ENC_NA);
-    proto_tree_add_item(sub, hf_dgid, tvb, GRH_DGID, GID_SIZE, ENC_NA);
+    proto_item *ti = proto_tree_add_item(tree, hf_ipoib_grh, tvb, 0, GRH_SIZE, ENC_NA);
+    proto_tree *sub = proto_item_add_subtree(ti, ett_ipoib_grh);
+    proto_tree_add_item(sub, hf_ipoib_grh_ipver, tvb, 0, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_ipoib_grh_tclass, tvb, 0, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_ipoib_grh_flowlabel, tvb, 0, 4, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_ipoib_grh_paylen, tvb, GRH_PAY_LEN, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_ipoib_grh_nxthdr, tvb, GRH_NXT_HDR, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_ipoib_grh_hoplmt, tvb, GRH_HOP_LMT, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_ipoib_grh_sgid, tvb, GRH_SGID, GID_SIZE, ENC_NA);
+    proto_tree_add_item(sub, hf_ipoib_dgid, tvb, GRH_DGID, GID_SIZE, ENC_NA);
     mgid_add(sub, pinfo, tvb, GRH_DGID);
     set_address_tvb(&pinfo->src, AT_IB, GID_SIZE, tvb, GRH_SGID);
     set_address_tvb(&pinfo->dst, AT_IB, GID_SIZE, tvb, GRH_DGID);
@@ -220,16 +237,17 @@ static void add_grh(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo)
 
 static void add_address(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo)
 {
-    proto_item *ti = proto_tree_add_item(tree, hf_daddr, tvb, DLT_IPOIB_ADDRESS, LLADDR_SIZE,
+    proto_item *ti = proto_tree_add_item(tree, hf_ipoib_daddr, tvb, DLT_IPOIB_ADDRESS, LLADDR_SIZE,
                                          ENC_NA);
-    proto_tree *sub = proto_item_add_subtree(ti, ett_grh);
+    proto_tree *sub = proto_item_add_subtree(ti, ett_ipoib_grh);
     lladdr_add(sub, pinfo, tvb, DLT_IPOIB_ADDRESS, "Destination");
-    proto_tree_add_item(sub, hf_daddr_qpn, tvb, DLT_IPOIB_ADDRESS + LLADDR_QPN, 3, ENC_BIG_ENDIAN);
-    proto_tree_add_item(sub, hf_dgid, tvb, DLT_IPOIB_ADDRESS + LLADDR_GID, GID_SIZE, ENC_NA);
+    proto_tree_add_item(sub, hf_ipoib_daddr_qpn, tvb, DLT_IPOIB_ADDRESS + LLADDR_QPN, 3,
+                        ENC_BIG_ENDIAN);
+    proto_tree_add_item(sub, hf_ipoib_dgid, tvb, DLT_IPOIB_ADDRESS + LLADDR_GID, GID_SIZE, ENC_NA);
     set_address_tvb(&pinfo->dst, AT_IB, GID_SIZE, tvb, DLT_IPOIB_ADDRESS + LLADDR_GID);
 }
 
-static void observe_bare(tvbuff_t *tvb, packet_info *pinfo)
+static void observe_without_ib(tvbuff_t *tvb, packet_info *pinfo)
 {
     if (plugin_enabled())
         observe_ipoib_frame(tvb, pinfo);
@@ -238,11 +256,11 @@ static void observe_bare(tvbuff_t *tvb, packet_info *pinfo)
 static int dissect_dlt_ipoib(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
     struct view v = tvb_view(tvb);
-    observe_bare(tvb, pinfo);
+    observe_without_ib(tvb, pinfo);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
     col_clear(pinfo->cinfo, COL_INFO);
-    proto_item *ti = proto_tree_add_item(tree, hf_pseudo, tvb, 0, DLT_IPOIB_PSEUDO, ENC_NA);
-    proto_tree *sub = proto_item_add_subtree(ti, ett_pseudo);
+    proto_item *ti = proto_tree_add_item(tree, hf_ipoib_pseudo, tvb, 0, DLT_IPOIB_PSEUDO, ENC_NA);
+    proto_tree *sub = proto_item_add_subtree(ti, ett_ipoib_pseudo);
     if (dlt_ipoib_has_grh(v))
         add_grh(sub, tvb, pinfo);
     else
@@ -253,7 +271,7 @@ static int dissect_dlt_ipoib(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree
 
 static int dissect_snoop(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
-    observe_bare(tvb, pinfo);
+    observe_without_ib(tvb, pinfo);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "IPoIB");
     col_clear(pinfo->cinfo, COL_INFO);
     encap_dissect(tvb, pinfo, tree, NULL);
@@ -264,13 +282,13 @@ static int dissect_snoop(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, vo
 
 static int dissect_sll(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
-    observe_bare(tvb, pinfo);
+    observe_without_ib(tvb, pinfo);
     return call_dissector_only(builtin_sll, tvb, pinfo, tree, data);
 }
 
 static int dissect_sll2(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
-    observe_bare(tvb, pinfo);
+    observe_without_ib(tvb, pinfo);
     return call_dissector_only(builtin_sll2, tvb, pinfo, tree, data);
 }
 
@@ -302,27 +320,32 @@ static dissector_handle_t entry_handle(dissector_t dissector, int proto, const c
 void entry_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_pseudo, {"Pseudo header", "ipoib.pseudo", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_daddr,
+        {&hf_ipoib_pseudo,
+         {"Pseudo header", "ipoib.pseudo", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_daddr,
          {"Destination address", "ipoib.daddr", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_daddr_qpn,
+        {&hf_ipoib_daddr_qpn,
          {"Destination QPN", "ipoib.daddr.qpn", FT_UINT24, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_dgid, {"Destination GID", "ipoib.dgid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_grh, {"Global Route Header", "ipoib.grh", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_grh_version,
+        {&hf_ipoib_dgid,
+         {"Destination GID", "ipoib.dgid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_grh,
+         {"Global Route Header", "ipoib.grh", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_grh_ipver,
          {"IP Version", "ipoib.grh.ipver", FT_UINT8, BASE_DEC, NULL, 0xf0, NULL, HFILL}},
-        {&hf_grh_tclass,
+        {&hf_ipoib_grh_tclass,
          {"Traffic Class", "ipoib.grh.tclass", FT_UINT16, BASE_DEC, NULL, 0x0ff0, NULL, HFILL}},
-        {&hf_grh_flow,
+        {&hf_ipoib_grh_flowlabel,
          {"Flow Label", "ipoib.grh.flowlabel", FT_UINT32, BASE_DEC, NULL, 0x000fffff, NULL, HFILL}},
-        {&hf_grh_length,
+        {&hf_ipoib_grh_paylen,
          {"Payload Length", "ipoib.grh.paylen", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_grh_next,
+        {&hf_ipoib_grh_nxthdr,
          {"Next Header", "ipoib.grh.nxthdr", FT_UINT8, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_grh_hops, {"Hop Limit", "ipoib.grh.hoplmt", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_grh_sgid, {"Source GID", "ipoib.grh.sgid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_grh_hoplmt,
+         {"Hop Limit", "ipoib.grh.hoplmt", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_grh_sgid,
+         {"Source GID", "ipoib.grh.sgid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
     };
-    static int *ett[] = {&ett_pseudo, &ett_grh};
+    static int *ett[] = {&ett_ipoib_pseudo, &ett_ipoib_grh};
     int ib = proto_get_id_by_filter_name("infiniband");
 
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
@@ -330,9 +353,9 @@ void entry_register(void)
     /*
      * These names appear neither in the tree nor in frame.protocols: they only serve registration.
      */
-    proto_entry_ib = proto_register_protocol_in_name_only("InfiniBand with IPoIB", "IPoIB entry",
-                                                          "ipoib.entry", ib, FT_PROTOCOL);
-    proto_entry_sll = proto_register_protocol_in_name_only(
+    proto_ipoib_entry = proto_register_protocol_in_name_only("InfiniBand with IPoIB", "IPoIB entry",
+                                                             "ipoib.entry", ib, FT_PROTOCOL);
+    proto_ipoib_entry_sll = proto_register_protocol_in_name_only(
         "Linux cooked capture with IPoIB", "IPoIB cooked entry", "ipoib.entry_sll",
         proto_get_id_by_filter_name("sll"), FT_PROTOCOL);
 }
@@ -345,29 +368,28 @@ static void take_cooked(void)
     builtin_sll2 = dissector_get_uint_handle(table, WTAP_ENCAP_SLL2);
     if (builtin_sll)
         dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_SLL,
-                           entry_handle(dissect_sll, proto_entry_sll, "ipoib.entry.sll"));
+                           entry_handle(dissect_sll, proto_ipoib_entry_sll, "ipoib.entry.sll"));
     if (builtin_sll2)
         dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_SLL2,
-                           entry_handle(dissect_sll2, proto_entry_sll, "ipoib.entry.sll2"));
+                           entry_handle(dissect_sll2, proto_ipoib_entry_sll, "ipoib.entry.sll2"));
 }
 
 void entry_handoff(void)
 {
     dissector_table_t ethertype = find_dissector_table("ethertype");
-    dissector_handle_t ib = entry_handle(dissect_ib, proto_entry_ib, "ipoib.entry.infiniband");
+    dissector_handle_t ib = entry_handle(dissect_ib, proto_ipoib_entry, "ipoib.entry.infiniband");
     dissector_handle_t dlt = entry_handle(dissect_dlt_ipoib, proto_ipoib,
                                           "ipoib.entry.linktype_ipoib");
     dissector_handle_t snoop = entry_handle(dissect_snoop, proto_ipoib, "ipoib.entry.snoop");
 
     builtin_ib = find_dissector("infiniband");
-    builtin_icrc = proto_registrar_get_id_byname("infiniband.invariant.crc");
-    builtin_vcrc = proto_registrar_get_id_byname("infiniband.variant.crc");
+    builtin_proto = proto_get_id_by_filter_name("infiniband");
     data_handle = find_dissector("data");
     dissector_add_uint(ERF_TABLE, ERF_TYPE_INFINIBAND, ib);
     dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_INFINIBAND, ib);
     dissector_add_uint(
         ENCAP_TABLE, WTAP_ENCAP_UNKNOWN,
-        entry_handle(dissect_unknown, proto_entry_ib, "ipoib.entry.linktype_infiniband"));
+        entry_handle(dissect_unknown, proto_ipoib_entry, "ipoib.entry.linktype_infiniband"));
     dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_IP_OVER_IB_PCAP, dlt);
     dissector_add_uint(ENCAP_TABLE, WTAP_ENCAP_IP_OVER_IB_SNOOP, snoop);
 
@@ -376,9 +398,9 @@ void entry_handoff(void)
     builtin_roce = dissector_get_uint_handle(ethertype, ETHERTYPE_ROCE);
     if (builtin_roce)
         dissector_add_uint("ethertype", ETHERTYPE_ROCE,
-                           entry_handle(dissect_roce, proto_entry_ib, "ipoib.entry.roce"));
+                           entry_handle(dissect_roce, proto_ipoib_entry, "ipoib.entry.roce"));
     builtin_roce2 = at_roce2_port(preference_uint("infiniband", "rroce.port"));
-    our_roce2 = entry_handle(dissect_roce2, proto_entry_ib, "ipoib.entry.roce2");
+    our_roce2 = entry_handle(dissect_roce2, proto_ipoib_entry, "ipoib.entry.roce2");
     register_init_routine(take_roce2_port);
     take_roce2_port();
 }

@@ -2,24 +2,29 @@
 #include "plugin/findings.h"
 #include "plugin/protocol.h"
 #include "plugin/state.h"
+#include "plugin/store.h"
 #include "plugin/wanted.h"
 
 #include <epan/expert.h>
-#include <epan/proto_data.h>
 #include <epan/tap.h>
 #include <wsutil/report_message.h>
 
-#include "rules/rules.h"
+#include "model/hash.h"
+#include "rules/sender.h"
 
-static int hf_conformance = -1, hf_id = -1, hf_level = -1, hf_section = -1, hf_deviation = -1;
-static int hf_expected = -1, hf_actual = -1, hf_subject = -1, hf_reason = -1, hf_text = -1;
-static int hf_explain = -1, hf_sender = -1, hf_note_id = -1, hf_note = -1;
-static int hf_violated = -1, hf_advice = -1, hf_known = -1, hf_noted = -1;
-static int ett_conformance = -1, ett_finding = -1;
+static int hf_ipoib_conformance = -1, hf_ipoib_rule_id = -1, hf_ipoib_rule_level = -1,
+           hf_ipoib_rule_section = -1, hf_ipoib_rule_deviation = -1;
+static int hf_ipoib_rule_expected = -1, hf_ipoib_rule_actual = -1, hf_ipoib_rule_subject = -1,
+           hf_ipoib_rule_reason = -1, hf_ipoib_rule_text = -1;
+static int hf_ipoib_rule_explain = -1, hf_ipoib_rule_sender = -1, hf_ipoib_note_id = -1,
+           hf_ipoib_note = -1;
+static int hf_ipoib_rule_violated = -1, hf_ipoib_rule_advice = -1, hf_ipoib_rule_known = -1,
+           hf_ipoib_noted = -1;
+static int ett_ipoib_conformance = -1, ett_ipoib_finding = -1;
 
 /* One expert field for each rule, so that its severity can be changed in the preferences. */
 static expert_field rule_experts[RULE_COUNT];
-static expert_field ei_deviation = EI_INIT;
+static expert_field ei_ipoib_deviation = EI_INIT;
 
 /*
  * Wireshark shows the file's highest severity even if it shows no packet. So each expert field is
@@ -27,17 +32,27 @@ static expert_field ei_deviation = EI_INIT;
  */
 static bool raised[OUTCOMES][RULE_COUNT];
 
-/* A finding of a frame. Its texts are valid until the file is closed. */
+/* A finding of a frame, in little memory. It is valid until the file is closed. */
 struct stored {
-    struct finding f;
-    uint32_t base; /* offsets are relative to it; in bytes from the start of the frame */
     struct stored *next;
+    uint32_t base; /* the offset is relative to it; in bytes from the start of the frame */
+    uint32_t offset, length;
+    uint16_t rule;
+    uint8_t outcome;
+    const char *expected, *reason; /* many findings share these */
+    const struct sender *sender;   /* and this */
+    char texts[];                  /* actual and subject; each ends with a zero byte */
+};
+
+/* The findings of a frame. */
+struct stored_list {
+    struct stored *first;
 };
 
 static struct stored *pending, **pending_end = &pending;
 
 /*
- * Limits the memory that a hostile capture can take: one finding takes about 230 bytes. The
+ * Limits the memory that a hostile capture can take: one finding takes at most about 300 bytes. The
  * statistics also count the findings beyond the limit.
  */
 enum { STORED_MAX = 100000 };
@@ -52,29 +67,90 @@ static bool may_store(void)
     return stored_count <= STORED_MAX;
 }
 
-static const char *stored_text(const char *text)
+enum { TEXT_MAX = 4096 };
+
+static GStringChunk *shared_texts;
+
+/* The last shared texts of each rule, which mostly are the next ones too. */
+static struct last {
+    const char *expected, *reason;
+} last_texts[RULE_COUNT];
+
+static const char *shared(const char *text, const char **last)
 {
-    return text && *text ? wmem_strdup(wmem_file_scope(), text) : "";
+    if (!text || !*text)
+        return "";
+    if (*last && strcmp(*last, text) == 0)
+        return *last;
+    if (!shared_texts)
+        shared_texts = g_string_chunk_new(1 << 12);
+    return *last = g_string_chunk_insert_const(shared_texts, text);
+}
+
+static GHashTable *senders; /* a set; its members are in the store */
+
+static guint sender_hash(gconstpointer p)
+{
+    return hash_octets(p, sizeof(struct sender));
+}
+
+static gboolean sender_equal(gconstpointer a, gconstpointer b)
+{
+    return memcmp(a, b, sizeof(struct sender)) == 0;
+}
+
+static const struct sender *shared_sender(const struct sender *s)
+{
+    if (!s)
+        return NULL;
+    if (!senders)
+        senders = g_hash_table_new(sender_hash, sender_equal);
+    struct sender *known = g_hash_table_lookup(senders, s);
+    if (known)
+        return known;
+    known = store_alloc(sizeof *known);
+    *known = *s;
+    g_hash_table_add(senders, known);
+    return known;
+}
+
+static struct finding unpack(const struct stored *s)
+{
+    return (struct finding){.rule = (enum rule_number)s->rule,
+                            .outcome = (enum outcome)s->outcome,
+                            .offset = s->offset,
+                            .length = s->length,
+                            .expected = s->expected,
+                            .actual = s->texts,
+                            .subject = s->texts + strlen(s->texts) + 1,
+                            .reason = s->reason,
+                            .sender = s->sender};
 }
 
 void findings_add(const struct finding *f)
 {
     if (!may_store())
         return;
-    struct stored *s = wmem_new0(wmem_file_scope(), struct stored);
-    s->f = *f;
-    s->f.expected = stored_text(f->expected);
-    s->f.actual = stored_text(f->actual);
-    s->f.subject = stored_text(f->subject);
-    s->f.reason = stored_text(f->reason);
-    s->f.sender = stored_text(f->sender);
+    size_t actual = strnlen(f->actual, TEXT_MAX), subject = strnlen(f->subject, TEXT_MAX);
+    struct stored *s = store_alloc(offsetof(struct stored, texts) + actual + subject + 2);
+    struct last *last = &last_texts[f->rule];
+    s->rule = (uint16_t)f->rule;
+    s->outcome = (uint8_t)f->outcome;
+    s->offset = f->offset;
+    s->length = f->length;
+    s->expected = shared(f->expected, &last->expected);
+    s->reason = shared(f->reason, &last->reason);
+    s->sender = shared_sender(f->sender);
+    memcpy(s->texts, f->actual, actual);
+    memcpy(s->texts + actual + 1, f->subject, subject);
     *pending_end = s;
     pending_end = &s->next;
 }
 
 static struct stored *of_frame(packet_info *pinfo)
 {
-    return p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS);
+    const struct stored_list *list = store_find(pinfo->num, DATA_FINDINGS);
+    return list ? list->first : NULL;
 }
 
 void findings_attach(packet_info *pinfo, uint32_t base)
@@ -85,7 +161,8 @@ void findings_attach(packet_info *pinfo, uint32_t base)
         s->base = base;
     struct stored *last = of_frame(pinfo);
     if (!last)
-        p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_FINDINGS, pending);
+        ((struct stored_list *)store_add(pinfo->num, DATA_FINDINGS, sizeof(struct stored_list)))
+            ->first = pending;
     while (last && last->next)
         last = last->next;
     if (last)
@@ -100,13 +177,18 @@ void findings_forget(void)
     pending_end = &pending;
     stored_count = 0;
     memset(raised, 0, sizeof raised);
+    memset(last_texts, 0, sizeof last_texts);
+    g_clear_pointer(&shared_texts, g_string_chunk_free);
+    g_clear_pointer(&senders, g_hash_table_destroy);
 }
 
 void findings_foreach(packet_info *pinfo, void (*each)(void *user, const struct finding *f),
                       void *user)
 {
-    for (const struct stored *s = of_frame(pinfo); s; s = s->next)
-        each(user, &s->f);
+    for (const struct stored *s = of_frame(pinfo); s; s = s->next) {
+        struct finding f = unpack(s);
+        each(user, &f);
+    }
 }
 
 /* ---- the tree */
@@ -124,10 +206,10 @@ static void add_text(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text)
 static int hf_of_count(const struct finding *f)
 {
     if (f->outcome == OUTCOME_NOTED)
-        return hf_noted;
+        return hf_ipoib_noted;
     if (f->outcome == OUTCOME_DEVIATION)
-        return hf_known;
-    return rules[f->rule].level == RULE_MUST ? hf_violated : hf_advice;
+        return hf_ipoib_rule_known;
+    return rules[f->rule].level == RULE_MUST ? hf_ipoib_rule_violated : hf_ipoib_rule_advice;
 }
 
 static void add_count(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
@@ -141,26 +223,26 @@ static void add_result(proto_tree *tree, tvbuff_t *tvb, const struct finding *f)
 {
     const struct rule *rule = &rules[f->rule];
     if (f->outcome == OUTCOME_NOTED) {
-        add_text(tree, hf_note_id, tvb, rule->id);
-        add_text(tree, hf_note, tvb, f->actual);
+        add_text(tree, hf_ipoib_note_id, tvb, rule->id);
+        add_text(tree, hf_ipoib_note, tvb, f->actual);
         return;
     }
-    add_text(tree, hf_id, tvb, rule->id);
-    add_text(tree, hf_level, tvb, rule_level_name(rule->level));
-    proto_item_set_generated(
-        proto_tree_add_boolean(tree, hf_deviation, tvb, 0, 0, f->outcome == OUTCOME_DEVIATION));
-    add_text(tree, hf_expected, tvb, f->expected);
-    add_text(tree, hf_actual, tvb, f->actual);
-    add_text(tree, hf_reason, tvb, f->reason);
+    add_text(tree, hf_ipoib_rule_id, tvb, rule->id);
+    add_text(tree, hf_ipoib_rule_level, tvb, rule_level_name(rule->level));
+    proto_item_set_generated(proto_tree_add_boolean(tree, hf_ipoib_rule_deviation, tvb, 0, 0,
+                                                    f->outcome == OUTCOME_DEVIATION));
+    add_text(tree, hf_ipoib_rule_expected, tvb, f->expected);
+    add_text(tree, hf_ipoib_rule_actual, tvb, f->actual);
+    add_text(tree, hf_ipoib_rule_reason, tvb, f->reason);
 }
 
 static void add_rule(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct rule *rule)
 {
-    add_text(tree, hf_section, tvb,
+    add_text(tree, hf_ipoib_rule_section, tvb,
              wmem_strdup_printf(pinfo->pool, "%s section %s", rule_document_name(rule->document),
                                 rule->section));
-    add_text(tree, hf_text, tvb, rule->text);
-    add_text(tree, hf_explain, tvb,
+    add_text(tree, hf_ipoib_rule_text, tvb, rule->text);
+    add_text(tree, hf_ipoib_rule_explain, tvb,
              wmem_strdup_printf(pinfo->pool, "ipoib-check --explain %s", rule->id));
 }
 
@@ -172,60 +254,65 @@ static char *message(packet_info *pinfo, const struct finding *f)
     wmem_strbuf_append_printf(text, ": %s", f->actual);
     if (*f->expected)
         wmem_strbuf_append_printf(text, ", expected %s", f->expected);
-    if (*f->sender)
-        wmem_strbuf_append_printf(text, ", sent by %s", f->sender);
+    char sender[SENDER_TEXT_SIZE];
+    if (*sender_text(sender, f->sender))
+        wmem_strbuf_append_printf(text, ", sent by %s", sender);
     wmem_strbuf_append_printf(text, " (%s %s)", rule_document_name(rule->document), rule->section);
     return wmem_strbuf_finalize(text);
 }
 
-static expert_field *expert_of(const struct finding *f)
+static expert_field *expert_of(const struct stored *s)
 {
-    return f->outcome == OUTCOME_DEVIATION ? &ei_deviation : &rule_experts[f->rule];
+    return s->outcome == OUTCOME_DEVIATION ? &ei_ipoib_deviation : &rule_experts[s->rule];
 }
 
-static void show(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct stored *s)
+static void add_finding(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct stored *s)
 {
-    uint32_t at = s->base + s->f.offset, captured = tvb_captured_length(tvb);
-    uint32_t length = at < captured ? MIN(s->f.length, captured - at) : 0;
-    char *text = message(pinfo, &s->f);
+    const struct finding f = unpack(s);
+    uint32_t at = s->base + s->offset, captured = tvb_captured_length(tvb);
+    uint32_t length = at < captured ? MIN(s->length, captured - at) : 0;
+    char *text = message(pinfo, &f), sender[SENDER_TEXT_SIZE];
     proto_item *ti;
     proto_tree *sub = proto_tree_add_subtree(tree, tvb, length ? (int)at : 0, (int)length,
-                                             ett_finding, &ti, text);
-    add_result(sub, tvb, &s->f);
-    add_text(sub, hf_subject, tvb, s->f.subject);
-    add_text(sub, hf_sender, tvb, s->f.sender);
-    add_rule(sub, pinfo, tvb, &rules[s->f.rule]);
-    add_count(sub, tvb, &s->f);
-    expert_add_info_format(pinfo, ti, expert_of(&s->f), "%s", text);
+                                             ett_ipoib_finding, &ti, text);
+    add_result(sub, tvb, &f);
+    add_text(sub, hf_ipoib_rule_subject, tvb, f.subject);
+    add_text(sub, hf_ipoib_rule_sender, tvb, sender_text(sender, f.sender));
+    add_rule(sub, pinfo, tvb, &rules[s->rule]);
+    add_count(sub, tvb, &f);
+    expert_add_info_format(pinfo, ti, expert_of(s), "%s", text);
 }
 
 static void show_all(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct stored *s)
 {
-    proto_item *ti = proto_tree_add_item(tree, hf_conformance, tvb, 0, 0, ENC_NA);
-    proto_tree *sub = proto_item_add_subtree(ti, ett_conformance);
+    proto_item *ti = proto_tree_add_item(tree, hf_ipoib_conformance, tvb, 0, 0, ENC_NA);
+    proto_tree *sub = proto_item_add_subtree(ti, ett_ipoib_conformance);
     proto_item_set_generated(ti);
     for (; s; s = s->next)
-        show(sub, pinfo, tvb, s);
+        add_finding(sub, pinfo, tvb, s);
 }
 
 static void raise_severity(packet_info *pinfo, const struct stored *s)
 {
     bool column = col_get_writable(pinfo->cinfo, COL_EXPERT);
     for (; s; s = s->next) {
-        bool *before = &raised[s->f.outcome][s->f.rule];
+        bool *before = &raised[s->outcome][s->rule];
         if (!*before || column)
-            expert_add_info(pinfo, NULL, expert_of(&s->f));
+            expert_add_info(pinfo, NULL, expert_of(s));
         *before = true;
     }
 }
 
 /*
  * Wireshark registers the tap of expert information when it opens a file, after the plugins. So the
- * tap is looked up here.
+ * tap is looked up here, until it is found: the search compares the names of all taps.
  */
-static bool is_wanted(const proto_tree *tree)
+static bool are_findings_wanted(const proto_tree *tree)
 {
-    return tree_is_wanted(tree) || have_tap_listener(find_tap_id("expert"));
+    static int expert;
+    if (expert <= 0)
+        expert = find_tap_id("expert");
+    return tree_is_wanted(tree) || have_tap_listener(expert);
 }
 
 void findings_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
@@ -236,7 +323,7 @@ void findings_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
     /* Wireshark lists an expert item under the current protocol. */
     const char *before = pinfo->current_proto;
     pinfo->current_proto = "IPoIB";
-    if (is_wanted(tree))
+    if (are_findings_wanted(tree))
         show_all(tree, pinfo, tvb, s);
     else
         raise_severity(pinfo, s);
@@ -272,57 +359,58 @@ static void register_rules(expert_module_t *module)
 void findings_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_conformance,
+        {&hf_ipoib_conformance,
          {"IPoIB conformance", "ipoib.conformance", FT_NONE, BASE_NONE, NULL, 0,
           "findings of the rules in this frame", HFILL}},
-        {&hf_id,
+        {&hf_ipoib_rule_id,
          {"Rule", "ipoib.rule.id", FT_STRING, BASE_NONE, NULL, 0,
           "identifier of the rule that is violated", HFILL}},
-        {&hf_level,
+        {&hf_ipoib_rule_level,
          {"Level", "ipoib.rule.level", FT_STRING, BASE_NONE, NULL, 0, "MUST or SHOULD", HFILL}},
-        {&hf_section,
+        {&hf_ipoib_rule_section,
          {"Section", "ipoib.rule.section", FT_STRING, BASE_NONE, NULL, 0, "document and section",
           HFILL}},
-        {&hf_deviation,
+        {&hf_ipoib_rule_deviation,
          {"Known deviation", "ipoib.rule.deviation", FT_BOOLEAN, BASE_NONE, NULL, 0,
           "of an implementation that is listed", HFILL}},
-        {&hf_expected,
+        {&hf_ipoib_rule_expected,
          {"Expected", "ipoib.rule.expected", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_actual, {"Actual", "ipoib.rule.actual", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_subject,
+        {&hf_ipoib_rule_actual,
+         {"Actual", "ipoib.rule.actual", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_rule_subject,
          {"Subject", "ipoib.rule.subject", FT_STRING, BASE_NONE, NULL, 0,
           "group, address, port or connection that it is about; absent: this packet", HFILL}},
-        {&hf_sender,
+        {&hf_ipoib_rule_sender,
          {"Sender", "ipoib.rule.sender", FT_STRING, BASE_NONE, NULL, 0,
           "IP address, GID and LID of the sender of the packet, as far as they are known", HFILL}},
-        {&hf_reason,
+        {&hf_ipoib_rule_reason,
          {"Known because", "ipoib.rule.reason", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_text,
+        {&hf_ipoib_rule_text,
          {"Requirement", "ipoib.rule.text", FT_STRING, BASE_NONE, NULL, 0,
           "what the document requires", HFILL}},
-        {&hf_explain,
+        {&hf_ipoib_rule_explain,
          {"Explained by", "ipoib.rule.explain", FT_STRING, BASE_NONE, NULL, 0,
           "command that prints the page of the rule", HFILL}},
-        {&hf_note_id,
+        {&hf_ipoib_note_id,
          {"Requirement identifier", "ipoib.note.id", FT_STRING, BASE_NONE, NULL, 0,
           "identifier of a statement that the frame is an example of; never a violation", HFILL}},
-        {&hf_note, {"Note", "ipoib.note", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_violated,
+        {&hf_ipoib_note, {"Note", "ipoib.note", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_rule_violated,
          {"MUST violated", "ipoib.rule.violated", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_advice,
+        {&hf_ipoib_rule_advice,
          {"SHOULD violated", "ipoib.rule.advice", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_known,
+        {&hf_ipoib_rule_known,
          {"Finding is a known deviation", "ipoib.rule.known", FT_NONE, BASE_NONE, NULL, 0, NULL,
           HFILL}},
-        {&hf_noted,
+        {&hf_ipoib_noted,
          {"Informational note", "ipoib.noted", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
     };
     static ei_register_info ei[] = {
-        {&ei_deviation,
+        {&ei_ipoib_deviation,
          {"ipoib.deviation", PI_PROTOCOL, PI_NOTE, "Known deviation of an implementation",
           EXPFILL}},
     };
-    static int *ett[] = {&ett_conformance, &ett_finding};
+    static int *ett[] = {&ett_ipoib_conformance, &ett_ipoib_finding};
     expert_module_t *module = expert_register_protocol(proto_ipoib);
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));

@@ -7,12 +7,12 @@
 #include "plugin/frame.h"
 #include "plugin/protocol.h"
 #include "plugin/state.h"
+#include "plugin/store.h"
 
 #include <epan/expert.h>
-#include <epan/proto_data.h>
 #include <wiretap/wtap.h>
 
-#include "wire/carrier.h"
+#include "wire/link_frame.h"
 #include "wire/erf.h"
 #include "wire/nanoseconds.h"
 
@@ -31,14 +31,18 @@ static uint32_t port_of_erf(packet_info *pinfo)
 /*
  * Gets the number that the model assigns to the frame's interface. Wireshark's interface number is
  * 0 if the file has only one interface. In a raw ERF file, Wireshark already numbers each port as
- * an interface. Returns false if the capture has too many interfaces.
+ * an interface. It numbers the interfaces of each section of a pcapng file from 0. Returns false if
+ * the capture has too many interfaces.
  */
 static bool number_of_interface(packet_info *pinfo, uint16_t *number)
 {
     const wtap_packet_header *h = &pinfo->rec->rec_header.packet_header;
-    bool told = pinfo->rec->presence_flags & WTAP_HAS_INTERFACE_ID;
+    bool reported = pinfo->rec->presence_flags & WTAP_HAS_INTERFACE_ID;
     bool erf = pinfo->rec->rec_type == REC_TYPE_PACKET && h->pkt_encap == WTAP_ENCAP_ERF;
-    struct capture_interface captured = {told ? h->interface_id : 0, erf ? port_of_erf(pinfo) : 0};
+    bool has_section = pinfo->rec->presence_flags & WTAP_HAS_SECTION_NUMBER;
+    struct capture_interface captured = {reported ? h->interface_id : 0,
+                                         erf ? port_of_erf(pinfo) : 0,
+                                         has_section ? pinfo->rec->section_number : 0};
     return fabric_enter_interface(state_fabric(), captured, number);
 }
 
@@ -55,23 +59,13 @@ static struct port port_of_address(packet_info *pinfo, const address *a)
     return (struct port){0};
 }
 
-/*
- * The classification of packets that are not part of a message is the same for all packets of a
- * flow. It is stored once, because a capture has many packets.
- */
-static wmem_map_t *shared;
-
-static const struct ruling *shared_verdict(const struct ruling *v)
-{
-    uint32_t number = v->connection ? v->connection->number : 0;
-    void *key = GUINT_TO_POINTER(number << 4 | (uint32_t)v->class << 1 | v->to_requester);
-    struct ruling *s = wmem_map_lookup(shared, key);
-    if (!s) {
-        s = wmem_memdup(wmem_file_scope(), v, sizeof *v);
-        wmem_map_insert(shared, key, s);
-    }
-    return s;
-}
+/* A classification by earlier packets, as it is stored: a capture has many packets. */
+struct stored_verdict {
+    uint32_t connection; /* number; 0: none */
+    uint32_t message, position;
+    uint8_t class, part;
+    bool to_requester;
+};
 
 /*
  * The current frame, and the frames that it carries (RoCE v2 over IPoIB). They are not in the
@@ -88,35 +82,46 @@ uint32_t frame_key(const struct frame *f, enum data_key key)
 
 void frame_keep(const struct frame *f, packet_info *pinfo)
 {
-    const struct ruling *v = &f->p.verdict;
-    v = v->class == PAYLOAD_PART ? wmem_memdup(wmem_file_scope(), v, sizeof *v) : shared_verdict(v);
-    p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, frame_key(f, DATA_VERDICT), (void *)v);
+    const struct classification *v = &f->p.classification;
+    struct stored_verdict *s = store_add(pinfo->num, frame_key(f, DATA_VERDICT), sizeof *s);
+    *s = (struct stored_verdict){.connection = v->connection ? v->connection->number : 0,
+                                 .message = v->fragment.number,
+                                 .position = v->fragment.index,
+                                 .class = (uint8_t)v->class,
+                                 .part = (uint8_t)v->fragment.state,
+                                 .to_requester = v->to_requester};
 }
 
 static void recall(struct frame *f, packet_info *pinfo)
 {
-    const struct ruling *v = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib,
-                                              frame_key(f, DATA_VERDICT));
-    if (v)
-        f->p.verdict = *v;
+    const struct stored_verdict *s = store_find(pinfo->num, frame_key(f, DATA_VERDICT));
+    if (!s)
+        return;
+    f->p.classification = (struct classification){.class = (enum payload_class)s->class,
+                                                  .by_context = true,
+                                                  .connection = state_connection(s->connection),
+                                                  .to_requester = s->to_requester,
+                                                  .fragment = {.state = (enum stream_state)s->part,
+                                                               .number = s->message,
+                                                               .index = s->position}};
 }
 
-static expert_field ei_contradiction = EI_INIT;
+static expert_field ei_ipoib_interfaces_contradiction = EI_INIT;
 
 void frame_show_contradiction(const struct frame *f, packet_info *pinfo, proto_tree *tree)
 {
     const struct contradiction *c = &state_facts()->contradiction;
     if (c->frame == pinfo->num)
         proto_tree_add_expert_format(
-            tree, pinfo, &ei_contradiction, f->tvb, 0, 0,
+            tree, pinfo, &ei_ipoib_interfaces_contradiction, f->tvb, 0, 0,
             "Interfaces %u and %u seemed to see one subnet, and see two: what was learnt of them up to here is not used after it",
             c->interface[0], c->interface[1]);
 }
 
-bool frame_moment(packet_info *pinfo, struct moment *at)
+bool frame_position(packet_info *pinfo, struct capture_position *at)
 {
-    *at = (struct moment){.frame = pinfo->num,
-                          .ns = nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs)};
+    *at = (struct capture_position){.frame = pinfo->num,
+                                    .ns = nanoseconds_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs)};
     return number_of_interface(pinfo, &at->interface);
 }
 
@@ -124,18 +129,15 @@ struct frame *frame_begin(tvbuff_t *tvb, packet_info *pinfo, enum ib_start start
 {
     struct frame *outer = frame_current(pinfo);
     struct frame *f = outer ? outer + 1 : frames;
-    struct moment at;
-    if (f == frames + DEPTH || !frame_moment(pinfo, &at))
+    struct capture_position at;
+    if (f == frames + DEPTH || !frame_position(pinfo, &at))
         return NULL;
     struct port src = port_of_address(pinfo, &pinfo->net_src),
                 dst = port_of_address(pinfo, &pinfo->net_dst);
     *f = (struct frame){.tvb = tvb, .number = pinfo->num, .outer = outer};
     packet_read(&f->p, &at, tvb_view(tvb), start, &src, &dst);
-    if (pinfo->fd->visited) {
-        fabric_place(state_fabric(), &f->p);
-        if (f->p.verdict.class == PAYLOAD_OTHER)
-            recall(f, pinfo);
-    }
+    if (pinfo->fd->visited && f->p.classification.class == PAYLOAD_OTHER)
+        recall(f, pinfo);
     current = f;
     return f;
 }
@@ -151,7 +153,7 @@ void frame_end(struct frame *f)
     current = f->outer;
 }
 
-static void forget(void)
+static void forget_frames(void)
 {
     current = NULL;
     frames[0] = (struct frame){0};
@@ -177,7 +179,7 @@ uint32_t frame_link(packet_info *pinfo)
 static void register_expert_info(void)
 {
     static ei_register_info ei[] = {
-        {&ei_contradiction,
+        {&ei_ipoib_interfaces_contradiction,
          {"ipoib.interfaces.contradiction", PI_ASSUMPTION, PI_WARN,
           "Interfaces that seemed to see one subnet see two", EXPFILL}},
     };
@@ -187,7 +189,5 @@ static void register_expert_info(void)
 void frame_register(void)
 {
     register_expert_info();
-    register_cleanup_routine(forget);
-    shared = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash,
-                                    g_direct_equal);
+    register_cleanup_routine(forget_frames);
 }

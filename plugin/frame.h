@@ -27,7 +27,7 @@ void frame_end(struct frame *f);
 /* First pass only: stores the classification for later passes. */
 void frame_keep(const struct frame *f, packet_info *pinfo);
 /* Gets the packet's place in the capture. Returns false if the capture has too many interfaces. */
-bool frame_moment(packet_info *pinfo, struct moment *at);
+bool frame_position(packet_info *pinfo, struct capture_position *at);
 /*
  * Adds an expert item if this frame shows that interfaces are on two subnets which were treated as
  * one (model/interfaces.h).
@@ -44,7 +44,10 @@ struct frame *frame_current(packet_info *pinfo);
  */
 const struct frame *frame_of(packet_info *pinfo);
 
-/* The IPoIB link of the frame, as a key of P_Key and subnet. Not for display. */
+/*
+ * First pass only, because the subnet's number changes: the IPoIB link of the frame, as a key of
+ * P_Key and subnet. Not for display.
+ */
 uint32_t frame_link(packet_info *pinfo);
 
 void frame_register(void);

@@ -19,15 +19,15 @@ static int linktype_without_ib(int encapsulation)
     }
 }
 
-bool linktype_locate_ipoib(tvbuff_t *tvb, packet_info *pinfo, struct carrier *c)
+bool linktype_locate_ipoib(tvbuff_t *tvb, packet_info *pinfo, struct link_frame *c)
 {
     int encapsulation = pinfo->rec->rec_header.packet_header.pkt_encap;
     int linktype = linktype_without_ib(encapsulation);
     /* Solaris snoop: libpcap has no link type for it */
     if (encapsulation == WTAP_ENCAP_IP_OVER_IB_SNOOP) {
-        *c = (struct carrier){.kind = CARRIER_IPOIB, .inner = tvb_view(tvb)};
+        *c = (struct link_frame){.kind = LINK_FRAME_IPOIB, .inner = tvb_view(tvb)};
         return true;
     }
-    return linktype >= 0 && carrier_locate(linktype, tvb_view(tvb), c) == WIRE_OK &&
-           (c->kind == CARRIER_IPOIB || c->kind == CARRIER_COOKED);
+    return linktype >= 0 && link_frame_locate(linktype, tvb_view(tvb), c) == WIRE_OK &&
+           (c->kind == LINK_FRAME_IPOIB || c->kind == LINK_FRAME_COOKED);
 }

@@ -5,12 +5,12 @@
 
 #include <epan/packet.h>
 
-#include "wire/carrier.h"
+#include "wire/link_frame.h"
 
 /*
  * Is the link type one that carries IPoIB without InfiniBand headers? tvb: the whole frame. Sets
  * *c.
  */
-bool linktype_locate_ipoib(tvbuff_t *tvb, packet_info *pinfo, struct carrier *c);
+bool linktype_locate_ipoib(tvbuff_t *tvb, packet_info *pinfo, struct link_frame *c);
 
 #endif

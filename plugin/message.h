@@ -5,7 +5,7 @@
 
 #include "plugin/frame.h"
 
-/* tvb: the payload of a PAYLOAD_PART frame. */
+/* tvb: the payload of a PAYLOAD_FRAGMENT frame. */
 void message_dissect(tvbuff_t *tvb, struct frame *f, packet_info *pinfo, proto_tree *tree);
 void message_register(void);
 

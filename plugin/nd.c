@@ -6,19 +6,21 @@
 #include "plugin/nd.h"
 #include "plugin/frame.h"
 #include "plugin/lladdr.h"
-#include "plugin/pair.h"
+#include "plugin/transaction.h"
+#include "plugin/place.h"
 #include "plugin/protocol.h"
 #include "plugin/wanted.h"
 
+#include <epan/exceptions.h>
 #include <epan/ipproto.h>
 #include <wiretap/wtap.h>
 
 #include "wire/lladdr.h"
 #include "wire/nd.h"
 
-static int proto_entry_nd = -1;
-static int hf_padding = -1;
-static int ett_nd = -1;
+static int proto_entry_nd = -1, proto_icmpv6 = -1;
+static int hf_ipoib_nd_padding = -1;
+static int ett_ipoib_nd = -1;
 
 static dissector_handle_t builtin_icmpv6;
 
@@ -28,22 +30,23 @@ static bool lladdr_there(struct view v, const struct nd_option *o)
 }
 
 /* A solicited NA answers the NS for the same target (RFC 4861 §7.2.4). */
-static void match(packet_info *pinfo, struct view v)
+static void match_nd(packet_info *pinfo, struct view v)
 {
-    struct pair_key k = pair_key_on(PAIR_ND, frame_link(pinfo));
+    struct transaction_key k = transaction_key_on(TRANSACTION_ND, frame_link(pinfo));
     if ((v.p[0] != ND_NS && v.p[0] != ND_NA) || view_has(v, ND_TARGET, 16) != WIRE_OK)
         return;
-    pair_key_add(&k, v.p + ND_TARGET, 16);
+    transaction_key_add(&k, v.p + ND_TARGET, 16);
     if (v.p[0] == ND_NS)
-        pair_request(pinfo, &k, 0);
+        transaction_request(pinfo, &k, 0);
     else if (v.p[ND_NA_FLAGS] & ND_NA_SOLICITED)
-        pair_response(pinfo, &k);
+        transaction_response(pinfo, &k);
 }
 
 static void add_option(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
                        const struct nd_option *o)
 {
-    proto_tree_add_item(tree, hf_padding, tvb, (int)o->off + ND_OPT_PAD, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_ipoib_nd_padding, tvb, (int)o->off + ND_OPT_PAD, 2,
+                        ENC_BIG_ENDIAN);
     lladdr_add(tree, pinfo, tvb, (int)o->off + ND_OPT_LLADDR,
                o->type == ND_OPT_SOURCE_LLADDR ? "Source" : "Target");
 }
@@ -58,10 +61,12 @@ static bool surely_ipoib(packet_info *pinfo)
 
 /*
  * True if the packet may have come over IPoIB: it is inside InfiniBand, or the link type has no
- * Ethernet addresses.
+ * Ethernet addresses. A message that an ICMP error quotes is none of this frame.
  */
 static bool maybe_ipoib(packet_info *pinfo)
 {
+    if (pinfo->flags.in_error_pkt)
+        return false;
     return frame_current(pinfo) || pinfo->dl_src.type != AT_ETHER;
 }
 
@@ -70,8 +75,8 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     struct view v = tvb_view(tvb);
     struct nd_iter it;
     struct nd_option o;
-    proto_tree *sub = NULL;
-    bool ours = surely_ipoib(pinfo), wanted = tree_is_wanted(tree);
+    bool ours = surely_ipoib(pinfo);
+    proto_tree *nd = tree_is_wanted(tree) ? place_below(tree, proto_icmpv6) : NULL, *sub = NULL;
 
     if (!nd_options(v, &it))
         return;
@@ -79,21 +84,18 @@ static void dissect_infiniband(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
         if (!lladdr_there(v, &o))
             continue;
         ours = true;
-        if (!sub && wanted)
-            sub = proto_tree_add_subtree(tree, tvb, (int)o.off, (int)o.size, ett_nd, NULL,
+        if (!sub && nd)
+            sub = proto_tree_add_subtree(nd, tvb, (int)o.off, (int)o.size, ett_ipoib_nd, NULL,
                                          "IPoIB link-layer addresses");
         add_option(sub, pinfo, tvb, &o);
     }
     /* An NA without option may answer an NS that is known to be IPoIB's: no other NS is stored. */
     if (!ours && v.p[0] != ND_NA)
         return;
-    match(pinfo, v);
-    if (wanted && (v.p[0] == ND_NS || v.p[0] == ND_NA) && pair_is_known(pinfo)) {
-        if (!sub)
-            sub = proto_tree_add_subtree(tree, tvb, 0, 0, ett_nd, NULL,
-                                         "IPoIB neighbour discovery");
-        pair_show(pinfo, sub, tvb);
-    }
+    if (!pinfo->fd->visited)
+        match_nd(pinfo, v);
+    if (nd && (v.p[0] == ND_NS || v.p[0] == ND_NA))
+        transaction_show(pinfo, nd, tvb);
 }
 
 static int dissect_icmpv6(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
@@ -102,28 +104,33 @@ static int dissect_icmpv6(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, v
                 tvb_get_uint8(tvb, 0) <= ND_REDIRECT && maybe_ipoib(pinfo) && plugin_enabled();
     if (!ours)
         return call_dissector_only(builtin_icmpv6, tvb, pinfo, tree, data);
-    bool whole = tvb_captured_length(tvb) >= tvb_reported_length(tvb);
-    if (!whole) /* the built-in dissector will throw, so add ours first */
+    volatile int n = 0;
+    TRY
+    {
+        n = call_dissector_only(builtin_icmpv6, tvb, pinfo, tree, data);
+    }
+    FINALLY /* the built-in dissector throws at a truncated message */
+    {
         dissect_infiniband(tvb, pinfo, tree);
-    int n = call_dissector_only(builtin_icmpv6, tvb, pinfo, tree, data);
-    if (whole)
-        dissect_infiniband(tvb, pinfo, tree);
+    }
+    ENDTRY;
     return n;
 }
 
 void nd_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_padding,
+        {&hf_ipoib_nd_padding,
          {"Padding", "ipoib.nd.padding", FT_UINT16, BASE_HEX, NULL, 0, "RFC 4391 section 9.3: zero",
           HFILL}},
     };
-    static int *ett[] = {&ett_nd};
+    static int *ett[] = {&ett_ipoib_nd};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
-    proto_entry_nd = proto_register_protocol_in_name_only(
-        "ICMPv6 with IPoIB addresses", "ICMPv6 entry", "icmpv6.ipoib_entry",
-        proto_get_id_by_filter_name("icmpv6"), FT_PROTOCOL);
+    proto_icmpv6 = proto_get_id_by_filter_name("icmpv6");
+    proto_entry_nd = proto_register_protocol_in_name_only("ICMPv6 with IPoIB addresses",
+                                                          "ICMPv6 entry", "icmpv6.ipoib_entry",
+                                                          proto_icmpv6, FT_PROTOCOL);
 }
 
 void nd_handoff(void)

@@ -5,7 +5,7 @@
 #include "plugin/frame.h"
 #include "plugin/message.h"
 #include "plugin/protocol.h"
-#include "plugin/rivals.h"
+#include "plugin/competing.h"
 
 #include <epan/exceptions.h>
 #include <epan/show_exception.h>
@@ -22,7 +22,7 @@ static int payload_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, 
     f->done = true;
     TRY
     {
-        if (f->p.verdict.class == PAYLOAD_IPOIB)
+        if (f->p.classification.class == PAYLOAD_IPOIB)
             encap_dissect(tvb, pinfo, tree, f);
         else
             message_dissect(tvb, f, pinfo, tree);
@@ -47,9 +47,10 @@ void payload_call(struct frame *f, packet_info *pinfo, proto_tree *tree)
 static ws_bool heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
 {
     struct frame *f = frame_current(pinfo);
-    rivals_restore();
+    competing_restore();
     if (!f || f->done ||
-        (f->p.verdict.class != PAYLOAD_IPOIB && f->p.verdict.class != PAYLOAD_PART))
+        (f->p.classification.class != PAYLOAD_IPOIB &&
+         f->p.classification.class != PAYLOAD_FRAGMENT))
         /* Accept an empty payload: a built-in heuristic reports it as malformed. */
         return tvb_reported_length(tvb) == 0;
     col_clear(pinfo->cinfo, COL_INFO);

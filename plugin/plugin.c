@@ -7,16 +7,19 @@
  *   frame.c        decodes the frame, without Wireshark's tree
  *   observe.c      first pass: the model observes the packet, then the checks run
  *   payload.c encap.c           encapsulation header and datagram
- *   message.c      connected mode: reassembly of messages into datagrams
+ *   message.c reassembly.c      connected mode: reassembly of messages into datagrams
  *   sa.c sa_record.c cm.c       MADs: subnet administration, communication management
  *   arp.c nd.c lladdr.c mgid.c  addresses in any message
  *   conformance.c findings.c    runs the checker of rules/, and shows its findings as expert items
  *   tap_*.c        statistics for the Statistics menu and -z (tap.h)
+ *   place.c        places in the tree of Wireshark's own dissectors
  *   wanted.c       whether tree items and columns are used
  *   pair.c         request and response
  *   state.c        state of the capture file
- *   rivals.c       disables competing heuristic dissectors
+ *   store.c        data that the first pass stores with a frame
+ *   competing.c       disables competing heuristic dissectors
  *   linktype.c     frames without InfiniBand headers
+ *   pcapng.c       the note that a pcapng file of link type 247 must be converted
  *   protocol.c     the protocol "ipoib"
  */
 #include "plugin/arp.h"
@@ -29,12 +32,16 @@
 #include "plugin/message.h"
 #include "plugin/mgid.h"
 #include "plugin/nd.h"
-#include "plugin/pair.h"
+#include "plugin/transaction.h"
+#include "plugin/pcapng.h"
 #include "plugin/payload.h"
+#include "plugin/place.h"
 #include "plugin/protocol.h"
-#include "plugin/rivals.h"
+#include "plugin/reassembly.h"
+#include "plugin/competing.h"
 #include "plugin/sa.h"
 #include "plugin/state.h"
+#include "plugin/store.h"
 #include "plugin/tap.h"
 #include "plugin/wanted.h"
 
@@ -69,14 +76,17 @@ static void register_all(void)
     if (proto_ipoib <= 0)
         proto_ipoib = proto_register_protocol("IP over InfiniBand", "IPoIB", "ipoib");
     frame_register();
-    rivals_register();
+    competing_register();
     entry_register();
+    pcapng_register();
     encap_register();
     message_register(); /* creates the preferences module */
+    reassembly_register();
     state_register();
+    store_register();
     lladdr_register();
     mgid_register();
-    pair_register();
+    transaction_register();
     sa_register();
     sa_record_register();
     cm_register();
@@ -88,11 +98,13 @@ static void register_all(void)
     tap_peers_register();
     tap_groups_register();
     tap_connections_register();
+    tap_conversations_register();
 }
 
 static void handoff_all(void)
 {
     wanted_handoff();
+    place_handoff();
     entry_handoff();
     encap_handoff();
     payload_handoff();

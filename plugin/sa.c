@@ -7,20 +7,20 @@
 #include "plugin/sa.h"
 #include "plugin/frame.h"
 #include "plugin/mgid.h"
-#include "plugin/pair.h"
+#include "plugin/transaction.h"
 #include "plugin/protocol.h"
 #include "plugin/state.h"
+#include "plugin/store.h"
 #include "plugin/wanted.h"
 
-#include <epan/proto_data.h>
-
-#include "model/hash.h"
 #include "wire/mgid.h"
 #include "wire/sa.h"
 
-static int hf_status = -1, hf_method = -1, hf_attribute = -1, hf_mask = -1, hf_tid = -1;
-static int hf_rmpp_type = -1, hf_segment = -1, hf_offset = -1;
-static int ett_sa = -1;
+static int hf_ipoib_sa_status = -1, hf_ipoib_sa_method = -1, hf_ipoib_sa_attribute = -1,
+           hf_ipoib_sa_component_mask = -1, hf_ipoib_sa_tid = -1;
+static int hf_ipoib_sa_rmpp_type = -1, hf_ipoib_sa_rmpp_segment = -1,
+           hf_ipoib_sa_attribute_offset = -1;
+static int ett_ipoib_sa = -1;
 
 /* What one segment of a table needs from earlier segments. */
 struct table_part {
@@ -48,15 +48,15 @@ static uint32_t record_stride(const struct sa *sa)
 
 static guint table_hash(gconstpointer p)
 {
-    return hash_octets(p, sizeof(struct pair_key));
+    return transaction_key_hash(p);
 }
 
 static gboolean table_equal(gconstpointer a, gconstpointer b)
 {
-    return memcmp(a, b, sizeof(struct pair_key)) == 0;
+    return transaction_key_equal(a, b);
 }
 
-static struct table *table_of(const struct pair_key *k, bool make)
+static struct table *table_of(const struct transaction_key *k, bool make)
 {
     struct table *t = wmem_map_lookup(tables, k);
     if (!t && make) {
@@ -70,10 +70,10 @@ static struct table *table_of(const struct pair_key *k, bool make)
  * First pass only: computes what this segment needs from the segment before, and stores what the
  * next one needs.
  */
-static struct table_part *table_walk(const struct pair_key *k, const struct sa *sa)
+static void table_walk(struct table_part *part, const struct transaction_key *k,
+                       const struct sa *sa)
 {
     struct table *t = table_of(k, true);
-    struct table_part *part = wmem_new0(wmem_file_scope(), struct table_part);
     uint32_t stride = record_stride(sa), n = sa->data.len;
     /* bytes of the current record in earlier segments */
     uint32_t begin = (sa->segment - 1) * SA_DATA_SIZE % stride;
@@ -89,7 +89,6 @@ static struct table_part *table_walk(const struct pair_key *k, const struct sa *
     if (room)
         memcpy(t->carry, sa->data.p + n - rest, rest);
     t->next_segment = sa->segment + 1;
-    return part;
 }
 
 static void add_carried(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
@@ -107,12 +106,13 @@ static void add_carried(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
 }
 
 /* First pass only. Runs even if the tree is not shown, because later packets need the data. */
-static void keep_table_part(packet_info *pinfo, const struct pair_key *k, const struct sa *sa)
+static void keep_table_part(packet_info *pinfo, const struct transaction_key *k,
+                            const struct sa *sa)
 {
     bool part = sa->mad.method == SA_GET_TABLE_RESP && sa_record_size(sa->mad.attribute) &&
                 sa->rmpp_type == RMPP_TYPE_DATA && sa->segment > 0;
-    if (part && !pinfo->fd->visited)
-        p_add_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_TABLE, table_walk(k, sa));
+    if (part)
+        table_walk(store_add(pinfo->num, DATA_TABLE, sizeof(struct table_part)), k, sa);
 }
 
 static void add_table(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct sa *sa)
@@ -120,7 +120,7 @@ static void add_table(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const
     uint32_t size = sa_record_size(sa->mad.attribute), stride = record_stride(sa);
     const struct table_part none = {0}, *part = NULL;
     if (sa->rmpp_type == RMPP_TYPE_DATA && sa->segment > 0)
-        part = p_get_proto_data(wmem_file_scope(), pinfo, proto_ipoib, DATA_TABLE);
+        part = store_find(pinfo->num, DATA_TABLE);
     if (!part)
         part = &none;
     add_carried(tree, pinfo, tvb, part, sa);
@@ -133,7 +133,7 @@ static void add_table(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const
 
 static const char *mc_verb(packet_info *pinfo, const struct sa *sa)
 {
-    uint32_t request = pair_answers_what(pinfo);
+    uint32_t request = transaction_request_value(pinfo);
     switch (sa->mad.method) {
     case SA_SET:
         return "Join";
@@ -170,8 +170,8 @@ static void info_mc_member(packet_info *pinfo, const struct sa *sa)
         col_append_fstr(pinfo->cinfo, COL_INFO, ", MLID 0x%04x", m.mlid);
     if (sa_says(sa, MCM_HAS_MTU) && ib_mtu_octets(m.mtu))
         col_append_fstr(pinfo->cinfo, COL_INFO, ", MTU %u", ib_mtu_octets(m.mtu));
-    if (sa_says(sa, MCM_HAS_RATE) && name_of(ib_rate_names, m.rate))
-        col_append_fstr(pinfo->cinfo, COL_INFO, ", %s", name_of(ib_rate_names, m.rate));
+    if (sa_says(sa, MCM_HAS_RATE) && names_find(ib_rate_names, m.rate))
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", %s", names_find(ib_rate_names, m.rate));
     if (sa_says(sa, MCM_HAS_QKEY))
         col_append_fstr(pinfo->cinfo, COL_INFO, ", Q_Key 0x%x", m.qkey);
 }
@@ -191,7 +191,7 @@ static void info_event(packet_info *pinfo, const struct sa *sa)
     const uint8_t *p = sa->data.p;
     bool notice = sa->mad.attribute == SA_NOTICE;
     uint16_t trap = be16(p + (notice ? NOTICE_TRAP : INFORM_TRAP));
-    const char *name = name_of(notice_trap_names, trap);
+    const char *name = names_find(notice_trap_names, trap);
     if (!notice)
         col_append_fstr(pinfo->cinfo, COL_INFO, " %s",
                         p[INFORM_SUBSCRIBE] ? "subscribe to" : "unsubscribe from");
@@ -205,8 +205,8 @@ static void info(packet_info *pinfo, const struct sa *sa)
 {
     if (!info_is_wanted(pinfo))
         return;
-    const char *method = name_of(sa_method_names, sa->mad.method),
-               *attribute = name_of(sa_attribute_names, sa->mad.attribute);
+    const char *method = names_find(sa_method_names, sa->mad.method),
+               *attribute = names_find(sa_attribute_names, sa->mad.attribute);
     uint32_t size = sa_record_size(sa->mad.attribute);
     bool table = sa->mad.method == SA_GET_TABLE_RESP || sa->mad.method == SA_GET_TABLE;
     bool record = size && sa->data.cap >= size && !table &&
@@ -225,8 +225,8 @@ static void info(packet_info *pinfo, const struct sa *sa)
     }
     if (sa->rmpp_type)
         col_append_fstr(pinfo->cinfo, COL_INFO, ", %s segment %u",
-                        name_of(rmpp_type_names, sa->rmpp_type)
-                            ? name_of(rmpp_type_names, sa->rmpp_type)
+                        names_find(rmpp_type_names, sa->rmpp_type)
+                            ? names_find(rmpp_type_names, sa->rmpp_type)
                             : "RMPP",
                         sa->segment);
     if (sa->mad.status)
@@ -238,10 +238,10 @@ static void info(packet_info *pinfo, const struct sa *sa)
 static void add_mad_header(proto_tree *tree, tvbuff_t *tvb, const struct sa *sa)
 {
     proto_item *ti;
-    proto_tree_add_item(tree, hf_method, tvb, MAD_METHOD, 1, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_attribute, tvb, MAD_ATTRIBUTE, 2, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_tid, tvb, MAD_TID, 8, ENC_BIG_ENDIAN);
-    ti = proto_tree_add_item(tree, hf_status, tvb, MAD_STATUS, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_ipoib_sa_method, tvb, MAD_METHOD, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_ipoib_sa_attribute, tvb, MAD_ATTRIBUTE, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_ipoib_sa_tid, tvb, MAD_TID, 8, ENC_BIG_ENDIAN);
+    ti = proto_tree_add_item(tree, hf_ipoib_sa_status, tvb, MAD_STATUS, 2, ENC_BIG_ENDIAN);
     proto_item_append_text(ti, " (%s)", sa_status_name(sa->mad.status));
 }
 
@@ -250,34 +250,38 @@ static void add_sa_header(proto_tree *tree, tvbuff_t *tvb, const struct sa *sa)
     char text[256];
     proto_item *ti;
     if (sa->rmpp_type) {
-        proto_tree_add_item(tree, hf_rmpp_type, tvb, RMPP_TYPE, 1, ENC_BIG_ENDIAN);
-        proto_tree_add_item(tree, hf_segment, tvb, RMPP_DATA1, 4, ENC_BIG_ENDIAN);
+        proto_tree_add_item(tree, hf_ipoib_sa_rmpp_type, tvb, RMPP_TYPE, 1, ENC_BIG_ENDIAN);
+        proto_tree_add_item(tree, hf_ipoib_sa_rmpp_segment, tvb, RMPP_DATA1, 4, ENC_BIG_ENDIAN);
     }
     if (sa->record_stride || sa->mad.method == SA_GET_TABLE_RESP) {
-        ti = proto_tree_add_item(tree, hf_offset, tvb, SA_ATTRIBUTE_OFFSET, 2, ENC_BIG_ENDIAN);
+        ti = proto_tree_add_item(tree, hf_ipoib_sa_attribute_offset, tvb, SA_ATTRIBUTE_OFFSET, 2,
+                                 ENC_BIG_ENDIAN);
         proto_item_append_text(ti, " (%u octets from record to record)", sa->record_stride);
     }
-    ti = proto_tree_add_item(tree, hf_mask, tvb, SA_COMPONENT_MASK, 8, ENC_BIG_ENDIAN);
+    ti = proto_tree_add_item(tree, hf_ipoib_sa_component_mask, tvb, SA_COMPONENT_MASK, 8,
+                             ENC_BIG_ENDIAN);
     if (sa->mad.attribute == SA_MC_MEMBER_RECORD && sa->component_mask)
         proto_item_append_text(ti, " (%s)",
                                mc_component_text(sa->component_mask, text, sizeof text));
 }
 
 /* A transaction is identified by the requester's port and its transaction ID (IBA 13.4.6.4). */
-static struct pair_key transaction(const struct frame *f, const struct sa *sa, bool response)
+static struct transaction_key sa_transaction_key(const struct frame *f, const struct sa *sa,
+                                                 bool response)
 {
-    struct pair_key k = {.subnet = f->p.at.interface, .kind = PAIR_SA};
-    pair_key_add_port(&k, response ? f->p.dst : f->p.src);
-    pair_key_add(&k, &sa->mad.tid, sizeof sa->mad.tid);
+    struct transaction_key k = {.subnet = f->p.at.interface, .kind = TRANSACTION_SA};
+    transaction_key_add_port(&k, response ? f->p.dst : f->p.src);
+    transaction_key_add(&k, &sa->mad.tid, sizeof sa->mad.tid);
     return k;
 }
 
-static void match(packet_info *pinfo, const struct pair_key *k, const struct sa *sa, bool response)
+static void match_sa(packet_info *pinfo, const struct transaction_key *k, const struct sa *sa,
+                     bool response)
 {
     if (response && sa->rmpp_type != RMPP_TYPE_ACK)
-        pair_response(pinfo, k);
+        transaction_response(pinfo, k);
     else if (!response && (sa->rmpp_type == 0 || sa->rmpp_type == RMPP_TYPE_DATA))
-        pair_request(pinfo, k, sa->mad.method);
+        transaction_request(pinfo, k, sa->mad.method);
 }
 
 static void add_records(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct sa *sa)
@@ -297,13 +301,13 @@ static void add_mad(proto_tree *tree, packet_info *pinfo, const struct frame *f,
     tvbuff_t *tvb = frame_payload(f);
     proto_tree *sub = proto_tree_add_subtree(tree, tvb, 0,
                                              (int)MIN(f->p.ib.payload.cap, (uint32_t)MAD_SIZE),
-                                             ett_sa, NULL, "IPoIB: Subnet Administration");
+                                             ett_ipoib_sa, NULL, "IPoIB: Subnet Administration");
     add_mad_header(sub, tvb, sa);
     if (f->p.mad.result != WIRE_OK)
         return;
     add_sa_header(sub, tvb, sa);
     add_records(sub, pinfo, tvb, sa);
-    pair_show(pinfo, sub, tvb);
+    transaction_show(pinfo, sub, tvb);
 }
 
 void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
@@ -314,11 +318,11 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
     bool response = (sa->mad.method & MAD_RESPONSE) != 0;
     /* The requester sends an RMPP ACK of a response with the response's method (IBA 13.6.2.2). */
     bool from_asker = !response || sa->rmpp_type == RMPP_TYPE_ACK;
-    struct pair_key k = transaction(f, sa, !from_asker);
     /* the built-in dissector reports a truncated frame as malformed */
     col_clear_fence(pinfo->cinfo, COL_INFO);
-    if (f->p.mad.result == WIRE_OK) {
-        match(pinfo, &k, sa, response);
+    if (f->p.mad.result == WIRE_OK && !pinfo->fd->visited) {
+        struct transaction_key k = sa_transaction_key(f, sa, !from_asker);
+        match_sa(pinfo, &k, sa, response);
         keep_table_part(pinfo, &k, sa);
     }
     if (tree_is_wanted(tree))
@@ -329,27 +333,28 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
 void sa_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_status,
+        {&hf_ipoib_sa_status,
          {"Status", "ipoib.sa.status", FT_UINT16, BASE_HEX, NULL, 0, "IBA 15.2.1.2", HFILL}},
-        {&hf_method,
+        {&hf_ipoib_sa_method,
          {"Method", "ipoib.sa.method", FT_UINT8, BASE_HEX, VALS_OF(sa_method_names), 0, NULL,
           HFILL}},
-        {&hf_attribute,
+        {&hf_ipoib_sa_attribute,
          {"Attribute", "ipoib.sa.attribute", FT_UINT16, BASE_HEX, VALS_OF(sa_attribute_names), 0,
           NULL, HFILL}},
-        {&hf_tid, {"Transaction ID", "ipoib.sa.tid", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_mask,
+        {&hf_ipoib_sa_tid,
+         {"Transaction ID", "ipoib.sa.tid", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_sa_component_mask,
          {"Component mask", "ipoib.sa.component_mask", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_rmpp_type,
+        {&hf_ipoib_sa_rmpp_type,
          {"RMPP type", "ipoib.sa.rmpp.type", FT_UINT8, BASE_DEC, VALS_OF(rmpp_type_names), 0, NULL,
           HFILL}},
-        {&hf_segment,
+        {&hf_ipoib_sa_rmpp_segment,
          {"RMPP segment", "ipoib.sa.rmpp.segment", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_offset,
+        {&hf_ipoib_sa_attribute_offset,
          {"AttributeOffset", "ipoib.sa.attribute_offset", FT_UINT16, BASE_DEC, NULL, 0,
           "units of 8 octets", HFILL}},
     };
-    static int *ett[] = {&ett_sa};
+    static int *ett[] = {&ett_ipoib_sa};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     tables = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), table_hash, table_equal);

@@ -10,34 +10,37 @@
 
 #include "wire/sa.h"
 
-static int hf_gid = -1, hf_port_gid = -1, hf_qkey = -1, hf_mlid = -1, hf_mtu = -1,
-           hf_mtu_selector = -1;
-static int hf_tclass = -1, hf_pkey = -1, hf_rate = -1, hf_rate_selector = -1, hf_life = -1;
-static int hf_life_selector = -1, hf_sl = -1, hf_flow = -1, hf_hops = -1, hf_scope = -1,
-           hf_join = -1;
-static int hf_proxy = -1, hf_dgid = -1, hf_sgid = -1, hf_dlid = -1, hf_slid = -1,
-           hf_service_id = -1;
-static int hf_service_gid = -1, hf_service_name = -1, hf_lease = -1, hf_trap = -1,
-           hf_subscribe = -1;
-static int hf_issuer_lid = -1, hf_issuer_gid = -1, hf_producer = -1, hf_inform_qpn = -1;
-static int ett_record = -1;
+static int hf_ipoib_sa_gid = -1, hf_ipoib_sa_port_gid = -1, hf_ipoib_sa_qkey = -1,
+           hf_ipoib_sa_mlid = -1, hf_ipoib_sa_mtu = -1, hf_ipoib_sa_mtu_selector = -1;
+static int hf_ipoib_sa_tclass = -1, hf_ipoib_sa_pkey = -1, hf_ipoib_sa_rate = -1,
+           hf_ipoib_sa_rate_selector = -1, hf_ipoib_sa_life = -1;
+static int hf_ipoib_sa_life_selector = -1, hf_ipoib_sa_sl = -1, hf_ipoib_sa_flow_label = -1,
+           hf_ipoib_sa_hop_limit = -1, hf_ipoib_sa_scope = -1, hf_ipoib_sa_join_state = -1;
+static int hf_ipoib_sa_proxy_join = -1, hf_ipoib_sa_dgid = -1, hf_ipoib_sa_sgid = -1,
+           hf_ipoib_sa_dlid = -1, hf_ipoib_sa_slid = -1, hf_ipoib_sa_service_id = -1;
+static int hf_ipoib_sa_service_gid = -1, hf_ipoib_sa_service_name = -1, hf_ipoib_sa_lease = -1,
+           hf_ipoib_sa_trap = -1, hf_ipoib_sa_subscribe = -1;
+static int hf_ipoib_sa_issuer_lid = -1, hf_ipoib_sa_issuer_gid = -1, hf_ipoib_sa_producer = -1,
+           hf_ipoib_sa_qpn = -1;
+static int ett_ipoib_record = -1;
 
 static void add_gid(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset)
 {
     if (!mgid_add(tree, pinfo, tvb, offset))
-        proto_tree_add_item(tree, hf_gid, tvb, offset, GID_SIZE, ENC_NA);
+        proto_tree_add_item(tree, hf_ipoib_sa_gid, tvb, offset, GID_SIZE, ENC_NA);
 }
 
 static void add_mtu(proto_tree *tree, tvbuff_t *tvb, int offset, uint8_t code)
 {
-    proto_item *ti = proto_tree_add_uint(tree, hf_mtu, tvb, offset, 1, ib_mtu_octets(code));
+    proto_item *ti = proto_tree_add_uint(tree, hf_ipoib_sa_mtu, tvb, offset, 1,
+                                         ib_mtu_octets(code));
     proto_item_append_text(ti, " octets (code %u)", code);
 }
 
 static void add_life(proto_tree *tree, tvbuff_t *tvb, int offset, uint8_t code)
 {
     /* IBA 15.2.5.16: 4.096 us * 2^code */
-    proto_item *ti = proto_tree_add_item(tree, hf_life, tvb, offset, 1, ENC_BIG_ENDIAN);
+    proto_item *ti = proto_tree_add_item(tree, hf_ipoib_sa_life, tvb, offset, 1, ENC_BIG_ENDIAN);
     if (code < 40)
         proto_item_append_text(ti, " (%.3f ms)", 0.004096 * (double)(1ull << code));
 }
@@ -54,45 +57,46 @@ struct component {
 
 static const struct component mc_components[] = {
     {MCM_HAS_MGID, GROUP, NULL, MCM_MGID, GID_SIZE},
-    {MCM_HAS_PORT_GID, PLAIN, &hf_port_gid, MCM_PORT_GID, GID_SIZE},
-    {MCM_HAS_QKEY, PLAIN, &hf_qkey, MCM_QKEY, 4},
-    {MCM_HAS_MLID, PLAIN, &hf_mlid, MCM_MLID, 2},
-    {MCM_HAS_MTU_SELECTOR, PLAIN, &hf_mtu_selector, MCM_MTU, 1},
+    {MCM_HAS_PORT_GID, PLAIN, &hf_ipoib_sa_port_gid, MCM_PORT_GID, GID_SIZE},
+    {MCM_HAS_QKEY, PLAIN, &hf_ipoib_sa_qkey, MCM_QKEY, 4},
+    {MCM_HAS_MLID, PLAIN, &hf_ipoib_sa_mlid, MCM_MLID, 2},
+    {MCM_HAS_MTU_SELECTOR, PLAIN, &hf_ipoib_sa_mtu_selector, MCM_MTU, 1},
     {MCM_HAS_MTU, MTU_OCTETS, NULL, MCM_MTU, 1},
-    {MCM_HAS_TCLASS, PLAIN, &hf_tclass, MCM_TCLASS, 1},
-    {MCM_HAS_PKEY, PLAIN, &hf_pkey, MCM_PKEY, 2},
-    {MCM_HAS_RATE_SELECTOR, PLAIN, &hf_rate_selector, MCM_RATE, 1},
-    {MCM_HAS_RATE, PLAIN, &hf_rate, MCM_RATE, 1},
-    {MCM_HAS_LIFE_SELECTOR, PLAIN, &hf_life_selector, MCM_LIFE, 1},
+    {MCM_HAS_TCLASS, PLAIN, &hf_ipoib_sa_tclass, MCM_TCLASS, 1},
+    {MCM_HAS_PKEY, PLAIN, &hf_ipoib_sa_pkey, MCM_PKEY, 2},
+    {MCM_HAS_RATE_SELECTOR, PLAIN, &hf_ipoib_sa_rate_selector, MCM_RATE, 1},
+    {MCM_HAS_RATE, PLAIN, &hf_ipoib_sa_rate, MCM_RATE, 1},
+    {MCM_HAS_LIFE_SELECTOR, PLAIN, &hf_ipoib_sa_life_selector, MCM_LIFE, 1},
     {MCM_HAS_LIFE, LIFE_TIME, NULL, MCM_LIFE, 1},
-    {MCM_HAS_SL, PLAIN, &hf_sl, MCM_SL_FLOW_HOP, 1},
-    {MCM_HAS_FLOW_LABEL, PLAIN, &hf_flow, MCM_SL_FLOW_HOP, 4},
-    {MCM_HAS_HOP_LIMIT, PLAIN, &hf_hops, MCM_SL_FLOW_HOP + 3, 1},
-    {MCM_HAS_SCOPE, PLAIN, &hf_scope, MCM_SCOPE_JOIN, 1},
+    {MCM_HAS_SL, PLAIN, &hf_ipoib_sa_sl, MCM_SL_FLOW_HOP, 1},
+    {MCM_HAS_FLOW_LABEL, PLAIN, &hf_ipoib_sa_flow_label, MCM_SL_FLOW_HOP, 4},
+    {MCM_HAS_HOP_LIMIT, PLAIN, &hf_ipoib_sa_hop_limit, MCM_SL_FLOW_HOP + 3, 1},
+    {MCM_HAS_SCOPE, PLAIN, &hf_ipoib_sa_scope, MCM_SCOPE_JOIN, 1},
     {MCM_HAS_JOIN_STATE, JOIN_BITS, NULL, MCM_SCOPE_JOIN, 1},
-    {MCM_HAS_PROXY, PLAIN, &hf_proxy, MCM_PROXY, 1},
+    {MCM_HAS_PROXY, PLAIN, &hf_ipoib_sa_proxy_join, MCM_PROXY, 1},
     {0},
 };
 
 static const struct component path_components[] = {
-    {PATH_HAS_DGID, PLAIN, &hf_dgid, PATH_DGID, GID_SIZE},
-    {PATH_HAS_SGID, PLAIN, &hf_sgid, PATH_SGID, GID_SIZE},
-    {PATH_HAS_DLID, PLAIN, &hf_dlid, PATH_DLID, 2},
-    {PATH_HAS_SLID, PLAIN, &hf_slid, PATH_SLID, 2},
-    {PATH_HAS_FLOW_LABEL, PLAIN, &hf_flow, PATH_FLOW_HOP, 4},
-    {PATH_HAS_HOP_LIMIT, PLAIN, &hf_hops, PATH_FLOW_HOP + 3, 1},
-    {PATH_HAS_TCLASS, PLAIN, &hf_tclass, PATH_TCLASS, 1},
-    {PATH_HAS_PKEY, PLAIN, &hf_pkey, PATH_PKEY, 2},
-    {PATH_HAS_SL, LOW_NIBBLE, &hf_sl, PATH_SL + 1, 1},
+    {PATH_HAS_DGID, PLAIN, &hf_ipoib_sa_dgid, PATH_DGID, GID_SIZE},
+    {PATH_HAS_SGID, PLAIN, &hf_ipoib_sa_sgid, PATH_SGID, GID_SIZE},
+    {PATH_HAS_DLID, PLAIN, &hf_ipoib_sa_dlid, PATH_DLID, 2},
+    {PATH_HAS_SLID, PLAIN, &hf_ipoib_sa_slid, PATH_SLID, 2},
+    {PATH_HAS_FLOW_LABEL, PLAIN, &hf_ipoib_sa_flow_label, PATH_FLOW_HOP, 4},
+    {PATH_HAS_HOP_LIMIT, PLAIN, &hf_ipoib_sa_hop_limit, PATH_FLOW_HOP + 3, 1},
+    {PATH_HAS_TCLASS, PLAIN, &hf_ipoib_sa_tclass, PATH_TCLASS, 1},
+    {PATH_HAS_PKEY, PLAIN, &hf_ipoib_sa_pkey, PATH_PKEY, 2},
+    {PATH_HAS_SL, LOW_NIBBLE, &hf_ipoib_sa_sl, PATH_SL + 1, 1},
     {PATH_HAS_MTU, MTU_OCTETS, NULL, PATH_MTU, 1},
-    {PATH_HAS_RATE, PLAIN, &hf_rate, PATH_RATE, 1},
+    {PATH_HAS_RATE, PLAIN, &hf_ipoib_sa_rate, PATH_RATE, 1},
     {0},
 };
 
 static void add_join_state(proto_tree *tree, tvbuff_t *tvb, int offset)
 {
     char text[80];
-    proto_item *ti = proto_tree_add_item(tree, hf_join, tvb, offset, 1, ENC_BIG_ENDIAN);
+    proto_item *ti = proto_tree_add_item(tree, hf_ipoib_sa_join_state, tvb, offset, 1,
+                                         ENC_BIG_ENDIAN);
     proto_item_append_text(ti, " (%s)",
                            join_state_text(tvb_get_uint8(tvb, offset) & 0xf, text, sizeof text));
 }
@@ -137,38 +141,40 @@ static void add_components(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, 
 
 static void add_service(proto_tree *tree, tvbuff_t *tvb, int o)
 {
-    proto_tree_add_item(tree, hf_service_id, tvb, o + SERVICE_ID, 8, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_service_gid, tvb, o + SERVICE_GID, GID_SIZE, ENC_NA);
-    proto_tree_add_item(tree, hf_pkey, tvb, o + SERVICE_PKEY, 2, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_lease, tvb, o + SERVICE_LEASE, 4, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_service_name, tvb, o + SERVICE_NAME, SERVICE_NAME_SIZE, ENC_UTF_8);
+    proto_tree_add_item(tree, hf_ipoib_sa_service_id, tvb, o + SERVICE_ID, 8, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_ipoib_sa_service_gid, tvb, o + SERVICE_GID, GID_SIZE, ENC_NA);
+    proto_tree_add_item(tree, hf_ipoib_sa_pkey, tvb, o + SERVICE_PKEY, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_ipoib_sa_lease, tvb, o + SERVICE_LEASE, 4, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_ipoib_sa_service_name, tvb, o + SERVICE_NAME, SERVICE_NAME_SIZE,
+                        ENC_UTF_8);
 }
 
 static void add_inform(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o)
 {
     add_gid(tree, pinfo, tvb, o + INFORM_GID);
-    proto_tree_add_item(tree, hf_subscribe, tvb, o + INFORM_SUBSCRIBE, 1, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_trap, tvb, o + INFORM_TRAP, 2, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_inform_qpn, tvb, o + INFORM_QPN_TIME, 3, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_producer, tvb, o + INFORM_PRODUCER, 3, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_ipoib_sa_subscribe, tvb, o + INFORM_SUBSCRIBE, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_ipoib_sa_trap, tvb, o + INFORM_TRAP, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_ipoib_sa_qpn, tvb, o + INFORM_QPN_TIME, 3, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_ipoib_sa_producer, tvb, o + INFORM_PRODUCER, 3, ENC_BIG_ENDIAN);
 }
 
 static void add_notice(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o)
 {
     uint16_t trap = tvb_get_ntohs(tvb, o + NOTICE_TRAP);
-    proto_tree_add_item(tree, hf_trap, tvb, o + NOTICE_TRAP, 2, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_producer, tvb, o + NOTICE_PRODUCER, 3, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, hf_issuer_lid, tvb, o + NOTICE_ISSUER_LID, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_ipoib_sa_trap, tvb, o + NOTICE_TRAP, 2, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_ipoib_sa_producer, tvb, o + NOTICE_PRODUCER, 3, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, hf_ipoib_sa_issuer_lid, tvb, o + NOTICE_ISSUER_LID, 2,
+                        ENC_BIG_ENDIAN);
     if (trap_has_gid(trap))
         add_gid(tree, pinfo, tvb, o + NOTICE_DETAILS_GID);
-    proto_tree_add_item(tree, hf_issuer_gid, tvb, o + NOTICE_ISSUER_GID, GID_SIZE, ENC_NA);
+    proto_tree_add_item(tree, hf_ipoib_sa_issuer_gid, tvb, o + NOTICE_ISSUER_GID, GID_SIZE, ENC_NA);
 }
 
 void sa_record_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, const struct sa *sa)
 {
     int size = (int)sa_record_size(sa->mad.attribute);
-    const char *name = name_of(sa_attribute_names, sa->mad.attribute);
-    proto_tree *sub = proto_tree_add_subtree(tree, tvb, o, size, ett_record, NULL,
+    const char *name = names_find(sa_attribute_names, sa->mad.attribute);
+    proto_tree *sub = proto_tree_add_subtree(tree, tvb, o, size, ett_ipoib_record, NULL,
                                              name ? name : "record");
     switch (sa->mad.attribute) {
     case SA_MC_MEMBER_RECORD:
@@ -194,63 +200,71 @@ void sa_record_add(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int o, c
 void sa_record_register(void)
 {
     static hf_register_info hf[] = {
-        {&hf_gid, {"GID", "ipoib.sa.gid", FT_IPv6, BASE_NONE, NULL, 0, "no IPoIB MGID", HFILL}},
-        {&hf_port_gid, {"PortGID", "ipoib.sa.port_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_qkey, {"Q_Key", "ipoib.sa.qkey", FT_UINT32, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_mlid, {"MLID", "ipoib.sa.mlid", FT_UINT16, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_mtu, {"MTU", "ipoib.sa.mtu", FT_UINT16, BASE_DEC, NULL, 0, "octets", HFILL}},
-        {&hf_mtu_selector,
+        {&hf_ipoib_sa_gid,
+         {"GID", "ipoib.sa.gid", FT_IPv6, BASE_NONE, NULL, 0, "no IPoIB MGID", HFILL}},
+        {&hf_ipoib_sa_port_gid,
+         {"PortGID", "ipoib.sa.port_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_sa_qkey, {"Q_Key", "ipoib.sa.qkey", FT_UINT32, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_sa_mlid, {"MLID", "ipoib.sa.mlid", FT_UINT16, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_sa_mtu, {"MTU", "ipoib.sa.mtu", FT_UINT16, BASE_DEC, NULL, 0, "octets", HFILL}},
+        {&hf_ipoib_sa_mtu_selector,
          {"MTU selector", "ipoib.sa.mtu.selector", FT_UINT8, BASE_DEC, VALS_OF(sa_selector_names),
           0xc0, NULL, HFILL}},
-        {&hf_tclass, {"TClass", "ipoib.sa.tclass", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_pkey, {"P_Key", "ipoib.sa.pkey", FT_UINT16, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_rate,
+        {&hf_ipoib_sa_tclass,
+         {"TClass", "ipoib.sa.tclass", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_sa_pkey, {"P_Key", "ipoib.sa.pkey", FT_UINT16, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_sa_rate,
          {"Rate", "ipoib.sa.rate", FT_UINT8, BASE_DEC, VALS_OF(ib_rate_names), 0x3f, NULL, HFILL}},
-        {&hf_rate_selector,
+        {&hf_ipoib_sa_rate_selector,
          {"Rate selector", "ipoib.sa.rate.selector", FT_UINT8, BASE_DEC, VALS_OF(sa_selector_names),
           0xc0, NULL, HFILL}},
-        {&hf_life,
+        {&hf_ipoib_sa_life,
          {"Packet life time", "ipoib.sa.life", FT_UINT8, BASE_DEC, NULL, 0x3f,
           "4.096 us times 2 to this", HFILL}},
-        {&hf_life_selector,
+        {&hf_ipoib_sa_life_selector,
          {"Packet life time selector", "ipoib.sa.life.selector", FT_UINT8, BASE_DEC,
           VALS_OF(sa_selector_names), 0xc0, NULL, HFILL}},
-        {&hf_sl, {"SL", "ipoib.sa.sl", FT_UINT8, BASE_DEC, NULL, 0xf0, NULL, HFILL}},
-        {&hf_flow,
+        {&hf_ipoib_sa_sl, {"SL", "ipoib.sa.sl", FT_UINT8, BASE_DEC, NULL, 0xf0, NULL, HFILL}},
+        {&hf_ipoib_sa_flow_label,
          {"FlowLabel", "ipoib.sa.flow_label", FT_UINT32, BASE_HEX, NULL, 0x0fffff00, NULL, HFILL}},
-        {&hf_hops, {"HopLimit", "ipoib.sa.hop_limit", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_scope, {"Scope", "ipoib.sa.scope", FT_UINT8, BASE_HEX, NULL, 0xf0, NULL, HFILL}},
-        {&hf_join,
+        {&hf_ipoib_sa_hop_limit,
+         {"HopLimit", "ipoib.sa.hop_limit", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_sa_scope,
+         {"Scope", "ipoib.sa.scope", FT_UINT8, BASE_HEX, NULL, 0xf0, NULL, HFILL}},
+        {&hf_ipoib_sa_join_state,
          {"JoinState", "ipoib.sa.join_state", FT_UINT8, BASE_HEX, NULL, 0x0f, "IBA 15.2.5.17",
           HFILL}},
-        {&hf_proxy, {"ProxyJoin", "ipoib.sa.proxy_join", FT_BOOLEAN, 8, NULL, 0x80, NULL, HFILL}},
-        {&hf_dgid,
+        {&hf_ipoib_sa_proxy_join,
+         {"ProxyJoin", "ipoib.sa.proxy_join", FT_BOOLEAN, 8, NULL, 0x80, NULL, HFILL}},
+        {&hf_ipoib_sa_dgid,
          {"DGID", "ipoib.sa.dgid", FT_IPv6, BASE_NONE, NULL, 0, "who is resolved", HFILL}},
-        {&hf_sgid, {"SGID", "ipoib.sa.sgid", FT_IPv6, BASE_NONE, NULL, 0, "who resolves", HFILL}},
-        {&hf_dlid, {"DLID", "ipoib.sa.dlid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_slid, {"SLID", "ipoib.sa.slid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_service_id,
+        {&hf_ipoib_sa_sgid,
+         {"SGID", "ipoib.sa.sgid", FT_IPv6, BASE_NONE, NULL, 0, "who resolves", HFILL}},
+        {&hf_ipoib_sa_dlid, {"DLID", "ipoib.sa.dlid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_sa_slid, {"SLID", "ipoib.sa.slid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_ipoib_sa_service_id,
          {"Service-ID", "ipoib.sa.service_id", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_service_gid,
+        {&hf_ipoib_sa_service_gid,
          {"Service GID", "ipoib.sa.service_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_service_name,
+        {&hf_ipoib_sa_service_name,
          {"Service name", "ipoib.sa.service_name", FT_STRINGZPAD, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_lease, {"Lease", "ipoib.sa.lease", FT_UINT32, BASE_DEC, NULL, 0, "seconds", HFILL}},
-        {&hf_trap,
+        {&hf_ipoib_sa_lease,
+         {"Lease", "ipoib.sa.lease", FT_UINT32, BASE_DEC, NULL, 0, "seconds", HFILL}},
+        {&hf_ipoib_sa_trap,
          {"Trap", "ipoib.sa.trap", FT_UINT16, BASE_DEC, VALS_OF(notice_trap_names), 0, NULL,
           HFILL}},
-        {&hf_subscribe,
+        {&hf_ipoib_sa_subscribe,
          {"Subscribe", "ipoib.sa.subscribe", FT_BOOLEAN, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_issuer_lid,
+        {&hf_ipoib_sa_issuer_lid,
          {"Issuer LID", "ipoib.sa.issuer_lid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_issuer_gid,
+        {&hf_ipoib_sa_issuer_gid,
          {"Issuer GID", "ipoib.sa.issuer_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_producer,
+        {&hf_ipoib_sa_producer,
          {"Producer type", "ipoib.sa.producer", FT_UINT24, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_inform_qpn,
+        {&hf_ipoib_sa_qpn,
          {"QPN", "ipoib.sa.qpn", FT_UINT24, BASE_HEX, NULL, 0, "where reports go", HFILL}},
     };
-    static int *ett[] = {&ett_record};
+    static int *ett[] = {&ett_ipoib_record};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
 }

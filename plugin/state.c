@@ -33,6 +33,14 @@ struct events *state_events(void)
     return events;
 }
 
+struct connection *state_connection(uint32_t number)
+{
+    const struct connection *c = number ? connections_at(state_facts()->connections, number - 1)
+                                        : NULL;
+    return (
+        struct connection *)c; /* struct classification has no const; the plugin only reads it */
+}
+
 static void state_close(void)
 {
     events_free(events);

@@ -11,15 +11,19 @@ struct fabric *state_fabric(void);
 const struct fabric_facts *state_facts(void);
 /* What the model learnt from the packet that it observed last. */
 struct events *state_events(void);
+/* The connection with this number; NULL for 0. */
+struct connection *state_connection(uint32_t number);
 
-/* Kinds of per-packet data under proto_ipoib. */
+/* Kinds of per-packet data (store.h). The lowest byte of a key is one of these. */
 enum data_key {
     DATA_VERDICT,
-    DATA_PAIRS,
+    DATA_REQUEST,
+    DATA_RESPONSE,
     DATA_DUPLICATE,
     DATA_CM,
     DATA_TABLE,
     DATA_FINDINGS,
+    DATA_SEEN_WITH,
     DATA_KEYS
 };
 

@@ -7,6 +7,7 @@
 #ifndef IPOIB_PLUGIN_TAP_H
 #define IPOIB_PLUGIN_TAP_H
 
+#include "plugin/frame.h"
 #include "plugin/protocol.h"
 
 #define TAP_NAME "ipoib"
@@ -16,6 +17,7 @@
 struct column {
     const char *name;
     bool number; /* unsigned values, right-aligned; else text */
+    bool digits; /* text of digits where the value is known: windows sort it as numbers */
 };
 
 struct rows;
@@ -52,8 +54,16 @@ void tap_conformance_register(void);
 void tap_peers_register(void);
 void tap_groups_register(void);
 void tap_connections_register(void);
+void tap_conversations_register(void);
 void tap_tree_register(void);
 /* Called after all other dissectors: queues the packet for the tap if there is a listener. */
 void tap_tree_queue(tvbuff_t *tvb, packet_info *pinfo);
+/* Is the packet that was queued for the tap an IPoIB datagram, or the last packet of one? */
+bool tap_is_datagram(const void *queued);
+/*
+ * The same for the conversations by GID; adds the fields of their filters. f: the InfiniBand frame,
+ * or NULL.
+ */
+void tap_conversations_queue(packet_info *pinfo, proto_tree *tree, const struct frame *f);
 
 #endif

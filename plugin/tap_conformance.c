@@ -14,7 +14,7 @@
 
 /* ---- order: most severe first */
 
-struct judged_rule {
+struct checked_rule {
     enum rule_number rule;
     enum outcome worst;
     int rank;
@@ -25,27 +25,27 @@ static int rank_of(enum rule_number rule, enum outcome worst)
     static const int ranks[OUTCOMES] = {[OUTCOME_FAIL] = 0,
                                         [OUTCOME_DEVIATION] = 2,
                                         [OUTCOME_INCONCLUSIVE] = 3,
-                                        [OUTCOME_NOTED] = 4,
-                                        [OUTCOME_PASS] = 5};
+                                        [OUTCOME_NOTED] = 4};
     return ranks[worst] + (worst == OUTCOME_FAIL && rules[rule].level != RULE_MUST);
 }
 
 static gint by_rank(gconstpointer a, gconstpointer b)
 {
-    const struct judged_rule *x = a, *y = b;
+    const struct checked_rule *x = a, *y = b;
     return x->rank != y->rank ? x->rank - y->rank : (gint)x->rule - (gint)y->rule;
 }
 
-/* The rules that applied in this capture, most severe first. */
-static GArray *judged_rules(const struct verdict *v)
+/* The rules that found something in this capture, most severe first; the totals count the others.
+ */
+static GArray *checked_rules(const struct verdict *v)
 {
-    GArray *found = g_array_new(FALSE, FALSE, sizeof(struct judged_rule));
+    GArray *found = g_array_new(FALSE, FALSE, sizeof(struct checked_rule));
     for (int i = 0; v && i < RULE_COUNT; i++) {
         enum rule_number rule = (enum rule_number)i;
         int worst = verdict_worst(v, rule);
-        if (worst < 0)
+        if (worst < 0 || worst == OUTCOME_PASS)
             continue;
-        struct judged_rule j = {rule, (enum outcome)worst, rank_of(rule, (enum outcome)worst)};
+        struct checked_rule j = {rule, (enum outcome)worst, rank_of(rule, (enum outcome)worst)};
         g_array_append_val(found, j);
     }
     g_array_sort(found, by_rank);
@@ -67,7 +67,7 @@ static void cell_frames(struct rows *rows, const struct verdict_result *r)
     g_string_free(s, TRUE);
 }
 
-static void add_rule(struct rows *rows, const struct verdict *v, const struct judged_rule *j)
+static void add_rule(struct rows *rows, const struct verdict *v, const struct checked_rule *j)
 {
     cell_text(rows, "%s", rules[j->rule].id);
     cell_text(rows, "%s", rule_level_name(rules[j->rule].level));
@@ -80,12 +80,12 @@ static void add_rule(struct rows *rows, const struct verdict *v, const struct ju
     cell_frames(rows, verdict_result(v, j->rule, j->worst));
 }
 
-static void fill(struct rows *rows)
+static void fill_conformance(struct rows *rows)
 {
     const struct verdict *v = conformance_verdict();
-    GArray *found = judged_rules(v);
+    GArray *found = checked_rules(v);
     for (unsigned i = 0; i < found->len; i++)
-        add_rule(rows, v, &g_array_index(found, struct judged_rule, i));
+        add_rule(rows, v, &g_array_index(found, struct checked_rule, i));
     g_array_free(found, TRUE);
 }
 
@@ -98,7 +98,7 @@ static struct verdict_summary summary(const struct verdict *v)
 }
 
 /* Why there is no verdict; NULL if there is one. */
-static const char *why_not(const struct verdict *v)
+static const char *why_no_verdict(const struct verdict *v)
 {
     if (!v)
         return conformance_why_not();
@@ -106,18 +106,18 @@ static const char *why_not(const struct verdict *v)
     return s.status == VERDICT_UNJUDGED ? verdict_why_not(&s, verdict_ipoib_frames(v)) : NULL;
 }
 
-static void conclude(GString *out)
+static void append_verdict(GString *out)
 {
     const struct verdict *v = conformance_verdict();
     struct verdict_summary s = summary(v);
-    const char *reason = why_not(v);
+    const char *reason = why_no_verdict(v);
     g_string_append_printf(
         out,
         "%" PRIu64 " frames, %" PRIu64 " with IPoIB. Rules: %u MUST violated, %u SHOULD violated, "
         "%u known deviations, %u inconclusive, %u noted, %u passed; "
         "%u of %u MUST and SHOULD rules judged.\n",
         v ? verdict_frames(v) : 0, v ? verdict_ipoib_frames(v) : 0, s.must, s.should, s.deviated,
-        s.inconclusive, s.noted, s.passed, s.judged, s.applicable);
+        s.inconclusive, s.noted, s.passed, s.checked, s.applicable);
     g_string_append_printf(out, "Verdict: %s%s%s\n", status_name(s.status), reason ? ": " : "",
                            reason ? reason : "");
 }
@@ -133,35 +133,35 @@ static void write_json(GString *out)
 {
     const struct verdict *v = conformance_verdict();
     struct verdict *nothing = v ? NULL : verdict_new(NULL);
-    struct judged judged = {.name = subject,
-                            .verdict = v ? (struct verdict *)v : nothing,
-                            .trouble = v ? NULL : g_strdup(conformance_why_not())};
+    struct checked checked = {.name = subject,
+                              .verdict = v ? (struct verdict *)v : nothing,
+                              .trouble = v ? NULL : g_strdup(conformance_why_not())};
     struct report r = {.tool = "ipoib-plugin",
                        .version = PLUGIN_VERSION,
                        .deviations = conformance_deviations(),
-                       .captures = &judged,
+                       .captures = &checked,
                        .n = 1};
     GString *whole = report_whole(&report_parts_json, &r);
     g_string_append_len(out, whole->str, (gssize)whole->len);
     g_string_free(whole, TRUE);
-    g_free(judged.trouble);
+    g_free(checked.trouble);
     verdict_free(nothing);
 }
 
 void tap_conformance_register(void)
 {
     static const struct column columns[] = {
-        {"Rule", false},        {"Level", false}, {"Outcome", false},
-        {"Passed", true},       {"Failed", true}, {"Deviated", true},
-        {"Inconclusive", true}, {"Noted", true},  {"First frames", false},
+        {"Rule", false, false},        {"Level", false, false}, {"Outcome", false, false},
+        {"Passed", true, false},       {"Failed", true, false}, {"Deviated", true, false},
+        {"Inconclusive", true, false}, {"Noted", true, false},  {"First frames", false, false},
     };
     static const struct table conformance = {"ipoib,conformance",
                                              "IPoIB Conformance",
-                                             "no rule had an occasion",
+                                             "no rule found anything",
                                              columns,
                                              array_length(columns),
-                                             fill,
-                                             conclude};
+                                             fill_conformance,
+                                             append_verdict};
     table_register(&conformance);
     text_register("ipoib,conformance,json", write_json);
 }

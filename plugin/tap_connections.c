@@ -37,7 +37,7 @@ static void cells_side(struct rows *rows, const struct connection_side *side,
     cell_qpn(rows, side->has_private, side->ud_qpn);
 }
 
-static const char *state(const struct connection *c)
+static const char *connection_state(const struct connection *c)
 {
     if (c->drep_frame)
         return "closed";
@@ -62,7 +62,7 @@ static void cells_frames(struct rows *rows, const struct connection *c)
 
 static void add_connection(struct rows *rows, const struct connection *c)
 {
-    const char *transport = name_of(cm_transport_names, c->transport);
+    const char *transport = names_find(cm_transport_names, c->transport);
     uint32_t mtu = connection_mtu(c);
     cell_number(rows, c->number);
     cell_text(rows, "0x%016" PRIx64, c->service_id);
@@ -75,10 +75,10 @@ static void add_connection(struct rows *rows, const struct connection *c)
     else
         cell_text(rows, "-");
     cells_frames(rows, c);
-    cell_text(rows, "%s", state(c));
+    cell_text(rows, "%s", connection_state(c));
 }
 
-static void fill(struct rows *rows)
+static void fill_connections(struct rows *rows)
 {
     const struct fabric_facts *f = state_facts();
     for (unsigned i = 0; i < connections_count(f->connections); i++) {
@@ -91,18 +91,19 @@ static void fill(struct rows *rows)
 void tap_connections_register(void)
 {
     static const struct column columns[] = {
-        {"Number", true},     {"Service-ID", false}, {"Transport", false}, {"P_Key", false},
-        {"Requester", false}, {"QPN", false},        {"UD QPN", false},    {"Responder", false},
-        {"QPN", false},       {"UD QPN", false},     {"IPoIB MTU", false}, {"REQ", false},
-        {"REP", false},       {"RTU", false},        {"REJ", false},       {"DREQ", false},
-        {"DREP", false},      {"State", false},
+        {"Number", true, false},  {"Service-ID", false, false}, {"Transport", false, false},
+        {"P_Key", false, false},  {"Requester", false, false},  {"QPN", false, false},
+        {"UD QPN", false, false}, {"Responder", false, false},  {"QPN", false, false},
+        {"UD QPN", false, false}, {"IPoIB MTU", false, true},   {"REQ", false, true},
+        {"REP", false, true},     {"RTU", false, true},         {"REJ", false, true},
+        {"DREQ", false, true},    {"DREP", false, true},        {"State", false, false},
     };
     static const struct table connections = {"ipoib,connections",
                                              "IPoIB Connections",
                                              "no connection of IPoIB was asked for",
                                              columns,
                                              array_length(columns),
-                                             fill,
+                                             fill_connections,
                                              NULL};
     table_register(&connections);
 }

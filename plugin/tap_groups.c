@@ -21,7 +21,7 @@ static void cell_ip_group(struct rows *rows, const uint8_t *gid)
 static void cells_record(struct rows *rows, const struct group *g)
 {
     uint32_t octets = ib_mtu_octets(g->mtu);
-    const char *rate = name_of(ib_rate_names, g->rate);
+    const char *rate = names_find(ib_rate_names, g->rate);
     cell_text(rows, "0x%04x", g->mlid);
     cell_text(rows, octets ? "%u" : "code %u", octets ? octets : g->mtu);
     cell_text(rows, "0x%08x", g->qkey);
@@ -41,10 +41,10 @@ static void cells_unknown(struct rows *rows)
 
 static void add_group(struct rows *rows, const struct group *g)
 {
-    static const char *const states[] = {[GROUP_HEARD_OF] = "heard of",
-                                         [GROUP_THERE] = "there",
+    static const char *const states[] = {[GROUP_UNCONFIRMED] = "unconfirmed",
+                                         [GROUP_PRESENT] = "present",
                                          [GROUP_MISSING] = "missing",
-                                         [GROUP_GONE] = "deleted"};
+                                         [GROUP_DELETED] = "deleted"};
     cell_gid(rows, g->mgid);
     cell_ip_group(rows, g->mgid);
     cell_pkey(rows, be16(g->mgid + MGID_PKEY));
@@ -58,7 +58,7 @@ static void add_group(struct rows *rows, const struct group *g)
     cell_frame(rows, g->frame);
 }
 
-static void fill(struct rows *rows)
+static void fill_groups(struct rows *rows)
 {
     const struct fabric_facts *f = state_facts();
     for (unsigned i = 0; i < groups_count(f->groups); i++) {
@@ -71,16 +71,17 @@ static void fill(struct rows *rows)
 void tap_groups_register(void)
 {
     static const struct column columns[] = {
-        {"MGID", false}, {"IP group", false}, {"P_Key", false}, {"Interface", true},
-        {"MLID", false}, {"MTU", false},      {"Q_Key", false}, {"SL", false},
-        {"Rate", false}, {"Members", true},   {"State", false}, {"Last told in", false},
+        {"MGID", false, false},     {"IP group", false, false}, {"P_Key", false, false},
+        {"Interface", true, false}, {"MLID", false, false},     {"MTU", false, true},
+        {"Q_Key", false, false},    {"SL", false, true},        {"Rate", false, false},
+        {"Members", true, false},   {"State", false, false},    {"Last reported in", false, true},
     };
     static const struct table groups = {"ipoib,groups",
                                         "IPoIB Groups",
-                                        "subnet administration told of no group of IPoIB",
+                                        "the SA reported no IPoIB group",
                                         columns,
                                         array_length(columns),
-                                        fill,
+                                        fill_groups,
                                         NULL};
     table_register(&groups);
 }

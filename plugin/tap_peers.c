@@ -33,7 +33,7 @@ static uint16_t pkey_of_link(uint32_t link)
  * One IP address may have several link-layer addresses: of the same port, after its interface was
  * restarted (RFC 4391 §9.4), or of different ports.
  */
-static const char *state(const struct neighbour *n)
+static const char *peer_state(const struct neighbour *n)
 {
     const struct neighbour *now = neighbours_of_ip(state_facts()->neighbours, n->link, &n->ip);
     if (!now || now == n)
@@ -56,10 +56,10 @@ static void add_peer(struct rows *rows, const struct neighbour *n)
     cell_lid(rows, port ? port->lid : 0);
     cell_number(rows, n->frame);
     cell_number(rows, n->last_frame);
-    cell_text(rows, "%s", state(n));
+    cell_text(rows, "%s", peer_state(n));
 }
 
-static void fill(struct rows *rows)
+static void fill_peers(struct rows *rows)
 {
     const struct fabric_facts *f = state_facts();
     for (unsigned i = 0; i < neighbours_count(f->neighbours); i++)
@@ -69,13 +69,14 @@ static void fill(struct rows *rows)
 void tap_peers_register(void)
 {
     static const struct column columns[] = {
-        {"IP", false},         {"Flags", false},     {"QPN", false},      {"GID", false},
-        {"Modes", false},      {"P_Key", false},     {"Interface", true}, {"LID", false},
-        {"First frame", true}, {"Last frame", true}, {"State", false},
+        {"IP", false, false},        {"Flags", false, false}, {"QPN", false, false},
+        {"GID", false, false},       {"Modes", false, false}, {"P_Key", false, false},
+        {"Interface", true, false},  {"LID", false, true},    {"First frame", true, false},
+        {"Last frame", true, false}, {"State", false, false},
     };
     static const struct table peers = {
         "ipoib,peers", "IPoIB Peers",         "no ARP or Neighbour Discovery of IPoIB was seen",
-        columns,       array_length(columns), fill,
+        columns,       array_length(columns), fill_peers,
         NULL};
     table_register(&peers);
 }

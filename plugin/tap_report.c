@@ -109,7 +109,7 @@ static void end_line(GString *out)
     g_string_append_c(out, '\n');
 }
 
-static void measure(const struct table *t, const GArray *cells, int *widths)
+static void measure_cells(const struct table *t, const GArray *cells, int *widths)
 {
     char number[16];
     for (unsigned i = 0; i < t->n_columns; i++)
@@ -133,7 +133,7 @@ static void add_row(GString *out, const struct table *t, const stat_tap_table_it
 static void add_rows(GString *out, const struct table *t, const GArray *cells)
 {
     int *widths = g_new0(int, t->n_columns);
-    measure(t, cells, widths);
+    measure_cells(t, cells, widths);
     for (unsigned i = 0; i < t->n_columns; i++)
         add_padded(out, t->columns[i].name, widths[i], t->columns[i].number);
     end_line(out);
@@ -192,7 +192,7 @@ static stat_init_result text_init(const char *arg, void *data)
 {
     struct text_tap *t = data;
     if (strcmp(arg, t->cli) != 0) {
-        fprintf(stderr, "tshark: -z %s: \"%s\" tells of the whole capture and takes no filter\n",
+        fprintf(stderr, "tshark: -z %s: \"%s\" reports on the whole capture and takes no filter\n",
                 arg, t->cli);
         STAT_INIT_FAILED;
     }
@@ -247,9 +247,9 @@ static stat_tap_table_item *window_fields(const struct table *t)
                                                     t->n_columns + 1);
     fields[0] = (stat_tap_table_item){TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "#", "%u"};
     for (unsigned i = 0; i < t->n_columns; i++) {
-        bool number = t->columns[i].number;
+        bool number = t->columns[i].number, right = number || t->columns[i].digits;
         fields[i + 1] = (stat_tap_table_item){number ? TABLE_ITEM_UINT : TABLE_ITEM_STRING,
-                                              number ? TAP_ALIGN_RIGHT : TAP_ALIGN_LEFT,
+                                              right ? TAP_ALIGN_RIGHT : TAP_ALIGN_LEFT,
                                               t->columns[i].name, number ? "%u" : "%s"};
     }
     return fields;
@@ -267,7 +267,19 @@ static void resize(struct window *w, stat_tap_table *t, unsigned n)
                                              : g_new0(stat_tap_table_item_type, t->num_fields);
 }
 
-static void put_rows(stat_tap_table *t, const GArray *cells)
+/* Wireshark sorts text by its bytes: with spaces before them, numbers are in their order. */
+static void pad_digits(const struct table *table, stat_tap_table_item_type *row)
+{
+    for (unsigned i = 0; i < table->n_columns; i++) {
+        if (!table->columns[i].digits)
+            continue;
+        char *text = (char *)row[i].value.string_value;
+        row[i].value.string_value = g_strdup_printf("%10s", text);
+        g_free(text);
+    }
+}
+
+static void put_rows(const struct table *table, stat_tap_table *t, const GArray *cells)
 {
     unsigned columns = t->num_fields - 1;
     for (unsigned row = 0; row < t->num_elements; row++) {
@@ -277,6 +289,7 @@ static void put_rows(stat_tap_table *t, const GArray *cells)
         to[0] = (stat_tap_table_item_type){.type = TABLE_ITEM_UINT, .value.uint_value = row + 1};
         memcpy(to + 1, &g_array_index(cells, stat_tap_table_item_type, (size_t)row * columns),
                columns * sizeof *to);
+        pad_digits(table, to + 1);
     }
 }
 
@@ -289,7 +302,7 @@ static void window_init(stat_tap_table_ui *ui)
         stat_tap_add_table(ui, stat_tap_init_table(w->table->title, (int)ui->nfields, 0, NULL));
     stat_tap_table *t = g_array_index(ui->tables, stat_tap_table *, 0);
     resize(w, t, cells->len / w->table->n_columns);
-    put_rows(t, cells);
+    put_rows(w->table, t, cells);
     g_array_free(cells, TRUE);
 }
 

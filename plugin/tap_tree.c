@@ -8,11 +8,12 @@
 #include "plugin/linktype.h"
 #include "plugin/tap.h"
 
+#include <epan/prefs.h>
 #include <epan/stats_tree.h>
 #include <epan/tap.h>
 
 #include "wire/arp.h"
-#include "wire/carrier.h"
+#include "wire/link_frame.h"
 #include "wire/encap.h"
 #include "wire/nd.h"
 
@@ -65,13 +66,13 @@ static const struct name type_names[] = {
 static const char *resolution_of(const struct datagram *d)
 {
     if (d->arp_has_fixed)
-        return name_of(arp_names, d->arp.op);
-    return view_has(d->icmpv6, 0, 1) == WIRE_OK ? name_of(nd_names, d->icmpv6.p[0]) : NULL;
+        return names_find(arp_names, d->arp.op);
+    return view_has(d->icmpv6, 0, 1) == WIRE_OK ? names_find(nd_names, d->icmpv6.p[0]) : NULL;
 }
 
 static void see_datagram(struct kinds *k, packet_info *pinfo, const struct datagram *d)
 {
-    const char *name = name_of(type_names, d->encap.type);
+    const char *name = names_find(type_names, d->encap.type);
     k->of[TYPE] = name ? name : wmem_strdup_printf(pinfo->pool, "0x%04x", d->encap.type);
     k->of[RESOLUTION] = resolution_of(d);
 }
@@ -95,34 +96,35 @@ static const char *destination_of(const struct ib_packet *ib)
 
 static const char *connected_mode(const struct packet *p)
 {
-    bool part = p->verdict.class == PAYLOAD_PART;
+    bool part = p->classification.class == PAYLOAD_FRAGMENT;
     if (p->ib.transport == IB_UC)
         return part ? "connected, UC, part of a message" : "connected, UC";
     return part ? "connected, RC, part of a message" : "connected, RC";
 }
 
 /* Only the first packet of a message has the encapsulation header. */
-static bool begins_datagram(const struct ruling *v)
+static bool begins_datagram(const struct classification *v)
 {
-    return v->class == PAYLOAD_IPOIB || (v->part.index == 0 && (v->part.verdict == STREAM_PART ||
-                                                                v->part.verdict == STREAM_WHOLE));
+    return v->class == PAYLOAD_IPOIB ||
+           (v->fragment.index == 0 &&
+            (v->fragment.state == STREAM_FRAGMENT || v->fragment.state == STREAM_COMPLETE));
 }
 
 static void see_ipoib(struct kinds *k, packet_info *pinfo, const struct packet *p)
 {
     k->of[MODE] = p->ib.transport == IB_UD ? "datagram, UD" : connected_mode(p);
     k->of[DESTINATION] = destination_of(&p->ib);
-    if (begins_datagram(&p->verdict))
+    if (begins_datagram(&p->classification))
         see_payload(k, pinfo, &p->datagram);
 }
 
 static const char *name_or_hex(packet_info *pinfo, const struct name *names, uint32_t value)
 {
-    const char *name = name_of(names, value);
+    const char *name = names_find(names, value);
     return name ? name : wmem_strdup_printf(pinfo->pool, "0x%02x", value);
 }
 
-static void see_mad(struct kinds *k, packet_info *pinfo, const struct frame *f)
+static void count_mad(struct kinds *k, packet_info *pinfo, const struct frame *f)
 {
     const struct cm *cm = packet_cm(&f->p);
     const struct sa *sa = &f->p.mad.sa;
@@ -136,20 +138,20 @@ static void see_mad(struct kinds *k, packet_info *pinfo, const struct frame *f)
 
 static void see_frame(struct kinds *k, packet_info *pinfo, const struct frame *f)
 {
-    if (f->p.verdict.class == PAYLOAD_IPOIB || f->p.verdict.class == PAYLOAD_PART)
+    if (f->p.classification.class == PAYLOAD_IPOIB || f->p.classification.class == PAYLOAD_FRAGMENT)
         see_ipoib(k, pinfo, &f->p);
-    else if (f->p.verdict.class == PAYLOAD_MAD)
-        see_mad(k, pinfo, f);
+    else if (f->p.classification.class == PAYLOAD_MAD)
+        count_mad(k, pinfo, f);
 }
 
-static void see_bare(struct kinds *k, packet_info *pinfo, tvbuff_t *tvb)
+static void see_without_ib(struct kinds *k, packet_info *pinfo, tvbuff_t *tvb)
 {
-    struct carrier c;
+    struct link_frame c;
     if (!linktype_locate_ipoib(tvb, pinfo, &c))
         return;
-    k->of[MODE] = "not told by the carrier";
+    k->of[MODE] = "unknown (no InfiniBand headers)";
     struct datagram d;
-    if (c.kind == CARRIER_IPOIB) {
+    if (c.kind == LINK_FRAME_IPOIB) {
         datagram_decode(c.inner, &d);
         see_payload(k, pinfo, &d);
     } else {
@@ -169,8 +171,14 @@ void tap_tree_queue(tvbuff_t *tvb, packet_info *pinfo)
     if (f)
         see_frame(k, pinfo, f);
     else
-        see_bare(k, pinfo, tvb);
+        see_without_ib(k, pinfo, tvb);
     tap_queue_packet(tap, pinfo, k);
+}
+
+bool tap_is_datagram(const void *queued)
+{
+    const struct kinds *k = queued;
+    return k->of[MODE] != NULL;
 }
 
 /* ---- counting */
@@ -200,10 +208,8 @@ static void count_finding(void *user, const struct finding *f)
     tick_stat_node(st, rules[f->rule].id, level, FALSE);
 }
 
-static tap_packet_status tree_packet(stats_tree *st, packet_info *pinfo, epan_dissect_t *edt _U_,
-                                     const void *data, tap_flags_t flags _U_)
+static void count_packet(stats_tree *st, packet_info *pinfo, const struct kinds *k)
 {
-    const struct kinds *k = data;
     for (unsigned i = 0; i < BRANCHES; i++) {
         if (!k->of[i])
             continue;
@@ -211,9 +217,33 @@ static tap_packet_status tree_packet(stats_tree *st, packet_info *pinfo, epan_di
         tick_stat_node(st, k->of[i], nodes[i], FALSE);
     }
     findings_foreach(pinfo, count_finding, st);
+}
+
+/*
+ * Wireshark counts bursts in slices of st_burst_resolution milliseconds, whose number is a double.
+ * From 2^53 slices on a number and the next are equal; Wireshark then removes its last slice and
+ * crashes. So frames that are so far from the first are in no burst.
+ */
+static bool can_burst(const packet_info *pinfo)
+{
+    const int64_t limit_seconds = (int64_t)1 << 40; /* 34,000 years */
+    return pinfo->rel_ts.secs > -limit_seconds && pinfo->rel_ts.secs < limit_seconds;
+}
+
+static tap_packet_status tree_packet(stats_tree *st, packet_info *pinfo, epan_dissect_t *edt _U_,
+                                     const void *data, tap_flags_t flags _U_)
+{
+    bool bursts = prefs.st_enable_burstinfo;
+    prefs.st_enable_burstinfo = bursts && can_burst(pinfo);
+    count_packet(st, pinfo, data);
+    prefs.st_enable_burstinfo = bursts;
     return TAP_PACKET_REDRAW;
 }
 
+/*
+ * The name has no submenu, because Wireshark makes none for the other statistics of this plugin (it
+ * does for trees only), and all are to be found by the same word.
+ */
 void tap_tree_register(void)
 {
     tap = register_tap(TAP_NAME);

@@ -18,15 +18,15 @@ struct collection {
     const struct report_parts *parts;
     struct report report;
     GArray *all; /* struct judged, closed */
-    struct told_so_far told;
+    struct written_so_far reported;
     bool streams; /* text goes directly to stdout */
     FILE *spool;  /* otherwise: spool file for the parts */
     bool bad;
 };
 
-static void clear(gpointer judged)
+static void clear(gpointer checked)
 {
-    judged_clear(judged);
+    checked_clear(checked);
 }
 
 struct collection *collection_new(const struct options *o, const char *version)
@@ -44,7 +44,7 @@ struct collection *collection_new(const struct options *o, const char *version)
                                 .only = (const char *const *)o->only->pdata,
                                 .strict = o->strict,
                                 .probed = true};
-    c->all = g_array_new(FALSE, FALSE, sizeof(struct judged));
+    c->all = g_array_new(FALSE, FALSE, sizeof(struct checked));
     g_array_set_clear_func(c->all, clear);
     if (!c->streams && !(c->spool = tmpfile())) {
         say("no temporary file for the report: %s", strerror(errno));
@@ -63,10 +63,10 @@ void collection_free(struct collection *c)
     g_free(c);
 }
 
-static GString *make_part(struct collection *c, const struct judged *j)
+static GString *make_part(struct collection *c, const struct checked *j)
 {
     if (!c->streams)
-        return c->parts->part(&c->report, j, &c->told);
+        return c->parts->part(&c->report, j, &c->reported);
     GString *text = g_string_new(c->report.n && !j->brief ? "\n" : "");
     report_text_of(text, &c->report, j, use_colours(NULL));
     return text;
@@ -85,14 +85,14 @@ static void put(struct collection *c, const GString *text)
             strerror(errno));
 }
 
-void collect(struct collection *c, struct judged *j)
+void collect(struct collection *c, struct checked *j)
 {
     GString *text = make_part(c, j);
     put(c, text);
     g_string_free(text, TRUE);
-    judged_close(&c->report, j);
+    checked_close(&c->report, j);
     g_array_append_val(c->all, *j);
-    c->report.captures = (struct judged *)(void *)c->all->data;
+    c->report.captures = (struct checked *)(void *)c->all->data;
     c->report.n = c->all->len;
 }
 
@@ -100,7 +100,7 @@ static bool deliver_whole(struct collection *c)
 {
     if (c->bad)
         return false;
-    GString *head = c->parts->head(&c->report, &c->told), *tail = c->parts->tail(&c->report);
+    GString *head = c->parts->head(&c->report, &c->reported), *tail = c->parts->tail(&c->report);
     bool good = save_parts(head, c->spool, tail, c->o->output);
     g_string_free(head, TRUE);
     g_string_free(tail, TRUE);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "probe/checks/checks.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/fabric/stages.h"
 #include "probe/run/options.h"
 

@@ -32,10 +32,10 @@ enum { EXIT_NO_MEANS = 3 }; /* missing privilege or device */
 static volatile int stop;
 
 /* The device, and the result of opening the link on it. */
-struct standing {
+struct link_state {
     enum opening opening;
     char why[300]; /* why the device could not be opened */
-    bool tried, stands;
+    bool tried, opened;
     char why_not[300]; /* why the link could not be opened */
 };
 
@@ -43,9 +43,9 @@ struct program {
     const struct options *o;
     struct run run;
     struct probe_link link;
-    struct peer nobody;
+    struct peer no_peer;
     struct target rest; /* packets and findings of the run itself, before the first target */
-    struct standing standing;
+    struct link_state link_state;
     struct collection *collection;
 };
 
@@ -60,45 +60,46 @@ static void open_source(struct target *t)
         return;
     l->source = (struct source){.given = true, .ipv6 = o->source_ipv6};
     if (!transport_can(l->transport, HAS_OWN_QP)) {
-        say("--source: not through a network interface; what needs an address is skipped");
+        say("--source is ignored: the probe has no address of its own through a network interface; "
+            "checks that need one are skipped");
         return;
     }
     memcpy(l->source.ip, o->source, 16);
     wirelog_begin(t->log, "source");
     if (!source_address_open(t, why, sizeof why) && !t->run->stopped)
-        say("--source: %s; what needs an address is skipped",
+        say("--source: %s; checks that need an address are skipped",
             t->run->broken ? l->transport->error : why);
     wirelog_end(t->log, l->source.usable ? "unused" : "not usable");
 }
 
 /* Opens the link when the first peer is probed; the fabric diagnosis starts without it. */
-static bool stand(struct program *r)
+static bool ensure_link(struct program *r)
 {
     struct target *t = &r->rest;
-    struct standing *s = &r->standing;
+    struct link_state *s = &r->link_state;
     if (!s->tried) {
         s->tried = true;
         wirelog_begin(t->log, "link");
-        s->stands = link_open(t, s->why_not, sizeof s->why_not);
-        wirelog_end(t->log, s->stands ? "ready" : "not to be had");
-        if (s->stands)
+        s->opened = link_open(t, s->why_not, sizeof s->why_not);
+        wirelog_end(t->log, s->opened ? "ready" : "not available");
+        if (s->opened)
             open_source(t);
     }
-    return s->stands;
+    return s->opened;
 }
 
 /* ---- targets */
 
-static struct judged begin_target(const struct program *r, const struct target_option *t)
+static struct checked begin_target(const struct program *r, const struct target_option *t)
 {
-    return (struct judged){.name = plain_dup(t->name), .verdict = verdict_new(&r->o->selection)};
+    return (struct checked){.name = plain_dup(t->name), .verdict = verdict_new(&r->o->selection)};
 }
 
-static void ready(void *user, struct judged *j)
+static void ready(void *user, struct checked *j)
 {
     struct program *r = user;
     if (stop)
-        judged_clear(j);
+        checked_clear(j);
     else
         collect(r->collection, j);
 }
@@ -106,8 +107,8 @@ static void ready(void *user, struct judged *j)
 /* Runs one target alone. */
 static void run_alone(struct program *r, const struct target_option *o)
 {
-    struct judged j = begin_target(r, o);
-    struct results results = {.judged = &j, .known = r->rest.results->known};
+    struct checked j = begin_target(r, o);
+    struct results results = {.checked = &j, .known = r->rest.results->known};
     struct peer peer = {.known = false};
     struct target t = {.run = &r->run,
                        .link = &r->link,
@@ -119,18 +120,18 @@ static void run_alone(struct program *r, const struct target_option *o)
     g_strlcpy(t.name, o->name, sizeof t.name);
     memcpy(t.ip, o->ip, 16);
     if (o->fabric)
-        run_fabric(&t, r->standing.opening, r->standing.why);
+        run_fabric(&t, r->link_state.opening, r->link_state.why);
     else
         run_peer(&t, NULL);
     j.seconds = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
     ready(r, &j);
 }
 
-static void tell_untried(struct program *r, const struct target_option *targets, unsigned n,
-                         const char *why)
+static void report_untried(struct program *r, const struct target_option *targets, unsigned n,
+                           const char *why)
 {
     for (unsigned i = 0; i < n && !stop; i++) {
-        struct judged j = begin_target(r, &targets[i]);
+        struct checked j = begin_target(r, &targets[i]);
         j.trouble = plain_dup(why);
         ready(r, &j);
     }
@@ -151,10 +152,10 @@ static bool are_few(const struct target_option *targets, unsigned n)
 static void run_addresses(struct program *r, const struct target_option *targets, unsigned n)
 {
     struct sweep_job job = {targets, n, ready, r};
-    if (r->standing.opening != OPENED)
-        tell_untried(r, targets, n, r->standing.why);
-    else if (!stand(r))
-        tell_untried(r, targets, n, r->standing.why_not);
+    if (r->link_state.opening != OPENED)
+        report_untried(r, targets, n, r->link_state.why);
+    else if (!ensure_link(r))
+        report_untried(r, targets, n, r->link_state.why_not);
     else if (!are_few(targets, n))
         run_sweep(&r->rest, &job);
     else
@@ -178,29 +179,30 @@ static void run_targets(struct program *r)
 
 static int exit_status(const struct program *r, bool delivered)
 {
-    const struct standing *s = &r->standing;
+    const struct link_state *s = &r->link_state;
     if (stop)
         return 128 + stop;
     if (!delivered)
         return EXIT_UNJUDGED;
-    bool no_means = s->opening != OPENED || (s->tried && !s->stands && r->link.transport->denied);
+    bool no_means = s->opening != OPENED || (s->tried && !s->opened && r->link.transport->denied);
     return no_means ? EXIT_NO_MEANS : collection_exit_status(r->collection);
 }
 
 /* Without a libibverbs device: tries a transport that shows less. */
 static bool open_less(struct program *r)
 {
-    char why[sizeof r->standing.why], *interface;
+    char why[sizeof r->link_state.why], *interface;
     if (options_only_fabric(r->o) &&
         sa_only_open(&r->link.transport, r->o->device, r->o->port, &stop) == OPENED) {
-        say("%s; asking the subnet administrator alone", r->standing.why);
+        say("%s; querying only the SA", r->link_state.why);
         return true;
     }
     if (r->o->device || !(interface = packet_first_interface()))
         return false;
     bool opened = packet_open(&r->link.transport, interface, &stop, why, sizeof why) == OPENED;
     if (opened)
-        say("%s; asking through %s, which shows less", r->standing.why, interface);
+        say("%s; using the network interface %s, which supports fewer checks", r->link_state.why,
+            interface);
     g_free(interface);
     return opened;
 }
@@ -208,11 +210,11 @@ static bool open_less(struct program *r)
 /* Opens a libibverbs device, or an interface given by name. */
 static void open_device(struct program *r)
 {
-    struct standing *s = &r->standing;
+    struct link_state *s = &r->link_state;
     const char *name = r->o->device;
     if (name && packet_is_interface(name)) {
         if (r->o->port)
-            say("--port: %s is on a port already; it is not heeded", name);
+            say("--port is ignored: %s already implies a port", name);
         s->opening = packet_open(&r->link.transport, name, &stop, s->why, sizeof s->why);
         return;
     }
@@ -237,13 +239,19 @@ static bool run_device(struct program *r)
     }
     /* The text report about a fabric begins with this reason. */
     bool reported = options_only_fabric(r->o) && r->o->format == FORMAT_TEXT && !r->o->output;
-    if (r->standing.opening != OPENED && !reported)
-        say("%s", r->standing.why);
+    if (r->link_state.opening != OPENED && !reported)
+        say("%s", r->link_state.why);
     run_targets(r);
     if (r->link.transport)
         link_close(t);
     bool whole = wirelog_free(t->log);
     return !stop && collection_deliver(r->collection) && whole;
+}
+
+static void close_device(struct program *r)
+{
+    if (r->link.transport)
+        r->link.transport->ops->close(r->link.transport);
 }
 
 static int probe(const struct options *o, const struct deviations *known)
@@ -255,8 +263,8 @@ static int probe(const struct options *o, const struct deviations *known)
     struct guard guard;
     bool guarded = guard_start(&guard);
     /* Findings before the first target (is the source address unused?) belong to no target. */
-    struct judged nobody = {.name = NULL, .verdict = verdict_new(NULL)};
-    struct results idle = {.judged = &nobody, .known = known};
+    struct checked no_target = {.name = NULL, .verdict = verdict_new(NULL)};
+    struct results idle = {.checked = &no_target, .known = known};
     struct program r = {.o = o,
                         .run = {.options = o, .stop = &stop},
                         .collection = collection_new(o, IPOIB_VERSION)};
@@ -264,18 +272,16 @@ static int probe(const struct options *o, const struct deviations *known)
                              .link = &r.link,
                              .log = wirelog_new(o->capture),
                              .results = &idle,
-                             .peer = &r.nobody};
+                             .peer = &r.no_peer};
     groups_open(&r.link);
-    if (guarded)
-        r.link.guard = &guard;
+    r.link.guard = guarded ? &guard : NULL;
     bool delivered = r.rest.log && run_device(&r);
     int status = exit_status(&r, delivered);
-    if (r.link.transport)
-        r.link.transport->ops->close(r.link.transport);
+    close_device(&r);
     guard_end(&guard);
     groups_close(&r.link);
     collection_free(r.collection);
-    verdict_free(nobody.verdict);
+    verdict_free(no_target.verdict);
     return status;
 }
 
@@ -301,9 +307,9 @@ static int run(const struct options *o)
 {
     GError *error = NULL;
     if (o->help || o->version)
-        return print(
-            &(struct options){0},
-            g_string_new(o->help ? probe_options_help : "ipoib-probe " IPOIB_VERSION "\n"));
+        return print(&(struct options){0}, o->help
+                                               ? cli_help(&probe_program)
+                                               : g_string_new("ipoib-probe " IPOIB_VERSION "\n"));
     if (o->explain)
         return explain(o);
     if (o->list)

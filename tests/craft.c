@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "wire/arp.h"
-#include "wire/carrier.h"
+#include "wire/link_frame.h"
 #include "wire/encap.h"
 #include "wire/lladdr.h"
 #include "wire/mgid.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "pcapio/capfile.h"
-#include "rules/judge.h"
+#include "rules/checker.h"
 
 enum decoder { IB, ENCAP, ARP, DHCP, SA, SMP, CM, CM_PRIVATE, DECODERS };
 static const char *const names[DECODERS] = {"ib_decode",   "encap_decode",     "arp_decode",
@@ -68,14 +68,14 @@ static int check(const char *path, unsigned total[DECODERS])
         fprintf(stderr, "decode-counts: %s: %s\n", path, error);
         return 2;
     }
-    struct judge *j = judge_new(NULL, NULL, ignore, NULL);
+    struct checker *j = checker_new(NULL, NULL, ignore, NULL);
     for (uint32_t n = 1; capfile_next(file, &f) == CAPFILE_FRAME; n++) {
-        judge_frame(j, &(struct capture_frame){n, f.interface, f.linktype, f.ns,
-                                               view_make(f.octets, f.caplen, f.wirelen)});
+        checker_frame(j, &(struct capture_frame){n, f.interface, f.linktype, f.ns,
+                                                 view_make(f.octets, f.caplen, f.wirelen)});
         if (!is_once(path, n, total))
             status = 1;
     }
-    judge_free(j);
+    checker_free(j);
     capfile_close(file);
     return status;
 }

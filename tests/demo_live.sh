@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# script/demo --live: a fabric is booted, a kernel is probed on it, and what went over the wire is decoded and judged, on about two
-# pages; where there is no qemu it says so. Results in TAP.
+# script/demo --live boots the virtual fabric, probes a kernel on it, and decodes and checks the captured packets, on about two
+# pages. Without qemu it says so. Results in TAP.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/tap.sh"
 
@@ -23,12 +23,12 @@ no_qemu() {
 status=$?
 [ $status != 125 ] || skip_all "$(tail -1 "$work/err")"
 tap $status "exit status 0" "$work/err"
-try "the probe's verdicts" has '^ *pass +rfc4391\.6\.reserved-ignored'
+try "the probe's results" has '^ *pass +rfc4391\.6\.reserved-ignored'
 try "the join of the broadcast group" has 'Joined ff12:401b:ffff::ffff:ffff .*FullMember'
-try "ARP and its answer" has '10\.0\.0\.1 is at [08]'
-try "a ping and its answer" has 'Echo \(ping\) reply'
+try "ARP request and reply" has '10\.0\.0\.1 is at [08]'
+try "echo request and reply" has 'Echo \(ping\) reply'
 try "the verdict on the kernels" has 'demo\.pcap: CONFORMANT'
-try "what the probe breaks on purpose is found" has 'probe\.pcapng: VIOLATED'
+try "the probe's deliberate violations are found" has 'probe\.pcapng: VIOLATED'
 try "about two pages" two_pages
 try "without qemu: a clear message, and status 125" no_qemu
 finish

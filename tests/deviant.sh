@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ipoib-probe against the deviant peer of tests/deviant on the virtual fabric: of a right peer it finds nothing, of each deviant
-# one exactly the rule that is broken. Arguments: faults, to try these alone. Results in TAP.
+# ipoib-probe against the deviant peer of tests/deviant on the virtual fabric: it finds no violation of a conforming peer, and
+# of each deviant peer only the violated rule. Arguments: the faults to try; default: all. Results in TAP.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/tap.sh"
 

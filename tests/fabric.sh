@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# testbed/fabric: the commands of testbed/README.md, with the scenario that stands there as an example, and what each tells by its
-# exit status. Results in TAP.
+# testbed/fabric: the commands of testbed/README.md, the example scenario in it, and the exit status of each
+# command. Results in TAP.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/tap.sh"
 
@@ -25,21 +25,21 @@ fragments() {
     "$src/testbed/wire-list" "$work/OUT/large.pcap" | grep -c . &&
         "$bin/ipoib-check" "$work/OUT/large.pcap" | tail -1 | grep CONFORMANT
 }
-try "its capture can be listed, and is conformant" fragments
+try "the capture of the example can be listed, and conforms" fragments
 
 # ---- start, run, stop
-try "a machine that stays" eval 'mkdir "$work/stays" && expect_status 0 "$fabric" start "$work/stays"'
+try "start boots a machine" eval 'mkdir "$work/stays" && expect_status 0 "$fabric" start "$work/stays"'
 chain='fabric_up topo=chain; fabric_sm; fabric_nets; fabric_on 0 ping -c 3 10.0.0.4'
-try "the command is the README's" grep -F "$chain" "$src/testbed/README.md"
+try "the README has this command" grep -F "$chain" "$src/testbed/README.md"
 try "a ping over three switches in it" expect_status 0 "$fabric" run "$work/stays" "$chain"
-try "the commands' exit status is told" expect_status 7 "$fabric" run "$work/stays" 'exit 7'
-try "and what they say" eval '"$fabric" run "$work/stays" "echo said" | grep -x said'
-try "it is powered off" expect_status 0 "$fabric" stop "$work/stays"
-try "then none runs: 123" expect_status 123 "$fabric" run "$work/stays" true
-try "nor can one be stopped: 123" expect_status 123 "$fabric" stop "$work/stays"
+try "run returns the exit status of its commands" expect_status 7 "$fabric" run "$work/stays" 'exit 7'
+try "run prints the output of its commands" eval '"$fabric" run "$work/stays" "echo said" | grep -x said'
+try "stop powers the machine off" expect_status 0 "$fabric" stop "$work/stays"
+try "run without a machine: 123" expect_status 123 "$fabric" run "$work/stays" true
+try "stop without a machine: 123" expect_status 123 "$fabric" stop "$work/stays"
 
 # ---- shell
-# What is typed while the machine boots is lost, or half of it is.
+# Input that arrives while the machine boots is lost in whole or in part.
 type_until_seen() {
     while [ ! -e "$work/shell/seen" ]; do
         sleep 2

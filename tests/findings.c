@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * findings [--deviations none|linux] [--frames] [--skip N] [--lose PERMILLE] [--seed N] [--swap N]
- * CAPTURE: prints what the checker reports for a capture, for tests.
+ * findings [--deviations none|linux] [--frames|--places] [--skip N] [--lose PERMILLE] [--seed N]
+ * [--swap N] [--current] CAPTURE: prints what the checker reports for a capture, for tests.
  *
  * --skip drops the first N frames, --lose drops frames at random, --swap swaps frame N with the
- * next one.
+ * next one. --current: the records of the SA are known to be current, as in a probe.
  *
  * Prints one line for each rule that was checked: identifier, passes, failures, deviations,
  * inconclusive, noted, first frame that failed, deviated or was noted. With --frames, one line for
@@ -14,12 +14,12 @@
 #include <stdlib.h>
 
 #include "pcapio/capfile.h"
-#include "rules/judge.h"
+#include "rules/checker.h"
 
 static struct {
     unsigned count[OUTCOMES], first;
 } tally[RULE_COUNT];
-static bool frames;
+static bool frames, places, current;
 static uint32_t skip, lose_permille, seed = 1, swap;
 
 static bool is_lost(uint32_t n)
@@ -38,9 +38,12 @@ static void note_finding(void *user, uint32_t frame, const struct finding *f)
         return;
     if (tally[f->rule].first == 0)
         tally[f->rule].first = frame;
-    if (frames)
-        printf("%u\t%s\t%s\t%s|%s|%s\n", frame, rules[f->rule].id, words[f->outcome], f->expected,
-               f->actual, f->subject);
+    if (!frames)
+        return;
+    printf("%u\t%s\t%s\t", frame, rules[f->rule].id, words[f->outcome]);
+    if (places)
+        printf("%u\t%u\t", f->offset, f->length);
+    printf("%s|%s|%s\n", f->expected, f->actual, f->subject);
 }
 
 static void print_tally(void)
@@ -65,33 +68,37 @@ static void hold(const struct capture_frame *f)
 }
 
 /* The two swapped frames exchange their numbers; each keeps its time. */
-static void judge_in_order(struct judge *j, struct capture_frame *f)
+static void judge_in_order(struct checker *j, struct capture_frame *f)
 {
     if (f->number == swap) {
         hold(f);
         return;
     }
     if (f->number != swap + 1 || !held.number) {
-        judge_frame(j, f);
+        checker_frame(j, f);
         return;
     }
     f->number--;
     held.number++;
-    judge_frame(j, f);
-    judge_frame(j, &held);
+    checker_frame(j, f);
+    checker_frame(j, &held);
 }
 
-static void judge_capture(struct capfile *file, const struct deviations *known)
+static void check_capture(struct capfile *file, const struct deviations *known)
 {
-    struct judge *j = judge_new(NULL, known, note_finding, NULL);
+    struct fabric *fabric = fabric_new();
+    struct checker *j = checker_new(fabric, known, note_finding, NULL);
     struct capfile_frame f;
+    if (current)
+        fabric_take_records_as_current(fabric);
     for (uint32_t n = 1; capfile_next(file, &f) == CAPFILE_FRAME; n++) {
         struct capture_frame c = {n, f.interface, f.linktype, f.ns,
                                   view_make(f.octets, f.caplen, f.wirelen)};
         if (!is_lost(n))
             judge_in_order(j, &c);
     }
-    judge_free(j);
+    checker_free(j);
+    fabric_free(fabric);
 }
 
 int main(int argc, char **argv)
@@ -101,6 +108,10 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--frames") == 0)
             frames = true;
+        else if (strcmp(argv[i], "--places") == 0)
+            frames = places = true;
+        else if (strcmp(argv[i], "--current") == 0)
+            current = true;
         else if (strcmp(argv[i], "--deviations") == 0 && i + 1 < argc)
             list = argv[++i];
         else if (strcmp(argv[i], "--skip") == 0 && i + 1 < argc)
@@ -125,7 +136,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "findings: %s\n", error);
         return 3; /* the capture cannot be read */
     }
-    judge_capture(file, known);
+    check_capture(file, known);
     if (!frames)
         print_tally();
     capfile_close(file);

@@ -128,22 +128,23 @@ static void segment(uint32_t connection, uint32_t psn)
     write_frame();
 }
 
-static void put_request(uint8_t *m, uint32_t connection, uint32_t asker, uint32_t asked)
+static void put_request(uint8_t *m, uint32_t connection, uint32_t requester, uint32_t asked)
 {
     m[REQ_SERVICE_ID] = 0x01; /* RFC 4755 §3.5 */
     put24(m + REQ_SERVICE_ID + 5, UD_QPN);
     put24(m + REQ_QPN, 0x100000 + connection);
     put16(m + REQ_PKEY, PKEY);
-    put16(m + REQ_PRIMARY_LOCAL_LID, lid_of(asker));
+    put16(m + REQ_PRIMARY_LOCAL_LID, lid_of(requester));
     put16(m + REQ_PRIMARY_REMOTE_LID, lid_of(asked));
-    craft_gid(m + REQ_PRIMARY_LOCAL_GID, asker);
+    craft_gid(m + REQ_PRIMARY_LOCAL_GID, requester);
     craft_gid(m + REQ_PRIMARY_REMOTE_GID, asked);
 }
 
 static void cm_message(uint32_t connection, enum cm_message message)
 {
-    uint32_t asker = connection % peers, asked = (asker + 1) % peers;
-    uint32_t from = message == CM_REP ? asked : asker, to = message == CM_REP ? asker : asked;
+    uint32_t requester = connection % peers, asked = (requester + 1) % peers;
+    uint32_t from = message == CM_REP ? asked : requester,
+             to = message == CM_REP ? requester : asked;
     uint8_t *m = craft_mad(lid_of(from), lid_of(to), MAD_CLASS_CM, 3, (uint16_t)message,
                            connection + 1);
     uint32_t ours = 0x10000000 + connection, theirs = 0x20000000 + connection;
@@ -154,7 +155,7 @@ static void cm_message(uint32_t connection, enum cm_message message)
                        : message == CM_REP ? REP_PRIVATE
                                            : RTU_PRIVATE;
     if (message == CM_REQ)
-        put_request(m, connection, asker, asked);
+        put_request(m, connection, requester, asked);
     if (message == CM_REP)
         put24(m + REP_QPN, 0x200000 + connection);
     put24(m + private + CM_PRIVATE_UD_QPN, UD_QPN);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ipoib-probe in the field, on the virtual fabric (tests/probe/field.sh): sweeps, through a network interface, and the pains of
-# administrators, each made and then named. Results in TAP.
+# ipoib-probe in the field, on the virtual fabric (tests/probe/field.sh): sweeps, probes through a network interface, and the
+# usual faults of a fabric, each of which the probe must name. Results in TAP.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/tap.sh"
 

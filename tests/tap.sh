@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the shell tests of this folder share: where things are, a folder of the test's own, and TAP results, which
+# Shared code of the shell tests in this folder: paths, a temporary folder for each test, and TAP results, which
 # script/run-tests counts. A test of bash begins with
 #   . "${0%/*}/tap.sh"
 # and ends with `finish`.
@@ -8,11 +8,11 @@ set -u
 src=$(readlink -f "${IPOIB_SRC:-$(dirname "${BASH_SOURCE[0]}")/..}")
 bin=${IPOIB_BIN:-$src/build/bin}
 work=$(mktemp -d /tmp/ipoib-test.XXXXXX) || exit 1
-at_end() { rm -rf "$work"; } # a test that has more to undo defines it anew
+at_end() { rm -rf "$work"; } # a test with more to undo redefines it
 trap at_end EXIT
 tap_number=0 tap_failed=0
 
-# tap STATUS NAME [FILE]: one result; the end of the file tells why it failed
+# tap STATUS NAME [FILE]: one result; if it failed, the end of FILE is printed
 tap() {
     tap_number=$((tap_number + 1))
     if [ "$1" = 0 ]; then
@@ -52,7 +52,7 @@ finish() {
     exit $tap_failed
 }
 
-# on_fabric SCENARIO [ARGUMENT]...: runs it on the virtual fabric (testbed/fabric once). What lies in $work/out is /fabric-out there,
+# on_fabric SCENARIO [ARGUMENT]...: runs it on the virtual fabric (testbed/fabric once). $work/out is /fabric-out there,
 # and the scenario writes its results into /fabric-out/tap.
 on_fabric() {
     local status=0
@@ -60,7 +60,7 @@ on_fabric() {
     if [ $status = 125 ] && [ ! -s "$work/out/tap" ]; then
         skip_all "the virtual fabric does not run here: $(tail -1 "$work/log")"
     fi
-    [ -s "$work/out/tap" ] || { cat "$work/log"; echo "not ok 1 - the scenario began"; exit 1; }
+    [ -s "$work/out/tap" ] || { cat "$work/log"; echo "not ok 1 - the scenario started"; exit 1; }
     cat "$work/out/tap"
     return $status
 }

@@ -4,6 +4,7 @@ shows."""
 import glob
 import json
 import os
+import struct
 import subprocess
 
 import pytest
@@ -46,7 +47,7 @@ def infiniband(capture):
 
 
 @pytest.mark.parametrize("name", ["connected.pcap", "built/built-encap.pcap"])
-def test_findings_are_comments_of_their_frames(name, tmp_path):
+def test_findings_are_frame_comments(name, tmp_path):
     report, done = annotate(testdata(name), tmp_path / "out.pcapng")
     assert done.returncode == report["summary"]["exit_status"] and not done.err
     wanted = {}
@@ -60,7 +61,7 @@ def test_findings_are_comments_of_their_frames(name, tmp_path):
     assert {int(n) for n, comment in shown if comment} >= set(wanted)
 
 
-def test_comment_says_what_a_report_says(tmp_path):
+def test_comment_has_the_text_of_the_report(tmp_path):
     annotate(ENCAP, tmp_path / "out.pcapng", "--only", RESERVED)
     comments = {
         int(n): c for n, c in tshark(tmp_path / "out.pcapng", "frame.number", "frame.comment")
@@ -72,7 +73,7 @@ def test_comment_says_what_a_report_says(tmp_path):
     assert set(comments.values()) == {""}
 
 
-def test_verdict_is_the_comment_of_the_section(tmp_path):
+def test_verdict_is_the_section_comment(tmp_path):
     out = tmp_path / "out.pcapng"
     text = expect(VIOLATED, "--annotate", str(out), ENCAP)
     _, body, endian = next(capfile.blocks(capfile.load(out)))
@@ -81,7 +82,7 @@ def test_verdict_is_the_comment_of_the_section(tmp_path):
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=os.path.basename)
-def test_frames_times_and_interfaces_are_kept(path, tmp_path):
+def test_frames_times_and_interfaces_are_unchanged(path, tmp_path):
     out = tmp_path / "out.pcapng"
     annotate(path, out)
     before, after = capfile.read(path), capfile.read(out)
@@ -99,13 +100,13 @@ def test_frames_times_and_interfaces_are_kept(path, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["built/built-carrier-erf.pcap", "built/built-carrier-erf.pcapng"])
-def test_wireshark_shows_the_times_of_before(name, tmp_path):
+def test_wireshark_shows_unchanged_times(name, tmp_path):
     annotate(testdata(name), tmp_path / "out.pcapng")
     fields = ("frame.time_epoch", "frame.len")
     assert tshark(tmp_path / "out.pcapng", *fields) == tshark(testdata(name), *fields)
 
 
-def test_the_annotated_file_is_judged_as_before(tmp_path):
+def test_annotated_file_gives_the_same_report(tmp_path):
     before, _ = annotate(CONNECTED, tmp_path / "out.pcapng")
     after = json.loads(run("--format", "json", str(tmp_path / "out.pcapng")).stdout)
     for report in (before, after):
@@ -114,7 +115,7 @@ def test_the_annotated_file_is_judged_as_before(tmp_path):
     assert after["results"] == before["results"]
 
 
-def test_names_of_interfaces_are_kept(tmp_path):
+def test_interface_names_are_copied(tmp_path):
     t = Tape()
     for _ in range(2):
         t.ud(A, B, b"\x08\x06\0\0" + bytes(56))
@@ -136,6 +137,25 @@ def test_names_of_interfaces_are_kept(tmp_path):
     assert [f.time // 1000 for f in after.frames] == [r[0] // 1000 for r in t.records]
 
 
+@pytest.mark.parametrize("endian", "<>")
+def test_packet_comments_and_drop_counts_are_copied(endian, tmp_path):
+    t = Tape()
+    for _ in range(2):
+        t.ud(A, B, b"\x08\x06\0\0" + bytes(56))
+    time, octets, _ = t.records[0]
+    options = {1: "seen in the lab: größer".encode(), 4: struct.pack(endian + "Q", 7)}
+    data = capfile.section(endian) + capfile.interface(capfile.INFINIBAND, endian=endian)
+    data += capfile.packet(time, octets, endian=endian, values=options)
+    data += capfile.packet(time, octets, endian=endian)
+    (tmp_path / "in.pcapng").write_bytes(data)
+    annotate(tmp_path / "in.pcapng", tmp_path / "out.pcapng")
+    first, second = capfile.read(tmp_path / "out.pcapng").frames
+    assert struct.unpack("<Q", first.options[4])[0] == 7
+    assert 4 not in second.options
+    assert (tmp_path / "out.pcapng").read_bytes().count(options[1]) == 1
+    assert tshark(tmp_path / "out.pcapng", "frame.comment")[0][0].startswith(options[1].decode())
+
+
 def test_standard_output(tmp_path):
     done = run("--annotate", "-", "-o", str(tmp_path / "report"), ENCAP)
     assert done.returncode == VIOLATED and len(capfile.parse(done.stdout).frames) == 8
@@ -154,18 +174,18 @@ def test_wrong_usage(args, err, tmp_path):
     assert not (tmp_path / "out.pcapng").exists()
 
 
-def test_the_capture_itself_is_refused(tmp_path):
+def test_output_over_the_input_is_refused(tmp_path):
     path = tmp_path / "a.pcap"
     path.write_bytes(capfile.load(ENCAP))
     expect(UNJUDGED, "--annotate", str(path), str(path), err="is the capture to be judged")
     assert path.read_bytes() == capfile.load(ENCAP)
 
 
-def test_no_room_for_the_file_is_an_error():
+def test_full_disk_is_an_error():
     expect(UNJUDGED, "--annotate", "/dev/full", CONNECTED, err="/dev/full: ")
 
 
-def test_a_capture_that_ends_within_a_frame_is_annotated_up_to_there(tmp_path):
+def test_truncated_file_is_annotated_up_to_the_truncation(tmp_path):
     path = tmp_path / "cut.pcap"
     path.write_bytes(capfile.load(CONNECTED)[:-10])
     done = run("--annotate", str(tmp_path / "out.pcapng"), str(path))

@@ -52,19 +52,19 @@ def test_violation_of_the_baseline_does_not_count(baseline):
     assert document["summary"]["baseline"] == str(known)
 
 
-def test_text_lists_what_is_known(baseline):
+def test_text_lists_known_violations(baseline):
     lines = expect(OK, "--baseline", baseline(ENCAP), ENCAP).splitlines()
     assert "Known from the baseline" in lines
     assert "1 violation known from the baseline" in lines[-1]
     assert RESERVED in lines[lines.index("Known from the baseline") + 1]
 
 
-def test_new_violation_of_another_rule_is_1(baseline):
+def test_new_violation_of_another_rule_has_status_1(baseline):
     document = report(VIOLATED, "--baseline", baseline(ENCAP), ARP)
     assert "fail" in outcomes(document, FLAGS)
 
 
-def test_new_violation_beside_a_known_one_is_1(baseline):
+def test_new_violation_with_a_known_one_has_status_1(baseline):
     document = report(VIOLATED, "--baseline", baseline(ENCAP), ENCAP, ARP)
     assert set(outcomes(document, RESERVED)) >= {"known"}
     assert [c["verdict"] for c in document["summary"]["captures"]] == ["conformant", "violated"]
@@ -108,13 +108,13 @@ def test_frame_and_number_of_findings_do_not_matter(baseline, tmp_path):
     report(OK, "--baseline", known, store(tmp_path, "new.pcap", reserved(0, 1, 1)))
 
 
-def test_should_is_known_where_strictness_counts_it(baseline):
+def test_should_violation_in_a_strict_baseline_is_known(baseline):
     args = ["--deviations", "none", "--strict", CONNECTED]
     expect(VIOLATED, *args)
     report(OK, "--baseline", baseline("--deviations", "none", CONNECTED), *args)
 
 
-def test_deviation_of_the_baseline_is_no_known_violation(baseline):
+def test_deviation_in_the_baseline_is_not_a_known_violation(baseline):
     """Only violations are known: a known deviation of the baseline that counts now is new."""
     document = report(VIOLATED, "--baseline", baseline(CONNECTED), "--deviations=none", CONNECTED)
     assert "fail" in outcomes(document, SERVICE_ID)
@@ -126,8 +126,8 @@ def test_report_with_a_baseline_is_the_next_baseline(baseline):
 
 
 def test_report_with_a_baseline_can_be_merged(baseline, tmp_path):
-    judged = run("--format", "json", "--baseline", baseline(ENCAP), ENCAP).stdout
-    path = store(tmp_path, "n1.json", judged)
+    checked = run("--format", "json", "--baseline", baseline(ENCAP), ENCAP).stdout
+    path = store(tmp_path, "n1.json", checked)
     document = report(OK, "--merge", path)
     assert outcomes(document, RESERVED)["known"]["node"] == "n1"
     assert "Known from the baselines" in expect(OK, "--merge", path)
@@ -147,7 +147,7 @@ def test_baseline_of_an_older_version_with_another_verdict_is_read(baseline):
     report(OK, "--baseline", baseline(content=json.dumps(document).encode()), ENCAP)
 
 
-def test_more_cases_than_a_report_keeps_are_named(baseline, tmp_path):
+def test_cases_beyond_the_ten_of_a_report_are_counted(baseline, tmp_path):
     """A report has ten cases of a rule. The eleventh is counted, but the report does not have its
     value."""
     path = store(tmp_path, "many.pcap", reserved(*range(1, 13)))
@@ -212,16 +212,16 @@ def with_case_too_many(document):
         ),
     ],
 )
-def test_baseline_that_cannot_be_read_is_2_without_a_report(baseline, content, message):
+def test_unreadable_baseline_has_status_2_and_no_report(baseline, content, message):
     path = baseline(content=content)
     assert expect(UNJUDGED, "--baseline", path, ENCAP, err=message) == ""
 
 
-def test_missing_baseline_is_2():
+def test_missing_baseline_has_status_2():
     assert expect(UNJUDGED, "--baseline", "/nonexistent/b.json", ENCAP, err="No such file") == ""
 
 
-def test_report_of_a_probe_is_no_baseline(baseline):
+def test_probe_report_is_refused_as_a_baseline(baseline):
     content = spoilt(
         lambda d: d.update(
             tool="ipoib-probe",
@@ -247,5 +247,5 @@ def test_output_never_overwrites_the_baseline(baseline):
 @pytest.mark.parametrize(
     "args", [["--merge", "--baseline", "x", ENCAP], ["--list", "--baseline", "x"]], ids=str
 )
-def test_baseline_where_nothing_is_judged_is_2(args):
+def test_baseline_with_a_mode_that_checks_nothing_has_status_2(args):
     expect(UNJUDGED, *args, err="judges nothing")

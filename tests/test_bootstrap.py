@@ -62,7 +62,7 @@ class Machine:
             path.mkdir(parents=True)
         for name in ("bootstrap", "packages"):
             shutil.copy(SRC / "script" / name, self.tree / "script" / name)
-        for name in ("wireshark-checks", "other-wireshark"):
+        for name in ("wireshark-checks", "wireshark-tree", "other-wireshark"):
             (self.tree / "script" / name).write_text(
                 f'#!/bin/sh\necho "{name} $*" >> "{self.state}/calls"\n'
                 f'[ ! -e "{self.state}/no-download" ] || exit 75\n'
@@ -147,7 +147,7 @@ def test_only_what_is_missing_is_installed(machine):
     assert (status, said) == (0, ["bootstrap: installing for the set build: tshark"])
 
 
-def test_nothing_to_do_is_silent(machine):
+def test_no_output_if_nothing_is_missing(machine):
     machine.set(installed="\n".join(packages_of("build")))
     assert machine.run()[0] == 0
     assert machine.run() == (0, [])
@@ -160,7 +160,7 @@ def test_tools_need_no_wireshark(machine):
     assert not any("wireshark" in name or "tshark" in name for name in machine.asked_for())
 
 
-def test_all_is_every_set(machine):
+def test_all_names_every_set(machine):
     assert machine.run("--with", "all", "--packages-only")[0] == 0
     assert set(machine.asked_for()) == {name for _, name in LISTED}
 
@@ -197,7 +197,7 @@ def only_line(machine, *args):
     return said[-1]
 
 
-def test_no_network(machine):
+def test_missing_network_is_reported(machine):
     machine.set(apt_fails=NO_NETWORK)
     line = only_line(machine)
     log = machine.cache / "ipoib-bootstrap/apt.log"
@@ -219,14 +219,14 @@ def test_another_failure_of_apt_is_its_first_error(machine):
     assert "could not install the packages (E: You don't have enough free space in /var.)" in line
 
 
-def test_an_old_debian_is_refused(machine):
+def test_old_debian_is_refused(machine):
     machine.release("ID=debian", 'VERSION_ID="11"')
     assert "Debian 11 is too old: Debian 12 or newer is needed" in only_line(machine)
     assert not machine.get("calls")
 
 
 @pytest.mark.parametrize("version", ['VERSION_ID="12"', 'VERSION_ID="13"', "VERSION_CODENAME=sid"])
-def test_other_debians_are_not(machine, version):
+def test_newer_debian_is_accepted(machine, version):
     machine.release("ID=debian", version)
     assert machine.run("--packages-only")[0] == 0
 
@@ -244,14 +244,14 @@ def test_a_derivative_is_asked_for_its_wireshark(machine, candidate, good):
         assert machine.run("--tools", "--packages-only")[0] == 0
 
 
-def test_a_tree_that_cannot_be_written(machine):
+def test_read_only_tree_is_reported(machine):
     (machine.tree / "build").write_text("")
     line = only_line(machine)
     assert line.startswith("bootstrap: cannot write %s/build: " % machine.tree)
     assert not machine.get("calls")
 
 
-def test_not_root(machine):
+def test_missing_root_privilege_is_reported(machine):
     machine.set(uid="1000")
     line = only_line(machine, "--with", "test", "--with", "fuzz")
     assert "only root can install gcc " in line
@@ -270,7 +270,7 @@ def test_no_service_is_started_and_none_is_enabled(machine):
         assert "update-rc.d %s disable" % name in machine.get("calls")
 
 
-def test_what_the_administrator_set_stays(machine):
+def test_policy_of_the_administrator_is_unchanged(machine):
     machine.policy.write_text("#!/bin/sh\nexit 0\n")
     machine.set(installed="opensm")
     assert machine.run("--with", "test", "--packages-only")[0] == 0
@@ -292,7 +292,7 @@ def test_another_distribution_that_has_everything_is_not_refused(foreign):
     assert foreign.run() == (0, ["bootstrap: configuring build/"])
 
 
-def test_another_distribution_learns_what_is_needed(foreign):
+def test_message_names_the_packages_on_another_distribution(foreign):
     foreign.set(cmake_fails="yes")
     status, said = foreign.run()
     assert status == 1 and "CMake Error: no glib-2.0" in said
@@ -334,13 +334,13 @@ def options(machine):
         ([["--with", "test"], ["--tools"]], ["ON", "ON"]),
     ],
 )
-def test_what_is_built_is_not_switched_off_again(machine, calls, expected):
+def test_rebuild_leaves_built_parts_enabled(machine, calls, expected):
     for args in calls:
         assert machine.run(*args)[0] == 0
     assert options(machine) == expected
 
 
-def test_a_configuration_that_failed_does_not_stay(machine):
+def test_failed_configuration_is_removed(machine):
     assert machine.run()[0] == 0
     machine.set(cmake_fails="yes")
     assert machine.run("--with", "test")[0] == 1
@@ -371,14 +371,16 @@ def test_no_other_script_installs_packages():
     [
         ("test", []),
         ("lint", ["wireshark-checks --fetch"]),
+        ("upstream", ["wireshark-tree --fetch"]),
         ("wireshark", ["other-wireshark --unpack 4.4", "other-wireshark --unpack 4.6"]),
     ],
 )
 @pytest.mark.parametrize("download", [True, False], ids=["downloads", "no-download"])
-def test_what_is_no_package_is_fetched_with_its_set(machine, package_set, fetched, download):
+def test_downloads_that_are_not_packages_belong_to_a_set(machine, package_set, fetched, download):
     """If the download fails, bootstrap goes on: the tests that need it are skipped."""
     if not download:
         machine.set(no_download="yes")
     status, said = machine.run("--with", package_set, "--packages-only")
     assert status == 0, said
-    assert machine.called("wireshark-checks") + machine.called("other-wireshark") == fetched
+    programs = ("wireshark-checks", "wireshark-tree", "other-wireshark")
+    assert sum((machine.called(name) for name in programs), []) == fetched

@@ -109,7 +109,7 @@ def test_frames_that_find_no_buffer_are_counted():
 
 
 def test_device_without_a_counter_is_reported():
-    run(FED, "-w", "n.pcap", "-s", *ALL).expect(0, "no counter of frames that it loses")
+    run(FED, "-w", "n.pcap", "-s", *ALL).expect(0, "no counter of lost frames")
     assert "no counter" not in run(sysfs() + FED, "-w", "n.pcap", "-s", *ALL).expect(0).err
 
 
@@ -120,7 +120,7 @@ def test_device_without_a_counter_is_reported():
 def test_queue_pair_in_error_is_replaced(fault):
     scenario = f"synthetic 100\nrate 30000\ntotal 20000\nat 5000 {fault}\nat 9000 {fault}\n"
     result = run_all(scenario, 20000, "-w", "x.pcapng", "-s", *PCAPNG)
-    result.expect(1, "made anew", "the queue pair failed 2 times")
+    result.expect(1, "created again", "the queue pair failed 2 times")
     capture = capfile.read("x.pcapng")
     got = numbers(contents(capture))
     assert got == sorted(set(got))
@@ -145,11 +145,11 @@ def test_queue_pair_that_fails_again_and_again_ends_the_capture():
     ],
     ids=", ".join,
 )
-def test_other_events_beside_a_failure_neither_hide_nor_double_it(events):
+def test_failure_among_other_events_is_reported_once(events):
     scenario = "synthetic 100\nrate 30000\ntotal 15000\n"
     scenario += "".join(f"at 5000 {event}\n" for event in events)
     run_all(scenario, 15000, "-w", "x.pcap", "-s").expect(
-        1, "made anew", "the queue pair failed 1 time:"
+        1, "created again", "the queue pair failed 1 time:"
     )
     got = numbers(frames_of("x.pcap"))
     assert got == sorted(set(got))
@@ -185,7 +185,7 @@ def test_idle_device_that_goes_away_ends_the_capture():
     )
 
 
-def test_queue_that_fails_a_moment_before_the_devices_event_says_why():
+def test_queue_error_before_the_device_event_names_the_cause():
     run(
         "thread on\nsynthetic 100\nrate 10000\nafter 300 poll-error\nafter 330 remove\n",
         *("-w", "g.pcap", "-s"),
@@ -245,7 +245,7 @@ def test_memory_that_becomes_full_ends_the_file_with_a_whole_packet():
 
 
 @pytest.mark.parametrize("rate", ["", "rate 1000\n"], ids=["fast", "slow"])
-def test_reader_that_leaves_ends_the_capture_at_once(rate):
+def test_closed_pipe_ends_the_capture_at_once(rate):
     process = start("synthetic 100\n" + rate, "-w", "-")
     process.stdout.read(1000)
     process.stdout.close()
@@ -253,7 +253,7 @@ def test_reader_that_leaves_ends_the_capture_at_once(rate):
     process.end(limit=10).expect(1, "standard output: cannot be written.*Broken pipe")
 
 
-def test_reader_that_does_not_read_keeps_no_signal_waiting_and_the_loss_is_counted():
+def test_signal_ends_a_capture_with_a_stuck_reader_and_the_loss_is_counted():
     read_end, write_end = os.pipe()
     scenario = "synthetic 1000\nrate 10000\n" + end_at(5000)
     process = start(scenario, "-w", "-", stdout=write_end)
@@ -305,7 +305,7 @@ def test_own_losses_of_a_slow_writer_are_counted_in_the_file_too():
 @pytest.mark.parametrize(
     "sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name
 )
-def test_signal_ends_it_in_order(sig):
+def test_signal_ends_the_capture_in_order(sig):
     process = start("synthetic 100\nrate 20000\n" + end_at(4000), "-w", "s.pcap")
     result = process.wait_for(NO_LINK).end(sig).expect(0)
     assert b"Interrupted (signal %d) - exiting ..." % sig in result.out

@@ -100,7 +100,7 @@ def test_killed_capture_leaves_no_lock(player, tmp_path):
     assert player.run(FLOW, *RING, "--count", "5")[0] == 0
 
 
-def test_devices_and_pipes_have_many_writers(player, tmp_path):
+def test_devices_and_pipes_are_not_locked(player, tmp_path):
     first = player.start(FLOW, "-s", "-w", "/dev/null")
     assert player.run(FLOW, "-s", "-w", "/dev/null", "--count", "5")[0] == 0
     assert player.end(first, signal.SIGINT)[0] == 0
@@ -169,15 +169,15 @@ def test_link_of_another_user_is_refused(player, tmp_path, shared):
     assert not (tmp_path / "made").exists()
 
 
-def test_links_that_are_no_trap_are_followed(player, tmp_path, shared):
-    link(shared / "own", "beside", 0)
+def test_links_of_trusted_owners_are_followed(player, tmp_path, shared):
+    link(shared / "own", "target", 0)
     link(tmp_path / "elsewhere", "shared/own", NOBODY)  # its folder is not sticky
     for name in (shared / "own", tmp_path / "elsewhere"):
         assert player.run(FLOW, "-s", "-w", name, "--count", "3")[0] == 0
-        assert len(capfile.read(shared / "beside").frames) == 3
-        (shared / "beside").unlink()
+        assert len(capfile.read(shared / "target").frames) == 3
+        (shared / "target").unlink()
     os.chown(shared, NOBODY, NOBODY)  # the owner of the folder may do everything in it
-    link(shared / "folders", "beside", NOBODY)
+    link(shared / "folders", "target", NOBODY)
     assert player.run(FLOW, "-s", "-w", shared / "folders", "--count", "3")[0] == 0
 
 
@@ -189,7 +189,7 @@ def test_standard_output_by_its_names(player):
         assert status == 0, err
 
 
-def test_circle_of_links_is_an_error(player, tmp_path):
+def test_loop_of_links_is_an_error(player, tmp_path):
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     status, _, err = player.run(FLOW, "-s", "-w", "a")
@@ -197,7 +197,7 @@ def test_circle_of_links_is_an_error(player, tmp_path):
     assert "a: cannot be created: Too many levels of symbolic links" in err
 
 
-def test_folder_is_no_file(player, tmp_path):
+def test_folder_as_output_is_an_error(player, tmp_path):
     for name in (tmp_path, f"{tmp_path}/"):
         status, _, err = player.run(FLOW, "-s", "-w", name)
         assert status == 1

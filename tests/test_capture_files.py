@@ -47,7 +47,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 ETHERNET = "port active ethernet\n" + FED
 
 
-def test_erf_file_has_what_was_fed():
+def test_erf_file_has_the_fed_frames():
     begin = time.time()
     run(FED, "-w", "a.pcap", "-s", *ALL).expect(
         0, summary(COUNT, SIZE, 0), rf"\nCaptured: +{COUNT} packets, +{SIZE} bytes\n"
@@ -61,7 +61,7 @@ def test_erf_file_has_what_was_fed():
     assert begin - 1 < times[0] and times[-1] < time.time() + 1
 
 
-# The golden file is ibdump's, byte by byte. TTTTTTTT stands for the four bytes of the seconds,
+# The golden file is ibdump's, byte by byte. TTTTTTTT is the place of the four bytes of the seconds,
 # which are the same three times in a row, UUUUUUUU for the microseconds, FFFFFFFF for the fraction
 # of the second in units of 2^-32 s.
 GOLDEN_FRAMES = (
@@ -158,7 +158,7 @@ def test_golden_file_of_ethernet_in_erf_of_type_2(known_ethernet):
     check_golden(capfile.load("golden.pcap"), golden=(record,))
 
 
-def test_pcapng_file_has_what_was_fed_with_name_directions_and_statistics():
+def test_pcapng_file_has_the_fed_frames_name_directions_and_statistics():
     run(FED, "-w", "a.pcapng", "-s", "--format", "pcapng", "--comment", "a rack", *ALL).expect(
         0, summary(COUNT, SIZE, 0)
     )

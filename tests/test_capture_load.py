@@ -38,7 +38,7 @@ def has_begun():
 
 
 @pytest.mark.parametrize("form", ["erf", "pcapng"])
-def test_capture_that_is_killed_at_any_moment_leaves_whole_packets(form):
+def test_capture_killed_at_any_time_leaves_whole_packets(form):
     chance, full, rounds = random.Random(4391), 0, 6 if SANITIZED else 50
     for n in range(rounds):
         process = start(
@@ -100,7 +100,7 @@ def test_device_that_does_not_wait_every_frame_is_captured_or_counted(buffers, r
 
 def test_device_that_does_not_wait_and_whose_queue_pair_fails():
     scenario = sysfs() + "thread on\nsynthetic 128\nrate 50000\ntotal 20000\nat 10000 qp-error\n"
-    run_all(scenario, 20000, "-w", "t.pcap", "-s").expect(1, "made anew")
+    run_all(scenario, 20000, "-w", "t.pcap", "-s").expect(1, "created again")
     got = numbers(frames_of("t.pcap"))
     assert got == sorted(set(got)) and len(got) >= 9000
 

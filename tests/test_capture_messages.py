@@ -40,7 +40,7 @@ def captured(err):
     return tuple(map(int, found.groups()))
 
 
-def test_reader_of_a_pipe_that_does_not_read(player):
+def test_stuck_reader_of_a_pipe(player):
     end, write_end = os.pipe()
     process = player.start("synthetic 1000\nrate 20000\n", "-w", "-", "-p", "64K", stdout=write_end)
     os.close(write_end)
@@ -57,7 +57,7 @@ def test_reader_of_a_pipe_that_does_not_read(player):
     assert drops > 1000
 
 
-def test_reader_of_a_pipe_that_is_slow(player):
+def test_slow_reader_of_a_pipe(player):
     end, write_end = os.pipe()
     options = ("-w", "-", "-p", "64K", "--duration", "1.5")
     process = player.start("synthetic 1000\nrate 20000\n", *options, stdout=write_end)
@@ -108,7 +108,7 @@ def test_memory_that_cannot_be_locked(player):
         ("--mode x", "--mode needs sniffer or multicast, not 'x'"),
         ("--ring-size 1", "--ring-size needs a number of bytes, 1K or more, not '1'"),
         ("-b 21", "-b needs the log2 of the number of buffers, 0 to 20, not '21'"),
-        ("--nonsense", "the command line has the unknown option --nonsense"),
+        ("--nonsense", "unknown option --nonsense"),
         ("out.pcap", "this argument is unknown: out.pcap; -w names the file"),
         ("convert", "convert needs two file names, IN and OUT"),
         (
@@ -123,7 +123,7 @@ def test_usage_errors_are_sentences(player, arguments, sentence):
     assert err.startswith(f"ipoib-capture: {sentence}\nipoib-capture: try 'ipoib-capture "), err
 
 
-def test_what_is_received_but_not_written_is_lost(player, tmp_path):
+def test_received_but_unwritten_frames_are_lost(player, tmp_path):
     status, _, err = player.run(
         "synthetic 100\ntotal 50000\n",
         *("-s", "-w", "out.pcap"),

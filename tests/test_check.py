@@ -73,14 +73,14 @@ def pcap(link, *frames):
 # ---- verdicts
 
 
-def test_conformant_is_0_and_lists_the_deviations():
+def test_conformant_has_status_0_and_lists_the_deviations():
     out = expect(OK, CONNECTED)
     assert "CONFORMANT" in out.splitlines()[-1]
     assert SERVICE_ID in out and "Known deviations" in out
     assert "frames 45" in out or "frame 45" in out
 
 
-def test_violated_is_1_and_shows_rule_section_sentence_values_and_frame():
+def test_violated_has_status_1_and_shows_rule_section_sentence_values_and_frame():
     out = expect(VIOLATED, ENCAP)
     for part in (
         RESERVED,
@@ -108,7 +108,7 @@ def test_deviations_none_counts_everything(args):
     assert SERVICE_ID in found(report(VIOLATED, *args, CONNECTED), "fail")
 
 
-def test_verdict_names_whose_the_known_deviations_are():
+def test_verdict_names_the_implementation_of_known_deviations():
     """connected: Linux's Service-IDs, and OpenSM's Q_Key."""
     out = expect(OK, CONNECTED)
     assert re.search(r"\d+ known deviations of OpenSM and Linux", out.splitlines()[-1])
@@ -187,7 +187,7 @@ PLAIN_IPV4 = struct.pack(">HHH8sH", 0, IPOIB_HARDWARE, 8, bytes(8), 0x0800) + by
 )
 
 
-def test_capture_in_which_no_must_was_judged_is_2(store):
+def test_capture_without_a_checked_must_has_status_2(store):
     path = store("plain.pcap", pcap(COOKED, PLAIN_IPV4))
     capture = report(UNJUDGED, path)["summary"]["captures"][0]
     assert (capture["ipoib_frames"], capture["verdict"]) == (1, "unjudged")
@@ -196,14 +196,14 @@ def test_capture_in_which_no_must_was_judged_is_2(store):
     assert "NOT JUDGED: no MUST was judged; 0 of " in last
 
 
-def test_summary_counts_the_judged_of_the_applicable_rules(table_of_levels):
+def test_summary_counts_checked_and_applicable_rules(table_of_levels):
     """Counted from --list: MUST and SHOULD that a capture can show; "judged" are those that passed,
     failed or deviated."""
     document = report(OK, CONNECTED)
     results, counts = document["results"], document["summary"]["captures"][0]["rules"]
-    judged = {r["id"] for r in results if r["outcome"] in ("pass", "fail", "deviation")}
+    checked = {r["id"] for r in results if r["outcome"] in ("pass", "fail", "deviation")}
     assert counts["applicable"] == len(table_of_levels)
-    assert counts["judged"] == len(judged & table_of_levels) > 0
+    assert counts["judged"] == len(checked & table_of_levels) > 0
     words = "%d of %d MUST and SHOULD rules judged" % (counts["judged"], counts["applicable"])
     assert expect(OK, CONNECTED).splitlines()[-1].endswith("; " + words)
 
@@ -249,7 +249,7 @@ WRONG_USAGE = {
     "--only rfc4391.60 CAPTURE": "rfc4391.60",
     "--only rfc4391.2.ud-supported CAPTURE": "no capture can show",
     "--format html CAPTURE": "html",
-    "--nosuch CAPTURE": "ipoib-check: unrecognized option",
+    "--nosuch CAPTURE": "ipoib-check: unknown option",
     "--list CAPTURE": "--list",
     "--list --format tap": "--list",
     "--list --strict": "--list judges nothing",
@@ -258,12 +258,12 @@ WRONG_USAGE = {
 
 
 @pytest.mark.parametrize("args", WRONG_USAGE, ids=lambda args: args or "no-argument")
-def test_wrong_usage_is_2(args):
+def test_wrong_usage_has_status_2(args):
     words = [ENCAP if word == "CAPTURE" else word for word in args.split()]
     expect(UNJUDGED, *words, err=WRONG_USAGE[args])
 
 
-def test_only_of_an_empty_argument_is_2():
+def test_only_with_an_empty_argument_has_status_2():
     expect(UNJUDGED, "--only", "", ENCAP, err="no rule")
 
 
@@ -288,7 +288,7 @@ def test_version():
     ],
     ids=["missing", "folder", "text", "snoop"],
 )
-def test_path_that_holds_no_capture_is_2(path, message):
+def test_path_without_a_capture_has_status_2(path, message):
     expect(UNJUDGED, path, err=message)
 
 
@@ -300,35 +300,35 @@ def test_path_that_holds_no_capture_is_2(path, message):
         pytest.param(b"\x28\xb5\x2f\xfd" + bytes(40), "zstd", id="zstd"),
     ],
 )
-def test_content_that_is_no_capture_is_2(store, data, message):
+def test_file_that_is_no_capture_has_status_2(store, data, message):
     expect(UNJUDGED, store("content", data), err=message)
 
 
 NOT_IPOIB = bytes(12) + b"\x08\x00" + bytes(46)
 
 
-def test_capture_without_frames_is_2(store):
+def test_capture_without_frames_has_status_2(store):
     document = report(UNJUDGED, store("none.pcap", pcap(capfile.ETHERNET)))
     assert document["summary"]["captures"][0]["error"] == "there is no IPoIB in it"
 
 
-def test_capture_without_ipoib_is_2(store):
+def test_capture_without_ipoib_has_status_2(store):
     document = report(UNJUDGED, store("ether.pcap", pcap(capfile.ETHERNET, NOT_IPOIB)))
     assert document["summary"]["captures"][0]["frames"] == 1
 
 
-def test_unknown_link_type_is_2(store):
+def test_unknown_link_type_has_status_2(store):
     assert "no IPoIB" in expect(UNJUDGED, store("unknown.pcap", pcap(9999, NOT_IPOIB)))
 
 
-def test_truncated_file_is_2_and_judged_up_to_there(store):
+def test_truncated_file_is_checked_and_has_status_2(store):
     path = store("cut.pcap", load(ENCAP)[:-1])  # frame 8 is the last
     capture = report(UNJUDGED, path, err="is cut short")["summary"]["captures"][0]
     assert (capture["frames"], capture["verdict"]) == (7, "unjudged")
     assert "cut short" in capture["error"]
 
 
-def test_truncated_file_with_a_violation_is_1(store):
+def test_truncated_file_with_a_violation_has_status_1(store):
     more = load(ENCAP) + struct.pack("<IIII", 1, 0, 100, 100) + bytes(50)
     document = report(VIOLATED, store("more.pcap", more), err="is cut short")
     assert document["summary"]["captures"][0]["frames"] == 8
@@ -336,16 +336,16 @@ def test_truncated_file_with_a_violation_is_1(store):
 
 
 @pytest.mark.parametrize("name", ["built-carrier.erf", "built-carrier-erf.pcapng"])
-def test_truncated_file_of_another_format_is_2(store, name):
+def test_truncated_file_of_another_format_has_status_2(store, name):
     expect(UNJUDGED, store(name, load(testdata("built/" + name))[:-1]), err="is cut short")
 
 
-def test_malformed_pcap_is_judged_up_to_there(store):
+def test_malformed_pcap_is_checked_up_to_the_error(store):
     wrong = load(ENCAP) + struct.pack("<IIII", 1, 0, 0x7FFFFFFF, 0x7FFFFFFF)
     expect(VIOLATED, store("wrong.pcap", wrong), err="damaged")
 
 
-def test_malformed_pcapng_is_2(store):
+def test_malformed_pcapng_has_status_2(store):
     good = load(testdata("built/built-carrier-erf.pcapng"))
     wrong = good + struct.pack("<III", capfile.ENHANCED_PACKET, 13, 13)
     expect(UNJUDGED, store("wrong.pcapng", wrong), err="damaged")
@@ -368,7 +368,7 @@ def test_worst_of_several_files_decides(status, paths, message):
     expect(status, *paths, err=message)
 
 
-def test_several_files_are_judged_each_by_itself():
+def test_each_of_several_files_has_its_own_verdict():
     document = report(VIOLATED, ENCAP, CONNECTED)
     assert [c["verdict"] for c in document["summary"]["captures"]] == ["violated", "conformant"]
     assert RESERVED in found(document, "fail", ENCAP)
@@ -377,7 +377,7 @@ def test_several_files_are_judged_each_by_itself():
     assert last == "2 captures: 1 violated, 0 not judged, 1 conformant"
 
 
-def test_standard_input_is_named_so():
+def test_standard_input_has_its_name_in_the_report():
     assert report(VIOLATED, "-", input=load(ENCAP))["subject"] == "standard input"
 
 
@@ -403,7 +403,7 @@ PACKED = gzip.compress(load(CONNECTED))
         pytest.param(
             OK, gzip.compress(load(testdata("built/built-carrier-247.pcapng"))), "", id="pcapng"
         ),
-        pytest.param(UNJUDGED, PACKED[: len(PACKED) // 2], "end too early", id="truncated"),
+        pytest.param(UNJUDGED, PACKED[: len(PACKED) // 2], "is truncated", id="truncated"),
         pytest.param(UNJUDGED, PACKED[:-8] + bytes(8), "cannot be read", id="wrong-crc"),
     ],
 )
@@ -513,7 +513,7 @@ def is_mad(packet):
         pytest.param(lambda packet: 0 if is_mad(packet) else 1, "auto", True, id="MADs-on-another"),
     ],
 )
-def test_pcapng_what_one_interface_shows_on_another(store, interface_of, mode, is_known):
+def test_pcapng_facts_of_one_interface_count_on_another(store, interface_of, mode, is_known):
     """The same port GUIDs at the same LIDs show that both interfaces are on one subnet."""
     rule = "rfc4391.9.1.2.qkey-from-join"
     capture = capfile.read(testdata("datagram.pcap"))
@@ -796,12 +796,12 @@ def test_output_is_written_into_a_pipe(tmp_path):
     assert fifo.is_fifo()
 
 
-@pytest.fixture(params=["judge", "list", "merge"])
+@pytest.fixture(params=["check", "list", "merge"])
 def work(request, store):
     """The arguments of each run that writes a report."""
     if request.param == "merge":
         return ["--merge", store("merge-me.json", run("--format", "json", ENCAP).stdout)]
-    return {"judge": [ENCAP], "list": ["--list"]}[request.param]
+    return {"check": [ENCAP], "list": ["--list"]}[request.param]
 
 
 def test_output_without_room_leaves_no_file(tmp_path, work):
@@ -818,7 +818,7 @@ def test_output_without_room_leaves_no_file(tmp_path, work):
     assert os.listdir(place) == []
 
 
-def test_output_into_a_folder_is_2(tmp_path, work):
+def test_output_into_a_folder_has_status_2(tmp_path, work):
     expect(UNJUDGED, "-o", tmp_path, *work, err="Is a directory")
 
 
@@ -832,34 +832,34 @@ def test_output_never_overwrites_a_capture(store):
     assert load(path) == load(ENCAP)
 
 
-def test_output_to_a_full_device_is_2():
+def test_output_to_a_full_device_has_status_2():
     expect(UNJUDGED, "-o", "/dev/full", ENCAP, err="No space left")
 
 
-def test_output_to_a_missing_folder_is_2(tmp_path):
+def test_output_to_a_missing_folder_has_status_2(tmp_path):
     expect(UNJUDGED, "-o", tmp_path / "no/such/folder", ENCAP, err="cannot be written")
 
 
-@pytest.mark.parametrize("args", [[ENCAP], ["--list"], ["--help"]], ids=["judge", "list", "help"])
-def test_full_standard_output_is_2(args):
+@pytest.mark.parametrize("args", [[ENCAP], ["--list"], ["--help"]], ids=["check", "list", "help"])
+def test_full_standard_output_has_status_2(args):
     with open("/dev/full", "wb") as full:
         expect(UNJUDGED, *args, stdout=full, err="No space left")
 
 
-def test_broken_pipe_is_2():
+def test_broken_pipe_has_status_2():
     read_end, write_end = os.pipe()
     os.close(read_end)
     with open(write_end, "wb") as closed:
         expect(UNJUDGED, CONNECTED, stdout=closed, err="Broken pipe")
 
 
-def test_closed_standard_output_is_2():
+def test_closed_standard_output_has_status_2():
     command = ["sh", "-c", 'exec "$0" "$1" >&-', CHECK, CONNECTED]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     assert done.returncode == UNJUDGED and "cannot be written" in done.stderr, done.stderr
 
 
-def test_interrupted_is_130_without_report_or_verdict(tmp_path):
+def test_interrupted_run_has_status_130_and_no_report(tmp_path):
     target = tmp_path / "interrupted.txt"
     with subprocess.Popen(
         [CHECK, "-o", target, CONNECTED, "-"],

@@ -33,6 +33,14 @@ def test_the_projects_includes_point_down():
             "probe/link may not include probe/exchange",
         ),
         (
+            {"capture/write/a.c": "capture/receive/b.h", "capture/receive/b.h": None},
+            "capture/write may not include capture/receive",
+        ),
+        (
+            {"capture/receive/a.c": "capture/b.h", "capture/b.h": None},
+            "capture/receive may not include capture",
+        ),
+        (
             {"capture/a.c": "probe/link/b.h", "probe/link/b.h": None},
             "capture may not include probe/link",
         ),
@@ -49,6 +57,8 @@ def test_the_projects_includes_point_down():
         "up",
         "product",
         "part",
+        "capture's part",
+        "product from its part",
         "part of another",
         "sideways",
         "beside",

@@ -81,7 +81,7 @@ def check_end(done, status, last):
     assert done.stdout.splitlines()[-1:] == [last], shown
 
 
-def test_clustershell_asks_the_nodes_by_ipoib_probe_and_misses_the_one_that_does_not_answer(site):
+def test_clustershell_probes_the_nodes_and_reports_the_one_that_does_not_answer(site):
     """ssh is simulated: node07 has no device, node11 has no ipoib-probe."""
     needs("clush", "cluster")
     reports.of_simulated_subnet(site.path / "probe.json")
@@ -103,12 +103,12 @@ def test_clustershell_asks_the_nodes_by_ipoib_probe_and_misses_the_one_that_does
     assert re.search(r"^node11: .*NOT JUDGED: ", done.stdout, re.MULTILINE)
 
 
-def test_clustershells_exec_worker_judges_captures_here(site):
+def test_clustershell_exec_worker_checks_local_captures(site):
     needs("clush", "cluster")
     check_end(site.shell(CLUSH_EXEC), VIOLATED, JUDGED)
 
 
-def test_gnu_parallel_judges_captures(site):
+def test_gnu_parallel_checks_captures(site):
     needs("parallel", "cluster")
     check_end(site.shell(PARALLEL), VIOLATED, JUDGED)
 
@@ -125,7 +125,7 @@ def slurm(site):
     needs("slurmctld", "cluster")
     needs("slurmd", "cluster")
     needs("sbatch", "cluster")
-    (site.path / "judge.sbatch").write_text(SLURM_SCRIPT)
+    (site.path / "check.sbatch").write_text(SLURM_SCRIPT)
 
     def run(text):
         done = site.follow(SLURM, "sh", "-c", text)
@@ -147,7 +147,7 @@ def test_slurm_accepts_the_job_array(slurm):
     assert done.returncode == 0 and " to start at " in done.stdout, (done.stdout, done.stderr)
 
 
-def test_slurm_job_array_judges_captures_and_a_job_merges_the_reports(site, slurm):
+def test_slurm_job_array_checks_captures_and_a_job_merges_the_reports(site, slurm):
     jobs_end = "for _ in $(seq 600); do [ $(squeue -h | wc -l) = 0 ] && break; sleep 0.2; done"
     done = slurm(f"{SLURM_SUBMIT}\n{jobs_end}\nsqueue >&2\ncat merged.txt\n")
     check_end(done, OK, JUDGED)
@@ -155,7 +155,7 @@ def test_slurm_job_array_judges_captures_and_a_job_merges_the_reports(site, slur
     assert (site.path / "merge.log").read_text() == ""
 
 
-def test_two_files_joined_are_judged_as_one(tmp_path):
+def test_two_joined_files_are_checked_as_one(tmp_path):
     needs("mergecap", "build")
     whole = tmp_path / "whole.pcap"
     convert = [os.path.join(BIN, "ipoib-capture"), "convert", CONNECTED, whole]

@@ -9,7 +9,7 @@ import collections
 import pytest
 
 from frames import fixture, ib
-from frames.bases import CONSUMER_REJECT, N1
+from frames.bases import CONSUMER_REJECT, N0, N1
 from frames.build import (
     A,
     B,
@@ -123,16 +123,16 @@ def fail_over(answer_to):
 
 
 @pytest.mark.parametrize("node", [pytest.param(A, id="old-port"), pytest.param(B, id="new-port")])
-def test_ip_that_moved_may_be_answered_at_its_old_or_new_port(node):
+def test_ip_that_moved_may_get_replies_at_its_old_or_new_port(node):
     conforms(fail_over(node))
 
 
-def test_ip_that_moved_may_not_be_answered_at_another_qp_of_its_port():
+def test_ip_that_moved_may_not_get_replies_at_another_qp_of_its_port():
     other = Node(B.lid, B.gid, B.qpn + 1, B.ip, B.ll)
     assert (5, TO_QPN) in failures(fail_over(other))
 
 
-def test_answer_at_a_third_port_may_be_to_its_own_lost_solicitation():
+def test_reply_at_a_third_port_may_answer_its_own_lost_solicitation():
     assert TO_QPN not in {rule for _, rule in failures(fail_over(D))}
 
 
@@ -169,7 +169,8 @@ def count_on(t, frame, lid):
 def moved_host(own_table=b""):
     """switch4.pcap up to n1's join: n1 is moved to the switch's port 5, and a host that is only in
     another partition is connected to port 2, where n1 was. The subnet manager queries both; n1
-    joins again. own_table: the table that it finds in n1's port."""
+    joins again. own_table: the table that it finds in n1's port. Returns the capture, and the number
+    of n1's next response to the subnet manager: its PSN shows that no other one is missing."""
     t = fixture.tape("switch4.pcap")
     t.keep((1, 133))
     at, tid = t.frame(133), 0x1500002000
@@ -198,6 +199,8 @@ def moved_host(own_table=b""):
     join["mad.tid"] += 0x100
     join["psn"] += 1
     at = t.insert(at, join)
+    answer(30, 5)
+    at.packet["psn"] = t[50]["psn"] + 1
     return t.pcap(), t.number(at)
 
 
@@ -212,8 +215,8 @@ def test_another_node_at_the_end_of_a_route_is_another_port():
 
 
 def test_pkey_that_a_moved_port_lost_is_found():
-    capture, join = moved_host(own_table=b"\x80\x01")
-    assert (join, PKEY) in failures(capture)
+    capture, response = moved_host(own_table=b"\x80\x01")
+    assert (response, PKEY) in failures(capture)
 
 
 def after_leave(alias=None, missed=True):
@@ -258,7 +261,7 @@ ALIASES = pytest.mark.parametrize("alias", [None, "join", "ask"])
 
 
 @ALIASES
-def test_second_gid_at_the_lid_of_a_port_is_an_alias_and_a_missed_join_no_fault(alias):
+def test_second_gid_at_a_lid_is_an_alias_and_a_missed_join_no_violation(alias):
     conforms(after_leave(alias)[0])
 
 
@@ -269,10 +272,12 @@ def test_send_after_leave_is_found_if_no_join_was_missed(alias):
 
 
 def no_records(mask):
-    """The SA has no such record; then A sends to the group. mask: the components of C's query;
-    None: the query was not captured."""
+    """The SA has no such record; then A sends to the group, without a join between its requests 1
+    and the last frame. mask: the components of C's query; None: the query was not captured."""
     t, group = Tape(), ib.mgid_ipv4("239.1.2.3")
     record = ib.mcmember(group, D.gid)
+    other = ib.sa_mad(ib.GET, 0x77, ib.ATTR_MC_MEMBER, record, mask=BY_MGID)
+    t.put(mad_frame(A, SM, other, 1).ib())
     if mask:
         t.put(
             mad_frame(C, SM, ib.sa_mad(ib.GET, 0x55, ib.ATTR_MC_MEMBER, record, mask=mask), 1).ib()
@@ -295,6 +300,7 @@ def no_records(mask):
         ),
         mlid=0xC005,
     )
+    t.put(mad_frame(A, SM, other, 2).ib())
     return erf_pcap(t)
 
 
@@ -304,12 +310,49 @@ BY_MGID, BY_PORT = ib.MCM["mgid"], ib.MCM["mgid"] | ib.MCM["port_gid"]
 @pytest.mark.parametrize(
     "mask", [pytest.param(None, id="unseen"), pytest.param(BY_PORT, id="group-and-port")]
 )
-def test_no_record_of_something_else_does_not_mean_that_the_group_is_missing(mask):
+def test_empty_response_to_another_query_does_not_mean_that_the_group_is_missing(mask):
     conforms(no_records(mask))
 
 
-def test_no_record_of_the_group_alone_means_that_the_group_is_missing():
-    assert (3, GROUP) in failures(no_records(BY_MGID))
+def test_empty_response_to_a_query_for_the_group_means_that_the_group_is_missing():
+    assert (5, GROUP) in failures(no_records(BY_MGID))
+
+
+# ---- a listener that stops to listen, and listens again
+
+RECEIVER = "rfc4391.10.receiver-fullmember"
+
+
+def listens_again(*between):
+    """datagram.pcap: n1 joins 239.1.2.3 as SendOnlyFullMember (69, 70) and reports it by IGMP (73),
+    and again 6 s later (78). between: copies of frames, 2 s before 78: 95 and 97, n1 leaves; 96, it
+    reports that it no longer listens; 69 and 70, it joins."""
+    t = fixture.tape("datagram.pcap")
+    for n in (69, 70, 95):
+        t[n]["mcm.join"] = 8
+    t.shift(78, 4)
+    at = 77
+    for n in between:
+        at = t.insert(at, t[n].copy())
+        if n in (95, 97, 69, 70):
+            at.packet["mad.tid"] += 0x100
+    t.shift(78, 2)
+    t.renumber(2)
+    t.renumber(2, N1.qpn)
+    return t.pcap()
+
+
+def test_listener_that_never_joins_as_full_member_is_found():
+    assert RECEIVER in {rule for _, rule in failures(listens_again())}
+
+
+@pytest.mark.parametrize(
+    "between",
+    [(95, 97, 69, 70), (96,), (96, 95, 97, 69, 70)],
+    ids=["leaves-and-joins", "stops-to-listen", "both"],
+)
+def test_time_to_join_as_full_member_counts_from_the_first_report_since_the_join(between):
+    assert RECEIVER not in {rule for _, rule in failures(listens_again(*between))}
 
 
 # ---- frames that were not captured
@@ -331,14 +374,14 @@ LOST = [
     ("two-scopes.pcap", 46, 55, SCOPE, "all joins of the second interface but the last's answer"),
     ("qpn-change.pcap", 114, 115, JOIN, "a new interface joins what the old one had left"),
     ("mlid-change.pcap", 277, 278, JOIN, "a join of a group that was left"),
-    ("sm-restart.pcap", 105, 115, MLID, "joins at a new subnet manager, which tells other MLIDs"),
+    ("sm-restart.pcap", 105, 115, MLID, "joins at a new subnet manager, which assigns other MLIDs"),
 ]
 
 
 @pytest.mark.parametrize(
     "name, first, last, rule, _", LOST, ids=[f"{name}-{what}" for name, _, _, _, what in LOST]
 )
-def test_missed_frames_are_no_fault(name, first, last, rule, _):
+def test_missed_frames_raise_no_violation(name, first, last, rule, _):
     assert rule not in {r for _, r in failures(without(name, first, last))}
 
 
@@ -358,7 +401,7 @@ def no_second_pkey(answered):
 
 
 @pytest.mark.parametrize("answered", [False, True], ids=["never-set", "set-without-it"])
-def test_pkey_that_was_never_given_is_found_if_no_answer_of_the_port_was_missed(answered):
+def test_pkey_missing_from_the_table_is_found_if_no_response_of_the_port_was_missed(answered):
     assert PKEY in {rule for _, rule in failures(no_second_pkey(answered))}
 
 
@@ -370,18 +413,18 @@ WAITING = [
 
 
 @pytest.mark.parametrize("fault", WAITING)
-def test_fault_that_a_missed_join_would_explain_is_inconclusive(fault):
+def test_violation_that_a_missed_join_would_explain_is_inconclusive(fault):
     """The request that would show that no request was missed, and all later ones, have a PSN higher
     by one: one was missed."""
     t, shows = faults.make_capture(fault)
-    count_on(t, t.frames[shows - 1], N1.lid)
+    count_on(t, [f for f in t.frames[:shows] if own_gsi(f, N1.lid)][-1], N1.lid)
     capture = t.pcap()
     assert fault.rule not in {rule for _, rule in failures(capture)}
     assert findings.counts(capture, *LINUX)[fault.rule].inconclusive
 
 
 @pytest.mark.parametrize("fault", WAITING)
-def test_fault_that_a_missed_join_would_explain_is_inconclusive_at_the_end(fault):
+def test_violation_that_a_missed_join_would_explain_is_inconclusive_at_the_end(fault):
     """The capture ends before the request that shows that no request was missed."""
     t, shows = faults.make_capture(fault)
     t.frames = t.frames[: shows - 1]
@@ -437,19 +480,19 @@ def with_copy(number, at):
     return real(frames)
 
 
-def test_nothing_is_learnt_from_a_corrupt_answer_to_a_join():
+def test_corrupt_join_response_changes_no_fact():
     conforms(with_copy(20, QKEY_LOW))  # n1's join of the broadcast group, and its response
 
 
 @pytest.mark.parametrize("number", ADDRESS_FRAMES, ids=ADDRESS_FRAMES.values())
-def test_nothing_is_learnt_from_a_corrupt_address(number):
+def test_corrupt_address_changes_no_fact(number):
     """One bit in each of the last 48 bytes before the CRCs, where the address is."""
     size = len(records()[number - 1][1])
     failed = {at: failures(with_copy(number, at)) for at in range(size - 6 - 48, size - 6)}
     assert not {at: found for at, found in failed.items() if found}
 
 
-def test_other_qkey_in_a_whole_answer_to_a_join_is_found():
+def test_other_qkey_after_an_intact_join_response_is_found():
     t = fixture.tape("datagram.pcap")
     t[20]["mcm.qkey"] ^= 0x40
     assert failures(t.pcap())
@@ -461,12 +504,12 @@ def other_icrcs():
     return real([(time, data[:-6] + wrong + data[-2:], wire) for time, data, wire in records()])
 
 
-def test_source_whose_icrcs_are_never_right_conforms():
+def test_source_without_right_icrcs_conforms():
     conforms(other_icrcs())
 
 
 @pytest.mark.parametrize("rule", [JOIN, ATTRIBUTES, TO_QPN])
-def test_all_is_learnt_from_a_source_whose_icrcs_are_never_right(rule):
+def test_source_without_right_icrcs_updates_the_model(rule):
     assert passes(other_icrcs(), rule) == passes(real(records()), rule) > 0
 
 
@@ -497,16 +540,31 @@ def ended(refused, *payloads, ms=HOUR):
 
 
 @pytest.mark.parametrize("refused", [False, True], ids=["ended", "refused"])
-def test_qp_of_a_connection_that_is_over_may_be_another_programs(refused):
+def test_qp_of_a_closed_connection_may_belong_to_another_program(refused):
     """The connection setup of that program needs no CM."""
     conforms(ended(refused, b"\x01\x02\x03", ib.fill(64, 9))[0])
 
 
-def test_ipoib_that_was_under_way_at_a_connections_end_is_judged():
+def test_ipoib_in_flight_when_a_connection_ends_is_checked():
     capture, last = ended(False, encap(0x0800, ib.ping4(B.ip, "239.1.2.3")), ms=1)
     assert (last, "rfc4755.2.1.multicast-over-ud") in failures(capture)
 
 
-def test_ipoib_after_a_refusal_is_judged():
+def test_ipoib_after_a_reject_is_checked():
     capture, last = ended(True, ping(B, A), ms=1)
     assert failures(capture) == [(last, "rfc4755.2.3.connection-before-ip")]
+
+
+# ---- where the records of the SA are known to be current, as in a probe
+
+
+def test_each_datagram_above_the_mtu_is_reported_where_records_are_current():
+    """RFC 4391 section 7: the link MTU is 2044 octets. The same datagram of 2100 octets of data is
+    sent twice: a probe that did not know its peer at the first one finds the second."""
+    t = fixture.tape("datagram.pcap")
+    t[45].datagram(0x0800, ib.ping4(N0.ip, N1.ip, size=2100))
+    t.insert(45, t[45].copy())
+    mtu = "rfc4391.7.link-mtu"
+    found = findings.failures(t.pcap(), *LINUX, "--current")
+    assert [frame for frame, rule in found if rule == mtu] == [45, 46]
+    assert [rule for _, rule in failures(t.pcap())].count(mtu) == 1  # a proof is reported once

@@ -11,6 +11,7 @@ import gzip
 import os
 import re
 import select
+import struct
 import subprocess
 import time
 
@@ -19,7 +20,7 @@ import pytest
 from support import capfile
 from support.capfile import ERF, INFINIBAND
 from support.convert import A, B, ENVIRONMENT, LIMIT, PROGRAM, T
-from support.convert import at, call, convert, frames, inputs, judge, packets, read
+from support.convert import at, call, check_end, convert, frames, inputs, packets, read
 from support.folders import open_folder
 from support.needs import needs
 from support.paths import TESTDATA, WITH_PLUGINS
@@ -103,7 +104,7 @@ def test_testdata_has_captures_of_link_type_247():
 
 @each_format
 @each_capture
-def test_there_and_back(name, suffix, there, tmp_path):
+def test_conversion_and_back_gives_the_same_frames(name, suffix, there, tmp_path):
     back = tmp_path / "back.pcap"
     convert("-f247", there(name, suffix), back)
     assert frames(there(name, suffix)) == frames(CAPTURES[name])
@@ -181,7 +182,7 @@ def same_after_the_way_back(path, tmp_path, suffix):
     return out
 
 
-def test_the_way_back_gives_the_same_file(inputs, tmp_path):
+def test_conversion_back_gives_the_same_file(inputs, tmp_path):
     same_after_the_way_back(inputs / "two.pcap", tmp_path, "erf")
 
 
@@ -240,10 +241,47 @@ def test_no_packets(inputs, tmp_path):
     assert out.stat().st_size == 24
 
 
+def test_both_link_types_of_infiniband_in_one_file(inputs, tmp_path):
+    convert(inputs / "both.pcapng", tmp_path / "out.pcap")
+    assert [f[1:] for f in frames(tmp_path / "out.pcap")] == [
+        (52, 52, A.hex()),
+        (52, 52, B.hex()),
+    ]
+
+
+@pytest.mark.parametrize("name, link", [("ipoib242.pcap", capfile.IPOIB), ("ether.pcap", 1)])
+def test_other_link_types_are_copied_to_another_file_format(name, link, inputs, tmp_path):
+    convert(inputs / name, tmp_path / "out.pcapng")
+    assert packets(tmp_path / "out.pcapng") == [(link, at(5), 52, A.hex(), 0)]
+    convert(tmp_path / "out.pcapng", tmp_path / "back.pcap")
+    assert packets(tmp_path / "back.pcap") == packets(inputs / name)
+
+
+@pytest.mark.parametrize("name", ["two.pcap", "ng-le.pcapng", "infiniband.erf"])
+def test_compressed_pipe_gives_the_same_output(name, inputs, tmp_path):
+    """Two members, as gzip writes when it appends to a file."""
+    data = capfile.load(inputs / name)
+    packed = gzip.compress(data[:50]) + gzip.compress(data[50:])
+    convert("-", tmp_path / "out.pcap", input=packed)
+    convert(inputs / name, tmp_path / "plain.pcap")
+    assert capfile.load(tmp_path / "out.pcap") == capfile.load(tmp_path / "plain.pcap")
+
+
+@pytest.mark.parametrize("endian", "<>")
+def test_pcapng_drop_counts_are_copied(endian, tmp_path):
+    values = {4: struct.pack(endian + "Q", 9)}
+    data = capfile.section(endian) + capfile.interface(INFINIBAND, endian=endian)
+    data += capfile.packet(at(5), A, endian=endian, values=values)
+    data += capfile.packet(at(6), B, endian=endian)
+    (tmp_path / "in.pcapng").write_bytes(data)
+    convert(tmp_path / "in.pcapng", tmp_path / "out.pcapng")
+    assert [p[4] for p in packets(tmp_path / "out.pcapng")] == [9, 0]
+
+
 # Streams.
 
 
-def test_stdin_and_stdout_are_streams(inputs, tmp_path):
+def test_stdin_and_stdout_may_be_pipes(inputs, tmp_path):
     data, out = capfile.load(inputs / "two.pcap"), tmp_path / "out.pcap"
     with open(out, "wb") as f:
         convert("-", "-", input=data, stdout=f, says=": 2 packets, 104 octets, 0 drops")
@@ -377,7 +415,7 @@ def test_inexact_times_of_ibdump_are_corrected(inputs, tmp_path):
         pytest.param("coarse.pcapng", at(500000116), id="coarse-time-of-the-file"),
     ],
 )
-def test_of_two_times_the_one_that_wireshark_shows_counts(name, expected, inputs, tmp_path):
+def test_time_that_wireshark_shows_is_used(name, expected, inputs, tmp_path):
     """Wireshark shows the time of the pcap record in a pcap file, and that of the block in a pcapng
     file."""
     out, back = tmp_path / "out.pcap", tmp_path / "back.pcap"
@@ -388,7 +426,7 @@ def test_of_two_times_the_one_that_wireshark_shows_counts(name, expected, inputs
     assert capfile.load(back) == capfile.load(out)
 
 
-def test_packet_without_a_byte_stays_but_not_in_raw_erf(inputs, tmp_path):
+def test_empty_packet_is_copied_except_to_raw_erf(inputs, tmp_path):
     same_after_the_way_back(inputs / "zero.pcap", tmp_path, "pcap")
     says = "1 packet left out: no octet"
     convert(inputs / "zero.pcap", tmp_path / "out.erf", status=1, says=says)

@@ -247,7 +247,7 @@ def test_crcs_of_real_frames_are_what_the_builder_makes(name):
     assert good > 0 and bad == 0, f"{good} right, {bad} wrong"
 
 
-def test_there_are_built_captures():
+def test_built_captures_exist():
     assert BUILT_CAPTURES
 
 
@@ -292,7 +292,7 @@ def rej_of_none(p):
         ("connected.pcap", 48, rej_of_none, "Answers: no message (2)"),
     ],
 )
-def test_changed_frame_has_in_its_tree(open_path, name, number, change, wanted, mode):
+def test_tree_of_a_changed_frame_shows_the_value(open_path, name, number, change, wanted, mode):
     t = tape(name)
     change(t[number])
     path = open_path / name

@@ -46,7 +46,10 @@ ELSEWHERE = [
     (r"script/package && apt install", "tests/test_package.py", '"package"'),
     (r"cmake -S . -B build ", "script/bootstrap", "cmake -S . -B build"),
     (r"script/degrade$", "tests/test_removals_all.py", '"degrade"'),
+    (r"script/wireshark-tree$", "tests/test_wireshark_tree.py", '"wireshark-tree"'),
+    (r"script/recall$", "tests/test_recall.py", '"recall"'),
     (r"script/law --chains \d+", "tests/test_law_all.py", '"law"'),
+    (r"build/tests/law-chains ", "tests/test_law_chains.py", "law-chains"),
     (r"script/bench-decode", "tests/test_benchmarks.py", '"bench-decode"'),
     (r"script/bench-check", "tests/test_benchmarks.py", '"bench-check"'),
     (r"script/bench-capture", "tests/test_benchmarks.py", '"bench-capture"'),
@@ -137,7 +140,7 @@ def prepare(folder, page):
         (folder / "OUT").mkdir()
         for name in SCENARIOS[page]:
             shutil.copy(capture, folder / "OUT" / f"{name}.pcap")
-    for name in ("capture.pcap", "IN"):
+    for name in ("capture.pcap", "IN", "host-a.pcap", "host-b.pcap"):
         shutil.copy(capture, folder / name)
     subprocess.run(
         ["editcap", "-F", "pcapng", testdata("built/built-arp.pcap"), "capture.pcapng"],

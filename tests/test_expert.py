@@ -8,10 +8,11 @@ message that ends within the address; frames 4, 5 and 6 have options of length 0
 import collections
 import os
 import re
+import subprocess
 
 import pytest
 
-from support.paths import SRC, testdata
+from support.paths import BIN, SRC, testdata
 from support.wireshark import tshark
 
 FAULTS = testdata("built/built-nd-faults.pcap")
@@ -108,3 +109,44 @@ def test_each_rule_that_a_capture_can_show_has_a_field():
     fields = tshark("-G", "fields", check=True).stdout
     names = set(re.findall(r"^F\t[^\t]*\t(ipoib\.\S+)\t", fields, re.MULTILINE))
     assert [r for r in visible if f"ipoib.{r}" not in names] == []
+
+
+# ---- pcapng of link type 247: Wireshark's own reader opens it, and its packets cannot be saved
+
+CANNOT_SAVE = "ipoib.cannot_save"
+
+
+@pytest.mark.parametrize("options", [[], ["-2"]], ids=["one-pass", "two-passes"])
+@pytest.mark.parametrize(
+    "capture, expected",
+    [
+        ("built/built-carrier-247.pcapng", [1]),
+        ("built/built-sliced-247.pcapng", [1]),
+        ("built/built-carrier-247.pcap", []),  # read as ERF
+        ("built/built-carrier-erf.pcapng", []),
+        ("connected.pcap", []),
+    ],
+)
+def test_first_frame_of_pcapng_247_says_that_it_cannot_be_saved(capture, expected, options):
+    out = tshark("-r", testdata(capture), *options, "-Y", CANNOT_SAVE, "-T", "fields",
+                 "-e", "frame.number", check=True).stdout  # fmt: skip
+    assert [int(n) for n in out.split()] == expected
+
+
+def test_note_names_the_command_that_helps_and_is_no_finding():
+    capture = testdata("built/built-carrier-247.pcapng")
+    run = tshark("-r", capture, "-q", "-z", "expert,note", check=True)
+    assert re.search(r"Protocol +IPoIB +.*ipoib-capture convert IN OUT", run.stdout), run.stdout
+    verdict = tshark("-r", capture, "-q", "-z", "ipoib,conformance", check=True).stdout
+    assert "convert" not in verdict and "cannot" not in verdict
+
+
+def test_what_the_note_says_is_true(tmp_path):
+    """tshark refuses to write the packets, and writes those of the converted file."""
+    capture, erf = testdata("built/built-carrier-247.pcapng"), str(tmp_path / "erf.pcapng")
+    refused = tshark("-r", capture, "-w", os.devnull)
+    assert refused.returncode != 0, "pcapng of link type 247 can be saved: remove the note"
+    command = [os.path.join(BIN, "ipoib-capture"), "convert", capture, erf]
+    subprocess.run(command, check=True, capture_output=True)
+    assert tshark("-r", erf, "-w", os.devnull).returncode == 0
+    assert tshark("-r", erf, "-Y", CANNOT_SAVE, check=True).stdout == ""

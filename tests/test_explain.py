@@ -11,7 +11,7 @@ from support.paths import BIN, SRC
 
 PAGES = os.path.join(SRC, "doc/rules")
 IDS = sorted(n[:-3] for n in os.listdir(PAGES) if n != "README.md")
-HEADINGS = ["WHAT IT MEANS", "HOW IT IS JUDGED", "HOW TO SEE IT", "WHAT TO DO"]
+HEADINGS = ["WHAT IT MEANS", "HOW IT IS CHECKED", "HOW TO SEE IT", "WHAT TO DO"]
 
 
 def explain(rule, tool="ipoib-check"):

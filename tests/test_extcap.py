@@ -110,7 +110,7 @@ def test_no_device_is_no_error():
     assert result.stderr == b""
 
 
-def test_version_alone_is_one_sentence():
+def test_version_is_one_sentence():
     assert len(sentences(lines("", "--extcap-version"))) == 1
 
 
@@ -221,7 +221,7 @@ MULTICAST = ("--mode", "multicast", "--pkey", "", "--snaplen", "")
 
 
 @pytest.mark.parametrize("more", [(), MULTICAST], ids=["sniffer", "multicast"])
-def test_sigterm_ends_a_capture_the_fifo_has_all_and_stderr_is_empty(more):
+def test_sigterm_ends_a_capture_with_all_frames_and_an_empty_stderr(more):
     fifo = Fifo(f"group {GROUP}\nrate 1000\n{FED}", *more)
     data = fifo.read_frames(1 if more else len(fed()))
     begin = time.monotonic()
@@ -249,7 +249,7 @@ def test_sigterm_ends_a_capture_the_fifo_has_all_and_stderr_is_empty(more):
     ids=["idle", "slow", "fast"],
 )
 @pytest.mark.parametrize("more", [(), ("--mode", "multicast")], ids=["sniffer", "multicast"])
-def test_closed_fifo_ends_a_capture_and_nothing_is_said(more, flow):
+def test_closed_fifo_ends_a_capture_without_a_message(more, flow):
     fifo = Fifo(f"group {GROUP}\n{flow}", *more)
     assert fifo.reader.read(100)[:4] == b"\x0a\x0d\x0d\x0a"
     time.sleep(0.3)  # by then an idle capture sleeps, a fast one waits for its reader
@@ -334,7 +334,7 @@ def test_tshark_captures_live_in_multicast_mode():
     assert dlids == {str(0xC000)}, result
 
 
-def test_installed_it_stands_where_this_wireshark_looks_for_extcaps():
+def test_installation_is_in_the_extcap_folder_of_this_wireshark():
     needs("tshark", "build")
     install = subprocess.run(
         ["cmake", "--install", BUILD, "--prefix", os.path.abspath("usr")],

@@ -32,7 +32,7 @@ def linux(**counts):
     }
     found = {
         SERVICE_ID: n["reqs"],
-        UD_QPN: n["rtus"] + n["rejs"],
+        UD_QPN: n["rejs"],
         PRIVATE: n["rtus"],
         QKEYS: n["qkeys"],
         QKEY: n["joined"],
@@ -67,7 +67,7 @@ DEVIATIONS = {
     "partitions.pcap": linux(qkeys=3, joined=3, groups=16, senders=2),
     # n1, n2, n3: their solicited-node groups, all-nodes twice, MLDv2, IGMPv3, all-routers,
     # 239.10.20.30 to .32, ff15::10:20
-    "switch4.pcap": linux(qkeys=1, joined=1, groups=12, senders=3),
+    "switch4.pcap": linux(qkeys=1, joined=1, groups=13, senders=3),
     "built-nd-faults.pcap": {"rfc4391.9.3.nd-option-length": 1},  # 2
 }
 
@@ -112,7 +112,7 @@ def names(paths):
 
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=names(CAPTURES))
-def test_capture_shows_its_faults_and_deviations_and_no_others(capture):
+def test_capture_has_its_expected_violations_and_deviations_only(capture):
     name, done = os.path.basename(capture), findings.run(capture, "--deviations", "linux")
     if done.returncode == findings.NOT_READ:
         pytest.skip("libpcap cannot read it")
@@ -125,7 +125,7 @@ def test_capture_shows_its_faults_and_deviations_and_no_others(capture):
         assert deviated == DEVIATIONS[name]
 
 
-def test_expectations_are_of_captures_that_exist():
+def test_expectations_name_existing_captures():
     assert set(FAILURES) | set(DEVIATIONS) <= set(names(CAPTURES))
 
 
@@ -193,7 +193,7 @@ def test_corrupt_packet_does_not_hide_the_same_fault_in_a_whole_one():
     assert failed_and_inconclusive(infiniband(frames), "rfc4755.3.1.flags") == (1, 1)
 
 
-def test_finding_about_a_port_and_a_group_is_that_groups_alone():
+def test_finding_about_a_port_and_a_group_applies_to_that_group_only():
     """datagram.pcap: n1 leaves the group of 224.0.0.22 after 72, as in 114 and 116, but still sends
     reports to it, between reports to ff02::16, which has the same low 32 bits, and which it has not
     left. Its next request, 76, shows that it did not join again."""
@@ -219,7 +219,7 @@ def test_both_forms_of_a_pkey_are_one_partition(twins):
     assert frames(twins, "partition.overlap", "noted") == []
 
 
-def test_sender_that_is_not_as_linux_is_no_known_deviation():
+def test_sender_unlike_linux_has_no_known_deviation():
     """datagram.pcap: n1 joins to send as Linux does, with JoinState 8 (27, 28), and never
     subscribes; here with JoinState 4."""
     t = tape("datagram.pcap")
@@ -249,3 +249,34 @@ def test_truncated_reqs_are_inconclusive():
     cut = [capfile.record(f.time, f.octets(), 150) for f in tape("connected.pcap").frames]
     rule = "rfc4755.3.2.ud-qpn-in-private-data"
     assert failed_and_inconclusive(infiniband(cut), rule) == (0, 2)
+
+
+LINK_NOTES = ("rfc4755.5.default-mtu", "rfc4755.7.1.rc-timers")
+
+
+def link_notes(t):
+    found = findings.frames(t.pcap())
+    return {rule: [f.frame for f in found if f.rule == rule] for rule in LINK_NOTES}
+
+
+def test_notes_about_the_link_are_not_repeated_for_a_second_connection():
+    """connected.pcap: REQ 45 and REP 46, REQ 50 and REP 51 have the same Receive MTU, both REQs the
+    same timers, and P_Key 0xffff."""
+    t = tape("connected.pcap")
+    assert t[45]["req.private.mtu"] == t[50]["req.private.mtu"] == 65524
+    assert t[45]["req.pkey"] == t[50]["req.pkey"] == 0xFFFF
+    assert link_notes(t) == {rule: [45] for rule in LINK_NOTES}
+
+
+def test_notes_about_the_link_are_reported_for_each_link():
+    """The same, but the second connection is of the partition 0x8001."""
+    t = tape("connected.pcap")
+    t[50]["req.pkey"] = 0x8001
+    assert link_notes(t) == {rule: [45, 50] for rule in LINK_NOTES}
+
+
+def test_each_receive_mtu_of_a_link_is_noted_once():
+    """The same, but n1 takes 4,096 octets: REP 46, REQ 50. n0's value is in 45 and 51."""
+    t = tape("connected.pcap")
+    t[46]["rep.private.mtu"] = t[50]["req.private.mtu"] = 4096
+    assert link_notes(t)["rfc4755.5.default-mtu"] == [45, 46]

@@ -163,7 +163,7 @@ def test_check_passes_and_raises_nothing(entry):
 
 
 @cases(fixture.USE)
-def test_freedom_of_a_may_rule_is_used_and_raises_nothing(entry):
+def test_use_of_a_may_raises_nothing(entry):
     check_quiet(entry)
     assert not [f for f in found(entry["capture"], "none") if f.rule == entry["rule"]]
     assert passed(entry["capture"]), "nothing in it is judged"
@@ -180,14 +180,14 @@ def test_rule_is_noted_and_raises_nothing(entry):
 
 
 @pytest.mark.parametrize("name", sorted(REAL | {"datagram.pcap", "connected.pcap"}))
-def test_editor_of_packets_changes_nothing_by_itself(name):
+def test_unedited_frames_are_unchanged(name):
     """Real packets that are parsed and built again are the same, so lengths and CRCs are right in
     changed packets too."""
     frames = fixture.tape(name).frames
     assert not [f.origin for f in frames if f.packet.octets() != f.before]
 
 
-def test_fixtures_come_out_the_same_twice(made, tmp_path):
+def test_fixtures_are_reproducible(made, tmp_path):
     make(tmp_path)
     once = os.path.dirname(next(e["capture"] for e in made if e["kind"] == fixture.FAIL))
 

@@ -55,19 +55,19 @@ def replay(paths, **environment):
     return done.stdout
 
 
-def test_inputs_of_the_open_file_are_written_down(inputs, folder):
+def test_inputs_of_the_open_file_are_recorded(inputs, folder):
     parts, paths = inputs
     replay(paths, sequence=folder / "sequence")
     assert (folder / "sequence").read_bytes() == sequence_of(parts)
 
 
-def test_a_new_file_forgets_the_inputs_before_it(inputs, folder):
+def test_new_file_discards_earlier_inputs(inputs, folder):
     parts, paths = inputs
     replay(paths, sequence=folder / "sequence", reset=2)
     assert (folder / "sequence").read_bytes() == sequence_of(parts[2:])
 
 
-def test_what_was_written_down_is_an_input(inputs, folder):
+def test_recorded_sequence_is_an_input(inputs, folder):
     parts, paths = inputs
     (folder / "sequence").write_bytes(sequence_of(parts))
     replay([paths[0], folder / "sequence"], sequence=folder / "again")

@@ -55,7 +55,7 @@ CONNECTIONS, NEIGHBOURS, QPNS, GROUPS, ENDPORTS, MEMORY = (
 STREAMS, RUNS = (
     constant("lib/model/stream.h", name) for name in ("STREAMS_MAX", "STREAM_RUNS_MAX")
 )
-ROUTES = constant("lib/model/subnet.c", "ROUTES_MAX")
+ROUTES = constant("lib/model/smps.c", "ROUTES_MAX")
 
 # Bytes of each structure (tests/unit/test_memory.c), and of all that a kind of capture fills.
 GROUP, MEMBER, LINK = 200, 80, 100
@@ -100,7 +100,7 @@ class Run:
         )
         measured, report = os.pipe()
         findings = [os.path.join(folder, "findings"), "-"]
-        judge = subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", STARTER, str(report), *findings],
             stdin=maker.stdout,
             stdout=subprocess.PIPE,
@@ -109,20 +109,20 @@ class Run:
         )
         os.close(report)
         maker.stdout.close()
-        output, errors = judge.communicate()
+        output, errors = process.communicate()
         lines, self.errors = output.decode().splitlines(), errors.decode(errors="replace")
         with open(measured, encoding="ascii") as f:
             numbers = f.read().split()
         assert len(numbers) == 3, f"{self.what}: not measured: {self.errors}"
         made = maker.wait()
-        self.status = int(numbers[0]) or judge.returncode or made
+        self.status = int(numbers[0]) or process.returncode or made
         self.seconds, self.memory = float(numbers[1]), int(numbers[2]) * 1024
         counts = [[int(n) for n in line.split()[1:]] for line in lines]
         self.found = sum(fail + deviation + noted for _, fail, deviation, _, noted, _ in counts)
-        self.judged = sum(sum(c[:5]) for c in counts)
+        self.checked = sum(sum(c[:5]) for c in counts)
         print(f"{self.what}: {self.seconds:.2f} s and {self.memory / 1e6:.1f} MB")
 
-    def assert_judged(self):
+    def assert_checked(self):
         assert self.status == 0, f"{self.what}: exit status {self.status}; stderr: {self.errors}"
 
     def assert_memory_below(self, limit):
@@ -151,10 +151,10 @@ def test_the_limit_of_each_kind_is_known():
 
 
 @each_kind
-def test_capture_is_judged(kind):
+def test_capture_is_checked(kind):
     for entries in (SMALL, LARGE):
-        first_run(kind, entries).assert_judged()
-    assert first_run(kind, SMALL).judged
+        first_run(kind, entries).assert_checked()
+    assert first_run(kind, SMALL).checked
 
 
 @each_kind
@@ -163,7 +163,7 @@ def test_memory_has_its_limit(kind):
 
 
 @each_kind
-def test_time_grows_as_the_capture_does(kind):
+def test_time_grows_linearly(kind):
     ratio = growth(kind)
     assert ratio <= SLOWER, f"four times the entries take {ratio:.1f} times the time"
     each = first_run(kind, LARGE).seconds / LARGE
@@ -171,7 +171,7 @@ def test_time_grows_as_the_capture_does(kind):
 
 
 @each_kind
-def test_findings_grow_as_the_capture_does(kind):
+def test_findings_grow_linearly(kind):
     found = first_run(kind, LARGE).found
     print(f"{kind}: {found / LARGE:.1f} findings an entry")
     assert found <= FINDINGS_AN_ENTRY * LARGE, f"{found} findings for {LARGE} entries"
@@ -189,7 +189,7 @@ def test_findings_grow_as_the_capture_does(kind):
 )
 def test_memory_of_a_large_capture_has_its_limit(kind, entries):
     run = Run(kind, entries)
-    run.assert_judged()
+    run.assert_checked()
     run.assert_memory_below(KEEPS[kind] + PROGRAM)
 
 
@@ -199,5 +199,5 @@ def test_sanitizers_find_nothing(kind):
         if not os.path.exists(os.path.join(ASAN, program)):
             pytest.skip("there are no programs with AddressSanitizer: script/test builds them")
     run = Run(kind, SANITIZED, ASAN)
-    run.assert_judged()
+    run.assert_checked()
     assert not run.errors, run.errors[:2000]

@@ -163,7 +163,7 @@ def test_packet_with_any_bit_wrong_adds_and_removes_nothing(number):
 
 
 @each_fault
-def test_corrupt_copy_of_what_violates_adds_and_removes_nothing(fault):
+def test_corrupt_copy_of_a_violating_packet_adds_and_removes_nothing(fault):
     """The copy is after its frame, so its source has sent a right ICRC; or before it, where its
     source is known."""
     frames, at = made(fault)
@@ -190,7 +190,7 @@ CONFORMANT = [path for path in REAL if os.path.dirname(path) == TESTDATA]
 
 
 @pytest.mark.parametrize("path", CONFORMANT, ids=map(os.path.basename, CONFORMANT))
-def test_packets_that_are_hit_at_random_are_no_violation(path):
+def test_randomly_corrupted_packets_raise_no_violation(path):
     """One packet of 20 counts as lost; tests/test_partial.py loses them."""
     frames = records(capfile.load(path))
     allowed = {rule for _, rule in findings.failures(path, "--deviations", "linux")}
@@ -230,7 +230,7 @@ def test_the_frames_are_of_the_two_ports():
 
 @each_rewriting
 @pytest.mark.parametrize("number", [FROM_N1, FROM_N0])
-def test_source_with_wrong_icrcs_is_judged_beside_one_with_right_ones(how, number):
+def test_source_with_wrong_icrcs_is_checked_despite_one_with_right_ones(how, number):
     frames = with_reserved(of("datagram.pcap"), number)
     sender = slid(frames[number - 1][1])
     capture = rewritten(frames, how, lambda n, data: slid(data) == sender)
@@ -238,7 +238,7 @@ def test_source_with_wrong_icrcs_is_judged_beside_one_with_right_ones(how, numbe
 
 
 @pytest.mark.parametrize("number", [FROM_N1, FROM_N0])
-def test_source_with_right_icrcs_is_not_judged_by_its_corrupt_packet(number):
+def test_corrupt_packet_of_a_source_with_right_icrcs_is_not_checked(number):
     """The other port's ICRCs are all wrong; this port's are right, except in this packet."""
     frames = with_reserved(of("datagram.pcap"), number)
     sender = slid(frames[number - 1][1])
@@ -252,7 +252,7 @@ def of_echoes(n):
     return [(time + k, data, wire) for k in range(n)]
 
 
-def test_first_packet_of_a_capture_is_judged_though_it_is_corrupt():
+def test_corrupt_first_packet_of_a_capture_is_checked():
     """No packet before it shows that ICRCs are computed here: it may come from a simulator."""
     assert reserved_fails(pcap(with_reserved(of_echoes(5), 1))) == [1]
     assert reserved_fails(pcap(with_reserved(of_echoes(5), 2))) == []
@@ -270,7 +270,7 @@ def from_lid(frame, lid, right=True):
     return frame[0], data, frame[2]
 
 
-def test_first_packet_of_a_port_is_not_judged_if_it_is_corrupt_where_others_icrcs_are_right():
+def test_corrupt_first_packet_of_a_port_is_not_checked_if_other_icrcs_are_right():
     """A wrong bit in the SLID names a port that sent nothing else: one packet does not make a
     source."""
     echoes = of_echoes(6)
@@ -278,7 +278,7 @@ def test_first_packet_of_a_port_is_not_judged_if_it_is_corrupt_where_others_icrc
     assert reserved_fails(pcap(with_reserved(frames, 4))) == []
 
 
-def test_second_wrong_packet_of_a_port_without_a_right_one_is_judged():
+def test_second_corrupt_packet_of_a_port_without_right_icrcs_is_checked():
     echoes = of_echoes(6)
     frames = echoes[:3] + [from_lid(f, 77, right=False) for f in echoes[3:]]
     assert reserved_fails(pcap(with_reserved(frames, 4))) == []
@@ -306,7 +306,7 @@ def routed(frame, right):
     return frame[0], data, len(data)
 
 
-def test_router_does_not_compute_the_icrcs_of_what_it_forwards():
+def test_router_does_not_compute_the_icrcs_of_forwarded_packets():
     """The router's own ICRCs are right, those of the sender beyond it are all wrong: the sender's
     packets are checked. If these are right too, the sender's corrupt packet is not checked,
     whatever router forwarded it."""
@@ -406,7 +406,7 @@ def test_length_with_any_bit_wrong_adds_nothing(number):
 
 
 @pytest.mark.parametrize("path", CONFORMANT, ids=map(os.path.basename, CONFORMANT))
-def test_variant_fields_that_are_hit_at_random_are_no_violation(path):
+def test_randomly_corrupted_variant_fields_raise_no_violation(path):
     frames = records(capfile.load(path))
     allowed = {rule for _, rule in findings.failures(path, "--deviations", "linux")}
     for seed in range(4):
@@ -430,8 +430,8 @@ def test_violation_is_found_whatever_the_vcrcs_are(fault):
     for how in REWRITINGS:
         rewritten_vcrcs = [with_vcrc(n, f, how) for n, f in enumerate(frames, 1)]
         assert violations(pcap(rewritten_vcrcs)) == right, how
-    bare = [(time, data[:-VCRC], wire - VCRC) for time, data, wire in frames]
-    assert violations(pcap(bare)) == right
+    without_vcrc = [(time, data[:-VCRC], wire - VCRC) for time, data, wire in frames]
+    assert violations(pcap(without_vcrc)) == right
 
 
 @pytest.mark.parametrize("right", range(SHOWN + 2))
@@ -446,7 +446,7 @@ def test_a_vcrc_counts_where_its_source_has_shown_right_ones(right):
     assert reserved_fails(pcap([*echoes[:-1], wrong])) == ([] if right >= SHOWN else [right + 1])
 
 
-def test_a_source_without_right_vcrcs_is_judged_beside_one_with_right_ones():
+def test_source_without_right_vcrcs_is_checked_despite_one_with_right_ones():
     """A merged capture: only the VCRCs of one of the sources are right."""
     frames = of("datagram.pcap")
     time, data, wire = frames[FROM_N1 - 1]

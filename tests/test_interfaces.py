@@ -109,14 +109,14 @@ def by_tshark(path, mode="auto"):
     found = []
     for row in output([*TSHARK, *chosen, "-r", path, *wanted], (0,)).splitlines():
         number, ids, deviations, notes = row.split("\t")
-        judged = zip(ids.split(","), deviations.split(",")) if ids else []
+        findings = zip(ids.split(","), deviations.split(",")) if ids else []
         outcomes = {"0": "fail", "False": "fail"}
-        found += [(int(number), rule, outcomes.get(d, "deviation")) for rule, d in judged]
+        found += [(int(number), rule, outcomes.get(d, "deviation")) for rule, d in findings]
         found += [(int(number), note, "noted") for note in notes.split(",") if note]
     return sorted(found)
 
 
-def test_plugin_finds_in_each_frame_what_it_finds_there_alone(pair):
+def test_plugin_finds_the_same_as_in_each_capture_separately(pair):
     alone = [by_tshark(path) for path in pair.paths]
     found = [[], []]
     for frame, rule, outcome in by_tshark(pair.both, pair.mode):
@@ -132,6 +132,29 @@ def test_ipoib_check_counts_the_sum_of_both(pair):
     expected = by_check(pair.paths[0]) + by_check(pair.paths[1])
     assert expected
     assert by_check(pair.both, pair.mode) == expected
+
+
+# ---- sections
+
+
+@pytest.mark.parametrize("endian", "<>")
+@pytest.mark.parametrize("mode", ["auto", "each"])
+def test_interfaces_of_two_sections_are_two(open_path, mode, endian):
+    """A pcapng file with a section for each of two fabrics: both are on the first interface of
+    their section. Byte order is a section's own."""
+    paths = [testdata("datagram.pcap"), testdata("connected.pcap")]
+    if mode == "auto":
+        paths[1] = with_other_guids(paths[1], str(open_path))
+    captures = [capfile.read(path).frames for path in paths]
+    path = open_path / "sections.pcapng"
+    path.write_bytes(
+        capfile.pcapng(capfile.INFINIBAND, captures[0])
+        + capfile.pcapng(capfile.INFINIBAND, captures[1], endian)
+    )
+    first, second = map(by_tshark, paths)
+    later = [(len(captures[0]) + frame, rule, outcome) for frame, rule, outcome in second]
+    assert by_tshark(str(path), mode) == first + later
+    assert by_check(str(path), mode) == by_check(paths[0]) + by_check(paths[1])
 
 
 # ---- what the user decides
@@ -162,19 +185,19 @@ def test_directions_of_a_cable_are_one_subnet(directions, mode):
     assert response_frames(directions, mode) == response_frames(testdata(SPLIT), "auto") != []
 
 
-def test_each_interface_is_a_subnet_if_the_user_says_so(directions):
+def test_each_interface_is_a_subnet_with_interfaces_each(directions):
     linked = response_frames(testdata(SPLIT), "auto")
     assert len(response_frames(directions, "each")) < len(linked) / 2
     assert by_tshark(directions, "each") != by_tshark(testdata(SPLIT))
     assert by_check(directions, "each") != by_check(testdata(SPLIT))
 
 
-def test_two_fabrics_are_one_if_the_user_says_so(pair):
+def test_two_fabrics_are_one_with_interfaces_one(pair):
     alone = by_check(pair.paths[0]) + by_check(pair.paths[1])
     assert by_check(pair.both, "one") != alone
 
 
-def test_other_words_for_interfaces_are_refused():
+def test_unknown_interface_mode_is_refused():
     done = check.run("--interfaces", "two", testdata(SPLIT))
     assert done.returncode == check.UNJUDGED
     assert "--interfaces is auto, one or each, not two" in done.err

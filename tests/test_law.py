@@ -35,7 +35,7 @@ def test_no_chain_breaks_the_law():
     assert status == 0, output
 
 
-def test_chain_that_breaks_the_law_is_made_small_and_can_be_replayed(tmp_path):
+def test_chain_that_breaks_the_law_is_reduced_and_can_be_replayed(tmp_path):
     """A simulated ipoib-check finds a violation in each file with an ARP Type whose size is not
     that of the whole capture."""
     path = testdata("datagram.pcap")
@@ -75,7 +75,7 @@ def test_the_same_seed_draws_the_same_chain(datagram):
     assert str(one) != str(chains.draw("8", 3, datagram, True))
 
 
-def test_swap_leaves_what_one_port_sends_in_its_order(datagram):
+def test_swap_preserves_the_order_of_each_sender(datagram):
     every = set(datagram.numbers())
     swapped = steps.Swap(every, datagram.linktype)(datagram.frames)
     assert numbers(swapped) != numbers(datagram.frames)
@@ -94,7 +94,16 @@ def test_duplicates_come_after_their_frame_within_the_window(datagram):
     assert steps.slid(doubled[places[0]].data) not in [steps.slid(f.data) for f in between]
 
 
-def test_removed_cut_and_sliced_frames(datagram):
+def test_duplicates_of_many_frames_stay_within_the_window(datagram):
+    doubled = steps.Duplicate({n: n % 8 for n in datagram.numbers()}, datagram.linktype)
+    places = {}
+    for place, frame in enumerate(doubled(datagram.frames)):
+        places.setdefault(frame.number, []).append(place)
+    distances = {two - one for one, two in places.values()}
+    assert max(distances) <= steps.WINDOW_FRAMES and len(distances) > 2
+
+
+def test_removed_truncated_and_sliced_frames(datagram):
     assert numbers(steps.Remove({1, 3})(datagram.frames))[:2] == [2, 4]
     assert len(steps.Cut({2: 10})(datagram.frames)[1].data) == 10
     assert max(len(f.data) for f in steps.Slice(64)(datagram.frames)) == 64

@@ -3,7 +3,7 @@
 from support.needs import needs
 from support.programs import run_script
 
-TOOLS = ["cppcheck", "clang-tidy", "clang-format", "shellcheck", "black"]
+TOOLS = ["cppcheck", "clang-tidy", "clang-format", "shellcheck", "black", "aspell", "codespell"]
 
 
 def test_lint_finds_nothing():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The manual pages of doc/man: mandoc reports nothing, and each page has exactly the options of
---help."""
+"""The manual pages of doc/man: mandoc reports nothing, and each page has the options of --help in
+its order, with the same letter, name, argument and explanation."""
+import collections
 import os
 import re
 import subprocess
@@ -18,44 +19,80 @@ HELPS = {
     "ipoib-probe": [["--help"]],
 }
 PAGES = sorted(os.listdir(MAN))
-OPTION = re.compile(r"(?<![\w-])(--?[a-zA-Z0-9][a-zA-Z0-9-]*)")
+LINE_LEN = 79
+# text: what the option does; in the manual page, more may follow
+Option = collections.namedtuple("Option", "letter name argument text")
+FORMS = re.compile(r"(?:-(\w))?(?:, )?(?:--([a-z]\S*))?(?: (\S+))?$")
 
 
-def help_options(program):
-    """The options that start a line of the help, or follow one that does."""
-    found = set()
-    for call in HELPS[program]:
-        text = subprocess.run(
-            [os.path.join(BIN, program), *call], stdout=subprocess.PIPE, text=True, check=True
-        ).stdout
-        for line in text.splitlines():
-            if re.match(r" {0,6}-", line):
-                found.update(OPTION.findall(re.split(r" {2,}", line.strip())[0]))
-    return found
+def forms(text):
+    """The letter, name and argument of "-o, --output FILE"; an absent one is None."""
+    found = FORMS.match(text)
+    assert found and (found[1] or found[2]), text
+    return found.groups()
+
+
+def help_text(call):
+    program = os.path.join(BIN, call[0])
+    return subprocess.run(
+        [program, *call[1:]], stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
+
+
+def help_options(call):
+    """The options of --help. Lines of an explanation start below its first word."""
+    found, is_open = [], False
+    for line in help_text(call).splitlines():
+        if re.match(r" {2}-| {6}--", line):
+            first, *rest = re.split(r" {2,}", line.strip(), maxsplit=1)
+            found.append([*forms(first), rest])
+            is_open = True
+        elif not line:
+            is_open = False
+        elif is_open:
+            found[-1][-1].append(line.strip())
+    return [Option(*words, " ".join(text)) for *words, text in found]
+
+
+def mdoc_forms(line):
+    """'.It Fl o , -output Ar FILE' as --help has it."""
+    names, _, argument = re.sub(" (?:Ar|Cm) ", "\0", line[len(".It Fl ") :]).partition("\0")
+    names = ", ".join("-" + name for name in names.split(" , "))
+    return forms(f"{names} {argument.replace(' ', '')}".strip())
+
+
+def man_forms(line):
+    r"""'.BR \-o ", " \-\-output " \fIFILE\fR"' as --help has it."""
+    text = re.sub(r"^\.BR? ", "", line)
+    text = text.replace('", "', ",").replace('"', " ")
+    return forms(
+        re.sub(r"\\f[BIR]|\s+(?=,)", "", re.sub(r"\s+", " ", text)).replace(",-", ", -").strip()
+    )
 
 
 def page_options(path):
-    """The options of a page's paragraphs: mdoc's ".It Fl d , -device Ar DEV", man's lines after .TP
-    and .TQ."""
+    """The options of a page, in mdoc's list or man's paragraphs, with the text that follows."""
     with open(path, encoding="utf-8") as f:
         lines = f.read().replace("\\-", "-").splitlines()
-    items = [
-        re.split(" (?:Ar|Cm) ", line[len(".It Fl ") :])[0]
-        for line in lines
-        if line.startswith(".It Fl ")
-    ]
-    if items:
-        return {"-" + word.strip() for item in items for word in item.split(" , ")}
-    at = lines.index(".SH OPTIONS")
-    end = next(i for i in range(at + 1, len(lines)) if lines[i].startswith(".SH"))
-    heads = [
-        line for before, line in zip(lines[at:end], lines[at + 1 : end]) if before in (".TP", ".TQ")
-    ]
-    return set(OPTION.findall(re.sub(r'[",]|\.BR? ', " ", " ".join(heads)).replace("\\fI", " ")))
+    found = []
+    for before, line in zip(lines, lines[1:]):
+        if line.startswith(".It Fl "):
+            found.append([*mdoc_forms(line), []])
+        elif before == ".TP" and re.match(r"\.BR? --?[\w-]+(?: |$)", line):
+            found.append([*man_forms(line), []])
+        elif found and line.startswith((".", "'")):
+            found[-1][-1].append(None)
+        elif found:
+            found[-1][-1].append(line)
+    return [Option(*words, text_before_macro(text)) for *words, text in found]
+
+
+def text_before_macro(lines):
+    return " ".join(lines[: lines.index(None)] if None in lines else lines)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_mandoc_has_no_complaint(page):
+def test_mandoc_reports_no_problem(page):
     needs("mandoc", "docs")
     run = subprocess.run(
         ["mandoc", "-Tlint", "-Wwarning", os.path.join(MAN, page)],
@@ -73,6 +110,20 @@ def test_every_program_has_a_page():
 
 @pytest.mark.parametrize("page", [p for p in PAGES if p.rsplit(".", 1)[0] in HELPS])
 def test_page_has_the_options_of_help(page):
-    helped = help_options(page.rsplit(".", 1)[0])
+    program = page.rsplit(".", 1)[0]
+    helped = [o for call in HELPS[program] for o in help_options([program, *call])]
+    shown = page_options(os.path.join(MAN, page))
+    # the page explains --help once
+    helped = [o for i, o in enumerate(helped) if o.name != "help" or o not in helped[:i]]
     assert len(helped) > 5, f"--help lists too few options: {helped}"
-    assert page_options(os.path.join(MAN, page)) == helped
+    assert [o[:3] for o in shown] == [o[:3] for o in helped]
+    for of_page, of_help in zip(shown, helped):
+        sentence = of_help.text[0].upper() + of_help.text[1:] + "."
+        assert (of_page.text + " ").startswith(sentence + " ")
+
+
+@pytest.mark.parametrize("program", HELPS)
+def test_lines_of_help_fit_a_terminal(program):
+    for call in HELPS[program]:
+        lines = help_text([program, *call]).splitlines()
+        assert not [line for line in lines if len(line) > LINE_LEN]

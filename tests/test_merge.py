@@ -47,7 +47,7 @@ class Folder:
             f.write(content if isinstance(content, bytes) else json.dumps(content).encode())
         return path
 
-    def judge(self, name, *args):
+    def write_report(self, name, *args):
         """A report of captures."""
         self.run("--format", "json", "-o", name, *args)
         return self.json(name)
@@ -59,9 +59,9 @@ class Folder:
 @pytest.fixture(scope="module")
 def originals(tmp_path_factory):
     folder = Folder(tmp_path_factory.mktemp("reports"))
-    folder.judge("n1.json", ENCAP)
-    folder.judge("n2.json", CONNECTED)
-    folder.judge("n3.json", DATAGRAM, CONNECTED)
+    folder.write_report("n1.json", ENCAP)
+    folder.write_report("n2.json", CONNECTED)
+    folder.write_report("n3.json", DATAGRAM, CONNECTED)
     folder.store("empty.json", b"")
     folder.store("foreign.json", {"results": [], "summary": {}})
     folder.store("cut.json", folder.load("n1.json")[:3000])
@@ -93,7 +93,7 @@ def test_text_is_by_node_and_by_rule(folder):
     ]
 
 
-def test_conformant_reports_are_0(folder):
+def test_conformant_reports_have_status_0(folder):
     folder.expect(OK, "--merge", "n2.json", "n3.json")
 
 
@@ -107,7 +107,7 @@ def whole(folder):
     return folder.merged(VIOLATED, "n1.json", "n2.json", "n3.json")
 
 
-def test_json_has_every_result_as_it_was_with_its_node_and_file(folder, whole):
+def test_json_has_every_result_unchanged_with_node_and_file(folder, whole):
     given = [
         dict(r, node=n, file=n + ".json")
         for n in ("n1", "n2", "n3")
@@ -167,8 +167,8 @@ def test_tap_has_the_tests_that_the_reports_have_with_the_node_before_the_name(f
 
 
 def test_strictness_deviations_and_rules_are_those_of_each_report(folder):
-    folder.judge("strict.json", "--strict", "--deviations", "none", DATAGRAM)
-    folder.judge("only.json", "--only", "rfc4755", CONNECTED)
+    folder.write_report("strict.json", "--strict", "--deviations", "none", DATAGRAM)
+    folder.write_report("only.json", "--only", "rfc4755", CONNECTED)
     whole = folder.merged(VIOLATED, "strict.json", "n3.json", "only.json")
     captures = whole["summary"]["captures"]
     assert [(c["node"], c["strict"], c["deviations"], c["only"]) for c in captures] == [
@@ -192,13 +192,13 @@ def test_merged_reports_merge_to_the_same_as_all_at_once(folder, form):
     assert folder.expect(VIOLATED, *args, "a.json", "b.json") == once
 
 
-def test_one_capture_twice_keeps_all_results(folder):
-    folder.judge("twice.json", CONNECTED, CONNECTED)
+def test_repeated_capture_keeps_all_results(folder):
+    folder.write_report("twice.json", CONNECTED, CONNECTED)
     whole = folder.merged(OK, "twice.json", "n2.json")
     assert len(whole["results"]) == 3 * len(folder.json("n2.json")["results"])
 
 
-def test_two_reports_of_one_name_are_of_one_node(folder):
+def test_reports_with_the_same_name_belong_to_one_node(folder):
     folder.store("copy/n2.json", folder.load("n2.json"))
     whole = folder.merged(OK, "n2.json", "copy/n2.json")
     assert [(n["name"], n["conformant"]) for n in whole["summary"]["nodes"]] == [("n2", 2)]
@@ -223,17 +223,17 @@ def names_by_rule(whole):
     return {(r["id"], r["outcome"]): r["names"] for r in whole["summary"]["rules"]}
 
 
-def test_halves_of_a_capture_are_inconclusive_never_a_fault(folder, halves):
+def test_halves_of_a_capture_are_inconclusive_and_not_violated(folder, halves):
     for n in "12":
-        folder.judge(f"half-{n}.json", f"half-{n}.pcap")
+        folder.write_report(f"half-{n}.json", f"half-{n}.pcap")
     by = names_by_rule(folder.merged(OK, "half-1.json", "half-2.json"))
     assert by[JOIN, "pass"] == ["half-1"]
     assert by[JOIN, "inconclusive"] == ["half-2"]
 
 
-def test_halves_of_one_node_decide_if_one_of_them_does(folder, halves):
+def test_conclusive_half_decides_for_the_node(folder, halves):
     for n in "12":
-        folder.judge(f"half-{n}.json", "--node", "n", f"half-{n}.pcap")
+        folder.write_report(f"half-{n}.json", "--node", "n", f"half-{n}.pcap")
     together = folder.merged(OK, "half-1.json", "half-2.json")
     assert [n["name"] for n in together["summary"]["nodes"]] == ["n"]
     by = names_by_rule(together)
@@ -289,7 +289,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_bad_report_is_2_and_nothing_else_is_lost(folder, what):
+def test_bad_report_has_status_2_and_the_others_count(folder, what):
     change, message = BAD[what]
     document = folder.json("n1.json")
     change(document)
@@ -319,13 +319,13 @@ def test_bad_report_is_2_and_nothing_else_is_lost(folder, what):
         pytest.param(ENCAP, "no JSON", id="capture"),
     ],
 )
-def test_file_that_is_no_report_is_2_and_the_others_count(folder, name, message):
+def test_file_that_is_no_report_has_status_2_and_the_others_count(folder, name, message):
     out = folder.expect(UNJUDGED, "--merge", "n2.json", name, "n3.json", err=message)
     assert out.splitlines()[-1] == "3 nodes: 0 violated, 1 not judged, 2 conformant"
     folder.expect(VIOLATED, "--merge", name, "n1.json", err=message)
 
 
-def test_list_of_rules_is_no_report(folder):
+def test_list_of_rules_is_refused_as_a_report(folder):
     folder.store("rules.json", folder.expect(OK, "--list", "--format", "json").encode())
     folder.expect(UNJUDGED, "--merge", "rules.json", err="list of rules")
 
@@ -333,7 +333,7 @@ def test_list_of_rules_is_no_report(folder):
 @pytest.mark.parametrize("kind", ["cut", "flipped", "zero"])
 def test_changed_byte_or_beginning_of_a_report_gives_an_error_or_a_report(folder, kind):
     """At 120 places of a small report."""
-    folder.judge("small.json", "--only", "rfc4391.6", ENCAP)
+    folder.write_report("small.json", "--only", "rfc4391.6", ENCAP)
     data = folder.load("small.json")
     for at in range(0, len(data), max(1, len(data) // 120)):
         rest = {
@@ -353,14 +353,14 @@ def test_changed_byte_or_beginning_of_a_report_gives_an_error_or_a_report(folder
 # ---- usage
 
 
-def test_no_report_is_2(folder):
+def test_no_report_has_status_2(folder):
     folder.expect(UNJUDGED, "--merge", err="no report given")
 
 
 @pytest.mark.parametrize(
     "option", ["--strict", "--only rfc4755", "--deviations none", "--list"], ids=str
 )
-def test_options_of_judging_are_wrong_usage(folder, option):
+def test_checking_options_with_merge_are_wrong_usage(folder, option):
     folder.expect(UNJUDGED, "--merge", *option.split(), "n1.json", err="--merge judges nothing")
 
 
@@ -376,11 +376,11 @@ def test_output_never_overwrites_a_report_to_be_merged(folder):
     assert folder.load("n1.json") == before
 
 
-def test_output_to_a_full_device_is_2(folder):
+def test_output_to_a_full_device_has_status_2(folder):
     folder.expect(UNJUDGED, "--merge", "-o", "/dev/full", "n1.json", err="No space left")
 
 
-def test_interrupted_while_it_waits_for_a_report_is_130_without_report(folder):
+def test_interrupted_wait_for_a_report_has_status_130_and_no_output(folder):
     with subprocess.Popen(
         [CHECK, "--merge", "-o", "interrupted.txt", "n1.json", "-"],
         cwd=folder.path,
@@ -454,7 +454,7 @@ def test_probe_reports_without_a_device(folder):
     assert outcomes["fabric.device"] == "fail"
 
 
-def test_probe_report_without_a_device_and_a_conformant_capture_are_2(folder):
+def test_probe_report_without_a_device_and_a_conformant_capture_have_status_2(folder):
     folder.store("peer.json", reports.without_device("10.0.0.2"))
     folder.merged(UNJUDGED, "peer.json", "n2.json")
 

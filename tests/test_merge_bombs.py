@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports from untrusted sources: ipoib-check --merge takes only a moment for them, and its output
+"""Reports from untrusted sources: ipoib-check --merge reads them fast, and its output
 is in proportion.
 
 doc/reports.md lists the members of a report, and the message for a file that is not a report. Each
@@ -149,7 +149,7 @@ BOMBS = (
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.__name__)
-def test_bomb(tmp_path, report, bomb, form):
+def test_report_that_is_too_large_is_refused(tmp_path, report, bomb, form):
     path = tmp_path / "bomb.json"
     text = bomb(report)
     assert text != report
@@ -164,7 +164,7 @@ def test_bomb(tmp_path, report, bomb, form):
 
 
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.__name__)
-def test_bomb_as_a_baseline(tmp_path, bomb, report):
+def test_baseline_that_is_too_large_is_refused(tmp_path, bomb, report):
     """0: it is a report with additions, and has the capture's violation; 1: it has another
     violation; 2: it is not a report."""
     path, capture = tmp_path / "bomb.json", paths.testdata("built/built-encap.pcap")
@@ -186,7 +186,7 @@ def test_members_that_are_not_known_are_left_out(tmp_path, report):
     assert merge(path, "json")[1] == out
 
 
-def test_a_long_name_of_a_node_is_cut(tmp_path, report):
+def test_long_node_name_is_truncated(tmp_path, report):
     path = tmp_path / "node.json"
     path.write_text(added(report, node="n" * 300))
     _, out, _, _ = merge(path, "json")

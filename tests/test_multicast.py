@@ -91,7 +91,7 @@ class Link:
         return {mgid for mgid, state in held.items() if state}, joins
 
     def left(self, joins=None):
-        """The port has left all groups; after a kill its keeper process needs a moment for that."""
+        """The port has left all groups; after a kill its keeper process needs some time for that."""
         until(lambda: not self.memberships()[0], f"all groups are left: {self.logged()}", 10)
         if joins is not None:
             assert self.memberships()[1] == joins, self.logged()
@@ -145,7 +145,7 @@ def texts(frames):
 
 
 @pytest.mark.parametrize("form", ["erf", "pcapng"])
-def test_what_was_sent_to_the_groups_is_rebuilt_from_lrh_to_vcrc_and_nothing_else(link, form):
+def test_frames_to_the_groups_are_rebuilt_from_lrh_to_vcrc(link, form):
     expected = sent_to(BROADCAST, ROUTERS)
     assert len(sent_to(BROADCAST)) >= 1 and len(sent_to(ROUTERS)) >= 2, "the capture has both"
     result = run(
@@ -169,7 +169,7 @@ def test_pcapng_says_the_mode_that_frames_are_rebuilt_and_the_counts(link):
     assert flags == {INBOUND}, "all came from others"
 
 
-def test_comment_follows_the_remark_that_frames_are_rebuilt(link):
+def test_comment_follows_the_note_that_frames_are_rebuilt(link):
     arguments = ("-w", "a.cap", "-s", *PCAPNG, "--comment", "a rack", "--count", "1")
     run(link.play(FED), *MULTICAST, *arguments).expect(0)
     assert re.search(rb"rebuilt.*\na rack$", capfile.read("a.cap").interfaces[0].options[1])
@@ -195,7 +195,7 @@ def test_tshark_decodes_the_frames_and_finds_no_fault_in_them(link):
         assert re.match(rf"\d\t0x(0800|0806|86dd)\t({noted}|,)*\t$", line), line
 
 
-def test_groups_broadcast_is_the_broadcast_group_alone(link):
+def test_groups_broadcast_is_the_broadcast_group_only(link):
     run_all(
         link.play(FED), len(fed()), *MULTICAST, "--groups", "broadcast", "-w", "a.pcap", "-s"
     ).expect(0)
@@ -249,7 +249,7 @@ def test_table_above_the_bound_is_named_and_dropped(link):
     link.left(0)
 
 
-def test_partition_that_the_port_is_not_in_is_refused(link):
+def test_partition_without_the_port_is_refused(link):
     scenario = link.play("pkeys 0xffff 0x7001 0x8001 1\nsynthetic 100\n")
     run(scenario, *MULTICAST, "--pkey", "0x8002", "-w", "never.pcap").expect(
         1, "not in partition 0x8002; it has the P_Keys 0xffff 0x7001 0x8001 0x0001"
@@ -275,14 +275,14 @@ def later(link):
     return link.play(more, [(BROADCAST, 0xC000)]), ()
 
 
-def made_anew(link):
+def recreated(link):
     """Both groups are deleted and created again, with their old MLIDs."""
-    return link.play("sa-anew 1000\n"), ()
+    return link.play("sa-recreates 1000\n"), ()
 
 
-def made_anew_by_host(link):
-    """Like made_anew, and the host is a member; then another group is created."""
-    more = f"sa-anew 1000\nsa-anew-state 1\ngroup {LATE} 0xc00a 0xb1b 1500\n"
+def recreated_by_host(link):
+    """Like recreated, and the host is a member; then another group is created."""
+    more = f"sa-recreates 1000\nsa-recreates-state 1\ngroup {LATE} 0xc00a 0xb1b 1500\n"
     return link.play(more), ()
 
 
@@ -341,7 +341,7 @@ class Slow:
 @pytest.fixture(scope="module")
 def slow():
     """The captures of the plans above, by the plan; they start at the same time."""
-    plans = (later, made_anew, made_anew_by_host, another_qkey)
+    plans = (later, recreated, recreated_by_host, another_qkey)
     plans += (gone_group, no_link, silent_at_first, silent)
     before = os.getcwd()
     with open_folder() as path:
@@ -365,7 +365,7 @@ def await_log(capture, what, mgid):
     )
 
 
-def test_groups_that_come_later_are_joined_and_those_that_are_gone_are_not_left(slow):
+def test_later_groups_are_joined_and_deleted_groups_are_not_left(slow):
     capture = slow[later]
     await_log(capture, "join", LATE)
     capture.process.end(signal.SIGTERM).expect(0)
@@ -373,15 +373,15 @@ def test_groups_that_come_later_are_joined_and_those_that_are_gone_are_not_left(
     assert not capture.link.did("leave", GONE), "there is nothing to leave"
 
 
-def test_groups_that_were_deleted_and_made_anew_are_joined_again(slow):
-    capture = slow[made_anew]
+def test_recreated_groups_are_joined_again(slow):
+    capture = slow[recreated]
     capture.process.wait_until(lambda: capture.link.memberships()[1] == 4, "joined again")
     capture.process.end(signal.SIGTERM).expect(0)
     capture.link.left(4)
 
 
-def test_groups_made_anew_in_which_only_the_host_is_are_not_left(slow):
-    capture = slow[made_anew_by_host]
+def test_recreated_groups_with_only_the_host_are_not_left(slow):
+    capture = slow[recreated_by_host]
     await_log(capture, "join", LATE)  # its last action after its second request
     capture.process.end(signal.SIGTERM).expect(0)
     log = capture.link.logged()
@@ -391,19 +391,19 @@ def test_groups_made_anew_in_which_only_the_host_is_are_not_left(slow):
     ]
 
 
-def test_link_whose_groups_were_made_anew_with_another_qkey_is_still_captured(slow):
+def test_link_with_groups_recreated_with_another_qkey_is_still_captured(slow):
     capture = slow[another_qkey]
     wanted = {("c000", 0xB1C), ("c006", 0xB1C)}
 
-    def heard():
+    def captured():
         return [(f[2:4].hex(), int.from_bytes(f[60:64], "big")) for f in capture.frames()]
 
-    capture.process.wait_until(lambda: wanted <= set(heard()), f"{wanted} are captured")
+    capture.process.wait_until(lambda: wanted <= set(captured()), f"{wanted} are captured")
     result = capture.process.end(signal.SIGTERM).expect(0, "the link has another Q_Key now")
     assert "not captured" not in result.err, result.err
-    qkeys = [qkey for _, qkey in heard()]
+    qkeys = [qkey for _, qkey in captured()]
     assert qkeys == sorted(qkeys) and set(qkeys) == {0xB1B, 0xB1C}
-    assert {dlid for dlid, qkey in heard() if qkey == 0xB1C} == {"c000", "c006"}
+    assert {dlid for dlid, qkey in captured() if qkey == 0xB1C} == {"c000", "c006"}
     capture.link.left(4)
 
 
@@ -415,13 +415,13 @@ def test_no_broadcast_group_yet_is_reported_and_waited_for(slow):
     capture.link.left(1)
 
 
-def test_silent_subnet_administrator_is_reported_and_a_signal_ends_the_capture(slow):
+def test_silent_sa_is_reported_and_a_signal_ends_the_capture(slow):
     process = slow[silent].process
-    process.wait_for(r"the subnet administrator \(LID 1\) does not answer")
+    process.wait_for(r"the SA \(LID 1\) does not answer")
     assert seconds(lambda: process.end(signal.SIGTERM)) < (4 if SANITIZED else 1)
 
 
-def test_subnet_administrator_that_was_silent_is_asked_again_soon(slow):
+def test_silent_sa_is_queried_again_soon(slow):
     capture = slow[silent_at_first]
     capture.process.end(limit=20).expect(
         0, "does not answer: the groups are joined once it does", summary(20, "3480", 0)
@@ -441,18 +441,18 @@ def test_group_with_another_qkey_is_reported_and_not_captured(link):
     run_all(scenario, len(fed()), *MULTICAST, "-w", "o.pcap").expect(0, text)
 
 
-def test_group_that_the_sa_refuses_is_reported_and_captured_as_the_host_hears_it(link):
+def test_group_that_the_sa_refuses_is_reported_and_captured_while_the_host_is_a_member(link):
     result = run_all(
         link.play("sa-refuses 0x0200\n" + FED), len(fed()), *MULTICAST, "-w", "o.pcap"
-    ).expect(0, f"does not let the port into group {BROADCAST}", "0x0200")
+    ).expect(0, f"the SA refuses this port as a member of group {BROADCAST}", "0x0200")
     assert len(frames_of("o.pcap")) == len(sent_to(BROADCAST)) + len(sent_to(ROUTERS))
-    assert result.err.count("does not let") == 2, result.err
+    assert result.err.count("refuses this port") == 2, result.err
 
 
 def test_sa_that_no_longer_answers_is_reported_before_the_last_line(link):
     scenario = link.play("sa-silent 200\nsynthetic 100\nrate 1000\n")
     begin(scenario, "-w", "s.pcap", "-s", "--duration", "0.5").end().expect(
-        0, "being left in the background", summary(r"\d+", r"\d+", 0)
+        0, "left in the background", summary(r"\d+", r"\d+", 0)
     )
 
 
@@ -469,7 +469,7 @@ REFUSALS = {  # name: scenario, arguments, texts
     "umad EACCES": (
         "fail umad EACCES\n",
         "",
-        ["may not ask the subnet administrator", "run as root"],
+        ["the SA cannot be queried: permission denied", "run as root"],
     ),
     "umad EIO": ("fail umad EIO\n", "", ["umad. cannot be opened", "modprobe ib_umad"]),
     "qp EPERM": ("fail qp-ud EPERM\n", "", ["CAP_NET_RAW", "setcap"]),
@@ -485,7 +485,7 @@ REFUSALS = {  # name: scenario, arguments, texts
 
 
 @pytest.mark.parametrize("more, arguments, patterns", REFUSALS.values(), ids=list(REFUSALS))
-def test_refusal_names_the_way_out_and_leaves_an_old_file_alone(
+def test_refusal_names_the_remedy_and_leaves_an_old_file_unchanged(
     folder, link, more, arguments, patterns
 ):
     old = folder / "old.pcap"
@@ -558,7 +558,7 @@ def test_frames_longer_than_a_buffer_are_counted(link):
 def test_queue_pair_in_error_is_replaced_and_attached_again(link, fault):
     flow = f"synthetic 100\nrate 30000\ntotal 20000\nat 5000 {fault}\nat 9000 {fault}\n"
     run_all(link.play(flow), 20000, *MULTICAST, "-w", "x.pcap", "-s").expect(
-        1, "made anew", "the queue pair failed 2 times"
+        1, "created again", "the queue pair failed 2 times"
     )
     got = numbers(frames_of("x.pcap"))
     assert got == sorted(set(got))
@@ -601,7 +601,7 @@ def test_full_disk_is_reported_and_the_groups_are_left(link, options):
 
 
 @pytest.mark.parametrize("rate", ["", "rate 1000\n"], ids=["fast", "slow"])
-def test_reader_that_leaves_is_reported_and_the_groups_are_left(link, rate):
+def test_closed_pipe_is_reported_and_the_groups_are_left(link, rate):
     shell = f"{CAPTURE} --mode multicast -w - | head -c 1000 > headed; exit 0"
     start(link.play("synthetic 100\n" + rate), command=["sh", "-c", shell]).end(limit=20).expect(
         0, "standard output: cannot be written.*Broken pipe"
@@ -617,7 +617,7 @@ def test_reader_that_leaves_is_reported_and_the_groups_are_left(link, rate):
 @pytest.mark.parametrize(
     "sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name
 )
-def test_signal_ends_it_at_once_after_the_groups_are_left(link, sig):
+def test_signal_ends_the_capture_after_the_groups_are_left(link, sig):
     flow = "synthetic 100\nrate 1000\n" + end_at(150)
     process = begin(link.play(flow), "-w", "s.pcap", "-s").wait_for(END_NOTE)
     assert seconds(lambda: process.end(sig).expect(0)) < (3 if SANITIZED else 0.7)
@@ -632,7 +632,7 @@ def has_begun():
 
 
 @pytest.mark.parametrize("form", ["erf", "pcapng"])
-def test_capture_killed_at_any_moment_leaves_whole_packets_and_no_group(link, form):
+def test_capture_killed_at_any_time_leaves_whole_packets_and_no_group(link, form):
     chance, full, rounds = random.Random(4391), 0, 6 if SANITIZED else 50
     for n in range(rounds):
         process = start(
@@ -690,9 +690,9 @@ def test_idle_capture_takes_no_processor_time(link):
 
 
 # The last test, because it takes 4.5 s after its start.
-def test_group_that_is_gone_is_not_captured_also_by_a_queue_pair_made_since(slow):
+def test_deleted_group_is_not_captured_even_by_a_new_queue_pair(slow):
     capture = slow[gone_group]
     capture.process.wait_for(END_NOTE).end(signal.SIGTERM).expect(1, "failed 1 time:")
-    heard = [f[2:4].hex() for f in capture.frames()]
-    last = heard[-len(heard) // 6 :]
-    assert "c006" in heard and set(last) == {"c000"}, heard
+    captured = [f[2:4].hex() for f in capture.frames()]
+    last = captured[-len(captured) // 6 :]
+    assert "c006" in captured and set(last) == {"c000"}, captured

@@ -6,7 +6,7 @@ import re
 from support.programs import run_script
 
 
-def test_nothing_is_at_fault():
+def test_random_bytes_cause_no_failure():
     run = run_script("noise", "2", NOISE="0.01")
     assert run.returncode == 0, run.stdout
     assert re.search(

@@ -33,9 +33,9 @@ def parts(capture, how):
 
 @pytest.mark.parametrize("how", ["later", "20", "50"], ids=["later", "lost-2%", "lost-5%"])
 @pytest.mark.parametrize("capture", CAPTURES, ids=map(os.path.basename, CAPTURES))
-def test_part_of_a_capture_shows_no_failure_that_the_whole_does_not(capture, how):
+def test_part_of_a_capture_has_no_additional_violation(capture, how):
     # By rule: a finding about an entity moves to the entity's next frame if the first is missing.
-    assert findings.counts(capture), "no rule is judged in the whole"
+    assert findings.counts(capture), "no rule applied in the whole"
     allowed = {rule for _, rule in failures(capture)}
     runs = {" ".join(options): failures(capture, *options) for options in parts(capture, how)}
     assert runs

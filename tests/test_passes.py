@@ -15,6 +15,8 @@ import pytest
 
 from frames import ib
 from frames.fixture import tape
+from frames.unusual import link
+from frames.unusual_addresses import announce
 from support import capfile
 from support.folders import open_folder
 from support.paths import TESTDATA, testdata
@@ -66,18 +68,18 @@ def differences(a, b):
     return out
 
 
-def test_there_are_captures():
+def test_corpus_is_not_empty():
     assert REAL and BUILT
 
 
 @pytest.mark.parametrize("name", REAL + BUILT, scope="module")
-def test_two_passes_show_what_one_does(name):
+def test_two_passes_show_the_same_as_one(name):
     one, two = show_in_one_pass(name), show(testdata(name), "-2")
     assert differences(one, two) + differences(two, one) == []
 
 
 @pytest.mark.parametrize("name", REAL, scope="module")
-def test_filtered_shows_what_the_whole_does(name):
+def test_filtered_output_equals_that_of_the_whole(name):
     filtered = show(testdata(name), "-Y", "frame.number > 3")
     assert differences(show_in_one_pass(name), filtered) == []
 
@@ -110,7 +112,7 @@ def test_sharkd_shows_connections(shown_in_turn):
     assert "ipoib.connection" in json.dumps(shown_in_turn[0])
 
 
-def test_another_file_between_leaves_nothing(shown_in_turn):
+def test_another_file_leaves_no_state(shown_in_turn):
     assert differing(shown_in_turn[0], shown_in_turn[2]) == []
 
 
@@ -148,7 +150,7 @@ def nested():
         return show(str(capture)), show(str(capture), "-2")
 
 
-def test_nested_packet_two_passes_show_what_one_does(nested):
+def test_nested_packet_is_the_same_in_two_passes(nested):
     one, two = nested
     assert differences(one, two) == []
 
@@ -156,3 +158,40 @@ def test_nested_packet_two_passes_show_what_one_does(nested):
 def test_only_the_outer_packet_is_ipoib(nested):
     protocols = nested[0]["59"].split("\t")[PROTOCOLS]
     assert (protocols.count("ipoib"), protocols.count("infiniband")) == (1, 2), protocols
+
+
+# ---- an address with more IP addresses than a search by frame looks at (HISTORY_DEPTH_BY_FRAME)
+
+PROXIED = 300
+
+
+@pytest.fixture(scope="module")
+def proxied():
+    """A port announces one IP address after the other for its link-layer address, as with proxy
+    ARP: the last PROXIED frames."""
+    s, a, _ = link(1, 2)
+    for n in range(PROXIED):
+        announce(s, a, f"10.1.{n // 200}.{n % 200 + 1}")
+    with open_folder() as folder:
+        capture = folder / "proxied.pcap"
+        capture.write_bytes(s.pcap())
+        yield str(capture)
+
+
+def test_seen_with_ip_is_the_address_up_to_this_frame(proxied):
+    """One pass and two: each announcement shows its own address, the newest at its frame."""
+    for options in ([], ["-2"]):
+        run = tshark(*options, "-r", proxied, "-Y", "arp.isgratuitous", "-T", "fields",
+                     "-e", "arp.src.proto_ipv4", "-e", "ipoib.lladdr.ipv4")  # fmt: skip
+        rows = [line.split("\t") for line in run.stdout.splitlines()][-PROXIED:]
+        assert len(rows) == PROXIED, run.stderr
+        assert [r for r in rows if r[1].split(",") != r[:1]] == []
+
+
+def test_frames_selected_in_any_order_show_the_same(proxied):
+    frames = list(range(1, 41)) + [PROXIED // 2, PROXIED]
+    forward = ask_sharkd([load(proxied)] + [ask_frame(n) for n in frames])[1:]
+    backward = ask_sharkd([load(proxied)] + [ask_frame(n) for n in reversed(frames)])[1:]
+    trees = [[json.dumps(a.get("result", a)) for a in x] for x in (forward, backward)]
+    assert "Seen with IP: 10.1.0.1" in trees[0][-2] + "".join(trees[0])
+    assert trees[0] == trees[1][::-1]

@@ -85,7 +85,7 @@ class Report:
     def expect_traps_alone(self):
         """Only the traps fail, which the simulator does not forward."""
         assert self.failures() == [
-            "fabric.own-group trap 66 (created) did not come, trap 67 (deleted) did not come"
+            "fabric.own-group trap 66 (created) not received, trap 67 (deleted) not received"
         ]
 
 

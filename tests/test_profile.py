@@ -4,7 +4,9 @@ and each of its colouring rules, buttons and macros is a filter that matches its
 traffic.
 
 The contents of the real traffic are from testdata/README.md, which describes the frames of these
-captures."""
+captures. The colours are readable and distinguishable, also by people with red-green colour blindness,
+and in dark mode, because each rule sets both colours."""
+import itertools
 import os
 import re
 
@@ -14,6 +16,7 @@ from support.paths import SRC, testdata
 from support.wireshark import tshark
 
 PROFILE = os.path.join(SRC, "plugin/profile")
+WINDOW = 1400  # pixels: the width of the window that the columns fit into
 # The administrator of two-scopes.pcap violated a SHOULD.
 CAPTURES = ["connected.pcap", "cm-reject.pcap", "two-scopes.pcap"]
 MACRO_ARGUMENTS = {  # all found in connected.pcap
@@ -32,6 +35,21 @@ def lines(name):
 def colours():
     """Name and filter of each colouring rule."""
     return [line.split("@", 3)[1:3] for line in lines("colorfilters")]
+
+
+def rgb(text):
+    """Linear RGB, 0 to 1, of a colour in the file (sRGB with 16 bits)."""
+    values = [int(v) / 65535 for v in text.split(",")]
+    return [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in values]
+
+
+def rule_colours():
+    """Name to background and text colour of each colouring rule."""
+    found = {}
+    for line in lines("colorfilters"):
+        background, text = re.findall(r"\[([\d,]+)\]", line)[-2:]
+        found[line.split("@")[1]] = rgb(background), rgb(text)
+    return found
 
 
 def buttons():
@@ -60,7 +78,7 @@ def frames_found(expression, captures=tuple(CAPTURES)):
 
 def test_columns_show_the_rule():
     run = in_profile("-r", testdata("connected.pcap"), "-Y", "frame.number == 45")
-    assert re.search(r"^ *45 .*rfc4755\.3\.5\.service-id .*CM REQ", run.stdout), (
+    assert re.search(r"^ *45 .*CM REQ.* rfc4755\.3\.5\.service-id", run.stdout), (
         run.stdout + run.stderr
     )
 
@@ -88,3 +106,121 @@ def test_dmacros_has_the_macros_of_dfilter_macros():
     newer = dict(re.match(r'"(\w+)" (.*)', line).groups() for line in lines("dmacros"))
     older = dict(re.match(r'"(\w+)","(.*)"$', line).groups() for line in lines("dfilter_macros"))
     assert newer == {name: text.replace(r"\x22", '"') for name, text in older.items()}
+
+
+# Columns.
+
+
+def widths():
+    return dict(re.findall(r'"([^"]+)", (\d+)', "\n".join(lines("recent"))))
+
+
+def test_columns_fit_into_the_window():
+    columns = re.findall(r'"[^"]+", "(%\w+(?::[\w.]+(?=:))?)', "\n".join(lines("preferences")))
+    assert list(widths()) == columns
+    assert sum(map(int, widths().values())) <= WINDOW - 55  # the map of colours and the scroll bar
+    assert columns[-2:] == ["%i", "%Cus:ipoib.rule.id"]
+    assert int(widths()["%i"]) >= WINDOW / 3
+
+
+# The tabs of Conversations and Endpoints.
+
+
+@pytest.fixture(scope="module")
+def protocols():
+    """The short names of the protocols."""
+    run = tshark("-G", "protocols", check=True)
+    return {line.split("\t")[1] for line in run.stdout.splitlines()}
+
+
+@pytest.mark.parametrize("window", ["conversation", "endpoint"])
+def test_both_tabs_of_ipoib_are_shown(window, protocols):
+    values = [line for line in lines("recent") if line.startswith(f"gui.{window}_tabs: ")]
+    tabs = re.findall(r'"([^"]+)"', "".join(values))
+    assert len(values) == 1
+    assert tabs[:2] == ["IPoIB", "IPoIB GID"]
+    assert set(tabs) <= protocols
+
+
+# The column Mode.
+
+
+@pytest.mark.parametrize("number, mode", [(17, "UD"), (47, "RC")])
+def test_mode_is_two_letters(number, mode):
+    run = in_profile("-r", testdata("connected.pcap"), "-Y", f"frame.number == {number}")
+    assert re.search(rf" {mode} ", run.stdout), run.stdout + run.stderr
+
+
+# Colours. Contrast is that of WCAG 2.1 (AA: 4.5). Distance is CIE 1976, in which 2.3 is just
+# noticeable side by side. The matrices simulate complete red and green blindness (Machado and
+# others 2009).
+
+VISION = {
+    "normal": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+}
+XYZ_OF_RGB = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+WHITE_POINT = [0.9505, 1, 1.089]
+
+
+def times(matrix, vector):
+    return [sum(a * b for a, b in zip(row, vector)) for row in matrix]
+
+
+def contrast(one, other):
+    """The contrast ratio of WCAG 2.1."""
+    high, low = sorted((times(XYZ_OF_RGB, c)[1] for c in (one, other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def cielab(colour, vision):
+    seen = [min(1, max(0, v)) for v in times(VISION[vision], colour)]
+    x, y, z = (
+        v ** (1 / 3) if v > 0.008856 else 7.787 * v + 16 / 116
+        for v in (a / b for a, b in zip(times(XYZ_OF_RGB, seen), WHITE_POINT))
+    )
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def test_text_of_each_colour_is_readable():
+    weak = {n: contrast(*c) for n, c in rule_colours().items() if contrast(*c) < 4.5}
+    assert not weak
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_colours_are_distinguishable(vision):
+    seen = {name: cielab(c[0], vision) for name, c in rule_colours().items()}
+    seen["no rule"] = cielab([1, 1, 1], vision)
+    near = {}
+    for one, other in itertools.combinations(seen, 2):
+        distance = sum((a - b) ** 2 for a, b in zip(seen[one], seen[other])) ** 0.5
+        if distance < 12:
+            near[one, other] = distance
+    assert not near
+
+
+# The button Unanswered. Frames 3 and 4 of built-arp are an announcement (RFC 5227: sender and
+# target address are equal) and a probe (sender address 0.0.0.0), which needs no reply. In
+# qpn-change, node 2 had a new QPN: frame 136 was sent to the old one.
+
+
+@pytest.mark.parametrize(
+    "capture, due, not_due",
+    [("qpn-change.pcap", {136}, set()), ("built/built-arp.pcap", set(), {3, 4})],
+)
+def test_unanswered_finds_requests_that_need_a_response(capture, due, not_due):
+    expression = dict(buttons())["Unanswered"]
+    run = in_profile(
+        "-2", "-r", testdata(capture), "-Y", expression, "-T", "fields", "-e", "frame.number"
+    )
+    found = set(map(int, run.stdout.split()))
+    assert due <= found and not found & not_due, run.stderr

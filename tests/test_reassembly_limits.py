@@ -121,7 +121,7 @@ def fields(folder, packets, *names, two_passes=False):
 @pytest.mark.parametrize("two_passes", (False, True))
 @pytest.mark.parametrize("mtu", (256, 4096))
 @pytest.mark.parametrize("size", (65535, 65000))
-def test_the_longest_datagram_is_put_together(folder, size, mtu, two_passes):
+def test_longest_datagram_is_reassembled(folder, size, mtu, two_passes):
     needs("tshark", "wireshark")
     rows = fields(
         folder, hostile.message(size, mtu), "ipoib.reassembled.length", two_passes=two_passes
@@ -129,7 +129,7 @@ def test_the_longest_datagram_is_put_together(folder, size, mtu, two_passes):
     assert [r[0] for r in rows if r[0]] == [str(size + 4)]
 
 
-def test_a_message_that_was_given_up_shows_as_incomplete(folder):
+def test_abandoned_message_is_shown_as_incomplete(folder):
     needs("tshark", "wireshark")
     packets = hostile.one_byte_middles(400)
     packets.append(hostile.packet(hostile.ib.LAST, b"\xbb", hostile.FIRST_PSN + 400))
@@ -138,14 +138,14 @@ def test_a_message_that_was_given_up_shows_as_incomplete(folder):
     assert not any(r[2] for r in rows)
 
 
-def test_the_next_message_after_one_that_was_given_up_is_put_together(folder):
+def test_message_after_an_abandoned_one_is_reassembled(folder):
     needs("tshark", "wireshark")
     packets = hostile.one_byte_middles(400) + hostile.message(3000, 2048, psn=0x1000)
     rows = fields(folder, packets, "ipoib.reassembled.length")
     assert [r[0] for r in rows if r[0]] == ["3004"]
 
 
-def test_no_rule_fails_for_a_message_that_was_given_up(folder):
+def test_abandoned_message_raises_no_violation(folder):
     """A rule fails neither for this message nor for a complete one: the rules are those of the
     datagram in the First."""
     needs("tshark", "wireshark")

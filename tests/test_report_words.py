@@ -39,22 +39,22 @@ def test_text_has_one_line_for_each_rule_that_failed():
     assert lines == ["more: " + HELP]
 
 
-def test_json_has_it_in_each_result():
+def test_json_has_the_command_in_each_result():
     for (rule, _), result in results(ENCAP, CONNECTED).items():
         assert result["help"] == "ipoib-check --explain " + rule
 
 
-def test_command_is_one_that_works():
+def test_explain_command_works():
     assert expect(0, *results(ENCAP)[RESERVED, "fail"]["help"].split()[1:]).startswith(RESERVED)
 
 
-def test_junit_has_it_in_the_message():
+def test_junit_has_the_command_in_the_message():
     root = ElementTree.fromstring(run("--format", "junit", ENCAP).stdout)
     messages = [f.get("message") for f in root.iter("failure")]
     assert len(messages) == 1 and messages[0].endswith("; see: " + HELP)
 
 
-def test_tap_has_it_in_the_details():
+def test_tap_has_the_command_in_the_details():
     assert f'  help: "{HELP}"' in run("--format", "tap", ENCAP).stdout.decode().splitlines()
 
 
@@ -75,7 +75,7 @@ def test_junit_and_tap_show_why_a_rule_is_inconclusive():
 # ---- the sender
 
 
-def test_sender_is_named_as_far_as_it_is_known():
+def test_known_parts_of_the_sender_are_named():
     """Frame 8 of built-encap is a datagram without GRH (tests/frames/build.py, encap_types): its
     LID is known."""
     [case] = results(ENCAP)[RESERVED, "fail"]["cases"]

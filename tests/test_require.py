@@ -33,15 +33,15 @@ def requiring(*selectors):
         pytest.param([RESERVED, "rfc4755"], id="several"),
     ],
 )
-def test_required_rule_that_was_judged_is_0(selectors):
+def test_required_rule_that_was_checked_has_status_0(selectors):
     expect(OK, *requiring(*selectors), CONNECTED)
 
 
-def test_required_rule_that_was_violated_is_1():
+def test_required_rule_that_was_violated_has_status_1():
     expect(VIOLATED, *requiring(RESERVED), ENCAP)
 
 
-def test_required_rule_without_an_occasion_is_2_and_named():
+def test_required_rule_that_did_not_apply_has_status_2_and_is_named():
     document = report(UNJUDGED, *requiring(SERVICE_ID), PLAIN, err=SERVICE_ID)
     assert document["summary"]["verdict"] == "unjudged"
     assert document["summary"]["exit_status"] == UNJUDGED
@@ -51,7 +51,7 @@ def test_required_rule_without_an_occasion_is_2_and_named():
     assert document["summary"]["captures"][0]["verdict"] == "conformant"
 
 
-def test_required_rule_that_is_inconclusive_is_2_and_the_evidence_is_named():
+def test_inconclusive_required_rule_has_status_2_and_names_the_evidence():
     done = run("--format", "json", *requiring(NOT_SEEN), PLAIN)
     [inconclusive] = [
         r
@@ -75,11 +75,11 @@ def test_required_identifier_is_that_rule_only():
     expect(UNJUDGED, *only, PLAIN, err="rfc4391.4.1.qkey-controlled")
 
 
-def test_violation_goes_before_what_was_not_judged():
+def test_violation_precedes_unchecked_rules():
     expect(VIOLATED, *requiring(SERVICE_ID), ENCAP, err=SERVICE_ID)
 
 
-def test_any_of_the_captures_judges_a_required_rule():
+def test_required_rule_may_be_checked_in_any_capture():
     document = report(OK, *requiring(SERVICE_ID), PLAIN, CONNECTED)
     [required] = document["summary"]["required"]
     assert (required["judged"], required["why"]) == (True, None)
@@ -113,5 +113,5 @@ def test_report_with_a_required_rule_can_be_merged(tmp_path):
         pytest.param(["--list", "--require", "rfc4755"], "judges nothing", id="list"),
     ],
 )
-def test_required_rules_in_wrong_usage_are_2(args, message):
+def test_required_rules_in_wrong_usage_have_status_2(args, message):
     expect(UNJUDGED, *args, err=message)

@@ -280,17 +280,17 @@ def test_tshark_knows_the_fields_of_the_plugin(compared):
 
 
 @each_bad
-def test_one_pass_ends_well(name, runs):
+def test_one_pass_exits_normally(name, runs):
     runs(name, "one-pass").assert_good()
 
 
 @each_bad
-def test_two_passes_end_well(name, runs):
+def test_two_passes_exit_normally(name, runs):
     runs(name, "two-passes").assert_good()
 
 
 @each_bad
-def test_whole_trees_end_well(name, runs):
+def test_whole_trees_exit_normally(name, runs):
     runs(name, "trees").assert_good()
 
 
@@ -300,7 +300,7 @@ def test_one_pass_and_two_show_the_same(name, runs):
 
 
 @each_cut
-def test_cut_frames_show_what_whole_ones_show(name, runs):
+def test_truncated_frames_show_values_of_whole_frames(name, runs):
     """Each field of a truncated frame has the first values of the same field of the whole frame, or
     none.
 
@@ -342,7 +342,7 @@ def test_cut_frames_show_what_whole_ones_show(name, runs):
 
 
 @each_cut
-def test_filter_ends_well(name, runs):
+def test_filter_exits_normally(name, runs):
     runs(name, "filtered").assert_good()
 
 

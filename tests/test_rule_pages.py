@@ -11,12 +11,23 @@ import sys
 
 import pytest
 
+from support import capfile, findings
 from support.paths import SRC, testdata
 from support.wireshark import tshark
 
 PAGES = os.path.join(SRC, "doc/rules")
-HEADINGS = ["What it means", "How it is judged", "How to see it", "What to do"]
-SHORTEST = {"What it means": 80, "How it is judged": 40, "How to see it": 30, "What to do": 8}
+HEADINGS = ["What it means", "How it is checked", "How to see it", "What to do"]
+EVIDENCE = "Evidence"  # only in the pages of rules that a capture can show
+PACKET_ONLY = "The packet only"
+# Its result is inconclusive for some packets, whatever else was captured.
+INCONCLUSIVE_BY_ITSELF = {"rfc4391.8.u-bit"}
+SHORTEST = {
+    EVIDENCE: 16,
+    "What it means": 80,
+    "How it is checked": 40,
+    "How to see it": 30,
+    "What to do": 8,
+}
 FINDING = re.compile(r"ipoib\.(rule|note)\.")
 HOSTS = (
     "https://www.rfc-editor.org/rfc/rfc4391#section-",
@@ -83,9 +94,11 @@ def faults_of_style(text):
     ):
         faults.append("a lone `, or a character that is not plain text")
     there = sections(text)
-    if [h for h in there if h != "Known deviations"] != HEADINGS:
+    if [h for h in there if h not in ("Known deviations", EVIDENCE)] != HEADINGS:
         faults.append(f"headings {list(there)}")
     for heading, shortest in SHORTEST.items():
+        if heading == EVIDENCE and heading not in there:
+            continue
         body = there.get(heading, "").replace("[All rules](README.md)", "").strip()
         if len(body) < shortest:
             faults.append(f"{heading}: too short")
@@ -96,8 +109,50 @@ def faults_of_style(text):
 
 
 @of_each_page
-def test_text_is_whole_plain_and_ends_in_full_stops(name):
+def test_text_is_complete_plain_and_ends_in_full_stops(name):
     assert faults_of_style(TEXTS[name]) == []
+
+
+# ---- the evidence
+
+
+def shown_by_a_capture():
+    table = read(os.path.join(SRC, "lib/rules/table.def"))
+    row = r'^RULE\(\w+, "([^"]+)", \w+, "[^"]*",\s+"[^"]*",\s+(\w+), \w+, \w+, (\w+),'
+    found = re.findall(row, table, re.MULTILINE)
+    assert len(found) == len(RULE_IDS), "a row of the table that this does not read"
+    return {rule for rule, level, seen in found if level != "MAY" and seen in ("P", "PA")}
+
+
+def test_pages_of_rules_that_a_capture_can_show_name_their_evidence():
+    assert {n[:-3] for n, text in TEXTS.items() if EVIDENCE in sections(text)} == (
+        shown_by_a_capture()
+    )
+
+
+def inconclusive(path, skipped):
+    """The rules with an inconclusive result in the capture if its first frames were not captured;
+    no packet of it is truncated."""
+    counted = findings.counts(path, "--deviations", "none", "--skip", str(skipped))
+    return {rule for rule, count in counted.items() if count.inconclusive}
+
+
+def test_rule_that_needs_earlier_packets_says_so():
+    lacking = set()
+    for name in ("datagram.pcap", "connected.pcap"):
+        path = testdata(name)
+        size = len(capfile.read(path).frames)
+        for skipped in range(0, size, 5):
+            lacking |= inconclusive(path, skipped)
+    assert len(lacking) > 15, lacking
+    wrong = {
+        rule
+        for rule in lacking - INCONCLUSIVE_BY_ITSELF
+        if re.fullmatch(
+            PACKET_ONLY + r"[^.]*\.", " ".join(sections(TEXTS[rule + ".md"])[EVIDENCE].split())
+        )
+    }
+    assert wrong == set()
 
 
 # ---- links
@@ -186,7 +241,7 @@ def copy(tmp_path):
     for name in ("doc/rules", "lib/rules/deviations"):
         shutil.copytree(os.path.join(SRC, name), tmp_path / name)
     (tmp_path / "script").mkdir()
-    for name in ("lib/rules/table.def", "script/rule-pages"):
+    for name in ("lib/rules/table.def", "lib/rules/fact_kinds.def", "script/rule-pages"):
         shutil.copy(os.path.join(SRC, name), tmp_path / name)
     return tmp_path
 
@@ -227,7 +282,7 @@ SPOILT = [
         "a rule without a text",
         "lib/rules/table.def",
         'RULE(RFC4391_6_TYPE, "rfc4391.6.type"',
-        'RULE(RFC4391_6_NEW, "rfc4391.6.new", RFC4391, "6", "New", MUST, FACT, NODE, P, "New.")\nRULE(RFC4391_6_TYPE, "rfc4391.6.type"',
+        'RULE(RFC4391_6_NEW, "rfc4391.6.new", RFC4391, "6", "New", MUST, FACT, NODE, P, ON_MLID, "New.")\nRULE(RFC4391_6_TYPE, "rfc4391.6.type"',
         2,
         "rfc4391.6.new.md: What it means",
     ),
@@ -238,6 +293,38 @@ SPOILT = [
         "MUSS, KEYWORD, NODE, A,",
         2,
         "MUSS",
+    ),
+    (
+        "unknown evidence",
+        "lib/rules/table.def",
+        "ON_MLID",
+        "ON_MLIDS",
+        2,
+        "unknown evidence ON_MLIDS",
+    ),
+    (
+        "a rule with findings that rest on nothing",
+        "lib/rules/table.def",
+        "ON_MLID",
+        "ON_NOTHING",
+        2,
+        "rests on something",
+    ),
+    (
+        "words of a fact that changed",
+        "lib/rules/fact_kinds.def",
+        "the port's P_Key table",
+        "the P_Keys",
+        1,
+        "pkey-configured",
+    ),
+    (
+        "a page that needs one packet, and a fact in the table",
+        "lib/rules/table.def",
+        "ON_ONE_FRAME,",
+        "ON_ONE_FRAME | ON_MLID,",
+        2,
+        "ON_ONE_FRAME and ON_MLID",
     ),
     (
         "a symbol that is not its identifier's",
@@ -275,7 +362,7 @@ SPOILT = [
 @pytest.mark.parametrize(
     "path, old, new, status, word", [pytest.param(*s[1:], id=s[0]) for s in SPOILT]
 )
-def test_script_notices(copy, path, old, new, status, word):
+def test_script_reports_an_error_in_a_page(copy, path, old, new, status, word):
     text = (copy / path).read_text(encoding="utf-8")
     assert old in text, f"{path}: nothing to spoil"
     (copy / path).write_text(text.replace(old, new, 1), encoding="utf-8")
@@ -284,7 +371,7 @@ def test_script_notices(copy, path, old, new, status, word):
     assert word in r.stderr
 
 
-def test_script_notices_a_page_of_no_rule(copy):
+def test_script_reports_a_page_without_a_rule(copy):
     (copy / PAGE).rename(copy / "doc/rules/rfc4391.6.old.md")
     r = script(copy, "--check")
     assert r.returncode == 2, r.stderr
@@ -306,4 +393,4 @@ def test_script_makes_the_page_of_a_new_rule_and_names_the_missing_text(copy):
     written = script(copy)
     assert written.returncode == 2, written.stderr
     assert "rfc4391.6.type.md: What it means" in written.stderr
-    assert list(sections(read(copy / PAGE))) == HEADINGS
+    assert list(sections(read(copy / PAGE))) == [*HEADINGS[:2], EVIDENCE, *HEADINGS[2:]]

@@ -93,7 +93,7 @@ def test_require_all_refuses_a_skip_that_is_not_listed(run_tests):
     assert last_line(out) == "1 passed, 1 failed, 0 skipped"
 
 
-def test_nothing_that_ran_is_a_failure(run_tests):
+def test_run_without_a_test_fails(run_tests):
     status, out = run_tests({"skips": "echo reason; exit 77"})
     assert status == 1, out
 
@@ -101,7 +101,7 @@ def test_nothing_that_ran_is_a_failure(run_tests):
 SECOND_TIME = "test -e $0.ran && { echo 'ok 1 - a'; exit 0; }; touch $0.ran; echo why; exit 1"
 
 
-def test_a_test_that_follows_the_clock_is_run_again_alone(run_tests):
+def test_clocked_test_that_failed_is_run_again_without_others(run_tests):
     programs = {"slow": SECOND_TIME, "passes": "exit 0"}
     status, out = run_tests(programs, "--jobs", "2", label="fabric")
     assert (status, last_line(out)) == (0, "2 passed, 0 failed, 0 skipped"), out
@@ -119,7 +119,7 @@ def test_a_test_that_follows_the_clock_is_run_again_alone(run_tests):
     ],
     ids=["fails twice", "nothing ran beside it", "has no clock", "too many"],
 )
-def test_a_failure_stays_a_failure(run_tests, programs, jobs, label):
+def test_failure_in_the_second_run_is_a_failure(run_tests, programs, jobs, label):
     status, out = run_tests(programs, "--jobs", str(jobs), label=label)
     assert (status, last_line(out)) == (1, f"0 passed, {len(programs)} failed, 0 skipped"), out
 
@@ -185,7 +185,7 @@ def test_a_test_that_hangs_is_ended_and_named(hanging):
 
 @pytest.mark.skipif(not IS_ROOT, reason="an ordinary user has no process namespace")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_nothing(hanging, tmp_path, number):
+def test_interrupted_run_leaves_no_process(hanging, tmp_path, number):
     """The runner is a shell that the signal ends, like CTest; SIGINT goes to the whole group."""
     runner = subprocess.Popen(
         ["python3", "-c", "import subprocess, sys; subprocess.call(sys.argv[1:])"]

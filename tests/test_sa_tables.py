@@ -123,7 +123,7 @@ print(json.dumps(results))
 """
 
 
-def test_played_umad_recv_is_as_the_real_one():
+def test_simulated_umad_recv_behaves_as_the_real_one():
     members = 40
     size = HEADER + (members + GROUPS) * RECORD
     rooms = [MAD - 1, MAD, size - 1, size, size]
@@ -147,7 +147,7 @@ def test_played_umad_recv_is_as_the_real_one():
     assert not os.path.exists("sa.log")
 
 
-def test_what_is_not_received_is_noted():
+def test_records_that_are_not_received_are_noted():
     """Without this note the tests above would not detect it."""
     subprocess.run(
         ["/usr/bin/python3", "-c", PROGRAM, LIBRARY, str(MAD)],

@@ -83,7 +83,9 @@ def test_no_payload_is_left(path, shared, shown):
     repetitions."""
     left = b"".join(packets(shared(path)))
     pieces = {left[at : at + 8] for at in range(len(left) - 7)}
-    for word in {w for f in PAYLOAD for w in shown(path)[f] if len(w) >= 16}:
+    # the payload of UDP is an InfiniBand packet, with headers, in RoCE v2
+    fields = [f for f in PAYLOAD if f != "udp.payload" or "roce2" not in path]
+    for word in {w for f in fields for w in shown(path)[f] if len(w) >= 16}:
         data = bytes.fromhex(word.replace(":", ""))
         if data[236:240] == b"\x63\x82\x53\x63":
             continue  # DHCP has a test of its own
@@ -93,7 +95,7 @@ def test_no_payload_is_left(path, shared, shown):
             assert len(set(piece)) < 4 or piece not in pieces, (at, piece.hex())
 
 
-def test_fixtures_are_judged_as_before(tmp_path):
+def test_shared_fixtures_have_the_same_verdict(tmp_path):
     """Captures with one fault each, and rare conformant ones."""
     captures = {entry["capture"] for entry in make(tmp_path)}
     assert len(captures) > 150

@@ -65,7 +65,7 @@ NAMES = [f.rule + f.variant for f in FAULTS] + [os.path.basename(path) for path 
 
 @each_way
 @pytest.mark.parametrize("name", NAMES)
-def test_rules_fail_of_the_same_entities(name, way, figures):
+def test_split_capture_violates_the_same_rules_of_the_same_entities(name, way, figures):
     expected, found = of_one_interface(name), violations(split.WAYS[way](made()[name]))
     if expected:
         figures[way][bool(expected - found)].append(name)

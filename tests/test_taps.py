@@ -100,12 +100,12 @@ def group(rest, ip, mlid, frame, members=0, pkey="ffff", signature="601b", mtu=2
         "0",
         "10 Gb/s",
         str(members),
-        "there",
+        "present",
         str(frame),
     ]
 
 
-def heard_of(rest, ip, pkey="ffff"):
+def unconfirmed(rest, ip, pkey="ffff"):
     """n0's solicited-node group: n0 sends to it, but its join never reaches the wire."""
     return [
         "ff12:601b:%s:%s" % (pkey, rest),
@@ -118,7 +118,7 @@ def heard_of(rest, ip, pkey="ffff"):
         "-",
         "-",
         "0",
-        "heard of",
+        "unconfirmed",
         "",
     ]
 
@@ -134,7 +134,7 @@ NODE = {n: (":1:ff00:%d" % n, "ff02::1:ff00:%d" % n) for n in (100, 110, 120)}
 GROUPS = {
     "datagram.pcap": [
         group(":16", "ff02::16", 0xC004, 28),
-        heard_of(*NODE[100]),
+        unconfirmed(*NODE[100]),
         ipv4(*BROADCAST, 0xC000, 20),
         group(":1", "ff02::1", 0xC001, 23),
         ipv4(":1", "224.0.0.1", 0xC002, 25),
@@ -146,7 +146,7 @@ GROUPS = {
     ],
     "connected.pcap": [
         group(":16", "ff02::16", 0xC004, 29),
-        heard_of(*NODE[100]),
+        unconfirmed(*NODE[100]),
         ipv4(*BROADCAST, 0xC000, 21),
         group(":1", "ff02::1", 0xC001, 25),
         ipv4(":1", "224.0.0.1", 0xC002, 26),
@@ -156,7 +156,7 @@ GROUPS = {
     # default partition: n1 and n2 stay; 0x8001: n1 leaves (310-325); 0x8002: n1 stays
     "partitions.pcap": [
         group(":16", "ff02::16", 0xC006, 133, 2),
-        heard_of(*NODE[100]),
+        unconfirmed(*NODE[100]),
         ipv4(*BROADCAST, 0xC000, 121, 2),
         group(":1", "ff02::1", 0xC003, 128, 2),
         ipv4(":1", "224.0.0.1", 0xC004, 129, 2),
@@ -164,14 +164,14 @@ GROUPS = {
         group(":2", "ff02::2", 0xC007, 148, 2),
         group(*NODE[120], 0xC009, 130, 1),
         group(":16", "ff02::16", 0xC00D, 179, pkey="8001", mtu=4096),
-        heard_of(*NODE[100], pkey="8001"),
+        unconfirmed(*NODE[100], pkey="8001"),
         ipv4(*BROADCAST, 0xC001, 164, pkey="8001", mtu=4096),
         group(":1", "ff02::1", 0xC00A, 172, pkey="8001", mtu=4096),
         ipv4(":1", "224.0.0.1", 0xC00B, 176, pkey="8001", mtu=4096),
         group(*NODE[110], 0xC00E, 178, pkey="8001", mtu=4096),
         group(":2", "ff02::2", 0xC00F, 240, pkey="8001", mtu=4096),
         group(":16", "ff02::16", 0xC013, 260, 1, pkey="8002"),
-        heard_of(*NODE[100], pkey="8002"),
+        unconfirmed(*NODE[100], pkey="8002"),
         ipv4(*BROADCAST, 0xC002, 248, 1, pkey="8002"),
         group(":1", "ff02::1", 0xC010, 254, 1, pkey="8002"),
         ipv4(":1", "224.0.0.1", 0xC011, 255, 1, pkey="8002"),
@@ -383,7 +383,7 @@ def test_conformance_json_is_the_same_with(name, options):
 
 
 @of_judged
-def test_conformance_json_is_as_ipoib_check_has_it(name):
+def test_conformance_json_is_that_of_ipoib_check(name):
     check_against_ipoib_check(testdata(name), report_of(name))
 
 
@@ -393,20 +393,22 @@ def test_conformance_table_counts_what_the_json_counts(name):
     words = ("pass", "fail", "deviation", "inconclusive", "noted")
     results = report_of(name)["results"]
     counts = {(r["id"], r["outcome"]): r["count"] for r in results}
-    wanted = {r["id"]: [counts.get((r["id"], w), 0) for w in words] for r in results}
+    passed = {i for i, word in counts if word == "pass"}
+    found = {i for i, word in counts if word not in ("pass", "inconclusive") or i not in passed}
+    wanted = {i: [counts.get((i, w), 0) for w in words] for i in found}
     assert {r[0]: [int(n) for n in r[3:8]] for r in rows} == wanted
 
 
 @of_judged
 def test_conformance_table_has_the_worst_first_then_the_verdict(name):
     rows, rest = table("conformance", testdata(name))
-    order = ["fail", "deviation", "inconclusive", "noted", "pass"]
+    order = ["fail", "deviation", "inconclusive", "noted"]
     ranks = [order.index(r[2]) for r in rows]
     assert ranks == sorted(ranks), rows
     assert rest[-1:] == ["Verdict: " + report_of(name)["summary"]["verdict"]], rest
 
 
-def test_source_option_is_as_ipoib_check_has_it(open_path):
+def test_source_option_is_that_of_ipoib_check(open_path):
     """n1's advertisement has its link-layer address in a source option, which receivers ignore (RFC
     4861 section 4.4), with another QPN than that of its packets 4000 s later: no receiver has
     cached that QPN."""
@@ -425,7 +427,7 @@ def test_source_option_is_as_ipoib_check_has_it(open_path):
 HARDWARE_TYPE = "rfc4391.9.2.arp-hardware-type"
 
 
-def test_faults_frames_in_the_json():
+def test_json_names_the_frames_of_violations():
     wrong = [
         (r["count"], r["frames"], r["violation"])
         for r in report_of(ARP_FAULTS)["results"]
@@ -434,12 +436,12 @@ def test_faults_frames_in_the_json():
     assert wrong == [(2, [2, 3], True)]
 
 
-def test_faults_frames_in_the_table():
+def test_table_names_the_frames_of_violations():
     rows, _ = table("conformance", testdata(ARP_FAULTS))
     assert {r[0]: r[8] for r in rows}.get(HARDWARE_TYPE) == "2, 3"
 
 
-def test_faults_stand_first():
+def test_violations_are_listed_first():
     rows, _ = table("conformance", testdata(ARP_FAULTS))
     assert rows[0][1:3] == ["MUST", "fail"]
 
@@ -470,7 +472,7 @@ def test_without_known_deviations_linux_is_not_conformant():
             "known deviations: /nonexistent: No such file or directory",
         ),
     ],
-    ids=["judging-is-off", "deviations-cannot-be-read"],
+    ids=["checks-are-off", "deviations-cannot-be-read"],
 )
 def test_no_verdict(name, preference, error):
     report = conformance_json(testdata(name), "-o", preference)
@@ -480,7 +482,7 @@ def test_no_verdict(name, preference, error):
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_judging_that_is_off_leaves_table(name):
+def test_tables_without_conformance_checks(name):
     path = testdata("connected.pcap")
     assert table(name, path, ["-o", "ipoib.conformance:FALSE"]) == table(name, path)
 
@@ -528,7 +530,7 @@ def test_tree_six_joins_and_six_leaves():
     assert {k: v for k, v in got.items() if "MCMember" in k} == wanted
 
 
-def test_tree_parts_of_messages():
+def test_tree_message_fragments():
     """Two messages of 40000 bytes in ten packets each."""
     assert tree("connected.pcap")["Mode"].get("connected, RC, part of a message") == 20
 
@@ -547,6 +549,21 @@ def test_tree_of_one_frame_by_a_filter():
     assert tree("connected.pcap", ",frame.number == 41")["Type"] == {"": 1, "ARP": 1}
 
 
+@pytest.mark.parametrize("seconds", [2**46, 2**60, 2**63 - 1])
+def test_tree_of_frames_whose_times_are_far_apart(open_path, seconds):
+    """Wireshark's own trees (plen,tree) crash from 2**60 seconds on."""
+    octets = [f.octets() for f in tape("datagram.pcap").frames[:2]]
+    path = open_path / "far.pcapng"
+    path.write_bytes(
+        capfile.section()
+        + capfile.interface(capfile.INFINIBAND, values={9: b"\0"})  # in seconds
+        + capfile.packet(0, octets[0])
+        + capfile.packet(seconds, octets[1])
+        + capfile.packet(1, octets[0])
+    )
+    assert tshark("-q", "-r", str(path), "-z", "ipoib,tree").returncode == 0
+
+
 def test_tree_types():
     """IPv4: the second and later fragments carry the encapsulation header too."""
     path = testdata("datagram.pcap")
@@ -559,7 +576,7 @@ def test_tree_types():
 
 
 def test_tree_of_a_cooked_capture_has_all_frames():
-    assert tree("sll.pcap")["Mode"] == {"": 18, "not told by the carrier": 18}
+    assert tree("sll.pcap")["Mode"] == {"": 18, "unknown (no InfiniBand headers)": 18}
 
 
 # ---- captures without IPoIB
@@ -605,7 +622,7 @@ def test_without_ipoib_there_is_no_verdict(without_ipoib, options):
 
 
 @in_each_mode
-def test_without_ipoib_the_json_is_unjudged(without_ipoib, options):
+def test_without_ipoib_the_json_verdict_is_not_judged(without_ipoib, options):
     report = conformance_json(without_ipoib, *options)
     assert (report["results"], report["summary"]["unjudged"]) == ([], 1)
 
@@ -665,4 +682,11 @@ def test_window(windows, number):
     """Its rows, without the number in front, are those of the table."""
     name, path = WINDOWS[number]
     rows = windows[number]["result"]["taps"][0]["tables"][0]["i"]
-    assert [[str(cell) for cell in row[1:]] for row in rows] == EXPECTED[name][path]
+    assert [[str(cell).strip() for cell in row[1:]] for row in rows] == EXPECTED[name][path]
+
+
+def test_window_sorts_frame_numbers_as_numbers(windows):
+    """connected.pcap: Wireshark sorts text by its bytes; the DREQs of the connections."""
+    rows = windows[2]["result"]["taps"][0]["tables"][0]["i"]
+    column = [row[1 + 15] for row in rows]
+    assert sorted(column) == sorted(column, key=int) and len(set(map(len, column))) == 1

@@ -64,7 +64,7 @@ def interface(resolution, offset):
     return capfile.interface(capfile.ERF, values=values)
 
 
-def judged(folder, resolution, offset):
+def checked(folder, resolution, offset):
     ticks_a_second = 1 if resolution == SECOND_TICKS else 10**9
     start = frames()[0].time
     packets = [
@@ -91,14 +91,14 @@ def judged(folder, resolution, offset):
 )
 def test_plugin_and_check_agree_on_odd_times(tmp_path, offset, resolution):
     needs("tshark", "wireshark")
-    path = judged(tmp_path, resolution, offset)
+    path = checked(tmp_path, resolution, offset)
     fails, status, errors = check(path)
     assert status in (0, 1) and not errors
     assert fails == shown(path)
 
 
 @pytest.mark.parametrize("last", (INTERFACES - 1, INTERFACES))
-def test_no_interface_is_folded_onto_another(tmp_path, last):
+def test_high_interface_numbers_stay_distinct(tmp_path, last):
     """The same frames on the first interface and on one whose number has 16 bits, or 17, have the
     same results."""
     needs("tshark", "wireshark")

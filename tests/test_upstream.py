@@ -119,7 +119,7 @@ def test_fault_has_command_outputs_and_versions(heading):
 
 
 @each_fault
-def test_shows_and_should_show_differ(each):
+def test_actual_and_expected_output_differ(each):
     assert each.shows != each.should
 
 

@@ -56,7 +56,7 @@ def frames_of(result):
     return set(result["frames"] + own + [int(n.group(1)) for n in named if n])
 
 
-def judge(rule, paths):
+def check_rule(rule, paths):
     """Path to {outcome: frames} of the rule."""
     found = {path: {} for path in paths}
     for n in range(0, len(paths), BATCH):
@@ -87,7 +87,7 @@ def results(rule, form, chosen, folder):
         with open(path, "wb") as f:
             f.write(made[0])
         paths[variant], numbers[variant] = path, made[1].index(variant.at) + 1
-    found = judge(rule, list(paths.values()))
+    found = check_rule(rule, list(paths.values()))
     return {v: outcome(found[paths[v]], numbers[v]) if v in paths else NOT_THERE for v in chosen}
 
 
@@ -115,13 +115,13 @@ def one_of_each(rule):
 
 
 @pytest.mark.parametrize("base", variants.BASES)
-def test_base_keeps_every_rule(base):
+def test_base_violates_no_rule(base):
     w = variants.base(base)
     assert findings.failures(carriers.infiniband(w)[0], "--deviations", "none") == []
 
 
 @pytest.mark.parametrize("form", carriers.FORMS)
-def test_base_keeps_every_rule_in_every_form(form):
+def test_base_violates_no_rule_in_any_form(form):
     w = variants.base("default").copy()
     if form == "late":
         w.begin(variants.LATE)
@@ -138,12 +138,12 @@ def test_every_rule_has_variants():
     assert wanted - set(BY_RULE) == set()
 
 
-def test_variants_have_names_of_their_own():
+def test_variant_names_are_unique():
     names = collections.Counter(v.name() for v in variants.VARIANTS)
     assert [n for n, times in names.items() if times > 1] == []
 
 
-def test_what_is_not_found_has_a_reason():
+def test_every_missed_variant_has_a_reason():
     for variant in variants.VARIANTS:
         for form in carriers.FORMS:
             if evidence.expected(variant, form) != FAIL:

@@ -32,8 +32,8 @@ def test_nothing_is_found():
     "old, new",
     [
         pytest.param(
-            r"hf_message, tvb, MAD_ATTRIBUTE, 2",
-            r"hf_message, tvb, MAD_ATTRIBUTE, 3",
+            r"hf_ipoib_cm_message, tvb, MAD_ATTRIBUTE, 2",
+            r"hf_ipoib_cm_message, tvb, MAD_ATTRIBUTE, 3",
             id="wrong-length",
         ),
         pytest.param(

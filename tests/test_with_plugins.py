@@ -45,15 +45,15 @@ def run(tmp_path):
     return call
 
 
-def test_without_plugins_ours_that_are_installed_stay_out(run):
+def test_installed_plugins_of_this_project_are_not_loaded(run):
     assert run(IPOIB_PLUGINS="") == ["./9.8/epan/mate.so", "sshdump"]
 
 
-def test_with_plugins_the_build_has_the_only_ones_of_ours(run):
+def test_only_plugins_of_the_build_are_loaded(run):
     assert run() == ["./9.8/epan/ipoib.so", "./9.8/epan/mate.so", "sshdump"]
 
 
-def test_a_folder_of_extcaps_that_the_caller_names_is_left_alone(run, tmp_path):
+def test_extcap_folder_of_the_caller_is_unchanged(run, tmp_path):
     (tmp_path / "own").mkdir()
     (tmp_path / "own/ipoib-capture").touch()
     assert run(IPOIB_PLUGINS="", WIRESHARK_EXTCAP_DIR=str(tmp_path / "own"))[-1] == "ipoib-capture"

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "wire/arp.h"
-#include "wire/carrier.h"
+#include "wire/link_frame.h"
 #include "wire/cm.h"
 #include "wire/encap.h"
 #include "wire/lladdr.h"
@@ -224,23 +224,23 @@ static bool read_ib(struct view v, enum ib_start start)
 
 static bool read_frame(int linktype, struct view v)
 {
-    struct carrier c;
-    if (carrier_locate(linktype, v, &c) != WIRE_OK)
+    struct link_frame c;
+    if (link_frame_locate(linktype, v, &c) != WIRE_OK)
         return false;
     switch (c.kind) {
-    case CARRIER_IB:
+    case LINK_FRAME_IB:
         return read_ib(c.inner, c.start);
-    case CARRIER_IPOIB:
+    case LINK_FRAME_IPOIB:
         if (dlt_ipoib_has_grh(v))
             put_mgid(v.p + GRH_DGID);
         else
             put_lladdr(v.p + DLT_IPOIB_ADDRESS);
         read_encap(c.inner);
         return true;
-    case CARRIER_COOKED:
+    case LINK_FRAME_COOKED:
         read_datagram(c.type, c.inner);
         return true;
-    case CARRIER_NONE:
+    case LINK_FRAME_NONE:
         break;
     }
     return true;

@@ -158,7 +158,7 @@ static bool lock(int fd)
 }
 
 /* Locks a regular file before truncating it. Pipes and devices may have several writers. */
-static bool take(int fd)
+static bool occupy(int fd)
 {
     struct stat st;
 
@@ -173,7 +173,7 @@ int create_file(const char *path, char *why, size_t size)
     why[0] = '\0';
     fd = open_at(&place, path, why, size);
     error = errno;
-    if (fd >= 0 && !take(fd)) {
+    if (fd >= 0 && !occupy(fd)) {
         error = errno;
         close(fd);
         fd = -1;

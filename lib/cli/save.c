@@ -28,14 +28,14 @@ static bool copy(FILE *from, FILE *to)
     return !ferror(from);
 }
 
-static bool put(const GString *text, FILE *to)
+static bool put_text(const GString *text, FILE *to)
 {
     return fwrite(text->str, 1, text->len, to) == text->len;
 }
 
 static bool put_parts(const struct parts *p, FILE *to)
 {
-    return put(p->head, to) && (!p->middle || copy(p->middle, to)) && put(p->tail, to) &&
+    return put_text(p->head, to) && (!p->middle || copy(p->middle, to)) && put_text(p->tail, to) &&
            fflush(to) == 0;
 }
 

@@ -127,7 +127,7 @@ static void read_answer(const uint8_t *mad, uint32_t length, uint8_t method, str
         g_byte_array_append(a->records, mad + SA_DATA, length - SA_DATA);
 }
 
-static enum sa_heard failed(char *error, size_t size, const char *what, int number)
+static enum sa_outcome failed(char *error, size_t size, const char *what, int number)
 {
     snprintf(error, size, "%s: %s", what, strerror(number));
     return SA_FAILED;
@@ -168,7 +168,7 @@ static bool grow(struct umad_sa *sa, int room)
  * that does not fit, and returns it again until it is read completely. Returns SA_NOTHING if there
  * is now enough space; drops the MAD and returns SA_TOO_LARGE if it exceeds SA_LARGEST.
  */
-static enum sa_heard make_room(struct umad_sa *sa, int length, char *error, size_t size)
+static enum sa_outcome grow_buffer(struct umad_sa *sa, int length, char *error, size_t size)
 {
     if (length <= SA_LARGEST && grow(sa, length))
         return SA_NOTHING;
@@ -184,31 +184,32 @@ static enum sa_heard make_room(struct umad_sa *sa, int length, char *error, size
  * first segment is in the buffer, the rest was dropped. The buffer always has space for a table,
  * because a late response to an abandoned request can be one.
  */
-static enum sa_heard receive(struct umad_sa *sa, gint64 ms, int *length, char *error, size_t size)
+static enum sa_outcome receive_mad(struct umad_sa *sa, gint64 ms, int *length, char *error,
+                                   size_t size)
 {
     *length = sa->room;
     errno = 0;
     int got = umad_recv(sa->fd, sa->buffer, length, (int)MIN(ms, STOP_MS));
     if (got >= 0)
-        return SA_HEARD;
+        return SA_ANSWERED;
     /* interrupted by a signal: returns -EIO */
     if (got == -ETIMEDOUT || got == -EWOULDBLOCK || errno == EINTR)
         return SA_NOTHING;
     if (errno == ENOSPC && *length > sa->room)
-        return make_room(sa, *length, error, size);
+        return grow_buffer(sa, *length, error, size);
     return failed(error, size, "nothing of the SA can be received", errno ? errno : -got);
 }
 
-enum sa_heard umad_sa_watch(struct umad_sa *sa)
+enum sa_outcome umad_sa_watch(struct umad_sa *sa)
 {
     long methods[16 / sizeof(long)] = {1L << SA_REPORT};
     if (sa->watcher < 0)
         sa->watcher = umad_register(sa->fd, MAD_CLASS_SA, SA_VERSION, 0, methods);
-    return sa->watcher < 0 ? SA_NOTHING : SA_HEARD;
+    return sa->watcher < 0 ? SA_NOTHING : SA_ANSWERED;
 }
 
-enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stop,
-                                  uint8_t notice[NOTICE_SIZE], char *error, size_t size)
+enum sa_outcome umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stop,
+                                    uint8_t notice[NOTICE_SIZE], char *error, size_t size)
 {
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
     while (!*stop) {
@@ -216,24 +217,25 @@ enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int
         if (first) {
             memcpy(notice, first, NOTICE_SIZE);
             g_free(first);
-            return SA_HEARD;
+            return SA_ANSWERED;
         }
         gint64 left = (end - g_get_monotonic_time()) / 1000;
         if (left <= 0)
             return SA_NOTHING;
         int length;
-        enum sa_heard heard = receive(sa, left, &length, error, size);
-        if (heard == SA_FAILED)
+        enum sa_outcome outcome = receive_mad(sa, left, &length, error, size);
+        if (outcome == SA_FAILED)
             return SA_FAILED;
-        if (heard == SA_HEARD)
+        if (outcome == SA_ANSWERED)
             take_report(sa);
     }
     return SA_INTERRUPTED;
 }
 
 /* Waits for the response to the last request. Late responses to abandoned requests are dropped. */
-static enum sa_heard await(struct umad_sa *sa, const struct sa_question *q, int ms,
-                           const volatile int *stop, struct sa_answer *a, char *error, size_t size)
+static enum sa_outcome await(struct umad_sa *sa, const struct sa_question *q, int ms,
+                             const volatile int *stop, struct sa_answer *a, char *error,
+                             size_t size)
 {
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
     while (!*stop) {
@@ -241,27 +243,27 @@ static enum sa_heard await(struct umad_sa *sa, const struct sa_question *q, int 
         gint64 left = (end - g_get_monotonic_time()) / 1000;
         if (left <= 0)
             return SA_NOTHING;
-        enum sa_heard heard = receive(sa, left, &length, error, size);
-        if (heard == SA_FAILED)
+        enum sa_outcome outcome = receive_mad(sa, left, &length, error, size);
+        if (outcome == SA_FAILED)
             return SA_FAILED;
-        if (heard == SA_NOTHING)
+        if (outcome == SA_NOTHING)
             continue;
         const uint8_t *mad = umad_get_mad(sa->buffer);
         if (take_report(sa) || be32(mad + MAD_TID + 4) != sa->transaction)
             continue;
-        if (heard == SA_TOO_LARGE)
+        if (outcome == SA_TOO_LARGE)
             return SA_TOO_LARGE;
         if (umad_status(sa->buffer) || !(mad[MAD_METHOD] & MAD_RESPONSE))
             return SA_NOTHING; /* the kernel returned the request: no response */
         read_answer(mad, (uint32_t)length, q->method, a);
-        return SA_HEARD;
+        return SA_ANSWERED;
     }
     return SA_INTERRUPTED;
 }
 
-static enum sa_heard ask_once(struct umad_sa *sa, const struct sa_question *q, int ms,
-                              const volatile int *stop, struct sa_answer *a, char *error,
-                              size_t size)
+static enum sa_outcome ask_once(struct umad_sa *sa, const struct sa_question *q, int ms,
+                                const volatile int *stop, struct sa_answer *a, char *error,
+                                size_t size)
 {
     if (!put_question(sa, q))
         return failed(error, size, "the port is gone", ENODEV);
@@ -281,19 +283,19 @@ static void pause_ms(gint64 ms, const volatile int *stop)
  * A busy SA did not process the request, so it may be repeated (IBA 13.4.7, bit 0 of the status).
  * The kernel only repeats requests without a response.
  */
-enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
-                          const volatile int *stop, struct sa_answer *a, char *error, size_t size)
+enum sa_outcome umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
+                            const volatile int *stop, struct sa_answer *a, char *error, size_t size)
 {
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000, left = ms;
     bool busy = false;
     for (gint64 wait = BUSY_MS;; wait *= 2) {
-        enum sa_heard heard = ask_once(sa, q, (int)left, stop, a, error, size);
-        if (heard == SA_NOTHING && busy)
-            return SA_HEARD; /* the SA responds: A contains its last response */
-        busy = heard == SA_HEARD && (a->status & MAD_STATUS_BUSY);
+        enum sa_outcome outcome = ask_once(sa, q, (int)left, stop, a, error, size);
+        if (outcome == SA_NOTHING && busy)
+            return SA_ANSWERED; /* the SA responds: A contains its last response */
+        busy = outcome == SA_ANSWERED && (a->status & MAD_STATUS_BUSY);
         left = (end - g_get_monotonic_time()) / 1000;
         if (!busy || left <= wait)
-            return heard;
+            return outcome;
         pause_ms(wait, stop);
         left -= wait;
     }

@@ -26,8 +26,8 @@ struct sa_answer {
 /* Maximum response in bytes: a table of 1.2 million MCMemberRecords. */
 enum { SA_LARGEST = 64 << 20 };
 
-enum sa_heard {
-    SA_HEARD,
+enum sa_outcome {
+    SA_ANSWERED,
     SA_NOTHING,     /* no response in time */
     SA_TOO_LARGE,   /* the response was larger than SA_LARGEST and was dropped */
     SA_FAILED,      /* the request could not be sent, or nothing can be received */
@@ -43,23 +43,24 @@ void umad_sa_close(struct umad_sa *sa);
 
 /*
  * Sends a request, and repeats it if there is no response or the SA is busy, for at most MS
- * milliseconds in total. SA_HEARD with MAD_STATUS_BUSY: the SA was busy all the time. ERROR: SIZE
- * bytes for a message, also with SA_TOO_LARGE.
+ * milliseconds in total. SA_ANSWERED with MAD_STATUS_BUSY: the SA was busy all the time. ERROR:
+ * SIZE bytes for a message, also with SA_TOO_LARGE.
  */
-enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
-                          const volatile int *stop, struct sa_answer *a, char *error, size_t size);
+enum sa_outcome umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
+                            const volatile int *stop, struct sa_answer *a, char *error,
+                            size_t size);
 
 /*
  * Starts to receive and acknowledge the SA's Reports (IBA 13.4.8.2). Returns SA_NOTHING if another
  * program on this port receives them.
  */
-enum sa_heard umad_sa_watch(struct umad_sa *sa);
+enum sa_outcome umad_sa_watch(struct umad_sa *sa);
 /*
  * Waits at most MS milliseconds for the next Report. SA_FAILED: no more Reports can be received;
  * ERROR: SIZE bytes for the reason.
  */
-enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stop,
-                                  uint8_t notice[NOTICE_SIZE], char *error, size_t size);
+enum sa_outcome umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stop,
+                                    uint8_t notice[NOTICE_SIZE], char *error, size_t size);
 
 /* Current state of the port; it changes with the SM. */
 struct sa_port {

@@ -17,7 +17,7 @@ static bool dropped;
  * Adds the capabilities of WHICH that the program has to the permitted set and, if EFFECTIVE, to
  * the effective set.
  */
-static bool keep(cap_t left, cap_t have, unsigned which, bool effective)
+static bool keep_capability(cap_t left, cap_t have, unsigned which, bool effective)
 {
     static const struct {
         unsigned privilege;
@@ -39,11 +39,11 @@ static bool keep(cap_t left, cap_t have, unsigned which, bool effective)
     return true;
 }
 
-static bool set(unsigned active, unsigned reserve)
+static bool set_capabilities(unsigned active, unsigned reserve)
 {
     cap_t have = cap_get_proc(), left = cap_init();
-    bool good = have && left && keep(left, have, active, true) &&
-                keep(left, have, reserve, false) && cap_set_proc(left) == 0;
+    bool good = have && left && keep_capability(left, have, active, true) &&
+                keep_capability(left, have, reserve, false) && cap_set_proc(left) == 0;
     int error = errno;
 
     cap_free(have);
@@ -58,7 +58,7 @@ static bool set(unsigned active, unsigned reserve)
  */
 bool privileges_drop(unsigned active, unsigned reserve)
 {
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !set(active, reserve)) {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !set_capabilities(active, reserve)) {
         say("privileges cannot be given back: %s", strerror(errno));
         return false;
     }
@@ -76,11 +76,11 @@ enum { ALL = PRIVILEGE_RAW | PRIVILEGE_LOCK | PRIVILEGE_FILES };
 void privileges_raise(unsigned which)
 {
     if (dropped)
-        set(lowered | which, ALL);
+        set_capabilities(lowered | which, ALL);
 }
 
 void privileges_lower(void)
 {
     if (dropped)
-        set(lowered, ALL);
+        set_capabilities(lowered, ALL);
 }

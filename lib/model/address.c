@@ -3,8 +3,24 @@
 
 #include "model/observation.h"
 #include "wire/ip.h"
-#include "wire/nanoseconds.h"
 #include "wire/nd.h"
+#include "wire/put.h"
+
+/*
+ * The GID is known to be the owner's, which has another LID than the sender. The owner may have
+ * another LID by now, or be a virtual function that moved to the sender. It then joins its groups
+ * again from the sender's LID. So if the owner named its GID, it is there while no request from the
+ * sender's LID is missing; the sender's next request shows it.
+ */
+static enum whose of_another(const struct fabric_facts *f, const struct endport *sender,
+                             const struct endport *owner)
+{
+    if (endport_is_followed(owner))
+        return WHOSE_OTHERS;
+    uint32_t since = endport_gsi_since(sender);
+    bool named = endports_is_named(f->endports, sender) && endports_is_named(f->endports, owner);
+    return named && since < owner->named_frame ? WHOSE_OTHERS_NAMED : WHOSE_UNKNOWN;
+}
 
 enum whose fabric_whose_gid(const struct fabric_facts *f, const struct packet *p,
                             const uint8_t *gid)
@@ -20,13 +36,12 @@ enum whose fabric_whose_gid(const struct fabric_facts *f, const struct packet *p
         return WHOSE_OWN;
     if (!sender || !endport_has_gid(sender))
         return WHOSE_UNKNOWN;
-    /* the owner may have another LID by now, or be a virtual function that moved */
     if (owner && owner->lid)
-        return endport_is_followed(owner) ? WHOSE_OTHERS : WHOSE_UNKNOWN;
+        return of_another(f, sender, owner);
     /* alias GUIDs with which it joined earlier may not have been captured */
     if (!endport_is_followed(sender))
         return WHOSE_UNKNOWN;
-    return memcmp(sender->gid + 8, gid + 8, 8) == 0 ? WHOSE_OWN_GUID : WHOSE_NOBODYS;
+    return memcmp(sender->gid + 8, gid + 8, 8) == 0 ? WHOSE_OWN_GUID : WHOSE_NO_PORT;
 }
 
 static uint32_t link_of(const struct packet *p)
@@ -52,23 +67,30 @@ static const struct neighbour *announced(const struct observation *o, const uint
     }
     if (!ip || ip_is_unspecified(ip))
         return NULL;
-    return neighbours_seen(o->f->neighbours, link_of(p), ip, lladdr, p->at.frame,
-                           p->at.ns / NANOSECONDS);
+    return neighbours_seen(o->f->neighbours, link_of(p), ip, lladdr, p->at.frame, p->at.ns,
+                           p->captured_on);
 }
 
-static void asked(const struct observation *o, const uint8_t *asker, const struct ip *asker_ip,
-                  const struct ip *wanted)
+static void asked(const struct observation *o, const uint8_t *requester,
+                  const struct ip *requester_ip, const struct ip *wanted)
 {
     struct resolution q = {.link = link_of(o->p),
-                           .asker_ip = *asker_ip,
-                           .asked = *wanted,
+                           .requester_ip = *requester_ip,
+                           .target = *wanted,
                            .lid = port_to_lid(o->p->src),
+                           .interface = o->p->captured_on,
                            .frame = o->p->at.frame,
-                           .seconds = o->p->at.ns / NANOSECONDS};
+                           .ns = o->p->at.ns};
     if (packet_is_corrupt(o->p))
         return;
-    memcpy(q.asker, asker, LLADDR_SIZE);
-    resolution_asked(o->f->resolutions, &q);
+    memcpy(q.requester, requester, LLADDR_SIZE);
+    resolution_asked(o->f->resolutions, &q, &o->f->facts.order);
+}
+
+static void replied(const struct observation *o, const struct resolution *request)
+{
+    if (!packet_is_corrupt(o->p))
+        resolution_replied(o->f->resolutions, request);
 }
 
 /* ---- ARP */
@@ -76,10 +98,15 @@ static void asked(const struct observation *o, const uint8_t *asker, const struc
 /* RFC 826: the target fields of a reply are the requester's link-layer address and IP address. */
 static void arp_replied(const struct observation *o, const uint8_t *message, const struct arp *a)
 {
-    struct resolution like = {.link = link_of(o->p), .asked = ip_read(message + a->spa, 4)}, *q;
-    memcpy(like.asker, message + a->tha, LLADDR_SIZE);
+    struct resolution like = {.link = link_of(o->p),
+                              .requester_ip = ip_read(message + a->tpa, 4),
+                              .target = ip_read(message + a->spa, 4),
+                              .frame = o->p->at.frame},
+                      *q;
+    memcpy(like.requester, message + a->tha, LLADDR_SIZE);
+    replied(o, &like);
     for (unsigned i = 0; (q = resolution_get(o->f->resolutions, &like, i)) != NULL; i++)
-        if (memcmp(q->asker_ip.octets, message + a->tpa, 4) == 0) {
+        if (memcmp(q->requester_ip.octets, message + a->tpa, 4) == 0) {
             q->answered = true;
             return;
         }
@@ -111,13 +138,20 @@ static void learn_arp(const struct observation *o, const struct datagram *d)
 /* ---- Neighbour Discovery */
 
 /* A solicited NA goes to the QPN in the solicitation's link-layer address option. */
-static void advertised(const struct observation *o, const struct ip *asker, const struct ip *wanted)
+static void advertised(const struct observation *o, const struct ip *requester,
+                       const struct ip *wanted)
 {
-    struct resolution like = {.link = link_of(o->p), .asker_ip = *asker, .asked = *wanted}, *q;
+    struct resolution like = {.link = link_of(o->p),
+                              .requester_ip = *requester,
+                              .target = *wanted,
+                              .frame = o->p->at.frame},
+                      *q;
     if (o->p->ib.transport != IB_UD || ib_is_multicast(&o->p->ib))
         return;
+    put24(like.requester + LLADDR_QPN, o->p->ib.dqpn);
+    replied(o, &like);
     for (unsigned i = 0; (q = resolution_get(o->f->resolutions, &like, i)) != NULL; i++)
-        if (be24(q->asker + LLADDR_QPN) == o->p->ib.dqpn) {
+        if (be24(q->requester + LLADDR_QPN) == o->p->ib.dqpn) {
             q->answered = true;
             return;
         }
@@ -152,9 +186,9 @@ static void learn_nd(const struct observation *o, const struct datagram *d)
         learn_option(o, d, &option);
     if (icmpv6.p[0] == ND_NA && icmpv6.cap >= ND_TARGET + 16 &&
         icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
-        struct ip asker = ip_read(ipv6.p + IPV6_DESTINATION, 16),
+        struct ip requester = ip_read(ipv6.p + IPV6_DESTINATION, 16),
                   wanted = ip_read(icmpv6.p + ND_TARGET, 16);
-        advertised(o, &asker, &wanted);
+        advertised(o, &requester, &wanted);
     }
 }
 

@@ -10,9 +10,18 @@
 
 /*
  * OWN: a GID of the sending port. OWN_GUID: the GID is not known, but its lower half is the
- * sender's GUID. OTHERS: a GID of another port. NOBODYS: no known port has it.
+ * sender's GUID. OTHERS: a GID of another port. OTHERS_NAMED: a GID of another port, unless a
+ * request to the SA shows that it moved to the sender; such a request may not have been captured.
+ * NO_PORT: no known port has it.
  */
-enum whose { WHOSE_OWN, WHOSE_OWN_GUID, WHOSE_OTHERS, WHOSE_NOBODYS, WHOSE_UNKNOWN };
+enum whose {
+    WHOSE_OWN,
+    WHOSE_OWN_GUID,
+    WHOSE_OTHERS,
+    WHOSE_OTHERS_NAMED,
+    WHOSE_NO_PORT,
+    WHOSE_UNKNOWN
+};
 
 /* Does the port that sent the packet own the GID? */
 enum whose fabric_whose_gid(const struct fabric_facts *f, const struct packet *p,

@@ -31,10 +31,10 @@ static gboolean comm_id_equal(gconstpointer p, gconstpointer q)
  * The connection that contains the side. side->flow.connection may differ: a flow can be rebound to
  * a later connection that has a path with the same LID and QPN.
  */
-static struct connection *owner(const struct connection_side *s)
+static struct connection *connection_of_side(const struct connection_side *s)
 {
-    size_t at = s->asks ? offsetof(struct connection, requester)
-                        : offsetof(struct connection, responder);
+    size_t at = s->is_requester ? offsetof(struct connection, requester)
+                                : offsetof(struct connection, responder);
     return (struct connection *)((char *)s - at);
 }
 
@@ -109,9 +109,10 @@ static void bind_side(struct connections *c, struct connection_side *side, uint3
     struct flow *f = &side->flow;
     const struct flow *before = connections_flow(c, &f->id.port, qpn, false);
     /* data before the REQ belonged to another connection */
-    uint32_t early = before && !side->asks ? before->early_frame : 0;
-    *f = (struct flow){
-        .id = port_number(&f->id.port, qpn), .connection = owner(side), .to_requester = side->asks};
+    uint32_t early = before && !side->is_requester ? before->early_frame : 0;
+    *f = (struct flow){.id = port_number(&f->id.port, qpn),
+                       .connection = connection_of_side(side),
+                       .to_requester = side->is_requester};
     f->early_frame = early;
     g_hash_table_replace(c->flows, f, f);
 }
@@ -123,18 +124,18 @@ static void bind_lid(struct connections *c, uint16_t lid, const struct connectio
     if (lid == 0 || lid >= LID_MULTICAST_FIRST || port_kind(own) != PORT_LID || port_same(p, own))
         return;
     struct flow *f = connections_flow(c, &p, side->flow.id.number, true);
-    if (!f || f->connection == owner(side))
+    if (!f || f->connection == connection_of_side(side))
         return;
     stream_clear(&f->stream);
-    f->connection = owner(side);
-    f->to_requester = side->asks;
+    f->connection = connection_of_side(side);
+    f->to_requester = side->is_requester;
 }
 
 static struct connection *lookup(struct connections *c, const struct port *port, uint32_t comm_id)
 {
     struct connection_side key = {.flow.id.port = *port, .comm_id = comm_id};
     struct connection_side *side = g_hash_table_lookup(c->by_comm_id, &key);
-    return side ? owner(side) : NULL;
+    return side ? connection_of_side(side) : NULL;
 }
 
 static void side_known(struct connections *c, struct connection_side *side, const struct port *port,
@@ -158,7 +159,7 @@ static void read_private(struct connection_side *side, const struct mad_payload 
 }
 
 /* The REQ has the GIDs of both ports. Each endport keeps a list of its connections. */
-static void attach(struct connections *c, struct connection *conn, const struct cm *cm)
+static void attach_flows(struct connections *c, struct connection *conn, const struct cm *cm)
 {
     uint16_t interface = port_interface(conn->requester.flow.id.port);
     conn->endport[0] = endports_get_by_gid(c->ports, interface, cm->local_gid, true);
@@ -168,6 +169,16 @@ static void attach(struct connections *c, struct connection *conn, const struct 
             conn->older[i] = conn->endport[i]->connections;
             conn->endport[i]->connections = conn;
         }
+    if (conn->endport[0])
+        conn->endport[0]->waiting++;
+}
+
+/* The connection's first response. A port that waits for none needs no search for its REQs. */
+static void mark_answered(struct connection *conn)
+{
+    struct endport *requester = endport_now(conn->endport[0]);
+    if (!connection_is_answered(conn) && requester)
+        requester->waiting--;
 }
 
 /* A repeated REQ is not a new connection (IBA 12.9.8: a REQ is repeated until it is answered). */
@@ -223,7 +234,7 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
         return NULL;
     conn = slab_add(&c->all);
     conn->number = c->all.count;
-    conn->requester.asks = true;
+    conn->requester.is_requester = true;
     conn->service_id = cm->service_id;
     conn->tid = m->mad.tid;
     conn->service = (uint8_t)service_of(c, m, src);
@@ -237,7 +248,7 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
     bind_lid(c, cm->alternate_local_lid, &conn->requester);
     if (connection_is_ipoib(conn)) {
         read_private(&conn->requester, m);
-        attach(c, conn, cm);
+        attach_flows(c, conn, cm);
     }
     return conn;
 }
@@ -256,6 +267,7 @@ static struct connection *on_rep(struct connections *c, uint32_t frame, const st
     }
     if (conn->responder.known) /* repeated REP */
         return conn->responder.comm_id == cm->local_comm_id ? conn : NULL;
+    mark_answered(conn);
     conn->rep_frame = frame;
     side_known(c, &conn->responder, src, cm);
     if (connection_is_ipoib(conn))
@@ -263,13 +275,15 @@ static struct connection *on_rep(struct connections *c, uint32_t frame, const st
     return conn;
 }
 
-static void note(struct connection *conn, uint32_t frame, enum cm_message message)
+static void note_message(struct connection *conn, uint32_t frame, enum cm_message message)
 {
     uint32_t *slot = message == CM_RTU    ? &conn->rtu_frame
                      : message == CM_REJ  ? &conn->rej_frame
                      : message == CM_DREQ ? &conn->dreq_frame
                      : message == CM_DREP ? &conn->drep_frame
                                           : NULL;
+    if (slot == &conn->rtu_frame || slot == &conn->rej_frame)
+        mark_answered(conn);
     if (slot && *slot == 0)
         *slot = frame;
 }
@@ -303,7 +317,7 @@ struct connection *connections_message(struct connections *c, uint32_t frame,
         conn = lookup(c, src, cm->local_comm_id);
     if (!conn)
         return NULL;
-    note(conn, frame, cm->message);
+    note_message(conn, frame, cm->message);
     if (cm->message == CM_LAP)
         on_lap(c, cm, src, conn);
     return conn;

@@ -43,7 +43,8 @@ struct connection_side {
     uint32_t ud_qpn, recv_mtu; /* from the private data, if has_private */
     uint8_t reserved;
     bool known : 1, has_private : 1; /* known: its REQ or REP was seen */
-    bool asks : 1;                   /* this side is the requester */
+    bool is_requester : 1;           /* this side is the requester */
+    bool left : 1;                   /* its interface left the broadcast group */
 };
 
 struct connection {
@@ -55,15 +56,18 @@ struct connection {
     uint64_t tid;    /* transaction ID of its REQ */
     uint32_t number; /* from 1, in capture order */
     uint32_t req_frame, rep_frame, rtu_frame, rej_frame, dreq_frame, drep_frame; /* 0: not seen */
-    uint32_t asked_ms; /* time of its last REQ: ms since 1970, low 32 bits */
-    /* time when its interface left the broadcast group: s since 1970, low 32 bits; 0: it did not */
-    uint32_t left_seconds;
     uint16_t pkey;
     uint8_t transport : 3;        /* CM_TRANSPORT_* */
     uint8_t response_timeout : 5; /* from the REQ: exponent n of 4.096 us * 2^n */
     uint8_t service : 6;          /* enum cm_service */
     bool crossed : 1;             /* its REQ crossed a REQ of the other side */
     bool torn_down : 1;           /* already checked whether it ended with its interface */
+    /*
+     * Capture interface, and ms since 1970: when an interface left the broadcast group, if one did
+     * (side.left); else time of the last REQ. One member for both saves memory.
+     */
+    uint64_t interface : 16;
+    int64_t ms : 48;
 };
 
 struct connections;
@@ -79,6 +83,12 @@ static inline bool connection_is_ipoib(const struct connection *c)
     return cm_service_is_ipoib((enum cm_service)c->service);
 }
 
+/* Was a response to its REQ seen? */
+static inline bool connection_is_answered(const struct connection *c)
+{
+    return c->rep_frame || c->rej_frame || c->rtu_frame;
+}
+
 /* Rejected or disconnected: another connection may use its QPs now. */
 static inline bool connection_is_over(const struct connection *c)
 {
@@ -89,6 +99,12 @@ static inline bool connection_is_over(const struct connection *c)
 static inline bool connection_is_open(const struct connection *c)
 {
     return c->rep_frame && !connection_is_over(c);
+}
+
+/* Did an interface of the connection leave the broadcast group? */
+static inline bool connection_has_left(const struct connection *c)
+{
+    return c->requester.left || c->responder.left;
 }
 
 /* The previous connection of the endport. */

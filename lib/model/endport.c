@@ -5,6 +5,8 @@
 #include "model/slab.h"
 #include "model/write.h"
 
+enum { GUID_AT = 8 }; /* in a GID */
+
 struct endports {
     GHashTable *by_gid; /* a set of struct endport */
     GHashTable *by_lid; /* interface and LID -> struct endport */
@@ -51,7 +53,7 @@ void endports_free(struct endports *e)
     g_free(e);
 }
 
-static struct endport *add(struct endports *e, uint16_t interface)
+static struct endport *add_endport(struct endports *e, uint16_t interface)
 {
     if (e->all.count >= e->limit)
         return NULL;
@@ -73,13 +75,19 @@ const struct endport *endports_by_lid(const struct endports *e, uint16_t interfa
     return g_hash_table_lookup(e->by_lid, lid_key(interface, lid));
 }
 
+bool endports_is_named(const struct endports *e, const struct endport *p)
+{
+    return p->named_frame && p->named_frame >= p->gap_frame &&
+           endports_by_lid(e, p->interface, p->lid) == p;
+}
+
 struct endport *endports_get_by_gid(struct endports *e, uint16_t interface, const uint8_t *gid,
                                     bool create)
 {
     struct endport *p = (struct endport *)endports_by_gid(e, interface, gid);
     if (p || !create)
         return p;
-    p = add(e, interface);
+    p = add_endport(e, interface);
     if (!p)
         return NULL;
     memcpy(p->gid, gid, GID_SIZE);
@@ -99,7 +107,7 @@ struct endport *endports_get_by_lid(struct endports *e, uint16_t interface, uint
     struct endport *p = g_hash_table_lookup(e->by_lid, lid_key(interface, lid));
     if (p || !create)
         return p;
-    p = add(e, interface);
+    p = add_endport(e, interface);
     if (p)
         set_lid(e, p, lid);
     return p;
@@ -108,17 +116,18 @@ struct endport *endports_get_by_lid(struct endports *e, uint16_t interface, uint
 /* Copy what was learnt for a LID without a GID to the endport with the GID. */
 static void take_over(struct endport *p, struct endport *nameless)
 {
-    if (!p->born_frame)
-        p->born_frame = nameless->born_frame;
+    if (!p->initialised_frame)
+        p->initialised_frame = nameless->initialised_frame;
     if (!p->new_frame)
         p->new_frame = nameless->new_frame;
     p->gap_frame = MAX(p->gap_frame, nameless->gap_frame);
+    p->named_frame = MAX(p->named_frame, nameless->named_frame);
+    if (!p->gsi_frame)
+        p->gsi_frame = nameless->gsi_frame;
     if (nameless->gsi_psn)
         p->gsi_psn = nameless->gsi_psn;
-    if (nameless->smi_psn) {
+    if (nameless->smi_psn)
         p->smi_psn = nameless->smi_psn;
-        p->smi_seconds = nameless->smi_seconds;
-    }
     if (nameless->neighbor_mtu)
         p->neighbor_mtu = nameless->neighbor_mtu;
     if (nameless->mtu_cap)
@@ -127,6 +136,8 @@ static void take_over(struct endport *p, struct endport *nameless)
     p->subscribed |= nameless->subscribed;
     p->subscribing |= nameless->subscribing;
     p->reregister_frame = MAX(p->reregister_frame, nameless->reregister_frame);
+    p->waiting += nameless->waiting;
+    p->several_interfaces |= nameless->several_interfaces;
     if (!p->pkeys) {
         p->pkeys = nameless->pkeys;
         nameless->pkeys = NULL;
@@ -150,6 +161,8 @@ static struct endport *learn(struct endports *e, uint16_t interface, uint16_t li
     if (!p || by_lid == p)
         return p;
     if (!assigned && by_lid && endport_has_gid(by_lid) && endport_has_lid(by_lid, lid)) {
+        if (memcmp(by_lid->gid + GUID_AT, p->gid + GUID_AT, GID_SIZE - GUID_AT) != 0)
+            by_lid->several_interfaces = p->several_interfaces = true;
         p->lid = lid;
         return p;
     }
@@ -188,7 +201,7 @@ static void forget_differences(struct endport *p, struct endport *q)
 }
 
 /* Merge p (other interface) into q (this interface), which has the same GID or LID. */
-static void merge(struct endports *e, struct endport *p, struct endport *q)
+static void merge_endports(struct endports *e, struct endport *p, struct endport *q)
 {
     forget_differences(p, q);
     take_over(q, p);
@@ -198,7 +211,7 @@ static void merge(struct endports *e, struct endport *p, struct endport *q)
     p->merged = q;
 }
 
-static void rehome(struct endports *e, struct endport *p, uint16_t to)
+static void rehome_endport(struct endports *e, struct endport *p, uint16_t to)
 {
     struct endport *q = endport_has_gid(p) ? endports_get_by_gid(e, to, p->gid, false) : NULL;
     struct endport *by_lid = p->lid ? endports_get_by_lid(e, to, p->lid, false) : NULL;
@@ -209,7 +222,7 @@ static void rehome(struct endports *e, struct endport *p, uint16_t to)
             memcpy(q->gid, p->gid, GID_SIZE);
             g_hash_table_add(e->by_gid, q);
         }
-        merge(e, p, q);
+        merge_endports(e, p, q);
         return;
     }
     p->interface = to;
@@ -229,7 +242,7 @@ void endports_merge(struct endports *e, uint16_t from, uint16_t to)
             continue;
         if (endport_has_gid(p))
             g_hash_table_remove(e->by_gid, p);
-        rehome(e, p, to);
+        rehome_endport(e, p, to);
     }
 }
 
@@ -246,20 +259,31 @@ enum pkey_known endport_has_pkey(const struct endport *p, uint16_t pkey)
     return whole ? PKEY_IS_NOT_THERE : PKEY_NOT_KNOWN;
 }
 
+/*
+ * The place of a QPN among the port's: its own, a free one, or that of a QPN which an interface of
+ * the partition had before it last joined. ENDPORT_UD_QPS: none.
+ */
+static unsigned place_of_qpn(const struct endport *p, uint16_t pkey, uint32_t qpn)
+{
+    unsigned old = ENDPORT_UD_QPS;
+    for (unsigned i = 0; i < ENDPORT_UD_QPS; i++) {
+        bool same = p->ud[i].pkey == (pkey & 0x7fff);
+        if (p->ud[i].qpn == 0 || (same && p->ud[i].qpn == qpn))
+            return i;
+        if (old == ENDPORT_UD_QPS && same && p->ud[i].before)
+            old = i;
+    }
+    return old;
+}
+
 void endport_announces(struct endport *p, uint16_t pkey, uint32_t qpn)
 {
-    for (unsigned i = 0; i < ENDPORT_UD_QPS; i++) {
-        if (p->ud[i].qpn == qpn && p->ud[i].pkey == (pkey & 0x7fff)) {
-            p->ud[i].before = false;
-            return;
-        }
-        if (p->ud[i].qpn == 0) {
-            p->ud[i].qpn = qpn;
-            p->ud[i].pkey = pkey & 0x7fff;
-            p->ud[i].before = false;
-            return;
-        }
-    }
+    unsigned i = place_of_qpn(p, pkey, qpn);
+    if (i == ENDPORT_UD_QPS)
+        return;
+    p->ud[i].qpn = qpn;
+    p->ud[i].pkey = pkey & 0x7fff;
+    p->ud[i].before = false;
 }
 
 void endport_joins(struct endport *p, uint16_t pkey)
@@ -283,12 +307,21 @@ enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_
     return full ? ANNOUNCED_UNKNOWN : answer;
 }
 
+bool endport_has_one_interface(const struct endport *p, uint16_t pkey)
+{
+    unsigned announced = 0;
+    for (unsigned i = 0; i < ENDPORT_UD_QPS && p->ud[i].qpn; i++)
+        announced += p->ud[i].pkey == (pkey & 0x7fff) && !p->ud[i].before;
+    bool full = p->ud[ENDPORT_UD_QPS - 1].qpn != 0;
+    return announced <= 1 && !full && !p->several_interfaces;
+}
+
 /* UP_AGAIN: the port was initialised after that packet, so its driver may restart PSNs from 0. */
 enum { LAST_PSN_KNOWN = 1u << 31, LAST_PSN_UP_AGAIN = 1u << 30 };
 
-void endport_born(struct endport *p, uint32_t frame)
+void endport_initialised(struct endport *p, uint32_t frame)
 {
-    p->born_frame = frame;
+    p->initialised_frame = frame;
     p->subscribed = p->subscribing = 0;
     p->gsi_psn |= LAST_PSN_UP_AGAIN;
 }
@@ -305,6 +338,8 @@ bool endport_gsi_sent(struct endport *p, uint32_t psn, uint32_t frame)
     bool whole = (known && psn_distance(p->gsi_psn & PSN_MASK, psn) == 1) || (up_again && psn == 0);
     if ((known || up_again) && !whole)
         p->gap_frame = frame;
+    if (!p->gsi_frame)
+        p->gsi_frame = frame;
     p->gsi_psn = psn | LAST_PSN_KNOWN;
     return whole;
 }

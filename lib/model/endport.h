@@ -29,9 +29,14 @@ struct endport {
     uint16_t lid;                  /* last one seen; 0: none */
     uint8_t lmc;                   /* the port has 2^lmc LIDs from lid on (IBA 4.1.3) */
     uint8_t neighbor_mtu, mtu_cap; /* IBA MTU codes; 0: not known */
-    uint8_t subscribed;            /* SUBSCRIBED_* */
-    uint8_t subscribing;           /* SUBSCRIBED_* of requests that have no response yet */
-    uint32_t born_frame;           /* frame in which it was initialised; 0: before the capture */
+    uint8_t subscribed : 2;        /* SUBSCRIBED_* */
+    uint8_t subscribing : 2;       /* SUBSCRIBED_* of requests that have no response yet */
+    /*
+     * A partition may have two of its interfaces: as a FullMember of the broadcast group it asked
+     * to join again, or another port GUID was seen at its LID (IBA 4.1.1).
+     */
+    uint8_t several_interfaces : 1;
+    uint32_t initialised_frame; /* frame in which it was initialised; 0: before the capture */
     /*
      * frame in which the SM set its LID and it had none before, as after a start: no membership is
      * older; 0: not seen
@@ -41,9 +46,15 @@ struct endport {
     uint32_t gap_frame;
     /* last frame in which the SM asked it to reregister (join and subscribe again); 0: never */
     uint32_t reregister_frame;
-    uint32_t gsi_psn;     /* PSN of the last packet that its GSI sent, with LAST_PSN_* bits */
-    uint32_t smi_psn;     /* PSN of the last packet that its SMI (QP0) sent, with LAST_PSN_* bits */
-    uint32_t smi_seconds; /* time of that packet: s since 1970, low 32 bits */
+    /*
+     * last frame in which its own GSI named its GID in a request to the SA; 0: never, or a port
+     * with another LID has named it since
+     */
+    uint32_t named_frame;
+    uint32_t gsi_frame; /* first packet of its GSI; 0: none */
+    uint32_t gsi_psn;   /* PSN of the last packet that its GSI sent, with LAST_PSN_* bits */
+    uint32_t smi_psn;   /* PSN of the last packet that its SMI (QP0) sent, with LAST_PSN_* bits */
+    uint32_t waiting;   /* connections whose REQ it sent and that have no response */
     /* UD QPs that its link-layer addresses announced; qpn 0: unused */
     struct {
         uint32_t qpn;
@@ -63,6 +74,13 @@ const struct endport *endports_by_gid(const struct endports *e, uint16_t interfa
                                       const uint8_t *gid);
 const struct endport *endports_by_lid(const struct endports *e, uint16_t interface, uint16_t lid);
 
+/*
+ * Did its own GSI name the port's GID at its LID in this capture, with every request to the SA
+ * captured since then? This needs no SMP. A port that shares its LID (a virtual function, IBA
+ * 4.1.1) is named only if it was the first one seen at the LID, because gaps are counted there.
+ */
+bool endports_is_named(const struct endports *e, const struct endport *p);
+
 /* Follow merges to the endport that has the data now (endports_merge() of model/write.h). */
 static inline const struct endport *endport_of(const struct endport *p)
 {
@@ -80,7 +98,15 @@ static inline bool endport_has_gid(const struct endport *p)
 /* Was it initialised in this capture, with every request to the SA captured since then? */
 static inline bool endport_is_followed(const struct endport *p)
 {
-    return p->born_frame > p->gap_frame;
+    return p->initialised_frame > p->gap_frame;
+}
+
+/* Was every request to the SA captured since this frame, up to the last packet of its GSI? */
+static inline bool endport_is_followed_since(const struct endport *p, uint32_t frame)
+{
+    bool begins = (p->gsi_frame && p->gsi_frame <= frame) ||
+                  (p->initialised_frame && p->initialised_frame <= frame);
+    return begins && p->gap_frame <= frame;
 }
 
 /*
@@ -92,12 +118,24 @@ static inline bool endport_is_whole(const struct endport *p)
     return p->new_frame > p->gap_frame;
 }
 
+/* The frame since which every packet of its GSI was captured; 0: none was. */
+static inline uint32_t endport_gsi_since(const struct endport *p)
+{
+    return p->gsi_frame > p->gap_frame ? p->gsi_frame : p->gap_frame;
+}
+
 /*
  * Did the port announce the QPN on this partition? Unknown: it announced no QPN since an interface
  * last joined, or more than ENDPORT_UD_QPS.
  */
 enum announced { ANNOUNCED, ANNOUNCED_ANOTHER, ANNOUNCED_UNKNOWN };
 enum announced endport_announced(const struct endport *p, uint16_t pkey, uint32_t qpn);
+
+/*
+ * Does the port have one interface on the partition, as far as the capture shows? An IP address can
+ * move to another interface of the port.
+ */
+bool endport_has_one_interface(const struct endport *p, uint16_t pkey);
 
 /* Does the port own the LID? */
 static inline bool endport_has_lid(const struct endport *p, uint16_t lid)

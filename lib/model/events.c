@@ -20,7 +20,7 @@ void events_clear(struct events *e)
     e->count = e->listener_count = 0;
     e->sender = NULL;
     e->gsi = e->smi = NULL;
-    e->gsi_whole = e->smi_whole = false;
+    e->gsi_whole = e->smi_whole = e->sa_sent = false;
     e->has_sender_qp = e->has_duplicate = false;
 }
 

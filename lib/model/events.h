@@ -14,7 +14,9 @@
 struct listener {
     uint8_t mgid[MGID_SIZE];
     const struct member *member; /* the sender's membership of that group; NULL: not known */
-    uint32_t reported_before;    /* member->reported before this packet */
+    /* member->reported_ns and reported_on before this packet */
+    int64_t reported_ns;
+    uint16_t reported_on;
 };
 
 /* Reused for each packet, so that most packets need no memory allocation. */
@@ -28,6 +30,7 @@ struct events {
     bool gsi_whole;               /* no packet of this GSI is missing since its previous one */
     const struct endport *smi;    /* the same for the SMI */
     bool smi_whole;
+    bool sa_sent; /* the SA's GSI sent the packet */
     bool has_sender_qp;
     struct qp sender_qp; /* sending QP of a UD datagram, with its values before the packet */
     bool has_duplicate;

@@ -69,7 +69,7 @@ void evidence_free(struct evidence *e)
     g_free(e);
 }
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t mix_evidence(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * 0x9e3779b97f4a7c15ull;
     return h ^ h >> 29;
@@ -77,7 +77,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 static unsigned set_of(uint64_t h)
 {
-    return (unsigned)(mix(h, h >> 32) >> 40) % SETS;
+    return (unsigned)(mix_evidence(h, h >> 32) >> 40) % SETS;
 }
 
 /* The port without its interface number. */
@@ -92,12 +92,12 @@ static bool same_subnet(const struct sight *s, uint16_t interface)
            interfaces_subnet(s->e->interfaces, s->interface);
 }
 
-static void show(const struct sight *s, uint16_t other, bool together)
+static void report_evidence(const struct sight *s, uint16_t other, bool together)
 {
     s->observer->shown(s->observer->user, s->interface, other, together);
 }
 
-static bool is_corrupt(const struct sight *s)
+static bool sight_is_corrupt(const struct sight *s)
 {
     return s->observer->corrupt(s->observer->user);
 }
@@ -106,22 +106,22 @@ static bool is_corrupt(const struct sight *s)
 
 static void see_place(const struct sight *s, uint16_t lid, uint64_t guid)
 {
-    struct place *set = s->e->places[set_of(mix(guid, lid))], *free = NULL;
+    struct place *set = s->e->places[set_of(mix_evidence(guid, lid))], *free = NULL;
     if (guid == 0)
         return;
     for (unsigned i = 0; i < WAYS; i++) {
         if (set[i].guid == guid && set[i].lid == lid) {
-            if (set[i].interface == s->interface || is_corrupt(s))
+            if (set[i].interface == s->interface || sight_is_corrupt(s))
                 return;
             if (!same_subnet(s, set[i].interface))
-                show(s, set[i].interface, true);
+                report_evidence(s, set[i].interface, true);
             set[i].interface = s->interface;
             return;
         }
         if (set[i].guid == 0)
             free = &set[i];
     }
-    if (is_corrupt(s))
+    if (sight_is_corrupt(s))
         return;
     if (!free)
         free = &set[s->e->oldest++ % WAYS];
@@ -188,7 +188,7 @@ static void see_assignment(const struct sight *s, uint16_t lid, uint64_t guid)
         /* another GUID was seen on another interface between two sightings of this one */
         bool other = is_known_pair(&set[i], lid) && set[i].guid != guid;
         if (other && set[i].interface != s->interface && set[i].when > own->when)
-            show(s, set[i].interface, false);
+            report_evidence(s, set[i].interface, false);
     }
     *own = (struct assignment){guid, ++s->e->seen, lid, s->interface};
 }
@@ -200,12 +200,12 @@ static uint64_t route_of(const struct sight *s, const struct smp *smp, struct po
      * the upper half of the transaction ID is the agent: routes of different agents start at
      * different ports
      */
-    uint64_t h = mix(s->interface, smp->mad.tid >> 32);
+    uint64_t h = mix_evidence(s->interface, smp->mad.tid >> 32);
     if (!smp->directed)
-        return mix(h, bare(node)) | 1;
+        return mix_evidence(h, bare(node)) | 1;
     for (unsigned i = 1; i <= smp->hop_count; i++)
-        h = mix(h, smp->initial_path[i]);
-    return mix(h, smp->hop_count) | 1;
+        h = mix_evidence(h, smp->initial_path[i]);
+    return mix_evidence(h, smp->hop_count) | 1;
 }
 
 static void see_node(const struct sight *s, const struct smp *smp, uint64_t key)
@@ -247,20 +247,22 @@ static void see_attribute(const struct sight *s, const struct smp *smp, struct p
 
 /* ---- responses */
 
-static uint64_t transaction(const struct mad *m, struct port from, struct port to)
+static uint64_t transaction_hash(const struct mad *m, struct port from, struct port to)
 {
     bool cm = m->class == MAD_CLASS_CM; /* in CM, the attribute is the message type */
-    uint64_t h = mix(m->tid, (uint64_t)m->class << 16 | (cm ? 0 : m->attribute));
-    return mix(mix(h, bare(from)), bare(to)) | 1;
+    uint64_t h = mix_evidence(mix_evidence(0, m->tid),
+                              (uint64_t)m->class << 16 | (cm ? 0 : m->attribute));
+    return mix_evidence(mix_evidence(h, bare(from)), bare(to)) | 1;
 }
 
 /* A directed-route SMP has no LIDs. A request and its response have the same initial path. */
 static uint64_t routed_transaction(const struct smp *smp)
 {
-    uint64_t h = mix(smp->mad.tid, (uint64_t)MAD_CLASS_SMP_DIRECTED << 16 | smp->mad.attribute);
+    uint64_t h = mix_evidence(mix_evidence(0, smp->mad.tid),
+                              (uint64_t)MAD_CLASS_SMP_DIRECTED << 16 | smp->mad.attribute);
     for (unsigned i = 1; i <= smp->hop_count; i++)
-        h = mix(h, smp->initial_path[i]);
-    return mix(h, smp->hop_count) | 1;
+        h = mix_evidence(h, smp->initial_path[i]);
+    return mix_evidence(h, smp->hop_count) | 1;
 }
 
 static void see_request(const struct sight *s, uint64_t key)
@@ -300,7 +302,7 @@ static void see_response(const struct sight *s, uint64_t key)
     }
     if (others == 1) {
         only->answered = true;
-        show(s, only->interface, true);
+        report_evidence(s, only->interface, true);
     }
 }
 
@@ -315,17 +317,17 @@ static void see_cm(const struct sight *s, const struct mad *m, struct port src, 
 {
     switch (m->attribute) {
     case CM_REP: /* response to a REQ, and request for an RTU */
-        see_response(s, transaction(m, dst, src));
-        see_request(s, transaction(m, src, dst));
+        see_response(s, transaction_hash(m, dst, src));
+        see_request(s, transaction_hash(m, src, dst));
         break;
     case CM_REQ:
     case CM_DREQ:
     case CM_LAP:
     case CM_SIDR_REQ:
-        see_request(s, transaction(m, src, dst));
+        see_request(s, transaction_hash(m, src, dst));
         break;
     default:
-        see_response(s, transaction(m, dst, src));
+        see_response(s, transaction_hash(m, dst, src));
         break;
     }
 }
@@ -340,9 +342,10 @@ static void see_smp(const struct sight *s, const struct smp *smp, struct port sr
     if (smp->directed && response)
         see_response(s, routed_transaction(smp));
     else if (response)
-        see_response(s, transaction(&smp->mad, dst, src));
+        see_response(s, transaction_hash(&smp->mad, dst, src));
     else
-        see_request(s, smp->directed ? routed_transaction(smp) : transaction(&smp->mad, src, dst));
+        see_request(s, smp->directed ? routed_transaction(smp)
+                                     : transaction_hash(&smp->mad, src, dst));
 }
 
 /* Records that contain a port's GID and LID. Components that a request does not set are 0. */
@@ -371,7 +374,7 @@ static void see_mad(const struct sight *s, const struct evidence_packet *p)
 {
     const struct mad_payload *m = p->mad;
     bool whole = m->result == WIRE_OK;
-    if (!m->has_header || is_corrupt(s))
+    if (!m->has_header || sight_is_corrupt(s))
         return;
     if (m->kind == MAD_KIND_SMP) {
         see_smp(s, &m->smp, p->src, p->dst);
@@ -384,9 +387,9 @@ static void see_mad(const struct sight *s, const struct evidence_packet *p)
     if (m->kind == MAD_KIND_CM)
         see_cm(s, &m->mad, p->src, p->dst);
     else if (m->mad.method & MAD_RESPONSE)
-        see_response(s, transaction(&m->mad, p->dst, p->src));
+        see_response(s, transaction_hash(&m->mad, p->dst, p->src));
     else
-        see_request(s, transaction(&m->mad, p->src, p->dst));
+        see_request(s, transaction_hash(&m->mad, p->src, p->dst));
 }
 
 void evidence_see(struct evidence *e, uint16_t interface, const struct evidence_packet *p,

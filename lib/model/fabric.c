@@ -108,8 +108,8 @@ static void decode_payload(struct packet *p)
         p->datagram.header = WIRE_FOREIGN;
 }
 
-void packet_read(struct packet *p, const struct moment *at, struct view v, enum ib_start start,
-                 const struct port *outer_src, const struct port *outer_dst)
+void packet_read(struct packet *p, const struct capture_position *at, struct view v,
+                 enum ib_start start, const struct port *outer_src, const struct port *outer_dst)
 {
     memset(p, 0, sizeof *p);
     p->at = *at;
@@ -122,23 +122,24 @@ void packet_read(struct packet *p, const struct moment *at, struct view v, enum 
         return;
     decode_payload(p);
     if (ib_is_mad(&p->ib))
-        p->verdict.class = PAYLOAD_MAD;
+        p->classification.class = PAYLOAD_MAD;
     else if (p->ib.transport == IB_UD)
-        p->verdict.class = datagram_alone(&p->ib);
+        p->classification.class = datagram_alone(&p->ib);
     else if (p->ib.transport == IB_RC || p->ib.transport == IB_UC)
-        p->verdict.class = PAYLOAD_OTHER;
+        p->classification.class = PAYLOAD_OTHER;
 }
 
-void packet_read_bare(struct packet *p, const struct moment *at, const struct carrier *c)
+void packet_read_without_ib(struct packet *p, const struct capture_position *at,
+                            const struct link_frame *c)
 {
-    uint32_t before = (uint32_t)(c->inner.p - carrier_begin(c));
+    uint32_t before = (uint32_t)(c->inner.p - link_frame_start(c));
     memset(p, 0, sizeof *p);
     p->at = *at;
     p->captured_on = at->interface;
-    p->octets = view_make(carrier_begin(c), c->inner.cap + before, c->inner.len + before);
-    p->bare_dgid = c->dgid;
-    p->verdict.class = PAYLOAD_IPOIB;
-    if (c->kind == CARRIER_IPOIB)
+    p->octets = view_make(link_frame_start(c), c->inner.cap + before, c->inner.len + before);
+    p->pseudo_dgid = c->dgid;
+    p->classification.class = PAYLOAD_IPOIB;
+    if (c->kind == LINK_FRAME_IPOIB)
         datagram_decode(c->inner, &p->datagram);
     else
         datagram_decode_body(c->type, c->inner, &p->datagram);
@@ -169,13 +170,13 @@ static bool is_known_qp(const struct fabric *f, const struct port *port, uint32_
 static void classify_datagram(struct fabric *f, struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;
-    if (p->verdict.class == PAYLOAD_IPOIB) {
+    if (p->classification.class == PAYLOAD_IPOIB) {
         if (!qpns_find(f->qpns, &p->src, ib->sqpn) && !packet_is_corrupt(p))
             qpns_learn(f->qpns, &p->src, ib->sqpn);
     } else if (!ib->immediate && (is_known_qp(f, &p->src, ib->sqpn, ib->qkey) ||
                                   is_known_qp(f, &p->dst, ib->dqpn, ib->qkey))) {
-        p->verdict.class = PAYLOAD_IPOIB;
-        p->verdict.by_context = true;
+        p->classification.class = PAYLOAD_IPOIB;
+        p->classification.by_context = true;
     }
 }
 
@@ -192,19 +193,19 @@ static enum payload_class classify_part(struct fabric *f, struct packet *p, stru
                                         bool ours)
 {
     const struct ib_packet *ib = &p->ib;
-    struct stream_result *part = &p->verdict.part;
+    struct stream_result *part = &p->classification.fragment;
     bool begins = ours || (ib->position == IB_FIRST && encap_begins_message(ib->payload, true));
     *part = stream_packet(&flow->stream, connections_streams(f->connections), ib->position, ib->psn,
                           begins);
-    if (part->verdict == STREAM_ORPHAN)
-        return ours ? PAYLOAD_PART : PAYLOAD_OTHER;
-    return part->ipoib ? PAYLOAD_PART : PAYLOAD_OTHER;
+    if (part->state == STREAM_ORPHAN)
+        return ours ? PAYLOAD_FRAGMENT : PAYLOAD_OTHER;
+    return part->ipoib ? PAYLOAD_FRAGMENT : PAYLOAD_OTHER;
 }
 
 static void classify_connected(struct fabric *f, struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;
-    struct ruling *v = &p->verdict;
+    struct classification *v = &p->classification;
     bool send = ib->kind == IB_KIND_SEND && !ib->immediate;
     bool looks = send && (ib->position == IB_ONLY || ib->position == IB_FIRST) &&
                  encap_begins_message(ib->payload, ib->position == IB_FIRST);
@@ -237,7 +238,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
 
 /* ---- interfaces */
 
-static void merge(struct fabric *f, uint16_t from, uint16_t to)
+static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
 {
     if (f->facts.merged == FABRIC_MERGES_MAX)
         return;
@@ -264,12 +265,12 @@ static void on_evidence(void *user, uint16_t a, uint16_t b, bool together)
                               {interfaces_captured(i, a), interfaces_captured(i, b)}};
     uint16_t from, to;
     if (together && interfaces_join(i, a, b, &from, &to))
-        merge(o->f, from, to);
+        merge_subnets(o->f, from, to);
     else if (!together && interfaces_part(i, a, b) && !o->f->facts.contradiction.frame)
         o->f->facts.contradiction = c;
 }
 
-static bool is_corrupt(void *user)
+static bool observation_is_corrupt(void *user)
 {
     const struct observed *o = user;
     return packet_is_corrupt(o->p);
@@ -286,7 +287,7 @@ void fabric_place(const struct fabric *f, struct packet *p)
 static void see_interface(struct fabric *f, const struct packet *p)
 {
     struct observed o = {f, p};
-    const struct evidence_observer observer = {on_evidence, is_corrupt, &o};
+    const struct evidence_observer observer = {on_evidence, observation_is_corrupt, &o};
     const bool mad = ib_is_mad(&p->ib);
     const struct evidence_packet packet = {&p->ib, mad ? &p->mad : NULL, mad ? NULL : &p->datagram,
                                            p->src, p->dst};
@@ -314,19 +315,19 @@ bool fabric_knows_history(const struct fabric_facts *f, const struct group *grou
 static void classify_mad(struct fabric *f, struct packet *p)
 {
     if (packet_cm(p) && !packet_is_corrupt(p))
-        p->verdict.connection = connections_message(f->connections, p->at.frame, &p->mad, &p->src,
-                                                    &p->dst);
+        p->classification.connection = connections_message(f->connections, p->at.frame, &p->mad,
+                                                           &p->src, &p->dst);
 }
 
 void fabric_classify(struct fabric *f, struct packet *p)
 {
-    order_note(&f->facts.order, p->at.frame, p->at.ns);
+    order_note(&f->facts.order, p->at.frame, p->captured_on, p->at.ns);
     if (p->result != WIRE_OK)
         return;
     p->crcs_count = sources_see(f->sources, p->captured_on, p->octets, &p->ib);
     see_interface(f, p);
     fabric_place(f, p);
-    if (p->verdict.class == PAYLOAD_MAD)
+    if (p->classification.class == PAYLOAD_MAD)
         classify_mad(f, p);
     else if (p->ib.transport == IB_UD)
         classify_datagram(f, p);

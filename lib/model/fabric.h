@@ -16,7 +16,7 @@
 #include "model/qpns.h"
 #include "model/resolution.h"
 #include "model/subnet.h"
-#include "wire/carrier.h"
+#include "wire/link_frame.h"
 #include "wire/payload.h"
 
 /*
@@ -112,22 +112,22 @@ enum payload_class {
     PAYLOAD_NONE,  /* no payload, or incomplete headers */
     PAYLOAD_OTHER, /* not known to be IPoIB */
     PAYLOAD_MAD,
-    PAYLOAD_IPOIB,   /* one datagram with its encapsulation header */
-    PAYLOAD_PART,    /* a fragment of an IPoIB message on a connection */
-    PAYLOAD_FOREIGN, /* data of a connection of another protocol */
+    PAYLOAD_IPOIB,    /* one datagram with its encapsulation header */
+    PAYLOAD_FRAGMENT, /* a fragment of an IPoIB message on a connection */
+    PAYLOAD_FOREIGN,  /* data of a connection of another protocol */
 };
 
 /* Classification of a packet. */
-struct ruling {
+struct classification {
     enum payload_class class;
     bool by_context;               /* classified by earlier packets, not by its own contents */
     struct connection *connection; /* the connection of the data or CM message; NULL: not known */
     bool to_requester;
-    struct stream_result part; /* PAYLOAD_PART */
+    struct stream_result fragment; /* PAYLOAD_FRAGMENT */
 };
 
 /* Position of a packet in the capture. */
-struct moment {
+struct capture_position {
     uint32_t frame; /* from 1 */
     /* interface number from interfaces_enter(); after classification, the subnet's number */
     uint16_t interface;
@@ -135,7 +135,7 @@ struct moment {
 };
 
 struct packet {
-    struct moment at;
+    struct capture_position at;
     struct view octets;
     struct ib_packet ib;
     enum wire_result result; /* of ib_decode() */
@@ -147,7 +147,7 @@ struct packet {
         struct datagram datagram;
     };
     /* destination GID of a frame without InfiniBand headers; NULL: unknown */
-    const uint8_t *bare_dgid;
+    const uint8_t *pseudo_dgid;
     struct port src, dst;
     uint16_t captured_on;         /* the interface's own number, before interfaces are joined */
     struct crcs_count crcs_count; /* model/integrity.h */
@@ -155,23 +155,25 @@ struct packet {
         bool known;
         enum integrity is;
     } integrity; /* only for packet_integrity() */
-    struct ruling verdict;
+    struct classification classification;
 };
 
 /*
  * Decode the packet in v and classify it by its own contents. outer_src, outer_dst: addresses of
  * the outer IP packet (RoCE v2); else id 0.
  */
-void packet_read(struct packet *p, const struct moment *at, struct view v, enum ib_start start,
-                 const struct port *outer_src, const struct port *outer_dst);
+void packet_read(struct packet *p, const struct capture_position *at, struct view v,
+                 enum ib_start start, const struct port *outer_src, const struct port *outer_dst);
 
-/* As packet_read(), for a frame without InfiniBand headers (CARRIER_IPOIB, CARRIER_COOKED). */
-void packet_read_bare(struct packet *p, const struct moment *at, const struct carrier *c);
+/* As packet_read(), for a frame without InfiniBand headers (LINK_FRAME_IPOIB, LINK_FRAME_COOKED).
+ */
+void packet_read_without_ib(struct packet *p, const struct capture_position *at,
+                            const struct link_frame *c);
 
 /* Is the packet IPoIB without InfiniBand headers? */
-static inline bool packet_is_bare(const struct packet *p)
+static inline bool packet_lacks_ib(const struct packet *p)
 {
-    return p->verdict.class == PAYLOAD_IPOIB && !p->ib.has_bth;
+    return p->classification.class == PAYLOAD_IPOIB && !p->ib.has_bth;
 }
 
 /*
@@ -179,12 +181,6 @@ static inline bool packet_is_bare(const struct packet *p)
  * before the capture received the same ones.
  */
 bool fabric_knows_history(const struct fabric_facts *f, const struct group *group);
-
-/*
- * For a caller that decodes a packet again: set its interface and ports to the current subnet
- * number.
- */
-void fabric_place(const struct fabric *f, struct packet *p);
 
 /*
  * Integrity of a packet; the result is constant after fabric_observe(). The first call computes the
@@ -202,7 +198,7 @@ static inline bool packet_is_corrupt(const struct packet *p)
 /* The packet's CM message; NULL: it has none, or a fixed field of the message was not captured. */
 static inline const struct cm *packet_cm(const struct packet *p)
 {
-    bool whole = p->verdict.class == PAYLOAD_MAD && p->mad.kind == MAD_KIND_CM &&
+    bool whole = p->classification.class == PAYLOAD_MAD && p->mad.kind == MAD_KIND_CM &&
                  p->mad.result == WIRE_OK;
     return whole ? &p->mad.cm : NULL;
 }
@@ -213,9 +209,9 @@ static inline const struct cm *packet_cm(const struct packet *p)
  */
 static inline bool packet_begins_message(const struct packet *p)
 {
-    const struct stream_result *part = &p->verdict.part;
-    return p->verdict.class == PAYLOAD_IPOIB ||
-           (part->index == 0 && part->verdict != STREAM_ORPHAN && part->verdict != STREAM_REPEATED);
+    const struct stream_result *part = &p->classification.fragment;
+    return p->classification.class == PAYLOAD_IPOIB ||
+           (part->index == 0 && part->state != STREAM_ORPHAN && part->state != STREAM_REPEATED);
 }
 
 /*
@@ -224,8 +220,8 @@ static inline bool packet_begins_message(const struct packet *p)
  */
 static inline bool packet_cm_is_ipoib(const struct packet *p, const struct cm *cm)
 {
-    return p->verdict.connection ? connection_is_ipoib(p->verdict.connection)
-                                 : cm_service_is_ipoib(cm->service);
+    return p->classification.connection ? connection_is_ipoib(p->classification.connection)
+                                        : cm_service_is_ipoib(cm->service);
 }
 
 #endif

@@ -136,7 +136,7 @@ const struct group *groups_broadcast(const struct groups *g, uint16_t interface,
 {
     const struct link *l = groups_link(g, interface, pkey);
     for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next)
-        if (group_scope(b) == scope && b->state == GROUP_THERE)
+        if (group_scope(b) == scope && b->state == GROUP_PRESENT)
             return b;
     return NULL;
 }
@@ -152,7 +152,7 @@ const struct group *groups_only_broadcast(const struct groups *g, uint16_t inter
             return NULL;
         only = b;
     }
-    return only && only->state == GROUP_THERE ? only : NULL;
+    return only && only->state == GROUP_PRESENT ? only : NULL;
 }
 
 /* Does the record have the known parameters, except the MLID? */
@@ -163,16 +163,17 @@ static bool same_parameters(const struct group *g, const struct mc_member *r)
            g->sl == r->sl && g->hop_limit == r->hop_limit;
 }
 
-void group_told(struct group *group, const struct mc_member *r, struct endport *to, uint32_t frame)
+void group_informed(struct group *group, const struct mc_member *r, struct endport *to,
+                    uint32_t frame)
 {
     bool same = same_parameters(group, r),
-         changed = group->state != GROUP_THERE || !same || group->mlid != r->mlid;
+         changed = group->state != GROUP_PRESENT || !same || group->mlid != r->mlid;
     if (group->records && !same)
         group->changed_frame = frame;
     if (!group->records || !same)
         group->since_frame = frame;
     if (to || !same)
-        group->told = to;
+        group->informed = to;
     group->mlid = r->mlid;
     group->pkey = r->pkey;
     group->qkey = r->qkey;
@@ -183,7 +184,7 @@ void group_told(struct group *group, const struct mc_member *r, struct endport *
     group->tclass = r->tclass;
     group->sl = r->sl;
     group->hop_limit = r->hop_limit;
-    group->state = GROUP_THERE;
+    group->state = GROUP_PRESENT;
     group->frame = frame;
     if (changed && group->records < 255)
         group->records++;
@@ -199,31 +200,48 @@ unsigned groups_count(const struct groups *g)
     return g->all.count;
 }
 
+static bool groups_have_same_parameters(const struct group *a, const struct group *b)
+{
+    return a->pkey == b->pkey && a->qkey == b->qkey && a->flow_label == b->flow_label &&
+           a->mtu == b->mtu && a->rate == b->rate && a->life == b->life && a->tclass == b->tclass &&
+           a->sl == b->sl && a->hop_limit == b->hop_limit;
+}
+
+/* What both interfaces showed of a group. If their last records differ, the SA changed it. */
+static void merge_history(struct group *into, const struct group *a, const struct group *b)
+{
+    bool both = a->records && b->records, same = groups_have_same_parameters(a, b);
+    uint32_t since = MAX(a->since_frame, b->since_frame);
+    int once = both && same && a->mlid == b->mlid; /* both showed this record */
+    into->records = (uint8_t)MIN(255, a->records + b->records - once);
+    into->asked_frame = MAX(a->asked_frame, b->asked_frame);
+    into->changed_frame = MAX(a->changed_frame, b->changed_frame);
+    if (both && !same)
+        into->changed_frame = MAX(into->changed_frame, since);
+    into->since_frame = since;
+    into->gone_frame = MAX(a->gone_frame, b->gone_frame);
+}
+
 /* Merge g, which is the same group, into `into`; the last message of the SA wins. */
-static void merge(struct group *g, struct group *into)
+static void merge_groups(struct group *g, struct group *into)
 {
     struct group kept = *into;
     g->merged = into;
-    into->asked_frame = MAX(g->asked_frame, kept.asked_frame);
-    if (g->state == GROUP_HEARD_OF || g->frame <= into->frame)
-        return;
-    *into = *g;
-    into->merged = NULL;
-    into->interface = kept.interface;
-    into->next = kept.next;
-    into->members = kept.members;
-    into->records = (uint8_t)MIN(255, g->records + kept.records);
-    into->asked_frame = MAX(g->asked_frame, kept.asked_frame);
-    into->changed_frame = MAX(g->changed_frame, kept.changed_frame);
-    into->since_frame = MAX(g->since_frame, kept.since_frame);
-    into->gone_frame = MAX(g->gone_frame, kept.gone_frame);
+    if (g->state != GROUP_UNCONFIRMED && g->frame > kept.frame) {
+        *into = *g;
+        into->merged = NULL;
+        into->interface = kept.interface;
+        into->next = kept.next;
+        into->members = kept.members;
+    }
+    merge_history(into, g, &kept);
 }
 
-static void rehome(struct groups *g, struct group *group, uint16_t to)
+static void rehome_group(struct groups *g, struct group *group, uint16_t to)
 {
     struct group *same = groups_get(g, to, group->mgid, false);
     if (same) {
-        merge(group, same);
+        merge_groups(group, same);
         return;
     }
     group->interface = to;
@@ -247,7 +265,6 @@ static void merge_member(struct groups *g, struct member *m)
     struct member *older = same->frame < m->frame ? same : m, *newer = older == m ? same : m;
     newer->pending |= older->pending && older->frame >= newer->frame;
     newer->asked |= older->asked;
-    newer->reported = MAX(newer->reported, older->reported);
     if (older->join_state && older->frame)
         m->group->members--;
     if (newer == m)
@@ -300,7 +317,7 @@ void groups_merge(struct groups *g, uint16_t from, uint16_t to)
         if (group->interface != from || group->merged)
             continue;
         g_hash_table_remove(g->by_mgid, group);
-        rehome(g, group, to);
+        rehome_group(g, group, to);
     }
     merge_members(g);
 }

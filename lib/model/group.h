@@ -12,10 +12,10 @@
 #include "wire/sa.h"
 
 enum group_state {
-    GROUP_HEARD_OF, /* unconfirmed: mentioned by a port or a trap; no record seen */
-    GROUP_THERE,    /* present: the SA sent a record */
-    GROUP_MISSING,  /* the SA answered that it has no such group */
-    GROUP_GONE,     /* the SA reported its deletion (trap 67) */
+    GROUP_UNCONFIRMED, /* mentioned by a port or a trap; no record seen */
+    GROUP_PRESENT,     /* present: the SA sent a record */
+    GROUP_MISSING,     /* the SA answered that it has no such group */
+    GROUP_DELETED,     /* the SA reported its deletion (trap 67) */
 };
 
 struct group {
@@ -30,13 +30,13 @@ struct group {
     uint32_t frame;  /* last message of the SA about it */
     /* last frame in which the SA changed a parameter other than the MLID; 0: never */
     uint32_t changed_frame;
-    uint32_t since_frame; /* first record with the current parameters */
-    struct endport *told; /* last port that received the current parameters; NULL: not known */
-    uint32_t gone_frame;  /* last deletion: older memberships are void; 0: never */
-    uint32_t asked_frame; /* last join request that was not refused; 0: none */
-    uint32_t members;     /* known members, with any JoinState */
-    struct group *next;   /* next broadcast group of the same partition */
-    struct group *merged; /* merged into this group, which has the data now; NULL: not merged */
+    uint32_t since_frame;     /* first record with the current parameters */
+    struct endport *informed; /* last port that received the current parameters; NULL: not known */
+    uint32_t gone_frame;      /* last deletion: older memberships are void; 0: never */
+    uint32_t asked_frame;     /* last join request that was not refused; 0: none */
+    uint32_t members;         /* known members, with any JoinState */
+    struct group *next;       /* next broadcast group of the same partition */
+    struct group *merged;     /* merged into this group, which has the data now; NULL: not merged */
 };
 
 /* A port's membership of a group. */
@@ -46,12 +46,13 @@ struct member {
     uint32_t frame;       /* last response of the SA about it */
     uint16_t mlid;        /* MLID that the SA gave to this port */
     uint16_t mlid_before; /* MLID of its previous join; 0: none */
+    uint16_t request;     /* low bits of the transaction ID of its newest join or leave request */
     uint8_t join_state;   /* JOIN_*; 0: not a member */
-    bool refused;         /* the SA refused the last join */
-    bool pending;         /* join or leave request without a response yet */
-    bool asked;           /* the port requested the group's record */
-    /* time of its first IGMP or MLD report: s since 1970, low 32 bits; 0: none */
-    uint32_t reported;
+    bool refused : 1;     /* the SA refused the last join */
+    bool pending : 1;     /* its newest join or leave request has no response yet */
+    bool asked : 1;       /* the port requested the group's record */
+    uint16_t reported_on; /* capture interface of its first IGMP or MLD report, for its clock */
+    int64_t reported_ns;  /* time of that report, ns since 1970; 0: none */
 };
 
 /*
@@ -97,7 +98,7 @@ static inline const struct group *group_of(const struct group *g)
 static inline bool member_is_known(const struct member *m)
 {
     const struct endport *p = m->endport;
-    return m->frame && m->frame > p->gap_frame && m->frame > p->born_frame &&
+    return m->frame && m->frame > p->gap_frame && m->frame > p->initialised_frame &&
            m->frame > p->reregister_frame && !m->pending;
 }
 
@@ -114,7 +115,7 @@ bool group_is_broadcast(const struct group *g);
  */
 static inline bool group_is_absent(const struct group *g)
 {
-    return (g->state == GROUP_MISSING || g->state == GROUP_GONE) && g->asked_frame < g->frame;
+    return (g->state == GROUP_MISSING || g->state == GROUP_DELETED) && g->asked_frame < g->frame;
 }
 
 /* All groups, in the order of their first frames. */

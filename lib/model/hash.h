@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hash function of the model's tables: SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast
- * short-input PRF", 2012) with a new random key in each run. The author of a capture cannot choose
- * addresses that collide, which would make the run time quadratic in their number. The order of a
- * table differs between runs, so no result may depend on it.
+ * Hash function of the model's tables: multilinear hashing (Lemire and Kaser, "Strongly universal
+ * string hashing is fast", 2014) with new random factors in each run. The hashes of different keys
+ * are uniform and pairwise independent. So the author of a capture, who does not know the factors,
+ * cannot choose addresses that collide, which would make the run time quadratic in their number.
+ * The order of a table differs between runs, so no result may depend on it.
  */
 #ifndef IPOIB_MODEL_HASH_H
 #define IPOIB_MODEL_HASH_H
@@ -11,8 +12,32 @@
 #include <glib.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-guint hash_octets(const void *p, size_t n);
+enum { HASH_FACTORS = 34, HASH_OCTETS_MAX = (HASH_FACTORS - 2) * 4 };
+
+/* Set when the program is loaded, so that hash functions need no check. */
+extern uint64_t hash_factors[HASH_FACTORS];
+
+/*
+ * n: at most HASH_OCTETS_MAX. Inline, because n is constant for most callers. Words are in the
+ * machine's byte order, because the result is used in this run only.
+ */
+static inline guint hash_octets(const void *p, size_t n)
+{
+    const uint8_t *octets = p;
+    const uint64_t *factor = hash_factors + 2;
+    uint64_t sum = hash_factors[0] + hash_factors[1] * n;
+    uint32_t word;
+    for (; n >= sizeof word; n -= sizeof word, octets += sizeof word) {
+        memcpy(&word, octets, sizeof word);
+        sum += word * *factor++;
+    }
+    for (word = 0; n; n--)
+        word = word << 8 | *octets++;
+    sum += word * *factor;
+    return (guint)(sum >> 32);
+}
 
 /*
  * For GHashTable. hash_number: the key is a number (GUINT_TO_POINTER). The others: the key points

@@ -43,7 +43,7 @@ void sources_free(struct sources *s)
     g_free(s);
 }
 
-static struct source *find(struct sources *s, struct port port)
+static struct source *find_source(struct sources *s, struct port port)
 {
     struct port_number key = port_number(&port, 0);
     struct source **slot = &s->recent[port_number_place(&key) % RECENT], *recent = *slot;
@@ -58,7 +58,7 @@ static struct source *find(struct sources *s, struct port port)
 /* NULL: table full. */
 static struct source *find_or_add(struct sources *s, struct port port)
 {
-    struct source *found = find(s, port);
+    struct source *found = find_source(s, port);
     if (found || s->slab.count >= s->limit)
         return found;
     found = slab_add(&s->slab);
@@ -75,7 +75,7 @@ static struct port all_on(uint16_t interface)
 
 static bool interface_has_shown_right(struct sources *s, uint16_t interface)
 {
-    const struct source *all = find(s, all_on(interface));
+    const struct source *all = find_source(s, all_on(interface));
     return all && all->shown_right;
 }
 
@@ -129,7 +129,7 @@ struct crcs_count sources_see(struct sources *s, uint16_t interface, struct view
     if (!ib->has_lrh)
         return (struct crcs_count){false, false};
     struct port port = ib->has_grh ? port_gid(interface, ib->sgid) : port_lid(interface, ib->slid);
-    struct source *from = find(s, port);
+    struct source *from = find_source(s, port);
     bool icrc = sees_icrc(s, interface, port, &from, octets, ib);
     return (struct crcs_count){icrc, from && sees_vcrc(from, octets, ib)};
 }

@@ -20,13 +20,14 @@ struct interface {
 struct number {
     uint32_t captured; /* interface number in the capture file */
     uint16_t joined;   /* another number of the same subnet; its own: it is the subnet's number */
-    bool alone;        /* never join it */
+    bool separate;     /* never join it */
 };
 
 struct interfaces {
     enum interfaces_mode mode;
-    GHashTable *known; /* a set of struct interface */
-    GArray *numbers;   /* struct number */
+    GHashTable *known;   /* a set of struct interface */
+    GPtrArray *in_order; /* the same, in the order of their first frames */
+    GArray *numbers;     /* struct number */
     uint16_t apart[APART_MAX][2];
     unsigned n_apart;
     const struct interface *recent;
@@ -40,7 +41,7 @@ static guint captured_hash(gconstpointer p)
 static gboolean captured_equal(gconstpointer p, gconstpointer q)
 {
     const struct capture_interface *a = p, *b = q;
-    return a->number == b->number && a->port == b->port;
+    return a->number == b->number && a->port == b->port && a->section == b->section;
 }
 
 struct interfaces *interfaces_new(enum interfaces_mode mode)
@@ -48,6 +49,7 @@ struct interfaces *interfaces_new(enum interfaces_mode mode)
     struct interfaces *i = g_new0(struct interfaces, 1);
     i->mode = mode;
     i->known = g_hash_table_new_full(captured_hash, captured_equal, g_free, NULL);
+    i->in_order = g_ptr_array_new();
     i->numbers = g_array_new(FALSE, TRUE, sizeof(struct number));
     return i;
 }
@@ -57,6 +59,7 @@ void interfaces_free(struct interfaces *i)
     if (!i)
         return;
     g_hash_table_destroy(i->known);
+    g_ptr_array_unref(i->in_order);
     g_array_unref(i->numbers);
     g_free(i);
 }
@@ -66,23 +69,23 @@ enum interfaces_mode interfaces_mode(const struct interfaces *i)
     return i->mode;
 }
 
-static struct number *at(const struct interfaces *i, uint16_t number)
+static struct number *number_at(const struct interfaces *i, uint16_t number)
 {
     return &g_array_index(i->numbers, struct number, number);
 }
 
 /* false: all numbers are in use. */
-static bool give_number(struct interfaces *i, struct interface *f, bool alone)
+static bool give_number(struct interfaces *i, struct interface *f, bool separate)
 {
     if (i->numbers->len >= INTERFACES_MAX)
         return false;
     f->number = (uint16_t)i->numbers->len;
-    struct number n = {f->captured.number, f->number, alone};
+    struct number n = {f->captured.number, f->number, separate};
     g_array_append_val(i->numbers, n);
     return true;
 }
 
-static struct interface *add(struct interfaces *i, struct capture_interface captured)
+static struct interface *add_interface(struct interfaces *i, struct capture_interface captured)
 {
     struct interface *f = g_new0(struct interface, 1);
     f->captured = captured;
@@ -91,6 +94,7 @@ static struct interface *add(struct interfaces *i, struct capture_interface capt
         return NULL;
     }
     g_hash_table_add(i->known, f);
+    g_ptr_array_add(i->in_order, f);
     return f;
 }
 
@@ -103,7 +107,7 @@ bool interfaces_enter(struct interfaces *i, struct capture_interface captured, u
     if (!i->recent || !captured_equal(&i->recent->captured, &captured)) {
         const struct interface *f = g_hash_table_lookup(i->known, &captured);
         if (!f)
-            f = add(i, captured);
+            f = add_interface(i, captured);
         if (!f)
             return false;
         i->recent = f;
@@ -114,7 +118,7 @@ bool interfaces_enter(struct interfaces *i, struct capture_interface captured, u
 
 uint32_t interfaces_captured(const struct interfaces *i, uint16_t number)
 {
-    return number < i->numbers->len ? at(i, number)->captured : 0;
+    return number < i->numbers->len ? number_at(i, number)->captured : 0;
 }
 
 /* Find the subnet's number; each step halves the path of later lookups. */
@@ -122,8 +126,8 @@ uint16_t interfaces_subnet(const struct interfaces *i, uint16_t number)
 {
     if (number >= i->numbers->len)
         return number;
-    for (struct number *n = at(i, number); n->joined != number; n = at(i, number)) {
-        n->joined = at(i, n->joined)->joined;
+    for (struct number *n = number_at(i, number); n->joined != number; n = number_at(i, number)) {
+        n->joined = number_at(i, n->joined)->joined;
         number = n->joined;
     }
     return number;
@@ -142,25 +146,25 @@ static bool are_apart(const struct interfaces *i, uint16_t a, uint16_t b)
 bool interfaces_join(struct interfaces *i, uint16_t a, uint16_t b, uint16_t *from, uint16_t *to)
 {
     uint16_t x = interfaces_subnet(i, a), y = interfaces_subnet(i, b);
-    if (x == y || at(i, x)->alone || at(i, y)->alone || are_apart(i, x, y))
+    if (x == y || number_at(i, x)->separate || number_at(i, y)->separate || are_apart(i, x, y))
         return false;
     *from = MAX(x, y);
     *to = MIN(x, y); /* the one that was captured first */
-    at(i, *from)->joined = *to;
+    number_at(i, *from)->joined = *to;
     return true;
 }
 
-/* Give all interfaces of the subnet new numbers, for which the model has no data. */
+/*
+ * Give all interfaces of the subnet new numbers, for which the model has no data. In the order of
+ * capture, because findings depend on the numbers.
+ */
 static void start_again(struct interfaces *i, uint16_t subnet)
 {
-    GHashTableIter each;
-    gpointer p;
-    g_hash_table_iter_init(&each, i->known);
-    while (g_hash_table_iter_next(&each, &p, NULL)) {
-        struct interface *f = p;
+    for (unsigned k = 0; k < i->in_order->len; k++) {
+        struct interface *f = g_ptr_array_index(i->in_order, k);
         if (interfaces_subnet(i, f->number) != subnet)
             continue;
-        at(i, f->number)->alone = true;
+        number_at(i, f->number)->separate = true;
         give_number(i, f, true); /* if no number is left, it keeps its own */
     }
 }
@@ -168,12 +172,12 @@ static void start_again(struct interfaces *i, uint16_t subnet)
 bool interfaces_part(struct interfaces *i, uint16_t a, uint16_t b)
 {
     uint16_t x = interfaces_subnet(i, a), y = interfaces_subnet(i, b);
-    if (x == y && !at(i, x)->alone) {
-        at(i, x)->alone = true;
+    if (x == y && !number_at(i, x)->separate) {
+        number_at(i, x)->separate = true;
         start_again(i, x);
         return true;
     }
-    if (x != y && !at(i, x)->alone && !at(i, y)->alone && !are_apart(i, x, y)) {
+    if (x != y && !number_at(i, x)->separate && !number_at(i, y)->separate && !are_apart(i, x, y)) {
         i->apart[i->n_apart][0] = x;
         i->apart[i->n_apart][1] = y;
         i->n_apart++;

@@ -30,9 +30,11 @@ enum interfaces_mode interfaces_mode(const struct interfaces *i);
 
 /*
  * An interface of a capture file. port: the port of an ERF card (erf_port of wire/erf.h); else 0.
+ * section: the section of a pcapng file, if number counts within it; else 0. An interface of
+ * another section is another interface.
  */
 struct capture_interface {
-    uint32_t number, port;
+    uint32_t number, port, section;
 };
 
 /* The interface's number in the capture file; for output. */

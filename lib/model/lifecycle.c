@@ -13,6 +13,18 @@ enum { DEPTH = 64 };
 enum { TEARDOWN_SECONDS = 10 };
 enum { TIMEOUT_UNIT_NS = 4096, MS_NS = 1000000 }; /* IBA 12.7.8 */
 
+static void set_connection_time(struct connection *c, const struct clocks *clocks)
+{
+    c->interface = clocks->interface;
+    c->ms = clocks->ns / MS_NS;
+}
+
+/* Without the cast, the product would have the 48 bits of the member. */
+static int64_t time_of_connection(const struct connection *c)
+{
+    return (int64_t)c->ms * MS_NS;
+}
+
 /* ---- REQs that cross */
 
 /*
@@ -20,38 +32,42 @@ enum { TIMEOUT_UNIT_NS = 4096, MS_NS = 1000000 }; /* IBA 12.7.8 */
  * 12.9.8). Then the requester repeats it or gives up. Max CM Retries is not used, because it is not
  * known which retry was the last.
  */
-static uint32_t response_ms(const struct connection *c)
+static int64_t response_ns(const struct connection *c)
 {
-    return (uint32_t)(((uint64_t)TIMEOUT_UNIT_NS << c->response_timeout) / MS_NS);
+    return (int64_t)TIMEOUT_UNIT_NS << c->response_timeout;
 }
 
-/* Was the REQ d unanswered when the requester of c sent its own REQ? */
-static bool waits(const struct connection *d, const struct connection *c)
+/* Was the REQ d unanswered when the requester of c sent its own REQ, the last frame? */
+static bool connection_waits(const struct connection *d, const struct connection *c,
+                             const struct clocks *clocks)
 {
-    bool answered = d->rep_frame || d->rej_frame || d->rtu_frame;
     bool unseen = c->endport[0]->gap_frame > d->req_frame;
-    return !answered && !unseen && c->asked_ms - d->asked_ms <= response_ms(d);
+    return !connection_is_answered(d) && !unseen &&
+           clocks_at_most(clocks, d->interface, time_of_connection(d)) <= response_ns(d);
 }
 
 /* Find a REQ from this connection's responder to its requester that waits for its response. */
-static struct connection *find_crossing(const struct connection *c)
+static struct connection *find_crossing(const struct connection *c, const struct clocks *clocks)
 {
-    struct connection *d = c->endport[1] ? c->endport[1]->connections : NULL;
+    const struct endport *responder = c->endport[1];
+    struct connection *d = responder && responder->waiting ? responder->connections : NULL;
     for (unsigned i = 0; d && i < DEPTH; i++, d = connection_older(d, c->endport[1])) {
         bool opposite = d->endport[0] == c->endport[1] && d->endport[1] == c->endport[0] &&
                         c->endport[0] != c->endport[1];
-        if (d != c && opposite && same_partition(d->pkey, c->pkey) && waits(d, c))
+        if (d != c && opposite && same_partition(d->pkey, c->pkey) &&
+            connection_waits(d, c, clocks))
             return d;
     }
     return NULL;
 }
 
-void connection_requested(struct connection *c, uint32_t frame, int64_t ns)
+void connection_requested(struct connection *c, uint32_t frame, const struct clocks *clocks)
 {
-    c->asked_ms = (uint32_t)(ns / MS_NS);
+    if (!connection_has_left(c))
+        set_connection_time(c, clocks);
     if (c->req_frame != frame)
         return; /* repeated REQ */
-    struct connection *d = find_crossing(c);
+    struct connection *d = find_crossing(c, clocks);
     if (d)
         c->crossed = d->crossed = true;
 }
@@ -66,32 +82,35 @@ static void decide(struct connection *c, lifecycle_observer *observer, void *use
     observer(user, c);
 }
 
-void connections_interface_down(struct endport *port, uint16_t pkey, int64_t ns,
-                                lifecycle_observer *observer, void *user)
+void connections_interface_down(const struct endport *port, uint16_t pkey,
+                                const struct clocks *clocks, lifecycle_observer *observer,
+                                void *user)
 {
-    uint32_t now = (uint32_t)(ns / NANOSECONDS);
     struct connection *c = port->connections;
     for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port)) {
         if (!same_partition(c->pkey, pkey) || !c->rep_frame || c->torn_down)
             continue;
-        c->left_seconds = now ? now : 1;
+        (c->endport[0] == port ? &c->requester : &c->responder)->left = true;
+        set_connection_time(c, clocks);
         if (!connection_is_open(c))
             decide(c, observer, user);
     }
 }
 
-void connections_interface_up(struct endport *port, uint16_t pkey, lifecycle_observer *observer,
-                              void *user)
+void connections_interface_up(const struct endport *port, uint16_t pkey,
+                              lifecycle_observer *observer, void *user)
 {
     struct connection *c = port->connections;
     for (unsigned i = 0; c && i < DEPTH; i++, c = connection_older(c, port))
-        if (same_partition(c->pkey, pkey) && c->left_seconds)
+        if (same_partition(c->pkey, pkey) && connection_has_left(c))
             decide(c, observer, user);
 }
 
-void connection_data(struct connection *c, int64_t ns, lifecycle_observer *observer, void *user)
+void connection_data(struct connection *c, const struct clocks *clocks,
+                     lifecycle_observer *observer, void *user)
 {
-    uint32_t now = (uint32_t)(ns / NANOSECONDS);
-    if (c->left_seconds && now - c->left_seconds > TEARDOWN_SECONDS && connection_is_open(c))
+    if (connection_has_left(c) && connection_is_open(c) &&
+        clocks_at_least(clocks, c->interface, time_of_connection(c)) >
+            TEARDOWN_SECONDS * NANOSECONDS)
         decide(c, observer, user);
 }

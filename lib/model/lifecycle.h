@@ -6,26 +6,29 @@
 #ifndef IPOIB_MODEL_LIFECYCLE_H
 #define IPOIB_MODEL_LIFECYCLE_H
 
+#include "model/clocks.h"
 #include "model/connection.h"
 
 /* Called with a connection when it is decided whether it ended with its interface. */
 typedef void lifecycle_observer(void *user, struct connection *c);
 
-/* The REQ of c was seen in this frame; ns: ns since 1970. */
-void connection_requested(struct connection *c, uint32_t frame, int64_t ns);
+/* The REQ of c was seen in this frame, the last one that the clocks recorded. */
+void connection_requested(struct connection *c, uint32_t frame, const struct clocks *clocks);
 
 /*
  * The port's interface on this partition left the broadcast group (down), or joined it again (up).
  */
-void connections_interface_down(struct endport *port, uint16_t pkey, int64_t ns,
-                                lifecycle_observer *observer, void *user);
-void connections_interface_up(struct endport *port, uint16_t pkey, lifecycle_observer *observer,
-                              void *user);
+void connections_interface_down(const struct endport *port, uint16_t pkey,
+                                const struct clocks *clocks, lifecycle_observer *observer,
+                                void *user);
+void connections_interface_up(const struct endport *port, uint16_t pkey,
+                              lifecycle_observer *observer, void *user);
 
 /*
  * Data was seen on the connection. If its interface is down and the disconnect is overdue, the
  * observer is called.
  */
-void connection_data(struct connection *c, int64_t ns, lifecycle_observer *observer, void *user);
+void connection_data(struct connection *c, const struct clocks *clocks,
+                     lifecycle_observer *observer, void *user);
 
 #endif

@@ -4,6 +4,7 @@
 #include "model/hash.h"
 #include "model/slab.h"
 #include "model/write.h"
+#include "wire/nanoseconds.h"
 
 enum { ADDRESS_SIZE = LLADDR_SIZE - LLADDR_QPN };
 
@@ -71,8 +72,8 @@ bool ip_is_unspecified(const struct ip *ip)
  */
 enum { HISTORY_DEPTH = 16, HISTORY_DEPTH_BY_FRAME = 256 };
 
-static struct neighbour *find(struct neighbours *n, uint32_t link, const struct ip *ip,
-                              const uint8_t *lladdr)
+static struct neighbour *find_neighbour(struct neighbours *n, uint32_t link, const struct ip *ip,
+                                        const uint8_t *lladdr)
 {
     unsigned depth = 0;
     for (struct neighbour *b = g_hash_table_lookup(n->by_lladdr, lladdr);
@@ -82,8 +83,8 @@ static struct neighbour *find(struct neighbours *n, uint32_t link, const struct 
     return NULL;
 }
 
-static struct neighbour *add(struct neighbours *n, uint32_t link, const struct ip *ip,
-                             const uint8_t *lladdr, uint32_t frame)
+static struct neighbour *add_neighbour(struct neighbours *n, uint32_t link, const struct ip *ip,
+                                       const uint8_t *lladdr, uint32_t frame)
 {
     if (n->all.count >= n->limit)
         return NULL;
@@ -112,22 +113,24 @@ static const struct neighbour *ousted(const struct neighbour *pair, uint32_t fra
 }
 
 const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, const struct ip *ip,
-                                        const uint8_t *lladdr, uint32_t frame, int64_t seconds)
+                                        const uint8_t *lladdr, uint32_t frame, int64_t ns,
+                                        uint16_t interface)
 {
-    struct neighbour *pair = find(n, link, ip, lladdr);
+    struct neighbour *pair = find_neighbour(n, link, ip, lladdr);
     struct neighbour *holder = (struct neighbour *)neighbours_of_ip(n, link, ip);
 
     if (!pair)
-        pair = add(n, link, ip, lladdr, frame);
+        pair = add_neighbour(n, link, ip, lladdr, frame);
     if (!pair)
         return NULL;
     pair->last_frame = frame;
-    pair->last_seconds = seconds;
+    pair->last_seconds = ns / NANOSECONDS;
     pair->lladdr[LLADDR_FLAGS] = lladdr[LLADDR_FLAGS];
     if (holder != pair) {
         pair->before = holder;
         pair->taken_frame = frame;
-        pair->seconds = seconds;
+        pair->taken_ns = ns;
+        pair->interface = interface;
         g_hash_table_replace(n->by_ip, pair, pair);
     }
     return ousted(pair, frame);

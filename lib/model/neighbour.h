@@ -36,10 +36,11 @@ struct neighbour {
     uint8_t lladdr[LLADDR_SIZE];
     uint32_t link;
     struct ip ip;
+    uint16_t interface;       /* capture interface of taken_frame */
     uint32_t frame;           /* first seen */
     uint32_t last_frame;      /* last seen */
     uint32_t taken_frame;     /* frame in which it took over the IP address */
-    int64_t seconds;          /* time of taken_frame, s since 1970 */
+    int64_t taken_ns;         /* time of taken_frame, ns since 1970 */
     int64_t last_seconds;     /* time of last_frame, s since 1970 */
     struct neighbour *older;  /* previous entry of this link-layer address; NULL: none */
     struct neighbour *before; /* previous owner of the IP address; NULL: none */

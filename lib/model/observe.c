@@ -8,6 +8,11 @@
 
 enum { QPN_SMI, QPN_GSI };
 
+static const struct clocks *clocks_of(const struct observation *o)
+{
+    return &o->f->facts.order.clocks;
+}
+
 static void on_lifecycle(void *user, struct connection *c)
 {
     const struct observation *o = user;
@@ -22,8 +27,10 @@ static void follow_interface(struct observation *o, const struct subnet_event *e
     if (!e->group || !e->endport || !group_is_broadcast(e->group))
         return;
     uint16_t pkey = be16(e->group->mgid + MGID_PKEY);
+    if (e->kind == SUBNET_JOIN_ASKED && (e->join_state_before & JOIN_FULL || e->pending_before))
+        ((struct endport *)e->endport)->several_interfaces = true;
     if (e->kind == SUBNET_LEFT && !(e->member_record.join_state & JOIN_FULL))
-        connections_interface_down(e->endport, pkey, o->p->at.ns, on_lifecycle, o);
+        connections_interface_down(e->endport, pkey, clocks_of(o), on_lifecycle, o);
     else if (e->kind == SUBNET_JOINED && e->left_before)
         connections_interface_up(e->endport, pkey, on_lifecycle, o);
 }
@@ -57,6 +64,7 @@ static bool is_from_sa(const struct observation *o)
     if (port_to_lid(p->src) == subnet_sa_lid(o->f->subnet, p->at.interface))
         return true;
     return p->mad.kind == MAD_KIND_SA && p->mad.has_header &&
+           p->mad.sa.rmpp_type <= RMPP_TYPE_DATA &&
            (method == SA_REPORT || (method & MAD_RESPONSE && method != SA_REPORT_RESP));
 }
 
@@ -96,18 +104,20 @@ static void learn_mad(struct observation *o)
 {
     const struct packet *p = o->p;
     const struct cm *cm = packet_cm(p);
-    struct connection *c = p->verdict.connection;
+    struct connection *c = p->classification.connection;
     if (packet_is_corrupt(p))
         return;
+    reversals_see(&o->f->reversals, &p->mad, p->src, p->dst, &o->f->facts.order);
     if (p->ib.sqpn == QPN_SMI)
-        o->e->smi = subnet_smi_sent(o->f->subnet, &p->mad, &p->src, p->ib.psn, p->at.ns,
-                                    &o->e->smi_whole);
+        o->e->smi = subnet_smi_sent(o->f->subnet, &p->mad, &p->src, p->ib.psn, &o->e->smi_whole);
     follow_gsi(o, find_gsi(o));
+    if (p->ib.sqpn == QPN_GSI)
+        o->e->sa_sent = subnet_sa_sent(o->f->subnet, &p->src, p->ib.psn, p->at.frame);
     subnet_mad(o->f->subnet, p->at.frame, &p->mad, &p->src, &p->dst, on_subnet_event, o);
     if (!o->e->gsi)
         follow_new_gsi(o);
     if (cm && cm->message == CM_REQ && c && connection_is_ipoib(c))
-        connection_requested(c, p->at.frame, p->at.ns);
+        connection_requested(c, p->at.frame, clocks_of(o));
 }
 
 /* ---- datagrams */
@@ -131,21 +141,42 @@ static struct endport *learn_sender(const struct observation *o)
     return endports_learn(all, p->at.interface, ib->slid, ib->sgid);
 }
 
+/* The sender's membership of an IP group that it reports; NULL: not known. */
+static struct member *member_that_reports(const struct observation *o, struct endport *sender,
+                                          const uint8_t *mgid)
+{
+    struct groups *all = o->f->groups;
+    struct group *g = sender ? groups_get(all, o->p->at.interface, mgid, false) : NULL;
+    return g ? groups_get_member(all, g, sender, false) : NULL;
+}
+
+/* It no longer listens: if it does again, the time to join counts from its next report. */
+static void forget_listener(const struct observation *o, const struct membership *listens,
+                            struct endport *sender)
+{
+    uint8_t mgid[MGID_SIZE];
+    mgid_of_group(mgid, o->p->ib.dgid, listens->group, listens->length);
+    struct member *m = member_that_reports(o, sender, mgid);
+    if (m && !packet_is_corrupt(o->p))
+        m->reported_ns = 0;
+}
+
 static void learn_listener(const struct observation *o, const struct membership *listens,
                            struct endport *sender)
 {
     const struct packet *p = o->p;
-    uint32_t now = (uint32_t)(p->at.ns / NANOSECONDS);
     struct listener *l = events_add_listener(o->e);
     mgid_of_group(l->mgid, p->ib.dgid, listens->group, listens->length);
-    struct group *g = groups_get(o->f->groups, p->at.interface, l->mgid, false);
-    struct member *m = g && sender ? groups_get_member(o->f->groups, g, sender, false) : NULL;
+    struct member *m = member_that_reports(o, sender, l->mgid);
     l->member = m;
     if (!m)
         return;
-    l->reported_before = m->reported;
-    if (!m->reported && m->join_state && member_is_known(m) && !packet_is_corrupt(p))
-        m->reported = now ? now : 1;
+    l->reported_ns = m->reported_ns;
+    l->reported_on = m->reported_on;
+    if (m->reported_ns || !m->join_state || !member_is_known(m) || packet_is_corrupt(p))
+        return;
+    m->reported_ns = p->at.ns ? p->at.ns : 1;
+    m->reported_on = p->captured_on;
 }
 
 /*
@@ -162,9 +193,12 @@ static void learn_listeners(const struct observation *o, struct endport *sender)
     if (d->header != WIRE_OK || (d->encap.type != TYPE_IPV4 && d->encap.type != TYPE_IPV6) ||
         !membership_begin(d->body, &it))
         return;
-    while (membership_next(&it, &listens))
+    while (membership_next(&it, &listens)) {
         if (listens.joins)
             learn_listener(o, &listens, sa ? NULL : sender);
+        else
+            forget_listener(o, &listens, sa ? NULL : sender);
+    }
 }
 
 static void learn_qp(const struct observation *o, bool to_group)
@@ -175,8 +209,10 @@ static void learn_qp(const struct observation *o, bool to_group)
     o->e->has_sender_qp = qp != NULL;
     if (qp) {
         o->e->sender_qp = *qp;
-        if (qp_continues(qp, ib->psn) || !packet_is_corrupt(p))
+        if (qp_continues(qp, ib->psn) || !packet_is_corrupt(p)) {
             qp_sent(qp, ib->psn, p->at.frame);
+            qp->group_frame = to_group ? p->at.frame : qp->group_frame;
+        }
     }
     bool is_new = !qp, same_keys = qp && qp->pkey == ib->pkey && qp->qkey == ib->qkey;
     uint8_t before = qp && qp->pkey == ib->pkey ? qp->scope : 0;
@@ -188,6 +224,7 @@ static void learn_qp(const struct observation *o, bool to_group)
         return;
     if (is_new)
         qp_sent(qp, ib->psn, p->at.frame);
+    qp->group_frame = to_group ? p->at.frame : qp->group_frame;
     qp->pkey = ib->pkey;
     qp->qkey = ib->qkey;
     qp->scope = scope;
@@ -212,17 +249,17 @@ static void learn_ud(const struct observation *o)
 static void learn_connected(struct observation *o)
 {
     const struct packet *p = o->p;
-    struct connection *c = p->verdict.connection;
+    struct connection *c = p->classification.connection;
     if (!packet_begins_message(p))
         return;
     if (c)
-        connection_data(c, p->at.ns, on_lifecycle, o);
-    if (p->verdict.class == PAYLOAD_IPOIB && p->datagram.header == WIRE_OK)
+        connection_data(c, clocks_of(o), on_lifecycle, o);
+    if (p->classification.class == PAYLOAD_IPOIB && p->datagram.header == WIRE_OK)
         learn_addresses(o);
 }
 
 /* Without InfiniBand headers, a packet shows only link-layer addresses. */
-static void observe_bare(struct observation *o, struct packet *p)
+static void observe_without_ib(struct observation *o, struct packet *p)
 {
     fabric_place(o->f, p);
     if (p->datagram.header == WIRE_OK || p->datagram.header == WIRE_FOREIGN)
@@ -233,12 +270,12 @@ void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
 {
     struct observation o = {f, p, e};
     events_clear(e);
-    if (packet_is_bare(p)) {
-        observe_bare(&o, p);
+    if (packet_lacks_ib(p)) {
+        observe_without_ib(&o, p);
         return;
     }
     fabric_classify(f, p);
-    switch (p->verdict.class) {
+    switch (p->classification.class) {
     case PAYLOAD_MAD:
         learn_mad(&o);
         break;
@@ -248,7 +285,7 @@ void fabric_observe(struct fabric *f, struct packet *p, struct events *e)
         else
             learn_connected(&o);
         break;
-    case PAYLOAD_PART:
+    case PAYLOAD_FRAGMENT:
         learn_connected(&o);
         break;
     case PAYLOAD_NONE:

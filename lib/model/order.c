@@ -1,23 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/order.h"
 
+#include "wire/nanoseconds.h"
+
 enum { NS_OF_MS = 1000000, MOMENTS = ORDER_FRAMES + 1 };
 
-void order_note(struct order *o, uint32_t frame, int64_t ns)
+void order_note(struct order *o, uint32_t frame, uint16_t interface, int64_t ns)
 {
+    clocks_note(&o->clocks, interface, ns);
     o->last = frame;
-    o->moments[frame % MOMENTS] = (struct order_moment){ns, frame};
+    o->entries[frame % MOMENTS] = (struct order_entry){ns, frame, interface};
+}
+
+void order_reversed(struct order *o)
+{
+    o->reversed = true;
+    o->reversed_ns = o->clocks.ns;
+}
+
+bool order_is_reversed(const struct order *o)
+{
+    int64_t range = (int64_t)CLOCKS_SECONDS * NANOSECONDS, ns;
+    if (!o->reversed || __builtin_sub_overflow(o->clocks.ns, o->reversed_ns, &ns))
+        return o->reversed;
+    return ns <= range && ns >= -range;
+}
+
+/* Was the last frame captured at most ORDER_MS after this one, as far as the clocks show? */
+static bool is_near(const struct order *o, const struct order_entry *then)
+{
+    int64_t age = clocks_at_least(&o->clocks, then->interface, then->ns);
+    return age <= (int64_t)ORDER_MS * NS_OF_MS;
 }
 
 bool order_is_uncertain(const struct order *o, uint32_t frame)
 {
-    const struct order_moment *now = &o->moments[o->last % MOMENTS],
-                              *then = &o->moments[frame % MOMENTS];
+    const struct order_entry *then = &o->entries[frame % MOMENTS];
     if (frame == 0 || then->frame != frame || frame > o->last || o->last - frame > ORDER_FRAMES)
         return false;
-    /* compare with a saturating sum, because the difference of two times may overflow */
-    int64_t late = then->ns > INT64_MAX - (int64_t)ORDER_MS * NS_OF_MS
-                       ? INT64_MAX
-                       : then->ns + (int64_t)ORDER_MS * NS_OF_MS;
-    return o->last - frame <= 1 || now->ns <= late;
+    return o->last - frame <= 1 || is_near(o, then);
 }

@@ -3,7 +3,7 @@
 
 #include "model/hash.h"
 
-static uint64_t mix(uint64_t h)
+static uint64_t mix_port(uint64_t h)
 {
     h ^= h >> 32;
     h *= 0xd6e8feb86659fd93ull;
@@ -12,17 +12,18 @@ static uint64_t mix(uint64_t h)
 
 struct port port_gid(uint16_t interface, const uint8_t *gid)
 {
-    return port_make(PORT_GID, interface, mix(be64(gid) ^ mix(be64(gid + 8))));
+    return port_make(PORT_GID, interface, mix_port(be64(gid) ^ mix_port(be64(gid + 8))));
 }
 
 struct port port_ip(uint16_t interface, const uint8_t *ip, size_t len)
 {
-    return port_make(PORT_IP, interface, len == 4 ? be32(ip) : mix(be64(ip) ^ mix(be64(ip + 8))));
+    return port_make(PORT_IP, interface,
+                     len == 4 ? be32(ip) : mix_port(be64(ip) ^ mix_port(be64(ip + 8))));
 }
 
 guint port_number_place(const struct port_number *key)
 {
-    return (guint)mix(key->port.id ^ (uint64_t)key->number * 0x9e3779b97f4a7c15ull);
+    return (guint)mix_port(key->port.id ^ (uint64_t)key->number * 0x9e3779b97f4a7c15ull);
 }
 
 guint port_number_hash(gconstpointer key)

@@ -68,6 +68,7 @@ void qp_sent(struct qp *qp, uint32_t psn, uint32_t frame)
     if (!qp_continues(qp, psn))
         qp->gap_frame = frame;
     qp->psn = psn;
+    qp->frame = frame;
 }
 
 bool qp_is_followed(const struct qp *qp, uint32_t since, uint32_t psn)
@@ -75,7 +76,7 @@ bool qp_is_followed(const struct qp *qp, uint32_t since, uint32_t psn)
     return qp_continues(qp, psn) && qp->gap_frame <= since;
 }
 
-static gboolean take(gpointer key, gpointer value, gpointer user)
+static gboolean merge_entry(gpointer key, gpointer value, gpointer user)
 {
     GPtrArray *moved = user;
     struct qp *q = key;
@@ -90,7 +91,7 @@ void qpns_merge(struct qpns *s, uint16_t from, uint16_t to)
 {
     GPtrArray *moved = g_ptr_array_new();
     g_ptr_array_add(moved, &from);
-    g_hash_table_foreach_remove(s->known, take, moved);
+    g_hash_table_foreach_remove(s->known, merge_entry, moved);
     memset(s->recent, 0, sizeof s->recent);
     for (unsigned i = 1; i < moved->len; i++) {
         struct qp *q = g_ptr_array_index(moved, i);

@@ -13,9 +13,11 @@ struct qp {
     struct port_number id; /* must be first: the key */
     uint32_t qkey;
     uint16_t pkey;
-    uint8_t scope;      /* scope of the last IPoIB group that it sent to; 0: none */
-    uint32_t psn;       /* PSN of its last datagram; PSNs increase by one (IBA 9.8.2.2) */
-    uint32_t gap_frame; /* last frame before which a datagram of this QP is missing; 0: none */
+    uint8_t scope;        /* scope of the last IPoIB group that it sent to; 0: none */
+    uint32_t frame;       /* its last datagram */
+    uint32_t group_frame; /* its last datagram to an IPoIB group; 0: none */
+    uint32_t psn;         /* PSN of its last datagram; PSNs increase by one (IBA 9.8.2.2) */
+    uint32_t gap_frame;   /* last frame before which a datagram of this QP is missing; 0: none */
 };
 
 struct qpns;

@@ -12,66 +12,101 @@ static guint add_octets(guint h, const uint8_t *p, unsigned n)
 
 static bool is_arp(const struct resolution *q)
 {
-    return q->asked.length == 4;
+    return q->target.length == 4;
 }
 
-static struct resolution *slot(struct resolutions *r, const struct resolution *q)
+static struct resolution *slot_of_request(struct resolutions *r, const struct resolution *q)
 {
-    guint h = add_octets(q->link * 2654435761u, q->asked.octets, q->asked.length);
-    h = is_arp(q) ? add_octets(h, q->asker + LLADDR_QPN, LLADDR_SIZE - LLADDR_QPN)
-                  : add_octets(h, q->asker_ip.octets, q->asker_ip.length);
+    guint h = add_octets(q->link * 2654435761u, q->target.octets, q->target.length);
+    h = is_arp(q) ? add_octets(h, q->requester + LLADDR_QPN, LLADDR_SIZE - LLADDR_QPN)
+                  : add_octets(h, q->requester_ip.octets, q->requester_ip.length);
     return r->slots[(h ^ h >> 16) % RESOLUTIONS];
 }
 
-static bool same_asker(const struct resolution *a, const struct resolution *b)
+static bool same_requester(const struct resolution *a, const struct resolution *b)
 {
-    return a->link == b->link && ip_same(&a->asked, &b->asked) &&
-           (is_arp(a) ? lladdr_same(a->asker, b->asker) : ip_same(&a->asker_ip, &b->asker_ip));
+    return a->link == b->link && ip_same(&a->target, &b->target) &&
+           (is_arp(a) ? lladdr_same(a->requester, b->requester)
+                      : ip_same(&a->requester_ip, &b->requester_ip));
 }
 
 static bool same_question(const struct resolution *a, const struct resolution *b)
 {
-    return same_asker(a, b) && lladdr_same(a->asker, b->asker) &&
-           ip_same(&a->asker_ip, &b->asker_ip);
+    return same_requester(a, b) && lladdr_same(a->requester, b->requester) &&
+           ip_same(&a->requester_ip, &b->requester_ip);
 }
 
 /* Store the request as the newest. A repeated request replaces its earlier entry. */
-void resolution_asked(struct resolutions *r, const struct resolution *q)
+static void store_request(struct resolutions *r, const struct resolution *q)
 {
-    struct resolution *first = slot(r, q);
+    struct resolution *first = slot_of_request(r, q);
     unsigned at = 0;
-    if (!same_asker(first, q))
+    if (!same_requester(first, q))
         memset(first, 0, sizeof r->slots[0]);
-    while (at < RESOLUTION_QUESTIONS - 1 && !same_question(&first[at], q))
+    while (at < RESOLUTION_REQUESTS - 1 && !same_question(&first[at], q))
         at++;
     memmove(first + 1, first, at * sizeof *first);
     *first = *q;
 }
 
-const struct resolution *resolution_question(const struct resolutions *r,
-                                             const struct resolution *like, unsigned of)
+/* Was a reply to the request captured a moment ago? The request may have been sent before it. */
+static bool is_replied(const struct resolutions *r, const struct resolution *q,
+                       const struct order *order)
+{
+    for (unsigned i = 0; i < RESOLUTION_REPLIES; i++) {
+        const struct resolution *reply = &r->replies[i];
+        if (same_requester(reply, q) && ip_same(&reply->requester_ip, &q->requester_ip) &&
+            be24(reply->requester + LLADDR_QPN) == be24(q->requester + LLADDR_QPN) &&
+            order_is_uncertain(order, reply->frame))
+            return true;
+    }
+    return false;
+}
+
+void resolution_asked(struct resolutions *r, const struct resolution *q, const struct order *order)
+{
+    struct resolution request = *q;
+    request.answered = is_replied(r, q, order);
+    store_request(r, &request);
+}
+
+void resolution_replied(struct resolutions *r, const struct resolution *q)
+{
+    r->replies[r->next_reply++ % RESOLUTION_REPLIES] = *q;
+}
+
+const struct resolution *resolution_request(const struct resolutions *r,
+                                            const struct resolution *like, unsigned of)
 {
     return resolution_get((struct resolutions *)r, like, of);
 }
 
 struct resolution *resolution_get(struct resolutions *r, const struct resolution *like, unsigned of)
 {
-    struct resolution *q = slot(r, like) + of;
-    return of < RESOLUTION_QUESTIONS && q->asked.length && same_asker(q, like) ? q : NULL;
+    struct resolution *q = slot_of_request(r, like) + of;
+    return of < RESOLUTION_REQUESTS && q->target.length && same_requester(q, like) ? q : NULL;
+}
+
+static void move_replies(struct resolutions *r, uint16_t from, uint16_t to)
+{
+    for (unsigned i = 0; i < RESOLUTION_REPLIES; i++)
+        if (r->replies[i].link >> 16 == from)
+            r->replies[i].link = (uint32_t)to << 16 | (r->replies[i].link & 0xffffu);
 }
 
 void resolutions_merge(struct resolutions *r, uint16_t from, uint16_t to)
 {
+    move_replies(r, from, to);
     for (unsigned i = 0; i < RESOLUTIONS; i++) {
-        struct resolution asked[RESOLUTION_QUESTIONS];
-        if (!r->slots[i][0].asked.length || r->slots[i][0].link >> 16 != from)
+        struct resolution asked[RESOLUTION_REQUESTS];
+        if (!r->slots[i][0].target.length || r->slots[i][0].link >> 16 != from)
             continue;
         memcpy(asked, r->slots[i], sizeof asked);
         memset(r->slots[i], 0, sizeof asked);
-        for (unsigned k = RESOLUTION_QUESTIONS; k-- > 0;) { /* oldest first */
+        for (unsigned k = RESOLUTION_REQUESTS; k-- > 0;) { /* oldest first */
             asked[k].link = (uint32_t)to << 16 | (asked[k].link & 0xffffu);
-            if (asked[k].asked.length)
-                resolution_asked(r, &asked[k]);
+            if (asked[k].target.length)
+                store_request(r, &asked[k]);
         }
     }
 }

@@ -7,25 +7,32 @@
 #define IPOIB_MODEL_RESOLUTION_H
 
 #include "model/neighbour.h"
+#include "model/order.h"
 
 struct resolution {
     uint32_t link;
-    struct ip asker_ip, asked;  /* requester's and requested IP address; asked.length 0: unused */
-    uint8_t asker[LLADDR_SIZE]; /* requester's link-layer address */
-    uint16_t lid;               /* LID of the requester; 0: not known */
+    struct ip requester_ip,
+        target; /* requester's and requested IP address; target.length 0: unused */
+    uint8_t requester[LLADDR_SIZE]; /* requester's link-layer address */
+    uint16_t lid;                   /* LID of the requester; 0: not known */
+    uint16_t interface;             /* capture interface of the request */
     bool answered;
     uint32_t frame;
-    int64_t seconds; /* time of the request, s since 1970 */
+    int64_t ns; /* time of the request, since 1970 */
 };
 
 /*
  * Number of requesters remembered, and of each requester's latest requests for one IP address. An
  * overwritten request counts as not seen.
  */
-enum { RESOLUTIONS = 512, RESOLUTION_QUESTIONS = 4 };
+enum { RESOLUTIONS = 512, RESOLUTION_REQUESTS = 4 };
+/* Number of last replies that are remembered: a reply may be captured before its request. */
+enum { RESOLUTION_REPLIES = ORDER_FRAMES };
 
 struct resolutions {
-    struct resolution slots[RESOLUTIONS][RESOLUTION_QUESTIONS]; /* newest request first */
+    struct resolution slots[RESOLUTIONS][RESOLUTION_REQUESTS]; /* newest request first */
+    struct resolution replies[RESOLUTION_REPLIES]; /* the requests that the replies answer */
+    unsigned next_reply;
 };
 
 /*
@@ -35,7 +42,7 @@ struct resolutions {
  * which may have several IP addresses; in Neighbour Discovery by its IP address, which several
  * interfaces may have.
  */
-const struct resolution *resolution_question(const struct resolutions *r,
-                                             const struct resolution *like, unsigned of);
+const struct resolution *resolution_request(const struct resolutions *r,
+                                            const struct resolution *like, unsigned of);
 
 #endif

@@ -145,8 +145,8 @@ static bool cut_behind(struct stream_store *store, struct message *m, uint32_t i
 
 /* ---- messages */
 
-static struct message *begin(struct stream *s, struct stream_store *store, uint32_t psn, bool ipoib,
-                             uint32_t *evicted)
+static struct message *open_message(struct stream *s, struct stream_store *store, uint32_t psn,
+                                    bool ipoib, uint32_t *evicted)
 {
     if (!s->open && store->streams >= STREAMS_MAX)
         return NULL;
@@ -166,7 +166,7 @@ static struct message *begin(struct stream *s, struct stream_store *store, uint3
 }
 
 /* The message that contains psn: the one with the nearest start at or before it. */
-static struct message *find(struct stream *s, uint32_t psn)
+static struct message *find_message(struct stream *s, uint32_t psn)
 {
     struct message *best = NULL;
     int32_t best_distance = 0;
@@ -191,7 +191,8 @@ static struct message *exact(struct stream *s, uint32_t psn)
     return NULL;
 }
 
-static void add(struct stream_store *store, struct message *m, bool last, struct stream_result *r)
+static void add_packet(struct stream_store *store, struct message *m, bool last,
+                       struct stream_result *r)
 {
     if (last && !was_seen(m, r->index)) {
         r->shortened = cut_behind(store, m, r->index);
@@ -200,17 +201,17 @@ static void add(struct stream_store *store, struct message *m, bool last, struct
     }
     bool before = mark(store, m, r->index) == SEEN_BEFORE;
     m->whole = m->seen_last && m->reached > m->last;
-    r->verdict = before ? STREAM_REPEATED : m->whole ? STREAM_WHOLE : STREAM_PART;
+    r->state = before ? STREAM_REPEATED : m->whole ? STREAM_COMPLETE : STREAM_FRAGMENT;
 }
 
 struct stream_result stream_packet(struct stream *s, struct stream_store *store,
                                    enum ib_position position, uint32_t psn, bool ipoib)
 {
-    struct stream_result r = {.verdict = STREAM_ORPHAN};
-    struct message *m = position == IB_FIRST ? exact(s, psn) : find(s, psn);
+    struct stream_result r = {.state = STREAM_ORPHAN};
+    struct message *m = position == IB_FIRST ? exact(s, psn) : find_message(s, psn);
 
     if (position == IB_FIRST && !m)
-        m = begin(s, store, psn, ipoib, &r.evicted);
+        m = open_message(s, store, psn, ipoib, &r.evicted);
     if (!m)
         return r;
     uint32_t index = (uint32_t)psn_distance(m->psn, psn);
@@ -220,6 +221,6 @@ struct stream_result stream_packet(struct stream *s, struct stream_store *store,
     r.number = m->number;
     r.index = index;
     r.ipoib = m->ipoib;
-    add(store, m, position == IB_LAST, &r);
+    add_packet(store, m, position == IB_LAST, &r);
     return r;
 }

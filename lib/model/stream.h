@@ -37,15 +37,15 @@ struct stream {
     struct stream_messages *open;
 };
 
-enum stream_verdict {
-    STREAM_PART,     /* packet `index` of message `number` */
-    STREAM_WHOLE,    /* as STREAM_PART, and the message is now complete */
+enum stream_state {
+    STREAM_FRAGMENT, /* packet `index` of message `number` */
+    STREAM_COMPLETE, /* as STREAM_FRAGMENT, and the message is now complete */
     STREAM_REPEATED, /* retransmission of a packet seen before */
     STREAM_ORPHAN,   /* Middle or Last packet of a message whose First was not seen */
 };
 
 struct stream_result {
-    enum stream_verdict verdict;
+    enum stream_state state;
     uint32_t number, index;
     uint32_t evicted; /* number of the incomplete message that was evicted for this one; 0: none */
     bool ipoib;       /* the value of ipoib passed with the message's First */

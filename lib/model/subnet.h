@@ -13,7 +13,7 @@
 
 /* A request to the SA that waits for its response. */
 struct sa_request {
-    struct port asker;
+    struct port requester;
     uint64_t tid, mask;
     struct group *group;     /* subject of the request; NULL: none */
     struct endport *endport; /* endport of the membership */
@@ -22,6 +22,7 @@ struct sa_request {
     uint8_t method, join_state;
     uint8_t mtu_selector, mtu; /* if the component mask has them */
     uint8_t traps;             /* SUBSCRIBED_* of an InformInfo that subscribes */
+    uint8_t sent, responses;   /* how often it was captured, and responses to it; up to 255 */
 };
 
 enum subnet_event_kind {
@@ -51,12 +52,13 @@ enum subnet_event_kind {
 struct subnet_event {
     enum subnet_event_kind kind;
     uint16_t interface;
-    struct group *group; /* group of the event; NULL: none, or table full */
+    const struct group *group; /* group of the event; NULL: none, or table full */
     /* endport of the membership, table or subscription; NULL: not known */
-    struct endport *endport;
-    struct member *member;     /* membership after the event; NULL: not known */
-    uint8_t join_state_before; /* JoinState before the event, as far as known */
-    bool left_before;          /* the port had left the group before */
+    const struct endport *endport;
+    const struct member *member; /* membership after the event; NULL: not known */
+    uint8_t join_state_before;   /* JoinState before the event, as far as known */
+    bool left_before;            /* the port had left the group before */
+    bool pending_before;         /* JOIN_ASKED: another request had no response before */
     /* record in the packet (MCMemberRecord, PathRecord, InformInfo); NULL: none */
     const uint8_t *record;
     struct mc_member member_record;
@@ -81,5 +83,27 @@ struct subnet;
  * on the wire.
  */
 uint16_t subnet_sa_lid(const struct subnet *s, uint16_t interface);
+
+/*
+ * The packets that the SA's GSI sent from that LID, as far as they were captured. Its PSNs increase
+ * by one for all destinations together (IBA 9.8.2.2).
+ */
+struct sa_sequence {
+    uint32_t psn;           /* of the last packet */
+    uint32_t gap_frame;     /* last frame before which a packet is missing; 0: none */
+    uint32_t packets, gaps; /* packets: 0: none was captured */
+};
+
+/*
+ * Does the capture point see all packets of the SA? A host that does not run the SM sees only those
+ * to itself; then many are missing.
+ */
+static inline bool sa_sequence_is_shown(const struct sa_sequence *q)
+{
+    return q->packets && q->gaps <= 1 + q->packets / 8;
+}
+
+/* NULL: no response of the SA was captured. */
+const struct sa_sequence *subnet_sa_sequence(const struct subnet *s, uint16_t interface);
 
 #endif

@@ -54,7 +54,7 @@ static inline struct endport *endport_now(struct endport *p)
 }
 
 /* The subnet manager initialised the port: forget its subscriptions. */
-void endport_born(struct endport *p, uint32_t frame);
+void endport_initialised(struct endport *p, uint32_t frame);
 
 /* The subnet manager gave the port a LID, and it had none before. */
 void endport_started(struct endport *p, uint32_t frame);
@@ -101,8 +101,8 @@ static inline struct group *group_now(struct group *g)
 }
 
 /* The SA sent a record of the group to port `to`; NULL: the port is not known. */
-void group_told(struct group *group, const struct mc_member *record, struct endport *to,
-                uint32_t frame);
+void group_informed(struct group *group, const struct mc_member *record, struct endport *to,
+                    uint32_t frame);
 
 /* ---- connections */
 
@@ -146,11 +146,17 @@ void subnet_free(struct subnet *s);
 /*
  * Process an SMP from the SMI (QP0) of src; call before subnet_mad() of the same packet. PSNs
  * increase by one, so a jump shows that a packet was not captured. The missing packet may have
- * acknowledged another P_Key table, so the port's known table is discarded. Returns the port; NULL:
- * not known. *whole: no packet is missing since the last one.
+ * acknowledged another P_Key table or another MTU, so the known ones are discarded. Returns the
+ * port; NULL: not known. *whole: no packet is missing since the last one.
  */
 struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
-                                const struct port *src, uint32_t psn, int64_t ns, bool *whole);
+                                const struct port *src, uint32_t psn, bool *whole);
+
+/*
+ * A GSI sent a packet; call before subnet_mad() of the same packet. true: it is the one of the SA,
+ * whose LID is known from an earlier packet.
+ */
+bool subnet_sa_sent(struct subnet *s, const struct port *src, uint32_t psn, uint32_t frame);
 
 /*
  * Process a MAD of the SA or SM class in frame number frame, from src to dst; others are ignored.
@@ -168,11 +174,13 @@ void neighbours_free(struct neighbours *n);
 
 /*
  * Record that ip was seen with lladdr on link (a number per partition and interface); lladdr owns
- * ip from now on. Returns the entry of another port that owned ip on this link until this frame
- * (duplicate use, or the address moved); NULL: none.
+ * ip from now on. interface: the capture interface, whose clock shows ns. Returns the entry of
+ * another port that owned ip on this link until this frame (duplicate use, or the address moved);
+ * NULL: none.
  */
 const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, const struct ip *ip,
-                                        const uint8_t *lladdr, uint32_t frame, int64_t seconds);
+                                        const uint8_t *lladdr, uint32_t frame, int64_t ns,
+                                        uint16_t interface);
 
 /*
  * Two interfaces turned out to see one subnet: in the upper half of link numbers, replace `from` by
@@ -182,7 +190,13 @@ void neighbours_merge(struct neighbours *n, uint16_t from, uint16_t to);
 
 /* ---- requests of address resolution */
 
-void resolution_asked(struct resolutions *r, const struct resolution *q);
+/*
+ * Store a request. It is answered already if its reply was captured before it, within the window of
+ * order.
+ */
+void resolution_asked(struct resolutions *r, const struct resolution *q, const struct order *order);
+/* A reply to this request was captured in q->frame. q->requester: at least the QPN. */
+void resolution_replied(struct resolutions *r, const struct resolution *q);
 
 /*
  * Two interfaces turned out to see one subnet: in the upper half of link numbers, replace `from` by
@@ -190,7 +204,7 @@ void resolution_asked(struct resolutions *r, const struct resolution *q);
  */
 void resolutions_merge(struct resolutions *r, uint16_t from, uint16_t to);
 
-/* As resolution_question() (model/resolution.h). */
+/* As resolution_request() (model/resolution.h). */
 struct resolution *resolution_get(struct resolutions *r, const struct resolution *like,
                                   unsigned of);
 

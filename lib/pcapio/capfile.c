@@ -61,7 +61,7 @@ static bool open_stream(struct capfile *c, const uint8_t *magic)
 }
 
 /* Reports known formats that are not supported. Returns whether the file has one. */
-static bool refuse(struct capfile *c, const uint8_t *magic)
+static bool refuse_format(struct capfile *c, const uint8_t *magic)
 {
     const struct compression *by = magic_compression(magic);
 
@@ -86,7 +86,7 @@ static bool open_any(struct capfile *c)
     }
     if (got < sizeof(magic))
         return say_fault(c, got == 0 ? "is empty" : "is too short to be a capture file");
-    return !refuse(c, magic) && open_stream(c, magic);
+    return !refuse_format(c, magic) && open_stream(c, magic);
 }
 
 struct capfile *capfile_open(const char *path, char error[CAPFILE_ERROR_LEN])
@@ -107,10 +107,21 @@ struct capfile *capfile_open(const char *path, char error[CAPFILE_ERROR_LEN])
     return NULL;
 }
 
-void capfile_on_interface(struct capfile *c, capfile_describe *describe, void *user)
+void capfile_on_description(struct capfile *c, capfile_describe *describe, void *user)
 {
     if (c->pcapng)
-        pcapngfile_on_interface(c->pcapng, describe, user);
+        pcapngfile_on_description(c->pcapng, describe, user);
+}
+
+uint64_t capfile_dropped(const struct capfile *c)
+{
+    return c->pcapng ? pcapngfile_dropped(c->pcapng) : 0;
+}
+
+const uint8_t *capfile_options(struct capfile *c, uint32_t *len)
+{
+    *len = 0;
+    return c->pcapng ? pcapngfile_options(c->pcapng, len) : NULL;
 }
 
 bool capfile_is_pcapng(const struct capfile *c)

@@ -34,22 +34,39 @@ struct capfile_frame {
 struct capfile *capfile_open(const char *path, char error[CAPFILE_ERROR_LEN]);
 
 /*
- * An interface as a pcapng file describes it. The strings are from the file, NULL if it has none;
- * valid during the callback.
+ * What a pcapng file says besides its packets: a section, an interface, or statistics of an
+ * interface. options: those of the block that are copied to another file, as they are stored in a
+ * little-endian file with times in ns, without end mark; valid during the callback.
  */
-struct capfile_interface {
-    int linktype;
-    uint32_t snaplen; /* bytes; 0: no limit */
-    const char *name, *description;
+enum capfile_about { CAPFILE_SECTION, CAPFILE_INTERFACE, CAPFILE_STATISTICS };
+struct capfile_description {
+    enum capfile_about about;
+    uint32_t interface; /* number in the whole file */
+    int linktype;       /* of an interface */
+    uint32_t snaplen;   /* of an interface, bytes; 0: no limit */
+    int64_t ns;         /* of statistics, since 1970 */
+    const uint8_t *options;
+    uint32_t options_len; /* bytes */
 };
 
 /*
- * Callback for each interface, in the order of their numbers, before the first frame of the
- * interface is returned. Only pcapng files describe interfaces.
+ * Callback for each of these, in the order of the file: an interface before its first frame is
+ * returned.
  */
-typedef void capfile_describe(void *user, const struct capfile_interface *described);
+typedef void capfile_describe(void *user, const struct capfile_description *described);
 /* Sets the callback. Call it before capfile_next; it has no effect on files of other formats. */
-void capfile_on_interface(struct capfile *c, capfile_describe *describe, void *user);
+void capfile_on_description(struct capfile *c, capfile_describe *describe, void *user);
+
+/*
+ * The packets lost between the last frame and the one before (epb_dropcount; 0: none or unknown).
+ * Call it before capfile_options.
+ */
+uint64_t capfile_dropped(const struct capfile *c);
+/*
+ * The other options of the last frame that are copied to another pcapng file, as in struct
+ * capfile_description; LEN bytes, 0 in other formats. Call it once for a frame.
+ */
+const uint8_t *capfile_options(struct capfile *c, uint32_t *len);
 
 /*
  * Whether the file is pcapng. Wireshark shows the time of a pcapng file for ERF records; in other

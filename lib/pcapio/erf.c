@@ -91,13 +91,6 @@ uint8_t erf_type(const uint8_t *rec)
     return rec[ERF_OFF_TYPE] & ERF_TYPE_MASK;
 }
 
-uint64_t erf_time(uint32_t sec, uint32_t ns)
-{
-    uint64_t fraction = (((uint64_t)ns << 32) + 999999999) / 1000000000;
-
-    return ((uint64_t)sec << 32) + fraction;
-}
-
 void erf_split(uint64_t time, int64_t *sec, uint32_t *ns)
 {
     uint64_t rounded = ((time & UINT32_MAX) * 1000000000 + (UINT64_C(1) << 31)) >> 32;

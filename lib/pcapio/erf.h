@@ -66,13 +66,10 @@ uint16_t erf_rlen(const uint8_t *rec);
 uint8_t erf_type(const uint8_t *rec);
 
 /*
- * Convert to and from ERF time. SEC: 0 to 2^32-1; NS: 0 to 999999999.
- *
- * erf_time rounds up: units of 2^-32 s are finer than a nanosecond, so readers that truncate and
- * readers that round both get the same nanosecond. erf_split rounds to the nearest nanosecond, as
- * Wireshark does, and carries into the seconds, which can then be 2^32.
+ * Converts from ERF time; erf_time() in wire/erf.h is the opposite. Rounds to the nearest
+ * nanosecond, as Wireshark does, and carries into the seconds, which can then be 2^32. NS: 0 to
+ * 999999999.
  */
-uint64_t erf_time(uint32_t sec, uint32_t ns);
 void erf_split(uint64_t time, int64_t *sec, uint32_t *ns);
 
 /*

@@ -22,7 +22,7 @@ struct erffile {
  * Fills the buffer up to NEED bytes. Returns false at the end of the file or on an error (see
  * ferror).
  */
-static bool fill(struct erffile *erf, size_t need)
+static bool fill_buffer(struct erffile *erf, size_t need)
 {
     if (erf->have < need)
         erf->have += fread(erf->record + erf->have, 1, need - erf->have, erf->file);
@@ -47,7 +47,7 @@ struct erffile *erffile_open(FILE *file, char error[ERFFILE_ERROR_LEN])
     erf->error = error;
     erf->offset = 0;
     erf->have = 0;
-    if (fill(erf, ERF_HEADER_LEN) && header_is_possible(erf->record))
+    if (fill_buffer(erf, ERF_HEADER_LEN) && header_is_possible(erf->record))
         return erf;
     if (ferror(file))
         snprintf(error, ERFFILE_ERROR_LEN, "cannot be read: %s", strerror(errno));
@@ -63,7 +63,7 @@ void erffile_close(struct erffile *erf)
 }
 
 /* Reports that the file ended within a record or cannot be read. */
-static enum input_result cut_short(const struct erffile *erf)
+static enum input_result truncated_record(const struct erffile *erf)
 {
     if (ferror(erf->file))
         snprintf(erf->error, ERFFILE_ERROR_LEN, "cannot be read: %s", strerror(errno));
@@ -78,15 +78,15 @@ enum input_result erffile_next(struct erffile *erf, struct packet *out)
 {
     struct erf_record rec;
 
-    if (!fill(erf, ERF_HEADER_LEN))
-        return erf->have == 0 && !ferror(erf->file) ? INPUT_END : cut_short(erf);
+    if (!fill_buffer(erf, ERF_HEADER_LEN))
+        return erf->have == 0 && !ferror(erf->file) ? INPUT_END : truncated_record(erf);
     if (!header_is_possible(erf->record)) {
         snprintf(erf->error, ERFFILE_ERROR_LEN, "damaged: no ERF record at octet %" PRIu64,
                  erf->offset);
         return INPUT_ERROR;
     }
-    if (!fill(erf, erf_rlen(erf->record)))
-        return cut_short(erf);
+    if (!fill_buffer(erf, erf_rlen(erf->record)))
+        return truncated_record(erf);
 
     out->data = erf->record;
     out->data_len = (uint32_t)erf->have;

@@ -1,32 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the input of a conversion: detects the format, and reads pcap and pcapng through libpcap.
- * See input.h.
+ * Reads the input of a conversion: detects the format, decompresses gzip, and reads classic pcap
+ * through libpcap, other formats by this library. See input.h.
  */
 #include "pcapio/input.h"
 
 #include <errno.h>
+#include <glib.h>
 #include <pcap/pcap.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pcapio/erffile.h"
+#include "pcapio/gunzip.h"
 #include "pcapio/magic.h"
 #include "cli/say.h"
 #include "pcapio/pcapfile.h"
-#include "pcapio/source.h"
-
-enum { GZIP_MAGIC_0 = 0x1f, GZIP_MAGIC_1 = 0x8b }; /* RFC 1952 section 2.3.1 */
+#include "pcapio/pcapngfile.h"
+#include "pcapio/pcapngoptions.h"
 
 struct input {
     const char *name;
     FILE *file;            /* NULL once libpcap owns it */
-    FILE *shown;           /* the opened file, also after libpcap or the source took over */
-    struct source *source; /* for a file compressed with gzip; FILE is then its content */
-    pcap_t *pcap;          /* NULL for raw ERF */
-    struct erffile *erf;   /* NULL for pcap and pcapng */
-    bool pcapng;
-    char error[ERFFILE_ERROR_LEN];
+    FILE *shown;           /* the opened file, also after libpcap or gunzip took over */
+    struct gunzip *gunzip; /* for a file compressed with gzip; FILE is then its content */
+    pcap_t *pcap;          /* classic pcap */
+    struct pcapngfile *pcapng;
+    struct erffile *erf;        /* raw ERF */
+    uint32_t linktype, snaplen; /* of the first packet or interface; the largest of all */
+    bool has_interface;         /* LINKTYPE is known */
+    enum capfile_result ahead;  /* pcapng: result of reading ... */
+    struct capfile_frame first; /* ... the first frame, which shows the link type */
+    bool has_ahead;             /* it was not returned yet */
+    GArray *early;              /* struct capfile_description before the first frame */
+    capfile_describe *describe; /* NULL: no callback */
+    void *describe_user;
+    char error[CAPFILE_ERROR_LEN]; /* also enough for erffile */
 };
 
 /* Reads the first bytes and puts them back. Returns their number, at most MAGIC_LEN. */
@@ -47,15 +56,14 @@ static size_t peek(FILE *file, uint8_t magic[MAGIC_LEN])
     return got;
 }
 
-static bool link_type_is_ours(struct input *in)
+static bool link_type_is_ours(const struct input *in)
 {
-    int type = pcap_datalink(in->pcap);
-    const char *name = pcap_datalink_val_to_name(type);
+    const char *name = pcap_datalink_val_to_name((int)in->linktype);
 
-    if (type == LINKTYPE_ERF || type == LINKTYPE_INFINIBAND)
+    if (linktype_is_known(in->linktype))
         return true;
-    say("%s: link type %d (%s) is not InfiniBand; ERF (197) or INFINIBAND (247) is needed",
-        in->name, type, name ? name : "unknown");
+    say("%s: link type %u (%s) cannot contain IP over InfiniBand", in->name, in->linktype,
+        name ? name : "unknown");
     return false;
 }
 
@@ -70,7 +78,61 @@ static bool open_pcap(struct input *in)
         return false;
     }
     in->file = NULL; /* pcap_close closes it */
+    in->linktype = (uint32_t)pcap_datalink(in->pcap);
+    in->snaplen = (uint32_t)pcap_snapshot(in->pcap);
     return link_type_is_ours(in);
+}
+
+static void note_interface(struct input *in, const struct capfile_description *described)
+{
+    uint32_t snaplen = described->snaplen ? described->snaplen : ERF_MAX_LEN;
+
+    if (!in->has_interface)
+        in->linktype = (uint32_t)described->linktype;
+    in->has_interface = true;
+    in->snaplen = in->snaplen > snaplen ? in->snaplen : snaplen;
+}
+
+/* Passes the description on, or keeps a copy until the callback is set. */
+static void take_description(void *user, const struct capfile_description *described)
+{
+    struct input *in = user;
+
+    if (described->about == CAPFILE_INTERFACE)
+        note_interface(in, described);
+    if (in->describe) {
+        in->describe(in->describe_user, described);
+    } else if (in->has_ahead) {
+        struct capfile_description copy = *described;
+        copy.options = g_memdup2(described->options, described->options_len);
+        g_array_append_val(in->early, copy);
+    }
+}
+
+static void clear_description(void *described)
+{
+    g_free((void *)((struct capfile_description *)described)->options);
+}
+
+/* Reads the first frame already: its link type decides what the output is. */
+static bool open_pcapng(struct input *in)
+{
+    in->pcapng = pcapngfile_open(in->file, in->error);
+    if (!in->pcapng) {
+        say("out of memory");
+        return false;
+    }
+    in->early = g_array_new(FALSE, FALSE, sizeof(struct capfile_description));
+    g_array_set_clear_func(in->early, clear_description);
+    pcapngfile_on_description(in->pcapng, take_description, in);
+    in->has_ahead = true;
+    in->ahead = pcapngfile_next(in->pcapng, &in->first);
+    if (in->ahead == CAPFILE_FRAME)
+        in->linktype = (uint32_t)in->first.linktype;
+    if (in->has_interface)
+        return link_type_is_ours(in);
+    say("%s: %s", in->name, in->ahead == CAPFILE_ERROR ? in->error : "has no interface");
+    return false;
 }
 
 /* Reads the first bytes. Returns false after a message. */
@@ -82,52 +144,56 @@ static bool read_magic(struct input *in, uint8_t magic[MAGIC_LEN])
         say("%s: cannot be read: %s", in->name, strerror(errno));
         return false;
     }
-    if (got < MAGIC_LEN)
+    if (got < MAGIC_LEN && in->gunzip && gunzip_fault(in->gunzip))
+        say("%s: %s", in->name, gunzip_fault(in->gunzip));
+    else if (got < MAGIC_LEN)
         say("%s: %s", in->name, got == 0 ? "is empty" : "is too short to be a capture file");
     return got == MAGIC_LEN;
 }
 
-static bool refuse_compressed(const struct input *in)
+/* Continues with the content of a file that is compressed with gzip. */
+static bool open_gzip(struct input *in, uint8_t magic[MAGIC_LEN])
 {
-    say("%s: is compressed; decompress it first (for example: zcat FILE | ipoib-capture convert - OUT)",
-        in->name);
-    return false;
-}
+    FILE *content;
 
-/*
- * Continues with the content of a file compressed with gzip. Not possible for a pipe, whose first
- * bytes cannot be read again.
- */
-static bool open_compressed(struct input *in, uint8_t magic[MAGIC_LEN])
-{
-    char error[ERFFILE_ERROR_LEN];
-
-    if (in->file == stdin || magic[0] != GZIP_MAGIC_0 || magic[1] != GZIP_MAGIC_1)
-        return refuse_compressed(in);
-    in->source = source_open(in->name, error, sizeof(error));
-    if (!in->source) {
-        say("%s: %s", in->name, error);
-        return false;
-    }
-    in->file = source_stream(in->source);
-    if (!in->file) {
+    in->gunzip = gunzip_open(in->file);
+    content = in->gunzip ? gunzip_stream(in->gunzip) : NULL;
+    if (!content) {
         say("out of memory");
         return false;
     }
-    if (!read_magic(in, magic))
-        return false;
-    return !magic_compression(magic) || refuse_compressed(in);
+    in->file = content;
+    return read_magic(in, magic);
+}
+
+/* Is the file, or the content of the gzip file, not compressed? Prints a message if it is. */
+static bool is_uncompressed(const struct input *in, const uint8_t magic[MAGIC_LEN])
+{
+    if (!magic_compression(magic))
+        return true;
+    say("%s: is compressed; decompress it first (for example: %s FILE | ipoib-capture convert - OUT)",
+        in->name, magic_compression(magic)->cat);
+    return false;
+}
+
+static bool is_gzip(const uint8_t magic[MAGIC_LEN])
+{
+    return magic_compression(magic) && strcmp(magic_compression(magic)->name, "gzip") == 0;
 }
 
 static bool open_any(struct input *in)
 {
     uint8_t magic[MAGIC_LEN];
 
-    if (!read_magic(in, magic) || (magic_compression(magic) && !open_compressed(in, magic)))
+    if (!read_magic(in, magic) || (is_gzip(magic) && !open_gzip(in, magic)) ||
+        !is_uncompressed(in, magic))
         return false;
-    in->pcapng = magic_is_pcapng(magic);
-    if (in->pcapng || magic_is_pcap(magic))
+    if (magic_is_pcap(magic))
         return open_pcap(in);
+    if (magic_is_pcapng(magic))
+        return open_pcapng(in);
+    in->linktype = LINKTYPE_ERF;
+    in->snaplen = ERF_MAX_LEN;
     in->erf = erffile_open(in->file, in->error);
     if (!in->erf)
         say("%s: %s", in->name, in->error);
@@ -162,11 +228,14 @@ void input_close(struct input *in)
     if (in->pcap)
         pcap_close(in->pcap);
     erffile_close(in->erf);
+    pcapngfile_close(in->pcapng);
+    if (in->early)
+        g_array_unref(in->early);
     if (in->file && in->file != stdin)
         fclose(in->file);
-    if (in->source && in->shown)
+    if (in->gunzip && in->shown != in->file && in->shown != stdin)
         fclose(in->shown);
-    source_close(in->source);
+    gunzip_close(in->gunzip);
     free(in);
 }
 
@@ -174,11 +243,11 @@ void input_close(struct input *in)
  * Converts libpcap's timestamp. A malformed file can have more than a second in the fraction, which
  * is carried over.
  */
-static void set_time(const struct input *in, const struct timeval *ts, struct packet *out)
+static void set_packet_time(const struct timeval *ts, struct packet *out)
 {
     int64_t ns = ts->tv_usec; /* nanoseconds, as requested in open_pcap */
 
-    out->sec = (in->pcapng ? ts->tv_sec : pcapfile_seconds(ts->tv_sec)) + ns / 1000000000;
+    out->sec = pcapfile_seconds(ts->tv_sec) + ns / 1000000000;
     ns %= 1000000000;
     if (ns < 0) {
         ns += 1000000000;
@@ -191,10 +260,10 @@ static void set_time(const struct input *in, const struct timeval *ts, struct pa
  * Corrupt compressed data also ends a file, and is the cause of other errors, so it is reported
  * first.
  */
-static enum input_result end_with(const struct input *in, enum input_result result,
-                                  const char *error)
+static enum input_result end_input(const struct input *in, enum input_result result,
+                                   const char *error)
 {
-    const char *fault = in->source ? source_fault(in->source) : NULL;
+    const char *fault = in->gunzip ? gunzip_fault(in->gunzip) : NULL;
 
     if (result == INPUT_PACKET || (result == INPUT_END && !fault))
         return result;
@@ -206,7 +275,8 @@ static enum input_result next_erf(struct input *in, struct packet *out)
 {
     enum input_result result = erffile_next(in->erf, out);
 
-    return end_with(in, result, in->error);
+    out->linktype = LINKTYPE_ERF;
+    return end_input(in, result, in->error);
 }
 
 static enum input_result next_pcap(struct input *in, struct packet *out)
@@ -218,31 +288,86 @@ static enum input_result next_pcap(struct input *in, struct packet *out)
     case 1:
         break;
     case PCAP_ERROR_BREAK:
-        return end_with(in, INPUT_END, NULL);
+        return end_input(in, INPUT_END, NULL);
     default:
-        return end_with(in, INPUT_ERROR, pcap_geterr(in->pcap));
+        return end_input(in, INPUT_ERROR, pcap_geterr(in->pcap));
     }
-    set_time(in, &header->ts, out);
+    set_packet_time(&header->ts, out);
+    out->linktype = in->linktype;
     out->data = data;
     out->data_len = header->caplen;
     out->wirelen = header->len < header->caplen ? header->caplen : header->len;
     return INPUT_PACKET;
 }
 
+static enum input_result next_pcapng(struct input *in, struct packet *out)
+{
+    struct capfile_frame frame = in->first;
+    enum capfile_result result = in->has_ahead ? in->ahead : pcapngfile_next(in->pcapng, &frame);
+
+    in->has_ahead = false;
+    if (result != CAPFILE_FRAME)
+        return end_input(in, result == CAPFILE_END ? INPUT_END : INPUT_ERROR, in->error);
+    uint64_t dropped = pcapngfile_dropped(in->pcapng);
+
+    if (in->describe)
+        out->options = pcapngfile_options(in->pcapng, &out->options_len);
+
+    out->interface = frame.interface;
+    out->linktype = (uint32_t)frame.linktype;
+    out->dropped = dropped < UINT32_MAX ? (uint32_t)dropped : UINT32_MAX;
+    int64_t rest = frame.ns % 1000000000;
+
+    out->sec = frame.ns / 1000000000 - (rest < 0);
+    out->ns = (uint32_t)(rest < 0 ? rest + 1000000000 : rest);
+    out->data = frame.octets;
+    out->data_len = frame.caplen;
+    out->wirelen = frame.wirelen;
+    return INPUT_PACKET;
+}
+
 enum input_result input_next(struct input *in, struct packet *out)
 {
     memset(out, 0, sizeof(*out));
-    return in->erf ? next_erf(in, out) : next_pcap(in, out);
+    return in->erf ? next_erf(in, out) : in->pcapng ? next_pcapng(in, out) : next_pcap(in, out);
+}
+
+/* The options are already converted: little-endian, with times in ns. */
+static void remove_texts(struct capfile_description *d)
+{
+    static const enum pcapng_block blocks[] = {[CAPFILE_SECTION] = PCAPNG_SECTION,
+                                               [CAPFILE_INTERFACE] = PCAPNG_INTERFACE,
+                                               [CAPFILE_STATISTICS] = PCAPNG_STATISTICS};
+    const struct pcapng_origin converted = {.tsresol = 9};
+
+    d->options_len = pcapng_convert_options((uint8_t *)d->options, d->options_len, blocks[d->about],
+                                            true, &converted);
+}
+
+void input_on_description(struct input *in, bool without_texts, capfile_describe *describe,
+                          void *user)
+{
+    in->describe = describe;
+    in->describe_user = user;
+    if (without_texts && in->pcapng)
+        pcapngfile_without_texts(in->pcapng);
+    for (guint i = 0; in->early && i < in->early->len; i++) {
+        struct capfile_description *d = &g_array_index(in->early, struct capfile_description, i);
+
+        if (without_texts)
+            remove_texts(d);
+        describe(user, d);
+    }
 }
 
 uint32_t input_linktype(const struct input *in)
 {
-    return in->erf ? LINKTYPE_ERF : (uint32_t)pcap_datalink(in->pcap);
+    return in->linktype;
 }
 
 uint32_t input_snaplen(const struct input *in)
 {
-    return in->erf ? ERF_MAX_LEN : (uint32_t)pcap_snapshot(in->pcap);
+    return in->snaplen;
 }
 
 bool input_is_raw_erf(const struct input *in)
@@ -252,7 +377,7 @@ bool input_is_raw_erf(const struct input *in)
 
 bool input_is_pcapng(const struct input *in)
 {
-    return in->pcapng;
+    return in->pcapng != NULL;
 }
 
 const char *input_name(const struct input *in)

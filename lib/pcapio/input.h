@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the input of a conversion: pcap and pcapng through libpcap, raw ERF by this library. Files
- * may be compressed with gzip, but not standard input. The format is detected from the content.
+ * Reads the input of a conversion: pcap, pcapng and raw ERF, also compressed with gzip. The format
+ * is detected from the content.
  */
 #ifndef IPOIB_PCAPIO_INPUT_H
 #define IPOIB_PCAPIO_INPUT_H
@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "pcapio/capfile.h"
 #include "pcapio/packet.h"
 
 struct input;
@@ -18,8 +19,7 @@ enum input_result { INPUT_PACKET, INPUT_END, INPUT_ERROR };
 
 /*
  * Opens the capture file PATH ("-": stdin) and reads its header. Returns NULL after a message if it
- * cannot be read, is not a capture file or has a link type other than LINKTYPE_ERF and
- * LINKTYPE_INFINIBAND.
+ * cannot be read, is not a capture file, or its first link type cannot contain IPoIB.
  */
 struct input *input_open(const char *path);
 
@@ -32,7 +32,15 @@ void input_close(struct input *in);
  */
 enum input_result input_next(struct input *in, struct packet *out);
 
-uint32_t input_linktype(const struct input *in); /* LINKTYPE_ERF or LINKTYPE_INFINIBAND */
+/*
+ * Sets the callback for what a pcapng file describes (capfile.h): sections, interfaces, statistics.
+ * Calls it at once for what comes before the first packet. From then on packets have options.
+ * WITHOUT_TEXTS: all options without comments, names and addresses.
+ */
+void input_on_description(struct input *in, bool without_texts, capfile_describe *describe,
+                          void *user);
+
+uint32_t input_linktype(const struct input *in); /* of the first packet */
 /* maximum bytes of a packet, from the file header */
 uint32_t input_snaplen(const struct input *in);
 bool input_is_raw_erf(const struct input *in);

@@ -12,6 +12,11 @@ static inline uint16_t get_be16(const uint8_t *p)
     return (uint16_t)(p[0] << 8 | p[1]);
 }
 
+static inline uint16_t get_le16(const uint8_t *p)
+{
+    return (uint16_t)(p[1] << 8 | p[0]);
+}
+
 static inline uint64_t get_le64(const uint8_t *p)
 {
     uint64_t v = 0;

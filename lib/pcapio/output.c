@@ -3,6 +3,7 @@
 #include "pcapio/output.h"
 
 #include <errno.h>
+#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +13,11 @@
 #include "cli/say.h"
 #include "pcapio/pcapfile.h"
 #include "pcapio/pcapng.h"
+#include "pcapio/pcapngcopy.h"
+#include "pcapio/translate.h"
 #include "wire/nanoseconds.h"
+
+#define APPLICATION "ipoib-capture " IPOIB_VERSION
 
 enum { BUFFER_LEN = 256 * 1024 };
 
@@ -22,9 +27,12 @@ struct output {
     struct output_format format;
     bool live;   /* flush each packet */
     bool failed; /* the error has been reported */
+    /* of a described pcapng file: number of sections; of interfaces, before this section and all */
+    uint32_t sections, first_interface, interfaces;
+    GByteArray *block; /* the block that is built; reused */
 };
 
-static bool fail(struct output *out)
+static bool fail_output(struct output *out)
 {
     int error = errno;
 
@@ -34,9 +42,14 @@ static bool fail(struct output *out)
     return false;
 }
 
-static bool put(struct output *out, const void *octets, size_t len)
+static bool flush(struct output *out)
 {
-    return len == 0 || fwrite(octets, 1, len, out->file) == len || fail(out);
+    return fflush(out->file) == 0 || fail_output(out);
+}
+
+static bool put_octets(struct output *out, const void *octets, size_t len)
+{
+    return len == 0 || fwrite(octets, 1, len, out->file) == len || fail_output(out);
 }
 
 /*
@@ -54,17 +67,17 @@ static bool put_pcap_header(struct output *out)
 
     pcapfile_put_file_header(header, !in_microseconds(out), out->format.linktype,
                              out->format.snaplen);
-    return put(out, header, sizeof(header));
+    return put_octets(out, header, sizeof(header));
 }
 
 static bool put_pcapng_header(struct output *out)
 {
     uint8_t blocks[256];
-    size_t len = pcapng_put_shb(blocks, sizeof(blocks), "ipoib-capture " IPOIB_VERSION);
+    size_t len = pcapng_put_shb(blocks, sizeof(blocks), APPLICATION);
 
     len += pcapng_put_idb(blocks + len, sizeof(blocks) - len, (uint16_t)out->format.linktype,
                           out->format.snaplen, NULL);
-    return put(out, blocks, len);
+    return put_octets(out, blocks, len);
 }
 
 static bool put_header(struct output *out)
@@ -73,7 +86,7 @@ static bool put_header(struct output *out)
     case CONTAINER_PCAP:
         return put_pcap_header(out);
     case CONTAINER_PCAPNG:
-        return put_pcapng_header(out);
+        return out->format.is_described || put_pcapng_header(out);
     case CONTAINER_RAW:
         break; /* raw ERF has no file header */
     }
@@ -86,7 +99,7 @@ static bool is_regular(FILE *file, struct stat *st)
 }
 
 /* Whether PATH (NULL: FILE) is the regular file ST, also under another name. */
-static bool is_same(const struct stat *st, const char *path, FILE *file)
+static bool is_same_file(const struct stat *st, const char *path, FILE *file)
 {
     struct stat other;
 
@@ -95,7 +108,7 @@ static bool is_same(const struct stat *st, const char *path, FILE *file)
     return other.st_dev == st->st_dev && other.st_ino == st->st_ino;
 }
 
-static FILE *create(const char *path)
+static FILE *create_output(const char *path)
 {
     char why[200];
     int fd = create_file(path, why, sizeof(why));
@@ -114,7 +127,7 @@ static bool open_file(struct output *out, const char *path, FILE *source)
     struct stat in_stat, out_stat;
     bool in_regular = is_regular(source, &in_stat);
 
-    if (in_regular && is_same(&in_stat, is_stdout ? NULL : path, stdout)) {
+    if (in_regular && is_same_file(&in_stat, is_stdout ? NULL : path, stdout)) {
         say("%s: is the input itself; write to another file", out->name);
         return false;
     }
@@ -122,7 +135,7 @@ static bool open_file(struct output *out, const char *path, FILE *source)
         say("stdout is a terminal: name a file, or pipe it");
         return false;
     }
-    out->file = is_stdout ? stdout : create(path);
+    out->file = is_stdout ? stdout : create_output(path);
     if (!out->file)
         return false;
     out->live = !in_regular && !is_regular(out->file, &out_stat);
@@ -140,11 +153,13 @@ struct output *output_open(const char *path, const struct output_format *format,
     }
     out->name = strcmp(path, "-") == 0 ? "standard output" : path;
     out->format = *format;
+    out->block = g_byte_array_new();
     if (!open_file(out, path, source)) {
+        g_byte_array_unref(out->block);
         free(out);
         return NULL;
     }
-    if (!put_header(out) || (out->live && fflush(out->file) != 0 && !fail(out))) {
+    if (!put_header(out) || (out->live && !flush(out))) {
         output_close(out);
         return NULL;
     }
@@ -153,7 +168,7 @@ struct output *output_open(const char *path, const struct output_format *format,
 
 static bool put_packet(struct output *out, const struct packet *p)
 {
-    return put(out, p->head, p->head_len) && put(out, p->data, p->data_len);
+    return put_octets(out, p->head, p->head_len) && put_octets(out, p->data, p->data_len);
 }
 
 static bool write_pcap(struct output *out, const struct packet *p)
@@ -163,23 +178,27 @@ static bool write_pcap(struct output *out, const struct packet *p)
 
     pcapfile_put_record_header(header, (uint32_t)p->sec, fraction, p->head_len + p->data_len,
                                p->wirelen);
-    return put(out, header, sizeof(header)) && put_packet(out, p);
+    return put_octets(out, header, sizeof(header)) && put_packet(out, p);
 }
 
 static bool write_pcapng(struct output *out, const struct packet *p)
 {
     int64_t ns = nanoseconds_of(p->sec, p->ns);
     struct pcapng_epb epb = {
+        .interface = out->sections ? p->interface - out->first_interface : 0,
         .time = ns > 0 ? (uint64_t)ns : 0, /* timestamps are unsigned */
         .caplen = p->head_len + p->data_len,
         .wirelen = p->wirelen,
         .dropped = p->dropped,
+        .options_len = p->options_len,
     };
     uint8_t head[PCAPNG_EPB_HEAD_LEN], tail[PCAPNG_EPB_TAIL_MAX];
-    size_t tail_len = pcapng_put_epb_tail(tail, &epb);
+    size_t tail_len = pcapng_put_epb_tail(tail, &epb), padding = -epb.caplen & 3;
 
     pcapng_put_epb_head(head, &epb);
-    return put(out, head, sizeof(head)) && put_packet(out, p) && put(out, tail, tail_len);
+    return put_octets(out, head, sizeof(head)) && put_packet(out, p) &&
+           put_octets(out, tail, padding) && put_octets(out, p->options, p->options_len) &&
+           put_octets(out, tail + padding, tail_len - padding);
 }
 
 static bool write_in_container(struct output *out, const struct packet *p)
@@ -195,11 +214,39 @@ static bool write_in_container(struct output *out, const struct packet *p)
     return put_packet(out, p);
 }
 
+/* The link type that packets of the interface have in the output, if they can be written. */
+static uint16_t described_linktype(const struct output *out, const struct capfile_description *d)
+{
+    return (uint16_t)(can_become((uint32_t)d->linktype, out->format.linktype)
+                          ? out->format.linktype
+                          : (uint32_t)d->linktype);
+}
+
+bool output_describe(struct output *out, const struct capfile_description *d)
+{
+    g_byte_array_set_size(out->block, 0);
+    switch (d->about) {
+    case CAPFILE_SECTION:
+        pcapngcopy_section(out->block, d->options, d->options_len, APPLICATION, NULL);
+        out->sections++;
+        out->first_interface = out->interfaces;
+        break;
+    case CAPFILE_INTERFACE:
+        pcapngcopy_interface(out->block, d, described_linktype(out, d), out->format.snaplen);
+        out->interfaces++;
+        break;
+    case CAPFILE_STATISTICS:
+        pcapngcopy_statistics(out->block, d, d->interface - out->first_interface);
+        break;
+    }
+    return put_octets(out, out->block->data, out->block->len) && (!out->live || flush(out));
+}
+
 bool output_write(struct output *out, const struct packet *p)
 {
     if (!write_in_container(out, p))
         return false;
-    return !out->live || fflush(out->file) == 0 || fail(out);
+    return !out->live || flush(out);
 }
 
 bool output_close(struct output *out)
@@ -210,8 +257,9 @@ bool output_close(struct output *out)
         return true;
     /* writes the rest; a network file system may report a full disk only now */
     if (fclose(out->file) != 0)
-        fail(out);
+        fail_output(out);
     good = !out->failed;
+    g_byte_array_unref(out->block);
     free(out);
     return good;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "pcapio/capfile.h"
 #include "pcapio/packet.h"
 
 enum container { CONTAINER_PCAP, CONTAINER_PCAPNG, CONTAINER_RAW };
@@ -15,6 +16,7 @@ struct output_format {
     enum container container;
     uint32_t linktype; /* LINKTYPE_ERF or LINKTYPE_INFINIBAND; LINKTYPE_ERF with CONTAINER_RAW */
     uint32_t snaplen;  /* bytes, for the file header */
+    bool is_described; /* pcapng: output_describe writes sections and interfaces */
 };
 
 struct output;
@@ -26,6 +28,12 @@ struct output;
  * after a message.
  */
 struct output *output_open(const char *path, const struct output_format *format, FILE *source);
+
+/*
+ * Writes a section, an interface or statistics of a pcapng file, as the input has them. Sections
+ * and numbers of interfaces are the input's. Returns false after a message.
+ */
+bool output_describe(struct output *out, const struct capfile_description *d);
 
 /*
  * Writes a packet of the output's link type; its seconds must fit into 32 bits. Returns false after

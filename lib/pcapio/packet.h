@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A packet that is copied from file to file. Its link type is LINKTYPE_ERF (the packet is an ERF
- * record) or LINKTYPE_INFINIBAND (the packet starts with its LRH).
+ * A packet that is copied from file to file. LINKTYPE_ERF: the packet is an ERF record.
+ * LINKTYPE_INFINIBAND: it starts with its LRH.
  */
 #ifndef IPOIB_PCAPIO_PACKET_H
 #define IPOIB_PCAPIO_PACKET_H
@@ -16,6 +16,7 @@
  * changed without copying the packet. All lengths are in bytes.
  */
 struct packet {
+    uint32_t linktype;
     int64_t sec; /* since 1970 */
     uint32_t ns; /* 0..999999999 */
     uint32_t head_len;
@@ -23,6 +24,10 @@ struct packet {
     uint32_t wirelen; /* length before truncation; at least head_len + data_len */
     uint32_t dropped; /* packets lost by the capture since the previous packet */
     uint8_t head[ERF_HEADER_LEN];
+    uint32_t interface; /* of a pcapng file: its number in the whole file */
+    /* pcapng options, ready to be written, without end mark; owned like DATA */
+    const uint8_t *options;
+    uint32_t options_len;
     const uint8_t *data; /* owned by the reader of the packet; valid until its next packet */
 };
 

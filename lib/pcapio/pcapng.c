@@ -149,7 +149,7 @@ static uint16_t comment_len(const char *comment)
 /* Bytes of the options of an Enhanced Packet Block, including opt_endofopt. */
 static uint32_t epb_options_len(const struct pcapng_epb *epb)
 {
-    uint32_t len = 0;
+    uint32_t len = epb->options_len;
 
     if (epb->comment)
         len += option_len(comment_len(epb->comment));
@@ -196,7 +196,7 @@ size_t pcapng_put_epb_tail(uint8_t out[PCAPNG_EPB_TAIL_MAX], const struct pcapng
 
     memset(at, 0, 3);
     at += padded(epb->caplen) - epb->caplen;
-    if (epb->comment || epb->flags || epb->dropped)
+    if (epb_options_len(epb) > 0)
         at = put_epb_options(at, epb);
     put_le32(at, epb_len(epb));
     return (size_t)(at - out) + 4;

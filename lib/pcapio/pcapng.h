@@ -85,11 +85,14 @@ struct pcapng_epb {
     uint64_t dropped;    /* epb_dropcount: packets lost since the previous packet; 0: omitted */
     uint32_t flags;      /* epb_flags; 0: omitted */
     const char *comment; /* NULL: omitted */
+    /* bytes of further options, which the caller writes after the padded data */
+    uint32_t options_len;
 };
 
 /*
  * Write the two parts of an Enhanced Packet Block: head, then the caller writes caplen bytes of
- * packet data, then tail. pcapng_put_epb_tail returns the length of the tail in bytes.
+ * packet data, then tail. pcapng_put_epb_tail returns the length of the tail in bytes. The padding
+ * of the data is at the start of the tail; further options follow it.
  */
 void pcapng_put_epb_head(uint8_t out[PCAPNG_EPB_HEAD_LEN], const struct pcapng_epb *epb);
 size_t pcapng_put_epb_tail(uint8_t out[PCAPNG_EPB_TAIL_MAX], const struct pcapng_epb *epb);

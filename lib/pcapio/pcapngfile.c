@@ -8,76 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pcapio/octets.h"
 #include "pcapio/pcapng_format.h"
-#include "wire/nanoseconds.h"
+#include "pcapio/pcapngoptions.h"
+#include "pcapio/pcapngreader.h"
+#include "pcapio/pcapngtime.h"
 
-/*
- * BLOCK_MAX: bytes, Wireshark's limit of a block. INTERFACES_MAX: a file that describes more
- * interfaces is malformed.
- */
-enum {
-    BLOCK_MAX = 16 << 20,
-    CHUNK = 1 << 16,
-    INTERFACES_MAX = 1 << 20,
-    BLOCK_HEAD = 8,
-    TSRESOL_DEFAULT = 6
-};
-enum { TSRESOL_BINARY = 0x80 };
-
-struct interface {
-    int linktype;
-    uint32_t snaplen; /* bytes; 0: no limit */
-    uint8_t tsresol;
-    int64_t tsoffset; /* seconds */
-};
-
-struct pcapngfile {
-    FILE *file;
-    char *error;
-    bool big_endian, in_section;
-    uint64_t offset; /* offset in the file of the current block */
-    uint8_t *body;   /* body of the current block, and the length after it */
-    size_t room;
-    struct interface *interfaces; /* interfaces of the current section */
-    uint32_t interface_count, interface_room;
-    uint32_t interface_base; /* number of interfaces in the previous sections */
-    uint32_t frames;
-    int64_t last_ns;
-    capfile_describe *describe; /* NULL: no callback */
-    void *describe_user;
-};
-
-static uint16_t get16(const struct pcapngfile *ng, const uint8_t *p)
-{
-    return ng->big_endian ? get_be16(p) : (uint16_t)(p[1] << 8 | p[0]);
-}
-
-static uint32_t get32(const struct pcapngfile *ng, const uint8_t *p)
-{
-    uint32_t first = get16(ng, p), second = get16(ng, p + 2);
-
-    return ng->big_endian ? first << 16 | second : second << 16 | first;
-}
-
-static uint64_t get64(const struct pcapngfile *ng, const uint8_t *p)
-{
-    uint64_t first = get32(ng, p), second = get32(ng, p + 4);
-
-    return ng->big_endian ? first << 32 | second : second << 32 | first;
-}
+/* BLOCK_MAX: bytes, Wireshark's limit of a block. */
+enum { BLOCK_MAX = 16 << 20, CHUNK = 1 << 16, BLOCK_HEAD = 8 };
 
 /* ---- errors */
 
-static enum capfile_result damaged(struct pcapngfile *ng, const char *why)
+enum capfile_result pcapng_damaged(struct pcapngfile *ng, const char *why)
 {
     snprintf(ng->error, CAPFILE_ERROR_LEN, "damaged: the block at octet %" PRIu64 " %s", ng->offset,
              why);
     return CAPFILE_ERROR;
 }
 
+enum capfile_result pcapng_no_memory(struct pcapngfile *ng)
+{
+    snprintf(ng->error, CAPFILE_ERROR_LEN, "out of memory");
+    return CAPFILE_ERROR;
+}
+
 /* Reports that the file ended within a block or cannot be read. */
-static enum capfile_result cut_short(struct pcapngfile *ng)
+static enum capfile_result truncated_block(struct pcapngfile *ng)
 {
     if (ferror(ng->file))
         snprintf(ng->error, CAPFILE_ERROR_LEN, "cannot be read: %s", strerror(errno));
@@ -87,15 +42,9 @@ static enum capfile_result cut_short(struct pcapngfile *ng)
     return CAPFILE_ERROR;
 }
 
-static enum capfile_result no_memory(struct pcapngfile *ng)
-{
-    snprintf(ng->error, CAPFILE_ERROR_LEN, "out of memory");
-    return CAPFILE_ERROR;
-}
-
 /* ---- reading blocks */
 
-static bool make_room(struct pcapngfile *ng, size_t n)
+static bool grow_block(struct pcapngfile *ng, size_t n)
 {
     uint8_t *larger;
 
@@ -122,12 +71,6 @@ static bool skip(struct pcapngfile *ng, uint32_t n)
     return true;
 }
 
-/* The head of a block. */
-struct block {
-    uint32_t type, len; /* len: of the whole block */
-    uint32_t body_len;  /* without type and lengths */
-};
-
 /*
  * Reads type and length of the next block (section 3.1). In a Section Header Block, the byte order
  * follows after them (section 4.1), so the first four bytes of its body are read here too and
@@ -141,20 +84,20 @@ static enum capfile_result read_head(struct pcapngfile *ng, struct block *b)
     if (got == 0 && !ferror(ng->file))
         return CAPFILE_END;
     if (got < sizeof(head))
-        return cut_short(ng);
-    b->type = get32(ng, head);
+        return truncated_block(ng);
+    b->type = pcapng_get32(ng, head);
     if (b->type == BLOCK_SHB) {
         if (fread(ng->body, 1, 4, ng->file) != 4)
-            return cut_short(ng);
+            return truncated_block(ng);
         ng->big_endian = get_be16(ng->body) == PCAPNG_BYTE_ORDER >> 16;
-        if (get32(ng, ng->body) != PCAPNG_BYTE_ORDER)
-            return damaged(ng, "begins a section of unknown byte order");
+        if (pcapng_get32(ng, ng->body) != PCAPNG_BYTE_ORDER)
+            return pcapng_damaged(ng, "begins a section of unknown byte order");
     } else if (!ng->in_section) {
-        return damaged(ng, "begins no section");
+        return pcapng_damaged(ng, "begins no section");
     }
-    b->len = get32(ng, head + 4);
+    b->len = pcapng_get32(ng, head + 4);
     if (b->len < BLOCK_OVERHEAD || b->len % 4 != 0)
-        return damaged(ng, "has an impossible length");
+        return pcapng_damaged(ng, "has an impossible length");
     b->body_len = b->len - BLOCK_OVERHEAD;
     return CAPFILE_FRAME;
 }
@@ -165,13 +108,13 @@ static enum capfile_result read_body(struct pcapngfile *ng, const struct block *
     uint32_t have = b->type == BLOCK_SHB ? 4 : 0, rest = b->len - BLOCK_HEAD - have;
 
     if (b->len > BLOCK_MAX)
-        return damaged(ng, "is longer than 16 MiB");
-    if (!make_room(ng, b->len))
-        return no_memory(ng);
+        return pcapng_damaged(ng, "is longer than 16 MiB");
+    if (!grow_block(ng, b->len))
+        return pcapng_no_memory(ng);
     if (fread(ng->body + have, 1, rest, ng->file) != rest)
-        return cut_short(ng);
-    if (get32(ng, ng->body + b->body_len) != b->len)
-        return damaged(ng, "has two different lengths");
+        return truncated_block(ng);
+    if (pcapng_get32(ng, ng->body + b->body_len) != b->len)
+        return pcapng_damaged(ng, "has two different lengths");
     return CAPFILE_FRAME;
 }
 
@@ -180,173 +123,9 @@ static enum capfile_result skip_body(struct pcapngfile *ng, const struct block *
     uint8_t end[4];
 
     if (!skip(ng, b->body_len) || fread(end, 1, sizeof(end), ng->file) != sizeof(end))
-        return cut_short(ng);
-    return get32(ng, end) == b->len ? CAPFILE_FRAME : damaged(ng, "has two different lengths");
-}
-
-/* ---- sections and interfaces */
-
-static enum capfile_result begin_section(struct pcapngfile *ng, const struct block *b)
-{
-    if (b->body_len < 16)
-        return damaged(ng, "is too short for the header of a section");
-    if (get16(ng, ng->body + 4) != 1)
-        return damaged(ng, "begins a section of a version other than 1");
-    ng->in_section = true;
-    ng->interface_base += ng->interface_count;
-    ng->interface_count = 0;
-    return CAPFILE_FRAME;
-}
-
-/* Reads the options in the LEN bytes at P (section 3.5): if_tsresol and if_tsoffset. */
-static enum capfile_result read_options(struct pcapngfile *ng, struct interface *f,
-                                        const uint8_t *p, uint32_t len)
-{
-    while (len >= OPTION_HEAD) {
-        uint16_t code = get16(ng, p), size = get16(ng, p + 2);
-        uint32_t whole = OPTION_HEAD + ((size + 3u) & ~3u);
-
-        if (code == OPT_END)
-            break;
-        if (whole > len)
-            return damaged(ng, "has an option that ends beyond it");
-        if ((code == IF_TSRESOL && size != 1) || (code == IF_TSOFFSET && size != 8))
-            return damaged(ng, "has an option of the wrong size");
-        if (code == IF_TSRESOL)
-            f->tsresol = p[OPTION_HEAD];
-        if (code == IF_TSOFFSET)
-            f->tsoffset = (int64_t)get64(ng, p + OPTION_HEAD);
-        p += whole;
-        len -= whole;
-    }
-    return CAPFILE_FRAME;
-}
-
-enum { TEXT_MAX = 256 }; /* bytes of a name for the callback, with its terminating 0 */
-
-/*
- * Returns the text option WANTED in the LEN bytes at P, or NULL. read_options has already checked
- * the options.
- */
-static const char *text_option(const struct pcapngfile *ng, uint16_t wanted, const uint8_t *p,
-                               uint32_t len, char text[TEXT_MAX])
-{
-    while (len >= OPTION_HEAD) {
-        uint16_t code = get16(ng, p), size = get16(ng, p + 2);
-        uint32_t whole = OPTION_HEAD + ((size + 3u) & ~3u);
-
-        if (code == OPT_END)
-            break;
-        if (code == wanted) {
-            snprintf(text, TEXT_MAX, "%.*s", (int)size, (const char *)p + OPTION_HEAD);
-            return text;
-        }
-        p += whole;
-        len -= whole;
-    }
-    return NULL;
-}
-
-static void describe_interface(const struct pcapngfile *ng, const struct interface *f,
-                               const uint8_t *p, uint32_t len)
-{
-    char name[TEXT_MAX], description[TEXT_MAX];
-
-    if (ng->describe)
-        ng->describe(ng->describe_user,
-                     &(struct capfile_interface){
-                         .linktype = f->linktype,
-                         .snaplen = f->snaplen,
-                         .name = text_option(ng, IF_NAME, p, len, name),
-                         .description = text_option(ng, IF_DESCRIPTION, p, len, description)});
-}
-
-static bool room_for_interface(struct pcapngfile *ng)
-{
-    uint32_t room = ng->interface_room ? 2 * ng->interface_room : 8;
-    struct interface *more;
-
-    if (ng->interface_count < ng->interface_room)
-        return true;
-    more = realloc(ng->interfaces, room * sizeof(*more));
-    if (!more)
-        return false;
-    ng->interfaces = more;
-    ng->interface_room = room;
-    return true;
-}
-
-static enum capfile_result add_interface(struct pcapngfile *ng, const struct block *b)
-{
-    struct interface *f;
-
-    if (b->body_len < 8)
-        return damaged(ng, "is too short for an interface's description");
-    if (ng->interface_base + ng->interface_count >= INTERFACES_MAX)
-        return damaged(ng, "describes one interface more than 1,048,576");
-    if (!room_for_interface(ng))
-        return no_memory(ng);
-    f = &ng->interfaces[ng->interface_count++];
-    *f = (struct interface){get16(ng, ng->body), get32(ng, ng->body + 4), TSRESOL_DEFAULT, 0};
-    enum capfile_result result = read_options(ng, f, ng->body + 8, b->body_len - 8);
-    if (result == CAPFILE_FRAME)
-        describe_interface(ng, f, ng->body + 8, b->body_len - 8);
-    return result;
-}
-
-/* ---- times */
-
-static uint64_t power_of_ten(unsigned n)
-{
-    uint64_t v = 1;
-
-    while (n-- > 0)
-        v *= 10;
-    return v;
-}
-
-/* Returns the seconds in TICKS, in units of 10^-N s; NS: the remaining nanoseconds. */
-static uint64_t split_decimal(uint64_t ticks, unsigned n, uint32_t *ns)
-{
-    const unsigned nine = 9, most = 19; /* 10^19 is the largest power of ten in 64 bits */
-
-    if (n > most) {
-        *ns = n - nine > most ? 0 : (uint32_t)(ticks / power_of_ten(n - nine));
-        return 0;
-    }
-    uint64_t rest = ticks % power_of_ten(n);
-    *ns = (uint32_t)(n <= nine ? rest * power_of_ten(nine - n) : rest / power_of_ten(n - nine));
-    return ticks / power_of_ten(n);
-}
-
-/*
- * Like split_decimal, in units of 2^-N s. 32 bits of the fraction are enough, because they are
- * finer than a nanosecond.
- */
-static uint64_t split_binary(uint64_t ticks, unsigned n, uint32_t *ns)
-{
-    uint64_t seconds = n < 64 ? ticks >> n : 0,
-             rest = n < 64 ? ticks & ((UINT64_C(1) << n) - 1) : ticks;
-
-    if (n > 32) {
-        rest = n - 32 < 64 ? rest >> (n - 32) : 0;
-        n = 32;
-    }
-    *ns = (uint32_t)(rest * (uint64_t)NANOSECONDS >> n);
-    return seconds;
-}
-
-int64_t pcapng_ns(uint64_t ticks, uint8_t tsresol, int64_t offset)
-{
-    unsigned n = tsresol & ~TSRESOL_BINARY & 0xff;
-    uint32_t ns;
-    uint64_t of_ticks = tsresol & TSRESOL_BINARY ? split_binary(ticks, n, &ns)
-                                                 : split_decimal(ticks, n, &ns);
-    int64_t seconds;
-
-    if (__builtin_add_overflow(of_ticks, offset, &seconds))
-        return INT64_MAX; /* overflow: the seconds of the ticks are not negative */
-    return nanoseconds_of(seconds, ns);
+        return truncated_block(ng);
+    return pcapng_get32(ng, end) == b->len ? CAPFILE_FRAME
+                                           : pcapng_damaged(ng, "has two different lengths");
 }
 
 /* ---- packets */
@@ -367,10 +146,10 @@ static struct packet_head packet_head(const struct pcapngfile *ng, const struct 
     const uint8_t *p = ng->body;
 
     return (struct packet_head){
-        .interface = b->type == BLOCK_EPB ? get32(ng, p) : get16(ng, p),
-        .ticks = (uint64_t)get32(ng, p + 4) << 32 | get32(ng, p + 8),
-        .caplen = get32(ng, p + 12),
-        .wirelen = get32(ng, p + 16),
+        .interface = b->type == BLOCK_EPB ? pcapng_get32(ng, p) : pcapng_get16(ng, p),
+        .ticks = (uint64_t)pcapng_get32(ng, p + 4) << 32 | pcapng_get32(ng, p + 8),
+        .caplen = pcapng_get32(ng, p + 12),
+        .wirelen = pcapng_get32(ng, p + 16),
         .head = 20,
         .has_time = true,
     };
@@ -382,13 +161,23 @@ static struct packet_head packet_head(const struct pcapngfile *ng, const struct 
  */
 static struct packet_head simple_head(const struct pcapngfile *ng, const struct block *b)
 {
-    uint32_t wirelen = get32(ng, ng->body), room = b->body_len - 4;
+    uint32_t wirelen = pcapng_get32(ng, ng->body), room = b->body_len - 4;
     uint32_t snaplen = ng->interface_count && ng->interfaces[0].snaplen ? ng->interfaces[0].snaplen
                                                                         : UINT32_MAX;
     uint32_t caplen = wirelen < snaplen ? wirelen : snaplen;
 
     return (struct packet_head){
         .caplen = caplen < room ? caplen : room, .wirelen = wirelen, .head = 4};
+}
+
+/* Remembers where the options of a packet are, after its padded data. */
+static void note_options(struct pcapngfile *ng, const struct block *b, const struct packet_head *h)
+{
+    uint64_t from = (uint64_t)h->head + (((uint64_t)h->caplen + 3) & ~UINT64_C(3));
+    bool has = b->type == BLOCK_EPB && from < b->body_len;
+
+    ng->options = has ? ng->body + from : NULL;
+    ng->options_len = has ? b->body_len - (uint32_t)from : 0;
 }
 
 static enum capfile_result take_packet(struct pcapngfile *ng, const struct block *b,
@@ -398,16 +187,17 @@ static enum capfile_result take_packet(struct pcapngfile *ng, const struct block
     struct packet_head h;
 
     if (b->body_len < least)
-        return damaged(ng, "is too short for a packet's header");
+        return pcapng_damaged(ng, "is too short for a packet's header");
     h = b->type == BLOCK_SPB ? simple_head(ng, b) : packet_head(ng, b);
     if (h.interface >= ng->interface_count)
-        return damaged(ng, "is of an interface that is not described");
+        return pcapng_damaged(ng, "is of an interface that is not described");
     if (h.caplen > b->body_len - h.head)
-        return damaged(ng, "has a packet that ends beyond it");
+        return pcapng_damaged(ng, "has a packet that ends beyond it");
 
     const struct interface *f = &ng->interfaces[h.interface];
     if (h.has_time)
         ng->last_ns = pcapng_ns(h.ticks, f->tsresol, f->tsoffset);
+    note_options(ng, b, &h);
     *out = (struct capfile_frame){
         .number = ++ng->frames,
         .interface = ng->interface_base + h.interface,
@@ -444,14 +234,19 @@ static bool is_packet(uint32_t type)
 /* Handles all blocks except packets. */
 static enum capfile_result take_other(struct pcapngfile *ng, const struct block *b)
 {
-    if (b->type != BLOCK_SHB && b->type != BLOCK_IDB) {
+    bool statistics = b->type == BLOCK_ISB && ng->describe;
+
+    if (b->type != BLOCK_SHB && b->type != BLOCK_IDB && !statistics) {
         ng->frames += has_a_number(b->type);
         return skip_body(ng, b);
     }
     enum capfile_result result = read_body(ng, b);
     if (result != CAPFILE_FRAME)
         return result;
-    return b->type == BLOCK_SHB ? begin_section(ng, b) : add_interface(ng, b);
+    if (!statistics)
+        return b->type == BLOCK_SHB ? pcapng_begin_section(ng, b) : pcapng_add_interface(ng, b);
+    pcapng_take_statistics(ng, b);
+    return CAPFILE_FRAME;
 }
 
 enum capfile_result pcapngfile_next(struct pcapngfile *ng, struct capfile_frame *out)
@@ -479,17 +274,67 @@ struct pcapngfile *pcapngfile_open(FILE *file, char error[CAPFILE_ERROR_LEN])
         ng->file = file;
         ng->error = error;
     }
-    if (ng && make_room(ng, CHUNK))
+    if (ng && grow_block(ng, CHUNK))
         return ng;
     snprintf(error, CAPFILE_ERROR_LEN, "out of memory");
     free(ng);
     return NULL;
 }
 
-void pcapngfile_on_interface(struct pcapngfile *ng, capfile_describe *describe, void *user)
+void pcapngfile_on_description(struct pcapngfile *ng, capfile_describe *describe, void *user)
 {
     ng->describe = describe;
     ng->describe_user = user;
+}
+
+void pcapngfile_without_texts(struct pcapngfile *ng)
+{
+    ng->without_texts = true;
+}
+
+/*
+ * The next option of the LEN bytes at *P, which is advanced; SIZE: bytes of its value. Returns NULL
+ * at the end of the options.
+ */
+static const uint8_t *next_option(const struct pcapngfile *ng, const uint8_t **p, uint32_t *len,
+                                  uint16_t *code, uint16_t *size)
+{
+    const uint8_t *value;
+    uint32_t whole;
+
+    if (*len < OPTION_HEAD)
+        return NULL;
+    *code = pcapng_get16(ng, *p);
+    *size = pcapng_get16(ng, *p + 2);
+    whole = OPTION_HEAD + ((*size + 3u) & ~3u);
+    if (*code == OPT_END || whole > *len)
+        return NULL;
+    value = *p + OPTION_HEAD;
+    *p += whole;
+    *len -= whole;
+    return value;
+}
+
+const uint8_t *pcapngfile_options(struct pcapngfile *ng, uint32_t *len)
+{
+    const struct pcapng_origin from = pcapng_origin_of(ng, NULL);
+
+    *len = ng->options ? pcapng_convert_options(ng->options, ng->options_len, PCAPNG_PACKET,
+                                                ng->without_texts, &from)
+                       : 0;
+    return ng->options;
+}
+
+uint64_t pcapngfile_dropped(const struct pcapngfile *ng)
+{
+    const uint8_t *p = ng->options, *value;
+    uint32_t len = ng->options_len;
+    uint16_t code, size;
+
+    while ((value = next_option(ng, &p, &len, &code, &size)) != NULL)
+        if (code == EPB_DROPCOUNT && size == 8)
+            return pcapng_get64(ng, value);
+    return 0;
 }
 
 void pcapngfile_close(struct pcapngfile *ng)

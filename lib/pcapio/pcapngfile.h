@@ -22,16 +22,21 @@ struct pcapngfile *pcapngfile_open(FILE *file, char error[CAPFILE_ERROR_LEN]);
 /* Frees the reader but not FILE. NULL does nothing. */
 void pcapngfile_close(struct pcapngfile *ng);
 
-/* Like capfile_on_interface. */
-void pcapngfile_on_interface(struct pcapngfile *ng, capfile_describe *describe, void *user);
+/* Like capfile_on_description. */
+void pcapngfile_on_description(struct pcapngfile *ng, capfile_describe *describe, void *user);
+
+/* Leaves comments, names and addresses out of all options that are copied. */
+void pcapngfile_without_texts(struct pcapngfile *ng);
+
+/*
+ * The packets lost before the last frame (epb_dropcount; 0: none or unknown). Call it before
+ * pcapngfile_options.
+ */
+uint64_t pcapngfile_dropped(const struct pcapngfile *ng);
+/* Like capfile_options. */
+const uint8_t *pcapngfile_options(struct pcapngfile *ng, uint32_t *len);
 
 /* Like capfile_next. */
 enum capfile_result pcapngfile_next(struct pcapngfile *ng, struct capfile_frame *out);
-
-/*
- * Converts TICKS, in the unit given by if_tsresol, plus OFFSET seconds to ns since 1970; results
- * outside the range of int64_t are limited to it.
- */
-int64_t pcapng_ns(uint64_t ticks, uint8_t tsresol, int64_t offset);
 
 #endif

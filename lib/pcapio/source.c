@@ -130,9 +130,9 @@ const char *source_fault(struct source *s)
     case Z_ERRNO:
         return strerror(s->saved_errno);
     case Z_BUF_ERROR:
-        return "the compressed data end too early";
+        return "the compressed data is truncated";
     default:
-        return text && text[0] ? text : "the compressed data are damaged";
+        return text && text[0] ? text : "the compressed data is corrupt";
     }
 }
 

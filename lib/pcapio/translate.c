@@ -6,6 +6,8 @@
 
 #include "pcapio/erf.h"
 
+enum { COPY_MAX = 262144 }; /* bytes; libpcap refuses longer packets */
+
 static bool time_fits(const struct packet *p)
 {
     return p->sec >= 0 && p->sec <= UINT32_MAX;
@@ -53,8 +55,9 @@ static bool record_time_holds(const struct translation *way, const struct packet
 }
 
 /* Copies an ERF record: its headers and type are kept, and no padding is added. */
-static enum verdict copy_record(const struct translation *way, const struct packet *in,
-                                const struct erf_record *rec, bool own_time, struct packet *out)
+static enum translation_result copy_record(const struct translation *way, const struct packet *in,
+                                           const struct erf_record *rec, bool own_time,
+                                           struct packet *out)
 {
     out->head_len = ERF_HEADER_LEN;
     memcpy(out->head, in->data, ERF_HEADER_LEN);
@@ -72,8 +75,8 @@ static enum verdict copy_record(const struct translation *way, const struct pack
 }
 
 /* Extracts the frame from an InfiniBand record. */
-static enum verdict unwrap(const struct packet *in, const struct erf_record *rec,
-                           struct packet *out, struct remarks *note)
+static enum translation_result unwrap(const struct packet *in, const struct erf_record *rec,
+                                      struct packet *out, struct remarks *note)
 {
     if (rec->type == ERF_TYPE_PAD || rec->type == ERF_TYPE_META)
         return NO_PACKET;
@@ -86,11 +89,11 @@ static enum verdict unwrap(const struct packet *in, const struct erf_record *rec
     return CARRIED;
 }
 
-static enum verdict from_erf(const struct translation *way, const struct packet *in,
-                             struct packet *out, struct remarks *note)
+static enum translation_result from_erf(const struct translation *way, const struct packet *in,
+                                        struct packet *out, struct remarks *note)
 {
     struct erf_record rec;
-    enum verdict verdict;
+    enum translation_result result;
     bool own_time;
 
     if (!erf_parse(in->data, in->data_len, &rec))
@@ -102,15 +105,17 @@ static enum verdict from_erf(const struct translation *way, const struct packet 
     note->octets = rec.caplen;
     if (rec.type == ERF_TYPE_INFINIBAND)
         note->lost = rec.lctr;
-    out->dropped = note->lost;
+    if (out->dropped < note->lost) /* a pcapng file with ERF records has the number in both */
+        out->dropped = note->lost;
 
-    verdict = way->to == LINKTYPE_ERF ? copy_record(way, in, &rec, own_time, out)
-                                      : unwrap(in, &rec, out, note);
-    return verdict == CARRIED && !time_fits(out) ? BAD_TIME : verdict;
+    result = way->to == LINKTYPE_ERF ? copy_record(way, in, &rec, own_time, out)
+                                     : unwrap(in, &rec, out, note);
+    return result == CARRIED && !time_fits(out) ? BAD_TIME : result;
 }
 
 /* Makes an InfiniBand record of a frame. */
-static enum verdict wrap(const struct translation *way, const struct packet *in, struct packet *out)
+static enum translation_result wrap(const struct translation *way, const struct packet *in,
+                                    struct packet *out)
 {
     if (in->data_len > ERF_MAX_LEN - ERF_HEADER_LEN || in->wirelen > UINT16_MAX)
         return TOO_LONG;
@@ -122,15 +127,25 @@ static enum verdict wrap(const struct translation *way, const struct packet *in,
     return CARRIED;
 }
 
-enum verdict translate(const struct translation *way, const struct packet *in, struct packet *out,
-                       struct remarks *note)
+bool can_become(uint32_t from, uint32_t to)
+{
+    return from == to || ((from == LINKTYPE_ERF || from == LINKTYPE_INFINIBAND) &&
+                          (to == LINKTYPE_ERF || to == LINKTYPE_INFINIBAND));
+}
+
+enum translation_result translate(const struct translation *way, const struct packet *in,
+                                  struct packet *out, struct remarks *note)
 {
     memset(note, 0, sizeof(*note));
     *out = *in;
-    if (way->from == LINKTYPE_ERF)
+    if (!can_become(in->linktype, way->to))
+        return OTHER_LINKTYPE;
+    if (in->linktype == LINKTYPE_ERF)
         return from_erf(way, in, out, note);
     note->octets = in->data_len;
     if (!time_fits(in))
         return BAD_TIME;
-    return way->to == LINKTYPE_ERF ? wrap(way, in, out) : CARRIED;
+    if (in->linktype != way->to)
+        return wrap(way, in, out);
+    return in->data_len > COPY_MAX ? TOO_LONG : CARRIED;
 }

@@ -11,19 +11,21 @@
 
 #include "pcapio/packet.h"
 
-enum verdict {
+enum translation_result {
     CARRIED,
     NO_PACKET, /* ERF record without a packet (padding, provenance); cannot be written as 247 */
     NOT_INFINIBAND, /* ERF record of a type other than 21 */
+    NOT_IPOIB,      /* no InfiniBand and no IPoIB, which cannot be anonymised */
     MALFORMED,      /* not an ERF record */
-    TOO_LONG,       /* too long for an ERF record (16-bit lengths) */
-    EMPTY,    /* no byte was captured; readers treat such a record in a raw ERF file as malformed */
-    BAD_TIME, /* before 1970 or after 2106: the formats have 32 bits for the seconds */
-    VERDICTS
+    TOO_LONG,       /* too long for an ERF record (16-bit lengths), or for readers of pcap */
+    EMPTY, /* no byte was captured; readers treat such a record in a raw ERF file as malformed */
+    OTHER_LINKTYPE, /* the link types differ, and are not ERF and InfiniBand */
+    BAD_TIME,       /* before 1970 or after 2106: the formats have 32 bits for the seconds */
+    TRANSLATION_RESULTS
 };
 
 struct translation {
-    uint32_t from, to;        /* LINKTYPE_ERF or LINKTYPE_INFINIBAND */
+    uint32_t to;              /* link type of the output */
     bool to_raw;              /* the output is a raw ERF file */
     bool from_raw;            /* the input is a raw ERF file: only the records contain a time */
     bool container_time_wins; /* the input is pcapng: readers prefer its time to the record's */
@@ -42,12 +44,16 @@ struct remarks {
     bool ibdump_time;  /* the inexact ibdump time was replaced by the file's */
 };
 
+/* Whether packets of link type FROM can be written as link type TO. */
+bool can_become(uint32_t from, uint32_t to);
+
 /*
- * Converts IN to OUT, whose data points into IN's. IN's data is a whole packet of link type FROM,
- * and its head is empty. OUT and NOTE are filled in as far as possible for every result; write OUT
- * only if the result is CARRIED.
+ * Converts IN to OUT, whose data points into IN's. IN's data is a whole packet of its link type,
+ * and its head is empty. A packet of another link type than ERF and InfiniBand is only copied. OUT
+ * and NOTE are filled in as far as possible for every result; write OUT only if the result is
+ * CARRIED.
  */
-enum verdict translate(const struct translation *way, const struct packet *in, struct packet *out,
-                       struct remarks *note);
+enum translation_result translate(const struct translation *way, const struct packet *in,
+                                  struct packet *out, struct remarks *note);
 
 #endif

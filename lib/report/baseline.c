@@ -10,7 +10,7 @@ struct baseline {
 };
 
 /* The separator is unambiguous, because plain texts contain no line end. Free with g_free(). */
-static char *key_of(enum rule_number rule, const char *subject, const char *actual)
+static char *case_key(enum rule_number rule, const char *subject, const char *actual)
 {
     return g_strdup_printf("%d\n%s\n%s", (int)rule, subject, actual);
 }
@@ -18,7 +18,7 @@ static char *key_of(enum rule_number rule, const char *subject, const char *actu
 static void add_result(struct baseline *b, enum rule_number rule, const struct verdict_result *r)
 {
     for (unsigned i = 0; r && i < r->n_cases; i++)
-        g_hash_table_add(b->known, key_of(rule, r->cases[i].subject, r->cases[i].actual));
+        g_hash_table_add(b->known, case_key(rule, r->cases[i].subject, r->cases[i].actual));
     b->incomplete[rule] |= r && r->uncased > 0;
 }
 
@@ -46,7 +46,7 @@ static bool add_report(struct baseline *b, const struct merge_report *given, con
         captures++;
         good = restore_findings(&r, e, version, why);
         if (good)
-            add_verdict(b, r.judged.verdict);
+            add_verdict(b, r.checked.verdict);
         restored_clear(&r);
     }
     return good && (captures > 0 || merge_fail(why, "is no baseline: it has no capture"));
@@ -78,8 +78,8 @@ bool baseline_has(const struct baseline *b, const struct finding *f)
     char subject[VERDICT_TEXT + 1], actual[VERDICT_TEXT + 1]; /* shortened as in a verdict */
     if (!b)
         return false;
-    char *key = key_of(f->rule, plain_text(f->subject, subject, sizeof subject),
-                       plain_text(f->actual, actual, sizeof actual));
+    char *key = case_key(f->rule, plain_text(f->subject, subject, sizeof subject),
+                         plain_text(f->actual, actual, sizeof actual));
     bool has = g_hash_table_contains(b->known, key);
     g_free(key);
     return has;

@@ -11,7 +11,7 @@ static const char *seen_name(enum rule_seen seen)
     static const char *const names[] = {
         [RULE_SEEN_P] = "capture",         [RULE_SEEN_A] = "probe",
         [RULE_SEEN_PA] = "capture, probe", [RULE_SEEN_S] = "these tools",
-        [RULE_SEEN_N] = "nobody",          [RULE_SEEN_NONE] = "not looked for"};
+        [RULE_SEEN_N] = "nothing",         [RULE_SEEN_NONE] = "not looked for"};
     return names[seen];
 }
 
@@ -22,7 +22,7 @@ enum { COLUMNS = 4 };
 static void fill_columns(char *columns[COLUMNS], const struct rule *r)
 {
     GString *place = g_string_new(NULL);
-    add_place(place, r);
+    words_add_place(place, r);
     columns[0] = g_strdup(r->id);
     columns[1] = g_strdup(rule_level_name(r->level));
     columns[2] = g_string_free(place, FALSE);
@@ -35,7 +35,7 @@ static void clear_columns(char *columns[COLUMNS])
         g_free(columns[i]);
 }
 
-static void measure(int widths[COLUMNS], const struct selection *selection)
+static void measure_columns(int widths[COLUMNS], const struct selection *selection)
 {
     char *columns[COLUMNS];
     for (size_t rule = 0; rule < RULE_COUNT; rule++) {
@@ -53,7 +53,7 @@ GString *list_text(const struct selection *selection)
     GString *out = g_string_new(NULL);
     char *columns[COLUMNS];
     int widths[COLUMNS] = {0};
-    measure(widths, selection);
+    measure_columns(widths, selection);
     for (size_t rule = 0; rule < RULE_COUNT; rule++) {
         if (!selection->rule[rule])
             continue;

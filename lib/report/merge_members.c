@@ -94,7 +94,7 @@ static bool has_shape(const json_t *value, enum shape shape)
     return json_is_array(value);
 }
 
-static const struct member *find(const struct member *list, const char *name)
+static const struct member *find_member(const struct member *list, const char *name)
 {
     for (; list->name; list++)
         if (strcmp(list->name, name) == 0)
@@ -111,7 +111,7 @@ static void cut_node(json_t *object)
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): the depth is that of the lists above */
-static void keep(json_t *object, const struct member *list)
+static void keep_members(json_t *object, const struct member *list)
 {
     const char *key;
     json_t *value, *one;
@@ -119,18 +119,18 @@ static void keep(json_t *object, const struct member *list)
     size_t i;
     json_object_foreach_safe(object, next, key, value)
     {
-        const struct member *m = find(list, key);
+        const struct member *m = find_member(list, key);
         if (!m || !has_shape(value, m->shape))
             json_object_del(object, key);
         else if (m->shape == OBJECT)
-            keep(value, m->of);
+            keep_members(value, m->of);
         else if (m->shape == OBJECTS)
-            json_array_foreach(value, i, one) keep(one, m->of);
+            json_array_foreach(value, i, one) keep_members(one, m->of);
     }
     cut_node(object);
 }
 
 void merge_keep_known(json_t *report)
 {
-    keep(report, whole);
+    keep_members(report, whole);
 }

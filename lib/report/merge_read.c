@@ -48,7 +48,7 @@ char *merge_node_of(const char *path)
 
 /* ---- the file */
 
-static bool is_plain(const char *text)
+static bool is_plain_text(const char *text)
 {
     char *plain = plain_dup(text);
     bool same = strcmp(plain, text) == 0;
@@ -64,8 +64,9 @@ static bool all_plain(json_t *value)
     json_t *member;
     size_t i;
     if (json_is_string(value))
-        return is_plain(json_string_value(value));
-    json_object_foreach(value, key, member) if (!is_plain(key) || !all_plain(member)) return false;
+        return is_plain_text(json_string_value(value));
+    json_object_foreach(value, key,
+                        member) if (!is_plain_text(key) || !all_plain(member)) return false;
     json_array_foreach(value, i, member) if (!all_plain(member)) return false;
     return true;
 }
@@ -75,7 +76,7 @@ struct source {
     size_t left;
 };
 
-static size_t read_some(void *to, size_t n, void *source)
+static size_t read_source(void *to, size_t n, void *source)
 {
     struct source *s = source;
     if (ferror(s->file) || feof(s->file))
@@ -86,11 +87,11 @@ static size_t read_some(void *to, size_t n, void *source)
 }
 
 /* jansson rejects input nested deeper than 2048 and numbers of more than 64 bits. */
-static json_t *parse(FILE *file, char **why)
+static json_t *parse_report(FILE *file, char **why)
 {
     struct source source = {file, FILE_MAX};
     json_error_t error;
-    json_t *whole = json_load_callback(read_some, &source, JSON_REJECT_DUPLICATES, &error);
+    json_t *whole = json_load_callback(read_source, &source, JSON_REJECT_DUPLICATES, &error);
     if (source.left == 0)
         merge_fail(why, "is larger than a report may be, %d MiB", FILE_MAX >> 20);
     else if (!whole)
@@ -102,7 +103,7 @@ static json_t *parse(FILE *file, char **why)
     return whole;
 }
 
-static json_t *load(const char *path, char **why)
+static json_t *load_report(const char *path, char **why)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *file = is_stdin ? stdin : fopen(path, "r");
@@ -118,7 +119,7 @@ static json_t *load(const char *path, char **why)
         return NULL;
     }
     ungetc(first, file);
-    json_t *whole = parse(file, why);
+    json_t *whole = parse_report(file, why);
     if (!is_stdin)
         fclose(file);
     return whole;
@@ -169,7 +170,7 @@ static bool add_entries(struct merge_report *r, json_t *summary, const char *kin
 
 /* ---- results */
 
-static char *key_of(bool probed, const char *file, const char *node, const char *name)
+static char *entry_key(bool probed, const char *file, const char *node, const char *name)
 {
     /* plain texts contain no line end */
     return g_strdup_printf("%d\n%s\n%s\n%s", probed, file, node, name);
@@ -179,15 +180,15 @@ static char *key_of(bool probed, const char *file, const char *node, const char 
  * The entry that the result belongs to. A capture that was given twice has two entries of one name;
  * a result that the first of them already has belongs to the second.
  */
-static struct merge_entry *owner(GHashTable *entries, const struct merge_report *r,
-                                 const json_t *result)
+static struct merge_entry *owner_entry(GHashTable *entries, const struct merge_report *r,
+                                       const json_t *result)
 {
     bool probed = json_object_get(result, "target") != NULL;
     const char *name = merge_string(result, probed ? "target" : "capture");
     if (!name)
         return NULL;
-    char *key = key_of(probed, own_or(result, "file", r->file), own_or(result, "node", r->node),
-                       name);
+    char *key = entry_key(probed, own_or(result, "file", r->file), own_or(result, "node", r->node),
+                          name);
     GQueue *same = g_hash_table_lookup(entries, key);
     g_free(key);
     return same ? g_queue_peek_head(same) : NULL;
@@ -210,7 +211,7 @@ static bool has_already(const struct merge_entry *e, const json_t *result)
 
 static void next_of_same_name(GHashTable *entries, const struct merge_entry *e)
 {
-    char *key = key_of(e->probed, e->file, e->node, e->name);
+    char *key = entry_key(e->probed, e->file, e->node, e->name);
     GQueue *same = g_hash_table_lookup(entries, key);
     if (g_queue_get_length(same) > 1)
         g_queue_pop_head(same);
@@ -227,7 +228,7 @@ static GHashTable *index_of(const struct merge_report *r)
     GHashTable *entries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, queue_free);
     for (guint i = 0; i < r->entries->len; i++) {
         struct merge_entry *e = &g_array_index(r->entries, struct merge_entry, i);
-        char *key = key_of(e->probed, e->file, e->node, e->name);
+        char *key = entry_key(e->probed, e->file, e->node, e->name);
         GQueue *same = g_hash_table_lookup(entries, key);
         if (!same)
             g_hash_table_insert(entries, g_strdup(key), same = g_queue_new());
@@ -240,10 +241,10 @@ static GHashTable *index_of(const struct merge_report *r)
 /* Assigns a result to its entry. Returns false if there is none. */
 static bool give(struct merge_report *r, GHashTable *entries, json_t *result)
 {
-    struct merge_entry *e = owner(entries, r, result);
+    struct merge_entry *e = owner_entry(entries, r, result);
     if (e && has_already(e, result)) {
         next_of_same_name(entries, e);
-        e = owner(entries, r, result);
+        e = owner_entry(entries, r, result);
     }
     if (!e || has_already(e, result))
         return false;
@@ -252,7 +253,7 @@ static bool give(struct merge_report *r, GHashTable *entries, json_t *result)
     return true;
 }
 
-static bool share_out(struct merge_report *r, json_t *results, char **why)
+static bool share_out_results(struct merge_report *r, json_t *results, char **why)
 {
     GHashTable *entries = index_of(r);
     json_t *result;
@@ -350,7 +351,7 @@ static bool read_all(struct merge_report *r, char **why)
            add_entries(r, summary, "targets", true, why) &&
            (r->entries->len > 0 ||
             merge_fail(why, "is damaged: there is no capture and no target in it")) &&
-           share_out(r, results, why);
+           share_out_results(r, results, why);
 }
 
 bool merge_report_open(struct merge_report *r, const char *path, char **why)
@@ -359,7 +360,7 @@ bool merge_report_open(struct merge_report *r, const char *path, char **why)
                                .file = plain_dup(strcmp(path, "-") == 0 ? "standard input" : path),
                                .entries = g_array_new(FALSE, FALSE, sizeof(struct merge_entry))};
     g_array_set_clear_func(r->entries, entry_clear);
-    r->whole = load(path, why);
+    r->whole = load_report(path, why);
     return r->whole && read_all(r, why);
 }
 

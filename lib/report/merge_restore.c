@@ -78,7 +78,7 @@ static bool read_case(struct verdict_result *r, const json_t *given, bool probed
     r->n_cases++;
     c->check = evidence(given, "check");
     c->sent = evidence(given, "sent");
-    c->came = evidence(given, "received");
+    c->received = evidence(given, "received");
     r->count += c->count;
     return read_senders(&c->senders, json_object_get(given, "senders")) &&
            (probed || read_frames(&c->frames, json_object_get(given, "frames"), c->count));
@@ -115,14 +115,14 @@ static bool read_result(struct verdict *v, const json_t *given, enum rule_number
     return good;
 }
 
-static bool read_stage(struct judged *j, const json_t *given, enum outcome outcome, char **why)
+static bool read_stage(struct checked *j, const json_t *given, enum outcome outcome, char **why)
 {
     const char *text = merge_string(given, "actual"), *advice = merge_string(given, "advice");
     if (!text || !advice)
         return merge_fail(why, "is damaged: of stage %s something is missing",
                           merge_string(given, "id"));
-    judged_add_stage(j, merge_string(given, "id"), (int)outcome, text, advice);
-    /* only the summary of a swept prefix has this stage (probe/sweep/tell.c) */
+    checked_add_stage(j, merge_string(given, "id"), (int)outcome, text, advice);
+    /* only the summary of a swept prefix has this stage (probe/sweep/report.c) */
     j->sweep = j->sweep || g_str_equal(merge_string(given, "id"), "sweep.answers");
     return true;
 }
@@ -134,11 +134,11 @@ static bool add_result(struct restored *out, const json_t *given, char **why)
     if (!id || !name || !outcome_read(&outcome, name))
         return merge_fail(why, "is damaged: a result without identifier or outcome");
     if (g_strcmp0(merge_string(given, "level"), "STAGE") == 0)
-        return read_stage(&out->judged, given, outcome, why);
+        return read_stage(&out->checked, given, outcome, why);
     const struct rule *rule = rule_find(id);
     if (!rule)
         return merge_fail(why, "has rule %s, which this version does not know", id);
-    return read_result(out->judged.verdict, given, (enum rule_number)(rule - rules), outcome,
+    return read_result(out->checked.verdict, given, (enum rule_number)(rule - rules), outcome,
                        out->report.probed) ||
            merge_fail(why, "is damaged: the numbers of %s, %s, do not agree", id, name);
 }
@@ -175,7 +175,7 @@ static bool read_settings(struct restored *out, const struct merge_entry *e, con
                                   .deviations = deviations,
                                   .strict = json_is_true(strict),
                                   .probed = e->probed,
-                                  .captures = &out->judged,
+                                  .captures = &out->checked,
                                   .n = 1};
     bool good = read_only(out, only, why);
     g_ptr_array_add(out->only, NULL);
@@ -185,23 +185,24 @@ static bool read_settings(struct restored *out, const struct merge_entry *e, con
 
 /* ---- the whole */
 
-static void begin(struct restored *out, const char *node, const char *name)
+static void start_entry(struct restored *out, const char *node, const char *name)
 {
     memset(out, 0, sizeof *out);
     out->only = g_ptr_array_new_with_free_func(g_free);
-    out->judged.name = g_strdup_printf("%s: %s", node, name);
-    out->judged.verdict = verdict_new(&out->selection);
-    out->judged.brief = true;
+    out->checked.name = g_strdup_printf("%s: %s", node, name);
+    out->checked.verdict = verdict_new(&out->selection);
+    out->checked.brief = true;
 }
 
 static bool agrees(const struct restored *out, const struct merge_entry *e)
 {
-    struct verdict_summary s = judged_summary(&out->report, &out->judged);
-    const json_t *told = json_object_get(e->given, "rules");
+    struct verdict_summary s = checked_summary(&out->report, &out->checked);
+    const json_t *written = json_object_get(e->given, "rules");
     uint64_t must, should, passed;
     return g_strcmp0(merge_string(e->given, "verdict"), status_name(s.status)) == 0 &&
-           number_of(&must, told, "must_violated") && number_of(&should, told, "should_violated") &&
-           number_of(&passed, told, "passed") && must == s.must && should == s.should &&
+           number_of(&must, written, "must_violated") &&
+           number_of(&should, written, "should_violated") &&
+           number_of(&passed, written, "passed") && must == s.must && should == s.should &&
            passed == s.passed;
 }
 
@@ -209,14 +210,14 @@ bool restore_findings(struct restored *out, const struct merge_entry *e, const c
                       char **why)
 {
     uint64_t frames, ipoib;
-    begin(out, e->node, e->name);
+    start_entry(out, e->node, e->name);
     if (!read_settings(out, e, version, why))
         return false;
     if (!number_of(&frames, e->given, e->probed ? "packets" : "frames") ||
         !number_of(&ipoib, e->given, e->probed ? "answers" : "ipoib_frames"))
         return merge_fail(why, "is damaged: the number of frames of %s is missing", e->name);
-    verdict_restore_frames(out->judged.verdict, frames, ipoib);
-    out->judged.trouble = g_strdup(merge_string(e->given, "error"));
+    verdict_restore_frames(out->checked.verdict, frames, ipoib);
+    out->checked.trouble = g_strdup(merge_string(e->given, "error"));
     for (guint i = 0; i < e->results->len; i++)
         if (!add_result(out, e->results->pdata[i], why))
             return false;
@@ -237,18 +238,18 @@ bool restore(struct restored *out, const struct merge_entry *e, const char *vers
 void restore_nothing(struct restored *out, const char *node, const char *file, const char *version,
                      const char *why)
 {
-    begin(out, node, file);
+    start_entry(out, node, file);
     g_ptr_array_add(out->only, NULL);
     out->report = (struct report){.tool = "ipoib-check",
                                   .version = version,
                                   .deviations = "",
-                                  .captures = &out->judged,
+                                  .captures = &out->checked,
                                   .n = 1};
-    out->judged.trouble = plain_dup(why);
+    out->checked.trouble = plain_dup(why);
 }
 
 void restored_clear(struct restored *r)
 {
-    judged_clear(&r->judged);
+    checked_clear(&r->checked);
     g_ptr_array_unref(r->only);
 }

@@ -11,8 +11,8 @@
 
 /* Must not be moved: it has pointers into itself. */
 struct restored {
-    struct report report; /* with the settings of the original run */
-    struct judged judged; /* its name has the node's name as prefix */
+    struct report report;   /* with the settings of the original run */
+    struct checked checked; /* its name has the node's name as prefix */
     struct selection selection;
     GPtrArray *only;
 };

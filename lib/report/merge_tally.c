@@ -65,7 +65,7 @@ int tally_worst(const struct tally_node *n, guint item)
     return item < n->worst->len ? (int)n->worst->data[item] - 1 : -1;
 }
 
-static void note(struct tally_node *n, guint item, int outcome)
+static void note_outcome(struct tally_node *n, guint item, int outcome)
 {
     guint before = n->worst->len;
     if (item >= before) {
@@ -80,12 +80,12 @@ static void add_rules(struct tally *t, struct tally_node *n, const struct restor
 {
     for (guint rule = 0; rule < RULE_COUNT; rule++) {
         struct tally_item *item = t->items->pdata[rule];
-        int worst = verdict_worst(r->judged.verdict, (enum rule_number)rule);
+        int worst = verdict_worst(r->checked.verdict, (enum rule_number)rule);
         if (worst < 0)
             continue;
-        note(n, rule, worst);
+        note_outcome(n, rule, worst);
         for (size_t i = 0; i < VERDICT_OUTCOMES; i++)
-            item->counts[i] += verdict_count(r->judged.verdict, (enum rule_number)rule,
+            item->counts[i] += verdict_count(r->checked.verdict, (enum rule_number)rule,
                                              (enum outcome)i);
         item->violation |= worst == OUTCOME_FAIL &&
                            verdict_counts((enum rule_number)rule, r->report.strict);
@@ -94,27 +94,27 @@ static void add_rules(struct tally *t, struct tally_node *n, const struct restor
 
 static void add_stages(struct tally *t, struct tally_node *n, const struct restored *r)
 {
-    for (guint i = 0; r->judged.stages && i < r->judged.stages->len; i++) {
-        const struct stage *s = r->judged.stages->pdata[i];
+    for (guint i = 0; r->checked.stages && i < r->checked.stages->len; i++) {
+        const struct stage *s = r->checked.stages->pdata[i];
         gpointer found;
         bool known = g_hash_table_lookup_extended(t->item_of_id, s->id, NULL, &found);
         guint number = known ? GPOINTER_TO_UINT(found) : new_item(t, s->id, NULL);
         struct tally_item *item = t->items->pdata[number];
         item->counts[s->outcome]++;
         item->violation |= s->outcome == OUTCOME_FAIL;
-        note(n, number, s->outcome);
+        note_outcome(n, number, s->outcome);
     }
 }
 
 void tally_add(struct tally *t, const char *node, const struct restored *r)
 {
     struct tally_node *n = node_named(t, node);
-    enum verdict_status status = judged_summary(&r->report, &r->judged).status;
+    enum verdict_status status = checked_summary(&r->report, &r->checked).status;
     add_rules(t, n, r);
     add_stages(t, n, r);
     t->captures += !r->report.probed;
     t->targets += r->report.probed;
-    if (status == VERDICT_CONFORMANT && r->judged.sweep)
+    if (status == VERDICT_CONFORMANT && r->checked.sweep)
         return; /* not counted, as in report_count() */
     n->by_status[status]++;
     t->by_status[status]++;

@@ -79,13 +79,13 @@ bool format_read(enum format *f, const char *name)
     return false;
 }
 
-bool only_read(GPtrArray *only, struct selection *selection, char *selector)
+bool only_read(GPtrArray *only, struct selection *selection, const char *selector)
 {
     if (!selection_add(selection, selector)) {
         say("no rule is named '%s', or begins so: see %s --list", selector, program);
         return false;
     }
-    g_ptr_array_add(only, selector);
+    g_ptr_array_add(only, (gpointer)selector); /* in argv */
     return true;
 }
 

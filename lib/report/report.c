@@ -14,8 +14,8 @@ static void stage_free(gpointer stage)
     g_free(s);
 }
 
-void judged_add_stage(struct judged *j, const char *id, int outcome, const char *text,
-                      const char *advice)
+void checked_add_stage(struct checked *j, const char *id, int outcome, const char *text,
+                       const char *advice)
 {
     if (!j->stages)
         j->stages = g_ptr_array_new_with_free_func(stage_free);
@@ -27,7 +27,7 @@ void judged_add_stage(struct judged *j, const char *id, int outcome, const char 
     g_ptr_array_add(j->stages, s);
 }
 
-unsigned judged_failed_stages(const struct judged *j)
+unsigned checked_failed_stages(const struct checked *j)
 {
     unsigned n = 0;
     for (guint i = 0; j->stages && i < j->stages->len; i++)
@@ -35,7 +35,7 @@ unsigned judged_failed_stages(const struct judged *j)
     return n;
 }
 
-void judged_clear(struct judged *j)
+void checked_clear(struct checked *j)
 {
     g_free(j->name);
     g_free(j->trouble);
@@ -44,9 +44,9 @@ void judged_clear(struct judged *j)
         g_ptr_array_unref(j->stages);
 }
 
-void judged_close(const struct report *r, struct judged *j)
+void checked_close(const struct report *r, struct checked *j)
 {
-    j->sum.summary = judged_summary(r, j);
+    j->sum.summary = checked_summary(r, j);
     j->sum.frames = verdict_frames(j->verdict);
     j->sum.ipoib_frames = verdict_ipoib_frames(j->verdict);
     verdict_free(j->verdict);
@@ -57,17 +57,17 @@ void judged_close(const struct report *r, struct judged *j)
     j->closed = true;
 }
 
-uint64_t judged_frames(const struct judged *j)
+uint64_t checked_frames(const struct checked *j)
 {
     return j->closed ? j->sum.frames : verdict_frames(j->verdict);
 }
 
-uint64_t judged_ipoib_frames(const struct judged *j)
+uint64_t checked_ipoib_frames(const struct checked *j)
 {
     return j->closed ? j->sum.ipoib_frames : verdict_ipoib_frames(j->verdict);
 }
 
-struct verdict_summary judged_summary(const struct report *r, const struct judged *j)
+struct verdict_summary checked_summary(const struct report *r, const struct checked *j)
 {
     if (j->closed)
         return j->sum.summary;
@@ -75,7 +75,7 @@ struct verdict_summary judged_summary(const struct report *r, const struct judge
                                          : verdict_summarize_capture(j->verdict, r->strict);
     if (j->trouble && s.status == VERDICT_CONFORMANT)
         s.status = VERDICT_UNJUDGED;
-    if (judged_failed_stages(j) > 0)
+    if (checked_failed_stages(j) > 0)
         s.status = VERDICT_VIOLATED;
     return s;
 }
@@ -84,7 +84,7 @@ unsigned report_count(const struct report *r, enum verdict_status status)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < r->n; i++)
-        n += judged_summary(r, &r->captures[i]).status == status &&
+        n += checked_summary(r, &r->captures[i]).status == status &&
              !(status == VERDICT_CONFORMANT && r->captures[i].sweep);
     return n;
 }
@@ -110,17 +110,17 @@ int report_exit_status(const struct report *r)
     return exit_status_of(report_status(r));
 }
 
-const char *judged_why_not(const struct report *r, const struct judged *j)
+const char *checked_why_not(const struct report *r, const struct checked *j)
 {
     if (j->trouble)
         return j->trouble;
     if (r->probed)
-        return judged_ipoib_frames(j) ? "no check came to a result" : "no answer";
-    struct verdict_summary s = judged_summary(r, j);
-    return verdict_why_not(&s, judged_ipoib_frames(j));
+        return checked_ipoib_frames(j) ? "no check had a result" : "no answer";
+    struct verdict_summary s = checked_summary(r, j);
+    return verdict_why_not(&s, checked_ipoib_frames(j));
 }
 
-bool judged_tests(const struct report *r, const struct judged *j, enum rule_number rule)
+bool checked_tests(const struct report *r, const struct checked *j, enum rule_number rule)
 {
     enum rule_level level = rules[rule].level;
     if (r->probed)
@@ -129,21 +129,21 @@ bool judged_tests(const struct report *r, const struct judged *j, enum rule_numb
            rule_in_capture(&rules[rule]) && (level == RULE_MUST || level == RULE_SHOULD);
 }
 
-bool judged_wholly(const struct report *r, const struct judged *j)
+bool checked_wholly(const struct report *r, const struct checked *j)
 {
-    return !j->trouble && judged_summary(r, j).status != VERDICT_UNJUDGED;
+    return !j->trouble && checked_summary(r, j).status != VERDICT_UNJUDGED;
 }
 
 GString *report_whole(const struct report_parts *parts, const struct report *r)
 {
-    struct told_so_far told = {0};
+    struct written_so_far written = {0};
     GString *middle = g_string_new(NULL);
     for (unsigned i = 0; i < r->n; i++) {
-        GString *part = parts->part(r, &r->captures[i], &told);
+        GString *part = parts->part(r, &r->captures[i], &written);
         g_string_append_len(middle, part->str, (gssize)part->len);
         g_string_free(part, TRUE);
     }
-    GString *whole = parts->head(r, &told), *tail = parts->tail(r);
+    GString *whole = parts->head(r, &written), *tail = parts->tail(r);
     g_string_append_len(whole, middle->str, (gssize)middle->len);
     g_string_append_len(whole, tail->str, (gssize)tail->len);
     g_string_free(middle, TRUE);

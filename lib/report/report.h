@@ -12,7 +12,7 @@
  * The results of a capture or target, or the reason why there are none. Texts are plain
  * (cli/plain.h).
  */
-struct judged {
+struct checked {
     char *name;
     struct verdict *verdict;
     char *trouble;     /* why it was not checked, or not completely; NULL: it was */
@@ -41,9 +41,9 @@ struct stage {
     char *text;   /* the observation */
     char *advice; /* next step for the user, "" for none */
 };
-void judged_add_stage(struct judged *j, const char *id, int outcome, const char *text,
-                      const char *advice);
-void judged_clear(struct judged *j);
+void checked_add_stage(struct checked *j, const char *id, int outcome, const char *text,
+                       const char *advice);
+void checked_clear(struct checked *j);
 
 struct report {
     const char *tool, *version;
@@ -55,7 +55,7 @@ struct report {
     bool strict;
     /* by ipoib-probe: the "captures" are targets, and findings have evidence instead of frames */
     bool probed;
-    struct judged *captures;
+    struct checked *captures;
     unsigned n;
     const GArray *required; /* struct required (report/required.h); NULL: no rule is required */
 };
@@ -67,15 +67,15 @@ int exit_status_of(enum verdict_status status);
  * The summary of one capture. If it was not checked completely, it may be violated, but not
  * conformant.
  */
-struct verdict_summary judged_summary(const struct report *r, const struct judged *j);
+struct verdict_summary checked_summary(const struct report *r, const struct checked *j);
 
-/* Number of failed stages of a fabric or sweep; 0 after judged_close(). */
-unsigned judged_failed_stages(const struct judged *j);
+/* Number of failed stages of a fabric or sweep; 0 after checked_close(). */
+unsigned checked_failed_stages(const struct checked *j);
 
 /* Call when all results have been output: frees everything except what the summary needs. */
-void judged_close(const struct report *r, struct judged *j);
-uint64_t judged_frames(const struct judged *j);
-uint64_t judged_ipoib_frames(const struct judged *j);
+void checked_close(const struct report *r, struct checked *j);
+uint64_t checked_frames(const struct checked *j);
+uint64_t checked_ipoib_frames(const struct checked *j);
 
 /*
  * The overall status: violated if any is violated; else unjudged if any is unjudged or a required
@@ -88,24 +88,24 @@ int report_exit_status(const struct report *r);
 unsigned report_count(const struct report *r, enum verdict_status status);
 
 /* Why there is no verdict: the trouble, or that no rule could be decided. */
-const char *judged_why_not(const struct report *r, const struct judged *j);
+const char *checked_why_not(const struct report *r, const struct checked *j);
 
 /*
  * Is the rule a test case of the capture, in formats with test cases? For a capture with IPoIB: the
  * selected rules of level MUST and SHOULD that a capture can show, whether they applied or not; for
  * a capture without IPoIB: none. For a probe's target: the rules that a check tried or skipped.
  */
-bool judged_tests(const struct report *r, const struct judged *j, enum rule_number rule);
+bool checked_tests(const struct report *r, const struct checked *j, enum rule_number rule);
 
 /* Was the capture checked completely, with a verdict? */
-bool judged_wholly(const struct report *r, const struct judged *j);
+bool checked_wholly(const struct report *r, const struct checked *j);
 
 /* ---- writers: a whole report as UTF-8 text */
 
 GString *report_text(const struct report *r, bool colours);
 
 /* Number of captures and tests in the parts written so far. */
-struct told_so_far {
+struct written_so_far {
     unsigned captures, tests;
 };
 
@@ -115,8 +115,9 @@ struct told_so_far {
  * is written last (all targets closed), although it comes first in the report.
  */
 struct report_parts {
-    GString *(*head)(const struct report *r, const struct told_so_far *told);
-    GString *(*part)(const struct report *r, const struct judged *j, struct told_so_far *told);
+    GString *(*head)(const struct report *r, const struct written_so_far *written);
+    GString *(*part)(const struct report *r, const struct checked *j,
+                     struct written_so_far *written);
     GString *(*tail)(const struct report *r);
 };
 extern const struct report_parts report_parts_text, report_parts_json, report_parts_junit,
@@ -126,7 +127,8 @@ extern const struct report_parts report_parts_text, report_parts_json, report_pa
 GString *report_whole(const struct report_parts *parts, const struct report *r);
 
 /* The part of one target in a probe's text report: one line for each rule. */
-void report_text_probed(GString *out, const struct report *r, const struct judged *j, bool colours);
+void report_text_probed(GString *out, const struct report *r, const struct checked *j,
+                        bool colours);
 
 /*
  * The last line of report_text(), if there are several captures or targets; and the required rules
@@ -135,10 +137,10 @@ void report_text_probed(GString *out, const struct report *r, const struct judge
 void report_text_total(GString *out, const struct report *r);
 
 /* The line with the verdict: "a.pcap: CONFORMANT: ...", after an empty line unless brief. */
-void report_text_verdict(GString *out, const struct report *r, const struct judged *j,
+void report_text_verdict(GString *out, const struct report *r, const struct checked *j,
                          bool colours);
 
 /* The part of one capture in report_text(). */
-void report_text_of(GString *out, const struct report *r, const struct judged *j, bool colours);
+void report_text_of(GString *out, const struct report *r, const struct checked *j, bool colours);
 
 #endif

@@ -29,7 +29,7 @@ static json_t *json_senders(const struct verdict_senders *s)
 static json_t *json_help(bool probed, enum rule_number rule)
 {
     GString *command = g_string_new(NULL);
-    add_help(command, probed, rule);
+    words_add_help(command, probed, rule);
     json_t *text = json_string(command->str);
     g_string_free(command, TRUE);
     return text;
@@ -37,7 +37,7 @@ static json_t *json_help(bool probed, enum rule_number rule)
 
 static json_t *json_evidence(const struct verdict_case *c)
 {
-    return json_pack("{ss ss ss}", "check", c->check, "sent", c->sent, "received", c->came);
+    return json_pack("{ss ss ss}", "check", c->check, "sent", c->sent, "received", c->received);
 }
 
 static json_t *json_case(const struct verdict_case *c, bool probed)
@@ -73,7 +73,7 @@ static json_t *json_all_evidence(const struct verdict_result *r)
  * The result of a rule with this outcome. It repeats the first case; "cases" has all that were
  * kept.
  */
-static json_t *json_result(const struct report *whole, const struct judged *j,
+static json_t *json_result(const struct report *whole, const struct checked *j,
                            enum rule_number rule, enum outcome outcome)
 {
     static const struct verdict_result nothing;
@@ -98,7 +98,7 @@ static json_t *json_result(const struct report *whole, const struct judged *j,
 }
 
 /* A stage of the diagnosis of a fabric, in the form of a rule's result. */
-static json_t *json_stage(const struct judged *j, const struct stage *s)
+static json_t *json_stage(const struct checked *j, const struct stage *s)
 {
     return json_pack("{ss ss ss ss ss ss sI sb ss ss ss ss s[] s[] sI ss}", "target", j->name, "id",
                      s->id, "level", "STAGE", "document", "", "section", "", "outcome",
@@ -108,7 +108,7 @@ static json_t *json_stage(const struct judged *j, const struct stage *s)
                      s->advice);
 }
 
-static void add_results(json_t *list, const struct report *r, const struct judged *j)
+static void add_results(json_t *list, const struct report *r, const struct checked *j)
 {
     for (guint i = 0; j->stages && i < j->stages->len; i++)
         json_array_append_new(list, json_stage(j, j->stages->pdata[i]));
@@ -127,26 +127,26 @@ static void add_counts(json_t *counts, const struct report *r, const struct verd
         json_object_set_new(counts, "skipped", json_integer(s->skipped));
         return;
     }
-    json_object_set_new(counts, "judged", json_integer(s->judged));
+    json_object_set_new(counts, "judged", json_integer(s->checked));
     json_object_set_new(counts, "applicable", json_integer(s->applicable));
     if (r->baseline)
         json_object_set_new(counts, "known", json_integer(s->known));
 }
 
-static json_t *json_capture(const struct report *r, const struct judged *j)
+static json_t *json_capture(const struct report *r, const struct checked *j)
 {
-    struct verdict_summary s = judged_summary(r, j);
+    struct verdict_summary s = checked_summary(r, j);
     json_t *o = json_pack("{ss ss sI sI}", "name", j->name, "verdict", status_name(s.status),
-                          r->probed ? "packets" : "frames", (json_int_t)judged_frames(j),
+                          r->probed ? "packets" : "frames", (json_int_t)checked_frames(j),
                           r->probed ? "answers" : "ipoib_frames",
-                          (json_int_t)judged_ipoib_frames(j));
+                          (json_int_t)checked_ipoib_frames(j));
     json_object_set_new(o, "rules",
                         json_pack("{si si si si si si}", "must_violated", s.must, "should_violated",
                                   s.should, "deviation", s.deviated, "inconclusive", s.inconclusive,
                                   "noted", s.noted, "passed", s.passed));
     add_counts(json_object_get(o, "rules"), r, &s);
     bool why_not = s.status == VERDICT_UNJUDGED || j->trouble;
-    json_object_set_new(o, "error", why_not ? json_string(judged_why_not(r, j)) : json_null());
+    json_object_set_new(o, "error", why_not ? json_string(checked_why_not(r, j)) : json_null());
     return o;
 }
 
@@ -185,7 +185,8 @@ static json_t *json_summary(const struct report *r)
 }
 
 /* The results of one capture or target, indented as in the whole report. */
-static GString *json_part(const struct report *r, const struct judged *j, struct told_so_far *told)
+static GString *json_part(const struct report *r, const struct checked *j,
+                          struct written_so_far *written)
 {
     json_t *results = json_array(), *result;
     GString *out = g_string_new(NULL);
@@ -195,12 +196,12 @@ static GString *json_part(const struct report *r, const struct judged *j, struct
     {
         char *text = json_dumps(result, JSON_INDENT(1)), **lines = g_strsplit(text, "\n", -1),
              *moved = g_strjoinv("\n  ", lines);
-        g_string_append_printf(out, "%s\n  %s", told->tests++ ? "," : "", moved);
+        g_string_append_printf(out, "%s\n  %s", written->tests++ ? "," : "", moved);
         g_free(moved);
         g_strfreev(lines);
         free(text);
     }
-    told->captures++;
+    written->captures++;
     json_decref(results);
     return out;
 }
@@ -224,9 +225,9 @@ static char *json_frame(const struct report *r)
 /* A JSON string cannot contain a line end, so this matches only the member. */
 static const char results_begin[] = "\n \"results\": [";
 
-static GString *json_head(const struct report *r, const struct told_so_far *told)
+static GString *json_head(const struct report *r, const struct written_so_far *written)
 {
-    (void)told;
+    (void)written;
     char *frame = json_frame(r);
     GString *out = g_string_new_len(frame, strstr(frame, results_begin) + sizeof results_begin - 1 -
                                                frame);

@@ -15,7 +15,7 @@
 struct junit {
     xmlTextWriterPtr xml;
     const struct report *report;
-    const struct judged *judged;
+    const struct checked *checked;
     char *classname;
 };
 
@@ -23,7 +23,7 @@ struct junit {
  * libxml2's character type xmlChar is a byte of UTF-8. Its calls fail only for lack of memory,
  * which also ends GLib programs.
  */
-static void begin(const struct junit *x, const char *element)
+static void start_element(const struct junit *x, const char *element)
 {
     xmlTextWriterStartElement(x->xml, (const xmlChar *)element);
 }
@@ -56,7 +56,7 @@ enum kind { KIND_PASSED, KIND_FAILED, KIND_SKIPPED };
 
 static enum kind kind_of(const struct junit *x, enum rule_number rule)
 {
-    int worst = verdict_worst(x->judged->verdict, rule);
+    int worst = verdict_worst(x->checked->verdict, rule);
     if (worst == OUTCOME_FAIL && verdict_counts(rule, x->report->strict))
         return KIND_FAILED;
     return worst == OUTCOME_PASS ? KIND_PASSED : KIND_SKIPPED;
@@ -68,12 +68,12 @@ static void add_first_case(GString *out, const struct verdict_result *r)
     if (!r || r->n_cases == 0)
         return;
     g_string_append(out, out->len ? ": " : "");
-    add_case(out, &r->cases[0], true);
+    words_add_case(out, &r->cases[0], true);
     g_string_append(out, r->frames.n ? "; " : "");
-    add_frames(out, &r->frames);
+    words_add_frames(out, &r->frames);
     if (r->cases[0].senders.n) {
         g_string_append(out, "; sent by ");
-        add_senders(out, &r->cases[0].senders);
+        words_add_senders(out, &r->cases[0].senders);
     }
 }
 
@@ -84,25 +84,25 @@ static void add_lead(const struct junit *x, GString *message, enum rule_number r
     if (!r)
         return;
     g_string_append(message, "; see: ");
-    add_help(message, x->report->probed, rule);
+    words_add_help(message, x->report->probed, rule);
 }
 
 static void write_kind(const struct junit *x, enum rule_number rule)
 {
-    int worst = verdict_worst(x->judged->verdict, rule);
+    int worst = verdict_worst(x->checked->verdict, rule);
     const struct verdict_result *r = worst < 0 ? NULL
-                                               : verdict_result(x->judged->verdict, rule,
+                                               : verdict_result(x->checked->verdict, rule,
                                                                 (enum outcome)worst);
     bool failed = kind_of(x, rule) == KIND_FAILED;
     GString *message = g_string_new(failed ? NULL : why_skipped(worst));
     GString *text = g_string_new(NULL);
     add_first_case(message, r);
     add_lead(x, message, rule, r);
-    add_place(text, &rules[rule]);
+    words_add_place(text, &rules[rule]);
     g_string_append_printf(text, ": %s\n", rules[rule].text);
     if (r)
-        add_cases(text, r, "");
-    begin(x, failed ? "failure" : "skipped");
+        words_add_cases(text, r, "");
+    start_element(x, failed ? "failure" : "skipped");
     attribute(x, "message", message->str);
     if (failed)
         attribute(x, "type", rule_level_name(rules[rule].level));
@@ -116,7 +116,7 @@ static void write_kind(const struct junit *x, enum rule_number rule)
 
 static void begin_testcase(const struct junit *x, const char *name)
 {
-    begin(x, "testcase");
+    start_element(x, "testcase");
     attribute(x, "classname", x->classname);
     attribute(x, "name", name);
     attribute(x, "time", "0");
@@ -136,7 +136,7 @@ static void write_stage(const struct junit *x, const struct stage *s)
     begin_testcase(x, s->id);
     if (s->outcome != OUTCOME_PASS && s->outcome != OUTCOME_NOTED) {
         bool failed = s->outcome == OUTCOME_FAIL;
-        begin(x, failed ? "failure" : "skipped");
+        start_element(x, failed ? "failure" : "skipped");
         attribute(x, "message", s->text);
         if (failed)
             attribute(x, "type", "STAGE");
@@ -148,13 +148,13 @@ static void write_stage(const struct junit *x, const struct stage *s)
 
 static guint n_stages(const struct junit *x)
 {
-    return x->judged->stages ? x->judged->stages->len : 0;
+    return x->checked->stages ? x->checked->stages->len : 0;
 }
 
 static void count_stages(const struct junit *x, unsigned kinds[3])
 {
     for (guint i = 0; i < n_stages(x); i++) {
-        int outcome = ((const struct stage *)x->judged->stages->pdata[i])->outcome;
+        int outcome = ((const struct stage *)x->checked->stages->pdata[i])->outcome;
         kinds[outcome == OUTCOME_FAIL                               ? KIND_FAILED
               : outcome == OUTCOME_PASS || outcome == OUTCOME_NOTED ? KIND_PASSED
                                                                     : KIND_SKIPPED]++;
@@ -164,9 +164,9 @@ static void count_stages(const struct junit *x, unsigned kinds[3])
 static void write_could_be_judged(const struct junit *x)
 {
     begin_testcase(x, "could be judged");
-    if (!judged_wholly(x->report, x->judged)) {
-        begin(x, "error");
-        attribute(x, "message", judged_why_not(x->report, x->judged));
+    if (!checked_wholly(x->report, x->checked)) {
+        start_element(x, "error");
+        attribute(x, "message", checked_why_not(x->report, x->checked));
         attribute(x, "type", "unjudged");
         end(x);
     }
@@ -180,13 +180,13 @@ static void count_attributes(const struct junit *x)
     unsigned kinds[] = {0, 0, 0}, tests = 1 + n_stages(x);
     count_stages(x, kinds);
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
-        if (judged_tests(x->report, x->judged, (enum rule_number)rule)) {
+        if (checked_tests(x->report, x->checked, (enum rule_number)rule)) {
             tests++;
             kinds[kind_of(x, (enum rule_number)rule)]++;
         }
     number(x, "tests", tests);
     number(x, "failures", kinds[KIND_FAILED]);
-    number(x, "errors", !judged_wholly(x->report, x->judged));
+    number(x, "errors", !checked_wholly(x->report, x->checked));
     number(x, "skipped", kinds[KIND_SKIPPED]);
 }
 
@@ -198,7 +198,7 @@ static void host_and_times(const struct junit *x)
     char seconds[G_ASCII_DTOSTR_BUF_SIZE];
     attribute(x, "timestamp", stamp);
     attribute(x, "hostname", host[0] ? host : "localhost");
-    attribute(x, "time", g_ascii_formatd(seconds, sizeof seconds, "%.3f", x->judged->seconds));
+    attribute(x, "time", g_ascii_formatd(seconds, sizeof seconds, "%.3f", x->checked->seconds));
     g_free(host);
     g_free(stamp);
     g_date_time_unref(now);
@@ -206,7 +206,7 @@ static void host_and_times(const struct junit *x)
 
 static void write_property(const struct junit *x, const char *name, const char *value)
 {
-    begin(x, "property");
+    start_element(x, "property");
     attribute(x, "name", name);
     attribute(x, "value", value);
     end(x);
@@ -214,8 +214,8 @@ static void write_property(const struct junit *x, const char *name, const char *
 
 static void write_properties(const struct junit *x)
 {
-    struct verdict_summary s = judged_summary(x->report, x->judged);
-    begin(x, "properties");
+    struct verdict_summary s = checked_summary(x->report, x->checked);
+    start_element(x, "properties");
     write_property(x, "version", x->report->version);
     write_property(x, "strict", x->report->strict ? "true" : "false");
     write_property(x, "deviations", x->report->deviations);
@@ -230,20 +230,20 @@ static void write_properties(const struct junit *x)
 static void write_output(const struct junit *x)
 {
     GString *text = g_string_new(NULL);
-    report_text_of(text, x->report, x->judged, false);
-    begin(x, "system-out");
+    report_text_of(text, x->report, x->checked, false);
+    start_element(x, "system-out");
     content(x, text->str);
     end(x);
-    begin(x, "system-err");
-    content(x, x->judged->trouble ? x->judged->trouble : "");
+    start_element(x, "system-err");
+    content(x, x->checked->trouble ? x->checked->trouble : "");
     end(x);
     g_string_free(text, TRUE);
 }
 
 static void write_suite(const struct junit *x, unsigned id)
 {
-    char *name = g_strdup_printf("%s %s", x->report->tool, x->judged->name);
-    begin(x, "testsuite");
+    char *name = g_strdup_printf("%s %s", x->report->tool, x->checked->name);
+    start_element(x, "testsuite");
     number(x, "id", id);
     attribute(x, "package", x->report->tool);
     attribute(x, "name", name);
@@ -252,16 +252,17 @@ static void write_suite(const struct junit *x, unsigned id)
     write_properties(x);
     write_could_be_judged(x);
     for (guint i = 0; i < n_stages(x); i++)
-        write_stage(x, x->judged->stages->pdata[i]);
+        write_stage(x, x->checked->stages->pdata[i]);
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
-        if (judged_tests(x->report, x->judged, (enum rule_number)rule))
+        if (checked_tests(x->report, x->checked, (enum rule_number)rule))
             write_rule(x, (enum rule_number)rule);
     write_output(x);
     end(x);
     g_free(name);
 }
 
-static GString *junit_part(const struct report *r, const struct judged *j, struct told_so_far *told)
+static GString *junit_part(const struct report *r, const struct checked *j,
+                           struct written_so_far *written)
 {
     xmlBufferPtr buffer = xmlBufferCreate();
     struct junit x = {xmlNewTextWriterMemory(buffer, 0), r, j, NULL};
@@ -271,7 +272,7 @@ static GString *junit_part(const struct report *r, const struct judged *j, struc
      */
     x.classname = g_strdelimit(g_strdup(j->name), ".", '_');
     xmlTextWriterSetIndent(x.xml, 1);
-    write_suite(&x, told->captures++);
+    write_suite(&x, written->captures++);
     xmlTextWriterFlush(x.xml);
     xmlFreeTextWriter(x.xml);
     GString *out = g_string_new((const char *)xmlBufferContent(buffer));
@@ -280,10 +281,10 @@ static GString *junit_part(const struct report *r, const struct judged *j, struc
     return out;
 }
 
-static GString *junit_head(const struct report *r, const struct told_so_far *told)
+static GString *junit_head(const struct report *r, const struct written_so_far *written)
 {
     (void)r;
-    (void)told;
+    (void)written;
     return g_string_new("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
 }
 

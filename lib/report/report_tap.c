@@ -13,7 +13,7 @@
 struct tap {
     GString *out;
     const struct report *report;
-    const struct judged *judged;
+    const struct checked *checked;
     unsigned number;
 };
 
@@ -45,7 +45,7 @@ static void put_yaml(GString *out, const char *key, const char *text)
 static void put_test(struct tap *t, bool ok, const char *what)
 {
     g_string_append_printf(t->out, "%sok %u - ", ok ? "" : "not ", ++t->number);
-    put_escaped(t->out, t->judged->name);
+    put_escaped(t->out, t->checked->name);
     g_string_append(t->out, ": ");
     put_escaped(t->out, what);
 }
@@ -61,7 +61,7 @@ static void put_frames(GString *out, const struct verdict_frames *f, const char 
 static void put_senders(GString *out, const struct verdict_senders *s)
 {
     GString *text = g_string_new(NULL);
-    add_senders(text, s);
+    words_add_senders(text, s);
     if (s->n) {
         g_string_append(out, "      ");
         put_yaml(out, "senders", text->str);
@@ -74,8 +74,8 @@ static void put_case(GString *out, const struct verdict_case *c, bool probed)
     g_string_append_printf(out, "    - count: %" PRIu64 "\n", c->count);
     const char *const keys[] = {"subject", "expected", "actual",  "reason",
                                 "check",   "sent",     "received"};
-    const char *const values[] = {c->subject, c->expected, c->actual, c->reason,
-                                  c->check,   c->sent,     c->came};
+    const char *const values[] = {c->subject, c->expected, c->actual,  c->reason,
+                                  c->check,   c->sent,     c->received};
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
         if (!values[i][0])
             continue;
@@ -90,7 +90,7 @@ static void put_case(GString *out, const struct verdict_case *c, bool probed)
 static void put_help(const struct tap *t, enum rule_number rule)
 {
     GString *command = g_string_new(NULL);
-    add_help(command, t->report->probed, rule);
+    words_add_help(command, t->report->probed, rule);
     g_string_append(t->out, "  ");
     put_yaml(t->out, "help", command->str);
     g_string_free(command, TRUE);
@@ -98,7 +98,7 @@ static void put_help(const struct tap *t, enum rule_number rule)
 
 static void put_diagnostics(const struct tap *t, enum rule_number rule, enum outcome outcome)
 {
-    const struct verdict_result *r = verdict_result(t->judged->verdict, rule, outcome);
+    const struct verdict_result *r = verdict_result(t->checked->verdict, rule, outcome);
     if (!r)
         return;
     g_string_append(t->out, "  ---\n  ");
@@ -107,7 +107,7 @@ static void put_diagnostics(const struct tap *t, enum rule_number rule, enum out
     put_yaml(t->out, "level", rule_level_name(rules[rule].level));
     g_string_append(t->out, "  ");
     GString *place = g_string_new(NULL);
-    add_place(place, &rules[rule]);
+    words_add_place(place, &rules[rule]);
     put_yaml(t->out, "section", place->str);
     g_string_free(place, TRUE);
     g_string_append(t->out, "  ");
@@ -128,7 +128,7 @@ static void put_skip(const struct tap *t, int worst, const struct verdict_result
     g_string_append_printf(t->out, " # SKIP %s", why_skipped(worst));
     if (r && r->n_cases > 0) {
         GString *text = g_string_new(NULL);
-        add_case(text, &r->cases[0], true);
+        words_add_case(text, &r->cases[0], true);
         g_string_append(t->out, ": ");
         put_escaped(t->out, text->str);
         g_string_free(text, TRUE);
@@ -137,10 +137,10 @@ static void put_skip(const struct tap *t, int worst, const struct verdict_result
 
 static void put_rule(struct tap *t, enum rule_number rule)
 {
-    int worst = verdict_worst(t->judged->verdict, rule);
+    int worst = verdict_worst(t->checked->verdict, rule);
     bool counts = worst == OUTCOME_FAIL && verdict_counts(rule, t->report->strict);
     const struct verdict_result *r = worst < 0 ? NULL
-                                               : verdict_result(t->judged->verdict, rule,
+                                               : verdict_result(t->checked->verdict, rule,
                                                                 (enum outcome)worst);
     put_test(t, !counts, rules[rule].id);
     if (!counts && worst != OUTCOME_PASS && worst != OUTCOME_NOTED)
@@ -154,13 +154,13 @@ static void put_rule(struct tap *t, enum rule_number rule)
 static void put_notes(const struct tap *t)
 {
     for (size_t rule = 0; rule < RULE_COUNT; rule++) {
-        const struct verdict_result *r = verdict_result(t->judged->verdict, (enum rule_number)rule,
+        const struct verdict_result *r = verdict_result(t->checked->verdict, (enum rule_number)rule,
                                                         OUTCOME_NOTED);
         for (unsigned i = 0; r && i < r->n_cases; i++) {
             g_string_append_printf(t->out, "# noted: %s: ", rules[rule].id);
-            add_case(t->out, &r->cases[i], true);
+            words_add_case(t->out, &r->cases[i], true);
             g_string_append(t->out, r->cases[i].frames.n ? ", " : "");
-            add_frames(t->out, &r->cases[i].frames);
+            words_add_frames(t->out, &r->cases[i].frames);
             g_string_append_c(t->out, '\n');
         }
     }
@@ -185,36 +185,37 @@ static void put_stage(struct tap *t, const struct stage *s)
 
 static void put_capture(struct tap *t)
 {
-    bool whole = judged_wholly(t->report, t->judged);
+    bool whole = checked_wholly(t->report, t->checked);
     put_test(t, whole, "could be judged");
     g_string_append_c(t->out, '\n');
     if (!whole) {
         g_string_append(t->out, "  ---\n  ");
-        put_yaml(t->out, "message", judged_why_not(t->report, t->judged));
+        put_yaml(t->out, "message", checked_why_not(t->report, t->checked));
         g_string_append(t->out, "  ...\n");
     }
-    for (guint i = 0; t->judged->stages && i < t->judged->stages->len; i++)
-        put_stage(t, t->judged->stages->pdata[i]);
+    for (guint i = 0; t->checked->stages && i < t->checked->stages->len; i++)
+        put_stage(t, t->checked->stages->pdata[i]);
     for (size_t rule = 0; rule < RULE_COUNT; rule++)
-        if (judged_tests(t->report, t->judged, (enum rule_number)rule))
+        if (checked_tests(t->report, t->checked, (enum rule_number)rule))
             put_rule(t, (enum rule_number)rule);
     put_notes(t);
 }
 
-static GString *tap_part(const struct report *r, const struct judged *j, struct told_so_far *told)
+static GString *tap_part(const struct report *r, const struct checked *j,
+                         struct written_so_far *written)
 {
-    struct tap t = {g_string_new(NULL), r, j, told->tests};
+    struct tap t = {g_string_new(NULL), r, j, written->tests};
     put_capture(&t);
-    told->tests = t.number;
-    told->captures++;
+    written->tests = t.number;
+    written->captures++;
     return t.out;
 }
 
-static GString *tap_head(const struct report *r, const struct told_so_far *told)
+static GString *tap_head(const struct report *r, const struct written_so_far *written)
 {
     (void)r;
     GString *out = g_string_new("TAP version 13\n");
-    g_string_append_printf(out, "1..%u\n", told->tests);
+    g_string_append_printf(out, "1..%u\n", written->tests);
     return out;
 }
 

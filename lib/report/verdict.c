@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/plain.h"
+#include "rules/sender.h"
 
 struct verdict {
     const struct selection *selection;
@@ -29,7 +30,7 @@ static void result_free(struct verdict_result *r)
         g_free(r->cases[i].reason);
         g_free(r->cases[i].check);
         g_free(r->cases[i].sent);
-        g_free(r->cases[i].came);
+        g_free(r->cases[i].received);
         for (unsigned j = 0; j < r->cases[i].senders.n; j++)
             g_free(r->cases[i].senders.first[j]);
     }
@@ -75,12 +76,12 @@ static void add_frame(struct verdict_frames *f, uint32_t frame)
         f->more = true;
 }
 
-static void add_sender(struct verdict_senders *s, const char *sender)
+static void add_sender(struct verdict_senders *s, const struct sender *from)
 {
-    char buffer[VERDICT_TEXT + 1];
-    if (!sender || !sender[0])
+    char text[SENDER_TEXT_SIZE], buffer[VERDICT_TEXT + 1];
+    if (s->more || !sender_text(text, from)[0])
         return;
-    sender = plain_text(sender, buffer, sizeof buffer);
+    const char *sender = plain_text(text, buffer, sizeof buffer);
     for (unsigned i = 0; i < s->n; i++)
         if (strcmp(s->first[i], sender) == 0)
             return;
@@ -123,7 +124,7 @@ static struct verdict_case *new_case(struct verdict_result *r, const char *const
     c->reason = g_strdup(texts[3]);
     c->check = short_text(e ? e->check : NULL);
     c->sent = short_text(e ? e->sent : NULL);
-    c->came = short_text(e ? e->came : NULL);
+    c->received = short_text(e ? e->received : NULL);
     return c;
 }
 
@@ -155,16 +156,12 @@ static enum outcome outcome_of(const struct finding *f)
     return breach && level != RULE_MUST && level != RULE_SHOULD ? OUTCOME_NOTED : f->outcome;
 }
 
-static void add(struct verdict *v, uint32_t frame, const struct finding *f,
-                const struct verdict_evidence *e)
+/* Enters the finding with its frame and its texts. */
+__attribute__((noinline)) static void add_result(struct verdict *v, uint32_t frame,
+                                                 const struct finding *f,
+                                                 const struct verdict_evidence *e)
 {
-    if (rules[f->rule].level == RULE_MAY || !verdict_selected(v, f->rule))
-        return;
-    enum outcome outcome = outcome_of(f);
-    v->counts[f->rule][outcome]++;
-    if (outcome == OUTCOME_PASS && !e)
-        return;
-    struct verdict_result **r = &v->results[f->rule][outcome];
+    struct verdict_result **r = &v->results[f->rule][outcome_of(f)];
     if (!*r)
         *r = g_new0(struct verdict_result, 1);
     (*r)->count++;
@@ -172,15 +169,26 @@ static void add(struct verdict *v, uint32_t frame, const struct finding *f,
     add_to_case(*r, frame, f, e);
 }
 
+/* A pass without evidence, as most findings are, is only counted. */
+static inline void add_outcome(struct verdict *v, uint32_t frame, const struct finding *f,
+                               const struct verdict_evidence *e)
+{
+    if (rules[f->rule].level == RULE_MAY || !verdict_selected(v, f->rule))
+        return;
+    v->counts[f->rule][outcome_of(f)]++;
+    if (f->outcome != OUTCOME_PASS || e)
+        add_result(v, frame, f, e);
+}
+
 void verdict_add(struct verdict *v, uint32_t frame, const struct finding *f)
 {
-    add(v, frame, f, NULL);
+    add_outcome(v, frame, f, NULL);
 }
 
 void verdict_add_evidence(struct verdict *v, const struct finding *f,
                           const struct verdict_evidence *e)
 {
-    add(v, 0, f, e);
+    add_outcome(v, 0, f, e);
 }
 
 void verdict_skip(struct verdict *v, enum rule_number rule, const char *why,
@@ -192,7 +200,7 @@ void verdict_skip(struct verdict *v, enum rule_number rule, const char *why,
                         .actual = why,
                         .subject = "",
                         .reason = ""};
-    add(v, 0, &f, e);
+    add_outcome(v, 0, &f, e);
 }
 
 void verdict_restore(struct verdict *v, enum rule_number rule, enum outcome outcome, uint64_t count,
@@ -284,7 +292,7 @@ static void count_rule(struct verdict_summary *s, const struct verdict *v, enum 
     if (!verdict_applicable(rule) || !verdict_selected(v, rule))
         return;
     s->applicable++;
-    s->judged += verdict_judged(v, rule);
+    s->checked += verdict_judged(v, rule);
     if (rules[rule].level < s->strictest)
         s->strictest = rules[rule].level;
 }

@@ -42,14 +42,14 @@ enum { VERDICT_SKIPPED = OUTCOMES, VERDICT_KNOWN, VERDICT_OUTCOMES };
 struct verdict_evidence {
     const char *check; /* name of the check */
     const char *sent;
-    const char *came;
+    const char *received;
 };
 
 /* Findings of a rule and outcome with the same texts. */
 struct verdict_case {
     /* valid UTF-8 without control characters; "" if absent */
     char *subject, *expected, *actual, *reason;
-    char *check, *sent, *came; /* evidence of the first finding; "" if absent */
+    char *check, *sent, *received; /* evidence of the first finding; "" if absent */
     uint64_t count;
     struct verdict_frames frames;
     struct verdict_senders senders;
@@ -88,7 +88,7 @@ struct verdict_summary {
      * those of them that were decided: passed, violated, known deviation, or known from the
      * baseline.
      */
-    unsigned applicable, judged;
+    unsigned applicable, checked;
     enum rule_level strictest; /* of the selected rules; RULE_INFO: none of them can be violated */
 };
 

@@ -32,7 +32,7 @@ const char *why_skipped(int worst)
 {
     switch (worst) {
     case OUTCOME_FAIL:
-        return "violated, but SHOULD counts with --strict only";
+        return "violated, but a SHOULD counts only with --strict";
     case VERDICT_KNOWN:
         return "known from the baseline";
     case OUTCOME_DEVIATION:
@@ -42,7 +42,7 @@ const char *why_skipped(int worst)
     case VERDICT_SKIPPED:
         return "not tried";
     default:
-        return "no occasion in this capture";
+        return "did not apply in this capture";
     }
 }
 
@@ -58,18 +58,18 @@ const char *verdict_why_not(const struct verdict_summary *s, uint64_t ipoib_fram
 {
     bool undecided = s->inconclusive && !s->must && !s->should && !s->deviated && !s->passed;
     return !ipoib_frames                 ? "there is no IPoIB in it"
-           : undecided                   ? "all that was to be judged is inconclusive"
+           : undecided                   ? "every applicable rule is inconclusive"
            : s->strictest == RULE_MUST   ? "no MUST was judged"
            : s->strictest == RULE_SHOULD ? "no SHOULD was judged"
                                          : "no rule was judged";
 }
 
-void add_times(GString *out, uint64_t n)
+void words_add_times(GString *out, uint64_t n)
 {
     g_string_append_printf(out, "%" PRIu64 " time%s", n, n == 1 ? "" : "s");
 }
 
-void add_frames(GString *out, const struct verdict_frames *f)
+void words_add_frames(GString *out, const struct verdict_frames *f)
 {
     if (f->n == 0)
         return;
@@ -80,7 +80,7 @@ void add_frames(GString *out, const struct verdict_frames *f)
         g_string_append(out, " and others");
 }
 
-void add_senders(GString *out, const struct verdict_senders *s)
+void words_add_senders(GString *out, const struct verdict_senders *s)
 {
     for (unsigned i = 0; i < s->n; i++)
         g_string_append_printf(out, "%s%s", i ? "; " : "", s->first[i]);
@@ -88,7 +88,7 @@ void add_senders(GString *out, const struct verdict_senders *s)
         g_string_append(out, " and others");
 }
 
-void add_help(GString *out, bool probed, enum rule_number rule)
+void words_add_help(GString *out, bool probed, enum rule_number rule)
 {
     g_string_append_printf(out, "%s --explain %s", probed ? "ipoib-probe" : "ipoib-check",
                            rules[rule].id);
@@ -103,7 +103,7 @@ static void add_what(GString *out, const struct verdict_case *c)
         g_string_append(out, c->actual);
 }
 
-void add_case(GString *out, const struct verdict_case *c, bool why)
+void words_add_case(GString *out, const struct verdict_case *c, bool why)
 {
     const char *colon = c->subject[0] && (c->expected[0] || c->actual[0]) ? ": " : "";
     g_string_append_printf(out, "%s%s", c->subject, colon);
@@ -118,7 +118,7 @@ static bool says_the_same(const struct verdict_case *a, const struct verdict_cas
            g_str_equal(a->reason, b->reason);
 }
 
-static bool told_before(const struct verdict_result *r, unsigned i)
+static bool reported_before(const struct verdict_result *r, unsigned i)
 {
     for (unsigned j = 0; j < i; j++)
         if (says_the_same(&r->cases[j], &r->cases[i]))
@@ -136,7 +136,7 @@ static void add_subjects(GString *out, const struct verdict_result *r, unsigned 
             continue;
         g_string_append_printf(out, "%s  %s%s", indent, c->subject,
                                c->subject[0] && c->frames.n ? ": " : "");
-        add_frames(out, &c->frames);
+        words_add_frames(out, &c->frames);
         g_string_append_c(out, '\n');
     }
 }
@@ -166,7 +166,7 @@ static void add_sender_line(GString *out, const struct verdict_result *r, unsign
     if (all.n == 0)
         return;
     g_string_append_printf(out, "%s  sent by ", indent);
-    add_senders(out, &all);
+    words_add_senders(out, &all);
     g_string_append_c(out, '\n');
 }
 
@@ -182,18 +182,18 @@ static uint64_t times(const struct verdict_result *r, unsigned first)
 static bool reason_ends(const struct verdict_result *r, unsigned i)
 {
     for (unsigned j = i + 1; j < r->n_cases; j++)
-        if (!told_before(r, j) && g_str_equal(r->cases[i].reason, r->cases[j].reason))
+        if (!reported_before(r, j) && g_str_equal(r->cases[i].reason, r->cases[j].reason))
             return false;
     return r->cases[i].reason[0];
 }
 
-void add_cases(GString *out, const struct verdict_result *r, const char *indent)
+void words_add_cases(GString *out, const struct verdict_result *r, const char *indent)
 {
     for (unsigned i = 0; i < r->n_cases; i++) {
-        if (told_before(r, i))
+        if (reported_before(r, i))
             continue;
         g_string_append(out, indent);
-        add_times(out, times(r, i));
+        words_add_times(out, times(r, i));
         g_string_append(out, ": ");
         add_what(out, &r->cases[i]);
         g_string_append_c(out, '\n');
@@ -207,11 +207,11 @@ void add_cases(GString *out, const struct verdict_result *r, const char *indent)
     if (r->uncased == 0)
         return;
     g_string_append(out, indent);
-    add_times(out, r->uncased);
+    words_add_times(out, r->uncased);
     g_string_append(out, ": further cases\n");
 }
 
-void add_place(GString *out, const struct rule *rule)
+void words_add_place(GString *out, const struct rule *rule)
 {
     g_string_append(out, rule_document_name(rule->document));
     if (rule->section[0])

@@ -23,27 +23,27 @@ const char *status_name(enum verdict_status status);
 const char *verdict_why_not(const struct verdict_summary *s, uint64_t ipoib_frames);
 
 /* "1 time", "2 times" */
-void add_times(GString *out, uint64_t n);
+void words_add_times(GString *out, uint64_t n);
 
 /* "frame 7", "frames 1, 2, 3 and others"; nothing if there is no frame. */
-void add_frames(GString *out, const struct verdict_frames *f);
+void words_add_frames(GString *out, const struct verdict_frames *f);
 
 /* "IP 10.0.0.1, GID fe80::1, LID 3 and others": senders, separated by semicolons. */
-void add_senders(GString *out, const struct verdict_senders *s);
+void words_add_senders(GString *out, const struct verdict_senders *s);
 
 /* "ipoib-check --explain rfc4391.6.type": the command that prints the rule's page. */
-void add_help(GString *out, bool probed, enum rule_number rule);
+void words_add_help(GString *out, bool probed, enum rule_number rule);
 
 /* "group ff12:...: expected 0x0000, found 0xbeef"; with why also " (reason)". */
-void add_case(GString *out, const struct verdict_case *c, bool why);
+void words_add_case(GString *out, const struct verdict_case *c, bool why);
 
 /*
  * The cases of a result, each with its entities and senders. Every line begins with the indent. A
  * reason that several cases share is printed once.
  */
-void add_cases(GString *out, const struct verdict_result *r, const char *indent);
+void words_add_cases(GString *out, const struct verdict_result *r, const char *indent);
 
 /* "RFC 4391, section 6" */
-void add_place(GString *out, const struct rule *rule);
+void words_add_place(GString *out, const struct rule *rule);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Results of the checks, and the checks that need one packet only; rules/scene.h has those that
- * need the model of the fabric. For each of its rules a check reports PASS, FAIL or INCONCLUSIVE,
- * with the offset, the expected and the actual value; it reports nothing if the rule does not
- * apply.
+ * Results of the checks, and the checks that need one packet only; rules/check_context.h has those
+ * that need the model of the fabric. For each of its rules a check reports PASS, FAIL or
+ * INCONCLUSIVE, with the offset, the expected and the actual value; it reports nothing if the rule
+ * does not apply.
  *
  * If a packet was truncated, or the capture started too late, the result is INCONCLUSIVE, never
  * FAIL.
@@ -34,25 +34,25 @@ struct finding {
     const char *expected, *actual;
     const char *subject; /* entity: a group, an address, a port, a connection; "": this packet */
     const char *reason;  /* OUTCOME_DEVIATION: description of the known deviation */
-    /* OUTCOME_FAIL and OUTCOME_DEVIATION: the packet's sender; NULL or "": unknown */
-    const char *sender;
+    /* OUTCOME_FAIL and OUTCOME_DEVIATION: the packet's sender; NULL: unknown (rules/sender.h) */
+    const struct sender *sender;
 };
 
 /* Deduplication cache: the findings already reported of each entity (rules/report.c). */
-struct told;
+struct reported;
 
 /*
- * Reporting context. base: start of the packet; offsets are relative to it. told: deduplication
- * cache, NULL to report every time. corrupt: callback, is the packet corrupt (model/integrity.h)?
- * It is called only when the cache would change; a corrupt packet does not change the cache. NULL:
- * never corrupt.
+ * Reporting context. base: start of the packet; offsets are relative to it. reported:
+ * deduplication cache, NULL to report every time. corrupt: callback, is the packet corrupt
+ * (model/integrity.h)? It is called only when the cache would change; a corrupt packet does not
+ * change the cache. NULL: never corrupt.
  */
 struct reporter {
     void (*report)(void *user, const struct finding *f);
     bool (*corrupt)(void *user);
     void *user;
     const uint8_t *base;
-    struct told *told;
+    struct reported *reported;
     /* capture interface; entities of two interfaces are kept apart */
     uint16_t interface;
 };
@@ -61,6 +61,8 @@ struct reporter {
 
 /* The encapsulation header of the datagram (RFC 4391 §6; connected mode: RFC 4755 §4). */
 void check_encapsulation(const struct reporter *r, const struct datagram *d, bool connected);
+/* Does the datagram begin as its Type says? True if that is unknown. */
+bool encapsulation_fits(const struct datagram *d);
 
 /*
  * An IPoIB MGID (16 bytes) of the partition pkey (RFC 4391 §4): 0xff, flags, group ID, P_Key.
@@ -72,7 +74,8 @@ void check_mgid(const struct reporter *r, const uint8_t *mgid, uint16_t pkey);
  * A datagram of LINKTYPE_IPOIB: the destination GID (16 bytes) of its pseudo header. If that is an
  * IPoIB MGID, it is compared with the IP destination (RFC 4391 §4).
  */
-void check_bare_group(const struct reporter *r, const uint8_t *dgid, const struct datagram *d);
+void check_pseudo_header_group(const struct reporter *r, const uint8_t *dgid,
+                               const struct datagram *d);
 
 /*
  * The headers of a datagram: the GRH of multicast (RFC 4391 §6), and the group in the MGID compared
@@ -98,5 +101,11 @@ void check_dhcp(const struct reporter *r, const struct datagram *g);
  * this capture, 0 if unknown.
  */
 void check_cm(const struct reporter *r, const struct mad_payload *m, uint32_t number);
+
+/*
+ * What a CM message of IPoIB shows of its link: Receive MTU and RC timers (RFC 4755 §5, 7.1). Each
+ * value is noted once for a link. pkey: of the connection.
+ */
+void check_cm_link(const struct reporter *r, const struct mad_payload *m, uint16_t pkey);
 
 #endif

@@ -35,7 +35,8 @@ void check_arp(const struct reporter *r, const struct datagram *d)
     enum wire_result result = d->arp_result;
     if (!d->arp_has_fixed) {
         if (result == WIRE_TRUNCATED)
-            inconclusive(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p, "not captured");
+            report_inconclusive(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p,
+                                "the packet was truncated by the capture");
         return;
     }
     expect_number(r, R_RFC4391_9_2_ARP_HARDWARE_TYPE, v.p + ARP_HRD, 2, ARP_HRD_INFINIBAND);
@@ -46,7 +47,7 @@ void check_arp(const struct reporter *r, const struct datagram *d)
         return;
     expect_that(r, R_RFC4391_9_1_1_FORMAT, result != WIRE_MALFORMED, v.p, v.cap,
                 "20-octet addresses",
-                result != WIRE_MALFORMED ? "they fit" : "the message ends before them");
+                result != WIRE_MALFORMED ? "they fit" : "a message that ends before the addresses");
     if (known_operation(a->op))
         expect_that(r, R_RFC4391_9_2_ARP_AS_RFC826, a->pro != TYPE_IPV4 || a->pln == 4,
                     v.p + ARP_PRO, 4, "protocol length 4 for IPv4",
@@ -63,9 +64,9 @@ static void note_message(const struct reporter *r, const uint8_t *message,
     bool of_target = message[0] == ND_NA || message[0] == ND_REDIRECT;
     struct subject address = subject_address(message + o->off + ND_OPT_LLADDR);
     if (of_target != (o->type == ND_OPT_TARGET_LLADDR))
-        note(r, R_RFC4391_9_3_ND_MESSAGES, &address, message[0], message + o->off, o->size,
-             "a %s link-layer address option in a message that has none",
-             of_target ? "source" : "target");
+        report_note(r, R_RFC4391_9_3_ND_MESSAGES, &address, message[0], message + o->off, o->size,
+                    "a %s link-layer address option in a message that has none",
+                    of_target ? "source" : "target");
 }
 
 static void check_option(const struct reporter *r, struct view v, const struct nd_option *o)
@@ -75,7 +76,8 @@ static void check_option(const struct reporter *r, struct view v, const struct n
     if (!nd_is_ipoib_lladdr(o))
         return;
     if (view_has(v, o->off, o->size) != WIRE_OK) {
-        inconclusive(r, R_RFC4391_9_3_ND_OPTION_PADDING, p, "not captured");
+        report_inconclusive(r, R_RFC4391_9_3_ND_OPTION_PADDING, p,
+                            "the packet was truncated by the capture");
         return;
     }
     expect_value(r, R_RFC4391_9_3_ND_OPTION_PADDING, p + ND_OPT_PAD, 2, 0);
@@ -96,8 +98,8 @@ static void check_broken_option(const struct reporter *r, struct view v, uint32_
         return;
     expect_number(r, R_RFC4391_9_3_ND_OPTION_LENGTH, p + ND_OPT_LENGTH, 1, ND_OPT_IPOIB_LENGTH);
     if (p[ND_OPT_LENGTH] == ND_OPT_IPOIB_LENGTH)
-        fail(r, R_RFC4391_9_1_1_FORMAT, p, v.cap - off, "20-octet addresses",
-             "the message ends before them");
+        report_fail(r, R_RFC4391_9_1_1_FORMAT, p, v.cap - off, "20-octet addresses",
+                    "a message that ends before the addresses");
 }
 
 void check_nd(const struct reporter *r, struct view v)

@@ -5,7 +5,7 @@
  * (RFC 4391 §8, 9.1.1; RFC 4755 §2.2, 3, 3.1).
  */
 #include "model/address.h"
-#include "rules/scene.h"
+#include "rules/result.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
@@ -13,90 +13,89 @@
 #include "wire/nd.h"
 
 enum { LLADDR_FLAGS_CONNECTED = LLADDR_FLAG_RC | LLADDR_FLAG_UC };
-/*
- * A reply is expected within the time in which a request is repeated: three times at intervals of
- * one second (RFC 4861 §10).
- */
-enum { ANSWER_SECONDS = 5 };
 enum { U_BIT = 0x02 };               /* of the first byte of an EUI-64 (RFC 4291 appendix A) */
 enum { EUI_SIZE = 8, OUI_SIZE = 3 }; /* the OUI names the vendor */
 
-static uint32_t link_of(const struct scene *s)
+static uint32_t link_of(const struct check_context *s)
 {
     return link_key(s->p->at.interface, s->p->ib.pkey);
 }
 
 /* ---- the GID in the address: is it the sender's? */
 
-static void check_gid(const struct scene *s, const uint8_t *p, enum whose whose)
+static void fail_gid(const struct check_context *s, const uint8_t *p, enum rule_number rule,
+                     enum whose whose)
+{
+    bool of_port = rule == R_RFC4391_9_1_1_GID_OF_PORT;
+    const char *actual = of_port ? "the GID of another port" : "another GID";
+    const struct result r = {
+        .rule = rule,
+        .about = subject_address(p),
+        .value = (uintptr_t)actual,
+        .at = {p + LLADDR_GID, GID_SIZE},
+        .unknown_at = p,
+        .expected = of_port ? "a GID of the sender's port"
+                            : "the subnet prefix and the GUID of the sender's port",
+        .actual = actual,
+        .facts = {fact_gids(whose)}};
+    report_result(s, &r);
+}
+
+static void check_gid(const struct check_context *s, const uint8_t *p, enum whose whose)
 {
     struct subject address = subject_address(p);
-    switch (whose) {
-    case WHOSE_OWN:
-        pass_about(s->r, R_RFC4391_9_1_1_GID_OF_PORT, &address);
-        pass_about(s->r, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, &address);
-        break;
-    case WHOSE_OWN_GUID: /* with another prefix, such as the default one (IBA 4.1.1) */
-        inconclusive(s->r, R_RFC4391_9_1_1_GID_OF_PORT, p, "the port's other GIDs were not seen");
-        pass_about(s->r, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, &address);
-        break;
-    case WHOSE_OTHERS:
-        expect_about(s->r, R_RFC4391_9_1_1_GID_OF_PORT, &address, false, p + LLADDR_GID, GID_SIZE,
-                     "a GID of the sender's port", "the GID of another port");
-        break;
-    case WHOSE_NOBODYS:
-        expect_about(s->r, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, &address, false, p + LLADDR_GID,
-                     GID_SIZE, "the subnet prefix and the GUID of the sender's port",
-                     "another GID");
-        break;
-    case WHOSE_UNKNOWN:
-        inconclusive(s->r, R_RFC4391_9_1_1_GID_OF_PORT, p, "the port's GIDs were not seen");
-        inconclusive(s->r, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, p, "the port's GIDs were not seen");
-        break;
-    }
+    if (whose == WHOSE_OWN)
+        report_pass_about(s->r, R_RFC4391_9_1_1_GID_OF_PORT, &address);
+    else if (whose != WHOSE_NO_PORT)
+        fail_gid(s, p, R_RFC4391_9_1_1_GID_OF_PORT, whose);
+    if (whose == WHOSE_OWN || whose == WHOSE_OWN_GUID)
+        report_pass_about(s->r, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, &address);
+    else if (whose == WHOSE_NO_PORT || whose == WHOSE_UNKNOWN)
+        fail_gid(s, p, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, whose);
 }
 
 /*
  * An interface has one UD QP, with connected mode (RFC 4755 §2.2) or without it ("whether or not it
  * supports this extension", §3.1). So the source QP must be the one in the announced address.
  */
-static void check_ud_qp(const struct scene *s, const uint8_t *p)
+static void check_ud_qp(const struct check_context *s, const uint8_t *p, enum whose whose)
 {
-    struct subject address = subject_address(p);
-    if (s->p->ib.transport != IB_UD)
-        return;
-    if (s->p->ib.sqpn == be24(p + LLADDR_QPN)) {
-        pass_about(s->r, R_RFC4755_2_2_ONE_UD_QP, &address);
-    } else if (is_news(s->r, R_RFC4755_2_2_ONE_UD_QP, &address, s->p->ib.sqpn)) {
-        char expected[16], actual[16];
-        g_snprintf(expected, sizeof expected, "QPN 0x%06x", be24(p + LLADDR_QPN));
-        g_snprintf(actual, sizeof actual, "QPN 0x%06x", s->p->ib.sqpn);
-        fail_about(s->r, R_RFC4755_2_2_ONE_UD_QP, &address,
-                   s->r->base + s->p->ib.deth_off + DETH_SRC_QP, 3, expected, actual);
-    }
+    const struct result r = {.rule = R_RFC4755_2_2_ONE_UD_QP,
+                             .about = subject_address(p),
+                             .wanted = be24(p + LLADDR_QPN),
+                             .value = s->p->ib.sqpn,
+                             .at = {s->r->base + s->p->ib.deth_off + DETH_SRC_QP, 3},
+                             .describe = describe_qpn,
+                             .facts = {fact_gids(whose)}};
+    if (whose == WHOSE_OWN && r.value == r.wanted)
+        report_pass_about(s->r, r.rule, &r.about);
+    else if (whose == WHOSE_OWN || whose == WHOSE_UNKNOWN)
+        report_result(s, &r);
 }
 
-/* Checks the link-layer address that the sender announces as its own. */
-static void announced(const struct scene *s, const uint8_t *p)
+/*
+ * Checks the link-layer address that the sender announces as its own. Returns false if its GID
+ * cannot be the sender's.
+ */
+static bool announced(const struct check_context *s, const uint8_t *p)
 {
     if (lladdr_is_zero(p) || lladdr_is_multicast(p))
-        return;
+        return true;
     enum whose whose = fabric_whose_gid(s->f, s->p, p + LLADDR_GID);
     check_gid(s, p, whose);
-    if (whose == WHOSE_OWN)
-        check_ud_qp(s, p);
-    else if (whose == WHOSE_UNKNOWN && s->p->ib.transport == IB_UD)
-        inconclusive(s->r, R_RFC4755_2_2_ONE_UD_QP, NULL, "the port's GIDs were not seen");
+    if (s->p->ib.transport == IB_UD)
+        check_ud_qp(s, p, whose);
+    return whose == WHOSE_OWN || whose == WHOSE_OWN_GUID || whose == WHOSE_UNKNOWN;
 }
 
 /* ---- IPv6 interface identifiers (RFC 4391 §8) */
 
-static void check_u_bit(const struct scene *s, const struct subject *address, const uint8_t *iid,
-                        const uint8_t *guid, const uint8_t *at)
+static void check_u_bit(const struct check_context *s, const struct subject *address,
+                        const uint8_t *iid, const uint8_t *guid, const uint8_t *at)
 {
     if (guid[0] & U_BIT)
-        inconclusive(s->r, R_RFC4391_8_U_BIT, at,
-                     "the GUID's u bit is 1: it may be modified or not");
+        report_inconclusive(s->r, R_RFC4391_8_U_BIT, at,
+                            "the GUID's u bit is 1: it may be modified or not");
     else
         expect_about(s->r, R_RFC4391_8_U_BIT, address, iid[0] & U_BIT, at, 1,
                      "u bit 1, toggled from the EUI-64 GUID's 0", "u bit 0");
@@ -108,15 +107,17 @@ static bool begins_as(const uint8_t *iid, const uint8_t *guid, size_t n)
     return ((iid[0] ^ guid[0]) & ~U_BIT & 0xff) == 0 && memcmp(iid + 1, guid + 1, n - 1) == 0;
 }
 
-static void note_source(const struct scene *s, const struct subject *address, const uint8_t *iid)
+static void note_source(const struct check_context *s, const struct subject *address,
+                        const uint8_t *iid)
 {
     bool is_lid = s->p->ib.has_lrh && be64(iid) == s->p->ib.slid;
-    note(s->r, R_RFC4391_8_INTERFACE_ID_SOURCE, address, be64(iid), iid, 8, "%s",
-         is_lid ? "the interface identifier is a LID of the port"
-                : "the interface identifier is not made from the port's GUID");
+    report_note(s->r, R_RFC4391_8_INTERFACE_ID_SOURCE, address, be64(iid), iid, 8, "%s",
+                is_lid ? "the interface identifier is a LID of the port"
+                       : "the interface identifier is not made from the port's GUID");
 }
 
-static void check_interface_id(const struct scene *s, const uint8_t *ip, const uint8_t *lladdr)
+static void check_interface_id(const struct check_context *s, const uint8_t *ip,
+                               const uint8_t *lladdr)
 {
     struct subject address = subject_address(lladdr);
     const uint8_t *iid = ip + 8, *guid = lladdr + LLADDR_GID + 8;
@@ -128,123 +129,111 @@ static void check_interface_id(const struct scene *s, const uint8_t *ip, const u
                  "fe80::/64 and the interface identifier", "other bits of the prefix are set");
     bool from_guid = begins_as(iid, guid, EUI_SIZE);
     /* An identifier without the GUID's OUI may be opaque (RFC 8064) or a LID (RFC 4391 §8). */
-    if (begins_as(iid, guid, OUI_SIZE))
+    bool of_vendor = begins_as(iid, guid, OUI_SIZE);
+    if (of_vendor)
         expect_about(s->r, R_RFC4391_8_LINK_LOCAL, &address, from_guid, iid, 8,
                      "made from the port's EUI-64 GUID", "made from another GUID of the vendor");
     if (from_guid)
         check_u_bit(s, &address, iid, guid, iid);
-    else
+    else if (!of_vendor)
         note_source(s, &address, iid);
 }
 
 /* ---- destination of the reply */
 
 /*
- * asker: the requester's link-layer address. The caller chooses the rule: RFC 4755's if the address
+ * requester: its link-layer address. The caller chooses the rule: RFC 4755's if the address
  * has a connected-mode flag, else RFC 4391's.
  */
-static void check_reply(const struct scene *s, const uint8_t *asker, enum rule_number rule)
+static void check_reply(const struct check_context *s, const uint8_t *requester,
+                        enum rule_number rule)
 {
-    struct subject address = subject_address(asker);
-    if (s->p->ib.transport != IB_UD || ib_is_multicast(&s->p->ib) || lladdr_is_zero(asker) ||
-        lladdr_is_multicast(asker))
+    struct subject address = subject_address(requester);
+    if (s->p->ib.transport != IB_UD || ib_is_multicast(&s->p->ib) || lladdr_is_zero(requester) ||
+        lladdr_is_multicast(requester))
         return;
     expect_same(s->r, rule, &address, s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3,
-                be24(asker + LLADDR_QPN), s->p->ib.dqpn);
+                be24(requester + LLADDR_QPN), s->p->ib.dqpn);
 }
 
-static void note_query(const struct scene *s, const uint8_t *sha)
+/* A request to another group than the broadcast group is noted by check_mgid.c. */
+static void note_query(const struct check_context *s, const uint8_t *sha)
 {
     const struct ib_packet *ib = &s->p->ib;
     struct subject address = subject_address(sha);
-    bool on_broadcast = ib->dgid && mgid_is_ipoib(ib->dgid) && mgid_read(ib->dgid).broadcast;
-    if (ib->transport == IB_UD && !on_broadcast)
-        note(s->r, R_RFC4755_3_QUERY_ON_BROADCAST, &address, 0, s->r->base, ib->payload_off,
-             "a question that does not go to the broadcast-GID: it revalidates what is known");
-}
-
-/*
- * Is the request, the requester's last, unanswered and recent? Only then is a wrong reply certainly
- * one to it; otherwise it may be the reply to a request that was not captured.
- */
-static bool waits(const struct scene *s, const struct resolution *q)
-{
-    return !q->answered && s->p->at.ns / 1000000000 - q->seconds <= ANSWER_SECONDS;
-}
-
-/*
- * Does a port other than the requester's have the IP? If no holder is known, it may be another IP
- * of the requester, whose request was not captured or was captured after its reply.
- */
-static bool is_anothers(const struct scene *s, const struct ip *ip, const uint8_t *asker)
-{
-    const struct neighbour *holder = neighbours_of_ip(s->f->neighbours, link_of(s), ip);
-    return holder && !neighbour_is_same_port(holder, asker);
+    if (ib->transport == IB_UD && !ib_is_multicast(ib))
+        report_note(s->r, R_RFC4755_3_QUERY_ON_BROADCAST, &address, 0, s->r->base, ib->payload_off,
+                    "a request not sent to the broadcast-GID: it revalidates a cache entry");
 }
 
 /* RFC 826: the target of a reply is the requester, with its link-layer address and its IP. */
-static void check_target(const struct scene *s, const uint8_t *p, const struct arp *a)
+static void check_target(const struct check_context *s, const uint8_t *p, const struct arp *a)
 {
-    struct resolution like = {.link = link_of(s), .asked = ip_read(p + a->spa, 4)};
+    struct resolution like = {.link = link_of(s), .target = ip_read(p + a->spa, 4)};
     const struct resolution *q;
-    memcpy(like.asker, p + a->tha, LLADDR_SIZE);
-    for (unsigned i = 0; (q = resolution_question(s->f->resolutions, &like, i)) != NULL; i++)
-        if (memcmp(q->asker_ip.octets, p + a->tpa, 4) == 0) {
-            pass(s->r, R_RFC4391_9_2_ARP_AS_RFC826);
+    memcpy(like.requester, p + a->tha, LLADDR_SIZE);
+    for (unsigned i = 0; (q = resolution_request(s->f->resolutions, &like, i)) != NULL; i++)
+        if (memcmp(q->requester_ip.octets, p + a->tpa, 4) == 0) {
+            report_pass(s->r, R_RFC4391_9_2_ARP_AS_RFC826);
             return;
         }
     struct ip target = ip_read(p + a->tpa, 4);
-    q = resolution_question(s->f->resolutions, &like, 0);
-    if (q && waits(s, q) && is_anothers(s, &target, q->asker))
-        fail(s->r, R_RFC4391_9_2_ARP_AS_RFC826, p + a->tpa, 4, "the IP of who asked",
-             "another target");
-    else if (q)
-        inconclusive(s->r, R_RFC4391_9_2_ARP_AS_RFC826, p + a->tpa, "the request was not seen");
+    q = resolution_request(s->f->resolutions, &like, 0);
+    const struct result r = {.rule = R_RFC4391_9_2_ARP_AS_RFC826,
+                             .at = {p + a->tpa, 4},
+                             .unknown_at = p + a->tpa,
+                             .often = REPORT_PACKET,
+                             .expected = "the requester's IP address",
+                             .actual = "another target",
+                             .facts = {fact_request(q, &target)},
+                             .dropped = READ_GIDS}; /* read for the sender's own address */
+    if (q)
+        report_result(s, &r);
 }
 
-/*
- * Is the NA certainly the response to this solicitation? It must go to the port that solicited, and
- * must be the first datagram of the sender since. If an earlier one was lost, that one may have
- * been the response; this one may then answer a solicitation that was not captured, of another port
- * or QP with the same IP.
- */
-static bool answers(const struct scene *s, const struct resolution *q)
+/* RFC 4755's rule if the requester's address has a connected-mode flag, else RFC 4391's. */
+static enum rule_number reply_rule(const uint8_t *requester, enum rule_number without)
 {
-    const struct endport *asker = endports_by_lid(s->f->endports, s->p->at.interface, q->lid);
-    uint16_t lid = port_to_lid(s->p->dst);
-    const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
-    bool to_asker = lid == q->lid || (asker && endport_has_lid(asker, lid));
-    bool first = qp ? qp_is_followed(qp, q->frame, s->p->ib.psn) : s->p->ib.psn == 0;
-    return to_asker && first && waits(s, q);
+    return requester[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED ? R_RFC4755_3_1_REPLY_TO_UD_QPN
+                                                            : without;
+}
+
+/* q: the last solicitation that the NA may answer; NULL: none was seen. */
+static void fail_advertised_to(const struct check_context *s, const struct resolution *q)
+{
+    static const uint8_t none[LLADDR_SIZE];
+    const uint8_t *requester = q ? q->requester : none;
+    const struct result r = {.rule = reply_rule(requester, R_RFC4391_9_1_1_TRAFFIC_TO_QPN),
+                             .about = subject_address(requester),
+                             .wanted = be24(requester + LLADDR_QPN),
+                             .value = s->p->ib.dqpn,
+                             .at = {s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3},
+                             .describe = describe_hex,
+                             .facts = {fact_solicitation(q)},
+                             .dropped = READ_GIDS}; /* read for the sender's own address */
+    report_result(s, &r);
 }
 
 /* A solicited NA must go to the QPN in the solicitation's option. */
-static void check_advertised_to(const struct scene *s, const struct ip *asker,
+static void check_advertised_to(const struct check_context *s, const struct ip *requester,
                                 const struct ip *asked)
 {
-    struct resolution like = {.link = link_of(s), .asker_ip = *asker, .asked = *asked};
+    struct resolution like = {.link = link_of(s), .requester_ip = *requester, .target = *asked};
     const struct resolution *q;
     if (s->p->ib.transport != IB_UD || ib_is_multicast(&s->p->ib))
         return;
-    for (unsigned i = 0; (q = resolution_question(s->f->resolutions, &like, i)) != NULL; i++)
-        if (be24(q->asker + LLADDR_QPN) == s->p->ib.dqpn)
+    for (unsigned i = 0; (q = resolution_request(s->f->resolutions, &like, i)) != NULL; i++)
+        if (be24(q->requester + LLADDR_QPN) == s->p->ib.dqpn)
             break;
-    bool right = q != NULL;
-    if (!right)
-        q = resolution_question(s->f->resolutions, &like, 0);
-    /* two interfaces of one port may have the same IP */
-    bool another = q && !right && q->lid == port_to_lid(s->p->dst) &&
-                   qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn);
-    bool connected = q && q->asker[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED;
-    enum rule_number rule = connected ? R_RFC4755_3_1_REPLY_TO_UD_QPN
-                                      : R_RFC4391_9_1_1_TRAFFIC_TO_QPN;
-    if (right || (q && !another && answers(s, q)))
-        check_reply(s, q->asker, rule);
-    else
-        inconclusive(s->r, rule, NULL, "the solicitation was not seen");
+    if (q) {
+        check_reply(s, q->requester, reply_rule(q->requester, R_RFC4391_9_1_1_TRAFFIC_TO_QPN));
+        return;
+    }
+    q = resolution_request(s->f->resolutions, &like, 0);
+    fail_advertised_to(s, q);
 }
 
-void check_arp_scene(const struct scene *s, const struct datagram *d)
+void check_arp_in_fabric(const struct check_context *s, const struct datagram *d)
 {
     struct view v = d->body;
     const struct arp *a = &d->arp;
@@ -258,15 +247,14 @@ void check_arp_scene(const struct scene *s, const struct datagram *d)
     if (a->op == ARP_REPLY && ipv4)
         check_target(s, v.p, a);
     if (a->op == ARP_REPLY) {
-        bool connected = v.p[a->tha + LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED;
-        check_reply(s, v.p + a->tha,
-                    connected ? R_RFC4755_3_1_REPLY_TO_UD_QPN : R_RFC4391_9_1_1_ARP_REPLY_QPN);
+        const uint8_t *requester = v.p + a->tha;
+        check_reply(s, requester, reply_rule(requester, R_RFC4391_9_1_1_ARP_REPLY_QPN));
         if (s->p->ib.transport == IB_UD)
-            pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
+            report_pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
     }
 }
 
-static void note_routers(const struct scene *s)
+static void note_routers(const struct check_context *s, struct view icmpv6)
 {
     const struct ib_packet *ib = &s->p->ib;
     struct subject link = subject_link(ib->pkey);
@@ -277,12 +265,13 @@ static void note_routers(const struct scene *s)
     memset(mgid + MGID_GROUP, 0, MGID_SIZE - MGID_GROUP);
     mgid[MGID_SIZE - 1] = 2;
     const struct group *g = groups_find(s->f->groups, s->p->at.interface, mgid);
-    bool there = g && g->state == GROUP_THERE;
-    note(s->r, R_DRAFT_7_ALL_ROUTER_GROUP, &link, there, ib->payload.p, ib->payload.cap,
-         "a router is attached; the all-router group %s", there ? "is there" : "was not seen");
+    bool there = g && g->state == GROUP_PRESENT;
+    report_note(s->r, R_DRAFT_7_ALL_ROUTER_GROUP, &link, there, icmpv6.p, 1,
+                "a router is attached; the all-router group %s",
+                there ? "is there" : "was not seen");
 }
 
-void check_nd_scene(const struct scene *s, const struct datagram *d)
+void check_nd_in_fabric(const struct check_context *s, const struct datagram *d)
 {
     struct view ipv6 = d->body, icmpv6 = d->icmpv6;
     struct nd_iter it;
@@ -290,10 +279,8 @@ void check_nd_scene(const struct scene *s, const struct datagram *d)
     if (icmpv6.cap == 0 || view_has(ipv6, 0, IPV6_SIZE) != WIRE_OK || !nd_options(icmpv6, &it))
         return;
     uint8_t type = icmpv6.p[0];
-    if (type == ND_RA)
-        note_routers(s);
     if (type == ND_NA && s->p->ib.transport == IB_UD)
-        pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
+        report_pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
     while (nd_next(&it, &o)) {
         if (!nd_is_ipoib_lladdr(&o) || view_has(icmpv6, o.off, o.size) != WIRE_OK)
             continue;
@@ -301,12 +288,14 @@ void check_nd_scene(const struct scene *s, const struct datagram *d)
                       *ip = nd_option_owner(icmpv6, &o, ipv6.p + IPV6_SOURCE);
         if (!ip)
             continue;
-        announced(s, p);
-        check_interface_id(s, ip, p);
+        if (announced(s, p)) /* else the GUID is not the sender's */
+            check_interface_id(s, ip, p);
     }
     if (type == ND_NA && icmpv6.cap >= ND_TARGET + 16 && icmpv6.p[ND_NA_FLAGS] & ND_NA_SOLICITED) {
-        struct ip asker = ip_read(ipv6.p + IPV6_DESTINATION, 16),
+        struct ip requester = ip_read(ipv6.p + IPV6_DESTINATION, 16),
                   asked = ip_read(icmpv6.p + ND_TARGET, 16);
-        check_advertised_to(s, &asker, &asked);
+        check_advertised_to(s, &requester, &asked);
     }
+    if (type == ND_RA)
+        note_routers(s, icmpv6);
 }

@@ -3,7 +3,7 @@
  * Checks of a connection over its lifetime: set-up, crossing requests, data, teardown (RFC 4755
  * §2.3, 3.2 to 3.5, 5, 7).
  */
-#include "rules/scene.h"
+#include "rules/result.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
@@ -20,37 +20,39 @@ static struct subject about(const struct connection *c, uint32_t what)
 
 /* ---- set-up */
 
+static void describe_announced(const struct check_context *s, const struct result *r,
+                               char *expected, char *actual)
+{
+    describe_qpn(s, r, expected, actual);
+    g_strlcpy(expected, "the QPN of a link-layer address of that port", RESULT_TEXT);
+}
+
 /*
  * Is a QPN in a CM message, said to be of that port, the UD QPN in one of the port's link-layer
  * addresses on the partition?
  */
-static void check_told_qpn(const struct scene *s, enum rule_number rule, const struct connection *c,
-                           const struct endport *port, uint32_t qpn, const uint8_t *p)
+static void check_told_qpn(const struct check_context *s, enum rule_number rule,
+                           const struct connection *c, const struct endport *port, uint32_t qpn,
+                           const uint8_t *p)
 {
-    struct subject subject = about(c, s->p->at.frame);
-    char actual[24];
     if (!port || qpn == 0)
         return;
     enum announced announced = endport_announced(port, c->pkey, qpn);
-    if (announced == ANNOUNCED_ANOTHER && !endport_is_followed(port))
-        /* the port may have had another address before the capture began */
-        announced = ANNOUNCED_UNKNOWN;
-    switch (announced) {
-    case ANNOUNCED:
-        pass(s->r, rule);
-        break;
-    case ANNOUNCED_ANOTHER:
-        g_snprintf(actual, sizeof actual, "QPN 0x%06x", qpn);
-        fail_about(s->r, rule, &subject, p, 3, "the QPN of a link-layer address of that port",
-                   actual);
-        break;
-    case ANNOUNCED_UNKNOWN:
-        inconclusive(s->r, rule, p, "the port's link-layer address was not seen");
-        break;
-    }
+    const struct result r = {.rule = rule,
+                             .about = about(c, s->p->at.frame),
+                             .value = qpn,
+                             .at = {p, 3},
+                             .unknown_at = p,
+                             .often = REPORT_EACH,
+                             .describe = describe_announced,
+                             .facts = {fact_ud_qpns(port, announced)}};
+    if (announced == ANNOUNCED)
+        report_pass(s->r, rule);
+    else
+        report_result(s, &r);
 }
 
-static void on_req(const struct scene *s, const struct cm *cm, const struct connection *c)
+static void on_req(const struct check_context *s, const struct cm *cm, const struct connection *c)
 {
     const uint8_t *mad = s->p->ib.payload.p;
     if (c->req_frame != s->p->at.frame)
@@ -73,7 +75,8 @@ static int compare_addresses(uint32_t qpn_a, const struct endport *a, uint32_t q
 }
 
 /* The first response to a REQ that crossed another: the side with the smaller address accepts. */
-static void check_crossing(const struct scene *s, const struct cm *cm, const struct connection *c)
+static void check_crossing(const struct check_context *s, const struct cm *cm,
+                           const struct connection *c)
 {
     struct subject subject = about(c, cm->message);
     /* other reasons do not concern the crossing */
@@ -83,36 +86,41 @@ static void check_crossing(const struct scene *s, const struct cm *cm, const str
     int local = compare_addresses(cm_service_qpn(c->service_id), c->endport[1], c->requester.ud_qpn,
                                   c->endport[0]);
     bool accepts = cm->message == CM_REP, should_accept = local < 0;
-    if (accepts == should_accept) {
-        pass_about(s->r, R_RFC4755_3_3_SIMULTANEOUS, &subject);
-        return;
-    }
-    fail_about(s->r, R_RFC4755_3_3_SIMULTANEOUS, &subject, s->p->ib.payload.p + MAD_ATTRIBUTE, 2,
-               should_accept ? "REP: the local address is the smaller one"
-                             : "REJ, reason 28: the local address is the larger one",
-               accepts ? "REP" : "REJ, reason 28");
-}
-
-/*
- * IP data before the REP. Data from the responder is captured in order with its REP. Data from the
- * requester may be captured before the REP although it was sent after it.
- */
-static void check_early(const struct scene *s, const struct cm *cm, const struct connection *c)
-{
-    struct subject subject = about(c, cm->message);
-    uint32_t to_responder = c->responder.flow.early_frame;
-    bool by_responder = c->requester.flow.early_frame > c->req_frame,
-         by_requester = to_responder > c->req_frame;
-    if (by_requester && !by_responder && order_is_uncertain(&s->f->order, to_responder))
-        inconclusive(s->r, R_RFC4755_2_3_CONNECTION_BEFORE_IP, NULL,
-                     "the REP may have come before the IP: they are too close to each other");
+    const struct result r = {
+        .rule = R_RFC4755_3_3_SIMULTANEOUS,
+        .about = subject,
+        .at = {s->p->ib.payload.p + MAD_ATTRIBUTE, 2},
+        .often = REPORT_EACH,
+        .expected = should_accept ? "REP: the local address is the smaller one"
+                                  : "REJ, reason 28: the local address is the larger one",
+        .actual = accepts ? "REP" : "REJ, reason 28",
+        .facts = {fact_of_connection(FACT_ENDS, c)},
+        .dropped = READ_UD_QPNS}; /* read for the QPN in the same message */
+    if (accepts == should_accept)
+        report_pass_about(s->r, r.rule, &subject);
     else
-        expect_about(s->r, R_RFC4755_2_3_CONNECTION_BEFORE_IP, &subject,
-                     !by_responder && !by_requester, NULL, 0, "IP behind the REP",
-                     "IP came between REQ and REP");
+        report_result(s, &r);
 }
 
-static void on_rep(const struct scene *s, const struct cm *cm, const struct connection *c)
+/* IP data before the REP, in either direction. */
+static void check_early(const struct check_context *s, const struct cm *cm,
+                        const struct connection *c)
+{
+    static const char *const actual = "IP datagrams between REQ and REP";
+    const struct result r = {.rule = R_RFC4755_2_3_CONNECTION_BEFORE_IP,
+                             .about = about(c, cm->message),
+                             .value = (uintptr_t)actual,
+                             .expected = "no IP datagram before the REP",
+                             .actual = actual,
+                             .facts = {fact_of_connection(FACT_EARLY_DATA, c)}};
+    if (c->requester.flow.early_frame > c->req_frame ||
+        c->responder.flow.early_frame > c->req_frame)
+        report_result(s, &r);
+    else
+        report_pass_about(s->r, r.rule, &r.about);
+}
+
+static void on_rep(const struct check_context *s, const struct cm *cm, const struct connection *c)
 {
     if (c->rep_frame != s->p->at.frame)
         return;
@@ -124,14 +132,15 @@ static void on_rep(const struct scene *s, const struct cm *cm, const struct conn
     check_crossing(s, cm, c);
 }
 
-void check_connection_message(const struct scene *s)
+void check_connection_message(const struct check_context *s)
 {
     const struct cm *cm = &s->p->mad.cm;
-    const struct connection *c = s->p->verdict.connection;
+    const struct connection *c = s->p->classification.connection;
     struct reporter each = *s->r;
     if (!c)
-        each.told = NULL; /* of unknown connections every message is reported */
+        each.reported = NULL; /* of unknown connections every message is reported */
     check_cm(&each, &s->p->mad, c ? c->number : 0);
+    check_cm_link(s->r, &s->p->mad, c ? c->pkey : s->p->ib.pkey);
     if (!c)
         return;
     if (cm->message == CM_REQ)
@@ -144,38 +153,39 @@ void check_connection_message(const struct scene *s)
 
 /* ---- teardown */
 
-/* Was a GSI packet of either end not captured since the REP? */
-static bool lacks_messages(const struct connection *c)
+void check_teardown(const struct check_context *s, const struct connection *c)
 {
-    for (unsigned i = 0; i < 2; i++)
-        if (!c->endport[i] || c->endport[i]->gap_frame > c->rep_frame)
-            return true;
-    return false;
-}
-
-void check_teardown(const struct scene *s, const struct connection *c)
-{
-    struct subject subject = about(c, 0);
-    if (connection_is_open(c) && lacks_messages(c)) {
-        inconclusive(s->r, R_RFC4755_3_4_TEARDOWN, NULL, "its DREQ may not have been captured");
-        return;
-    }
-    expect_about(s->r, R_RFC4755_3_4_TEARDOWN, &subject, !connection_is_open(c), NULL, 0,
-                 "a DREQ when its interface goes down",
-                 "the interface left the broadcast group, the connection stayed");
+    static const char *const actual =
+        "the interface left the broadcast group, the connection stayed";
+    const struct result r = {.rule = R_RFC4755_3_4_TEARDOWN,
+                             .about = about(c, 0),
+                             .value = (uintptr_t)actual,
+                             .expected = "a DREQ when its interface goes down",
+                             .actual = actual,
+                             .facts = {fact_of_connection(FACT_OPEN, c)}};
+    if (connection_is_open(c))
+        report_result(s, &r);
+    else
+        report_pass_about(s->r, r.rule, &r.about);
 }
 
 /* ---- data */
 
-static void check_open(const struct scene *s, const struct connection *c)
+static void check_open(const struct check_context *s, const struct connection *c)
 {
-    struct subject subject = about(c, CM_REJ);
+    static const char *const actual = "IP after the REJ";
     const struct ib_packet *ib = &s->p->ib;
+    const struct result r = {.rule = R_RFC4755_2_3_CONNECTION_BEFORE_IP,
+                             .about = about(c, CM_REJ),
+                             .value = (uintptr_t)actual,
+                             .at = {ib->payload.p, ib->payload.cap},
+                             .expected = "no IP: the connection was refused",
+                             .actual = actual,
+                             .facts = {fact_of_connection(FACT_REFUSED, c)}};
     /* if the payload does not look like IPoIB, another program may use the QPN by now */
     if (c->rej_frame && !c->rep_frame &&
         encap_begins_message(ib->payload, ib->position == IB_FIRST))
-        expect_about(s->r, R_RFC4755_2_3_CONNECTION_BEFORE_IP, &subject, false, s->p->ib.payload.p,
-                     s->p->ib.payload.cap, "no IP: the connection was refused", "IP after the REJ");
+        report_result(s, &r);
     for (unsigned i = 0; i < s->e->count; i++)
         if (s->e->list[i].kind == SUBNET_TEARDOWN)
             check_teardown(s, c);
@@ -187,26 +197,32 @@ static void check_open(const struct scene *s, const struct connection *c)
  */
 static uint32_t message_octets(const struct ib_packet *ib)
 {
-    uint32_t told = encap_datagram_length(ib->payload);
-    return ib->position == IB_ONLY || !told ? ib->payload.len : told + ENCAP_SIZE;
+    uint32_t reported = encap_datagram_length(ib->payload);
+    return ib->position == IB_ONLY || !reported ? ib->payload.len : reported + ENCAP_SIZE;
 }
 
-static void check_message(const struct scene *s, const struct connection *c)
+static void describe_message(const struct check_context *s, const struct result *r, char *expected,
+                             char *actual)
+{
+    (void)s;
+    g_snprintf(expected, RESULT_TEXT, "at most %u octets of IP", (unsigned)r->wanted);
+    g_snprintf(actual, RESULT_TEXT, "%u octets", (unsigned)r->value);
+}
+
+static void check_message_size(const struct check_context *s, const struct connection *c)
 {
     uint32_t octets = message_octets(&s->p->ib), mtu = connection_mtu(c);
-    char expected[48], actual[32];
-    if (!mtu) {
-        inconclusive(s->r, R_RFC4755_5_1_CONNECTION_MTU, NULL, "the Receive MTUs were not seen");
-        return;
-    }
-    if (octets <= mtu + ENCAP_SIZE) {
-        pass(s->r, R_RFC4755_5_1_CONNECTION_MTU);
-        return;
-    }
-    g_snprintf(expected, sizeof expected, "at most %u octets of IP", mtu);
-    g_snprintf(actual, sizeof actual, "%u octets", octets - ENCAP_SIZE);
-    fail(s->r, R_RFC4755_5_1_CONNECTION_MTU, s->p->ib.payload.p, s->p->ib.payload.cap, expected,
-         actual);
+    const struct result r = {.rule = R_RFC4755_5_1_CONNECTION_MTU,
+                             .wanted = mtu,
+                             .value = octets - ENCAP_SIZE,
+                             .at = {s->p->ib.payload.p, s->p->ib.payload.cap},
+                             .often = REPORT_PACKET,
+                             .describe = describe_message,
+                             .facts = {fact_of_connection(FACT_RECEIVE_MTUS, c)}};
+    if (mtu && octets <= mtu + ENCAP_SIZE)
+        report_pass(s->r, r.rule);
+    else
+        report_result(s, &r);
 }
 
 static bool goes_to_many(uint16_t type, struct view ip)
@@ -235,61 +251,74 @@ static const char *resolution(uint16_t type, struct view d, bool *answers)
 }
 
 /* RFC 4755 §7 requires UD for replies; for requests §3 only mentions it. */
-static void check_resolution(const struct scene *s, const char *what, bool answers)
+static void check_resolution(const struct check_context *s, const char *what, bool answers)
 {
     struct subject qp = subject_qp(port_to_lid(s->p->dst), s->p->ib.dqpn);
     if (!answers) {
-        note(s->r, R_RFC4755_3_QUERY_ON_BROADCAST, &qp, (uintptr_t)what, s->p->ib.payload.p,
-             s->p->ib.payload.cap, "a question over a connection: %s over %s", what,
-             s->p->ib.transport == IB_RC ? "RC" : "UC");
+        report_note(s->r, R_RFC4755_3_QUERY_ON_BROADCAST, &qp, (uintptr_t)what, s->p->ib.payload.p,
+                    s->p->ib.payload.cap, "a request over a connection: %s over %s", what,
+                    s->p->ib.transport == IB_RC ? "RC" : "UC");
         return;
     }
-    if (!is_news(s->r, R_RFC4755_7_RESOLUTION_OVER_UD, &qp, (uintptr_t)what))
+    if (!is_new(s->r, R_RFC4755_7_RESOLUTION_OVER_UD, &qp, (uintptr_t)what))
         return;
     char actual[32];
     g_snprintf(actual, sizeof actual, "%s over %s", what,
                s->p->ib.transport == IB_RC ? "RC" : "UC");
-    fail_about(s->r, R_RFC4755_7_RESOLUTION_OVER_UD, &qp, s->p->ib.payload.p, s->p->ib.payload.cap,
-               "over UD", actual);
+    report_fail_about(s->r, R_RFC4755_7_RESOLUTION_OVER_UD, &qp, s->p->ib.payload.p,
+                      s->p->ib.payload.cap, "over UD", actual);
 }
 
-static void check_ip(const struct scene *s, const struct connection *c)
+static void check_minimum_mtu(const struct check_context *s, const struct connection *c)
+{
+    static const char *const actual = "less than 1280 octets";
+    uint32_t mtu = connection_mtu(c);
+    const struct result r = {.rule = R_RFC4755_5_MINIMUM_MTU,
+                             .about = about(c, TYPE_IPV6),
+                             .value = (uintptr_t)actual,
+                             .expected = "at least 1280 octets for IPv6",
+                             .actual = actual,
+                             .facts = {fact_of_connection(FACT_RECEIVE_MTUS, c)}};
+    if (mtu >= IPV6_MTU_MIN)
+        report_pass_about(s->r, r.rule, &r.about);
+    else if (mtu)
+        report_result(s, &r);
+}
+
+static void check_ip(const struct check_context *s, const struct connection *c)
 {
     const struct datagram *d = &s->p->datagram;
     struct view ip = d->body;
     uint16_t type = d->encap.type;
     if (d->header != WIRE_OK)
         return;
-    bool answers = false;
+    bool answers = false, to_many = goes_to_many(type, ip);
     const char *what = resolution(type, ip, &answers);
-    if (what)
+    if (what && !to_many)
         check_resolution(s, what, answers);
     if (type == TYPE_IPV4 || type == TYPE_IPV6)
-        expect_that(s->r, R_RFC4755_2_1_MULTICAST_OVER_UD, !goes_to_many(type, ip), ip.p, ip.cap,
-                    "over UD", "multicast or broadcast over a connection");
-    uint32_t mtu = c ? connection_mtu(c) : 0;
-    if (type == TYPE_IPV6 && mtu) {
-        struct subject subject = about(c, TYPE_IPV6);
-        expect_about(s->r, R_RFC4755_5_MINIMUM_MTU, &subject, mtu >= IPV6_MTU_MIN, NULL, 0,
-                     "at least 1280 octets for IPv6", "less than 1280 octets");
-    }
+        expect_that(s->r, R_RFC4755_2_1_MULTICAST_OVER_UD, !to_many, ip.p, ip.cap, "over UD",
+                    "multicast or broadcast over a connection");
+    if (c && type == TYPE_IPV6)
+        check_minimum_mtu(s, c);
 }
 
-static void note_services(const struct scene *s)
+static void note_services(const struct check_context *s)
 {
     struct subject qp = subject_qp(port_to_lid(s->p->dst), s->p->ib.dqpn);
     if (qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn))
-        note(s->r, R_TRANSPORT_SERVICES, &qp, s->p->ib.transport, s->r->base + s->p->ib.bth_off, 1,
-             "a QP of the UD service takes connected packets");
+        report_note(s->r, R_TRANSPORT_SERVICES, &qp, s->p->ib.transport,
+                    s->r->base + s->p->ib.bth_off, 1,
+                    "a QP of the UD service takes connected packets");
 }
 
-void check_connection_data(const struct scene *s)
+void check_connection_data(const struct check_context *s)
 {
-    const struct connection *c = s->p->verdict.connection;
+    const struct connection *c = s->p->classification.connection;
     if (c)
         check_open(s, c);
     if (c && !connection_is_over(c))
-        check_message(s, c);
+        check_message_size(s, c);
     check_ip(s, c);
     note_services(s);
 }

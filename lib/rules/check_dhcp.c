@@ -14,7 +14,7 @@
 
 #define LIMITED_BROADCAST 0xffffffffu
 
-static const char *const not_captured = "not captured";
+static const char *const not_captured = "the packet was truncated by the capture";
 
 /*
  * Routers do not forward 255.255.255.255, and relay agents fill in giaddr (RFC 1542 §4.1.1). So a
@@ -59,7 +59,7 @@ static void expect_of_client(const struct reporter *r, enum rule_number rule, co
     bool is_unknown = d->options == WIRE_TRUNCATED &&
                       (d->client_id_length == 0 || d->message_type == 0);
     if (!right && is_unknown)
-        inconclusive(r, rule, p, not_captured);
+        report_inconclusive(r, rule, p, not_captured);
     else
         expect_that(r, rule, right, p, n, expected, actual);
 }
@@ -97,7 +97,7 @@ static void check_client_id(const struct reporter *r, struct view v, const struc
 {
     const char *unread = d->options == WIRE_TRUNCATED ? not_captured : "the options are malformed";
     if (d->client_id == 0 && d->options != WIRE_OK) {
-        inconclusive(r, R_RFC4390_2_1_CLIENT_IDENTIFIER, v.p, unread);
+        report_inconclusive(r, R_RFC4390_2_1_CLIENT_IDENTIFIER, v.p, unread);
         return;
     }
     expect_that(r, R_RFC4390_2_1_CLIENT_IDENTIFIER, d->client_id != 0, v.p + DHCP_COOKIE, 4,
@@ -107,7 +107,7 @@ static void check_client_id(const struct reporter *r, struct view v, const struc
     if (d->options == WIRE_OK)
         check_client_id_format(r, v, d);
     else /* more parts of the option may follow (RFC 3396) */
-        inconclusive(r, R_RFC4390_2_1_CLIENT_IDENTIFIER_FORMAT, v.p, unread);
+        report_inconclusive(r, R_RFC4390_2_1_CLIENT_IDENTIFIER_FORMAT, v.p, unread);
 }
 
 /*
@@ -140,10 +140,10 @@ static void inconclusive_message(const struct reporter *r, struct view v)
                                                        R_RFC4390_2_1_CHADDR,
                                                        R_RFC4390_2_1_CLIENT_IDENTIFIER};
     for (unsigned i = 0; i < G_N_ELEMENTS(of_each_message); i++)
-        inconclusive(r, of_each_message[i], v.p, not_captured);
+        report_inconclusive(r, of_each_message[i], v.p, not_captured);
 }
 
-static void check_message(const struct reporter *r, struct view v, const struct dhcp *d)
+static void check_dhcp_message(const struct reporter *r, struct view v, const struct dhcp *d)
 {
     expect_number(r, R_RFC4390_2_1_HTYPE, v.p + DHCP_HTYPE, 1, DHCP_HTYPE_INFINIBAND);
     expect_number(r, R_RFC4390_2_1_HLEN, v.p + DHCP_HLEN, 1, 0);
@@ -161,7 +161,7 @@ void check_dhcp(const struct reporter *r, const struct datagram *g)
     if (g->dhcp_result != WIRE_OK || !is_of_ipoib_client(g->body, d))
         return;
     if (d->message_type)
-        check_message(r, v, d);
+        check_dhcp_message(r, v, d);
     else if (d->options == WIRE_TRUNCATED)
         inconclusive_message(r, v);
     /* otherwise BOOTP: the RFC binds only DHCP clients */

@@ -3,7 +3,7 @@
 #include "wire/arp.h"
 #include "wire/encap.h"
 
-static const char *const not_captured = "not captured";
+static const char *const not_captured = "the packet was truncated by the capture";
 
 /* The Type must be an Ethertype, not an IEEE 802.3 length (RFC 4391 §6; IEEE 802.3 3.2.6). */
 static void check_ethertype(const struct reporter *r, enum rule_number rule, struct view payload,
@@ -14,22 +14,41 @@ static void check_ethertype(const struct reporter *r, enum rule_number rule, str
                     "a number below 0x0600");
 }
 
-/* The first byte after the header must match the Type. Nothing is known about other Types. */
-static void check_type(const struct reporter *r, enum rule_number rule, struct view payload,
-                       uint16_t type)
+/*
+ * If false, the rule about the Type reports it. The datagram is then not checked as something that
+ * it is not: one fault, one finding.
+ */
+bool encapsulation_fits(const struct datagram *d)
 {
-    struct view d = view_from(payload, ENCAP_SIZE);
+    struct view b = view_from(d->octets, ENCAP_SIZE);
+    switch (d->encap.type) {
+    case TYPE_IPV4:
+    case TYPE_IPV6:
+        return b.cap == 0 || b.p[0] >> 4 == (d->encap.type == TYPE_IPV4 ? 4 : 6);
+    case TYPE_ARP:
+    case TYPE_RARP:
+        return b.cap < ARP_SIZE_FIXED ? b.len >= ARP_SIZE_FIXED : be16(b.p + ARP_PRO) >= TYPE_FIRST;
+    default:
+        return true;
+    }
+}
+
+/* The first byte after the header must match the Type. Nothing is known about other Types. */
+static void check_type(const struct reporter *r, enum rule_number rule,
+                       const struct datagram *datagram)
+{
+    struct view payload = datagram->octets, d = view_from(payload, ENCAP_SIZE);
+    uint16_t type = datagram->encap.type;
     if (type != TYPE_IPV4 && type != TYPE_IPV6)
         return;
     if (d.cap == 0) {
         if (d.len)
-            inconclusive(r, rule, payload.p, not_captured);
+            report_inconclusive(r, rule, payload.p, not_captured);
         return;
     }
-    uint8_t version = type == TYPE_IPV4 ? 4 : 6;
-    bool holds = d.p[0] >> 4 == version;
+    bool holds = encapsulation_fits(datagram);
     expect_that(r, rule, holds, payload.p + ENCAP_TYPE, 2,
-                version == 4 ? "an IPv4 datagram" : "an IPv6 datagram",
+                type == TYPE_IPV4 ? "an IPv4 datagram" : "an IPv6 datagram",
                 holds ? "it follows" : "another IP version, or none, follows");
 }
 
@@ -37,16 +56,17 @@ static void check_type(const struct reporter *r, enum rule_number rule, struct v
  * ARP and RARP: the message begins with a hardware type and a protocol type, which is an Ethertype
  * (RFC 826).
  */
-static void check_arp_type(const struct reporter *r, struct view payload, uint16_t type)
+static void check_arp_type(const struct reporter *r, const struct datagram *datagram)
 {
-    struct view d = view_from(payload, ENCAP_SIZE);
+    struct view payload = datagram->octets, d = view_from(payload, ENCAP_SIZE);
+    uint16_t type = datagram->encap.type;
     if (type != TYPE_ARP && type != TYPE_RARP)
         return;
     if (view_has(d, 0, ARP_SIZE_FIXED) == WIRE_TRUNCATED) {
-        inconclusive(r, R_RFC4391_6_TYPE, payload.p, not_captured);
+        report_inconclusive(r, R_RFC4391_6_TYPE, payload.p, not_captured);
         return;
     }
-    bool holds = d.len >= ARP_SIZE_FIXED && be16(d.p + ARP_PRO) >= TYPE_FIRST;
+    bool holds = encapsulation_fits(datagram);
     expect_that(r, R_RFC4391_6_TYPE, holds, payload.p + ENCAP_TYPE, 2, "an ARP message",
                 holds ? "it follows" : "no ARP message follows");
 }
@@ -63,8 +83,8 @@ void check_encapsulation(const struct reporter *r, const struct datagram *d, boo
     case WIRE_OK:
         break;
     case WIRE_TRUNCATED:
-        inconclusive(r, header, payload.p, not_captured);
-        inconclusive(r, R_RFC4391_6_RESERVED_ZERO, payload.p, not_captured);
+        report_inconclusive(r, header, payload.p, not_captured);
+        report_inconclusive(r, R_RFC4391_6_RESERVED_ZERO, payload.p, not_captured);
         return;
     default:
         expect_that(r, header, false, payload.p, payload.cap, "4 octets of encapsulation header",
@@ -78,7 +98,7 @@ void check_encapsulation(const struct reporter *r, const struct datagram *d, boo
         return;
     expect_value(r, R_RFC4391_6_RESERVED_ZERO, payload.p + ENCAP_RESERVED, 2, 0);
     check_ethertype(r, type, payload, d->encap.type);
-    check_type(r, type, payload, d->encap.type);
+    check_type(r, type, d);
     if (!connected)
-        check_arp_type(r, payload, d->encap.type);
+        check_arp_type(r, d);
 }

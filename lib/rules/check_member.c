@@ -3,8 +3,7 @@
  * Did the interface that sends on an IPoIB link join the link's broadcast group as FullMember (RFC
  * 4391 §5)?
  */
-#include "rules/postpone.h"
-#include "rules/scene.h"
+#include "rules/result.h"
 
 enum joined { JOINED_UNKNOWN, JOINED_NEVER, JOINED_REFUSED, JOINED_OTHERWISE, JOINED_FULL };
 
@@ -25,8 +24,8 @@ static enum joined how_joined(const struct member *m)
  * The best known membership of the port in the link's broadcast groups. *group: the group of that
  * membership. scope: of the link, 0 if unknown.
  */
-static enum joined joined_link(const struct scene *s, const struct endport *port, uint8_t scope,
-                               const struct group **group)
+static enum joined joined_link(const struct check_context *s, const struct endport *port,
+                               uint8_t scope, const struct group **group)
 {
     const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
     enum joined best = JOINED_NEVER;
@@ -49,7 +48,7 @@ static enum joined joined_link(const struct scene *s, const struct endport *port
  * The LID alone does not identify the interface: a virtual function shares the LID and joins with
  * its own GID (IBA 4.1.1), but its link-layer address has another QPN. So the QPN must match too.
  */
-const struct endport *sending_interface(const struct scene *s)
+const struct endport *sending_interface(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     const struct endport *port = NULL;
@@ -61,23 +60,46 @@ const struct endport *sending_interface(const struct scene *s)
     return its && !is_sa(s) ? port : NULL;
 }
 
-void check_interface_joined(const struct scene *s, const struct endport *port, uint8_t scope)
+static void fail_interface(const struct check_context *s, const struct endport *port, uint8_t scope,
+                           enum joined joined, const struct subject *about)
 {
     static const char *const actual[] = {
         [JOINED_NEVER] = "it never joined it",
         [JOINED_REFUSED] = "its join was refused",
         [JOINED_OTHERWISE] = "it joined without FullMember",
     };
+    const struct result r = {
+        .rule = R_RFC4391_5_FULL_MEMBER_JOIN,
+        .about = *about,
+        .value = joined,
+        .expected = "a FullMember of the broadcast group",
+        .actual = actual[joined],
+        .facts = {joined == JOINED_OTHERWISE ? fact_join_state(port, scope)
+                                             : fact_no_join(port, NULL, joined == JOINED_NEVER),
+                  fact_interface(true)},
+    };
+    report_result(s, &r);
+}
+
+void check_interface_joined(const struct check_context *s, const struct endport *port,
+                            uint8_t scope)
+{
+    struct subject about = subject_port(endport_has_gid(port) ? port->gid : NULL, port->lid);
     const struct group *group;
-    struct subject subject = subject_port(endport_has_gid(port) ? port->gid : NULL, port->lid);
     enum joined joined = joined_link(s, port, scope, &group);
-    subject.group = group ? group->mgid : NULL;
+    about.group = group ? group->mgid : NULL;
     if (joined == JOINED_FULL)
-        pass_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &subject);
-    else if (joined == JOINED_UNKNOWN || !endport_is_followed(port) ||
-             (joined == JOINED_NEVER && !endport_is_whole(port)))
-        inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, NULL, "its join was not seen");
+        report_pass_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &about);
+    else if (joined == JOINED_UNKNOWN)
+        report_inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, NULL,
+                            "the port's join, or the SA's response to it, was not captured");
     else
-        postpone(s, port, R_RFC4391_5_FULL_MEMBER_JOIN, &subject, joined,
-                 "a FullMember of the broadcast group", actual[joined]);
+        fail_interface(s, port, scope, joined, &about);
+}
+
+void check_sending_interface(const struct check_context *s)
+{
+    const struct endport *port = sending_interface(s);
+    if (port)
+        check_interface_joined(s, port, 0);
 }

@@ -30,9 +30,9 @@ static void check_membership_bit(const struct reporter *r, const struct subject 
     if (m->broadcast)
         expect_same(r, R_RFC4391_4_1_PKEY_FULL_MEMBER, group, mgid + MGID_PKEY, 2,
                     m->pkey | PKEY_MEMBERSHIP, m->pkey);
-    if (!full)
-        note(r, R_DRAFT02_8_EXAMPLE_PKEY, group, m->pkey, mgid + MGID_PKEY, 2,
-             "P_Key 0x%04x without the membership bit, as in the draft's example", m->pkey);
+    else if (!full)
+        report_note(r, R_DRAFT02_8_EXAMPLE_PKEY, group, m->pkey, mgid + MGID_PKEY, 2,
+                    "P_Key 0x%04x without the membership bit, as in the draft's example", m->pkey);
 }
 
 /* All checks of the format, except that the P_Key is the link's. */
@@ -65,9 +65,9 @@ static bool to_routers(const struct reporter *r, const struct subject *group, co
 {
     if (!m->broadcast && !is_all_routers(mgid))
         return false;
-    note(r, R_RFC4391_10_ALL_ROUTER_FALLBACK, group, 0, mgid, MGID_SIZE,
-         "a datagram for another group goes to the %s group",
-         m->broadcast ? "broadcast" : "all-router");
+    report_note(r, R_RFC4391_10_ALL_ROUTER_FALLBACK, group, 0, mgid, MGID_SIZE,
+                "a datagram for another group goes to the %s group",
+                m->broadcast ? "broadcast" : "all-router");
     return true;
 }
 
@@ -144,9 +144,9 @@ static void check_destination(const struct reporter *r, const uint8_t *mgid, uin
     } else if (type == TYPE_IPV6) {
         check_ipv6(r, &group, mgid, &m, d);
     }
-    if (type == TYPE_ARP && !m.broadcast)
-        note(r, R_RFC4391_5_BROADCAST_SERVICE, &group, 0, mgid, MGID_SIZE,
-             "ARP goes to a group that is not the broadcast group");
+    if (type == TYPE_ARP && m.signature == MGID_SIGNATURE_IPV4 && !m.broadcast)
+        report_note(r, R_RFC4391_5_BROADCAST_SERVICE, &group, 0, mgid, MGID_SIZE,
+                    "ARP goes to a group that is not the broadcast group");
 }
 
 void check_datagram_headers(const struct reporter *r, const struct ib_packet *ib,
@@ -160,7 +160,7 @@ void check_datagram_headers(const struct reporter *r, const struct ib_packet *ib
     if (!ib->dgid || !mgid_is_ipoib(ib->dgid))
         return;
     check_mgid(r, ib->dgid, ib->pkey);
-    if (d->header == WIRE_OK)
+    if (d->header == WIRE_OK && encapsulation_fits(d))
         check_destination(r, ib->dgid, d->encap.type, d->body);
 }
 
@@ -178,7 +178,8 @@ static void check_bare_signature(const struct reporter *r, const uint8_t *dgid,
                     MGID_SIGNATURE_IPV6, seen);
 }
 
-void check_bare_group(const struct reporter *r, const uint8_t *dgid, const struct datagram *d)
+void check_pseudo_header_group(const struct reporter *r, const uint8_t *dgid,
+                               const struct datagram *d)
 {
     if (dgid[MGID_PREFIX] != 0xff)
         return;
@@ -188,7 +189,7 @@ void check_bare_group(const struct reporter *r, const uint8_t *dgid, const struc
     }
     struct mgid m = mgid_read(dgid);
     check_form(r, dgid, &m);
-    inconclusive(r, R_RFC4391_4_MGID_PKEY, dgid + MGID_PKEY, "no InfiniBand headers");
-    if (d->header == WIRE_OK)
+    report_inconclusive(r, R_RFC4391_4_MGID_PKEY, dgid + MGID_PKEY, "no InfiniBand headers");
+    if (d->header == WIRE_OK && encapsulation_fits(d))
         check_destination(r, dgid, d->encap.type, d->body);
 }

@@ -4,14 +4,14 @@
  * of other protocols have other signatures (RDMA CM: 0x4001, 0x6001). So it is a violation only if
  * the sender is an IPoIB interface and the payload is an IPoIB datagram.
  */
-#include "rules/scene.h"
+#include "rules/result.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/lladdr.h"
 #include "wire/mgid.h"
 
 /* Is it an ARP message whose sender address contains the QPN and GID that sent it? */
-static bool names_its_qp(const struct scene *s)
+static bool names_its_qp(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     const struct datagram *d = &s->p->datagram;
@@ -25,7 +25,7 @@ static bool names_its_qp(const struct scene *s)
  * Is the QP known to be an IPoIB interface, by an IPoIB group that it sent to or by its link-layer
  * address?
  */
-static bool is_interface(const struct scene *s)
+static bool is_interface(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     const struct qp *qp = qpns_find(s->f->qpns, &s->p->src, ib->sqpn);
@@ -39,7 +39,7 @@ static bool carries_ipv4(uint16_t type)
     return type == TYPE_IPV4 || type == TYPE_ARP || type == TYPE_RARP;
 }
 
-void check_signature(const struct scene *s)
+void check_signature(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     struct subject group = subject_group(ib->dgid);
@@ -48,10 +48,17 @@ void check_signature(const struct scene *s)
     bool ipv4 = carries_ipv4(s->p->datagram.encap.type);
     enum rule_number rule = ipv4 ? R_RFC4391_4_MGID_SIGNATURE_IPV4
                                  : R_RFC4391_4_MGID_SIGNATURE_IPV6;
-    if (is_interface(s))
-        expect_same(s->r, rule, &group, ib->dgid + MGID_SIGNATURE, 2,
-                    ipv4 ? MGID_SIGNATURE_IPV4 : MGID_SIGNATURE_IPV6,
-                    be16(ib->dgid + MGID_SIGNATURE));
+    bool known = is_interface(s);
+    uint16_t wanted = ipv4 ? MGID_SIGNATURE_IPV4 : MGID_SIGNATURE_IPV6;
+    const struct result r = {.rule = rule,
+                             .about = group,
+                             .wanted = wanted,
+                             .value = be16(ib->dgid + MGID_SIGNATURE),
+                             .at = {ib->dgid + MGID_SIGNATURE, 2},
+                             .describe = describe_hex,
+                             .facts = {fact_interface(known)}};
+    if (known && r.value == r.wanted)
+        report_pass_about(s->r, rule, &group);
     else
-        inconclusive(s->r, rule, NULL, "whether an IPoIB interface sends it was not seen");
+        report_result(s, &r);
 }

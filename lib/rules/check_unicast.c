@@ -3,65 +3,53 @@
  * Checks of a datagram to one port: the QPN in the link-layer address (RFC 4391 §9.1.1, 9.4), the
  * partition, the GRH.
  */
-#include "rules/postpone.h"
-#include "rules/scene.h"
+#include "rules/result.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
 #include "wire/nd.h"
 
-/* ARP caches time out "on the order of a minute" (RFC 1122 §2.3.2.1). */
-enum { REVALIDATE_SECONDS = 60 };
-
-static bool destination(const struct datagram *d, struct ip *ip)
+static bool addresses(const struct datagram *d, struct ip *source, struct ip *destination)
 {
     uint16_t type = d->encap.type;
     if (d->header != WIRE_OK || (type != TYPE_IPV4 && type != TYPE_IPV6))
         return false;
     uint8_t length = type == TYPE_IPV4 ? IPV4_ADDRESS_SIZE : IPV6_ADDRESS_SIZE;
-    uint32_t at = type == TYPE_IPV4 ? IPV4_DESTINATION : IPV6_DESTINATION;
-    if (view_has(d->body, at, length) != WIRE_OK)
+    uint32_t from = type == TYPE_IPV4 ? IPV4_SOURCE : IPV6_SOURCE;
+    uint32_t to = type == TYPE_IPV4 ? IPV4_DESTINATION : IPV6_DESTINATION;
+    if (view_has(d->body, MAX(from, to), length) != WIRE_OK)
         return false;
-    *ip = ip_read(d->body.p + at, length);
+    *source = ip_read(d->body.p + from, length);
+    *destination = ip_read(d->body.p + to, length);
     return true;
 }
 
 /* The datagram goes to the IP's previous address; the interface was restarted since. */
-static void check_old_qpn(const struct scene *s, const struct neighbour *holder)
+static void check_old_qpn(const struct check_context *s, const struct neighbour *holder)
 {
-    struct subject address = subject_address(holder->lladdr);
-    int64_t age = s->p->at.ns / 1000000000 - holder->seconds;
-    address.other = s->p->ib.slid; /* one finding for each sender */
-    if (age > REVALIDATE_SECONDS)
-        expect_about(s->r, R_RFC4391_9_4_REVALIDATE_ARP, &address, false,
-                     s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3,
-                     "the QPN of the address that is announced since more than a minute",
-                     "the QPN of the address before");
-    else
-        inconclusive(s->r, R_RFC4391_9_4_REVALIDATE_ARP, NULL, "the address changed a moment ago");
+    static const char *const actual = "the previous QPN of the address";
+    struct result r = {
+        .rule = R_RFC4391_9_4_REVALIDATE_ARP,
+        .about = subject_address(holder->lladdr),
+        .value = (uintptr_t)actual,
+        .at = {s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3},
+        .expected = "the QPN that the address announced more than a minute ago",
+        .actual = actual,
+        .facts = {fact_new_address(holder)},
+    };
+    r.about.other = s->p->ib.slid; /* one finding for each sender */
+    report_result(s, &r);
 }
 
-/*
- * After a restart of its interface, a port has another QPN and joins again. The port's next request
- * shows whether such a join was lost.
- */
-static void check_wrong_qpn(const struct scene *s, const struct neighbour *holder)
+static void check_wrong_qpn(const struct check_context *s, const struct ip *sender,
+                            const struct neighbour *holder)
 {
-    struct subject address = subject_address(holder->lladdr);
-    const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
-                                                 holder->lladdr + LLADDR_GID);
-    bool moved = port && port->lid && s->p->ib.has_lrh && !endport_has_lid(port, s->p->ib.dlid);
-    /* otherwise it may have announced another QPN before the capture began, or since its restart */
-    bool known = port && endport_is_followed(port) &&
-                 !has_joined_since(s, port, s->p->ib.pkey, holder->last_frame);
-    char expected[16], actual[16];
-    if (!known || moved || qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn)) {
-        inconclusive(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, NULL,
-                     "it may go to an interface whose address was not seen");
-        return;
-    }
-    g_snprintf(expected, sizeof expected, "QPN 0x%06x", be24(holder->lladdr + LLADDR_QPN));
-    g_snprintf(actual, sizeof actual, "QPN 0x%06x", s->p->ib.dqpn);
-    postpone(s, port, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address, s->p->ib.dqpn, expected, actual);
+    const struct result r = {.rule = R_RFC4391_9_1_1_TRAFFIC_TO_QPN,
+                             .about = subject_address(holder->lladdr),
+                             .wanted = be24(holder->lladdr + LLADDR_QPN),
+                             .value = s->p->ib.dqpn,
+                             .describe = describe_qpn,
+                             .facts = {fact_neighbour(holder, sender)}};
+    report_result(s, &r);
 }
 
 /* For an NA, check_announced.c checks the destination QP. */
@@ -72,10 +60,10 @@ static bool is_answer(struct view payload)
            icmpv6.p[0] == ND_NA;
 }
 
-static void check_qpn(const struct scene *s)
+static void check_qpn(const struct check_context *s)
 {
-    struct ip ip;
-    if (!destination(&s->p->datagram, &ip) || is_answer(s->p->ib.payload))
+    struct ip source, ip;
+    if (!addresses(&s->p->datagram, &source, &ip) || is_answer(s->p->ib.payload))
         return;
     const struct neighbour *holder = neighbours_of_ip(
         s->f->neighbours, link_key(s->p->at.interface, s->p->ib.pkey), &ip);
@@ -84,18 +72,18 @@ static void check_qpn(const struct scene *s)
     const struct neighbour *replaced = neighbour_replaced(holder);
     if (be24(holder->lladdr + LLADDR_QPN) == s->p->ib.dqpn) {
         struct subject address = subject_address(holder->lladdr);
-        pass_about(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address);
+        report_pass_about(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, &address);
         if (replaced)
-            pass(s->r, R_RFC4391_9_4_REVALIDATE_ARP);
+            report_pass(s->r, R_RFC4391_9_4_REVALIDATE_ARP);
     } else if (replaced && be24(replaced->lladdr + LLADDR_QPN) == s->p->ib.dqpn) {
         check_old_qpn(s, holder);
     } else {
-        check_wrong_qpn(s, holder);
+        check_wrong_qpn(s, &source, holder);
     }
 }
 
 /* The destination QP of the datagram, as known before this packet; NULL: unknown. */
-static const struct qp *receiver(const struct scene *s)
+static const struct qp *qp_of_receiver(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     bool loops = port_same(s->p->src, s->p->dst) && ib->sqpn == ib->dqpn;
@@ -104,38 +92,41 @@ static const struct qp *receiver(const struct scene *s)
     return qpns_find(s->f->qpns, &s->p->dst, ib->dqpn);
 }
 
-static void note_partition(const struct scene *s)
+static void note_partition(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
-    const struct qp *to = receiver(s);
+    const struct qp *to = qp_of_receiver(s);
     struct subject qp = subject_qp(port_to_lid(s->p->dst), ib->dqpn);
     if (!to || !to->pkey)
         return;
+    if (!is_partition(ib->pkey))
+        return; /* check_link.c notes it */
     if (!same_partition(to->pkey, ib->pkey) || to->qkey != ib->qkey)
-        note(s->r, R_RFC4391_3_SAME_PARTITION, &qp, (uint64_t)ib->qkey << 16 | ib->pkey,
-             s->r->base + ib->bth_off + BTH_PKEY, 2,
-             "P_Key 0x%04x, Q_Key 0x%08x; that QP sends with P_Key 0x%04x, Q_Key 0x%08x", ib->pkey,
-             ib->qkey, to->pkey, to->qkey);
+        report_note(s->r, R_RFC4391_3_SAME_PARTITION, &qp, (uint64_t)ib->qkey << 16 | ib->pkey,
+                    s->r->base + ib->bth_off + BTH_PKEY, 2,
+                    "P_Key 0x%04x, Q_Key 0x%08x; that QP sends with P_Key 0x%04x, Q_Key 0x%08x",
+                    ib->pkey, ib->qkey, to->pkey, to->qkey);
     else if (!(to->pkey & PKEY_MEMBERSHIP) && !(ib->pkey & PKEY_MEMBERSHIP))
-        note(s->r, R_PARTITION_LIMITED_TO_LIMITED, &qp, ib->pkey,
-             s->r->base + ib->bth_off + BTH_PKEY, 2,
-             "a limited member of 0x%04x sends to a limited member", ib->pkey);
+        report_note(s->r, R_PARTITION_LIMITED_TO_LIMITED, &qp, ib->pkey,
+                    s->r->base + ib->bth_off + BTH_PKEY, 2,
+                    "a limited member of 0x%04x sends to a limited member", ib->pkey);
 }
 
-static void note_grh(const struct scene *s)
+static void note_grh(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
     if (!ib->has_grh || !ib->has_lrh)
         return;
     bool across = memcmp(ib->sgid, ib->dgid, 8) != 0;
     struct subject ports = subject_port(ib->sgid, ib->dlid);
-    note(s->r, R_RFC4391_9_1_GID_ACROSS_SUBNETS, &ports, across, s->r->base + ib->grh_off, GRH_SIZE,
-         "%s",
-         across ? "a GRH, needed to another IB subnet" : "a GRH, not needed within the IB subnet");
+    report_note(s->r, R_RFC4391_9_1_GID_ACROSS_SUBNETS, &ports, across, s->r->base + ib->grh_off,
+                GRH_SIZE, "%s",
+                across ? "a GRH, needed to another IB subnet"
+                       : "a GRH, not needed within the IB subnet");
 }
 
 /* RFC 4391 §4: 255.255.255.255 goes to the broadcast-GID. */
-static void check_broadcast(const struct scene *s)
+static void check_broadcast(const struct check_context *s)
 {
     const struct datagram *d = &s->p->datagram;
     struct subject qp = subject_qp(port_to_lid(s->p->src), s->p->ib.sqpn);
@@ -146,11 +137,9 @@ static void check_broadcast(const struct scene *s)
                      IPV4_ADDRESS_SIZE, "the broadcast-GID", "one port");
 }
 
-void check_unicast(const struct scene *s)
+void check_unicast(const struct check_context *s)
 {
-    const struct endport *port = sending_interface(s);
-    if (port)
-        check_interface_joined(s, port, 0);
+    check_sending_interface(s);
     check_broadcast(s);
     check_qpn(s);
     note_partition(s);

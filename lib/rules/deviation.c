@@ -109,7 +109,7 @@ static struct deviations *read_groups(GKeyFile *file, GError **error)
     return NULL;
 }
 
-static bool load(GKeyFile *file, const char *name, GError **error)
+static bool load_list(GKeyFile *file, const char *name, GError **error)
 {
     if (strcmp(name, "none") == 0)
         return true;
@@ -126,7 +126,7 @@ static bool load(GKeyFile *file, const char *name, GError **error)
 struct deviations *deviations_open(const char *name, GError **error)
 {
     GKeyFile *file = g_key_file_new();
-    struct deviations *d = load(file, name, error) ? read_groups(file, error) : NULL;
+    struct deviations *d = load_list(file, name, error) ? read_groups(file, error) : NULL;
     g_key_file_free(file);
     if (!d)
         g_prefix_error(error, "%s: ", name);

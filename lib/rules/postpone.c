@@ -12,6 +12,10 @@ enum { CLAIMS = 256 };
 struct claim {
     const struct endport *port; /* its next GSI packet settles the claim; NULL: unused */
     bool by_smi;                /* its next SMI packet does instead */
+    uint16_t lid;               /* the port's LID when the claim was made; 0: not known */
+    /* no packet of the SA's GSI since this frame may be missing; 0: they do not count */
+    uint32_t since;
+    bool by_port, by_sa; /* the port's packet, and the SA's, have shown that none is missing */
     /* the group whose parameters the port is a witness of; NULL: the port is no witness */
     const struct group *witnessed;
     enum rule_number rule;
@@ -19,6 +23,8 @@ struct claim {
     uint8_t octets[LLADDR_SIZE], group[MGID_SIZE];
     uint64_t value;
     uint32_t frame;
+    struct port to; /* destination of the packet, with its QP */
+    uint32_t qpn;
     char expected[128], actual[96];
 };
 
@@ -53,27 +59,39 @@ static void keep_subject(struct claim *c, const struct subject *about)
     }
 }
 
-static bool same_octets(const uint8_t *a, const uint8_t *b)
+static bool same_gid(const uint8_t *a, const uint8_t *b)
 {
     return a == b || (a && b && memcmp(a, b, GID_SIZE) == 0);
 }
 
-static bool is_same(const struct claim *c, const struct claim *d)
+/* Without the flags of a link-layer address, which do not name the interface. */
+static bool same_address(const uint8_t *a, const uint8_t *b)
 {
-    return c->port == d->port && c->rule == d->rule && c->value == d->value &&
-           c->about.other == d->about.other && same_octets(c->about.octets, d->about.octets) &&
-           same_octets(c->about.group, d->about.group);
+    return a == b || (a && b && memcmp(a + 1, b + 1, LLADDR_SIZE - 1) == 0);
 }
 
-static bool waits(const struct postponed *p, const struct claim *c)
+static bool same_subject(const struct subject *a, const struct subject *b)
+{
+    return a->kind == b->kind && a->number == b->number && a->other == b->other &&
+           (a->kind == SUBJECT_ADDRESS ? same_address : same_gid)(a->octets, b->octets) &&
+           same_gid(a->group, b->group);
+}
+
+static bool is_same_claim(const struct claim *c, const struct claim *d)
+{
+    return c->port == d->port && c->rule == d->rule && c->value == d->value &&
+           same_subject(&c->about, &d->about);
+}
+
+static bool claim_waits(const struct postponed *p, const struct claim *c)
 {
     for (unsigned i = 0; p->waiting && i < CLAIMS; i++)
-        if (p->claims[i].port && is_same(&p->claims[i], c))
+        if (p->claims[i].port && is_same_claim(&p->claims[i], c))
             return true;
     return false;
 }
 
-static void add(struct postponed *p, const struct claim *c)
+static void add_claim(struct postponed *p, const struct claim *c)
 {
     if (!p->claims)
         p->claims = g_new0(struct claim, CLAIMS);
@@ -83,45 +101,60 @@ static void add(struct postponed *p, const struct claim *c)
     keep_subject(slot, &c->about);
 }
 
-static void keep(const struct scene *s, struct claim *c, const struct subject *about,
-                 const char *expected, const char *actual)
+static void store_claim(const struct check_context *s, struct claim *c, const struct subject *about,
+                        const char *expected, const char *actual)
 {
     c->about = *about;
     c->frame = s->p->at.frame;
+    c->lid = c->port->lid;
+    c->to = s->p->dst;
+    c->qpn = s->p->ib.dqpn;
     snprintf(c->expected, sizeof c->expected, "%s in frame %u", expected, c->frame);
     snprintf(c->actual, sizeof c->actual, "%s", actual);
-    if (!packet_is_corrupt(s->p) && !waits(s->postponed, c))
-        add(s->postponed, c);
+    if (!packet_is_corrupt(s->p) && !claim_waits(s->postponed, c))
+        add_claim(s->postponed, c);
 }
 
-void postpone(const struct scene *s, const struct endport *port, enum rule_number rule,
+void postpone(const struct check_context *s, const struct endport *port, enum rule_number rule,
               const struct subject *about, uint64_t value, const char *expected, const char *actual)
 {
     struct claim c = {.port = port, .rule = rule, .value = value};
-    inconclusive(s->r, rule, NULL, "the port's next request shows whether one was not captured");
-    keep(s, &c, about, expected, actual);
+    report_inconclusive(s->r, rule, NULL,
+                        "the port's next request shows whether one was not captured");
+    store_claim(s, &c, about, expected, actual);
 }
 
-void postpone_to_smi(const struct scene *s, const struct endport *port, enum rule_number rule,
-                     const struct subject *about, uint64_t value, const char *expected,
-                     const char *actual)
+void postpone_to_sa(const struct check_context *s, const struct endport *port, uint32_t since,
+                    enum rule_number rule, const struct subject *about, uint64_t value,
+                    const char *expected, const char *actual)
+{
+    struct claim c = {.port = port, .since = since, .rule = rule, .value = value};
+    report_inconclusive(s->r, rule, NULL,
+                        "the port's next request shows whether one was not captured");
+    store_claim(s, &c, about, expected, actual);
+}
+
+void postpone_to_smi(const struct check_context *s, const struct endport *port,
+                     enum rule_number rule, const struct subject *about, uint64_t value,
+                     const char *expected, const char *actual)
 {
     struct claim c = {.port = port, .by_smi = true, .rule = rule, .value = value};
-    inconclusive(s->r, rule, NULL, "the port's next SMP shows whether one was not captured");
-    keep(s, &c, about, expected, actual);
+    report_inconclusive(s->r, rule, NULL, "the port's next SMP shows whether one was not captured");
+    store_claim(s, &c, about, expected, actual);
 }
 
-void postpone_to_witness(const struct scene *s, const struct group *group, enum rule_number rule,
-                         const struct subject *about, uint64_t value, const char *expected,
-                         const char *actual)
+void postpone_to_witness(const struct check_context *s, const struct group *group,
+                         enum rule_number rule, const struct subject *about, uint64_t value,
+                         const char *expected, const char *actual)
 {
-    const struct endport *port = endport_of(group->told);
+    const struct endport *port = endport_of(group->informed);
     const struct member *m = port ? groups_member(s->f->groups, group, port) : NULL;
     struct claim c = {.port = port, .witnessed = group, .rule = rule, .value = value};
-    inconclusive(s->r, rule, NULL,
-                 "the sender may have been told others; its requests are not captured");
+    report_inconclusive(
+        s->r, rule, NULL,
+        "the SA may have sent the sender other parameters; its requests are not captured");
     if (m && m->join_state && member_is_known(m))
-        keep(s, &c, about, expected, actual);
+        store_claim(s, &c, about, expected, actual);
 }
 
 /*
@@ -130,7 +163,7 @@ void postpone_to_witness(const struct scene *s, const struct group *group, enum 
  */
 enum testimony { CONFIRMS, ASKS, DENIES };
 
-static enum testimony ask_witness(const struct scene *s, const struct claim *c)
+static enum testimony ask_witness(const struct check_context *s, const struct claim *c)
 {
     const struct group *group = group_of(c->witnessed);
     const struct member *m = groups_member(s->f->groups, group, c->port);
@@ -140,34 +173,87 @@ static enum testimony ask_witness(const struct scene *s, const struct claim *c)
 }
 
 /*
- * Is the packet a join that may have been sent before the packet of the claim, though it was
- * captured after it? It counts if it is for the group of the claim; if the claim has no group, for
- * any broadcast group, which has the link's parameters.
+ * A join, or for a claim that the port is no member any more, the request to leave: its response
+ * may have been captured before it.
  */
-static bool is_join_before(const struct scene *s, const struct claim *c)
+static bool is_request_of(uint8_t method, const struct claim *c)
+{
+    return method == SA_SET || (method == SA_DELETE && c->rule == R_RFC4391_10_JOIN_BEFORE_SEND);
+}
+
+/*
+ * Is the packet a request that may have been sent before the packet of the claim, though it was
+ * captured after it? It counts if it
+ * is for the group of the claim; if the claim has no group, for any broadcast group, which has the
+ * link's parameters.
+ */
+static bool is_request_near(const struct check_context *s, const struct claim *c)
 {
     const struct mad_payload *m = &s->p->mad;
-    if (m->kind != MAD_KIND_SA || m->result != WIRE_OK || m->sa.mad.method != SA_SET ||
+    if (m->kind != MAD_KIND_SA || m->result != WIRE_OK || !is_request_of(m->sa.mad.method, c) ||
         m->sa.mad.attribute != SA_MC_MEMBER_RECORD ||
         view_has(m->sa.data, MCM_MGID, MGID_SIZE) != WIRE_OK)
         return false;
     const uint8_t *mgid = m->sa.data.p + MCM_MGID;
-    bool same = c->about.group ? memcmp(mgid, c->group, MGID_SIZE) == 0 : mgid_read(mgid).broadcast;
+    const uint8_t *group = c->about.kind == SUBJECT_GROUP ? c->octets
+                           : c->about.group               ? c->group
+                                                          : NULL;
+    bool same = group ? memcmp(mgid, group, MGID_SIZE) == 0 : mgid_read(mgid).broadcast;
     return same && order_is_uncertain(&s->f->order, c->frame);
 }
 
-/* Returns true if the claim is settled. */
-static bool settle(const struct scene *s, struct claim *c, bool whole)
+/* Does the SMP respond to a Set that may have come before the packet of the claim? */
+static bool is_smp_near(const struct check_context *s, const struct claim *c)
 {
-    /* the PSN proves nothing about the time before the port was initialised again */
-    bool proved = whole && c->frame > c->port->born_frame && !is_join_before(s, c);
-    enum testimony testimony = proved && c->witnessed ? ask_witness(s, c) : CONFIRMS;
-    if (testimony == ASKS)
-        return false;
-    if (proved && testimony == CONFIRMS && is_news(s->r, c->rule, &c->about, c->value))
-        fail_about(s->r, c->rule, &c->about, NULL, 0, c->expected, c->actual);
+    const struct mad_payload *m = &s->p->mad;
+    bool may_set = m->kind == MAD_KIND_SMP && m->result == WIRE_OK &&
+                   (m->smp.mad.attribute == SMP_PORT_INFO ||
+                    m->smp.mad.attribute == SMP_PKEY_TABLE);
+    return may_set && order_is_uncertain(&s->f->order, c->frame);
+}
+
+/*
+ * Has the QP that the IP went to sent IPoIB since? Then the IP address may have moved to it; its
+ * announcement was not captured.
+ */
+static bool is_answered_by_qp(const struct check_context *s, const struct claim *c)
+{
+    const struct port to = port_on(c->to, c->port->interface);
+    bool about_qpn = c->rule == R_RFC4391_9_1_1_TRAFFIC_TO_QPN ||
+                     c->rule == R_RFC4391_9_4_REVALIDATE_ARP;
+    const struct qp *qp = about_qpn ? qpns_find(s->f->qpns, &to, c->qpn) : NULL;
+    return qp && qp->frame > c->frame;
+}
+
+/*
+ * Does the PSN of this packet prove that none is missing since the claim? It proves nothing about
+ * the time before the port was initialised again, or had another LID: other ports may have had the
+ * two LIDs since.
+ */
+static bool is_proved(const struct check_context *s, const struct claim *c, bool whole)
+{
+    bool same_port = c->frame > c->port->initialised_frame &&
+                     (!c->lid || endport_has_lid(c->port, c->lid));
+    bool near = c->by_smi ? is_smp_near(s, c) : is_request_near(s, c);
+    return whole && same_port && !near && !is_answered_by_qp(s, c);
+}
+
+static void end(const struct check_context *s, struct claim *c, bool is_failure)
+{
+    if (is_failure && !order_is_reversed(&s->f->order) &&
+        is_new(s->r, c->rule, &c->about, c->value))
+        report_fail_about(s->r, c->rule, &c->about, NULL, 0, c->expected, c->actual);
     c->port = NULL;
-    return true;
+    s->postponed->waiting--;
+}
+
+static void settle_claim(const struct check_context *s, struct claim *c, bool whole)
+{
+    bool proved = is_proved(s, c, whole);
+    enum testimony testimony = proved && c->witnessed ? ask_witness(s, c) : CONFIRMS;
+    c->by_port = proved && testimony == CONFIRMS;
+    if (testimony != ASKS && !(c->by_port && c->since && !c->by_sa))
+        end(s, c, c->by_port);
 }
 
 /* Is the sender the port, or another GID of the port with that LID (a virtual function)? */
@@ -176,25 +262,41 @@ static bool is_by(const struct endport *sender, const struct endport *port, uint
     return sender == port || (sender->interface == port->interface && endport_has_lid(sender, lid));
 }
 
-static void settle_all(const struct scene *s, const struct endport *port, bool by_smi, bool whole)
+static void settle_all(const struct check_context *s, const struct endport *port, bool by_smi,
+                       bool whole)
 {
     struct postponed *p = s->postponed;
     uint16_t lid = port_to_lid(s->p->src);
     for (unsigned i = 0; p->waiting && i < CLAIMS; i++) {
         struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* oldest first */
         c->port = c->port ? endport_of(c->port) : NULL;
-        if (!c->port || c->by_smi != by_smi || !is_by(c->port, port, lid))
-            continue;
-        p->waiting -= settle(s, c, whole);
+        if (c->port && c->by_smi == by_smi && !c->by_port && is_by(c->port, port, lid))
+            settle_claim(s, c, whole);
     }
 }
 
-void postponed_settle(const struct scene *s, const struct endport *port, bool whole)
+void postponed_settle_sa(const struct check_context *s)
+{
+    struct postponed *p = s->postponed;
+    const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
+    for (unsigned i = 0; p->waiting && i < CLAIMS; i++) {
+        struct claim *c = &p->claims[(p->next + i) % CLAIMS]; /* oldest first */
+        c->port = c->port ? endport_of(c->port) : NULL;
+        if (!c->port || !c->since || c->by_sa || c->port->interface != s->p->at.interface ||
+            order_is_uncertain(&s->f->order, c->frame))
+            continue;
+        c->by_sa = q && q->gap_frame <= c->since;
+        if (c->by_port || !c->by_sa)
+            end(s, c, c->by_port && c->by_sa);
+    }
+}
+
+void postponed_settle(const struct check_context *s, const struct endport *port, bool whole)
 {
     settle_all(s, port, false, whole);
 }
 
-void postponed_settle_smi(const struct scene *s, const struct endport *port, bool whole)
+void postponed_settle_smi(const struct check_context *s, const struct endport *port, bool whole)
 {
     settle_all(s, port, true, whole);
 }

@@ -9,7 +9,7 @@
 #ifndef IPOIB_RULES_POSTPONE_H
 #define IPOIB_RULES_POSTPONE_H
 
-#include "rules/scene.h"
+#include "rules/check_context.h"
 
 struct postponed *postponed_new(void);
 void postponed_free(struct postponed *p);
@@ -18,7 +18,7 @@ void postponed_free(struct postponed *p);
  * The current packet violates the rule, unless a request of the port was not captured. Reported
  * once for each value of the entity; the number of the current frame is appended to expected.
  */
-void postpone(const struct scene *s, const struct endport *port, enum rule_number rule,
+void postpone(const struct check_context *s, const struct endport *port, enum rule_number rule,
               const struct subject *about, uint64_t value, const char *expected,
               const char *actual);
 
@@ -28,21 +28,31 @@ void postpone(const struct scene *s, const struct endport *port, enum rule_numbe
  * received the group's last record: the violation is reported at its next GSI packet. If the
  * witness has a pending request for the group then, the answer to it decides.
  */
-void postpone_to_witness(const struct scene *s, const struct group *group, enum rule_number rule,
-                         const struct subject *about, uint64_t value, const char *expected,
-                         const char *actual);
+void postpone_to_witness(const struct check_context *s, const struct group *group,
+                         enum rule_number rule, const struct subject *about, uint64_t value,
+                         const char *expected, const char *actual);
 
 /*
- * The same, but the unknown is whether an SMP of the subnet manager to the port was not captured.
+ * The same for an SMP of the subnet manager to the port that may not have been captured.
  * The PSN of the next response of the port's SMI shows it.
  */
-void postpone_to_smi(const struct scene *s, const struct endport *port, enum rule_number rule,
-                     const struct subject *about, uint64_t value, const char *expected,
-                     const char *actual);
+void postpone_to_smi(const struct check_context *s, const struct endport *port,
+                     enum rule_number rule, const struct subject *about, uint64_t value,
+                     const char *expected, const char *actual);
+
+/*
+ * The same for a request that another queue pair of the port may have sent: a packet of the SA's
+ * GSI must show too that none of its packets is missing since the frame `since`.
+ */
+void postpone_to_sa(const struct check_context *s, const struct endport *port, uint32_t since,
+                    enum rule_number rule, const struct subject *about, uint64_t value,
+                    const char *expected, const char *actual);
 
 /* The current packet comes from the port's GSI. whole: no earlier packet of it is missing. */
-void postponed_settle(const struct scene *s, const struct endport *port, bool whole);
+void postponed_settle(const struct check_context *s, const struct endport *port, bool whole);
+/* The current packet comes from the SA's GSI. Call before postponed_settle(). */
+void postponed_settle_sa(const struct check_context *s);
 /* The same for the port's SMI. */
-void postponed_settle_smi(const struct scene *s, const struct endport *port, bool whole);
+void postponed_settle_smi(const struct check_context *s, const struct endport *port, bool whole);
 
 #endif

@@ -13,27 +13,27 @@
  * The deduplication cache: a table of fixed size, in which a new entity may evict an old one. A
  * hostile capture can thus cause repeated reports, but cannot make the memory grow.
  */
-enum { TOLD_SETS = 1 << 12, TOLD_WAYS = 4 };
+enum { REPORTED_SETS = 1 << 12, REPORTED_WAYS = 4 };
 
-struct told {
+struct reported {
     struct entry {
         uint64_t who, what;
-    } sets[TOLD_SETS][TOLD_WAYS];
+    } sets[REPORTED_SETS][REPORTED_WAYS];
     bool has_rule[RULE_COUNT]; /* was a value of the rule ever entered? */
     unsigned oldest;
 };
 
-struct told *told_new(void)
+struct reported *reported_new(void)
 {
-    return g_new0(struct told, 1);
+    return g_new0(struct reported, 1);
 }
 
-void told_free(struct told *t)
+void reported_free(struct reported *t)
 {
     g_free(t);
 }
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t mix_hash(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * 0x9e3779b97f4a7c15ull;
     return h ^ h >> 29;
@@ -42,71 +42,73 @@ static uint64_t mix(uint64_t h, uint64_t v)
 static uint64_t subject_hash(const struct reporter *r, enum rule_number rule,
                              const struct subject *s)
 {
-    uint64_t h = mix(mix((uint64_t)rule << 32 | (uint64_t)s->kind << 16 | r->interface, 0),
-                     (uint64_t)s->number << 32 | s->other);
+    uint64_t h = mix_hash(
+        mix_hash((uint64_t)rule << 32 | (uint64_t)s->kind << 16 | r->interface, 0),
+        (uint64_t)s->number << 32 | s->other);
     if (s->octets) {
         /* the flags of a link-layer address do not identify the entity */
-        h = mix(h, be64(s->octets + 4));
-        h = mix(h, s->kind == SUBJECT_ADDRESS ? be64(s->octets + 12) : be64(s->octets + 8));
-        h = mix(h, s->kind == SUBJECT_ADDRESS ? be24(s->octets + 1) : be32(s->octets));
+        h = mix_hash(h, be64(s->octets + 4));
+        h = mix_hash(h, s->kind == SUBJECT_ADDRESS ? be64(s->octets + 12) : be64(s->octets + 8));
+        h = mix_hash(h, s->kind == SUBJECT_ADDRESS ? be24(s->octets + 1) : be32(s->octets));
     }
     if (s->group)
-        h = mix(mix(h, be64(s->group)), be64(s->group + 8));
-    return mix(h, h >> 32) | 1;
+        h = mix_hash(mix_hash(h, be64(s->group)), be64(s->group + 8));
+    return mix_hash(h, h >> 32) | 1;
 }
 
-static struct entry *find(struct told *t, uint64_t who)
+static struct entry *find_entry(struct reported *t, uint64_t who)
 {
-    struct entry *set = t->sets[who >> 40 & (TOLD_SETS - 1)];
-    for (unsigned i = 0; i < TOLD_WAYS; i++)
+    struct entry *set = t->sets[who >> 40 & (REPORTED_SETS - 1)];
+    for (unsigned i = 0; i < REPORTED_WAYS; i++)
         if (set[i].who == who)
             return &set[i];
     return NULL;
 }
 
-static struct entry *make(struct told *t, uint64_t who)
+static struct entry *make(struct reported *t, uint64_t who)
 {
-    struct entry *set = t->sets[who >> 40 & (TOLD_SETS - 1)];
-    for (unsigned i = 0; i < TOLD_WAYS; i++)
+    struct entry *set = t->sets[who >> 40 & (REPORTED_SETS - 1)];
+    for (unsigned i = 0; i < REPORTED_WAYS; i++)
         if (set[i].who == 0)
             return &set[i];
-    return &set[t->oldest++ % TOLD_WAYS];
+    return &set[t->oldest++ % REPORTED_WAYS];
 }
 
 /*
  * Findings of a corrupt packet do not enter the cache: they must not suppress the same finding in
  * an intact packet.
  */
-static bool is_corrupt(const struct reporter *r)
+static bool reporter_is_corrupt(const struct reporter *r)
 {
     return r->corrupt && r->corrupt(r->user);
 }
 
-bool is_news(const struct reporter *r, enum rule_number rule, const struct subject *s,
-             uint64_t value)
+bool is_new(const struct reporter *r, enum rule_number rule, const struct subject *s,
+            uint64_t value)
 {
-    if (!r->told)
+    if (!r->reported)
         return true;
     uint64_t who = subject_hash(r, rule, s);
-    struct entry *e = find(r->told, who);
+    struct entry *e = find_entry(r->reported, who);
     if (e && e->what == value)
         return false;
-    if (is_corrupt(r))
+    if (reporter_is_corrupt(r))
         return true;
     if (!e)
-        e = make(r->told, who);
+        e = make(r->reported, who);
     *e = (struct entry){who, value};
-    r->told->has_rule[rule] = true;
+    r->reported->has_rule[rule] = true;
     return true;
 }
 
 /* Most rules never have an entry; has_rule avoids hashing their entities. */
-static void forget(const struct reporter *r, enum rule_number rule, const struct subject *s)
+static void forget_reported(const struct reporter *r, enum rule_number rule,
+                            const struct subject *s)
 {
-    if (!r->told || !r->told->has_rule[rule])
+    if (!r->reported || !r->reported->has_rule[rule])
         return;
-    struct entry *e = find(r->told, subject_hash(r, rule, s));
-    if (e && !is_corrupt(r))
+    struct entry *e = find_entry(r->reported, subject_hash(r, rule, s));
+    if (e && !reporter_is_corrupt(r))
         e->who = 0;
 }
 
@@ -148,9 +150,9 @@ static const char *subject_text(const struct subject *s, char *buf, size_t size)
 
 /* ---- reporting */
 
-static void tell(const struct reporter *r, enum rule_number rule, enum outcome outcome,
-                 const struct subject *s, const uint8_t *p, uint32_t n, const char *expected,
-                 const char *actual)
+static void report_finding(const struct reporter *r, enum rule_number rule, enum outcome outcome,
+                           const struct subject *s, const uint8_t *p, uint32_t n,
+                           const char *expected, const char *actual)
 {
     char subject[96] = "";
     struct finding f = {
@@ -160,22 +162,22 @@ static void tell(const struct reporter *r, enum rule_number rule, enum outcome o
     r->report(r->user, &f);
 }
 
-void pass(const struct reporter *r, enum rule_number rule)
+void report_pass(const struct reporter *r, enum rule_number rule)
 {
     struct finding f = {rule, OUTCOME_PASS, 0, 0, "", "", "", "", NULL};
     r->report(r->user, &f);
 }
 
-void inconclusive(const struct reporter *r, enum rule_number rule, const uint8_t *p,
-                  const char *why)
+void report_inconclusive(const struct reporter *r, enum rule_number rule, const uint8_t *p,
+                         const char *why)
 {
-    tell(r, rule, OUTCOME_INCONCLUSIVE, NULL, p, 0, "", why);
+    report_finding(r, rule, OUTCOME_INCONCLUSIVE, NULL, p, 0, "", why);
 }
 
-void fail(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
-          const char *expected, const char *actual)
+void report_fail(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
+                 const char *expected, const char *actual)
 {
-    tell(r, rule, OUTCOME_FAIL, NULL, p, n, expected, actual);
+    report_finding(r, rule, OUTCOME_FAIL, NULL, p, n, expected, actual);
 }
 
 static uint64_t big_endian(const uint8_t *p, uint32_t n)
@@ -192,7 +194,7 @@ static void fail_values(const struct reporter *r, enum rule_number rule, const s
     char expected[24], actual[24];
     snprintf(expected, sizeof expected, "0x%0*" PRIx64, (int)(2 * n), wanted);
     snprintf(actual, sizeof actual, "0x%0*" PRIx64, (int)(2 * n), seen);
-    tell(r, rule, OUTCOME_FAIL, s, p, n, expected, actual);
+    report_finding(r, rule, OUTCOME_FAIL, s, p, n, expected, actual);
 }
 
 void expect_value(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
@@ -200,7 +202,7 @@ void expect_value(const struct reporter *r, enum rule_number rule, const uint8_t
 {
     uint64_t seen = big_endian(p, n);
     if (seen == value)
-        pass(r, rule);
+        report_pass(r, rule);
     else
         fail_values(r, rule, NULL, p, n, value, seen);
 }
@@ -211,12 +213,12 @@ void expect_number(const struct reporter *r, enum rule_number rule, const uint8_
     char expected[24], actual[24];
     uint64_t seen = big_endian(p, n);
     if (seen == value) {
-        pass(r, rule);
+        report_pass(r, rule);
         return;
     }
     snprintf(expected, sizeof expected, "%" PRIu64, value);
     snprintf(actual, sizeof actual, "%" PRIu64, seen);
-    fail(r, rule, p, n, expected, actual);
+    report_fail(r, rule, p, n, expected, actual);
 }
 
 void expect_ipv4(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t value)
@@ -225,39 +227,40 @@ void expect_ipv4(const struct reporter *r, enum rule_number rule, const uint8_t 
     uint8_t wanted[] = {(uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8),
                         (uint8_t)value};
     if (be32(p) == value)
-        pass(r, rule);
+        report_pass(r, rule);
     else
-        fail(r, rule, p, sizeof wanted, inet_ntop(AF_INET, wanted, expected, sizeof expected),
-             inet_ntop(AF_INET, p, actual, sizeof actual));
+        report_fail(r, rule, p, sizeof wanted,
+                    inet_ntop(AF_INET, wanted, expected, sizeof expected),
+                    inet_ntop(AF_INET, p, actual, sizeof actual));
 }
 
 void expect_that(const struct reporter *r, enum rule_number rule, bool holds, const uint8_t *p,
                  uint32_t n, const char *expected, const char *actual)
 {
     if (holds)
-        pass(r, rule);
+        report_pass(r, rule);
     else
-        fail(r, rule, p, n, expected, actual);
+        report_fail(r, rule, p, n, expected, actual);
 }
 
-void pass_about(const struct reporter *r, enum rule_number rule, const struct subject *s)
+void report_pass_about(const struct reporter *r, enum rule_number rule, const struct subject *s)
 {
-    forget(r, rule, s);
-    pass(r, rule);
+    forget_reported(r, rule, s);
+    report_pass(r, rule);
 }
 
-void fail_about(const struct reporter *r, enum rule_number rule, const struct subject *s,
-                const uint8_t *p, uint32_t n, const char *expected, const char *actual)
+void report_fail_about(const struct reporter *r, enum rule_number rule, const struct subject *s,
+                       const uint8_t *p, uint32_t n, const char *expected, const char *actual)
 {
-    tell(r, rule, OUTCOME_FAIL, s, p, n, expected, actual);
+    report_finding(r, rule, OUTCOME_FAIL, s, p, n, expected, actual);
 }
 
 void expect_same(const struct reporter *r, enum rule_number rule, const struct subject *s,
                  const uint8_t *p, uint32_t n, uint64_t wanted, uint64_t seen)
 {
     if (wanted == seen)
-        pass_about(r, rule, s);
-    else if (is_news(r, rule, s, seen))
+        report_pass_about(r, rule, s);
+    else if (is_new(r, rule, s, seen))
         fail_values(r, rule, s, p, n, wanted, seen);
 }
 
@@ -266,20 +269,20 @@ void expect_about(const struct reporter *r, enum rule_number rule, const struct 
                   const char *actual)
 {
     if (holds)
-        pass_about(r, rule, s);
-    else if (is_news(r, rule, s, (uintptr_t)actual))
-        fail_about(r, rule, s, p, n, expected, actual);
+        report_pass_about(r, rule, s);
+    else if (is_new(r, rule, s, (uintptr_t)actual))
+        report_fail_about(r, rule, s, p, n, expected, actual);
 }
 
-void note(const struct reporter *r, enum rule_number rule, const struct subject *s, uint64_t value,
-          const uint8_t *p, uint32_t n, const char *format, ...)
+void report_note(const struct reporter *r, enum rule_number rule, const struct subject *s,
+                 uint64_t value, const uint8_t *p, uint32_t n, const char *format, ...)
 {
     char actual[128];
     va_list args;
-    if (!is_news(r, rule, s, value))
+    if (!is_new(r, rule, s, value))
         return;
     va_start(args, format);
     vsnprintf(actual, sizeof actual, format, args);
     va_end(args);
-    tell(r, rule, OUTCOME_NOTED, s, p, n, "", actual);
+    report_finding(r, rule, OUTCOME_NOTED, s, p, n, "", actual);
 }

@@ -9,12 +9,12 @@
 
 /* ---- findings about a packet: reported every time */
 
-void pass(const struct reporter *r, enum rule_number rule);
+void report_pass(const struct reporter *r, enum rule_number rule);
 /* The rule cannot be decided; why: the reason. */
-void inconclusive(const struct reporter *r, enum rule_number rule, const uint8_t *p,
-                  const char *why);
-void fail(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
-          const char *expected, const char *actual);
+void report_inconclusive(const struct reporter *r, enum rule_number rule, const uint8_t *p,
+                         const char *why);
+void report_fail(const struct reporter *r, enum rule_number rule, const uint8_t *p, uint32_t n,
+                 const char *expected, const char *actual);
 
 /*
  * The field of n bytes (at most 8, big-endian) at p must be value. The finding shows both values in
@@ -91,15 +91,15 @@ static inline struct subject subject_subnet(void)
 }
 
 /*
- * value: the observed value. is_news() returns true, and enters the value into the deduplication
- * cache, unless this value is the last one reported of the entity. pass_about() removes the entity
- * from the cache.
+ * value: the observed value. is_new() returns true, and enters the value into the deduplication
+ * cache, unless this value is the last one reported of the entity. report_pass_about() removes the
+ * entity from the cache.
  */
-void pass_about(const struct reporter *r, enum rule_number rule, const struct subject *s);
-bool is_news(const struct reporter *r, enum rule_number rule, const struct subject *s,
-             uint64_t value);
-void fail_about(const struct reporter *r, enum rule_number rule, const struct subject *s,
-                const uint8_t *p, uint32_t n, const char *expected, const char *actual);
+void report_pass_about(const struct reporter *r, enum rule_number rule, const struct subject *s);
+bool is_new(const struct reporter *r, enum rule_number rule, const struct subject *s,
+            uint64_t value);
+void report_fail_about(const struct reporter *r, enum rule_number rule, const struct subject *s,
+                       const uint8_t *p, uint32_t n, const char *expected, const char *actual);
 
 /*
  * The observed value seen must be wanted. The finding shows both as fields of n bytes in
@@ -116,10 +116,11 @@ void expect_about(const struct reporter *r, enum rule_number rule, const struct 
  * For rules of level INFO and DRAFT: reports an observation, formatted as by printf; once for each
  * value of the entity.
  */
-void note(const struct reporter *r, enum rule_number rule, const struct subject *s, uint64_t value,
-          const uint8_t *p, uint32_t n, const char *format, ...) G_GNUC_PRINTF(7, 8);
+void report_note(const struct reporter *r, enum rule_number rule, const struct subject *s,
+                 uint64_t value, const uint8_t *p, uint32_t n, const char *format, ...)
+    G_GNUC_PRINTF(7, 8);
 
-struct told *told_new(void);
-void told_free(struct told *t);
+struct reported *reported_new(void);
+void reported_free(struct reported *t);
 
 #endif

@@ -13,10 +13,10 @@
 #define RULE_BASIS_VENDOR     RULE_VENDOR
 
 const struct rule rules[RULE_COUNT] = {
-#define RULE(symbol, id, document, section, title, level, basis, bound, seen, text)                \
+#define RULE(symbol, id, document, section, title, level, basis, bound, seen, rests_on, text)      \
     [R_##symbol] = {                                                                               \
-        id,           RULE_##document, section, title, RULE_##level, RULE_BASIS_##basis,           \
-        RULE_##bound, RULE_SEEN(seen), text},
+        id,           RULE_##document, section,  title, RULE_##level, RULE_BASIS_##basis,          \
+        RULE_##bound, RULE_SEEN(seen), rests_on, text},
 #include "rules/table.def"
 #undef RULE
 };
@@ -76,9 +76,9 @@ const char *rule_unseen_reason(const struct rule *r)
     case RULE_SEEN_S:
         return "kept by these tools themselves";
     case RULE_SEEN_N:
-        return "no packet shows it";
+        return "neither a capture nor the probe shows it";
     case RULE_SEEN_NONE:
-        return "superseded text, named in the documentation alone";
+        return "superseded text, named only in the documentation";
     case RULE_SEEN_P:
     case RULE_SEEN_PA:
         break;

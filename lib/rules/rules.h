@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "rules/fact_kinds.h"
+
 /* How a violation counts. */
 enum rule_level {
     RULE_MUST,   /* counted as a violation */
@@ -24,7 +26,7 @@ enum rule_basis {
     RULE_KEYWORD,    /* an RFC 2119 keyword */
     RULE_LOWER_CASE, /* lower-case "must" or "requires" */
     RULE_FORMAT,     /* a wire format or figure */
-    RULE_FACT,       /* a plain statement */
+    RULE_FACT,       /* a plain statement, such as a lower-case "should" */
     RULE_BY_DRAFT,   /* text of a draft */
     RULE_VENDOR,     /* a vendor's chapter on InfiniBand concepts */
 };
@@ -55,7 +57,7 @@ enum rule_seen {
     RULE_SEEN_A,    /* by a probe only: in the response to its own request */
     RULE_SEEN_PA,   /* in a capture and by a probe */
     RULE_SEEN_S,    /* not from outside; these tools comply with the rule themselves */
-    RULE_SEEN_N,    /* not at all: no packet shows it */
+    RULE_SEEN_N,    /* neither in a capture nor by the probe */
     RULE_SEEN_NONE, /* not checked: superseded, named only in the documentation */
 };
 
@@ -68,11 +70,13 @@ struct rule {
     enum rule_basis basis;
     enum rule_bound bound;
     enum rule_seen seen;
-    const char *text; /* one sentence */
+    unsigned rests_on; /* enum rests_on */
+    const char *text;  /* one sentence */
 };
 
 enum rule_number {
-#define RULE(symbol, id, document, section, title, level, basis, bound, seen, text) R_##symbol,
+#define RULE(symbol, id, document, section, title, level, basis, bound, seen, rests_on, text)      \
+    R_##symbol,
 #include "rules/table.def"
 #undef RULE
     RULE_COUNT,

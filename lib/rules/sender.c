@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rules/sender.h"
+#include "rules/check_context.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
 
-#include "wire/ip.h"
 #include "wire/nd.h"
 
 /* ---- the IP address */
@@ -69,8 +68,29 @@ static const uint8_t *sender_gid(const struct fabric_facts *f, const struct pack
 
 static const struct datagram *datagram_of(const struct packet *p)
 {
-    enum payload_class class = p->verdict.class;
-    return class == PAYLOAD_IPOIB || class == PAYLOAD_PART ? &p->datagram : NULL;
+    enum payload_class class = p->classification.class;
+    return class == PAYLOAD_IPOIB || class == PAYLOAD_FRAGMENT ? &p->datagram : NULL;
+}
+
+struct sender sender_of(const struct fabric_facts *f, const struct packet *p)
+{
+    G_STATIC_ASSERT(sizeof(struct sender) == IPV6_ADDRESS_SIZE + GID_SIZE + 4); /* no padding */
+    const uint8_t *gid = sender_gid(f, p);
+    struct sender s = {{0}, {0}, 0, 0, 0};
+    struct ip ip;
+    if (sender_ip(f, p, datagram_of(p), gid, &ip)) {
+        memcpy(s.ip, ip.octets, ip.length);
+        s.ip_length = ip.length;
+    }
+    if (gid) {
+        memcpy(s.gid, gid, GID_SIZE);
+        s.known |= SENDER_GID;
+    }
+    if (p->ib.has_lrh) {
+        s.lid = p->ib.slid;
+        s.known |= SENDER_LID;
+    }
+    return s;
 }
 
 /* ---- text */
@@ -81,21 +101,20 @@ static void append(char text[SENDER_TEXT_SIZE], const char *name, const char *va
     snprintf(text + n, SENDER_TEXT_SIZE - n, "%s%s %s", n ? ", " : "", name, value);
 }
 
-const char *sender_text(char text[SENDER_TEXT_SIZE], const struct fabric_facts *f,
-                        const struct packet *p)
+const char *sender_text(char text[SENDER_TEXT_SIZE], const struct sender *s)
 {
     char value[INET6_ADDRSTRLEN];
-    const uint8_t *gid = sender_gid(f, p);
-    struct ip ip;
     text[0] = '\0';
-    if (sender_ip(f, p, datagram_of(p), gid, &ip))
+    if (!s)
+        return text;
+    if (s->ip_length)
         append(text, "IP",
-               inet_ntop(ip.length == IPV4_ADDRESS_SIZE ? AF_INET : AF_INET6, ip.octets, value,
+               inet_ntop(s->ip_length == IPV4_ADDRESS_SIZE ? AF_INET : AF_INET6, s->ip, value,
                          sizeof value));
-    if (gid)
-        append(text, "GID", inet_ntop(AF_INET6, gid, value, sizeof value));
-    if (p->ib.has_lrh) {
-        snprintf(value, sizeof value, "%u", p->ib.slid);
+    if (s->known & SENDER_GID)
+        append(text, "GID", inet_ntop(AF_INET6, s->gid, value, sizeof value));
+    if (s->known & SENDER_LID) {
+        snprintf(value, sizeof value, "%u", s->lid);
         append(text, "LID", value);
     }
     return text;

@@ -5,8 +5,7 @@
 enum { PROTOCOL_UDP = 17 };
 enum { UDP_DESTINATION_PORT = 2, UDP_LENGTH = 4, UDP_SIZE = 8 };
 enum { PORT_SERVER = 67, PORT_CLIENT = 68 };
-#define IPV4_FRAGMENTED 0x3fff /* More Fragments, fragment offset */
-#define MAGIC_COOKIE    0x63825363u
+#define MAGIC_COOKIE 0x63825363u
 
 /* Get the UDP datagram of the IPv4 packet in v; false: not captured, not UDP, or a fragment. */
 static bool udp_in_ipv4(struct view v, struct view *udp)

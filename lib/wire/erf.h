@@ -71,4 +71,15 @@ static inline uint32_t erf_port(uint8_t flags, uint64_t host)
     return (uint32_t)(mixed >> 32) << 2 | (flags & ERF_FLAGS_PORT);
 }
 
+/*
+ * Converts to ERF time. NS: 0 to 999999999. Rounds up: units of 2^-32 s are finer than a
+ * nanosecond, so readers that truncate and readers that round both get the same nanosecond.
+ */
+static inline uint64_t erf_time(uint32_t sec, uint32_t ns)
+{
+    uint64_t fraction = (((uint64_t)ns << 32) + 999999999) / 1000000000;
+
+    return ((uint64_t)sec << 32) + fraction;
+}
+
 #endif

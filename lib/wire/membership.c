@@ -3,10 +3,10 @@
 #include "wire/ip.h"
 #include "wire/nd.h"
 
-enum { IPV4_MORE_AND_OFFSET = 0x3fff, PROTOCOL_IGMP = 2 };
+enum { PROTOCOL_IGMP = 2 };
 
 /* Start the iteration at the message in v, by its type and, if it has records, their number. */
-static bool begin(struct view v, uint8_t length, struct membership_iter *it)
+static bool start_records(struct view v, uint8_t length, struct membership_iter *it)
 {
     *it = (struct membership_iter){.v = v, .length = length};
     if (v.cap < 1)
@@ -46,15 +46,15 @@ bool membership_in_ipv4(struct view v, struct membership_iter *it)
     uint32_t header = (v.p[0] & 0xfu) * 4, total = be16(v.p + IPV4_TOTAL_LENGTH);
     if (header < IPV4_SIZE || total < header || v.p[IPV4_PROTOCOL] != PROTOCOL_IGMP)
         return false;
-    if (be16(v.p + IPV4_FRAGMENT) & IPV4_MORE_AND_OFFSET)
+    if (be16(v.p + IPV4_FRAGMENT) & IPV4_FRAGMENTED)
         return false;
-    return begin(view_sub(v, header, total - header), 4, it);
+    return start_records(view_sub(v, header, total - header), 4, it);
 }
 
 bool membership_in_ipv6(struct view v, struct membership_iter *it)
 {
     struct view icmpv6;
-    return nd_in_ipv6(v, &icmpv6) && begin(icmpv6, 16, it);
+    return nd_in_ipv6(v, &icmpv6) && start_records(icmpv6, 16, it);
 }
 
 bool membership_begin(struct view v, struct membership_iter *it)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "wire/names.h"
 
-const char *name_of(const struct name *table, uint32_t value)
+const char *names_find(const struct name *table, uint32_t value)
 {
     for (; table->name; table++)
         if (table->value == value)

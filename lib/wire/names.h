@@ -15,6 +15,6 @@ struct name {
 };
 
 /* The name of a value; NULL: unknown. */
-const char *name_of(const struct name *table, uint32_t value);
+const char *names_find(const struct name *table, uint32_t value);
 
 #endif

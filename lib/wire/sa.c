@@ -110,9 +110,9 @@ const char *sa_status_name(uint16_t status)
 {
     const char *n = NULL;
     if (status >> 8)
-        n = name_of(sa_status_names, status >> 8);
+        n = names_find(sa_status_names, status >> 8);
     else if (status >> 2 & 7)
-        n = name_of(mad_status_names, status >> 2 & 7);
+        n = names_find(mad_status_names, status >> 2 & 7);
     else if (status & 1)
         n = "busy";
     else if (status & 2)

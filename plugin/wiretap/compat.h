@@ -25,20 +25,13 @@ typedef bool wt_bool;
 typedef gboolean wt_bool;
 #endif
 
-/*
- * The parameter between the record and the error number that passes the packet's bytes: for
- * readers, then for writers.
- */
+/* The parameter between the record and the error number that passes the packet's bytes. */
 #if WIRESHARK_AT_LEAST(6)
 #define WT_BUFFER_PARAM
 #define WT_BUFFER NULL
-#define WT_OCTETS_PARAM
-#define WT_OCTETS(rec) ws_buffer_start_ptr(&(rec)->data)
 #else
 #define WT_BUFFER_PARAM Buffer *buffer,
 #define WT_BUFFER       buffer
-#define WT_OCTETS_PARAM const guint8 *octets,
-#define WT_OCTETS(rec)  octets
 #endif
 
 /* Makes rec a packet record of the encapsulation. */
@@ -66,19 +59,6 @@ static inline wt_bool wt_read_octets(FILE_T fh, wtap_rec *rec, Buffer *buffer, u
     (void)rec;
     return wtap_read_packet_bytes(fh, buffer, count, err, err_info);
 #endif
-}
-
-/* Writes bytes to the file. In 4.0 the caller counts the bytes written; 4.4 counts them itself. */
-static inline wt_bool wt_write(wtap_dumper *wdh, const void *octets, size_t count, int *err)
-{
-    if (count == 0) /* 4.0's gzip writer reports a write of 0 bytes as an error */
-        return TRUE;
-    if (!wtap_dump_file_write(wdh, octets, count, err))
-        return FALSE;
-#if !WIRESHARK_AT_LEAST(4)
-    wtap_set_bytes_dumped(wdh, wtap_get_bytes_dumped(wdh) + (gint64)count);
-#endif
-    return TRUE;
 }
 
 #endif

@@ -57,25 +57,6 @@ struct wtap {
     /* more members, not used here */
 };
 
-typedef layout_bool (*subtype_write_func)(struct wtap_dumper *, const wtap_rec *, const guint8 *,
-                                          int *, char **);
-
-/* A file being written. 4.0 names file_encap `encap`; the offset is the same. */
-struct wtap_dumper {
-    void *core_fh;
-    int file_type_subtype;
-    int snaplen; /* bytes, 0 if not known */
-    int file_encap;
-    wtap_compression_type core_compression;
-    layout_bool core_needs_reload;
-    gint64 bytes_dumped;
-    void *priv;
-    void *wslua_data;
-    void *core_add_interface;
-    subtype_write_func subtype_write;
-    /* more members, not used here */
-};
-
 /*
  * Functions that libwiretap exports to its readers. Their headers are not installed, or cannot be
  * included alone.
@@ -89,7 +70,5 @@ WS_DLL_PUBLIC layout_bool wtap_read_bytes(FILE_T fh, void *buf, unsigned count, 
 WS_DLL_PUBLIC layout_bool wtap_read_packet_bytes(FILE_T fh, Buffer *buf, unsigned length, int *err,
                                                  char **err_info);
 WS_DLL_PUBLIC void wtap_add_generated_idb(struct wtap *wth);
-WS_DLL_PUBLIC layout_bool wtap_dump_file_write(struct wtap_dumper *wdh, const void *buf,
-                                               size_t count, int *err);
 
 #endif

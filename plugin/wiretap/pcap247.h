@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Classic pcap files of link type 247, as libpcap's RDMA capture writes them: the format, and the
- * interface of this plugin's reader and writer.
+ * interface of this plugin's reader.
  *
  * The format is draft-ietf-opsawg-pcap: a header of 24 bytes, then records of a 16-byte header and
  * the packet. All numbers are in the writer's byte order, which the magic number shows.
@@ -39,15 +39,7 @@ enum { PCAP_SECONDS = 0, PCAP_FRACTION = 4, PCAP_CAPLEN = 8, PCAP_LEN = 12 };
 #define PCAP_VERSION_MAJOR 2
 #define PCAP_VERSION_MINOR 4
 
-/* The file type number that the core assigned, -1 before registration. */
-extern int pcap247_file_type;
-
 /* reader.c: open routine of the file reader. Accepts only pcap files of link type 247. */
 wtap_open_return_val pcap247_open(wtap *wth, int *err, char **err_info);
-
-/* writer.c: returns 0 for WTAP_ENCAP_INFINIBAND, else a WTAP_ERR_ code. */
-int pcap247_can_write_encap(int encap);
-/* writer.c: writes the file header. Returns FALSE and sets *err on failure. */
-wt_bool pcap247_dump_open(wtap_dumper *wdh, int *err, char **err_info);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The symbols that Wireshark's plugin loader looks up, and the registration of the file type and
- * its open routine.
+ * The symbols that Wireshark's plugin loader looks up, and the registration of the open
+ * routine.
  */
 #include "plugin/wiretap/pcap247.h"
 #include "plugin/wiretap/trust.h"
@@ -19,23 +19,6 @@ WS_DLL_PUBLIC_DEF const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
 WS_DLL_PUBLIC_DEF const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
 WS_DLL_PUBLIC void plugin_register(void);
 WS_DLL_PUBLIC uint32_t plugin_describe(void);
-/*
- * The file has one implied interface, as in Wireshark's own pcap type: no block is written for it.
- */
-static const struct supported_block_type blocks[] = {
-    {WTAP_BLOCK_PACKET, MULTIPLE_BLOCKS_SUPPORTED, NO_OPTIONS_SUPPORTED},
-};
-
-static const struct file_type_subtype_info file_type = {
-    .description = DESCRIPTION,
-    .name = "pcap247",
-    .default_file_extension = "pcap",
-    .additional_file_extensions = "cap;dmp",
-    .writing_must_seek = FALSE,
-    BLOCKS_SUPPORTED(blocks),
-    .can_write_encap = pcap247_can_write_encap,
-    .dump_open = pcap247_dump_open,
-};
 
 static struct open_info open_routine = {
     .name = DESCRIPTION,
@@ -53,10 +36,8 @@ static void register_pcap247(void)
         wtap_has_open_info(open_routine.name) || !trust_version())
         return;
 
-    pcap247_file_type = wtap_register_file_type_subtype(&file_type);
-    if (pcap247_file_type >= 0)
-        /* first, because Wireshark's pcap reader rejects 247 with an error */
-        wtap_register_open_info(&open_routine, TRUE);
+    /* first, because Wireshark's pcap reader rejects 247 with an error */
+    wtap_register_open_info(&open_routine, TRUE);
 }
 
 void plugin_register(void)

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads classic pcap files of link type 247: the file header, then records, in order or at random.
+ *
+ * Frames are passed on as InfiniBand records of ERF, in the way of Wireshark's reader for ERF in
+ * pcap: the record header is a pseudo-header, and the packet's bytes do not change. The reason is
+ * saving: no file format of Wireshark can hold WTAP_ENCAP_INFINIBAND, but pcap and pcapng can hold
+ * WTAP_ENCAP_ERF, and a Wireshark without this plugin opens such a file.
  */
 #include "plugin/wiretap/pcap247.h"
 #include "plugin/wiretap/trust.h"
 
-int pcap247_file_type = -1;
+#include "wire/erf.h"
 
 /* How to read the records, from the file header. */
 struct pcap247 {
@@ -50,6 +55,25 @@ static wtap_open_return_val header_unread(int *err, char **err_info)
     return WTAP_OPEN_NOT_MINE;
 }
 
+/*
+ * Sets the record header as ipoib-capture convert writes it (erf_put_header). The lengths have 16
+ * bits; no InfiniBand packet is longer (LRH.PktLen has 11 bits, IBA 7.7). A saved packet keeps its
+ * captured bytes even if the file says that fewer were on the wire.
+ */
+static void set_erf_header(wtap_rec *rec)
+{
+    wtap_packet_header *packet = &rec->rec_header.packet_header;
+    uint32_t on_wire = MAX(packet->caplen, packet->len);
+
+    packet->pseudo_header.erf.phdr = (struct erf_phdr){
+        .ts = erf_time((uint32_t)rec->ts.secs, (uint32_t)rec->ts.nsecs),
+        .type = ERF_TYPE_INFINIBAND,
+        .flags = ERF_FLAG_VARYING,
+        .rlen = (uint16_t)MIN(ERF_HEADER_LEN + packet->caplen, ERF_MAX_LEN),
+        .wlen = (uint16_t)MIN(on_wire, UINT16_MAX),
+    };
+}
+
 /* Reads one record from fh's position. At the end of the file it returns FALSE with *err 0. */
 static wt_bool read_record(wtap *wth, FILE_T fh, wtap_rec *rec, Buffer *buffer, int *err,
                            char **err_info)
@@ -78,7 +102,7 @@ static wt_bool read_record(wtap *wth, FILE_T fh, wtap_rec *rec, Buffer *buffer, 
         return FALSE;
     }
 
-    wt_setup_packet(rec, WTAP_ENCAP_INFINIBAND);
+    wt_setup_packet(rec, WTAP_ENCAP_ERF);
     rec->presence_flags = WTAP_HAS_TS | WTAP_HAS_CAP_LEN;
     /* Some writers store more than a second in the fraction. The timestamp is the sum of both. */
     rec->ts.secs = (time_t)get32(header + PCAP_SECONDS, file->big_endian) +
@@ -87,6 +111,7 @@ static wt_bool read_record(wtap *wth, FILE_T fh, wtap_rec *rec, Buffer *buffer, 
                           (1000000000 / file->units_per_second));
     rec->rec_header.packet_header.caplen = caplen;
     rec->rec_header.packet_header.len = len;
+    set_erf_header(rec);
     return wt_read_octets(fh, rec, buffer, caplen, err, err_info);
 }
 
@@ -109,14 +134,21 @@ static wt_bool pcap247_seek_read(wtap *wth, gint64 offset, wtap_rec *rec, WT_BUF
     return FALSE;
 }
 
+/*
+ * Makes the file ours. Its type is that of Wireshark's own pcap reader, which can write. So
+ * Wireshark's "Save" works, and writes ERF.
+ */
 static wtap_open_return_val claim(wtap *wth, const struct pcap247 *file, uint32_t snaplen)
 {
+    wt_bool usec = file->units_per_second == 1000000;
+
     wth->priv = g_memdup2(file, sizeof *file);
     wth->subtype_read = pcap247_read;
     wth->subtype_seek_read = pcap247_seek_read;
-    wth->file_type_subtype = pcap247_file_type;
-    wth->file_encap = WTAP_ENCAP_INFINIBAND;
-    wth->file_tsprec = file->units_per_second == 1000000 ? WTAP_TSPREC_USEC : WTAP_TSPREC_NSEC;
+    wth->file_type_subtype = usec ? wtap_pcap_file_type_subtype()
+                                  : wtap_pcap_nsec_file_type_subtype();
+    wth->file_encap = WTAP_ENCAP_ERF;
+    wth->file_tsprec = usec ? WTAP_TSPREC_USEC : WTAP_TSPREC_NSEC;
     wth->snapshot_length = snaplen;
     /* The file describes one interface, only by link type, snapshot length and time resolution. */
     wtap_add_generated_idb(wth);

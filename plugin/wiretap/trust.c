@@ -49,7 +49,7 @@ wt_bool trust_version(void)
     return FALSE;
 }
 
-static wt_bool verdict(wt_bool agrees, const char *what)
+static wt_bool warn_unless(wt_bool agrees, const char *what)
 {
     static wt_bool reported;
 
@@ -108,21 +108,5 @@ wt_bool trust_reading(wtap *wth)
     wt_bool agrees = wth->fh != NULL && wth->pathname != NULL && wth->priv == NULL &&
                      wth->wslua_data == NULL;
 
-    return verdict(agrees && reads_back(wth) && middle_reads_back(wth), "struct wtap");
-}
-
-wt_bool trust_writing(wtap_dumper *wdh)
-{
-    int type = wdh->file_type_subtype;
-    gint64 count = wdh->bytes_dumped;
-    wt_bool agrees = wdh->file_encap == WTAP_ENCAP_INFINIBAND && wdh->priv == NULL &&
-                     wdh->wslua_data == NULL;
-
-    wdh->file_type_subtype = 0x5a01;
-    wdh->bytes_dumped = 0x5a025a035a04;
-    agrees = agrees && wtap_dump_file_type_subtype(wdh) == 0x5a01 &&
-             wtap_get_bytes_dumped(wdh) == 0x5a025a035a04;
-    wdh->bytes_dumped = count;
-    wdh->file_type_subtype = type;
-    return verdict(agrees, "struct wtap_dumper");
+    return warn_unless(agrees && reads_back(wth) && middle_reads_back(wth), "struct wtap");
 }

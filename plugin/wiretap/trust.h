@@ -20,10 +20,4 @@ wt_bool trust_version(void);
  */
 wt_bool trust_reading(wtap *wth);
 
-/*
- * The same for `struct wtap_dumper`, on a wtap_dumper that is being opened for
- * WTAP_ENCAP_INFINIBAND.
- */
-wt_bool trust_writing(wtap_dumper *wdh);
-
 #endif

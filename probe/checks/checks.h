@@ -6,7 +6,7 @@
 #ifndef IPOIB_PROBE_CHECKS_H
 #define IPOIB_PROBE_CHECKS_H
 
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/run/options.h"
 #include "probe/run/target.h"
 
@@ -37,7 +37,8 @@ struct check_table {
 
 extern const struct check_table multicast_checks, membership_checks, resolution_checks,
     solicitation_checks, path_checks, key_checks, reply_to_ud_checks, connection_checks,
-    connection_resolution_checks, connection_end_checks, connection_ip_checks, echo_checks;
+    connection_resolution_checks, connection_end_checks, connection_ip_checks,
+    connection_mtu_checks, echo_checks;
 
 /* The checks of all tables, in order; NULL after the last one. */
 const struct check *check_at(unsigned i);
@@ -47,6 +48,6 @@ bool check_selected(const struct check *c, const struct selection *s);
 /*
  * Runs the checks of a peer (run_peer.c). first: a response that it has already sent; NULL: none.
  */
-void run_peer(struct target *t, const struct answer *first);
+void run_peer(struct target *t, const struct response *first);
 
 #endif

@@ -5,13 +5,13 @@
 #include "probe/exchange/connection.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
-struct dial plain_dial(const struct target *t)
+struct connect_options default_connect_options(const struct target *t)
 {
-    return (struct dial){.uc = uc_by_default(t)};
+    return (struct connect_options){.uc = peer_default_uc(t)};
 }
 
 void add_result(struct target *t, enum rule_number rule, enum outcome outcome, const char *expected,
@@ -22,6 +22,6 @@ void add_result(struct target *t, enum rule_number rule, enum outcome outcome, c
 
 bool answers_over_ud(struct target *t)
 {
-    const struct question q = {.grh = t->peer->needs_grh, .alone = true};
-    return exchange_run(t, &q, TRIES).outcome == CAME_ANSWER && !target_ended(t);
+    const struct request q = {.grh = t->peer->needs_grh, .alone = true};
+    return exchange_run(t, &q, TRIES).outcome == RESPONSE_RECEIVED && !target_ended(t);
 }

@@ -8,7 +8,7 @@
 #include "probe/run/target.h"
 
 /* A connection in a mode that the peer announces; RC if it announces both. */
-struct dial plain_dial(const struct target *t);
+struct connect_options default_connect_options(const struct target *t);
 /* Adds a result. A pass is added without the expected text. */
 void add_result(struct target *t, enum rule_number rule, enum outcome outcome, const char *expected,
                 const char *actual);

@@ -5,11 +5,11 @@
 
 #include "probe/checks/checks.h"
 #include "probe/checks/connected.h"
-#include "probe/checks/kept.h"
+#include "probe/checks/variant.h"
 #include "probe/exchange/connection.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/exchange/receive.h"
 #include "probe/link/transport.h"
 #include "probe/run/options.h"
@@ -21,22 +21,23 @@ enum { REASON_TRANSPORT_TYPE = 9 };
 /* No violation is reported if the peer's interface has just gone down. */
 static bool still_answers(struct target *t)
 {
-    const struct question q = {.grh = t->peer->needs_grh, .alone = true};
-    return exchange_run(t, &q, TRIES).outcome == CAME_ANSWER;
+    const struct request q = {.grh = t->peer->needs_grh, .alone = true};
+    return exchange_run(t, &q, TRIES).outcome == RESPONSE_RECEIVED;
 }
 
-static void judge_service_id(struct target *t, const struct call *c, const char *came)
+static void assess_service_id(struct target *t, const struct cm_connection *c, const char *response)
 {
     const enum rule_number rule = R_RFC4755_3_5_SERVICE_ID;
     char expected[80], actual[40];
     snprintf(expected, sizeof expected, "connections are taken by 0x%016llx",
-             (unsigned long long)service_id(t, FORM_RFC));
-    snprintf(actual, sizeof actual, "0x%016llx", (unsigned long long)service_id(t, FORM_LINUX));
+             (unsigned long long)peer_service_id(t, FORM_RFC));
+    snprintf(actual, sizeof actual, "0x%016llx",
+             (unsigned long long)peer_service_id(t, FORM_LINUX));
     if (!c)
-        add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, came);
+        add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, response);
     else if (t->peer->form == FORM_RFC)
-        add_result(t, rule, is_up(c) ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, expected,
-                   is_up(c) ? "the RFC's Service-ID is taken" : came);
+        add_result(t, rule, is_connected(c) ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, expected,
+                   is_connected(c) ? "the RFC's Service-ID is taken" : response);
     else if (t->peer->form == FORM_LINUX)
         add_result(t, rule, OUTCOME_FAIL, expected, actual);
     else if (still_answers(t))
@@ -49,90 +50,92 @@ static void judge_service_id(struct target *t, const struct call *c, const char 
 /*
  * The REP's private data is checked when it arrives. Without a REP, these rules are inconclusive.
  */
-static void judge_no_rep(struct target *t, const struct call *c, const char *came)
+static void assess_no_rep(struct target *t, const struct cm_connection *c, const char *response)
 {
     static const enum rule_number of_rep[] = {R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA,
                                               R_RFC4755_6_PRIVATE_DATA, R_RFC4755_6_RESERVED_ZERO};
-    for (size_t i = 0; i < G_N_ELEMENTS(of_rep) && !is_up(c); i++)
-        add_result(t, of_rep[i], OUTCOME_INCONCLUSIVE, "a REP", came);
+    for (size_t i = 0; i < G_N_ELEMENTS(of_rep) && !is_connected(c); i++)
+        add_result(t, of_rep[i], OUTCOME_INCONCLUSIVE, "a REP", response);
 }
 
 /*
  * Tests whether the peer responds over UD while a connection is up. If not, a request without a
  * connection shows whether the peer responds at all. Afterwards *c is a new connection.
  */
-static enum kept answers_meanwhile(struct target *t, struct call **c)
+static enum decision answers_meanwhile(struct target *t, struct cm_connection **c)
 {
-    char came[VERDICT_TEXT];
-    const struct dial d = plain_dial(t);
+    char response[VERDICT_TEXT];
+    const struct connect_options d = default_connect_options(t);
     if (answers_over_ud(t))
-        return KEPT_YES;
+        return RULE_MET;
     for (unsigned i = 0; i < 2; i++) {
-        hang_up(t, *c);
+        peer_disconnect(t, *c);
         *c = NULL;
         if (!answers_over_ud(t))
-            return KEPT_UNKNOWN;
-        *c = dial(t, &d, came);
-        if (!is_up(*c))
-            return KEPT_UNKNOWN;
+            return RULE_UNDECIDED;
+        *c = peer_connect(t, &d, response);
+        if (!is_connected(*c))
+            return RULE_UNDECIDED;
         if (answers_over_ud(t))
-            return KEPT_YES;
+            return RULE_MET;
     }
-    return KEPT_NO;
+    return RULE_VIOLATED;
 }
 
 static void check_connection(struct target *t)
 {
-    char came[VERDICT_TEXT];
-    struct dial d = plain_dial(t);
+    char response[VERDICT_TEXT];
+    struct connect_options d = default_connect_options(t);
     /* Send the REQs for both forms in this check, even if an earlier check has found the form. */
     t->peer->form = FORM_UNKNOWN;
-    struct call *c = dial(t, &d, came);
-    judge_service_id(t, c, came);
-    judge_no_rep(t, c, came);
-    if (is_up(c))
-        tell_kept(t, R_RFC4755_2_RFC4391_SUPPORTED, answers_meanwhile(t, &c),
-                  &(struct kept_words){
-                      "an answer", "it answers over UD while a connection stands",
-                      "no answer over UD while a connection stands, and answers without one",
-                      "the peer no longer answers at all", NULL});
-    hang_up(t, c);
+    struct cm_connection *c = peer_connect(t, &d, response);
+    assess_service_id(t, c, response);
+    assess_no_rep(t, c, response);
+    if (is_connected(c))
+        report_decision(t, R_RFC4755_2_RFC4391_SUPPORTED, answers_meanwhile(t, &c),
+                        &(struct decision_words){
+                            "an answer", "it answers over UD while a connection is open",
+                            "no answer over UD while a connection is open, but answers without one",
+                            "the peer no longer answers at all", NULL});
+    peer_disconnect(t, c);
 }
 
 /* RFC 4755 §3.2 leaves the choice to the peer: its behaviour is reported, but not rated. */
 static void check_connection_second(struct target *t)
 {
     char text[VERDICT_TEXT];
-    struct dial d = plain_dial(t);
-    struct call *first = dial(t, &d, text), *second = is_up(first) ? dial(t, &d, text) : NULL;
-    bool told = is_up(first) && second;
-    add_result(t, R_RFC4755_3_2_FURTHER_REQ, told ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
+    struct connect_options d = default_connect_options(t);
+    struct cm_connection *first = peer_connect(t, &d, text),
+                         *second = is_connected(first) ? peer_connect(t, &d, text) : NULL;
+    bool answered = is_connected(first) && second;
+    add_result(t, R_RFC4755_3_2_FURTHER_REQ, answered ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                "an answer", text);
-    if (is_up(first)) {
-        t->peer->cm_silent = false; /* only the second REQ got no response */
+    if (is_connected(first)) {
+        t->peer->cm_unanswered = false; /* only the second REQ got no response */
         results_stage(t->results, "peer.second-connection", OUTCOME_NOTED, "",
-                      "a second REQ while a connection stands: %s", text);
+                      "a second REQ while a connection is open: %s", text);
     }
-    hang_up(t, second);
-    hang_up(t, first);
+    peer_disconnect(t, second);
+    peer_disconnect(t, first);
 }
 
-static void judge_announced(struct target *t, const struct call *c, const char *came)
+static void assess_announced(struct target *t, const struct cm_connection *c, const char *response)
 {
-    bool never = c && c->result == CALL_REFUSED && c->reason == REASON_TRANSPORT_TYPE;
-    if (is_up(c))
+    bool never = c && c->result == CONNECT_REJECTED && c->reason == REASON_TRANSPORT_TYPE;
+    if (is_connected(c))
         add_result(t, R_RFC4755_3_1_FLAGS, OUTCOME_PASS, "",
                    "it takes connections of the mode that it announces");
     else
         add_result(t, R_RFC4755_7_ANY_MODE_ACCEPTED, never ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-                   "a connection of the mode that is announced", came);
+                   "a connection of the mode that is announced", response);
 }
 
-static void judge_unannounced(struct target *t, const struct call *c, const char *came)
+static void assess_unannounced(struct target *t, const struct cm_connection *c,
+                               const char *response)
 {
-    bool refused = c && c->result == CALL_REFUSED;
+    bool refused = c && c->result == CONNECT_REJECTED;
     add_result(t, R_RFC4755_3_1_FLAGS, refused ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
-               "REJ: the mode is not announced", came);
+               "REJ: the mode is not announced", response);
 }
 
 /*
@@ -142,16 +145,16 @@ static void judge_unannounced(struct target *t, const struct call *c, const char
 static void check_connection_modes(struct target *t)
 {
     for (unsigned uc = 0; uc <= 1 && !target_ended(t); uc++) {
-        bool announced = announces(t, uc);
+        bool announced = peer_announces(t, uc);
         if (!announced && !t->run->options->disruptive)
             continue;
-        char came[VERDICT_TEXT];
-        struct call *c = dial(t, &(struct dial){.uc = uc}, came);
+        char response[VERDICT_TEXT];
+        struct cm_connection *c = peer_connect(t, &(struct connect_options){.uc = uc}, response);
         if (announced)
-            judge_announced(t, c, came);
+            assess_announced(t, c, response);
         else
-            judge_unannounced(t, c, came);
-        hang_up(t, c);
+            assess_unannounced(t, c, response);
+        peer_disconnect(t, c);
     }
 }
 
@@ -168,8 +171,8 @@ static const struct check checks[] = {
     {.name = "connection-second",
      .needs = NEEDS_CONNECTIONS,
      .run = check_connection_second,
-     .sends = "a second REQ while a connection stands",
-     .expects = "any answer: it is told, not judged",
+     .sends = "a second REQ while a connection is open",
+     .expects = "any answer: it is reported, not judged",
      RULES(R_RFC4755_3_2_FURTHER_REQ)},
     {.name = "connection-modes",
      .needs = NEEDS_CONNECTIONS,

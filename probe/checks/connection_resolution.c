@@ -4,9 +4,9 @@
 
 #include "probe/checks/checks.h"
 #include "probe/exchange/connection.h"
-#include "probe/exchange/patience.h"
+#include "probe/exchange/response_times.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/exchange/receive.h"
 #include "probe/link/link.h"
 #include "probe/link/message.h"
@@ -20,8 +20,8 @@
 #include "wire/nd.h"
 
 /* Whether a request sent over a connection was answered, and over which mode. */
-struct heard {
-    bool any, over_call;
+struct replies {
+    bool any, over_connection;
 };
 
 static bool is_arp_reply(const struct target *t, struct view v)
@@ -40,9 +40,9 @@ static bool is_na(const struct target *t, struct view v)
            memcmp(icmpv6.p + ND_TARGET, t->ip, 16) == 0;
 }
 
-static bool hear_answer(struct target *t, const struct ud_from *from, void *user)
+static bool note_reply(struct target *t, const struct ud_from *from, void *user)
 {
-    struct heard *h = user;
+    struct replies *h = user;
     struct encap e;
     if (encap_decode(from->octets, &e) != WIRE_OK)
         return false;
@@ -52,7 +52,7 @@ static bool hear_answer(struct target *t, const struct ud_from *from, void *user
     if (!is || !is_of_peer(t, from))
         return false;
     h->any = true;
-    h->over_call = from->call != NULL;
+    h->over_connection = from->connection != NULL;
     return true;
 }
 
@@ -70,22 +70,23 @@ static uint32_t put_question(const struct target *t, uint8_t *out)
 }
 
 /* The packet checks have already reported a response over the connection. */
-static void tell(struct target *t, const struct heard *h)
+static void report_replies(struct target *t, const struct replies *h)
 {
     const enum rule_number rule = R_RFC4755_7_RESOLUTION_OVER_UD;
     const char *none = "what was sent over the connection was not answered";
-    results_came(t->results, "%s",
-                 !h->any        ? "no answer"
-                 : h->over_call ? "an answer over the connection"
-                                : "an answer over UD");
-    if (!h->over_call)
-        results_add(t->results, rule, OUTCOME_PASS, "", h->any ? "the answer came over UD" : none);
+    results_received(t->results, "%s",
+                     !h->any              ? "no answer"
+                     : h->over_connection ? "an answer over the connection"
+                                          : "an answer over UD");
+    if (!h->over_connection)
+        results_add(t->results, rule, OUTCOME_PASS, "",
+                    h->any ? "the reply was sent over UD" : none);
     if (t->ipv6)
         results_skip(t->results, R_RFC4755_3_1_REPLY_TO_UD_QPN,
                      "an NS without a sender is answered to all nodes, not to a QPN");
-    else if (h->any && !h->over_call)
+    else if (h->any && !h->over_connection)
         results_add(t->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, OUTCOME_PASS, "",
-                    "the reply came to the probe's UD QPN");
+                    "the reply was sent to the probe's UD QPN");
     else
         results_skip(t->results, R_RFC4755_3_1_REPLY_TO_UD_QPN, none);
 }
@@ -93,28 +94,30 @@ static void tell(struct target *t, const struct heard *h)
 static void check_connection_resolution(struct target *t)
 {
     uint8_t out[UD_SIZE];
-    char came[VERDICT_TEXT];
-    struct heard h = {.any = false};
-    bool settled = patience_settle(t, true);
-    struct call *c = dial(t, &(struct dial){.uc = uc_by_default(t)}, came);
-    bool sent = settled && is_up(c);
+    char response[VERDICT_TEXT];
+    struct replies h = {.any = false};
+    bool settled = response_times_settle(t, true);
+    struct cm_connection *c = peer_connect(t, &(struct connect_options){.uc = peer_default_uc(t)},
+                                           response);
+    bool sent = settled && is_connected(c);
     for (unsigned i = 0; i < TRIES && sent && !h.any; i++) {
         sent = send_message(t, c, out, put_question(t, out));
         if (!sent)
             break;
-        patience_asks(t, t->ipv6, t->ip, i > 0);
+        response_times_sent(t, t->ipv6, t->ip, i > 0);
         bool last = i + 1 == TRIES;
-        await_packet(t, (int)(last ? patience_ms(t) : t->run->options->timeout_ms), hear_answer,
+        await_packet(t, (int)(last ? response_wait_ms(t) : t->run->options->timeout_ms), note_reply,
                      &h);
     }
     if (sent || h.any) {
         results_sent(t->results, "%s over the connection",
                      t->ipv6 ? "NS, sender ::," : "ARP request, sender 0.0.0.0,");
-        tell(t, &h);
+        report_replies(t, &h);
     } else
         results_add(t->results, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_INCONCLUSIVE,
-                    "a connection that takes the question", is_up(c) || !c ? came : c->why);
-    hang_up(t, c);
+                    "a connection that takes the question",
+                    is_connected(c) || !c ? response : c->why);
+    peer_disconnect(t, c);
 }
 
 static const struct check checks[] = {

@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 #include "probe/checks/checks.h"
-#include "probe/checks/kept.h"
+#include "probe/checks/variant.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"
@@ -19,39 +19,40 @@
  * The request must get no response. A plain request afterwards shows whether the peer responds at
  * all. what: the wrong key.
  */
-static void judge_wrong_key(struct target *t, enum rule_number rule, const struct question *wrong,
-                            const char *what)
+static void assess_wrong_key(struct target *t, enum rule_number rule, const struct request *wrong,
+                             const char *what)
 {
     char actual[80];
-    struct question q = plain_question(t), sure = *wrong;
+    struct request q = plain_request(t), sure = *wrong;
     struct exchange x = exchange_run(t, wrong, TRIES);
     sure.alone = true;
-    if (x.outcome == CAME_ANSWER) /* or the network duplicated the response to another request */
+    if (x.outcome ==
+        RESPONSE_RECEIVED) /* or the network duplicated the response to another request */
         x = exchange_run(t, &sure, TRIES);
     struct exchange plainly = x;
-    if (x.outcome == CAME_NOTHING)
+    if (x.outcome == NO_RESPONSE)
         plainly = exchange_run(t, &q, TRIES);
-    bool there = x.outcome == CAME_NOTHING && plainly.outcome == CAME_ANSWER;
-    results_show(t->results, x.sent, plainly.came);
-    if (x.outcome == CAME_ANSWER) {
+    bool there = x.outcome == NO_RESPONSE && plainly.outcome == RESPONSE_RECEIVED;
+    results_show(t->results, x.sent, plainly.received);
+    if (x.outcome == RESPONSE_RECEIVED) {
         snprintf(actual, sizeof actual, "answered with %s", what);
         results_add(t->results, rule, rules[rule].level == RULE_INFO ? OUTCOME_NOTED : OUTCOME_FAIL,
                     "no answer", actual);
     } else if (there) {
         snprintf(actual, sizeof actual, "%s is not answered", what);
-        results_came(t->results, "no answer to %d of them; to a plain one behind, an answer",
-                     TRIES);
+        results_received(t->results, "no answer to %d of them; to a plain one behind, an answer",
+                         TRIES);
         results_add(t->results, rule, OUTCOME_PASS, "", actual);
     } else
         results_add(t->results, rule, OUTCOME_INCONCLUSIVE, "no answer",
-                    x.outcome == NOT_ASKED ? x.came : "the peer no longer answers at all");
+                    x.outcome == NOT_SENT ? x.received : "the peer no longer answers at all");
 }
 
 static void check_wrong_qkey(struct target *t)
 {
-    judge_wrong_key(t, R_RFC4391_9_1_QKEY_MATCH,
-                    &(struct question){.grh = t->peer->needs_grh, .qkey = t->link->group.qkey ^ 1},
-                    "a wrong Q_Key");
+    assess_wrong_key(t, R_RFC4391_9_1_QKEY_MATCH,
+                     &(struct request){.grh = t->peer->needs_grh, .qkey = t->link->group.qkey ^ 1},
+                     "a wrong Q_Key");
 }
 
 /* Index of another partition's P_Key in this port's table; the table's size if there is none. */
@@ -75,13 +76,14 @@ static void check_wrong_pkey(struct target *t)
     if (other == t->link->transport->facts.n_pkeys)
         results_skip(
             t->results, R_PARTITION_INVALID_DROPPED,
-            "this port is in one partition alone, and an adapter sends with the P_Keys of its own table");
-    else if (t->link->transport->ops->open_stranger(t->link->transport, other) != TRANSPORT_OK)
+            "this port is in only one partition, and an adapter sends only with the P_Keys of its table");
+    else if (t->link->transport->ops->open_other_partition(t->link->transport, other) !=
+             TRANSPORT_OK)
         results_skip(t->results, R_PARTITION_INVALID_DROPPED, t->link->transport->error);
     else
-        judge_wrong_key(t, R_PARTITION_INVALID_DROPPED,
-                        &(struct question){.grh = t->peer->needs_grh, .stranger = true},
-                        "the P_Key of another partition");
+        assess_wrong_key(t, R_PARTITION_INVALID_DROPPED,
+                         &(struct request){.grh = t->peer->needs_grh, .other_partition = true},
+                         "the P_Key of another partition");
 }
 
 static const struct check checks[] = {

@@ -16,17 +16,17 @@
 #include "probe/run/target.h"
 
 /* The peer's membership of the broadcast group. */
-struct standing_of_peer {
-    bool told, member, known;
+struct membership {
+    bool disclosed, member, known;
     uint8_t join_state; /* combined from all requested GIDs */
 };
 
-static void ask_gid(struct target *t, const uint8_t *gid, struct standing_of_peer *s)
+static void query_gid(struct target *t, const uint8_t *gid, struct membership *s)
 {
     uint8_t join_state;
     bool member, known;
-    s->told &= group_standing_of(t, t->link->group.mgid, gid, &join_state, &member, &known) ==
-               SA_TOLD;
+    s->disclosed &= group_member_state_of(t, t->link->group.mgid, gid, &join_state, &member,
+                                          &known) == SA_SUCCESS;
     s->member |= member;
     s->known &= known;
     s->join_state |= join_state;
@@ -36,39 +36,40 @@ static void ask_gid(struct target *t, const uint8_t *gid, struct standing_of_pee
  * A virtual function joins with its own GID, which it announces, and which is not the first GID of
  * the port.
  */
-static struct standing_of_peer ask_standing(struct target *t)
+static struct membership query_state(struct target *t)
 {
-    struct standing_of_peer s = {.told = true, .known = true};
+    struct membership s = {.disclosed = true, .known = true};
     uint8_t gid[16];
     memcpy(gid, t->link->transport->facts.gid,
            8); /* the subnet prefix is the same: the peer is in this subnet */
     if (!ask_port_guid(t, gid + 8))
-        s.told = false;
+        s.disclosed = false;
     else
-        ask_gid(t, gid, &s);
-    if (s.told && !(s.join_state & JOIN_FULL) && memcmp(gid, t->peer->lladdr + LLADDR_GID, 16) != 0)
-        ask_gid(t, t->peer->lladdr + LLADDR_GID, &s);
+        query_gid(t, gid, &s);
+    if (s.disclosed && !(s.join_state & JOIN_FULL) &&
+        memcmp(gid, t->peer->lladdr + LLADDR_GID, 16) != 0)
+        query_gid(t, t->peer->lladdr + LLADDR_GID, &s);
     return s;
 }
 
 static void check_membership(struct target *t)
 {
     char text[80], states[64];
-    struct standing_of_peer s = ask_standing(t);
+    struct membership s = query_state(t);
     results_sent(t->results, "SA Get MCMemberRecord of the peer's port in the broadcast group");
-    if (s.told && !s.known) {
+    if (s.disclosed && !s.known) {
         results_skip(t->results, R_RFC4391_5_FULL_MEMBER_JOIN,
-                     "the SA tells of members by its own SM_Key alone");
+                     "the SA discloses members only with its SM_Key");
         return;
     }
     join_state_text(s.join_state, states, sizeof states);
     g_snprintf(text, sizeof text, "%s",
-               !s.told    ? "the SA does not tell"
-               : s.member ? states
-                          : "not a member");
-    results_came(t->results, "%s", text);
+               !s.disclosed ? "the SA does not disclose it"
+               : s.member   ? states
+                            : "not a member");
+    results_received(t->results, "%s", text);
     results_add(t->results, R_RFC4391_5_FULL_MEMBER_JOIN,
-                !s.told                    ? OUTCOME_INCONCLUSIVE
+                !s.disclosed               ? OUTCOME_INCONCLUSIVE
                 : s.join_state & JOIN_FULL ? OUTCOME_PASS
                                            : OUTCOME_FAIL,
                 "FullMember", text);

@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "probe/checks/checks.h"
-#include "probe/checks/kept.h"
+#include "probe/checks/variant.h"
 #include "probe/exchange/exchange.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"
@@ -34,13 +34,13 @@ static void add_way(struct target *t)
         enum rule_number rule;
         const char *text;
     } shown[] = {{R_RFC4391_2_UD_SUPPORTED, "it answers over UD"},
-                 {R_RFC4755_7_RESOLUTION_OVER_UD, "the answer came over UD"}};
+                 {R_RFC4755_7_RESOLUTION_OVER_UD, "the reply was sent over UD"}};
     for (size_t i = 0; i < G_N_ELEMENTS(shown); i++) {
         const struct interface_link *through = t->link->transport->interface;
         if (through && through->connected)
             results_skip(
                 t->results, shown[i].rule,
-                "an interface in connected mode does not show whether an answer came over UD");
+                "an interface in connected mode does not show whether a reply was sent over UD");
         else
             results_add(t->results, shown[i].rule, OUTCOME_PASS, "", shown[i].text);
     }
@@ -49,9 +49,10 @@ static void add_way(struct target *t)
 static void check_answers_multicast(struct target *t)
 {
     struct exchange x;
-    enum kept k = try_variant(t, &(struct question){.multicast = true}, &x);
-    tell_answered(t, R_RFC4391_2_MULTICAST_SUPPORTED, k, &x, "a question to the group is answered",
-                  "a question to the group is not answered");
+    enum decision k = try_variant(t, &(struct request){.multicast = true}, &x);
+    report_response(t, R_RFC4391_2_MULTICAST_SUPPORTED, k, &x,
+                    "a question to the group is answered",
+                    "a question to the group is not answered");
     if (!transport_can(t->link->transport, HAS_OWN_QP))
         results_skip(t->results, R_RFC4391_13_QKEY_CONTROLLED,
                      "a network interface does not show its Q_Key");

@@ -6,7 +6,7 @@
 
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/link/link.h"
 #include "probe/link/send.h"
 #include "probe/link/transport.h"
@@ -16,13 +16,13 @@
 #include "probe/run/text.h"
 #include "wire/ip.h"
 
-static bool is_of_found(void *user, uint16_t lid, uint32_t qpn)
+static bool is_of_peer_or_none(void *user, uint16_t lid, uint32_t qpn)
 {
     const struct target *t = user;
     return !lid || (is_peers_lid(t, lid) && is_peers_qpn(t, qpn));
 }
 
-static bool is_of_nobody(void *user, uint16_t lid, uint32_t qpn)
+static bool is_without_sender(void *user, uint16_t lid, uint32_t qpn)
 {
     (void)user;
     (void)qpn;
@@ -32,15 +32,15 @@ static bool is_of_nobody(void *user, uint16_t lid, uint32_t qpn)
 void owner_sort(struct target *t, bool found)
 {
     if (found)
-        results_drop(t->results, is_of_found, t);
+        results_drop(t->results, is_of_peer_or_none, t);
     else if (t->peer->several)
-        results_drop(t->results, is_of_nobody, NULL);
+        results_drop(t->results, is_without_sender, NULL);
     results_release(t->results, NULL);
 }
 
 enum place { PLACE_SAME, PLACE_CHANGED, PLACE_UNKNOWN };
 
-static void tell_changed(struct target *t, const struct owner *before)
+static void report_changed(struct target *t, const struct owner *before)
 {
     char from[OWNER_TEXT], to[OWNER_TEXT];
     const struct owner now = peer_as_owner(t);
@@ -61,29 +61,29 @@ static void move_to(struct target *t, const struct owner *w)
     struct peer *peer = t->peer;
     const struct owner before = peer_as_owner(t);
     place_at(peer, w);
-    peer->has_rival = peer->both = false;
+    peer->has_competing = peer->both = false;
     peer->form = FORM_UNKNOWN;
-    peer->cm_silent = false;
+    peer->cm_unanswered = false;
     g_free(peer->by_unicast);
     peer->by_unicast = NULL;
-    wirelog_judge(t->log, t->results->known, results_judged, t->results);
-    tell_changed(t, &before);
+    wirelog_check(t->log, t->results->known, results_checked, t->results);
+    report_changed(t, &before);
 }
 
 /* Sends a request to the known location, then one by multicast. sure: a response is evidence. */
-static enum place look(struct target *t, bool sure)
+static enum place locate(struct target *t, bool sure)
 {
     struct peer *peer = t->peer;
     gint64 begin = g_get_monotonic_time();
     unsigned tries = peer->gone ? 1 : TRIES;
-    struct question here = {.grh = peer->needs_grh, .alone = sure},
-                    group = {.multicast = true, .alone = sure};
-    bool same = (!peer->gone && exchange_run(t, &here, tries).outcome == CAME_ANSWER) ||
-                exchange_run(t, &group, tries).outcome == CAME_ANSWER;
+    struct request here = {.grh = peer->needs_grh, .alone = sure},
+                   group = {.multicast = true, .alone = sure};
+    bool same = (!peer->gone && exchange_run(t, &here, tries).outcome == RESPONSE_RECEIVED) ||
+                exchange_run(t, &group, tries).outcome == RESPONSE_RECEIVED;
     if (target_ended(t))
         return PLACE_UNKNOWN;
-    bool elsewhere = !same && peer->latest.heard >= begin &&
-                     !(peer->both && is_same(&peer->latest, &peer->rival));
+    bool elsewhere = !same && peer->latest.received_at >= begin &&
+                     !(peer->both && is_same(&peer->latest, &peer->competing));
     peer->gone = !same && !elsewhere;
     if (elsewhere)
         move_to(t, &peer->latest);
@@ -96,26 +96,27 @@ void owner_confirm(struct target *t, gint64 begin)
                       gone[] = "the peer no longer answers: whether it changed is not known";
     struct results *r = t->results;
     bool fails = results_holds(r, OUTCOME_FAIL);
-    bool silent = (t->peer->heard <= begin || t->peer->heard < t->peer->patience.first_sent) &&
-                  results_holds(r, OUTCOME_INCONCLUSIVE);
+    bool unanswered = (t->peer->received_at <= begin ||
+                       t->peer->received_at < t->peer->response_times.first_sent) &&
+                      results_holds(r, OUTCOME_INCONCLUSIVE);
     enum place place = PLACE_SAME;
-    if ((fails || silent) && !target_ended(t))
-        place = look(t, fails);
+    if ((fails || unanswered) && !target_ended(t))
+        place = locate(t, fails);
     results_release(r, place == PLACE_CHANGED            ? changed
                        : place == PLACE_UNKNOWN && fails ? gone
                                                          : NULL);
 }
 
 /* Addresses spread over the peer's /24, or over the interface identifiers of its /64. */
-static void choose_nobody(struct target *t)
+static void choose_unused(struct target *t)
 {
     enum { STEP = 83, HOSTS = 254 };
-    struct nobody *n = &t->peer->nobody;
+    struct unused_addresses *n = &t->peer->unused;
     const uint8_t *own = t->link->source.given && t->link->source.ipv6 == t->ipv6
                              ? t->link->source.ip
                              : NULL;
-    *n = (struct nobody){.n = 0};
-    for (unsigned k = 1; n->n < NOBODIES; k++) {
+    *n = (struct unused_addresses){.n = 0};
+    for (unsigned k = 1; n->n < UNUSED_ADDRESSES; k++) {
         uint8_t *ip = n->ip[n->n];
         memcpy(ip, t->ip, sizeof n->ip[0]);
         if (t->ipv6)
@@ -132,24 +133,24 @@ static void choose_nobody(struct target *t)
 /*
  * NS are sent to the peer by unicast: the solicited-node group of an unused address does not exist.
  */
-static struct question about_nobody(const struct target *t, unsigned i)
+static struct request request_unused(const struct target *t, unsigned i)
 {
-    return (struct question){.multicast = !t->ipv6,
-                             .grh = t->peer->needs_grh,
-                             .ip = t->peer->nobody.ip[i],
-                             .ip_version = t->ipv6 ? 6 : 4,
-                             .any = true};
+    return (struct request){.multicast = !t->ipv6,
+                            .grh = t->peer->needs_grh,
+                            .ip = t->peer->unused.ip[i],
+                            .ip_version = t->ipv6 ? 6 : 4,
+                            .any = true};
 }
 
 /* Sends one request for each and does not wait: responses are noted during the whole run. */
-void owner_ask_nobody(struct target *t)
+void owner_request_unused(struct target *t)
 {
-    choose_nobody(t);
-    for (unsigned i = 0; i < NOBODIES; i++) {
+    choose_unused(t);
+    for (unsigned i = 0; i < UNUSED_ADDRESSES; i++) {
         uint8_t out[UD_SIZE];
-        struct question q = about_nobody(t, i);
-        struct asked x = {.q = &q, .ipv6 = t->ipv6, .ip = q.ip};
-        uint32_t n = make_question(t, &x, t->link->lladdr, out);
+        struct request q = request_unused(t, i);
+        struct pending_request x = {.q = &q, .ipv6 = t->ipv6, .ip = q.ip};
+        uint32_t n = make_request(t, &x, t->link->lladdr, out);
         struct ud_to to = to_peer(t, q.grh);
         if (q.multicast)
             send_group(t, &t->link->group, out, n);
@@ -158,7 +159,7 @@ void owner_ask_nobody(struct target *t)
     }
 }
 
-enum { ALL_NOBODIES = (1u << NOBODIES) - 1 };
+enum { ALL_UNUSED = (1u << UNUSED_ADDRESSES) - 1 };
 
 /*
  * If a station responded for some of the addresses, requests the others again, because packets may
@@ -166,22 +167,23 @@ enum { ALL_NOBODIES = (1u << NOBODIES) - 1 };
  */
 static void ask_again(struct target *t)
 {
-    const struct nobody *n = &t->peer->nobody;
+    const struct unused_addresses *n = &t->peer->unused;
     for (unsigned i = 0; i < n->n && !target_ended(t); i++) {
-        struct question q = about_nobody(t, i);
-        if ((n->by_peer && !(n->by_peer >> i & 1)) || (n->by_rival && !(n->by_rival >> i & 1)))
+        struct request q = request_unused(t, i);
+        if ((n->by_peer && !(n->by_peer >> i & 1)) ||
+            (n->by_competing && !(n->by_competing >> i & 1)))
             exchange_run(t, &q, 2);
     }
 }
 
-static void tell_proxy(struct target *t)
+static void report_proxy(struct target *t)
 {
-    const struct nobody *n = &t->peer->nobody;
-    char ip[NOBODIES][48];
+    const struct unused_addresses *n = &t->peer->unused;
+    char ip[UNUSED_ADDRESSES][48];
     ask_again(t);
-    if (n->n < NOBODIES || n->by_peer != ALL_NOBODIES)
+    if (n->n < UNUSED_ADDRESSES || n->by_peer != ALL_UNUSED)
         return;
-    for (unsigned i = 0; i < NOBODIES; i++)
+    for (unsigned i = 0; i < UNUSED_ADDRESSES; i++)
         ip_text(t->ipv6, n->ip[i], ip[i]);
     results_stage(t->results, "peer.proxy", OUTCOME_NOTED, "",
                   "it answers for %s, %s and %s too, which were chosen at random: a proxy (%s), or "
@@ -189,7 +191,7 @@ static void tell_proxy(struct target *t)
                   ip[0], ip[1], ip[2], t->ipv6 ? "RFC 4861 §7.2.8" : "RFC 1027");
 }
 
-static void tell_flux(struct target *t)
+static void report_flux(struct target *t)
 {
     static const char advice[] =
         "a host with several ports on the link: set arp_ignore and arp_announce to 1 or 2 there; else two hosts have one address";
@@ -197,9 +199,9 @@ static void tell_flux(struct target *t)
     const struct peer *peer = t->peer;
     const struct owner own = peer_as_owner(t);
     char one[OWNER_TEXT], other[OWNER_TEXT];
-    bool weak = t->ipv6 && (peer->weak || peer->rival.weak);
+    bool weak = t->ipv6 && (peer->weak || peer->competing.weak);
     owner_text(&own, one, sizeof one);
-    owner_text(&peer->rival, other, sizeof other);
+    owner_text(&peer->competing, other, sizeof other);
     results_stage(t->results, "peer.arp-flux",
                   !peer->both ? OUTCOME_INCONCLUSIVE
                   : weak      ? OUTCOME_NOTED
@@ -211,17 +213,18 @@ static void tell_flux(struct target *t)
                   !peer->both ? "whether the address has two owners, or moved, is not known"
                   : weak      ? "an anycast address or a proxy, for an NA has no Override flag"
                               : "a duplicate or moving address",
-                  peer->nobody.by_rival == ALL_NOBODIES ? "; the latter is a proxy, it answers for "
-                                                          "addresses that nobody has too"
-                                                        : "");
+                  peer->unused.by_competing == ALL_UNUSED
+                      ? "; the latter is a proxy, it answers for "
+                        "also addresses that are not in use"
+                      : "");
 }
 
-void owner_tell(struct target *t)
+void owner_report(struct target *t)
 {
-    if (t->peer->has_rival && !t->peer->both && !target_ended(t))
-        look(t, true);
+    if (t->peer->has_competing && !t->peer->both && !target_ended(t))
+        locate(t, true);
     if (!t->yield && !target_ended(t))
-        tell_proxy(t);
-    if (t->peer->has_rival)
-        tell_flux(t);
+        report_proxy(t);
+    if (t->peer->has_competing)
+        report_flux(t);
 }

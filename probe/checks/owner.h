@@ -26,9 +26,9 @@ void owner_confirm(struct target *t, gint64 begin);
  * Requests some addresses that should be unused: a station that responds for all of them is a
  * proxy.
  */
-void owner_ask_nobody(struct target *t);
+void owner_request_unused(struct target *t);
 
 /* After the checks: reports a second owner and a proxy. */
-void owner_tell(struct target *t);
+void owner_report(struct target *t);
 
 #endif

@@ -7,7 +7,7 @@
 #include "probe/checks/checks.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/exchange/records.h"
 #include "probe/link/link.h"
 #include "probe/link/message.h"
@@ -26,17 +26,17 @@ static void no_path(struct target *t, enum sa_result result, uint16_t status)
 {
     struct results *r = t->results;
     char actual[100];
-    if (result == SA_REFUSED) {
+    if (result == SA_REJECTED) {
         snprintf(actual, sizeof actual, "no path: the SA says 0x%04x, %s", status,
                  sa_status_name(status));
-        results_came(r, "%s", actual);
+        results_received(r, "%s", actual);
     } else
-        snprintf(actual, sizeof actual, "%s", sa_silence_text(t, result));
+        snprintf(actual, sizeof actual, "%s", sa_failure_text(t, result));
     /*
      * No record for the GID: the SA does not know such a port in the partition, although the peer
      * has responded.
      */
-    bool unknown = result == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
+    bool unknown = result == SA_REJECTED && status == SA_STATUS_NO_RECORDS;
     results_add(r, R_RFC4391_9_1_1_GID_OF_PORT, unknown ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
                 "a GID that the SA knows", actual);
     results_add(r, R_RFC4391_4_1_GROUP_MTU, OUTCOME_INCONCLUSIVE, "a path", actual);
@@ -47,7 +47,7 @@ static void no_path(struct target *t, enum sa_result result, uint16_t status)
  * The LMC low bits select one of the port's LIDs. The peer's LMC is not known, but LIDs of
  * different paths differ only in these bits.
  */
-static void judge_lid(struct target *t, uint16_t dlid)
+static void assess_lid(struct target *t, uint16_t dlid)
 {
     char expected[40], actual[60];
     bool same = dlid == t->peer->lid ||
@@ -59,7 +59,7 @@ static void judge_lid(struct target *t, uint16_t dlid)
                 expected, actual);
 }
 
-static void judge_mtu(struct target *t, uint8_t code)
+static void assess_mtu(struct target *t, uint8_t code)
 {
     char expected[60], actual[60];
     snprintf(expected, sizeof expected, "at least the group's MTU, %u octets",
@@ -74,7 +74,7 @@ static void judge_mtu(struct target *t, uint8_t code)
                 expected, actual);
 }
 
-static void judge_pkey(struct target *t, uint16_t pkey)
+static void assess_pkey(struct target *t, uint16_t pkey)
 {
     char expected[40], actual[60];
     snprintf(expected, sizeof expected, "partition 0x%04x", t->link->pkey & 0x7fff);
@@ -88,15 +88,16 @@ static void check_path(struct target *t)
 {
     struct sa_answer a;
     enum sa_result result = ask_path(t, t->peer->lladdr + LLADDR_GID, &a);
-    if (result != SA_TOLD)
+    if (result != SA_SUCCESS)
         no_path(t, result, a.status);
     else {
         const uint8_t *record = a.records->data;
-        results_came(t->results, "DLID %u, P_Key 0x%04x, MTU %u octets", be16(record + PATH_DLID),
-                     be16(record + PATH_PKEY), ib_mtu_octets(record[PATH_MTU] & PATH_CODE));
-        judge_lid(t, be16(record + PATH_DLID));
-        judge_mtu(t, record[PATH_MTU] & PATH_CODE);
-        judge_pkey(t, be16(record + PATH_PKEY));
+        results_received(t->results, "DLID %u, P_Key 0x%04x, MTU %u octets",
+                         be16(record + PATH_DLID), be16(record + PATH_PKEY),
+                         ib_mtu_octets(record[PATH_MTU] & PATH_CODE));
+        assess_lid(t, be16(record + PATH_DLID));
+        assess_mtu(t, record[PATH_MTU] & PATH_CODE);
+        assess_pkey(t, be16(record + PATH_PKEY));
     }
     sa_answer_clear(&a);
 }
@@ -109,23 +110,23 @@ static void check_port_guid(struct target *t)
            8); /* the subnet prefix is the same: the peer is in this subnet */
     if (!ask_port_guid(t, gid + 8)) {
         results_add(t->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, OUTCOME_INCONCLUSIVE,
-                    "a NodeRecord", "the SA does not tell");
+                    "a NodeRecord", "the SA did not return it");
         return;
     }
     ip_text(true, gid, expected);
     ip_text(true, t->peer->lladdr + LLADDR_GID, actual);
-    results_came(t->results, "port GUID %016" G_GINT64_MODIFIER "x", be64(gid + 8));
+    results_received(t->results, "port GUID %016" G_GINT64_MODIFIER "x", be64(gid + 8));
     results_add(t->results, R_RFC4391_9_1_1_GID_FROM_PORT_GUID,
                 memcmp(gid, t->peer->lladdr + LLADDR_GID, 16) == 0 ? OUTCOME_PASS : OUTCOME_FAIL,
                 expected, actual);
 }
 
-static void tell_link_local(struct target *t, enum outcome outcome, const char *text)
+static void report_link_local(struct target *t, enum outcome outcome, const char *text)
 {
-    static const enum rule_number told[] = {R_RFC4391_8_LINK_LOCAL, R_RFC4391_8_1_LINK_LOCAL_FORM,
-                                            R_RFC4391_8_U_BIT};
-    for (size_t i = 0; i < G_N_ELEMENTS(told); i++)
-        results_add(t->results, told[i], outcome,
+    static const enum rule_number reported[] = {R_RFC4391_8_LINK_LOCAL,
+                                                R_RFC4391_8_1_LINK_LOCAL_FORM, R_RFC4391_8_U_BIT};
+    for (size_t i = 0; i < G_N_ELEMENTS(reported); i++)
+        results_add(t->results, reported[i], outcome,
                     outcome == OUTCOME_PASS ? "" : "an NA from the link-local address of its GUID",
                     text);
 }
@@ -138,16 +139,16 @@ static void check_link_local(struct target *t)
 {
     char text[120], ip[48];
     uint8_t address[16];
-    struct question q = {.grh = t->peer->needs_grh, .ip = address, .ip_version = 6};
+    struct request q = {.grh = t->peer->needs_grh, .ip = address, .ip_version = 6};
     link_local_of(address, t->peer->lladdr + LLADDR_GID + 8);
     ip_text(true, address, ip);
     struct exchange x = exchange_run(t, &q, TRIES);
-    if (x.outcome == CAME_ANSWER) {
+    if (x.outcome == RESPONSE_RECEIVED) {
         snprintf(text, sizeof text, "it has %s", ip);
-        tell_link_local(t, OUTCOME_PASS, text);
+        report_link_local(t, OUTCOME_PASS, text);
     } else {
         snprintf(text, sizeof text, "nothing from %s: no IPv6 there, or another address", ip);
-        tell_link_local(t, OUTCOME_INCONCLUSIVE, x.outcome == NOT_ASKED ? x.came : text);
+        report_link_local(t, OUTCOME_INCONCLUSIVE, x.outcome == NOT_SENT ? x.received : text);
     }
 }
 
@@ -176,14 +177,14 @@ static void count_partitions(struct target *t, const struct sa_answer *a, struct
         }
 }
 
-static void judge_partitions(struct target *target, const struct partitions *t)
+static void assess_partitions(struct target *target, const struct partitions *t)
 {
     const char *member = t->full && t->limited ? "full and limited member"
                          : t->full             ? "full member"
                                                : "limited member";
     bool limited = !t->full && !(target->link->pkey >> 15);
     char text[80];
-    results_came(target->results, "%s of the partition, %u P_Keys in all", member, t->n);
+    results_received(target->results, "%s of the partition, %u P_Keys in all", member, t->n);
     snprintf(text, sizeof text, "the peer is %s, this port %s", member,
              target->link->pkey >> 15 ? "full" : "limited");
     results_add(target->results, R_PARTITION_LIMITED_TO_LIMITED,
@@ -198,8 +199,8 @@ static void judge_partitions(struct target *target, const struct partitions *t)
 /* OpenSM discloses the table only to requesters with its SM_Key. */
 static void check_partitions(struct target *target)
 {
-    static const enum rule_number told[] = {R_PARTITION_LIMITED_TO_LIMITED,
-                                            R_PARTITION_MEMBERSHIP_TWINS, R_PARTITION_OVERLAP};
+    static const enum rule_number reported[] = {R_PARTITION_LIMITED_TO_LIMITED,
+                                                R_PARTITION_MEMBERSHIP_TWINS, R_PARTITION_OVERLAP};
     struct sa_question q = {.method = SA_GET_TABLE,
                             .attribute = SA_PKEY_TABLE_RECORD,
                             .mask = PKEY_RECORD_HAS_LID,
@@ -208,12 +209,12 @@ static void check_partitions(struct target *target)
     struct partitions t = {0};
     put16(q.record, target->peer->lid);
     results_sent(target->results, "SA GetTable P_KeyTableRecord of LID %u", target->peer->lid);
-    if (sa_ask(target, &q, &a) == SA_TOLD && a.stride >= PKEY_RECORD_SIZE)
+    if (sa_ask(target, &q, &a) == SA_SUCCESS && a.stride >= PKEY_RECORD_SIZE)
         count_partitions(target, &a, &t);
     if (t.full || t.limited)
-        judge_partitions(target, &t);
-    for (size_t i = 0; !t.full && !t.limited && i < G_N_ELEMENTS(told); i++)
-        results_skip(target->results, told[i], "the SA does not tell the peer's P_Keys");
+        assess_partitions(target, &t);
+    for (size_t i = 0; !t.full && !t.limited && i < G_N_ELEMENTS(reported); i++)
+        results_skip(target->results, reported[i], "the SA did not return the peer's P_Keys");
     sa_answer_clear(&a);
 }
 

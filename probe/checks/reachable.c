@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 
-#include "probe/checks/echo.h"
-#include "probe/checks/kept.h"
+#include "probe/checks/variant.h"
+#include "probe/exchange/echo_request.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/exchange/receive.h"
 #include "probe/link/link.h"
 #include "probe/run/results.h"
@@ -20,20 +20,20 @@ static bool takes_ip(struct target *t)
     return t->link->source.usable && t->link->source.ipv6 == t->ipv6 && echo_over_ud(t, ECHO_SMALL);
 }
 
-void tell_unreachable(struct target *t)
+void report_unreachable(struct target *t)
 {
     static const char advice[] =
         "IP traffic goes to that QPN too: set the peer's interface down and up; look at what its queue pair drops";
     struct exchange x;
     uint32_t announced = lladdr_read(t->peer->lladdr).qpn;
     char from[40] = "";
-    enum kept k = try_variant(t, &(struct question){0}, &x);
-    k = k == KEPT_NO ? try_variant(t, &(struct question){.grh = true}, &x) : k;
-    if (k == KEPT_YES || target_ended(t))
+    enum decision k = try_variant(t, &(struct request){0}, &x);
+    k = k == RULE_VIOLATED ? try_variant(t, &(struct request){.grh = true}, &x) : k;
+    if (k == RULE_MET || target_ended(t))
         return;
     if (t->peer->qpn && t->peer->qpn != announced)
         snprintf(from, sizeof from, "; it sends from 0x%06x", t->peer->qpn);
-    if (k != KEPT_NO)
+    if (k != RULE_VIOLATED)
         results_stage(t->results, "peer.reachable", OUTCOME_INCONCLUSIVE, "",
                       "it answered a question to the group, and nothing any more");
     else if (takes_ip(t))

@@ -3,10 +3,10 @@
  * Checks that the peer replies over UD even if the probe announces connected modes (RFC 4755 §3.1).
  */
 #include "probe/checks/checks.h"
-#include "probe/checks/kept.h"
+#include "probe/checks/variant.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
@@ -14,13 +14,13 @@
 static void check_reply_to_ud(struct target *t)
 {
     struct exchange x;
-    struct question q = {.grh = t->peer->needs_grh, .flags = LLADDR_FLAG_RC | LLADDR_FLAG_UC};
-    tell_kept(
-        t, R_RFC4755_3_1_REPLY_TO_UD_QPN, try_variant(t, &q, &x),
-        &(struct kept_words){"an answer at the UD QPN",
-                             "the reply came to the UD QPN of an address with the flags RC and UC",
-                             "no answer at the UD QPN of an address with the flags RC and UC",
-                             "the peer no longer answers at all", x.came});
+    struct request q = {.grh = t->peer->needs_grh, .flags = LLADDR_FLAG_RC | LLADDR_FLAG_UC};
+    report_decision(t, R_RFC4755_3_1_REPLY_TO_UD_QPN, try_variant(t, &q, &x),
+                    &(struct decision_words){
+                        "an answer at the UD QPN",
+                        "the reply was sent to the UD QPN of an address with the flags RC and UC",
+                        "no answer at the UD QPN of an address with the flags RC and UC",
+                        "the peer no longer answers at all", x.received});
 }
 
 static const struct check checks[] = {

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "probe/checks/checks.h"
-#include "probe/checks/kept.h"
+#include "probe/checks/variant.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"
@@ -29,11 +29,12 @@ enum {
  * with connected mode.
  */
 static void add_both(struct target *t, enum rule_number rule, enum rule_number connected,
-                     const struct exchange *x, enum kept k, const char *passed, const char *failed)
+                     const struct exchange *x, enum decision k, const char *passed,
+                     const char *failed)
 {
-    tell_answered(t, rule, k, x, passed, failed);
+    report_response(t, rule, k, x, passed, failed);
     if (has_connected_mode(t))
-        tell_answered(t, connected, k, x, passed, failed);
+        report_response(t, connected, k, x, passed, failed);
     else
         results_skip(t->results, connected, "the peer announces no connected mode");
 }
@@ -44,29 +45,30 @@ static void add_both(struct target *t, enum rule_number rule, enum rule_number c
  */
 static void check_reply_qpn(struct target *t)
 {
-    struct exchange x = {.outcome = NOT_ASKED};
-    struct question q = plain_question(t);
-    q.aside = true;
+    struct exchange x = {.outcome = NOT_SENT};
+    struct request q = plain_request(t);
+    q.second_qp = true;
     q.alone = true;
-    enum kept k = KEPT_UNKNOWN;
-    if (t->link->transport->aside_qpn && (x = exchange_run(t, &q, TRIES)).outcome == CAME_ANSWER)
-        k = x.reply.to_qpn == t->link->transport->qpn ? KEPT_YES : KEPT_NO;
+    enum decision k = RULE_UNDECIDED;
+    if (t->link->transport->second_qpn &&
+        (x = exchange_run(t, &q, TRIES)).outcome == RESPONSE_RECEIVED)
+        k = x.reply.to_qpn == t->link->transport->qpn ? RULE_MET : RULE_VIOLATED;
     add_both(t, R_RFC4391_9_1_1_ARP_REPLY_QPN, R_RFC4755_3_1_REPLY_TO_UD_QPN, &x, k,
-             "the reply came to the QPN of the probe's address",
-             "the reply came to the QPN that the request was sent from");
+             "the reply was sent to the QPN of the probe's address",
+             "the reply was sent to the QPN that the request was sent from");
 }
 
 /* RFC 826: the reply's sender is the requested address, its target the requester. */
-static bool fields_are_right(struct target *t, const struct answer *a, char *wrong, size_t size)
+static bool fields_are_right(struct target *t, const struct response *a, char *wrong, size_t size)
 {
-    static const uint8_t nobody[4];
+    static const uint8_t unspecified[4];
     struct view v = view_from(view_make(a->octets, a->n, a->n), ENCAP_SIZE);
     struct arp m;
     bool fixed;
     arp_decode(v, &m, &fixed);
     if (m.pro != TYPE_IPV4)
         snprintf(wrong, size, "protocol type 0x%04x", m.pro);
-    else if (memcmp(v.p + m.tpa, nobody, 4) != 0)
+    else if (memcmp(v.p + m.tpa, unspecified, 4) != 0)
         snprintf(wrong, size, "target address %u.%u.%u.%u", v.p[m.tpa], v.p[m.tpa + 1],
                  v.p[m.tpa + 2], v.p[m.tpa + 3]);
     else if (!lladdr_same(v.p + m.tha, t->link->lladdr))
@@ -81,8 +83,8 @@ static void check_arp_fields(struct target *t)
 {
     struct exchange x;
     char wrong[80] = "";
-    struct question q = plain_question(t);
-    if ((x = ask_or_recall(t, &q)).outcome != CAME_ANSWER)
+    struct request q = plain_request(t);
+    if ((x = request_or_cached(t, &q)).outcome != RESPONSE_RECEIVED)
         results_add(t->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_INCONCLUSIVE, "an answer",
                     "the peer no longer answers");
     else if (fields_are_right(t, &x.reply, wrong, sizeof wrong))
@@ -97,56 +99,56 @@ static void check_one_qp(struct target *t)
 {
     struct exchange x;
     char expected[40], actual[40];
-    struct question q = plain_question(t);
-    if ((x = ask_or_recall(t, &q)).outcome == CAME_ANSWER) {
-        uint32_t told = lladdr_read(x.reply.lladdr).qpn;
-        snprintf(expected, sizeof expected, "QPN 0x%06x, as announced", told);
+    struct request q = plain_request(t);
+    if ((x = request_or_cached(t, &q)).outcome == RESPONSE_RECEIVED) {
+        uint32_t announced = lladdr_read(x.reply.lladdr).qpn;
+        snprintf(expected, sizeof expected, "QPN 0x%06x, as announced", announced);
         snprintf(actual, sizeof actual, "sent by QPN 0x%06x", x.reply.qpn);
         results_add(t->results, R_RFC4755_2_2_ONE_UD_QP,
-                    x.reply.qpn == told ? OUTCOME_PASS : OUTCOME_FAIL, expected, actual);
+                    x.reply.qpn == announced ? OUTCOME_PASS : OUTCOME_FAIL, expected, actual);
     } else
         results_add(t->results, R_RFC4755_2_2_ONE_UD_QP, OUTCOME_INCONCLUSIVE, "an answer",
                     "the peer no longer answers");
 }
 
-static bool is_decided(enum kept k)
+static bool is_decided(enum decision k)
 {
-    return k == KEPT_YES || k == KEPT_NO;
+    return k == RULE_MET || k == RULE_VIOLATED;
 }
 
 static void check_grh(struct target *t)
 {
     struct exchange x;
-    enum kept with = try_variant(t, &(struct question){.grh = true}, &x);
-    enum kept without = try_variant(t, &(struct question){0}, &x);
-    if (with == KEPT_NO && without == KEPT_NO) { /* then the GRH makes no difference */
+    enum decision with = try_variant(t, &(struct request){.grh = true}, &x);
+    enum decision without = try_variant(t, &(struct request){0}, &x);
+    if (with == RULE_VIOLATED && without == RULE_VIOLATED) { /* then the GRH makes no difference */
         results_add(t->results, R_RFC4391_6_GRH_OPTIONAL, OUTCOME_INCONCLUSIVE, "an answer",
                     "unicast is not answered at all");
         return;
     }
     /* A pass counts only if both forms are decided: one of them is half of the rule. */
-    if (with != KEPT_YES || is_decided(without))
-        tell_answered(t, R_RFC4391_6_GRH_OPTIONAL, with, &x, "answered with a GRH",
-                      "not answered with a GRH");
-    if (without != KEPT_YES || is_decided(with))
-        tell_answered(t, R_RFC4391_6_GRH_OPTIONAL, without, &x, "answered without a GRH",
-                      "not answered without a GRH");
+    if (with != RULE_MET || is_decided(without))
+        report_response(t, R_RFC4391_6_GRH_OPTIONAL, with, &x, "answered with a GRH",
+                        "not answered with a GRH");
+    if (without != RULE_MET || is_decided(with))
+        report_response(t, R_RFC4391_6_GRH_OPTIONAL, without, &x, "answered without a GRH",
+                        "not answered without a GRH");
 }
 
 static void check_reserved(struct target *t)
 {
     struct exchange x;
-    const struct question q = {.grh = t->peer->needs_grh, .reserved = RESERVED_TRIED};
-    enum kept k = try_variant(t, &q, &x);
-    tell_answered(t, R_RFC4391_6_RESERVED_IGNORED, k, &x, "answered with Reserved 0xbeef",
-                  "not answered with Reserved 0xbeef");
+    const struct request q = {.grh = t->peer->needs_grh, .reserved = RESERVED_TRIED};
+    enum decision k = try_variant(t, &q, &x);
+    report_response(t, R_RFC4391_6_RESERVED_IGNORED, k, &x, "answered with Reserved 0xbeef",
+                    "not answered with Reserved 0xbeef");
 }
 
 static void check_flags(struct target *t)
 {
     struct exchange x;
-    enum kept k = try_variant(
-        t, &(struct question){.grh = t->peer->needs_grh, .flags = FLAGS_UNKNOWN}, &x);
+    enum decision k = try_variant(
+        t, &(struct request){.grh = t->peer->needs_grh, .flags = FLAGS_UNKNOWN}, &x);
     add_both(t, R_RFC4391_9_1_1_FLAGS_IGNORED, R_RFC4755_3_1_FLAGS_IGNORED, &x, k,
              "answered with flags 0x3f", "not answered with flags 0x3f");
 }
@@ -155,20 +157,20 @@ static void check_flags(struct target *t)
  * What the peer announces to a requester that announces connected mode. When the peer was found,
  * the probe's flags were 0.
  */
-static void judge_ud_only(struct target *t)
+static void assess_ud_only(struct target *t)
 {
     struct exchange x;
     char sent[40] = "not answered with flags 0xc0";
-    enum kept k = try_variant(
-        t, &(struct question){.grh = t->peer->needs_grh, .flags = FLAGS_CONNECTED}, &x);
-    if (k == KEPT_YES && x.reply.lladdr[LLADDR_FLAGS]) {
-        k = KEPT_NO;
+    enum decision k = try_variant(
+        t, &(struct request){.grh = t->peer->needs_grh, .flags = FLAGS_CONNECTED}, &x);
+    if (k == RULE_MET && x.reply.lladdr[LLADDR_FLAGS]) {
+        k = RULE_VIOLATED;
         snprintf(sent, sizeof sent, "its address has flags 0x%02x", x.reply.lladdr[LLADDR_FLAGS]);
     }
-    tell_kept(t, R_RFC4755_3_1_UD_ONLY_FLAGS, k,
-              &(struct kept_words){"an answer, with flags 0",
-                                   "flags 0, and those received do not matter", sent,
-                                   "the peer no longer answers at all", x.came});
+    report_decision(t, R_RFC4755_3_1_UD_ONLY_FLAGS, k,
+                    &(struct decision_words){"an answer, with flags 0",
+                                             "flags 0, and those received do not matter", sent,
+                                             "the peer no longer answers at all", x.received});
 }
 
 static void check_connected_flags(struct target *t)
@@ -177,7 +179,7 @@ static void check_connected_flags(struct target *t)
         results_skip(t->results, R_RFC4755_3_1_UD_ONLY_FLAGS,
                      "the peer has connected mode: its flags say so");
     else
-        judge_ud_only(t);
+        assess_ud_only(t);
 }
 
 static void check_ud_with_connected(struct target *t)
@@ -187,9 +189,9 @@ static void check_ud_with_connected(struct target *t)
         results_skip(t->results, R_RFC4755_2_RFC4391_SUPPORTED,
                      "the peer announces no connected mode");
     else
-        tell_answered(t, R_RFC4755_2_RFC4391_SUPPORTED,
-                      try_variant(t, &(struct question){.grh = t->peer->needs_grh}, &x), &x,
-                      "it answers over UD", "no answer over UD");
+        report_response(t, R_RFC4755_2_RFC4391_SUPPORTED,
+                        try_variant(t, &(struct request){.grh = t->peer->needs_grh}, &x), &x,
+                        "it answers over UD", "no answer over UD");
 }
 
 static const struct check checks[] = {
@@ -205,7 +207,7 @@ static const struct check checks[] = {
      .transport = HAS_OWN_QP,
      .run = check_reply_qpn,
      .sends = "the same from a second QP, with the link-layer address of the first",
-     .expects = "the answer comes to the first",
+     .expects = "the reply is sent to the first",
      RULES(R_RFC4391_9_1_1_ARP_REPLY_QPN, R_RFC4755_3_1_REPLY_TO_UD_QPN)},
     {.name = "one-qp",
      .transport = SHOWS_SENDER,

@@ -8,9 +8,9 @@
 #include "probe/checks/reachable.h"
 #include "probe/exchange/connection.h"
 #include "probe/exchange/exchange.h"
-#include "probe/exchange/patience.h"
+#include "probe/exchange/response_times.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
@@ -26,26 +26,26 @@ static const char *why_not(const struct target *t, const struct check *c)
         return t->link->transport->ops->lacks;
     if ((c->needs & NEEDS_CONNECTIONS) && t->yield)
         return "no connections are made in a sweep: name the address";
-    const char *none = (c->needs & NEEDS_CONNECTIONS) ? connections_none(t) : NULL;
+    const char *none = (c->needs & NEEDS_CONNECTIONS) ? why_no_connections(t) : NULL;
     if (none)
         return none;
     if ((c->needs & NEEDS_DISRUPTIVE) && !t->run->options->disruptive)
-        return "it disturbs: with --disruptive alone";
+        return "it disturbs the link: needs --disruptive";
     if ((c->needs & NEEDS_IPV4) && t->ipv6)
-        return "it is asked by ARP: for an IPv4 target";
+        return "it uses ARP: needs an IPv4 target";
     if ((c->needs & NEEDS_IPV6) && !t->ipv6)
-        return "it is asked by NS: for an IPv6 target";
+        return "it uses NS: needs an IPv6 target";
     if (!(c->needs & NEEDS_SOURCE))
         return NULL;
     if (!transport_can(t->link->transport, HAS_OWN_QP))
         return "through a network interface the probe has no address of its own: it needs ib_uverbs and ib_umad";
     if (!t->link->source.given)
-        return "it needs an address for the probe: --source";
+        return "it needs an address of the probe: use --source";
     if (t->link->source.ipv6 != t->ipv6)
-        return "the address of --source is not of the target's family";
+        return "--source has the other IP version";
     return t->link->source.usable
                ? NULL
-               : "the address of --source is in use, or nobody could be asked for it";
+               : "the address of --source is in use, or the probe could not find out";
 }
 
 static bool of_family(const struct target *t, const struct check *c)
@@ -88,11 +88,11 @@ static void run_check(struct target *t, const struct check *c)
 /* Tries unicast in one of the two forms. */
 static struct exchange reach(struct target *t)
 {
-    struct exchange x = exchange_run(t, &(struct question){.alone = true}, TRIES);
-    bool plain = x.outcome == CAME_ANSWER;
+    struct exchange x = exchange_run(t, &(struct request){.alone = true}, TRIES);
+    bool plain = x.outcome == RESPONSE_RECEIVED;
     if (!plain)
-        x = exchange_run(t, &(struct question){.grh = true, .alone = true}, TRIES);
-    t->peer->needs_grh = !plain && x.outcome == CAME_ANSWER;
+        x = exchange_run(t, &(struct request){.grh = true, .alone = true}, TRIES);
+    t->peer->needs_grh = !plain && x.outcome == RESPONSE_RECEIVED;
     return x;
 }
 
@@ -100,37 +100,37 @@ static struct exchange reach(struct target *t)
 static void reach_found(struct target *t)
 {
     struct exchange x = reach(t);
-    if (x.outcome != CAME_ANSWER && owner_swap(t))
+    if (x.outcome != RESPONSE_RECEIVED && owner_swap(t))
         x = reach(t);
-    if (x.outcome != CAME_ANSWER)
+    if (x.outcome != RESPONSE_RECEIVED)
         return;
     t->peer->by_unicast = g_memdup2(&x.reply, sizeof x.reply);
     owner_settle(t, &x.reply);
 }
 
 /* Finds the peer. */
-static struct exchange resolve(struct target *t, const struct answer *first)
+static struct exchange resolve(struct target *t, const struct response *first)
 {
-    struct exchange x = {.outcome = CAME_ANSWER};
+    struct exchange x = {.outcome = RESPONSE_RECEIVED};
     results_begin(t->results, "resolve");
     wirelog_begin(t->log, "resolve");
     results_hold(t->results);
     if (!first)
-        x = exchange_run(t, &(struct question){.multicast = true}, TRIES);
-    if (!first && x.outcome == CAME_ANSWER)
+        x = exchange_run(t, &(struct request){.multicast = true}, TRIES);
+    if (!first && x.outcome == RESPONSE_RECEIVED)
         owner_take(t, &x.reply);
     if (first) { /* the time of that request is not stored */
-        patience_asks(t, t->ipv6, t->ip, false);
-        patience_hears(t);
+        response_times_sent(t, t->ipv6, t->ip, false);
+        response_times_received(t);
     }
-    if (x.outcome == CAME_ANSWER && !t->yield)
-        owner_ask_nobody(t);
-    if (x.outcome == CAME_ANSWER)
+    if (x.outcome == RESPONSE_RECEIVED && !t->yield)
+        owner_request_unused(t);
+    if (x.outcome == RESPONSE_RECEIVED)
         reach_found(t);
-    owner_sort(t, x.outcome == CAME_ANSWER);
-    wirelog_end(t->log, x.outcome == CAME_ANSWER    ? "answered"
-                        : x.outcome == CAME_NOTHING ? "no answer"
-                                                    : "not asked");
+    owner_sort(t, x.outcome == RESPONSE_RECEIVED);
+    wirelog_end(t->log, x.outcome == RESPONSE_RECEIVED ? "answered"
+                        : x.outcome == NO_RESPONSE     ? "no answer"
+                                                       : "not asked");
     return x;
 }
 
@@ -145,35 +145,35 @@ static void run_checks(struct target *t)
         results_stage(t->results, "peer.address", OUTCOME_NOTED, "", "%s is at %s, seen through %s",
                       t->name, lladdr, t->link->transport->interface->name);
     if (!t->peer->by_unicast)
-        tell_unreachable(t);
+        report_unreachable(t);
     const struct check *c;
     for (unsigned i = 0; (c = check_at(i)) && !target_ended(t); i++)
         if (check_selected(c, &t->run->options->selection))
             run_check(t, c);
-    owner_tell(t);
+    owner_report(t);
 }
 
-void run_peer(struct target *t, const struct answer *first)
+void run_peer(struct target *t, const struct response *first)
 {
     if (!first)
-        wirelog_judge(t->log, t->results->known, results_judged, t->results);
+        wirelog_check(t->log, t->results->known, results_checked, t->results);
     struct exchange x = resolve(t, first);
     char *own = NULL;
-    if (x.outcome == CAME_ANSWER)
+    if (x.outcome == RESPONSE_RECEIVED)
         run_checks(t);
-    else if (x.outcome == NOT_ASKED && !t->run->broken)
-        t->results->judged->trouble = g_strdup_printf("%s: %s", t->name, x.came);
+    else if (x.outcome == NOT_SENT && !t->run->broken)
+        t->results->checked->trouble = g_strdup_printf("%s: %s", t->name, x.received);
     else if (!t->run->broken && (own = host_has_address(t->ipv6, t->ip)))
-        t->results->judged->trouble = g_strdup_printf(OWN_ADDRESS, own);
+        t->results->checked->trouble = g_strdup_printf(OWN_ADDRESS, own);
     else if (!t->run->broken)
-        t->results->judged->trouble = g_strdup_printf(
+        t->results->checked->trouble = g_strdup_printf(
             "no answer from %s to %d %s, %u ms each%s%s%s", t->name, TRIES,
             t->ipv6 ? "neighbour solicitations" : "ARP requests", t->run->options->timeout_ms,
-            t->unusable ? "; an answer came that has " : "", t->unusable ? t->unusable : "",
+            t->unusable ? "; a reply was received that has " : "", t->unusable ? t->unusable : "",
             t->peer->several ? "; several ports sent in its name" : "");
-    if (t->run->broken && !t->results->judged->trouble)
-        t->results->judged->trouble = plain_dup(t->link->transport->error);
-    wirelog_judge(t->log, NULL, NULL, NULL);
+    if (t->run->broken && !t->results->checked->trouble)
+        t->results->checked->trouble = plain_dup(t->link->transport->error);
+    wirelog_check(t->log, NULL, NULL, NULL);
     g_free(own);
     g_free(t->peer->by_unicast);
     t->peer->by_unicast = NULL;

@@ -4,10 +4,10 @@
  * the option of RFC 4391 §9.3. The peer caches them.
  */
 #include "probe/checks/checks.h"
-#include "probe/checks/kept.h"
+#include "probe/checks/variant.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"
@@ -15,67 +15,68 @@
 
 enum { FLAGS_UNKNOWN = LLADDR_FLAG_RESERVED, PADDING_TRIED = 0x1234 };
 
-static struct question named(const struct target *t)
+static struct request named(const struct target *t)
 {
-    return (struct question){.grh = t->peer->needs_grh, .named = true};
+    return (struct request){.grh = t->peer->needs_grh, .named = true};
 }
 
-static void add(struct target *t, enum rule_number rule, enum kept k, const struct exchange *x,
+static void add(struct target *t, enum rule_number rule, enum decision k, const struct exchange *x,
                 const char *passed, const char *failed)
 {
-    tell_kept(t, rule, k,
-              &(struct kept_words){"an NA", passed, failed, "the peer does not answer", x->came});
+    report_decision(
+        t, rule, k,
+        &(struct decision_words){"an NA", passed, failed, "the peer does not answer", x->received});
 }
 
 /*
  * The request is sent from the second queue pair but names the first one. A wrong response to the
  * sending QPN arrives at the second queue pair.
  */
-static enum kept try_aside(struct target *t, struct exchange *x)
+static enum decision try_second_qp(struct target *t, struct exchange *x)
 {
-    struct question q = named(t);
-    q.aside = true;
+    struct request q = named(t);
+    q.second_qp = true;
     q.alone = true;
-    if (!t->link->transport->aside_qpn)
-        return KEPT_UNKNOWN;
+    if (!t->link->transport->second_qpn)
+        return RULE_UNDECIDED;
     *x = exchange_run(t, &q, TRIES);
-    if (x->outcome != CAME_ANSWER)
-        return KEPT_UNKNOWN;
-    return x->reply.to_qpn == t->link->transport->qpn ? KEPT_YES : KEPT_NO;
+    if (x->outcome != RESPONSE_RECEIVED)
+        return RULE_UNDECIDED;
+    return x->reply.to_qpn == t->link->transport->qpn ? RULE_MET : RULE_VIOLATED;
 }
 
 /*
  * RFC 4391 §9.3 defines the padding for the sender and does not say how a receiver handles a wrong
  * one: the behaviour is reported, but not rated.
  */
-static void tell_padding(struct target *t)
+static void report_padding(struct target *t)
 {
-    struct question q = named(t);
+    struct request q = named(t);
     q.padding = PADDING_TRIED;
     q.alone = true;
-    enum came came = exchange_run(t, &q, TRIES).outcome;
-    if (came != NOT_ASKED && !target_ended(t))
+    enum exchange_outcome outcome = exchange_run(t, &q, TRIES).outcome;
+    if (outcome != NOT_SENT && !target_ended(t))
         results_stage(t->results, "peer.nd-padding", OUTCOME_NOTED, "",
                       "an NS whose option is padded with 0x%04x is %s", PADDING_TRIED,
-                      came == CAME_ANSWER ? "answered" : "not answered");
+                      outcome == RESPONSE_RECEIVED ? "answered" : "not answered");
 }
 
 static void check_solicitation(struct target *t)
 {
     struct exchange x;
-    struct question plain = named(t), flags = named(t);
+    struct request plain = named(t), flags = named(t);
     flags.flags = FLAGS_UNKNOWN;
-    enum kept k = try_variant(t, &plain, &x);
+    enum decision k = try_variant(t, &plain, &x);
     add(t, R_RFC4391_9_1_1_FORMAT, k, &x,
         "an NS with a link-layer address of 20 octets is answered",
         "an NS with a link-layer address of 20 octets in its option is not answered, one without is");
-    if (k == KEPT_YES) {
+    if (k == RULE_MET) {
         add(t, R_RFC4391_9_1_1_FLAGS_IGNORED, try_variant(t, &flags, &x), &x,
             "answered with flags 0x3f", "not answered with flags 0x3f");
-        add(t, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, try_aside(t, &x), &x,
-            "the NA came to the QPN of the probe's address",
-            "the NA came to the QPN that the NS was sent from");
-        tell_padding(t);
+        add(t, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, try_second_qp(t, &x), &x,
+            "the NA was sent to the QPN of the probe's address",
+            "the NA was sent to the QPN that the NS was sent from");
+        report_padding(t);
     }
 }
 
@@ -86,7 +87,7 @@ static const struct check checks[] = {
      .sends =
          "NS from the probe's address, by unicast, with its link-layer address: plain, with the unknown flag bits 0x3f, from a "
          "second QP, and with a padding that is not 0",
-     .expects = "an NA to the QPN of that address; of the last it is told what comes",
+     .expects = "an NA to the QPN of that address; the reply to the last one is reported",
      RULES(R_RFC4391_9_1_1_FORMAT, R_RFC4391_9_1_1_FLAGS_IGNORED, R_RFC4391_9_1_1_TRAFFIC_TO_QPN)},
 };
 const struct check_table solicitation_checks = {checks, G_N_ELEMENTS(checks)};

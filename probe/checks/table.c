@@ -6,7 +6,8 @@ static const struct check_table *const tables[] = {
     &multicast_checks,      &membership_checks,    &resolution_checks,
     &solicitation_checks,   &path_checks,          &key_checks,
     &reply_to_ud_checks,    &connection_checks,    &connection_resolution_checks,
-    &connection_end_checks, &connection_ip_checks, &echo_checks,
+    &connection_end_checks, &connection_ip_checks, &connection_mtu_checks,
+    &echo_checks,
 };
 
 const struct check *check_at(unsigned i)

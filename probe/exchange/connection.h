@@ -17,33 +17,35 @@
  */
 enum { RECEIVE_LARGE = 65524, RECEIVE_SMALL = 1280 + 4 };
 
-struct dial {
+struct connect_options {
     bool uc;              /* otherwise RC */
     uint32_t receive_mtu; /* 0: RECEIVE_LARGE */
 };
 
 /* Why connections to this peer, or on this port, are not possible. NULL: they are possible. */
-const char *connections_none(const struct target *t);
+const char *why_no_connections(const struct target *t);
 /*
- * announces() is true if the peer announces the mode. uc_by_default() chooses the mode for all
- * other tests: RC if the peer announces it.
+ * peer_announces() is true if the peer announces the mode. peer_default_uc() chooses the mode for
+ * all other tests: RC if the peer announces it.
  */
-bool announces(const struct target *t, bool uc);
-bool uc_by_default(const struct target *t);
+bool peer_announces(const struct target *t, bool uc);
+bool peer_default_uc(const struct target *t);
 
 /*
  * Requests a connection with the Service-ID that the peer accepts: the RFC's, or Linux's if the
- * peer rejects the RFC's as unknown. came: description of the result. Returns NULL if there was no
- * response or the request could not be sent. Otherwise the connection is up or was rejected, and
- * the caller must call hang_up(). The UD QPN in the response's private data is already checked.
+ * peer rejects the RFC's as unknown. response: description of the result. Returns NULL if there was
+ * no response or the request could not be sent. Otherwise the connection is up or was rejected, and
+ * the caller must call peer_disconnect(). The UD QPN in the response's private data is already
+ * checked.
  */
-struct call *dial(struct target *t, const struct dial *d, char came[VERDICT_TEXT]);
+struct cm_connection *peer_connect(struct target *t, const struct connect_options *d,
+                                   char response[VERDICT_TEXT]);
 /* Disconnects. Returns true if the peer answered the DREQ. c may be NULL. */
-bool hang_up(struct target *t, struct call *c);
-bool is_up(const struct call *c);
+bool peer_disconnect(struct target *t, struct cm_connection *c);
+bool is_connected(const struct cm_connection *c);
 
-uint64_t service_id(const struct target *t, enum service_form form);
+uint64_t peer_service_id(const struct target *t, enum service_form form);
 /* The connection's IPoIB MTU, in bytes of IP; 0: unknown. */
-uint32_t mtu_of(const struct call *c);
+uint32_t connected_mtu(const struct cm_connection *c);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/exchange/usable.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
@@ -144,12 +144,12 @@ bool is_from_peer(const struct target *t, const struct ud_from *from)
         return is_peers_lid(t, from->lid) && is_peers_qpn(t, from->qpn);
     if (read_claim(from->octets, &c))
         return lladdr_same(c.lladdr, t->peer->lladdr);
-    return names_peer(t, from) && !t->peer->has_rival;
+    return names_peer(t, from) && !t->peer->has_competing;
 }
 
 bool is_of_peer(const struct target *t, const struct ud_from *from)
 {
-    return from->call || is_from_peer(t, from) || (!t->peer->known && names_peer(t, from));
+    return from->connection || is_from_peer(t, from) || (!t->peer->known && names_peer(t, from));
 }
 
 static struct owner owner_of(const struct claim *c, const struct ud_from *from)
@@ -158,7 +158,7 @@ static struct owner owner_of(const struct claim *c, const struct ud_from *from)
                       .sl = from->sl,
                       .qpn = from->qpn,
                       .weak = c->weak,
-                      .heard = g_get_monotonic_time()};
+                      .received_at = g_get_monotonic_time()};
     memcpy(w.lladdr, c->lladdr, LLADDR_SIZE);
     return w;
 }
@@ -174,23 +174,23 @@ static bool is_peer(const struct target *t, const struct owner *w)
            (!w->lid || (is_peers_lid(t, w->lid) && is_peers_qpn(t, w->qpn)));
 }
 
-static void note_rival(struct target *t, const struct owner *w)
+static void note_competing(struct target *t, const struct owner *w)
 {
     struct peer *peer = t->peer;
-    if (!peer->has_rival)
-        peer->rival = *w;
-    else if (is_same(&peer->rival, w))
-        peer->rival.weak &= w->weak;
-    peer->has_rival = true;
+    if (!peer->has_competing)
+        peer->competing = *w;
+    else if (is_same(&peer->competing, w))
+        peer->competing.weak &= w->weak;
+    peer->has_competing = true;
 }
 
 /* Before the peer is found by its first response: notes up to two candidates. */
 static void note_candidate(struct target *t, const struct owner *w)
 {
     struct peer *peer = t->peer;
-    if (!peer->has_rival)
-        note_rival(t, w);
-    else if (!is_same(&peer->rival, w))
+    if (!peer->has_competing)
+        note_competing(t, w);
+    else if (!is_same(&peer->competing, w))
         peer->latest = *w;
 }
 
@@ -204,59 +204,60 @@ static void note_sender(struct target *t, const struct ud_from *from)
     peer->several |= from->lid != peer->lid || from->qpn != peer->qpn;
 }
 
-static void hear_nobody(struct target *t, const struct claim *c, const struct owner *w)
+static void note_unused(struct target *t, const struct claim *c, const struct owner *w)
 {
-    struct nobody *n = &t->peer->nobody;
+    struct unused_addresses *n = &t->peer->unused;
     for (unsigned i = 0; i < n->n; i++)
         if (c->answer && claims(c, t->ipv6, n->ip[i])) {
             n->by_peer |= is_peer(t, w) ? 1u << i : 0;
-            n->by_rival |= t->peer->has_rival && lladdr_same(w->lladdr, t->peer->rival.lladdr)
-                               ? 1u << i
-                               : 0;
+            n->by_competing |= t->peer->has_competing &&
+                                       lladdr_same(w->lladdr, t->peer->competing.lladdr)
+                                   ? 1u << i
+                                   : 0;
         }
 }
 
-static void hear_peer(struct target *t, const struct claim *c)
+static void note_peer(struct target *t, const struct claim *c)
 {
-    t->peer->heard = g_get_monotonic_time();
+    t->peer->received_at = g_get_monotonic_time();
     t->peer->weak |= c->weak && claims(c, t->ipv6, t->ip);
 }
 
-static void hear_other(struct target *t, const struct owner *w)
+static void note_other(struct target *t, const struct owner *w)
 {
-    note_rival(t, w);
+    note_competing(t, w);
     t->peer->latest = *w;
 }
 
-void owner_hear(struct target *t, const struct ud_from *from)
+void owner_observe(struct target *t, const struct ud_from *from)
 {
     struct claim c;
-    if (from->call)
+    if (from->connection)
         return;
     if (!t->peer->known && names_peer(t, from))
         note_sender(t, from);
     if (!read_claim(from->octets, &c)) {
         if (is_from_peer(t, from))
-            t->peer->heard = g_get_monotonic_time();
+            t->peer->received_at = g_get_monotonic_time();
         return;
     }
     struct owner w = owner_of(&c, from);
-    hear_nobody(t, &c, &w);
+    note_unused(t, &c, &w);
     if (!t->peer->known && claims(&c, t->ipv6, t->ip))
         note_candidate(t, &w);
     else if (t->peer->known && is_peer(t, &w))
-        hear_peer(t, &c);
+        note_peer(t, &c);
     else if (claims(&c, t->ipv6, t->ip))
-        hear_other(t, &w);
+        note_other(t, &w);
 }
 
 void owner_answered(struct target *t, gint64 sent)
 {
-    if (t->peer->has_rival && sent > t->peer->rival.heard)
+    if (t->peer->has_competing && sent > t->peer->competing.received_at)
         t->peer->both = true;
 }
 
-void owner_take(struct target *t, const struct answer *a)
+void owner_take(struct target *t, const struct response *a)
 {
     struct peer *peer = t->peer;
     memcpy(peer->lladdr, a->lladdr, LLADDR_SIZE);
@@ -264,12 +265,12 @@ void owner_take(struct target *t, const struct answer *a)
     peer->sl = a->sl;
     peer->qpn = a->qpn;
     peer->known = true;
-    peer->heard = g_get_monotonic_time();
-    if (!peer->has_rival || !is_peer(t, &peer->rival))
+    peer->received_at = g_get_monotonic_time();
+    if (!peer->has_competing || !is_peer(t, &peer->competing))
         return;
-    peer->weak = peer->rival.weak;
-    peer->has_rival = peer->latest.heard && !is_peer(t, &peer->latest);
-    peer->rival = peer->latest;
+    peer->weak = peer->competing.weak;
+    peer->has_competing = peer->latest.received_at && !is_peer(t, &peer->latest);
+    peer->competing = peer->latest;
 }
 
 void place_at(struct peer *peer, const struct owner *w)
@@ -283,12 +284,12 @@ void place_at(struct peer *peer, const struct owner *w)
 bool owner_swap(struct target *t)
 {
     struct peer *peer = t->peer;
-    const struct owner rival = peer->rival;
-    if (!peer->has_rival || peer->both || !lladdr_same(rival.lladdr, peer->lladdr))
+    const struct owner competing = peer->competing;
+    if (!peer->has_competing || peer->both || !lladdr_same(competing.lladdr, peer->lladdr))
         return false;
-    peer->rival = peer_as_owner(t);
-    peer->rival.heard = rival.heard;
-    place_at(peer, &rival);
+    peer->competing = peer_as_owner(t);
+    peer->competing.received_at = competing.received_at;
+    place_at(peer, &competing);
     return true;
 }
 
@@ -296,16 +297,17 @@ bool owner_swap(struct target *t)
  * The announced queue pair itself responds to packets sent to it; another one responds only if the
  * station has a second queue pair.
  */
-void owner_settle(struct target *t, const struct answer *a)
+void owner_settle(struct target *t, const struct response *a)
 {
     struct peer *peer = t->peer;
     const struct owner before = peer_as_owner(t);
     if (a->qpn == peer->qpn || a->qpn != lladdr_read(peer->lladdr).qpn)
         return;
     peer->qpn = a->qpn;
-    note_rival(t, &before);
-    peer->rival.heard = peer->rival.heard ? peer->rival.heard : peer->patience.first_sent - 1;
-    owner_answered(t, peer->patience.first_sent);
+    note_competing(t, &before);
+    peer->competing.received_at = peer->competing.received_at ? peer->competing.received_at
+                                                              : peer->response_times.first_sent - 1;
+    owner_answered(t, peer->response_times.first_sent);
 }
 
 struct ud_to to_peer(const struct target *t, bool grh)

@@ -10,9 +10,10 @@
 enum service_form { FORM_UNKNOWN, FORM_RFC, FORM_LINUX, FORM_NONE };
 
 /*
- * Response times of the peer in address resolution (patience.c). Times are monotonic microseconds.
+ * Response times of the peer in address resolution (response_times.c). Times are monotonic
+ * microseconds.
  */
-struct patience {
+struct response_times {
     gint64 first_sent, last_sent; /* tries of the last request; 0: none yet */
     gint64 last_answer;
     gint64 longest; /* from a request to its response */
@@ -31,47 +32,48 @@ struct owner {
     uint16_t lid;
     uint8_t sl;
     uint32_t qpn;
-    bool weak;    /* its NAs have no Override flag (RFC 4861 §7.2.7, §7.2.8) */
-    gint64 heard; /* time of the first packet; 0: none */
+    bool weak;          /* its NAs have no Override flag (RFC 4861 §7.2.7, §7.2.8) */
+    gint64 received_at; /* time of the first packet; 0: none */
 };
 
 /*
- * Addresses that should be unused. by_peer, by_rival: a bit for each that the station responds for.
+ * Addresses that should be unused. by_peer, by_competing: a bit for each that the station responds
+ * for.
  */
-enum { NOBODIES = 3 };
-struct nobody {
+enum { UNUSED_ADDRESSES = 3 };
+struct unused_addresses {
     unsigned n;
-    uint8_t ip[NOBODIES][16];
-    unsigned by_peer, by_rival;
+    uint8_t ip[UNUSED_ADDRESSES][16];
+    unsigned by_peer, by_competing;
 };
 
-struct answer;
+struct response;
 
 struct peer {
     bool known; /* it has responded; the next fields are from its response */
     uint8_t lladdr[LLADDR_SIZE];
     uint16_t lid;
     uint8_t sl;
-    uint32_t qpn;              /* QPN that it sends from */
-    bool needs_grh;            /* it accepts unicast only with a GRH */
-    struct answer *by_unicast; /* its first response to a unicast request; NULL: none */
+    uint32_t qpn;                /* QPN that it sends from */
+    bool needs_grh;              /* it accepts unicast only with a GRH */
+    struct response *by_unicast; /* its first response to a unicast request; NULL: none */
     /* set by peer.c and checks/owner.c */
-    gint64 heard;        /* time of its last packet */
-    bool weak;           /* as in struct owner */
-    bool several;        /* before it was known: several ports sent under its IP address */
-    bool gone;           /* it did not respond when searched for */
-    bool has_rival;      /* another station announces its address too */
-    bool both;           /* the peer responded to a request sent after that */
-    struct owner rival;  /* the first other station */
-    struct owner latest; /* the last other station */
-    struct nobody nobody;
+    gint64 received_at;     /* time of its last packet */
+    bool weak;              /* as in struct owner */
+    bool several;           /* before it was known: several ports sent under its IP address */
+    bool gone;              /* it did not respond when searched for */
+    bool has_competing;     /* another station announces its address too */
+    bool both;              /* the peer responded to a request sent after that */
+    struct owner competing; /* the first other station */
+    struct owner latest;    /* the last other station */
+    struct unused_addresses unused;
     enum service_form form;
-    bool cm_silent; /* it did not respond to REQs: no more are sent */
-    struct patience patience;
+    bool cm_unanswered; /* it did not respond to REQs: no more are sent */
+    struct response_times response_times;
 };
 
 /* Makes the sender of this response the peer. */
-void owner_take(struct target *t, const struct answer *a);
+void owner_take(struct target *t, const struct response *a);
 /*
  * If two stations send with one link-layer address and the assumed peer is not reachable there,
  * makes the other one the peer. Returns false if there is no other one.
@@ -81,7 +83,7 @@ bool owner_swap(struct target *t);
  * Uses the peer's unicast response to identify it. Another sender with its link-layer address is a
  * different station.
  */
-void owner_settle(struct target *t, const struct answer *a);
+void owner_settle(struct target *t, const struct response *a);
 
 /*
  * True if the packet comes from the peer, by LID and QPN. A network interface shows neither; there
@@ -103,7 +105,7 @@ bool names_peer(const struct target *t, const struct ud_from *from);
  * Processes a received packet: notes other stations with the peer's address, and stations that
  * respond for unused addresses.
  */
-void owner_hear(struct target *t, const struct ud_from *from);
+void owner_observe(struct target *t, const struct ud_from *from);
 /* Notes that the peer responded to a request that was sent at that time. */
 void owner_answered(struct target *t, gint64 sent);
 

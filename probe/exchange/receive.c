@@ -10,7 +10,7 @@
 
 #include "hca/mcgroup.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/station.h"
+#include "probe/exchange/responder.h"
 #include "probe/exchange/usable.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
@@ -63,10 +63,11 @@ bool is_usable(struct target *t, const struct ud_from *from, const char *wrong)
     return !why;
 }
 
-void none_came_text(const struct target *t, const char *none, char *out, size_t size)
+void no_response_text(const struct target *t, const char *none, char *out, size_t size)
 {
     if (t->unusable)
-        snprintf(out, size, "%s; an answer came that has %s: a host drops it", none, t->unusable);
+        snprintf(out, size, "%s; a reply was received that has %s: a host drops it", none,
+                 t->unusable);
     else
         snprintf(out, size, "%s", none);
 }
@@ -74,7 +75,7 @@ void none_came_text(const struct target *t, const char *none, char *out, size_t 
 /* The mode over which the packet arrived. */
 static const char *mode_text(const struct ud_from *from)
 {
-    return !from->call ? "UD" : from->call->asked.uc ? "UC" : "RC";
+    return !from->connection ? "UD" : from->connection->req.uc ? "UC" : "RC";
 }
 
 static void packet_text(const struct ud_from *from, char *out, size_t size)
@@ -97,22 +98,22 @@ void take_packet(struct target *t, const struct ud_from *from, bool of_peer)
     char text[120];
     packet_text(from, text, sizeof text);
     if (of_peer)
-        results_came(t->results, "%s", text);
-    verdict_frame(t->results->judged->verdict, of_peer);
-    if (from->call)
-        wirelog_message(t->log, t->link->transport, from->call, from->octets, LOG_OF_SUBJECT);
+        results_received(t->results, "%s", text);
+    verdict_frame(t->results->checked->verdict, of_peer);
+    if (from->connection)
+        wirelog_message(t->log, t->link->transport, from->connection, from->octets, LOG_OF_TARGET);
     else {
-        enum log_way way = of_peer               ? LOG_OF_SUBJECT
-                           : names_peer(t, from) ? LOG_OF_IMPOSTOR
-                                                 : LOG_RECEIVED;
+        enum log_direction direction = of_peer               ? LOG_OF_TARGET
+                                       : names_peer(t, from) ? LOG_OF_IMPOSTOR
+                                                             : LOG_RECEIVED;
         t->results->lid = from->lid;
         t->results->qpn = from->qpn;
         wirelog_ud_received(t->log, t->link->transport, t->link->pkey, t->link->group.qkey,
-                            mlid_of(t, from), from, way);
+                            mlid_of(t, from), from, direction);
         t->results->lid = 0;
     }
-    owner_hear(t, from);
-    station_take(t, from);
+    owner_observe(t, from);
+    responder_take(t, from);
 }
 
 bool await_packet(struct target *t, int ms, packet_match *match, void *user)
@@ -127,7 +128,7 @@ bool await_packet(struct target *t, int ms, packet_match *match, void *user)
                                                                         (int)MAX(left, 0), &from);
         if (result == TRANSPORT_NOTHING || fails(t, result))
             return false;
-        if (!from.call && from.qpn == t->link->transport->qpn &&
+        if (!from.connection && from.qpn == t->link->transport->qpn &&
             from.lid == t->link->transport->facts.lid)
             continue; /* the port loops back what it sends to its own groups */
         take_packet(t, &from, is_of_peer(t, &from));

@@ -24,6 +24,6 @@ void take_packet(struct target *t, const struct ud_from *from, bool of_peer);
  * Writes the text none (such as "no echo reply"), and whether a response arrived that a host would
  * drop.
  */
-void none_came_text(const struct target *t, const char *none, char *out, size_t size);
+void no_response_text(const struct target *t, const char *none, char *out, size_t size);
 
 #endif

@@ -37,7 +37,7 @@ enum sa_result ask_path(struct target *t, const uint8_t *gid, struct sa_answer *
     results_sent(t->results, "SA Get PathRecord from this port to the peer's GID, P_Key 0x%04x",
                  t->link->pkey);
     enum sa_result result = sa_ask(t, &q, a);
-    return result == SA_TOLD && a->records->len < PATH_SIZE ? SA_SILENT : result;
+    return result == SA_SUCCESS && a->records->len < PATH_SIZE ? SA_NO_RESPONSE : result;
 }
 
 bool ask_port_guid(struct target *t, uint8_t guid[8])
@@ -47,11 +47,11 @@ bool ask_port_guid(struct target *t, uint8_t guid[8])
     struct sa_answer a;
     put16(q.record, t->peer->lid);
     results_sent(t->results, "SA Get NodeRecord of LID %u", t->peer->lid);
-    bool told = sa_ask(t, &q, &a) == SA_TOLD && a.records->len >= NODE_RECORD_SIZE;
-    if (told)
+    bool disclosed = sa_ask(t, &q, &a) == SA_SUCCESS && a.records->len >= NODE_RECORD_SIZE;
+    if (disclosed)
         memcpy(guid, a.records->data + NODE_RECORD_PORT_GUID, 8);
     else
-        results_came(t->results, "%s", a.status ? sa_status_name(a.status) : "no answer");
+        results_received(t->results, "%s", a.status ? sa_status_name(a.status) : "no answer");
     sa_answer_clear(&a);
-    return told;
+    return disclosed;
 }

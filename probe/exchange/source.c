@@ -6,7 +6,7 @@
 
 #include "hca/mcgroup.h"
 #include "probe/exchange/exchange.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/link/groups.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
@@ -24,9 +24,9 @@ static bool join_solicited_node(struct target *t, char *why, size_t size)
     uint16_t status = 0;
     solicited_node(group, t->link->source.ip);
     ipv6_mgid(mgid, t->link->group.scope, t->link->pkey, group);
-    if (group_join(t, mgid, JOIN_FULL, true, &g, &status) != SA_TOLD) {
+    if (group_join(t, mgid, JOIN_FULL, true, &g, &status) != SA_SUCCESS) {
         snprintf(why, size, "its solicited-node group cannot be joined: %s",
-                 status ? sa_status_name(status) : "no answer");
+                 status ? sa_status_name(status) : "the SA did not answer");
         return false;
     }
     if (group_attach(t, &g))
@@ -35,12 +35,27 @@ static bool join_solicited_node(struct target *t, char *why, size_t size)
     return false;
 }
 
+/* Duplicate address detection: is there a response to a request for the address? */
+static bool is_unused(struct target *t, char *why, size_t size)
+{
+    struct source *s = &t->link->source;
+    struct request q = {.multicast = true, .ip = s->ip, .ip_version = s->ipv6 ? 6 : 4, .any = true};
+    char who[64];
+    s->tentative = true;
+    struct exchange x = exchange_run(t, &q, TRIES);
+    s->tentative = false;
+    if (s->defender[0])
+        snprintf(why, size, "the address is in use, by %s", s->defender);
+    else if (x.outcome == RESPONSE_RECEIVED) {
+        lladdr_text(x.reply.lladdr, who);
+        snprintf(why, size, "the address is in use, by %s", who);
+    } else if (x.outcome == NOT_SENT)
+        snprintf(why, size, "whether the address is in use was %s", x.received);
+    return x.outcome == NO_RESPONSE && !s->defender[0];
+}
+
 bool source_address_open(struct target *t, char *why, size_t size)
 {
-    struct question q = {.multicast = true,
-                         .ip = t->link->source.ip,
-                         .ip_version = t->link->source.ipv6 ? 6 : 4,
-                         .any = true};
     /*
      * Packets that the adapter sends to its own groups may not reach the host's other queue pairs,
      * so the host's interfaces are checked directly.
@@ -51,22 +66,8 @@ bool source_address_open(struct target *t, char *why, size_t size)
         g_free(own);
         return false;
     }
-    char who[64];
-    if (t->link->source.ipv6 && !join_solicited_node(t, why, size)) {
+    if (t->link->source.ipv6 && !join_solicited_node(t, why, size))
         return false;
-    }
-    t->link->source.tentative = true;
-    struct exchange x = exchange_run(t, &q, TRIES);
-    enum came came = x.outcome;
-    t->link->source.tentative = false;
-    if (t->link->source.defender[0])
-        snprintf(why, size, "the address is in use, by %s", t->link->source.defender);
-    else if (came == CAME_ANSWER) {
-        lladdr_text(x.reply.lladdr, who);
-        snprintf(why, size, "the address is in use, by %s", who);
-    } else if (came == NOT_ASKED)
-        snprintf(why, size, "whether the address is in use was %s", x.came);
-    t->link->source.usable = came == CAME_NOTHING && !t->link->source.defender[0] &&
-                             !target_ended(t);
+    t->link->source.usable = is_unused(t, why, size) && !target_ended(t);
     return t->link->source.usable;
 }

@@ -56,7 +56,7 @@ static void differ(struct target *t, enum rule_number rule, const struct mc_memb
     ip_text(true, m->mgid, mgid);
     snprintf(wanted, sizeof wanted, "%s 0x%x, as the broadcast group", name, expected);
     snprintf(found, sizeof found, "%s 0x%x", name, actual);
-    results_came(t->results, "the record of %s", mgid);
+    results_received(t->results, "the record of %s", mgid);
     results_add(t->results, rule, OUTCOME_FAIL, wanted, found);
 }
 
@@ -79,11 +79,11 @@ static bool compare(struct target *t, enum rule_number rule, const struct mc_mem
 
 static void pass_group(struct target *t, enum rule_number rule, const char *mgid)
 {
-    results_came(t->results, "the record of %s", mgid);
+    results_received(t->results, "the record of %s", mgid);
     results_add(t->results, rule, OUTCOME_PASS, "", "as the broadcast group's");
 }
 
-static void judge_attributes(struct target *t, const struct mc_member *m)
+static void assess_attributes(struct target *t, const struct mc_member *m)
 {
     const struct mc_group *g = &t->link->group;
     const struct attribute must[] = {{"P_Key", g->pkey & 0x7fff, m->pkey & 0x7fff},
@@ -105,15 +105,15 @@ static void judge_attributes(struct target *t, const struct mc_member *m)
 
 static void take_finding(void *user, const struct finding *f)
 {
-    results_judged(user, 0, f);
+    results_checked(user, 0, f);
 }
 
-static void judge_mgid(struct target *t, const uint8_t *mgid)
+static void assess_mgid(struct target *t, const uint8_t *mgid)
 {
     const struct reporter r = {.report = take_finding, .user = t->results, .base = mgid};
     char text[48];
     ip_text(true, mgid, text);
-    results_came(t->results, "the group %s", text);
+    results_received(t->results, "the group %s", text);
     check_mgid(&r, mgid, t->link->pkey | 0x8000);
 }
 
@@ -140,8 +140,8 @@ static void take_group(struct target *t, struct census *c, const uint8_t *record
         return;
     }
     c->all_routers |= is_all_routers(m.mgid);
-    judge_mgid(t, m.mgid);
-    judge_attributes(t, &m);
+    assess_mgid(t, m.mgid);
+    assess_attributes(t, &m);
 }
 
 /*
@@ -154,7 +154,7 @@ static unsigned mlids_of_switches(struct target *t)
         .method = SA_GET_TABLE, .attribute = SA_SWITCH_INFO_RECORD, .sm_key = t->link->sm_key};
     struct sa_answer a;
     unsigned least = 0;
-    if (sa_ask(t, &q, &a) == SA_TOLD && a.stride)
+    if (sa_ask(t, &q, &a) == SA_SUCCESS && a.stride)
         for (uint32_t at = 0; at + SWITCH_RECORD_SIZE <= a.records->len; at += a.stride) {
             unsigned cap = be16(a.records->data + at + SWITCH_MULTICAST_CAP);
             least = cap && (!least || cap < least) ? cap : least;
@@ -163,9 +163,9 @@ static unsigned mlids_of_switches(struct target *t)
     return least;
 }
 
-static void tell_census(struct target *t, const char *id, const struct census *c)
+static void report_census(struct target *t, const char *id, const struct census *c)
 {
-    results_came(t->results, "%u groups of IPoIB", c->ipoib);
+    results_received(t->results, "%u groups of IPoIB", c->ipoib);
     results_add(
         t->results, R_DRAFT_7_ALL_ROUTER_GROUP, c->all_routers ? OUTCOME_PASS : OUTCOME_NOTED, "",
         c->all_routers
@@ -179,7 +179,8 @@ static void tell_census(struct target *t, const char *id, const struct census *c
             ? "solicited-node groups take most: disable IPv6 where it is not used, or let the SM share MLIDs (OpenSM: ipv6_nsm, consolidate_ipv6_snm_req)"
             : "",
         "%u groups, %u of IPoIB (%u of other partitions), %u MLIDs of %u%s", c->groups, c->ipoib,
-        c->other_partition, c->mlids, limit, cap ? "" : " (no switch tells its table's size)");
+        c->other_partition, c->mlids, limit,
+        cap ? "" : " (no switch reports the size of its table)");
 }
 
 /*
@@ -202,12 +203,13 @@ static bool stage_census(struct target *t, const char *id)
     struct census c = {0};
     results_sent(t->results, "SA GetTable MCMemberRecord");
     enum sa_result result = sa_ask(t, &q, &a);
-    if (result != SA_TOLD || a.stride < MCM_SIZE)
+    if (result != SA_SUCCESS || a.stride < MCM_SIZE)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "the groups cannot be listed: %s",
-                      result == SA_REFUSED ? sa_status_name(a.status) : sa_silence_text(t, result));
+                      result == SA_REJECTED ? sa_status_name(a.status)
+                                            : sa_failure_text(t, result));
     else {
         take_groups(t, &c, &a);
-        tell_census(t, id, &c);
+        report_census(t, id, &c);
     }
     sa_answer_clear(&a);
     return true;
@@ -216,11 +218,11 @@ static bool stage_census(struct target *t, const char *id)
 /* ---- this host's groups */
 
 /*
- * The groups that the host's interface uses. untold: groups for which the SA did not disclose this
- * port's membership.
+ * The groups that the host's interface uses. undisclosed: groups for which the SA did not disclose
+ * this port's membership.
  */
 struct wanted {
-    unsigned n, untold;
+    unsigned n, undisclosed;
     GString *missing;
     enum sa_result last; /* the last such result */
 };
@@ -230,10 +232,10 @@ static void look_up(struct target *t, struct wanted *w, const uint8_t *mgid)
     uint8_t state;
     bool member, known;
     char name[48];
-    enum sa_result result = group_standing(t, mgid, &state, &member, &known);
+    enum sa_result result = group_member_state(t, mgid, &state, &member, &known);
     w->n++;
-    if (result != SA_TOLD) {
-        w->untold++;
+    if (result != SA_SUCCESS) {
+        w->undisclosed++;
         w->last = result;
     } else if (!member) {
         ip_text(true, mgid, name);
@@ -252,23 +254,23 @@ static void look_up_wanted(struct target *t, const char *interface, const char *
     g_strfreev(lines);
 }
 
-static void tell_wanted(struct target *t, const char *id, const char *name, const struct wanted *w)
+static void report_wanted(struct target *t, const char *id, const char *name,
+                          const struct wanted *w)
 {
-    char untold[300] = "";
-    if (w->untold)
-        snprintf(untold, sizeof untold, "; of %u it is not known: %s", w->untold,
-                 w->last == SA_REFUSED ? "the subnet administrator does not tell"
-                                       : sa_silence_text(t, w->last));
+    char undisclosed[300] = "";
+    if (w->undisclosed)
+        snprintf(undisclosed, sizeof undisclosed, "; of %u it is not known: %s", w->undisclosed,
+                 w->last == SA_REJECTED ? "the SA does not say" : sa_failure_text(t, w->last));
     if (w->missing->len)
         results_stage(
             t->results, id, OUTCOME_FAIL,
-            "set the interface down and up: it joins them anew; if they stay away, see fabric.join and dmesg",
+            "set the interface down and up: it joins them again; if it does not, see fabric.join and dmesg",
             "%s wants %u groups, and this port is not in %s%s", name, w->n, w->missing->str,
-            untold);
-    else if (w->untold)
+            undisclosed);
+    else if (w->undisclosed)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
                       "%s wants %u groups, and this port is in %u of them%s", name, w->n,
-                      w->n - w->untold, untold);
+                      w->n - w->undisclosed, undisclosed);
     else
         results_stage(t->results, id, OUTCOME_PASS, "",
                       "%s wants %u groups, and this port is in all of them", name, w->n);
@@ -282,7 +284,7 @@ static bool stage_own_groups(struct target *t, const char *id)
         results_stage(t->results, id, VERDICT_SKIPPED, "", "no interface of this host is up there");
     else {
         look_up_wanted(t, name, text, &w);
-        tell_wanted(t, id, name, &w);
+        report_wanted(t, id, name, &w);
     }
     g_string_free(w.missing, TRUE);
     g_free(text);

@@ -23,21 +23,21 @@ static bool stage_broadcast_group(struct target *t, const char *id)
     char why[256], mgid[48];
     results_sent(t->results, "SA Get MCMemberRecord of the broadcast-GID, scope 2 to 14");
     enum sa_result result = link_find_broadcast(t, why, sizeof why);
-    if (result != SA_TOLD) {
-        results_came(t->results, "%s", why);
+    if (result != SA_SUCCESS) {
+        results_received(t->results, "%s", why);
         results_stage(
-            t->results, id, result == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-            result == SA_REFUSED
+            t->results, id, result == SA_REJECTED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+            result == SA_REJECTED
                 ? "have the subnet manager create it: OpenSM does for partitions with the flag ipoib (partitions.conf)"
                 : "",
             "%s", why);
         results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS,
-                    result == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE, "a broadcast group",
-                    why);
+                    result == SA_REJECTED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+                    "a broadcast group", why);
         return false;
     }
     ip_text(true, t->link->group.mgid, mgid);
-    results_came(t->results, "%s, MLID 0x%04x", mgid, t->link->group.mlid);
+    results_received(t->results, "%s, MLID 0x%04x", mgid, t->link->group.mlid);
     results_add(t->results, R_RFC4391_5_BROADCAST_GROUP_EXISTS, OUTCOME_PASS, "", "it exists");
     snprintf(why, sizeof why, "searched from scope 2 outwards, found at %u", t->link->group.scope);
     results_add(t->results, R_RFC4391_4_1_SCOPE_SEARCH, OUTCOME_PASS, "", why);
@@ -58,7 +58,7 @@ static bool stage_group_mtu(struct target *t, const char *id)
                       "the group's MTU code is %u, and InfiniBand has 1 to 5", t->link->group.mtu);
     else if (!t->link->transport->facts.mtu)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
-                      "group %u octets; the port's is told by libibverbs alone", group);
+                      "group %u bytes; only libibverbs reports the port's", group);
     else if (t->link->transport->facts.mtu >= t->link->group.mtu)
         results_stage(t->results, id, OUTCOME_PASS, "",
                       "group %u octets, port %u: IP datagrams of %u", group, port, group - 4);
@@ -105,7 +105,7 @@ static const char *find_join_state(struct target *t)
     struct mc_group g;
     uint16_t status;
     for (size_t i = 0; i < G_N_ELEMENTS(others) && !t->run->stopped; i++)
-        if (group_join(t, t->link->group.mgid, others[i].state, false, &g, &status) == SA_TOLD)
+        if (group_join(t, t->link->group.mgid, others[i].state, false, &g, &status) == SA_SUCCESS)
             return others[i].name;
     return NULL;
 }
@@ -126,7 +126,7 @@ static const char *find_attribute(struct target *t)
          "the MTU and the rate: a group with the least of both is granted (fabric.mtu, fabric.rate)"}};
     uint16_t status;
     for (size_t i = 0; i < G_N_ELEMENTS(less) && !t->run->stopped; i++)
-        if (own_group_try_least(t, less[i].mtu, less[i].rate, &status) == SA_TOLD)
+        if (own_group_try_least(t, less[i].mtu, less[i].rate, &status) == SA_SUCCESS)
             return less[i].blame;
     return NULL;
 }
@@ -143,10 +143,10 @@ static void find_blame(struct target *t, char *out, size_t size)
             state);
         return;
     }
-    if (own_group_try(t, NULL, &status) == SA_TOLD) {
+    if (own_group_try(t, NULL, &status) == SA_SUCCESS) {
         snprintf(
             out, size,
-            "to blame: this group alone, for one with the same attributes is granted: look at the SM's log");
+            "only this group is at fault, because one with the same attributes is granted: look at the SM's log");
         return;
     }
     const char *attribute = find_attribute(t);
@@ -158,13 +158,12 @@ static void find_blame(struct target *t, char *out, size_t size)
             "every JoinState is refused, and groups of the least MTU and rate too: to blame are the partition or the port's GID; look at the SM's log");
 }
 
-static void tell_refusal(struct target *t, const char *id, uint16_t status)
+static void report_refusal(struct target *t, const char *id, uint16_t status)
 {
     char blame[VERDICT_TEXT];
-    results_came(t->results, "status 0x%04x, %s", status, sa_status_name(status));
+    results_received(t->results, "status 0x%04x, %s", status, sa_status_name(status));
     find_blame(t, blame, sizeof blame);
-    results_stage(t->results, id, OUTCOME_FAIL, blame,
-                  "the subnet administrator refuses: status 0x%04x, %s", status,
+    results_stage(t->results, id, OUTCOME_FAIL, blame, "the SA refuses: status 0x%04x, %s", status,
                   sa_status_name(status));
 }
 
@@ -176,23 +175,24 @@ static bool stage_join(struct target *t, const char *id)
     uint16_t status = 0;
     struct mc_group g;
     results_sent(t->results, "SA Set MCMemberRecord of the broadcast-GID, JoinState FullMember");
-    if (group_standing(t, t->link->group.mgid, &state, &member, &known) == SA_TOLD && member) {
+    if (group_member_state(t, t->link->group.mgid, &state, &member, &known) == SA_SUCCESS &&
+        member) {
         results_stage(t->results, id, OUTCOME_PASS, "", "this port is in the group already%s%s",
                       known ? ": " : "", known ? join_state_text(state, text, sizeof text) : "");
         return true;
     }
     enum sa_result result = group_join(t, t->link->group.mgid, JOIN_FULL, false, &g, &status);
     switch (result) {
-    case SA_TOLD:
+    case SA_SUCCESS:
         results_stage(
             t->results, id, OUTCOME_PASS, "",
             "accepted; this port was not in the group, and leaves it again at the end, unless an interface of this host is up there then");
         return true;
-    case SA_REFUSED:
-        tell_refusal(t, id, status);
+    case SA_REJECTED:
+        report_refusal(t, id, status);
         return false;
     default:
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_silence_text(t, result));
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, result));
         return false;
     }
 }
@@ -202,25 +202,26 @@ static bool stage_send_only_join(struct target *t, const char *id)
     uint8_t state;
     bool member, known;
     uint16_t status = 0;
-    enum sa_result result = SA_TOLD;
+    enum sa_result result = SA_SUCCESS;
     struct mc_group g;
-    if (group_standing(t, t->link->group.mgid, &state, &member, &known) != SA_TOLD || !known) {
+    if (group_member_state(t, t->link->group.mgid, &state, &member, &known) != SA_SUCCESS ||
+        !known) {
         results_stage(
             t->results, id, VERDICT_SKIPPED, "",
-            "the SA does not tell what this port is in the group: it could not be undone with certainty");
+            "the SA does not say how this port joined the group: the change could not be undone safely");
         return true;
     }
     if (state & JOIN_SEND_ONLY_FULL)
         results_stage(t->results, id, OUTCOME_PASS, "", "this port is one already");
     else if ((result = group_join(t, t->link->group.mgid, JOIN_SEND_ONLY_FULL, false, &g,
-                                  &status)) == SA_TOLD)
+                                  &status)) == SA_SUCCESS)
         results_stage(t->results, id, OUTCOME_PASS, "", "accepted, and left again");
-    else if (result == SA_REFUSED)
+    else if (result == SA_REJECTED)
         results_stage(t->results, id, OUTCOME_NOTED,
                       "Linux then joins as FullMember wherever it sends",
                       "refused: status 0x%04x, %s", status, sa_status_name(status));
     else
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_silence_text(t, result));
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, result));
     return !t->run->stopped;
 }
 

@@ -30,7 +30,7 @@ static bool stage_interface(struct target *t, const char *id)
     else
         results_stage(
             t->results, id, OUTCOME_FAIL,
-            "carrier comes with the broadcast group's join: if fabric.join passes, set the interface down and up; dmesg tells what the driver was refused",
+            "carrier comes with the broadcast group's join: if fabric.join passes, set the interface down and up; dmesg shows what the driver was refused",
             "%s is up, but has no carrier", name);
     g_free(carrier);
     g_free(name);
@@ -47,19 +47,14 @@ static char *interface_or_skip(struct target *t, const char *id)
 }
 
 /* RFC 4391 §7: the link's MTU is the group's. RFC 4755 §5: a connection's MTU may be larger. */
-static bool stage_mode(struct target *t, const char *id)
+static void report_mode(struct target *t, const char *id, const char *name, bool connected,
+                        unsigned long octets)
 {
-    char *name = interface_or_skip(t, id);
     unsigned link = link_mtu(t->link);
-    if (!name)
-        return true;
-    char *mode = sysfs_interface(name, "mode"), *mtu = sysfs_interface(name, "mtu");
-    bool connected = strcmp(mode, "connected") == 0;
-    unsigned long octets = strtoul(mtu, NULL, 10);
     if (connected)
         results_stage(
             t->results, id, OUTCOME_NOTED,
-            "peers without connected mode (new adapters have none) get packets of the link's MTU alone: if large ones vanish, compare with ipoib-probe --source FREE_ADDRESS PEER",
+            "peers without connected mode (new adapters have none) get only packets of the link's MTU: if large ones vanish, compare with ipoib-probe --source FREE_ADDRESS PEER",
             "%s is in connected mode, MTU %lu octets; over UD %u", name, octets, link);
     else if (!link)
         results_stage(
@@ -74,6 +69,15 @@ static bool stage_mode(struct target *t, const char *id)
             t->results, id, octets > link ? OUTCOME_FAIL : OUTCOME_NOTED,
             "ip link set MTU: every host of the link has the same, that of the broadcast group less 4",
             "%s is in datagram mode, MTU %lu octets; the link's is %u", name, octets, link);
+}
+
+static bool stage_mode(struct target *t, const char *id)
+{
+    char *name = interface_or_skip(t, id);
+    if (!name)
+        return true;
+    char *mode = sysfs_interface(name, "mode"), *mtu = sysfs_interface(name, "mtu");
+    report_mode(t, id, name, strcmp(mode, "connected") == 0, strtoul(mtu, NULL, 10));
     g_free(mode);
     g_free(mtu);
     g_free(name);

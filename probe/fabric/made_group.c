@@ -32,11 +32,11 @@ enum sa_result own_group_mgid(struct target *t, uint8_t mgid[16])
         put32(mgid + MGID_GROUP_IPV4, 0x0fc00000u | ((seed + i) & 0x3ffff));
         enum sa_result result = group_get(t, mgid, &g, &status);
         if (group_is_missing(result, status))
-            return SA_TOLD;
-        if (result != SA_TOLD && result != SA_REFUSED)
+            return SA_SUCCESS;
+        if (result != SA_SUCCESS && result != SA_REJECTED)
             return result;
     }
-    return SA_REFUSED;
+    return SA_REJECTED;
 }
 
 /* NOLINTBEGIN(readability-non-const-parameter): all have one type */
@@ -118,7 +118,7 @@ static enum sa_result make(struct target *t, const uint8_t *mgid, const struct m
 static enum sa_result find_mgid(struct target *t, uint8_t *mgid)
 {
     enum sa_result found = own_group_mgid(t, mgid);
-    return found == SA_REFUSED ? SA_SILENT : found;
+    return found == SA_REJECTED ? SA_NO_RESPONSE : found;
 }
 
 enum sa_result own_group_try(struct target *t, const struct variation *v, uint16_t *status)
@@ -127,7 +127,7 @@ enum sa_result own_group_try(struct target *t, const struct variation *v, uint16
     uint8_t mgid[16];
     *status = 0;
     enum sa_result found = find_mgid(t, mgid);
-    if (found != SA_TOLD)
+    if (found != SA_SUCCESS)
         return found;
     if (v)
         v->change(&like, mgid);
@@ -142,5 +142,5 @@ enum sa_result own_group_try_least(struct target *t, bool mtu, bool rate, uint16
     like.mtu = mtu ? MTU_LEAST : like.mtu;
     like.rate = rate ? RATE_LEAST : like.rate;
     enum sa_result found = find_mgid(t, mgid);
-    return found == SA_TOLD ? make(t, mgid, &like, status) : found;
+    return found == SA_SUCCESS ? make(t, mgid, &like, status) : found;
 }

@@ -12,7 +12,7 @@
 #include "probe/run/target.h"
 
 /*
- * Finds the MGID of an unused IPv4 group on this link. SA_REFUSED: none was found; otherwise the
+ * Finds the MGID of an unused IPv4 group on this link. SA_REJECTED: none was found; otherwise the
  * SA's failure.
  */
 enum sa_result own_group_mgid(struct target *t, uint8_t mgid[16]);

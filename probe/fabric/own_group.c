@@ -64,11 +64,11 @@ static enum transport_result await_trap(struct target *t, uint16_t trap, const u
     return TRANSPORT_STOPPED;
 }
 
-struct course {
+struct group_life {
     uint8_t mgid[16];
     bool watches;
-    bool asked_for[G_N_ELEMENTS(group_traps)]; /* the subscription may exist: it was not refused */
-    enum transport_result created_told, deleted_told; /* valid if watches is set */
+    bool subscribed[G_N_ELEMENTS(group_traps)]; /* the subscription may exist: it was not refused */
+    enum transport_result created_trap, deleted_trap; /* valid if watches is set */
     char why[256];                                    /* why a trap could not be received */
     enum sa_result send_only_made, made, non_member, send_only;
     bool left; /* the SA confirmed the FullMember's leave; otherwise the Delete may be lost */
@@ -76,7 +76,7 @@ struct course {
     uint16_t status;  /* the SA's status if it refused to create the group */
 };
 
-static enum transport_result hear(struct target *t, struct course *c, uint16_t trap)
+static enum transport_result receive_trap(struct target *t, struct group_life *c, uint16_t trap)
 {
     enum transport_result result = await_trap(t, trap, c->mgid);
     if (result == TRANSPORT_ERROR)
@@ -84,62 +84,62 @@ static enum transport_result hear(struct target *t, struct course *c, uint16_t t
     return result;
 }
 
-static const char *became_of(const struct course *c)
+static const char *group_state_text(const struct group_life *c)
 {
     return c->gone    ? "the group is gone"
            : !c->left ? "the SA did not confirm the FullMember's leave"
            : c->stays ? "the group is still there"
-                      : "the SA did not tell whether the group is still there";
+                      : "the SA did not say whether the group still exists";
 }
 
-static void watch(struct target *t, struct course *c)
+static void watch(struct target *t, struct group_life *c)
 {
     c->watches = t->link->transport->ops->watch &&
                  t->link->transport->ops->watch(t->link->transport) == TRANSPORT_OK;
     for (size_t i = 0; c->watches && i < G_N_ELEMENTS(group_traps); i++) {
         enum sa_result result = subscribe(t, group_traps[i], true);
-        c->asked_for[i] = result != SA_REFUSED;
-        c->watches = result == SA_TOLD;
+        c->subscribed[i] = result != SA_REJECTED;
+        c->watches = result == SA_SUCCESS;
     }
 }
 
-static void unwatch(struct target *t, const struct course *c)
+static void unwatch(struct target *t, const struct group_life *c)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(group_traps); i++)
-        if (c->asked_for[i])
+        if (c->subscribed[i])
             subscribe(t, group_traps[i], false);
 }
 
 /* ---- life of a group */
 
-static void live(struct target *t, struct course *c)
+static void create_and_leave(struct target *t, struct group_life *c)
 {
     struct mc_group g;
     uint16_t status;
     c->send_only_made = group_join(t, c->mgid, JOIN_SEND_ONLY_NON, true, &g, &status);
     group_leave(t, c->mgid, JOIN_SEND_ONLY_NON);
     c->made = group_join(t, c->mgid, JOIN_FULL, true, &g, &c->status);
-    if (c->made != SA_TOLD)
+    if (c->made != SA_SUCCESS)
         return;
     if (c->watches)
-        c->created_told = hear(t, c, TRAP_GROUP_CREATED);
+        c->created_trap = receive_trap(t, c, TRAP_GROUP_CREATED);
     c->non_member = group_join(t, c->mgid, JOIN_NON, false, &g, &status);
     c->send_only = group_join(t, c->mgid, JOIN_SEND_ONLY_NON, false, &g, &status);
     /* The port's remaining JoinStates do not keep a group alive. */
     c->left = group_leave(t, c->mgid, JOIN_FULL);
     if (c->watches)
-        c->deleted_told = hear(t, c, TRAP_GROUP_DELETED);
+        c->deleted_trap = receive_trap(t, c, TRAP_GROUP_DELETED);
     enum sa_result after = group_get(t, c->mgid, &g, &status);
-    c->gone = after == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
-    c->stays = c->left && after == SA_TOLD;
+    c->gone = after == SA_REJECTED && status == SA_STATUS_NO_RECORDS;
+    c->stays = c->left && after == SA_SUCCESS;
     group_leave(t, c->mgid, JOIN_SEND_ONLY_NON);
     group_leave(t, c->mgid, JOIN_NON);
 }
 
-static void tell_send_only(struct results *r, const struct course *c)
+static void report_send_only(struct results *r, const struct group_life *c)
 {
-    bool makes = c->send_only_made == SA_TOLD, keeps = c->send_only == SA_TOLD && c->stays;
-    bool neither = c->send_only_made == SA_REFUSED && c->send_only == SA_TOLD && c->gone;
+    bool makes = c->send_only_made == SA_SUCCESS, keeps = c->send_only == SA_SUCCESS && c->stays;
+    bool neither = c->send_only_made == SA_REJECTED && c->send_only == SA_SUCCESS && c->gone;
     results_add(r, R_RFC4391_10_SENDONLY_SEMANTICS,
                 makes || keeps ? OUTCOME_FAIL
                 : neither      ? OUTCOME_PASS
@@ -148,82 +148,83 @@ static void tell_send_only(struct results *r, const struct course *c)
                 makes     ? "a SendOnlyNonMember join made the group"
                 : keeps   ? "a SendOnlyNonMember keeps the group"
                 : neither ? "a SendOnlyNonMember neither makes a group nor keeps it"
-                : c->send_only == SA_TOLD && !c->gone
-                    ? became_of(c)
+                : c->send_only == SA_SUCCESS && !c->gone
+                    ? group_state_text(c)
                     : "the SA did not take such a join, or did not answer");
 }
 
-static void tell_rules(struct target *t, const struct course *c)
+static void report_rules(struct target *t, const struct group_life *c)
 {
     struct results *r = t->results;
     results_sent(
         r, "SA Set MCMemberRecord of a group of the probe's own, then Delete of its FullMember");
-    results_came(r, "%s", became_of(c));
+    results_received(r, "%s", group_state_text(c));
     results_add(r, R_RFC4391_10_LEAVE, c->gone ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                 c->gone ? "" : "the group goes with its last FullMember",
                 c->gone ? "the SA takes a FullMember leave, and the group goes with it"
-                        : became_of(c));
-    tell_send_only(r, c);
-    bool router = c->non_member == SA_TOLD && c->watches;
+                        : group_state_text(c));
+    report_send_only(r, c);
+    bool router = c->non_member == SA_SUCCESS && c->watches;
     results_add(r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, router ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
                 router ? "" : "a NonMember join, and a subscription with a wildcard MGID",
                 router ? "NonMember join and subscription to all groups are accepted"
                        : "one of them is not accepted");
 }
 
-static const char *told(enum transport_result result)
+static const char *trap_text(enum transport_result result)
 {
-    return result == TRANSPORT_OK        ? "came"
-           : result == TRANSPORT_NOTHING ? "did not come"
+    return result == TRANSPORT_OK        ? "received"
+           : result == TRANSPORT_NOTHING ? "not received"
                                          : "could not be received";
 }
 
-static void tell_traps(struct target *t, const char *id, const struct course *c)
+static void report_traps(struct target *t, const char *id, const struct group_life *c)
 {
     /* No deletion is reported for a group that still exists. */
-    bool missed = c->created_told == TRANSPORT_NOTHING ||
-                  (c->deleted_told == TRANSPORT_NOTHING && c->gone);
+    bool missed = c->created_trap == TRANSPORT_NOTHING ||
+                  (c->deleted_trap == TRANSPORT_NOTHING && c->gone);
     if (!c->watches)
         results_stage(
             t->results, id, OUTCOME_INCONCLUSIVE, "",
             "accepted%s; traps: the SA refused the subscription, or another program has them",
             c->gone ? " and gone again" : "");
-    else if (c->created_told == TRANSPORT_OK && c->deleted_told == TRANSPORT_OK)
-        results_stage(t->results, id, OUTCOME_PASS, "",
-                      "created, joined in every way, left and gone; traps 66 and 67 told of it");
+    else if (c->created_trap == TRANSPORT_OK && c->deleted_trap == TRANSPORT_OK)
+        results_stage(
+            t->results, id, OUTCOME_PASS, "",
+            "created, joined in every way, left and deleted; traps 66 and 67 were received");
     else
         results_stage(
             t->results, id, missed ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
             missed
                 ? "senders and routers that wait for a group learn of it by these traps: look at the SM's log"
                 : "",
-            "trap 66 (created) %s, trap 67 (deleted) %s%s%s%s%s", told(c->created_told),
-            told(c->deleted_told), c->why[0] ? "; " : "", c->why, c->gone ? "" : "; ",
-            c->gone ? "" : became_of(c));
+            "trap 66 (created) %s, trap 67 (deleted) %s%s%s%s%s", trap_text(c->created_trap),
+            trap_text(c->deleted_trap), c->why[0] ? "; " : "", c->why, c->gone ? "" : "; ",
+            c->gone ? "" : group_state_text(c));
 }
 
 static bool stage_own_group(struct target *t, const char *id)
 {
-    struct course c = {.watches = false};
+    struct group_life c = {.watches = false};
     enum sa_result found = own_group_mgid(t, c.mgid);
-    if (found != SA_TOLD) {
+    if (found != SA_SUCCESS) {
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s",
-                      found == SA_REFUSED ? "no free MGID was found" : sa_silence_text(t, found));
+                      found == SA_REJECTED ? "no free MGID was found" : sa_failure_text(t, found));
         return !t->run->stopped;
     }
     watch(t, &c);
-    live(t, &c);
+    create_and_leave(t, &c);
     t->link->transport->ending |= t->run->stopped; /* always remove the subscription */
     unwatch(t, &c);
-    if (c.made == SA_TOLD) {
-        tell_rules(t, &c);
-        tell_traps(t, id, &c);
+    if (c.made == SA_SUCCESS) {
+        report_rules(t, &c);
+        report_traps(t, id, &c);
     } else
         results_stage(
-            t->results, id, c.made == SA_REFUSED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
+            t->results, id, c.made == SA_REJECTED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
             "hosts cannot make IP multicast groups either: are MLIDs left (fabric.census)? See the SM's log",
             "a group with the broadcast group's attributes is not made: status 0x%04x, %s",
-            c.status, c.status ? sa_status_name(c.status) : sa_silence_text(t, c.made));
+            c.status, c.status ? sa_status_name(c.status) : sa_failure_text(t, c.made));
     return !t->run->stopped;
 }
 
@@ -235,15 +236,15 @@ static bool stage_group_attributes(struct target *t, const char *id)
     if (!t->run->options->disruptive) {
         results_stage(
             t->results, id, VERDICT_SKIPPED, "",
-            "it makes wrong groups for a moment, and errors in the SM's log: with --disruptive alone");
+            "it creates wrong groups for a moment, and errors in the SM's log: only with --disruptive");
     } else {
         t->about_fabric = false; /* violations of these groups are caused by the probe itself */
         for (unsigned i = 0; i < n_group_variations && !t->run->stopped; i++) {
             uint16_t status;
             enum sa_result result = own_group_try(t, &group_variations[i], &status);
-            if (result != SA_TOLD && result != SA_REFUSED)
+            if (result != SA_SUCCESS && result != SA_REJECTED)
                 continue;
-            GString *list = result == SA_TOLD ? accepted : refused;
+            GString *list = result == SA_SUCCESS ? accepted : refused;
             g_string_append_printf(list, "%s%s", list->len ? ", " : "", group_variations[i].name);
         }
         t->about_fabric = true;
@@ -262,9 +263,9 @@ static bool stage_group_attributes(struct target *t, const char *id)
 
 static const struct stage_of_fabric stages[] = {
     {.id = "fabric.own-group",
-     .looks_at = "does the SM make, join, tell of and delete a multicast group?",
+     .looks_at = "does the SM create, join, announce and delete a multicast group?",
      .sends =
-         "SA Set and Delete MCMemberRecord of a group that nobody has, Set InformInfo of traps 66 and 67",
+         "SA Set and Delete MCMemberRecord of a group that does not exist, Set InformInfo of traps 66 and 67",
      .run = stage_own_group,
      .transport = CAN_ASK_SA,
      RULES(R_RFC4391_10_LEAVE, R_RFC4391_10_SENDONLY_SEMANTICS,

@@ -13,19 +13,22 @@
 #include "probe/run/target.h"
 #include "wire/smp.h"
 
+static void report_active(struct target *t, const char *id)
+{
+    const struct port_facts *f = &t->link->transport->facts;
+    if (f->mtu)
+        results_stage(t->results, id, OUTCOME_PASS, "", "Active, MTU %u octets, %u.%u Gb/s",
+                      ib_mtu_octets(f->mtu), f->rate_100mbps / 10, f->rate_100mbps % 10);
+    else
+        results_stage(t->results, id, OUTCOME_PASS, "", "Active, %u.%u Gb/s", f->rate_100mbps / 10,
+                      f->rate_100mbps % 10);
+}
+
 static bool stage_port_state(struct target *t, const char *id)
 {
     switch (t->link->transport->facts.state) {
     case PORT_ACTIVE:
-        if (t->link->transport->facts.mtu)
-            results_stage(t->results, id, OUTCOME_PASS, "", "Active, MTU %u octets, %u.%u Gb/s",
-                          ib_mtu_octets(t->link->transport->facts.mtu),
-                          t->link->transport->facts.rate_100mbps / 10,
-                          t->link->transport->facts.rate_100mbps % 10);
-        else
-            results_stage(t->results, id, OUTCOME_PASS, "", "Active, %u.%u Gb/s",
-                          t->link->transport->facts.rate_100mbps / 10,
-                          t->link->transport->facts.rate_100mbps % 10);
+        report_active(t, id);
         return true;
     case PORT_INIT:
         results_stage(
@@ -62,24 +65,23 @@ static bool sa_answers(struct target *t, const char *id)
     struct sa_answer a;
     enum sa_result result = sa_ask(t, &q, &a);
     sa_answer_clear(&a);
-    if (result == SA_TOLD || result == SA_REFUSED)
+    if (result == SA_SUCCESS || result == SA_REJECTED)
         return true;
-    if (result == SA_BROKEN) {
-        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "",
-                      "the subnet administrator cannot be asked: %s", sa_silence_text(t, result));
+    if (result == SA_ERROR) {
+        results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "cannot query the SA: %s",
+                      sa_failure_text(t, result));
         return false;
     }
     if (result == SA_BUSY) {
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
                       "ask again in a while; if it stays so, look at the load of its host",
-                      "the subnet administrator at LID %u answers that it is busy",
-                      t->link->transport->facts.sm_lid);
+                      "the SA at LID %u is busy", t->link->transport->facts.sm_lid);
         return false;
     }
     results_stage(
         t->results, id, OUTCOME_FAIL,
         "is the subnet manager's process there? A standby takes over after about a minute; a wrong SM LID of the port is cured by the next sweep",
-        "the subnet administrator at LID %u does not answer", t->link->transport->facts.sm_lid);
+        "the SA at LID %u does not answer", t->link->transport->facts.sm_lid);
     return false;
 }
 
@@ -112,32 +114,32 @@ static unsigned count_masters(const struct sa_answer *a, GString *words)
     return masters;
 }
 
-static void tell_sms(struct target *t, const char *id, const struct sa_answer *a)
+static void report_sms(struct target *t, const char *id, const struct sa_answer *a)
 {
     char text[40];
     GString *words = g_string_new(NULL);
     unsigned masters = count_masters(a, words);
     snprintf(text, sizeof text, "%u master%s", masters, masters == 1 ? "" : "s");
-    results_came(t->results, "%s", words->str);
+    results_received(t->results, "%s", words->str);
     results_stage(
         t->results, id, masters > 1 ? OUTCOME_FAIL : OUTCOME_PASS,
         masters > 1
             ? "two masters: the subnet was split, or two subnets were joined; end one of them"
             : "",
-        "the subnet administrator at LID %u answers; subnet managers: %s",
-        t->link->transport->facts.sm_lid, words->len ? words->str : "it tells of none");
+        "the SA at LID %u answers; subnet managers: %s", t->link->transport->facts.sm_lid,
+        words->len ? words->str : "none listed");
     results_add(t->results, R_SM_ONE_MASTER, masters == 1 ? OUTCOME_PASS : OUTCOME_FAIL,
                 "one master", text);
     g_string_free(words, TRUE);
 }
 
-static void tell_lmc(struct target *t)
+static void report_lmc(struct target *t)
 {
     char text[60];
     unsigned lmc = t->link->transport->facts.lmc;
     snprintf(text, sizeof text, "LMC %u: %u LID%s, each with a path of its own", lmc, 1u << lmc,
              lmc ? "s" : "");
-    results_came(t->results, "%s", text);
+    results_received(t->results, "%s", text);
     results_add(t->results, R_SM_LMC_PATHS, lmc ? OUTCOME_NOTED : OUTCOME_PASS, "", text);
 }
 
@@ -148,13 +150,12 @@ static bool stage_sm(struct target *t, const char *id)
     if (!sa_answers(t, id))
         return false;
     results_sent(t->results, "SA GetTable SMInfoRecord");
-    if (sa_ask(t, &q, &a) == SA_TOLD)
-        tell_sms(t, id, &a);
+    if (sa_ask(t, &q, &a) == SA_SUCCESS)
+        report_sms(t, id, &a);
     else
-        results_stage(t->results, id, OUTCOME_PASS, "",
-                      "the subnet administrator at LID %u answers",
+        results_stage(t->results, id, OUTCOME_PASS, "", "the SA at LID %u answers",
                       t->link->transport->facts.sm_lid);
-    tell_lmc(t);
+    report_lmc(t);
     sa_answer_clear(&a);
     return !t->run->stopped;
 }
@@ -162,7 +163,7 @@ static bool stage_sm(struct target *t, const char *id)
 /* ---- the partition */
 
 /* Checks what the port's P_Key table shows about the rules for partitions. */
-static void judge_table(struct target *t)
+static void assess_table(struct target *t)
 {
     const struct port_facts *f = &t->link->transport->facts;
     unsigned partitions = 0;
@@ -176,7 +177,7 @@ static void judge_table(struct target *t)
             g_string_append_printf(all, " 0x%04x", f->pkeys[i]);
     }
     results_sent(t->results, "nothing: the port's P_Key table");
-    results_came(t->results, "P_Keys%s", all->str);
+    results_received(t->results, "P_Keys%s", all->str);
     results_add(t->results, R_PARTITION_DEFAULT_PKEY, has_default ? OUTCOME_PASS : OUTCOME_NOTED,
                 "0xffff or 0x7fff",
                 has_default ? "the default partition is in the table" : "not in the table");
@@ -192,7 +193,7 @@ static void judge_table(struct target *t)
 static bool stage_pkey(struct target *t, const char *id)
 {
     char why[256];
-    judge_table(t);
+    assess_table(t);
     if (!link_find_pkey(t, why, sizeof why)) {
         results_stage(t->results, id, OUTCOME_FAIL,
                       "the subnet manager's partition configuration has to name this port's GUID",
@@ -205,7 +206,7 @@ static bool stage_pkey(struct target *t, const char *id)
     else
         results_stage(
             t->results, id, OUTCOME_NOTED,
-            "it talks to full members alone; the broadcast-GID has the full member's form all the same",
+            "it reaches only full members; the broadcast-GID has the full member's form in any case",
             "0x%04x at index %u: limited member", t->link->pkey, t->link->pkey_index);
     return true;
 }
@@ -235,7 +236,7 @@ static const struct stage_of_fabric stages[] = {
      .sends = "nothing",
      .run = stage_port_state},
     {.id = "fabric.sm",
-     .looks_at = "does the subnet administrator answer, and is there one master SM?",
+     .looks_at = "does the SA answer, and is there one master SM?",
      .sends = "SA Get ClassPortInfo, GetTable SMInfoRecord",
      .run = stage_sm,
      .transport = CAN_ASK_SA,
@@ -246,7 +247,7 @@ static const struct stage_of_fabric stages[] = {
      .run = stage_pkey,
      RULES(R_PARTITION_DEFAULT_PKEY, R_PARTITION_VALUE_FORMAT, R_PARTITION_OVERLAP)},
     {.id = "fabric.pkey-twins",
-     .looks_at = "P_Keys that differ in the membership bit alone",
+     .looks_at = "P_Keys that differ only in the membership bit",
      .sends = "nothing",
      .run = stage_pkey_twins,
      RULES(R_PARTITION_MEMBERSHIP_TWINS)},

@@ -34,12 +34,12 @@ const struct stage_of_fabric *stage_at(unsigned i)
 /* The remaining stages depend on this one. */
 static void skip_from(struct target *t, unsigned first)
 {
-    const GPtrArray *told = t->results->judged->stages;
-    const struct stage *last = told->pdata[told->len - 1];
+    const GPtrArray *reported = t->results->checked->stages;
+    const struct stage *last = reported->pdata[reported->len - 1];
     const struct stage_of_fabric *s;
     for (unsigned i = first; (s = stage_at(i)); i++)
         results_stage(t->results, s->id, VERDICT_SKIPPED, "",
-                      last->outcome == OUTCOME_FAIL ? "%s failed" : "%s came to no result",
+                      last->outcome == OUTCOME_FAIL ? "%s failed" : "%s had no result",
                       stage_at(first - 1)->id);
 }
 
@@ -55,9 +55,9 @@ static bool device_is_there(struct target *t, enum opening opening, const char *
         t->results, device[0].id, OUTCOME_FAIL,
         opening == OPEN_NO_PRIVILEGE
             ? "run as root, or have the device files opened to this user"
-            : "lspci and dmesg tell of the adapter; load its driver, ib_uverbs and ib_umad",
+            : "check lspci and dmesg for the adapter; load its driver, ib_uverbs and ib_umad",
         "%s", why);
-    t->results->judged->trouble = plain_dup(why);
+    t->results->checked->trouble = plain_dup(why);
     return false;
 }
 
@@ -69,9 +69,9 @@ static bool run_stage(struct target *t, const struct stage_of_fabric *s)
     }
     results_begin(t->results, s->id);
     wirelog_begin(t->log, s->id);
-    bool stands = s->run(t, s->id);
-    wirelog_end(t->log, stands ? "goes on" : "ends here");
-    return stands;
+    bool passed = s->run(t, s->id);
+    wirelog_end(t->log, passed ? "goes on" : "ends here");
+    return passed;
 }
 
 void run_fabric(struct target *t, enum opening opening, const char *why)
@@ -81,14 +81,17 @@ void run_fabric(struct target *t, enum opening opening, const char *why)
         return;
     }
     t->about_fabric = true;
-    wirelog_judge(t->log, t->results->known, results_judged, t->results);
+    wirelog_check(t->log, t->results->known, results_checked, t->results);
     for (unsigned i = 1; stage_at(i) && !t->run->stopped; i++)
         if (!run_stage(t, stage_at(i))) {
             skip_from(t, i + 1);
             break;
         }
     if (t->run->broken)
-        t->results->judged->trouble = plain_dup(t->link->transport->error);
-    wirelog_judge(t->log, NULL, NULL, NULL);
+        t->results->checked->trouble = plain_dup(t->link->transport->error);
+    else if (!transport_can(t->link->transport, CAN_ASK_SA))
+        t->results->checked->trouble = g_strdup_printf("the SA cannot be queried: %s",
+                                                       t->link->transport->ops->lacks);
+    wirelog_check(t->log, NULL, NULL, NULL);
     t->about_fabric = false;
 }

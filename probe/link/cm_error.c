@@ -11,14 +11,14 @@
 /* librdmacm's own failures have no errno: their status is -1. */
 static const char *error_name(int status)
 {
-    return status == -1 ? "librdmacm does not tell why" : strerror(abs(status));
+    return status == -1 ? "librdmacm gives no reason" : strerror(abs(status));
 }
 
 /*
  * The kernel's ib_sa returns ETIMEDOUT if the SA did not respond, and EINVAL for every nonzero SA
  * status. The SA status itself is not available here.
  */
-static void route_text(int status, const struct port_facts *port, const struct call_question *q,
+static void route_text(int status, const struct port_facts *port, const struct connect_request *q,
                        char *out, size_t size)
 {
     if (abs(status) == ETIMEDOUT)
@@ -28,23 +28,23 @@ static void route_text(int status, const struct port_facts *port, const struct c
     else if (abs(status) == EINVAL)
         snprintf(
             out, size,
-            "the SA (LID %u) answered the PathRecord query with an error status, and no path: are both ports in partition 0x%04x? 'ipoib-probe fabric' asks the SA; its log names the status",
+            "the SA (LID %u) answered the PathRecord query with an error status: check that both ports are in partition 0x%04x (run 'ipoib-probe fabric'); the SA's log has the status",
             port->sm_lid, q->pkey);
     else
         snprintf(
             out, size,
-            "the PathRecord query to the SA (LID %u) failed: %s: is %s port %u still active? run 'ipoib-probe fabric'",
+            "the PathRecord query to the SA (LID %u) failed: %s: check that %s port %u is still active (run 'ipoib-probe fabric')",
             port->sm_lid, error_name(status), port->device, port->port);
 }
 
 void cm_error_text(enum cm_step step, int status, const struct port_facts *port,
-                   const struct call_question *q, char *out, size_t size)
+                   const struct connect_request *q, char *out, size_t size)
 {
     switch (step) {
     case CM_STEP_ADDRESS:
         snprintf(
             out, size,
-            "the peer's GID cannot be resolved on %s port %u: %s: is the port active, and in partition 0x%04x?",
+            "cannot resolve the peer's GID on %s port %u: %s: check that the port is active and in partition 0x%04x",
             port->device, port->port, error_name(status), q->pkey);
         break;
     case CM_STEP_ROUTE:
@@ -53,14 +53,15 @@ void cm_error_text(enum cm_step step, int status, const struct port_facts *port,
     case CM_STEP_REQ:
         snprintf(
             out, size,
-            "no answer to the REQ (%s): the peer's communication manager is silent: is its interface up, and is ib_cm loaded there?",
+            "the peer's communication manager did not answer the REQ (%s): check that its interface is up and that ib_cm is loaded there",
             error_name(status));
         break;
     case CM_STEP_CONNECT:
-        snprintf(out, size, "the connection was not finished: %s: try again", error_name(status));
+        snprintf(out, size, "the connection setup failed after the REQ: %s: try again",
+                 error_name(status));
         break;
     case CM_STEP_DEVICE:
-        snprintf(out, size, "%s was removed while the connection was made", port->device);
+        snprintf(out, size, "%s was removed: the connection is lost", port->device);
         break;
     }
 }

@@ -13,7 +13,7 @@ enum cm_step { CM_STEP_ADDRESS, CM_STEP_ROUTE, CM_STEP_REQ, CM_STEP_CONNECT, CM_
 
 /* status: from the event, an errno with either sign. */
 void cm_error_text(enum cm_step step, int status, const struct port_facts *port,
-                   const struct call_question *q, char *out, size_t size);
+                   const struct connect_request *q, char *out, size_t size);
 
 /*
  * What a REJ with this reason (IBA 12.6.7.2) means and what to do. NULL if its name is sufficient.

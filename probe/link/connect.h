@@ -11,32 +11,33 @@
 
 #include "probe/link/transport.h"
 
-struct caller;
+struct connector;
 
-enum { CALLER_FDS = 9 };
+enum { CONNECTOR_FDS = 9 };
 
 /*
  * Returns NULL and writes the reason to why if connections are not possible. f and stop must
  * outlive the caller.
  */
-struct caller *caller_new(const struct port_facts *f, const volatile int *stop, char *why,
-                          size_t size);
+struct connector *connector_new(const struct port_facts *f, const volatile int *stop, char *why,
+                                size_t size);
 /* Ends all open connections. */
-void caller_free(struct caller *c);
+void connector_free(struct connector *c);
 
-/* The same semantics as the transport's call, send_call and hang_up. */
-enum transport_result caller_call(struct caller *c, const struct call_question *q, int ms,
-                                  struct call **call);
-enum transport_result caller_send(struct caller *c, struct call *call, const uint8_t *octets,
-                                  uint32_t n);
-void caller_hang_up(struct caller *c, struct call *call, int ms, bool *answered);
+/* The same semantics as the transport's connect, send_connected and disconnect. */
+enum transport_result connector_connect(struct connector *c, const struct connect_request *q,
+                                        int ms, struct cm_connection **connection);
+enum transport_result connector_send(struct connector *c, struct cm_connection *connection,
+                                     const uint8_t *octets, uint32_t n);
+void connector_disconnect(struct connector *c, struct cm_connection *connection, int ms,
+                          bool *answered);
 
 /*
  * Returns the next message from any connection, if there is one. It is valid until the next call of
  * this function.
  */
-bool caller_take(struct caller *c, struct ud_from *from);
-/* File descriptors to wait on for the next message; call caller_take() after the wait. */
-unsigned caller_fds(struct caller *c, struct pollfd fds[CALLER_FDS]);
+bool connector_receive(struct connector *c, struct ud_from *from);
+/* File descriptors to wait on for the next message; call connector_receive() after the wait. */
+unsigned connector_fds(struct connector *c, struct pollfd fds[CONNECTOR_FDS]);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "probe/link/transport.h"
 
-struct caller *caller_new(const struct port_facts *f, const volatile int *stop, char *why,
-                          size_t size)
+struct connector *connector_new(const struct port_facts *f, const volatile int *stop, char *why,
+                                size_t size)
 {
     (void)f;
     (void)stop;
@@ -15,48 +15,49 @@ struct caller *caller_new(const struct port_facts *f, const volatile int *stop, 
     return NULL;
 }
 
-/* caller_new() always fails, so the following functions are never called. */
-void caller_free(struct caller *c)
+/* connector_new() always fails, so the following functions are never called. */
+void connector_free(struct connector *c)
 {
     (void)c;
 }
 
-enum transport_result caller_call(struct caller *c, const struct call_question *q, int ms,
-                                  struct call **call)
+enum transport_result connector_connect(struct connector *c, const struct connect_request *q,
+                                        int ms, struct cm_connection **connection)
 {
     (void)c;
     (void)q;
     (void)ms;
-    *call = NULL;
+    *connection = NULL;
     return TRANSPORT_OK;
 }
 
-enum transport_result caller_send(struct caller *c, struct call *call, const uint8_t *octets,
-                                  uint32_t n)
+enum transport_result connector_send(struct connector *c, struct cm_connection *connection,
+                                     const uint8_t *octets, uint32_t n)
 {
     (void)c;
-    (void)call;
+    (void)connection;
     (void)octets;
     (void)n;
     return TRANSPORT_NOTHING;
 }
 
-void caller_hang_up(struct caller *c, struct call *call, int ms, bool *answered)
+void connector_disconnect(struct connector *c, struct cm_connection *connection, int ms,
+                          bool *answered)
 {
     (void)c;
-    (void)call;
+    (void)connection;
     (void)ms;
     *answered = false;
 }
 
-bool caller_take(struct caller *c, struct ud_from *from)
+bool connector_receive(struct connector *c, struct ud_from *from)
 {
     (void)c;
     (void)from;
     return false;
 }
 
-unsigned caller_fds(struct caller *c, struct pollfd fds[CALLER_FDS])
+unsigned connector_fds(struct connector *c, struct pollfd fds[CONNECTOR_FDS])
 {
     (void)c;
     (void)fds;

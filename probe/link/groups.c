@@ -31,7 +31,7 @@ static enum sa_result ask_member(struct target *t, struct sa_question *q, struct
 {
     enum sa_result result = sa_ask(t, q, a);
     *record = a->records->data;
-    return result == SA_TOLD && a->records->len < MCM_SIZE ? SA_SILENT : result;
+    return result == SA_SUCCESS && a->records->len < MCM_SIZE ? SA_NO_RESPONSE : result;
 }
 
 enum sa_result group_get(struct target *t, const uint8_t *mgid, struct mc_group *g,
@@ -41,7 +41,7 @@ enum sa_result group_get(struct target *t, const uint8_t *mgid, struct mc_group 
     struct sa_answer a;
     const uint8_t *record;
     enum sa_result result = ask_member(t, &q, &a, &record);
-    if (result == SA_TOLD)
+    if (result == SA_SUCCESS)
         *g = mc_group_read(record);
     *status = a.status;
     sa_answer_clear(&a);
@@ -50,17 +50,17 @@ enum sa_result group_get(struct target *t, const uint8_t *mgid, struct mc_group 
 
 bool group_is_missing(enum sa_result result, uint16_t status)
 {
-    return result == SA_REFUSED && status == SA_STATUS_NO_RECORDS;
+    return result == SA_REJECTED && status == SA_STATUS_NO_RECORDS;
 }
 
-enum sa_result group_standing(struct target *t, const uint8_t *mgid, uint8_t *join_state,
-                              bool *member, bool *known)
+enum sa_result group_member_state(struct target *t, const uint8_t *mgid, uint8_t *join_state,
+                                  bool *member, bool *known)
 {
-    return group_standing_of(t, mgid, t->link->transport->facts.gid, join_state, member, known);
+    return group_member_state_of(t, mgid, t->link->transport->facts.gid, join_state, member, known);
 }
 
-enum sa_result group_standing_of(struct target *t, const uint8_t *mgid, const uint8_t *port_gid,
-                                 uint8_t *join_state, bool *member, bool *known)
+enum sa_result group_member_state_of(struct target *t, const uint8_t *mgid, const uint8_t *port_gid,
+                                     uint8_t *join_state, bool *member, bool *known)
 {
     struct sa_question q = mc_ask_member(mgid, port_gid);
     struct sa_answer a;
@@ -69,13 +69,13 @@ enum sa_result group_standing_of(struct target *t, const uint8_t *mgid, const ui
     *member = *known = false;
     *join_state = 0;
     enum sa_result result = ask_member(t, &q, &a, &record);
-    if (result == SA_TOLD) {
+    if (result == SA_SUCCESS) {
         *join_state = mc_member_read(record).join_state;
         *member = true;
         *known = *join_state != 0; /* hidden without the right SM_Key */
-    } else if (result == SA_REFUSED && a.status == SA_STATUS_NO_RECORDS) {
+    } else if (result == SA_REJECTED && a.status == SA_STATUS_NO_RECORDS) {
         *known = true;
-        result = SA_TOLD;
+        result = SA_SUCCESS;
     }
     sa_answer_clear(&a);
     return result;
@@ -96,12 +96,12 @@ static void put_creation(const struct mc_group *g, struct sa_question *q)
     put32(q->record + MCM_SL_FLOW_HOP, (uint32_t)g->sl << 28 | g->flow_label << 8 | g->hop_limit);
 }
 
-static void tell_guard(const struct target *t, const struct joined *m, bool stands)
+static void report_guard(const struct target *t, const struct joined *m, bool joined_now)
 {
-    struct guard_word w = {.stands = stands,
-                           .joined = *m,
-                           .port = t->link->transport->facts.port,
-                           .sm_key = t->link->sm_key};
+    struct guard_message w = {.joined_now = joined_now,
+                              .joined = *m,
+                              .port = t->link->transport->facts.port,
+                              .sm_key = t->link->sm_key};
     if (!t->link->guard)
         return;
     g_strlcpy(w.device, t->link->transport->facts.device, sizeof w.device);
@@ -116,17 +116,38 @@ enum sa_result group_join(struct target *t, const uint8_t *mgid, uint8_t join_st
     return group_join_as(t, mgid, join_state, create ? &t->link->group : NULL, g, status);
 }
 
+/*
+ * Sends the join. The membership is recorded before the request: if the response is lost, it may
+ * exist nevertheless.
+ */
+static enum sa_result send_join(struct target *t, const struct joined *m, struct sa_question *q,
+                                struct mc_group *g, uint16_t *status)
+{
+    struct sa_answer a;
+    const uint8_t *record;
+    g_array_append_val(t->link->memberships, *m);
+    report_guard(t, m, true);
+    enum sa_result result = ask_member(t, q, &a, &record);
+    *status = a.status;
+    if (result == SA_SUCCESS)
+        *g = mc_group_read(record);
+    else if (result == SA_REJECTED) {
+        g_array_set_size(t->link->memberships, t->link->memberships->len - 1);
+        report_guard(t, m, false);
+    }
+    sa_answer_clear(&a);
+    return result;
+}
+
 enum sa_result group_join_as(struct target *t, const uint8_t *mgid, uint8_t join_state,
                              const struct mc_group *made, struct mc_group *g, uint16_t *status)
 {
     struct sa_question q = mc_ask_state(SA_SET, mgid, t->link->transport->facts.gid, join_state);
-    struct sa_answer a;
-    const uint8_t *record;
     uint8_t have;
     bool member, known;
     *status = 0;
-    enum sa_result result = group_standing(t, mgid, &have, &member, &known);
-    if (result != SA_TOLD)
+    enum sa_result result = group_member_state(t, mgid, &have, &member, &known);
+    if (result != SA_SUCCESS)
         return result;
     if (member && (!known || (have & join_state) == join_state))
         return group_get(t, mgid, g, status);
@@ -138,21 +159,7 @@ enum sa_result group_join_as(struct target *t, const uint8_t *mgid, uint8_t join
         *status = 0;
         put_creation(made, &q);
     }
-    /*
-     * Recorded before the request: if the response is lost, the membership may exist nevertheless.
-     */
-    g_array_append_val(t->link->memberships, m);
-    tell_guard(t, &m, true);
-    result = ask_member(t, &q, &a, &record);
-    *status = a.status;
-    if (result == SA_TOLD)
-        *g = mc_group_read(record);
-    else if (result == SA_REFUSED) {
-        g_array_set_size(t->link->memberships, t->link->memberships->len - 1);
-        tell_guard(t, &m, false);
-    }
-    sa_answer_clear(&a);
-    return result;
+    return send_join(t, &m, &q, g, status);
 }
 
 bool group_attach(struct target *t, const struct mc_group *g)
@@ -168,22 +175,22 @@ static enum sa_result ask_for_leaver(void *user, const struct sa_question *q, st
     return sa_ask(user, q, a);
 }
 
-static void tell_leaving(const struct target *t, const struct joined *m, enum leaving how,
-                         const char *interface)
+static void report_leaving(const struct target *t, const struct joined *m, enum leaving how,
+                           const char *interface)
 {
     char group[48];
     const struct port_facts *f = &t->link->transport->facts;
     ip_text(true, m->mgid, group);
     if (how == LEAVE_UNCONFIRMED)
-        say("the subnet administrator did not confirm that a group was left; it forgets it when the port goes down");
-    else if (how == LEAVE_KEPT)
-        say("%s port %u stays in group %s, which the probe joined: %s is up in this partition, and would hear nothing more of the group",
+        say("the SA did not confirm that a group was left; it forgets it when the port goes down");
+    else if (how == LEAVE_IN_USE)
+        say("%s port %u stays in group %s, which the probe joined: %s is up in this partition, and would receive nothing more of the group",
             f->device, f->port, group, interface);
     else if (how == LEAVE_REJOINED)
         say("%s port %u: group %s was joined again, for %s, which came up while the probe left the group",
             f->device, f->port, group, interface);
     else if (how == LEAVE_NOT_REJOINED)
-        say("%s port %u: group %s was left while %s came up, and the subnet administrator does not confirm that the port is in it again: set %s down and up",
+        say("%s port %u: group %s was left while %s came up, and the SA does not confirm that the port is in it again: set %s down and up",
             f->device, f->port, group, interface, interface);
 }
 
@@ -195,7 +202,7 @@ static bool leave(struct target *t, const struct joined *m)
                              .user = t};
     char *interface;
     enum leaving how = leave_group(&l, m, &interface);
-    tell_leaving(t, m, how, interface);
+    report_leaving(t, m, how, interface);
     g_free(interface);
     return how == LEFT;
 }
@@ -210,7 +217,7 @@ static bool leave_at(struct target *t, guint at)
     struct joined m = g_array_index(t->link->memberships, struct joined, at);
     g_array_remove_index(t->link->memberships, at);
     bool left = leave(t, &m);
-    tell_guard(t, &m, false);
+    report_guard(t, &m, false);
     return left;
 }
 

@@ -15,14 +15,14 @@ enum sa_result group_get(struct target *t, const uint8_t *mgid, struct mc_group 
 /* True if this response of the SA means that the group does not exist. */
 bool group_is_missing(enum sa_result result, uint16_t status);
 /*
- * A port's JoinState in the group. SA_TOLD with *known false: the port is a member, but the SA
+ * A port's JoinState in the group. SA_SUCCESS with *known false: the port is a member, but the SA
  * hides its JoinState.
  */
-enum sa_result group_standing_of(struct target *t, const uint8_t *mgid, const uint8_t *port_gid,
-                                 uint8_t *join_state, bool *member, bool *known);
+enum sa_result group_member_state_of(struct target *t, const uint8_t *mgid, const uint8_t *port_gid,
+                                     uint8_t *join_state, bool *member, bool *known);
 /* The same for this port. */
-enum sa_result group_standing(struct target *t, const uint8_t *mgid, uint8_t *join_state,
-                              bool *member, bool *known);
+enum sa_result group_member_state(struct target *t, const uint8_t *mgid, uint8_t *join_state,
+                                  bool *member, bool *known);
 /*
  * Joins this port to the group with that JoinState, unless it already has it. groups_leave()
  * removes what was added. With create, a missing group is created with the broadcast group's

@@ -18,11 +18,11 @@
 enum { ASK_MS = 1500 };
 
 /* Index of the notification about the same membership; words->len if there is none. */
-static guint find(const GArray *words, const struct guard_word *w)
+static guint find(const GArray *words, const struct guard_message *w)
 {
     guint i = 0;
     while (i < words->len) {
-        const struct joined *j = &g_array_index(words, struct guard_word, i).joined;
+        const struct joined *j = &g_array_index(words, struct guard_message, i).joined;
         if (j->added == w->joined.added && memcmp(j->mgid, w->joined.mgid, sizeof j->mgid) == 0)
             break;
         i++;
@@ -30,32 +30,32 @@ static guint find(const GArray *words, const struct guard_word *w)
     return i;
 }
 
-static void take(GArray *words, const struct guard_word *w)
+static void apply_message(GArray *words, const struct guard_message *w)
 {
     guint i = find(words, w);
-    if (w->stands && i == words->len)
+    if (w->joined_now && i == words->len)
         g_array_append_vals(words, w, 1);
-    else if (!w->stands && i < words->len)
+    else if (!w->joined_now && i < words->len)
         g_array_remove_index(words, i);
 }
 
-static enum sa_result ask(void *user, const struct sa_question *q, struct sa_answer *a)
+static enum sa_result query_sa(void *user, const struct sa_question *q, struct sa_answer *a)
 {
     static const volatile int never;
     char error[256];
     *a = (struct sa_answer){.records = g_byte_array_new()};
-    enum sa_heard heard = umad_sa_ask(user, q, ASK_MS, &never, a, error, sizeof error);
-    if (heard == SA_HEARD && (a->status & MAD_STATUS_BUSY))
+    enum sa_outcome outcome = umad_sa_ask(user, q, ASK_MS, &never, a, error, sizeof error);
+    if (outcome == SA_ANSWERED && (a->status & MAD_STATUS_BUSY))
         return SA_BUSY;
-    return heard == SA_HEARD     ? a->status ? SA_REFUSED : SA_TOLD
-           : heard == SA_NOTHING ? SA_SILENT
-                                 : SA_BROKEN;
+    return outcome == SA_ANSWERED  ? a->status ? SA_REJECTED : SA_SUCCESS
+           : outcome == SA_NOTHING ? SA_NO_RESPONSE
+                                   : SA_ERROR;
 }
 
-static void undo_one(struct umad_sa *sa, const struct guard_word *w)
+static void undo_one(struct umad_sa *sa, const struct guard_message *w)
 {
     struct port_facts port = {.port = w->port};
-    struct leaver l = {.port = &port, .sm_key = w->sm_key, .ask = ask, .user = sa};
+    struct leaver l = {.port = &port, .sm_key = w->sm_key, .ask = query_sa, .user = sa};
     char *interface;
     g_strlcpy(port.device, w->device, sizeof port.device);
     memcpy(port.gid, w->gid, sizeof port.gid);
@@ -65,24 +65,24 @@ static void undo_one(struct umad_sa *sa, const struct guard_word *w)
 
 static void undo(const GArray *words)
 {
-    const struct guard_word *first = &g_array_index(words, struct guard_word, 0);
+    const struct guard_message *first = &g_array_index(words, struct guard_message, 0);
     struct umad_sa *sa;
     if (words->len == 0 || umad_sa_open(&sa, first->device, first->port) != 0)
         return;
     for (guint i = words->len; i-- > 0;)
-        undo_one(sa, &g_array_index(words, struct guard_word, i));
+        undo_one(sa, &g_array_index(words, struct guard_message, i));
     umad_sa_close(sa);
 }
 
 /* Collects notifications until the probe's end of the socket is closed, then cleans up. */
-static void stand_by(int fd)
+static void run_guard(int fd)
 {
-    GArray *words = g_array_new(FALSE, FALSE, sizeof(struct guard_word));
-    struct guard_word w;
+    GArray *words = g_array_new(FALSE, FALSE, sizeof(struct guard_message));
+    struct guard_message w;
     ssize_t n;
     while ((n = recv(fd, &w, sizeof w, 0)) > 0 || (n < 0 && errno == EINTR))
         if (n == (ssize_t)sizeof w)
-            take(words, &w);
+            apply_message(words, &w);
     undo(words);
     g_array_unref(words);
 }
@@ -91,7 +91,7 @@ static void stand_by(int fd)
  * Starts a session of its own so that the terminal's signals do not reach it, and redirects
  * the standard streams to /dev/null so that it keeps no pipe open.
  */
-static void begin(void)
+static void start_guard(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     setsid();
@@ -111,8 +111,8 @@ bool guard_start(struct guard *g)
     g->pid = fork();
     if (g->pid == 0) {
         close(ends[0]);
-        begin();
-        stand_by(ends[1]);
+        start_guard();
+        run_guard(ends[1]);
         _exit(0);
     }
     close(ends[1]);

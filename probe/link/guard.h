@@ -10,8 +10,8 @@
 #include "probe/link/leave.h"
 
 /* A notification to the guard. Each is complete in itself. */
-struct guard_word {
-    bool stands; /* false: the group was left */
+struct guard_message {
+    bool joined_now; /* false: the group was left */
     struct joined joined;
     char device[64];
     unsigned port;

@@ -14,7 +14,7 @@ enum {
     KNOWN = NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT
 };
 
-static gboolean ask(int fd)
+static gboolean request_dump(int fd)
 {
     struct {
         struct nlmsghdr head;
@@ -57,7 +57,7 @@ static gboolean read_neighbour(struct host_neighbour *n, struct nlmsghdr *head, 
 }
 
 /* Returns false at the end or after an error. */
-static gboolean take(GArray *out, uint8_t *buffer, ssize_t size, unsigned index)
+static gboolean read_message(GArray *out, uint8_t *buffer, ssize_t size, unsigned index)
 {
     struct host_neighbour n;
     unsigned left = (unsigned)size;
@@ -80,8 +80,8 @@ GArray *neighbours_of(const char *interface)
     GArray *out = g_array_new(FALSE, FALSE, sizeof(struct host_neighbour));
     uint8_t *buffer = g_malloc(ANSWER_SIZE);
     ssize_t n;
-    if (ask(fd))
-        while ((n = recv(fd, buffer, ANSWER_SIZE, 0)) > 0 && take(out, buffer, n, index))
+    if (request_dump(fd))
+        while ((n = recv(fd, buffer, ANSWER_SIZE, 0)) > 0 && read_message(out, buffer, n, index))
             ;
     g_free(buffer);
     close(fd);

@@ -33,8 +33,8 @@ static uint8_t held_by_host(const struct leaver *l, const struct joined *m, char
     return *interface ? m->added & held_by(*interface, m) : 0;
 }
 
-static enum sa_result ask(const struct leaver *l, uint8_t method, const uint8_t *mgid,
-                          uint8_t join_state)
+static enum sa_result query_member(const struct leaver *l, uint8_t method, const uint8_t *mgid,
+                                   uint8_t join_state)
 {
     struct sa_question q = mc_ask_state(method, mgid, l->port->gid, join_state);
     struct sa_answer a;
@@ -49,7 +49,7 @@ static bool is_member(const struct leaver *l, const uint8_t *mgid, uint8_t join_
     struct sa_question q = mc_ask_member(mgid, l->port->gid);
     struct sa_answer a;
     q.sm_key = l->sm_key;
-    bool is = l->ask(l->user, &q, &a) == SA_TOLD && a.records->len >= MCM_SIZE &&
+    bool is = l->ask(l->user, &q, &a) == SA_SUCCESS && a.records->len >= MCM_SIZE &&
               (mc_member_read(a.records->data).join_state & join_state) == join_state;
     sa_answer_clear(&a);
     return is;
@@ -57,21 +57,22 @@ static bool is_member(const struct leaver *l, const uint8_t *mgid, uint8_t join_
 
 enum leaving leave_group(const struct leaver *l, const struct joined *m, char **interface)
 {
-    static const enum leaving of_result[] = {[SA_TOLD] = LEFT,
-                                             [SA_REFUSED] = LEAVE_REFUSED,
-                                             [SA_SILENT] = LEAVE_UNCONFIRMED,
+    static const enum leaving of_result[] = {[SA_SUCCESS] = LEFT,
+                                             [SA_REJECTED] = LEAVE_REFUSED,
+                                             [SA_NO_RESPONSE] = LEAVE_UNCONFIRMED,
                                              [SA_BUSY] = LEAVE_UNCONFIRMED,
-                                             [SA_BROKEN] = LEAVE_UNCONFIRMED};
+                                             [SA_ERROR] = LEAVE_UNCONFIRMED};
     if (held_by_host(l, m, interface))
-        return LEAVE_KEPT;
+        return LEAVE_IN_USE;
     g_free(*interface);
-    enum sa_result result = ask(l, SA_DELETE, m->mgid, m->added);
+    enum sa_result result = query_member(l, SA_DELETE, m->mgid, m->added);
     /*
      * An interface that came up in the meantime may have joined before the SA processed the Delete.
      */
     uint8_t lost = held_by_host(l, m, interface);
     if (lost && !is_member(l, m->mgid, lost))
-        return ask(l, SA_SET, m->mgid, lost) == SA_TOLD ? LEAVE_REJOINED : LEAVE_NOT_REJOINED;
+        return query_member(l, SA_SET, m->mgid, lost) == SA_SUCCESS ? LEAVE_REJOINED
+                                                                    : LEAVE_NOT_REJOINED;
     g_free(*interface);
     *interface = NULL;
     return of_result[result];

@@ -21,13 +21,14 @@ struct joined {
 };
 
 /* Sends a request to the SA; the caller clears the response. */
-typedef enum sa_result sa_asker(void *user, const struct sa_question *q, struct sa_answer *a);
+typedef enum sa_result sa_query_function(void *user, const struct sa_question *q,
+                                         struct sa_answer *a);
 
 /* The port, the function that queries the SA, and the SM_Key for queries about other members. */
 struct leaver {
     const struct port_facts *port;
     uint64_t sm_key;
-    sa_asker *ask;
+    sa_query_function *ask;
     void *user;
 };
 
@@ -35,7 +36,7 @@ enum leaving {
     LEFT,
     LEAVE_REFUSED,
     LEAVE_UNCONFIRMED,  /* the SA did not respond */
-    LEAVE_KEPT,         /* no Delete was sent: an interface may depend on the membership */
+    LEAVE_IN_USE,       /* no Delete was sent: an interface may depend on the membership */
     LEAVE_REJOINED,     /* an interface came up in the meantime and lost its membership */
     LEAVE_NOT_REJOINED, /* the same, and the SA refused the join or did not respond */
 };

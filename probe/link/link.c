@@ -60,28 +60,26 @@ enum sa_result link_find_broadcast(struct target *t, char *why, size_t size)
     for (unsigned scope = SCOPE_FIRST; scope <= SCOPE_LAST; scope++) {
         broadcast_mgid(mgid, (uint8_t)scope, t->link->pkey);
         switch (group_get(t, mgid, &t->link->group, &status)) {
-        case SA_TOLD:
-            return SA_TOLD;
-        case SA_SILENT:
-            snprintf(why, size, "the subnet administrator (LID %u) does not answer",
-                     t->link->transport->facts.sm_lid);
-            return SA_SILENT;
+        case SA_SUCCESS:
+            return SA_SUCCESS;
+        case SA_NO_RESPONSE:
+            snprintf(why, size, "the SA (LID %u) did not answer", t->link->transport->facts.sm_lid);
+            return SA_NO_RESPONSE;
         case SA_BUSY:
-            snprintf(why, size, "the subnet administrator (LID %u) answers that it is busy",
+            snprintf(why, size, "the SA (LID %u) is busy: try again later",
                      t->link->transport->facts.sm_lid);
             return SA_BUSY;
-        case SA_BROKEN:
+        case SA_ERROR:
             snprintf(why, size, "%s", t->run->stopped ? "interrupted" : t->link->transport->error);
-            return SA_BROKEN;
-        case SA_REFUSED:
+            return SA_ERROR;
+        case SA_REJECTED:
             break;
         }
     }
-    snprintf(
-        why, size,
-        "there is no IPoIB broadcast group for P_Key 0x%04x (the subnet administrator says 0x%04x, %s)",
-        t->link->pkey, status, sa_status_name(status));
-    return SA_REFUSED;
+    snprintf(why, size,
+             "there is no IPoIB broadcast group for P_Key 0x%04x (the SA says 0x%04x, %s)",
+             t->link->pkey, status, sa_status_name(status));
+    return SA_REJECTED;
 }
 
 uint32_t link_mtu(const struct probe_link *l)
@@ -96,7 +94,7 @@ void link_find_sm_key(struct target *t)
     uint8_t state;
     bool member, known;
     t->link->sm_key = SM_KEY_OPENSM;
-    if (group_standing(t, t->link->group.mgid, &state, &member, &known) != SA_TOLD || !known)
+    if (group_member_state(t, t->link->group.mgid, &state, &member, &known) != SA_SUCCESS || !known)
         t->link->sm_key = 0;
 }
 
@@ -112,15 +110,14 @@ static bool join_broadcast(struct target *t, char *why, size_t size)
     struct mc_group g;
     uint16_t status = 0;
     enum sa_result result = group_join(t, t->link->group.mgid, JOIN_FULL, false, &g, &status);
-    if (result == SA_TOLD)
+    if (result == SA_SUCCESS)
         return true;
-    if (result == SA_REFUSED)
-        snprintf(
-            why, size,
-            "the subnet administrator refuses that this port joins the broadcast group: status 0x%04x, %s",
-            status, sa_status_name(status));
+    if (result == SA_REJECTED)
+        snprintf(why, size,
+                 "the SA refuses to join this port to the broadcast group: status 0x%04x, %s",
+                 status, sa_status_name(status));
     else
-        snprintf(why, size, "joining the broadcast group: %s", sa_silence_text(t, result));
+        snprintf(why, size, "cannot join the broadcast group: %s", sa_failure_text(t, result));
     return false;
 }
 
@@ -158,7 +155,7 @@ bool link_open(struct target *t, char *why, size_t size)
                  t->link->transport->facts.device, t->link->transport->facts.port);
         return false;
     }
-    if (!link_find_pkey(t, why, size) || link_find_broadcast(t, why, size) != SA_TOLD)
+    if (!link_find_pkey(t, why, size) || link_find_broadcast(t, why, size) != SA_SUCCESS)
         return false;
     if (t->link->transport->ops->open_qp(t->link->transport, t->link->pkey_index,
                                          t->link->group.qkey) != TRANSPORT_OK) {

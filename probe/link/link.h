@@ -8,7 +8,7 @@
 #include "probe/link/transport.h"
 #include "probe/run/run.h"
 
-/* The probe's own IP address, which the station (exchange/station.c) answers for. */
+/* The probe's own IP address, which exchange/responder.c answers for. */
 struct source {
     bool given, usable;
     bool tentative; /* duplicate address detection is running (RFC 4862 §5.4) */

@@ -42,11 +42,28 @@ struct packet {
     uint8_t octets[FRAME_SIZE];
 };
 
-static enum transport_result fail(struct transport *t, const char *what, int error)
+static bool is_denied(int error)
 {
-    t->denied |= error == EPERM || error == EACCES;
-    snprintf(t->error, sizeof t->error, "%s: %s%s", what, strerror(error),
-             error == EPERM || error == EACCES ? "; it needs root, or CAP_NET_RAW" : "");
+    return error == EPERM || error == EACCES;
+}
+
+/* What failed on which interface, why, and what to do. */
+static void error_text(const char *name, const char *what, int error, char *out, size_t size)
+{
+    if (is_denied(error))
+        snprintf(out, size, "%s: %s: %s: run as root or grant CAP_NET_RAW", name, what,
+                 strerror(error));
+    else if (error == ENETDOWN)
+        snprintf(out, size, "%s: %s: the interface is down or removed: try 'ip link set %s up'",
+                 name, what, name);
+    else
+        snprintf(out, size, "%s: %s: %s", name, what, strerror(error));
+}
+
+static enum transport_result packet_fail(struct transport *t, const char *what, int error)
+{
+    t->denied |= is_denied(error);
+    error_text(t->interface->name, what, error, t->error, sizeof t->error);
     return TRANSPORT_ERROR;
 }
 
@@ -56,7 +73,7 @@ static enum transport_result fail(struct transport *t, const char *what, int err
  * The kernel has already opened the interface's queue pair; P_Key and Q_Key are those of the
  * interface.
  */
-static enum transport_result open_qp(struct transport *t, unsigned pkey_index, uint32_t qkey)
+static enum transport_result packet_open_qp(struct transport *t, unsigned pkey_index, uint32_t qkey)
 {
     (void)pkey_index;
     (void)qkey;
@@ -80,11 +97,11 @@ static enum transport_result send_frame(struct transport *t, const struct ud_to 
     ssize_t sent = sendto(k->fd, frame, PSEUDO_SIZE + n, 0,
                           (const struct sockaddr *)(const void *)&where, sizeof where);
     if (sent < 0 && errno != ENOBUFS) /* a full queue counts as a lost packet */
-        return fail(t, "a packet cannot be sent", errno);
+        return packet_fail(t, "cannot send a packet", errno);
     return TRANSPORT_OK;
 }
 
-static bool take(struct packet *k, struct ud_from *from)
+static bool packet_receive_one(struct packet *k, struct ud_from *from)
 {
     ssize_t n = recv(k->fd, k->octets, sizeof k->octets, MSG_DONTWAIT | MSG_TRUNC);
     if (n < PSEUDO_SIZE + ENCAP_SIZE)
@@ -95,12 +112,12 @@ static bool take(struct packet *k, struct ud_from *from)
     return true;
 }
 
-static enum transport_result receive(struct transport *t, int ms, struct ud_from *from)
+static enum transport_result packet_receive(struct transport *t, int ms, struct ud_from *from)
 {
     struct packet *k = (struct packet *)t;
     gint64 end = g_get_monotonic_time() + (gint64)ms * 1000;
     while (!*k->stop || t->ending) {
-        if (take(k, from))
+        if (packet_receive_one(k, from))
             return TRANSPORT_OK;
         gint64 left = (end - g_get_monotonic_time() + 999) / 1000;
         if (left <= 0)
@@ -108,15 +125,15 @@ static enum transport_result receive(struct transport *t, int ms, struct ud_from
         struct pollfd fd = {k->fd, POLLIN, 0};
         int n = poll(&fd, 1, (int)MIN(left, 100));
         if (n < 0 && errno != EINTR)
-            return fail(t, "poll", errno);
+            return packet_fail(t, "cannot wait for packets", errno);
         if (n > 0 && (fd.revents & POLLERR))
-            return fail(t, "the interface", ENETDOWN);
+            return packet_fail(t, "cannot receive packets", ENETDOWN);
     }
     return TRANSPORT_STOPPED;
 }
 
-static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
-                                 struct sa_answer *a)
+static enum transport_result packet_query_sa(struct transport *t, const struct sa_question *q,
+                                             int ms, struct sa_answer *a)
 {
     (void)t;
     (void)q;
@@ -126,7 +143,7 @@ static enum transport_result ask(struct transport *t, const struct sa_question *
 }
 
 /* The interface already receives the groups that it has joined. */
-static enum transport_result attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
+static enum transport_result packet_attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
 {
     (void)t;
     (void)mgid;
@@ -134,7 +151,7 @@ static enum transport_result attach(struct transport *t, const uint8_t *mgid, ui
     return TRANSPORT_OK;
 }
 
-static void close_packet(struct transport *t)
+static void packet_close(struct transport *t)
 {
     struct packet *k = (struct packet *)t;
     if (k->fd >= 0)
@@ -145,12 +162,12 @@ static void close_packet(struct transport *t)
 static const struct transport_ops packet_ops = {
     .capabilities = 0,
     .lacks = "a network interface does not show it: it needs the adapter's ib_uverbs and ib_umad",
-    .open_qp = open_qp,
+    .open_qp = packet_open_qp,
     .send = send_frame,
-    .receive = receive,
-    .ask = ask,
-    .attach = attach,
-    .close = close_packet};
+    .receive = packet_receive,
+    .ask = packet_query_sa,
+    .attach = packet_attach,
+    .close = packet_close};
 
 /* ---- interface and port data from sysfs */
 
@@ -173,7 +190,7 @@ static bool read_address(const char *folder, const char *file, uint8_t out[LLADD
     return good;
 }
 
-static void read_pkeys(struct port_facts *f, const char *port)
+static void packet_read_pkeys(struct port_facts *f, const char *port)
 {
     char *folder = g_build_filename(port, "pkeys", NULL), number[8];
     for (f->n_pkeys = 0; f->n_pkeys < TRANSPORT_PKEYS; f->n_pkeys++) {
@@ -197,7 +214,7 @@ static uint8_t mtu_code(unsigned long octets)
 }
 
 /* "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)" */
-static uint32_t rate_100mbps(const char *port)
+static uint32_t packet_rate_100mbps(const char *port)
 {
     char *text = sysfs_read(port, "rate");
     double gbps = g_ascii_strtod(text, NULL);
@@ -206,7 +223,7 @@ static uint32_t rate_100mbps(const char *port)
 }
 
 /* Reads the data of the interface's port, as far as this kernel exports it. */
-static void read_port(struct port_facts *f, const char *net)
+static void packet_read_port(struct port_facts *f, const char *net)
 {
     char *devices = g_build_filename(net, "device", "infiniband", NULL);
     GDir *dir = g_dir_open(devices, 0, NULL);
@@ -220,8 +237,8 @@ static void read_port(struct port_facts *f, const char *net)
         f->lmc = (uint8_t)read_number(port, "lid_mask_count", 0);
         f->state = (uint8_t)read_number(port, "state", 10); /* "4: ACTIVE": the IBA's number */
         f->port = (unsigned)read_number(net, "dev_port", 0) + 1;
-        f->rate_100mbps = rate_100mbps(port);
-        read_pkeys(f, port);
+        f->rate_100mbps = packet_rate_100mbps(port);
+        packet_read_pkeys(f, port);
         g_free(port);
     }
     if (dir)
@@ -229,13 +246,13 @@ static void read_port(struct port_facts *f, const char *net)
     g_free(devices);
 }
 
-static void read_facts(struct packet *k, const char *name, const char *net)
+static void packet_read_facts(struct packet *k, const char *name, const char *net)
 {
     struct port_facts *f = &k->base.facts;
     struct interface_link *l = &k->link;
     uint8_t broadcast[LLADDR_SIZE];
     char *mode = sysfs_read(net, "mode");
-    read_port(f, net);
+    packet_read_port(f, net);
     g_strlcpy(f->device, name, sizeof f->device);
     g_strlcpy(l->name, name, sizeof l->name);
     read_address(net, "address", l->lladdr);
@@ -294,15 +311,14 @@ enum opening packet_open(struct transport **t, const char *name, const volatile 
     /* protocol 0 until the socket is bound, so that it receives nothing from other interfaces */
     k->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
     bool bound = k->fd >= 0 && k->index && bind_to(k);
-    bool privilege = k->fd < 0 && (errno == EPERM || errno == EACCES);
+    bool privilege = k->fd < 0 && is_denied(errno);
     if (bound) {
-        read_facts(k, name, net);
+        packet_read_facts(k, name, net);
         k->base.interface = &k->link;
         *t = &k->base;
     } else {
-        snprintf(why, size, "%s: packets cannot be sent through it: %s%s", name, strerror(errno),
-                 privilege ? "; it needs root, or CAP_NET_RAW" : "");
-        close_packet(&k->base);
+        error_text(name, "cannot open a packet socket", errno, why, size);
+        packet_close(&k->base);
     }
     g_free(net);
     return bound ? OPENED : privilege ? OPEN_NO_PRIVILEGE : OPEN_NO_DEVICE;

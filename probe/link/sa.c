@@ -17,7 +17,7 @@
 #include "probe/run/target.h"
 #include "wire/put.h"
 
-enum { SA_WAIT_MS = 1500, KEPT = 64, SILENCES = 3 };
+enum { SA_WAIT_MS = 1500, CACHE_SIZE = 64, MAX_FAILURES = 3 };
 
 /* Logs the request MAD with a transaction ID of the log and without the SM_Key. */
 static void log_question(struct target *t, const struct sa_question *q)
@@ -36,8 +36,7 @@ static void log_question(struct target *t, const struct sa_question *q)
 static void log_answer(struct target *t, struct sa_answer *a)
 {
     put64(a->mad + MAD_TID, t->run->sequence);
-    wirelog_mad(t->log, t->link->transport, a->mad,
-                t->about_fabric ? LOG_OF_SUBJECT : LOG_RECEIVED);
+    wirelog_mad(t->log, t->link->transport, a->mad, t->about_fabric ? LOG_OF_TARGET : LOG_RECEIVED);
 }
 
 /*
@@ -45,20 +44,26 @@ static void log_answer(struct target *t, struct sa_answer *a)
  * attribute (IBA 13.4.7). For attributes that every SA must support, such a response counts as no
  * response.
  */
-static bool is_nobody(const struct sa_question *q, uint16_t status)
+static bool is_without_sa(const struct sa_question *q, uint16_t status)
 {
     enum { UNSUPPORTED = 0x001c, OF_CLASS = 0xff00 };
     return (q->attribute == SA_CLASS_PORT_INFO || q->attribute == SA_MC_MEMBER_RECORD) &&
            !(status & OF_CLASS) && (status & UNSUPPORTED);
 }
 
-static enum sa_result ask(struct target *t, const struct sa_question *q, struct sa_answer *a)
+static enum sa_result result_of_status(const struct sa_question *q, uint16_t status)
 {
-    bool single = q->method !=
-                  /*
-                   * the adapter's driver handles the segments of a table; they are not visible here
-                   */
-                  SA_GET_TABLE;
+    if (status & MAD_STATUS_BUSY)
+        return SA_BUSY;
+    if (status)
+        return is_without_sa(q, status) ? SA_NO_RESPONSE : SA_REJECTED;
+    return SA_SUCCESS;
+}
+
+static enum sa_result send_query(struct target *t, const struct sa_question *q, struct sa_answer *a)
+{
+    /* The adapter's driver handles the segments of a table; they are not visible here. */
+    bool single = q->method != SA_GET_TABLE;
     if (t->run->sweeps)
         rate_take(t->run);
     if (single)
@@ -66,30 +71,26 @@ static enum sa_result ask(struct target *t, const struct sa_question *q, struct 
     switch (t->link->transport->ops->ask(t->link->transport, q, SA_WAIT_MS, a)) {
     case TRANSPORT_OK:
         if (t->about_fabric)
-            verdict_frame(t->results->judged->verdict, true);
+            verdict_frame(t->results->checked->verdict, true);
         if (single)
             log_answer(t, a);
-        if (a->status & MAD_STATUS_BUSY)
-            return SA_BUSY;
-        if (a->status)
-            return is_nobody(q, a->status) ? SA_SILENT : SA_REFUSED;
-        return SA_TOLD;
+        return result_of_status(q, a->status);
     case TRANSPORT_NOTHING:
-        return SA_SILENT;
+        return SA_NO_RESPONSE;
     case TRANSPORT_STOPPED:
         t->run->stopped = true;
-        return SA_BROKEN;
+        return SA_ERROR;
     case TRANSPORT_TOO_LARGE: /* the SA may still respond to the next request */
-        return SA_BROKEN;
+        return SA_ERROR;
     default:
         t->run->broken = true;
-        return SA_BROKEN;
+        return SA_ERROR;
     }
 }
 
 /* ---- cache during a sweep */
 
-struct kept_answer {
+struct cached_answer {
     struct sa_question q;
     enum sa_result result;
     struct sa_answer a;
@@ -99,7 +100,7 @@ struct kept_answer {
  * For groups, only the memberships of other ports: the probe itself changes this port's
  * memberships.
  */
-static bool may_be_kept(const struct target *t, const struct sa_question *q)
+static bool is_cacheable(const struct target *t, const struct sa_question *q)
 {
     bool reads = q->method == SA_GET || q->method == SA_GET_TABLE;
     bool of_group = q->attribute == SA_MC_MEMBER_RECORD;
@@ -108,11 +109,11 @@ static bool may_be_kept(const struct target *t, const struct sa_question *q)
     return t->yield && reads && (!of_group || of_other);
 }
 
-static const struct kept_answer *find_kept(struct target *t, const struct sa_question *q)
+static const struct cached_answer *find_cached(struct target *t, const struct sa_question *q)
 {
-    const GPtrArray *told = t->run->sa.answers;
-    for (guint i = 0; told && i < told->len; i++) {
-        const struct kept_answer *k = told->pdata[i];
+    const GPtrArray *answers = t->run->sa.answers;
+    for (guint i = 0; answers && i < answers->len; i++) {
+        const struct cached_answer *k = answers->pdata[i];
         if (k->q.method == q->method && k->q.attribute == q->attribute && k->q.mask == q->mask &&
             memcmp(k->q.record, q->record, SA_DATA_SIZE) == 0)
             return k;
@@ -120,23 +121,23 @@ static const struct kept_answer *find_kept(struct target *t, const struct sa_que
     return NULL;
 }
 
-static void free_kept(gpointer kept)
+static void free_cached(gpointer cached)
 {
-    struct kept_answer *k = kept;
+    struct cached_answer *k = cached;
     g_byte_array_unref(k->a.records);
     g_free(k);
 }
 
-static void keep(struct target *t, const struct sa_question *q, enum sa_result result,
-                 const struct sa_answer *a)
+static void cache_answer(struct target *t, const struct sa_question *q, enum sa_result result,
+                         const struct sa_answer *a)
 {
     struct sa_cache *cache = &t->run->sa;
-    struct kept_answer *k = g_new(struct kept_answer, 1);
-    *k = (struct kept_answer){*q, result, *a};
+    struct cached_answer *k = g_new(struct cached_answer, 1);
+    *k = (struct cached_answer){*q, result, *a};
     g_byte_array_ref(k->a.records);
     if (!cache->answers)
-        cache->answers = g_ptr_array_new_with_free_func(free_kept);
-    if (cache->answers->len == KEPT)
+        cache->answers = g_ptr_array_new_with_free_func(free_cached);
+    if (cache->answers->len == CACHE_SIZE)
         g_ptr_array_remove_index(cache->answers, 0);
     g_ptr_array_add(cache->answers, k);
 }
@@ -155,38 +156,38 @@ static bool is_given_up(struct target *t, const struct sa_question *q)
 {
     const struct run *run = t->run;
     bool reads = q->method == SA_GET || q->method == SA_GET_TABLE;
-    return run->sweeps && (t->yield || reads) && run->sa.silences >= SILENCES;
+    return run->sweeps && (t->yield || reads) && run->sa.failures >= MAX_FAILURES;
 }
 
 enum sa_result sa_ask(struct target *t, const struct sa_question *q, struct sa_answer *a)
 {
-    bool keeps = may_be_kept(t, q);
-    const struct kept_answer *kept = keeps ? find_kept(t, q) : NULL;
-    if (kept) {
-        *a = kept->a;
+    bool cacheable = is_cacheable(t, q);
+    const struct cached_answer *cached = cacheable ? find_cached(t, q) : NULL;
+    if (cached) {
+        *a = cached->a;
         g_byte_array_ref(a->records);
-        return kept->result;
+        return cached->result;
     }
     *a = (struct sa_answer){.records = g_byte_array_new()};
     if (!transport_can(t->link->transport, CAN_ASK_SA))
-        return SA_SILENT;
+        return SA_NO_RESPONSE;
     if (is_given_up(t, q))
-        return t->run->sa.silence;
-    enum sa_result result = ask(t, q, a);
-    bool untold = result == SA_SILENT || result == SA_BUSY;
-    t->run->sa.silences = untold ? t->run->sa.silences + 1 : 0;
-    t->run->sa.silence = result;
-    if (keeps && (result == SA_TOLD || result == SA_REFUSED))
-        keep(t, q, result, a);
+        return t->run->sa.failure;
+    enum sa_result result = send_query(t, q, a);
+    bool no_response = result == SA_NO_RESPONSE || result == SA_BUSY;
+    t->run->sa.failures = no_response ? t->run->sa.failures + 1 : 0;
+    t->run->sa.failure = result;
+    if (cacheable && (result == SA_SUCCESS || result == SA_REJECTED))
+        cache_answer(t, q, result, a);
     return result;
 }
 
-const char *sa_silence_text(const struct target *t, enum sa_result result)
+const char *sa_failure_text(const struct target *t, enum sa_result result)
 {
     if (result == SA_BUSY)
-        return "the subnet administrator answers that it is busy";
-    if (result != SA_BROKEN)
-        return "no answer of the subnet administrator";
+        return "the SA is busy";
+    if (result != SA_ERROR)
+        return "the SA did not answer";
     return t->run->stopped ? "interrupted" : t->link->transport->error;
 }
 

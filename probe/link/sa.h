@@ -13,8 +13,8 @@
  */
 enum sa_result sa_ask(struct target *t, const struct sa_question *q, struct sa_answer *a);
 void sa_answer_clear(struct sa_answer *a);
-/* Describes why there is no response: for SA_SILENT, SA_BUSY and SA_BROKEN. */
-const char *sa_silence_text(const struct target *t, enum sa_result result);
+/* Describes why there is no response: for SA_NO_RESPONSE, SA_BUSY and SA_ERROR. */
+const char *sa_failure_text(const struct target *t, enum sa_result result);
 /* Frees the responses that a sweep has cached. */
 void sa_forget(struct run *r);
 

@@ -28,7 +28,8 @@ static enum transport_result no_queue_pair(struct transport *t)
     return TRANSPORT_ERROR;
 }
 
-static enum transport_result open_qp(struct transport *t, unsigned pkey_index, uint32_t qkey)
+static enum transport_result sa_only_open_qp(struct transport *t, unsigned pkey_index,
+                                             uint32_t qkey)
 {
     (void)pkey_index;
     (void)qkey;
@@ -51,8 +52,8 @@ static enum transport_result receive_nothing(struct transport *t, int ms, struct
     return no_queue_pair(t);
 }
 
-static enum transport_result ask(struct transport *t, const struct sa_question *q, int ms,
-                                 struct sa_answer *a)
+static enum transport_result sa_only_query_sa(struct transport *t, const struct sa_question *q,
+                                              int ms, struct sa_answer *a)
 {
     struct sa_only *s = (struct sa_only *)t;
     static const int never;
@@ -60,26 +61,27 @@ static enum transport_result ask(struct transport *t, const struct sa_question *
         umad_sa_ask(s->sa, q, ms, t->ending ? &never : s->stop, a, t->error, sizeof t->error));
 }
 
-static enum transport_result attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
+static enum transport_result sa_only_attach(struct transport *t, const uint8_t *mgid, uint16_t mlid)
 {
     (void)mgid;
     (void)mlid;
     return no_queue_pair(t);
 }
 
-static void close_sa(struct transport *t)
+static void sa_only_close(struct transport *t)
 {
     struct sa_only *s = (struct sa_only *)t;
     umad_sa_close(s->sa);
     free(s);
 }
 
-static enum transport_result watch(struct transport *t)
+static enum transport_result sa_only_watch(struct transport *t)
 {
     return transport_of(umad_sa_watch(((struct sa_only *)t)->sa));
 }
 
-static enum transport_result next_notice(struct transport *t, int ms, uint8_t notice[NOTICE_SIZE])
+static enum transport_result sa_only_next_notice(struct transport *t, int ms,
+                                                 uint8_t notice[NOTICE_SIZE])
 {
     struct sa_only *s = (struct sa_only *)t;
     return transport_of(umad_sa_next_notice(s->sa, ms, s->stop, notice, t->error, sizeof t->error));
@@ -87,16 +89,16 @@ static enum transport_result next_notice(struct transport *t, int ms, uint8_t no
 
 static const struct transport_ops sa_only_ops = {.capabilities = CAN_ASK_SA | HAS_OWN_QP |
                                                                  SHOWS_SENDER,
-                                                 .open_qp = open_qp,
+                                                 .open_qp = sa_only_open_qp,
                                                  .send = send_nothing,
                                                  .receive = receive_nothing,
-                                                 .ask = ask,
-                                                 .attach = attach,
-                                                 .close = close_sa,
-                                                 .watch = watch,
-                                                 .next_notice = next_notice};
+                                                 .ask = sa_only_query_sa,
+                                                 .attach = sa_only_attach,
+                                                 .close = sa_only_close,
+                                                 .watch = sa_only_watch,
+                                                 .next_notice = sa_only_next_notice};
 
-static void read_facts(struct port_facts *f, const umad_port_t *port)
+static void sa_only_read_facts(struct port_facts *f, const umad_port_t *port)
 {
     uint64_t gid[2] = {port->gid_prefix, port->port_guid};
     g_strlcpy(f->device, port->ca_name, sizeof f->device);
@@ -126,7 +128,7 @@ enum opening sa_only_open(struct transport **t, const char *device, unsigned por
     if (!s)
         abort();
     *s = (struct sa_only){.base.ops = &sa_only_ops, .stop = stop};
-    read_facts(&s->base.facts, &p);
+    sa_only_read_facts(&s->base.facts, &p);
     umad_release_port(&p);
     if (s->base.facts.infiniband &&
         umad_sa_open(&s->sa, s->base.facts.device, s->base.facts.port) == 0) {

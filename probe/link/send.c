@@ -63,14 +63,14 @@ bool send_unicast(struct target *t, const struct ud_to *to, const uint8_t *octet
     return send_to(t, to, octets, n);
 }
 
-bool send_message(struct target *t, struct call *c, const uint8_t *octets, uint32_t n)
+bool send_message(struct target *t, struct cm_connection *c, const uint8_t *octets, uint32_t n)
 {
     if (target_ended(t) || c->dead)
         return false;
     keep_rate(t->run);
     wirelog_message(t->log, t->link->transport, c, view_make(octets, n, n), LOG_SENT);
-    enum transport_result result = t->link->transport->ops->send_call(t->link->transport, c, octets,
-                                                                      n);
+    enum transport_result result = t->link->transport->ops->send_connected(t->link->transport, c,
+                                                                           octets, n);
     return !fails(t, result) && result == TRANSPORT_OK;
 }
 

@@ -23,6 +23,6 @@ bool send_group(struct target *t, const struct mc_group *g, const uint8_t *octet
  * Sends a message over a connection. Returns false in the same cases and if the connection has
  * ended.
  */
-bool send_message(struct target *t, struct call *c, const uint8_t *octets, uint32_t n);
+bool send_message(struct target *t, struct cm_connection *c, const uint8_t *octets, uint32_t n);
 
 #endif

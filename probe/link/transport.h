@@ -40,58 +40,58 @@ struct ud_to {
     uint32_t flow_label;
     uint32_t qpn, qkey;
     bool grh;
-    uint8_t gid[16]; /* only with GRH */
-    bool aside;      /* send from the second queue pair */
-    bool stranger;   /* send from the queue pair in another partition */
+    uint8_t gid[16];      /* only with GRH */
+    bool second_qp;       /* send from the second queue pair */
+    bool other_partition; /* send from the queue pair in another partition */
 };
 
-struct call;
+struct cm_connection;
 
 /*
  * A received UD packet, or a message received over a connection. octets is valid until the next use
  * of the transport.
  */
 struct ud_from {
-    struct view octets;    /* starting at the encapsulation header */
-    const uint8_t *grh;    /* 40 bytes; NULL: no GRH */
-    struct call *call;     /* the connection; NULL: UD */
-    uint32_t qpn;          /* the sender's */
-    uint32_t to_qpn;       /* the receiving queue pair; 0: the only one */
-    uint16_t lid;          /* the sender's */
-    uint8_t sl, path_bits; /* path_bits: of our LID that the packet was sent to */
+    struct view octets;               /* starting at the encapsulation header */
+    const uint8_t *grh;               /* 40 bytes; NULL: no GRH */
+    struct cm_connection *connection; /* the connection; NULL: UD */
+    uint32_t qpn;                     /* the sender's */
+    uint32_t to_qpn;                  /* the receiving queue pair; 0: the only one */
+    uint16_t lid;                     /* the sender's */
+    uint8_t sl, path_bits;            /* path_bits: of our LID that the packet was sent to */
 };
 
 /*
- * A connection requested by CM REQ, and its result. A message has at most CALL_MESSAGE bytes: the
- * IP maximum (65535) plus the encapsulation header.
+ * A connection requested by CM REQ, and its result. A message has at most CONNECTED_MESSAGE_SIZE
+ * bytes: the IP maximum (65535) plus the encapsulation header.
  */
 enum {
-    CALL_MESSAGE = 65535 + 4,
-    CALL_PRIVATE = 196,
-    CALL_PRIVATE_SENT = 92
+    CONNECTED_MESSAGE_SIZE = 65535 + 4,
+    REP_PRIVATE_SIZE = 196,
+    REQ_PRIVATE_SIZE = 92
 }; /* IBA 12.6.8 (REP) and 12.6.5 (REQ) */
-struct call_question {
+struct connect_request {
     uint8_t gid[16];
     uint16_t pkey;
     uint64_t service_id;
     bool uc; /* otherwise RC */
-    uint8_t private_data[CALL_PRIVATE_SENT], private_size;
+    uint8_t private_data[REQ_PRIVATE_SIZE], private_size;
 };
 
-enum call_result {
-    CALL_UP,
-    CALL_REFUSED,    /* REJ */
-    CALL_SILENT,     /* no response in time; why has details if the kernel gave up first */
-    CALL_IMPOSSIBLE, /* the request could not be sent: why has the reason */
+enum connect_result {
+    CONNECT_ACCEPTED,
+    CONNECT_REJECTED,    /* REJ */
+    CONNECT_NO_RESPONSE, /* no response in time; why has details if the kernel gave up first */
+    CONNECT_NOT_SENT,    /* the request could not be sent: why has the reason */
 };
 
-struct call {
-    struct call_question asked;
-    enum call_result result;
+struct cm_connection {
+    struct connect_request req;
+    enum connect_result result;
     uint16_t reason; /* of the REJ */
-    uint8_t private_data[CALL_PRIVATE];
+    uint8_t private_data[REP_PRIVATE_SIZE];
     uint32_t private_size;                 /* of the REP or REJ, including the zero padding */
-    int64_t asked_ns;                      /* time of the REQ, nanoseconds since 1970 */
+    int64_t req_ns;                        /* time of the REQ, nanoseconds since 1970 */
     uint32_t qpn, peer_qpn, psn, peer_psn; /* psn: next packet of each side, if known */
     uint16_t peer_lid;
     uint8_t sl, path_mtu, ack_timeout, retry_count; /* IBA codes */
@@ -109,14 +109,14 @@ enum transport_result {
     TRANSPORT_TOO_LARGE, /* an SA response was too large and was dropped; error has its size */
 };
 
-static inline enum transport_result transport_of(enum sa_heard heard)
+static inline enum transport_result transport_of(enum sa_outcome outcome)
 {
-    static const enum transport_result results[] = {[SA_HEARD] = TRANSPORT_OK,
+    static const enum transport_result results[] = {[SA_ANSWERED] = TRANSPORT_OK,
                                                     [SA_NOTHING] = TRANSPORT_NOTHING,
                                                     [SA_TOO_LARGE] = TRANSPORT_TOO_LARGE,
                                                     [SA_FAILED] = TRANSPORT_ERROR,
                                                     [SA_INTERRUPTED] = TRANSPORT_STOPPED};
-    return results[heard];
+    return results[outcome];
 }
 
 struct transport;
@@ -129,7 +129,7 @@ enum {
     CAN_ASK_SA = 1,      /* the SA can be queried */
     HAS_OWN_QP = 2,      /* the probe has its own queue pair, with P_Key, Q_Key and memberships */
     SHOWS_SENDER = 4,    /* shows the InfiniBand headers of received packets: QPN, LID and GRH */
-    HAS_CONNECTIONS = 8, /* connected mode (RFC 4755): call, send_call and hang_up */
+    HAS_CONNECTIONS = 8, /* connected mode (RFC 4755): connect, send_connected and disconnect */
     CAN_ALL = CAN_ASK_SA | HAS_OWN_QP | SHOWS_SENDER | HAS_CONNECTIONS,
 };
 
@@ -142,7 +142,7 @@ struct transport_ops {
      * Opens one more queue pair, once, with the P_Key of another partition at that index. It only
      * sends.
      */
-    enum transport_result (*open_stranger)(struct transport *t, unsigned pkey_index);
+    enum transport_result (*open_other_partition)(struct transport *t, unsigned pkey_index);
     enum transport_result (*send)(struct transport *t, const struct ud_to *to,
                                   const uint8_t *octets, uint32_t n);
     /* Waits up to ms milliseconds for the next packet. */
@@ -168,22 +168,22 @@ struct transport_ops {
     enum transport_result (*next_notice)(struct transport *t, int ms, uint8_t notice[NOTICE_SIZE]);
 
     /* Connections (RFC 4755), if the transport has them. */
-    /* True if connections can be made on this port. False: no_calls has the reason. */
-    bool (*can_call)(struct transport *t);
+    /* True if connections can be made on this port. False: no_connections has the reason. */
+    bool (*can_connect)(struct transport *t);
     /*
-     * Connects within ms milliseconds. The caller owns *c until hang_up, whatever the result.
+     * Connects within ms milliseconds. The caller owns *c until disconnect, whatever the result.
      * Returns OK or STOPPED.
      */
-    enum transport_result (*call)(struct transport *t, const struct call_question *q, int ms,
-                                  struct call **c);
+    enum transport_result (*connect)(struct transport *t, const struct connect_request *q, int ms,
+                                     struct cm_connection **c);
     /* Sends a message. TRANSPORT_NOTHING: not possible, the connection is unusable. */
-    enum transport_result (*send_call)(struct transport *t, struct call *c, const uint8_t *octets,
-                                       uint32_t n);
+    enum transport_result (*send_connected)(struct transport *t, struct cm_connection *c,
+                                            const uint8_t *octets, uint32_t n);
     /*
      * Disconnects and frees the connection; if it was up, sends a DREQ. *answered: the DREP arrived
      * in time.
      */
-    void (*hang_up)(struct transport *t, struct call *c, int ms, bool *answered);
+    void (*disconnect)(struct transport *t, struct cm_connection *c, int ms, bool *answered);
 };
 
 /* The link of a network interface; the kernel has opened it. */
@@ -204,13 +204,13 @@ struct transport {
      * A second queue pair that is in no group. A request sent from it shows whether the response
      * goes to the announced QPN.
      */
-    uint32_t aside_qpn;    /* 0: none */
-    uint32_t stranger_qpn; /* the queue pair in another partition; 0: not open */
-    uint16_t stranger_pkey;
+    uint32_t second_qpn;          /* 0: none */
+    uint32_t other_partition_qpn; /* the queue pair in another partition; 0: not open */
+    uint16_t other_pkey;
     bool denied; /* an error was caused by a missing privilege */
     bool ending; /* cleanup is running: signals do not stop it */
     char error[256];
-    char no_calls[160]; /* why connections are not possible; "": they are, as far as known */
+    char no_connections[160]; /* why connections are not possible; "": they are, as far as known */
 };
 
 static inline bool transport_can(const struct transport *t, unsigned capabilities)

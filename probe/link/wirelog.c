@@ -11,7 +11,7 @@
 #include "cli/say.h"
 #include "pcapio/pcapng.h"
 #include "probe/link/transport.h"
-#include "wire/carrier.h"
+#include "wire/link_frame.h"
 #include "wire/put.h"
 
 enum { GSI_QP = 1, FRAME_MAX = ERF_HEADER_LEN + UD_SIZE + UDFRAME_MORE };
@@ -19,7 +19,7 @@ enum { GSI_QP = 1, FRAME_MAX = ERF_HEADER_LEN + UD_SIZE + UDFRAME_MORE };
 
 struct frame {
     int64_t ns;
-    enum log_way way;
+    enum log_direction direction;
     int linktype; /* ERF, or LINKTYPE_IPOIB for an interface */
     uint32_t n;
     uint8_t octets[];
@@ -31,15 +31,15 @@ struct wirelog {
     char *path;
     bool bad, begun;       /* begun: the file header is written */
     struct fabric *fabric; /* the check context's model */
-    struct judge *judge;
-    judge_report *report;
+    struct checker *checker;
+    checker_report *report;
     void *user;
-    enum log_way way; /* of the frame being checked */
-    uint32_t number, psn, calls;
+    enum log_direction direction; /* of the frame being checked */
+    uint32_t number, psn, connections;
     GPtrArray *first;   /* frames before the first check context; of a branch: before its own */
     GPtrArray *waiting; /* frames that belong to wirelog_begin's text */
     char *what;
-    bool judged;
+    bool checked;
 };
 
 /* ---- the file */
@@ -82,7 +82,7 @@ static void write_frame(struct wirelog *w, const struct frame *f, const char *co
     struct pcapng_epb epb = {.time = (uint64_t)f->ns,
                              .caplen = f->n,
                              .wirelen = f->n,
-                             .flags = f->way == LOG_SENT ? PCAPNG_OUTBOUND : PCAPNG_INBOUND,
+                             .flags = f->direction == LOG_SENT ? PCAPNG_OUTBOUND : PCAPNG_INBOUND,
                              .comment = comment};
     begin_file(w, f->linktype);
     pcapng_put_epb_head(head, &epb);
@@ -96,45 +96,45 @@ static void write_frame(struct wirelog *w, const struct frame *f, const char *co
 static void pass_on(void *user, uint32_t frame, const struct finding *f)
 {
     struct wirelog *w = user;
-    if (w->way == LOG_OF_SUBJECT && w->report)
+    if (w->direction == LOG_OF_TARGET && w->report)
         w->report(w->user, frame, f);
 }
 
-static void judge(struct wirelog *w, const struct frame *f)
+static void checker(struct wirelog *w, const struct frame *f)
 {
-    if (f->way == LOG_OF_IMPOSTOR)
+    if (f->direction == LOG_OF_IMPOSTOR)
         return;
     struct capture_frame c = {++w->number, 0, f->linktype, f->ns, view_make(f->octets, f->n, f->n)};
-    w->way = f->way;
-    judge_frame(w->judge, &c);
+    w->direction = f->direction;
+    checker_frame(w->checker, &c);
 }
 
-static void end_judge(struct wirelog *w)
+static void end_checker(struct wirelog *w)
 {
-    judge_free(w->judge);
+    checker_free(w->checker);
     fabric_free(w->fabric);
-    w->judge = NULL;
+    w->checker = NULL;
     w->fabric = NULL;
 }
 
-void wirelog_judge(struct wirelog *w, const struct deviations *known, judge_report *report,
+void wirelog_check(struct wirelog *w, const struct deviations *known, checker_report *report,
                    void *user)
 {
-    end_judge(w);
+    end_checker(w);
     w->report = NULL;
     if (!report)
         return;
-    w->root->judged = true;
+    w->root->checked = true;
     w->fabric = fabric_new();
     fabric_take_interfaces(w->fabric, INTERFACES_ONE);
     fabric_take_records_as_current(w->fabric);
-    w->judge = judge_new(w->fabric, known, pass_on, w);
+    w->checker = checker_new(w->fabric, known, pass_on, w);
     for (guint i = 0; i < w->root->first->len; i++)
-        judge(w, w->root->first->pdata[i]);
+        checker(w, w->root->first->pdata[i]);
     w->report = report;
     w->user = user;
     for (guint i = 0; w->root != w && i < w->first->len; i++)
-        judge(w, w->first->pdata[i]);
+        checker(w, w->first->pdata[i]);
     if (w->root != w)
         g_ptr_array_set_size(w->first, 0);
 }
@@ -148,11 +148,11 @@ static struct frame *copy_frame(const struct frame *f)
 
 static void take_frame(struct wirelog *w, struct frame *f)
 {
-    if (w->judge)
-        judge(w, f);
-    if (!w->root->judged)
+    if (w->checker)
+        checker(w, f);
+    if (!w->root->checked)
         g_ptr_array_add(w->root->first, copy_frame(f));
-    if (w->root != w && !w->judge)
+    if (w->root != w && !w->checker)
         g_ptr_array_add(w->first, copy_frame(f));
     if (w->root->file && w->what)
         g_ptr_array_add(w->waiting, f);
@@ -190,11 +190,11 @@ static int64_t now_ns(void)
  * are the destination address.
  */
 static void log_datagram(struct wirelog *w, const uint8_t *lladdr, const uint8_t *octets,
-                         uint32_t n, enum log_way way)
+                         uint32_t n, enum log_direction direction)
 {
     struct frame *f = g_malloc0(sizeof *f + DLT_IPOIB_PSEUDO + n);
     f->ns = now_ns();
-    f->way = way;
+    f->direction = direction;
     f->linktype = LINKTYPE_IPOIB;
     f->n = DLT_IPOIB_PSEUDO + n;
     memcpy(f->octets + DLT_IPOIB_ADDRESS, lladdr, LLADDR_SIZE);
@@ -203,14 +203,14 @@ static void log_datagram(struct wirelog *w, const uint8_t *lladdr, const uint8_t
 }
 
 void wirelog_frame(struct wirelog *w, const struct ud_heads *h, int64_t ns, const uint8_t *payload,
-                   uint32_t n, enum log_way way)
+                   uint32_t n, enum log_direction direction)
 {
     struct frame *f = g_malloc0(sizeof *f + FRAME_MAX);
     struct ud_heads heads = *h;
     if (!h->connected)
         heads.psn = w->root->psn++;
     f->ns = ns ? ns : now_ns();
-    f->way = way;
+    f->direction = direction;
     f->linktype = LINKTYPE_ERF;
     f->n = ERF_HEADER_LEN + udframe_put(f->octets + ERF_HEADER_LEN, &heads, payload, n);
     put_erf(f->octets, f->ns, f->n - ERF_HEADER_LEN);
@@ -241,12 +241,12 @@ void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey
     }
     struct ud_heads h = {.slid = t->facts.lid,
                          .dlid = to->lid,
-                         .pkey = to->stranger ? t->stranger_pkey : pkey,
+                         .pkey = to->other_partition ? t->other_pkey : pkey,
                          .sl = to->sl,
                          .dqpn = to->qpn,
-                         .sqpn = to->stranger ? t->stranger_qpn
-                                 : to->aside  ? t->aside_qpn
-                                              : t->qpn,
+                         .sqpn = to->other_partition ? t->other_partition_qpn
+                                 : to->second_qp     ? t->second_qpn
+                                                     : t->qpn,
                          .qkey = to->qkey,
                          .grh = to->grh ? grh : NULL};
     put_grh(grh, t, to, n);
@@ -254,10 +254,10 @@ void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey
 }
 
 void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t pkey, uint32_t qkey,
-                         uint16_t mlid, const struct ud_from *from, enum log_way way)
+                         uint16_t mlid, const struct ud_from *from, enum log_direction direction)
 {
     if (!transport_can(t, SHOWS_SENDER)) {
-        log_datagram(w, t->interface->lladdr, from->octets.p, from->octets.cap, way);
+        log_datagram(w, t->interface->lladdr, from->octets.p, from->octets.cap, direction);
         return;
     }
     uint16_t dlid = mlid ? mlid : (uint16_t)(t->facts.lid | from->path_bits);
@@ -270,20 +270,21 @@ void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t 
                          .sqpn = from->qpn,
                          .qkey = qkey,
                          .grh = from->grh};
-    wirelog_frame(w, &h, 0, from->octets.p, from->octets.cap, way);
+    wirelog_frame(w, &h, 0, from->octets.p, from->octets.cap, direction);
 }
 
-void wirelog_mad(struct wirelog *w, const struct transport *t, const uint8_t *mad, enum log_way way)
+void wirelog_mad(struct wirelog *w, const struct transport *t, const uint8_t *mad,
+                 enum log_direction direction)
 {
     wirelog_gsi(w, t,
                 &(struct log_gsi){.lid = t->facts.sm_lid, .sl = t->facts.sm_sl, .pkey = 0xffff},
-                mad, way);
+                mad, direction);
 }
 
 void wirelog_gsi(struct wirelog *w, const struct transport *t, const struct log_gsi *g,
-                 const uint8_t *mad, enum log_way way)
+                 const uint8_t *mad, enum log_direction direction)
 {
-    bool sent = way == LOG_SENT;
+    bool sent = direction == LOG_SENT;
     struct ud_heads h = {.slid = sent ? t->facts.lid : g->lid,
                          .dlid = sent ? g->lid : t->facts.lid,
                          .pkey = g->pkey,
@@ -291,12 +292,12 @@ void wirelog_gsi(struct wirelog *w, const struct transport *t, const struct log_
                          .dqpn = GSI_QP,
                          .sqpn = GSI_QP,
                          .qkey = GSI_QKEY};
-    wirelog_frame(w, &h, g->ns, mad, MAD_SIZE, way);
+    wirelog_frame(w, &h, g->ns, mad, MAD_SIZE, direction);
 }
 
 uint32_t wirelog_number(struct wirelog *w)
 {
-    return ++w->root->calls;
+    return ++w->root->connections;
 }
 
 /* ---- comments */
@@ -341,13 +342,13 @@ struct wirelog *wirelog_branch(struct wirelog *root)
 
 void wirelog_settle(struct wirelog *w)
 {
-    w->judged = true;
+    w->checked = true;
 }
 
 void wirelog_join(struct wirelog *w)
 {
     wirelog_end(w, "ended early");
-    end_judge(w);
+    end_checker(w);
     g_ptr_array_unref(w->first);
     g_ptr_array_unref(w->waiting);
     g_free(w);
@@ -364,7 +365,7 @@ bool wirelog_free(struct wirelog *w)
         good = false;
     }
     good = good && !w->bad;
-    end_judge(w);
+    end_checker(w);
     g_ptr_array_unref(w->first);
     g_ptr_array_unref(w->waiting);
     g_free(w->path);

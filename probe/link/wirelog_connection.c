@@ -12,30 +12,30 @@
 enum { SEND_FIRST = 0, SEND_MIDDLE = 1, SEND_LAST = 2, SEND_ONLY = 4, UC_ABOVE_RC = 0x20 };
 enum { PEER_ID = 0x80000000u }; /* the peer's communication IDs: a range that ours do not use */
 
-static struct log_gsi gsi_of(const struct call *c, uint16_t lid, int64_t ns)
+static struct log_gsi gsi_of(const struct cm_connection *c, uint16_t lid, int64_t ns)
 {
     return (struct log_gsi){
-        .lid = c->peer_lid ? c->peer_lid : lid, .pkey = c->asked.pkey, .sl = c->sl, .ns = ns};
+        .lid = c->peer_lid ? c->peer_lid : lid, .pkey = c->req.pkey, .sl = c->sl, .ns = ns};
 }
 
 static void log_cm(struct wirelog *w, const struct transport *t, const struct log_gsi *g,
-                   enum cm_message m, const struct cm_fields *f, enum log_way way)
+                   enum cm_message m, const struct cm_fields *f, enum log_direction direction)
 {
     uint8_t mad[MAD_SIZE];
     make_cm(mad, m, f);
-    wirelog_gsi(w, t, g, mad, way);
+    wirelog_gsi(w, t, g, mad, direction);
 }
 
-static void log_req(struct wirelog *w, const struct transport *t, const struct call *c,
+static void log_req(struct wirelog *w, const struct transport *t, const struct cm_connection *c,
                     uint16_t lid)
 {
-    struct log_gsi g = gsi_of(c, lid, c->asked_ns);
+    struct log_gsi g = gsi_of(c, lid, c->req_ns);
     struct cm_fields f = {.local_id = c->number,
-                          .service_id = c->asked.service_id,
+                          .service_id = c->req.service_id,
                           .qpn = c->qpn,
                           .psn = c->peer_psn, /* the first PSN that the peer sends (IBA 12.6.5) */
-                          .uc = c->asked.uc,
-                          .pkey = c->asked.pkey,
+                          .uc = c->req.uc,
+                          .pkey = c->req.pkey,
                           .local_lid = t->facts.lid,
                           .remote_lid = g.lid,
                           .path_mtu = c->path_mtu ? c->path_mtu : t->facts.mtu,
@@ -43,13 +43,14 @@ static void log_req(struct wirelog *w, const struct transport *t, const struct c
                           .ack_timeout = c->ack_timeout,
                           .retry_count = c->retry_count,
                           .local_gid = t->facts.gid,
-                          .remote_gid = c->asked.gid,
-                          .private_data = c->asked.private_data,
-                          .private_size = c->asked.private_size};
+                          .remote_gid = c->req.gid,
+                          .private_data = c->req.private_data,
+                          .private_size = c->req.private_size};
     log_cm(w, t, &g, CM_REQ, &f, LOG_SENT);
 }
 
-void wirelog_call(struct wirelog *w, const struct transport *t, struct call *c, uint16_t lid)
+void wirelog_connect(struct wirelog *w, const struct transport *t, struct cm_connection *c,
+                     uint16_t lid)
 {
     struct log_gsi g = gsi_of(c, lid, 0);
     uint32_t number = c->number = wirelog_number(w);
@@ -60,19 +61,19 @@ void wirelog_call(struct wirelog *w, const struct transport *t, struct call *c, 
                                .reason = c->reason,
                                .private_data = c->private_data,
                                .private_size = c->private_size};
-    if (c->result == CALL_IMPOSSIBLE)
+    if (c->result == CONNECT_NOT_SENT)
         return;
     log_req(w, t, c, lid);
-    if (c->result == CALL_SILENT)
+    if (c->result == CONNECT_NO_RESPONSE)
         return;
-    log_cm(w, t, &g, c->result == CALL_UP ? CM_REP : CM_REJ, &answer, LOG_OF_SUBJECT);
-    if (c->result == CALL_UP)
+    log_cm(w, t, &g, c->result == CONNECT_ACCEPTED ? CM_REP : CM_REJ, &answer, LOG_OF_TARGET);
+    if (c->result == CONNECT_ACCEPTED)
         log_cm(w, t, &g, CM_RTU,
                &(struct cm_fields){.local_id = number, .remote_id = PEER_ID | number}, LOG_SENT);
 }
 
-void wirelog_hung_up(struct wirelog *w, const struct transport *t, const struct call *c,
-                     bool by_peer, bool answered)
+void wirelog_disconnect(struct wirelog *w, const struct transport *t, const struct cm_connection *c,
+                        bool by_peer, bool answered)
 {
     struct log_gsi g = gsi_of(c, 0, 0);
     struct cm_fields ours = {.local_id = c->number,
@@ -81,19 +82,19 @@ void wirelog_hung_up(struct wirelog *w, const struct transport *t, const struct 
                      its = {.local_id = PEER_ID | c->number,
                             .remote_id = c->number,
                             .remote_qpn = c->qpn};
-    log_cm(w, t, &g, CM_DREQ, by_peer ? &its : &ours, by_peer ? LOG_OF_SUBJECT : LOG_SENT);
+    log_cm(w, t, &g, CM_DREQ, by_peer ? &its : &ours, by_peer ? LOG_OF_TARGET : LOG_SENT);
     if (answered)
-        log_cm(w, t, &g, CM_DREP, by_peer ? &ours : &its, by_peer ? LOG_SENT : LOG_OF_SUBJECT);
+        log_cm(w, t, &g, CM_DREP, by_peer ? &ours : &its, by_peer ? LOG_SENT : LOG_OF_TARGET);
 }
 
-void wirelog_message(struct wirelog *w, const struct transport *t, struct call *c,
-                     struct view octets, enum log_way way)
+void wirelog_message(struct wirelog *w, const struct transport *t, struct cm_connection *c,
+                     struct view octets, enum log_direction direction)
 {
-    bool sent = way == LOG_SENT;
+    bool sent = direction == LOG_SENT;
     uint32_t *psn = sent ? &c->psn : &c->peer_psn, part = ib_mtu_octets(c->path_mtu), at = 0;
     struct ud_heads h = {.slid = sent ? t->facts.lid : c->peer_lid,
                          .dlid = sent ? c->peer_lid : t->facts.lid,
-                         .pkey = c->asked.pkey,
+                         .pkey = c->req.pkey,
                          .sl = c->sl,
                          .dqpn = sent ? c->peer_qpn : c->qpn,
                          .connected = true};
@@ -102,10 +103,10 @@ void wirelog_message(struct wirelog *w, const struct transport *t, struct call *
         uint32_t n = octets.cap - at < part ? octets.cap - at : part;
         bool first = at == 0, last = at + n == octets.cap;
         h.opcode = first ? (last ? SEND_ONLY : SEND_FIRST) : last ? SEND_LAST : SEND_MIDDLE;
-        h.opcode += c->asked.uc ? UC_ABOVE_RC : 0;
+        h.opcode += c->req.uc ? UC_ABOVE_RC : 0;
         h.psn = *psn & PSN_MASK;
         *psn = *psn + 1;
-        wirelog_frame(w, &h, 0, octets.p + at, n, way);
+        wirelog_frame(w, &h, 0, octets.p + at, n, direction);
         at += n;
     } while (at < octets.cap);
 }

@@ -6,75 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/refused_option.h"
 #include "cli/save.h"
 #include "cli/say.h"
 #include "probe/run/address.h"
 #include "probe/run/destination.h"
 #include "wire/view.h"
 
-const char probe_options_help[] =
+static const char help_start[] =
     "Usage: ipoib-probe [OPTION]... TARGET...\n"
     "       ipoib-probe --list\n"
     "       ipoib-probe --explain RULE\n"
     "\n"
-    "Asks a peer on an IP over InfiniBand link, and says which requirements of RFC 4391\n"
-    "and RFC 4755 it keeps. A TARGET is a host name; an IPv4 or IPv6 address; a prefix\n"
-    "(10.0.0.0/24, at most /16, of IPv6 /116), whose hosts are all asked; or the word\n"
-    "fabric: then this port and the subnet administrator are looked at, from the bottom up.\n"
-    "By default nothing is sent that a peer remembers.\n"
-    "\n"
-    "  -d, --device DEV     the InfiniBand device (ibv_devices); the first if not given.\n"
-    "                       Or a network interface (ib0), which shows less, where\n"
-    "                       libibverbs or libibumad cannot be had\n"
-    "  -p, --port PORT      its port; the first active one if not given\n"
-    "      --pkey K         the partition (0x8001); the port's first P_Key if not given\n"
-    "  -4                   take the IPv4 address of a host name\n"
-    "  -6                   take the IPv6 address of a host name\n"
-    "      --source IP      an unused address for the probe: allows the checks that need\n"
-    "                       one (echo requests of all sizes). The peer will remember it\n"
-    "                       for some time. It is tested first whether anybody has it\n"
-    "      --only SELECTOR  these rules alone: an identifier, or a beginning of it\n"
-    "                       (rfc4755, rfc4391.6); may be given several times\n"
-    "      --disruptive     also what disturbs: wrong Q_Keys and P_Keys (the peer's port counts\n"
-    "                       them and may send a trap), connections of a mode that the peer\n"
-    "                       does not announce (Linux logs a warning), and, of a fabric,\n"
-    "                       groups with wrong attributes (errors in the SM's log)\n"
-    "      --strict         a violated SHOULD counts as a violated MUST does\n"
-    "      --deviations NAME  known deviations, which are shown and not counted: linux\n"
-    "                       (Linux and OpenSM; if not given), none, or a file's path\n"
-    "      --format text|json|junit|tap   the report's format; text if not given\n"
-    "      --node NAME      the node that ipoib-check --merge is to list the report under;\n"
-    "                       with --format json\n"
-    "  -o, --output FILE    write the report to FILE, not to standard output\n"
-    "  -w, --write FILE     every packet sent and received, as pcapng for Wireshark\n"
-    "      --rate N         at most N packets a second (1 to 100000); 200 if not given\n"
-    "      --timeout MS     how long each answer is awaited; 500 if not given\n"
-    "  -n, --dry-run        print what would be sent, as text; send nothing\n"
-    "  -l, --list           print the checks\n"
-    "      --explain RULE   print what a rule means, what evidence it needs, how to\n"
-    "                       see it and what to do\n"
-    "  -h, --help           print this text\n"
-    "  -V, --version        print the version\n"
-    "\n"
-    "Exit status: 1 if a target violates a MUST (with --strict a SHOULD), or the fabric\n"
-    "has a fault; else 2 if one could not be tested, or the usage was wrong; 3 if a\n"
-    "privilege or the device is missing; else 0. 128 and the signal's number if it was\n"
-    "interrupted: everything is undone then, and there is no report.\n";
+    "Sends requests to a peer on an IP over InfiniBand link, and reports which\n"
+    "requirements of RFC 4391 and RFC 4755 it obeys. A TARGET is a host name; an\n"
+    "IPv4 or IPv6 address; a prefix (10.0.0.0/24, at most a /16, or a /116 of IPv6),\n"
+    "all of whose hosts are tested; or the word fabric, which tests this port and\n"
+    "the subnet administration (SA) instead of a peer. By default the probe sends\n"
+    "nothing that a peer remembers.\n"
+    "\n";
 
-enum {
-    LONG_PKEY = 256,
-    LONG_SOURCE,
-    LONG_ONLY,
-    LONG_DISRUPTIVE,
-    LONG_STRICT,
-    LONG_DEVIATIONS,
-    LONG_FORMAT,
-    LONG_NODE,
-    LONG_RATE,
-    LONG_TIMEOUT,
-    LONG_EXPLAIN
-};
+static const char help_end[] =
+    "\n"
+    "Exit status: 1 if a target violates a MUST (with --strict also a SHOULD), or\n"
+    "a stage of the fabric fails; otherwise 2 if a target could not be tested or the\n"
+    "usage was wrong; 3 if a privilege or the device is missing; otherwise 0. 128\n"
+    "plus the number of the signal that interrupted it: the probe leaves the\n"
+    "groups that it joined and writes no report.\n";
+
 enum { RATE_MAX = 100000, TIMEOUT_MAX = 60000 };
 
 static bool read_number(const char *text, unsigned min, unsigned max, const char *what,
@@ -136,110 +94,137 @@ static bool read_target(struct options *o, const char *text)
     return good;
 }
 
-static bool read_option(struct options *o, int option, char *argument)
+static bool take_port(void *options, const char *value)
 {
-    switch (option) {
-    case 'd':
-        o->device = argument;
-        return true;
-    case 'p':
-        return read_number(argument, 1, 254, "--port", &o->port);
-    case LONG_PKEY:
-        return read_pkey(o, argument);
-    case LONG_SOURCE:
-        return read_source(o, argument);
-    case LONG_ONLY:
-        return only_read(o->only, &o->selection, argument);
-    case LONG_DISRUPTIVE:
-        o->disruptive = true;
-        return true;
-    case LONG_STRICT:
-        o->strict = true;
-        return true;
-    case LONG_DEVIATIONS:
-        o->deviations = argument;
-        return true;
-    case LONG_FORMAT:
-        return format_read(&o->format, argument);
-    case LONG_NODE:
-        o->node = argument;
-        return true;
-    case LONG_RATE:
-        return read_number(argument, 1, RATE_MAX, "--rate", &o->rate);
-    case LONG_TIMEOUT:
-        return read_number(argument, 1, TIMEOUT_MAX, "--timeout", &o->timeout_ms);
-    case '4':
-    case '6':
-        return read_family(o, option == '6');
-    case 'o':
-        o->output = argument;
-        return true;
-    case 'w':
-        o->capture = argument;
-        return true;
-    case 'n':
-        o->dry_run = true;
-        return true;
-    case LONG_EXPLAIN:
-        o->explain = argument;
-        return true;
-    case 'l':
-        o->list = true;
-        return true;
-    case 'h':
-        o->help = true;
-        return true;
-    case 'V':
-        o->version = true;
-        return true;
-    default: /* refuse() has printed the message */
-        say("try 'ipoib-probe --help'");
-        return false;
-    }
+    struct options *o = options;
+    return read_number(value, 1, 254, "--port", &o->port);
 }
 
-/* getopt_long's own messages would print the user's text to the terminal unescaped. */
-static void refuse(int why, char **argv, const char *shorts)
+static bool take_pkey(void *options, const char *value)
 {
-    char letter[REFUSED_OPTION_LEN];
-    const char *option = refused_option(argv, shorts, letter);
-    if (why == ':')
-        say("%s needs a value", option);
-    else
-        say("unrecognized option %s", option);
+    struct options *o = options;
+    return read_pkey(o, value);
 }
+
+static bool take_source(void *options, const char *value)
+{
+    struct options *o = options;
+    return read_source(o, value);
+}
+
+static bool take_only(void *options, const char *value)
+{
+    struct options *o = options;
+    return only_read(o->only, &o->selection, value);
+}
+
+static bool take_format(void *options, const char *value)
+{
+    struct options *o = options;
+    return format_read(&o->format, value);
+}
+
+static bool take_rate(void *options, const char *value)
+{
+    struct options *o = options;
+    return read_number(value, 1, RATE_MAX, "--rate", &o->rate);
+}
+
+static bool take_timeout(void *options, const char *value)
+{
+    struct options *o = options;
+    return read_number(value, 1, TIMEOUT_MAX, "--timeout", &o->timeout_ms);
+}
+
+static bool take_ipv4(void *options, const char *unused)
+{
+    (void)unused;
+    struct options *o = options;
+    return read_family(o, false);
+}
+
+static bool take_ipv6(void *options, const char *unused)
+{
+    (void)unused;
+    struct options *o = options;
+    return read_family(o, true);
+}
+
+static const struct cli_option table[] = {
+    {.letter = 'd',
+     .name = "device",
+     .argument = "DEV",
+     .help =
+         "use this InfiniBand device (see ibv_devices; default: the first one), or this network "
+         "interface (ib0), which shows less and needs neither libibverbs nor libibumad",
+     CLI_STORES(options, device)},
+    {.letter = 'p',
+     .name = "port",
+     .argument = "PORT",
+     .help = "use this port of the device (default: the first active one)",
+     CLI_CALLS(take_port)},
+    {.name = "pkey",
+     .argument = "K",
+     .help = "use this partition, as 0x8001 (default: the first P_Key of the port's table)",
+     CLI_CALLS(take_pkey)},
+    {.letter = '4', .help = "use the IPv4 address of a host name", CLI_CALLS(take_ipv4)},
+    {.letter = '6', .help = "use the IPv6 address of a host name", CLI_CALLS(take_ipv6)},
+    {.name = "source",
+     .argument = "IP",
+     .help = "use this unused address for the probe; it enables the checks that need an address, "
+             "such as echo requests of all sizes, and the peer remembers it for some time",
+     CLI_CALLS(take_source)},
+    {REPORT_OPTION_ONLY, CLI_CALLS(take_only)},
+    {.name = "disruptive",
+     .help = "also run checks that disturb: wrong Q_Keys and P_Keys (the peer's port counts them "
+             "and may send a trap), connections of a mode that the peer does not announce (Linux "
+             "logs a warning), and, for fabric, groups with wrong attributes (the SM logs errors)",
+     CLI_SETS(options, disruptive)},
+    {REPORT_OPTION_STRICT, CLI_SETS(options, strict)},
+    {REPORT_OPTION_DEVIATIONS, CLI_STORES(options, deviations)},
+    {REPORT_OPTION_FORMAT, CLI_CALLS(take_format)},
+    {.name = "node",
+     .argument = "NAME",
+     .help = "set the node under which ipoib-check --merge lists the report; use it with --format "
+             "json",
+     CLI_STORES(options, node)},
+    {REPORT_OPTION_OUTPUT, CLI_STORES(options, output)},
+    {.letter = 'w',
+     .name = "write",
+     .argument = "FILE",
+     .help = "write the packets sent and received to FILE, as pcapng for Wireshark",
+     CLI_STORES(options, capture)},
+    {.name = "rate",
+     .argument = "N",
+     .help = "send at most N packets a second, 1 to 100000 (default: 200)",
+     CLI_CALLS(take_rate)},
+    {.name = "timeout",
+     .argument = "MS",
+     .help = "wait MS milliseconds for each reply, 1 to 60000 (default: 500)",
+     CLI_CALLS(take_timeout)},
+    {.letter = 'n',
+     .name = "dry-run",
+     .help = "print what would be sent, as text; send nothing",
+     CLI_SETS(options, dry_run)},
+    {.letter = 'l',
+     .name = "list",
+     .help = "print the checks: request, expected reply and rules",
+     CLI_SETS(options, list)},
+    {REPORT_OPTION_EXPLAIN, CLI_STORES(options, explain)},
+    {CLI_OPTION_HELP},
+    {CLI_OPTION_VERSION},
+    {.kind = CLI_END},
+};
+
+const struct cli_program probe_program = {"ipoib-probe", help_start, table, help_end};
 
 static bool read_all(struct options *o, int argc, char **argv)
 {
-    static const char shorts[] = ":d:p:o:w:nlhV46";
-    static const struct option known[] = {{"device", required_argument, NULL, 'd'},
-                                          {"port", required_argument, NULL, 'p'},
-                                          {"pkey", required_argument, NULL, LONG_PKEY},
-                                          {"source", required_argument, NULL, LONG_SOURCE},
-                                          {"only", required_argument, NULL, LONG_ONLY},
-                                          {"disruptive", no_argument, NULL, LONG_DISRUPTIVE},
-                                          {"strict", no_argument, NULL, LONG_STRICT},
-                                          {"deviations", required_argument, NULL, LONG_DEVIATIONS},
-                                          {"format", required_argument, NULL, LONG_FORMAT},
-                                          {"node", required_argument, NULL, LONG_NODE},
-                                          {"rate", required_argument, NULL, LONG_RATE},
-                                          {"timeout", required_argument, NULL, LONG_TIMEOUT},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"write", required_argument, NULL, 'w'},
-                                          {"dry-run", no_argument, NULL, 'n'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"explain", required_argument, NULL, LONG_EXPLAIN},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, 'V'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, shorts, known, NULL)) != -1) {
-        if (option == '?' || option == ':')
-            refuse(option, argv, shorts);
-        if (!read_option(o, option, optarg))
-            return false;
-    }
+    enum cli_result result = cli_read(&probe_program, argc, argv, o, NULL);
+    o->help = result == CLI_ASKED_HELP;
+    o->version = result == CLI_ASKED_VERSION;
+    if (result != CLI_READ)
+        return result != CLI_REFUSED;
     for (int i = optind; i < argc; i++)
         if (!read_target(o, argv[i]))
             return false;

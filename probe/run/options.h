@@ -3,6 +3,7 @@
 #ifndef IPOIB_PROBE_OPTIONS_H
 #define IPOIB_PROBE_OPTIONS_H
 
+#include "cli/option_table.h"
 #include "report/program.h"
 
 /* Which addresses of a host name are used. */
@@ -47,6 +48,6 @@ void probe_options_clear(struct options *o);
 /* True if no target is an address. */
 bool options_only_fabric(const struct options *o);
 
-extern const char probe_options_help[];
+extern const struct cli_program probe_program;
 
 #endif

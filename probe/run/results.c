@@ -10,7 +10,7 @@
 void results_begin(struct results *r, const char *check)
 {
     r->check = check;
-    r->sent[0] = r->came[0] = '\0';
+    r->sent[0] = r->received[0] = '\0';
     r->any = false;
 }
 
@@ -29,18 +29,18 @@ void results_sent(struct results *r, const char *format, ...)
     va_end(args);
 }
 
-void results_came(struct results *r, const char *format, ...)
+void results_received(struct results *r, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vput(r->came, format, args);
+    vput(r->received, format, args);
     va_end(args);
 }
 
-void results_show(struct results *r, const char *sent, const char *came)
+void results_show(struct results *r, const char *sent, const char *received)
 {
     results_sent(r, "%s", sent);
-    results_came(r, "%s", came);
+    results_received(r, "%s", received);
 }
 
 /* Worst first: fail, deviation, inconclusive, pass. */
@@ -52,7 +52,7 @@ static int weight(enum outcome o)
 /* A finding with copies of its texts. */
 struct held {
     struct finding f;
-    char *expected, *actual, *subject, *reason, *check, *sent, *came;
+    char *expected, *actual, *subject, *reason, *check, *sent, *received;
     uint16_t lid;
     uint32_t qpn;
 };
@@ -60,7 +60,7 @@ struct held {
 static void held_free(gpointer user)
 {
     struct held *h = user;
-    char *texts[] = {h->expected, h->actual, h->subject, h->reason, h->check, h->sent, h->came};
+    char *texts[] = {h->expected, h->actual, h->subject, h->reason, h->check, h->sent, h->received};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     g_free(h);
@@ -76,7 +76,7 @@ static void hold(struct results *r, const struct finding *f)
                        .reason = g_strdup(f->reason),
                        .check = g_strdup(r->check),
                        .sent = g_strdup(r->sent),
-                       .came = g_strdup(r->came),
+                       .received = g_strdup(r->received),
                        .lid = r->lid,
                        .qpn = r->qpn};
     h->f.expected = h->expected;
@@ -93,12 +93,12 @@ static void add_with(struct results *r, const struct finding *f,
     if (!r->any || weight(f->outcome) > weight(r->worst))
         r->worst = f->outcome;
     r->any = true;
-    verdict_add_evidence(r->judged->verdict, f, evidence);
+    verdict_add_evidence(r->checked->verdict, f, evidence);
 }
 
 static void add(struct results *r, const struct finding *f)
 {
-    const struct verdict_evidence evidence = {r->check, r->sent, r->came};
+    const struct verdict_evidence evidence = {r->check, r->sent, r->received};
     if (r->held)
         hold(r, f);
     else
@@ -141,7 +141,7 @@ void results_release(struct results *r, const char *doubt)
             h->f.outcome = OUTCOME_INCONCLUSIVE;
             h->f.actual = doubt;
         }
-        add_with(r, &h->f, &(struct verdict_evidence){h->check, h->sent, h->came});
+        add_with(r, &h->f, &(struct verdict_evidence){h->check, h->sent, h->received});
     }
     if (held)
         g_ptr_array_unref(held);
@@ -168,7 +168,7 @@ bool results_holds(const struct results *r, enum outcome outcome)
 
 uint64_t results_count(const struct results *r, enum rule_number rule, enum outcome outcome)
 {
-    uint64_t n = verdict_count(r->judged->verdict, rule, outcome);
+    uint64_t n = verdict_count(r->checked->verdict, rule, outcome);
     for (guint i = 0; r->held && i < r->held->len; i++) {
         const struct finding *f = &((const struct held *)r->held->pdata[i])->f;
         n += f->rule == rule && f->outcome == outcome;
@@ -206,10 +206,10 @@ void results_add_sure(struct results *r, enum rule_number rule, enum outcome out
 void results_skip(struct results *r, enum rule_number rule, const char *why)
 {
     const struct verdict_evidence evidence = {r->check, r->sent, ""};
-    verdict_skip(r->judged->verdict, rule, why, &evidence);
+    verdict_skip(r->checked->verdict, rule, why, &evidence);
 }
 
-void results_judged(void *user, uint32_t frame, const struct finding *f)
+void results_checked(void *user, uint32_t frame, const struct finding *f)
 {
     struct results *r = user;
     (void)frame;
@@ -228,7 +228,7 @@ void results_stage(struct results *r, const char *id, int outcome, const char *a
     va_start(args, format);
     char *text = g_strdup_vprintf(format, args);
     va_end(args);
-    judged_add_stage(r->judged, id, outcome, text, advice);
+    checked_add_stage(r->checked, id, outcome, text, advice);
     g_free(text);
 }
 

@@ -15,10 +15,10 @@
     .n_rules = sizeof((enum rule_number[]){__VA_ARGS__}) / sizeof(enum rule_number)
 
 struct results {
-    struct judged *judged;
+    struct checked *checked;
     const struct deviations *known;
     const char *check; /* the check that runs now */
-    char sent[VERDICT_TEXT], came[VERDICT_TEXT];
+    char sent[VERDICT_TEXT], received[VERDICT_TEXT];
     enum outcome worst; /* worst outcome of this check, for the comments of its packets */
     bool any;
     GPtrArray *held; /* struct held: findings that are not yet added; NULL: findings are not held */
@@ -30,8 +30,8 @@ struct results {
 void results_begin(struct results *r, const char *check);
 void results_sent(struct results *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* Sets what was sent and received for the following findings, as complete texts. */
-void results_show(struct results *r, const char *sent, const char *came);
-void results_came(struct results *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void results_show(struct results *r, const char *sent, const char *received);
+void results_received(struct results *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /*
  * Adds a result for a rule. A failure that is in the list of known deviations becomes a deviation.
@@ -60,10 +60,10 @@ uint64_t results_count(const struct results *r, enum rule_number rule, enum outc
 void results_skip(struct results *r, enum rule_number rule, const char *why);
 
 /*
- * A finding of the packet checks about a packet of the peer (judge_report). Inconclusive findings
+ * A finding of the packet checks about a packet of the peer (checker_report). Inconclusive findings
  * are ignored.
  */
-void results_judged(void *user, uint32_t frame, const struct finding *f);
+void results_checked(void *user, uint32_t frame, const struct finding *f);
 
 /*
  * Adds a stage of the fabric diagnosis. outcome: as in words.h, including VERDICT_SKIPPED. advice:

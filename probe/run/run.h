@@ -11,15 +11,16 @@
 #include "probe/run/options.h"
 
 /*
- * Result of an SA query. SA_TOLD: the SA returned records. SA_BUSY: it responded with busy status
- * to every try (IBA 13.4.7). SA_BROKEN: this side could not send the query or receive the response.
+ * Result of an SA query. SA_SUCCESS: the SA returned records. SA_BUSY: it responded with busy
+ * status to every try (IBA 13.4.7). SA_ERROR: this side could not send the query or receive the
+ * response.
  */
-enum sa_result { SA_TOLD, SA_REFUSED, SA_SILENT, SA_BUSY, SA_BROKEN };
+enum sa_result { SA_SUCCESS, SA_REJECTED, SA_NO_RESPONSE, SA_BUSY, SA_ERROR };
 
 /* Cache of SA responses (link/sa.c). */
 struct sa_cache {
-    unsigned silences;      /* consecutive queries without response or with busy status */
-    enum sa_result silence; /* result of the last of them: SA_SILENT or SA_BUSY */
+    unsigned failures;      /* consecutive queries without response or with busy status */
+    enum sa_result failure; /* result of the last of them: SA_NO_RESPONSE or SA_BUSY */
     GPtrArray *answers;     /* responses shared by the hosts of a sweep */
 };
 

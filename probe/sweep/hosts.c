@@ -8,7 +8,7 @@
 #include "hca/mcgroup.h"
 #include "probe/checks/checks.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/exchange/receive.h"
 #include "probe/link/groups.h"
 #include "probe/link/link.h"
@@ -62,14 +62,14 @@ static void free_host(struct host *h)
 static void deliver(struct sweep *s, struct host *h)
 {
     if (s->run->stopped)
-        judged_clear(&h->judged);
+        checked_clear(&h->checked);
     else
-        s->job->ready(s->job->user, &h->judged);
+        s->job->ready(s->job->user, &h->checked);
 }
 
 static void finish(struct sweep *s, struct host *h)
 {
-    h->judged.seconds = (double)(g_get_monotonic_time() - h->begin) / G_USEC_PER_SEC;
+    h->checked.seconds = (double)(g_get_monotonic_time() - h->begin) / G_USEC_PER_SEC;
     sweep_leave(s, h->joined, &h->group);
     g_ptr_array_add(s->idle, h->task);
     g_ptr_array_remove_fast(s->active, h);
@@ -83,7 +83,7 @@ void resume(struct sweep *s, struct host *h)
         finish(s, h);
 }
 
-void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a,
+void sweep_found(struct sweep *s, const struct flight *f, const struct response *a,
                  const struct ud_from *from)
 {
     struct host *h = g_new0(struct host, 1);
@@ -98,10 +98,10 @@ void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a
                                 .yield = sweep_await};
     memcpy(h->target.ip, f->ip, 16);
     g_strlcpy(h->target.name, name, sizeof h->target.name);
-    h->judged = (struct judged){.name = plain_dup(name),
-                                .verdict = verdict_new(&s->run->options->selection),
-                                .brief = s->brief};
-    h->results = (struct results){.judged = &h->judged, .known = s->rest->results->known};
+    h->checked = (struct checked){.name = plain_dup(name),
+                                  .verdict = verdict_new(&s->run->options->selection),
+                                  .brief = s->brief};
+    h->results = (struct results){.checked = &h->checked, .known = s->rest->results->known};
     h->first = *a;
     h->joined = f->joined;
     h->group = f->group;
@@ -122,7 +122,7 @@ bool start_host(struct sweep *s)
         return false;
     struct host *h = g_queue_pop_head(s->queue);
     h->task = task;
-    wirelog_judge(h->target.log, h->results.known, results_judged, &h->results);
+    wirelog_check(h->target.log, h->results.known, results_checked, &h->results);
     task_begin(task, run_host, h);
     g_ptr_array_add(s->active, h);
     resume(s, h);
@@ -160,7 +160,7 @@ void end_hosts(struct sweep *s)
     while (s->queue->length > 0) {
         struct host *h = g_queue_pop_head(s->queue);
         sweep_leave(s, h->joined, &h->group);
-        h->judged.trouble = plain_dup(
+        h->checked.trouble = plain_dup(
             s->link->transport->error); /* it responded, but was not checked */
         deliver(s, h);
         free_host(h);

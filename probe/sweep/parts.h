@@ -8,7 +8,7 @@
 #include "hca/mcgroup.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 #include "probe/run/options.h"
@@ -43,8 +43,8 @@ struct host {
     struct target target; /* must be the first member: see sweep_await() */
     struct peer peer;
     struct results results;
-    struct judged judged;
-    struct answer first;
+    struct checked checked;
+    struct response first;
     struct task *task;
     packet_match *match; /* the match function that the host waits for */
     void *match_user;
@@ -72,13 +72,13 @@ struct sweep {
     GHashTable *flights; /* pending requests by address */
     struct tally *tallies;
     gint64 shown;         /* when progress was last shown */
-    enum sa_result hears; /* SA_TOLD: packets to all IPv6 nodes are received */
+    enum sa_result hears; /* SA_SUCCESS: packets to all IPv6 nodes are received */
 };
 
 /* ---- hosts.c */
 
 /* First response of an address: queues the host until a task is free. */
-void sweep_found(struct sweep *s, const struct flight *f, const struct answer *a,
+void sweep_found(struct sweep *s, const struct flight *f, const struct response *a,
                  const struct ud_from *from);
 bool start_host(struct sweep *s);
 /* Continues a host until it waits again or is finished. */
@@ -94,18 +94,18 @@ void sweep_leave(struct sweep *s, bool joined, const struct mc_group *g);
 /* ---- proxy.c */
 
 /* Notes the station that responded for an address. */
-void sweep_note_place(struct tally *t, const struct answer *a);
+void sweep_note_place(struct tally *t, const struct response *a);
 /* Adds stages about stations that responded for many addresses. */
-void sweep_tell_proxies(const struct tally *t, struct judged *j);
+void sweep_report_proxies(const struct tally *t, struct checked *j);
 
-/* ---- tell.c */
+/* ---- report.c */
 
 /* Notes that an address did not respond. own: the interface of this host that has it, or NULL. */
-void note_silent(struct tally *t, const struct flight *f, const char *own);
-void tell_named(struct sweep *s, const struct target_option *t, const char *trouble);
-void tell_prefix(struct sweep *s, const struct target_option *t, struct tally *tally);
+void note_no_answer(struct tally *t, const struct flight *f, const char *own);
+void report_named(struct sweep *s, const struct target_option *t, const char *trouble);
+void report_prefix(struct sweep *s, const struct target_option *t, struct tally *tally);
 
-/* ---- ask.c */
+/* ---- resolve.c */
 
 void sweep_begin(struct sweep *s);
 void sweep_end(struct sweep *s);

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 
 /* A station with this many addresses is reported, whether it is a proxy or not. */
-enum { PROXY_FROM = 8, PROXIES_TOLD = 5 };
+enum { PROXY_FROM = 8, PROXIES_REPORTED = 5 };
 
 struct place {
     struct owner owner;
@@ -31,7 +31,7 @@ static gboolean same_place(gconstpointer a, gconstpointer b)
                        ((const struct place *)b)->owner.lladdr);
 }
 
-void sweep_note_place(struct tally *t, const struct answer *a)
+void sweep_note_place(struct tally *t, const struct response *a)
 {
     struct place key = {.owner = {.lid = a->lid, .sl = a->sl, .qpn = a->qpn}, .addresses = 1}, *p;
     memcpy(key.owner.lladdr, a->lladdr, LLADDR_SIZE);
@@ -50,17 +50,17 @@ static int by_addresses(gconstpointer a, gconstpointer b)
                                         : memcmp(x->owner.lladdr, y->owner.lladdr, LLADDR_SIZE);
 }
 
-static void tell_place(struct judged *j, const struct place *p)
+static void report_place(struct checked *j, const struct place *p)
 {
     char owner[OWNER_TEXT];
     owner_text(&p->owner, owner, sizeof owner);
     char *text = g_strdup_printf("%u of them are at %s: a proxy, or a host that has many addresses",
                                  p->addresses, owner);
-    judged_add_stage(j, "sweep.proxy", OUTCOME_NOTED, text, "");
+    checked_add_stage(j, "sweep.proxy", OUTCOME_NOTED, text, "");
     g_free(text);
 }
 
-void sweep_tell_proxies(const struct tally *t, struct judged *j)
+void sweep_report_proxies(const struct tally *t, struct checked *j)
 {
     GPtrArray *many = g_ptr_array_new();
     GHashTableIter it;
@@ -71,7 +71,7 @@ void sweep_tell_proxies(const struct tally *t, struct judged *j)
         if (((const struct place *)key)->addresses >= PROXY_FROM)
             g_ptr_array_add(many, key);
     g_ptr_array_sort(many, by_addresses);
-    for (guint i = 0; i < many->len && i < PROXIES_TOLD; i++)
-        tell_place(j, many->pdata[i]);
+    for (guint i = 0; i < many->len && i < PROXIES_REPORTED; i++)
+        report_place(j, many->pdata[i]);
     g_ptr_array_unref(many);
 }

@@ -110,7 +110,7 @@ static bool take_next(struct sweep *s, int ms)
 
 enum { LONGEST_WAIT_US = 100000, SHORTEST_WAIT_US = 1000 };
 
-static void rest(struct sweep *s)
+static void pause_sweep(struct sweep *s)
 {
     gint64 now = g_get_monotonic_time();
     gint64 until = next_deadline(s, sweep_next_question(s, now + LONGEST_WAIT_US));
@@ -132,7 +132,7 @@ static void step(struct sweep *s)
     busy |= start_host(s);
     sweep_show(s);
     if (!busy)
-        rest(s);
+        pause_sweep(s);
 }
 
 static void free_task(gpointer task)

@@ -17,7 +17,7 @@ struct sweep_job {
      * Called with the result of an address that responded, or was named and did not respond. For a
      * prefix, called at its end with the statistics.
      */
-    void (*ready)(void *user, struct judged *j);
+    void (*ready)(void *user, struct checked *j);
     void *user;
 };
 /* rest: logs packets of stations that are not probed. */

@@ -22,7 +22,7 @@ static u32 lflag_of(u8 log)
 }
 
 /* qib's own idea of the state, and the events that the verbs' users wait for */
-static void tell_hca(struct vqib_end *end, u8 old)
+static void report_hca(struct vqib_end *end, u8 old)
 {
 	struct qib_pportdata *ppd = end->ppd;
 	struct ib_event event = {
@@ -46,7 +46,7 @@ static void tell_hca(struct vqib_end *end, u8 old)
  * PortStateChange and trap 128 are for what the link does, not for Armed and Active, which are
  * the SM's doing; IBA 14.2.5.4
  */
-static void tell_switch(struct vqib_switch *sw)
+static void report_switch(struct vqib_switch *sw)
 {
 	atomic_set(&sw->state_changed, 1);
 	queue_work(vqib_wq, &sw->notify);
@@ -59,9 +59,9 @@ static void set_state(struct vqib_end *end, u8 log, u8 phys)
 	end->log = log;
 	end->phys = phys;
 	if (end->ppd)
-		tell_hca(end, old);
+		report_hca(end, old);
 	else if (old != log && (old == IB_PORT_DOWN || log == IB_PORT_DOWN))
-		tell_switch(end->sw);
+		report_switch(end->sw);
 	if (log == IB_PORT_DOWN && old != IB_PORT_DOWN)
 		vqib_count(end, VQIB_LINK_DOWNED);
 }

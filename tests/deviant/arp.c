@@ -94,8 +94,8 @@ static void answer(struct deviant *d, const struct ud_from *from, const uint8_t 
     uint32_t qpn = to_sender ? from->qpn : lladdr_read(sha).qpn;
     struct arp_message m = {.op = ARP_REPLY, .sha = d->lladdr, .spa = tpa, .tha = sha, .tpa = spa};
     uint32_t n = spoil(d, out, make_arp(out, &m));
-    if (d->fault == FAULT_RIVAL_LATE)
-        g_usleep(RIVAL_LATE_US);
+    if (d->fault == FAULT_SECOND_LATE)
+        g_usleep(SECOND_LATE_US);
     if (d->fault == FAULT_RUNT)
         send_runt(d, from, qpn);
     if (d->fault == FAULT_MTU_ABOVE)

@@ -16,7 +16,7 @@ enum fault_number {
     FAULT_COUNT
 };
 
-enum { CONTACTS = 8, DIES_AFTER = 12, DIES_SOON_AFTER = 2, RIVAL_LATE_US = 300000 };
+enum { CONTACTS = 8, DIES_AFTER = 12, DIES_SOON_AFTER = 2, SECOND_LATE_US = 300000 };
 
 /* A neighbour, and the packet that waits until its address is known. */
 struct contact {

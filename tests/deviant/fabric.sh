@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # fabric FOLDER [OPTION...]: the deviant peer and ipoib-probe on the virtual fabric; for testbed/fabric once, results in TAP in
 # /fabric-out/tap. h0 runs OpenSM, h1 is the probe's, in another partition too, h4 a peer's in connected mode, all with the kernel's
-# IPoIB; h2 is the deviant peer's, h3 a rival's.
+# IPoIB; h2 is the deviant peer's, h3 that of a second one.
 { echo 'Default=0x7fff, ipoib : ALL=full;'; echo 'Other=0x0001 : 0x0011750000000110=full;'; } > /tmp/partitions
 fabric_up topo=1 nhca=5 && fabric_sm -P /tmp/partitions || return 1
 echo connected > /sys/class/net/ib4/mode

@@ -25,7 +25,7 @@ static bool make(struct deviant *d, const uint8_t *mgid, const struct mc_group *
     struct mc_group before = d->link.group, g;
     uint16_t status;
     d->link.group = *like;
-    bool made = group_join(&d->target, mgid, JOIN_FULL, true, &g, &status) == SA_TOLD;
+    bool made = group_join(&d->target, mgid, JOIN_FULL, true, &g, &status) == SA_SUCCESS;
     d->link.group = before;
     return made;
 }

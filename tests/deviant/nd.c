@@ -59,15 +59,15 @@ static uint32_t make_na(const struct deviant *d, const struct nd_message *m, uin
 }
 
 /* RFC 4861 §7.2.4: the reply goes to all nodes if the NS came from the unspecified address. */
-static void answer(struct deviant *d, const struct ud_from *from, const uint8_t *asker,
+static void answer(struct deviant *d, const struct ud_from *from, const uint8_t *requester,
                    const uint8_t *lladdr)
 {
     uint8_t out[UD_SIZE];
-    bool nobody = memcmp(asker, unspecified, 16) == 0;
+    bool nobody = memcmp(requester, unspecified, 16) == 0;
     struct nd_message m = {.type = ND_NA,
                            .flags = nobody ? OVERRIDE : OVERRIDE | ND_NA_SOLICITED,
                            .from = d->ip6,
-                           .to = nobody ? all_nodes : asker,
+                           .to = nobody ? all_nodes : requester,
                            .target = d->ip6,
                            .lladdr = d->lladdr,
                            .padding = d->fault == FAULT_ND_PADDING ? 0x1234 : 0};

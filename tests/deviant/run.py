@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""run.py [FAULT...]: each fault of the deviant peer (or these), and ipoib-probe, which has to find it and nothing else.
+"""run.py [FAULT...]: runs ipoib-probe against the deviant peer with each fault, or with these.
 
-It runs in the machine of the virtual fabric (tests/deviant/fabric.sh), with the programs in /fabric-out. Output: TAP."""
+The probe must find that fault and nothing else. Runs in a virtual machine of the fabric
+(tests/deviant/fabric.sh), with the programs in /fabric-out. Output: TAP."""
 import functools
 import glob
 import itertools
@@ -19,7 +20,7 @@ KERNEL_ADDRESS = "10.0.0.5"
 ADDRESS, SOURCE, SOURCE6, ANSWER_MS = "10.0.0.9", "10.0.0.77", "fe80::77", "150"
 REPORT = "/tmp/report.json"
 NO_SERVICE = "rfc4755.3.5.service-id"
-LONGEST = 60  # seconds of one probe, though nobody answers any more
+LONGEST = 60  # seconds of one probe run, also if the peer stops answering
 
 
 class Peer:
@@ -30,7 +31,7 @@ class Peer:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline().split()
         if not line:
-            raise RuntimeError("the deviant peer does not stand on the link")
+            raise RuntimeError("the deviant peer did not start")
         self.address6 = line[1]
 
     def end(self):
@@ -39,12 +40,12 @@ class Peer:
 
 
 def not_as_expected(result):
-    """Of what is shown and never counted, what would be a failure if it counted."""
+    """Is it a note of level INFO that would be a failure at a higher level?"""
     return result["level"] == "INFO" and result["outcome"] == "noted" and result["expected"]
 
 
 def probe(target, arguments=()):
-    """What the probe finds: (rules and stages that fail, or are not as expected; the report; what it said; its exit status)"""
+    """Returns (rules and stages that failed or were not as expected, report, messages, exit status)."""
     source = SOURCE6 if ":" in target else SOURCE
     command = [
         PROBE,
@@ -83,52 +84,54 @@ def explain(report, ids):
             )
 
 
-def judge_failures(found, result):
-    """Which rules and stages fail that should not, or should and do not."""
+def compare_failures(found, result):
+    """Complaints: rules and stages that failed and should not have, and the reverse."""
     failed, report, _, _ = result
     rules, _ = expectation(found)
-    complaints = ["%s is found, and is not there" % r for r in sorted(failed - rules)]
-    complaints += ["%s is not found" % r for r in sorted(rules - failed)]
+    complaints = [
+        "%s was found, but the peer does not violate it" % r for r in sorted(failed - rules)
+    ]
+    complaints += ["%s was not found" % r for r in sorted(rules - failed)]
     return complaints + list(explain(report, failed ^ rules))
 
 
-def judge(found, result):
-    """What is wrong with what the probe found; nothing where it is as the table has it."""
+def compare(found, result):
+    """Complaints: differences between the result of the probe and the table. Empty if there are none."""
     _, report, said, status = result
-    complaints = judge_failures(found, result)
+    complaints = compare_failures(found, result)
     _, words = expectation(found)
     if ("untested" in words) != any(t.get("error") for t in report["summary"]["targets"]):
-        complaints.append("exit status %d: could it test?" % status)
+        complaints.append("exit status %d: 'untested' expected or reported, not both" % status)
     if ("unusable" in words) != ("in use" in said):
-        complaints.append("of the source: %s" % said.strip())
+        complaints.append("message about the source: %s" % said.strip())
     return complaints + not_noted(report, [w[6:] for w in words if w.startswith("noted:")])
 
 
 def not_noted(report, stages):
-    """Complaints about these stages, each of which has to be noted."""
+    """Complaints: those of these stages that were not noted."""
     noted = {r["id"] for r in report["results"] if r["outcome"] == "noted"}
-    return ["%s is not noted" % s for s in stages if s not in noted]
+    return ["%s was not noted" % s for s in stages if s not in noted]
 
 
 def check(option, probed, found, arguments=()):
     peers = [Peer("vqib2", option)]
-    if "rival" in probed:
+    if "second" in probed:
         peers.append(Peer("vqib3", "right"))
     try:
         target = (
             ADDRESS if "ipv4" in probed else "fabric" if "fabric" in probed else peers[0].address6
         )
-        return judge(found, probe(target, arguments))
+        return compare(found, probe(target, arguments))
     finally:
         for p in peers:
             p.end()
 
 
-# ---- faults on the wire
+# ---- rewritten packets
 
 
 def read_rewritings(path):
-    """[(name, peer, end, rules, found, what it does)]"""
+    """Returns [(name, peer, end, rules, found, description)]."""
     lines = [line.strip() for line in open(path)]
     rows = [
         [field.strip() for field in line.split("|")]
@@ -157,9 +160,9 @@ def check_rewriting(peer, end, rules, found):
     try:
         for rule in rules:
             rewrite(end, rule)
-        complaints = judge(found, probe(ADDRESS if peers else KERNEL_ADDRESS, ["--disruptive"]))
+        complaints = compare(found, probe(ADDRESS if peers else KERNEL_ADDRESS, ["--disruptive"]))
         return complaints + [
-            "no packet was as in '%s'" % r for r, n in zip(rules, hits(end)) if not n
+            "no packet matched '%s'" % r for r, n in zip(rules, hits(end)) if not n
         ]
     finally:
         rewrite(end, "off")
@@ -167,19 +170,19 @@ def check_rewriting(peer, end, rules, found):
             p.end()
 
 
-# ---- what is nobody's fault, and one that is the fabric's
+# ---- faults of the network and of the fabric, not of the peer
 
 
 def with_right_peer(change, undo, found="", arguments=()):
-    """The probe and a right peer, where something happens half a second into the run."""
+    """Probes a peer without a fault; change() is called half a second into the run."""
     peer = Peer("vqib2", "right")
     timer = threading.Timer(0.5, change)
     timer.start()
     begin = time.monotonic()
     try:
-        complaints = judge_failures(found, probe(ADDRESS, arguments))
+        complaints = compare_failures(found, probe(ADDRESS, arguments))
         if time.monotonic() - begin > LONGEST:
-            complaints.append("it took %.0f s" % (time.monotonic() - begin))
+            complaints.append("the run took %.0f s" % (time.monotonic() - begin))
         return complaints
     finally:
         timer.cancel()
@@ -188,7 +191,7 @@ def with_right_peer(change, undo, found="", arguments=()):
 
 
 def check_restart():
-    """A right peer that is ended, and started with another queue pair while it is tested."""
+    """Restarts a peer without a fault, with another queue pair, while it is probed."""
     peers = [Peer("vqib2", "right")]
 
     def restart():
@@ -199,7 +202,7 @@ def check_restart():
     timer.start()
     try:
         result = probe(ADDRESS)
-        return judge_failures("", result) + not_noted(result[1], ["peer.changed"])
+        return compare_failures("", result) + not_noted(result[1], ["peer.changed"])
     finally:
         timer.join()
         peers[-1].end()
@@ -211,8 +214,8 @@ def set_loss(ppm):
             f.write(str(ppm))
 
 
-# A response that is doubled or late may not count for a later request.
-TAKEN_FOR_ANOTHER = {
+# A duplicate or late response must not be taken as the response to a later request.
+MISMATCHED = {
     "right": "",
     "reserved-minded": "rfc4391.6.reserved-ignored",
     "grh-needed": "rfc4391.6.grh-optional",
@@ -226,27 +229,27 @@ def set_fault(end, name, value):
 
 
 def in_network(option, found, fault, value):
-    """The probe finds what it finds in a network without faults."""
+    """With this network fault the probe must find the same as without it."""
     peer = Peer("vqib2", option)
     set_fault("h2", fault, value)
     try:
-        return judge(found, probe(ADDRESS))
+        return compare(found, probe(ADDRESS))
     finally:
         set_fault("h2", fault, 0)
         peer.end()
 
 
-def later_than_asked(option, found):
-    """Each response comes after the time that the probe waits: it may find less, and never something else."""
+def later_than_timeout(option, found):
+    """Each response arrives after the timeout of the probe: it may find less, but nothing else."""
     peer = Peer("vqib2", option)
     set_fault("h2", "delay_us", 600000)
     try:
         failed, report, _, status = probe(ADDRESS)
         wrong = failed - set(found.split()) - {"peer.reachable"}
-        complaints = ["%s is found, and is not there" % r for r in sorted(wrong)]
+        complaints = ["%s was found, but the peer does not violate it" % r for r in sorted(wrong)]
         complaints += list(explain(report, wrong))
         if found and status == 0:
-            complaints.append("a deviant peer is conformant")
+            complaints.append("a deviant peer is reported as conformant")
         return complaints
     finally:
         set_fault("h2", "delay_us", 0)
@@ -258,18 +261,18 @@ def signal_opensm(number):
 
 
 def other_tests():
-    for option, found in TAKEN_FOR_ANOTHER.items():
+    for option, found in MISMATCHED.items():
         yield (
-            "doubled-" + option,
+            "duplicated-" + option,
             found,
-            "each packet of the peer comes twice",
+            "each packet of the peer is duplicated",
             functools.partial(in_network, option, found, "dup_ppm", 1000000),
         )
         yield (
             "late-" + option,
             found,
-            "each packet of the peer takes 600 ms, longer than the probe waits",
-            functools.partial(later_than_asked, option, found),
+            "each packet of the peer takes 600 ms, longer than the timeout of the probe",
+            functools.partial(later_than_timeout, option, found),
         )
     yield (
         "slow-right",
@@ -284,7 +287,7 @@ def other_tests():
         "every tenth packet is lost",
         functools.partial(with_right_peer, lambda: set_loss(100000), lambda: set_loss(0)),
     )
-    yield ("restarts", "", "the peer gets another queue pair half-way", check_restart)
+    yield ("restarts", "", "the peer restarts with another queue pair half-way", check_restart)
     yield (
         "sm-stops",
         "",
@@ -298,7 +301,7 @@ def other_tests():
     yield (
         "qkey-not-controlled",
         controlled,
-        "the group's Q_Key is not a controlled one, and that is not excused",
+        "the group's Q_Key is not a controlled one, and no known deviation covers it",
         functools.partial(with_right_peer, nothing, nothing, controlled, ["--deviations", "none"]),
     )
 
@@ -314,7 +317,7 @@ def deviant_tests():
         ).stdout.splitlines()
     ]
     for option, probed, found, does in table:
-        if "connected" in probed:  # it announces connections and can take none
+        if "connected" in probed:  # it announces connected mode and accepts no connection
             found += " " + NO_SERVICE
         yield option, found, does, functools.partial(check, option, probed, found)
 
@@ -340,7 +343,7 @@ def main():
         begin = time.monotonic()
         try:
             complaints = run()
-        except Exception as e:  # the others are tried all the same
+        except Exception as e:  # run the other tests
             complaints = [repr(e)]
         failures += bool(complaints)
         print("%sok %d - %s: %s" % ("not " if complaints else "", number, option, does))

@@ -14,7 +14,7 @@ static void send_out(struct deviant *d, const struct ud_to *to, uint8_t *octets,
 {
     struct transport *t = d->other ? d->other : d->link.transport;
     if (d->fault == FAULT_RESERVED_SENT || d->fault == FAULT_RESERVED_SENT6 ||
-        d->fault == FAULT_RIVAL_LATE)
+        d->fault == FAULT_SECOND_LATE)
         put16(octets + ENCAP_RESERVED, 0x0012);
     if (t->ops->send(t, to, octets, n) != TRANSPORT_OK)
         fprintf(stderr, "deviant: %s\n", t->error);

@@ -38,7 +38,7 @@ static bool ask_alias(struct deviant *d, uint8_t guid[8])
         .method = SA_SET, .attribute = SA_GUID_INFO_RECORD, .mask = LID | BLOCK | SECOND_GUID};
     struct sa_answer a;
     put16(q.record, d->link.transport->facts.lid);
-    bool told = sa_ask(&d->target, &q, &a) == SA_TOLD && a.records->len >= GUIDS + 16;
+    bool told = sa_ask(&d->target, &q, &a) == SA_SUCCESS && a.records->len >= GUIDS + 16;
     if (told)
         memcpy(guid, a.records->data + GUIDS + 8, 8);
     sa_answer_clear(&a);
@@ -99,7 +99,7 @@ bool join_ipv6(struct deviant *d, const uint8_t *ip, uint8_t join_state, struct 
     uint8_t mgid[16];
     uint16_t status;
     ipv6_mgid(mgid, d->link.group.scope, d->link.pkey, ip);
-    return group_join(&d->target, mgid, join_state, true, g, &status) == SA_TOLD;
+    return group_join(&d->target, mgid, join_state, true, g, &status) == SA_SUCCESS;
 }
 
 static uint8_t broadcast_state(enum fault_number f)
@@ -117,7 +117,7 @@ static bool join_groups(struct deviant *d)
     uint16_t status;
     if (d->fault != FAULT_JOIN_NONE &&
         group_join(&d->target, d->link.group.mgid, broadcast_state(d->fault), false, &g, &status) !=
-            SA_TOLD)
+            SA_SUCCESS)
         return false;
     if (!group_attach(&d->target, &d->link.group))
         return false;
@@ -139,7 +139,7 @@ static bool open_queue_pairs(struct deviant *d)
 bool stand(struct deviant *d, char *why, size_t size)
 {
     if (!link_find_pkey(&d->target, why, size) ||
-        link_find_broadcast(&d->target, why, size) != SA_TOLD)
+        link_find_broadcast(&d->target, why, size) != SA_SUCCESS)
         return false;
     if (!open_queue_pairs(d))
         return fail(why, size, d->link.transport->error);

@@ -14,6 +14,15 @@ def bring_up(t):
 
 
 @base(
+    "bring-up, sweep",
+    "datagram.pcap",
+    "1-20, 89-92: bring-up; the SM asks for n1's NodeInfo and PortInfo again",
+)
+def bring_up_and_sweep(t):
+    t.keep((1, 20), (89, 92))
+
+
+@base(
     "joins",
     "datagram.pcap",
     "1-43: bring-up, n1's joins, the first solicitations, ARP request, path query",
@@ -22,9 +31,17 @@ def joins(t):
     t.keep((1, 43))
 
 
-@base("n0-alone", "datagram.pcap", "1-20, 33-35: n1 joins the broadcast group; then only n0 sends")
-def n0_alone(t):
-    t.keep((1, 20), (33, 35))
+@base(
+    "n1-asks",
+    "datagram.pcap",
+    "1-20, 33-35, 41-43: n1 joins the broadcast group, sends an ARP request to it, and asks the SA",
+)
+def n1_asks(t):
+    t.keep((1, 20), (33, 35), (41, 43))
+    p = t[41].set(slid=N1.lid, sgid=N1.gid, srcqp=N1.qpn, psn=0)
+    p["arp.sha.qpn"], p["arp.sha.gid"] = N1.qpn, N1.gid
+    p.payload[32:36] = ib.ip4(N1.ip)
+    t.renumber(N1.lid)
 
 
 @base(
@@ -79,18 +96,20 @@ def reports(t):
 @base(
     "new-qpn",
     "datagram.pcap",
-    "1-49; behind 48 n1's interface is restarted (copies of 19 and 20) and announces QPN 0x000025, "
-    "from that QP; 49 goes to the old QPN at once",
+    "1-49, 69, 70; after 48 n1's interface is restarted: it leaves and joins the broadcast group (made "
+    "from 19 and 20) and announces QPN 0x000025, from that QP; 49 goes to the old QPN at once",
 )
 def new_qpn(t):
-    t.keep((1, 49))
-    ask, answer = t[19].copy(), t[20].copy()
-    ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
+    t.keep((1, 49), (69, 70))
+    at = 48
+    for n, (ask, answer) in enumerate((leave_of(t), (t[19].copy(), t[20].copy()))):
+        ask["mad.tid"] = answer["mad.tid"] = t[19]["mad.tid"] + 0x100 + n
+        at = t.insert(t.insert(at, ask), answer)
     p = t[41].copy()
     p.set(slid=2, sgid=N1.gid, srcqp=NEW_QPN)
     p["arp.sha.qpn"], p["arp.sha.gid"], p["arp.tpa"] = NEW_QPN, N1.gid, N1.ip
     p.payload[32:36] = ib.ip4(N1.ip)
-    t.insert(t.insert(t.insert(48, ask), answer), p)
+    t.insert(at, p)
     t.renumber(2)
 
 
@@ -165,7 +184,7 @@ def crossing(t):
 @base(
     "again",
     "connected.pcap",
-    "the whole, and n1 joins the broadcast group again behind it (copies of 20 and 21)",
+    "the whole, and n1 joins the broadcast group again after it (copies of 20 and 21)",
 )
 def again(t):
     ask, answer = t[20].copy(), t[21].copy()
@@ -178,7 +197,7 @@ def again(t):
 @base(
     "late",
     "connected.pcap",
-    "the whole, and 12 s behind it an echo request on the first connection (a copy of 59, the next PSN)",
+    "the whole, and 12 s after it an echo request on the first connection (a copy of 59, the next PSN)",
 )
 def late(t):
     p = t[59].copy()
@@ -191,6 +210,14 @@ def all_of_gsi(t):
     capture."""
     for slid in (N0.lid, N1.lid):
         t.renumber(slid)
+
+
+def leave_of(t):
+    """The request to leave and its response, made from the join in 19 and 20 of datagram.pcap."""
+    ask, answer = t[19].copy(), t[20].copy()
+    ask["mad.method"], answer["mad.method"] = ib.DELETE, ib.DELETE_RESP
+    answer["mcm.join"] = 0
+    return ask, answer
 
 
 def join_again(t, gid, lid, **parameters):
@@ -217,6 +244,7 @@ class Node:
 
 
 N0 = Node(1, "fe80::11:7500:0:100", 0x03, "10.0.0.1", "fe80::211:7500:0:100")
+N3 = Node(5, "fe80::11:7500:0:130", 0x63, "10.0.0.4", "fe80::211:7500:0:130")  # of switch4
 N1 = Node(2, "fe80::11:7500:0:110", 0x23, "10.0.0.2", "fe80::211:7500:0:110")
 NEW_QPN = 0x25
 CONSUMER_REJECT = 28  # IBA 12.6.7.2

@@ -127,6 +127,7 @@ FIELDS = {
             "cm.remote": (28, 4),
             "req.service": (32, 8),
             "req.qpn": (56, 3),
+            "req.pkey": (72, 2),
             "req.private": (164, 8),
             "req.private.reserved": (164, 1),
             "req.private.qpn": (165, 3),

@@ -71,11 +71,11 @@ def gid_of_port(t):
 @fail(
     "rfc4391.9.1.1.gid-from-port-guid",
     DATAGRAM,
-    "n1's address in its ARP reply has a GID that is nobody's",
+    "n1's address in its ARP reply has a GID of no port",
 )
 def gid_from_port_guid(t):
     t[44]["arp.sha.gid"] = "fe80::11:7500:0:1ff"
-    return 44
+    return 69  # n1's first request after 44: it did not join with another GID
 
 
 @fail("rfc4391.9.1.1.format", DATAGRAM, "n0's ARP reply ends within the target's address")
@@ -87,7 +87,7 @@ def address_format(t):
 @fail(
     "rfc4391.9.1.1.arp-reply-qpn",
     "no-flags",
-    "n1's ARP reply goes to QPN 0x000005; the asker's is 0x000003",
+    "n1's ARP reply goes to QPN 0x000005; the requester's is 0x000003",
 )
 def arp_reply_qpn(t):
     t[44]["destqp"] = 5
@@ -97,7 +97,7 @@ def arp_reply_qpn(t):
 @fail(
     "rfc4755.3.1.reply-to-ud-qpn",
     DATAGRAM,
-    "n1's ARP reply goes to QPN 0x000005; the asker's, with the RC flag, is 0x000003",
+    "n1's ARP reply goes to QPN 0x000005; the requester's, with the RC flag, is 0x000003",
 )
 def reply_to_ud_qpn(t):
     t[44]["destqp"] = 5
@@ -107,7 +107,7 @@ def reply_to_ud_qpn(t):
 @fail(
     "rfc4755.3.1.reply-to-ud-qpn",
     DATAGRAM,
-    "n1's neighbour advertisement goes to QPN 0x000005; the asker's is 0x000003",
+    "n1's neighbour advertisement goes to QPN 0x000005; the requester's is 0x000003",
     variant="-2",
     also=["rfc4391.9.1.1.traffic-to-qpn"],
 )
@@ -119,7 +119,7 @@ def reply_to_ud_qpn_nd(t):
 @fail(
     "rfc4755.2.2.one-ud-qp",
     "connected.pcap",
-    "n1's ARP request names QPN 0x000023, with the RC flag, and comes from 0x000024",
+    "n1's ARP request names QPN 0x000023, with the RC flag, and its sender is 0x000024",
 )
 def one_ud_qp(t):
     t[98]["srcqp"] = 0x24
@@ -139,11 +139,11 @@ def traffic_to_qpn(t):
 @fail(
     "rfc4391.9.4.revalidate-arp",
     "new-qpn",
-    "n0's third echo request, to the QPN that n1 had before, comes 70 s later",
+    "n0's third echo request, to the earlier QPN of n1, is 70 s later",
 )
 def revalidate_arp(t):
     t.shift(49, 70)
-    return 49
+    return 69  # n1's next request: it was not restarted again
 
 
 # ---- ARP (RFC 4391 §9.2)
@@ -190,7 +190,7 @@ def arp_reply_target(t):
 @fail(
     "rfc4391.9.3.nd-option-length",
     DATAGRAM,
-    "the source option of n1's solicitation has length 4, 8 octets of zero behind the address",
+    "the source option of n1's solicitation has length 4, 8 bytes of zero after the address",
 )
 def nd_option_length(t):
     t[93]["nd.option.length"] = 4

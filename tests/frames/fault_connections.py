@@ -149,7 +149,7 @@ def type_contradicted(t):
     return 55
 
 
-@fail("rfc4755.4.encapsulation-header", CONNECTED, "n0's echo request ends behind Type")
+@fail("rfc4755.4.encapsulation-header", CONNECTED, "n0's echo request ends after Type")
 def encapsulation_header(t):
     del t[55].payload[2:]
     return 55
@@ -158,7 +158,7 @@ def encapsulation_header(t):
 @fail(
     "rfc4755.5.1.connection-mtu",
     "long-echo",
-    "n1's REP tells Receive MTU 2048; n0's second echo request has 3028 octets",
+    "n1's REP has Receive MTU 2048; n0's second echo request has 3028 bytes",
 )
 def connection_mtu(t):
     t[46]["rep.private.mtu"] = 2048
@@ -168,7 +168,7 @@ def connection_mtu(t):
 @fail(
     "rfc4755.5.minimum-mtu",
     "ipv6-echoes",
-    "n1's REP tells Receive MTU 1000; n0 sends IPv6 over the connection",
+    "n1's REP has Receive MTU 1000; n0 sends IPv6 over the connection",
     variant="-2",
 )
 def minimum_mtu_ipv6(t):

@@ -7,7 +7,7 @@ group does not violate a rule about joins. The set-up of n1's port is captured, 
 memberships are known.
 """
 from frames import ib
-from frames.bases import CONTROLLED, N0, N1, join_again
+from frames.bases import CONTROLLED, N0, N1, N3, join_again
 from frames.fixture import fail
 
 DATAGRAM = "datagram.pcap"
@@ -27,7 +27,7 @@ def mgid_t_flag(t):
 @fail(
     "rfc4391.4.mgid-format",
     DATAGRAM,
-    "n0's router solicitation goes to ff32:601b:ffff::2, another flag set beside T",
+    "n0's router solicitation goes to ff32:601b:ffff::2, another flag set besides T",
 )
 def mgid_format(t):
     t[34]["dgid"] = "ff32:601b:ffff::2"
@@ -120,7 +120,7 @@ def pkey_full_member(t):
 # ---- encapsulation (RFC 4391 §6)
 
 
-@fail("rfc4391.6.encapsulation-header", DATAGRAM, "n0's echo request ends behind Type")
+@fail("rfc4391.6.encapsulation-header", DATAGRAM, "n0's echo request ends after Type")
 def encapsulation_header(t):
     del t[45].payload[2:]
     return 45
@@ -181,7 +181,7 @@ def link_mtu(t):
 @fail(
     "rfc4391.9.1.2.qkey-from-join",
     DATAGRAM,
-    "n0's third echo request has Q_Key 0x80000b1c; the join told 0x00000b1b",
+    "n0's third echo request has Q_Key 0x80000b1c; the join response has 0x00000b1b",
 )
 def qkey_from_join(t):
     t[49]["qkey"] = 0x80000B1C
@@ -191,7 +191,7 @@ def qkey_from_join(t):
 @fail(
     "rfc4391.9.1.2.qkey-from-join",
     DATAGRAM,
-    "n1 joins again and is told Q_Key 0x80000b1b; it goes on with that before",
+    "n1 joins again, the response has Q_Key 0x80000b1b; n1 still uses the earlier one",
     variant="-2",
 )
 def qkey_before_join(t):
@@ -216,16 +216,17 @@ def qkey_controlled(t):
 @fail(
     "rfc4391.10.group-before-use",
     "switch4.pcap",
-    "n0 pings 239.10.20.32, of whose deletion the SA has told by trap 67",
+    "n3 pings 239.10.20.32, after the SA reported its deletion by trap 67",
 )
 def group_before_use(t):
-    return t.insert(447, ping_group(t[322], N0, 1, "239.10.20.32", 0xC00C))
+    t.insert(447, ping_group(t[322], N3, 5, "239.10.20.32", 0xC00C))
+    return 448  # n3's next request: it did not join again
 
 
 @fail(
     "rfc4391.10.group-before-use",
     DATAGRAM,
-    "n0 pings 239.9.9.9, of which the SA has told n1 that there is no such group",
+    "n1 pings 239.9.9.9, after the SA responded that there is no such group",
     variant="-2",
 )
 def group_missing(t):
@@ -238,7 +239,9 @@ def group_missing(t):
     ask["mcm.mgid"] = ib.mgid_ipv4("239.9.9.9")
     at = t.insert(78, ask)
     at = t.insert(at, answer)
-    return t.insert(at, ping_group(t[79], N0, 1, "239.9.9.9", 0xC00C))
+    t.insert(at, ping_group(t[79], N1, 2, "239.9.9.9", 0xC00C))
+    t.renumber(2)
+    return 95  # n1's next request: it did not join
 
 
 @fail(
@@ -250,7 +253,9 @@ def group_missing(t):
 def join_refused(t):
     t[38].payload[56:] = t[37].payload[56:]
     t[38]["mad.status"] = REFUSED
-    return 42  # n1's first request after 39, the solicitation: it did not join again
+    # 42 is n1's first request after 39, the solicitation: it did not join again. 43 is the SA's first
+    # packet since: it did not respond to another queue pair of n1 either.
+    return 43
 
 
 @fail("rfc4391.10.join-before-send", DATAGRAM, "n1 pings 239.1.2.3, which it has left")
@@ -262,7 +267,7 @@ def join_before_send(t):
 @fail(
     "rfc4391.10.mlid-as-dlid",
     DATAGRAM,
-    "n1's router solicitation has DLID 0xc00c; the SA told n1 MLID 0xc006",
+    "n1's router solicitation has DLID 0xc00c; the SA gave n1 MLID 0xc006",
 )
 def mlid_as_dlid(t):
     t[39]["dlid"] = 0xC00C

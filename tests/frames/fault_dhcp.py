@@ -117,7 +117,7 @@ as_it_is(
 @passes(
     "rfc4390.2.1.client-identifier",
     CONFORMANT,
-    "the discover's client identifier stands in the field file (RFC 2132 §9.3)",
+    "the discover's client identifier is in the field file (RFC 2132 §9.3)",
 )
 def client_identifier_in_file(t):
     _, m = first(t, DISCOVER)
@@ -130,7 +130,7 @@ def client_identifier_in_file(t):
 @passes(
     "rfc4390.2.1.client-identifier-format",
     CONFORMANT,
-    "the discover's client identifier stands in two options (RFC 3396)",
+    "the discover's client identifier is in two options (RFC 3396)",
     variant="-2",
 )
 def client_identifier_in_parts(t):
@@ -319,7 +319,7 @@ def client_identifier_format(t):
 @fail(
     "rfc4390.2.1.client-identifier-format",
     CONFORMANT,
-    "the discover's client identifier ends behind the IAID: there is no DUID",
+    "the discover's client identifier ends after the IAID: there is no DUID",
     variant="-2",
 )
 def client_identifier_without_duid(t):

@@ -24,13 +24,13 @@ def qkey_controlled(t):
 
 @fail(
     "rfc4391.4.1.group-mtu",
-    "bring-up",
+    "bring-up, sweep",
     "the link of n1's port has NeighborMTU 1024; n1 joins the broadcast group of 2048",
 )
 def group_mtu(t):
-    for n in range(9, 15):
+    for n in (*range(9, 15), 92):
         t[n]["port.neighbor_mtu"] = MTU_1024
-    return 20
+    return 90  # n1's first SMP after 20: the SM did not set the MTU again
 
 
 @fail(
@@ -46,15 +46,15 @@ def scope_link_local(t):
 
 @fail(
     "rfc4391.5.broadcast-group-exists",
-    "n0-alone",
-    "the SA answers that there is no broadcast group; n0 sends all the same",
+    "n1-asks",
+    "the SA answers that there is no broadcast group; n1 sends all the same",
 )
 def broadcast_group_exists(t):
     tid, request = t[20]["mad.tid"], t[19].payload
     t[20].payload[48:] = request[48:]
     t[20]["mad.status"] = TOO_FEW_COMPONENTS
     assert t[20]["mad.tid"] == tid
-    return 33
+    return 42  # n1's first request after 41, its datagram: it did not join again
 
 
 @fail("rfc4391.5.full-member-join", "joins", "n1 joins the broadcast group as SendOnlyNonMember")
@@ -67,13 +67,13 @@ def full_member_join(t):
 
 @fail(
     "rfc4391.5.pkey-configured",
-    "bring-up",
+    "bring-up, sweep",
     "n1 joins the broadcast group of P_Key 0x8005, which its table does not have",
 )
 def pkey_configured(t):
     for n in (19, 20):
         t[n]["mcm.mgid"], t[n]["mcm.pkey"] = "ff12:401b:8005::ffff:ffff", 0x8005
-    return 19
+    return 90  # n1's first SMP after 19: the SM did not set the table again
 
 
 @fail(

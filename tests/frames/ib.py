@@ -337,7 +337,7 @@ def icmpv6(src, dst, body):
 def nd_lladdr_option(kind, address, length=3, pad=b"\0\0"):
     """Source (1) or Target (2) Link-layer Address option (RFC 4861 §4.6.1, RFC 4391 §9.3).
 
-    Length is in units of 8 octets: 3; two octets of zero stand before the 20 of the address.
+    Length is in units of 8 octets: 3; two bytes of zero precede the 20 of the address.
     """
     return u8(kind) + u8(length) + pad + address
 
@@ -612,7 +612,7 @@ def class_port_info(capmask=0, capmask2=0, resp_time=0x12, trap_gid="::", trap_l
 def rmpp_table(tid, attr, records, stride, status=0, segment_data=200):
     """GetTableResp of several records as RMPP DATA segments; a list of 256-octet MADs.
 
-    IBA 15.2.1.1: records stand AttributeOffset x 8 octets apart, back to back across segments.  IBA
+    IBA 15.2.1.1: records are AttributeOffset x 8 octets apart, back to back across segments.  IBA
     13.6.2.1: PayloadLength of the first segment is that of all segments, of the last that of the
     last, both with the 20 octets of SA header (SM_Key to ComponentMask) that each segment
     carries."""

@@ -158,7 +158,7 @@ def answer_to_the_unseen(t):
 @passes(
     "rfc4391.6.reserved-zero",
     DATAGRAM,
-    "another program sends from the QP that was n1's interface's, behind its end, with its own Q_Key",
+    "another program sends from the earlier QP of n1's interface with its own Q_Key",
 )
 def qpn_used_again(t):
     p = t[50].copy().set(qkey=0x1EE7A330)
@@ -518,7 +518,7 @@ def takeover_causes(t):
 @shown(
     "sm.failover-rejoin",
     PARTITIONS,
-    "the SA's last answer comes from LID 4, where the request went",
+    "the SA's last response is from LID 4, where the request went",
 )
 def failover_rejoin(t):
     t[319]["dlid"] = t[323]["slid"] = 4

@@ -184,7 +184,7 @@ class World:
 
     def smps(self, node):
         """The subnet manager brings the port up (IBA 14.4.4): NodeInfo, PortInfo, P_KeyTable."""
-        name, port = NAMES[node], node.lid
+        name = NAMES[node]
         table = ib.u16(self.pkey_of(node))
         if self.pkey != 0xFFFF:
             table = ib.u16(0xFFFF) + table
@@ -194,23 +194,39 @@ class World:
             ("nolid", ib.GET, PORT_INFO, 1, port_info(node, INIT, lid=0)),
             ("portinfo", ib.SET, PORT_INFO, 1, port_info(node)),
         ):
-            self.tid += 1
-            ask = bytearray(
-                smp(method, self.tid, attribute, port, data if method == ib.SET else b"")
-            )
-            ask[20:24] = ib.u32(modifier)
-            self.smp_frame(f"{name}.{what}", ask)
-            answer = bytearray(smp(ib.GET_RESP, self.tid, attribute, port, data, True))
-            answer[20:24] = ib.u32(modifier)
-            self.smp_frame(f"{name}.{what}.resp", answer)
+            self.exchange_smp(f"{name}.{what}", node, method, attribute, modifier, data)
 
-    def smp_frame(self, name, octets):
+    def sweep(self, node):
+        """The subnet manager asks for the port's PortInfo again. The PSN of the response shows that
+        no SMP before it is missing."""
+        self.exchange_smp(f"{NAMES[node]}.sweep", node, ib.GET, PORT_INFO, 1, port_info(node))
+
+    def exchange_smp(self, name, node, method, attribute, modifier, data):
+        """An SMP and its response, name and name + ".resp"."""
+        self.tid += 1
+        for sender, data_of in ((SM, data if method == ib.SET else b""), (node, data)):
+            is_response = sender is node
+            octets = bytearray(
+                smp(
+                    ib.GET_RESP if is_response else method,
+                    self.tid,
+                    attribute,
+                    node.lid,
+                    data_of,
+                    is_response,
+                )
+            )
+            octets[20:24] = ib.u32(modifier)
+            self.smp_frame(name + (".resp" if is_response else ""), sender, octets)
+
+    def smp_frame(self, name, sender, octets):
         frame = ib.Frame(
             ib.UD | ib.ONLY,
             bytes(octets),
             dlid=0xFFFF,
             slid=0xFFFF,
             destqp=0,
+            psn=self.next_psn(sender, 0),
             srcqp=0,
             qkey=0,
             vl=15,
@@ -252,23 +268,29 @@ class World:
         )
 
     def join(self, node, name, group, mlid, state=FULL):
-        asked = ib.mcmember(self.mgid(group), node.gid, pkey=self.pkey, join=state)
+        responder = ib.mcmember(self.mgid(group), node.gid, pkey=self.pkey, join=state)
         answer = self.member(group, node, state, mlid)
         self.sa(
-            f"{NAMES[node]}.join.{name}", node, ib.SET, ib.ATTR_MC_MEMBER, asked, JOIN_MASK, answer
+            f"{NAMES[node]}.join.{name}",
+            node,
+            ib.SET,
+            ib.ATTR_MC_MEMBER,
+            responder,
+            JOIN_MASK,
+            answer,
         )
 
     def leave(self, node, name, group, mlid, state=FULL, seconds=0.0):
-        asked = ib.mcmember(self.mgid(group), node.gid, join=state)
+        responder = ib.mcmember(self.mgid(group), node.gid, join=state)
         answer = self.member(group, node, 0, mlid)
-        kind = ib.DELETE, ib.ATTR_MC_MEMBER, asked, LEAVE_MASK, answer
+        kind = ib.DELETE, ib.ATTR_MC_MEMBER, responder, LEAVE_MASK, answer
         self.sa(f"{NAMES[node]}.leave.{name}", node, *kind, seconds=seconds)
 
     def query(self, node, name, group, mlid):
         """Requests the record of the group: does it exist (RFC 4391 10)?"""
-        asked, answer = ib.mcmember(self.mgid(group)), self.member(group, SM, 0, mlid)
+        responder, answer = ib.mcmember(self.mgid(group)), self.member(group, SM, 0, mlid)
         answer = answer[:16] + bytes(16) + answer[32:]
-        kind = ib.GET, ib.ATTR_MC_MEMBER, asked, ib.MCM["mgid"], answer
+        kind = ib.GET, ib.ATTR_MC_MEMBER, responder, ib.MCM["mgid"], answer
         self.sa(f"{NAMES[node]}.query.{name}", node, *kind)
 
     def subscribe(self, node, trap):
@@ -388,6 +410,8 @@ def everything(pkey=0xFFFF, limited=(), **record):
     """All traffic of the four nodes; it violates no rule."""
     w = World(pkey, limited, **record)
     bring_up(w)
+    for node in (A, B, C, D):
+        w.sweep(node)
     resolve(w)
     exchange(w)
     connect(w)
@@ -421,13 +445,13 @@ def group_of(node, name):
 
 
 def resolve(w):
-    for asker, asked in ((A, B), (C, D)):
-        a, b = NAMES[asker], NAMES[asked]
-        w.broadcast(f"{a}.arp.request", asker, arp(1, asker, asked, bytes(20)))
-        w.ud(f"{b}.arp.reply", asked, asker, arp(2, asked, asker))
-        group, mlid = group_of(asker, "snm")
-        w.ud(f"{a}.ns", asker, w.mgid(group), ns(asker, asked), mlid=mlid)
-        w.ud(f"{b}.na", asked, asker, na(asked, asker))
+    for requester, responder in ((A, B), (C, D)):
+        a, b = NAMES[requester], NAMES[responder]
+        w.broadcast(f"{a}.arp.request", requester, arp(1, requester, responder, bytes(20)))
+        w.ud(f"{b}.arp.reply", responder, requester, arp(2, responder, requester))
+        group, mlid = group_of(requester, "snm")
+        w.ud(f"{a}.ns", requester, w.mgid(group), ns(requester, responder), mlid=mlid)
+        w.ud(f"{b}.na", responder, requester, na(responder, requester))
     w.broadcast("D.arp.announce", D, arp(1, D, D, bytes(20)))
     w.ud("D.arp.revalidate", D, C, arp(1, D, C, bytes(20)))
     w.ud("C.arp.reply", C, D, arp(2, C, D))

@@ -11,15 +11,15 @@ begin() {
     ip netns exec n1 env --default-signal=INT "$probe" -d vqib1 --timeout "$1"000 10.0.0.99 > /tmp/out 2> /tmp/said & pid=$!
     until_joined
 }
-# ends SIGNAL: what is left of the probe, and of the interface's groups. "": it ends by itself
+# ends SIGNAL: ends the probe and checks the interface's groups. "": waits until the probe ends
 ends() {
-    kill -0 $pid || { echo "the probe has ended before"; cat /tmp/said /tmp/out; return 1; }
+    kill -0 $pid || { echo "the probe ended too early"; cat /tmp/said /tmp/out; return 1; }
     [ -z "$1" ] || kill -"$1" $pid
     wait $pid
-    sleep 2 # a process beside the probe ends what SIGKILL leaves
+    sleep 2 # a second process leaves the groups after SIGKILL
     cat /tmp/said
     joined || { echo "the SA has lost the port"; members; return 1; }
-    ip -n n0 neigh flush dev ib0 # so that the host is asked for by a broadcast
+    ip -n n0 neigh flush dev ib0 # so that the ARP request is a broadcast
     fabric_on 0 ping -c 2 -W 2 10.0.0.2
 }
 away() { ! joined; }
@@ -27,8 +27,8 @@ is_down() { ip -n n1 link set ib1 down && fabric_until away || { echo "the port 
 no_carrier() { ip -n n1 link show ib1 up | grep -q NO-CARRIER || { echo "ib1 runs, or is not UP:"; ip -n n1 link show ib1; return 1; }; }
 # comes_up SIGNAL: the interface is set up while the probe runs
 comes_up() { is_down && begin 3 && ip -n n1 link set ib1 up && fabric_link 1 ib1 && ends "$1"; }
-# comes_late SIGNAL: it is UP from the beginning, and NO-CARRIER: its joins are lost, which have a P_Key in the component mask, and
-# the probe's have none. It tries again by itself
+# comes_late SIGNAL: it is UP from the beginning, and NO-CARRIER: the rewriting drops its joins, which have a P_Key in the
+# component mask; the probe's have none. The kernel repeats its joins
 comes_late() {
     is_down && fabric_rewrite h1 'if data+1=03 if data+3=02 if data+16=0038 if data+52=00010083 drop' &&
         ip -n n1 link set ib1 up && fabric_until grep -q 'hits [1-9]' /sys/kernel/debug/vqib/h1/rewrite && begin 10 && no_carrier
@@ -41,13 +41,13 @@ replugged() {
     is_down && begin 20 && fabric_port h1 DOWN && ip -n n1 link set ib1 up && no_carrier && fabric_port h1 UP && fabric_active h1 &&
         fabric_link 1 ib1 && ends "$1"
 }
-try "the interface hears broadcasts after the run" comes_up ""
-try "that the group is kept is said" grep -q 'stays in group ff12:401b:ffff::ffff:ffff.*ib1 is up' /tmp/said
+try "the interface receives broadcasts after the run" comes_up ""
+try "the probe says that it does not leave the group" grep -q 'stays in group ff12:401b:ffff::ffff:ffff.*ib1 is up' /tmp/said
 try "the same after SIGINT" comes_up INT
 try "the same after SIGKILL" comes_up KILL
-try "an interface that was UP without carrier, and joins meanwhile, hears broadcasts after the run" comes_late INT
-try "that its group is kept is said" grep -q 'stays in group ff12:401b:ffff::ffff:ffff.*ib1 is up' /tmp/said
+try "an interface that was UP without carrier, and joins during the run, receives broadcasts after it" comes_late INT
+try "the probe says that it does not leave the group of that interface" grep -q 'stays in group ff12:401b:ffff::ffff:ffff.*ib1 is up' /tmp/said
 try "the same after SIGKILL, without a carrier before" comes_late KILL
-try "a cable pulled and put in again meanwhile: the interface hears broadcasts after the run" replugged INT
+try "a cable pulled and put in again during the run: the interface receives broadcasts after the run" replugged INT
 try "the same after SIGKILL, with a cable put in again" replugged KILL
 tap_end

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# field PROBE CHECK LIB: what administrators meet; a scenario for testbed/fabric once, results in TAP in /fabric-out/tap. Three HCAs on
+# field PROBE CHECK LIB: faults that administrators meet; a scenario for testbed/fabric once, results in TAP in /fabric-out/tap. Three HCAs on
 # a switch, port MTU 2048: h0 runs OpenSM and is the peer, h1 is the probe's, h2 is a second host.
 probe=$1 check=$2
 . "$3"
 on1() { local want=$1; shift; fabric_on 1 "$probe" --format json -o /tmp/report "$@"; local got=$?; [ $got = "$want" ] || { echo "exit $got"; cat /tmp/report; return 1; }; }
-# several outcomes of one rule may stand there: one of them is that
+# one rule may have several outcomes: one of them is this
 is() { result "$1" | grep -q "^$2" || { echo "$1 is not $2:"; result "$1"; return 1; }; }
 
 fabric_up nhca=3 topo=1 ibmtu=4 && fabric_sm && fabric_nets datagram || return 1
@@ -16,12 +16,12 @@ for i in $(seq 2 2 254); do echo "addr add 10.0.1.$i/24 dev ib0"; done | ip -n n
 sweep() { report 0 -d vqib1 --rate 2000 10.0.1.0/24 && no_failure && [ "$(targets)" = "0 0 127" ] &&
     says sweep.answers '127 of 254 addresses answer; no answer: 10.0.1.1, 10.0.1.3, ' &&
     says sweep.proxy '^noted 127 of them are at .*(QPN 0x'; }
-# How long it may take is held where time is simulated (tests/unit/test_probe_sweep.c): here the machine is emulated, and shared
-try "254 addresses, every second one is there: no fault" sweep
+# tests/unit/test_probe_sweep.c checks the duration, with simulated time: this machine is emulated and shared
+try "254 addresses, every second one answers: no violation" sweep
 mixed() { report 2 -d vqib1 --timeout 200 10.0.0.1 10.0.0.99 10.0.0.3 && [ "$(targets)" = "0 1 2" ]; }
-try "named addresses: who does not answer could not be tested" mixed
-nobody() { report 2 -d vqib1 --timeout 100 10.9.0.0/28 && says sweep.answers '^noted 0 of 14'; }
-try "a prefix of nobody" nobody
+try "named addresses: the one that does not answer was not tested" mixed
+no_peer() { report 2 -d vqib1 --timeout 100 10.9.0.0/28 && says sweep.answers '^noted 0 of 14'; }
+try "a prefix without a peer" no_peer
 six() { report 0 -d vqib1 "$peer6/125" && says sweep.answers '1 of 8 addresses answer'; }
 try "an IPv6 prefix" six
 interrupted() { local s; env --default-signal=INT "$probe" -d vqib1 10.0.1.0/24 >/dev/null 2>&1 & sleep 2; kill -INT $!; wait $!; s=$?; [ $s = 130 ]; }
@@ -31,8 +31,8 @@ try "a sweep is interrupted: 130" interrupted
 packet() { on1 0 -d ib1 -w /fabric-out/packet.pcapng 10.0.0.1 && no_failure && is rfc4391.6.reserved-ignored pass && is rfc4391.9.1.1.flags-ignored pass &&
     is rfc4391.9.2.arp-as-rfc826 pass && is rfc4391.6.grh-optional skipped && is rfc4391.13.qkey-controlled skipped; }
 try "through ib1, without verbs" packet
-# The Reserved field and the flags that the probe sends wrongly on purpose aside
-try "its capture is judged" "$check" --only rfc4391.9.2 --only rfc4391.6.type --only rfc4391.6.encapsulation-header /fabric-out/packet.pcapng
+# Without the Reserved field and the flags, which the probe sets wrongly on purpose
+try "its capture conforms" "$check" --only rfc4391.9.2 --only rfc4391.6.type --only rfc4391.6.encapsulation-header /fabric-out/packet.pcapng
 packet6() { on1 0 -d ib1 "$peer6" && no_failure && is rfc4391.9.3.nd-option-padding pass; }
 try "an IPv6 peer through ib1" packet6
 packets() { on1 0 -d ib1 --rate 2000 10.0.1.0/28 && [ "$(targets)" = "0 0 7" ]; }
@@ -43,9 +43,9 @@ try "NS from an address of the probe's own" own6
 
 # ---- privileges
 nobody_may() { fabric_on 1 setpriv --reuid 65534 --regid 65534 --clear-groups "$probe" -d ib1 10.0.0.1 >/tmp/out 2>&1; [ $? = 3 ] && grep -q CAP_NET_RAW /tmp/out; }
-try "no CAP_NET_RAW: exit status 3, and it is named" nobody_may
+try "no CAP_NET_RAW: exit status 3, and the message names it" nobody_may
 dropped() { "$probe" -d vqib1 --timeout 3000 10.0.0.99 >/dev/null 2>&1 & local pid=$!; fabric_await /proc/$pid/status '^CapEff.*0000000000006000$'; local s=$?; kill $pid; wait $pid; return $s; }
-try "CAP_NET_RAW and CAP_IPC_LOCK alone are kept" dropped
+try "only CAP_NET_RAW and CAP_IPC_LOCK remain" dropped
 
 # ---- the fabric, from the host's side
 healthy() { on1 0 -d vqib1 fabric && no_failure && is fabric.own-group pass && is fabric.mode pass && is fabric.own-groups pass &&
@@ -63,27 +63,27 @@ try "two answer for one address" twice
 small() { ip -n n1 link set ib1 mtu 1500; on1 0 -d vqib1 fabric; says fabric.mode "^noted.*MTU 1500 octets; the link's is 2044"; local s=$?; ip -n n1 link set ib1 mtu 2044; return $s; }
 try "an interface whose MTU is not the link's" small
 
-# ---- what the SA hears and says, changed on its way
+# ---- requests and responses of the SA, rewritten on their way
 # JoinState SendOnlyFullMember becomes none, which no SM can grant
 send_only() { fabric_rewrite h1 'if data+3=02 if data+16=0038 if data+104=08 set data+104=00'
     on1 0 -d vqib1 fabric && is fabric.send-only-join noted && says fabric.send-only-join 'refused: status 0x0200'; local s=$?; fabric_rewrite h1 off; return $s; }
 try "a send-only join that is refused" send_only
-# A second OpenSM is standby; the SA's table (the second record is 32 octets behind the first) has it as master
+# A second OpenSM is standby; the SA's table (the second record is 32 bytes after the first) has it as master
 masters() { mkdir -p /tmp/osm2; OSM_CACHE_DIR=/tmp/osm2 OSM_TMP_DIR=/tmp/osm2 opensm -g 0x0011750000000120 -p 0 -f /tmp/osm2/log >/tmp/osm2/out 2>&1 & local sm=$! s
     fabric_await /tmp/osm2/out STANDBY && on1 0 -d vqib1 fabric && says fabric.sm '\(standby\|discovering\), priority 0' && is fabric.sm pass &&
         fabric_rewrite h0 'if data+3=92 if data+16=0018 set data+112=03' && on1 1 -d vqib1 fabric && is fabric.sm fail && says fabric.sm 'two masters' &&
         is sm.one-master noted; s=$?; fabric_rewrite h0 off; kill $sm; wait $sm 2>/dev/null; return $s; }
 try "two masters" masters
 
-# ---- the SM begins anew, and tells nobody: its members are gone
+# ---- the SM restarts without a client re-registration: it has no members
 forgotten() { opensm -c /tmp/sm.conf >/dev/null; sed -i 's/^no_clients_rereg .*/no_clients_rereg TRUE/' /tmp/sm.conf; grep -q '^no_clients_rereg TRUE' /tmp/sm.conf || return 1
     kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; fabric_sm -F /tmp/sm.conf
     on1 1 -d vqib1 fabric; is fabric.own-groups fail && says fabric.own-groups 'this port is not in .*ff12:401b:ffff::1'; }
 try "groups that the SA has forgotten" forgotten
 cured() { ip -n n1 link set ib1 down; ip -n n1 link set ib1 up; fabric_link 1 ib1 && sleep 2 && on1 0 -d vqib1 fabric && is fabric.own-groups pass; }
-try "the advice helps" cured
+try "the advice corrects it" cured
 
-# ---- the SM begins anew, with other partitions
+# ---- the SM restarts with other partitions
 again() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; rm -rf /tmp/osm; printf '%s\n' "$@" > /tmp/partitions
     local i; for i in 0 1 2; do ip -n n$i link set ib$i down; done; fabric_sm -P /tmp/partitions; }
 mtu() { again 'Default=0x7fff, ipoib, mtu=5 : ALL=full;'; ip -n n1 link set ib1 up; report 1 -d vqib1 fabric; is fabric.mtu fail && is fabric.join fail && says fabric.join 'to blame: the MTU:'; }

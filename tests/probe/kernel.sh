@@ -14,11 +14,11 @@ everything() { report 0 -d vqib1 --source 10.0.0.77 --disruptive -w /fabric-out/
     is rfc4391.7.mtu-2044 pass && is rfc4391.9.1.qkey-match pass && [ "$(worst rfc4391.9.1.1.flags-ignored)" = pass ] &&
     is rfc4391.9.1.1.gid-from-port-guid pass && is rfc4391.8.u-bit pass && is rfc4755.3.1.ud-only-flags skipped &&
     is partition.invalid-dropped pass; }
-try "a peer in datagram mode keeps what is asked of it" everything
-try "nothing of the host's is changed" no_harm
-try "nothing in its packets is a fault of the peer's, by ipoib-check" eval \
+try "a peer in datagram mode conforms" everything
+try "the host's memberships are unchanged" no_harm
+try "ipoib-check finds no violation in the peer's packets" eval \
     '"$check" --only rfc4391.9.2 --only rfc4391.8 --only rfc4391.10 /fabric-out/probe.pcapng'
-# Each question whose answer is evidence comes after a second of silence. The machine is emulated, and shared: the best of three
+# The probe waits a second before each request whose reply is evidence. The machine is emulated and shared: the best of three
 in_time() { local i s; for i in 1 2 3; do s=$(date +%s%N); report 0 -d vqib1 --only rfc4391.6 10.0.0.1 || return 1
     [ $(($(date +%s%N)-s)) -lt 6000000000 ] && return 0; done; echo "$(($(date +%s%N)-s)) ns"; return 1; }
 try "--only rfc4391.6 takes less than 6 s" in_time
@@ -29,7 +29,7 @@ connected() { report 0 -d vqib0 --source 10.0.0.78 10.0.0.2 && no_failure && is 
     is rfc4391.7.mtu-2044 pass && is rfc4755.7.any-mode-accepted pass; }
 try "a peer in connected mode, MTU 65520" connected
 absent() { report 2 -d vqib1 --timeout 100 10.0.0.99; }
-try "a peer that is not there: could not be tested" absent
+try "an absent peer: not tested" absent
 in_use() { ip -n n0 addr add 10.0.0.50/24 dev ib0 && report 0 -d vqib1 --source 10.0.0.50 10.0.0.1 2>/tmp/said; grep 'in use' /tmp/said &&
     is rfc4391.7.mtu-2044 skipped && fabric_on 1 "$probe" -d vqib1 --source 10.0.0.2 --format json -o /tmp/report 10.0.0.1 2>/tmp/said;
     grep "in use, by this host's ib1" /tmp/said && is rfc4391.7.mtu-2044 skipped; }
@@ -38,21 +38,21 @@ fabric() { report 0 -d vqib1 fabric && is fabric.join pass && is fabric.census p
     is sm.one-master pass; }
 try "the fabric, healthy" fabric
 own() { fabric_on 1 "$probe" -d vqib1 --format json -o /tmp/report fabric; is fabric.interface pass && is fabric.own-groups pass; }
-try "the host's own interface and groups" own
-try "the fabric is left as it was" no_harm
+try "the host's interface and groups" own
+try "the fabric is unchanged" no_harm
 killed() { local s i; for i in 1 2 3 4 5 6; do s=$([ $((i % 2)) = 0 ] && echo INT || echo KILL)
     env --default-signal=INT "$probe" -d vqib1 --source 10.0.0.77 10.0.0.1 >/dev/null 2>&1 & sleep 0.$((RANDOM % 9)); kill -$s $!; wait $!; done; }
-try "SIGINT and SIGKILL at any moment" eval 'killed; no_harm'
-nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$probe" -d vqib1 10.0.0.1 >/tmp/out 2>&1; [ $? = 3 ] && grep -q 'may not open\|not permitted' /tmp/out; }
-try "without privilege: exit status 3, and what is missing" nobody
+try "SIGINT and SIGKILL at any time" eval 'killed; no_harm'
+unprivileged() { setpriv --reuid 65534 --regid 65534 --clear-groups "$probe" -d vqib1 10.0.0.1 >/tmp/out 2>&1; [ $? = 3 ] && grep -q 'may not open\|not permitted' /tmp/out; }
+try "without privilege: exit status 3, and the missing privilege" unprivileged
 loss() { fabric_fault all loss_ppm=100000; "$probe" -d vqib1 --source 10.0.0.77 --format json -o /tmp/report 10.0.0.1; s=$?
     fabric_fault all loss_ppm=0; [ $s = 0 ] || [ $s = 2 ] && no_failure; }
-try "10 % loss makes no fault" loss
+try "10 % loss causes no violation" loss
 no_interface() { ip -n n1 link set ib1 down; sleep 1; members > /tmp/before; report 0 -d vqib1 10.0.0.1 && members > /tmp/after &&
     diff /tmp/before /tmp/after && report 0 -d vqib1 fabric && is fabric.join pass && members > /tmp/after && diff /tmp/before /tmp/after; }
-try "without ib0 the port joins and leaves by itself" no_interface
+try "without ib0 the probe joins and leaves" no_interface
 no_sm() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; report 1 -d vqib1 fabric; is fabric.sm fail && is fabric.broadcast-group skipped &&
-    { report 2 -d vqib1 --timeout 100 10.0.0.1 && grep -q 'does not answer' /tmp/report; }; }
+    { report 2 -d vqib1 --timeout 100 10.0.0.1 && grep -q 'did not answer' /tmp/report; }; }
 try "the SM dies" no_sm
 port() { fabric_port h1 DOWN; sleep 1; report 1 -d vqib1 fabric; is fabric.port-state fail && is fabric.sm skipped; }
 try "a pulled cable" port

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the scenarios of ipoib-probe have in common: results in TAP in /fabric-out/tap, and what the last report says. $probe is
+# Shared code of the scenarios of ipoib-probe: results in TAP in /fabric-out/tap, and queries of the last report. $probe is
 # the program.
 tap=/fabric-out/tap n=0
 : > $tap
-# What takes seconds is told, so that it is seen where a test's time goes
+# Prints the duration of slow steps, to show where the time of a test goes
 try() { local begin=$SECONDS; n=$((n+1)); if "${@:2}" >/tmp/try 2>&1; then echo "ok $n - $1"; else echo "not ok $n - $1"; sed 's/^/# /' /tmp/try | tail -40; fi >> $tap
-    [ $((SECONDS-begin)) -lt 5 ] || echo "# that took $((SECONDS-begin)) s" >> $tap; }
-# The last report as lines in /tmp/table: identifier, outcome, what was found and what to do about it; the targets' numbers behind
-# "summary". Once for each report: an interpreter takes half a second to start in a machine that is emulated
+    [ $((SECONDS-begin)) -lt 5 ] || echo "# this took $((SECONDS-begin)) s" >> $tap; }
+# The last report as lines in /tmp/table: identifier, outcome, actual value and advice; the line "summary" has
+# the numbers of targets. Once for each report: an interpreter takes half a second to start in a machine that is emulated
 table() { [ /tmp/table -nt /tmp/report ] || python3 -c '
 import json
 report = json.load(open("/tmp/report"))
@@ -27,9 +27,9 @@ says() { result "$1" | grep -q -- "$2" || { echo "$1 does not say $2:"; result "
 report() { local want=$1; shift; "$probe" --format json -o /tmp/report "$@"; local got=$?; [ $got = "$want" ] || { echo "exit $got"; cat /tmp/report; return 1; }; }
 is() { local got; got=$(outcome "$1"); [ "$got" = "$2" ] || { echo "$1: $got, not $2"; return 1; }; }
 no_failure() { table && ! awk -F'\t' '$2 == "fail"' /tmp/table | grep .; }
-# how many targets violate a MUST, were not judged, conform
+# numbers of targets: violated, not judged, conformant
 targets() { table; awk '$1 == "summary" { print $2, $3, $4 }' /tmp/table; }
-# h1's groups with its JoinState in them, told with OpenSM's SM_Key; send-only ones are left out: the kernel takes and drops them
+# h1's groups with its JoinState in them, queried with OpenSM's SM_Key; send-only ones are left out: the kernel takes and drops them
 # by itself, as it sends
 members() { saquery --smkey 1 -C vqib0 MCMR | awk '{ sub(/\.+/, " ") } $1 == "MGID" { group = $2 } $1 == "PortGid" { port = $2 }
     $1 == "JoinState" && port ~ /:110$/ && $2 !~ /8$/ { print group, $2 }' | sort; }

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""on_wire.py PCAPNG WIRE: is what ipoib-probe wrote of its connections what was on the wire? The probe makes the CM's messages up
-again from what it learns of them, and cuts messages into packets; the wire's own capture (LINKTYPE 247) has them as they were."""
+"""on_wire.py PCAPNG WIRE: compares what ipoib-probe wrote about its connections with a capture of the wire.
+
+The probe reconstructs the CM messages from the events of librdmacm, and splits messages into packets. The capture of the wire
+(LINKTYPE 247) has the original packets."""
 import struct
 import sys
 
@@ -35,7 +37,7 @@ def number(octets):
 
 
 def message(mad):
-    """Of a CM MAD what the probe can know; offsets by IBA 12.6, behind the MAD's header of 24 octets."""
+    """The fields of a CM MAD that the probe can know; offsets of IBA 12.6, after the MAD header of 24 bytes."""
     kind, d = number(mad[16:18]), mad[24:]
     if kind == REQ:
         return (
@@ -59,7 +61,7 @@ def message(mad):
 
 
 def read(packets):
-    """The CM's messages, each once, and the connected packets of both directions by their destination."""
+    """Returns the CM messages without duplicates, and the connected packets of both directions by destination QPN."""
     messages, data, seen = [], {}, set()
     for p in packets:
         bth = LRH + (GRH if p[1] & 3 == 3 else 0)
@@ -78,26 +80,26 @@ def read(packets):
 
 
 def main():
-    (told, told_data), (wire, wire_data) = read(pcapng(sys.argv[1])), read(pcap(sys.argv[2]))
-    good = len(told) == len(wire) and len(told) > 0
-    for i, (a, b) in enumerate(zip(told, wire)):
-        # PSN, path MTU and time-out of a REQ are learnt with the REP alone
-        accepted = a[1] and i + 1 < len(told) and told[i + 1][0][0] == "REP"
+    (written, written_data), (wire, wire_data) = read(pcapng(sys.argv[1])), read(pcap(sys.argv[2]))
+    good = len(written) == len(wire) and len(written) > 0
+    for i, (a, b) in enumerate(zip(written, wire)):
+        # PSN, path MTU and timeout of a REQ are known only after the REP
+        accepted = a[1] and i + 1 < len(written) and written[i + 1][0][0] == "REP"
         if a[0] != b[0] or (accepted and a[1] != b[1]):
             print("written:", a, "on the wire:", b)
             good = False
-    if told_data != wire_data or not told_data:
+    if written_data != wire_data or not written_data:
         print(
             "packets written to",
-            {q: len(v) for q, v in told_data.items()},
+            {q: len(v) for q, v in written_data.items()},
             "on the wire to",
             {q: len(v) for q, v in wire_data.items()},
         )
         good = False
     print(
-        len(told),
+        len(written),
         "messages and",
-        sum(map(len, told_data.values())),
+        sum(map(len, written_data.values())),
         "packets written;",
         len(wire),
         "messages on the wire",

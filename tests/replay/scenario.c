@@ -177,12 +177,12 @@ static bool set_number(struct scenario *s, const char *word, const char *value)
         s->burst = n;
     else if (strcmp(word, "sa-refuses") == 0)
         s->sa_refuses = (uint16_t)n;
-    else if (strcmp(word, "sa-anew") == 0)
-        s->sa_anew = (uint32_t)n;
+    else if (strcmp(word, "sa-recreates") == 0)
+        s->sa_recreates = (uint32_t)n;
     else if (strcmp(word, "sa-members") == 0)
         s->sa_members = (uint32_t)n;
-    else if (strcmp(word, "sa-anew-state") == 0)
-        s->sa_anew_state = n & 15;
+    else if (strcmp(word, "sa-recreates-state") == 0)
+        s->sa_recreates_state = n & 15;
     else if (strcmp(word, "clock-ahead") == 0)
         s->clock_ahead = strtoll(value, NULL, 0) * 1000000;
     else if (strcmp(word, "clock-drift") == 0)

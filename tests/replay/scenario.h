@@ -27,8 +27,8 @@
  *                          received
  *   sa-refuses STATUS      joins are rejected;  sa-silent FROM [TO]: the SA does not answer, in ms
  *                          as for a group
- *   sa-anew MS             after this time since the first request, all groups are deleted and
- *                          created again; sa-anew-state N: the port's JoinState in them then, as
+ *   sa-recreates MS        after this time since the first request, all groups are deleted and
+ *                          created again; sa-recreates-state N: the port's JoinState in them then, as
  *                          joined by its host; default 0: none
  *   sa-members N           number of additional records in the table of all groups: other ports'
  *                          memberships of the first group, and solicited-node groups of partition
@@ -112,8 +112,8 @@ struct scenario {
     char sa_log[200];
     uint16_t sa_refuses;
     uint64_t silent_from, silent_to; /* ms */
-    uint32_t sa_anew;                /* ms; 0: never */
-    uint8_t sa_anew_state;
+    uint32_t sa_recreates;           /* ms; 0: never */
+    uint8_t sa_recreates_state;
     uint32_t sa_members;
     struct failure failures[MAX_FAILURES];
     int failure_count;

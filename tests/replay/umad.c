@@ -48,7 +48,7 @@ static const struct scenario *the;
 static uint8_t held[MAX_GROUPS]; /* JoinState */
 static uint64_t first;           /* time of the first request, ms */
 static uint8_t question[256];
-static bool asked, made_anew;
+static bool asked, recreated;
 static struct pending queue[QUEUE];
 static int queued;
 
@@ -233,9 +233,9 @@ static void answer(struct pending *to)
     uint8_t method = question[MAD_METHOD];
     uint16_t attribute = be16(question + MAD_ATTRIBUTE);
 
-    if (the->sa_anew && !made_anew && now_ms() - first >= the->sa_anew) {
-        made_anew = true;
-        memset(held, the->sa_anew_state, sizeof(held));
+    if (the->sa_recreates && !recreated && now_ms() - first >= the->sa_recreates) {
+        recreated = true;
+        memset(held, the->sa_recreates_state, sizeof(held));
     }
     to->mad = calloc(1, sizeof(question));
     to->length = sizeof(question);

@@ -45,10 +45,10 @@ def convert(*arguments, status=0, says=r" 0 drops$", **how):
 
     Returns the text on stderr."""
     result = call("convert", *arguments, **how)
-    return judge(result.returncode, result.stderr.decode(errors="replace"), status, says)
+    return check_end(result.returncode, result.stderr.decode(errors="replace"), status, says)
 
 
-def judge(got, errors, status, says):
+def check_end(got, errors, status, says):
     """Checks the exit status and the text on stderr, as convert() does."""
     assert got == status, f"exit status {got}, expected {status}; stderr: {errors}"
     assert re.search(says, errors, re.MULTILINE), f"expected {says!r}; stderr: {errors}"
@@ -203,6 +203,10 @@ def _other_files():
         "none.pcap": pcap([]),
         "long.pcap": pcap(long, snaplen=262144),
         "ether.pcap": pcap([(at(5), A, 52)], link=ETHERNET),
+        "wlan.pcap": pcap([(at(5), A, 52)], link=105),
+        "both.pcapng": pcapng(
+            [(at(5), A, 52), (at(6), erf(0, B, 52), 68)], links=(INFINIBAND, ERF)
+        ),
         "ipoib242.pcap": pcap([(at(5), A, 52)], link=IPOIB),
         "mixed.pcapng": pcapng([(at(5), A, 52), (at(6), B, 52)], links=(INFINIBAND, ETHERNET)),
     }

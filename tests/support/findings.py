@@ -12,6 +12,7 @@ PROGRAM = os.path.join(BUILD, "bin/findings")
 NOT_READ = 3  # exit status: libpcap cannot read the capture
 
 Finding = collections.namedtuple("Finding", "frame rule outcome text")
+Place = collections.namedtuple("Place", "frame rule outcome start end")
 Count = collections.namedtuple("Count", "passed failed deviated inconclusive noted first")
 
 
@@ -34,6 +35,17 @@ def frames(capture, *options):
     """All findings except passed and inconclusive ones, in their order."""
     parts = [row.split("\t", 3) for row in rows(capture, "--frames", *options)]
     return [Finding(int(frame), *rest) for frame, *rest in parts]
+
+
+def places(capture, *options):
+    """The bytes at fault of each of these findings: their first byte, and the one after them. Both
+    are 0 if they are not in the frame."""
+    found = []
+    for row in rows(capture, "--places", *options):
+        frame, rule, outcome, offset, length, _ = row.split("\t", 5)
+        start, end = int(offset), int(offset) + int(length)
+        found.append(Place(int(frame), rule, outcome, start, end))
+    return found
 
 
 def failures(capture, *options):

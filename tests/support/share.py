@@ -11,6 +11,16 @@ from support.check import run
 from support.convert import convert
 from support.paths import TESTDATA
 
+# The link types that can contain InfiniBand or IPoIB, and that of the shared file.
+LINKTYPES = {
+    capfile.ERF: capfile.ERF,
+    capfile.INFINIBAND: capfile.ERF,
+    capfile.IPOIB: capfile.IPOIB,
+    capfile.ETHERNET: capfile.ETHERNET,
+    113: 113,  # Linux cooked captures
+    276: 276,
+}
+
 
 def link(path):
     try:
@@ -23,7 +33,7 @@ CAPTURES = sorted(
     path
     for pattern in ("*.pcap", "*.pcapng", "*.erf")
     for path in glob.glob(os.path.join(TESTDATA, "**", pattern), recursive=True)
-    if link(path) in ({capfile.ERF}, {capfile.INFINIBAND})
+    if link(path) and link(path) <= set(LINKTYPES)
 )
 
 

@@ -14,6 +14,7 @@ from support import capfile, split
 VCRC, CRCS, PERMISSIVE = 2, 6, 0xFFFF
 LRH_SLID, LNH_GRH, SGID = 6, 3, slice(16, 32)
 WINDOW_NS = 10_000_000  # lib/model/order.h: ORDER_MS
+WINDOW_FRAMES = 8  # the same: ORDER_FRAMES
 MAC_SOURCE = slice(6, 12)
 
 
@@ -104,20 +105,22 @@ class Duplicate:
     linktype: int
 
     def __call__(self, frames):
-        out, waiting = [], []
+        out, waiting = [], []  # waiting: place in out after which the copy is due, and the copy
         for frame in frames:
-            due = [w for w in waiting if self._is_due(*w, frame)]
-            waiting = [(left - 1, copy) for left, copy in waiting if (left, copy) not in due]
+            last = len(out) + len(waiting) - 1  # place of the last copy, if all came now
+            due = [w for w in waiting if w[0] <= last or self._is_due(w[1], frame)]
+            waiting = [w for w in waiting if w not in due]
             out += [copy._replace(time=out[-1].time) for _, copy in due]
             out.append(frame)
             if frame.number in self.later:
-                waiting.append((self.later[frame.number], frame))
+                most = min(self.later[frame.number], WINDOW_FRAMES - 1)
+                waiting.append((len(out) + most, frame))
         return out + [copy._replace(time=out[-1].time) for _, copy in waiting]
 
-    def _is_due(self, left, copy, frame):
-        """Must the copy come before this frame?"""
+    def _is_due(self, copy, frame):
+        """Must the copy come before this frame of the same port, or after the window?"""
         one, two = (port_of_sender(self.linktype, f.data) for f in (copy, frame))
-        return left == 0 or one in (two, None) or frame.time - copy.time > WINDOW_NS
+        return one in (two, None) or frame.time - copy.time > WINDOW_NS
 
 
 @dataclasses.dataclass

@@ -12,7 +12,7 @@ import subprocess
 from support.paths import BIN
 
 # The remaining frames are too few.
-NOTHING_JUDGED = ("no MUST was judged", "all that was to be judged is inconclusive")
+NOTHING_CHECKED = ("no MUST was judged", "every applicable rule is inconclusive")
 BATCH = 100  # captures in one run of ipoib-check
 
 
@@ -31,7 +31,7 @@ def violations(result):
         raise Failed(f"{result['capture']}: {result['id']}: ipoib-check does not list every case")
 
 
-def judge(paths):
+def check_captures(paths):
     """The violations of each capture. --strict: a violated SHOULD is a violation too."""
     command = [os.path.join(BIN, "ipoib-check"), "--strict", "--format", "json", *paths]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -39,7 +39,7 @@ def judge(paths):
         raise Failed(f"ipoib-check: exit status {done.returncode}: {done.stderr[-500:]}")
     report, found = json.loads(done.stdout), {path: [] for path in paths}
     for capture in report["summary"]["captures"]:
-        if capture["error"] not in (None, "", *NOTHING_JUDGED) and capture["ipoib_frames"]:
+        if capture["error"] not in (None, "", *NOTHING_CHECKED) and capture["ipoib_frames"]:
             raise Failed(f"{capture['name']}: {capture['error']}")
     for result in report["results"]:
         if result["violation"]:

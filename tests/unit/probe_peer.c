@@ -375,7 +375,7 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *octet
     if (is_away(f))
         return false;
     if (f->fault == DEAF_TO_MULTICAST && multicast &&
-        memcmp(octets + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->heard++)
+        memcmp(octets + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->outcome++)
         return false; /* answers the first request, then none */
     if (f->fault == IS_ABSENT || (f->fault == DIES && f->sent > 6) ||
         (f->fault == DROPS_HALF && f->sent % 2))
@@ -383,7 +383,7 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *octet
     if (f->fault == DROPS_FIFTH && f->sent % 5 == 0)
         return false;
     if ((to->qkey != QKEY && f->fault != TAKES_ANY_QKEY) ||
-        (to->stranger && f->fault != TAKES_ANY_PKEY))
+        (to->other_partition && f->fault != TAKES_ANY_PKEY))
         return false;
     if (!multicast && (to->lid != place.lid || to->qpn != place.qpn || f->fault == DEAF_TO_UNICAST))
         return false;
@@ -408,7 +408,7 @@ static enum transport_result fake_send(struct transport *t, const struct ud_to *
         take_second(f, octets);
     if (!accepts(f, to, octets))
         return TRANSPORT_OK;
-    f->sender = to->aside ? ASIDE_QPN : OWN_QPN;
+    f->sender = to->second_qp ? OWN_SECOND_QPN : OWN_QPN;
     if (be16(octets) == TYPE_ARP)
         answer_arp(f, octets + ENCAP_SIZE);
     else if (be16(octets) == TYPE_IPV4)
@@ -617,15 +617,15 @@ static enum transport_result fake_open(struct transport *t, unsigned pkey_index,
     assert_int_equal(pkey_index, 0);
     assert_int_equal(qkey, QKEY);
     t->qpn = OWN_QPN;
-    t->aside_qpn = ASIDE_QPN;
+    t->second_qpn = OWN_SECOND_QPN;
     return TRANSPORT_OK;
 }
 
-static enum transport_result fake_open_stranger(struct transport *t, unsigned pkey_index)
+static enum transport_result fake_open_other_partition(struct transport *t, unsigned pkey_index)
 {
     assert_int_equal(t->facts.pkeys[pkey_index], OTHER_PKEY);
-    t->stranger_qpn = STRANGER_QPN;
-    t->stranger_pkey = OTHER_PKEY;
+    t->other_partition_qpn = OTHER_PARTITION_QPN;
+    t->other_pkey = OTHER_PKEY;
     return TRANSPORT_OK;
 }
 
@@ -641,7 +641,7 @@ static enum transport_result fake_attach(struct transport *t, const uint8_t *mgi
 
 static const struct transport_ops fake_ops = {.capabilities = CAN_ALL & ~HAS_CONNECTIONS,
                                               .open_qp = fake_open,
-                                              .open_stranger = fake_open_stranger,
+                                              .open_other_partition = fake_open_other_partition,
                                               .send = fake_send,
                                               .receive = fake_receive,
                                               .ask = fake_ask,

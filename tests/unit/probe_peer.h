@@ -18,8 +18,8 @@ enum {
     SECOND_QPN = 0x51,
     SECOND_LID = 9,
     OWN_QPN = 0x99,
-    ASIDE_QPN = 0x9a,
-    STRANGER_QPN = 0x9c,
+    OWN_SECOND_QPN = 0x9a,
+    OTHER_PARTITION_QPN = 0x9c,
     OTHER_PKEY = 0x8001,
     OWN_LID = 3,
     MLID = 0xc000,
@@ -112,7 +112,7 @@ struct fake {
     struct ud_from queue[QUEUE];
     uint8_t octets[QUEUE][UD_SIZE], grh[GRH_SIZE];
     gint64 due[QUEUE]; /* time at which it can be received; 0: the slot is free */
-    unsigned next, n, sent, heard, pushed, pushed_second;
+    unsigned next, n, sent, outcome, pushed, pushed_second;
     struct network network;
     uint64_t dice;
     uint32_t sender; /* QPN that the current packet came from */

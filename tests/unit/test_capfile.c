@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "pcapio/capfile.h"
-#include "pcapio/pcapngfile.h"
+#include "pcapio/pcapngtime.h"
 #include "wire/nanoseconds.h"
 
 /* ---- writing a file */

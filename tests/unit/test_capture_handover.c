@@ -8,9 +8,9 @@
 
 #include "tests/unit/unit.h"
 
-#include "capture/handover.h"
+#include "capture/write/handover.h"
 
-static void blocks_come_in_order_and_are_used_again(void **state)
+static void blocks_are_in_order_and_reused(void **state)
 {
     struct handover *h = handover_create(1, false); /* four blocks, the minimum */
     struct block *b[4], *again;
@@ -38,7 +38,7 @@ static void blocks_come_in_order_and_are_used_again(void **state)
     handover_destroy(h);
 }
 
-static void whole_room_is_there(void **state)
+static void whole_memory_is_usable(void **state)
 {
     struct handover *h = handover_create(UINT64_C(6) * BLOCK_ROOM + 1, true);
     struct block *b;
@@ -64,7 +64,7 @@ static bool is_present(uint8_t *at)
  * 32 MiB are 128 blocks. More are allocated when the writer takes a block and fewer than 64 are
  * free.
  */
-static void memory_is_present_before_it_is_used(void **state)
+static void memory_is_touched_before_use(void **state)
 {
     struct handover *h = handover_create(UINT64_C(1024) * BLOCK_ROOM, false);
     struct block *first = handover_take(h), *b = first;
@@ -222,9 +222,9 @@ static void many_blocks_between_two_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_come_in_order_and_are_used_again),
-        cmocka_unit_test(whole_room_is_there),
-        cmocka_unit_test(memory_is_present_before_it_is_used),
+        cmocka_unit_test(blocks_are_in_order_and_reused),
+        cmocka_unit_test(whole_memory_is_usable),
+        cmocka_unit_test(memory_is_touched_before_use),
         cmocka_unit_test(sleeping_writer_is_woken_for_some_blocks_or_on_demand),
         cmocka_unit_test(writer_of_few_blocks_is_woken_for_each),
         cmocka_unit_test(too_much_memory_is_refused),

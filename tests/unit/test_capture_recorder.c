@@ -6,7 +6,7 @@
 #include "tests/unit/unit.h"
 
 #include "pcapio/pcapng.h"
-#include "capture/recorder.h"
+#include "capture/write/recorder.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -488,7 +488,7 @@ static uint32_t take(struct fixture *f, bool *new_file)
  * The frames' times jump back and forth, as if the clock were set. The age of a file and of the
  * writer's blocks follows the host's steady clock.
  */
-static void what_is_due_goes_by_the_hosts_clock(void **state)
+static void ages_follow_the_clock_of_the_host(void **state)
 {
     const struct recorder_plan plan = {.format = {.erf = true}, .file_time = 30 * SECOND};
     struct fixture f = begin(&plan);
@@ -520,7 +520,7 @@ static void what_is_due_goes_by_the_hosts_clock(void **state)
  * With drop counts each second, and with few and many frames, a file stays below its limit of
  * bytes.
  */
-static void a_pcapng_has_no_more_octets_than_it_may(void **state)
+static void pcapng_stays_within_its_size_limit(void **state)
 {
     const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true},
                                        .file_octets = 2048};
@@ -547,7 +547,7 @@ static void a_pcapng_has_no_more_octets_than_it_may(void **state)
     finish(&f);
 }
 
-static void what_finds_no_room_is_counted(void **state)
+static void packets_without_room_are_counted(void **state)
 {
     static uint8_t large[65000];
     const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true}};
@@ -580,7 +580,7 @@ static void what_finds_no_room_is_counted(void **state)
     finish(&f);
 }
 
-static void records_are_counted_up_to_a_cut(void **state)
+static void records_are_counted_up_to_a_truncation(void **state)
 {
     const struct recorder_plan plan = {.format = {.erf = true}};
     struct fixture f = begin(&plan);
@@ -603,7 +603,7 @@ static void records_are_counted_up_to_a_cut(void **state)
     finish(&f);
 }
 
-static void memory_is_full_with_the_packet_that_crosses(void **state)
+static void memory_mode_ends_with_the_packet_that_crosses_the_size(void **state)
 {
     /* 2 records have 76 bytes */
     const struct recorder_plan plan = {.format = {.erf = true}, .memory = 77};
@@ -626,11 +626,11 @@ int main(void)
         cmocka_unit_test(snaplen_keeps_the_wire_length),
         cmocka_unit_test(a_pcapngs_packet_and_counts),
         cmocka_unit_test(files_end_by_size_count_and_time),
-        cmocka_unit_test(what_is_due_goes_by_the_hosts_clock),
-        cmocka_unit_test(a_pcapng_has_no_more_octets_than_it_may),
-        cmocka_unit_test(what_finds_no_room_is_counted),
-        cmocka_unit_test(records_are_counted_up_to_a_cut),
-        cmocka_unit_test(memory_is_full_with_the_packet_that_crosses),
+        cmocka_unit_test(ages_follow_the_clock_of_the_host),
+        cmocka_unit_test(pcapng_stays_within_its_size_limit),
+        cmocka_unit_test(packets_without_room_are_counted),
+        cmocka_unit_test(records_are_counted_up_to_a_truncation),
+        cmocka_unit_test(memory_mode_ends_with_the_packet_that_crosses_the_size),
     };
 
     return cmocka_run_group_tests_name("capture_recorder", tests, NULL, NULL);

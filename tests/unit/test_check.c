@@ -90,6 +90,7 @@ static void cm_of(const struct reporter *r, struct view v)
     struct mad_payload m;
     mad_payload_decode(v, &m);
     check_cm(r, &m, 0);
+    check_cm_link(r, &m, 0xffff);
 }
 
 static void encapsulation(void **state)
@@ -131,7 +132,7 @@ static void encapsulation(void **state)
  * RFC 4391 §6: "Other network protocols ... may use the encapsulation format". Other types are
  * permitted and never reported.
  */
-static void other_types_are_free(void **state)
+static void other_types_are_permitted(void **state)
 {
     (void)state;
     uint8_t p[24] = {0x88, 0xcc};
@@ -140,7 +141,7 @@ static void other_types_are_free(void **state)
     assert_int_equal(total(failed) + total(unsure), 0);
 }
 
-static void what_was_not_captured_is_no_fault(void **state)
+static void truncated_packets_raise_no_violation(void **state)
 {
     (void)state;
     uint8_t p[60] = {0x08, 0x06, 0xff, 0xff, 0, 32, 8, 0, 20, 4, 0, 1};
@@ -204,6 +205,7 @@ static void headers_of_a_multicast(void **state)
     memset(bth + 5, 0xff, 3);
     payload[0] = 0x08;
     payload[1] = 0x06;
+    memcpy(payload + 4, "\0\x20\x08", 3); /* ARP: hardware type 32, protocol type 0x0800 */
     struct ib_packet ib;
     assert_int_equal(ib_decode(whole(p, sizeof p), IB_START_LRH, &ib), WIRE_OK);
     struct reporter r = start(p);
@@ -214,12 +216,17 @@ static void headers_of_a_multicast(void **state)
 
     payload[0] = 0x86; /* IPv6 to an IPv4 group */
     payload[1] = 0xdd;
+    r = start(p); /* but ARP follows: the rule about the Type reports it */
+    headers_of(&r, &ib);
+    assert_int_equal(total(failed), 0);
+    payload[4] = 0x60;
     r = start(p);
     headers_of(&r, &ib);
     only(R_RFC4391_4_MGID_SIGNATURE_IPV6);
 
     payload[0] = 0x08; /* 255.255.255.255 sent to the group of 224.0.0.1 */
     payload[1] = 0x00;
+    payload[4] = 0x45;
     memset(payload + 4 + 16, 0xff, 4);
     memcpy(p + 32 + 12, "\0\0\0\1", 4);
     r = start(p);
@@ -319,7 +326,7 @@ static void dhcp_message_of_a_client(void **state)
  * A truncated message is inconclusive: its type and the client identifier may be in the part that
  * is missing. They decide what is required and whether the client is a known deviation.
  */
-static void dhcp_message_that_the_capture_cut(void **state)
+static void truncated_dhcp_message(void **state)
 {
     (void)state;
     uint8_t p[512];
@@ -407,23 +414,21 @@ static void cm_messages_without_private_data(void **state)
     p[17] = CM_RTU;
     r = start(p);
     cm_of(&r, whole(p, sizeof p));
-    assert_int_equal(failed[R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA], 1);
-    assert_int_equal(failed[R_RFC4755_6_PRIVATE_DATA], 1);
-    assert_int_equal(total(failed), 2);
+    only(R_RFC4755_6_PRIVATE_DATA); /* the rule that covers both values */
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(encapsulation),
-        cmocka_unit_test(other_types_are_free),
-        cmocka_unit_test(what_was_not_captured_is_no_fault),
+        cmocka_unit_test(other_types_are_permitted),
+        cmocka_unit_test(truncated_packets_raise_no_violation),
         cmocka_unit_test(mgids),
         cmocka_unit_test(headers_of_a_multicast),
         cmocka_unit_test(multicast_without_grh),
         cmocka_unit_test(arp_messages),
         cmocka_unit_test(dhcp_message_of_a_client),
-        cmocka_unit_test(dhcp_message_that_the_capture_cut),
+        cmocka_unit_test(truncated_dhcp_message),
         cmocka_unit_test(nd_options_and_padding),
         cmocka_unit_test(cm_messages),
         cmocka_unit_test(cm_messages_without_private_data),

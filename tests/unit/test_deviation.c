@@ -15,7 +15,7 @@ static const char *reason_of(const struct deviations *d, enum rule_number rule, 
     return deviations_reason(d, &(struct failure){rule, "", actual, ""});
 }
 
-static void linux_knows_what_linux_does(void **state)
+static void deviations_of_linux_match_linux(void **state)
 {
     (void)state;
     GError *error = NULL;
@@ -30,7 +30,7 @@ static void linux_knows_what_linux_does(void **state)
 }
 
 /* Another violation of the rules that Linux and OpenSM violate is not a known deviation. */
-static void linux_does_not_know_what_others_do(void **state)
+static void deviations_of_linux_do_not_match_others(void **state)
 {
     static const struct {
         enum rule_number rule;
@@ -91,7 +91,7 @@ static void a_reason_names_the_implementation(void **state)
     deviations_free(d);
 }
 
-static void none_excuses_nothing(void **state)
+static void no_deviation_matches_with_none(void **state)
 {
     (void)state;
     struct deviations *d = deviations_open("none", NULL);
@@ -130,7 +130,7 @@ static void says(const char *text, const char *part)
     g_free(said);
 }
 
-static void a_file_of_ones_own(void **state)
+static void deviations_of_a_user_file(void **state)
 {
     (void)state;
     struct deviations *d;
@@ -165,7 +165,7 @@ static void all_patterns_have_to_match(void **state)
     g_free(said);
 }
 
-static void what_is_wrong_is_said(void **state)
+static void errors_of_a_file_are_reported(void **state)
 {
     (void)state;
     says("[rfc4391.6.reserved]\nreason=x\n", "no such rule");
@@ -186,14 +186,14 @@ static void what_is_wrong_is_said(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(linux_knows_what_linux_does),
-        cmocka_unit_test(linux_does_not_know_what_others_do),
+        cmocka_unit_test(deviations_of_linux_match_linux),
+        cmocka_unit_test(deviations_of_linux_do_not_match_others),
         cmocka_unit_test(the_ethernet_option_is_known_in_router_solicitations_only),
         cmocka_unit_test(a_reason_names_the_implementation),
-        cmocka_unit_test(none_excuses_nothing),
+        cmocka_unit_test(no_deviation_matches_with_none),
         cmocka_unit_test(all_patterns_have_to_match),
-        cmocka_unit_test(a_file_of_ones_own),
-        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(deviations_of_a_user_file),
+        cmocka_unit_test(errors_of_a_file_are_reported),
     };
     return cmocka_run_group_tests_name("deviation", tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static const char *left_of(const char *variable)
     return environ[0];
 }
 
-static void only_the_list_stays(void **state)
+static void only_listed_variables_stay(void **state)
 {
     static const char *const kept[] = {"TERM=xterm-256color",
                                        "NO_COLOR=1",
@@ -67,13 +67,13 @@ static void only_the_list_stays(void **state)
             fail_msg("%s stays", gone[i]);
 }
 
-static void the_path_is_the_systems(void **state)
+static void path_is_that_of_the_system(void **state)
 {
     (void)state;
     assert_string_equal(left_of("PATH=/tmp:/home/me/bin"), "PATH=/usr/sbin:/usr/bin:/sbin:/bin");
 }
 
-static void many_are_cleared_in_their_order(void **state)
+static void many_variables_are_cleared_in_order(void **state)
 {
     static char a[] = "X=1", b[] = "LANG=C", c[] = "PATH=/tmp", d[] = "Y=1", e[] = "TZ=UTC",
                 f[] = "PATH=/tmp";
@@ -90,9 +90,9 @@ static void many_are_cleared_in_their_order(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(only_the_list_stays),
-                                              cmocka_unit_test(the_path_is_the_systems),
-                                              cmocka_unit_test(many_are_cleared_in_their_order)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_listed_variables_stay), cmocka_unit_test(path_is_that_of_the_system),
+        cmocka_unit_test(many_variables_are_cleared_in_order)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void longest_record_fits_its_length_field(void **state)
     assert_memory_equal(header + 10, "\xff\xff\0\0\xff\xff", 6);
 }
 
-static void record_is_taken_apart(void **state)
+static void record_is_parsed(void **state)
 {
     struct erf_record rec;
 
@@ -100,7 +100,7 @@ static void subheader_belongs_to_the_head(void **state)
     assert_false(erf_parse(rec, make_record(rec, 2, 17, 20), &out));
 }
 
-static void padding_is_no_packet(void **state)
+static void padding_is_not_part_of_the_packet(void **state)
 {
     uint8_t rec[64];
     struct erf_record out;
@@ -113,7 +113,7 @@ static void padding_is_no_packet(void **state)
     assert_int_equal(out.wlen, 16);
 }
 
-static void what_is_no_record_is_refused(void **state)
+static void bytes_without_a_record_are_refused(void **state)
 {
     uint8_t rec[64];
     struct erf_record out;
@@ -154,7 +154,7 @@ static void check_nanosecond(uint32_t ns)
     assert_int_equal((time & 0xffffffff) * 1000000000 >> 32, ns); /* a reader that truncates */
 }
 
-static void every_nanosecond_comes_back(void **state)
+static void every_nanosecond_survives_conversion(void **state)
 {
     (void)state;
     for (uint32_t ns = 0; ns < 1000000000; ns += 997)
@@ -192,8 +192,13 @@ static void ibdumps_time_overflows(void **state)
 
 static void time_outside_of_32_bits_is_refused(void **state)
 {
-    const struct translation way = {.from = LINKTYPE_INFINIBAND, .to = LINKTYPE_ERF};
-    struct packet in = {.sec = UINT32_MAX, .data = half_second, .data_len = 24, .wirelen = 24}, out;
+    const struct translation way = {.to = LINKTYPE_ERF};
+    struct packet in = {.linktype = LINKTYPE_INFINIBAND,
+                        .sec = UINT32_MAX,
+                        .data = half_second,
+                        .data_len = 24,
+                        .wirelen = 24},
+                  out;
     struct remarks note;
 
     (void)state;
@@ -209,13 +214,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(header_is_ibdumps),
         cmocka_unit_test(longest_record_fits_its_length_field),
-        cmocka_unit_test(record_is_taken_apart),
+        cmocka_unit_test(record_is_parsed),
         cmocka_unit_test(extension_headers_are_walked),
         cmocka_unit_test(subheader_belongs_to_the_head),
-        cmocka_unit_test(padding_is_no_packet),
-        cmocka_unit_test(what_is_no_record_is_refused),
+        cmocka_unit_test(padding_is_not_part_of_the_packet),
+        cmocka_unit_test(bytes_without_a_record_are_refused),
         cmocka_unit_test(nanoseconds_become_units_rounded_up),
-        cmocka_unit_test(every_nanosecond_comes_back),
+        cmocka_unit_test(every_nanosecond_survives_conversion),
         cmocka_unit_test(rounding_carries_into_the_seconds),
         cmocka_unit_test(ibdumps_time_overflows),
         cmocka_unit_test(time_outside_of_32_bits_is_refused),

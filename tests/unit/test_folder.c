@@ -50,7 +50,7 @@ static void expect_opened(mode_t mode)
     close(fd);
 }
 
-static void it_is_created_for_its_user_alone(void **state)
+static void folder_is_created_for_its_user_only(void **state)
 {
     mode_t before = umask(0);
 
@@ -60,7 +60,7 @@ static void it_is_created_for_its_user_alone(void **state)
     umask(before);
 }
 
-static void one_that_others_may_read_is_fine(void **state)
+static void folder_that_others_may_read_is_accepted(void **state)
 {
     (void)state;
     mkdir(path, 0755);
@@ -68,7 +68,7 @@ static void one_that_others_may_read_is_fine(void **state)
     expect_opened(0755);
 }
 
-static void one_that_others_may_write_to_is_refused(void **state)
+static void folder_that_others_may_write_to_is_refused(void **state)
 {
     static const mode_t modes[] = {0777, 01777, 0770, 0702};
 
@@ -90,7 +90,7 @@ static void a_link_or_a_file_is_refused(void **state)
     expect_refused("is no folder");
 }
 
-static void another_users_is_refused(void **state)
+static void folder_of_another_user_is_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -100,7 +100,7 @@ static void another_users_is_refused(void **state)
     expect_refused("belongs to another user (uid 65534)");
 }
 
-static void what_cannot_be_created_is_told(void **state)
+static void failure_to_create_is_reported(void **state)
 {
     (void)state;
     snprintf(path, sizeof(path), "%s/none/locks", base);
@@ -110,12 +110,12 @@ static void what_cannot_be_created_is_told(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(it_is_created_for_its_user_alone, begin, end),
-        cmocka_unit_test_setup_teardown(one_that_others_may_read_is_fine, begin, end),
-        cmocka_unit_test_setup_teardown(one_that_others_may_write_to_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(folder_is_created_for_its_user_only, begin, end),
+        cmocka_unit_test_setup_teardown(folder_that_others_may_read_is_accepted, begin, end),
+        cmocka_unit_test_setup_teardown(folder_that_others_may_write_to_is_refused, begin, end),
         cmocka_unit_test_setup_teardown(a_link_or_a_file_is_refused, begin, end),
-        cmocka_unit_test_setup_teardown(another_users_is_refused, begin, end),
-        cmocka_unit_test_setup_teardown(what_cannot_be_created_is_told, begin, end),
+        cmocka_unit_test_setup_teardown(folder_of_another_user_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(failure_to_create_is_reported, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

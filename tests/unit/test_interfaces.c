@@ -55,7 +55,7 @@ static int end(void **state)
 static uint16_t number(struct interfaces *i, uint32_t captured, uint32_t port)
 {
     uint16_t n;
-    assert_true(interfaces_enter(i, (struct capture_interface){captured, port}, &n));
+    assert_true(interfaces_enter(i, (struct capture_interface){captured, port, 0}, &n));
     return n;
 }
 
@@ -290,7 +290,7 @@ static void test_two_gids_of_a_lid_prove_nothing(void **state)
     assert_true(together(f, 0, 1));
 }
 
-static void test_interfaces_that_were_told_apart_are_never_joined(void **state)
+static void test_interfaces_found_to_be_separate_are_never_merged(void **state)
 {
     struct fixture *f = *state;
     assigned(f, 0, N1, 5);
@@ -321,8 +321,8 @@ static void test_too_many_interfaces_are_refused(void **state)
     uint16_t n;
     for (uint32_t k = 0; k < INTERFACES_MAX; k++)
         number(i, k, 0);
-    assert_false(interfaces_enter(i, (struct capture_interface){INTERFACES_MAX, 0}, &n));
-    assert_true(interfaces_enter(i, (struct capture_interface){INTERFACES_MAX - 1, 0}, &n));
+    assert_false(interfaces_enter(i, (struct capture_interface){INTERFACES_MAX, 0, 0}, &n));
+    assert_true(interfaces_enter(i, (struct capture_interface){INTERFACES_MAX - 1, 0, 0}, &n));
 }
 
 static void test_user_decides(void **state)
@@ -336,6 +336,21 @@ static void test_user_decides(void **state)
     assert_false(interfaces_join(each, 0, 1, &from, &to));
     interfaces_free(one);
     interfaces_free(each);
+}
+
+/* The new numbers have the order of capture, whatever the hash of the table is. */
+static void test_new_numbers_have_the_order_of_capture(void **state)
+{
+    enum { INTERFACES = 40 };
+    struct fixture *f = *state;
+    uint16_t from, to;
+    for (uint32_t n = 0; n < INTERFACES; n++)
+        assert_int_equal(number(f->interfaces, n * 7919 % 41, 0), n);
+    for (uint16_t n = 1; n < INTERFACES; n++)
+        assert_true(interfaces_join(f->interfaces, 0, n, &from, &to));
+    assert_true(interfaces_part(f->interfaces, 0, 1));
+    for (uint32_t n = 0; n < INTERFACES; n++)
+        assert_int_equal(number(f->interfaces, n * 7919 % 41, 0), INTERFACES + n);
 }
 
 #define TEST(t) cmocka_unit_test_setup_teardown(t, begin, end)
@@ -354,9 +369,10 @@ int main(void)
         TEST(test_two_ports_at_one_lid_at_a_time_are_two_subnets),
         TEST(test_lid_that_another_port_has_later_proves_nothing),
         TEST(test_two_gids_of_a_lid_prove_nothing),
-        TEST(test_interfaces_that_were_told_apart_are_never_joined),
+        TEST(test_interfaces_found_to_be_separate_are_never_merged),
         TEST(test_interfaces_and_ports_have_numbers_of_their_own),
         TEST(test_too_many_interfaces_are_refused),
+        TEST(test_new_numbers_have_the_order_of_capture),
         TEST(test_user_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ static void a_neighbour(void **state)
         craft_lladdr(lladdr, 0, 0x48, gid);
         put32(octets, 0x0a000000 + i);
         struct ip ip = ip_read(octets, sizeof octets);
-        neighbours_seen(n, 1, &ip, lladdr, i + 1, 1);
+        neighbours_seen(n, 1, &ip, lladdr, i + 1, 1, 0);
         meter_note(&m, i + 1);
     }
     assert_int_equal(neighbours_count(n), ENTRIES);
@@ -198,8 +198,8 @@ static void a_connection_with_its_flows(void **state)
     struct meter m = meter_start();
     struct connections *c = connections_new(LIMIT, ports);
     for (uint32_t i = 0; i < ENTRIES; i++) {
-        uint32_t asker = i % ENDPORTS, asked = (i + 1) % ENDPORTS;
-        struct port a = port_at((uint16_t)(asker + 1)), b = port_at((uint16_t)(asked + 1));
+        uint32_t requester = i % ENDPORTS, asked = (i + 1) % ENDPORTS;
+        struct port a = port_at((uint16_t)(requester + 1)), b = port_at((uint16_t)(asked + 1));
         struct view v = view_make(mad, sizeof mad, sizeof mad);
         struct cm req = {.message = CM_REQ,
                          .local_comm_id = i,
@@ -207,9 +207,9 @@ static void a_connection_with_its_flows(void **state)
                          .service_id = 0x0100000000000048,
                          .service = SERVICE_IPOIB_RFC,
                          .private_off = REQ_PRIVATE,
-                         .local_gid = gids[asker],
+                         .local_gid = gids[requester],
                          .remote_gid = gids[asked],
-                         .local_lid = (uint16_t)(asker + 1)};
+                         .local_lid = (uint16_t)(requester + 1)};
         struct cm rep = {.message = CM_REP,
                          .local_comm_id = ~i,
                          .remote_comm_id = i,
@@ -266,7 +266,7 @@ static void a_flow_with_open_messages(void **state)
 }
 
 /* Packets after a gap, in eight messages per stream. */
-static void packets_behind_a_gap(void **state)
+static void packets_after_a_gap(void **state)
 {
     enum { FLOWS = ENTRIES / STREAM_MESSAGES };
     (void)state;
@@ -281,7 +281,7 @@ static void packets_behind_a_gap(void **state)
         meter_note(&m, i + 1);
     }
     assert_int_equal(store.runs, ENTRIES);
-    assert_octets("what comes behind a gap", &m, 40);
+    assert_octets("packets after a gap", &m, 40);
     for (uint32_t i = 0; i < FLOWS; i++)
         stream_clear(&s[i]);
     assert_int_equal(store.streams + store.runs, 0);
@@ -378,7 +378,7 @@ int main(void)
         cmocka_unit_test(a_connection_with_its_flows),
         cmocka_unit_test(a_flow_without_handshake),
         cmocka_unit_test(a_flow_with_open_messages),
-        cmocka_unit_test(packets_behind_a_gap),
+        cmocka_unit_test(packets_after_a_gap),
         cmocka_unit_test(an_endport),
         cmocka_unit_test(an_endport_with_route_and_pkeys),
         cmocka_unit_test(a_known_qp),

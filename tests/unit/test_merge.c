@@ -36,9 +36,9 @@ static struct finding of(enum rule_number rule, enum outcome outcome, const char
 }
 
 /* A capture with more cases and frames than a report keeps, and with each outcome. */
-static struct judged a_capture(void)
+static struct checked a_capture(void)
 {
-    struct judged j = {.name = g_strdup("a.pcap"), .verdict = verdict_new(NULL)};
+    struct checked j = {.name = g_strdup("a.pcap"), .verdict = verdict_new(NULL)};
     char actual[16];
     for (uint32_t frame = 1; frame <= 25; frame++) {
         g_snprintf(actual, sizeof actual, "0x%04x", frame % 12);
@@ -55,20 +55,20 @@ static struct judged a_capture(void)
     return j;
 }
 
-static struct judged a_target(void)
+static struct checked a_target(void)
 {
     const struct verdict_evidence e = {"a check", "sent this", "that came"};
-    struct judged j = {.name = g_strdup("10.0.0.2"), .verdict = verdict_new(NULL)};
+    struct checked j = {.name = g_strdup("10.0.0.2"), .verdict = verdict_new(NULL)};
     struct finding pass = of(MUST_RULE, OUTCOME_PASS, "good");
     verdict_frame(j.verdict, true);
     verdict_add_evidence(j.verdict, &pass, &e);
     verdict_skip(j.verdict, SHOULD_RULE, "needs --source", &e);
-    judged_add_stage(&j, "fabric.mtu", OUTCOME_FAIL, "2048 < 4096", "look at the cable");
+    checked_add_stage(&j, "fabric.mtu", OUTCOME_FAIL, "2048 < 4096", "look at the cable");
     return j;
 }
 
 /* Writes the report to a file and returns its text in *text. */
-static void write_report(struct judged *j, bool probed, char **text)
+static void write_report(struct checked *j, bool probed, char **text)
 {
     struct report r = {.tool = probed ? "ipoib-probe" : "ipoib-check",
                        .version = "1",
@@ -85,7 +85,7 @@ static void write_report(struct judged *j, bool probed, char **text)
  * Reads a report and writes it again: both must be the same. Only the name differs: the node's name
  * is put in front.
  */
-static void comes_back(struct judged j, bool probed)
+static void comes_back(struct checked j, bool probed)
 {
     char *written, *again, *why = NULL;
     struct merge_report given;
@@ -95,14 +95,14 @@ static void comes_back(struct judged j, bool probed)
     assert_int_equal(given.entries->len, 1);
     assert_true(restore(&r, &g_array_index(given.entries, struct merge_entry, 0), "1", &why));
     assert_null(why);
-    assert_true(g_str_has_suffix(r.judged.name, j.name));
-    g_free(r.judged.name);
-    r.judged.name = g_strdup(j.name);
-    write_report(&r.judged, probed, &again);
+    assert_true(g_str_has_suffix(r.checked.name, j.name));
+    g_free(r.checked.name);
+    r.checked.name = g_strdup(j.name);
+    write_report(&r.checked, probed, &again);
     assert_string_equal(again, written);
     restored_clear(&r);
     merge_report_clear(&given);
-    judged_clear(&j);
+    checked_clear(&j);
     g_free(written);
     g_free(again);
 }
@@ -120,7 +120,7 @@ static void test_skipped(void **state)
     const struct report_parts *const formats[] = {&report_parts_junit, &report_parts_tap};
     (void)state;
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
-        struct judged j = a_target();
+        struct checked j = a_target();
         struct report r = {.tool = "ipoib-probe",
                            .version = "1",
                            .deviations = "linux",
@@ -130,7 +130,7 @@ static void test_skipped(void **state)
         GString *whole = report_whole(formats[i], &r);
         assert_non_null(strstr(whole->str, "not tried: needs --source"));
         g_string_free(whole, TRUE);
-        judged_clear(&j);
+        checked_clear(&j);
     }
 }
 
@@ -154,13 +154,13 @@ static void add(struct tally *t, const char *node, bool strict, enum rule_number
                 enum outcome outcome)
 {
     struct restored r = {.report = {.strict = strict, .n = 1},
-                         .judged = {.verdict = verdict_new(NULL)}};
+                         .checked = {.verdict = verdict_new(NULL)}};
     struct finding f = of(rule, outcome, "x");
-    r.report.captures = &r.judged;
-    verdict_frame(r.judged.verdict, true);
-    verdict_add(r.judged.verdict, 1, &f);
+    r.report.captures = &r.checked;
+    verdict_frame(r.checked.verdict, true);
+    verdict_add(r.checked.verdict, 1, &f);
     tally_add(t, node, &r);
-    judged_clear(&r.judged);
+    checked_clear(&r.checked);
 }
 
 static void test_tally(void **state)

@@ -16,11 +16,11 @@ static void message_over_the_psn_wrap(void **state)
     (void)state;
     struct stream s = {0};
     struct stream_store n = {0};
-    assert_int_equal(send_packet(&s, &n, IB_FIRST, 0xfffffe).verdict, STREAM_PART);
+    assert_int_equal(send_packet(&s, &n, IB_FIRST, 0xfffffe).state, STREAM_FRAGMENT);
     assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 0xffffff).index, 1);
     assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 0x000000).index, 2);
     struct stream_result r = send_packet(&s, &n, IB_LAST, 0x000001);
-    assert_int_equal(r.verdict, STREAM_WHOLE);
+    assert_int_equal(r.state, STREAM_COMPLETE);
     assert_int_equal(r.number, 1);
     assert_true(r.ipoib);
     stream_clear(&s);
@@ -33,24 +33,24 @@ static void retransmissions_count_once(void **state)
     struct stream_store n = {0};
     send_packet(&s, &n, IB_FIRST, 10);
     send_packet(&s, &n, IB_MIDDLE, 11);
-    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 11).verdict, STREAM_REPEATED);
-    assert_int_equal(send_packet(&s, &n, IB_LAST, 12).verdict, STREAM_WHOLE);
-    assert_int_equal(send_packet(&s, &n, IB_FIRST, 10).verdict, STREAM_REPEATED);
-    assert_int_equal(send_packet(&s, &n, IB_LAST, 12).verdict, STREAM_REPEATED);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 11).state, STREAM_REPEATED);
+    assert_int_equal(send_packet(&s, &n, IB_LAST, 12).state, STREAM_COMPLETE);
+    assert_int_equal(send_packet(&s, &n, IB_FIRST, 10).state, STREAM_REPEATED);
+    assert_int_equal(send_packet(&s, &n, IB_LAST, 12).state, STREAM_REPEATED);
     assert_int_equal(n.messages, 1);
     stream_clear(&s);
 }
 
 /* Go-back-N: the lost Middle is sent again with all packets after it, and completes the message. */
-static void lost_middle_comes_later(void **state)
+static void retransmitted_middle_completes_the_message(void **state)
 {
     (void)state;
     struct stream s = {0};
     struct stream_store n = {0};
     send_packet(&s, &n, IB_FIRST, 10);
-    assert_int_equal(send_packet(&s, &n, IB_LAST, 12).verdict, STREAM_PART);
-    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 11).verdict, STREAM_WHOLE);
-    assert_int_equal(send_packet(&s, &n, IB_LAST, 12).verdict, STREAM_REPEATED);
+    assert_int_equal(send_packet(&s, &n, IB_LAST, 12).state, STREAM_FRAGMENT);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 11).state, STREAM_COMPLETE);
+    assert_int_equal(send_packet(&s, &n, IB_LAST, 12).state, STREAM_REPEATED);
     stream_clear(&s);
 }
 
@@ -64,12 +64,12 @@ static void a_burst_of_losses_over_two_messages(void **state)
     struct stream s = {0};
     struct stream_store n = {0};
     send_packet(&s, &n, IB_FIRST, 0);
-    assert_int_equal(send_packet(&s, &n, IB_LAST, 4).verdict, STREAM_PART);
+    assert_int_equal(send_packet(&s, &n, IB_LAST, 4).state, STREAM_FRAGMENT);
     struct stream_result r = send_packet(&s, &n, IB_MIDDLE, 1);
-    assert_int_equal(r.verdict, STREAM_PART);
+    assert_int_equal(r.state, STREAM_FRAGMENT);
     assert_false(r.shortened);
     r = send_packet(&s, &n, IB_LAST, 2);
-    assert_int_equal(r.verdict, STREAM_WHOLE);
+    assert_int_equal(r.state, STREAM_COMPLETE);
     assert_int_equal(r.number, 1);
     assert_true(r.shortened);
     assert_int_equal(n.runs, 0);
@@ -77,45 +77,45 @@ static void a_burst_of_losses_over_two_messages(void **state)
     assert_int_equal(r.number, 2);
     assert_int_equal(r.evicted, 0);
     r = send_packet(&s, &n, IB_LAST, 4);
-    assert_int_equal(r.verdict, STREAM_WHOLE);
+    assert_int_equal(r.state, STREAM_COMPLETE);
     assert_int_equal(r.number, 2);
     assert_int_equal(r.index, 1);
     stream_clear(&s);
 }
 
 /* As many packets as the message has, but one belongs to another message: 1 is missing. */
-static void whole_is_when_all_are_there(void **state)
+static void message_is_complete_with_all_fragments(void **state)
 {
     (void)state;
     struct stream s = {0};
     struct stream_store n = {0};
     send_packet(&s, &n, IB_FIRST, 0);
-    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 4).verdict, STREAM_PART);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 4).state, STREAM_FRAGMENT);
     struct stream_result r = send_packet(&s, &n, IB_LAST, 2);
-    assert_int_equal(r.verdict, STREAM_PART);
+    assert_int_equal(r.state, STREAM_FRAGMENT);
     assert_true(r.shortened);
-    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 3).verdict, STREAM_ORPHAN); /* after the end */
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 3).state, STREAM_ORPHAN); /* after the end */
     r = send_packet(&s, &n, IB_MIDDLE, 1);
-    assert_int_equal(r.verdict, STREAM_WHOLE);
+    assert_int_equal(r.state, STREAM_COMPLETE);
     assert_false(r.shortened);
     assert_int_equal(n.runs, 0);
     stream_clear(&s);
 }
 
-static void orphans_are_nobodys(void **state)
+static void middle_or_last_without_first_belongs_to_no_message(void **state)
 {
     (void)state;
     struct stream s = {0};
     struct stream_store n = {0};
-    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 5).verdict, STREAM_ORPHAN);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 5).state, STREAM_ORPHAN);
     send_packet(&s, &n, IB_FIRST, 10);
     send_packet(&s, &n, IB_LAST, 11);
     /* its First (12) was lost */
-    assert_int_equal(send_packet(&s, &n, IB_LAST, 13).verdict, STREAM_ORPHAN);
+    assert_int_equal(send_packet(&s, &n, IB_LAST, 13).state, STREAM_ORPHAN);
     stream_clear(&s);
 }
 
-static void old_messages_make_room(void **state)
+static void oldest_messages_are_discarded_when_full(void **state)
 {
     (void)state;
     struct stream s = {0};
@@ -136,15 +136,15 @@ static void gaps_close_from_both_ends(void **state)
     send_packet(&s, &n, IB_FIRST, 100);
     for (unsigned i = 0; i < sizeof order / sizeof *order; i++) {
         assert_int_equal(
-            send_packet(&s, &n, order[i] == 9 ? IB_LAST : IB_MIDDLE, 100 + order[i]).verdict,
-            STREAM_PART);
+            send_packet(&s, &n, order[i] == 9 ? IB_LAST : IB_MIDDLE, 100 + order[i]).state,
+            STREAM_FRAGMENT);
         assert_int_equal(
-            send_packet(&s, &n, order[i] == 9 ? IB_LAST : IB_MIDDLE, 100 + order[i]).verdict,
+            send_packet(&s, &n, order[i] == 9 ? IB_LAST : IB_MIDDLE, 100 + order[i]).state,
             STREAM_REPEATED);
     }
     assert_int_equal(n.runs, 1); /* 3 to 9: 2 is missing */
-    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 102).verdict, STREAM_WHOLE);
-    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 105).verdict, STREAM_REPEATED);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 102).state, STREAM_COMPLETE);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 105).state, STREAM_REPEATED);
     assert_int_equal(n.runs, 0);
     stream_clear(&s);
     assert_int_equal(n.streams, 0);
@@ -162,8 +162,8 @@ static void gaps_stay_below_their_limit(void **state)
     for (uint32_t psn = 2; psn < 1u << 23; psn += 2)
         send_packet(&s, &n, IB_MIDDLE, psn);
     assert_int_equal(n.runs, STREAM_MESSAGE_RUNS);
-    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 1).verdict, STREAM_PART);
-    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 2).verdict, STREAM_REPEATED);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 1).state, STREAM_FRAGMENT);
+    assert_int_equal(send_packet(&s, &n, IB_MIDDLE, 2).state, STREAM_REPEATED);
     stream_clear(&s);
     assert_int_equal(n.runs, 0);
 }
@@ -273,21 +273,21 @@ static void connections_stay_below_their_limit(void **state)
  * Packets that were lost while a port was known only by its LID also count as lost for the port
  * with the GID.
  */
-static void a_port_gets_its_name(void **state)
+static void port_known_by_lid_gets_its_gid(void **state)
 {
     (void)state;
     struct endports *e = endports_new(10);
     struct endport *nameless = endports_get_by_lid(e, 0, 5, true),
                    *named = endports_get_by_gid(e, 0, gids[0], true);
-    nameless->born_frame = 10;
+    nameless->initialised_frame = 10;
     endport_gsi_sent(nameless, 100, 11);
     endport_gsi_sent(nameless, 102, 12);
     assert_false(endport_is_followed(nameless));
     assert_ptr_equal(endports_learn(e, 0, 5, gids[0]), named);
     assert_ptr_equal(endports_get_by_lid(e, 0, 5, false), named);
-    assert_int_equal(named->born_frame, 10);
+    assert_int_equal(named->initialised_frame, 10);
     assert_false(endport_is_followed(named));
-    named->born_frame = 20;
+    named->initialised_frame = 20;
     endport_gsi_sent(named, 103, 21);
     assert_true(endport_is_followed(named));
     endport_gsi_sent(named, 105, 22);
@@ -299,7 +299,7 @@ static void a_port_gets_its_name(void **state)
  * A LID moves to another port only if the subnet manager assigns it, not if a packet shows another
  * GID with it.
  */
-static void a_lid_belongs_to_whom_it_was_assigned(void **state)
+static void lid_belongs_to_the_port_it_was_assigned_to(void **state)
 {
     (void)state;
     struct endports *e = endports_new(10);
@@ -328,18 +328,18 @@ static void neighbour_history_and_duplicates(void **state)
     struct neighbours *n = neighbours_new(100);
     struct ip ip = ip_read((const uint8_t[]){10, 0, 0, 1}, 4),
               ip2 = ip_read((const uint8_t[]){10, 0, 0, 2}, 4);
-    assert_null(neighbours_seen(n, 0, &ip, addr_a, 5, 100));
-    assert_null(neighbours_seen(n, 0, &ip, addr_a, 6, 101));
+    assert_null(neighbours_seen(n, 0, &ip, addr_a, 5, 100, 0));
+    assert_null(neighbours_seen(n, 0, &ip, addr_a, 6, 101, 0));
     assert_null(neighbours_of_lladdr(n, addr_a, 4, 4));
     assert_non_null(neighbours_of_lladdr(n, addr_a, 4, 5));
     assert_null(neighbours_of_lladdr(n, addr_a, 16, 5));
-    assert_null(neighbours_seen(n, 0, &ip2, addr_a, 8, 102));
+    assert_null(neighbours_seen(n, 0, &ip2, addr_a, 8, 102, 0));
     assert_int_equal(neighbours_of_lladdr(n, addr_a, 4, 7)->ip.octets[3], 1);
     assert_int_equal(neighbours_of_lladdr(n, addr_a, 4, 8)->ip.octets[3], 2);
-    const struct neighbour *other = neighbours_seen(n, 0, &ip, addr_b, 9, 103);
+    const struct neighbour *other = neighbours_seen(n, 0, &ip, addr_b, 9, 103, 0);
     assert_non_null(other);
     assert_int_equal(other->last_frame, 6);
-    assert_null(neighbours_seen(n, 1, &ip, addr_b, 10, 104)); /* another link: other addresses */
+    assert_null(neighbours_seen(n, 1, &ip, addr_b, 10, 104, 0)); /* another link: other addresses */
     neighbours_free(n);
 }
 
@@ -349,9 +349,9 @@ static void restarted_interface_is_no_duplicate(void **state)
     (void)state;
     struct neighbours *n = neighbours_new(100);
     struct ip ip = ip_read((const uint8_t[]){10, 0, 0, 1}, 4);
-    assert_null(neighbours_seen(n, 0, &ip, addr_a, 1, 1));
-    assert_null(neighbours_seen(n, 0, &ip, addr_a2, 2, 2));
-    assert_non_null(neighbours_seen(n, 0, &ip, addr_b, 3, 3));
+    assert_null(neighbours_seen(n, 0, &ip, addr_a, 1, 1, 0));
+    assert_null(neighbours_seen(n, 0, &ip, addr_a2, 2, 2, 0));
+    assert_non_null(neighbours_seen(n, 0, &ip, addr_b, 3, 3, 0));
     neighbours_free(n);
 }
 
@@ -364,17 +364,17 @@ static void an_ip_moves_to_another_port(void **state)
     (void)state;
     struct neighbours *n = neighbours_new(100);
     struct ip ip = ip_read((const uint8_t[]){10, 0, 0, 1}, 4);
-    assert_null(neighbours_seen(n, 0, &ip, addr_a, 1, 1));
+    assert_null(neighbours_seen(n, 0, &ip, addr_a, 1, 1, 0));
     const struct neighbour *a = neighbours_of_ip(n, 0, &ip);
-    assert_ptr_equal(neighbours_seen(n, 0, &ip, addr_b, 2, 2), a);
-    assert_ptr_equal(neighbours_seen(n, 0, &ip, addr_b, 2, 2), a);
+    assert_ptr_equal(neighbours_seen(n, 0, &ip, addr_b, 2, 2, 0), a);
+    assert_ptr_equal(neighbours_seen(n, 0, &ip, addr_b, 2, 2, 0), a);
     const struct neighbour *b = neighbours_of_ip(n, 0, &ip);
     assert_memory_equal(b->lladdr, addr_b, sizeof addr_b);
     assert_ptr_equal(b->before, a);
     assert_null(neighbour_replaced(b));
-    assert_null(neighbours_seen(n, 0, &ip, addr_b, 3, 3));
-    assert_ptr_equal(neighbours_seen(n, 0, &ip, addr_a, 4, 4), b); /* and back */
-    assert_null(neighbours_seen(n, 0, &ip, addr_a2, 5, 5));
+    assert_null(neighbours_seen(n, 0, &ip, addr_b, 3, 3, 0));
+    assert_ptr_equal(neighbours_seen(n, 0, &ip, addr_a, 4, 4, 0), b); /* and back */
+    assert_null(neighbours_seen(n, 0, &ip, addr_a2, 5, 5, 0));
     assert_ptr_equal(neighbour_replaced(neighbours_of_ip(n, 0, &ip)), a);
     neighbours_free(n);
 }
@@ -385,7 +385,7 @@ static void neighbours_stay_below_their_limit(void **state)
     struct neighbours *n = neighbours_new(10);
     for (uint32_t i = 0; i < 1000; i++) {
         struct ip ip = ip_read((const uint8_t[]){10, 0, (uint8_t)(i >> 8), (uint8_t)i}, 4);
-        neighbours_seen(n, 0, &ip, addr_a, i + 1, 1);
+        neighbours_seen(n, 0, &ip, addr_a, i + 1, 1, 0);
     }
     assert_int_equal(neighbours_of_lladdr(n, addr_a, 4, 1000)->ip.octets[3], 9);
     neighbours_free(n);
@@ -397,8 +397,8 @@ static void neighbours_may_be_swapped(void **state)
 {
     (void)state;
     struct order o = {0};
-    order_note(&o, 1, 0);
-    order_note(&o, 2, INT64_MAX);
+    order_note(&o, 1, 0, 0);
+    order_note(&o, 2, 0, INT64_MAX);
     assert_true(order_is_uncertain(&o, 1));
     assert_false(order_is_uncertain(&o, 0));
     assert_false(order_is_uncertain(&o, 3));
@@ -410,12 +410,73 @@ static void frames_within_the_window_may_be_swapped(void **state)
     struct order o = {0};
     int64_t ms = 1000000, step = ORDER_MS * ms / ORDER_FRAMES;
     for (uint32_t n = 1; n <= 30; n++)
-        order_note(&o, n, n * step);
+        order_note(&o, n, 0, n * step);
     assert_true(order_is_uncertain(&o, 30 - ORDER_FRAMES));
     assert_false(order_is_uncertain(&o, 30 - ORDER_FRAMES - 1));
-    order_note(&o, 31, 30 * step + ORDER_MS * ms);
+    order_note(&o, 31, 0, 30 * step + ORDER_MS * ms);
     assert_true(order_is_uncertain(&o, 30));
     assert_false(order_is_uncertain(&o, 29));
+}
+
+/* ---- clocks of two interfaces */
+
+enum { SECOND = 1000000000 };
+
+/* Interface 1 is an hour ahead. The pair of frames that is 2 s apart limits the difference. */
+static void clocks_of_two_interfaces_differ(void **state)
+{
+    (void)state;
+    const int64_t hour = 3600 * (int64_t)SECOND, then = 100 * (int64_t)SECOND;
+    struct clocks c = {0};
+    clocks_note(&c, 0, then);
+    clocks_note(&c, 1, hour + then + 10 * (int64_t)SECOND);
+    assert_true(clocks_at_least(&c, 0, then) == 0);
+    assert_true(clocks_at_most(&c, 0, then) == INT64_MAX);
+    clocks_note(&c, 0, then + 60 * (int64_t)SECOND);
+    assert_true(clocks_at_least(&c, 0, then) == 60 * (int64_t)SECOND);
+    assert_true(clocks_at_most(&c, 0, then) == 60 * (int64_t)SECOND);
+    clocks_note(&c, 1, hour + then + 62 * (int64_t)SECOND);
+    assert_true(clocks_at_least(&c, 0, then) == 60 * (int64_t)SECOND);
+    /* frame 2 came at least as late as frame 1: then the clocks differ by an hour and 10 s */
+    assert_true(clocks_at_most(&c, 0, then) == 62 * (int64_t)SECOND + 50 * (int64_t)SECOND);
+}
+
+static void unknown_clocks_have_no_limit(void **state)
+{
+    (void)state;
+    struct clocks c = {0};
+    clocks_note(&c, CLOCKS_INTERFACES, INT64_MAX);
+    clocks_note(&c, 0, INT64_MIN);
+    assert_true(clocks_at_least(&c, CLOCKS_INTERFACES, INT64_MAX) == INT64_MIN);
+    assert_true(clocks_at_most(&c, CLOCKS_INTERFACES, INT64_MAX) == INT64_MAX);
+    clocks_note(&c, 1, INT64_MAX);
+    assert_true(clocks_at_least(&c, 0, INT64_MIN) == 0);
+}
+
+static void old_limits_of_clocks_are_replaced(void **state)
+{
+    (void)state;
+    const int64_t later = (CLOCKS_SECONDS + 1) * (int64_t)SECOND;
+    struct clocks c = {0};
+    clocks_note(&c, 0, 0);
+    clocks_note(&c, 1, 0);
+    clocks_note(&c, 0, later);
+    clocks_note(&c, 1, later + 5);
+    assert_true(clocks_at_least(&c, 0, later) == 0);
+}
+
+/* 20 ms after an hour on another interface may be within the window. */
+static void frames_of_two_interfaces_may_be_swapped(void **state)
+{
+    (void)state;
+    const int64_t ms = 1000000;
+    struct order o = {0};
+    order_note(&o, 1, 0, 0);
+    order_note(&o, 2, 0, 1);
+    order_note(&o, 3, 1, 3600 * (int64_t)SECOND);
+    assert_true(order_is_uncertain(&o, 1));
+    order_note(&o, 4, 1, 3600 * (int64_t)SECOND + 20 * ms);
+    assert_false(order_is_uncertain(&o, 1));
 }
 
 static void interface_that_joins_again_may_have_another_qpn(void **state)
@@ -433,30 +494,78 @@ static void interface_that_joins_again_may_have_another_qpn(void **state)
     assert_int_equal(endport_announced(&p, 0xffff, 0x99), ANNOUNCED_ANOTHER);
 }
 
+/* A group that two interfaces showed with these Q_Keys in these frames, merged. */
+static struct group merged(uint32_t qkey1, uint32_t frame1, uint32_t qkey2, uint32_t frame2)
+{
+    static const uint8_t mgid[MGID_SIZE] = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff};
+    struct groups *all = groups_new(16);
+    struct mc_member r1 = {.mlid = 0xc000, .qkey = qkey1}, r2 = {.mlid = 0xc000, .qkey = qkey2};
+    group_informed(groups_get(all, 1, mgid, true), &r1, NULL, frame1);
+    group_informed(groups_get(all, 2, mgid, true), &r2, NULL, frame2);
+    groups_merge(all, 1, 2);
+    struct group g = *groups_find(all, 2, mgid);
+    groups_free(all);
+    return g;
+}
+
+static void groups_of_two_interfaces_keep_their_history(void **state)
+{
+    (void)state;
+    struct group g = merged(1, 10, 2, 5); /* the moved one is newer */
+    assert_int_equal(g.qkey, 1);
+    assert_int_equal(g.changed_frame, 10);
+    assert_int_equal(g.records, 2);
+    g = merged(1, 5, 2, 10); /* the moved one is older */
+    assert_int_equal(g.qkey, 2);
+    assert_int_equal(g.changed_frame, 10);
+    assert_int_equal(g.records, 2);
+    g = merged(1, 10, 1, 5); /* both showed the same record */
+    assert_int_equal(g.changed_frame, 0);
+    assert_int_equal(g.records, 1);
+}
+
+/* An interface that is restarted again and again does not fill the port's places. */
+static void oldest_qpns_are_discarded_when_full(void **state)
+{
+    (void)state;
+    struct endport p = {0};
+    for (uint32_t qpn = 0x48; qpn < 0x48 + 2 * ENDPORT_UD_QPS; qpn++) {
+        endport_joins(&p, 0xffff);
+        endport_announces(&p, 0xffff, qpn);
+        assert_int_equal(endport_announced(&p, 0xffff, qpn), ANNOUNCED);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(message_over_the_psn_wrap),
         cmocka_unit_test(retransmissions_count_once),
-        cmocka_unit_test(lost_middle_comes_later),
+        cmocka_unit_test(retransmitted_middle_completes_the_message),
         cmocka_unit_test(a_burst_of_losses_over_two_messages),
-        cmocka_unit_test(whole_is_when_all_are_there),
-        cmocka_unit_test(orphans_are_nobodys),
-        cmocka_unit_test(old_messages_make_room),
+        cmocka_unit_test(message_is_complete_with_all_fragments),
+        cmocka_unit_test(middle_or_last_without_first_belongs_to_no_message),
+        cmocka_unit_test(oldest_messages_are_discarded_when_full),
         cmocka_unit_test(gaps_close_from_both_ends),
         cmocka_unit_test(gaps_stay_below_their_limit),
         cmocka_unit_test(handshake_binds_both_flows),
         cmocka_unit_test(ids_belong_to_their_ports),
         cmocka_unit_test(connections_stay_below_their_limit),
-        cmocka_unit_test(a_port_gets_its_name),
-        cmocka_unit_test(a_lid_belongs_to_whom_it_was_assigned),
+        cmocka_unit_test(port_known_by_lid_gets_its_gid),
+        cmocka_unit_test(lid_belongs_to_the_port_it_was_assigned_to),
         cmocka_unit_test(neighbour_history_and_duplicates),
         cmocka_unit_test(restarted_interface_is_no_duplicate),
         cmocka_unit_test(an_ip_moves_to_another_port),
         cmocka_unit_test(neighbours_stay_below_their_limit),
         cmocka_unit_test(neighbours_may_be_swapped),
         cmocka_unit_test(frames_within_the_window_may_be_swapped),
+        cmocka_unit_test(clocks_of_two_interfaces_differ),
+        cmocka_unit_test(unknown_clocks_have_no_limit),
+        cmocka_unit_test(old_limits_of_clocks_are_replaced),
+        cmocka_unit_test(frames_of_two_interfaces_may_be_swapped),
         cmocka_unit_test(interface_that_joins_again_may_have_another_qpn),
+        cmocka_unit_test(groups_of_two_interfaces_keep_their_history),
+        cmocka_unit_test(oldest_qpns_are_discarded_when_full),
     };
     return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }

@@ -32,18 +32,18 @@ static int tear_down(void **state)
 static void observe_arp(const struct scenario *s, uint32_t frame, uint32_t port)
 {
     uint8_t gid[GID_SIZE], lladdr[LLADDR_SIZE], octets[CRAFT_ARP] = {0};
-    struct moment at = {.frame = frame, .ns = frame * INT64_C(1000000000)};
-    struct carrier c = {.kind = CARRIER_IPOIB,
-                        .inner = view_make(octets, sizeof octets, sizeof octets)};
+    struct capture_position at = {.frame = frame, .ns = frame * INT64_C(1000000000)};
+    struct link_frame c = {.kind = LINK_FRAME_IPOIB,
+                           .inner = view_make(octets, sizeof octets, sizeof octets)};
     struct packet p;
     craft_gid(gid, port);
     craft_lladdr(lladdr, 0, QPN, gid);
     craft_arp_request(octets, lladdr, IP, ASKED);
-    packet_read_bare(&p, &at, &c);
+    packet_read_without_ib(&p, &at, &c);
     fabric_observe(s->fabric, &p, s->events);
 }
 
-static void an_announced_address_is_learnt(void **state)
+static void announced_address_is_learnt(void **state)
 {
     const struct scenario *s = *state;
     observe_arp(s, 1, 1);
@@ -74,7 +74,7 @@ static void another_port_with_the_same_ip_is_an_event(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_announced_address_is_learnt, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(announced_address_is_learnt, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_port_with_the_same_ip_is_an_event, set_up,
                                         tear_down),
     };

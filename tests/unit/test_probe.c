@@ -8,10 +8,10 @@
 #include "probe/fabric/stages.h"
 #include "probe/link/message.h"
 #include "wire/put.h"
-#include "probe/checks/echo.h"
+#include "probe/exchange/echo_request.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
-#include "probe/exchange/question.h"
+#include "probe/exchange/request.h"
 #include "probe/exchange/source.h"
 #include "probe/link/link.h"
 #include "probe/run/options.h"
@@ -22,7 +22,7 @@
 
 struct outcome_of_run {
     struct fake fake;
-    struct judged judged;
+    struct checked checked;
     struct verdict_summary summary;
 };
 
@@ -40,8 +40,8 @@ static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bo
         .rate = 100000, .timeout_ms = timeout_ms, .disruptive = true, .has_source = source};
     memset(options.selection.rule, true, sizeof options.selection.rule);
     memset(o, 0, sizeof *o);
-    o->judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
-    struct results results = {.judged = &o->judged};
+    o->checked = (struct checked){.name = (char *)"peer", .verdict = verdict_new(NULL)};
+    struct results results = {.checked = &o->checked};
     struct stand stand;
     struct target *target = stand_make(&stand, &options, &results);
     fake_begin(&o->fake, target, fault, member);
@@ -56,7 +56,7 @@ static void run_over(struct outcome_of_run *o, enum fault fault, bool source, bo
     g_strlcpy(target->name, "10.0.0.2", sizeof target->name);
     run_peer(target, NULL);
     fake_end(target);
-    o->summary = verdict_summarize(o->judged.verdict, true);
+    o->summary = verdict_summarize(o->checked.verdict, true);
 }
 
 static void run(struct outcome_of_run *o, enum fault fault, bool source, bool member)
@@ -76,8 +76,8 @@ static void run_ipv6_over(struct outcome_of_run *o, enum fault fault, unsigned a
     struct options options = {.rate = 100000, .timeout_ms = timeout_ms, .disruptive = true};
     memset(options.selection.rule, true, sizeof options.selection.rule);
     memset(o, 0, sizeof *o);
-    o->judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
-    struct results results = {.judged = &o->judged};
+    o->checked = (struct checked){.name = (char *)"peer", .verdict = verdict_new(NULL)};
+    struct results results = {.checked = &o->checked};
     struct stand stand;
     struct target *target = stand_make(&stand, &options, &results);
     fake_begin(&o->fake, target, fault, true);
@@ -89,7 +89,7 @@ static void run_ipv6_over(struct outcome_of_run *o, enum fault fault, unsigned a
     g_strlcpy(target->name, "fd00::2", sizeof target->name);
     run_peer(target, NULL);
     fake_end(target);
-    o->summary = verdict_summarize(o->judged.verdict, true);
+    o->summary = verdict_summarize(o->checked.verdict, true);
 }
 
 static void run_ipv6_as(struct outcome_of_run *o, enum fault fault, unsigned answers)
@@ -99,10 +99,10 @@ static void run_ipv6_as(struct outcome_of_run *o, enum fault fault, unsigned ans
 
 static void clear(struct outcome_of_run *o)
 {
-    g_free(o->judged.trouble);
-    verdict_free(o->judged.verdict);
-    if (o->judged.stages)
-        g_ptr_array_unref(o->judged.stages);
+    g_free(o->checked.trouble);
+    verdict_free(o->checked.verdict);
+    if (o->checked.stages)
+        g_ptr_array_unref(o->checked.stages);
 }
 
 /* Asserts the identifiers of the rules that failed, each followed by a space. */
@@ -110,7 +110,7 @@ static void check_failed(const struct outcome_of_run *o, const char *expected)
 {
     GString *failed = g_string_new(NULL);
     for (size_t i = 0; i < RULE_COUNT; i++)
-        if (verdict_count(o->judged.verdict, (enum rule_number)i, OUTCOME_FAIL))
+        if (verdict_count(o->checked.verdict, (enum rule_number)i, OUTCOME_FAIL))
             g_string_append_printf(failed, "%s ", rules[i].id);
     assert_string_equal(failed->str, expected);
     g_string_free(failed, TRUE);
@@ -142,20 +142,20 @@ static void good_peer(void **state)
      */
     check_failed(&o, "rfc4391.13.qkey-controlled ");
     assert_int_equal(o.summary.must, 0);
-    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_6_RESERVED_IGNORED), OUTCOME_PASS);
-    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_6_GRH_OPTIONAL), OUTCOME_PASS);
-    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_7_MTU_2044), OUTCOME_PASS);
-    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_9_1_QKEY_MATCH), OUTCOME_PASS);
-    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4755_3_1_UD_ONLY_FLAGS), OUTCOME_PASS);
-    assert_int_equal(verdict_worst(o.judged.verdict, R_PARTITION_INVALID_DROPPED), OUTCOME_PASS);
+    assert_int_equal(verdict_worst(o.checked.verdict, R_RFC4391_6_RESERVED_IGNORED), OUTCOME_PASS);
+    assert_int_equal(verdict_worst(o.checked.verdict, R_RFC4391_6_GRH_OPTIONAL), OUTCOME_PASS);
+    assert_int_equal(verdict_worst(o.checked.verdict, R_RFC4391_7_MTU_2044), OUTCOME_PASS);
+    assert_int_equal(verdict_worst(o.checked.verdict, R_RFC4391_9_1_QKEY_MATCH), OUTCOME_PASS);
+    assert_int_equal(verdict_worst(o.checked.verdict, R_RFC4755_3_1_UD_ONLY_FLAGS), OUTCOME_PASS);
+    assert_int_equal(verdict_worst(o.checked.verdict, R_PARTITION_INVALID_DROPPED), OUTCOME_PASS);
     /* checked by ARP; not skipped, although an NS would check it, too */
-    assert_int_equal(verdict_count(o.judged.verdict, R_RFC4391_9_1_1_FLAGS_IGNORED,
+    assert_int_equal(verdict_count(o.checked.verdict, R_RFC4391_9_1_1_FLAGS_IGNORED,
                                    (enum outcome)VERDICT_SKIPPED),
                      0);
     clear(&o);
 }
 
-static void each_fault_is_found(void **state)
+static void each_violation_is_found(void **state)
 {
     (void)state;
 #define ALWAYS "rfc4391.13.qkey-controlled "
@@ -187,12 +187,12 @@ static void wrong_pkey_is_noted(void **state)
     (void)state;
     run(&o, TAKES_ANY_PKEY, false, true);
     check_failed(&o, ALWAYS);
-    assert_int_equal(verdict_worst(o.judged.verdict, R_PARTITION_INVALID_DROPPED), OUTCOME_NOTED);
+    assert_int_equal(verdict_worst(o.checked.verdict, R_PARTITION_INVALID_DROPPED), OUTCOME_NOTED);
     clear(&o);
 }
 
 /* No rule fails for a peer that dies, or for a fabric that loses every second packet. */
-static void silence_is_no_fault(void **state)
+static void missing_replies_raise_no_violation(void **state)
 {
     struct outcome_of_run o;
     (void)state;
@@ -201,7 +201,7 @@ static void silence_is_no_fault(void **state)
     run(&o, IS_ABSENT, false, true);
     check_failed(&o, "");
     assert_int_equal(o.summary.status, VERDICT_UNJUDGED);
-    assert_non_null(o.judged.trouble);
+    assert_non_null(o.checked.trouble);
     clear(&o);
 }
 
@@ -229,7 +229,7 @@ static void run_family(struct outcome_of_run *o, bool ipv6, enum fault fault, si
 }
 
 /* A reply to another request must not count as a reply to the variant that the peer drops. */
-static void answers_are_not_mistaken(void **state)
+static void replies_are_matched_to_their_requests(void **state)
 {
     static const struct {
         enum fault fault;
@@ -253,7 +253,7 @@ static void answers_are_not_mistaken(void **state)
             for (size_t d = 0; d < G_N_ELEMENTS(deviants); d++) {
                 struct outcome_of_run o;
                 run_family(&o, deviants[d].ipv6, deviants[d].fault, n, timeouts[t]);
-                int worst = verdict_worst(o.judged.verdict, deviants[d].rule);
+                int worst = verdict_worst(o.checked.verdict, deviants[d].rule);
                 if (worst != OUTCOME_FAIL && worst != OUTCOME_INCONCLUSIVE)
                     fail_msg("%s: outcome %d, network %zu, %u ms", rules[deviants[d].rule].id,
                              worst, n, timeouts[t]);
@@ -262,11 +262,11 @@ static void answers_are_not_mistaken(void **state)
 }
 
 /* For a conforming peer no rule fails, and the rules that can be decided pass. */
-static void the_network_is_no_fault(void **state)
+static void lossy_network_raises_no_violation(void **state)
 {
-    static const enum rule_number told[] = {R_RFC4391_6_RESERVED_IGNORED, R_RFC4391_6_GRH_OPTIONAL,
-                                            R_RFC4391_9_1_QKEY_MATCH, R_RFC4391_9_1_1_FLAGS_IGNORED,
-                                            R_RFC4391_9_1_1_ARP_REPLY_QPN};
+    static const enum rule_number tested[] = {
+        R_RFC4391_6_RESERVED_IGNORED, R_RFC4391_6_GRH_OPTIONAL, R_RFC4391_9_1_QKEY_MATCH,
+        R_RFC4391_9_1_1_FLAGS_IGNORED, R_RFC4391_9_1_1_ARP_REPLY_QPN};
     enum { OF_BOTH = 3 };
     (void)state;
     for (size_t n = 0; n < G_N_ELEMENTS(networks); n++)
@@ -276,9 +276,9 @@ static void the_network_is_no_fault(void **state)
             unsigned ms = timeouts[t % G_N_ELEMENTS(timeouts)];
             run_family(&o, ipv6, NO_FAULT, n, ms);
             check_failed(&o, ALWAYS);
-            for (size_t i = 0; i < (ipv6 ? OF_BOTH : G_N_ELEMENTS(told)); i++)
-                if (verdict_worst(o.judged.verdict, told[i]) != OUTCOME_PASS)
-                    fail_msg("%s: no pass, network %zu, %u ms", rules[told[i]].id, n, ms);
+            for (size_t i = 0; i < (ipv6 ? OF_BOTH : G_N_ELEMENTS(tested)); i++)
+                if (verdict_worst(o.checked.verdict, tested[i]) != OUTCOME_PASS)
+                    fail_msg("%s: no pass, network %zu, %u ms", rules[tested[i]].id, n, ms);
             clear(&o);
         }
 }
@@ -287,7 +287,7 @@ static void the_network_is_no_fault(void **state)
  * A network may duplicate only some packets: a packet without duplicate does not prove that the
  * next one has none.
  */
-static void chance_decides_nothing(void **state)
+static void random_duplicates_prove_nothing(void **state)
 {
     enum { RUNS = 150 };
     (void)state;
@@ -295,25 +295,25 @@ static void chance_decides_nothing(void **state)
         const struct network network = {.seed = seed, .late_ms = seed % 2 * 400};
         struct outcome_of_run o;
         run_over(&o, NO_FAULT, false, true, &network, 500);
-        check_failed(&o, o.judged.trouble ? "" : ALWAYS);
+        check_failed(&o, o.checked.trouble ? "" : ALWAYS);
         clear(&o);
         run_over(&o, MINDS_RESERVED, false, true, &network, 500);
-        assert_int_not_equal(verdict_worst(o.judged.verdict, R_RFC4391_6_RESERVED_IGNORED),
+        assert_int_not_equal(verdict_worst(o.checked.verdict, R_RFC4391_6_RESERVED_IGNORED),
                              OUTCOME_PASS);
         clear(&o);
         run_over(&o, MINDS_FLAGS, false, true, &network, 500);
-        assert_int_not_equal(verdict_worst(o.judged.verdict, R_RFC4391_9_1_1_FLAGS_IGNORED),
+        assert_int_not_equal(verdict_worst(o.checked.verdict, R_RFC4391_9_1_1_FLAGS_IGNORED),
                              OUTCOME_PASS);
         clear(&o);
         run_over(&o, NEEDS_GRH, false, true, &network, 500);
-        assert_int_not_equal(verdict_worst(o.judged.verdict, R_RFC4391_6_GRH_OPTIONAL),
+        assert_int_not_equal(verdict_worst(o.checked.verdict, R_RFC4391_6_GRH_OPTIONAL),
                              OUTCOME_PASS);
         clear(&o);
     }
 }
 
 /* The peer must accept both forms; a peer that accepts one must not pass. */
-static void half_a_rule_is_no_pass(void **state)
+static void accepting_one_of_two_forms_is_no_pass(void **state)
 {
     static const enum fault half[] = {NEEDS_GRH, REFUSES_GRH};
     (void)state;
@@ -321,7 +321,7 @@ static void half_a_rule_is_no_pass(void **state)
         for (size_t i = 0; i < G_N_ELEMENTS(half); i++) {
             struct outcome_of_run o;
             run_over(&o, half[i], false, true, &(struct network){.ends_after = n}, 500);
-            assert_int_not_equal(verdict_worst(o.judged.verdict, R_RFC4391_6_GRH_OPTIONAL),
+            assert_int_not_equal(verdict_worst(o.checked.verdict, R_RFC4391_6_GRH_OPTIONAL),
                                  OUTCOME_PASS);
             clear(&o);
         }
@@ -330,8 +330,8 @@ static void half_a_rule_is_no_pass(void **state)
 /* The stage that reports an unreachable peer, or NULL. */
 static const struct stage *unreachable(const struct outcome_of_run *o)
 {
-    for (guint i = 0; o->judged.stages && i < o->judged.stages->len; i++) {
-        const struct stage *s = o->judged.stages->pdata[i];
+    for (guint i = 0; o->checked.stages && i < o->checked.stages->len; i++) {
+        const struct stage *s = o->checked.stages->pdata[i];
         if (strcmp(s->id, "peer.reachable") == 0)
             return s;
     }
@@ -342,7 +342,7 @@ static const struct stage *unreachable(const struct outcome_of_run *o)
  * A peer that answers only multicast requests gets no IP traffic. This violates no rule, but the
  * probe must not report success.
  */
-static void a_peer_has_to_be_reachable(void **state)
+static void peer_must_be_reachable(void **state)
 {
     static const enum fault faults[] = {DEAF_TO_UNICAST, ANNOUNCES_OTHER_QPN};
     static const char *const words[] = {"QPN 0x000048, which it announces",
@@ -352,7 +352,7 @@ static void a_peer_has_to_be_reachable(void **state)
         for (size_t i = 0; i < G_N_ELEMENTS(faults); i++) {
             struct outcome_of_run o;
             struct report r = {
-                .tool = "ipoib-probe", .probed = true, .captures = &o.judged, .n = 1};
+                .tool = "ipoib-probe", .probed = true, .captures = &o.checked, .n = 1};
             run_over(&o, faults[i], n % 2, true, &networks[n], 500);
             const struct stage *s = unreachable(&o);
             assert_non_null(s);
@@ -367,7 +367,7 @@ static void a_peer_has_to_be_reachable(void **state)
  * A peer that answers is not reported as unreachable, whatever the network loses and even if the
  * peer dies later.
  */
-static void what_answers_is_reachable(void **state)
+static void peer_that_replies_is_reachable(void **state)
 {
     static const enum fault faults[] = {NO_FAULT, NEEDS_GRH, REFUSES_GRH, OTHER_SENDER_QPN,
                                         DEAF_TO_MULTICAST};
@@ -387,7 +387,7 @@ static void what_answers_is_reachable(void **state)
     }
 }
 
-static void nothing_is_left_behind(void **state)
+static void membership_of_the_probe_is_left(void **state)
 {
     struct outcome_of_run o;
     (void)state;
@@ -408,14 +408,14 @@ static void nothing_is_left_behind(void **state)
  * If the group's MTU code is invalid, the probe sends no packet of that size, and the peer is not
  * blamed.
  */
-static void mtu_is_none(void **state)
+static void invalid_mtu_is_not_used(void **state)
 {
     struct outcome_of_run o;
     (void)state;
     run(&o, UNKNOWN_MTU, true, true);
     check_failed(&o, ALWAYS);
-    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_7_MTU_2044), VERDICT_SKIPPED);
-    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_4_1_GROUP_MTU),
+    assert_int_equal(verdict_worst(o.checked.verdict, R_RFC4391_7_MTU_2044), VERDICT_SKIPPED);
+    assert_int_equal(verdict_worst(o.checked.verdict, R_RFC4391_4_1_GROUP_MTU),
                      OUTCOME_INCONCLUSIVE);
     clear(&o);
 }
@@ -442,21 +442,21 @@ static void unusable_advertisements(void **state)
     (void)state;
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
         run_ipv6_as(&o, all[i].fault, 0);
-        says(o.judged.trouble, "no answer from fd00::2");
-        says(o.judged.trouble, "an answer came that has ");
-        says(o.judged.trouble, all[i].words);
+        says(o.checked.trouble, "no answer from fd00::2");
+        says(o.checked.trouble, "a reply was received that has ");
+        says(o.checked.trouble, all[i].words);
         clear(&o);
     }
 }
 
-/* True if an echo request over UD gets a valid reply. came: VERDICT_TEXT bytes. */
-static bool echo_with(enum fault fault, char *came)
+/* True if an echo request over UD gets a valid reply. received: VERDICT_TEXT bytes. */
+static bool echo_with(enum fault fault, char *received)
 {
     static struct fake f;
     char why[256];
     struct options options = {.rate = 100000, .timeout_ms = 1, .has_source = true};
-    struct judged judged = {.verdict = verdict_new(NULL)};
-    struct results results = {.judged = &judged};
+    struct checked checked = {.verdict = verdict_new(NULL)};
+    struct results results = {.checked = &checked};
     struct stand stand;
     struct target *target = stand_make(&stand, &options, &results);
     target->link->source.given = true;
@@ -464,69 +464,69 @@ static bool echo_with(enum fault fault, char *came)
     memcpy(target->link->source.ip, own_ip, 4);
     memcpy(target->ip, peer_ip, 4);
     assert_true(source_address_open(target, why, sizeof why));
-    struct exchange x = exchange_run(target, &(struct question){.multicast = true}, 1);
-    assert_int_equal(x.outcome, CAME_ANSWER);
+    struct exchange x = exchange_run(target, &(struct request){.multicast = true}, 1);
+    assert_int_equal(x.outcome, RESPONSE_RECEIVED);
     memcpy(target->peer->lladdr, x.reply.lladdr, LLADDR_SIZE);
     target->peer->lid = x.reply.lid;
     target->peer->qpn = x.reply.qpn;
     target->peer->known = true;
     bool answered = echo_over_ud(target, ECHO_SMALL);
-    g_strlcpy(came, results.came, VERDICT_TEXT);
+    g_strlcpy(received, results.received, VERDICT_TEXT);
     fake_end(target);
-    verdict_free(judged.verdict);
+    verdict_free(checked.verdict);
     return answered;
 }
 
 static void unusable_echo_replies(void **state)
 {
-    char came[VERDICT_TEXT];
+    char received[VERDICT_TEXT];
     (void)state;
-    assert_true(echo_with(NO_FAULT, came));
-    assert_false(echo_with(ICMP_CHECKSUM, came));
-    says(came, "a wrong ICMP checksum");
-    assert_false(echo_with(IPV4_CHECKSUM, came));
-    says(came, "a wrong IPv4 header checksum");
-    assert_false(echo_with(OTHER_PAYLOAD, came));
-    says(came, "another payload than the request");
+    assert_true(echo_with(NO_FAULT, received));
+    assert_false(echo_with(ICMP_CHECKSUM, received));
+    says(received, "a wrong ICMP checksum");
+    assert_false(echo_with(IPV4_CHECKSUM, received));
+    says(received, "a wrong IPv4 header checksum");
+    assert_false(echo_with(OTHER_PAYLOAD, received));
+    says(received, "another payload than the request");
 }
 
 /*
  * Requests that cannot be sent because the SA does not return their groups are no violation of the
  * peer.
  */
-static void silent_sa_accuses_nobody(void **state)
+static void silent_sa_raises_no_violation(void **state)
 {
     enum { ENOUGH = 60 };
     struct outcome_of_run o;
     (void)state;
     run_ipv6(&o, 0);
     check_failed(&o, ALWAYS);
-    assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_2_MULTICAST_SUPPORTED),
+    assert_int_equal(verdict_worst(o.checked.verdict, R_RFC4391_2_MULTICAST_SUPPORTED),
                      OUTCOME_PASS);
     /* this port is in only one partition */
-    assert_int_equal(verdict_worst(o.judged.verdict, R_PARTITION_INVALID_DROPPED), VERDICT_SKIPPED);
+    assert_int_equal(verdict_worst(o.checked.verdict, R_PARTITION_INVALID_DROPPED),
+                     VERDICT_SKIPPED);
     assert_true(o.fake.asks < ENOUGH);
     clear(&o);
     run_ipv6(&o, 1);
-    assert_string_equal(o.judged.trouble,
-                        "fd00::2: not asked: no answer of the subnet administrator");
+    assert_string_equal(o.checked.trouble, "fd00::2: not sent: the SA did not answer");
     clear(&o);
     for (unsigned answers = 2; answers < ENOUGH; answers++) {
         run_ipv6(&o, answers);
-        check_failed(&o, o.judged.trouble ? "" : ALWAYS);
+        check_failed(&o, o.checked.trouble ? "" : ALWAYS);
         clear(&o);
     }
 }
 
 /* The probe does not use an address that it could not check for duplicates. */
-static void source_is_asked_for(void **state)
+static void source_address_is_checked_for_duplicates(void **state)
 {
     struct options options = {.rate = 100000, .timeout_ms = 1};
     char why[256] = "";
     (void)state;
     for (unsigned answers = 1; answers < 8; answers++) {
-        struct judged nobody = {.verdict = verdict_new(NULL)};
-        struct results idle = {.judged = &nobody};
+        struct checked no_target = {.verdict = verdict_new(NULL)};
+        struct results idle = {.checked = &no_target};
         struct stand stand;
         struct target *target = stand_make(&stand, &options, &idle);
         static struct fake f;
@@ -536,10 +536,10 @@ static void source_is_asked_for(void **state)
         target->link->source = (struct source){.given = true, .ipv6 = true};
         memcpy(target->link->source.ip, own_ip6, 16);
         assert_false(source_address_open(target, why, sizeof why)); /* the peer has every address */
-        assert_non_null(strstr(why, f.sent ? "in use, by" : "no answer"));
+        assert_non_null(strstr(why, f.sent ? "in use, by" : "did not answer"));
         assert_false(target->link->source.usable);
         fake_end(target);
-        verdict_free(nobody.verdict);
+        verdict_free(no_target.verdict);
     }
 }
 
@@ -572,7 +572,7 @@ static bool names(const enum rule_number *list, unsigned n, enum rule_number rul
 }
 
 /* Every rule that no capture can show must have a check or a stage, because --list names it. */
-static void what_a_probe_alone_sees_is_asked_for(void **state)
+static void every_rule_for_probes_only_has_a_check(void **state)
 {
     (void)state;
     for (size_t i = 0; i < RULE_COUNT; i++) {
@@ -592,23 +592,23 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_peer),
-        cmocka_unit_test(each_fault_is_found),
+        cmocka_unit_test(each_violation_is_found),
         cmocka_unit_test(wrong_pkey_is_noted),
-        cmocka_unit_test(silence_is_no_fault),
-        cmocka_unit_test(answers_are_not_mistaken),
-        cmocka_unit_test(the_network_is_no_fault),
-        cmocka_unit_test(chance_decides_nothing),
-        cmocka_unit_test(half_a_rule_is_no_pass),
-        cmocka_unit_test(a_peer_has_to_be_reachable),
-        cmocka_unit_test(what_answers_is_reachable),
-        cmocka_unit_test(nothing_is_left_behind),
-        cmocka_unit_test(mtu_is_none),
+        cmocka_unit_test(missing_replies_raise_no_violation),
+        cmocka_unit_test(replies_are_matched_to_their_requests),
+        cmocka_unit_test(lossy_network_raises_no_violation),
+        cmocka_unit_test(random_duplicates_prove_nothing),
+        cmocka_unit_test(accepting_one_of_two_forms_is_no_pass),
+        cmocka_unit_test(peer_must_be_reachable),
+        cmocka_unit_test(peer_that_replies_is_reachable),
+        cmocka_unit_test(membership_of_the_probe_is_left),
+        cmocka_unit_test(invalid_mtu_is_not_used),
         cmocka_unit_test(unusable_advertisements),
         cmocka_unit_test(unusable_echo_replies),
-        cmocka_unit_test(silent_sa_accuses_nobody),
-        cmocka_unit_test(source_is_asked_for),
+        cmocka_unit_test(silent_sa_raises_no_violation),
+        cmocka_unit_test(source_address_is_checked_for_duplicates),
         cmocka_unit_test(addresses),
-        cmocka_unit_test(what_a_probe_alone_sees_is_asked_for),
+        cmocka_unit_test(every_rule_for_probes_only_has_a_check),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 #include "probe/run/target.h"
 
 struct looked {
-    struct judged judged;
+    struct checked checked;
     struct stage *stage;
     unsigned subscribed, subscriptions;
 };
@@ -53,8 +53,8 @@ static void look(struct looked *l, const char *id, const struct fake *as)
 {
     struct options options = {.rate = 1000, .timeout_ms = 1};
     memset(options.selection.rule, true, sizeof options.selection.rule);
-    *l = (struct looked){.judged = {.name = (char *)"fabric", .verdict = verdict_new(NULL)}};
-    struct results results = {.judged = &l->judged};
+    *l = (struct looked){.checked = {.name = (char *)"fabric", .verdict = verdict_new(NULL)}};
+    struct results results = {.checked = &l->checked};
     struct stand stand;
     struct target *target = stand_make(&stand, &options, &results);
     struct fake fake;
@@ -83,8 +83,8 @@ static void look(struct looked *l, const char *id, const struct fake *as)
     fake.sa_busy = false;
     fake_end(target);
     assert_int_equal(fake.joins, fake.leaves); /* the probe left all groups that it joined */
-    assert_int_equal(l->judged.stages->len, 1);
-    l->stage = l->judged.stages->pdata[0];
+    assert_int_equal(l->checked.stages->len, 1);
+    l->stage = l->checked.stages->pdata[0];
 }
 
 static void says(const char *text, const char *words)
@@ -95,8 +95,8 @@ static void says(const char *text, const char *words)
 
 static void forget(struct looked *l)
 {
-    verdict_free(l->judged.verdict);
-    g_ptr_array_unref(l->judged.stages);
+    verdict_free(l->checked.verdict);
+    g_ptr_array_unref(l->checked.stages);
 }
 
 static void two_masters(void **state)
@@ -105,13 +105,13 @@ static void two_masters(void **state)
     (void)state;
     look(&l, "fabric.sm", &(struct fake){.masters = 1});
     assert_int_equal(l.stage->outcome, OUTCOME_PASS);
-    assert_int_equal(verdict_worst(l.judged.verdict, R_SM_ONE_MASTER), OUTCOME_PASS);
+    assert_int_equal(verdict_worst(l.checked.verdict, R_SM_ONE_MASTER), OUTCOME_PASS);
     forget(&l);
     look(&l, "fabric.sm", &(struct fake){.masters = 2});
     assert_int_equal(l.stage->outcome, OUTCOME_FAIL);
     says(l.stage->text, "at LID 1: master, priority 0; 0000000000000000 at LID 2: master");
     says(l.stage->advice, "two masters");
-    assert_int_equal(verdict_worst(l.judged.verdict, R_SM_ONE_MASTER),
+    assert_int_equal(verdict_worst(l.checked.verdict, R_SM_ONE_MASTER),
                      OUTCOME_NOTED); /* a rule of level INFO */
     forget(&l);
 }
@@ -172,11 +172,11 @@ static void mlids_run_out(void **state)
     forget(&l);
     look(&l, "fabric.census", &(struct fake){.groups = 52});
     assert_int_equal(l.stage->outcome, OUTCOME_PASS);
-    says(l.stage->text, "52 MLIDs of 16383 (no switch tells");
+    says(l.stage->text, "52 MLIDs of 16383 (no switch reports");
     forget(&l);
 }
 
-static void mtu_is_none(void **state)
+static void invalid_mtu_is_not_used(void **state)
 {
     struct looked l;
     (void)state;
@@ -252,7 +252,7 @@ static void wanted_groups(void **state)
     forget(&l);
     look(&l, "fabric.own-groups", &(struct fake){.ipv6 = true, .silent_after = 1});
     assert_int_equal(l.stage->outcome, OUTCOME_INCONCLUSIVE);
-    says(l.stage->text, "this port is in 1 of them; of 1 it is not known: no answer of the subnet");
+    says(l.stage->text, "this port is in 1 of them; of 1 it is not known: the SA did not answer");
     forget(&l);
     has_interface = false;
 }
@@ -263,7 +263,7 @@ int main(void)
         cmocka_unit_test(two_masters),
         cmocka_unit_test(send_only_is_refused),
         cmocka_unit_test(mlids_run_out),
-        cmocka_unit_test(mtu_is_none),
+        cmocka_unit_test(invalid_mtu_is_not_used),
         cmocka_unit_test(host_fails),
         cmocka_unit_test(subscriptions_end),
         cmocka_unit_test(wanted_groups),

@@ -27,8 +27,8 @@ void umad_sa_close(struct umad_sa *sa)
     (void)sa;
 }
 
-enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
-                          const volatile int *stop, struct sa_answer *a, char *error, size_t size)
+enum sa_outcome umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
+                            const volatile int *stop, struct sa_answer *a, char *error, size_t size)
 {
     uint8_t record[SA_DATA_SIZE] = {0};
     (void)sa;
@@ -39,7 +39,7 @@ enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int m
     a->status = group_sa_answer(q, record);
     if (a->status == 0)
         g_byte_array_append(a->records, record, sizeof record);
-    return SA_HEARD;
+    return SA_ANSWERED;
 }
 
 /* ---- a probe is killed after it joined the broadcast group */
@@ -47,8 +47,8 @@ enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int m
 static uint8_t after_kill(struct host_of_test host)
 {
     struct guard guard;
-    struct guard_word w = {
-        .stands = true, .joined = {.added = JOIN_FULL}, .device = "fake0", .port = 1};
+    struct guard_message w = {
+        .joined_now = true, .joined = {.added = JOIN_FULL}, .device = "fake0", .port = 1};
     memset(group_sa, 0, sizeof *group_sa);
     memcpy(w.gid, own_gid, 16);
     broadcast_mgid(w.joined.mgid, 2, 0xffff);
@@ -60,7 +60,7 @@ static uint8_t after_kill(struct host_of_test host)
     return group_sa_find(w.joined.mgid)->held;
 }
 
-static void what_no_interface_stands_on_is_left(void **state)
+static void groups_without_an_interface_are_left(void **state)
 {
     (void)state;
     assert_int_equal(after_kill((struct host_of_test){.port = 1, .pkey = 0xffff}), 0);
@@ -83,7 +83,7 @@ static void interface_keeps_its_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_no_interface_stands_on_is_left),
+        cmocka_unit_test(groups_without_an_interface_are_left),
         cmocka_unit_test(interface_keeps_its_group),
     };
     group_sa = mmap(NULL, sizeof *group_sa, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,

@@ -109,7 +109,7 @@ static void pkey_of_the_broadcast_address(void **state)
     assert_false(is_found(0xffff));
 }
 
-static void only_what_is_up_and_infiniband(void **state)
+static void only_infiniband_interfaces_that_are_up(void **state)
 {
     (void)state;
     put("ib0", "flags", "0x1002\n");
@@ -151,7 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(both_forms_of_the_pkey, begin, end),
         cmocka_unit_test_setup_teardown(pkey_of_the_broadcast_address, begin, end),
-        cmocka_unit_test_setup_teardown(only_what_is_up_and_infiniband, begin, end),
+        cmocka_unit_test_setup_teardown(only_infiniband_interfaces_that_are_up, begin, end),
         cmocka_unit_test_setup_teardown(only_on_this_port, begin, end),
         cmocka_unit_test_setup_teardown(wanted_groups, begin, end),
     };

@@ -37,7 +37,7 @@ static enum transport_result ask(struct transport *t, const struct sa_question *
     return TRANSPORT_OK;
 }
 
-struct scene {
+struct check_context {
     struct options options;
     struct fake fake;
     struct stand stand;
@@ -46,10 +46,10 @@ struct scene {
 };
 
 /* The probe runs on partition 0xffff of port 1; the port is in no group. */
-static void begin(struct scene *s, struct host_of_test host)
+static void begin(struct check_context *s, struct host_of_test host)
 {
     uint8_t mgid[16];
-    *s = (struct scene){.options = {.rate = 1000, .timeout_ms = 1}};
+    *s = (struct check_context){.options = {.rate = 1000, .timeout_ms = 1}};
     struct target *t = stand_make(&s->stand, &s->options, NULL);
     memset(&sa, 0, sizeof sa);
     group_sa = &sa;
@@ -64,25 +64,25 @@ static void begin(struct scene *s, struct host_of_test host)
     group_sa_add(mgid, 0);
 }
 
-static void end(struct scene *s)
+static void end(struct check_context *s)
 {
     groups_leave(&s->stand.target);
     s->stand.link.transport->ops = s->before;
     fake_end(&s->stand.target);
 }
 
-static void join(struct scene *s, const uint8_t *mgid, uint8_t state)
+static void join(struct check_context *s, const uint8_t *mgid, uint8_t state)
 {
     struct mc_group g;
     uint16_t status;
-    assert_int_equal(group_join(&s->stand.target, mgid, state, false, &g, &status), SA_TOLD);
+    assert_int_equal(group_join(&s->stand.target, mgid, state, false, &g, &status), SA_SUCCESS);
     assert_true(group_sa_find(mgid)->held & state);
 }
 
 /* Returns the port's JoinState in the group after a run that joined it. */
 static uint8_t after_run(struct host_of_test host, const uint8_t *mgid, uint8_t state)
 {
-    struct scene s;
+    struct check_context s;
     begin(&s, host);
     join(&s, mgid ? mgid : s.stand.link.group.mgid, state);
     uint8_t group[16];
@@ -115,7 +115,7 @@ static void interface_that_is_up_keeps_its_groups(void **state)
         JOIN_FULL);
 }
 
-static void what_no_interface_stands_on_is_left(void **state)
+static void groups_without_an_interface_are_left(void **state)
 {
     uint8_t nodes[16];
     (void)state;
@@ -140,7 +140,7 @@ static void child_interface_keeps_its_groups(void **state)
 {
     const struct host_of_test child = {.up = true, .port = 1, .pkey = 0x8001};
     uint8_t mgid[16];
-    struct scene s;
+    struct check_context s;
     (void)state;
     broadcast_mgid(mgid, 2, 0x8001);
     begin(&s, child);
@@ -152,7 +152,7 @@ static void child_interface_keeps_its_groups(void **state)
 
 static void interface_comes_up_during_the_run(void **state)
 {
-    struct scene s;
+    struct check_context s;
     (void)state;
     begin(&s, down);
     join(&s, s.stand.link.group.mgid, JOIN_FULL);
@@ -176,9 +176,9 @@ static void interface_comes_up_while_the_group_is_left(void **state)
 /*
  * If the SA hides the JoinState, the probe joins again; if the SA rejects that, it tries only once.
  */
-static void the_sa_does_not_help(void **state)
+static void sa_without_join_state_is_asked_once_more(void **state)
 {
-    struct scene s;
+    struct check_context s;
     (void)state;
     begin(&s, down);
     join(&s, s.stand.link.group.mgid, JOIN_FULL);
@@ -198,20 +198,21 @@ static void own_groups_are_left(void **state)
     uint8_t mgid[16];
     struct mc_group g;
     uint16_t status;
-    struct scene s;
+    struct check_context s;
     (void)state;
     for (int wants = 0; wants <= 1; wants++) {
         begin(&s, up);
         sa.host.wants_all = wants;
-        assert_int_equal(own_group_mgid(&s.stand.target, mgid), SA_TOLD);
-        assert_int_equal(group_join(&s.stand.target, mgid, JOIN_FULL, true, &g, &status), SA_TOLD);
+        assert_int_equal(own_group_mgid(&s.stand.target, mgid), SA_SUCCESS);
+        assert_int_equal(group_join(&s.stand.target, mgid, JOIN_FULL, true, &g, &status),
+                         SA_SUCCESS);
         end(&s);
         assert_int_equal(group_sa_find(mgid)->held, wants ? JOIN_FULL : 0);
     }
     /* The group existed before: another port wants it, or the host sends to it. */
     begin(&s, up);
     group_sa_add(mgid, 0);
-    assert_int_equal(group_join(&s.stand.target, mgid, JOIN_FULL, true, &g, &status), SA_TOLD);
+    assert_int_equal(group_join(&s.stand.target, mgid, JOIN_FULL, true, &g, &status), SA_SUCCESS);
     end(&s);
     assert_int_equal(group_sa_find(mgid)->held, JOIN_FULL);
 }
@@ -219,7 +220,7 @@ static void own_groups_are_left(void **state)
 /* Memberships from before the run stay. */
 static void memberships_from_before_stay(void **state)
 {
-    struct scene s;
+    struct check_context s;
     (void)state;
     begin(&s, down);
     group_sa_add(s.stand.link.group.mgid, JOIN_FULL);
@@ -233,11 +234,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interface_that_is_up_keeps_its_groups),
-        cmocka_unit_test(what_no_interface_stands_on_is_left),
+        cmocka_unit_test(groups_without_an_interface_are_left),
         cmocka_unit_test(child_interface_keeps_its_groups),
         cmocka_unit_test(interface_comes_up_during_the_run),
         cmocka_unit_test(interface_comes_up_while_the_group_is_left),
-        cmocka_unit_test(the_sa_does_not_help),
+        cmocka_unit_test(sa_without_join_state_is_asked_once_more),
         cmocka_unit_test(own_groups_are_left),
         cmocka_unit_test(memberships_from_before_stay),
     };

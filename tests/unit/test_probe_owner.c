@@ -20,7 +20,7 @@
 enum { QUICK_MS = 1 };
 
 struct outcome_of_run {
-    struct judged judged;
+    struct checked checked;
     struct verdict_summary summary;
 };
 
@@ -44,8 +44,8 @@ static void run_with(struct outcome_of_run *o, const struct fake *as, bool sourc
     static struct fake fake;
     struct options options = {.rate = 100000, .timeout_ms = timeout_ms, .has_source = source};
     memset(options.selection.rule, true, sizeof options.selection.rule);
-    o->judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
-    struct results results = {.judged = &o->judged};
+    o->checked = (struct checked){.name = (char *)"peer", .verdict = verdict_new(NULL)};
+    struct results results = {.checked = &o->checked};
     struct stand stand;
     struct target *target = stand_make(&stand, &options, &results);
     fake_begin(&fake, target, as->fault, true);
@@ -62,15 +62,15 @@ static void run_with(struct outcome_of_run *o, const struct fake *as, bool sourc
     g_strlcpy(target->name, as->ipv6 ? "fd00::2" : "10.0.0.2", sizeof target->name);
     run_peer(target, NULL);
     fake_end(target);
-    o->summary = verdict_summarize(o->judged.verdict, true);
+    o->summary = verdict_summarize(o->checked.verdict, true);
 }
 
 static void clear(struct outcome_of_run *o)
 {
-    g_free(o->judged.trouble);
-    verdict_free(o->judged.verdict);
-    if (o->judged.stages)
-        g_ptr_array_unref(o->judged.stages);
+    g_free(o->checked.trouble);
+    verdict_free(o->checked.verdict);
+    if (o->checked.stages)
+        g_ptr_array_unref(o->checked.stages);
 }
 
 /* Asserts the identifiers of the rules that failed, each followed by a space. */
@@ -78,7 +78,7 @@ static void check_failed(const struct outcome_of_run *o, const char *expected, c
 {
     GString *failed = g_string_new(NULL);
     for (size_t i = 0; i < RULE_COUNT; i++)
-        if (verdict_count(o->judged.verdict, (enum rule_number)i, OUTCOME_FAIL))
+        if (verdict_count(o->checked.verdict, (enum rule_number)i, OUTCOME_FAIL))
             g_string_append_printf(failed, "%s ", rules[i].id);
     if (strcmp(failed->str, expected) != 0)
         fail_msg("%s: failed: %s", when, failed->str);
@@ -87,8 +87,8 @@ static void check_failed(const struct outcome_of_run *o, const char *expected, c
 
 static const struct stage *stage_of(const struct outcome_of_run *o, const char *id)
 {
-    for (guint i = 0; o->judged.stages && i < o->judged.stages->len; i++) {
-        const struct stage *s = o->judged.stages->pdata[i];
+    for (guint i = 0; o->checked.stages && i < o->checked.stages->len; i++) {
+        const struct stage *s = o->checked.stages->pdata[i];
         if (strcmp(s->id, id) == 0)
             return s;
     }
@@ -136,7 +136,7 @@ static void another_port_is_a_finding_about_the_address(void **state)
 }
 
 /* The peer's own fault is reported, even if the other port has the same fault. */
-static void the_peers_own_fault_is_found(void **state)
+static void violation_of_the_peer_is_found(void **state)
 {
     struct outcome_of_run o;
     const struct fake as = {
@@ -149,7 +149,7 @@ static void the_peers_own_fault_is_found(void **state)
 }
 
 /* The other port announces the peer's own link-layer address, but its LID or QPN differs. */
-static void a_liar_is_not_the_peer(void **state)
+static void port_with_the_address_of_the_peer_is_not_the_peer(void **state)
 {
     static const struct second liars[] = {
         {.there = true, .lies = true, .late_ms = 20, .fault = SENDS_RESERVED},
@@ -171,7 +171,7 @@ static void a_liar_is_not_the_peer(void **state)
 }
 
 /* A reply of another port does not count as the peer's: a peer that drops something still fails. */
-static void another_port_answers_for_nobody(void **state)
+static void reply_of_another_port_is_not_the_peers(void **state)
 {
     static const struct {
         enum fault fault;
@@ -193,7 +193,7 @@ static void another_port_answers_for_nobody(void **state)
  * Neither does an echo reply. Here it arrives at the QPN that sent the request, with the other
  * port's address.
  */
-static void an_echo_reply_of_another_is_none(void **state)
+static void echo_reply_of_another_port_does_not_count(void **state)
 {
     struct outcome_of_run o;
     const struct fake as = {
@@ -231,7 +231,7 @@ static void without_override_it_is_no_conflict(void **state)
 }
 
 /* If one port announces the address, no conflict is reported. */
-static void a_peer_by_itself_is_no_flux(void **state)
+static void single_port_is_no_arp_flux(void **state)
 {
     static const enum fault faults[] = {NO_FAULT, NEEDS_GRH, OTHER_SENDER_QPN, DEAF_TO_UNICAST};
     (void)state;
@@ -267,7 +267,7 @@ static void a_change_is_no_violation(void **state)
             as.change.after = after;
             snprintf(when, sizeof when, "change %zu after %u packets", c, after);
             run_with(&o, &as, after % 2, 250);
-            check_failed(&o, o.judged.trouble ? "" : ALWAYS, when);
+            check_failed(&o, o.checked.trouble ? "" : ALWAYS, when);
             const struct stage *flux = stage_of(&o, "peer.arp-flux");
             if (flux && flux->outcome == OUTCOME_FAIL)
                 fail_msg("%s: %s", when, flux->text);
@@ -279,7 +279,7 @@ static void a_change_is_no_violation(void **state)
 }
 
 /* The same if the network loses, duplicates and delays packets, and with a lying port. */
-static void chance_is_no_violation(void **state)
+static void lossy_network_with_a_change_raises_no_violation(void **state)
 {
     static const struct change changes[] = {
         {.after = 0}, {.lid = true}, {.qpn = true}, {.gid = true, .qpn = true, .lid = true}};
@@ -299,12 +299,12 @@ static void chance_is_no_violation(void **state)
             snprintf(when, sizeof when, "change %zu, seed %u", c, seed);
             run_with(&o, &as, seed % 2, 500);
             /* the port that answers first counts as the peer, and so does its fault */
-            bool first = c == 0 && verdict_count(o.judged.verdict, R_RFC4391_6_RESERVED_ZERO,
+            bool first = c == 0 && verdict_count(o.checked.verdict, R_RFC4391_6_RESERVED_ZERO,
                                                  OUTCOME_FAIL) > 0;
             const struct stage *flux = stage_of(&o, "peer.arp-flux");
             const struct stage *reachable = stage_of(&o, "peer.reachable");
             if (!first)
-                check_failed(&o, o.judged.trouble ? "" : ALWAYS, when);
+                check_failed(&o, o.checked.trouble ? "" : ALWAYS, when);
             if (c && flux && flux->outcome == OUTCOME_FAIL)
                 fail_msg("%s: %s", when, flux->text);
             if (c && reachable && reachable->outcome == OUTCOME_FAIL)
@@ -317,7 +317,7 @@ static unsigned inconclusive_with(const struct outcome_of_run *o, const char *wo
 {
     unsigned n = 0;
     for (size_t i = 0; i < RULE_COUNT; i++) {
-        const struct verdict_result *r = verdict_result(o->judged.verdict, (enum rule_number)i,
+        const struct verdict_result *r = verdict_result(o->checked.verdict, (enum rule_number)i,
                                                         OUTCOME_INCONCLUSIVE);
         for (unsigned k = 0; r && k < r->n_cases; k++)
             n += strstr(r->cases[k].actual, words) != NULL;
@@ -333,7 +333,7 @@ static void a_change_is_named(void **state)
 {
     static const struct {
         struct change change;
-        const char *before, *behind;
+        const char *before, *after;
     } all[] = {{{.after = 5, .lid = true}, "LID 7", "LID 21"},
                {{.after = 5, .qpn = true}, "QPN 0x000048", "QPN 0x00004d"},
                {{.after = 5, .gid = true}, "GID fe80::2:c903:0:1895", "GID fe80::2:c903:0:189d"}};
@@ -346,16 +346,16 @@ static void a_change_is_named(void **state)
         assert_non_null(s);
         assert_int_equal(s->outcome, OUTCOME_NOTED);
         says(s->text, all[i / 2].before);
-        says(s->text, all[i / 2].behind);
+        says(s->text, all[i / 2].after);
         assert_true(inconclusive_with(&o, "changed while it was tested") > 0);
-        assert_int_equal(verdict_worst(o.judged.verdict, R_RFC4391_9_1_1_GID_OF_PORT),
+        assert_int_equal(verdict_worst(o.checked.verdict, R_RFC4391_9_1_1_GID_OF_PORT),
                          OUTCOME_PASS);
         clear(&o);
     }
 }
 
 /* A peer with a fault has the same fault after the change. */
-static void a_fault_is_found_behind_a_change(void **state)
+static void violation_after_a_change_is_found(void **state)
 {
     struct outcome_of_run o;
     const struct fake as = {.fault = MINDS_RESERVED, .change = {.after = 5, .lid = true}};
@@ -379,7 +379,7 @@ static void an_address_that_moves(void **state)
 
 /* ---- proxies */
 
-static void a_proxy_is_said_to_be_one(void **state)
+static void proxy_is_reported(void **state)
 {
     (void)state;
     for (unsigned ipv6 = 0; ipv6 < 2; ipv6++) {
@@ -396,7 +396,7 @@ static void a_proxy_is_said_to_be_one(void **state)
     }
 }
 
-static void a_host_is_no_proxy(void **state)
+static void host_is_not_reported_as_a_proxy(void **state)
 {
     static const struct fake as[] = {{.proxy = false},
                                      {.second = {.there = true, .late_ms = 20}},
@@ -425,10 +425,10 @@ static void the_report_names_both(void **state)
                        .version = "0",
                        .deviations = "none",
                        .probed = true,
-                       .captures = &o.judged,
+                       .captures = &o.checked,
                        .n = 1};
     GString *text = g_string_new(NULL);
-    report_text_probed(text, &r, &o.judged, false);
+    report_text_probed(text, &r, &o.checked, false);
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
         says(text->str, words[i]);
     assert_int_equal(report_exit_status(&r), EXIT_VIOLATED);
@@ -444,19 +444,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_port_is_a_finding_about_the_address),
-        cmocka_unit_test(the_peers_own_fault_is_found),
-        cmocka_unit_test(a_liar_is_not_the_peer),
-        cmocka_unit_test(another_port_answers_for_nobody),
-        cmocka_unit_test(an_echo_reply_of_another_is_none),
+        cmocka_unit_test(violation_of_the_peer_is_found),
+        cmocka_unit_test(port_with_the_address_of_the_peer_is_not_the_peer),
+        cmocka_unit_test(reply_of_another_port_is_not_the_peers),
+        cmocka_unit_test(echo_reply_of_another_port_does_not_count),
         cmocka_unit_test(without_override_it_is_no_conflict),
-        cmocka_unit_test(a_peer_by_itself_is_no_flux),
+        cmocka_unit_test(single_port_is_no_arp_flux),
         cmocka_unit_test(a_change_is_no_violation),
-        cmocka_unit_test(chance_is_no_violation),
+        cmocka_unit_test(lossy_network_with_a_change_raises_no_violation),
         cmocka_unit_test(a_change_is_named),
-        cmocka_unit_test(a_fault_is_found_behind_a_change),
+        cmocka_unit_test(violation_after_a_change_is_found),
         cmocka_unit_test(an_address_that_moves),
-        cmocka_unit_test(a_proxy_is_said_to_be_one),
-        cmocka_unit_test(a_host_is_no_proxy),
+        cmocka_unit_test(proxy_is_reported),
+        cmocka_unit_test(host_is_not_reported_as_a_proxy),
         cmocka_unit_test(the_report_names_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ enum {
 };
 
 static const uint8_t own_ip6[16] = {0xfd, [15] = 9}, peer_ip6[16] = {0xfd, [15] = 2};
-static const uint8_t nobody[16], all_nodes[16] = {0xff, 0x02, [15] = 1};
+static const uint8_t unspecified[16], all_nodes[16] = {0xff, 0x02, [15] = 1};
 /* RFC 4291 §2.7.1: the address's last 24 bits */
 static const uint8_t own_group[16] = {0xff, 0x02, [11] = 1, 0xff, 0, 0, 9};
 static const uint8_t other_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x77, 0x77};
@@ -63,7 +63,7 @@ static struct fake fake;
 static struct stand stand;
 static struct target *const target = &stand.target;
 static struct options options;
-static struct judged judged;
+static struct checked checked;
 static struct results results;
 static uint8_t grh[40] = {0x60};
 
@@ -115,7 +115,7 @@ static struct ipv6_message *comes(uint8_t type, uint8_t flags, const uint8_t *fr
 
 static struct ipv6_message *detects_duplicates(void)
 {
-    return comes(NS, 0, nobody, own_group, 0);
+    return comes(NS, 0, unspecified, own_group, 0);
 }
 
 static struct ipv6_message *advertises(void)
@@ -163,8 +163,8 @@ static void begin(bool member)
     memset(&net, 0, sizeof net);
     options = (struct options){.rate = 100000, .timeout_ms = 1, .has_source = true};
     memset(options.selection.rule, true, sizeof options.selection.rule);
-    judged = (struct judged){.name = (char *)"peer", .verdict = verdict_new(NULL)};
-    results = (struct results){.judged = &judged};
+    checked = (struct checked){.name = (char *)"peer", .verdict = verdict_new(NULL)};
+    results = (struct results){.checked = &checked};
     stand_make(&stand, &options, &results);
     fake_begin(&fake, target, NO_FAULT, member);
     fake.ipv6 = true;
@@ -183,10 +183,10 @@ static void begin(bool member)
 static void end(void)
 {
     fake_end(target);
-    g_free(judged.trouble);
-    if (judged.stages)
-        g_ptr_array_unref(judged.stages);
-    verdict_free(judged.verdict);
+    g_free(checked.trouble);
+    if (checked.stages)
+        g_ptr_array_unref(checked.stages);
+    verdict_free(checked.verdict);
 }
 
 static bool matches_nothing(struct target *t, const struct ud_from *from, void *user)
@@ -263,8 +263,8 @@ static void invalid_detection_is_not_answered(void **state)
 {
     (void)state;
     take_address();
-    comes(NS, 0, nobody, own_ip6, 0);               /* not to the solicited-node address */
-    comes(NS, 0, nobody, own_group, SOURCE_OPTION); /* option with unspecified source */
+    comes(NS, 0, unspecified, own_ip6, 0);               /* not to the solicited-node address */
+    comes(NS, 0, unspecified, own_group, SOURCE_OPTION); /* option with unspecified source */
     struct ipv6_message *k = detects_duplicates();
     k->octets[AT_IPV6 + 7] = 64; /* hop limit not 255: it passed a router */
     k = detects_duplicates();
@@ -305,15 +305,15 @@ static void an_address_that_is_defended_is_given_up(void **state)
     run_peer(target, NULL);
     assert_false(target->link->source.usable);
     assert_int_equal(net.n_sent, 0);
-    says(judged.trouble, "--source fd00::9");
-    says(judged.trouble, OTHER_LLADDR " (QPN 0x000051, LID 12) has the address too");
-    says(judged.trouble, "no longer uses it");
-    struct report r = {.tool = "ipoib-probe", .probed = true, .captures = &judged, .n = 1};
+    says(checked.trouble, "--source fd00::9");
+    says(checked.trouble, OTHER_LLADDR " (QPN 0x000051, LID 12) has the address too");
+    says(checked.trouble, "no longer uses it");
+    struct report r = {.tool = "ipoib-probe", .probed = true, .captures = &checked, .n = 1};
     assert_int_equal(report_exit_status(&r), EXIT_UNJUDGED);
     end();
 }
 
-static void what_was_joined_is_left_all_the_same(void **state)
+static void groups_are_left_after_the_link_fails(void **state)
 {
     char why[256];
     (void)state;
@@ -329,7 +329,7 @@ static void what_was_joined_is_left_all_the_same(void **state)
 }
 
 /* The peer's interface may send the probe's packets back, and the port may receive what it sent. */
-static void own_packets_are_no_defence(void **state)
+static void own_packets_do_not_defend_an_address(void **state)
 {
     (void)state;
     take_address();
@@ -338,7 +338,7 @@ static void own_packets_are_no_defence(void **state)
     put_checksum(k->octets, k->n);
     k = advertises();
     k->from.lid = OWN_LID;
-    k->from.qpn = ASIDE_QPN;
+    k->from.qpn = OWN_SECOND_QPN;
     k = advertises();
     k->octets[AT_ICMPV6 + 2] ^= 1; /* a host drops it */
     listen();
@@ -373,7 +373,7 @@ static void two_detect_at_once(void **state)
  * RFC 4862 §5.4.3: a node that resolves a tentative address is not a duplicate, and neither is the
  * probe's own NS.
  */
-static void who_only_asks_has_not(void **state)
+static void solicitation_is_not_a_claim_of_the_address(void **state)
 {
     char why[256] = "";
     (void)state;
@@ -417,10 +417,10 @@ int main(void)
         cmocka_unit_test(invalid_detection_is_not_answered),
         cmocka_unit_test(resolution_is_answered),
         cmocka_unit_test(an_address_that_is_defended_is_given_up),
-        cmocka_unit_test(what_was_joined_is_left_all_the_same),
-        cmocka_unit_test(own_packets_are_no_defence),
+        cmocka_unit_test(groups_are_left_after_the_link_fails),
+        cmocka_unit_test(own_packets_do_not_defend_an_address),
         cmocka_unit_test(two_detect_at_once),
-        cmocka_unit_test(who_only_asks_has_not),
+        cmocka_unit_test(solicitation_is_not_a_claim_of_the_address),
         cmocka_unit_test(advertisement_without_an_option),
         cmocka_unit_test(advertisement),
     };

@@ -39,7 +39,7 @@ struct swept {
     gint64 first[LAST_OCTETS], last[LAST_OCTETS], last_sent;
 };
 
-static void take_swept(void *user, struct judged *j)
+static void take_swept(void *user, struct checked *j)
 {
     struct swept *s = user;
     struct verdict_summary summary = verdict_summarize(j->verdict, false);
@@ -60,7 +60,7 @@ static void take_swept(void *user, struct judged *j)
         g_free(s->of_host);
         s->of_host = g_strdup(j->trouble);
     }
-    judged_clear(j);
+    checked_clear(j);
 }
 
 static void watch_sent(void *user, const uint8_t *octets)
@@ -91,8 +91,8 @@ static void sweep_as(struct swept *s, struct target_option *t, const struct fake
                      const struct options *options)
 {
     static struct fake fake;
-    struct judged nobody = {.verdict = verdict_new(NULL)};
-    struct results idle = {.judged = &nobody};
+    struct checked no_target = {.verdict = verdict_new(NULL)};
+    struct results idle = {.checked = &no_target};
     struct stand stand;
     struct target *target = stand_make(&stand, options, &idle);
     struct sweep_job job = {t, 1, take_swept, s};
@@ -118,7 +118,7 @@ static void sweep_as(struct swept *s, struct target_option *t, const struct fake
     s->sets = fake.sets - sets;
     assert_int_equal(fake.announced, 0);
     fake_end(target);
-    verdict_free(nobody.verdict);
+    verdict_free(no_target.verdict);
 }
 
 /* If the peer has many addresses, it has every second one. */
@@ -229,7 +229,7 @@ static void sweep_finds_faults(void **state)
  * An aborted sweep is not reported as complete: the result says how many addresses were probed and
  * how many answered.
  */
-static void sweep_breaks_off(void **state)
+static void sweep_can_be_interrupted(void **state)
 {
     static const struct fake as = {.many = true, .fails_after = 60};
     struct options options = {.rate = RATE_FAST, .timeout_ms = 30};
@@ -240,10 +240,10 @@ static void sweep_breaks_off(void **state)
     memset(options.selection.rule, true, sizeof options.selection.rule);
     sweep_as(&s, &t, &as, &options);
     unsigned asked = 0, answered = 0;
-    assert_int_equal(sscanf(s.trouble,
-                            "%u of 254 addresses were asked, %u answered; then: the link went down",
-                            &asked, &answered),
-                     2);
+    assert_int_equal(
+        sscanf(s.trouble, "%u of 254 addresses were probed, %u answered; then: the link went down",
+               &asked, &answered),
+        2);
     assert_true(asked > 0 && asked < ADDRESSES);
     assert_true(answered > 0);
     assert_int_equal(s.hosts, answered);
@@ -295,10 +295,10 @@ static void sweep_ipv6(struct swept *s, const struct fake *as, unsigned rate)
 static void ipv6_keeps_the_rate(void **state)
 {
     enum { SLOW = 100 };
-    static const struct fake nobody = {.ipv6 = true, .no_groups = true};
+    static const struct fake no_host = {.ipv6 = true, .no_groups = true};
     struct swept s;
     (void)state;
-    sweep_ipv6(&s, &nobody, SLOW);
+    sweep_ipv6(&s, &no_host, SLOW);
     assert_string_equal(s.answers, "0 of 128 addresses answer; no answer: fd00::-fd00::7f");
     assert_int_equal(s.sent, 0);
     assert_true(s.sets <= 1); /* the all-nodes group */
@@ -322,14 +322,13 @@ static void ipv6_without_the_sa(void **state)
     assert_null(s.trouble);
     forget(&s);
     sweep_ipv6(&s, &silent, RATE_FAST);
-    assert_string_equal(
-        s.trouble,
-        "128 of 128 addresses were not asked: the subnet administrator did not tell of their groups");
+    assert_string_equal(s.trouble,
+                        "128 of 128 addresses were not probed: the SA did not return their groups");
     assert_string_equal(s.answers, "0 of 128 addresses answer");
     assert_true(s.end - s.begin < 10 * G_USEC_PER_SEC);
     forget(&s);
     sweep_ipv6(&s, &falls_silent, RATE_FAST);
-    assert_non_null(strstr(s.trouble, "addresses were not asked"));
+    assert_non_null(strstr(s.trouble, "addresses were not probed"));
     assert_true(s.hosts > 0 && s.hosts < ADDRESSES6);
     assert_int_equal(s.must, 0);
     forget(&s);
@@ -400,7 +399,7 @@ static void every_packet_is_commented(void **state)
 
 /*
  * The probe waits for one second of silence before each of seven requests
- * (probe/exchange/patience.c), and tests 64 hosts at a time.
+ * (probe/exchange/response_times.c), and tests 64 hosts at a time.
  */
 enum { RATE = 2000, TIMEOUT_MS = 500, TIMES_ASKED = 3, AT_ONCE = 64, HOST_US = 8000000 };
 
@@ -423,7 +422,7 @@ static gint64 last_first(const struct swept *s)
     return last - s->begin;
 }
 
-static void tell(const char *what, const struct swept *s)
+static void print_figures(const char *what, const struct swept *s)
 {
     print_message(
         "%s: %u packets; every address asked after %d ms, the last packet after %d ms, done after %d ms\n",
@@ -437,7 +436,7 @@ static void sweep_keeps_its_schedule(void **state)
     struct swept s;
     (void)state;
     sweep_at(&s, ADDRESSES, true, IS_ABSENT, &options);
-    tell("nobody is there", &s);
+    print_figures("no host", &s);
     check_absent(&s, 1);
     assert_int_equal(s.sent, TIMES_ASKED * ADDRESSES);
     assert_true(last_first(&s) <= (gint64)ADDRESSES * G_USEC_PER_SEC / RATE);
@@ -445,7 +444,7 @@ static void sweep_keeps_its_schedule(void **state)
     forget(&s);
     memset(options.selection.rule, true, sizeof options.selection.rule);
     sweep_at(&s, ADDRESSES, true, NO_FAULT, &options);
-    tell("every second one is there", &s);
+    print_figures("every second one is there", &s);
     assert_int_equal(s.conformant, ADDRESSES / 2);
     check_absent(&s, 2);
     gint64 rounds = (ADDRESSES / 2 + AT_ONCE - 1) / AT_ONCE;
@@ -508,7 +507,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sweep_finds_who_is_there),  cmocka_unit_test(own_addresses_are_named),
         cmocka_unit_test(a_proxy_is_named),          cmocka_unit_test(a_second_owner_in_a_sweep),
-        cmocka_unit_test(sweep_finds_faults),        cmocka_unit_test(sweep_breaks_off),
+        cmocka_unit_test(sweep_finds_faults),        cmocka_unit_test(sweep_can_be_interrupted),
         cmocka_unit_test(ipv6_keeps_the_rate),       cmocka_unit_test(ipv6_without_the_sa),
         cmocka_unit_test(every_packet_is_commented), cmocka_unit_test(sweep_keeps_its_schedule),
         cmocka_unit_test(sweep_takes_no_memory),

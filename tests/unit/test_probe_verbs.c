@@ -3,7 +3,7 @@
  * The transport on a port (probe/link/verbs.c) without an adapter. libibverbs is simulated: it has
  * one device with an Ethernet port and an InfiniBand port, and delivers the packets of a test.
  */
-#include "unit.h"
+#include "played_verbs.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,19 +20,15 @@ enum { PORTS = 2, IB_PORT = 2, QPN = 0x100, SLOTS_MAX = 512, QPS = 3 };
 
 /* Failures of the simulated library. */
 static struct {
-    int open, umad, reg, modify, post, ah, attach; /* an errno each; 0: success */
+    int open, umad, modify, post, ah, attach; /* an errno each; 0: success */
     bool ethernet, silent_cq;
     int sent_status; /* completion status of the next packet */
 } fails;
 
 static struct {
     struct ibv_device device;
-    struct ibv_context context;
     struct ibv_qp qp[QPS];
-    unsigned qps, live, ahs, events;
-    struct ibv_cq received, sent;
-    struct ibv_comp_channel channel;
-    int event_pipe;
+    unsigned qps, ahs;
     uint8_t *slots[SLOTS_MAX]; /* posted receive buffers, by wr_id */
     struct ibv_wc coming[4];   /* completions to return */
     unsigned n_coming, n_sent;
@@ -48,7 +44,7 @@ static volatile int stop;
 static int play_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 {
     (void)n;
-    if (cq == &hca.sent) {
+    if (cq == &played_verbs.sent) {
         if (fails.silent_cq || !hca.n_sent)
             return 0;
         hca.n_sent--;
@@ -115,19 +111,19 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
     errno = fails.open;
     if (fails.open)
         return NULL;
-    hca.context = (struct ibv_context){.device = device,
-                                       .ops = {.poll_cq = play_poll_cq,
-                                               .req_notify_cq = play_req_notify,
-                                               .post_recv = play_post_recv,
-                                               .post_send = play_post_send}};
-    hca.live++;
-    return &hca.context;
+    played_verbs.context = (struct ibv_context){.device = device,
+                                                .ops = {.poll_cq = play_poll_cq,
+                                                        .req_notify_cq = play_req_notify,
+                                                        .post_recv = play_post_recv,
+                                                        .post_send = play_post_send}};
+    played_verbs.live++;
+    return &played_verbs.context;
 }
 
 int ibv_close_device(struct ibv_context *context)
 {
     (void)context;
-    hca.live--;
+    played_verbs.live--;
     return 0;
 }
 
@@ -174,101 +170,13 @@ int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 
     return 0;
 }
 
-struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
-{
-    static struct ibv_pd pd;
-    pd.context = context;
-    hca.live++;
-    return &pd;
-}
-
-int ibv_dealloc_pd(struct ibv_pd *pd)
-{
-    (void)pd;
-    hca.live--;
-    return 0;
-}
-
-struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
-{
-    int ends[2];
-    (void)context;
-    assert_int_equal(pipe(ends), 0);
-    hca.channel.fd = ends[0];
-    hca.event_pipe = ends[1];
-    hca.live++;
-    return &hca.channel;
-}
-
-int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
-{
-    close(channel->fd);
-    close(hca.event_pipe);
-    hca.live--;
-    return 0;
-}
-
-#undef ibv_reg_mr
-struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *at, size_t n, int access)
-{
-    static struct ibv_mr mr;
-    (void)pd;
-    (void)at;
-    (void)n;
-    (void)access;
-    errno = fails.reg;
-    hca.live += !fails.reg;
-    return fails.reg ? NULL : &mr;
-}
-
-/* What the macro ibv_reg_mr calls where the compiler does not see that access is constant. */
-struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *at, size_t n, uint64_t iova,
-                                unsigned int access)
-{
-    (void)iova;
-    return (ibv_reg_mr)(pd, at, n, (int)access);
-}
-
-int ibv_dereg_mr(struct ibv_mr *mr)
-{
-    (void)mr;
-    hca.live--;
-    return 0;
-}
-
-struct ibv_cq *ibv_create_cq(struct ibv_context *context, int n, void *user,
-                             struct ibv_comp_channel *channel, int vector)
-{
-    struct ibv_cq *cq = channel ? &hca.received : &hca.sent;
-    (void)n;
-    (void)user;
-    (void)vector;
-    cq->context = context;
-    hca.live++;
-    return cq;
-}
-
-int ibv_destroy_cq(struct ibv_cq *cq)
-{
-    (void)cq;
-    hca.live--;
-    return 0;
-}
-
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
     assert_int_equal(init->qp_type, IBV_QPT_UD);
     struct ibv_qp *qp = &hca.qp[hca.qps];
     *qp = (struct ibv_qp){.context = pd->context, .qp_num = QPN + hca.qps++};
-    hca.live++;
+    played_verbs.live++;
     return qp;
-}
-
-int ibv_destroy_qp(struct ibv_qp *qp)
-{
-    (void)qp;
-    hca.live--;
-    return 0;
 }
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
@@ -286,14 +194,14 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
     (void)attr;
     errno = fails.ah;
     hca.ahs += !fails.ah;
-    hca.live += !fails.ah;
+    played_verbs.live += !fails.ah;
     return fails.ah ? NULL : &ah;
 }
 
 int ibv_destroy_ah(struct ibv_ah *ah)
 {
     (void)ah;
-    hca.live--;
+    played_verbs.live--;
     return 0;
 }
 
@@ -303,25 +211,6 @@ int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
     assert_int_equal(qp->qp_num, QPN);
     assert_int_equal(lid, 0xc000);
     return fails.attach;
-}
-
-int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **user)
-{
-    uint8_t one;
-    *cq = &hca.received;
-    *user = NULL;
-    return read(channel->fd, &one, 1) == 1 ? 0 : -1;
-}
-
-void ibv_ack_cq_events(struct ibv_cq *cq, unsigned n)
-{
-    (void)cq;
-    hca.events += n;
-}
-
-const char *ibv_wc_status_str(enum ibv_wc_status status)
-{
-    return status == IBV_WC_RETRY_EXC_ERR ? "retry exceeded" : "another";
 }
 
 /* ---- the SA and connections, which have their own tests */
@@ -339,8 +228,8 @@ void umad_sa_close(struct umad_sa *sa)
     (void)sa;
 }
 
-enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
-                          const volatile int *stopped, struct sa_answer *a, char *error, size_t n)
+enum sa_outcome umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int ms,
+                            const volatile int *stopped, struct sa_answer *a, char *error, size_t n)
 {
     (void)sa;
     (void)q;
@@ -348,17 +237,17 @@ enum sa_heard umad_sa_ask(struct umad_sa *sa, const struct sa_question *q, int m
     (void)a;
     (void)error;
     (void)n;
-    return *stopped ? SA_INTERRUPTED : SA_HEARD;
+    return *stopped ? SA_INTERRUPTED : SA_ANSWERED;
 }
 
-enum sa_heard umad_sa_watch(struct umad_sa *sa)
+enum sa_outcome umad_sa_watch(struct umad_sa *sa)
 {
     (void)sa;
     return SA_NOTHING;
 }
 
-enum sa_heard umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stopped,
-                                  uint8_t notice[NOTICE_SIZE], char *error, size_t n)
+enum sa_outcome umad_sa_next_notice(struct umad_sa *sa, int ms, const volatile int *stopped,
+                                    uint8_t notice[NOTICE_SIZE], char *error, size_t n)
 {
     (void)sa;
     (void)ms;
@@ -384,6 +273,7 @@ static int begin(void **state)
     (void)state;
     memset(&fails, 0, sizeof fails);
     memset(&hca, 0, sizeof hca);
+    memset(&played_verbs, 0, sizeof played_verbs);
     stop = 0;
     assert_int_equal(try_open(NULL, 0), OPENED);
     return 0;
@@ -393,7 +283,7 @@ static int end(void **state)
 {
     (void)state;
     t->ops->close(t);
-    assert_int_equal(hca.live, 0); /* all resources are released */
+    assert_int_equal(played_verbs.live, 0); /* all resources are released */
     return 0;
 }
 
@@ -407,8 +297,8 @@ static void the_port_is_described(void **state)
     assert_int_equal(t->facts.n_pkeys, 2);
     assert_int_equal(t->facts.pkeys[1], 0x8001);
     assert_true(transport_can(t, CAN_ALL));
-    assert_false(t->ops->can_call(t));
-    assert_string_equal(t->no_calls, "this ipoib-probe was built without librdmacm");
+    assert_false(t->ops->can_connect(t));
+    assert_string_equal(t->no_connections, "this ipoib-probe was built without librdmacm");
 }
 
 static void what_cannot_be_opened_says_why(void **state)
@@ -448,7 +338,7 @@ static void queue_pairs_that_cannot_be_made_say_why(void **state)
 static void memory_that_cannot_be_locked_is_named(void **state)
 {
     (void)state;
-    fails.reg = ENOMEM;
+    played_verbs.fails.mr = ENOMEM;
     assert_int_equal(t->ops->open_qp(t, 0, 0x0b1b), TRANSPORT_ERROR);
     assert_non_null(strstr(t->error, "ulimit -l"));
     assert_false(t->denied);
@@ -465,18 +355,18 @@ static void packets_go_out_by_the_right_queue_pair(void **state)
 {
     (void)state;
     assert_int_equal(t->ops->open_qp(t, 0, 0x0b1b), TRANSPORT_OK);
-    assert_int_equal(t->ops->open_stranger(t, 1), TRANSPORT_OK);
-    assert_int_equal(t->ops->open_stranger(t, 1), TRANSPORT_OK); /* the same result */
-    assert_int_equal(t->stranger_pkey, 0x8001);
+    assert_int_equal(t->ops->open_other_partition(t, 1), TRANSPORT_OK);
+    assert_int_equal(t->ops->open_other_partition(t, 1), TRANSPORT_OK); /* the same result */
+    assert_int_equal(t->other_pkey, 0x8001);
     assert_int_equal(send_to((struct ud_to){.lid = 7, .qpn = 0x48, .qkey = 0x0b1b}), TRANSPORT_OK);
     assert_int_equal(hca.last_qpn, QPN);
     assert_int_equal(hca.last.wr.ud.remote_qpn, 0x48);
     assert_int_equal(hca.last_n, sizeof octets);
     assert_memory_equal(hca.last_octets, octets, sizeof octets);
-    assert_int_equal(send_to((struct ud_to){.lid = 7, .aside = true}), TRANSPORT_OK);
+    assert_int_equal(send_to((struct ud_to){.lid = 7, .second_qp = true}), TRANSPORT_OK);
     assert_int_equal(hca.last_qpn, QPN + 1);
     assert_int_equal(hca.ahs, 1); /* one path: one address handle */
-    assert_int_equal(send_to((struct ud_to){.lid = 7, .stranger = true, .grh = true}),
+    assert_int_equal(send_to((struct ud_to){.lid = 7, .other_partition = true, .grh = true}),
                      TRANSPORT_OK);
     assert_int_equal(hca.last_qpn, QPN + 2);
     assert_int_equal(hca.ahs, 2);
@@ -491,7 +381,7 @@ static void packets_that_do_not_go_say_why(void **state)
     assert_int_equal(t->ops->open_qp(t, 0, 0x0b1b), TRANSPORT_OK);
     fails.sent_status = IBV_WC_RETRY_EXC_ERR;
     assert_int_equal(send_to((struct ud_to){.lid = 7}), TRANSPORT_ERROR);
-    assert_string_equal(t->error, "a packet was not sent: retry exceeded");
+    assert_string_equal(t->error, "a packet was not sent: transport retry counter exceeded");
     fails.silent_cq = true;
     assert_int_equal(send_to((struct ud_to){.lid = 7}), TRANSPORT_ERROR);
     assert_non_null(strstr(t->error, strerror(ETIMEDOUT)));
@@ -541,7 +431,7 @@ static void what_comes_shows_its_sender(void **state)
     assert_int_equal(t->ops->receive(t, 10, &from), TRANSPORT_OK);
     assert_non_null(hca.slots[1]); /* the previous slot is posted again */
     assert_non_null(from.grh);
-    assert_int_equal(from.to_qpn, t->aside_qpn);
+    assert_int_equal(from.to_qpn, t->second_qpn);
 }
 
 static void an_event_ends_the_wait(void **state)
@@ -549,9 +439,9 @@ static void an_event_ends_the_wait(void **state)
     struct ud_from from;
     (void)state;
     assert_int_equal(t->ops->open_qp(t, 0, 0x0b1b), TRANSPORT_OK);
-    assert_int_equal(write(hca.event_pipe, "e", 1), 1);
+    played_completion_event();
     assert_int_equal(t->ops->receive(t, 20, &from), TRANSPORT_NOTHING);
-    assert_int_equal(hca.events, 1);
+    assert_int_equal(played_verbs.events, 1);
     stop = 15;
     assert_int_equal(t->ops->receive(t, 20, &from), TRANSPORT_STOPPED);
     t->ending = true; /* cleanup continues although the user interrupts */

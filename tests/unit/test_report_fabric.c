@@ -9,7 +9,7 @@
 
 #include "report/report.h"
 
-static char *text_of(struct judged *j)
+static char *text_of(struct checked *j)
 {
     struct report r = {.tool = "ipoib-probe", .probed = true, .captures = j, .n = 1};
     GString *out = g_string_new(NULL);
@@ -25,16 +25,16 @@ static unsigned count(const char *text, const char *words)
     return n;
 }
 
-static void the_cause_stands_once(void **state)
+static void cause_is_printed_once(void **state)
 {
-    struct judged j = {.name = g_strdup("fabric"),
-                       .verdict = verdict_new(NULL),
-                       .trouble = g_strdup("no InfiniBand device")};
+    struct checked j = {.name = g_strdup("fabric"),
+                        .verdict = verdict_new(NULL),
+                        .trouble = g_strdup("no InfiniBand device")};
     (void)state;
-    judged_add_stage(&j, "fabric.device", OUTCOME_FAIL, "no InfiniBand device", "lspci");
-    judged_add_stage(&j, "fabric.sm", VERDICT_SKIPPED, "fabric.device failed", "");
-    judged_add_stage(&j, "fabric.pkey", VERDICT_SKIPPED, "fabric.device failed", "");
-    judged_add_stage(&j, "fabric.mtu", VERDICT_SKIPPED, "fabric.device failed", "");
+    checked_add_stage(&j, "fabric.device", OUTCOME_FAIL, "no InfiniBand device", "lspci");
+    checked_add_stage(&j, "fabric.sm", VERDICT_SKIPPED, "fabric.device failed", "");
+    checked_add_stage(&j, "fabric.pkey", VERDICT_SKIPPED, "fabric.device failed", "");
+    checked_add_stage(&j, "fabric.mtu", VERDICT_SKIPPED, "fabric.device failed", "");
     char *text = text_of(&j);
     assert_int_equal(count(text, "no InfiniBand device"), 1);
     assert_int_equal(count(text, "skipped"), 1);
@@ -42,30 +42,31 @@ static void the_cause_stands_once(void **state)
     assert_non_null(strstr(text, "\nfabric: FAULT: 1 stage failed\n"));
     assert_null(strstr(text, "VIOLATED"));
     g_free(text);
-    judged_clear(&j);
+    checked_clear(&j);
 }
 
 /* An error that is not a stage's is reported, too; single stages keep their names. */
-static void what_else_there_is(void **state)
+static void errors_without_a_stage_are_printed(void **state)
 {
-    struct judged j = {.name = g_strdup("fabric"),
-                       .verdict = verdict_new(NULL),
-                       .trouble = g_strdup("the device is gone")};
+    struct checked j = {.name = g_strdup("fabric"),
+                        .verdict = verdict_new(NULL),
+                        .trouble = g_strdup("the device is gone")};
     (void)state;
-    judged_add_stage(&j, "fabric.device", OUTCOME_PASS, "mlx5_0 port 1", "");
-    judged_add_stage(&j, "fabric.group-attributes", VERDICT_SKIPPED, "with --disruptive alone", "");
-    judged_add_stage(&j, "fabric.neighbours", OUTCOME_FAIL, "moved", "");
+    checked_add_stage(&j, "fabric.device", OUTCOME_PASS, "mlx5_0 port 1", "");
+    checked_add_stage(&j, "fabric.group-attributes", VERDICT_SKIPPED, "with --disruptive alone",
+                      "");
+    checked_add_stage(&j, "fabric.neighbours", OUTCOME_FAIL, "moved", "");
     char *text = text_of(&j);
     assert_non_null(strstr(text, "fabric.group-attributes  with --disruptive alone"));
     assert_non_null(strstr(
         text, "fabric: FAULT: 1 stage failed; and not judged to its end: the device is gone"));
     g_free(text);
-    judged_clear(&j);
+    checked_clear(&j);
 }
 
 static void a_sound_fabric_is_ok(void **state)
 {
-    struct judged j = {.name = g_strdup("fabric"), .verdict = verdict_new(NULL)};
+    struct checked j = {.name = g_strdup("fabric"), .verdict = verdict_new(NULL)};
     const struct finding f = {.rule = R_SM_ONE_MASTER,
                               .outcome = OUTCOME_PASS,
                               .expected = "",
@@ -75,30 +76,30 @@ static void a_sound_fabric_is_ok(void **state)
     (void)state;
     verdict_frame(j.verdict, true);
     verdict_add_evidence(j.verdict, &f, &(struct verdict_evidence){"fabric.sm", "", ""});
-    judged_add_stage(&j, "fabric.sm", OUTCOME_PASS, "it answers", "");
+    checked_add_stage(&j, "fabric.sm", OUTCOME_PASS, "it answers", "");
     char *text = text_of(&j);
     assert_non_null(strstr(text, "\nfabric: OK: 1 rule passed\n"));
     g_free(text);
-    judged_clear(&j);
+    checked_clear(&j);
 }
 
 /* For a peer, the report gives the verdict of the rules. */
 static void a_peer_conforms(void **state)
 {
-    struct judged j = {.name = g_strdup("10.0.0.2"), .verdict = verdict_new(NULL)};
+    struct checked j = {.name = g_strdup("10.0.0.2"), .verdict = verdict_new(NULL)};
     (void)state;
-    judged_add_stage(&j, "peer.arp-flux", OUTCOME_FAIL, "two answer", "");
+    checked_add_stage(&j, "peer.arp-flux", OUTCOME_FAIL, "two answer", "");
     char *text = text_of(&j);
     assert_non_null(strstr(text, "\n10.0.0.2: VIOLATED: "));
     g_free(text);
-    judged_clear(&j);
+    checked_clear(&j);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_cause_stands_once),
-        cmocka_unit_test(what_else_there_is),
+        cmocka_unit_test(cause_is_printed_once),
+        cmocka_unit_test(errors_without_a_stage_are_printed),
         cmocka_unit_test(a_sound_fabric_is_ok),
         cmocka_unit_test(a_peer_conforms),
     };

@@ -27,7 +27,7 @@ enum move { ANSWER, BUSY, REPORT, TABLE, LATE_TABLE, SIGNAL, STOP, GONE, GONE_SI
 static enum move moves[MANY];
 static int table_size = 4 * MAD_SIZE; /* header and records */
 static unsigned n_moves, received, repeated, asked;
-static uint16_t told_status; /* status of the last response */
+static uint16_t reported_status; /* status of the last response */
 static volatile int stop;
 static uint8_t question[MAD_SIZE];
 
@@ -194,7 +194,7 @@ static struct umad_sa *open_sa(const enum move *play, unsigned n)
     received = repeated = asked = 0;
     stop = 0;
     assert_int_equal(umad_sa_open(&sa, "played", 1), 0);
-    assert_int_equal(umad_sa_watch(sa), SA_HEARD);
+    assert_int_equal(umad_sa_watch(sa), SA_ANSWERED);
     return sa;
 }
 
@@ -202,25 +202,25 @@ static struct umad_sa *open_sa(const enum move *play, unsigned n)
     open_sa((const enum move[]){__VA_ARGS__},                                                      \
             sizeof((const enum move[]){__VA_ARGS__}) / sizeof(enum move))
 
-static enum sa_heard ask(struct umad_sa *sa, int ms, char error[80])
+static enum sa_outcome ask(struct umad_sa *sa, int ms, char error[80])
 {
     struct sa_question q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
     struct sa_answer a = {.records = g_byte_array_new()};
     error[0] = '\0';
-    enum sa_heard heard = umad_sa_ask(sa, &q, ms, &stop, &a, error, 80);
-    told_status = a.status;
+    enum sa_outcome outcome = umad_sa_ask(sa, &q, ms, &stop, &a, error, 80);
+    reported_status = a.status;
     g_byte_array_unref(a.records);
     umad_sa_close(sa);
-    return heard;
+    return outcome;
 }
 
-static enum sa_heard next_notice(struct umad_sa *sa, int ms, char error[80])
+static enum sa_outcome next_notice(struct umad_sa *sa, int ms, char error[80])
 {
     uint8_t notice[NOTICE_SIZE];
     error[0] = '\0';
-    enum sa_heard heard = umad_sa_next_notice(sa, ms, &stop, notice, error, 80);
+    enum sa_outcome outcome = umad_sa_next_notice(sa, ms, &stop, notice, error, 80);
     umad_sa_close(sa);
-    return heard;
+    return outcome;
 }
 
 static void a_signal_is_no_failure(void **state)
@@ -231,12 +231,12 @@ static void a_signal_is_no_failure(void **state)
     assert_string_equal(error, "");
     assert_int_equal(next_notice(PLAY(STOP), LONG_MS, error), SA_INTERRUPTED);
     /* A signal that does not stop the program: the wait continues. */
-    assert_int_equal(ask(PLAY(SIGNAL, SIGNAL, ANSWER), LONG_MS, error), SA_HEARD);
-    assert_int_equal(next_notice(PLAY(SIGNAL, REPORT), LONG_MS, error), SA_HEARD);
+    assert_int_equal(ask(PLAY(SIGNAL, SIGNAL, ANSWER), LONG_MS, error), SA_ANSWERED);
+    assert_int_equal(next_notice(PLAY(SIGNAL, REPORT), LONG_MS, error), SA_ANSWERED);
     assert_int_equal(repeated, 1);
 }
 
-static void what_fails_for_good_is_told(void **state)
+static void permanent_failure_is_reported(void **state)
 {
     char error[80];
     (void)state;
@@ -264,11 +264,11 @@ static void a_late_table_is_taken(void **state)
 {
     char error[80];
     (void)state;
-    assert_int_equal(next_notice(PLAY(TABLE, REPORT), 2000, error), SA_HEARD);
+    assert_int_equal(next_notice(PLAY(TABLE, REPORT), 2000, error), SA_ANSWERED);
     assert_int_equal(received, 2);
 }
 
-static enum sa_heard ask_table(struct umad_sa *sa, struct sa_answer *a, char error[80])
+static enum sa_outcome ask_table(struct umad_sa *sa, struct sa_answer *a, char error[80])
 {
     struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
     error[0] = '\0';
@@ -286,7 +286,7 @@ static void a_table_has_any_size(void **state)
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         struct umad_sa *sa = PLAY(TABLE);
         table_size = SA_DATA + (int)sizes[i] * RECORD;
-        assert_int_equal(ask_table(sa, &a, error), SA_HEARD);
+        assert_int_equal(ask_table(sa, &a, error), SA_ANSWERED);
         assert_int_equal(a.status, 0);
         assert_int_equal(a.stride, RECORD);
         assert_int_equal(a.records->len, sizes[i] * RECORD);
@@ -313,9 +313,9 @@ static void a_huge_table_is_dropped(void **state)
         assert_int_equal(received, i);
         g_byte_array_unref(a.records);
     }
-    assert_int_equal(ask(sa, LONG_MS, error), SA_HEARD);
+    assert_int_equal(ask(sa, LONG_MS, error), SA_ANSWERED);
     assert_int_equal(received, 4);
-    assert_int_equal(next_notice(PLAY(TABLE, REPORT), 2000, error), SA_HEARD);
+    assert_int_equal(next_notice(PLAY(TABLE, REPORT), 2000, error), SA_ANSWERED);
     assert_int_equal(received, 2);
     table_size = 4 * MAD_SIZE;
 }
@@ -325,24 +325,24 @@ static void a_busy_sa_is_asked_again(void **state)
 {
     char error[80];
     (void)state;
-    assert_int_equal(ask(PLAY(BUSY, BUSY, ANSWER), LONG_MS, error), SA_HEARD);
-    assert_int_equal(told_status, 0);
+    assert_int_equal(ask(PLAY(BUSY, BUSY, ANSWER), LONG_MS, error), SA_ANSWERED);
+    assert_int_equal(reported_status, 0);
     assert_int_equal(asked, 3);
     /* An SA that stays busy is not reported as silent, and the wait ends. */
     gint64 begin = g_get_monotonic_time();
-    assert_int_equal(ask(PLAY(BUSY), 200, error), SA_HEARD);
-    assert_int_equal(told_status, 0x0001);
+    assert_int_equal(ask(PLAY(BUSY), 200, error), SA_ANSWERED);
+    assert_int_equal(reported_status, 0x0001);
     assert_true(asked >= 2 && asked <= 20); /* the SA is not flooded */
     assert_true(g_get_monotonic_time() - begin <= G_USEC_PER_SEC);
-    assert_int_equal(ask(PLAY(BUSY, LATE), 200, error), SA_HEARD);
-    assert_int_equal(told_status, 0x0001);
+    assert_int_equal(ask(PLAY(BUSY, LATE), 200, error), SA_ANSWERED);
+    assert_int_equal(reported_status, 0x0001);
     assert_int_equal(ask(PLAY(BUSY, STOP), LONG_MS, error), SA_INTERRUPTED);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_signal_is_no_failure),   cmocka_unit_test(what_fails_for_good_is_told),
+        cmocka_unit_test(a_signal_is_no_failure),   cmocka_unit_test(permanent_failure_is_reported),
         cmocka_unit_test(silence_is_no_failure),    cmocka_unit_test(a_late_table_is_taken),
         cmocka_unit_test(a_busy_sa_is_asked_again), cmocka_unit_test(a_table_has_any_size),
         cmocka_unit_test(a_huge_table_is_dropped),

@@ -120,8 +120,8 @@ static void look(struct made_sa with, int stage, const char *words, int leave, i
 {
     struct options options = {.rate = 1000, .timeout_ms = 1};
     memset(options.selection.rule, true, sizeof options.selection.rule);
-    struct judged judged = {.name = (char *)"fabric", .verdict = verdict_new(NULL)};
-    struct results results = {.judged = &judged};
+    struct checked checked = {.name = (char *)"fabric", .verdict = verdict_new(NULL)};
+    struct results results = {.checked = &checked};
     struct stand stand;
     struct target *target = stand_make(&stand, &options, &results);
     struct fake fake;
@@ -139,20 +139,20 @@ static void look(struct made_sa with, int stage, const char *words, int leave, i
     assert_int_equal(now.held, with.loses_leave ? JOIN_FULL : 0); /* unchanged */
     target->link->transport->ops = before;
     fake_end(target);
-    assert_int_equal(judged.stages->len, 1);
-    const struct stage *s = judged.stages->pdata[0];
+    assert_int_equal(checked.stages->len, 1);
+    const struct stage *s = checked.stages->pdata[0];
     if (s->outcome != stage || !strstr(s->text, words))
         fail_msg("%d: \"%s\" does not say \"%s\"", s->outcome, s->text, words);
-    assert_int_equal(verdict_worst(judged.verdict, R_RFC4391_10_LEAVE), leave);
-    assert_int_equal(verdict_worst(judged.verdict, R_RFC4391_10_SENDONLY_SEMANTICS), send_only);
-    verdict_free(judged.verdict);
-    g_ptr_array_unref(judged.stages);
+    assert_int_equal(verdict_worst(checked.verdict, R_RFC4391_10_LEAVE), leave);
+    assert_int_equal(verdict_worst(checked.verdict, R_RFC4391_10_SENDONLY_SEMANTICS), send_only);
+    verdict_free(checked.verdict);
+    g_ptr_array_unref(checked.stages);
 }
 
-static void a_good_one(void **state)
+static void sa_that_sends_both_traps(void **state)
 {
     (void)state;
-    look((struct made_sa){0}, OUTCOME_PASS, "traps 66 and 67 told of it", OUTCOME_PASS,
+    look((struct made_sa){0}, OUTCOME_PASS, "traps 66 and 67 were received", OUTCOME_PASS,
          OUTCOME_PASS);
 }
 
@@ -164,7 +164,7 @@ static void send_only_members_count(void **state)
     look((struct made_sa){.keeps = true}, OUTCOME_PASS, "", OUTCOME_INCONCLUSIVE, OUTCOME_NOTED);
 }
 
-static void what_is_not_told_is_not_known(void **state)
+static void unconfirmed_membership_is_inconclusive(void **state)
 {
     (void)state;
     look((struct made_sa){.silent_at_last = true}, OUTCOME_PASS, "", OUTCOME_INCONCLUSIVE,
@@ -175,13 +175,13 @@ static void what_is_not_told_is_not_known(void **state)
          OUTCOME_INCONCLUSIVE);
 }
 
-static void a_leave_without_an_answer_is_not_known(void **state)
+static void leave_without_a_response_is_inconclusive(void **state)
 {
     (void)state;
     look((struct made_sa){.loses_leave = true, .notices = {TRANSPORT_OK, TRANSPORT_NOTHING}},
          OUTCOME_INCONCLUSIVE, "the SA did not confirm the FullMember's leave",
          OUTCOME_INCONCLUSIVE, OUTCOME_INCONCLUSIVE);
-    look((struct made_sa){.mute_at_leave = true}, OUTCOME_PASS, "traps 66 and 67 told of it",
+    look((struct made_sa){.mute_at_leave = true}, OUTCOME_PASS, "traps 66 and 67 were received",
          OUTCOME_PASS, OUTCOME_PASS);
 }
 
@@ -189,9 +189,9 @@ static void traps(void **state)
 {
     (void)state;
     look((struct made_sa){.notices = {TRANSPORT_OK, TRANSPORT_NOTHING}}, OUTCOME_FAIL,
-         "trap 66 (created) came, trap 67 (deleted) did not come", OUTCOME_PASS, OUTCOME_PASS);
+         "trap 66 (created) received, trap 67 (deleted) not received", OUTCOME_PASS, OUTCOME_PASS);
     look((struct made_sa){.keeps = true, .notices = {TRANSPORT_OK, TRANSPORT_NOTHING}},
-         OUTCOME_INCONCLUSIVE, "trap 67 (deleted) did not come; the group is still there",
+         OUTCOME_INCONCLUSIVE, "trap 67 (deleted) not received; the group is still there",
          OUTCOME_INCONCLUSIVE, OUTCOME_NOTED);
     look((struct made_sa){.notices = {TRANSPORT_ERROR, TRANSPORT_ERROR}}, OUTCOME_INCONCLUSIVE,
          "trap 67 (deleted) could not be received; the device is gone", OUTCOME_PASS, OUTCOME_PASS);
@@ -200,10 +200,10 @@ static void traps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_one),
+        cmocka_unit_test(sa_that_sends_both_traps),
         cmocka_unit_test(send_only_members_count),
-        cmocka_unit_test(what_is_not_told_is_not_known),
-        cmocka_unit_test(a_leave_without_an_answer_is_not_known),
+        cmocka_unit_test(unconfirmed_membership_is_inconclusive),
+        cmocka_unit_test(leave_without_a_response_is_inconclusive),
         cmocka_unit_test(traps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

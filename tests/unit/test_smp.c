@@ -607,7 +607,7 @@ static void records_one_by_one(void **state)
     }
 }
 
-static void records_that_lie(void **state)
+static void records_with_wrong_lengths(void **state)
 {
     (void)state;
     uint8_t p[40];
@@ -676,7 +676,7 @@ static void not_a_report(void **state)
  * response timeout 20, retry count 7, local ACK timeout 19 (4.096 us * 2^19 = 2.1 s). Then the same
  * with the neighbouring bits changed.
  */
-static void req_tells_of_retries(void **state)
+static void req_has_the_retry_count(void **state)
 {
     (void)state;
     uint8_t p[MAD_SIZE] = {0x01, 0x07, 0x02, 0x03, [17] = 0x10};
@@ -719,9 +719,9 @@ int main(void)
         cmocka_unit_test(report_cut_anywhere),
         cmocka_unit_test(reports_of_one_group),
         cmocka_unit_test(records_one_by_one),
-        cmocka_unit_test(records_that_lie),
+        cmocka_unit_test(records_with_wrong_lengths),
         cmocka_unit_test(not_a_report),
-        cmocka_unit_test(req_tells_of_retries),
+        cmocka_unit_test(req_has_the_retry_count),
     };
     return cmocka_run_group_tests_name("smp", tests, NULL, NULL);
 }

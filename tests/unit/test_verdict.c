@@ -13,6 +13,7 @@
 
 #include "cli/plain.h"
 #include "report/report.h"
+#include "rules/sender.h"
 
 /* One rule of each level, from the table. */
 static const enum rule_number MUST_RULE = R_RFC4391_6_RESERVED_ZERO,
@@ -22,9 +23,10 @@ static const enum rule_number MUST_RULE = R_RFC4391_6_RESERVED_ZERO,
 static void add(struct verdict *v, uint32_t frame, enum rule_number rule, enum outcome outcome,
                 const char *subject, const char *actual)
 {
+    const struct sender sender = {.lid = 3, .known = SENDER_LID};
     struct finding f = {rule,     outcome, 0,       0,
                         "0x0000", actual,  subject, outcome == OUTCOME_DEVIATION ? "known" : "",
-                        "LID 3"};
+                        &sender};
     verdict_add(v, frame, &f);
 }
 
@@ -45,7 +47,7 @@ static enum rule_number first_may(void)
     return RULE_COUNT;
 }
 
-static void levels_are_as_the_tests_think(void **state)
+static void rules_of_these_tests_have_their_levels(void **state)
 {
     (void)state;
     assert_int_equal(rules[MUST_RULE].level, RULE_MUST);
@@ -53,7 +55,7 @@ static void levels_are_as_the_tests_think(void **state)
     assert_int_equal(rules[INFO_RULE].level, RULE_INFO);
 }
 
-static void nothing_seen_is_not_judged(void **state)
+static void no_applied_rule_is_not_judged(void **state)
 {
     struct verdict *v = verdict_new(NULL);
     (void)state;
@@ -114,7 +116,7 @@ static void the_strictest_selected_level_must_be_judged(void **state)
     verdict_free(v);
 }
 
-static void judged_rules_are_counted_of_those_that_a_capture_can_show(void **state)
+static void checked_rules_are_counted_of_those_that_a_capture_can_show(void **state)
 {
     struct verdict *v = with_ipoib();
     unsigned applicable = 0;
@@ -127,7 +129,7 @@ static void judged_rules_are_counted_of_those_that_a_capture_can_show(void **sta
     add(v, 2, SHOULD_RULE, OUTCOME_DEVIATION, "", "x");
     add(v, 3, R_RFC4391_9_3_ND_OPTION_LENGTH, OUTCOME_INCONCLUSIVE, "", "x");
     add(v, 4, INFO_RULE, OUTCOME_NOTED, "", "x");
-    assert_int_equal(verdict_summarize(v, false).judged, 2);
+    assert_int_equal(verdict_summarize(v, false).checked, 2);
     assert_int_equal(verdict_summarize(v, false).applicable, applicable);
     verdict_free(v);
 }
@@ -140,13 +142,13 @@ static void what_a_baseline_has_does_not_violate(void **state)
     struct verdict_summary s = verdict_summarize_capture(v, true);
     assert_int_equal(s.status, VERDICT_CONFORMANT);
     assert_int_equal(s.known, 1);
-    assert_int_equal(s.judged, 1);
+    assert_int_equal(s.checked, 1);
     add(v, 2, MUST_RULE, OUTCOME_FAIL, "", "y");
     assert_int_equal(verdict_summarize_capture(v, true).status, VERDICT_VIOLATED);
     verdict_free(v);
 }
 
-static void undecided_is_not_judged(void **state)
+static void inconclusive_only_is_not_judged(void **state)
 {
     struct verdict *v = with_ipoib();
     (void)state;
@@ -194,7 +196,7 @@ static void deviations_do_not_violate(void **state)
     verdict_free(v);
 }
 
-static void freedoms_and_notes_never_count(void **state)
+static void may_rules_and_notes_never_count(void **state)
 {
     struct verdict *v = with_ipoib();
     enum rule_number may = first_may();
@@ -304,8 +306,8 @@ static void selection_knows_what_a_capture_shows(void **state)
 /* Exit status: 1 if any capture has a violation, else 2 if any has no verdict, else 0. */
 static void exit_status_is_the_worst(void **state)
 {
-    struct judged j[2] = {{.name = "a", .verdict = with_ipoib()},
-                          {.name = "b", .verdict = with_ipoib()}};
+    struct checked j[2] = {{.name = "a", .verdict = with_ipoib()},
+                           {.name = "b", .verdict = with_ipoib()}};
     struct report r = {.captures = j, .n = 2};
     char trouble[] = "cut short";
     (void)state;
@@ -318,7 +320,7 @@ static void exit_status_is_the_worst(void **state)
     add(j[0].verdict, 1, MUST_RULE, OUTCOME_FAIL, "", "x");
     assert_int_equal(report_exit_status(&r), 1);
     j[0].trouble = trouble;
-    assert_int_equal(judged_summary(&r, &j[0]).status, VERDICT_VIOLATED);
+    assert_int_equal(checked_summary(&r, &j[0]).status, VERDICT_VIOLATED);
     assert_int_equal(report_count(&r, VERDICT_UNJUDGED), 1);
     verdict_free(j[0].verdict);
     verdict_free(j[1].verdict);
@@ -367,17 +369,17 @@ static void plain_text_fits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_are_as_the_tests_think),
-        cmocka_unit_test(nothing_seen_is_not_judged),
+        cmocka_unit_test(rules_of_these_tests_have_their_levels),
+        cmocka_unit_test(no_applied_rule_is_not_judged),
         cmocka_unit_test(a_capture_without_a_must_is_not_judged),
         cmocka_unit_test(a_violated_should_without_a_must_is_violated_when_strict),
         cmocka_unit_test(the_strictest_selected_level_must_be_judged),
-        cmocka_unit_test(judged_rules_are_counted_of_those_that_a_capture_can_show),
+        cmocka_unit_test(checked_rules_are_counted_of_those_that_a_capture_can_show),
         cmocka_unit_test(what_a_baseline_has_does_not_violate),
-        cmocka_unit_test(undecided_is_not_judged),
+        cmocka_unit_test(inconclusive_only_is_not_judged),
         cmocka_unit_test(must_violates_and_should_by_strictness),
         cmocka_unit_test(deviations_do_not_violate),
-        cmocka_unit_test(freedoms_and_notes_never_count),
+        cmocka_unit_test(may_rules_and_notes_never_count),
         cmocka_unit_test(frames_are_the_first_and_each_once),
         cmocka_unit_test(cases_are_distinct_and_bounded),
         cmocka_unit_test(a_long_text_is_one_case),

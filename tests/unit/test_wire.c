@@ -3,8 +3,9 @@
 #include "tests/unit/unit.h"
 
 #include "wire/arp.h"
-#include "wire/carrier.h"
+#include "wire/link_frame.h"
 #include "wire/cm.h"
+#include "wire/crc.h"
 #include "wire/dhcp.h"
 #include "wire/encap.h"
 #include "wire/ib.h"
@@ -20,7 +21,7 @@ static struct view whole(const uint8_t *p, uint32_t n)
     return view_make(p, n, n);
 }
 
-static void view_tells_cut_from_short(void **state)
+static void view_distinguishes_truncated_from_malformed(void **state)
 {
     (void)state;
     uint8_t p[10] = {0};
@@ -439,7 +440,7 @@ static void mc_member_record(void **state)
     assert_int_equal(m.mlid, 0xc012);
     assert_int_equal(m.mtu_selector, 2);
     assert_int_equal(ib_mtu_octets(m.mtu), 4096);
-    assert_string_equal(name_of(ib_rate_names, m.rate), "10 Gb/s");
+    assert_string_equal(names_find(ib_rate_names, m.rate), "10 Gb/s");
     assert_int_equal(ib_rate_100mbps(m.rate), 100);
     assert_int_equal(m.sl, 3);
     assert_int_equal(m.flow_label, 0x01234);
@@ -467,7 +468,7 @@ static void sa_status_in_words(void **state)
  * RMPP: the last segment's payload length includes 20 bytes of SA header; 132 = 20 + 2 records of
  * 56.
  */
-static void rmpp_tells_how_much_is_data(void **state)
+static void rmpp_gives_the_length_of_the_data(void **state)
 {
     (void)state;
     uint8_t p[256] = {1,        MAD_CLASS_SA,
@@ -578,27 +579,27 @@ static void connection_mtu_is_the_smaller_less_4(void **state)
     assert_int_equal(cm_connection_mtu(3, 65524), 0);
 }
 
-static void carriers(void **state)
+static void link_types(void **state)
 {
     (void)state;
-    struct carrier c;
+    struct link_frame c;
     uint8_t erf[16 + 8 + sizeof ud] = {[8] = 0x80 | 21, 4,       0, 16 + 8 + sizeof ud, 0, 0, 0,
                                        sizeof ud,       [16] = 3};
     memcpy(erf + 24, ud, sizeof ud);
-    assert_int_equal(carrier_locate(LINKTYPE_ERF, whole(erf, sizeof erf), &c), WIRE_OK);
-    assert_int_equal(c.kind, CARRIER_IB);
+    assert_int_equal(link_frame_locate(LINKTYPE_ERF, whole(erf, sizeof erf), &c), WIRE_OK);
+    assert_int_equal(c.kind, LINK_FRAME_IB);
     assert_ptr_equal(c.inner.p, erf + 24);
     assert_int_equal(c.inner.len, sizeof ud);
     erf[8] = 2; /* Ethernet */
-    assert_int_equal(carrier_locate(LINKTYPE_ERF, whole(erf, sizeof erf), &c), WIRE_OK);
-    assert_int_equal(c.kind, CARRIER_NONE);
+    assert_int_equal(link_frame_locate(LINKTYPE_ERF, whole(erf, sizeof erf), &c), WIRE_OK);
+    assert_int_equal(c.kind, LINK_FRAME_NONE);
     uint8_t sll[20] = {0, 4, 0, 32, 0, 20, [14] = 0x08, 0x06};
-    assert_int_equal(carrier_locate(LINKTYPE_LINUX_SLL, whole(sll, 20), &c), WIRE_OK);
-    assert_int_equal(c.kind, CARRIER_COOKED);
+    assert_int_equal(link_frame_locate(LINKTYPE_LINUX_SLL, whole(sll, 20), &c), WIRE_OK);
+    assert_int_equal(c.kind, LINK_FRAME_COOKED);
     assert_int_equal(c.type, TYPE_ARP);
     sll[3] = 1;
-    assert_int_equal(carrier_locate(LINKTYPE_LINUX_SLL, whole(sll, 20), &c), WIRE_OK);
-    assert_int_equal(c.kind, CARRIER_NONE);
+    assert_int_equal(link_frame_locate(LINKTYPE_LINUX_SLL, whole(sll, 20), &c), WIRE_OK);
+    assert_int_equal(c.kind, LINK_FRAME_NONE);
 }
 
 enum { PLAIN, TAGGED, TAGGED_TWICE, TAG_FORMS };
@@ -623,38 +624,38 @@ static uint32_t put_ethernet(uint8_t *p, unsigned form, uint16_t type)
 }
 
 /* IEEE 802.1Q: a customer tag, and a second tag in a service provider's network. */
-static void roce_behind_tags(void **state)
+static void roce_after_vlan_tags(void **state)
 {
     (void)state;
     for (unsigned form = PLAIN; form < TAG_FORMS; form++) {
         uint8_t p[64] = {0};
-        struct carrier c;
+        struct link_frame c;
         uint32_t at = put_ethernet(p, form, 0x8915);
-        assert_int_equal(carrier_locate(LINKTYPE_ETHERNET, whole(p, sizeof p), &c), WIRE_OK);
-        assert_int_equal(c.kind, CARRIER_IB);
+        assert_int_equal(link_frame_locate(LINKTYPE_ETHERNET, whole(p, sizeof p), &c), WIRE_OK);
+        assert_int_equal(c.kind, LINK_FRAME_IB);
         assert_int_equal(c.start, IB_START_GRH);
         assert_ptr_equal(c.inner.p, p + at);
         assert_int_equal(c.outer.length, 0);
-        assert_int_equal(carrier_locate(LINKTYPE_ETHERNET, view_make(p, at - 1, sizeof p), &c),
+        assert_int_equal(link_frame_locate(LINKTYPE_ETHERNET, view_make(p, at - 1, sizeof p), &c),
                          WIRE_TRUNCATED);
     }
 }
 
 /* RoCE v2: only the IP header contains the sender's and the receiver's addresses. */
-static void roce2_tells_its_ports(void **state)
+static void roce2_has_the_ports_of_udp(void **state)
 {
     (void)state;
     for (unsigned form = PLAIN; form < TAG_FORMS; form++) {
         uint8_t p[128] = {0};
-        struct carrier c;
+        struct link_frame c;
         uint32_t at = put_ethernet(p, form, 0x0800);
         p[at] = 0x46; /* one word of options */
         p[at + 9] = 17;
         p[at + 24 + 2] = 4791 >> 8;
         p[at + 24 + 3] = 4791 & 0xff;
         p[at + 24 + 5] = 8 + 40;
-        assert_int_equal(carrier_locate(LINKTYPE_ETHERNET, whole(p, sizeof p), &c), WIRE_OK);
-        assert_int_equal(c.kind, CARRIER_IB);
+        assert_int_equal(link_frame_locate(LINKTYPE_ETHERNET, whole(p, sizeof p), &c), WIRE_OK);
+        assert_int_equal(c.kind, LINK_FRAME_IB);
         assert_int_equal(c.start, IB_START_BTH);
         assert_ptr_equal(c.inner.p, p + at + 24 + 8);
         assert_int_equal(c.inner.len, 40);
@@ -667,12 +668,39 @@ static void roce2_tells_its_ports(void **state)
         p[at + 40 + 2] = 4791 >> 8;
         p[at + 40 + 3] = 4791 & 0xff;
         p[at + 40 + 5] = 8 + 16;
-        assert_int_equal(carrier_locate(LINKTYPE_ETHERNET, whole(p, sizeof p), &c), WIRE_OK);
-        assert_int_equal(c.kind, CARRIER_IB);
+        assert_int_equal(link_frame_locate(LINKTYPE_ETHERNET, whole(p, sizeof p), &c), WIRE_OK);
+        assert_int_equal(c.kind, LINK_FRAME_IB);
         assert_ptr_equal(c.inner.p, p + at + 48);
         assert_ptr_equal(c.outer.src, p + at + 8);
         assert_ptr_equal(c.outer.dst, p + at + 24);
         assert_int_equal(c.outer.length, 16);
+    }
+}
+
+/* RFC 791 section 3.1: More Fragments is 0x2000, the fragment offset has 13 bits; 0x4000 is DF. */
+static void fragments_are_no_roce2(void **state)
+{
+    (void)state;
+    static const struct {
+        uint16_t field;
+        enum link_frame_kind kind;
+    } forms[] = {{0, LINK_FRAME_IB},
+                 {0x4000, LINK_FRAME_IB},
+                 {0x2000, LINK_FRAME_NONE},
+                 {1, LINK_FRAME_NONE}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        uint8_t p[128] = {0};
+        struct link_frame c;
+        uint32_t at = put_ethernet(p, PLAIN, 0x0800);
+        p[at] = 0x45;
+        p[at + 6] = (uint8_t)(forms[i].field >> 8);
+        p[at + 7] = (uint8_t)forms[i].field;
+        p[at + 9] = 17;
+        p[at + 20 + 2] = 4791 >> 8;
+        p[at + 20 + 3] = 4791 & 0xff;
+        p[at + 20 + 5] = 8 + 40;
+        assert_int_equal(link_frame_locate(LINKTYPE_ETHERNET, whole(p, sizeof p), &c), WIRE_OK);
+        assert_int_equal(c.kind, forms[i].kind);
     }
 }
 
@@ -756,11 +784,56 @@ static void variant_crc(void **state)
     }
 }
 
+/* A register without tables: one bit of the packet at a time (IBA 7.8.1, 7.8.2). */
+static uint32_t crc_by_bits(uint32_t reg, uint32_t polynomial, const uint8_t *p, size_t n)
+{
+    for (; n; n--, p++) {
+        reg ^= *p;
+        for (unsigned bit = 0; bit < 8; bit++)
+            reg = reg >> 1 ^ (reg & 1 ? polynomial : 0);
+    }
+    return reg;
+}
+
+static void assert_crc(const struct crc *kind, uint32_t reg, uint32_t polynomial, const uint8_t *p,
+                       size_t n)
+{
+    uint32_t expected = crc_by_bits(reg, polynomial, p, n);
+    assert_int_equal(crc_add(kind, reg, p, n), expected);
+    assert_int_equal(crc_add_by_tables(kind, reg, p, n), expected);
+}
+
+/* At all alignments: all sizes up to several blocks of each method, and the largest packet. */
+static void crcs_of_all_sizes(void **state)
+{
+    (void)state;
+    static uint8_t p[4300];
+    uint32_t x = 1;
+    for (size_t i = 0; i < sizeof p; i++)
+        p[i] = (uint8_t)((x = x * 1664525 + 1013904223) >> 24);
+    for (size_t n = 0; n <= 200; n++)
+        for (size_t at = 0; at < 17; at++) {
+            assert_crc(crc_32, 0xffffffff - (uint32_t)at, 0xedb88320, p + at, n);
+            assert_crc(crc_16, 0xffff - (uint32_t)at, 0xd008, p + at, n);
+        }
+    assert_crc(crc_32, 0xffffffff, 0xedb88320, p, sizeof p);
+    assert_crc(crc_16, 0xffff, 0xd008, p, sizeof p);
+}
+
+/* The check value of CRC-32 in the catalogues: of the nine digits "123456789". */
+static void crc_of_nine_digits(void **state)
+{
+    (void)state;
+    assert_int_equal(~crc_add(crc_32, 0xffffffff, (const uint8_t *)"123456789", 9), 0xcbf43926);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(variant_crc),
-        cmocka_unit_test(view_tells_cut_from_short),
+        cmocka_unit_test(crcs_of_all_sizes),
+        cmocka_unit_test(crc_of_nine_digits),
+        cmocka_unit_test(view_distinguishes_truncated_from_malformed),
         cmocka_unit_test(ud_headers),
         cmocka_unit_test(every_cut_is_truncated_and_no_more),
         cmocka_unit_test(pad_beyond_the_payload_is_malformed),
@@ -780,14 +853,15 @@ int main(void)
         cmocka_unit_test(dhcp_options_in_other_fields),
         cmocka_unit_test(mc_member_record),
         cmocka_unit_test(sa_status_in_words),
-        cmocka_unit_test(rmpp_tells_how_much_is_data),
+        cmocka_unit_test(rmpp_gives_the_length_of_the_data),
         cmocka_unit_test(services_by_their_id),
         cmocka_unit_test(cm_req_and_its_private_data),
         cmocka_unit_test(cm_private_data_sizes),
         cmocka_unit_test(connection_mtu_is_the_smaller_less_4),
-        cmocka_unit_test(carriers),
-        cmocka_unit_test(roce_behind_tags),
-        cmocka_unit_test(roce2_tells_its_ports),
+        cmocka_unit_test(link_types),
+        cmocka_unit_test(roce_after_vlan_tags),
+        cmocka_unit_test(roce2_has_the_ports_of_udp),
+        cmocka_unit_test(fragments_are_no_roce2),
         cmocka_unit_test(dlt_ipoib_grh),
         cmocka_unit_test(invariant_crc),
     };

@@ -33,28 +33,35 @@ DATA = {
 }
 # ---- 2.1, 7: what goes over UD
 
-TO_MANY = {
-    "IPv4 multicast": udp4(A, GROUP_IPV4),
-    "IPv4 broadcast": udp4(A, "255.255.255.255"),
-    "IGMP report": igmp_report(A, GROUP_IPV4),
-    "IPv6 multicast": udp6(A, NODES),
-    "MLD report": mld_report(A, NODES),
-    "neighbour solicitation": ns(A, B),
-    "router solicitation": ib.encap(0x86DD, ib.icmpv6(A.ll, "ff02::2", ib.nd_rs())),
-    "router advertisement": ib.encap(0x86DD, ib.icmpv6(A.ll, NODES, ib.nd_ra())),
-    "neighbour advertisement": ib.encap(
-        0x86DD, ib.icmpv6(A.ll, NODES, ib.nd_na(A.ll, ib.nd_lladdr_option(2, A.addr), 0x20000000))
-    ),
-}
-ANSWERS = {"ARP reply": arp(2, A, B), "neighbour advertisement": na(A, B)}
-for mode in ("rc", "uc"):
-    for way, payload in TO_MANY.items():
+
+def to_many(a, b):
+    """What a must not send to b over a connection."""
+    advertisement = ib.nd_na(a.ll, ib.nd_lladdr_option(2, a.addr), 0x20000000)
+    return {
+        "IPv4 multicast": udp4(a, GROUP_IPV4),
+        "IPv4 broadcast": udp4(a, "255.255.255.255"),
+        "IGMP report": igmp_report(a, GROUP_IPV4),
+        "IPv6 multicast": udp6(a, NODES),
+        "MLD report": mld_report(a, NODES),
+        "neighbour solicitation": ns(a, b),
+        "router solicitation": ib.encap(0x86DD, ib.icmpv6(a.ll, "ff02::2", ib.nd_rs())),
+        "router advertisement": ib.encap(0x86DD, ib.icmpv6(a.ll, NODES, ib.nd_ra())),
+        "neighbour advertisement": ib.encap(0x86DD, ib.icmpv6(a.ll, NODES, advertisement)),
+    }
+
+
+def replies(a, b):
+    return {"ARP reply": arp(2, a, b), "neighbour advertisement": na(a, b)}
+
+
+for mode, a, b in (("rc", A, B), ("uc", B, A)):
+    for way, payload in to_many(a, b).items():
 
         @broken("rfc4755.2.1.multicast-over-ud", f"{mode.upper()}, {way}", f"{mode}.ping", ALL)
         def multicast(w, name=f"{mode}.ping", payload=payload):
             w[name].payload = bytearray(payload)
 
-    for way, payload in ANSWERS.items():
+    for way, payload in replies(a, b).items():
 
         @broken("rfc4755.7.resolution-over-ud", f"{mode.upper()}, {way}", f"{mode}.ping", ALL)
         def answer(w, name=f"{mode}.ping", payload=payload):
@@ -166,7 +173,7 @@ for mode in ("rc", "uc"):
             def other_qpn(w, mode=mode, message=message):
                 set_private(w, mode, message, b"\0\x09\x99", 1)
 
-        if message in ("RTU", "REJ"):
+        if message == "REJ":  # without private data, the others violate section 6
 
             @broken(
                 "rfc4755.3.2.ud-qpn-in-private-data", f"{M}, {message}, nothing", f"{mode}.{name}"

@@ -157,7 +157,7 @@ for way, (name, at) in ANNOUNCED.items():
     broken("rfc4391.9.1.1.gid-of-port", f"{way}, another port's", name, bases_of(way))(
         lambda w, name=name, at=at: other_gid(w, name, at, OWNERS[name[0]].gid)
     )
-    broken("rfc4391.9.1.1.gid-from-port-guid", f"{way}, nobody's", name, bases_of(way))(
+    broken("rfc4391.9.1.1.gid-from-port-guid", f"{way}, of no port", name, bases_of(way))(
         lambda w, name=name, at=at: other_gid(w, name, at, "fe80::dead:beef:0:1")
     )
     broken("rfc4755.2.2.one-ud-qp", way, name, ALL if way == "ARP reply" else ("default",))(
@@ -206,7 +206,7 @@ change(
     "D.arp.reply",
     {"arp.tpa": "10.0.0.77"},
     early=INCONCLUSIVE,
-    why="the asker may have another IP, for which it asked in a frame that was not captured",
+    why="the requester may have another IP, for which it asked in a frame that was not captured",
 )
 
 for way, (name, at) in ND_OPTIONS.items():
@@ -243,7 +243,16 @@ for way, (name, at) in ND_OPTIONS.items():
 
 
 def old_qpn(w, like):
-    """D's interface is restarted: it announces another QPN; C still uses the old one 70 s later."""
+    """D's interface is restarted: it leaves and joins the broadcast group, and announces another
+    QPN; C still uses the old one 70 s later."""
+    w.delay("D.arp.announce", 1)
+    at = w.order[w.order.index("D.arp.announce") - 1]
+    for n, name in enumerate(("leave", "join")):
+        for part in ("", ".resp"):
+            p = w[f"D.{name}.bcast{part}"].copy()
+            p["mad.tid"] = 0xA000 + n
+            w.insert(at, f"D.{name}.bcast.again{part}", p)
+            at = f"D.{name}.bcast.again{part}"
     p = w["D.arp.announce"]
     p["arp.sha.qpn"] = p["srcqp"] = 0x2001
     w.drop(

@@ -109,6 +109,7 @@ RESULTS = {
         ("rfc4391.6.type", "ARP request", SILENT, NOTHING_SAYS),
         ("rfc4391.6.encapsulation-header", "ARP request", SILENT, NOTHING_SAYS),
         ("rfc4391.9.1.1.traffic-to-qpn", "unicast", INC, ADDRESSES),
+        ("rfc4391.9.4.revalidate-arp", "", INC, NO_SA),
         ("rfc4755.2.2.one-ud-qp", "", INC, NO_SA),
         *((rule, "", NOT, NO_GRH) for rule in MGID),
         *((rule, "", INC, NO_SA) for rule in PORTS),

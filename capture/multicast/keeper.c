@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Group keeper process. See keeper.h. */
+#include "capture/multicast/keeper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "capture/multicast/grouplock.h"
+#include "capture/multicast/groupnews.h"
+#include "capture/multicast/membership.h"
+#include "hca/privileges.h"
+#include "wire/mgid.h"
+
+enum {
+    LOOK_EVERY_MS = 2000,
+    LOOK_SHARE = 100, /* wait 100 times as long as the SA was busy: 1 % load */
+    ANEW_EVERY = 150, /* all joins are repeated after this many polls */
+};
+
+static volatile int stop;
+
+static void on_end(int number)
+{
+    (void)number;
+    stop = 1;
+}
+
+/*
+ * Waits MS for the next poll; a message from the capture ends the wait and makes all groups join
+ * again. Returns false when the capture has ended.
+ */
+static bool wait_for_next(struct keep *k, int ms)
+{
+    struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+    char word[sizeof(GROUPNEWS_AGAIN)];
+
+    if (stop || poll(&fd, 1, ms) < 0)
+        return !stop;
+    if (fd.revents & POLLIN) {
+        if (recv(STDIN_FILENO, word, sizeof(word), 0) <= 0)
+            return false;
+        membership_forget(k);
+    }
+    return !(fd.revents & POLLHUP);
+}
+
+static void keep_on(struct keep *k)
+{
+    for (unsigned looks = 1;; looks++) {
+        k->busy = 0;
+        membership_refresh(k);
+        if (stop)
+            return;
+        membership_report(k, GROUPNEWS_LOOKED, NULL, 0);
+        if (!wait_for_next(k, (int)MAX(LOOK_EVERY_MS, k->busy / 1000 * LOOK_SHARE)))
+            return;
+        if (looks % ANEW_EVERY == 0)
+            membership_forget(k);
+    }
+}
+
+/*
+ * Leaves all groups. Redirects standard input and standard error to /dev/null first, so that the
+ * user's files are not held open while the SA does not answer.
+ */
+static void leave_all(struct keep *k)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (null >= 0) {
+        dup2(null, STDIN_FILENO);
+        dup2(null, STDERR_FILENO);
+    }
+    membership_leave_all(k);
+}
+
+static void catch_signals(void)
+{
+    struct sigaction end = {.sa_handler = on_end};
+
+    sigaction(SIGTERM, &end, NULL);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
+int keeper_main(int argc, char **argv)
+{
+    struct keep k = {.broadcast_only = argc == 5 && strcmp(argv[4], "broadcast") == 0,
+                     .stop = &stop};
+    int error;
+
+    if (argc != 5)
+        return 2;
+    k.device = argv[1];
+    k.port = (unsigned)strtoul(argv[2], NULL, 10);
+    k.pkey = (uint16_t)strtoul(argv[3], NULL, 10);
+    catch_signals();
+    error = umad_sa_open(&k.sa, k.device, k.port);
+    if (error != 0) {
+        membership_report(&k, GROUPNEWS_FAILED, NULL, error);
+        return 1;
+    }
+    k.groups = g_hash_table_new_full(mgid_hash, mgid_equal, NULL, g_free);
+    k.lock = grouplock_open();
+    if (!privileges_drop(0, 0)) {
+        g_hash_table_unref(k.groups);
+        return 1;
+    }
+    keep_on(&k);
+    leave_all(&k);
+    g_hash_table_unref(k.groups);
+    umad_sa_close(k.sa);
+    return 0;
+}

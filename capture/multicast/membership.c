@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Membership of the keeper's groups. See membership.h. */
+#include "capture/multicast/membership.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "capture/multicast/grouplock.h"
+#include "cli/say.h"
+#include "wire/mgid.h"
+#include "wire/names.h"
+
+enum {
+    ASK_MS = 1500,
+    /* at the end: unanswered requests in a row after which the rest is skipped */
+    SILENCES_MAX = 2,
+    FULL_MEMBER = 1, /* JoinState bit 0 (IBA 15.2.5.17) */
+    NON_MEMBER = 2,
+    NO_RECORDS = SA_STATUS_NO_RECORDS,
+};
+
+struct kept {
+    struct mc_group group;
+    bool joined;   /* a join request was sent, and the membership is not known to be lost */
+    bool refused;  /* the SA refused the last join, which has been reported */
+    bool marked;   /* set by mark_own */
+    bool reported; /* reported to the capture */
+    bool there;    /* in the table of the last poll */
+};
+
+static const volatile int never;
+
+void membership_report(const struct keep *k, enum groupnews_kind kind, const struct mc_group *group,
+                       int error)
+{
+    struct groupnews news = {.kind = kind, .error = error};
+
+    if (group)
+        news.group = *group;
+    while (send(STDIN_FILENO, &news, sizeof(news), MSG_NOSIGNAL) < 0 && errno == EAGAIN &&
+           !*k->stop)
+        poll(&(struct pollfd){.fd = STDIN_FILENO, .events = POLLOUT}, 1, 100);
+}
+
+static enum sa_outcome query_sa(struct keep *k, const struct sa_question *q, struct sa_answer *a,
+                                const volatile int *until)
+{
+    gint64 begin = g_get_monotonic_time();
+    enum sa_outcome outcome;
+
+    a->records = g_byte_array_new();
+    outcome = umad_sa_ask(k->sa, q, ASK_MS, until, a, k->error, sizeof(k->error));
+    if (outcome == SA_ANSWERED) /* an SA that does not answer is not counted as busy */
+        k->busy += g_get_monotonic_time() - begin;
+    return outcome;
+}
+
+/* --- one group */
+
+/* Stores the SA's record. If MLID or Q_Key changed, the group is reported again. */
+static void update(struct kept *g, const struct mc_group *now)
+{
+    if (g->group.mlid != now->mlid || g->group.qkey != now->qkey)
+        g->reported = false;
+    g->group = *now;
+}
+
+static void join(struct keep *k, struct kept *g)
+{
+    struct sa_question q = mc_ask_state(SA_SET, g->group.mgid, k->standing.gid, NON_MEMBER);
+    struct mc_group now;
+    struct sa_answer a;
+    char text[INET6_ADDRSTRLEN];
+    enum sa_outcome outcome;
+
+    grouplock_take(k->lock, k->device, k->port, g->group.mgid);
+    outcome = query_sa(k, &q, &a, k->stop);
+    g->joined = true; /* also if the response is lost: the SA may have processed the request */
+    if (outcome == SA_ANSWERED && a.status == 0 && a.records->len >= MCM_SIZE &&
+        mgid_equal(a.records->data, g->group.mgid)) {
+        now = mc_group_read(a.records->data);
+        update(g, &now);
+        g->refused = false;
+    } else if (outcome == SA_ANSWERED && !g->refused) {
+        g->refused = true;
+        say("the SA refuses this port as a member of group %s (status 0x%04x, %s): its frames come only "
+            "while the host itself is a member",
+            mgid_text(g->group.mgid, text), a.status, sa_status_name(a.status));
+    }
+    g_byte_array_unref(a.records);
+}
+
+/*
+ * Leaves the group if this is the last capture on it. Skips the request if marked: the port is then
+ * only FullMember. Returns false if the SA did not answer.
+ */
+static bool leave(struct keep *k, const struct kept *g)
+{
+    struct sa_question q = mc_ask_state(SA_DELETE, g->group.mgid, k->standing.gid, NON_MEMBER);
+    struct sa_answer a;
+    bool outcome = true;
+
+    if (grouplock_is_last(k->lock, k->device, k->port, g->group.mgid) && !g->marked) {
+        outcome = query_sa(k, &q, &a, &never) == SA_ANSWERED;
+        g_byte_array_unref(a.records);
+    }
+    grouplock_end(k->lock, k->device, k->port, g->group.mgid);
+    return outcome;
+}
+
+/* --- the table */
+
+static bool is_wanted(const struct keep *k, const struct mc_group *g)
+{
+    struct mgid m;
+
+    if (!mgid_is_ipoib(g->mgid))
+        return false;
+    m = mgid_read(g->mgid);
+    return ((m.pkey ^ k->pkey) & 0x7fff) == 0 && (m.broadcast || !k->broadcast_only);
+}
+
+static void found(struct keep *k, const struct mc_group *group)
+{
+    struct kept *g = g_hash_table_lookup(k->groups, group->mgid);
+
+    if (!g) {
+        g = g_new0(struct kept, 1);
+        g->group = *group;
+        g_hash_table_insert(k->groups, g->group.mgid, g);
+    }
+    update(g, group);
+    if (!g->reported) /* a new or changed group (also one deleted and created again) must be joined
+                       */
+        g->joined = false;
+    g->there = true;
+    if (!g->joined)
+        join(k, g);
+    if (!g->reported)
+        membership_report(k, GROUPNEWS_GROUP, &g->group, 0);
+    g->reported = true;
+}
+
+static gboolean is_gone(gpointer mgid, gpointer value, gpointer data)
+{
+    struct keep *k = data;
+    struct kept *g = value;
+    bool there = g->there;
+
+    (void)mgid;
+    g->there = false;
+    if (there)
+        return FALSE;
+    grouplock_end(k->lock, k->device, k->port, g->group.mgid);
+    membership_report(k, GROUPNEWS_GONE, &g->group, 0);
+    return TRUE;
+}
+
+/* Distance in bytes from one record to the next. */
+static uint32_t stride_of(const struct sa_answer *a)
+{
+    return a->stride >= MCM_SIZE ? a->stride : (MCM_SIZE + 7u) / 8 * 8;
+}
+
+static bool is_table(enum sa_outcome outcome, const struct sa_answer *a)
+{
+    return outcome == SA_ANSWERED && (a->status == 0 || a->status == NO_RECORDS);
+}
+
+static void read_table(struct keep *k, const struct sa_answer *a)
+{
+    /* Broadcast groups first: frames of the other groups use their Q_Key (RFC 4391 section 4). */
+    for (int others = 0; others <= 1; others++)
+        for (uint32_t at = 0; at + MCM_SIZE <= a->records->len && !*k->stop; at += stride_of(a)) {
+            struct mc_group g = mc_group_read(a->records->data + at);
+
+            if (is_wanted(k, &g) && mgid_read(g.mgid).broadcast == !others)
+                found(k, &g);
+        }
+    if (!*k->stop)
+        g_hash_table_foreach_remove(k->groups, is_gone, k);
+}
+
+static void mark_all(struct keep *k, bool marked)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    g_hash_table_iter_init(&iter, k->groups);
+    while (g_hash_table_iter_next(&iter, NULL, &value))
+        ((struct kept *)value)->marked = marked;
+}
+
+/*
+ * Marks the groups of which this port is a member: with any JoinState (join_state 0), or with
+ * exactly JOIN_STATE. The SA compares the whole JoinState and does not reveal it in its response.
+ * Returns false, and changes no mark, if the query failed.
+ */
+static bool mark_own(struct keep *k, uint8_t join_state, const volatile int *until)
+{
+    struct sa_question q = mc_ask_own(k->standing.gid, join_state);
+    struct sa_answer a;
+    bool reported = is_table(query_sa(k, &q, &a, until), &a);
+
+    if (reported)
+        mark_all(k, false);
+    for (uint32_t at = 0; reported && at + MCM_SIZE <= a.records->len; at += stride_of(&a)) {
+        struct kept *g = g_hash_table_lookup(k->groups, a.records->data + at + MCM_MGID);
+
+        if (g)
+            g->marked = true;
+    }
+    g_byte_array_unref(a.records);
+    return reported;
+}
+
+/*
+ * Clears the joins that the SA no longer has: a group may have been deleted and created again since
+ * the last poll, with the same MLID and without this port.
+ */
+static void doubt_joins(struct keep *k)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    if (g_hash_table_size(k->groups) == 0 || !mark_own(k, 0, k->stop))
+        return;
+    g_hash_table_iter_init(&iter, k->groups);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        struct kept *g = value;
+
+        g->joined = g->joined && (g->marked || g->refused);
+    }
+}
+
+void membership_forget(struct keep *k)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    g_hash_table_iter_init(&iter, k->groups);
+    while (g_hash_table_iter_next(&iter, NULL, &value))
+        ((struct kept *)value)->joined = false;
+}
+
+/*
+ * Whether the port can send requests. If its LID, SM LID or GID changed, the SM may have lost all
+ * memberships, so all groups are joined again.
+ */
+static bool look_at_port(struct keep *k)
+{
+    struct sa_port now;
+
+    if (!umad_sa_port(k->sa, &now) || !now.active || now.sm_lid == 0) {
+        if (!k->down_told)
+            say("%s port %u: the port is not active: the groups are joined once it is", k->device,
+                k->port);
+        k->down_told = true;
+        membership_forget(k);
+        return false;
+    }
+    k->down_told = false;
+    if (memcmp(k->standing.gid, now.gid, GID_SIZE) != 0 || k->standing.lid != now.lid ||
+        k->standing.sm_lid != now.sm_lid)
+        membership_forget(k);
+    k->standing = now;
+    return true;
+}
+
+void membership_refresh(struct keep *k)
+{
+    struct sa_question q = {.method = SA_GET_TABLE, .attribute = SA_MC_MEMBER_RECORD};
+    struct sa_answer a;
+    enum sa_outcome outcome;
+
+    if (!look_at_port(k))
+        return;
+    doubt_joins(k);
+    outcome = query_sa(k, &q, &a, k->stop);
+    if (is_table(outcome, &a)) {
+        read_table(k, &a);
+        k->silence_reported = false;
+    } else if (outcome != SA_INTERRUPTED && !k->silence_reported) {
+        k->silence_reported = true;
+        if (outcome == SA_ANSWERED)
+            say("the SA does not list its groups (status 0x%04x, %s)", a.status,
+                sa_status_name(a.status));
+        else if (outcome == SA_TOO_LARGE || outcome == SA_FAILED)
+            say("the groups cannot be listed: %s", k->error);
+        else
+            say("the SA (LID %u) does not answer: the groups are joined once it does",
+                k->standing.sm_lid);
+    }
+    g_byte_array_unref(a.records);
+}
+
+/* --- the end */
+
+void membership_leave_all(struct keep *k)
+{
+    GHashTableIter iter;
+    gpointer value;
+    int silences = 0;
+
+    /*
+     * If the port is only FullMember, the NonMember bit was lost when the group was deleted and
+     * created again.
+     */
+    if (g_hash_table_size(k->groups) != 0 && !mark_own(k, FULL_MEMBER, &never)) {
+        mark_all(k, false);
+        silences++;
+    }
+    g_hash_table_iter_init(&iter, k->groups);
+    while (silences < SILENCES_MAX && g_hash_table_iter_next(&iter, NULL, &value))
+        silences = leave(k, value) ? 0 : silences + 1;
+}

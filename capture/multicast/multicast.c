@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Multicast mode. See multicast.h. */
+#include "capture/multicast/multicast.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "capture/multicast/groupnews.h"
+#include "capture/multicast/listen.h"
+#include "capture/multicast/partition.h"
+#include "cli/say.h"
+#include "capture/write/stop.h"
+#include "pcapio/udframe.h"
+#include "wire/mgid.h"
+
+enum {
+    FIRST_NEWS_MS = 4000,
+    REPLACED_MAX = 5,
+    QKEY_TRIED = 0x0b1b, /* OpenSM's Q_Key for IPoIB; needs no privilege */
+};
+
+/* --- messages from the keeper */
+
+/*
+ * Takes the Q_Key of the link from the broadcast group (RFC 4391 section 4.1). Returns false after
+ * a message.
+ */
+static bool take_link(struct multicast *m, const struct mc_group *g)
+{
+    bool first = !m->link;
+
+    if (!mgid_read(g->mgid).broadcast || (!first && !mgid_equal(m->link_mgid, g->mgid)))
+        return true;
+    if (!first && m->qkey == g->qkey)
+        return true;
+    memcpy(m->link_mgid, g->mgid, GID_SIZE);
+    m->link = true;
+    m->qkey = g->qkey;
+    if (!m->started)
+        return true;
+    if (first)
+        return listen_start(m);
+    say("%s port %u: the link has another Q_Key now", device_name(m->device), m->device->port);
+    return listen_restart(m);
+}
+
+static bool take_group(struct multicast *m, const struct mc_group *g)
+{
+    struct listened *l = g_hash_table_lookup(m->groups, g->mgid);
+
+    if (!l) {
+        l = g_new0(struct listened, 1);
+        l->group = *g;
+        g_hash_table_insert(m->groups, l->group.mgid, l);
+    } else if (l->group.mlid != g->mlid || l->group.qkey != g->qkey) {
+        listen_detach(m, l);
+        l->group = *g;
+    }
+    l->gone = false;
+    if (!take_link(m, g))
+        return false;
+    listen_attach(m, l);
+    return true;
+}
+
+static bool take_news(struct multicast *m, const struct groupnews *news)
+{
+    struct listened *l;
+
+    switch (news->kind) {
+    case GROUPNEWS_GROUP:
+        return take_group(m, &news->group);
+    case GROUPNEWS_GONE:
+        l = g_hash_table_lookup(m->groups, news->group.mgid);
+        if (l) {
+            listen_detach(m, l);
+            l->gone = true;
+        }
+        return true;
+    /*
+     * Q_Keys are compared only here: while the link's Q_Key changes, some groups are not reported
+     * yet.
+     */
+    case GROUPNEWS_LOOKED:
+        listen_for_all(m, listen_report_qkey);
+        m->looked = true;
+        return true;
+    case GROUPNEWS_FAILED:
+        refusal_tell(m->device, refused(REFUSED_SA, news->error), "multicast");
+        break;
+    }
+    return false;
+}
+
+static bool start_keeper(struct multicast *m)
+{
+    const struct keeper_plan plan = {.device = device_name(m->device),
+                                     .port = m->device->port,
+                                     .pkey = m->pkey,
+                                     .broadcast_only = m->broadcast_only};
+
+    return keeper_start(&m->keeper, &plan);
+}
+
+/*
+ * Replaces a keeper that was killed: the new one joins all groups again and leaves them at the end.
+ * Returns false if the keeper was replaced too often or cannot be started.
+ */
+static bool replace_keeper(struct multicast *m)
+{
+    keeper_end(&m->keeper);
+    say("the process that keeps the groups has ended%s",
+        m->replaced < REPLACED_MAX ? ": another is started" : "");
+    return m->replaced++ < REPLACED_MAX && start_keeper(m);
+}
+
+/*
+ * Handles all waiting messages of the keeper. Returns false after a message if the capture cannot
+ * continue.
+ */
+static bool read_news(struct multicast *m)
+{
+    struct groupnews news;
+    ssize_t n;
+
+    while ((n = recv(m->keeper.fd, &news, sizeof(news), MSG_DONTWAIT)) == (ssize_t)sizeof(news))
+        if (!take_news(m, &news))
+            return false;
+    return (n < 0 && (errno == EAGAIN || errno == EINTR)) || replace_keeper(m);
+}
+
+static bool await_news(struct multicast *m)
+{
+    struct pollfd fds[] = {{.fd = m->keeper.fd, .events = POLLIN},
+                           {.fd = stop_fd(), .events = POLLIN}};
+    uint64_t end = steady_time() + (uint64_t)FIRST_NEWS_MS * 1000000;
+
+    while (!m->looked && !stop_requested() && steady_time() < end) {
+        poll(fds, 2, FIRST_NEWS_MS / 40);
+        if (!read_news(m))
+            return false;
+    }
+    return true;
+}
+
+/* --- frames */
+
+static uint16_t dlid_of(const struct multicast *m, const struct rx *rx)
+{
+    const struct listened *l = rx->from.grh ? g_hash_table_lookup(m->groups, rx->octets + GRH_DGID)
+                                            : NULL;
+
+    if (l)
+        return l->group.mlid;
+    if (rx->from.grh && rx->octets[GRH_DGID] == 0xff)
+        return LID_PERMISSIVE; /* a group that the keeper has not reported */
+    return (uint16_t)(m->device->port_attr.lid | rx->from.path_bits);
+}
+
+static bool rebuild(struct multicast *m, const struct rx *rx, struct frame *frame)
+{
+    bool group = rx->from.grh && rx->octets[GRH_DGID] == 0xff;
+    struct ud_heads heads = {
+        .slid = rx->from.slid,
+        .dlid = dlid_of(m, rx),
+        .pkey = m->pkey | 0x8000, /* limited members cannot be recognised */
+        .sl = rx->from.sl,
+        .dqpn = group ? QPN_MULTICAST : m->qp->qp_num,
+        .sqpn = rx->from.src_qp,
+        .qkey = m->qkey,
+        .grh = rx->from.grh ? rx->octets : NULL,
+    };
+
+    if (rx->len < GRH_SIZE)
+        return false; /* not a datagram: the buffer always starts with space for a GRH
+                         (IBA 11.4.1.2) */
+    frame->octets = m->frame;
+    frame->len = udframe_put(m->frame, &heads, rx->octets + GRH_SIZE, rx->len - GRH_SIZE);
+    return true;
+}
+
+/* --- feed operations */
+
+static bool feed_prepare(struct feed *feed)
+{
+    struct multicast *m = feed->self;
+    /* tested before an old file is overwritten */
+    struct refusal refusal = listen_make_qp(m, QKEY_TRIED);
+
+    listen_drop(m);
+    if (refusal.step != REFUSED_NOT) {
+        refusal_tell(m->device, refusal, "multicast");
+        return false;
+    }
+    if (!start_keeper(m) || !await_news(m))
+        return false;
+    feed->fd = m->keeper.fd;
+    return true;
+}
+
+static bool feed_start(struct feed *feed)
+{
+    struct multicast *m = feed->self;
+
+    m->started = true;
+    if (m->link)
+        return listen_start(m);
+    say("%s port %u: the subnet has no IPoIB broadcast group for P_Key 0x%04x yet: waiting for it",
+        device_name(m->device), m->device->port, m->pkey);
+    return true;
+}
+
+static void feed_stop(struct feed *feed)
+{
+    listen_for_all(feed->self, listen_detach);
+}
+
+static bool feed_restart(struct feed *feed)
+{
+    return listen_restart(feed->self);
+}
+
+static bool feed_frame(struct feed *feed, const struct rx *rx, struct frame *frame)
+{
+    return rebuild(feed->self, rx, frame);
+}
+
+static bool feed_tend(struct feed *feed)
+{
+    struct multicast *m = feed->self;
+    bool good = read_news(m);
+
+    feed->fd = m->keeper.fd;
+    return good;
+}
+
+/* The P_Key table may have changed; the queue pair refers to its P_Key by index. */
+static bool feed_changed(struct feed *feed)
+{
+    struct multicast *m = feed->self;
+
+    keeper_again(&m->keeper);
+    if (partition_pkey(m->device, m->pkey_index) == m->pkey)
+        return true;
+    partition_find(m->device, m->pkey, &m->pkey, &m->pkey_index);
+    return false;
+}
+
+struct feed multicast_feed(struct multicast *m)
+{
+    static const struct feed_ops ops = {.mode = "multicast",
+                                        .prepare = feed_prepare,
+                                        .start = feed_start,
+                                        .stop = feed_stop,
+                                        .restart = feed_restart,
+                                        .frame = feed_frame,
+                                        .tend = feed_tend,
+                                        .changed = feed_changed};
+
+    return (struct feed){.ops = &ops, .ring = &m->ring, .fd = -1, .self = m};
+}
+
+/* --- create, destroy, try */
+
+static struct refusal has_no_groups(const struct device *device)
+{
+    if (device->context->device->transport_type == IBV_TRANSPORT_IWARP)
+        return refused(REFUSED_TRANSPORT, EOPNOTSUPP);
+    return device_is_ethernet(device) ? refused(REFUSED_ETHERNET, EOPNOTSUPP)
+                                      : (struct refusal){REFUSED_NOT, 0};
+}
+
+bool multicast_create(struct multicast *m, struct device *device, const struct multicast_plan *plan)
+{
+    struct rx_plan rx = plan->rx;
+
+    memset(m, 0, sizeof(*m));
+    m->device = device;
+    m->keeper.fd = -1;
+    m->broadcast_only = plan->broadcast_only;
+    m->groups = g_hash_table_new_full(mgid_hash, mgid_equal, NULL, g_free);
+    if (has_no_groups(device).step != REFUSED_NOT) {
+        refusal_tell(device, has_no_groups(device), "multicast");
+        return false;
+    }
+    rx.addresses = true;
+    m->frame = malloc(rx.entry_len + UDFRAME_MORE);
+    if (!m->frame)
+        say("out of memory");
+    return m->frame && partition_find(device, plan->pkey, &m->pkey, &m->pkey_index) &&
+           rxring_create(&m->ring, device, &rx);
+}
+
+void multicast_destroy(struct multicast *m)
+{
+    listen_drop(m);
+    rxring_destroy(&m->ring);
+    keeper_end(&m->keeper); /* last: leave the groups after the reception has ended */
+    g_hash_table_unref(m->groups);
+    free(m->frame);
+}
+
+static struct refusal try_sa(const struct device *device)
+{
+    struct umad_sa *sa;
+    int error = umad_sa_open(&sa, device_name(device), device->port);
+
+    umad_sa_close(sa);
+    return error ? refused(REFUSED_SA, error) : (struct refusal){REFUSED_NOT, 0};
+}
+
+struct refusal multicast_try(struct device *device)
+{
+    struct multicast m = {.device = device};
+    struct rx_plan rx = {.entries = 16, .entry_len = 4096};
+    struct refusal refusal = has_no_groups(device);
+
+    if (refusal.step != REFUSED_NOT)
+        return refusal;
+    if (!rxring_create(&m.ring, device, &rx))
+        return refused(REFUSED_QP, errno);
+    refusal = listen_make_qp(&m, QKEY_TRIED);
+    if (m.qp)
+        ibv_destroy_qp(m.qp);
+    rxring_destroy(&m.ring);
+    return refusal.step == REFUSED_NOT ? try_sa(device) : refusal;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Source of the frames of a live capture. Each mode (sniffer, multicast) fills a receive ring in
+ * its own way; the receive loop after that is the same for all modes.
+ */
+#ifndef CAPTURE_FEED_H
+#define CAPTURE_FEED_H
+
+#include <stdbool.h>
+
+#include "capture/receive/device.h"
+#include "capture/write/recorder.h"
+#include "capture/receive/rxring.h"
+
+struct feed;
+
+struct feed_ops {
+    const char *mode; /* name of the mode, as in --mode */
+
+    /*
+     * Checks, before frames arrive, whether the device supports the mode. Returns false after a
+     * message.
+     */
+    bool (*prepare)(struct feed *feed);
+    /* Starts the delivery of frames. Returns false after a message. */
+    bool (*start)(struct feed *feed);
+    /*
+     * Stops the delivery of frames. Completions that are already in the queue can still be polled.
+     */
+    void (*stop)(struct feed *feed);
+    /*
+     * The queue pair or the completion queue failed: replaces both. Returns false after a message.
+     */
+    bool (*restart)(struct feed *feed);
+    /*
+     * Fills in FRAME from RX. NULL: the buffer contains the frame as it was on the wire. Returns
+     * false if RX contains no frame.
+     */
+    bool (*frame)(struct feed *feed, const struct rx *rx, struct frame *frame);
+    /*
+     * Periodic work; called at regular intervals and when FD is readable. NULL: there is none.
+     * Returns false after a message if the capture cannot continue.
+     */
+    bool (*tend)(struct feed *feed);
+    /*
+     * The LID, the P_Key table, the SM or the state of the port changed. NULL: the mode does not
+     * depend on them. Returns false if the feed must be restarted.
+     */
+    bool (*changed)(struct feed *feed);
+};
+
+struct feed {
+    const struct feed_ops *ops;
+    struct rxring *ring;
+    int fd;     /* readable when there is work for tend; -1: none */
+    void *self; /* private data of the mode */
+};
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Receive ring. See rxring.h. */
+#include "capture/receive/rxring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "cli/say.h"
+
+enum {
+    ENTRIES_MIN = 256,
+    ENTRY_PLAIN = 4096,    /* bytes, as in ibdump */
+    ENTRY_ETHERNET = 8192, /* bytes, if the MTU is 4096: the network device may have a larger one */
+    ENTRY_JUMBO = 16384,
+    ENTRY_HEADERS = 256, /* bytes, maximum of all headers and CRCs of an InfiniBand frame, including
+                            those of a mirroring switch */
+    /*
+     * Bytes between two entries. Makes the distance an odd number of cache lines; otherwise the
+     * starts of all entries would share a few cache sets and evict each other.
+     */
+    GAP = 192,
+};
+
+/* --- memory */
+
+static size_t memory_len(const struct rxring *ring)
+{
+    return (size_t)ring->entries * ring->stride;
+}
+
+static void free_memory(struct rxring *ring)
+{
+    if (ring->mr)
+        ibv_dereg_mr(ring->mr);
+    if (ring->memory)
+        munmap(ring->memory, memory_len(ring));
+    ring->mr = NULL;
+    ring->memory = NULL;
+}
+
+/* Returns false with errno. */
+static bool get_memory(struct rxring *ring, bool huge_pages)
+{
+    size_t len = memory_len(ring);
+    int error;
+
+    ring->memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (ring->memory == MAP_FAILED) {
+        ring->memory = NULL;
+        return false;
+    }
+    if (madvise(ring->memory, len, MADV_HUGEPAGE) != 0 && huge_pages)
+        say("-T: this kernel has no huge pages; the buffers are in ordinary ones");
+    ring->mr = ibv_reg_mr(ring->pd, ring->memory, len, IBV_ACCESS_LOCAL_WRITE);
+    if (ring->mr)
+        return true;
+    error = errno;
+    free_memory(ring);
+    errno = error;
+    return false;
+}
+
+/*
+ * Reports the failure and what helps: a higher memlock limit, root (with CAP_IPC_LOCK), or fewer
+ * buffers.
+ */
+static void report_memory(const struct rxring *ring)
+{
+    uint64_t mib = memory_len(ring) >> 20;
+    int error = errno;
+    struct rlimit limit;
+
+    if (error == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY)
+        say("%s: %u buffers (%" PRIu64 " MiB) cannot be registered: this user may lock %" PRIu64
+            " MiB of memory (memlock); raise that (ulimit -l)%s, or ask for fewer (-b)",
+            device_name(ring->device), ring->entries, mib, (uint64_t)limit.rlim_cur >> 20,
+            geteuid() == 0 ? "" : ", run as root");
+    else
+        say("%s: %u buffers (%" PRIu64 " MiB) cannot be registered: %s; ask for fewer (-b)",
+            device_name(ring->device), ring->entries, mib, strerror(error));
+}
+
+/*
+ * Registers the memory; halves the number of entries on ENOMEM if the user gave no number. Returns
+ * false with errno.
+ */
+static bool fit_memory(struct rxring *ring, const struct rx_plan *plan)
+{
+    while (!get_memory(ring, plan->huge_pages)) {
+        if (plan->entries_asked || errno != ENOMEM || ring->entries / 2 < ENTRIES_MIN)
+            return false;
+        ring->entries /= 2;
+        ring->fewer = true;
+    }
+    return true;
+}
+
+static bool find_memory(struct rxring *ring, const struct rx_plan *plan)
+{
+    if (fit_memory(ring, plan))
+        return true;
+    report_memory(ring);
+    return false;
+}
+
+/* Prepares one batch of work requests, without the addresses of the entries. */
+static bool make_requests(struct rxring *ring)
+{
+    ring->unposted = calloc(ring->entries, sizeof(*ring->unposted));
+    if (!ring->unposted) {
+        say("out of memory");
+        return false;
+    }
+    for (uint32_t i = 0; i < RX_BATCH; i++) {
+        ring->sge[i].length = ring->entry_len;
+        ring->sge[i].lkey = ring->mr->lkey;
+        ring->wr[i].sg_list = &ring->sge[i];
+        ring->wr[i].num_sge = 1;
+    }
+    return true;
+}
+
+/* --- the completion queue */
+
+/*
+ * Creates a completion queue with device timestamps, as time of day or as counter values. Returns
+ * NULL if the device has neither.
+ */
+static struct ibv_cq_ex *create_timed(struct rxring *ring)
+{
+    struct ibv_cq_init_attr_ex attr = {
+        .cqe = ring->entries,
+        .channel = ring->channel,
+        .wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
+    };
+    struct ibv_cq_ex *cq = ibv_create_cq_ex(ring->device->context, &attr);
+
+    memset(&ring->clock, 0, sizeof(ring->clock));
+    ring->clock.wallclock = cq != NULL;
+    if (cq || !hcaclock_start(&ring->clock, ring->device->context))
+        return cq;
+    attr.wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+    return ibv_create_cq_ex(ring->device->context, &attr);
+}
+
+static bool create_cq(struct rxring *ring)
+{
+    ring->cq_ex = ring->addresses ? NULL : create_timed(ring);
+    ring->cq = ring->cq_ex ? ibv_cq_ex_to_cq(ring->cq_ex)
+                           : ibv_create_cq(ring->device->context, (int)ring->entries, NULL,
+                                           ring->channel, 0);
+    if (ring->cq)
+        return true;
+    say("%s: no completion queue of %u entries can be created: %s", device_name(ring->device),
+        ring->entries, strerror(errno));
+    return false;
+}
+
+static void destroy_cq(struct rxring *ring)
+{
+    if (!ring->cq)
+        return;
+    rxring_disarm(ring);
+    if (ring->events > 0)
+        ibv_ack_cq_events(ring->cq, ring->events);
+    ring->events = 0;
+    ibv_destroy_cq(ring->cq);
+    ring->cq = NULL;
+    ring->cq_ex = NULL;
+}
+
+static bool create_channel(struct rxring *ring)
+{
+    ring->channel = ibv_create_comp_channel(ring->device->context);
+    if (ring->channel)
+        return fcntl(ring->channel->fd, F_SETFL, fcntl(ring->channel->fd, F_GETFL) | O_NONBLOCK) ==
+               0;
+    say("%s: no completion channel can be created: %s", device_name(ring->device), strerror(errno));
+    return false;
+}
+
+/* --- create, destroy, renew */
+
+static uint32_t entries_there_are(const struct device *device, const struct rx_plan *plan)
+{
+    uint32_t entries = plan->entries;
+
+    if (device->attr.max_qp_wr > 0 && entries > (uint32_t)device->attr.max_qp_wr)
+        entries = (uint32_t)device->attr.max_qp_wr;
+    if (device->attr.max_cqe > 0 && entries > (uint32_t)device->attr.max_cqe)
+        entries = (uint32_t)device->attr.max_cqe;
+    return entries;
+}
+
+uint32_t rxring_entry_len(const struct device *device, bool jumbo)
+{
+    uint32_t mtu = device_mtu(device);
+
+    if (jumbo)
+        return ENTRY_JUMBO;
+    if (mtu <= 2048)
+        return ENTRY_PLAIN;
+    return device_is_ethernet(device) ? ENTRY_ETHERNET : mtu + ENTRY_HEADERS;
+}
+
+static void init(struct rxring *ring, struct device *device, const struct rx_plan *plan)
+{
+    memset(ring, 0, sizeof(*ring));
+    ring->device = device;
+    ring->entry_len = plan->entry_len;
+    ring->stride = plan->entry_len + GAP;
+    ring->addresses = plan->addresses;
+    ring->entries = entries_there_are(device, plan);
+}
+
+struct rx_memory rxring_try_memory(struct device *device, const struct rx_plan *plan)
+{
+    struct rx_memory memory = {.entries = 0};
+    struct rxring ring;
+
+    init(&ring, device, plan);
+    ring.pd = ibv_alloc_pd(device->context);
+    if (ring.pd && fit_memory(&ring, plan))
+        memory = (struct rx_memory){ring.entries, memory_len(&ring)};
+    rxring_destroy(&ring);
+    return memory;
+}
+
+bool rxring_create(struct rxring *ring, struct device *device, const struct rx_plan *plan)
+{
+    init(ring, device, plan);
+    ring->fewer = plan->entries_asked && ring->entries < plan->entries;
+    ring->pd = ibv_alloc_pd(device->context);
+    if (!ring->pd) {
+        say("%s: no protection domain can be allocated: %s", device_name(device), strerror(errno));
+        return false;
+    }
+    if (!create_channel(ring) || !find_memory(ring, plan) || !make_requests(ring) ||
+        !create_cq(ring)) {
+        rxring_destroy(ring);
+        return false;
+    }
+    if (ring->fewer)
+        say("%s: %u buffers instead of %u: there is no room for more", device_name(device),
+            ring->entries, plan->entries);
+    return true;
+}
+
+void rxring_destroy(struct rxring *ring)
+{
+    destroy_cq(ring);
+    free_memory(ring);
+    if (ring->channel)
+        ibv_destroy_comp_channel(ring->channel);
+    if (ring->pd)
+        ibv_dealloc_pd(ring->pd);
+    free(ring->unposted);
+    memset(ring, 0, sizeof(*ring));
+}
+
+struct ibv_qp_init_attr rxring_qp_attr(const struct rxring *ring, enum ibv_qp_type type)
+{
+    return (struct ibv_qp_init_attr){
+        .qp_type = type,
+        .send_cq = ring->cq,
+        .recv_cq = ring->cq,
+        .cap = {.max_send_wr = 1,
+                .max_recv_wr = ring->entries,
+                .max_send_sge = 1,
+                .max_recv_sge = 1},
+    };
+}
+
+int rxring_attach(struct rxring *ring, struct ibv_qp *qp)
+{
+    ring->qp = qp;
+    ring->unposted_count = ring->entries;
+    for (uint32_t i = 0; i < ring->entries; i++)
+        ring->unposted[i] = i;
+    return rxring_repost(ring);
+}
+
+bool rxring_renew(struct rxring *ring)
+{
+    ring->qp = NULL;
+    destroy_cq(ring);
+    return create_cq(ring);
+}
+
+/* Posts COUNT of the unposted entries, starting at index FIRST. Returns how many were posted. */
+static uint32_t post_some(struct rxring *ring, uint32_t first, uint32_t count, int *error)
+{
+    struct ibv_recv_wr *bad = NULL;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t entry = ring->unposted[first + i];
+
+        ring->sge[i].addr = (uintptr_t)(ring->memory + (size_t)entry * ring->stride);
+        ring->wr[i].wr_id = entry;
+        ring->wr[i].next = i + 1 < count ? &ring->wr[i + 1] : NULL;
+    }
+    *error = ibv_post_recv(ring->qp, ring->wr, &bad);
+    if (*error)
+        return bad ? (uint32_t)(bad - ring->wr) : 0;
+    return count;
+}
+
+int rxring_repost(struct rxring *ring)
+{
+    uint32_t done = 0, left = ring->unposted_count;
+    int error = 0;
+
+    while (left > 0 && ring->qp && !error) {
+        uint32_t posted = post_some(ring, done, left < RX_BATCH ? left : RX_BATCH, &error);
+
+        done += posted;
+        left -= posted;
+    }
+    if (done > 0 && left > 0)
+        memmove(ring->unposted, ring->unposted + done, left * sizeof(*ring->unposted));
+    ring->unposted_count = left;
+    return error;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sniffer mode. See sniffer.h. */
+#include "capture/receive/sniffer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/say.h"
+#include "hca/privileges.h"
+
+enum { QKEY = 0x11111111 }; /* Q_Key of the UD queue pair, to which nothing is sent */
+
+static void destroy_flow(struct sniffer *s)
+{
+    if (s->flow)
+        ibv_destroy_flow(s->flow);
+    s->flow = NULL;
+}
+
+static void drop_qp(struct sniffer *s)
+{
+    destroy_flow(s);
+    if (s->qp)
+        ibv_destroy_qp(s->qp);
+    s->qp = NULL;
+}
+
+static int to_init(const struct sniffer *s, enum ibv_qp_type type)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = s->device->port, .qkey = QKEY};
+    int mask = IBV_QP_STATE | IBV_QP_PORT;
+
+    if (type == IBV_QPT_UD)
+        mask |= IBV_QP_PKEY_INDEX | IBV_QP_QKEY;
+    return ibv_modify_qp(s->qp, &attr, mask);
+}
+
+static int to_rtr(const struct sniffer *s)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};
+
+    return ibv_modify_qp(s->qp, &attr, IBV_QP_STATE);
+}
+
+static int create_flow(struct sniffer *s)
+{
+    struct ibv_flow_attr attr = {
+        .type = IBV_FLOW_ATTR_SNIFFER,
+        .size = sizeof(attr),
+        .port = s->device->port,
+    };
+
+    errno = 0;
+    s->flow = ibv_create_flow(s->qp, &attr);
+    return s->flow ? 0 : errno ? errno : EOPNOTSUPP;
+}
+
+/*
+ * Creates a queue pair of TYPE and tests whether a flow can be attached; leaves none if it fails.
+ * No receives are posted, so no frame is delivered.
+ */
+static struct refusal try_type(struct sniffer *s, enum ibv_qp_type type)
+{
+    struct ibv_qp_init_attr attr = rxring_qp_attr(&s->ring, type);
+    struct refusal refusal = {REFUSED_NOT, 0};
+    int error;
+
+    s->qp = ibv_create_qp(s->ring.pd, &attr);
+    if (!s->qp)
+        return refused(REFUSED_QP, errno);
+    if ((error = to_init(s, type)) != 0 || (error = to_rtr(s)) != 0)
+        refusal = refused(REFUSED_STATE, error);
+    else if ((error = create_flow(s)) != 0)
+        refusal = refused(REFUSED_FLOW, error);
+    if (refusal.step == REFUSED_NOT)
+        destroy_flow(s);
+    else
+        drop_qp(s);
+    return refusal;
+}
+
+/*
+ * Ethernet needs RAW_PACKET. On InfiniBand, libpcap uses RAW_PACKET, and ibdump uses UD on mlx4
+ * devices. If one type is refused, the other is tried.
+ */
+static struct refusal try_types(struct sniffer *s)
+{
+    bool ud_first = device_has_driver(s->device->context->device, "mlx4");
+    struct refusal first, second;
+
+    if (s->device->context->device->transport_type == IBV_TRANSPORT_IWARP)
+        return refused(REFUSED_TRANSPORT, EOPNOTSUPP);
+    if (device_is_ethernet(s->device))
+        return try_type(s, IBV_QPT_RAW_PACKET);
+    first = try_type(s, ud_first ? IBV_QPT_UD : IBV_QPT_RAW_PACKET);
+    if (first.step == REFUSED_NOT)
+        return first;
+    second = try_type(s, ud_first ? IBV_QPT_RAW_PACKET : IBV_QPT_UD);
+    return second.step == REFUSED_NOT ? second : refusal_main(first, second);
+}
+
+bool sniffer_create(struct sniffer *s, struct device *device, const struct rx_plan *plan)
+{
+    memset(s, 0, sizeof(*s));
+    s->device = device;
+    return rxring_create(&s->ring, device, plan);
+}
+
+/* Returns whether the step succeeded; prints the refusal if not. */
+static bool granted(const struct sniffer *s, struct refusal refusal)
+{
+    if (refusal.step != REFUSED_NOT)
+        refusal_tell(s->device, refusal, "sniffer");
+    return refusal.step == REFUSED_NOT;
+}
+
+/* --- feed operations */
+
+/*
+ * Creates the queue pair and tests whether the device allows the sniffer; no frame is delivered
+ * yet.
+ */
+static bool feed_prepare(struct feed *feed)
+{
+    struct sniffer *s = feed->self;
+
+    return granted(s, try_types(s));
+}
+
+static bool start(struct sniffer *s)
+{
+    int error = rxring_attach(&s->ring, s->qp);
+
+    if (error != 0)
+        return granted(s, refused(REFUSED_RECEIVE, error));
+    error = create_flow(s);
+    return error == 0 || granted(s, refused(REFUSED_FLOW, error));
+}
+
+static bool feed_start(struct feed *feed)
+{
+    return start(feed->self);
+}
+
+static void feed_stop(struct feed *feed)
+{
+    destroy_flow(feed->self);
+}
+
+static bool feed_restart(struct feed *feed)
+{
+    struct sniffer *s = feed->self;
+    bool good;
+
+    drop_qp(s);
+    privileges_raise(PRIVILEGE_RAW | PRIVILEGE_LOCK);
+    good = rxring_renew(&s->ring) && feed_prepare(feed) && start(s);
+    privileges_lower();
+    return good;
+}
+
+struct feed sniffer_feed(struct sniffer *s)
+{
+    static const struct feed_ops ops = {.mode = "sniffer",
+                                        .prepare = feed_prepare,
+                                        .start = feed_start,
+                                        .stop = feed_stop,
+                                        .restart = feed_restart};
+
+    return (struct feed){.ops = &ops, .ring = &s->ring, .fd = -1, .self = s};
+}
+
+/* --- destroy, try */
+
+void sniffer_destroy(struct sniffer *s)
+{
+    drop_qp(s);
+    rxring_destroy(&s->ring);
+}
+
+struct refusal sniffer_try(struct device *device)
+{
+    struct rx_plan plan = {.entries = 16, .entry_len = 4096};
+    struct refusal refusal;
+    struct sniffer s;
+
+    if (!sniffer_create(&s, device, &plan))
+        return refused(REFUSED_QP, errno);
+    refusal = try_types(&s);
+    sniffer_destroy(&s);
+    return refusal;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Anonymises management datagrams. See share_mad.h. */
+#include "capture/share/share_mad.h"
+
+#include <stddef.h>
+
+#include "capture/share/share_field.h"
+#include "capture/share/share_sa.h"
+
+/* An attribute; fields NULL: nothing to map or clear. */
+struct attribute {
+    uint16_t id;
+    const struct field *fields;
+};
+
+static const struct attribute *find_attribute(const struct attribute *list, size_t n, uint16_t id)
+{
+    for (; n > 0; n--, list++)
+        if (list->id == id)
+            return list;
+    return NULL;
+}
+
+/* ---- subnet management */
+
+static const struct field node_info[] = {{GUID, NODE_INFO_SYSTEM_GUID, 0},
+                                         {GUID, NODE_INFO_NODE_GUID, 0},
+                                         {GUID, NODE_INFO_PORT_GUID, 0},
+                                         {END, 0, 0}};
+static const struct field node_description[] = {{NAME, 0, 64}, {END, 0, 0}};
+static const struct field port_info[] = {{CLEAR, 0, 8}, /* M_Key */
+                                         {PREFIX, PORT_INFO_GID_PREFIX, 0},
+                                         {END, 0, 0}};
+static const struct field guid_info[] = {{GUID, 0, 0},  {GUID, 8, 0},  {GUID, 16, 0},
+                                         {GUID, 24, 0}, {GUID, 32, 0}, {GUID, 40, 0},
+                                         {GUID, 48, 0}, {GUID, 56, 0}, {END, 0, 0}};
+static const struct field sm_info[] = {
+    {GUID, SM_INFO_GUID, 0}, {CLEAR, SM_INFO_KEY, 8}, {END, 0, 0}};
+
+enum { SMP_NOTICE = 0x0002 };
+
+/* SMP attributes (IBA 14.2.5) */
+static const struct attribute of_smp[] = {
+    {0x0010, node_description},
+    {SMP_NODE_INFO, node_info},
+    {0x0012, NULL}, /* SwitchInfo */
+    {0x0014, guid_info},
+    {SMP_PORT_INFO, port_info},
+    {SMP_PKEY_TABLE, NULL},
+    {0x0017, NULL}, /* SLtoVLMappingTable */
+    {0x0018, NULL}, /* VLArbitrationTable */
+    {0x0019, NULL}, /* LinearForwardingTable */
+    {0x001b, NULL}, /* MulticastForwardingTable */
+    {SMP_SM_INFO, sm_info},
+};
+
+/*
+ * Whether the attribute is valid. A Get request contains it too, but with old contents of the
+ * sender's buffer.
+ */
+static bool has_meaning(const struct mad *mad)
+{
+    return mad->method == SMP_SET ||
+           (mad->method == SMP_GET_RESP && (mad->status & ~SMP_STATUS_D & 0xffff) == 0);
+}
+
+static void share_smp(struct share_map *m, struct span s, const struct mad *mad)
+{
+    const struct attribute *a = find_attribute(of_smp, sizeof(of_smp) / sizeof(*of_smp),
+                                               mad->attribute);
+    struct span data = span_part(s, SMP_DATA, SMP_DATA_SIZE);
+
+    span_clear_part(s, SMP_MKEY, 8);
+    if (mad->attribute == SMP_NOTICE)
+        share_fields(m, data, notice_fields(data));
+    else if (a && has_meaning(mad))
+        share_fields(m, data, a->fields);
+    else
+        span_clear(data, 0);
+}
+
+/* ---- communication management */
+
+static const struct field req[] = {{GUID, REQ_CA_GUID, 0},
+                                   {GID, REQ_PRIMARY_LOCAL_GID, 0},
+                                   {GID, REQ_PRIMARY_REMOTE_GID, 0},
+                                   {GID, REQ_ALTERNATE_LOCAL_LID + 4, 0},
+                                   {GID, REQ_ALTERNATE_LOCAL_LID + 20, 0},
+                                   {END, 0, 0}};
+static const struct field rep[] = {{GUID, REP_CA_GUID, 0}, {END, 0, 0}};
+static const struct field rej[] = {{CLEAR, REJ_ARI, REJ_PRIVATE - REJ_ARI}, {END, 0, 0}};
+static const struct field lap[] = {
+    {GID, LAP_ALTERNATE_LOCAL_LID + 4, 0}, {GID, LAP_ALTERNATE_LOCAL_LID + 20, 0}, {END, 0, 0}};
+static const struct field apr[] = {{CLEAR, APR_STATUS + 3, APR_PRIVATE - APR_STATUS - 3},
+                                   {END, 0, 0}};
+static const struct field sidr_rep[] = {
+    {CLEAR, SIDR_REP_QKEY + 4, SIDR_REP_PRIVATE - SIDR_REP_QKEY - 4}, {END, 0, 0}};
+static const struct attribute of_cm[] = {
+    {CM_REQ, req}, {CM_REP, rep}, {CM_REJ, rej},
+    {CM_LAP, lap}, {CM_APR, apr}, {CM_SIDR_REP, sidr_rep},
+};
+
+static void share_cm(struct share_map *m, struct span s, const struct mad_payload *mad, bool ipoib)
+{
+    const struct attribute *a = find_attribute(of_cm, sizeof(of_cm) / sizeof(*of_cm),
+                                               mad->mad.attribute);
+
+    if (!mad->has_header) {
+        span_clear(s, MAD_DATA);
+        return;
+    }
+    share_fields(m, span_part(s, 0, MAD_SIZE), a ? a->fields : NULL);
+    if (mad->result == WIRE_OK)
+        span_clear(s, mad->cm.private_off + (ipoib ? CM_PRIVATE_SIZE : 0));
+    else if (mad->mad.attribute != CM_REQ)
+        span_clear(s, RTU_PRIVATE);
+}
+
+void share_mad(struct share_map *m, struct span s, const struct mad_payload *mad, bool ipoib)
+{
+    span_clear(s, MAD_SIZE);
+    switch (mad->kind) {
+    case MAD_KIND_SMP:
+        share_smp(m, s, &mad->mad);
+        break;
+    case MAD_KIND_SA:
+        share_sa(m, s, mad);
+        break;
+    case MAD_KIND_CM:
+        share_cm(m, s, mad, ipoib);
+        break;
+    case MAD_KIND_OTHER:
+        span_clear(s, MAD_DATA);
+        break;
+    }
+}

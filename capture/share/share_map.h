@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Address map of a shared capture. Each address is mapped to one other address by a key
+ * (share_key.h): the same key gives the same mapping in every run. The mapping preserves prefixes:
+ * two addresses with the same first n bits are mapped to two with the same first n bits (Xu, Fan,
+ * Ammar, Moon: Prefix-preserving IP address anonymization, 2002). Bits that define the kind of an
+ * address are kept: multicast and its scope, link-local, private and loopback prefixes, IPoIB
+ * signature and P_Key of a MGID, groups with well-known numbers.
+ *
+ * An interface identifier is mapped like the GUID that it is derived from; its universal bit is
+ * kept. The low 24 bits are mapped separately, because a solicited-node group contains only these
+ * (RFC 4291 section 2.7.1).
+ */
+#ifndef CAPTURE_SHARE_MAP_H
+#define CAPTURE_SHARE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/share/share_key.h"
+
+struct share_map;
+
+/* Returns NULL after a message: out of memory. */
+struct share_map *share_map_new(const struct share_key *key);
+void share_map_free(struct share_map *m);
+
+/* Each of these maps the big-endian address at P in place. */
+void share_ipv4(struct share_map *m, uint8_t p[4]);
+void share_ipv6(struct share_map *m, uint8_t p[16]);
+void share_gid(struct share_map *m, uint8_t p[16]); /* also for a MGID */
+void share_prefix(struct share_map *m, uint8_t p[8]);
+void share_guid(struct share_map *m, uint8_t p[8]);
+void share_lladdr(struct share_map *m, uint8_t p[20]);
+
+/* Maps N bytes without structure; the same input gives the same output. */
+void share_octets(struct share_map *m, uint8_t *p, size_t n);
+
+/*
+ * Maps a zero-padded name of N bytes to "name-" and eight hexadecimal digits; the same name gives
+ * the same result.
+ */
+void share_name(struct share_map *m, uint8_t *p, size_t n);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Output file of a capture. See outfile.h. */
+#include "capture/write/outfile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/write/series.h"
+#include "capture/write/stop.h"
+#include "cli/create.h"
+#include "cli/say.h"
+#include "hca/privileges.h"
+
+struct outfile {
+    struct outfile_plan plan;
+    char *name;  /* of the current file; NULL: stdout */
+    char **kept; /* names of the existing files of a series; ring of plan.keep names */
+    uint32_t made;
+    int fd;
+    int error;        /* errno value of the first error, already reported; 0: none */
+    atomic_bool live; /* no regular file; read while the writer opens the next file */
+};
+
+/* Name of the current file, for messages. */
+static const char *file_name(const struct outfile *out)
+{
+    return out->name ? out->name : "standard output";
+}
+
+bool outfile_is_live(const struct outfile *out)
+{
+    return out->live;
+}
+
+bool outfile_reader_left(const struct outfile *out)
+{
+    return out->error == EPIPE;
+}
+
+bool outfile_reader_stalled(const struct outfile *out)
+{
+    return out->error == ETIMEDOUT && out->live;
+}
+
+static bool fail_file(struct outfile *out, const char *what)
+{
+    if (!out->error && !(errno == EPIPE && out->plan.reader_may_leave))
+        say("%s: %s: %s", file_name(out), what, strerror(errno));
+    if (!out->error)
+        out->error = errno ? errno : EIO;
+    return false;
+}
+
+static const char not_complete[] = "cannot be written, what is there is not complete";
+
+int outfile_pipe(const struct outfile *out)
+{
+    return out->live ? out->fd : -1;
+}
+
+void outfile_note_left(struct outfile *out)
+{
+    errno = EPIPE;
+    fail_file(out, not_complete);
+}
+
+/*
+ * Builds the name of the next file: "dir/cap.pcap" becomes "dir/cap_00001_20240131235959.pcap", as
+ * in dumpcap.
+ */
+static char *series_name(const struct outfile *out)
+{
+    size_t stem = series_stem(out->plan.path);
+    time_t now = time(NULL);
+    char stamp[32];
+    struct tm local;
+    char *name;
+
+    if (!localtime_r(&now, &local) || strftime(stamp, sizeof(stamp), "%Y%m%d%H%M%S", &local) == 0)
+        stamp[0] = '\0';
+    if (asprintf(&name, "%.*s_%05u_%s%s", (int)stem, out->plan.path, out->made + 1, stamp,
+                 out->plan.path + stem) < 0)
+        return NULL;
+    return name;
+}
+
+/* Remembers the new file's name and removes the oldest file of the series. */
+static void keep_name(struct outfile *out)
+{
+    char **place;
+
+    if (!out->kept)
+        return;
+    place = &out->kept[out->made % out->plan.keep];
+    if (*place && unlink(*place) != 0 && errno != ENOENT)
+        say("%s: cannot be removed: %s", *place, strerror(errno));
+    free(*place);
+    *place = strdup(out->name);
+}
+
+/* Reports WHY the file cannot be created. */
+static bool refuse_file(struct outfile *out, const char *why)
+{
+    say("%s: %s", file_name(out), why);
+    out->error = errno ? errno : EIO;
+    return false;
+}
+
+/* Reports that another capture writes the series, and removes the empty first file. */
+static bool refuse_series(struct outfile *out)
+{
+    say("%s: %s", out->plan.path, create_is_locked);
+    out->error = EWOULDBLOCK;
+    unlink(out->name);
+    return false;
+}
+
+static bool create_outfile(struct outfile *out)
+{
+    char why[200];
+    struct stat st;
+
+    out->name = out->plan.series ? series_name(out) : strdup(out->plan.path);
+    if (!out->name)
+        return fail_file(out, "no memory for the name");
+    do /* a signal can interrupt open() while a FIFO waits for its reader */
+        out->fd = create_file(out->name, why, sizeof(why));
+    while (out->fd < 0 && errno == EINTR && !stop_requested());
+    if (out->fd < 0)
+        return refuse_file(out, why);
+    if (out->plan.series && out->made == 0 && series_is_written(out->plan.path, out->fd))
+        return refuse_series(out);
+    out->live = fstat(out->fd, &st) == 0 && !S_ISREG(st.st_mode);
+    if (out->plan.series)
+        keep_name(out);
+    out->made++;
+    return true;
+}
+
+static bool use_stdout(struct outfile *out)
+{
+    struct stat st;
+
+    out->fd = STDOUT_FILENO;
+    if (fstat(out->fd, &st) != 0)
+        return fail_file(out, "cannot be written");
+    out->live = !S_ISREG(st.st_mode);
+    return true;
+}
+
+struct outfile *outfile_open(const struct outfile_plan *plan)
+{
+    struct outfile *out = calloc(1, sizeof(*out));
+
+    if (!out) {
+        say("out of memory");
+        return NULL;
+    }
+    out->plan = *plan;
+    out->fd = -1;
+    if (plan->series && plan->keep)
+        out->kept = calloc(plan->keep, sizeof(*out->kept));
+    if (strcmp(plan->path, "-") == 0 ? use_stdout(out) : create_outfile(out))
+        return out;
+    outfile_close(out);
+    return NULL;
+}
+
+static bool close_file(struct outfile *out)
+{
+    int fd = out->fd;
+
+    out->fd = -1;
+    /* a network file system may report a full disk only at close() */
+    return fd < 0 || close(fd) == 0 || fail_file(out, not_complete);
+}
+
+/*
+ * The next file is locked before this one is closed, so one file of the series is always locked
+ * (series.h).
+ */
+bool outfile_next(struct outfile *out)
+{
+    char *name = out->name;
+    int fd = out->fd;
+    bool good;
+
+    out->name = NULL;
+    out->fd = -1;
+    privileges_raise(PRIVILEGE_FILES);
+    good = create_outfile(out);
+    privileges_lower();
+    if (fd >= 0 && close(fd) != 0 && good) {
+        say("%s: %s: %s", name, not_complete, strerror(errno));
+        out->error = errno;
+        good = false;
+    }
+    free(name);
+    return good;
+}
+
+/* Gives up waiting for the reader of the pipe. */
+static void stall(struct outfile *out)
+{
+    say("%s: the reader of the pipe does not read: what it has is not complete", file_name(out));
+    out->error = ETIMEDOUT;
+}
+
+size_t outfile_write(struct outfile *out, const void *octets, size_t len, atomic_bool *abandon)
+{
+    const char *at = octets;
+    size_t done = 0;
+
+    while (done < len && !out->error) {
+        ssize_t n = write(out->fd, at + done, len - done);
+
+        if (n > 0) {
+            done += (size_t)n;
+            continue;
+        }
+        if (n < 0 && errno == EINTR && !atomic_load(abandon))
+            continue;
+        if (n < 0 && errno == EINTR)
+            stall(out);
+        else
+            fail_file(out, not_complete);
+    }
+    return done;
+}
+
+void outfile_take_back(struct outfile *out, size_t len)
+{
+    off_t end = out->live || out->fd < 0 ? -1 : lseek(out->fd, 0, SEEK_CUR);
+
+    if (end < (off_t)len || ftruncate(out->fd, end - (off_t)len) != 0)
+        return; /* the last record stays incomplete; readers report that */
+    lseek(out->fd, end - (off_t)len, SEEK_SET);
+}
+
+bool outfile_close(struct outfile *out)
+{
+    bool good;
+
+    if (!out)
+        return true;
+    close_file(out);
+    good = !out->error;
+    for (uint32_t i = 0; out->kept && i < out->plan.keep; i++)
+        free(out->kept[i]);
+    free(out->kept);
+    free(out->name);
+    free(out);
+    return good;
+}

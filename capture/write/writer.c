@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writing thread. See writer.h. */
+#include "capture/write/writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/say.h"
+#include "capture/write/stop.h"
+
+enum { RETRY_MS = 20 };
+
+struct writer {
+    struct handover *h;
+    struct outfile *out;
+    struct record_format format;
+    pthread_t thread;
+    bool started, failed, begun;
+    atomic_bool abandon;
+    uint64_t packets, octets, lost; /* used only by the thread until it has ended */
+};
+
+/*
+ * Counts the whole records in the first LEN bytes of a block, their bytes, packets and frame bytes.
+ */
+static struct record_count count_records(const struct writer *w, const struct block *b, size_t len)
+{
+    return record_count(w->format, b->data, len, b->new_file);
+}
+
+/* Handles a block of which only the first LEN bytes were written. */
+static void end_at_record(struct writer *w, const struct block *b, size_t len)
+{
+    struct record_count whole = count_records(w, b, len);
+
+    outfile_take_back(w->out, len - whole.len);
+    w->packets += whole.packets;
+    w->octets += whole.octets;
+    w->lost += b->packets - whole.packets;
+    w->failed = true;
+    stop_request();
+}
+
+static void write_block(struct writer *w, const struct block *b)
+{
+    size_t done;
+
+    if (!w->failed && b->new_file && w->begun && !outfile_next(w->out)) {
+        w->failed = true;
+        stop_request();
+    }
+    w->begun = true;
+    if (w->failed) {
+        w->lost += b->packets;
+        return;
+    }
+    done = outfile_write(w->out, b->data, b->len, &w->abandon);
+    if (done < b->len) {
+        end_at_record(w, b, done);
+        return;
+    }
+    w->packets += b->packets;
+    w->octets += b->octets;
+}
+
+static void *run_writer(void *arg)
+{
+    struct writer *w = arg;
+    struct block *b;
+
+    while ((b = handover_next(w->h)) != NULL) {
+        write_block(w, b);
+        handover_return(w->h, b);
+    }
+    return NULL;
+}
+
+static void on_nudge(int number)
+{
+    (void)number; /* no action: the signal interrupts a blocked write */
+}
+
+struct writer *writer_create(struct handover *h, struct outfile *out, struct record_format format)
+{
+    struct sigaction action = {.sa_handler = on_nudge};
+    struct writer *w = calloc(1, sizeof(*w));
+
+    if (!w) {
+        say("out of memory");
+        return NULL;
+    }
+    w->h = h;
+    w->out = out;
+    w->format = format;
+    atomic_init(&w->abandon, false);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGUSR1, &action, NULL);
+    return w;
+}
+
+bool writer_start(struct writer *w)
+{
+    sigset_t all, before;
+    int error;
+
+    sigfillset(&all); /* the receiving thread handles the user's signals */
+    sigdelset(&all, SIGUSR1);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&w->thread, NULL, run_writer, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0)
+        say("the writing thread cannot be started: %s", strerror(error));
+    w->started = error == 0;
+    return w->started;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Waits up to RETRY_MS for the end of the thread. Returns whether it ended. */
+static bool joined(struct writer *w)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += RETRY_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return pthread_timedjoin_np(w->thread, NULL, &until) == 0;
+}
+
+void writer_finish(struct writer *w, int patience)
+{
+    int64_t begin = now_ms();
+    int signals = stop_signals();
+
+    if (!w->started)
+        return;
+    while (!joined(w)) {
+        if (!outfile_is_live(w->out))
+            continue;
+        if (stop_signals() <= signals && (patience < 0 || now_ms() - begin < patience))
+            continue;
+        atomic_store(&w->abandon, true);
+        pthread_kill(w->thread, SIGUSR1);
+    }
+    w->started = false;
+}
+
+uint64_t writer_packets(const struct writer *w)
+{
+    return w->packets;
+}
+
+uint64_t writer_octets(const struct writer *w)
+{
+    return w->octets;
+}
+
+uint64_t writer_lost(const struct writer *w)
+{
+    return w->lost;
+}
+
+void writer_destroy(struct writer *w)
+{
+    free(w);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "check/capture.h"
+
+#include <string.h>
+
+#include "pcapio/capfile.h"
+#include "rules/checker.h"
+#include "cli/plain.h"
+#include "check/progress.h"
+#include "cli/say.h"
+
+/* Destination of the findings. */
+struct sink {
+    struct verdict *verdict;
+    const struct baseline *baseline;
+    struct annotation *annotation;
+};
+
+static void add_finding(const struct sink *sink, uint32_t frame, const struct finding *f)
+{
+    verdict_add(sink->verdict, frame, f);
+    if (sink->annotation && verdict_selected(sink->verdict, f->rule))
+        annotation_finding(sink->annotation, f);
+}
+
+__attribute__((noinline)) static void add_known(const struct sink *sink, uint32_t frame,
+                                                const struct finding *f)
+{
+    struct finding known = *f;
+    known.outcome = (enum outcome)VERDICT_KNOWN;
+    known.reason = "known from the baseline";
+    add_finding(sink, frame, &known);
+}
+
+static void take_finding(void *user, uint32_t frame, const struct finding *f)
+{
+    const struct sink *sink = user;
+    if (f->outcome == OUTCOME_FAIL &&
+        (rules[f->rule].level == RULE_MUST || rules[f->rule].level == RULE_SHOULD) &&
+        baseline_has(sink->baseline, f))
+        add_known(sink, frame, f);
+    else
+        add_finding(sink, frame, f);
+}
+
+static bool check_one(struct checker *checker, const struct capfile_frame *f)
+{
+    struct capture_frame c = {f->number, f->interface, f->linktype, f->ns,
+                              view_make(f->octets, f->caplen, f->wirelen)};
+    return checker_frame(checker, &c);
+}
+
+/* Returns how the file ended; CAPFILE_FRAME: the run was interrupted. */
+static enum capfile_result check_frames(struct checked *out, struct capfile *file,
+                                        struct checker *checker, struct annotation *annotation,
+                                        struct progress *progress, const volatile int *stop)
+{
+    struct capfile_frame frame;
+    enum capfile_result result;
+    while (!*stop && (result = capfile_next(file, &frame)) == CAPFILE_FRAME) {
+        verdict_frame(out->verdict, check_one(checker, &frame));
+        if (annotation)
+            annotation_frame(annotation, &frame);
+        progress_frame(progress, frame.number);
+    }
+    return *stop ? CAPFILE_FRAME : result;
+}
+
+static void note_trouble(struct checked *out, const char *path, const char *why)
+{
+    out->trouble = plain_dup(why);
+    if (verdict_frames(out->verdict))
+        say("%s: %s; it is judged up to there", path, why);
+    else
+        say("%s: %s", path, why);
+}
+
+static void say_contradiction(const char *path, const struct contradiction *c)
+{
+    if (c->frame)
+        say("%s: interfaces %u and %u seemed to see one subnet, and frame %u shows two: what was learnt of them up to there is not used after it; --interfaces one or each decides it",
+            path, c->interface[0], c->interface[1], c->frame);
+}
+
+bool check_capture(struct checked *out, const char *path, const struct check_settings *by,
+                   const volatile int *stop)
+{
+    char error[CAPFILE_ERROR_LEN];
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    gint64 begin = g_get_monotonic_time();
+    *out = (struct checked){.name = plain_dup(name), .verdict = verdict_new(by->selection)};
+    struct capfile *file = capfile_open(path, error);
+    if (!file) {
+        if (!*stop)
+            note_trouble(out, name, error);
+        return !*stop;
+    }
+    if (by->annotation)
+        annotation_begin(by->annotation, file);
+    struct fabric *fabric = fabric_new();
+    struct sink sink = {out->verdict, by->baseline, by->annotation};
+    fabric_take_interfaces(fabric, by->interfaces);
+    struct checker *checker = checker_new(fabric, by->known, take_finding, &sink);
+    struct progress *progress = progress_new(name, file);
+    enum capfile_result result = check_frames(out, file, checker, by->annotation, progress, stop);
+    progress_free(progress);
+    if (result == CAPFILE_ERROR)
+        note_trouble(out, name, capfile_error(file));
+    say_contradiction(name, &fabric_facts(fabric)->contradiction);
+    checker_free(checker);
+    fabric_free(fabric);
+    capfile_close(file);
+    out->seconds = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
+    return result != CAPFILE_FRAME;
+}

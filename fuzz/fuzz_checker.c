@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Fuzzes the checker and the fabric model: the input is a capture (fuzz/frames.h). Every finding
+ * must be inside its frame, and its texts must not be NULL.
+ */
+#include <stdlib.h>
+
+#include "fuzz/frames.h"
+#include "fuzz/linktypes.h"
+#include "rules/checker.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static size_t frame_size;
+
+static void check_finding(void *user, uint32_t frame, const struct finding *f)
+{
+    (void)user;
+    (void)frame;
+    if (f->rule >= RULE_COUNT || (int)f->outcome >= OUTCOMES || f->offset > frame_size ||
+        f->length > frame_size - f->offset)
+        abort();
+    if (!f->expected || !f->actual || !f->subject || !f->reason || rules[f->rule].level == RULE_MAY)
+        abort();
+    if (f->outcome == OUTCOME_NOTED && rules[f->rule].level != RULE_INFO &&
+        rules[f->rule].level != RULE_DRAFT)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct checker *checker = checker_new(NULL, NULL, check_finding, NULL);
+    struct fuzz_frame f;
+    int64_t ns = 0;
+    for (uint32_t n = 1; fuzz_next_frame(&data, &size, &f); n++) {
+        /*
+         * on the heap with its exact size, so that AddressSanitizer detects an overread by one byte
+         */
+        uint8_t *octets = g_malloc(f.captured ? f.captured : 1);
+        memcpy(octets, f.octets, f.captured);
+        frame_size = f.captured;
+        ns += f.milliseconds * 1000000LL;
+        checker_frame(checker, &(struct capture_frame){n, f.interface, linktype_of(f.linktype), ns,
+                                                       view_make(octets, f.captured, f.length)});
+        g_free(octets);
+    }
+    checker_free(checker);
+    return 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Events and ports of the message that is being processed. */
+#include "model/subnet_state.h"
+
+static void add_facts(const struct delivery *d, struct subnet_event *e)
+{
+    if (!e->group || (e->kind != SUBNET_JOINED && e->kind != SUBNET_GROUP_TOLD) ||
+        !mgid_is_ipoib(e->group->mgid))
+        return;
+    e->group_facts = *e->group;
+    e->broadcast = groups_broadcast(d->s->groups, d->interface, be16(e->group->mgid + MGID_PKEY),
+                                    group_scope(e->group));
+    if (e->broadcast)
+        e->broadcast_facts = *e->broadcast;
+}
+
+void delivery_event(const struct delivery *d, struct subnet_event *e)
+{
+    if (!d->observer)
+        return;
+    e->interface = d->interface;
+    add_facts(d, e);
+    d->observer(d->user, e);
+}
+
+struct endport *delivery_endport(const struct delivery *d, const struct port *p)
+{
+    uint16_t lid = port_to_lid(*p);
+    return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/member_records.h"
+
+#include "model/sa_requests.h"
+#include "model/sa_tables.h"
+
+/*
+ * May the response be one to an older request of the port? A later request may then have changed
+ * the membership, though its response was not captured. A refusal may also belong to an earlier
+ * copy of a repeated request, of which the last copy was granted.
+ */
+static bool is_outdated(const struct member *m, const struct sa_request *q, bool refused)
+{
+    if (!q || !m->pending)
+        return false;
+    return m->request != (uint16_t)q->tid || (refused && q->responses < q->sent);
+}
+
+static bool is_nobody(const uint8_t *gid)
+{
+    static const uint8_t zero[GID_SIZE];
+    return !gid || memcmp(gid, zero, GID_SIZE) == 0;
+}
+
+/*
+ * The port of a join or leave: the one with the PortGID. If its LID is not known yet, the
+ * requester's LID is used, which is right if the port joins itself.
+ */
+static struct endport *joining_port(const struct delivery *d, const uint8_t *gid,
+                                    const struct port *requester)
+{
+    uint16_t lid = port_to_lid(*requester);
+    if (is_nobody(gid))
+        return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+    struct endport *by_gid = endports_get_by_gid(d->s->endports, d->interface, gid, false);
+    if (by_gid && by_gid->lid)
+        return by_gid;
+    return lid ? endports_learn(d->s->endports, d->interface, lid, gid)
+               : endports_get_by_gid(d->s->endports, d->interface, gid, true);
+}
+
+/*
+ * The port that requests a record, if the record is its own or the group's. It may request the
+ * record of another port for any reason.
+ */
+static struct endport *asking_port(const struct delivery *d, const uint8_t *gid)
+{
+    uint16_t lid = port_to_lid(*d->src);
+    if (is_nobody(gid))
+        return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, true) : NULL;
+    struct endport *p = endports_get_by_gid(d->s->endports, d->interface, gid, false);
+    return p && (!lid || endport_has_lid(p, lid)) ? p : NULL;
+}
+
+/* Readers of an event get const pointers; the model writes what they point to. */
+static struct group *group_to_write(const struct subnet_event *e)
+{
+    return (struct group *)e->group;
+}
+
+static struct endport *endport_to_write(const struct subnet_event *e)
+{
+    return (struct endport *)e->endport;
+}
+
+static struct member *member_of(const struct delivery *d, const struct subnet_event *e)
+{
+    return groups_get_member(d->s->groups, group_to_write(e), endport_to_write(e), true);
+}
+
+static void note_join(const struct subnet_event *e)
+{
+    if (e->group && group_is_broadcast(e->group))
+        endport_joins(endport_to_write(e), be16(e->group->mgid + MGID_PKEY));
+}
+
+/*
+ * The request names the port's GID. If it comes from another LID, the GID or the LID may have moved
+ * there, or that port joins or leaves on behalf of this one.
+ */
+static void name_endport(const struct delivery *d, struct endport *p)
+{
+    p->named_frame = endport_has_lid(p, port_to_lid(*d->src)) ? d->frame : 0;
+}
+
+static void member_request(const struct delivery *d, const struct sa *sa, const struct mc_member *r,
+                           enum subnet_event_kind kind)
+{
+    struct sa_request *q = sa_requests_add(d, sa);
+    struct subnet_event e = {.kind = kind, .request = q, .member_record = *r, .record = sa->data.p};
+    q->join_state = sa_says(sa, MCM_HAS_JOIN_STATE) ? r->join_state : 0;
+    q->mtu_selector = sa_says(sa, MCM_HAS_MTU_SELECTOR) ? r->mtu_selector : 0;
+    q->mtu = sa_says(sa, MCM_HAS_MTU) ? r->mtu : 0;
+    if (!sa_says(sa, MCM_HAS_MGID))
+        return;
+    e.group = q->group = groups_get(d->s->groups, d->interface, r->mgid, true);
+    const uint8_t *gid = sa_says(sa, MCM_HAS_PORT_GID) ? r->port_gid : NULL;
+    e.endport = q->endport = kind == SUBNET_GROUP_ASKED ? asking_port(d, gid)
+                                                        : joining_port(d, gid, d->src);
+    if (kind == SUBNET_GROUP_ASKED) {
+        struct member *m = e.group && e.endport ? member_of(d, &e) : NULL;
+        if (m)
+            m->asked = true;
+        return;
+    }
+    if (gid && e.endport)
+        name_endport(d, endport_to_write(&e));
+    if (e.group && kind == SUBNET_JOIN_ASKED)
+        group_to_write(&e)->asked_frame = d->frame;
+    if (e.endport && kind == SUBNET_JOIN_ASKED)
+        note_join(&e);
+    struct member *m = e.group && e.endport ? member_of(d, &e) : NULL;
+    e.member = m;
+    if (m) {
+        e.join_state_before = member_is_known(m) ? m->join_state : 0;
+        e.pending_before = m->pending && m->request != (uint16_t)sa->mad.tid;
+        m->pending = true;
+        m->request = (uint16_t)sa->mad.tid;
+    }
+    delivery_event(d, &e);
+}
+
+/*
+ * Does the membership begin with this response of the SA? The time in which a listener must join as
+ * FullMember does not count from a report of an earlier membership.
+ */
+static bool begins_membership(const struct member *m, uint8_t join_state)
+{
+    const struct endport *p = m->endport;
+    bool may_have_ended = m->frame <= p->gap_frame || m->frame <= p->initialised_frame ||
+                          m->frame <= m->group->gone_frame;
+    bool loses_full = m->join_state & JOIN_FULL && !(join_state & JOIN_FULL);
+    return !join_state || !m->join_state || loses_full || may_have_ended;
+}
+
+static void set_member(const struct delivery *d, struct subnet_event *e, uint8_t join_state,
+                       bool refused)
+{
+    if (!e->group || !e->endport)
+        return;
+    struct member *m = member_of(d, e);
+    e->member = m;
+    if (!m)
+        return;
+    e->join_state_before = m->join_state;
+    e->left_before = m->frame && m->join_state == 0 && !m->refused;
+    if (!refused && join_state)
+        note_join(e);
+    if (!refused) {
+        if (begins_membership(m, join_state))
+            m->reported_ns = 0;
+        group_to_write(e)->members += (join_state != 0) - (m->join_state != 0);
+        m->join_state = join_state;
+        if (m->mlid != e->group->mlid) /* not for a response that was captured twice */
+            m->mlid_before = m->mlid;
+        m->mlid = e->group->mlid;
+    }
+    m->refused = refused;
+    m->pending = is_outdated(m, e->request, refused);
+    m->frame = d->frame;
+}
+
+/*
+ * Set the group and endport of a response. A refusal may leave out the record, so they come from
+ * the request. The response to a Get may be about any port, and so may a response without a known
+ * request.
+ */
+static void find_subject(const struct delivery *d, const struct sa *sa, const struct mc_member *r,
+                         struct subnet_event *e)
+{
+    if (e->request && e->request->group && sa->mad.status != 0) {
+        e->group = e->request->group;
+        e->endport = e->request->endport;
+        return;
+    }
+    e->group = groups_get(d->s->groups, d->interface, r->mgid, true);
+    bool own = is_nobody(r->port_gid) || (e->request && e->request->method != SA_GET);
+    e->endport = own ? joining_port(d, r->port_gid, d->dst)
+                     : endports_get_by_gid(d->s->endports, d->interface, r->port_gid, true);
+}
+
+/*
+ * Two statuses mean that the group does not exist. The SA may have said so before it answered a
+ * later request, which may have created the group.
+ */
+static void missing(struct group *group, uint16_t status, const struct sa_request *q,
+                    uint32_t frame)
+{
+    if (status != SA_STATUS_NO_RECORDS && status != SA_STATUS_INSUFFICIENT_COMPONENTS)
+        return;
+    if (group->state == GROUP_PRESENT && group->frame > q->frame)
+        return;
+    bool asked_later = group->asked_frame > q->frame || q->responses < q->sent;
+    group->state = asked_later ? GROUP_UNCONFIRMED : GROUP_MISSING;
+    group->frame = frame;
+}
+
+/*
+ * Did the Get ask for more than the group, such as a port's membership? Then "no records" does not
+ * mean that the group does not exist.
+ */
+static bool asked_for_more(const struct sa_request *q)
+{
+    return q && q->method == SA_GET && (q->mask & ~(uint64_t)MCM_HAS_MGID);
+}
+
+/*
+ * The port that received a record about itself; NULL: not known, or the record is about another
+ * port.
+ */
+static struct endport *receiver(const struct delivery *d, const struct subnet_event *e)
+{
+    uint16_t lid = port_to_lid(*d->dst);
+    return lid && e->endport && endport_has_lid(e->endport, lid) ? endport_to_write(e) : NULL;
+}
+
+/* A GetResp answers a Set (a join) or a Get. Only the request shows which. */
+static void member_get_response(const struct delivery *d, const struct sa *sa,
+                                const struct mc_member *r)
+{
+    struct subnet_event e = {.member_record = *r, .record = sa->data.p};
+    e.request = sa_requests_answered(d, sa, SA_SET);
+    bool join = e.request != NULL;
+    if (!join)
+        e.request = sa_requests_answered(d, sa, SA_GET);
+    find_subject(d, sa, r, &e);
+    if (!e.group || (sa->mad.status == SA_STATUS_NO_RECORDS && asked_for_more(e.request)))
+        return;
+    if (sa->mad.status == 0)
+        group_informed(group_to_write(&e), r, receiver(d, &e), d->frame);
+    else if (e.request) /* without the request, it may have been for more than the group */
+        missing(group_to_write(&e), sa->mad.status, e.request, d->frame);
+    if (sa->mad.status == 0 && (join || r->join_state)) {
+        e.kind = join ? SUBNET_JOINED : SUBNET_GROUP_TOLD;
+        set_member(d, &e, r->join_state, false);
+    } else if (sa->mad.status == 0) {
+        e.kind = SUBNET_GROUP_TOLD;
+    } else if (join) {
+        e.kind = SUBNET_JOIN_REFUSED;
+        if (e.group->asked_frame <= e.request->frame)
+            group_to_write(&e)->asked_frame = 0;
+        set_member(d, &e, 0, true);
+    } else {
+        e.kind = SUBNET_GROUP_MISSING;
+    }
+    delivery_event(d, &e);
+}
+
+static void member_delete_response(const struct delivery *d, const struct sa *sa,
+                                   const struct mc_member *r)
+{
+    struct subnet_event e = {.kind = SUBNET_LEFT, .member_record = *r, .record = sa->data.p};
+    e.request = sa_requests_answered(d, sa, SA_DELETE);
+    find_subject(d, sa, r, &e);
+    if (sa->mad.status == 0)
+        set_member(d, &e, r->join_state, false);
+    else
+        e.kind = SUBNET_LEAVE_REFUSED;
+    delivery_event(d, &e);
+}
+
+/* A response to GetTable. asked_frame: its request; 0: not known. */
+struct table_reader {
+    const struct delivery *d;
+    uint32_t asked_frame;
+};
+
+/*
+ * The SA may have made the table when it received the request. So a later message about the group
+ * counts more. A record that is not in one packet is not checked.
+ */
+static void table_record(void *user, const uint8_t *record, bool in_packet)
+{
+    const struct table_reader *t = user;
+    const struct delivery *d = t->d;
+    struct mc_member r = mc_member_read(record);
+    struct subnet_event e = {.kind = SUBNET_GROUP_TOLD, .member_record = r, .record = record};
+    struct group *group = groups_get(d->s->groups, d->interface, r.mgid, true);
+    e.group = group;
+    if (!group || (group->frame > t->asked_frame && group->frame != d->frame))
+        return;
+    group_informed(group, &r, NULL, d->frame);
+    if (in_packet)
+        delivery_event(d, &e);
+}
+
+static void member_table(const struct delivery *d, const struct sa *sa)
+{
+    const struct sa_request *q = sa_requests_answered(d, sa, SA_GET_TABLE);
+    struct table_reader reader = {d, q && q->sent == 1 ? q->frame : 0};
+    if (sa->mad.status == 0)
+        sa_tables_read(d->s->tables, d->dst, sa, MCM_SIZE, table_record, &reader);
+}
+
+void learn_member_records(const struct delivery *d, const struct sa *sa)
+{
+    if (sa->rmpp_type > RMPP_TYPE_DATA) /* an acknowledgement has no record */
+        return;
+    if (sa->mad.method == SA_GET_TABLE)
+        sa_requests_add(d, sa);
+    if (sa->mad.method == SA_GET_TABLE_RESP) {
+        member_table(d, sa);
+        return;
+    }
+    if (view_has(sa->data, 0, MCM_SIZE) != WIRE_OK)
+        return;
+    struct mc_member r = mc_member_read(sa->data.p);
+    switch (sa->mad.method) {
+    case SA_SET:
+        member_request(d, sa, &r, SUBNET_JOIN_ASKED);
+        break;
+    case SA_DELETE:
+        member_request(d, sa, &r, SUBNET_LEAVE_ASKED);
+        break;
+    case SA_GET:
+        member_request(d, sa, &r, SUBNET_GROUP_ASKED);
+        break;
+    case SA_GET_RESP:
+        member_get_response(d, sa, &r);
+        break;
+    case SA_DELETE_RESP:
+        member_delete_response(d, sa, &r);
+        break;
+    }
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/sa_messages.h"
+
+#include "model/managers.h"
+#include "model/member_records.h"
+#include "model/sa_requests.h"
+
+/*
+ * Learn only ports of the own subnet: in a path through an InfiniBand router, the LID is the
+ * router's (IBA 14.2.5.1.2).
+ */
+static void on_path(const struct delivery *d, const struct sa *sa)
+{
+    if (sa->mad.method == SA_GET)
+        sa_requests_add(d, sa);
+    if (sa->mad.method != SA_GET_RESP || sa->mad.status != 0 ||
+        view_has(sa->data, 0, PATH_SIZE) != WIRE_OK)
+        return;
+    const uint8_t *p = sa->data.p;
+    if (memcmp(p + PATH_DGID, p + PATH_SGID, 8) != 0)
+        return;
+    endports_learn(d->s->endports, d->interface, be16(p + PATH_SLID), p + PATH_SGID);
+    struct subnet_event e = {.kind = SUBNET_PATH,
+                             .record = p,
+                             .request = sa_requests_answered(d, sa, SA_GET),
+                             .mtu = p[PATH_MTU] & 0x3f};
+    e.endport = endports_learn(d->s->endports, d->interface, be16(p + PATH_DLID), p + PATH_DGID);
+    delivery_event(d, &e);
+}
+
+static uint8_t traps_of(const uint8_t *p)
+{
+    uint16_t trap = be16(p + INFORM_TRAP);
+    uint8_t both = SUBSCRIBED_CREATED | SUBSCRIBED_DELETED;
+    if (!p[INFORM_GENERIC])
+        return 0;
+    return trap == 0xffff               ? both
+           : trap == TRAP_GROUP_CREATED ? SUBSCRIBED_CREATED
+           : trap == TRAP_GROUP_DELETED ? SUBSCRIBED_DELETED
+                                        : 0;
+}
+
+static void inform_request(const struct delivery *d, const struct sa *sa)
+{
+    struct sa_request *q = sa_requests_add(d, sa);
+    struct endport *p = delivery_endport(d, d->src);
+    if (!sa->data.p[INFORM_SUBSCRIBE])
+        return;
+    q->traps = traps_of(sa->data.p);
+    if (p)
+        p->subscribing |= q->traps;
+}
+
+static void inform_response(const struct delivery *d, const struct sa *sa)
+{
+    struct subnet_event e = {.kind = SUBNET_SUBSCRIBED, .record = sa->data.p};
+    e.request = sa_requests_answered(d, sa, SA_SET);
+    struct endport *p = delivery_endport(d, d->dst);
+    e.endport = p;
+    if (p && e.request)
+        p->subscribing &= (uint8_t)~e.request->traps;
+    if (sa->mad.status != 0)
+        return;
+    if (p) {
+        if (sa->data.p[INFORM_SUBSCRIBE])
+            p->subscribed |= traps_of(sa->data.p);
+        else
+            p->subscribed &= (uint8_t)~traps_of(sa->data.p);
+    }
+    delivery_event(d, &e);
+}
+
+static void on_inform(const struct delivery *d, const struct sa *sa)
+{
+    if (view_has(sa->data, 0, INFORM_SIZE) != WIRE_OK)
+        return;
+    if (sa->mad.method == SA_SET)
+        inform_request(d, sa);
+    else if (sa->mad.method == SA_GET_RESP)
+        inform_response(d, sa);
+}
+
+/*
+ * A trap 67 may be repeated, or may reach one subscriber after the group was created again. So if
+ * the group was deleted before and is present again, the report may be about the earlier deletion.
+ */
+static enum group_state state_after(const struct group *g, uint16_t trap)
+{
+    if (trap == TRAP_GROUP_DELETED)
+        return g->gone_frame && g->state == GROUP_PRESENT ? GROUP_UNCONFIRMED : GROUP_DELETED;
+    return g->state == GROUP_PRESENT ? GROUP_PRESENT : GROUP_UNCONFIRMED;
+}
+
+static void on_report(const struct delivery *d, const struct sa *sa)
+{
+    if (sa->mad.method != SA_REPORT || view_has(sa->data, 0, NOTICE_SIZE) != WIRE_OK ||
+        !(sa->data.p[NOTICE_GENERIC_TYPE] & 0x80))
+        return;
+    uint16_t trap = be16(sa->data.p + NOTICE_TRAP);
+    if (trap != TRAP_GROUP_CREATED && trap != TRAP_GROUP_DELETED)
+        return;
+    struct subnet_event e = {.kind = trap == TRAP_GROUP_CREATED ? SUBNET_GROUP_CREATED
+                                                                : SUBNET_GROUP_DELETED};
+    struct group *g = groups_get(d->s->groups, d->interface, sa->data.p + NOTICE_DETAILS_GID, true);
+    e.group = g;
+    if (g) {
+        g->state = state_after(g, trap);
+        g->frame = d->frame;
+        if (trap == TRAP_GROUP_DELETED)
+            g->gone_frame = d->frame;
+    }
+    delivery_event(d, &e);
+}
+
+static void watch_manager(const struct delivery *d, const struct sa *sa)
+{
+    struct manager *m = managers_get(d->s->managers, d->interface);
+    uint16_t lid = port_to_lid(*d->src);
+    /* the requester sends RMPP acknowledgements, also with the method of the response */
+    if (!(sa->mad.method & MAD_RESPONSE) || sa->mad.method == SA_REPORT_RESP || lid == 0 ||
+        sa->rmpp_type > RMPP_TYPE_DATA)
+        return;
+    uint16_t before = m->sa_lid;
+    m->sa_lid = lid;
+    if (before && before != lid) {
+        m->sa_sequence = (struct sa_sequence){.gap_frame = d->frame};
+        delivery_event(d, &(struct subnet_event){.kind = SUBNET_SA_MOVED, .lid = before});
+    }
+}
+
+void learn_sa_message(const struct delivery *d, const struct sa *sa)
+{
+    watch_manager(d, sa);
+    switch (sa->mad.attribute) {
+    case SA_MC_MEMBER_RECORD:
+        learn_member_records(d, sa);
+        break;
+    case SA_PATH_RECORD:
+        on_path(d, sa);
+        break;
+    case SA_INFORM_INFO:
+        on_inform(d, sa);
+        break;
+    case SA_NOTICE:
+        on_report(d, sa);
+        break;
+    }
+}

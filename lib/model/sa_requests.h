@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Requests to the SA that wait for a response; only for the files of model/. */
+#ifndef IPOIB_MODEL_SA_REQUESTS_H
+#define IPOIB_MODEL_SA_REQUESTS_H
+
+#include "model/subnet_state.h"
+
+struct sa_requests *sa_requests_new(void);
+void sa_requests_free(struct sa_requests *all);
+
+/* Store the request of the message. */
+struct sa_request *sa_requests_add(const struct delivery *d, const struct sa *sa);
+/* The request with this method that the message responds to; NULL: not seen. */
+const struct sa_request *sa_requests_answered(const struct delivery *d, const struct sa *sa,
+                                              uint8_t method);
+
+/*
+ * Two interfaces turned out to see one subnet: move the data of interface `from` to `to`; call
+ * after endports_merge() and groups_merge().
+ */
+void sa_requests_merge(struct sa_requests *all, uint16_t from, uint16_t to);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/sa_tables.h"
+
+/* Responses that are read at the same time; an overwritten one loses the record that it began. */
+enum { TABLES = 64 };
+
+/* A response, up to its last segment. */
+struct table {
+    struct port requester; /* id 0: unused */
+    uint64_t tid;
+    uint32_t next;    /* number of the segment after it */
+    uint32_t carried; /* bytes of the record that has not ended */
+    uint8_t octets[SA_DATA_SIZE];
+};
+
+struct sa_tables {
+    struct table slots[TABLES];
+};
+
+struct sa_tables *sa_tables_new(void)
+{
+    return g_new0(struct sa_tables, 1);
+}
+
+void sa_tables_free(struct sa_tables *all)
+{
+    g_free(all);
+}
+
+static struct table *slot(struct sa_tables *all, const struct port *requester, uint64_t tid)
+{
+    struct port_number key = port_number(requester, (uint32_t)(tid ^ tid >> 32));
+    return &all->slots[port_number_place(&key) % TABLES];
+}
+
+/* Read the record of which the first `begun` bytes are in the segment before this one. */
+static void read_carried(const struct table *t, const struct sa *sa, uint32_t begun, uint32_t size,
+                         sa_table_record *on_record, void *user)
+{
+    uint8_t record[SA_DATA_SIZE];
+    if (t->carried != begun || begun >= size || size > sizeof record ||
+        view_has(sa->data, 0, size - begun) != WIRE_OK)
+        return;
+    memcpy(record, t->octets, begun);
+    memcpy(record + begun, sa->data.p, size - begun);
+    on_record(user, record, false);
+}
+
+/* Keep the record that begins at this offset of the segment, if the next segment has its end. */
+static void carry(struct table *t, const struct sa *sa, uint32_t at)
+{
+    bool whole = sa->data.cap == sa->data.len && sa->data.len <= SA_DATA_SIZE;
+    t->carried = whole && at < sa->data.len ? sa->data.len - at : 0;
+    memcpy(t->octets, sa->data.p + (t->carried ? at : 0), t->carried);
+}
+
+/* Segments have 200 bytes of data, except the last one (IBA 13.6.2.1). */
+void sa_tables_read(struct sa_tables *all, const struct port *requester, const struct sa *sa,
+                    uint32_t size, sa_table_record *on_record, void *user)
+{
+    uint32_t segment = sa->rmpp_type == RMPP_TYPE_DATA ? sa->segment : 1;
+    uint32_t stride = sa->record_stride;
+    if (segment == 0 || stride < size || size == 0 || sa->rmpp_type > RMPP_TYPE_DATA)
+        return;
+    struct table *t = slot(all, requester, sa->mad.tid);
+    bool follows = port_same(t->requester, *requester) && t->tid == sa->mad.tid &&
+                   t->next == segment;
+    uint32_t begun = (uint32_t)((uint64_t)(segment - 1) * SA_DATA_SIZE % stride), at = 0;
+    if (begun && follows)
+        read_carried(t, sa, begun, size, on_record, user);
+    for (at = begun ? stride - begun : 0; view_has(sa->data, at, size) == WIRE_OK; at += stride)
+        on_record(user, sa->data.p + at, true);
+    t->requester = *requester;
+    t->tid = sa->mad.tid;
+    t->next = segment + 1;
+    carry(t, sa, at);
+}
+
+void sa_tables_merge(struct sa_tables *all)
+{
+    memset(all, 0, sizeof *all);
+}

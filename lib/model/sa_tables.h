@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Records in the SA's responses to GetTable, which come in RMPP segments (IBA 13.6, 15.2.1.1); only
+ * for the files of model/.
+ */
+#ifndef IPOIB_MODEL_SA_TABLES_H
+#define IPOIB_MODEL_SA_TABLES_H
+
+#include "model/port.h"
+#include "wire/sa.h"
+
+struct sa_tables;
+
+struct sa_tables *sa_tables_new(void);
+void sa_tables_free(struct sa_tables *all);
+
+/* in_packet: the record is in the packet; else it is a copy that the callee must not keep. */
+typedef void sa_table_record(void *user, const uint8_t *record, bool in_packet);
+
+/*
+ * Call on_record for each record that ends in this segment, of which the first `size` bytes were
+ * captured. A record that begins in the previous segment is read if that one was the last segment
+ * captured of the same response. A missing segment shows nothing, neither records nor their
+ * absence.
+ */
+void sa_tables_read(struct sa_tables *all, const struct port *requester, const struct sa *sa,
+                    uint32_t size, sa_table_record *on_record, void *user);
+
+/* Two interfaces turned out to see one subnet: forget the records that have not ended. */
+void sa_tables_merge(struct sa_tables *all);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/smps.h"
+
+#include "model/hash.h"
+#include "model/managers.h"
+
+/* Limit of routes by which subnet management addresses ports. */
+enum { ROUTES_MAX = 1 << 17 };
+
+/* Data from SMPs about the port at the end of a route, kept until its LID is known. */
+struct route {
+    uint64_t key; /* must be first */
+    struct endport *endport;
+    uint64_t port_guid;
+    uint16_t *pkeys;
+    uint32_t smi_psn;  /* as in struct endport */
+    uint8_t node_type; /* 0: not known */
+    bool has_no_lid;   /* its PortInfo had LID 0, and the SM has set none since */
+};
+
+struct routes {
+    GHashTable *by_key; /* a set of struct route */
+};
+
+static void route_free(gpointer p)
+{
+    struct route *r = p;
+    g_free(r->pkeys);
+    g_free(r);
+}
+
+struct routes *routes_new(void)
+{
+    struct routes *all = g_new0(struct routes, 1);
+    all->by_key = g_hash_table_new_full(hash_uint64, g_int64_equal, route_free, NULL);
+    return all;
+}
+
+void routes_free(struct routes *all)
+{
+    if (!all)
+        return;
+    g_hash_table_destroy(all->by_key);
+    g_free(all);
+}
+
+/*
+ * Key of the path to a port: its LID; or the directed route and the agent that sends it, which is
+ * the upper half of the transaction ID. The routes of two managers start at different ports.
+ */
+static uint64_t route_key(const struct delivery *d, const struct smp *smp)
+{
+    uint64_t h = 0xcbf29ce484222325ull ^ d->interface;
+    uint32_t agent = (uint32_t)(smp->mad.tid >> 32);
+    if (!smp->directed) {
+        const struct port *port = smp->mad.method & MAD_RESPONSE ? d->src : d->dst;
+        return (h ^ port->id) * 0x100000001b3ull;
+    }
+    h = (h ^ agent) * 0x100000001b3ull;
+    for (unsigned i = 1; i <= smp->hop_count; i++)
+        h = (h ^ smp->initial_path[i]) * 0x100000001b3ull;
+    return h ^ (uint64_t)smp->hop_count << 56;
+}
+
+static struct route *route_of(const struct delivery *d, const struct smp *smp)
+{
+    if (smp->directed && !smp->initial_path)
+        return NULL;
+    uint64_t key = route_key(d, smp);
+    struct route *r = g_hash_table_lookup(d->s->routes->by_key, &key);
+    if (r || g_hash_table_size(d->s->routes->by_key) >= ROUTES_MAX)
+        return r;
+    r = g_new0(struct route, 1);
+    r->key = key;
+    g_hash_table_add(d->s->routes->by_key, r);
+    return r;
+}
+
+static void forget_pkeys(uint16_t **pkeys)
+{
+    g_free(*pkeys);
+    *pkeys = NULL;
+}
+
+/* Is another node at the end of the route now? */
+static bool is_another(const struct route *r, const struct node_info *n)
+{
+    return r->port_guid && r->port_guid != n->port_guid;
+}
+
+static void on_node_info(struct route *r, const struct smp *smp)
+{
+    struct node_info n;
+    if (smp_node_info(smp, &n) != WIRE_OK)
+        return;
+    if (is_another(r, &n)) {
+        r->endport = NULL;
+        forget_pkeys(&r->pkeys);
+    }
+    r->node_type = n.type;
+    r->port_guid = n.port_guid;
+}
+
+/* The port's GID is the subnet prefix and the port GUID (IBA 4.1.1). */
+static struct endport *name_port(const struct delivery *d, const struct route *r,
+                                 const struct port_info *p)
+{
+    uint8_t gid[GID_SIZE];
+    if (!r->port_guid || !p->gid_prefix)
+        return endports_get_by_lid(d->s->endports, d->interface, p->lid, true);
+    for (unsigned i = 0; i < 8; i++) {
+        gid[i] = (uint8_t)(p->gid_prefix >> (56 - 8 * i));
+        gid[8 + i] = (uint8_t)(r->port_guid >> (56 - 8 * i));
+    }
+    return endports_assign(d->s->endports, d->interface, p->lid, gid);
+}
+
+static void report_pkeys(const struct delivery *d, struct route *r)
+{
+    if (!r->pkeys || !r->endport)
+        return;
+    bool same = r->endport->pkeys &&
+                memcmp(r->endport->pkeys, r->pkeys, ENDPORT_PKEYS * sizeof *r->pkeys) == 0;
+    if (same)
+        return;
+    g_free(r->endport->pkeys);
+    r->endport->pkeys = g_memdup2(r->pkeys, ENDPORT_PKEYS * sizeof *r->pkeys);
+    delivery_event(d, &(struct subnet_event){
+                          .kind = SUBNET_PKEYS, .endport = r->endport, .lid = r->endport->lid});
+}
+
+static void on_port_info(const struct delivery *d, struct route *r, const struct smp *smp)
+{
+    struct port_info p;
+    if (smp_port_info(smp, &p) != WIRE_OK || p.lid >= LID_MULTICAST_FIRST)
+        return;
+    bool had_no_lid = r->has_no_lid;
+    r->has_no_lid = smp->mad.method == SMP_GET_RESP && p.lid == 0;
+    if (p.lid == 0)
+        return;
+    if (r->node_type == 0 || (r->node_type == NODE_TYPE_SWITCH && p.port != 0))
+        return; /* external ports of a switch have no LID; the field means nothing */
+    struct endport *before = r->endport;
+    r->endport = name_port(d, r, &p);
+    if (!r->endport)
+        return;
+    if (r->endport != before)
+        r->endport->smi_psn = r->smi_psn;
+    struct subnet_event e = {.kind = SUBNET_PORT_INFO, .endport = r->endport, .lid = p.lid};
+    bool born = smp->mad.method == SMP_SET && (p.state == PORT_ARMED || p.state == PORT_ACTIVE);
+    r->endport->lmc = p.lmc;
+    r->endport->neighbor_mtu = p.neighbor_mtu;
+    if (smp->mad.method == SMP_GET_RESP)
+        r->endport->mtu_cap = p.mtu_cap;
+    if (smp->mad.method == SMP_SET && p.reregister)
+        r->endport->reregister_frame = d->frame;
+    if (smp->mad.method == SMP_SET && had_no_lid)
+        endport_started(r->endport, d->frame);
+    delivery_event(d, &e);
+    if (born) {
+        endport_initialised(r->endport, d->frame);
+        e.kind = SUBNET_PORT_BORN;
+        delivery_event(d, &e);
+    }
+    report_pkeys(d, r);
+}
+
+static void on_pkeys(const struct delivery *d, struct route *r, const struct smp *smp)
+{
+    struct pkey_table t;
+    if (smp_pkey_table(smp, &t) != WIRE_OK || t.block != 0 ||
+        (t.port != 0 && r->node_type != NODE_TYPE_CA))
+        return;
+    if (!r->pkeys)
+        r->pkeys = g_new(uint16_t, ENDPORT_PKEYS);
+    for (unsigned i = 0; i < ENDPORT_PKEYS; i++)
+        r->pkeys[i] = pkey_table_entry(&t, i);
+    report_pkeys(d, r);
+}
+
+static void on_sm_info(const struct delivery *d, const struct smp *smp)
+{
+    struct sm_info i;
+    struct manager *m = managers_get(d->s->managers, d->interface);
+    if (smp_sm_info(smp, &i) != WIRE_OK)
+        return;
+    struct subnet_event e = {.kind = SUBNET_SM_SEEN, .control = i.control};
+    if (smp->mad.method == SMP_SET) {
+        e.kind = SUBNET_SM_CONTROL;
+    } else if (i.state != SM_MASTER) {
+        return;
+    } else if (m->master_guid && m->master_guid != i.guid) {
+        e.kind = SUBNET_SM_SECOND;
+    }
+    if (i.state == SM_MASTER && smp->mad.method != SMP_SET)
+        m->master_guid = i.guid;
+    delivery_event(d, &e);
+}
+
+/* The port whose SMI sent an SMP; NULL: not known. r: the route of a response; NULL: a request. */
+static struct endport *sender_of(const struct delivery *d, const struct route *r,
+                                 const struct smp *smp)
+{
+    uint16_t lid = port_to_lid(*d->src);
+    struct node_info n;
+    bool info = r && smp->mad.attribute == SMP_NODE_INFO && smp_node_info(smp, &n) == WIRE_OK;
+    if (r)
+        return info && is_another(r, &n) ? NULL : r->endport;
+    return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, false) : NULL;
+}
+
+struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
+                                const struct port *src, uint32_t psn, bool *whole)
+{
+    struct delivery d = {.s = s, .src = src, .interface = port_interface(*src)};
+    if (m->kind != MAD_KIND_SMP || m->result != WIRE_OK)
+        return NULL;
+    struct route *r = m->smp.mad.method & MAD_RESPONSE ? route_of(&d, &m->smp) : NULL;
+    struct endport *port = sender_of(&d, r, &m->smp);
+    uint32_t *last = port ? &port->smi_psn : r ? &r->smi_psn : NULL;
+    if (!last)
+        return NULL;
+    enum smi_sent sent = endport_smi_sent(last, psn);
+    *whole = sent == SMI_NEXT;
+    if (sent == SMI_MISSING && r)
+        forget_pkeys(&r->pkeys);
+    if (sent == SMI_MISSING && port) {
+        forget_pkeys(&port->pkeys);
+        port->neighbor_mtu = 0;
+    }
+    return port;
+}
+
+void learn_smp(const struct delivery *d, const struct smp *smp)
+{
+    if (!smp_says(smp))
+        return;
+    if (smp->mad.attribute == SMP_SM_INFO) {
+        on_sm_info(d, smp);
+        return;
+    }
+    struct route *r = route_of(d, smp);
+    if (!r)
+        return;
+    switch (smp->mad.attribute) {
+    case SMP_NODE_INFO:
+        on_node_info(r, smp);
+        break;
+    case SMP_PORT_INFO:
+        on_port_info(d, r, smp);
+        break;
+    case SMP_PKEY_TABLE:
+        on_pkeys(d, r, smp);
+        break;
+    }
+}
+
+/*
+ * Routes keep the port to which they led. Those with keys of the other interface are not found any
+ * more. P_Key tables: see endports_merge().
+ */
+static void merge_route(gpointer key, gpointer value, gpointer user)
+{
+    struct route *r = key;
+    (void)value;
+    (void)user;
+    r->endport = endport_now(r->endport);
+    g_clear_pointer(&r->pkeys, g_free);
+}
+
+void routes_merge(struct routes *all)
+{
+    g_hash_table_foreach(all->by_key, merge_route, NULL);
+}

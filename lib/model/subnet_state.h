@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The data of a subnet and the message that is being processed; only for the files of model/ that
+ * process messages of the SA and the SM.
+ */
+#ifndef IPOIB_MODEL_SUBNET_STATE_H
+#define IPOIB_MODEL_SUBNET_STATE_H
+
+#include "model/subnet.h"
+#include "model/write.h"
+
+struct managers;    /* model/managers.h */
+struct routes;      /* model/smps.h */
+struct sa_requests; /* model/sa_requests.h */
+struct sa_tables;   /* model/sa_tables.h */
+
+struct subnet {
+    struct groups *groups;
+    struct endports *endports;
+    struct routes *routes;
+    struct managers *managers;
+    struct sa_requests *requests;
+    struct sa_tables *tables;
+};
+
+/* Context of the current message. */
+struct delivery {
+    struct subnet *s;
+    const struct port *src, *dst;
+    uint32_t frame;
+    uint16_t interface;
+    subnet_observer *observer;
+    void *user;
+};
+
+/* Report an event of the message to the observer. */
+void delivery_event(const struct delivery *d, struct subnet_event *e);
+
+/* The endport at the port's LID, added if it is not known; NULL: no LID, or table full. */
+struct endport *delivery_endport(const struct delivery *d, const struct port *p);
+
+#endif

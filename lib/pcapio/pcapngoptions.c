@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Options that are copied from pcapng file to pcapng file. See pcapngoptions.h. */
+#include "pcapio/pcapngoptions.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "pcapio/octets.h"
+#include "pcapio/pcapng_format.h"
+#include "pcapio/pcapngtime.h"
+
+/* Form of a value; TIME: two words of 32 bits, the high one first. */
+enum form { BYTES, NUMBER_32, NUMBER_64, TIME };
+
+static const struct copied {
+    enum pcapng_block block;
+    uint16_t code;
+    enum form form;
+    bool is_text; /* describes a host */
+} copied[] = {
+    {PCAPNG_SECTION, OPT_COMMENT, BYTES, true},
+    {PCAPNG_SECTION, 2, BYTES, true}, /* shb_hardware */
+    {PCAPNG_SECTION, 3, BYTES, true}, /* shb_os */
+    {PCAPNG_INTERFACE, OPT_COMMENT, BYTES, true},
+    {PCAPNG_INTERFACE, IF_NAME, BYTES, true},
+    {PCAPNG_INTERFACE, IF_DESCRIPTION, BYTES, true},
+    {PCAPNG_INTERFACE, 4, BYTES, true},      /* if_IPv4addr */
+    {PCAPNG_INTERFACE, 5, BYTES, true},      /* if_IPv6addr */
+    {PCAPNG_INTERFACE, 6, BYTES, true},      /* if_MACaddr */
+    {PCAPNG_INTERFACE, 7, BYTES, true},      /* if_EUIaddr */
+    {PCAPNG_INTERFACE, 8, NUMBER_64, true},  /* if_speed */
+    {PCAPNG_INTERFACE, 11, BYTES, true},     /* if_filter */
+    {PCAPNG_INTERFACE, 12, BYTES, true},     /* if_os */
+    {PCAPNG_INTERFACE, 15, BYTES, true},     /* if_hardware */
+    {PCAPNG_INTERFACE, 16, NUMBER_64, true}, /* if_txspeed */
+    {PCAPNG_INTERFACE, 17, NUMBER_64, true}, /* if_rxspeed */
+    {PCAPNG_PACKET, OPT_COMMENT, BYTES, true},
+    {PCAPNG_PACKET, EPB_FLAGS, NUMBER_32, false},
+    {PCAPNG_PACKET, 5, NUMBER_64, false}, /* epb_packetid */
+    {PCAPNG_PACKET, 6, NUMBER_32, false}, /* epb_queue */
+    {PCAPNG_STATISTICS, OPT_COMMENT, BYTES, true},
+    {PCAPNG_STATISTICS, 2, TIME, false}, /* isb_starttime */
+    {PCAPNG_STATISTICS, 3, TIME, false}, /* isb_endtime */
+    {PCAPNG_STATISTICS, ISB_IFRECV, NUMBER_64, false},
+    {PCAPNG_STATISTICS, ISB_IFDROP, NUMBER_64, false},
+    {PCAPNG_STATISTICS, ISB_FILTERACCEPT, NUMBER_64, false},
+    {PCAPNG_STATISTICS, ISB_OSDROP, NUMBER_64, false},
+    {PCAPNG_STATISTICS, 8, NUMBER_64, false}, /* isb_usrdeliv */
+};
+
+static const struct copied *find(enum pcapng_block block, uint16_t code)
+{
+    for (size_t i = 0; i < sizeof(copied) / sizeof(*copied); i++)
+        if (copied[i].block == block && copied[i].code == code)
+            return &copied[i];
+    return NULL;
+}
+
+static uint64_t get(const uint8_t *p, unsigned bytes, bool big_endian)
+{
+    uint64_t v = 0;
+
+    for (unsigned i = 0; i < bytes; i++)
+        v = v << 8 | p[big_endian ? i : bytes - 1 - i];
+    return v;
+}
+
+static void convert_time(uint8_t *value, const struct pcapng_origin *from)
+{
+    uint64_t ticks = get(value, 4, from->big_endian) << 32 | get(value + 4, 4, from->big_endian);
+    int64_t ns = pcapng_ns(ticks, from->tsresol, from->tsoffset);
+    uint64_t time = ns > 0 ? (uint64_t)ns : 0; /* times are unsigned */
+
+    put_le32(value, (uint32_t)(time >> 32));
+    put_le32(value + 4, (uint32_t)time);
+}
+
+/* Returns false if a value of its form has another size. */
+static bool convert_value(uint8_t *value, uint16_t size, enum form form,
+                          const struct pcapng_origin *from)
+{
+    if (form != BYTES && size != (form == NUMBER_32 ? 4 : 8))
+        return false;
+    if (form == NUMBER_32)
+        put_le32(value, (uint32_t)get(value, 4, from->big_endian));
+    else if (form == NUMBER_64)
+        put_le64(value, get(value, 8, from->big_endian));
+    else if (form == TIME)
+        convert_time(value, from);
+    return true;
+}
+
+uint32_t pcapng_convert_options(uint8_t *p, uint32_t len, enum pcapng_block block,
+                                bool without_texts, const struct pcapng_origin *from)
+{
+    uint32_t at = 0, out = 0;
+
+    while (len - at >= OPTION_HEAD) {
+        uint16_t code = (uint16_t)get(p + at, 2, from->big_endian),
+                 size = (uint16_t)get(p + at + 2, 2, from->big_endian);
+        uint32_t whole = OPTION_HEAD + ((size + 3u) & ~3u);
+        const struct copied *one = find(block, code);
+
+        if (code == OPT_END || whole > len - at)
+            break;
+        if (one && !(without_texts && one->is_text) &&
+            convert_value(p + at + OPTION_HEAD, size, one->form, from)) {
+            put_le16(p + at, code);
+            put_le16(p + at + 2, size);
+            memmove(p + out, p + at, whole);
+            out += whole;
+        }
+        at += whole;
+    }
+    return out;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The parts of the reader of pcapng files. Private to pcapngfile.c and pcapngsection.c. */
+#ifndef IPOIB_PCAPIO_PCAPNGREADER_H
+#define IPOIB_PCAPIO_PCAPNGREADER_H
+
+#include <stdbool.h>
+
+#include "pcapio/octets.h"
+#include "pcapio/pcapngfile.h"
+#include "pcapio/pcapngoptions.h"
+
+struct interface {
+    int linktype;
+    uint32_t snaplen; /* bytes; 0: no limit */
+    uint8_t tsresol;
+    int64_t tsoffset; /* seconds */
+};
+
+struct pcapngfile {
+    FILE *file;
+    char *error;
+    bool big_endian, in_section;
+    uint64_t offset; /* offset in the file of the current block */
+    uint8_t *body;   /* body of the current block, and the length after it */
+    size_t room;
+    struct interface *interfaces; /* interfaces of the current section */
+    uint32_t interface_count, interface_room;
+    uint32_t interface_base; /* number of interfaces in the previous sections */
+    uint32_t frames;
+    int64_t last_ns;
+    uint8_t *options; /* of the last packet, in the body of its block */
+    uint32_t options_len;
+    capfile_describe *describe; /* NULL: no callback */
+    void *describe_user;
+    bool without_texts; /* of options that are copied */
+};
+
+/* The head of a block. */
+struct block {
+    uint32_t type, len; /* len: of the whole block */
+    uint32_t body_len;  /* without type and lengths */
+};
+
+static inline uint16_t pcapng_get16(const struct pcapngfile *ng, const uint8_t *p)
+{
+    return ng->big_endian ? get_be16(p) : (uint16_t)(p[1] << 8 | p[0]);
+}
+
+static inline uint32_t pcapng_get32(const struct pcapngfile *ng, const uint8_t *p)
+{
+    uint32_t first = pcapng_get16(ng, p), second = pcapng_get16(ng, p + 2);
+
+    return ng->big_endian ? first << 16 | second : second << 16 | first;
+}
+
+static inline uint64_t pcapng_get64(const struct pcapngfile *ng, const uint8_t *p)
+{
+    uint64_t first = pcapng_get32(ng, p), second = pcapng_get32(ng, p + 4);
+
+    return ng->big_endian ? first << 32 | second : second << 32 | first;
+}
+
+/* Reports why the current block is damaged. */
+enum capfile_result pcapng_damaged(struct pcapngfile *ng, const char *why);
+enum capfile_result pcapng_no_memory(struct pcapngfile *ng);
+
+/* How the options of an interface are written; F NULL: of no interface (pcapngsection.c). */
+struct pcapng_origin pcapng_origin_of(const struct pcapngfile *ng, const struct interface *f);
+
+/* Take a block that is in the body: of a section, an interface, statistics (pcapngsection.c). */
+enum capfile_result pcapng_begin_section(struct pcapngfile *ng, const struct block *b);
+enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct block *b);
+void pcapng_take_statistics(struct pcapngfile *ng, const struct block *b);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sections and interfaces of a pcapng file. Section numbers are those of
+ * draft-ietf-opsawg-pcapng.
+ */
+#include <stdlib.h>
+
+#include "pcapio/pcapng_format.h"
+#include "pcapio/pcapngoptions.h"
+#include "pcapio/pcapngreader.h"
+#include "pcapio/pcapngtime.h"
+
+/* INTERFACES_MAX: a file that describes more interfaces is malformed. */
+enum { INTERFACES_MAX = 1 << 20, TSRESOL_DEFAULT = 6 };
+
+struct pcapng_origin pcapng_origin_of(const struct pcapngfile *ng, const struct interface *f)
+{
+    return (struct pcapng_origin){ng->big_endian, f ? f->tsresol : TSRESOL_DEFAULT,
+                                  f ? f->tsoffset : 0};
+}
+
+/*
+ * Passes D to the callback, with the options after the first HEAD bytes of the block; F: the
+ * interface that D is about, or NULL.
+ */
+static void pass_on(struct pcapngfile *ng, struct capfile_description *d, enum pcapng_block kind,
+                    const struct block *b, uint32_t head, const struct interface *f)
+{
+    struct pcapng_origin from = pcapng_origin_of(ng, f);
+
+    if (!ng->describe)
+        return;
+    d->options = ng->body + head;
+    d->options_len = pcapng_convert_options(ng->body + head, b->body_len - head, kind,
+                                            ng->without_texts, &from);
+    ng->describe(ng->describe_user, d);
+}
+
+enum capfile_result pcapng_begin_section(struct pcapngfile *ng, const struct block *b)
+{
+    if (b->body_len < 16)
+        return pcapng_damaged(ng, "is too short for the header of a section");
+    if (pcapng_get16(ng, ng->body + 4) != 1)
+        return pcapng_damaged(ng, "begins a section of a version other than 1");
+    ng->in_section = true;
+    ng->interface_base += ng->interface_count;
+    ng->interface_count = 0;
+    pass_on(ng, &(struct capfile_description){.about = CAPFILE_SECTION}, PCAPNG_SECTION, b, 16,
+            NULL);
+    return CAPFILE_FRAME;
+}
+
+/* Reads the options in the LEN bytes at P (section 3.5): if_tsresol and if_tsoffset. */
+static enum capfile_result read_options(struct pcapngfile *ng, struct interface *f,
+                                        const uint8_t *p, uint32_t len)
+{
+    while (len >= OPTION_HEAD) {
+        uint16_t code = pcapng_get16(ng, p), size = pcapng_get16(ng, p + 2);
+        uint32_t whole = OPTION_HEAD + ((size + 3u) & ~3u);
+
+        if (code == OPT_END)
+            break;
+        if (whole > len)
+            return pcapng_damaged(ng, "has an option that ends beyond it");
+        if ((code == IF_TSRESOL && size != 1) || (code == IF_TSOFFSET && size != 8))
+            return pcapng_damaged(ng, "has an option of the wrong size");
+        if (code == IF_TSRESOL)
+            f->tsresol = p[OPTION_HEAD];
+        if (code == IF_TSOFFSET)
+            f->tsoffset = (int64_t)pcapng_get64(ng, p + OPTION_HEAD);
+        p += whole;
+        len -= whole;
+    }
+    return CAPFILE_FRAME;
+}
+
+static bool room_for_interface(struct pcapngfile *ng)
+{
+    uint32_t room = ng->interface_room ? 2 * ng->interface_room : 8;
+    struct interface *more;
+
+    if (ng->interface_count < ng->interface_room)
+        return true;
+    more = realloc(ng->interfaces, room * sizeof(*more));
+    if (!more)
+        return false;
+    ng->interfaces = more;
+    ng->interface_room = room;
+    return true;
+}
+
+enum capfile_result pcapng_add_interface(struct pcapngfile *ng, const struct block *b)
+{
+    struct interface *f;
+
+    if (b->body_len < 8)
+        return pcapng_damaged(ng, "is too short for an interface's description");
+    if (ng->interface_base + ng->interface_count >= INTERFACES_MAX)
+        return pcapng_damaged(ng, "describes one interface more than 1,048,576");
+    if (!room_for_interface(ng))
+        return pcapng_no_memory(ng);
+    f = &ng->interfaces[ng->interface_count++];
+    *f = (struct interface){pcapng_get16(ng, ng->body), pcapng_get32(ng, ng->body + 4),
+                            TSRESOL_DEFAULT, 0};
+    enum capfile_result result = read_options(ng, f, ng->body + 8, b->body_len - 8);
+    if (result != CAPFILE_FRAME)
+        return result;
+    struct capfile_description d = {.about = CAPFILE_INTERFACE,
+                                    .interface = ng->interface_base + ng->interface_count - 1,
+                                    .linktype = f->linktype,
+                                    .snaplen = f->snaplen};
+    pass_on(ng, &d, PCAPNG_INTERFACE, b, 8, f);
+    return CAPFILE_FRAME;
+}
+
+/* Describes an Interface Statistics Block (section 4.6). Ignores one without a valid interface. */
+void pcapng_take_statistics(struct pcapngfile *ng, const struct block *b)
+{
+    uint32_t number = b->body_len >= 12 ? pcapng_get32(ng, ng->body) : UINT32_MAX;
+
+    if (number >= ng->interface_count)
+        return;
+    const struct interface *f = &ng->interfaces[number];
+    uint64_t ticks = (uint64_t)pcapng_get32(ng, ng->body + 4) << 32 |
+                     pcapng_get32(ng, ng->body + 8);
+    struct capfile_description d = {.about = CAPFILE_STATISTICS,
+                                    .interface = ng->interface_base + number,
+                                    .ns = pcapng_ns(ticks, f->tsresol, f->tsoffset)};
+    pass_on(ng, &d, PCAPNG_STATISTICS, b, 12, f);
+}

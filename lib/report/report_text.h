@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Parts of the text report. Private to report/. */
+#ifndef IPOIB_REPORT_REPORT_TEXT_H
+#define IPOIB_REPORT_REPORT_TEXT_H
+
+#include "report/report.h"
+
+/* ECMA-48 SGR colours; nothing is written without colours */
+enum colour { RED, YELLOW, GREEN, BOLD, PLAIN };
+
+struct text {
+    GString *out;
+    const struct report *report;
+    const struct checked *checked;
+    bool colours;
+    /* a fabric diagnosis: its verdict is OK or FAULT instead of CONFORMANT or VIOLATED */
+    bool of_fabric;
+};
+
+/* Starts the colour; PLAIN ends it (report_text_colour.c). */
+void text_put_colour(const struct text *t, enum colour colour);
+void text_put_coloured(const struct text *t, enum colour colour, const char *words);
+
+/* The last line: the verdict and what it counts (report_text_verdict.c). */
+void text_put_verdict(const struct text *t);
+
+#endif

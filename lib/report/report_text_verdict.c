@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The verdict of the text report: one line. */
+#include <string.h>
+
+#include "report/report_text.h"
+#include "rules/deviation.h"
+
+static void put_part(GString *out, bool *first, unsigned n, const char *one, const char *many)
+{
+    if (n == 0)
+        return;
+    g_string_append_printf(out, "%s%u %s", *first ? "" : ", ", n, n == 1 ? one : many);
+    *first = false;
+}
+
+/* Appends the names of the implementations whose known deviations are counted. */
+static void put_implementations(const struct text *t)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    for (size_t rule = 0; rule < RULE_COUNT; rule++) {
+        const struct verdict *v = t->checked->verdict;
+        const struct verdict_result *r = verdict_result(v, (enum rule_number)rule,
+                                                        OUTCOME_DEVIATION);
+        bool counts = verdict_worst(v, (enum rule_number)rule) == OUTCOME_DEVIATION;
+        for (unsigned i = 0; counts && r && i < r->n_cases; i++) {
+            char *name = deviation_implementation(r->cases[i].reason);
+            if (name && !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+                g_ptr_array_add(names, name);
+            else
+                g_free(name);
+        }
+    }
+    for (guint i = 0; i < names->len; i++)
+        g_string_append_printf(t->out, "%s%s",
+                               i == 0                ? " of "
+                               : i == names->len - 1 ? " and "
+                                                     : ", ",
+                               (char *)names->pdata[i]);
+    g_ptr_array_unref(names);
+}
+
+static void put_counts(const struct text *t, const struct verdict_summary *s)
+{
+    GString *out = t->out;
+    bool first = true;
+    put_part(out, &first, checked_failed_stages(t->checked), "stage failed", "stages failed");
+    put_part(out, &first, s->must, "MUST violated", "MUSTs violated");
+    put_part(out, &first, s->should, "SHOULD violated", "SHOULDs violated");
+    put_part(out, &first, s->known, "violation known from the baseline",
+             "violations known from the baseline");
+    put_part(out, &first, s->deviated, "known deviation", "known deviations");
+    if (s->deviated)
+        put_implementations(t);
+    put_part(out, &first, s->noted, "note", "notes");
+    put_part(out, &first, s->inconclusive, "rule inconclusive", "rules inconclusive");
+    put_part(out, &first, s->skipped, "rule skipped", "rules skipped");
+    put_part(out, &first, s->passed, "rule passed", "rules passed");
+    if (first)
+        g_string_append(out, "no rule applied");
+}
+
+/* Has a failed stage already shown the trouble? */
+static bool trouble_is_reported(const struct checked *j)
+{
+    for (guint i = 0; j->stages && i < j->stages->len; i++) {
+        const struct stage *s = j->stages->pdata[i];
+        if (s->outcome == OUTCOME_FAIL && strcmp(s->text, j->trouble) == 0)
+            return true;
+    }
+    return false;
+}
+
+void text_put_verdict(const struct text *t)
+{
+    static const struct {
+        enum colour colour;
+        const char *words;
+    } shown[] = {
+        [VERDICT_CONFORMANT] = {GREEN, "CONFORMANT"},
+        [VERDICT_VIOLATED] = {RED, "VIOLATED"},
+        [VERDICT_UNJUDGED] = {RED, "NOT JUDGED"},
+    };
+    struct verdict_summary s = checked_summary(t->report, t->checked);
+    g_string_append_printf(t->out, "%s%s: ", t->checked->brief ? "" : "\n", t->checked->name);
+    text_put_coloured(t, shown[s.status].colour,
+                      !t->of_fabric                    ? shown[s.status].words
+                      : s.status == VERDICT_CONFORMANT ? "OK"
+                      : s.status == VERDICT_VIOLATED   ? "FAULT"
+                                                       : shown[s.status].words);
+    g_string_append(t->out, ": ");
+    if (s.status == VERDICT_UNJUDGED)
+        g_string_append(t->out, checked_why_not(t->report, t->checked));
+    else
+        put_counts(t, &s);
+    if (!t->report->probed && checked_ipoib_frames(t->checked))
+        g_string_append_printf(t->out, "; %u of %u MUST and SHOULD rules judged", s.checked,
+                               s.applicable);
+    if (s.status == VERDICT_VIOLATED && t->checked->trouble &&
+        !(t->of_fabric && trouble_is_reported(t->checked)))
+        g_string_append_printf(t->out, "; and not judged to its end: %s", t->checked->trouble);
+    g_string_append_c(t->out, '\n');
+}

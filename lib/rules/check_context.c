@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rules/check_context.h"
+
+/*
+ * Did the port join a broadcast group of another scope since the QP last sent to a group? Then the
+ * interface may have moved to that link.
+ */
+static bool may_have_moved(const struct check_context *s, const struct qp *qp)
+{
+    const struct link *l = groups_link(s->f->groups, s->p->at.interface, s->p->ib.pkey);
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+        const struct endport *port = group_scope(b) != qp->scope ? sending_port(s) : NULL;
+        const struct member *m = port ? groups_member(s->f->groups, b, port) : NULL;
+        if (m && (m->pending || m->frame > qp->group_frame))
+            return true;
+    }
+    return false;
+}
+
+uint8_t sending_scope(const struct check_context *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    if (ib->dgid && mgid_is_ipoib(ib->dgid))
+        return ib->dgid[MGID_FLAGS_SCOPE] & 0x0f;
+    const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
+    return qp && !may_have_moved(s, qp) ? qp->scope : 0;
+}
+
+bool is_sa(const struct check_context *s)
+{
+    return s->p->ib.has_lrh && s->p->ib.slid == subnet_sa_lid(s->f->subnet, s->p->at.interface);
+}
+
+bool is_sa_port(const struct check_context *s, const struct endport *port)
+{
+    uint16_t lid = subnet_sa_lid(s->f->subnet, port->interface);
+    return lid && endport_has_lid(port, lid);
+}
+
+const struct endport *sending_port(const struct check_context *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    if (ib->has_grh)
+        return endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid);
+    return ib->has_lrh ? endports_by_lid(s->f->endports, s->p->at.interface, ib->slid) : NULL;
+}
+
+bool has_joined_since(const struct check_context *s, const struct endport *port, uint16_t pkey,
+                      uint32_t frame)
+{
+    const struct link *l = groups_link(s->f->groups, s->p->at.interface, pkey);
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+        const struct member *m = groups_member(s->f->groups, b, port);
+        if (m && (m->pending || m->frame > frame))
+            return true;
+    }
+    return false;
+}
+
+bool lacks_broadcast(const struct check_context *s, uint16_t pkey, uint8_t scope, uint32_t *since)
+{
+    const struct link *l = groups_link(s->f->groups, s->p->at.interface, pkey);
+    bool missing = false;
+    *since = 0;
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+        if (!group_is_absent(b))
+            return false;
+        missing |= group_scope(b) == scope;
+        *since = MAX(*since, b->frame);
+    }
+    return missing;
+}
+
+bool is_full_member(const struct check_context *s, const struct group *group,
+                    const struct endport *port)
+{
+    const struct member *m = port ? groups_member(s->f->groups, group, port) : NULL;
+    return m && m->join_state & JOIN_FULL;
+}

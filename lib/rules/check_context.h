@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Checks that need the state of the fabric. Private to rules/. Each is called once for each packet,
+ * in the order of the capture, after the model was updated with the packet.
+ */
+#ifndef IPOIB_RULES_CHECK_CONTEXT_H
+#define IPOIB_RULES_CHECK_CONTEXT_H
+
+#include "model/events.h"
+#include "model/fabric.h"
+#include "rules/keys.h"
+#include "rules/report.h"
+#include "rules/sender.h"
+
+struct check_context {
+    const struct reporter *r;
+    const struct fabric_facts *f;
+    const struct packet *p;
+    const struct events *e;      /* what the model learnt from the packet */
+    struct postponed *postponed; /* rules/postpone.h */
+};
+
+/*
+ * The sender of a packet. An IP source address counts as the sender's only if ARP or ND confirmed
+ * it, because the packet may come through a router (sender.c).
+ */
+struct sender sender_of(const struct fabric_facts *f, const struct packet *p);
+
+/*
+ * The scope of the sender's link: from the destination group, or from the groups that the QP sent
+ * to before; 0: unknown (check_context.c).
+ */
+uint8_t sending_scope(const struct check_context *s);
+
+/* The port that sends the packet, by its GID or LID; NULL: unknown (check_context.c). */
+const struct endport *sending_port(const struct check_context *s);
+
+/*
+ * Has an interface of the port on this partition joined the broadcast group, or asked to, since
+ * that frame? Then it was restarted, and its QPN may have changed (check_context.c).
+ */
+bool has_joined_since(const struct check_context *s, const struct endport *port, uint16_t pkey,
+                      uint32_t frame);
+
+/*
+ * Does the SA's own port send the packet? Its requests to the SA are not captured
+ * (check_context.c).
+ */
+bool is_sa(const struct check_context *s);
+/* Is the port the SA's own (check_context.c)? */
+bool is_sa_port(const struct check_context *s, const struct endport *port);
+
+/*
+ * Did the SA say that the broadcast group of this scope is missing or deleted, and is every other
+ * known broadcast group of the partition absent too (check_context.c)? since: set to the frame in
+ * which the SA last said so of one of them.
+ */
+bool lacks_broadcast(const struct check_context *s, uint16_t pkey, uint8_t scope, uint32_t *since);
+
+/* Is the port a FullMember of the group (check_context.c)? port NULL: false. */
+bool is_full_member(const struct check_context *s, const struct group *group,
+                    const struct endport *port);
+
+/* A UD datagram: Q_Key, MTU, broadcast group of the partition (check_link.c). */
+void check_transmission(const struct check_context *s);
+
+/*
+ * The port whose IPoIB interface sends the datagram, if one of its announced link-layer addresses
+ * contains the source QP; NULL: unknown (check_member.c).
+ */
+const struct endport *sending_interface(const struct check_context *s);
+
+/*
+ * Did the port that sends the datagram join the link's broadcast group as FullMember? scope: of the
+ * link, 0 if unknown (check_member.c).
+ */
+void check_interface_joined(const struct check_context *s, const struct endport *port,
+                            uint8_t scope);
+
+/* The same for a datagram to one port, if its sender is an interface (check_member.c). */
+void check_sending_interface(const struct check_context *s);
+
+/*
+ * The scope of an IPoIB MGID that a port sends to or joins (check_scope.c). false: the port's link
+ * has another scope.
+ */
+bool check_scope(const struct check_context *s, const uint8_t *mgid, const struct endport *port);
+
+/*
+ * A datagram to an IPoIB group: does the group exist, has the sender joined, does the sender use
+ * the group's parameters? (check_multicast.c)
+ */
+void check_multicast(const struct check_context *s);
+
+/* A datagram to a multicast GID without IPoIB signature (check_signature.c). */
+void check_signature(const struct check_context *s);
+
+/* A datagram to one port: its QP, its partition (check_unicast.c). */
+void check_unicast(const struct check_context *s);
+
+/*
+ * ARP or ND: whose link-layer address is announced, from which port, and where the reply goes
+ * (check_announced.c).
+ */
+void check_arp_in_fabric(const struct check_context *s, const struct datagram *d);
+void check_nd_in_fabric(const struct check_context *s, const struct datagram *d);
+
+/* Events of subnet administration and subnet management (check_group.c, check_subnet.c). */
+void check_group_event(const struct check_context *s, const struct subnet_event *e);
+void check_subnet_event(const struct check_context *s, const struct subnet_event *e);
+
+/* A CM message of an IPoIB connection, known or not (check_connection.c). */
+void check_connection_message(const struct check_context *s);
+/* A connection whose interface left the broadcast group: did it end? (SUBNET_TEARDOWN) */
+void check_teardown(const struct check_context *s, const struct connection *c);
+/*
+ * Data on a connection, from the encapsulation header on: a message of one packet, or the first
+ * packet of a message.
+ */
+void check_connection_data(const struct check_context *s);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The scope of an IPoIB MGID: that of the link's broadcast group (RFC 4391 §4). */
+#include "rules/result.h"
+#include "wire/mgid.h"
+
+/*
+ * The port that sends to the group, or joins it, is a FullMember of a broadcast group of another
+ * scope; NULL: of none. Returns true if the result is a failure.
+ */
+static bool fail_scope(const struct check_context *s, const struct endport *port,
+                       const uint8_t *mgid, const struct group *broadcast)
+{
+    struct mgid m = mgid_read(mgid);
+    const struct result r = {
+        .rule = R_RFC4391_4_SCOPE_CONSISTENT,
+        .about = subject_group(mgid),
+        .wanted = (uint32_t)m.flags << 4 | (broadcast ? group_scope(broadcast) : 0),
+        .value = (uint32_t)m.flags << 4 | m.scope,
+        .at = {mgid + MGID_FLAGS_SCOPE, 1},
+        .unknown_at = mgid,
+        .describe = describe_hex,
+        .facts = {fact_no_other_link(broadcast ? port : NULL)},
+    };
+    return report_result(s, &r);
+}
+
+bool check_scope(const struct check_context *s, const uint8_t *mgid, const struct endport *port)
+{
+    struct mgid m = mgid_read(mgid);
+    struct subject group = subject_group(mgid);
+    const struct group *other = NULL;
+    if (m.broadcast)
+        return true;
+    const struct link *l = groups_link(s->f->groups, s->p->at.interface, m.pkey);
+    /* a broadcast group of this scope is known, but not known to be present */
+    bool unconfirmed = false;
+    for (const struct group *b = l ? l->broadcast : NULL; b; b = b->next) {
+        if (b->state == GROUP_PRESENT && group_scope(b) == m.scope) {
+            report_pass_about(s->r, R_RFC4391_4_SCOPE_CONSISTENT, &group);
+            return true;
+        }
+        unconfirmed |= group_scope(b) == m.scope;
+        if (!other && b->state == GROUP_PRESENT && is_full_member(s, b, port))
+            other = b;
+    }
+    return !fail_scope(s, port, mgid, unconfirmed ? NULL : other);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rules/checker.h"
+
+#include "rules/postpone.h"
+#include "rules/check_context.h"
+#include "wire/link_frame.h"
+#include "wire/encap.h"
+#include "wire/mgid.h"
+#include "wire/nd.h"
+
+struct checker {
+    struct fabric *fabric;
+    bool own_fabric;
+    const struct deviations *known;
+    struct reported *reported;
+    struct postponed *postponed;
+    struct events *events; /* of the current packet, if checker_frame() observes it */
+    checker_report *report;
+    void *user;
+    uint32_t frame;
+    const struct packet *packet; /* the current one; NULL: none */
+    const char *message; /* name of the current Neighbour Discovery message, "" for others */
+};
+
+struct checker *checker_new(struct fabric *fabric, const struct deviations *known,
+                            checker_report *report, void *user)
+{
+    struct checker *j = g_new0(struct checker, 1);
+    j->own_fabric = fabric == NULL;
+    j->fabric = fabric ? fabric : fabric_new();
+    j->known = known;
+    j->reported = reported_new();
+    j->postponed = postponed_new();
+    j->events = events_new();
+    j->report = report;
+    j->user = user;
+    j->message = "";
+    return j;
+}
+
+void checker_free(struct checker *j)
+{
+    if (!j)
+        return;
+    if (j->own_fabric)
+        fabric_free(j->fabric);
+    reported_free(j->reported);
+    postponed_free(j->postponed);
+    events_free(j->events);
+    g_free(j);
+}
+
+/* The contents of a corrupt packet cannot be attributed to the sender. */
+static bool checked_packet_is_corrupt(void *user)
+{
+    const struct checker *j = user;
+    return j->packet && packet_is_corrupt(j->packet);
+}
+
+static void report_unknown(struct checker *j, const struct finding *f)
+{
+    struct finding unknown = {f->rule,    OUTCOME_INCONCLUSIVE,
+                              0,          0,
+                              "",         "the packet is corrupt: its ICRC or VCRC is wrong",
+                              f->subject, "",
+                              NULL};
+    j->report(j->user, j->frame, &unknown);
+}
+
+/* Marks a known deviation. */
+static void report_failure(struct checker *j, const struct finding *f)
+{
+    const struct failure failure = {f->rule, f->expected, f->actual, j->message};
+    const char *reason = deviations_reason(j->known, &failure);
+    const struct sender sender = sender_of(fabric_facts(j->fabric), j->packet);
+    struct finding failed = *f;
+    failed.outcome = reason ? OUTCOME_DEVIATION : OUTCOME_FAIL;
+    failed.reason = reason ? reason : f->reason;
+    failed.sender = &sender;
+    j->report(j->user, j->frame, &failed);
+}
+
+__attribute__((noinline)) static void report_breach(struct checker *j, const struct finding *f)
+{
+    if (checked_packet_is_corrupt(j))
+        report_unknown(j, f);
+    else if (f->outcome == OUTCOME_FAIL)
+        report_failure(j, f);
+    else
+        j->report(j->user, j->frame, f);
+}
+
+/* Most findings are passes. */
+static void pass_on(void *user, const struct finding *f)
+{
+    struct checker *j = user;
+    if (f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_NOTED)
+        report_breach(j, f);
+    else
+        j->report(j->user, j->frame, f);
+}
+
+static struct reporter reporter(struct checker *j, const uint8_t *base, uint16_t interface)
+{
+    return (struct reporter){pass_on, checked_packet_is_corrupt, j, base, j->reported, interface};
+}
+
+/* ---- datagrams */
+
+/* The name of the Neighbour Discovery message in lists of known deviations. */
+static const char *nd_name(uint8_t type)
+{
+    static const char *const names[] = {"RS", "RA", "NS", "NA", "Redirect"};
+    return type >= ND_RS && type <= ND_REDIRECT ? names[type - ND_RS] : "";
+}
+
+/* check_context NULL: the frame has no InfiniBand headers. */
+static void check_datagram(const struct reporter *r, const struct check_context *check_context,
+                           const struct datagram *d)
+{
+    if (d->encap.type == TYPE_ARP || d->encap.type == TYPE_RARP) {
+        check_arp(r, d);
+        if (check_context)
+            check_arp_in_fabric(check_context, d);
+    } else if (d->icmpv6.p) {
+        struct checker *j = r->user;
+        j->message = view_has(d->icmpv6, 0, 1) == WIRE_OK ? nd_name(d->icmpv6.p[0]) : "";
+        check_nd(r, d->icmpv6);
+        if (check_context)
+            check_nd_in_fabric(check_context, d);
+        j->message = "";
+    } else if (d->dhcp_octets.p) {
+        check_dhcp(r, d);
+    }
+}
+
+static void check_payload(const struct reporter *r, const struct check_context *check_context,
+                          const struct datagram *d, bool connected)
+{
+    check_encapsulation(r, d, connected);
+    if (d->header == WIRE_OK && encapsulation_fits(d))
+        check_datagram(r, check_context, d);
+}
+
+static void check_ud(const struct check_context *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    check_datagram_headers(s->r, ib, &s->p->datagram);
+    check_transmission(s);
+    if (ib->dgid && mgid_is_ipoib(ib->dgid))
+        check_multicast(s);
+    else if (ib->dgid && ib->dgid[MGID_PREFIX] == 0xff)
+        check_signature(s);
+    else if (!ib_is_multicast(ib))
+        check_unicast(s);
+    check_payload(s->r, s, &s->p->datagram, false);
+}
+
+static void check_connected(const struct check_context *s)
+{
+    const struct packet *p = s->p;
+    /* only the first packet of a message has the encapsulation header */
+    if (!packet_begins_message(p))
+        return;
+    check_connection_data(s);
+    if (p->classification.class == PAYLOAD_IPOIB)
+        check_payload(s->r, s, &p->datagram, true);
+    else
+        check_encapsulation(s->r, &p->datagram, true);
+}
+
+/* ---- management */
+
+/* Returns true if an event is about an IPoIB group. */
+static bool check_events(const struct check_context *s)
+{
+    bool ipoib = false;
+    for (unsigned i = 0; i < s->e->count; i++) {
+        const struct subnet_event *e = &s->e->list[i];
+        ipoib |= e->group && mgid_is_ipoib(e->group->mgid);
+        check_group_event(s, e);
+        check_subnet_event(s, e);
+        if (e->kind == SUBNET_TEARDOWN)
+            check_teardown(s, e->connection);
+    }
+    return ipoib;
+}
+
+static void name_foreign(const struct check_context *s, const struct cm *cm)
+{
+    const struct connection *c = s->p->classification.connection;
+    struct subject subject = subject_connection(c ? c->number : 0);
+    uint8_t service = c ? c->service : (uint8_t)cm->service;
+    if (cm->message == CM_REQ && service != SERVICE_UNKNOWN)
+        report_note(s->r, R_ULP_IDENTIFY, &subject, cm->service_id,
+                    s->p->ib.payload.p + REQ_SERVICE_ID, 8, "a connection of %s",
+                    names_find(cm_service_names, service));
+}
+
+/* Is it a truncated REQ of IPoIB? The model does not know its connection. */
+static bool is_truncated_req(const struct packet *p)
+{
+    const struct mad_payload *m = &p->mad;
+    return m->kind == MAD_KIND_CM && m->result == WIRE_TRUNCATED && m->has_header &&
+           m->cm.message == CM_REQ && view_has(m->octets, REQ_SERVICE_ID, 8) == WIRE_OK &&
+           cm_service_is_ipoib(cm_service_of(be64(m->octets.p + REQ_SERVICE_ID)));
+}
+
+static bool check_mad(const struct check_context *s)
+{
+    const struct cm *cm = packet_cm(s->p);
+    if (s->e->smi)
+        postponed_settle_smi(s, s->e->smi, s->e->smi_whole);
+    if (s->e->sa_sent)
+        postponed_settle_sa(s);
+    if (s->e->gsi)
+        postponed_settle(s, s->e->gsi, s->e->gsi_whole);
+    bool ipoib = check_events(s);
+    if (is_truncated_req(s->p)) {
+        report_inconclusive(s->r, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, s->p->ib.payload.p,
+                            "the packet was truncated by the capture");
+        return true;
+    }
+    if (!cm)
+        return ipoib;
+    if (!packet_cm_is_ipoib(s->p, cm)) {
+        name_foreign(s, cm);
+        if (cm->message == CM_REQ && cm_service_is_near_ipoib(cm->service_id))
+            report_inconclusive(
+                s->r, R_RFC4755_3_5_SERVICE_ID, NULL,
+                "IPoIB's or another service's: the requester's address was not captured");
+        return false;
+    }
+    check_connection_message(s);
+    return true;
+}
+
+/* ---- frames */
+
+/* Checks a datagram without InfiniBand headers: only those of its own contents. */
+static bool check_without_ib(const struct reporter *r, const struct packet *p)
+{
+    if (p->pseudo_dgid)
+        check_pseudo_header_group(r, p->pseudo_dgid, &p->datagram);
+    if (p->datagram.header != WIRE_FOREIGN)
+        check_payload(r, NULL, &p->datagram, false);
+    else
+        check_datagram(r, NULL, &p->datagram);
+    return true;
+}
+
+bool checker_packet(struct checker *j, const struct packet *p, const struct events *e)
+{
+    struct reporter r = reporter(j, p->octets.p, p->at.interface);
+    struct check_context s = {&r, fabric_facts(j->fabric), p, e, j->postponed};
+    j->frame = p->at.frame;
+    j->packet = p;
+    if (packet_lacks_ib(p))
+        return check_without_ib(&r, p);
+    switch (p->classification.class) {
+    case PAYLOAD_MAD:
+        return check_mad(&s);
+    case PAYLOAD_IPOIB:
+        if (p->ib.transport == IB_UD)
+            check_ud(&s);
+        else
+            check_connected(&s);
+        return true;
+    case PAYLOAD_FRAGMENT:
+        check_connected(&s);
+        return true;
+    case PAYLOAD_NONE:
+    case PAYLOAD_OTHER:
+    case PAYLOAD_FOREIGN:
+        break;
+    }
+    return false;
+}
+
+static void read_infiniband(struct packet *p, const struct capture_position *at,
+                            const struct link_frame *c)
+{
+    struct port src = {0}, dst = {0};
+    if (c->outer.length) {
+        src = port_ip(at->interface, c->outer.src, c->outer.length);
+        dst = port_ip(at->interface, c->outer.dst, c->outer.length);
+    }
+    packet_read(p, at, c->inner, c->start, &src, &dst);
+}
+
+/*
+ * false: the frame has neither InfiniBand nor IPoIB, or the capture has more interfaces than the
+ * model keeps.
+ */
+static bool read_packet(struct fabric *fabric, struct packet *p, const struct capture_frame *f)
+{
+    struct link_frame c;
+    struct capture_position at = {.frame = f->number, .ns = f->ns};
+    if (link_frame_locate(f->linktype, f->octets, &c) != WIRE_OK || c.kind == LINK_FRAME_NONE)
+        return false;
+    struct capture_interface captured = {f->interface, c.port, 0};
+    if (!fabric_enter_interface(fabric, captured, &at.interface))
+        return false;
+    if (c.kind == LINK_FRAME_IB)
+        read_infiniband(p, &at, &c);
+    else
+        packet_read_without_ib(p, &at, &c);
+    return true;
+}
+
+bool checker_frame(struct checker *j, const struct capture_frame *f)
+{
+    struct packet p;
+    if (!read_packet(j->fabric, &p, f))
+        return false;
+    fabric_observe(j->fabric, &p, j->events);
+    return checker_packet(j, &p, j->events);
+}

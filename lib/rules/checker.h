@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Checks a capture frame by frame: each frame is decoded, updates the model of the fabric, and is
+ * passed to the checks that apply to it. Frames of other protocols and other protocols' connections
+ * are not checked.
+ *
+ * Findings about a group, an address, a port or a connection are reported once, and again when they
+ * change. Findings about a packet are reported for every packet.
+ */
+#ifndef IPOIB_RULES_CHECKER_H
+#define IPOIB_RULES_CHECKER_H
+
+#include "model/observe.h"
+#include "rules/check.h"
+#include "rules/deviation.h"
+#include "wire/link_frame.h"
+
+struct checker;
+
+/*
+ * Callback: a result in frame number frame; a postponed violation is in the frame that proves it
+ * (rules/postpone.h). Offsets are bytes from the start of the InfiniBand packet; without InfiniBand
+ * headers, from the start of the datagram.
+ */
+typedef void checker_report(void *user, uint32_t frame, const struct finding *f);
+
+/* A frame of a capture file. */
+struct capture_frame {
+    uint32_t number; /* from 1 */
+    /* capture interface, 0 if there is only one; the model keeps interfaces apart */
+    uint32_t interface;
+    int linktype; /* LINKTYPE_* of wire/link_frame.h */
+    int64_t ns;   /* ns since 1970 */
+    struct view octets;
+};
+
+/*
+ * fabric: a model shared with another decoder of the same capture; NULL: the checker creates its
+ * own. known: deviations that are reported as known, NULL for none; it must outlive the checker.
+ */
+struct checker *checker_new(struct fabric *fabric, const struct deviations *known,
+                            checker_report *report, void *user);
+void checker_free(struct checker *j);
+
+/*
+ * Checks the next packet, which the caller has already passed to fabric_observe() with the same
+ * fabric. e: the resulting events. Returns as checker_frame().
+ */
+bool checker_packet(struct checker *j, const struct packet *p, const struct events *e);
+
+/*
+ * Decodes and checks the next frame of the capture. Returns true if it contains an IPoIB datagram
+ * or a message about IPoIB.
+ */
+bool checker_frame(struct checker *j, const struct capture_frame *f);
+
+#endif

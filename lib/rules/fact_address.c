@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Facts about ports and their addresses: SMPs, ARP, ND and a restart can outdate them. */
+#include "model/neighbour.h"
+#include "rules/standing.h"
+#include "wire/nanoseconds.h"
+
+/* ---- ports */
+
+/*
+ * The SM may set a port's MTU (IBA 14.2.5.6) or P_Key table (14.2.5.7) while the port is up. If
+ * both the SMP and its response are lost, only the PSN of the port's next response shows it.
+ */
+struct standing standing_port_mtu(const struct check_context *s, const struct fact *f)
+{
+    (void)s;
+    return f->port->neighbor_mtu ? at_smp_of(f->port)
+                                 : uncertain("the port's PortInfo was not captured");
+}
+
+struct standing standing_pkeys(const struct check_context *s, const struct fact *f)
+{
+    (void)s;
+    if (f->pkey == PKEY_NOT_KNOWN)
+        return uncertain("the SMP with the port's P_Key table was not captured");
+    if (!is_followed(f->port))
+        return uncertain(why_not_followed(f->port));
+    return at_smp_of(f->port);
+}
+
+/*
+ * fabric_whose_gid() decided it from all packets of the ports. Another port's GID may have moved to
+ * the sender, and a GID of no known port may be an alias GID of the sender (IBA 4.1.1): the port
+ * then joins with it, and its next request shows whether such a join was lost.
+ */
+struct standing standing_gids(const struct check_context *s, const struct fact *f)
+{
+    /* with another prefix, such as the default one (IBA 4.1.1) */
+    if (f->whose == WHOSE_OWN_GUID)
+        return uncertain("the SMP or join with the port's other GIDs was not captured");
+    if (f->whose == WHOSE_OTHERS_NAMED || f->whose == WHOSE_NO_PORT)
+        return at_request_of(endports_by_lid(s->f->endports, s->p->at.interface, s->p->ib.slid));
+    return certain_if(f->whose != WHOSE_UNKNOWN,
+                      "the SMPs or joins with the GIDs of the ports were not captured");
+}
+
+struct standing standing_interface(const struct check_context *s, const struct fact *f)
+{
+    (void)s;
+    return certain_if(f->known, "the announcement of the sender's QPN was not captured");
+}
+
+/* The port may have had another address before the capture began. */
+struct standing standing_ud_qpns(const struct check_context *s, const struct fact *f)
+{
+    (void)s;
+    if (f->announced == ANNOUNCED_UNKNOWN)
+        return uncertain("the announcement of the port's link-layer address was not captured");
+    return certain_if(is_followed(f->port), why_not_followed(f->port));
+}
+
+/* ---- neighbours */
+
+/* ARP caches time out "on the order of a minute" (RFC 1122 §2.3.2.1). */
+enum { REVALIDATE_SECONDS = 60 };
+
+/* A sender uses the reply to its own request for at least this time. */
+enum { REPLY_SECONDS = 5 };
+
+/*
+ * Did the holder answer a request of the sender a few seconds ago? Then the sender does not use an
+ * older address, whatever happened before the capture.
+ */
+static bool was_answered(const struct check_context *s, const struct ip *sender,
+                         const struct neighbour *holder)
+{
+    uint32_t link = link_key(s->p->at.interface, s->p->ib.pkey);
+    const struct neighbour *requester = neighbours_of_ip(s->f->neighbours, link, sender);
+    struct resolution like = {.link = link, .requester_ip = *sender, .target = holder->ip};
+    if (!requester || order_is_uncertain(&s->f->order, holder->last_frame))
+        return false;
+    memcpy(like.requester, requester->lladdr, LLADDR_SIZE);
+    const struct resolution *q = resolution_request(s->f->resolutions, &like, 0);
+    return q && q->answered && q->lid == port_to_lid(s->p->src) && holder->last_frame > q->frame &&
+           clocks_at_most(&s->f->order.clocks, q->interface, q->ns) <= REPLY_SECONDS * NANOSECONDS;
+}
+
+/* Was every request of the port to the SA captured since its address was last announced? */
+static bool is_followed_since(const struct check_context *s, const struct endport *port,
+                              const struct neighbour *holder)
+{
+    return endports_is_named(s->f->endports, port) && port->named_frame < holder->last_frame;
+}
+
+/*
+ * Does the port's interface still have the address? If it was restarted or the port has another
+ * interface on the partition, the IP address may have moved to another QPN.
+ */
+static bool is_its_only_address(const struct check_context *s, const struct endport *port,
+                                const struct neighbour *n)
+{
+    return endport_has_one_interface(port, s->p->ib.pkey) &&
+           !has_joined_since(s, port, s->p->ib.pkey, n->last_frame);
+}
+
+/*
+ * After a restart of its interface, a port has another QPN and joins again. The port's next request
+ * shows whether such a join was lost.
+ */
+struct standing standing_neighbour(const struct check_context *s, const struct fact *f)
+{
+    const struct neighbour *n = f->neighbour;
+    const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
+                                                 n->lladdr + LLADDR_GID);
+    bool moved = port && port->lid && s->p->ib.has_lrh && !endport_has_lid(port, s->p->ib.dlid);
+    /* otherwise it may have announced another QPN before the capture began, or since its restart */
+    bool fresh = port && is_followed_since(s, port, n) && was_answered(s, f->ip, n);
+    bool known = (fresh || is_followed(port)) && is_its_only_address(s, port, n);
+    if (!known || moved || qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn))
+        return uncertain("the announcement of the receiver's address may not have been captured");
+    return at_request_of(port);
+}
+
+/* Did the interface get its new QPN when it joined again, and has the old QP sent nothing since? */
+static bool is_restarted(const struct check_context *s, const struct endport *port,
+                         const struct neighbour *n)
+{
+    const struct neighbour *old = neighbour_replaced(n);
+    const struct qp *qp = qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn);
+    return old && has_joined_since(s, port, s->p->ib.pkey, old->last_frame) &&
+           !(qp && qp->frame > n->taken_frame);
+}
+
+/*
+ * The interface may have been restarted once more and have its old QPN again, or the IP address may
+ * have moved back to an interface with that QPN. The port's next request shows whether a join was
+ * lost.
+ */
+struct standing standing_new_address(const struct check_context *s, const struct fact *f)
+{
+    const struct neighbour *n = f->neighbour;
+    const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
+                                                 n->lladdr + LLADDR_GID);
+    int64_t age = clocks_at_least(&s->f->order.clocks, n->interface, n->taken_ns);
+    if (age <= REVALIDATE_SECONDS * NANOSECONDS)
+        return uncertain("the address changed a moment ago");
+    bool known = port && endport_is_followed_since(port, n->last_frame) &&
+                 is_its_only_address(s, port, n) && is_restarted(s, port, n);
+    return known ? at_request_of(port)
+                 : uncertain("the address may have changed again: the announcement may not have "
+                             "been captured");
+}
+
+/* ---- requests of address resolution */
+
+/*
+ * A reply is expected within the time in which a request is repeated: three times at intervals of
+ * one second (RFC 4861 §10).
+ */
+enum { ANSWER_SECONDS = 5 };
+
+/*
+ * Is the request, the requester's last, unanswered and recent? Only then is a wrong reply certainly
+ * one to it; otherwise it may be the reply to a request that was not captured.
+ */
+static bool request_waits(const struct check_context *s, const struct resolution *q)
+{
+    int64_t age = clocks_at_most(&s->f->order.clocks, q->interface, q->ns);
+    return !q->answered && age <= ANSWER_SECONDS * NANOSECONDS;
+}
+
+/*
+ * Does a port other than the requester's have the IP? If no holder is known, it may be another IP
+ * of the requester, whose request was not captured or was captured after its reply.
+ */
+static bool is_anothers(const struct check_context *s, const struct ip *ip,
+                        const uint8_t *requester)
+{
+    const struct neighbour *holder = neighbours_of_ip(
+        s->f->neighbours, link_key(s->p->at.interface, s->p->ib.pkey), ip);
+    return holder && !neighbour_is_same_port(holder, requester);
+}
+
+struct standing standing_request(const struct check_context *s, const struct fact *f)
+{
+    const struct resolution *q = f->request;
+    return certain_if(request_waits(s, q) && is_anothers(s, f->ip, q->requester),
+                      "the ARP request was not captured");
+}
+
+/*
+ * Is the NA certainly the response to this solicitation? It must go to the port that solicited, and
+ * must be the first datagram of the sender since. If an earlier one was lost, that one may have
+ * been the response; this one may then answer a solicitation that was not captured, of another port
+ * or QP with the same IP.
+ */
+static bool answers(const struct check_context *s, const struct resolution *q)
+{
+    const struct endport *requester = endports_by_lid(s->f->endports, s->p->at.interface, q->lid);
+    uint16_t lid = port_to_lid(s->p->dst);
+    const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
+    bool to_requester = lid == q->lid || (requester && endport_has_lid(requester, lid));
+    bool first = qp ? qp_is_followed(qp, q->frame, s->p->ib.psn) : s->p->ib.psn == 0;
+    return to_requester && first && request_waits(s, q);
+}
+
+struct standing standing_solicitation(const struct check_context *s, const struct fact *f)
+{
+    const struct resolution *q = f->request;
+    /* two interfaces of one port may have the same IP */
+    bool another = q && q->lid == port_to_lid(s->p->dst) &&
+                   qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn);
+    return certain_if(q && !another && answers(s, q),
+                      "the neighbour solicitation was not captured");
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Facts of subnet administration: requests of the ports, and what the SA said. A request, or a
+ * response to it, can outdate them. The PSNs of the ports' GSIs show lost ones.
+ */
+#include "rules/standing.h"
+
+/* ---- memberships and requests of a port */
+
+static const char *const no_join_seen = "the port's join was not captured";
+
+/* What the membership lacks to be known (member_is_known()). */
+static const char *why_no_member(const struct member *m)
+{
+    if (!m || (!m->frame && !m->pending))
+        return no_join_seen;
+    if (m->pending)
+        return "the SA's response to the port's request was not captured";
+    return m->frame <= m->endport->gap_frame
+               ? "a packet of the port's GSI (QP1) was not captured since its join"
+               : "the port was brought up, or asked to join, again: its join since was not captured";
+}
+
+struct standing standing_membership(const struct check_context *s, const struct fact *f)
+{
+    (void)s;
+    bool known = f->port && f->member && member_is_known(f->member);
+    return known ? at_request_of(f->port) : uncertain(why_no_member(f->member));
+}
+
+/*
+ * A program may have joined from a queue pair of its own, whose requests the PSNs of the port's GSI
+ * do not show. If the capture point sees all packets of the SA, the PSNs of the SA's GSI show the
+ * response.
+ */
+struct standing standing_no_membership(const struct check_context *s, const struct fact *f)
+{
+    struct standing by_request = standing_membership(s, f);
+    const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
+    if (by_request.certainty == FACT_UNCERTAIN || !q || !sa_sequence_is_shown(q))
+        return by_request;
+    if (q->gap_frame > f->member->frame)
+        return uncertain("a response of the SA was not captured: a program may have joined");
+    return (struct standing){FACT_AT_RESPONSE, f->port, NULL, NULL, f->member->frame};
+}
+
+/* The request is itself a GSI packet: its PSN already shows that no request is missing. */
+struct standing standing_joined_before(const struct check_context *s, const struct fact *f)
+{
+    const struct member *m = f->event->member;
+    if (!f->event->join_state_before)
+        return uncertain(no_join_seen);
+    bool in_order = !order_is_uncertain(&s->f->order, m->frame);
+    return certain_if(in_order, "its join and its leave are too close to each other");
+}
+
+struct standing standing_no_join(const struct check_context *s, const struct fact *f)
+{
+    const struct member *m = f->member;
+    (void)s;
+    if (!is_followed(f->port))
+        return uncertain(why_not_followed(f->port));
+    if (f->since_start && !endport_is_whole(f->port))
+        return uncertain("the SMPs that gave the port its first LID were not captured");
+    if (m && (m->pending || !m->asked))
+        return uncertain(why_no_member(m));
+    return at_request_of(f->port);
+}
+
+/*
+ * The response to a join has the port's whole JoinState, also the bits of joins before the capture
+ * (IBA 15.2.5.17, o15-0.1.11). The port may have joined a link of another scope before the capture.
+ */
+struct standing standing_join_state(const struct check_context *s, const struct fact *f)
+{
+    bool named = f->scope && endports_is_named(s->f->endports, f->port);
+    return named || is_followed(f->port) ? at_request_of(f->port) : uncertain(no_join_seen);
+}
+
+struct standing standing_no_other_link(const struct check_context *s, const struct fact *f)
+{
+    if (!is_followed(f->port))
+        return uncertain(why_not_followed(f->port));
+    /* a join is itself a GSI packet: its PSN already shows that no request is missing */
+    return s->p->classification.class == PAYLOAD_MAD ? certain() : at_request_of(f->port);
+}
+
+struct standing standing_subscriptions(const struct check_context *s, const struct fact *f)
+{
+    const uint8_t both = SUBSCRIBED_CREATED | SUBSCRIBED_DELETED;
+    (void)s;
+    if (!is_followed(f->port))
+        return uncertain(why_not_followed(f->port));
+    if ((f->port->subscribed | f->port->subscribing) == both)
+        return uncertain("the SA's response to its subscription was not captured");
+    return at_request_of(f->port);
+}
+
+/* ---- parameters of the broadcast group */
+
+/*
+ * The joins of the SA's own port are never captured. It is taken to have the current parameters if
+ * no change of them was seen or may have been missed, and if the group's whole history is known or
+ * the QP has used the group's Q_Key before.
+ */
+static bool sa_may_use_older_parameters(const struct check_context *s,
+                                        const struct group *broadcast)
+{
+    const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
+    bool uses = qp && qp->pkey == s->p->ib.pkey && qp->qkey == broadcast->qkey &&
+                s->p->ib.qkey != broadcast->qkey;
+    return broadcast->changed_frame || s->f->doubt_frame > broadcast->frame ||
+           !(uses || fabric_knows_history(s->f, broadcast));
+}
+
+static bool may_use_older_parameters(const struct check_context *s, const struct group *broadcast)
+{
+    if (s->f->records_are_current)
+        return broadcast->changed_frame != 0;
+    const struct endport *sender = sending_port(s);
+    const struct member *m = sender ? groups_member(s->f->groups, broadcast, sender) : NULL;
+    bool followed = sender && endport_is_followed(sender);
+    if (sending_scope(s) == 0 && !followed) /* the link may have another scope */
+        return true;
+    if (is_sa(s)) /* a lost join of another port may have shown a change */
+        return sa_may_use_older_parameters(s, broadcast);
+    /* a packet sent before the second join has the parameters of the first */
+    bool on_its_way = m && m->mlid_before && order_is_uncertain(&s->f->order, m->frame);
+    bool left = m && !m->join_state; /* it may have joined another link since */
+    return !m || left || on_its_way || !member_is_known(m) || m->frame < broadcast->changed_frame;
+}
+
+struct standing standing_parameters(const struct check_context *s, const struct fact *f)
+{
+    if (may_use_older_parameters(s, f->group))
+        return uncertain("the sender's join with its parameters was not captured");
+    if (s->f->records_are_current)
+        return certain();
+    if (is_sa(s))
+        return (struct standing){FACT_AT_WITNESS, NULL, f->group, NULL, 0};
+    return at_request_of(sending_port(s));
+}
+
+/*
+ * May the port have received other parameters of the broadcast group since the SA's last record of
+ * it? True if since that record a request of the port was lost, or the port was initialised or
+ * asked to register again, or if it has a join pending.
+ */
+static bool may_have_changed(const struct check_context *s, const struct endport *p,
+                             const struct group *b)
+{
+    if (!p)
+        return false;
+    const struct member *m = groups_member(s->f->groups, b, p);
+    return p->gap_frame > b->frame || p->initialised_frame > b->frame ||
+           p->reregister_frame > b->frame || (m && m->pending);
+}
+
+struct standing standing_created_with(const struct check_context *s, const struct fact *f)
+{
+    const struct subnet_event *e = f->event;
+    bool changed = !fabric_knows_history(s->f, &e->broadcast_facts) ||
+                   may_have_changed(s, e->endport, e->broadcast);
+    return certain_if(!changed,
+                      "the broadcast group's attributes changed; the group may have those "
+                      "before");
+}
+
+struct standing standing_group_mtu(const struct check_context *s, const struct fact *f)
+{
+    (void)s;
+    return certain_if(f->group->state == GROUP_PRESENT,
+                      "the SA's record of the broadcast group was not captured");
+}
+
+/* ---- groups */
+
+/*
+ * May the SA have given the sender another MLID? A restarted subnet manager assigns new MLIDs; a
+ * member that has not joined again since uses the old one and cannot know better. If the group was
+ * deleted, its memberships ended, and this does not apply.
+ */
+static bool may_have_another_mlid(const struct check_context *s, const struct fact *f)
+{
+    const struct member *m = f->member;
+    uint16_t dlid = s->p->ib.dlid;
+    if (!m || !m->frame)
+        return f->group->records > 1 || is_sa(s) || (m && m->pending) || !is_followed(f->port);
+    bool on_its_way = m->mlid_before == dlid && order_is_uncertain(&s->f->order, m->frame);
+    return !member_is_known(m) || on_its_way ||
+           (m->mlid == dlid && m->frame > f->group->gone_frame);
+}
+
+struct standing standing_mlid(const struct check_context *s, const struct fact *f)
+{
+    return may_have_another_mlid(s, f) ? uncertain("a join in which the SA gave the sender "
+                                                   "another MLID may not have been captured")
+                                       : at_request_of(f->port);
+}
+
+/*
+ * Requests that were not captured may have created the group again. A sender that knows of it has
+ * joined it since, so the sender's next request decides.
+ */
+struct standing standing_group_absent(const struct check_context *s, const struct fact *f)
+{
+    const struct group *g = f->group;
+    if (!group_is_absent(g))
+        return uncertain("the SA's record of the group was not captured");
+    if (g->state == GROUP_DELETED && order_is_uncertain(&s->f->order, g->gone_frame))
+        return uncertain("it was deleted a moment ago");
+    if (s->f->records_are_current)
+        return certain();
+    return f->port && !is_sa(s) && endport_is_followed_since(f->port, g->frame)
+               ? at_request_of(f->port)
+               : uncertain("a request that created it again may not have been captured");
+}
+
+/*
+ * As standing_group_absent(): a port on the link has joined the broadcast group since it was
+ * created again, so the port's next request decides.
+ */
+struct standing standing_no_broadcast(const struct check_context *s, const struct fact *f)
+{
+    uint32_t since;
+    if (!lacks_broadcast(s, (uint16_t)f->link, (uint8_t)(f->link >> 16), &since))
+        return uncertain(
+            "the SA's record of a broadcast group of another scope may not have been captured");
+    if (order_is_uncertain(&s->f->order, since))
+        return uncertain("it was deleted a moment ago");
+    if (s->f->records_are_current)
+        return certain();
+    return f->port && !is_sa_port(s, f->port) && endport_is_followed_since(f->port, since)
+               ? at_request_of(f->port)
+               : uncertain("a request that created it again may not have been captured");
+}

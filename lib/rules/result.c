@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rules/result.h"
+
+#include <inttypes.h>
+
+#include "rules/postpone.h"
+
+void describe_hex(const struct check_context *s, const struct result *r, char *expected,
+                  char *actual)
+{
+    int digits = (int)(2 * r->at.n);
+    (void)s;
+    g_snprintf(expected, RESULT_TEXT, "0x%0*" PRIx64, digits, r->wanted);
+    g_snprintf(actual, RESULT_TEXT, "0x%0*" PRIx64, digits, r->value);
+}
+
+void describe_qpn(const struct check_context *s, const struct result *r, char *expected,
+                  char *actual)
+{
+    (void)s;
+    g_snprintf(expected, RESULT_TEXT, "QPN 0x%06" PRIx64, r->wanted);
+    g_snprintf(actual, RESULT_TEXT, "QPN 0x%06" PRIx64, r->value);
+}
+
+/* The result is as certain as its least certain fact. */
+static struct standing standing_of_all(const struct check_context *s, const struct result *r)
+{
+    struct standing least = {FACT_IS_CERTAIN, NULL, NULL, NULL, 0};
+    if (order_is_reversed(&s->f->order))
+        return (struct standing){FACT_UNCERTAIN, NULL, NULL,
+                                 "a response was captured before its request: the capture is in "
+                                 "the order of two clocks",
+                                 0};
+    for (unsigned i = 0; i < RESULT_FACTS && r->facts[i].kind != FACT_NONE; i++) {
+        struct standing standing = fact_standing(s, &r->facts[i]);
+        if (standing.certainty < least.certainty)
+            least = standing;
+        if (least.certainty == FACT_UNCERTAIN)
+            break;
+    }
+    return least;
+}
+
+static void fail_now(const struct check_context *s, const struct result *r, const char *expected,
+                     const char *actual)
+{
+    if (r->often == REPORT_PACKET)
+        report_fail(s->r, r->rule, r->at.p, r->at.n, expected, actual);
+    else
+        report_fail_about(s->r, r->rule, &r->about, r->at.p, r->at.n, expected, actual);
+}
+
+static void fail_later(const struct check_context *s, const struct result *r,
+                       struct standing standing, const char *expected, const char *actual)
+{
+    switch (standing.certainty) {
+    case FACT_AT_WITNESS:
+        postpone_to_witness(s, standing.group, r->rule, &r->about, r->value, expected, actual);
+        break;
+    case FACT_AT_SMP:
+        postpone_to_smi(s, standing.port, r->rule, &r->about, r->value, expected, actual);
+        break;
+    case FACT_AT_RESPONSE:
+        postpone_to_sa(s, standing.port, standing.since, r->rule, &r->about, r->value, expected,
+                       actual);
+        break;
+    default:
+        postpone(s, standing.port, r->rule, &r->about, r->value, expected, actual);
+        break;
+    }
+}
+
+/* Writes the texts and reports. */
+static void report_violation(const struct check_context *s, const struct result *r,
+                             struct standing standing)
+{
+    char expected[RESULT_TEXT], actual[RESULT_TEXT];
+    if (r->describe)
+        r->describe(s, r, expected, actual);
+    const char *wanted = r->describe ? expected : r->expected,
+               *seen = r->describe ? actual : r->actual;
+    if (standing.certainty == FACT_IS_CERTAIN)
+        fail_now(s, r, wanted, seen);
+    else
+        fail_later(s, r, standing, wanted, seen);
+}
+
+bool report_result(const struct check_context *s, const struct result *r)
+{
+    struct standing standing = standing_of_all(s, r);
+    if (standing.certainty == FACT_UNCERTAIN) {
+        report_inconclusive(s->r, r->rule, r->unknown_at, standing.missing);
+        return false;
+    }
+    bool once = standing.certainty == FACT_IS_CERTAIN && r->often == REPORT_ONCE;
+    if (!once || is_new(s->r, r->rule, &r->about, r->value))
+        report_violation(s, r, standing);
+    return true;
+}

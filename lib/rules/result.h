@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A failure of a rule that needs the model, with the facts it rests on. report_result() alone
+ * decides whether a frame that was not captured could explain it. Private to rules/.
+ */
+#ifndef IPOIB_RULES_RESULT_H
+#define IPOIB_RULES_RESULT_H
+
+#include "rules/fact.h"
+
+enum { RESULT_FACTS = 3, RESULT_TEXT = 96 };
+
+struct result;
+/*
+ * Writes the texts of a result, each of RESULT_TEXT bytes. It is called only if the result is
+ * reported as a failure or postponed.
+ */
+typedef void describe(const struct check_context *s, const struct result *r, char *expected,
+                      char *actual);
+
+/* How often a failure that is certain at once is reported; a postponed one always as REPORT_ONCE.
+ */
+enum result_often {
+    REPORT_ONCE,   /* of the entity, and again when the value changes or after a pass */
+    REPORT_EACH,   /* every time */
+    REPORT_PACKET, /* every time, as a failure of the packet without an entity */
+};
+
+/* What a check reads in the model, in sets. Tests compare it with what the result cites. */
+enum read {
+    READ_PORT = 1 << 0,      /* a port by its GID or LID */
+    READ_PKEYS = 1 << 1,     /* a port's P_Key table */
+    READ_UD_QPNS = 1 << 2,   /* the QPNs that a port's addresses announced */
+    READ_GIDS = 1 << 3,      /* the GIDs of the sender's port */
+    READ_GROUP = 1 << 4,     /* a group, or the broadcast groups of a partition */
+    READ_MEMBER = 1 << 5,    /* a membership */
+    READ_NEIGHBOUR = 1 << 6, /* the owner of an IP address */
+    READ_QP = 1 << 7,        /* a QP that sent IPoIB datagrams */
+    READ_REQUEST = 1 << 8,   /* requests of address resolution */
+};
+
+/* value: as in is_new(). at: the offending bytes; p NULL: not in this packet. */
+struct result {
+    enum rule_number rule;
+    struct subject about;
+    uint64_t wanted, value;
+    struct {
+        const uint8_t *p;
+        uint32_t n;
+    } at;
+    const uint8_t *unknown_at; /* start of the bytes if the result is inconclusive; or NULL */
+    enum result_often often;
+    const char *name; /* of the value, for describe() */
+    /* constant texts, or the function that writes them */
+    const char *expected, *actual;
+    describe *describe;
+    struct fact facts[RESULT_FACTS]; /* FACT_NONE: no further one */
+    unsigned dropped;                /* READ_*: what the check read that cannot change the result */
+};
+
+/*
+ * Reports a failure if all facts are certain. If one is uncertain, the result is inconclusive, with
+ * the missing evidence of the first such fact. If later packets show whether a fact is certain, the
+ * failure is postponed (rules/postpone.h). Returns false for an inconclusive result.
+ */
+bool report_result(const struct check_context *s, const struct result *r);
+
+/* Both values as hexadecimal numbers of at.n bytes; or as QPNs. */
+describe describe_hex, describe_qpn;
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/reassembly.h"
+#include "plugin/protocol.h"
+
+#include "wire/encap.h"
+
+/*
+ * The longest datagram is IPv6: a header of 40 bytes and 65,535 bytes (RFC 8200 §3; jumbograms are
+ * not used over IPoIB). All packets of its message except the last fill the path MTU, which is at
+ * least 256 bytes (IBA 9.4.1). A longer message, or one with more packets, is discarded.
+ */
+enum { MESSAGE_MAX = ENCAP_SIZE + 40 + 65535, PACKET_MIN = 256 };
+enum { PARTS_MAX = (MESSAGE_MAX + PACKET_MIN - 1) / PACKET_MIN };
+
+/*
+ * Memory in bytes that an incomplete message takes besides its data, for each part and in all.
+ * Upper estimates: the message's buffer has space for all of it, of which one page is in use.
+ */
+enum { PART_COST = 32, MESSAGE_COST = 4096 + 512 };
+
+/* A packet of an incomplete message. */
+struct part {
+    uint32_t frame, position, length;
+    uint32_t offset; /* of its bytes in the message's buffer */
+};
+
+struct open_message {
+    uint32_t number, octets;
+    uint32_t last; /* position of the Last, if has_last */
+    bool has_last, shortened;
+    GArray *parts;  /* struct part, in the order of capture */
+    uint8_t *data;  /* octets bytes, in the order of capture */
+    uint32_t space; /* bytes allocated */
+    GList link;
+};
+
+static GHashTable *open_by_number;
+static GQueue open_messages = G_QUEUE_INIT; /* oldest first */
+static uint64_t open_cost;
+static GPtrArray *wholes; /* complete messages by number */
+
+static uint64_t cost_of(const struct open_message *m)
+{
+    return (uint64_t)MESSAGE_COST + (uint64_t)m->parts->len * PART_COST + m->octets;
+}
+
+static struct open_message *find_open(uint32_t number)
+{
+    return open_by_number ? g_hash_table_lookup(open_by_number, GUINT_TO_POINTER(number)) : NULL;
+}
+
+static void open_free(gpointer p)
+{
+    struct open_message *m = p;
+    g_array_free(m->parts, TRUE);
+    g_free(m->data);
+    g_free(m);
+}
+
+static struct open_message *open_message(uint32_t number)
+{
+    struct open_message *m = g_new0(struct open_message, 1);
+    if (!open_by_number)
+        open_by_number = g_hash_table_new_full(NULL, NULL, NULL, open_free);
+    m->number = number;
+    m->link.data = m;
+    m->parts = g_array_new(FALSE, FALSE, sizeof(struct part));
+    open_cost += cost_of(m);
+    g_queue_push_tail_link(&open_messages, &m->link);
+    g_hash_table_insert(open_by_number, GUINT_TO_POINTER(number), m);
+    return m;
+}
+
+static void close_message(struct open_message *m)
+{
+    if (!m)
+        return;
+    open_cost -= cost_of(m);
+    g_queue_unlink(&open_messages, &m->link);
+    g_hash_table_remove(open_by_number, GUINT_TO_POINTER(m->number)); /* frees m */
+}
+
+/*
+ * Makes space for n more bytes. The First names the datagram's length, so in most messages the
+ * buffer never moves.
+ */
+static void make_space(struct open_message *m, struct view payload)
+{
+    uint32_t need = m->octets + payload.len;
+    if (m->space == 0) {
+        uint32_t named = encap_datagram_length(payload) + ENCAP_SIZE;
+        m->space = CLAMP(named, need, MAX(need, MESSAGE_MAX));
+        m->data = g_malloc(m->space);
+    } else if (need > m->space) {
+        m->space = 2 * need;
+        m->data = g_realloc(m->data, m->space);
+    }
+}
+
+static void add_part(struct open_message *m, uint32_t frame, uint32_t number, tvbuff_t *tvb)
+{
+    struct view payload = tvb_view(tvb);
+    struct part part = {frame, number, payload.len, m->octets};
+    open_cost -= cost_of(m);
+    make_space(m, payload);
+    memcpy(m->data + m->octets, payload.p, payload.len);
+    m->octets += payload.len;
+    g_array_append_val(m->parts, part);
+    open_cost += cost_of(m);
+}
+
+/*
+ * Removes the parts after the message's last packet. They belong to another message whose First was
+ * lost. Their bytes stay in the buffer until the message is complete.
+ */
+static void shorten(struct open_message *m, uint32_t last)
+{
+    open_cost -= cost_of(m);
+    for (guint i = m->parts->len; i-- > 0;)
+        if (g_array_index(m->parts, struct part, i).position > last)
+            g_array_remove_index(m->parts, i);
+    open_cost += cost_of(m);
+}
+
+/*
+ * True for a message that is too large for a datagram, or whose end moved twice. The second limit
+ * exists because shorten() takes time for each part.
+ */
+static bool is_beyond_bounds(struct open_message *m, const struct stream_result *part)
+{
+    bool again = part->shortened && m->shortened;
+    m->shortened |= part->shortened;
+    return again || part->index >= PARTS_MAX || m->parts->len > PARTS_MAX ||
+           m->octets > MESSAGE_MAX;
+}
+
+/* The limit holds for the current message too, by is_beyond_bounds(): it stays. */
+static void discard_messages(const struct open_message *at_hand, uint64_t limit)
+{
+    while (open_cost > limit && open_messages.head->data != at_hand)
+        close_message(open_messages.head->data);
+}
+
+static int by_index(gconstpointer a, gconstpointer b)
+{
+    uint32_t i = ((const struct part *)a)->position, j = ((const struct part *)b)->position;
+    return (i > j) - (i < j);
+}
+
+/* Sorts the parts. Returns true if each packet of the message is there once. */
+static bool has_all_parts(struct open_message *m)
+{
+    if (!m->has_last || m->parts->len != m->last + 1)
+        return false;
+    g_array_sort(m->parts, by_index);
+    for (guint i = 0; i < m->parts->len; i++)
+        if (g_array_index(m->parts, struct part, i).position != i)
+            return false;
+    return true;
+}
+
+/* The message's bytes, in its order. Most messages were captured in order: no second copy. */
+static uint8_t *take_octets(struct open_message *m, const struct whole *w)
+{
+    const struct part *parts = &g_array_index(m->parts, struct part, 0);
+    uint32_t at = 0;
+    guint i = 0;
+    for (; i < m->parts->len && parts[i].offset == at; i++)
+        at += parts[i].length;
+    if (i == m->parts->len) {
+        uint8_t *data = g_realloc(m->data, MAX(w->length, 1));
+        m->data = NULL;
+        return data;
+    }
+    uint8_t *sorted = g_malloc(MAX(w->length, 1));
+    for (i = 0, at = 0; i < m->parts->len; at += parts[i++].length)
+        memcpy(sorted + at, m->data + parts[i].offset, parts[i].length);
+    return sorted;
+}
+
+static void whole_free(gpointer p)
+{
+    struct whole *w = p;
+    if (w)
+        g_free(w->octets);
+    g_free(w);
+}
+
+static void finish_message(struct open_message *m, uint32_t frame)
+{
+    guint n = m->parts->len;
+    struct whole *w = g_malloc0(sizeof *w + n * sizeof(struct piece));
+    w->frame = frame;
+    w->count = n;
+    for (guint i = 0; i < n; i++) {
+        const struct part *part = &g_array_index(m->parts, struct part, i);
+        w->pieces[i] = (struct piece){part->frame, part->length};
+        w->length += part->length;
+    }
+    w->octets = take_octets(m, w);
+    if (!wholes)
+        wholes = g_ptr_array_new_with_free_func(whole_free);
+    if (wholes->len <= m->number)
+        g_ptr_array_set_size(wholes, (gint)m->number + 1);
+    g_ptr_array_index(wholes, m->number) = w;
+}
+
+void reassembly_add(uint32_t frame, const struct stream_result *part, bool last, tvbuff_t *tvb,
+                    uint64_t limit)
+{
+    if (part->evicted)
+        close_message(find_open(part->evicted));
+    struct open_message *m = find_open(part->number);
+    if (!m && part->index != 0)
+        return; /* the message was discarded */
+    if (!m)
+        m = open_message(part->number);
+    add_part(m, frame, part->index, tvb);
+    if (last) {
+        m->has_last = true;
+        m->last = part->index;
+    }
+    if (is_beyond_bounds(m, part)) {
+        close_message(m);
+        return;
+    }
+    discard_messages(m, limit);
+    if (part->shortened)
+        shorten(m, part->index);
+    if (part->state != STREAM_COMPLETE)
+        return;
+    if (has_all_parts(m))
+        finish_message(m, frame);
+    close_message(m);
+}
+
+const struct whole *reassembly_find(uint32_t number)
+{
+    return wholes && number < wholes->len ? g_ptr_array_index(wholes, number) : NULL;
+}
+
+static void forget_messages(void)
+{
+    g_clear_pointer(&wholes, g_ptr_array_unref);
+    g_clear_pointer(&open_by_number, g_hash_table_destroy);
+    g_queue_init(&open_messages); /* the links were inside the messages that the table freed */
+    open_cost = 0;
+}
+
+void reassembly_register(void)
+{
+    register_cleanup_routine(forget_messages);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Checks of the MTU of connections (RFC 4755 §5, 5.1). */
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/checks/checks.h"
+#include "probe/checks/connected_echo.h"
+#include "probe/checks/variant.h"
+#include "probe/exchange/connection.h"
+#include "probe/exchange/echo_request.h"
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/peer.h"
+#include "probe/exchange/request.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+#include "wire/encap.h"
+
+enum { LARGER_THAN_SMALL = 2000 };
+
+/* ---- sizes */
+
+static uint32_t try_sizes_over_connection(struct target *t, struct echo_session *s, uint32_t least,
+                                          uint32_t most, GString *unanswered)
+{
+    const uint32_t sizes[] = {least, 1500, 2044, 4092, 9000, 16384, 32768, most};
+    uint32_t largest = 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes) && !target_ended(t); i++) {
+        struct connected_echo e = {.length = sizes[i]};
+        if (sizes[i] > most || sizes[i] < least || (i > 0 && sizes[i] == sizes[i - 1]))
+            continue;
+        if (connected_echo_run(t, s, &e))
+            largest = MAX(largest, sizes[i]);
+        else
+            g_string_append_printf(unanswered, "%s%u", unanswered->len ? ", " : "", sizes[i]);
+    }
+    return largest;
+}
+
+/*
+ * A peer that announces a Receive MTU must accept messages of that size, so a message that breaks
+ * the connection is a violation. A message that is acknowledged, but not replied to, proves
+ * nothing.
+ */
+static void assess_largest(struct target *t, struct echo_session *s, uint32_t most)
+{
+    struct connected_echo e = {.length = most}, small = {.length = ECHO_SMALL};
+    char expected[80];
+    snprintf(expected, sizeof expected, "%u octets of IP are taken: the smaller Receive MTU less 4",
+             most);
+    s->failed = false;
+    bool answered = connected_echo_run(t, s, &e), refused = !answered && s->failed;
+    if (refused) {
+        s->failed = false;
+        bool again = connected_echo_run(t, s, &small) && !s->failed &&
+                     !connected_echo_run(t, s, &e) && s->failed;
+        refused = again && !t->run->stopped;
+    }
+    results_add(t->results, R_RFC4755_5_1_CONNECTION_MTU,
+                answered  ? OUTCOME_PASS
+                : refused ? OUTCOME_FAIL
+                          : OUTCOME_INCONCLUSIVE,
+                answered ? "" : expected,
+                answered ? "the largest size of the connection is taken" : s->received);
+}
+
+static void assess_least(struct target *t, struct echo_session *s, uint32_t least)
+{
+    struct connected_echo e = {.length = least};
+    report_decision(t, R_RFC4755_5_MINIMUM_MTU, connected_echo_try(t, s, &e),
+                    &(struct decision_words){
+                        "an echo reply", "the protocol's smallest MTU goes over a connection",
+                        "the protocol's smallest MTU is not answered over a connection",
+                        "the peer answers no echo requests over a connection", NULL});
+}
+
+static void check_connection_sizes(struct target *t)
+{
+    struct echo_session s = {.options.uc = peer_default_uc(t)};
+    uint32_t least = t->ipv6 ? MTU_MIN6 : MTU_MIN4,
+             most = connected_echo_connect(t, &s) ? connected_mtu(s.connection) : 0;
+    if (most < least) {
+        const char *why = s.connection ? "its REP has no Receive MTU that is large enough for IP"
+                                       : s.received;
+        results_add(t->results, R_RFC4755_5_MINIMUM_MTU, OUTCOME_INCONCLUSIVE,
+                    "a connection for IP", why);
+        results_add(t->results, R_RFC4755_5_1_CONNECTION_MTU, OUTCOME_INCONCLUSIVE,
+                    "a connection for IP", why);
+        peer_disconnect(t, s.connection);
+        return;
+    }
+    GString *unanswered = g_string_new(NULL);
+    assess_least(t, &s, least);
+    uint32_t largest = try_sizes_over_connection(t, &s, least, most, unanswered);
+    assess_largest(t, &s, most);
+    results_stage(t->results, "peer.connection-mtu", OUTCOME_NOTED, "",
+                  "%u octets; echo requests of up to %u are answered%s%s", most, largest,
+                  unanswered->len ? ", not of: " : "", unanswered->str);
+    g_string_free(unanswered, TRUE);
+    peer_disconnect(t, s.connection);
+}
+
+/* ---- small Receive MTU of the probe */
+
+static void check_connection_small(struct target *t)
+{
+    const enum rule_number rule = R_RFC4755_5_1_CONNECTION_MTU;
+    if (ib_mtu_octets(t->link->group.mtu) < LARGER_THAN_SMALL + ENCAP_SIZE) {
+        results_skip(
+            t->results, rule,
+            "the link's MTU is less than 2000 octets: UD carries nothing that is too large for the connection");
+        return;
+    }
+    char refused[VERDICT_TEXT];
+    const struct connect_options d = {.uc = peer_default_uc(t), .receive_mtu = RECEIVE_SMALL};
+    struct cm_connection *c = peer_connect(t, &d, refused);
+    bool up = is_connected(c);
+    uint32_t before = c ? c->peer_psn : 0;
+    bool answered = up && echo_over_ud(t, LARGER_THAN_SMALL);
+    results_sent(t->results, "REQ with Receive MTU %u; then an echo request of %u octets over UD",
+                 RECEIVE_SMALL, LARGER_THAN_SMALL);
+    if (!up || !c)
+        results_add(t->results, rule, OUTCOME_INCONCLUSIVE,
+                    "a REP to a REQ with a small Receive MTU", refused);
+    else if (c->peer_psn == before)
+        results_skip(t->results, rule,
+                     answered ? "the peer sent nothing over the connection: it replies over UD"
+                              : "the peer sent nothing over the connection");
+    peer_disconnect(t, c);
+}
+
+static const struct check checks[] = {
+    {.name = "connection-sizes",
+     .needs = NEEDS_SOURCE | NEEDS_CONNECTIONS,
+     .run = check_connection_sizes,
+     .sends =
+         "REQ with Receive MTU 65524; ICMP echo requests of 68 (IPv6: 1280) octets up to the connection's MTU",
+     .expects = "none of them ends the connection; replies to the smallest",
+     RULES(R_RFC4755_5_1_CONNECTION_MTU, R_RFC4755_5_MINIMUM_MTU)},
+    {.name = "connection-small",
+     .needs = NEEDS_SOURCE | NEEDS_CONNECTIONS,
+     .run = check_connection_small,
+     .sends = "REQ with Receive MTU 1284; then an ICMP echo request of 2000 octets over UD",
+     .expects = "nothing of more than 1280 octets of IP over the connection",
+     RULES(R_RFC4755_5_1_CONNECTION_MTU)},
+};
+const struct check_table connection_mtu_checks = {checks, G_N_ELEMENTS(checks)};

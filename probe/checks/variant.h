@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tests whether the peer responds to a variant of a request as it does to the plain one. */
+#ifndef IPOIB_PROBE_VARIANT_H
+#define IPOIB_PROBE_VARIANT_H
+
+#include "probe/checks/checks.h"
+#include "probe/exchange/exchange.h"
+#include "probe/exchange/request.h"
+#include "probe/run/target.h"
+
+/* A unicast request in the form that the peer accepts. */
+struct request plain_request(const struct target *t);
+/*
+ * Sends the request, or recalls the response if the peer has already answered the same request when
+ * it was found.
+ */
+struct exchange request_or_cached(struct target *t, const struct request *q);
+
+/*
+ * Tests whether the peer responds to a variant of a request. YES: it does. NO: it responds to the
+ * plain request before and after, but not to the variant. UNKNOWN: it no longer responds to either,
+ * or the run ends (inconclusive). UNASKED: the request could not be sent (inconclusive).
+ */
+enum decision { RULE_MET, RULE_VIOLATED, RULE_UNDECIDED, RULE_UNTESTED };
+enum decision try_variant(struct target *t, const struct request *variant, struct exchange *x);
+
+/*
+ * Adds the result for a rule. failed: text for a failure; unknown: why it cannot be decided;
+ * unasked: why the request could not be sent.
+ */
+struct decision_words {
+    const char *expected, *passed, *failed, *unknown, *unasked;
+};
+void report_decision(struct target *t, enum rule_number rule, enum decision k,
+                     const struct decision_words *words);
+/* The same for the response to a request for an address. */
+void report_response(struct target *t, enum rule_number rule, enum decision k,
+                     const struct exchange *x, const char *passed, const char *failed);
+
+/*
+ * Notes that no response arrived (such as "no echo reply"), or that one arrived that a host would
+ * drop.
+ */
+void report_no_response(struct target *t, const char *none);
+
+/* True if the peer's link-layer address announces connected mode (RFC 4755 §3.1). */
+bool has_connected_mode(const struct target *t);
+
+#endif

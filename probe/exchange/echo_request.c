@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ICMP echo requests over UD, from the probe's own address. See echo_request.h. */
+#include "probe/exchange/echo_request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/exchange/peer.h"
+#include "probe/exchange/receive.h"
+#include "probe/link/link.h"
+#include "probe/link/message.h"
+#include "probe/link/send.h"
+#include "probe/link/transport.h"
+#include "wire/encap.h"
+
+enum { ECHO_ID = 0x1b0b, IPV4_MORE = 0x3fff };
+
+const char echo_other_payload[] = "another payload than the request (RFC 792, RFC 4443 §4.2)";
+
+bool send_echo(struct target *t, struct pending_request *x)
+{
+    uint8_t out[UD_SIZE];
+    x->sequence = ++t->run->sequence;
+    if (!x->sent)
+        x->first = x->sequence;
+    struct echo_message m = {x->q->reserved,     ECHO_ID, x->sequence,
+                             t->link->source.ip, x->ip,   x->q->echo};
+    struct ud_to to = to_peer(t, x->q->grh || t->peer->needs_grh);
+    to.second_qp = x->q->second_qp;
+    x->sent = g_get_monotonic_time();
+    return send_unicast(t, &to, out, x->ipv6 ? make_echo6(out, &m) : make_echo4(out, &m));
+}
+
+/* The ICMP message of an unfragmented reply whose datagram has the request's length; NULL: none. */
+static const uint8_t *reply_in(const struct pending_request *x, const struct encap *h,
+                               struct view ip)
+{
+    uint32_t head = x->ipv6 ? IPV6_HEAD : IPV4_HEAD, length = x->q->echo;
+    if (h->type != (x->ipv6 ? TYPE_IPV6 : TYPE_IPV4) || ip.cap < head + 8 || ip.cap < length)
+        return NULL;
+    if (x->ipv6)
+        return ip.p[6] == ICMPV6 && be16(ip.p + 4) + head == length &&
+                       memcmp(ip.p + 8, x->ip, 16) == 0
+                   ? ip.p + head
+                   : NULL;
+    bool whole = ip.p[0] == 0x45 && ip.p[9] == ICMP && be16(ip.p + 2) == length &&
+                 (be16(ip.p + 6) & IPV4_MORE) == 0;
+    return whole && memcmp(ip.p + 12, x->ip, 4) == 0 ? ip.p + head : NULL;
+}
+
+/* A late reply to the first try counts. Sequence numbers wrap after 65535. */
+static bool is_of_tries(const struct pending_request *x, uint16_t sequence)
+{
+    return (uint16_t)(sequence - x->first) <= (uint16_t)(x->sequence - x->first);
+}
+
+bool take_echo_reply(struct target *t, const struct ud_from *from, void *user)
+{
+    struct pending_request *x = user;
+    struct encap h;
+    if (encap_decode(from->octets, &h) != WIRE_OK)
+        return false;
+    const uint8_t *icmp = reply_in(x, &h, view_from(from->octets, ENCAP_SIZE));
+    if (!icmp || icmp[0] != (x->ipv6 ? REPLY6 : REPLY4) || be16(icmp + 4) != ECHO_ID ||
+        !is_of_tries(x, be16(icmp + 6)) || !is_of_peer(t, from))
+        return false;
+    bool same = echo_payload_is(icmp, x->q->echo - (x->ipv6 ? IPV6_HEAD : IPV4_HEAD));
+    if (!is_usable(t, from, same ? NULL : echo_other_payload))
+        return false;
+    store_response(t, x, from);
+    return true;
+}
+
+void echo_text(const struct request *q, char *out, size_t size)
+{
+    snprintf(out, size, "ICMP echo request of %u octets over UD, %s GRH, Reserved 0x%04x%s",
+             q->echo, q->grh ? "with" : "without", q->reserved,
+             q->second_qp ? ", from a second QP" : "");
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reports about addresses that do not respond, and about prefixes. See parts.h. */
+#include "probe/sweep/parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/plain.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
+#include "probe/run/options.h"
+#include "probe/run/text.h"
+
+enum { RANGES_REPORTED = 100 };
+
+static void report_range(struct tally *t, bool ipv6)
+{
+    char first[48], last[48];
+    ip_text(ipv6, t->first, first);
+    ip_text(ipv6, t->last, last);
+    if (t->ranges > RANGES_REPORTED)
+        return;
+    g_string_append_printf(t->absent, "%s%s", t->absent->len ? ", " : "", first);
+    if (strcmp(first, last) != 0)
+        g_string_append_printf(t->absent, "-%s", last);
+}
+
+static bool is_next(const uint8_t *ip, const uint8_t *last, bool ipv6)
+{
+    unsigned at = ipv6 ? 12 : 0;
+    return memcmp(ip, last, at) == 0 && be32(ip + at) == be32(last + at) + 1;
+}
+
+static void note_absent(struct tally *t, const struct flight *f)
+{
+    if (t->ranges && is_next(f->ip, t->last, f->ipv6)) {
+        memcpy(t->last, f->ip, 16);
+        return;
+    }
+    if (t->ranges)
+        report_range(t, f->ipv6);
+    t->ranges++;
+    memcpy(t->first, f->ip, 16);
+    memcpy(t->last, f->ip, 16);
+}
+
+/*
+ * Packets that this host sends to its own groups may not reach its interface's queue pair, so its
+ * own addresses do not respond.
+ */
+void note_no_answer(struct tally *t, const struct flight *f, const char *own)
+{
+    char ip[48];
+    if (!own) {
+        note_absent(t, f);
+        return;
+    }
+    ip_text(f->ipv6, f->ip, ip);
+    g_string_append_printf(t->own, "%s%s (%s)", t->own->len ? ", " : "", ip, own);
+}
+
+void report_named(struct sweep *s, const struct target_option *t, const char *trouble)
+{
+    struct checked j = {.name = plain_dup(t->name),
+                        .verdict = verdict_new(&s->run->options->selection),
+                        .trouble = plain_dup(trouble),
+                        .brief = s->brief};
+    s->job->ready(s->job->user, &j);
+}
+
+static void end_ranges(struct tally *tally, bool ipv6)
+{
+    if (tally->ranges)
+        report_range(tally, ipv6);
+    if (tally->ranges > RANGES_REPORTED)
+        g_string_append_printf(tally->absent, " and %u more ranges",
+                               tally->ranges - RANGES_REPORTED);
+}
+
+/* Why the result of the prefix is missing or incomplete; NULL: it is complete. */
+static char *prefix_trouble(const struct sweep *s, const struct target_option *t,
+                            const struct tally *tally)
+{
+    if (s->run->broken)
+        return g_strdup_printf("%u of %u addresses were probed, %u answered; then: %s",
+                               tally->asked, t->n, tally->answered, s->link->transport->error);
+    if (tally->unasked)
+        return g_strdup_printf(
+            "%u of %u addresses were not probed: the SA did not return their groups",
+            tally->unasked, t->n);
+    return tally->answered ? NULL : g_strdup("no answer from any of its addresses");
+}
+
+void report_prefix(struct sweep *s, const struct target_option *t, struct tally *tally)
+{
+    char *trouble = prefix_trouble(s, t, tally);
+    struct checked j = {.name = plain_dup(t->name),
+                        .verdict = verdict_new(&s->run->options->selection),
+                        .trouble = trouble ? plain_dup(trouble) : NULL,
+                        .brief = s->brief,
+                        .sweep = true};
+    end_ranges(tally, t->ipv6);
+    char *text = g_strdup_printf("%u of %u addresses answer%s%s%s%s", tally->answered, t->n,
+                                 tally->own->len ? "; this host: " : "", tally->own->str,
+                                 tally->ranges ? "; no answer: " : "", tally->absent->str);
+    checked_add_stage(&j, "sweep.answers", OUTCOME_NOTED, text, "");
+    sweep_report_proxies(tally, &j);
+    if (tally->answered)
+        verdict_frame(j.verdict, true);
+    g_free(text);
+    g_free(trouble);
+    s->job->ready(s->job->user, &j);
+}

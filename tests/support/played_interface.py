@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs ipoib-probe through a simulated IPoIB network interface, without an adapter.
+
+The interface is a TUN device of link type InfiniBand in a network namespace of its own, so the
+probe's packet socket is a real one. A tmpfs over /sys/class/net describes it as ib_ipoib does. This
+program is the peer: it reads what the probe sends, and answers.
+
+Format of a frame: the pseudo-header of ib_ipoib (20 bytes: the destination address when sending,
+zeros on receipt), the encapsulation header of RFC 4391 section 6, the payload. Before it TUN has 4
+bytes: flags and EtherType.
+
+    unshare ... played_interface.py JSON PROGRAM...
+
+JSON: the members of Peer. The output is JSON: status, stdout, stderr, and frames (hex)."""
+import fcntl
+import json
+import os
+import select
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+NAME = "ib9"
+TUNSETIFF, TUNSETLINK, IFF_TUN, ARPHRD_INFINIBAND = 0x400454CA, 0x400454CD, 1, 32
+OWN = bytes.fromhex("80000048 fe80000000000000 0002c90300000001")
+PEER = bytes.fromhex("80000049 fe80000000000000 0002c90300000002")
+SECOND_STATION = bytes.fromhex("8000004a fe80000000000000 0002c90300000003")
+BROADCAST = bytes.fromhex("00ffffff ff12401bffff0000 00000000ffffffff")
+PEER_IPV4 = bytes((10, 0, 0, 2))
+# Its link-local address: the GUID with the universal/local bit inverted (RFC 4391 section 8).
+PEER_IPV6 = bytes.fromhex("fe80000000000000 0202c90300000002")
+ARP, IPV4, IPV6 = 0x0806, 0x0800, 0x86DD
+LIMIT = 60  # seconds
+
+
+def colons(address):
+    return ":".join(f"{b:02x}" for b in address) + "\n"
+
+
+def describe(folder, changes):
+    """Writes what ib_ipoib shows in sysfs. A change of None leaves the file out."""
+    port = f"{NAME}/device/infiniband/mlx5_0/ports/1"
+    files = {
+        f"{NAME}/type": f"{ARPHRD_INFINIBAND}\n",
+        f"{NAME}/address": colons(OWN),
+        f"{NAME}/broadcast": colons(BROADCAST),
+        f"{NAME}/pkey": "0xffff\n",
+        f"{NAME}/mode": "datagram\n",
+        f"{NAME}/mtu": "2044\n",
+        f"{NAME}/flags": "0x1003\n",
+        f"{NAME}/dev_port": "0x0\n",
+        f"{NAME}/carrier": "1\n",
+        f"{port}/lid": "0x3\n",
+        f"{port}/sm_lid": "0x1\n",
+        f"{port}/lid_mask_count": "0\n",
+        f"{port}/state": "4: ACTIVE\n",
+        f"{port}/rate": "100 Gb/sec (4X EDR)\n",
+        f"{port}/pkeys/0": "0xffff\n",
+        "eth9/type": "1\n",
+    }
+    files.update(changes)
+    for path, text in files.items():
+        if text is not None:
+            os.makedirs(os.path.dirname(f"{folder}/{path}"), exist_ok=True)
+            with open(f"{folder}/{path}", "w", encoding="ascii") as f:
+                f.write(text)
+
+
+def checksum(data):
+    total = sum(struct.unpack(f">{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return 0xFFFF - total
+
+
+def arp(op, sha, spa, tha, tpa):
+    """RFC 826 with the lengths of RFC 4391 section 9.1.1."""
+    return struct.pack(">HHBBH", ARPHRD_INFINIBAND, IPV4, 20, 4, op) + sha + spa + tha + tpa
+
+
+def advertisement(to, lladdr):
+    """An NA with its target's address (RFC 4861 section 4.4, RFC 4391 section 9.2)."""
+    flags = 0x20000000 if to[0] == 0xFF else 0x60000000
+    icmp = struct.pack(">BBHI", 136, 0, 0, flags) + PEER_IPV6 + b"\2\3\0\0" + lladdr
+    pseudo = PEER_IPV6 + to + struct.pack(">II", len(icmp), 58)
+    icmp = icmp[:2] + struct.pack(">H", checksum(pseudo + icmp)) + icmp[4:]
+    return struct.pack(">IHBB", 0x60000000, len(icmp), 58, 255) + PEER_IPV6 + to + icmp
+
+
+class Peer:
+    """The peer of the probe, and what happens to the interface.
+
+    answers: whether it answers. edits: {offset in the frame: hex}, changes of its ARP replies.
+    runts: every truncation of a reply arrives before it. large: the size of a frame that comes
+    before each answer. second_station: a second station replies too. after: "interrupt", "down" or "gone",
+    what happens when frame number at was sent."""
+
+    def __init__(self, tun, given):
+        self.tun, self.frames = tun, []
+        self.answers = given.get("answers", True)
+        self.edits = {int(at): bytes.fromhex(b) for at, b in given.get("edits", {}).items()}
+        self.runts, self.large = given.get("runts", False), given.get("large", 0)
+        self.second_station = given.get("second_station", False)
+        self.after, self.at = given.get("after"), given.get("at", 1)
+
+    def send(self, ether_type, payload):
+        frame = bytearray(bytes(20) + struct.pack(">HH", ether_type, 0) + payload)
+        for at, octets in self.edits.items() if ether_type == ARP else ():
+            frame[at : at + len(octets)] = octets
+        head = struct.pack(">HH", 0, ether_type)
+        for n in range(len(frame)) if self.runts else ():
+            os.write(self.tun, head + frame[:n])
+        if self.large:
+            os.write(self.tun, head + bytes(frame).ljust(self.large, b"\0"))
+        os.write(self.tun, head + frame)
+
+    def answer(self, ether_type, payload):
+        if ether_type == ARP and payload[-4:] == PEER_IPV4 and payload[7] == 1:
+            sha, spa = payload[8:28], payload[28:32]
+            for lladdr in (PEER, SECOND_STATION) if self.second_station else (PEER,):
+                self.send(ARP, arp(2, lladdr, PEER_IPV4, sha, spa))
+        elif ether_type == IPV6 and payload[6] == 58 and payload[40] == 135:
+            requester = payload[8:24]
+            all_nodes = bytes.fromhex("ff02000000000000 0000000000000001")
+            if payload[48:64] == PEER_IPV6:
+                self.send(IPV6, advertisement(requester if any(requester) else all_nodes, PEER))
+
+    def take(self, frame):
+        self.frames.append(frame)
+        if len(frame) >= 24 and self.answers:
+            self.answer(struct.unpack_from(">H", frame, 20)[0], frame[24:])
+
+    def disturb(self, program):
+        """Returns False if the interface is gone."""
+        if len(self.frames) != self.at:
+            return True
+        if self.after == "interrupt":
+            program.send_signal(signal.SIGINT)
+        elif self.after == "down":
+            subprocess.run(["ip", "link", "set", NAME, "down"], check=True)
+        return self.after != "gone"
+
+
+def play(tun, program, given):
+    """Answers until the program ends. Returns the peer."""
+    peer, end = Peer(tun, given), time.monotonic() + LIMIT
+    ended = os.pidfd_open(program.pid)
+    while time.monotonic() < end:
+        ready = select.select([ended] + ([tun] if tun >= 0 else []), [], [], 1)[0]
+        if tun in ready:
+            try:
+                frame = os.read(tun, 65536)[4:]
+            except OSError:  # the interface is down
+                os.close(tun)
+                tun = -1
+                continue
+            # What the kernel itself sends has no pseudo-header.
+            if frame[20:22] in (b"\x08\x06", b"\x08\x00", b"\x86\xdd"):
+                peer.take(frame)
+                if not peer.disturb(program):
+                    os.close(tun)
+                    tun = -1
+        elif ended in ready:
+            return peer
+    program.kill()
+    raise TimeoutError("the probe does not end")
+
+
+def make_interface(state):
+    """Returns the TUN device's file descriptor."""
+    tun = os.open("/dev/net/tun", os.O_RDWR | os.O_CLOEXEC)
+    fcntl.ioctl(tun, TUNSETIFF, struct.pack("16sH22x", NAME.encode(), IFF_TUN))
+    fcntl.ioctl(tun, TUNSETLINK, ARPHRD_INFINIBAND)
+    subprocess.run(["ip", "link", "set", NAME, "mtu", "4096", state], check=True)
+    return tun
+
+
+def main(given, command):
+    tun = make_interface(given.get("state", "up"))
+    subprocess.run(["mount", "-t", "tmpfs", "none", "/sys/class/net"], check=True)
+    describe("/sys/class/net", given.get("sysfs", {}))
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    ) as program:
+        peer = play(tun, program, given)
+        out, err = program.communicate()
+    frames = [f.hex() for f in peer.frames]
+    json.dump({"status": program.returncode, "out": out, "err": err, "frames": frames}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The findings of every capture are the same in ipoib-check's decoder and checks without Wireshark
+(parity), in one pass, in two passes, filtered, and when the file is opened again.
+
+The test runs on each Wireshark version. test_passes.py compares all fields of the plugin,
+test_same_report.py the reports, test_parity.py the decoded values."""
+import collections
+import functools
+import glob
+import os
+
+import pytest
+
+from support import findings
+from support.paths import TESTDATA
+from support.wireshark import ask_sharkd, load, tshark
+
+CAPTURES = sorted(
+    path
+    for pattern in ("*.pcap", "*.pcapng", "*.erf")
+    for path in glob.glob(os.path.join(TESTDATA, "**", pattern), recursive=True)
+)
+FIELDS = ["ipoib.rule.id", "ipoib.note.id", "ipoib.rule.actual"]
+LATE = 4  # the filter drops the frames before this one
+EACH_CAPTURE = pytest.mark.parametrize("path", CAPTURES, ids=os.path.basename)
+
+
+def shown(path, *options):
+    """Frame to the values of FIELDS, for the frames with a finding."""
+    columns = [word for name in ["frame.number", *FIELDS] for word in ("-e", name)]
+    run = tshark("-r", path, *options, "-T", "fields", *columns)
+    assert run.returncode == 0, f"{path} {options}: {run.stderr}"
+    rows = [line.split("\t") for line in run.stdout.splitlines()]
+    return {int(row[0]): row[1:] for row in rows if any(row[1:])}
+
+
+@functools.cache
+def report(path, *options):
+    run = tshark("-q", "-z", "ipoib,conformance,json", "-r", path, *options)
+    assert run.stdout.startswith("{"), f"{path} {options}: {run.stderr}"
+    return run.stdout
+
+
+@pytest.fixture(scope="module")
+def one_pass():
+    """Capture to what one pass shows."""
+    return {path: shown(path) for path in CAPTURES}
+
+
+def test_there_are_captures_with_findings(one_pass):
+    assert len(CAPTURES) >= 75
+    assert sum(bool(frames) for frames in one_pass.values()) >= 30
+
+
+@EACH_CAPTURE
+def test_parity(path, one_pass):
+    """Without Wireshark the same frames have findings of the same rules."""
+    expected = collections.defaultdict(lambda: ([], []))
+    for f in findings.frames(path, "--deviations", "linux"):
+        expected[f.frame][f.outcome == "noted"].append(f.rule)
+    found = {
+        n: tuple(v.split(",") if v else [] for v in row[:2]) for n, row in one_pass[path].items()
+    }
+    assert found == dict(expected)
+
+
+@EACH_CAPTURE
+def test_two_passes(path, one_pass):
+    assert shown(path, "-2") == one_pass[path]
+    assert report(path, "-2") == report(path)
+
+
+@EACH_CAPTURE
+def test_filtered(path, one_pass):
+    """A display filter hides frames, and changes nothing in the others. Statistics count all."""
+    late = ("-Y", f"frame.number >= {LATE}")
+    assert shown(path, *late) == {n: row for n, row in one_pass[path].items() if n >= LATE}
+    assert report(path, *late) == report(path)
+
+
+@pytest.fixture(scope="module")
+def opened():
+    """Capture to what one process shows that opens all captures in turn, and then all in the other
+    order."""
+    columns = {f"column{n}": f"{name}:0" for n, name in enumerate(FIELDS)}
+    frames = {"method": "frames", "params": columns}
+    order = CAPTURES + CAPTURES[::-1]
+    answers = ask_sharkd([request for path in order for request in (load(path), frames)])
+    found = collections.defaultdict(list)
+    for path, answer in zip(order, answers[1::2]):
+        rows = {frame["num"]: frame["c"] for frame in answer.get("result", [])}
+        found[path].append({n: row for n, row in rows.items() if any(row)})
+    return found
+
+
+@EACH_CAPTURE
+def test_reloaded(path, one_pass, opened):
+    assert opened[path] == [one_pass[path]] * 2

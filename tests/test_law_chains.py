@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The law of degradation in one process (fuzz/law_chains.c): more chains than test_law.py, without
+file formats."""
+import os
+import re
+import subprocess
+
+import pytest
+
+from support import capfile
+from support.paths import BUILD, testdata
+from support.programs import run_script
+
+PROGRAM = os.path.join(BUILD, "tests/law-chains")
+
+
+def run(*arguments):
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("captures")
+    written = run_script("law", "--write", str(folder))
+    assert written.returncode == 0, written.stdout
+    return sorted(map(str, folder.iterdir()))
+
+
+def test_no_chain_breaks_the_law(captures):
+    status, output = run("--random", "20000", "--seed", "1", *captures)
+    assert re.search(r"^0 of 20000 chains break the law", output, re.MULTILINE), output
+    assert status == 0
+
+
+def test_chain_that_breaks_the_law_is_found_and_can_be_repeated(tmp_path):
+    """Junk at the end of a capture that has ICRCs is corrupt, and no violation; once the frames with
+    right ICRCs are lost, nothing shows that, and the law is broken. No sender sends such frames, so
+    no real capture has them."""
+    frames = capfile.read(testdata("datagram.pcap")).frames
+    arp = next(f for f in frames if b"\x08\x06\x00\x00\x00\x20" in f.data)
+    spoilt = bytearray(arp.data)
+    at = bytes(spoilt).index(b"\x08\x06\x00\x00\x00\x20")
+    spoilt[at + 2] = 0x12  # the Reserved field of the encapsulation header; the ICRC is now wrong
+    path = tmp_path / "spoilt.pcap"
+    records = [(f.time, f.data, f.wire) for f in frames]
+    records.append((frames[-1].time + 1, bytes(spoilt), arp.wire))
+    path.write_bytes(capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
+    status, output = run("--random", "2000", "--seed", "3", str(path))
+    assert status == 1, output
+    line = re.search(
+        r"^spoilt.pcap adds rfc4391.6.reserved-zero: .* \(seed 3, chain (\d+)\): .+$", output, re.M
+    )
+    again = run("--random", "1", "--first", line[1], "--seed", "3", str(path))
+    assert again[0] == 1 and again[1].splitlines()[0] == line[0]
+
+
+def test_file_that_is_no_capture_is_wrong_usage(tmp_path):
+    path = tmp_path / "capture.pcap"
+    path.write_text("no capture")
+    assert run(str(path))[0] == 2
+    assert run("--random", "many", testdata("datagram.pcap"))[0] == 2

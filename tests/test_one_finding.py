@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One fault, one finding: no bytes of a frame have findings of two rules, and a variant has one
+failure in its frame.
+
+In every capture of testdata, every fixture, every unusual capture and every variant. ALLOWED lists
+the pairs of rules that may be found together, each with the reason."""
+import itertools
+
+import pytest
+
+from frames import variants
+from frames.variants import carriers
+from frames.variants import evidence  # it fills the table of variants
+from support import corpus, findings
+
+assert evidence
+ALLOWED = {
+    # the Get before the join was for the group with the right MGID
+    ("rfc4391.10.query-sa-first", "rfc4391.4.mgid-format"),
+    ("rfc4391.10.query-sa-first", "rfc4391.4.mgid-group-id-ipv4"),
+    ("rfc4391.10.query-sa-first", "rfc4391.4.mgid-pkey"),
+    ("rfc4391.10.query-sa-first", "rfc4391.4.mgid-t-flag"),
+    ("rfc4391.10.query-sa-first", "rfc4391.4.scope-consistent"),
+    # the first says once for the capture that the broadcast group is used, the second which group
+    # should be
+    ("rfc4391.10.all-router-fallback", "rfc4391.10.forward-after-create"),
+    # two facts about the headers: the source QPN is wrong, and the request is unicast, which is fine
+    ("rfc4755.2.2.one-ud-qp", "rfc4755.3.query-on-broadcast"),
+}
+# Pairs of failures in the frame of a variant.
+BOTH = {
+    # an interface that never joined the broadcast group sends to it
+    ("rfc4391.10.join-before-send", "rfc4391.5.full-member-join"),
+    # a join as SendOnlyNonMember: one requirement is for receivers, the other for senders
+    ("rfc4391.10.receiver-fullmember", "rfc4391.10.subscribe-traps"),
+    # IPv4's signature before an IPv6 group: the group ID is no IPv4 address either
+    ("rfc4391.4.mgid-group-id-ipv4", "rfc4391.4.mgid-signature-ipv6"),
+}
+
+
+def captured():
+    """Name to capture: a variant's has the name of its rule in front."""
+    made = dict(corpus.everything())
+    for v in variants.VARIANTS:
+        made[f"variant {v.name()}"] = carriers.infiniband(v.world())[0]
+    return made
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Name to the places of its findings."""
+    return {
+        name: findings.places(capture, "--deviations", "none")
+        for name, capture in captured().items()
+    }
+
+
+def pairs(places):
+    """Pairs of findings of two rules in the same frame."""
+    for _, frame in itertools.groupby(sorted(places), key=lambda p: p.frame):
+        for one, other in itertools.combinations(list(frame), 2):
+            if one.rule != other.rule:
+                yield one, other
+
+
+def rules_of(one, other):
+    return tuple(sorted((one.rule, other.rule)))
+
+
+def overlap(one, other):
+    return one.start < other.end and other.start < one.end
+
+
+def test_no_bytes_have_two_findings(found):
+    seen = {}
+    for name, places in found.items():
+        for one, other in pairs(places):
+            if overlap(one, other):
+                seen.setdefault(rules_of(one, other), (name, one, other))
+    assert [case for rules, case in seen.items() if rules not in ALLOWED] == []
+    assert ALLOWED - set(seen) == set(), "these pairs do not occur: remove them"
+
+
+def test_variant_has_one_failure_in_its_frame(found):
+    seen = {}
+    for v in variants.VARIANTS:
+        name = f"variant {v.name()}"
+        number = carriers.infiniband(v.world())[1].index(v.at) + 1
+        failed = [p for p in found[name] if p.frame == number and p.outcome == "fail"]
+        for one, other in pairs(failed):
+            seen.setdefault(rules_of(one, other), (name, one, other))
+    assert [case for rules, case in seen.items() if rules not in BOTH] == []
+    assert BOTH - set(seen) == set(), "these pairs do not occur: remove them"

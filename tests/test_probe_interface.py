@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""ipoib-probe through a network interface (packet(7)), with a simulated peer: what users see when
+the peer answers, violates, is silent, and when the privilege, the device or the interface is
+missing or disappears.
+
+Expected: the formats of RFC 826, RFC 4391 (sections 6, 8, 9.1.1, 9.2) and RFC 4755 section 3.1;
+doc/man/ipoib-probe.1 for messages and exit statuses."""
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from support import capfile
+from support.paths import BIN, SRC
+
+PLAYED = os.path.join(SRC, "tests", "support", "played_interface.py")
+PROBE = os.path.join(BIN, "ipoib-probe")
+NAMESPACES = ["unshare", "--net", "--mount"] + (["--map-root-user"] if os.geteuid() else [])
+IPV4, IPV6 = "10.0.0.2", "fe80::202:c903:0:2"
+WITHOUT_RAW = ("setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw")
+FRAMES_BEFORE = range(1, 8)  # of the 9 frames to a peer that conforms
+
+
+def played(given, *command):
+    return subprocess.run(
+        [*NAMESPACES, sys.executable, PLAYED, json.dumps(given), *command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+class Run:
+    """A run of the probe: exit status, outputs, the frames that it sent, and its report (empty if
+    it printed none)."""
+
+    def __init__(self, done):
+        assert done.returncode == 0, done.stderr
+        got = json.loads(done.stdout)
+        self.status, self.out, self.err = got["status"], got["out"], got["err"]
+        self.frames = [bytes.fromhex(f) for f in got["frames"]]
+        self.report = json.loads(self.out) if self.out else {}
+
+    def outcomes(self, outcome):
+        """{identifier: what was found} of the results with this outcome."""
+        return {r["id"]: r["actual"] for r in self.report["results"] if r["outcome"] == outcome}
+
+    @property
+    def trouble(self):
+        return self.report["summary"]["targets"][0]["error"]
+
+
+RUNS = {  # name: members of Peer, arguments of the probe
+    "ipv4": ({}, IPV4),
+    "ipv6": ({}, IPV6),
+    "reserved": ({"edits": {"22": "0001"}}, IPV4),
+    "hardware type": ({"edits": {"24": "0001"}}, IPV4),
+    "flags": ({"edits": {"32": "c1"}}, IPV4),
+    "runts": ({"runts": True}, IPV4),
+    "runts, ipv6": ({"runts": True}, IPV6),
+    "large": ({"large": 5000}, IPV4),
+    "two stations": ({"second_station": True}, IPV4),
+    "connected": ({"sysfs": {"ib9/mode": "connected\n"}}, "--only", "rfc4755.7", IPV4),
+    "silent": ({"answers": False}, IPV4),
+    "silent, ipv6": ({"answers": False}, IPV6),
+    "sweep": ({}, "10.0.0.0/29"),
+    "fabric": ({}, "fabric"),
+    "port down": (
+        {"sysfs": {"ib9/device/infiniband/mlx5_0/ports/1/state": "1: DOWN\n"}},
+        "fabric",
+    ),
+    "old kernel": (
+        {
+            "sysfs": {
+                f"ib9/{f}": None
+                for f in ("broadcast", "mode", "mtu", "device/infiniband/mlx5_0/ports/1/rate")
+            }
+        },
+        "fabric",
+    ),
+    "partition": ({}, "--pkey", "0x8012", IPV4),
+    "port, source": ({}, "-p", "1", "--source", "10.0.0.9", "--only", "rfc4391.6.type", IPV4),
+    "interface down": ({"state": "down"}, IPV4),
+    **{f"down after {n}": ({"after": "down", "at": n}, IPV4) for n in FRAMES_BEFORE},
+    **{f"gone after {n}": ({"after": "gone", "at": n}, IPV4) for n in FRAMES_BEFORE},
+    **{f"interrupt after {n}": ({"after": "interrupt", "at": n}, IPV4) for n in FRAMES_BEFORE},
+}
+
+
+@pytest.fixture(scope="module", name="can_play")
+def fixture_can_play():
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        pytest.skip("needs /dev/net/tun")
+    done = played({}, "true")
+    if done.returncode:
+        pytest.skip(f"needs namespaces and a TUN device: {done.stderr.splitlines()[-1:]}")
+
+
+@pytest.fixture(scope="module", name="runs")
+def fixture_runs(can_play):
+    """A run by its name. The probe mostly waits, so several run at the same time."""
+    del can_play
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        begun = {
+            name: pool.submit(
+                played, given, PROBE, "-d", "ib9", "--timeout", "200", "--format", "json", *words
+            )
+            for name, (given, *words) in RUNS.items()
+        }
+        yield lambda name: Run(begun[name].result())
+
+
+# ---- a peer that answers
+
+
+def test_ipv4_peer_that_conforms(runs):
+    run = runs("ipv4")
+    assert run.status == 0 and not run.err
+    assert not run.outcomes("fail") and not run.outcomes("inconclusive")
+    assert {
+        "rfc4391.2.ud-supported",
+        "rfc4391.6.reserved-zero",
+        "rfc4391.6.reserved-ignored",
+        "rfc4391.8.link-local",
+        "rfc4391.9.1.1.format",
+        "rfc4391.9.2.arp-hardware-type",
+        "rfc4755.3.1.flags",
+    } <= set(run.outcomes("pass"))
+    assert {"rfc4391.5.full-member-join", "rfc4755.3.5.service-id"} <= set(run.outcomes("skipped"))
+
+
+def test_ipv6_peer_that_conforms(runs):
+    run = runs("ipv6")
+    assert run.status == 0 and not run.err
+    assert not run.outcomes("fail") and not run.outcomes("inconclusive")
+    assert {
+        "rfc4391.8.1.link-local-form",
+        "rfc4391.9.3.nd-option-length",
+        "rfc4391.9.3.nd-option-padding",
+    } <= set(run.outcomes("pass"))
+
+
+def test_arp_request_on_the_wire(runs):
+    """RFC 826, RFC 4391 section 9.2: hardware type 32, 20 and 4 bytes, request; RFC 5227 section
+    2.1.1: sender 0.0.0.0. The address is the interface's."""
+    first = runs("ipv4").frames[0]
+    assert first[:20].hex() == "00ffffff" "ff12401bffff000000000000ffffffff"  # the broadcast group
+    assert first[20:24].hex() == "08060000"
+    assert first[24:32].hex() == "0020080014040001"
+    assert first[32:52].hex() == "00000048" "fe80000000000000" "0002c90300000001"
+    assert first[52:56] == bytes(4)
+    assert first[56:76] == bytes(20) and first[76:] == bytes((10, 0, 0, 2))
+
+
+def test_neighbour_solicitation_on_the_wire(runs):
+    """RFC 4861 section 4.3 from the unspecified address, to the solicited-node group, whose MGID
+    RFC 4391 section 4 defines: ff12:601b, the P_Key, the group ID."""
+    first = runs("ipv6").frames[0]
+    assert first[4:20].hex() == "ff12601bffff000000000001ff000002"
+    assert first[20:24].hex() == "86dd0000"
+    ip, ns = first[24:64], first[64:]
+    assert ip[6:8].hex() == "3aff" and ip[8:24] == bytes(16)  # hop limit 255
+    assert ip[24:].hex() == "ff0200000000000000000001ff000002"
+    assert ns[0] == 135 and ns[8:24].hex() == "fe800000000000000202c90300000002"
+    assert len(ns) == 24, "no source address, so no link-layer address option"
+
+
+# ---- a peer that violates
+
+
+@pytest.mark.parametrize(
+    "name, identifier",
+    [
+        ("reserved", "rfc4391.6.reserved-zero"),
+        ("hardware type", "rfc4391.9.2.arp-hardware-type"),
+        ("flags", "rfc4755.3.1.flags"),
+    ],
+)
+def test_violation_is_reported(runs, name, identifier):
+    run = runs(name)
+    assert run.status == 1
+    assert identifier in run.outcomes("fail")
+
+
+@pytest.mark.parametrize("name", ["runts", "runts, ipv6"])
+def test_frames_that_end_early(runs, name):
+    """Every truncation arrives before the complete reply, which counts. An adapter delivers only whole
+    packets, so a message that ends within an address has the wrong length (section 9.1.1)."""
+    run = runs(name)
+    assert run.status == 1
+    assert set(run.outcomes("fail")) == {"rfc4391.9.1.1.format"}
+    assert "rfc4391.2.ud-supported" in run.outcomes("pass")
+
+
+def test_frame_larger_than_the_largest_packet(runs):
+    run = runs("large")
+    assert run.status == 0 and not run.outcomes("fail")
+
+
+def test_two_stations_with_one_address(runs):
+    run = runs("two stations")
+    assert run.status == 1
+    assert set(run.outcomes("fail")) == {"peer.arp-flux"}
+
+
+def test_answer_in_connected_mode_may_have_come_over_a_connection(runs):
+    run = runs("connected")
+    assert "rfc4755.7.resolution-over-ud" not in run.outcomes("pass")
+    assert not run.outcomes("fail")
+
+
+# ---- no peer, no interface, no privilege
+
+
+@pytest.mark.parametrize(
+    "name, words", [("silent", "3 ARP requests"), ("silent, ipv6", "3 neighbour solicitations")]
+)
+def test_silent_peer(runs, name, words):
+    run = runs(name)
+    assert run.status == 2
+    assert words in run.trouble and "200 ms each" in run.trouble
+    assert len(run.frames) == 3
+
+
+def test_sweep_finds_the_one_peer(runs):
+    run = runs("sweep")
+    assert run.status == 0
+    assert IPV4 in run.out and not [w for w in ("Traceback", 'fail"') if w in run.out]
+
+
+def test_fabric_without_the_sa(runs):
+    """The port is described; rules that need the SA are not checked."""
+    run = runs("fabric")
+    assert run.status == 2
+    assert {"fabric.port-state", "fabric.pkey", "fabric.interface"} <= set(run.outcomes("pass"))
+    assert "SA" in run.trouble
+
+
+def test_port_that_is_down(runs):
+    run = runs("port down")
+    assert run.status == 1
+    assert "fabric.port-state" in run.outcomes("fail")
+
+
+def test_kernel_that_exports_less(runs):
+    run = runs("old kernel")
+    assert run.status == 2
+    assert "fabric.pkey" in run.outcomes("pass")
+
+
+def test_interface_of_another_partition(runs):
+    run = runs("partition")
+    assert run.status == 2 and not run.frames
+    assert "ib9 is in partition 0xffff" in run.trouble and "0x8012" in run.trouble
+
+
+def test_ignored_options_are_named(runs):
+    run = runs("port, source")
+    assert run.status == 0
+    assert "--port is ignored: ib9" in run.err
+    assert "--source is ignored" in run.err
+
+
+def test_interface_that_is_down(runs):
+    run = runs("interface down")
+    assert run.status == 2 and not run.frames
+    assert "ib9: " in run.trouble and "ip link set ib9 up" in run.trouble
+
+
+@pytest.mark.parametrize("how", ["down", "gone"])
+@pytest.mark.parametrize("frames", FRAMES_BEFORE)
+def test_interface_that_goes_away(runs, how, frames):
+    """No rule is checked and no violation is reported, at whatever frame it happens."""
+    run = runs(f"{how} after {frames}")
+    assert run.status == 2
+    assert not run.outcomes("fail")
+    assert "ib9: " in run.trouble
+
+
+@pytest.mark.parametrize("frames", FRAMES_BEFORE)
+def test_interrupt(runs, frames):
+    run = runs(f"interrupt after {frames}")
+    assert run.status == 128 + 2
+    assert not run.out, "an interrupted run has no verdict"
+    assert len(run.frames) <= frames + 3, "requests for 3 unused addresses are sent at once"
+
+
+def refuse(given, *command):
+    run = Run(played(given, *command))
+    assert run.status == 3 and not run.frames
+    return run.trouble
+
+
+def test_missing_privilege(can_play):
+    del can_play
+    why = refuse({}, *WITHOUT_RAW, PROBE, "-d", "ib9", "--format", "json", IPV4)
+    assert "ib9: " in why and "root" in why and "CAP_NET_RAW" in why
+
+
+def test_no_device_at_all(can_play):
+    del can_play
+    ethernet = {"sysfs": {"ib9/type": "1\n"}}
+    why = refuse(ethernet, PROBE, "--format", "json", IPV4)
+    assert "no InfiniBand device" in why
+
+
+def test_interface_that_has_just_disappeared(can_play):
+    del can_play
+    why = refuse({"sysfs": {"ib8/type": "32\n"}}, PROBE, "-d", "ib8", "--format", "json", IPV4)
+    assert "ib8: " in why and "No such device" in why
+
+
+def test_interface_is_found_without_an_option(can_play):
+    del can_play
+    run = Run(played({"answers": False}, PROBE, "--format", "json", "--timeout", "100", IPV4))
+    assert run.status == 2 and len(run.frames) == 3
+    assert "ib9" in run.err and "no InfiniBand device" in run.err
+
+
+# ---- -w
+
+
+def test_capture_of_the_packets(can_play, tmp_path):
+    """-w has every packet. A record of link type 242 is the sender's address, which is unknown here
+    or the one that an ARP message announces, the destination's, and the packet."""
+    del can_play
+    path = tmp_path / "packets"
+    only = ("--only", "rfc4391.6.type", "--format", "json")
+    run = Run(played({}, PROBE, "-d", "ib9", "-w", str(path), *only, IPV4))
+    capture = capfile.read(path)
+    assert run.status == 0 and capture.linktype == capfile.IPOIB
+    sent = [f.data[20:] for f in capture.frames if f.options[2][0] == 2]  # epb_flags: outbound
+    received = [f.data[40:] for f in capture.frames if f.options[2][0] == 1]
+    assert sent == run.frames
+    reply = "08060000" "0020080014040002" "80000049fe800000000000000002c903000000020a000002"
+    requests = [f for f in run.frames if f[76:] == bytes((10, 0, 0, 2))]
+    assert [r.hex()[: len(reply)] for r in received] == [reply] * len(requests)

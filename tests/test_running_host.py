@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A capture that began on a running host has no SMP. Joins, requests to the SA and address
+resolution take the place of the PortInfo Set: violations are found with them, and are inconclusive
+where a packet that was not captured could explain them."""
+import json
+
+import pytest
+
+from frames import variants
+from frames.variants import carriers, evidence
+from support import check, findings
+
+GID, MEMBER, QPN = (
+    "rfc4391.9.1.1.gid-of-port",
+    "rfc4391.5.full-member-join",
+    "rfc4391.9.1.1.traffic-to-qpn",
+)
+assert evidence  # it fills the table
+BY_NAME = {v.name(): v for v in variants.VARIANTS}
+
+
+def running(name, lost=(), late=None):
+    """The variant's capture without SMPs and without these frames; the frame `late` and all that
+    follow come 10 s later."""
+    w = BY_NAME[name].world()
+    if late:
+        w.delay(late, 10)
+    smps = [n for n in w.order if w[n].deth and w[n]["destqp"] == carriers.SMI]
+    assert smps and set(lost) <= set(w.order)
+    w.order = [n for n in w.order if n not in smps and n not in lost]
+    return carriers.infiniband(w)[0]
+
+
+def outcome(capture, rule):
+    count = findings.counts(capture, "--deviations", "none").get(rule)
+    return "fail" if count.failed else "inconclusive" if count.inconclusive else "pass"
+
+
+FOUND = [
+    f"{GID}: ARP reply, another port's",
+    f"{GID}: ARP request, another port's",
+    f"{GID}: neighbour solicitation, another port's",
+    f"{MEMBER}: NonMember, ARP request",
+    f"{MEMBER}: SendOnlyNonMember, IPv6 multicast",
+    f"{QPN}: IPv4 unicast",
+    f"{QPN}: IPv6 unicast with GRH",
+]
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_violation_is_found_without_smps(name):
+    assert outcome(running(name), BY_NAME[name].rule) == "fail"
+
+
+GID_ARP, MEMBER_ARP = f"{GID}: ARP request, another port's", f"{MEMBER}: NonMember, ARP request"
+# C sends the ARP request, with D's GID in it; C is the member; C sends the ping to D.
+NOT_PROVED = [
+    # The lost packet of C's GSI may have been the join of a GID that moved from D to C.
+    (GID_ARP, ["C.query.snm"], None),
+    (GID_ARP, ["C.join.g4"], None),
+    # D did not name its GID.
+    (GID_ARP, ["D.join.*"], None),
+    # The lost packet may have been C's join as FullMember.
+    (MEMBER_ARP, ["C.query.snm"], None),
+    (MEMBER_ARP, ["C.join.g4"], None),
+    # C's join was not captured.
+    (MEMBER_ARP, ["C.join.bcast", "C.join.bcast.resp"], None),
+    # D's interface may have restarted, with another QPN: its join may have been the lost packet.
+    (f"{QPN}: IPv4 unicast", ["D.leave.snm"], None),
+    # The entry in C's ARP cache may have changed.
+    (f"{QPN}: IPv4 unicast", [], "C.ping"),
+    # C may have an older entry: it got no reply.
+    (f"{QPN}: IPv4 unicast", ["D.arp.reply"], None),
+    # D's requests before its reply were not captured.
+    (f"{QPN}: IPv4 unicast", ["D.join.*"], None),
+]
+
+
+def frames_of(name, patterns):
+    order = BY_NAME[name].world().order
+    return [n for n in order for p in patterns if n == p or p[-1] == "*" and n.startswith(p[:-1])]
+
+
+@pytest.mark.parametrize("name, lost, late", NOT_PROVED)
+def test_violation_that_a_lost_frame_explains_is_inconclusive(name, lost, late):
+    capture = running(name, frames_of(name, lost), late)
+    assert outcome(capture, BY_NAME[name].rule) == "inconclusive"
+
+
+@pytest.mark.parametrize("base", variants.BASES)
+def test_base_without_smps_conforms(base):
+    w = variants.base(base).copy()
+    w.order = [n for n in w.order if not (w[n].deth and w[n]["destqp"] == carriers.SMI)]
+    assert findings.failures(carriers.infiniband(w)[0], "--deviations", "none") == []
+
+
+# ---- the text of an inconclusive result names what is missing
+
+SET = "the SM's PortInfo Set that brought the port up was not captured"
+MISSING = [
+    ("rfc4391.5.pkey-configured: broadcast group", (), "the port's P_Key table was not captured"),
+    ("rfc4391.4.1.group-mtu: NeighborMTU 256", (), "the port's PortInfo was not captured"),
+    ("rfc4391.10.subscribe-traps: neither", (), SET),
+    ("rfc4391.4.scope-consistent: IPv6 multicast", (), SET),
+    ("rfc4755.3.5.service-id: RC, the QPN is another", (), SET),
+    (MEMBER_ARP, ("C.join.bcast", "C.join.bcast.resp"), SET),
+    (MEMBER_ARP, ("C.join.bcast.resp",), "the SA's response to it, was not captured"),
+]
+
+
+def reasons(capture, rule, path):
+    path.write_bytes(capture)
+    done = check.run("--deviations", "none", "--only", rule, "--format", "json", str(path))
+    results = json.loads(done.stdout)["results"]
+    return {
+        case["actual"] for r in results if r["outcome"] == "inconclusive" for case in r["cases"]
+    }
+
+
+@pytest.mark.parametrize("name, lost, text", MISSING)
+def test_inconclusive_result_names_what_is_missing(name, lost, text, tmp_path):
+    found = reasons(running(name, lost), BY_NAME[name].rule, tmp_path / "capture.pcap")
+    assert [reason for reason in found if text in reason], found

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the SA's response to GetTable(MCMemberRecord) teaches: it comes in RMPP segments of 200 bytes
+(IBA 13.6.2.1), and records of 56 bytes follow each other across the segments (IBA 15.2.1.1)."""
+import pytest
+
+from frames import ib
+from frames.subnet import FULL, Host, Subnet
+from support import findings
+
+ATTRIBUTES, MLID = "rfc4391.10.group-attributes", "rfc4391.10.mlid-as-dlid"
+GROUPS = 12
+OVER_TWO = 3  # bytes 168 to 223 of the table: it begins in segment 1 and ends in segment 2
+IN_SECOND, IN_THIRD = 4, 8
+OTHER_QKEY, OTHER_MLID = 0x80000C1C, 0xC0FF
+
+
+def failures(subnet, rule):
+    found = findings.failures(subnet.pcap(), "--deviations", "none")
+    return [frame for frame, failed in found if failed == rule]
+
+
+def group(s, n):
+    return s.group4(f"239.0.1.{n}")
+
+
+def link():
+    """Two hosts that the capture shows from the start."""
+    s, a, b = Subnet(), Host(1), Host(2)
+    for host in (a, b):
+        s.psns[host.lid, 1] = -1  # a GSI that has just started counts from 0
+        s.node_info(host)
+        s.port_info(host)
+    s.up(a, b)
+    return s, a, b
+
+
+def get_table(s, a, lost=(), changed=None, ack_method=ib.GET_TABLE):
+    """a requests the table of the groups, which no host of the capture has joined. Returns the
+    frames of the segments; those in `lost` were not captured. changed: {number: values}"""
+    others = Host(5)
+    records = [
+        s.record(others, group(s, n), FULL, **(changed or {}).get(n, {})) for n in range(GROUPS)
+    ]
+    tid, data = s.next_tid(), ib.mcmember("::", pkey=0xFFFF)
+    s.sa(a, s.sm, ib.GET_TABLE, tid, ib.ATTR_MC_MEMBER, data, ib.MCM["pkey"])
+    frames = []
+    for n, segment in enumerate(ib.rmpp_table(tid, ib.ATTR_MC_MEMBER, records, 56), 1):
+        s.mad(s.sm, a, segment)
+        if n in lost:
+            s.records.pop()
+        frames.append(len(s.records))
+        ack = ib.rmpp_header(ib.RMPP_ACK, ib.RMPP_ACTIVE, n, n + 8)
+        s.sa(a, s.sm, ack_method, tid, ib.ATTR_MC_MEMBER, rmpp=ack)
+    return frames
+
+
+@pytest.mark.parametrize("n, segment", [(0, 1), (IN_SECOND, 2), (IN_THIRD, 3)])
+@pytest.mark.parametrize("lost", [(), (1,), (2,)], ids=str)
+def test_record_with_another_qkey_is_found_in_its_segment(n, segment, lost):
+    """Also if another segment is lost: the records' places follow from the segment's number."""
+    s, a, _ = link()
+    frames = get_table(s, a, lost, {n: {"qkey": OTHER_QKEY}})
+    assert failures(s, ATTRIBUTES) == ([] if segment in lost else [frames[segment - 1]])
+
+
+def send_to_another_mlid(lost):
+    """a sends to the group of the record in two segments, with another MLID than the SA's; its next
+    request shows that it has not joined. Returns the frame of that request."""
+    s, a, b = link()
+    get_table(s, a, lost)
+    s.wait(1)
+    s.to_group4(a, f"239.0.1.{OVER_TWO}", dlid=OTHER_MLID)
+    s.wait(1)
+    s.path(a, b)
+    return failures(s, MLID), len(s.records) - 1
+
+
+def test_record_in_two_segments_is_read():
+    found, request = send_to_another_mlid(lost=())
+    assert found == [request]
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+def test_record_of_a_lost_segment_is_unknown(lost):
+    assert send_to_another_mlid(lost=(lost,))[0] == []
+
+
+@pytest.mark.parametrize("method", [ib.GET_TABLE, ib.GET_TABLE_RESP])
+def test_requester_that_acknowledges_segments_is_not_the_sa(method):
+    s, a, b = link()
+    get_table(s, a, ack_method=method)
+    s.path(b, a)
+    found = {f.rule for f in findings.frames(s.pcap(), "--deviations", "none")}
+    assert "sm.failover-rejoin" not in found

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A check that reads a fact and does not cite it in its result ends tests/fact_reads.c. */
+#include "tests/fact_reads.h" /* before cmocka, which has macros of the same names */
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/unit.h"
+
+static void ignore(void *user, const struct finding *f)
+{
+    (void)user;
+    (void)f;
+}
+
+struct check_run {
+    struct fabric *fabric;
+    struct packet packet;
+    struct events events;
+    struct reporter reporter;
+    struct check_context check_context;
+};
+
+static void begin(struct check_run *c)
+{
+    *c = (struct check_run){.fabric = fabric_new(), .reporter = {.report = ignore}};
+    c->check_context = (struct check_context){
+        .r = &c->reporter, .f = fabric_facts(c->fabric), .p = &c->packet, .e = &c->events};
+    fact_reads_clear();
+}
+
+/*
+ * A check that reads a P_Key table, and reports with these facts. passes: it passes another rule in
+ * between.
+ */
+static void check_pkey(const struct check_context *s, struct fact fact, unsigned dropped,
+                       bool passes)
+{
+    static const uint8_t gid[GID_SIZE] = {0xfe, 0x80};
+    static const struct endport port;
+    const struct result r = {.rule = R_RFC4391_5_PKEY_CONFIGURED,
+                             .about = subject_port(gid, 0),
+                             .expected = "a P_Key of the port's table",
+                             .actual = "another one",
+                             .facts = {fact},
+                             .dropped = dropped};
+    endport_has_pkey(&port, 0xffff);
+    if (passes)
+        report_pass(s->r, R_RFC4391_7_LINK_MTU);
+    report_result(s, &r);
+}
+
+/* The signal that ends a process with such a check; 0: none. */
+static int end_of(struct fact fact, unsigned dropped, bool passes)
+{
+    struct check_run c;
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit none = {0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        signal(SIGABRT, SIG_DFL); /* cmocka catches it */
+        begin(&c);
+        check_pkey(&c.check_context, fact, dropped, passes);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void a_fact_that_is_cited_is_accepted(void **state)
+{
+    (void)state;
+    assert_int_equal(end_of(fact_pkeys(NULL, PKEY_NOT_KNOWN), 0, false), 0);
+}
+
+static void a_forgotten_fact_ends_the_program(void **state)
+{
+    (void)state;
+    assert_int_equal(end_of((struct fact){0}, 0, false), SIGABRT);
+}
+
+static void another_rule_that_passes_does_not_end_the_check(void **state)
+{
+    (void)state;
+    assert_int_equal(end_of((struct fact){0}, 0, true), SIGABRT);
+    assert_int_equal(end_of(fact_pkeys(NULL, PKEY_NOT_KNOWN), 0, true), 0);
+}
+
+static void another_fact_does_not_replace_a_forgotten_one(void **state)
+{
+    (void)state;
+    assert_int_equal(end_of(fact_gids(WHOSE_OTHERS), 0, false), SIGABRT);
+}
+
+static void a_fact_that_is_dropped_explicitly_is_accepted(void **state)
+{
+    (void)state;
+    assert_int_equal(end_of((struct fact){0}, READ_PKEYS, false), 0);
+}
+
+/* ---- the decision */
+
+static unsigned outcomes[OUTCOMES];
+static const char *reason;
+
+static void count(void *user, const struct finding *f)
+{
+    (void)user;
+    outcomes[f->outcome]++;
+    reason = f->actual;
+}
+
+static void report(const struct fact *facts, unsigned n)
+{
+    struct check_run c;
+    struct result r = {.rule = R_RFC4391_9_1_1_GID_OF_PORT,
+                       .about = subject_link(0xffff),
+                       .expected = "this",
+                       .actual = "that"};
+    begin(&c);
+    c.reporter.report = count;
+    memset(outcomes, 0, sizeof outcomes);
+    for (size_t i = 0; i < n; i++)
+        r.facts[i] = facts[i];
+    report_result(&c.check_context, &r);
+    fabric_free(c.fabric);
+}
+
+static void a_result_without_facts_is_a_failure(void **state)
+{
+    (void)state;
+    report(NULL, 0);
+    assert_int_equal(outcomes[OUTCOME_FAIL], 1);
+}
+
+static void one_uncertain_fact_makes_the_result_inconclusive(void **state)
+{
+    const struct fact facts[] = {fact_gids(WHOSE_OTHERS), fact_ud_qpns(NULL, ANNOUNCED_UNKNOWN)};
+    (void)state;
+    report(facts, 1);
+    assert_int_equal(outcomes[OUTCOME_FAIL], 1);
+    report(facts, 2);
+    assert_int_equal(outcomes[OUTCOME_FAIL], 0);
+    assert_int_equal(outcomes[OUTCOME_INCONCLUSIVE], 1);
+    assert_string_equal(reason,
+                        "the announcement of the port's link-layer address was not captured");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fact_that_is_cited_is_accepted),
+        cmocka_unit_test(a_forgotten_fact_ends_the_program),
+        cmocka_unit_test(another_rule_that_passes_does_not_end_the_check),
+        cmocka_unit_test(another_fact_does_not_replace_a_forgotten_one),
+        cmocka_unit_test(a_fact_that_is_dropped_explicitly_is_accepted),
+        cmocka_unit_test(a_result_without_facts_is_a_failure),
+        cmocka_unit_test(one_uncertain_fact_makes_the_result_inconclusive),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The stages of the fabric diagnosis about this host (probe/fabric/host.c) and its neighbours
+ * (neighbours.c). The host's interfaces, its neighbour table and its settings are simulated; the
+ * peer is that of probe_peer.c: 10.0.0.2 at QPN 0x48, LID 7, on a link with an MTU of 2044
+ * (RFC 4391 §7: 2048 less 4).
+ */
+#include "probe_peer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/fabric/stages.h"
+#include "probe/link/hostif.h"
+#include "probe/link/hostneigh.h"
+#include "probe/link/link.h"
+#include "probe/run/options.h"
+#include "probe/run/results.h"
+#include "probe/run/target.h"
+
+enum { NEIGHBOURS = 40 };
+
+/* The simulated host. */
+static struct {
+    unsigned interfaces; /* ib0, ib1 ...: those that are up */
+    bool no_table;       /* the kernel does not list the neighbours */
+    struct host_neighbour neighbours[NEIGHBOURS];
+    unsigned n;
+    struct {
+        const char *path, *text;
+    } files[8]; /* unused entries: NULL */
+} host;
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+char *__wrap_host_interface(const struct probe_link *l);
+char *__wrap_host_interface(const struct probe_link *l)
+{
+    (void)l;
+    return host.interfaces ? g_strdup("ib0") : NULL;
+}
+
+GPtrArray *__wrap_host_interfaces(const struct probe_link *l);
+GPtrArray *__wrap_host_interfaces(const struct probe_link *l)
+{
+    GPtrArray *all = g_ptr_array_new_with_free_func(g_free);
+    (void)l;
+    for (unsigned i = 0; i < host.interfaces; i++)
+        g_ptr_array_add(all, g_strdup_printf("ib%u", i));
+    return all;
+}
+
+GArray *__wrap_neighbours_of(const char *interface);
+GArray *__wrap_neighbours_of(const char *interface)
+{
+    assert_string_equal(interface, "ib0");
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(struct host_neighbour));
+    if (!host.no_table)
+        return g_array_append_vals(all, host.neighbours, host.n);
+    g_array_unref(all);
+    return NULL;
+}
+
+gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GError **error);
+gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GError **error)
+{
+    (void)n;
+    (void)error;
+    *text = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(host.files) && host.files[i].path; i++)
+        if (strcmp(host.files[i].path, path) == 0)
+            *text = g_strdup(host.files[i].text);
+    return *text != NULL;
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+/* ---- a stage */
+
+struct looked {
+    int outcome;
+    char text[1024];
+};
+
+static const struct stage_of_fabric *find_stage(const char *id)
+{
+    const struct stage_of_fabric *s;
+    for (unsigned i = 0; (s = stage_at(i)); i++)
+        if (strcmp(s->id, id) == 0)
+            return s;
+    fail_msg("no stage %s", id);
+    return NULL;
+}
+
+/* Runs the stage on the simulated host, with a peer with that fault. */
+static struct looked look(const char *id, enum fault fault, bool second)
+{
+    struct options options = {.rate = 1000, .timeout_ms = 1};
+    struct checked checked = {.name = (char *)"fabric", .verdict = verdict_new(NULL)};
+    struct results results = {.checked = &checked};
+    struct stand stand;
+    struct target *target = stand_make(&stand, &options, &results);
+    struct fake fake;
+    struct looked l;
+    fake_begin(&fake, target, fault, true);
+    fake.second.there = second;
+    target->about_fabric = true;
+    results_begin(&results, id);
+    assert_true(find_stage(id)->run(target, id));
+    fake_end(target);
+    assert_int_equal(checked.stages->len, 1);
+    const struct stage *s = checked.stages->pdata[0];
+    l.outcome = s->outcome;
+    g_strlcpy(l.text, s->text, sizeof l.text);
+    verdict_free(checked.verdict);
+    g_ptr_array_unref(checked.stages);
+    return l;
+}
+
+static void check(const struct looked *l, int outcome, const char *words)
+{
+    if (l->outcome != outcome || !strstr(l->text, words))
+        fail_msg("outcome %d, \"%s\"; expected %d, \"%s\"", l->outcome, l->text, outcome, words);
+}
+
+static void clear_host(void)
+{
+    memset(&host, 0, sizeof host);
+    host.interfaces = 1;
+}
+
+static void set_file(const char *path, const char *text)
+{
+    size_t i = 0;
+    while (host.files[i].path && strcmp(host.files[i].path, path) != 0)
+        i++;
+    assert_true(i < G_N_ELEMENTS(host.files));
+    host.files[i].path = path;
+    host.files[i].text = text;
+}
+
+/* ---- the interface */
+
+static void carrier_decides_about_the_interface(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
+    set_file("/sys/class/net/ib0/carrier", "1\n");
+    l = look("fabric.interface", NO_FAULT, false);
+    check(&l, OUTCOME_PASS, "ib0 is up and has carrier");
+    set_file("/sys/class/net/ib0/carrier", "0\n");
+    l = look("fabric.interface", NO_FAULT, false);
+    check(&l, OUTCOME_FAIL, "ib0 is up, but has no carrier");
+    host.interfaces = 0;
+    l = look("fabric.interface", NO_FAULT, false);
+    check(&l, OUTCOME_NOTED, "no interface of this host is up");
+}
+
+static struct looked look_at_mode(const char *mode, const char *mtu, enum fault fault)
+{
+    clear_host();
+    set_file("/sys/class/net/ib0/mode", mode);
+    set_file("/sys/class/net/ib0/mtu", mtu);
+    return look("fabric.mode", fault, false);
+}
+
+/*
+ * RFC 4391 §7: the MTU of the link. A smaller one works. A larger one does not: the datagrams are
+ * too large for the group. RFC 4755 §5: a connection may have a larger one.
+ */
+static void mtu_is_compared_with_the_link(void **state)
+{
+    struct looked l;
+    (void)state;
+    l = look_at_mode("datagram\n", "2044\n", NO_FAULT);
+    check(&l, OUTCOME_PASS, "datagram mode, MTU 2044 octets, the link's");
+    l = look_at_mode("datagram\n", "2045\n", NO_FAULT);
+    check(&l, OUTCOME_FAIL, "datagram mode, MTU 2045 octets; the link's is 2044");
+    l = look_at_mode("datagram\n", "1500\n", NO_FAULT);
+    check(&l, OUTCOME_NOTED, "datagram mode, MTU 1500 octets; the link's is 2044");
+    l = look_at_mode("connected\n", "65520\n", NO_FAULT);
+    check(&l, OUTCOME_NOTED, "connected mode, MTU 65520 octets; over UD 2044");
+    l = look_at_mode("datagram\n", "2044\n", UNKNOWN_MTU);
+    check(&l, OUTCOME_INCONCLUSIVE, "the link's is not known");
+    host.interfaces = 0;
+    l = look("fabric.mode", NO_FAULT, false);
+    check(&l, VERDICT_SKIPPED, "no interface");
+}
+
+/* The kernel uses the larger value of "all" and of the interface (ip-sysctl). */
+static void several_interfaces_need_both_arp_settings(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
+    l = look("fabric.own-flux", NO_FAULT, false);
+    check(&l, OUTCOME_PASS, "one interface on the link");
+    host.interfaces = 2;
+    l = look("fabric.own-flux", NO_FAULT, false);
+    check(&l, OUTCOME_NOTED, "2 interfaces may be on this link");
+    set_file("/proc/sys/net/ipv4/conf/all/arp_ignore", "1\n");
+    l = look("fabric.own-flux", NO_FAULT, false);
+    check(&l, OUTCOME_NOTED, "2 interfaces may be on this link");
+    set_file("/proc/sys/net/ipv4/conf/ib0/arp_announce", "2\n");
+    l = look("fabric.own-flux", NO_FAULT, false);
+    check(&l, OUTCOME_PASS, "each answers for its own address");
+    host.interfaces = 0;
+    l = look("fabric.own-flux", NO_FAULT, false);
+    check(&l, VERDICT_SKIPPED, "no interface");
+}
+
+/* ---- the neighbours */
+
+/* Adds 10.0.0.last to the host's table, at that QPN and at the peer's GID with that last byte. */
+static void add_neighbour(uint8_t last, uint8_t qpn, uint8_t gid)
+{
+    struct host_neighbour *n = &host.neighbours[host.n++];
+    const uint8_t lladdr[LLADDR_SIZE] = {0,    0,    0,    qpn, 0xfe, 0x80, [12] = 0x00,
+                                         0x02, 0xc9, 0x03, 0,   0,    0x18, gid};
+    *n = (struct host_neighbour){.ip = {10, 0, 0, last}};
+    memcpy(n->lladdr, lladdr, LLADDR_SIZE);
+}
+
+static struct looked look_at_neighbour(uint8_t last, uint8_t qpn, uint8_t gid, enum fault fault)
+{
+    clear_host();
+    add_neighbour(last, qpn, gid);
+    return look("fabric.neighbours", fault, false);
+}
+
+static void neighbours_that_have_not_moved_pass(void **state)
+{
+    struct looked l;
+    (void)state;
+    l = look_at_neighbour(2, 0x48, 0x95, NO_FAULT);
+    check(&l, OUTCOME_PASS, "1 neighbours: 1 answer, from where they are remembered; 0 do not");
+    l = look_at_neighbour(9, 0x48, 0x95, NO_FAULT); /* 10.0.0.9 is switched off */
+    check(&l, OUTCOME_PASS, "1 neighbours: 0 answer, from where they are remembered; 1 do not");
+}
+
+static void neighbours_that_have_moved_fail(void **state)
+{
+    struct looked l;
+    (void)state;
+    l = look_at_neighbour(2, 0x4d, 0x95, NO_FAULT); /* its interface was restarted */
+    check(&l, OUTCOME_FAIL, "1 of 1 neighbours");
+    check(&l, OUTCOME_FAIL, "10.0.0.2 is remembered at");
+    l = look_at_neighbour(9, 0x48, 0x33, NO_FAULT); /* the port is gone */
+    check(&l, OUTCOME_FAIL, "10.0.0.9 is remembered at GID fe80::2:c903:0:1833, to which the SA");
+    l = look_at_neighbour(2, 0x48, 0x95, WRONG_PATH);
+    check(&l, OUTCOME_FAIL, "the SA's path to 10.0.0.2 leads to LID 11, and it answers from LID 7");
+}
+
+static void two_stations_with_one_address_fail(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
+    add_neighbour(2, 0x48, 0x95);
+    l = look("fabric.neighbours", NO_FAULT, true);
+    check(&l, OUTCOME_FAIL, "two answer for 10.0.0.2");
+}
+
+/* At most 32 neighbours are probed, and at most 5 wrong entries are described. */
+static void long_tables_are_limited(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
+    for (uint8_t i = 0; i < NEIGHBOURS; i++)
+        add_neighbour((uint8_t)(100 + i), 0x48, 0x33);
+    l = look("fabric.neighbours", NO_FAULT, false);
+    check(&l, OUTCOME_FAIL, "32 of 32 neighbours");
+    check(&l, OUTCOME_FAIL, "10.0.0.104 is remembered");
+    check(&l, OUTCOME_FAIL, "; and more");
+    assert_null(strstr(l.text, "10.0.0.105"));
+}
+
+static void without_a_table_the_stage_is_skipped(void **state)
+{
+    struct looked l;
+    (void)state;
+    clear_host();
+    l = look("fabric.neighbours", NO_FAULT, false);
+    check(&l, VERDICT_SKIPPED, "has no neighbour there");
+    host.no_table = true;
+    l = look("fabric.neighbours", NO_FAULT, false);
+    check(&l, VERDICT_SKIPPED, "the kernel does not list its neighbours");
+    host.interfaces = 0;
+    l = look("fabric.neighbours", NO_FAULT, false);
+    check(&l, VERDICT_SKIPPED, "no interface of this host is up there");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(carrier_decides_about_the_interface),
+        cmocka_unit_test(mtu_is_compared_with_the_link),
+        cmocka_unit_test(several_interfaces_need_both_arp_settings),
+        cmocka_unit_test(neighbours_that_have_not_moved_pass),
+        cmocka_unit_test(neighbours_that_have_moved_fail),
+        cmocka_unit_test(two_stations_with_one_address_fail),
+        cmocka_unit_test(long_tables_are_limited),
+        cmocka_unit_test(without_a_table_the_stage_is_skipped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
