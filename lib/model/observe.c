@@ -5,6 +5,7 @@
 #include "model/observation.h"
 #include "wire/membership.h"
 #include "wire/nanoseconds.h"
+#include "wire/nd.h"
 
 enum { QPN_SMI, QPN_GSI };
 
@@ -201,6 +202,14 @@ static void learn_listeners(const struct observation *o, struct endport *sender)
     }
 }
 
+/* Is it a Neighbour Advertisement that was truncated before its end, or so early that it may be? */
+static bool may_be_truncated_na(const struct datagram *d)
+{
+    if (d->header == WIRE_OK && d->encap.type == TYPE_IPV6)
+        return nd_may_be_truncated_na(d->body);
+    return d->header == WIRE_TRUNCATED;
+}
+
 static void learn_qp(const struct observation *o, bool to_group)
 {
     const struct packet *p = o->p;
@@ -212,6 +221,8 @@ static void learn_qp(const struct observation *o, bool to_group)
         if (qp_continues(qp, ib->psn) || !packet_is_corrupt(p)) {
             qp_sent(qp, ib->psn, p->at.frame);
             qp->group_frame = to_group ? p->at.frame : qp->group_frame;
+            if (may_be_truncated_na(&p->datagram))
+                qp->gap_frame = p->at.frame;
         }
     }
     bool is_new = !qp, same_keys = qp && qp->pkey == ib->pkey && qp->qkey == ib->qkey;

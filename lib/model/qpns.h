@@ -17,7 +17,11 @@ struct qp {
     uint32_t frame;       /* its last datagram */
     uint32_t group_frame; /* its last datagram to an IPoIB group; 0: none */
     uint32_t psn;         /* PSN of its last datagram; PSNs increase by one (IBA 9.8.2.2) */
-    uint32_t gap_frame;   /* last frame before which a datagram of this QP is missing; 0: none */
+    /*
+     * last frame before which a datagram of this QP is missing, or that may be a truncated Neighbour
+     * Advertisement; 0: none
+     */
+    uint32_t gap_frame;
 };
 
 struct qpns;
@@ -26,7 +30,7 @@ struct qpns;
 bool qp_continues(const struct qp *qp, uint32_t psn);
 /*
  * Were all datagrams of the QP captured that it sent after frame `since` and before the one with
- * this PSN?
+ * this PSN, and its Neighbour Advertisements as a whole?
  */
 bool qp_is_followed(const struct qp *qp, uint32_t since, uint32_t psn);
 /* NULL: not known. */

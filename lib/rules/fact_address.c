@@ -28,19 +28,39 @@ struct standing standing_pkeys(const struct check_context *s, const struct fact 
 }
 
 /*
+ * Is the sender's QP the one that the port announced at this LID, with every datagram captured
+ * since its last one? Then the LID has not become another port's meanwhile.
+ */
+static bool is_qp_of_port(const struct check_context *s, const struct endport *sender)
+{
+    return sender && s->e->has_sender_qp && qp_continues(&s->e->sender_qp, s->p->ib.psn) &&
+           endport_announced(sender, s->p->ib.pkey, s->p->ib.sqpn) == ANNOUNCED;
+}
+
+/*
  * fabric_whose_gid() decided it from all packets of the ports. Another port's GID may have moved to
- * the sender, and a GID of no known port may be an alias GID of the sender (IBA 4.1.1): the port
- * then joins with it, and its next request shows whether such a join was lost.
+ * the sender, a GID of no known port may be an alias GID of the sender (IBA 4.1.1), and the SM may
+ * have given the sender's LID to another port: the port then joins, and its next request shows
+ * whether such a join was lost.
  */
 struct standing standing_gids(const struct check_context *s, const struct fact *f)
 {
-    /* with another prefix, such as the default one (IBA 4.1.1) */
-    if (f->whose == WHOSE_OWN_GUID)
+    const struct endport *sender = endports_by_lid(s->f->endports, s->p->at.interface,
+                                                   s->p->ib.slid);
+    switch (f->whose) {
+    case WHOSE_OWN_GUID: /* with another prefix, such as the default one (IBA 4.1.1) */
         return uncertain("the SMP or join with the port's other GIDs was not captured");
-    if (f->whose == WHOSE_OTHERS_NAMED || f->whose == WHOSE_NO_PORT)
-        return at_request_of(endports_by_lid(s->f->endports, s->p->at.interface, s->p->ib.slid));
-    return certain_if(f->whose != WHOSE_UNKNOWN,
-                      "the SMPs or joins with the GIDs of the ports were not captured");
+    case WHOSE_UNKNOWN:
+        return uncertain("the SMPs or joins with the GIDs of the ports were not captured");
+    case WHOSE_OTHERS:
+        return is_qp_of_port(s, sender) ? certain() : at_request_of(sender);
+    case WHOSE_OTHERS_NAMED:
+    case WHOSE_NO_PORT:
+        return at_request_of(sender);
+    case WHOSE_OWN:
+        return certain();
+    }
+    return certain();
 }
 
 struct standing standing_interface(const struct check_context *s, const struct fact *f)

@@ -4,18 +4,35 @@
 
 enum { NEXT_HOP_BY_HOP = 0, NEXT_DESTINATION = 60, NEXT_ICMPV6 = 58 };
 
+/* Returns the next header after hop-by-hop and destination options, which starts at *d. */
+static uint8_t after_options(struct view v, struct view *d)
+{
+    uint8_t next = v.p[IPV6_NEXT_HEADER];
+    *d = view_sub(v, IPV6_SIZE, be16(v.p + IPV6_PAYLOAD_LENGTH));
+    while ((next == NEXT_HOP_BY_HOP || next == NEXT_DESTINATION) && view_has(*d, 0, 2) == WIRE_OK) {
+        next = d->p[0];
+        *d = view_from(*d, 8 + 8u * d->p[1]);
+    }
+    return next;
+}
+
 bool nd_in_ipv6(struct view v, struct view *icmpv6)
 {
     if (view_has(v, 0, IPV6_SIZE) != WIRE_OK || v.p[0] >> 4 != 6)
         return false;
-    uint8_t next = v.p[IPV6_NEXT_HEADER];
-    struct view d = view_sub(v, IPV6_SIZE, be16(v.p + IPV6_PAYLOAD_LENGTH));
-    while ((next == NEXT_HOP_BY_HOP || next == NEXT_DESTINATION) && view_has(d, 0, 2) == WIRE_OK) {
-        next = d.p[0];
-        d = view_from(d, 8 + 8u * d.p[1]);
-    }
-    *icmpv6 = d;
-    return next == NEXT_ICMPV6 && d.cap > 0;
+    return after_options(v, icmpv6) == NEXT_ICMPV6 && icmpv6->cap > 0;
+}
+
+bool nd_may_be_truncated_na(struct view v)
+{
+    struct view d;
+    if (view_has(v, 0, IPV6_SIZE) != WIRE_OK)
+        return view_has(v, 0, IPV6_SIZE) == WIRE_TRUNCATED;
+    uint8_t next = after_options(v, &d);
+    if (next == NEXT_HOP_BY_HOP || next == NEXT_DESTINATION)
+        return view_has(d, 0, 2) == WIRE_TRUNCATED;
+    return next == NEXT_ICMPV6 && view_has(d, 0, ND_TARGET + 16) == WIRE_TRUNCATED &&
+           (d.cap == 0 || d.p[0] == ND_NA);
 }
 
 /* Offset of the options in octets (RFC 4861 sections 4.1 to 4.5); 0: not an ND message. */

@@ -25,6 +25,12 @@ enum { ND_OPT_IPOIB_LENGTH = 3 }; /* units of 8 bytes */
  */
 bool nd_in_ipv6(struct view v, struct view *icmpv6);
 
+/*
+ * Does the capture of the IPv6 packet in v end before the target address of a Neighbour
+ * Advertisement, or so early that the packet may be one?
+ */
+bool nd_may_be_truncated_na(struct view v);
+
 struct nd_option {
     uint8_t type;
     uint32_t off;  /* bytes from the ICMPv6 header */
