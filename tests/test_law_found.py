@@ -52,6 +52,30 @@ FOUND = [
         [Swap({59}, INFINIBAND)],
         "a solicitation after its response",
     ),
+    (
+        "rfc4755.3.1.reply-to-ud-qpn.pass-2.pcap",
+        {58, 59, 60, 62, 64, 66, 67},
+        [Cut({60: 39})],
+        "an advertisement that was cut before its target",
+    ),
+    (
+        "rfc4755.3.1.reply-to-ud-qpn.pass-2.pcap",
+        {59, 60, 62, 64, 66, 67},
+        [Swap({59}, INFINIBAND), Cut({60: 89})],
+        "the same, captured before its solicitation",
+    ),
+    (
+        "unusual/lids_of_two_ports_are_exchanged",
+        {14, 17, 60, 110},
+        [],
+        "an exchange of two LIDs that was not captured",
+    ),
+    (
+        "sm.failover-rejoin.shown.pcap",
+        None,
+        [Cut({43: 162, 48: 198, 57: 96})],
+        "a P_Key table whose directed route was cut",
+    ),
 ]
 
 

@@ -12,7 +12,7 @@ struct route {
     uint64_t key; /* must be first */
     struct endport *endport;
     uint64_t port_guid;
-    uint16_t *pkeys;
+    uint16_t *pkeys;   /* its table while endport is NULL */
     uint32_t smi_psn;  /* as in struct endport */
     uint8_t node_type; /* 0: not known */
     bool has_no_lid;   /* its PortInfo had LID 0, and the SM has set none since */
@@ -115,18 +115,18 @@ static struct endport *name_port(const struct delivery *d, const struct route *r
     return endports_assign(d->s->endports, d->interface, p->lid, gid);
 }
 
+/* Hands the table over to the port, once that is known. */
 static void report_pkeys(const struct delivery *d, struct route *r)
 {
     if (!r->pkeys || !r->endport)
         return;
     bool same = r->endport->pkeys &&
                 memcmp(r->endport->pkeys, r->pkeys, ENDPORT_PKEYS * sizeof *r->pkeys) == 0;
-    if (same)
-        return;
     g_free(r->endport->pkeys);
-    r->endport->pkeys = g_memdup2(r->pkeys, ENDPORT_PKEYS * sizeof *r->pkeys);
-    delivery_event(d, &(struct subnet_event){
-                          .kind = SUBNET_PKEYS, .endport = r->endport, .lid = r->endport->lid});
+    r->endport->pkeys = g_steal_pointer(&r->pkeys);
+    if (!same)
+        delivery_event(d, &(struct subnet_event){
+                              .kind = SUBNET_PKEYS, .endport = r->endport, .lid = r->endport->lid});
 }
 
 static void on_port_info(const struct delivery *d, struct route *r, const struct smp *smp)
@@ -209,6 +209,15 @@ static struct endport *sender_of(const struct delivery *d, const struct route *r
     return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, false) : NULL;
 }
 
+/* Does it report a PortInfo or P_Key table that was truncated? It may have new values. */
+static bool is_truncated(const struct smp *smp)
+{
+    struct port_info p;
+    struct pkey_table t;
+    return smp_says(smp) && smp->mad.method == SMP_GET_RESP &&
+           (smp_port_info(smp, &p) == WIRE_TRUNCATED || smp_pkey_table(smp, &t) == WIRE_TRUNCATED);
+}
+
 struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
                                 const struct port *src, uint32_t psn, bool *whole)
 {
@@ -221,10 +230,11 @@ struct endport *subnet_smi_sent(struct subnet *s, const struct mad_payload *m,
     if (!last)
         return NULL;
     enum smi_sent sent = endport_smi_sent(last, psn);
-    *whole = sent == SMI_NEXT;
-    if (sent == SMI_MISSING && r)
+    bool missing = sent == SMI_MISSING || is_truncated(&m->smp);
+    *whole = sent == SMI_NEXT && !missing;
+    if (missing && r)
         forget_pkeys(&r->pkeys);
-    if (sent == SMI_MISSING && port) {
+    if (missing && port) {
         forget_pkeys(&port->pkeys);
         port->neighbor_mtu = 0;
     }

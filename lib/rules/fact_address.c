@@ -211,7 +211,7 @@ struct standing standing_request(const struct check_context *s, const struct fac
  * Is the NA certainly the response to this solicitation? It must go to the port that solicited, and
  * must be the first datagram of the sender since. If an earlier one was lost, that one may have
  * been the response; this one may then answer a solicitation that was not captured, of another port
- * or QP with the same IP.
+ * or QP with the same IP. The response may have been captured before the solicitation.
  */
 static bool answers(const struct check_context *s, const struct resolution *q)
 {
@@ -219,7 +219,8 @@ static bool answers(const struct check_context *s, const struct resolution *q)
     uint16_t lid = port_to_lid(s->p->dst);
     const struct qp *qp = s->e->has_sender_qp ? &s->e->sender_qp : NULL;
     bool to_requester = lid == q->lid || (requester && endport_has_lid(requester, lid));
-    bool first = qp ? qp_is_followed(qp, q->frame, s->p->ib.psn) : s->p->ib.psn == 0;
+    uint32_t since = q->frame > ORDER_FRAMES ? q->frame - ORDER_FRAMES : 0;
+    bool first = qp ? qp_is_followed(qp, since, s->p->ib.psn) : s->p->ib.psn == 0;
     return to_requester && first && request_waits(s, q);
 }
 
