@@ -177,8 +177,8 @@ static void add_private(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
     proto_tree_add_item(sub, hf_ipoib_cm_reserved, tvb, o + CM_PRIVATE_RESERVED, 1, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_ipoib_cm_ud_qpn, tvb, o + CM_PRIVATE_UD_QPN, 3, ENC_BIG_ENDIAN);
     proto_tree_add_item(sub, hf_ipoib_cm_recv_mtu, tvb, o + CM_PRIVATE_RECV_MTU, 4, ENC_BIG_ENDIAN);
-    col_append_fstr(pinfo->cinfo, COL_INFO, ", UD QPN 0x%06x, Receive MTU %u", m->private.ud_qpn,
-                    m->private.recv_mtu);
+    col_append_fstr(pinfo->cinfo, COL_INFO, ", Receive MTU %u, UD QPN 0x%06x", m->private.recv_mtu,
+                    m->private.ud_qpn);
 }
 
 static void add_req(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm,
@@ -187,12 +187,17 @@ static void add_req(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const s
     add_service_id(tree, tvb, REQ_SERVICE_ID, service);
     proto_tree_add_item(tree, hf_ipoib_cm_qpn, tvb, REQ_QPN, 3, ENC_BIG_ENDIAN);
     proto_tree_add_uint(tree, hf_ipoib_cm_transport, tvb, REQ_TRANSPORT, 1, cm->transport);
-    col_append_fstr(pinfo->cinfo, COL_INFO, " %s %s", names_find(cm_transport_names, cm->transport),
-                    names_find(cm_service_names, service));
-    if (cm_service_is_ipoib(service))
-        col_append_fstr(pinfo->cinfo, COL_INFO, " to UD QPN 0x%06x",
+    /* The name of an IPoIB service is too long for the column; the tree has it. */
+    col_append_fstr(
+        pinfo->cinfo, COL_INFO, " %s %s, QPN 0x%06x", names_find(cm_transport_names, cm->transport),
+        cm_service_is_ipoib(service) ? "IPoIB" : names_find(cm_service_names, service), cm->qpn);
+}
+
+static void append_target(packet_info *pinfo, const struct cm *cm, enum cm_service service)
+{
+    if (cm->message == CM_REQ && cm_service_is_ipoib(service))
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", to UD QPN 0x%06x",
                         cm_service_qpn(cm->service_id));
-    col_append_fstr(pinfo->cinfo, COL_INFO, ", QPN 0x%06x", cm->qpn);
 }
 
 static void add_rej(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, const struct cm *cm)
@@ -273,6 +278,7 @@ static void add_all(proto_tree *tree, struct frame *f, packet_info *pinfo, tvbuf
     add_body(tree, pinfo, tvb, cm, service);
     if (f->cm_is_ipoib)
         add_private(tree, pinfo, tvb, &f->p.mad);
+    append_target(pinfo, cm, service);
     if (!c)
         return;
     connection_add(tree, pinfo, tvb, c);

@@ -123,6 +123,22 @@ def test_columns_fit_into_the_window():
     assert int(widths()["%i"]) >= WINDOW / 3
 
 
+CHARACTER = 8.5  # pixels: the width of a character of the packet list
+
+
+def test_info_of_a_connection_request_is_not_cut_before_its_mtu():
+    # Frame 45 of connected.pcap: local QPN 0x000005, private data 00 000003 0000fff4, Service-ID
+    # 0x1000000000000023.
+    run = in_profile(
+        *["-r", testdata("connected.pcap"), "-Y", "frame.number == 45"],
+        *["-T", "fields", "-e", "_ws.col.Info"],
+    )
+    info = run.stdout.strip()
+    visible = "CM REQ RC IPoIB, QPN 0x000005, Receive MTU 65524"
+    assert info == f"{visible}, UD QPN 0x000003, to UD QPN 0x000023"
+    assert len(visible) * CHARACTER <= int(widths()["%i"])
+
+
 # The tabs of Conversations and Endpoints.
 
 
