@@ -18,7 +18,7 @@ void convert_tally_add(struct tally *tally, enum translation_result result, uint
         tally->linktype = linktype;
     if (result != CARRIED)
         return;
-    tally->octets += note->octets;
+    tally->bytes += note->bytes;
     tally->lost_headers += note->lost_headers;
     tally->ibdump_times += note->ibdump_time;
 }
@@ -77,5 +77,5 @@ void convert_tally_remark(const struct tally *tally, const char *input, uint32_t
 void convert_tally_summary(const struct tally *tally)
 {
     say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops", tally->results[CARRIED],
-        tally->octets, convert_tally_drops(tally));
+        tally->bytes, convert_tally_drops(tally));
 }

@@ -46,7 +46,7 @@ static void take_finding(void *user, uint32_t frame, const struct finding *f)
 static bool check_one(struct checker *checker, const struct capfile_frame *f)
 {
     struct capture_frame c = {f->number, f->interface, f->linktype, f->ns,
-                              view_make(f->octets, f->caplen, f->wirelen)};
+                              view_make(f->bytes, f->caplen, f->wirelen)};
     return checker_frame(checker, &c);
 }
 

@@ -205,7 +205,7 @@ static enum capfile_result take_packet(struct pcapngfile *ng, const struct block
         .ns = ng->last_ns,
         .caplen = h.caplen,
         .wirelen = h.wirelen < h.caplen ? h.caplen : h.wirelen,
-        .octets = ng->body + h.head,
+        .bytes = ng->body + h.head,
     };
     return CAPFILE_FRAME;
 }

@@ -19,7 +19,7 @@
 enum { REASON_TRANSPORT_TYPE = 9 };
 
 /* No violation is reported if the peer's interface has just gone down. */
-static bool still_answers(struct target *t)
+static bool responds_without_connection(struct target *t)
 {
     const struct request q = {.grh = t->peer->needs_grh, .alone = true};
     return exchange_run(t, &q, TRIES).outcome == RESPONSE_RECEIVED;
@@ -40,7 +40,7 @@ static void assess_service_id(struct target *t, const struct cm_connection *c, c
                    is_connected(c) ? "the RFC's Service-ID is taken" : response);
     else if (t->peer->form == FORM_LINUX)
         add_result(t, rule, OUTCOME_FAIL, expected, actual);
-    else if (still_answers(t))
+    else if (responds_without_connection(t))
         add_result(t, rule, OUTCOME_FAIL, expected,
                    "connected mode is announced, and no Service-ID of it is known there");
     else
@@ -62,7 +62,7 @@ static void assess_no_rep(struct target *t, const struct cm_connection *c, const
  * Tests whether the peer responds over UD while a connection is up. If not, a request without a
  * connection shows whether the peer responds at all. Afterwards *c is a new connection.
  */
-static enum decision answers_meanwhile(struct target *t, struct cm_connection **c)
+static enum decision responds_while_connected(struct target *t, struct cm_connection **c)
 {
     char response[VERDICT_TEXT];
     const struct connect_options d = default_connect_options(t);
@@ -92,7 +92,7 @@ static void check_connection(struct target *t)
     assess_service_id(t, c, response);
     assess_no_rep(t, c, response);
     if (is_connected(c))
-        report_decision(t, R_RFC4755_2_RFC4391_SUPPORTED, answers_meanwhile(t, &c),
+        report_decision(t, R_RFC4755_2_RFC4391_SUPPORTED, responds_while_connected(t, &c),
                         &(struct decision_words){
                             "an answer", "it answers over UD while a connection is open",
                             "no answer over UD while a connection is open, but answers without one",

@@ -10,7 +10,8 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
-static bool goes_up(struct target *t, const struct connect_options *d, char response[VERDICT_TEXT])
+static bool opens_connection(struct target *t, const struct connect_options *d,
+                             char response[VERDICT_TEXT])
 {
     struct cm_connection *c = peer_connect(t, d, response);
     bool up = is_connected(c);
@@ -36,7 +37,7 @@ static void check_connection_end(struct target *t)
                "an answer",
                there ? "it answers over UD after the connection's end"
                      : "the peer no longer answers at all");
-    bool again = goes_up(t, &d, response);
+    bool again = opens_connection(t, &d, response);
     results_stage(t->results, "peer.disconnect", OUTCOME_NOTED, "",
                   "the DREQ is %s; a further REQ behind it is %s",
                   answered ? "answered by a DREP" : "not answered", again ? "accepted" : response);

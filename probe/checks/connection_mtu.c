@@ -106,7 +106,7 @@ static void check_connection_sizes(struct target *t)
 static void check_connection_small(struct target *t)
 {
     const enum rule_number rule = R_RFC4755_5_1_CONNECTION_MTU;
-    if (ib_mtu_octets(t->link->group.mtu) < LARGER_THAN_SMALL + ENCAP_SIZE) {
+    if (ib_mtu_bytes(t->link->group.mtu) < LARGER_THAN_SMALL + ENCAP_SIZE) {
         results_skip(
             t->results, rule,
             "the link's MTU is less than 2000 octets: UD carries nothing that is too large for the connection");

@@ -62,7 +62,7 @@ static void check_reply_qpn(struct target *t)
 static bool fields_are_right(struct target *t, const struct response *a, char *wrong, size_t size)
 {
     static const uint8_t unspecified[4];
-    struct view v = view_from(view_make(a->octets, a->n, a->n), ENCAP_SIZE);
+    struct view v = view_from(view_make(a->bytes, a->n, a->n), ENCAP_SIZE);
     struct arp m;
     bool fixed;
     arp_decode(v, &m, &fixed);
