@@ -124,7 +124,7 @@ static bool make_memory(struct live *l)
 
     l->handover = handover_create(room, l->options->memory > 0);
     if (!l->handover)
-        say("there is no memory for %" PRIu64 " octets: %s", room, strerror(errno));
+        say("cannot allocate %" PRIu64 " bytes: %s", room, strerror(errno));
     return l->handover != NULL;
 }
 

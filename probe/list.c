@@ -172,7 +172,8 @@ static void put_link(GString *out, const struct options *o)
         "                     FullMember) only if this port is not in it, and Delete of that at the end\n");
     if (o->has_source)
         g_string_append(
-            out, "  source             a question for the address of --source: is it unused?\n");
+            out,
+            "  source             a request for the address of --source, to see that it is unused\n");
 }
 
 /* Several addresses are probed together. */

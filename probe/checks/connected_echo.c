@@ -171,9 +171,10 @@ enum decision connected_echo_try(struct target *t, struct echo_session *s,
     bool still_answers = connected_echo_run(t, s, &small);
     connected_echo_sent(t, s, variant);
     t->unusable = unusable;
-    note_no_reply(t, s,
-                  still_answers
-                      ? "no echo reply to 6 of them; to small plain ones between and after, replies"
-                      : "no echo replies any more");
+    note_no_reply(
+        t, s,
+        still_answers
+            ? "no echo reply to 6 of them; replies to small unchanged requests between and after them"
+            : "no echo replies any more");
     return still_answers && !target_ended(t) ? RULE_VIOLATED : RULE_UNDECIDED;
 }

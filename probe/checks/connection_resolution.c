@@ -73,7 +73,7 @@ static uint32_t put_request(const struct target *t, uint8_t *out)
 static void report_replies(struct target *t, const struct replies *h)
 {
     const enum rule_number rule = R_RFC4755_7_RESOLUTION_OVER_UD;
-    const char *none = "what was sent over the connection was not answered";
+    const char *none = "the request over the connection was not answered";
     results_received(t->results, "%s",
                      !h->any              ? "no answer"
                      : h->over_connection ? "an answer over the connection"
@@ -115,8 +115,7 @@ static void check_connection_resolution(struct target *t)
         report_replies(t, &h);
     } else
         results_add(t->results, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_INCONCLUSIVE,
-                    "a connection that takes the question",
-                    is_connected(c) || !c ? response : c->why);
+                    "a connection for the request", is_connected(c) || !c ? response : c->why);
     peer_disconnect(t, c);
 }
 

@@ -182,7 +182,7 @@ static void report_leaving(const struct target *t, const struct joined *m, enum 
     const struct port_facts *f = &t->link->transport->facts;
     ip_text(true, m->mgid, group);
     if (how == LEAVE_UNCONFIRMED)
-        say("the SA did not confirm that a group was left; it forgets it when the port goes down");
+        say("the SA did not confirm that a group was left; it removes the membership when the port goes down");
     else if (how == LEAVE_IN_USE)
         say("%s port %u stays in group %s, which the probe joined: %s is up in this partition, and would receive nothing more of the group",
             f->device, f->port, group, interface);

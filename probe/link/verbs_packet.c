@@ -69,7 +69,7 @@ enum transport_result verbs_send(struct transport *t, const struct ud_to *to, co
                               : to->second_qp     ? v->second_qp
                                                   : v->qp,
                               &wr, &bad);
-    return error ? verbs_fail(t, "a packet cannot be sent", error) : await_sent(v);
+    return error ? verbs_fail(t, "cannot send a packet", error) : await_sent(v);
 }
 
 /* ---- receiving */
@@ -145,5 +145,6 @@ enum transport_result verbs_attach(struct transport *t, const uint8_t *mgid, uin
     union ibv_gid gid;
     memcpy(gid.raw, mgid, 16);
     int error = ibv_attach_mcast(v->qp, &gid, mlid);
-    return error ? verbs_fail(t, "a multicast group cannot be received", error) : TRANSPORT_OK;
+    return error ? verbs_fail(t, "cannot attach the queue pair to a multicast group", error)
+                 : TRANSPORT_OK;
 }

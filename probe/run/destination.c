@@ -28,7 +28,7 @@ static bool read_bits(const char *text, bool ipv6, unsigned *bits)
     }
     if (n < least) {
         say("'/%s' is too many addresses: at most /%u %s", text, least,
-            ipv6 ? "of IPv6 (each is a question to the SA)" : "of IPv4");
+            ipv6 ? "of IPv6 (each needs a query to the SA)" : "of IPv4");
         return false;
     }
     *bits = (unsigned)n;

@@ -60,7 +60,7 @@ static void give_up(struct sweep *s, struct flight *f, const char *why)
         report_named(s, t, text);
         return;
     }
-    snprintf(text, sizeof text, "no answer to %d questions within %u ms%s%s", TRIES,
+    snprintf(text, sizeof text, "no answer to %d requests within %u ms%s%s", TRIES,
              s->run->options->timeout_ms, f->unusable ? "; a reply was received that has " : "",
              f->unusable ? f->unusable : "");
     report_named(s, t, why ? why : text);
@@ -96,7 +96,7 @@ static bool find_group(struct sweep *s, struct flight *f, bool *there)
     wirelog_begin(s->rest->log, "sweep");
     bool good = request_group(s->rest, &x, &f->group, there) == SA_SUCCESS;
     wirelog_end(s->rest->log, good     ? "group joined"
-                              : *there ? "no group to be had"
+                              : *there ? "the group cannot be joined"
                                        : "no such group");
     f->joined = groups_joined(s->link) > before;
     return good && (!f->ipv6 || s->hears == SA_SUCCESS);
