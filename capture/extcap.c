@@ -178,7 +178,7 @@ static int report_config(const char *device, unsigned port)
 
     report_selector(0, "--mode", "Mode", "What is captured");
     report_value(0, "sniffer", "Sniffer: all that the port sends and receives", sniffer);
-    report_value(0, "multicast", "Multicast: what is sent to the link's IPoIB groups", !sniffer);
+    report_value(0, "multicast", "Multicast: frames sent to the link's IPoIB groups", !sniffer);
     printf("arg {number=1}{call=--pkey}{display=Partition (multicast)}{type=string}{required=false}"
            "{placeholder=the port's first P_Key}{validation=^(0[xX][0-9a-fA-F]+|[0-9]+)?$}"
            "{tooltip=P_Key, such as 0x8001}{group=Capture}\n");

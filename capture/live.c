@@ -124,7 +124,7 @@ static bool make_memory(struct live *l)
 
     l->handover = handover_create(room, l->options->memory > 0);
     if (!l->handover)
-        say("there is no memory for %" PRIu64 " octets: %s", room, strerror(errno));
+        say("cannot allocate %" PRIu64 " bytes: %s", room, strerror(errno));
     return l->handover != NULL;
 }
 
@@ -170,7 +170,7 @@ static bool make_recorder(struct live *l)
         .interface = device_name(&l->device),
         .description = l->description,
         .comment = l->comment,
-        .file_octets = o->ring_octets,
+        .file_bytes = o->ring_bytes,
         .file_packets = o->ring_packets,
         .file_time = o->ring_time,
         .memory = o->memory,
@@ -277,9 +277,9 @@ static void report_sum(const struct live *l, uint64_t lost)
     if (l->selection)
         selection_summary(l->selection, left_out, sizeof(left_out));
     fprintf(stderr, "\nCaptured:  %8" PRIu64 " packets, %8" PRIu64 " bytes\n",
-            writer_packets(l->writer), writer_octets(l->writer));
+            writer_packets(l->writer), writer_bytes(l->writer));
     say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops%s", writer_packets(l->writer),
-        writer_octets(l->writer), lost, left_out);
+        writer_bytes(l->writer), lost, left_out);
 }
 
 /*

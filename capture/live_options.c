@@ -25,7 +25,7 @@ static int wrong_usage(void)
 /* Returns which options contradict each other, or NULL. */
 static const char *contradiction(const struct live_options *o, bool writer_asked)
 {
-    bool limits = o->ring_octets || o->ring_packets || o->ring_time;
+    bool limits = o->ring_bytes || o->ring_packets || o->ring_time;
 
     if (o->memory && writer_asked)
         return "-M and -p exclude each other: -M writes at the end";
@@ -56,7 +56,7 @@ static int complete_options(struct live_options *o, bool writer_asked)
 
     if (!o->file)
         o->file = o->pcapng ? "sniffer.pcapng" : "sniffer.pcap";
-    o->series = o->ring_octets || o->ring_packets || o->ring_time;
+    o->series = o->ring_bytes || o->ring_packets || o->ring_time;
     if (strcmp(o->file, "-") == 0)
         o->silent = true;
     fault = contradiction(o, writer_asked);

@@ -33,7 +33,7 @@ struct live_options {
     bool series;              /* write several files, limited by the ring_ members below */
     uint32_t ring_files;      /* number of files kept; 0: all */
     /* limits of a file: bytes, packets, ns; 0: none */
-    uint64_t ring_octets, ring_packets, ring_time;
+    uint64_t ring_bytes, ring_packets, ring_time;
     const char *comment;   /* NULL: none */
     bool reader_may_leave; /* extcap: the reader closing the pipe is the normal end, and only errors
                               and losses are printed */

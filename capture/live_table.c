@@ -209,7 +209,7 @@ static bool take_ring_size(void *options, const char *value)
 {
     struct live_options *o = options;
 
-    return want(parse_size(value, 1024, UINT64_MAX / 2, &o->ring_octets), "--ring-size", value,
+    return want(parse_size(value, 1024, UINT64_MAX / 2, &o->ring_bytes), "--ring-size", value,
                 "a number of bytes, 1K or more");
 }
 

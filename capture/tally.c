@@ -18,7 +18,7 @@ void convert_tally_add(struct tally *tally, enum translation_result result, uint
         tally->linktype = linktype;
     if (result != CARRIED)
         return;
-    tally->octets += note->octets;
+    tally->bytes += note->bytes;
     tally->lost_headers += note->lost_headers;
     tally->ibdump_times += note->ibdump_time;
 }
@@ -46,7 +46,7 @@ void convert_tally_remark(const struct tally *tally, const char *input, uint32_t
         [NOT_IPOIB] = "left out: without InfiniBand and IPoIB, so they cannot be anonymised",
         [MALFORMED] = "left out: no ERF record",
         [TOO_LONG] = "left out: too long for an ERF record, or above 262,144 bytes",
-        [EMPTY] = "left out: no octet of it was captured, and a raw ERF file cannot say that",
+        [EMPTY] = "left out: no byte of it was captured, and a raw ERF file cannot say that",
         [BAD_TIME] = "left out: the time is before 1970 or after 2106",
     };
 
@@ -77,5 +77,5 @@ void convert_tally_remark(const struct tally *tally, const char *input, uint32_t
 void convert_tally_summary(const struct tally *tally)
 {
     say("%" PRIu64 " packets, %" PRIu64 " octets, %" PRIu64 " drops", tally->results[CARRIED],
-        tally->octets, convert_tally_drops(tally));
+        tally->bytes, convert_tally_drops(tally));
 }

@@ -10,7 +10,7 @@
 
 /* Initialise to 0. */
 struct tally {
-    uint64_t octets; /* bytes of the packets in the output, without file and ERF headers */
+    uint64_t bytes; /* bytes of the packets in the output, without file and ERF headers */
     uint64_t results[TRANSLATION_RESULTS]; /* packets by result */
     uint32_t linktype;                     /* of the last packet with result OTHER_LINKTYPE */
     uint64_t types[ERF_TYPE_MASK + 1];     /* packets of result NOT_INFINIBAND, by ERF type */

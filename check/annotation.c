@@ -9,7 +9,7 @@
 #include "cli/save.h"
 #include "cli/say.h"
 #include "pcapio/erf.h"
-#include "pcapio/octets.h"
+#include "pcapio/bytes.h"
 #include "pcapio/packet.h"
 #include "pcapio/pcapng.h"
 #include "pcapio/pcapng_format.h"
@@ -60,9 +60,9 @@ void annotation_free(struct annotation *a)
     g_free(a);
 }
 
-static void put_octets(struct annotation *a, const void *octets, size_t n)
+static void put_bytes(struct annotation *a, const void *bytes, size_t n)
 {
-    if (a->failed || n == 0 || fwrite(octets, 1, n, a->spool) == n)
+    if (a->failed || n == 0 || fwrite(bytes, 1, n, a->spool) == n)
         return;
     say("--annotate: cannot write a temporary file: %s", strerror(errno));
     a->failed = true;
@@ -121,7 +121,7 @@ static void take_description(void *user, const struct capfile_description *descr
         pcapngcopy_statistics(a->block, described, described->interface);
         break;
     }
-    put_octets(a, a->block->data, a->block->len);
+    put_bytes(a, a->block->data, a->block->len);
 }
 
 void annotation_begin(struct annotation *a, struct capfile *file)
@@ -240,7 +240,7 @@ static uint64_t time_of_frame(const struct annotation *a, const struct capfile_f
     struct erf_record record;
     int64_t seconds, ns = f->ns;
     uint32_t fraction;
-    if (f->linktype == LINKTYPE_ERF && !a->is_pcapng && erf_parse(f->octets, f->caplen, &record)) {
+    if (f->linktype == LINKTYPE_ERF && !a->is_pcapng && erf_parse(f->bytes, f->caplen, &record)) {
         erf_split(record.time, &seconds, &fraction);
         ns = nanoseconds_of(seconds, fraction);
     }
@@ -275,11 +275,11 @@ void annotation_frame(struct annotation *a, const struct capfile_frame *f)
     pcapng_put_epb_head(head, &epb);
     g_byte_array_append(block, head, sizeof head);
     g_byte_array_append(block, record, extra);
-    g_byte_array_append(block, f->octets, caplen);
+    g_byte_array_append(block, f->bytes, caplen);
     g_byte_array_append(block, zero, -epb.caplen & 3);
     add_options(a, block);
     g_byte_array_append(block, zero, sizeof zero); /* room for the length at the end of the block */
-    put_octets(a, block->data, pcapng_close_block(block->data, BLOCK_EPB, block->len));
+    put_bytes(a, block->data, pcapng_close_block(block->data, BLOCK_EPB, block->len));
     g_byte_array_unref(block);
 }
 

@@ -46,7 +46,7 @@ static void take_finding(void *user, uint32_t frame, const struct finding *f)
 static bool check_one(struct checker *checker, const struct capfile_frame *f)
 {
     struct capture_frame c = {f->number, f->interface, f->linktype, f->ns,
-                              view_make(f->octets, f->caplen, f->wirelen)};
+                              view_make(f->bytes, f->caplen, f->wirelen)};
     return checker_frame(checker, &c);
 }
 
@@ -78,7 +78,7 @@ static void note_trouble(struct checked *out, const char *path, const char *why)
 static void say_contradiction(const char *path, const struct contradiction *c)
 {
     if (c->frame)
-        say("%s: interfaces %u and %u seemed to see one subnet, and frame %u shows two: what was learnt of them up to there is not used after it; --interfaces one or each decides it",
+        say("%s: interfaces %u and %u seemed to capture one subnet, but frame %u shows two: the state from earlier frames is not used after it; set --interfaces one or each",
             path, c->interface[0], c->interface[1], c->frame);
 }
 

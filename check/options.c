@@ -153,11 +153,11 @@ static bool is_sensible(const struct options *o)
     if (o->node && (o->merge || o->list || o->format != FORMAT_JSON || !o->node[0]))
         say("--node names a node in a report of --format json");
     else if (o->merge && (o->list || o->checks || o->only->len > 0))
-        say("--merge judges nothing: the reports keep what they were judged by");
+        say("--merge checks no capture: it takes no option about checking");
     else if (o->merge && o->n_captures == 0)
         say("no report given: try 'ipoib-check --help'");
     else if (o->list && (o->n_captures > 0 || o->checks))
-        say("--list judges nothing: no capture and no option about judging with it");
+        say("--list checks no capture: it takes no capture and no option about checking");
     else if (o->list && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
         say("--list prints text or json");
     else if (!o->list && o->n_captures == 0)

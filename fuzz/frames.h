@@ -19,7 +19,7 @@ enum { FUZZ_FRAME_HEADER = 6 };
 struct fuzz_frame {
     uint8_t linktype, interface;
     uint32_t milliseconds, captured, length;
-    const uint8_t *octets;
+    const uint8_t *bytes;
 };
 
 static inline bool fuzz_next_frame(const uint8_t **p, size_t *left, struct fuzz_frame *f)
@@ -34,7 +34,7 @@ static inline bool fuzz_next_frame(const uint8_t **p, size_t *left, struct fuzz_
     if (f->captured > *left - FUZZ_FRAME_HEADER)
         f->captured = (uint32_t)(*left - FUZZ_FRAME_HEADER);
     f->length = f->captured + (uint32_t)(h[4] << 8 | h[5]);
-    f->octets = h + FUZZ_FRAME_HEADER;
+    f->bytes = h + FUZZ_FRAME_HEADER;
     *p += FUZZ_FRAME_HEADER + f->captured;
     *left -= FUZZ_FRAME_HEADER + f->captured;
     return true;

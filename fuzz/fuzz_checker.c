@@ -36,13 +36,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         /*
          * on the heap with its exact size, so that AddressSanitizer detects an overread by one byte
          */
-        uint8_t *octets = g_malloc(f.captured ? f.captured : 1);
-        memcpy(octets, f.octets, f.captured);
+        uint8_t *bytes = g_malloc(f.captured ? f.captured : 1);
+        memcpy(bytes, f.bytes, f.captured);
         frame_size = f.captured;
         ns += f.milliseconds * 1000000LL;
         checker_frame(checker, &(struct capture_frame){n, f.interface, linktype_of(f.linktype), ns,
-                                                       view_make(octets, f.captured, f.length)});
-        g_free(octets);
+                                                       view_make(bytes, f.captured, f.length)});
+        g_free(bytes);
     }
     checker_free(checker);
     return 0;

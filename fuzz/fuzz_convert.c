@@ -52,7 +52,7 @@ static unsigned long read_all(const char *path, bool *whole)
     while ((result = capfile_next(c, &f)) == CAPFILE_FRAME) {
         must(f.number == ++n && f.wirelen >= f.caplen);
         for (uint32_t i = 0; i < f.caplen; i++)
-            sink += f.octets[i];
+            sink += f.bytes[i];
     }
     *whole = result == CAPFILE_END;
     must(*whole || capfile_error(c) != NULL);

@@ -31,13 +31,13 @@ static void note_broken(void *user, uint32_t frame, const struct finding *f)
  * Checks one frame without earlier ones. Returns whether it is IPoIB; sets broken[] for each
  * violated rule.
  */
-static bool check_alone(int linktype, const uint8_t *octets, size_t captured, size_t length,
+static bool check_alone(int linktype, const uint8_t *bytes, size_t captured, size_t length,
                         bool broken[RULE_COUNT])
 {
     /* on the heap with its exact size, so that AddressSanitizer detects an overread by one byte */
     uint8_t *own = g_malloc(captured ? captured : 1);
     struct checker *checker = checker_new(NULL, NULL, note_broken, broken);
-    memcpy(own, octets, captured);
+    memcpy(own, bytes, captured);
     memset(broken, 0, RULE_COUNT * sizeof *broken);
     bool ipoib = checker_frame(
         checker, &(struct capture_frame){1, 0, linktype, 0, view_make(own, captured, length)});

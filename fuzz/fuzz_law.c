@@ -48,7 +48,7 @@ static struct law_capture *capture_of(const uint8_t *data, size_t size)
                                            .cap = f.captured,
                                            .wire = f.length,
                                            .ns = ns,
-                                           .octets = f.octets});
+                                           .bytes = f.bytes});
     }
     return c;
 }

@@ -130,11 +130,11 @@ typedef enum wire_result walker(struct view v);
  * Decodes the first cap bytes. They are on the heap with exactly that size, so that
  * AddressSanitizer detects an overread by one byte.
  */
-static enum wire_result walk_first(walker *walk, const uint8_t *octets, uint32_t cap, uint32_t len)
+static enum wire_result walk_first(walker *walk, const uint8_t *bytes, uint32_t cap, uint32_t len)
 {
     uint8_t *exact = malloc(cap ? cap : 1);
     must(exact != NULL);
-    memcpy(exact, octets, cap);
+    memcpy(exact, bytes, cap);
     enum wire_result r = walk(view_make(exact, cap, len));
     free(exact);
     return r;

@@ -60,7 +60,7 @@ static struct {
     int64_t milliseconds;
     nstime_t elapsed;
     const frame_data *first;
-    guint32 octets;
+    guint32 bytes;
 } file;
 
 static unsigned inputs_each = INPUTS_EACH;
@@ -188,10 +188,10 @@ static void dissect(struct frame *f)
     wtap_rec rec;
     set_record(&rec, f);
     uint32_t n = rec.rec_header.packet_header.caplen;
-    uint8_t *octets = g_malloc(n ? n : 1);
-    memcpy(octets, f->in.octets + (f->in.captured - n), n);
-    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the tvb frees octets */
-    tvbuff_t *tvb = tvb_new_real_data(octets, n, (gint)rec.rec_header.packet_header.len);
+    uint8_t *bytes = g_malloc(n ? n : 1);
+    memcpy(bytes, f->in.bytes + (f->in.captured - n), n);
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the tvb frees bytes */
+    tvbuff_t *tvb = tvb_new_real_data(bytes, n, (gint)rec.rec_header.packet_header.len);
     tvb_set_free_cb(tvb, g_free);
     epan_dissect_t *edt = epan_dissect_new(file.epan, TRUE, TRUE);
     epan_dissect_run(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec, tvb, &f->data, NULL);
@@ -253,7 +253,7 @@ static struct frame *add_frame(const struct fuzz_frame *in)
     const struct frame *before = n ? file.frames->pdata[n - 1] : NULL;
     g_ptr_array_add(file.frames, f);
     set_record(&rec, f);
-    frame_data_init(&f->data, n + 1, &rec, 0, file.octets);
+    frame_data_init(&f->data, n + 1, &rec, 0, file.bytes);
     frame_data_set_before_dissect(&f->data, &file.elapsed, &file.first,
                                   before ? &before->data : NULL);
     return f;
@@ -266,7 +266,7 @@ static void dissect_input(const uint8_t *data, size_t size)
     for (unsigned n = 0; n < FRAMES_MAX && fuzz_next_frame(&data, &size, &in); n++) {
         struct frame *f = add_frame(&in);
         dissect(f);
-        frame_data_set_after_dissect(&f->data, &file.octets);
+        frame_data_set_after_dissect(&f->data, &file.bytes);
     }
     for (guint i = first; i < file.frames->len; i++)
         dissect(file.frames->pdata[i]);

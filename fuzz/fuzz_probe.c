@@ -49,21 +49,21 @@ static uint32_t take16(void)
 }
 
 /* Changes times + 1 bytes. */
-static void change(uint8_t *octets, uint32_t n, unsigned times)
+static void change(uint8_t *bytes, uint32_t n, unsigned times)
 {
     for (unsigned i = 0; i <= times; i++) {
         uint32_t at = take16();
         uint8_t to = take();
         if (n)
-            octets[at % n] = to;
+            bytes[at % n] = to;
     }
 }
 
-static void deliver(struct ud_from *from, const uint8_t *octets, uint32_t n, uint32_t length)
+static void deliver(struct ud_from *from, const uint8_t *bytes, uint32_t n, uint32_t length)
 {
     g_free(packet);
-    packet = g_memdup2(octets, n);
-    from->octets = view_make(packet, n, length);
+    packet = g_memdup2(bytes, n);
+    from->bytes = view_make(packet, n, length);
     if (from->grh) {
         g_free(grh);
         grh = g_memdup2(from->grh, GRH_SIZE);
@@ -93,9 +93,9 @@ static enum transport_result receive(struct transport *t, int ms, struct ud_from
     }
     if (result != TRANSPORT_OK)
         return result;
-    deliver(from, from->octets.p, from->octets.cap, from->octets.len);
+    deliver(from, from->bytes.p, from->bytes.cap, from->bytes.len);
     if (how & CHANGED)
-        change(packet, from->octets.cap, how & CHANGES);
+        change(packet, from->bytes.cap, how & CHANGES);
     return TRANSPORT_OK;
 }
 

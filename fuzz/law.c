@@ -26,14 +26,14 @@ uint32_t law_below(struct law_random *r, uint32_t n)
 
 uint16_t law_slid(const struct law_frame *f)
 {
-    return (uint16_t)(f->octets[6] << 8 | f->octets[7]);
+    return (uint16_t)(f->bytes[6] << 8 | f->bytes[7]);
 }
 
 uint64_t law_port(const struct law_capture *c, const struct law_frame *f)
 {
     uint64_t mac = 0;
     if (c->linktype == LINKTYPE_ETHERNET && f->cap >= 14) {
-        memcpy(&mac, f->octets + 6, 6);
+        memcpy(&mac, f->bytes + 6, 6);
         return mac;
     }
     if (c->linktype != LINKTYPE_INFINIBAND || f->cap < LAW_LRH || law_slid(f) == LAW_PERMISSIVE)
@@ -92,13 +92,13 @@ static uint32_t root(uint32_t *of, uint32_t lid)
 
 static bool has_grh(const struct law_frame *f)
 {
-    return f->cap >= GRH_END && (f->octets[1] & 3) == LNH_GRH;
+    return f->cap >= GRH_END && (f->bytes[1] & 3) == LNH_GRH;
 }
 
 /* Two LIDs that share a GID are one source. */
 static void join_by_gid(uint32_t *of, GHashTable *gids, const struct law_frame *f)
 {
-    GBytes *gid = g_bytes_new(f->octets + SGID, GID_OCTETS);
+    GBytes *gid = g_bytes_new(f->bytes + SGID, GID_OCTETS);
     gpointer lid;
     if (g_hash_table_lookup_extended(gids, gid, NULL, &lid)) {
         of[root(of, law_slid(f))] = root(of, GPOINTER_TO_UINT(lid));
@@ -166,7 +166,7 @@ static GHashTable *violations_of(int linktype, const GArray *frames)
     for (guint i = 0; i < frames->len; i++) {
         const struct law_frame *f = &g_array_index(frames, struct law_frame, i);
         checker_frame(checker, &(struct capture_frame){i + 1, f->interface, linktype, f->ns,
-                                                       view_make(f->octets, f->cap, f->wire)});
+                                                       view_make(f->bytes, f->cap, f->wire)});
     }
     checker_free(checker);
     return found;
@@ -179,7 +179,7 @@ struct law_capture *law_capture_new(int linktype)
     struct law_capture *c = g_new0(struct law_capture, 1);
     c->linktype = linktype;
     c->frames = g_array_new(FALSE, FALSE, sizeof(struct law_frame));
-    c->octets = g_ptr_array_new_with_free_func(g_free);
+    c->bytes = g_ptr_array_new_with_free_func(g_free);
     c->ports = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     c->sources = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     return c;
@@ -188,7 +188,7 @@ struct law_capture *law_capture_new(int linktype)
 void law_capture_free(struct law_capture *c)
 {
     g_array_unref(c->frames);
-    g_ptr_array_unref(c->octets);
+    g_ptr_array_unref(c->bytes);
     g_array_unref(c->ports);
     g_array_unref(c->sources);
     g_free(c->source);
@@ -200,10 +200,10 @@ void law_capture_free(struct law_capture *c)
 void law_add(struct law_capture *c, const struct law_frame *f)
 {
     struct law_frame copy = *f;
-    uint8_t *octets = g_malloc(f->cap + 1);
-    memcpy(octets, f->octets, f->cap);
-    g_ptr_array_add(c->octets, octets);
-    copy.octets = octets;
+    uint8_t *bytes = g_malloc(f->cap + 1);
+    memcpy(bytes, f->bytes, f->cap);
+    g_ptr_array_add(c->bytes, bytes);
+    copy.bytes = bytes;
     copy.number = c->frames->len;
     g_array_append_val(c->frames, copy);
 }

@@ -18,14 +18,14 @@
 struct law_frame {
     uint32_t number, interface, cap, wire;
     int64_t ns;
-    const uint8_t *octets;
+    const uint8_t *bytes;
 };
 
 /* A capture before any step. */
 struct law_capture {
     int linktype;
     GArray *frames;       /* struct law_frame */
-    GPtrArray *octets;    /* the frames' bytes */
+    GPtrArray *bytes;     /* the frames' bytes */
     GArray *ports;        /* uint64_t: the sending ports, the one with the most frames first */
     uint32_t *source;     /* of each frame: LIDs that share a GID are one source */
     GArray *sources;      /* uint32_t: all sources */

@@ -32,15 +32,15 @@ static bool packet_of(const struct capfile_frame *f, struct law_frame *out, int 
                               .cap = f->caplen,
                               .wire = f->wirelen,
                               .ns = f->ns,
-                              .octets = f->octets};
+                              .bytes = f->bytes};
     if (f->linktype != LINKTYPE_ERF)
         return true;
-    struct view v = view_make(f->octets, f->caplen, f->wirelen);
+    struct view v = view_make(f->bytes, f->caplen, f->wirelen);
     if (link_frame_locate(f->linktype, v, &c) != WIRE_OK || c.start != IB_START_LRH)
         return false;
     *linktype = LINKTYPE_INFINIBAND;
     out->interface = c.port;
-    out->octets = c.inner.p;
+    out->bytes = c.inner.p;
     out->cap = c.inner.cap;
     out->wire = c.inner.len;
     return true;

@@ -214,9 +214,9 @@ static void shift_clock(struct law_random *r, GArray *frames)
 static bool comes_back(const struct law_frame *f)
 {
     enum { BTH_AND_DETH = 20, GRH = 40, CLASS_DIRECTED = 0x81, CLASS = 1, STATUS = 4 };
-    uint32_t mad = LAW_LRH + ((f->octets[1] & 3) == LNH_GRH ? GRH : 0) + BTH_AND_DETH;
-    return f->cap > mad + STATUS && f->octets[mad + CLASS] == CLASS_DIRECTED &&
-           f->octets[mad + STATUS] & 0x80;
+    uint32_t mad = LAW_LRH + ((f->bytes[1] & 3) == LNH_GRH ? GRH : 0) + BTH_AND_DETH;
+    return f->cap > mad + STATUS && f->bytes[mad + CLASS] == CLASS_DIRECTED &&
+           f->bytes[mad + STATUS] & 0x80;
 }
 
 static bool is_from(const struct law_capture *c, const struct law_frame *f, uint64_t port)
@@ -225,7 +225,7 @@ static bool is_from(const struct law_capture *c, const struct law_frame *f, uint
         return law_port(c, f) == port;
     if (f->cap < LAW_LRH)
         return false;
-    uint16_t dlid = (uint16_t)(f->octets[2] << 8 | f->octets[3]);
+    uint16_t dlid = (uint16_t)(f->bytes[2] << 8 | f->bytes[3]);
     if (law_slid(f) == LAW_PERMISSIVE || dlid == LAW_PERMISSIVE)
         return comes_back(f);
     return law_slid(f) == port;
@@ -265,7 +265,7 @@ static uint64_t junk_of(const struct law_frame *f)
 {
     struct law_random r = {0};
     for (uint32_t i = 0; i + CRCS < f->cap; i++)
-        r.state = (r.state ^ f->octets[i]) * 0x100000001b3ull;
+        r.state = (r.state ^ f->bytes[i]) * 0x100000001b3ull;
     return law_next(&r);
 }
 
@@ -288,9 +288,9 @@ static void replace_crcs(struct law_frame *f, enum crcs how, GByteArray *arena)
         return;
     }
     guint from = arena->len;
-    g_byte_array_append(arena, f->octets, f->cap);
+    g_byte_array_append(arena, f->bytes, f->cap);
     write_crcs(arena->data + from + f->cap - CRCS, f, how);
-    f->octets = arena->data + from;
+    f->bytes = arena->data + from;
 }
 
 static void change_crcs(const struct law_capture *c, struct law_random *r, GArray *frames,
@@ -298,11 +298,11 @@ static void change_crcs(const struct law_capture *c, struct law_random *r, GArra
 {
     enum crcs how = law_below(r, CRCS_NOT_CAPTURED + 1);
     GHashTable *chosen = choose_sources(c, r);
-    gsize octets = 0;
+    gsize bytes = 0;
     for (guint i = 0; i < frames->len; i++)
-        octets += at(frames, i)->cap;
+        bytes += at(frames, i)->cap;
     /* room for all, so that the bytes do not move */
-    g_byte_array_set_size(arena, (guint)octets);
+    g_byte_array_set_size(arena, (guint)bytes);
     g_byte_array_set_size(arena, 0);
     for (guint i = 0; i < frames->len; i++) {
         struct law_frame *f = at(frames, i);

@@ -13,14 +13,14 @@ enum {
 #undef LINKTYPE
 };
 
-static inline int linktype_of(uint8_t octet)
+static inline int linktype_of(uint8_t byte)
 {
     static const int linktypes[LINKTYPES] = {
 #define LINKTYPE(name, number, wiretap, headers) number,
 #include "wire/linktypes.def"
 #undef LINKTYPE
     };
-    return linktypes[octet % LINKTYPES];
+    return linktypes[byte % LINKTYPES];
 }
 
 #endif

@@ -11,13 +11,13 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 static unsigned run_file(const char *path)
 {
-    gchar *octets;
+    gchar *bytes;
     gsize n;
-    if (!g_file_get_contents(path, &octets, &n, NULL))
+    if (!g_file_get_contents(path, &bytes, &n, NULL))
         return 0;
     /* copy of the exact size, so that AddressSanitizer detects an overread by one byte */
-    unsigned char *exact = g_memdup2(octets, n);
-    g_free(octets);
+    unsigned char *exact = g_memdup2(bytes, n);
+    g_free(bytes);
     fprintf(stderr, "# %s\n", path);
     LLVMFuzzerTestOneInput(exact, n);
     g_free(exact);

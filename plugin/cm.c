@@ -170,7 +170,7 @@ static void add_private(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb,
                         const struct mad_payload *m)
 {
     int o = (int)m->cm.private_off;
-    if (!has_private(&m->cm, m->octets) || m->private_result != WIRE_OK)
+    if (!has_private(&m->cm, m->bytes) || m->private_result != WIRE_OK)
         return;
     proto_tree *sub = proto_tree_add_subtree(tree, tvb, o, CM_PRIVATE_SIZE, ett_ipoib_private, NULL,
                                              "IPoIB private data");

@@ -91,7 +91,7 @@ static GHashTable *senders; /* a set; its members are in the store */
 
 static guint sender_hash(gconstpointer p)
 {
-    return hash_octets(p, sizeof(struct sender));
+    return hash_bytes(p, sizeof(struct sender));
 }
 
 static gboolean sender_equal(gconstpointer a, gconstpointer b)

@@ -57,14 +57,14 @@ static void add_ip(proto_tree *tree, proto_item *parent, packet_info *pinfo, tvb
         return;
     address a;
     proto_item *ti;
-    set_address(&a, seen->length == 4 ? AT_IPv4 : AT_IPv6, seen->length, seen->octets);
+    set_address(&a, seen->length == 4 ? AT_IPv4 : AT_IPv6, seen->length, seen->bytes);
     if (seen->length == 4) {
         uint32_t ip;
-        memcpy(&ip, seen->octets, 4);
+        memcpy(&ip, seen->bytes, 4);
         ti = proto_tree_add_ipv4(tree, hf_ipoib_lladdr_ipv4, tvb, 0, 0, ip);
     } else {
         ti = proto_tree_add_ipv6(tree, hf_ipoib_lladdr_ipv6, tvb, 0, 0,
-                                 (const ws_in6_addr *)seen->octets);
+                                 (const ws_in6_addr *)seen->bytes);
     }
     proto_item_set_generated(ti);
     proto_item_append_text(parent, ", %s", address_with_resolution_to_str(pinfo->pool, &a));

@@ -65,7 +65,7 @@ static tvbuff_t *add_whole(const struct whole *w, tvbuff_t *tvb, packet_info *pi
         list[i].len = w->pieces[i].length;
         list[i].next = i + 1 < w->count ? &list[i + 1] : NULL;
     }
-    tvbuff_t *whole = tvb_new_child_real_data(tvb, w->octets, w->length, (gint)w->length);
+    tvbuff_t *whole = tvb_new_child_real_data(tvb, w->bytes, w->length, (gint)w->length);
     add_new_data_source(pinfo, whole, "Reassembled IPoIB");
     show_fragment_seq_tree(&head, &items, tree, pinfo, whole, &ti);
     return whole;

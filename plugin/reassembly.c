@@ -25,11 +25,11 @@ struct part {
 };
 
 struct open_message {
-    uint32_t number, octets;
+    uint32_t number, bytes;
     uint32_t last; /* position of the Last, if has_last */
     bool has_last, shortened;
     GArray *parts;  /* struct part, in the order of capture */
-    uint8_t *data;  /* octets bytes, in the order of capture */
+    uint8_t *data;  /* bytes: its length; in the order of capture */
     uint32_t space; /* bytes allocated */
     GList link;
 };
@@ -41,7 +41,7 @@ static GPtrArray *wholes; /* complete messages by number */
 
 static uint64_t cost_of(const struct open_message *m)
 {
-    return (uint64_t)MESSAGE_COST + (uint64_t)m->parts->len * PART_COST + m->octets;
+    return (uint64_t)MESSAGE_COST + (uint64_t)m->parts->len * PART_COST + m->bytes;
 }
 
 static struct open_message *find_open(uint32_t number)
@@ -86,7 +86,7 @@ static void close_message(struct open_message *m)
  */
 static void make_space(struct open_message *m, struct view payload)
 {
-    uint32_t need = m->octets + payload.len;
+    uint32_t need = m->bytes + payload.len;
     if (m->space == 0) {
         uint32_t named = encap_datagram_length(payload) + ENCAP_SIZE;
         m->space = CLAMP(named, need, MAX(need, MESSAGE_MAX));
@@ -100,11 +100,11 @@ static void make_space(struct open_message *m, struct view payload)
 static void add_part(struct open_message *m, uint32_t frame, uint32_t number, tvbuff_t *tvb)
 {
     struct view payload = tvb_view(tvb);
-    struct part part = {frame, number, payload.len, m->octets};
+    struct part part = {frame, number, payload.len, m->bytes};
     open_cost -= cost_of(m);
     make_space(m, payload);
-    memcpy(m->data + m->octets, payload.p, payload.len);
-    m->octets += payload.len;
+    memcpy(m->data + m->bytes, payload.p, payload.len);
+    m->bytes += payload.len;
     g_array_append_val(m->parts, part);
     open_cost += cost_of(m);
 }
@@ -130,8 +130,7 @@ static bool is_beyond_bounds(struct open_message *m, const struct stream_result 
 {
     bool again = part->shortened && m->shortened;
     m->shortened |= part->shortened;
-    return again || part->index >= PARTS_MAX || m->parts->len > PARTS_MAX ||
-           m->octets > MESSAGE_MAX;
+    return again || part->index >= PARTS_MAX || m->parts->len > PARTS_MAX || m->bytes > MESSAGE_MAX;
 }
 
 /* The limit holds for the current message too, by is_beyond_bounds(): it stays. */
@@ -160,7 +159,7 @@ static bool has_all_parts(struct open_message *m)
 }
 
 /* The message's bytes, in its order. Most messages were captured in order: no second copy. */
-static uint8_t *take_octets(struct open_message *m, const struct whole *w)
+static uint8_t *take_bytes(struct open_message *m, const struct whole *w)
 {
     const struct part *parts = &g_array_index(m->parts, struct part, 0);
     uint32_t at = 0;
@@ -182,7 +181,7 @@ static void whole_free(gpointer p)
 {
     struct whole *w = p;
     if (w)
-        g_free(w->octets);
+        g_free(w->bytes);
     g_free(w);
 }
 
@@ -197,7 +196,7 @@ static void finish_message(struct open_message *m, uint32_t frame)
         w->pieces[i] = (struct piece){part->frame, part->length};
         w->length += part->length;
     }
-    w->octets = take_octets(m, w);
+    w->bytes = take_bytes(m, w);
     if (!wholes)
         wholes = g_ptr_array_new_with_free_func(whole_free);
     if (wholes->len <= m->number)

@@ -20,7 +20,7 @@ struct piece {
 struct whole {
     uint32_t frame; /* of the packet that completed it */
     uint32_t count, length;
-    uint8_t *octets;
+    uint8_t *bytes;
     struct piece pieces[]; /* count of them, in the message's order */
 };
 

@@ -168,8 +168,8 @@ static void info_mc_member(packet_info *pinfo, const struct sa *sa)
         return;
     if (sa_says(sa, MCM_HAS_MLID) && m.mlid)
         col_append_fstr(pinfo->cinfo, COL_INFO, ", MLID 0x%04x", m.mlid);
-    if (sa_says(sa, MCM_HAS_MTU) && ib_mtu_octets(m.mtu))
-        col_append_fstr(pinfo->cinfo, COL_INFO, ", MTU %u", ib_mtu_octets(m.mtu));
+    if (sa_says(sa, MCM_HAS_MTU) && ib_mtu_bytes(m.mtu))
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", MTU %u", ib_mtu_bytes(m.mtu));
     if (sa_says(sa, MCM_HAS_RATE) && names_find(ib_rate_names, m.rate))
         col_append_fstr(pinfo->cinfo, COL_INFO, ", %s", names_find(ib_rate_names, m.rate));
     if (sa_says(sa, MCM_HAS_QKEY))
@@ -183,7 +183,7 @@ static void info_path(packet_info *pinfo, const struct sa *sa)
                     gid_text(pinfo, p + PATH_DGID));
     if (sa->mad.method & MAD_RESPONSE && !sa->mad.status)
         col_append_fstr(pinfo->cinfo, COL_INFO, ", LID %u, MTU %u", be16(p + PATH_DLID),
-                        ib_mtu_octets(p[PATH_MTU] & 0x3f));
+                        ib_mtu_bytes(p[PATH_MTU] & 0x3f));
 }
 
 static void info_event(packet_info *pinfo, const struct sa *sa)

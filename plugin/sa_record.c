@@ -32,8 +32,7 @@ static void add_gid(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int off
 
 static void add_mtu(proto_tree *tree, tvbuff_t *tvb, int offset, uint8_t code)
 {
-    proto_item *ti = proto_tree_add_uint(tree, hf_ipoib_sa_mtu, tvb, offset, 1,
-                                         ib_mtu_octets(code));
+    proto_item *ti = proto_tree_add_uint(tree, hf_ipoib_sa_mtu, tvb, offset, 1, ib_mtu_bytes(code));
     proto_item_append_text(ti, " octets (code %u)", code);
 }
 
@@ -104,7 +103,7 @@ static void add_join_state(proto_tree *tree, tvbuff_t *tvb, int offset)
 static void add_component(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int offset,
                           const struct component *c)
 {
-    uint8_t octet = tvb_get_uint8(tvb, offset);
+    uint8_t byte = tvb_get_uint8(tvb, offset);
     switch (c->drawing) {
     case PLAIN:
         /* NOLINTBEGIN(bugprone-branch-clone): both encodings are 0 */
@@ -116,16 +115,16 @@ static void add_component(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, i
         add_gid(tree, pinfo, tvb, offset);
         break;
     case MTU_OCTETS:
-        add_mtu(tree, tvb, offset, octet & 0x3f);
+        add_mtu(tree, tvb, offset, byte & 0x3f);
         break;
     case LIFE_TIME:
-        add_life(tree, tvb, offset, octet & 0x3f);
+        add_life(tree, tvb, offset, byte & 0x3f);
         break;
     case JOIN_BITS:
         add_join_state(tree, tvb, offset);
         break;
     case LOW_NIBBLE: /* the field's mask is the high nibble */
-        proto_tree_add_uint(tree, *c->hf, tvb, offset, 1, (octet & 0x0fu) << 4);
+        proto_tree_add_uint(tree, *c->hf, tvb, offset, 1, (byte & 0x0fu) << 4);
         break;
     }
 }

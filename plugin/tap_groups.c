@@ -20,10 +20,10 @@ static void cell_ip_group(struct rows *rows, const uint8_t *gid)
 /* Parameters from the group's MCMemberRecord. */
 static void cells_record(struct rows *rows, const struct group *g)
 {
-    uint32_t octets = ib_mtu_octets(g->mtu);
+    uint32_t bytes = ib_mtu_bytes(g->mtu);
     const char *rate = names_find(ib_rate_names, g->rate);
     cell_text(rows, "0x%04x", g->mlid);
-    cell_text(rows, octets ? "%u" : "code %u", octets ? octets : g->mtu);
+    cell_text(rows, bytes ? "%u" : "code %u", bytes ? bytes : g->mtu);
     cell_text(rows, "0x%08x", g->qkey);
     cell_text(rows, "%u", g->sl);
     if (rate)

@@ -12,7 +12,7 @@
 static void cell_ip(struct rows *rows, const struct ip *ip)
 {
     char text[INET6_ADDRSTRLEN] = "";
-    inet_ntop(ip->length == 4 ? AF_INET : AF_INET6, ip->octets, text, sizeof text);
+    inet_ntop(ip->length == 4 ? AF_INET : AF_INET6, ip->bytes, text, sizeof text);
     cell_text(rows, "%s", text);
 }
 

@@ -82,7 +82,7 @@ static void see_payload(struct kinds *k, packet_info *pinfo, const struct datagr
     if (d->header == WIRE_OK)
         see_datagram(k, pinfo, d);
     else
-        k->of[TYPE] = d->octets.len < ENCAP_SIZE ? "too short" : "not captured";
+        k->of[TYPE] = d->bytes.len < ENCAP_SIZE ? "too short" : "not captured";
 }
 
 static const char *destination_of(const struct ib_packet *ib)

@@ -28,18 +28,18 @@ static GHashTable *transactions; /* the keys of the transactions */
 
 static size_t size_of(const struct transaction_key *k)
 {
-    return offsetof(struct transaction_key, octets) + k->length;
+    return offsetof(struct transaction_key, bytes) + k->length;
 }
 
 guint transaction_key_hash(gconstpointer key)
 {
-    return hash_octets(key, size_of(key));
+    return hash_bytes(key, size_of(key));
 }
 
 gboolean transaction_key_equal(gconstpointer a, gconstpointer b)
 {
     /* the length is one of the first bytes, in which keys of different lengths differ */
-    return memcmp(a, b, offsetof(struct transaction_key, octets)) == 0 &&
+    return memcmp(a, b, offsetof(struct transaction_key, bytes)) == 0 &&
            memcmp(a, b, size_of(a)) == 0;
 }
 
@@ -56,9 +56,9 @@ static struct transaction *find_transaction(const struct transaction_key *k)
 
 void transaction_key_add(struct transaction_key *k, const void *p, size_t n)
 {
-    if (n > sizeof k->octets - k->length)
-        n = sizeof k->octets - k->length;
-    memcpy(k->octets + k->length, p, n);
+    if (n > sizeof k->bytes - k->length)
+        n = sizeof k->bytes - k->length;
+    memcpy(k->bytes + k->length, p, n);
     k->length = (uint8_t)(k->length + n);
 }
 

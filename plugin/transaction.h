@@ -23,7 +23,7 @@ struct transaction_key {
     uint16_t subnet; /* number that the model assigns: packet.at.interface */
     uint8_t kind;
     uint8_t length;
-    uint8_t octets[44]; /* length of them are in use */
+    uint8_t bytes[44]; /* length of them are in use */
 };
 
 /* For hash tables. Read only the bytes in use. */

@@ -43,7 +43,7 @@ static bool has_check(enum rule_number rule)
  * No check is made for this rule; responses may show it (tests/unit/test_probe.c: a capture can
  * show it too).
  */
-static bool has_no_question(const struct options *o, enum rule_number rule)
+static bool has_no_check(const struct options *o, enum rule_number rule)
 {
     return o->selection.rule[rule] && rule_by_probe(&rules[rule]) && !has_check(rule);
 }
@@ -61,7 +61,7 @@ static void put_others(GString *out, const struct options *o)
 {
     g_string_append(out, "\nJudged where an answer, or the SA's record, shows them:\n");
     for (size_t i = 0; i < RULE_COUNT; i++)
-        if (has_no_question(o, (enum rule_number)i))
+        if (has_no_check(o, (enum rule_number)i))
             g_string_append_printf(out, "  %s\n", rules[i].id);
 }
 
@@ -114,7 +114,7 @@ GString *list_checks_json(const struct options *o, const char *version)
         json_array_append_new(steps, json_pack("{ss ss so}", "id", s->id, "looks_at", s->looks_at,
                                                "rules", json_rules(s->rules, s->n_rules)));
     for (size_t i = 0; i < RULE_COUNT; i++)
-        if (has_no_question(o, (enum rule_number)i))
+        if (has_no_check(o, (enum rule_number)i))
             json_array_append_new(
                 others, json_pack("{ss ss}", "id", rules[i].id, "how",
                                   "judged where an answer, or the SA's record, shows it"));
@@ -172,7 +172,8 @@ static void put_link(GString *out, const struct options *o)
         "                     FullMember) only if this port is not in it, and Delete of that at the end\n");
     if (o->has_source)
         g_string_append(
-            out, "  source             a question for the address of --source: is it unused?\n");
+            out,
+            "  source             a request for the address of --source, to see that it is unused\n");
 }
 
 /* Several addresses are probed together. */

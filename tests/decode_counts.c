@@ -71,7 +71,7 @@ static int check(const char *path, unsigned total[DECODERS])
     struct checker *j = checker_new(NULL, NULL, ignore, NULL);
     for (uint32_t n = 1; capfile_next(file, &f) == CAPFILE_FRAME; n++) {
         checker_frame(j, &(struct capture_frame){n, f.interface, f.linktype, f.ns,
-                                                 view_make(f.octets, f.caplen, f.wirelen)});
+                                                 view_make(f.bytes, f.caplen, f.wirelen)});
         if (!is_once(path, n, total))
             status = 1;
     }

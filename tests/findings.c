@@ -58,13 +58,13 @@ static void print_tally(void)
 
 /* The frame that is checked after the next one (--swap). */
 static struct capture_frame held;
-static uint8_t held_octets[1 << 17];
+static uint8_t held_bytes[1 << 17];
 
 static void hold(const struct capture_frame *f)
 {
     held = *f;
-    memcpy(held_octets, f->octets.p, MIN(f->octets.cap, sizeof held_octets));
-    held.octets.p = held_octets;
+    memcpy(held_bytes, f->bytes.p, MIN(f->bytes.cap, sizeof held_bytes));
+    held.bytes.p = held_bytes;
 }
 
 /* The two swapped frames exchange their numbers; each keeps its time. */
@@ -93,7 +93,7 @@ static void check_capture(struct capfile *file, const struct deviations *known)
         fabric_take_records_as_current(fabric);
     for (uint32_t n = 1; capfile_next(file, &f) == CAPFILE_FRAME; n++) {
         struct capture_frame c = {n, f.interface, f.linktype, f.ns,
-                                  view_make(f.octets, f.caplen, f.wirelen)};
+                                  view_make(f.bytes, f.caplen, f.wirelen)};
         if (!is_lost(n))
             judge_in_order(j, &c);
     }

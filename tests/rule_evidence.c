@@ -61,7 +61,7 @@ static void check_capture(struct capfile *file)
     struct capfile_frame f;
     while (capfile_next(file, &f) == CAPFILE_FRAME) {
         struct capture_frame c = {f.number, f.interface, f.linktype, f.ns,
-                                  view_make(f.octets, f.caplen, f.wirelen)};
+                                  view_make(f.bytes, f.caplen, f.wirelen)};
         found = (struct frame_findings){0};
         checker_frame(j, &c);
         if (found.any)

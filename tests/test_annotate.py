@@ -166,7 +166,7 @@ def test_standard_output(tmp_path):
     "args, err",
     [
         ([ENCAP, CONNECTED], "--annotate takes one capture"),
-        (["--merge", ENCAP], "--merge judges nothing"),
+        (["--merge", ENCAP], "--merge checks no capture"),
     ],
 )
 def test_wrong_usage(args, err, tmp_path):

@@ -248,4 +248,4 @@ def test_output_never_overwrites_the_baseline(baseline):
     "args", [["--merge", "--baseline", "x", ENCAP], ["--list", "--baseline", "x"]], ids=str
 )
 def test_baseline_with_a_mode_that_checks_nothing_has_status_2(args):
-    expect(UNJUDGED, *args, err="judges nothing")
+    expect(UNJUDGED, *args, err="checks no capture")

@@ -252,8 +252,8 @@ WRONG_USAGE = {
     "--nosuch CAPTURE": "ipoib-check: unknown option",
     "--list CAPTURE": "--list",
     "--list --format tap": "--list",
-    "--list --strict": "--list judges nothing",
-    "--list --deviations none": "--list judges nothing",
+    "--list --strict": "--list checks no capture",
+    "--list --deviations none": "--list checks no capture",
 }
 
 

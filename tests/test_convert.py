@@ -428,7 +428,7 @@ def test_time_that_wireshark_shows_is_used(name, expected, inputs, tmp_path):
 
 def test_empty_packet_is_copied_except_to_raw_erf(inputs, tmp_path):
     same_after_the_way_back(inputs / "zero.pcap", tmp_path, "pcap")
-    says = "1 packet left out: no octet"
+    says = "1 packet left out: no byte"
     convert(inputs / "zero.pcap", tmp_path / "out.erf", status=1, says=says)
 
 

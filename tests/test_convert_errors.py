@@ -120,7 +120,7 @@ def test_the_packets_before_a_truncation_are_written(name, length, inputs, tmp_p
 def test_damaged_raw_erf(inputs, tmp_path):
     damaged = tmp_path / "damaged.erf"
     damaged.write_bytes(capfile.load(inputs / "infiniband.erf")[:68] + bytes(60))
-    says = "no ERF record at octet 68"
+    says = "no ERF record at offset 68"
     assert ": 1 packets" in convert(damaged, tmp_path / "out.pcap", status=1, says=says)
 
 

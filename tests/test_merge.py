@@ -361,7 +361,7 @@ def test_no_report_has_status_2(folder):
     "option", ["--strict", "--only rfc4755", "--deviations none", "--list"], ids=str
 )
 def test_checking_options_with_merge_are_wrong_usage(folder, option):
-    folder.expect(UNJUDGED, "--merge", *option.split(), "n1.json", err="--merge judges nothing")
+    folder.expect(UNJUDGED, "--merge", *option.split(), "n1.json", err="--merge checks no capture")
 
 
 @pytest.mark.parametrize("args", [["--merge", "n1.json"], [ENCAP]], ids=["merge", "text"])

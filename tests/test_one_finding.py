@@ -9,7 +9,7 @@ import itertools
 import pytest
 
 from frames import variants
-from frames.variants import carriers
+from frames.variants import forms
 from frames.variants import evidence  # it fills the table of variants
 from support import corpus, findings
 
@@ -42,7 +42,7 @@ def captured():
     """Name to capture: a variant's has the name of its rule in front."""
     made = dict(corpus.everything())
     for v in variants.VARIANTS:
-        made[f"variant {v.name()}"] = carriers.infiniband(v.world())[0]
+        made[f"variant {v.name()}"] = forms.infiniband(v.world())[0]
     return made
 
 
@@ -85,7 +85,7 @@ def test_variant_has_one_failure_in_its_frame(found):
     seen = {}
     for v in variants.VARIANTS:
         name = f"variant {v.name()}"
-        number = carriers.infiniband(v.world())[1].index(v.at) + 1
+        number = forms.infiniband(v.world())[1].index(v.at) + 1
         failed = [p for p in found[name] if p.frame == number and p.outcome == "fail"]
         for one, other in pairs(failed):
             seen.setdefault(rules_of(one, other), (name, one, other))

@@ -48,7 +48,7 @@ def probe(status, *arguments):
         ("--format xml 10.0.0.1", "no format"),
         ("--node n1 10.0.0.1", "--node"),
         ("--list 10.0.0.1", "probes nothing"),
-        ("--source 10.0.0.77 fabric", "looked at without"),
+        ("--source 10.0.0.77 fabric", "leave it out for the target fabric"),
         ("-w - 10.0.0.1", "writes to a file"),
     ],
 )

@@ -109,8 +109,8 @@ def test_report_with_a_required_rule_can_be_merged(tmp_path):
         pytest.param(
             ["--only", "rfc4391", "--require", "rfc4755", PLAIN], "--only", id="not-selected"
         ),
-        pytest.param(["--merge", "--require", "rfc4755", PLAIN], "judges nothing", id="merge"),
-        pytest.param(["--list", "--require", "rfc4755"], "judges nothing", id="list"),
+        pytest.param(["--merge", "--require", "rfc4755", PLAIN], "checks no capture", id="merge"),
+        pytest.param(["--list", "--require", "rfc4755"], "checks no capture", id="list"),
     ],
 )
 def test_required_rules_in_wrong_usage_have_status_2(args, message):

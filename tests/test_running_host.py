@@ -7,7 +7,7 @@ import json
 import pytest
 
 from frames import variants
-from frames.variants import carriers, evidence
+from frames.variants import forms, evidence
 from support import check, findings
 
 GID, MEMBER, QPN = (
@@ -25,10 +25,10 @@ def running(name, lost=(), late=None):
     w = BY_NAME[name].world()
     if late:
         w.delay(late, 10)
-    smps = [n for n in w.order if w[n].deth and w[n]["destqp"] == carriers.SMI]
+    smps = [n for n in w.order if w[n].deth and w[n]["destqp"] == forms.SMI]
     assert smps and set(lost) <= set(w.order)
     w.order = [n for n in w.order if n not in smps and n not in lost]
-    return carriers.infiniband(w)[0]
+    return forms.infiniband(w)[0]
 
 
 def outcome(capture, rule):
@@ -90,8 +90,8 @@ def test_violation_that_a_lost_frame_explains_is_inconclusive(name, lost, late):
 @pytest.mark.parametrize("base", variants.BASES)
 def test_base_without_smps_conforms(base):
     w = variants.base(base).copy()
-    w.order = [n for n in w.order if not (w[n].deth and w[n]["destqp"] == carriers.SMI)]
-    assert findings.failures(carriers.infiniband(w)[0], "--deviations", "none") == []
+    w.order = [n for n in w.order if not (w[n].deth and w[n]["destqp"] == forms.SMI)]
+    assert findings.failures(forms.infiniband(w)[0], "--deviations", "none") == []
 
 
 # ---- the text of an inconclusive result names what is missing

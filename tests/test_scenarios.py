@@ -6,10 +6,12 @@ faults and capturing HCAs on packets, in the captures of the scenarios.
     pytest tests/test_scenarios.py [--scenario NAME]...     default: all of testbed/scenarios
 
 Comments at the top of a scenario say how the test runs it and which findings to expect:
-  # judged: OUTCOME RULE...   ipoib-check reports these rules so ("violated", "deviation" or
-                              "noted"); there may be several such lines. It must report no other
-                              rule as violated. The lines after it say why this is right.
-  # arguments: ARGUMENT...    for the scenario; $NAME is taken from the environment
+  # findings: OUTCOME RULE...   ipoib-check reports these rules with this outcome: "violated",
+                                "deviation" or "noted". Several such lines are allowed. ipoib-check
+                                must report no other rule as violated. The next lines give the
+                                reason for the findings.
+  # arguments: ARGUMENT...      arguments of the scenario; the test replaces $NAME by the
+                                environment variable
 
 Environment: FABRIC_FAILED, a folder for the output of failed scenarios.
 
@@ -80,7 +82,7 @@ def head(path):
     with open(path, encoding="utf-8") as f:
         lines = f.readlines()
     for line in lines:
-        m = re.match(r"# (judged|arguments): (.*)", line)
+        m = re.match(r"# (findings|arguments): (.*)", line)
         if m and m[1] == "arguments":
             arguments = [
                 re.sub(r"\$(\w+)", lambda v: environment.get(v[1], v[0]), w) for w in m[2].split()

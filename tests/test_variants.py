@@ -16,7 +16,7 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from frames import variants
-from frames.variants import FAIL, INCONCLUSIVE, NOT_JUDGED, SILENT, carriers, evidence
+from frames.variants import FAIL, INCONCLUSIVE, NOT_JUDGED, SILENT, forms, evidence
 from support import findings
 from support.check import run as run_check
 from support.paths import SRC
@@ -40,7 +40,7 @@ def captured(variant, form):
         if not begins_late(w, variant.at):
             return None
         w.begin(variants.LATE)
-    capture, names = carriers.FORMS[form](w)
+    capture, names = forms.FORMS[form](w)
     return (capture, names) if variant.at in names else None
 
 
@@ -117,15 +117,15 @@ def one_of_each(rule):
 @pytest.mark.parametrize("base", variants.BASES)
 def test_base_violates_no_rule(base):
     w = variants.base(base)
-    assert findings.failures(carriers.infiniband(w)[0], "--deviations", "none") == []
+    assert findings.failures(forms.infiniband(w)[0], "--deviations", "none") == []
 
 
-@pytest.mark.parametrize("form", carriers.FORMS)
+@pytest.mark.parametrize("form", forms.FORMS)
 def test_base_violates_no_rule_in_any_form(form):
     w = variants.base("default").copy()
     if form == "late":
         w.begin(variants.LATE)
-    assert findings.failures(carriers.FORMS[form](w)[0], "--deviations", "none") == []
+    assert findings.failures(forms.FORMS[form](w)[0], "--deviations", "none") == []
 
 
 # ---- the table
@@ -145,7 +145,7 @@ def test_variant_names_are_unique():
 
 def test_every_missed_variant_has_a_reason():
     for variant in variants.VARIANTS:
-        for form in carriers.FORMS:
+        for form in forms.FORMS:
             if evidence.expected(variant, form) != FAIL:
                 assert evidence.why(variant, form), (variant.name(), form)
 
@@ -155,16 +155,16 @@ def test_variants_are_found(rule, tmp_path):
     assert wrong(rule, "early", BY_RULE[rule], tmp_path) == []
 
 
-@pytest.mark.parametrize("form", [f for f in carriers.FORMS if f != "early"])
+@pytest.mark.parametrize("form", [f for f in forms.FORMS if f != "early"])
 @pytest.mark.parametrize("rule", BY_RULE)
 def test_variants_in_another_form(rule, form, tmp_path):
     assert wrong(rule, form, one_of_each(rule), tmp_path) == []
 
 
 def rows(folder):
-    yield "\t".join(("rule", "variant", "base", "frame", *carriers.FORMS))
+    yield "\t".join(("rule", "variant", "base", "frame", *forms.FORMS))
     for rule in BY_RULE:
-        by_form = [results(rule, form, BY_RULE[rule], folder) for form in carriers.FORMS]
+        by_form = [results(rule, form, BY_RULE[rule], folder) for form in forms.FORMS]
         for v in BY_RULE[rule]:
             yield "\t".join((v.rule, v.way, v.base, v.at, *(got[v] for got in by_form)))
 

@@ -141,7 +141,7 @@ static void read_mc_member(const uint8_t *p, const struct sa *sa)
     if (sa_says(sa, MCM_HAS_MGID))
         put_mgid(m.mgid);
     if (sa_says(sa, MCM_HAS_MTU))
-        put("ipoib.sa.mtu", "%u", ib_mtu_octets(m.mtu));
+        put("ipoib.sa.mtu", "%u", ib_mtu_bytes(m.mtu));
     if (sa_says(sa, MCM_HAS_RATE))
         put("ipoib.sa.rate", "%u", m.rate);
     if (sa_says(sa, MCM_HAS_JOIN_STATE))
@@ -151,7 +151,7 @@ static void read_mc_member(const uint8_t *p, const struct sa *sa)
 static void read_path(const uint8_t *p, const struct sa *sa)
 {
     if (sa_says(sa, PATH_HAS_MTU))
-        put("ipoib.sa.mtu", "%u", ib_mtu_octets(p[PATH_MTU] & 0x3f));
+        put("ipoib.sa.mtu", "%u", ib_mtu_bytes(p[PATH_MTU] & 0x3f));
     if (sa_says(sa, PATH_HAS_RATE))
         put("ipoib.sa.rate", "%u", p[PATH_RATE] & 0x3fu);
 }

@@ -2,7 +2,7 @@
 /* Direction of a frame, and detection of mirrored frames. See ibframe.h. */
 #include "capture/receive/ibframe.h"
 
-#include "pcapio/octets.h"
+#include "pcapio/bytes.h"
 #include "pcapio/pcapng.h"
 #include "wire/ib.h"
 
@@ -12,19 +12,19 @@ enum {
     ETHERTYPE_MIRROR = 0x1123,    /* as in ibdump */
 };
 
-uint32_t frame_direction(const struct device *device, const uint8_t *octets, uint32_t len)
+uint32_t frame_direction(const struct device *device, const uint8_t *bytes, uint32_t len)
 {
     if (len < LRH_SIZE || device_is_ethernet(device))
         return PCAPNG_UNKNOWN;
-    if (device_owns_lid(device, get_be16(octets + LRH_SLID)))
+    if (device_owns_lid(device, get_be16(bytes + LRH_SLID)))
         return PCAPNG_OUTBOUND; /* also if the destination is this port */
     /* sent by another port to this port: unicast, multicast or directed route */
-    return get_be16(octets + LRH_SLID) == LID_PERMISSIVE ? PCAPNG_UNKNOWN : PCAPNG_INBOUND;
+    return get_be16(bytes + LRH_SLID) == LID_PERMISSIVE ? PCAPNG_UNKNOWN : PCAPNG_INBOUND;
 }
 
-bool frame_is_mirrored(const struct device *device, const uint8_t *octets, uint32_t len)
+bool frame_is_mirrored(const struct device *device, const uint8_t *bytes, uint32_t len)
 {
     return !device_is_ethernet(device) && len >= MIRROR_HEAD_LEN + MIRROR_TAIL_LEN &&
-           (octets[LRH_SL_LNH] & LNH_MASK) == LNH_RAW &&
-           get_be16(octets + RWH_ETHERTYPE) == ETHERTYPE_MIRROR;
+           (bytes[LRH_SL_LNH] & LNH_MASK) == LNH_RAW &&
+           get_be16(bytes + RWH_ETHERTYPE) == ETHERTYPE_MIRROR;
 }

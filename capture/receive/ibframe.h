@@ -15,7 +15,7 @@
  * Returns PCAPNG_INBOUND, PCAPNG_OUTBOUND or PCAPNG_UNKNOWN by comparing the source LID with the
  * port's LIDs. LEN: captured bytes.
  */
-uint32_t frame_direction(const struct device *device, const uint8_t *octets, uint32_t len);
+uint32_t frame_direction(const struct device *device, const uint8_t *bytes, uint32_t len);
 
 enum { MIRROR_HEAD_LEN = 16, MIRROR_TAIL_LEN = 2 }; /* bytes: LRH, raw header, prefix; VCRC */
 
@@ -23,6 +23,6 @@ enum { MIRROR_HEAD_LEN = 16, MIRROR_TAIL_LEN = 2 }; /* bytes: LRH, raw header, p
  * Whether a switch has encapsulated the InfiniBand frame for mirroring (RSPAN; removed by --decap,
  * as in ibdump).
  */
-bool frame_is_mirrored(const struct device *device, const uint8_t *octets, uint32_t len);
+bool frame_is_mirrored(const struct device *device, const uint8_t *bytes, uint32_t len);
 
 #endif

@@ -36,7 +36,7 @@ void progress_show(struct progress *p, struct recorder_counts counts, uint64_t n
     if (p->silent || now < p->shown + 1000000000 ||
         (counts.packets == p->packets && lost == p->lost))
         return;
-    printf("\rCaptured:  %8" PRIu64 " packets, %8" PRIu64, counts.packets, counts.octets);
+    printf("\rCaptured:  %8" PRIu64 " packets, %8" PRIu64, counts.packets, counts.bytes);
     if (p->memory)
         printf("/%" PRIu64, p->memory);
     printf(" bytes     ");

@@ -58,16 +58,16 @@ static bool prepare_frame(struct receiver *r, const struct rx *rx, struct frame 
 {
     if (r->feed->ops->frame && !r->feed->ops->frame(r->feed, rx, frame))
         return false;
-    if (r->plan.decap && frame_is_mirrored(r->device, frame->octets, frame->len)) {
-        frame->octets += MIRROR_HEAD_LEN;
+    if (r->plan.decap && frame_is_mirrored(r->device, frame->bytes, frame->len)) {
+        frame->bytes += MIRROR_HEAD_LEN;
         frame->len -= MIRROR_HEAD_LEN + MIRROR_TAIL_LEN;
         frame->decapsulated = true;
     }
     frame->wirelen = frame->len;
-    frame->direction = frame_direction(r->device, frame->octets, frame->len);
+    frame->direction = frame_direction(r->device, frame->bytes, frame->len);
     if (!wanted_direction(r, frame->direction))
         return false;
-    if (!r->selection || selection_wants(r->selection, frame->octets, frame->len))
+    if (!r->selection || selection_wants(r->selection, frame->bytes, frame->len))
         return true;
     recorder_left_out(r->recorder);
     return false;
@@ -84,8 +84,7 @@ static bool goes_as_received(const struct receiver *r)
 
 static inline void record(struct receiver *r, const struct rx *rx)
 {
-    struct frame frame = {
-        .octets = rx->octets, .len = rx->len, .wirelen = rx->len, .time = rx->time};
+    struct frame frame = {.bytes = rx->bytes, .len = rx->len, .wirelen = rx->len, .time = rx->time};
 
     if (!r->as_received && !prepare_frame(r, rx, &frame))
         return;
@@ -116,8 +115,8 @@ static void take_batch(struct receiver *r, const struct rx *rx, int count)
         if (memory && recorder_is_full(r->recorder))
             return;
         if (i + AHEAD < count) {
-            __builtin_prefetch(rx[i + AHEAD].octets);
-            __builtin_prefetch(rx[i + AHEAD].octets + 64);
+            __builtin_prefetch(rx[i + AHEAD].bytes);
+            __builtin_prefetch(rx[i + AHEAD].bytes + 64);
         }
         if (rx[i].status == IBV_WC_SUCCESS)
             record(r, &rx[i]);

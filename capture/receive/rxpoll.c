@@ -9,7 +9,7 @@ static void take_completion(struct rxring *ring, struct rx *rx, uint64_t wr_id,
 {
     uint32_t entry = (uint32_t)wr_id;
 
-    rx->octets = ring->memory + (size_t)entry * ring->stride;
+    rx->bytes = ring->memory + (size_t)entry * ring->stride;
     rx->status = status;
     ring->unposted[ring->unposted_count++] = entry;
 }

@@ -38,9 +38,9 @@ struct rx_address {
 
 /* One completion. */
 struct rx {
-    uint8_t *octets; /* the entry; valid until rxring_repost */
-    uint32_t len;    /* received bytes; only if status is IBV_WC_SUCCESS */
-    uint64_t time;   /* ns since 1970 */
+    uint8_t *bytes; /* the entry; valid until rxring_repost */
+    uint32_t len;   /* received bytes; only if status is IBV_WC_SUCCESS */
+    uint64_t time;  /* ns since 1970 */
     enum ibv_wc_status status;
     uint32_t vendor_error;
     struct rx_address from; /* only if rx_plan.addresses is set */

@@ -130,9 +130,9 @@ enum { SPOIL = 0x5a5a };
 
 static void update_checksum(struct span whole, const struct packet *p)
 {
-    struct view now = view_make(whole.p, whole.cap, p->octets.len);
-    enum icrc icrc = icrc_check(p->octets, &p->ib);
-    enum vcrc vcrc = vcrc_check(p->octets, &p->ib);
+    struct view now = view_make(whole.p, whole.cap, p->bytes.len);
+    enum icrc icrc = icrc_check(p->bytes, &p->ib);
+    enum vcrc vcrc = vcrc_check(p->bytes, &p->ib);
 
     if (icrc != ICRC_NOT_THERE) {
         uint32_t crc = icrc_of(now, &p->ib) ^ (icrc == ICRC_WRONG ? SPOIL : 0);
@@ -194,7 +194,7 @@ static void share_extensions(struct share *s, uint8_t *record, uint32_t cap)
     for (; more && at + ERF_EXT_LEN <= cap; at += ERF_EXT_LEN) {
         more = record[at] & ERF_TYPE_MORE;
         if ((record[at] & ERF_TYPE_MASK) == ERF_EXT_HOST_ID)
-            share_octets(s->map, record + at + 2, ERF_EXT_LEN - 2);
+            share_bytes(s->map, record + at + 2, ERF_EXT_LEN - 2);
         else
             memset(record + at + 1, 0, ERF_EXT_LEN - 1);
     }
@@ -228,7 +228,7 @@ static bool read_packet(struct share *s, struct packet *p, const struct share_fr
     struct capture_position at = {.frame = ++s->frame, .ns = f->ns};
 
     g_byte_array_set_size(s->before, 0);
-    g_byte_array_append(s->before, f->octets, f->cap);
+    g_byte_array_append(s->before, f->bytes, f->cap);
     if (link_frame_locate((int)f->linktype, view_make(s->before->data, f->cap, f->wire), c) !=
             WIRE_OK ||
         !is_shared(f, c))
@@ -256,14 +256,14 @@ static void share_bare(struct share *s, struct span inner, enum link_frame_kind 
 
 bool share_frame(struct share *s, const struct share_frame *frame)
 {
-    struct span whole = {frame->octets, frame->cap}, inner;
+    struct span whole = {frame->bytes, frame->cap}, inner;
     struct link_frame c;
     struct packet p;
 
     if (!read_packet(s, &p, frame, &c))
         return false;
     if (frame->linktype == LINKTYPE_ERF)
-        share_extensions(s, frame->octets, frame->cap);
+        share_extensions(s, frame->bytes, frame->cap);
     share_outer(s->map, frame->linktype, whole, s->before->data, &c);
     inner = span_from(whole, (uint32_t)(c.inner.p - s->before->data));
     if (c.kind != LINK_FRAME_IB) {

@@ -19,11 +19,11 @@ struct share;
 struct share *share_new(const struct share_key *key);
 void share_free(struct share *s); /* NULL does nothing */
 
-/* A frame of any link type of wire/linktypes.def. octets: cap captured bytes; wire: on the wire. */
+/* A frame of any link type of wire/linktypes.def. bytes: cap captured bytes; wire: on the wire. */
 struct share_frame {
     uint32_t linktype;
     int64_t ns; /* since 1970 */
-    uint8_t *octets;
+    uint8_t *bytes;
     uint32_t cap, wire;
 };
 

@@ -56,7 +56,7 @@ static void share_client(struct share_map *m, uint8_t *p, uint32_t n)
     uint32_t at = 1;
 
     if (n > DHCP_CLIENT_ID_DUID && p[0] == DHCP_CLIENT_ID_TYPE_DUID) {
-        share_octets(m, p + 1, DHCP_CLIENT_ID_DUID - 1);
+        share_bytes(m, p + 1, DHCP_CLIENT_ID_DUID - 1);
         at = DHCP_CLIENT_ID_DUID + duid_head(p + DHCP_CLIENT_ID_DUID, n - DHCP_CLIENT_ID_DUID);
     }
     if (at < n && n - at == LLADDR_SIZE)
@@ -64,7 +64,7 @@ static void share_client(struct share_map *m, uint8_t *p, uint32_t n)
     else if (at < n && n - at == 8)
         share_guid(m, p + at);
     else if (at < n)
-        share_octets(m, p + at, n - at);
+        share_bytes(m, p + at, n - at);
 }
 
 /* The client identifier; it can be split over several options (RFC 3396). */

@@ -152,7 +152,7 @@ static void share_message(struct share_map *m, struct span s, uint8_t protocol,
         share_tcp(s);
         break;
     case UDP:
-        if (d->dhcp_octets.p)
+        if (d->dhcp_bytes.p)
             share_dhcp(m, span_from(s, UDP_SIZE));
         else
             span_clear(s, UDP_SIZE);

@@ -20,7 +20,7 @@ enum {
 
 bool share_key_random(struct share_key *key)
 {
-    if (getrandom(key->octets, SHARE_KEY_SIZE, 0) == SHARE_KEY_SIZE)
+    if (getrandom(key->bytes, SHARE_KEY_SIZE, 0) == SHARE_KEY_SIZE)
         return true;
     say("--share: no random numbers for the key: %s", strerror(errno));
     return false;
@@ -47,8 +47,8 @@ static bool parse(struct share_key *key, const char *text, size_t len, const cha
                       "this is not a key, which has 32 hexadecimal digits; name a new file to "
                       "create one");
     for (size_t i = 0; i < SHARE_KEY_SIZE; i++)
-        key->octets[i] = (uint8_t)(g_ascii_xdigit_value(text[2 * i]) << 4 |
-                                   g_ascii_xdigit_value(text[2 * i + 1]));
+        key->bytes[i] = (uint8_t)(g_ascii_xdigit_value(text[2 * i]) << 4 |
+                                  g_ascii_xdigit_value(text[2 * i + 1]));
     return true;
 }
 
@@ -96,7 +96,7 @@ static int write_key(const struct share_key *key, int fd)
     ssize_t n;
 
     for (int i = 0; i < SHARE_KEY_SIZE; i++)
-        len += (size_t)snprintf(text + len, sizeof(text) - len, "%02x", key->octets[i]);
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "%02x", key->bytes[i]);
     text[len++] = '\n';
     errno = EIO;
     n = write(fd, text, len);

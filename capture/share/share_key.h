@@ -13,7 +13,7 @@
 enum { SHARE_KEY_SIZE = 16 }; /* bytes */
 
 struct share_key {
-    uint8_t octets[SHARE_KEY_SIZE];
+    uint8_t bytes[SHARE_KEY_SIZE];
 };
 
 /* Makes a random key. Returns false after a message. */

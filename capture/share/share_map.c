@@ -35,8 +35,8 @@ struct share_map *share_map_new(const struct share_key *key)
         return NULL;
     }
     /* in one byte order, so that the key has the same effect on every host */
-    m->key[0] = be64(key->octets);
-    m->key[1] = be64(key->octets + 8);
+    m->key[0] = be64(key->bytes);
+    m->key[1] = be64(key->bytes + 8);
     return m;
 }
 
@@ -287,7 +287,7 @@ static bool are_zero(const uint8_t *p, size_t n)
     return true;
 }
 
-void share_octets(struct share_map *m, uint8_t *p, size_t n)
+void share_bytes(struct share_map *m, uint8_t *p, size_t n)
 {
     uint64_t h;
 

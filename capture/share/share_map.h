@@ -35,7 +35,7 @@ void share_guid(struct share_map *m, uint8_t p[8]);
 void share_lladdr(struct share_map *m, uint8_t p[20]);
 
 /* Maps N bytes without structure; the same input gives the same output. */
-void share_octets(struct share_map *m, uint8_t *p, size_t n);
+void share_bytes(struct share_map *m, uint8_t *p, size_t n);
 
 /*
  * Maps a zero-padded name of N bytes to "name-" and eight hexadecimal digits; the same name gives

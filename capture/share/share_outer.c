@@ -14,7 +14,7 @@ enum { MAC_SIZE = 6, MAC_OUI = 3 };
 static void share_mac(struct share_map *m, uint8_t *p)
 {
     if (!(p[0] & 1))
-        share_octets(m, p + MAC_OUI, MAC_SIZE - MAC_OUI);
+        share_bytes(m, p + MAC_OUI, MAC_SIZE - MAC_OUI);
 }
 
 enum { IPV4_CHECKSUM_AT = 10, UDP_HEADER = 8, UDP_CHECKSUM_AT = 6 };

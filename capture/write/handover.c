@@ -190,7 +190,7 @@ struct block *handover_take(struct handover *h)
         b = take_fresh(h);
     if (b) {
         b->len = b->packets = 0;
-        b->octets = 0;
+        b->bytes = 0;
         b->new_file = false;
     }
     return b;

@@ -18,7 +18,7 @@ struct block {
     uint8_t *data;
     uint32_t len;     /* bytes used in data */
     uint32_t packets; /* number of the records that are packets */
-    uint64_t octets;  /* bytes of these packets, without the headers of the file format */
+    uint64_t bytes;   /* bytes of these packets, without the headers of the file format */
     bool new_file;    /* the previous file ends; this block starts the next one */
 };
 

@@ -212,9 +212,9 @@ static void stall(struct outfile *out)
     out->error = ETIMEDOUT;
 }
 
-size_t outfile_write(struct outfile *out, const void *octets, size_t len, atomic_bool *abandon)
+size_t outfile_write(struct outfile *out, const void *bytes, size_t len, atomic_bool *abandon)
 {
-    const char *at = octets;
+    const char *at = bytes;
     size_t done = 0;
 
     while (done < len && !out->error) {

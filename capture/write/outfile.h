@@ -28,7 +28,7 @@ bool outfile_next(struct outfile *out);
  * Writes LEN bytes. Returns the number written: fewer than LEN after a message, and 0 in all later
  * calls. If ABANDON is set, a signal interrupts a write that waits for the reader of a pipe.
  */
-size_t outfile_write(struct outfile *out, const void *octets, size_t len, atomic_bool *abandon);
+size_t outfile_write(struct outfile *out, const void *bytes, size_t len, atomic_bool *abandon);
 
 /* Removes the last LEN bytes (an incomplete record), if the file can be truncated. */
 void outfile_take_back(struct outfile *out, size_t len);

@@ -45,7 +45,7 @@ struct record_count record_count(struct record_format format, const uint8_t *dat
     while ((record = record_at(format, data + count.len, len - count.len, &packet)) > 0) {
         count.len += record;
         count.packets += packet >= 0;
-        count.octets += packet >= 0 ? (uint64_t)packet : 0;
+        count.bytes += packet >= 0 ? (uint64_t)packet : 0;
     }
     return count;
 }

@@ -21,7 +21,7 @@ struct record_format {
 struct record_count {
     size_t len; /* bytes, including the file header */
     uint32_t packets;
-    uint64_t octets; /* bytes of the packets, without the headers of the file format */
+    uint64_t bytes; /* bytes of the packets, without the headers of the file format */
 };
 
 /*

@@ -46,7 +46,7 @@ struct recorder {
     const char *note; /* comment for the next packet */
     uint64_t memory;  /* bytes of all records */
     /* of the current file; file_begin: time of its first packet */
-    uint64_t file_octets, file_packets, file_begin;
+    uint64_t file_bytes, file_packets, file_begin;
     uint64_t reported;       /* time when the counts were last written */
     struct stamp stamp;      /* of the last frame: frames of one batch often have the same time */
     struct record_head head; /* of the last record */
@@ -85,7 +85,7 @@ static void begin_file(struct recorder *r)
 {
     r->block->new_file = true;
     r->block->len = put_file_header(r, r->block->data);
-    r->file_octets = r->block->len;
+    r->file_bytes = r->block->len;
     r->file_packets = r->file_begin = 0;
     r->begins_file = false;
 }
@@ -112,7 +112,7 @@ static inline bool reserve_room(struct recorder *r, uint32_t room)
 static inline void grew(struct recorder *r, uint32_t len)
 {
     r->block->len += len;
-    r->file_octets += len;
+    r->file_bytes += len;
     r->memory += len;
 }
 
@@ -154,7 +154,7 @@ struct recorder *recorder_create(const struct recorder_plan *plan, struct handov
     }
     r->plan = *plan;
     r->h = h;
-    r->limited = plan->file_octets || plan->file_packets || plan->file_time;
+    r->limited = plan->file_bytes || plan->file_packets || plan->file_time;
     r->begins_file = true;
     r->head.caplen = HEAD_NONE;
     reserve_room(r, 0);
@@ -197,7 +197,7 @@ static inline uint32_t put_frame(const struct recorder *r, uint8_t *out, const s
 {
     uint32_t head = r->plan.format.erf ? put_erf(r, out, f, caplen) : 0;
 
-    memcpy(out + head, f->octets, caplen);
+    memcpy(out + head, f->bytes, caplen);
     return head + caplen;
 }
 
@@ -223,7 +223,7 @@ static inline uint32_t put_pcap(struct recorder *r, uint8_t *out, const struct f
         f->decapsulated != head->decapsulated)
         make_head(r, f, caplen);
     memcpy(out, head->bytes, sizeof(head->bytes)); /* constant size; frame overwrites the rest */
-    memcpy(out + head->len, f->octets, caplen);
+    memcpy(out + head->len, f->bytes, caplen);
     return head->len + caplen;
 }
 
@@ -251,7 +251,7 @@ static bool fits_file(const struct recorder *r, uint64_t len)
 {
     uint64_t end = r->plan.format.pcapng ? counts_len(r) : 0;
 
-    return !r->plan.file_octets || r->file_octets + len + end <= r->plan.file_octets;
+    return !r->plan.file_bytes || r->file_bytes + len + end <= r->plan.file_bytes;
 }
 
 /* Whether a record of LEN bytes belongs into the next file of the series. */
@@ -280,9 +280,9 @@ bool recorder_put(struct recorder *r, const struct frame *f)
     r->file_packets++;
     grew(r, len);
     r->block->packets++;
-    r->block->octets += caplen;
+    r->block->bytes += caplen;
     r->counts.packets++;
-    r->counts.octets += caplen;
+    r->counts.bytes += caplen;
     return true;
 }
 
@@ -325,7 +325,7 @@ static bool file_time_is_over(const struct recorder *r, uint64_t now)
  */
 static void put_counts_between(struct recorder *r, uint64_t time)
 {
-    if (fits_file(r, counts_len(r)) && (r->file_packets > 0 || !r->plan.file_octets))
+    if (fits_file(r, counts_len(r)) && (r->file_packets > 0 || !r->plan.file_bytes))
         put_counts(r, time);
 }
 

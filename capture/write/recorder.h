@@ -20,14 +20,14 @@ struct recorder_plan {
     const char *description;
     const char *comment;
     bool selective;        /* recorder_left_out may be called (--only) */
-    uint64_t file_octets;  /* maximum bytes of a file of a series; 0: no limit */
+    uint64_t file_bytes;   /* maximum bytes of a file of a series; 0: no limit */
     uint64_t file_packets; /* maximum packets of a file; 0: no limit */
     uint64_t file_time;    /* maximum ns from the first packet to the end of a file; 0: no limit */
     uint64_t memory; /* bytes of records after which recorder_is_full returns true; 0: never */
 };
 
 struct frame {
-    const uint8_t *octets;
+    const uint8_t *bytes;
     uint32_t len;     /* captured bytes, at most 65000 */
     uint32_t wirelen; /* bytes on the wire */
     uint64_t time;    /* ns since 1970, by any clock; only written to the file, no limit uses it */
@@ -38,10 +38,10 @@ struct frame {
 
 /* Frame counts since the capture started. */
 struct recorder_counts {
-    uint64_t packets, octets; /* recorded frames, and their bytes */
-    uint64_t left_out;        /* frames excluded by --only */
-    uint64_t device;          /* frames lost by the device */
-    uint64_t own;             /* frames lost by the program because all blocks were full */
+    uint64_t packets, bytes; /* recorded frames, and their bytes */
+    uint64_t left_out;       /* frames excluded by --only */
+    uint64_t device;         /* frames lost by the device */
+    uint64_t own;            /* frames lost by the program because all blocks were full */
 };
 
 /* One instant on the host's clocks, in ns. */

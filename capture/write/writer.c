@@ -22,7 +22,7 @@ struct writer {
     pthread_t thread;
     bool started, failed, begun;
     atomic_bool abandon;
-    uint64_t packets, octets, lost; /* used only by the thread until it has ended */
+    uint64_t packets, bytes, lost; /* used only by the thread until it has ended */
 };
 
 /*
@@ -40,7 +40,7 @@ static void end_at_record(struct writer *w, const struct block *b, size_t len)
 
     outfile_take_back(w->out, len - whole.len);
     w->packets += whole.packets;
-    w->octets += whole.octets;
+    w->bytes += whole.bytes;
     w->lost += b->packets - whole.packets;
     w->failed = true;
     stop_request();
@@ -65,7 +65,7 @@ static void write_block(struct writer *w, const struct block *b)
         return;
     }
     w->packets += b->packets;
-    w->octets += b->octets;
+    w->bytes += b->bytes;
 }
 
 static void *run_writer(void *arg)
@@ -162,9 +162,9 @@ uint64_t writer_packets(const struct writer *w)
     return w->packets;
 }
 
-uint64_t writer_octets(const struct writer *w)
+uint64_t writer_bytes(const struct writer *w)
 {
-    return w->octets;
+    return w->bytes;
 }
 
 uint64_t writer_lost(const struct writer *w)

@@ -36,7 +36,7 @@ void writer_finish(struct writer *w, int patience);
  * blocks that did not.
  */
 uint64_t writer_packets(const struct writer *w);
-uint64_t writer_octets(const struct writer *w);
+uint64_t writer_bytes(const struct writer *w);
 uint64_t writer_lost(const struct writer *w);
 
 /* NULL does nothing. */

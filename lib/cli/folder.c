@@ -16,7 +16,7 @@ static bool is_private(int fd, char *why, size_t size)
     struct stat st;
 
     if (fstat(fd, &st) != 0)
-        snprintf(why, size, "cannot be looked at: %s", strerror(errno));
+        snprintf(why, size, "cannot be examined: %s", strerror(errno));
     else if (st.st_uid != geteuid())
         snprintf(why, size, "belongs to another user (uid %u): remove it", (unsigned)st.st_uid);
     else if (st.st_mode & (S_IWGRP | S_IWOTH))

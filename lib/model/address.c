@@ -106,7 +106,7 @@ static void arp_replied(const struct observation *o, const uint8_t *message, con
     memcpy(like.requester, message + a->tha, LLADDR_SIZE);
     replied(o, &like);
     for (unsigned i = 0; (q = resolution_get(o->f->resolutions, &like, i)) != NULL; i++)
-        if (memcmp(q->requester_ip.octets, message + a->tpa, 4) == 0) {
+        if (memcmp(q->requester_ip.bytes, message + a->tpa, 4) == 0) {
             q->answered = true;
             return;
         }

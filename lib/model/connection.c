@@ -219,7 +219,7 @@ static enum cm_service service_of(const struct connections *c, const struct mad_
 {
     if (has_other_service_id(c, m, port_interface(*src)))
         return SERVICE_IPOIB_RFC;
-    bool srp = m->cm.service == SERVICE_UNKNOWN && cm_private_is_srp(m->octets, &m->cm);
+    bool srp = m->cm.service == SERVICE_UNKNOWN && cm_private_is_srp(m->bytes, &m->cm);
     return srp ? SERVICE_SRP : m->cm.service;
 }
 

@@ -17,7 +17,7 @@ struct endports {
 static guint gid_hash(gconstpointer p)
 {
     G_STATIC_ASSERT(offsetof(struct endport, interface) == GID_SIZE);
-    return hash_octets(p, GID_SIZE + sizeof(uint16_t));
+    return hash_bytes(p, GID_SIZE + sizeof(uint16_t));
 }
 
 static gboolean gid_equal(gconstpointer p, gconstpointer q)

@@ -114,7 +114,7 @@ void packet_read(struct packet *p, const struct capture_position *at, struct vie
     memset(p, 0, sizeof *p);
     p->at = *at;
     p->captured_on = at->interface;
-    p->octets = v;
+    p->bytes = v;
     p->result = ib_decode(v, start, &p->ib);
     if (p->ib.has_bth)
         find_ports(p, outer_src, outer_dst);
@@ -136,7 +136,7 @@ void packet_read_without_ib(struct packet *p, const struct capture_position *at,
     memset(p, 0, sizeof *p);
     p->at = *at;
     p->captured_on = at->interface;
-    p->octets = view_make(link_frame_start(c), c->inner.cap + before, c->inner.len + before);
+    p->bytes = view_make(link_frame_start(c), c->inner.cap + before, c->inner.len + before);
     p->pseudo_dgid = c->dgid;
     p->classification.class = PAYLOAD_IPOIB;
     if (c->kind == LINK_FRAME_IPOIB)
@@ -153,7 +153,7 @@ enum integrity packet_integrity(const struct packet *p)
 {
     struct integrity_memo *memo = (struct integrity_memo *)&p->integrity;
     if (!memo->known)
-        *memo = (struct integrity_memo){true, integrity_of(p->crcs_count, p->octets, &p->ib)};
+        *memo = (struct integrity_memo){true, integrity_of(p->crcs_count, p->bytes, &p->ib)};
     return memo->is;
 }
 
@@ -324,7 +324,7 @@ void fabric_classify(struct fabric *f, struct packet *p)
     order_note(&f->facts.order, p->at.frame, p->captured_on, p->at.ns);
     if (p->result != WIRE_OK)
         return;
-    p->crcs_count = sources_see(f->sources, p->captured_on, p->octets, &p->ib);
+    p->crcs_count = sources_see(f->sources, p->captured_on, p->bytes, &p->ib);
     see_interface(f, p);
     fabric_place(f, p);
     if (p->classification.class == PAYLOAD_MAD)

@@ -136,7 +136,7 @@ struct capture_position {
 
 struct packet {
     struct capture_position at;
-    struct view octets;
+    struct view bytes;
     struct ib_packet ib;
     enum wire_result result; /* of ib_decode() */
     /*

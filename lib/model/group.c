@@ -17,7 +17,7 @@ struct groups {
 static guint group_hash(gconstpointer p)
 {
     G_STATIC_ASSERT(offsetof(struct group, interface) == MGID_SIZE);
-    return hash_octets(p, MGID_SIZE + sizeof(uint16_t));
+    return hash_bytes(p, MGID_SIZE + sizeof(uint16_t));
 }
 
 static gboolean group_equal(gconstpointer p, gconstpointer q)
@@ -29,7 +29,7 @@ static gboolean group_equal(gconstpointer p, gconstpointer q)
 static guint member_hash(gconstpointer p)
 {
     G_STATIC_ASSERT(offsetof(struct member, endport) == sizeof(struct group *));
-    return hash_octets(p, sizeof(struct group *) + sizeof(struct endport *));
+    return hash_bytes(p, sizeof(struct group *) + sizeof(struct endport *));
 }
 
 static gboolean member_equal(gconstpointer p, gconstpointer q)

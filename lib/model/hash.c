@@ -12,15 +12,15 @@ __attribute__((constructor)) static void draw_factors(void)
 guint hash_number(gconstpointer key)
 {
     guint number = GPOINTER_TO_UINT(key);
-    return hash_octets(&number, sizeof number);
+    return hash_bytes(&number, sizeof number);
 }
 
 guint hash_uint32(gconstpointer key)
 {
-    return hash_octets(key, sizeof(uint32_t));
+    return hash_bytes(key, sizeof(uint32_t));
 }
 
 guint hash_uint64(gconstpointer key)
 {
-    return hash_octets(key, sizeof(uint64_t));
+    return hash_bytes(key, sizeof(uint64_t));
 }

@@ -23,18 +23,18 @@ extern uint64_t hash_factors[HASH_FACTORS];
  * n: at most HASH_OCTETS_MAX. Inline, because n is constant for most callers. Words are in the
  * machine's byte order, because the result is used in this run only.
  */
-static inline guint hash_octets(const void *p, size_t n)
+static inline guint hash_bytes(const void *p, size_t n)
 {
-    const uint8_t *octets = p;
+    const uint8_t *bytes = p;
     const uint64_t *factor = hash_factors + 2;
     uint64_t sum = hash_factors[0] + hash_factors[1] * n;
     uint32_t word;
-    for (; n >= sizeof word; n -= sizeof word, octets += sizeof word) {
-        memcpy(&word, octets, sizeof word);
+    for (; n >= sizeof word; n -= sizeof word, bytes += sizeof word) {
+        memcpy(&word, bytes, sizeof word);
         sum += word * *factor++;
     }
     for (word = 0; n; n--)
-        word = word << 8 | *octets++;
+        word = word << 8 | *bytes++;
     sum += word * *factor;
     return (guint)(sum >> 32);
 }

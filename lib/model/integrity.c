@@ -89,12 +89,12 @@ static void show_right(struct sources *s, uint16_t interface, struct source *fro
 
 /* *from: NULL if the source is not known yet; set if the packet has an ICRC. */
 static bool sees_icrc(struct sources *s, uint16_t interface, struct port port, struct source **from,
-                      struct view octets, const struct ib_packet *ib)
+                      struct view bytes, const struct ib_packet *ib)
 {
     struct source *known = *from;
     if (known && (known->shown_right || known->tries == SOURCE_TRIES))
         return known->shown_right;
-    enum icrc icrc = icrc_check(octets, ib);
+    enum icrc icrc = icrc_check(bytes, ib);
     if (icrc == ICRC_NOT_THERE)
         return false;
     *from = known = find_or_add(s, port);
@@ -107,44 +107,43 @@ static bool sees_icrc(struct sources *s, uint16_t interface, struct port port, s
 }
 
 /* The frame continues after the VCRC, so the LRH's length, which locates the CRCs, is wrong. */
-static bool is_longer(struct view octets, const struct ib_packet *ib)
+static bool is_longer(struct view bytes, const struct ib_packet *ib)
 {
-    return octets.len > ib->length + VCRC_SIZE;
+    return bytes.len > ib->length + VCRC_SIZE;
 }
 
-static bool sees_vcrc(struct source *from, struct view octets, const struct ib_packet *ib)
+static bool sees_vcrc(struct source *from, struct view bytes, const struct ib_packet *ib)
 {
     if (from->vcrc_rights == VCRCS_SHOWN || from->vcrc_tries == SOURCE_TRIES)
         return from->vcrc_rights == VCRCS_SHOWN;
     /* if all frames are longer, the source adds data after each packet */
-    enum vcrc vcrc = is_longer(octets, ib) ? VCRC_WRONG : vcrc_check(octets, ib);
+    enum vcrc vcrc = is_longer(bytes, ib) ? VCRC_WRONG : vcrc_check(bytes, ib);
     from->vcrc_tries += vcrc != VCRC_NOT_THERE;
     from->vcrc_rights += vcrc == VCRC_RIGHT;
     return false;
 }
 
-struct crcs_count sources_see(struct sources *s, uint16_t interface, struct view octets,
+struct crcs_count sources_see(struct sources *s, uint16_t interface, struct view bytes,
                               const struct ib_packet *ib)
 {
     if (!ib->has_lrh)
         return (struct crcs_count){false, false};
     struct port port = ib->has_grh ? port_gid(interface, ib->sgid) : port_lid(interface, ib->slid);
     struct source *from = find_source(s, port);
-    bool icrc = sees_icrc(s, interface, port, &from, octets, ib);
-    return (struct crcs_count){icrc, from && sees_vcrc(from, octets, ib)};
+    bool icrc = sees_icrc(s, interface, port, &from, bytes, ib);
+    return (struct crcs_count){icrc, from && sees_vcrc(from, bytes, ib)};
 }
 
-enum integrity integrity_of(struct crcs_count counts, struct view octets,
-                            const struct ib_packet *ib)
+enum integrity integrity_of(struct crcs_count counts, struct view bytes, const struct ib_packet *ib)
 {
     if (!counts.icrc && !counts.vcrc)
         return INTEGRITY_UNKNOWN;
-    if (counts.vcrc && is_longer(octets, ib))
+    if (counts.vcrc && is_longer(bytes, ib))
         return INTEGRITY_CORRUPT;
-    enum icrc icrc = icrc_check(octets, ib);
+    enum icrc icrc = icrc_check(bytes, ib);
     if (icrc == ICRC_NOT_THERE)
         return INTEGRITY_UNKNOWN;
-    if (counts.vcrc && vcrc_check(octets, ib) == VCRC_WRONG)
+    if (counts.vcrc && vcrc_check(bytes, ib) == VCRC_WRONG)
         return INTEGRITY_CORRUPT;
     if (!counts.icrc)
         return INTEGRITY_UNKNOWN;

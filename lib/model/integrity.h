@@ -57,7 +57,7 @@ enum { SOURCE_TRIES = 64 };
 enum { VCRCS_SHOWN = 2 };
 
 /* Compute the CRCs that count, over the whole packet. */
-enum integrity integrity_of(struct crcs_count counts, struct view octets,
+enum integrity integrity_of(struct crcs_count counts, struct view bytes,
                             const struct ib_packet *ib);
 
 #endif

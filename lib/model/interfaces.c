@@ -35,7 +35,7 @@ struct interfaces {
 
 static guint captured_hash(gconstpointer p)
 {
-    return hash_octets(p, sizeof(struct capture_interface));
+    return hash_bytes(p, sizeof(struct capture_interface));
 }
 
 static gboolean captured_equal(gconstpointer p, gconstpointer q)

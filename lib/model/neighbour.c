@@ -17,7 +17,7 @@ struct neighbours {
 
 static guint lladdr_hash(gconstpointer p)
 {
-    return hash_octets((const uint8_t *)p + LLADDR_QPN, ADDRESS_SIZE);
+    return hash_bytes((const uint8_t *)p + LLADDR_QPN, ADDRESS_SIZE);
 }
 
 static gboolean lladdr_equal(gconstpointer a, gconstpointer b)
@@ -28,10 +28,10 @@ static gboolean lladdr_equal(gconstpointer a, gconstpointer b)
 static guint link_ip_hash(gconstpointer p)
 {
     const struct neighbour *b = p;
-    uint8_t octets[sizeof b->link + sizeof b->ip.octets];
-    memcpy(octets, &b->link, sizeof b->link);
-    memcpy(octets + sizeof b->link, b->ip.octets, b->ip.length);
-    return hash_octets(octets, sizeof b->link + b->ip.length);
+    uint8_t bytes[sizeof b->link + sizeof b->ip.bytes];
+    memcpy(bytes, &b->link, sizeof b->link);
+    memcpy(bytes + sizeof b->link, b->ip.bytes, b->ip.length);
+    return hash_bytes(bytes, sizeof b->link + b->ip.length);
 }
 
 static gboolean link_ip_equal(gconstpointer p, gconstpointer q)
@@ -63,7 +63,7 @@ void neighbours_free(struct neighbours *n)
 bool ip_is_unspecified(const struct ip *ip)
 {
     static const uint8_t zero[16];
-    return memcmp(ip->octets, zero, ip->length) == 0;
+    return memcmp(ip->bytes, zero, ip->length) == 0;
 }
 
 /*

@@ -14,19 +14,19 @@
 
 struct ip {
     uint8_t length; /* bytes: 4, 16, or 0 for none */
-    uint8_t octets[16];
+    uint8_t bytes[16];
 };
 
 static inline struct ip ip_read(const uint8_t *p, uint8_t length)
 {
     struct ip ip = {.length = length};
-    memcpy(ip.octets, p, length);
+    memcpy(ip.bytes, p, length);
     return ip;
 }
 
 static inline bool ip_same(const struct ip *a, const struct ip *b)
 {
-    return a->length == b->length && memcmp(a->octets, b->octets, a->length) == 0;
+    return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
 }
 
 /* 0.0.0.0 or :: */

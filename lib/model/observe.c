@@ -51,7 +51,7 @@ static void on_subnet_event(void *user, const struct subnet_event *e)
 /* A MAD that is truncated so early that it may be any request, including a join. */
 static bool is_truncated_early(const struct packet *p)
 {
-    return view_has(p->mad.octets, 0, SA_DATA + MCM_SIZE) == WIRE_TRUNCATED;
+    return view_has(p->mad.bytes, 0, SA_DATA + MCM_SIZE) == WIRE_TRUNCATED;
 }
 
 /*

@@ -29,10 +29,10 @@ guint port_number_place(const struct port_number *key)
 guint port_number_hash(gconstpointer key)
 {
     const struct port_number *k = key;
-    uint8_t octets[sizeof k->port.id + sizeof k->number];
-    memcpy(octets, &k->port.id, sizeof k->port.id);
-    memcpy(octets + sizeof k->port.id, &k->number, sizeof k->number);
-    return hash_octets(octets, sizeof octets);
+    uint8_t bytes[sizeof k->port.id + sizeof k->number];
+    memcpy(bytes, &k->port.id, sizeof k->port.id);
+    memcpy(bytes + sizeof k->port.id, &k->number, sizeof k->number);
+    return hash_bytes(bytes, sizeof bytes);
 }
 
 gboolean port_number_equal(gconstpointer a, gconstpointer b)

@@ -3,7 +3,7 @@
 
 #include "model/write.h"
 
-static guint add_octets(guint h, const uint8_t *p, unsigned n)
+static guint add_bytes(guint h, const uint8_t *p, unsigned n)
 {
     while (n--)
         h = (h ^ *p++) * 16777619u;
@@ -17,9 +17,9 @@ static bool is_arp(const struct resolution *q)
 
 static struct resolution *slot_of_request(struct resolutions *r, const struct resolution *q)
 {
-    guint h = add_octets(q->link * 2654435761u, q->target.octets, q->target.length);
-    h = is_arp(q) ? add_octets(h, q->requester + LLADDR_QPN, LLADDR_SIZE - LLADDR_QPN)
-                  : add_octets(h, q->requester_ip.octets, q->requester_ip.length);
+    guint h = add_bytes(q->link * 2654435761u, q->target.bytes, q->target.length);
+    h = is_arp(q) ? add_bytes(h, q->requester + LLADDR_QPN, LLADDR_SIZE - LLADDR_QPN)
+                  : add_bytes(h, q->requester_ip.bytes, q->requester_ip.length);
     return r->slots[(h ^ h >> 16) % RESOLUTIONS];
 }
 

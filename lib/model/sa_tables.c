@@ -10,7 +10,7 @@ struct table {
     uint64_t tid;
     uint32_t next;    /* number of the segment after it */
     uint32_t carried; /* bytes of the record that has not ended */
-    uint8_t octets[SA_DATA_SIZE];
+    uint8_t bytes[SA_DATA_SIZE];
 };
 
 struct sa_tables {
@@ -41,7 +41,7 @@ static void read_carried(const struct table *t, const struct sa *sa, uint32_t be
     if (t->carried != begun || begun >= size || size > sizeof record ||
         view_has(sa->data, 0, size - begun) != WIRE_OK)
         return;
-    memcpy(record, t->octets, begun);
+    memcpy(record, t->bytes, begun);
     memcpy(record + begun, sa->data.p, size - begun);
     on_record(user, record, false);
 }
@@ -51,7 +51,7 @@ static void carry(struct table *t, const struct sa *sa, uint32_t at)
 {
     bool whole = sa->data.cap == sa->data.len && sa->data.len <= SA_DATA_SIZE;
     t->carried = whole && at < sa->data.len ? sa->data.len - at : 0;
-    memcpy(t->octets, sa->data.p + (t->carried ? at : 0), t->carried);
+    memcpy(t->bytes, sa->data.p + (t->carried ? at : 0), t->carried);
 }
 
 /* Segments have 200 bytes of data, except the last one (IBA 13.6.2.1). */

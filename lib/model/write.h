@@ -252,7 +252,7 @@ void sources_free(struct sources *s);
  * Would a wrong CRC mean that this packet is corrupt? Call once for each packet with complete
  * headers, in capture order.
  */
-struct crcs_count sources_see(struct sources *s, uint16_t interface, struct view octets,
+struct crcs_count sources_see(struct sources *s, uint16_t interface, struct view bytes,
                               const struct ib_packet *ib);
 
 #endif

@@ -177,7 +177,7 @@ static enum capfile_result next_pcap(struct capfile *c, struct capfile_frame *ou
         .ns = pcap_ns(&header->ts),
         .caplen = header->caplen,
         .wirelen = header->len < header->caplen ? header->caplen : header->len,
-        .octets = data,
+        .bytes = data,
     };
     return CAPFILE_FRAME;
 }
@@ -199,7 +199,7 @@ static enum capfile_result next_erf(struct capfile *c, struct capfile_frame *out
         .ns = nanoseconds_of(p.sec, p.ns),
         .caplen = p.data_len,
         .wirelen = p.wirelen,
-        .octets = p.data,
+        .bytes = p.data,
     };
     return CAPFILE_FRAME;
 }

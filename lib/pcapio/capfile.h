@@ -22,9 +22,9 @@ struct capfile_frame {
                            file's second section follow those of the first */
     int linktype;       /* LINKTYPE_* */
     int64_t ns; /* ns since 1970; if the file contains no time, that of the previous frame, or 0 */
-    uint32_t caplen;       /* bytes captured */
-    uint32_t wirelen;      /* bytes on the wire, at least caplen */
-    const uint8_t *octets; /* valid until the next call */
+    uint32_t caplen;      /* bytes captured */
+    uint32_t wirelen;     /* bytes on the wire, at least caplen */
+    const uint8_t *bytes; /* valid until the next call */
 };
 
 /*

@@ -2,7 +2,7 @@
 /* Parses and writes ERF records and their time. See erf.h. */
 #include "pcapio/erf.h"
 
-#include "pcapio/octets.h"
+#include "pcapio/bytes.h"
 
 /* Bytes of the sub-header that some types have between the extension headers and the packet. */
 static uint32_t subheader_len(uint8_t type)

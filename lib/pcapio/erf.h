@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pcapio/octets.h"
+#include "pcapio/bytes.h"
 #include "wire/erf.h"
 
 /*

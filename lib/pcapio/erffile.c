@@ -69,7 +69,7 @@ static enum input_result truncated_record(const struct erffile *erf)
         snprintf(erf->error, ERFFILE_ERROR_LEN, "cannot be read: %s", strerror(errno));
     else
         snprintf(erf->error, ERFFILE_ERROR_LEN,
-                 "is cut short: the record at octet %" PRIu64 " has only %zu octets", erf->offset,
+                 "is cut short: the record at offset %" PRIu64 " has only %zu bytes", erf->offset,
                  erf->have);
     return INPUT_ERROR;
 }
@@ -81,7 +81,7 @@ enum input_result erffile_next(struct erffile *erf, struct packet *out)
     if (!fill_buffer(erf, ERF_HEADER_LEN))
         return erf->have == 0 && !ferror(erf->file) ? INPUT_END : truncated_record(erf);
     if (!header_is_possible(erf->record)) {
-        snprintf(erf->error, ERFFILE_ERROR_LEN, "damaged: no ERF record at octet %" PRIu64,
+        snprintf(erf->error, ERFFILE_ERROR_LEN, "damaged: no ERF record at offset %" PRIu64,
                  erf->offset);
         return INPUT_ERROR;
     }

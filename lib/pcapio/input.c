@@ -320,7 +320,7 @@ static enum input_result next_pcapng(struct input *in, struct packet *out)
 
     out->sec = frame.ns / 1000000000 - (rest < 0);
     out->ns = (uint32_t)(rest < 0 ? rest + 1000000000 : rest);
-    out->data = frame.octets;
+    out->data = frame.bytes;
     out->data_len = frame.caplen;
     out->wirelen = frame.wirelen;
     return INPUT_PACKET;

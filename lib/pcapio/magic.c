@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <string.h>
 
-bool magic_is_pcapng(const uint8_t octets[MAGIC_LEN])
+bool magic_is_pcapng(const uint8_t bytes[MAGIC_LEN])
 {
-    return memcmp(octets, "\x0a\x0d\x0d\x0a", MAGIC_LEN) == 0;
+    return memcmp(bytes, "\x0a\x0d\x0d\x0a", MAGIC_LEN) == 0;
 }
 
-bool magic_is_pcap(const uint8_t octets[MAGIC_LEN])
+bool magic_is_pcap(const uint8_t bytes[MAGIC_LEN])
 {
     static const uint8_t known[][MAGIC_LEN] = {
         {0xa1, 0xb2, 0xc3, 0xd4}, {0xd4, 0xc3, 0xb2, 0xa1}, {0xa1, 0xb2, 0x3c, 0x4d},
@@ -18,15 +18,15 @@ bool magic_is_pcap(const uint8_t octets[MAGIC_LEN])
     };
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (memcmp(octets, known[i], MAGIC_LEN) == 0)
+        if (memcmp(bytes, known[i], MAGIC_LEN) == 0)
             return true;
     return false;
 }
 
-const struct compression *magic_compression(const uint8_t octets[MAGIC_LEN])
+const struct compression *magic_compression(const uint8_t bytes[MAGIC_LEN])
 {
     static const struct {
-        uint8_t octets[MAGIC_LEN], len;
+        uint8_t bytes[MAGIC_LEN], len;
         struct compression what;
     } known[] = {
         {{0x1f, 0x8b, 0x08}, 3, {"gzip", "zcat"}},
@@ -36,7 +36,7 @@ const struct compression *magic_compression(const uint8_t octets[MAGIC_LEN])
     };
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (memcmp(octets, known[i].octets, known[i].len) == 0)
+        if (memcmp(bytes, known[i].bytes, known[i].len) == 0)
             return &known[i].what;
     return NULL;
 }

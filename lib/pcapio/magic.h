@@ -9,13 +9,13 @@
 enum { MAGIC_LEN = 4 };
 
 /* Type of the Section Header Block (draft-ietf-opsawg-pcapng section 4.1). */
-bool magic_is_pcapng(const uint8_t octets[MAGIC_LEN]);
+bool magic_is_pcapng(const uint8_t bytes[MAGIC_LEN]);
 
 /*
  * Classic pcap with microseconds or nanoseconds, and its "modified" variant, which libpcap also
  * reads.
  */
-bool magic_is_pcap(const uint8_t octets[MAGIC_LEN]);
+bool magic_is_pcap(const uint8_t bytes[MAGIC_LEN]);
 
 struct compression {
     const char *name;
@@ -23,6 +23,6 @@ struct compression {
 };
 
 /* Returns the compression, or NULL if none is known. */
-const struct compression *magic_compression(const uint8_t octets[MAGIC_LEN]);
+const struct compression *magic_compression(const uint8_t bytes[MAGIC_LEN]);
 
 #endif

@@ -47,9 +47,9 @@ static bool flush(struct output *out)
     return fflush(out->file) == 0 || fail_output(out);
 }
 
-static bool put_octets(struct output *out, const void *octets, size_t len)
+static bool put_bytes(struct output *out, const void *bytes, size_t len)
 {
-    return len == 0 || fwrite(octets, 1, len, out->file) == len || fail_output(out);
+    return len == 0 || fwrite(bytes, 1, len, out->file) == len || fail_output(out);
 }
 
 /*
@@ -67,7 +67,7 @@ static bool put_pcap_header(struct output *out)
 
     pcapfile_put_file_header(header, !in_microseconds(out), out->format.linktype,
                              out->format.snaplen);
-    return put_octets(out, header, sizeof(header));
+    return put_bytes(out, header, sizeof(header));
 }
 
 static bool put_pcapng_header(struct output *out)
@@ -77,7 +77,7 @@ static bool put_pcapng_header(struct output *out)
 
     len += pcapng_put_idb(blocks + len, sizeof(blocks) - len, (uint16_t)out->format.linktype,
                           out->format.snaplen, NULL);
-    return put_octets(out, blocks, len);
+    return put_bytes(out, blocks, len);
 }
 
 static bool put_header(struct output *out)
@@ -168,7 +168,7 @@ struct output *output_open(const char *path, const struct output_format *format,
 
 static bool put_packet(struct output *out, const struct packet *p)
 {
-    return put_octets(out, p->head, p->head_len) && put_octets(out, p->data, p->data_len);
+    return put_bytes(out, p->head, p->head_len) && put_bytes(out, p->data, p->data_len);
 }
 
 static bool write_pcap(struct output *out, const struct packet *p)
@@ -178,7 +178,7 @@ static bool write_pcap(struct output *out, const struct packet *p)
 
     pcapfile_put_record_header(header, (uint32_t)p->sec, fraction, p->head_len + p->data_len,
                                p->wirelen);
-    return put_octets(out, header, sizeof(header)) && put_packet(out, p);
+    return put_bytes(out, header, sizeof(header)) && put_packet(out, p);
 }
 
 static bool write_pcapng(struct output *out, const struct packet *p)
@@ -196,9 +196,9 @@ static bool write_pcapng(struct output *out, const struct packet *p)
     size_t tail_len = pcapng_put_epb_tail(tail, &epb), padding = -epb.caplen & 3;
 
     pcapng_put_epb_head(head, &epb);
-    return put_octets(out, head, sizeof(head)) && put_packet(out, p) &&
-           put_octets(out, tail, padding) && put_octets(out, p->options, p->options_len) &&
-           put_octets(out, tail + padding, tail_len - padding);
+    return put_bytes(out, head, sizeof(head)) && put_packet(out, p) &&
+           put_bytes(out, tail, padding) && put_bytes(out, p->options, p->options_len) &&
+           put_bytes(out, tail + padding, tail_len - padding);
 }
 
 static bool write_in_container(struct output *out, const struct packet *p)
@@ -239,7 +239,7 @@ bool output_describe(struct output *out, const struct capfile_description *d)
         pcapngcopy_statistics(out->block, d, d->interface - out->first_interface);
         break;
     }
-    return put_octets(out, out->block->data, out->block->len) && (!out->live || flush(out));
+    return put_bytes(out, out->block->data, out->block->len) && (!out->live || flush(out));
 }
 
 bool output_write(struct output *out, const struct packet *p)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "pcapio/octets.h"
+#include "pcapio/bytes.h"
 
 void pcapfile_put_file_header(uint8_t out[PCAPFILE_HEADER_LEN], bool nano, uint32_t linktype,
                               uint32_t snaplen)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pcapio/octets.h"
+#include "pcapio/bytes.h"
 
 enum { PCAPFILE_HEADER_LEN = 24, PCAPFILE_RECORD_LEN = 16 };
 

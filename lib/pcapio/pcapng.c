@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "pcapio/octets.h"
+#include "pcapio/bytes.h"
 #include "pcapio/pcapng_format.h"
 
 enum { OPTION_MAX = 65535 };

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "pcapio/octets.h"
+#include "pcapio/bytes.h"
 #include "pcapio/pcapng.h"
 #include "pcapio/pcapng_format.h"
 

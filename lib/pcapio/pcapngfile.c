@@ -20,8 +20,8 @@ enum { BLOCK_MAX = 16 << 20, CHUNK = 1 << 16, BLOCK_HEAD = 8 };
 
 enum capfile_result pcapng_damaged(struct pcapngfile *ng, const char *why)
 {
-    snprintf(ng->error, CAPFILE_ERROR_LEN, "damaged: the block at octet %" PRIu64 " %s", ng->offset,
-             why);
+    snprintf(ng->error, CAPFILE_ERROR_LEN, "damaged: the block at offset %" PRIu64 " %s",
+             ng->offset, why);
     return CAPFILE_ERROR;
 }
 
@@ -38,7 +38,7 @@ static enum capfile_result truncated_block(struct pcapngfile *ng)
         snprintf(ng->error, CAPFILE_ERROR_LEN, "cannot be read: %s", strerror(errno));
     else
         snprintf(ng->error, CAPFILE_ERROR_LEN,
-                 "is cut short: it ends within the block at octet %" PRIu64, ng->offset);
+                 "is cut short: it ends within the block at offset %" PRIu64, ng->offset);
     return CAPFILE_ERROR;
 }
 
@@ -205,7 +205,7 @@ static enum capfile_result take_packet(struct pcapngfile *ng, const struct block
         .ns = ng->last_ns,
         .caplen = h.caplen,
         .wirelen = h.wirelen < h.caplen ? h.caplen : h.wirelen,
-        .octets = ng->body + h.head,
+        .bytes = ng->body + h.head,
     };
     return CAPFILE_FRAME;
 }

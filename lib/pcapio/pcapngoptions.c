@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "pcapio/octets.h"
+#include "pcapio/bytes.h"
 #include "pcapio/pcapng_format.h"
 #include "pcapio/pcapngtime.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "pcapio/octets.h"
+#include "pcapio/bytes.h"
 #include "pcapio/pcapngfile.h"
 #include "pcapio/pcapngoptions.h"
 

@@ -102,7 +102,7 @@ static enum translation_result from_erf(const struct translation *way, const str
     if (own_time)
         erf_split(rec.time, &out->sec, &out->ns);
     note->erf_type = rec.type;
-    note->octets = rec.caplen;
+    note->bytes = rec.caplen;
     if (rec.type == ERF_TYPE_INFINIBAND)
         note->lost = rec.lctr;
     if (out->dropped < note->lost) /* a pcapng file with ERF records has the number in both */
@@ -142,7 +142,7 @@ enum translation_result translate(const struct translation *way, const struct pa
         return OTHER_LINKTYPE;
     if (in->linktype == LINKTYPE_ERF)
         return from_erf(way, in, out, note);
-    note->octets = in->data_len;
+    note->bytes = in->data_len;
     if (!time_fits(in))
         return BAD_TIME;
     if (in->linktype != way->to)

@@ -33,13 +33,13 @@ struct translation {
 
 /*
  * Properties of a packet of link type ERF found by translate (all 0 for other link types, except
- * octets).
+ * bytes).
  */
 struct remarks {
     uint8_t erf_type;
-    uint32_t octets; /* bytes of the packet without ERF headers and padding (for every link type) */
-    uint16_t lost;   /* loss counter of the record; only for type 21, other types use the field
-                        differently */
+    uint32_t bytes; /* bytes of the packet without ERF headers and padding (for every link type) */
+    uint16_t lost;  /* loss counter of the record; only for type 21, other types use the field
+                       differently */
     bool lost_headers; /* has extension headers, which cannot be written as 247 */
     bool ibdump_time;  /* the inexact ibdump time was replaced by the file's */
 };

@@ -173,7 +173,7 @@ static void check_target(const struct check_context *s, const uint8_t *p, const 
     const struct resolution *q;
     memcpy(like.requester, p + a->tha, LLADDR_SIZE);
     for (unsigned i = 0; (q = resolution_request(s->f->resolutions, &like, i)) != NULL; i++)
-        if (memcmp(q->requester_ip.octets, p + a->tpa, 4) == 0) {
+        if (memcmp(q->requester_ip.bytes, p + a->tpa, 4) == 0) {
             report_pass(s->r, R_RFC4391_9_2_ARP_AS_RFC826);
             return;
         }

@@ -80,7 +80,7 @@ static void check_private(const struct reported_message *t, const struct cm_priv
 
 void check_cm(const struct reporter *r, const struct mad_payload *m, uint32_t number)
 {
-    struct view v = m->octets;
+    struct view v = m->bytes;
     const struct cm *cm = &m->cm;
     struct reported_message t = {r, cm, subject_connection(number), NULL};
     bool checked = cm->message == CM_REQ || cm->message == CM_REP || cm->message == CM_RTU ||
@@ -119,7 +119,7 @@ static void note_timers(const struct reporter *r, const struct mad_payload *m, u
                              1000000);
     struct subject link = link_with(pkey, ms);
     if (cm->transport == CM_TRANSPORT_RC && cm->local_ack_timeout && ms > LONG_MS)
-        report_note(r, R_RFC4755_7_1_RC_TIMERS, &link, ms, m->octets.p + REQ_PRIMARY_ACK_TIMEOUT, 1,
+        report_note(r, R_RFC4755_7_1_RC_TIMERS, &link, ms, m->bytes.p + REQ_PRIMARY_ACK_TIMEOUT, 1,
                     "a lost packet ends the connection after %u ms, with %u retries", ms,
                     cm->retry_count);
 }
@@ -130,14 +130,14 @@ static void note_mtu(const struct reporter *r, const struct mad_payload *m, uint
     struct subject link = link_with(pkey, mtu);
     if (is_receive_mtu(mtu) && mtu != DEFAULT_RECV_MTU) /* else check_receive_mtu() reports it */
         report_note(r, R_RFC4755_5_DEFAULT_MTU, &link, mtu,
-                    m->octets.p + m->cm.private_off + CM_PRIVATE_RECV_MTU, 4,
+                    m->bytes.p + m->cm.private_off + CM_PRIVATE_RECV_MTU, 4,
                     "Receive MTU %u; the default is 2048", mtu);
 }
 
 void check_cm_link(const struct reporter *r, const struct mad_payload *m, uint16_t pkey)
 {
     enum cm_message message = m->cm.message;
-    if (message == CM_REQ && view_has(m->octets, REQ_SERVICE_ID, 8) == WIRE_OK)
+    if (message == CM_REQ && view_has(m->bytes, REQ_SERVICE_ID, 8) == WIRE_OK)
         note_timers(r, m, pkey);
     if ((message == CM_REQ || message == CM_REP) && m->private_result == WIRE_OK)
         note_mtu(r, m, pkey);

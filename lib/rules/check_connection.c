@@ -195,7 +195,7 @@ static void check_open(const struct check_context *s, const struct connection *c
  * Size of the message in bytes, with the encapsulation header; from its IP header if this is the
  * first of several packets.
  */
-static uint32_t message_octets(const struct ib_packet *ib)
+static uint32_t message_bytes(const struct ib_packet *ib)
 {
     uint32_t reported = encap_datagram_length(ib->payload);
     return ib->position == IB_ONLY || !reported ? ib->payload.len : reported + ENCAP_SIZE;
@@ -211,15 +211,15 @@ static void describe_message(const struct check_context *s, const struct result 
 
 static void check_message_size(const struct check_context *s, const struct connection *c)
 {
-    uint32_t octets = message_octets(&s->p->ib), mtu = connection_mtu(c);
+    uint32_t bytes = message_bytes(&s->p->ib), mtu = connection_mtu(c);
     const struct result r = {.rule = R_RFC4755_5_1_CONNECTION_MTU,
                              .wanted = mtu,
-                             .value = octets - ENCAP_SIZE,
+                             .value = bytes - ENCAP_SIZE,
                              .at = {s->p->ib.payload.p, s->p->ib.payload.cap},
                              .often = REPORT_PACKET,
                              .describe = describe_message,
                              .facts = {fact_of_connection(FACT_RECEIVE_MTUS, c)}};
-    if (mtu && octets <= mtu + ENCAP_SIZE)
+    if (mtu && bytes <= mtu + ENCAP_SIZE)
         report_pass(s->r, r.rule);
     else
         report_result(s, &r);

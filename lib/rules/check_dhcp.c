@@ -68,10 +68,10 @@ static void check_chaddr(const struct reporter *r, struct view v, const struct d
 {
     static const uint8_t zero[DHCP_CHADDR_SIZE];
     const uint8_t *p = v.p + DHCP_CHADDR;
-    char octets[DHCP_CHADDR_SIZE * 2 + 1], client[32], actual[128];
+    char bytes[DHCP_CHADDR_SIZE * 2 + 1], client[32], actual[128];
     for (size_t i = 0; i < DHCP_CHADDR_SIZE; i++)
-        g_snprintf(octets + 2 * i, 3, "%02x", p[i]);
-    g_snprintf(actual, sizeof actual, "%s in DHCP message type %u of %s", octets, d->message_type,
+        g_snprintf(bytes + 2 * i, 3, "%02x", p[i]);
+    g_snprintf(actual, sizeof actual, "%s in DHCP message type %u of %s", bytes, d->message_type,
                client_text(v, d, client, sizeof client));
     expect_of_client(r, R_RFC4390_2_1_CHADDR, d, memcmp(p, zero, sizeof zero) == 0, p,
                      DHCP_CHADDR_SIZE, "zero", actual);
@@ -154,7 +154,7 @@ static void check_dhcp_message(const struct reporter *r, struct view v, const st
 
 void check_dhcp(const struct reporter *r, const struct datagram *g)
 {
-    struct view v = g->dhcp_octets;
+    struct view v = g->dhcp_bytes;
     const struct dhcp *d = &g->dhcp;
     if (g->dhcp_result == WIRE_TRUNCATED && v.cap > 0 && v.p[DHCP_OP] == DHCP_BOOTREQUEST)
         inconclusive_message(r, v);

@@ -20,7 +20,7 @@ static void check_ethertype(const struct reporter *r, enum rule_number rule, str
  */
 bool encapsulation_fits(const struct datagram *d)
 {
-    struct view b = view_from(d->octets, ENCAP_SIZE);
+    struct view b = view_from(d->bytes, ENCAP_SIZE);
     switch (d->encap.type) {
     case TYPE_IPV4:
     case TYPE_IPV6:
@@ -37,7 +37,7 @@ bool encapsulation_fits(const struct datagram *d)
 static void check_type(const struct reporter *r, enum rule_number rule,
                        const struct datagram *datagram)
 {
-    struct view payload = datagram->octets, d = view_from(payload, ENCAP_SIZE);
+    struct view payload = datagram->bytes, d = view_from(payload, ENCAP_SIZE);
     uint16_t type = datagram->encap.type;
     if (type != TYPE_IPV4 && type != TYPE_IPV6)
         return;
@@ -58,7 +58,7 @@ static void check_type(const struct reporter *r, enum rule_number rule,
  */
 static void check_arp_type(const struct reporter *r, const struct datagram *datagram)
 {
-    struct view payload = datagram->octets, d = view_from(payload, ENCAP_SIZE);
+    struct view payload = datagram->bytes, d = view_from(payload, ENCAP_SIZE);
     uint16_t type = datagram->encap.type;
     if (type != TYPE_ARP && type != TYPE_RARP)
         return;
@@ -73,7 +73,7 @@ static void check_arp_type(const struct reporter *r, const struct datagram *data
 
 void check_encapsulation(const struct reporter *r, const struct datagram *d, bool connected)
 {
-    struct view payload = d->octets;
+    struct view payload = d->bytes;
     enum rule_number header = connected ? R_RFC4755_4_ENCAPSULATION_HEADER
                                         : R_RFC4391_6_ENCAPSULATION_HEADER;
     enum rule_number type = connected ? R_RFC4755_4_TYPE : R_RFC4391_6_TYPE;

@@ -147,7 +147,7 @@ static void check_broadcast_record(const struct check_context *s, const struct s
     }
     if (g->mtu && g->mtu < IB_MTU_2048)
         report_note(s->r, R_DRAFT_6_1_LINK_MTU_1500, &group, g->mtu, e->record + MCM_MTU, 1,
-                    "a link MTU of %u octets, below the drafts' 1500", ib_mtu_octets(g->mtu) - 4);
+                    "a link MTU of %u octets, below the drafts' 1500", ib_mtu_bytes(g->mtu) - 4);
 }
 
 static void describe_attribute(const struct check_context *s, const struct result *r,
@@ -240,7 +240,7 @@ static void check_port_mtu(const struct check_context *s, const struct subnet_ev
         p->mtu_cap < e->group->mtu)
         report_note(s->r, R_RFC4391_5_JOIN_MTU_SUPPORTED, &port, e->group->mtu, e->record + MCM_MTU,
                     1, "joined a group of %u octets with a port that can do %u",
-                    ib_mtu_octets(e->group->mtu), ib_mtu_octets(p->mtu_cap));
+                    ib_mtu_bytes(e->group->mtu), ib_mtu_bytes(p->mtu_cap));
 }
 
 static void on_broadcast_joined(const struct check_context *s, const struct subnet_event *e)
@@ -283,8 +283,8 @@ static void on_refused(const struct check_context *s, const struct subnet_event 
                                                     : g->mtu > q->mtu;
     if (!fits)
         report_note(s->r, R_RFC4391_5_JOIN_MTU_SUPPORTED, &group, q->mtu, e->record, MCM_SIZE,
-                    "refused: the group's MTU is %u octets, asked was %u", ib_mtu_octets(g->mtu),
-                    ib_mtu_octets(q->mtu));
+                    "refused: the group's MTU is %u octets, asked was %u", ib_mtu_bytes(g->mtu),
+                    ib_mtu_bytes(q->mtu));
 }
 
 void check_group_event(const struct check_context *s, const struct subnet_event *e)

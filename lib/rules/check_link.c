@@ -67,7 +67,7 @@ static void fail_mtu(const struct check_context *s, const struct group *broadcas
     const struct view *payload = &s->p->ib.payload;
     const struct result r = {.rule = R_RFC4391_7_LINK_MTU,
                              .about = subject_qp(port_to_lid(s->p->src), s->p->ib.sqpn),
-                             .wanted = ib_mtu_octets(broadcast->mtu),
+                             .wanted = ib_mtu_bytes(broadcast->mtu),
                              .value = payload->len,
                              .at = {payload->p, payload->cap},
                              .often = REPORT_PACKET,
@@ -78,7 +78,7 @@ static void fail_mtu(const struct check_context *s, const struct group *broadcas
 
 static void check_link_mtu(const struct check_context *s, const struct group *broadcast)
 {
-    uint32_t mtu = ib_mtu_octets(broadcast->mtu);
+    uint32_t mtu = ib_mtu_bytes(broadcast->mtu);
     if (mtu == 0)
         return;
     if (s->p->ib.payload.len <= mtu)
@@ -87,7 +87,7 @@ static void check_link_mtu(const struct check_context *s, const struct group *br
      * The LRH's length is corrupt, or the frame was truncated without a record of it. Some captures
      * leave out the CRCs.
      */
-    else if (s->p->octets.len + ICRC_SIZE < s->p->ib.length)
+    else if (s->p->bytes.len + ICRC_SIZE < s->p->ib.length)
         report_inconclusive(s->r, R_RFC4391_7_LINK_MTU, NULL,
                             "the frame is shorter than its headers say");
     else

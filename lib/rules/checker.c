@@ -129,7 +129,7 @@ static void check_datagram(const struct reporter *r, const struct check_context 
         if (check_context)
             check_nd_in_fabric(check_context, d);
         j->message = "";
-    } else if (d->dhcp_octets.p) {
+    } else if (d->dhcp_bytes.p) {
         check_dhcp(r, d);
     }
 }
@@ -202,8 +202,8 @@ static bool is_truncated_req(const struct packet *p)
 {
     const struct mad_payload *m = &p->mad;
     return m->kind == MAD_KIND_CM && m->result == WIRE_TRUNCATED && m->has_header &&
-           m->cm.message == CM_REQ && view_has(m->octets, REQ_SERVICE_ID, 8) == WIRE_OK &&
-           cm_service_is_ipoib(cm_service_of(be64(m->octets.p + REQ_SERVICE_ID)));
+           m->cm.message == CM_REQ && view_has(m->bytes, REQ_SERVICE_ID, 8) == WIRE_OK &&
+           cm_service_is_ipoib(cm_service_of(be64(m->bytes.p + REQ_SERVICE_ID)));
 }
 
 static bool check_mad(const struct check_context *s)
@@ -251,7 +251,7 @@ static bool check_without_ib(const struct reporter *r, const struct packet *p)
 
 bool checker_packet(struct checker *j, const struct packet *p, const struct events *e)
 {
-    struct reporter r = reporter(j, p->octets.p, p->at.interface);
+    struct reporter r = reporter(j, p->bytes.p, p->at.interface);
     struct check_context s = {&r, fabric_facts(j->fabric), p, e, j->postponed};
     j->frame = p->at.frame;
     j->packet = p;
@@ -296,7 +296,7 @@ static bool read_packet(struct fabric *fabric, struct packet *p, const struct ca
 {
     struct link_frame c;
     struct capture_position at = {.frame = f->number, .ns = f->ns};
-    if (link_frame_locate(f->linktype, f->octets, &c) != WIRE_OK || c.kind == LINK_FRAME_NONE)
+    if (link_frame_locate(f->linktype, f->bytes, &c) != WIRE_OK || c.kind == LINK_FRAME_NONE)
         return false;
     struct capture_interface captured = {f->interface, c.port, 0};
     if (!fabric_enter_interface(fabric, captured, &at.interface))

@@ -31,7 +31,7 @@ struct capture_frame {
     uint32_t interface;
     int linktype; /* LINKTYPE_* of wire/link_frame.h */
     int64_t ns;   /* ns since 1970 */
-    struct view octets;
+    struct view bytes;
 };
 
 /*

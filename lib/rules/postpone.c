@@ -19,8 +19,8 @@ struct claim {
     /* the group whose parameters the port is a witness of; NULL: the port is no witness */
     const struct group *witnessed;
     enum rule_number rule;
-    struct subject about; /* points to octets and group below */
-    uint8_t octets[LLADDR_SIZE], group[MGID_SIZE];
+    struct subject about; /* points to bytes and group below */
+    uint8_t bytes[LLADDR_SIZE], group[MGID_SIZE];
     uint64_t value;
     uint32_t frame;
     struct port to; /* destination of the packet, with its QP */
@@ -49,9 +49,9 @@ void postponed_free(struct postponed *p)
 static void keep_subject(struct claim *c, const struct subject *about)
 {
     c->about = *about;
-    if (about->octets) {
-        memcpy(c->octets, about->octets, about->kind == SUBJECT_ADDRESS ? LLADDR_SIZE : GID_SIZE);
-        c->about.octets = c->octets;
+    if (about->bytes) {
+        memcpy(c->bytes, about->bytes, about->kind == SUBJECT_ADDRESS ? LLADDR_SIZE : GID_SIZE);
+        c->about.bytes = c->bytes;
     }
     if (about->group) {
         memcpy(c->group, about->group, MGID_SIZE);
@@ -73,7 +73,7 @@ static bool same_address(const uint8_t *a, const uint8_t *b)
 static bool same_subject(const struct subject *a, const struct subject *b)
 {
     return a->kind == b->kind && a->number == b->number && a->other == b->other &&
-           (a->kind == SUBJECT_ADDRESS ? same_address : same_gid)(a->octets, b->octets) &&
+           (a->kind == SUBJECT_ADDRESS ? same_address : same_gid)(a->bytes, b->bytes) &&
            same_gid(a->group, b->group);
 }
 
@@ -195,7 +195,7 @@ static bool is_request_near(const struct check_context *s, const struct claim *c
         view_has(m->sa.data, MCM_MGID, MGID_SIZE) != WIRE_OK)
         return false;
     const uint8_t *mgid = m->sa.data.p + MCM_MGID;
-    const uint8_t *group = c->about.kind == SUBJECT_GROUP ? c->octets
+    const uint8_t *group = c->about.kind == SUBJECT_GROUP ? c->bytes
                            : c->about.group               ? c->group
                                                           : NULL;
     bool same = group ? memcmp(mgid, group, MGID_SIZE) == 0 : mgid_read(mgid).broadcast;

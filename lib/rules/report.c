@@ -45,11 +45,11 @@ static uint64_t subject_hash(const struct reporter *r, enum rule_number rule,
     uint64_t h = mix_hash(
         mix_hash((uint64_t)rule << 32 | (uint64_t)s->kind << 16 | r->interface, 0),
         (uint64_t)s->number << 32 | s->other);
-    if (s->octets) {
+    if (s->bytes) {
         /* the flags of a link-layer address do not identify the entity */
-        h = mix_hash(h, be64(s->octets + 4));
-        h = mix_hash(h, s->kind == SUBJECT_ADDRESS ? be64(s->octets + 12) : be64(s->octets + 8));
-        h = mix_hash(h, s->kind == SUBJECT_ADDRESS ? be24(s->octets + 1) : be32(s->octets));
+        h = mix_hash(h, be64(s->bytes + 4));
+        h = mix_hash(h, s->kind == SUBJECT_ADDRESS ? be64(s->bytes + 12) : be64(s->bytes + 8));
+        h = mix_hash(h, s->kind == SUBJECT_ADDRESS ? be24(s->bytes + 1) : be32(s->bytes));
     }
     if (s->group)
         h = mix_hash(mix_hash(h, be64(s->group)), be64(s->group + 8));
@@ -119,15 +119,15 @@ static const char *subject_text(const struct subject *s, char *buf, size_t size)
     char gid[INET6_ADDRSTRLEN];
     switch (s->kind) {
     case SUBJECT_GROUP:
-        snprintf(buf, size, "group %s", inet_ntop(AF_INET6, s->octets, gid, sizeof gid));
+        snprintf(buf, size, "group %s", inet_ntop(AF_INET6, s->bytes, gid, sizeof gid));
         break;
     case SUBJECT_ADDRESS:
-        snprintf(buf, size, "address %02x, QPN 0x%06x, %s", s->octets[0], be24(s->octets + 1),
-                 inet_ntop(AF_INET6, s->octets + 4, gid, sizeof gid));
+        snprintf(buf, size, "address %02x, QPN 0x%06x, %s", s->bytes[0], be24(s->bytes + 1),
+                 inet_ntop(AF_INET6, s->bytes + 4, gid, sizeof gid));
         break;
     case SUBJECT_PORT:
-        if (s->octets)
-            snprintf(buf, size, "port %s", inet_ntop(AF_INET6, s->octets, gid, sizeof gid));
+        if (s->bytes)
+            snprintf(buf, size, "port %s", inet_ntop(AF_INET6, s->bytes, gid, sizeof gid));
         else
             snprintf(buf, size, "LID %u", s->number);
         break;

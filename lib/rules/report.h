@@ -43,13 +43,13 @@ enum subject_kind {
 };
 
 /*
- * The entity that a finding is about. octets: an MGID (16 bytes), a link-layer address (20 bytes)
+ * The entity that a finding is about. bytes: an MGID (16 bytes), a link-layer address (20 bytes)
  * or a GID (16 bytes; SUBJECT_PORT, NULL: the port is named by its LID); number and other: see the
  * functions below.
  */
 struct subject {
     enum subject_kind kind;
-    const uint8_t *octets;
+    const uint8_t *bytes;
     uint32_t number, other;
     const uint8_t *group; /* MGID, if it is about one of several groups of the entity; or NULL */
 };

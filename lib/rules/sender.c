@@ -79,7 +79,7 @@ struct sender sender_of(const struct fabric_facts *f, const struct packet *p)
     struct sender s = {{0}, {0}, 0, 0, 0};
     struct ip ip;
     if (sender_ip(f, p, datagram_of(p), gid, &ip)) {
-        memcpy(s.ip, ip.octets, ip.length);
+        memcpy(s.ip, ip.bytes, ip.length);
         s.ip_length = ip.length;
     }
     if (gid) {

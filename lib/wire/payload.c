@@ -21,10 +21,10 @@ void datagram_decode_body(uint16_t type, struct view v, struct datagram *d)
             d->icmpv6 = (struct view){0};
         break;
     case TYPE_IPV4:
-        if (dhcp_in_ipv4(v, &d->dhcp_octets))
-            d->dhcp_result = dhcp_decode(d->dhcp_octets, &d->dhcp);
+        if (dhcp_in_ipv4(v, &d->dhcp_bytes))
+            d->dhcp_result = dhcp_decode(d->dhcp_bytes, &d->dhcp);
         else
-            d->dhcp_octets = (struct view){0};
+            d->dhcp_bytes = (struct view){0};
         break;
     default:
         break;
@@ -34,7 +34,7 @@ void datagram_decode_body(uint16_t type, struct view v, struct datagram *d)
 void datagram_decode_header(struct view v, struct datagram *d)
 {
     memset(d, 0, sizeof *d);
-    d->octets = v;
+    d->bytes = v;
     d->arp_result = d->dhcp_result = WIRE_FOREIGN;
     d->header = encap_decode(v, &d->encap);
     if (d->header == WIRE_OK)
@@ -50,7 +50,7 @@ void datagram_decode(struct view v, struct datagram *d)
         datagram_decode_body(e.type, view_from(v, ENCAP_SIZE), d);
     else
         memset(d, 0, sizeof *d);
-    d->octets = v;
+    d->bytes = v;
     d->header = header;
     if (header == WIRE_OK)
         d->encap = e;
@@ -61,15 +61,15 @@ void datagram_decode(struct view v, struct datagram *d)
 static void decode_cm(struct mad_payload *m)
 {
     m->kind = MAD_KIND_CM;
-    m->result = cm_decode(m->octets, &m->cm, &m->has_header);
+    m->result = cm_decode(m->bytes, &m->cm, &m->has_header);
     if (m->result == WIRE_OK)
-        m->private_result = cm_private_decode(m->octets, &m->cm, &m->private);
+        m->private_result = cm_private_decode(m->bytes, &m->cm, &m->private);
 }
 
 void mad_payload_decode(struct view v, struct mad_payload *m)
 {
     memset(m, 0, sizeof *m);
-    m->octets = v;
+    m->bytes = v;
     m->result = view_has(v, MAD_CLASS, 1);
     m->private_result = WIRE_FOREIGN;
     if (m->result != WIRE_OK)

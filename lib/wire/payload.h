@@ -15,7 +15,7 @@
 
 /* An IP datagram or an ARP message (RFC 4391 section 6). */
 struct datagram {
-    struct view octets; /* data from the encapsulation header on; empty: no header */
+    struct view bytes; /* data from the encapsulation header on; empty: no header */
     /* result of encap_decode(); WIRE_FOREIGN: decoded without a header */
     enum wire_result header;
     struct encap encap;          /* valid if header is WIRE_OK */
@@ -24,7 +24,7 @@ struct datagram {
     bool arp_has_fixed;          /* the part before the addresses was captured */
     struct arp arp;
     struct view icmpv6;           /* Type IPv6: the ICMPv6 message (nd_in_ipv6()); p NULL: none */
-    struct view dhcp_octets;      /* Type IPv4: the DHCP message; p NULL: none */
+    struct view dhcp_bytes;       /* Type IPv4: the DHCP message; p NULL: none */
     enum wire_result dhcp_result; /* result of dhcp_decode() */
     struct dhcp dhcp;
 };
@@ -47,7 +47,7 @@ enum mad_kind { MAD_KIND_OTHER, MAD_KIND_SA, MAD_KIND_SMP, MAD_KIND_CM };
 
 /* A MAD. Classes that are relevant for IPoIB are decoded. */
 struct mad_payload {
-    struct view octets; /* data from the MAD on */
+    struct view bytes; /* data from the MAD on */
     /* by the management class; OTHER: another class, or the class was not captured */
     enum mad_kind kind;
     enum wire_result result; /* result of the class's decoder; WIRE_FOREIGN: another class */

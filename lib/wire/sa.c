@@ -122,7 +122,7 @@ const char *sa_status_name(uint16_t status)
     return n ? n : "unknown status";
 }
 
-uint32_t ib_mtu_octets(uint8_t code)
+uint32_t ib_mtu_bytes(uint8_t code)
 {
     return code >= 1 && code <= 5 ? 128u << code : 0;
 }

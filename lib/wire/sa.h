@@ -225,7 +225,7 @@ static inline bool sa_says(const struct sa *sa, uint64_t component)
 uint32_t sa_record_size(uint16_t attribute);
 
 /* MTU in bytes for the IBA codes 1 to 5; 0: other codes. */
-uint32_t ib_mtu_octets(uint8_t code);
+uint32_t ib_mtu_bytes(uint8_t code);
 /* Rate in units of 100 Mb/s; 0: unknown code. */
 uint32_t ib_rate_100mbps(uint8_t code);
 

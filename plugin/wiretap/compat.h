@@ -49,8 +49,8 @@ static inline void wt_setup_packet(wtap_rec *rec, int encap)
 /*
  * Reads the packet's bytes to where this version stores them. A short read is WTAP_ERR_SHORT_READ.
  */
-static inline wt_bool wt_read_octets(FILE_T fh, wtap_rec *rec, Buffer *buffer, unsigned count,
-                                     int *err, char **err_info)
+static inline wt_bool wt_read_bytes(FILE_T fh, wtap_rec *rec, Buffer *buffer, unsigned count,
+                                    int *err, char **err_info)
 {
 #if WIRESHARK_AT_LEAST(6)
     (void)buffer;

@@ -112,7 +112,7 @@ static wt_bool read_record(wtap *wth, FILE_T fh, wtap_rec *rec, Buffer *buffer, 
     rec->rec_header.packet_header.caplen = caplen;
     rec->rec_header.packet_header.len = len;
     set_erf_header(rec);
-    return wt_read_octets(fh, rec, buffer, caplen, err, err_info);
+    return wt_read_bytes(fh, rec, buffer, caplen, err, err_info);
 }
 
 static wt_bool pcap247_read(wtap *wth, wtap_rec *rec, WT_BUFFER_PARAM int *err, char **err_info,

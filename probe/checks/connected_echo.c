@@ -80,9 +80,9 @@ static bool take_reply(struct target *t, const struct ud_from *from, void *user)
     struct encap h;
     bool multicast = !from->connection && from->grh && from->grh[GRH_DGID] == 0xff;
     e->by_multicast |= multicast && is_from_peer(t, from);
-    if (encap_decode(from->octets, &h) != WIRE_OK || h.type != (t->ipv6 ? TYPE_IPV6 : TYPE_IPV4))
+    if (encap_decode(from->bytes, &h) != WIRE_OK || h.type != (t->ipv6 ? TYPE_IPV6 : TYPE_IPV4))
         return false;
-    struct view ip = view_from(from->octets, ENCAP_SIZE);
+    struct view ip = view_from(from->bytes, ENCAP_SIZE);
     struct icmp m = t->ipv6 ? icmp6(t, ip) : icmp4(t, ip);
     if (!m.p || m.p[0] != (t->ipv6 ? REPLY6 : REPLY4) || be16(m.p + 4) != ECHO_ID ||
         !is_of_request(e, be16(m.p + 6)) || !is_of_peer(t, from))
@@ -171,9 +171,10 @@ enum decision connected_echo_try(struct target *t, struct echo_session *s,
     bool still_answers = connected_echo_run(t, s, &small);
     connected_echo_sent(t, s, variant);
     t->unusable = unusable;
-    note_no_reply(t, s,
-                  still_answers
-                      ? "no echo reply to 6 of them; to small plain ones between and after, replies"
-                      : "no echo replies any more");
+    note_no_reply(
+        t, s,
+        still_answers
+            ? "no echo reply to 6 of them; replies to small unchanged requests between and after them"
+            : "no echo replies any more");
     return still_answers && !target_ended(t) ? RULE_VIOLATED : RULE_UNDECIDED;
 }

@@ -19,7 +19,7 @@
 enum { REASON_TRANSPORT_TYPE = 9 };
 
 /* No violation is reported if the peer's interface has just gone down. */
-static bool still_answers(struct target *t)
+static bool responds_without_connection(struct target *t)
 {
     const struct request q = {.grh = t->peer->needs_grh, .alone = true};
     return exchange_run(t, &q, TRIES).outcome == RESPONSE_RECEIVED;
@@ -29,7 +29,7 @@ static void assess_service_id(struct target *t, const struct cm_connection *c, c
 {
     const enum rule_number rule = R_RFC4755_3_5_SERVICE_ID;
     char expected[80], actual[40];
-    snprintf(expected, sizeof expected, "connections are taken by 0x%016llx",
+    snprintf(expected, sizeof expected, "connections are accepted at Service-ID 0x%016llx",
              (unsigned long long)peer_service_id(t, FORM_RFC));
     snprintf(actual, sizeof actual, "0x%016llx",
              (unsigned long long)peer_service_id(t, FORM_LINUX));
@@ -37,14 +37,14 @@ static void assess_service_id(struct target *t, const struct cm_connection *c, c
         add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, response);
     else if (t->peer->form == FORM_RFC)
         add_result(t, rule, is_connected(c) ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, expected,
-                   is_connected(c) ? "the RFC's Service-ID is taken" : response);
+                   is_connected(c) ? "the RFC's Service-ID is accepted" : response);
     else if (t->peer->form == FORM_LINUX)
         add_result(t, rule, OUTCOME_FAIL, expected, actual);
-    else if (still_answers(t))
+    else if (responds_without_connection(t))
         add_result(t, rule, OUTCOME_FAIL, expected,
-                   "connected mode is announced, and no Service-ID of it is known there");
+                   "the peer announces connected mode, but accepts no Service-ID of it");
     else
-        add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, "the peer no longer answers at all");
+        add_result(t, rule, OUTCOME_INCONCLUSIVE, expected, "the peer no longer answers");
 }
 
 /*
@@ -62,7 +62,7 @@ static void assess_no_rep(struct target *t, const struct cm_connection *c, const
  * Tests whether the peer responds over UD while a connection is up. If not, a request without a
  * connection shows whether the peer responds at all. Afterwards *c is a new connection.
  */
-static enum decision answers_meanwhile(struct target *t, struct cm_connection **c)
+static enum decision responds_while_connected(struct target *t, struct cm_connection **c)
 {
     char response[VERDICT_TEXT];
     const struct connect_options d = default_connect_options(t);
@@ -92,11 +92,11 @@ static void check_connection(struct target *t)
     assess_service_id(t, c, response);
     assess_no_rep(t, c, response);
     if (is_connected(c))
-        report_decision(t, R_RFC4755_2_RFC4391_SUPPORTED, answers_meanwhile(t, &c),
+        report_decision(t, R_RFC4755_2_RFC4391_SUPPORTED, responds_while_connected(t, &c),
                         &(struct decision_words){
                             "an answer", "it answers over UD while a connection is open",
                             "no answer over UD while a connection is open, but answers without one",
-                            "the peer no longer answers at all", NULL});
+                            "the peer no longer answers", NULL});
     peer_disconnect(t, c);
 }
 
@@ -163,7 +163,7 @@ static const struct check checks[] = {
      .needs = NEEDS_CONNECTIONS,
      .run = check_connection,
      .sends =
-         "CM REQ with the RFC's Service-ID; if it is unknown there, with Linux's (0x10...). Then DREQ, as behind each of these",
+         "CM REQ with the RFC's Service-ID; if the peer rejects it, with Linux's (0x10...). Then DREQ, as at the end of each of these checks",
      .expects =
          "a REP with the peer's UD QPN, its Receive MTU and Reserved 0; it answers over UD meanwhile",
      RULES(R_RFC4755_3_5_SERVICE_ID, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, R_RFC4755_6_PRIVATE_DATA,

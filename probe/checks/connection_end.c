@@ -10,7 +10,8 @@
 #include "probe/run/results.h"
 #include "probe/run/target.h"
 
-static bool goes_up(struct target *t, const struct connect_options *d, char response[VERDICT_TEXT])
+static bool opens_connection(struct target *t, const struct connect_options *d,
+                             char response[VERDICT_TEXT])
 {
     struct cm_connection *c = peer_connect(t, d, response);
     bool up = is_connected(c);
@@ -32,13 +33,12 @@ static void check_connection_end(struct target *t)
     }
     bool answered = peer_disconnect(t, c);
     bool there = answers_over_ud(t);
-    add_result(t, R_RFC4755_2_RFC4391_SUPPORTED, there ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE,
-               "an answer",
-               there ? "it answers over UD after the connection's end"
-                     : "the peer no longer answers at all");
-    bool again = goes_up(t, &d, response);
+    add_result(
+        t, R_RFC4755_2_RFC4391_SUPPORTED, there ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "an answer",
+        there ? "it answers over UD after the connection's end" : "the peer no longer answers");
+    bool again = opens_connection(t, &d, response);
     results_stage(t->results, "peer.disconnect", OUTCOME_NOTED, "",
-                  "the DREQ is %s; a further REQ behind it is %s",
+                  "the DREQ is %s; a further REQ after it is %s",
                   answered ? "answered by a DREP" : "not answered", again ? "accepted" : response);
 }
 
@@ -46,7 +46,7 @@ static const struct check checks[] = {
     {.name = "connection-end",
      .needs = NEEDS_CONNECTIONS,
      .run = check_connection_end,
-     .sends = "DREQ, then a question over UD and a further REQ",
+     .sends = "DREQ, then a request over UD and a further REQ",
      .expects = "an answer over UD; the results of the rest are reported",
      RULES(R_RFC4755_2_RFC4391_SUPPORTED)},
 };

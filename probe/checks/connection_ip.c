@@ -43,7 +43,7 @@ static void assess_reply(struct target *t, const struct connected_echo *e)
                     "while the connection was open its multicast was sent over UD");
     else
         results_skip(t->results, R_RFC4755_2_1_MULTICAST_OVER_UD,
-                     "the peer sent no multicast while the connection stood");
+                     "the peer sent no multicast while the connection was open");
 }
 
 /*

@@ -62,17 +62,19 @@ static void assess_largest(struct target *t, struct echo_session *s, uint32_t mo
                 : refused ? OUTCOME_FAIL
                           : OUTCOME_INCONCLUSIVE,
                 answered ? "" : expected,
-                answered ? "the largest size of the connection is taken" : s->received);
+                answered ? "the largest size of the connection is accepted" : s->received);
 }
 
 static void assess_least(struct target *t, struct echo_session *s, uint32_t least)
 {
     struct connected_echo e = {.length = least};
-    report_decision(t, R_RFC4755_5_MINIMUM_MTU, connected_echo_try(t, s, &e),
-                    &(struct decision_words){
-                        "an echo reply", "the protocol's smallest MTU goes over a connection",
-                        "the protocol's smallest MTU is not answered over a connection",
-                        "the peer answers no echo requests over a connection", NULL});
+    report_decision(
+        t, R_RFC4755_5_MINIMUM_MTU, connected_echo_try(t, s, &e),
+        &(struct decision_words){
+            "an echo reply",
+            "an echo request of the protocol's minimum MTU is answered over a connection",
+            "an echo request of the protocol's minimum MTU is not answered over a connection",
+            "the peer answers no echo requests over a connection", NULL});
 }
 
 static void check_connection_sizes(struct target *t)
@@ -106,7 +108,7 @@ static void check_connection_sizes(struct target *t)
 static void check_connection_small(struct target *t)
 {
     const enum rule_number rule = R_RFC4755_5_1_CONNECTION_MTU;
-    if (ib_mtu_octets(t->link->group.mtu) < LARGER_THAN_SMALL + ENCAP_SIZE) {
+    if (ib_mtu_bytes(t->link->group.mtu) < LARGER_THAN_SMALL + ENCAP_SIZE) {
         results_skip(
             t->results, rule,
             "the link's MTU is less than 2000 octets: UD carries nothing that is too large for the connection");

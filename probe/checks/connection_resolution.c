@@ -44,9 +44,9 @@ static bool note_reply(struct target *t, const struct ud_from *from, void *user)
 {
     struct replies *h = user;
     struct encap e;
-    if (encap_decode(from->octets, &e) != WIRE_OK)
+    if (encap_decode(from->bytes, &e) != WIRE_OK)
         return false;
-    struct view body = view_from(from->octets, ENCAP_SIZE);
+    struct view body = view_from(from->bytes, ENCAP_SIZE);
     bool is = t->ipv6 ? e.type == TYPE_IPV6 && is_na(t, body)
                       : e.type == TYPE_ARP && is_arp_reply(t, body);
     if (!is || !is_of_peer(t, from))
@@ -57,7 +57,7 @@ static bool note_reply(struct target *t, const struct ud_from *from, void *user)
 }
 
 /* The same request as over UD: from a sender that leaves no neighbour cache entry. */
-static uint32_t put_question(const struct target *t, uint8_t *out)
+static uint32_t put_request(const struct target *t, uint8_t *out)
 {
     uint8_t group[16];
     if (!t->ipv6) {
@@ -73,7 +73,7 @@ static uint32_t put_question(const struct target *t, uint8_t *out)
 static void report_replies(struct target *t, const struct replies *h)
 {
     const enum rule_number rule = R_RFC4755_7_RESOLUTION_OVER_UD;
-    const char *none = "what was sent over the connection was not answered";
+    const char *none = "the request over the connection was not answered";
     results_received(t->results, "%s",
                      !h->any              ? "no answer"
                      : h->over_connection ? "an answer over the connection"
@@ -101,7 +101,7 @@ static void check_connection_resolution(struct target *t)
                                            response);
     bool sent = settled && is_connected(c);
     for (unsigned i = 0; i < TRIES && sent && !h.any; i++) {
-        sent = send_message(t, c, out, put_question(t, out));
+        sent = send_message(t, c, out, put_request(t, out));
         if (!sent)
             break;
         response_times_sent(t, t->ipv6, t->ip, i > 0);
@@ -115,8 +115,7 @@ static void check_connection_resolution(struct target *t)
         report_replies(t, &h);
     } else
         results_add(t->results, R_RFC4755_7_RESOLUTION_OVER_UD, OUTCOME_INCONCLUSIVE,
-                    "a connection that takes the question",
-                    is_connected(c) || !c ? response : c->why);
+                    "a connection for the request", is_connected(c) || !c ? response : c->why);
     peer_disconnect(t, c);
 }
 

@@ -86,7 +86,7 @@ static void assess_demanded(struct target *t, uint32_t link)
         results_skip(t->results, R_RFC4391_7_MTU_2044, text);
     else
         try_echo(t, R_RFC4391_7_MTU_2044, &(struct request){.echo = MTU_DEMANDED},
-                 "2044 octets go there and back in one packet",
+                 "an echo request of 2044 octets is answered in one packet",
                  "2044 octets are not answered, 84 are");
 }
 
@@ -114,8 +114,8 @@ static void try_sizes(struct target *t, uint32_t link)
     char text[160];
     assess_demanded(t, link);
     try_echo(t, R_RFC4755_5_MINIMUM_MTU, &(struct request){.echo = min},
-             "the protocol's smallest MTU goes there and back",
-             "the protocol's smallest MTU is not answered");
+             "an echo request of the protocol's minimum MTU is answered",
+             "an echo request of the protocol's minimum MTU is not answered");
     uint32_t largest = sweep(t, sizes, G_N_ELEMENTS(sizes), link, &all, unanswered);
     snprintf(text, sizeof text, "up to %u octets are answered%s%s", largest,
              unanswered->len ? ", not: " : "", unanswered->str);
@@ -148,7 +148,7 @@ static const struct check checks[] = {
      .needs = NEEDS_SOURCE,
      .run = check_echo_header,
      .sends = "the same with a GRH, then with Reserved 0xbeef",
-     .expects = "echo replies all the same",
+     .expects = "echo replies",
      RULES(R_RFC4391_6_GRH_OPTIONAL, R_RFC4391_6_RESERVED_IGNORED)},
     {.name = "sizes",
      .needs = NEEDS_SOURCE,

@@ -40,12 +40,13 @@ static void assess_wrong_key(struct target *t, enum rule_number rule, const stru
                     "no answer", actual);
     } else if (there) {
         snprintf(actual, sizeof actual, "%s is not answered", what);
-        results_received(t->results, "no answer to %d of them; to a plain one behind, an answer",
+        results_received(t->results,
+                         "no answer to %d of them; an answer to an unchanged request after them",
                          TRIES);
         results_add(t->results, rule, OUTCOME_PASS, "", actual);
     } else
         results_add(t->results, rule, OUTCOME_INCONCLUSIVE, "no answer",
-                    x.outcome == NOT_SENT ? x.received : "the peer no longer answers at all");
+                    x.outcome == NOT_SENT ? x.received : "the peer no longer answers");
 }
 
 static void check_wrong_qkey(struct target *t)

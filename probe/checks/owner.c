@@ -165,7 +165,7 @@ enum { ALL_UNUSED = (1u << UNUSED_ADDRESSES) - 1 };
  * If a station responded for some of the addresses, requests the others again, because packets may
  * be lost.
  */
-static void ask_again(struct target *t)
+static void request_again(struct target *t)
 {
     const struct unused_addresses *n = &t->peer->unused;
     for (unsigned i = 0; i < n->n && !target_ended(t); i++) {
@@ -180,7 +180,7 @@ static void report_proxy(struct target *t)
 {
     const struct unused_addresses *n = &t->peer->unused;
     char ip[UNUSED_ADDRESSES][48];
-    ask_again(t);
+    request_again(t);
     if (n->n < UNUSED_ADDRESSES || n->by_peer != ALL_UNUSED)
         return;
     for (unsigned i = 0; i < UNUSED_ADDRESSES; i++)

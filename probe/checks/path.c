@@ -63,10 +63,10 @@ static void assess_mtu(struct target *t, uint8_t code)
 {
     char expected[60], actual[60];
     snprintf(expected, sizeof expected, "at least the group's MTU, %u octets",
-             ib_mtu_octets(t->link->group.mtu));
-    snprintf(actual, sizeof actual, "the path's MTU is %u octets", ib_mtu_octets(code));
+             ib_mtu_bytes(t->link->group.mtu));
+    snprintf(actual, sizeof actual, "the path's MTU is %u octets", ib_mtu_bytes(code));
     /* otherwise the code is not one of the IBA's */
-    bool known = ib_mtu_octets(t->link->group.mtu) && ib_mtu_octets(code);
+    bool known = ib_mtu_bytes(t->link->group.mtu) && ib_mtu_bytes(code);
     results_add(t->results, R_RFC4391_4_1_GROUP_MTU,
                 !known                       ? OUTCOME_INCONCLUSIVE
                 : code >= t->link->group.mtu ? OUTCOME_PASS
@@ -94,7 +94,7 @@ static void check_path(struct target *t)
         const uint8_t *record = a.records->data;
         results_received(t->results, "DLID %u, P_Key 0x%04x, MTU %u octets",
                          be16(record + PATH_DLID), be16(record + PATH_PKEY),
-                         ib_mtu_octets(record[PATH_MTU] & PATH_CODE));
+                         ib_mtu_bytes(record[PATH_MTU] & PATH_CODE));
         assess_lid(t, be16(record + PATH_DLID));
         assess_mtu(t, record[PATH_MTU] & PATH_CODE);
         assess_pkey(t, be16(record + PATH_PKEY));

@@ -35,13 +35,13 @@ void report_unreachable(struct target *t)
         snprintf(from, sizeof from, "; it sends from 0x%06x", t->peer->qpn);
     if (k != RULE_VIOLATED)
         results_stage(t->results, "peer.reachable", OUTCOME_INCONCLUSIVE, "",
-                      "it answered a question to the group, and nothing any more");
+                      "it answered a request to the group, and no request after it");
     else if (takes_ip(t))
         results_stage(t->results, "peer.reachable", OUTCOME_NOTED, "",
                       "it answers IP at its QPN, and no question for its address");
     else
         results_stage(
             t->results, "peer.reachable", OUTCOME_FAIL, advice,
-            "it answers questions to the group, and none to QPN 0x%06x, which it announces%s",
+            "it answers requests to the group, but none to QPN 0x%06x, which it announces%s",
             announced, from);
 }

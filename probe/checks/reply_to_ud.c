@@ -20,7 +20,7 @@ static void check_reply_to_ud(struct target *t)
                         "an answer at the UD QPN",
                         "the reply was sent to the UD QPN of an address with the flags RC and UC",
                         "no answer at the UD QPN of an address with the flags RC and UC",
-                        "the peer no longer answers at all", x.received});
+                        "the peer no longer answers", x.received});
 }
 
 static const struct check checks[] = {

@@ -62,7 +62,7 @@ static void check_reply_qpn(struct target *t)
 static bool fields_are_right(struct target *t, const struct response *a, char *wrong, size_t size)
 {
     static const uint8_t unspecified[4];
-    struct view v = view_from(view_make(a->octets, a->n, a->n), ENCAP_SIZE);
+    struct view v = view_from(view_make(a->bytes, a->n, a->n), ENCAP_SIZE);
     struct arp m;
     bool fixed;
     arp_decode(v, &m, &fixed);
@@ -72,7 +72,7 @@ static bool fields_are_right(struct target *t, const struct response *a, char *w
         snprintf(wrong, size, "target address %u.%u.%u.%u", v.p[m.tpa], v.p[m.tpa + 1],
                  v.p[m.tpa + 2], v.p[m.tpa + 3]);
     else if (!lladdr_same(v.p + m.tha, t->link->lladdr))
-        snprintf(wrong, size, "another target link-layer address than the asker's");
+        snprintf(wrong, size, "another target link-layer address than the requester's");
     else
         return true;
     return false;
@@ -123,7 +123,7 @@ static void check_grh(struct target *t)
     enum decision without = try_variant(t, &(struct request){0}, &x);
     if (with == RULE_VIOLATED && without == RULE_VIOLATED) { /* then the GRH makes no difference */
         results_add(t->results, R_RFC4391_6_GRH_OPTIONAL, OUTCOME_INCONCLUSIVE, "an answer",
-                    "unicast is not answered at all");
+                    "no unicast request is answered");
         return;
     }
     /* A pass counts only if both forms are decided: one of them is half of the rule. */
@@ -170,7 +170,7 @@ static void assess_ud_only(struct target *t)
     report_decision(t, R_RFC4755_3_1_UD_ONLY_FLAGS, k,
                     &(struct decision_words){"an answer, with flags 0",
                                              "flags 0, and those received do not matter", sent,
-                                             "the peer no longer answers at all", x.received});
+                                             "the peer no longer answers", x.received});
 }
 
 static void check_connected_flags(struct target *t)
@@ -224,13 +224,13 @@ static const struct check checks[] = {
     {.name = "reserved",
      .run = check_reserved,
      .sends = "the same with Reserved 0xbeef in the encapsulation header",
-     .expects = "an answer all the same",
+     .expects = "an answer",
      RULES(R_RFC4391_6_RESERVED_IGNORED)},
     {.name = "flags",
      .needs = NEEDS_IPV4,
      .run = check_flags,
      .sends = "the same with the unknown flag bits 0x3f in the probe's link-layer address",
-     .expects = "an answer all the same",
+     .expects = "an answer",
      RULES(R_RFC4391_9_1_1_FLAGS_IGNORED, R_RFC4755_3_1_FLAGS_IGNORED)},
     {.name = "connected-flags",
      .needs = NEEDS_IPV4,

@@ -57,7 +57,8 @@ static bool of_family(const struct target *t, const struct check *c)
  * True if the check is for the other IP family and a check for the peer's family covers the same
  * rule. The rule is then not reported as skipped.
  */
-static bool asked_otherwise(const struct target *t, const struct check *c, enum rule_number rule)
+static bool is_checked_for_peer_family(const struct target *t, const struct check *c,
+                                       enum rule_number rule)
 {
     const struct check *other;
     for (unsigned i = 0; !of_family(t, c) && (other = check_at(i)); i++)
@@ -80,7 +81,7 @@ static void run_check(struct target *t, const struct check *c)
     }
     for (unsigned i = 0; why && i < c->n_rules; i++)
         /* Results of other checks and findings in packets remain. */
-        if (!asked_otherwise(t, c, c->rules[i]))
+        if (!is_checked_for_peer_family(t, c, c->rules[i]))
             results_skip(t->results, c->rules[i], why);
     wirelog_end(t->log, results_outcome(t->results));
 }

@@ -63,11 +63,12 @@ static enum decision assess_no_response(struct target *t, const struct request *
     const char *unusable = t->unusable;
     bool still_answers = exchange_run(t, &control, TRIES).outcome == RESPONSE_RECEIVED;
     t->unusable = unusable;
-    no_response_text(t,
-                     still_answers
-                         ? "no answer to 6 of them; answers to plain ones between and after"
-                         : "no answer to plain ones any more",
-                     x->received, sizeof x->received);
+    no_response_text(
+        t,
+        still_answers
+            ? "no answer to 6 of them; answers to unchanged requests between and after them"
+            : "no answer to unchanged requests any more",
+        x->received, sizeof x->received);
     exchange_show(t, x);
     return still_answers ? RULE_VIOLATED : RULE_UNDECIDED;
 }
@@ -88,7 +89,7 @@ void report_response(struct target *t, enum rule_number rule, enum decision k,
 {
     report_decision(t, rule, k,
                     &(struct decision_words){"an answer", passed, failed,
-                                             "the peer no longer answers at all", x->received});
+                                             "the peer no longer answers", x->received});
 }
 
 void report_no_response(struct target *t, const char *none)

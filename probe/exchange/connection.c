@@ -197,7 +197,7 @@ static struct cm_connection *connect_with_form(struct target *t, const struct co
     return NULL;
 }
 
-static bool is_unknown_there(const struct cm_connection *c)
+static bool is_unknown_to_peer(const struct cm_connection *c)
 {
     return c && c->result == CONNECT_REJECTED && c->reason == REASON_NO_SERVICE;
 }
@@ -212,14 +212,14 @@ static struct cm_connection *find_form(struct target *t, const struct connect_op
     struct cm_connection *c = connect_with_form(t, d, FORM_RFC, response);
     if (!c)
         return NULL;
-    if (!is_unknown_there(c)) {
+    if (!is_unknown_to_peer(c)) {
         t->peer->form = FORM_RFC;
         return c;
     }
     peer_disconnect(t, c);
     c = connect_with_form(t, d, FORM_LINUX, response);
     if (c)
-        t->peer->form = is_unknown_there(c) ? FORM_NONE : FORM_LINUX;
+        t->peer->form = is_unknown_to_peer(c) ? FORM_NONE : FORM_LINUX;
     return c;
 }
 

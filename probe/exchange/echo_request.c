@@ -58,9 +58,9 @@ bool take_echo_reply(struct target *t, const struct ud_from *from, void *user)
 {
     struct pending_request *x = user;
     struct encap h;
-    if (encap_decode(from->octets, &h) != WIRE_OK)
+    if (encap_decode(from->bytes, &h) != WIRE_OK)
         return false;
-    const uint8_t *icmp = reply_in(x, &h, view_from(from->octets, ENCAP_SIZE));
+    const uint8_t *icmp = reply_in(x, &h, view_from(from->bytes, ENCAP_SIZE));
     if (!icmp || icmp[0] != (x->ipv6 ? REPLY6 : REPLY4) || be16(icmp + 4) != ECHO_ID ||
         !is_of_tries(x, be16(icmp + 6)) || !is_of_peer(t, from))
         return false;

@@ -20,15 +20,15 @@
 
 void owner_text(const struct owner *w, char *out, size_t size)
 {
-    char octets[64], gid[48], lid[16] = "", sender[40] = "";
+    char bytes[64], gid[48], lid[16] = "", sender[40] = "";
     uint32_t qpn = lladdr_read(w->lladdr).qpn;
-    lladdr_text(w->lladdr, octets);
+    lladdr_text(w->lladdr, bytes);
     ip_text(true, w->lladdr + LLADDR_GID, gid);
     if (w->lid)
         snprintf(lid, sizeof lid, ", LID %u", w->lid);
     if (w->lid && w->qpn != qpn)
         snprintf(sender, sizeof sender, ", sent by QPN 0x%06x", w->qpn);
-    snprintf(out, size, "%s (QPN 0x%06x, GID %s%s%s)", octets, qpn, gid, lid, sender);
+    snprintf(out, size, "%s (QPN 0x%06x, GID %s%s%s)", bytes, qpn, gid, lid, sender);
 }
 
 struct owner peer_as_owner(const struct target *t)
@@ -74,16 +74,16 @@ static bool read_nd(struct view ip, struct claim *c)
     return c->lladdr != NULL;
 }
 
-static bool read_claim(struct view octets, struct claim *c)
+static bool read_claim(struct view bytes, struct claim *c)
 {
     struct encap e;
-    if (encap_decode(octets, &e) != WIRE_OK)
+    if (encap_decode(bytes, &e) != WIRE_OK)
         return false;
-    struct view body = view_from(octets, ENCAP_SIZE);
+    struct view body = view_from(bytes, ENCAP_SIZE);
     return (e.type == TYPE_ARP && read_arp(body, c)) || (e.type == TYPE_IPV6 && read_nd(body, c));
 }
 
-static bool claims(const struct claim *c, bool ipv6, const uint8_t *ip)
+static bool is_claim_of(const struct claim *c, bool ipv6, const uint8_t *ip)
 {
     return c->ipv6 == ipv6 && memcmp(c->ip, ip, ipv6 ? IPV6_ADDRESS_SIZE : 4) == 0;
 }
@@ -108,8 +108,8 @@ static bool arp_names(struct view v, const uint8_t *ip)
 bool names_peer(const struct target *t, const struct ud_from *from)
 {
     struct encap e;
-    struct view icmpv6, body = view_from(from->octets, ENCAP_SIZE);
-    if (encap_decode(from->octets, &e) != WIRE_OK)
+    struct view icmpv6, body = view_from(from->bytes, ENCAP_SIZE);
+    if (encap_decode(from->bytes, &e) != WIRE_OK)
         return false;
     if (e.type == TYPE_ARP && !t->ipv6)
         return arp_names(body, t->ip);
@@ -142,7 +142,7 @@ bool is_from_peer(const struct target *t, const struct ud_from *from)
         return false;
     if (from->lid)
         return is_peers_lid(t, from->lid) && is_peers_qpn(t, from->qpn);
-    if (read_claim(from->octets, &c))
+    if (read_claim(from->bytes, &c))
         return lladdr_same(c.lladdr, t->peer->lladdr);
     return names_peer(t, from) && !t->peer->has_competing;
 }
@@ -208,7 +208,7 @@ static void note_unused(struct target *t, const struct claim *c, const struct ow
 {
     struct unused_addresses *n = &t->peer->unused;
     for (unsigned i = 0; i < n->n; i++)
-        if (c->answer && claims(c, t->ipv6, n->ip[i])) {
+        if (c->answer && is_claim_of(c, t->ipv6, n->ip[i])) {
             n->by_peer |= is_peer(t, w) ? 1u << i : 0;
             n->by_competing |= t->peer->has_competing &&
                                        lladdr_same(w->lladdr, t->peer->competing.lladdr)
@@ -220,7 +220,7 @@ static void note_unused(struct target *t, const struct claim *c, const struct ow
 static void note_peer(struct target *t, const struct claim *c)
 {
     t->peer->received_at = g_get_monotonic_time();
-    t->peer->weak |= c->weak && claims(c, t->ipv6, t->ip);
+    t->peer->weak |= c->weak && is_claim_of(c, t->ipv6, t->ip);
 }
 
 static void note_other(struct target *t, const struct owner *w)
@@ -236,18 +236,18 @@ void owner_observe(struct target *t, const struct ud_from *from)
         return;
     if (!t->peer->known && names_peer(t, from))
         note_sender(t, from);
-    if (!read_claim(from->octets, &c)) {
+    if (!read_claim(from->bytes, &c)) {
         if (is_from_peer(t, from))
             t->peer->received_at = g_get_monotonic_time();
         return;
     }
     struct owner w = owner_of(&c, from);
     note_unused(t, &c, &w);
-    if (!t->peer->known && claims(&c, t->ipv6, t->ip))
+    if (!t->peer->known && is_claim_of(&c, t->ipv6, t->ip))
         note_candidate(t, &w);
     else if (t->peer->known && is_peer(t, &w))
         note_peer(t, &c);
-    else if (claims(&c, t->ipv6, t->ip))
+    else if (is_claim_of(&c, t->ipv6, t->ip))
         note_other(t, &w);
 }
 

@@ -57,7 +57,7 @@ const uint8_t *announced(struct view v, bool *ipv6)
 
 bool is_usable(struct target *t, const struct ud_from *from, const char *wrong)
 {
-    const char *why = why_host_drops(view_from(from->octets, ENCAP_SIZE));
+    const char *why = why_host_drops(view_from(from->bytes, ENCAP_SIZE));
     why = why ? why : wrong;
     t->unusable = why ? why : t->unusable;
     return !why;
@@ -81,16 +81,16 @@ static const char *mode_text(const struct ud_from *from)
 static void packet_text(const struct ud_from *from, char *out, size_t size)
 {
     struct encap e = {0};
-    encap_decode(from->octets, &e);
+    encap_decode(from->bytes, &e);
     const char *what = e.type == TYPE_ARP    ? "an ARP message"
                        : e.type == TYPE_IPV4 ? "an IPv4 packet"
                        : e.type == TYPE_IPV6 ? "an IPv6 packet"
                                              : "a packet";
     if (from->lid)
         snprintf(out, size, "%s of %u octets over %s from QPN 0x%06x, LID %u", what,
-                 from->octets.len, mode_text(from), from->qpn, from->lid);
+                 from->bytes.len, mode_text(from), from->qpn, from->lid);
     else
-        snprintf(out, size, "%s of %u octets", what, from->octets.len);
+        snprintf(out, size, "%s of %u octets", what, from->bytes.len);
 }
 
 void take_packet(struct target *t, const struct ud_from *from, bool of_peer)
@@ -101,7 +101,7 @@ void take_packet(struct target *t, const struct ud_from *from, bool of_peer)
         results_received(t->results, "%s", text);
     verdict_frame(t->results->checked->verdict, of_peer);
     if (from->connection)
-        wirelog_message(t->log, t->link->transport, from->connection, from->octets, LOG_OF_TARGET);
+        wirelog_message(t->log, t->link->transport, from->connection, from->bytes, LOG_OF_TARGET);
     else {
         enum log_direction direction = of_peer               ? LOG_OF_TARGET
                                        : names_peer(t, from) ? LOG_OF_IMPOSTOR

@@ -101,18 +101,18 @@ void store_response(const struct target *t, struct pending_request *x, const str
                            .sl = from->sl,
                            .grh = from->grh != NULL,
                            .ms = (double)(g_get_monotonic_time() - x->sent) / 1000,
-                           .n = MIN(from->octets.cap, UD_SIZE)}; /* a connection's may be larger */
-    memcpy(a->octets, from->octets.p, a->n);
+                           .n = MIN(from->bytes.cap, UD_SIZE)}; /* a connection's may be larger */
+    memcpy(a->bytes, from->bytes.p, a->n);
 }
 
 bool take_response(struct target *t, const struct ud_from *from, void *user)
 {
     struct pending_request *x = user;
     struct encap e;
-    if (from->connection || encap_decode(from->octets, &e) != WIRE_OK ||
+    if (from->connection || encap_decode(from->bytes, &e) != WIRE_OK ||
         e.type != (x->ipv6 ? TYPE_IPV6 : TYPE_ARP))
         return false; /* responses over connections do not count (RFC 4755 §7) */
-    struct view body = view_from(from->octets, ENCAP_SIZE);
+    struct view body = view_from(from->bytes, ENCAP_SIZE);
     const uint8_t *lladdr = x->ipv6 ? answered_by_na(x, body) : answered_by_arp(t, x, from, body);
     bool of_peer = t->peer->known && lladdr && lladdr_same(lladdr, t->peer->lladdr) &&
                    is_from_peer(t, from);

@@ -41,7 +41,7 @@ struct response {
     bool grh;
     double ms;
     uint32_t n;
-    uint8_t octets[UD_SIZE]; /* starting at the encapsulation header */
+    uint8_t bytes[UD_SIZE]; /* starting at the encapsulation header */
 };
 
 enum { TRIES = 3 };

@@ -23,7 +23,7 @@
 #include "wire/nd.h"
 
 /* Over UD, even if the request arrived over a connection (RFC 4755 §7). */
-static struct ud_to back_to(const struct target *t, const struct ud_from *from)
+static struct ud_to reply_destination(const struct target *t, const struct ud_from *from)
 {
     if (from->connection)
         return to_peer(t, t->peer->needs_grh);
@@ -45,7 +45,7 @@ static void answer_arp(struct target *t, const struct ud_from *from, struct view
                             .spa = t->link->source.ip,
                             .tha = v.p + a.sha,
                             .tpa = v.p + a.spa};
-    struct ud_to to = back_to(t, from);
+    struct ud_to to = reply_destination(t, from);
     to.qpn = lladdr_read(v.p + a.sha).qpn;
     send_unicast(t, &to, out, make_arp(out, &m));
 }
@@ -104,7 +104,7 @@ static void answer_ns(struct target *t, const struct ud_from *from, struct view 
                            .to = ipv6.p + IPV6_FROM,
                            .target = t->link->source.ip,
                            .lladdr = t->link->lladdr};
-    struct ud_to to = back_to(t, from);
+    struct ud_to to = reply_destination(t, from);
     send_unicast(t, &to, out, make_nd(out, &m));
 }
 
@@ -181,9 +181,9 @@ void responder_take(struct target *t, const struct ud_from *from)
 {
     struct encap e;
     const struct source *s = &t->link->source;
-    if (!(s->usable || s->tentative) || encap_decode(from->octets, &e) != WIRE_OK)
+    if (!(s->usable || s->tentative) || encap_decode(from->bytes, &e) != WIRE_OK)
         return;
-    struct view body = view_from(from->octets, ENCAP_SIZE);
+    struct view body = view_from(from->bytes, ENCAP_SIZE);
     if (e.type == TYPE_ARP && s->usable && !s->ipv6)
         answer_arp(t, from, body);
     else if (e.type == TYPE_IPV6 && s->ipv6)

@@ -43,15 +43,15 @@ static bool stage_broadcast_group(struct target *t, const char *id)
     results_add(t->results, R_RFC4391_4_1_SCOPE_SEARCH, OUTCOME_PASS, "", why);
     results_stage(t->results, id, OUTCOME_PASS, "",
                   "%s, MLID 0x%04x, Q_Key 0x%08x, SL %u, MTU %u octets", mgid, t->link->group.mlid,
-                  t->link->group.qkey, t->link->group.sl, ib_mtu_octets(t->link->group.mtu));
+                  t->link->group.qkey, t->link->group.sl, ib_mtu_bytes(t->link->group.mtu));
     link_find_sm_key(t);
     return !t->run->stopped;
 }
 
 static bool stage_group_mtu(struct target *t, const char *id)
 {
-    unsigned group = ib_mtu_octets(t->link->group.mtu),
-             port = ib_mtu_octets(t->link->transport->facts.mtu);
+    unsigned group = ib_mtu_bytes(t->link->group.mtu),
+             port = ib_mtu_bytes(t->link->transport->facts.mtu);
     if (!group)
         results_stage(t->results, id, OUTCOME_FAIL,
                       "set the group's MTU in the partition configuration (mtu=4 is 2048)",
@@ -132,7 +132,7 @@ static const char *find_attribute(struct target *t)
 }
 
 /* Finds the cause of a refused join: changes one parameter after the other until the SM accepts. */
-static void find_blame(struct target *t, char *out, size_t size)
+static void find_refused_parameter(struct target *t, char *out, size_t size)
 {
     uint16_t status;
     const char *state = find_join_state(t);
@@ -162,7 +162,7 @@ static void report_refusal(struct target *t, const char *id, uint16_t status)
 {
     char blame[VERDICT_TEXT];
     results_received(t->results, "status 0x%04x, %s", status, sa_status_name(status));
-    find_blame(t, blame, sizeof blame);
+    find_refused_parameter(t, blame, sizeof blame);
     results_stage(t->results, id, OUTCOME_FAIL, blame, "the SA refuses: status 0x%04x, %s", status,
                   sa_status_name(status));
 }

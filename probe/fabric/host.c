@@ -48,27 +48,27 @@ static char *interface_or_skip(struct target *t, const char *id)
 
 /* RFC 4391 §7: the link's MTU is the group's. RFC 4755 §5: a connection's MTU may be larger. */
 static void report_mode(struct target *t, const char *id, const char *name, bool connected,
-                        unsigned long octets)
+                        unsigned long bytes)
 {
     unsigned link = link_mtu(t->link);
     if (connected)
         results_stage(
             t->results, id, OUTCOME_NOTED,
             "peers without connected mode (new adapters have none) get only packets of the link's MTU: if large ones vanish, compare with ipoib-probe --source FREE_ADDRESS PEER",
-            "%s is in connected mode, MTU %lu octets; over UD %u", name, octets, link);
+            "%s is in connected mode, MTU %lu octets; over UD %u", name, bytes, link);
     else if (!link)
         results_stage(
             t->results, id, OUTCOME_INCONCLUSIVE, "",
             "%s is in datagram mode, MTU %lu octets; the link's is not known (fabric.mtu)", name,
-            octets);
-    else if (octets == link)
+            bytes);
+    else if (bytes == link)
         results_stage(t->results, id, OUTCOME_PASS, "",
-                      "%s is in datagram mode, MTU %lu octets, the link's", name, octets);
+                      "%s is in datagram mode, MTU %lu octets, the link's", name, bytes);
     else
         results_stage(
-            t->results, id, octets > link ? OUTCOME_FAIL : OUTCOME_NOTED,
+            t->results, id, bytes > link ? OUTCOME_FAIL : OUTCOME_NOTED,
             "ip link set MTU: every host of the link has the same, that of the broadcast group less 4",
-            "%s is in datagram mode, MTU %lu octets; the link's is %u", name, octets, link);
+            "%s is in datagram mode, MTU %lu octets; the link's is %u", name, bytes, link);
 }
 
 static bool stage_mode(struct target *t, const char *id)

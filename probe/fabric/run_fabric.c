@@ -43,7 +43,7 @@ static void skip_from(struct target *t, unsigned first)
                       stage_at(first - 1)->id);
 }
 
-static bool device_is_there(struct target *t, enum opening opening, const char *why)
+static bool device_is_open(struct target *t, enum opening opening, const char *why)
 {
     if (opening == OPENED) {
         results_stage(t->results, device[0].id, OUTCOME_PASS, "", "%s port %u, LID %u",
@@ -76,7 +76,7 @@ static bool run_stage(struct target *t, const struct stage_of_fabric *s)
 
 void run_fabric(struct target *t, enum opening opening, const char *why)
 {
-    if (!device_is_there(t, opening, why)) {
+    if (!device_is_open(t, opening, why)) {
         skip_from(t, 1);
         return;
     }

@@ -28,7 +28,7 @@ void connector_free(struct connector *c);
 enum transport_result connector_connect(struct connector *c, const struct connect_request *q,
                                         int ms, struct cm_connection **connection);
 enum transport_result connector_send(struct connector *c, struct cm_connection *connection,
-                                     const uint8_t *octets, uint32_t n);
+                                     const uint8_t *bytes, uint32_t n);
 void connector_disconnect(struct connector *c, struct cm_connection *connection, int ms,
                           bool *answered);
 

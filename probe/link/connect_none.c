@@ -32,11 +32,11 @@ enum transport_result connector_connect(struct connector *c, const struct connec
 }
 
 enum transport_result connector_send(struct connector *c, struct cm_connection *connection,
-                                     const uint8_t *octets, uint32_t n)
+                                     const uint8_t *bytes, uint32_t n)
 {
     (void)c;
     (void)connection;
-    (void)octets;
+    (void)bytes;
     (void)n;
     return TRANSPORT_NOTHING;
 }

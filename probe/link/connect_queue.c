@@ -112,7 +112,7 @@ void connector_free_queues(struct rdma_connection *conn)
 /* ---- messages */
 
 enum transport_result connector_send(struct connector *c, struct cm_connection *connection,
-                                     const uint8_t *octets, uint32_t n)
+                                     const uint8_t *bytes, uint32_t n)
 {
     struct rdma_connection *conn = (struct rdma_connection *)connection;
     uint8_t *slot = conn->memory + (size_t)SLOTS * SLOT_SIZE;
@@ -121,7 +121,7 @@ enum transport_result connector_send(struct connector *c, struct cm_connection *
     connector_handle_events(c);
     if (connection->dead || connection->result != CONNECT_ACCEPTED)
         return TRANSPORT_NOTHING;
-    memcpy(slot, octets, n);
+    memcpy(slot, bytes, n);
     struct ibv_sge sge = {(uintptr_t)slot, n, conn->mr->lkey};
     struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
     int error = ibv_post_send(conn->qp, &wr, &bad);
@@ -148,7 +148,7 @@ static bool poll_received(struct rdma_connection *conn, struct ud_from *from)
         if (wc.status != IBV_WC_SUCCESS)
             continue; /* the queue pair is in the error state and receives nothing more */
         *from = (struct ud_from){
-            .octets = view_make(conn->memory + (size_t)slot * SLOT_SIZE, wc.byte_len, wc.byte_len),
+            .bytes = view_make(conn->memory + (size_t)slot * SLOT_SIZE, wc.byte_len, wc.byte_len),
             .connection = &conn->base,
             .qpn = conn->base.peer_qpn,
             .lid = conn->base.peer_lid,

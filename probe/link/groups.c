@@ -26,8 +26,8 @@
 enum { SELECT_EXACTLY = 2 };
 
 /* Queries one group. *record points to the received record in a. */
-static enum sa_result ask_member(struct target *t, struct sa_question *q, struct sa_answer *a,
-                                 const uint8_t **record)
+static enum sa_result query_member_record(struct target *t, struct sa_question *q,
+                                          struct sa_answer *a, const uint8_t **record)
 {
     enum sa_result result = sa_ask(t, q, a);
     *record = a->records->data;
@@ -40,7 +40,7 @@ enum sa_result group_get(struct target *t, const uint8_t *mgid, struct mc_group 
     struct sa_question q = mc_ask_group(mgid);
     struct sa_answer a;
     const uint8_t *record;
-    enum sa_result result = ask_member(t, &q, &a, &record);
+    enum sa_result result = query_member_record(t, &q, &a, &record);
     if (result == SA_SUCCESS)
         *g = mc_group_read(record);
     *status = a.status;
@@ -68,7 +68,7 @@ enum sa_result group_member_state_of(struct target *t, const uint8_t *mgid, cons
     q.sm_key = t->link->sm_key;
     *member = *known = false;
     *join_state = 0;
-    enum sa_result result = ask_member(t, &q, &a, &record);
+    enum sa_result result = query_member_record(t, &q, &a, &record);
     if (result == SA_SUCCESS) {
         *join_state = mc_member_read(record).join_state;
         *member = true;
@@ -127,7 +127,7 @@ static enum sa_result send_join(struct target *t, const struct joined *m, struct
     const uint8_t *record;
     g_array_append_val(t->link->memberships, *m);
     report_guard(t, m, true);
-    enum sa_result result = ask_member(t, q, &a, &record);
+    enum sa_result result = query_member_record(t, q, &a, &record);
     *status = a.status;
     if (result == SA_SUCCESS)
         *g = mc_group_read(record);
@@ -170,7 +170,7 @@ bool group_attach(struct target *t, const struct mc_group *g)
     return true;
 }
 
-static enum sa_result ask_for_leaver(void *user, const struct sa_question *q, struct sa_answer *a)
+static enum sa_result query_for_leaver(void *user, const struct sa_question *q, struct sa_answer *a)
 {
     return sa_ask(user, q, a);
 }
@@ -182,7 +182,7 @@ static void report_leaving(const struct target *t, const struct joined *m, enum 
     const struct port_facts *f = &t->link->transport->facts;
     ip_text(true, m->mgid, group);
     if (how == LEAVE_UNCONFIRMED)
-        say("the SA did not confirm that a group was left; it forgets it when the port goes down");
+        say("the SA did not confirm that a group was left; it removes the membership when the port goes down");
     else if (how == LEAVE_IN_USE)
         say("%s port %u stays in group %s, which the probe joined: %s is up in this partition, and would receive nothing more of the group",
             f->device, f->port, group, interface);
@@ -198,7 +198,7 @@ static bool leave(struct target *t, const struct joined *m)
 {
     const struct leaver l = {.port = &t->link->transport->facts,
                              .sm_key = t->link->sm_key,
-                             .ask = ask_for_leaver,
+                             .ask = query_for_leaver,
                              .user = t};
     char *interface;
     enum leaving how = leave_group(&l, m, &interface);

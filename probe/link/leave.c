@@ -15,7 +15,7 @@
  * it is SendOnlyFullMember, or FullMember with older SMs. It is never NonMember or
  * SendOnlyNonMember.
  */
-static uint8_t held_by(const char *interface, const struct joined *m)
+static uint8_t bits_of_interface(const char *interface, const struct joined *m)
 {
     if (mgid_is_ipoib(m->mgid) && mgid_read(m->mgid).broadcast)
         return JOIN_FULL;
@@ -27,10 +27,10 @@ static uint8_t held_by(const char *interface, const struct joined *m)
 /*
  * The added bits that an interface may use. The MGID contains the P_Key of its link (RFC 4391 §4).
  */
-static uint8_t held_by_host(const struct leaver *l, const struct joined *m, char **interface)
+static uint8_t bits_of_host(const struct leaver *l, const struct joined *m, char **interface)
 {
     *interface = host_interface_on(l->port, be16(m->mgid + MGID_PKEY));
-    return *interface ? m->added & held_by(*interface, m) : 0;
+    return *interface ? m->added & bits_of_interface(*interface, m) : 0;
 }
 
 static enum sa_result query_member(const struct leaver *l, uint8_t method, const uint8_t *mgid,
@@ -62,14 +62,14 @@ enum leaving leave_group(const struct leaver *l, const struct joined *m, char **
                                              [SA_NO_RESPONSE] = LEAVE_UNCONFIRMED,
                                              [SA_BUSY] = LEAVE_UNCONFIRMED,
                                              [SA_ERROR] = LEAVE_UNCONFIRMED};
-    if (held_by_host(l, m, interface))
+    if (bits_of_host(l, m, interface))
         return LEAVE_IN_USE;
     g_free(*interface);
     enum sa_result result = query_member(l, SA_DELETE, m->mgid, m->added);
     /*
      * An interface that came up in the meantime may have joined before the SA processed the Delete.
      */
-    uint8_t lost = held_by_host(l, m, interface);
+    uint8_t lost = bits_of_host(l, m, interface);
     if (lost && !is_member(l, m->mgid, lost))
         return query_member(l, SA_SET, m->mgid, lost) == SA_SUCCESS ? LEAVE_REJOINED
                                                                     : LEAVE_NOT_REJOINED;

@@ -84,8 +84,8 @@ enum sa_result link_find_broadcast(struct target *t, char *why, size_t size)
 
 uint32_t link_mtu(const struct probe_link *l)
 {
-    uint32_t octets = ib_mtu_octets(l->group.mtu);
-    return octets ? octets - ENCAP_SIZE : 0;
+    uint32_t bytes = ib_mtu_bytes(l->group.mtu);
+    return bytes ? bytes - ENCAP_SIZE : 0;
 }
 
 /* With the SM's key the SA discloses members; with a wrong key it does not respond (IBA 15.4.1). */

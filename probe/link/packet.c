@@ -39,7 +39,7 @@ struct packet {
     int fd;
     unsigned index;
     const volatile int *stop;
-    uint8_t octets[FRAME_SIZE];
+    uint8_t bytes[FRAME_SIZE];
 };
 
 static bool is_denied(int error)
@@ -82,18 +82,18 @@ static enum transport_result packet_open_qp(struct transport *t, unsigned pkey_i
 }
 
 static enum transport_result send_frame(struct transport *t, const struct ud_to *to,
-                                        const uint8_t *octets, uint32_t n)
+                                        const uint8_t *bytes, uint32_t n)
 {
     struct packet *k = (struct packet *)t;
     uint8_t frame[FRAME_SIZE] = {0};
     struct sockaddr_ll where = {.sll_family = AF_PACKET,
                                 .sll_ifindex = (int)k->index,
-                                .sll_protocol = htons(be16(octets + ENCAP_TYPE))};
+                                .sll_protocol = htons(be16(bytes + ENCAP_TYPE))};
     frame[LLADDR_QPN] = (uint8_t)(to->qpn >> 16);
     frame[LLADDR_QPN + 1] = (uint8_t)(to->qpn >> 8);
     frame[LLADDR_QPN + 2] = (uint8_t)to->qpn;
     memcpy(frame + LLADDR_GID, to->gid, 16);
-    memcpy(frame + PSEUDO_SIZE, octets, n);
+    memcpy(frame + PSEUDO_SIZE, bytes, n);
     ssize_t sent = sendto(k->fd, frame, PSEUDO_SIZE + n, 0,
                           (const struct sockaddr *)(const void *)&where, sizeof where);
     if (sent < 0 && errno != ENOBUFS) /* a full queue counts as a lost packet */
@@ -103,12 +103,12 @@ static enum transport_result send_frame(struct transport *t, const struct ud_to 
 
 static bool packet_receive_one(struct packet *k, struct ud_from *from)
 {
-    ssize_t n = recv(k->fd, k->octets, sizeof k->octets, MSG_DONTWAIT | MSG_TRUNC);
+    ssize_t n = recv(k->fd, k->bytes, sizeof k->bytes, MSG_DONTWAIT | MSG_TRUNC);
     if (n < PSEUDO_SIZE + ENCAP_SIZE)
         return false;
-    uint32_t cap = (uint32_t)MIN((size_t)n, sizeof k->octets) - PSEUDO_SIZE;
+    uint32_t cap = (uint32_t)MIN((size_t)n, sizeof k->bytes) - PSEUDO_SIZE;
     *from = (struct ud_from){
-        .octets = view_make(k->octets + PSEUDO_SIZE, cap, (uint32_t)n - PSEUDO_SIZE)};
+        .bytes = view_make(k->bytes + PSEUDO_SIZE, cap, (uint32_t)n - PSEUDO_SIZE)};
     return true;
 }
 
@@ -205,11 +205,11 @@ static void packet_read_pkeys(struct port_facts *f, const char *port)
     g_free(folder);
 }
 
-static uint8_t mtu_code(unsigned long octets)
+static uint8_t mtu_code(unsigned long bytes)
 {
     uint8_t code = 0;
     for (uint8_t c = 1; c <= 5; c++)
-        code = ib_mtu_octets(c) <= octets + ENCAP_SIZE ? c : code;
+        code = ib_mtu_bytes(c) <= bytes + ENCAP_SIZE ? c : code;
     return code;
 }
 

@@ -20,7 +20,7 @@
 enum { SA_WAIT_MS = 1500, CACHE_SIZE = 64, MAX_FAILURES = 3 };
 
 /* Logs the request MAD with a transaction ID of the log and without the SM_Key. */
-static void log_question(struct target *t, const struct sa_question *q)
+static void log_request(struct target *t, const struct sa_question *q)
 {
     uint8_t mad[MAD_SIZE] = {[MAD_BASE_VERSION] = 1,
                              [MAD_CLASS] = MAD_CLASS_SA,
@@ -67,7 +67,7 @@ static enum sa_result send_query(struct target *t, const struct sa_question *q, 
     if (t->run->sweeps)
         rate_take(t->run);
     if (single)
-        log_question(t, q);
+        log_request(t, q);
     switch (t->link->transport->ops->ask(t->link->transport, q, SA_WAIT_MS, a)) {
     case TRANSPORT_OK:
         if (t->about_fabric)

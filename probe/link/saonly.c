@@ -37,10 +37,10 @@ static enum transport_result sa_only_open_qp(struct transport *t, unsigned pkey_
 }
 
 static enum transport_result send_nothing(struct transport *t, const struct ud_to *to,
-                                          const uint8_t *octets, uint32_t n)
+                                          const uint8_t *bytes, uint32_t n)
 {
     (void)to;
-    (void)octets;
+    (void)bytes;
     (void)n;
     return no_queue_pair(t);
 }

@@ -45,7 +45,7 @@ static void keep_rate(struct run *r)
     rate_take(r);
 }
 
-static bool send_to(struct target *t, const struct ud_to *to, const uint8_t *octets, uint32_t n)
+static bool send_to(struct target *t, const struct ud_to *to, const uint8_t *bytes, uint32_t n)
 {
     if (target_ended(t))
         return false;
@@ -54,27 +54,27 @@ static bool send_to(struct target *t, const struct ud_to *to, const uint8_t *oct
         t->run->stopped = true;
         return false;
     }
-    wirelog_ud_sent(t->log, t->link->transport, t->link->pkey, to, octets, n);
-    return !fails(t, t->link->transport->ops->send(t->link->transport, to, octets, n));
+    wirelog_ud_sent(t->log, t->link->transport, t->link->pkey, to, bytes, n);
+    return !fails(t, t->link->transport->ops->send(t->link->transport, to, bytes, n));
 }
 
-bool send_unicast(struct target *t, const struct ud_to *to, const uint8_t *octets, uint32_t n)
+bool send_unicast(struct target *t, const struct ud_to *to, const uint8_t *bytes, uint32_t n)
 {
-    return send_to(t, to, octets, n);
+    return send_to(t, to, bytes, n);
 }
 
-bool send_message(struct target *t, struct cm_connection *c, const uint8_t *octets, uint32_t n)
+bool send_message(struct target *t, struct cm_connection *c, const uint8_t *bytes, uint32_t n)
 {
     if (target_ended(t) || c->dead)
         return false;
     keep_rate(t->run);
-    wirelog_message(t->log, t->link->transport, c, view_make(octets, n, n), LOG_SENT);
+    wirelog_message(t->log, t->link->transport, c, view_make(bytes, n, n), LOG_SENT);
     enum transport_result result = t->link->transport->ops->send_connected(t->link->transport, c,
-                                                                           octets, n);
+                                                                           bytes, n);
     return !fails(t, result) && result == TRANSPORT_OK;
 }
 
-bool send_group(struct target *t, const struct mc_group *g, const uint8_t *octets, uint32_t n)
+bool send_group(struct target *t, const struct mc_group *g, const uint8_t *bytes, uint32_t n)
 {
     struct ud_to to = {.lid = g->mlid,
                        .sl = g->sl,
@@ -85,5 +85,5 @@ bool send_group(struct target *t, const struct mc_group *g, const uint8_t *octet
                        .qkey = t->link->group.qkey,
                        .grh = true};
     memcpy(to.gid, g->mgid, 16);
-    return send_to(t, &to, octets, n);
+    return send_to(t, &to, bytes, n);
 }

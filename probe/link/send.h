@@ -17,12 +17,12 @@ void rate_take(struct run *r);
  * Sends a packet to one port or to a group. Returns false if the run was stopped or the transport
  * failed.
  */
-bool send_unicast(struct target *t, const struct ud_to *to, const uint8_t *octets, uint32_t n);
-bool send_group(struct target *t, const struct mc_group *g, const uint8_t *octets, uint32_t n);
+bool send_unicast(struct target *t, const struct ud_to *to, const uint8_t *bytes, uint32_t n);
+bool send_group(struct target *t, const struct mc_group *g, const uint8_t *bytes, uint32_t n);
 /*
  * Sends a message over a connection. Returns false in the same cases and if the connection has
  * ended.
  */
-bool send_message(struct target *t, struct cm_connection *c, const uint8_t *octets, uint32_t n);
+bool send_message(struct target *t, struct cm_connection *c, const uint8_t *bytes, uint32_t n);
 
 #endif

@@ -48,11 +48,11 @@ struct ud_to {
 struct cm_connection;
 
 /*
- * A received UD packet, or a message received over a connection. octets is valid until the next use
+ * A received UD packet, or a message received over a connection. bytes is valid until the next use
  * of the transport.
  */
 struct ud_from {
-    struct view octets;               /* starting at the encapsulation header */
+    struct view bytes;                /* starting at the encapsulation header */
     const uint8_t *grh;               /* 40 bytes; NULL: no GRH */
     struct cm_connection *connection; /* the connection; NULL: UD */
     uint32_t qpn;                     /* the sender's */
@@ -143,8 +143,8 @@ struct transport_ops {
      * sends.
      */
     enum transport_result (*open_other_partition)(struct transport *t, unsigned pkey_index);
-    enum transport_result (*send)(struct transport *t, const struct ud_to *to,
-                                  const uint8_t *octets, uint32_t n);
+    enum transport_result (*send)(struct transport *t, const struct ud_to *to, const uint8_t *bytes,
+                                  uint32_t n);
     /* Waits up to ms milliseconds for the next packet. */
     enum transport_result (*receive)(struct transport *t, int ms, struct ud_from *from);
     /*
@@ -178,7 +178,7 @@ struct transport_ops {
                                      struct cm_connection **c);
     /* Sends a message. TRANSPORT_NOTHING: not possible, the connection is unusable. */
     enum transport_result (*send_connected)(struct transport *t, struct cm_connection *c,
-                                            const uint8_t *octets, uint32_t n);
+                                            const uint8_t *bytes, uint32_t n);
     /*
      * Disconnects and frees the connection; if it was up, sends a DREQ. *answered: the DREP arrived
      * in time.

@@ -51,9 +51,9 @@ static enum transport_result verbs_connect(struct transport *t, const struct con
 }
 
 static enum transport_result verbs_send_connected(struct transport *t, struct cm_connection *c,
-                                                  const uint8_t *octets, uint32_t n)
+                                                  const uint8_t *bytes, uint32_t n)
 {
-    return connector_send(((struct verbs *)t)->connector, c, octets, n);
+    return connector_send(((struct verbs *)t)->connector, c, bytes, n);
 }
 
 static void verbs_disconnect(struct transport *t, struct cm_connection *c, int ms, bool *answered)

@@ -50,7 +50,7 @@ void verbs_free_queues(struct verbs *v);
 
 /* ---- verbs_packet.c: UD packets */
 
-enum transport_result verbs_send(struct transport *t, const struct ud_to *to, const uint8_t *octets,
+enum transport_result verbs_send(struct transport *t, const struct ud_to *to, const uint8_t *bytes,
                                  uint32_t n);
 enum transport_result verbs_receive(struct transport *t, int ms, struct ud_from *from);
 enum transport_result verbs_attach(struct transport *t, const uint8_t *mgid, uint16_t mlid);

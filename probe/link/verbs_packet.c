@@ -50,7 +50,7 @@ static struct ibv_ah *find_ah(struct verbs *v, const struct ud_to *to)
     return w->ah;
 }
 
-enum transport_result verbs_send(struct transport *t, const struct ud_to *to, const uint8_t *octets,
+enum transport_result verbs_send(struct transport *t, const struct ud_to *to, const uint8_t *bytes,
                                  uint32_t n)
 {
     struct verbs *v = (struct verbs *)t;
@@ -58,7 +58,7 @@ enum transport_result verbs_send(struct transport *t, const struct ud_to *to, co
     if (!ah)
         return verbs_fail(t, "no address handle", errno);
     uint8_t *slot = v->memory + (size_t)SLOTS * SLOT_SIZE;
-    memcpy(slot, octets, n);
+    memcpy(slot, bytes, n);
     struct ibv_sge sge = {(uintptr_t)slot, n, v->mr->lkey};
     struct ibv_send_wr wr = {.sg_list = &sge,
                              .num_sge = 1,
@@ -69,7 +69,7 @@ enum transport_result verbs_send(struct transport *t, const struct ud_to *to, co
                               : to->second_qp     ? v->second_qp
                                                   : v->qp,
                               &wr, &bad);
-    return error ? verbs_fail(t, "a packet cannot be sent", error) : await_sent(v);
+    return error ? verbs_fail(t, "cannot send a packet", error) : await_sent(v);
 }
 
 /* ---- receiving */
@@ -86,7 +86,7 @@ static bool poll_packet(struct verbs *v, struct ud_from *from)
         }
         const uint8_t *p = v->memory + (size_t)slot * SLOT_SIZE;
         uint32_t n = wc.byte_len - GRH_SIZE;
-        *from = (struct ud_from){.octets = view_make(p + GRH_SIZE, n, n),
+        *from = (struct ud_from){.bytes = view_make(p + GRH_SIZE, n, n),
                                  .grh = wc.wc_flags & IBV_WC_GRH ? p : NULL,
                                  .qpn = wc.src_qp,
                                  .to_qpn = slot < SLOTS_MAIN ? t->qpn : t->second_qpn,
@@ -145,5 +145,6 @@ enum transport_result verbs_attach(struct transport *t, const uint8_t *mgid, uin
     union ibv_gid gid;
     memcpy(gid.raw, mgid, 16);
     int error = ibv_attach_mcast(v->qp, &gid, mlid);
-    return error ? verbs_fail(t, "a multicast group cannot be received", error) : TRANSPORT_OK;
+    return error ? verbs_fail(t, "cannot attach the queue pair to a multicast group", error)
+                 : TRANSPORT_OK;
 }

@@ -79,14 +79,14 @@ enum transport_result verbs_open_qp(struct transport *t, unsigned pkey_index, ui
     struct verbs *v = (struct verbs *)t;
     errno = 0;
     if (!create_ud_queues(v))
-        return verbs_fail(t, "no UD queue pair can be made (ulimit -l: memory that may be locked)",
+        return verbs_fail(t, "cannot create a UD queue pair (ulimit -l: memory that may be locked)",
                           errno ? errno : ENOMEM);
     v->qkey = qkey;
     int error = to_rts(v, v->qp, pkey_index, 0, SLOTS_MAIN);
     if (!error)
         error = to_rts(v, v->second_qp, pkey_index, SLOTS_MAIN, SLOTS);
     if (error)
-        return verbs_fail(t, "the UD queue pair cannot be made ready", error);
+        return verbs_fail(t, "cannot make the UD queue pair ready", error);
     t->qpn = v->qp->qp_num;
     t->second_qpn = v->second_qp->qp_num;
     ibv_req_notify_cq(v->received, 0);
@@ -103,11 +103,11 @@ enum transport_result verbs_open_other_partition(struct transport *t, unsigned p
     if (!v->other_partition)
         v->other_partition = create_ud_qp(v, 1);
     if (!v->other_partition)
-        return verbs_fail(t, "no UD queue pair can be made in another partition",
+        return verbs_fail(t, "cannot create a UD queue pair in another partition",
                           errno ? errno : ENOMEM);
     int error = to_rts(v, v->other_partition, pkey_index, 0, 0);
     if (error)
-        return verbs_fail(t, "the UD queue pair in another partition cannot be made ready", error);
+        return verbs_fail(t, "cannot make the UD queue pair in another partition ready", error);
     t->other_partition_qpn = v->other_partition->qp_num;
     t->other_pkey = t->facts.pkeys[pkey_index];
     return TRANSPORT_OK;

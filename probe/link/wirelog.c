@@ -22,7 +22,7 @@ struct frame {
     enum log_direction direction;
     int linktype; /* ERF, or LINKTYPE_IPOIB for an interface */
     uint32_t n;
-    uint8_t octets[];
+    uint8_t bytes[];
 };
 
 struct wirelog {
@@ -87,7 +87,7 @@ static void write_frame(struct wirelog *w, const struct frame *f, const char *co
     begin_file(w, f->linktype);
     pcapng_put_epb_head(head, &epb);
     put(w, head, sizeof head);
-    put(w, f->octets, f->n);
+    put(w, f->bytes, f->n);
     put(w, tail, pcapng_put_epb_tail(tail, &epb));
 }
 
@@ -104,7 +104,7 @@ static void checker(struct wirelog *w, const struct frame *f)
 {
     if (f->direction == LOG_OF_IMPOSTOR)
         return;
-    struct capture_frame c = {++w->number, 0, f->linktype, f->ns, view_make(f->octets, f->n, f->n)};
+    struct capture_frame c = {++w->number, 0, f->linktype, f->ns, view_make(f->bytes, f->n, f->n)};
     w->direction = f->direction;
     checker_frame(w->checker, &c);
 }
@@ -189,16 +189,16 @@ static int64_t now_ns(void)
  * Frame as an interface sends or receives it: 40 bytes before the datagram, of which the last 20
  * are the destination address.
  */
-static void log_datagram(struct wirelog *w, const uint8_t *lladdr, const uint8_t *octets,
-                         uint32_t n, enum log_direction direction)
+static void log_datagram(struct wirelog *w, const uint8_t *lladdr, const uint8_t *bytes, uint32_t n,
+                         enum log_direction direction)
 {
     struct frame *f = g_malloc0(sizeof *f + DLT_IPOIB_PSEUDO + n);
     f->ns = now_ns();
     f->direction = direction;
     f->linktype = LINKTYPE_IPOIB;
     f->n = DLT_IPOIB_PSEUDO + n;
-    memcpy(f->octets + DLT_IPOIB_ADDRESS, lladdr, LLADDR_SIZE);
-    memcpy(f->octets + DLT_IPOIB_PSEUDO, octets, n);
+    memcpy(f->bytes + DLT_IPOIB_ADDRESS, lladdr, LLADDR_SIZE);
+    memcpy(f->bytes + DLT_IPOIB_PSEUDO, bytes, n);
     take_frame(w, f);
 }
 
@@ -212,8 +212,8 @@ void wirelog_frame(struct wirelog *w, const struct ud_heads *h, int64_t ns, cons
     f->ns = ns ? ns : now_ns();
     f->direction = direction;
     f->linktype = LINKTYPE_ERF;
-    f->n = ERF_HEADER_LEN + udframe_put(f->octets + ERF_HEADER_LEN, &heads, payload, n);
-    put_erf(f->octets, f->ns, f->n - ERF_HEADER_LEN);
+    f->n = ERF_HEADER_LEN + udframe_put(f->bytes + ERF_HEADER_LEN, &heads, payload, n);
+    put_erf(f->bytes, f->ns, f->n - ERF_HEADER_LEN);
     take_frame(w, f);
 }
 
@@ -230,13 +230,13 @@ static void put_grh(uint8_t grh[GRH_SIZE], const struct transport *t, const stru
 }
 
 void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey,
-                     const struct ud_to *to, const uint8_t *octets, uint32_t n)
+                     const struct ud_to *to, const uint8_t *bytes, uint32_t n)
 {
     uint8_t grh[GRH_SIZE], lladdr[LLADDR_SIZE] = {0};
     if (!transport_can(t, SHOWS_SENDER)) {
         put24(lladdr + LLADDR_QPN, to->qpn);
         memcpy(lladdr + LLADDR_GID, to->gid, 16);
-        log_datagram(w, lladdr, octets, n, LOG_SENT);
+        log_datagram(w, lladdr, bytes, n, LOG_SENT);
         return;
     }
     struct ud_heads h = {.slid = t->facts.lid,
@@ -250,14 +250,14 @@ void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey
                          .qkey = to->qkey,
                          .grh = to->grh ? grh : NULL};
     put_grh(grh, t, to, n);
-    wirelog_frame(w, &h, 0, octets, n, LOG_SENT);
+    wirelog_frame(w, &h, 0, bytes, n, LOG_SENT);
 }
 
 void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t pkey, uint32_t qkey,
                          uint16_t mlid, const struct ud_from *from, enum log_direction direction)
 {
     if (!transport_can(t, SHOWS_SENDER)) {
-        log_datagram(w, t->interface->lladdr, from->octets.p, from->octets.cap, direction);
+        log_datagram(w, t->interface->lladdr, from->bytes.p, from->bytes.cap, direction);
         return;
     }
     uint16_t dlid = mlid ? mlid : (uint16_t)(t->facts.lid | from->path_bits);
@@ -270,7 +270,7 @@ void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t 
                          .sqpn = from->qpn,
                          .qkey = qkey,
                          .grh = from->grh};
-    wirelog_frame(w, &h, 0, from->octets.p, from->octets.cap, direction);
+    wirelog_frame(w, &h, 0, from->bytes.p, from->bytes.cap, direction);
 }
 
 void wirelog_mad(struct wirelog *w, const struct transport *t, const uint8_t *mad,

@@ -54,7 +54,7 @@ enum log_direction {
     LOG_OF_IMPOSTOR,
 };
 void wirelog_ud_sent(struct wirelog *w, const struct transport *t, uint16_t pkey,
-                     const struct ud_to *to, const uint8_t *octets, uint32_t n);
+                     const struct ud_to *to, const uint8_t *bytes, uint32_t n);
 /* qkey: the link's, with which the packet was received. mlid 0: unicast. */
 void wirelog_ud_received(struct wirelog *w, const struct transport *t, uint16_t pkey, uint32_t qkey,
                          uint16_t mlid, const struct ud_from *from, enum log_direction direction);
@@ -85,7 +85,7 @@ void wirelog_disconnect(struct wirelog *w, const struct transport *t, const stru
 uint32_t wirelog_number(struct wirelog *w);
 /* Logs a message, split into packets of the path MTU. Advances the connection's PSNs. */
 void wirelog_message(struct wirelog *w, const struct transport *t, struct cm_connection *c,
-                     struct view octets, enum log_direction direction);
+                     struct view bytes, enum log_direction direction);
 
 /* Logs a frame; datagrams get consecutive PSNs. ns: since 1970; 0: now. */
 void wirelog_frame(struct wirelog *w, const struct ud_heads *h, int64_t ns, const uint8_t *payload,

@@ -88,10 +88,10 @@ void wirelog_disconnect(struct wirelog *w, const struct transport *t, const stru
 }
 
 void wirelog_message(struct wirelog *w, const struct transport *t, struct cm_connection *c,
-                     struct view octets, enum log_direction direction)
+                     struct view bytes, enum log_direction direction)
 {
     bool sent = direction == LOG_SENT;
-    uint32_t *psn = sent ? &c->psn : &c->peer_psn, part = ib_mtu_octets(c->path_mtu), at = 0;
+    uint32_t *psn = sent ? &c->psn : &c->peer_psn, part = ib_mtu_bytes(c->path_mtu), at = 0;
     struct ud_heads h = {.slid = sent ? t->facts.lid : c->peer_lid,
                          .dlid = sent ? c->peer_lid : t->facts.lid,
                          .pkey = c->req.pkey,
@@ -100,13 +100,13 @@ void wirelog_message(struct wirelog *w, const struct transport *t, struct cm_con
                          .connected = true};
     part = part ? part : 256;
     do {
-        uint32_t n = octets.cap - at < part ? octets.cap - at : part;
-        bool first = at == 0, last = at + n == octets.cap;
+        uint32_t n = bytes.cap - at < part ? bytes.cap - at : part;
+        bool first = at == 0, last = at + n == bytes.cap;
         h.opcode = first ? (last ? SEND_ONLY : SEND_FIRST) : last ? SEND_LAST : SEND_MIDDLE;
         h.opcode += c->req.uc ? UC_ABOVE_RC : 0;
         h.psn = *psn & PSN_MASK;
         *psn = *psn + 1;
-        wirelog_frame(w, &h, 0, octets.p + at, n, direction);
+        wirelog_frame(w, &h, 0, bytes.p + at, n, direction);
         at += n;
-    } while (at < octets.cap);
+    } while (at < bytes.cap);
 }

@@ -28,14 +28,14 @@ static bool read_bits(const char *text, bool ipv6, unsigned *bits)
     }
     if (n < least) {
         say("'/%s' is too many addresses: at most /%u %s", text, least,
-            ipv6 ? "of IPv6 (each is a question to the SA)" : "of IPv4");
+            ipv6 ? "of IPv6 (each needs a query to the SA)" : "of IPv4");
         return false;
     }
     *bits = (unsigned)n;
     return true;
 }
 
-static void put_low(struct target_option *t, uint32_t low)
+static void put_host_bits(struct target_option *t, uint32_t low)
 {
     for (unsigned i = 0; i < 4; i++)
         t->ip[(t->ipv6 ? 12 : 0) + i] = (uint8_t)(low >> 8 * (3 - i));
@@ -52,13 +52,13 @@ static void take_prefix(struct target_option *t, unsigned bits)
     bool edges = !t->ipv6 && host_bits > 1;
     t->prefix = true;
     t->n = size - (edges ? 2 : 0);
-    put_low(t, low + edges);
+    put_host_bits(t, low + edges);
 }
 
 void target_address(const struct target_option *t, uint32_t number, uint8_t ip[16])
 {
     struct target_option at = *t;
-    put_low(&at, be32(t->ip + (t->ipv6 ? 12 : 0)) + number);
+    put_host_bits(&at, be32(t->ip + (t->ipv6 ? 12 : 0)) + number);
     memcpy(ip, at.ip, 16);
 }
 

@@ -285,7 +285,7 @@ static bool is_sensible(const struct options *o)
     else if (is_own_source(o))
         say("--source is the probe's own address: it cannot be a target too");
     else if (o->has_source && options_only_fabric(o))
-        say("--source is for addresses that are probed: the fabric is looked at without");
+        say("--source is for peers: leave it out for the target fabric");
     else if (o->capture && strcmp(o->capture, "-") == 0)
         say("-w writes to a file: standard output is the report's");
     else

@@ -57,7 +57,7 @@ struct held {
     uint32_t qpn;
 };
 
-static void held_free(gpointer user)
+static void deferred_free(gpointer user)
 {
     struct held *h = user;
     char *texts[] = {h->expected, h->actual, h->subject, h->reason, h->check, h->sent, h->received};
@@ -66,7 +66,7 @@ static void held_free(gpointer user)
     g_free(h);
 }
 
-static void hold(struct results *r, const struct finding *f)
+static void defer(struct results *r, const struct finding *f)
 {
     struct held *h = g_new0(struct held, 1);
     *h = (struct held){.f = *f,
@@ -100,7 +100,7 @@ static void add(struct results *r, const struct finding *f)
 {
     const struct verdict_evidence evidence = {r->check, r->sent, r->received};
     if (r->held)
-        hold(r, f);
+        defer(r, f);
     else
         add_with(r, f, &evidence);
 }
@@ -108,7 +108,7 @@ static void add(struct results *r, const struct finding *f)
 void results_hold(struct results *r)
 {
     if (!r->held)
-        r->held = g_ptr_array_new_with_free_func(held_free);
+        r->held = g_ptr_array_new_with_free_func(deferred_free);
 }
 
 /*

@@ -60,7 +60,7 @@ static void give_up(struct sweep *s, struct flight *f, const char *why)
         report_named(s, t, text);
         return;
     }
-    snprintf(text, sizeof text, "no answer to %d questions within %u ms%s%s", TRIES,
+    snprintf(text, sizeof text, "no answer to %d requests within %u ms%s%s", TRIES,
              s->run->options->timeout_ms, f->unusable ? "; a reply was received that has " : "",
              f->unusable ? f->unusable : "");
     report_named(s, t, why ? why : text);
@@ -96,7 +96,7 @@ static bool find_group(struct sweep *s, struct flight *f, bool *there)
     wirelog_begin(s->rest->log, "sweep");
     bool good = request_group(s->rest, &x, &f->group, there) == SA_SUCCESS;
     wirelog_end(s->rest->log, good     ? "group joined"
-                              : *there ? "no group to be had"
+                              : *there ? "the group cannot be joined"
                                        : "no such group");
     f->joined = groups_joined(s->link) > before;
     return good && (!f->ipv6 || s->hears == SA_SUCCESS);
@@ -135,7 +135,7 @@ static void advance(struct sweep *s)
     }
 }
 
-static bool ask_new(struct sweep *s)
+static bool send_new(struct sweep *s)
 {
     const struct target_option *t = &s->job->targets[s->target];
     struct flight *f = g_new0(struct flight, 1);
@@ -189,7 +189,7 @@ static bool give_up_next(struct sweep *s)
     return true;
 }
 
-static bool ask_again(struct sweep *s)
+static bool send_retry(struct sweep *s)
 {
     for (unsigned tries = 0; tries + 1 < TRIES; tries++) {
         struct flight *f = due(s, tries);
@@ -203,7 +203,7 @@ static bool ask_again(struct sweep *s)
     return false;
 }
 
-static bool may_ask_new(const struct sweep *s)
+static bool may_send_new(const struct sweep *s)
 {
     return has_more(s) && g_hash_table_size(s->flights) < IN_FLIGHT && s->queue->length < QUEUED;
 }
@@ -214,12 +214,12 @@ bool sweep_ask(struct sweep *s, bool busy)
         return true;
     if (rate_wait(s->run) > 0)
         return false;
-    return ask_again(s) || (may_ask_new(s) && ask_new(s));
+    return send_retry(s) || (may_send_new(s) && send_new(s));
 }
 
 gint64 sweep_next_question(struct sweep *s, gint64 latest)
 {
-    gint64 next = may_ask_new(s) ? 0 : latest;
+    gint64 next = may_send_new(s) ? 0 : latest;
     for (unsigned tries = 0; tries < TRIES; tries++) {
         due(s, tries);
         const struct flight *f = g_queue_peek_head(&s->tries[tries]);

@@ -25,8 +25,8 @@ static bool has_address(const struct host *h, bool ipv6, const uint8_t *ip)
  * Several hosts may have a pending request for one address: the link-local address of a port with
  * many addresses.
  */
-static struct host *who_has(struct sweep *s, bool ipv6, const uint8_t *ip,
-                            const struct ud_from *from)
+static struct host *find_host(struct sweep *s, bool ipv6, const uint8_t *ip,
+                              const struct ud_from *from)
 {
     struct host *any = NULL;
     for (guint i = 0; i < s->active->len; i++) {
@@ -42,7 +42,7 @@ static struct host *who_has(struct sweep *s, bool ipv6, const uint8_t *ip,
 }
 
 /* A host that is queued: this is another response from it. */
-static struct host *who_waits(struct sweep *s, bool ipv6, const uint8_t *ip)
+static struct host *find_queued_host(struct sweep *s, bool ipv6, const uint8_t *ip)
 {
     for (GList *l = s->queue->head; l; l = l->next)
         if (has_address(l->data, ipv6, ip))
@@ -50,7 +50,7 @@ static struct host *who_waits(struct sweep *s, bool ipv6, const uint8_t *ip)
     return NULL;
 }
 
-static struct host *who_matches(struct sweep *s, const struct ud_from *from)
+static struct host *find_host_of_response(struct sweep *s, const struct ud_from *from)
 {
     struct host *sender = NULL;
     for (guint i = 0; i < s->active->len; i++) {
@@ -75,16 +75,16 @@ static void take_foreign(struct sweep *s, const struct ud_from *from)
 static void feed(struct sweep *s, const struct ud_from *from)
 {
     bool ipv6;
-    const uint8_t *ip = announced(from->octets, &ipv6);
-    struct host *h = ip ? who_has(s, ipv6, ip, from) : NULL;
+    const uint8_t *ip = announced(from->bytes, &ipv6);
+    struct host *h = ip ? find_host(s, ipv6, ip, from) : NULL;
     if (!h && ip && sweep_answered(s, ipv6, ip, from))
         return;
-    if (!h && ip && (h = who_waits(s, ipv6, ip))) {
+    if (!h && ip && (h = find_queued_host(s, ipv6, ip))) {
         take_packet(&h->target, from, is_of_peer(&h->target, from));
         return;
     }
     if (!h)
-        h = who_matches(s, from);
+        h = find_host_of_response(s, from);
     if (h)
         take_packet(&h->target, from, is_of_peer(&h->target, from));
     else

@@ -3,7 +3,7 @@
 # Expected: REJ reason 8 (invalid Service-ID) for RFC 4755's 0x01 form and for a QPN that is not the
 # interface's; REP, RTU, DREQ, DREP for Linux's 0x10 form from a program with private data of its own; then
 # Linux's own REQ, refused by a peer whose interface is down.
-# judged: violated rfc4755.6.private-data
+# findings: violated rfc4755.6.private-data
 #   RFC 4755 section 6: every CM message that makes a connection has the private data; the last REQ of ours has none.
 fabric_up && fabric_sm && fabric_nets connected:65520 && fabric_capture cm-reject.pcap || return 1
 hardware=$(fabric_address 1 ib1)

@@ -2,7 +2,7 @@
 # connected: two HCAs back to back, connected mode with MTU 65520.
 # Expected: REQ, REP, RTU in both directions, ARP over UD, ICMP over RC, datagrams of 40000 octets in RC
 # SEND First/Middle/Last, unicast NS and NA over RC, then DREQ and DREP as one side goes down.
-# judged: deviation rfc4755.3.5.service-id rfc4755.7.resolution-over-ud
+# findings: deviation rfc4755.3.5.service-id rfc4755.7.resolution-over-ud
 #   RFC 4755 section 3.5: the Service-ID begins with 0x01; Linux's begins with 0x10. Section 7: answers of ARP and ND are
 #   always UD packets; Linux sends unicast NA by the connection, which the wait of 6 s is for.
 fabric_up && fabric_capture connected.pcap && fabric_sm && fabric_nets connected:65520 || return 1

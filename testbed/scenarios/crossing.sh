@@ -4,7 +4,7 @@
 # datagram from either side at once, while the cable takes a tenth of a second each way: neither can answer before it asks.
 # Expected: two REQs that cross, each sent before the other's has been answered; both are answered by REP and stay, a
 # connection for each direction.
-# judged: deviation rfc4755.3.3.simultaneous
+# findings: deviation rfc4755.3.3.simultaneous
 #   RFC 4755 section 3.3: of two that cross, one MUST be rejected, with reason 28; Linux has no such comparison.
 fabric_up && fabric_capture crossing.pcap && fabric_sm && fabric_nets connected:65520 && sleep 3 || return 1
 a=$(fabric_address 0 ib0) b=$(fabric_address 1 ib1)

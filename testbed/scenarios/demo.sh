@@ -3,7 +3,7 @@
 # the second HCA.
 # Expected: n1 joins its groups, ARP, a ping of either address family; the probe's verdicts in probe.txt, no failure among them.
 # arguments: $IPOIB_BIN/ipoib-probe
-# judged: violated rfc4391.6.reserved-zero rfc4391.9.1.1.reserved-flags rfc4755.2.2.one-ud-qp
+# findings: violated rfc4391.6.reserved-zero rfc4391.9.1.1.reserved-flags rfc4755.2.2.one-ud-qp
 #   In probe.pcapng: the probe sends Reserved 0xbeef and announces flags 0x3f on purpose, to see both ignored (RFC 4391 sections 6
 #   and 9.1.1). It sends requests from a second queue pair in the name of the first (RFC 4755 section 2.2), to see where the
 #   reply goes. It asks by ARP over a connection too, which is no violation: the answer must come over UD (RFC 4755 section 7).

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # dhcp: two HCAs back to back; dnsmasq on n0 gives n1's systemd-networkd a lease for two minutes, to be renewed every 4 s.
 # Expected: discover, offer, request and ACK by broadcast; two renewals and a release by unicast.
-# judged: deviation rfc4390.2.2.no-broadcast-flag rfc4390.2.1.chaddr
+# findings: deviation rfc4390.2.2.no-broadcast-flag rfc4390.2.1.chaddr
 #   RFC 4390 section 2.2: a client with an address in ciaddr does not set the BROADCAST flag; systemd-networkd always does.
 #   RFC 4390 section 2.1: chaddr is zeroed; systemd-networkd puts 16 bytes of its link-layer address into the release.
 leases=/tmp/dhcp; log=$leases/log

@@ -3,7 +3,7 @@
 # Expected: ibv_ud_, rc_ and uc_pingpong (UD with and without GRH, RC and UC First/Middle/Last); an RDMA-CM
 # connection by rping (SEND, RDMA READ, RDMA WRITE), one by rdma_client, one that is refused (REJ, reason
 # 8); ibping's vendor MADs.
-# judged: noted ulp.identify
+# findings: noted ulp.identify
 #   The connections of rping and rdma_client are named as the RDMA CM's, and not judged.
 fabric_up && fabric_sm && fabric_nets && fabric_capture foreign.pcap || return 1
 set -- $(ls /sys/class/infiniband | sort -V); first=$1 second=$2

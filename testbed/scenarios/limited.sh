@@ -3,7 +3,7 @@
 # of both, with P_Keys 0x7fff and 0x0002.
 # Expected: n0 talks to both; n1 and n2 do not hear each other: ARP requests go out with the limited P_Key and are dropped
 # where they arrive. Unicast, tried by a permanent neighbour entry, does not even start: the SA knows no path.
-# judged: noted partition.overlap
+# findings: noted partition.overlap
 #   n1 and n2 are in two partitions each (n0's packets to its own OpenSM never reach the wire).
 cat > /tmp/partitions.conf <<'CONF'
 Default=0x7fff,ipoib:ALL=limited,0x0011750000000100=full;

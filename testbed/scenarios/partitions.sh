@@ -3,7 +3,7 @@
 # P_Key 0x8002 with child interfaces on n0, a full member, and n1, a limited one.
 # Expected: a set of groups for each P_Key; the limited member's packets carry P_Key 0x0002, its groups'
 # MGIDs 8002.
-# judged: noted partition.overlap
+# findings: noted partition.overlap
 #   n1 is in three partitions.
 cat > /tmp/partitions.conf <<'CONF'
 Default=0x7fff,ipoib:ALL=full;

@@ -5,7 +5,7 @@
 # attribute modifier 1 (HANDOVER). n1's sets ClientReregister, and n0 joins its groups there. Then n1's is killed; n0's
 # notices by its polling and takes over, without a word to anyone; n1 joins again. At last n1's is started a second
 # time: handover once more; then it is ended politely, but says nothing of it, so that n0's takes over as before.
-# judged: noted sm.failover-rejoin sm.takeover-causes
+# findings: noted sm.failover-rejoin sm.takeover-causes
 #   Two hand-overs (SMInfo Set) and two takings-over; each time the SA answers from the other LID.
 opensm -c /tmp/sm.conf >/dev/null
 sed -i 's/^\(sminfo_polling_timeout\) .*/\1 1000/; s/^\(polling_retry_number\) .*/\1 2/' /tmp/sm.conf

@@ -4,7 +4,7 @@
 # Expected: all pairs ARP and ping; a ServiceRecord set, read, deleted; InformInfo subscriptions to traps 66
 # and 67, their Reports (answered, and repeated while nobody answers), groups that come and go, GetTable of
 # MCMemberRecord, PathRecord, NodeRecord, PortInfoRecord and InformInfoRecord in several RMPP segments.
-# judged: noted rfc4391.11.router-nonmember-join
+# findings: noted rfc4391.11.router-nonmember-join
 #   sa-watch subscribes to traps 66 and 67 of all groups, as RFC 4391 section 11 has a multicast router do.
 fabric_up topo=1 nhca=4 && fabric_capture switch4.pcap && fabric_sm && fabric_nets || return 1
 for a in 0 1 2 3; do

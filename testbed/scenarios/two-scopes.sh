@@ -4,7 +4,7 @@
 # where the second is a child interface with the same P_Key whose broadcast address is set by hand before it comes up.
 # That is done while its MTU is too small for IPv6: Linux maps ff02::1 as it sets up IPv6 on an interface.
 # Expected: the groups of both links, ff12:... and ff15:..., each interface in those of its own; ARP and ICMP on both.
-# judged: violated rfc4391.4.1.scope-link-local
+# findings: violated rfc4391.4.1.scope-link-local
 #   RFC 4391 section 4.1: the scope of the broadcast-GID should be 2; that of the second link is 5.
 cat > /tmp/partitions.conf <<'CONF'
 Default=0x7fff,ipoib:

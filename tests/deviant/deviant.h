@@ -54,14 +54,14 @@ bool make_groups(struct deviant *d, char *why, size_t size);
 bool takes(struct deviant *d, const struct ud_from *from);
 
 /* ---- send.c: sends packets */
-void send_to_port(struct deviant *d, uint16_t lid, uint8_t sl, uint32_t qpn, uint8_t *octets,
+void send_to_port(struct deviant *d, uint16_t lid, uint8_t sl, uint32_t qpn, uint8_t *bytes,
                   uint32_t n);
-void send_to_group(struct deviant *d, const struct mc_group *g, uint8_t *octets, uint32_t n);
+void send_to_group(struct deviant *d, const struct mc_group *g, uint8_t *bytes, uint32_t n);
 /*
  * Sends an IP packet to a neighbour; resolves its address first if it is unknown. from: the sender
  * of the request.
  */
-void send_ip(struct deviant *d, const uint8_t *ip, const struct ud_from *from, uint8_t *octets,
+void send_ip(struct deviant *d, const uint8_t *ip, const struct ud_from *from, uint8_t *bytes,
              uint32_t n);
 
 /* ---- arp.c, nd.c: address resolution */

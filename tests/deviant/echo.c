@@ -38,7 +38,7 @@ static void reply(struct deviant *d, const struct ud_from *from, struct view v, 
                   uint32_t size, uint32_t icmp, uint8_t type)
 {
     uint8_t out[UD_SIZE];
-    memcpy(out, from->octets.p, ENCAP_SIZE);
+    memcpy(out, from->bytes.p, ENCAP_SIZE);
     put16(out + ENCAP_RESERVED, 0);
     memcpy(out + ENCAP_SIZE, v.p, v.cap);
     memcpy(out + ENCAP_SIZE + addresses, v.p + addresses + size, size);

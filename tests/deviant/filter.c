@@ -39,16 +39,16 @@ static bool minds_grh(const struct deviant *d, bool ip, bool grh, bool multicast
     }
 }
 
-static bool minds_size(const struct deviant *d, uint32_t octets)
+static bool minds_size(const struct deviant *d, uint32_t bytes)
 {
     switch (d->fault) {
     case FAULT_MTU_1500:
     case FAULT_MTU_1500_6:
-        return octets > 1500;
+        return bytes > 1500;
     case FAULT_MTU_1000:
-        return octets > 1000;
+        return bytes > 1000;
     case FAULT_LEAST_76:
-        return octets < 76;
+        return bytes < 76;
     default:
         return false;
     }
@@ -58,7 +58,7 @@ static bool minds_size(const struct deviant *d, uint32_t octets)
 static bool is_deaf(struct deviant *d, const struct ud_from *from, bool multicast)
 {
     enum { TARGET = ARP_SIZE_FIXED + 2 * LLADDR_SIZE + 4 };
-    struct view v = view_from(from->octets, ENCAP_SIZE);
+    struct view v = view_from(from->bytes, ENCAP_SIZE);
     if (view_has(v, TARGET, 4) != WIRE_OK || memcmp(v.p + TARGET, d->ip4, 4) != 0)
         return false;
     if (d->fault == FAULT_UNICAST_DEAF)
@@ -70,12 +70,12 @@ bool takes(struct deviant *d, const struct ud_from *from)
 {
     struct encap e;
     bool multicast = from->grh && from->grh[GRH_DGID] == 0xff;
-    if (encap_decode(from->octets, &e) != WIRE_OK || is_dead(d))
+    if (encap_decode(from->bytes, &e) != WIRE_OK || is_dead(d))
         return false;
     bool ipv4 = e.type == TYPE_IPV4;
     if (minds_header(d, ipv4, e.reserved) || minds_grh(d, ipv4, from->grh != NULL, multicast))
         return false;
     if (e.type == TYPE_ARP)
         return !is_deaf(d, from, multicast);
-    return !minds_size(d, from->octets.cap - ENCAP_SIZE);
+    return !minds_size(d, from->bytes.cap - ENCAP_SIZE);
 }

@@ -49,9 +49,9 @@ static void take(struct deviant *d, const struct ud_from *from)
     struct encap e;
     bool own = from->lid == d->link.transport->facts.lid &&
                (from->qpn == d->link.transport->qpn || (d->other && from->qpn == d->other->qpn));
-    if (own || !takes(d, from) || encap_decode(from->octets, &e) != WIRE_OK)
+    if (own || !takes(d, from) || encap_decode(from->bytes, &e) != WIRE_OK)
         return;
-    struct view v = view_from(from->octets, ENCAP_SIZE);
+    struct view v = view_from(from->bytes, ENCAP_SIZE);
     if (e.type == TYPE_ARP)
         take_arp(d, from, v);
     else if (e.type == TYPE_IPV4)

@@ -10,28 +10,28 @@
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 
-static void send_out(struct deviant *d, const struct ud_to *to, uint8_t *octets, uint32_t n)
+static void send_out(struct deviant *d, const struct ud_to *to, uint8_t *bytes, uint32_t n)
 {
     struct transport *t = d->other ? d->other : d->link.transport;
     if (d->fault == FAULT_RESERVED_SENT || d->fault == FAULT_RESERVED_SENT6 ||
         d->fault == FAULT_SECOND_LATE)
-        put16(octets + ENCAP_RESERVED, 0x0012);
-    if (t->ops->send(t, to, octets, n) != TRANSPORT_OK)
+        put16(bytes + ENCAP_RESERVED, 0x0012);
+    if (t->ops->send(t, to, bytes, n) != TRANSPORT_OK)
         fprintf(stderr, "deviant: %s\n", t->error);
 }
 
-void send_to_port(struct deviant *d, uint16_t lid, uint8_t sl, uint32_t qpn, uint8_t *octets,
+void send_to_port(struct deviant *d, uint16_t lid, uint8_t sl, uint32_t qpn, uint8_t *bytes,
                   uint32_t n)
 {
-    bool arp = be16(octets) == TYPE_ARP;
+    bool arp = be16(bytes) == TYPE_ARP;
     struct ud_to to = {.lid = lid, .sl = sl, .qpn = qpn, .qkey = d->link.group.qkey};
     if (arp && d->fault == FAULT_QKEY_SENT)
         to.qkey ^= 1;
     d->answers++;
-    send_out(d, &to, octets, n);
+    send_out(d, &to, bytes, n);
 }
 
-void send_to_group(struct deviant *d, const struct mc_group *g, uint8_t *octets, uint32_t n)
+void send_to_group(struct deviant *d, const struct mc_group *g, uint8_t *bytes, uint32_t n)
 {
     struct ud_to to = {.lid = g->mlid,
                        .sl = g->sl,
@@ -44,7 +44,7 @@ void send_to_group(struct deviant *d, const struct mc_group *g, uint8_t *octets,
     memcpy(to.gid, g->mgid, 16);
     if (d->fault == FAULT_PARAMETERS)
         to.hop_limit = (uint8_t)(g->hop_limit + 5);
-    send_out(d, &to, octets, n);
+    send_out(d, &to, bytes, n);
 }
 
 /* ---- to a neighbour */
@@ -74,14 +74,14 @@ static void send_waiting(struct deviant *d, struct contact *n)
     n->waiting_n = 0;
 }
 
-void send_ip(struct deviant *d, const uint8_t *ip, const struct ud_from *from, uint8_t *octets,
+void send_ip(struct deviant *d, const uint8_t *ip, const struct ud_from *from, uint8_t *bytes,
              uint32_t n)
 {
-    bool ipv6 = be16(octets) == TYPE_IPV6;
+    bool ipv6 = be16(bytes) == TYPE_IPV6;
     struct contact *to = find(d, ipv6, ip);
     if (d->fault == FAULT_TYPE_WRONG)
-        put16(octets, TYPE_IPV6);
-    memcpy(to->waiting, octets, n);
+        put16(bytes, TYPE_IPV6);
+    memcpy(to->waiting, bytes, n);
     to->waiting_n = n;
     to->waiting_from = from->qpn;
     if (to->known)
@@ -95,7 +95,7 @@ void send_ip(struct deviant *d, const uint8_t *ip, const struct ud_from *from, u
 void learn(struct deviant *d, const uint8_t *ip, const uint8_t *lladdr, const struct ud_from *from)
 {
     struct encap e;
-    encap_decode(from->octets, &e);
+    encap_decode(from->bytes, &e);
     struct contact *n = find(d, e.type == TYPE_IPV6, ip);
     n->known = true;
     memcpy(n->lladdr, lladdr, LLADDR_SIZE);

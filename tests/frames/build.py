@@ -169,7 +169,7 @@ def encap_lengths():
     return erf_pcap(t)
 
 
-# ---- carriers: the same three packets in each link type and container -----------------------------
+# ---- link types: the same three packets in each link type and file format ------------------------
 
 
 def carried(form):

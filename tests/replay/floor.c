@@ -89,9 +89,9 @@ static void begin(void)
     need(flow != NULL, "flow");
 }
 
-static void put(const void *octets, size_t len)
+static void put(const void *bytes, size_t len)
 {
-    memcpy(buffer + filled, octets, len);
+    memcpy(buffer + filled, bytes, len);
     filled += len;
 }
 
@@ -101,7 +101,7 @@ static void write_out(void)
     filled = 0;
 }
 
-static void put_frame(const uint8_t *octets, uint32_t len, const struct timespec *now)
+static void put_frame(const uint8_t *bytes, uint32_t len, const struct timespec *now)
 {
     const uint32_t record[4] = {(uint32_t)now->tv_sec, (uint32_t)now->tv_nsec / 1000, len + ERF,
                                 len + ERF};
@@ -114,7 +114,7 @@ static void put_frame(const uint8_t *octets, uint32_t len, const struct timespec
     put(record, sizeof(record));
     put(&time, sizeof(time));
     put(rest, sizeof(rest));
-    put(octets, len);
+    put(bytes, len);
 }
 
 static void receive(uint64_t frames)

@@ -242,20 +242,20 @@ static uint32_t copy_frame(const struct machine *m, uint8_t *out, uint32_t room)
         return make_frame(m, out, room);
     len = p->begins[n + 1] - p->begins[n];
     if (len <= room)
-        memcpy(out, p->octets + p->begins[n], len);
+        memcpy(out, p->bytes + p->begins[n], len);
     return (uint32_t)len;
 }
 
 /* Flushes the bytes from the processor's caches, because a device's DMA leaves them in none. */
-static void make_cold(const uint8_t *octets, uint32_t len)
+static void make_cold(const uint8_t *bytes, uint32_t len)
 {
 #ifdef __x86_64__
     for (uint32_t i = 0; i < len; i += 64)
-        __builtin_ia32_clflush(octets + i);
+        __builtin_ia32_clflush(bytes + i);
     if (len > 0)
-        __builtin_ia32_clflush(octets + len - 1);
+        __builtin_ia32_clflush(bytes + len - 1);
 #else
-    (void)octets;
+    (void)bytes;
     (void)len;
 #endif
 }
@@ -275,7 +275,7 @@ enum {
 };
 
 struct datagram {
-    uint8_t octets[ROOM]; /* GRH and payload */
+    uint8_t bytes[ROOM]; /* GRH and payload */
     uint32_t len;
     uint32_t src_qp;
     uint16_t slid;
@@ -296,11 +296,11 @@ static void make_datagram(const struct machine *m, struct datagram *d)
     d->len = GRH + m->scenario->synthetic;
     d->src_qp = 0x4711;
     d->slid = 2;
-    d->octets[0] = 0x60;
-    d->octets[6] = 0x1b;
-    memcpy(d->octets + 24, m->scenario->groups[0].mgid.raw, 16);
+    d->bytes[0] = 0x60;
+    d->bytes[6] = 0x1b;
+    memcpy(d->bytes + 24, m->scenario->groups[0].mgid.raw, 16);
     for (uint32_t i = 0; i < 8; i++)
-        d->octets[d->len - 1 - i] = (uint8_t)(m->come >> (8 * i));
+        d->bytes[d->len - 1 - i] = (uint8_t)(m->come >> (8 * i));
 }
 
 /*
@@ -314,7 +314,7 @@ static bool next_datagram(const struct machine *m, struct datagram *d)
 
     if (m->scenario->synthetic) {
         make_datagram(m, d);
-        return is_attached(m, d->octets + 24);
+        return is_attached(m, d->bytes + 24);
     }
     len = copy_frame(m, f, sizeof(f));
     if (len < HEADS + CRCS || len > sizeof(f) || (f[1] & 3) != 3 || f[LRH + GRH] != 0x64 ||
@@ -322,8 +322,8 @@ static bool next_datagram(const struct machine *m, struct datagram *d)
         return false;
     pad = f[LRH + GRH + 1] >> 4 & 3;
     d->len = len - LRH - BTH - DETH - CRCS - pad;
-    memcpy(d->octets, f + LRH, GRH);
-    memcpy(d->octets + GRH, f + HEADS, d->len - GRH);
+    memcpy(d->bytes, f + LRH, GRH);
+    memcpy(d->bytes + GRH, f + HEADS, d->len - GRH);
     d->src_qp = (uint32_t)f[HEADS - 3] << 16 | (uint32_t)f[HEADS - 2] << 8 | f[HEADS - 1];
     d->slid = (uint16_t)(f[6] << 8 | f[7]);
     d->sl = f[1] >> 4;
@@ -365,7 +365,7 @@ static void deliver(struct machine *m, uint64_t time, const struct datagram *d)
                            .time = time};
 
     if (d) {
-        memcpy(p.memory, d->octets, len <= p.len ? len : p.len);
+        memcpy(p.memory, d->bytes, len <= p.len ? len : p.len);
         c.src_qp = d->src_qp;
         c.slid = d->slid;
         c.sl = d->sl;

@@ -40,16 +40,16 @@ static bool load(struct packet_store *store, const char *path)
     if ((header[0] != 0xa1b2c3d4 && header[0] != 0xa1b23c4d) ||
         (header[5] != 247 && header[5] != 1))
         return false;
-    store->octets = malloc(room);
+    store->bytes = malloc(room);
     store->begins = calloc(packets + 1, sizeof(size_t));
     while (fread(record, sizeof(record), 1, f) == 1) {
         size_t at = store->begins[store->count];
 
         if (at + record[2] > room)
-            store->octets = realloc(store->octets, room = 2 * (room + record[2]));
+            store->bytes = realloc(store->bytes, room = 2 * (room + record[2]));
         if (store->count + 2 > packets)
             store->begins = realloc(store->begins, ((packets *= 2) + 1) * sizeof(size_t));
-        if (fread(store->octets + at, 1, record[2], f) != record[2])
+        if (fread(store->bytes + at, 1, record[2], f) != record[2])
             return false;
         store->begins[++store->count] = at + record[2];
     }

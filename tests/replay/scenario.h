@@ -89,7 +89,7 @@ struct played_group {
 };
 
 struct packet_store {
-    uint8_t *octets;
+    uint8_t *bytes;
     size_t *begins; /* count + 1 of them */
     size_t count;
 };

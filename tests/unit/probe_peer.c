@@ -105,7 +105,7 @@ static bool is_away(const struct fake *f)
 
 /* ---- the peer */
 
-static void put_from(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_qpn, gint64 due,
+static void put_from(struct fake *f, const uint8_t *bytes, uint32_t n, uint32_t to_qpn, gint64 due,
                      const struct place *place)
 {
     bool multicast = to_qpn == QPN_MULTICAST;
@@ -117,22 +117,22 @@ static void put_from(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t
     f->next = (f->next + 1) % QUEUE; /* keeps the slot of the last received packet */
     f->n++;
     f->due[slot] = due;
-    memcpy(f->octets[slot], octets, n);
-    f->queue[slot] = (struct ud_from){.octets = view_make(f->octets[slot], n, n),
+    memcpy(f->bytes[slot], bytes, n);
+    f->queue[slot] = (struct ud_from){.bytes = view_make(f->bytes[slot], n, n),
                                       .grh = multicast ? f->grh : NULL,
                                       .qpn = place->qpn,
                                       .to_qpn = multicast ? OWN_QPN : to_qpn,
                                       .lid = place->lid};
 }
 
-static void put_in_queue(struct fake *f, uint8_t *octets, uint32_t n, uint32_t to_qpn, gint64 due)
+static void put_in_queue(struct fake *f, uint8_t *bytes, uint32_t n, uint32_t to_qpn, gint64 due)
 {
     struct place place = place_of(f);
     if (f->fault == OTHER_SENDER_QPN)
         place.qpn++;
     if (f->fault == SENDS_RESERVED)
-        octets[ENCAP_RESERVED] = 0x12;
-    put_from(f, octets, n, to_qpn, due, &place);
+        bytes[ENCAP_RESERVED] = 0x12;
+    put_from(f, bytes, n, to_qpn, due, &place);
 }
 
 /* A pseudo-random number from 0 to below - 1, the same in each run (Knuth's MMIX). */
@@ -143,21 +143,21 @@ static unsigned chance(struct fake *f, unsigned below)
 }
 
 /* Loses 15 % of the packets; duplicates 30 % of the others, up to 0.9 s later. */
-static void push_at_random(struct fake *f, uint8_t *octets, uint32_t n, uint32_t to_qpn)
+static void push_at_random(struct fake *f, uint8_t *bytes, uint32_t n, uint32_t to_qpn)
 {
     gint64 due = now + ROUND_TRIP_US + chance(f, f->network.late_ms + 1) * INT64_C(1000);
     if (chance(f, 100) < 15)
         return;
-    put_in_queue(f, octets, n, to_qpn, due);
+    put_in_queue(f, bytes, n, to_qpn, due);
     if (chance(f, 100) < 30)
-        put_in_queue(f, octets, n, to_qpn, due + chance(f, 900) * INT64_C(1000));
+        put_in_queue(f, bytes, n, to_qpn, due + chance(f, 900) * INT64_C(1000));
 }
 
-static void push(struct fake *f, uint8_t *octets, uint32_t n, uint32_t to_qpn)
+static void push(struct fake *f, uint8_t *bytes, uint32_t n, uint32_t to_qpn)
 {
     if (f->network.seed) {
         f->dice = f->dice ? f->dice : f->network.seed;
-        push_at_random(f, octets, n, to_qpn);
+        push_at_random(f, bytes, n, to_qpn);
         return;
     }
     gint64 due = now + ROUND_TRIP_US + (gint64)f->network.late_ms * 1000;
@@ -165,9 +165,9 @@ static void push(struct fake *f, uint8_t *octets, uint32_t n, uint32_t to_qpn)
     if ((f->network.loses_half && f->pushed % 2 == 0) ||
         (f->network.ends_after && f->pushed > f->network.ends_after))
         return;
-    put_in_queue(f, octets, n, to_qpn, due);
+    put_in_queue(f, bytes, n, to_qpn, due);
     if (f->network.doubles)
-        put_in_queue(f, octets, n, to_qpn, due + (gint64)f->network.doubled_after_ms * 1000);
+        put_in_queue(f, bytes, n, to_qpn, due + (gint64)f->network.doubled_after_ms * 1000);
 }
 
 static void put_lladdr(const struct fake *f, uint8_t *p)
@@ -217,11 +217,11 @@ static void answer_arp(struct fake *f, const uint8_t *arp)
 
 /* ---- the other port */
 
-static void push_second(struct fake *f, const uint8_t *octets, uint32_t n, uint32_t to_qpn)
+static void push_second(struct fake *f, const uint8_t *bytes, uint32_t n, uint32_t to_qpn)
 {
     uint8_t out[UD_SIZE];
     struct place place = place_of_second(f);
-    memcpy(out, octets, n);
+    memcpy(out, bytes, n);
     f->pushed_second++;
     if (f->second.ends_after && f->pushed_second > f->second.ends_after)
         return;
@@ -330,24 +330,24 @@ static void answer_ns_second(struct fake *f, const uint8_t *ipv6)
 }
 
 /* The other port receives only multicast packets. */
-static void take_second(struct fake *f, const uint8_t *octets)
+static void take_second(struct fake *f, const uint8_t *bytes)
 {
-    if (be16(octets) == TYPE_ARP)
-        answer_arp_second(f, octets + ENCAP_SIZE);
-    else if (be16(octets) == TYPE_IPV6)
-        answer_ns_second(f, octets + ENCAP_SIZE);
+    if (be16(bytes) == TYPE_ARP)
+        answer_arp_second(f, bytes + ENCAP_SIZE);
+    else if (be16(bytes) == TYPE_IPV6)
+        answer_ns_second(f, bytes + ENCAP_SIZE);
 }
 
 /* Makes the echo reply from the request: swaps the addresses and sets type 0. */
-static void answer_echo(struct fake *f, const uint8_t *octets, uint32_t n)
+static void answer_echo(struct fake *f, const uint8_t *bytes, uint32_t n)
 {
     uint8_t question[UD_SIZE], lladdr[LLADDR_SIZE];
-    if (octets[ENCAP_SIZE + 9] != 1 || octets[ENCAP_SIZE + 20] != 8 ||
+    if (bytes[ENCAP_SIZE + 9] != 1 || bytes[ENCAP_SIZE + 20] != 8 ||
         (f->fault == SMALL_MTU && n > 1500 + ENCAP_SIZE))
         return;
-    memcpy(f->waiting, octets, n);
-    memcpy(f->waiting + ENCAP_SIZE + 12, octets + ENCAP_SIZE + 16, 4);
-    memcpy(f->waiting + ENCAP_SIZE + 16, octets + ENCAP_SIZE + 12, 4);
+    memcpy(f->waiting, bytes, n);
+    memcpy(f->waiting + ENCAP_SIZE + 12, bytes + ENCAP_SIZE + 16, 4);
+    memcpy(f->waiting + ENCAP_SIZE + 16, bytes + ENCAP_SIZE + 12, 4);
     put16(f->waiting + ENCAP_RESERVED, 0);
     f->waiting[ENCAP_SIZE + 20] = 0;
     f->waiting[n - 1] ^= f->fault == OTHER_PAYLOAD;
@@ -368,14 +368,14 @@ static void answer_echo(struct fake *f, const uint8_t *octets, uint32_t n)
     push(f, question, make_arp(question, &m), QPN_MULTICAST);
 }
 
-static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *octets)
+static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *bytes)
 {
     bool multicast = to->qpn == QPN_MULTICAST;
     struct place place = place_of(f);
     if (is_away(f))
         return false;
     if (f->fault == DEAF_TO_MULTICAST && multicast &&
-        memcmp(octets + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->outcome++)
+        memcmp(bytes + ENCAP_SIZE + ARP_SIZE_FIXED + 44, peer_ip, 4) == 0 && f->outcome++)
         return false; /* answers the first request, then none */
     if (f->fault == IS_ABSENT || (f->fault == DIES && f->sent > 6) ||
         (f->fault == DROPS_HALF && f->sent % 2))
@@ -389,32 +389,32 @@ static bool accepts(struct fake *f, const struct ud_to *to, const uint8_t *octet
         return false;
     if ((f->fault == NEEDS_GRH && !to->grh) || (f->fault == REFUSES_GRH && to->grh && !multicast))
         return false;
-    return f->fault != MINDS_RESERVED || be16(octets + ENCAP_RESERVED) == 0;
+    return f->fault != MINDS_RESERVED || be16(bytes + ENCAP_RESERVED) == 0;
 }
 
 static enum transport_result fake_send(struct transport *t, const struct ud_to *to,
-                                       const uint8_t *octets, uint32_t n)
+                                       const uint8_t *bytes, uint32_t n)
 {
     struct fake *f = (struct fake *)t;
     now += SEND_US;
     if (f->watch)
-        f->watch(f->watch_user, octets);
+        f->watch(f->watch_user, bytes);
     if (f->fails_after && f->sent >= f->fails_after) {
         g_strlcpy(t->error, "the link went down", sizeof t->error);
         return TRANSPORT_ERROR;
     }
     f->sent++;
     if (f->second.there && to->qpn == QPN_MULTICAST)
-        take_second(f, octets);
-    if (!accepts(f, to, octets))
+        take_second(f, bytes);
+    if (!accepts(f, to, bytes))
         return TRANSPORT_OK;
     f->sender = to->second_qp ? OWN_SECOND_QPN : OWN_QPN;
-    if (be16(octets) == TYPE_ARP)
-        answer_arp(f, octets + ENCAP_SIZE);
-    else if (be16(octets) == TYPE_IPV4)
-        answer_echo(f, octets, n);
-    else if (be16(octets) == TYPE_IPV6)
-        answer_ns(f, octets + ENCAP_SIZE);
+    if (be16(bytes) == TYPE_ARP)
+        answer_arp(f, bytes + ENCAP_SIZE);
+    else if (be16(bytes) == TYPE_IPV4)
+        answer_echo(f, bytes, n);
+    else if (be16(bytes) == TYPE_IPV6)
+        answer_ns(f, bytes + ENCAP_SIZE);
     return TRANSPORT_OK;
 }
 

@@ -110,7 +110,7 @@ struct fake {
     struct change change;
     bool proxy; /* it answers for every address */
     struct ud_from queue[QUEUE];
-    uint8_t octets[QUEUE][UD_SIZE], grh[GRH_SIZE];
+    uint8_t bytes[QUEUE][UD_SIZE], grh[GRH_SIZE];
     gint64 due[QUEUE]; /* time at which it can be received; 0: the slot is free */
     unsigned next, n, sent, outcome, pushed, pushed_second;
     struct network network;
@@ -140,7 +140,7 @@ struct fake {
     bool many;        /* it has every even address of 10.0.0.0/8, not only peer_ip */
     uint8_t asked[4]; /* the address that was requested last */
     void (*watch)(void *user,
-                  const uint8_t *octets); /* called for each packet of the probe, if set */
+                  const uint8_t *bytes); /* called for each packet of the probe, if set */
     void *watch_user;
     unsigned fails_after; /* packets after which nothing can be sent; 0: never */
     unsigned joins, leaves,

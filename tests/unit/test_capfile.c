@@ -21,19 +21,19 @@
 
 /* ---- writing a file */
 
-struct octets {
+struct bytes {
     uint8_t p[2048];
     size_t n, begin; /* begin: start of the open block */
     int big_endian;
 };
 
-static void put(struct octets *o, uint64_t v, unsigned size)
+static void put(struct bytes *o, uint64_t v, unsigned size)
 {
     for (unsigned i = 0; i < size; i++)
         o->p[o->n++] = (uint8_t)(v >> 8 * (o->big_endian ? size - 1 - i : i));
 }
 
-static void put_text(struct octets *o, const char *text)
+static void put_text(struct bytes *o, const char *text)
 {
     size_t n = strlen(text);
     memcpy(o->p + o->n, text, n);
@@ -42,14 +42,14 @@ static void put_text(struct octets *o, const char *text)
         o->p[o->n++] = 0;
 }
 
-static void open_block(struct octets *o, uint32_t type)
+static void open_block(struct bytes *o, uint32_t type)
 {
     o->begin = o->n;
     put(o, type, 4);
     put(o, 0, 4);
 }
 
-static void close_block(struct octets *o)
+static void close_block(struct bytes *o)
 {
     size_t end = o->n + 4, len = end - o->begin;
     put(o, len, 4);
@@ -58,7 +58,7 @@ static void close_block(struct octets *o)
     o->n = end;
 }
 
-static void put_section(struct octets *o, int big_endian)
+static void put_section(struct bytes *o, int big_endian)
 {
     o->big_endian = big_endian;
     open_block(o, 0x0a0d0d0a);
@@ -70,7 +70,7 @@ static void put_section(struct octets *o, int big_endian)
 }
 
 /* Writes tsresol and offset as options, if they are set. */
-static void put_interface(struct octets *o, uint16_t linktype, uint32_t snaplen, int tsresol,
+static void put_interface(struct bytes *o, uint16_t linktype, uint32_t snaplen, int tsresol,
                           int64_t offset)
 {
     open_block(o, 1);
@@ -93,7 +93,7 @@ static void put_interface(struct octets *o, uint16_t linktype, uint32_t snaplen,
     close_block(o);
 }
 
-static void put_packet(struct octets *o, uint32_t interface, uint64_t ticks, const char *packet,
+static void put_packet(struct bytes *o, uint32_t interface, uint64_t ticks, const char *packet,
                        uint32_t wirelen)
 {
     open_block(o, 6);
@@ -106,7 +106,7 @@ static void put_packet(struct octets *o, uint32_t interface, uint64_t ticks, con
     close_block(o);
 }
 
-static void put_obsolete(struct octets *o, uint16_t interface, uint64_t ticks, const char *packet)
+static void put_obsolete(struct bytes *o, uint16_t interface, uint64_t ticks, const char *packet)
 {
     open_block(o, 2);
     put(o, interface, 2);
@@ -119,7 +119,7 @@ static void put_obsolete(struct octets *o, uint16_t interface, uint64_t ticks, c
     close_block(o);
 }
 
-static void put_simple(struct octets *o, const char *packet, uint32_t wirelen)
+static void put_simple(struct bytes *o, const char *packet, uint32_t wirelen)
 {
     open_block(o, 3);
     put(o, wirelen, 4);
@@ -127,7 +127,7 @@ static void put_simple(struct octets *o, const char *packet, uint32_t wirelen)
     close_block(o);
 }
 
-static void put_other(struct octets *o, uint32_t type)
+static void put_other(struct bytes *o, uint32_t type)
 {
     open_block(o, type);
     put(o, 12345, 4);
@@ -151,7 +151,7 @@ static int remove_path(void **state)
     return unlink(path);
 }
 
-static struct capfile *open_octets(const uint8_t *p, size_t n)
+static struct capfile *open_bytes(const uint8_t *p, size_t n)
 {
     char error[CAPFILE_ERROR_LEN];
     FILE *file = fopen(path, "wb");
@@ -171,7 +171,7 @@ static void expect_frame(struct capfile *c, uint32_t number, uint32_t interface,
     assert_int_equal(f.linktype, linktype);
     assert_true(f.ns == ns);
     assert_int_equal(f.caplen, strlen(packet));
-    assert_memory_equal(f.octets, packet, f.caplen);
+    assert_memory_equal(f.bytes, packet, f.caplen);
     assert_int_equal(f.wirelen, wirelen);
 }
 
@@ -194,7 +194,7 @@ static void expect_fault(struct capfile *c, const char *fault)
 
 static void interfaces_and_times(void **state)
 {
-    struct octets o = {.n = 0};
+    struct bytes o = {.n = 0};
     (void)state;
     put_section(&o, 0);
     put_interface(&o, 247, 0, -1, 0);         /* microseconds */
@@ -203,7 +203,7 @@ static void interfaces_and_times(void **state)
     put_packet(&o, 1, 1700000000123456789, "one", 3);
     put_packet(&o, 0, 1700000000123456, "three", 100);
     put_packet(&o, 2, 5 * 1024 + 256, "four", 4);
-    struct capfile *c = open_octets(o.p, o.n);
+    struct capfile *c = open_bytes(o.p, o.n);
     expect_frame(c, 1, 1, 197, 1700000000123456789, "one", 3);
     expect_frame(c, 2, 0, 247, 1700000000123456000, "three", 100);
     expect_frame(c, 3, 2, 1, 1005250000000, "four", 4);
@@ -213,7 +213,7 @@ static void interfaces_and_times(void **state)
 /* The second section has other interfaces than the first, and its own byte order. */
 static void sections(void **state)
 {
-    struct octets o = {.n = 0};
+    struct bytes o = {.n = 0};
     (void)state;
     put_section(&o, 1);
     put_interface(&o, 247, 0, 6, -10);
@@ -222,7 +222,7 @@ static void sections(void **state)
     put_section(&o, 0);
     put_interface(&o, 242, 0, 6, 0);
     put_packet(&o, 0, 3000000, "b", 1);
-    struct capfile *c = open_octets(o.p, o.n);
+    struct capfile *c = open_bytes(o.p, o.n);
     expect_frame(c, 1, 0, 247, 2000000000, "a", 1);
     expect_frame(c, 2, 2, 242, 3000000000, "b", 1);
     expect_end(c);
@@ -234,7 +234,7 @@ static void sections(void **state)
  */
 static void other_packet_blocks(void **state)
 {
-    struct octets o = {.n = 0};
+    struct bytes o = {.n = 0};
     (void)state;
     put_section(&o, 0);
     put_interface(&o, 247, 5, -1, 0);
@@ -242,7 +242,7 @@ static void other_packet_blocks(void **state)
     put_simple(&o, "abcdefgh", 300); /* 5 of 300 bytes, then padding */
     put_obsolete(&o, 1, 2000000, "obsolete");
     put_simple(&o, "xyz", 3);
-    struct capfile *c = open_octets(o.p, o.n);
+    struct capfile *c = open_bytes(o.p, o.n);
     expect_frame(c, 1, 0, 247, 0, "abcde", 300);
     expect_frame(c, 2, 1, 1, 2000000000, "obsolete", 8);
     expect_frame(c, 3, 0, 247, 2000000000, "xyz", 3);
@@ -257,7 +257,7 @@ static void numbers(void **state)
 {
     static const uint32_t counted[] = {0xbad, 0x40000bad, 9, 0x204},
                           uncounted[] = {4, 5, 10, 0x7777};
-    struct octets o = {.n = 0};
+    struct bytes o = {.n = 0};
     (void)state;
     put_section(&o, 0);
     put_interface(&o, 247, 0, -1, 0);
@@ -266,7 +266,7 @@ static void numbers(void **state)
         put_other(&o, uncounted[i]);
     }
     put_packet(&o, 0, 0, "x", 1);
-    struct capfile *c = open_octets(o.p, o.n);
+    struct capfile *c = open_bytes(o.p, o.n);
     expect_frame(c, 5, 0, 247, 0, "x", 1);
     expect_end(c);
 }
@@ -351,49 +351,49 @@ static void fractions(void **state)
 
 static void wrong_interface(void **state)
 {
-    struct octets o = {.n = 0};
+    struct bytes o = {.n = 0};
     (void)state;
     put_section(&o, 0);
     put_interface(&o, 247, 0, -1, 0);
     put_section(&o, 0); /* this section does not have the first section's interface */
     put_packet(&o, 0, 0, "x", 1);
-    expect_fault(open_octets(o.p, o.n), "an interface that is not described");
+    expect_fault(open_bytes(o.p, o.n), "an interface that is not described");
 }
 
 static void packet_beyond_block(void **state)
 {
-    struct octets o = {.n = 0};
+    struct bytes o = {.n = 0};
     (void)state;
     put_section(&o, 0);
     put_interface(&o, 247, 0, -1, 0);
     put_packet(&o, 0, 0, "abcd", 4);
     o.p[o.begin + 20] = 5; /* captured length */
-    expect_fault(open_octets(o.p, o.n), "ends beyond it");
+    expect_fault(open_bytes(o.p, o.n), "ends beyond it");
     o.p[o.begin + 20] = 0xff;
     o.p[o.begin + 23] = 0xff;
-    expect_fault(open_octets(o.p, o.n), "ends beyond it");
+    expect_fault(open_bytes(o.p, o.n), "ends beyond it");
 }
 
 static void two_lengths(void **state)
 {
-    struct octets o = {.n = 0};
+    struct bytes o = {.n = 0};
     (void)state;
     put_section(&o, 0);
     put_other(&o, 0x7777);
     o.p[o.n - 4] ^= 4;
-    expect_fault(open_octets(o.p, o.n), "two different lengths");
+    expect_fault(open_bytes(o.p, o.n), "two different lengths");
 }
 
 static void impossible_lengths(void **state)
 {
     static const uint8_t lengths[] = {0, 8, 13};
-    struct octets o = {.n = 0};
+    struct bytes o = {.n = 0};
     (void)state;
     put_section(&o, 0);
     put_other(&o, 0x7777);
     for (size_t i = 0; i < sizeof lengths; i++) {
         o.p[o.begin + 4] = lengths[i];
-        expect_fault(open_octets(o.p, o.n), "impossible length");
+        expect_fault(open_bytes(o.p, o.n), "impossible length");
     }
 }
 
@@ -403,30 +403,30 @@ static void impossible_lengths(void **state)
  */
 static void long_blocks(void **state)
 {
-    struct octets o = {.n = 0};
+    struct bytes o = {.n = 0};
     (void)state;
     put_section(&o, 0);
     put_interface(&o, 247, 0, -1, 0);
     put_packet(&o, 0, 0, "abcd", 4);
     o.p[o.begin + 7] = 0x7f;
-    expect_fault(open_octets(o.p, o.n), "longer than 16 MiB");
+    expect_fault(open_bytes(o.p, o.n), "longer than 16 MiB");
     o.p[o.begin] = 0x77;
-    expect_fault(open_octets(o.p, o.n), "cut short");
+    expect_fault(open_bytes(o.p, o.n), "cut short");
 }
 
 static void no_section(void **state)
 {
-    struct octets o = {.n = 0};
+    struct bytes o = {.n = 0};
     (void)state;
     put_section(&o, 0);
     o.p[8] ^= 1; /* byte order */
-    expect_fault(open_octets(o.p, o.n), "unknown byte order");
+    expect_fault(open_bytes(o.p, o.n), "unknown byte order");
 }
 
 /* A file with every kind of block; ends[]: where its blocks end, packets[]: packets up to there. */
-static struct octets everything(size_t ends[16], unsigned *n_ends, unsigned packets[16])
+static struct bytes everything(size_t ends[16], unsigned *n_ends, unsigned packets[16])
 {
-    struct octets o = {.n = 0};
+    struct bytes o = {.n = 0};
     unsigned n = 0;
 #define ENDS(count) (ends[n] = o.n, packets[n++] = (count))
     put_section(&o, 0);
@@ -454,10 +454,10 @@ static void every_cut(void **state)
 {
     size_t ends[16];
     unsigned n_ends, packets[16];
-    struct octets o = everything(ends, &n_ends, packets);
+    struct bytes o = everything(ends, &n_ends, packets);
     (void)state;
     for (size_t cut = 4; cut <= o.n; cut++) {
-        struct capfile *c = open_octets(o.p, cut);
+        struct capfile *c = open_bytes(o.p, cut);
         struct capfile_frame f;
         enum capfile_result result;
         unsigned got = 0, expected = 0, at_border = 0;
@@ -476,23 +476,23 @@ static void every_cut(void **state)
 }
 
 /* Changes every byte of the file in three ways: reading ends, and no frame exceeds its memory. */
-static void every_octet_wrong(void **state)
+static void every_byte_wrong(void **state)
 {
     size_t ends[16];
     unsigned n_ends, packets[16], sum = 0;
-    struct octets o = everything(ends, &n_ends, packets);
+    struct bytes o = everything(ends, &n_ends, packets);
     (void)state;
     for (size_t at = 0; at < 3 * o.n; at++) {
         uint8_t kept = o.p[at / 3];
         o.p[at / 3] = at % 3 == 0 ? 0 : at % 3 == 1 ? 0xff : kept ^ 1;
-        struct capfile *c = open_octets(o.p, o.n);
+        struct capfile *c = open_bytes(o.p, o.n);
         struct capfile_frame f;
         unsigned frames = 0;
         while (c && capfile_next(c, &f) == CAPFILE_FRAME) {
             frames++;
             assert_true(f.caplen <= o.n && f.caplen <= f.wirelen);
             for (uint32_t i = 0; i < f.caplen; i++)
-                sum += f.octets[i];
+                sum += f.bytes[i];
         }
         assert_true(frames <= 3);
         capfile_close(c);
@@ -518,7 +518,7 @@ int main(void)
         cmocka_unit_test(long_blocks),
         cmocka_unit_test(no_section),
         cmocka_unit_test(every_cut),
-        cmocka_unit_test(every_octet_wrong),
+        cmocka_unit_test(every_byte_wrong),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
 }

@@ -10,9 +10,9 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static const uint8_t octets[] = {0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5};
+static const uint8_t bytes[] = {0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5};
 static const struct frame frame = {
-    .octets = octets, .len = 6, .wirelen = 6, .time = UINT64_C(1700000000500000999)};
+    .bytes = bytes, .len = 6, .wirelen = 6, .time = UINT64_C(1700000000500000999)};
 
 struct fixture {
     struct handover *h;
@@ -251,7 +251,7 @@ static void snaplen_keeps_the_wire_length(void **state)
     assert_int_equal(b->data[16], 20); /* the file's limit counts the ERF header */
     assert_int_equal(b->len, 24 + 8 + sizeof(expected));
     assert_memory_equal(b->data + 24 + 8, expected, sizeof(expected));
-    assert_int_equal(b->octets, 4);
+    assert_int_equal(b->bytes, 4);
     finish(&f);
 }
 
@@ -440,7 +440,7 @@ static void files_end_by_size_count_and_time(void **state)
     const struct recorder_plan plans[] = {
         {.format = {.erf = true}, .file_packets = 2},
         {.format = {.erf = true}, .file_time = 1000},
-        {.format = {.erf = true}, .file_octets = 400},
+        {.format = {.erf = true}, .file_bytes = 400},
     };
     struct host_time now = {.steady = 1};
 
@@ -522,8 +522,7 @@ static void ages_follow_the_clock_of_the_host(void **state)
  */
 static void pcapng_stays_within_its_size_limit(void **state)
 {
-    const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true},
-                                       .file_octets = 2048};
+    const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true}, .file_bytes = 2048};
     struct fixture f = begin(&plan);
     uint32_t len = 0, blocks = 0;
     bool new_file;
@@ -533,7 +532,7 @@ static void pcapng_stays_within_its_size_limit(void **state)
         recorder_tick(f.r, (struct host_time){.steady = (n + 1) * SECOND, .day = n}, 0);
         for (uint32_t more; (more = take(&f, &new_file)) > 0; blocks++) {
             len = new_file ? more : len + more;
-            assert_true(len <= plan.file_octets);
+            assert_true(len <= plan.file_bytes);
         }
         if (n == 50 || n % 100 > 70)
             assert_true(recorder_put(f.r, &frame));
@@ -541,7 +540,7 @@ static void pcapng_stays_within_its_size_limit(void **state)
     recorder_end(f.r, 0);
     for (uint32_t more; (more = take(&f, &new_file)) > 0; blocks++) {
         len = new_file ? more : len + more;
-        assert_true(len <= plan.file_octets);
+        assert_true(len <= plan.file_bytes);
     }
     assert_true(blocks > 100);
     finish(&f);
@@ -553,7 +552,7 @@ static void packets_without_room_are_counted(void **state)
     const struct recorder_plan plan = {.format = {.pcapng = true, .erf = true}};
     struct fixture f = begin(&plan);
     const struct frame big = {
-        .octets = large, .len = sizeof(large), .wirelen = sizeof(large), .time = 1};
+        .bytes = large, .len = sizeof(large), .wirelen = sizeof(large), .time = 1};
     struct recorder_counts counts;
     struct record_count count;
     struct block *b;
@@ -573,7 +572,7 @@ static void packets_without_room_are_counted(void **state)
     b = handover_next(f.h); /* its first packet has the drop count 4; the statistics follow */
     count = record_count(plan.format, b->data, b->len, false);
     assert_int_equal(count.packets, 1);
-    assert_int_equal(count.octets, 65000);
+    assert_int_equal(count.bytes, 65000);
     assert_int_equal(count.len, b->len);
     assert_int_equal(b->data[28 + 16 + 65000], 4); /* epb_dropcount */
     assert_int_equal(b->data[28 + 16 + 65000 + 4], 4);
@@ -597,7 +596,7 @@ static void records_are_counted_up_to_a_truncation(void **state)
 
         count = record_count(plan.format, b->data, len, true);
         assert_int_equal(count.packets, whole);
-        assert_int_equal(count.octets, 6 * whole);
+        assert_int_equal(count.bytes, 6 * whole);
         assert_int_equal(count.len, len < 24 ? 0 : 24 + 38 * whole);
     }
     finish(&f);

@@ -76,7 +76,7 @@ struct fake {
     uint8_t flags;
     struct {
         struct ud_from from;
-        uint8_t *octets;
+        uint8_t *bytes;
     } queue[QUEUE];
     unsigned first, n, up, asked, disconnected;
     bool was_up;
@@ -89,14 +89,14 @@ struct fake {
 
 /* ---- what the peer sends */
 
-static void push(struct fake *f, struct cm_connection *c, const uint8_t *octets, uint32_t n,
+static void push(struct fake *f, struct cm_connection *c, const uint8_t *bytes, uint32_t n,
                  bool multicast)
 {
     assert_true(f->n < QUEUE);
     unsigned slot = (f->first + f->n++) % QUEUE;
-    g_free(f->queue[slot].octets);
-    f->queue[slot].octets = g_memdup2(octets, n);
-    f->queue[slot].from = (struct ud_from){.octets = view_make(f->queue[slot].octets, n, n),
+    g_free(f->queue[slot].bytes);
+    f->queue[slot].bytes = g_memdup2(bytes, n);
+    f->queue[slot].from = (struct ud_from){.bytes = view_make(f->queue[slot].bytes, n, n),
                                            .grh = multicast && !c ? f->grh : NULL,
                                            .connection = c,
                                            .qpn = c ? c->peer_qpn : PEER_QPN,
@@ -184,18 +184,18 @@ static void make_reply(uint8_t *icmp)
     put16(icmp + 2, ~sum & 0xffff);
 }
 
-static void answer_echo(struct fake *f, struct cm_connection *c, const uint8_t *octets, uint32_t n)
+static void answer_echo(struct fake *f, struct cm_connection *c, const uint8_t *bytes, uint32_t n)
 {
-    bool is = octets[IP + 9] == 1 && octets[ICMP_AT] == 8 &&
-              n == be16(octets + IP + 2) + (uint32_t)ENCAP_SIZE;
+    bool is = bytes[IP + 9] == 1 && bytes[ICMP_AT] == 8 &&
+              n == be16(bytes + IP + 2) + (uint32_t)ENCAP_SIZE;
     if (!is || (c && f->fault == DROPS_IP) ||
         (c && f->fault == CUTS_SMALL && n < 80 + ENCAP_SIZE) ||
-        (c && f->fault == MINDS_RESERVED && be16(octets + ENCAP_RESERVED)))
+        (c && f->fault == MINDS_RESERVED && be16(bytes + ENCAP_RESERVED)))
         return;
     g_free(f->reply);
-    f->reply = g_memdup2(octets, n);
-    memcpy(f->reply + IP + 12, octets + IP + 16, 4);
-    memcpy(f->reply + IP + 16, octets + IP + 12, 4);
+    f->reply = g_memdup2(bytes, n);
+    memcpy(f->reply + IP + 12, bytes + IP + 16, 4);
+    memcpy(f->reply + IP + 16, bytes + IP + 12, 4);
     put16(f->reply + ENCAP_RESERVED, 0);
     make_reply(f->reply + ICMP_AT);
     f->waiting = n;
@@ -207,28 +207,28 @@ static void answer_echo(struct fake *f, struct cm_connection *c, const uint8_t *
         ask_who_we_are(f, c);
 }
 
-static void take(struct fake *f, struct cm_connection *c, const uint8_t *octets, uint32_t n)
+static void take(struct fake *f, struct cm_connection *c, const uint8_t *bytes, uint32_t n)
 {
-    if (be16(octets) == TYPE_ARP)
-        answer_arp(f, c, octets + ENCAP_SIZE);
-    else if (be16(octets) == TYPE_IPV4)
-        answer_echo(f, c, octets, n);
+    if (be16(bytes) == TYPE_ARP)
+        answer_arp(f, c, bytes + ENCAP_SIZE);
+    else if (be16(bytes) == TYPE_IPV4)
+        answer_echo(f, c, bytes, n);
 }
 
 static enum transport_result fake_send(struct transport *t, const struct ud_to *to,
-                                       const uint8_t *octets, uint32_t n)
+                                       const uint8_t *bytes, uint32_t n)
 {
     struct fake *f = (struct fake *)t;
     bool for_peer = to->qpn == QPN_MULTICAST || (to->lid == PEER_LID && to->qpn == PEER_QPN);
     if (!for_peer || to->qkey != QKEY || (f->fault == NO_UD_WITH_CONNECTION && f->up) ||
         (f->fault == NO_UD_AFTER_CONNECTION && f->was_up && !f->up))
         return TRANSPORT_OK;
-    take(f, NULL, octets, n);
+    take(f, NULL, bytes, n);
     return TRANSPORT_OK;
 }
 
 static enum transport_result fake_send_connected(struct transport *t, struct cm_connection *c,
-                                                 const uint8_t *octets, uint32_t n)
+                                                 const uint8_t *bytes, uint32_t n)
 {
     struct fake *f = (struct fake *)t;
     assert_int_equal(c->result, CONNECT_ACCEPTED);
@@ -239,7 +239,7 @@ static enum transport_result fake_send_connected(struct transport *t, struct cm_
         g_strlcpy(c->why, "gone", sizeof c->why);
         return TRANSPORT_NOTHING;
     }
-    take(f, c, octets, n);
+    take(f, c, bytes, n);
     return TRANSPORT_OK;
 }
 
@@ -425,7 +425,7 @@ static void run_with(struct outcome_of_run *o, enum fault fault, uint8_t flags,
 static void clear(struct outcome_of_run *o)
 {
     for (unsigned i = 0; i < QUEUE; i++)
-        g_free(o->fake.queue[i].octets);
+        g_free(o->fake.queue[i].bytes);
     g_free(o->fake.reply);
     g_free(o->checked.trouble);
     verdict_free(o->checked.verdict);

@@ -90,41 +90,41 @@ struct message {
     uint16_t slid, dlid;
 };
 
-static void mad(uint8_t octets[MAD_SIZE], const struct message *m)
+static void mad(uint8_t bytes[MAD_SIZE], const struct message *m)
 {
-    memset(octets, 0, MAD_SIZE);
-    octets[0] = 1;
-    octets[MAD_CLASS] = m->class;
-    octets[MAD_CLASS_VERSION] = m->class == MAD_CLASS_SA ? 2 : 1;
-    octets[3] = m->method;
-    octets[15] = m->tid;
-    octets[16] = (uint8_t)(m->attribute >> 8);
-    octets[17] = (uint8_t)m->attribute;
+    memset(bytes, 0, MAD_SIZE);
+    bytes[0] = 1;
+    bytes[MAD_CLASS] = m->class;
+    bytes[MAD_CLASS_VERSION] = m->class == MAD_CLASS_SA ? 2 : 1;
+    bytes[3] = m->method;
+    bytes[15] = m->tid;
+    bytes[16] = (uint8_t)(m->attribute >> 8);
+    bytes[17] = (uint8_t)m->attribute;
 }
 
-static void send_octets(struct fixture *f, uint32_t captured, const struct message *m,
-                        const uint8_t octets[MAD_SIZE])
+static void send_bytes(struct fixture *f, uint32_t captured, const struct message *m,
+                       const uint8_t bytes[MAD_SIZE])
 {
     struct ib_packet ib = {.slid = m->slid, .dlid = m->dlid, .dqpn = 1, .sqpn = 1};
-    ib.payload = view_make(octets, MAD_SIZE, MAD_SIZE);
+    ib.payload = view_make(bytes, MAD_SIZE, MAD_SIZE);
     see(f, captured, &ib);
 }
 
 static void ask(struct fixture *f, uint32_t captured, uint8_t tid)
 {
     const struct message m = {MAD_CLASS_SA, SA_GET, SA_PATH_RECORD, tid, N1, SM};
-    uint8_t octets[MAD_SIZE];
-    mad(octets, &m);
-    send_octets(f, captured, &m, octets);
+    uint8_t bytes[MAD_SIZE];
+    mad(bytes, &m);
+    send_bytes(f, captured, &m, bytes);
 }
 
 static void answer(struct fixture *f, uint32_t captured, uint8_t tid, uint16_t to)
 {
     const struct message m = {MAD_CLASS_SA, SA_GET_RESP, SA_PATH_RECORD, tid, SM, to};
-    uint8_t octets[MAD_SIZE];
-    mad(octets, &m);
-    octets[5] = 1; /* status not 0: the response has no record */
-    send_octets(f, captured, &m, octets);
+    uint8_t bytes[MAD_SIZE];
+    mad(bytes, &m);
+    bytes[5] = 1; /* status not 0: the response has no record */
+    send_bytes(f, captured, &m, bytes);
 }
 
 static void with_grh(struct fixture *f, uint32_t captured, uint16_t slid, uint8_t guid)
@@ -141,16 +141,16 @@ static void with_grh(struct fixture *f, uint32_t captured, uint16_t slid, uint8_
 static void assigned(struct fixture *f, uint32_t captured, uint16_t lid, uint8_t guid)
 {
     struct message m = {MAD_CLASS_SMP, SMP_GET_RESP, SMP_NODE_INFO, 1, lid, SM};
-    uint8_t octets[MAD_SIZE];
-    mad(octets, &m);
-    octets[SMP_DATA + NODE_INFO_TYPE] = NODE_TYPE_CA;
-    octets[SMP_DATA + NODE_INFO_PORT_GUID + 7] = guid;
-    send_octets(f, captured, &m, octets);
+    uint8_t bytes[MAD_SIZE];
+    mad(bytes, &m);
+    bytes[SMP_DATA + NODE_INFO_TYPE] = NODE_TYPE_CA;
+    bytes[SMP_DATA + NODE_INFO_PORT_GUID + 7] = guid;
+    send_bytes(f, captured, &m, bytes);
     m.attribute = SMP_PORT_INFO;
-    mad(octets, &m);
-    octets[SMP_DATA + PORT_INFO_LID] = (uint8_t)(lid >> 8);
-    octets[SMP_DATA + PORT_INFO_LID + 1] = (uint8_t)lid;
-    send_octets(f, captured, &m, octets);
+    mad(bytes, &m);
+    bytes[SMP_DATA + PORT_INFO_LID] = (uint8_t)(lid >> 8);
+    bytes[SMP_DATA + PORT_INFO_LID + 1] = (uint8_t)lid;
+    send_bytes(f, captured, &m, bytes);
 }
 
 /* ---- evidence that joins */

@@ -52,7 +52,7 @@ static void meter_note(struct meter *m, unsigned n)
     m->most = m->now > m->most ? m->now : m->most;
 }
 
-static void assert_octets(const char *what, const struct meter *m, unsigned limit)
+static void assert_bytes(const char *what, const struct meter *m, unsigned limit)
 {
     if (!own_allocator) {
         printf("# %s: not measured, the sanitizer's allocator is another\n", what);
@@ -77,16 +77,16 @@ static void a_neighbour(void **state)
     struct meter m = meter_start();
     struct neighbours *n = neighbours_new(LIMIT);
     for (uint32_t i = 0; i < ENTRIES; i++) {
-        uint8_t lladdr[LLADDR_SIZE], gid[GID_SIZE], octets[4];
+        uint8_t lladdr[LLADDR_SIZE], gid[GID_SIZE], bytes[4];
         craft_gid(gid, i);
         craft_lladdr(lladdr, 0, 0x48, gid);
-        put32(octets, 0x0a000000 + i);
-        struct ip ip = ip_read(octets, sizeof octets);
+        put32(bytes, 0x0a000000 + i);
+        struct ip ip = ip_read(bytes, sizeof bytes);
         neighbours_seen(n, 1, &ip, lladdr, i + 1, 1, 0);
         meter_note(&m, i + 1);
     }
     assert_int_equal(neighbours_count(n), ENTRIES);
-    assert_octets("a neighbour", &m, 160);
+    assert_bytes("a neighbour", &m, 160);
     neighbours_free(n);
 }
 
@@ -155,7 +155,7 @@ static void a_group_with_a_member(void **state)
     }
     assert_int_equal(groups_count(a.groups), ENTRIES);
     assert_int_equal(groups_at(a.groups, ENTRIES - 1)->members, 1);
-    assert_octets("a group with one member", &m, 200);
+    assert_bytes("a group with one member", &m, 200);
     administration_free(&a);
 }
 
@@ -173,14 +173,14 @@ static void a_membership(void **state)
             meter_note(&m, (group - 1) * PORTS + port);
         }
     assert_int_equal(groups_at(a.groups, GROUPS)->members, PORTS);
-    assert_octets("a membership", &m, 80);
+    assert_bytes("a membership", &m, 80);
     administration_free(&a);
 }
 
 static struct connection *deliver_cm(struct connections *c, uint32_t frame, const struct cm *cm,
                                      struct view v, const struct port *src, const struct port *dst)
 {
-    struct mad_payload m = {.octets = v, .kind = MAD_KIND_CM, .result = WIRE_OK, .cm = *cm};
+    struct mad_payload m = {.bytes = v, .kind = MAD_KIND_CM, .result = WIRE_OK, .cm = *cm};
     m.private_result = cm_private_decode(v, cm, &m.private);
     return connections_message(c, frame, &m, src, dst);
 }
@@ -224,7 +224,7 @@ static void a_connection_with_its_flows(void **state)
         meter_note(&m, i + 1);
     }
     assert_int_equal(connections_count(c), ENTRIES);
-    assert_octets("a connection with its two flows", &m, 310);
+    assert_bytes("a connection with its two flows", &m, 310);
     connections_free(c);
     endports_free(ports);
 }
@@ -240,7 +240,7 @@ static void a_flow_without_handshake(void **state)
         assert_non_null(connections_flow(c, &p, i, true));
         meter_note(&m, i + 1);
     }
-    assert_octets("a flow without handshake", &m, 80);
+    assert_bytes("a flow without handshake", &m, 80);
     connections_free(c);
     endports_free(ports);
 }
@@ -260,7 +260,7 @@ static void a_flow_with_open_messages(void **state)
         meter_note(&m, i + 1);
     }
     assert_int_equal(connections_streams(c)->runs, ENTRIES);
-    assert_octets("a flow with open messages", &m, 400);
+    assert_bytes("a flow with open messages", &m, 400);
     connections_free(c);
     endports_free(ports);
 }
@@ -281,7 +281,7 @@ static void packets_after_a_gap(void **state)
         meter_note(&m, i + 1);
     }
     assert_int_equal(store.runs, ENTRIES);
-    assert_octets("packets after a gap", &m, 40);
+    assert_bytes("packets after a gap", &m, 40);
     for (uint32_t i = 0; i < FLOWS; i++)
         stream_clear(&s[i]);
     assert_int_equal(store.streams + store.runs, 0);
@@ -301,7 +301,7 @@ static void an_endport(void **state)
             endports_learn(ports, (uint16_t)(i % INTERFACES), (uint16_t)(1 + i / INTERFACES), gid));
         meter_note(&m, i + 1);
     }
-    assert_octets("an endport", &m, 180);
+    assert_bytes("an endport", &m, 180);
     endports_free(ports);
 }
 
@@ -331,7 +331,7 @@ static void an_endport_with_route_and_pkeys(void **state)
     struct endport *last = endports_get_by_lid(a.ports, 0, ENTRIES / INTERFACES, false);
     assert_non_null(last);
     assert_int_equal(endport_has_pkey(last, 0xffff), PKEY_IS_THERE);
-    assert_octets("an endport with its route and P_Key table", &m, 430);
+    assert_bytes("an endport with its route and P_Key table", &m, 430);
     administration_free(&a);
 }
 
@@ -345,7 +345,7 @@ static void a_known_qp(void **state)
         assert_non_null(qpns_learn(q, &p, i));
         meter_note(&m, i + 1);
     }
-    assert_octets("a known QP", &m, 80);
+    assert_bytes("a known QP", &m, 80);
     qpns_free(q);
 }
 
@@ -354,9 +354,9 @@ static void a_source_of_icrcs(void **state)
 {
     enum { INTERFACES = 4, LENGTH = LRH_SIZE + BTH_SIZE + ICRC_SIZE };
     (void)state;
-    uint8_t octets[LENGTH] = {0};
-    memset(octets + LENGTH - ICRC_SIZE, 0x55, ICRC_SIZE);
-    struct view v = view_make(octets, LENGTH, LENGTH);
+    uint8_t bytes[LENGTH] = {0};
+    memset(bytes + LENGTH - ICRC_SIZE, 0x55, ICRC_SIZE);
+    struct view v = view_make(bytes, LENGTH, LENGTH);
     struct ib_packet ib = {.has_lrh = true, .has_bth = true, .bth_off = LRH_SIZE, .length = LENGTH};
     struct meter m = meter_start();
     struct sources *s = sources_new(LIMIT);
@@ -365,7 +365,7 @@ static void a_source_of_icrcs(void **state)
         assert_false(sources_see(s, (uint16_t)(i % INTERFACES), v, &ib).icrc);
         meter_note(&m, i + 1);
     }
-    assert_octets("a source of ICRCs", &m, 48);
+    assert_bytes("a source of ICRCs", &m, 48);
     sources_free(s);
 }
 

@@ -198,11 +198,11 @@ static struct connection *deliver(struct connections *c, uint32_t frame, struct 
                                   uint16_t from, uint16_t to)
 {
     struct port src = port_lid(0, from), dst = port_lid(0, to);
-    struct mad_payload m = {.octets = view_make(mad, sizeof mad, sizeof mad),
+    struct mad_payload m = {.bytes = view_make(mad, sizeof mad, sizeof mad),
                             .kind = MAD_KIND_CM,
                             .result = WIRE_OK,
                             .cm = cm};
-    m.private_result = cm_private_decode(m.octets, &cm, &m.private);
+    m.private_result = cm_private_decode(m.bytes, &cm, &m.private);
     return connections_message(c, frame, &m, &src, &dst);
 }
 
@@ -334,8 +334,8 @@ static void neighbour_history_and_duplicates(void **state)
     assert_non_null(neighbours_of_lladdr(n, addr_a, 4, 5));
     assert_null(neighbours_of_lladdr(n, addr_a, 16, 5));
     assert_null(neighbours_seen(n, 0, &ip2, addr_a, 8, 102, 0));
-    assert_int_equal(neighbours_of_lladdr(n, addr_a, 4, 7)->ip.octets[3], 1);
-    assert_int_equal(neighbours_of_lladdr(n, addr_a, 4, 8)->ip.octets[3], 2);
+    assert_int_equal(neighbours_of_lladdr(n, addr_a, 4, 7)->ip.bytes[3], 1);
+    assert_int_equal(neighbours_of_lladdr(n, addr_a, 4, 8)->ip.bytes[3], 2);
     const struct neighbour *other = neighbours_seen(n, 0, &ip, addr_b, 9, 103, 0);
     assert_non_null(other);
     assert_int_equal(other->last_frame, 6);
@@ -387,7 +387,7 @@ static void neighbours_stay_below_their_limit(void **state)
         struct ip ip = ip_read((const uint8_t[]){10, 0, (uint8_t)(i >> 8), (uint8_t)i}, 4);
         neighbours_seen(n, 0, &ip, addr_a, i + 1, 1, 0);
     }
-    assert_int_equal(neighbours_of_lladdr(n, addr_a, 4, 1000)->ip.octets[3], 9);
+    assert_int_equal(neighbours_of_lladdr(n, addr_a, 4, 1000)->ip.bytes[3], 9);
     neighbours_free(n);
 }
 

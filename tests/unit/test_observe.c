@@ -31,14 +31,14 @@ static int tear_down(void **state)
 /* Observes a frame with an ARP request of the port with this number, without InfiniBand headers. */
 static void observe_arp(const struct scenario *s, uint32_t frame, uint32_t port)
 {
-    uint8_t gid[GID_SIZE], lladdr[LLADDR_SIZE], octets[CRAFT_ARP] = {0};
+    uint8_t gid[GID_SIZE], lladdr[LLADDR_SIZE], bytes[CRAFT_ARP] = {0};
     struct capture_position at = {.frame = frame, .ns = frame * INT64_C(1000000000)};
     struct link_frame c = {.kind = LINK_FRAME_IPOIB,
-                           .inner = view_make(octets, sizeof octets, sizeof octets)};
+                           .inner = view_make(bytes, sizeof bytes, sizeof bytes)};
     struct packet p;
     craft_gid(gid, port);
     craft_lladdr(lladdr, 0, QPN, gid);
-    craft_arp_request(octets, lladdr, IP, ASKED);
+    craft_arp_request(bytes, lladdr, IP, ASKED);
     packet_read_without_ib(&p, &at, &c);
     fabric_observe(s->fabric, &p, s->events);
 }
@@ -50,7 +50,7 @@ static void announced_address_is_learnt(void **state)
     assert_int_equal(neighbours_count(fabric_facts(s->fabric)->neighbours), 1);
     const struct neighbour *n = neighbours_at(fabric_facts(s->fabric)->neighbours, 0);
     assert_int_equal(n->frame, 1);
-    assert_int_equal(be32(n->ip.octets), IP);
+    assert_int_equal(be32(n->ip.bytes), IP);
     assert_false(s->events->has_duplicate);
 }
 

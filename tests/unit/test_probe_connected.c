@@ -135,14 +135,14 @@ static void messages_show_their_connection(void **state)
     assert_int_equal(played_verbs.events, 1); /* acknowledged, and asked for again */
     assert_int_equal(seen.notifies, notifies + 1);
     assert_ptr_equal(from.connection, connection);
-    assert_int_equal(from.octets.len, CONNECTED_MESSAGE_SIZE);
-    assert_int_equal(from.octets.p[CONNECTED_MESSAGE_SIZE - 1], 2);
+    assert_int_equal(from.bytes.len, CONNECTED_MESSAGE_SIZE);
+    assert_int_equal(from.bytes.p[CONNECTED_MESSAGE_SIZE - 1], 2);
     assert_int_equal(from.qpn, PEER_QPN);
     assert_int_equal(from.lid, PEER_LID);
     unsigned posted = seen.posted;
     assert_true(connector_receive(connector, &from));
     assert_int_equal(seen.posted, posted + 1); /* the buffer of the previous message */
-    assert_int_equal(from.octets.len, 4);
+    assert_int_equal(from.bytes.len, 4);
 }
 
 static void a_message_ends_with_its_connection(void **state)

@@ -75,15 +75,15 @@ static bool is_dropped(const struct fake *f, const uint8_t *ns, uint32_t n)
 }
 
 static enum transport_result fake_send(struct transport *t, const struct ud_to *to,
-                                       const uint8_t *octets, uint32_t n)
+                                       const uint8_t *bytes, uint32_t n)
 {
     struct fake *f = (struct fake *)t;
     assert_true(n <= MESSAGE_SIZE && f->n_sent < SENT_MAX);
-    memcpy(f->sent[f->n_sent], octets, n);
+    memcpy(f->sent[f->n_sent], bytes, n);
     f->to[f->n_sent++] = *to;
-    if (is_dropped(f, octets, n))
+    if (is_dropped(f, bytes, n))
         return TRANSPORT_OK;
-    f->to_all = octets[SOURCE_AT] == 0; /* an NS from :: is answered to all nodes */
+    f->to_all = bytes[SOURCE_AT] == 0; /* an NS from :: is answered to all nodes */
     bytes_of(f->to_all ? na_to_all : na, f->reply);
     f->reply_to = f->replies_to_sender && to->second_qp ? OWN_SECOND_QPN : OWN_QPN;
     return TRANSPORT_OK;
@@ -97,7 +97,7 @@ static enum transport_result fake_receive(struct transport *t, int ms, struct ud
         g_usleep((gulong)ms * 1000); /* simulated: see probe_peer.c */
         return TRANSPORT_NOTHING;
     }
-    *from = (struct ud_from){.octets = view_make(f->reply, MESSAGE_SIZE, MESSAGE_SIZE),
+    *from = (struct ud_from){.bytes = view_make(f->reply, MESSAGE_SIZE, MESSAGE_SIZE),
                              .grh = f->to_all ? grh : NULL,
                              .qpn = PEER_QPN,
                              .to_qpn = f->reply_to,
@@ -176,9 +176,9 @@ static const char *padding_text(const struct tried *o)
 
 static void check_sent(const struct fake *f, unsigned i, const char *expected, bool second_qp)
 {
-    uint8_t octets[MESSAGE_SIZE];
-    assert_int_equal(bytes_of(expected, octets), MESSAGE_SIZE);
-    assert_memory_equal(f->sent[i], octets, MESSAGE_SIZE);
+    uint8_t bytes[MESSAGE_SIZE];
+    assert_int_equal(bytes_of(expected, bytes), MESSAGE_SIZE);
+    assert_memory_equal(f->sent[i], bytes, MESSAGE_SIZE);
     assert_int_equal(f->to[i].lid, PEER_LID);
     assert_int_equal(f->to[i].qpn, PEER_QPN);
     assert_int_equal(f->to[i].second_qp, second_qp);

@@ -44,7 +44,7 @@ static const uint8_t other_gid[16] = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 
 #define OTHER_LLADDR "00:00:00:51:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:77:77"
 
 struct ipv6_message {
-    uint8_t octets[UD_SIZE];
+    uint8_t bytes[UD_SIZE];
     uint32_t n;
     struct ud_to to;     /* of a packet that the probe sends */
     struct ud_from from; /* of a packet that it receives */
@@ -70,16 +70,16 @@ static uint8_t grh[40] = {0x60};
 /* ---- the other node's packets */
 
 /* The ICMPv6 checksum (RFC 1071), with the pseudo header of RFC 8200 §8.1. */
-static void put_checksum(uint8_t *octets, uint32_t n)
+static void put_checksum(uint8_t *bytes, uint32_t n)
 {
     uint32_t sum = n - AT_ICMPV6 + 58;
-    octets[AT_ICMPV6 + 2] = octets[AT_ICMPV6 + 3] = 0;
+    bytes[AT_ICMPV6 + 2] = bytes[AT_ICMPV6 + 3] = 0;
     for (uint32_t i = AT_IPV6 + 8; i < n; i++)
-        sum += (uint32_t)octets[i] << (i % 2 ? 0 : 8);
+        sum += (uint32_t)bytes[i] << (i % 2 ? 0 : 8);
     while (sum >> 16)
         sum = (sum & 0xffff) + (sum >> 16);
-    octets[AT_ICMPV6 + 2] = (uint8_t)(~sum >> 8);
-    octets[AT_ICMPV6 + 3] = (uint8_t)~sum;
+    bytes[AT_ICMPV6 + 2] = (uint8_t)(~sum >> 8);
+    bytes[AT_ICMPV6 + 3] = (uint8_t)~sum;
 }
 
 /* Queues an NS or NA for the probe's address; option: its type, 0: none. */
@@ -87,7 +87,7 @@ static struct ipv6_message *comes(uint8_t type, uint8_t flags, const uint8_t *fr
                                   const uint8_t *to, uint8_t option)
 {
     struct ipv6_message *k = &net.coming[net.n_coming++];
-    uint8_t *p = k->octets;
+    uint8_t *p = k->bytes;
     assert_true(net.n_coming < DATAGRAMS);
     memset(k, 0, sizeof *k);
     k->n = option ? WITH_OPTION : AT_OPTION;
@@ -105,7 +105,7 @@ static struct ipv6_message *comes(uint8_t type, uint8_t flags, const uint8_t *fr
     }
     put_checksum(p, k->n);
     memcpy(grh + 8, other_gid, 16);
-    k->from = (struct ud_from){.octets = view_make(p, k->n, k->n),
+    k->from = (struct ud_from){.bytes = view_make(p, k->n, k->n),
                                .grh = grh,
                                .qpn = OTHER_QPN,
                                .to_qpn = OWN_QPN,
@@ -125,28 +125,28 @@ static struct ipv6_message *advertises(void)
 
 /* ---- the network */
 
-static bool asks_for_source(const uint8_t *octets)
+static bool asks_for_source(const uint8_t *bytes)
 {
-    return octets[0] == 0x86 && octets[AT_ICMPV6] == NS &&
-           memcmp(octets + AT_ICMPV6 + 8, own_ip6, 16) == 0;
+    return bytes[0] == 0x86 && bytes[AT_ICMPV6] == NS &&
+           memcmp(bytes + AT_ICMPV6 + 8, own_ip6, 16) == 0;
 }
 
 /* The peer has every IPv6 address except this one. */
 static enum transport_result net_send(struct transport *t, const struct ud_to *to,
-                                      const uint8_t *octets, uint32_t n)
+                                      const uint8_t *bytes, uint32_t n)
 {
     struct ipv6_message *k = &net.sent[net.n_sent % DATAGRAMS];
-    if (asks_for_source(octets)) {
+    if (asks_for_source(bytes)) {
         net.solicitations++;
         return TRANSPORT_OK;
     }
-    if (octets[0] == 0x86 && octets[AT_ICMPV6] == NA) {
-        memcpy(k->octets, octets, n);
+    if (bytes[0] == 0x86 && bytes[AT_ICMPV6] == NA) {
+        memcpy(k->bytes, bytes, n);
         k->n = n;
         k->to = *to;
         net.n_sent++;
     }
-    return net.of_peer->send(t, to, octets, n);
+    return net.of_peer->send(t, to, bytes, n);
 }
 
 static enum transport_result net_receive(struct transport *t, int ms, struct ud_from *from)
@@ -235,19 +235,19 @@ static void duplicate_address_detection_is_answered(void **state)
     const struct ipv6_message *k = &net.sent[0];
     uint8_t right[UD_SIZE];
     assert_int_equal(k->n, WITH_OPTION);
-    memcpy(right, k->octets, k->n);
+    memcpy(right, k->bytes, k->n);
     put_checksum(right, k->n);
-    assert_memory_equal(k->octets, right, k->n);
-    assert_int_equal(k->octets[AT_IPV6 + 7], 255);
-    assert_memory_equal(k->octets + AT_IPV6 + 8, own_ip6, 16);
-    assert_memory_equal(k->octets + AT_IPV6 + 24, all_nodes, 16);
-    assert_int_equal(k->octets[AT_ICMPV6], NA);
-    assert_int_equal(k->octets[AT_ICMPV6 + 1], 0);
-    assert_int_equal(k->octets[AT_ICMPV6 + 4], OVERRIDE);
-    assert_memory_equal(k->octets + AT_ICMPV6 + 8, own_ip6, 16);
-    assert_int_equal(k->octets[AT_OPTION], TARGET_OPTION);
-    assert_int_equal(k->octets[AT_OPTION + 1], 3);
-    assert_memory_equal(k->octets + AT_OPTION + 4, target->link->lladdr, LLADDR_SIZE);
+    assert_memory_equal(k->bytes, right, k->n);
+    assert_int_equal(k->bytes[AT_IPV6 + 7], 255);
+    assert_memory_equal(k->bytes + AT_IPV6 + 8, own_ip6, 16);
+    assert_memory_equal(k->bytes + AT_IPV6 + 24, all_nodes, 16);
+    assert_int_equal(k->bytes[AT_ICMPV6], NA);
+    assert_int_equal(k->bytes[AT_ICMPV6 + 1], 0);
+    assert_int_equal(k->bytes[AT_ICMPV6 + 4], OVERRIDE);
+    assert_memory_equal(k->bytes + AT_ICMPV6 + 8, own_ip6, 16);
+    assert_int_equal(k->bytes[AT_OPTION], TARGET_OPTION);
+    assert_int_equal(k->bytes[AT_OPTION + 1], 3);
+    assert_memory_equal(k->bytes + AT_OPTION + 4, target->link->lladdr, LLADDR_SIZE);
     /* RFC 4391 §4: the MGID contains the link's scope and P_Key. */
     assert_memory_equal(k->to.gid, group, 16);
     assert_int_equal(k->to.qpn, 0xffffff);
@@ -266,12 +266,12 @@ static void invalid_detection_is_not_answered(void **state)
     comes(NS, 0, unspecified, own_ip6, 0);               /* not to the solicited-node address */
     comes(NS, 0, unspecified, own_group, SOURCE_OPTION); /* option with unspecified source */
     struct ipv6_message *k = detects_duplicates();
-    k->octets[AT_IPV6 + 7] = 64; /* hop limit not 255: it passed a router */
+    k->bytes[AT_IPV6 + 7] = 64; /* hop limit not 255: it passed a router */
     k = detects_duplicates();
-    k->octets[AT_ICMPV6 + 2] ^= 1; /* checksum */
+    k->bytes[AT_ICMPV6 + 2] ^= 1; /* checksum */
     k = detects_duplicates();
-    k->octets[AT_ICMPV6 + 23] ^= 1; /* another target */
-    put_checksum(k->octets, k->n);
+    k->bytes[AT_ICMPV6 + 23] ^= 1; /* another target */
+    put_checksum(k->bytes, k->n);
     listen();
     assert_int_equal(net.n_sent, 0);
     assert_true(target->link->source.usable);
@@ -286,8 +286,8 @@ static void resolution_is_answered(void **state)
     comes(NS, 0, peer_ip6, own_group, SOURCE_OPTION);
     listen();
     assert_int_equal(net.n_sent, 1);
-    assert_int_equal(net.sent[0].octets[AT_ICMPV6 + 4], SOLICITED | OVERRIDE);
-    assert_memory_equal(net.sent[0].octets + AT_IPV6 + 24, peer_ip6, 16);
+    assert_int_equal(net.sent[0].bytes[AT_ICMPV6 + 4], SOLICITED | OVERRIDE);
+    assert_memory_equal(net.sent[0].bytes + AT_IPV6 + 24, peer_ip6, 16);
     assert_int_equal(net.sent[0].to.lid, OTHER_LID);
     end();
 }
@@ -334,13 +334,13 @@ static void own_packets_do_not_defend_an_address(void **state)
     (void)state;
     take_address();
     struct ipv6_message *k = advertises();
-    memcpy(k->octets + AT_OPTION + 4, target->link->lladdr, LLADDR_SIZE);
-    put_checksum(k->octets, k->n);
+    memcpy(k->bytes + AT_OPTION + 4, target->link->lladdr, LLADDR_SIZE);
+    put_checksum(k->bytes, k->n);
     k = advertises();
     k->from.lid = OWN_LID;
     k->from.qpn = OWN_SECOND_QPN;
     k = advertises();
-    k->octets[AT_ICMPV6 + 2] ^= 1; /* a host drops it */
+    k->bytes[AT_ICMPV6 + 2] ^= 1; /* a host drops it */
     listen();
     assert_true(target->link->source.usable);
     assert_false(target->run->broken);

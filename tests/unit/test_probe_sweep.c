@@ -63,13 +63,13 @@ static void take_swept(void *user, struct checked *j)
     checked_clear(j);
 }
 
-static void watch_sent(void *user, const uint8_t *octets)
+static void watch_sent(void *user, const uint8_t *bytes)
 {
     struct swept *s = user;
-    const uint8_t *arp = octets + ENCAP_SIZE, *tpa = arp + ARP_SIZE_FIXED + 2 * LLADDR_SIZE + 4;
+    const uint8_t *arp = bytes + ENCAP_SIZE, *tpa = arp + ARP_SIZE_FIXED + 2 * LLADDR_SIZE + 4;
     s->sent++;
     s->last_sent = simulated_now();
-    if (be16(octets) != TYPE_ARP || be16(arp + ARP_OP) != ARP_REQUEST)
+    if (be16(bytes) != TYPE_ARP || be16(arp + ARP_OP) != ARP_REQUEST)
         return;
     s->last[tpa[3]] = simulated_now();
     if (s->questions[tpa[3]]++ == 0)

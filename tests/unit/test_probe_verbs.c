@@ -34,7 +34,7 @@ static struct {
     unsigned n_coming, n_sent;
     struct ibv_send_wr last;
     uint32_t last_qpn, last_n;
-    uint8_t last_octets[UD_SIZE];
+    uint8_t last_bytes[UD_SIZE];
 } hca;
 
 static volatile int stop;
@@ -82,7 +82,7 @@ static int play_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_
     hca.last_qpn = qp->qp_num;
     hca.last_n = wr->sg_list->length;
     /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
-    memcpy(hca.last_octets, (const uint8_t *)wr->sg_list->addr, hca.last_n);
+    memcpy(hca.last_bytes, (const uint8_t *)wr->sg_list->addr, hca.last_n);
     hca.n_sent++;
     return 0;
 }
@@ -344,11 +344,11 @@ static void memory_that_cannot_be_locked_is_named(void **state)
     assert_false(t->denied);
 }
 
-static const uint8_t octets[] = {0x08, 0x06, 0, 0, 1, 2, 3};
+static const uint8_t bytes[] = {0x08, 0x06, 0, 0, 1, 2, 3};
 
 static enum transport_result send_to(struct ud_to to)
 {
-    return t->ops->send(t, &to, octets, sizeof octets);
+    return t->ops->send(t, &to, bytes, sizeof bytes);
 }
 
 static void packets_go_out_by_the_right_queue_pair(void **state)
@@ -361,8 +361,8 @@ static void packets_go_out_by_the_right_queue_pair(void **state)
     assert_int_equal(send_to((struct ud_to){.lid = 7, .qpn = 0x48, .qkey = 0x0b1b}), TRANSPORT_OK);
     assert_int_equal(hca.last_qpn, QPN);
     assert_int_equal(hca.last.wr.ud.remote_qpn, 0x48);
-    assert_int_equal(hca.last_n, sizeof octets);
-    assert_memory_equal(hca.last_octets, octets, sizeof octets);
+    assert_int_equal(hca.last_n, sizeof bytes);
+    assert_memory_equal(hca.last_bytes, bytes, sizeof bytes);
     assert_int_equal(send_to((struct ud_to){.lid = 7, .second_qp = true}), TRANSPORT_OK);
     assert_int_equal(hca.last_qpn, QPN + 1);
     assert_int_equal(hca.ahs, 1); /* one path: one address handle */
@@ -421,8 +421,8 @@ static void what_comes_shows_its_sender(void **state)
     come(1, 9, 0, IBV_WC_SUCCESS);
     come(256, 5, IBV_WC_GRH, IBV_WC_SUCCESS); /* the first slot of the second queue pair */
     assert_int_equal(t->ops->receive(t, 10, &from), TRANSPORT_OK);
-    assert_int_equal(from.octets.cap, 9);
-    assert_int_equal(from.octets.p[8], 8);
+    assert_int_equal(from.bytes.cap, 9);
+    assert_int_equal(from.bytes.p[8], 8);
     assert_null(from.grh);
     assert_int_equal(from.qpn, 0x48);
     assert_int_equal(from.to_qpn, t->qpn);

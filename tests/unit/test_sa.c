@@ -131,10 +131,10 @@ static int fails_with(int result, int error)
  * Behaves as ib_umad_read() and umad_recv() with a buffer that is too small: they return the first
  * segment and the length of the whole response, and the kernel keeps the response.
  */
-static int comes(void *umad, int *length, enum move move, uint8_t method, int octets)
+static int comes(void *umad, int *length, enum move move, uint8_t method, int bytes)
 {
     uint8_t *mad = (uint8_t *)umad + HEAD;
-    bool fits = *length >= octets;
+    bool fits = *length >= bytes;
     if (*length < MAD_SIZE)
         return fails_with(-EINVAL, EINVAL);
     memcpy(mad, question, MAD_SIZE);
@@ -142,9 +142,9 @@ static int comes(void *umad, int *length, enum move move, uint8_t method, int oc
     mad[MAD_TID + 7] ^= move == LATE_TABLE;
     put16(mad + MAD_STATUS, move == BUSY ? 0x0001 : 0);
     put16(mad + SA_ATTRIBUTE_OFFSET, RECORD / 8);
-    *length = octets;
+    *length = bytes;
     received += fits;
-    for (int at = SA_DATA; fits && at < octets; at++)
+    for (int at = SA_DATA; fits && at < bytes; at++)
         mad[at] = (uint8_t)((at - SA_DATA) / RECORD);
     return fits ? 1 : fails_with(-ENOSPC, ENOSPC);
 }

@@ -121,15 +121,15 @@ static void port_info_of_a_real_port(void **state)
     assert_int_equal(p.lid, 2);
     assert_int_equal(p.state, PORT_INIT);
     assert_int_equal(p.lmc, 0);
-    assert_int_equal(ib_mtu_octets(p.neighbor_mtu), 4096);
-    assert_int_equal(ib_mtu_octets(p.mtu_cap), 4096);
+    assert_int_equal(ib_mtu_bytes(p.neighbor_mtu), 4096);
+    assert_int_equal(ib_mtu_bytes(p.mtu_cap), 4096);
 }
 
 /*
  * All fields that share a byte, with all neighbouring bits set, so that a wrong shift or mask shows
  * (IBA 14.2.5.6).
  */
-static void port_info_shares_octets(void **state)
+static void port_info_shares_bytes(void **state)
 {
     (void)state;
     uint8_t d[MAD_SIZE] = {0x01, 0x01, 0x01, 0x02, [17] = 0x15, [20] = 0x80, 0, 0, 7};
@@ -151,8 +151,8 @@ static void port_info_shares_octets(void **state)
     assert_int_equal(p.port, 7); /* the modifier's highest bit does not belong to the port number */
     assert_int_equal(p.state, PORT_ACTIVE);
     assert_int_equal(p.lmc, 3);
-    assert_int_equal(ib_mtu_octets(p.neighbor_mtu), 2048);
-    assert_int_equal(ib_mtu_octets(p.mtu_cap), 4096);
+    assert_int_equal(ib_mtu_bytes(p.neighbor_mtu), 2048);
+    assert_int_equal(ib_mtu_bytes(p.mtu_cap), 4096);
 }
 
 static void pkey_tables(void **state)
@@ -708,7 +708,7 @@ int main(void)
         cmocka_unit_test(node_info),
         cmocka_unit_test(node_guid_is_not_port_guid),
         cmocka_unit_test(port_info_of_a_real_port),
-        cmocka_unit_test(port_info_shares_octets),
+        cmocka_unit_test(port_info_shares_bytes),
         cmocka_unit_test(pkey_tables),
         cmocka_unit_test(sm_info),
         cmocka_unit_test(which_smps_say_something),

@@ -439,7 +439,7 @@ static void mc_member_record(void **state)
     assert_int_equal(m.qkey, 0xb1b);
     assert_int_equal(m.mlid, 0xc012);
     assert_int_equal(m.mtu_selector, 2);
-    assert_int_equal(ib_mtu_octets(m.mtu), 4096);
+    assert_int_equal(ib_mtu_bytes(m.mtu), 4096);
     assert_string_equal(names_find(ib_rate_names, m.rate), "10 Gb/s");
     assert_int_equal(ib_rate_100mbps(m.rate), 100);
     assert_int_equal(m.sl, 3);

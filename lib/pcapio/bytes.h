@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads and writes integers in files: little-endian (le) or big-endian (be) on every machine. */
-#ifndef IPOIB_PCAPIO_OCTETS_H
-#define IPOIB_PCAPIO_OCTETS_H
+#ifndef IPOIB_PCAPIO_BYTES_H
+#define IPOIB_PCAPIO_BYTES_H
 
 #include <endian.h>
 #include <stdint.h>
