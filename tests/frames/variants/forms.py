@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The forms (link types and capture points) of one capture; each form is (the file's bytes, the names
+"""The forms (link types and capture points) of one capture; each is (the file's bytes, the names
 of its frames)."""
 
 from frames import ib
