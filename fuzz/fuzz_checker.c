@@ -7,6 +7,7 @@
 
 #include "fuzz/frames.h"
 #include "fuzz/linktypes.h"
+#include "fuzz/mutate.h"
 #include "rules/checker.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -46,4 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     checker_free(checker);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    return mutate_capture(data, size, most, seed);
 }

@@ -11,6 +11,7 @@
 
 #include "fuzz/linktypes.h"
 #include "fuzz/must.h"
+#include "fuzz/mutate.h"
 #include "rules/checker.h"
 #include "wire/erf.h"
 #include "wire/linktype.h"
@@ -70,4 +71,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int rule = 0; rule < RULE_COUNT; rule++)
         must_say(whole[rule] || !cut[rule], rules[rule].id);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    return mutate_frame(data, size, most, seed, HEAD);
 }

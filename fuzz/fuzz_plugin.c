@@ -31,6 +31,7 @@
 
 #include "fuzz/frames.h"
 #include "fuzz/linktypes.h"
+#include "fuzz/mutate.h"
 #include "wire/erf.h"
 #include "wire/linktype.h"
 
@@ -307,4 +308,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else
         run_input(data, size);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    return mutate_capture(data, size, most, seed);
 }

@@ -10,6 +10,7 @@
 
 #include "fuzz/linktypes.h"
 #include "fuzz/must.h"
+#include "fuzz/mutate.h"
 #include "wire/arp.h"
 #include "wire/link_frame.h"
 #include "wire/cm.h"
@@ -134,4 +135,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         walk_payload(c.inner);
     }
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    return mutate_frame(data, size, most, seed, 1);
 }

@@ -9,7 +9,12 @@
 #include "wire/nanoseconds.h"
 
 enum { VCRC = 2, ICRC = 4, CRCS = VCRC + ICRC, SMALLEST = LAW_LRH + 12 + CRCS };
-static const int64_t window_ns = ORDER_MS * 1000000LL;
+/*
+ * A chain may duplicate frames and swap them, before or after that. So each step takes a part of
+ * the window of model/order.h: together they stay within it.
+ */
+static const int64_t swap_ns = ORDER_MS * 1000000LL / 4, duplicate_ns = ORDER_MS * 1000000LL / 2;
+enum { LATEST_COPY = ORDER_FRAMES - 2 }; /* frames between a frame and its copy */
 
 static struct law_frame *at(GArray *frames, guint i)
 {
@@ -119,7 +124,7 @@ static bool is_due(const struct law_capture *c, const struct copy *copy,
 {
     uint64_t port = law_port(c, &copy->frame);
     return copy->due <= last || port == LAW_NO_PORT || port == law_port(c, next) ||
-           next->ns - copy->frame.ns > window_ns;
+           next->ns - copy->frame.ns > duplicate_ns;
 }
 
 static void append_copy(GArray *out, struct law_frame copy)
@@ -145,7 +150,7 @@ static void append_due(const struct law_capture *c, GArray *out, GArray *waiting
 
 static void duplicate_frames(const struct law_capture *c, struct law_random *r, GArray *frames)
 {
-    static const uint8_t later[] = {0, 0, 1, 3, 7};
+    static const uint8_t later[] = {0, 0, 1, 3, LATEST_COPY};
     bool *chosen = choose(c, r);
     GArray *out = g_array_new(FALSE, FALSE, sizeof(struct law_frame)),
            *waiting = g_array_new(FALSE, FALSE, sizeof(struct copy));
@@ -173,7 +178,7 @@ static bool may_swap(const struct law_capture *c, const struct law_frame *a)
     const struct law_frame *b = a + 1;
     int64_t apart = b->ns > a->ns ? b->ns - a->ns : a->ns - b->ns;
     uint64_t one = law_port(c, a), two = law_port(c, b);
-    return apart <= window_ns && one != LAW_NO_PORT && two != LAW_NO_PORT && one != two;
+    return apart <= swap_ns && one != LAW_NO_PORT && two != LAW_NO_PORT && one != two;
 }
 
 /* Times stay in order. */
@@ -351,7 +356,7 @@ void law_apply(const struct law_capture *c, struct law_step step, GArray *frames
 /* A second one may undo the first, or leave the window. */
 static bool is_once(enum law_kind kind)
 {
-    return kind == LAW_SLICE || kind == LAW_SWAP || kind >= LAW_CLOCK;
+    return kind == LAW_SLICE || kind == LAW_DUPLICATE || kind == LAW_SWAP || kind >= LAW_CLOCK;
 }
 
 static bool is_allowed(const struct law_capture *c, enum law_kind kind)

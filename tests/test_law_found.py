@@ -76,6 +76,12 @@ FOUND = [
         [Cut({43: 162, 48: 198, 57: 96})],
         "a P_Key table whose directed route was cut",
     ),
+    (
+        "unusual/leaves_and_joins_again",
+        None,
+        [Swap({30}, INFINIBAND), Duplicate({29: 1}, INFINIBAND), Cut({30: 96})],
+        "a leave, cut before its MGID, after its response",
+    ),
 ]
 
 

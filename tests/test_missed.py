@@ -468,17 +468,22 @@ def test_swapped_neighbouring_frames_raise_no_violation(capture):
     assert not {n: f for n, f in found.items() if {r for _, r in f} - allowed}
 
 
-def before_rep(transport=0, ms=1, between=0, up=True):
-    """The requester's datagram (up), or the responder's, is before the REP; this number of other
-    nodes' frames is between them."""
+def before_rep(transport=0, ms=1, between=0, up=True, missed=0):
+    """The responder joins; the requester's datagram (up), or the responder's, is before the REP;
+    this number of other nodes' frames is between them. missed: this number of packets of the
+    responder's GSI is missing before the REP."""
     t = Tape()
+    record = broadcast_record(port_gid=B.gid)
+    sa(t, B, SM, ib.SET, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
+    joined = t.psn
+    sa(t, SM, B, ib.GET_RESP, 0x11, ib.ATTR_MC_MEMBER, record, JOIN_MASK)
     c = Connection(t, transport=transport, psns=(1, 1))
     c.req(ib.service_id_rfc(B.qpn), ib.private_data(A.qpn, 65524))
     c.packet(up, ONLY, ping(A, B) if up else ping(B, A), 1)
     for n in range(between):
         t.ud(C, D, ping(C, D, seq=n))
     rep = ib.cm_rep(c.tid, c.ids[1], c.ids[0], c.qps[1], 1, B.guid, ib.private_data(B.qpn, 65524))
-    t.put(mad_frame(B, A, rep, t.next_psn()).ib(), ms=ms)
+    t.put(mad_frame(B, A, rep, joined + 1 + missed).ib(), ms=ms)
     c.rtu(ib.private_data(A.qpn, 65524))
     return erf_pcap(t), len(t.records) - 1
 
@@ -506,6 +511,14 @@ def test_responders_data_before_its_own_rep_is_found(transport):
     """Two frames of one port are never swapped."""
     capture, rep = before_rep(transport, up=False)
     assert failures(capture) == [(rep, BEFORE_IP)]
+
+
+@BOTH_TRANSPORTS
+@pytest.mark.parametrize("up", [True, False], ids=["requester", "responder"])
+def test_rep_may_be_a_copy_of_one_that_was_missed(transport, up):
+    """The RTU may have been lost, so the responder repeats its REP (IBA 12.9.8)."""
+    capture, _ = before_rep(transport, between=8, up=up, missed=1)
+    assert failures(capture, BEFORE_IP) == []
 
 
 def to_deleted(after):

@@ -14,6 +14,21 @@ struct standing standing_open(const struct check_context *s, const struct fact *
 }
 
 /*
+ * A REP is repeated until the RTU arrives (IBA 12.9.8), so this one may not be the first. The PSNs
+ * of the responder's GSI show whether a packet of it is missing since the REQ. If they do not show
+ * that, data of the requester, which needs the QPN in the REP, suggests that there was one.
+ */
+static bool may_have_missed_rep(const struct check_context *s, const struct connection *c,
+                                bool by_responder)
+{
+    const struct endport *responder = s->e->gsi;
+    if (by_responder)
+        return responder && responder->gap_frame > c->req_frame;
+    uint32_t since = responder ? endport_gsi_since(responder) : 0;
+    return since == 0 || since >= c->req_frame;
+}
+
+/*
  * Data from the responder is captured in order with its REP. Data from the requester may be
  * captured before the REP although it was sent after it.
  */
@@ -21,6 +36,8 @@ struct standing standing_early_data(const struct check_context *s, const struct 
 {
     const struct connection *c = f->connection;
     bool by_responder = c->requester.flow.early_frame > c->req_frame;
+    if (may_have_missed_rep(s, c, by_responder))
+        return uncertain("an earlier copy of the REP may not have been captured");
     bool in_order = !order_is_uncertain(&s->f->order, c->responder.flow.early_frame);
     return certain_if(by_responder || in_order, "the REP may have come before the IP: they are too "
                                                 "close to each other");

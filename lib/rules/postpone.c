@@ -183,13 +183,15 @@ static bool is_request_of(uint8_t method, const struct claim *c)
 
 /*
  * Is the packet a request that may have been sent before the packet of the claim, though it was
- * captured after it? It counts if it
- * is for the group of the claim; if the claim has no group, for any broadcast group, which has the
- * link's parameters.
+ * captured after it? It counts if it is for the group of the claim; if the claim has no group, for
+ * any broadcast group, which has the link's parameters. If it was truncated before the MGID, it may
+ * be for that group.
  */
 static bool is_request_near(const struct check_context *s, const struct claim *c)
 {
     const struct mad_payload *m = &s->p->mad;
+    if (view_has(m->bytes, 0, SA_DATA + MCM_MGID + MGID_SIZE) == WIRE_TRUNCATED)
+        return order_is_uncertain(&s->f->order, c->frame);
     if (m->kind != MAD_KIND_SA || m->result != WIRE_OK || !is_request_of(m->sa.mad.method, c) ||
         m->sa.mad.attribute != SA_MC_MEMBER_RECORD ||
         view_has(m->sa.data, MCM_MGID, MGID_SIZE) != WIRE_OK)

@@ -155,6 +155,23 @@ def request_is_repeated():
 
 
 @scenario
+def rep_is_repeated_after_data():
+    """IBA 12.9.8: the RTU is lost on its way, so the REP is sent again; the requester has begun to
+    send, and repeats its RTU."""
+    s, a, b, _ = pair()
+    c = Link(s, a, b)
+    c.ask()
+    c.rep(c.private(False))
+    s.wait(0.1)
+    c.send(True, encap(0x0800, ib.ping4(a.ip, b.ip)))
+    s.wait(0.5)
+    c.rep(c.private(False))
+    c.rtu(c.private(True))
+    c.ping(2)
+    return s
+
+
+@scenario
 def request_is_refused_and_tried_again():
     """No resources; a second later another REQ, with other IDs, is accepted."""
     s, a, b, _ = pair()

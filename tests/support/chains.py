@@ -9,6 +9,9 @@ from support import capfile, containers, steps
 
 MOST_STEPS = 5
 SECOND = 10**9
+# A chain may duplicate frames and swap them, before or after that. Each step takes a part of the
+# window: together they stay within it.
+SWAP_NS, DUPLICATE_NS = steps.WINDOW_NS // 4, steps.WINDOW_NS // 2
 
 
 @dataclasses.dataclass
@@ -113,11 +116,12 @@ def _slice(rng, whole):
 
 def _duplicate(rng, whole):
     chosen = _some(rng, whole.numbers())
-    return steps.Duplicate({n: rng.choice((0, 0, 1, 3, 7)) for n in chosen}, whole.linktype)
+    later = {n: rng.choice((0, 0, 1, 3, steps.WINDOW_FRAMES - 2)) for n in chosen}
+    return steps.Duplicate(later, whole.linktype, DUPLICATE_NS)
 
 
 def _swap(rng, whole):
-    return steps.Swap(_some(rng, whole.numbers()), whole.linktype)
+    return steps.Swap(_some(rng, whole.numbers()), whole.linktype, SWAP_NS)
 
 
 def _clock(rng, whole):
@@ -154,6 +158,7 @@ def _split(rng, whole):
 LOSING = (_remove, _remove, _remove, _cut, _slice, _duplicate, _swap, _clock, _split, _crcs)
 KEEPING = (_split, _all_crcs)
 ONCE = (
+    _duplicate,
     _swap,
     _split,
     _slice,

@@ -103,6 +103,7 @@ class Duplicate:
 
     later: dict
     linktype: int
+    window: int = WINDOW_NS
 
     def __call__(self, frames):
         out, waiting = [], []  # waiting: place in out after which the copy is due, and the copy
@@ -120,7 +121,7 @@ class Duplicate:
     def _is_due(self, copy, frame):
         """Must the copy come before this frame of the same port, or after the window?"""
         one, two = (port_of_sender(self.linktype, f.data) for f in (copy, frame))
-        return one in (two, None) or frame.time - copy.time > WINDOW_NS
+        return one in (two, None) or frame.time - copy.time > self.window
 
 
 @dataclasses.dataclass
@@ -130,12 +131,13 @@ class Swap:
 
     numbers: set
     linktype: int
+    window: int = WINDOW_NS
 
     def __call__(self, frames):
         out, at = list(frames), 0
         while at + 1 < len(out):
             a, b = out[at], out[at + 1]
-            near = abs(b.time - a.time) <= WINDOW_NS
+            near = abs(b.time - a.time) <= self.window
             swapped = a.number in self.numbers and near and self._other_port(a, b)
             if swapped:
                 out[at], out[at + 1] = b._replace(time=a.time), a._replace(time=b.time)

@@ -5,6 +5,7 @@ from frames.variants import FAIL, INCONCLUSIVE, NOT_JUDGED, SILENT
 from frames.variants import connections, datagrams, groups, links  # they fill the table
 
 SA, SMPS = "the joins were not captured", "the port's set-up was not captured"
+REPEATED = "the REP may be a copy of one that was not captured"
 ADDRESSES = "the link-layer addresses that it had before were not captured"
 NO_HEADERS = "without InfiniBand headers"
 NO_GRH = "RoCE v2 has no GRH, and so no MGID"
@@ -83,6 +84,7 @@ RESULTS = {
         ("rfc4391.4.mgid-signature-ipv6", "router advertisement, signature 0", INC, NEW),
         ("rfc4391.5.broadcast-group-exists", "", NOT, SA),
         ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),
+        ("rfc4755.2.3.connection-before-ip", "the requester", INC, REPEATED),
         ("rfc4755.3.5.service-id", "the QPN is another", INC, ADDRESSES),
         ("rfc4391.9.1.1.traffic-to-qpn", "unicast", INC, ADDRESSES),
         *(("rfc4755.2.2.one-ud-qp", way, INC, SMPS) for way in NO_GRH_ON_THEM),
@@ -99,6 +101,7 @@ RESULTS = {
     "roce2": [
         ("rfc4391.4.broadcast-mapping", "to one port", FAIL, ""),
         ("rfc4755.3.2.ud-qpn-in-private-data", "another QPN", INC, ADDRESSES),
+        ("rfc4755.2.3.connection-before-ip", "the requester", INC, REPEATED),
         ("rfc4755.3.5.service-id", "block 0x10", FAIL, ""),
         ("rfc4755.3.5.service-id", "", INC, ADDRESSES),
         ("rfc4755.3.4.teardown", "", NOT, NO_SA),
