@@ -58,7 +58,7 @@ static void too_short(tvbuff_t *tvb, packet_info *pinfo, proto_item *ti)
     }
     col_append_str(pinfo->cinfo, COL_INFO, "too short for the encapsulation header");
     expert_add_info(pinfo, ti, &ei_ipoib_short);
-    proto_item_append_text(ti, ", %u octets", tvb_reported_length(tvb));
+    proto_item_append_text(ti, ", %u bytes", tvb_reported_length(tvb));
 }
 
 void encap_dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct frame *f)

@@ -16,8 +16,8 @@ static int hf_ipoib_conformance = -1, hf_ipoib_rule_id = -1, hf_ipoib_rule_level
            hf_ipoib_rule_section = -1, hf_ipoib_rule_deviation = -1;
 static int hf_ipoib_rule_expected = -1, hf_ipoib_rule_actual = -1, hf_ipoib_rule_subject = -1,
            hf_ipoib_rule_reason = -1, hf_ipoib_rule_text = -1;
-static int hf_ipoib_rule_explain = -1, hf_ipoib_rule_sender = -1, hf_ipoib_note_id = -1,
-           hf_ipoib_note = -1;
+static int hf_ipoib_rule_explain = -1, hf_ipoib_rule_sender = -1, hf_ipoib_rule_frame = -1,
+           hf_ipoib_note_id = -1, hf_ipoib_note = -1;
 static int hf_ipoib_rule_violated = -1, hf_ipoib_rule_advice = -1, hf_ipoib_rule_known = -1,
            hf_ipoib_noted = -1;
 static int ett_ipoib_conformance = -1, ett_ipoib_finding = -1;
@@ -37,6 +37,7 @@ struct stored {
     struct stored *next;
     uint32_t base; /* the offset is relative to it; in bytes from the start of the frame */
     uint32_t offset, length;
+    uint32_t frame; /* of the packet at fault; 0: this one */
     uint16_t rule;
     uint8_t outcome;
     const char *expected, *reason; /* many findings share these */
@@ -124,7 +125,8 @@ static struct finding unpack(const struct stored *s)
                             .actual = s->texts,
                             .subject = s->texts + strlen(s->texts) + 1,
                             .reason = s->reason,
-                            .sender = s->sender};
+                            .sender = s->sender,
+                            .frame = s->frame};
 }
 
 void findings_add(const struct finding *f)
@@ -138,6 +140,7 @@ void findings_add(const struct finding *f)
     s->outcome = (uint8_t)f->outcome;
     s->offset = f->offset;
     s->length = f->length;
+    s->frame = f->frame;
     s->expected = shared(f->expected, &last->expected);
     s->reason = shared(f->reason, &last->reason);
     s->sender = shared_sender(f->sender);
@@ -276,6 +279,8 @@ static void add_finding(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, con
     proto_tree *sub = proto_tree_add_subtree(tree, tvb, length ? (int)at : 0, (int)length,
                                              ett_ipoib_finding, &ti, text);
     add_result(sub, tvb, &f);
+    if (f.frame)
+        proto_item_set_generated(proto_tree_add_uint(sub, hf_ipoib_rule_frame, tvb, 0, 0, f.frame));
     add_text(sub, hf_ipoib_rule_subject, tvb, f.subject);
     add_text(sub, hf_ipoib_rule_sender, tvb, sender_text(sender, f.sender));
     add_rule(sub, pinfo, tvb, &rules[s->rule]);
@@ -382,7 +387,11 @@ void findings_register(void)
           "group, address, port or connection that it is about; absent: this packet", HFILL}},
         {&hf_ipoib_rule_sender,
          {"Sender", "ipoib.rule.sender", FT_STRING, BASE_NONE, NULL, 0,
-          "IP address, GID and LID of the sender of the packet, as far as they are known", HFILL}},
+          "IP address, GID and LID of the sender of the packet at fault, as far as they are known",
+          HFILL}},
+        {&hf_ipoib_rule_frame,
+         {"Violated in", "ipoib.rule.frame", FT_FRAMENUM, BASE_NONE, NULL, 0,
+          "earlier packet that the finding is about; this packet completes the proof", HFILL}},
         {&hf_ipoib_rule_reason,
          {"Known because", "ipoib.rule.reason", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_ipoib_rule_text,

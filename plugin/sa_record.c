@@ -33,7 +33,7 @@ static void add_gid(proto_tree *tree, packet_info *pinfo, tvbuff_t *tvb, int off
 static void add_mtu(proto_tree *tree, tvbuff_t *tvb, int offset, uint8_t code)
 {
     proto_item *ti = proto_tree_add_uint(tree, hf_ipoib_sa_mtu, tvb, offset, 1, ib_mtu_bytes(code));
-    proto_item_append_text(ti, " octets (code %u)", code);
+    proto_item_append_text(ti, " bytes (code %u)", code);
 }
 
 static void add_life(proto_tree *tree, tvbuff_t *tvb, int offset, uint8_t code)
@@ -205,7 +205,7 @@ void sa_record_register(void)
          {"PortGID", "ipoib.sa.port_gid", FT_IPv6, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_ipoib_sa_qkey, {"Q_Key", "ipoib.sa.qkey", FT_UINT32, BASE_HEX, NULL, 0, NULL, HFILL}},
         {&hf_ipoib_sa_mlid, {"MLID", "ipoib.sa.mlid", FT_UINT16, BASE_HEX, NULL, 0, NULL, HFILL}},
-        {&hf_ipoib_sa_mtu, {"MTU", "ipoib.sa.mtu", FT_UINT16, BASE_DEC, NULL, 0, "octets", HFILL}},
+        {&hf_ipoib_sa_mtu, {"MTU", "ipoib.sa.mtu", FT_UINT16, BASE_DEC, NULL, 0, "bytes", HFILL}},
         {&hf_ipoib_sa_mtu_selector,
          {"MTU selector", "ipoib.sa.mtu.selector", FT_UINT8, BASE_DEC, VALS_OF(sa_selector_names),
           0xc0, NULL, HFILL}},

@@ -29,7 +29,8 @@ struct table {
     const struct column *columns;
     unsigned n_columns;
     void (*fill)(struct rows *rows);
-    void (*conclude)(GString *out); /* lines of text after the table; or NULL */
+    void (*head)(struct rows *rows); /* first row of a window, which has no other text; or NULL */
+    void (*conclude)(GString *out);  /* lines of text after the table; or NULL */
 };
 
 /* Add the cells of a row one after the other, in the order of the columns. */

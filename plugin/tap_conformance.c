@@ -106,6 +106,31 @@ static const char *why_no_verdict(const struct verdict *v)
     return s.status == VERDICT_UNJUDGED ? verdict_why_not(&s, verdict_ipoib_frames(v)) : NULL;
 }
 
+static uint64_t count_of_all_rules(const struct verdict *v, enum outcome outcome)
+{
+    uint64_t count = 0;
+    for (int i = 0; v && i < RULE_COUNT; i++)
+        count += verdict_count(v, (enum rule_number)i, outcome);
+    return count;
+}
+
+/* The verdict, and the results of all rules, also of those that only passed. */
+static void add_verdict(struct rows *rows)
+{
+    const struct verdict *v = conformance_verdict();
+    const char *reason = why_no_verdict(v);
+    cell_text(rows, "all rules");
+    cell_text(rows, "%s", "");
+    cell_text(rows, "%s%s%s", status_name(summary(v).status), reason ? ": " : "",
+              reason ? reason : "");
+    cell_number(rows, count_of_all_rules(v, OUTCOME_PASS));
+    cell_number(rows, count_of_all_rules(v, OUTCOME_FAIL));
+    cell_number(rows, count_of_all_rules(v, OUTCOME_DEVIATION));
+    cell_number(rows, count_of_all_rules(v, OUTCOME_INCONCLUSIVE));
+    cell_number(rows, count_of_all_rules(v, OUTCOME_NOTED));
+    cell_text(rows, "%s", "");
+}
+
 static void append_verdict(GString *out)
 {
     const struct verdict *v = conformance_verdict();
@@ -161,6 +186,7 @@ void tap_conformance_register(void)
                                              columns,
                                              array_length(columns),
                                              fill_conformance,
+                                             add_verdict,
                                              append_verdict};
     table_register(&conformance);
     text_register("ipoib,conformance,json", write_json);

@@ -100,10 +100,11 @@ void tap_connections_register(void)
     };
     static const struct table connections = {"ipoib,connections",
                                              "IPoIB Connections",
-                                             "no connection of IPoIB was asked for",
+                                             "no IPoIB connection was requested",
                                              columns,
                                              array_length(columns),
                                              fill_connections,
+                                             NULL,
                                              NULL};
     table_register(&connections);
 }

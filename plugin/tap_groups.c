@@ -82,6 +82,7 @@ void tap_groups_register(void)
                                         columns,
                                         array_length(columns),
                                         fill_groups,
+                                        NULL,
                                         NULL};
     table_register(&groups);
 }

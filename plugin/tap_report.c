@@ -142,9 +142,11 @@ static void add_rows(GString *out, const struct table *t, const GArray *cells)
     g_free(widths);
 }
 
-static GArray *make_rows(const struct table *t)
+static GArray *make_rows(const struct table *t, void (*head)(struct rows *rows))
 {
     struct rows rows = {g_array_new(FALSE, FALSE, sizeof(stat_tap_table_item_type))};
+    if (head)
+        head(&rows);
     t->fill(&rows);
     return rows.cells;
 }
@@ -153,7 +155,7 @@ static void write_table(GString *out, const struct table *t)
 {
     static const char rule[] =
         "===================================================================\n";
-    GArray *cells = make_rows(t);
+    GArray *cells = make_rows(t, NULL);
     g_string_append_printf(out, "%s%s\n", rule, t->title);
     add_rows(out, t, cells);
     if (cells->len == 0)
@@ -297,7 +299,7 @@ static void put_rows(const struct table *table, stat_tap_table *t, const GArray 
 static void window_init(stat_tap_table_ui *ui)
 {
     struct window *w = (struct window *)ui;
-    GArray *cells = make_rows(w->table);
+    GArray *cells = make_rows(w->table, w->table->head);
     if (!ui->tables || ui->tables->len == 0)
         stat_tap_add_table(ui, stat_tap_init_table(w->table->title, (int)ui->nfields, 0, NULL));
     stat_tap_table *t = g_array_index(ui->tables, stat_tap_table *, 0);

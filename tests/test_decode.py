@@ -288,8 +288,8 @@ def rej_of_none(p):
     "name, number, change, wanted",
     [
         ("datagram.pcap", 41, with_immediate, "MGID: ff12:401b:ffff::ffff:ffff"),
-        ("connected.pcap", 48, mra_of_lap, "Answers: LAP (2)"),
-        ("connected.pcap", 48, rej_of_none, "Answers: no message (2)"),
+        ("connected.pcap", 48, mra_of_lap, "Refers to: LAP (2)"),
+        ("connected.pcap", 48, rej_of_none, "Refers to: no message (2)"),
     ],
 )
 def test_tree_of_a_changed_frame_shows_the_value(open_path, name, number, change, wanted, mode):

@@ -12,6 +12,7 @@ import subprocess
 
 import pytest
 
+from frames.faults import fixture  # faults fills the tables of fixture
 from support.paths import BIN, SRC, testdata
 from support.wireshark import tshark
 
@@ -109,6 +110,39 @@ def test_each_rule_that_a_capture_can_show_has_a_field():
     fields = tshark("-G", "fields", check=True).stdout
     names = set(re.findall(r"^F\t[^\t]*\t(ipoib\.\S+)\t", fields, re.MULTILINE))
     assert [r for r in visible if f"ipoib.{r}" not in names] == []
+
+
+# ---- findings that a later packet proves
+
+
+@pytest.mark.parametrize(
+    "rule, proved, at_fault, sender",
+    [  # from the fixtures' descriptions; n0 has LID 1, n1 LID 2. n1's path query is the proof.
+        ("rfc4391.5.join-parameters-used", 42, 41, r"IP 10\.0\.0\.1, GID \S+:100, LID 1"),
+        ("rfc4391.10.mlid-as-dlid", 42, 39, r"IP fe80::211:7500:0:110, GID \S+:110, LID 2"),
+    ],
+)
+def test_finding_names_the_packet_at_fault_and_its_sender(
+    open_path, rule, proved, at_fault, sender
+):
+    made = next(f for f in fixture.FIXTURES if f.rule == rule and f.kind == fixture.FAIL)
+    capture = str(open_path / "late.pcap")
+    with open(capture, "wb") as f:
+        f.write(fixture.make_capture(made)[0].pcap())
+    out = tshark(
+        *["-r", capture, "-Y", f"ipoib.{rule}", "-T", "fields", "-e", "frame.number"],
+        *["-e", "ipoib.rule.frame", "-e", "ipoib.rule.sender"],
+        check=True,
+    ).stdout
+    number, frame, name = out.rstrip("\n").split("\t")
+    assert (int(number), int(frame)) == (proved, at_fault)
+    assert re.fullmatch(sender, name)
+    report = subprocess.run([os.path.join(BIN, "ipoib-check"), capture], capture_output=True)
+    assert f"sent by {name}\n" in report.stdout.decode()
+
+
+def test_finding_about_this_packet_has_no_other_frame():
+    assert frames("ipoib.rule.frame") == []
 
 
 # ---- pcapng of link type 247: Wireshark's own reader opens it, and its packets cannot be saved

@@ -685,6 +685,30 @@ def test_window(windows, number):
     assert [[str(cell).strip() for cell in row[1:]] for row in rows] == EXPECTED[name][path]
 
 
+@pytest.mark.parametrize(
+    "name, verdict",
+    [
+        ("connected.pcap", "conformant"),
+        (ARP_FAULTS, "violated"),
+        ("upstream/rc-last.pcap", "unjudged: there is no IPoIB in it"),
+    ],
+)
+def test_window_of_conformance_starts_with_the_verdict(name, verdict):
+    requests = [
+        load(testdata(name)),
+        {"method": "tap", "params": {"tap0": "nstat:ipoib,conformance"}},
+    ]
+    shown = ask_sharkd(requests)[1]["result"]["taps"][0]["tables"][0]["i"]
+    rows, _ = table("conformance", testdata(name))
+    assert [[str(cell) for cell in row[1:]] for row in shown[1:]] == [row[:9] for row in rows]
+    results = report_of(name)["results"]
+    counts = [
+        sum(r["count"] for r in results if r["outcome"] == word)
+        for word in ("pass", "fail", "deviation", "inconclusive", "noted")
+    ]
+    assert shown[0][1:] == ["all rules", "", verdict, *counts, ""]
+
+
 def test_window_sorts_frame_numbers_as_numbers(windows):
     """connected.pcap: Wireshark sorts text by its bytes; the DREQs of the connections."""
     rows = windows[2]["result"]["taps"][0]["tables"][0]["i"]

@@ -36,6 +36,7 @@ struct finding {
     const char *reason;  /* OUTCOME_DEVIATION: description of the known deviation */
     /* OUTCOME_FAIL and OUTCOME_DEVIATION: the packet's sender; NULL: unknown (rules/sender.h) */
     const struct sender *sender;
+    uint32_t frame; /* of the packet at fault, if it is an earlier one; 0: the current frame */
 };
 
 /* Deduplication cache: the findings already reported of each entity (rules/report.c). */
@@ -45,7 +46,8 @@ struct reported;
  * Reporting context. base: start of the packet; offsets are relative to it. reported:
  * deduplication cache, NULL to report every time. corrupt: callback, is the packet corrupt
  * (model/integrity.h)? It is called only when the cache would change; a corrupt packet does not
- * change the cache. NULL: never corrupt.
+ * change the cache. NULL: never corrupt. sender, frame: of the earlier packet that is at fault;
+ * NULL and 0: the current packet.
  */
 struct reporter {
     void (*report)(void *user, const struct finding *f);
@@ -55,6 +57,8 @@ struct reporter {
     struct reported *reported;
     /* capture interface; entities of two interfaces are kept apart */
     uint16_t interface;
+    const struct sender *sender;
+    uint32_t frame;
 };
 
 /* ---- checks of a single packet */

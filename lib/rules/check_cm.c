@@ -131,7 +131,7 @@ static void note_mtu(const struct reporter *r, const struct mad_payload *m, uint
     if (is_receive_mtu(mtu) && mtu != DEFAULT_RECV_MTU) /* else check_receive_mtu() reports it */
         report_note(r, R_RFC4755_5_DEFAULT_MTU, &link, mtu,
                     m->bytes.p + m->cm.private_off + CM_PRIVATE_RECV_MTU, 4,
-                    "Receive MTU %u; the default is 2048", mtu);
+                    "Receive MTU %u; the default is 2048 (MTU 2044)", mtu);
 }
 
 void check_cm_link(const struct reporter *r, const struct mad_payload *m, uint16_t pkey)

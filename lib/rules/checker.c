@@ -59,11 +59,12 @@ static bool checked_packet_is_corrupt(void *user)
 
 static void report_unknown(struct checker *j, const struct finding *f)
 {
-    struct finding unknown = {f->rule,    OUTCOME_INCONCLUSIVE,
-                              0,          0,
-                              "",         "the packet is corrupt: its ICRC or VCRC is wrong",
-                              f->subject, "",
-                              NULL};
+    struct finding unknown = {.rule = f->rule,
+                              .outcome = OUTCOME_INCONCLUSIVE,
+                              .expected = "",
+                              .actual = "the packet is corrupt: its ICRC or VCRC is wrong",
+                              .subject = f->subject,
+                              .reason = ""};
     j->report(j->user, j->frame, &unknown);
 }
 
@@ -76,7 +77,8 @@ static void report_failure(struct checker *j, const struct finding *f)
     struct finding failed = *f;
     failed.outcome = reason ? OUTCOME_DEVIATION : OUTCOME_FAIL;
     failed.reason = reason ? reason : f->reason;
-    failed.sender = &sender;
+    if (!failed.sender)
+        failed.sender = &sender;
     j->report(j->user, j->frame, &failed);
 }
 
@@ -102,7 +104,12 @@ static void pass_on(void *user, const struct finding *f)
 
 static struct reporter reporter(struct checker *j, const uint8_t *base, uint16_t interface)
 {
-    return (struct reporter){pass_on, checked_packet_is_corrupt, j, base, j->reported, interface};
+    return (struct reporter){.report = pass_on,
+                             .corrupt = checked_packet_is_corrupt,
+                             .user = j,
+                             .base = base,
+                             .reported = j->reported,
+                             .interface = interface};
 }
 
 /* ---- datagrams */

@@ -23,6 +23,7 @@ struct claim {
     uint8_t bytes[LLADDR_SIZE], group[MGID_SIZE];
     uint64_t value;
     uint32_t frame;
+    struct sender sender;
     struct port to; /* destination of the packet, with its QP */
     uint32_t qpn;
     char expected[128], actual[96];
@@ -106,6 +107,7 @@ static void store_claim(const struct check_context *s, struct claim *c, const st
 {
     c->about = *about;
     c->frame = s->p->at.frame;
+    c->sender = sender_of(s->f, s->p);
     c->lid = c->port->lid;
     c->to = s->p->dst;
     c->qpn = s->p->ib.dqpn;
@@ -242,9 +244,11 @@ static bool is_proved(const struct check_context *s, const struct claim *c, bool
 
 static void end(const struct check_context *s, struct claim *c, bool is_failure)
 {
-    if (is_failure && !order_is_reversed(&s->f->order) &&
-        is_new(s->r, c->rule, &c->about, c->value))
-        report_fail_about(s->r, c->rule, &c->about, NULL, 0, c->expected, c->actual);
+    struct reporter r = *s->r;
+    r.sender = &c->sender;
+    r.frame = c->frame;
+    if (is_failure && !order_is_reversed(&s->f->order) && is_new(&r, c->rule, &c->about, c->value))
+        report_fail_about(&r, c->rule, &c->about, NULL, 0, c->expected, c->actual);
     c->port = NULL;
     s->postponed->waiting--;
 }

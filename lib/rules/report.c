@@ -155,16 +155,22 @@ static void report_finding(const struct reporter *r, enum rule_number rule, enum
                            const char *expected, const char *actual)
 {
     char subject[96] = "";
-    struct finding f = {
-        rule,     outcome, p && r->base ? (uint32_t)(p - r->base) : 0,        p ? n : 0,
-        expected, actual,  s ? subject_text(s, subject, sizeof subject) : "", "",
-        NULL};
+    struct finding f = {.rule = rule,
+                        .outcome = outcome,
+                        .offset = p && r->base ? (uint32_t)(p - r->base) : 0,
+                        .length = p ? n : 0,
+                        .expected = expected,
+                        .actual = actual,
+                        .subject = s ? subject_text(s, subject, sizeof subject) : "",
+                        .reason = "",
+                        .sender = r->sender,
+                        .frame = r->frame};
     r->report(r->user, &f);
 }
 
 void report_pass(const struct reporter *r, enum rule_number rule)
 {
-    struct finding f = {rule, OUTCOME_PASS, 0, 0, "", "", "", "", NULL};
+    struct finding f = {rule, OUTCOME_PASS, 0, 0, "", "", "", "", NULL, 0};
     r->report(r->user, &f);
 }
 

@@ -32,7 +32,8 @@ static struct finding of(enum rule_number rule, enum outcome outcome, const char
                             actual,
                             "group ff12::1",
                             outcome == OUTCOME_DEVIATION ? "known" : "",
-                            NULL};
+                            NULL,
+                            0};
 }
 
 /* A capture with more cases and frames than a report keeps, and with each outcome. */

@@ -26,7 +26,7 @@ static void add(struct verdict *v, uint32_t frame, enum rule_number rule, enum o
     const struct sender sender = {.lid = 3, .known = SENDER_LID};
     struct finding f = {rule,     outcome, 0,       0,
                         "0x0000", actual,  subject, outcome == OUTCOME_DEVIATION ? "known" : "",
-                        &sender};
+                        &sender,  0};
     verdict_add(v, frame, &f);
 }
 
