@@ -91,7 +91,7 @@ def test_two_files_are_fine(tmp_path):
 
 def test_no_device_is_exit_status_3_and_the_report_says_so():
     done = probe(3, *NOWHERE, "10.0.0.1")
-    assert "no InfiniBand device" in done.stderr
+    assert "RDMA device" in done.stderr
     assert "NOT JUDGED" in done.stdout
 
 

@@ -247,7 +247,7 @@ static bool feed_changed(struct feed *feed)
     struct multicast *m = feed->self;
 
     keeper_again(&m->keeper);
-    if (partition_pkey(m->device, m->pkey_index) == m->pkey)
+    if (device_pkey(m->device->context, m->device->port, m->pkey_index) == m->pkey)
         return true;
     partition_find(m->device, m->pkey, &m->pkey, &m->pkey_index);
     return false;

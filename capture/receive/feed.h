@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "capture/receive/device.h"
+#include "hca/device.h"
 #include "capture/write/recorder.h"
 #include "capture/receive/rxring.h"
 

@@ -12,7 +12,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "capture/receive/device.h"
+#include "hca/device.h"
 #include "capture/receive/hcaclock.h"
 #include "capture/write/recorder.h"
 
