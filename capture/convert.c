@@ -55,7 +55,7 @@ static struct output *create_output(const struct input *in, const struct convert
                                                                             : ERF_MAX_LEN,
     };
 
-    return output_open(options->out, &format, input_file(in));
+    return output_open(options->out, &format, input_fd(in));
 }
 
 /* The output remembers an error, and output_close returns it. */

@@ -149,9 +149,10 @@ static bool can_sniff(const char *name, unsigned port)
     struct device_list list = {0};
     struct device device;
     bool can = true;
+    char why[400];
 
     list.devices = ibv_get_device_list(&list.count);
-    if (list.devices && device_open(&device, &list, name, port)) {
+    if (list.devices && device_open(&device, &list, name, port, why, sizeof(why))) {
         can = sniffer_try(&device).step == REFUSED_NOT;
         device_close(&device);
     }
@@ -183,21 +184,21 @@ static int report_config(const char *device, unsigned port)
            "{placeholder=the port's first P_Key}{validation=^(0[xX][0-9a-fA-F]+|[0-9]+)?$}"
            "{tooltip=P_Key, such as 0x8001}{group=Capture}\n");
     report_selector(2, "--groups", "Groups (multicast)", "Which of the partition's groups");
-    report_value(2, "all", "All IPoIB groups, those too that come later", true);
+    report_value(2, "all", "All IPoIB groups, also new ones", true);
     report_value(2, "broadcast", "Only the broadcast group", false);
     printf(
         "arg {number=6}{call=--only}{display=Packets}{type=multicheck}{required=false}"
-        "{tooltip=Captured by their headers; none: all packets, with those of other protocols}{group=Capture}\n");
+        "{tooltip=Selected by their headers; none: all packets, also those of other protocols}{group=Capture}\n");
     report_value(6, "ipoib", "IPoIB: datagrams and connections", false);
     report_value(6, "cm", "Communication management", false);
     report_value(6, "sa", "Subnet administration", false);
     report_value(6, "smp", "Subnet management (QP 0)", false);
     printf(
-        "arg {number=3}{call=--snaplen}{display=Octets of each frame}{type=unsigned}{required=false}{range=1,65535}"
+        "arg {number=3}{call=--snaplen}{display=Bytes of each frame}{type=unsigned}{required=false}{range=1,65535}"
         "{tooltip=Empty: all}{group=Limits}\n");
     printf(
         "arg {number=4}{call=--max-burst}{display=Buffers (log2)}{type=unsigned}{required=false}{range=0,20}"
-        "{tooltip=So many frames may come at once; empty: 15, or as many as the device has}{group=Limits}\n");
+        "{tooltip=Largest burst of frames; empty: 15, or as many as the device has}{group=Limits}\n");
     printf(
         "arg {number=5}{call=--jumbo-mtu}{display=Buffers of 16 KiB}{type=boolflag}{default=false}"
         "{tooltip=For frames longer than the MTU}{group=Limits}\n");

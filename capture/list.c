@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "capture/receive/device.h"
+#include "hca/device.h"
 #include "capture/live_options.h"
 #include "cli/say.h"
 #include "capture/multicast/multicast.h"
@@ -39,12 +39,12 @@ static void show_gid(const struct device *device)
 static void show_pkeys(const struct device *device)
 {
     int shown = 0;
-    __be16 pkey;
 
     for (int i = 0; i < device->port_attr.pkey_tbl_len; i++) {
-        if (ibv_query_pkey(device->context, device->port, i, &pkey) != 0 || pkey == 0)
-            continue;
-        printf("%s0x%04x", shown++ ? " " : "    P_Keys    ", ntohs(pkey));
+        uint16_t pkey = device_pkey(device->context, device->port, (unsigned)i);
+
+        if (pkey != 0)
+            printf("%s0x%04x", shown++ ? " " : "    P_Keys    ", pkey);
     }
     if (shown)
         printf("\n");
@@ -100,9 +100,12 @@ static bool show_device(const struct device_list *list, const char *name)
 
     for (unsigned port = 1; port <= ports; port++) {
         struct device device;
+        char why[400];
 
-        if (!device_open(&device, list, name, port))
+        if (!device_open(&device, list, name, port, why, sizeof(why))) {
+            say("%s", why);
             return false;
+        }
         ports = device.attr.phys_port_cnt;
         show_port(&device);
         device_close(&device);
@@ -114,9 +117,12 @@ int list_devices(const char *name)
 {
     struct device_list list;
     bool good = true;
+    char why[400];
 
-    if (!device_list_get(&list))
+    if (!device_list_get(&list, why, sizeof(why))) {
+        say("%s", why);
         return 1;
+    }
     if (name)
         good = show_device(&list, name);
     for (int i = 0; !name && i < list.count; i++)

@@ -109,8 +109,15 @@ static bool create_feed(struct live *l)
 
 static bool open_device(struct live *l)
 {
-    if (!device_list_get(&l->list) ||
-        !device_open(&l->device, &l->list, l->options->device, l->options->port) || !check_port(l))
+    char why[400];
+
+    if (!device_list_get(&l->list, why, sizeof(why)) ||
+        !device_open(&l->device, &l->list, l->options->device, l->options->port, why,
+                     sizeof(why))) {
+        say("%s", why);
+        return false;
+    }
+    if (!check_port(l))
         return false;
     devevent_prepare(&l->device);
     return create_feed(l);

@@ -385,8 +385,8 @@ static const struct cli_option table[] = {
      .help = "write a comment into the pcapng's interface description",
      CLI_CALLS(take_comment)},
     {.name = "list",
-     .help = "list the devices, or the one of -d, their ports, and the modes that each port "
-             "supports",
+     .help = "list the devices, or the one of -d, their ports, the modes that each port supports, "
+             "and the memory that a capture takes",
      CLI_SETS(live_options, list),
      .group = OF_LIST},
     {.kind = CLI_END},

@@ -3,11 +3,10 @@
 
 #include <glib.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <unistd.h>
 
-#include "pcapio/capfile.h"
 #include "cli/plain.h"
+#include "cli/progress.h"
+#include "pcapio/capfile.h"
 
 /* FIRST_AFTER and THEN_EVERY are in microseconds */
 enum { FRAMES_A_LOOK = 1024, FIRST_AFTER = G_USEC_PER_SEC, THEN_EVERY = G_USEC_PER_SEC / 5 };
@@ -24,19 +23,18 @@ struct progress *progress_new(const char *name, const struct capfile *file)
     struct progress *p = g_new0(struct progress, 1);
     p->name = plain_dup(name);
     p->file = file;
-    if (isatty(STDERR_FILENO))
+    if (progress_has_terminal())
         p->next = g_get_monotonic_time() + FIRST_AFTER;
     return p;
 }
 
-/* Shows the progress. ECMA-48 EL erases the rest of the line. */
 static void print_progress(struct progress *p, uint32_t number)
 {
     double done = capfile_progress(p->file);
     if (done < 0)
-        fprintf(stderr, "\r%s: %" G_GUINT32_FORMAT " frames\033[K", p->name, number);
+        progress_line("%s: %" G_GUINT32_FORMAT " frames", p->name, number);
     else
-        fprintf(stderr, "\r%s: %d %%\033[K", p->name, (int)(done * 100));
+        progress_line("%s: %d %%", p->name, (int)(done * 100));
     p->shown = true;
 }
 
@@ -54,7 +52,7 @@ void progress_frame(struct progress *p, uint32_t number)
 void progress_free(struct progress *p)
 {
     if (p->shown)
-        fputs("\r\033[K", stderr);
+        progress_erase();
     g_free(p->name);
     g_free(p);
 }

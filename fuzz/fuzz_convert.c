@@ -99,7 +99,7 @@ static void convert(const char *path, struct output_format *format)
                               .container_time_wins = input_is_pcapng(in)};
     int fd = new_file(made);
     format->is_described = format->container == CONTAINER_PCAPNG && input_is_pcapng(in);
-    struct output *out = output_open(made, format, input_file(in));
+    struct output *out = output_open(made, format, input_fd(in));
     must(out != NULL);
     if (format->is_described)
         input_on_description(in, format->linktype == LINKTYPE_ERF, copy_description, out);

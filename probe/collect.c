@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "cli/plain.h"
+#include "cli/progress.h"
 #include "cli/save.h"
 #include "cli/say.h"
 #include "probe/run/options.h"
-#include "probe/sweep/progress.h"
 
 struct collection {
     char *node, *deviations; /* as in the report; node: NULL if not given */
@@ -78,7 +78,7 @@ static void put(struct collection *c, const GString *text)
     if (c->bad)
         return;
     if (c->streams)
-        sweep_hide();
+        progress_erase();
     c->bad = fwrite(text->str, 1, text->len, to) != text->len || (c->streams && fflush(to) != 0);
     if (c->bad)
         say("%s: %s", c->streams ? "standard output" : "a temporary file for the report",

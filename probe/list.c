@@ -59,10 +59,13 @@ static void put_check(GString *out, const struct check *c)
 
 static void put_others(GString *out, const struct options *o)
 {
-    g_string_append(out, "\nJudged where an answer, or the SA's record, shows them:\n");
+    const char *heading = "\nRules without a check, judged where an answer or a record of the SA "
+                          "shows them:\n";
     for (size_t i = 0; i < RULE_COUNT; i++)
-        if (has_no_check(o, (enum rule_number)i))
-            g_string_append_printf(out, "  %s\n", rules[i].id);
+        if (has_no_check(o, (enum rule_number)i)) {
+            g_string_append_printf(out, "%s  %s\n", heading, rules[i].id);
+            heading = "";
+        }
 }
 
 static void put_stage(GString *out, const struct stage_of_fabric *s)

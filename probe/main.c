@@ -3,6 +3,8 @@
  * ipoib-probe: tests a peer or a fabric and reports which requirements of IP over InfiniBand it
  * meets.
  */
+#include <net/if.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/environment.h"
@@ -221,6 +223,8 @@ static void open_device(struct program *r)
     s->opening = verbs_open(&r->link.transport, name, r->o->port, &stop, s->why, sizeof s->why);
     if (s->opening != OPENED && open_less(r))
         s->opening = OPENED;
+    else if (s->opening != OPENED && name && if_nametoindex(name))
+        snprintf(s->why, sizeof s->why, "%s is a network interface, but not an IPoIB one", name);
 }
 
 /* Keeps the privilege to write files if a report is still to be written to a file. */

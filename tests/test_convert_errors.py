@@ -37,7 +37,7 @@ def shell(script, *arguments, **how):
         pytest.param(
             "nothing.pcap", "nothing.pcap: cannot be opened: No such file", id="no-such-file"
         ),
-        pytest.param(".", "cannot be read: Is a directory", id="directory"),
+        pytest.param(".", "cannot be opened: Is a directory", id="directory"),
         pytest.param("/dev/null", "is empty", id="empty-file"),
         pytest.param("text.erf", "is no capture file", id="text-file"),
         pytest.param("wlan.pcap", r"link type 105 .*cannot contain IP over InfiniBand", id="wlan"),
@@ -59,7 +59,7 @@ def test_corrupt_compressed_data(inputs, tmp_path):
     """The first block has the reserved type 3 (RFC 1951 section 3.2.3)."""
     whole = gzip.compress(capfile.load(inputs / "two.pcap"))
     (tmp_path / "bad.gz").write_bytes(whole[:10] + b"\x07" + whole[11:])
-    says = "bad.gz: the compressed data is corrupt"
+    says = "bad.gz: cannot be read: the compressed data is corrupt"
     convert(tmp_path / "bad.gz", tmp_path / "out.pcap", status=1, says=says)
 
 

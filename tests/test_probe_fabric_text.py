@@ -8,7 +8,7 @@ import subprocess
 from support.paths import BIN
 
 PROBE = os.path.join(BIN, "ipoib-probe")
-CAUSE = "no InfiniBand device"
+CAUSE = "RDMA device"
 
 
 def run(*arguments):

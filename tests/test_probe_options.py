@@ -91,8 +91,19 @@ def test_two_files_are_fine(tmp_path):
 
 def test_no_device_is_exit_status_3_and_the_report_says_so():
     done = probe(3, *NOWHERE, "10.0.0.1")
-    assert "no InfiniBand device" in done.stderr
+    assert "RDMA device" in done.stderr
     assert "NOT JUDGED" in done.stdout
+
+
+def test_interface_that_is_no_ipoib_interface_is_named():
+    assert (
+        "lo is a network interface, but not an IPoIB one" in probe(3, "-d", "lo", "10.0.0.1").stderr
+    )
+
+
+def test_list_of_selected_rules_has_no_empty_part():
+    *_, last = probe(0, "--list", "--only", "rfc4755").stdout.splitlines()
+    assert not last.endswith(":")
 
 
 @pytest.fixture(scope="module")

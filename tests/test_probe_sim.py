@@ -178,7 +178,7 @@ def test_group_of_another_scope_is_found(subnets):
 
 def test_pkey_that_the_port_does_not_have(subnets):
     report = subnets("no such P_Key")
-    report.expect("fabric.pkey", "fail", "not in the table")
+    report.expect("fabric.pkey", "fail", "is not in partition")
     report.expect("fabric.join", "skipped")
 
 

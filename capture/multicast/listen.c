@@ -9,6 +9,7 @@
 #include "capture/multicast/groupnews.h"
 #include "cli/say.h"
 #include "hca/privileges.h"
+#include "hca/udqp.h"
 #include "wire/mgid.h"
 
 /* --- groups */
@@ -79,19 +80,6 @@ void listen_drop(struct multicast *m)
     listen_for_all(m, forget_attached);
 }
 
-static int to_rtr(struct multicast *m, uint32_t qkey)
-{
-    struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT,
-                               .port_num = m->device->port,
-                               .pkey_index = m->pkey_index,
-                               .qkey = qkey};
-    struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR};
-    int error = ibv_modify_qp(m->qp, &init,
-                              IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_QKEY);
-
-    return error ? error : ibv_modify_qp(m->qp, &rtr, IBV_QP_STATE);
-}
-
 struct refusal listen_make_qp(struct multicast *m, uint32_t qkey)
 {
     struct ibv_qp_init_attr attr = rxring_qp_attr(&m->ring, IBV_QPT_UD);
@@ -100,7 +88,9 @@ struct refusal listen_make_qp(struct multicast *m, uint32_t qkey)
     m->qp = ibv_create_qp(m->ring.pd, &attr);
     if (!m->qp)
         return refused(REFUSED_QP, errno);
-    error = to_rtr(m, qkey);
+    error = udqp_init(m->qp, m->device->port, m->pkey_index, qkey);
+    if (error == 0)
+        error = udqp_receive(m->qp);
     return error ? refused(REFUSED_STATE, error) : (struct refusal){REFUSED_NOT, 0};
 }
 

@@ -10,6 +10,7 @@
 
 #include "capture/multicast/grouplock.h"
 #include "cli/say.h"
+#include "hca/records.h"
 #include "wire/mgid.h"
 #include "wire/names.h"
 
@@ -159,12 +160,6 @@ static gboolean is_gone(gpointer mgid, gpointer value, gpointer data)
     return TRUE;
 }
 
-/* Distance in bytes from one record to the next. */
-static uint32_t stride_of(const struct sa_answer *a)
-{
-    return a->stride >= MCM_SIZE ? a->stride : (MCM_SIZE + 7u) / 8 * 8;
-}
-
 static bool is_table(enum sa_outcome outcome, const struct sa_answer *a)
 {
     return outcome == SA_ANSWERED && (a->status == 0 || a->status == NO_RECORDS);
@@ -172,10 +167,12 @@ static bool is_table(enum sa_outcome outcome, const struct sa_answer *a)
 
 static void read_table(struct keep *k, const struct sa_answer *a)
 {
+    const uint8_t *record;
+
     /* Broadcast groups first: frames of the other groups use their Q_Key (RFC 4391 section 4). */
     for (int others = 0; others <= 1; others++)
-        for (uint32_t at = 0; at + MCM_SIZE <= a->records->len && !*k->stop; at += stride_of(a)) {
-            struct mc_group g = mc_group_read(a->records->data + at);
+        for (uint32_t i = 0; (record = sa_record(a, i, MCM_SIZE)) != NULL && !*k->stop; i++) {
+            struct mc_group g = mc_group_read(record);
 
             if (is_wanted(k, &g) && mgid_read(g.mgid).broadcast == !others)
                 found(k, &g);
@@ -204,11 +201,12 @@ static bool mark_own(struct keep *k, uint8_t join_state, const volatile int *unt
     struct sa_question q = mc_ask_own(k->standing.gid, join_state);
     struct sa_answer a;
     bool reported = is_table(query_sa(k, &q, &a, until), &a);
+    const uint8_t *record;
 
     if (reported)
         mark_all(k, false);
-    for (uint32_t at = 0; reported && at + MCM_SIZE <= a.records->len; at += stride_of(&a)) {
-        struct kept *g = g_hash_table_lookup(k->groups, a.records->data + at + MCM_MGID);
+    for (uint32_t i = 0; reported && (record = sa_record(&a, i, MCM_SIZE)) != NULL; i++) {
+        struct kept *g = g_hash_table_lookup(k->groups, record + MCM_MGID);
 
         if (g)
             g->marked = true;

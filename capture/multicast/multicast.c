@@ -152,19 +152,20 @@ static bool await_news(struct multicast *m)
 
 static uint16_t dlid_of(const struct multicast *m, const struct rx *rx)
 {
-    const struct listened *l = rx->from.grh ? g_hash_table_lookup(m->groups, rx->bytes + GRH_DGID)
-                                            : NULL;
+    const struct listened *l = rx->from.grh
+                                   ? g_hash_table_lookup(m->groups, rx->frame.bytes + GRH_DGID)
+                                   : NULL;
 
     if (l)
         return l->group.mlid;
-    if (rx->from.grh && rx->bytes[GRH_DGID] == 0xff)
+    if (rx->from.grh && rx->frame.bytes[GRH_DGID] == 0xff)
         return LID_PERMISSIVE; /* a group that the keeper has not reported */
     return (uint16_t)(m->device->port_attr.lid | rx->from.path_bits);
 }
 
 static bool rebuild(struct multicast *m, const struct rx *rx, struct frame *frame)
 {
-    bool group = rx->from.grh && rx->bytes[GRH_DGID] == 0xff;
+    bool group = rx->from.grh && rx->frame.bytes[GRH_DGID] == 0xff;
     struct ud_heads heads = {
         .slid = rx->from.slid,
         .dlid = dlid_of(m, rx),
@@ -173,14 +174,15 @@ static bool rebuild(struct multicast *m, const struct rx *rx, struct frame *fram
         .dqpn = group ? QPN_MULTICAST : m->qp->qp_num,
         .sqpn = rx->from.src_qp,
         .qkey = m->qkey,
-        .grh = rx->from.grh ? rx->bytes : NULL,
+        .grh = rx->from.grh ? rx->frame.bytes : NULL,
     };
 
-    if (rx->len < GRH_SIZE)
+    if (rx->frame.len < GRH_SIZE)
         return false; /* not a datagram: the buffer always starts with space for a GRH
                          (IBA 11.4.1.2) */
     frame->bytes = m->frame;
-    frame->len = udframe_put(m->frame, &heads, rx->bytes + GRH_SIZE, rx->len - GRH_SIZE);
+    frame->len = udframe_put(m->frame, &heads, rx->frame.bytes + GRH_SIZE,
+                             rx->frame.len - GRH_SIZE);
     return true;
 }
 
@@ -245,7 +247,7 @@ static bool feed_changed(struct feed *feed)
     struct multicast *m = feed->self;
 
     keeper_again(&m->keeper);
-    if (partition_pkey(m->device, m->pkey_index) == m->pkey)
+    if (device_pkey(m->device->context, m->device->port, m->pkey_index) == m->pkey)
         return true;
     partition_find(m->device, m->pkey, &m->pkey, &m->pkey_index);
     return false;

@@ -3,10 +3,7 @@
 #ifndef CAPTURE_PARTITION_H
 #define CAPTURE_PARTITION_H
 
-#include "capture/receive/device.h"
-
-/* The P_Key at INDEX of the port's table; 0: none. */
-uint16_t partition_pkey(const struct device *device, int index);
+#include "hca/device.h"
 
 /*
  * Finds the P_Key of the partition WANTED (0: the first one) in the port's table. Prefers the

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "capture/receive/device.h"
+#include "hca/device.h"
 
 enum devevent {
     DEVEVENT_NONE,

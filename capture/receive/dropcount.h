@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/receive/device.h"
+#include "hca/device.h"
 
 struct dropcount {
     int fd; /* of hw_counters/out_of_buffer in sysfs; -1: the device has no such counter */

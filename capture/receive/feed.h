@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "capture/receive/device.h"
+#include "hca/device.h"
 #include "capture/write/recorder.h"
 #include "capture/receive/rxring.h"
 
@@ -33,8 +33,8 @@ struct feed_ops {
      */
     bool (*restart)(struct feed *feed);
     /*
-     * Fills in FRAME from RX. NULL: the buffer contains the frame as it was on the wire. Returns
-     * false if RX contains no frame.
+     * Changes FRAME, a copy of the frame in RX, to what was on the wire. NULL: it already is.
+     * Returns false if RX contains no frame.
      */
     bool (*frame)(struct feed *feed, const struct rx *rx, struct frame *frame);
     /*

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/receive/device.h"
+#include "hca/device.h"
 
 /*
  * Returns PCAPNG_INBOUND, PCAPNG_OUTBOUND or PCAPNG_UNKNOWN by comparing the source LID with the

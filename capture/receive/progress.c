@@ -5,28 +5,27 @@
 #include "capture/receive/progress.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "capture/write/stop.h"
+#include "cli/progress.h"
 
 void progress_begin(const struct progress *p, const struct device *device, const char *file,
                     uint32_t buffers)
 {
     if (p->silent)
         return;
-    printf(" ------------------------------------------------\n"
-           " Device                         : \"%s\"\n"
-           " Physical port                  : %u\n"
-           " Link layer                     : %s\n"
-           " Dump file                      : %s\n"
-           " Sniffer WQEs (max burst size)  : %" PRIu32 "\n"
-           " ------------------------------------------------\n"
-           "\n"
-           "\n"
-           "Ready to capture (Press ^c to stop):\n",
-           device_name(device), device->port,
-           device_is_ethernet(device) ? "Ethernet" : "Infiniband", file, buffers);
-    fflush(stdout);
+    progress_append(" ------------------------------------------------\n"
+                    " Device                         : \"%s\"\n"
+                    " Physical port                  : %u\n"
+                    " Link layer                     : %s\n"
+                    " Dump file                      : %s\n"
+                    " Sniffer WQEs (max burst size)  : %" PRIu32 "\n"
+                    " ------------------------------------------------\n"
+                    "\n"
+                    "\n"
+                    "Ready to capture (Press ^c to stop):\n",
+                    device_name(device), device->port,
+                    device_is_ethernet(device) ? "Ethernet" : "Infiniband", file, buffers);
 }
 
 void progress_show(struct progress *p, struct recorder_counts counts, uint64_t now)
@@ -36,13 +35,12 @@ void progress_show(struct progress *p, struct recorder_counts counts, uint64_t n
     if (p->silent || now < p->shown + 1000000000 ||
         (counts.packets == p->packets && lost == p->lost))
         return;
-    printf("\rCaptured:  %8" PRIu64 " packets, %8" PRIu64, counts.packets, counts.bytes);
+    progress_append("\rCaptured:  %8" PRIu64 " packets, %8" PRIu64, counts.packets, counts.bytes);
     if (p->memory)
-        printf("/%" PRIu64, p->memory);
-    printf(" bytes     ");
+        progress_append("/%" PRIu64, p->memory);
+    progress_append(" bytes     ");
     if (lost > 0)
-        printf("(%" PRIu64 " lost)     ", lost);
-    fflush(stdout);
+        progress_append("(%" PRIu64 " lost)     ", lost);
     p->shown = now;
     p->packets = counts.packets;
     p->lost = lost;
@@ -53,7 +51,6 @@ void progress_end(struct progress *p, bool full)
     if (p->silent)
         return;
     if (stop_signal())
-        printf("\n\nInterrupted (signal %d) - exiting ...\n", stop_signal());
-    printf("\n%s", full ? "Buffer full ...\n" : "");
-    fflush(stdout);
+        progress_append("\n\nInterrupted (signal %d) - exiting ...\n", stop_signal());
+    progress_append("\n%s", full ? "Buffer full ...\n" : "");
 }

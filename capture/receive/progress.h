@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/receive/device.h"
+#include "hca/device.h"
 #include "capture/write/recorder.h"
 
 struct progress {

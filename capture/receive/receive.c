@@ -82,14 +82,14 @@ static bool goes_as_received(const struct receiver *r)
            plan->direction == DIRECTION_BOTH && !r->selection;
 }
 
-static inline void record(struct receiver *r, const struct rx *rx)
+static inline bool record(struct receiver *r, const struct rx *rx)
 {
-    struct frame frame = {.bytes = rx->bytes, .len = rx->len, .wirelen = rx->len, .time = rx->time};
+    struct frame frame;
 
-    if (!r->as_received && !prepare_frame(r, rx, &frame))
-        return;
-    if (recorder_put(r->recorder, &frame))
-        r->recorded++;
+    if (r->as_received)
+        return recorder_put(r->recorder, &rx->frame);
+    frame = rx->frame;
+    return prepare_frame(r, rx, &frame) && recorder_put(r->recorder, &frame);
 }
 
 static void note_failure(struct receiver *r, const struct rx *rx)
@@ -115,11 +115,11 @@ static void take_batch(struct receiver *r, const struct rx *rx, int count)
         if (memory && recorder_is_full(r->recorder))
             return;
         if (i + AHEAD < count) {
-            __builtin_prefetch(rx[i + AHEAD].bytes);
-            __builtin_prefetch(rx[i + AHEAD].bytes + 64);
+            __builtin_prefetch(rx[i + AHEAD].frame.bytes);
+            __builtin_prefetch(rx[i + AHEAD].frame.bytes + 64);
         }
         if (rx[i].status == IBV_WC_SUCCESS)
-            record(r, &rx[i]);
+            r->recorded += record(r, &rx[i]);
         else
             note_failure(r, &rx[i]);
     }

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "capture/receive/device.h"
+#include "hca/device.h"
 
 enum refusal_step {
     REFUSED_NOT,

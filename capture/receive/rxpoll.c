@@ -4,14 +4,11 @@
 
 #include <errno.h>
 
-static void take_completion(struct rxring *ring, struct rx *rx, uint64_t wr_id,
-                            enum ibv_wc_status status)
+/* Address of the entry with that number, which is stored in UNPOSTED. */
+static const uint8_t *take_entry(const struct rxring *ring, uint64_t wr_id, uint32_t *unposted)
 {
-    uint32_t entry = (uint32_t)wr_id;
-
-    rx->bytes = ring->memory + (size_t)entry * ring->stride;
-    rx->status = status;
-    ring->unposted[ring->unposted_count++] = entry;
+    *unposted = (uint32_t)wr_id;
+    return ring->memory + (size_t)*unposted * ring->stride;
 }
 
 static struct rx_address address_of(const struct ibv_wc *wc)
@@ -29,15 +26,20 @@ static int poll_plain(struct rxring *ring, struct rx out[RX_BATCH])
     uint32_t room = ring->entries - ring->unposted_count;
     int count = ibv_poll_cq(ring->cq, room < RX_BATCH ? (int)room : RX_BATCH, wc);
     uint64_t now = count > 0 ? time_of_day() : 0;
+    uint32_t *unposted = ring->unposted + ring->unposted_count;
 
     for (int i = 0; i < count; i++) {
-        take_completion(ring, &out[i], wc[i].wr_id, wc[i].status);
-        out[i].len = wc[i].byte_len;
+        out[i].frame = (struct frame){.bytes = take_entry(ring, wc[i].wr_id, &unposted[i]),
+                                      .len = wc[i].byte_len,
+                                      .wirelen = wc[i].byte_len,
+                                      .time = now};
+        out[i].status = wc[i].status;
         out[i].vendor_error = wc[i].vendor_err;
-        out[i].time = now;
         if (ring->addresses)
             out[i].from = address_of(&wc[i]);
     }
+    if (count > 0)
+        ring->unposted_count += (uint32_t)count;
     return count;
 }
 
@@ -45,18 +47,19 @@ static int poll_plain(struct rxring *ring, struct rx out[RX_BATCH])
 static void take_timed(struct rxring *ring, struct rx *rx, uint64_t now)
 {
     struct ibv_cq_ex *cq = ring->cq_ex;
+    uint32_t *unposted = &ring->unposted[ring->unposted_count++];
 
-    take_completion(ring, rx, cq->wr_id, cq->status);
-    rx->time = now;
+    rx->frame = (struct frame){.bytes = take_entry(ring, cq->wr_id, unposted), .time = now};
+    rx->status = cq->status;
     if (cq->status != IBV_WC_SUCCESS) {
         rx->vendor_error = ibv_wc_read_vendor_err(cq);
         return;
     }
-    rx->len = ibv_wc_read_byte_len(cq);
+    rx->frame.len = rx->frame.wirelen = ibv_wc_read_byte_len(cq);
     if (ring->clock.wallclock)
-        rx->time = ibv_wc_read_completion_wallclock_ns(cq);
+        rx->frame.time = ibv_wc_read_completion_wallclock_ns(cq);
     else
-        rx->time = hcaclock_time(&ring->clock, ibv_wc_read_completion_ts(cq));
+        rx->frame.time = hcaclock_time(&ring->clock, ibv_wc_read_completion_ts(cq));
 }
 
 static int poll_timed(struct rxring *ring, struct rx out[RX_BATCH])

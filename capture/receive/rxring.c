@@ -109,7 +109,7 @@ static bool find_memory(struct rxring *ring, const struct rx_plan *plan)
     return false;
 }
 
-/* Prepares one batch of work requests, without the addresses of the entries. */
+/* Prepares a list of one batch of work requests, without the addresses of the entries. */
 static bool make_requests(struct rxring *ring)
 {
     ring->unposted = calloc(ring->entries, sizeof(*ring->unposted));
@@ -122,6 +122,7 @@ static bool make_requests(struct rxring *ring)
         ring->sge[i].lkey = ring->mr->lkey;
         ring->wr[i].sg_list = &ring->sge[i];
         ring->wr[i].num_sge = 1;
+        ring->wr[i].next = i + 1 < RX_BATCH ? &ring->wr[i + 1] : NULL;
     }
     return true;
 }
@@ -296,16 +297,17 @@ bool rxring_renew(struct rxring *ring)
 /* Posts COUNT of the unposted entries, starting at index FIRST. Returns how many were posted. */
 static uint32_t post_some(struct rxring *ring, uint32_t first, uint32_t count, int *error)
 {
-    struct ibv_recv_wr *bad = NULL;
+    struct ibv_recv_wr *bad = NULL, *last = &ring->wr[count - 1], *next = last->next;
 
     for (uint32_t i = 0; i < count; i++) {
         uint32_t entry = ring->unposted[first + i];
 
         ring->sge[i].addr = (uintptr_t)(ring->memory + (size_t)entry * ring->stride);
         ring->wr[i].wr_id = entry;
-        ring->wr[i].next = i + 1 < count ? &ring->wr[i + 1] : NULL;
     }
+    last->next = NULL;
     *error = ibv_post_recv(ring->qp, ring->wr, &bad);
+    last->next = next;
     if (*error)
         return bad ? (uint32_t)(bad - ring->wr) : 0;
     return count;

@@ -12,8 +12,9 @@
 
 #include <infiniband/verbs.h>
 
-#include "capture/receive/device.h"
+#include "hca/device.h"
 #include "capture/receive/hcaclock.h"
+#include "capture/write/recorder.h"
 
 enum {
     RX_BATCH = 64,
@@ -38,9 +39,11 @@ struct rx_address {
 
 /* One completion. */
 struct rx {
-    uint8_t *bytes; /* the entry; valid until rxring_repost */
-    uint32_t len;   /* received bytes; only if status is IBV_WC_SUCCESS */
-    uint64_t time;  /* ns since 1970 */
+    /*
+     * The whole entry as a frame of unknown direction; valid until rxring_repost. Its length is
+     * only valid if status is IBV_WC_SUCCESS.
+     */
+    struct frame frame;
     enum ibv_wc_status status;
     uint32_t vendor_error;
     struct rx_address from; /* only if rx_plan.addresses is set */

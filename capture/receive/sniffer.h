@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "capture/receive/device.h"
+#include "hca/device.h"
 #include "capture/receive/feed.h"
 #include "capture/receive/refusal.h"
 #include "capture/receive/rxring.h"

@@ -32,27 +32,54 @@ struct record_head {
 };
 #define HEAD_NONE UINT32_MAX
 
+/* What was recorded. */
+struct amount {
+    uint64_t len;            /* bytes, with all headers */
+    uint64_t packets, bytes; /* bytes: of the frames */
+};
+
 struct recorder {
     struct recorder_plan plan;
     struct handover *h;
+    struct block *block;   /* the block being filled, or NULL */
+    uint32_t limit;        /* bytes that it may contain; 0: the next record needs another block */
+    struct amount now;     /* contents of the block; the only counts that change for each frame */
+    struct amount given;   /* contents of all blocks before it */
+    struct amount begin;   /* total when the current file began */
+    uint64_t file_headers; /* bytes of the headers of all files */
+    struct recorder_counts losses; /* left_out, device and own only */
+    uint64_t pending;              /* frames lost since the previous record */
+    const char *note;              /* comment for the next packet */
     /*
-     * Times below are CLOCK_MONOTONIC in ns, of the first recorder_tick after the event; 0: no tick
+     * Times are CLOCK_MONOTONIC in ns, of the first recorder_tick after the event; 0: no tick
      * since.
      */
-    struct block *block; /* the block being filled, or NULL */
-    uint64_t block_time; /* time when its first record started to wait */
-    struct recorder_counts counts;
-    uint64_t pending; /* frames lost since the previous record */
-    const char *note; /* comment for the next packet */
-    uint64_t memory;  /* bytes of all records */
-    /* of the current file; file_begin: time of its first packet */
-    uint64_t file_bytes, file_packets, file_begin;
+    uint64_t block_time;     /* time when the block's first record started to wait */
+    uint64_t file_begin;     /* time of the first packet of the file */
     uint64_t reported;       /* time when the counts were last written */
     struct stamp stamp;      /* of the last frame: frames of one batch often have the same time */
     struct record_head head; /* of the last record */
+    uint32_t snaplen;        /* bytes kept of each frame, at most */
     bool limited;            /* the plan limits the size of files */
     bool begins_file;        /* the next block starts a file */
 };
+
+static struct amount total(const struct recorder *r)
+{
+    return (struct amount){.len = r->given.len + r->now.len,
+                           .packets = r->given.packets + r->now.packets,
+                           .bytes = r->given.bytes + r->now.bytes};
+}
+
+static uint64_t file_len(const struct recorder *r)
+{
+    return total(r).len - r->begin.len;
+}
+
+static uint64_t file_packets(const struct recorder *r)
+{
+    return total(r).packets - r->begin.packets;
+}
 
 static uint32_t file_snaplen(const struct recorder *r)
 {
@@ -76,17 +103,25 @@ static uint32_t put_file_header(const struct recorder *r, uint8_t *out)
 
 static void give_block(struct recorder *r)
 {
-    if (r->block)
-        handover_give(r->h, r->block);
+    if (!r->block)
+        return;
+    r->block->len = (uint32_t)r->now.len;
+    r->block->packets = (uint32_t)r->now.packets;
+    r->block->bytes = r->now.bytes;
+    handover_give(r->h, r->block);
+    r->given = total(r);
+    r->now = (struct amount){.len = 0};
     r->block = NULL;
+    r->limit = 0;
 }
 
 static void begin_file(struct recorder *r)
 {
+    r->begin = total(r);
     r->block->new_file = true;
-    r->block->len = put_file_header(r, r->block->data);
-    r->file_bytes = r->block->len;
-    r->file_packets = r->file_begin = 0;
+    r->now.len = put_file_header(r, r->block->data);
+    r->file_headers += r->now.len;
+    r->file_begin = 0;
     r->begins_file = false;
 }
 
@@ -100,20 +135,14 @@ static bool take_block(struct recorder *r)
     r->block_time = 0;
     if (r->begins_file)
         begin_file(r);
+    r->limit = BLOCK_ROOM;
     return true;
 }
 
 /* Makes sure that the block has ROOM bytes left. Returns false if there is no block. */
 static inline bool reserve_room(struct recorder *r, uint32_t room)
 {
-    return (r->block && !r->begins_file && r->block->len + room <= BLOCK_ROOM) || take_block(r);
-}
-
-static inline void grew(struct recorder *r, uint32_t len)
-{
-    r->block->len += len;
-    r->file_bytes += len;
-    r->memory += len;
+    return r->now.len + room <= r->limit || take_block(r);
 }
 
 static uint32_t counts_len(const struct recorder *r)
@@ -126,14 +155,14 @@ static void put_counts(struct recorder *r, uint64_t time)
 {
     struct pcapng_isb isb = {.time = time,
                              .filtered = r->plan.selective,
-                             .dropped = r->counts.device,
-                             .lost = r->counts.own};
+                             .dropped = r->losses.device,
+                             .lost = r->losses.own};
 
     if (!r->plan.format.pcapng || r->begins_file || !reserve_room(r, counts_len(r)))
         return;
-    isb.accepted = r->counts.packets + r->counts.own;
-    isb.received = isb.accepted + r->counts.left_out + r->counts.device;
-    grew(r, (uint32_t)pcapng_put_isb(r->block->data + r->block->len, &isb));
+    isb.accepted = total(r).packets + r->losses.own;
+    isb.received = isb.accepted + r->losses.left_out + r->losses.device;
+    r->now.len += pcapng_put_isb(r->block->data + r->now.len, &isb);
 }
 
 /* Ends the file: the next record starts a new one. */
@@ -142,6 +171,7 @@ static void end_file(struct recorder *r, uint64_t time)
     put_counts(r, time);
     r->reported = 0;
     r->begins_file = true;
+    r->limit = 0;
 }
 
 struct recorder *recorder_create(const struct recorder_plan *plan, struct handover *h)
@@ -154,10 +184,11 @@ struct recorder *recorder_create(const struct recorder_plan *plan, struct handov
     }
     r->plan = *plan;
     r->h = h;
+    r->snaplen = plan->snaplen ? plan->snaplen : UINT32_MAX;
     r->limited = plan->file_bytes || plan->file_packets || plan->file_time;
     r->begins_file = true;
     r->head.caplen = HEAD_NONE;
-    reserve_room(r, 0);
+    take_block(r);
     return r;
 }
 
@@ -166,7 +197,7 @@ void recorder_destroy(struct recorder *r)
     free(r);
 }
 
-static void set_stamp(struct recorder *r, uint64_t time)
+__attribute__((noinline)) static void set_stamp(struct recorder *r, uint64_t time)
 {
     uint32_t sec = (uint32_t)(time / SECOND), ns = (uint32_t)(time % SECOND);
 
@@ -227,7 +258,9 @@ static inline uint32_t put_pcap(struct recorder *r, uint8_t *out, const struct f
     return head->len + caplen;
 }
 
-static uint32_t put_pcapng(struct recorder *r, uint8_t *out, const struct frame *f, uint32_t caplen)
+/* Not inline: its variables would cost the other format instructions in each frame. */
+__attribute__((noinline)) static uint32_t put_pcapng(struct recorder *r, uint8_t *out,
+                                                     const struct frame *f, uint32_t caplen)
 {
     const struct pcapng_epb epb = {
         .time = f->time,
@@ -251,19 +284,21 @@ static bool fits_file(const struct recorder *r, uint64_t len)
 {
     uint64_t end = r->plan.format.pcapng ? counts_len(r) : 0;
 
-    return !r->plan.file_bytes || r->file_bytes + len + end <= r->plan.file_bytes;
+    return !r->plan.file_bytes || file_len(r) + len + end <= r->plan.file_bytes;
 }
 
 /* Whether a record of LEN bytes belongs into the next file of the series. */
 static bool file_is_full(const struct recorder *r, uint64_t len)
 {
-    return r->file_packets > 0 && (!fits_file(r, len) || (r->plan.file_packets &&
-                                                          r->file_packets >= r->plan.file_packets));
+    uint64_t packets = file_packets(r);
+
+    return packets > 0 &&
+           (!fits_file(r, len) || (r->plan.file_packets && packets >= r->plan.file_packets));
 }
 
 bool recorder_put(struct recorder *r, const struct frame *f)
 {
-    uint32_t caplen = r->plan.snaplen && r->plan.snaplen < f->len ? r->plan.snaplen : f->len, len;
+    uint32_t caplen = r->snaplen < f->len ? r->snaplen : f->len;
     uint8_t *out;
 
     if (r->stamp.time != f->time)
@@ -271,29 +306,26 @@ bool recorder_put(struct recorder *r, const struct frame *f)
     if (r->limited && file_is_full(r, caplen + RECORD_ROOM))
         end_file(r, f->time);
     if (!reserve_room(r, caplen + RECORD_ROOM)) {
-        r->counts.own++;
+        r->losses.own++;
         r->pending++;
         return false;
     }
-    out = r->block->data + r->block->len;
-    len = r->plan.format.pcapng ? put_pcapng(r, out, f, caplen) : put_pcap(r, out, f, caplen);
-    r->file_packets++;
-    grew(r, len);
-    r->block->packets++;
-    r->block->bytes += caplen;
-    r->counts.packets++;
-    r->counts.bytes += caplen;
+    out = r->block->data + r->now.len;
+    r->now.len += r->plan.format.pcapng ? put_pcapng(r, out, f, caplen)
+                                        : put_pcap(r, out, f, caplen);
+    r->now.packets++;
+    r->now.bytes += caplen;
     return true;
 }
 
 void recorder_left_out(struct recorder *r)
 {
-    r->counts.left_out++;
+    r->losses.left_out++;
 }
 
 void recorder_lost(struct recorder *r, uint64_t count)
 {
-    r->counts.device += count;
+    r->losses.device += count;
     r->pending += count;
 }
 
@@ -305,9 +337,9 @@ void recorder_note(struct recorder *r, const char *text)
 /* Sets the times of events since the previous tick to NOW. */
 static void see_what_came(struct recorder *r, uint64_t now)
 {
-    if (r->block_time == 0 && r->block && r->block->len > 0)
+    if (r->block_time == 0 && r->now.len > 0)
         r->block_time = now;
-    if (r->file_begin == 0 && r->file_packets > 0)
+    if (r->file_begin == 0 && file_packets(r) > 0)
         r->file_begin = now;
     if (r->reported == 0)
         r->reported = now;
@@ -325,7 +357,7 @@ static bool file_time_is_over(const struct recorder *r, uint64_t now)
  */
 static void put_counts_between(struct recorder *r, uint64_t time)
 {
-    if (fits_file(r, counts_len(r)) && (r->file_packets > 0 || !r->plan.file_bytes))
+    if (fits_file(r, counts_len(r)) && (file_packets(r) > 0 || !r->plan.file_bytes))
         put_counts(r, time);
 }
 
@@ -365,10 +397,14 @@ void recorder_end(struct recorder *r, uint64_t time)
 
 bool recorder_is_full(const struct recorder *r)
 {
-    return r->plan.memory && r->memory >= r->plan.memory;
+    return r->plan.memory && total(r).len - r->file_headers >= r->plan.memory;
 }
 
 struct recorder_counts recorder_counts(const struct recorder *r)
 {
-    return r->counts;
+    struct recorder_counts counts = r->losses;
+
+    counts.packets = total(r).packets;
+    counts.bytes = total(r).bytes;
+    return counts;
 }

@@ -48,8 +48,6 @@ static bool open_pcap(struct capfile *c)
 static bool open_stream(struct capfile *c, const uint8_t *magic)
 {
     c->file = source_stream(c->source);
-    if (!c->file)
-        return say_fault(c, "out of memory");
     if (magic_is_pcap(magic))
         return open_pcap(c);
     if (magic_is_pcapng(magic)) {

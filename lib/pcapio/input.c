@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the input of a conversion: detects the format, decompresses gzip, and reads classic pcap
- * through libpcap, other formats by this library. See input.h.
+ * Reads the input of a conversion: detects the format, and reads classic pcap through libpcap,
+ * other formats by this library. See input.h.
  */
 #include "pcapio/input.h"
 
@@ -12,19 +12,18 @@
 #include <string.h>
 
 #include "pcapio/erffile.h"
-#include "pcapio/gunzip.h"
 #include "pcapio/magic.h"
 #include "cli/say.h"
 #include "pcapio/pcapfile.h"
 #include "pcapio/pcapngfile.h"
 #include "pcapio/pcapngoptions.h"
+#include "pcapio/source.h"
 
 struct input {
     const char *name;
-    FILE *file;            /* NULL once libpcap owns it */
-    FILE *shown;           /* the opened file, also after libpcap or gunzip took over */
-    struct gunzip *gunzip; /* for a file compressed with gzip; FILE is then its content */
-    pcap_t *pcap;          /* classic pcap */
+    struct source *source;
+    FILE *file;   /* NULL once libpcap owns it */
+    pcap_t *pcap; /* classic pcap */
     struct pcapngfile *pcapng;
     struct erffile *erf;        /* raw ERF */
     uint32_t linktype, snaplen; /* of the first packet or interface; the largest of all */
@@ -37,24 +36,6 @@ struct input {
     void *describe_user;
     char error[CAPFILE_ERROR_LEN]; /* also enough for erffile */
 };
-
-/* Reads the first bytes and puts them back. Returns their number, at most MAGIC_LEN. */
-static size_t peek(FILE *file, uint8_t magic[MAGIC_LEN])
-{
-    size_t got = fread(magic, 1, MAGIC_LEN, file);
-
-    if (ferror(file))
-        return 0;
-    clearerr(file);
-    /*
-     * ISO C guarantees one byte of ungetc; the usual C libraries accept the four bytes just read.
-     * The result is checked.
-     */
-    for (size_t i = got; i > 0; i--)
-        if (ungetc(magic[i - 1], file) == EOF)
-            return 0;
-    return got;
-}
 
 static bool link_type_is_ours(const struct input *in)
 {
@@ -136,34 +117,18 @@ static bool open_pcapng(struct input *in)
 }
 
 /* Reads the first bytes. Returns false after a message. */
-static bool read_magic(struct input *in, uint8_t magic[MAGIC_LEN])
+static bool read_magic(const struct input *in, uint8_t magic[MAGIC_LEN])
 {
-    size_t got = peek(in->file, magic);
+    size_t got = source_peek(in->source, magic, MAGIC_LEN);
+    const char *fault = source_fault(in->source);
 
-    if (ferror(in->file)) {
-        say("%s: cannot be read: %s", in->name, strerror(errno));
-        return false;
-    }
-    if (got < MAGIC_LEN && in->gunzip && gunzip_fault(in->gunzip))
-        say("%s: %s", in->name, gunzip_fault(in->gunzip));
-    else if (got < MAGIC_LEN)
+    if (got == MAGIC_LEN)
+        return true;
+    if (fault)
+        say("%s: cannot be read: %s", in->name, fault);
+    else
         say("%s: %s", in->name, got == 0 ? "is empty" : "is too short to be a capture file");
-    return got == MAGIC_LEN;
-}
-
-/* Continues with the content of a file that is compressed with gzip. */
-static bool open_gzip(struct input *in, uint8_t magic[MAGIC_LEN])
-{
-    FILE *content;
-
-    in->gunzip = gunzip_open(in->file);
-    content = in->gunzip ? gunzip_stream(in->gunzip) : NULL;
-    if (!content) {
-        say("out of memory");
-        return false;
-    }
-    in->file = content;
-    return read_magic(in, magic);
+    return false;
 }
 
 /* Is the file, or the content of the gzip file, not compressed? Prints a message if it is. */
@@ -176,18 +141,13 @@ static bool is_uncompressed(const struct input *in, const uint8_t magic[MAGIC_LE
     return false;
 }
 
-static bool is_gzip(const uint8_t magic[MAGIC_LEN])
-{
-    return magic_compression(magic) && strcmp(magic_compression(magic)->name, "gzip") == 0;
-}
-
 static bool open_any(struct input *in)
 {
     uint8_t magic[MAGIC_LEN];
 
-    if (!read_magic(in, magic) || (is_gzip(magic) && !open_gzip(in, magic)) ||
-        !is_uncompressed(in, magic))
+    if (!read_magic(in, magic) || !is_uncompressed(in, magic))
         return false;
+    in->file = source_stream(in->source);
     if (magic_is_pcap(magic))
         return open_pcap(in);
     if (magic_is_pcapng(magic))
@@ -210,11 +170,10 @@ struct input *input_open(const char *path)
         return NULL;
     }
     in->name = is_stdin ? "standard input" : path;
-    in->file = is_stdin ? stdin : fopen(path, "rb");
-    in->shown = in->file;
-    if (!in->file)
-        say("%s: cannot be opened: %s", path, strerror(errno));
-    if (!in->file || !open_any(in)) {
+    in->source = source_open(path, in->error, sizeof(in->error));
+    if (!in->source)
+        say("%s: %s", in->name, in->error);
+    if (!in->source || !open_any(in)) {
         input_close(in);
         return NULL;
     }
@@ -231,11 +190,9 @@ void input_close(struct input *in)
     pcapngfile_close(in->pcapng);
     if (in->early)
         g_array_unref(in->early);
-    if (in->file && in->file != stdin)
+    if (in->file)
         fclose(in->file);
-    if (in->gunzip && in->shown != in->file && in->shown != stdin)
-        fclose(in->shown);
-    gunzip_close(in->gunzip);
+    source_close(in->source);
     free(in);
 }
 
@@ -263,7 +220,7 @@ static void set_packet_time(const struct timeval *ts, struct packet *out)
 static enum input_result end_input(const struct input *in, enum input_result result,
                                    const char *error)
 {
-    const char *fault = in->gunzip ? gunzip_fault(in->gunzip) : NULL;
+    const char *fault = source_fault(in->source);
 
     if (result == INPUT_PACKET || (result == INPUT_END && !fault))
         return result;
@@ -385,7 +342,7 @@ const char *input_name(const struct input *in)
     return in->name;
 }
 
-FILE *input_file(const struct input *in)
+int input_fd(const struct input *in)
 {
-    return in->shown;
+    return source_fd(in->source);
 }

@@ -46,6 +46,6 @@ uint32_t input_snaplen(const struct input *in);
 bool input_is_raw_erf(const struct input *in);
 bool input_is_pcapng(const struct input *in);
 const char *input_name(const struct input *in); /* for messages */
-FILE *input_file(const struct input *in);
+int input_fd(const struct input *in);           /* of the opened file */
 
 #endif

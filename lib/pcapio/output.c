@@ -93,9 +93,9 @@ static bool put_header(struct output *out)
     return true;
 }
 
-static bool is_regular(FILE *file, struct stat *st)
+static bool is_regular(int fd, struct stat *st)
 {
-    return fstat(fileno(file), st) == 0 && S_ISREG(st->st_mode);
+    return fstat(fd, st) == 0 && S_ISREG(st->st_mode);
 }
 
 /* Whether PATH (NULL: FILE) is the regular file ST, also under another name. */
@@ -121,7 +121,7 @@ static FILE *create_output(const char *path)
     return file;
 }
 
-static bool open_file(struct output *out, const char *path, FILE *source)
+static bool open_file(struct output *out, const char *path, int source)
 {
     bool is_stdout = strcmp(path, "-") == 0;
     struct stat in_stat, out_stat;
@@ -138,12 +138,12 @@ static bool open_file(struct output *out, const char *path, FILE *source)
     out->file = is_stdout ? stdout : create_output(path);
     if (!out->file)
         return false;
-    out->live = !in_regular && !is_regular(out->file, &out_stat);
+    out->live = !in_regular && !is_regular(fileno(out->file), &out_stat);
     setvbuf(out->file, NULL, _IOFBF, BUFFER_LEN); /* if this fails, the writes are only smaller */
     return true;
 }
 
-struct output *output_open(const char *path, const struct output_format *format, FILE *source)
+struct output *output_open(const char *path, const struct output_format *format, int source)
 {
     struct output *out = calloc(1, sizeof(*out));
 

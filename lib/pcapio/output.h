@@ -22,12 +22,12 @@ struct output_format {
 struct output;
 
 /*
- * Creates or overwrites PATH ("-": stdout) and writes the file header. SOURCE: file that the
- * packets come from. PATH must be another file; otherwise it is refused and not changed. If neither
- * is a regular file (a live capture through pipes), each packet is flushed at once. Returns NULL
- * after a message.
+ * Creates or overwrites PATH ("-": stdout) and writes the file header. SOURCE: descriptor of the
+ * file that the packets come from. PATH must be another file; otherwise it is refused and not
+ * changed. If neither is a regular file (a live capture through pipes), each packet is flushed at
+ * once. Returns NULL after a message.
  */
-struct output *output_open(const char *path, const struct output_format *format, FILE *source);
+struct output *output_open(const char *path, const struct output_format *format, int source);
 
 /*
  * Writes a section, an interface or statistics of a pcapng file, as the input has them. Sections

@@ -18,19 +18,6 @@ enum { BLOCK_MAX = 16 << 20, CHUNK = 1 << 16, BLOCK_HEAD = 8 };
 
 /* ---- errors */
 
-enum capfile_result pcapng_damaged(struct pcapngfile *ng, const char *why)
-{
-    snprintf(ng->error, CAPFILE_ERROR_LEN, "damaged: the block at offset %" PRIu64 " %s",
-             ng->offset, why);
-    return CAPFILE_ERROR;
-}
-
-enum capfile_result pcapng_no_memory(struct pcapngfile *ng)
-{
-    snprintf(ng->error, CAPFILE_ERROR_LEN, "out of memory");
-    return CAPFILE_ERROR;
-}
-
 /* Reports that the file ended within a block or cannot be read. */
 static enum capfile_result truncated_block(struct pcapngfile *ng)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of the reader of pcapng files. Private to pcapngfile.c and pcapngsection.c. */
+/* The parts of the reader of pcapng files. Private to the files of the reader. */
 #ifndef IPOIB_PCAPIO_PCAPNGREADER_H
 #define IPOIB_PCAPIO_PCAPNGREADER_H
 
@@ -60,7 +60,7 @@ static inline uint64_t pcapng_get64(const struct pcapngfile *ng, const uint8_t *
     return ng->big_endian ? first << 32 | second : second << 32 | first;
 }
 
-/* Reports why the current block is damaged. */
+/* Report why the current block cannot be used (pcapngerror.c). */
 enum capfile_result pcapng_damaged(struct pcapngfile *ng, const char *why);
 enum capfile_result pcapng_no_memory(struct pcapngfile *ng);
 

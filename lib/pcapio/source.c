@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bytes of a capture file. zlib reads uncompressed files unchanged. See source.h. */
+/* Bytes of a capture file. See source.h. */
 #include "pcapio/source.h"
 
 #include <errno.h>
@@ -9,17 +9,18 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
-enum { PEEK_MAX = 8, BUFFER_LEN = 1 << 18 }; /* bytes */
+#include "pcapio/gunzip.h"
+
+enum { BUFFER_LEN = 1 << 18 }; /* bytes */
 
 struct source {
-    gzFile gz;
-    int fd;     /* descriptor of the same file, to read its position */
-    off_t size; /* bytes; 0: unknown */
-    uint8_t head[PEEK_MAX];
-    size_t head_len, head_given;
-    int saved_errno; /* errno of a failed read */
+    int fd;
+    off_t size;            /* bytes; 0: unknown */
+    FILE *raw;             /* the file as it is stored */
+    struct gunzip *gunzip; /* NULL: it is not compressed */
+    FILE *content;         /* raw, or its decompressed bytes; NULL: owned by the caller */
+    int saved_errno;       /* errno of a failed read */
 };
 
 static bool open_fd(struct source *s, const char *path)
@@ -37,6 +38,60 @@ static bool open_fd(struct source *s, const char *path)
     return true;
 }
 
+static ssize_t read_raw(void *cookie, char *out, size_t n)
+{
+    struct source *s = cookie;
+    ssize_t got = read(s->fd, out, n);
+
+    if (got < 0)
+        s->saved_errno = errno;
+    return got;
+}
+
+static FILE *open_raw(struct source *s)
+{
+    return fopencookie(s, "rb", (cookie_io_functions_t){.read = read_raw});
+}
+
+static void use_large_buffer(FILE *file)
+{
+    setvbuf(file, NULL, _IOFBF, BUFFER_LEN); /* if this fails, the reads are only smaller */
+}
+
+/* Copies the first N bytes of FILE to OUT, and puts them back. Returns their number. */
+static size_t peek(FILE *file, uint8_t *out, size_t n)
+{
+    size_t got = fread(out, 1, n, file);
+
+    if (!ferror(file))
+        clearerr(file); /* the end of a short file is not its end yet */
+    /*
+     * ISO C guarantees one byte of ungetc; the usual C libraries accept the bytes just read. The
+     * result is checked.
+     */
+    for (size_t i = got; i > 0; i--)
+        if (ungetc(out[i - 1], file) == EOF)
+            return 0;
+    return got;
+}
+
+static bool open_content(struct source *s)
+{
+    uint8_t magic[2];
+
+    s->content = s->raw = open_raw(s);
+    if (!s->raw)
+        return false;
+    use_large_buffer(s->raw);
+    if (peek(s->raw, magic, sizeof(magic)) < 2 || magic[0] != 0x1f || magic[1] != 0x8b)
+        return true;
+    s->gunzip = gunzip_open(s->raw);
+    s->content = s->gunzip ? gunzip_stream(s->gunzip) : NULL;
+    if (s->content)
+        use_large_buffer(s->content);
+    return s->content != NULL;
+}
+
 struct source *source_open(const char *path, char *error, size_t size)
 {
     struct source *s = calloc(1, sizeof(*s));
@@ -45,18 +100,13 @@ struct source *source_open(const char *path, char *error, size_t size)
         snprintf(error, size, "out of memory");
         return NULL;
     }
-    if (open_fd(s, path)) {
-        errno = ENOMEM; /* the only reason why gzdopen fails on an open file */
-        s->gz = gzdopen(s->fd, "rb");
-    }
-    if (s->gz) {
-        gzbuffer(s->gz, BUFFER_LEN);
+    if (!open_fd(s, path))
+        snprintf(error, size, "cannot be opened: %s", strerror(errno));
+    else if (!open_content(s))
+        snprintf(error, size, "out of memory");
+    else
         return s;
-    }
-    snprintf(error, size, "cannot be opened: %s", strerror(errno));
-    if (s->fd >= 0)
-        close(s->fd);
-    free(s);
+    source_close(s);
     return NULL;
 }
 
@@ -64,76 +114,41 @@ void source_close(struct source *s)
 {
     if (!s)
         return;
-    gzclose_r(s->gz);
+    if (s->content && s->content != s->raw)
+        fclose(s->content);
+    gunzip_close(s->gunzip);
+    if (s->raw)
+        fclose(s->raw);
+    if (s->fd >= 0)
+        close(s->fd);
     free(s);
-}
-
-/* Like read(2); stores errno on failure. */
-static ssize_t read_some(struct source *s, void *out, size_t n)
-{
-    int got;
-
-    errno = 0;
-    got = gzread(s->gz, out, n > BUFFER_LEN ? BUFFER_LEN : (unsigned)n);
-    if (got < 0) {
-        s->saved_errno = errno;
-        errno = errno ? errno : EIO;
-    }
-    return got;
 }
 
 size_t source_peek(struct source *s, uint8_t *out, size_t n)
 {
-    ssize_t got = 1;
-
-    n = n > PEEK_MAX ? PEEK_MAX : n;
-    while (s->head_len < n && got > 0) {
-        got = read_some(s, s->head + s->head_len, n - s->head_len);
-        s->head_len += got > 0 ? (size_t)got : 0;
-    }
-    n = n > s->head_len ? s->head_len : n;
-    memcpy(out, s->head, n);
-    return n;
-}
-
-static ssize_t stream_read(void *cookie, char *out, size_t n)
-{
-    struct source *s = cookie;
-    size_t peeked = s->head_len - s->head_given;
-
-    if (peeked == 0)
-        return read_some(s, out, n);
-    n = n > peeked ? peeked : n;
-    memcpy(out, s->head + s->head_given, n);
-    s->head_given += n;
-    return (ssize_t)n;
+    return peek(s->content, out, n);
 }
 
 FILE *source_stream(struct source *s)
 {
-    FILE *file = fopencookie(s, "rb", (cookie_io_functions_t){.read = stream_read});
+    FILE *content = s->content;
 
-    if (file)
-        setvbuf(file, NULL, _IOFBF, BUFFER_LEN); /* if this fails, the reads are only smaller */
-    return file;
+    s->content = NULL;
+    if (content == s->raw)
+        s->raw = NULL;
+    return content;
 }
 
-const char *source_fault(struct source *s)
+const char *source_fault(const struct source *s)
 {
-    int code;
-    const char *text = gzerror(s->gz, &code);
-
-    switch (code) {
-    case Z_OK:
-    case Z_STREAM_END:
-        return NULL;
-    case Z_ERRNO:
+    if (s->saved_errno)
         return strerror(s->saved_errno);
-    case Z_BUF_ERROR:
-        return "the compressed data is truncated";
-    default:
-        return text && text[0] ? text : "the compressed data is corrupt";
-    }
+    return s->gunzip ? gunzip_fault(s->gunzip) : NULL;
+}
+
+int source_fd(const struct source *s)
+{
+    return s->fd;
 }
 
 double source_progress(const struct source *s)

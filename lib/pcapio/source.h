@@ -19,22 +19,22 @@ struct source *source_open(const char *path, char *error, size_t size);
 void source_close(struct source *s);
 
 /*
- * Returns the bytes as a stream, which the caller closes before source_close. Returns NULL if out
- * of memory. Call it only once per source.
- */
-FILE *source_stream(struct source *s);
-
-/*
- * Copies the first N bytes, at most 8, to OUT; the stream returns them again. Returns their number,
+ * Copies the first N bytes, at most 4, to OUT; the stream returns them again. Returns their number,
  * less at the end of the file. Call it before source_stream.
  */
 size_t source_peek(struct source *s, uint8_t *out, size_t n);
+
+/* Returns the bytes as a stream, which the caller closes before source_close. Call it only once. */
+FILE *source_stream(struct source *s);
 
 /*
  * Returns the reason if corrupt compressed data or a system error ended the stream; NULL at the
  * normal end.
  */
-const char *source_fault(struct source *s);
+const char *source_fault(const struct source *s);
+
+/* The descriptor of the opened file. */
+int source_fd(const struct source *s);
 
 /* Returns the part of the file that has been read, 0 to 1; negative if its size is unknown. */
 double source_progress(const struct source *s);

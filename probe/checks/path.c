@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hca/client.h"
+#include "hca/records.h"
 #include "probe/checks/checks.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/peer.h"
@@ -166,9 +167,10 @@ struct partitions {
 
 static void count_partitions(struct target *t, const struct sa_answer *a, struct partitions *out)
 {
-    for (uint32_t at = 0; at + PKEY_RECORD_SIZE <= a->records->len; at += a->stride)
+    const uint8_t *record;
+    for (uint32_t n = 0; (record = sa_record(a, n, PKEY_RECORD_SIZE)) != NULL; n++)
         for (unsigned i = 0; i < PKEY_BLOCK; i++) {
-            uint16_t pkey = be16(a->records->data + at + PKEY_RECORD_BLOCK + (size_t)2 * i);
+            uint16_t pkey = be16(record + PKEY_RECORD_BLOCK + (size_t)2 * i);
             out->n += (pkey & 0x7fff) != 0;
             if ((pkey ^ t->link->pkey) & 0x7fff)
                 continue;
@@ -209,7 +211,7 @@ static void check_partitions(struct target *target)
     struct partitions t = {0};
     put16(q.record, target->peer->lid);
     results_sent(target->results, "SA GetTable P_KeyTableRecord of LID %u", target->peer->lid);
-    if (sa_ask(target, &q, &a) == SA_SUCCESS && a.stride >= PKEY_RECORD_SIZE)
+    if (sa_ask(target, &q, &a) == SA_SUCCESS)
         count_partitions(target, &a, &t);
     if (t.full || t.limited)
         assess_partitions(target, &t);

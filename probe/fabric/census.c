@@ -9,6 +9,7 @@
 
 #include "hca/client.h"
 #include "hca/mcgroup.h"
+#include "hca/records.h"
 #include "probe/fabric/stages.h"
 #include "probe/link/groups.h"
 #include "probe/link/hostif.h"
@@ -154,11 +155,12 @@ static unsigned mlids_of_switches(struct target *t)
         .method = SA_GET_TABLE, .attribute = SA_SWITCH_INFO_RECORD, .sm_key = t->link->sm_key};
     struct sa_answer a;
     unsigned least = 0;
-    if (sa_ask(t, &q, &a) == SA_SUCCESS && a.stride)
-        for (uint32_t at = 0; at + SWITCH_RECORD_SIZE <= a.records->len; at += a.stride) {
-            unsigned cap = be16(a.records->data + at + SWITCH_MULTICAST_CAP);
-            least = cap && (!least || cap < least) ? cap : least;
-        }
+    const uint8_t *record;
+    bool disclosed = sa_ask(t, &q, &a) == SA_SUCCESS;
+    for (uint32_t i = 0; disclosed && (record = sa_record(&a, i, SWITCH_RECORD_SIZE)); i++) {
+        unsigned cap = be16(record + SWITCH_MULTICAST_CAP);
+        least = cap && (!least || cap < least) ? cap : least;
+    }
     sa_answer_clear(&a);
     return least;
 }
@@ -190,9 +192,10 @@ static void report_census(struct target *t, const char *id, const struct census 
 static void take_groups(struct target *t, struct census *c, const struct sa_answer *a)
 {
     GHashTable *seen = g_hash_table_new(mgid_hash, mgid_equal);
-    for (uint32_t at = 0; at + MCM_SIZE <= a->records->len; at += a->stride)
-        if (g_hash_table_add(seen, a->records->data + at + MCM_MGID))
-            take_group(t, c, a->records->data + at);
+    const uint8_t *record;
+    for (uint32_t i = 0; (record = sa_record(a, i, MCM_SIZE)) != NULL; i++)
+        if (g_hash_table_add(seen, (gpointer)(record + MCM_MGID)))
+            take_group(t, c, record);
     g_hash_table_destroy(seen);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hca/client.h"
+#include "hca/records.h"
 #include "probe/fabric/stages.h"
 #include "probe/link/link.h"
 #include "probe/link/sa.h"
@@ -105,11 +106,10 @@ static void add_sm(GString *out, const uint8_t *record)
 static unsigned count_masters(const struct sa_answer *a, GString *words)
 {
     unsigned masters = 0;
-    uint32_t stride = a->stride ? a->stride : a->records->len;
-    for (uint32_t at = 0; stride && at + SM_RECORD_SIZE <= a->records->len; at += stride) {
-        masters += (a->records->data[at + SM_RECORD_INFO + SM_INFO_PRIORITY_STATE] & 0xf) ==
-                   SM_MASTER;
-        add_sm(words, a->records->data + at);
+    const uint8_t *record;
+    for (uint32_t i = 0; (record = sa_record(a, i, SM_RECORD_SIZE)) != NULL; i++) {
+        masters += (record[SM_RECORD_INFO + SM_INFO_PRIORITY_STATE] & 0xf) == SM_MASTER;
+        add_sm(words, record);
     }
     return masters;
 }

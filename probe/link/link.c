@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hca/mcgroup.h"
+#include "hca/pkeys.h"
 #include "probe/link/groups.h"
 #include "probe/link/message.h"
 #include "probe/link/sa.h"
@@ -25,31 +26,19 @@ enum { SCOPE_FIRST = 2, SCOPE_LAST = 14 };
 bool link_find_pkey(struct target *t, char *why, size_t size)
 {
     const struct port_facts *f = &t->link->transport->facts;
-    GString *all = g_string_new(NULL);
-    int found = -1;
     const struct interface_link *given = t->link->transport->interface;
-    uint16_t wanted = t->run->options->pkey ? t->run->options->pkey
-                      : given               ? given->pkey
-                      : f->n_pkeys          ? f->pkeys[0]
-                                            : 0;
-    for (unsigned i = 0; i < f->n_pkeys; i++) {
-        uint16_t k = f->pkeys[i];
-        if ((k & 0x7fff) == 0)
-            continue;
-        g_string_append_printf(all, " 0x%04x", k);
-        /* prefer the full member's P_Key if the port has both */
-        if (((k ^ wanted) & 0x7fff) == 0 && (found < 0 || (k & 0x8000)))
-            found = (int)i;
+    uint16_t wanted = t->run->options->pkey;
+    if (!wanted && given)
+        wanted = given->pkey;
+    if (pkeys_find(f->pkeys, f->n_pkeys, wanted, &t->link->pkey_index)) {
+        t->link->pkey = f->pkeys[t->link->pkey_index];
+        return true;
     }
-    if (found < 0)
-        snprintf(why, size, "P_Key 0x%04x is not in the table of %s port %u, which has:%s", wanted,
-                 f->device, f->port, all->len ? all->str : " none");
-    else {
-        t->link->pkey_index = (unsigned)found;
-        t->link->pkey = f->pkeys[found];
-    }
-    g_string_free(all, TRUE);
-    return found >= 0;
+    char *all = pkeys_text(f->pkeys, f->n_pkeys);
+    snprintf(why, size, "%s port %u is not in partition 0x%04x; it has the P_Keys%s", f->device,
+             f->port, wanted ? wanted : 0xffff, all);
+    g_free(all);
+    return false;
 }
 
 /* RFC 4391 §4.1: a node may search from local scope upwards. */

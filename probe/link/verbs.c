@@ -7,8 +7,9 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "hca/device.h"
 
 /* ---- the SA */
 
@@ -69,7 +70,7 @@ static void verbs_close(struct transport *t)
     verbs_free_queues(v);
     if (v->context)
         ibv_close_device(v->context);
-    free(v);
+    g_free(v);
 }
 
 /* ---- opening */
@@ -94,15 +95,9 @@ static enum opening open_port(struct verbs *v, struct ibv_device *device, unsign
                               size_t size)
 {
     const char *name = ibv_get_device_name(device);
-    errno = 0;
-    v->context = ibv_open_device(device);
-    if (!v->context) {
-        bool privilege = errno == EACCES || errno == EPERM;
-        snprintf(why, size, "%s: cannot be opened: %s%s", name, strerror(errno ? errno : ENODEV),
-                 privilege ? "; this user may not open /dev/infiniband/uverbs*"
-                           : " (modprobe ib_uverbs)");
-        return privilege ? OPEN_NO_PRIVILEGE : OPEN_NO_DEVICE;
-    }
+    v->context = device_context(device, why, size);
+    if (!v->context)
+        return errno == EACCES || errno == EPERM ? OPEN_NO_PRIVILEGE : OPEN_NO_DEVICE;
     v->base.facts.port = verbs_choose_port(v->context, port);
     if (v->base.facts.port == 0 || !verbs_read_facts(v)) {
         snprintf(why, size, port ? "%s has no port %u" : "%s has no InfiniBand port", name, port);
@@ -132,33 +127,32 @@ static const struct transport_ops verbs_ops = {.capabilities = CAN_ALL,
                                                .send_connected = verbs_send_connected,
                                                .disconnect = verbs_disconnect};
 
+static enum opening open_device(struct transport **t, struct ibv_device *device, unsigned port,
+                                const volatile int *stop, char *why, size_t size)
+{
+    struct verbs *v = g_new(struct verbs, 1);
+    *v = (struct verbs){.base.ops = &verbs_ops, .stop = stop, .held_slot = SLOTS};
+    enum opening result = open_port(v, device, port, why, size);
+    if (result == OPENED)
+        *t = &v->base;
+    else
+        verbs_close(&v->base);
+    return result;
+}
+
 enum opening verbs_open(struct transport **t, const char *device, unsigned port,
                         const volatile int *stop, char *why, size_t size)
 {
-    int n = 0;
-    struct ibv_device **list = ibv_get_device_list(&n);
+    struct device_list list;
+    struct ibv_device *named;
     enum opening result = OPEN_NO_DEVICE;
-    snprintf(why, size,
-             n == 0
-                 ? "no InfiniBand device: none is there, or its driver or ib_uverbs is not loaded"
-                 : "no InfiniBand device of that name: see ibv_devices");
     *t = NULL;
-    for (int i = 0; i < n && result != OPENED; i++) {
-        if (device && strcmp(device, ibv_get_device_name(list[i])) != 0)
-            continue;
-        struct verbs *v = calloc(1, sizeof *v);
-        if (!v)
-            break;
-        *v = (struct verbs){.base.ops = &verbs_ops, .stop = stop, .held_slot = SLOTS};
-        result = open_port(v, list[i], port, why, size);
-        if (result == OPENED)
-            *t = &v->base;
-        else
-            verbs_close(&v->base);
-        if (result == OPEN_NO_PRIVILEGE)
-            break;
-    }
-    if (list)
-        ibv_free_device_list(list);
+    if (!device_list_get(&list, why, size))
+        return OPEN_NO_DEVICE;
+    if (device && (named = device_find(&list, device, why, size)) != NULL)
+        result = open_device(t, named, port, stop, why, size);
+    for (int i = 0; !device && i < list.count && result == OPEN_NO_DEVICE; i++)
+        result = open_device(t, list.devices[i], port, stop, why, size);
+    device_list_free(&list);
     return result;
 }

@@ -2,18 +2,16 @@
 /* Attributes of the port by libibverbs. See verbs.h. */
 #include "probe/link/verbs.h"
 
-#include <arpa/inet.h>
 #include <string.h>
+
+#include "hca/device.h"
 
 static void read_port_pkeys(struct verbs *v, unsigned n)
 {
     struct port_facts *f = &v->base.facts;
     f->n_pkeys = MIN(n, TRANSPORT_PKEYS);
-    for (unsigned i = 0; i < f->n_pkeys; i++) {
-        __be16 pkey = 0;
-        if (ibv_query_pkey(v->context, (uint8_t)f->port, (int)i, &pkey) == 0)
-            f->pkeys[i] = ntohs(pkey);
-    }
+    for (unsigned i = 0; i < f->n_pkeys; i++)
+        f->pkeys[i] = device_pkey(v->context, f->port, i);
 }
 
 /*

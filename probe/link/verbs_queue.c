@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hca/udqp.h"
+
 enum transport_result verbs_fail(struct transport *t, const char *what, int error)
 {
     t->denied |= error == EPERM || error == EACCES;
@@ -56,22 +58,16 @@ static bool create_ud_queues(struct verbs *v)
     return v->qp && v->second_qp;
 }
 
-/* Attributes of each state: IBA 11.2.5.2, table 92. Posts the receive buffers first to end - 1. */
+/* Posts the receive buffers first to end - 1. */
 static int to_rts(struct verbs *v, struct ibv_qp *qp, unsigned pkey_index, unsigned first,
                   unsigned end)
 {
-    struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT,
-                               .pkey_index = (uint16_t)pkey_index,
-                               .port_num = (uint8_t)v->base.facts.port,
-                               .qkey = v->qkey};
-    struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR}, rts = {.qp_state = IBV_QPS_RTS};
-    int error = ibv_modify_qp(qp, &init,
-                              IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+    int error = udqp_init(qp, v->base.facts.port, pkey_index, v->qkey);
     for (unsigned i = first; !error && i < end; i++)
         error = verbs_post_receive(v, i) ? 0 : ENOMEM;
     if (!error)
-        error = ibv_modify_qp(qp, &rtr, IBV_QP_STATE);
-    return error ? error : ibv_modify_qp(qp, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN);
+        error = udqp_receive(qp);
+    return error ? error : udqp_send(qp);
 }
 
 enum transport_result verbs_open_qp(struct transport *t, unsigned pkey_index, uint32_t qkey)

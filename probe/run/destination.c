@@ -27,7 +27,7 @@ static bool read_bits(const char *text, bool ipv6, unsigned *bits)
         return false;
     }
     if (n < least) {
-        say("'/%s' is too many addresses: at most /%u %s", text, least,
+        say("'/%s' has too many addresses: the largest prefix is /%u %s", text, least,
             ipv6 ? "of IPv6 (each needs a query to the SA)" : "of IPv4");
         return false;
     }
@@ -75,7 +75,8 @@ static bool is_of_family(const struct target_option *t, const char *text, enum f
 {
     bool other = family != FAMILY_ANY && t->ipv6 != (family == FAMILY_IPV6);
     if (other)
-        say("'%s' is of IPv%c, and -%c is given", text, t->ipv6 ? '6' : '4', t->ipv6 ? '4' : '6');
+        say("'%s' is an IPv%c address, but -%c is given", text, t->ipv6 ? '6' : '4',
+            t->ipv6 ? '4' : '6');
     return !other;
 }
 

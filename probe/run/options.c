@@ -3,9 +3,9 @@
 #include "probe/run/options.h"
 
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "cli/numbers.h"
 #include "cli/save.h"
 #include "cli/say.h"
 #include "probe/run/address.h"
@@ -38,9 +38,8 @@ enum { RATE_MAX = 100000, TIMEOUT_MAX = 60000 };
 static bool read_number(const char *text, unsigned min, unsigned max, const char *what,
                         unsigned *out)
 {
-    char *end;
-    unsigned long n = strtoul(text, &end, 0);
-    if (end == text || *end || text[0] == '-' || n < min || n > max) {
+    uint64_t n;
+    if (!parse_number(text, min, max, &n)) {
         say("%s is a number from %u to %u, not '%s'", what, min, max, text);
         return false;
     }

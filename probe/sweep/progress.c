@@ -2,9 +2,7 @@
 /* Shows the progress of a sweep on a terminal. See progress.h. */
 #include "probe/sweep/progress.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
+#include "cli/progress.h"
 #include "probe/sweep/parts.h"
 
 enum { SHOW_EVERY_US = 200000 };
@@ -14,14 +12,7 @@ void sweep_show(struct sweep *s)
     gint64 now = g_get_monotonic_time();
     if (!s->shown || now < s->shown)
         return;
-    fprintf(stderr, "\r%u of %u addresses done, %u being checked\033[K", s->done, s->all,
-            s->active->len + s->queue->length);
+    progress_line("%u of %u addresses done, %u being checked", s->done, s->all,
+                  s->active->len + s->queue->length);
     s->shown = now + SHOW_EVERY_US;
-}
-
-/* ECMA-48 EL erases the line. */
-void sweep_hide(void)
-{
-    if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
 }

@@ -5,9 +5,8 @@
 
 struct sweep;
 
+/* Shows it at most five times a second; progress_erase() removes it. */
 void sweep_show(struct sweep *s);
-/* Removes the progress line before other output to the terminal. */
-void sweep_hide(void);
 enum { SHOW_AFTER_US = 500000 };
 
 #endif

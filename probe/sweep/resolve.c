@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/progress.h"
 #include "probe/exchange/exchange.h"
 #include "probe/exchange/request.h"
 #include "probe/link/groups.h"
@@ -275,7 +275,7 @@ void sweep_begin(struct sweep *s)
         ipv6 |= s->job->targets[i].ipv6;
     }
     s->brief = s->all >= BRIEF_FROM;
-    s->shown = isatty(STDERR_FILENO) ? g_get_monotonic_time() + SHOW_AFTER_US : 0;
+    s->shown = progress_has_terminal() ? g_get_monotonic_time() + SHOW_AFTER_US : 0;
     s->flights = g_hash_table_new(hash_ip, same_ip);
     s->own = g_hash_table_new_full(hash_ip, same_ip, g_free, g_free);
     host_addresses(note_own, s->own);
@@ -308,7 +308,7 @@ static void report_unasked(struct sweep *s)
 void sweep_end(struct sweep *s)
 {
     if (s->shown)
-        sweep_hide();
+        progress_erase();
     if (s->run->broken && !s->run->stopped)
         report_unasked(s);
     for (unsigned i = 0; i < s->job->n; i++) {

@@ -43,7 +43,7 @@ try "the fabric is unchanged" no_harm
 killed() { local s i; for i in 1 2 3 4 5 6; do s=$([ $((i % 2)) = 0 ] && echo INT || echo KILL)
     env --default-signal=INT "$probe" -d vqib1 --source 10.0.0.77 10.0.0.1 >/dev/null 2>&1 & sleep 0.$((RANDOM % 9)); kill -$s $!; wait $!; done; }
 try "SIGINT and SIGKILL at any time" eval 'killed; no_harm'
-unprivileged() { setpriv --reuid 65534 --regid 65534 --clear-groups "$probe" -d vqib1 10.0.0.1 >/tmp/out 2>&1; [ $? = 3 ] && grep -q 'may not open\|not permitted' /tmp/out; }
+unprivileged() { setpriv --reuid 65534 --regid 65534 --clear-groups "$probe" -d vqib1 10.0.0.1 >/tmp/out 2>&1; [ $? = 3 ] && grep -q 'permission denied\|may not open\|not permitted' /tmp/out; }
 try "without privilege: exit status 3, and the missing privilege" unprivileged
 loss() { fabric_fault all loss_ppm=100000; "$probe" -d vqib1 --source 10.0.0.77 --format json -o /tmp/report 10.0.0.1; s=$?
     fabric_fault all loss_ppm=0; [ $s = 0 ] || [ $s = 2 ] && no_failure; }

@@ -90,6 +90,7 @@ static int play_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_
 struct ibv_device **ibv_get_device_list(int *n)
 {
     struct ibv_device **list = calloc(2, sizeof(struct ibv_device *));
+    strcpy(hca.device.dev_name, "uverbs0");
     list[0] = &hca.device;
     *n = 1;
     return list;
@@ -306,7 +307,7 @@ static void what_cannot_be_opened_says_why(void **state)
     struct transport *opened = t;
     (void)state;
     assert_int_equal(try_open("other0", 0), OPEN_NO_DEVICE);
-    assert_non_null(strstr(why, "ibv_devices"));
+    assert_string_equal(why, "there is no RDMA device other0; there is play0");
     assert_int_equal(try_open("play0", 3), OPEN_NO_DEVICE);
     assert_string_equal(why, "play0 has no port 3");
     assert_int_equal(try_open("play0", 1), OPEN_NO_DEVICE);

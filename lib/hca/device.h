@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* RDMA devices and their ports: listing, opening, attributes. */
-#ifndef CAPTURE_DEVICE_H
-#define CAPTURE_DEVICE_H
+#ifndef IPOIB_HCA_DEVICE_H
+#define IPOIB_HCA_DEVICE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <infiniband/verbs.h>
@@ -13,10 +14,19 @@ struct device_list {
     int count;
 };
 
-/* Lists the devices. Returns false after a message if there is none. */
-bool device_list_get(struct device_list *list);
+/*
+ * Functions with WHY (SIZE bytes) write the reason of a failure to it.
+ *
+ * Lists the devices. Returns false if there is none.
+ */
+bool device_list_get(struct device_list *list, char *why, size_t size);
 /* Does nothing if already called. */
 void device_list_free(struct device_list *list);
+/* The device NAME (NULL: the first one); NULL: there is none. */
+struct ibv_device *device_find(const struct device_list *list, const char *name, char *why,
+                               size_t size);
+/* Opens a device. Returns NULL with errno; EACCES and EPERM: a privilege is missing. */
+struct ibv_context *device_context(struct ibv_device *device, char *why, size_t size);
 
 /* An open device and one of its ports. */
 struct device {
@@ -26,11 +36,14 @@ struct device {
     uint8_t port;
 };
 
-/* Opens the device NAME (NULL: the first one), port PORT. Returns false after a message. */
+/* Opens the device NAME (NULL: the first one), port PORT. */
 bool device_open(struct device *device, const struct device_list *list, const char *name,
-                 unsigned port);
+                 unsigned port, char *why, size_t size);
 /* Does nothing if already called. */
 void device_close(struct device *device);
+
+/* The P_Key at INDEX of a port's table; 0: none. */
+uint16_t device_pkey(struct ibv_context *context, unsigned port, unsigned index);
 
 /* Queries the port's attributes again. Returns false if the query fails. */
 bool device_refresh(struct device *device);

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* RDMA devices and their ports. See device.h. */
-#include "capture/receive/device.h"
+#include "hca/device.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/say.h"
-
-bool device_list_get(struct device_list *list)
+bool device_list_get(struct device_list *list, char *why, size_t size)
 {
     list->devices = ibv_get_device_list(&list->count);
     if (list->devices && list->count > 0)
         return true;
     if (!list->devices && errno != ENOSYS)
-        say("the RDMA devices cannot be listed: %s", strerror(errno));
+        snprintf(why, size, "the RDMA devices cannot be listed: %s", strerror(errno));
     else if (!list->devices)
-        say("this kernel has no user access to RDMA devices: load the module ib_uverbs (modprobe ib_uverbs)");
+        snprintf(
+            why, size,
+            "this kernel has no user access to RDMA devices: load the module ib_uverbs (modprobe ib_uverbs)");
     else
-        say("there is no RDMA device here: is the HCA's driver loaded (ls /sys/class/infiniband; modprobe mlx5_ib "
+        snprintf(
+            why, size,
+            "there is no RDMA device here: is the HCA's driver loaded (ls /sys/class/infiniband; modprobe mlx5_ib "
             "ib_uverbs), and its library installed (Debian: ibverbs-providers)?");
     device_list_free(list);
     return false;
@@ -33,34 +36,53 @@ void device_list_free(struct device_list *list)
     list->devices = NULL;
 }
 
-/* Reports that the device NAME does not exist, and lists those that do. */
-static void report_names(const struct device_list *list, const char *name)
+/* Says that the device NAME does not exist, and lists those that do. */
+static void list_names(const struct device_list *list, const char *name, char *why, size_t size)
 {
-    char names[512] = "";
-    size_t at = 0;
+    size_t at = (size_t)snprintf(why, size, "there is no RDMA device %s; there is ", name);
 
-    for (int i = 0; i < list->count && at < sizeof(names); i++)
-        at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "",
+    for (int i = 0; i < list->count && at < size; i++)
+        at += (size_t)snprintf(why + at, size - at, "%s%s", i ? ", " : "",
                                ibv_get_device_name(list->devices[i]));
-    say("there is no RDMA device %s; there is %s", name, names);
 }
 
-static struct ibv_device *find_device(const struct device_list *list, const char *name)
+struct ibv_device *device_find(const struct device_list *list, const char *name, char *why,
+                               size_t size)
 {
     for (int i = 0; i < list->count; i++)
         if (!name || strcmp(ibv_get_device_name(list->devices[i]), name) == 0)
             return list->devices[i];
-    report_names(list, name);
+    list_names(list, name, why, size);
     return NULL;
 }
 
-static void report_open(struct ibv_device *device)
+struct ibv_context *device_context(struct ibv_device *device, char *why, size_t size)
 {
-    if (errno == EACCES || errno == EPERM)
-        say("%s cannot be opened: permission denied: /dev/infiniband/%s: run as root, or grant access to it",
+    struct ibv_context *context;
+    int error;
+
+    errno = 0;
+    context = ibv_open_device(device);
+    error = errno ? errno : ENODEV; /* libibverbs does not always set it */
+    if (context)
+        return context;
+    if (error == EACCES || error == EPERM)
+        snprintf(
+            why, size,
+            "%s cannot be opened: permission denied: /dev/infiniband/%s: run as root, or grant access to it",
             ibv_get_device_name(device), device->dev_name);
     else
-        say("%s cannot be opened: %s", ibv_get_device_name(device), strerror(errno));
+        snprintf(why, size, "%s cannot be opened: %s", ibv_get_device_name(device),
+                 strerror(error));
+    errno = error;
+    return NULL;
+}
+
+uint16_t device_pkey(struct ibv_context *context, unsigned port, unsigned index)
+{
+    __be16 pkey;
+
+    return ibv_query_pkey(context, (uint8_t)port, (int)index, &pkey) == 0 ? ntohs(pkey) : 0;
 }
 
 bool device_refresh(struct device *device)
@@ -68,40 +90,40 @@ bool device_refresh(struct device *device)
     return ibv_query_port(device->context, device->port, &device->port_attr) == 0;
 }
 
-static bool query(struct device *device)
+static bool query(struct device *device, char *why, size_t size)
 {
     int error = ibv_query_device(device->context, &device->attr);
 
     if (error != 0) {
-        say("%s does not say what it is: %s", device_name(device), strerror(error));
+        snprintf(why, size, "%s: cannot query the device: %s", device_name(device),
+                 strerror(error));
         return false;
     }
     if (device->port == 0 || device->port > device->attr.phys_port_cnt) {
-        say("%s has no port %u: it has %u, counted from 1", device_name(device), device->port,
-            device->attr.phys_port_cnt);
+        snprintf(why, size, "%s has no port %u: it has %u, counted from 1", device_name(device),
+                 device->port, device->attr.phys_port_cnt);
         return false;
     }
     if (device_refresh(device))
         return true;
-    say("%s port %u does not answer: %s", device_name(device), device->port, strerror(errno));
+    snprintf(why, size, "%s port %u: cannot query the port: %s", device_name(device), device->port,
+             strerror(errno));
     return false;
 }
 
 bool device_open(struct device *device, const struct device_list *list, const char *name,
-                 unsigned port)
+                 unsigned port, char *why, size_t size)
 {
-    struct ibv_device *found = find_device(list, name);
+    struct ibv_device *found = device_find(list, name, why, size);
 
     memset(device, 0, sizeof(*device));
     if (!found)
         return false;
     device->port = port > UINT8_MAX ? 0 : (uint8_t)port;
-    device->context = ibv_open_device(found);
-    if (!device->context) {
-        report_open(found);
+    device->context = device_context(found, why, size);
+    if (!device->context)
         return false;
-    }
-    if (query(device))
+    if (query(device, why, size))
         return true;
     device_close(device);
     return false;
