@@ -193,7 +193,7 @@ static int report_config(const char *device, unsigned port)
     report_value(6, "sa", "Subnet administration", false);
     report_value(6, "smp", "Subnet management (QP 0)", false);
     printf(
-        "arg {number=3}{call=--snaplen}{display=Octets of each frame}{type=unsigned}{required=false}{range=1,65535}"
+        "arg {number=3}{call=--snaplen}{display=Bytes of each frame}{type=unsigned}{required=false}{range=1,65535}"
         "{tooltip=Empty: all}{group=Limits}\n");
     printf(
         "arg {number=4}{call=--max-burst}{display=Buffers (log2)}{type=unsigned}{required=false}{range=0,20}"

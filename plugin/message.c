@@ -175,7 +175,7 @@ void message_register(void)
         {&hf_ipoib_reassembled_in,
          {"Reassembled in", "ipoib.reassembled.in", FT_FRAMENUM, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_ipoib_reassembled_length,
-         {"Reassembled length", "ipoib.reassembled.length", FT_UINT32, BASE_DEC, NULL, 0, "octets",
+         {"Reassembled length", "ipoib.reassembled.length", FT_UINT32, BASE_DEC, NULL, 0, "bytes",
           HFILL}},
         {&hf_ipoib_reassembled_data,
          {"Reassembled data", "ipoib.reassembled.data", FT_BYTES, BASE_NONE, NULL, 0, NULL, HFILL}},

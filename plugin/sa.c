@@ -256,7 +256,7 @@ static void add_sa_header(proto_tree *tree, tvbuff_t *tvb, const struct sa *sa)
     if (sa->record_stride || sa->mad.method == SA_GET_TABLE_RESP) {
         ti = proto_tree_add_item(tree, hf_ipoib_sa_attribute_offset, tvb, SA_ATTRIBUTE_OFFSET, 2,
                                  ENC_BIG_ENDIAN);
-        proto_item_append_text(ti, " (%u octets from record to record)", sa->record_stride);
+        proto_item_append_text(ti, " (%u bytes from record to record)", sa->record_stride);
     }
     ti = proto_tree_add_item(tree, hf_ipoib_sa_component_mask, tvb, SA_COMPONENT_MASK, 8,
                              ENC_BIG_ENDIAN);
@@ -317,11 +317,11 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
         return;
     bool response = (sa->mad.method & MAD_RESPONSE) != 0;
     /* The requester sends an RMPP ACK of a response with the response's method (IBA 13.6.2.2). */
-    bool from_asker = !response || sa->rmpp_type == RMPP_TYPE_ACK;
+    bool from_requester = !response || sa->rmpp_type == RMPP_TYPE_ACK;
     /* the built-in dissector reports a truncated frame as malformed */
     col_clear_fence(pinfo->cinfo, COL_INFO);
     if (f->p.mad.result == WIRE_OK && !pinfo->fd->visited) {
-        struct transaction_key k = sa_transaction_key(f, sa, !from_asker);
+        struct transaction_key k = sa_transaction_key(f, sa, !from_requester);
         match_sa(pinfo, &k, sa, response);
         keep_table_part(pinfo, &k, sa);
     }
@@ -352,7 +352,7 @@ void sa_register(void)
          {"RMPP segment", "ipoib.sa.rmpp.segment", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_ipoib_sa_attribute_offset,
          {"AttributeOffset", "ipoib.sa.attribute_offset", FT_UINT16, BASE_DEC, NULL, 0,
-          "units of 8 octets", HFILL}},
+          "units of 8 bytes", HFILL}},
     };
     static int *ett[] = {&ett_ipoib_sa};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));
