@@ -73,7 +73,7 @@ static bool query(struct device *device)
     int error = ibv_query_device(device->context, &device->attr);
 
     if (error != 0) {
-        say("%s does not say what it is: %s", device_name(device), strerror(error));
+        say("%s: cannot query the device: %s", device_name(device), strerror(error));
         return false;
     }
     if (device->port == 0 || device->port > device->attr.phys_port_cnt) {

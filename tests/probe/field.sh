@@ -52,7 +52,7 @@ healthy() { on1 0 -d vqib1 fabric && no_failure && is fabric.own-group pass && i
     is fabric.neighbours pass && is fabric.own-flux pass && is rfc4391.11.router-nonmember-join 'pass\|noted'; }
 try "a healthy host and fabric" healthy
 stale() { ip -n n1 neigh replace 10.0.0.1 dev ib1 nud permanent lladdr 00:00:00:77:fe:80:00:00:00:00:00:00:00:11:75:00:00:00:01:00
-    on1 1 -d vqib1 fabric && is fabric.neighbours fail && says fabric.neighbours '10.0.0.1 is remembered at 00:00:00:77:'; local s=$?
+    on1 1 -d vqib1 fabric && is fabric.neighbours fail && says fabric.neighbours 'the neighbour table has 10.0.0.1 at 00:00:00:77:'; local s=$?
     ip -n n1 neigh replace 10.0.0.1 dev ib1 nud permanent lladdr 00:00:00:03:fe:80:00:00:00:00:00:00:00:11:75:00:00:00:09:99
     on1 1 -d vqib1 fabric && says fabric.neighbours 'to which the SA has no path'; s=$((s+$?)); ip -n n1 neigh del 10.0.0.1 dev ib1; return $s; }
 try "a neighbour entry with another GID than the peer's, and one with a GID that no port has" stale
@@ -86,9 +86,9 @@ try "after the advised commands the groups exist" cured
 # ---- the SM restarts with other partitions
 again() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; rm -rf /tmp/osm; printf '%s\n' "$@" > /tmp/partitions
     local i; for i in 0 1 2; do ip -n n$i link set ib$i down; done; fabric_sm -P /tmp/partitions; }
-mtu() { again 'Default=0x7fff, ipoib, mtu=5 : ALL=full;'; ip -n n1 link set ib1 up; report 1 -d vqib1 fabric; is fabric.mtu fail && is fabric.join fail && says fabric.join 'to blame: the MTU:'; }
+mtu() { again 'Default=0x7fff, ipoib, mtu=5 : ALL=full;'; ip -n n1 link set ib1 up; report 1 -d vqib1 fabric; is fabric.mtu fail && is fabric.join fail && says fabric.join 'cause: the MTU:'; }
 try "the group's MTU is above the port's: the driver's -22 is explained" mtu
-rate() { again 'Default=0x7fff, ipoib, rate=10 : ALL=full;'; report 1 -d vqib1 fabric; is fabric.rate fail && says fabric.join 'to blame: the rate:'; }
+rate() { again 'Default=0x7fff, ipoib, rate=10 : ALL=full;'; report 1 -d vqib1 fabric; is fabric.rate fail && says fabric.join 'cause: the rate:'; }
 try "the group's rate is above the port's" rate
 limited() { again 'Default=0x7fff, ipoib : ALL=full;' 'P1=0x8001, ipoib : 0x0011750000000100=full, 0x0011750000000110=limited;'
     report 0 -d vqib1 --pkey 0x8001 fabric; says fabric.pkey '0x0001 at index 1: limited member' && is partition.overlap noted; }
