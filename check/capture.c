@@ -78,7 +78,7 @@ static void note_trouble(struct checked *out, const char *path, const char *why)
 static void say_contradiction(const char *path, const struct contradiction *c)
 {
     if (c->frame)
-        say("%s: interfaces %u and %u seemed to capture one subnet, but frame %u shows two: the state from earlier frames is not used after it; set --interfaces one or each",
+        say("%s: interfaces %u and %u were taken for one subnet, but frame %u shows two: the state from earlier frames is not used any more; set --interfaces one or each",
             path, c->interface[0], c->interface[1], c->frame);
 }
 

@@ -134,7 +134,7 @@ static bool can_be_judged(const struct options *o)
         const char *selector = o->require->pdata[i];
         struct selection named = {0};
         if (!selection_add(&named, selector))
-            say("no rule is named '%s', or begins so: see ipoib-check --list", selector);
+            say("no rule is named '%s' or begins with it: see ipoib-check --list", selector);
         else if (!required_is_possible(selector, NULL))
             say("--require %s: no capture can show a MUST or SHOULD of it: see ipoib-check --list",
                 selector);

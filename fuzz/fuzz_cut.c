@@ -2,7 +2,8 @@
 /*
  * Fuzzes the checks of truncated frames: a truncated frame must not violate a rule that the whole
  * frame does not violate. Frames that are not IPoIB when they are whole are skipped. The ICRC is
- * wrong in almost all inputs, and is ignored because no packet came before.
+ * wrong in almost all inputs, and is ignored because the source has no earlier packet with a right
+ * one.
  *
  * Input: byte 0 selects the link type, bytes 1 and 2 the captured length; the rest is the frame.
  */

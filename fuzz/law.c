@@ -208,7 +208,7 @@ void law_add(struct law_capture *c, const struct law_frame *f)
     g_array_append_val(c->frames, copy);
 }
 
-void law_judge(struct law_capture *c)
+void law_check(struct law_capture *c)
 {
     find_ports(c);
     if (c->linktype == LINKTYPE_INFINIBAND)

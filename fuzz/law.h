@@ -32,14 +32,14 @@ struct law_capture {
     GHashTable *violated; /* of the whole capture, as text */
 };
 
-/* Only the members linktype and frames are to be filled with law_add(); law_judge() does the rest.
+/* Only the members linktype and frames are to be filled with law_add(); law_check() does the rest.
  */
 struct law_capture *law_capture_new(int linktype);
 void law_capture_free(struct law_capture *c);
 /* Copies the bytes. */
 void law_add(struct law_capture *c, const struct law_frame *f);
 /* Checks the whole capture. Call it once, after the last frame. */
-void law_judge(struct law_capture *c);
+void law_check(struct law_capture *c);
 
 /* ---- chains */
 

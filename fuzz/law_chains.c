@@ -67,7 +67,7 @@ static struct law_capture *read_capture(const char *path)
     }
     capfile_close(file);
     if (c)
-        law_judge(c);
+        law_check(c);
     return c;
 }
 

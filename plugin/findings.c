@@ -402,7 +402,7 @@ void findings_register(void)
           "command that prints the page of the rule", HFILL}},
         {&hf_ipoib_note_id,
          {"Requirement identifier", "ipoib.note.id", FT_STRING, BASE_NONE, NULL, 0,
-          "identifier of a statement that the frame is an example of; never a violation", HFILL}},
+          "identifier of a rule that the frame is an example of; never a violation", HFILL}},
         {&hf_ipoib_note, {"Note", "ipoib.note", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_ipoib_rule_violated,
          {"MUST violated", "ipoib.rule.violated", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},

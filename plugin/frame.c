@@ -114,7 +114,7 @@ void frame_show_contradiction(const struct frame *f, packet_info *pinfo, proto_t
     if (c->frame == pinfo->num)
         proto_tree_add_expert_format(
             tree, pinfo, &ei_ipoib_interfaces_contradiction, f->tvb, 0, 0,
-            "Interfaces %u and %u seemed to capture one subnet, but capture two: the state from earlier frames is not used after it",
+            "Interfaces %u and %u were taken for one subnet, but belong to two: the state from earlier frames is not used any more",
             c->interface[0], c->interface[1]);
 }
 
@@ -181,7 +181,7 @@ static void register_expert_info(void)
     static ei_register_info ei[] = {
         {&ei_ipoib_interfaces_contradiction,
          {"ipoib.interfaces.contradiction", PI_ASSUMPTION, PI_WARN,
-          "Interfaces that seemed to capture one subnet capture two", EXPFILL}},
+          "Interfaces taken for one subnet belong to two", EXPFILL}},
     };
     expert_register_field_array(expert_register_protocol(proto_ipoib), ei, array_length(ei));
 }

@@ -317,11 +317,11 @@ void sa_dissect(struct frame *f, packet_info *pinfo, proto_tree *tree)
         return;
     bool response = (sa->mad.method & MAD_RESPONSE) != 0;
     /* The requester sends an RMPP ACK of a response with the response's method (IBA 13.6.2.2). */
-    bool from_asker = !response || sa->rmpp_type == RMPP_TYPE_ACK;
+    bool from_requester = !response || sa->rmpp_type == RMPP_TYPE_ACK;
     /* the built-in dissector reports a truncated frame as malformed */
     col_clear_fence(pinfo->cinfo, COL_INFO);
     if (f->p.mad.result == WIRE_OK && !pinfo->fd->visited) {
-        struct transaction_key k = sa_transaction_key(f, sa, !from_asker);
+        struct transaction_key k = sa_transaction_key(f, sa, !from_requester);
         match_sa(pinfo, &k, sa, response);
         keep_table_part(pinfo, &k, sa);
     }

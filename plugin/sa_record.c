@@ -236,9 +236,9 @@ void sa_record_register(void)
         {&hf_ipoib_sa_proxy_join,
          {"ProxyJoin", "ipoib.sa.proxy_join", FT_BOOLEAN, 8, NULL, 0x80, NULL, HFILL}},
         {&hf_ipoib_sa_dgid,
-         {"DGID", "ipoib.sa.dgid", FT_IPv6, BASE_NONE, NULL, 0, "who is resolved", HFILL}},
+         {"DGID", "ipoib.sa.dgid", FT_IPv6, BASE_NONE, NULL, 0, "destination of the path", HFILL}},
         {&hf_ipoib_sa_sgid,
-         {"SGID", "ipoib.sa.sgid", FT_IPv6, BASE_NONE, NULL, 0, "who resolves", HFILL}},
+         {"SGID", "ipoib.sa.sgid", FT_IPv6, BASE_NONE, NULL, 0, "source of the path", HFILL}},
         {&hf_ipoib_sa_dlid, {"DLID", "ipoib.sa.dlid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_ipoib_sa_slid, {"SLID", "ipoib.sa.slid", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_ipoib_sa_service_id,
@@ -261,7 +261,7 @@ void sa_record_register(void)
         {&hf_ipoib_sa_producer,
          {"Producer type", "ipoib.sa.producer", FT_UINT24, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_ipoib_sa_qpn,
-         {"QPN", "ipoib.sa.qpn", FT_UINT24, BASE_HEX, NULL, 0, "where reports go", HFILL}},
+         {"QPN", "ipoib.sa.qpn", FT_UINT24, BASE_HEX, NULL, 0, "destination of Reports", HFILL}},
     };
     static int *ett[] = {&ett_ipoib_record};
     proto_register_field_array(proto_ipoib, hf, array_length(hf));

@@ -118,9 +118,9 @@ GString *list_checks_json(const struct options *o, const char *version)
                                                "rules", json_rules(s->rules, s->n_rules)));
     for (size_t i = 0; i < RULE_COUNT; i++)
         if (has_no_check(o, (enum rule_number)i))
-            json_array_append_new(
-                others, json_pack("{ss ss}", "id", rules[i].id, "how",
-                                  "judged where an answer, or the SA's record, shows it"));
+            json_array_append_new(others,
+                                  json_pack("{ss ss}", "id", rules[i].id, "how",
+                                            "checked if a reply, or the SA's record, shows it"));
     json_t *whole = json_pack("{ss ss so so so}", "tool", "ipoib-probe", "version", version,
                               "checks", list, "stages", steps, "other_rules", others);
     char *text = json_dumps(whole, JSON_INDENT(1));

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Functions for scripts that run in the fabric's machine (see README.md).
 
-# fabric_until COMMAND...: waits until COMMAND succeeds; fails when FABRIC_PATIENCE is over (s). It is long, since the
-# machine's clock goes on where its host stops it; nothing waits longer than it must.
+# fabric_until COMMAND...: waits until COMMAND succeeds; fails after FABRIC_PATIENCE seconds. The limit is long, because the
+# machine's clock continues while a loaded host stops the machine.
 FABRIC_PATIENCE=40
 fabric_until() {
     local end=$((SECONDS+FABRIC_PATIENCE))
     until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 0.1; done
 }
 
-# fabric_up [topo=FILE] [MODULE PARAMETER...]: the HCAs; parameters nhca topo ibmtu loss_ppm cap_mode cap_lost ...
-# topo=FILE reads the cables from a file (README.md; a plain name is one of topologies/). Fresh HCAs would give every ib0 the
-# same QPN; HCA i first uses up 16 i of them, so that a mix-up shows.
+# fabric_up [topo=FILE] [MODULE PARAMETER...]: loads the HCAs; parameters nhca topo ibmtu loss_ppm cap_mode cap_lost ...
+# topo=FILE reads the cables from a file (README.md; a name without / is a file of topologies/). New HCAs would give the interface
+# of every node the same QPN. HCA i first uses 16 i QPNs, so that confused QPNs are visible in captures.
 fabric_up() {
     local d arg i=0 parameters=()
     sysctl -q -w kernel.printk="3 4 1 7"
@@ -32,7 +32,7 @@ fabric_up() {
     fabric_until [ -e /dev/vqib_wire ] || { echo "fabric_up: no /dev/vqib_wire" >&2; return 1; }
 }
 
-# fabric_links FILE: a topology file as the module's parameter "links"
+# fabric_links FILE: prints a topology file as the value of the module parameter "links"
 fabric_links() {
     local file=$1
     [ "${file#*/}" != "$file" ] || file=$FABRIC_TESTBED/topologies/$file.topo
@@ -41,7 +41,7 @@ fabric_links() {
         { printf "%s%s:%s", n++ ? "," : "", $1, $2 }' "$file"
 }
 
-# fabric_interfaces_are_back: each HCA's is here again, as its network namespace is gone
+# fabric_interfaces_are_back: the interfaces of all HCAs are in the first network namespace again
 fabric_interfaces_are_back() { [ "$(ls /sys/class/net | grep -c '^ib')" = "$(ls /sys/class/infiniband | wc -l)" ]; }
 
 # fabric_down: ends OpenSM, the network namespaces, IPoIB and the HCAs
@@ -54,10 +54,10 @@ fabric_down() {
     rmmod ib_ipoib && rmmod vqib
 }
 
-# fabric_set PARAMETER VALUE: loss_ppm, cap_mode, cap_lost or rxq_max while it runs
+# fabric_set PARAMETER VALUE: changes loss_ppm, cap_mode, cap_lost or rxq_max at run time
 fabric_set() { echo "$2" > "/sys/module/vqib/parameters/$1"; }
 
-# fabric_fault END NAME=VALUE...: what happens to packets that leave by END (h0, s0.1, ...; "all" is every one) from now on
+# fabric_fault END NAME=VALUE...: sets the faults of packets that leave by END (h0, s0.1, ...; "all" is every end) from now on
 fabric_fault() {
     local where=$1 fault end; shift
     [ "$where" != all ] || where='*'
@@ -66,20 +66,20 @@ fabric_fault() {
     done
 }
 
-# fabric_rewrite END RULE...: packets that leave by END are changed so (README.md), beside what was asked for before; off: no more
+# fabric_rewrite END RULE...: adds rules that change packets that leave by END (README.md); off: deletes all its rules
 fabric_rewrite() {
     local end=$1 rule; shift
     for rule; do echo "$rule" > "/sys/kernel/debug/vqib/$end/rewrite" || return 1; done
 }
 
-# fabric_count END COUNTER: its value now; END "all": the sum of all ends
+# fabric_count END COUNTER: prints the counter; END "all": the sum of all ends
 fabric_count() {
     local where=$1
     [ "$where" != all ] || where='*'
     awk -v name="$2" '$1 == name { n += $2; found = 1 } END { if (found) printf "%.0f\n", n }' /sys/kernel/debug/vqib/$where/counters
 }
 
-# fabric_port END DOWN|UP: the cable at that end is pulled, or put in again
+# fabric_port END DOWN|UP: unplugs the cable at that end, or plugs it in again
 fabric_port() {
     case $2 in
     DOWN) echo 0 ;;
@@ -91,8 +91,8 @@ fabric_port() {
 # fabric_active END: waits until the SM has made that port Active
 fabric_active() { fabric_await "/sys/kernel/debug/vqib/$1/state" '^Active'; }
 
-# fabric_sm [OPENSM OPTION...]: OpenSM on the first HCA; returns when it is through with its first sweep (ports may be ACTIVE
-# from the time of another OpenSM) and every port is ACTIVE. Its log is /tmp/osm/log, flushed after each line (-d 2).
+# fabric_sm [OPENSM OPTION...]: starts OpenSM on the first HCA; returns when its first sweep has ended and every port is ACTIVE
+# (an earlier OpenSM may have left ports ACTIVE). Its log is /tmp/osm/log, flushed after each line (-d 2).
 fabric_sm() {
     mkdir -p /tmp/osm; rm -f /tmp/osm/log
     OSM_CACHE_DIR=/tmp/osm OSM_TMP_DIR=/tmp/osm \
@@ -104,8 +104,8 @@ fabric_sm_is_done() { fabric_is_swept || ! kill -0 "$FABRIC_SM" 2>/dev/null; }
 fabric_is_swept() { grep -qsE 'SUBNET UP|Errors during initialization' /tmp/osm/log && fabric_is_active; }
 fabric_is_active() { ! cat /sys/class/infiniband/*/ports/1/state | grep -qv ACTIVE; }
 
-# fabric_nets [MODE[:MTU]]...: ib0.. in network namespaces n0.. as 10.0.0.1/24.. ; MODE is datagram or
-# connected, the last one stands for all that follow. Returns when all links run.
+# fabric_nets [MODE[:MTU]]...: moves ib0, ib1, ... to the network namespaces n0, n1, ... with the addresses 10.0.0.1/24, ... MODE
+# is datagram or connected; the last one applies to all following interfaces. Returns when all links run.
 fabric_nets() {
     local spec=${1:-datagram} i=0 d
     for d in $(ls /sys/class/net | grep '^ib' | sort -V); do
@@ -124,11 +124,11 @@ fabric_link() {
 }
 fabric_runs() { ip -n "n$1" link show "$2" up | grep -q LOWER_UP; }
 
-# fabric_address NODE INTERFACE: its link-layer address, 20 octets with colons
+# fabric_address NODE INTERFACE: prints its link-layer address, 20 octets with colons
 fabric_address() { ip -n "n$1" -o link show "$2" | grep -oE 'link/infiniband [0-9a-f:]+' | cut -d' ' -f2; }
 
-# fabric_child NODE P_KEY ADDRESS [MODE[:MTU]]: a child interface ibNODE.P_KEY (four hex digits) as ADDRESS/24; returns when its
-# link runs
+# fabric_child NODE P_KEY ADDRESS [MODE[:MTU]]: creates a child interface ibNODE.P_KEY (four hex digits) with ADDRESS/24; returns
+# when its link runs
 fabric_child() {
     local d=ib$1.$2 spec=${4:-datagram}
     ip -n "n$1" link add link "ib$1" name "$d" type ipoib pkey "0x$2" mode "${spec%%:*}" || return 1
@@ -136,21 +136,21 @@ fabric_child() {
     ip -n "n$1" addr add "$3/24" dev "$d" && ip -n "n$1" link set "$d" up && fabric_link "$1" "$d"
 }
 
-# fabric_on NODE COMMAND...: COMMAND in the NODE's network namespace
+# fabric_on NODE COMMAND...: runs COMMAND in the NODE's network namespace
 fabric_on() { local n=$1; shift; ip netns exec "n$n" "$@"; }
 
-# fabric_ibping HCA LID: waits until the server there (ibping -S) answers that HCA
+# fabric_ibping HCA LID: waits until the server at LID (ibping -S) answers that HCA
 fabric_ibping() { fabric_until fabric_ibping_comes_back "$@"; }
 fabric_ibping_comes_back() { ibping -C "$1" -c 2 "$2" 2>&1 | tee /dev/stderr | grep -q ' 2 received'; }
 
-# fabric_settled: waits until duplicate address detection is over in all nodes, or has no end: 10 s at most
+# fabric_settled: waits until duplicate address detection has ended in all nodes, 10 s at most
 fabric_settled() { FABRIC_PATIENCE=10 fabric_until fabric_has_addresses; }
 fabric_has_addresses() {
     local node
     ! for node in $(ip netns list | cut -d' ' -f1); do ip -n "$node" -6 -o addr show tentative; done | grep -q .
 }
 
-# fabric_link_local NODE INTERFACE: its link-local address, once it and those who may ask for it are ready
+# fabric_link_local NODE INTERFACE: prints its link-local address, when duplicate address detection has ended there and in all nodes
 fabric_link_local() {
     fabric_until fabric_has_link_local "$@" || { echo "fabric_link_local: $2 of n$1 has none" >&2; return 1; }
     fabric_settled
@@ -158,7 +158,7 @@ fabric_link_local() {
 }
 fabric_has_link_local() { ip -n "n$1" -6 -o addr show dev "$2" scope link -tentative | grep -q .; }
 
-# fabric_join NODE INTERFACE GROUP: a member of an IPv4 or IPv6 group until fabric_leave
+# fabric_join NODE INTERFACE GROUP: makes NODE a member of an IPv4 or IPv6 group until fabric_leave
 fabric_join() {
     ip netns exec "n$1" python3 -c '
 import signal, socket, struct, sys
@@ -176,7 +176,7 @@ signal.pause()' "$2" "$3" &
     fabric_until fabric_is_member "$@" || { echo "fabric_join: no $3 on $2 of n$1" >&2; return 1; }
 }
 fabric_is_member() { ip -n "n$1" maddr show dev "$2" | grep -qw "$3"; }
-# fabric_leave: ends what fabric_join began
+# fabric_leave: leaves the groups that fabric_join joined
 fabric_leave() { kill $FABRIC_MEMBERS; wait $FABRIC_MEMBERS 2>/dev/null; FABRIC_MEMBERS=; }
 
 # fabric_await FILE PATTERN: waits until a line of FILE matches
@@ -184,28 +184,28 @@ fabric_await() {
     fabric_until grep -qs "$2" "$1" || { echo "fabric_await: no $2 in $1" >&2; return 1; }
 }
 
-# fabric_capture FILE: every packet on the wire from now on into /fabric-out/FILE, pcap of LINKTYPE 247, ns
+# fabric_capture FILE: writes every packet on the wire from now on to /fabric-out/FILE: pcap, LINKTYPE 247, nanoseconds
 fabric_capture() { cat /dev/vqib_wire > "/fabric-out/$1" & FABRIC_CAP=$!; fabric_until fabric_captures; }
 fabric_captures() { ls -l "/proc/$FABRIC_CAP/fd" | grep -q vqib_wire; }
 
-# fabric_capture_end: ends it once all that was under way is in the file; fails if the capture lost packets
+# fabric_capture_end: waits until all packets on the wire are in the file and ends the capture; fails if it lost packets
 fabric_capture_end() {
     sleep 0.5; fabric_until grep -q wire_read "/proc/$FABRIC_CAP/wchan"; kill "$FABRIC_CAP"; wait "$FABRIC_CAP" 2>/dev/null
     ! dmesg | grep 'vqib: a capture lost' >&2
 }
 
-# $FABRIC_SNIFF COMMAND...: COMMAND with verbs flow steering of type sniffer on the virtual HCAs (tools/flow-shim.c)
+# $FABRIC_SNIFF COMMAND...: runs COMMAND with verbs flow steering of type sniffer on the virtual HCAs (tools/flow-shim.c)
 FABRIC_SNIFF="env LD_PRELOAD=$FABRIC_CACHE/bin/flow-shim.so"
 
-# fabric_complaints: what the kernel has logged that it never says in health; fails if there is nothing of that. Debian's rdmavt
-# has a warning of its own (README.md), which is left out.
+# fabric_complaints: prints the kernel's messages that show an error; fails if there is none. The known warning of Debian's rdmavt
+# (README.md) does not count.
 fabric_complaints() {
     dmesg | awk '/WARNING: .* rvt_post_send/ { known = 1 } !known { print } /end trace/ { known = 0 }' |
         grep -E 'WARNING|BUG|Oops|Call Trace|general protection|blocked for more|corruption|refcount_t|soft lockup|rcu.*detected.*stall|use-after-free|vqib: a capture lost|not empty!'
 }
 
-# fabric_end STATUS: what the machine leaves as it ends: its kernel's log, OpenSM's if the script failed, and the status, which
-# is 123 where only the kernel complained
+# fabric_end STATUS: writes the kernel's log, OpenSM's log if the script failed, and the exit status: 123 if only the kernel
+# complained
 fabric_end() {
     local status=$1
     if fabric_complaints >&2; then

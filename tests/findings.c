@@ -68,7 +68,7 @@ static void hold(const struct capture_frame *f)
 }
 
 /* The two swapped frames exchange their numbers; each keeps its time. */
-static void judge_in_order(struct checker *j, struct capture_frame *f)
+static void check_in_order(struct checker *j, struct capture_frame *f)
 {
     if (f->number == swap) {
         hold(f);
@@ -95,7 +95,7 @@ static void check_capture(struct capfile *file, const struct deviations *known)
         struct capture_frame c = {n, f.interface, f.linktype, f.ns,
                                   view_make(f.bytes, f.caplen, f.wirelen)};
         if (!is_lost(n))
-            judge_in_order(j, &c);
+            check_in_order(j, &c);
     }
     checker_free(j);
     fabric_free(fabric);

@@ -326,7 +326,7 @@ static void requests_crossing(uint32_t i)
 
 static void part(uint8_t opcode, uint32_t qpn, uint32_t psn)
 {
-    enum { TOLD = 40000, DATA = 228 };
+    enum { TOTAL = 40000, DATA = 228 };
     struct craft c = {
         .slid = LID_A, .dlid = LID_B, .pkey = PKEY, .opcode = opcode, .dqpn = qpn, .psn = psn};
     uint8_t *p = craft_packet(&c, craft_udp_size(DATA)), *ip = p + ENCAP_SIZE;
@@ -334,7 +334,7 @@ static void part(uint8_t opcode, uint32_t qpn, uint32_t psn)
     if (opcode == CRAFT_RC_FIRST) {
         uint32_t sum = 0;
         craft_udp(p, 0x0a000001, 0x0a000002, DATA);
-        put16(ip + 2, TOLD);
+        put16(ip + 2, TOTAL);
         put16(ip + 10, 0);
         for (int i = 0; i < 20; i += 2)
             sum += be16(ip + i);
@@ -364,7 +364,7 @@ static void messages_with_gaps(uint32_t i)
 
 /* ---- subnet management */
 
-static void port_told(uint32_t route, uint16_t attribute, uint32_t port, uint16_t pkey)
+static void port_data(uint32_t route, uint16_t attribute, uint32_t port, uint16_t pkey)
 {
     uint8_t *mad = craft_mad(LID_PERMISSIVE, LID_PERMISSIVE, MAD_CLASS_SMP_DIRECTED, SMP_GET_RESP,
                              attribute, route);
@@ -377,16 +377,16 @@ static void port_told(uint32_t route, uint16_t attribute, uint32_t port, uint16_
 
 static void ports(uint32_t i)
 {
-    port_told(i, SMP_NODE_INFO, i, 0);
-    port_told(i, SMP_PORT_INFO, i, 0);
-    port_told(i, SMP_PKEY_TABLE, i, 0);
+    port_data(i, SMP_NODE_INFO, i, 0);
+    port_data(i, SMP_PORT_INFO, i, 0);
+    port_data(i, SMP_PKEY_TABLE, i, 0);
 }
 
 static void routes_to_one_port(uint32_t i)
 {
-    port_told(i, SMP_NODE_INFO, 0, 0);
-    port_told(i, SMP_PORT_INFO, 0, 0);
-    port_told(i, SMP_PKEY_TABLE, 0, (uint16_t)i);
+    port_data(i, SMP_NODE_INFO, 0, 0);
+    port_data(i, SMP_PORT_INFO, 0, 0);
+    port_data(i, SMP_PKEY_TABLE, 0, (uint16_t)i);
 }
 
 static const struct kind {

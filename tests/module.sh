@@ -5,7 +5,7 @@
 # shellcheck source=tests/tap.sh
 . "${0%/*}/tap.sh"
 
-# of STATUS NAME: one result, with the log; 125: skipped, because it cannot run here
+# of STATUS NAME: prints one result, with the log; 125: skipped, because this host cannot run it
 of() {
     if [ "$1" = 125 ]; then skip "$2" "$(tail -1 "$work/log")"; else tap "$1" "$2" "$work/log"; fi
 }

@@ -15,7 +15,7 @@
 
 static unsigned rests_on[RULE_COUNT];
 
-static unsigned elsewhere[RULE_COUNT]; /* outcomes that no frame alone showed */
+static unsigned elsewhere[RULE_COUNT]; /* outcomes that no single frame shows */
 
 /* ---- one frame */
 

@@ -89,7 +89,7 @@ def limit(maximum):
 
 def test_memory_that_cannot_be_locked(player):
     if os.geteuid() != 0:
-        pytest.skip("needs root, who is not to be told to run as root")
+        pytest.skip("needs root: the message for other users says to run as root")
     status, _, err = player.run("fail mr ENOMEM\n", "-b", "12", preexec_fn=limit(1 << 20))
     assert status == 1
     assert "4096 buffers (" in err

@@ -25,7 +25,7 @@ LNH_GRH = 3
 LRH_SLID, LRH, GRH = 6, 8, 40
 TYPE, RESERVED = 8 + 12 + 8, "rfc4391.6.reserved-zero"  # offset of the Type in a packet without GRH
 COUNTED = ("fail", "deviation")
-TRIES = 64  # so many ICRCs of a source are checked while none is right
+TRIES = 64  # number of ICRCs of a source that are checked while none is right
 
 REWRITINGS = {
     "zero": lambda n, icrc: bytes(4),
@@ -353,7 +353,7 @@ def test_packets_of_other_protocols_show_that_a_source_computes_icrcs():
 # ---- fields that the ICRC does not protect: the VCRC does (IBA 7.8.2)
 
 VCRC = 2  # bytes
-SHOWN = 2  # so many right VCRCs show that a source computes VCRCs
+SHOWN = 2  # number of right VCRCs that show that a source computes VCRCs
 
 
 def variant_flips(data):

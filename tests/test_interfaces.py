@@ -203,7 +203,7 @@ def test_unknown_interface_mode_is_refused():
     assert "--interfaces is auto, one or each, not two" in done.err
 
 
-# ---- interfaces that seemed to capture one subnet
+# ---- interfaces that were taken for one subnet
 
 
 def test_contradiction_is_reported_once(open_path):
@@ -218,6 +218,6 @@ def test_contradiction_is_reported_once(open_path):
     path = open_path / "contradiction.pcapng"
     path.write_bytes(capfile.pcapng([capfile.INFINIBAND] * 2, begin + both))
     done = check.run(str(path))
-    assert done.err.count("seemed to capture one subnet") == 1
+    assert done.err.count("were taken for one subnet") == 1
     rows = output([*TSHARK, "-r", str(path), "-Y", "ipoib.interfaces.contradiction"], (0,))
     assert len(rows.splitlines()) == 1

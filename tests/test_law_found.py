@@ -28,7 +28,12 @@ FOUND = [
         [Swap({33}, INFINIBAND)],
         "a request to leave after its response",
     ),
-    ("rfc4390.2.1.chaddr.fail-2.pcap", {64}, [Slice(316)], "a deviation whose client was cut"),
+    (
+        "rfc4390.2.1.chaddr.fail-2.pcap",
+        {64},
+        [Slice(316)],
+        "a deviation whose client was truncated",
+    ),
     (
         "unusual/leaves_and_joins_again",
         {32, 34, 35, 36},
@@ -74,7 +79,7 @@ FOUND = [
         "sm.failover-rejoin.shown.pcap",
         None,
         [Cut({43: 162, 48: 198, 57: 96})],
-        "a P_Key table whose directed route was cut",
+        "a P_Key table whose directed route was truncated",
     ),
     (
         "unusual/leaves_and_joins_again",

@@ -257,10 +257,13 @@ BAD = {
     "no capture": (lambda d: d["summary"].update(captures=[]), "no capture"),
     "a result of another capture": (
         lambda d: fail_of(d).update(capture="b.pcap"),
-        "nothing that the summary knows",
+        "belongs to no capture or target",
     ),
-    "a result twice": (lambda d: d["results"].append(fail_of(d)), "nothing that the summary knows"),
-    "a result left out": (lambda d: d["results"].remove(fail_of(d)), "do not come to its verdict"),
+    "a result twice": (
+        lambda d: d["results"].append(fail_of(d)),
+        "belongs to no capture or target",
+    ),
+    "a result left out": (lambda d: d["results"].remove(fail_of(d)), "give another verdict"),
     "a verdict that is not that of the findings": (
         lambda d: d["summary"]["captures"][0].update(verdict="conformant"),
         "verdict",

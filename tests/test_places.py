@@ -98,7 +98,7 @@ def test_request_and_response_are_below_arp_and_nd():
 
 
 def test_response_that_is_truncated_keeps_its_place(tmp_path):
-    """connected.pcap: NS 85, NA 86, whose option is cut."""
+    """connected.pcap: NS 85, NA 86, whose option is truncated."""
     octets = [tape("connected.pcap").frame(n).octets() for n in (85, 86)]
     cut = [capfile.record(0, octets[0]), capfile.record(10**6, octets[1], len(octets[1]) - 10)]
     (tmp_path / "cut.pcap").write_bytes(capfile.pcap(capfile.INFINIBAND, cut, nanoseconds=True))

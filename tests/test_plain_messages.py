@@ -82,7 +82,7 @@ def test_letter(tmp_path, program):
 
 @pytest.mark.parametrize("content", (b"", b"no capture", b"{"))
 @pytest.mark.parametrize("args", ([], ["--merge"], ["--format", "tap"], ["--format", "junit"]))
-def test_name_of_a_file_that_cannot_be_judged(tmp_path, args, content):
+def test_name_of_a_file_that_cannot_be_checked(tmp_path, args, content):
     """The report has its name, too."""
     with open(os.path.join(os.fsencode(tmp_path), ESC), "wb") as f:
         f.write(content)

@@ -40,6 +40,6 @@ def test_json_has_every_stage():
     assert all(r["actual"] == "fabric.device failed" for r in stages[1:])
 
 
-def test_other_targets_are_told():
+def test_other_targets_are_named():
     done = run("10.0.0.1")
     assert CAUSE in done.stderr

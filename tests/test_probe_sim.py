@@ -153,7 +153,7 @@ def test_groups_with_other_attributes_are_no_fault(subnets):
 def test_refused_join_says_what_is_to_blame(subnets, subnet, words):
     """The message does not claim that a component is missing."""
     report = subnets(subnet)
-    report.expect("fabric.join", "fail", "status 0x0200", f"to blame: {words}")
+    report.expect("fabric.join", "fail", "status 0x0200", f"cause: {words}")
     report.expect("fabric.own-groups", "skipped")
     report.expect("rfc4391.5.broadcast-group-exists", "pass")
 
@@ -191,7 +191,7 @@ def test_limited_member(subnets):
 def test_no_mlid_is_left_for_a_group(subnets):
     report = subnets("no MLIDs")
     report.expect("fabric.join", "pass")
-    report.expect("fabric.own-group", "fail", "status 0x0100, no resources", "are MLIDs left")
+    report.expect("fabric.own-group", "fail", "status 0x0100, no resources", "MLIDs are left")
 
 
 def test_peer_without_a_queue_pair_is_exit_status_3(subnets, tmp_path):

@@ -105,7 +105,7 @@ def test_clocked_test_that_failed_is_run_again_without_others(run_tests):
     programs = {"slow": SECOND_TIME, "passes": "exit 0"}
     status, out = run_tests(programs, "--jobs", "2", label="fabric")
     assert (status, last_line(out)) == (0, "2 passed, 0 failed, 0 skipped"), out
-    assert "RUN AGAIN slow: failed beside other tests, passed alone" in out
+    assert "RUN AGAIN slow: failed while other tests ran, passed alone" in out
     assert "| why" in out
 
 

@@ -12,15 +12,15 @@
 #include <unistd.h>
 
 #include "capture/multicast/grouplock.h"
-#include "capture/multicast/groupnews.h"
+#include "capture/multicast/groupevent.h"
 #include "capture/multicast/membership.h"
 #include "hca/privileges.h"
 #include "wire/mgid.h"
 
 enum {
-    LOOK_EVERY_MS = 2000,
-    LOOK_SHARE = 100, /* wait 100 times as long as the SA was busy: 1 % load */
-    ANEW_EVERY = 150, /* all joins are repeated after this many polls */
+    POLL_EVERY_MS = 2000,
+    POLL_SHARE = 100,   /* wait 100 times as long as the SA was busy: 1 % load */
+    REJOIN_EVERY = 150, /* all joins are repeated after this many polls */
 };
 
 static volatile int stop;
@@ -38,7 +38,7 @@ static void on_end(int number)
 static bool wait_for_next(struct keep *k, int ms)
 {
     struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
-    char word[sizeof(GROUPNEWS_AGAIN)];
+    char word[sizeof(GROUPEVENT_REJOIN)];
 
     if (stop || poll(&fd, 1, ms) < 0)
         return !stop;
@@ -52,15 +52,15 @@ static bool wait_for_next(struct keep *k, int ms)
 
 static void keep_on(struct keep *k)
 {
-    for (unsigned looks = 1;; looks++) {
+    for (unsigned polls = 1;; polls++) {
         k->busy = 0;
         membership_refresh(k);
         if (stop)
             return;
-        membership_report(k, GROUPNEWS_LOOKED, NULL, 0);
-        if (!wait_for_next(k, (int)MAX(LOOK_EVERY_MS, k->busy / 1000 * LOOK_SHARE)))
+        membership_report(k, GROUPEVENT_POLLED, NULL, 0);
+        if (!wait_for_next(k, (int)MAX(POLL_EVERY_MS, k->busy / 1000 * POLL_SHARE)))
             return;
-        if (looks % ANEW_EVERY == 0)
+        if (polls % REJOIN_EVERY == 0)
             membership_forget(k);
     }
 }
@@ -104,7 +104,7 @@ int keeper_main(int argc, char **argv)
     catch_signals();
     error = umad_sa_open(&k.sa, k.device, k.port);
     if (error != 0) {
-        membership_report(&k, GROUPNEWS_FAILED, NULL, error);
+        membership_report(&k, GROUPEVENT_FAILED, NULL, error);
         return 1;
     }
     k.groups = g_hash_table_new_full(mgid_hash, mgid_equal, NULL, g_free);

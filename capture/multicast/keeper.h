@@ -34,7 +34,7 @@ struct keeper_plan {
 };
 
 struct keeper {
-    int fd; /* socket that receives struct groupnews; -1: no keeper */
+    int fd; /* socket that receives struct groupevent; -1: no keeper */
     int pid;
 };
 

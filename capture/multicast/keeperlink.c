@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/multicast/groupnews.h"
+#include "capture/multicast/groupevent.h"
 #include "cli/say.h"
 
 enum { PATIENCE_MS = 600, STEP_MS = 2 };
@@ -70,7 +70,7 @@ bool keeper_start(struct keeper *keeper, const struct keeper_plan *plan)
 void keeper_again(const struct keeper *keeper)
 {
     if (keeper->fd >= 0)
-        send(keeper->fd, GROUPNEWS_AGAIN, sizeof(GROUPNEWS_AGAIN), MSG_NOSIGNAL);
+        send(keeper->fd, GROUPEVENT_REJOIN, sizeof(GROUPEVENT_REJOIN), MSG_NOSIGNAL);
 }
 
 void keeper_end(struct keeper *keeper)

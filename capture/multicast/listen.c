@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "capture/multicast/groupnews.h"
+#include "capture/multicast/groupevent.h"
 #include "cli/say.h"
 #include "hca/privileges.h"
 #include "hca/udqp.h"
@@ -110,7 +110,7 @@ bool listen_start(struct multicast *m)
     if (refusal.step == REFUSED_NOT && (error = rxring_attach(&m->ring, m->qp)) != 0)
         refusal = refused(REFUSED_RECEIVE, error);
     if (refusal.step != REFUSED_NOT) {
-        refusal_tell(m->device, refusal, "multicast");
+        refusal_report(m->device, refusal, "multicast");
         return false;
     }
     listen_for_all(m, listen_attach);

@@ -23,25 +23,25 @@ enum {
     NO_RECORDS = SA_STATUS_NO_RECORDS,
 };
 
-struct kept {
+struct joined_group {
     struct mc_group group;
     bool joined;   /* a join request was sent, and the membership is not known to be lost */
     bool refused;  /* the SA refused the last join, which has been reported */
     bool marked;   /* set by mark_own */
     bool reported; /* reported to the capture */
-    bool there;    /* in the table of the last poll */
+    bool present;  /* in the table of the last poll */
 };
 
 static const volatile int never;
 
-void membership_report(const struct keep *k, enum groupnews_kind kind, const struct mc_group *group,
-                       int error)
+void membership_report(const struct keep *k, enum groupevent_kind kind,
+                       const struct mc_group *group, int error)
 {
-    struct groupnews news = {.kind = kind, .error = error};
+    struct groupevent event = {.kind = kind, .error = error};
 
     if (group)
-        news.group = *group;
-    while (send(STDIN_FILENO, &news, sizeof(news), MSG_NOSIGNAL) < 0 && errno == EAGAIN &&
+        event.group = *group;
+    while (send(STDIN_FILENO, &event, sizeof(event), MSG_NOSIGNAL) < 0 && errno == EAGAIN &&
            !*k->stop)
         poll(&(struct pollfd){.fd = STDIN_FILENO, .events = POLLOUT}, 1, 100);
 }
@@ -62,16 +62,16 @@ static enum sa_outcome query_sa(struct keep *k, const struct sa_question *q, str
 /* --- one group */
 
 /* Stores the SA's record. If MLID or Q_Key changed, the group is reported again. */
-static void update(struct kept *g, const struct mc_group *now)
+static void update(struct joined_group *g, const struct mc_group *now)
 {
     if (g->group.mlid != now->mlid || g->group.qkey != now->qkey)
         g->reported = false;
     g->group = *now;
 }
 
-static void join(struct keep *k, struct kept *g)
+static void join(struct keep *k, struct joined_group *g)
 {
-    struct sa_question q = mc_ask_state(SA_SET, g->group.mgid, k->standing.gid, NON_MEMBER);
+    struct sa_question q = mc_ask_state(SA_SET, g->group.mgid, k->sa_port.gid, NON_MEMBER);
     struct mc_group now;
     struct sa_answer a;
     char text[INET6_ADDRSTRLEN];
@@ -98,9 +98,9 @@ static void join(struct keep *k, struct kept *g)
  * Leaves the group if this is the last capture on it. Skips the request if marked: the port is then
  * only FullMember. Returns false if the SA did not answer.
  */
-static bool leave(struct keep *k, const struct kept *g)
+static bool leave(struct keep *k, const struct joined_group *g)
 {
-    struct sa_question q = mc_ask_state(SA_DELETE, g->group.mgid, k->standing.gid, NON_MEMBER);
+    struct sa_question q = mc_ask_state(SA_DELETE, g->group.mgid, k->sa_port.gid, NON_MEMBER);
     struct sa_answer a;
     bool outcome = true;
 
@@ -126,10 +126,10 @@ static bool is_wanted(const struct keep *k, const struct mc_group *g)
 
 static void found(struct keep *k, const struct mc_group *group)
 {
-    struct kept *g = g_hash_table_lookup(k->groups, group->mgid);
+    struct joined_group *g = g_hash_table_lookup(k->groups, group->mgid);
 
     if (!g) {
-        g = g_new0(struct kept, 1);
+        g = g_new0(struct joined_group, 1);
         g->group = *group;
         g_hash_table_insert(k->groups, g->group.mgid, g);
     }
@@ -137,26 +137,26 @@ static void found(struct keep *k, const struct mc_group *group)
     if (!g->reported) /* a new or changed group (also one deleted and created again) must be joined
                        */
         g->joined = false;
-    g->there = true;
+    g->present = true;
     if (!g->joined)
         join(k, g);
     if (!g->reported)
-        membership_report(k, GROUPNEWS_GROUP, &g->group, 0);
+        membership_report(k, GROUPEVENT_JOINED, &g->group, 0);
     g->reported = true;
 }
 
 static gboolean is_gone(gpointer mgid, gpointer value, gpointer data)
 {
     struct keep *k = data;
-    struct kept *g = value;
-    bool there = g->there;
+    struct joined_group *g = value;
+    bool was_present = g->present;
 
     (void)mgid;
-    g->there = false;
-    if (there)
+    g->present = false;
+    if (was_present)
         return FALSE;
     grouplock_end(k->lock, k->device, k->port, g->group.mgid);
-    membership_report(k, GROUPNEWS_GONE, &g->group, 0);
+    membership_report(k, GROUPEVENT_DELETED, &g->group, 0);
     return TRUE;
 }
 
@@ -188,7 +188,7 @@ static void mark_all(struct keep *k, bool marked)
 
     g_hash_table_iter_init(&iter, k->groups);
     while (g_hash_table_iter_next(&iter, NULL, &value))
-        ((struct kept *)value)->marked = marked;
+        ((struct joined_group *)value)->marked = marked;
 }
 
 /*
@@ -198,7 +198,7 @@ static void mark_all(struct keep *k, bool marked)
  */
 static bool mark_own(struct keep *k, uint8_t join_state, const volatile int *until)
 {
-    struct sa_question q = mc_ask_own(k->standing.gid, join_state);
+    struct sa_question q = mc_ask_own(k->sa_port.gid, join_state);
     struct sa_answer a;
     bool reported = is_table(query_sa(k, &q, &a, until), &a);
     const uint8_t *record;
@@ -206,7 +206,7 @@ static bool mark_own(struct keep *k, uint8_t join_state, const volatile int *unt
     if (reported)
         mark_all(k, false);
     for (uint32_t i = 0; reported && (record = sa_record(&a, i, MCM_SIZE)) != NULL; i++) {
-        struct kept *g = g_hash_table_lookup(k->groups, record + MCM_MGID);
+        struct joined_group *g = g_hash_table_lookup(k->groups, record + MCM_MGID);
 
         if (g)
             g->marked = true;
@@ -228,7 +228,7 @@ static void doubt_joins(struct keep *k)
         return;
     g_hash_table_iter_init(&iter, k->groups);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
-        struct kept *g = value;
+        struct joined_group *g = value;
 
         g->joined = g->joined && (g->marked || g->refused);
     }
@@ -241,30 +241,30 @@ void membership_forget(struct keep *k)
 
     g_hash_table_iter_init(&iter, k->groups);
     while (g_hash_table_iter_next(&iter, NULL, &value))
-        ((struct kept *)value)->joined = false;
+        ((struct joined_group *)value)->joined = false;
 }
 
 /*
  * Whether the port can send requests. If its LID, SM LID or GID changed, the SM may have lost all
  * memberships, so all groups are joined again.
  */
-static bool look_at_port(struct keep *k)
+static bool check_port(struct keep *k)
 {
     struct sa_port now;
 
     if (!umad_sa_port(k->sa, &now) || !now.active || now.sm_lid == 0) {
-        if (!k->down_told)
+        if (!k->down_reported)
             say("%s port %u: the port is not active: the groups are joined once it is", k->device,
                 k->port);
-        k->down_told = true;
+        k->down_reported = true;
         membership_forget(k);
         return false;
     }
-    k->down_told = false;
-    if (memcmp(k->standing.gid, now.gid, GID_SIZE) != 0 || k->standing.lid != now.lid ||
-        k->standing.sm_lid != now.sm_lid)
+    k->down_reported = false;
+    if (memcmp(k->sa_port.gid, now.gid, GID_SIZE) != 0 || k->sa_port.lid != now.lid ||
+        k->sa_port.sm_lid != now.sm_lid)
         membership_forget(k);
-    k->standing = now;
+    k->sa_port = now;
     return true;
 }
 
@@ -274,7 +274,7 @@ void membership_refresh(struct keep *k)
     struct sa_answer a;
     enum sa_outcome outcome;
 
-    if (!look_at_port(k))
+    if (!check_port(k))
         return;
     doubt_joins(k);
     outcome = query_sa(k, &q, &a, k->stop);
@@ -290,7 +290,7 @@ void membership_refresh(struct keep *k)
             say("the groups cannot be listed: %s", k->error);
         else
             say("the SA (LID %u) does not answer: the groups are joined once it does",
-                k->standing.sm_lid);
+                k->sa_port.sm_lid);
     }
     g_byte_array_unref(a.records);
 }

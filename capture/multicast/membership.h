@@ -11,7 +11,7 @@
 
 #include <glib.h>
 
-#include "capture/multicast/groupnews.h"
+#include "capture/multicast/groupevent.h"
 
 struct keep {
     const char *device;
@@ -20,17 +20,17 @@ struct keep {
     bool broadcast_only;
     struct umad_sa *sa;
     char error[256]; /* why the last request failed */
-    struct sa_port standing;
-    GHashTable *groups; /* struct kept, by MGID */
+    struct sa_port sa_port;
+    GHashTable *groups; /* struct joined_group, by MGID */
     int lock;
     const volatile int *stop; /* not 0: the keeper ends */
     gint64 busy;              /* microseconds that the SA worked on requests in this poll */
-    bool silence_reported, down_told;
+    bool silence_reported, down_reported;
 };
 
 /* Sends a message to the capture, on standard input. GROUP: NULL if the message has none. */
-void membership_report(const struct keep *k, enum groupnews_kind kind, const struct mc_group *group,
-                       int error);
+void membership_report(const struct keep *k, enum groupevent_kind kind,
+                       const struct mc_group *group, int error);
 
 /* Polls the SA: joins new groups and those whose membership was lost, and reports changes. */
 void membership_refresh(struct keep *k);

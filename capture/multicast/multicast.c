@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "capture/multicast/groupnews.h"
+#include "capture/multicast/groupevent.h"
 #include "capture/multicast/listen.h"
 #include "capture/multicast/partition.h"
 #include "cli/say.h"
@@ -19,7 +19,7 @@
 #include "wire/mgid.h"
 
 enum {
-    FIRST_NEWS_MS = 4000,
+    FIRST_EVENTS_MS = 4000,
     REPLACED_MAX = 5,
     QKEY_TRIED = 0x0b1b, /* OpenSM's Q_Key for IPoIB; needs no privilege */
 };
@@ -68,15 +68,15 @@ static bool take_group(struct multicast *m, const struct mc_group *g)
     return true;
 }
 
-static bool take_news(struct multicast *m, const struct groupnews *news)
+static bool take_event(struct multicast *m, const struct groupevent *event)
 {
     struct listened *l;
 
-    switch (news->kind) {
-    case GROUPNEWS_GROUP:
-        return take_group(m, &news->group);
-    case GROUPNEWS_GONE:
-        l = g_hash_table_lookup(m->groups, news->group.mgid);
+    switch (event->kind) {
+    case GROUPEVENT_JOINED:
+        return take_group(m, &event->group);
+    case GROUPEVENT_DELETED:
+        l = g_hash_table_lookup(m->groups, event->group.mgid);
         if (l) {
             listen_detach(m, l);
             l->gone = true;
@@ -86,12 +86,12 @@ static bool take_news(struct multicast *m, const struct groupnews *news)
      * Q_Keys are compared only here: while the link's Q_Key changes, some groups are not reported
      * yet.
      */
-    case GROUPNEWS_LOOKED:
+    case GROUPEVENT_POLLED:
         listen_for_all(m, listen_report_qkey);
         m->looked = true;
         return true;
-    case GROUPNEWS_FAILED:
-        refusal_tell(m->device, refused(REFUSED_SA, news->error), "multicast");
+    case GROUPEVENT_FAILED:
+        refusal_report(m->device, refused(REFUSED_SA, event->error), "multicast");
         break;
     }
     return false;
@@ -123,26 +123,26 @@ static bool replace_keeper(struct multicast *m)
  * Handles all waiting messages of the keeper. Returns false after a message if the capture cannot
  * continue.
  */
-static bool read_news(struct multicast *m)
+static bool read_events(struct multicast *m)
 {
-    struct groupnews news;
+    struct groupevent event;
     ssize_t n;
 
-    while ((n = recv(m->keeper.fd, &news, sizeof(news), MSG_DONTWAIT)) == (ssize_t)sizeof(news))
-        if (!take_news(m, &news))
+    while ((n = recv(m->keeper.fd, &event, sizeof(event), MSG_DONTWAIT)) == (ssize_t)sizeof(event))
+        if (!take_event(m, &event))
             return false;
     return (n < 0 && (errno == EAGAIN || errno == EINTR)) || replace_keeper(m);
 }
 
-static bool await_news(struct multicast *m)
+static bool await_events(struct multicast *m)
 {
     struct pollfd fds[] = {{.fd = m->keeper.fd, .events = POLLIN},
                            {.fd = stop_fd(), .events = POLLIN}};
-    uint64_t end = steady_time() + (uint64_t)FIRST_NEWS_MS * 1000000;
+    uint64_t end = steady_time() + (uint64_t)FIRST_EVENTS_MS * 1000000;
 
     while (!m->looked && !stop_requested() && steady_time() < end) {
-        poll(fds, 2, FIRST_NEWS_MS / 40);
-        if (!read_news(m))
+        poll(fds, 2, FIRST_EVENTS_MS / 40);
+        if (!read_events(m))
             return false;
     }
     return true;
@@ -196,10 +196,10 @@ static bool feed_prepare(struct feed *feed)
 
     listen_drop(m);
     if (refusal.step != REFUSED_NOT) {
-        refusal_tell(m->device, refusal, "multicast");
+        refusal_report(m->device, refusal, "multicast");
         return false;
     }
-    if (!start_keeper(m) || !await_news(m))
+    if (!start_keeper(m) || !await_events(m))
         return false;
     feed->fd = m->keeper.fd;
     return true;
@@ -235,7 +235,7 @@ static bool feed_frame(struct feed *feed, const struct rx *rx, struct frame *fra
 static bool feed_tend(struct feed *feed)
 {
     struct multicast *m = feed->self;
-    bool good = read_news(m);
+    bool good = read_events(m);
 
     feed->fd = m->keeper.fd;
     return good;
@@ -287,7 +287,7 @@ bool multicast_create(struct multicast *m, struct device *device, const struct m
     m->broadcast_only = plan->broadcast_only;
     m->groups = g_hash_table_new_full(mgid_hash, mgid_equal, NULL, g_free);
     if (has_no_groups(device).step != REFUSED_NOT) {
-        refusal_tell(device, has_no_groups(device), "multicast");
+        refusal_report(device, has_no_groups(device), "multicast");
         return false;
     }
     rx.addresses = true;

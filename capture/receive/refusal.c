@@ -118,7 +118,7 @@ static const char *way_out(const struct device *device, struct refusal refusal, 
     return "the way out: tcpdump on the IPoIB interface (ib0) shows at least what this host itself sends and receives";
 }
 
-void refusal_tell(const struct device *device, struct refusal refusal, const char *mode)
+void refusal_report(const struct device *device, struct refusal refusal, const char *mode)
 {
     char cause[400];
 

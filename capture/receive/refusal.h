@@ -33,6 +33,6 @@ struct refusal refusal_main(struct refusal a, struct refusal b);
 void refusal_cause(const struct device *device, struct refusal refusal, char *out, size_t size);
 
 /* Prints the cause why MODE failed, and a way out. */
-void refusal_tell(const struct device *device, struct refusal refusal, const char *mode);
+void refusal_report(const struct device *device, struct refusal refusal, const char *mode);
 
 #endif

@@ -110,7 +110,7 @@ bool sniffer_create(struct sniffer *s, struct device *device, const struct rx_pl
 static bool granted(const struct sniffer *s, struct refusal refusal)
 {
     if (refusal.step != REFUSED_NOT)
-        refusal_tell(s->device, refusal, "sniffer");
+        refusal_report(s->device, refusal, "sniffer");
     return refusal.step == REFUSED_NOT;
 }
 

@@ -245,8 +245,8 @@ static bool read_packet(struct share *s, struct packet *p, const struct share_fr
 }
 
 /* A frame without InfiniBand headers; INNER: from the encapsulation header or the datagram on. */
-static void share_bare(struct share *s, struct span inner, enum link_frame_kind kind,
-                       const struct packet *p)
+static void share_without_headers(struct share *s, struct span inner, enum link_frame_kind kind,
+                                  const struct packet *p)
 {
     if (kind == LINK_FRAME_IPOIB)
         share_ipoib(s, inner, &p->datagram);
@@ -267,7 +267,7 @@ bool share_frame(struct share *s, const struct share_frame *frame)
     share_outer(s->map, frame->linktype, whole, s->before->data, &c);
     inner = span_from(whole, (uint32_t)(c.inner.p - s->before->data));
     if (c.kind != LINK_FRAME_IB) {
-        share_bare(s, inner, c.kind, &p);
+        share_without_headers(s, inner, c.kind, &p);
         return true;
     }
     share_infiniband(s, inner, &p);

@@ -57,7 +57,7 @@ static bool fail_file(struct outfile *out, const char *what)
     return false;
 }
 
-static const char not_complete[] = "cannot be written, what is there is not complete";
+static const char not_complete[] = "cannot be written, so it is incomplete";
 
 int outfile_pipe(const struct outfile *out)
 {
@@ -208,7 +208,7 @@ bool outfile_next(struct outfile *out)
 /* Gives up waiting for the reader of the pipe. */
 static void stall(struct outfile *out)
 {
-    say("%s: the reader of the pipe does not read: what it has is not complete", file_name(out));
+    say("%s: the reader of the pipe does not read: its copy is incomplete", file_name(out));
     out->error = ETIMEDOUT;
 }
 

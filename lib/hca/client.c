@@ -173,7 +173,7 @@ static enum sa_outcome grow_buffer(struct umad_sa *sa, int length, char *error, 
     if (length <= SA_LARGEST && grow(sa, length))
         return SA_NOTHING;
     if (!drain_mad(sa->fd, length))
-        return failed(error, size, "a large answer of the SA cannot be received", errno);
+        return failed(error, size, "a large response of the SA cannot be received", errno);
     snprintf(error, size, "the SA's answer is larger than %d MiB (%d bytes)", SA_LARGEST >> 20,
              length);
     return SA_TOO_LARGE;
@@ -197,7 +197,7 @@ static enum sa_outcome receive_mad(struct umad_sa *sa, gint64 ms, int *length, c
         return SA_NOTHING;
     if (errno == ENOSPC && *length > sa->room)
         return grow_buffer(sa, *length, error, size);
-    return failed(error, size, "nothing of the SA can be received", errno ? errno : -got);
+    return failed(error, size, "no response of the SA can be received", errno ? errno : -got);
 }
 
 enum sa_outcome umad_sa_watch(struct umad_sa *sa)

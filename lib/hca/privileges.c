@@ -59,7 +59,7 @@ static bool set_capabilities(unsigned active, unsigned reserve)
 bool privileges_drop(unsigned active, unsigned reserve)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !set_capabilities(active, reserve)) {
-        say("privileges cannot be given back: %s", strerror(errno));
+        say("privileges cannot be dropped: %s", strerror(errno));
         return false;
     }
     lowered = active;

@@ -4,7 +4,7 @@
 
 static void add_facts(const struct delivery *d, struct subnet_event *e)
 {
-    if (!e->group || (e->kind != SUBNET_JOINED && e->kind != SUBNET_GROUP_TOLD) ||
+    if (!e->group || (e->kind != SUBNET_JOINED && e->kind != SUBNET_GROUP_RECORD) ||
         !mgid_is_ipoib(e->group->mgid))
         return;
     e->group_facts = *e->group;

@@ -81,7 +81,7 @@ static unsigned set_of(uint64_t h)
 }
 
 /* The port without its interface number. */
-static uint64_t bare(struct port p)
+static uint64_t without_interface(struct port p)
 {
     return port_on(p, 0).id;
 }
@@ -202,7 +202,7 @@ static uint64_t route_of(const struct sight *s, const struct smp *smp, struct po
      */
     uint64_t h = mix_evidence(s->interface, smp->mad.tid >> 32);
     if (!smp->directed)
-        return mix_evidence(h, bare(node)) | 1;
+        return mix_evidence(h, without_interface(node)) | 1;
     for (unsigned i = 1; i <= smp->hop_count; i++)
         h = mix_evidence(h, smp->initial_path[i]);
     return mix_evidence(h, smp->hop_count) | 1;
@@ -252,7 +252,7 @@ static uint64_t transaction_hash(const struct mad *m, struct port from, struct p
     bool cm = m->class == MAD_CLASS_CM; /* in CM, the attribute is the message type */
     uint64_t h = mix_evidence(mix_evidence(0, m->tid),
                               (uint64_t)m->class << 16 | (cm ? 0 : m->attribute));
-    return mix_evidence(mix_evidence(h, bare(from)), bare(to)) | 1;
+    return mix_evidence(mix_evidence(h, without_interface(from)), without_interface(to)) | 1;
 }
 
 /* A directed-route SMP has no LIDs. A request and its response have the same initial path. */

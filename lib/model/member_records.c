@@ -16,7 +16,7 @@ static bool is_outdated(const struct member *m, const struct sa_request *q, bool
     return m->request != (uint16_t)q->tid || (refused && q->responses < q->sent);
 }
 
-static bool is_nobody(const uint8_t *gid)
+static bool is_zero_gid(const uint8_t *gid)
 {
     static const uint8_t zero[GID_SIZE];
     return !gid || memcmp(gid, zero, GID_SIZE) == 0;
@@ -30,7 +30,7 @@ static struct endport *joining_port(const struct delivery *d, const uint8_t *gid
                                     const struct port *requester)
 {
     uint16_t lid = port_to_lid(*requester);
-    if (is_nobody(gid))
+    if (is_zero_gid(gid))
         return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, true) : NULL;
     struct endport *by_gid = endports_get_by_gid(d->s->endports, d->interface, gid, false);
     if (by_gid && by_gid->lid)
@@ -46,7 +46,7 @@ static struct endport *joining_port(const struct delivery *d, const uint8_t *gid
 static struct endport *asking_port(const struct delivery *d, const uint8_t *gid)
 {
     uint16_t lid = port_to_lid(*d->src);
-    if (is_nobody(gid))
+    if (is_zero_gid(gid))
         return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, true) : NULL;
     struct endport *p = endports_get_by_gid(d->s->endports, d->interface, gid, false);
     return p && (!lid || endport_has_lid(p, lid)) ? p : NULL;
@@ -174,7 +174,7 @@ static void find_subject(const struct delivery *d, const struct sa *sa, const st
         return;
     }
     e->group = groups_get(d->s->groups, d->interface, r->mgid, true);
-    bool own = is_nobody(r->port_gid) || (e->request && e->request->method != SA_GET);
+    bool own = is_zero_gid(r->port_gid) || (e->request && e->request->method != SA_GET);
     e->endport = own ? joining_port(d, r->port_gid, d->dst)
                      : endports_get_by_gid(d->s->endports, d->interface, r->port_gid, true);
 }
@@ -231,10 +231,10 @@ static void member_get_response(const struct delivery *d, const struct sa *sa,
     else if (e.request) /* without the request, it may have been for more than the group */
         missing(group_to_write(&e), sa->mad.status, e.request, d->frame);
     if (sa->mad.status == 0 && (join || r->join_state)) {
-        e.kind = join ? SUBNET_JOINED : SUBNET_GROUP_TOLD;
+        e.kind = join ? SUBNET_JOINED : SUBNET_GROUP_RECORD;
         set_member(d, &e, r->join_state, false);
     } else if (sa->mad.status == 0) {
-        e.kind = SUBNET_GROUP_TOLD;
+        e.kind = SUBNET_GROUP_RECORD;
     } else if (join) {
         e.kind = SUBNET_JOIN_REFUSED;
         if (e.group->asked_frame <= e.request->frame)
@@ -274,7 +274,7 @@ static void table_record(void *user, const uint8_t *record, bool in_packet)
     const struct table_reader *t = user;
     const struct delivery *d = t->d;
     struct mc_member r = mc_member_read(record);
-    struct subnet_event e = {.kind = SUBNET_GROUP_TOLD, .member_record = r, .record = record};
+    struct subnet_event e = {.kind = SUBNET_GROUP_RECORD, .member_record = r, .record = record};
     struct group *group = groups_get(d->s->groups, d->interface, r.mgid, true);
     e.group = group;
     if (!group || (group->frame > t->asked_frame && group->frame != d->frame))

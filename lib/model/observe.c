@@ -40,7 +40,7 @@ static void on_subnet_event(void *user, const struct subnet_event *e)
 {
     struct observation *o = user;
     uint32_t frame = o->p->at.frame;
-    if (e->kind == SUBNET_GROUP_TOLD && e->endport && !e->request)
+    if (e->kind == SUBNET_GROUP_RECORD && e->endport && !e->request)
         fabric_doubt(o->f, frame);
     if (e->kind == SUBNET_PORT_INFO && e->endport->reregister_frame == frame)
         o->f->facts.doubt_frame = frame;

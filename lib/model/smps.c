@@ -147,7 +147,8 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
     if (r->endport != before)
         r->endport->smi_psn = r->smi_psn;
     struct subnet_event e = {.kind = SUBNET_PORT_INFO, .endport = r->endport, .lid = p.lid};
-    bool born = smp->mad.method == SMP_SET && (p.state == PORT_ARMED || p.state == PORT_ACTIVE);
+    bool initialised = smp->mad.method == SMP_SET &&
+                       (p.state == PORT_ARMED || p.state == PORT_ACTIVE);
     r->endport->lmc = p.lmc;
     r->endport->neighbor_mtu = p.neighbor_mtu;
     if (smp->mad.method == SMP_GET_RESP)
@@ -157,9 +158,9 @@ static void on_port_info(const struct delivery *d, struct route *r, const struct
     if (smp->mad.method == SMP_SET && had_no_lid)
         endport_started(r->endport, d->frame);
     delivery_event(d, &e);
-    if (born) {
+    if (initialised) {
         endport_initialised(r->endport, d->frame);
-        e.kind = SUBNET_PORT_BORN;
+        e.kind = SUBNET_PORT_INITIALISED;
         delivery_event(d, &e);
     }
     report_pkeys(d, r);

@@ -33,14 +33,14 @@ enum subnet_event_kind {
     SUBNET_LEAVE_ASKED,
     SUBNET_LEFT,
     SUBNET_LEAVE_REFUSED,
-    SUBNET_GROUP_TOLD,    /* a record in a response or in a table */
+    SUBNET_GROUP_RECORD,  /* a record in a response or in a table */
     SUBNET_GROUP_MISSING, /* the SA has no record of the group */
     SUBNET_GROUP_CREATED, /* trap 66 */
     SUBNET_GROUP_DELETED, /* trap 67 */
     SUBNET_SUBSCRIBED,    /* InformInfo, accepted */
     SUBNET_PATH,
-    SUBNET_SA_MOVED,  /* the SA responds from another LID than before */
-    SUBNET_PORT_BORN, /* the SM sets a port to Armed or Active: initialised */
+    SUBNET_SA_MOVED,         /* the SA responds from another LID than before */
+    SUBNET_PORT_INITIALISED, /* the SM sets a port to Armed or Active: initialised */
     SUBNET_PORT_INFO,
     SUBNET_PKEYS,
     SUBNET_SM_SEEN,    /* SMInfo of a master SM */
@@ -63,7 +63,7 @@ struct subnet_event {
     const uint8_t *record;
     struct mc_member member_record;
     /*
-     * For JOINED and GROUP_TOLD of an IPoIB group: copies of its parameters, and of those of its
+     * For JOINED and GROUP_RECORD of an IPoIB group: copies of its parameters, and of those of its
      * link's broadcast group (broadcast NULL: not known), at this event. Later events may change
      * the originals.
      */
@@ -71,7 +71,7 @@ struct subnet_event {
     const struct group *broadcast;
     const struct connection *connection; /* TEARDOWN */
     const struct sa_request *request;    /* request that is made or answered; NULL: not seen */
-    /* SA_MOVED: previous LID of the SA; PORT_INFO, PORT_BORN: LID of the port; SM: 0 */
+    /* SA_MOVED: previous LID of the SA; PORT_INFO, PORT_INITIALISED: LID of the port; SM: 0 */
     uint16_t lid;
     uint8_t control; /* SM_CONTROL: SM_HANDOVER or another control value */
     uint8_t mtu;     /* PATH: IBA code */

@@ -37,7 +37,7 @@ static bool fail_output(struct output *out)
     int error = errno;
 
     if (!out->failed)
-        say("%s: cannot be written, what is there is not complete: %s", out->name, strerror(error));
+        say("%s: cannot be written, so it is incomplete: %s", out->name, strerror(error));
     out->failed = true;
     return false;
 }

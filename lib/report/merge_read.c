@@ -93,7 +93,7 @@ static json_t *parse_report(FILE *file, char **why)
     json_error_t error;
     json_t *whole = json_load_callback(read_source, &source, JSON_REJECT_DUPLICATES, &error);
     if (source.left == 0)
-        merge_fail(why, "is larger than a report may be, %d MiB", FILE_MAX >> 20);
+        merge_fail(why, "is larger than the limit for reports, %d MiB", FILE_MAX >> 20);
     else if (!whole)
         merge_fail(why, "is no JSON, or damaged: %s (line %d)", error.text, error.line);
     if (whole && source.left == 0) {
@@ -261,7 +261,8 @@ static bool share_out_results(struct merge_report *r, json_t *results, char **wh
     json_array_foreach(results, i, result) if (!give(r, entries, result)) break;
     g_hash_table_unref(entries);
     return i == json_array_size(results) ||
-           merge_fail(why, "is damaged: result %zu is of nothing that the summary knows", i + 1);
+           merge_fail(why, "is damaged: result %zu belongs to no capture or target of the summary",
+                      i + 1);
 }
 
 /* ---- limits of a report */

@@ -119,8 +119,7 @@ static bool read_stage(struct checked *j, const json_t *given, enum outcome outc
 {
     const char *text = merge_string(given, "actual"), *advice = merge_string(given, "advice");
     if (!text || !advice)
-        return merge_fail(why, "is damaged: of stage %s something is missing",
-                          merge_string(given, "id"));
+        return merge_fail(why, "is damaged: stage %s is incomplete", merge_string(given, "id"));
     checked_add_stage(j, merge_string(given, "id"), (int)outcome, text, advice);
     /* only the summary of a swept prefix has this stage (probe/sweep/report.c) */
     j->sweep = j->sweep || g_str_equal(merge_string(given, "id"), "sweep.answers");
@@ -231,7 +230,7 @@ bool restore(struct restored *out, const struct merge_entry *e, const char *vers
     return agrees(out, e) ||
            merge_fail(
                why,
-               "is damaged: its findings on %s do not come to its verdict by the rules of this version",
+               "is damaged: by the rules of this version, its findings on %s give another verdict",
                e->name);
 }
 

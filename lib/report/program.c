@@ -82,7 +82,7 @@ bool format_read(enum format *f, const char *name)
 bool only_read(GPtrArray *only, struct selection *selection, const char *selector)
 {
     if (!selection_add(selection, selector)) {
-        say("no rule is named '%s', or begins so: see %s --list", selector, program);
+        say("no rule is named '%s' or begins with it: see %s --list", selector, program);
         return false;
     }
     g_ptr_array_add(only, (gpointer)selector); /* in argv */

@@ -152,8 +152,8 @@ static void add_to_case(struct verdict_result *r, uint32_t frame, const struct f
 static enum outcome outcome_of(const struct finding *f)
 {
     enum rule_level level = rules[f->rule].level;
-    bool breach = f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_DEVIATION;
-    return breach && level != RULE_MUST && level != RULE_SHOULD ? OUTCOME_NOTED : f->outcome;
+    bool violated = f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_DEVIATION;
+    return violated && level != RULE_MUST && level != RULE_SHOULD ? OUTCOME_NOTED : f->outcome;
 }
 
 /* Enters the finding with its frame and its texts. */

@@ -31,9 +31,9 @@ static void describe_announced(const struct check_context *s, const struct resul
  * Is a QPN in a CM message, said to be of that port, the UD QPN in one of the port's link-layer
  * addresses on the partition?
  */
-static void check_told_qpn(const struct check_context *s, enum rule_number rule,
-                           const struct connection *c, const struct endport *port, uint32_t qpn,
-                           const uint8_t *p)
+static void check_announced_qpn(const struct check_context *s, enum rule_number rule,
+                                const struct connection *c, const struct endport *port,
+                                uint32_t qpn, const uint8_t *p)
 {
     if (!port || qpn == 0)
         return;
@@ -57,11 +57,11 @@ static void on_req(const struct check_context *s, const struct cm *cm, const str
     const uint8_t *mad = s->p->ib.payload.p;
     if (c->req_frame != s->p->at.frame)
         return; /* a repeated REQ */
-    check_told_qpn(s, R_RFC4755_3_5_SERVICE_ID, c, c->endport[1], cm_service_qpn(c->service_id),
-                   mad + REQ_SERVICE_ID + 5);
+    check_announced_qpn(s, R_RFC4755_3_5_SERVICE_ID, c, c->endport[1],
+                        cm_service_qpn(c->service_id), mad + REQ_SERVICE_ID + 5);
     if (c->requester.has_private)
-        check_told_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c, c->endport[0],
-                       c->requester.ud_qpn, mad + cm->private_off + CM_PRIVATE_UD_QPN);
+        check_announced_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c, c->endport[0],
+                            c->requester.ud_qpn, mad + cm->private_off + CM_PRIVATE_UD_QPN);
 }
 
 /*
@@ -126,9 +126,9 @@ static void on_rep(const struct check_context *s, const struct cm *cm, const str
         return;
     check_early(s, cm, c);
     if (c->responder.has_private)
-        check_told_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c, c->endport[1],
-                       c->responder.ud_qpn,
-                       s->p->ib.payload.p + cm->private_off + CM_PRIVATE_UD_QPN);
+        check_announced_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c, c->endport[1],
+                            c->responder.ud_qpn,
+                            s->p->ib.payload.p + cm->private_off + CM_PRIVATE_UD_QPN);
     check_crossing(s, cm, c);
 }
 

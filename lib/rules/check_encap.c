@@ -91,10 +91,10 @@ void check_encapsulation(const struct reporter *r, const struct datagram *d, boo
                     "fewer octets");
         return;
     }
-    const char *bare = encap_missing(payload);
-    expect_that(r, header, !bare, payload.p, ENCAP_SIZE, "4 octets of encapsulation header",
-                bare ? bare : "4 octets");
-    if (bare) /* there is no header to check */
+    const char *missing = encap_missing(payload);
+    expect_that(r, header, !missing, payload.p, ENCAP_SIZE, "4 octets of encapsulation header",
+                missing ? missing : "4 octets");
+    if (missing) /* there is no header to check */
         return;
     expect_value(r, R_RFC4391_6_RESERVED_ZERO, payload.p + ENCAP_RESERVED, 2, 0);
     check_ethertype(r, type, payload, d->encap.type);

@@ -307,7 +307,7 @@ void check_group_event(const struct check_context *s, const struct subnet_event 
         else if (!m.broadcast)
             check_has_broadcast(s, e, &m);
         break;
-    case SUBNET_GROUP_TOLD:
+    case SUBNET_GROUP_RECORD:
         on_record(s, e, &m);
         break;
     case SUBNET_JOIN_REFUSED:

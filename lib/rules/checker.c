@@ -82,7 +82,7 @@ static void report_failure(struct checker *j, const struct finding *f)
     j->report(j->user, j->frame, &failed);
 }
 
-__attribute__((noinline)) static void report_breach(struct checker *j, const struct finding *f)
+__attribute__((noinline)) static void report_violation(struct checker *j, const struct finding *f)
 {
     if (checked_packet_is_corrupt(j))
         report_unknown(j, f);
@@ -97,7 +97,7 @@ static void pass_on(void *user, const struct finding *f)
 {
     struct checker *j = user;
     if (f->outcome == OUTCOME_FAIL || f->outcome == OUTCOME_NOTED)
-        report_breach(j, f);
+        report_violation(j, f);
     else
         j->report(j->user, j->frame, f);
 }

@@ -26,7 +26,7 @@ enum rule_basis {
     RULE_KEYWORD,    /* an RFC 2119 keyword */
     RULE_LOWER_CASE, /* lower-case "must" or "requires" */
     RULE_FORMAT,     /* a wire format or figure */
-    RULE_FACT,       /* a plain statement, such as a lower-case "should" */
+    RULE_FACT,       /* a sentence without a keyword, such as a lower-case "should" */
     RULE_BY_DRAFT,   /* text of a draft */
     RULE_VENDOR,     /* a vendor's chapter on InfiniBand concepts */
 };

@@ -172,7 +172,7 @@ static const struct check checks[] = {
      .needs = NEEDS_CONNECTIONS,
      .run = check_connection_second,
      .sends = "a second REQ while a connection is open",
-     .expects = "any answer: it is reported, not judged",
+     .expects = "any response: it is reported, not checked",
      RULES(R_RFC4755_3_2_FURTHER_REQ)},
     {.name = "connection-modes",
      .needs = NEEDS_CONNECTIONS,

@@ -47,8 +47,8 @@ static void assess_largest(struct target *t, struct echo_session *s, uint32_t mo
 {
     struct connected_echo e = {.length = most}, small = {.length = ECHO_SMALL};
     char expected[80];
-    snprintf(expected, sizeof expected, "%u octets of IP are taken: the smaller Receive MTU less 4",
-             most);
+    snprintf(expected, sizeof expected,
+             "%u octets of IP are accepted: the smaller Receive MTU minus 4", most);
     s->failed = false;
     bool answered = connected_echo_run(t, s, &e), refused = !answered && s->failed;
     if (refused) {

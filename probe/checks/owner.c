@@ -195,7 +195,7 @@ static void report_flux(struct target *t)
 {
     static const char advice[] =
         "a host with several ports on the link: set arp_ignore and arp_announce to 1 or 2 there; else two hosts have one address";
-    static const char advice6[] = "two hosts have one address: see what each of them is";
+    static const char advice6[] = "two hosts have one address: find out which hosts they are";
     const struct peer *peer = t->peer;
     const struct owner own = peer_as_owner(t);
     char one[OWNER_TEXT], other[OWNER_TEXT];

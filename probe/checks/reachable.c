@@ -38,7 +38,7 @@ void report_unreachable(struct target *t)
                       "it answered a request to the group, and no request after it");
     else if (takes_ip(t))
         results_stage(t->results, "peer.reachable", OUTCOME_NOTED, "",
-                      "it answers IP at its QPN, and no question for its address");
+                      "it answers IP at its QPN, but no request for its address");
     else
         results_stage(
             t->results, "peer.reachable", OUTCOME_FAIL, advice,

@@ -89,7 +89,7 @@ static void check_arp_fields(struct target *t)
                     "the peer no longer answers");
     else if (fields_are_right(t, &x.reply, wrong, sizeof wrong))
         results_add(t->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_PASS, "",
-                    "the reply's addresses are as they have to be");
+                    "the reply's addresses are correct");
     else
         results_add(t->results, R_RFC4391_9_2_ARP_AS_RFC826, OUTCOME_FAIL,
                     "target 0.0.0.0 at the probe's link-layer address", wrong);
@@ -169,7 +169,7 @@ static void assess_ud_only(struct target *t)
     }
     report_decision(t, R_RFC4755_3_1_UD_ONLY_FLAGS, k,
                     &(struct decision_words){"an answer, with flags 0",
-                                             "flags 0, and those received do not matter", sent,
+                                             "flags 0, for any received flags", sent,
                                              "the peer no longer answers", x.received});
 }
 
@@ -199,7 +199,7 @@ static const struct check checks[] = {
      .needs = NEEDS_IPV4,
      .run = check_arp_fields,
      .sends = "the same, by unicast",
-     .expects = "operation 2, the addresses as RFC 826 has them",
+     .expects = "operation 2, the addresses as RFC 826 requires",
      RULES(R_RFC4391_9_2_ARP_AS_RFC826, R_RFC4391_9_2_ARP_HARDWARE_TYPE,
            R_RFC4391_9_2_ARP_HARDWARE_LENGTH, R_RFC4391_6_TYPE, R_RFC4391_6_RESERVED_ZERO)},
     {.name = "reply-qpn",

@@ -139,23 +139,23 @@ static void find_refused_parameter(struct target *t, char *out, size_t size)
     if (state) {
         snprintf(
             out, size,
-            "to blame: the JoinState, for as %s the port may join: look at the partition's membership and the SM's log",
+            "cause: the JoinState, because the port may join as %s: check the partition's membership and the SM's log",
             state);
         return;
     }
     if (own_group_try(t, NULL, &status) == SA_SUCCESS) {
         snprintf(
             out, size,
-            "only this group is at fault, because one with the same attributes is granted: look at the SM's log");
+            "only this group is rejected; the SA grants one with the same attributes: see the SM's log");
         return;
     }
     const char *attribute = find_attribute(t);
     if (attribute)
-        snprintf(out, size, "to blame: %s", attribute);
+        snprintf(out, size, "cause: %s", attribute);
     else
         snprintf(
             out, size,
-            "every JoinState is refused, and groups of the least MTU and rate too: to blame are the partition or the port's GID; look at the SM's log");
+            "every JoinState is rejected, and groups of the smallest MTU and rate too: the cause is the partition or the port's GID; see the SM's log");
 }
 
 static void report_refusal(struct target *t, const char *id, uint16_t status)
@@ -218,7 +218,7 @@ static bool stage_send_only_join(struct target *t, const char *id)
         results_stage(t->results, id, OUTCOME_PASS, "", "accepted, and left again");
     else if (result == SA_REJECTED)
         results_stage(t->results, id, OUTCOME_NOTED,
-                      "Linux then joins as FullMember wherever it sends",
+                      "Linux then joins every group that it sends to as FullMember",
                       "refused: status 0x%04x, %s", status, sa_status_name(status));
     else
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "%s", sa_failure_text(t, result));

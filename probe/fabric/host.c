@@ -20,7 +20,7 @@ static bool stage_interface(struct target *t, const char *id)
     if (!name) {
         results_stage(
             t->results, id, OUTCOME_NOTED,
-            "ip link: if there is one, it is down, of another partition, or in another network namespace",
+            "ip link: if there is an interface, it is down, in another partition, or in another network namespace",
             "no interface of this host is up on this port and partition");
         return true;
     }
@@ -30,7 +30,7 @@ static bool stage_interface(struct target *t, const char *id)
     else
         results_stage(
             t->results, id, OUTCOME_FAIL,
-            "carrier comes with the broadcast group's join: if fabric.join passes, set the interface down and up; dmesg shows what the driver was refused",
+            "the interface gets a carrier when it joins the broadcast group: if fabric.join passes, set the interface down and up; dmesg shows which join the SA rejected",
             "%s is up, but has no carrier", name);
     g_free(carrier);
     g_free(name);
@@ -67,7 +67,7 @@ static void report_mode(struct target *t, const char *id, const char *name, bool
     else
         results_stage(
             t->results, id, bytes > link ? OUTCOME_FAIL : OUTCOME_NOTED,
-            "ip link set MTU: every host of the link has the same, that of the broadcast group less 4",
+            "ip link set MTU: all hosts of the link use the same MTU, that of the broadcast group minus 4",
             "%s is in datagram mode, MTU %lu octets; the link's is %u", name, bytes, link);
 }
 

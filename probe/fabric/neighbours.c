@@ -66,8 +66,8 @@ static void compare_address(struct target *target, struct comparison *t,
     lladdr_text(n->lladdr, cached);
     lladdr_text(a->lladdr, now);
     if (!lladdr_same(n->lladdr, a->lladdr))
-        add_wrong(t, "%s is remembered at %s, and answers that it is at %s", target->name, cached,
-                  now);
+        add_wrong(t, "the neighbour table has %s at %s, but its reply says %s", target->name,
+                  cached, now);
     if (await_competing(target)) {
         lladdr_text(target->peer->competing.lladdr, cached);
         add_wrong(t, "two answer for %s: %s and %s", target->name, now, cached);
@@ -82,7 +82,8 @@ static void compare_path(struct target *target, struct comparison *t,
     enum sa_result result = ask_path(target, n->lladdr + LLADDR_GID, &path);
     ip_text(true, n->lladdr + LLADDR_GID, gid);
     if (result == SA_REJECTED)
-        add_wrong(t, "%s is remembered at GID %s, to which the SA has no path (0x%04x, %s)",
+        add_wrong(t,
+                  "the neighbour table has %s at GID %s, to which the SA has no path (0x%04x, %s)",
                   target->name, gid, path.status, sa_status_name(path.status));
     else if (result == SA_SUCCESS && a &&
              (be16(path.records->data + PATH_DLID) ^ a->lid) >> target->link->transport->facts.lmc)
@@ -128,13 +129,13 @@ static void report_neighbours(struct target *target, const char *id, const struc
         results_stage(
             target->results, id, OUTCOME_FAIL,
             "ip neigh flush dev INTERFACE; if the LIDs differ, set the interface down and up: its kernel keeps an old path",
-            "%u of %u neighbours are not where they are remembered or answer twice: %s%s%s",
+            "%u of %u neighbours have another address than in the table, or reply twice: %s%s%s",
             t->wrong, t->sent + t->not_sent, t->words->str, t->wrong > REPORTED ? "; and more" : "",
             not_sent);
     else
         results_stage(target->results, id, t->sent ? OUTCOME_PASS : OUTCOME_INCONCLUSIVE, "",
-                      "%u neighbours: %u answer, from where they are remembered; %u do not%s",
-                      t->sent, t->sent - t->unanswered, t->unanswered, not_sent);
+                      "%u neighbours: %u reply from the address in the table; %u do not%s", t->sent,
+                      t->sent - t->unanswered, t->unanswered, not_sent);
 }
 
 static bool stage_neighbours(struct target *target, const char *id)
@@ -164,7 +165,7 @@ static bool stage_neighbours(struct target *target, const char *id)
 
 static const struct stage_of_fabric stages[] = {
     {.id = "fabric.neighbours",
-     .looks_at = "are the neighbours still where the host's table has them?",
+     .looks_at = "do the neighbours still have the addresses in the host's table?",
      .sends =
          "ARP requests and neighbour solicitations, SA Get PathRecord, of up to 32 of the host's neighbours",
      .run = stage_neighbours},

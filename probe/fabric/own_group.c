@@ -196,7 +196,7 @@ static void report_traps(struct target *t, const char *id, const struct group_li
         results_stage(
             t->results, id, missed ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
             missed
-                ? "senders and routers that wait for a group learn of it by these traps: look at the SM's log"
+                ? "these traps inform senders and routers that wait for a group: see the SM's log"
                 : "",
             "trap 66 (created) %s, trap 67 (deleted) %s%s%s%s%s", trap_text(c->created_trap),
             trap_text(c->deleted_trap), c->why[0] ? "; " : "", c->why, c->gone ? "" : "; ",
@@ -222,7 +222,7 @@ static bool stage_own_group(struct target *t, const char *id)
     } else
         results_stage(
             t->results, id, c.made == SA_REJECTED ? OUTCOME_FAIL : OUTCOME_INCONCLUSIVE,
-            "hosts cannot make IP multicast groups either: are MLIDs left (fabric.census)? See the SM's log",
+            "hosts cannot create IP multicast groups either: check that MLIDs are left (fabric.census), and see the SM's log",
             "a group with the broadcast group's attributes is not made: status 0x%04x, %s",
             c.status, c.status ? sa_status_name(c.status) : sa_failure_text(t, c.made));
     return !t->run->stopped;
@@ -251,7 +251,7 @@ static bool stage_group_attributes(struct target *t, const char *id)
         results_stage(
             t->results, id, OUTCOME_NOTED,
             accepted->len
-                ? "a host that errs in these makes a group that others cannot use: see fabric.census"
+                ? "a host with such a mistake creates a group that others cannot use: see fabric.census"
                 : "",
             "another than the broadcast group's is refused: %s; accepted: %s",
             refused->len ? refused->str : "none", accepted->len ? accepted->str : "none");

@@ -38,16 +38,13 @@ static bool stage_port_state(struct target *t, const char *id)
             "Initialize: the link is up, but no subnet manager has set the port up");
         return false;
     case PORT_ARMED:
-        results_stage(
-            t->results, id, OUTCOME_FAIL,
-            "look at the subnet manager's log: it has not gone on to make the port Active",
-            "Armed");
+        results_stage(t->results, id, OUTCOME_FAIL,
+                      "see the subnet manager's log: it has not made the port Active", "Armed");
         return false;
     default:
-        results_stage(
-            t->results, id, OUTCOME_FAIL,
-            "look at the cable, at the port at its other end, and whether that is switched on",
-            "Down: there is no link");
+        results_stage(t->results, id, OUTCOME_FAIL,
+                      "check the cable, and that the port at its other end is switched on",
+                      "Down: there is no link");
         return false;
     }
 }
@@ -75,13 +72,13 @@ static bool sa_answers(struct target *t, const char *id)
     }
     if (result == SA_BUSY) {
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE,
-                      "ask again in a while; if it stays so, look at the load of its host",
+                      "try again later; if the SA stays busy, check the load of its host",
                       "the SA at LID %u is busy", t->link->transport->facts.sm_lid);
         return false;
     }
     results_stage(
         t->results, id, OUTCOME_FAIL,
-        "is the subnet manager's process there? A standby takes over after about a minute; a wrong SM LID of the port is cured by the next sweep",
+        "check that the subnet manager runs. A standby takes over after about a minute; the next sweep corrects a wrong SM LID of the port",
         "the SA at LID %u does not answer", t->link->transport->facts.sm_lid);
     return false;
 }
@@ -176,7 +173,7 @@ static void assess_table(struct target *t)
         if (f->pkeys[i])
             g_string_append_printf(all, " 0x%04x", f->pkeys[i]);
     }
-    results_sent(t->results, "nothing: the port's P_Key table");
+    results_sent(t->results, "nothing: reads the port's P_Key table");
     results_received(t->results, "P_Keys%s", all->str);
     results_add(t->results, R_PARTITION_DEFAULT_PKEY, has_default ? OUTCOME_PASS : OUTCOME_NOTED,
                 "0xffff or 0x7fff",
@@ -225,7 +222,7 @@ static bool stage_pkey_twins(struct target *t, const char *id)
                 return true;
             }
     results_add(t->results, R_PARTITION_MEMBERSHIP_TWINS, OUTCOME_PASS, "",
-                "no P_Key is there in both forms");
+                "no P_Key is in the table in both forms");
     results_stage(t->results, id, OUTCOME_PASS, "", "none");
     return true;
 }

@@ -54,7 +54,7 @@ static bool device_is_open(struct target *t, enum opening opening, const char *w
     results_stage(
         t->results, device[0].id, OUTCOME_FAIL,
         opening == OPEN_NO_PRIVILEGE
-            ? "run as root, or have the device files opened to this user"
+            ? "run as root, or grant this user access to the device files"
             : "check lspci and dmesg for the adapter; load its driver, ib_uverbs and ib_umad",
         "%s", why);
     t->results->checked->trouble = plain_dup(why);

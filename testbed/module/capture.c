@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vqib: /dev/vqib_wire. Reading gives what is on the wire as a pcap stream of LINKTYPE_INFINIBAND
- * (247): LRH to payload, ICRC, VCRC, with nanoseconds. Writing puts a packet on the wire.
+ * vqib: /dev/vqib_wire. Reading returns the packets on the wire as a pcap stream of
+ * LINKTYPE_INFINIBAND (247): LRH to payload, ICRC, VCRC, with nanoseconds. Writing injects a
+ * packet.
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -23,7 +24,7 @@ module_param(cap_lost, uint, 0644);
 MODULE_PARM_DESC(cap_lost,
 		 "capture: 1 the sender's end of a link, with what the link will lose; 0 the receiver's");
 
-#define MAX_BYTES (128u << 20)	/* that wait for a reader */
+#define MAX_BYTES (128u << 20)	/* records that wait for a reader */
 #define PCAP_MAGIC_NS 0xa1b23c4d
 #define LINKTYPE_INFINIBAND 247
 
@@ -51,7 +52,7 @@ struct reader {
 	size_t bytes;
 	u64 lost;
 	wait_queue_head_t wait;
-	struct mutex reading;		/* one read() at a time */
+	struct mutex reading;		/* serialises read() */
 	u32 offset;			/* octets read of the first record; under reading */
 };
 
@@ -106,7 +107,7 @@ static void give(struct reader *reader, const struct vqib_pkt *p, const struct t
 	wake_up_interruptible(&reader->wait);
 }
 
-/* vqib_capture - gives a packet to whoever reads; the CRCs are made if they are not there yet */
+/* vqib_capture - queues a packet for all readers; computes the CRCs if the packet has none yet */
 void vqib_capture(struct vqib_pkt *p)
 {
 	struct reader *reader;
@@ -201,7 +202,7 @@ static struct record *first_record(struct reader *reader)
 	return r;
 }
 
-/* copies from the first record, and drops it when it is read; the octets, or an error */
+/* copies from the first record, frees it at its end; returns the number of octets or an error */
 static ssize_t read_some(struct reader *reader, struct record *r, char __user *buf, size_t n)
 {
 	n = min_t(size_t, n, r->len - reader->offset);
@@ -255,11 +256,11 @@ static __poll_t wire_poll(struct file *file, poll_table *table)
 
 /* --------------------------------------------------------------- injecting */
 
-/* what stands before a packet that is written */
+/* the header before a packet that is written */
 struct injection {
 	u8 unit;
-	u8 incoming;	/* 0 as if the HCA had sent it; 1 as if it came in on the HCA's link */
-	u8 sealed;	/* 1 ICRC and VCRC are there, right or wrong; 0 they are not */
+	u8 incoming;	/* 0: as if sent by the HCA; 1: as if arrived on its link */
+	u8 sealed;	/* 1: the packet has ICRC and VCRC, right or wrong; 0: it has none */
 	u8 reserved;
 };
 

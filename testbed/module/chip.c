@@ -2,8 +2,8 @@
 /*
  * vqib: the HCA. Its transport (RC, UC, UD), its SMA and PMA and its verbs are the ib_qib
  * driver's own files; queue pairs, completion queues and memory regions are rdmavt's. This file
- * stands where the chip was: what ib_qib calls to send, to configure and to count, and the
- * delivery of what comes in.
+ * replaces the chip: the functions that ib_qib calls to send, to configure and to count, and the
+ * delivery of received packets.
  */
 #include <linux/module.h>
 #include <linux/platform_device.h>
@@ -12,7 +12,7 @@
 #include "vqib.h"
 #include "qib_mad.h"
 
-#define BASE_GUID 0x0011750000000100ULL	/* of the first HCA; the next ones have 0x10 more each */
+#define BASE_GUID 0x0011750000000100ULL	/* of the first HCA; each further HCA adds 0x10 */
 
 unsigned int vqib_vlcap = IB_VL_VL0_3;
 module_param_named(vlcap, vqib_vlcap, uint, 0444);
@@ -21,7 +21,7 @@ unsigned int qib_ibmtu = IB_MTU_4096;
 module_param_named(ibmtu, qib_ibmtu, uint, 0444);
 MODULE_PARM_DESC(ibmtu, "MTU (1 256, 2 512, 3 1024, 4 2048, 5 4096 octets)");
 
-/* files of ib_qib that are not here define these */
+/* files of ib_qib that are not part of this module define these */
 unsigned int qib_cc_table_size;
 static struct attribute *no_attrs[] = { NULL };
 const struct attribute_group qib_attr_group = { .attrs = no_attrs };
@@ -56,8 +56,8 @@ static u32 extended_headers(u8 opcode)
 }
 
 /*
- * where the payload begins, or 0 if the packet is too short for its headers, or not of
- * InfiniBand's transport
+ * returns the offset of the payload, or 0 if the packet is too short for its headers, or has no
+ * InfiniBand transport header
  */
 static u32 payload_at(const struct vqib_pkt *p)
 {
@@ -69,7 +69,7 @@ static u32 payload_at(const struct vqib_pkt *p)
 	return at <= p->len ? at : 0;
 }
 
-/* RC responses that the packets have made due: as at the end of qib_kreceive() */
+/* sends the RC responses that received packets require, as the end of qib_kreceive() does */
 static void send_responses(struct qib_ctxtdata *rcd)
 {
 	struct rvt_qp *qp, *next;
@@ -92,7 +92,7 @@ static void send_responses(struct qib_ctxtdata *rcd)
 	}
 }
 
-/* to the transport, which believes itself in an interrupt */
+/* passes a packet to the transport, which expects interrupt context */
 static void to_transport(struct qib_ctxtdata *rcd, struct vqib_pkt *p, u32 payload)
 {
 	unsigned long flags;
@@ -125,7 +125,7 @@ out:
 	kfree(p);
 }
 
-/* ------------------------------------- what ib_qib's transport sends through */
+/* ------------------------------------- sending, called by ib_qib's transport */
 
 int vqib_wire_alloc(struct qib_pportdata *ppd, u32 bytes, void **pkt, void **data)
 {
@@ -143,7 +143,7 @@ void vqib_wire_send(struct qib_pportdata *ppd, void *pkt)
 	vqib_send(vqib_end_of(ppd), pkt, true);
 }
 
-/* ---------------------------------------- what ib_qib's SMA and PMA configure */
+/* -------------------------------- configuration, called by ib_qib's SMA and PMA */
 
 int qib_set_mtu(struct qib_pportdata *ppd, u16 mtu)
 {
@@ -285,7 +285,7 @@ static void set_device(struct qib_devdata *dd, unsigned int unit)
 	dd->pport = (struct qib_pportdata *)(dd + 1);
 	dd->pcidev = chips[unit];
 	dd->flags = QIB_PRESENT | QIB_INITTED;
-	dd->deviceid = 0x7322;		/* a QLE7340, to go by this */
+	dd->deviceid = 0x7322;		/* the value of a QLE7340 */
 	dd->minrev = 1;
 	dd->majrev = 7;
 	dd->base_guid = cpu_to_be64(BASE_GUID + unit * 0x10);
@@ -337,7 +337,7 @@ static int alloc_port(struct qib_pportdata *ppd, unsigned int unit)
 	return 0;
 }
 
-/* what ib_qib keeps per receive context; ours is one, without buffers */
+/* ib_qib's data per receive context; this module has one context, without buffers */
 static struct qib_ctxtdata *alloc_context(struct qib_devdata *dd)
 {
 	struct qib_ctxtdata *rcd = kzalloc(sizeof(*rcd), GFP_KERNEL);
@@ -375,7 +375,7 @@ static struct qib_chippport_specific *alloc_end(struct qib_pportdata *ppd, unsig
 }
 
 /**
- * vqib_chip_create - an HCA, registered with the InfiniBand core
+ * vqib_chip_create - creates an HCA, registered with the InfiniBand core
  * @unit: its number
  *
  * Return: the HCA, or an error pointer
@@ -406,7 +406,7 @@ fail:
 	return ERR_PTR(ret);
 }
 
-/* As a card is taken out: its link goes first, so that nothing comes in while its users leave. */
+/* Takes the link down first, so that no packet arrives while users release the device. */
 void vqib_chip_unplug(struct qib_devdata *dd)
 {
 	struct vqib_end *end = vqib_end_of(dd->pport);

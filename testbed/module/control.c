@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * vqib: /sys/kernel/debug/vqib, with a folder for each end of a link: its name, state, cable,
- * counters, and what happens to packets that leave by it.
+ * counters, and the faults of packets that leave by it.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>

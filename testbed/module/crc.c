@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vqib: the two CRCs of a packet (IBA 7.8). Both go over the octets as they are sent, least
- * significant bit first, begin with all ones and are inverted at the end.
+ * vqib: the two CRCs of a packet (IBA 7.8). Both cover the octets in the order of sending, least
+ * significant bit first, start with all ones and are inverted at the end.
  */
 #include <linux/crc32.h>
 
@@ -24,7 +24,7 @@ void vqib_crc_init(void)
 	}
 }
 
-/* over all octets from LRH to ICRC */
+/* VCRC over all octets from LRH to ICRC */
 static u16 vcrc(const struct vqib_pkt *p)
 {
 	const u8 *at = p->data, *end = at + p->len + 4;
@@ -36,7 +36,7 @@ static u16 vcrc(const struct vqib_pkt *p)
 }
 
 /*
- * Over all octets from LRH to payload and pad, where those that change on the way count as ones:
+ * ICRC over all octets from LRH to payload and pad. Bits that can change on the way count as ones:
  * with a GRH the whole LRH, and in the GRH TClass, FlowLabel and HopLimit; without one the LRH's
  * VL; in the BTH the octet with FECN and BECN.
  */
@@ -61,7 +61,7 @@ static u32 icrc(const struct vqib_pkt *p)
 	return ~crc32_le(crc, p->data + headlen, p->len - headlen);
 }
 
-/* ICRC and VCRC, unless they are there already */
+/* adds ICRC and VCRC if the packet has none */
 void vqib_seal(struct vqib_pkt *p)
 {
 	if (p->sealed)

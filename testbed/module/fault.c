@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vqib: what a cable does to the packets that leave by an end. The rates are set while it runs
+ * vqib: the faults of a cable for packets that leave by an end. The rates can change at run time
  * (control.c).
  */
 #include <linux/moduleparam.h>
@@ -41,8 +41,8 @@ static void flip(struct vqib_end *from, struct vqib_pkt *p, u32 first, u32 end)
 }
 
 /*
- * A bit behind the BTH is wrong, and the VCRC is made of what is: only the endport can tell. Or
- * any bit is wrong as the VCRC is already made: the next port tells.
+ * Inverts a bit after the BTH before the VCRC is computed, so that only the destination HCA detects
+ * it; or any bit after the VCRC was computed, so that the next port detects it.
  */
 static bool damage(struct vqib_end *from, struct vqib_pkt *p)
 {
@@ -62,7 +62,7 @@ static bool damage(struct vqib_end *from, struct vqib_pkt *p)
 }
 
 /**
- * vqib_fault - decides what happens to a packet on its link, and damages it
+ * vqib_fault - decides what happens to a packet on its link, and corrupts it if necessary
  * @from: the end that it leaves by
  * @p: the packet
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vqib: link training and port states (IBA 7.2). A link trains at once where both ends want it:
- * there is a cable, and neither is disabled. Both ends are Down, or neither is.
+ * vqib: link training and port states (IBA 7.2). A link trains at once if there is a cable and
+ * neither end is disabled. Either both ends are Down, or neither is.
  */
 #include "vqib.h"
 
@@ -21,7 +21,7 @@ static u32 lflag_of(u8 log)
 	}
 }
 
-/* qib's own idea of the state, and the events that the verbs' users wait for */
+/* updates qib's copy of the state, and sends the events that users of verbs wait for */
 static void report_hca(struct vqib_end *end, u8 old)
 {
 	struct qib_pportdata *ppd = end->ppd;
@@ -43,8 +43,8 @@ static void report_hca(struct vqib_end *end, u8 old)
 }
 
 /*
- * PortStateChange and trap 128 are for what the link does, not for Armed and Active, which are
- * the SM's doing; IBA 14.2.5.4
+ * PortStateChange and trap 128 report changes of the link, not Armed and Active, which the SM
+ * sets; IBA 14.2.5.4
  */
 static void report_switch(struct vqib_switch *sw)
 {
@@ -95,11 +95,11 @@ void vqib_link_start(struct vqib_end *end)
 
 /**
  * vqib_link_bounce - the link goes down
- * @end: the end whose management wants it
- * @disable: it stays down until this end is bounced without this; else it trains again at once.
- *	At once, because a SubnSet(PortInfo) with PortState Down, which OpenSM sends when MTU
- *	or VLs change, must still get its answer through; a chip holds it until the link is
- *	there.
+ * @end: the end whose management requests it
+ * @disable: the link stays down until this end is bounced without @disable; else it trains again
+ *	at once, because the response to a SubnSet(PortInfo) with PortState Down, which OpenSM
+ *	sends when MTU or VLs change, must still pass. A chip delays that response until the
+ *	link is up.
  */
 void vqib_link_bounce(struct vqib_end *end, bool disable)
 {
@@ -114,9 +114,9 @@ void vqib_link_bounce(struct vqib_end *end, bool disable)
 }
 
 /**
- * vqib_link_cable - the cable is pulled, or put in again
- * @end: where
- * @in: put in
+ * vqib_link_cable - unplugs the cable, or plugs it in again
+ * @end: one end of the cable
+ * @in: plug it in
  */
 void vqib_link_cable(struct vqib_end *end, bool in)
 {
@@ -139,7 +139,7 @@ void vqib_link_cable(struct vqib_end *end, bool in)
  * @end: the port
  * @log: IB_PORT_ARMED or IB_PORT_ACTIVE
  *
- * Return: false if that cannot follow the state that it has
+ * Return: false if the port's present state does not allow this one
  */
 bool vqib_link_set(struct vqib_end *end, u8 log)
 {
@@ -160,7 +160,7 @@ bool vqib_link_set(struct vqib_end *end, u8 log)
 }
 
 /*
- * VL15 passes as soon as the link is up, the rest when the SM has made the port Active; IBA 7.2
+ * VL15 passes as soon as the link is up, other packets once the port is Active; IBA 7.2
  */
 bool vqib_link_may_send(const struct vqib_end *end, const struct vqib_pkt *p)
 {
@@ -177,7 +177,7 @@ bool vqib_link_may_receive(const struct vqib_end *end, const struct vqib_pkt *p)
 	       (log != IB_PORT_DOWN && vqib_is_vl15(p));
 }
 
-/* ------------------------------------------------- what ib_qib wants of it */
+/* ------------------------------------------------------- called by ib_qib */
 
 int qib_wait_linkstate(struct qib_pportdata *ppd, u32 state, int msecs)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vqib: packets that are not what their sender made. Each end of a link has a list of rules in
- * debugfs ("rewrite"): which packets, by octets that they have, and what becomes of them. So a
- * kernel that keeps every rule can be seen to break one. The CRCs are made right again.
+ * vqib: changes packets on their way. Each end of a link has a list of rules in debugfs
+ * ("rewrite"): a rule matches octets of packets, and sets octets or drops the packet. So a kernel
+ * that follows the RFCs appears to violate them. The CRCs are corrected afterwards.
  */
 #include <linux/debugfs.h>
 #include <linux/kernel.h>
@@ -20,7 +20,7 @@
 #define BTH_UD_SEND	0x64	/* opcodes; IBA 9.2.1 */
 #define BTH_UD_SEND_IMM	0x65
 #define BTH_UC_SEND	0x20
-#define BTH_SEND_ONLY	0x04	/* RC's; First, Middle and Last are 0 to 2 */
+#define BTH_SEND_ONLY	0x04	/* of RC; First, Middle and Last are 0 to 2 */
 #define DETH		8
 
 /* octets of a packet, to be compared or to be written */
@@ -57,13 +57,13 @@ static bool is_send(u8 opcode)
 	return kind <= 2 || kind == BTH_SEND_ONLY;
 }
 
-/* where it begins in this packet; -1: it has none */
+/* returns the offset of the base in this packet; -1: the packet has none */
 static int base_at(const struct vqib_pkt *p, const char *base)
 {
 	u32 bth = vqib_bth_at(p);
 	u8 opcode;
 
-	if (p->len < bth + VQIB_BTH)	/* a rule has made the LRH promise a GRH */
+	if (p->len < bth + VQIB_BTH)	/* a rule changed LNH: a GRH should follow */
 		return -1;
 	opcode = p->data[bth];
 	if (!strcmp(base, "lrh"))
@@ -112,17 +112,17 @@ static void apply(struct vqib_pkt *p, const struct rule *rule)
 		const struct patch *patch = &rule->patch[i];
 		u8 *at = patch->set ? patch_at(p, patch) : NULL;
 
-		if (at)		/* the patches before it may have moved its place away */
+		if (at)		/* earlier patches may have moved the base */
 			memcpy(at, patch->octets, patch->len);
 	}
 }
 
 /**
- * vqib_rewrite - what the rules of an end make of a packet; the caller holds from->line.lock
+ * vqib_rewrite - applies the rules of an end to a packet; the caller holds from->line.lock
  * @from: the end that it leaves by
  * @p: the packet
  *
- * Return: true if it is to be lost
+ * Return: true if a rule drops the packet
  */
 bool vqib_rewrite(struct vqib_end *from, struct vqib_pkt *p)
 {
@@ -132,7 +132,7 @@ bool vqib_rewrite(struct vqib_end *from, struct vqib_pkt *p)
 	if (list_empty(&from->rewrites))
 		return false;
 	if (p->len < vqib_bth_at(p) + VQIB_BTH || !vqib_vcrc_ok(p) || !vqib_icrc_ok(p))
-		return false;		/* damaged packets stay damaged */
+		return false;		/* corrupt packets stay corrupt */
 	list_for_each_entry(rule, &from->rewrites, list) {
 		if (!matches(p, rule))
 			continue;
@@ -168,7 +168,7 @@ static const char *find_base(const char *name)
 	return i < 0 ? NULL : bases[i];
 }
 
-/* BASE+OFFSET=OCTETS; changes the word */
+/* parses BASE+OFFSET=OCTETS; modifies the word */
 static int parse_patch(struct patch *patch, char *word)
 {
 	char *hex = word, *offset = strsep(&hex, "=");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * vqib: flow steering of type sniffer. A UD queue pair with such a flow gets a copy of every packet
- * that the port sends or takes, from LRH to VCRC; one that finds no receive posted is missed.
+ * that the port sends or receives, from LRH to VCRC. Without a posted receive the packet is lost.
  */
 #include <linux/slab.h>
 
@@ -17,7 +17,7 @@ struct vqib_sniffer {
 
 static DEFINE_SPINLOCK(sniffers_lock);
 
-/* takes the next receive; false if there is none, or it is too small and stays for another */
+/* takes the next posted receive; false if there is none, or it is too small (it stays posted) */
 static bool take_receive(struct rvt_qp *qp, u32 len)
 {
 	if (!(ib_rvt_state_ops[qp->state] & RVT_PROCESS_RECV_OK))
@@ -65,7 +65,7 @@ static void to_queue_pair(struct vqib_rxq *copies, struct vqib_pkt *p)
 	kfree(p);
 }
 
-/* a packet that the HCA's port sends or takes; stays the caller's */
+/* copies a packet that the HCA's port sends or receives; the caller keeps the packet */
 void vqib_sniff(struct vqib_end *end, struct vqib_pkt *p)
 {
 	struct list_head *sniffers = &end->ppd->cpspec->sniffers;

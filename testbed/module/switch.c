@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * vqib: a switch. It forwards by its linear and multicast forwarding tables, which the SM fills
- * by the agent in switch_sma.c, and enforces partitions at its ports where the SM wants that.
+ * by the agent in switch_sma.c, and enforces partitions at the ports that the SM configures so.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "vqib.h"
 
-#define MAX_HOPS 32	/* a real switch's lifetime limit drops what runs in circles */
+#define MAX_HOPS 32	/* a real switch's lifetime limit drops packets in a loop */
 
-/* in PortInfo, beside OperationalVLs; IBA 14.2.5.6 */
+/* in the octet of PortInfo with OperationalVLs; IBA 14.2.5.6 */
 #define PEI 8		/* PartitionEnforcementInbound */
 #define PEO 4		/* PartitionEnforcementOutbound */
 
 /*
- * The table of a switch's port is a copy of that of the HCA on it, so that the membership bit
- * does not count here: a limited member's packets pass. Whether two members may talk is the
- * receiving HCA's to tell.
+ * The table of a switch's port is a copy of the table of the HCA on it, so the membership bit is
+ * ignored here: packets of a limited member pass. The receiving HCA decides whether two members
+ * may communicate.
  */
 static bool pkey_in_table(const struct vqib_switch_port *port, const struct vqib_pkt *p)
 {
@@ -42,9 +42,9 @@ static bool pkey_ok(const struct vqib_switch_port *port, const struct vqib_pkt *
 /**
  * vqib_switch_out - sends a packet out of a port
  * @sw: the switch
- * @port: the port's number; if there is none such the packet is dropped
- * @p: the packet, which is taken over
- * @enters: it is the switch's own
+ * @port: the port's number; if there is no such port, the packet is dropped
+ * @p: the packet; this function frees or queues it
+ * @enters: the switch itself has created the packet
  */
 void vqib_switch_out(struct vqib_switch *sw, unsigned int port, struct vqib_pkt *p, bool enters)
 {
@@ -93,7 +93,7 @@ static void forward(struct vqib_switch *sw, struct vqib_end *in, struct vqib_pkt
 	}
 }
 
-/* to the switch itself; takes p over */
+/* receives a packet for the switch itself; takes p over */
 static void own(struct vqib_switch *sw, struct vqib_end *in, struct vqib_pkt *p)
 {
 	if (!vqib_is_vl15(p) || vqib_lnh(p) != QIB_LRH_BTH || p->len != VQIB_SMP_PKT) {
@@ -169,7 +169,7 @@ struct vqib_switch *vqib_switch_create(unsigned int number, unsigned int nports)
 	return sw;
 }
 
-/* nothing comes in any more; the HCAs' links are down already */
+/* no packet can arrive any more: the HCAs' links are down already */
 void vqib_switch_stop(struct vqib_switch *sw)
 {
 	unsigned int i;

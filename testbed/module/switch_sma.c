@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * vqib: a switch's subnet management agent (IBA 14.2): directed routes, the attributes, trap 128.
- * The switch has a base port 0. M_Keys are kept, but not checked.
+ * The switch has a base port 0. M_Keys are stored, but not checked.
  */
 #include <linux/slab.h>
 
 #include "vqib.h"
 #include "qib_mad.h"
 
-#define SWITCH_GUID 0x0011750000001000ULL	/* of the first; 0x100 more for each other */
+#define SWITCH_GUID 0x0011750000001000ULL	/* of the first switch; +0x100 each */
 #define DIRECTION cpu_to_be16(0x8000)		/* D bit of a directed route's status */
 #define CAPS (BIT(7) | BIT(6))			/* InboundEnforcementCap, OutboundEnforcementCap */
-#define PHYS_DISABLED 3				/* PortPhysicalState, to be set; IBA 14.2.5.6 */
+#define PHYS_DISABLED 3				/* PortPhysicalState in a Set; IBA 14.2.5.6 */
 
 #define TRAP_PORT_CHANGE 128	/* a port of the switch has gone up or down; IBA 14.2.5.1 */
 
@@ -30,7 +30,7 @@ static struct ib_smp *smp_of(struct vqib_pkt *p)
 
 /* -------------------------------------------------------------- attributes */
 
-/* They read and, if set, first write; a status bit is the answer to what they cannot. */
+/* Each returns the attribute; for a Set it first writes it. Invalid values set a status bit. */
 
 static __be16 node_description(struct vqib_switch *sw, struct ib_smp *s, bool set)
 {
@@ -74,7 +74,7 @@ static __be16 switch_info(struct vqib_switch *sw, struct ib_smp *s, bool set)
 		info->def_mcast_prim = to->def_mcast_prim;
 		info->def_mcast_not = to->def_mcast_not;
 		info->life_state = to->life_state & ~VQIB_PORT_STATE_CHANGE;
-		if (to->life_state & VQIB_PORT_STATE_CHANGE)	/* 1 resets it */
+		if (to->life_state & VQIB_PORT_STATE_CHANGE)	/* writing 1 resets it */
 			atomic_set(&sw->state_changed, 0);
 	}
 	memset(s->data, 0, sizeof(s->data));
@@ -93,7 +93,7 @@ static __be16 guid_info(struct vqib_switch *sw, struct ib_smp *s, u32 block)
 	return 0;
 }
 
-/* the components that any port has */
+/* the components that every port has */
 static void set_common(struct ib_port_info *info, const struct ib_port_info *to)
 {
 	u8 vls = to->operationalvl_pei_peo_fpi_fpo & 0xf0;
@@ -267,7 +267,7 @@ static __be16 attribute(struct vqib_switch *sw, struct ib_smp *s, bool set, unsi
 	}
 }
 
-/* makes the answer of the question; false if there is none */
+/* turns the request into the response; false if there is none */
 static bool answer(struct vqib_switch *sw, struct ib_smp *s, unsigned int in)
 {
 	bool set = s->method == IB_MGMT_METHOD_SET;
@@ -305,8 +305,8 @@ static void lid_routed(struct vqib_switch *sw, unsigned int in, struct vqib_pkt 
 }
 
 /*
- * A switch's part in IBA 14.2.2. Gives the port that the packet, changed as it must be, leaves
- * by; 0 if it is to be dropped. LID-routed parts before or after the directed one are not there.
+ * A switch's part in IBA 14.2.2. Changes the packet as required and returns the port that it leaves
+ * by; 0: drop it. LID-routed parts before or after the directed route are not implemented.
  */
 static unsigned int directed(struct vqib_switch *sw, unsigned int in, struct ib_smp *s, bool *own)
 {
@@ -335,17 +335,17 @@ static unsigned int directed(struct vqib_switch *sw, unsigned int in, struct ib_
 }
 
 /**
- * vqib_switch_smp - an SMP for the switch, or one with a directed route that passes it
+ * vqib_switch_smp - handles an SMP for the switch, or one with a directed route that passes it
  * @sw: the switch
- * @in: the port that it came in on
- * @p: the packet, of VQIB_SMP_PKT octets; taken over
+ * @in: the port that it arrived on
+ * @p: the packet, of VQIB_SMP_PKT octets; this function frees or queues it
  */
 void vqib_switch_smp(struct vqib_switch *sw, unsigned int in, struct vqib_pkt *p)
 {
 	struct ib_smp *s = smp_of(p);
 	bool own;
 
-	p->sealed = false;	/* it will change; its CRCs have been checked */
+	p->sealed = false;	/* the packet will change; its CRCs have been checked */
 	if (s->mgmt_class == IB_MGMT_CLASS_SUBN_LID_ROUTED) {
 		lid_routed(sw, in, p);
 	} else if (s->mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE) {
@@ -359,7 +359,7 @@ void vqib_switch_smp(struct vqib_switch *sw, unsigned int in, struct vqib_pkt *p
 	}
 }
 
-/* an SMP of the switch's own to the SM, without its payload; NULL if there is no way to it */
+/* creates an SMP from the switch to the SM, without payload; NULL if there is no route to the SM */
 static struct vqib_pkt *to_sm(struct vqib_switch *sw, unsigned int *port)
 {
 	u16 sm = be16_to_cpu(sw->port[0].info.sm_lid);
@@ -383,8 +383,8 @@ static struct vqib_pkt *to_sm(struct vqib_switch *sw, unsigned int *port)
 }
 
 /*
- * Work: a port has gone up or down. The trap is sent once, TrapRepress or not; OpenSM finds
- * PortStateChange set anyway.
+ * Work item: a port has gone up or down. The trap is sent once and not repeated without a
+ * TrapRepress, because OpenSM also finds PortStateChange set.
  */
 void vqib_switch_notify(struct work_struct *work)
 {

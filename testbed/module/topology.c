@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vqib: which HCAs and switches there are, and the cables between them; the module's beginning
- * and end
+ * vqib: the HCAs, the switches and the cables between them; loading and unloading of the module
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -30,7 +29,7 @@ struct workqueue_struct *vqib_wq;
 
 #define MAX_CABLES (VQIB_MAX_HCAS + VQIB_MAX_SWITCHES * VQIB_MAX_PORTS / 2)
 
-/* an end, before it is there; port 0 is an HCA's */
+/* an end as parsed, before its device is created; port 0: an HCA */
 struct end_name {
 	u8 node, port;
 };
@@ -146,7 +145,7 @@ static int plain_topology(void)
 	return 0;
 }
 
-/* from the module's parameters; how many HCAs and switches there are is known then */
+/* reads the module's parameters; determines the numbers of HCAs and switches */
 static int read_topology(void)
 {
 	int ret;
@@ -163,7 +162,7 @@ static int read_topology(void)
 	return ret;
 }
 
-/* a switch has as many ports as the highest that a cable goes to */
+/* the number of a switch's ports is the highest port number that has a cable */
 static unsigned int nports_of(unsigned int number)
 {
 	unsigned int i, n = 0;
@@ -198,7 +197,7 @@ static void connect(void)
 	}
 }
 
-/* vqib_for_each_end - calls fn for every end, HCAs' first; the ports 0 of switches are none */
+/* vqib_for_each_end - calls fn for every end, HCAs' first; port 0 of a switch is not an end */
 void vqib_for_each_end(void (*fn)(struct vqib_end *end))
 {
 	unsigned int i, port;
@@ -237,7 +236,7 @@ static int create_hcas(void)
 	return 0;
 }
 
-/* all links go down before anything is freed that a packet could still come to */
+/* takes all links down before freeing anything that a packet could still reach */
 static void destroy(void)
 {
 	unsigned int i;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * vqib: virtual InfiniBand HCAs and switches. What its parts know of each other.
+ * vqib: virtual InfiniBand HCAs and switches: the interfaces between its files.
  *
- *   topology.c    the HCAs, switches and cables; the module's beginning and end
+ *   topology.c    the HCAs, switches and cables; loading and unloading of the module
  *   chip.c        the HCA's chip, as the transport of the kernel's ib_qib driver sees it
  *   link.c        link training and port states
  *   wire.c        packets: sending, queues, delivery
- *   fault.c       what a cable does to packets: loss, duplicates, delay, damage
- *   rewrite.c     packets whose octets are changed on the way
+ *   fault.c       faults of a cable: loss, duplicates, delay, bit errors
+ *   rewrite.c     rules that change packets on the way
  *   crc.c         ICRC and VCRC
  *   capture.c     /dev/vqib_wire: every packet as a pcap stream, and injection
- *   sniffer.c     a port's packets for a queue pair: verbs flow steering of type sniffer
+ *   sniffer.c     copies of a port's packets to a queue pair: verbs flow steering of type sniffer
  *   switch.c      forwarding
  *   switch_sma.c  the switch's subnet management agent
  *   control.c     debugfs: cables, faults, counters
@@ -34,7 +34,7 @@
 
 #define VQIB_MAX_HCAS		16
 #define VQIB_MAX_SWITCHES	8
-#define VQIB_MAX_PORTS		31	/* of a switch; with port 0 they fit an MFT entry's u32 */
+#define VQIB_MAX_PORTS		31	/* with port 0 they fit an MFT entry's u32 */
 #define VQIB_PKEYS		VQIB_NPKEYS	/* of a port, HCA's or switch's */
 
 #define VQIB_LRH		8	/* octets; IBA 7.7 */
@@ -54,10 +54,10 @@ struct vqib_switch;
  * @at: the end that it arrives at
  * @due: when it leaves the delay line
  * @len: octets from LRH to payload and pad, without the CRCs
- * @hops: switches it has crossed
- * @sealed: ICRC and VCRC follow in @data; else they are right by definition, and made when
- *	somebody looks
- * @capture: to be captured as it arrives
+ * @hops: number of switches that it has crossed
+ * @sealed: ICRC and VCRC follow in @data; else they are right by definition, and computed when
+ *	needed
+ * @capture: to be captured when it arrives
  * @data: @len octets and room for VQIB_CRCS
  */
 struct vqib_pkt {
@@ -87,7 +87,7 @@ static inline u32 vqib_bth_at(const struct vqib_pkt *p)
 	return vqib_lnh(p) == QIB_LRH_GRH ? VQIB_LRH + VQIB_GRH : VQIB_LRH;
 }
 
-/* where the packets wait that arrive at an HCA's port or at a switch */
+/* queue of packets that arrive at an HCA's port or at a switch */
 struct vqib_rxq {
 	spinlock_t lock;		/* all below */
 	struct list_head pkts;
@@ -97,35 +97,35 @@ struct vqib_rxq {
 	void (*receive)(struct vqib_rxq *q, struct vqib_pkt *p);	/* takes p over */
 };
 
-/* packets that the cable holds back, by the time they are due */
+/* packets that the cable delays, sorted by the time when they are due */
 struct vqib_line {
-	spinlock_t lock;		/* all below, and the dice of the end */
+	spinlock_t lock;		/* protects all below, and the random numbers of the end */
 	struct list_head pkts;
 	u32 depth;
 	struct hrtimer timer;
 };
 
-/* what happens to packets that leave by an end; u32 for debugfs */
+/* faults of packets that leave by an end; u32 for debugfs */
 struct vqib_faults {
 	u32 loss_ppm;
 	u32 dup_ppm;
-	u32 reorder_ppm;		/* held back ... */
+	u32 reorder_ppm;		/* delayed so that later packets overtake them ... */
 	u32 reorder_us;			/* ... for that long */
 	u32 delay_us;
-	u32 icrc_ppm;			/* damaged in the device: right VCRC, wrong ICRC */
-	u32 vcrc_ppm;			/* damaged on the cable: wrong VCRC */
-	u32 drop_next;			/* so many packets more are lost */
+	u32 icrc_ppm;			/* corrupted in the device: right VCRC, wrong ICRC */
+	u32 vcrc_ppm;			/* corrupted on the cable: wrong VCRC */
+	u32 drop_next;			/* number of next packets to lose */
 	u32 vl15;			/* also packets on VL15 */
 };
 
 enum vqib_counter {
 	VQIB_TX_PKTS, VQIB_TX_WORDS, VQIB_RX_PKTS, VQIB_RX_WORDS,
-	VQIB_TX_DISCARDS,		/* the link was not there, or not active */
+	VQIB_TX_DISCARDS,		/* the link was down, or not active */
 	VQIB_RX_DISCARDS,		/* the port was not ready, or its queue full */
 	VQIB_BAD_VCRC, VQIB_BAD_ICRC, VQIB_BAD_LENGTH, VQIB_BAD_FORMAT,
 	VQIB_NO_ROUTE,			/* switch: no entry for the DLID, or too many hops */
-	VQIB_RX_CONSTRAINT,		/* switch: P_Key refused as it came in */
-	VQIB_TX_CONSTRAINT,		/* switch: P_Key refused as it went out */
+	VQIB_RX_CONSTRAINT,		/* switch: P_Key rejected at the input port */
+	VQIB_TX_CONSTRAINT,		/* switch: P_Key rejected at the output port */
 	VQIB_LINK_DOWNED,
 	VQIB_SNIFFER_MISSED,
 	VQIB_LOST, VQIB_DUPLICATED, VQIB_REORDERED, VQIB_DAMAGED,
@@ -139,15 +139,15 @@ enum vqib_counter {
  * @ppd: of an HCA's port, else NULL
  * @sw: the switch of a switch's port, else NULL
  * @port: port number
- * @rxq: where packets wait that arrive here
+ * @rxq: queue of packets that arrive here
  * @log: port state, IB_PORT_...; this and the next three are changed under vqib_link_lock
  * @phys: port physical state, IB_PHYSPORTSTATE_...
- * @disabled: taken down by management until it is enabled again
- * @unplugged: the cable is pulled
- * @faults: of packets that leave here
+ * @disabled: management has taken the port down until it enables it again
+ * @unplugged: the cable is unplugged
+ * @faults: faults of packets that leave here
  * @rewrites: rules for packets that leave here (rewrite.c), under @line.lock
- * @line: packets that have left here and are held back
- * @rnd: decides who is hit; the fault's dice, under @line.lock
+ * @line: packets that have left here and are delayed
+ * @rnd: random numbers that select the packets for faults, under @line.lock
  * @count: see &enum vqib_counter
  */
 struct vqib_end {
@@ -173,7 +173,7 @@ static inline void vqib_count(struct vqib_end *end, enum vqib_counter c)
 	atomic64_inc(&end->count[c]);
 }
 
-/* qib's name for what a chip keeps per port */
+/* qib's name for the chip's data per port */
 struct qib_chippport_specific {
 	struct vqib_end end;
 	struct vqib_rxq rxq;
@@ -203,7 +203,7 @@ struct vqib_switch_info {
 #define VQIB_MFT_SIZE		1024
 #define VQIB_NO_PORT		255	/* in the LFT */
 
-/* a switch's port; end and the tables of port 0 are there, though no link is */
+/* a port of a switch; port 0 has end and tables too, but no link */
 struct vqib_switch_port {
 	struct vqib_end end;
 	struct ib_port_info info;
@@ -213,12 +213,12 @@ struct vqib_switch_port {
 };
 
 /*
- * A switch. All of it belongs to the work of its receive queue, but for what link.c changes: the
- * state of the ends, and @notify (atomic).
+ * A switch. Only the work of its receive queue changes it, except for the state of the ends and
+ * @notify (atomic), which link.c changes.
  */
 struct vqib_switch {
 	unsigned int number;
-	unsigned int nports;			/* external ones */
+	unsigned int nports;			/* number of external ports */
 	struct vqib_switch_port *port;		/* 0 .. nports */
 	struct vqib_rxq rxq;
 	struct work_struct notify;		/* a port's state has changed */
@@ -295,7 +295,7 @@ bool vqib_capture_sender_view(void);
 int vqib_capture_init(void);
 void vqib_capture_exit(void);
 
-/* sniffer.c; the rest of it stands in qib.h */
+/* sniffer.c; its other functions are declared in qib.h */
 void vqib_sniff(struct vqib_end *end, struct vqib_pkt *p);
 
 /* switch.c */

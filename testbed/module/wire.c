@@ -10,7 +10,7 @@ module_param(rxq_max, uint, 0644);
 MODULE_PARM_DESC(rxq_max,
 		 "receive queue limit of an HCA's port or a switch, packets; above it packets are dropped");
 
-#define RX_BUDGET 256	/* packets before the work lets others run */
+#define RX_BUDGET 256	/* packets before the work yields */
 #define VL15_EXTRA 1024	/* VL15 has buffers of its own; IBA 7.6.4 */
 
 struct vqib_pkt *vqib_pkt_alloc(u32 len, gfp_t gfp)
@@ -63,8 +63,7 @@ void vqib_rxq_init(struct vqib_rxq *q, void (*receive)(struct vqib_rxq *q, struc
 }
 
 /*
- * What is in the queue is lost, and what comes later; on return nothing is being received any
- * more.
+ * Drops the packets in the queue, and all later ones. After the return no packet is being received.
  */
 void vqib_rxq_stop(struct vqib_rxq *q)
 {
@@ -101,7 +100,7 @@ bool vqib_rxq_add(struct vqib_rxq *q, struct vqib_pkt *p)
 	return taken;
 }
 
-/* the packet has come to p->at; takes it over */
+/* delivers the packet, which has arrived at p->at; takes it over */
 void vqib_arrive(struct vqib_pkt *p)
 {
 	struct vqib_end *end = p->at;
@@ -174,7 +173,7 @@ void vqib_end_init(struct vqib_end *end, struct vqib_rxq *q)
 	vqib_fault_init(end);
 }
 
-/* nothing leaves by the end any more, and what it held back is lost; its link is down already */
+/* stops sending by the end and drops the packets that it delays; its link is down already */
 void vqib_end_stop(struct vqib_end *end)
 {
 	struct vqib_pkt *p, *next;
@@ -204,8 +203,8 @@ static void depart(struct vqib_end *from, struct vqib_pkt *p, bool late)
 /**
  * vqib_send - sends a packet to the other end of the link
  * @from: the end that it leaves by
- * @p: the packet, which is taken over
- * @enters: it enters the fabric here, rather than to be forwarded
+ * @p: the packet; this function frees or queues it
+ * @enters: the packet enters the fabric here; false: it is forwarded
  */
 void vqib_send(struct vqib_end *from, struct vqib_pkt *p, bool enters)
 {
@@ -249,9 +248,9 @@ void vqib_send(struct vqib_end *from, struct vqib_pkt *p, bool enters)
 }
 
 /**
- * vqib_link_layer_ok - what a port checks of every packet that comes in: IBA 7.4
+ * vqib_link_layer_ok - makes the checks of a port on every packet that arrives: IBA 7.4
  * @end: the port
- * @p: the packet; stays the caller's
+ * @p: the packet; the caller keeps it
  * @mtu: the port's, octets
  *
  * Return: whether the packet may pass; if not, it has been counted

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cable [MODE[:MTU]]: two HCAs on a switch; n1's cable is pulled for two seconds.
-# Expected: both ends of the link are Down, the switch sends trap 128; when the cable is in again OpenSM makes the port
-# Active, n1 joins its groups again, and the two talk as before.
+# cable [MODE[:MTU]]: two HCAs on a switch; the cable of n1 is unplugged for two seconds.
+# Expected: both ends of the link are Down and the switch sends trap 128. After the cable is plugged in again, OpenSM makes the
+# port Active, n1 joins its groups again, and pings between the two succeed again.
 fabric_up topo=1 && fabric_capture cable.pcap && fabric_sm && fabric_nets "$@" || return 1
 fabric_on 0 ping -c 3 -i 0.3 10.0.0.2 || return 1
 fabric_port h1 DOWN

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cluster PROBE CHECK: sixteen HCAs on two switches, a node each. ClusterShell's worker "exec" runs PROBE, which is ipoib-probe, in
-# every node's network namespace, four at a time; CHECK, which is ipoib-check, merges the sixteen reports. Two nodes are not as the others.
-# Expected: sixteen reports; of n5 it is told that its interface's MTU is not the link's, of n9 that its port is in two partitions.
+# cluster PROBE CHECK: sixteen HCAs on two switches, one node each. ClusterShell's worker "exec" runs PROBE (ipoib-probe) in the
+# network namespace of every node, four at a time; CHECK (ipoib-check) merges the sixteen reports. Two nodes are misconfigured.
+# Expected: sixteen reports. The report of n5 says that the MTU of its interface differs from the link's; the report of n9 says
+# that its port is in two partitions.
 # arguments: $IPOIB_BIN/ipoib-probe $IPOIB_BIN/ipoib-check
 probe=$1 check=$2 reports=/fabric-out/reports
 { echo 'Default=0x7fff, ipoib : ALL=full;'; echo 'P1=0x8001 : 0x0011750000000190=full;'; } > /tmp/partitions

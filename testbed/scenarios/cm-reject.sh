@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cm-reject: two HCAs back to back in connected mode; REQs that IPoIB refuses, or takes from a stranger.
+# cm-reject: two HCAs back to back in connected mode; REQs that IPoIB rejects, or accepts from a program that is not IPoIB.
 # Expected: REJ reason 8 (invalid Service-ID) for RFC 4755's 0x01 form and for a QPN that is not the
 # interface's; REP, RTU, DREQ, DREP for Linux's 0x10 form from a program with private data of its own; then
-# Linux's own REQ, refused by a peer whose interface is down.
+# Linux's own REQ, rejected by a peer whose interface is down.
 # findings: violated rfc4755.6.private-data
-#   RFC 4755 section 6: every CM message that makes a connection has the private data; the last REQ of ours has none.
+#   RFC 4755 section 6: every CM message that makes a connection has the private data; the program's last REQ has none.
 fabric_up && fabric_sm && fabric_nets connected:65520 && fabric_capture cm-reject.pcap || return 1
 hardware=$(fabric_address 1 ib1)
 qpn=$(echo "$hardware" | cut -d: -f2-4 | tr -d :)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cooked: what tcpdump on a host sees of IPoIB: sll.pcap from ib1 (LINUX_SLL), sll2.pcap from all interfaces
-# (LINUX_SLL2), beside the wire's cooked.pcap.
+# cooked: what tcpdump on a host captures of IPoIB: sll.pcap from ib1 (LINUX_SLL) and sll2.pcap from all interfaces
+# (LINUX_SLL2), in addition to cooked.pcap, captured on the wire.
 # Expected: ARP and neighbour discovery, multicast and unicast, ICMP; no link-layer address in the cooked header.
 fabric_up && fabric_sm && fabric_nets && fabric_capture cooked.pcap || return 1
 peer=$(fabric_link_local 1 ib1) || return 1

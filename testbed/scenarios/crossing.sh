@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# crossing: two HCAs back to back in connected mode with MTU 65520. Both know each other's path, from an exchange over UD
-# (by permanent neighbour entries without the RC flag); then the entries get the flag, and one process sends a
-# datagram from either side at once, while the cable takes a tenth of a second each way: neither can answer before it asks.
-# Expected: two REQs that cross, each sent before the other's has been answered; both are answered by REP and stay, a
-# connection for each direction.
+# crossing: two HCAs back to back in connected mode with MTU 65520. Both know each other's path from an exchange over UD
+# (permanent neighbour entries without the RC flag). Then the entries get the RC flag, and one process sends a datagram from
+# both sides at the same time, while the cable delays packets by 0.1 s: each side sends its REQ before the other's arrives.
+# Expected: two crossing REQs, each sent before the other has been answered. Both are answered by REP and both connections
+# stay open, one for each direction.
 # findings: deviation rfc4755.3.3.simultaneous
-#   RFC 4755 section 3.3: of two that cross, one MUST be rejected, with reason 28; Linux has no such comparison.
+#   RFC 4755 section 3.3: of two crossing REQs, one MUST be rejected, with reason 28; Linux does not compare them.
 fabric_up && fabric_capture crossing.pcap && fabric_sm && fabric_nets connected:65520 && sleep 3 || return 1
 a=$(fabric_address 0 ib0) b=$(fabric_address 1 ib1)
-know() {    # know FIRST_OCTET: both know each other with these flags
+know() {    # know FIRST_OCTET: sets a neighbour entry for the other node on both, with these flags in the link-layer address
     ip -n n0 neigh replace 10.0.0.2 lladdr "$1:${b#*:}" dev ib0 nud permanent &&
         ip -n n1 neigh replace 10.0.0.1 lladdr "$1:${a#*:}" dev ib1 nud permanent
 }

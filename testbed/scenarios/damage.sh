@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# damage: two HCAs on a switch, datagram mode. Packets from n0 get a wrong bit: first on the cable, so that the VCRC tells,
-# then in the HCA before its VCRC is made, so that only the ICRC does.
-# Expected: the switch drops what has a wrong VCRC; it forwards what has a wrong ICRC, and n1's HCA drops that. Both count.
-# Each is in the capture as it was on the wire. No damaged packet gets to IP.
-# IPv6 is off: what it sends to a group that n1 is not in (yet), the switch would drop before n1's HCA could count it.
+# damage: two HCAs on a switch, datagram mode. A bit of packets from n0 is inverted: first on the cable, so that the VCRC is
+# wrong; then in the HCA before it computes the VCRC, so that only the ICRC is wrong.
+# Expected: the switch drops packets with a wrong VCRC. It forwards packets with a wrong ICRC, and n1's HCA drops these. Both
+# count them. The capture has every packet as it was on the wire. No corrupt packet reaches IP.
+# IPv6 is off: the switch would drop IPv6 packets to a group that n1 has not joined (yet), before n1's HCA could count them.
 fabric_up topo=1 seed=4391 && fabric_sm && fabric_nets || return 1
 for n in 0 1; do fabric_on $n sysctl -q -w net.ipv6.conf.all.disable_ipv6=1 || return 1; done
 fabric_capture damage.pcap

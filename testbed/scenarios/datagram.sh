@@ -2,11 +2,11 @@
 # datagram: two HCAs back to back, datagram mode, from the first packet of OpenSM to the leave of every
 # group.
 # Expected: joins (also of missing groups), router solicitations, MLD and IGMP reports, ARP, ICMP, a
-# datagram of 8000 octets in IP fragments, NS and NA (multicast and, by neighbour revalidation, unicast), an
-# IPv4 and an IPv6 group with ICMP to it and its leave, then Deletes of MCMemberRecord as the interface goes
+# datagram of 8000 octets in IP fragments, NS and NA (multicast, and unicast by neighbour revalidation), an
+# IPv4 and an IPv6 group: joined, pinged and left; then Deletes of MCMemberRecord when the interface goes
 # down.
 # findings: deviation rfc4391.10.subscribe-traps rfc4391.4.1.qkey-controlled
-#   RFC 4391 section 10: who sends to a group without being its full member subscribes to traps 66 and 67; Linux never
+#   RFC 4391 section 10: a node that sends to a group without being a full member subscribes to traps 66 and 67; Linux never
 #   does. Section 4.1: the Q_Key should be a controlled one (high-order bit 1); OpenSM's is 0x00000b1b.
 fabric_up && fabric_capture datagram.pcap && fabric_sm && fabric_nets || return 1
 sleep 1     # the router solicitations and listener reports that a new interface sends by itself

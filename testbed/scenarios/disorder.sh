@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# disorder [MODE[:MTU]]: two HCAs back to back; the cable loses, repeats, reorders and delays what n0 sends. The capture is
-# what arrives at the far end.
-# Expected: with a delay of 20 ms one way a ping takes as long; duplicates arrive twice (over UD ping says DUP!, over RC the
-# HCA acknowledges and drops them); over UD echo requests come in another order; a burst that drop_next takes is missing.
+# disorder [MODE[:MTU]]: two HCAs back to back; the cable loses, repeats, reorders and delays the packets of n0. The capture has
+# the packets that arrive at n1.
+# Expected: with a delay of 20 ms in one direction a ping takes 20 ms; duplicates arrive twice (over UD ping prints DUP!, over RC
+# the HCA acknowledges and drops them); over UD echo requests arrive in another order; the packets that drop_next drops are missing.
 fabric_up cap_lost=0 seed=4391 && fabric_sm && fabric_nets "$@" && fabric_on 0 ping -c 2 -i 0.2 10.0.0.2 || return 1
 fabric_capture disorder.pcap
 fabric_fault h0 delay_us=20000
 fabric_on 0 ping -c 3 -i 0.2 10.0.0.2 > /tmp/ping || return 1
 cat /tmp/ping
-awk -F/ '/^rtt/ { exit !($4 >= 20) }' /tmp/ping || return 1     # the least
+awk -F/ '/^rtt/ { exit !($4 >= 20) }' /tmp/ping || return 1     # the minimum
 fabric_fault h0 delay_us=0 dup_ppm=200000
 fabric_on 0 ping -q -c 50 -i 0.05 10.0.0.2 || return 1
 fabric_fault h0 dup_ppm=0 reorder_ppm=200000 reorder_us=120000

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# dull [SECONDS [MODE[:MTU]...]]: three HCAs on a switch, and for 300 s what hosts do all day. Its capture is too large to
-# be kept; a judge of it has nothing to say beyond what is known of Linux.
-# Expected: all pairs ping each other over IPv4 and IPv6 every other second; about every 5 s a TCP transfer of 200 kB, UDP
-# datagrams of 1400 and 9000 octets, a group that is joined, pinged and left; now and then a flushed neighbour table,
-# and an interface that goes down and comes back.
+# dull [SECONDS [MODE[:MTU]...]]: three HCAs on a switch with the traffic of ordinary hosts, for 300 s. Its capture is too large
+# for testdata; ipoib-check finds nothing in it except the known deviations of Linux.
+# Expected: every 2 s all pairs ping each other over IPv4 and IPv6; about every 5 s there is a TCP transfer of 200 kB, UDP
+# datagrams of 1400 and 9000 octets, a group that is joined, pinged and left; sometimes the neighbour table is flushed, or
+# an interface goes down and comes up again.
 # arguments: 30
 seconds=${1:-300}; [ $# -gt 0 ] && shift
 nodes="0 1 2"
 
-# sink NODE: takes all that comes by TCP and UDP on port 9
+# sink NODE: receives and discards TCP and UDP on port 9
 sink() {
     fabric_on "$1" python3 -c '
 import selectors, socket
@@ -23,7 +23,7 @@ while True:
             sel.unregister(key.fileobj); key.fileobj.close()' &
     pids="$pids $!"
 }
-# bulk NODE ADDRESS: 200 kB by TCP, then 20 UDP datagrams of 1400 octets and 5 of 9000; nobody minds if the peer is away
+# bulk NODE ADDRESS: 200 kB by TCP, then 20 UDP datagrams of 1400 octets and 5 of 9000; an unreachable peer is no error
 bulk() {
     fabric_on "$1" python3 -c '
 import socket, sys, time

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# enforcement: three HCAs on a switch; n0 and n1 are members of P_Key 0x8002, n2 is not, but sends an echo request to n1 with
-# that P_Key all the same (a packet made by hand, as a broken or malicious HCA would).
-# Expected: OpenSM has made the switch's ports enforce partitions: the packet is dropped as it comes in at n2's port, and
-# counted there, and does not get to n1. With OpenSM's enforcement off it reaches n1's IP: an HCA cannot tell.
+# enforcement: three HCAs on a switch; n0 and n1 are members of P_Key 0x8002. n2 is not, but sends an echo request with that P_Key
+# to n1 (a packet that a program builds, as a defective or malicious HCA could).
+# Expected: OpenSM has configured the switch's ports to enforce partitions: n2's port of the switch drops and counts the packet,
+# and n1 does not receive it. Without OpenSM's enforcement it reaches IP on n1, because an HCA cannot know which P_Keys the
+# sender has.
 cat > /tmp/partitions.conf <<'CONF'
 Default=0x7fff,ipoib:ALL=full;
 Two=0x0002,ipoib:0x0011750000000100=full,0x0011750000000110=full;
 CONF
-intrude() { # 20 echo requests from n2 to n1's ib1.8002; says how many arrived
+intrude() { # sends 20 echo requests from n2 to n1's ib1.8002; sets $arrived to the number that arrived
     local before refused
     before=$(echoes) refused=$(fabric_count s0.3 rx_constraint)
     python3 - "$(fabric_address 1 ib1.8002)" \
@@ -30,11 +31,11 @@ for psn in range(20):       # BTH: UD SEND Only, P_Key, QPN, PSN; DETH: OpenSM's
     lrh = struct.pack("!BBHHH", 0, 2, dlid, (8 + len(bth) + len(payload) + 4) // 4, slid)
     open("/dev/vqib_wire", "wb", 0).write(bytes([2, 0, 0, 0]) + lrh + bth + payload)
 PYTHON
-    fabric_until all_told
+    fabric_until all_counted
     arrived=$(($(echoes)-before))
 }
-# each of the 20 is counted where it was refused, or where it has arrived
-all_told() { [ $(($(fabric_count s0.3 rx_constraint)-refused+$(echoes)-before)) -ge 20 ]; }
+# the switch port counted each of the 20 as dropped, or IP on n1 counted it as received
+all_counted() { [ $(($(fabric_count s0.3 rx_constraint)-refused+$(echoes)-before)) -ge 20 ]; }
 echoes() { fabric_on 1 awk '/^Icmp: [0-9]/ { print $10 }' /proc/net/snmp; }
 
 fabric_up topo=1 nhca=3 cap_mode=2 && fabric_capture enforcement.pcap && fabric_sm -P /tmp/partitions.conf && fabric_nets &&

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# foreign: other protocols between the same HCAs, none of them IPoIB but for the ARP that finds the peer.
+# foreign: other protocols between the same HCAs, no IPoIB except the ARP that finds the peer.
 # Expected: ibv_ud_, rc_ and uc_pingpong (UD with and without GRH, RC and UC First/Middle/Last); an RDMA-CM
-# connection by rping (SEND, RDMA READ, RDMA WRITE), one by rdma_client, one that is refused (REJ, reason
+# connection by rping (SEND, RDMA READ, RDMA WRITE), one by rdma_client, one that is rejected (REJ, reason
 # 8); ibping's vendor MADs.
 # findings: noted ulp.identify
-#   The connections of rping and rdma_client are named as the RDMA CM's, and not judged.
+#   The connections of rping and rdma_client are identified as those of the RDMA CM, and not checked.
 fabric_up && fabric_sm && fabric_nets && fabric_capture foreign.pcap || return 1
 set -- $(ls /sys/class/infiniband | sort -V); first=$1 second=$2
 pingpong() {    # pingpong KIND [OPTION...]
     local kind=$1; shift
     ibv_${kind}_pingpong -d "$second" "$@" >/dev/null &
-    fabric_await /proc/net/tcp ':4853 .* 0A ' >/dev/null || return 1     # it listens, port 18515
+    fabric_await /proc/net/tcp ':4853 .* 0A ' >/dev/null || return 1     # the server listens on port 18515
     ibv_${kind}_pingpong -d "$first" "$@" 127.0.0.1 || return 1
     wait $!
 }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# limited: three HCAs on a switch; n0 is full member of the default partition and of 0x8002, n1 and n2 are limited members
+# limited: three HCAs on a switch; n0 is a full member of the default partition and of 0x8002, n1 and n2 are limited members
 # of both, with P_Keys 0x7fff and 0x0002.
-# Expected: n0 talks to both; n1 and n2 do not hear each other: ARP requests go out with the limited P_Key and are dropped
-# where they arrive. Unicast, tried by a permanent neighbour entry, does not even start: the SA knows no path.
+# Expected: n0 reaches both; n1 and n2 do not reach each other: their ARP requests have the limited P_Key and are dropped
+# by the receiver. Unicast, with a permanent neighbour entry, is not even sent: the SA finds no path.
 # findings: noted partition.overlap
-#   n1 and n2 are in two partitions each (n0's packets to its own OpenSM never reach the wire).
+#   n1 and n2 are in two partitions each (n0's packets to its own OpenSM are never on the wire).
 cat > /tmp/partitions.conf <<'CONF'
 Default=0x7fff,ipoib:ALL=limited,0x0011750000000100=full;
 Two=0x0002,ipoib:0x0011750000000100=full,0x0011750000000110=limited,0x0011750000000120=limited;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lmc: three HCAs on a switch, LMC 1: each port has two LIDs.
-# Expected: PortInfo with LMC 1 and even LIDs; IPoIB uses the LIDs of the SA's PathRecords, which are the base LIDs; n2 asks
-# the SA for all paths to n1, and gets those by the other LIDs too; ibping to n1's other LID arrives (vendor MADs).
+# Expected: PortInfo with LMC 1 and even LIDs; IPoIB uses the LIDs of the SA's PathRecords, which are the base LIDs; n2 queries
+# the SA for all paths to n1, and also receives those with the other LIDs; ibping to n1's other LID arrives (vendor MADs).
 # findings: noted sm.lmc-paths
-#   The SM tells LMC 1 in PortInfo.
+#   The SM sets LMC 1 in PortInfo.
 fabric_up topo=1 nhca=3 && fabric_capture lmc.pcap && fabric_sm -l 1 && fabric_nets || return 1
 peer=$(fabric_link_local 1 ib1) && fabric_on 2 ping -c 2 -i 0.2 10.0.0.2 && fabric_on 0 ping -c 2 -i 0.2 10.0.0.3 &&
     fabric_on 2 ping -6 -c 2 -i 0.2 "$peer%ib2" || return 1

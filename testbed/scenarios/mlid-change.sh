@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# mlid-change: three HCAs on a switch. n1 joins 239.1.2.3, n2 pings it, and so joins it as sender only; n1 leaves it, and
-# n2 lets go of it some seconds after its last packet (the kernel's neighbour tables are made to forget soon), so that
-# the SA deletes it. Other groups are made, which take its MLID; then n1 joins 239.1.2.3 again, which has another MLID
-# now, and n2 pings it again.
-# Expected: the echo requests of n2 to the MLID of the time; a Delete with JoinState 8.
+# mlid-change: three HCAs on a switch. n1 joins 239.1.2.3; n2 pings it, and so joins it as a send-only member. n1 leaves it, and
+# n2 leaves it some seconds after its last packet (with a short lifetime of the kernel's neighbour entries), so that the SA
+# deletes the group. Other groups are created and get its MLID. Then n1 joins 239.1.2.3 again, which now has another MLID, and
+# n2 pings it again.
+# Expected: n2 sends each echo request to the MLID that the group has at that time; a Delete with JoinState 8.
 sysctl -q -w net.ipv4.neigh.default.gc_interval=3
 fabric_up topo=1 nhca=3 && fabric_capture mlid-change.pcap && fabric_sm && fabric_nets || return 1
 for n in 0 1 2; do fabric_on $n sysctl -q -w net.ipv4.icmp_echo_ignore_broadcasts=0; done

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # partitions: three HCAs on a switch. P_Key 0x8001 (group MTU 4096) with child interfaces on n0 and n1;
 # P_Key 0x8002 with child interfaces on n0, a full member, and n1, a limited one.
-# Expected: a set of groups for each P_Key; the limited member's packets carry P_Key 0x0002, its groups'
-# MGIDs 8002.
+# Expected: a set of groups for each P_Key; the limited member's packets carry P_Key 0x0002, the MGIDs of its
+# groups carry 8002.
 # findings: noted partition.overlap
 #   n1 is in three partitions.
 cat > /tmp/partitions.conf <<'CONF'

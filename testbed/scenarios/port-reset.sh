@@ -2,7 +2,7 @@
 # port-reset [MODE[:MTU]]: two HCAs on a switch; n1's port is disabled at the switch for three seconds, then reset (down and
 # up at once).
 # Expected: the switch's trap 128, OpenSM's sweep without n1 and then with it, PortState Init, Armed, Active; n1 joins its groups
-# again. No DREQ can pass while the link is down, so that a connection ends without one, or goes on where it can.
+# again. While the link is down no DREQ can be sent: a connection ends without one, or continues if it can.
 fabric_up topo=1 nhca=2 && fabric_capture port-reset.pcap && fabric_sm && fabric_nets "$@" || return 1
 peer=$(fabric_link_local 1 ib1) || return 1
 set -- $(ls /sys/class/infiniband | sort -V)

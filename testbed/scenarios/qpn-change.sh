@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qpn-change [MODE[:MTU]]: two HCAs back to back, P_Key 0x8001. n1's interface ib1.8001 is deleted and made anew with the
-# same IP address: it has another QPN. n0 sends all the while; it takes a neighbour for reachable for 4 s instead of
-# 30 s. n1 itself says nothing.
-# Expected: n0 sends to the old QPN until its unicast ARP requests remain without an answer, asks by broadcast and sends to
-# the new one; the same for NS over IPv6. In connected mode n1's DREQ ends the connections, and n0's REQs to the old
-# Service-ID are rejected, until the new address is known.
+# qpn-change [MODE[:MTU]]: two HCAs back to back, P_Key 0x8001. n1's interface ib1.8001 is deleted and created again with the
+# same IP address: it has another QPN. n0 sends all the time; its neighbour entries are reachable for 4 s instead of
+# 30 s. n1 does not announce its new address.
+# Expected: n0 sends to the old QPN until its unicast ARP requests get no reply, sends a broadcast request and then sends to
+# the new QPN; the same for NS over IPv6. In connected mode n1's DREQ closes the connections, and n0's REQs to the old
+# Service-ID are rejected until n0 knows the new address.
 cat > /tmp/partitions.conf <<'CONF'
 Default=0x7fff,ipoib:ALL=full;
 One=0x0001,ipoib:ALL=full;

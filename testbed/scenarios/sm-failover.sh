@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# sm-failover: two HCAs back to back with an OpenSM each: on n0 of priority 1, on n1 of priority 9, which comes later. It
-# asks its master every second, and takes over when two questions remain unanswered.
-# Expected: SMInfo Get and GetResp; n0's OpenSM, which is master first, finds the other and hands over: SMInfo Set with
-# attribute modifier 1 (HANDOVER). n1's sets ClientReregister, and n0 joins its groups there. Then n1's is killed; n0's
-# notices by its polling and takes over, without a word to anyone; n1 joins again. At last n1's is started a second
-# time: handover once more; then it is ended politely, but says nothing of it, so that n0's takes over as before.
+# sm-failover: two HCAs back to back with an OpenSM each: on n0 with priority 1, on n1 with priority 9, which starts later. A
+# standby OpenSM polls the master every second, and takes over when two polls get no response.
+# Expected: SMInfo Get and GetResp. n0's OpenSM, the first master, finds the other and hands over: SMInfo Set with
+# attribute modifier 1 (HANDOVER). n1's OpenSM sets ClientReregister, and n0 joins its groups again. Then n1's is killed; n0's
+# detects this by its polling and takes over without announcing it; n1 joins again. Finally n1's is started a second
+# time: another handover. It is then terminated by a signal, announces nothing, and n0's takes over as before.
 # findings: noted sm.failover-rejoin sm.takeover-causes
-#   Two hand-overs (SMInfo Set) and two takings-over; each time the SA answers from the other LID.
+#   Two handovers (SMInfo Set) and two takeovers; each time the SA answers from the other LID.
 opensm -c /tmp/sm.conf >/dev/null
 sed -i 's/^\(sminfo_polling_timeout\) .*/\1 1000/; s/^\(polling_retry_number\) .*/\1 2/' /tmp/sm.conf
 second_sm() {   # on n1; its process is $FABRIC_SM2

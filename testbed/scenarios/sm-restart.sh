@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# sm-restart [MODE[:MTU]]: two HCAs back to back; OpenSM is killed, with its memory of groups, and started anew.
-# Expected: traffic goes on without an SM; the new one sets ClientReregister in n1's PortInfo, and n1 joins all its groups
-# again, 239.1.2.3 as well: Linux does so with its old memberships still in use. Connections stay.
+# sm-restart [MODE[:MTU]]: two HCAs back to back; OpenSM is killed, which loses its table of groups, and started again.
+# Expected: traffic continues without an SM; the new one sets ClientReregister in n1's PortInfo, and n1 joins all its groups
+# again, including 239.1.2.3. Linux continues to use its old memberships during this. Connections stay open.
 fabric_up && fabric_capture sm-restart.pcap && fabric_sm && fabric_nets "$@" || return 1
 sleep 1
 fabric_on 0 sysctl -q -w net.ipv4.icmp_echo_ignore_broadcasts=0; fabric_on 1 sysctl -q -w net.ipv4.icmp_echo_ignore_broadcasts=0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# sniffer PROGRAM [MODE[:MTU]]: two HCAs back to back; PROGRAM, which is ipoib-capture, sniffs n1's port by its HCA while the wire
-# is captured too.
-# Expected: sniffer.erf has, from its first frame on and until the wire's capture ends, what sniffer.pcap has, both directions,
-# octet for octet, CRCs and all; the program says that it has lost nothing. A second sniffer at the same port gets as much.
+# sniffer PROGRAM [MODE[:MTU]]: two HCAs back to back; PROGRAM (ipoib-capture) captures on n1's port by its HCA while the wire is
+# captured too.
+# Expected: from its first frame until the capture on the wire ends, sniffer.erf has the same packets as sniffer.pcap, in both
+# directions, with equal bytes including the CRCs; the program reports no loss. A second sniffer on the same port captures as much.
 # arguments: $IPOIB_BIN/ipoib-capture
 program=$1; shift
 fabric_up && fabric_sm && fabric_nets "$@" && fabric_capture sniffer.pcap || return 1

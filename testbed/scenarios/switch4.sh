@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# switch4: four HCAs on a switch in datagram mode, seen with all of the SA's kinds of traffic. OpenSM runs
-# on the first; n3 asks, so that the answers cross the wire.
-# Expected: all pairs ARP and ping; a ServiceRecord set, read, deleted; InformInfo subscriptions to traps 66
-# and 67, their Reports (answered, and repeated while nobody answers), groups that come and go, GetTable of
+# switch4: four HCAs on a switch in datagram mode, with all kinds of SA traffic. OpenSM runs on the first;
+# n3 sends the requests, so that the responses cross the wire.
+# Expected: all pairs ARP and ping; a ServiceRecord is set, read and deleted; InformInfo subscriptions to traps 66
+# and 67, their Reports (with responses, and repeated while there is none), groups that are created and deleted, GetTable of
 # MCMemberRecord, PathRecord, NodeRecord, PortInfoRecord and InformInfoRecord in several RMPP segments.
 # findings: noted rfc4391.11.router-nonmember-join
-#   sa-watch subscribes to traps 66 and 67 of all groups, as RFC 4391 section 11 has a multicast router do.
+#   sa-watch subscribes to traps 66 and 67 of all groups, as RFC 4391 section 11 says for a multicast router.
 fabric_up topo=1 nhca=4 && fabric_capture switch4.pcap && fabric_sm && fabric_nets || return 1
 for a in 0 1 2 3; do
     for b in 0 1 2 3; do

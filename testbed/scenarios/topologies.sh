@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# topologies: what fabric_up says to topologies, good and bad.
-# Expected: two switches in a ring of two cables, an HCA without a cable, and two HCAs back to back come up as they are written;
-# what cannot be is refused with a message that names it, and leaves nothing behind.
+# topologies: fabric_up with valid and invalid topologies.
+# Expected: two switches in a ring of two cables, an HCA without a cable, and two HCAs back to back come up as described in
+# their files. An impossible topology is rejected with a message that names it, and no device of it remains.
 refused() { # refused PATTERN PARAMETER...: fabric_up does not, and its message matches
     local pattern=$1; shift
     ! fabric_up "$@" 2> /tmp/message && grep -q "$pattern" /tmp/message && [ ! -e /sys/module/vqib ] && return 0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# two-scopes: two HCAs back to back, P_Key 0xffff, and two IPoIB links in it: one whose broadcast group has scope 2
-# (link-local), one with scope 5 (site-local). OpenSM makes both groups; n0 and n1 have an interface on each, ib0 and ib0.5,
-# where the second is a child interface with the same P_Key whose broadcast address is set by hand before it comes up.
-# That is done while its MTU is too small for IPv6: Linux maps ff02::1 as it sets up IPv6 on an interface.
-# Expected: the groups of both links, ff12:... and ff15:..., each interface in those of its own; ARP and ICMP on both.
+# two-scopes: two HCAs back to back, P_Key 0xffff, with two IPoIB links: the broadcast group of one has scope 2
+# (link-local), that of the other has scope 5 (site-local). OpenSM creates both groups; n0 and n1 have an interface on each, ib0
+# and ib0.5. The second is a child interface with the same P_Key; its broadcast address is set manually before it comes up.
+# This is done while its MTU is too small for IPv6, because Linux maps ff02::1 when it sets up IPv6 on an interface.
+# Expected: the groups of both links, ff12:... and ff15:...; each interface joins those of its own link; ARP and ICMP on both.
 # findings: violated rfc4391.4.1.scope-link-local
 #   RFC 4391 section 4.1: the scope of the broadcast-GID should be 2; that of the second link is 5.
 cat > /tmp/partitions.conf <<'CONF'

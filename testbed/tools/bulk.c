@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bulk SECONDS NODES: TCP in bulk from each of the network namespaces n0, n1... to the next one
- * (10.0.0.1, 10.0.0.2..., port 9; the last one's next is the first). A connection that breaks is
- * made anew. Prints how many octets came to each.
+ * bulk SECONDS NODES: sends TCP at full rate from each of the network namespaces n0, n1... to the
+ * next one (10.0.0.1, 10.0.0.2..., port 9; the last one sends to the first). A connection that
+ * breaks is opened again. Prints how many octets each received.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -63,8 +63,8 @@ static int listener(int node)
 }
 
 /*
- * The newest connections; where there is no room the oldest goes, which its sender has long given
- * up.
+ * The newest connections. If the table is full, the oldest one is closed: its sender has opened
+ * another one since.
  */
 static void sink(int node, int listening)
 {

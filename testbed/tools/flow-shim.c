@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * flow-shim.so, for LD_PRELOAD: ibv_create_flow for devices whose provider has none. The virtual
- * HCAs' kernel side knows flow steering of type sniffer, but libibverbs takes them for ib_qib's,
- * whose provider (ipathverbs) does not pass it on. So this puts into each opened device's context
- * what does: the two commands of <rdma/ib_user_verbs.h>, without flow specifications.
+ * flow-shim.so, for LD_PRELOAD: ibv_create_flow for devices whose provider has none. The kernel
+ * side of the virtual HCAs supports flow steering of type sniffer, but libibverbs takes them for
+ * devices of ib_qib, whose provider (ipathverbs) does not implement it. So this library adds
+ * functions to the context of each opened device that send the two commands of
+ * <rdma/ib_user_verbs.h>, without flow specifications.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,7 +14,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 
-/* Extended commands count their octets by eights. */
+/* Extended commands give their length in units of eight octets. */
 struct header {
     struct ib_uverbs_cmd_hdr command;
     struct ib_uverbs_ex_cmd_hdr extended;
@@ -84,7 +85,7 @@ static int destroy_flow(struct ibv_flow *flow)
     return error;
 }
 
-/* libibverbs' own, and then what is missing in the context that it gives */
+/* Calls libibverbs' function, then adds the missing functions to the context that it returns. */
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
     struct ibv_context *(*open_device)(struct ibv_device *);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ib-connect SOURCE_GID PEER_GID SERVICE_ID [PRIVATE_DATA_HEX [FROM TO OCTETS COUNT]]: one RC
- * connection attempt by InfiniBand addresses (AF_IB), to any Service-ID and with any private data;
- * what IPoIB's own driver never sends can be tried with it. Once connected it sends COUNT ICMP echo
- * requests of OCTETS octets (IPv4 header and all) between the IPv4 addresses FROM and TO as IPoIB
- * would, with 7 retries where IPoIB's driver has none, and disconnects. Prints what came; exit
- * status 0 when connected and sent, 3 when rejected, 1 for anything else.
+ * ib-connect SOURCE_GID PEER_GID SERVICE_ID [PRIVATE_DATA_HEX [FROM TO OCTETS COUNT]]: tries one RC
+ * connection by InfiniBand addresses (AF_IB), to any Service-ID and with any private data, also
+ * with values that Linux's IPoIB driver never sends. When connected, it sends COUNT ICMP echo
+ * requests of OCTETS octets (including the IPv4 header) from FROM to TO (IPv4 addresses),
+ * encapsulated as IPoIB, with 7 retries (Linux's IPoIB uses none), and disconnects. Prints the
+ * events that it receives. Exit status 0: connected and sent; 3: rejected; 1: any other failure.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -42,7 +42,7 @@ static unsigned int unhex(const char *hex, unsigned char *out, unsigned int max)
     return n;
 }
 
-/* Waits for the next event, prints it, and leaves unless it is the expected one. */
+/* Waits for the next event and prints it; exits unless it is the expected one. */
 static void expect(struct rdma_event_channel *channel, enum rdma_cm_event_type wanted)
 {
     struct rdma_cm_event *event;
@@ -85,8 +85,8 @@ static void put_checksum(unsigned char *at, const unsigned char *data, size_t le
 }
 
 /*
- * The encapsulation header (RFC 4391 section 6), IPv4, ICMP echo request; octets counts from IPv4
- * on.
+ * Writes the encapsulation header (RFC 4391 section 6), IPv4 and ICMP echo request; octets: length
+ * from the IPv4 header to the end.
  */
 static unsigned char *echo_request(const char *from, const char *to, size_t octets,
                                    unsigned int sequence)

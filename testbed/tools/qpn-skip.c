@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * qpn-skip DEVICE N: creates N queue pairs and destroys them, so that the next one gets a higher
- * number. The HCA gives numbers in turn; without this the IPoIB interface of each HCA would have
- * the same QPN and a mix-up would not show.
+ * number. An HCA assigns QPNs in ascending order. Without this the IPoIB interfaces of all HCAs
+ * would have the same QPN, and a test could not detect that two were confused.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sa-watch DEVICE SECONDS [mute]: what IPoIB's driver on Linux never does with the SA. It sets,
- * reads and deletes a ServiceRecord, subscribes by InformInfo to the traps 66 and 67 (a multicast
- * group came, went), prints each Report for SECONDS or until SIGTERM, answers it (with "mute" not,
- * so that the SA repeats it) and unsubscribes. Offsets: IBA 13.4.8, 15.2.5.
+ * sa-watch DEVICE SECONDS [mute]: sends SA requests that Linux's IPoIB never sends. It sets, reads
+ * and deletes a ServiceRecord, subscribes by InformInfo to the traps 66 and 67 (a multicast group
+ * was created, deleted), prints each Report for SECONDS or until SIGTERM, responds to it (not with
+ * "mute": then the SA repeats it) and unsubscribes. Offsets: IBA 13.4.8, 15.2.5.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -39,7 +39,7 @@ static unsigned int get16(const unsigned char *at)
     return at[0] << 8 | at[1];
 }
 
-/* An SA MAD with its header made, its data all zero. */
+/* Creates an SA MAD: sets its header, and its data to zero. */
 static unsigned char *request(int method, int attribute, uint64_t mask)
 {
     static uint64_t transaction = 0x20;
@@ -58,7 +58,7 @@ static unsigned char *request(int method, int attribute, uint64_t mask)
     return mad;
 }
 
-/* A Report: printed and, unless mute, answered with the same contents. */
+/* Prints a Report and, unless mute, sends a response with the same contents. */
 static void take_report(unsigned char *mad, int mute)
 {
     char gid[INET6_ADDRSTRLEN];
@@ -74,7 +74,8 @@ static void take_report(unsigned char *mad, int mute)
 }
 
 /*
- * Receives until a response came (its status) or the time is over (-1); takes the reports between.
+ * Receives until a response arrives (returns its status) or the time is over (-1). Handles Reports
+ * that arrive before.
  */
 static int receive(int milliseconds, int mute)
 {

@@ -37,11 +37,11 @@ struct deviant {
     uint8_t ip4[4], ip6[16], lladdr[LLADDR_SIZE];
     struct mc_group all_nodes;
     struct contact contact[CONTACTS];
-    unsigned answers, heard; /* multicast requests for its address */
+    unsigned answers, requests; /* multicast requests for its address */
 };
 
-/* ---- stand.c: sets the station up on the link */
-bool stand(struct deviant *d, char *why, size_t size);
+/* ---- station.c: sets the station up on the link */
+bool station_open(struct deviant *d, char *why, size_t size);
 /*
  * Joins the group of an IPv6 multicast address with the JoinState; creates it if it does not exist.
  */

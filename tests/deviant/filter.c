@@ -63,7 +63,7 @@ static bool is_deaf(struct deviant *d, const struct ud_from *from, bool multicas
         return false;
     if (d->fault == FAULT_UNICAST_DEAF)
         return !multicast;
-    return d->fault == FAULT_MULTICAST_DEAF && multicast && d->heard++ > 0;
+    return d->fault == FAULT_MULTICAST_DEAF && multicast && d->requests++ > 0;
 }
 
 bool takes(struct deviant *d, const struct ud_from *from)

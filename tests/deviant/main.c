@@ -87,7 +87,7 @@ static int run(struct deviant *d, const char *device)
                   (d->fault != FAULT_QPN_OTHER ||
                    verbs_open(&d->other, device, 0, &stop, why, sizeof why) == OPENED);
     int status = 1;
-    if (opened && stand(d, why, sizeof why))
+    if (opened && station_open(d, why, sizeof why))
         status = serve(d);
     else
         fprintf(stderr, "deviant: %s\n", why);

@@ -26,7 +26,7 @@ def ud_qpn_in_private_data(t):
     "n1's REP has UD QPN 0x000099, of none of its addresses",
     variant="-2",
 )
-def ud_qpn_of_nobody(t):
+def ud_qpn_of_no_address(t):
     t[46]["rep.private.qpn"] = 0x99
     return 46
 

@@ -247,7 +247,7 @@ def group_missing(t):
 @fail(
     "rfc4391.10.join-before-send",
     "joins",
-    "the SA refuses n1's join of the all-routers group; n1 solicits all the same",
+    "the SA rejects n1's join of the all-routers group; n1 solicits nevertheless",
     variant="-2",
 )
 def join_refused(t):

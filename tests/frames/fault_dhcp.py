@@ -170,7 +170,7 @@ def routed_from_ethernet(t):
 @passes(
     "rfc4390.2.2.broadcast-flag",
     CONFORMANT,
-    "n1 asks for parameters alone (DHCPINFORM), with ciaddr, by broadcast, without the flag",
+    "n1 requests only parameters (DHCPINFORM), with ciaddr, by broadcast, without the flag",
     variant="-2",
 )
 def inform(t):

@@ -47,7 +47,7 @@ def scope_link_local(t):
 @fail(
     "rfc4391.5.broadcast-group-exists",
     "n1-asks",
-    "the SA answers that there is no broadcast group; n1 sends all the same",
+    "the SA answers that there is no broadcast group; n1 sends nevertheless",
 )
 def broadcast_group_exists(t):
     tid, request = t[20]["mad.tid"], t[19].payload

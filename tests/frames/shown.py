@@ -416,7 +416,7 @@ def all_router_fallback(t):
 @shown(
     "rfc4391.10.forward-after-create",
     DATAGRAM,
-    "n0 pings 239.1.2.3, whose group is there, by the broadcast-GID",
+    "n0 pings 239.1.2.3 by the broadcast-GID, although the group of 239.1.2.3 exists",
 )
 def forward_after_create(t):
     return to_broadcast(t, "239.1.2.3")
@@ -453,7 +453,7 @@ def transport_services(t):
 # ---- partitions
 
 
-@shown("partition.default-pkey", "bring-up", "n1's P_Key table has 0x8005 alone; it joins nothing")
+@shown("partition.default-pkey", "bring-up", "n1's P_Key table has only 0x8005; it joins no group")
 def default_pkey(t):
     t.keep((1, 16))
     t[8]["pkeys.0"] = 0x8005

@@ -6,7 +6,7 @@ probe=$1
 fabric_up && fabric_sm && fabric_nets datagram && fabric_on 0 ping -c 1 10.0.0.2 || return 1
 joined() { members | grep -q 'ff12:401b:ffff::ffff:ffff 0x1'; }
 until_joined() { local i; for i in $(seq 50); do joined && return 0; sleep 0.1; done; members; return 1; }
-# begin SECONDS: the probe runs, for three times as long unless it is ended; it holds the port's only membership
+# begin SECONDS: starts the probe, which waits so long for each of three replies; it holds the port's only membership
 begin() {
     ip netns exec n1 env --default-signal=INT "$probe" -d vqib1 --timeout "$1"000 10.0.0.99 > /tmp/out 2> /tmp/said & pid=$!
     until_joined
@@ -27,8 +27,8 @@ is_down() { ip -n n1 link set ib1 down && fabric_until away || { echo "the port 
 no_carrier() { ip -n n1 link show ib1 up | grep -q NO-CARRIER || { echo "ib1 runs, or is not UP:"; ip -n n1 link show ib1; return 1; }; }
 # comes_up SIGNAL: the interface is set up while the probe runs
 comes_up() { is_down && begin 3 && ip -n n1 link set ib1 up && fabric_link 1 ib1 && ends "$1"; }
-# comes_late SIGNAL: it is UP from the beginning, and NO-CARRIER: the rewriting drops its joins, which have a P_Key in the
-# component mask; the probe's have none. The kernel repeats its joins
+# comes_late SIGNAL: the interface is UP from the start, but has no carrier: a rewriting rule drops its joins, which have a P_Key in
+# the component mask (the probe's have none). When the rule is deleted, the kernel's repeated joins succeed
 comes_late() {
     is_down && fabric_rewrite h1 'if data+1=03 if data+3=02 if data+16=0038 if data+52=00010083 drop' &&
         ip -n n1 link set ib1 up && fabric_until grep -q 'hits [1-9]' /sys/kernel/debug/vqib/h1/rewrite && begin 10 && no_carrier
@@ -36,7 +36,7 @@ comes_late() {
     fabric_rewrite h1 off
     [ $s = 0 ] && fabric_link 1 ib1 && ends "$1"
 }
-# replugged SIGNAL: the cable is pulled while the probe runs, the interface set up, and the cable put in again
+# replugged SIGNAL: while the probe runs, the cable is unplugged, the interface set up, and the cable plugged in again
 replugged() {
     is_down && begin 20 && fabric_port h1 DOWN && ip -n n1 link set ib1 up && no_carrier && fabric_port h1 UP && fabric_active h1 &&
         fabric_link 1 ib1 && ends "$1"
@@ -48,6 +48,6 @@ try "the same after SIGKILL" comes_up KILL
 try "an interface that was UP without carrier, and joins during the run, receives broadcasts after it" comes_late INT
 try "the probe says that it does not leave the group of that interface" grep -q 'stays in group ff12:401b:ffff::ffff:ffff.*ib1 is up' /tmp/said
 try "the same after SIGKILL, without a carrier before" comes_late KILL
-try "a cable pulled and put in again during the run: the interface receives broadcasts after the run" replugged INT
-try "the same after SIGKILL, with a cable put in again" replugged KILL
+try "a cable unplugged and plugged in again during the run: the interface receives broadcasts after the run" replugged INT
+try "the same after SIGKILL, with a cable plugged in again" replugged KILL
 tap_end

@@ -4,7 +4,7 @@
 probe=$1 check=$2
 . "$3"
 on1() { local want=$1; shift; fabric_on 1 "$probe" --format json -o /tmp/report "$@"; local got=$?; [ $got = "$want" ] || { echo "exit $got"; cat /tmp/report; return 1; }; }
-# one rule may have several outcomes: one of them is this
+# checks that this is one of the outcomes of the rule
 is() { result "$1" | grep -q "^$2" || { echo "$1 is not $2:"; result "$1"; return 1; }; }
 
 fabric_up nhca=3 topo=1 ibmtu=4 && fabric_sm && fabric_nets datagram || return 1
@@ -39,35 +39,35 @@ packets() { on1 0 -d ib1 --rate 2000 10.0.1.0/28 && [ "$(targets)" = "0 0 7" ]; 
 try "a sweep through ib1" packets
 own6() { report 0 -d vqib1 --source fe80::77 "$peer6" && no_failure && is rfc4391.9.1.1.flags-ignored pass &&
     is peer.nd-padding noted; }
-try "NS from an address of the probe's own" own6
+try "NS from the address of --source" own6
 
 # ---- privileges
-nobody_may() { fabric_on 1 setpriv --reuid 65534 --regid 65534 --clear-groups "$probe" -d ib1 10.0.0.1 >/tmp/out 2>&1; [ $? = 3 ] && grep -q CAP_NET_RAW /tmp/out; }
-try "no CAP_NET_RAW: exit status 3, and the message names it" nobody_may
+unprivileged() { fabric_on 1 setpriv --reuid 65534 --regid 65534 --clear-groups "$probe" -d ib1 10.0.0.1 >/tmp/out 2>&1; [ $? = 3 ] && grep -q CAP_NET_RAW /tmp/out; }
+try "no CAP_NET_RAW: exit status 3, and the message names it" unprivileged
 dropped() { "$probe" -d vqib1 --timeout 3000 10.0.0.99 >/dev/null 2>&1 & local pid=$!; fabric_await /proc/$pid/status '^CapEff.*0000000000006000$'; local s=$?; kill $pid; wait $pid; return $s; }
 try "only CAP_NET_RAW and CAP_IPC_LOCK remain" dropped
 
-# ---- the fabric, from the host's side
+# ---- the fabric, from the host's view
 healthy() { on1 0 -d vqib1 fabric && no_failure && is fabric.own-group pass && is fabric.mode pass && is fabric.own-groups pass &&
     is fabric.neighbours pass && is fabric.own-flux pass && is rfc4391.11.router-nonmember-join 'pass\|noted'; }
 try "a healthy host and fabric" healthy
 stale() { ip -n n1 neigh replace 10.0.0.1 dev ib1 nud permanent lladdr 00:00:00:77:fe:80:00:00:00:00:00:00:00:11:75:00:00:00:01:00
-    on1 1 -d vqib1 fabric && is fabric.neighbours fail && says fabric.neighbours '10.0.0.1 is remembered at 00:00:00:77:'; local s=$?
+    on1 1 -d vqib1 fabric && is fabric.neighbours fail && says fabric.neighbours 'the neighbour table has 10.0.0.1 at 00:00:00:77:'; local s=$?
     ip -n n1 neigh replace 10.0.0.1 dev ib1 nud permanent lladdr 00:00:00:03:fe:80:00:00:00:00:00:00:00:11:75:00:00:00:09:99
     on1 1 -d vqib1 fabric && says fabric.neighbours 'to which the SA has no path'; s=$((s+$?)); ip -n n1 neigh del 10.0.0.1 dev ib1; return $s; }
-try "a neighbour that is remembered elsewhere, and one whose GID is gone" stale
+try "a neighbour entry with another GID than the peer's, and one with a GID that no port has" stale
 twice() { ip -n n2 addr add 10.0.0.1/24 dev ib2; report 1 -d vqib1 10.0.0.1; is peer.arp-flux fail &&
     says peer.arp-flux 'GID fe80::.* and .*GID fe80::'; local s=$?
     report 1 -d vqib1 10.0.0.0/28; is peer.arp-flux fail; s=$((s+$?)); ip -n n2 addr del 10.0.0.1/24 dev ib2; return $s; }
-try "two answer for one address" twice
+try "two nodes reply for one address" twice
 small() { ip -n n1 link set ib1 mtu 1500; on1 0 -d vqib1 fabric; says fabric.mode "^noted.*MTU 1500 octets; the link's is 2044"; local s=$?; ip -n n1 link set ib1 mtu 2044; return $s; }
 try "an interface whose MTU is not the link's" small
 
-# ---- requests and responses of the SA, rewritten on their way
-# JoinState SendOnlyFullMember becomes none, which no SM can grant
+# ---- requests and responses of the SA, rewritten on the wire
+# Changes JoinState SendOnlyFullMember to 0, which every SM rejects
 send_only() { fabric_rewrite h1 'if data+3=02 if data+16=0038 if data+104=08 set data+104=00'
     on1 0 -d vqib1 fabric && is fabric.send-only-join noted && says fabric.send-only-join 'refused: status 0x0200'; local s=$?; fabric_rewrite h1 off; return $s; }
-try "a send-only join that is refused" send_only
+try "a send-only join that is rejected" send_only
 # A second OpenSM is standby; the SA's table (the second record is 32 bytes after the first) has it as master
 masters() { mkdir -p /tmp/osm2; OSM_CACHE_DIR=/tmp/osm2 OSM_TMP_DIR=/tmp/osm2 opensm -g 0x0011750000000120 -p 0 -f /tmp/osm2/log >/tmp/osm2/out 2>&1 & local sm=$! s
     fabric_await /tmp/osm2/out STANDBY && on1 0 -d vqib1 fabric && says fabric.sm '\(standby\|discovering\), priority 0' && is fabric.sm pass &&
@@ -75,20 +75,20 @@ masters() { mkdir -p /tmp/osm2; OSM_CACHE_DIR=/tmp/osm2 OSM_TMP_DIR=/tmp/osm2 op
         is sm.one-master noted; s=$?; fabric_rewrite h0 off; kill $sm; wait $sm 2>/dev/null; return $s; }
 try "two masters" masters
 
-# ---- the SM restarts without a client re-registration: it has no members
+# ---- the SM restarts without client re-registration: its groups have no members
 forgotten() { opensm -c /tmp/sm.conf >/dev/null; sed -i 's/^no_clients_rereg .*/no_clients_rereg TRUE/' /tmp/sm.conf; grep -q '^no_clients_rereg TRUE' /tmp/sm.conf || return 1
     kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; fabric_sm -F /tmp/sm.conf
     on1 1 -d vqib1 fabric; is fabric.own-groups fail && says fabric.own-groups 'this port is not in .*ff12:401b:ffff::1'; }
-try "groups that the SA has forgotten" forgotten
+try "groups that the SA lost by a restart" forgotten
 cured() { ip -n n1 link set ib1 down; ip -n n1 link set ib1 up; fabric_link 1 ib1 && sleep 2 && on1 0 -d vqib1 fabric && is fabric.own-groups pass; }
-try "the advice corrects it" cured
+try "after the advised commands the groups exist" cured
 
 # ---- the SM restarts with other partitions
 again() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; rm -rf /tmp/osm; printf '%s\n' "$@" > /tmp/partitions
     local i; for i in 0 1 2; do ip -n n$i link set ib$i down; done; fabric_sm -P /tmp/partitions; }
-mtu() { again 'Default=0x7fff, ipoib, mtu=5 : ALL=full;'; ip -n n1 link set ib1 up; report 1 -d vqib1 fabric; is fabric.mtu fail && is fabric.join fail && says fabric.join 'to blame: the MTU:'; }
-try "the group's MTU is above the port's: -22 of the driver, and why" mtu
-rate() { again 'Default=0x7fff, ipoib, rate=10 : ALL=full;'; report 1 -d vqib1 fabric; is fabric.rate fail && says fabric.join 'to blame: the rate:'; }
+mtu() { again 'Default=0x7fff, ipoib, mtu=5 : ALL=full;'; ip -n n1 link set ib1 up; report 1 -d vqib1 fabric; is fabric.mtu fail && is fabric.join fail && says fabric.join 'cause: the MTU:'; }
+try "the group's MTU is above the port's: the driver's -22 is explained" mtu
+rate() { again 'Default=0x7fff, ipoib, rate=10 : ALL=full;'; report 1 -d vqib1 fabric; is fabric.rate fail && says fabric.join 'cause: the rate:'; }
 try "the group's rate is above the port's" rate
 limited() { again 'Default=0x7fff, ipoib : ALL=full;' 'P1=0x8001, ipoib : 0x0011750000000100=full, 0x0011750000000110=limited;'
     report 0 -d vqib1 --pkey 0x8001 fabric; says fabric.pkey '0x0001 at index 1: limited member' && is partition.overlap noted; }

@@ -8,7 +8,7 @@ same() { members > /tmp/after; diff /tmp/before /tmp/after; }
 # After SIGKILL a second process of the probe leaves the groups; it may end later than the probe.
 none_runs() { ! pgrep -f "$probe"; }
 same_soon() { local i; for i in $(seq 20); do same > /dev/null && none_runs > /dev/null && return 0; sleep 0.2; done; same && none_runs; }
-# takes ARGUMENT...: duration of such a run without a signal, ms; the times of the signals are drawn from it
+# takes ARGUMENT...: prints the duration of a run without a signal, in ms; it is the upper limit of the random times of signals
 takes() {
     local begin; begin=$(date +%s%N)
     "$probe" -d vqib1 --timeout 150 "$@" >/dev/null 2>&1 && echo $((($(date +%s%N)-begin)/1000000))
@@ -43,7 +43,7 @@ no_harm() { ! grep . /tmp/harm; }
 try "after $times times (seed $seed; $ended of them within a run) the host answers, and the SA has its memberships" no_harm
 kill -INT $flow; wait $flow
 lost=$(awk '/packets transmitted/ { print $1 - $4 }' /tmp/flow)
-# one may be in flight at the end
+# one echo request may be in flight at the end
 try "a ping to the host's interface is answered throughout ($lost lost)" [ "$lost" -le 1 ]
 try "most signals ended a run ($ended of $times; one takes $peer_ms ms, of the fabric $fabric_ms)" [ $ended -ge $((times / 2)) ]
 tap_end

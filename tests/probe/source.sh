@@ -4,7 +4,7 @@
 probe=$1
 . "$3" || return 1
 fabric_up && fabric_sm && fabric_nets datagram && peer=$(fabric_link_local 0 ib0) && fabric_on 1 ping -c 1 10.0.0.1 || return 1
-# begin ADDRESS: the probe runs and uses the address: it does not answer before that
+# begin ADDRESS: starts the probe and waits until it defends the address
 begin() {
     "$probe" -d vqib1 --timeout 3000 --format json -o /tmp/report --source "$1" "$peer" 2> /tmp/said & pid=$!
     fabric_until resolved "$1" || { echo "no reply from $1"; cat /tmp/said; return 1; }
@@ -37,9 +37,9 @@ given_up() {
     begin fe80::89 && advertise fe80::89 && ends 2 && grep -q "source fe80::89: $(fabric_address 0 ib0) (QPN 0x.*, LID .*) has the address too" /tmp/report
 }
 before=$(members)
-try "duplicate address detection of Linux is answered" defends
+try "the probe answers Linux's duplicate address detection" defends
 try "an address that another node advertises is given up, and the node is named" given_up
 left() { fabric_until same || { echo "$before"; echo "now:"; members; return 1; }; }
 same() { [ "$(members)" = "$before" ]; }
-try "the port is in the same groups as before" left
+try "the port is a member of the same groups as before" left
 tap_end

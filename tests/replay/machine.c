@@ -31,7 +31,7 @@ static uint64_t monotonic(void)
 
 /* --- events of the device */
 
-static void tell(struct machine *m, enum ibv_event_type type)
+static void raise_event(struct machine *m, enum ibv_event_type type)
 {
     uint32_t event = type;
 
@@ -148,7 +148,7 @@ static void fail_qp(struct machine *m)
     while (waiting(&m->posted_ends) > 0)
         complete(m,
                  (struct completion){.wr_id = take_posted(m).wr_id, .status = IBV_WC_WR_FLUSH_ERR});
-    tell(m, IBV_EVENT_QP_FATAL);
+    raise_event(m, IBV_EVENT_QP_FATAL);
 }
 
 /* --- incidents */
@@ -163,21 +163,21 @@ static void befall(struct machine *m, const struct incident *i, uint64_t now)
         fail_qp(m);
     else if (strcmp(i->what, "cq-error") == 0) {
         m->cq_error = true;
-        tell(m, IBV_EVENT_CQ_ERR);
+        raise_event(m, IBV_EVENT_CQ_ERR);
     } else if (strcmp(i->what, "poll-error") == 0)
         m->poll_error = true;
     else if (strcmp(i->what, "post-error") == 0)
         m->post_error = true;
     else if (strcmp(i->what, "remove") == 0) {
         m->removed = true;
-        tell(m, IBV_EVENT_DEVICE_FATAL);
+        raise_event(m, IBV_EVENT_DEVICE_FATAL);
     } else if (strcmp(i->what, "port-down") == 0)
-        tell(m, IBV_EVENT_PORT_ERR);
+        raise_event(m, IBV_EVENT_PORT_ERR);
     else if (strcmp(i->what, "port-up") == 0)
-        tell(m, IBV_EVENT_PORT_ACTIVE);
+        raise_event(m, IBV_EVENT_PORT_ACTIVE);
     else if (strcmp(i->what, "lid") == 0) {
         m->scenario->lid = (uint16_t)i->value;
-        tell(m, IBV_EVENT_LID_CHANGE);
+        raise_event(m, IBV_EVENT_LID_CHANGE);
     } else if (strcmp(i->what, "pause") == 0) {
         m->pause_end = now + i->value * 1000000;
         m->start += i->value * 1000000;
@@ -390,7 +390,7 @@ static void frames_come(struct machine *m, uint64_t count)
             continue; /* no flow */
         if (m->attached_count > 0 && !next_datagram(m, &datagram))
             continue; /* not for this queue pair */
-        m->heard++;
+        m->in_flow++;
         if (m->drop_next > 0 || waiting(&m->posted_ends) == 0) {
             m->drop_next -= m->drop_next > 0;
             lost++;

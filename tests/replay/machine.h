@@ -65,7 +65,7 @@ struct machine {
     bool found_empty;   /* the last poll since the last burst found nothing */
     uint64_t advanced;  /* when the thread last read that clock */
     uint64_t come;      /* frames so far */
-    uint64_t heard;     /* of these, during a flow */
+    uint64_t in_flow;   /* of these, during a flow */
     uint64_t lost;      /* of these, without a receive */
     uint64_t drop_next; /* frames to drop in any case */
     uint64_t fail_next; /* the next frame's completion status */

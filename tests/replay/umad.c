@@ -171,11 +171,11 @@ static int table(struct pending *to)
 static uint16_t get(uint8_t *mad)
 {
     uint64_t mask = be64(question + SA_COMPONENT_MASK);
-    bool told = be64(question + SA_SM_KEY) == SM_KEY && (mask & MCM_HAS_PORT_GID);
+    bool with_members = be64(question + SA_SM_KEY) == SM_KEY && (mask & MCM_HAS_PORT_GID);
 
     for (int i = 0; i < the->group_count; i++)
         if (is_asked_for(i)) {
-            put_record(mad + SA_DATA, &the->groups[i], told ? held[i] : 0);
+            put_record(mad + SA_DATA, &the->groups[i], with_members ? held[i] : 0);
             return 0;
         }
     return NO_RECORDS;

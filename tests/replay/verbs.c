@@ -563,7 +563,7 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
         misuse("a queue pair was destroyed that still has a flow");
     pthread_mutex_lock(&c->machine.lock);
     if (c->machine.began)
-        bill_write(&c->machine.bill, c->machine.heard, c->machine.lost);
+        bill_write(&c->machine.bill, c->machine.in_flow, c->machine.lost);
     pthread_mutex_unlock(&c->machine.lock);
     if (c->machine.attached_count > 0)
         misuse("a queue pair was destroyed that is attached to a group: the kernel refuses that");

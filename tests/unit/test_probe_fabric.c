@@ -126,7 +126,7 @@ static void send_only_is_refused(void **state)
     look(&l, "fabric.send-only-join", &(struct fake){.refuses_send_only = true});
     assert_int_equal(l.stage->outcome, OUTCOME_NOTED);
     says(l.stage->text, "refused: status 0x0200");
-    says(l.stage->advice, "joins as FullMember");
+    says(l.stage->advice, "joins every group");
     forget(&l);
 }
 

@@ -232,9 +232,9 @@ static void neighbours_that_have_not_moved_pass(void **state)
     struct looked l;
     (void)state;
     l = look_at_neighbour(2, 0x48, 0x95, NO_FAULT);
-    check(&l, OUTCOME_PASS, "1 neighbours: 1 answer, from where they are remembered; 0 do not");
+    check(&l, OUTCOME_PASS, "1 neighbours: 1 reply from the address in the table; 0 do not");
     l = look_at_neighbour(9, 0x48, 0x95, NO_FAULT); /* 10.0.0.9 is switched off */
-    check(&l, OUTCOME_PASS, "1 neighbours: 0 answer, from where they are remembered; 1 do not");
+    check(&l, OUTCOME_PASS, "1 neighbours: 0 reply from the address in the table; 1 do not");
 }
 
 static void neighbours_that_have_moved_fail(void **state)
@@ -243,9 +243,10 @@ static void neighbours_that_have_moved_fail(void **state)
     (void)state;
     l = look_at_neighbour(2, 0x4d, 0x95, NO_FAULT); /* its interface was restarted */
     check(&l, OUTCOME_FAIL, "1 of 1 neighbours");
-    check(&l, OUTCOME_FAIL, "10.0.0.2 is remembered at");
+    check(&l, OUTCOME_FAIL, "the neighbour table has 10.0.0.2 at");
     l = look_at_neighbour(9, 0x48, 0x33, NO_FAULT); /* the port is gone */
-    check(&l, OUTCOME_FAIL, "10.0.0.9 is remembered at GID fe80::2:c903:0:1833, to which the SA");
+    check(&l, OUTCOME_FAIL,
+          "the neighbour table has 10.0.0.9 at GID fe80::2:c903:0:1833, to which the SA");
     l = look_at_neighbour(2, 0x48, 0x95, WRONG_PATH);
     check(&l, OUTCOME_FAIL, "the SA's path to 10.0.0.2 leads to LID 11, and it answers from LID 7");
 }
@@ -270,7 +271,7 @@ static void long_tables_are_limited(void **state)
         add_neighbour((uint8_t)(100 + i), 0x48, 0x33);
     l = look("fabric.neighbours", NO_FAULT, false);
     check(&l, OUTCOME_FAIL, "32 of 32 neighbours");
-    check(&l, OUTCOME_FAIL, "10.0.0.104 is remembered");
+    check(&l, OUTCOME_FAIL, "the neighbour table has 10.0.0.104");
     check(&l, OUTCOME_FAIL, "; and more");
     assert_null(strstr(l.text, "10.0.0.105"));
 }

@@ -53,11 +53,10 @@ static void errors_without_a_stage_are_printed(void **state)
                         .trouble = g_strdup("the device is gone")};
     (void)state;
     checked_add_stage(&j, "fabric.device", OUTCOME_PASS, "mlx5_0 port 1", "");
-    checked_add_stage(&j, "fabric.group-attributes", VERDICT_SKIPPED, "with --disruptive alone",
-                      "");
+    checked_add_stage(&j, "fabric.group-attributes", VERDICT_SKIPPED, "only with --disruptive", "");
     checked_add_stage(&j, "fabric.neighbours", OUTCOME_FAIL, "moved", "");
     char *text = text_of(&j);
-    assert_non_null(strstr(text, "fabric.group-attributes  with --disruptive alone"));
+    assert_non_null(strstr(text, "fabric.group-attributes  only with --disruptive"));
     assert_non_null(strstr(
         text, "fabric: FAULT: 1 stage failed; and not judged to its end: the device is gone"));
     g_free(text);

@@ -241,9 +241,9 @@ static void permanent_failure_is_reported(void **state)
     char error[80];
     (void)state;
     assert_int_equal(ask(PLAY(GONE), LONG_MS, error), SA_FAILED);
-    assert_string_equal(error, "nothing of the SA can be received: Input/output error");
+    assert_string_equal(error, "no response of the SA can be received: Input/output error");
     assert_int_equal(next_notice(PLAY(GONE), LONG_MS, error), SA_FAILED);
-    assert_string_equal(error, "nothing of the SA can be received: Input/output error");
+    assert_string_equal(error, "no response of the SA can be received: Input/output error");
     assert_int_equal(received, 1);
     errno = EINTR; /* from an earlier, unrelated call */
     assert_int_equal(ask(PLAY(GONE_SILENTLY), LONG_MS, error), SA_FAILED);

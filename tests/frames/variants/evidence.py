@@ -43,7 +43,7 @@ PORTS = (  # rules that need the whole history of the port
     "rfc4391.9.1.1.gid-from-port-guid",
 )
 
-BARE = (  # rules that need headers or the history of an InfiniBand link
+NO_IB_HEADERS = (  # rules that need headers or the history of an InfiniBand link
     "rfc4755.2.1.multicast-over-ud",
     "rfc4755.7.resolution-over-ud",
     "rfc4755.2.3.connection-before-ip",
@@ -96,7 +96,7 @@ RESULTS = {
         ("rfc4391.4.mgid-signature", "signature 0x", FAIL, ""),
         ("rfc4391.4.broadcast-mapping", "to one port", SILENT, NO_HEADERS),
         ("rfc4391.9.2.arp-as-rfc826", "as target", SILENT, NO_HEADERS),
-        *((rule, "", NOT, NO_HEADERS) for rule in BARE),
+        *((rule, "", NOT, NO_HEADERS) for rule in NO_IB_HEADERS),
     ],
     "roce2": [
         ("rfc4391.4.broadcast-mapping", "to one port", FAIL, ""),

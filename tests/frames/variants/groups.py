@@ -185,7 +185,7 @@ for qkey in (0x00000B1B, 0, 0x7FFFFFFF):
 
 
 @broken("rfc4391.4.1.qkey-controlled", "Get, the response", "A.query.snm.resp")
-def uncontrolled_told(w):
+def uncontrolled_reported(w):
     bcast = w["A.join.bcast.resp"]["mcm.mgid"]
     for name in ("A.query.snm", "A.query.snm.resp"):
         w[name]["mcm.mgid"] = bcast.to_bytes(16, "big")

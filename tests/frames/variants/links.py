@@ -138,7 +138,7 @@ for way, name in {
 }.items():
 
     @broken("rfc4391.5.pkey-configured", way, name[0] + ".sweep.resp", ("default", "child"))
-    def pkey_of_nobody(w, name=name):
+    def pkey_of_no_port(w, name=name):
         other_pkey(w, [name, name + ".resp"])
 
 

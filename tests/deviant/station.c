@@ -38,17 +38,17 @@ static bool ask_alias(struct deviant *d, uint8_t guid[8])
         .method = SA_SET, .attribute = SA_GUID_INFO_RECORD, .mask = LID | BLOCK | SECOND_GUID};
     struct sa_answer a;
     put16(q.record, d->link.transport->facts.lid);
-    bool told = sa_ask(&d->target, &q, &a) == SA_SUCCESS && a.records->len >= GUIDS + 16;
-    if (told)
+    bool received = sa_ask(&d->target, &q, &a) == SA_SUCCESS && a.records->len >= GUIDS + 16;
+    if (received)
         memcpy(guid, a.records->data + GUIDS + 8, 8);
     sa_answer_clear(&a);
-    return told && be64(guid) != 0;
+    return received && be64(guid) != 0;
 }
 
 static bool choose_gid(struct deviant *d, uint8_t *gid)
 {
     memcpy(gid, d->link.transport->facts.gid, 16);
-    if (d->fault == FAULT_GID_OF_NOBODY)
+    if (d->fault == FAULT_GID_OF_NO_PORT)
         put32(gid + 8, 0x00112233);
     if (d->fault == FAULT_GID_OF_OTHER)
         put64(gid + 8, 0x0011750000000100); /* the testbed's first port */
@@ -136,7 +136,7 @@ static bool open_queue_pairs(struct deviant *d)
            d->other->ops->open_qp(d->other, d->link.pkey_index, d->link.group.qkey) == TRANSPORT_OK;
 }
 
-bool stand(struct deviant *d, char *why, size_t size)
+bool station_open(struct deviant *d, char *why, size_t size)
 {
     if (!link_find_pkey(&d->target, why, size) ||
         link_find_broadcast(&d->target, why, size) != SA_SUCCESS)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Messages between the group keeper (keeper.h) and the capture, over a SOCK_SEQPACKET socket. */
-#ifndef CAPTURE_GROUPNEWS_H
-#define CAPTURE_GROUPNEWS_H
+#ifndef CAPTURE_GROUPEVENT_H
+#define CAPTURE_GROUPEVENT_H
 
 #include <arpa/inet.h>
 
 #include "hca/mcgroup.h"
 
-enum groupnews_kind {
-    GROUPNEWS_GROUP,  /* group joined or changed: frames sent to it reach the port */
-    GROUPNEWS_GONE,   /* the group was deleted */
-    GROUPNEWS_LOOKED, /* the whole table of groups has been reported */
-    GROUPNEWS_FAILED, /* the SA cannot be queried at all */
+enum groupevent_kind {
+    GROUPEVENT_JOINED,  /* group joined or changed: frames sent to it reach the port */
+    GROUPEVENT_DELETED, /* the group was deleted */
+    GROUPEVENT_POLLED,  /* the whole table of groups has been reported */
+    GROUPEVENT_FAILED,  /* the SA cannot be queried at all */
 };
 
-struct groupnews {
-    enum groupnews_kind kind;
+struct groupevent {
+    enum groupevent_kind kind;
     struct mc_group group;
-    int error; /* errno value of GROUPNEWS_FAILED */
+    int error; /* errno value of GROUPEVENT_FAILED */
 };
 
 /* A group's name in user messages: the MGID as an IPv6 address. */
@@ -30,6 +30,6 @@ static inline const char *mgid_text(const uint8_t *mgid, char text[INET6_ADDRSTR
  * The only message from the capture to the keeper: the port or the SM changed, join all groups
  * again.
  */
-#define GROUPNEWS_AGAIN "again"
+#define GROUPEVENT_REJOIN "again"
 
 #endif
