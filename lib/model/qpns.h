@@ -18,8 +18,8 @@ struct qp {
     uint32_t group_frame; /* its last datagram to an IPoIB group; 0: none */
     uint32_t psn;         /* PSN of its last datagram; PSNs increase by one (IBA 9.8.2.2) */
     /*
-     * last frame before which a datagram of this QP is missing, or that may be a truncated Neighbour
-     * Advertisement; 0: none
+     * last frame before which a datagram of this QP is missing, or that may be a truncated
+     * Neighbour Advertisement; 0: none
      */
     uint32_t gap_frame;
 };
