@@ -249,7 +249,7 @@ static bool take_comment(void *options, const char *value)
 }
 
 static const struct cli_option table[] = {
-    {.kind = CLI_HEADING, .help = "ibdump's options, with ibdump's meaning"},
+    {.kind = CLI_HEADING, .help = "ibdump's options"},
     {.letter = 'd',
      .name = "ib-dev",
      .argument = "DEV",
@@ -274,8 +274,8 @@ static const struct cli_option table[] = {
     {.letter = 'b',
      .name = "max-burst",
      .argument = "LOG2",
-     .help = "set the log2 of the number of buffers, that is of the largest burst of frames "
-             "(default: 15, or as many as the device has; in multicast mode 12)",
+     .help = "use 2^LOG2 buffers, one for each frame of the largest burst (default: 15, or as "
+             "many buffers as the device supports; in multicast mode 12)",
      CLI_CALLS(take_burst)},
     {.letter = 's',
      .name = "silent",
@@ -283,7 +283,7 @@ static const struct cli_option table[] = {
      CLI_SETS(live_options, silent)},
     {.letter = 'T',
      .name = "conti",
-     .help = "use buffers in huge pages",
+     .help = "report a kernel without huge pages; the buffers are in huge pages if it has them",
      CLI_SETS(live_options, huge_pages)},
     {.letter = 'M',
      .name = "mem-mode",
@@ -298,12 +298,12 @@ static const struct cli_option table[] = {
      .group = OF_WRITER},
     {.letter = 'E',
      .name = "decap",
-     .help = "remove the headers of a mirroring switch",
+     .help = "remove the headers that a mirroring switch adds",
      CLI_SETS(live_options, decap)},
     {.letter = 'I',
      .name = "direction",
      .argument = "tx|rx",
-     .help = "capture only frames that this port sends, or receives",
+     .help = "capture only the frames that this port sends (tx) or receives (rx)",
      CLI_CALLS(take_direction)},
     {.letter = 'j',
      .name = "jumbo-mtu",
@@ -317,15 +317,15 @@ static const struct cli_option table[] = {
     {.letter = 'q',
      .name = "src_qp",
      .argument = "QP",
-     .help = "no effect: a warning says what happens instead",
+     .help = "no effect; prints a warning: frames of all queue pairs are captured",
      CLI_CALLS(take_src_qp)},
     {.letter = 'm',
      .name = "mst-dev",
      .argument = "DEV",
-     .help = "no effect: a warning says what happens instead",
+     .help = "no effect; prints a warning: no firmware tools are needed",
      CLI_CALLS(take_mst_device)},
     {.name = "a0-mode",
-     .help = "no effect: a warning says what happens instead",
+     .help = "no effect; prints a warning: the kernel's driver sets up the sniffer",
      CLI_CALLS(take_a0_mode)},
     {CLI_OPTION_HELP},
     {.letter = 'v', .name = "version", .help = "print the version", .kind = CLI_VERSION},
@@ -338,8 +338,8 @@ static const struct cli_option table[] = {
     {.name = "mode",
      .argument = "sniffer|multicast",
      .help = "capture all frames of the port, as the device's sniffer copies them (sniffer, the "
-             "default), or frames from any sender to the link's IPoIB groups (multicast): ARP, "
-             "Neighbour Discovery and IP multicast, on any InfiniBand device",
+             "default), or frames from other senders to the link's IPoIB groups (multicast), on "
+             "any InfiniBand device",
      CLI_CALLS(take_mode)},
     {.name = "pkey",
      .argument = "P_KEY",
@@ -357,8 +357,7 @@ static const struct cli_option table[] = {
      CLI_CALLS(take_duration)},
     {.name = "only",
      .argument = "KIND[,KIND]",
-     .help = "capture only packets of these kinds: ipoib, cm, sa or smp; the headers decide, and "
-             "packets that are left out are counted (default: all packets)",
+     .help = "capture only packets of these kinds: ipoib, cm, sa, smp (default: all packets)",
      CLI_CALLS(take_only)},
     {.name = "snaplen",
      .argument = "N",

@@ -22,7 +22,7 @@ static const char help_start[] =
 static const char help_end[] =
     "\n"
     "Exit status: 1 if a capture violates a MUST (with --strict also a SHOULD), or a\n"
-    "fabric stage of a merged report failed; otherwise 2 if a capture could not be\n"
+    "stage of a merged report failed; otherwise 2 if a capture could not be\n"
     "checked to its end, has no IPoIB or nothing that decides a MUST, if a required\n"
     "rule was not decided, if a report or the baseline could not be read or written,\n"
     "or if the usage was wrong; otherwise 0. 128 plus the number of the signal that\n"
@@ -82,8 +82,8 @@ static const struct cli_option table[] = {
     {REPORT_OPTION_ONLY, CLI_CALLS(take_only)},
     {.name = "require",
      .argument = "SELECTOR",
-     .help = "exit with status 2 if no capture decides this rule and no capture is violated; may "
-             "be given several times",
+     .help = "exit with status 2 if no capture decides this rule, unless the status is 1; may be "
+             "given several times",
      CLI_CALLS(take_required),
      .group = OF_CHECKING},
     {.name = "baseline",
@@ -97,7 +97,7 @@ static const struct cli_option table[] = {
      CLI_SETS(options, merge)},
     {.name = "node",
      .argument = "NAME",
-     .help = "set the node of these captures, for --merge; use it with --format json",
+     .help = "set the name of the node that these captures are from; needs --format json",
      CLI_STORES(options, node)},
     {.name = "annotate",
      .argument = "OUT",

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stores the findings of each frame, and adds them to the tree: a subtree with the ipoib.rule.*
+ * fields, and an expert item. Registers these fields and the expert fields of the rules.
+ */
 #include "plugin/findings.h"
 #include "plugin/protocol.h"
 #include "plugin/state.h"
@@ -27,8 +31,8 @@ static expert_field rule_experts[RULE_COUNT];
 static expert_field ei_ipoib_deviation = EI_INIT;
 
 /*
- * Wireshark shows the file's highest severity even if it shows no packet. So each expert field is
- * raised once per file.
+ * The expert fields that were raised in this file. Wireshark shows the file's highest severity
+ * before it builds any tree, so each field must be raised at least once, also without a tree.
  */
 static bool raised[OUTCOMES][RULE_COUNT];
 
@@ -53,8 +57,9 @@ struct stored_list {
 static struct stored *pending, **pending_end = &pending;
 
 /*
- * Limits the memory that a hostile capture can take: one finding takes at most about 300 bytes. The
- * statistics also count the findings beyond the limit.
+ * Limits the memory that a hostile capture can take. One finding takes at most about 300 bytes,
+ * because the checks write `actual` and `subject` into buffers of 128 and 96 bytes
+ * (lib/rules/report.c). The statistics also count the findings beyond the limit.
  */
 enum { STORED_MAX = 100000 };
 static unsigned stored_count;
@@ -62,17 +67,17 @@ static unsigned stored_count;
 static bool may_store(void)
 {
     if (stored_count++ == STORED_MAX)
-        report_warning("IPoIB: more than %d findings; packets after this one show none. "
-                       "Statistics, IPoIB Conformance counts all",
+        report_warning("IPoIB: more than %d findings: packets after this one show none. The menu "
+                       "Statistics, IPoIB Conformance counts all findings.",
                        STORED_MAX);
     return stored_count <= STORED_MAX;
 }
 
-enum { TEXT_MAX = 4096 };
+enum { TEXT_MAX = 256 }; /* bytes of a text; more than the checks write */
 
 static GStringChunk *shared_texts;
 
-/* The last shared texts of each rule, which mostly are the next ones too. */
+/* The last shared texts of each rule. The next finding of the rule mostly has the same. */
 static struct last {
     const char *expected, *reason;
 } last_texts[RULE_COUNT];
@@ -309,8 +314,9 @@ static void raise_severity(packet_info *pinfo, const struct stored *s)
 }
 
 /*
- * Wireshark registers the tap of expert information when it opens a file, after the plugins. So the
- * tap is looked up here, until it is found: the search compares the names of all taps.
+ * Are the findings shown, or read by a listener of expert information? Wireshark registers the tap
+ * "expert" when it opens a file, after the plugins. So the tap is looked up here, and only until it
+ * is found, because the search compares the names of all taps.
  */
 static bool are_findings_wanted(const proto_tree *tree)
 {
@@ -377,7 +383,7 @@ void findings_register(void)
           HFILL}},
         {&hf_ipoib_rule_deviation,
          {"Known deviation", "ipoib.rule.deviation", FT_BOOLEAN, BASE_NONE, NULL, 0,
-          "of an implementation that is listed", HFILL}},
+          "the finding is a listed deviation of a known implementation", HFILL}},
         {&hf_ipoib_rule_expected,
          {"Expected", "ipoib.rule.expected", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_ipoib_rule_actual,
@@ -393,7 +399,8 @@ void findings_register(void)
          {"Violated in", "ipoib.rule.frame", FT_FRAMENUM, BASE_NONE, NULL, 0,
           "earlier packet that the finding is about; this packet completes the proof", HFILL}},
         {&hf_ipoib_rule_reason,
-         {"Known because", "ipoib.rule.reason", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+         {"Known because", "ipoib.rule.reason", FT_STRING, BASE_NONE, NULL, 0,
+          "which implementation is known to deviate, and how", HFILL}},
         {&hf_ipoib_rule_text,
          {"Requirement", "ipoib.rule.text", FT_STRING, BASE_NONE, NULL, 0,
           "what the document requires", HFILL}},
@@ -402,7 +409,8 @@ void findings_register(void)
           "command that prints the page of the rule", HFILL}},
         {&hf_ipoib_note_id,
          {"Requirement identifier", "ipoib.note.id", FT_STRING, BASE_NONE, NULL, 0,
-          "identifier of a rule that the frame is an example of; never a violation", HFILL}},
+          "identifier of the requirement that the note is about; a note is never a violation",
+          HFILL}},
         {&hf_ipoib_note, {"Note", "ipoib.note", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_ipoib_rule_violated,
          {"MUST violated", "ipoib.rule.violated", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},

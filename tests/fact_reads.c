@@ -97,7 +97,7 @@ WRAP(READ_GIDS, enum whose, fabric_whose_gid,
 /* the name of a failure's sender is not what the check read */
 WRAP(0, struct sender, sender_of, (const struct fabric_facts *f, const struct packet *p), (f, p))
 /* what the decision itself reads is no read of the check */
-WRAP(0, struct standing, fact_standing, (const struct check_context *s, const struct fact *f),
+WRAP(0, struct certainty, fact_certainty, (const struct check_context *s, const struct fact *f),
      (s, f))
 
 /* ---- a check starts with what its caller has read; what it reads itself ends with it */

@@ -34,6 +34,7 @@ def test_the_project_has_no_misspelt_word():
     [
         ("page.md", "One pakket over InfiniBand.\n", "page.md:1: pakket"),
         ("page.md", "The adapter's QPNs and `pakket`.\n", ""),
+        ("page.md", "From `a` one pakket to `b`.\n", "page.md:1: pakket"),
         ("page.md", "See [the page](pakket.md), file.pakket and pakket2.\n", ""),
         ("file.c", f"/* One packet is {MISSPELT}. */\n", f"{MISSPELT} ==> received"),
     ],

@@ -280,3 +280,18 @@ def test_each_receive_mtu_of_a_link_is_noted_once():
     t = tape("connected.pcap")
     t[46]["rep.private.mtu"] = t[50]["req.private.mtu"] = 4096
     assert link_notes(t)["rfc4755.5.default-mtu"] == [45, 46]
+
+
+@pytest.mark.parametrize("selector, noted", [(0, 1), (1, 0), (2, 1), (3, 0)])
+def test_refused_join_whose_mtu_contradicts_the_groups_is_noted(selector, noted):
+    """n1 asks to join 224.0.0.1 again with MTU 4096, the group has 2048, the SA refuses. The
+    selector says what is wanted: 0 more than 4096, 1 less, 2 exactly, 3 the largest available,
+    where the MTU in the request does not count (IBA 15.2.5.17)."""
+    t = tape("datagram.pcap")
+    ask, answer = t[22].copy(), t[25].copy()
+    ask["mad.tid"] = answer["mad.tid"] = ask["mad.tid"] + 0x100
+    ask["mcm.mtu_selector"], ask["mcm.mtu"], answer["mad.status"] = selector, 5, 0x0200
+    t.insert(t.insert(40, ask), answer)
+    t.renumber(2)
+    counts = findings.counts(t.pcap())
+    assert getattr(counts.get("rfc4391.5.join-mtu-supported"), "noted", 0) == noted

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Receive ring. See rxring.h. */
+/*
+ * Receive ring: allocates and registers its memory, creates its completion queue, and posts its
+ * entries. rxpoll.c polls it. See rxring.h.
+ */
 #include "capture/receive/rxring.h"
 
 #include <errno.h>
@@ -14,14 +17,17 @@
 
 enum {
     ENTRIES_MIN = 256,
-    ENTRY_PLAIN = 4096,    /* bytes, as in ibdump */
-    ENTRY_ETHERNET = 8192, /* bytes, if the MTU is 4096: the network device may have a larger one */
+    ENTRY_PLAIN = 4096, /* bytes, as in ibdump */
+    /* bytes; for an Ethernet port with the RDMA MTU 4096, whose network device may have a larger
+       MTU */
+    ENTRY_ETHERNET = 8192,
     ENTRY_JUMBO = 16384,
     ENTRY_HEADERS = 256, /* bytes, maximum of all headers and CRCs of an InfiniBand frame, including
                             those of a mirroring switch */
     /*
-     * Bytes between two entries. Makes the distance an odd number of cache lines; otherwise the
-     * starts of all entries would share a few cache sets and evict each other.
+     * Unused bytes after each entry. With them the distance of two entries is an odd number of
+     * cache lines. Otherwise the starts of all entries would share a few cache sets and evict each
+     * other.
      */
     GAP = 192,
 };
@@ -43,8 +49,11 @@ static void free_memory(struct rxring *ring)
     ring->memory = NULL;
 }
 
-/* Returns false with errno. */
-static bool get_memory(struct rxring *ring, bool huge_pages)
+/*
+ * Maps the memory, in huge pages if the kernel has them, and registers it. report_pages: report if
+ * it has none (-T). Returns false with errno.
+ */
+static bool get_memory(struct rxring *ring, bool report_pages)
 {
     size_t len = memory_len(ring);
     int error;
@@ -54,7 +63,7 @@ static bool get_memory(struct rxring *ring, bool huge_pages)
         ring->memory = NULL;
         return false;
     }
-    if (madvise(ring->memory, len, MADV_HUGEPAGE) != 0 && huge_pages)
+    if (madvise(ring->memory, len, MADV_HUGEPAGE) != 0 && report_pages)
         say("-T: this kernel has no huge pages; the buffers are in ordinary ones");
     ring->mr = ibv_reg_mr(ring->pd, ring->memory, len, IBV_ACCESS_LOCAL_WRITE);
     if (ring->mr)
@@ -87,8 +96,8 @@ static void report_memory(const struct rxring *ring)
 }
 
 /*
- * Registers the memory; halves the number of entries on ENOMEM if the user gave no number. Returns
- * false with errno.
+ * Gets the memory. On ENOMEM, halves the number of entries and tries again, unless the user gave
+ * the number. Returns false with errno.
  */
 static bool fit_memory(struct rxring *ring, const struct rx_plan *plan)
 {
@@ -109,7 +118,10 @@ static bool find_memory(struct rxring *ring, const struct rx_plan *plan)
     return false;
 }
 
-/* Prepares a list of one batch of work requests, without the addresses of the entries. */
+/*
+ * Allocates the list of unposted entries, and fills in what all work requests of a batch share;
+ * post_some() adds the addresses of the entries.
+ */
 static bool make_requests(struct rxring *ring)
 {
     ring->unposted = calloc(ring->entries, sizeof(*ring->unposted));
@@ -158,7 +170,7 @@ static bool create_cq(struct rxring *ring)
                                            ring->channel, 0);
     if (ring->cq)
         return true;
-    say("%s: no completion queue of %u entries can be created: %s", device_name(ring->device),
+    say("%s: cannot create a completion queue of %u entries: %s", device_name(ring->device),
         ring->entries, strerror(errno));
     return false;
 }
@@ -182,7 +194,7 @@ static bool create_channel(struct rxring *ring)
     if (ring->channel)
         return fcntl(ring->channel->fd, F_SETFL, fcntl(ring->channel->fd, F_GETFL) | O_NONBLOCK) ==
                0;
-    say("%s: no completion channel can be created: %s", device_name(ring->device), strerror(errno));
+    say("%s: cannot create a completion channel: %s", device_name(ring->device), strerror(errno));
     return false;
 }
 
@@ -239,7 +251,7 @@ bool rxring_create(struct rxring *ring, struct device *device, const struct rx_p
     ring->fewer = plan->entries_asked && ring->entries < plan->entries;
     ring->pd = ibv_alloc_pd(device->context);
     if (!ring->pd) {
-        say("%s: no protection domain can be allocated: %s", device_name(device), strerror(errno));
+        say("%s: cannot allocate a protection domain: %s", device_name(device), strerror(errno));
         return false;
     }
     if (!create_channel(ring) || !find_memory(ring, plan) || !make_requests(ring) ||
@@ -248,8 +260,9 @@ bool rxring_create(struct rxring *ring, struct device *device, const struct rx_p
         return false;
     }
     if (ring->fewer)
-        say("%s: %u buffers instead of %u: there is no room for more", device_name(device),
-            ring->entries, plan->entries);
+        say("%s: %u buffers instead of %u: %s", device_name(device), ring->entries, plan->entries,
+            plan->entries_asked ? "the device supports no more"
+                                : "no more memory can be registered (memlock: ulimit -l)");
     return true;
 }
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads the MCMemberRecords in requests to the SA and in its responses: updates groups and
+ * memberships, and makes the events (model/events.h) that the checks receive. See member_records.h.
+ */
 #include "model/member_records.h"
 
 #include "model/sa_requests.h"
@@ -23,8 +27,8 @@ static bool is_zero_gid(const uint8_t *gid)
 }
 
 /*
- * The port of a join or leave: the one with the PortGID. If its LID is not known yet, the
- * requester's LID is used, which is right if the port joins itself.
+ * The port that joins or leaves: the one with this PortGID. If no LID of it is known yet, the
+ * requester's LID is assumed to be its LID, which is right if the port itself sent the request.
  */
 static struct endport *joining_port(const struct delivery *d, const uint8_t *gid,
                                     const struct port *requester)
@@ -40,8 +44,8 @@ static struct endport *joining_port(const struct delivery *d, const uint8_t *gid
 }
 
 /*
- * The port that requests a record, if the record is its own or the group's. It may request the
- * record of another port for any reason.
+ * The port that queries the SA (Get), if it asks about the group or about its own membership; NULL
+ * if it asks about another port, which says nothing about the requester.
  */
 static struct endport *asking_port(const struct delivery *d, const uint8_t *gid)
 {
@@ -75,8 +79,9 @@ static void note_join(const struct subnet_event *e)
 }
 
 /*
- * The request names the port's GID. If it comes from another LID, the GID or the LID may have moved
- * there, or that port joins or leaves on behalf of this one.
+ * Record in which frame a request from the port's own LID last named the port's GID, which confirms
+ * both. 0 if the request came from another LID: the GID may have moved there, the LID may be
+ * another port's, or that port joins or leaves on behalf of this one.
  */
 static void name_endport(const struct delivery *d, struct endport *p)
 {
@@ -121,8 +126,9 @@ static void member_request(const struct delivery *d, const struct sa *sa, const 
 }
 
 /*
- * Does the membership begin with this response of the SA? The time in which a listener must join as
- * FullMember does not count from a report of an earlier membership.
+ * Does this response of the SA start a new membership? Then m->reported_ns, the time of the first
+ * IGMP or MLD report, is cleared: the time in which a listener must join as FullMember does not
+ * count from a report of an earlier membership.
  */
 static bool begins_membership(const struct member *m, uint8_t join_state)
 {
@@ -180,8 +186,10 @@ static void find_subject(const struct delivery *d, const struct sa *sa, const st
 }
 
 /*
- * Two statuses mean that the group does not exist. The SA may have said so before it answered a
- * later request, which may have created the group.
+ * Records that the group does not exist, if the status of a response means that: no records
+ * (0x0300), or insufficient components, with which the SA refuses to create it (0x0600). Ignored if
+ * a later response showed the group. The group is unconfirmed, not missing, if a later request is
+ * open that may have created it.
  */
 static void missing(struct group *group, uint16_t status, const struct sa_request *q,
                     uint32_t frame)
@@ -214,7 +222,10 @@ static struct endport *receiver(const struct delivery *d, const struct subnet_ev
     return lid && e->endport && endport_has_lid(e->endport, lid) ? endport_to_write(e) : NULL;
 }
 
-/* A GetResp answers a Set (a join) or a Get. Only the request shows which. */
+/*
+ * A response to a Set (a join) and one to a Get have the same method, GetResp. The captured request
+ * with its transaction ID shows which of the two it is; without it, it counts as one to a Get.
+ */
 static void member_get_response(const struct delivery *d, const struct sa *sa,
                                 const struct mc_member *r)
 {
@@ -266,8 +277,9 @@ struct table_reader {
 };
 
 /*
- * The SA may have made the table when it received the request. So a later message about the group
- * counts more. A record that is not in one packet is not checked.
+ * One record of a table. It updates the group unless a message after the table's request was
+ * already about this group: the SA may have made the table when it received the request. Only a
+ * record that lies in one packet is passed to the checks, because they report positions in it.
  */
 static void table_record(void *user, const uint8_t *record, bool in_packet)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The only function that writes the model. The caller passes each packet of a capture once, in
- * capture order, before the packet is checked and added to the tree. A packet that carries others
- * comes before them.
+ * The model is what the tools know about the fabric: ports, groups, memberships, addresses and
+ * connections, as the packets so far show them. This function is the only way to change it; the
+ * files of model/ that it calls do the work. The caller passes each packet of a capture once, in
+ * capture order, before the packet is checked and added to the tree. If a packet is encapsulated in
+ * another one (RoCE v2 over IPoIB), the caller passes the outer packet first.
  */
 #ifndef IPOIB_MODEL_OBSERVE_H
 #define IPOIB_MODEL_OBSERVE_H
@@ -11,8 +13,8 @@
 #include "model/fabric.h"
 
 /*
- * Classify the packet and learn from it. e: receives what was learnt; its old contents are
- * discarded.
+ * Classifies the packet (IPoIB, MAD, other: p->classification) and updates the model. e: its
+ * contents are replaced by the changes that this packet made.
  */
 void fabric_observe(struct fabric *f, struct packet *p, struct events *e);
 

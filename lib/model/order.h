@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In which order were two frames sent? Capture order does not prove it for frames that are close
- * together: several receive queues, the two directions of a link, and merged files of two machines
- * with different clocks can swap them. The frames of one port keep their order.
+ * Decides whether capture order proves the order in which two frames were sent. It proves nothing
+ * for frames that are close together: several receive queues, the two directions of a link, and
+ * merged files of two machines with different clocks can swap them. The frames of one port are
+ * never swapped.
  *
- * A rule about order reports a violation only outside this window: adjacent frames may always be
- * swapped; frames at most 8 apart may be swapped if at most 10 ms lie between them. 8 frames: more
- * than a receive queue usually delivers before the next queue's turn. 10 ms: the timestamp
- * resolution of a kernel with 100 ticks a second, and more than the difference of two NTP clocks in
- * a local network.
+ * Two frames of different ports may be swapped if they are adjacent, or if they are at most 8
+ * frames and at most 10 ms apart. A rule about order reports a violation only outside this window.
+ * 8 frames are more than a receive queue usually delivers before the next queue's turn. 10 ms are
+ * the timestamp resolution of a kernel with 100 ticks a second, and more than the difference of two
+ * NTP clocks in a local network.
  */
 #ifndef IPOIB_MODEL_ORDER_H
 #define IPOIB_MODEL_ORDER_H
@@ -29,7 +30,8 @@ struct order {
         uint16_t interface;
     } entries[ORDER_FRAMES + 1];
     uint32_t last; /* last frame */
-    bool reversed; /* an exchange was: the time of the last one */
+    /* a response was captured before its request: the time of the last such request */
+    bool reversed;
     int64_t reversed_ns;
 };
 
@@ -37,18 +39,21 @@ struct order {
 void order_note(struct order *o, uint32_t frame, uint16_t interface, int64_t ns);
 
 /*
- * The last frame is a request that was captured after its response, and not within the window
- * (model/reversal.h).
+ * Record that the last frame is a request, that its response was captured before it, and that the
+ * two are too far apart to be swapped as above (model/reversal.h).
  */
 void order_reversed(struct order *o);
 
 /*
- * Was an exchange reversed in the last CLOCKS_SECONDS? Then the capture is in the order of two
- * clocks, as far as it shows.
+ * Did order_reversed() record a frame of the last CLOCKS_SECONDS? Then the capture seems to be
+ * merged from two machines with different clocks, and its order proves nothing.
  */
 bool order_is_reversed(const struct order *o);
 
-/* May the last frame have been sent before this earlier one, if a different port sent it? */
+/*
+ * Is this earlier frame within the window of the last frame? Then the last frame may have been sent
+ * first, if the two come from different ports.
+ */
 bool order_is_uncertain(const struct order *o, uint32_t frame);
 
 #endif

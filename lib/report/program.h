@@ -18,7 +18,8 @@ const struct report_parts *format_parts(enum format f);
 #define REPORT_OPTION_FORMAT                                                                       \
     .name = "format", .argument = "text|json|junit|tap",                                           \
     .help = "select the report's format (default: text)"
-#define REPORT_OPTION_STRICT .name = "strict", .help = "count a violated SHOULD as a violated MUST"
+#define REPORT_OPTION_STRICT                                                                       \
+    .name = "strict", .help = "count a violated SHOULD like a violated MUST"
 #define REPORT_OPTION_DEVIATIONS                                                                   \
     .name = "deviations", .argument = "NAME",                                                      \
     .help = "select the known deviations, which are shown but not counted: linux (Linux, OpenSM "  \

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Checks of the encapsulation header of a datagram, sent over UD or over a connection (RFC 4391 §6,
+ * RFC 4755 §4).
+ */
 #include "rules/report.h"
 #include "wire/arp.h"
 #include "wire/encap.h"

@@ -5,7 +5,8 @@
 
 enum { SCOPE_LINK_LOCAL = 2 };
 enum { IB_MTU_2048 = 4 };
-enum { SELECTOR_LESS = 1, SELECTOR_EXACTLY = 2 };
+/* IBA 15.2.5.17: MTUSelector, the relation of the MTU that is wanted to the one in the request */
+enum { SELECTOR_GREATER = 0, SELECTOR_LESS = 1, SELECTOR_EXACTLY = 2, SELECTOR_LARGEST = 3 };
 enum { ALL_NODES = 1 }; /* low bits of ff02::1 */
 
 static struct subject port_of(const struct endport *p)
@@ -33,7 +34,7 @@ static void check_pkey_configured(const struct check_context *s, const struct su
         report_result(s, &r);
 }
 
-/* Does the request ask for a link MTU below 2048 bytes? */
+/* Does the join request a group MTU below 2048 bytes, that is a link MTU below 2044? */
 static bool wants_small_mtu(const struct sa_request *q)
 {
     return q && q->mtu &&
@@ -43,15 +44,16 @@ static bool wants_small_mtu(const struct sa_request *q)
 
 static void check_join_mtu(const struct check_context *s, const struct subnet_event *e)
 {
-    static const char *const actual = "less is asked for";
-    const struct result r = {.rule = R_RFC4391_7_MTU_2044,
-                             .about = port_of(e->endport),
-                             .value = (uintptr_t)actual,
-                             .at = {e->record + MCM_MTU, 1},
-                             .expected = "an MTU of 2048 octets is taken",
-                             .actual = actual,
-                             .facts = {fact_group_mtu(e->group)},
-                             .dropped = READ_PKEYS}; /* read for the request's P_Key */
+    static const char *const actual = "the port requests a smaller MTU";
+    const struct result r = {
+        .rule = R_RFC4391_7_MTU_2044,
+        .about = port_of(e->endport),
+        .value = (uintptr_t)actual,
+        .at = {e->record + MCM_MTU, 1},
+        .expected = "a request that allows an MTU of 2048 octets",
+        .actual = actual,
+        .facts = {fact_group_mtu(e->group)},
+        .dropped = READ_PKEYS}; /* on_join_asked() read the P_Key table for another rule */
     bool small = e->group->state == GROUP_PRESENT && e->group->mtu < IB_MTU_2048;
     if (wants_small_mtu(e->request) && !small)
         report_result(s, &r);
@@ -64,13 +66,16 @@ static void note_kind_of_join(const struct check_context *s, const struct subnet
     bool send_only = (state & (JOIN_SEND_ONLY_NON | JOIN_SEND_ONLY_FULL)) && !(state & JOIN_FULL);
     if (state & JOIN_NON)
         report_note(s->r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, &group, state,
-                    e->record + MCM_SCOPE_JOIN, 1, "joined as NonMember, as routers do");
+                    e->record + MCM_SCOPE_JOIN, 1, "requests to join as NonMember, as routers do");
     if (send_only && e->endport->initialised_frame && !(e->member && e->member->asked))
         report_note(s->r, R_RFC4391_10_QUERY_SA_FIRST, &port, 0, e->record, MCM_SIZE,
-                    "a join for sending, without a Get of the record before it");
+                    "a send-only join without a Get of the record before it");
 }
 
-/* The IPv6 broadcast group of the drafts, joined instead of the RFC's broadcast group. */
+/*
+ * Early drafts of the RFC had an IPv6 broadcast group (ff02::1). Notes a port that joins it without
+ * the RFC's broadcast group.
+ */
 static void note_draft_broadcast(const struct check_context *s, const struct subnet_event *e,
                                  const struct mgid *m)
 {
@@ -87,7 +92,7 @@ static void note_draft_broadcast(const struct check_context *s, const struct sub
             return;
     struct subject port = port_of(e->endport);
     report_note(s->r, R_DRAFT_7_IPV6_BROADCAST_GROUP, &port, m->pkey, e->record, MGID_SIZE,
-                "joins IPv6's all-node group without the broadcast group, as the drafts have it");
+                "joins the IPv6 all-nodes group but not the broadcast group, as in early drafts");
 }
 
 static void on_join_asked(const struct check_context *s, const struct subnet_event *e,
@@ -108,7 +113,7 @@ static void on_join_asked(const struct check_context *s, const struct subnet_eve
     if (!is_partition(pkey)) {
         struct subject port = port_of(e->endport);
         report_note(s->r, R_PARTITION_VALUE_FORMAT, &port, pkey, e->record + MCM_PKEY, 2,
-                    "P_Key 0x%04x, which is no partition", pkey);
+                    "P_Key 0x%04x, which is not a partition", pkey);
     }
 }
 
@@ -217,19 +222,19 @@ static void on_record(const struct check_context *s, const struct subnet_event *
 /* ---- responses */
 
 /*
- * Compares the group's MTU with the MTU of the port's link. The IBA's MTU codes have the order of
- * the MTUs.
+ * Compares the group's MTU with the MTU of the port's link. Both are IBA codes (1: 256 bytes, 5:
+ * 4096 bytes); a larger code means a larger MTU, so codes are compared.
  */
 static void check_port_mtu(const struct check_context *s, const struct subnet_event *e)
 {
-    static const char *const actual = "the group's MTU is above it";
+    static const char *const actual = "the group's MTU is larger";
     struct subject port = port_of(e->endport);
     const struct endport *p = e->endport;
     const struct result r = {.rule = R_RFC4391_4_1_GROUP_MTU,
                              .about = port,
                              .value = (uintptr_t)actual,
                              .at = {e->record + MCM_MTU, 1},
-                             .expected = "an MTU that the port's link has",
+                             .expected = "a group MTU of at most the MTU of the port's link",
                              .actual = actual,
                              .facts = {fact_port_mtu(p)}};
     if (p->neighbor_mtu && e->group->mtu <= p->neighbor_mtu)
@@ -239,7 +244,7 @@ static void check_port_mtu(const struct check_context *s, const struct subnet_ev
     if (!(p->neighbor_mtu && p->neighbor_mtu < e->group->mtu) && p->mtu_cap &&
         p->mtu_cap < e->group->mtu)
         report_note(s->r, R_RFC4391_5_JOIN_MTU_SUPPORTED, &port, e->group->mtu, e->record + MCM_MTU,
-                    1, "joined a group of %u octets with a port that can do %u",
+                    1, "joined a group with an MTU of %u octets; the port supports %u",
                     ib_mtu_bytes(e->group->mtu), ib_mtu_bytes(p->mtu_cap));
 }
 
@@ -255,11 +260,11 @@ static void on_broadcast_joined(const struct check_context *s, const struct subn
     check_port_mtu(s, e);
 }
 
-/* Is a group of a partition joined whose broadcast group the SA does not have? */
+/* A port joins a group of the link: does the link have a broadcast group? */
 static void check_has_broadcast(const struct check_context *s, const struct subnet_event *e,
                                 const struct mgid *m)
 {
-    static const char *const actual = "a group is joined, though the SA has no broadcast group";
+    static const char *const actual = "a group is joined although the SA has no broadcast group";
     const struct result r = {.rule = R_RFC4391_5_BROADCAST_GROUP_EXISTS,
                              .about = subject_link(m->pkey),
                              .value = (uintptr_t)actual,
@@ -271,6 +276,24 @@ static void check_has_broadcast(const struct check_context *s, const struct subn
         report_result(s, &r);
 }
 
+/*
+ * Does the group's MTU fit the request? With "largest available" the SA ignores the MTU in the
+ * request (IBA 15.2.5.17).
+ */
+static bool mtu_fits(const struct sa_request *q, uint8_t mtu)
+{
+    switch (q->mtu_selector) {
+    case SELECTOR_GREATER:
+        return mtu > q->mtu;
+    case SELECTOR_LESS:
+        return mtu < q->mtu;
+    case SELECTOR_EXACTLY:
+        return mtu == q->mtu;
+    default: /* SELECTOR_LARGEST */
+        return true;
+    }
+}
+
 static void on_refused(const struct check_context *s, const struct subnet_event *e)
 {
     const struct sa_request *q = e->request;
@@ -278,13 +301,10 @@ static void on_refused(const struct check_context *s, const struct subnet_event 
     struct subject group = subject_group(g->mgid);
     if (g->state != GROUP_PRESENT || !q || !q->mtu)
         return;
-    bool fits = q->mtu_selector == SELECTOR_EXACTLY ? g->mtu == q->mtu
-                : q->mtu_selector == SELECTOR_LESS  ? g->mtu < q->mtu
-                                                    : g->mtu > q->mtu;
-    if (!fits)
+    if (!mtu_fits(q, g->mtu))
         report_note(s->r, R_RFC4391_5_JOIN_MTU_SUPPORTED, &group, q->mtu, e->record, MCM_SIZE,
-                    "refused: the group's MTU is %u octets, asked was %u", ib_mtu_bytes(g->mtu),
-                    ib_mtu_bytes(q->mtu));
+                    "refused: the group's MTU is %u octets, the request has %u",
+                    ib_mtu_bytes(g->mtu), ib_mtu_bytes(q->mtu));
 }
 
 void check_group_event(const struct check_context *s, const struct subnet_event *e)

@@ -146,7 +146,7 @@ void check_transmission(const struct check_context *s)
     if (!is_partition(ib->pkey)) {
         struct subject qp = subject_qp(port_to_lid(s->p->src), ib->sqpn);
         report_note(s->r, R_PARTITION_VALUE_FORMAT, &qp, ib->pkey,
-                    s->r->base + ib->bth_off + BTH_PKEY, 2, "P_Key 0x%04x, which is no partition",
-                    ib->pkey);
+                    s->r->base + ib->bth_off + BTH_PKEY, 2,
+                    "P_Key 0x%04x, which is not a partition", ib->pkey);
     }
 }

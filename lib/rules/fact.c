@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/fact.h"
 
-#include "rules/standing.h"
+#include "rules/certainty.h"
 
-static standing_of *const standings[FACT_KINDS] = {
+static certainty_of *const functions[FACT_KINDS] = {
 #define FACT(name, function, words) [FACT_##name] = (function),
 #include "rules/fact_kinds.def"
 #undef FACT
 };
 
-struct standing fact_standing(const struct check_context *s, const struct fact *f)
+struct certainty fact_certainty(const struct check_context *s, const struct fact *f)
 {
-    return standings[f->kind](s, f);
+    return functions[f->kind](s, f);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The facts that a failure rests on. A fact is a piece of the model that earlier frames taught: a
- * membership, a group's parameters, the QPN of an address; or the absence of a request ("asked, and
- * never joined"). A frame that was not captured may have outdated it. Each kind
- * (rules/fact_kinds.def) has one function, which decides whether the capture excludes that. A check
- * names the facts of a result (rules/result.h) and decides nothing of this itself. Private to
- * rules/.
+ * The facts that a failure rests on. A fact is a part of the model: a membership, a group's
+ * parameters, the QPN of an address, or that a request was not sent ("the port queried the group
+ * and never joined it"). A frame that was not captured may have outdated a fact. Each kind of fact
+ * (rules/fact_kinds.def) has one function that decides whether the capture excludes this. A check
+ * only lists the facts of its result; report_result() (rules/result.h) calls these functions and
+ * combines their answers. Private to rules/.
  */
 #ifndef IPOIB_RULES_FACT_H
 #define IPOIB_RULES_FACT_H
@@ -14,7 +14,10 @@
 #include "rules/check_context.h"
 #include "rules/fact_kinds.h"
 
-/* The function of a kind, below, sets the members it uses. */
+/*
+ * Each kind uses only some of the members. The functions below make a fact: one function for each
+ * kind, which sets the members of this kind.
+ */
 struct fact {
     enum fact_kind kind;
     const struct endport *port;
@@ -51,8 +54,9 @@ static inline struct fact fact_no_membership(const struct endport *port, const s
 }
 
 /*
- * m: the membership that the port asked about and did not request; NULL: none is known.
- * since_start: since the port started; else since it was initialised.
+ * The port has not requested to join. m: the membership that the port queried and did not request;
+ * NULL: none is known. since_start: since the port got its first LID; else since the SM last
+ * brought the port up.
  */
 static inline struct fact fact_no_join(const struct endport *port, const struct member *m,
                                        bool since_start)
@@ -61,23 +65,25 @@ static inline struct fact fact_no_join(const struct endport *port, const struct 
         .kind = FACT_NO_JOIN, .port = port, .member = m, .since_start = since_start};
 }
 
-/* scope: of the link; 0: not known. */
+/* The port's whole JoinState in the broadcast group. scope: the link's scope; 0: not known. */
 static inline struct fact fact_join_state(const struct endport *port, uint8_t scope)
 {
     return (struct fact){.kind = FACT_JOIN_STATE, .port = port, .scope = scope};
 }
 
+/* The port has joined no broadcast group of the partition with another scope. */
 static inline struct fact fact_no_other_link(const struct endport *port)
 {
     return (struct fact){.kind = FACT_NO_OTHER_LINK, .port = port};
 }
 
+/* The port has subscribed to the traps that the model shows, and to no others. */
 static inline struct fact fact_subscriptions(const struct endport *port)
 {
     return (struct fact){.kind = FACT_SUBSCRIPTIONS, .port = port};
 }
 
-/* The sender of the packet is meant. */
+/* The SA has given the broadcast group's current parameters to the sender of the packet. */
 static inline struct fact fact_parameters(const struct group *broadcast)
 {
     return (struct fact){.kind = FACT_PARAMETERS, .group = broadcast};
@@ -130,11 +136,13 @@ static inline struct fact fact_pkeys(const struct endport *port, enum pkey_known
     return (struct fact){.kind = FACT_PKEYS, .port = port, .pkey = pkey};
 }
 
+/* Whether the GID belongs to the sender's port. whose: the result of fabric_whose_gid(). */
 static inline struct fact fact_gids(enum whose whose)
 {
     return (struct fact){.kind = FACT_GIDS, .whose = whose};
 }
 
+/* An IPoIB interface has the sending QP. known: its address, or its datagrams, showed this. */
 static inline struct fact fact_interface(bool known)
 {
     return (struct fact){.kind = FACT_INTERFACE, .known = known};
@@ -146,6 +154,7 @@ static inline struct fact fact_neighbour(const struct neighbour *n, const struct
     return (struct fact){.kind = FACT_NEIGHBOUR, .neighbour = n, .ip = sender};
 }
 
+/* The neighbour has had its new address for longer than the ARP timeout of any sender. */
 static inline struct fact fact_new_address(const struct neighbour *n)
 {
     return (struct fact){.kind = FACT_NEW_ADDRESS, .neighbour = n};
@@ -156,13 +165,13 @@ static inline struct fact fact_ud_qpns(const struct endport *port, enum announce
     return (struct fact){.kind = FACT_UD_QPNS, .port = port, .announced = announced};
 }
 
-/* target: the IP address that the reply names as the requester's. */
+/* The ARP request that the packet answers. target: the target IP address in the ARP reply. */
 static inline struct fact fact_request(const struct resolution *q, const struct ip *target)
 {
     return (struct fact){.kind = FACT_REQUEST, .request = q, .ip = target};
 }
 
-/* q NULL: none was seen. */
+/* The solicitation that the packet answers. q NULL: none was captured. */
 static inline struct fact fact_solicitation(const struct resolution *q)
 {
     return (struct fact){.kind = FACT_SOLICITATION, .request = q};
@@ -173,34 +182,38 @@ static inline struct fact fact_of_connection(enum fact_kind kind, const struct c
     return (struct fact){.kind = kind, .connection = c};
 }
 
-/* When is it certain that no frame outdated a fact? */
-enum certainty {
+/* When is it certain that no frame outdated a fact? From never to now. */
+enum certain_when {
     FACT_UNCERTAIN,  /* never: a frame may be missing */
     FACT_AT_WITNESS, /* see postpone_to_witness() (rules/postpone.h) */
     FACT_AT_SMP,     /* when the next SMP of the port shows that none is missing */
     /*
-     * when the next GSI packet of the port shows that no request is missing, and one of the SA that
-     * no response is
+     * when the PSNs of the next GSI packets show that nothing is missing: the port's that no
+     * request is, the SA's that no response is
      */
     FACT_AT_RESPONSE,
-    FACT_AT_REQUEST, /* when the next GSI packet of the port shows that no request is missing */
+    FACT_AT_REQUEST, /* when the PSN of the port's next GSI packet shows it of the requests */
     FACT_IS_CERTAIN, /* now */
 };
 
-struct standing {
-    enum certainty certainty;
+/* When a fact is certain, and which packet or missing evidence this depends on. */
+struct certainty {
+    enum certain_when when;
     const struct endport *port; /* FACT_AT_REQUEST, FACT_AT_RESPONSE, FACT_AT_SMP */
     const struct group *group;  /* FACT_AT_WITNESS */
     const char *missing;        /* FACT_UNCERTAIN: the evidence that the capture lacks */
     uint32_t since;             /* FACT_AT_RESPONSE: frame of the SA's response with the fact */
 };
 
-struct standing fact_standing(const struct check_context *s, const struct fact *f);
+struct certainty fact_certainty(const struct check_context *s, const struct fact *f);
 
-/* May the check use the fact, as far as the capture shows? */
+/*
+ * Can the fact be certain, now or after a later packet? A check that would otherwise be
+ * inconclusive at every packet asks this first and then reports nothing.
+ */
 static inline bool fact_is_known(const struct check_context *s, struct fact f)
 {
-    return fact_standing(s, &f).certainty != FACT_UNCERTAIN;
+    return fact_certainty(s, &f).when != FACT_UNCERTAIN;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts about ports and their addresses: SMPs, ARP, ND and a restart can outdate them. */
 #include "model/neighbour.h"
-#include "rules/standing.h"
+#include "rules/certainty.h"
 #include "wire/nanoseconds.h"
 
 /* ---- ports */
@@ -10,14 +10,14 @@
  * The SM may set a port's MTU (IBA 14.2.5.6) or P_Key table (14.2.5.7) while the port is up. If
  * both the SMP and its response are lost, only the PSN of the port's next response shows it.
  */
-struct standing standing_port_mtu(const struct check_context *s, const struct fact *f)
+struct certainty certainty_port_mtu(const struct check_context *s, const struct fact *f)
 {
     (void)s;
     return f->port->neighbor_mtu ? at_smp_of(f->port)
                                  : uncertain("the port's PortInfo was not captured");
 }
 
-struct standing standing_pkeys(const struct check_context *s, const struct fact *f)
+struct certainty certainty_pkeys(const struct check_context *s, const struct fact *f)
 {
     (void)s;
     if (f->pkey == PKEY_NOT_KNOWN)
@@ -43,7 +43,7 @@ static bool is_qp_of_port(const struct check_context *s, const struct endport *s
  * have given the sender's LID to another port: the port then joins, and its next request shows
  * whether such a join was lost.
  */
-struct standing standing_gids(const struct check_context *s, const struct fact *f)
+struct certainty certainty_gids(const struct check_context *s, const struct fact *f)
 {
     const struct endport *sender = endports_by_lid(s->f->endports, s->p->at.interface,
                                                    s->p->ib.slid);
@@ -63,14 +63,14 @@ struct standing standing_gids(const struct check_context *s, const struct fact *
     return certain();
 }
 
-struct standing standing_interface(const struct check_context *s, const struct fact *f)
+struct certainty certainty_interface(const struct check_context *s, const struct fact *f)
 {
     (void)s;
     return certain_if(f->known, "the announcement of the sender's QPN was not captured");
 }
 
 /* The port may have had another address before the capture began. */
-struct standing standing_ud_qpns(const struct check_context *s, const struct fact *f)
+struct certainty certainty_ud_qpns(const struct check_context *s, const struct fact *f)
 {
     (void)s;
     if (f->announced == ANNOUNCED_UNKNOWN)
@@ -126,7 +126,7 @@ static bool is_its_only_address(const struct check_context *s, const struct endp
  * After a restart of its interface, a port has another QPN and joins again. The port's next request
  * shows whether such a join was lost.
  */
-struct standing standing_neighbour(const struct check_context *s, const struct fact *f)
+struct certainty certainty_neighbour(const struct check_context *s, const struct fact *f)
 {
     const struct neighbour *n = f->neighbour;
     const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
@@ -155,7 +155,7 @@ static bool is_restarted(const struct check_context *s, const struct endport *po
  * have moved back to an interface with that QPN. The port's next request shows whether a join was
  * lost.
  */
-struct standing standing_new_address(const struct check_context *s, const struct fact *f)
+struct certainty certainty_new_address(const struct check_context *s, const struct fact *f)
 {
     const struct neighbour *n = f->neighbour;
     const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
@@ -200,7 +200,7 @@ static bool is_anothers(const struct check_context *s, const struct ip *ip,
     return holder && !neighbour_is_same_port(holder, requester);
 }
 
-struct standing standing_request(const struct check_context *s, const struct fact *f)
+struct certainty certainty_request(const struct check_context *s, const struct fact *f)
 {
     const struct resolution *q = f->request;
     return certain_if(request_waits(s, q) && is_anothers(s, f->ip, q->requester),
@@ -224,7 +224,7 @@ static bool answers(const struct check_context *s, const struct resolution *q)
     return to_requester && first && request_waits(s, q);
 }
 
-struct standing standing_solicitation(const struct check_context *s, const struct fact *f)
+struct certainty certainty_solicitation(const struct check_context *s, const struct fact *f)
 {
     const struct resolution *q = f->request;
     /* two interfaces of one port may have the same IP */

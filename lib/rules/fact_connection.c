@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts about connections: a CM message can outdate them. */
-#include "rules/standing.h"
+#include "rules/certainty.h"
 
 /* Was a GSI packet of either end not captured since the REP? */
-struct standing standing_open(const struct check_context *s, const struct fact *f)
+struct certainty certainty_open(const struct check_context *s, const struct fact *f)
 {
     const struct connection *c = f->connection;
     (void)s;
@@ -32,7 +32,7 @@ static bool may_have_missed_rep(const struct check_context *s, const struct conn
  * Data from the responder is captured in order with its REP. Data from the requester may be
  * captured before the REP although it was sent after it.
  */
-struct standing standing_early_data(const struct check_context *s, const struct fact *f)
+struct certainty certainty_early_data(const struct check_context *s, const struct fact *f)
 {
     const struct connection *c = f->connection;
     bool by_responder = c->requester.flow.early_frame > c->req_frame;
@@ -43,7 +43,7 @@ struct standing standing_early_data(const struct check_context *s, const struct 
                                                 "close to each other");
 }
 
-struct standing standing_refused(const struct check_context *s, const struct fact *f)
+struct certainty certainty_refused(const struct check_context *s, const struct fact *f)
 {
     (void)s;
     (void)f;
@@ -51,14 +51,14 @@ struct standing standing_refused(const struct check_context *s, const struct fac
 }
 
 /* A connection has its ends by its own REQ. */
-struct standing standing_ends(const struct check_context *s, const struct fact *f)
+struct certainty certainty_ends(const struct check_context *s, const struct fact *f)
 {
     (void)s;
     (void)f;
     return certain();
 }
 
-struct standing standing_receive_mtus(const struct check_context *s, const struct fact *f)
+struct certainty certainty_receive_mtus(const struct check_context *s, const struct fact *f)
 {
     (void)s;
     return certain_if(connection_mtu(f->connection) != 0, "the REQ or the REP was not captured");

@@ -3,7 +3,7 @@
  * Facts of subnet administration: requests of the ports, and what the SA said. A request, or a
  * response to it, can outdate them. The PSNs of the ports' GSIs show lost ones.
  */
-#include "rules/standing.h"
+#include "rules/certainty.h"
 
 /* ---- memberships and requests of a port */
 
@@ -21,7 +21,7 @@ static const char *why_no_member(const struct member *m)
                : "the port was brought up, or asked to join, again: its join since was not captured";
 }
 
-struct standing standing_membership(const struct check_context *s, const struct fact *f)
+struct certainty certainty_membership(const struct check_context *s, const struct fact *f)
 {
     (void)s;
     bool known = f->port && f->member && member_is_known(f->member);
@@ -33,19 +33,19 @@ struct standing standing_membership(const struct check_context *s, const struct 
  * do not show. If the capture point sees all packets of the SA, the PSNs of the SA's GSI show the
  * response.
  */
-struct standing standing_no_membership(const struct check_context *s, const struct fact *f)
+struct certainty certainty_no_membership(const struct check_context *s, const struct fact *f)
 {
-    struct standing by_request = standing_membership(s, f);
+    struct certainty by_request = certainty_membership(s, f);
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
-    if (by_request.certainty == FACT_UNCERTAIN || !q || !sa_sequence_is_shown(q))
+    if (by_request.when == FACT_UNCERTAIN || !q || !sa_sequence_is_shown(q))
         return by_request;
     if (q->gap_frame > f->member->frame)
         return uncertain("a response of the SA was not captured: a program may have joined");
-    return (struct standing){FACT_AT_RESPONSE, f->port, NULL, NULL, f->member->frame};
+    return (struct certainty){FACT_AT_RESPONSE, f->port, NULL, NULL, f->member->frame};
 }
 
 /* The request is itself a GSI packet: its PSN already shows that no request is missing. */
-struct standing standing_joined_before(const struct check_context *s, const struct fact *f)
+struct certainty certainty_joined_before(const struct check_context *s, const struct fact *f)
 {
     const struct member *m = f->event->member;
     if (!f->event->join_state_before)
@@ -54,7 +54,7 @@ struct standing standing_joined_before(const struct check_context *s, const stru
     return certain_if(in_order, "its join and its leave are too close to each other");
 }
 
-struct standing standing_no_join(const struct check_context *s, const struct fact *f)
+struct certainty certainty_no_join(const struct check_context *s, const struct fact *f)
 {
     const struct member *m = f->member;
     (void)s;
@@ -71,13 +71,13 @@ struct standing standing_no_join(const struct check_context *s, const struct fac
  * The response to a join has the port's whole JoinState, also the bits of joins before the capture
  * (IBA 15.2.5.17, o15-0.1.11). The port may have joined a link of another scope before the capture.
  */
-struct standing standing_join_state(const struct check_context *s, const struct fact *f)
+struct certainty certainty_join_state(const struct check_context *s, const struct fact *f)
 {
     bool named = f->scope && endports_is_named(s->f->endports, f->port);
     return named || is_followed(f->port) ? at_request_of(f->port) : uncertain(no_join_seen);
 }
 
-struct standing standing_no_other_link(const struct check_context *s, const struct fact *f)
+struct certainty certainty_no_other_link(const struct check_context *s, const struct fact *f)
 {
     if (!is_followed(f->port))
         return uncertain(why_not_followed(f->port));
@@ -85,7 +85,7 @@ struct standing standing_no_other_link(const struct check_context *s, const stru
     return s->p->classification.class == PAYLOAD_MAD ? certain() : at_request_of(f->port);
 }
 
-struct standing standing_subscriptions(const struct check_context *s, const struct fact *f)
+struct certainty certainty_subscriptions(const struct check_context *s, const struct fact *f)
 {
     const uint8_t both = SUBSCRIBED_CREATED | SUBSCRIBED_DELETED;
     (void)s;
@@ -130,14 +130,14 @@ static bool may_use_older_parameters(const struct check_context *s, const struct
     return !m || left || on_its_way || !member_is_known(m) || m->frame < broadcast->changed_frame;
 }
 
-struct standing standing_parameters(const struct check_context *s, const struct fact *f)
+struct certainty certainty_parameters(const struct check_context *s, const struct fact *f)
 {
     if (may_use_older_parameters(s, f->group))
         return uncertain("the sender's join with its parameters was not captured");
     if (s->f->records_are_current)
         return certain();
     if (is_sa(s))
-        return (struct standing){FACT_AT_WITNESS, NULL, f->group, NULL, 0};
+        return (struct certainty){FACT_AT_WITNESS, NULL, f->group, NULL, 0};
     return at_request_of(sending_port(s));
 }
 
@@ -156,7 +156,7 @@ static bool may_have_changed(const struct check_context *s, const struct endport
            p->reregister_frame > b->frame || (m && m->pending);
 }
 
-struct standing standing_created_with(const struct check_context *s, const struct fact *f)
+struct certainty certainty_created_with(const struct check_context *s, const struct fact *f)
 {
     const struct subnet_event *e = f->event;
     bool changed = !fabric_knows_history(s->f, &e->broadcast_facts) ||
@@ -166,7 +166,7 @@ struct standing standing_created_with(const struct check_context *s, const struc
                       "before");
 }
 
-struct standing standing_group_mtu(const struct check_context *s, const struct fact *f)
+struct certainty certainty_group_mtu(const struct check_context *s, const struct fact *f)
 {
     (void)s;
     return certain_if(f->group->state == GROUP_PRESENT,
@@ -191,7 +191,7 @@ static bool may_have_another_mlid(const struct check_context *s, const struct fa
            (m->mlid == dlid && m->frame > f->group->gone_frame);
 }
 
-struct standing standing_mlid(const struct check_context *s, const struct fact *f)
+struct certainty certainty_mlid(const struct check_context *s, const struct fact *f)
 {
     return may_have_another_mlid(s, f) ? uncertain("a join in which the SA gave the sender "
                                                    "another MLID may not have been captured")
@@ -202,7 +202,7 @@ struct standing standing_mlid(const struct check_context *s, const struct fact *
  * Requests that were not captured may have created the group again. A sender that knows of it has
  * joined it since, so the sender's next request decides.
  */
-struct standing standing_group_absent(const struct check_context *s, const struct fact *f)
+struct certainty certainty_group_absent(const struct check_context *s, const struct fact *f)
 {
     const struct group *g = f->group;
     if (!group_is_absent(g))
@@ -217,10 +217,10 @@ struct standing standing_group_absent(const struct check_context *s, const struc
 }
 
 /*
- * As standing_group_absent(): a port on the link has joined the broadcast group since it was
+ * As certainty_group_absent(): a port on the link has joined the broadcast group since it was
  * created again, so the port's next request decides.
  */
-struct standing standing_no_broadcast(const struct check_context *s, const struct fact *f)
+struct certainty certainty_no_broadcast(const struct check_context *s, const struct fact *f)
 {
     uint32_t since;
     if (!lacks_broadcast(s, (uint16_t)f->link, (uint8_t)(f->link >> 16), &since))

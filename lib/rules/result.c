@@ -23,19 +23,19 @@ void describe_qpn(const struct check_context *s, const struct result *r, char *e
 }
 
 /* The result is as certain as its least certain fact. */
-static struct standing standing_of_all(const struct check_context *s, const struct result *r)
+static struct certainty least_certain(const struct check_context *s, const struct result *r)
 {
-    struct standing least = {FACT_IS_CERTAIN, NULL, NULL, NULL, 0};
+    struct certainty least = {FACT_IS_CERTAIN, NULL, NULL, NULL, 0};
     if (order_is_reversed(&s->f->order))
-        return (struct standing){FACT_UNCERTAIN, NULL, NULL,
-                                 "a response was captured before its request: the capture is in "
-                                 "the order of two clocks",
-                                 0};
+        return (struct certainty){FACT_UNCERTAIN, NULL, NULL,
+                                  "a response was captured before its request: the capture is in "
+                                  "the order of two clocks",
+                                  0};
     for (unsigned i = 0; i < RESULT_FACTS && r->facts[i].kind != FACT_NONE; i++) {
-        struct standing standing = fact_standing(s, &r->facts[i]);
-        if (standing.certainty < least.certainty)
-            least = standing;
-        if (least.certainty == FACT_UNCERTAIN)
+        struct certainty certainty = fact_certainty(s, &r->facts[i]);
+        if (certainty.when < least.when)
+            least = certainty;
+        if (least.when == FACT_UNCERTAIN)
             break;
     }
     return least;
@@ -51,49 +51,49 @@ static void fail_now(const struct check_context *s, const struct result *r, cons
 }
 
 static void fail_later(const struct check_context *s, const struct result *r,
-                       struct standing standing, const char *expected, const char *actual)
+                       struct certainty certainty, const char *expected, const char *actual)
 {
-    switch (standing.certainty) {
+    switch (certainty.when) {
     case FACT_AT_WITNESS:
-        postpone_to_witness(s, standing.group, r->rule, &r->about, r->value, expected, actual);
+        postpone_to_witness(s, certainty.group, r->rule, &r->about, r->value, expected, actual);
         break;
     case FACT_AT_SMP:
-        postpone_to_smi(s, standing.port, r->rule, &r->about, r->value, expected, actual);
+        postpone_to_smi(s, certainty.port, r->rule, &r->about, r->value, expected, actual);
         break;
     case FACT_AT_RESPONSE:
-        postpone_to_sa(s, standing.port, standing.since, r->rule, &r->about, r->value, expected,
+        postpone_to_sa(s, certainty.port, certainty.since, r->rule, &r->about, r->value, expected,
                        actual);
         break;
     default:
-        postpone(s, standing.port, r->rule, &r->about, r->value, expected, actual);
+        postpone(s, certainty.port, r->rule, &r->about, r->value, expected, actual);
         break;
     }
 }
 
 /* Writes the texts and reports. */
 static void report_violation(const struct check_context *s, const struct result *r,
-                             struct standing standing)
+                             struct certainty certainty)
 {
     char expected[RESULT_TEXT], actual[RESULT_TEXT];
     if (r->describe)
         r->describe(s, r, expected, actual);
     const char *wanted = r->describe ? expected : r->expected,
                *seen = r->describe ? actual : r->actual;
-    if (standing.certainty == FACT_IS_CERTAIN)
+    if (certainty.when == FACT_IS_CERTAIN)
         fail_now(s, r, wanted, seen);
     else
-        fail_later(s, r, standing, wanted, seen);
+        fail_later(s, r, certainty, wanted, seen);
 }
 
 bool report_result(const struct check_context *s, const struct result *r)
 {
-    struct standing standing = standing_of_all(s, r);
-    if (standing.certainty == FACT_UNCERTAIN) {
-        report_inconclusive(s->r, r->rule, r->unknown_at, standing.missing);
+    struct certainty certainty = least_certain(s, r);
+    if (certainty.when == FACT_UNCERTAIN) {
+        report_inconclusive(s->r, r->rule, r->unknown_at, certainty.missing);
         return false;
     }
-    bool once = standing.certainty == FACT_IS_CERTAIN && r->often == REPORT_ONCE;
+    bool once = certainty.when == FACT_IS_CERTAIN && r->often == REPORT_ONCE;
     if (!once || is_new(s->r, r->rule, &r->about, r->value))
-        report_violation(s, r, standing);
+        report_violation(s, r, certainty);
     return true;
 }

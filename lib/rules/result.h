@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A failure of a rule that needs the model, with the facts it rests on. report_result() alone
- * decides whether a frame that was not captured could explain it. Private to rules/.
+ * A failure of a rule that needs the model, with the facts it rests on. report_result() asks the
+ * function of each fact (rules/fact.h) whether a frame that was not captured could explain the
+ * failure, and then reports, postpones or drops it. Private to rules/.
  */
 #ifndef IPOIB_RULES_RESULT_H
 #define IPOIB_RULES_RESULT_H
@@ -12,21 +13,26 @@ enum { RESULT_FACTS = 3, RESULT_TEXT = 96 };
 
 struct result;
 /*
- * Writes the texts of a result, each of RESULT_TEXT bytes. It is called only if the result is
- * reported as a failure or postponed.
+ * Writes the two texts of a result. expected, actual: buffers of RESULT_TEXT bytes. It is called
+ * only if the result is reported as a failure or postponed.
  */
 typedef void describe(const struct check_context *s, const struct result *r, char *expected,
                       char *actual);
 
-/* How often a failure that is certain at once is reported; a postponed one always as REPORT_ONCE.
+/*
+ * How often a failure is reported if all its facts are certain now. A postponed failure is always
+ * reported as with REPORT_ONCE.
  */
 enum result_often {
-    REPORT_ONCE,   /* of the entity, and again when the value changes or after a pass */
+    REPORT_ONCE,   /* once for the entity, and again when the value changes or after a pass */
     REPORT_EACH,   /* every time */
     REPORT_PACKET, /* every time, as a failure of the packet without an entity */
 };
 
-/* What a check reads in the model, in sets. Tests compare it with what the result cites. */
+/*
+ * Sets of what checks read in the model. Only tests record the reads (tests/fact_reads.c): a check
+ * may not read what its result neither cites as a fact nor lists in its member `dropped`.
+ */
 enum read {
     READ_PORT = 1 << 0,      /* a port by its GID or LID */
     READ_PKEYS = 1 << 1,     /* a port's P_Key table */
@@ -39,7 +45,11 @@ enum read {
     READ_REQUEST = 1 << 8,   /* requests of address resolution */
 };
 
-/* value: as in is_new(). at: the offending bytes; p NULL: not in this packet. */
+/*
+ * about: the entity. wanted: the value that the rule requires, for describe(). value: the value
+ * that was observed; is_new() compares it. at: the offending bytes; p NULL: they are in another
+ * packet.
+ */
 struct result {
     enum rule_number rule;
     struct subject about;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds out which station has the target's IP address, from announcements in packets. See peer.h.
+ * Finds out which port has the target's IP address. Every ARP message, NS and NA claims that its
+ * sender has an IP address at a link-layer address (struct claim). The port that makes a claim is
+ * the owner (struct owner): its link-layer address, and the LID and QPN that it sent from. The
+ * owner of the target's IP address that responds first is the peer; any other one is competing. See
+ * peer.h.
  */
 #include "probe/exchange/peer.h"
 
@@ -38,14 +42,15 @@ struct owner peer_as_owner(const struct target *t)
     return w;
 }
 
+/* What a packet says about an address: this IP address has this link-layer address. */
 struct claim {
     bool ipv6;
     const uint8_t *ip, *lladdr;
     bool weak;   /* the NA has no Override flag */
-    bool answer; /* an ARP reply or an NA: the sender is reachable there */
+    bool answer; /* an ARP reply or an NA, not a request */
 };
 
-/* RFC 5227 §2.4: the sender of any ARP message, including requests. */
+/* The claim of an ARP message: its sender address, in requests and replies (RFC 5227 §2.4). */
 static bool read_arp(struct view v, struct claim *c)
 {
     struct arp a;
@@ -57,7 +62,10 @@ static bool read_arp(struct view v, struct claim *c)
     return true;
 }
 
-/* RFC 4861 §7.2.3 and §7.2.5: the target of an NA, and the sender of an NS. */
+/*
+ * The claim of an NA is its target address, and that of an NS its source address (RFC 4861 §7.2.5,
+ * §7.2.3). None if the link-layer address option is missing or a host would drop the message.
+ */
 static bool read_nd(struct view ip, struct claim *c)
 {
     enum { OVERRIDE = 0x20 };
@@ -120,8 +128,8 @@ bool names_peer(const struct target *t, const struct ud_from *from)
 }
 
 /*
- * The LMC low bits select one of a port's LIDs. The peer's LMC is not known, so this port's is
- * used.
+ * True if the LID is one of the peer's. A port has 2^LMC LIDs, which differ in the lowest LMC bits.
+ * The peer's LMC is not known, so the LMC of this host's port is used.
  */
 bool is_peers_lid(const struct target *t, uint16_t lid)
 {
@@ -129,7 +137,7 @@ bool is_peers_lid(const struct target *t, uint16_t lid)
     return lid == t->peer->lid || (lmc && (lid ^ t->peer->lid) >> lmc == 0);
 }
 
-/* The QPNs that the peer has shown: the one that it sends from and the one that it announces. */
+/* True if the peer announces this QPN, or sent its first response from it. */
 bool is_peers_qpn(const struct target *t, uint32_t qpn)
 {
     return qpn == t->peer->qpn || qpn == lladdr_read(t->peer->lladdr).qpn;
@@ -294,8 +302,9 @@ bool owner_swap(struct target *t)
 }
 
 /*
- * The announced queue pair itself responds to packets sent to it; another one responds only if the
- * station has a second queue pair.
+ * The peer was taken from its first response, which another port or queue pair with the same
+ * link-layer address may have sent. A unicast request goes to the announced QPN, so the response
+ * comes from the true one. If it differs from the one before, that one is competing.
  */
 void owner_settle(struct target *t, const struct response *a)
 {

@@ -27,9 +27,9 @@ static const char help_start[] =
 
 static const char help_end[] =
     "\n"
-    "Exit status: 1 if a target violates a MUST (with --strict also a SHOULD), or\n"
-    "a stage of the fabric fails; otherwise 2 if a target could not be tested or the\n"
-    "usage was wrong; 3 if a privilege or the device is missing; otherwise 0. 128\n"
+    "Exit status: 1 if a target violates a MUST (with --strict also a SHOULD), or a\n"
+    "stage fails; otherwise 2 if a target could not be tested or the usage was\n"
+    "wrong; 3 if a privilege or the device is missing; otherwise 0. 128\n"
     "plus the number of the signal that interrupted it: the probe leaves the\n"
     "groups that it joined and writes no report.\n";
 

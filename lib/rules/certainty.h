@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The functions that decide when a fact is certain, one for each kind (fact_kinds.def), and what
+ * they share. Private to rules/fact*.c.
+ */
+#ifndef IPOIB_RULES_CERTAINTY_H
+#define IPOIB_RULES_CERTAINTY_H
+
+#include "rules/fact.h"
+
+typedef struct certainty certainty_of(const struct check_context *s, const struct fact *f);
+
+#define FACT(name, function, words) certainty_of function;
+#include "rules/fact_kinds.def"
+#undef FACT
+
+static inline struct certainty uncertain(const char *missing)
+{
+    return (struct certainty){FACT_UNCERTAIN, NULL, NULL, missing, 0};
+}
+
+static inline struct certainty certain(void)
+{
+    return (struct certainty){FACT_IS_CERTAIN, NULL, NULL, NULL, 0};
+}
+
+static inline struct certainty certain_if(bool holds, const char *missing)
+{
+    return holds ? certain() : uncertain(missing);
+}
+
+static inline struct certainty at_request_of(const struct endport *port)
+{
+    return (struct certainty){FACT_AT_REQUEST, port, NULL, NULL, 0};
+}
+
+static inline struct certainty at_smp_of(const struct endport *port)
+{
+    return (struct certainty){FACT_AT_SMP, port, NULL, NULL, 0};
+}
+
+/* Which packet was not captured, so that is_followed() is false. */
+static inline const char *why_not_followed(const struct endport *port)
+{
+    if (!port || !port->initialised_frame)
+        return "the SM's PortInfo Set that brought the port up was not captured";
+    return "a packet of the port's GSI (QP1) was not captured";
+}
+
+static inline bool is_followed(const struct endport *port)
+{
+    return port && endport_is_followed(port);
+}
+
+#endif
