@@ -87,6 +87,18 @@ FOUND = [
         [Swap({30}, INFINIBAND), Duplicate({29: 1}, INFINIBAND), Cut({30: 96})],
         "a leave, cut before its MGID, after its response",
     ),
+    (
+        "base.again.pcap",
+        {*range(45, 107), *range(122, 126)},
+        [],
+        "a DREQ missed by a capture that begins with the connection",
+    ),
+    (
+        "unusual/rep_is_repeated_after_data",
+        None,
+        [Swap({43}, INFINIBAND)],
+        "a REP before its REQ, and repeated",
+    ),
 ]
 
 

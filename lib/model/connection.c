@@ -2,10 +2,19 @@
 #include "model/connection.h"
 
 #include "model/hash.h"
+#include "model/order.h"
 #include "model/slab.h"
 #include "model/write.h"
 
+/* REPs without a known REQ that are kept: the REQ may be captured after its response. */
+enum { EARLY_REPS = 4 };
+
 struct connections {
+    struct {
+        struct port to;
+        uint32_t comm_id, frame; /* frame 0: unused */
+    } early_reps[EARLY_REPS];
+    unsigned next_early_rep;
     GHashTable *by_comm_id; /* a set of struct connection_side */
     GHashTable *flows;      /* a set of struct flow */
     struct slab all;
@@ -158,12 +167,28 @@ static void read_private(struct connection_side *side, const struct mad_payload 
     side->recv_mtu = m->private.recv_mtu;
 }
 
+/*
+ * An end of the connection. If nothing else has shown its LID, the REQ does, so that the packets of
+ * its GSI are followed. said: its LID in the REQ's path; a path to another subnet has the LID of a
+ * router.
+ */
+static struct endport *end_of(struct connections *c, const struct port *port, const uint8_t *gid,
+                              uint16_t said, bool same_subnet)
+{
+    uint16_t interface = port_interface(*port), lid = port_to_lid(*port);
+    struct endport *p = endports_get_by_gid(c->ports, interface, gid, true);
+    bool is_new = p && !p->lid && lid && !endports_by_lid(c->ports, interface, lid);
+    return is_new && same_subnet && said == lid ? endports_learn(c->ports, interface, lid, gid) : p;
+}
+
 /* The REQ has the GIDs of both ports. Each endport keeps a list of its connections. */
 static void attach_flows(struct connections *c, struct connection *conn, const struct cm *cm)
 {
-    uint16_t interface = port_interface(conn->requester.flow.id.port);
-    conn->endport[0] = endports_get_by_gid(c->ports, interface, cm->local_gid, true);
-    conn->endport[1] = endports_get_by_gid(c->ports, interface, cm->remote_gid, true);
+    bool same_subnet = memcmp(cm->local_gid, cm->remote_gid, GID_SIZE / 2) == 0;
+    conn->endport[0] = end_of(c, &conn->requester.flow.id.port, cm->local_gid, cm->local_lid,
+                              same_subnet);
+    conn->endport[1] = end_of(c, &conn->responder.flow.id.port, cm->remote_gid, cm->remote_lid,
+                              same_subnet);
     for (unsigned i = 0; i < 2; i++)
         if (conn->endport[i] && !(i == 1 && conn->endport[1] == conn->endport[0])) {
             conn->older[i] = conn->endport[i]->connections;
@@ -223,6 +248,26 @@ static enum cm_service service_of(const struct connections *c, const struct mad_
     return srp ? SERVICE_SRP : m->cm.service;
 }
 
+static void note_early_rep(struct connections *c, uint32_t frame, const struct cm *cm,
+                           const struct port *dst)
+{
+    unsigned i = c->next_early_rep++ % EARLY_REPS;
+    c->early_reps[i].to = *dst;
+    c->early_reps[i].comm_id = cm->remote_comm_id;
+    c->early_reps[i].frame = frame;
+}
+
+/* Was a REP captured before this REQ, but within the window of order? */
+static bool has_early_rep(const struct connections *c, uint32_t frame, const struct cm *cm,
+                          const struct port *src)
+{
+    for (unsigned i = 0; i < EARLY_REPS; i++)
+        if (c->early_reps[i].frame && c->early_reps[i].comm_id == cm->local_comm_id &&
+            port_same(c->early_reps[i].to, *src) && frame - c->early_reps[i].frame <= ORDER_FRAMES)
+            return true;
+    return false;
+}
+
 static struct connection *on_req(struct connections *c, uint32_t frame, const struct mad_payload *m,
                                  const struct port *src, const struct port *dst)
 {
@@ -242,6 +287,7 @@ static struct connection *on_req(struct connections *c, uint32_t frame, const st
     conn->response_timeout = cm->response_timeout & 31;
     conn->pkey = cm->pkey;
     conn->req_frame = frame;
+    conn->rep_before_req = has_early_rep(c, frame, cm, src);
     conn->responder.flow.id.port = *dst;
     side_known(c, &conn->requester, src, cm);
     bind_lid(c, cm->local_lid, &conn->requester);
@@ -258,6 +304,8 @@ static struct connection *on_rep(struct connections *c, uint32_t frame, const st
 {
     const struct cm *cm = &m->cm;
     struct connection *conn = lookup(c, dst, cm->remote_comm_id);
+    if (!conn || conn->requester.comm_id != cm->remote_comm_id || conn->tid != m->mad.tid)
+        note_early_rep(c, frame, cm, dst);
     if (!conn || conn->requester.comm_id != cm->remote_comm_id)
         return NULL;
     /* for a REQ that was not captured: the requester reused its IDs, so this connection is over */

@@ -59,9 +59,10 @@ struct connection {
     uint16_t pkey;
     uint8_t transport : 3;        /* CM_TRANSPORT_* */
     uint8_t response_timeout : 5; /* from the REQ: exponent n of 4.096 us * 2^n */
-    uint8_t service : 6;          /* enum cm_service */
+    uint8_t service : 5;          /* enum cm_service */
     bool crossed : 1;             /* its REQ crossed a REQ of the other side */
     bool torn_down : 1;           /* already checked whether it ended with its interface */
+    bool rep_before_req : 1;      /* a REP for it was captured right before its REQ */
     /*
      * Capture interface, and ms since 1970: when an interface left the broadcast group, if one did
      * (side.left); else time of the last REQ. One member for both saves memory.

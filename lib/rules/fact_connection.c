@@ -2,13 +2,13 @@
 /* Facts about connections: a CM message can outdate them. */
 #include "rules/certainty.h"
 
-/* Was a GSI packet of either end not captured since the REP? */
+/* Was every GSI packet of both ends captured since the REP? */
 struct certainty certainty_open(const struct check_context *s, const struct fact *f)
 {
     const struct connection *c = f->connection;
     (void)s;
     for (unsigned i = 0; i < 2; i++)
-        if (!c->endport[i] || c->endport[i]->gap_frame > c->rep_frame)
+        if (!c->endport[i] || !endport_is_followed_since(c->endport[i], c->rep_frame))
             return uncertain("its DREQ may not have been captured");
     return certain();
 }
@@ -22,6 +22,8 @@ static bool may_have_missed_rep(const struct check_context *s, const struct conn
                                 bool by_responder)
 {
     const struct endport *responder = s->e->gsi;
+    if (c->rep_before_req)
+        return true;
     if (by_responder)
         return responder && responder->gap_frame > c->req_frame;
     uint32_t since = responder ? endport_gsi_since(responder) : 0;
